@@ -1,6 +1,7 @@
 import { FLOWS, type FlowControl } from "./awareness.ts";
 import { isCaptured } from "./capture-statements.ts";
 import { hasPromotable, isAnyWoken } from "./gate-sql.ts";
+import { lazily } from "./lazily.ts";
 import {
   ACQUIRED_BYTES_MAX,
   ACQUISITION_ARMS_MAX,
@@ -41,18 +42,21 @@ export function acquisitionStatements(names: TableNames): AcquisitionStatements 
     "bounded" as const,
     ...Array.from({ length: ACQUISITION_ARMS_MAX }, (_, index) => index + 1),
   ];
-  return {
+  return lazily<AcquisitionStatements>({
     // ?1 now. A job with a key is left to promoteAware, which knows how to wake its gate.
-    promote:
+    promote: () =>
       `UPDATE ${jobs} SET state = ${ready} WHERE seq IN (SELECT seq FROM ${jobs} ` +
       `WHERE state = ${delayed} AND run_at <= ?1 AND +concurrency_key IS NULL ` +
       `ORDER BY run_at LIMIT ${PROMOTIONS_PER_STEP_MAX})`,
-    acquire: Object.fromEntries(
-      FLOWS.flatMap((flow) =>
-        [false, true].flatMap((boundsBytes) => forms.map((form) => [flow, boundsBytes, form] as const)),
-      ).map((kind) => [acquisitionName(...kind), acquire(names, ...kind)]),
-    ),
-  };
+    acquire: () =>
+      lazily(
+        Object.fromEntries(
+          FLOWS.flatMap((flow) =>
+            [false, true].flatMap((boundsBytes) => forms.map((form) => [flow, boundsBytes, form] as const)),
+          ).map((kind) => [acquisitionName(...kind), () => acquire(names, ...kind)]),
+        ),
+      ),
+  });
 }
 
 /**

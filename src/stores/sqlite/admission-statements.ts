@@ -12,6 +12,7 @@ import {
   wokenAt,
   wokenRooms,
 } from "./gate-sql.ts";
+import { lazily } from "./lazily.ts";
 import {
   ADMISSIONS_PER_KEY_MIN,
   ADMISSIONS_PER_STATEMENT,
@@ -72,25 +73,26 @@ export function admissionStatements(names: TableNames): AdmissionStatements {
   // The first instant at which there is a token more than promoted jobs.
   const nextToken = "(r.tat - (r.rate_burst - r.waiting - 1) * r.rate_per + r.rate_limit - 1) / r.rate_limit";
 
-  return {
+  return lazily<AdmissionStatements>({
     // ?1 now. Precedes promoteAware.
-    wakeDue: wakeGates(
-      names,
-      `SELECT DISTINCT j.task_id, ${keyOf("j", "t.own_key")}, ${wokenAt("?1")} FROM ${jobs} j ` +
-        `LEFT JOIN ${tasks} t ON t.id = j.task_id WHERE j.seq IN (${due}) AND ${keyOf("j", "t.own_key")} IS NOT NULL`,
-    ),
+    wakeDue: () =>
+      wakeGates(
+        names,
+        `SELECT DISTINCT j.task_id, ${keyOf("j", "t.own_key")}, ${wokenAt("?1")} FROM ${jobs} j ` +
+          `LEFT JOIN ${tasks} t ON t.id = j.task_id WHERE j.seq IN (${due}) AND ${keyOf("j", "t.own_key")} IS NOT NULL`,
+      ),
     // ?1 now. Yields a row per job, with the `seq` of those that are now held. A job that waited when its task got
     // limits, or lost them, gets its key here.
-    promoteAware:
+    promoteAware: () =>
       `UPDATE ${jobs} SET concurrency_key = ${keyOf(jobs, ownKeyOf(names))}, ` +
       `state = CASE WHEN ${keyOf(jobs, ownKeyOf(names))} IS NULL THEN ${ready} ELSE ${held} END ` +
       `WHERE seq IN (${due}) RETURNING CASE WHEN state = ${held} THEN seq END AS seq`,
     // ?1 now. Precedes demote.
-    wakeFar: wakeGates(names, `SELECT * FROM (${farGates(names)}) WHERE true`),
+    wakeFar: () => wakeGates(names, `SELECT * FROM (${farGates(names)}) WHERE true`),
     // ?1 now. Holds promoted jobs again where the gate has no room for held jobs that are more urgent: the least urgent
     // ones, as many as have to make room. Precedes admit, which promotes the others: so no job makes room for one that
     // is as urgent, and it ends.
-    demote:
+    demote: () =>
       `UPDATE ${jobs} SET state = ${held}, turn = NULL WHERE seq IN (` +
       `WITH ${wokenRooms(names)}, urgent AS MATERIALIZED (SELECT r.task_id, r.key, max(r.room, 0) AS room, ` +
       `${topPriority(names, "r")} AS top FROM rooms r WHERE NOT r.is_paused AND r.room < ${ADMISSIONS_PER_KEY_MIN}), ` +
@@ -103,7 +105,7 @@ export function admissionStatements(names: TableNames): AdmissionStatements {
     // ?1 now. Promotes the first held jobs of each woken gate that has room. A job of a fair task gets its turn by
     // start-time fair queueing (Goyal, Vin and Cheng, 1996): no turn is earlier than the last that was taken, so that a
     // key that was idle has nothing to catch up.
-    admit:
+    admit: () =>
       `UPDATE ${jobs} SET state = ${ready}, turn = CASE WHEN p.fair = 1 THEN p.turn END ` +
       `FROM (WITH ${wokenRooms(names)} SELECT e.value AS seq, r.fair, ` +
       `max(r.turn, r.round, ${promotedTurn}) + e.key AS turn ` +
@@ -112,7 +114,7 @@ export function admissionStatements(names: TableNames): AdmissionStatements {
       `WHERE ${jobs}.seq = p.seq ${admitted}`,
     // ?1 now, ?2 schedulerId, ?3 stepId, ?4 1 to take the tokens of the jobs that the step acquired, or -1 to give them
     // back. A repetition gives back those of its earlier tries, and takes them again together with its own.
-    spend:
+    spend: () =>
       `UPDATE ${gates} SET tat = CASE WHEN a.rate_limit IS NULL THEN tat WHEN ?4 < 0 THEN tat - a.n * a.rate_per ` +
       "ELSE max(coalesce(tat, 0), CAST(?1 AS INTEGER) * a.rate_limit) + a.n * a.rate_per END, " +
       "turn = CASE WHEN a.fair = 1 THEN max(turn, coalesce(a.next, turn)) ELSE turn END, " +
@@ -123,12 +125,12 @@ export function admissionStatements(names: TableNames): AdmissionStatements {
       "GROUP BY j.task_id, j.concurrency_key) a " +
       `WHERE ${gates}.task_id = a.task_id AND ${gates}.key = a.concurrency_key`,
     // ?1 now, ?2 schedulerId, ?3 stepId
-    takeTurns:
+    takeTurns: () =>
       `UPDATE ${tasks} SET turn = max(turn, a.last) FROM (SELECT task_id, max(turn) AS last ` +
       `FROM ${jobs} WHERE ${acquired} AND turn IS NOT NULL GROUP BY task_id) a WHERE ${tasks}.id = a.task_id`,
     // ?1 now. Says of each woken gate when admission has to look at it again. A gate with room and held jobs stays
     // woken, and so does one that has jobs to demote. It keeps what `rooms` made of the `tat` of a wrong clock.
-    settle:
+    settle: () =>
       `UPDATE ${gates} SET wake_at = s.next, tat = s.tat FROM (WITH ${wokenRooms(names)} ` +
       "SELECT r.task_id, r.key, r.tat, " +
       `CASE WHEN r.is_paused OR NOT ${hasHeld(names, "r")} THEN NULL WHEN r.room > 0 OR ${isInverted(names, "r")} ` +
@@ -139,39 +141,40 @@ export function admissionStatements(names: TableNames): AdmissionStatements {
     // ?1 now. The next three do the same for gates about which only `maxRunningPerKey` decides, and leave alone the
     // others. The first yields what it holds again: admitKeys may promote some of it at once, because there may be less
     // that is more urgent.
-    demoteKeys:
+    demoteKeys: () =>
       `UPDATE ${jobs} SET state = ${held} ` +
       `WHERE seq IN (SELECT j.seq FROM (${keyRooms(names)}) r CROSS JOIN ${jobs} j ` +
       `ON j.seq IN (SELECT seq FROM ${promotedOf(jobs, "r")} AND priority < ${topPriority(names, "r")} ` +
       `ORDER BY priority, run_at DESC, seq DESC LIMIT ${2 * ADMISSIONS_PER_KEY_MIN}) WHERE r.room <= 0) RETURNING seq`,
-    admitKeys:
+    admitKeys: () =>
       `UPDATE ${jobs} SET state = ${ready} WHERE seq IN (SELECT e.value FROM (${keyRooms(names)}) r ` +
       `CROSS JOIN json_each(${next(woken)}) e WHERE r.room > 0 AND e.key < r.room) ${admitted}`,
-    settleKeys:
+    settleKeys: () =>
       `UPDATE ${gates} SET wake_at = NULL FROM (${keyRooms(names)}) r WHERE ${gates}.task_id = r.task_id ` +
       `AND ${gates}.key = r.key AND (NOT ${hasHeld(names, "r")} ` +
       `OR r.room <= 0 AND NOT coalesce(${isInverted(names, "r")}, 0))`,
     // ?1 ids of jobs. Yields those that are held, with their states.
-    findHeld:
+    findHeld: () =>
       `SELECT j.id AS id, j.state AS state FROM json_each(?1) a CROSS JOIN ${jobs} j ON j.id = a.value ` +
       `WHERE j.state >= ${held}`,
     // ?1 rows [taskId, key], ?2 now
-    wakeAdded: wakeGates(names, `SELECT DISTINCT value->>0, value->>1, ${wokenAt("?2")} FROM json_each(?1) WHERE true`),
+    wakeAdded: () =>
+      wakeGates(names, `SELECT DISTINCT value->>0, value->>1, ${wokenAt("?2")} FROM json_each(?1) WHERE true`),
     // ?1 now. There should be none: this is for what nobody thought of.
-    wakeForgotten:
+    wakeForgotten: () =>
       `UPDATE ${gates} SET wake_at = ${wokenAt("?1")} FROM (WITH ` +
       `${gateRooms(names, `g.task_id > '' AND (g.wake_at IS NULL OR g.wake_at > ?1) AND ${hasHeld(names, "g")}`)} ` +
       "SELECT task_id, key FROM rooms WHERE room > 0) r " +
       `WHERE ${gates}.task_id = r.task_id AND ${gates}.key = r.key`,
     // ?1 now, ?2 limit. The gates of the jobs without a key stay, because they tell looks that there is flow control.
-    removeIdle:
+    removeIdle: () =>
       `DELETE FROM ${gates} WHERE (task_id, key) IN (SELECT g.task_id, g.key FROM ${gates} g ` +
       `LEFT JOIN ${tasks} t ON t.id = g.task_id WHERE g.task_id > '' AND g.key <> '' AND g.paused = 0 ` +
       "AND (t.rate_limit IS NULL OR g.tat IS NULL " +
       `OR g.tat <= (CAST(?1 AS INTEGER) - ${CLOCK_TOLERANCE_MS}) * t.rate_limit) ` +
       `AND NOT EXISTS (SELECT 1 FROM ${jobs} WHERE task_id = g.task_id AND concurrency_key = g.key ` +
       `AND state IN (${delayed}, ${ready}, ${leased}, ${held}, ${blocked})) LIMIT +?2)`,
-  };
+  });
 }
 
 /** SQL of the key that counts for a job: its own, else that of its task. `job` is the table, or its alias. */

@@ -5,6 +5,7 @@ import {
   ALARMS_SHOWN_MAX,
 } from "../../core/limits.ts";
 import { isOf, skipVerdict } from "./entries.ts";
+import { lazily } from "./lazily.ts";
 import { MAY_ALARM, UNMADE_ALARM_AT } from "./ledger-tables.ts";
 import { ALARMS_FORGOTTEN_PER_STEP_MAX, FAR_FUTURE_MS } from "./limits.ts";
 import { detail } from "./rows.ts";
@@ -72,39 +73,36 @@ export function alarmStatements(names: TableNames): AlarmStatements {
     "ELSE 'finished' END " +
     `${verdict("paused")} ${verdict("removed")} WHEN o.target > a.follows THEN NULL ELSE 'skipped' END`;
 
-  return {
+  return lazily<AlarmStatements>({
     // These four raise alarms, and run one after the other. ?1 now, ?2 stepId. Of fire times without a job.
-    raiseUnmade: raise(
-      `FROM (${unmade}) s`,
-      "s.next_fire_time",
-      "NULL",
-      " WHERE s.alarmed IS NOT 2 * s.next_fire_time",
-    ),
+    raiseUnmade: () =>
+      raise(`FROM (${unmade}) s`, "s.next_fire_time", "NULL", " WHERE s.alarmed IS NOT 2 * s.next_fire_time"),
     // ?1 now
-    markUnmade:
+    markUnmade: () =>
       `UPDATE ${schedules} SET alarmed = 2 * next_fire_time + coalesce(next_fire_time + expect_finish <= ?1, 1) ` +
       `WHERE seq IN (SELECT seq FROM (${unmade}))`,
     // The arguments of raiseUnmade. Of jobs.
-    raiseLate: raise(
-      `FROM (${late}) j CROSS JOIN ${schedules} s ON s.id = j.schedule_id ` +
-        `AND (${hasMissedStart("?1", "j")}) IS NOT TRUE`,
-      "j.fire_time",
-      "j.id",
-      ` AND NOT ${hasStarted}`,
-    ),
+    raiseLate: () =>
+      raise(
+        `FROM (${late}) j CROSS JOIN ${schedules} s ON s.id = j.schedule_id ` +
+          `AND (${hasMissedStart("?1", "j")}) IS NOT TRUE`,
+        "j.fire_time",
+        "j.id",
+        ` AND NOT ${hasStarted}`,
+      ),
     // ?1 now
-    markLate:
+    markLate: () =>
       `UPDATE ${jobs} SET alarm_at = (SELECT CASE ${later("expect_start")} ${later("expect_finish")} END ` +
       `FROM ${schedules} s WHERE s.id = schedule_id) WHERE seq IN (SELECT seq FROM (${late}))`,
 
     // The next two resolve alarms, and run one after the other. ?1 how many open alarms to leave out. Where another
     // job stands for an occurrence, the alarm follows that job.
-    followSkips:
+    followSkips: () =>
       `UPDATE ${alarms} SET follows = v.target FROM (SELECT a.schedule_id, a.at, a.kind, o.target FROM ${open} a ` +
       `CROSS JOIN ${books} b ON b.schedule_id = a.schedule_id CROSS JOIN ${occurrences} o ON ${hasEntry} ` +
       `WHERE o.target > a.follows) v WHERE ${isSame}`,
     // ?1 as above, ?2 now, ?3 stepId
-    resolveAlarms:
+    resolveAlarms: () =>
       `UPDATE ${alarms} SET resolved_at = ?2, resolved_by = ?3, reason = v.reason, job_id = coalesce(v.job, job_id) ` +
       "FROM (SELECT a.schedule_id, a.at, a.kind, coalesce(j.id, substr(o.run, instr(o.run, '/') + 1)) AS job, " +
       `${reason} AS reason FROM ${open} a ` +
@@ -115,15 +113,15 @@ export function alarmStatements(names: TableNames): AlarmStatements {
       `WHERE ${isSame} AND v.reason IS NOT NULL ` +
       `RETURNING ${COLUMNS}, reason`,
     // ?1 the instant up to which resolved alarms are forgotten
-    forgetAlarms:
+    forgetAlarms: () =>
       `DELETE FROM ${alarms} WHERE (schedule_id, at, kind) IN (SELECT schedule_id, at, kind FROM ${alarms} ` +
       `WHERE resolved_at IS NOT NULL AND resolved_at <= ?1 LIMIT ${ALARMS_FORGOTTEN_PER_STEP_MAX})`,
     // ?1 stepId. For repetitions. Columns besides those of the statements above: whether the step raised the alarm, and
     // whether it resolved it.
-    getAlarmsOfStep:
+    getAlarmsOfStep: () =>
       `SELECT ${COLUMNS}, reason, raised_by = ?1 AS is_raised, coalesce(resolved_by = ?1, 0) AS is_resolved ` +
       `FROM ${alarms} WHERE schedule_id > '' AND (raised_by = ?1 OR resolved_by = ?1)`,
-  };
+  });
 }
 
 /** The columns of a look that tell of alarms: `alarm_at`, the earliest instant at which one may be to raise, and that

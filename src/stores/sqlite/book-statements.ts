@@ -1,4 +1,5 @@
 import { intoPartsOfSkips, isOf, shelfOf } from "./entries.ts";
+import { lazily } from "./lazily.ts";
 import { BOOK_HOURLY_VISIT_MS, BOOKS_PER_SHELF, EXCESS_PER_VISIT_MAX, FAR_PAST_MS } from "./limits.ts";
 import { detail, instant, jobAsJson } from "./rows.ts";
 import type { TableNames } from "./schema.ts";
@@ -50,13 +51,13 @@ export function bookStatements(names: TableNames): BookStatements {
     `CROSS JOIN ${occurrences} o ON o.shelf = m.shelf AND o.at < m.kept ` +
     `CROSS JOIN ${books} b ON b.seq = o.book AND b.${IS_MARKED} AND o.at < ${kept("b")}`;
   const since = "max(s.created_at, coalesce(s.last_fire_time + 1, s.created_at))";
-  return {
+  return lazily<BookStatements>({
     // ?1 ids of schedules that are to be added. Runs before they are.
-    reopenBooks:
+    reopenBooks: () =>
       `UPDATE ${books} SET reopened = 1 WHERE schedule_id IN (SELECT value FROM json_each(?1)) AND reopened = 0 ` +
       `AND NOT EXISTS (SELECT 1 FROM ${schedules} s WHERE s.id = schedule_id)`,
     // ?1 ids of schedules
-    openBooks:
+    openBooks: () =>
       `INSERT OR IGNORE INTO ${books} (schedule_id, since, visit_at) ` +
       `SELECT s.id, ${since}, s.created_at + ${BOOK_HOURLY_VISIT_MS} ` +
       `FROM json_each(?1) a CROSS JOIN ${schedules} s ON s.id = a.value`,
@@ -65,7 +66,7 @@ export function bookStatements(names: TableNames): BookStatements {
     // count those of one book. The first does nothing while books are marked.
     // The cast is there because some clients bind every number as a REAL, in which the sum would lose its last digits.
     // ?1 now, ?2 the instant before which entries are too old, ?3 most entries of a book
-    markBooks:
+    markBooks: () =>
       `WITH v AS MATERIALIZED (SELECT b.seq AS book, c.entries AS entries, ` +
       `CAST(max(${keptByAge}, ${keptByCount}) AS INTEGER) AS kept ` +
       `FROM ${books} b LEFT JOIN (${counts}) c ON c.book = b.seq ` +
@@ -75,12 +76,12 @@ export function bookStatements(names: TableNames): BookStatements {
       `since = max(since, coalesce((SELECT coalesce(o.until, o.at) + 1 ${lastBefore}), since)) ` +
       `FROM v WHERE ${books}.seq = v.book`,
     // ?1 limit
-    trimBooks:
+    trimBooks: () =>
       `DELETE FROM ${occurrences} WHERE (shelf, at, book) IN (SELECT o.shelf, o.at, o.book FROM ${removable} ` +
       "LIMIT +?1)",
     // no arguments. Of schedules that are gone, without entries, without changes, and without a job that could make an
     // entry.
-    closeBooks:
+    closeBooks: () =>
       `DELETE FROM ${books} WHERE ${IS_MARKED} ` +
       `AND NOT EXISTS (SELECT 1 FROM ${schedules} s WHERE s.id = schedule_id) ` +
       `AND NOT EXISTS (SELECT 1 FROM ${changes} c WHERE c.schedule_id = ${books}.schedule_id) ` +
@@ -89,15 +90,15 @@ export function bookStatements(names: TableNames): BookStatements {
       `AND NOT EXISTS (SELECT 1 FROM ${occurrences} o WHERE ${isOf(`${books}.seq`, "o")})`,
     // ?1 now, ?2 after how many milliseconds most books are visited again. While there are entries to remove, the books
     // stay marked.
-    unmarkBooks:
+    unmarkBooks: () =>
       `UPDATE ${books} SET visit_at = ?1 + CASE ${mark(books)} WHEN 3 THEN 0 WHEN 2 THEN ${BOOK_HOURLY_VISIT_MS} ` +
       `ELSE ?2 END WHERE ${IS_MARKED} AND NOT EXISTS (SELECT 1 FROM ${removable})`,
     // ?1 now. Columns: whether there are books to visit.
-    hasMoreVisits: `SELECT EXISTS (SELECT 1 FROM ${books} WHERE visit_at <= ?1) AS has_more`,
+    hasMoreVisits: () => `SELECT EXISTS (SELECT 1 FROM ${books} WHERE visit_at <= ?1) AS has_more`,
 
     // Gives fire times entries of their own, where these are in skips of several, so that runs can take their places.
     // ?1 rows [scheduleId, fireTime]
-    isolateFireTimes:
+    isolateFireTimes: () =>
       `${intoPartsOfSkips(names)} WITH k AS MATERIALIZED (SELECT o.*, a.value->>1 AS fire, ` +
       "lead(a.value->>1, 1, o.until + 1) OVER part AS next, lag(a.value->>1) OVER part IS NULL AS is_first " +
       `FROM (SELECT DISTINCT value FROM json_each(?1)) a CROSS JOIN ${books} b ON b.schedule_id = a.value->>0 ` +
@@ -110,13 +111,13 @@ export function bookStatements(names: TableNames): BookStatements {
       "SELECT shelf, book, fire + 1, verdict, next - 1, NULL, target FROM k WHERE fire + 1 < next",
 
     // ?1 id of a schedule
-    getLedgerStart: `SELECT ${instant("since")} AS since FROM ${books} WHERE schedule_id = ?1`,
+    getLedgerStart: () => `SELECT ${instant("since")} AS since FROM ${books} WHERE schedule_id = ?1`,
     // ?1 id of a schedule, ?2 fire time
-    getJobOfFireTime:
+    getJobOfFireTime: () =>
       `SELECT ${jobAsJson(jobs)} AS record FROM ${jobs} WHERE schedule_id = ?1 AND fire_time = ?2 ` +
       `AND ${detail("retryOf")} IS NULL`,
-    getOccurrences: occurrenceLists(names),
-  };
+    getOccurrences: () => occurrenceLists(names),
+  });
 }
 
 /** SQL that selects where the skip begins that began before an instant and reaches up to it. There is one at most,

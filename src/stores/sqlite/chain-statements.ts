@@ -1,5 +1,6 @@
 import { enterEnded, runVerdict } from "./entries.ts";
 import { PARENTS_GUARD } from "./failures.ts";
+import { lazily } from "./lazily.ts";
 import { DESCENDANTS_PER_STEP_MAX, SETTLED_LINKS_PER_STEP_MAX } from "./limits.ts";
 import { endedResult } from "./recovery-statements.ts";
 import { detail, endedJobAsJson } from "./rows.ts";
@@ -64,10 +65,10 @@ export function chainStatements(names: TableNames): ChainStatements {
   // No parent is null: the text depends on the row, because SQLite would fail at a constant in advance.
   const refused = `json_extract('{}', CASE WHEN p.value IS NULL THEN '$' ELSE '${PARENTS_GUARD}' END)`;
 
-  return {
+  return lazily<ChainStatements>({
     // ?1 ids of children, ?2 {parentId: [taskId, idempotencyKey, kind and key of a window, key of a burst]}: parents of
     // the same call that another job may stand for. Runs before linkParents.
-    replaceParents:
+    replaceParents: () =>
       `UPDATE ${jobs} SET details = json_set(details, '$.after', json((SELECT json_group_array(coalesce(` +
       `(SELECT q.id FROM ${jobs} q WHERE q.id = p.value), (SELECT coalesce((SELECT q.id FROM ${jobs} q ` +
       "WHERE q.task_id = m.value->>0 AND q.idempotency_key = m.value->>1), " +
@@ -76,7 +77,7 @@ export function chainStatements(names: TableNames): ChainStatements {
       "AND q.fence = 0)) FROM json_each(?2) m WHERE m.key = p.value), p.value)) " +
       `FROM json_each(${jobs}.details, '$.after') p))) WHERE seq IN (SELECT j.seq FROM ${added} WHERE ${isNew})`,
     // ?1 ids of children. Fails with `PARENTS_GUARD` where a parent is unknown.
-    linkParents:
+    linkParents: () =>
       `INSERT INTO ${links} (parent_id, child_id, cancels, outcome) SELECT DISTINCT p.value, j.id, ` +
       `coalesce(${detail("onParentFailure", "j")}, '') <> 'run', ` +
       `CASE WHEN EXISTS (SELECT 1 FROM ${jobs} q WHERE q.id = p.value) THEN NULL ELSE coalesce(` +
@@ -84,66 +85,67 @@ export function chainStatements(names: TableNames): ChainStatements {
       `CASE WHEN ${detail("retryOf", "j")} IS NOT NULL THEN 'success' END, ${refused}) END ` +
       `FROM ${added} CROSS JOIN ${after} WHERE ${isNew} ON CONFLICT DO NOTHING`,
     // ?1 ids of children
-    markParents:
+    markParents: () =>
       `UPDATE ${jobs} SET has_children = 1 WHERE seq IN (SELECT p.seq FROM json_each(?1) c ` +
       `CROSS JOIN ${links} l ON l.child_id = c.value CROSS JOIN ${jobs} p ON p.id = l.parent_id ` +
       "WHERE l.outcome IS NULL AND p.has_children = 0)",
     // ?1 ids of children
-    freeNew:
+    freeNew: () =>
       `UPDATE ${jobs} SET state = ${stateAt(detail("createdAt"))} WHERE seq IN (SELECT j.seq FROM json_each(?1) c ` +
       `CROSS JOIN ${jobs} j ON j.id = c.value WHERE j.state = ${blocked} AND ${isFree("j.id")})`,
     // ?1 ids of children
-    unlinkNew:
+    unlinkNew: () =>
       `DELETE FROM ${links} WHERE child_id IN (SELECT c.value FROM json_each(?1) c ` +
       `CROSS JOIN ${jobs} j ON j.id = c.value WHERE j.state <> ${blocked})`,
     // ?1 ids of children. Columns: `place` in ?1, `state`, and `parent_ids`, a JSON array. No row for one that has
     // ended.
-    readNew:
+    readNew: () =>
       `SELECT c.key AS place, j.state AS state, ${detail("after", "j")} AS parent_ids FROM json_each(?1) c ` +
       `CROSS JOIN ${jobs} j ON j.id = c.value`,
     // ?1 ids, ?2 now. Those of no job and of no result.
-    findUnknown:
+    findUnknown: () =>
       `SELECT c.value AS id FROM json_each(?1) c WHERE NOT EXISTS (SELECT 1 FROM ${jobs} WHERE id = c.value) ` +
       `AND NOT EXISTS (SELECT 1 FROM ${results} WHERE job_id = c.value AND expires_at > ?2)`,
 
     // ?1 rows [jobId, fence, outcome], ?2 schedulerId. Runs before the jobs are removed.
-    noteFinished:
+    noteFinished: () =>
       `UPDATE ${links} SET outcome = r.value->>2 FROM json_each(?1) r CROSS JOIN ${jobs} j ON j.id = r.value->>0 ` +
       `WHERE j.fence = r.value->>1 AND j.acquired_by = ?2 AND j.has_children = 1 ` +
       `AND ${links}.parent_id = j.id AND ${links}.outcome IS NULL`,
     // ?1 id. Runs before the job is removed.
-    noteCancelled:
+    noteCancelled: () =>
       `UPDATE ${links} SET outcome = 'cancelled' WHERE parent_id = ?1 AND outcome IS NULL ` +
       `AND EXISTS (SELECT 1 FROM ${jobs} WHERE id = ?1 AND state <> ${leased})`,
     // ?1 id. Runs after the job was removed.
-    unlinkCancelled: `DELETE FROM ${links} WHERE child_id = ?1 AND NOT EXISTS (SELECT 1 FROM ${jobs} WHERE id = ?1)`,
+    unlinkCancelled: () =>
+      `DELETE FROM ${links} WHERE child_id = ?1 AND NOT EXISTS (SELECT 1 FROM ${jobs} WHERE id = ?1)`,
 
     // The next seven run one after the other. ?1 now.
-    enterDoomed: `${enterEnded(names, String(runVerdict("cancelled")), "?1")} WHERE ${doomedJobs}`,
+    enterDoomed: () => `${enterEnded(names, String(runVerdict("cancelled")), "?1")} WHERE ${doomedJobs}`,
     // ?1 now
-    keepDoomed:
+    keepDoomed: () =>
       `INSERT OR REPLACE INTO ${results} (job_id, task_id, schedule_id, outcome, expires_at, finished_at, details) ` +
       `${endedResult(jobs, "'cancelled'", "?1")} WHERE ${doomedJobs} AND ${detail("resultExpirationMs")} > 0`,
     // no arguments
-    removeDoomed: `DELETE FROM ${jobs} WHERE ${doomedJobs} RETURNING ${endedJobAsJson(jobs)} AS record`,
+    removeDoomed: () => `DELETE FROM ${jobs} WHERE ${doomedJobs} RETURNING ${endedJobAsJson(jobs)} AS record`,
     // no arguments
-    noteDoomed:
+    noteDoomed: () =>
       `UPDATE ${links} SET outcome = 'cancelled' WHERE outcome IS NULL AND parent_id IN (${doomed} ` +
       `SELECT d.id FROM doomed d WHERE NOT EXISTS (SELECT 1 FROM ${jobs} WHERE id = d.id))`,
     // ?1 now
-    freeChildren:
+    freeChildren: () =>
       `UPDATE ${jobs} SET state = ${stateAt("?1")} WHERE seq IN (SELECT j.seq FROM ${settled} ` +
       `CROSS JOIN ${jobs} j ON j.id = w.child_id WHERE j.state = ${blocked} AND ${isFree("w.child_id")}) ` +
       "RETURNING seq, id, task_id, schedule_id, nullif(concurrency_key, '') AS concurrency_key",
     // no arguments. Removes the links of children that were cancelled or freed.
-    unlinkFreed:
+    unlinkFreed: () =>
       `DELETE FROM ${links} WHERE child_id IN (SELECT w.child_id FROM ${settled} ` +
       `WHERE NOT EXISTS (SELECT 1 FROM ${jobs} WHERE id = w.child_id AND state = ${blocked}))`,
     // no arguments. Removes the settled links of children that wait for others.
-    unlinkOthers:
+    unlinkOthers: () =>
       `DELETE FROM ${links} WHERE (parent_id, child_id) IN (SELECT w.parent_id, w.child_id FROM ${settled} ` +
       `WHERE NOT ${cancelsBy("w")} AND NOT ${isFree("w.child_id")})`,
-  };
+  });
 }
 
 /** Whether a settled link cancels its child. */

@@ -1,6 +1,7 @@
 import { CHANGES_KEPT_MAX } from "../../core/limits.ts";
 import { SCHEDULE_SETTINGS } from "../schedule-settings.ts";
 import { enterParts, isOf, skipVerdict } from "./entries.ts";
+import { lazily } from "./lazily.ts";
 import { rowAsJson, validJson } from "./rows.ts";
 import { exhaustedSchedules } from "./schedule-statements.ts";
 import { REMOVED, type TableNames } from "./schema.ts";
@@ -72,48 +73,49 @@ export function changeStatements(names: TableNames): ChangeStatements {
     `WHERE k.${isOf} = w.${isOf} ORDER BY k.seq DESC LIMIT 1 OFFSET ${CHANGES_KEPT_MAX})`;
   const ofBoth = `${excess("schedule_id")} UNION ALL ${excess("task_id")}`;
 
-  return {
+  return lazily<ChangeStatements>({
     // ?1 rows [id, policy, declaration], ?2 at, ?3 by, ?4 how many such rows came before. Runs before the schedules are
     // written.
-    noteAdditions:
+    noteAdditions: () =>
       `INSERT INTO ${changes} (${columns}) ` +
       `SELECT -1 - ?4 - r.key, r.value->>0, ?2, ?3, '', ${ofStoredOrNone} ` +
       `FROM json_each(?1) r LEFT JOIN ${schedules} s ON s.id = r.value->>0 WHERE s.id IS NULL ` +
       "OR r.value->>1 = 'replace' OR (r.value->>1 = 'update' AND s.declaration IS NOT r.value->>2)",
     // ?1 id, ?2 at, ?3 by, ?4 expected fence or null, ?5 stamp. Runs before updateSchedule, under its condition.
-    noteUpdate:
+    noteUpdate: () =>
       `INSERT INTO ${changes} (${columns}) SELECT -1, s.id, ?2, ?3, '', ${ofStored} FROM ${schedules} s ` +
       "WHERE s.id = ?1 AND (?4 IS NULL OR s.fence = ?4) AND s.changed_by IS NOT ?5",
     // ?1 id, ?2 at, ?3 by. Runs before removeSchedule.
-    noteRemoval:
+    noteRemoval: () =>
       `INSERT INTO ${changes} (${columns}) SELECT -1, s.id, ?2, ?3, 'removed', ${ofStored} FROM ${schedules} s ` +
       "WHERE s.id = ?1",
     // The next five follow the writes of schedules, in this order, and have no arguments.
-    dropUnchanged:
+    dropUnchanged: () =>
       `DELETE FROM ${changes} WHERE seq IN (SELECT p.seq FROM ${changes} p CROSS JOIN ${schedules} s ` +
       `ON s.id = p.schedule_id WHERE p.seq < 0 AND p.kind = '' AND p.former = ${stateAsJson("s")} ` +
       `AND p.latter IS ${payload("s")})`,
     // Skips do not overlap, so that at most one of them begins before an instant and reaches beyond it.
-    cutSkips:
+    cutSkips: () =>
       `UPDATE ${occurrences} SET count = NULL, ` +
       `until = (SELECT f.start - 1 FROM (${starts}) f WHERE f.book = ${occurrences}.book) ` +
       `WHERE (shelf, at, book) IN (SELECT o.shelf, o.at, o.book FROM (${starts}) f ` +
       `CROSS JOIN ${occurrences} o ON ${isOf("f.book", "o")} ` +
       `AND o.at = (SELECT max(e.at) FROM ${occurrences} e WHERE e.book = f.book AND e.at < f.start ` +
       `AND e.run IS NULL) WHERE o.until >= f.start)`,
-    removeCutSkips:
+    removeCutSkips: () =>
       `DELETE FROM ${occurrences} WHERE (shelf, at, book) IN (SELECT o.shelf, o.at, o.book FROM (${starts}) f ` +
       `CROSS JOIN ${occurrences} o ON o.book = f.book AND o.at >= f.start WHERE o.run IS NULL)`,
-    skipUnprocessed: enterParts(
-      names,
-      "SELECT book, schedule_id, start AS at, next - 1 AS until, verdict, NULL AS count, NULL AS target FROM (" +
-        "SELECT b.seq AS book, b.schedule_id AS schedule_id, " +
-        "max(p.effective_from, coalesce(p.key + 1, p.effective_from)) AS start, " +
-        `CASE WHEN p.changes_payload = 1 THEN ${skipVerdict("paused")} ` +
-        `WHEN p.kind = 'removed' THEN ${skipVerdict("removed")} ELSE ${skipVerdict("replaced")} END AS verdict, ` +
-        `${from} AS next, p.effective_from <= p.at AS was_due ${begunInBook}) WHERE was_due AND start < next`,
-    ),
-    completeChanges:
+    skipUnprocessed: () =>
+      enterParts(
+        names,
+        "SELECT book, schedule_id, start AS at, next - 1 AS until, verdict, NULL AS count, NULL AS target FROM (" +
+          "SELECT b.seq AS book, b.schedule_id AS schedule_id, " +
+          "max(p.effective_from, coalesce(p.key + 1, p.effective_from)) AS start, " +
+          `CASE WHEN p.changes_payload = 1 THEN ${skipVerdict("paused")} ` +
+          `WHEN p.kind = 'removed' THEN ${skipVerdict("removed")} ELSE ${skipVerdict("replaced")} END AS verdict, ` +
+          `${from} AS next, p.effective_from <= p.at AS was_due ${begunInBook}) WHERE was_due AND start < next`,
+      ),
+    completeChanges: () =>
       `UPDATE ${changes} AS c SET seq = max(0, (SELECT max(seq) FROM ${changes})) - c.seq, kind = f.kind, ` +
       "latter = f.latter, effective_from = f.start, changes_payload = f.pays, key = NULL " +
       "FROM (SELECT p.seq AS place, CASE WHEN p.kind <> '' THEN p.kind WHEN p.former IS NULL THEN 'added' " +
@@ -123,34 +125,34 @@ export function changeStatements(names: TableNames): ChangeStatements {
       "WHERE c.seq < 0 AND c.seq = f.place",
 
     // ?1 now, ?2 the limit of removeExhausted, which it precedes
-    noteExhausted:
+    noteExhausted: () =>
       `INSERT INTO ${changes} (schedule_id, at, kind, former, effective_from) SELECT s.id, ?1, 'removed', ` +
       `${stateAsJson("s")}, ${effectiveFrom("NULL", "s.last_fire_time", "?1")} ` +
       `FROM (${exhaustedSchedules(names, "?2")}) e CROSS JOIN ${schedules} s ON s.seq = e.seq`,
 
     // ?1 task id, ?2 whether to pause, ?3 at, ?4 by. Runs before pauseTask.
-    noteTaskPause:
+    noteTaskPause: () =>
       `INSERT INTO ${changes} (task_id, at, made_by, kind) SELECT id, ?3, ?4, ${pauseKind} FROM ${tasks} ` +
       `WHERE ${isTask} AND (paused = 1) <> ?2`,
     // the same, and ?5 key. Runs before pauseKey.
-    noteKeyPause:
+    noteKeyPause: () =>
       `INSERT INTO ${changes} (task_id, key, at, made_by, kind) SELECT id, ?5, ?3, ?4, ${pauseKind} FROM ${tasks} ` +
       `WHERE ${isTask} AND EXISTS (SELECT 1 FROM ${gates} WHERE task_id = ?1 AND key = ?5 AND paused = 1) <> ?2`,
 
     // the arguments of `list`; and so for the next
-    getScheduleChanges: list(`${changeAsJson()} AS record`, "schedule_id"),
-    getTaskPauseHistory: list(`${pauseAsJson()} AS record`, "task_id"),
+    getScheduleChanges: () => list(`${changeAsJson()} AS record`, "schedule_id"),
+    getTaskPauseHistory: () => list(`${pauseAsJson()} AS record`, "task_id"),
 
     // The clean-up looks at a number of changes each time, and goes on after them the next time: from the oldest one to
     // the first that is young enough, and, for what is too many, from the oldest to the newest. ?1 the instant before
     // which changes are old, ?2 and ?3 after which `seq` it looks for old changes, and for what is too many, ?4 how
     // many changes it looks at, less one. Runs before the next two. Columns: where to go on; null for the start.
-    nextChanges:
+    nextChanges: () =>
       `SELECT (SELECT CASE WHEN at < ?1 THEN seq END FROM ${changes} WHERE seq > ?2 ORDER BY seq LIMIT 1 OFFSET +?4) ` +
       `AS aged, (SELECT seq FROM ${changes} WHERE seq > ?3 ORDER BY seq LIMIT 1 OFFSET +?4) AS excess`,
     // ?1 the instant before which changes are old, ?2 after which `seq`, ?3 how many changes it looks at. The newest
     // change of a schedule stays as long as the schedule, because the change says since when its rule holds.
-    removeAgedChanges:
+    removeAgedChanges: () =>
       `DELETE FROM ${changes} WHERE seq IN (SELECT c.seq FROM ${window("?2", "?3")} c WHERE c.at < ?1 ` +
       `AND c.seq < (SELECT max(seq) FROM ${changes}) ` +
       `AND CASE WHEN c.schedule_id IS NULL THEN c.kind = 'taskUnpaused' OR EXISTS (${newer("task_id")} ` +
@@ -158,7 +160,7 @@ export function changeStatements(names: TableNames): ChangeStatements {
       `OR EXISTS (${newer("schedule_id")}) END)`,
     // ?1 as above. The newest of all changes stays, as an empty row, until there is a newer one, so that no number is
     // given again. It follows the changes that it ends.
-    emptyNewestChange:
+    emptyNewestChange: () =>
       `UPDATE ${changes} AS c SET schedule_id = NULL, task_id = NULL, key = NULL, made_by = NULL, ` +
       "kind = 'taskUnpaused', effective_from = NULL, former = NULL, latter = NULL " +
       `WHERE seq = (SELECT max(seq) FROM ${changes}) AND at < ?1 AND CASE WHEN schedule_id IS NOT NULL ` +
@@ -166,8 +168,8 @@ export function changeStatements(names: TableNames): ChangeStatements {
       `ELSE kind = 'taskUnpaused' AND task_id IS NOT NULL AND NOT EXISTS (SELECT 1 FROM ${changes} n ` +
       "WHERE n.task_id = c.task_id AND n.seq < c.seq AND n.key IS c.key) END",
     // ?1 after which `seq`, ?2 how many changes it looks at, ?3 limit
-    removeExcessChanges: `DELETE FROM ${changes} WHERE seq IN (${ofBoth} LIMIT +?3)`,
-  };
+    removeExcessChanges: () => `DELETE FROM ${changes} WHERE seq IN (${ofBoth} LIMIT +?3)`,
+  });
 }
 
 /** SQL of the state of a schedule, as a JSON object. No damaged row makes it fail. */

@@ -3,6 +3,7 @@ import type { InspectionOptions, ScheduleCounts, StoreInspection } from "../data
 import { openAlarmsAsJson, openAlarmsColumn } from "./alarm-statements.ts";
 import { statement } from "./batch.ts";
 import type { Connection } from "./connection.ts";
+import { lazily } from "./lazily.ts";
 import { INSPECTED_JOBS_MAX, INSPECTED_QUEUES_MAX, INSPECTED_SCHEDULES_MAX } from "./limits.ts";
 import { openAlarms } from "./looks.ts";
 import { jsonArray, numberOrNull } from "./rows.ts";
@@ -41,7 +42,10 @@ export function inspectionStatements(names: TableNames): InspectionStatements {
     `(${countsByTask(names)}) AS counts, (${oldestDueJob(names)}) AS oldest_job, ` +
     `(${oldestDueSchedule(names)}) AS oldest_schedule, ` +
     "CAST(round((julianday('now') - 2440587.5) * 86400000) AS INTEGER) AS store_now";
-  return { inspect, inspectAll: `${inspect}, ${scheduleCounts(names)} AS schedules` };
+  return lazily<InspectionStatements>({
+    inspect: () => inspect,
+    inspectAll: () => `${inspect}, ${scheduleCounts(names)} AS schedules`,
+  });
 }
 
 /** What is in a `SqlDataStore`, for people. */

@@ -3,6 +3,7 @@ import { effectiveFrom, stateAsJson } from "./change-statements.ts";
 import { enterParts, intoSkips, placeOf, skipVerdict } from "./entries.ts";
 import { guardSql } from "./failures.ts";
 import { wakeGates, wokenAt } from "./gate-sql.ts";
+import { lazily } from "./lazily.ts";
 import { validJson } from "./rows.ts";
 import { hasMissedStart, JOB_STATE, type TableNames } from "./schema.ts";
 
@@ -80,16 +81,16 @@ export function planStatements(names: TableNames): PlanStatements {
     `SELECT ${id} FROM json_each(?1) r CROSS JOIN ${schedules} s ON s.id = r.value->>0 ` +
     `CROSS JOIN json_each(s.overlap_note, '$.${list}') n WHERE ${asPlanned}`;
 
-  return {
+  return lazily<PlanStatements>({
     // ?1 rows [scheduleId, fence, expected, fires], each fire [jobId, createdAt, fireTime, scheduledFireTime, runAt,
     // startDeadline, missedCount, firstMissedTime, lastMissedTime, what is taken from its priority], ?2 now. Runs
     // before commitPlans, because both statements test the fence, and commitPlans raises it.
-    insertFires: `${insertAware} ON CONFLICT DO NOTHING`,
-    insertFiresPlainly: `${insertPlainly} ON CONFLICT DO NOTHING`,
+    insertFires: () => `${insertAware} ON CONFLICT DO NOTHING`,
+    insertFiresPlainly: () => `${insertPlainly} ON CONFLICT DO NOTHING`,
     // The next seven serve plans of schedules whose runs may not overlap, and run in this order, before commitPlans.
     // ?1 rows [scheduleId, fence, expected, passed, policy, the fire time of the fire or null], ?2 now. Notes what is
     // in the way of the plan's fire.
-    noteOverlaps:
+    noteOverlaps: () =>
       `UPDATE ${schedules} AS s SET skipped_count = s.skipped_count + r.value->>3 + ` +
       `CASE r.value->>4 WHEN 'skip' THEN ${isBusy} ELSE json_array_length(${waiting}) END, ` +
       `overlap_note = CASE r.value->>4 WHEN 'skip' THEN json_object('isSkipped', ${isBusy}) ` +
@@ -98,13 +99,13 @@ export function planStatements(names: TableNames): PlanStatements {
       `FROM json_each(?1) r WHERE s.id = r.value->>0 AND ${asPlanned}`,
     // the arguments of noteOverlaps. A fire time that takes the place of its own job, of an earlier life of the
     // schedule, is not replaced.
-    enterReplaced:
+    enterReplaced: () =>
       `${intoSkips(names)} SELECT ${place}, n.value->>1, ${skipVerdict("replaced")}, n.value->>1, 1, r.value->>5 ` +
       `FROM json_each(?1) r CROSS JOIN ${schedules} s ON s.id = r.value->>0 ` +
       `CROSS JOIN json_each(s.overlap_note, '$.replaced') n CROSS JOIN ${books} b ON b.schedule_id = s.id ` +
       `WHERE ${asPlanned} AND n.value->>1 IS NOT r.value->>5`,
     // the arguments of noteOverlaps
-    enterUnmade:
+    enterUnmade: () =>
       `${intoSkips(names)} SELECT ${place}, r.value->>5, ${skipVerdict("overlapSkipped")}, r.value->>5, 1, NULL ` +
       `FROM json_each(?1) r CROSS JOIN ${schedules} s ON s.id = r.value->>0 ` +
       `CROSS JOIN ${books} b ON b.schedule_id = s.id ` +
@@ -112,37 +113,40 @@ export function planStatements(names: TableNames): PlanStatements {
       // An earlier life of the schedule may have made it.
       `AND NOT EXISTS (SELECT 1 FROM ${jobs} WHERE schedule_id = s.id AND fire_time = r.value->>5)`,
     // the arguments of noteOverlaps
-    wakeReplaced: wakeGates(
-      names,
-      `SELECT task_id, concurrency_key, ${wokenAt("?2")} FROM ${jobs} ` +
-        `WHERE id IN (${noted("replaced", "n.value->>0")}) AND concurrency_key IS NOT NULL AND state = ${ready}`,
-    ),
+    wakeReplaced: () =>
+      wakeGates(
+        names,
+        `SELECT task_id, concurrency_key, ${wokenAt("?2")} FROM ${jobs} ` +
+          `WHERE id IN (${noted("replaced", "n.value->>0")}) AND concurrency_key IS NOT NULL AND state = ${ready}`,
+      ),
     // Undoes the batch when a job has children, of which `removeReplacedParents` knows.
-    removeReplaced:
+    removeReplaced: () =>
       `DELETE FROM ${jobs} WHERE id IN (${noted("replaced", "n.value->>0")}) ` +
       `RETURNING ${guardSql("has_children = 0")} AS guard`,
     // the arguments of noteOverlaps
-    removeReplacedParents: `DELETE FROM ${jobs} WHERE id IN (${noted("replaced", "n.value->>0")})`,
+    removeReplacedParents: () => `DELETE FROM ${jobs} WHERE id IN (${noted("replaced", "n.value->>0")})`,
     // the arguments of noteOverlaps. Runs before the jobs are removed.
-    noteReplaced:
+    noteReplaced: () =>
       `UPDATE ${links} SET outcome = 'cancelled' WHERE outcome IS NULL ` +
       `AND parent_id IN (${noted("replaced", "n.value->>0")})`,
     // the arguments of noteOverlaps
-    cancelOverlapped: `UPDATE ${jobs} SET cancel_requested = 1 WHERE id IN (${noted("cancelRequested", "n.value")})`,
+    cancelOverlapped: () =>
+      `UPDATE ${jobs} SET cancel_requested = 1 WHERE id IN (${noted("cancelRequested", "n.value")})`,
     // the arguments of insertFires
-    insertUnskipped: `${insertAware} ${unlessSkipped} ON CONFLICT DO NOTHING`,
-    insertUnskippedPlainly: `${insertPlainly} ${unlessSkipped} ON CONFLICT DO NOTHING`,
+    insertUnskipped: () => `${insertAware} ${unlessSkipped} ON CONFLICT DO NOTHING`,
+    insertUnskippedPlainly: () => `${insertPlainly} ${unlessSkipped} ON CONFLICT DO NOTHING`,
     // ?1 rows [scheduleId, fence, expected, skips], each skip [from, until, verdict, count, into], ?2 now. Runs before
     // commitPlans.
-    enterSkips: enterParts(
-      names,
-      "SELECT b.seq AS book, b.schedule_id, f.value->>0 AS at, f.value->>1 AS until, f.value->>2 AS verdict, " +
-        "f.value->>3 AS count, f.value->>4 AS target " +
-        `FROM json_each(?1) r CROSS JOIN ${schedules} s ON s.id = r.value->>0 ` +
-        `CROSS JOIN ${books} b ON b.schedule_id = s.id CROSS JOIN json_each(r.value, '$[3]') f WHERE ${asPlanned}`,
-    ),
+    enterSkips: () =>
+      enterParts(
+        names,
+        "SELECT b.seq AS book, b.schedule_id, f.value->>0 AS at, f.value->>1 AS until, f.value->>2 AS verdict, " +
+          "f.value->>3 AS count, f.value->>4 AS target " +
+          `FROM json_each(?1) r CROSS JOIN ${schedules} s ON s.id = r.value->>0 ` +
+          `CROSS JOIN ${books} b ON b.schedule_id = s.id CROSS JOIN json_each(r.value, '$[3]') f WHERE ${asPlanned}`,
+      ),
     // ?1 rows of commitPlans that pause their schedules, ?2 now, ?3 schedulerId. Runs before commitPlans.
-    noteFailures:
+    noteFailures: () =>
       `INSERT INTO ${changes} (schedule_id, at, made_by, kind, former, latter, effective_from) ` +
       `SELECT s.id, ?2, ?3, 'failed', ${stateAsJson("s")}, ` +
       `json_set(${stateAsJson("s")}, '$.paused', 1, '$.nextFireTime', r.value->>3), ` +
@@ -150,12 +154,12 @@ export function planStatements(names: TableNames): PlanStatements {
       `FROM json_each(?1) r CROSS JOIN ${schedules} s ON s.id = r.value->>0 WHERE ${asPlanned}`,
     // ?1 rows [scheduleId, fence, expected, zoneRules], ?2 now. Runs before commitPlans, and only for plans that change
     // them, because commitPlans would otherwise write the index of zone rules anew.
-    noteZoneRulesOfPlans:
+    noteZoneRulesOfPlans: () =>
       `UPDATE ${schedules} AS s SET zone_rules = r.value->>3 FROM json_each(?1) r ` +
       `WHERE s.id = r.value->>0 AND ${asPlanned}`,
     // ?1 rows [scheduleId, fence, expected, nextFireTime, lastFireTime, paused, isFavourite, paceUntil],
     // ?2 now, ?3 stepId, ?4 schedulerId
-    commitPlans:
+    commitPlans: () =>
       `UPDATE ${schedules} AS s SET next_fire_time = r.value->>3, last_fire_time = r.value->>4, ` +
       "paused = r.value->>5, pace_until = r.value->>7, fence = s.fence + 1, " +
       "preferred_scheduler = CASE WHEN r.value->>6 THEN ?4 END, " +
@@ -163,16 +167,16 @@ export function planStatements(names: TableNames): PlanStatements {
     // Follows commitPlans. ?1 rows [scheduleId, fence], ?2 ids of jobs, ?3 stepId. Columns: `changes`, how many plans
     // this very try committed; `committed`, the places (in ?1) of the plans that any try of the step committed;
     // `existing`, the places (in ?2) of the jobs that exist.
-    confirmPlans:
+    confirmPlans: () =>
       "SELECT changes() AS changes, " +
       `(SELECT json_group_array(r.key) FROM json_each(?1) r CROSS JOIN ${schedules} s ON s.id = r.value->>0 ` +
       "WHERE s.fence = (r.value->>1) + 1 AND s.changed_by = ?3) AS committed, " +
       `(SELECT json_group_array(r.key) FROM json_each(?2) r CROSS JOIN ${jobs} j ON j.id = r.value) AS existing`,
     // Follows commitPlans. ?1 rows [scheduleId, fence], ?2 stepId. Yields rows [place in ?1, note] of the plans that
     // any try of the step committed.
-    readOverlaps:
+    readOverlaps: () =>
       "SELECT json_group_array(json_array(r.key, json(s.overlap_note))) AS overlaps " +
       `FROM json_each(?1) r CROSS JOIN ${schedules} s ON s.id = r.value->>0 ` +
       "WHERE s.fence = (r.value->>1) + 1 AND s.changed_by = ?2",
-  };
+  });
 }

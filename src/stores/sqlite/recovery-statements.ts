@@ -2,6 +2,7 @@ import { MISSED_PER_STEP_MAX } from "../../core/limits.ts";
 import { enterEnded, runVerdict } from "./entries.ts";
 import { guardSql } from "./failures.ts";
 import { wakeGates, wokenAt } from "./gate-sql.ts";
+import { lazily } from "./lazily.ts";
 import { detail, endedJobAsJson, IDEMPOTENCY_KEY } from "./rows.ts";
 import { hasMissedStart, JOB_STATE, type TableNames } from "./schema.ts";
 
@@ -92,72 +93,75 @@ export function recoveryStatements(names: TableNames): RecoveryStatements {
     `WHERE ${lostJobs(isAware)} AND NOT ${isForGood} ` +
     "RETURNING id, task_id, schedule_id, failed_attempts + recoveries AS attempt";
 
-  return {
+  return lazily<RecoveryStatements>({
     // ?1 the ends of leases by incarnation, as a JSON list of pairs, ?2 and ?3 of which leases: of those that end after
     // ?2, and not after ?3
-    moveLeases:
+    moveLeases: () =>
       `UPDATE ${jobs} SET acquired_until = value->>1 FROM json_each(?1) WHERE state = ${leased} ` +
       "AND acquired_until > ?2 AND acquired_until <= ?3 " +
       "AND substr(acquisition_id, 1, length(value->>0)) = value->>0",
-    keepLost: keepLost(false),
+    keepLost: () => keepLost(false),
     // Those that enter runs into the ledger run before the jobs are removed.
-    enterLost: enterLost(false),
-    removeLost: removeLost(false),
-    putBackLost: putBackLost(false),
-    keepLostAware: keepLost(true),
-    enterLostAware: enterLost(true),
-    removeLostAware: removeLost(true),
-    removeLostParents: `${removeLostJobs(true)} RETURNING ${endedRecord}`,
+    enterLost: () => enterLost(false),
+    removeLost: () => removeLost(false),
+    putBackLost: () => putBackLost(false),
+    keepLostAware: () => keepLost(true),
+    enterLostAware: () => enterLost(true),
+    removeLostAware: () => removeLost(true),
+    removeLostParents: () => `${removeLostJobs(true)} RETURNING ${endedRecord}`,
     // Runs before the jobs are removed.
-    noteLost:
+    noteLost: () =>
       `UPDATE ${links} SET outcome = CASE WHEN cancel_requested THEN 'cancelled' ELSE 'abandoned' END FROM ${jobs} ` +
       `WHERE ${lostJobs(true)} AND ${isForGood} AND has_children = 1 AND parent_id = id AND outcome IS NULL`,
-    putBackLostAware: putBackLost(true),
+    putBackLostAware: () => putBackLost(true),
     // The arguments of the others. When jobs have been removed, putBackLost reaches as many jobs further.
-    wakeLost: wakeGates(
-      names,
-      `SELECT DISTINCT task_id, concurrency_key, ${wokenAt("?3")} FROM ${jobs} ` +
-        `WHERE ${lostJobs(true, "2 * ?5")} AND concurrency_key IS NOT NULL`,
-    ),
-    keepMissed: `${keep("'missedStartDeadline'", "?1")} WHERE ${missedJobs} AND ${isKept}`,
-    enterMissed: `${enterEnded(names, String(runVerdict("missedStartDeadline")), "?1")} WHERE ${missedJobs}`,
-    wakeMissed: wakeGates(
-      names,
-      `SELECT DISTINCT task_id, concurrency_key, ${wokenAt("?1")} FROM ${jobs} ` +
-        `WHERE ${missedJobs} AND state = ${ready} AND concurrency_key IS NOT NULL`,
-    ),
-    noteMissed:
+    wakeLost: () =>
+      wakeGates(
+        names,
+        `SELECT DISTINCT task_id, concurrency_key, ${wokenAt("?3")} FROM ${jobs} ` +
+          `WHERE ${lostJobs(true, "2 * ?5")} AND concurrency_key IS NOT NULL`,
+      ),
+    keepMissed: () => `${keep("'missedStartDeadline'", "?1")} WHERE ${missedJobs} AND ${isKept}`,
+    enterMissed: () => `${enterEnded(names, String(runVerdict("missedStartDeadline")), "?1")} WHERE ${missedJobs}`,
+    wakeMissed: () =>
+      wakeGates(
+        names,
+        `SELECT DISTINCT task_id, concurrency_key, ${wokenAt("?1")} FROM ${jobs} ` +
+          `WHERE ${missedJobs} AND state = ${ready} AND concurrency_key IS NOT NULL`,
+      ),
+    noteMissed: () =>
       `UPDATE ${links} SET outcome = 'missedStartDeadline' ` +
       `WHERE outcome IS NULL AND parent_id IN (SELECT id FROM ${jobs} WHERE ${missedJobs} AND has_children = 1)`,
-    unlinkMissed:
+    unlinkMissed: () =>
       `DELETE FROM ${links} WHERE child_id IN ` + `(SELECT id FROM ${jobs} WHERE ${missedJobs} AND state = ${blocked})`,
-    removeMissed: `DELETE FROM ${jobs} WHERE ${missedJobs} RETURNING ${endedRecord}`,
+    removeMissed: () => `DELETE FROM ${jobs} WHERE ${missedJobs} RETURNING ${endedRecord}`,
 
     // ?1 id, ?2 stamp, ?3 now. The stamp carries the job as the first try finds it.
-    stampCancel:
+    stampCancel: () =>
       `INSERT INTO ${steps} (id, at, answer) SELECT ?2, ?3, ${endedJobAsJson(jobs)} FROM ${jobs} WHERE id = ?1 ` +
       "ON CONFLICT DO NOTHING",
     // ?1 stamp
-    readStamp: `SELECT answer AS record FROM ${steps} WHERE id = ?1 AND answer IS NOT NULL`,
+    readStamp: () => `SELECT answer AS record FROM ${steps} WHERE id = ?1 AND answer IS NOT NULL`,
     // ?1 id
-    requestCancel: `UPDATE ${jobs} SET cancel_requested = 1 WHERE ${isLeased} RETURNING task_id, acquired_by`,
+    requestCancel: () => `UPDATE ${jobs} SET cancel_requested = 1 WHERE ${isLeased} RETURNING task_id, acquired_by`,
     // ?1 id, ?2 now
-    keepCancelled: `${keep("'cancelled'", "?2")} WHERE id = ?1 AND state <> ${leased} AND ${isKept}`,
+    keepCancelled: () => `${keep("'cancelled'", "?2")} WHERE id = ?1 AND state <> ${leased} AND ${isKept}`,
     // ?1 id, ?2 now
-    enterCancelled: `${enterEnded(names, String(cancelled), "?2")} WHERE id = ?1 AND state <> ${leased}`,
+    enterCancelled: () => `${enterEnded(names, String(cancelled), "?2")} WHERE id = ?1 AND state <> ${leased}`,
     // ?1 id. Undoes the batch when the job has children or parents, of which `removeCancelledParent` knows.
-    removeCancelled:
+    removeCancelled: () =>
       `DELETE FROM ${jobs} WHERE id = ?1 AND state <> ${leased} ` +
       `RETURNING ${endedRecord}, ${guardSql(`has_children = 0 AND state <> ${blocked}`)} AS guard`,
     // ?1 id, ?2 now. Precedes removeCancelled.
-    wakeCancelled: wakeGates(
-      names,
-      `SELECT task_id, concurrency_key, ${wokenAt("?2")} FROM ${jobs} WHERE id = ?1 AND state = ${ready} ` +
-        "AND concurrency_key IS NOT NULL",
-    ),
+    wakeCancelled: () =>
+      wakeGates(
+        names,
+        `SELECT task_id, concurrency_key, ${wokenAt("?2")} FROM ${jobs} WHERE id = ?1 AND state = ${ready} ` +
+          "AND concurrency_key IS NOT NULL",
+      ),
     // ?1 id
-    removeCancelledParent: `DELETE FROM ${jobs} WHERE id = ?1 AND state <> ${leased} RETURNING ${endedRecord}`,
-  };
+    removeCancelledParent: () => `DELETE FROM ${jobs} WHERE id = ?1 AND state <> ${leased} RETURNING ${endedRecord}`,
+  });
 }
 
 /** The result of a job that ends without a run: the fields that `endedWithoutRun` gives it, and what `withKeptFacts`

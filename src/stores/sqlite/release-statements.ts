@@ -1,6 +1,7 @@
 import { booksOf, intoRuns, placeOf, runColumns } from "./entries.ts";
 import { guardSql } from "./failures.ts";
 import { wakeGates, wokenAt } from "./gate-sql.ts";
+import { lazily } from "./lazily.ts";
 import { KEY_ID, KEY_INSTANT } from "./parameters.ts";
 import { JOB_STATE, type TableNames } from "./schema.ts";
 
@@ -53,32 +54,32 @@ export function releaseStatements(names: TableNames): ReleaseStatements {
     `FROM json_each(?1) r WHERE ${jobs}.id = r.value->>0 AND ${jobs}.fence = r.value->>1 ` +
     `AND ${jobs}.acquired_by = ?2${isAware ? "" : " AND concurrency_key IS NULL"}`;
 
-  return {
+  return lazily<ReleaseStatements>({
     // ?1 rows [jobId, fence, 0 for an end, 1 for a put-back or 2 for a start], ?2 schedulerId, ?3 whether this may be a
     // repetition, ?4 stepId.
     // Column: `letters`, one letter per row: r (released), f (fenced) or m (missing).
-    releaseStatuses:
+    releaseStatuses: () =>
       "SELECT group_concat(CASE WHEN j.fence = r.value->>1 AND j.acquired_by = ?2 THEN 'r' " +
       `WHEN ?3 AND r.value->>2 = 1 AND ${wasPutBack} THEN 'r' WHEN j.id IS NOT NULL THEN 'f' ` +
       `WHEN ?3 AND r.value->>2 < 2 AND EXISTS (SELECT 1 FROM ${results} WHERE job_id = r.value->>0) THEN 'r' ` +
       `ELSE 'm' END, '') AS letters FROM json_each(?1) r LEFT JOIN ${jobs} j ON j.id = r.value->>0`,
     // ?1 rows of resultRow
-    keepResults: `${intoResults} ${resultRows} FROM json_each(?1) r`,
+    keepResults: () => `${intoResults} ${resultRows} FROM json_each(?1) r`,
     // ?1 members: finishedAt and jobId, then the details; the values that all rows share: ?2 taskId, ?3 scheduleId,
     // ?4 outcome, ?5 for how many milliseconds the results are kept
-    keepAlikeResults: `${intoResults} SELECT ${alikeValues} FROM json_each(?1)`,
+    keepAlikeResults: () => `${intoResults} SELECT ${alikeValues} FROM json_each(?1)`,
     // ?1 rows of resultRow, each with the fence at its end, ?2 schedulerId
-    keepHeldResults:
+    keepHeldResults: () =>
       `${intoResults} ${resultRows} FROM json_each(?1) r CROSS JOIN ${jobs} j ON j.id = r.value->>0 ` +
       "WHERE j.fence = r.value->>7 AND j.acquired_by = ?2",
     // ?1 members: fireTime and the text of the run, then the scheduleId; ?2 the verdict that they share. For jobs
     // without a concurrency key that are released for sure.
-    enterRuns:
+    enterRuns: () =>
       `${intoRuns(names)} SELECT ${placeOf("b.seq")}, ${KEY_INSTANT}, ?2, ${KEY_ID} ` +
       `FROM json_each(?1) r CROSS JOIN ${books} b ON b.schedule_id = r.value`,
     // ?1 rows [jobId, fence, verdict, startedAt, finishedAt, attempts], ?2 schedulerId. Precedes the statements that
     // remove the jobs.
-    enterHeldRuns:
+    enterHeldRuns: () =>
       `${intoRuns(names)} SELECT ${runColumns(names, {
         verdict: "r.value->>2",
         startedAt: "(r.value->>3)",
@@ -87,28 +88,29 @@ export function releaseStatements(names: TableNames): ReleaseStatements {
       })} FROM json_each(?1) r CROSS JOIN ${jobs} ON ${jobs}.id = r.value->>0 CROSS JOIN ${booksOf(names)} ` +
       "WHERE fence = r.value->>1 AND acquired_by = ?2",
     // ?1 members jobId: fence, ?2 schedulerId. Leaves jobs with a key, and those that have children, to the next two.
-    removeHeld: `${removeHeld} AND j.concurrency_key IS NULL AND j.has_children = 0)`,
+    removeHeld: () => `${removeHeld} AND j.concurrency_key IS NULL AND j.has_children = 0)`,
     // the arguments of removeHeld. Leaves jobs that have children to the next one.
-    removeHeldAware: `${removeHeld} AND j.has_children = 0)`,
+    removeHeldAware: () => `${removeHeld} AND j.has_children = 0)`,
     // the arguments of removeHeld
-    removeHeldParents: `${removeHeld})`,
+    removeHeldParents: () => `${removeHeld})`,
     // ?1 rows [jobId, fence, runAt or null, failedAttempts or null, whether the job started, attemptHistory as JSON or
     // null], ?2 schedulerId, ?3 now, ?4 stepId. A job that is to be cancelled, or that had started, gets a lease that
     // has ended, so that recovery, which follows, ends the job or takes it back.
-    putBack: putBack(false),
-    putBackAware: putBack(true),
+    putBack: () => putBack(false),
+    putBackAware: () => putBack(true),
     // ?1 rows [jobId, fence, ...], ?2 schedulerId, ?3 now. Precedes the statements that remove jobs or put them back.
-    wakeReleased: wakeGates(
-      names,
-      `SELECT DISTINCT j.task_id, j.concurrency_key, ${wokenAt("?3")} FROM json_each(?1) r ` +
-        `CROSS JOIN ${jobs} j ON j.id = r.value->>0 WHERE j.fence = r.value->>1 AND j.acquired_by = ?2 ` +
-        "AND j.concurrency_key IS NOT NULL",
-    ),
+    wakeReleased: () =>
+      wakeGates(
+        names,
+        `SELECT DISTINCT j.task_id, j.concurrency_key, ${wokenAt("?3")} FROM json_each(?1) r ` +
+          `CROSS JOIN ${jobs} j ON j.id = r.value->>0 WHERE j.fence = r.value->>1 AND j.acquired_by = ?2 ` +
+          "AND j.concurrency_key IS NOT NULL",
+      ),
     // ?1 rows [jobId, fence], ?2 schedulerId
-    markStarted:
+    markStarted: () =>
       `UPDATE ${jobs} SET started_fence = fence FROM json_each(?1) r WHERE ${jobs}.id = r.value->>0 ` +
       `AND ${jobs}.fence = r.value->>1 AND ${jobs}.acquired_by = ?2`,
     // ?1 how many rows the statement before this one must have changed
-    guardChanges: `SELECT ${guardSql("changes() = ?1")} AS guard`,
-  };
+    guardChanges: () => `SELECT ${guardSql("changes() = ?1")} AS guard`,
+  });
 }

@@ -1,4 +1,5 @@
 import type { JobResultSelection } from "../data-store.ts";
+import { lazily } from "./lazily.ts";
 import { STAMPS_PER_CLEANUP_MAX } from "./limits.ts";
 import { resultAsJson } from "./rows.ts";
 import type { TableNames } from "./schema.ts";
@@ -46,35 +47,36 @@ export function resultStatements({ results, steps, schedulers }: TableNames): Re
     `FROM ${results} WHERE ${condition} ` +
     `AND finished_at >= ?1 AND finished_at < ?2 ` +
     "AND (?3 IS NULL OR task_id = ?3) AND (?4 IS NULL OR schedule_id = ?4) AND (?5 IS NULL OR outcome = ?5)";
-  return {
+  return lazily<ResultStatements>({
     // ?1 job id, ?2 now
-    getResult: `${select} FROM ${results} WHERE job_id = ?1 AND expires_at > ?2`,
+    getResult: () => `${select} FROM ${results} WHERE job_id = ?1 AND expires_at > ?2`,
     // ?1 job ids, ?2 now
-    getResultsOfJobs:
+    getResultsOfJobs: () =>
       `SELECT ${resultAsJson("r")} AS record FROM json_each(?1) a CROSS JOIN ${results} r ON r.job_id = a.value ` +
       "WHERE r.expires_at > ?2",
-    getResults: resultLists(results),
+    getResults: () => resultLists(results),
     // the arguments of `matching`, and ?6 limit
-    removeResults: Object.fromEntries(
-      Object.entries(INDEXES).map(([name, condition]) => [
-        name,
-        `DELETE FROM ${results} WHERE rowid IN (SELECT rowid ${matching(condition)} ` +
-          `ORDER BY finished_at, rowid LIMIT +?6)`,
-      ]),
-    ),
+    removeResults: () =>
+      Object.fromEntries(
+        Object.entries(INDEXES).map(([name, condition]) => [
+          name,
+          `DELETE FROM ${results} WHERE rowid IN (SELECT rowid ${matching(condition)} ` +
+            `ORDER BY finished_at, rowid LIMIT +?6)`,
+        ]),
+      ),
     // ?1 now, ?2 limit
-    removeExpired:
+    removeExpired: () =>
       `DELETE FROM ${results} WHERE rowid IN (SELECT rowid FROM ${results} WHERE expires_at <= ?1 ` +
       "ORDER BY expires_at LIMIT +?2)",
     // How many rows the statement before this one changed.
-    countChanges: "SELECT changes() AS changes",
+    countChanges: () => "SELECT changes() AS changes",
     // ?1 the instant up to which stamps are removed
-    removeStamps:
+    removeStamps: () =>
       `DELETE FROM ${steps} WHERE id IN (SELECT id FROM ${steps} WHERE at <= ?1 ` +
       `ORDER BY at LIMIT ${STAMPS_PER_CLEANUP_MAX})`,
     // ?1 the instant up to which resident schedulers are removed, ?2 now
-    removeDead: `DELETE FROM ${schedulers} WHERE alive_until <= ?2 AND (resident = 0 OR alive_until <= ?1)`,
-  };
+    removeDead: () => `DELETE FROM ${schedulers} WHERE alive_until <= ?2 AND (resident = 0 OR alive_until <= ?1)`,
+  });
 }
 
 /**

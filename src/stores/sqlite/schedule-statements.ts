@@ -1,6 +1,7 @@
 import { NO_VERSION } from "../task-declarations.ts";
 import { guardSql } from "./failures.ts";
 import { wakeGates } from "./gate-sql.ts";
+import { lazily } from "./lazily.ts";
 import { validJson } from "./rows.ts";
 import { scheduleLists } from "./schedule-lists.ts";
 import { scheduleAsJson } from "./schedule-rows.ts";
@@ -83,38 +84,39 @@ export function scheduleStatements(names: TableNames): ScheduleStatements {
     ),
   });
 
-  return {
-    findConflict: conflict,
+  return lazily<ScheduleStatements>({
+    findConflict: () => conflict,
     // The arguments of findConflict. Fails when there is a conflict.
-    guardConflicts: `SELECT ${guardSql(`NOT EXISTS (${conflict})`)} AS guard`,
+    guardConflicts: () => `SELECT ${guardSql(`NOT EXISTS (${conflict})`)} AS guard`,
     // ?1 ids. Yields rows [id, declaration, version].
-    findExisting:
+    findExisting: () =>
       "SELECT json_group_array(json_array(CAST(s.id AS TEXT), CAST(s.declaration AS TEXT), s.version + 0)) " +
       `AS existing ${byIds}`,
-    insertSchedules: `${insert} ON CONFLICT (id) DO NOTHING`,
+    insertSchedules: () => `${insert} ON CONFLICT (id) DO NOTHING`,
     // the arguments of `replace`; with `settingPause`, ?2 when the change is made, or null
-    replaceSchedules: replacements(),
+    replaceSchedules: () => replacements(),
     // the same arguments. Replaces those whose declaration is another, unless a higher version declared them.
-    updateDeclared: replacements(
-      ` WHERE (${schedules}.declaration IS NULL OR ${schedules}.declaration IS NOT excluded.declaration) ` +
-        `AND ${storedVersion} <= coalesce(excluded.version, ${NO_VERSION})`,
-    ),
+    updateDeclared: () =>
+      replacements(
+        ` WHERE (${schedules}.declaration IS NULL OR ${schedules}.declaration IS NOT excluded.declaration) ` +
+          `AND ${storedVersion} <= coalesce(excluded.version, ${NO_VERSION})`,
+      ),
     // ?1 rows [id, declaration, version]
-    raiseVersions:
+    raiseVersions: () =>
       `UPDATE ${schedules} SET version = r.value->>2 FROM json_each(?1) r WHERE ${schedules}.id = r.value->>0 ` +
       `AND ${schedules}.declaration = r.value->>1 AND ${storedVersion} < r.value->>2`,
     // ?1 ids
-    getSchedulesById: `SELECT '[' || group_concat(r) || ']' AS records FROM (${recordsById})`,
+    getSchedulesById: () => `SELECT '[' || group_concat(r) || ']' AS records FROM (${recordsById})`,
 
     // ?1 id
-    getSchedule: `SELECT ${record} FROM ${schedules} WHERE id = ?1`,
+    getSchedule: () => `SELECT ${record} FROM ${schedules} WHERE id = ?1`,
     // ?1 id, ?2 stamp
-    getStampedSchedule: `SELECT ${record} FROM ${schedules} WHERE id = ?1 AND changed_by = ?2`,
-    getSchedules: scheduleLists(names),
+    getStampedSchedule: () => `SELECT ${record} FROM ${schedules} WHERE id = ?1 AND changed_by = ?2`,
+    getSchedules: () => scheduleLists(names),
 
     // ?1 id, ?2 changes as JSON, ?3 expected fence or null, ?4 stamp, ?5 when the change is made, or null. A
     // schedule that carries the stamp is left alone, because an earlier try has changed it already.
-    updateSchedule:
+    updateSchedule: () =>
       `UPDATE ${schedules} SET ${changed("task_id", "taskId")}, ${changed("trigger_json", "trigger")}, ` +
       `${changed("trigger_rule", "triggerRule")}, ${changed("paused", "paused")}, ` +
       `${changed("next_fire_time", "nextFireTime")}, ${changed("last_fire_time", "lastFireTime")}, ` +
@@ -125,12 +127,12 @@ export function scheduleStatements(names: TableNames): ScheduleStatements {
       `fence = fence + 1, changed_by = ?4 ` +
       "WHERE id = ?1 AND (?3 IS NULL OR fence = ?3) AND changed_by IS NOT ?4",
     // ?1 id
-    removeSchedule: `DELETE FROM ${schedules} WHERE id = ?1 RETURNING id`,
+    removeSchedule: () => `DELETE FROM ${schedules} WHERE id = ?1 RETURNING id`,
     // ?1 ids of schedules whose jobs have keys. Tells looks that there is flow control.
-    openGates: wakeGates(names, `SELECT s.task_id, '', 0 ${byIds} WHERE true`),
+    openGates: () => wakeGates(names, `SELECT s.task_id, '', 0 ${byIds} WHERE true`),
     // ?1 limit. Columns of the answer: id
-    removeExhausted: `DELETE FROM ${schedules} WHERE seq IN (${exhaustedSchedules(names, "?1")}) RETURNING id`,
-  };
+    removeExhausted: () => `DELETE FROM ${schedules} WHERE seq IN (${exhaustedSchedules(names, "?1")}) RETURNING id`,
+  });
 }
 
 /** SQL that selects the `seq` of the schedules that are at an end; `limit` is SQL too. */

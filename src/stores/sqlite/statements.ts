@@ -7,6 +7,7 @@ import { type ChainStatements, chainStatements } from "./chain-statements.ts";
 import { type ChangeStatements, changeStatements } from "./change-statements.ts";
 import { type InspectionStatements, inspectionStatements } from "./inspection.ts";
 import { type JobStatements, jobStatements } from "./job-statements.ts";
+import { joined } from "./lazily.ts";
 import { type LifeStatements, lifeStatements } from "./life-statements.ts";
 import { type PlanStatements, planStatements } from "./plan-statements.ts";
 import { type RecoveryStatements, recoveryStatements } from "./recovery-statements.ts";
@@ -47,24 +48,24 @@ export interface Statements
 }
 
 export function makeStatements(names: TableNames, keepsLedger = true): Statements {
-  return Object.freeze({
-    keepsLedger,
-    ...taskStatements(names),
-    ...resultStatements(names),
-    ...jobStatements(names),
-    ...releaseStatements(names),
-    ...recoveryStatements(names),
-    ...scheduleStatements(names),
-    ...planStatements(names),
-    ...acquisitionStatements(names),
-    ...admissionStatements(names),
-    ...captureStatements(names),
-    ...chainStatements(names),
-    ...inspectionStatements(names),
-    ...bookStatements(names),
-    ...changeStatements(names),
-    ...lifeStatements(names),
-    ...zoneRulesStatements(names),
-    ...alarmStatements(names),
-  });
+  return joined<Statements>(
+    { keepsLedger },
+    taskStatements(names),
+    resultStatements(names),
+    jobStatements(names),
+    releaseStatements(names),
+    recoveryStatements(names),
+    scheduleStatements(names),
+    planStatements(names),
+    acquisitionStatements(names),
+    admissionStatements(names),
+    captureStatements(names),
+    chainStatements(names),
+    inspectionStatements(names),
+    bookStatements(names),
+    changeStatements(names),
+    lifeStatements(names),
+    zoneRulesStatements(names),
+    alarmStatements(names),
+  );
 }

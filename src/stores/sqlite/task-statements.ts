@@ -1,5 +1,6 @@
 import { NO_VERSION } from "../task-declarations.ts";
 import { wakeGates } from "./gate-sql.ts";
+import { lazily } from "./lazily.ts";
 import { PAUSES_MAX } from "./limits.ts";
 import { taskAsJson } from "./rows.ts";
 import { JOB_STATE, REMOVED, type TableNames } from "./schema.ts";
@@ -40,66 +41,68 @@ export function taskStatements(names: TableNames): TaskStatements {
   const isLimited = "(max_running_per_key IS NOT NULL OR rate_limit IS NOT NULL OR fair = 1)";
   const setPaused = (paused: string): string => `paused = ${paused}, limited = (${paused} = 1 OR ${isLimited})`;
 
-  return {
+  return lazily<TaskStatements>({
     // ?1 ids
-    getTasksById:
+    getTasksById: () =>
       `SELECT ${taskAsJson("t")} AS record FROM json_each(?1) a CROSS JOIN ${tasks} t ON t.id = a.value ` +
       `WHERE t.declaration IS NOT ${REMOVED}`,
     // ?1 rows of taskRow
-    putTasks: putTasks(tasks),
+    putTasks: () => putTasks(tasks),
     // The next five follow putTasks, in this order, and concern the tasks whose limits it changed. ?1 ids.
-    openOwnGates: wakeGates(names, `SELECT t.id, '', 0 FROM ${relimited} WHERE t.former IS NOT NULL AND t.limited = 1`),
+    openOwnGates: () =>
+      wakeGates(names, `SELECT t.id, '', 0 FROM ${relimited} WHERE t.former IS NOT NULL AND t.limited = 1`),
     // With another rate, the next job starts the new rate's time after the last; after a burst, nobody knows the last.
-    wakeRelimited:
+    wakeRelimited: () =>
       `UPDATE ${gates} SET wake_at = 0, tat = CASE ` +
       "WHEN t.rate_limit = t.former->>1 AND t.rate_per = t.former->>2 AND t.rate_burst = t.former->>3 THEN tat " +
       "WHEN t.rate_burst = 1 AND t.former->>3 = 1 " +
       "THEN (tat - (t.former->>2)) / (t.former->>1) * t.rate_limit + t.rate_per END " +
       `FROM ${relimited} WHERE t.former IS NOT NULL AND ${gates}.task_id = t.id`,
-    rekeyJobs:
+    rekeyJobs: () =>
       `UPDATE ${jobs} SET concurrency_key = t.own_key, turn = NULL, ` +
       `state = CASE WHEN state = ${held} AND t.own_key IS NULL THEN ${ready} ELSE state END FROM ${relimited} ` +
       `WHERE t.former IS NOT NULL AND t.own_key IS NOT t.former->>0 AND ${jobs}.task_id = t.id ` +
       `AND coalesce(${jobs}.concurrency_key, '') = ''`,
-    holdRelimited:
+    holdRelimited: () =>
       `UPDATE ${jobs} SET ${toHeld} FROM ${relimited} WHERE t.former IS NOT NULL AND ${jobs}.task_id = t.id ` +
       `AND ${jobs}.concurrency_key IS NOT NULL AND ${jobs}.state = ${ready}`,
-    settleTasks: `UPDATE ${tasks} SET former = NULL WHERE id IN (SELECT value FROM json_each(?1)) AND former NOTNULL`,
+    settleTasks: () =>
+      `UPDATE ${tasks} SET former = NULL WHERE id IN (SELECT value FROM json_each(?1)) AND former NOTNULL`,
     // ?1 id to start after
-    getTasks: `SELECT ${record} FROM ${tasks} WHERE id > ?1 AND declaration IS NOT ${REMOVED} ORDER BY id`,
+    getTasks: () => `SELECT ${record} FROM ${tasks} WHERE id > ?1 AND declaration IS NOT ${REMOVED} ORDER BY id`,
     // ?1 id
-    getTask: `SELECT ${record} FROM ${tasks} WHERE ${isTask}`,
-    isTaskInUse: `SELECT ${isInUse} AS in_use`,
-    removeTask:
+    getTask: () => `SELECT ${record} FROM ${tasks} WHERE ${isTask}`,
+    isTaskInUse: () => `SELECT ${isInUse} AS in_use`,
+    removeTask: () =>
       `UPDATE ${tasks} SET declaration = ${REMOVED}, version = NULL, ${setPaused("0")} ` +
       `WHERE ${isTask} AND NOT (${isInUse}) RETURNING id`,
     // ?1 id. Follows removeTask.
-    unpauseRemoved:
+    unpauseRemoved: () =>
       `UPDATE ${gates} SET paused = 0, wake_at = 0 WHERE task_id = ?1 AND paused = 1 ` +
       `AND EXISTS (SELECT 1 FROM ${tasks} WHERE id = ?1 AND declaration IS ${REMOVED})`,
 
     // ?1 id, ?2 whether to pause. Yields a row if there is such a task; and so does pauseKey.
-    pauseTask: `UPDATE ${tasks} SET ${setPaused("?2")} WHERE ${isTask} RETURNING id`,
+    pauseTask: () => `UPDATE ${tasks} SET ${setPaused("?2")} WHERE ${isTask} RETURNING id`,
     // ?1 id. Tells looks that there is flow control.
-    openGateOfTask: wakeGates(names, `SELECT id, '', 0 FROM ${tasks} WHERE ${isTask}`),
+    openGateOfTask: () => wakeGates(names, `SELECT id, '', 0 FROM ${tasks} WHERE ${isTask}`),
     // ?1 id, ?2 whether to pause. A gate of a task that goes on is looked at again.
-    pauseGatesOfTask:
+    pauseGatesOfTask: () =>
       `UPDATE ${gates} SET wake_at = ${wakeUnlessPaused} WHERE task_id = ?1 ` +
       `AND EXISTS (SELECT 1 FROM ${tasks} WHERE ${isTask})`,
     // ?1 id, ?2 whether to pause, ?3 key
-    pauseKey:
+    pauseKey: () =>
       `INSERT INTO ${gates} (task_id, key, paused, wake_at) SELECT id, ?3, ?2, ${wakeUnlessPaused} FROM ${tasks} ` +
       `WHERE ${isTask} ON CONFLICT (task_id, key) DO UPDATE SET paused = excluded.paused, ` +
       "wake_at = excluded.wake_at RETURNING key",
     // ?1 id, ?2 key. Follows pauseKey; nothing promotes jobs of a paused key.
-    holdPaused:
+    holdPaused: () =>
       `UPDATE ${jobs} SET ${toHeld} WHERE task_id = ?1 AND concurrency_key = ?2 AND state = ${ready} ` +
       `AND EXISTS (SELECT 1 FROM ${gates} WHERE task_id = ?1 AND key = ?2 AND paused = 1)`,
-    getTaskPauses:
+    getTaskPauses: () =>
       `SELECT id AS task_id, NULL AS key FROM ${tasks} WHERE paused = 1 AND id > '' UNION ALL ` +
       `SELECT task_id, key FROM ${gates} WHERE paused = 1 AND task_id > '' ` +
       `ORDER BY task_id, key LIMIT ${PAUSES_MAX}`,
-  };
+  });
 }
 
 /** The columns that limit a task. A change of any of them counts for jobs that wait, too. */

@@ -1,5 +1,6 @@
 import { CLOCK_TOLERANCE_MS } from "../../core/limits.ts";
 import { wakeGates, wokenAt } from "./gate-sql.ts";
+import { lazily } from "./lazily.ts";
 import { jobAsJson } from "./rows.ts";
 import { JOB_STATE, type TableNames } from "./schema.ts";
 import { tracesOf } from "./traces.ts";
@@ -45,11 +46,11 @@ export function windowStatements(
   const burst = (taskId: string, burstKey: string): string =>
     `FROM ${jobs} WHERE task_id = ${taskId} AND debounce_key = ${burstKey} AND ${IS_BURST}`;
 
-  return {
+  return lazily<WindowStatements>({
     // ?1 rows [taskId, kind, key, until, createdAt, jobId, idempotencyKey or null]. A window that is over is opened
     // anew. A job for whose key an unfinished job stands opens none, because it is not added. A window that a wrong
     // clock opened lasts from this addition on, unless that is a repetition.
-    openWindows:
+    openWindows: () =>
       `INSERT INTO ${windows} (task_id, kind, key, until, opened_at, job_id) SELECT a.value->>0, a.value->>1, ` +
       "a.value->>2, a.value->>3, a.value->>4, a.value->>5 FROM json_each(?1) a " +
       `WHERE NOT EXISTS (SELECT 1 FROM ${jobs} WHERE task_id = a.value->>0 AND idempotency_key = a.value->>6 ` +
@@ -62,16 +63,17 @@ export function windowStatements(
 
     // ?1 rows [taskId, debounceKey], ?2 now. Precedes insertWindowedJobs: an addition takes a job that was promoted
     // away from its gate, which then has room.
-    wakeBursts: wakeGates(
-      names,
-      `SELECT DISTINCT j.task_id, j.concurrency_key, ${wokenAt("?2")} FROM json_each(?1) a CROSS JOIN ${jobs} j ` +
-        "ON j.task_id = a.value->>0 AND j.debounce_key = a.value->>1 AND j.debounce_key IS NOT NULL AND j.fence = 0 " +
-        `WHERE j.state = ${ready} AND +j.concurrency_key IS NOT NULL`,
-    ),
+    wakeBursts: () =>
+      wakeGates(
+        names,
+        `SELECT DISTINCT j.task_id, j.concurrency_key, ${wokenAt("?2")} FROM json_each(?1) a CROSS JOIN ${jobs} j ` +
+          "ON j.task_id = a.value->>0 AND j.debounce_key = a.value->>1 AND j.debounce_key IS NOT NULL AND j.fence = 0 " +
+          `WHERE j.state = ${ready} AND +j.concurrency_key IS NOT NULL`,
+      ),
 
     // ?1 rows of newJobRow, each followed by the columns debounce_key and debounced_by (or null), and the kind and key
     // of its window (or null). Follows openWindows: a job with a window is added if the window names it.
-    insertWindowedJobs:
+    insertWindowedJobs: () =>
       anyJobs(", debounce_key, debounced_by", `, ${debounceKey}, ${debouncedBy}`) +
       `${fromRows}NOT ${hasResult("a.value->>0")} AND NOT ${isStamped("a.value->>0")} ` +
       `AND (${debounceKey} IS NULL OR NOT ${isJob("a.value->>0")}) ` +
@@ -82,14 +84,14 @@ export function windowStatements(
       "ON CONFLICT DO NOTHING",
 
     // ?1 rows [id, taskId, debounceKey], ?2 now. The stamp of an addition tells the job that the addition belongs to.
-    stampBursts:
+    stampBursts: () =>
       `INSERT INTO ${steps} (id, at, answer) SELECT a.value->>0, ?2, j.id FROM json_each(?1) a CROSS JOIN ${jobs} j ` +
       "ON j.task_id = a.value->>1 AND j.debounce_key = a.value->>2 AND j.debounce_key IS NOT NULL AND j.fence = 0 " +
       "WHERE true ON CONFLICT DO NOTHING",
 
     // ?1 rows [place, id, taskId, kind, key, createdAt]. Finds the jobs that stand for the jobs of the rows, because
     // they opened the windows of those; `record` is null for one that has ended.
-    findOpeners:
+    findOpeners: () =>
       `SELECT a.value->>0 AS place, w.job_id AS id, ` +
       `(SELECT ${jobAsJson(jobs)} FROM ${jobs} WHERE id = w.job_id) AS record FROM json_each(?1) a ` +
       `CROSS JOIN ${windows} w ON w.task_id = a.value->>2 AND w.kind = a.value->>3 AND w.key = a.value->>4 ` +
@@ -97,7 +99,7 @@ export function windowStatements(
       `AND NOT ${isStamped("a.value->>1")} AND NOT ${isJob("a.value->>1")}`,
 
     // ?1 rows [place, id, taskId, debounceKey]. Finds the jobs that the jobs of the rows belong to, also the same one.
-    findBursts:
+    findBursts: () =>
       "WITH b AS MATERIALIZED (SELECT a.value->>0 AS place, " +
       `coalesce((SELECT answer FROM ${steps} WHERE id = a.value->>1), ` +
       `(SELECT id FROM ${jobs} WHERE id = a.value->>1), CASE WHEN ${hasResult("a.value->>1")} THEN a.value->>1 ` +
@@ -106,10 +108,10 @@ export function windowStatements(
       "FROM b WHERE b.id IS NOT NULL",
 
     // ?1 the instant up to which windows are removed, ?2 limit
-    removeWindows:
+    removeWindows: () =>
       `DELETE FROM ${windows} WHERE (task_id, kind, key) IN (SELECT task_id, kind, key FROM ${windows} ` +
       "WHERE until <= ?1 ORDER BY until LIMIT +?2)",
-  };
+  });
 }
 
 /** What an addition changes in the job of its burst. `excluded` is the job that the addition would be. */

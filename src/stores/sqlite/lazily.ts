@@ -1,0 +1,23 @@
+/** Texts that are made when they are first read, because most programs need a few of the statements alone. */
+export function lazily<T extends object>(makers: { readonly [K in keyof T]: () => T[K] }): T {
+  const texts = {};
+  for (const [name, make] of Object.entries<() => unknown>(makers)) {
+    Object.defineProperty(texts, name, {
+      get(this: object): unknown {
+        const value = make();
+        Object.defineProperty(this, name, { value, enumerable: true });
+        return value;
+      },
+      enumerable: true,
+      configurable: true,
+    });
+  }
+  return texts as T;
+}
+
+/** All texts of several objects, each still made when it is first read. */
+export function joined<T extends object>(...parts: readonly object[]): T {
+  const texts = {};
+  for (const part of parts) Object.defineProperties(texts, Object.getOwnPropertyDescriptors(part));
+  return texts as T;
+}
