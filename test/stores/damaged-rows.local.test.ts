@@ -108,8 +108,7 @@ for (const local of LOCAL_STORES) {
         await store.addSchedules(add(...["a", "b"].map((id) => makeSchedule({ id, nextFireTime: T0 + 9 }))));
         await run(`UPDATE escapement_jobs SET run_at = ${value} WHERE id = 'delayed'`);
         await run(`UPDATE escapement_jobs SET acquired_until = ${value} WHERE id = 'leased'`);
-        await run(`UPDATE escapement_schedules SET next_fire_time = ${value} WHERE id = 'a'`);
-        await run(`UPDATE escapement_schedules SET acquired_until = ${value} WHERE id = 'b'`);
+        await run(`UPDATE escapement_schedules SET next_fire_time = ${value}`);
         const { due, nextFireAt, nextRunAt, leaseEndsAt } = await look(store, { schedules: {} });
         expect({ due, nextFireAt, nextRunAt, leaseEndsAt }).toEqual({
           due: [],
@@ -152,8 +151,8 @@ for (const local of LOCAL_STORES) {
         await store.addSchedules(add(...["a", "b"].map((id) => makeSchedule({ id }))));
         await run(`UPDATE escapement_schedules SET details = ${text}, metadata = ${text} WHERE id = 'a'`);
         await run(`UPDATE escapement_tasks SET details = ${text} WHERE id = 'a'`);
-        const columns = "job_id, task_id, schedule_id, outcome, expires_at, details";
-        const values = `'r', 't', NULL, 'success', ${T0 + 9}, ${text}`;
+        const columns = "job_id, task_id, schedule_id, outcome, expires_at, finished_at, details";
+        const values = `'r', 't', NULL, 'success', ${T0 + 9}, ${T0}, ${text}`;
         await run(`INSERT INTO escapement_results (${columns}) VALUES (${values})`);
         const { due } = await look(store, { schedules: {} });
         expect(due.map(({ id, executor }) => [id, executor])).toEqual([

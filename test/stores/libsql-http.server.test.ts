@@ -12,7 +12,7 @@ import { expectTicksToFire } from "../support/ticks.ts";
 // Runs on every runtime.
 
 const TABLES = [
-  ...["tasks", "schedules", "jobs", "results", "incarnations", "steps", "gates", "windows", "links"],
+  ...["tasks", "schedules", "jobs", "results", "steps", "schedulers", "gates", "windows", "links"],
   ...["books", "occurrences", "changes", "lives", "alarms", "zone_rules"],
 ];
 

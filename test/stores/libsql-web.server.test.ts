@@ -64,7 +64,7 @@ async function clear(): Promise<void> {
   try {
     await client.batch(
       [
-        ...["tasks", "schedules", "jobs", "results", "incarnations", "steps", "gates", "windows", "links"],
+        ...["tasks", "schedules", "jobs", "results", "steps", "schedulers", "gates", "windows", "links"],
         ...["books", "occurrences", "changes", "lives", "alarms", "zone_rules"],
       ].map((table) => `DELETE FROM web_${table}`),
       "write",

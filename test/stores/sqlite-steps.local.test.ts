@@ -399,14 +399,14 @@ describe("a change of a schedule whose answer is lost", () => {
   });
 
   test("is not told of one that did not arrive when somebody else changed it, though the fence is as expected", async () => {
-    driver.loseRequest(() => driver.run("UPDATE escapement_schedules SET fence = 6, acquisition_id = 'b#1'"));
+    driver.loseRequest(() => driver.run("UPDATE escapement_schedules SET fence = 6, changed_by = 'b#1'"));
     expect(await store.updateSchedule("schedule", { paused: true }, 5)).toBeNull();
     expect((await store.getSchedule("schedule"))?.paused).toBe(false);
   });
 
   test("does not undo what others changed since, where it names a fence", async () => {
     driver.loseAnswer(() =>
-      driver.run("UPDATE escapement_schedules SET paused = 0, fence = 7, acquisition_id = 'other'"),
+      driver.run("UPDATE escapement_schedules SET paused = 0, fence = 7, changed_by = 'other'"),
     );
     expect(await store.updateSchedule("schedule", { paused: true }, 5)).toBeNull();
     expect((await store.getSchedule("schedule"))?.paused).toBe(false);
@@ -515,7 +515,7 @@ test("resident schedulers that are dead for a day are forgotten, and those that 
   await extend(store, [], { schedulerId: "alive", aliveUntil: T0 + 1 });
   const profile = { role: "both", isResident: false, tasks: [], executors: [] } as const;
   await extend(store, [], { schedulerId: "tick", aliveUntil: T0 + 1, profile });
-  const identities = (): Promise<unknown[]> => driver.column("SELECT identity FROM escapement_incarnations ORDER BY 1");
+  const identities = (): Promise<unknown[]> => driver.column("SELECT identity FROM escapement_schedulers ORDER BY 1");
   await store.cleanup({ now: T0 + DEAD_SCHEDULER_MS - 1, limit: 10 });
   expect(await identities()).toEqual(["alive", "dead"]);
   await store.cleanup({ now: T0 + DEAD_SCHEDULER_MS, limit: 10 });
