@@ -69,92 +69,90 @@ export function jobStatements(names: TableNames): JobStatements {
     `INSERT INTO ${jobs} (${NEW_JOB_COLUMNS}, concurrency_key${columns}) ` +
     `SELECT ${newJobValues(`CASE WHEN ${isAdmitted} THEN ${delayed} ELSE value->>8 END`)}, ` +
     `coalesce(value->>13, t.own_key)${values} `;
-  return joined<JobStatements>(
-    lazily<Omit<JobStatements, keyof WindowStatements>>({
-      insert: () =>
-        insertionStatements(names, {
-          anyJobs: anyJobs(),
-          fromRows,
-          ownKey: `(SELECT own_key FROM ${tasks} WHERE id = ?2)`,
-        }),
-      insertPlainly: () =>
-        insertionStatements(names, {
-          anyJobs: `INSERT INTO ${jobs} (${NEW_JOB_COLUMNS}) SELECT ${newJobValues("value->>8")} `,
-          fromRows: `FROM json_each(?1) a ${where}`,
-          ownKey: null,
-        }),
-      // ?1 rows [id, taskId, idempotencyKey, createdAt]. Precedes the insertions: jobs that have missed their start leave
-      // their keys to them, and a step ends those jobs later.
-      freeKeys: () =>
-        `UPDATE ${jobs} SET idempotency_key = NULL, details = CASE WHEN json_valid(details) ` +
-        "THEN json_set(details, '$.idempotencyKey', idempotency_key) ELSE details END " +
-        `WHERE seq IN (SELECT j.seq FROM json_each(?1) a CROSS JOIN ${jobs} j ON j.task_id = a.value->>1 ` +
-        `AND j.idempotency_key = a.value->>2 WHERE j.id <> a.value->>0 AND ${hasMissedStart("a.value->>3", "j")})`,
-      // ?1 rows [id, idempotencyKey, scheduleId, fireTime, place, taskId, createdAt]. Finds the rivals: existing jobs
-      // that stand for the jobs of the rows, with the places of those rows. A job of the rows that was added has no
-      // rival, whoever has its key by now. Undoes the batch when a rival has missed its start and a key that freeKeys
-      // would free.
-      findRivals: () =>
-        `SELECT ${jobAsJson("j")} AS record, a.value->>4 AS place, ` +
-        `${guardSql(`(${hasMissedKey}) IS NOT TRUE`)} AS guard ` +
-        `FROM json_each(?1) a CROSS JOIN ${jobs} j ON j.seq = ` +
-        `coalesce((SELECT seq FROM ${jobs} WHERE task_id = a.value->>5 AND idempotency_key = a.value->>1), ` +
-        `(SELECT seq FROM ${jobs} WHERE schedule_id = a.value->>2 AND fire_time = a.value->>3)) ` +
-        `WHERE j.id <> a.value->>0 AND NOT ${isJob("a.value->>0")} AND NOT ${isStamped("a.value->>0")} ` +
-        `AND NOT ${hasResult("a.value->>0")}`,
-      // ?1 rows [id, place] of jobs that repeat others. Finds those that were not added, because the others have no
-      // result, with the places of their rows.
-      findOutdated: () =>
-        "SELECT a.value->>1 AS place FROM json_each(?1) a " +
-        `WHERE NOT ${isJob("a.value->>0")} AND NOT ${hasResult("a.value->>0")}`,
-      // ?1 rows [stamp, jobId or null], ?2 now. A row with a jobId leaves its stamp only if that job was added.
-      stampAdditions: () =>
-        `INSERT INTO ${steps} (id, at) SELECT value->>0, ?2 FROM json_each(?1) a ` +
-        `WHERE a.value->>1 IS NULL OR EXISTS (SELECT 1 FROM ${jobs} WHERE id = a.value->>1) ON CONFLICT DO NOTHING`,
+  const ofJobs = lazily<Omit<JobStatements, keyof WindowStatements>>({
+    insert: () =>
+      insertionStatements(names, {
+        anyJobs: anyJobs(),
+        fromRows,
+        ownKey: `(SELECT own_key FROM ${tasks} WHERE id = ?2)`,
+      }),
+    insertPlainly: () =>
+      insertionStatements(names, {
+        anyJobs: `INSERT INTO ${jobs} (${NEW_JOB_COLUMNS}) SELECT ${newJobValues("value->>8")} `,
+        fromRows: `FROM json_each(?1) a ${where}`,
+        ownKey: null,
+      }),
+    // ?1 rows [id, taskId, idempotencyKey, createdAt]. Precedes the insertions: jobs that have missed their start leave
+    // their keys to them, and a step ends those jobs later.
+    freeKeys: () =>
+      `UPDATE ${jobs} SET idempotency_key = NULL, details = CASE WHEN json_valid(details) ` +
+      "THEN json_set(details, '$.idempotencyKey', idempotency_key) ELSE details END " +
+      `WHERE seq IN (SELECT j.seq FROM json_each(?1) a CROSS JOIN ${jobs} j ON j.task_id = a.value->>1 ` +
+      `AND j.idempotency_key = a.value->>2 WHERE j.id <> a.value->>0 AND ${hasMissedStart("a.value->>3", "j")})`,
+    // ?1 rows [id, idempotencyKey, scheduleId, fireTime, place, taskId, createdAt]. Finds the rivals: existing jobs
+    // that stand for the jobs of the rows, with the places of those rows. A job of the rows that was added has no
+    // rival, whoever has its key by now. Undoes the batch when a rival has missed its start and a key that freeKeys
+    // would free.
+    findRivals: () =>
+      `SELECT ${jobAsJson("j")} AS record, a.value->>4 AS place, ` +
+      `${guardSql(`(${hasMissedKey}) IS NOT TRUE`)} AS guard ` +
+      `FROM json_each(?1) a CROSS JOIN ${jobs} j ON j.seq = ` +
+      `coalesce((SELECT seq FROM ${jobs} WHERE task_id = a.value->>5 AND idempotency_key = a.value->>1), ` +
+      `(SELECT seq FROM ${jobs} WHERE schedule_id = a.value->>2 AND fire_time = a.value->>3)) ` +
+      `WHERE j.id <> a.value->>0 AND NOT ${isJob("a.value->>0")} AND NOT ${isStamped("a.value->>0")} ` +
+      `AND NOT ${hasResult("a.value->>0")}`,
+    // ?1 rows [id, place] of jobs that repeat others. Finds those that were not added, because the others have no
+    // result, with the places of their rows.
+    findOutdated: () =>
+      "SELECT a.value->>1 AS place FROM json_each(?1) a " +
+      `WHERE NOT ${isJob("a.value->>0")} AND NOT ${hasResult("a.value->>0")}`,
+    // ?1 rows [stamp, jobId or null], ?2 now. A row with a jobId leaves its stamp only if that job was added.
+    stampAdditions: () =>
+      `INSERT INTO ${steps} (id, at) SELECT value->>0, ?2 FROM json_each(?1) a ` +
+      `WHERE a.value->>1 IS NULL OR EXISTS (SELECT 1 FROM ${jobs} WHERE id = a.value->>1) ON CONFLICT DO NOTHING`,
 
-      // ?1 id
-      getJob: () => `SELECT ${record} FROM ${jobs} WHERE id = ?1`,
-      getJobs: () => jobLists(names),
+    // ?1 id
+    getJob: () => `SELECT ${record} FROM ${jobs} WHERE id = ?1`,
+    getJobs: () => jobLists(names),
 
-      // ?1 rows [jobId, fence, whether the job has started, progress as JSON or nothing], ?2 schedulerId, ?3 until. An
-      // extension that arrives late shortens no lease.
-      extend: () =>
-        `UPDATE ${jobs} SET acquired_until = max(acquired_until, ?3), ` +
-        "started_fence = CASE WHEN r.value->>2 THEN fence ELSE started_fence END, " +
-        `progress = coalesce(r.value->>3, progress) FROM json_each(?1) r WHERE ${jobs}.id = r.value->>0 ` +
-        `AND ${jobs}.fence = r.value->>1 AND ${jobs}.acquired_by = ?2 RETURNING id, cancel_requested`,
-      // ?1 rows [jobId, fence, ...] of the jobs that run, ?2 schedulerId, ?3 now, ?4 incarnation, ?5 the last step whose
-      // answer is known, or null. A job that is to be cancelled does not go back to the queue: its lease ends at ?3, so
-      // that recovery ends the job.
-      // A job with a key is delayed, so that a step that heeds flow control makes it held, and wakes its gate.
-      giveUpStrays: () =>
-        `UPDATE ${jobs} SET state = CASE WHEN cancel_requested THEN ${leased} ` +
-        `WHEN concurrency_key IS NULL THEN ${ready} ELSE ${delayed} END, ` +
-        "turn = NULL, " +
-        "acquired_by = CASE WHEN cancel_requested THEN acquired_by END, " +
-        "acquired_until = CASE WHEN cancel_requested THEN ?3 END, acquisition_id = NULL " +
-        `WHERE seq IN (SELECT seq FROM ${jobs} WHERE state = ${leased} AND acquired_until > 0 ` +
-        "AND substr(acquisition_id, 1, length(?4)) = ?4 AND acquisition_id <= ?5 AND acquired_by = ?2 " +
-        "AND (id, fence) NOT IN (SELECT value->>0, value->>1 FROM json_each(?1)))",
-      // ?1 identity, ?2 incarnation, ?3 role, ?4 whether resident, ?5 tasks, ?6 executors, ?7 until when it counts as
-      // alive, ?8 now
-      keepAlive: () =>
-        `INSERT OR REPLACE INTO ${schedulers} (identity, incarnation, role, resident, tasks, executors, alive_until, ` +
-        "heartbeat_at) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
-      // ?1 incarnation. Whoever signs off says that it is alive until now.
-      getHeartbeats: () =>
-        `SELECT identity, incarnation, resident, heartbeat_at, alive_until FROM ${schedulers} ` +
-        "WHERE alive_until > 0 AND incarnation <> ?1 AND alive_until > heartbeat_at " +
-        `ORDER BY alive_until DESC LIMIT ${HEARTBEATS_MAX}`,
-      // ?1 identity, ?2 incarnation
-      forgetOthers: () => `DELETE FROM ${schedulers} WHERE identity = ?1 AND incarnation <> ?2`,
-      // ?1 now
-      getSchedulers: () =>
-        `SELECT identity, incarnation, role, resident, tasks, executors, alive_until FROM ${schedulers} ` +
-        "WHERE alive_until > ?1 ORDER BY +identity, incarnation",
-    }),
-    windowStatements(names, { anyJobs, fromRows, rowLength: NEW_JOB_ROW_LENGTH }),
-  );
+    // ?1 rows [jobId, fence, whether the job has started, progress as JSON or nothing], ?2 schedulerId, ?3 until. An
+    // extension that arrives late shortens no lease.
+    extend: () =>
+      `UPDATE ${jobs} SET acquired_until = max(acquired_until, ?3), ` +
+      "started_fence = CASE WHEN r.value->>2 THEN fence ELSE started_fence END, " +
+      `progress = coalesce(r.value->>3, progress) FROM json_each(?1) r WHERE ${jobs}.id = r.value->>0 ` +
+      `AND ${jobs}.fence = r.value->>1 AND ${jobs}.acquired_by = ?2 RETURNING id, cancel_requested`,
+    // ?1 rows [jobId, fence, ...] of the jobs that run, ?2 schedulerId, ?3 now, ?4 incarnation, ?5 the last step whose
+    // answer is known, or null. A job that is to be cancelled does not go back to the queue: its lease ends at ?3, so
+    // that recovery ends the job.
+    // A job with a key is delayed, so that a step that heeds flow control makes it held, and wakes its gate.
+    giveUpStrays: () =>
+      `UPDATE ${jobs} SET state = CASE WHEN cancel_requested THEN ${leased} ` +
+      `WHEN concurrency_key IS NULL THEN ${ready} ELSE ${delayed} END, ` +
+      "turn = NULL, " +
+      "acquired_by = CASE WHEN cancel_requested THEN acquired_by END, " +
+      "acquired_until = CASE WHEN cancel_requested THEN ?3 END, acquisition_id = NULL " +
+      `WHERE seq IN (SELECT seq FROM ${jobs} WHERE state = ${leased} AND acquired_until > 0 ` +
+      "AND substr(acquisition_id, 1, length(?4)) = ?4 AND acquisition_id <= ?5 AND acquired_by = ?2 " +
+      "AND (id, fence) NOT IN (SELECT value->>0, value->>1 FROM json_each(?1)))",
+    // ?1 identity, ?2 incarnation, ?3 role, ?4 whether resident, ?5 tasks, ?6 executors, ?7 until when it counts as
+    // alive, ?8 now
+    keepAlive: () =>
+      `INSERT OR REPLACE INTO ${schedulers} (identity, incarnation, role, resident, tasks, executors, alive_until, ` +
+      "heartbeat_at) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
+    // ?1 incarnation. Whoever signs off says that it is alive until now.
+    getHeartbeats: () =>
+      `SELECT identity, incarnation, resident, heartbeat_at, alive_until FROM ${schedulers} ` +
+      "WHERE alive_until > 0 AND incarnation <> ?1 AND alive_until > heartbeat_at " +
+      `ORDER BY alive_until DESC LIMIT ${HEARTBEATS_MAX}`,
+    // ?1 identity, ?2 incarnation
+    forgetOthers: () => `DELETE FROM ${schedulers} WHERE identity = ?1 AND incarnation <> ?2`,
+    // ?1 now
+    getSchedulers: () =>
+      `SELECT identity, incarnation, role, resident, tasks, executors, alive_until FROM ${schedulers} ` +
+      "WHERE alive_until > ?1 ORDER BY +identity, incarnation",
+  });
+  return joined(ofJobs, windowStatements(names, { anyJobs, fromRows, rowLength: NEW_JOB_ROW_LENGTH }));
 }
 
 /** How jobs are added: `anyJobs` takes rows of `fromRows`, whose condition further ones follow, and `ownKey` is the key

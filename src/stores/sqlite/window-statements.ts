@@ -67,7 +67,8 @@ export function windowStatements(
       wakeGates(
         names,
         `SELECT DISTINCT j.task_id, j.concurrency_key, ${wokenAt("?2")} FROM json_each(?1) a CROSS JOIN ${jobs} j ` +
-          "ON j.task_id = a.value->>0 AND j.debounce_key = a.value->>1 AND j.debounce_key IS NOT NULL AND j.fence = 0 " +
+          "ON j.task_id = a.value->>0 AND j.debounce_key = a.value->>1 AND j.debounce_key IS NOT NULL " +
+          "AND j.fence = 0 " +
           `WHERE j.state = ${ready} AND +j.concurrency_key IS NOT NULL`,
       ),
 
