@@ -139,7 +139,7 @@ export { type DevalueFunctions, type DevalueOptions, DevalueSerializer } from ".
 export { JSONSerializer } from "./serializers/json.ts";
 export type { LedgerOptions } from "./stores/ledger-options.ts";
 export { MemoryDataStore } from "./stores/memory/store.ts";
-export type { SqlStatement, SqlValue } from "./stores/sqlite/driver.ts";
+export type { SqlStatement, SqlValue } from "./stores/sqlite/driver/driver.ts";
 export { type CalendarIntervalOptions, CalendarIntervalTrigger } from "./triggers/calendar-interval.ts";
 export type { DateLike } from "./triggers/civil-date.ts";
 export { type ReadTrigger, registerTrigger, type TriggerCodec, triggerFromJSON } from "./triggers/codec.ts";

@@ -11,7 +11,7 @@ import type { LeaseExtension, LeaseExtensionReport, LeaseSurrender, LeaseSurrend
 import type { Ledger } from "./ledger.ts";
 import type { JobFilter, JobResultFilter, JobResultSelection, RecordPage, ScheduleFilter } from "./lists.ts";
 import type { LookReport, LookRequest } from "./looks.ts";
-import type { SqlStatement } from "./sqlite/driver.ts";
+import type { SqlStatement } from "./sqlite/driver/driver.ts";
 import type { CleanupReport, StepReport, StepRequest } from "./steps.ts";
 import type { ZoneRulesStore } from "./zone-rules.ts";
 

@@ -1,6 +1,6 @@
 import { Miniflare } from "miniflare";
 import { expect, test } from "vitest";
-import { MIGRATIONS, tableNames } from "../../src/stores/sqlite/schema.ts";
+import { MIGRATIONS, tableNames } from "../../src/stores/sqlite/schema/schema.ts";
 import { makeStatements } from "../../src/stores/sqlite/statements.ts";
 
 /** Every text of SQL in an object of objects, with its path. */

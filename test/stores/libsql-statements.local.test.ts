@@ -8,9 +8,9 @@ import {
   WALKED_ROWS_MAX,
   WALKS_PER_PAGE_MAX,
 } from "../../src/stores/sqlite/limits.ts";
-import { type LookForm, lookStatement } from "../../src/stores/sqlite/look-statements.ts";
-import { tableNames } from "../../src/stores/sqlite/schema.ts";
+import { tableNames } from "../../src/stores/sqlite/schema/schema.ts";
 import { makeStatements } from "../../src/stores/sqlite/statements.ts";
+import { type LookForm, lookStatement } from "../../src/stores/sqlite/step/look-statements.ts";
 import {
   add,
   extend,

@@ -3,7 +3,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { StoreUnavailableError } from "../../src/core/errors.ts";
 import { LibsqlDriver } from "../../src/stores/libsql/driver.ts";
 import { type LibsqlClient, LibsqlDataStore } from "../../src/stores/libsql/mod.ts";
-import { Connection } from "../../src/stores/sqlite/connection.ts";
+import { Connection } from "../../src/stores/sqlite/driver/connection.ts";
 import { T0 } from "../../src/testing/data-store-contract/makers.ts";
 import { dataStoreContract } from "../../src/testing/data-store-contract/mod.ts";
 import { sharedSqld } from "../support/shared-sqld.ts";

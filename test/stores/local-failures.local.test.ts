@@ -2,10 +2,10 @@ import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { StoreUnavailableError } from "../../src/core/errors.ts";
-import { Connection } from "../../src/stores/sqlite/connection.ts";
-import { migrate } from "../../src/stores/sqlite/migrations.ts";
+import { Connection } from "../../src/stores/sqlite/driver/connection.ts";
 import { SqlDataStore, type SqlDriver } from "../../src/stores/sqlite/mod.ts";
-import { MIGRATIONS, tableNames } from "../../src/stores/sqlite/schema.ts";
+import { migrate } from "../../src/stores/sqlite/schema/migrations.ts";
+import { MIGRATIONS, tableNames } from "../../src/stores/sqlite/schema/schema.ts";
 import {
   finish,
   leasedJob,

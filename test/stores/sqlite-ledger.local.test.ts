@@ -1,9 +1,9 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { LedgerLimits } from "../../src/stores/ledger.ts";
-import type { SqliteLedger } from "../../src/stores/sqlite/ledger.ts";
+import type { SqliteLedger } from "../../src/stores/sqlite/ledger/ledger.ts";
 import { BOOKS_PER_SHELF, EXCESS_PER_VISIT_MAX } from "../../src/stores/sqlite/limits.ts";
 import { SqlDataStore } from "../../src/stores/sqlite/mod.ts";
-import { tableNames } from "../../src/stores/sqlite/schema.ts";
+import { tableNames } from "../../src/stores/sqlite/schema/schema.ts";
 import { makeStatements } from "../../src/stores/sqlite/statements.ts";
 import {
   DAY_MS,

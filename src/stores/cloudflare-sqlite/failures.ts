@@ -1,4 +1,4 @@
-import { messageOf } from "../sqlite/failures.ts";
+import { messageOf } from "../sqlite/driver/failures.ts";
 import { type FailureKind, sqliteFailureKind } from "../sqlite/mod.ts";
 import { TooLargeRecord } from "./sizes.ts";
 

@@ -1,5 +1,5 @@
+import { bytesOf } from "../sqlite/driver/parameters.ts";
 import type { SqlStatement } from "../sqlite/mod.ts";
-import { bytesOf } from "../sqlite/parameters.ts";
 import { RECORD_BYTES_MAX } from "./limits.ts";
 
 /** A record that is larger than a row may be. Nothing was sent. */

@@ -1,6 +1,6 @@
 import type { StoreUnavailableError } from "../../core/errors.ts";
-import { connectionSettings, FILE_MODE } from "../sqlite/file-settings.ts";
-import type { FileVersion } from "../sqlite/file-version.ts";
+import { connectionSettings, FILE_MODE } from "../sqlite/driver/driver.ts";
+import type { FileVersion } from "../sqlite/driver/file-version.ts";
 import type { Row, SqlDriver, SqlStatement } from "../sqlite/mod.ts";
 import { type DatabaseKind, databaseKind } from "./address.ts";
 import type { LibsqlClient } from "./client.ts";

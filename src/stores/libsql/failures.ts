@@ -1,4 +1,4 @@
-import { codeOf, messageOf } from "../sqlite/failures.ts";
+import { codeOf, messageOf } from "../sqlite/driver/failures.ts";
 import { type FailureKind, sqliteFailureKind } from "../sqlite/mod.ts";
 
 /** Codes for a lost or refused connection, of the client and of hrana, the client's protocol. */

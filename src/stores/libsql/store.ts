@@ -1,4 +1,4 @@
-import { FileVersion } from "../sqlite/file-version.ts";
+import { FileVersion } from "../sqlite/driver/file-version.ts";
 import { SqlDataStore, type SqlDriver } from "../sqlite/mod.ts";
 import { databaseKind, shownUrl } from "./address.ts";
 import { LibsqlDriver } from "./driver.ts";

@@ -1,6 +1,6 @@
 import type { StoreUnavailableError } from "../../core/errors.ts";
-import { connectionSettings, FILE_MODE } from "../sqlite/file-settings.ts";
-import { FileVersion } from "../sqlite/file-version.ts";
+import { connectionSettings, FILE_MODE } from "../sqlite/driver/driver.ts";
+import { FileVersion } from "../sqlite/driver/file-version.ts";
 import { SYNCHRONOUS_BUSY_WAIT_MS } from "../sqlite/limits.ts";
 import { type Row, type SqlDriver, type SqlStatement, sqliteFailureKind } from "../sqlite/mod.ts";
 import type { FileDatabase, OpenDatabase } from "./database.ts";

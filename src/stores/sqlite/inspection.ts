@@ -1,13 +1,13 @@
 import type { AlarmKind, AlarmRecord } from "../../records/alarm.ts";
 import type { InspectionOptions, ScheduleCounts, StoreInspection } from "../data-store.ts";
-import { openAlarmsAsJson, openAlarmsColumn } from "./alarm-statements.ts";
-import { statement } from "./batch.ts";
-import type { Connection } from "./connection.ts";
+import type { Connection } from "./driver/connection.ts";
+import { statement } from "./driver/parameters.ts";
 import { lazily } from "./lazily.ts";
+import { openAlarmsAsJson, openAlarmsColumn } from "./ledger/alarms.ts";
 import { INSPECTED_JOBS_MAX, INSPECTED_QUEUES_MAX, INSPECTED_SCHEDULES_MAX } from "./limits.ts";
-import { openAlarms } from "./looks.ts";
 import { jsonArray, numberOrNull } from "./rows.ts";
-import { IS_HELD_OR_BLOCKED, JOB_STATE, type TableNames } from "./schema.ts";
+import { IS_HELD_OR_BLOCKED, JOB_STATE, type TableNames } from "./schema/schema.ts";
+import { openAlarms } from "./step/looks.ts";
 
 const { delayed, ready, leased, held } = JOB_STATE;
 

@@ -5,8 +5,8 @@ import type { JobResultRecord, KeptJob } from "../../records/job-result.ts";
 import type { Metadata } from "../../records/policies.ts";
 import type { TaskRecord } from "../../records/task.ts";
 import { hasParents } from "../parents.ts";
-import type { Row } from "./driver.ts";
-import { JOB_STATE } from "./schema.ts";
+import type { Row } from "./driver/driver.ts";
+import { JOB_STATE, type TableNames } from "./schema/schema.ts";
 
 type Mutable<T> = { -readonly [K in keyof T]: T[K] };
 
@@ -493,5 +493,23 @@ export function toTask([[id, maxRunningJobs, declaration, version, paused], stor
     ...(paused === 1 ? { paused: true } : {}),
     ...(declaration === null ? {} : { declaration }),
     ...(version === null ? {} : { version }),
+  };
+}
+
+/** What tells that a job was added, whatever became of it since: SQL conditions on its id, which is SQL too. */
+export interface Traces {
+  /** It is unfinished. */
+  readonly isJob: (id: string) => string;
+  /** It has ended, and its result is kept. */
+  readonly hasResult: (id: string) => string;
+  /** Its addition, or the batch that added it, left a stamp. */
+  readonly isStamped: (id: string) => string;
+}
+
+export function tracesOf({ jobs, results, steps }: TableNames): Traces {
+  return {
+    isJob: (id) => `EXISTS (SELECT 1 FROM ${jobs} WHERE id = ${id})`,
+    hasResult: (id) => `EXISTS (SELECT 1 FROM ${results} WHERE job_id = ${id})`,
+    isStamped: (id) => `EXISTS (SELECT 1 FROM ${steps} WHERE id = ${id})`,
   };
 }

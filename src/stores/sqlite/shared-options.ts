@@ -5,6 +5,7 @@ import { serializerOption } from "../../serializers/option.ts";
 import type { Serializer } from "../../serializers/serializer.ts";
 import type { LedgerLimits } from "../ledger.ts";
 import { type LedgerOptions, ledgerOption } from "../ledger-options.ts";
+import type { RetryLimits } from "./driver/retry-limits.ts";
 import {
   BUSY_RETRY_MS_MAX,
   CONNECTION_RETRY_MS_MAX,
@@ -13,7 +14,6 @@ import {
   RETRY_PAUSE_MS_MAX,
   TABLE_PREFIX_LENGTH_MAX,
 } from "./limits.ts";
-import type { RetryLimits } from "./retry-limits.ts";
 
 // The options that the stores on SQLite's SQL share.
 

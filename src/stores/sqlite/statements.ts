@@ -1,22 +1,27 @@
-import { type AcquisitionStatements, acquisitionStatements } from "./acquisition-statements.ts";
-import { type AdmissionStatements, admissionStatements } from "./admission-statements.ts";
-import { type AlarmStatements, alarmStatements } from "./alarm-statements.ts";
-import { type BookStatements, bookStatements } from "./book-statements.ts";
-import { type CaptureStatements, captureStatements } from "./capture-statements.ts";
-import { type ChainStatements, chainStatements } from "./chain-statements.ts";
-import { type ChangeStatements, changeStatements } from "./change-statements.ts";
+import {
+  type AdmissionStatements,
+  admissionStatements,
+  type CaptureStatements,
+  captureStatements,
+} from "./flow/admission-statements.ts";
+import { type TaskStatements, taskStatements } from "./flow/tasks.ts";
 import { type InspectionStatements, inspectionStatements } from "./inspection.ts";
-import { type JobStatements, jobStatements } from "./job-statements.ts";
+import { type AcquisitionStatements, acquisitionStatements } from "./jobs/acquisition.ts";
+import { type ChainStatements, chainStatements } from "./jobs/chains.ts";
+import { type JobStatements, jobStatements } from "./jobs/job-statements.ts";
+import { type RecoveryStatements, recoveryStatements } from "./jobs/recovery-statements.ts";
+import { type ReleaseStatements, releaseStatements } from "./jobs/releases.ts";
+import { type ResultStatements, resultStatements } from "./jobs/results.ts";
 import { joined } from "./lazily.ts";
-import { type LifeStatements, lifeStatements } from "./life-statements.ts";
-import { type PlanStatements, planStatements } from "./plan-statements.ts";
-import { type RecoveryStatements, recoveryStatements } from "./recovery-statements.ts";
-import { type ReleaseStatements, releaseStatements } from "./release-statements.ts";
-import { type ResultStatements, resultStatements } from "./result-statements.ts";
-import { type ScheduleStatements, scheduleStatements } from "./schedule-statements.ts";
-import type { TableNames } from "./schema.ts";
-import { type TaskStatements, taskStatements } from "./task-statements.ts";
-import { type ZoneRulesStatements, zoneRulesStatements } from "./zone-rules-statements.ts";
+import { type AlarmStatements, alarmStatements } from "./ledger/alarms.ts";
+import { type ChangeStatements, changeStatements } from "./ledger/change-statements.ts";
+import { type LifeStatements, lifeStatements } from "./ledger/changes.ts";
+import type { LedgerSwitch } from "./ledger/entries.ts";
+import { type BookStatements, bookStatements } from "./ledger/occurrences.ts";
+import { type PlanStatements, planStatements } from "./schedules/plan-statements.ts";
+import { type ScheduleStatements, scheduleStatements } from "./schedules/schedule-statements.ts";
+import { type ZoneRulesStatements, zoneRulesStatements } from "./schedules/zone-rules.ts";
+import type { TableNames } from "./schema/schema.ts";
 
 /**
  * Every statement that the store sends once it is open, except looks (see `lookStatement`). A test reads the query plan
@@ -42,10 +47,8 @@ export interface Statements
     ChangeStatements,
     LifeStatements,
     ZoneRulesStatements,
-    AlarmStatements {
-  /** Whether the store keeps the ledger. If not, nothing of it is written. */
-  readonly keepsLedger: boolean;
-}
+    AlarmStatements,
+    LedgerSwitch {}
 
 export function makeStatements(names: TableNames, keepsLedger = true): Statements {
   return joined<Statements>(

@@ -13,27 +13,26 @@ import type * as contract from "../data-store.ts";
 import type { LedgerLimits } from "../ledger.ts";
 import { LEDGER_DEFAULT } from "../ledger-options.ts";
 import type { ZoneRulesStore } from "../zone-rules.ts";
-import type { Awareness } from "./awareness.ts";
-import { SqliteChanges } from "./changes.ts";
-import { CleanUp } from "./clean-up.ts";
-import { Connection, type TripCount } from "./connection.ts";
-import type { SqlDriver, SqlStatement } from "./driver.ts";
+import { Connection, type TripCount } from "./driver/connection.ts";
+import type { SqlDriver, SqlStatement } from "./driver/driver.ts";
+import type { RetryLimits } from "./driver/retry-limits.ts";
+import type { Awareness } from "./flow/awareness.ts";
+import { SqliteTasks } from "./flow/tasks.ts";
 import { inspect } from "./inspection.ts";
-import { SqliteJobs } from "./jobs.ts";
-import { SqliteLeases } from "./leases.ts";
-import { type OpenLedger, SqliteLedger } from "./ledger.ts";
+import { SqliteJobs } from "./jobs/jobs.ts";
+import { SqliteLeases } from "./jobs/leases.ts";
+import { SqliteResults } from "./jobs/results.ts";
+import { SqliteChanges } from "./ledger/changes.ts";
+import { type OpenLedger, SqliteLedger } from "./ledger/ledger.ts";
+import { SqliteOccurrences } from "./ledger/occurrences.ts";
 import { REMOTE_TIMEOUT_MS_DEFAULT } from "./limits.ts";
-import { reset } from "./migrations.ts";
-import { SqliteOccurrences } from "./occurrences.ts";
-import { SqliteResults } from "./results.ts";
-import type { RetryLimits } from "./retry-limits.ts";
-import { SqliteSchedules } from "./schedules.ts";
-import { MIGRATIONS, type TableNames, tableNames } from "./schema.ts";
-import { SchemaCheck } from "./schema-check.ts";
+import { SqliteSchedules } from "./schedules/schedules.ts";
+import { SqliteZoneRules } from "./schedules/zone-rules.ts";
+import { reset, SchemaCheck } from "./schema/migrations.ts";
+import { MIGRATIONS, type TableNames, tableNames } from "./schema/schema.ts";
 import { makeStatements } from "./statements.ts";
-import { SqliteSteps } from "./steps.ts";
-import { SqliteTasks } from "./tasks.ts";
-import { SqliteZoneRules } from "./zone-rules.ts";
+import { CleanUp } from "./step/clean-up.ts";
+import { SqliteSteps } from "./step/steps.ts";
 
 export interface SqlDataStoreOptions {
   /** The name of the database in errors; it must hold no token. Default: `"the database"`. */
@@ -66,6 +65,7 @@ interface OpenStore {
   readonly leases: SqliteLeases;
   readonly steps: SqliteSteps;
   readonly results: SqliteResults;
+  readonly cleanUp: CleanUp;
   readonly ledger: OpenLedger;
   readonly zoneRules: SqliteZoneRules;
   /** Writes, and changes nothing. */
@@ -237,7 +237,9 @@ export class SqlDataStore implements contract.DataStore {
   }
 
   async cleanup(request: { readonly now: number; readonly limit: number }): Promise<contract.CleanupReport> {
-    return this.#use((open) => open.results.cleanup(request));
+    return this.#use(async ({ connection, cleanUp }) =>
+      cleanUp.report(await connection.write(() => cleanUp.statements(request))),
+    );
   }
 
   async getDataVersion(): Promise<number | null> {
@@ -289,7 +291,8 @@ export class SqlDataStore implements contract.DataStore {
         jobs: new SqliteJobs(connection, statements, awareness),
         leases: new SqliteLeases(connection, statements),
         steps: new SqliteSteps(connection, schema, { statements, names, awareness, cleanUp }),
-        results: new SqliteResults(connection, statements, cleanUp),
+        results: new SqliteResults(connection, statements),
+        cleanUp,
         ledger: {
           occurrences: new SqliteOccurrences(connection, statements),
           changes: new SqliteChanges(connection, statements),

@@ -1,0 +1,277 @@
+import { systemClock, yieldToEventLoop } from "../../../core/clock.ts";
+import { StoreRefusedError, StoreUnavailableError } from "../../../core/errors.ts";
+import { endsWorkWithRequests } from "../../../core/host.ts";
+import type { RandomSource } from "../../../core/ids.ts";
+import { afterTurn } from "../../../core/joined-call.ts";
+import { LOCAL_RETRY_PAUSE_MS_MAX, OPERATIONS_PER_YIELD, REQUEST_BYTES_MAX } from "../limits.ts";
+import type { FailureKind, Row, SqlDriver, SqlStatement } from "./driver.ts";
+import { storeError } from "./failures.ts";
+import { bytesOf } from "./parameters.ts";
+import { RETRY_DEFAULTS, type RetryLimits } from "./retry-limits.ts";
+
+export interface ConnectionOptions {
+  /** The name of the database in errors. It never holds a token. */
+  readonly where: string;
+  readonly random: RandomSource;
+  /** Longest wait for an answer of a database that is not local, in milliseconds. */
+  readonly timeoutMs: number;
+  /** What is not given has its default. */
+  readonly retry?: Partial<RetryLimits>;
+  /** Counts what the database is asked. Default: nobody knows the count. */
+  readonly trips?: TripCount;
+}
+
+/** What a write does, in errors. */
+const WRITING = "writing to";
+
+/** How many requests a database was sent, those included that failed. */
+export interface TripCount {
+  count: number;
+}
+
+/**
+ * Runs statements on a driver. Writes go one after the other, because a local database has one lock, and a remote
+ * server was seen to hang under many concurrent writers of one client. Only where a request may end in the middle of a
+ * write, a write waits for those of its own turn alone, because these belong to the same request. An operation that
+ * fails for a passing reason is
+ * repeated, with full jitter and within bounds; in the end it fails with `StoreUnavailableError`. Then the writes that
+ * waited for it fail too, because one after the other they would take as long each. What the database will never take
+ * fails with `StoreRefusedError`, by itself.
+ */
+export class Connection {
+  readonly #driver: SqlDriver;
+  readonly #options: ConnectionOptions;
+  readonly #retry: RetryLimits;
+  readonly #trips: TripCount;
+  /** Whether an operation may wait for one that another call began. */
+  readonly #joins = !endsWorkWithRequests();
+  #lastWrite: Promise<unknown> = Promise.resolve();
+  /** The failure of the last write that could not reach the database. */
+  #outage: StoreUnavailableError | null = null;
+  /** Whether the last try to write failed because of the database. */
+  #hasFailedToWrite = false;
+  #operations = 0;
+  /** Whether the connection is to be opened anew before the next operation. */
+  #isStale = false;
+  #reopening: Promise<void> | null = null;
+  #isClosed = false;
+
+  constructor(driver: SqlDriver, options: ConnectionOptions) {
+    this.#driver = driver;
+    this.#options = options;
+    this.#retry = { ...RETRY_DEFAULTS, ...options.retry };
+    this.#trips = options.trips ?? { count: 0 };
+  }
+
+  /** Whether no answer can get lost. */
+  get isLocal(): boolean {
+    return this.#driver.isLocal;
+  }
+
+  open(): Promise<void> {
+    return this.#repeat("opening", async () => this.#driver.open?.());
+  }
+
+  /** Runs one statement outside of any transaction. */
+  read(statement: SqlStatement): Promise<Row[]> {
+    return this.#repeat("reading from", () => this.#execute(statement));
+  }
+
+  /** Does the same as {@link read}, but the answer has what others have written, even if the database is a copy. */
+  readFresh(statement: SqlStatement): Promise<Row[]> {
+    if (this.#driver.synchronize === undefined) return this.read(statement);
+    return this.#repeat("reading from", async () => {
+      await this.#driver.synchronize?.();
+      return this.#execute(statement);
+    });
+  }
+
+  /** See {@link SqlDriver.dataVersion}; null where the driver lacks it. */
+  dataVersion(): Promise<number | null> {
+    return this.#repeat("reading from", async () => (await this.#driver.dataVersion?.()) ?? null);
+  }
+
+  #execute(statement: SqlStatement): Promise<Row[]> {
+    this.#trips.count++;
+    return this.#driver.execute(statement);
+  }
+
+  /**
+   * Runs one write transaction. `build` makes its statements, anew for every try. `isRepetition` is true when an
+   * earlier try may have been committed and its answer was lost.
+   */
+  write(build: (isRepetition: boolean) => SqlStatement[]): Promise<Row[][]> {
+    const run = (): Promise<Row[][]> =>
+      this.#repeat(WRITING, (isRepetition) => {
+        const statements = build(isRepetition);
+        if (!this.#driver.isLocal) refuseAbove(REQUEST_BYTES_MAX, statements);
+        // Some databases refuse a batch of nothing.
+        if (statements.length === 0) return Promise.resolve([]);
+        this.#trips.count++;
+        return this.#driver.batch(statements);
+      });
+    const outage = this.#outage;
+    const runUnlessOut = async (): Promise<Row[][]> => {
+      // This write waited for one that failed. It was not sent, so nothing of it is unknown.
+      if (this.#outage !== null && this.#outage !== outage) throw this.#outage;
+      try {
+        const answer = await run();
+        this.#hasFailedToWrite = false;
+        return answer;
+      } catch (error) {
+        if (error instanceof StoreUnavailableError && isOutage(this.failureKind(error))) this.#outage = error;
+        throw error;
+      }
+    };
+    const result = this.#lastWrite.then(runUnlessOut, runUnlessOut);
+    this.#lastWrite = result;
+    if (!this.#joins && !this.#driver.isLocal) {
+      afterTurn(() => {
+        if (this.#lastWrite === result) this.#lastWrite = Promise.resolve();
+      });
+    }
+    return result;
+  }
+
+  /** Tries a write if the last one failed. @throws {StoreUnavailableError} */
+  async confirmWrites(probe: SqlStatement): Promise<void> {
+    if (this.#hasFailedToWrite) await this.write(() => [probe]);
+  }
+
+  /** The statements, which somebody else runs. @throws {StoreRefusedError} when the database would not take them */
+  prepared(statements: SqlStatement[]): SqlStatement[] {
+    try {
+      this.#driver.refuseTooLarge?.(statements);
+      return statements;
+    } catch (error) {
+      throw this.#failure(this.failureKind(error), "preparing for", error);
+    }
+  }
+
+  /** What an error that one of the methods above rejected with means. */
+  failureKind(error: unknown): FailureKind {
+    const isOurs = error instanceof StoreUnavailableError || error instanceof StoreRefusedError;
+    const cause = isOurs ? error.cause : error;
+    if (cause instanceof TooLargeFailure) return "tooLarge";
+    return cause instanceof TimeoutFailure ? "connection" : this.#driver.failureKind(cause);
+  }
+
+  /** Refuses new operations, waits for the writes that have begun, and closes the driver. */
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    await this.#lastWrite.catch(() => undefined);
+    await this.#driver.close?.();
+  }
+
+  async #repeat<T>(doing: string, run: (isRepetition: boolean) => Promise<T>): Promise<T> {
+    const { attemptsMax, durationMsMax, busyMsMax, pauseMsFirst, pauseMsMax } = this.#retry;
+    const startedAt = systemClock.now();
+    let isRepetition = false;
+    let kind: FailureKind;
+    for (let tries = 1; ; tries++) {
+      if (this.#isClosed) throw this.#failure("unavailable", doing, new Error("the store is closed"));
+      const loss = this.#driver.loss ?? null;
+      if (loss !== null) throw loss;
+      if (++this.#operations % OPERATIONS_PER_YIELD === 0) await yieldToEventLoop();
+      try {
+        const reopening = this.#refresh();
+        if (reopening !== null) await reopening;
+        return await this.#inTime(run(isRepetition));
+      } catch (error) {
+        // This error already says what to do.
+        if (error instanceof StoreUnavailableError) throw error;
+        kind = this.failureKind(error);
+        this.#hasFailedToWrite ||= doing === WRITING && (isOutage(kind) || kind === "unavailable");
+        const { isLocal } = this.#driver;
+        this.#isStale ||= isLocal ? kind === "busy" : error instanceof TimeoutFailure;
+        const elapsedMs = systemClock.now() - startedAt;
+        const isWorthIt =
+          kind === "busy"
+            ? elapsedMs < busyMsMax
+            : kind === "connection" && tries < attemptsMax && elapsedMs < durationMsMax;
+        if (!isWorthIt) throw this.#failure(kind, doing, error);
+        isRepetition ||= kind === "connection";
+      }
+      // A local lock is free again in milliseconds, and goes to whoever asks next. With long pauses this process would
+      // never get the lock.
+      const isLock = kind === "busy" && this.#driver.isLocal;
+      const longestMs = isLock ? Math.min(LOCAL_RETRY_PAUSE_MS_MAX, pauseMsMax) : pauseMsMax;
+      const pauseMs = Math.min(longestMs, pauseMsFirst * 2 ** Math.min(tries - 1, 30));
+      await systemClock.sleep(systemClock.now() + this.#options.random() * pauseMs);
+    }
+  }
+
+  #failure(kind: FailureKind, doing: string, error: unknown): StoreUnavailableError | StoreRefusedError {
+    const isLate = error instanceof TimeoutFailure;
+    const advice = isLate ? "check that the server runs and can be reached" : this.#driver.adviceFor?.(error);
+    return storeError(kind, doing, this.#options.where, error, advice);
+  }
+
+  /** Opens a stale connection anew. The opening may find the database busy too, and is then repeated like any other
+   *  operation. */
+  #refresh(): Promise<void> | null {
+    if (!this.#isStale || this.#driver.reopen === undefined) return this.#reopening;
+    this.#isStale = false;
+    const reopening = this.#driver
+      .reopen()
+      .catch((error: unknown) => {
+        this.#isStale = true;
+        throw error;
+      })
+      .finally(() => {
+        if (this.#reopening === reopening) this.#reopening = null;
+      });
+    if (this.#joins || this.#driver.isLocal) this.#reopening = reopening;
+    return reopening;
+  }
+
+  /** Rejects with a {@link TimeoutFailure} when the answer takes too long. It is then unknown what the server did. */
+  async #inTime<T>(answer: Promise<T>): Promise<T> {
+    if (this.#driver.isLocal) return answer;
+    const { timeoutMs } = this.#options;
+    const cancellation = new AbortController();
+    const timeout = systemClock.sleep(systemClock.now() + timeoutMs, cancellation.signal).then(() => {
+      if (cancellation.signal.aborted) return undefined;
+      throw new TimeoutFailure(timeoutMs);
+    });
+    try {
+      // If the timeout wins the race, it throws: so a value is always the answer.
+      return (await Promise.race([answer, timeout])) as T;
+    } finally {
+      cancellation.abort();
+      answer.catch(() => undefined);
+      timeout.catch(() => undefined);
+    }
+  }
+}
+
+/** A remote database took longer than `timeoutMs`. A connection on which an answer is overdue blocks all later
+ *  statements. */
+class TimeoutFailure extends Error {
+  constructor(timeoutMs: number) {
+    super(`no answer within ${timeoutMs} ms`);
+    this.name = "TimeoutFailure";
+  }
+}
+
+/** Whether whatever comes next would be tried for as long, and fail too. Other failures come at once. */
+function isOutage(kind: FailureKind): boolean {
+  return kind === "connection" || kind === "busy";
+}
+
+/** A request that no remote database is sent, because it is larger than they take. */
+class TooLargeFailure extends Error {
+  constructor(bytes: number) {
+    super(`a request of ${bytes} bytes, at most ${REQUEST_BYTES_MAX} are sent; add less in one call`);
+    this.name = "TooLargeFailure";
+  }
+}
+
+/** @throws {TooLargeFailure} */
+function refuseAbove(bytesMax: number, statements: readonly SqlStatement[]): void {
+  const texts = statements.flatMap(({ args }) => args.filter((arg) => typeof arg === "string"));
+  // A UTF-16 unit takes three bytes at most.
+  if (texts.reduce((length, text) => length + text.length, 0) * 3 <= bytesMax) return;
+  const bytes = texts.reduce((sum, text) => sum + bytesOf(text), 0);
+  if (bytes > bytesMax) throw new TooLargeFailure(bytes);
+}

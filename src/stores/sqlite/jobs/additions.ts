@@ -1,0 +1,244 @@
+import { hasMissedStart, type JobRecord, type NewJobRecord } from "../../../records/job.ts";
+import type { JobAddition } from "../../data-store.ts";
+import type { Row, SqlStatement } from "../driver/driver.ts";
+import { instantKey, memberParameters, rowParameters, statement } from "../driver/parameters.ts";
+import type { HeldBy } from "../flow/admission.ts";
+import { ALIKE_DETAILS_LENGTH_MAX, STAMPED_BY_JOB_MAX } from "../limits.ts";
+import { type JobRow, jobDetails, jsonRecords, newJobRow, newJobState, toJob } from "../rows.ts";
+import { JOB_STATE } from "../schema/schema.ts";
+import type { Statements } from "../statements.ts";
+import { NewChildren } from "./chains.ts";
+import type { InsertionStatements } from "./job-statements.ts";
+import { isWindowed, WindowedAdditions } from "./windowed-additions.ts";
+
+export interface AdditionStamp {
+  /** The stamp's text. All tries of one batch have the same text, and no other batch has it. */
+  readonly id: string;
+  /** The present, in epoch milliseconds. */
+  readonly now: number;
+}
+
+interface AdditionForm {
+  readonly stamp: AdditionStamp | null;
+  readonly isPlain: boolean;
+  readonly freesKeys: boolean;
+}
+
+/** Jobs that one batch adds, as statements. */
+export class Additions {
+  readonly #statements: Statements;
+  readonly #jobs: readonly NewJobRecord[];
+  readonly #stamp: AdditionStamp | null;
+  readonly #isPlain: boolean;
+  readonly #freesKeys: boolean;
+  /** The jobs that can have rivals: existing jobs that stand for them. */
+  readonly #rivalled: readonly NewJobRecord[];
+  /** The jobs that repeat others. */
+  readonly #repeated: readonly NewJobRecord[];
+  /** Null for jobs that are neither debounced nor added once in a time. */
+  readonly #windowed: WindowedAdditions | null;
+  /** The jobs that wait for others. */
+  readonly children: NewChildren;
+
+  /**
+   * @param stamp marks the batch, so that a repetition does not add a job again that has run in the meantime and left
+   *   no result. Null where no answer can get lost.
+   * @param isPlain whether no job has a key, and none is to get the key of its task (see `JobStatements`)
+   * @param freesKeys whether jobs that have missed their start leave their keys to the additions. If not, and one has
+   *   the key of an addition, the batch is undone
+   * @throws {StoreRefusedError} for jobs that would wait for each other
+   */
+  constructor(statements: Statements, jobs: readonly NewJobRecord[], { stamp, isPlain, freesKeys }: AdditionForm) {
+    this.#freesKeys = freesKeys;
+    this.#statements = statements;
+    this.#jobs = jobs;
+    this.#isPlain = isPlain;
+    this.#windowed = jobs.some(isWindowed) ? new WindowedAdditions(statements, jobs, stamp) : null;
+    this.#rivalled = jobs.filter(canHaveRivals);
+    this.#repeated = jobs.filter(({ retryOf }) => retryOf !== undefined);
+    this.children = new NewChildren(statements, jobs);
+    this.#stamp = jobs.some(leavesNoTrace) ? stamp : null;
+  }
+
+  insertions(): SqlStatement[] {
+    const insertions = [
+      ...(this.#freesKeys ? this.#insertionsWithFreedKeys() : this.#insertions()),
+      ...this.#wakes(),
+      ...this.#stamps(),
+      ...this.children.linking(),
+    ];
+    return this.#repeated.length === 0 ? insertions : [...this.#isolations(), ...insertions];
+  }
+
+  /** An addition of this batch, too, may have missed its start, and leaves its key to the next addition of the key. So
+   *  what was not inserted for that reason is inserted in another round, which does nothing to all others. */
+  #insertionsWithFreedKeys(): SqlStatement[] {
+    const keyed = this.#rivalled.filter(({ idempotencyKey }) => idempotencyKey !== null);
+    const rows = keyed.map(({ id, taskId, idempotencyKey, createdAt }) => [id, taskId, idempotencyKey, createdAt]);
+    const freeing = rowParameters(rows).map(({ text }) => statement(this.#statements.freeKeys, text));
+    const latest = Math.max(...keyed.map(({ createdAt }) => createdAt));
+    const missed = keyed.filter((job) => hasMissedStart(job, latest));
+    const isFollowed = ({ id, taskId, idempotencyKey }: NewJobRecord): boolean =>
+      keyed.some((job) => job.taskId === taskId && job.idempotencyKey === idempotencyKey && job.id !== id);
+    const rounds = 1 + missed.filter(isFollowed).length;
+    return Array.from({ length: rounds }, () => [...freeing, ...this.#insertions()]).flat();
+  }
+
+  /** The runs of jobs that repeat others may fall into skips of a later life of the schedule, where the runs of those
+   *  others were removed because of their age or of the count. */
+  #isolations(): SqlStatement[] {
+    const { keepsLedger, isolateFireTimes } = this.#statements;
+    if (!keepsLedger) return [];
+    const fired = this.#repeated.filter(({ scheduleId, fireTime }) => scheduleId !== null && fireTime !== null);
+    const rows = fired.map(({ scheduleId, fireTime }) => [scheduleId, fireTime]);
+    return rowParameters(rows).map(({ text }) => statement(isolateFireTimes, text));
+  }
+
+  /** The statements whose answers {@link answers} reads. They come after the {@link insertions}. */
+  search(): SqlStatement[] {
+    const rows = this.#rivalled.map((job, place) => {
+      const { id, idempotencyKey, scheduleId, fireTime, taskId, createdAt } = job;
+      return [id, idempotencyKey, scheduleId, fireTime, place, taskId, createdAt];
+    });
+    const rivals = rowParameters(rows).map(({ text }) => statement(this.#statements.findRivals, text));
+    const found = [...this.#searchOutdated(), ...rivals];
+    return this.#windowed === null ? found : [...found, ...this.#windowed.search()];
+  }
+
+  #searchOutdated(): SqlStatement[] {
+    const rows = this.#repeated.map(({ id }, place) => [id, place]);
+    return rowParameters(rows).map(({ text }) => statement(this.#statements.findOutdated, text));
+  }
+
+  /** @param held what holds the new jobs that are held, by their ids. Default: as they were inserted */
+  answers(found: readonly Row[][], held: ReadonlyMap<string, HeldBy> = this.#heldAtFirst()): JobAddition[] {
+    if (this.#windowed === null) return this.#answers(found, held);
+    const place = found.length - this.#windowed.searchCount;
+    return this.#windowed.answers(found.slice(place), this.#answers(found.slice(0, place), held));
+  }
+
+  #answers(found: readonly Row[][], held: ReadonlyMap<string, HeldBy>): JobAddition[] {
+    const rows = found.flat();
+    if (rows.length === 0) return this.#jobs.map((job) => ({ job: asAdded(job, held.get(job.id)), isNew: true }));
+    // Rows of `findOutdated` have no record.
+    const [outdatedRows, rivalRows] = [rows.filter((row) => !("record" in row)), rows.filter((row) => "record" in row)];
+    const outdated = new Set(outdatedRows.map((row) => this.#repeated[Number(row.place)]));
+    const rivals = jsonRecords<JobRow>(rivalRows).map(toJob);
+    const existing = new Map(rivalRows.map((row, index) => [this.#rivalled[Number(row.place)], rivals[index]]));
+    return this.#jobs.map((job) => {
+      const rival = existing.get(job);
+      if (rival !== undefined) return { job: rival, isNew: false };
+      if (outdated.has(job)) return { job, isNew: false, isOutdated: true };
+      return { job: asAdded(job, held.get(job.id)), isNew: true };
+    });
+  }
+
+  #heldAtFirst(): ReadonlyMap<string, HeldBy> {
+    if (this.#isPlain) return NOTHING_HELD;
+    return new Map(this.#jobs.filter((job) => newJobState(job) === JOB_STATE.held).map(({ id }) => [id, "limit"]));
+  }
+
+  /** Whoever sees that a gate is there heeds flow control. */
+  #wakes(): SqlStatement[] {
+    if (this.#isPlain) return [];
+    const keyed = this.#jobs.flatMap(({ taskId, concurrencyKey, createdAt }) =>
+      concurrencyKey === undefined ? [] : [{ gate: [taskId, concurrencyKey], createdAt }],
+    );
+    const [first] = keyed;
+    if (first === undefined) return [];
+    return rowParameters(keyed.map(({ gate }) => gate)).map(({ text }) =>
+      statement(this.#statements.wakeAdded, text, first.createdAt),
+    );
+  }
+
+  /**
+   * Nearly always the jobs are of one task, and set few fields. Then the values that they share travel once. This
+   * halves the cost, because reading columns out of rows is what costs SQLite most, and a smaller statement is
+   * prepared faster.
+   */
+  #insertions(): SqlStatement[] {
+    if (this.#windowed !== null) return this.#windowed.insertions();
+    const insert = this.#insert;
+    const jobs = this.#jobs;
+    const [first] = jobs;
+    if (first === undefined) return [];
+    const state = newJobState(first);
+    if (!jobs.every((job) => isPlain(job) && isAlike(job, first, state))) return this.#asRows();
+    const { taskId, executor, priority } = first;
+    const rows = jobs.map((job) => [instantKey(job.runAt, job.id), jobDetails(job)] as const);
+    if (rows.some(([, details]) => details.length > ALIKE_DETAILS_LENGTH_MAX)) return this.#asRows();
+    if (jobs.length === 1 && this.#stamp === null) {
+      const [[, details = ""] = []] = rows;
+      return [statement(insert.oneJob, first.id, taskId, executor, priority, state, first.runAt, details)];
+    }
+    const sql = this.#stamp === null ? insert.alikeJobs : insert.stampedAlikeJobs;
+    const stampId = this.#stamp === null ? [] : [this.#stamp.id];
+    return memberParameters(rows).map(({ text }) =>
+      statement(sql, text, taskId, executor, priority, state, ...stampId),
+    );
+  }
+
+  #asRows(): SqlStatement[] {
+    const sql = this.#stamp === null ? this.#insert.jobs : this.#insert.stampedJobs;
+    const stampId = this.#stamp === null ? [] : [this.#stamp.id];
+    return rowParameters(this.#jobs.map(newJobRow)).map(({ text }) => statement(sql, text, ...stampId));
+  }
+
+  get #insert(): InsertionStatements {
+    return this.#isPlain ? this.#statements.insertPlainly : this.#statements.insert;
+  }
+
+  /** Few jobs get a stamp each, so that a repetition of any of them is recognized, even in another batch. Of many jobs,
+   *  those that were surely added share one stamp, and those that may have a rival get a stamp each. */
+  #stamps(): SqlStatement[] {
+    if (this.#stamp === null) return [];
+    const { id, now } = this.#stamp;
+    const leavesNothing = this.#jobs.filter(leavesNoTrace);
+    const isFew = leavesNothing.length <= STAMPED_BY_JOB_MAX || this.#windowed !== null;
+    const own = leavesNothing.filter((job) => isFew || canHaveRivals(job)).map((job) => [job.id, job.id]);
+    const rows = own.length === leavesNothing.length ? own : [[id, null], ...own];
+    return rowParameters(rows).map(({ text }) => statement(this.#statements.stampAdditions, text, now));
+  }
+}
+
+/** Whether nothing tells of the job once it has ended. The stamps of bursts tell of debounced jobs. */
+function leavesNoTrace({ resultExpirationMs, debounce }: NewJobRecord): boolean {
+  return resultExpirationMs === 0 && debounce === undefined;
+}
+
+const NOTHING_HELD: ReadonlyMap<string, HeldBy> = new Map();
+
+/** A new job, as the store has it. */
+function asAdded(job: JobRecord, heldBy: HeldBy | undefined): JobRecord {
+  // Nearly no job has either. The store keeps no record, so that the caller's own may be returned.
+  if (job.heldBy === undefined && heldBy === undefined) return job;
+  const { heldBy: _, ...added } = job;
+  return heldBy === undefined ? added : { ...added, heldBy };
+}
+
+function canHaveRivals(job: JobRecord): boolean {
+  return job.idempotencyKey !== null || job.fireTime !== null;
+}
+
+/** Whether the columns that `alikeJobs` leaves out have the values that this statement gives them. */
+function isPlain(job: JobRecord): boolean {
+  return (
+    !canHaveRivals(job) &&
+    job.startDeadline === null &&
+    job.concurrencyKey === undefined &&
+    job.scheduleId === null &&
+    job.fence === 0 &&
+    job.failedAttempts === 0 &&
+    job.recoveries === 0
+  );
+}
+
+/** @param state of the other job */
+function isAlike(job: JobRecord, other: JobRecord, state: number): boolean {
+  return (
+    job.taskId === other.taskId &&
+    job.executor === other.executor &&
+    job.priority === other.priority &&
+    newJobState(job) === state
+  );
+}

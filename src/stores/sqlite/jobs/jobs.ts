@@ -1,0 +1,145 @@
+import { systemClock } from "../../../core/clock.ts";
+import { IdGenerator } from "../../../core/ids.ts";
+import type { JobRecord, NewJobRecord } from "../../../records/job.ts";
+import type { CancelReport, JobAddition, JobFilter, RecordPage } from "../../data-store.ts";
+import { endedWithoutRun } from "../../ended-without-run.ts";
+import type { Connection } from "../driver/connection.ts";
+import { positional, type SqlStatement } from "../driver/driver.ts";
+import { Batch, statement } from "../driver/parameters.ts";
+import type { Awareness } from "../flow/awareness.ts";
+import { readPage } from "../lists.ts";
+import { type JobRow, jsonRecords, toJob } from "../rows.ts";
+import type { Statements } from "../statements.ts";
+import { AdditionQueue } from "./addition-queue.ts";
+import { type AdditionStamp, Additions } from "./additions.ts";
+import { settlement, settling } from "./chains.ts";
+import { jobWalkOf } from "./job-statements.ts";
+
+/** The jobs of a `SqlDataStore`, except the steps and leases of schedulers. */
+export class SqliteJobs {
+  readonly #connection: Connection;
+  readonly #statements: Statements;
+  readonly #awareness: Awareness;
+  readonly #ids = new IdGenerator();
+  readonly #additions = new AdditionQueue((jobs) => this.#addNow(jobs));
+
+  constructor(connection: Connection, statements: Statements, awareness: Awareness) {
+    this.#connection = connection;
+    this.#statements = statements;
+    this.#awareness = awareness;
+  }
+
+  async add(jobs: readonly NewJobRecord[]): Promise<JobAddition[]> {
+    return jobs.length === 0 ? [] : this.#additions.add(jobs);
+  }
+
+  /** Nearly no key belongs to a job that has missed its start. The first batch assumes so, and is undone if one
+   *  does. */
+  async #addNow(jobs: readonly NewJobRecord[]): Promise<readonly JobAddition[]> {
+    try {
+      return await this.#addAll(jobs, false);
+    } catch (error) {
+      if (this.#connection.failureKind(error) !== "guard") throw error;
+    }
+    return this.#addAll(jobs, true);
+  }
+
+  async #addAll(jobs: readonly NewJobRecord[], freesKeys: boolean): Promise<readonly JobAddition[]> {
+    const isAware = this.#awareness.flow !== "none";
+    if (!isAware && jobs.some(({ concurrencyKey }) => concurrencyKey !== undefined)) this.#awareness.flow = "all";
+    const { flow, isTold } = this.#awareness;
+    const isPlain = isTold && flow === "none";
+    const additions = new Additions(this.#statements, jobs, { stamp: this.#newStamp(jobs), isPlain, freesKeys });
+    const { children } = additions;
+    const batch = new Batch();
+    batch.add(additions.insertions());
+    const rivals = batch.add(additions.search());
+    batch.add(children.isEmpty ? [] : settling(this.#statements, latestOf(jobs)));
+    const found = batch.add(children.search());
+    try {
+      const results = await this.#connection.write(() => batch.statements);
+      return children.answers(additions.answers(rivals.of(results)), found.of(results));
+    } catch (error) {
+      throw await children.refusal(this.#connection, error);
+    }
+  }
+
+  /** The statements that add a job in somebody else's transaction. The job's own id is their stamp, because that
+   *  transaction may be repeated, whatever the database is. */
+  prepare(job: NewJobRecord): SqlStatement[] {
+    const stamp = { id: job.id, now: job.createdAt };
+    const statements = new Additions(this.#statements, [job], { stamp, isPlain: false, freesKeys: true }).insertions();
+    return this.#connection.prepared(statements.map(positional));
+  }
+
+  #newStamp(jobs: readonly NewJobRecord[]): AdditionStamp | null {
+    if (this.#connection.isLocal) return null;
+    return { id: this.#ids.next(systemClock.now()), now: latestOf(jobs) };
+  }
+
+  async get(id: string): Promise<JobRecord | null> {
+    const [row] = jsonRecords<JobRow>(await this.#connection.read(statement(this.#statements.getJob, id)));
+    return row === undefined ? null : toJob(row);
+  }
+
+  getPage(filter: JobFilter): Promise<RecordPage<JobRecord>> {
+    const { taskId, scheduleId, state, runAfter, runBefore, search } = filter;
+    const [walk, takesAll] = jobWalkOf(filter);
+    const sql = this.#statements.getJobs[walk] ?? "";
+    const selection = [taskId, scheduleId, state, runAfter, runBefore, search].map((part) => part ?? null);
+    return readPage<JobRow, JobRecord>(this.#connection, filter, {
+      statement: (cursor, limit, walked) => statement(sql, limit, walked, cursor, ...selection),
+      takesAll,
+      toRecord: toJob,
+      cursorOf: ({ id }) => id,
+      cursorAt: ([id = ""]) => id,
+    });
+  }
+
+  /** Nearly no job has children or parents. The first batch assumes so, and is undone if the job has. */
+  async cancel(id: string, now: number): Promise<CancelReport> {
+    try {
+      return await this.#cancel(id, now, false);
+    } catch (error) {
+      if (this.#connection.failureKind(error) !== "guard") throw error;
+    }
+    return this.#cancel(id, now, true);
+  }
+
+  async #cancel(id: string, now: number, isChained: boolean): Promise<CancelReport> {
+    // An answer can get lost, and then only a stamp tells what the first try found.
+    const stamp = this.#connection.isLocal ? null : this.#ids.next(systemClock.now());
+    const { stampCancel, readStamp, requestCancel, keepCancelled, wakeCancelled } = this.#statements;
+    const { keepsLedger, enterCancelled } = this.#statements;
+    const { removeCancelled, removeCancelledParent, noteCancelled, unlinkCancelled } = this.#statements;
+    const batch = new Batch();
+    batch.add(stamp === null ? [] : [statement(stampCancel, id, stamp, now)]);
+    const requested = batch.add([statement(requestCancel, id)]);
+    batch.add([statement(keepCancelled, id, now), statement(wakeCancelled, id, now)]);
+    batch.add(keepsLedger ? [statement(enterCancelled, id, now)] : []);
+    batch.add(isChained ? [statement(noteCancelled, id)] : []);
+    const removed = batch.add([statement(isChained ? removeCancelledParent : removeCancelled, id)]);
+    batch.add(isChained ? [statement(unlinkCancelled, id)] : []);
+    const settled = batch.add(isChained ? settling(this.#statements, now) : []);
+    const found = batch.add(stamp === null ? [] : [statement(readStamp, stamp)]);
+    const results = await this.#connection.write(() => batch.statements);
+    if (stamp === null) {
+      const lease = requested.of(results).flat()[0];
+      if (lease !== undefined) {
+        return { status: "requested", taskId: String(lease.task_id), acquiredBy: String(lease.acquired_by) };
+      }
+    }
+    const [row] = jsonRecords<JobRow>((stamp === null ? removed : found).of(results).flat());
+    if (row === undefined) return { status: "missing" };
+    const job = toJob(row);
+    if (job.acquiredBy !== null) return { status: "requested", taskId: job.taskId, acquiredBy: job.acquiredBy };
+    const result = endedWithoutRun(job, "cancelled", now);
+    const { ended } = settlement(settled.of(results), now);
+    return ended.length === 0 ? { status: "cancelled", result } : { status: "cancelled", result, ended };
+  }
+}
+
+/** When the last of some new jobs was added. */
+function latestOf(jobs: readonly NewJobRecord[]): number {
+  return Math.max(...jobs.map(({ createdAt }) => createdAt));
+}

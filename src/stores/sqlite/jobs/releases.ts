@@ -1,0 +1,316 @@
+import type { JobResultRecord } from "../../../records/job-result.ts";
+import type { JobRelease, ReleaseStatus, StepRequest } from "../../data-store.ts";
+import type { Row, SqlStatement } from "../driver/driver.ts";
+import { guardSql } from "../driver/failures.ts";
+import { instantKey, KEY_ID, KEY_INSTANT, memberParameters, rowParameters, statement } from "../driver/parameters.ts";
+import { wakeGates, wokenAt } from "../flow/gate-sql.ts";
+import { lazily } from "../lazily.ts";
+import { booksOf, intoRuns, type LedgerSwitch, placeOf, runColumns, runEntries } from "../ledger/entries.ts";
+import { resultDetails, resultRow } from "../rows.ts";
+import { JOB_STATE, type TableNames } from "../schema/schema.ts";
+import type { ChainStatements } from "./chains.ts";
+
+type Statements = ReleaseStatements & ChainStatements & LedgerSwitch;
+
+type Finish = JobRelease & { kind: "finish" };
+
+/** The releases of one step, as statements. */
+export class Releases {
+  readonly #statements: Statements;
+  readonly #request: StepRequest;
+  readonly #isAware: boolean;
+  readonly #finished: Finish[] = [];
+  readonly #putBack: JobRelease[] = [];
+  readonly #started: JobRelease[] = [];
+  /** The first release of each job: a second one does not count. */
+  readonly #first = new Map<string, JobRelease>();
+
+  /** @param isAware whether the step heeds flow control. If not, the guards fail for jobs that need it. */
+  constructor(statements: Statements, request: StepRequest, isAware: boolean) {
+    this.#statements = statements;
+    this.#request = request;
+    this.#isAware = isAware;
+    for (const release of request.releases) {
+      if (this.#first.has(release.jobId)) continue;
+      this.#first.set(release.jobId, release);
+      if (release.kind === "finish") this.#finished.push(release);
+      else if (release.kind === "start") this.#started.push(release);
+      else this.#putBack.push(release);
+    }
+  }
+
+  /** Whether the step puts a job back. Recovery may have to end that job, or to take it back. */
+  get hasPutBacks(): boolean {
+    return this.#putBack.length > 0;
+  }
+
+  /** The statements for releases that all count. Guards undo the batch when one does not count.
+   *  @param hasParents whether jobs that end may have children. If not, and one has, a guard undoes the batch too */
+  hopefully(hasParents: boolean): SqlStatement[] {
+    const { guardChanges } = this.#statements;
+    return [
+      ...this.#keeping(this.#kept().map(({ result }) => result)),
+      ...this.#entries(!this.#isAware),
+      ...this.#wakes(),
+      ...(hasParents ? this.#notes() : []),
+      ...[...this.#removals(hasParents), ...this.#puttingsBack(), ...this.#marks()].flatMap(({ count, ...one }) => [
+        one,
+        statement(guardChanges, count),
+      ]),
+    ];
+  }
+
+  /** The statements for releases of which some may not count. {@link statuses} tells which do. They heed flow control,
+   *  whatever the jobs are. */
+  exactly(isRepetition: boolean): SqlStatement[] {
+    const { schedulerId, stepId } = this.#request;
+    const { releaseStatuses, keepHeldResults } = this.#statements;
+    const kept = rowParameters(this.#kept().map((release) => [...resultRow(release.result), release.fence]));
+    return [
+      ...this.#jobRows(this.#request.releases).map(({ text }) =>
+        statement(releaseStatuses, text, schedulerId, isRepetition ? 1 : 0, stepId),
+      ),
+      ...kept.map(({ text }) => statement(keepHeldResults, text, schedulerId)),
+      ...this.#entries(false),
+      ...this.#wakes(),
+      ...this.#notes(),
+      ...this.#removals(true).map(({ sql, args }) => ({ sql, args })),
+      ...this.#puttingsBack().map(({ sql, args }) => ({ sql, args })),
+      ...this.#marks().map(({ sql, args }) => ({ sql, args })),
+    ];
+  }
+
+  /** What became of each release. `answers` are the answers to {@link exactly}, or null when all releases counted. */
+  statuses(answers: readonly Row[][] | null): ReleaseStatus[] {
+    const letters = answers?.map((rows) => rows[0]?.letters ?? "").join("");
+    return this.#request.releases.map((release, index) => {
+      const letter = letters === undefined ? "r" : letters[index];
+      if (letter !== "r") return letter === "f" ? "fenced" : "missing";
+      const first = this.#first.get(release.jobId);
+      if (first === release) return "released";
+      return first?.kind === "finish" ? "missing" : "fenced";
+    });
+  }
+
+  #kept(): Finish[] {
+    return this.#finished.filter((release) => release.result.expiresAt > this.#request.now);
+  }
+
+  #entries(isPlain: boolean): SqlStatement[] {
+    return runEntries(this.#statements, this.#finished, this.#request.schedulerId, isPlain);
+  }
+
+  /** Nearly always the results are those of one task and of one outcome. Then the values that they share travel once,
+   *  which costs SQLite half of it. */
+  #keeping(results: readonly JobResultRecord[]): SqlStatement[] {
+    const [first] = results;
+    const { keepResults, keepAlikeResults } = this.#statements;
+    if (first === undefined || !results.every((result) => isAlike(result, first))) {
+      return rowParameters(results.map(resultRow)).map(({ text }) => statement(keepResults, text));
+    }
+    const { taskId, scheduleId, outcome } = first;
+    const rows = results.map((result) => [instantKey(result.finishedAt, result.jobId), resultDetails(result)] as const);
+    return memberParameters(rows).map(({ text }) =>
+      statement(keepAlikeResults, text, taskId, scheduleId, outcome, keptFor(first)),
+    );
+  }
+
+  /** Tells the children of the jobs that end. */
+  #notes(): SqlStatement[] {
+    const rows = this.#finished.map(({ jobId, fence, result }) => [jobId, fence, result.outcome]);
+    const { schedulerId } = this.#request;
+    return rowParameters(rows).map(({ text }) => statement(this.#statements.noteFinished, text, schedulerId));
+  }
+
+  /** Whatever becomes of the jobs, their keys may have room afterwards. */
+  #wakes(): SqlStatement[] {
+    if (!this.#isAware) return [];
+    const { schedulerId, now } = this.#request;
+    return this.#jobRows([...this.#finished, ...this.#putBack]).map(({ text }) =>
+      statement(this.#statements.wakeReleased, text, schedulerId, now),
+    );
+  }
+
+  #removals(hasParents: boolean): Counted[] {
+    const { removeHeld, removeHeldAware, removeHeldParents } = this.#statements;
+    const aware = hasParents ? removeHeldParents : removeHeldAware;
+    const rows = this.#finished.map(({ jobId, fence }) => [jobId, fence] as const);
+    return memberParameters(rows).map(({ text, count }) => ({
+      count,
+      ...statement(this.#isAware ? aware : removeHeld, text, this.#request.schedulerId),
+    }));
+  }
+
+  #puttingsBack(): Counted[] {
+    const { schedulerId, now, stepId } = this.#request;
+    const putBack = this.#isAware ? this.#statements.putBackAware : this.#statements.putBack;
+    const rows = this.#putBack.map((release) =>
+      release.kind === "retry"
+        ? [
+            release.jobId,
+            release.fence,
+            release.runAt,
+            release.failedAttempts,
+            false,
+            jsonOrNull(release.attemptHistory),
+          ]
+        : [release.jobId, release.fence, null, null, ...lossOf(release)],
+    );
+    return rowParameters(rows).map(({ text, count }) => ({
+      count,
+      ...statement(putBack, text, schedulerId, now, stepId),
+    }));
+  }
+
+  #marks(): Counted[] {
+    return this.#jobRows(this.#started).map(({ text, count }) => ({
+      count,
+      ...statement(this.#statements.markStarted, text, this.#request.schedulerId),
+    }));
+  }
+
+  #jobRows(releases: readonly JobRelease[]): { readonly text: string; readonly count: number }[] {
+    return rowParameters(releases.map(({ jobId, fence, kind }) => [jobId, fence, KIND_NUMBERS[kind]]));
+  }
+}
+
+function isAlike(result: JobResultRecord, other: JobResultRecord): boolean {
+  return (
+    result.taskId === other.taskId &&
+    result.scheduleId === other.scheduleId &&
+    result.outcome === other.outcome &&
+    keptFor(result) === keptFor(other)
+  );
+}
+
+function keptFor({ finishedAt, expiresAt }: JobResultRecord): number {
+  return expiresAt - finishedAt;
+}
+
+/** The kinds of releases as `releaseStatuses` reads them. */
+const KIND_NUMBERS: Readonly<Record<JobRelease["kind"], number>> = { finish: 0, retry: 1, giveUp: 1, start: 2 };
+
+/** A statement, and how many rows it is to change. */
+interface Counted extends SqlStatement {
+  readonly count: number;
+}
+
+/** Whether a job that is given up may have started, and its attempts. */
+function lossOf(release: JobRelease): readonly unknown[] {
+  if (release.kind !== "giveUp" || release.hasStarted !== true) return [false];
+  return release.attemptHistory === undefined ? [true] : [true, JSON.stringify(release.attemptHistory)];
+}
+
+function jsonOrNull(value: unknown): string | null {
+  return value === undefined ? null : JSON.stringify(value);
+}
+
+const { delayed, ready, leased, held } = JOB_STATE;
+
+/** The statements that release jobs. A comment before each statement lists its arguments; `value` is a row of a JSON
+ *  parameter. */
+export interface ReleaseStatements {
+  readonly releaseStatuses: string;
+  readonly keepResults: string;
+  readonly keepAlikeResults: string;
+  readonly keepHeldResults: string;
+  readonly enterRuns: string;
+  readonly enterHeldRuns: string;
+  readonly removeHeld: string;
+  readonly removeHeldParents: string;
+  readonly putBack: string;
+  /** The same statements as the two above, for steps that heed flow control (see `Awareness`). */
+  readonly removeHeldAware: string;
+  readonly putBackAware: string;
+  readonly wakeReleased: string;
+  readonly markStarted: string;
+  readonly guardChanges: string;
+}
+
+export function releaseStatements(names: TableNames): ReleaseStatements {
+  const { jobs, results, books } = names;
+  const columns = "job_id, task_id, schedule_id, outcome, expires_at, finished_at, details";
+  const intoResults = `INSERT OR REPLACE INTO ${results} (${columns})`;
+  const resultRows = "SELECT r.value->>0, r.value->>1, r.value->>2, r.value->>3, r.value->>4, r.value->>5, r.value->>6";
+  const alikeValues = `${KEY_ID}, ?2, ?3, ?4, ${KEY_INSTANT} + ?5, ${KEY_INSTANT}, value`;
+  const removeHeld =
+    `DELETE FROM ${jobs} WHERE seq IN (SELECT j.seq FROM json_each(?1) r CROSS JOIN ${jobs} j ON j.id = r.key ` +
+    "WHERE j.fence = r.value AND j.acquired_by = ?2";
+  const isLost = "(cancel_requested OR coalesce(r.value->>4, 0))";
+  // A job that this step put back carries the step's id. If the step leased the job again, its fence is higher by one.
+  const wasPutBack = "j.acquisition_id = ?4 AND j.fence - (r.value->>1) IN (0, 1)";
+
+  // Others may wait for the release of a job with a key. A guard notices when one is among the releases.
+  const putBack = (isAware: boolean): string =>
+    `UPDATE ${jobs} SET state = CASE WHEN ${isLost} THEN ${leased} ` +
+    `WHEN coalesce(r.value->>2 > ?3, 0) THEN ${delayed} ` +
+    `${isAware ? `WHEN concurrency_key IS NOT NULL THEN ${held} ` : ""}ELSE ${ready} END, ` +
+    `run_at = coalesce(r.value->>2, run_at), ${isAware ? "turn = NULL, " : ""}` +
+    "failed_attempts = coalesce(r.value->>3, failed_attempts), " +
+    "attempt_history = coalesce(r.value->>5, attempt_history), " +
+    "started_fence = CASE WHEN r.value->>4 THEN fence ELSE started_fence END, " +
+    `acquired_by = CASE WHEN ${isLost} THEN acquired_by END, ` +
+    `acquired_until = CASE WHEN ${isLost} THEN ?3 END, acquisition_id = ?4 ` +
+    `FROM json_each(?1) r WHERE ${jobs}.id = r.value->>0 AND ${jobs}.fence = r.value->>1 ` +
+    `AND ${jobs}.acquired_by = ?2${isAware ? "" : " AND concurrency_key IS NULL"}`;
+
+  return lazily<ReleaseStatements>({
+    // ?1 rows [jobId, fence, 0 for an end, 1 for a put-back or 2 for a start], ?2 schedulerId, ?3 whether this may be a
+    // repetition, ?4 stepId.
+    // Column: `letters`, one letter per row: r (released), f (fenced) or m (missing).
+    releaseStatuses: () =>
+      "SELECT group_concat(CASE WHEN j.fence = r.value->>1 AND j.acquired_by = ?2 THEN 'r' " +
+      `WHEN ?3 AND r.value->>2 = 1 AND ${wasPutBack} THEN 'r' WHEN j.id IS NOT NULL THEN 'f' ` +
+      `WHEN ?3 AND r.value->>2 < 2 AND EXISTS (SELECT 1 FROM ${results} WHERE job_id = r.value->>0) THEN 'r' ` +
+      `ELSE 'm' END, '') AS letters FROM json_each(?1) r LEFT JOIN ${jobs} j ON j.id = r.value->>0`,
+    // ?1 rows of resultRow
+    keepResults: () => `${intoResults} ${resultRows} FROM json_each(?1) r`,
+    // ?1 members: finishedAt and jobId, then the details; the values that all rows share: ?2 taskId, ?3 scheduleId,
+    // ?4 outcome, ?5 for how many milliseconds the results are kept
+    keepAlikeResults: () => `${intoResults} SELECT ${alikeValues} FROM json_each(?1)`,
+    // ?1 rows of resultRow, each with the fence at its end, ?2 schedulerId
+    keepHeldResults: () =>
+      `${intoResults} ${resultRows} FROM json_each(?1) r CROSS JOIN ${jobs} j ON j.id = r.value->>0 ` +
+      "WHERE j.fence = r.value->>7 AND j.acquired_by = ?2",
+    // ?1 members: fireTime and the text of the run, then the scheduleId; ?2 the verdict that they share. For jobs
+    // without a concurrency key that are released for sure.
+    enterRuns: () =>
+      `${intoRuns(names)} SELECT ${placeOf("b.seq")}, ${KEY_INSTANT}, ?2, ${KEY_ID} ` +
+      `FROM json_each(?1) r CROSS JOIN ${books} b ON b.schedule_id = r.value`,
+    // ?1 rows [jobId, fence, verdict, startedAt, finishedAt, attempts], ?2 schedulerId. Precedes the statements that
+    // remove the jobs.
+    enterHeldRuns: () =>
+      `${intoRuns(names)} SELECT ${runColumns(names, {
+        verdict: "r.value->>2",
+        startedAt: "(r.value->>3)",
+        finishedAt: "(r.value->>4)",
+        attempts: "r.value->>5",
+      })} FROM json_each(?1) r CROSS JOIN ${jobs} ON ${jobs}.id = r.value->>0 CROSS JOIN ${booksOf(names)} ` +
+      "WHERE fence = r.value->>1 AND acquired_by = ?2",
+    // ?1 members jobId: fence, ?2 schedulerId. Leaves jobs with a key, and those that have children, to the next two.
+    removeHeld: () => `${removeHeld} AND j.concurrency_key IS NULL AND j.has_children = 0)`,
+    // the arguments of removeHeld. Leaves jobs that have children to the next one.
+    removeHeldAware: () => `${removeHeld} AND j.has_children = 0)`,
+    // the arguments of removeHeld
+    removeHeldParents: () => `${removeHeld})`,
+    // ?1 rows [jobId, fence, runAt or null, failedAttempts or null, whether the job started, attemptHistory as JSON or
+    // null], ?2 schedulerId, ?3 now, ?4 stepId. A job that is to be cancelled, or that had started, gets a lease that
+    // has ended, so that recovery, which follows, ends the job or takes it back.
+    putBack: () => putBack(false),
+    putBackAware: () => putBack(true),
+    // ?1 rows [jobId, fence, ...], ?2 schedulerId, ?3 now. Precedes the statements that remove jobs or put them back.
+    wakeReleased: () =>
+      wakeGates(
+        names,
+        `SELECT DISTINCT j.task_id, j.concurrency_key, ${wokenAt("?3")} FROM json_each(?1) r ` +
+          `CROSS JOIN ${jobs} j ON j.id = r.value->>0 WHERE j.fence = r.value->>1 AND j.acquired_by = ?2 ` +
+          "AND j.concurrency_key IS NOT NULL",
+      ),
+    // ?1 rows [jobId, fence], ?2 schedulerId
+    markStarted: () =>
+      `UPDATE ${jobs} SET started_fence = fence FROM json_each(?1) r WHERE ${jobs}.id = r.value->>0 ` +
+      `AND ${jobs}.fence = r.value->>1 AND ${jobs}.acquired_by = ?2`,
+    // ?1 how many rows the statement before this one must have changed
+    guardChanges: () => `SELECT ${guardSql("changes() = ?1")} AS guard`,
+  });
+}

@@ -1,0 +1,172 @@
+import type { CatchUp } from "../../../records/policies.ts";
+import type { ScheduleRecord } from "../../../records/schedule.ts";
+import type { LookedSchedule, ScheduleChanges } from "../../data-store.ts";
+import { SCHEDULE_SETTINGS } from "../../schedule-settings.ts";
+import { fieldsOf, readableColumn, rowAsJson, sizeInBytes, validJson } from "../rows.ts";
+import type { TableNames } from "../schema/schema.ts";
+
+const COLUMNS = [
+  "id",
+  "task_id",
+  "trigger_json",
+  "trigger_rule",
+  "paused",
+  "created_at",
+  "next_fire_time",
+  "last_fire_time",
+  "fence",
+  "pace_until",
+  "zone_rules",
+];
+
+type Columns = [
+  id: string,
+  taskId: string,
+  trigger: string,
+  triggerRule: string,
+  paused: number,
+  createdAt: number,
+  nextFireTime: number | null,
+  lastFireTime: number | null,
+  fence: number,
+  paceUntil: number | null,
+  zoneRules: string | null,
+];
+
+type Details = Partial<Omit<ScheduleRecord, "metadata" | "catchUp"> & { readonly catchUp: Partial<CatchUp> | null }>;
+
+/** The columns that no planner needs. */
+const OTHER_COLUMNS = ["skipped_count", "declaration", "version"];
+
+/** What {@link scheduleAsJson} yields. */
+export type ScheduleRow = [
+  [...Columns, skippedCount: number, declaration: string | null, version: number | null],
+  metadata: ScheduleRecord["metadata"],
+  Details,
+];
+
+/** What {@link lookedScheduleAsJson} yields. */
+export type LookedScheduleRow = [
+  [...Columns, favourite: string | null, bytes: number],
+  Omit<Details, "payload" | "metadata" | "name">,
+];
+
+/** SQL that yields a schedule's row as JSON text. `table` is the name or alias of the table in the statement. */
+export function scheduleAsJson(table: string): string {
+  return rowAsJson(
+    table,
+    [...COLUMNS, ...OTHER_COLUMNS],
+    [validJson(`${table}.metadata`), validJson(`${table}.details`)],
+  );
+}
+
+/** The same SQL as {@link scheduleAsJson}, but without payload, metadata and name. `now` is the SQL of the present. */
+export function lookedScheduleAsJson({ schedulers }: TableNames, table: string, now: string): string {
+  const favourite =
+    `(SELECT CAST(c.identity AS TEXT) FROM ${schedulers} c WHERE c.identity = ${table}.preferred_scheduler ` +
+    `AND c.resident = 1 AND c.alive_until > ${now} LIMIT 1)`;
+  const texts = ["id", "task_id", "trigger_json", "trigger_rule", "metadata", "details"];
+  const bytes = `${ROW_OVERHEAD_BYTES} + ${texts.map((column) => sizeInBytes(`${table}.${column}`)).join(" + ")}`;
+  const columns = [...COLUMNS.map((column) => readableColumn(table, column)), favourite, bytes];
+  return rowAsJson(null, columns, [`json_remove(${validJson(`${table}.details`)}, '$.payload', '$.name')`]);
+}
+
+/** About how many bytes the numbers of a row add to its texts. */
+const ROW_OVERHEAD_BYTES = 200;
+
+/** The columns of a schedule as `insertSchedules` reads them. */
+export function newScheduleRow(schedule: ScheduleRecord): (string | number | null)[] {
+  return [
+    schedule.id,
+    schedule.taskId,
+    schedule.trigger,
+    schedule.triggerRule,
+    schedule.paused ? 1 : 0,
+    schedule.createdAt,
+    schedule.nextFireTime,
+    schedule.lastFireTime,
+    schedule.fence,
+    JSON.stringify(schedule.metadata),
+    JSON.stringify(scheduleDetails(schedule)),
+    schedule.skippedCount,
+    schedule.declaration ?? null,
+    schedule.version ?? null,
+    schedule.paceUntil,
+    schedule.zoneRules ?? null,
+    schedule.expectStartMs ?? null,
+    schedule.expectFinishMs ?? null,
+  ];
+}
+
+/** The fields that live in `details`. A field that is null is left out, and reads back as null. */
+export function scheduleDetails(schedule: ScheduleChanges): Partial<Record<keyof Details, unknown>> {
+  return {
+    payload: schedule.payload,
+    ...Object.fromEntries(SCHEDULE_SETTINGS.map((name) => [name, schedule[name]])),
+  };
+}
+
+export function toSchedule([columns, metadata, stored]: ScheduleRow): ScheduleRecord {
+  const details = fieldsOf(stored, {});
+  const [known, [skippedCount, declaration, version]] = split(columns);
+  return {
+    ...planned(columns, details),
+    name: details.name ?? null,
+    payload: details.payload ?? null,
+    metadata: fieldsOf(metadata, {}),
+    nextFireTime: known[6],
+    skippedCount,
+    ...(details.concurrencyKey === undefined ? {} : { concurrencyKey: details.concurrencyKey }),
+    ...(details.expectStartMs === undefined ? {} : { expectStartMs: details.expectStartMs }),
+    ...(details.expectFinishMs === undefined ? {} : { expectFinishMs: details.expectFinishMs }),
+    ...(declaration === null ? {} : { declaration }),
+    ...(version === null ? {} : { version }),
+  };
+}
+
+export function toLookedSchedule([columns, stored]: LookedScheduleRow): LookedSchedule {
+  const details = fieldsOf(stored, {});
+  const [known, [favourite, bytes]] = split(columns);
+  // The statement only shows schedules that have a fire time.
+  return { ...planned(known, details), nextFireTime: known[6] ?? 0, favourite, bytes };
+}
+
+/** The columns that a planner needs, and the others. */
+function split<Others extends unknown[]>(columns: [...Columns, ...Others]): [Columns, Others] {
+  return [columns.slice(0, COLUMNS.length) as Columns, columns.slice(COLUMNS.length) as Others];
+}
+
+/** The fields of a schedule that a planner needs, except its next fire time. */
+function planned(
+  columns: readonly [...Columns, ...unknown[]],
+  details: Details,
+): Omit<LookedSchedule, "nextFireTime" | "favourite" | "bytes"> {
+  return {
+    id: columns[0],
+    taskId: columns[1],
+    trigger: columns[2],
+    triggerRule: columns[3],
+    executor: details.executor ?? "",
+    priority: details.priority ?? 0,
+    coalesce: details.coalesce ?? "latest",
+    misfireGraceMs: details.misfireGraceMs ?? null,
+    maxJitterMs: details.maxJitterMs ?? 0,
+    catchUp: catchUpOf(details.catchUp),
+    resultExpirationMs: details.resultExpirationMs ?? 0,
+    maxRecoveries: details.maxRecoveries ?? 0,
+    overlap: details.overlap ?? "queue",
+    ...(details.concurrencyKey === undefined ? {} : { concurrencyKey: details.concurrencyKey }),
+    paused: columns[4] === 1,
+    createdAt: columns[5],
+    lastFireTime: columns[7],
+    fence: columns[8],
+    paceUntil: columns[9],
+    ...(columns[10] === null ? {} : { zoneRules: columns[10] }),
+  };
+}
+
+function catchUpOf(catchUp: Details["catchUp"]): CatchUp | null {
+  if (catchUp === undefined || catchUp === null) return null;
+  const { maxAgeMs = null, maxCount = null, paceMs = null } = catchUp;
+  return { maxAgeMs, maxCount, paceMs };
+}

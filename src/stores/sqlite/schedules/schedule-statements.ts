@@ -1,0 +1,220 @@
+import type { ScheduleFilter } from "../../data-store.ts";
+import { NO_VERSION } from "../../task-declarations.ts";
+import { guardSql } from "../driver/failures.ts";
+import { wakeGates } from "../flow/gate-sql.ts";
+import { lazily } from "../lazily.ts";
+import { FAR_FUTURE_MS } from "../limits.ts";
+import { foundIn, type Walk, walkStatement } from "../lists.ts";
+import { detail, validJson } from "../rows.ts";
+import type { TableNames } from "../schema/schema.ts";
+import { scheduleAsJson } from "./schedule-rows.ts";
+
+/** A statement that keeps whether the schedules are paused, and one that sets it. */
+export interface ReplacementStatements {
+  readonly keepingPause: string;
+  readonly settingPause: string;
+}
+
+/** The statements about schedules, except plans. */
+export interface ScheduleStatements {
+  readonly findConflict: string;
+  readonly guardConflicts: string;
+  readonly findExisting: string;
+  readonly insertSchedules: string;
+  readonly replaceSchedules: ReplacementStatements;
+  readonly updateDeclared: ReplacementStatements;
+  readonly raiseVersions: string;
+  readonly getSchedulesById: string;
+  readonly getSchedule: string;
+  readonly getStampedSchedule: string;
+  /** By the walk that reads a page. See {@link scheduleWalkOf}. */
+  readonly getSchedules: Readonly<Record<string, string>>;
+  readonly updateSchedule: string;
+  readonly removeSchedule: string;
+  readonly removeExhausted: string;
+  readonly openGates: string;
+}
+
+/** A comment before each statement lists its arguments; `value` is a row of a JSON parameter. */
+export function scheduleStatements(names: TableNames): ScheduleStatements {
+  const { schedules } = names;
+  const record = `${scheduleAsJson(schedules)} AS record`;
+  // ?1 rows [id, trigger, createdAt], ?2 whether the fate of an earlier try is unknown. Finds the first row, in order,
+  // whose id is in use. With ?2, a stored schedule with the same trigger and createdAt does not count, because the
+  // earlier try added it.
+  const conflict =
+    `SELECT a.value->>0 AS id FROM json_each(?1) a CROSS JOIN ${schedules} s ON s.id = a.value->>0 ` +
+    "WHERE NOT (?2 AND s.trigger_json = a.value->>1 AND s.created_at = a.value->>2) ORDER BY a.key LIMIT 1";
+  const byIds = `FROM json_each(?1) a CROSS JOIN ${schedules} s ON s.id = a.value`;
+  const recordsById = `SELECT ${scheduleAsJson("s")} AS r ${byIds}`;
+  // ?1 rows of newScheduleRow
+  const insert =
+    `INSERT INTO ${schedules} (id, task_id, trigger_json, trigger_rule, paused, created_at, next_fire_time, ` +
+    "last_fire_time, fence, metadata, details, skipped_count, declaration, version, pace_until, zone_rules, " +
+    "expect_start, expect_finish) " +
+    "SELECT value->>0, value->>1, value->>2, value->>3, value->>4, value->>5, value->>6, value->>7, value->>8, " +
+    "value->>9, value->>10, value->>11, value->>12, value->>13, value->>14, value->>15, value->>16, value->>17 " +
+    "FROM json_each(?1) WHERE true";
+  /** What a column is after the changes in ?2, by their field `name`. A field that is absent changes nothing; null is a
+   *  value. */
+  const valueAfter = (column: string, name: string): string =>
+    `CASE WHEN json_type(?2, '$.${name}') IS NULL THEN ${column} ELSE ?2->>'$.${name}' END`;
+  /** Sets a column to it. */
+  const changed = (column: string, name: string): string => `${column} = ${valueAfter(column, name)}`;
+  /** Sets `alarmed` when a pause ends, which is no reason for an alarm. All three are SQL: `paused` and the next fire
+   *  time after the change, and when the change is made, or null. */
+  const alarmedAfter = (paused: string, next: string, at: string): string =>
+    `alarmed = CASE WHEN paused = 1 AND ${paused} = 0 AND ${next} <= ${at} THEN 2 * ${next} + 1 ELSE alarmed END`;
+  /** A column, or if the rule of the trigger is another, its new value. */
+  const valueOfRule = (column: string): string =>
+    `CASE WHEN trigger_rule = excluded.trigger_rule THEN ${column} ELSE excluded.${column} END`;
+  const keptOfRule = (column: string): string => `${column} = ${valueOfRule(column)}`;
+  const storedVersion = `coalesce(${schedules}.version, ${NO_VERSION})`;
+  // ?1 rows of newScheduleRow
+  const replace = (setPause: string, condition: string): string =>
+    `${insert} ON CONFLICT (id) DO UPDATE SET ${keptOfRule("trigger_json")}, ${keptOfRule("next_fire_time")}, ` +
+    `${keptOfRule("pace_until")}, ${keptOfRule("zone_rules")}, ` +
+    `task_id = excluded.task_id, trigger_rule = excluded.trigger_rule, ${setPause}` +
+    "metadata = excluded.metadata, details = excluded.details, declaration = excluded.declaration, " +
+    "expect_start = excluded.expect_start, expect_finish = excluded.expect_finish, " +
+    `version = excluded.version, fence = fence + 1, changed_by = NULL${condition}`;
+  const replacements = (condition = ""): ReplacementStatements => ({
+    keepingPause: replace("", condition),
+    settingPause: replace(
+      `paused = excluded.paused, ${alarmedAfter("excluded.paused", valueOfRule("next_fire_time"), "?2")}, `,
+      condition,
+    ),
+  });
+
+  return lazily<ScheduleStatements>({
+    findConflict: () => conflict,
+    // The arguments of findConflict. Fails when there is a conflict.
+    guardConflicts: () => `SELECT ${guardSql(`NOT EXISTS (${conflict})`)} AS guard`,
+    // ?1 ids. Yields rows [id, declaration, version].
+    findExisting: () =>
+      "SELECT json_group_array(json_array(CAST(s.id AS TEXT), CAST(s.declaration AS TEXT), s.version + 0)) " +
+      `AS existing ${byIds}`,
+    insertSchedules: () => `${insert} ON CONFLICT (id) DO NOTHING`,
+    // the arguments of `replace`; with `settingPause`, ?2 when the change is made, or null
+    replaceSchedules: () => replacements(),
+    // the same arguments. Replaces those whose declaration is another, unless a higher version declared them.
+    updateDeclared: () =>
+      replacements(
+        ` WHERE (${schedules}.declaration IS NULL OR ${schedules}.declaration IS NOT excluded.declaration) ` +
+          `AND ${storedVersion} <= coalesce(excluded.version, ${NO_VERSION})`,
+      ),
+    // ?1 rows [id, declaration, version]
+    raiseVersions: () =>
+      `UPDATE ${schedules} SET version = r.value->>2 FROM json_each(?1) r WHERE ${schedules}.id = r.value->>0 ` +
+      `AND ${schedules}.declaration = r.value->>1 AND ${storedVersion} < r.value->>2`,
+    // ?1 ids
+    getSchedulesById: () => `SELECT '[' || group_concat(r) || ']' AS records FROM (${recordsById})`,
+
+    // ?1 id
+    getSchedule: () => `SELECT ${record} FROM ${schedules} WHERE id = ?1`,
+    // ?1 id, ?2 stamp
+    getStampedSchedule: () => `SELECT ${record} FROM ${schedules} WHERE id = ?1 AND changed_by = ?2`,
+    getSchedules: () => scheduleLists(names),
+
+    // ?1 id, ?2 changes as JSON, ?3 expected fence or null, ?4 stamp, ?5 when the change is made, or null. A
+    // schedule that carries the stamp is left alone, because an earlier try has changed it already.
+    updateSchedule: () =>
+      `UPDATE ${schedules} SET ${changed("task_id", "taskId")}, ${changed("trigger_json", "trigger")}, ` +
+      `${changed("trigger_rule", "triggerRule")}, ${changed("paused", "paused")}, ` +
+      `${changed("next_fire_time", "nextFireTime")}, ${changed("last_fire_time", "lastFireTime")}, ` +
+      `${changed("pace_until", "paceUntil")}, ${changed("zone_rules", "zoneRules")}, ` +
+      `${changed("expect_start", "details.expectStartMs")}, ${changed("expect_finish", "details.expectFinishMs")}, ` +
+      `${alarmedAfter("?2->>'$.paused'", valueAfter("next_fire_time", "nextFireTime"), "?5")}, ` +
+      `${changed("metadata", "metadata")}, details = json_patch(${validJson("details")}, ?2->'details'), ` +
+      `fence = fence + 1, changed_by = ?4 ` +
+      "WHERE id = ?1 AND (?3 IS NULL OR fence = ?3) AND changed_by IS NOT ?4",
+    // ?1 id
+    removeSchedule: () => `DELETE FROM ${schedules} WHERE id = ?1 RETURNING id`,
+    // ?1 ids of schedules whose jobs have keys. Tells looks that there is flow control.
+    openGates: () => wakeGates(names, `SELECT s.task_id, '', 0 ${byIds} WHERE true`),
+    // ?1 limit. Columns of the answer: id
+    removeExhausted: () => `DELETE FROM ${schedules} WHERE seq IN (${exhaustedSchedules(names, "?1")}) RETURNING id`,
+  });
+}
+
+/** SQL that selects the `seq` of the schedules that are at an end; `limit` is SQL too. */
+export function exhaustedSchedules({ schedules, jobs }: TableNames, limit: string): string {
+  return (
+    `SELECT seq FROM ${schedules} s WHERE next_fire_time IS NULL AND id > '' ` +
+    `AND NOT EXISTS (SELECT 1 FROM ${jobs} WHERE schedule_id = s.id) ORDER BY id LIMIT +${limit}`
+  );
+}
+
+/** The conditions of the walks in the order of ids. */
+const BY_ID: Readonly<Record<string, string>> = {
+  all: "",
+  task: "task_id = ?4 AND ",
+  paused: "paused = 1 AND ",
+  ended: "next_fire_time IS NULL AND ",
+};
+
+/** The kinds of schedules, each with an index. No index has the paused ones in the order of their fire times, because
+ *  they are few. */
+const KINDS = {
+  waiting: "paused = 0 AND next_fire_time IS NOT NULL",
+  paused: "paused = 1 AND id > '' AND next_fire_time IS NOT NULL",
+  ended: "next_fire_time IS NULL",
+} as const;
+
+/** The walks in the order of fire times. */
+const BY_TIME: Readonly<Record<string, readonly (keyof typeof KINDS)[]>> = {
+  all: ["waiting", "paused", "ended"],
+  active: ["waiting"],
+  paused: ["paused"],
+  ended: ["ended"],
+};
+
+/** The walk that fits a filter best, and whether the filter takes every row of the walk. */
+export function scheduleWalkOf({ taskId, paused, state, search, sort }: ScheduleFilter): [name: string, boolean] {
+  const areAbsent = (...parts: unknown[]): boolean => parts.every((part) => part === undefined);
+  if (sort === "nextFireTime") return [`${state ?? "all"} by time`, areAbsent(taskId, paused, search)];
+  if (taskId !== undefined) return ["task by id", areAbsent(paused, state, search)];
+  if (state === "ended") return ["ended by id", areAbsent(paused, search)];
+  if (paused === true || state === "paused") return ["paused by id", areAbsent(state, search)];
+  return ["all by id", areAbsent(paused, state, search)];
+}
+
+/**
+ * By walk. ?3 id to start after, or null, ?4 taskId or null, ?5 paused or null, ?6 state or null, ?7 search or null. In
+ * the order of times also ?8, the fire time of ?3: `FAR_FUTURE_MS` for none.
+ */
+function scheduleLists(names: TableNames): Readonly<Record<string, string>> {
+  const { schedules } = names;
+  const state = "CASE WHEN t.next_fire_time IS NULL THEN 'ended' WHEN t.paused = 1 THEN 'paused' ELSE 'active' END";
+  const list = {
+    table: schedules,
+    key: "seq",
+    record: scheduleAsJson("t"),
+    isTaken:
+      `(?4 IS NULL OR t.task_id = ?4) AND (?5 IS NULL OR t.paused = ?5) AND (?6 IS NULL OR ?6 = ${state}) ` +
+      `AND ${foundIn("?7", ["t.id", detail("name", "t")])}`,
+  };
+  const byId = (condition: string): Walk => ({
+    rows: `SELECT seq, id FROM ${schedules} WHERE ${condition}id > coalesce(?3, '') ORDER BY id`,
+    place: ["id"],
+  });
+  return Object.fromEntries([
+    ...Object.entries(BY_ID).map(([name, condition]) => [`${name} by id`, walkStatement(list, byId(condition))]),
+    ...Object.entries(BY_TIME).map(([name, kinds]) => [
+      `${name} by time`,
+      walkStatement(list, { rows: rowsByTime(schedules, kinds), place: ["at", "id"] }),
+    ]),
+  ]);
+}
+
+function rowsByTime(schedules: string, kinds: readonly (keyof typeof KINDS)[]): string {
+  const parts = kinds.map((kind) => {
+    const rows = (time: string): string => `SELECT seq, ${time} AS at, id FROM ${schedules} WHERE ${KINDS[kind]} AND `;
+    const isAfter = "next_fire_time >= ?8 AND (next_fire_time > ?8 OR id > coalesce(?3, ''))";
+    if (kind !== "ended") return rows("next_fire_time") + isAfter;
+    // SQLite would sort all of them, because it does not see that they have one time.
+    const start = `id > CASE WHEN ?8 < ${FAR_FUTURE_MS} THEN '' ELSE coalesce(?3, '') END`;
+    return `SELECT * FROM (${rows(`${FAR_FUTURE_MS}`)}${start} ORDER BY id LIMIT +?2)`;
+  });
+  return `${parts.join(" UNION ALL ")} ORDER BY at, id`;
+}

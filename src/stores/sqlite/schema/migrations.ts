@@ -1,0 +1,172 @@
+import { StoreUnavailableError } from "../../../core/errors.ts";
+import { JoinedCall } from "../../../core/joined-call.ts";
+import type { Connection } from "../driver/connection.ts";
+import type { Row, SqlStatement } from "../driver/driver.ts";
+import { messageOf } from "../driver/failures.ts";
+import { numberOrNull } from "../rows.ts";
+import {
+  createSchemaTable,
+  MIGRATIONS,
+  type Migration,
+  SCHEMA_TABLE_MARK,
+  type TableNames,
+  UNRELEASED_TABLE_MARK,
+} from "./schema.ts";
+
+/**
+ * Brings the schema up to date, one atomic step per version, because a step may take long where there are many rows. An
+ * empty database gets all versions in one step. Several processes may do so at once: each version begins with its row,
+ * which only one process can insert. The steps of the other processes are undone, and these processes look again.
+ *
+ * @throws {StoreUnavailableError} when the schema is newer than this library, or older than its first release, or when
+ *   a table with a name that we need belongs to someone else
+ */
+export async function migrate(
+  connection: Connection,
+  names: TableNames,
+  migrations: readonly Migration[],
+  now: number,
+): Promise<void> {
+  // Every round either ends, or sees a version that is higher than in the round before.
+  for (let round = 0; round <= migrations.length + 1; round++) {
+    const version = await readVersion(connection, names);
+    refuseNewer(names, version, migrations);
+    const next = migrations.find((migration) => migration.version > version);
+    if (next === undefined) return;
+    try {
+      await connection.write(() =>
+        version === 0 ? freshStatements(names, migrations, now) : stepStatements(names, next, now),
+      );
+    } catch (error) {
+      if ((await readVersion(connection, names)) <= version) throw error;
+    }
+  }
+}
+
+/**
+ * Drops the tables and makes them anew, empty, in one transaction, so that other processes never find them missing.
+ * Does nothing where there are none. A table under our names that this library did not make is left alone.
+ *
+ * @throws {StoreUnavailableError} in the same cases as {@link migrate}
+ */
+export async function reset(
+  connection: Connection,
+  names: TableNames,
+  migrations: readonly Migration[],
+  now: number,
+): Promise<void> {
+  const version = await readVersion(connection, names);
+  if (version === 0) return;
+  refuseNewer(names, version, migrations);
+  const dropped = Object.values(names).map((name) => ({ sql: `DROP TABLE IF EXISTS ${name}`, args: [] }));
+  await connection.write(() => [...dropped, ...freshStatements(names, migrations, now)]);
+}
+
+function refuseNewer(names: TableNames, version: number, migrations: readonly Migration[]): void {
+  const newest = migrations.at(-1)?.version ?? 0;
+  if (version <= newest) return;
+  throw new StoreUnavailableError(
+    `the schema of the tables ${names.schema} and others has version ${version}, and this library knows ` +
+      `${newest}: update the library, or use another database or tablePrefix`,
+  );
+}
+
+function freshStatements(names: TableNames, migrations: readonly Migration[], now: number): SqlStatement[] {
+  const steps = migrations.flatMap((step) => stepStatements(names, step, now));
+  return [{ sql: createSchemaTable(names), args: [] }, ...steps];
+}
+
+function stepStatements(names: TableNames, step: Migration, now: number): SqlStatement[] {
+  return [
+    { sql: `INSERT INTO ${names.schema} (version, applied_at) VALUES (?1, ?2)`, args: [step.version, now] },
+    ...step.statements(names).map((sql) => ({ sql, args: [] })),
+  ];
+}
+
+/** The version of the schema; 0 when there is no schema. */
+async function readVersion(connection: Connection, names: TableNames): Promise<number> {
+  const tables = Object.values(names).map((name) => name.toLowerCase());
+  const found = await connection.read({
+    sql: "SELECT name, sql FROM sqlite_master WHERE lower(name) IN (SELECT value FROM json_each(?1))",
+    args: [JSON.stringify(tables)],
+  });
+  const definitions = new Map(found.map((row) => [String(row.name).toLowerCase(), String(row.sql)]));
+  if (definitions.size === 0) return 0;
+  const ofSchema = definitions.get(names.schema.toLowerCase()) ?? "";
+  if (ofSchema.includes(UNRELEASED_TABLE_MARK)) {
+    throw new StoreUnavailableError(
+      `the tables ${names.schema} and others were made by this library before its first release, and no release ` +
+        "reads them: delete the database, or use another one or another tablePrefix",
+    );
+  }
+  if (!ofSchema.includes(SCHEMA_TABLE_MARK)) {
+    const foreign = [...definitions.keys()].join(", ");
+    throw new StoreUnavailableError(
+      `the database has a table that this library did not make under a name that it needs (${foreign}): choose ` +
+        "another database, or set another tablePrefix",
+    );
+  }
+  const newest = await connection.read({ sql: `SELECT max(version) AS version FROM ${names.schema}`, args: [] });
+  return numberOrNull(newest, "version") ?? 0;
+}
+
+const NEWEST = MIGRATIONS.at(-1)?.version ?? 0;
+
+/** Finds out, once, whether the schema is the one that this library knows, and brings it up to date. The first look
+ *  reads the version on its way, so that it costs no round trip of its own. */
+export class SchemaCheck {
+  readonly #connection: Connection;
+  readonly #names: TableNames;
+  readonly #now: number;
+  readonly #migration = new JoinedCall(() => this.#migrate());
+  #isUpToDate = false;
+
+  /** @param now when migrations are made, in epoch milliseconds */
+  constructor(connection: Connection, names: TableNames, now: number) {
+    this.#connection = connection;
+    this.#names = names;
+    this.#now = now;
+  }
+
+  /** Whether the schema is known to be the one of this library. */
+  get isUpToDate(): boolean {
+    return this.#isUpToDate;
+  }
+
+  /** Checks the schema and brings it up to date. @throws {StoreUnavailableError} see `migrate`; the call may be
+   *  repeated */
+  bringUpToDate(): Promise<void> {
+    return this.#migration.run();
+  }
+
+  /** The answer of {@link Connection.readFresh}, after the schema was brought up to date if need be. Throws what
+   *  {@link bringUpToDate} throws. */
+  async readFresh(statement: SqlStatement): Promise<Row[]> {
+    if (!this.#isUpToDate) {
+      const rows = await this.#readWithVersion(statement);
+      if (rows !== null) return rows;
+      await this.bringUpToDate();
+    }
+    return this.#connection.readFresh(statement);
+  }
+
+  /** The rows of a statement that also reads the schema's version; null when the schema is not up to date. */
+  async #readWithVersion({ sql, args }: SqlStatement): Promise<Row[] | null> {
+    const version = `(SELECT max(version) FROM ${this.#names.schema})`;
+    try {
+      const both = { sql: `SELECT look.*, ${version} AS schema_version FROM (${sql}) look`, args };
+      const rows = await this.#connection.readFresh(both);
+      if (numberOrNull(rows, "schema_version") !== NEWEST) return null;
+      this.#isUpToDate = true;
+      return rows;
+    } catch (error) {
+      if (/no such (table|column)/i.test(messageOf(error))) return null;
+      throw error;
+    }
+  }
+
+  async #migrate(): Promise<void> {
+    await migrate(this.#connection, this.#names, MIGRATIONS, this.#now);
+    this.#isUpToDate = true;
+  }
+}

@@ -1,0 +1,107 @@
+import { DEAD_SCHEDULER_MS, TOMBSTONE_MS } from "../../../core/limits.ts";
+import type { CleanupReport } from "../../data-store.ts";
+import type { LedgerLimits } from "../../ledger.ts";
+import type { Row, SqlStatement } from "../driver/driver.ts";
+import { statement } from "../driver/parameters.ts";
+import { BOOK_DAILY_VISIT_MS, BOOK_HOURLY_VISIT_MS, CHANGES_SEEN_PER_CLEANUP_MAX } from "../limits.ts";
+import { idsOf, numberOrNull } from "../rows.ts";
+import type { Statements } from "../statements.ts";
+
+/** The clean-up of a `SqlDataStore`: a write of its own, or a part of a step. */
+export class CleanUp {
+  readonly #statements: Statements;
+  readonly #ledger: LedgerLimits | null;
+  readonly #changes: ChangeRetention | null;
+
+  constructor(statements: Statements, ledger: LedgerLimits | null) {
+    this.#statements = statements;
+    this.#ledger = ledger;
+    this.#changes = ledger === null ? null : new ChangeRetention(statements, ledger);
+  }
+
+  statements({ now, limit }: { readonly now: number; readonly limit: number }): SqlStatement[] {
+    const { removeExpired, countChanges, removeExhausted, removeStamps, removeDead, removeWindows } = this.#statements;
+    const { wakeForgotten, removeIdle } = this.#statements;
+    return [
+      ...(this.#changes?.statements({ now, limit }) ?? []),
+      statement(removeExpired, now, limit),
+      statement(countChanges),
+      statement(removeExhausted, limit),
+      statement(removeStamps, now - TOMBSTONE_MS),
+      statement(removeDead, now - DEAD_SCHEDULER_MS, now),
+      statement(removeWindows, now - TOMBSTONE_MS, limit),
+      statement(countChanges),
+      statement(wakeForgotten, now),
+      statement(removeIdle, now, limit),
+      ...this.#visits(now, limit),
+    ];
+  }
+
+  /** The statements that clean up books of the ledger. */
+  #visits(now: number, limit: number): SqlStatement[] {
+    if (this.#ledger === null) return [];
+    const { markBooks, hasMoreVisits, trimBooks, closeBooks, unmarkBooks, countChanges } = this.#statements;
+    const { ageMsMax, countMax } = this.#ledger;
+    // Entries that are kept for less than a day do not wait for a day.
+    const visitMs = Math.min(Math.max(ageMsMax, BOOK_HOURLY_VISIT_MS), BOOK_DAILY_VISIT_MS);
+    return [
+      statement(markBooks, now, now - ageMsMax, countMax),
+      statement(trimBooks, limit),
+      statement(countChanges),
+      statement(closeBooks),
+      statement(unmarkBooks, now, visitMs),
+      statement(hasMoreVisits, now),
+    ];
+  }
+
+  /** What the statements did, by their answers. */
+  report(results: readonly Row[][]): CleanupReport {
+    const [, expired, exhausted, , , , windows, , , , , trimmed, , , visits] = this.#changes?.seen(results) ?? results;
+    const removedWindows = numberOrNull(windows, "changes") ?? 0;
+    const removedOccurrences = numberOrNull(trimmed, "changes") ?? 0;
+    const hasMore = numberOrNull(visits, "has_more") === 1;
+    return {
+      removedResults: numberOrNull(expired, "changes") ?? 0,
+      removedScheduleIds: idsOf(exhausted),
+      ...(removedWindows === 0 ? {} : { removedWindows }),
+      ...(removedOccurrences === 0 ? {} : { removedOccurrences }),
+      ...(hasMore ? { hasMore } : {}),
+    };
+  }
+}
+
+/** How the clean-up removes changes, and lives of schedulers, a bounded part each time. */
+export class ChangeRetention {
+  readonly #statements: Statements;
+  readonly #limits: LedgerLimits;
+  /** The changes after which the next clean-up looks for those that are old, and for those that are too many. */
+  #next: readonly [aged: number, excess: number] = [0, 0];
+
+  constructor(statements: Statements, limits: LedgerLimits) {
+    this.#statements = statements;
+    this.#limits = limits;
+  }
+
+  /** The first statements of a clean-up. */
+  statements({ now, limit }: { readonly now: number; readonly limit: number }): SqlStatement[] {
+    const { nextChanges, emptyNewestChange, removeAgedChanges, removeExcessChanges } = this.#statements;
+    const { removeLives, noteExhausted } = this.#statements;
+    const oldest = now - this.#limits.ageMsMax;
+    const [aged, excess] = this.#next;
+    const most = CHANGES_SEEN_PER_CLEANUP_MAX;
+    return [
+      statement(nextChanges, oldest, aged, excess, most - 1),
+      statement(removeAgedChanges, oldest, aged, most),
+      statement(emptyNewestChange, oldest),
+      statement(removeExcessChanges, excess, most, limit),
+      statement(removeLives, oldest, limit),
+      statement(noteExhausted, now, limit),
+    ];
+  }
+
+  /** Takes their answers. Returns those of the other statements of the clean-up. */
+  seen([next, , , , , , ...others]: readonly Row[][]): readonly Row[][] {
+    this.#next = [numberOrNull(next, "aged") ?? 0, numberOrNull(next, "excess") ?? 0];
+    return others;
+  }
+}
