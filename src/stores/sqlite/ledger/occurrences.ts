@@ -108,7 +108,7 @@ const MARK = "-2000000000000000000";
 const IS_MARKED = "visit_at < -1000000000000000000";
 
 /** Tells the verdicts of skips from those of runs in `getOccurrences`. */
-export const SKIP_CODE = 100;
+const SKIP_CODE = 100;
 
 /** A comment before each statement lists its arguments. */
 export function bookStatements(names: TableNames): BookStatements {
