@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
-import { Heap } from "../../src/core/heap.ts";
 import { DateTrigger, MemoryDataStore } from "../../src/mod.ts";
 import { checkJobOptions, checkScheduleOptions } from "../../src/scheduler/options/check-options.ts";
 import { newJobRecord, newScheduleRecord } from "../../src/scheduler/verbs/new-records.ts";
+import { SortedList } from "../../src/stores/memory/sorted-list.ts";
 import { everySecond, START_MS, setUp, stepRequest } from "./support.ts";
 
 const task = {
@@ -18,8 +18,8 @@ const task = {
   metadata: {},
 };
 
-/** How many steps a tick costs that runs one due job and one due schedule while so much else waits: operations on heaps,
- *  each of which costs at most a logarithm (held by the heap's own test), and entries of maps that are walked through. */
+/** How many steps a tick costs that runs one due job and one due schedule while so much else waits: operations on sorted lists,
+ *  each of which costs at most a logarithm (held by the list's own test), and items of lists and maps that are read. */
 async function stepsOfTick(waitingJobs: number, waitingSchedules: number): Promise<number> {
   const dataStore = new MemoryDataStore();
   const { scheduler } = setUp({ dataStore });
@@ -51,31 +51,35 @@ async function stepsOfTick(waitingJobs: number, waitingSchedules: number): Promi
   return counter.steps;
 }
 
-const HEAP_OPERATIONS = ["peek", "push", "pop", "remove"] as const;
+const OPERATIONS = ["add", "delete", "from", "backFrom"] as const;
 
 /** Counts steps until it is ended. */
 function countSteps(): { steps: number; end: () => void } {
   const { values } = Map.prototype;
-  const { peek, push, pop, remove } = Heap.prototype;
+  const { add, delete: remove, from, backFrom } = SortedList.prototype;
   const counter = {
     steps: 0,
     end: (): void => {
       Map.prototype.values = values;
-      Object.assign(Heap.prototype, { peek, push, pop, remove });
+      Object.assign(SortedList.prototype, { add, delete: remove, from, backFrom });
     },
   };
-  Map.prototype.values = function* (this: Map<unknown, unknown>) {
-    for (const value of values.call(this)) {
+  function* counted<T>(items: Iterable<T>): Generator<T> {
+    for (const item of items) {
       counter.steps++;
-      yield value;
+      yield item;
     }
+  }
+  Map.prototype.values = function (this: Map<unknown, unknown>) {
+    return counted(values.call(this));
   } as typeof values;
-  for (const name of HEAP_OPERATIONS) {
-    const operation = Heap.prototype[name] as (this: unknown, ...given: unknown[]) => unknown;
-    Object.assign(Heap.prototype, {
+  for (const name of OPERATIONS) {
+    const operation = SortedList.prototype[name] as (this: unknown, ...given: unknown[]) => unknown;
+    Object.assign(SortedList.prototype, {
       [name](this: unknown, ...given: unknown[]): unknown {
         counter.steps++;
-        return operation.apply(this, given);
+        const answer = operation.apply(this, given);
+        return name === "from" || name === "backFrom" ? counted(answer as Iterable<unknown>) : answer;
       },
     });
   }
@@ -90,21 +94,57 @@ describe("a tick on the memory store", () => {
     expect(many).toBe(few);
   });
 
-  test("the counter sees a scan where there is one, and every operation of a heap", async () => {
+  test("the counter sees the jobs of a scan, and every operation of a list", async () => {
     const store = new MemoryDataStore();
     const facts = { task, payload: { text: null, key: null }, now: START_MS };
     await store.addJobs(
       Array.from({ length: 100 }, (_, index) => newJobRecord({ ...facts, id: `j${index}` }, checkJobOptions({}, ""))),
     );
     const scan = countSteps();
-    await store.getJobs({ limit: 1, cursor: null });
+    await store.getJobs({ limit: 1, cursor: null, search: "nothing" });
     scan.end();
-    expect(scan.steps).toBe(100);
-    const heap = new Heap<{ heapIndex: number }>(() => false);
+    expect(scan.steps).toBeGreaterThan(100);
+    const list = new SortedList<number>((a, b) => a - b);
     const operations = countSteps();
-    for (let left = 10; left > 0; left--) heap.push({ heapIndex: -1 });
+    for (let left = 10; left > 0; left--) list.add(left);
     operations.end();
-    heap.push({ heapIndex: -1 });
+    list.add(0);
     expect(operations.steps).toBe(10);
+  });
+});
+
+/** How many steps each of these costs on a store with so many jobs. */
+async function stepsBeside(count: number): Promise<{ readonly [name: string]: number }> {
+  const store = new MemoryDataStore();
+  const facts = { payload: { text: null, key: null }, now: START_MS };
+  const tasks = ["a", "b", "c"].map((id) => ({ ...task, id }));
+  const jobs = Array.from({ length: count }, (_, index) => {
+    const given = { ...facts, task: tasks[index % 3] ?? task, id: `j${String(index).padStart(9, "0")}` };
+    return newJobRecord(given, checkJobOptions({}, ""));
+  });
+  await store.addJobs(jobs);
+  // The first list puts the jobs in order, once.
+  await store.getJobs({ limit: 1, cursor: null });
+  const middle = jobs[count >> 1]?.id ?? "";
+  const calls = {
+    "a page in the middle": () => store.getJobs({ limit: 10, cursor: middle }),
+    "the newest of a task": () => store.getJobs({ limit: 10, cursor: middle, taskId: "b", order: "newest" }),
+    "a cancellation": () => store.cancelJob(middle, START_MS),
+  };
+  const steps: { [name: string]: number } = {};
+  for (const [name, call] of Object.entries(calls)) {
+    const counter = countSteps();
+    await call();
+    counter.end();
+    steps[name] = counter.steps;
+  }
+  return steps;
+}
+
+describe("a list of a memory store", () => {
+  test("costs a page what is on it, and a cancellation the same, whatever else waits", async () => {
+    const few = await stepsBeside(1000);
+    expect(await stepsBeside(30_000)).toEqual(few);
+    for (const steps of Object.values(few)) expect(steps).toBeLessThan(60);
   });
 });

@@ -1,11 +1,10 @@
-import type { JobRecord, NewJobRecord } from "../../src/records/job.ts";
+import type { NewJobRecord } from "../../src/records/job.ts";
 import type * as contract from "../../src/stores/data-store.ts";
-import { MemoryChains } from "../../src/stores/memory/chains.ts";
-import { Gate } from "../../src/stores/memory/gate.ts";
-import { MemoryGates } from "../../src/stores/memory/gates.ts";
+import { Chains } from "../../src/stores/memory/chains.ts";
+import { KeyLimiter } from "../../src/stores/memory/entries.ts";
+import { Flow } from "../../src/stores/memory/flow.ts";
 import { MemoryDataStore } from "../../src/stores/memory/store.ts";
-import { TokenBucket } from "../../src/stores/memory/token-bucket.ts";
-import { Turns } from "../../src/stores/memory/turns.ts";
+import { FairQueues, TokenBucket } from "../../src/stores/memory/token-bucket.ts";
 import { Bursts, Windows } from "../../src/stores/memory/windows.ts";
 import { answering, changing, type Mutant, patched, type Step, type StepResult, store } from "./mutant.ts";
 
@@ -19,22 +18,22 @@ function broken<T extends object, K extends keyof T>(
   return { ...patched(name, prototype, key, make), name: `the store ${name}` };
 }
 
-const NO_CHILDREN = { freed: [], doomed: [] };
+const NO_CHILDREN = { ready: [], cancelled: [] };
 
 /** Faults about keys, rates, turns, pauses, windows and jobs that wait for others. */
 export const FLOWS: readonly Mutant[] = [
   broken(
     "counts what runs against the limit of a key, and not what was promoted",
-    Gate.prototype,
-    "nextWakeAt",
+    KeyLimiter.prototype,
+    "nextAdmission",
     (original) =>
-      function (this: Gate) {
-        return original.call(Object.create(this, { promotedCount: { value: 0 } }));
+      function (this: KeyLimiter) {
+        return original.call(Object.create(this, { admittedCount: { value: 0 } }));
       },
   ),
-  broken("does not give back the place that a job had in its key", MemoryGates.prototype, "endLease", () => () => {}),
-  broken("forgets to wake a key when a job of it goes back", MemoryGates.prototype, "endLease", () => ({ gate }) => {
-    if (gate !== null) gate.leasedCount--;
+  broken("does not give back the place that a job had in its key", Flow.prototype, "leaseEnded", () => () => {}),
+  broken("forgets to wake a key when a job of it goes back", Flow.prototype, "leaseEnded", () => ({ limiter }) => {
+    if (limiter !== null) limiter.leasedCount--;
   }),
   store(
     "does not tell that an end lets another job in",
@@ -42,25 +41,30 @@ export const FLOWS: readonly Mutant[] = [
   ),
   broken(
     "promotes the latest job of a key first",
-    MemoryGates.prototype,
-    "hold",
+    Flow.prototype,
+    "block",
     (original) =>
-      function (this: MemoryGates, entry) {
+      function (this: Flow, entry) {
         original.call(this, entry);
-        const held = entry.gate?.held;
-        held?.remove(entry);
-        entry.turn = -entry.record.runAt;
-        held?.push(entry);
+        const blocked = entry.limiter?.blocked;
+        blocked?.delete(entry);
+        entry.virtualTime = -entry.record.runAt;
+        blocked?.add(entry);
       },
   ),
-  broken("lets a promoted job wait in the place of a more urgent one", Gate.prototype, "isInverted", () => () => false),
+  broken(
+    "lets a promoted job wait in the place of a more urgent one",
+    KeyLimiter.prototype,
+    "isInverted",
+    () => () => false,
+  ),
   broken(
     "keeps to the limits that a task had first",
-    MemoryGates.prototype,
+    Flow.prototype,
     "configure",
     (original) =>
-      function (this: MemoryGates, taskId, settings) {
-        return this.isEmpty && original.call(this, taskId, settings);
+      function (this: Flow, task, record) {
+        return task.record === null && original.call(this, task, record);
       },
   ),
   broken("takes no token", TokenBucket.prototype, "take", () => () => {}),
@@ -82,14 +86,7 @@ export const FLOWS: readonly Mutant[] = [
         return original.call(this, tokens, { ...rate, burst: rate.burst + 1 });
       },
   ),
-  broken(
-    "gives no turns",
-    Turns.prototype,
-    "give",
-    () =>
-      (_, { record }) =>
-        (record as JobRecord).runAt,
-  ),
+  broken("gives no turns", FairQueues.prototype, "give", () => () => 0),
   store(
     "forgets a pause when it recovers a job",
     class extends MemoryDataStore {
@@ -136,21 +133,21 @@ export const FLOWS: readonly Mutant[] = [
   broken("lets a burst go on whose job runs", Bursts.prototype, "over", () => () => {}),
   broken(
     "cancels the children of a job, and not theirs",
-    MemoryChains.prototype,
+    Chains.prototype,
     "ended",
     (original) =>
-      function (this: MemoryChains, jobId, outcome) {
-        const { freed, doomed } = original.call(this, jobId, outcome);
-        return outcome === "cancelled" ? NO_CHILDREN : { freed, doomed };
+      function (this: Chains, jobId, outcome) {
+        const { ready, cancelled } = original.call(this, jobId, outcome);
+        return outcome === "cancelled" ? NO_CHILDREN : { ready, cancelled };
       },
   ),
   broken(
     "forgets jobs whose parents have ended",
-    MemoryChains.prototype,
+    Chains.prototype,
     "ended",
     (original) =>
-      function (this: MemoryChains, jobId, outcome) {
-        return { ...original.call(this, jobId, outcome), freed: [] };
+      function (this: Chains, jobId, outcome) {
+        return { ...original.call(this, jobId, outcome), ready: [] };
       },
   ),
   store("lets a job start when its first parent has ended", changing({ job: (job) => withFirstParent(job) })),

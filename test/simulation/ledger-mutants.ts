@@ -1,11 +1,10 @@
 import type { OccurrenceRecord, Skip } from "../../src/records/ledger.ts";
-import { Book } from "../../src/stores/memory/book.ts";
+import { History } from "../../src/stores/memory/history.ts";
 import { MemoryLedger } from "../../src/stores/memory/ledger.ts";
 import { MemoryDataStore } from "../../src/stores/memory/store.ts";
 import { changing, type Mutant, patched, store } from "./mutant.ts";
 
 type Ended = Parameters<MemoryLedger["ended"]>;
-type AddedRun = Parameters<Book["addRun"]>;
 
 /** A ledger that is told of other ends of jobs than there are; null for none. */
 function ending(name: string, change: (end: Ended) => Ended | null): Mutant {
@@ -88,10 +87,10 @@ export const LEDGERS: readonly Mutant[] = [
     "keeps the older entry of a fire time",
     patched(
       "",
-      Book.prototype,
+      History.prototype,
       "addSkip",
       (original) =>
-        function (this: Book, skip) {
+        function (this: History, skip) {
           const [last] = this.read({ ...ALL, from: Number.MIN_SAFE_INTEGER, until: skip.from }, null);
           if (last === undefined) original.call(this, skip);
         },
@@ -101,28 +100,28 @@ export const LEDGERS: readonly Mutant[] = [
     "overwrites the entry before",
     patched(
       "",
-      Book.prototype,
+      History.prototype,
       "addRun",
       (original) =>
-        function (this: Book, ...[fireTime, ...run]: AddedRun) {
-          const [last] = this.read({ ...ALL, from: Number.MIN_SAFE_INTEGER, until: fireTime }, null);
-          const start = last === undefined ? fireTime : last.kind === "run" ? last.fireTime : last.from;
-          original.call(this, start, ...run);
+        function (this: History, run) {
+          const [last] = this.read({ ...ALL, from: Number.MIN_SAFE_INTEGER, until: run.fireTime }, null);
+          const start = last === undefined ? run.fireTime : last.kind === "run" ? last.fireTime : last.from;
+          original.call(this, { ...run, fireTime: start });
         },
     ),
   ),
   ofLedger(
     "cuts no skip",
-    patched("", Book.prototype, "cut", () => () => {}),
+    patched("", History.prototype, "cut", () => () => {}),
   ),
   ofLedger(
     "cuts each skip of a change",
     patched(
       "",
-      Book.prototype,
+      History.prototype,
       "cut",
       (original) =>
-        function (this: Book) {
+        function (this: History) {
           original.call(this, Number.NEGATIVE_INFINITY);
         },
     ),

@@ -4,7 +4,7 @@ import { Stepper } from "../../src/scheduler/driving/stepper.ts";
 import { JobRunner } from "../../src/scheduler/running/job-runner.ts";
 import { JobVerbs } from "../../src/scheduler/verbs/job-verbs.ts";
 import type * as contract from "../../src/stores/data-store.ts";
-import { JobTable } from "../../src/stores/memory/job-table.ts";
+import { Jobs } from "../../src/stores/memory/jobs.ts";
 import { MemoryDataStore } from "../../src/stores/memory/store.ts";
 import { answering, changing, type Mutant, patched, type Step, type StepResult, scheduler, store } from "./mutant.ts";
 
@@ -203,10 +203,10 @@ export const STEPS: readonly Mutant[] = [
   {
     ...patched(
       "",
-      JobTable.prototype,
-      "rivalOf",
+      Jobs.prototype,
+      "existingJob",
       (original) =>
-        function (this: JobTable, job) {
+        function (this: Jobs, job) {
           return original.call(this, { ...job, createdAt: Number.NEGATIVE_INFINITY });
         },
     ),

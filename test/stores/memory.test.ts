@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { MemoryResults } from "../../src/stores/memory/results.ts";
+import { Results } from "../../src/stores/memory/results.ts";
 import { MemoryDataStore } from "../../src/stores/memory/store.ts";
 import { makeJob, makeResult } from "../../src/testing/data-store-contract/makers.ts";
 import { dataStoreContract } from "../../src/testing/data-store-contract/mod.ts";
@@ -12,7 +12,7 @@ describe("MemoryDataStore keeps the contract", () => {
 
 describe("A result that a MemoryDataStore keeps", () => {
   test("cannot be changed through the parents that it was given or that it shows", () => {
-    const results = new MemoryResults();
+    const results = new Results();
     const after = ["first", "second"];
     const result = makeResult(makeJob({ after }));
     results.keep(result, result.finishedAt);

@@ -8,24 +8,14 @@ interface Item {
 
 const byValue = (a: Item, b: Item): number => a.value - b.value;
 
-/** What a visit from a value on shows, at most `limit` of them. */
+/** The values from one on, at most `limit` of them. */
 function valuesFrom(list: SortedList<Item>, from: number, limit: number): number[] {
-  const values: number[] = [];
-  list.visitFrom(
-    (item) => item.value >= from,
-    (item) => values.push(item.value) < limit,
-  );
-  return values;
+  return [...list.from((item) => item.value >= from)].slice(0, limit).map(({ value }) => value);
 }
 
-/** What a visit backwards from a value on shows, at most `limit` of them. */
+/** The values from one on backwards, at most `limit` of them. */
 function valuesBackFrom(list: SortedList<Item>, from: number, limit: number): number[] {
-  const values: number[] = [];
-  list.visitBackFrom(
-    (item) => item.value <= from,
-    (item) => values.push(item.value) < limit,
-  );
-  return values;
+  return [...list.backFrom((item) => item.value <= from)].slice(0, limit).map(({ value }) => value);
 }
 
 describe("a sorted list", () => {
@@ -40,13 +30,17 @@ describe("a sorted list", () => {
       fc.property(entries, value, fc.integer({ min: 1, max: 2000 }), (all, from, limit) => {
         const list = new SortedList(byValue);
         for (const item of all) list.add(item);
-        for (const item of all) if (item.isRemoved) list.remove(item);
+        for (const item of all) if (item.isRemoved) list.delete(item);
         const kept = all.filter((item) => !item.isRemoved).map((item) => item.value);
         const expected = kept.filter((one) => one >= from).sort((a, b) => a - b);
         expect(valuesFrom(list, from, limit)).toEqual(expected.slice(0, limit));
         const back = kept.filter((one) => one <= from).sort((a, b) => b - a);
         expect(valuesBackFrom(list, from, limit)).toEqual(back.slice(0, limit));
-        expect(list.isEmpty).toBe(kept.length === 0);
+        const ends = [list.first?.value, list.last?.value];
+        expect([list.size, ...ends]).toEqual([
+          kept.length,
+          ...[Math.min, Math.max].map((end) => (kept.length === 0 ? undefined : end(...kept))),
+        ]);
       }),
       { numRuns: 50 },
     );
@@ -65,11 +59,11 @@ describe("a sorted list", () => {
     const list = new SortedList(byValue);
     const inside = { value: 1 };
     list.add(inside);
-    for (const outside of [{ value: 0 }, { value: 1 }, { value: 2 }]) list.remove(outside);
+    for (const outside of [{ value: 0 }, { value: 1 }, { value: 2 }]) list.delete(outside);
     expect(valuesFrom(list, 0, 10)).toEqual([1]);
-    list.remove(inside);
-    list.remove(inside);
-    expect([list.isEmpty, valuesFrom(list, 0, 10)]).toEqual([true, []]);
+    list.delete(inside);
+    list.delete(inside);
+    expect([list.size, valuesFrom(list, 0, 10)]).toEqual([0, []]);
   });
 
   test("compares an item with no more than a logarithm of the others", () => {
@@ -83,7 +77,7 @@ describe("a sorted list", () => {
     let most = 0;
     for (const item of items) {
       comparisons = 0;
-      list.remove(item);
+      list.delete(item);
       list.add(item);
       most = Math.max(most, comparisons);
     }

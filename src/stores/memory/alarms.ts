@@ -9,45 +9,45 @@ import type { AlarmEnd, AlarmKind, AlarmRecord } from "../../records/alarm.ts";
 import type { ScheduleRecord } from "../../records/schedule.ts";
 import type { AlarmReport, SeenAlarms } from "../alarms.ts";
 import type { StepRequest, StoreInspection } from "../data-store.ts";
-import { isMissed, type JobEntry } from "./gate.ts";
-import type { JobTable } from "./job-table.ts";
+import { isMissed, type JobEntry } from "./entries.ts";
+import type { Jobs } from "./jobs.ts";
 import type { MemoryLedger } from "./ledger.ts";
 import { SortedList } from "./sorted-list.ts";
 
-/** A schedule that expects something of its runs. */
+/** A schedule that expects something of its occurrences, and its next fire time, which has no job so far. */
 interface Watch {
-  readonly id: string;
-  record: ScheduleRecord;
-  /** The next fire time for which an alarm was raised before there was a job; null for none. */
-  alarmedFor: number | null;
+  record: Readonly<ScheduleRecord>;
+  /** The next fire time for which an alarm was raised; null for none. */
+  raisedFor: number | null;
   /** Whether no other alarm of that fire time is to come. */
   isDone: boolean;
   /** When the next fire time is overdue; null for never. */
-  at: number | null;
+  overdueAt: number | null;
 }
 
 interface Alarm {
   /** As it was raised. */
   readonly record: AlarmRecord;
+  readonly raisedBy: string;
   /** The job that is known to stand for the fire time. */
   jobId: string | null;
-  readonly raisedBy: string;
-  /** The fire time whose job counts. */
+  /** The fire time whose job counts: that of the alarm, or the one that stands for it. */
   follows: number;
   end: { readonly reason: AlarmEnd; readonly at: number; readonly by: string } | null;
 }
 
 interface Parts {
-  readonly table: JobTable;
+  readonly jobs: Jobs;
   readonly ledger: MemoryLedger;
   readonly scheduleOf: (id: string) => Readonly<ScheduleRecord> | undefined;
 }
 
-/** The alarms of a `MemoryDataStore` that has a ledger. */
-export class MemoryAlarms {
+/** The alarms of a memory store: occurrences that are *overdue* by what their schedule expects. The occurrence of the
+ *  next fire time has no job yet, and is watched here; later ones have a job, which `Jobs` watches. */
+export class Alarms {
   readonly #parts: Parts;
   readonly #watches = new Map<string, Watch>();
-  readonly #unmade = new SortedList<Watch>(inOrderOfAlarms);
+  readonly #toRaise = new SortedList<Watch>(inOrderOfTimes);
   /** Those that are open, the one first that was not looked at for the longest time. */
   readonly #open = new Map<string, Alarm>();
   /** Those that are over, the oldest first. */
@@ -57,16 +57,15 @@ export class MemoryAlarms {
     this.#parts = parts;
   }
 
-  /** Heeds a schedule as it is now. */
-  watch(record: ScheduleRecord): void {
-    const { id, expectStartMs, expectFinishMs } = record;
-    const known = this.#watches.get(id);
-    if (expectStartMs === undefined && expectFinishMs === undefined) {
-      if (known !== undefined) this.forget(id);
+  /** Watches a schedule as it is now. */
+  watch(record: Readonly<ScheduleRecord>): void {
+    const known = this.#watches.get(record.id);
+    if (record.expectStartMs === undefined && record.expectFinishMs === undefined) {
+      if (known !== undefined) this.forget(record.id);
       return;
     }
-    const watch: Watch = known ?? { id, record, alarmedFor: null, isDone: false, at: null };
-    if (known === undefined) this.#watches.set(id, watch);
+    const watch = known ?? { record, raisedFor: null, isDone: false, overdueAt: null };
+    if (known === undefined) this.#watches.set(record.id, watch);
     watch.record = record;
     this.#place(watch);
   }
@@ -75,88 +74,88 @@ export class MemoryAlarms {
   forget(id: string): void {
     const watch = this.#watches.get(id);
     if (watch === undefined) return;
-    if (watch.at !== null) this.#unmade.remove(watch);
+    if (watch.overdueAt !== null) this.#toRaise.delete(watch);
     this.#watches.delete(id);
   }
 
   /** A schedule goes on after a pause, which is no reason for an alarm. */
-  unpaused({ id, nextFireTime }: ScheduleRecord, now: number): void {
+  unpaused({ id, nextFireTime }: Readonly<ScheduleRecord>, now: number): void {
     const watch = this.#watches.get(id);
     if (watch === undefined || nextFireTime === null || nextFireTime > now) return;
-    watch.alarmedFor = nextFireTime;
+    watch.raisedFor = nextFireTime;
     watch.isDone = true;
     this.#place(watch);
   }
 
   see(): SeenAlarms | undefined {
-    const instants = [this.#unmade.first?.at ?? null, this.#parts.table.toAlarm.first?.alarmAt ?? null];
-    const known = instants.filter((at) => at !== null);
+    const never = Number.POSITIVE_INFINITY;
+    const nextAt = Math.min(
+      this.#toRaise.first?.overdueAt ?? never,
+      this.#parts.jobs.toWatch.first?.overdueAt ?? never,
+    );
     const isOpen = this.#open.size > 0;
-    if (known.length === 0 && !isOpen) return undefined;
-    return { nextAt: known.length === 0 ? null : Math.min(...known), isOpen };
+    if (nextAt === never) return isOpen ? { nextAt: null, isOpen } : undefined;
+    return { nextAt, isOpen };
   }
 
   /** For people. */
   inspect(): Pick<StoreInspection, "alarms"> {
     if (this.#open.size === 0) return {};
     const shown = [...this.#open.values()].map((alarm) => {
-      const jobId = this.#jobOf(alarm)?.record.id ?? alarm.jobId;
-      return { ...alarm.record, jobId };
+      return { ...alarm.record, jobId: this.#jobOf(alarm)?.record.id ?? alarm.jobId };
     });
     // An alarm of a start comes before that of the end.
+    const keyOf = ({ scheduleId, kind }: AlarmRecord): string => `${scheduleId}\0${kind === "start" ? 0 : 1}`;
     shown.sort((a, b) => a.dueAt - b.dueAt || compareTexts(keyOf(a), keyOf(b)));
     return { alarms: { open: shown.slice(0, ALARMS_SHOWN_MAX), count: this.#open.size } };
   }
 
   /** Raises the alarms of what is overdue. */
   raise(step: StepRequest): void {
-    this.#raiseUnmade(step);
-    const late: JobEntry[] = [];
-    this.#parts.table.toAlarm.visitFrom(
-      () => true,
-      (entry) => {
-        const isDue = (entry.alarmAt ?? 0) <= step.now && late.length < ALARMS_PER_STEP_MAX;
-        if (isDue) late.push(entry);
-        return isDue;
-      },
-    );
-    for (const entry of late) {
-      const { id: jobId, scheduleId, fireTime } = entry.record;
-      const schedule = this.#parts.scheduleOf(scheduleId ?? "");
-      if (schedule === undefined || fireTime === null) {
-        this.#parts.table.setAlarm(entry, null);
-        continue;
-      }
-      const due = dueTimes(schedule, fireTime);
-      for (const { kind, dueAt } of due) {
-        const isLate = dueAt <= step.now && (kind === "finish" || !hasStarted(entry)) && !isMissed(entry, step.now);
-        if (isLate) this.#add(schedule, fireTime, kind, dueAt, jobId, step);
-      }
-      this.#parts.table.setAlarm(entry, due.find(({ dueAt }) => dueAt > step.now)?.dueAt ?? null);
-    }
-  }
-
-  #raiseUnmade(step: StepRequest): void {
-    const overdue: Watch[] = [];
-    this.#unmade.visitFrom(
-      () => true,
-      (watch) => {
-        const isDue = (watch.at ?? 0) <= step.now && overdue.length < ALARMS_PER_STEP_MAX;
-        if (isDue) overdue.push(watch);
-        return isDue;
-      },
-    );
-    for (const watch of overdue) {
+    const { jobs, scheduleOf } = this.#parts;
+    for (const watch of firstUntil(this.#toRaise, step.now)) {
       const fireTime = watch.record.nextFireTime ?? 0;
       const due = dueTimes(watch.record, fireTime);
       for (const { kind, dueAt } of due) {
-        const isKnown = kind === "start" && watch.alarmedFor === fireTime;
+        const isKnown = kind === "start" && watch.raisedFor === fireTime;
         if (dueAt <= step.now && !isKnown) this.#add(watch.record, fireTime, kind, dueAt, null, step);
       }
-      watch.alarmedFor = fireTime;
+      watch.raisedFor = fireTime;
       watch.isDone = due.every(({ dueAt }) => dueAt <= step.now);
       this.#place(watch);
     }
+    for (const entry of firstUntil(jobs.toWatch, step.now)) {
+      const { id: jobId, scheduleId, fireTime } = entry.record;
+      const schedule = scheduleOf(scheduleId ?? "");
+      const due = schedule === undefined || fireTime === null ? [] : dueTimes(schedule, fireTime);
+      for (const { kind, dueAt } of due) {
+        const isLate = dueAt <= step.now && (kind === "finish" || !hasStarted(entry)) && !isMissed(entry, step.now);
+        if (isLate && schedule !== undefined) this.#add(schedule, fireTime ?? 0, kind, dueAt, jobId, step);
+      }
+      jobs.watchAt(entry, due.find(({ dueAt }) => dueAt > step.now)?.dueAt ?? null);
+    }
+  }
+
+  /** Resolves alarms that are over, and returns what the step did to alarms; undefined for nothing. */
+  resolve({ now, stepId }: StepRequest): AlarmReport | undefined {
+    for (const [key, { end }] of this.#over) {
+      if (end === null || end.at > now - ALARM_KEPT_MS) break;
+      this.#over.delete(key);
+    }
+    // What stays open goes to the end, so that other steps look at the others.
+    for (const [key, alarm] of [...this.#open].slice(0, ALARMS_CHECKED_PER_STEP_MAX)) {
+      this.#open.delete(key);
+      const reason = this.#endOf(alarm);
+      if (reason !== null) alarm.end = { reason, at: now, by: stepId };
+      (reason === null ? this.#open : this.#over).set(key, alarm);
+    }
+    const ended = [...this.#over.values()];
+    const raised = [...this.#open.values(), ...ended].filter(({ raisedBy }) => raisedBy === stepId);
+    const resolved = ended.flatMap(({ record, jobId, end }) =>
+      end?.by === stepId ? [{ ...record, jobId, reason: end.reason }] : [],
+    );
+    if (raised.length === 0 && resolved.length === 0) return undefined;
+    return { raised: raised.map(({ record }) => ({ ...record })), resolved };
   }
 
   #add(
@@ -173,41 +172,16 @@ export class MemoryAlarms {
     this.#open.set(key, { record, jobId, raisedBy: stepId, follows: fireTime, end: null });
   }
 
-  /** Resolves alarms that are over, and returns what the step did to alarms; undefined for nothing. */
-  resolve({ now, stepId }: StepRequest): AlarmReport | undefined {
-    for (const [key, { end }] of this.#over) {
-      if (end === null || end.at > now - ALARM_KEPT_MS) break;
-      this.#over.delete(key);
-    }
-    // What stays open goes to the end, so that other steps look at the others.
-    for (const [key, alarm] of [...this.#open].slice(0, ALARMS_CHECKED_PER_STEP_MAX)) {
-      this.#open.delete(key);
-      const reason = this.#endOf(alarm);
-      if (reason === null) this.#open.set(key, alarm);
-      else {
-        alarm.end = { reason, at: now, by: stepId };
-        this.#over.set(key, alarm);
-      }
-    }
-    const ended = [...this.#over.values()];
-    const raised = [...this.#open.values(), ...ended].filter(({ raisedBy }) => raisedBy === stepId);
-    const resolved = ended.flatMap(({ record, jobId, end }) =>
-      end?.by === stepId ? [{ ...record, jobId, reason: end.reason }] : [],
-    );
-    if (raised.length === 0 && resolved.length === 0) return undefined;
-    return { raised: raised.map(({ record }) => ({ ...record })), resolved };
-  }
-
   /** Why an alarm is over; null while it is open. */
   #endOf(alarm: Alarm): AlarmEnd | null {
     const { scheduleId, fireTime, kind } = alarm.record;
     const schedule = this.#parts.scheduleOf(scheduleId);
     const isWaiting = schedule !== undefined && schedule.nextFireTime !== null && schedule.nextFireTime <= fireTime;
     if (isWaiting) return schedule.paused ? "paused" : null;
-    let entry = this.#parts.ledger.entryOf(scheduleId, alarm.follows);
-    if (entry?.kind === "skip" && (entry.into ?? alarm.follows) > alarm.follows) {
-      alarm.follows = entry.into ?? alarm.follows;
-      entry = this.#parts.ledger.entryOf(scheduleId, alarm.follows);
+    let row = this.#parts.ledger.rowOf(scheduleId, alarm.follows);
+    if (row?.kind === "skip" && (row.into ?? alarm.follows) > alarm.follows) {
+      alarm.follows = row.into ?? alarm.follows;
+      row = this.#parts.ledger.rowOf(scheduleId, alarm.follows);
     }
     const job = this.#jobOf(alarm);
     if (job !== undefined) {
@@ -215,37 +189,40 @@ export class MemoryAlarms {
       alarm.jobId = job.record.id;
       return "started";
     }
-    if (entry === undefined) return schedule === undefined ? "removed" : "finished";
-    if (entry.kind === "run") {
-      alarm.jobId = entry.jobId;
-      return kind === "start" && entry.startedAt !== null ? "started" : "finished";
+    if (row === undefined) return schedule === undefined ? "removed" : "finished";
+    if (row.kind === "run") {
+      alarm.jobId = row.jobId;
+      return kind === "start" && row.startedAt !== null ? "started" : "finished";
     }
-    if (entry.verdict === "paused" || entry.verdict === "removed") return entry.verdict;
-    return (entry.into ?? alarm.follows) > alarm.follows ? null : "skipped";
+    if (row.verdict === "paused" || row.verdict === "removed") return row.verdict;
+    return (row.into ?? alarm.follows) > alarm.follows ? null : "skipped";
   }
 
   #jobOf({ record, follows }: Alarm): JobEntry | undefined {
-    return this.#parts.table.fired(record.scheduleId, follows);
+    return this.#parts.jobs.madeAt(record.scheduleId, follows);
   }
 
   /** Puts a schedule where the time of its next alarm says. */
   #place(watch: Watch): void {
-    if (watch.at !== null) this.#unmade.remove(watch);
-    const { nextFireTime, paused } = watch.record;
-    const isDone = nextFireTime === watch.alarmedFor && watch.isDone;
-    watch.at = nextFireTime === null || paused || isDone ? null : nextAlarmOf(watch, nextFireTime);
-    if (watch.at !== null) this.#unmade.add(watch);
+    if (watch.overdueAt !== null) this.#toRaise.delete(watch);
+    const { raisedFor, isDone, record } = watch;
+    const { nextFireTime, paused } = record;
+    watch.overdueAt = null;
+    if (nextFireTime === null || paused || (nextFireTime === raisedFor && isDone)) return;
+    const due = dueTimes(record, nextFireTime).filter(({ kind }) => kind === "finish" || nextFireTime !== raisedFor);
+    watch.overdueAt = due[0]?.dueAt ?? null;
+    if (watch.overdueAt !== null) this.#toRaise.add(watch);
   }
 }
 
-function keyOf({ scheduleId, kind }: AlarmRecord): string {
-  return `${scheduleId}\0${kind === "start" ? 0 : 1}`;
-}
-
-function nextAlarmOf({ record, alarmedFor }: Watch, nextFireTime: number): number | null {
-  const due = dueTimes(record, nextFireTime);
-  if (alarmedFor !== nextFireTime) return due[0]?.dueAt ?? null;
-  return due.find(({ kind }) => kind === "finish")?.dueAt ?? null;
+/** What is overdue, as much as a step raises alarms of. */
+function firstUntil<T extends { readonly overdueAt: number | null }>(list: SortedList<T>, now: number): T[] {
+  const overdue: T[] = [];
+  for (const item of list.from()) {
+    if ((item.overdueAt ?? 0) > now || overdue.length === ALARMS_PER_STEP_MAX) break;
+    overdue.push(item);
+  }
+  return overdue;
 }
 
 /** When an occurrence is overdue, the earliest first. */
@@ -263,6 +240,6 @@ function hasStarted({ record: { acquiredBy, failedAttempts, recoveries } }: JobE
   return acquiredBy !== null || failedAttempts > 0 || recoveries > 0;
 }
 
-function inOrderOfAlarms(a: Watch, b: Watch): number {
-  return (a.at ?? 0) - (b.at ?? 0) || compareTexts(a.id, b.id);
+function inOrderOfTimes(a: Watch, b: Watch): number {
+  return (a.overdueAt ?? 0) - (b.overdueAt ?? 0) || compareTexts(a.record.id, b.record.id);
 }

@@ -1,73 +1,52 @@
 import type { JobOutcome } from "../../records/policies.ts";
-import type { JobEntry } from "./gate.ts";
-import { countIn } from "./queues.ts";
+import type { JobEntry } from "./entries.ts";
 
-/** What becomes of the children of a job that has ended. */
-interface EndedParent {
-  /** Their last parent has ended, so that they wait no longer. */
-  readonly freed: readonly JobEntry[];
+/** What becomes of the jobs that waited for a job that has ended. */
+interface Resolved {
+  /** Their last parent has ended: their dependencies are resolved. */
+  readonly ready: readonly JobEntry[];
   /** They are to end as cancelled, because their parent did not succeed. */
-  readonly doomed: readonly JobEntry[];
+  readonly cancelled: readonly JobEntry[];
 }
 
-const NO_CHILDREN: EndedParent = Object.freeze({ freed: [], doomed: [] });
+const NONE: Resolved = Object.freeze({ ready: [], cancelled: [] });
 
-/** Which jobs of a `MemoryDataStore` wait for which. */
-export class MemoryChains {
+/** Which jobs of a memory store wait for which. A job waits for its *parents*, which have it as their *child*. */
+export class Chains {
   readonly #childrenOf = new Map<string, Set<JobEntry>>();
-  /** The unfinished parents of each job that waits. */
-  readonly #parentsOf = new Map<JobEntry, Set<string>>();
-  readonly #countByTask = new Map<string, number>();
 
-  isBlocked(entry: JobEntry): boolean {
-    return this.#parentsOf.has(entry);
-  }
-
-  /** How many jobs of a task wait for their parents. */
-  blocked(taskId: string): number {
-    return this.#countByTask.get(taskId) ?? 0;
-  }
-
-  /** @param parents unfinished jobs, at least one */
-  block(entry: JobEntry, parents: ReadonlySet<string>): void {
-    this.#parentsOf.set(entry, new Set(parents));
+  /** Has a job wait. @param parents unfinished jobs, at least one */
+  wait(entry: JobEntry, parents: Set<string>): void {
+    entry.parents = parents;
     for (const parent of parents) {
       const children = this.#childrenOf.get(parent);
       if (children === undefined) this.#childrenOf.set(parent, new Set([entry]));
       else children.add(entry);
     }
-    entry.record.heldBy = "parents";
-    countIn(this.#countByTask, entry.record.taskId, 1);
+    entry.task.heldCount++;
   }
 
   /** A job waits no longer, or is removed. Does nothing for a job that does not wait. */
-  unblock(entry: JobEntry): void {
-    const parents = this.#parentsOf.get(entry);
-    if (parents === undefined) return;
-    this.#parentsOf.delete(entry);
-    for (const parent of parents) {
+  release(entry: JobEntry): void {
+    if (entry.parents === null) return;
+    for (const parent of entry.parents) {
       const children = this.#childrenOf.get(parent);
       children?.delete(entry);
       if (children?.size === 0) this.#childrenOf.delete(parent);
     }
-    delete entry.record.heldBy;
-    countIn(this.#countByTask, entry.record.taskId, -1);
+    entry.parents = null;
+    entry.task.heldCount--;
   }
 
-  /** A job has ended. The caller frees and cancels its children. */
-  ended(jobId: string, outcome: JobOutcome): EndedParent {
+  /** A job has ended. The caller releases those of its children that are ready, and cancels the others. */
+  ended(jobId: string, outcome: JobOutcome): Resolved {
     const children = this.#childrenOf.get(jobId);
-    if (children === undefined) return NO_CHILDREN;
+    if (children === undefined) return NONE;
     this.#childrenOf.delete(jobId);
-    const freed: JobEntry[] = [];
-    const doomed: JobEntry[] = [];
-    for (const child of children) {
-      const parents = this.#parentsOf.get(child);
-      parents?.delete(jobId);
-      if (isCancelledBy(child, outcome)) doomed.push(child);
-      else if (parents?.size === 0) freed.push(child);
-    }
-    return { freed, doomed };
+    for (const { parents } of children) parents?.delete(jobId);
+    const cancelled = [...children].filter((child) => isCancelledBy(child, outcome));
+    const ready = [...children].filter((child) => child.parents?.size === 0 && !isCancelledBy(child, outcome));
+    return { ready, cancelled };
   }
 }
 

@@ -1,4 +1,4 @@
-import { LEDGER_MEMORY_COUNT_MAX, LEDGER_SCAN_MAX } from "../../core/limits.ts";
+import { CHANGES_KEPT_MAX, LEDGER_MEMORY_COUNT_MAX, LEDGER_SCAN_MAX } from "../../core/limits.ts";
 import type { JobRecord } from "../../records/job.ts";
 import type { JobResultRecord } from "../../records/job-result.ts";
 import type {
@@ -14,76 +14,75 @@ import type { OverlapReport, TaskPauseRequest } from "../data-store.ts";
 import type { ChangeRecordFilter, Ledger, LedgerLimits, OccurrenceRecordFilter } from "../ledger.ts";
 import { occurrenceCursor, readOccurrenceCursor } from "../occurrence-cursor.ts";
 import { changeOf } from "../schedule-change.ts";
-import { Book } from "./book.ts";
-import { Changes } from "./changes.ts";
-import { Lives } from "./lives.ts";
+import { frozenCopy } from "./copies.ts";
+import { recordOf } from "./entries.ts";
+import { History, partsOf } from "./history.ts";
+import type { Jobs } from "./jobs.ts";
+import { Uptime } from "./schedulers.ts";
 
-interface UnfinishedJobs {
-  readonly ofFireTime: (scheduleId: string, fireTime: number) => JobRecord | null;
-  /** The fire times of all of a schedule. */
-  readonly fireTimesOf: (scheduleId: string) => number[];
-}
-
-/** What a `MemoryDataStore` remembers. */
+/** What a memory store remembers: a *history* of the fire times of each schedule, *audit records* of changes, and the
+ *  *uptime* of schedulers. */
 export class MemoryLedger implements Ledger {
   readonly limits: LedgerLimits;
-  readonly lives: Lives = new Lives();
-  readonly #books = new Map<string, Book>();
-  readonly #changes = new Changes<ScheduleChangeRecord>();
-  readonly #taskPauses = new Changes<TaskPauseRecord>();
-  readonly #jobs: UnfinishedJobs;
+  readonly uptime: Uptime = new Uptime();
+  readonly #histories = new Map<string, History>();
+  readonly #changes = new AuditRecords<ScheduleChangeRecord>();
+  readonly #taskPauses = new AuditRecords<TaskPauseRecord>();
+  readonly #jobs: Jobs;
   #seq = 0;
 
-  constructor(limits: LedgerLimits, jobs: UnfinishedJobs) {
+  constructor(limits: LedgerLimits, jobs: Jobs) {
     this.limits = Object.freeze(limits);
     this.#jobs = jobs;
   }
 
   /** A schedule was added. */
   begin({ id, createdAt }: ScheduleRecord): void {
-    const book = this.#books.get(id);
-    if (book === undefined) this.#books.set(id, new Book(createdAt));
-    else book.isReopened = true;
+    const history = this.#histories.get(id);
+    if (history === undefined) this.#histories.set(id, new History(createdAt));
+    else history.isReopened = true;
   }
 
-  /** A job has ended. */
+  /** A job has ended. @param isKeyed whether the job needed admission */
   ended(job: JobRecord, result: JobResultRecord, isKeyed: boolean): void {
-    if (job.scheduleId === null || job.fireTime === null) return;
-    const book = this.#books.get(job.scheduleId);
-    book?.addRun(job.fireTime, job, result, isKeyed);
-    book?.trimRoughly(this.#countMax);
+    const { scheduleId, fireTime, createdAt } = job;
+    if (scheduleId === null || fireTime === null) return;
+    const { jobId, outcome, startedAt, finishedAt, attempts } = result;
+    const times = { fireTime, scheduledFireTime: job.scheduledFireTime ?? fireTime, createdAt, startedAt, finishedAt };
+    const history = this.#histories.get(scheduleId);
+    history?.addRun({ ...times, jobId, outcome, attempts, isKeyed });
+    history?.trim(Number.NEGATIVE_INFINITY, this.#countMax);
   }
 
   /** A job that has ended is to run again. Its fire time may be in a skip of a later life of its schedule, where the
    *  run was removed because of its age or of the count. */
   repeats({ scheduleId, fireTime }: JobRecord): void {
-    if (scheduleId !== null && fireTime !== null) this.#books.get(scheduleId)?.isolate(fireTime);
+    if (scheduleId !== null && fireTime !== null) this.#histories.get(scheduleId)?.isolate(fireTime);
   }
 
-  /** Fire times made no job. Those that have a run or an unfinished job of an earlier life of the schedule keep it. */
+  /** Fire times made no job. Those that have an unfinished job of an earlier life of the schedule keep it. */
   skip(scheduleId: string, skips: readonly Skip[]): void {
-    const taken = this.#books.get(scheduleId)?.isReopened === true ? this.#jobs.fireTimesOf(scheduleId) : [];
-    this.#enter(scheduleId, skips, taken);
+    const history = this.#histories.get(scheduleId);
+    if (history === undefined) return;
+    const taken = history.isReopened ? [...this.#jobs.ofSchedule(scheduleId)].map(({ record }) => record.fireTime) : [];
+    for (const skip of skips) {
+      const within = taken.filter((time) => time !== null).filter((time) => time >= skip.from && time <= skip.until);
+      const ranges = within.sort((a, b) => a - b).map((time) => [time, time] as const);
+      for (const part of partsOf(skip, ranges)) history.addSkip(part);
+    }
+    history.trim(Number.NEGATIVE_INFINITY, this.#countMax);
   }
 
-  #enter(scheduleId: string, skips: readonly Skip[], taken: readonly number[] = []): void {
-    const book = this.#books.get(scheduleId);
-    for (const skip of skips) book?.addSkip(skip, taken);
-    book?.trimRoughly(this.#countMax);
-  }
-
-  /** A plan did something because of its schedule's `overlap`. @param fireTime that of its fire; null for none */
-  gaveWay(scheduleId: string, fireTime: number | null, { isSkipped, replaced }: OverlapReport): void {
-    const one = (from: number): Pick<Skip, "from" | "until" | "count"> => ({ from, until: from, count: 1 });
-    const into = fireTime;
-    // A fire time that takes the place of its own job, of an earlier life of the schedule, is not replaced.
-    const others = replaced.filter((job) => job.fireTime !== fireTime);
-    this.#enter(
-      scheduleId,
-      others.map((job) => ({ ...one(job.fireTime), verdict: "replaced", into })),
-    );
+  /** A plan made room for its fire because of its schedule's `overlap`, or made no job. @param fireTime that of the
+   *  fire; null for none */
+  madeRoom(scheduleId: string, fireTime: number | null, { isSkipped, replaced }: OverlapReport): void {
+    for (const { fireTime: from } of replaced) {
+      // A fire time that takes the place of its own job, of an earlier life of the schedule, is not replaced.
+      if (from === fireTime) continue;
+      this.#histories.get(scheduleId)?.addSkip({ from, until: from, count: 1, verdict: "replaced", into: fireTime });
+    }
     if (!isSkipped || fireTime === null) return;
-    this.skip(scheduleId, [{ ...one(fireTime), verdict: "overlapSkipped", into: null }]);
+    this.skip(scheduleId, [{ from: fireTime, until: fireTime, count: 1, verdict: "overlapSkipped", into: null }]);
   }
 
   /** A schedule was added, changed or removed. */
@@ -92,7 +91,7 @@ export class MemoryLedger implements Ledger {
     if (found === null) return;
     const { record, skip, movesFireTimes } = found;
     this.#changes.add(record.scheduleId, { ...record, seq: ++this.#seq });
-    if (movesFireTimes) this.#books.get(record.scheduleId)?.cut(record.effectiveFrom);
+    if (movesFireTimes) this.#histories.get(record.scheduleId)?.cut(record.effectiveFrom);
     if (skip !== null) this.skip(record.scheduleId, [skip]);
   }
 
@@ -109,35 +108,37 @@ export class MemoryLedger implements Ledger {
     this.#taskPauses.add(taskId, { seq: ++this.#seq, at: now, by, taskId, key, kind });
   }
 
-  /** The entry in which a fire time is; undefined for none. */
-  entryOf(scheduleId: string, fireTime: number): OccurrenceRecord | undefined {
-    return this.#books.get(scheduleId)?.find(fireTime);
+  /** The row in which a fire time is; undefined for none. */
+  rowOf(scheduleId: string, fireTime: number): OccurrenceRecord | undefined {
+    return this.#histories.get(scheduleId)?.find(fireTime);
   }
 
-  /** Removes what is old or too much. Returns how many entries were removed.
+  /** Removes what is old or too much. Returns how many rows of fire times were removed.
    *  @param isNeeded whether there is such a schedule, or an unfinished job of one */
   cleanup(now: number, isNeeded: (scheduleId: string) => boolean): number {
     const keptFrom = now - this.limits.ageMsMax;
-    this.lives.cleanup(keptFrom);
+    this.uptime.cleanup(keptFrom);
     let removed = 0;
-    for (const [id, book] of this.#books) {
-      removed += book.trim(keptFrom, this.#countMax);
-      this.#changes.trim(id, keptFrom);
-      const isEmpty = book.length === 0 && (this.#changes.lastAt(id) ?? keptFrom - 1) < keptFrom;
+    for (const [id, history] of this.#histories) {
+      removed += history.trim(keptFrom, this.#countMax);
+      // The last change still counts.
+      this.#changes.keep(id, ({ at }, later) => at >= keptFrom || later.length === 0);
+      const isEmpty = history.size === 0 && (this.#changes.last(id)?.at ?? keptFrom - 1) < keptFrom;
       if (!isEmpty || isNeeded(id)) continue;
-      this.#books.delete(id);
-      this.#changes.forget(id);
+      this.#histories.delete(id);
+      this.#changes.keep(id, () => false);
     }
     // A pause that holds stays, however old it is.
-    this.#taskPauses.keep(
-      ({ at, kind, key }, later) =>
-        at >= keptFrom || (kind === "taskPaused" && later.every((pause) => pause.key !== key)),
-    );
+    for (const id of this.#taskPauses.ids) {
+      const holds = ({ kind, key }: TaskPauseRecord, later: readonly TaskPauseRecord[]): boolean =>
+        kind === "taskPaused" && later.every((pause) => pause.key !== key);
+      this.#taskPauses.keep(id, (pause, later) => pause.at >= keptFrom || holds(pause, later));
+    }
     return removed;
   }
 
   async getLedgerStart(scheduleId: string): Promise<number | null> {
-    return this.#books.get(scheduleId)?.since ?? null;
+    return this.#histories.get(scheduleId)?.since ?? null;
   }
 
   async getOccurrences(filter: OccurrenceRecordFilter): Promise<{ items: OccurrenceRecord[]; cursor: string | null }> {
@@ -146,17 +147,18 @@ export class MemoryLedger implements Ledger {
     const items: OccurrenceRecord[] = [];
     let seen = 0;
     let last = 0;
-    for (const entry of this.#books.get(filter.scheduleId)?.read(filter, after) ?? []) {
+    for (const row of this.#histories.get(filter.scheduleId)?.read(filter, after) ?? []) {
       if (items.length === limit || seen++ === LEDGER_SCAN_MAX) return { items, cursor: occurrenceCursor(last) };
-      last = entry.kind === "run" ? entry.fireTime : entry.from;
-      const verdict = entry.kind === "run" ? entry.outcome : entry.verdict;
-      if (verdicts === undefined || verdicts.includes(verdict)) items.push(entry);
+      last = row.kind === "run" ? row.fireTime : row.from;
+      const verdict = row.kind === "run" ? row.outcome : row.verdict;
+      if (verdicts === undefined || verdicts.includes(verdict)) items.push(row);
     }
     return { items, cursor: null };
   }
 
   async getJobOfFireTime(scheduleId: string, fireTime: number): Promise<JobRecord | null> {
-    return this.#jobs.ofFireTime(scheduleId, fireTime);
+    const entry = this.#jobs.madeAt(scheduleId, fireTime);
+    return entry === undefined ? null : recordOf(entry);
   }
 
   async getScheduleChanges(filter: ChangeRecordFilter & { scheduleId: string }): Promise<ScheduleChangeRecord[]> {
@@ -168,11 +170,44 @@ export class MemoryLedger implements Ledger {
   }
 
   async getLives(filter: { from: number; until: number }): Promise<LifeRecord[]> {
-    return this.lives.read(filter);
+    return this.uptime.read(filter);
   }
 
-  /** Most entries of one schedule. With very many schedules there are fewer, so that memory stays bounded. */
+  /** Most rows of one schedule. With very many schedules there are fewer, so that memory stays bounded. */
   get #countMax(): number {
-    return Math.min(this.limits.countMax, Math.ceil(LEDGER_MEMORY_COUNT_MAX / this.#books.size));
+    return Math.min(this.limits.countMax, Math.ceil(LEDGER_MEMORY_COUNT_MAX / this.#histories.size));
+  }
+}
+
+/** The last changes of each schedule, or of each task. */
+class AuditRecords<R extends { readonly seq: number; readonly at: number }> {
+  readonly #byId = new Map<string, readonly R[]>();
+
+  get ids(): Iterable<string> {
+    return this.#byId.keys();
+  }
+
+  add(id: string, record: R): void {
+    const records = [...(this.#byId.get(id) ?? []), frozenCopy(record)];
+    this.#byId.set(id, records.slice(-CHANGES_KEPT_MAX));
+  }
+
+  read(id: string, { order, limit, after }: ChangeRecordFilter): R[] {
+    const records = this.#byId.get(id) ?? [];
+    const ordered = order === "oldest" ? records : records.toReversed();
+    const isNext = ({ seq }: R): boolean => after === null || (order === "oldest" ? seq > after : seq < after);
+    return ordered.filter(isNext).slice(0, limit);
+  }
+
+  last(id: string): R | undefined {
+    return this.#byId.get(id)?.at(-1);
+  }
+
+  /** Removes the changes that are not to be kept. @param isKept is also given the later changes of the same id */
+  keep(id: string, isKept: (record: R, later: readonly R[]) => boolean): void {
+    const records = this.#byId.get(id) ?? [];
+    const kept = records.filter((record, place) => isKept(record, records.slice(place + 1)));
+    if (kept.length === 0) this.#byId.delete(id);
+    else if (kept.length < records.length) this.#byId.set(id, kept);
   }
 }

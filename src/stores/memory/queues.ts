@@ -1,208 +1,273 @@
-import { Heap, type HeapItem } from "../../core/heap.ts";
 import type { JobRecord } from "../../records/job.ts";
-import type { JobCapacity, JobQueue } from "../data-store.ts";
-import { isFirst, type JobEntry } from "./gate.ts";
-import type { MemoryGates } from "./gates.ts";
+import type { JobCapacity, JobQueue, LeaseEnd, Seen, StepRequest, View } from "../data-store.ts";
+import { freeSlots, inOrderOfAcquisition, type JobEntry, moveTo, type TaskEntry } from "./entries.ts";
+import type { Flow } from "./flow.ts";
+import type { Jobs } from "./jobs.ts";
+import { SortedList } from "./sorted-list.ts";
+import type { Bursts } from "./windows.ts";
 
-/** A queue that takes part in one acquisition, and how many more jobs of its task may start. */
-interface Candidate extends HeapItem {
-  readonly ready: Heap<JobEntry>;
-  readonly slots: Slots;
-  /** How many more jobs of its executor may start. */
-  readonly ofExecutor: Slots;
-  /** For a queue whose jobs have turns: the `runAt` of the first one, which counts for all of them among the queues. */
+/** The ready jobs of a task and an executor, as they take part in an acquisition. */
+interface Candidate {
+  readonly ready: SortedList<JobEntry>;
+  readonly task: TaskEntry;
+  readonly executor: string;
+  /** The `runAt` of the first job, which counts for all of a fair task among the candidates; null for another task. */
   readonly age: number | null;
 }
 
-interface Slots {
-  left: number;
-}
+/** How many more jobs an acquisition may lease for each executor that is bounded. */
+type Room = Map<string, number>;
 
-/** How many more jobs a step may acquire, by executor that has a bound. */
-export type ExecutorSlots = ReadonlyMap<string, Slots>;
+const NOTHING_SEEN: Pick<Seen, "nextRunAt" | "nextMissAt" | "leaseEndsAt" | "hasReady"> = Object.freeze({
+  nextRunAt: null,
+  nextMissAt: null,
+  leaseEndsAt: null,
+  hasReady: false,
+});
 
-const UNBOUNDED: ExecutorSlots = new Map();
+/**
+ * Where the jobs of a memory store wait, and who leases them. Each job is in one list: of those that are delayed until
+ * their `runAt`, of those that a key limiter blocks, of the *ready* ones of its task and executor, or of those under a
+ * lease. So a step reads no more jobs than it moves. A job that waits for its parents is in no list.
+ */
+export class Queues {
+  readonly #delayed = new SortedList<JobEntry>((a, b) => a.record.runAt - b.record.runAt || a.seq - b.seq);
+  readonly #leased = new SortedList<JobEntry>(inOrderOfLeases);
+  readonly #jobs: Jobs;
+  readonly #flow: Flow;
+  readonly #bursts: Bursts;
+  /** The greatest id of a step of each scheduler. Ids of steps grow, so that a step with a greater one is new. */
+  readonly #lastStepIds = new Map<string, string>();
+  #leaseSeq = 0;
 
-/** @param acquired what the step has acquired */
-export function executorSlots({ bounds }: JobCapacity, acquired: readonly JobRecord[]): ExecutorSlots {
-  if (bounds === undefined) return UNBOUNDED;
-  const byExecutor = new Map([...bounds].map(([executor, left]) => [executor, { left }]));
-  for (const { executor } of acquired) {
-    const slots = byExecutor.get(executor);
-    if (slots !== undefined) slots.left--;
-  }
-  return byExecutor;
-}
-
-/** The jobs that wait. Delayed jobs are in one heap, by `runAt`. Ready jobs are in the heap of their queue, by the
- *  order of acquisition; but those that need admission are in the heap of their gate first. */
-export class MemoryQueues {
-  readonly #delayed = new Heap<JobEntry>((a, b) => a.record.runAt < b.record.runAt);
-  readonly #ready = new Map<string, Map<string, Heap<JobEntry>>>();
-  readonly #runningByTask = new Map<string, number>();
-  readonly #maxRunningJobs: (taskId: string) => number | null;
-  readonly #gates: MemoryGates;
-
-  constructor(maxRunningJobs: (taskId: string) => number | null, gates: MemoryGates) {
-    this.#maxRunningJobs = maxRunningJobs;
-    this.#gates = gates;
+  constructor(jobs: Jobs, flow: Flow, bursts: Bursts) {
+    this.#jobs = jobs;
+    this.#flow = flow;
+    this.#bursts = bursts;
   }
 
-  /** When the next job that is not ready yet is due, or may be admitted. */
-  nextRunAt(now: number): number | null {
-    const runAt = this.#delayed.peek()?.record.runAt ?? Number.POSITIVE_INFINITY;
-    const { wakeAt } = this.#gates;
-    const next = wakeAt > now && wakeAt < runAt ? wakeAt : runAt;
-    return next === Number.POSITIVE_INFINITY ? null : next;
-  }
-
-  isDelayed(entry: JobEntry): boolean {
-    return entry.heap === this.#delayed;
-  }
-
-  /** @param isDue whether the job need not wait for its `runAt` */
+  /** Lets a job wait. @param isDue whether the job need not wait for its `runAt` */
   add(entry: JobEntry, isDue: boolean): void {
     if (!isDue) moveTo(this.#delayed, entry);
-    else if (entry.gate !== null) this.#gates.hold(entry);
-    else {
-      if (entry.turn !== null) {
-        // The place of an entry in a heap must not change.
-        entry.heap?.remove(entry);
-        entry.turn = null;
-      }
-      this.#makeReady(entry);
+    else if (entry.limiter !== null) this.#flow.block(entry);
+    else moveTo(readyOf(entry), entry);
+  }
+
+  /** Lets the jobs of a task join their limiters again, because the limits of the task changed. */
+  rejoin(task: TaskEntry): void {
+    for (const entry of this.#jobs.all()) {
+      if (entry.task !== task) continue;
+      const isDue = entry.list !== null && entry.list !== this.#leased && entry.list !== this.#delayed;
+      this.#flow.leave(entry);
+      this.#flow.join(entry);
+      if (isDue) this.add(entry, true);
     }
   }
 
+  // ---- leases
+
+  /** The job whose lease ends first. */
+  get firstToEnd(): JobEntry | undefined {
+    return this.#leased.first;
+  }
+
+  /** The leased jobs whose leases are as wanted: a list, so that the leases may end meanwhile. */
+  leasedWhere(isWanted: (entry: JobEntry) => boolean): JobEntry[] {
+    return [...this.#leased.from()].filter(isWanted);
+  }
+
+  /** Moves the end of a lease. */
+  endLeaseAt(entry: JobEntry, until: number): void {
+    moveTo(null, entry);
+    entry.record.acquiredUntil = until;
+    moveTo(this.#leased, entry);
+  }
+
+  /** Moves the ends of the leases of a scheduler's instance whose clock differs. */
+  moveLeaseEnds({ incarnation, until }: LeaseEnd, now: number): void {
+    for (const entry of this.leasedWhere(({ stepId }) => stepId?.startsWith(incarnation) === true)) {
+      if ((entry.record.acquiredUntil ?? 0) > now === until <= now) this.endLeaseAt(entry, until);
+    }
+  }
+
+  /** Ends the lease on a job; does nothing for a job that is not leased. @param stepId the step that puts it back */
+  endLease(entry: JobEntry, stepId: string | null): void {
+    if (entry.record.acquiredBy === null) return;
+    moveTo(null, entry);
+    entry.record.acquiredBy = null;
+    entry.record.acquiredUntil = null;
+    entry.stepId = stepId;
+    entry.task.leasedCount--;
+    this.#flow.leaseEnded(entry);
+  }
+
+  /** Puts a leased job back. @param isDue as in {@link Queues.add}: a job was due once, and a clock that is behind does
+   *  not take that back */
+  putBack(entry: JobEntry, stepId: string | null, isDue: boolean): void {
+    this.endLease(entry, stepId);
+    this.#jobs.setWaiting(entry, true);
+    this.add(entry, isDue);
+  }
+
+  #lease(entry: JobEntry, { now, schedulerId, stepId, until }: StepRequest): void {
+    this.#bursts.over(entry.record.id);
+    this.#jobs.setWaiting(entry, false);
+    moveTo(null, entry);
+    entry.record.acquiredBy = schedulerId;
+    entry.record.acquiredUntil = until;
+    entry.record.fence++;
+    entry.stepId = stepId;
+    entry.leaseSeq = this.#leaseSeq++;
+    entry.task.leasedCount++;
+    moveTo(this.#leased, entry);
+    this.#flow.leased(entry, now);
+  }
+
+  // ---- acquisition
+
+  /** Leases jobs to a scheduler. A step begins with those that other tries of it leased. */
+  acquire(step: StepRequest): JobRecord[] {
+    const { now, jobs } = step;
+    if (jobs === null) return [];
+    const acquired: JobRecord[] = this.#leasedBy(step).map(({ record }) => ({ ...record }));
+    // Leases nothing while a lease waits for recovery, because the lost job may have to come first.
+    if ((this.#leased.first?.record.acquiredUntil ?? Number.POSITIVE_INFINITY) <= now) return acquired;
+    this.#makeDue(now);
+    this.#admit(now);
+    const room = roomOf(jobs, acquired);
+    const countMax = jobs.limit;
+    // What is leased may let others be admitted, which may be leased too.
+    let count: number;
+    do {
+      count = acquired.length;
+      const candidates = this.#candidates(jobs.queues, room);
+      for (let best = candidates.first; best !== undefined; best = candidates.first) {
+        if (acquired.length >= countMax) break;
+        candidates.delete(best);
+        const { ready, task, executor } = best;
+        const entry = ready.first;
+        // A job of another queue may have taken the last place of the task or of the executor.
+        if (entry === undefined || isFull(room, executor) || freeSlots(task) <= 0) continue;
+        room?.set(executor, (room.get(executor) ?? Number.POSITIVE_INFINITY) - 1);
+        this.#lease(entry, step);
+        acquired.push({ ...entry.record });
+        if (ready.size > 0) candidates.add(best);
+      }
+    } while (this.#admit(now) > 0 && acquired.length > count);
+    return acquired;
+  }
+
+  /** The jobs that a step has leased and still holds, in the order of acquisition. */
+  #leasedBy({ schedulerId, stepId }: StepRequest): JobEntry[] {
+    const last = this.#lastStepIds.get(schedulerId);
+    if (last === undefined || last < stepId) {
+      this.#lastStepIds.set(schedulerId, stepId);
+      return [];
+    }
+    const leased = this.leasedWhere((entry) => entry.stepId === stepId && entry.record.acquiredBy === schedulerId);
+    return leased.sort((a, b) => a.leaseSeq - b.leaseSeq);
+  }
+
+  /** What a look tells of jobs. @param acquired what the step that looks has leased */
+  see({ now, jobs }: View, acquired: readonly JobRecord[] = []): typeof NOTHING_SEEN {
+    if (jobs === null) return NOTHING_SEEN;
+    this.#makeDue(now);
+    const deadline = this.#jobs.nextToStart?.record.startDeadline ?? null;
+    const room = roomOf(jobs, acquired);
+    const { admitsAt } = this.#flow;
+    return {
+      nextRunAt: this.#nextRunAt(now),
+      nextMissAt: deadline === null ? null : deadline + 1,
+      leaseEndsAt: this.#leased.first?.record.acquiredUntil ?? null,
+      hasReady: admitsAt <= now || jobs.queues.some((queue) => this.#readyIn(queue, room) !== null),
+    };
+  }
+
+  /** When the next job that is not ready yet is due, or can be admitted. */
+  #nextRunAt(now: number): number | null {
+    const runAt = this.#delayed.first?.record.runAt ?? Number.POSITIVE_INFINITY;
+    const { admitsAt } = this.#flow;
+    const next = admitsAt > now && admitsAt < runAt ? admitsAt : runAt;
+    return next === Number.POSITIVE_INFINITY ? null : next;
+  }
+
   /** Lets the delayed jobs whose `runAt` has come become due. */
-  makeDue(now: number): void {
-    for (
-      let entry = this.#delayed.peek();
-      entry !== undefined && entry.record.runAt <= now;
-      entry = this.#delayed.peek()
-    ) {
+  #makeDue(now: number): void {
+    this.#flow.heedClock(now, this.#jobs.tasks.values());
+    for (let entry = this.#delayed.first; entry !== undefined; entry = this.#delayed.first) {
+      if (entry.record.runAt > now) return;
       this.add(entry, true);
     }
   }
 
-  /** Makes the jobs ready that the gates admit. Returns how many these are. */
-  admit(now: number): number {
+  /** Makes the jobs ready that their limiters admit. Returns how many. */
+  #admit(now: number): number {
     let count = 0;
-    for (let entry = this.#gates.promote(now); entry !== null; entry = this.#gates.promote(now)) {
-      this.#makeReady(entry);
+    for (let entry = this.#flow.admitNext(now); entry !== null; entry = this.#flow.admitNext(now)) {
+      moveTo(readyOf(entry), entry);
       count++;
     }
     return count;
   }
 
-  /** Adds to the number of running jobs of a task. */
-  count(taskId: string, change: 1 | -1): void {
-    countIn(this.#runningByTask, taskId, change);
-  }
-
-  /** How many jobs of a task are leased. */
-  running(taskId: string): number {
-    return this.#runningByTask.get(taskId) ?? 0;
-  }
-
-  /** Whether there are jobs of these queues to acquire, or any to admit. */
-  hasReady(queues: readonly JobQueue[], byExecutor: ExecutorSlots, now: number): boolean {
-    if (this.#gates.wakeAt <= now) return true;
-    for (const { executor, taskId } of queues) {
-      if ((byExecutor.get(executor)?.left ?? 1) <= 0) continue;
-      const ready = this.#ready.get(executor)?.get(taskId);
-      if (ready !== undefined && ready.size > 0 && this.#slotsOf(taskId) > 0) return true;
-    }
-    return false;
-  }
-
-  /** Calls `lease` with at most `limit` jobs, in the order of acquisition. `lease` must move each job to another heap.
-   *  Returns how many these are. */
-  take(
-    queues: readonly JobQueue[],
-    limit: number,
-    lease: (entry: JobEntry) => void,
-    byExecutor: ExecutorSlots = UNBOUNDED,
-  ): number {
-    if (limit <= 0) return 0;
-    const candidates = this.#candidates(queues, byExecutor);
-    let left = limit;
-    while (left > 0) {
-      const candidate = candidates.pop();
-      if (candidate === undefined) return limit - left;
-      const entry = candidate.ready.peek();
-      // A job of another queue may have taken the last slot of the task or the executor in the meantime.
-      if (entry === undefined || candidate.slots.left <= 0 || candidate.ofExecutor.left <= 0) continue;
-      candidate.slots.left--;
-      candidate.ofExecutor.left--;
-      left--;
-      lease(entry);
-      if (candidate.ready.size > 0) candidates.push(candidate);
-    }
-    return limit;
-  }
-
-  #makeReady(entry: JobEntry): void {
-    moveTo(this.#readyHeap(entry.record.executor, entry.record.taskId), entry);
-  }
-
-  #candidates(queues: readonly JobQueue[], byExecutor: ExecutorSlots): Heap<Candidate> {
-    const candidates = new Heap<Candidate>(isFirstQueue);
-    const slotsByTask = new Map<string, Slots>();
-    const seen = new Set<Heap<JobEntry>>();
-    for (const { executor, taskId } of queues) {
-      const ready = this.#ready.get(executor)?.get(taskId);
-      if (ready === undefined || ready.size === 0 || seen.has(ready)) continue;
-      seen.add(ready);
-      let slots = slotsByTask.get(taskId);
-      if (slots === undefined) {
-        slots = { left: this.#slotsOf(taskId) };
-        slotsByTask.set(taskId, slots);
-      }
-      const first = ready.peek();
-      const age = first?.turn == null ? null : first.record.runAt;
-      const ofExecutor = byExecutor.get(executor) ?? { left: Number.POSITIVE_INFINITY };
-      if (slots.left > 0) candidates.push({ ready, slots, ofExecutor, age, heapIndex: -1 });
+  #candidates(queues: readonly JobQueue[], room: Room | null): SortedList<Candidate> {
+    const candidates = new SortedList<Candidate>(inOrderOfCandidates);
+    const seen = new Set<SortedList<JobEntry>>();
+    for (const queue of queues) {
+      const candidate = this.#readyIn(queue, room);
+      if (candidate === null || seen.has(candidate.ready)) continue;
+      seen.add(candidate.ready);
+      candidates.add(candidate);
     }
     return candidates;
   }
 
-  #slotsOf(taskId: string): number {
-    return (this.#maxRunningJobs(taskId) ?? Number.POSITIVE_INFINITY) - (this.#runningByTask.get(taskId) ?? 0);
-  }
-
-  #readyHeap(executor: string, taskId: string): Heap<JobEntry> {
-    let byTask = this.#ready.get(executor);
-    if (byTask === undefined) {
-      byTask = new Map();
-      this.#ready.set(executor, byTask);
-    }
-    let heap = byTask.get(taskId);
-    if (heap === undefined) {
-      heap = new Heap<JobEntry>(isFirst);
-      byTask.set(taskId, heap);
-    }
-    return heap;
+  /** Null for a queue of which no job can be leased now. */
+  #readyIn({ executor, taskId }: JobQueue, room: Room | null): Candidate | null {
+    const task = this.#jobs.tasks.get(taskId);
+    const ready = task?.ready.get(executor);
+    const first = ready?.first;
+    if (task === undefined || ready === undefined || first === undefined) return null;
+    if (isFull(room, executor) || freeSlots(task) <= 0) return null;
+    return { ready, task, executor, age: first.virtualTime === null ? null : first.record.runAt };
   }
 }
 
-/** The order of acquisition between queues: priority (higher first), `runAt`, turn, addition. */
-function isFirstQueue(one: Candidate, other: Candidate): boolean {
-  const [a, b] = [one.ready.peek(), other.ready.peek()];
-  if (a === undefined || b === undefined || a.record.priority !== b.record.priority) return isFirst(a, b);
-  const [ageOfA, ageOfB] = [one.age ?? a.record.runAt, other.age ?? b.record.runAt];
-  return ageOfA === ageOfB ? isFirst(a, b) : ageOfA < ageOfB;
+function readyOf({ task, record: { executor } }: JobEntry): SortedList<JobEntry> {
+  let ready = task.ready.get(executor);
+  if (ready === undefined) {
+    ready = new SortedList(inOrderOfAcquisition);
+    task.ready.set(executor, ready);
+  }
+  return ready;
 }
 
-export function moveTo(heap: Heap<JobEntry>, entry: JobEntry): void {
-  entry.heap?.remove(entry);
-  entry.heap = heap;
-  heap.push(entry);
+/** Null where no executor is bounded. @param acquired what the step has leased */
+function roomOf({ bounds }: JobCapacity, acquired: readonly JobRecord[]): Room | null {
+  if (bounds === undefined) return null;
+  const room: Room = new Map(bounds);
+  for (const { executor } of acquired) {
+    const left = room.get(executor);
+    if (left !== undefined) room.set(executor, left - 1);
+  }
+  return room;
 }
 
-/** Adds to the count of a key. A count of 0 is removed, so that it takes no memory. */
-export function countIn(counts: Map<string, number>, key: string, change: number): void {
-  const sum = (counts.get(key) ?? 0) + change;
-  if (sum === 0) counts.delete(key);
-  else counts.set(key, sum);
+function isFull(room: Room | null, executor: string): boolean {
+  return room !== null && (room.get(executor) ?? 1) <= 0;
+}
+
+function inOrderOfLeases(a: JobEntry, b: JobEntry): number {
+  return (a.record.acquiredUntil ?? 0) - (b.record.acquiredUntil ?? 0) || a.leaseSeq - b.leaseSeq;
+}
+
+/** Priority (higher first), age or `runAt`, then the order of the jobs. */
+function inOrderOfCandidates(one: Candidate, other: Candidate): number {
+  const [a, b] = [one.ready.first, other.ready.first];
+  if (a === undefined || b === undefined) return a === b ? 0 : a === undefined ? 1 : -1;
+  return (
+    b.record.priority - a.record.priority ||
+    (one.age ?? a.record.runAt) - (other.age ?? b.record.runAt) ||
+    inOrderOfAcquisition(a, b)
+  );
 }

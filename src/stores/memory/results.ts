@@ -1,18 +1,26 @@
-import { Heap } from "../../core/heap.ts";
 import type { JobResultRecord } from "../../records/job-result.ts";
 import type { JobResultFilter, JobResultSelection, RecordPage } from "../data-store.ts";
-import { type ResultCursor, readResultCursor, resultCursor } from "../result-cursor.ts";
+import { readResultCursor, resultCursor } from "../result-cursor.ts";
 import { isFound } from "../search.ts";
-import { type KeptResult, keptResult, shownResult } from "./kept-result.ts";
+import { frozenCopy, type Mutable } from "./copies.ts";
+import { pageOf } from "./pages.ts";
 import { SortedList } from "./sorted-list.ts";
-import { Tombstones } from "./tombstones.ts";
+import { RecentMap } from "./windows.ts";
 
-/** The results of a `MemoryDataStore`: by job id, in the order of the ends, and in a heap by `expiresAt`. */
-export class MemoryResults {
-  readonly #byJobId = new Map<string, KeptResult>();
-  readonly #tombstones = new Tombstones();
-  readonly #byEnd = new SortedList<KeptResult>(inOrderOfEnds);
-  readonly #byExpiry = new Heap<KeptResult>((a, b) => a.expiresAt < b.expiresAt);
+interface ResultEntry {
+  readonly record: JobResultRecord;
+  /** Counts up with every result. */
+  readonly seq: number;
+}
+
+/** The results of a memory store: by job id, in the order of the ends, and in that of their expiration. It also
+ *  remembers for a while which jobs ended without a result, so that a repeated addition does not run such a job
+ *  again. */
+export class Results {
+  readonly #byJobId = new Map<string, ResultEntry>();
+  readonly #byEnd = new SortedList<ResultEntry>(inOrderOfEnds);
+  readonly #byExpiry = new SortedList<ResultEntry>((a, b) => a.record.expiresAt - b.record.expiresAt || a.seq - b.seq);
+  readonly #endedWithoutResult = new RecentMap<true>();
   #seq = 0;
 
   /** Whether the store holds a result of the job, expired or not. */
@@ -22,121 +30,116 @@ export class MemoryResults {
 
   /** Whether the job has ended, as far as the store remembers. */
   hasEnded(jobId: string): boolean {
-    return this.#byJobId.has(jobId) || this.#tombstones.has(jobId);
+    return this.#byJobId.has(jobId) || this.#endedWithoutResult.get(jobId) === true;
   }
 
   /** Keeps a result. If the result expires at once, keeps only the job's id, for a while. */
   keep(result: JobResultRecord, now: number): void {
     if (result.expiresAt <= now) {
-      this.#tombstones.add(result.jobId, now);
+      this.#endedWithoutResult.set(result.jobId, true, now);
       return;
     }
-    const kept = keptResult(result, this.#seq++);
-    this.#byJobId.set(kept.jobId, kept);
-    this.#byEnd.add(kept);
-    this.#byExpiry.push(kept);
+    const entry = { record: ownCopy(result), seq: this.#seq++ };
+    this.#byJobId.set(result.jobId, entry);
+    this.#byEnd.add(entry);
+    this.#byExpiry.add(entry);
   }
 
   get(jobId: string, now: number): JobResultRecord | null {
-    const kept = this.#byJobId.get(jobId);
-    return kept === undefined || kept.expiresAt <= now ? null : shownResult(kept);
+    const entry = this.#byJobId.get(jobId);
+    return entry === undefined || entry.record.expiresAt <= now ? null : recordOf(entry);
   }
 
   page(filter: JobResultFilter, now: number): RecordPage<JobResultRecord> {
-    const { limit, order, finishedAfter, finishedBefore } = filter;
-    const cursor = filter.cursor === null ? null : readResultCursor(filter.cursor);
-    const items: JobResultRecord[] = [];
-    let last: KeptResult | null = null;
-    let hasMore = false;
-    const visit = (kept: KeptResult): boolean => {
-      const isInTime = order === "oldest" ? isBefore(kept, finishedBefore) : isAfter(kept, finishedAfter);
-      if (!isInTime) return false;
-      if (kept.expiresAt <= now || !matches(kept, filter) || !isSought(kept, filter)) return true;
-      hasMore = items.length === limit;
-      if (hasMore) return false;
-      items.push(shownResult(kept));
-      last = kept;
-      return true;
-    };
-    if (order === "oldest") {
-      const start = (kept: KeptResult): boolean =>
-        isAfter(kept, finishedAfter) && (cursor === null || compareToCursor(kept, cursor) > 0);
-      this.#byEnd.visitFrom(start, visit);
-    } else {
-      const start = (kept: KeptResult): boolean =>
-        isBefore(kept, finishedBefore) && (cursor === null || compareToCursor(kept, cursor) < 0);
-      this.#byEnd.visitBackFrom(start, visit);
-    }
-    return { items, cursor: hasMore && last !== null ? cursorAt(last) : null };
+    const { limit, order, finishedAfter = Number.NEGATIVE_INFINITY } = filter;
+    const { finishedBefore = Number.POSITIVE_INFINITY } = filter;
+    const sign = order === "oldest" ? 1 : -1;
+    const end = filter.cursor === null ? null : readResultCursor(filter.cursor);
+    const isNext = ({ record, seq }: ResultEntry): boolean =>
+      end === null || sign * (record.finishedAt - end.finishedAt || seq - end.place) > 0;
+    const isLate = ({ record }: ResultEntry): boolean => record.finishedAt >= finishedAfter;
+    const isEarly = ({ record }: ResultEntry): boolean => record.finishedAt < finishedBefore;
+    const entries =
+      sign > 0
+        ? this.#byEnd.from((entry) => isLate(entry) && isNext(entry))
+        : this.#byEnd.backFrom((entry) => isEarly(entry) && isNext(entry));
+    return pageOf(takenWhile(entries, sign > 0 ? isEarly : isLate), limit, {
+      matches: ({ record }) => record.expiresAt > now && matches(record, filter) && isSought(record, filter),
+      recordOf,
+      cursorOf: ({ record, seq: place }) => resultCursor({ finishedAt: record.finishedAt, place }),
+    });
   }
 
   remove(selection: JobResultSelection, limit: number): number {
-    const { finishedAfter, finishedBefore } = selection;
-    const removed: KeptResult[] = [];
-    this.#byEnd.visitFrom(
-      (kept) => isAfter(kept, finishedAfter),
-      (kept) => {
-        if (removed.length >= limit || !isBefore(kept, finishedBefore)) return false;
-        if (matches(kept, selection)) removed.push(kept);
-        return true;
-      },
-    );
-    for (const kept of removed) this.#remove(kept);
+    const { finishedAfter = Number.NEGATIVE_INFINITY, finishedBefore = Number.POSITIVE_INFINITY } = selection;
+    const removed: ResultEntry[] = [];
+    for (const entry of this.#byEnd.from(({ record }) => record.finishedAt >= finishedAfter)) {
+      if (removed.length >= limit || entry.record.finishedAt >= finishedBefore) break;
+      if (matches(entry.record, selection)) removed.push(entry);
+    }
+    for (const entry of removed) this.#remove(entry);
     return removed.length;
   }
 
   hasExpired(now: number): boolean {
-    return (this.#byExpiry.peek()?.expiresAt ?? Number.POSITIVE_INFINITY) <= now;
+    return (this.#byExpiry.first?.record.expiresAt ?? Number.POSITIVE_INFINITY) <= now;
   }
 
   cleanup(now: number, limit: number): number {
     let removed = 0;
-    for (; removed < limit; removed++) {
-      const kept = this.#byExpiry.peek();
-      if (kept === undefined || kept.expiresAt > now) break;
-      this.#remove(kept);
+    for (let first = this.#byExpiry.first; first !== undefined && removed < limit; first = this.#byExpiry.first) {
+      if (first.record.expiresAt > now) break;
+      this.#remove(first);
+      removed++;
     }
     return removed;
   }
 
-  #remove(kept: KeptResult): void {
-    this.#byExpiry.remove(kept);
-    this.#byEnd.remove(kept);
-    this.#byJobId.delete(kept.jobId);
+  #remove(entry: ResultEntry): void {
+    this.#byExpiry.delete(entry);
+    this.#byEnd.delete(entry);
+    this.#byJobId.delete(entry.record.jobId);
   }
 }
 
-function matches(kept: KeptResult, { taskId, scheduleId, outcome }: JobResultSelection): boolean {
+/** A copy that nobody can change through the record that was given. */
+function ownCopy(result: JobResultRecord): JobResultRecord {
+  const { error, job, attemptHistory, progress } = result;
+  const copy: Mutable<JobResultRecord> = { ...result };
+  if (error !== null) copy.error = frozenCopy(error);
+  if (job !== undefined) copy.job = { ...job, metadata: frozenCopy(job.metadata) };
+  if (job?.after !== undefined) copy.job = frozenCopy(job);
+  if (attemptHistory !== undefined) copy.attemptHistory = frozenCopy(attemptHistory);
+  if (progress !== undefined) copy.progress = frozenCopy(progress);
+  return copy;
+}
+
+/** A copy for a reader. */
+function recordOf({ record }: ResultEntry): JobResultRecord {
+  return record.job === undefined ? { ...record } : { ...record, job: { ...record.job } };
+}
+
+function* takenWhile<T>(items: Iterable<T>, isWanted: (item: T) => boolean): Generator<T> {
+  for (const item of items) {
+    if (!isWanted(item)) return;
+    yield item;
+  }
+}
+
+function matches(record: JobResultRecord, { taskId, scheduleId, outcome }: JobResultSelection): boolean {
   return (
-    (taskId ?? kept.taskId) === kept.taskId &&
-    (scheduleId ?? kept.scheduleId) === kept.scheduleId &&
-    (outcome ?? kept.outcome) === kept.outcome
+    (taskId ?? record.taskId) === record.taskId &&
+    (scheduleId ?? record.scheduleId) === record.scheduleId &&
+    (outcome ?? record.outcome) === record.outcome
   );
 }
 
-function isSought(kept: KeptResult, { search }: JobResultFilter): boolean {
+function isSought({ jobId, taskId, scheduleId, error, job }: JobResultRecord, { search }: JobResultFilter): boolean {
   if (search === undefined) return true;
-  const { jobId, taskId, scheduleId, error, idempotencyKey, rare } = kept;
-  const keys = [idempotencyKey, rare?.concurrencyKey];
+  const keys = [job?.idempotencyKey, job?.concurrencyKey];
   return isFound(search, [jobId, taskId, scheduleId, error?.name, error?.message, ...keys]);
 }
 
-function isAfter({ finishedAt }: KeptResult, instant = Number.NEGATIVE_INFINITY): boolean {
-  return finishedAt >= instant;
-}
-
-function isBefore({ finishedAt }: KeptResult, instant = Number.POSITIVE_INFINITY): boolean {
-  return finishedAt < instant;
-}
-
-function cursorAt({ finishedAt, seq: place }: KeptResult): string {
-  return resultCursor({ finishedAt, place });
-}
-
-function inOrderOfEnds(a: KeptResult, b: KeptResult): number {
-  return a.finishedAt - b.finishedAt || a.seq - b.seq;
-}
-
-function compareToCursor(kept: KeptResult, { finishedAt, place }: ResultCursor): number {
-  return kept.finishedAt - finishedAt || kept.seq - place;
+function inOrderOfEnds(a: ResultEntry, b: ResultEntry): number {
+  return a.record.finishedAt - b.record.finishedAt || a.seq - b.seq;
 }

@@ -1,32 +1,33 @@
 import { compareTexts } from "../../core/text.ts";
 import type { ScheduleRecord } from "../../records/schedule.ts";
-import type { LookedSchedule, OverlapReport } from "../data-store.ts";
-import { frozenCopy, type Mutable } from "./tables.ts";
+import type { LookedSchedule, OverlapReport, ScheduleFilter } from "../data-store.ts";
+import type { ScheduleCursor } from "../schedule-cursor.ts";
+import { isFound } from "../search.ts";
+import type { Mutable } from "./copies.ts";
+import { inOrderOfIds } from "./id-order.ts";
 
-/** A schedule of a `MemoryDataStore`. */
+/** A schedule of a memory store: its record, and what belongs to it. */
 export interface ScheduleEntry {
   readonly record: Mutable<ScheduleRecord>;
+  /** Stands for the id where schedules are in its order. */
+  readonly orderKey: string;
   /** The approximate size of the record in bytes. */
   bytes: number;
-  /** The scheduler that committed the last plan and can run its jobs. */
-  favourite: string | null;
+  /** The preferred scheduler: it committed the last plan and can run the schedule's jobs. */
+  preferred: string | null;
   /** Id of the step that committed the last plan. */
-  stamp: string | null;
+  stepId: string | null;
   /** What that plan did because of the schedule's `overlap`; null for nothing. */
   overlap: OverlapReport | null;
 }
 
-export function setOrDelete<
-  K extends "concurrencyKey" | "expectStartMs" | "expectFinishMs" | "declaration" | "version" | "zoneRules",
->(record: Mutable<ScheduleRecord>, key: K, value: Mutable<ScheduleRecord>[K] | undefined): void {
-  if (value === undefined) delete record[key];
-  else record[key] = value;
+/** Changes fields of a record. Null removes the fields that a schedule has or has not. */
+export function assign(record: Mutable<ScheduleRecord>, changes: { readonly [name: string]: unknown }): void {
+  Object.assign(record, changes);
+  for (const name of OPTIONAL) if (record[name] === null) delete record[name];
 }
 
-export function newEntry(schedule: ScheduleRecord): ScheduleEntry {
-  const record = { ...schedule, metadata: frozenCopy(schedule.metadata) };
-  return { record, bytes: bytesOf(record), favourite: null, stamp: null, overlap: null };
-}
+const OPTIONAL = ["concurrencyKey", "expectStartMs", "expectFinishMs", "declaration", "version", "zoneRules"] as const;
 
 /** What a look shows of a schedule: its record without payload and metadata. */
 export function lookedAt(
@@ -68,15 +69,35 @@ export function bytesOf({ id, taskId, executor, trigger, triggerRule, payload, m
   return BYTES_FIXED + texts + (payload?.length ?? 0) + JSON.stringify(metadata).length;
 }
 
+export function isSelected(record: ScheduleRecord, { taskId, paused, state, search }: ScheduleFilter): boolean {
+  return (
+    (taskId ?? record.taskId) === record.taskId &&
+    (paused ?? record.paused) === record.paused &&
+    (state ?? stateOf(record)) === stateOf(record) &&
+    (search === undefined || isFound(search, [record.id, record.name]))
+  );
+}
+
+export function stateOf({ nextFireTime, paused }: ScheduleRecord): "active" | "paused" | "ended" {
+  if (nextFireTime === null) return "ended";
+  return paused ? "paused" : "active";
+}
+
 export function fireTimeOf({ record }: ScheduleEntry): number {
   return record.nextFireTime ?? Number.POSITIVE_INFINITY;
 }
 
 export function inOrderOfFireTimes(a: ScheduleEntry, b: ScheduleEntry): number {
-  return fireTimeOf(a) - fireTimeOf(b) || compareTexts(a.record.id, b.record.id);
+  const [timeOfA, timeOfB] = [fireTimeOf(a), fireTimeOf(b)];
+  return timeOfA === timeOfB ? inOrderOfIds(a, b) : timeOfA - timeOfB;
 }
 
-export function isAfter(entry: ScheduleEntry, [nextFireTime, id]: readonly [number, string]): boolean {
-  const difference = fireTimeOf(entry) - nextFireTime;
-  return difference > 0 || (difference === 0 && compareTexts(entry.record.id, id) > 0);
+export function isAfter({ record }: ScheduleEntry, [nextFireTime, id]: readonly [number, string]): boolean {
+  return compareToEnd(record, { nextFireTime, id }) > 0;
+}
+
+/** Schedules that have no fire time left come last. */
+export function compareToEnd(a: ScheduleCursor, b: ScheduleCursor): number {
+  if (a.nextFireTime === b.nextFireTime) return compareTexts(a.id, b.id);
+  return (a.nextFireTime ?? Number.POSITIVE_INFINITY) - (b.nextFireTime ?? Number.POSITIVE_INFINITY);
 }

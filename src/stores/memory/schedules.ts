@@ -17,50 +17,51 @@ import type {
   StoreInspection,
   View,
 } from "../data-store.ts";
-import { readScheduleCursor, type ScheduleCursor, scheduleCursor } from "../schedule-cursor.ts";
+import { readScheduleCursor, scheduleCursor } from "../schedule-cursor.ts";
 import { additionChange, keptDeclaration } from "../schedule-declarations.ts";
-import { isFound } from "../search.ts";
-import type { ZonedPage, ZonedPageRequest, ZoneRulesConfirmation } from "../zone-rules.ts";
-import type { MemoryAlarms } from "./alarms.ts";
+import type { ZonedPage, ZonedPageRequest, ZonedSchedule, ZoneRulesConfirmation } from "../zone-rules.ts";
+import type { Alarms } from "./alarms.ts";
+import { frozenCopy, type Mutable } from "./copies.ts";
+import { inOrderOfIds, orderKey } from "./id-order.ts";
 import type { MemoryLedger } from "./ledger.ts";
-import { countIn } from "./queues.ts";
+import { merged, pageOf } from "./pages.ts";
 import {
+  assign,
   bytesOf,
+  compareToEnd,
   fireTimeOf,
   inOrderOfFireTimes,
   isAfter,
+  isSelected,
   lookedAt,
-  newEntry,
   type ScheduleEntry,
-  setOrDelete,
+  stateOf,
 } from "./schedule-entry.ts";
 import { SortedList } from "./sorted-list.ts";
-import { BY_ID, frozenCopy, type Mutable, type PageOrder, pageOf } from "./tables.ts";
-import { ZoneTexts, zonedPage } from "./zone-texts.ts";
 
 interface Parts {
   readonly isAlive: (schedulerId: string, now: number) => boolean;
   readonly ledger: MemoryLedger | null;
   /** Null without a ledger. */
-  readonly alarms: MemoryAlarms | null;
+  readonly alarms: Alarms | null;
 }
 
-/** What {@link MemorySchedules.see} returns. */
-type SeenSchedules = Pick<Seen, "due" | "nextFireAt">;
+const NOTHING_SEEN: Pick<Seen, "due" | "nextFireAt"> = Object.freeze({ due: Object.freeze([]), nextFireAt: null });
 
-const NOTHING_SEEN: SeenSchedules = Object.freeze({ due: Object.freeze([]), nextFireAt: null });
-
-/** The schedules of a `MemoryDataStore`: all of them by id, and those that wait for a fire time in the order of their
- *  fire times. */
-export class MemorySchedules {
+/** The schedules of a memory store. A schedule is *active* when it has a next fire time and is not paused, else
+ *  *resting*. */
+export class Schedules {
   readonly #byId = new Map<string, ScheduleEntry>();
-  readonly #waiting = new SortedList<ScheduleEntry>(inOrderOfFireTimes);
-  readonly #exhausted = new Set<ScheduleEntry>();
+  readonly #ordered = new SortedList<ScheduleEntry>(inOrderOfIds);
+  readonly #active = new SortedList<ScheduleEntry>(inOrderOfFireTimes);
+  readonly #resting = new SortedList<ScheduleEntry>(inOrderOfFireTimes);
+  /** How many schedules each task has; tasks without schedules are left out. */
   readonly #countByTask = new Map<string, number>();
-  readonly #zoneTexts = new ZoneTexts();
+  /** How many schedules have each text of `zoneRules`. */
+  readonly #countByRules = new Map<string, number>();
   readonly #isAlive: Parts["isAlive"];
   readonly #ledger: MemoryLedger | null;
-  readonly #alarms: MemoryAlarms | null;
+  readonly #alarms: Alarms | null;
 
   constructor({ isAlive, ledger, alarms }: Parts) {
     this.#isAlive = isAlive;
@@ -76,22 +77,6 @@ export class MemorySchedules {
     return this.#countByTask.has(taskId);
   }
 
-  add(additions: readonly ScheduleAddition[], note: ChangeNote | undefined): ScheduleAdditionReport {
-    const seen = new Set<string>();
-    for (const { schedule, conflictPolicy } of additions) {
-      if (conflictPolicy === "error" && (this.#byId.has(schedule.id) || seen.has(schedule.id))) {
-        return { conflictId: schedule.id };
-      }
-      seen.add(schedule.id);
-    }
-    // Made before the first change, because reading a schedule may throw.
-    const entries = additions.map((addition) => ({ addition, entry: newEntry(addition.schedule) }));
-    return {
-      conflictId: null,
-      results: entries.map(({ addition, entry }) => this.#addOne(entry, addition, note)),
-    };
-  }
-
   get(id: string): ScheduleRecord | null {
     const entry = this.#byId.get(id);
     return entry === undefined ? null : { ...entry.record };
@@ -102,9 +87,25 @@ export class MemorySchedules {
     return this.#byId.get(id)?.record;
   }
 
-  page(filter: ScheduleFilter): RecordPage<ScheduleRecord> {
-    const order: PageOrder<ScheduleRecord> = filter.sort === "nextFireTime" ? BY_NEXT_FIRE_TIME : BY_ID;
-    return pageOf(this.#byId.values(), filter, order, ({ record }) => (isTaken(record, filter) ? record : null));
+  // ---- changes
+
+  add(additions: readonly ScheduleAddition[], note: ChangeNote | undefined): ScheduleAdditionReport {
+    const seen = new Set<string>();
+    for (const { schedule, conflictPolicy } of additions) {
+      if (conflictPolicy === "error" && (this.#byId.has(schedule.id) || seen.has(schedule.id))) {
+        return { conflictId: schedule.id };
+      }
+      seen.add(schedule.id);
+    }
+    // Made before the first change, because reading a schedule may throw.
+    const records = additions.map(({ schedule }) => ({ ...schedule, metadata: frozenCopy(schedule.metadata) }));
+    const sizes = records.map(bytesOf);
+    const results = additions.map((addition, index) => {
+      const record = records[index] ?? addition.schedule;
+      const change = this.#addOne({ ...addition, schedule: record }, sizes[index] ?? 0, note);
+      return { change, schedule: { ...(this.peek(record.id) ?? record) } };
+    });
+    return { conflictId: null, results };
   }
 
   update(
@@ -125,192 +126,75 @@ export class MemorySchedules {
     if (entry === undefined) return false;
     this.#takeOut(entry);
     this.#byId.delete(id);
+    this.#ordered.delete(entry);
     this.#alarms?.forget(id);
     if (note !== undefined) this.#ledger?.changed(entry.record, null, note);
     return true;
   }
 
-  /** A page of due schedules, and the earliest fire time after the page. */
-  see({ now, schedules: window }: View): SeenSchedules {
-    if (window === null || this.#waiting.isEmpty) return NOTHING_SEEN;
-    const { dueBy, limit, bytesMax, after } = window;
-    const due: LookedSchedule[] = [];
-    let nextFireAt: number | null = null;
-    let bytes = 0;
-    this.#waiting.visitFrom(
-      (entry) => after === null || isAfter(entry, after),
-      (entry) => {
-        const nextFireTime = fireTimeOf(entry);
-        bytes += entry.bytes;
-        if (nextFireTime > dueBy || due.length >= limit || (bytes > bytesMax && due.length > 0)) {
-          nextFireAt = nextFireTime;
-          return false;
-        }
-        const { favourite } = entry;
-        const isLive = favourite !== null && this.#isAlive(favourite, now);
-        due.push(lookedAt(entry, nextFireTime, isLive ? favourite : null));
-        return true;
-      },
-    );
-    return { due, nextFireAt };
-  }
-
-  /** The schedule that waits longest for a fire that is due. */
-  oldestDue(now: number): StoreInspection["oldestDueSchedule"] {
-    let oldest: StoreInspection["oldestDueSchedule"] = null;
-    this.#waiting.visitFrom(
-      () => true,
-      (entry) => {
-        const nextFireTime = fireTimeOf(entry);
-        if (nextFireTime <= now) oldest = { id: entry.record.id, taskId: entry.record.taskId, nextFireTime };
-        return false;
-      },
-    );
-    return oldest;
-  }
-
-  /** How many schedules are in which state. */
-  counts(now: number): ScheduleCounts {
-    const counts = { active: 0, paused: 0, ended: 0, overdue: 0 };
-    for (const { record } of this.#byId.values()) {
-      const { paused, nextFireTime } = record;
-      counts[nextFireTime === null ? "ended" : paused ? "paused" : "active"]++;
-      if (nextFireTime !== null && !paused && nextFireTime <= now) counts.overdue++;
-    }
-    return counts;
-  }
-
-  /** Commits a plan. Returns the changed schedule (no copy); null when the plan does not count. */
-  commit(plan: SchedulePlan, { now, schedulerId, stepId }: StepRequest): ScheduleRecord | null {
-    const entry = this.#byId.get(plan.scheduleId);
-    if (entry === undefined) return null;
-    const { fence, nextFireTime, paused } = entry.record;
-    if (fence !== plan.fence || nextFireTime !== plan.expected || paused || plan.expected > now) return null;
-    const before = plan.paused && this.#ledger !== null ? { ...entry.record } : null;
-    // It is waiting, because it is neither paused nor without a fire time.
-    this.#waiting.remove(entry);
-    entry.record.nextFireTime = plan.nextFireTime;
-    entry.record.lastFireTime = plan.lastFireTime;
-    entry.record.paceUntil = plan.paceUntil ?? null;
-    entry.record.paused = plan.paused;
-    if (plan.zoneRules !== undefined) this.#setZoneRules(entry.record, plan.zoneRules);
-    entry.record.fence = fence + 1;
-    entry.favourite = plan.isFavourite ? schedulerId : null;
-    entry.stamp = stepId;
-    entry.overlap = null;
-    this.#file(entry);
-    if (before !== null) this.#ledger?.failed(before, entry.record, { at: now, by: schedulerId });
-    return entry.record;
-  }
-
-  /** Keeps what the plan that was just committed did because of the schedule's `overlap`. */
-  noteOverlap(scheduleId: string, report: OverlapReport, skipped: number): void {
-    const entry = this.#byId.get(scheduleId);
-    if (entry === undefined) return;
-    entry.overlap = report;
-    entry.record.skippedCount += skipped;
-  }
-
-  /** What the schedule's last commit did because of its `overlap`; null for nothing. */
-  overlapOf(scheduleId: string): OverlapReport | null {
-    return this.#byId.get(scheduleId)?.overlap ?? null;
-  }
-
-  /** Whether the schedule's last commit was this plan, in an earlier try of this step. */
-  wasCommitted(plan: SchedulePlan, stepId: string): boolean {
-    const entry = this.#byId.get(plan.scheduleId);
-    return entry !== undefined && entry.stamp === stepId && entry.record.fence === plan.fence + 1;
-  }
-
-  /** The texts of `zoneRules`, each once. */
-  zoneRules(request: { readonly after: string; readonly limit: number }): string[] {
-    return this.#zoneTexts.list(request);
-  }
-
-  zoned(request: ZonedPageRequest): ZonedPage {
-    const records = [...this.#byId.values()].map(({ record }) => record);
-    return zonedPage(records, request);
-  }
-
-  confirm({ scheduleId, fence, zoneRules }: ZoneRulesConfirmation): void {
-    const record = this.#byId.get(scheduleId)?.record;
-    if (record?.fence === fence) this.#setZoneRules(record, zoneRules);
-  }
-
-  #setZoneRules(record: Mutable<ScheduleRecord>, zoneRules: string | null): void {
-    this.#zoneTexts.count(record, -1);
-    setOrDelete(record, "zoneRules", zoneRules ?? undefined);
-    this.#zoneTexts.count(record, 1);
-  }
-
-  /** Removes at most `limit` schedules that have no fire time left, except those for which `isBusy` returns true.
-   *  Returns their ids. */
-  cleanup(now: number, limit: number, isBusy: (scheduleId: string) => boolean): string[] {
+  /** Removes at most `limit` schedules that have no fire time left and no unfinished job. Returns their ids. */
+  cleanup(now: number, limit: number, hasJobs: (scheduleId: string) => boolean): string[] {
     const removed: string[] = [];
-    for (const { record } of this.#exhausted) {
+    for (const { record } of this.#resting.from(({ record: { nextFireTime } }) => nextFireTime === null)) {
       if (removed.length >= limit) break;
-      if (!isBusy(record.id)) removed.push(record.id);
+      if (!hasJobs(record.id)) removed.push(record.id);
     }
     for (const id of removed) this.remove(id, { at: now, by: null });
     return removed;
   }
 
-  #addOne(
-    entry: ScheduleEntry,
-    addition: ScheduleAddition,
-    note: ChangeNote | undefined,
-  ): { readonly change: ScheduleAdditionChange; readonly schedule: ScheduleRecord } {
-    const existing = this.#byId.get(entry.record.id);
+  #addOne(addition: ScheduleAddition, bytes: number, note: ChangeNote | undefined): ScheduleAdditionChange {
+    const { schedule } = addition;
+    const existing = this.#byId.get(schedule.id);
     const change = additionChange(existing?.record, addition);
     if (existing === undefined) {
-      this.#byId.set(entry.record.id, entry);
+      const entry = {
+        record: schedule,
+        orderKey: orderKey(schedule.id),
+        bytes,
+        preferred: null,
+        stepId: null,
+        overlap: null,
+      };
+      this.#byId.set(schedule.id, entry);
+      this.#ordered.add(entry);
       this.#putIn(entry);
-      this.#ledger?.begin(entry.record);
-      if (note !== undefined) this.#ledger?.changed(null, entry.record, note);
-      return { change, schedule: { ...entry.record } };
+      this.#ledger?.begin(schedule);
+      if (note !== undefined) this.#ledger?.changed(null, schedule, note);
+      return change;
     }
     const { record } = existing;
     const { declaration, version } = keptDeclaration(record, addition, change);
     if (change === "replaced" || change === "updated") {
-      const ofRule = record.triggerRule === entry.record.triggerRule ? record : entry.record;
-      const { trigger, nextFireTime, paceUntil, zoneRules = null } = ofRule;
+      const {
+        trigger,
+        nextFireTime,
+        paceUntil,
+        zoneRules = null,
+      } = record.triggerRule === schedule.triggerRule ? record : schedule;
       const { createdAt, lastFireTime, skippedCount, fence } = record;
-      const paused = addition.setsPaused === true ? entry.record.paused : record.paused;
+      const paused = addition.setsPaused === true ? schedule.paused : record.paused;
       const kept = { trigger, nextFireTime, paceUntil, zoneRules, createdAt, lastFireTime, skippedCount, paused };
-      const { concurrencyKey = null, expectStartMs = null, expectFinishMs = null } = entry.record;
+      const { concurrencyKey = null, expectStartMs = null, expectFinishMs = null } = schedule;
       const removable = { concurrencyKey, expectStartMs, expectFinishMs };
-      this.#change(existing, { ...entry.record, ...kept, ...removable, fence: fence + 1 }, note);
+      this.#change(existing, { ...schedule, ...kept, ...removable, fence: fence + 1 }, note);
     }
-    setOrDelete(record, "declaration", declaration);
-    setOrDelete(record, "version", version);
-    return { change, schedule: { ...record } };
+    assign(record, { declaration: declaration ?? null, version: version ?? null });
+    return change;
   }
 
-  /** Changes a schedule, which loses its favourite, because the favourite may be unable to run its new task or
-   *  executor. */
+  /** Changes a schedule, which has no preferred scheduler then: that one may be unable to run the new task. */
   #change(
     entry: ScheduleEntry,
-    {
-      concurrencyKey,
-      zoneRules,
-      expectStartMs,
-      expectFinishMs,
-      ...fields
-    }: ScheduleChanges & {
-      readonly fence?: number;
-    },
+    changes: ScheduleChanges & { readonly fence?: number },
     note: ChangeNote | undefined,
   ): void {
     const before = note === undefined || this.#ledger === null ? null : { ...entry.record };
     this.#takeOut(entry);
-    Object.assign(entry.record, fields);
-    if (zoneRules !== undefined) setOrDelete(entry.record, "zoneRules", zoneRules ?? undefined);
-    if (concurrencyKey !== undefined) setOrDelete(entry.record, "concurrencyKey", concurrencyKey ?? undefined);
-    if (expectStartMs !== undefined) setOrDelete(entry.record, "expectStartMs", expectStartMs ?? undefined);
-    if (expectFinishMs !== undefined) setOrDelete(entry.record, "expectFinishMs", expectFinishMs ?? undefined);
+    assign(entry.record, changes);
     entry.bytes = bytesOf(entry.record);
-    entry.favourite = null;
-    entry.stamp = null;
+    entry.preferred = null;
+    entry.stepId = null;
     entry.overlap = null;
     this.#putIn(entry);
     if (note === undefined || before === null) return;
@@ -321,51 +205,159 @@ export class MemorySchedules {
   #putIn(entry: ScheduleEntry): void {
     this.#file(entry);
     countIn(this.#countByTask, entry.record.taskId, 1);
-    this.#zoneTexts.count(entry.record, 1);
-  }
-
-  /** Puts an entry where the time of its next fire says. */
-  #file(entry: ScheduleEntry): void {
-    const { nextFireTime, paused } = entry.record;
-    this.#alarms?.watch(entry.record);
-    if (nextFireTime === null) this.#exhausted.add(entry);
-    else if (!paused) this.#waiting.add(entry);
+    countIn(this.#countByRules, entry.record.zoneRules, 1);
   }
 
   #takeOut(entry: ScheduleEntry): void {
-    const { nextFireTime, paused, taskId } = entry.record;
-    this.#zoneTexts.count(entry.record, -1);
-    if (nextFireTime === null) this.#exhausted.delete(entry);
-    else if (!paused) this.#waiting.remove(entry);
-    countIn(this.#countByTask, taskId, -1);
+    this.#listOf(entry).delete(entry);
+    countIn(this.#countByTask, entry.record.taskId, -1);
+    countIn(this.#countByRules, entry.record.zoneRules, -1);
+  }
+
+  #file(entry: ScheduleEntry): void {
+    this.#alarms?.watch(entry.record);
+    this.#listOf(entry).add(entry);
+  }
+
+  #listOf({ record: { nextFireTime, paused } }: ScheduleEntry): SortedList<ScheduleEntry> {
+    return nextFireTime === null || paused ? this.#resting : this.#active;
+  }
+
+  // ---- plans
+
+  /** A page of due schedules, and the earliest fire time after the page. */
+  see({ now, schedules: window }: View): typeof NOTHING_SEEN {
+    if (window === null || this.#active.first === undefined) return NOTHING_SEEN;
+    const { dueBy, limit, bytesMax, after } = window;
+    const due: LookedSchedule[] = [];
+    let bytes = 0;
+    for (const entry of this.#active.from((one) => after === null || isAfter(one, after))) {
+      const nextFireTime = fireTimeOf(entry);
+      bytes += entry.bytes;
+      if (nextFireTime > dueBy || due.length >= limit || (bytes > bytesMax && due.length > 0)) {
+        return { due, nextFireAt: nextFireTime };
+      }
+      const { preferred } = entry;
+      const isLive = preferred !== null && this.#isAlive(preferred, now);
+      due.push(lookedAt(entry, nextFireTime, isLive ? preferred : null));
+    }
+    return { due, nextFireAt: null };
+  }
+
+  /** Commits a plan. Returns the changed schedule (no copy); null when the plan does not count. */
+  commit(plan: SchedulePlan, { now, schedulerId, stepId }: StepRequest): ScheduleRecord | null {
+    const entry = this.#byId.get(plan.scheduleId);
+    if (entry === undefined) return null;
+    const { record } = entry;
+    const { fence, nextFireTime, paused } = record;
+    if (fence !== plan.fence || nextFireTime !== plan.expected || paused || plan.expected > now) return null;
+    const before = plan.paused && this.#ledger !== null ? { ...record } : null;
+    this.#active.delete(entry);
+    record.nextFireTime = plan.nextFireTime;
+    record.lastFireTime = plan.lastFireTime;
+    record.paceUntil = plan.paceUntil ?? null;
+    record.paused = plan.paused;
+    record.fence = fence + 1;
+    if (plan.zoneRules !== undefined) this.#setZoneRules(record, plan.zoneRules);
+    entry.preferred = plan.isFavourite ? schedulerId : null;
+    entry.stepId = stepId;
+    entry.overlap = null;
+    this.#file(entry);
+    if (before !== null) this.#ledger?.failed(before, record, { at: now, by: schedulerId });
+    return record;
+  }
+
+  /** Keeps what the plan that was just committed did because of the schedule's `overlap`. */
+  keepOverlap(scheduleId: string, report: OverlapReport, skippedCount: number): void {
+    const entry = this.#byId.get(scheduleId);
+    if (entry === undefined) return;
+    entry.overlap = report;
+    entry.record.skippedCount += skippedCount;
+  }
+
+  /** What the schedule's last commit did because of its `overlap`; null for nothing. */
+  overlapOf(scheduleId: string): OverlapReport | null {
+    return this.#byId.get(scheduleId)?.overlap ?? null;
+  }
+
+  /** Whether the schedule's last commit was this plan, in an earlier try of this step. */
+  wasCommitted(plan: SchedulePlan, stepId: string): boolean {
+    const entry = this.#byId.get(plan.scheduleId);
+    return entry !== undefined && entry.stepId === stepId && entry.record.fence === plan.fence + 1;
+  }
+
+  // ---- lists
+
+  page(filter: ScheduleFilter): RecordPage<ScheduleRecord> {
+    const { limit, cursor, sort } = filter;
+    const isByTime = sort === "nextFireTime";
+    const end = isByTime && cursor !== null ? readScheduleCursor(cursor) : null;
+    const isNext = ({ record }: ScheduleEntry): boolean =>
+      isByTime ? end === null || compareToEnd(record, end) > 0 : cursor === null || compareTexts(record.id, cursor) > 0;
+    const entries = isByTime
+      ? merged([this.#active.from(isNext), this.#resting.from(isNext)], inOrderOfFireTimes)
+      : this.#ordered.from(isNext);
+    return pageOf(entries, limit, {
+      matches: ({ record }) => isSelected(record, filter),
+      recordOf: ({ record }) => ({ ...record }),
+      cursorOf: ({ record }) => (isByTime ? scheduleCursor(record) : record.id),
+    });
+  }
+
+  /** The schedule that waits longest for a fire that is due. */
+  oldestDue(now: number): StoreInspection["oldestDueSchedule"] {
+    const { id, taskId, nextFireTime = null } = this.#active.first?.record ?? {};
+    if (id === undefined || taskId === undefined || nextFireTime === null || nextFireTime > now) return null;
+    return { id, taskId, nextFireTime };
+  }
+
+  counts(now: number): ScheduleCounts {
+    const counts = { active: 0, paused: 0, ended: 0, overdue: 0 };
+    for (const { record } of this.#byId.values()) {
+      counts[stateOf(record)]++;
+      if (stateOf(record) === "active" && (record.nextFireTime ?? 0) <= now) counts.overdue++;
+    }
+    return counts;
+  }
+
+  // ---- time zone rules
+
+  /** The texts of `zoneRules`, each once. */
+  zoneRules({ after, limit }: { readonly after: string; readonly limit: number }): string[] {
+    const texts = [...this.#countByRules.keys()].filter((text) => text > after);
+    return texts.sort().slice(0, limit);
+  }
+
+  /** A page of the schedules whose `zoneRules` are a text. */
+  zoned({ zoneRules, after, limit, bytesMax }: ZonedPageRequest): ZonedPage {
+    const items: ZonedSchedule[] = [];
+    let bytes = 0;
+    for (const { record } of this.#ordered.from((entry) => compareTexts(entry.record.id, after) > 0)) {
+      if (record.zoneRules !== zoneRules) continue;
+      const { id, trigger, nextFireTime, lastFireTime, createdAt, fence } = record;
+      bytes += trigger.length;
+      if (items.length === limit || (items.length > 0 && bytes > bytesMax)) return { items, hasMore: true };
+      items.push({ id, trigger, nextFireTime, lastFireTime, createdAt, fence });
+    }
+    return { items, hasMore: false };
+  }
+
+  confirm({ scheduleId, fence, zoneRules }: ZoneRulesConfirmation): void {
+    const record = this.#byId.get(scheduleId)?.record;
+    if (record?.fence === fence) this.#setZoneRules(record, zoneRules);
+  }
+
+  #setZoneRules(record: Mutable<ScheduleRecord>, zoneRules: string | null): void {
+    countIn(this.#countByRules, record.zoneRules, -1);
+    assign(record, { zoneRules });
+    countIn(this.#countByRules, record.zoneRules, 1);
   }
 }
 
-function isTaken(record: ScheduleRecord, { taskId, paused, state, search }: ScheduleFilter): boolean {
-  return (
-    (taskId ?? record.taskId) === record.taskId &&
-    (paused ?? record.paused) === record.paused &&
-    (state === undefined || state === stateOf(record)) &&
-    (search === undefined || isFound(search, [record.id, record.name]))
-  );
-}
-
-function stateOf({ nextFireTime, paused }: ScheduleRecord): ScheduleFilter["state"] {
-  if (nextFireTime === null) return "ended";
-  return paused ? "paused" : "active";
-}
-
-const BY_NEXT_FIRE_TIME: PageOrder<ScheduleRecord> = Object.freeze({
-  isBefore: (a: ScheduleRecord, b: ScheduleRecord): boolean => isEarlier(a, b),
-  after: (text: string) => {
-    const cursor = readScheduleCursor(text);
-    return (record: ScheduleRecord) => isEarlier(cursor, record);
-  },
-  cursorOf: scheduleCursor,
-});
-
-function isEarlier(a: ScheduleCursor, b: ScheduleCursor): boolean {
-  const timeOfA = a.nextFireTime ?? Number.POSITIVE_INFINITY;
-  const timeOfB = b.nextFireTime ?? Number.POSITIVE_INFINITY;
-  return timeOfA === timeOfB ? compareTexts(a.id, b.id) < 0 : timeOfA < timeOfB;
+/** Adds to the count of a key. A count of 0 is left out. */
+function countIn(counts: Map<string, number>, key: string | undefined, change: 1 | -1): void {
+  if (key === undefined) return;
+  const count = (counts.get(key) ?? 0) + change;
+  if (count === 0) counts.delete(key);
+  else counts.set(key, count);
 }

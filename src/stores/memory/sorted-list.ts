@@ -1,85 +1,87 @@
 /**
- * A sorted list of distinct items, in chunks. To add, to remove or to find an item costs a binary search and the move
- * of half a chunk, however long the list is. While an item is in the list, its place in the order must not change.
+ * A sorted list of distinct items, in chunks: the one index of the memory store. To add, to remove or to find an item
+ * costs a binary search and the move of a part of a chunk, however long the list is; at both ends it costs less. While
+ * an item is in the list, its place in the order must not change.
  */
 export class SortedList<T> {
   readonly #compare: (a: T, b: T) => number;
   /** No chunk is empty. */
   readonly #chunks: T[][] = [];
+  #size = 0;
 
+  /** @param compare negative when `a` comes first, and 0 for one item alone */
   constructor(compare: (a: T, b: T) => number) {
     this.#compare = compare;
   }
 
-  get isEmpty(): boolean {
-    return this.#chunks.length === 0;
+  get size(): number {
+    return this.#size;
   }
 
   get first(): T | undefined {
     return this.#chunks[0]?.[0];
   }
 
+  get last(): T | undefined {
+    return this.#chunks.at(-1)?.at(-1);
+  }
+
   add(item: T): void {
+    this.#size++;
+    const chunks = this.#chunks;
+    const end = chunks[chunks.length - 1];
     // Most items come in order.
-    const end = this.#chunks[this.#chunks.length - 1];
-    if (end !== undefined && end.length < CHUNK_LENGTH_MAX && this.#compare(lastOf(end), item) < 0) {
-      end.push(item);
+    if (end === undefined || this.#compare(lastOf(end), item) < 0) {
+      if (end === undefined || end.length === CHUNK_LENGTH_MAX) chunks.push([item]);
+      else end.push(item);
       return;
     }
-    // An item that comes after all others goes into the last chunk.
-    const chunkIndex = Math.min(this.#chunkOf(item), Math.max(this.#chunks.length - 1, 0));
-    const chunk = this.#chunks[chunkIndex];
-    if (chunk === undefined) {
-      this.#chunks.push([item]);
-      return;
-    }
+    const chunkIndex = this.#chunkOf(item);
+    const chunk = chunks[chunkIndex] ?? end;
     chunk.splice(this.#placeIn(chunk, item), 0, item);
-    if (chunk.length > CHUNK_LENGTH_MAX) this.#chunks.splice(chunkIndex + 1, 0, chunk.splice(CHUNK_LENGTH_MAX / 2));
+    if (chunk.length > CHUNK_LENGTH_MAX) chunks.splice(chunkIndex + 1, 0, chunk.splice(CHUNK_LENGTH_MAX / 2));
   }
 
   /** Removes an item; does nothing when the item is not in the list. */
-  remove(item: T): void {
-    const chunkIndex = this.#chunkOf(item);
+  delete(item: T): void {
+    const isFirst = this.first === item;
+    const chunkIndex = isFirst ? 0 : this.#chunkOf(item);
     const chunk = this.#chunks[chunkIndex];
     if (chunk === undefined) return;
-    const index = this.#placeIn(chunk, item);
+    const index = isFirst ? 0 : this.#placeIn(chunk, item);
     if (chunk[index] !== item) return;
-    if (chunk.length > 1) chunk.splice(index, 1);
-    else this.#chunks.splice(chunkIndex, 1);
+    this.#size--;
+    if (chunk.length === 1) this.#chunks.splice(chunkIndex, 1);
+    else if (isFirst) chunk.shift();
+    else chunk.splice(index, 1);
   }
 
-  /** Calls `visit` with the items in order, until `visit` returns false. Begins at the first item for which `isAfter`
-   *  is true. `isAfter` must be true for all later items too. */
-  visitFrom(isAfter: (item: T) => boolean, visit: (item: T) => boolean): void {
-    let chunkIndex = firstWhere(this.#chunks, (chunk) => isAfter(lastOf(chunk)));
-    let chunk = this.#chunks[chunkIndex];
-    let index = chunk === undefined ? 0 : firstWhere(chunk, isAfter);
-    while (chunk !== undefined) {
-      for (; index < chunk.length; index++) {
-        if (!visit(chunk[index] as T)) return;
-      }
-      chunk = this.#chunks[++chunkIndex];
+  /** The items in order, from the first one on for which `isWanted` is true, as it must be for all later ones. The list
+   *  must not change meanwhile. */
+  *from(isWanted: (item: T) => boolean = always): Generator<T, void, undefined> {
+    let chunkIndex = firstWhere(this.#chunks, (chunk) => isWanted(lastOf(chunk)));
+    let index = firstWhere(this.#chunks[chunkIndex] ?? [], isWanted);
+    for (; chunkIndex < this.#chunks.length; chunkIndex++) {
+      const chunk = this.#chunks[chunkIndex] ?? [];
+      for (; index < chunk.length; index++) yield chunk[index] as T;
       index = 0;
     }
   }
 
-  /** Calls `visit` with the items in the opposite order, until `visit` returns false. Begins at the last item for which
-   *  `isBefore` is true. `isBefore` must be true for all earlier items too. */
-  visitBackFrom(isBefore: (item: T) => boolean, visit: (item: T) => boolean): void {
-    let chunkIndex = firstWhere(this.#chunks, (chunk) => !isBefore(chunk[0] as T)) - 1;
-    let chunk = this.#chunks[chunkIndex];
-    let index = chunk === undefined ? -1 : firstWhere(chunk, (item) => !isBefore(item)) - 1;
-    while (chunk !== undefined) {
-      for (; index >= 0; index--) {
-        if (!visit(chunk[index] as T)) return;
-      }
-      chunk = this.#chunks[--chunkIndex];
-      index = (chunk?.length ?? 0) - 1;
+  /** The items in the opposite order, from the last one on for which `isWanted` is true, as it must be for all earlier
+   *  ones. The list must not change meanwhile. */
+  *backFrom(isWanted: (item: T) => boolean = always): Generator<T, void, undefined> {
+    let chunkIndex = firstWhere(this.#chunks, (chunk) => !isWanted(chunk[0] as T)) - 1;
+    let index = firstWhere(this.#chunks[chunkIndex] ?? [], (item) => !isWanted(item)) - 1;
+    for (; chunkIndex >= 0; chunkIndex--) {
+      const chunk = this.#chunks[chunkIndex] ?? [];
+      for (; index >= 0; index--) yield chunk[index] as T;
+      index = (this.#chunks[chunkIndex - 1]?.length ?? 0) - 1;
     }
   }
 
   /** Index of the first chunk whose last item is not before this one. Written out, like {@link SortedList.#placeIn},
-   *  because schedules go through both twice at every fire, and calls of functions cost most of that. */
+   *  because every job goes through both, and calls of functions cost most of that. */
   #chunkOf(item: T): number {
     const chunks = this.#chunks;
     let low = 0;
@@ -107,18 +109,22 @@ export class SortedList<T> {
 
 const CHUNK_LENGTH_MAX = 256;
 
+function always(): boolean {
+  return true;
+}
+
 function lastOf<T>(chunk: readonly T[]): T {
   return chunk[chunk.length - 1] as T;
 }
 
-/** Index of the first item for which `isRight` is true, or the length when there is none. A binary search: `isRight`
+/** Index of the first item for which `isWanted` is true, or the length when there is none. A binary search: `isWanted`
  *  must be true for all later items too. */
-function firstWhere<T>(items: readonly T[], isRight: (item: T) => boolean): number {
+function firstWhere<T>(items: readonly T[], isWanted: (item: T) => boolean): number {
   let low = 0;
   let high = items.length;
   while (low < high) {
     const middle = (low + high) >> 1;
-    if (isRight(items[middle] as T)) high = middle;
+    if (isWanted(items[middle] as T)) high = middle;
     else low = middle + 1;
   }
   return low;

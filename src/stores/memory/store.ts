@@ -3,7 +3,6 @@ import { compareTexts } from "../../core/text.ts";
 import type { JobRecord, NewJobRecord } from "../../records/job.ts";
 import type { JobResultRecord } from "../../records/job-result.ts";
 import type { ChangeNote } from "../../records/ledger.ts";
-import type { Metadata } from "../../records/policies.ts";
 import type { ScheduleRecord } from "../../records/schedule.ts";
 import type { SchedulerRecord } from "../../records/scheduler.ts";
 import type { TaskRecord } from "../../records/task.ts";
@@ -14,15 +13,23 @@ import type { Ledger } from "../ledger.ts";
 import type { LedgerOptions } from "../ledger-options.ts";
 import { isStaleTask, putTask } from "../task-declarations.ts";
 import type { ZoneRulesStore } from "../zone-rules.ts";
-import { MemoryAlarms } from "./alarms.ts";
-import { MemoryJobs } from "./jobs.ts";
+import { addJobs, addPlannedJob, checkParents, withHolds } from "./additions.ts";
+import { Alarms } from "./alarms.ts";
+import { Chains } from "./chains.ts";
+import { frozenCopy } from "./copies.ts";
+import { cancelJob, emptyNotes, endMissed, makeRoom, type Notes, type Tables } from "./endings.ts";
+import { isHeld } from "./entries.ts";
+import { Flow, pausedKeys } from "./flow.ts";
+import { inspectJobs, jobPage } from "./job-lists.ts";
+import { Jobs } from "./jobs.ts";
+import { extendLeases, giveUpLeases, recoverLost, releaseJob } from "./leases.ts";
 import { MemoryLedger } from "./ledger.ts";
-import { Living } from "./living.ts";
 import { checkMemoryOptions } from "./options.ts";
-import { emptyNotes, type RecoveryNotes } from "./recovery-notes.ts";
-import { MemoryResults } from "./results.ts";
-import { MemorySchedules } from "./schedules.ts";
-import { frozenCopy } from "./tables.ts";
+import { Queues } from "./queues.ts";
+import { Results } from "./results.ts";
+import { Schedulers } from "./schedulers.ts";
+import { Schedules } from "./schedules.ts";
+import { Bursts, Windows } from "./windows.ts";
 import { MemoryZoneRules } from "./zone-rules.ts";
 
 /**
@@ -36,23 +43,12 @@ export class MemoryDataStore implements contract.DataStore {
   readonly serializer: Serializer;
   readonly capabilities: contract.StoreCapabilities = Object.freeze({ sharedByProcesses: false });
   readonly ledger: Ledger | null;
-  readonly #tasks = new Map<string, TaskRecord>();
-  /** Limits of tasks that were removed. */
-  readonly #removedLimits = new Map<string, number | null>();
-  readonly #living: Living;
-  readonly #schedules: MemorySchedules;
-  readonly #rankedZoneRules = new MemoryZoneRules();
-  readonly zoneRules: ZoneRulesStore = Object.freeze<ZoneRulesStore>({
-    rank: async (request) => this.#rankedZoneRules.rank(request),
-    getSchedules: async (request) => this.#schedules.zoned(request),
-    confirm: async (confirmations) => {
-      for (const one of confirmations) this.#schedules.confirm(one);
-    },
-  });
-  readonly #results = new MemoryResults();
-  readonly #jobs: MemoryJobs;
+  readonly zoneRules: ZoneRulesStore;
+  readonly #tables: Tables;
   readonly #ledger: MemoryLedger | null;
-  readonly #alarms: MemoryAlarms | null;
+  readonly #alarms: Alarms | null;
+  readonly #schedulers: Schedulers;
+  readonly #schedules: Schedules;
 
   /** @param options.serializer turns payloads and return values into text. Default: a {@link JSONSerializer}. The other
    *  stores have the same default, so that a program may move to them without a change
@@ -63,25 +59,29 @@ export class MemoryDataStore implements contract.DataStore {
   constructor(options: { serializer?: Serializer; ledger?: boolean | LedgerOptions } = {}) {
     const { serializer, ledger: limits } = checkMemoryOptions(options, "new MemoryDataStore()");
     this.serializer = serializer ?? new JSONSerializer();
-    const ledger =
-      limits === null
-        ? null
-        : new MemoryLedger(limits, {
-            ofFireTime: (id, fireTime) => this.#jobs.ofFireTime(id, fireTime),
-            fireTimesOf: (id) => this.#jobs.table.ofSchedules.fireTimes(id),
-          });
+    const jobs = new Jobs();
+    const [flow, bursts] = [new Flow(), new Bursts()];
+    const queues = new Queues(jobs, flow, bursts);
+    const ledger = limits === null ? null : new MemoryLedger(limits, jobs);
+    const tables = { jobs, queues, flow, chains: new Chains(), windows: new Windows(), bursts };
+    this.#tables = { ...tables, results: new Results(), ledger };
+    const schedulers = new Schedulers(ledger?.uptime ?? null);
+    const scheduleOf = (id: string): Readonly<ScheduleRecord> | undefined => schedules.peek(id);
+    const alarms = ledger === null ? null : new Alarms({ jobs, ledger, scheduleOf });
+    const isAlive = (schedulerId: string, now: number): boolean => schedulers.isAlive(schedulerId, now);
+    const schedules = new Schedules({ isAlive, ledger, alarms });
+    const rules = new MemoryZoneRules();
     this.ledger = ledger;
     this.#ledger = ledger;
-    this.#living = new Living(ledger?.lives ?? null);
-    this.#jobs = new MemoryJobs(this.#results, ledger, (taskId) => this.#limitOf(taskId));
-    this.#alarms =
-      ledger === null
-        ? null
-        : new MemoryAlarms({ table: this.#jobs.table, ledger, scheduleOf: (id) => this.#schedules.peek(id) });
-    this.#schedules = new MemorySchedules({
-      isAlive: (schedulerId, now) => this.#living.isAlive(schedulerId, now),
-      ledger,
-      alarms: this.#alarms,
+    this.#alarms = alarms;
+    this.#schedulers = schedulers;
+    this.#schedules = schedules;
+    this.zoneRules = Object.freeze<ZoneRulesStore>({
+      rank: async (request) => rules.rank(request),
+      getSchedules: async (request) => schedules.zoned(request),
+      confirm: async (confirmations) => {
+        for (const one of confirmations) schedules.confirm(one);
+      },
     });
   }
 
@@ -89,94 +89,108 @@ export class MemoryDataStore implements contract.DataStore {
   async close(): Promise<void> {}
   async [Symbol.asyncDispose](): Promise<void> {}
 
+  // ---- tasks
+
   async putTasks(tasks: readonly TaskRecord[]): Promise<contract.TaskChange[]> {
+    const { jobs, flow, queues } = this.#tables;
     // Made before the first change, because reading a task may throw.
     const copies = tasks.map((task) => frozenCopy(task));
     return copies.map((given) => {
-      const { task, change } = putTask(this.#tasks.get(given.id), given);
-      this.#tasks.set(given.id, frozenCopy(task));
-      this.#removedLimits.delete(given.id);
-      this.#jobs.configureTask(task);
+      const entry = jobs.taskOf(given.id);
+      const { task, change } = putTask(entry.record ?? undefined, given);
+      entry.maxRunningJobs = task.maxRunningJobs;
+      if (flow.configure(entry, frozenCopy(task))) queues.rejoin(entry);
       return change;
     });
   }
 
   async getTasks(): Promise<TaskRecord[]> {
-    return [...this.#tasks.values()].sort((a, b) => compareTexts(a.id, b.id));
+    const records = [...this.#tables.jobs.tasks.values()].map(({ record }) => record);
+    return records.filter((record) => record !== null).sort((a, b) => compareTexts(a.id, b.id));
   }
 
   async getTask(id: string): Promise<TaskRecord | null> {
-    return this.#tasks.get(id) ?? null;
+    return this.#tables.jobs.taskRecord(id) ?? null;
   }
 
   async removeTask(id: string): Promise<"removed" | "inUse" | "missing"> {
-    if (this.#schedules.isTaskInUse(id) || this.#jobs.isTaskInUse(id)) return "inUse";
-    const task = this.#tasks.get(id);
-    if (task === undefined) return "missing";
-    this.#tasks.delete(id);
-    this.#jobs.removeTask(id);
-    this.#removedLimits.set(id, task.maxRunningJobs);
+    const { jobs, flow } = this.#tables;
+    const task = jobs.tasks.get(id);
+    if (this.#schedules.isTaskInUse(id) || (task !== undefined && task.jobCount > 0)) return "inUse";
+    if (task === undefined || task.record === null) return "missing";
+    flow.removeTask(task);
+    task.record = null;
+    jobs.forgetTask(task);
     return "removed";
   }
 
   async pauseTask(request: contract.TaskPauseRequest): Promise<boolean> {
-    const task = this.#tasks.get(request.taskId);
-    if (task === undefined) return false;
-    const { paused: _, ...settings } = task;
-    if (request.by !== undefined && this.#isPaused(request) !== request.paused) this.#ledger?.taskPaused(request);
-    if (request.key === null) {
-      this.#tasks.set(task.id, frozenCopy(request.paused ? { ...settings, paused: true } : settings));
-    }
-    this.#jobs.pauseTask(request);
+    const { taskId, key, paused: isPaused } = request;
+    const { jobs, flow } = this.#tables;
+    const task = jobs.tasks.get(taskId);
+    if (task === undefined || task.record === null) return false;
+    const { paused: wasPaused = false, ...settings } = task.record;
+    const wasKeyPaused = key === null ? wasPaused : task.limiters.get(key)?.isPaused === true;
+    if (request.by !== undefined && wasKeyPaused !== isPaused) this.#ledger?.taskPaused(request);
+    if (key === null) task.record = frozenCopy(isPaused ? { ...settings, paused: true } : settings);
+    flow.pause(task, key, isPaused);
     return true;
   }
 
   async getTaskPauses(): Promise<contract.TaskPause[]> {
-    const pauses = this.#jobs.taskPauses.sort(inOrderOfPauses);
-    return pauses.slice(0, TASK_PAUSES_MAX);
+    const pauses: contract.TaskPause[] = [];
+    for (const task of this.#tables.jobs.tasks.values()) {
+      if (task.record?.paused === true) pauses.push({ taskId: task.id, key: null });
+      pauses.push(...pausedKeys(task));
+    }
+    const inOrder = pauses.sort((a, b) => compareTexts(a.taskId, b.taskId) || compareTexts(a.key ?? "", b.key ?? ""));
+    return inOrder.slice(0, TASK_PAUSES_MAX);
   }
 
+  // ---- the hot path
+
   async look(request: contract.LookRequest): Promise<contract.LookReport> {
+    const { jobs, queues, results, windows } = this.#tables;
     const { due, nextFireAt } = this.#schedules.see(request);
-    const { nextRunAt, nextMissAt, leaseEndsAt, hasReady } = this.#jobs.see(request);
-    const stale = request.tasks?.filter((task) => isStaleTask(this.#tasks.get(task.id), task)) ?? [];
+    const { nextRunAt, nextMissAt, leaseEndsAt, hasReady } = queues.see(request);
+    const stale = request.tasks?.filter((task) => isStaleTask(jobs.taskRecord(task.id), task)) ?? [];
     const oldAt = request.now - (request.expiredForMs ?? 0);
-    const hasOld = (): boolean => this.#results.hasExpired(oldAt) || this.#jobs.hasWindowsToRemove(oldAt);
-    const hasExpired = request.asksForExpired === true && hasOld();
+    const hasExpired = request.asksForExpired === true && (results.hasExpired(oldAt) || windows.hasOld(oldAt));
     const staleTaskIds = stale.map((task) => task.id);
-    const alarms = this.#seeAlarms(request);
-    const jobs = { nextRunAt, nextMissAt, leaseEndsAt, hasReady };
-    const report = { due, nextFireAt, ...jobs, staleTaskIds, hasExpired, ...alarms };
+    const seen = { due, nextFireAt, nextRunAt, nextMissAt, leaseEndsAt, hasReady };
+    const report = { ...seen, staleTaskIds, hasExpired, ...this.#seeAlarms(request) };
     return request.zoneRules === undefined
       ? report
       : { ...report, zoneRules: this.#schedules.zoneRules(request.zoneRules) };
   }
 
   async step(request: contract.StepRequest): Promise<contract.StepReport> {
-    const { now, recover, schedulerId, sign, leaseEnds = [] } = request;
+    const { now, schedulerId, sign } = request;
+    const tables = this.#tables;
     // Made before the first change, because reading the metadata may throw.
-    const metadata = frozenMetadata(request.additions);
-    this.#jobs.additions.checkParents(request.additions, request);
-    if (sign !== undefined) this.#living.report({ ...sign, now, schedulerId });
-    const notes = emptyNotes();
-    const releases = this.#jobs.releases.release(request, notes);
+    const metadata = request.additions.map(metadataOf);
+    checkParents(tables, request.additions, request);
+    if (sign !== undefined) this.#schedulers.beat({ ...sign, now, schedulerId });
+    const notes = emptyNotes(now);
+    tables.flow.beginStep();
+    const releases = request.releases.map((release) => releaseJob(tables, release, request, notes));
     if (request.alarms === true) this.#alarms?.raise(request);
-    if (recover) this.#jobs.releases.recover(now, leaseEnds, notes);
-    if (request.endsMissed === true) this.#jobs.endMissed(now, notes);
-    const additions = this.#jobs.additions.addAll(request.additions, metadata, notes);
+    if (request.recover) recoverLost(tables, request, notes);
+    if (request.endsMissed === true) endMissed(tables, notes);
+    const additions = addJobs(tables, request.additions, metadata, notes);
     const plans = this.#commitPlans(request, notes);
-    const acquired = this.#jobs.acquire(request);
+    const acquired = tables.queues.acquire(request);
     const changedAlarms = request.alarms === true ? this.#alarms?.resolve(request) : undefined;
     const cleanup = request.cleanup === undefined ? null : this.#cleanup(now, request.cleanup.limit);
     const { due, nextFireAt } = this.#schedules.see(request);
-    const { nextRunAt, nextMissAt, leaseEndsAt, hasReady } = this.#jobs.see(request, acquired);
-    const promoted = this.#jobs.promoted(notes.promoted);
+    const { nextRunAt, nextMissAt, leaseEndsAt, hasReady } = tables.queues.see(request, acquired);
+    const promoted = this.#promoted(notes);
     // The fields are named one by one, because spreading would cost more than the rest of a small step.
     const report: contract.StepReport = {
       releases,
       recovered: notes.recovered,
       ended: notes.ended,
-      additions: this.#jobs.additions.withHolds(additions),
+      additions: withHolds(tables, additions),
       plans,
       acquired,
       due,
@@ -197,6 +211,8 @@ export class MemoryDataStore implements contract.DataStore {
       ...(cleanup === null ? {} : { cleanup }),
     };
   }
+
+  // ---- schedules
 
   async addSchedules(
     additions: readonly contract.ScheduleAddition[],
@@ -226,81 +242,71 @@ export class MemoryDataStore implements contract.DataStore {
     return this.#schedules.remove(id, note);
   }
 
-  async addJobs(jobs: readonly NewJobRecord[]): Promise<contract.JobAddition[]> {
-    const metadata = frozenMetadata(jobs);
-    this.#jobs.additions.checkParents(jobs, null);
-    return this.#jobs.additions.withHolds(this.#jobs.additions.addAll(jobs, metadata, emptyNotes()));
+  // ---- jobs, leases and results
+
+  async addJobs(added: readonly NewJobRecord[]): Promise<contract.JobAddition[]> {
+    const metadata = added.map(metadataOf);
+    // The present of an addition is its `createdAt`.
+    const notes = emptyNotes(added[0]?.createdAt ?? 0);
+    checkParents(this.#tables, added, null);
+    return withHolds(this.#tables, addJobs(this.#tables, added, metadata, notes));
   }
 
   async getJob(id: string): Promise<JobRecord | null> {
-    return this.#jobs.get(id);
+    return this.#tables.jobs.get(id);
   }
 
   async getJobs(filter: contract.JobFilter): Promise<contract.RecordPage<JobRecord>> {
-    return this.#jobs.page(filter);
-  }
-
-  async extendLeases(extension: contract.LeaseExtension): Promise<contract.LeaseExtensionReport> {
-    this.#living.report(extension);
-    const report = this.#jobs.releases.extendLeases(extension);
-    return extension.aliveUntil === null ? report : { ...report, ...this.#living.heartbeats(extension.incarnation) };
-  }
-
-  async giveUpLeases(surrender: contract.LeaseSurrender): Promise<contract.LeaseSurrenderReport> {
-    if (surrender.isAlone === true) this.#living.forgetOthers(surrender);
-    this.#living.report(surrender);
-    const { schedulerId, now } = surrender;
-    const report = this.#jobs.releases.giveUp(surrender, (stepId) => this.#living.hasMade(schedulerId, stepId, now));
-    return { ...report, ...this.#living.heartbeats(surrender.incarnation) };
+    return jobPage(this.#tables, filter);
   }
 
   async cancelJob(id: string, now: number): Promise<contract.CancelReport> {
-    return this.#jobs.cancel(id, now);
+    return cancelJob(this.#tables, id, now);
+  }
+
+  async extendLeases(extension: contract.LeaseExtension): Promise<contract.LeaseExtensionReport> {
+    this.#schedulers.beat(extension);
+    const report = extendLeases(this.#tables, extension);
+    if (extension.aliveUntil === null) return report;
+    return { ...report, ...this.#schedulers.heartbeats(extension.incarnation) };
+  }
+
+  async giveUpLeases(surrender: contract.LeaseSurrender): Promise<contract.LeaseSurrenderReport> {
+    const { schedulerId, now } = surrender;
+    if (surrender.isAlone === true) this.#schedulers.forgetOthers(surrender);
+    this.#schedulers.beat(surrender);
+    const isSpared = (stepId: string): boolean => this.#schedulers.hasMade(schedulerId, stepId, now);
+    const report = giveUpLeases(this.#tables, surrender, isSpared);
+    return { ...report, ...this.#schedulers.heartbeats(surrender.incarnation) };
   }
 
   async getSchedulers(now: number): Promise<SchedulerRecord[]> {
-    return this.#living.all(now);
+    return this.#schedulers.alive(now);
   }
 
   async getJobResult(jobId: string, now: number): Promise<JobResultRecord | null> {
-    return this.#results.get(jobId, now);
+    return this.#tables.results.get(jobId, now);
   }
 
   async getResultsOfJobs(jobIds: readonly string[], now: number): Promise<JobResultRecord[]> {
-    return [...new Set(jobIds)].map((id) => this.#results.get(id, now)).filter((result) => result !== null);
+    return [...new Set(jobIds)].map((id) => this.#tables.results.get(id, now)).filter((result) => result !== null);
   }
 
   async getJobResults(filter: contract.JobResultFilter, now: number): Promise<contract.RecordPage<JobResultRecord>> {
-    return this.#results.page(filter, now);
+    return this.#tables.results.page(filter, now);
   }
 
   async removeJobResults(selection: contract.JobResultSelection, limit: number): Promise<number> {
-    return this.#results.remove(selection, limit);
+    return this.#tables.results.remove(selection, limit);
   }
 
   async cleanup({ now, limit }: { now: number; limit: number }): Promise<contract.CleanupReport> {
     return this.#cleanup(now, limit);
   }
 
-  #cleanup(now: number, limit: number): contract.CleanupReport {
-    this.#living.cleanup(now);
-    const removedWindows = this.#jobs.cleanupWindows(now, limit);
-    const removedScheduleIds = this.#schedules.cleanup(now, limit, (id) => this.#jobs.hasJobsOf(id));
-    const isNeeded = (id: string): boolean => this.#schedules.has(id) || this.#jobs.hasJobsOf(id);
-    const removedOccurrences = this.#ledger?.cleanup(now, isNeeded) ?? 0;
-    return {
-      removedResults: this.#results.cleanup(now, limit),
-      removedScheduleIds,
-      ...(removedWindows === 0 ? {} : { removedWindows }),
-      ...(removedOccurrences === 0 ? {} : { removedOccurrences }),
-    };
-  }
-
   async inspect(now: number, options: contract.InspectionOptions = {}): Promise<contract.StoreInspection> {
-    const { tasks, oldestDueJob } = this.#jobs.inspect(now);
     const seen = {
-      tasks,
-      oldestDueJob,
+      ...inspectJobs(this.#tables, now),
       oldestDueSchedule: this.#schedules.oldestDue(now),
       storeNow: null,
       ...this.#alarms?.inspect(),
@@ -308,9 +314,23 @@ export class MemoryDataStore implements contract.DataStore {
     return options.countsSchedules === true ? { ...seen, schedules: this.#schedules.counts(now) } : seen;
   }
 
+  #cleanup(now: number, limit: number): contract.CleanupReport {
+    const { jobs, windows, results } = this.#tables;
+    this.#schedulers.cleanup(now);
+    const removedWindows = windows.cleanup(now, limit);
+    const removedScheduleIds = this.#schedules.cleanup(now, limit, (id) => jobs.hasJobsOf(id));
+    const isNeeded = (id: string): boolean => this.#schedules.has(id) || jobs.hasJobsOf(id);
+    const removedOccurrences = this.#ledger?.cleanup(now, isNeeded) ?? 0;
+    return {
+      removedResults: results.cleanup(now, limit),
+      removedScheduleIds,
+      ...(removedWindows === 0 ? {} : { removedWindows }),
+      ...(removedOccurrences === 0 ? {} : { removedOccurrences }),
+    };
+  }
+
   /** If there are several plans of one schedule, only the first can count. */
-  #commitPlans(request: contract.StepRequest, notes: RecoveryNotes): contract.PlanReport[] {
-    if (request.plans.length === 0) return [];
+  #commitPlans(request: contract.StepRequest, notes: Notes): contract.PlanReport[] {
     const seen = new Set<string>();
     return request.plans.map((plan) => {
       if (seen.has(plan.scheduleId)) return NO_COMMIT;
@@ -319,16 +339,16 @@ export class MemoryDataStore implements contract.DataStore {
     });
   }
 
-  #commitPlan(plan: contract.SchedulePlan, request: contract.StepRequest, notes: RecoveryNotes): contract.PlanReport {
-    const { now, stepId, isRepetition } = request;
+  #commitPlan(plan: contract.SchedulePlan, request: contract.StepRequest, notes: Notes): contract.PlanReport {
+    const { stepId, isRepetition } = request;
     const schedule = this.#schedules.commit(plan, request);
     if (schedule === null && !isRepetition) return NO_COMMIT;
-    const isSkipped = schedule !== null && plan.overlap !== undefined && this.#makeWay(plan, plan.overlap, now, notes);
+    const isSkipped = schedule !== null && plan.overlap !== undefined && this.#makeRoom(plan, plan.overlap, notes);
     if (schedule !== null && plan.skips !== undefined) this.#ledger?.skip(plan.scheduleId, plan.skips);
     const addedJobIds: string[] = [];
     for (const fire of plan.fires) {
-      const isNew = schedule !== null && !isSkipped && this.#jobs.additions.addOfSchedule(schedule, plan, fire);
-      if (isNew || this.#jobs.has(fire.jobId)) addedJobIds.push(fire.jobId);
+      const isNew = schedule !== null && !isSkipped && addPlannedJob(this.#tables, schedule, plan, fire);
+      if (isNew || this.#tables.jobs.has(fire.jobId)) addedJobIds.push(fire.jobId);
     }
     const committed = schedule !== null || this.#schedules.wasCommitted(plan, stepId);
     if (!committed || plan.overlap === undefined) return { committed, addedJobIds };
@@ -337,44 +357,35 @@ export class MemoryDataStore implements contract.DataStore {
   }
 
   /** Makes room for the fire of a plan that was committed. Returns whether the fire makes no job. */
-  #makeWay(
-    { scheduleId, fires }: contract.SchedulePlan,
-    overlap: contract.PlannedOverlap,
-    now: number,
-    notes: RecoveryNotes,
-  ): boolean {
-    const report = this.#jobs.makeWay(scheduleId, overlap, now, notes);
-    const skipped = overlap.passed + report.replaced.length + (report.isSkipped ? 1 : 0);
-    this.#schedules.noteOverlap(scheduleId, report, skipped);
-    this.#ledger?.gaveWay(scheduleId, fires[0]?.fireTime ?? null, report);
+  #makeRoom(plan: contract.SchedulePlan, overlap: contract.PlannedOverlap, notes: Notes): boolean {
+    const { scheduleId, fires } = plan;
+    const report = makeRoom(this.#tables, scheduleId, overlap, notes);
+    const skippedCount = overlap.passed + report.replaced.length + (report.isSkipped ? 1 : 0);
+    this.#schedules.keepOverlap(scheduleId, report, skippedCount);
+    this.#ledger?.madeRoom(scheduleId, fires[0]?.fireTime ?? null, report);
     return report.isSkipped;
+  }
+
+  /** The jobs that the step let go on. Their limiters may block those that waited for their parents before it. */
+  #promoted({ promoted }: Notes): readonly contract.PromotedJob[] {
+    const { jobs, flow } = this.#tables;
+    if (promoted.length === 0) return flow.admitted;
+    const isFree = ({ jobId }: contract.PromotedJob): boolean => {
+      const entry = jobs.find(jobId);
+      return entry === undefined || !isHeld(entry);
+    };
+    return [...promoted.filter(isFree), ...flow.admitted];
   }
 
   #seeAlarms({ jobs, schedules }: contract.View): Pick<contract.Seen, "alarms"> {
     const alarms = jobs === null && schedules === null ? undefined : this.#alarms?.see();
     return alarms === undefined ? NO_ALARMS : { alarms };
   }
-
-  #isPaused({ taskId, key }: contract.TaskPause): boolean {
-    return this.#jobs.taskPauses.some((pause) => pause.taskId === taskId && pause.key === key);
-  }
-
-  /** Null for a task that was never put. */
-  #limitOf(taskId: string): number | null {
-    const task = this.#tasks.get(taskId);
-    if (task === undefined) return this.#removedLimits.get(taskId) ?? null;
-    return task.paused === true ? 0 : task.maxRunningJobs;
-  }
 }
 
 const NO_ALARMS: Pick<contract.Seen, "alarms"> = Object.freeze({});
 const NO_COMMIT: contract.PlanReport = Object.freeze({ committed: false, addedJobIds: Object.freeze([]) });
 
-function frozenMetadata(jobs: readonly JobRecord[]): Metadata[] {
-  return jobs.map((job) => frozenCopy(job.metadata));
-}
-
-/** Ordered by task, then key. */
-function inOrderOfPauses(a: contract.TaskPause, b: contract.TaskPause): number {
-  return compareTexts(a.taskId, b.taskId) || compareTexts(a.key ?? "", b.key ?? "");
+function metadataOf({ metadata }: NewJobRecord): NewJobRecord["metadata"] {
+  return frozenCopy(metadata);
 }

@@ -1,60 +1,68 @@
-import { Heap, type HeapItem } from "../../core/heap.ts";
-import { CLOCK_TOLERANCE_MS, TOMBSTONE_MS } from "../../core/limits.ts";
+import { CLOCK_TOLERANCE_MS, TOMBSTONE_MS, TOMBSTONES_MAX } from "../../core/limits.ts";
 import { compareTexts } from "../../core/text.ts";
 import type { NewJobRecord } from "../../records/job.ts";
-import { RecentMap } from "./recent-map.ts";
+import { SortedList } from "./sorted-list.ts";
 
-interface Window extends HeapItem {
+// What lets several additions make one job. A *window* is a time in which `throttle` or `uniqueFor` lets one job be
+// added. A *burst* is the additions of a debounced job that nobody has acquired yet.
+
+interface Window {
   readonly name: string;
+  readonly seq: number;
   readonly openedAt: number;
   readonly until: number;
   readonly jobId: string;
 }
 
-/** What `throttle` and `uniqueFor` let happen once in a time, in a `MemoryDataStore`. */
+/** The windows of a memory store. */
 export class Windows {
   readonly #byName = new Map<string, Window>();
-  readonly #byEnd = new Heap<Window>((a, b) => a.until < b.until);
+  readonly #byEnd = new SortedList<Window>((a, b) => a.until - b.until || a.seq - b.seq);
+  #seq = 0;
 
   /** The id of the job that opened the addition's window, if that window lasts; null if it does not. */
-  openerOf({ once, taskId, createdAt }: NewJobRecord): string | null {
-    if (once === undefined) return null;
-    const window = this.#byName.get(nameOf(taskId, once.kind, once.key));
-    return window === undefined || window.until <= createdAt ? null : window.jobId;
+  openerOf(job: NewJobRecord): string | null {
+    const window = this.#find(job);
+    return window === undefined || window.until <= job.createdAt ? null : window.jobId;
   }
 
   /** Lets the window of an addition last from the addition on, if a wrong clock opened the window. */
-  clamp(job: NewJobRecord): void {
-    const { once, taskId, createdAt } = job;
-    const window = once === undefined ? undefined : this.#byName.get(nameOf(taskId, once.kind, once.key));
-    if (window === undefined || window.openedAt <= createdAt + CLOCK_TOLERANCE_MS) return;
+  heedClock(job: NewJobRecord): void {
+    const window = this.#find(job);
+    if (window === undefined || window.openedAt <= job.createdAt + CLOCK_TOLERANCE_MS) return;
     this.added({ ...job, id: window.jobId });
   }
 
   /** A job was added, and opens its window, if it has one. */
-  added({ once, taskId, id: jobId, createdAt }: NewJobRecord): void {
-    if (once === undefined) return;
-    const name = nameOf(taskId, once.kind, once.key);
-    const before = this.#byName.get(name);
-    if (before !== undefined) this.#byEnd.remove(before);
-    const window = { name, openedAt: createdAt, until: once.until, jobId, heapIndex: -1 };
-    this.#byName.set(name, window);
-    this.#byEnd.push(window);
+  added(job: NewJobRecord): void {
+    if (job.once === undefined) return;
+    const before = this.#find(job);
+    if (before !== undefined) this.#byEnd.delete(before);
+    const { taskId, once, createdAt: openedAt, id: jobId } = job;
+    const window = { name: nameOf(taskId, once.kind, once.key), seq: this.#seq++, openedAt, until: once.until, jobId };
+    this.#byName.set(window.name, window);
+    this.#byEnd.add(window);
   }
 
   /** Whether there are windows that no repetition of an addition asks for any more. */
   hasOld(now: number): boolean {
-    return (this.#byEnd.peek()?.until ?? Number.POSITIVE_INFINITY) <= now - TOMBSTONE_MS;
+    return (this.#byEnd.first?.until ?? Number.POSITIVE_INFINITY) <= now - TOMBSTONE_MS;
   }
 
   /** Removes such windows. Returns how many. */
   cleanup(now: number, limit: number): number {
     let removed = 0;
-    for (; removed < limit && this.hasOld(now); removed++) {
-      const window = this.#byEnd.pop();
-      if (window !== undefined) this.#byName.delete(window.name);
+    for (let window = this.#byEnd.first; window !== undefined && removed < limit; window = this.#byEnd.first) {
+      if (!this.hasOld(now)) break;
+      this.#byEnd.delete(window);
+      this.#byName.delete(window.name);
+      removed++;
     }
     return removed;
+  }
+
+  #find({ once, taskId }: NewJobRecord): Window | undefined {
+    return once === undefined ? undefined : this.#byName.get(nameOf(taskId, once.kind, once.key));
   }
 }
 
@@ -66,11 +74,11 @@ interface Burst {
   lastId: string;
 }
 
-/** The bursts of additions whose jobs nobody has acquired yet, in a `MemoryDataStore`. */
+/** The bursts of a memory store. */
 export class Bursts {
   readonly #byName = new Map<string, Burst>();
   readonly #byJob = new Map<string, Burst>();
-  /** The jobs of additions that belong to the burst of another one. */
+  /** By the ids of additions that belong to the burst of another one: the job of that burst. */
   readonly #jobIds = new RecentMap<string>();
 
   /** The id of the job that the addition belongs to, whether or not that job has ended, and whether the addition
@@ -105,6 +113,26 @@ export class Bursts {
     if (burst === undefined) return;
     this.#byJob.delete(jobId);
     this.#byName.delete(burst.name);
+  }
+}
+
+/** Values by ids. Each is kept for at least `TOMBSTONE_MS`, unless `TOMBSTONES_MAX` others came in the meantime. */
+export class RecentMap<V> {
+  #young = new Map<string, V>();
+  #old = new Map<string, V>();
+  #youngSince = Number.NEGATIVE_INFINITY;
+
+  get(id: string): V | undefined {
+    return this.#young.get(id) ?? this.#old.get(id);
+  }
+
+  set(id: string, value: V, now: number): void {
+    if (now - this.#youngSince >= TOMBSTONE_MS || this.#young.size >= TOMBSTONES_MAX) {
+      this.#old = this.#young;
+      this.#young = new Map();
+      this.#youngSince = now;
+    }
+    this.#young.set(id, value);
   }
 }
 

@@ -1,0 +1,70 @@
+import { compareTexts } from "../../core/text.ts";
+import type { JobRecord } from "../../records/job.ts";
+import type { JobFilter, RecordPage, StoreInspection, TaskBacklog } from "../data-store.ts";
+import { isFound } from "../search.ts";
+import type { Tables } from "./endings.ts";
+import { isHeld, type JobEntry, recordOf } from "./entries.ts";
+import { inOrderOfIds } from "./id-order.ts";
+import { merged, pageOf } from "./pages.ts";
+
+// What people read of the jobs of a memory store. A page costs a logarithm of the jobs, and the jobs that it looks
+// through: those of the filter's schedule, those under a lease, those of its task, or all, beginning at the cursor.
+
+export function jobPage(tables: Tables, filter: JobFilter): RecordPage<JobRecord> {
+  return pageOf(entriesOf(tables, filter), filter.limit, {
+    matches: (entry) => isSelected(entry, filter),
+    recordOf,
+    cursorOf: (entry) => entry.record.id,
+  });
+}
+
+/** The jobs that may be on a page, in its order. */
+function entriesOf({ jobs, queues }: Tables, filter: JobFilter): Iterable<JobEntry> {
+  const { taskId, scheduleId, state, order, cursor } = filter;
+  const sign = order === "newest" ? -1 : 1;
+  const isAfter = ({ record }: JobEntry): boolean => cursor === null || sign * compareTexts(record.id, cursor) > 0;
+  if (scheduleId !== undefined || state === "running") {
+    const few = scheduleId === undefined ? queues.leasedWhere(isAfter) : [...jobs.ofSchedule(scheduleId)];
+    return few.filter(isAfter).sort((a, b) => sign * compareTexts(a.record.id, b.record.id));
+  }
+  const tasks = taskId === undefined ? [...jobs.tasks.values()] : [jobs.tasks.get(taskId)];
+  const lists = tasks.flatMap((task) => (task === undefined ? [] : jobs.ofTask(task)));
+  return merged(
+    lists.map((list) => (sign > 0 ? list.from(isAfter) : list.backFrom(isAfter))),
+    (a, b) => sign * inOrderOfIds(a, b),
+  );
+}
+
+function isSelected(entry: JobEntry, { taskId, state, runAfter, runBefore, search }: JobFilter): boolean {
+  const { record } = entry;
+  return (
+    (taskId ?? record.taskId) === record.taskId &&
+    (state === undefined || state === stateOf(entry)) &&
+    (runAfter === undefined || record.runAt >= runAfter) &&
+    (runBefore === undefined || record.runAt < runBefore) &&
+    (search === undefined ||
+      isFound(search, [record.id, record.taskId, record.scheduleId, record.idempotencyKey, record.concurrencyKey]))
+  );
+}
+
+function stateOf(entry: JobEntry): JobFilter["state"] {
+  if (entry.record.acquiredBy !== null) return "running";
+  return isHeld(entry) ? "held" : "queued";
+}
+
+/** How many jobs each task has, and the job that has been due for the longest time. */
+export function inspectJobs({ jobs }: Tables, now: number): Pick<StoreInspection, "tasks" | "oldestDueJob"> {
+  const tasks: TaskBacklog[] = [];
+  for (const { id: taskId, jobCount, leasedCount: running, heldCount: held } of jobs.tasks.values()) {
+    if (jobCount === 0) continue;
+    tasks.push({ taskId, waiting: jobCount - running, running, ...(held === 0 ? {} : { held }) });
+  }
+  tasks.sort((a, b) => compareTexts(a.taskId, b.taskId));
+  let oldest: JobRecord | null = null;
+  for (const { record, parents } of jobs.all()) {
+    if (record.acquiredBy !== null || record.runAt > now || parents !== null) continue;
+    if (oldest === null || record.runAt < oldest.runAt) oldest = record;
+  }
+  const oldestDueJob = oldest === null ? null : { id: oldest.id, taskId: oldest.taskId, runAt: oldest.runAt };
+  return { tasks, oldestDueJob };
+}
