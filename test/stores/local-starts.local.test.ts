@@ -95,7 +95,7 @@ describe.each([
           damage: await column("SELECT integrity_check AS x FROM pragma_integrity_check"),
         };
       });
-      expect(found).toEqual({ versions: [1, 2, 3, 4, 5, 6], schedules: IDENTITIES, jobs: IDENTITIES, damage: ["ok"] });
+      expect(found).toEqual({ versions: [1], schedules: IDENTITIES, jobs: IDENTITIES, damage: ["ok"] });
     });
   }
 });
