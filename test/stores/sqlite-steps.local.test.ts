@@ -405,9 +405,7 @@ describe("a change of a schedule whose answer is lost", () => {
   });
 
   test("does not undo what others changed since, where it names a fence", async () => {
-    driver.loseAnswer(() =>
-      driver.run("UPDATE escapement_schedules SET paused = 0, fence = 7, changed_by = 'other'"),
-    );
+    driver.loseAnswer(() => driver.run("UPDATE escapement_schedules SET paused = 0, fence = 7, changed_by = 'other'"));
     expect(await store.updateSchedule("schedule", { paused: true }, 5)).toBeNull();
     expect((await store.getSchedule("schedule"))?.paused).toBe(false);
   });
