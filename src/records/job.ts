@@ -71,7 +71,7 @@ export interface JobRecord {
 /** A job that is to be added, and what decides about its addition. */
 export interface NewJobRecord extends JobRecord {
   /** Until the job is acquired for the first time, another addition of the task with this `key` takes the job's place
-   *  (see `DataStore.addJobs`). Not together with `once`. */
+   *  (see rules W1 to W7 of docs/store-contract.md). Not together with `once`. */
   readonly debounce?: {
     readonly key: string;
     /** Pause after the last addition, in milliseconds: `runAt` of the record is `createdAt` + this. */

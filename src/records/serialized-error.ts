@@ -50,7 +50,9 @@ function serialized(thrown: unknown, depth: number, budget: { left: number }): S
     const properties = unlessThrown(() => ownProperties(thrown));
     const keeps = (): boolean => depth < ERROR_CAUSES_MAX && budget.left-- > 0;
     const keptCause = cause !== undefined && keeps() ? serialized(cause, depth + 1, budget) : undefined;
-    const keptErrors = errorsOf(thrown).flatMap((one) => (keeps() ? [serialized(one, depth + 1, budget)] : []));
+    // All of a list before what lies below the first of them.
+    const listed = errorsOf(thrown).filter(keeps);
+    const keptErrors = listed.map((one) => serialized(one, depth + 1, budget));
     return {
       name: clip(unlessThrown(() => (name === undefined ? undefined : String(name))) ?? "Error"),
       message: clip(message === undefined ? textOf(thrown, properties) : String(message)),

@@ -3,9 +3,7 @@ import type { AlarmRecord, ResolvedAlarmRecord } from "../records/alarm.ts";
 // What looks and steps say of alarms.
 
 export interface SeenAlarms {
-  /** The earliest instant at which an alarm may be to raise; null for never. A step with `alarms` at that instant or
-   *  later raises the alarm, or finds out that there is none to raise: so this instant moves on, after as many steps as
-   *  there is to do. */
+  /** The earliest time at which an alarm may become due; null for never. See rules O10 and O11. */
   readonly nextAt: number | null;
   /** Whether alarms are open. */
   readonly isOpen: boolean;

@@ -6,10 +6,8 @@ import type { AlarmRecord } from "../records/alarm.ts";
 export interface StoreInspection {
   /** The tasks that have unfinished jobs, by id. */
   readonly tasks: readonly TaskBacklog[];
-  /** The unleased job with the earliest `runAt`, if its `runAt <= now`; null when no job is due. Jobs that a limit, a
-   *  rate or a pause holds count, and those that wait for their parents do not: they are not due. A store may leave out
-   *  jobs where there are more than 10,000 different combinations of task, executor and priority (of jobs that are
-   *  ready) and of task, concurrency key and priority (of jobs that are held). */
+  /** The unleased job with the earliest `runAt`, if that is not later than `now`; null when no job is due. See rule
+   *  I8. */
   readonly oldestDueJob: { readonly id: string; readonly taskId: string; readonly runAt: number } | null;
   /** The schedule with the earliest `nextFireTime` of those that are not paused, if its `nextFireTime <= now`; null
    *  when no schedule is due. */

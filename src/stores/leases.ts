@@ -17,7 +17,7 @@ export interface HeldJob {
 export interface LeaseExtension {
   readonly now: number;
   readonly schedulerId: string;
-  /** The text with which the ids of all steps of this run of the scheduler begin, and of no other run. */
+  /** Prefix of this instance's step ids. */
   readonly incarnation: string;
   /** The id of the last step whose answer is known; null before the first. Compared as text, ids of steps grow in the
    *  order of sending. */
@@ -25,8 +25,7 @@ export interface LeaseExtension {
   /** When the leases of `jobs` end. */
   readonly until: number;
   readonly jobs: readonly HeldJob[];
-  /** Until when this run of the scheduler counts as alive (see `DataStore.getSchedulers`); null keeps the stored
-   *  instant. Only a resident scheduler is a favourite (see `LookedSchedule.favourite`). */
+  /** The heartbeat: until when this instance counts as alive; null keeps the stored time. See rule L17. */
   readonly aliveUntil: number | null;
   /** Goes with `aliveUntil`. Default: a resident scheduler of which nothing else is known. */
   readonly profile?: SchedulerProfile;
@@ -37,38 +36,37 @@ export interface LeaseExtensionReport {
   readonly lost: readonly string[];
   /** Ids of jobs whose lease was extended, and that somebody asked to cancel. */
   readonly cancelRequested: readonly string[];
-  /** The last heartbeats of all other runs that have not signed off, dead or alive, the latest `aliveUntil` first; at
-   *  most 1,000. Absent for none, and without `aliveUntil`. */
+  /** The last heartbeats of other instances, see rule L19. Absent for none, and without `aliveUntil`. */
   readonly heartbeats?: readonly Heartbeat[];
 }
 
-/** What a run of a scheduler said last of being alive (`aliveUntil` of an extension, a surrender or a step). */
+/** The last heartbeat of an instance (`aliveUntil` of an extension, a surrender or a step). */
 export interface Heartbeat {
   readonly identity: string;
   readonly incarnation: string;
   readonly isResident: boolean;
-  /** The `now` of that call: by the clock of the run. */
+  /** The `now` of that call, by the clock of the instance. */
   readonly at: number;
   readonly aliveUntil: number;
 }
 
-/** When the leases of a run of a scheduler end, as somebody judges who has watched its heartbeat. */
+/** When the leases of an instance end, as a scheduler judges who has watched the heartbeats of that instance. See rules
+ *  L15 and L16. */
 export interface LeaseEnd {
   readonly incarnation: string;
-  /** Later than the `now` of the call for a run that is alive. */
+  /** Later than the `now` of the call for an instance that is alive. */
   readonly until: number;
 }
 
 export interface LeaseSurrender {
   readonly now: number;
   readonly schedulerId: string;
-  /** The run of the scheduler that calls. Leases that its steps made are not given up. */
+  /** The instance that calls. Leases that its steps made are not given up. */
   readonly incarnation: string;
   /** Both as in {@link LeaseExtension}. */
   readonly aliveUntil: number | null;
   readonly profile?: SchedulerProfile;
-  /** Whether no other run of the identity can be alive, so that the signs of life of others do not count. Default:
-   *  false. */
+  /** Whether no other instance of the identity can be alive, so that their heartbeats do not count. Default: false. */
   readonly isAlone?: boolean;
 }
 
@@ -89,7 +87,7 @@ export interface RecoveredJob {
 export interface RecoveryReport {
   /** Jobs that went back to the queue. */
   readonly recovered: readonly RecoveredJob[];
-  /** Jobs that ended as `abandoned` or `cancelled`, without what the kept result has of its job (`job`,
-   *  `attemptHistory`, `progress`, `retryOf`), so that the answer stays small. */
+  /** The results of jobs that the store ended by itself, without the facts of the job that the kept result has. See
+   *  rules R12 and R13. */
   readonly ended: readonly JobResultRecord[];
 }

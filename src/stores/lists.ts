@@ -2,8 +2,8 @@ import type { JobOutcome } from "../records/policies.ts";
 
 // Pages of records, and which records they have. Times are epoch milliseconds.
 
-/** A page of a list. A store need not look through more than 10,000 records for a page: where a filter takes few of
- *  many, a page may have fewer items than its `limit`, or none, and yet a cursor. */
+/** A page of a list. It may have fewer items than its `limit`, or none, and yet a cursor. See rules I1 and I2 of
+ *  docs/store-contract.md. */
 export interface RecordPage<T> {
   readonly items: T[];
   /** Pass this as `cursor` to get the next page; null when this page is the last. */

@@ -45,19 +45,17 @@ export interface ScheduleWindow {
 }
 
 export interface LookRequest extends View {
-  /** Tasks to compare with their stored records: those that the store may not have as they are. Null when there are
-   *  none. */
+  /** Tasks whose stored record may be outdated; null when there are none. */
   readonly tasks: readonly TaskRecord[] | null;
-  /** Whether to find out if results or windows of `once` are to be removed. Default: false. */
+  /** Whether to find out if results or windows of `once` are to be removed, see rule V11. Default: false. */
   readonly asksForExpired?: boolean;
-  /** Goes with `asksForExpired`: only what has been to be removed for so long counts, in milliseconds. Default: 0. */
+  /** Goes with `asksForExpired`: counts only rows that expired at least this long ago, in milliseconds. Default: 0. */
   readonly expiredForMs?: number;
   /** Asks for the texts of `zoneRules` that schedules have: at most `limit`, in order, beginning after a text. */
   readonly zoneRules?: { readonly after: string; readonly limit: number };
 }
 
-/** What there is to do. Without `jobs` in the view, `hasReady` is false, and `nextRunAt`, `nextMissAt` and
- *  `leaseEndsAt` are null; without `schedules`, `due` is empty and `nextFireAt` null. */
+/** What there is to do. See rules V1 to V9 of docs/store-contract.md. */
 export interface Seen {
   /** Schedules that are not paused and have a fire time in the window, by `nextFireTime`, then id. */
   readonly due: readonly LookedSchedule[];
@@ -66,28 +64,21 @@ export interface Seen {
   readonly nextFireAt: number | null;
   /** The earliest `runAt` of the waiting jobs, of any queue, that are to run later than `now`. */
   readonly nextRunAt: number | null;
-  /** When the first of the jobs that wait, of any queue and for whatever, misses its start, or has missed it: a
-   *  millisecond after its `startDeadline`. See `DataStore.step`. */
+  /** When the first of the waiting jobs, of any queue, misses its start, or has missed it. See rule D5. */
   readonly nextMissAt: number | null;
   /** The earliest end of a lease on a job, whoever holds the lease. */
   readonly leaseEndsAt: number | null;
-  /** Whether the queues have more jobs, besides those that this step acquired, that could be acquired now if the limit
-   *  were higher: their `runAt <= now`, their task has room, and this step has not acquired as many jobs for their
-   *  executor as its bound allows. The value means nothing while a lease waits for
-   *  recovery (`leaseEndsAt <= now`). */
+  /** Whether a step with a higher limit would acquire more jobs of the queues now. The value means nothing while a
+   *  lease waits for recovery (`leaseEndsAt <= now`). See rule V8. */
   readonly hasReady: boolean;
-  /** What a step with `alarms` has to do. Absent for nothing, without a `Ledger`, and for a view without jobs and
-   *  schedules. A store that knows of no schedule that expects anything may learn up to 10 s late, by `now`, that
-   *  somebody else has added one. */
+  /** What a step with `alarms` has to do; absent for nothing, and without a `Ledger`. See rules O10 to O12. */
   readonly alarms?: SeenAlarms;
 }
 
 export interface LookReport extends Seen {
-  /** Ids of the request's `tasks` that `DataStore.putTasks` would not leave as they are, or that are `outdated`,
-   *  in order. */
+  /** Ids of the request's `tasks` that differ from their stored records, in order. See rule V10. */
   readonly staleTaskIds: readonly string[];
-  /** Whether there are results that have expired at `now`, or windows, which `DataStore.cleanup` would remove;
-   *  false unless asked for. */
+  /** Whether a clean-up has results or windows to remove; false unless asked for. */
   readonly hasExpired: boolean;
   /** Each text once; absent unless asked for, and in a store without `DataStore.zoneRules`. */
   readonly zoneRules?: readonly string[];
@@ -108,9 +99,8 @@ export interface LookedSchedule
     | "expectFinishMs"
   > {
   readonly nextFireTime: number;
-  /** The scheduler that committed the schedule's last plan and can run its jobs, while that scheduler is alive
-   *  (`aliveUntil > now`). Null for nobody; a change of the schedule may also make it null. Other schedulers leave the
-   *  favourite a moment's advantage, because one commit is cheaper than a race. */
+  /** The preferred scheduler: it committed the schedule's last plan, can run its jobs, and is alive. Null for nobody.
+   *  Other schedulers let it plan first, because one commit is cheaper than a race. See rules P10 and P11. */
   readonly favourite: string | null;
   /** The approximate size of the stored row in bytes, payload and metadata included. A job of the schedule costs at
    *  most about as much. */

@@ -1,7 +1,7 @@
 import type { ScheduleAddition, ScheduleAdditionChange } from "./data-store.ts";
 import { declarationOf, type StoredDeclaration, versionOf } from "./task-declarations.ts";
 
-/** What becomes of a schedule that is added, see `DataStore.addSchedules`. `stored` is undefined when the id is free;
+/** What becomes of a schedule that is added, see rules S1 to S9. `stored` is undefined when the id is free;
  *  the conflict of `error` is not decided here. */
 export function additionChange(
   stored: StoredDeclaration | undefined,

@@ -24,25 +24,24 @@ export interface StepRequest extends View {
   /** Whether to take back leases that have ended. A scheduler sets it when the last `leaseEndsAt` that it knows is not
    *  later than `now`. */
   readonly recover: boolean;
-  /** Goes with `recover`: when leases of these runs end instead, see `DataStore.step`. Absent for none. */
+  /** Goes with `recover`: when the leases of these instances end instead, see rules L15 and L16. Absent for none. */
   readonly leaseEnds?: readonly LeaseEnd[];
   /** Whether to end jobs that have missed their start. A scheduler sets it when the last `nextMissAt` that it knows is
    *  not later than `now`. Default: false. */
   readonly endsMissed?: boolean;
   readonly plans: readonly SchedulePlan[];
-  /** Says that the run of the scheduler is alive, where no extension does: for one that ticks. */
+  /** The heartbeat of a scheduler that ticks, because it extends no leases. */
   readonly sign?: SignOfLife;
-  /** Also cleans up, before the look, as `DataStore.cleanup` does. A store may leave that out, and report no
-   *  `cleanup`. */
+  /** Also cleans up, before the look, see rule R18. */
   readonly cleanup?: { readonly limit: number };
   /** Whether to raise and to resolve alarms. Default: false. */
   readonly alarms?: boolean;
-  /** Whether the step must not take a second request to the database, even where a usual step would cost less with a
-   *  second one in rare cases. Default: false. */
+  /** Whether the step must not send a second request to the database, although a second one in rare cases would make
+   *  the usual step cheaper. Default: false. */
   readonly inOneTrip?: boolean;
 }
 
-/** What a run of a scheduler says of itself. */
+/** A heartbeat: what an instance of a scheduler says of itself, see rule L17. */
 export interface SignOfLife {
   readonly incarnation: string;
   readonly aliveUntil: number;
@@ -67,7 +66,7 @@ export type JobRelease = { readonly jobId: string; readonly fence: number } & (
   | { readonly kind: "start" }
 );
 
-/** What a scheduler wants to do with a due schedule. A plan counts by compare-and-swap, see `DataStore.step`. */
+/** What a scheduler wants to do with a due schedule. A plan counts by compare-and-swap, see rule P1. */
 export interface SchedulePlan {
   readonly scheduleId: string;
   /** The schedule's `fence` as the planner saw it. */
@@ -75,8 +74,7 @@ export interface SchedulePlan {
   /** The schedule's `nextFireTime` as the planner saw it. */
   readonly expected: number;
   readonly fires: readonly PlannedJob[];
-  /** Whether the fires make up for several fire times that are due together. The priority of their jobs is 0.5 less
-   *  than that of the schedule, so that however many they are, what else is due comes first. Default: false. */
+  /** Whether the fires make up for several fire times that are due together, see rule P5. Default: false. */
   readonly isCatchUp?: boolean;
   readonly nextFireTime: number | null;
   readonly lastFireTime: number | null;
@@ -93,7 +91,7 @@ export interface SchedulePlan {
   readonly overlap?: PlannedOverlap;
 }
 
-/** How a plan gets along with the unfinished jobs of its schedule. */
+/** How a plan gets along with the unfinished jobs of its schedule, see rules P12 to P16. */
 export interface PlannedOverlap {
   readonly policy: Exclude<RunOverlapPolicy, "queue">;
   /** How many fire times the plan passes over, because one at most can become a job; and the last of them, null for
@@ -134,6 +132,7 @@ export interface StepReport extends Seen, RecoveryReport {
 }
 
 /**
+ * See rules R1 and R8, and X7 and X8 for repetitions.
  * - `released`: the release counts.
  * - `fenced`: the job exists, but the scheduler no longer holds the job with the fence of the release.
  * - `missing`: there is no such job, or no longer.

@@ -2,7 +2,7 @@ import { withoutUndefined } from "../core/without-undefined.ts";
 import type { TaskRecord } from "../records/task.ts";
 import type { TaskChange } from "./data-store.ts";
 
-/** What becomes of the stored task when `given` is put, see `DataStore.putTasks`. `stored` is undefined when there is
+/** What becomes of the stored task when `given` is put, see rules T1 to T5. `stored` is undefined when there is
  *  none. */
 export function putTask(
   stored: TaskRecord | undefined,

@@ -25,7 +25,7 @@ const assembly = (import.meta as unknown as GlobImporter).glob("../../wasm/assem
   import: "default",
   eager: true,
 });
-const pages = (import.meta as unknown as GlobImporter).glob("../../docs/architecture.md", {
+const pages = (import.meta as unknown as GlobImporter).glob("../../docs/{architecture,store-contract}.md", {
   query: "?raw",
   import: "default",
   eager: true,
@@ -48,6 +48,8 @@ export const sourceFiles: readonly SourceFile[] = filesOf(sources);
 export const assemblyFiles: readonly SourceFile[] = filesOf(assembly);
 /** The page that the rules are written on. */
 export const architecturePage: string = pages["../../docs/architecture.md"] ?? "";
+/** The page with the rules that every data store keeps. */
+export const storeContractPage: string = pages["../../docs/store-contract.md"] ?? "";
 
 /** Every file of the tests, likewise. */
 export const testFiles: readonly SourceFile[] = Object.entries(tests).map(

@@ -34,15 +34,10 @@ export const THROWN: Readonly<Record<string, () => unknown>> = {
   "an error of another realm": () => Object.assign(Object.create({ name: "RangeError" }), { message: "far", at: 5 }),
   "an AggregateError": () =>
     new AggregateError([new RangeError("one"), "two"], "both", { cause: Object.assign(new Error("why"), { n: 1 }) }),
-  "an error with a property that cannot be read": () =>
-    Object.assign(new Error("no"), {
-      status: 503,
-      request: {
-        get body(): never {
-          throw new Error("gone");
-        },
-      },
-    }),
+  "lists of more errors than are kept": () => {
+    const list = (name: string): Error => new AggregateError(Array<string>(20).fill("one of twenty"), name);
+    return new AggregateError(["first", "second", "third"].map(list), "lists");
+  },
   "an error whose getters throw": () => {
     const refuse = (): never => {
       throw new Error("trap");

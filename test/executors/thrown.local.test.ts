@@ -58,7 +58,18 @@ const SEEN: Readonly<Record<string, unknown>> = {
       { name: "Error", message: "two" },
     ],
   },
-  "an error with a property that cannot be read": { name: "Error", message: "no", status: 503 },
+  "lists of more errors than are kept": {
+    ...{ name: "AggregateError", message: "lists" },
+    errors: [
+      // Each list is kept before what it has.
+      {
+        ...{ name: "AggregateError", message: "first" },
+        errors: Array(13).fill({ name: "Error", message: "one of twenty" }),
+      },
+      { name: "AggregateError", message: "second" },
+      { name: "AggregateError", message: "third" },
+    ],
+  },
   "an error whose getters throw": { name: "Error", message: "kept", at: 5 },
   "an error whose name is a symbol": { name: "Symbol(n)", message: "kept", at: 5 },
   "a proxy that throws": { name: "Error", message: "an error that cannot be read was thrown" },

@@ -4,6 +4,7 @@ import { Metrics } from "../../src/observability/metrics/mod.ts";
 import { dataStoreContract } from "../../src/testing/data-store-contract/mod.ts";
 import { eventBrokerContract } from "../../src/testing/event-broker-contract.ts";
 import { jobExecutorContract } from "../../src/testing/job-executor-contract.ts";
+import { titleOf } from "../stores/contract-title.ts";
 
 const watched = () => {
   const parts = { dataStore: new MemoryDataStore(), eventBroker: new LocalEventBroker() };
@@ -11,7 +12,8 @@ const watched = () => {
 };
 
 describe("a watched store keeps the contract", () => {
-  for (const { name, run } of dataStoreContract) test(name, () => run({ open: async () => watched().dataStore }));
+  for (const { name, rules, run } of dataStoreContract)
+    test(titleOf(rules, name), () => run({ open: async () => watched().dataStore }));
 });
 
 describe("a watched broker keeps the contract", () => {

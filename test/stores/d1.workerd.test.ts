@@ -7,6 +7,7 @@ import { makeJob, T0 } from "../../src/testing/data-store-contract/makers.ts";
 import { dataStoreContract } from "../../src/testing/data-store-contract/mod.ts";
 import { VirtualClock } from "../../src/testing/mod.ts";
 import { withCloudApplication } from "./cloud-application.ts";
+import { titleOf } from "./contract-title.ts";
 import { LARGE_RECORD_CASES } from "./large-records.ts";
 import { PREPARED_JOB_CASES } from "./prepared-jobs.ts";
 import { expectPortable, StatementRecord } from "./statement-rules.ts";
@@ -45,8 +46,8 @@ describe("D1DataStore keeps the contract", () => {
   };
   const tablePrefix = "contract_";
   // A row of D1 holds two megabytes.
-  for (const { name, run } of dataStoreContract.filter(({ isAboutLargeRows }) => isAboutLargeRows !== true)) {
-    test(name, () =>
+  for (const { name, rules, run } of dataStoreContract.filter(({ isAboutLargeRows }) => isAboutLargeRows !== true)) {
+    test(titleOf(rules, name), () =>
       run({
         open: () => openStore(recorded, { tablePrefix, reset: true }),
         reopen: () => openStore(recorded, { tablePrefix }),

@@ -9,6 +9,7 @@ import { VirtualClock } from "../../src/testing/mod.ts";
 import type { ObjectState } from "../support/workerd-env.ts";
 import type { Application } from "./application.ts";
 import { withCloudApplication } from "./cloud-application.ts";
+import { titleOf } from "./contract-title.ts";
 import { LARGE_RECORD_CASES } from "./large-records.ts";
 import { PREPARED_JOB_CASES } from "./prepared-jobs.ts";
 import { expectPortable, StatementRecord } from "./statement-rules.ts";
@@ -39,8 +40,8 @@ describe("DurableObjectDataStore keeps the contract", () => {
     return { sql: { exec }, transactionSync: (run) => storage.transactionSync(run) };
   }
 
-  for (const { name, run } of cases) {
-    test(name, () =>
+  for (const { name, rules, run } of cases) {
+    test(titleOf(rules, name), () =>
       inObject("contract", async (storage) => {
         const openStore = async (reset: boolean): Promise<DurableObjectDataStore> => {
           const store = new DurableObjectDataStore(recorded(storage), { reset });

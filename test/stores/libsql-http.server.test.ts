@@ -8,6 +8,7 @@ import { makeJob, T0 } from "../../src/testing/data-store-contract/makers.ts";
 import { dataStoreContract } from "../../src/testing/data-store-contract/mod.ts";
 import { sharedSqld } from "../support/shared-sqld.ts";
 import { expectTicksToFire } from "../support/ticks.ts";
+import { titleOf } from "./contract-title.ts";
 
 // Runs on every runtime.
 
@@ -50,8 +51,8 @@ async function clear(tablePrefix: string): Promise<void> {
 }
 
 describe("LibsqlDataStore over fetch alone keeps the contract", () => {
-  for (const { name, run } of dataStoreContract) {
-    test(name, async () => {
+  for (const { name, rules, run } of dataStoreContract) {
+    test(titleOf(rules, name), async () => {
       await clear("http_");
       await run({ open: () => openStore("http_"), reopen: () => openStore("http_") });
     });

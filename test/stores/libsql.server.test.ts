@@ -21,6 +21,7 @@ import { dataStoreContract } from "../../src/testing/data-store-contract/mod.ts"
 import { ResettingProxy } from "../support/resetting-proxy.ts";
 import { Sqld } from "../support/sqld.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
+import { titleOf } from "./contract-title.ts";
 
 let server: Sqld;
 const opened: DataStore[] = [];
@@ -61,8 +62,8 @@ async function clear(tablePrefix: string, of: Sqld): Promise<void> {
 
 for (const protocol of ["httpUrl", "wsUrl"] as const) {
   describe(`LibsqlDataStore on sqld (${protocol}) keeps the contract`, () => {
-    for (const { name, run } of dataStoreContract) {
-      test(name, async () => {
+    for (const { name, rules, run } of dataStoreContract) {
+      test(titleOf(rules, name), async () => {
         const reopen = (): Promise<DataStore> => openStore({ url: server[protocol] }, { tablePrefix: protocol });
         await clear(protocol, server);
         await run({ open: reopen, reopen });
@@ -84,8 +85,8 @@ describe("LibsqlDataStore on an embedded replica keeps the contract", () => {
   });
 
   // Every fifth case: the primary was seen to answer with status 429 after some 130 replicas had been opened in a row.
-  for (const { name, run } of dataStoreContract.filter((_, index) => index % 5 === 0)) {
-    test(name, async () => {
+  for (const { name, rules, run } of dataStoreContract.filter((_, index) => index % 5 === 0)) {
+    test(titleOf(rules, name), async () => {
       await clear("replica_", primary);
       // One file for all, since a new one fetches all that was ever written; and one handle alone: what others write
       // reaches a replica's reads with its next synchronization.

@@ -6,6 +6,7 @@ import type { DataStore } from "../../src/stores/data-store.ts";
 import { SqlDataStore } from "../../src/stores/sqlite/mod.ts";
 import { dataStoreContract } from "../../src/testing/data-store-contract/mod.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
+import { titleOf } from "./contract-title.ts";
 import { LOCAL_STORES, type LocalStore, openWithTables } from "./local-stores.ts";
 import { expectPortable, recording, StatementRecord } from "./statement-rules.ts";
 
@@ -68,8 +69,8 @@ for (const local of LOCAL_STORES) {
   }
 
   describe(`${storeName} on a file keeps the contract`, () => {
-    for (const { name, run } of cases) {
-      test(name, ({ skip }) => {
+    for (const { name, rules, run } of cases) {
+      test(titleOf(rules, name), ({ skip }) => {
         const path = join(folder.path, `${++files}.db`);
         return run({ open: () => openNew(local, path), reopen: () => openStore(local, path), skip });
       });
@@ -78,8 +79,8 @@ for (const local of LOCAL_STORES) {
 
   describe(`${storeName} in memory keeps the contract`, () => {
     const record = new StatementRecord();
-    for (const { name, run } of cases) {
-      test(name, ({ skip }) => run({ open: () => openRecorded(local, record), skip }));
+    for (const { name, rules, run } of cases) {
+      test(titleOf(rules, name), ({ skip }) => run({ open: () => openRecorded(local, record), skip }));
     }
 
     test("and every statement that ran is one that D1 and Durable Objects take", () => expectPortable(record));

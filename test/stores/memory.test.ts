@@ -3,10 +3,11 @@ import { Results } from "../../src/stores/memory/results.ts";
 import { MemoryDataStore } from "../../src/stores/memory/store.ts";
 import { makeJob, makeResult } from "../../src/testing/data-store-contract/makers.ts";
 import { dataStoreContract } from "../../src/testing/data-store-contract/mod.ts";
+import { titleOf } from "./contract-title.ts";
 
 describe("MemoryDataStore keeps the contract", () => {
-  for (const { name, run } of dataStoreContract) {
-    test(name, ({ skip }) => run({ open: async () => new MemoryDataStore(), skip }));
+  for (const { name, rules, run } of dataStoreContract) {
+    test(titleOf(rules, name), ({ skip }) => run({ open: async () => new MemoryDataStore(), skip }));
   }
 });
 

@@ -14,6 +14,7 @@ import {
   take,
 } from "../../src/testing/data-store-contract/makers.ts";
 import { dataStoreContract } from "../../src/testing/data-store-contract/mod.ts";
+import { titleOf } from "./contract-title.ts";
 import { openWithTables } from "./local-stores.ts";
 
 /** A database in memory, as if it was far away. It can lose the answer to a batch. */
@@ -85,8 +86,8 @@ function sent(): readonly SqlStatement[] {
 }
 
 describe("a store that answers over a network keeps the contract", () => {
-  for (const { name, run } of dataStoreContract.filter(({ name }) => /^(debounce|once):/.test(name))) {
-    test(name, () => run({ open: openStore }));
+  for (const { name, rules, run } of dataStoreContract.filter(({ name }) => /^(debounce|once):/.test(name))) {
+    test(titleOf(rules, name), () => run({ open: openStore }));
   }
 });
 

@@ -35,6 +35,7 @@ const POOL: readonly JobQueue[] = [
 export const acquisitionCases: readonly DataStoreCase[] = [
   {
     name: "acquisition: a job gets its holder, the lease's end and a higher fence",
+    rules: ["Q9"],
     async run({ open }) {
       const store = await open();
       await store.addJobs([makeJob()]);
@@ -46,6 +47,7 @@ export const acquisitionCases: readonly DataStoreCase[] = [
   },
   {
     name: "acquisition: higher priority first, then earlier runAt, then earlier addition",
+    rules: ["Q2"],
     async run({ open }) {
       const store = await open();
       await store.addJobs([
@@ -68,6 +70,7 @@ export const acquisitionCases: readonly DataStoreCase[] = [
   },
   {
     name: "acquisition: the order holds across steps and queues",
+    rules: ["Q2"],
     async run({ open }) {
       const store = await open();
       const queues = manyQueues(3);
@@ -83,6 +86,7 @@ export const acquisitionCases: readonly DataStoreCase[] = [
   },
   {
     name: "acquisition: at most the limit, and hasReady says whether it left any behind",
+    rules: ["Q3", "V8"],
     async run({ open }) {
       const store = await open();
       await store.addJobs(makeJobs(5));
@@ -96,6 +100,7 @@ export const acquisitionCases: readonly DataStoreCase[] = [
   },
   {
     name: "acquisition: a limit of nothing acquires nothing, and still tells whether there is more",
+    rules: ["Q3", "V8"],
     async run({ open }) {
       const store = await open();
       await store.addJobs([makeJob()]);
@@ -107,6 +112,7 @@ export const acquisitionCases: readonly DataStoreCase[] = [
   },
   {
     name: "acquisition: only from the queues that were named, by executor and task",
+    rules: ["Q1"],
     async run({ open }) {
       const store = await open();
       await store.addJobs([
@@ -127,6 +133,7 @@ export const acquisitionCases: readonly DataStoreCase[] = [
   },
   {
     name: "acquisition: a queue that is named twice gives its jobs once",
+    rules: ["Q1"],
     async run({ open }) {
       const store = await open();
       await store.putTasks([makeTask({ maxRunningJobs: 2 })]);
@@ -137,6 +144,7 @@ export const acquisitionCases: readonly DataStoreCase[] = [
   },
   {
     name: "acquisition: jobs of many queues come in one order",
+    rules: ["Q2"],
     async run({ open }) {
       const store = await open();
       await store.putTasks(
@@ -161,6 +169,7 @@ export const acquisitionCases: readonly DataStoreCase[] = [
   },
   {
     name: "bounds: no more jobs of an executor than its bound, over all its queues, in the order of all",
+    rules: ["Q4"],
     async run({ open }) {
       const store = await open();
       await store.addJobs([
@@ -183,6 +192,7 @@ export const acquisitionCases: readonly DataStoreCase[] = [
   },
   {
     name: "bounds: an executor at its bound takes no place from others, however many and urgent its jobs are",
+    rules: ["Q4"],
     async run({ open }) {
       const store = await open();
       await store.addJobs(makeJobs(200, { executor: "pool", taskId: "p1", priority: 9 }));
@@ -197,6 +207,7 @@ export const acquisitionCases: readonly DataStoreCase[] = [
   },
   {
     name: "bounds: looks and steps say that jobs are ready only where the bound of their executor has room for them",
+    rules: ["Q4", "V8"],
     async run({ open }) {
       const store = await open();
       await store.addJobs(makeJobs(3, { executor: "pool", taskId: "p1" }));
@@ -214,6 +225,7 @@ export const acquisitionCases: readonly DataStoreCase[] = [
   },
   {
     name: "bounds: a task for two executors, one without room, is not held up, and its limit holds",
+    rules: ["Q5"],
     async run({ open }) {
       const store = await open();
       await store.putTasks([makeTask({ maxRunningJobs: 2 })]);
@@ -227,6 +239,7 @@ export const acquisitionCases: readonly DataStoreCase[] = [
   },
   {
     name: "bounds: a repetition tops up to the bound",
+    rules: ["X12", "Q4"],
     async run({ open }) {
       const store = await open();
       await store.addJobs(makeJobs(5, { executor: "pool", taskId: "p1" }));
@@ -238,6 +251,7 @@ export const acquisitionCases: readonly DataStoreCase[] = [
   },
   {
     name: "acquisition: a delayed job waits for its runAt, to the millisecond, whatever its priority",
+    rules: ["Q1", "K1"],
     async run({ open }) {
       const store = await open();
       await store.addJobs([makeJob({ id: "delayed", runAt: T0 + 1000, priority: 100 }), makeJob({ id: "ready" })]);
@@ -248,6 +262,7 @@ export const acquisitionCases: readonly DataStoreCase[] = [
   },
   {
     name: "acquisition: jobs that became due take their place by priority and runAt",
+    rules: ["Q2"],
     async run({ open }) {
       const store = await open();
       await store.addJobs([
@@ -261,6 +276,7 @@ export const acquisitionCases: readonly DataStoreCase[] = [
   },
   {
     name: "acquisition: what a faster clock found due is ready for a slower one too",
+    rules: ["K2"],
     async run({ open }) {
       const store = await open();
       await store.addJobs([makeJob({ id: "ready" }), makeJob({ id: "delayed", runAt: T0 + 1000 })]);
@@ -272,6 +288,7 @@ export const acquisitionCases: readonly DataStoreCase[] = [
   },
   {
     name: "acquisition: nextRunAt and leaseEndsAt are the earliest of any queue, null when there is none",
+    rules: ["V6", "V7"],
     async run({ open }) {
       const store = await open();
       const instants = async (): Promise<unknown> => {
@@ -295,6 +312,7 @@ export const acquisitionCases: readonly DataStoreCase[] = [
   },
   {
     name: "limits: no more jobs of a task than its maxRunningJobs are under live leases, over all schedulers",
+    rules: ["Q6"],
     async run(context) {
       const [first, second] = await openTwo(context);
       await first.putTasks([makeTask({ maxRunningJobs: 3 })]);
@@ -311,6 +329,7 @@ export const acquisitionCases: readonly DataStoreCase[] = [
   },
   {
     name: "limits: a release makes room for an acquisition in the same step",
+    rules: ["Q7"],
     async run({ open }) {
       const store = await open();
       await store.putTasks([makeTask({ maxRunningJobs: 1 })]);
@@ -323,6 +342,7 @@ export const acquisitionCases: readonly DataStoreCase[] = [
   },
   {
     name: "limits: a task at its limit takes no place from others, however many and urgent its jobs are",
+    rules: ["Q8"],
     async run({ open }) {
       const store = await open();
       await store.putTasks([makeTask({ id: "full", maxRunningJobs: 1 }), makeTask({ id: "free" })]);
@@ -347,6 +367,7 @@ export const acquisitionCases: readonly DataStoreCase[] = [
   },
   {
     name: "limits: a task's limit counts its jobs on all executors together",
+    rules: ["Q6"],
     async run({ open }) {
       const store = await open();
       await store.putTasks([makeTask({ maxRunningJobs: 3 })]);
@@ -362,6 +383,7 @@ export const acquisitionCases: readonly DataStoreCase[] = [
   },
   {
     name: "limits: a task without a record has none, nor has one whose maxRunningJobs is null",
+    rules: ["Q6"],
     async run({ open }) {
       const store = await open();
       await store.putTasks([makeTask({ id: "unlimited", maxRunningJobs: null })]);
@@ -375,6 +397,7 @@ export const acquisitionCases: readonly DataStoreCase[] = [
   },
   {
     name: "limits: a changed limit holds from the next acquisition on",
+    rules: ["Q6"],
     async run({ open }) {
       const store = await open();
       await store.putTasks([makeTask({ maxRunningJobs: 1 })]);
@@ -388,6 +411,7 @@ export const acquisitionCases: readonly DataStoreCase[] = [
   },
   {
     name: "limits: a lost lease gives its slot back, however often it happens",
+    rules: ["Q7"],
     async run({ open }) {
       const store = await open();
       await store.putTasks([makeTask({ maxRunningJobs: 2 })]);
@@ -400,6 +424,7 @@ export const acquisitionCases: readonly DataStoreCase[] = [
   },
   {
     name: "limits: no way to release a job leaks a slot",
+    rules: ["Q7"],
     async run({ open }) {
       const store = await open();
       await store.putTasks([makeTask({ maxRunningJobs: 1 })]);
@@ -420,6 +445,7 @@ export const acquisitionCases: readonly DataStoreCase[] = [
   },
   {
     name: "limits: jobs of plans, of additions and of the queue share the slots of their task",
+    rules: ["Q6", "Q12"],
     async run({ open }) {
       const store = await open();
       await store.putTasks([makeTask({ maxRunningJobs: 3 })]);
@@ -438,6 +464,7 @@ export const acquisitionCases: readonly DataStoreCase[] = [
   },
   {
     name: "acquisition: many schedulers at once never get the same job, and none is lost",
+    rules: ["Q11"],
     async run(context) {
       const stores = await openTwo(context);
       await stores[0].addJobs(makeJobs(300));
@@ -452,6 +479,7 @@ export const acquisitionCases: readonly DataStoreCase[] = [
   },
   {
     name: "limits: many schedulers at once never exceed a task's limit",
+    rules: ["Q6", "G16"],
     async run(context) {
       const stores = await openTwo(context);
       await stores[0].putTasks([makeTask({ maxRunningJobs: 7 })]);

@@ -63,7 +63,7 @@ async function fired(store: DataStore, fields: Partial<ScheduleRecord> = {}): Pr
 }
 
 export const alarmCases: readonly DataStoreCase[] = [
-  ledgerCase("alarms: what a schedule expects is stored, changed and removed", async (store) => {
+  ledgerCase(["S10", "S3", "O1"], "alarms: what a schedule expects is stored, changed and removed", async (store) => {
     const schedule = makeSchedule(EXPECTED);
     await store.addSchedules(add(schedule));
     equal(await store.getSchedule("schedule"), schedule, "the added schedule");
@@ -75,7 +75,7 @@ export const alarmCases: readonly DataStoreCase[] = [
     equal(await store.getSchedule("schedule"), { ...plain, fence: 2 }, "the replaced schedule");
     equal((await look(store, { now: T0 + FINISH_MS })).alarms, undefined, "what is overdue");
   }),
-  ledgerCase("alarms: a look tells when something is overdue at the earliest", async (store) => {
+  ledgerCase(["O10"], "alarms: a look tells when something is overdue at the earliest", async (store) => {
     equal((await look(store)).alarms, undefined, "the look at an empty store");
     await store.addSchedules(
       add(
@@ -94,7 +94,7 @@ export const alarmCases: readonly DataStoreCase[] = [
     await fireAt(store, await seenAgain(store), [T0]);
     equal((await look(store)).alarms, seen, "the look at the job, whose fire time counts");
   }),
-  ledgerCase("alarms: a fire time without a job is overdue once for each kind", async (store) => {
+  ledgerCase(["O4", "I12"], "alarms: a fire time without a job is overdue once for each kind", async (store) => {
     await store.addSchedules(add(makeSchedule(EXPECTED)));
     equal(await changed(store, T0 + START_MS - 1), undefined, "the alarms a moment too early");
     equal(await changed(store, T0 + START_MS), raised(alarmOf("start")), "the alarm");
@@ -106,20 +106,24 @@ export const alarmCases: readonly DataStoreCase[] = [
     const open = [alarmOf("start"), alarmOf("finish")];
     equal((await store.inspect(T0 + FINISH_MS)).alarms, { open, count: 2 }, "the open alarms");
   }),
-  ledgerCase("alarms: a fire time that nobody looked at in time is overdue for both at once", async (store) => {
-    await store.addSchedules(add(makeSchedule(EXPECTED)));
-    const raisedAt = T0 + FINISH_MS;
-    const { changedAlarms } = await alarms(store, raisedAt);
-    const kinds = present(changedAlarms, "alarms").raised.map(({ kind }) => kind);
-    equal([...kinds].sort(), ["finish", "start"], "the kinds");
-    equal((await look(store)).alarms, { nextAt: null, isOpen: true }, "the look");
-  }),
-  ledgerCase("alarms: a step without alarms raises none", async (store) => {
+  ledgerCase(
+    ["O1", "O3"],
+    "alarms: a fire time that nobody looked at in time is overdue for both at once",
+    async (store) => {
+      await store.addSchedules(add(makeSchedule(EXPECTED)));
+      const raisedAt = T0 + FINISH_MS;
+      const { changedAlarms } = await alarms(store, raisedAt);
+      const kinds = present(changedAlarms, "alarms").raised.map(({ kind }) => kind);
+      equal([...kinds].sort(), ["finish", "start"], "the kinds");
+      equal((await look(store)).alarms, { nextAt: null, isOpen: true }, "the look");
+    },
+  ),
+  ledgerCase(["O1"], "alarms: a step without alarms raises none", async (store) => {
     await store.addSchedules(add(makeSchedule(EXPECTED)));
     equal((await step(store, { now: T0 + FINISH_MS })).changedAlarms, undefined, "the alarms");
     equal((await look(store)).alarms, { nextAt: T0 + START_MS, isOpen: false }, "the look");
   }),
-  ledgerCase("alarms: a repeated step tells once more what it did, and only that", async (store) => {
+  ledgerCase(["O9"], "alarms: a repeated step tells once more what it did, and only that", async (store) => {
     await store.addSchedules(add(makeSchedule(EXPECTED)));
     const stepId = "scheduler-a 1#first";
     const again = { stepId, isRepetition: true };
@@ -132,26 +136,30 @@ export const alarmCases: readonly DataStoreCase[] = [
     await changed(store, T0 + 3 * START_MS, { by: "scheduler-b" });
     equal(await changed(store, T0 + 3 * START_MS, { stepId: end, isRepetition: true }), over, "the repetition");
   }),
-  ledgerCase("alarms: a repetition whose first try did not arrive raises", async (store) => {
+  ledgerCase(["O9"], "alarms: a repetition whose first try did not arrive raises", async (store) => {
     await store.addSchedules(add(makeSchedule(EXPECTED)));
     equal(await changed(store, T0 + START_MS, { isRepetition: true }), raised(alarmOf("start")), "the alarms");
   }),
-  ledgerCase("alarms: a job that waits is overdue for its start, and is over when it starts", async (store) => {
-    await fired(store);
-    const alarm = alarmOf("start", { jobId: JOB });
-    equal(await changed(store, T0 + START_MS), raised(alarm), "the alarm");
-    equal(await changed(store, T0 + START_MS + 1), undefined, "the alarms of another step");
-    const report = await alarms(store, T0 + START_MS + 2, { limit: 1 });
-    equal(report.changedAlarms, resolved(ended(alarm, "started")), "what is over in the step that acquires the job");
-    equal(report.alarms, { nextAt: T0 + FINISH_MS, isOpen: false }, "the look at its end");
-  }),
-  ledgerCase("alarms: a job that is overdue when a step acquires it is raised and resolved", async (store) => {
+  ledgerCase(
+    ["O3", "O6"],
+    "alarms: a job that waits is overdue for its start, and is over when it starts",
+    async (store) => {
+      await fired(store);
+      const alarm = alarmOf("start", { jobId: JOB });
+      equal(await changed(store, T0 + START_MS), raised(alarm), "the alarm");
+      equal(await changed(store, T0 + START_MS + 1), undefined, "the alarms of another step");
+      const report = await alarms(store, T0 + START_MS + 2, { limit: 1 });
+      equal(report.changedAlarms, resolved(ended(alarm, "started")), "what is over in the step that acquires the job");
+      equal(report.alarms, { nextAt: T0 + FINISH_MS, isOpen: false }, "the look at its end");
+    },
+  ),
+  ledgerCase(["O6"], "alarms: a job that is overdue when a step acquires it is raised and resolved", async (store) => {
     await fired(store);
     const alarm = alarmOf("start", { jobId: JOB, raisedAt: T0 + START_MS + 7 });
     const expected = { raised: [alarm], resolved: [ended(alarm, "started")] };
     equal(await changed(store, T0 + START_MS + 7, { limit: 1 }), expected, "the alarms");
   }),
-  ledgerCase("alarms: a job that started in time is overdue for its end alone", async (store) => {
+  ledgerCase(["O3", "O6"], "alarms: a job that started in time is overdue for its end alone", async (store) => {
     await fired(store);
     const job = present((await step(store, { now: T0 + 1 })).acquired[0], "the job");
     equal(await changed(store, T0 + START_MS), undefined, "the alarms");
@@ -163,14 +171,14 @@ export const alarmCases: readonly DataStoreCase[] = [
     equal(await changed(store, T0 + FINISH_MS + 9), resolved(ended(alarm, "finished")), "what is over");
     equal((await look(store)).alarms, undefined, "the look at nothing");
   }),
-  ledgerCase("alarms: a job that ends before anybody looks is not overdue", async (store) => {
+  ledgerCase(["O3", "O6"], "alarms: a job that ends before anybody looks is not overdue", async (store) => {
     await fired(store);
     const job = present((await step(store, { now: T0 + 1 })).acquired[0], "the job");
     await release(store, [finish(job)], { now: T0 + 9 });
     equal((await look(store)).alarms, undefined, "the look");
     equal(await changed(store, T0 + FINISH_MS), undefined, "the alarms");
   }),
-  ledgerCase("alarms: a job that waits to be tried again has started", async (store) => {
+  ledgerCase(["O3"], "alarms: a job that waits to be tried again has started", async (store) => {
     await fired(store);
     const job = present((await step(store, { now: T0 + 1 })).acquired[0], "the job");
     const runAt = T0 + 2 * START_MS;
@@ -179,7 +187,7 @@ export const alarmCases: readonly DataStoreCase[] = [
     equal(await changed(store, T0 + START_MS), undefined, "the alarms");
     equal((await look(store)).alarms, { nextAt: T0 + FINISH_MS, isOpen: false }, "the look");
   }),
-  ledgerCase("alarms: a job that was lost is overdue for its end", async (store) => {
+  ledgerCase(["O3"], "alarms: a job that was lost is overdue for its end", async (store) => {
     await fired(store, { maxRecoveries: 0 });
     await step(store, { now: T0 + 1, until: T0 + 2 });
     const now = T0 + FINISH_MS;
@@ -187,14 +195,14 @@ export const alarmCases: readonly DataStoreCase[] = [
     const expected = { raised: [alarm], resolved: [ended(alarm, "finished")] };
     equal(await changed(store, now, { recover: true }), expected, "the alarms of the step that ends it as abandoned");
   }),
-  ledgerCase("alarms: a job that was cancelled before it started is over", async (store) => {
+  ledgerCase(["O6"], "alarms: a job that was cancelled before it started is over", async (store) => {
     await fired(store);
     const alarm = alarmOf("start", { jobId: JOB });
     equal(await changed(store, T0 + START_MS), raised(alarm), "the alarm");
     await store.cancelJob(JOB, T0 + START_MS + 1);
     equal(await changed(store, T0 + START_MS + 2), resolved(ended(alarm, "finished")), "what is over");
   }),
-  ledgerCase("alarms: a job that stands for missed fire times resolves their alarms", async (store) => {
+  ledgerCase(["O6"], "alarms: a job that stands for missed fire times resolves their alarms", async (store) => {
     const schedule = await dueSchedule(store, EXPECTED);
     equal(await changed(store, T0 + START_MS), raised(alarmOf("start")), "the alarm of the first fire time");
     const into = T0 + 2 * START_MS;
@@ -207,7 +215,7 @@ export const alarmCases: readonly DataStoreCase[] = [
     equal(await changed(store, into + 1, { limit: 1 }), resolved(ended(alarm, "started")), "what is over");
     equal((await look(store)).alarms?.nextAt, into + START_MS, "when the job's own fire time is overdue");
   }),
-  ledgerCase("alarms: a fire time that makes no job is over", async (store) => {
+  ledgerCase(["O6"], "alarms: a fire time that makes no job is over", async (store) => {
     const schedule = await dueSchedule(store, EXPECTED);
     await changed(store, T0 + START_MS);
     const skips = [makeSkip(T0, { verdict: "tooOld" })];
@@ -215,7 +223,7 @@ export const alarmCases: readonly DataStoreCase[] = [
     const over = resolved(ended(alarmOf("start"), "skipped"));
     equal(await changed(store, T0 + START_MS + 1, { plans: [plan] }), over, "what is over");
   }),
-  ledgerCase("alarms: a pause ends those without a job, and is no reason for others", async (store) => {
+  ledgerCase(["O7"], "alarms: a pause ends those without a job, and is no reason for others", async (store) => {
     await store.addSchedules(add(makeSchedule(EXPECTED)));
     await changed(store, T0 + START_MS);
     await store.updateSchedule("schedule", { paused: true }, undefined, { ...NOTE, at: T0 + START_MS + 1 });
@@ -229,7 +237,7 @@ export const alarmCases: readonly DataStoreCase[] = [
     await step(store, { now, jobs: null, plans: [planOf(schedule, { fires: [], nextFireTime: now + 1000 })] });
     equal((await look(store, { now })).alarms?.nextAt, now + 1000 + START_MS, "the alarm of the next fire time");
   }),
-  ledgerCase("alarms: a schedule that goes on from an instant of its pause raises none", async (store) => {
+  ledgerCase(["O5"], "alarms: a schedule that goes on from an instant of its pause raises none", async (store) => {
     await store.addSchedules(add(makeSchedule({ ...EXPECTED, paused: true })));
     const now = T0 + 2 * FINISH_MS;
     const resumed = { paused: false, nextFireTime: T0 + START_MS };
@@ -237,7 +245,7 @@ export const alarmCases: readonly DataStoreCase[] = [
     equal((await look(store, { now })).alarms, undefined, "the look after the pause");
     equal(await changed(store, now), undefined, "the alarms after the pause");
   }),
-  ledgerCase("alarms: a schedule that an addition lets go on from its pause raises none", async (store) => {
+  ledgerCase(["O5"], "alarms: a schedule that an addition lets go on from its pause raises none", async (store) => {
     const paused = makeSchedule({ ...EXPECTED, paused: true });
     await store.addSchedules(add(paused, { ...paused, id: "other rule" }));
     const now = T0 + 2 * FINISH_MS;
@@ -250,26 +258,26 @@ export const alarmCases: readonly DataStoreCase[] = [
     equal((await look(store, { now })).alarms, undefined, "the look after the pause");
     equal(await changed(store, now), undefined, "the alarms after the pause");
   }),
-  ledgerCase("alarms: the pause of a schedule leaves those of its jobs", async (store) => {
+  ledgerCase(["O7"], "alarms: the pause of a schedule leaves those of its jobs", async (store) => {
     await fired(store);
     const alarm = alarmOf("start", { jobId: JOB });
     await store.updateSchedule("schedule", { paused: true }, undefined, NOTE);
     equal(await changed(store, T0 + START_MS), raised(alarm), "the alarms");
   }),
-  ledgerCase("alarms: the removal of a schedule ends those without a job", async (store) => {
+  ledgerCase(["O7"], "alarms: the removal of a schedule ends those without a job", async (store) => {
     await store.addSchedules(add(makeSchedule(EXPECTED)));
     await changed(store, T0 + START_MS);
     await store.removeSchedule("schedule", { ...NOTE, at: T0 + START_MS + 1 });
     equal(await changed(store, T0 + START_MS + 2), resolved(ended(alarmOf("start"), "removed")), "what is over");
     equal((await look(store)).alarms, undefined, "the look");
   }),
-  ledgerCase("alarms: a job of a removed schedule is never overdue", async (store) => {
+  ledgerCase(["O2"], "alarms: a job of a removed schedule is never overdue", async (store) => {
     await fired(store);
     await store.removeSchedule("schedule");
     equal(await changed(store, T0 + FINISH_MS), undefined, "the alarms");
     equal((await look(store)).alarms, undefined, "the look");
   }),
-  ledgerCase("alarms: a job that repeats the one of the occurrence does not take its place", async (store) => {
+  ledgerCase(["O2"], "alarms: a job that repeats the one of the occurrence does not take its place", async (store) => {
     await fired(store);
     const alarm = alarmOf("start", { jobId: JOB });
     equal(await changed(store, T0 + START_MS), raised(alarm), "the alarm");
@@ -279,7 +287,7 @@ export const alarmCases: readonly DataStoreCase[] = [
     await store.addJobs([makeJob({ id: "retry", scheduleId: "schedule", fireTime: T0, retryOf: JOB })]);
     equal((await store.inspect(now)).alarms, { open: [alarm], count: 1 }, "the open alarm");
   }),
-  ledgerCase("alarms: jobs that no fire time made are never overdue", async (store) => {
+  ledgerCase(["O2"], "alarms: jobs that no fire time made are never overdue", async (store) => {
     await store.addSchedules(add(makeSchedule({ ...EXPECTED, nextFireTime: null })));
     await store.addJobs([makeJob({ scheduleId: "schedule" }), makeJob({ id: "plain" })]);
     await endedJob(store);
@@ -287,23 +295,27 @@ export const alarmCases: readonly DataStoreCase[] = [
     equal((await look(store)).alarms, undefined, "the look");
     equal(await changed(store, T0 + FINISH_MS), undefined, "the alarms");
   }),
-  ledgerCase("alarms: a step raises those of a hundred schedules, and others those of the rest", async (store) => {
-    const schedules = Array.from({ length: 250 }, (_, index) =>
-      makeSchedule({ id: numbered("s", index), expectStartMs: START_MS }),
-    );
-    await store.addSchedules(add(...schedules));
-    const counts: number[] = [];
-    const names = new Set<string>();
-    while ((await look(store)).alarms?.nextAt === T0 + START_MS) {
-      const list = (await changed(store, T0 + START_MS))?.raised ?? [];
-      counts.push(list.length);
-      for (const { scheduleId } of list) names.add(scheduleId);
-    }
-    equal([counts, names.size], [[100, 100, 50], 250], "the alarms");
-    equal((await store.inspect(T0)).alarms?.count, 250, "how many are open");
-    equal((await store.inspect(T0)).alarms?.open.length, 100, "how many are shown");
-  }),
-  ledgerCase("alarms: all of very many are over in the end", async (store) => {
+  ledgerCase(
+    ["O4", "O11", "I12"],
+    "alarms: a step raises those of a hundred schedules, and others those of the rest",
+    async (store) => {
+      const schedules = Array.from({ length: 250 }, (_, index) =>
+        makeSchedule({ id: numbered("s", index), expectStartMs: START_MS }),
+      );
+      await store.addSchedules(add(...schedules));
+      const counts: number[] = [];
+      const names = new Set<string>();
+      while ((await look(store)).alarms?.nextAt === T0 + START_MS) {
+        const list = (await changed(store, T0 + START_MS))?.raised ?? [];
+        counts.push(list.length);
+        for (const { scheduleId } of list) names.add(scheduleId);
+      }
+      equal([counts, names.size], [[100, 100, 50], 250], "the alarms");
+      equal((await store.inspect(T0)).alarms?.count, 250, "how many are open");
+      equal((await store.inspect(T0)).alarms?.open.length, 100, "how many are shown");
+    },
+  ),
+  ledgerCase(["O8"], "alarms: all of very many are over in the end", async (store) => {
     const count = 1200;
     const ids = Array.from({ length: count }, (_, index) => numbered("s", index));
     await store.addSchedules(add(...ids.map((id) => makeSchedule({ id, expectStartMs: START_MS }))));

@@ -5,6 +5,7 @@ import { finish, idsOf, keptFacts, leasedJob, makeJob, makeTask, release, T0, ta
 export const cancellationCases: readonly DataStoreCase[] = [
   {
     name: "cancelling: a delayed or ready job ends as cancelled at once",
+    rules: ["R10"],
     async run({ open }) {
       const store = await open();
       const jobs = [makeJob({ id: "ready" }), makeJob({ id: "delayed", runAt: T0 + 1000, failedAttempts: 2 })];
@@ -34,6 +35,7 @@ export const cancellationCases: readonly DataStoreCase[] = [
   },
   {
     name: "cancelling: a result that would expire at once is reported, but not kept",
+    rules: ["R12"],
     async run({ open }) {
       const store = await open();
       await store.addJobs([makeJob({ resultExpirationMs: 0 })]);
@@ -44,6 +46,7 @@ export const cancellationCases: readonly DataStoreCase[] = [
   },
   {
     name: "cancelling: a leased job stays with its holder, marked",
+    rules: ["R11"],
     async run({ open }) {
       const store = await open();
       const job = await leasedJob(store);
@@ -57,6 +60,7 @@ export const cancellationCases: readonly DataStoreCase[] = [
   },
   {
     name: "cancelling: an unknown or finished job is missing, and frees keys and slots",
+    rules: ["R11"],
     async run({ open }) {
       const store = await open();
       equal(await store.cancelJob("unknown", T0), { status: "missing" }, "an unknown job");

@@ -7,6 +7,7 @@ import { endedJob, finish, idsOf, leasedJob, makeJob, makeJobs, release, step, T
 export const chainAdditionCases: readonly DataStoreCase[] = [
   {
     name: "chains: parents that have ended count, if their result is kept",
+    rules: ["C4"],
     async run({ open }) {
       const store = await open();
       await store.addJobs(makeJobs(2));
@@ -36,6 +37,7 @@ export const chainAdditionCases: readonly DataStoreCase[] = [
   },
   {
     name: "chains: a step adds children too, of parents that it ends and of others",
+    rules: ["C4", "X2"],
     async run({ open }) {
       const store = await open();
       await store.addJobs(makeJobs(2));
@@ -62,6 +64,7 @@ export const chainAdditionCases: readonly DataStoreCase[] = [
   },
   {
     name: "chains: a parent that is unknown is refused, and nothing of the call is written",
+    rules: ["C2"],
     async run({ open }) {
       const store = await open();
       const parent = await leasedJob(store, { id: "parent", resultExpirationMs: 0 });
@@ -85,6 +88,7 @@ export const chainAdditionCases: readonly DataStoreCase[] = [
   ].map(
     ({ end, parent, isCancelled, fields }): DataStoreCase => ({
       name: `chains: a parent that the step of the addition ${end}, and that leaves no result, is unknown`,
+      rules: ["C2"],
       async run({ open }) {
         const store = await open();
         const leased = await leasedJob(store, { id: "parent", resultExpirationMs: 0, ...parent });
@@ -100,6 +104,7 @@ export const chainAdditionCases: readonly DataStoreCase[] = [
   ),
   {
     name: "chains: a parent whose end in the step of the addition does not count goes on",
+    rules: ["C2"],
     async run({ open }) {
       const store = await open();
       const parent = await leasedJob(store, { id: "parent", resultExpirationMs: 0 });
@@ -110,6 +115,7 @@ export const chainAdditionCases: readonly DataStoreCase[] = [
   },
   {
     name: "chains: a job that comes after one that the step cancels is cancelled too, even if no result is kept",
+    rules: ["C2", "C8"],
     async run({ open }) {
       const store = await open();
       const first = await leasedJob(store, { id: "first" });
@@ -122,6 +128,7 @@ export const chainAdditionCases: readonly DataStoreCase[] = [
   },
   {
     name: "chains: a result that has expired is no parent",
+    rules: ["C2"],
     async run({ open }) {
       const store = await open();
       const parent = await leasedJob(store, { id: "parent" });
@@ -138,6 +145,7 @@ export const chainAdditionCases: readonly DataStoreCase[] = [
   },
   {
     name: "chains: a job that repeats another may have parents that are unknown by now",
+    rules: ["C6"],
     async run({ open }) {
       const store = await open();
       await endedJob(store);
@@ -148,6 +156,7 @@ export const chainAdditionCases: readonly DataStoreCase[] = [
   },
   {
     name: "chains: jobs of one call may come after each other in any order, but not in a circle",
+    rules: ["C3"],
     async run({ open }) {
       const store = await open();
       const circle = [childOf(["b"], { id: "a" }), childOf(["c"], { id: "b" }), childOf(["a"], { id: "c" })];
@@ -175,6 +184,7 @@ export const chainAdditionCases: readonly DataStoreCase[] = [
   },
   {
     name: "chains: where another job stands for a parent of the same call, the child waits for that job",
+    rules: ["C5"],
     async run({ open }) {
       const store = await open();
       const standIn = await leasedJob(store, { id: "first", idempotencyKey: "key" });
@@ -193,6 +203,7 @@ export const chainAdditionCases: readonly DataStoreCase[] = [
   },
   {
     name: "chains: a parent that is named twice counts once",
+    rules: ["C5"],
     async run({ open }) {
       const store = await open();
       const parent = await leasedJob(store, { id: "parent" });
@@ -203,6 +214,7 @@ export const chainAdditionCases: readonly DataStoreCase[] = [
   },
   {
     name: "chains: an addition that is repeated changes nothing, whatever became of the child",
+    rules: ["C11"],
     async run({ open }) {
       const store = await open();
       await store.addJobs(makeJobs(2, { resultExpirationMs: 0 }));

@@ -21,6 +21,7 @@ import {
 export const chainCases: readonly DataStoreCase[] = [
   {
     name: "chains: a job is held until its parents have ended, and can be acquired in the step that ends the last one",
+    rules: ["C1"],
     async run({ open }) {
       const store = await open();
       await store.addJobs(makeJobs(2));
@@ -42,6 +43,7 @@ export const chainCases: readonly DataStoreCase[] = [
   },
   {
     name: "chains: a job without a key is held until its parents have ended, also where its task has a rate or is fair",
+    rules: ["C1"],
     async run({ open }) {
       const store = await open();
       const rateLimit = { limit: 10, perMs: 1000, burst: 10 };
@@ -60,6 +62,7 @@ export const chainCases: readonly DataStoreCase[] = [
   },
   {
     name: "chains: the jobs of a task with a rate wait for their parents, however many are added at once",
+    rules: ["C1"],
     async run({ open }) {
       const store = await open();
       await store.putTasks([makeTask({ rateLimit: { limit: 1000, perMs: 1000, burst: 10 } })]);
@@ -74,6 +77,7 @@ export const chainCases: readonly DataStoreCase[] = [
   },
   {
     name: "chains: a job that is to run later waits for its time as well, and its priority counts then",
+    rules: ["C10"],
     async run({ open }) {
       const store = await open();
       const parent = await leasedJob(store, { id: "parent" });
@@ -93,6 +97,7 @@ export const chainCases: readonly DataStoreCase[] = [
   },
   {
     name: "chains: a held job keeps its idempotency key, and is returned for another of the same key",
+    rules: ["C10", "A2"],
     async run({ open }) {
       const store = await open();
       const parent = await leasedJob(store, { id: "parent" });
@@ -105,6 +110,7 @@ export const chainCases: readonly DataStoreCase[] = [
   },
   {
     name: "chains: a held job can be cancelled, and its parents go on",
+    rules: ["C10"],
     async run({ open }) {
       const store = await open();
       const parent = await leasedJob(store, { id: "parent" });
@@ -118,6 +124,7 @@ export const chainCases: readonly DataStoreCase[] = [
   },
   {
     name: "chains: a worker that does not know of the children of its job ends their wait",
+    rules: ["C7"],
     async run(context) {
       const [worker, other] = await openTwo(context);
       const parent = await leasedJob(worker, { id: "parent" });
@@ -130,6 +137,7 @@ export const chainCases: readonly DataStoreCase[] = [
   },
   {
     name: "chains: the results of many jobs are read at once",
+    rules: ["R15"],
     async run({ open }) {
       const store = await open();
       await store.addJobs(makeJobs(3));
@@ -147,6 +155,7 @@ export const chainCases: readonly DataStoreCase[] = [
   },
   {
     name: "chains: a job with a key is held by its key when its parents have ended, and is promoted once",
+    rules: ["C10"],
     async run({ open }) {
       const store = await open();
       await putTask(store, { maxRunningPerKey: 1 });
@@ -178,6 +187,7 @@ export const chainCases: readonly DataStoreCase[] = [
   },
   {
     name: "chains: held jobs are counted, and are not late",
+    rules: ["C10", "I7"],
     async run({ open }) {
       const store = await open();
       await store.putTasks([makeTask()]);

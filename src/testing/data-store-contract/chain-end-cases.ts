@@ -24,6 +24,7 @@ export const chainEndCases: readonly DataStoreCase[] = [
   ...JOB_OUTCOMES.filter((outcome) => outcome !== "success").map(
     (outcome): DataStoreCase => ({
       name: `chains: a parent that ends as ${outcome} cancels a job, unless the job is to run all the same`,
+      rules: ["C8"],
       async run({ open }) {
         const store = await open();
         const parent = await leasedJob(store, { id: "parent" });
@@ -56,6 +57,7 @@ export const chainEndCases: readonly DataStoreCase[] = [
   ),
   {
     name: "chains: a failure goes through several levels in one commit, as far as no job is to run all the same",
+    rules: ["C8"],
     async run({ open }) {
       const store = await open();
       const parent = await leasedJob(store, { id: "parent" });
@@ -82,6 +84,7 @@ export const chainEndCases: readonly DataStoreCase[] = [
   },
   {
     name: "chains: the first parent that fails cancels a job, and the end of the others changes nothing",
+    rules: ["C8"],
     async run({ open }) {
       const store = await open();
       await store.addJobs(makeJobs(2));
@@ -97,6 +100,7 @@ export const chainEndCases: readonly DataStoreCase[] = [
   },
   {
     name: "chains: parents that end in one step count all, whatever became of each",
+    rules: ["C8"],
     async run({ open }) {
       const store = await open();
       await store.addJobs(makeJobs(3));
@@ -114,6 +118,7 @@ export const chainEndCases: readonly DataStoreCase[] = [
   },
   {
     name: "chains: a parent that is retried, put back or lost has not ended",
+    rules: ["C7"],
     async run({ open }) {
       const store = await open();
       const parent = await leasedJob(store, { id: "parent" });
@@ -131,6 +136,7 @@ export const chainEndCases: readonly DataStoreCase[] = [
   },
   {
     name: "chains: a queued parent that is cancelled cancels its children in the same commit",
+    rules: ["C8"],
     async run({ open }) {
       const store = await open();
       await store.addJobs([
@@ -150,6 +156,7 @@ export const chainEndCases: readonly DataStoreCase[] = [
   },
   {
     name: "chains: a running parent that is cancelled cancels its children when it ends",
+    rules: ["C8"],
     async run({ open }) {
       const store = await open();
       const parent = await leasedJob(store, { id: "parent" });
@@ -162,6 +169,7 @@ export const chainEndCases: readonly DataStoreCase[] = [
   },
   {
     name: "chains: a parent that is abandoned cancels its children, by a step or by the giving up of leases",
+    rules: ["C8", "L12"],
     async run({ open }) {
       const store = await open();
       await leasedJob(store, { id: "lost", maxRecoveries: 0 });
@@ -188,6 +196,7 @@ export const chainEndCases: readonly DataStoreCase[] = [
   },
   {
     name: "chains: a parent that a fire of its schedule replaces counts as cancelled",
+    rules: ["C8", "P14"],
     async run({ open }) {
       const store = await open();
       const [due] = await lookedAt(store, makeSchedule({ overlap: "replaceQueued" }));
@@ -204,6 +213,7 @@ export const chainEndCases: readonly DataStoreCase[] = [
   },
   {
     name: "chains: a thousand parents of one job",
+    rules: ["C1"],
     async run({ open }) {
       const store = await open();
       const parents = makeJobs(1000);
@@ -221,6 +231,7 @@ export const chainEndCases: readonly DataStoreCase[] = [
   },
   {
     name: "chains: a thousand jobs after one, that run or are cancelled",
+    rules: ["C1", "C9"],
     async run({ open }) {
       const store = await open();
       await store.addJobs([makeJob({ id: "fine" }), makeJob({ id: "failed" })]);
@@ -236,6 +247,7 @@ export const chainEndCases: readonly DataStoreCase[] = [
   },
   {
     name: "chains: very many descendants end too, in this commit or in steps that follow at once",
+    rules: ["C9"],
     async run({ open }) {
       const store = await open();
       const parent = await leasedJob(store, { id: "parent" });
@@ -256,6 +268,7 @@ export const chainEndCases: readonly DataStoreCase[] = [
   },
   {
     name: "chains: very many jobs after one are all promoted, in this commit or in steps that follow at once",
+    rules: ["C9"],
     async run({ open }) {
       const store = await open();
       const parent = await leasedJob(store, { id: "parent" });
@@ -273,6 +286,7 @@ export const chainEndCases: readonly DataStoreCase[] = [
   },
   {
     name: "chains: a repetition of a step frees and cancels nothing twice",
+    rules: ["C11"],
     isAboutLostAnswers: true,
     async run({ open }) {
       const store = await open();

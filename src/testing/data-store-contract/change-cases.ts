@@ -50,7 +50,7 @@ async function kindsOf(ledger: Ledger): Promise<string[]> {
 }
 
 export const changeCases: readonly DataStoreCase[] = [
-  ledgerCase("changes: an addition leaves who added what, and when", async (store, ledger) => {
+  ledgerCase(["H8", "H9"], "changes: an addition leaves who added what, and when", async (store, ledger) => {
     await store.addSchedules(add(LATER), NOTE);
     equal(await changesOf(ledger), [ADDED], "the changes");
     await store.addSchedules(add(LATER), { at: T0 + 7, by: "another" });
@@ -58,6 +58,7 @@ export const changeCases: readonly DataStoreCase[] = [
     equal(await entriesOf(ledger), [], "the entries");
   }),
   ledgerCase(
+    ["H8"],
     "changes: without a note, and where nothing is written, there is nothing to tell",
     async (store, ledger) => {
       await store.addSchedules(add(LATER));
@@ -78,7 +79,7 @@ export const changeCases: readonly DataStoreCase[] = [
       }
     },
   ),
-  ledgerCase("changes: a change leaves the states before and after", async (store, ledger) => {
+  ledgerCase(["H9"], "changes: a change leaves the states before and after", async (store, ledger) => {
     await store.addSchedules(add(LATER), NOTE);
     const changes = { trigger: "{}", triggerRule: "{}", taskId: "other", priority: 3, metadata: { b: 2 } };
     const fields = { ...changes, nextFireTime: T0 + 90_000, concurrencyKey: null, name: "A name" };
@@ -88,7 +89,7 @@ export const changeCases: readonly DataStoreCase[] = [
     const expected = { kind: "changed", at: T0 + 5, by: null, effectiveFrom: T0 + 6, before: ADDED.after, after };
     equal(await changesOf(ledger), [ADDED, { ...ADDED, ...expected }], "the changes");
   }),
-  ledgerCase("changes: a replacement leaves what it changed", async (store, ledger) => {
+  ledgerCase(["H9", "H8"], "changes: a replacement leaves what it changed", async (store, ledger) => {
     for (const conflictPolicy of ["replace", "update"] as const) {
       const id = conflictPolicy;
       const first = { ...LATER, id, declaration: "first" };
@@ -107,14 +108,18 @@ export const changeCases: readonly DataStoreCase[] = [
       );
     }
   }),
-  ledgerCase("changes: a schedule that one call adds twice was added, and then changed", async (store, ledger) => {
-    const second = { ...LATER, priority: 4 };
-    const additions = [LATER, second].map((schedule) => ({ schedule, conflictPolicy: "replace" as const }));
-    await store.addSchedules(additions, NOTE);
-    const changed = { ...ADDED, kind: "changed", before: ADDED.after, after: stateOf(second) };
-    equal(await changesOf(ledger), [ADDED, changed], "the changes");
-  }),
-  ledgerCase("changes: a payload is told to have changed, and is not told", async (store, ledger) => {
+  ledgerCase(
+    ["H8", "G15"],
+    "changes: a schedule that one call adds twice was added, and then changed",
+    async (store, ledger) => {
+      const second = { ...LATER, priority: 4 };
+      const additions = [LATER, second].map((schedule) => ({ schedule, conflictPolicy: "replace" as const }));
+      await store.addSchedules(additions, NOTE);
+      const changed = { ...ADDED, kind: "changed", before: ADDED.after, after: stateOf(second) };
+      equal(await changesOf(ledger), [ADDED, changed], "the changes");
+    },
+  ),
+  ledgerCase(["H9"], "changes: a payload is told to have changed, and is not told", async (store, ledger) => {
     await store.addSchedules(add(LATER), NOTE);
     await store.updateSchedule("schedule", { payload: '"new"' }, undefined, { at: T0 + 1, by: "a" });
     await store.updateSchedule("schedule", { payload: null, priority: 2 }, undefined, { at: T0 + 2, by: "a" });
@@ -131,7 +136,7 @@ export const changeCases: readonly DataStoreCase[] = [
       "their kinds",
     );
   }),
-  ledgerCase("changes: what changed nothing, as a repetition, leaves nothing", async (store, ledger) => {
+  ledgerCase(["H8"], "changes: what changed nothing, as a repetition, leaves nothing", async (store, ledger) => {
     await store.addSchedules(add(LATER), NOTE);
     await store.updateSchedule("schedule", {}, undefined, { at: T0 + 1, by: "a" });
     const same = { priority: LATER.priority, metadata: { a: [1] }, payload: "1", concurrencyKey: "key" };
@@ -153,7 +158,7 @@ export const changeCases: readonly DataStoreCase[] = [
       "the changes after repetitions",
     );
   }),
-  ledgerCase("changes: a pause and its end are told apart from other changes", async (store, ledger) => {
+  ledgerCase(["H9"], "changes: a pause and its end are told apart from other changes", async (store, ledger) => {
     await store.addSchedules(add(LATER), NOTE);
     for (const changes of [
       { paused: true },
@@ -171,6 +176,7 @@ export const changeCases: readonly DataStoreCase[] = [
     equal(await kindsOf(ledger), kinds, "the kinds");
   }),
   ledgerCase(
+    ["H8"],
     "changes: a schedule whose trigger failed was paused by the scheduler that planned",
     async (store, ledger) => {
       const schedule = await dueSchedule(store, {}, { ...NOTE, at: T0 - 5 });
@@ -185,7 +191,7 @@ export const changeCases: readonly DataStoreCase[] = [
       equal(await entriesOf(ledger), [], "the entries");
     },
   ),
-  ledgerCase("changes: a plan of a failed trigger tells itself what it passes over", async (store, ledger) => {
+  ledgerCase(["H8"], "changes: a plan of a failed trigger tells itself what it passes over", async (store, ledger) => {
     const told = makeSkip(T0 + 1000, { until: T0 + 2000, verdict: "tooOld", count: 2 });
     for (const [id, skips] of [
       ["silent", []],
@@ -200,13 +206,13 @@ export const changeCases: readonly DataStoreCase[] = [
       equal(await entriesOf(ledger, { scheduleId: id }), entries, `the entries of ${id}`);
     }
   }),
-  ledgerCase("changes: plans that move a schedule on are none", async (store, ledger) => {
+  ledgerCase(["H8"], "changes: plans that move a schedule on are none", async (store, ledger) => {
     const schedule = await dueSchedule(store, {}, { ...NOTE, at: T0 - 5 });
     await commit(store, [planOf(schedule)]);
     await commit(store, [planOf(await seenAgain(store), { nextFireTime: null })], { now: T0 + 1000 });
     equal(await kindsOf(ledger), ["added"], "the changes");
   }),
-  ledgerCase("changes: nobody removes a schedule that has ended: the clean-up does", async (store, ledger) => {
+  ledgerCase(["H20"], "changes: nobody removes a schedule that has ended: the clean-up does", async (store, ledger) => {
     await store.addSchedules(add({ ...LATER, nextFireTime: null }), NOTE);
     await store.cleanup({ now: T0 + 9, limit: 100 });
     const before = stateOf({ ...LATER, nextFireTime: null });
@@ -214,6 +220,7 @@ export const changeCases: readonly DataStoreCase[] = [
     equal((await changesOf(ledger)).slice(1), [{ ...ADDED, ...removed }], "the changes after the addition");
   }),
   ledgerCase(
+    ["H12"],
     "changes: they are numbered over schedules and tasks, and listed in both orders",
     async (store, ledger) => {
       await store.putTasks([makeTask()]);
@@ -246,7 +253,7 @@ export const changeCases: readonly DataStoreCase[] = [
       }
     },
   ),
-  ledgerCase("changes: no number comes again after the clean-up", async (store, ledger) => {
+  ledgerCase(["H12"], "changes: no number comes again after the clean-up", async (store, ledger) => {
     await store.addSchedules(add(LATER), NOTE);
     await store.removeSchedule("schedule", NOTE);
     const last = present((await ledger.getScheduleChanges(CHANGES)).at(-1), "the removal").seq;
@@ -263,7 +270,7 @@ export const changeCases: readonly DataStoreCase[] = [
     const pauses = (await ledger.getTaskPauseHistory(TASK_PAUSES)).map((pause) => pause.seq);
     isTrue(pauses.length === 1 && (pauses[0] ?? 0) > seq + 1, `one number above ${seq + 1}, not ${pauses}`);
   }),
-  ledgerCase("changes: the pauses of a task and of its keys leave who paused what", async (store, ledger) => {
+  ledgerCase(["H13"], "changes: the pauses of a task and of its keys leave who paused what", async (store, ledger) => {
     await store.putTasks([makeTask(), makeTask({ id: "other" })]);
     const pauses = [
       { taskId: "task", key: null, paused: true, now: T0 + 1, by: "a" },

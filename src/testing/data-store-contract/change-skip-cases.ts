@@ -172,6 +172,7 @@ const MOVES: readonly Moved[] = [
 
 export const changeSkipCases: readonly DataStoreCase[] = [
   ledgerCase(
+    ["H10", "H9"],
     "changes: what was due and is passed over is told, and from when on a change counts",
     async (store, ledger) => {
       for (const [index, { what, schedule, changes, ...expected }] of MOVES.entries()) {
@@ -185,6 +186,7 @@ export const changeSkipCases: readonly DataStoreCase[] = [
     },
   ),
   ledgerCase(
+    ["H9"],
     "changes: an addition counts from its first fire time that is due, or from then on",
     async (store, ledger) => {
       for (const [nextFireTime, expected] of [
@@ -201,7 +203,7 @@ export const changeSkipCases: readonly DataStoreCase[] = [
       }
     },
   ),
-  ledgerCase("changes: a replacement passes over what was due", async (store, ledger) => {
+  ledgerCase(["H10"], "changes: a replacement passes over what was due", async (store, ledger) => {
     const first = makeSchedule(DUE);
     await store.addSchedules(add(first));
     const second = { ...first, trigger: "{}", triggerRule: "{}", nextFireTime: AT + 9 };
@@ -211,13 +213,13 @@ export const changeSkipCases: readonly DataStoreCase[] = [
     equal(await effectiveFrom(ledger), AT + 1, "from when on it counts");
     equal(await entriesOf(ledger), [left(T0 + 1000, AT, "replaced")], "the entries");
   }),
-  ledgerCase("changes: without a note, nothing that was due is told", async (store, ledger) => {
+  ledgerCase(["H8"], "changes: without a note, nothing that was due is told", async (store, ledger) => {
     await store.addSchedules(add(makeSchedule(DUE)));
     await store.updateSchedule("schedule", { nextFireTime: T0 + 3000 });
     await store.removeSchedule("schedule");
     equal(await entriesOf(ledger), [], "the entries");
   }),
-  ledgerCase("changes: a removal passes over what was due", async (store, ledger) => {
+  ledgerCase(["H10"], "changes: a removal passes over what was due", async (store, ledger) => {
     for (const [id, fields, skips] of [
       ["due", DUE, [left(T0 + 1000, AT, "removed")]],
       ["paused", { ...DUE, paused: true }, [left(T0 + 1000, AT, "paused")]],
@@ -232,7 +234,7 @@ export const changeSkipCases: readonly DataStoreCase[] = [
       equal(await entriesOf(ledger, { scheduleId: id }), skips, `the entries of the one that was ${id}`);
     }
   }),
-  ledgerCase("changes: a later change cuts what earlier changes had passed over", async (store, ledger) => {
+  ledgerCase(["H11"], "changes: a later change cuts what earlier changes had passed over", async (store, ledger) => {
     await store.addSchedules(add(makeSchedule(DUE)));
     const move = (at: number, nextFireTime: number) =>
       store.updateSchedule("schedule", { nextFireTime }, undefined, { ...LATER, at });
@@ -249,15 +251,19 @@ export const changeSkipCases: readonly DataStoreCase[] = [
     equal(await entriesOf(ledger), [], "the entries after the last change");
     equal(await effectiveFrom(ledger), T0 + 1000, "from when on the last change counts");
   }),
-  ledgerCase("changes: a rule that changes alone cuts what earlier changes had passed over", async (store, ledger) => {
-    await store.addSchedules(add(makeSchedule(DUE)));
-    await store.updateSchedule("schedule", { nextFireTime: AT + 7000 }, undefined, LATER);
-    equal(await entriesOf(ledger), [left(T0 + 1000, AT, "replaced")], "the entries after the first change");
-    const note = { by: "a clock that is behind", at: AT - 1000 };
-    await store.updateSchedule("schedule", { trigger: "{}", triggerRule: "{}" }, undefined, note);
-    equal(await entriesOf(ledger), [left(T0 + 1000, AT - 1000, "replaced")], "the entries after the second change");
-  }),
-  ledgerCase("changes: what leaves the fire times alone cuts nothing", async (store, ledger) => {
+  ledgerCase(
+    ["H11"],
+    "changes: a rule that changes alone cuts what earlier changes had passed over",
+    async (store, ledger) => {
+      await store.addSchedules(add(makeSchedule(DUE)));
+      await store.updateSchedule("schedule", { nextFireTime: AT + 7000 }, undefined, LATER);
+      equal(await entriesOf(ledger), [left(T0 + 1000, AT, "replaced")], "the entries after the first change");
+      const note = { by: "a clock that is behind", at: AT - 1000 };
+      await store.updateSchedule("schedule", { trigger: "{}", triggerRule: "{}" }, undefined, note);
+      equal(await entriesOf(ledger), [left(T0 + 1000, AT - 1000, "replaced")], "the entries after the second change");
+    },
+  ),
+  ledgerCase(["H11"], "changes: what leaves the fire times alone cuts nothing", async (store, ledger) => {
     const schedule = makeSchedule({ ...DUE, paused: true });
     await store.addSchedules(add(schedule));
     await store.updateSchedule("schedule", { nextFireTime: null }, undefined, LATER);
@@ -271,7 +277,7 @@ export const changeSkipCases: readonly DataStoreCase[] = [
     await store.removeSchedule("schedule", note);
     equal(await entriesOf(ledger), skipped, "the entries after the removal");
   }),
-  ledgerCase("changes: what plans passed over is not cut", async (store, ledger) => {
+  ledgerCase(["H11"], "changes: what plans passed over is not cut", async (store, ledger) => {
     await store.addSchedules(add(makeSchedule({ nextFireTime: T0 })));
     const skips = [
       makeSkip(T0, { until: T0 + 4000, verdict: "tooOld", count: null }),
@@ -286,13 +292,18 @@ export const changeSkipCases: readonly DataStoreCase[] = [
       "the entries",
     );
   }),
-  ledgerCase("changes: the clean-up removes what has ended, and passes over nothing", async (store, ledger) => {
-    await store.addSchedules(add(makeSchedule({ ...DUE, nextFireTime: null })), NOTE);
-    await cleanUp(store, AT, 2);
-    equal(await store.getSchedule("schedule"), null, "the schedule");
-    equal(await entriesOf(ledger), [], "the entries");
-  }),
   ledgerCase(
+    ["H20"],
+    "changes: the clean-up removes what has ended, and passes over nothing",
+    async (store, ledger) => {
+      await store.addSchedules(add(makeSchedule({ ...DUE, nextFireTime: null })), NOTE);
+      await cleanUp(store, AT, 2);
+      equal(await store.getSchedule("schedule"), null, "the schedule");
+      equal(await entriesOf(ledger), [], "the entries");
+    },
+  ),
+  ledgerCase(
+    ["H20"],
     "changes: the clean-up ends a schedule after its last fire time, with a clock that is behind, too",
     async (store, ledger) => {
       await store.addSchedules(add(makeSchedule({ nextFireTime: null, lastFireTime: AT + 500 })));

@@ -15,6 +15,8 @@ export interface DataStoreContext {
 /** One sentence about data stores, and a function that tests the sentence. */
 export interface DataStoreCase {
   readonly name: string;
+  /** The rules of docs/store-contract.md that the case tests, such as `Q2`; at least one. */
+  readonly rules: readonly string[];
   /** Whether the case is only for a store whose answers can get lost on the way, such as a server. Then a caller may
    *  repeat a call that was already carried out. Leave these cases out for a store in the caller's own process. */
   readonly isAboutLostAnswers?: true;

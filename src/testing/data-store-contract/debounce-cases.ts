@@ -7,6 +7,7 @@ import { finish, idsOf, jobIds, look, makeJob, numbered, release, step, T0, take
 export const debounceCases: readonly DataStoreCase[] = [
   {
     name: "debounce: of a burst, one job is left, with the last addition's values and the first one's id",
+    rules: ["W1"],
     async run({ open }) {
       const store = await open();
       const answers = [];
@@ -34,6 +35,7 @@ export const debounceCases: readonly DataStoreCase[] = [
   },
   {
     name: "debounce: the last addition decides about every setting of the job, and its text comes back as it was",
+    rules: ["W1"],
     async run({ open }) {
       const store = await open();
       await store.addJobs([debounced(T0, { id: "a", payload: "1", startDeadline: T0 + 1, metadata: { old: 1 } })]);
@@ -49,6 +51,7 @@ export const debounceCases: readonly DataStoreCase[] = [
   },
   {
     name: "debounce: the job runs no later than its longest wait after the first addition",
+    rules: ["W2"],
     async run({ open }) {
       const store = await open();
       const runAts = [];
@@ -64,6 +67,7 @@ export const debounceCases: readonly DataStoreCase[] = [
   },
   {
     name: "debounce: a job that is due and that nobody has acquired yet waits again",
+    rules: ["W1"],
     async run({ open }) {
       const store = await open();
       await store.addJobs([debounced(T0, { id: "a" })]);
@@ -77,6 +81,7 @@ export const debounceCases: readonly DataStoreCase[] = [
   },
   {
     name: "debounce: a shorter pause makes the job run earlier",
+    rules: ["W1"],
     async run({ open }) {
       const store = await open();
       await store.addJobs([debounced(T0, { id: "a" })]);
@@ -86,6 +91,7 @@ export const debounceCases: readonly DataStoreCase[] = [
   },
   {
     name: "debounce: an addition that was made earlier than the last one changes nothing",
+    rules: ["W3"],
     async run({ open }) {
       const store = await open();
       await store.addJobs([debounced(T0, { id: "a", payload: "1" })]);
@@ -101,6 +107,7 @@ export const debounceCases: readonly DataStoreCase[] = [
   },
   {
     name: "debounce: each task has keys of its own, and jobs without a key stand by themselves",
+    rules: ["W1"],
     async run({ open }) {
       const store = await open();
       const jobs = [
@@ -121,6 +128,7 @@ export const debounceCases: readonly DataStoreCase[] = [
   },
   {
     name: "debounce: a job that was cancelled or has ended makes room for a new one",
+    rules: ["W6"],
     async run({ open }) {
       const store = await open();
       await store.addJobs([debounced(T0, { id: "a" })]);
@@ -136,6 +144,7 @@ export const debounceCases: readonly DataStoreCase[] = [
   },
   {
     name: "debounce: in one call the last payload wins, and every answer is the job as the call left it",
+    rules: ["W4"],
     async run({ open }) {
       const store = await open();
       const call = ["1", "2", "3"].map((payload) => debounced(T0, { id: `job-${payload}`, payload }));
@@ -147,6 +156,7 @@ export const debounceCases: readonly DataStoreCase[] = [
   },
   {
     name: "debounce: among others in one call, jobs are acquired in the order of addition",
+    rules: ["W4", "Q2"],
     async run({ open }) {
       const store = await open();
       const call = [
@@ -184,6 +194,7 @@ export const debounceCases: readonly DataStoreCase[] = [
   },
   {
     name: "debounce: many calls at once leave one job for each key, with its last payload",
+    rules: ["W1", "G16"],
     async run({ open }) {
       const store = await open();
       const answers = await Promise.all(
@@ -207,6 +218,7 @@ export const debounceCases: readonly DataStoreCase[] = [
   },
   {
     name: "debounce: a step's addition changes the job, and the step knows when it runs",
+    rules: ["W1", "A1"],
     async run({ open }) {
       const store = await open();
       const first = await step(store, { additions: [debounced(T0, { id: "a", payload: "1" })] });

@@ -8,6 +8,7 @@ import { finish, idsOf, LEASE_MS, leasedJob, look, makeJob, T0, take } from "./m
 export const debounceHeldCases: readonly DataStoreCase[] = [
   ...(["retry", "giveUp", "loss", "stray"] as const).map((how) => ({
     name: `debounce: a job that was acquired counts no more, and a new burst makes a new job (${how})`,
+    rules: ["W6"],
     async run({ open }: DataStoreContext): Promise<void> {
       const store = await open();
       await store.addJobs([debounced(T0, { id: "a", payload: "1" })]);
@@ -32,6 +33,7 @@ export const debounceHeldCases: readonly DataStoreCase[] = [
   })),
   {
     name: "debounce: a job that waits for its parents gets the values of the last addition, and waits on",
+    rules: ["W7"],
     async run({ open }) {
       const store = await open();
       const parent = await leasedJob(store, { id: "parent" });
@@ -61,6 +63,7 @@ export const debounceHeldCases: readonly DataStoreCase[] = [
   },
   {
     name: "debounce: a job that its key holds is held with the values of the last addition, or waits again",
+    rules: ["W7"],
     async run({ open }) {
       const store = await open();
       await putTask(store, { maxRunningPerKey: 1 });
@@ -91,6 +94,7 @@ export const debounceHeldCases: readonly DataStoreCase[] = [
     { what: "without a key in a task with a rate", settings: tenASecond(), key: {} },
   ].map(({ what, settings, key }) => ({
     name: `debounce: a job ${what} that was promoted and waits again leaves its place to others`,
+    rules: ["W7"],
     async run({ open }: DataStoreContext): Promise<void> {
       const store = await open();
       await putTask(store, settings);
@@ -105,6 +109,7 @@ export const debounceHeldCases: readonly DataStoreCase[] = [
   })),
   {
     name: "debounce: a job that was promoted and gets another key leaves its place, and takes one of the other key",
+    rules: ["W7"],
     async run({ open }) {
       const store = await open();
       await putTask(store, { maxRunningPerKey: 1 });

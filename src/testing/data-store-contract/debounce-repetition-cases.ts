@@ -8,6 +8,7 @@ import { again, twice } from "./repeat.ts";
 export const debounceRepetitionCases: readonly DataStoreCase[] = [
   {
     name: "debounce: a step whose answer was lost adds and changes nothing twice",
+    rules: ["W5"],
     async run({ open }) {
       const store = await open();
       const additions = [debounced(T0, { id: "a", payload: "1" }), debounced(T0, { id: "b", payload: "2" })];
@@ -23,6 +24,7 @@ export const debounceRepetitionCases: readonly DataStoreCase[] = [
   },
   {
     name: "debounce: an addition that is repeated late does not override a newer one",
+    rules: ["W5"],
     async run({ open }) {
       const store = await open();
       const first = [debounced(T0, { id: "a", payload: "1" })];
@@ -46,6 +48,7 @@ export const debounceRepetitionCases: readonly DataStoreCase[] = [
   },
   {
     name: "debounce: an addition that is repeated after its job was acquired leaves the next burst alone",
+    rules: ["W5"],
     async run({ open }) {
       const store = await open();
       const first = debounced(T0, { id: "a", payload: "1" });
@@ -70,6 +73,7 @@ export const debounceRepetitionCases: readonly DataStoreCase[] = [
   },
   ...[0, 60_000].map((resultExpirationMs) => ({
     name: `debounce: a repeated addition whose job has ended starts nothing (kept for ${resultExpirationMs} ms)`,
+    rules: ["W5"],
     isAboutLostAnswers: true as const,
     async run({ open }: DataStoreContext): Promise<void> {
       const store = await open();

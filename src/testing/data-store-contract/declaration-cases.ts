@@ -20,6 +20,7 @@ async function declare(
 export const declarationCases: readonly DataStoreCase[] = [
   {
     name: "schedule declarations: one that is new is added with its declaration and version",
+    rules: ["S1"],
     async run({ open }) {
       const store = await open();
       const schedule = makeSchedule({ declaration: "a", version: 3 });
@@ -29,6 +30,7 @@ export const declarationCases: readonly DataStoreCase[] = [
   },
   {
     name: "schedule declarations: while it is declared as before, nothing changes, whoever edited it since",
+    rules: ["S6"],
     async run({ open }) {
       const store = await open();
       await declare(store, { declaration: "a", priority: 1 });
@@ -40,6 +42,7 @@ export const declarationCases: readonly DataStoreCase[] = [
   },
   {
     name: "schedule declarations: what is declared anew replaces all but the history and the pause",
+    rules: ["S6", "S3"],
     async run({ open }) {
       const store = await open();
       const before = { declaration: "a", payload: '"old"', lastFireTime: T0 - 5, skippedCount: 4, paused: true };
@@ -63,6 +66,7 @@ export const declarationCases: readonly DataStoreCase[] = [
   },
   {
     name: "schedule declarations: with an equal rule the stored trigger and nextFireTime stay",
+    rules: ["S4", "S6"],
     async run({ open }) {
       const store = await open();
       await declare(store, { declaration: "a", nextFireTime: T0 - 77 });
@@ -73,6 +77,7 @@ export const declarationCases: readonly DataStoreCase[] = [
   },
   {
     name: "schedule declarations: a new rule revives one that has ended, and the same declaration does not",
+    rules: ["S4", "S6"],
     async run({ open }) {
       const store = await open();
       await declare(store, { declaration: "a", nextFireTime: null, lastFireTime: T0 - 1 });
@@ -84,6 +89,7 @@ export const declarationCases: readonly DataStoreCase[] = [
   },
   {
     name: "schedule declarations: a pause stays unless the addition sets it, with update and with replace",
+    rules: ["S5"],
     async run({ open }) {
       const store = await open();
       await declare(store, { declaration: "a", paused: true });
@@ -110,6 +116,7 @@ export const declarationCases: readonly DataStoreCase[] = [
   },
   {
     name: "schedule declarations: a lower version never overwrites a higher one, and none is lower than every one",
+    rules: ["S7"],
     async run({ open }) {
       const store = await open();
       await declare(store, { declaration: "a", version: 5, priority: 5 });
@@ -129,6 +136,7 @@ export const declarationCases: readonly DataStoreCase[] = [
   },
   {
     name: "schedule declarations: a higher version that declares the same raises the version and nothing else",
+    rules: ["S7"],
     async run({ open }) {
       const store = await open();
       await declare(store, { declaration: "a", version: 5 });
@@ -143,6 +151,7 @@ export const declarationCases: readonly DataStoreCase[] = [
   },
   {
     name: "schedule declarations: one without a declaration is an edit of what was never declared",
+    rules: ["S6"],
     async run({ open }) {
       const store = await open();
       await declare(store, { priority: 1 });
@@ -152,6 +161,7 @@ export const declarationCases: readonly DataStoreCase[] = [
   },
   {
     name: "schedule declarations: doNothing and edits leave the declaration as it is",
+    rules: ["S9"],
     async run({ open }) {
       const store = await open();
       await declare(store, { declaration: "a", version: 1 });
@@ -162,6 +172,7 @@ export const declarationCases: readonly DataStoreCase[] = [
   },
   {
     name: "schedule declarations: an id that comes twice in one call is declared one after the other",
+    rules: ["G15"],
     async run({ open }) {
       const store = await open();
       const [first, second] = ["a", "b"].map((declaration, priority) => makeSchedule({ declaration, priority }));

@@ -37,6 +37,7 @@ function behind(due: readonly LookedSchedule[]): [number, string] {
 export const dueCases: readonly DataStoreCase[] = [
   {
     name: "due schedules: each comes with every field that a planner needs",
+    rules: ["V2"],
     async run({ open }) {
       const store = await open();
       const schedule = makeSchedule({
@@ -64,6 +65,7 @@ export const dueCases: readonly DataStoreCase[] = [
   },
   {
     name: "due schedules: earliest next fire time first, then by id, at most the limit",
+    rules: ["V2", "V3"],
     async run({ open }) {
       const store = await open();
       await store.addSchedules(
@@ -81,6 +83,7 @@ export const dueCases: readonly DataStoreCase[] = [
   },
   {
     name: "due schedules: paused, exhausted and future ones are not due; one exactly at the window's end is",
+    rules: ["V2"],
     async run({ open }) {
       const store = await open();
       await store.addSchedules(
@@ -103,6 +106,7 @@ export const dueCases: readonly DataStoreCase[] = [
   },
   {
     name: "due schedules: a look ahead shows what is due by then",
+    rules: ["V2"],
     async run({ open }) {
       const store = await open();
       const soon = makeSchedule({ id: "soon", nextFireTime: T0 + 60 });
@@ -113,6 +117,7 @@ export const dueCases: readonly DataStoreCase[] = [
   },
   {
     name: "due schedules: nextFireAt is null in an empty store, and the earliest one where the limit is 0",
+    rules: ["V5"],
     async run({ open }) {
       const store = await open();
       equal(await windowOf(store), [[], null], "an empty store");
@@ -122,6 +127,7 @@ export const dueCases: readonly DataStoreCase[] = [
   },
   {
     name: "due schedules: pages go on behind the last one, across equal fire times, and none comes twice",
+    rules: ["V3"],
     async run({ open }) {
       const store = await open();
       const all = Array.from({ length: 23 }, (_, index) =>
@@ -142,6 +148,7 @@ export const dueCases: readonly DataStoreCase[] = [
   },
   {
     name: "due schedules: a page can go on behind a schedule that is no longer there",
+    rules: ["V3"],
     async run({ open }) {
       const store = await open();
       const all = Array.from({ length: 4 }, (_, index) => makeSchedule({ id: numbered("s", index) }));
@@ -154,6 +161,7 @@ export const dueCases: readonly DataStoreCase[] = [
   },
   {
     name: "due schedules: the rows of a page are bounded in bytes, and the first one is shown whatever its size",
+    rules: ["V3"],
     async run({ open }) {
       const store = await open();
       const payload = `"${"x".repeat(10_000)}"`;
@@ -181,6 +189,7 @@ export const dueCases: readonly DataStoreCase[] = [
   },
   {
     name: "due schedules: the size of a row follows its changes",
+    rules: ["V4"],
     async run({ open }) {
       const store = await open();
       const [before] = await lookedAt(store, makeSchedule());
@@ -194,6 +203,7 @@ export const dueCases: readonly DataStoreCase[] = [
   },
   {
     name: "due schedules: without schedules in the view none is shown",
+    rules: ["V9"],
     async run({ open }) {
       const store = await open();
       await store.addSchedules(add(makeSchedule()));
@@ -205,6 +215,7 @@ export const dueCases: readonly DataStoreCase[] = [
   },
   {
     name: "due schedules: everybody sees the same, and looking takes nothing",
+    rules: ["V1"],
     async run(context) {
       const [first, second] = await openTwo(context);
       const due = await lookedAt(first, makeSchedule());

@@ -23,6 +23,7 @@ async function fire(store: DataStore, by: string, isFavourite = true): Promise<v
 export const favouriteCases: readonly DataStoreCase[] = [
   {
     name: "favourites: a schedule that nobody has fired yet has none",
+    rules: ["P10"],
     async run({ open }) {
       const store = await open();
       await extend(store, [], { aliveUntil: T0 + 90_000 });
@@ -31,6 +32,7 @@ export const favouriteCases: readonly DataStoreCase[] = [
   },
   {
     name: "favourites: whoever committed the last plan, while it is alive, to the millisecond",
+    rules: ["P10", "L17"],
     async run({ open }) {
       const store = await open();
       await lookedAt(store, makeSchedule());
@@ -44,6 +46,7 @@ export const favouriteCases: readonly DataStoreCase[] = [
   },
   {
     name: "favourites: one that never said that it is alive is nobody",
+    rules: ["P10"],
     async run({ open }) {
       const store = await open();
       await lookedAt(store, makeSchedule());
@@ -54,6 +57,7 @@ export const favouriteCases: readonly DataStoreCase[] = [
   },
   {
     name: "favourites: the steps of another one that is alive take over",
+    rules: ["P10"],
     async run({ open }) {
       const store = await open();
       await lookedAt(store, makeSchedule());
@@ -65,6 +69,7 @@ export const favouriteCases: readonly DataStoreCase[] = [
   },
   {
     name: "favourites: one that cannot run the jobs leaves nobody, also where somebody was",
+    rules: ["P10"],
     async run({ open }) {
       const store = await open();
       await lookedAt(store, makeSchedule());
@@ -76,6 +81,7 @@ export const favouriteCases: readonly DataStoreCase[] = [
   },
   {
     name: "favourites: a scheduler tells that it is alive when it starts, and not with null",
+    rules: ["L17"],
     async run({ open }) {
       const store = await open();
       await lookedAt(store, makeSchedule());
@@ -92,6 +98,7 @@ export const favouriteCases: readonly DataStoreCase[] = [
   },
   {
     name: "favourites: one that stops says so, and is nobody from then on",
+    rules: ["L17", "P10"],
     async run({ open }) {
       const store = await open();
       await lookedAt(store, makeSchedule());
@@ -103,6 +110,7 @@ export const favouriteCases: readonly DataStoreCase[] = [
   },
   {
     name: "favourites: a step's report tells of them too, its own included",
+    rules: ["P10", "X3"],
     async run({ open }) {
       const store = await open();
       const [due] = await lookedAt(store, makeSchedule());
@@ -115,6 +123,7 @@ export const favouriteCases: readonly DataStoreCase[] = [
   },
   {
     name: "favourites: a plan of anybody counts, favourite or not",
+    rules: ["P11"],
     async run({ open }) {
       const store = await open();
       await lookedAt(store, makeSchedule());
@@ -126,6 +135,7 @@ export const favouriteCases: readonly DataStoreCase[] = [
   },
   {
     name: "favourites: clean-up forgets the dead alone",
+    rules: ["L20"],
     async run({ open }) {
       const store = await open();
       await lookedAt(store, makeSchedule());

@@ -33,6 +33,7 @@ function countOf(key: string, keys: readonly (string | undefined)[]): number {
 export const flowFairCases: readonly DataStoreCase[] = [
   {
     name: "turns: the keys of a fair task take turns, however many jobs of a key wait",
+    rules: ["F12"],
     async run({ open }) {
       const store = await open();
       await putTask(store, { fair: true });
@@ -50,6 +51,7 @@ export const flowFairCases: readonly DataStoreCase[] = [
   },
   {
     name: "turns: a step that acquires many jobs takes as many of each key, in the order of the key",
+    rules: ["F12"],
     async run({ open }) {
       const store = await open();
       await putTask(store, { fair: true });
@@ -65,6 +67,7 @@ export const flowFairCases: readonly DataStoreCase[] = [
   },
   {
     name: "turns: without them the oldest jobs come first",
+    rules: ["F12"],
     async run({ open }) {
       const store = await open();
       await putTask(store, {});
@@ -74,6 +77,7 @@ export const flowFairCases: readonly DataStoreCase[] = [
   },
   {
     name: "turns: a key that comes late has its turn at once, and no more than its turns",
+    rules: ["F13"],
     async run({ open }) {
       const store = await open();
       await putTask(store, { fair: true });
@@ -91,6 +95,7 @@ export const flowFairCases: readonly DataStoreCase[] = [
   },
   {
     name: "turns: a key that was idle has no turns to catch up",
+    rules: ["F13"],
     async run({ open }) {
       const store = await open();
       await putTask(store, { fair: true });
@@ -103,6 +108,7 @@ export const flowFairCases: readonly DataStoreCase[] = [
   },
   {
     name: "turns: a higher priority comes first, and keys take turns within a priority",
+    rules: ["F12"],
     async run({ open }) {
       const store = await open();
       await putTask(store, { fair: true });
@@ -119,6 +125,7 @@ export const flowFairCases: readonly DataStoreCase[] = [
   },
   {
     name: "turns: an urgent job of a key comes before its other jobs, even if they are promoted",
+    rules: ["F12"],
     async run({ open }) {
       const store = await open();
       await putTask(store, { fair: true });
@@ -130,6 +137,7 @@ export const flowFairCases: readonly DataStoreCase[] = [
   },
   {
     name: "turns: the jobs without a key are one more key",
+    rules: ["F1"],
     async run({ open }) {
       const store = await open();
       await putTask(store, { fair: true });
@@ -146,6 +154,7 @@ export const flowFairCases: readonly DataStoreCase[] = [
   },
   {
     name: "turns: at most 16 jobs of a key are promoted and wait, and the others follow",
+    rules: ["F5"],
     async run({ open }) {
       const store = await open();
       await putTask(store, { fair: true });
@@ -160,6 +169,7 @@ export const flowFairCases: readonly DataStoreCase[] = [
   },
   {
     name: "turns: promoted jobs show their own runAt",
+    rules: ["F15"],
     async run({ open }) {
       const store = await open();
       await putTask(store, { fair: true });
@@ -177,6 +187,7 @@ export const flowFairCases: readonly DataStoreCase[] = [
   },
   {
     name: "turns: a job that goes back to the queue keeps its runAt, and comes again",
+    rules: ["F10"],
     async run({ open }) {
       const store = await open();
       await putTask(store, { fair: true });
@@ -195,6 +206,7 @@ export const flowFairCases: readonly DataStoreCase[] = [
   },
   {
     name: "turns: a key whose promoted jobs were held again by a pause does not fall behind",
+    rules: ["F13"],
     async run({ open }) {
       const store = await open();
       await putTask(store, { fair: true });
@@ -213,6 +225,7 @@ export const flowFairCases: readonly DataStoreCase[] = [
   },
   {
     name: "turns: other limits of keys count too",
+    rules: ["F8"],
     async run({ open }) {
       const store = await open();
       await putTask(store, { fair: true, maxRunningPerKey: 2, maxRunningJobs: 5 });
@@ -229,6 +242,7 @@ export const flowFairCases: readonly DataStoreCase[] = [
   },
   {
     name: "turns: rates of keys count too",
+    rules: ["F8"],
     async run({ open }) {
       const store = await open();
       await putTask(store, { fair: true, ...tenASecond(2) });
@@ -241,6 +255,7 @@ export const flowFairCases: readonly DataStoreCase[] = [
   },
   {
     name: "turns: a backlog of thousands delays no other key",
+    rules: ["F12"],
     async run({ open }) {
       const store = await open();
       await putTask(store, { fair: true });
@@ -256,6 +271,7 @@ export const flowFairCases: readonly DataStoreCase[] = [
   },
   {
     name: "turns: a hundred keys get about as many turns each",
+    rules: ["F12"],
     async run({ open }) {
       const store = await open();
       await putTask(store, { fair: true });
@@ -277,6 +293,7 @@ export const flowFairCases: readonly DataStoreCase[] = [
   },
   {
     name: "turns: a fair task with a backlog comes neither before nor after all jobs of other tasks",
+    rules: ["F14"],
     async run({ open }) {
       const store = await open();
       await putTask(store, { fair: true });
@@ -296,6 +313,7 @@ export const flowFairCases: readonly DataStoreCase[] = [
   },
   {
     name: "turns: a task with waiting jobs can be made fair, and no longer so",
+    rules: ["F11"],
     async run({ open }) {
       const store = await open();
       await putTask(store, {});

@@ -30,6 +30,7 @@ const PAIR = [keyed("first", "k"), keyed("second", "k")];
 export const flowKeyCases: readonly DataStoreCase[] = [
   {
     name: "keys: no more jobs of a key run at once than the limit, and the end of one lets the next run in that step",
+    rules: ["F3"],
     async run({ open }) {
       const store = await open();
       await putTask(store, { maxRunningPerKey: 2 });
@@ -47,6 +48,7 @@ export const flowKeyCases: readonly DataStoreCase[] = [
   },
   {
     name: "keys: many schedulers at once never exceed a limit",
+    rules: ["F3", "G16"],
     async run(context) {
       const stores = await openTwo(context);
       await putTask(stores[0], { maxRunningPerKey: 3 });
@@ -64,6 +66,7 @@ export const flowKeyCases: readonly DataStoreCase[] = [
   },
   {
     name: "keys: tasks with equal keys do not count together, and jobs without a key do not count",
+    rules: ["F7"],
     async run({ open }) {
       const store = await open();
       await store.putTasks([makeTask({ maxRunningPerKey: 1 }), makeTask({ id: "other", maxRunningPerKey: 1 })]);
@@ -76,6 +79,7 @@ export const flowKeyCases: readonly DataStoreCase[] = [
   },
   {
     name: "keys: without a limit, and in a task that was never put, jobs with keys are acquired in the usual order",
+    rules: ["F1"],
     async run({ open }) {
       const store = await open();
       await putTask(store, {});
@@ -92,6 +96,7 @@ export const flowKeyCases: readonly DataStoreCase[] = [
   },
   {
     name: "keys: held jobs go by priority, then runAt, then addition",
+    rules: ["F2"],
     async run({ open }) {
       const store = await open();
       await putTask(store, { maxRunningPerKey: 1 });
@@ -109,6 +114,7 @@ export const flowKeyCases: readonly DataStoreCase[] = [
   },
   {
     name: "keys: the limit of the task counts too, and a task at its limit does not lose the jobs of its keys",
+    rules: ["F8"],
     async run({ open }) {
       const store = await open();
       await putTask(store, { maxRunningPerKey: 2, maxRunningJobs: 3 });
@@ -126,6 +132,7 @@ export const flowKeyCases: readonly DataStoreCase[] = [
   },
   {
     name: "keys: a job in a queue that nobody asks for keeps its place in its key until it is cancelled",
+    rules: ["F3"],
     async run({ open }) {
       const store = await open();
       await putTask(store, { maxRunningPerKey: 1 });
@@ -139,6 +146,7 @@ export const flowKeyCases: readonly DataStoreCase[] = [
   },
   {
     name: "keys: additions of a step take part in it",
+    rules: ["A1", "F3"],
     async run({ open }) {
       const store = await open();
       await putTask(store, { maxRunningPerKey: 1 });
@@ -156,6 +164,7 @@ export const flowKeyCases: readonly DataStoreCase[] = [
   },
   {
     name: "keys: hasReady tells whether a higher limit of jobs would acquire more, and counts no held job",
+    rules: ["V8"],
     async run({ open }) {
       const store = await open();
       await putTask(store, { maxRunningPerKey: 1 });
@@ -169,6 +178,7 @@ export const flowKeyCases: readonly DataStoreCase[] = [
   },
   {
     name: "keys: a step that acquires nothing makes the next job ready",
+    rules: ["F9"],
     async run({ open }) {
       const store = await open();
       await putTask(store, { maxRunningPerKey: 1 });
@@ -181,6 +191,7 @@ export const flowKeyCases: readonly DataStoreCase[] = [
   },
   {
     name: "keys: a job that is to be tried again later leaves its place to the next, and competes again when it is due",
+    rules: ["F10"],
     async run({ open }) {
       const store = await open();
       await putTask(store, { maxRunningPerKey: 1 });
@@ -196,6 +207,7 @@ export const flowKeyCases: readonly DataStoreCase[] = [
   },
   {
     name: "keys: a job that is to be tried again at once, or is given up, competes anew with the jobs of its key",
+    rules: ["F10"],
     async run({ open }) {
       const store = await open();
       await putTask(store, { maxRunningPerKey: 1 });
@@ -215,6 +227,7 @@ export const flowKeyCases: readonly DataStoreCase[] = [
   },
   {
     name: "keys: a lost job keeps no place, and competes anew with the jobs of its key",
+    rules: ["F10"],
     async run({ open }) {
       const store = await open();
       await putTask(store, { maxRunningPerKey: 1 });
@@ -234,6 +247,7 @@ export const flowKeyCases: readonly DataStoreCase[] = [
   },
   {
     name: "keys: an abandoned job leaves its place to the next",
+    rules: ["F3", "L12"],
     async run({ open }) {
       const store = await open();
       await putTask(store, { maxRunningPerKey: 1 });
@@ -245,6 +259,7 @@ export const flowKeyCases: readonly DataStoreCase[] = [
   },
   {
     name: "keys: leases that are given up at a start, or that nobody knows of, leave their places",
+    rules: ["F10", "L6", "L8"],
     async run({ open }) {
       const store = await open();
       await putTask(store, { maxRunningPerKey: 1 });
@@ -261,6 +276,7 @@ export const flowKeyCases: readonly DataStoreCase[] = [
   },
   {
     name: "keys: a held job that is cancelled ends at once, and a running one keeps its place until it is released",
+    rules: ["F10", "R10"],
     async run({ open }) {
       const store = await open();
       await putTask(store, { maxRunningPerKey: 1 });

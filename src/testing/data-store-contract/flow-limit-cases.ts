@@ -25,6 +25,7 @@ const FIVE = [1, 2, 3, 4, 5].map((number) => keyed(`job ${number}`, "k"));
 export const flowLimitCases: readonly DataStoreCase[] = [
   {
     name: "limits of keys: each setting comes back as it was put, counts as a change, and can be taken away",
+    rules: ["G4", "T1"],
     async run({ open }) {
       const store = await open();
       const rateLimit = { limit: 14, perMs: 1000, burst: 3 };
@@ -49,6 +50,7 @@ export const flowLimitCases: readonly DataStoreCase[] = [
   },
   {
     name: "limits of keys: a higher limit counts at once, and a lower one as soon as enough jobs have ended",
+    rules: ["F11"],
     async run({ open }) {
       const store = await open();
       await putTask(store, { maxRunningPerKey: 1 });
@@ -67,6 +69,7 @@ export const flowLimitCases: readonly DataStoreCase[] = [
   },
   {
     name: "limits of keys: a lower limit counts for jobs too that were promoted and wait",
+    rules: ["F11"],
     async run({ open }) {
       const store = await open();
       await putTask(store, { maxRunningPerKey: 4 });
@@ -78,6 +81,7 @@ export const flowLimitCases: readonly DataStoreCase[] = [
   },
   {
     name: "limits of keys: they can be given to a task whose jobs wait and run already, and taken away",
+    rules: ["F11"],
     async run({ open }) {
       const store = await open();
       await putTask(store, {});
@@ -92,6 +96,7 @@ export const flowLimitCases: readonly DataStoreCase[] = [
   },
   {
     name: "limits of keys: a job tells its key and what holds it, wherever it is shown",
+    rules: ["F15"],
     async run({ open }) {
       const store = await open();
       await putTask(store, { maxRunningPerKey: 1 });
@@ -115,6 +120,7 @@ export const flowLimitCases: readonly DataStoreCase[] = [
   },
   {
     name: "limits of keys: what an addition says about being held means nothing",
+    rules: ["F15"],
     async run({ open }) {
       const store = await open();
       await store.addJobs([makeJob({ heldBy: "limit" })]);
@@ -124,6 +130,7 @@ export const flowLimitCases: readonly DataStoreCase[] = [
   },
   {
     name: "limits of keys: a step names the jobs that it promoted and that were held before",
+    rules: ["F15"],
     async run({ open }) {
       const store = await open();
       await putTask(store, { maxRunningPerKey: 1 });
@@ -144,6 +151,7 @@ export const flowLimitCases: readonly DataStoreCase[] = [
   },
   {
     name: "limits of keys: the key of a schedule is the key of its jobs",
+    rules: ["P4"],
     async run({ open }) {
       const store = await open();
       await putTask(store, { maxRunningPerKey: 1 });
@@ -163,6 +171,7 @@ export const flowLimitCases: readonly DataStoreCase[] = [
   },
   {
     name: "limits of keys: a job that an overlap removes leaves its place, and one that was held leaves none",
+    rules: ["F9", "P14"],
     async run({ open }) {
       const store = await open();
       await putTask(store, { maxRunningPerKey: 1 });
@@ -194,6 +203,7 @@ export const flowLimitCases: readonly DataStoreCase[] = [
   },
   {
     name: "limits of keys: the repetition of a step loses no promotion, and exceeds no limit",
+    rules: ["X14"],
     async run({ open }) {
       const store = await open();
       await putTask(store, { maxRunningPerKey: 1 });
@@ -221,6 +231,7 @@ export const flowLimitCases: readonly DataStoreCase[] = [
   },
   {
     name: "limits of keys: an addition that is repeated adds no second job, and is held like the first",
+    rules: ["X9"],
     async run({ open }) {
       const store = await open();
       await putTask(store, { maxRunningPerKey: 1 });
@@ -235,6 +246,7 @@ export const flowLimitCases: readonly DataStoreCase[] = [
   },
   {
     name: "limits of keys: ten thousand keys are all served, each within its limit",
+    rules: ["F3"],
     async run({ open }) {
       const store = await open();
       await putTask(store, { maxRunningPerKey: 1 });
@@ -253,6 +265,7 @@ export const flowLimitCases: readonly DataStoreCase[] = [
   },
   {
     name: "inspection: tells how many of the waiting jobs are held",
+    rules: ["I7"],
     async run({ open }) {
       const store = await open();
       await putTask(store, { maxRunningPerKey: 1 });

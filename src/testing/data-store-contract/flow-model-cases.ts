@@ -125,6 +125,7 @@ class Story {
 
 export const flowModelCases: readonly DataStoreCase[] = [1, 2, 3].map((seed) => ({
   name: `flow control: no limit is exceeded and no job is forgotten, whatever happens (${seed})`,
+  rules: ["F3", "F4", "Q6", "Q11"],
   async run(context) {
     await new Story(await openTwo(context), seed * 7919).run();
   },

@@ -23,6 +23,7 @@ const ONE_KEY = [keyed("k1", "k"), keyed("k2", "k"), keyed("l1", "l"), keyed("l2
 export const flowPauseCases: readonly DataStoreCase[] = [
   {
     name: "pauses: no job of a paused task is acquired, and other tasks go on",
+    rules: ["T9"],
     async run(context) {
       const [store, other] = await openTwo(context);
       await store.putTasks([makeTask(), makeTask({ id: "other" })]);
@@ -39,6 +40,7 @@ export const flowPauseCases: readonly DataStoreCase[] = [
   },
   {
     name: "pauses: a job that runs goes on, and stays when it goes back to the queue",
+    rules: ["T9"],
     async run({ open }) {
       for (const kind of ["task", "key"]) {
         const store = await open();
@@ -71,6 +73,7 @@ export const flowPauseCases: readonly DataStoreCase[] = [
   },
   {
     name: "pauses: that of a key holds the jobs of the key alone, in this task alone",
+    rules: ["T10"],
     async run({ open }) {
       const store = await open();
       await store.putTasks([makeTask(), makeTask({ id: "other" })]);
@@ -86,6 +89,7 @@ export const flowPauseCases: readonly DataStoreCase[] = [
   },
   {
     name: "pauses: that of a key needs no job, no limit and no key that was ever used",
+    rules: ["T10"],
     async run({ open }) {
       const store = await open();
       await putTask(store, {});
@@ -105,6 +109,7 @@ export const flowPauseCases: readonly DataStoreCase[] = [
   },
   {
     name: "pauses: they count for jobs too that were promoted, or were ready before",
+    rules: ["T11"],
     async run({ open }) {
       const store = await open();
       await putTask(store, {});
@@ -122,6 +127,7 @@ export const flowPauseCases: readonly DataStoreCase[] = [
   },
   {
     name: "pauses: each is told, by task, then key, and pausing twice or going on twice changes nothing",
+    rules: ["T13", "T12"],
     async run({ open }) {
       const store = await open();
       await store.putTasks([makeTask(), makeTask({ id: "other" })]);
@@ -148,6 +154,7 @@ export const flowPauseCases: readonly DataStoreCase[] = [
   },
   {
     name: "pauses: a task that does not exist cannot be paused, and one that is removed and put again is not paused",
+    rules: ["T12", "T14"],
     async run({ open }) {
       const store = await open();
       await store.addJobs([makeJob()]);
@@ -167,6 +174,7 @@ export const flowPauseCases: readonly DataStoreCase[] = [
   },
   {
     name: "pauses: a task tells that it is paused, and what a program declares changes nothing about it",
+    rules: ["T14"],
     async run({ open }) {
       const store = await open();
       equal(await store.putTasks([makeTask({ paused: true })]), ["added"], "a new task");
@@ -188,6 +196,7 @@ export const flowPauseCases: readonly DataStoreCase[] = [
   },
   {
     name: "pauses: delayed jobs that become due meanwhile, and additions, wait; a cancelled one ends",
+    rules: ["T11"],
     async run({ open }) {
       const store = await open();
       await putTask(store, {});
@@ -208,6 +217,7 @@ export const flowPauseCases: readonly DataStoreCase[] = [
   },
   {
     name: "pauses: a limit of running jobs and a rate hold when the task goes on",
+    rules: ["F8"],
     async run({ open }) {
       const store = await open();
       await putTask(store, { ...tenASecond(2), maxRunningPerKey: 1 });
@@ -222,6 +232,7 @@ export const flowPauseCases: readonly DataStoreCase[] = [
   },
   {
     name: "pauses: the keys of a fair task go on with their turns",
+    rules: ["F13"],
     async run({ open }) {
       const store = await open();
       await putTask(store, { fair: true });
@@ -234,6 +245,7 @@ export const flowPauseCases: readonly DataStoreCase[] = [
   },
   {
     name: "pauses: the repetition of a step names what the step acquired before the pause, and acquires no more",
+    rules: ["X12", "T9"],
     async run({ open }) {
       const store = await open();
       await putTask(store, {});
@@ -254,6 +266,7 @@ export const flowPauseCases: readonly DataStoreCase[] = [
   },
   {
     name: "inspection: jobs that are held, and those of a paused task, are due too",
+    rules: ["I8"],
     async run({ open }) {
       const store = await open();
       await store.putTasks([makeTask({ maxRunningPerKey: 1 }), makeTask({ id: "other" })]);

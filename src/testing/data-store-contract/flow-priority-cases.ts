@@ -20,6 +20,7 @@ function jobsOf(name: string, count: number, priority: number): JobRecord[] {
 export const flowPriorityCases: readonly DataStoreCase[] = [
   {
     name: "keys: a job that was promoted makes room for a more urgent one of its key, which comes next",
+    rules: ["F6"],
     async run({ open }) {
       const store = await open();
       await putTask(store, { maxRunningPerKey: 1 });
@@ -38,6 +39,7 @@ export const flowPriorityCases: readonly DataStoreCase[] = [
   },
   {
     name: "keys: only so many jobs make room as more urgent ones wait, the least urgent and latest first",
+    rules: ["F6"],
     async run({ open }) {
       const store = await open();
       await putTask(store, { maxRunningPerKey: 4 });
@@ -53,6 +55,7 @@ export const flowPriorityCases: readonly DataStoreCase[] = [
   },
   {
     name: "keys: jobs make room for very many more urgent ones, and this comes to an end",
+    rules: ["F6"],
     async run({ open }) {
       const store = await open();
       await putTask(store, { maxRunningPerKey: 50 });
@@ -67,6 +70,7 @@ export const flowPriorityCases: readonly DataStoreCase[] = [
   },
   {
     name: "keys: a job that becomes due, is put back, or whose parent ends takes the place of a less urgent one",
+    rules: ["F6"],
     async run({ open }) {
       const store = await open();
       await putTask(store, { maxRunningPerKey: 1 });
@@ -87,6 +91,7 @@ export const flowPriorityCases: readonly DataStoreCase[] = [
   },
   {
     name: "rates: a job that was promoted gives its token to a more urgent one, and none is lost",
+    rules: ["F6"],
     async run({ open }) {
       const store = await open();
       await putTask(store, tenASecond(2));
@@ -105,6 +110,7 @@ export const flowPriorityCases: readonly DataStoreCase[] = [
   },
   {
     name: "turns: of as many promoted jobs as may wait, one makes room for a more urgent one, and keeps its runAt",
+    rules: ["F6"],
     async run({ open }) {
       const store = await open();
       await putTask(store, { fair: true });
@@ -127,6 +133,7 @@ export const flowPriorityCases: readonly DataStoreCase[] = [
   },
   {
     name: "pauses: while a key is paused, no job of it makes room, and the most urgent one comes first afterwards",
+    rules: ["F5", "F6"],
     async run({ open }) {
       const store = await open();
       await putTask(store, { maxRunningPerKey: 1 });

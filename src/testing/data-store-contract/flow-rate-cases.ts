@@ -50,6 +50,7 @@ function mostIn(perMs: number, starts: readonly number[]): number {
 export const flowRateCases: readonly DataStoreCase[] = [
   {
     name: "rates: jobs start as far apart as the rate says, and the step tells when the next may start",
+    rules: ["F4", "V6"],
     async run({ open }) {
       const store = await open();
       await putTask(store, tenASecond());
@@ -69,6 +70,7 @@ export const flowRateCases: readonly DataStoreCase[] = [
   },
   {
     name: "rates: a burst lets so many start at once after a pause, and no longer pause lets more",
+    rules: ["F4"],
     async run({ open }) {
       const store = await open();
       await putTask(store, tenASecond(3));
@@ -93,6 +95,7 @@ export const flowRateCases: readonly DataStoreCase[] = [
   },
   {
     name: "rates: over a long time and several stores and schedulers, exactly as many start as the rate says",
+    rules: ["F4"],
     async run(context) {
       const stores = await openTwo(context);
       const [burst, intervalMs] = [4, 100];
@@ -116,6 +119,7 @@ export const flowRateCases: readonly DataStoreCase[] = [
   },
   {
     name: "rates: no time has more starts than the rate allows, where starts are not whole milliseconds apart",
+    rules: ["F4"],
     async run(context) {
       const stores = await openTwo(context);
       await putTask(stores[0], { rateLimit: { limit: 14, perMs: 1000, burst: 1 } });
@@ -127,6 +131,7 @@ export const flowRateCases: readonly DataStoreCase[] = [
   },
   {
     name: "rates: more than one start in a millisecond is possible with a burst",
+    rules: ["F4"],
     async run({ open }) {
       const store = await open();
       await putTask(store, { rateLimit: { limit: 3000, perMs: 2000, burst: 50 } });
@@ -138,6 +143,7 @@ export const flowRateCases: readonly DataStoreCase[] = [
   },
   {
     name: "rates: each key has its own, the jobs without a key share one, and so has each task",
+    rules: ["F7"],
     async run({ open }) {
       const store = await open();
       await store.putTasks([makeTask(tenASecond()), makeTask({ id: "other", ...tenASecond(2) })]);
@@ -151,6 +157,7 @@ export const flowRateCases: readonly DataStoreCase[] = [
   },
   {
     name: "rates: jobs over the rate take no place from other tasks, and are in the order of their priority",
+    rules: ["F8", "F2"],
     async run({ open }) {
       const store = await open();
       await putTask(store, tenASecond());
@@ -163,6 +170,7 @@ export const flowRateCases: readonly DataStoreCase[] = [
   },
   {
     name: "rates: a job without a key is held by the rate, and has no key",
+    rules: ["F1"],
     async run({ open }) {
       const store = await open();
       await putTask(store, tenASecond());
@@ -179,6 +187,7 @@ export const flowRateCases: readonly DataStoreCase[] = [
   },
   {
     name: "rates: attempts count, so a job that is tried again or was lost takes another token",
+    rules: ["F4"],
     async run({ open }) {
       const store = await open();
       await putTask(store, tenASecond());
@@ -195,6 +204,7 @@ export const flowRateCases: readonly DataStoreCase[] = [
   },
   {
     name: "rates: a job that is cancelled before it starts takes no token",
+    rules: ["F4"],
     async run({ open }) {
       const store = await open();
       await putTask(store, tenASecond());
@@ -208,6 +218,7 @@ export const flowRateCases: readonly DataStoreCase[] = [
   },
   {
     name: "rates: the repetition of a step takes no token twice",
+    rules: ["X14"],
     async run({ open }) {
       const store = await open();
       await putTask(store, tenASecond(3));
@@ -222,6 +233,7 @@ export const flowRateCases: readonly DataStoreCase[] = [
   },
   {
     name: "rates: other limits count too, and no token is lost to them",
+    rules: ["F8"],
     async run({ open }) {
       const store = await open();
       await putTask(store, { ...tenASecond(3), maxRunningPerKey: 1 });
@@ -244,6 +256,7 @@ export const flowRateCases: readonly DataStoreCase[] = [
   },
   {
     name: "rates: delayed jobs wait for their time, then for a token",
+    rules: ["F4"],
     async run({ open }) {
       const store = await open();
       await putTask(store, tenASecond());
@@ -256,6 +269,7 @@ export const flowRateCases: readonly DataStoreCase[] = [
   },
   {
     name: "rates: a scheduler whose clock is behind takes no token that others have taken",
+    rules: ["K4"],
     async run({ open }) {
       const store = await open();
       await putTask(store, tenASecond());
@@ -268,6 +282,7 @@ export const flowRateCases: readonly DataStoreCase[] = [
   },
   {
     name: "rates: a scheduler whose clock is ahead by less than a minute lets nobody forget what was taken",
+    rules: ["K4"],
     async run({ open }) {
       const store = await open();
       await putTask(store, tenASecond());
@@ -288,6 +303,7 @@ export const flowRateCases: readonly DataStoreCase[] = [
   },
   {
     name: "rates: they can be given to a task whose jobs wait, changed, and taken away; an unchanged one stays",
+    rules: ["F11"],
     async run({ open }) {
       const store = await open();
       await putTask(store, {});
@@ -308,6 +324,7 @@ export const flowRateCases: readonly DataStoreCase[] = [
   },
   {
     name: "rates: a job of a key or task without a rate is not touched by those of others",
+    rules: ["F7"],
     async run({ open }) {
       const store = await open();
       await store.putTasks([makeTask(tenASecond()), makeTask({ id: "other" })]);

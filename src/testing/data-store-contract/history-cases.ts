@@ -48,6 +48,7 @@ const KEYED = { ...RICH, concurrencyKey: TEXT };
 export const historyCases: readonly DataStoreCase[] = [
   {
     name: "history: attempts that failed stay with the job, in the commit that puts the job back",
+    rules: ["R9"],
     async run(context) {
       const [store, other] = await openTwo(context);
       await endedJob(store);
@@ -69,6 +70,7 @@ export const historyCases: readonly DataStoreCase[] = [
   },
   {
     name: "history: of a release that does not count changes nothing, and a repeated release counts once",
+    rules: ["R9"],
     async run({ open }) {
       const store = await open();
       const job = await leasedJob(store);
@@ -85,6 +87,7 @@ export const historyCases: readonly DataStoreCase[] = [
   },
   {
     name: "history: an attempt that was lost stays with the job that is taken back, and with the one that ends",
+    rules: ["R9"],
     async run(context) {
       const [store, other] = await openTwo(context);
       const job = await leasedJob(store, { maxRecoveries: 1 });
@@ -106,6 +109,7 @@ export const historyCases: readonly DataStoreCase[] = [
   },
   {
     name: "history: progress is kept with the extension of the lease, and stays until there is other",
+    rules: ["L5"],
     async run(context) {
       const [store, other] = await openTwo(context);
       await leasedJob(store);
@@ -122,6 +126,7 @@ export const historyCases: readonly DataStoreCase[] = [
   },
   {
     name: "history: a result keeps what its job was",
+    rules: ["R13"],
     async run({ open }) {
       const store = await open();
       await endedJob(store);
@@ -136,6 +141,7 @@ export const historyCases: readonly DataStoreCase[] = [
   },
   {
     name: "history: a job that the store ends by itself leaves as much, and the answer tells less",
+    rules: ["R13"],
     async run({ open }) {
       const store = await open();
       await endedJob(store);

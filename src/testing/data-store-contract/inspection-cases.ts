@@ -34,6 +34,7 @@ async function oldest(
 export const inspectionCases: readonly DataStoreCase[] = [
   {
     name: "inspection: an empty store has nothing, and tells its clock only if it has one",
+    rules: ["I10"],
     async run({ open }) {
       const { storeNow, ...rest } = await (await open()).inspect(T0);
       equal(rest, { tasks: [], oldestDueJob: null, oldestDueSchedule: null }, "an empty store");
@@ -42,6 +43,7 @@ export const inspectionCases: readonly DataStoreCase[] = [
   },
   {
     name: "inspection: counts the unfinished jobs of each task by what they do",
+    rules: ["I7"],
     async run(context) {
       const [store, other] = await openTwo(context);
       const jobs = [
@@ -64,6 +66,7 @@ export const inspectionCases: readonly DataStoreCase[] = [
   },
   {
     name: "inspection: counts jobs of schedules, jobs that are not added twice, and jobs that are lost",
+    rules: ["I7"],
     async run({ open }) {
       const store = await open();
       const [due] = await lookedAt(store, makeSchedule());
@@ -83,6 +86,7 @@ export const inspectionCases: readonly DataStoreCase[] = [
   },
   {
     name: "inspection: names the job that has waited longest, whatever its task, executor and priority",
+    rules: ["I8"],
     async run({ open }) {
       const store = await open();
       const nothing = { oldestDueJob: null, oldestDueSchedule: null };
@@ -105,6 +109,7 @@ export const inspectionCases: readonly DataStoreCase[] = [
   },
   {
     name: "inspection: a job is due that was delayed, and none that runs or is to run later",
+    rules: ["I8"],
     async run({ open }) {
       const store = await open();
       await store.addJobs([makeJob({ id: "later", runAt: T0 + 10 }), makeJob({ id: "delayed", runAt: T0 + 5 })]);
@@ -117,6 +122,7 @@ export const inspectionCases: readonly DataStoreCase[] = [
   },
   {
     name: "inspection: names the schedule whose fire waits longest, paused ones aside",
+    rules: ["I9"],
     async run({ open }) {
       const store = await open();
       await store.addSchedules(
@@ -135,6 +141,7 @@ export const inspectionCases: readonly DataStoreCase[] = [
   },
   {
     name: "inspection: counts schedules by state when asked to, and only then",
+    rules: ["I11"],
     async run(context) {
       const [store, other] = await openTwo(context);
       await store.addSchedules(

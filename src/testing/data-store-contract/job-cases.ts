@@ -18,6 +18,7 @@ import {
 export const jobCases: readonly DataStoreCase[] = [
   {
     name: "jobs: every field comes back as it was added",
+    rules: ["G4"],
     async run({ open }) {
       const store = await open();
       const job = makeJob({
@@ -43,6 +44,7 @@ export const jobCases: readonly DataStoreCase[] = [
   },
   {
     name: "jobs: an unknown id is null, and adding none adds none",
+    rules: ["G14"],
     async run({ open }) {
       const store = await open();
       equal(await store.getJob("missing"), null, "an unknown job");
@@ -51,6 +53,7 @@ export const jobCases: readonly DataStoreCase[] = [
   },
   {
     name: "jobs: one whose idempotency key an unfinished job has is answered with that job",
+    rules: ["A2"],
     async run({ open }) {
       const store = await open();
       const first = makeJob({ id: "first", idempotencyKey: "key", payload: '"one"' });
@@ -72,6 +75,7 @@ export const jobCases: readonly DataStoreCase[] = [
   },
   {
     name: "jobs: one whose schedule and fire time an unfinished job has is answered with that job",
+    rules: ["A3"],
     async run({ open }) {
       const store = await open();
       const first = makeJob({ id: "first", scheduleId: "schedule", fireTime: T0 });
@@ -99,6 +103,7 @@ export const jobCases: readonly DataStoreCase[] = [
   },
   {
     name: "jobs: an idempotency key that comes twice in one call makes one job",
+    rules: ["A2", "G15"],
     async run({ open }) {
       const store = await open();
       const answers = await store.addJobs([
@@ -117,6 +122,7 @@ export const jobCases: readonly DataStoreCase[] = [
   },
   {
     name: "jobs: an idempotency key belongs to its task",
+    rules: ["A2"],
     async run({ open }) {
       const store = await open();
       const mine = makeJob({ id: "mine", idempotencyKey: "key" });
@@ -151,6 +157,7 @@ export const jobCases: readonly DataStoreCase[] = [
   },
   {
     name: "jobs: an idempotency key is held by a leased job, and free once the job has finished",
+    rules: ["A2"],
     async run({ open }) {
       const store = await open();
       const job = await leasedJob(store, { id: "a", idempotencyKey: "key" });
@@ -163,6 +170,7 @@ export const jobCases: readonly DataStoreCase[] = [
   },
   {
     name: "jobs: one whose id exists is not added again, and answers as new: it repeats an unknown write",
+    rules: ["A4"],
     async run({ open }) {
       const store = await open();
       const jobs = [makeJob({ id: "a", idempotencyKey: "key" }), makeJob({ id: "b" })];
@@ -181,6 +189,7 @@ export const jobCases: readonly DataStoreCase[] = [
   },
   {
     name: "jobs: repeating an addition does not touch a job that is leased or has run meanwhile",
+    rules: ["A4"],
     async run({ open }) {
       const store = await open();
       const job = await leasedJob(store);
@@ -193,6 +202,7 @@ export const jobCases: readonly DataStoreCase[] = [
   },
   {
     name: "jobs: repeating an addition whose job ran and kept no result does not run it again, within 10 minutes",
+    rules: ["A5"],
     isAboutLostAnswers: true,
     async run({ open }) {
       const store = await open();
@@ -215,6 +225,7 @@ export const jobCases: readonly DataStoreCase[] = [
   },
   {
     name: "jobs: repeating an addition whose job was cancelled, or lost for good, and kept no result does not run it",
+    rules: ["A5"],
     isAboutLostAnswers: true,
     async run({ open }) {
       const store = await open();
@@ -240,6 +251,7 @@ export const jobCases: readonly DataStoreCase[] = [
   },
   {
     name: "jobs: pages of unfinished jobs come by id, of one task or schedule where asked",
+    rules: ["I1", "I4"],
     async run({ open }) {
       const store = await open();
       await store.addJobs([
@@ -260,6 +272,7 @@ export const jobCases: readonly DataStoreCase[] = [
   },
   {
     name: "jobs: pages show leased jobs, and no finished ones",
+    rules: ["I4"],
     async run({ open }) {
       const store = await open();
       const job = await leasedJob(store, { id: "a" });
@@ -270,6 +283,7 @@ export const jobCases: readonly DataStoreCase[] = [
   },
   {
     name: "jobs: a thousand at once are added, and come in order",
+    rules: ["A1", "G15"],
     async run({ open }) {
       const store = await open();
       const jobs = makeJobs(1000);
@@ -286,6 +300,7 @@ export const jobCases: readonly DataStoreCase[] = [
   },
   {
     name: "jobs: alike ones and different ones in one call each come back as they were added",
+    rules: ["G4", "G15"],
     async run({ open }) {
       const store = await open();
       const alike = (id: string): JobRecord => makeJob({ id, payload: `"${id}"`, metadata: { id } });
@@ -336,6 +351,7 @@ export const jobCases: readonly DataStoreCase[] = [
   },
   {
     name: "jobs: many calls at once each get their own answers",
+    rules: ["G16", "G15"],
     async run({ open }) {
       const store = await open();
       const answers = await Promise.all(

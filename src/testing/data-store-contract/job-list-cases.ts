@@ -6,6 +6,7 @@ import { makeJob, makeJobs, makeTask, numbered, step, T0 } from "./makers.ts";
 export const jobListCases: readonly DataStoreCase[] = [
   {
     name: "lists: jobs are queued, held or running, as their records say",
+    rules: ["I4"],
     async run({ open }) {
       const store = await open();
       await store.putTasks([makeTask({ maxRunningPerKey: 1 })]);
@@ -32,6 +33,7 @@ export const jobListCases: readonly DataStoreCase[] = [
   },
   {
     name: "lists: jobs can be of a time in which they are to run, whose end does not belong to it",
+    rules: ["I4"],
     async run({ open }) {
       const store = await open();
       const times = [0, 1, 2, 3].map((index) => makeJob({ id: `j${index}`, runAt: T0 + index * 1000 }));
@@ -49,6 +51,7 @@ export const jobListCases: readonly DataStoreCase[] = [
   },
   {
     name: "lists: a job of a fair task is found by its true runAt while it waits for its turn",
+    rules: ["F15", "I4"],
     async run({ open }) {
       const store = await open();
       await store.putTasks([makeTask({ fair: true })]);
@@ -59,6 +62,7 @@ export const jobListCases: readonly DataStoreCase[] = [
   },
   {
     name: "lists: jobs are found by a part of id, task, schedule or key",
+    rules: ["I6", "I4"],
     async run({ open }) {
       const store = await open();
       await store.addJobs([
@@ -76,6 +80,7 @@ export const jobListCases: readonly DataStoreCase[] = [
   },
   {
     name: "lists: a cursor of jobs stays good in both orders while jobs come and go",
+    rules: ["I2"],
     async run({ open }) {
       const store = await open();
       await store.addJobs(makeJobs(6));

@@ -31,6 +31,7 @@ function surrender(fields: Partial<LeaseSurrender> = {}): LeaseSurrender {
 export const leaseCases: readonly DataStoreCase[] = [
   {
     name: "leases: extending moves their end, for those that are still the caller's",
+    rules: ["L2"],
     async run({ open }) {
       const store = await open();
       await store.addJobs(makeJobs(3));
@@ -56,6 +57,7 @@ export const leaseCases: readonly DataStoreCase[] = [
   },
   {
     name: "leases: an extension that arrives late shortens none",
+    rules: ["L3"],
     async run({ open }) {
       const store = await open();
       await store.addJobs(makeJobs(1));
@@ -69,6 +71,7 @@ export const leaseCases: readonly DataStoreCase[] = [
   },
   {
     name: "leases: one that has ended can be extended until somebody takes the job, and not after",
+    rules: ["L2"],
     async run({ open }) {
       const store = await open();
       await store.addJobs(makeJobs(2));
@@ -84,6 +87,7 @@ export const leaseCases: readonly DataStoreCase[] = [
   },
   {
     name: "leases: of another scheduler cannot be extended, and extending none is fine",
+    rules: ["L2"],
     async run({ open }) {
       const store = await open();
       await leasedJob(store);
@@ -94,6 +98,7 @@ export const leaseCases: readonly DataStoreCase[] = [
   },
   {
     name: "leases: whoever extends learns what is to be cancelled",
+    rules: ["L4"],
     async run({ open }) {
       const store = await open();
       await store.addJobs(makeJobs(2));
@@ -110,6 +115,7 @@ export const leaseCases: readonly DataStoreCase[] = [
   },
   {
     name: "leases: a scheduler that comes back gives up its own of before, and nobody else's",
+    rules: ["L8"],
     async run({ open }) {
       const store = await open();
       await store.addJobs(makeJobs(3));
@@ -136,6 +142,7 @@ export const leaseCases: readonly DataStoreCase[] = [
   },
   {
     name: "leases: giving up goes the way of recovery, so it can abandon and cancel",
+    rules: ["L10", "L12"],
     async run({ open }) {
       const store = await open();
       await store.addJobs([makeJob({ id: "a", maxRecoveries: 0 }), makeJob({ id: "b" }), makeJob({ id: "c" })]);
@@ -156,6 +163,7 @@ export const leaseCases: readonly DataStoreCase[] = [
   },
   {
     name: "leases: giving up spares what this very incarnation leased, so that a try that arrives late takes nothing",
+    rules: ["L8"],
     async run({ open }) {
       const store = await open();
       await store.addJobs(makeJobs(3));
@@ -172,6 +180,7 @@ export const leaseCases: readonly DataStoreCase[] = [
   },
   {
     name: "leases: what a step fired and leased before its process died is recovered when its identity comes back",
+    rules: ["L8"],
     async run({ open }) {
       const store = await open();
       const [due] = await lookedAt(store, makeSchedule());
@@ -188,6 +197,7 @@ export const leaseCases: readonly DataStoreCase[] = [
   },
   {
     name: "leases: giving up spares the other runs of the identity that count as alive, to the millisecond",
+    rules: ["L8", "K1"],
     async run({ open }) {
       const store = await open();
       await store.addJobs(makeJobs(3));
@@ -213,6 +223,7 @@ export const leaseCases: readonly DataStoreCase[] = [
   },
   {
     name: "leases: a step that carries a sign of life is of a run that is alive",
+    rules: ["L17"],
     async run({ open }) {
       const store = await open();
       await store.addJobs(makeJobs(1));
@@ -224,6 +235,7 @@ export const leaseCases: readonly DataStoreCase[] = [
   },
   {
     name: "leases: a run that is alone gives up what all others of its identity left, whatever they said",
+    rules: ["L9"],
     async run({ open }) {
       const store = await open();
       await store.addJobs(makeJobs(2));
@@ -238,6 +250,7 @@ export const leaseCases: readonly DataStoreCase[] = [
   },
   {
     name: "leases: whoever says that it is alive learns of the last heartbeats of all others",
+    rules: ["L19"],
     async run({ open }) {
       const store = await open();
       const tick = { role: "both", isResident: false, tasks: [], executors: [] } as const;
@@ -268,6 +281,7 @@ export const leaseCases: readonly DataStoreCase[] = [
   },
   {
     name: "leases: the runs of schedulers that are alive are listed, with what they said last",
+    rules: ["L18"],
     async run({ open }) {
       const store = await open();
       equal(await store.getSchedulers(T0), [], "nobody");

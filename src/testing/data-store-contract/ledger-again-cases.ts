@@ -71,13 +71,14 @@ async function shared(ledger: Ledger): Promise<readonly OccurrenceRecord[]> {
 
 export const ledgerAgainCases: readonly DataStoreCase[] = [
   ledgerCase(
+    ["H11"],
     "changes: an addition of what was removed takes back its skips from its start on",
     async (store, ledger) => {
       const runs = await relived(store);
       equal(await shared(ledger), [runs[1], runs[5]], "the entries");
     },
   ),
-  ledgerCase("changes: an addition cuts a skip that reaches beyond its start", async (store, ledger) => {
+  ledgerCase(["H11"], "changes: an addition cuts a skip that reaches beyond its start", async (store, ledger) => {
     await store.addSchedules(add(makeSchedule()), { ...NOTE, at: T0 });
     const skip = makeSkip(T0, { until: T0 + 8000, verdict: "tooOld", count: 9 });
     await commit(store, [planOf(await seenAgain(store), { fires: [], skips: [skip], nextFireTime: T0 + 9000 })], {
@@ -87,24 +88,29 @@ export const ledgerAgainCases: readonly DataStoreCase[] = [
     await store.addSchedules(add(makeSchedule({ nextFireTime: T0 + 4000 })), NOTE);
     equal(await shared(ledger), [partOf(skip, T0, T0 + 3999)], "the entries");
   }),
-  ledgerCase("ledger: a plan's skip leaves out what an earlier life of the schedule ran", async (store, ledger) => {
-    const runs = await relived(store);
-    const skip = await passOver(store);
-    const entries = [
-      partOf(skip, T0, T0 + 999),
-      runs[1],
-      partOf(skip, T0 + 1001, T0 + 1999),
-      partOf(skip, T0 + 2001, T0 + 4999),
-      runs[5],
-      partOf(skip, T0 + 5001, T0 + 8000),
-    ];
-    equal(await shared(ledger), entries, "the entries while a job of the earlier life is unfinished");
-    const job = present(await store.getJob(jobIdAt(T0 + 2000)), "the second job");
-    await end(store, job, { finishedAt: AT });
-    entries.splice(3, 0, runOf(job, { finishedAt: AT }));
-    equal(await shared(ledger), entries, "the entries once the job has ended");
-  }),
   ledgerCase(
+    ["H7"],
+    "ledger: a plan's skip leaves out what an earlier life of the schedule ran",
+    async (store, ledger) => {
+      const runs = await relived(store);
+      const skip = await passOver(store);
+      const entries = [
+        partOf(skip, T0, T0 + 999),
+        runs[1],
+        partOf(skip, T0 + 1001, T0 + 1999),
+        partOf(skip, T0 + 2001, T0 + 4999),
+        runs[5],
+        partOf(skip, T0 + 5001, T0 + 8000),
+      ];
+      equal(await shared(ledger), entries, "the entries while a job of the earlier life is unfinished");
+      const job = present(await store.getJob(jobIdAt(T0 + 2000)), "the second job");
+      await end(store, job, { finishedAt: AT });
+      entries.splice(3, 0, runOf(job, { finishedAt: AT }));
+      equal(await shared(ledger), entries, "the entries once the job has ended");
+    },
+  ),
+  ledgerCase(
+    ["H7"],
     "ledger: a skip leaves out an earlier run, when a call adds the schedule and replaces it",
     async (store, ledger) => {
       const schedule = makeSchedule({ metadata: { is: "first" } });
@@ -119,21 +125,25 @@ export const ledgerAgainCases: readonly DataStoreCase[] = [
       equal(entries.length, 6, "how many entries there are");
     },
   ),
-  ledgerCase("ledger: what a change passes over leaves out what ran in an earlier life", async (store, ledger) => {
-    const runs = await relived(store);
-    await store.removeSchedule("schedule", NOTE);
-    const removed = makeSkip(T0, { until: AT, verdict: "removed", count: null });
-    const entries = [
-      partOf(removed, T0, T0 + 999),
-      runs[1],
-      partOf(removed, T0 + 1001, T0 + 1999),
-      partOf(removed, T0 + 2001, T0 + 4999),
-      runs[5],
-      partOf(removed, T0 + 5001, AT),
-    ];
-    equal(await shared(ledger), entries, "the entries");
-  }),
-  ledgerCase("ledger: a fire time that runs in both lives has the later run", async (store, ledger) => {
+  ledgerCase(
+    ["H7"],
+    "ledger: what a change passes over leaves out what ran in an earlier life",
+    async (store, ledger) => {
+      const runs = await relived(store);
+      await store.removeSchedule("schedule", NOTE);
+      const removed = makeSkip(T0, { until: AT, verdict: "removed", count: null });
+      const entries = [
+        partOf(removed, T0, T0 + 999),
+        runs[1],
+        partOf(removed, T0 + 1001, T0 + 1999),
+        partOf(removed, T0 + 2001, T0 + 4999),
+        runs[5],
+        partOf(removed, T0 + 5001, AT),
+      ];
+      equal(await shared(ledger), entries, "the entries");
+    },
+  ),
+  ledgerCase(["H6"], "ledger: a fire time that runs in both lives has the later run", async (store, ledger) => {
     await relived(store);
     await fireAt(store, await seenAgain(store), [T0 + 1000], { jobId: "again" });
     equal((await shared(ledger)).length, 2, "how many entries there are while it runs");
@@ -141,7 +151,7 @@ export const ledgerAgainCases: readonly DataStoreCase[] = [
     await end(store, job, { finishedAt: AT + 5 });
     equal((await shared(ledger))[0], runOf(job, { finishedAt: AT + 5 }), "the first entry");
   }),
-  ledgerCase("ledger: a fire that makes no job leaves the run of an earlier life", async (store, ledger) => {
+  ledgerCase(["H7"], "ledger: a fire that makes no job leaves the run of an earlier life", async (store, ledger) => {
     const runs = await relived(store);
     const overlap = { policy: "skip", passed: 0, lastPassedTime: null } as const;
     const plan = planOf(await seenAgain(store), { fires: [fireOf("schedule", T0 + 1000)], overlap });
@@ -153,21 +163,25 @@ export const ledgerAgainCases: readonly DataStoreCase[] = [
     const skipped = skipOf(T0 + 7000, { verdict: "overlapSkipped" });
     equal((await shared(ledger)).at(-1), skipped, "the last entry");
   }),
-  ledgerCase("ledger: a fire time in the place of its own job is not replaced by itself", async (store, ledger) => {
-    const overlap = { policy: "replaceQueued", passed: 0, lastPassedTime: null } as const;
-    await store.addSchedules(add(makeSchedule({ overlap: "replaceQueued" })), NOTE);
-    const fire = async (fireTime: number, jobId: string): Promise<void> => {
-      const plan = planOf(await seenAgain(store), { fires: [fireOf("schedule", fireTime, { jobId })], overlap });
-      const times = { lastFireTime: fireTime, nextFireTime: fireTime + 1000 };
-      await step(store, { now: AT, jobs: null, plans: [{ ...plan, ...times }] });
-    };
-    await fire(T0, "first");
-    await store.removeSchedule("schedule", NOTE);
-    await store.addSchedules(add(makeSchedule({ overlap: "replaceQueued" })), NOTE);
-    await fire(T0, "second");
-    equal(await shared(ledger), [], "the entries while the second job waits");
-    equal((await ledger.getJobOfFireTime("schedule", T0))?.id, "second", "the job that waits");
-    await fire(T0 + 1000, "third");
-    equal(await shared(ledger), [skipOf(T0, { verdict: "replaced", into: T0 + 1000 })], "the entries");
-  }),
+  ledgerCase(
+    ["H6"],
+    "ledger: a fire time in the place of its own job is not replaced by itself",
+    async (store, ledger) => {
+      const overlap = { policy: "replaceQueued", passed: 0, lastPassedTime: null } as const;
+      await store.addSchedules(add(makeSchedule({ overlap: "replaceQueued" })), NOTE);
+      const fire = async (fireTime: number, jobId: string): Promise<void> => {
+        const plan = planOf(await seenAgain(store), { fires: [fireOf("schedule", fireTime, { jobId })], overlap });
+        const times = { lastFireTime: fireTime, nextFireTime: fireTime + 1000 };
+        await step(store, { now: AT, jobs: null, plans: [{ ...plan, ...times }] });
+      };
+      await fire(T0, "first");
+      await store.removeSchedule("schedule", NOTE);
+      await store.addSchedules(add(makeSchedule({ overlap: "replaceQueued" })), NOTE);
+      await fire(T0, "second");
+      equal(await shared(ledger), [], "the entries while the second job waits");
+      equal((await ledger.getJobOfFireTime("schedule", T0))?.id, "second", "the job that waits");
+      await fire(T0 + 1000, "third");
+      equal(await shared(ledger), [skipOf(T0, { verdict: "replaced", into: T0 + 1000 })], "the entries");
+    },
+  ),
 ];

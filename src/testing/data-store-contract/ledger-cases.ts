@@ -42,61 +42,74 @@ async function lostJob(store: DataStore, maxRecoveries: number, cancels: boolean
 }
 
 export const ledgerCases: readonly DataStoreCase[] = [
-  ledgerCase("ledger: a finished job of a fire time leaves its run, whatever its outcome", async (store, ledger) => {
-    for (const outcome of JOB_OUTCOMES) {
-      const fire = { createdAt: T0 + 3, scheduledFireTime: T0 + 7, runAt: T0 + 7 };
-      const job = await runningJob(store, { id: outcome }, fire);
-      const startedAt = outcome === "missedStartDeadline" ? null : T0 + 2011;
-      await end(store, job, { outcome, startedAt, finishedAt: T0 + 2070 });
-      const run = runOf(job, { outcome, startedAt, finishedAt: T0 + 2070, scheduledFireTime: T0 + 7 });
-      equal(run.kind === "run" && run.createdAt, T0 + 3, "when the job was made");
-      equal(await entriesOf(ledger, { scheduleId: outcome }), [run], `the entries after ${outcome}`);
-    }
-  }),
-  ledgerCase("ledger: a finished job whose result is not kept leaves the same run", async (store, ledger) => {
+  ledgerCase(
+    ["H1"],
+    "ledger: a finished job of a fire time leaves its run, whatever its outcome",
+    async (store, ledger) => {
+      for (const outcome of JOB_OUTCOMES) {
+        const fire = { createdAt: T0 + 3, scheduledFireTime: T0 + 7, runAt: T0 + 7 };
+        const job = await runningJob(store, { id: outcome }, fire);
+        const startedAt = outcome === "missedStartDeadline" ? null : T0 + 2011;
+        await end(store, job, { outcome, startedAt, finishedAt: T0 + 2070 });
+        const run = runOf(job, { outcome, startedAt, finishedAt: T0 + 2070, scheduledFireTime: T0 + 7 });
+        equal(run.kind === "run" && run.createdAt, T0 + 3, "when the job was made");
+        equal(await entriesOf(ledger, { scheduleId: outcome }), [run], `the entries after ${outcome}`);
+      }
+    },
+  ),
+  ledgerCase(["H1"], "ledger: a finished job whose result is not kept leaves the same run", async (store, ledger) => {
     const job = await runningJob(store);
     await end(store, job, { expiresAt: T0 });
     equal(await store.getJobResult(job.id, T0), null, "the result");
     equal(await entriesOf(ledger), [runOf(job)], "the entries");
   }),
-  ledgerCase("ledger: a run has all attempts of its job, and the start of the last one", async (store, ledger) => {
-    const job = await runningJob(store);
-    await release(store, [{ jobId: job.id, fence: job.fence, kind: "start" }]);
-    await release(store, [{ jobId: job.id, fence: job.fence, kind: "retry", runAt: T0 + 2500, failedAttempts: 1 }]);
-    equal(await entriesOf(ledger), [], "the entries while the job waits for its next attempt");
-    const again = await taken(store, job.id, T0 + 3000);
-    await release(store, [{ jobId: job.id, fence: again.fence, kind: "giveUp" }]);
-    equal(await entriesOf(ledger), [], "the entries while the job waits for another worker");
-    const last = await taken(store, job.id, T0 + 4000);
-    const facts = { attempts: 2, startedAt: T0 + 4001, finishedAt: T0 + 4444 };
-    await end(store, last, facts);
-    equal(await entriesOf(ledger), [runOf(job, facts)], "the entries");
-  }),
-  ledgerCase("ledger: a release that does not count leaves nothing", async (store, ledger) => {
+  ledgerCase(
+    ["H1"],
+    "ledger: a run has all attempts of its job, and the start of the last one",
+    async (store, ledger) => {
+      const job = await runningJob(store);
+      await release(store, [{ jobId: job.id, fence: job.fence, kind: "start" }]);
+      await release(store, [{ jobId: job.id, fence: job.fence, kind: "retry", runAt: T0 + 2500, failedAttempts: 1 }]);
+      equal(await entriesOf(ledger), [], "the entries while the job waits for its next attempt");
+      const again = await taken(store, job.id, T0 + 3000);
+      await release(store, [{ jobId: job.id, fence: again.fence, kind: "giveUp" }]);
+      equal(await entriesOf(ledger), [], "the entries while the job waits for another worker");
+      const last = await taken(store, job.id, T0 + 4000);
+      const facts = { attempts: 2, startedAt: T0 + 4001, finishedAt: T0 + 4444 };
+      await end(store, last, facts);
+      equal(await entriesOf(ledger), [runOf(job, facts)], "the entries");
+    },
+  ),
+  ledgerCase(["H2"], "ledger: a release that does not count leaves nothing", async (store, ledger) => {
     const job = await runningJob(store);
     const wrong = finish({ ...job, fence: job.fence + 1 });
     equal((await release(store, [wrong])).releases, ["fenced"], "a release with another fence");
     equal((await release(store, [finish(job)], { by: "scheduler-b" })).releases, ["fenced"], "a release by another");
     equal(await entriesOf(ledger), [], "the entries");
   }),
-  ledgerCase("ledger: a repeated end leaves one run, and a later one changes nothing", async (store, ledger) => {
-    for (const [id, expiresAt] of [
-      ["kept", T0 + 86_400_000],
-      ["dropped", T0],
-    ] as const) {
-      const job = await runningJob(store, { id });
-      const result = { startedAt: T0 + 2001, finishedAt: T0 + 2005, expiresAt };
-      await twice(store, {
-        stepId: `scheduler-a 1#${id}`,
-        now: T0 + 2005,
-        jobs: null,
-        releases: [finish(job, result)],
-      });
-      await end(store, job, { outcome: "error", attempts: 9 });
-      equal(await entriesOf(ledger, { scheduleId: id }), [runOf(job)], `the entries of the ${id} result`);
-    }
-  }),
   ledgerCase(
+    ["H2"],
+    "ledger: a repeated end leaves one run, and a later one changes nothing",
+    async (store, ledger) => {
+      for (const [id, expiresAt] of [
+        ["kept", T0 + 86_400_000],
+        ["dropped", T0],
+      ] as const) {
+        const job = await runningJob(store, { id });
+        const result = { startedAt: T0 + 2001, finishedAt: T0 + 2005, expiresAt };
+        await twice(store, {
+          stepId: `scheduler-a 1#${id}`,
+          now: T0 + 2005,
+          jobs: null,
+          releases: [finish(job, result)],
+        });
+        await end(store, job, { outcome: "error", attempts: 9 });
+        equal(await entriesOf(ledger, { scheduleId: id }), [runOf(job)], `the entries of the ${id} result`);
+      }
+    },
+  ),
+  ledgerCase(
+    ["H1", "L12"],
     "ledger: a job that was lost too often leaves a run, and one that goes back does not",
     async (store, ledger) => {
       await lostJob(store, 1, false);
@@ -112,49 +125,57 @@ export const ledgerCases: readonly DataStoreCase[] = [
       equal(await entriesOf(ledger), [runOf(job, facts)], "the entries after the second loss");
     },
   ),
-  ledgerCase("ledger: a job that is given up after it has started may be its last", async (store, ledger) => {
+  ledgerCase(["H1"], "ledger: a job that is given up after it has started may be its last", async (store, ledger) => {
     const job = await runningJob(store, { maxRecoveries: 0, resultExpirationMs: 0 });
     const giveUp = { jobId: job.id, fence: job.fence, kind: "giveUp", hasStarted: true } as const;
     await release(store, [giveUp], { now: T0 + 2009 });
     const facts = { outcome: "abandoned", startedAt: null, finishedAt: T0 + 2009 } as const;
     equal(await entriesOf(ledger), [runOf(job, facts)], "the entries");
   }),
-  ledgerCase("ledger: a job that a dead process left may be its last", async (store, ledger) => {
+  ledgerCase(["H1"], "ledger: a job that a dead process left may be its last", async (store, ledger) => {
     const job = await runningJob(store, { maxRecoveries: 0 });
     const surrender = { schedulerId: "scheduler-a", incarnation: "scheduler-a 2#", aliveUntil: null, isAlone: true };
     await store.giveUpLeases({ now: T0 + 2009, ...surrender });
     const facts = { outcome: "abandoned", startedAt: null, finishedAt: T0 + 2009 } as const;
     equal(await entriesOf(ledger), [runOf(job, facts)], "the entries");
   }),
-  ledgerCase("ledger: a job that is cancelled while it waits leaves a run without attempts", async (store, ledger) => {
-    for (const [id, resultExpirationMs] of [
-      ["kept", 1000],
-      ["dropped", 0],
-    ] as const) {
-      const schedule = await dueSchedule(store, { id, resultExpirationMs });
-      await fireAt(store, schedule, [T0]);
-      const job = present(await store.getJob(jobIdAt(T0, id)), "the job");
-      await store.cancelJob(job.id, T0 + 77);
-      await store.cancelJob(job.id, T0 + 78);
-      const run = runOf(job, { ...ALONE, finishedAt: T0 + 77, attempts: 0 });
-      equal(await entriesOf(ledger, { scheduleId: id }), [run], `the entries of the ${id} result`);
-    }
-  }),
-  ledgerCase("ledger: a running job that is to be cancelled leaves its run when it ends", async (store, ledger) => {
-    await lostJob(store, 3, true);
-    equal(await entriesOf(ledger), [], "the entries while the job runs");
-    const now = T0 + 2000 + LEASE_MS;
-    await take(store, { now });
-    const job = makeJob({ id: jobIdAt(T0), fireTime: T0, scheduledFireTime: T0, createdAt: T0 + 1 });
-    equal(await entriesOf(ledger), [runOf(job, { ...ALONE, finishedAt: now })], "the entries after the lease");
+  ledgerCase(
+    ["H1"],
+    "ledger: a job that is cancelled while it waits leaves a run without attempts",
+    async (store, ledger) => {
+      for (const [id, resultExpirationMs] of [
+        ["kept", 1000],
+        ["dropped", 0],
+      ] as const) {
+        const schedule = await dueSchedule(store, { id, resultExpirationMs });
+        await fireAt(store, schedule, [T0]);
+        const job = present(await store.getJob(jobIdAt(T0, id)), "the job");
+        await store.cancelJob(job.id, T0 + 77);
+        await store.cancelJob(job.id, T0 + 78);
+        const run = runOf(job, { ...ALONE, finishedAt: T0 + 77, attempts: 0 });
+        equal(await entriesOf(ledger, { scheduleId: id }), [run], `the entries of the ${id} result`);
+      }
+    },
+  ),
+  ledgerCase(
+    ["H1"],
+    "ledger: a running job that is to be cancelled leaves its run when it ends",
+    async (store, ledger) => {
+      await lostJob(store, 3, true);
+      equal(await entriesOf(ledger), [], "the entries while the job runs");
+      const now = T0 + 2000 + LEASE_MS;
+      await take(store, { now });
+      const job = makeJob({ id: jobIdAt(T0), fireTime: T0, scheduledFireTime: T0, createdAt: T0 + 1 });
+      equal(await entriesOf(ledger), [runOf(job, { ...ALONE, finishedAt: now })], "the entries after the lease");
 
-    const other = await runningJob(store, { id: "other" });
-    await store.cancelJob(other.id, T0 + 2000);
-    await release(store, [{ jobId: other.id, fence: other.fence, kind: "giveUp" }], { now: T0 + 2004 });
-    const run = runOf(other, { ...ALONE, finishedAt: T0 + 2004 });
-    equal(await entriesOf(ledger, { scheduleId: "other" }), [run], "the entries after its worker gave it up");
-  }),
-  ledgerCase("ledger: a job that its parent's end cancels leaves a run", async (store, ledger) => {
+      const other = await runningJob(store, { id: "other" });
+      await store.cancelJob(other.id, T0 + 2000);
+      await release(store, [{ jobId: other.id, fence: other.fence, kind: "giveUp" }], { now: T0 + 2004 });
+      const run = runOf(other, { ...ALONE, finishedAt: T0 + 2004 });
+      equal(await entriesOf(ledger, { scheduleId: "other" }), [run], "the entries after its worker gave it up");
+    },
+  ),
+  ledgerCase(["H1"], "ledger: a job that its parent's end cancels leaves a run", async (store, ledger) => {
     await dueSchedule(store);
     const fields = { scheduleId: "schedule", after: ["parent"] };
     const child = makeJob({ ...fields, id: "child", fireTime: T0, scheduledFireTime: T0 });
@@ -176,7 +197,7 @@ export const ledgerCases: readonly DataStoreCase[] = [
     await step(store, { now: T0 + 9, jobs: null });
     equal(await entriesOf(ledger, { from: T0 + 2 }), [run], "the entry of a child that came after the parent's end");
   }),
-  ledgerCase("ledger: a job that repeats another one takes its place when it ends", async (store, ledger) => {
+  ledgerCase(["H3"], "ledger: a job that repeats another one takes its place when it ends", async (store, ledger) => {
     const first = await runningJob(store);
     await end(store, first, { outcome: "error" });
     const { fireTime, scheduledFireTime, scheduleId } = first;
@@ -189,7 +210,7 @@ export const ledgerCases: readonly DataStoreCase[] = [
     await end(store, second, facts);
     equal(await entriesOf(ledger), [runOf(second, facts)], "the entries after the repetition");
   }),
-  ledgerCase("ledger: jobs without a fire time leave nothing", async (store, ledger) => {
+  ledgerCase(["H2"], "ledger: jobs without a fire time leave nothing", async (store, ledger) => {
     await dueSchedule(store, {}, NOTE);
     await store.addJobs([makeJob({ id: "asked for", scheduleId: "schedule" }), makeJob({ id: "alone" })]);
     const { acquired } = await take(store);
@@ -201,13 +222,13 @@ export const ledgerCases: readonly DataStoreCase[] = [
     await store.cancelJob("cancelled", T0);
     equal(await entriesOf(ledger), [], "the entries");
   }),
-  ledgerCase("ledger: a job that outlives its schedule still leaves its run", async (store, ledger) => {
+  ledgerCase(["H1"], "ledger: a job that outlives its schedule still leaves its run", async (store, ledger) => {
     const job = await runningJob(store);
     await store.removeSchedule("schedule");
     await end(store, job);
     equal(await entriesOf(ledger), [runOf(job)], "the entries");
   }),
-  ledgerCase("ledger: a run tells whether admission may have held its job", async (store, ledger) => {
+  ledgerCase(["H1"], "ledger: a run tells whether admission may have held its job", async (store, ledger) => {
     await store.putTasks([
       makeTask({ id: "task", maxRunningPerKey: 5 }),
       makeTask({ id: "rated", rateLimit: { limit: 10, perMs: 1000, burst: 10 } }),
@@ -228,6 +249,7 @@ export const ledgerCases: readonly DataStoreCase[] = [
     }
   }),
   ledgerCase(
+    ["H4"],
     "ledger: a job that gave way to a newer one leaves what became of its fire time",
     async (store, ledger) => {
       const schedule = await dueSchedule(store, { overlap: "replaceQueued" });
@@ -243,7 +265,7 @@ export const ledgerCases: readonly DataStoreCase[] = [
       equal(await entriesOf(ledger), [replaced, runOf(job)], "the entries after the newer one ended");
     },
   ),
-  ledgerCase("ledger: a running job that a newer one cancels leaves its run", async (store, ledger) => {
+  ledgerCase(["H1"], "ledger: a running job that a newer one cancels leaves its run", async (store, ledger) => {
     const job = await runningJob(store, { overlap: "cancelRunning" });
     const overlap = { policy: "cancelRunning", passed: 0, lastPassedTime: null } as const;
     const plan = { ...planOf(await seenAgain(store)), overlap };
@@ -253,7 +275,7 @@ export const ledgerCases: readonly DataStoreCase[] = [
     await end(store, job, { outcome: "cancelled" });
     equal(await entriesOf(ledger), [runOf(job, { outcome: "cancelled" })], "the entries when it has ended");
   }),
-  ledgerCase("ledger: the unfinished job of a fire time is found, and no other one", async (store, ledger) => {
+  ledgerCase(["H15"], "ledger: the unfinished job of a fire time is found, and no other one", async (store, ledger) => {
     equal(await ledger.getJobOfFireTime("schedule", T0), null, "before the fire");
     await fireAt(store, await dueSchedule(store), [T0]);
     const waiting = await store.getJob(jobIdAt(T0));
@@ -269,7 +291,7 @@ export const ledgerCases: readonly DataStoreCase[] = [
     await release(store, [finish(job, makeResult(job))]);
     equal(await ledger.getJobOfFireTime("schedule", T0), null, "after its end");
   }),
-  ledgerCase("ledger: it begins with the schedule, and goes on after its removal", async (store, ledger) => {
+  ledgerCase(["H16"], "ledger: it begins with the schedule, and goes on after its removal", async (store, ledger) => {
     equal(await ledger.getLedgerStart("schedule"), null, "before");
     const job = await runningJob(store);
     equal(await ledger.getLedgerStart("schedule"), T0, "while there is the schedule");

@@ -17,11 +17,13 @@ export const NOTE: ChangeNote = { at: T0, by: "somebody" };
 
 /** A case that a store without a ledger need not keep. */
 export function ledgerCase(
+  rules: readonly string[],
   name: string,
   body: (store: DataStore, ledger: Ledger, context: DataStoreContext) => Promise<void>,
 ): DataStoreCase {
   return {
     name,
+    rules,
     async run(context) {
       const store = await context.open();
       const { ledger } = store;

@@ -64,13 +64,17 @@ async function pages(
 }
 
 export const ledgerPageCases: readonly DataStoreCase[] = [
-  ledgerCase("ledger: entries come in the order of their fire times, or the opposite order", async (store, ledger) => {
-    const all = await fill(store);
-    equal(await entriesOf(ledger), all, "the oldest first");
-    equal(await entriesOf(ledger, { order: "newest" }), all.toReversed(), "the newest first");
-    equal(await entriesOf(ledger, { scheduleId: "other" }), [], "those of another schedule");
-  }),
-  ledgerCase("ledger: pages go on where the page before ended, in both orders", async (store, ledger) => {
+  ledgerCase(
+    ["H14"],
+    "ledger: entries come in the order of their fire times, or the opposite order",
+    async (store, ledger) => {
+      const all = await fill(store);
+      equal(await entriesOf(ledger), all, "the oldest first");
+      equal(await entriesOf(ledger, { order: "newest" }), all.toReversed(), "the newest first");
+      equal(await entriesOf(ledger, { scheduleId: "other" }), [], "those of another schedule");
+    },
+  ),
+  ledgerCase(["H14"], "ledger: pages go on where the page before ended, in both orders", async (store, ledger) => {
     const all = await fill(store);
     for (const limit of [1, 2, 3, 7]) {
       equal(await pages(ledger, { limit }), all, `pages of ${limit}, the oldest first`);
@@ -81,29 +85,33 @@ export const ledgerPageCases: readonly DataStoreCase[] = [
     const backwards = all.slice(1, 6).toReversed();
     equal(await pages(ledger, { ...inTime, order: "newest" }), backwards, "pages of a part, the newest first");
   }),
-  ledgerCase("ledger: a window has the entries that touch it, and skips that reach into it", async (store, ledger) => {
-    const all = await fill(store);
-    for (const [from, until, first, end] of [
-      [T0, T0, 0, 1],
-      [T0 + 1, T0 + 999, 0, 0],
-      [T0 + 1000, T0 + 2000, 1, 3],
-      [T0 + 3000, T0 + 3000, 3, 4],
-      [T0 + 12_000, T0 + 12_000, 3, 4],
-      [T0 + 5000, T0 + 6000, 3, 4],
-      [T0 + 12_001, T0 + 12_999, 0, 0],
-      [T0 + 12_000, T0 + 14_000, 3, 6],
-      [T0 + 15_000, T0 + 90_000, 5, 7],
-      [T0 + 20_001, T0 + 90_000, 0, 0],
-      [T0 - 90_000, T0 - 1, 0, 0],
-    ] as const) {
-      const expected = all.slice(first, end);
-      const window = `from ${from - T0} until ${until - T0}`;
-      equal(await entriesOf(ledger, { from, until }), expected, window);
-      const newest = await entriesOf(ledger, { from, until, order: "newest" });
-      equal(newest, expected.toReversed(), `${window}, the newest first`);
-    }
-  }),
-  ledgerCase("ledger: entries are found by outcomes of jobs and verdicts of skips", async (store, ledger) => {
+  ledgerCase(
+    ["H14"],
+    "ledger: a window has the entries that touch it, and skips that reach into it",
+    async (store, ledger) => {
+      const all = await fill(store);
+      for (const [from, until, first, end] of [
+        [T0, T0, 0, 1],
+        [T0 + 1, T0 + 999, 0, 0],
+        [T0 + 1000, T0 + 2000, 1, 3],
+        [T0 + 3000, T0 + 3000, 3, 4],
+        [T0 + 12_000, T0 + 12_000, 3, 4],
+        [T0 + 5000, T0 + 6000, 3, 4],
+        [T0 + 12_001, T0 + 12_999, 0, 0],
+        [T0 + 12_000, T0 + 14_000, 3, 6],
+        [T0 + 15_000, T0 + 90_000, 5, 7],
+        [T0 + 20_001, T0 + 90_000, 0, 0],
+        [T0 - 90_000, T0 - 1, 0, 0],
+      ] as const) {
+        const expected = all.slice(first, end);
+        const window = `from ${from - T0} until ${until - T0}`;
+        equal(await entriesOf(ledger, { from, until }), expected, window);
+        const newest = await entriesOf(ledger, { from, until, order: "newest" });
+        equal(newest, expected.toReversed(), `${window}, the newest first`);
+      }
+    },
+  ),
+  ledgerCase(["H14"], "ledger: entries are found by outcomes of jobs and verdicts of skips", async (store, ledger) => {
     const all = await fill(store);
     for (const [verdicts, places] of [
       [["success"], [0, 2, 6]],
@@ -128,7 +136,7 @@ export const ledgerPageCases: readonly DataStoreCase[] = [
     const reaching = await entriesOf(ledger, { verdicts: ["tooOld"], from: T0 + 5000, until: T0 + 30_000 });
     equal(reaching, all.slice(3, 4), "one that reaches into a window");
   }),
-  ledgerCase("ledger: a cursor stays good while entries come", async (store, ledger) => {
+  ledgerCase(["I2"], "ledger: a cursor stays good while entries come", async (store, ledger) => {
     const all = await fill(store);
     let time = T0 + 20_000;
     const added: OccurrenceRecord[] = [];
@@ -148,7 +156,7 @@ export const ledgerPageCases: readonly DataStoreCase[] = [
     });
     equal(newest, [...all, ...added].toReversed(), "the newest first, without those that came later");
   }),
-  ledgerCase("ledger: an answer of the ledger is nobody's to change", async (store, ledger) => {
+  ledgerCase(["G3"], "ledger: an answer of the ledger is nobody's to change", async (store, ledger) => {
     await fill(store);
     const [first] = await entriesOf(ledger);
     try {
@@ -159,7 +167,7 @@ export const ledgerPageCases: readonly DataStoreCase[] = [
     const [again] = await entriesOf(ledger);
     equal(again?.kind === "run" && again.jobId, jobIdAt(T0), "the job of the first entry");
   }),
-  ledgerCase("ledger: a cursor of something else is refused", async (store, ledger) => {
+  ledgerCase(["I2"], "ledger: a cursor of something else is refused", async (store, ledger) => {
     await fill(store);
     for (const cursor of ["", "nonsense", "12 apples", "NaN"]) {
       try {

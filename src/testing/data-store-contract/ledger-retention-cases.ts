@@ -42,6 +42,7 @@ async function startOf(ledger: Ledger): Promise<number> {
 
 export const ledgerRetentionCases: readonly DataStoreCase[] = [
   ledgerCase(
+    ["H17", "H16"],
     "ledger: the clean-up removes entries that are too old, and the ledger then begins later",
     async (store, ledger) => {
       const { ageMsMax } = ledger.limits;
@@ -77,6 +78,7 @@ export const ledgerRetentionCases: readonly DataStoreCase[] = [
     },
   ),
   ledgerCase(
+    ["H17", "H16"],
     "ledger: the clean-up removes the oldest entries of which there are too many",
     async (store, ledger, { skip }) => {
       const { countMax } = ledger.limits;
@@ -93,7 +95,7 @@ export const ledgerRetentionCases: readonly DataStoreCase[] = [
       equal(last.items, [skipOf(T0 + (countMax + 699) * 1000)], "the last one");
     },
   ),
-  ledgerCase("ledger: nothing of a schedule is left when it was removed long ago", async (store, ledger) => {
+  ledgerCase(["H19"], "ledger: nothing of a schedule is left when it was removed long ago", async (store, ledger) => {
     const { ageMsMax } = ledger.limits;
     await dueSchedule(store, {}, NOTE);
     const kept = await dueSchedule(store, { id: "kept" }, NOTE);
@@ -108,15 +110,19 @@ export const ledgerRetentionCases: readonly DataStoreCase[] = [
     equal(await ledger.getLedgerStart("schedule"), null, "its start");
     isTrue((await ledger.getLedgerStart(kept.id)) !== null, "that the ledger knows a schedule that was not removed");
   }),
-  ledgerCase("ledger: a removed schedule that never fired is known while its changes are", async (store, ledger) => {
-    await dueSchedule(store, {}, NOTE);
-    const start = await startOf(ledger);
-    await store.removeSchedule("schedule", { ...NOTE, at: T0 - 1 });
-    await cleanUp(store, T0 + 3 * DAY_MS);
-    equal(await ledger.getLedgerStart("schedule"), start, "its start");
-    equal((await ledger.getScheduleChanges(CHANGES)).length, 2, "how many changes there are");
-  }),
-  ledgerCase("ledger: an entry that ends late is kept beside those that are there", async (store, ledger) => {
+  ledgerCase(
+    ["H19"],
+    "ledger: a removed schedule that never fired is known while its changes are",
+    async (store, ledger) => {
+      await dueSchedule(store, {}, NOTE);
+      const start = await startOf(ledger);
+      await store.removeSchedule("schedule", { ...NOTE, at: T0 - 1 });
+      await cleanUp(store, T0 + 3 * DAY_MS);
+      equal(await ledger.getLedgerStart("schedule"), start, "its start");
+      equal((await ledger.getScheduleChanges(CHANGES)).length, 2, "how many changes there are");
+    },
+  ),
+  ledgerCase(["H6"], "ledger: an entry that ends late is kept beside those that are there", async (store, ledger) => {
     const late = await runningJob(store);
     await skipSeconds(store, 5, T0 + 60_000);
     await end(store, late, { finishedAt: T0 + 60_001 });
@@ -124,7 +130,7 @@ export const ledgerRetentionCases: readonly DataStoreCase[] = [
     equal(await entriesOf(ledger), expected, "the entries");
     equal(late.id, jobIdAt(T0), "the job that ended late");
   }),
-  ledgerCase("changes: the clean-up keeps the newest 100 of a schedule", async (store, ledger) => {
+  ledgerCase(["H18"], "changes: the clean-up keeps the newest 100 of a schedule", async (store, ledger) => {
     await dueSchedule(store, {}, NOTE);
     await dueSchedule(store, { id: "other" }, NOTE);
     for (let priority = 1; priority <= 120; priority++) {
@@ -143,7 +149,7 @@ export const ledgerRetentionCases: readonly DataStoreCase[] = [
       "those of another schedule",
     );
   }),
-  ledgerCase("changes: the clean-up keeps the newest 100 pauses of a task", async (store, ledger) => {
+  ledgerCase(["H18"], "changes: the clean-up keeps the newest 100 pauses of a task", async (store, ledger) => {
     await store.putTasks([makeTask()]);
     for (let time = 1; time <= 120; time++) {
       await store.pauseTask({ taskId: "task", key: null, paused: time % 2 === 1, now: T0 + time, by: "somebody" });
@@ -156,32 +162,36 @@ export const ledgerRetentionCases: readonly DataStoreCase[] = [
       "when they were made",
     );
   }),
-  ledgerCase("changes: the clean-up removes old pauses of tasks, except those that hold", async (store, ledger) => {
-    await store.putTasks([makeTask(), makeTask({ id: "other" })]);
-    const pauses = [
-      ["task", null, true],
-      ["task", "a", true],
-      ["task", "b", true],
-      ["task", "b", false],
-      ["task", "a", false],
-      ["task", "a", true],
-      ["other", null, true],
-      ["other", null, false],
-    ] as const;
-    for (const [index, [taskId, key, paused]] of pauses.entries()) {
-      await store.pauseTask({ taskId, key, paused, now: T0 + index, by: "somebody" });
-    }
-    const now = T0 + ledger.limits.ageMsMax;
-    const kept = async (): Promise<unknown[]> => {
-      const lists = ["task", "other"].map((taskId) => ledger.getTaskPauseHistory({ ...TASK_PAUSES, taskId }));
-      return (await Promise.all(lists)).flat().map(({ at }) => at - T0);
-    };
-    await store.cleanup({ now, limit: 1000 });
-    equal(await kept(), [0, 1, 2, 3, 4, 5, 6, 7], "when those were made that are kept before they are old");
-    await cleanUp(store, now + 100);
-    equal(await kept(), [0, 5], "when those were made that are kept for ever");
-  }),
-  ledgerCase("lives: the clean-up removes those that ended long ago", async (store, ledger) => {
+  ledgerCase(
+    ["H18"],
+    "changes: the clean-up removes old pauses of tasks, except those that hold",
+    async (store, ledger) => {
+      await store.putTasks([makeTask(), makeTask({ id: "other" })]);
+      const pauses = [
+        ["task", null, true],
+        ["task", "a", true],
+        ["task", "b", true],
+        ["task", "b", false],
+        ["task", "a", false],
+        ["task", "a", true],
+        ["other", null, true],
+        ["other", null, false],
+      ] as const;
+      for (const [index, [taskId, key, paused]] of pauses.entries()) {
+        await store.pauseTask({ taskId, key, paused, now: T0 + index, by: "somebody" });
+      }
+      const now = T0 + ledger.limits.ageMsMax;
+      const kept = async (): Promise<unknown[]> => {
+        const lists = ["task", "other"].map((taskId) => ledger.getTaskPauseHistory({ ...TASK_PAUSES, taskId }));
+        return (await Promise.all(lists)).flat().map(({ at }) => at - T0);
+      };
+      await store.cleanup({ now, limit: 1000 });
+      equal(await kept(), [0, 1, 2, 3, 4, 5, 6, 7], "when those were made that are kept before they are old");
+      await cleanUp(store, now + 100);
+      equal(await kept(), [0, 5], "when those were made that are kept for ever");
+    },
+  ),
+  ledgerCase(["H24"], "lives: the clean-up removes those that ended long ago", async (store, ledger) => {
     const { ageMsMax } = ledger.limits;
     await extend(store, [], { now: T0, aliveUntil: T0 + 1000 });
     const now = T0 + 41 * DAY_MS + ageMsMax;

@@ -18,19 +18,19 @@ const AFTERWARDS = { nextFireTime: T0 + 10_000, lastFireTime: NOW, fires: FIRES 
 const ENTRIES: readonly OccurrenceRecord[] = SKIPS.map((skip) => ({ kind: "skip", ...skip }));
 
 export const ledgerSkipCases: readonly DataStoreCase[] = [
-  ledgerCase("ledger: a plan that counts leaves its skips", async (store, ledger) => {
+  ledgerCase(["H5"], "ledger: a plan that counts leaves its skips", async (store, ledger) => {
     const plan = planOf(await dueSchedule(store), { skips: SKIPS, ...AFTERWARDS });
     await commit(store, [plan], { now: NOW });
     equal(await entriesOf(ledger), ENTRIES, "the entries");
     await commit(store, [plan], { now: NOW + 1 });
     equal(await entriesOf(ledger), ENTRIES, "the entries after the same plan came once more");
   }),
-  ledgerCase("ledger: a plan without fires may leave skips", async (store, ledger) => {
+  ledgerCase(["H5"], "ledger: a plan without fires may leave skips", async (store, ledger) => {
     const schedule = await dueSchedule(store);
     await commit(store, [planOf(schedule, { skips: SKIPS, ...AFTERWARDS, fires: [] })], { now: NOW });
     equal(await entriesOf(ledger), ENTRIES, "the entries");
   }),
-  ledgerCase("ledger: a plan that does not count leaves nothing", async (store, ledger) => {
+  ledgerCase(["H5"], "ledger: a plan that does not count leaves nothing", async (store, ledger) => {
     const schedule = await dueSchedule(store);
     const plan = planOf(schedule, { skips: SKIPS, ...AFTERWARDS });
     await commit(store, [{ ...plan, fence: plan.fence + 1 }], { now: NOW });
@@ -45,17 +45,18 @@ export const ledgerSkipCases: readonly DataStoreCase[] = [
     await commit(store, [{ ...updated, fence: fence + 1 }], { now: NOW });
     equal(await entriesOf(ledger), [], "the entries after a plan of a paused schedule");
   }),
-  ledgerCase("ledger: a repeated plan leaves its skips once", async (store, ledger) => {
+  ledgerCase(["H5"], "ledger: a repeated plan leaves its skips once", async (store, ledger) => {
     const plan = planOf(await dueSchedule(store), { skips: SKIPS, ...AFTERWARDS });
     await twice(store, { now: NOW, jobs: null, plans: [plan] });
     equal(await entriesOf(ledger), ENTRIES, "the entries");
   }),
-  ledgerCase("ledger: a repetition whose first try did not arrive leaves the skips", async (store, ledger) => {
+  ledgerCase(["H5"], "ledger: a repetition whose first try did not arrive leaves the skips", async (store, ledger) => {
     const plan = planOf(await dueSchedule(store), { skips: SKIPS, ...AFTERWARDS });
     await again(store, { now: NOW, jobs: null, plans: [plan] });
     equal(await entriesOf(ledger), ENTRIES, "the entries");
   }),
   ledgerCase(
+    ["H5"],
     "ledger: a fire that made no job, because an earlier one is unfinished, was skipped",
     async (store, ledger) => {
       const schedule = await dueSchedule(store, { overlap: "skip" });
@@ -69,13 +70,17 @@ export const ledgerSkipCases: readonly DataStoreCase[] = [
       equal(await entriesOf(ledger), expected, "the entries");
     },
   ),
-  ledgerCase("ledger: a fire that made its job, because no other one is unfinished, was not", async (store, ledger) => {
-    const schedule = await dueSchedule(store, { overlap: "skip" });
-    const overlap = { policy: "skip", passed: 0, lastPassedTime: null } as const;
-    await commit(store, [planOf(schedule, { overlap })]);
-    equal(await entriesOf(ledger), [], "the entries");
-  }),
-  ledgerCase("ledger: each of the jobs that gave way leaves an entry", async (store, ledger) => {
+  ledgerCase(
+    ["H5"],
+    "ledger: a fire that made its job, because no other one is unfinished, was not",
+    async (store, ledger) => {
+      const schedule = await dueSchedule(store, { overlap: "skip" });
+      const overlap = { policy: "skip", passed: 0, lastPassedTime: null } as const;
+      await commit(store, [planOf(schedule, { overlap })]);
+      equal(await entriesOf(ledger), [], "the entries");
+    },
+  ),
+  ledgerCase(["H4"], "ledger: each of the jobs that gave way leaves an entry", async (store, ledger) => {
     const schedule = await dueSchedule(store, { overlap: "replaceQueued" });
     await fireAt(store, schedule, [T0, T0 + 1000, T0 + 2000]);
     const overlap = { policy: "replaceQueued", passed: 1, lastPassedTime: T0 + 3000 } as const;

@@ -37,20 +37,20 @@ function livesOf(ledger: Ledger): Promise<LifeRecord[]> {
 }
 
 export const lifeCases: readonly DataStoreCase[] = [
-  ledgerCase("lives: each sign of life extends the life", async (store, ledger) => {
+  ledgerCase(["H21"], "lives: each sign of life extends the life", async (store, ledger) => {
     await sign(store, T0, T0 + 1000);
     equal(await livesOf(ledger), [lifeOf(T0, T0 + 1000)], "the lives after the first sign");
     await sign(store, T0 + 500, T0 + 1500);
     await sign(store, T0 + 1500, T0 + 2500);
     equal(await livesOf(ledger), [lifeOf(T0, T0 + 2500)], "the lives after the third sign");
   }),
-  ledgerCase("lives: a sign after the end begins another life", async (store, ledger) => {
+  ledgerCase(["H21"], "lives: a sign after the end begins another life", async (store, ledger) => {
     await sign(store, T0, T0 + 1000);
     await sign(store, T0 + 1001, T0 + 2001, { run: 2 });
     const lives = [lifeOf(T0, T0 + 1000), lifeOf(T0 + 1001, T0 + 2001)];
     equal(await livesOf(ledger), lives, "the lives");
   }),
-  ledgerCase("lives: a scheduler that signs off ends its life", async (store, ledger) => {
+  ledgerCase(["H21"], "lives: a scheduler that signs off ends its life", async (store, ledger) => {
     await sign(store, T0, T0 + 9000);
     await sign(store, T0 + 100, T0 + 100);
     await sign(store, T0 + 100, T0 + 100);
@@ -60,51 +60,59 @@ export const lifeCases: readonly DataStoreCase[] = [
     await sign(store, T0 + 950, T0 + 950, { run: 2 });
     equal(await livesOf(ledger), [lifeOf(T0, T0 + 100), lifeOf(T0 + 300, T0 + 900)], "after it signed off too late");
   }),
-  ledgerCase("lives: who never lived does not sign off", async (store, ledger) => {
+  ledgerCase(["H21"], "lives: who never lived does not sign off", async (store, ledger) => {
     await sign(store, T0, T0);
     await extend(store, [], { aliveUntil: null });
     equal(await livesOf(ledger), [], "the lives");
   }),
-  ledgerCase("lives: several runs of one identity are one life, until the last one ends", async (store, ledger) => {
-    await sign(store, T0, T0 + 5000, { run: 1 });
-    await sign(store, T0 + 100, T0 + 3000, { run: 2 });
-    equal(await livesOf(ledger), [lifeOf(T0, T0 + 5000)], "the lives of two runs");
-    await sign(store, T0 + 200, T0 + 200, { run: 1 });
-    equal(await livesOf(ledger), [lifeOf(T0, T0 + 3000)], "the lives after the first signed off");
-    await sign(store, T0 + 300, T0 + 300, { run: 2 });
-    equal(await livesOf(ledger), [lifeOf(T0, T0 + 300)], "the lives after both signed off");
-  }),
-  ledgerCase("lives: each identity has its own, by the time at which they began", async (store, ledger) => {
+  ledgerCase(
+    ["H21"],
+    "lives: several runs of one identity are one life, until the last one ends",
+    async (store, ledger) => {
+      await sign(store, T0, T0 + 5000, { run: 1 });
+      await sign(store, T0 + 100, T0 + 3000, { run: 2 });
+      equal(await livesOf(ledger), [lifeOf(T0, T0 + 5000)], "the lives of two runs");
+      await sign(store, T0 + 200, T0 + 200, { run: 1 });
+      equal(await livesOf(ledger), [lifeOf(T0, T0 + 3000)], "the lives after the first signed off");
+      await sign(store, T0 + 300, T0 + 300, { run: 2 });
+      equal(await livesOf(ledger), [lifeOf(T0, T0 + 300)], "the lives after both signed off");
+    },
+  ),
+  ledgerCase(["H21"], "lives: each identity has its own, by the time at which they began", async (store, ledger) => {
     await sign(store, T0 + 5, T0 + 1000, { by: "scheduler-a" });
     await sign(store, T0, T0 + 2000, { by: "scheduler-b" });
     await sign(store, T0 + 9, T0 + 3000, { by: "scheduler-a" });
     const lives = [lifeOf(T0, T0 + 2000, { identity: "scheduler-b" }), lifeOf(T0 + 5, T0 + 3000)];
     equal(await livesOf(ledger), lives, "the lives");
   }),
-  ledgerCase("lives: the last sign tells what the scheduler does", async (store, ledger) => {
+  ledgerCase(["H21"], "lives: the last sign tells what the scheduler does", async (store, ledger) => {
     await sign(store, T0, T0 + 1000);
     await sign(store, T0 + 10, T0 + 1010, { profile: { ...PROFILE, role: "both", tasks: ["c"] } });
     const last = { role: "both", tasks: ["c"] } as const;
     equal(await livesOf(ledger), [lifeOf(T0, T0 + 1010, last)], "the lives");
   }),
-  ledgerCase("lives: a scheduler that starts is alive, where it takes over", async (store, ledger) => {
+  ledgerCase(["H21"], "lives: a scheduler that starts is alive, where it takes over", async (store, ledger) => {
     const surrender = { schedulerId: "scheduler-a", incarnation: "scheduler-a 1#", profile: PROFILE };
     await store.giveUpLeases({ ...surrender, now: T0, aliveUntil: T0 + 1000 });
     equal(await livesOf(ledger), [lifeOf(T0, T0 + 1000)], "the lives");
   }),
-  ledgerCase("lives: ticks are one life while no more than 15 minutes lie between them", async (store, ledger) => {
-    const isResident = false;
-    await tick(store, T0);
-    await tick(store, T0 + 5 * MINUTE_MS);
-    equal(await livesOf(ledger), [lifeOf(T0, T0 + 6 * MINUTE_MS, { isResident })], "the lives after two ticks");
-    await tick(store, T0 + 21 * MINUTE_MS);
-    const first = lifeOf(T0, T0 + 22 * MINUTE_MS, { isResident });
-    equal(await livesOf(ledger), [first], "the lives after a tick 15 minutes after the end of the second");
-    await tick(store, T0 + 37 * MINUTE_MS + 1);
-    const second = lifeOf(T0 + 37 * MINUTE_MS + 1, T0 + 38 * MINUTE_MS + 1, { isResident });
-    equal(await livesOf(ledger), [first, second], "the lives after a tick that came later than that");
-  }),
-  ledgerCase("lives: a look into a time finds the lives that touch it", async (store, ledger) => {
+  ledgerCase(
+    ["H22"],
+    "lives: ticks are one life while no more than 15 minutes lie between them",
+    async (store, ledger) => {
+      const isResident = false;
+      await tick(store, T0);
+      await tick(store, T0 + 5 * MINUTE_MS);
+      equal(await livesOf(ledger), [lifeOf(T0, T0 + 6 * MINUTE_MS, { isResident })], "the lives after two ticks");
+      await tick(store, T0 + 21 * MINUTE_MS);
+      const first = lifeOf(T0, T0 + 22 * MINUTE_MS, { isResident });
+      equal(await livesOf(ledger), [first], "the lives after a tick 15 minutes after the end of the second");
+      await tick(store, T0 + 37 * MINUTE_MS + 1);
+      const second = lifeOf(T0 + 37 * MINUTE_MS + 1, T0 + 38 * MINUTE_MS + 1, { isResident });
+      equal(await livesOf(ledger), [first, second], "the lives after a tick that came later than that");
+    },
+  ),
+  ledgerCase(["H23"], "lives: a look into a time finds the lives that touch it", async (store, ledger) => {
     await sign(store, T0, T0 + 1000);
     await sign(store, T0 + 2000, T0 + 3000, { run: 2 });
     await sign(store, T0 + 500, T0 + 5000, { by: "scheduler-b" });

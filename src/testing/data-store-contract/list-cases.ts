@@ -6,6 +6,7 @@ import { add, finish, leasedJob, makeJob, type makeResult, makeSchedule, numbere
 export const listCases: readonly DataStoreCase[] = [
   {
     name: "lists: the last of two thousand is found, however short the pages before are",
+    rules: ["I1"],
     async run({ open }) {
       const store = await open();
       const many = Array.from({ length: 2000 }, (_, index) => numbered("n", index));
@@ -20,6 +21,7 @@ export const listCases: readonly DataStoreCase[] = [
   },
   {
     name: "lists: results are found by a part of job, task, schedule, error or key",
+    rules: ["I6"],
     async run({ open }) {
       const store = await open();
       const queues = ["task", "needles"].map((taskId) => ({ executor: "inline", taskId }));

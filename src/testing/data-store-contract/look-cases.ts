@@ -21,6 +21,7 @@ const OTHER_QUEUE = { executor: "inline", taskId: "other" };
 export const lookCases: readonly DataStoreCase[] = [
   {
     name: "looking: an empty store has nothing",
+    rules: ["V9"],
     async run({ open }) {
       const store = await open();
       equal(
@@ -41,6 +42,7 @@ export const lookCases: readonly DataStoreCase[] = [
   },
   {
     name: "looking: tells of ready jobs of the queues alone, and takes none",
+    rules: ["V8", "V1"],
     async run({ open }) {
       const store = await open();
       await store.addJobs([makeJob({ id: "foreign", taskId: "other" })]);
@@ -57,6 +59,7 @@ export const lookCases: readonly DataStoreCase[] = [
   },
   {
     name: "looking: a delayed job is ready from its runAt on, to the millisecond, though no step has been there",
+    rules: ["V8", "K1"],
     async run({ open }) {
       const store = await open();
       await store.addJobs([makeJob({ runAt: T0 + 1000 }), makeJob({ id: "later", runAt: T0 + 2000 })]);
@@ -70,6 +73,7 @@ export const lookCases: readonly DataStoreCase[] = [
   },
   {
     name: "looking: a job that was put back is ready when it is due",
+    rules: ["V8"],
     async run({ open }) {
       const store = await open();
       const job = await leasedJob(store);
@@ -83,6 +87,7 @@ export const lookCases: readonly DataStoreCase[] = [
   },
   {
     name: "looking: jobs whose task has no room are not ready, on any executor",
+    rules: ["V8", "Q6"],
     async run({ open }) {
       const store = await open();
       await store.putTasks([makeTask({ maxRunningJobs: 1 })]);
@@ -102,6 +107,7 @@ export const lookCases: readonly DataStoreCase[] = [
   },
   {
     name: "looking: shows the earliest lease end of anybody, in the past too, and recovers nothing",
+    rules: ["V7", "V1"],
     async run({ open }) {
       const store = await open();
       await store.addJobs(makeJobs(2));
@@ -115,6 +121,7 @@ export const lookCases: readonly DataStoreCase[] = [
   },
   {
     name: "looking: without jobs in the view nothing of them is told",
+    rules: ["V9"],
     async run({ open }) {
       const store = await open();
       await leasedJob(store, { id: "leased" });
@@ -127,6 +134,7 @@ export const lookCases: readonly DataStoreCase[] = [
   },
   {
     name: "looking: writes nothing, whatever its clock says",
+    rules: ["V1"],
     async run({ open }) {
       const store = await open();
       await store.putTasks([makeTask()]);
@@ -144,6 +152,7 @@ export const lookCases: readonly DataStoreCase[] = [
   },
   {
     name: "looking: names the tasks whose record is missing or differs in anything, in order",
+    rules: ["V10"],
     async run({ open }) {
       const store = await open();
       const stored = makeTask({ metadata: { a: { b: [1, null] } }, maxRunningJobs: 2 });
@@ -179,6 +188,7 @@ export const lookCases: readonly DataStoreCase[] = [
   },
   {
     name: "looking: tells whether results have expired, when it is asked, and removes none",
+    rules: ["V11"],
     async run({ open }) {
       const store = await open();
       const hasExpired = async (now: number, asksForExpired = true): Promise<boolean> =>

@@ -106,6 +106,7 @@ export const missedStartCases: readonly DataStoreCase[] = [
   ...Object.entries(WAITS).map(
     ([what, add]): DataStoreCase => ({
       name: `missed starts: a job that waits for ${what} ends by its deadline, whoever takes the step`,
+      rules: ["D1", "D2", "D5"],
       async run({ open }) {
         const store = await open();
         await add(store);
@@ -138,6 +139,7 @@ export const missedStartCases: readonly DataStoreCase[] = [
   ),
   {
     name: "missed starts: a view without jobs tells of none, and a job without a deadline misses none",
+    rules: ["D5"],
     async run({ open }) {
       const store = await open();
       await store.addJobs([makeJob({ id: "patient" })]);
@@ -149,6 +151,7 @@ export const missedStartCases: readonly DataStoreCase[] = [
   },
   {
     name: "missed starts: a job under a lease, live or lapsed, is left to its holder and to recovery",
+    rules: ["D1"],
     async run({ open }) {
       const store = await open();
       await leasedJob(store, hurried(), { until: T0 + 5 });
@@ -167,6 +170,7 @@ export const missedStartCases: readonly DataStoreCase[] = [
   },
   {
     name: "missed starts: a job that started in time is not bound by its deadline when it runs again",
+    rules: ["D1"],
     async run({ open }) {
       const store = await open();
       const { id: jobId, fence } = await leasedJob(store, hurried({ id: "failed" }));
@@ -179,6 +183,7 @@ export const missedStartCases: readonly DataStoreCase[] = [
   },
   {
     name: "missed starts: a step ends a hundred, the first to have missed their start first, and a look tells of more",
+    rules: ["D2"],
     async run({ open }) {
       const store = await open();
       const jobs = makeJobs(125).map((job, index) => ({ ...job, startDeadline: DEADLINE - (index % 5) }));
@@ -193,6 +198,7 @@ export const missedStartCases: readonly DataStoreCase[] = [
   },
   {
     name: "missed starts: children are cancelled or freed in the same commit, and a child that missed its own ends so",
+    rules: ["D6"],
     async run({ open }) {
       const store = await open();
       await store.addJobs([
@@ -221,6 +227,7 @@ export const missedStartCases: readonly DataStoreCase[] = [
   },
   {
     name: "missed starts: a job that has missed its start leaves its idempotency key to the next addition",
+    rules: ["D3"],
     async run({ open }) {
       const store = await open();
       const key = { idempotencyKey: "key", runAt: T0 + LEASE_MS };
@@ -243,6 +250,7 @@ export const missedStartCases: readonly DataStoreCase[] = [
   },
   {
     name: "missed starts: of additions of one commit, too, one that has missed its start leaves its key to the next",
+    rules: ["D3"],
     async run({ open }) {
       const late = { idempotencyKey: "key", createdAt: MISSED };
       const jobs = [hurried(late), ...["b", "c", "d"].map((id) => makeJob({ ...late, id }))];
@@ -259,6 +267,7 @@ export const missedStartCases: readonly DataStoreCase[] = [
   },
   {
     name: "missed starts: an addition to a burst gives its job another deadline, or none",
+    rules: ["W1", "D5"],
     async run({ open }) {
       const store = await open();
       const wait = { waitMs: LEASE_MS };
@@ -272,6 +281,7 @@ export const missedStartCases: readonly DataStoreCase[] = [
   },
   {
     name: "missed starts: an overlap counts a job that has missed its start as ended",
+    rules: ["D4"],
     async run({ open }) {
       for (const policy of ["skip", "replaceQueued"] as const) {
         const store = await open();
@@ -288,6 +298,7 @@ export const missedStartCases: readonly DataStoreCase[] = [
     },
   },
   ledgerCase(
+    ["D4"],
     "missed starts: an occurrence that has missed its start raises no alarm, and its entry says so",
     async (store, ledger) => {
       const schedule = await dueSchedule(store, { expectStartMs: 60_000, expectFinishMs: 120_000 });
@@ -306,6 +317,7 @@ export const missedStartCases: readonly DataStoreCase[] = [
   ),
   {
     name: "missed starts: a repetition ends no job twice, and ends what its first try did not",
+    rules: ["D7"],
     async run({ open }) {
       const store = await open();
       await store.addJobs([hurried(), hurried({ id: "later", startDeadline: DEADLINE + 3 })]);
@@ -317,6 +329,7 @@ export const missedStartCases: readonly DataStoreCase[] = [
   },
   {
     name: "missed starts: a job that misses its start takes no token, and those behind it are promoted in its place",
+    rules: ["D6"],
     async run({ open }) {
       const store = await open();
       await putTask(store, tenASecond());

@@ -60,11 +60,12 @@ export { ContractViolation } from "./assert.ts";
 export type { DataStoreCase, DataStoreContext } from "./contract-case.ts";
 
 /**
- * The contract that every `DataStore` keeps, as named cases for any test runner. No case waits or needs a clock.
+ * The contract that every `DataStore` keeps, as named cases for any test runner. No case waits or needs a clock. Each
+ * case names the rules of docs/store-contract.md that it tests.
  *
  * ```ts
- * for (const { name, run } of dataStoreContract) {
- *   test(name, () => run({ open: async () => openedStore() }));
+ * for (const { name, rules, run } of dataStoreContract) {
+ *   test(`[${rules.join(" ")}] ${name}`, () => run({ open: async () => openedStore() }));
  * }
  * ```
  */

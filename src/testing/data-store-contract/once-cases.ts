@@ -11,6 +11,7 @@ const PER_MS = 1000;
 export const onceCases: readonly DataStoreCase[] = [
   {
     name: "once: while a window lasts, the job that opened it stands for every other addition",
+    rules: ["W8"],
     async run({ open }) {
       const store = await open();
       const first = once(T0, { id: "a", payload: "1" });
@@ -27,6 +28,7 @@ export const onceCases: readonly DataStoreCase[] = [
   },
   ...[0, 60_000].map((resultExpirationMs) => ({
     name: `once: a window lasts on after the end of its job (whose result is kept ${resultExpirationMs} ms)`,
+    rules: ["W9"],
     async run({ open }: DataStoreContext): Promise<void> {
       const store = await open();
       await store.addJobs([once(T0, { id: "a", resultExpirationMs })]);
@@ -47,6 +49,7 @@ export const onceCases: readonly DataStoreCase[] = [
   })),
   {
     name: "once: a window lasts on after the cancellation of its job",
+    rules: ["W9"],
     async run({ open }) {
       const store = await open();
       await store.addJobs([once(T0, { id: "a" })]);
@@ -56,6 +59,7 @@ export const onceCases: readonly DataStoreCase[] = [
   },
   {
     name: "once: each task, kind and key has a window of its own, and other additions heed none",
+    rules: ["W8"],
     async run({ open }) {
       const store = await open();
       const call = [
@@ -85,6 +89,7 @@ export const onceCases: readonly DataStoreCase[] = [
   },
   {
     name: "once: a window that is over lets a job in beside the one that opened it",
+    rules: ["W9"],
     async run({ open }) {
       const store = await open();
       await store.addJobs([once(T0, { id: "a", runAt: T0 + 60_000 })]);
@@ -94,6 +99,7 @@ export const onceCases: readonly DataStoreCase[] = [
   },
   {
     name: "once: an idempotency key stays taken for as long as its window lasts",
+    rules: ["W8", "A2"],
     async run({ open }) {
       const store = await open();
       await store.addJobs([unique(T0, { id: "a" })]);
@@ -114,6 +120,7 @@ export const onceCases: readonly DataStoreCase[] = [
   },
   {
     name: "once: an addition that stands back for an unfinished job with its idempotency key opens no window",
+    rules: ["W10"],
     async run({ open }) {
       const store = await open();
       const holder = makeJob({ id: "a", idempotencyKey: "key" });
@@ -126,6 +133,7 @@ export const onceCases: readonly DataStoreCase[] = [
   },
   {
     name: "once: in one call the first wins, whatever holds its idempotency key",
+    rules: ["W8"],
     async run({ open }) {
       const store = await open();
       const call = [
@@ -174,6 +182,7 @@ export const onceCases: readonly DataStoreCase[] = [
   },
   {
     name: "once: windows that end within one call let the next job in",
+    rules: ["W9"],
     async run({ open }) {
       const store = await open();
       const times = [0, 500, 1000, 1500, 2000, 900];
@@ -192,6 +201,7 @@ export const onceCases: readonly DataStoreCase[] = [
   },
   {
     name: "once: many calls at once add one job for each window",
+    rules: ["W8", "G16"],
     async run({ open }) {
       const store = await open();
       const answers = await Promise.all(
@@ -212,6 +222,7 @@ export const onceCases: readonly DataStoreCase[] = [
   },
   {
     name: "once: a step adds and leases the first, and answers for the others",
+    rules: ["W8", "A1"],
     async run({ open }) {
       const store = await open();
       const additions = [once(T0, { id: "a" }), once(T0, { id: "b" })];
@@ -225,6 +236,7 @@ export const onceCases: readonly DataStoreCase[] = [
   },
   {
     name: "once: repeated additions are not made again, even if another window was opened since",
+    rules: ["W11"],
     async run({ open }) {
       const store = await open();
       const first = once(T0, { id: "a" });
@@ -253,6 +265,7 @@ export const onceCases: readonly DataStoreCase[] = [
   },
   {
     name: "once: a repeated addition whose result is not kept is not made again",
+    rules: ["W11"],
     isAboutLostAnswers: true,
     async run({ open }) {
       const store = await open();
@@ -269,6 +282,7 @@ export const onceCases: readonly DataStoreCase[] = [
   },
   {
     name: "once: a clean-up removes windows long after their ends, at most as many as it is told",
+    rules: ["W12"],
     async run({ open }) {
       const store = await open();
       const call = Array.from({ length: 5 }, (_, index) =>

@@ -21,6 +21,7 @@ const LATE = T0 + LEASE_MS;
 export const orphanCases: readonly DataStoreCase[] = [
   {
     name: "orphans: leases of a step of this incarnation that run nowhere are given up, and count as no recovery",
+    rules: ["L6"],
     async run({ open }) {
       const store = await open();
       await store.addJobs(makeJobs(3, { startDeadline: T0 + 5 }));
@@ -46,6 +47,7 @@ export const orphanCases: readonly DataStoreCase[] = [
   },
   {
     name: "orphans: one that is named with an earlier fence runs nowhere either",
+    rules: ["L6"],
     async run({ open }) {
       const store = await open();
       await leasedJob(store);
@@ -57,6 +59,7 @@ export const orphanCases: readonly DataStoreCase[] = [
   },
   {
     name: "orphans: leases of steps under way, of another incarnation, and of others are left alone",
+    rules: ["L6"],
     async run({ open }) {
       const store = await open();
       await store.addJobs(makeJobs(4));
@@ -80,6 +83,7 @@ export const orphanCases: readonly DataStoreCase[] = [
   },
   {
     name: "orphans: before the answer to the first step nothing is one",
+    rules: ["L6"],
     async run({ open }) {
       const store = await open();
       const job = await leasedJob(store);
@@ -89,6 +93,7 @@ export const orphanCases: readonly DataStoreCase[] = [
   },
   {
     name: "orphans: giving one up makes room for another of its task, and its old fence releases nothing",
+    rules: ["L6"],
     async run({ open }) {
       const store = await open();
       await store.putTasks([makeTask({ maxRunningJobs: 1 })]);
@@ -101,6 +106,7 @@ export const orphanCases: readonly DataStoreCase[] = [
   },
   {
     name: "orphans: one that is to be cancelled ends at the next recovery",
+    rules: ["L7"],
     async run({ open }) {
       const store = await open();
       await leasedJob(store);

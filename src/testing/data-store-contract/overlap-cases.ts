@@ -71,6 +71,7 @@ const LATER = { now: T0 + 1000 };
 export const overlapCases: readonly DataStoreCase[] = [
   {
     name: "overlaps: with skip a fire makes its job when no job of the schedule is unfinished",
+    rules: ["P12", "P13"],
     async run({ open }) {
       const store = await open();
       const [due] = await lookedAt(store, makeSchedule({ overlap: "skip" }));
@@ -83,6 +84,7 @@ export const overlapCases: readonly DataStoreCase[] = [
   },
   {
     name: "overlaps: with skip a fire makes no job and counts, while a job of the schedule waits or runs",
+    rules: ["P13", "P16"],
     async run({ open }) {
       for (const limit of [0, 1]) {
         const store = await open();
@@ -108,6 +110,7 @@ export const overlapCases: readonly DataStoreCase[] = [
   },
   {
     name: "overlaps: a job that waits for a retry is unfinished",
+    rules: ["P12"],
     async run({ open }) {
       const store = await open();
       const [due] = await lookedAt(store, makeSchedule({ overlap: "skip" }));
@@ -120,6 +123,7 @@ export const overlapCases: readonly DataStoreCase[] = [
   },
   {
     name: "overlaps: a job that ends in the same step is finished",
+    rules: ["P12", "X2"],
     async run({ open }) {
       const store = await open();
       const [due] = await lookedAt(store, makeSchedule({ overlap: "skip" }));
@@ -132,6 +136,7 @@ export const overlapCases: readonly DataStoreCase[] = [
   },
   {
     name: "overlaps: jobs by hand, repeated jobs, and jobs of other schedules neither count nor are touched",
+    rules: ["P12"],
     async run({ open }) {
       for (const overlap of ["skip", "replaceQueued", "cancelRunning"] as const) {
         const store = await open();
@@ -157,6 +162,7 @@ export const overlapCases: readonly DataStoreCase[] = [
   },
   {
     name: "overlaps: the fire times that a plan passes over count as skipped",
+    rules: ["P16"],
     async run({ open }) {
       const store = await open();
       const [due] = await lookedAt(store, makeSchedule({ overlap: "skip" }));
@@ -173,6 +179,7 @@ export const overlapCases: readonly DataStoreCase[] = [
   },
   {
     name: "overlaps: replaceQueued puts the new job in the place of the one that waits, which leaves no result",
+    rules: ["P14"],
     async run({ open }) {
       const store = await open();
       const schedule = await firedOnce(store, "replaceQueued", 0);
@@ -187,6 +194,7 @@ export const overlapCases: readonly DataStoreCase[] = [
   },
   {
     name: "overlaps: replaceQueued leaves the job that runs alone, and one more waits",
+    rules: ["P14"],
     async run({ open }) {
       const store = await open();
       const schedule = await firedOnce(store, "replaceQueued", 1);
@@ -202,6 +210,7 @@ export const overlapCases: readonly DataStoreCase[] = [
   },
   {
     name: "overlaps: replaceQueued also replaces a job that waits for a retry or for its time",
+    rules: ["P14"],
     async run({ open }) {
       const store = await open();
       const [due] = await lookedAt(store, makeSchedule({ overlap: "replaceQueued" }));
@@ -215,6 +224,7 @@ export const overlapCases: readonly DataStoreCase[] = [
   },
   {
     name: "overlaps: cancelRunning asks to cancel what runs, once, and replaces what waits",
+    rules: ["P15", "P14"],
     async run({ open }) {
       const store = await open();
       const [due] = await lookedAt(store, makeSchedule({ overlap: "cancelRunning" }));
@@ -232,6 +242,7 @@ export const overlapCases: readonly DataStoreCase[] = [
   },
   {
     name: "overlaps: of very many waiting jobs, one plan replaces the hundred with the earliest fire times",
+    rules: ["P14"],
     async run({ open }) {
       const store = await open();
       const [due] = await lookedAt(store, makeSchedule({ overlap: "replaceQueued" }));
@@ -250,6 +261,7 @@ export const overlapCases: readonly DataStoreCase[] = [
   },
   {
     name: "overlaps: a plan that does not count touches no job and skips nothing",
+    rules: ["P2"],
     async run(context) {
       const [first, second] = await openTwo(context);
       for (const overlap of ["skip", "replaceQueued", "cancelRunning"] as const) {
@@ -267,6 +279,7 @@ export const overlapCases: readonly DataStoreCase[] = [
   },
   {
     name: "overlaps: in one step each plan heeds its own policy",
+    rules: ["P3", "P13", "P14"],
     async run({ open }) {
       const store = await open();
       const schedules = (["skip", "replaceQueued", "cancelRunning"] as const).map((overlap, index) =>
@@ -302,6 +315,7 @@ export const overlapCases: readonly DataStoreCase[] = [
   },
   {
     name: "overlaps: a repetition tells the same, and counts and does nothing again",
+    rules: ["X11"],
     async run({ open }) {
       const store = await open();
       const [due] = await lookedAt(store, makeSchedule({ overlap: "cancelRunning" }));
@@ -318,6 +332,7 @@ export const overlapCases: readonly DataStoreCase[] = [
   },
   {
     name: "overlaps: a repetition of a skip tells of the skip, though its job has ended meanwhile",
+    rules: ["X11"],
     async run({ open }) {
       const store = await open();
       const [due] = await lookedAt(store, makeSchedule({ overlap: "skip" }));
@@ -333,6 +348,7 @@ export const overlapCases: readonly DataStoreCase[] = [
   },
   {
     name: "overlaps: a repetition that comes first decides, and when others moved the schedule on it tells of nothing",
+    rules: ["X11"],
     async run({ open }) {
       const store = await open();
       const schedule = await firedOnce(store, "skip", 0);
@@ -347,6 +363,7 @@ export const overlapCases: readonly DataStoreCase[] = [
   },
   {
     name: "overlaps: a change of the schedule keeps the count of skips",
+    rules: ["P16"],
     async run({ open }) {
       const store = await open();
       const schedule = await firedOnce(store, "skip", 0);

@@ -6,6 +6,7 @@ import { COMMITTED, planned, REFUSED } from "./planned.ts";
 export const paceCases: readonly DataStoreCase[] = [
   {
     name: "pace: a plan that counts replaces it, and the next look shows it",
+    rules: ["P8"],
     async run({ open }) {
       const store = await open();
       const due = await planned(store);
@@ -21,6 +22,7 @@ export const paceCases: readonly DataStoreCase[] = [
   },
   {
     name: "pace: a plan that does not count leaves it",
+    rules: ["P2"],
     async run({ open }) {
       const store = await open();
       const due = await planned(store, { paceUntil: T0 + 7 });
@@ -31,6 +33,7 @@ export const paceCases: readonly DataStoreCase[] = [
   },
   {
     name: "pace: jobs that it puts off are not acquired before their time",
+    rules: ["P4"],
     async run({ open }) {
       const store = await open();
       const due = await planned(store);
@@ -44,6 +47,7 @@ export const paceCases: readonly DataStoreCase[] = [
   },
   {
     name: "pace: a replacement keeps it if the rule is the same, and not if the rule is new",
+    rules: ["S4"],
     async run({ open }) {
       const store = await open();
       await store.addSchedules(add(makeSchedule({ paceUntil: T0 + 9 })));
@@ -59,6 +63,7 @@ export const paceCases: readonly DataStoreCase[] = [
   },
   {
     name: "pace: an update sets it, leaves it, and takes it away; so it does with the bounds of catch-up, as a whole",
+    rules: ["S10"],
     async run({ open }) {
       const store = await open();
       const catchUp = { maxAgeMs: 3, maxCount: null, paceMs: 4 };

@@ -24,6 +24,7 @@ import { COMMITTED, planned, REFUSED } from "./planned.ts";
 export const planCases: readonly DataStoreCase[] = [
   {
     name: "plans: one that counts adds its jobs, moves the schedule on and raises its fence",
+    rules: ["P4", "P7"],
     async run({ open }) {
       const store = await open();
       const due = await planned(store, { fence: 41 });
@@ -35,6 +36,7 @@ export const planCases: readonly DataStoreCase[] = [
   },
   {
     name: "plans: the job of a fire is leased in the same step",
+    rules: ["Q12", "P4"],
     async run({ open }) {
       const store = await open();
       const due = await planned(store);
@@ -47,6 +49,7 @@ export const planCases: readonly DataStoreCase[] = [
   },
   {
     name: "plans: a job gets everything that its schedule and its fire say",
+    rules: ["P4"],
     async run({ open }) {
       const store = await open();
       const schedule = makeSchedule({
@@ -74,6 +77,7 @@ export const planCases: readonly DataStoreCase[] = [
   },
   {
     name: "plans: jobs that make up for fire times come behind what else is due, in whatever way they wait",
+    rules: ["P5"],
     async run({ open }) {
       const store = await open();
       await store.putTasks([makeTask({ maxRunningJobs: null }), makeTask({ id: "keyed", maxRunningPerKey: 1 })]);
@@ -112,6 +116,7 @@ export const planCases: readonly DataStoreCase[] = [
   },
   {
     name: 'plans: any payload text reaches the job, null, "null" and what breaks careless stores too',
+    rules: ["P4", "G5"],
     async run({ open }) {
       const store = await open();
       const texts = [
@@ -139,6 +144,7 @@ export const planCases: readonly DataStoreCase[] = [
   },
   {
     name: "plans: any metadata reaches the job, nulls within it too",
+    rules: ["P4", "G5"],
     async run({ open }) {
       const store = await open();
       const variants = [
@@ -165,6 +171,7 @@ export const planCases: readonly DataStoreCase[] = [
   },
   {
     name: "plans: one can exhaust its schedule, or pause it, with jobs and without",
+    rules: ["P7"],
     async run({ open }) {
       const store = await open();
       await store.addSchedules(add(makeSchedule({ id: "exhausted" }), makeSchedule({ id: "paused" })));
@@ -194,6 +201,7 @@ export const planCases: readonly DataStoreCase[] = [
   },
   {
     name: "plans: one without fires moves the schedule on, back too",
+    rules: ["P7"],
     async run({ open }) {
       const store = await open();
       const due = await planned(store, { lastFireTime: T0 - 9 });
@@ -206,6 +214,7 @@ export const planCases: readonly DataStoreCase[] = [
   },
   {
     name: "plans: in one step each counts by itself, and answers in order",
+    rules: ["P3", "G15"],
     async run({ open }) {
       const store = await open();
       const due = await lookedAt(
@@ -229,6 +238,7 @@ export const planCases: readonly DataStoreCase[] = [
   },
   {
     name: "plans: the same fire time of two schedules makes two jobs",
+    rules: ["P6"],
     async run({ open }) {
       const store = await open();
       const due = await lookedAt(store, makeSchedule({ id: "a" }), makeSchedule({ id: "b" }));
@@ -245,6 +255,7 @@ export const planCases: readonly DataStoreCase[] = [
   },
   {
     name: "plans: one may add many jobs, and they run in order of their addition",
+    rules: ["P9"],
     async run({ open }) {
       const store = await open();
       const due = await planned(store);
@@ -259,6 +270,7 @@ export const planCases: readonly DataStoreCase[] = [
   },
   {
     name: "plans: two hundred schedules in one step each make their job",
+    rules: ["P9"],
     async run({ open }) {
       const store = await open();
       const all = Array.from({ length: 200 }, (_, index) => makeSchedule({ id: numbered("s", index) }));
@@ -279,6 +291,7 @@ export const planCases: readonly DataStoreCase[] = [
   },
   {
     name: "plans: a delayed fire, as jitter makes it, waits for its runAt",
+    rules: ["P4"],
     async run({ open }) {
       const store = await open();
       const due = await planned(store);

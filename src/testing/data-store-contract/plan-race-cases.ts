@@ -24,6 +24,7 @@ import { COMMITTED, planned, REFUSED } from "./planned.ts";
 export const planRaceCases: readonly DataStoreCase[] = [
   {
     name: "plans: of two planners who saw the same the first alone counts, and its job runs alone",
+    rules: ["P1"],
     async run(context) {
       const [first, second] = await openTwo(context);
       const due = await planned(first);
@@ -39,6 +40,7 @@ export const planRaceCases: readonly DataStoreCase[] = [
   },
   {
     name: "plans: two planners at once never both count",
+    rules: ["P1", "G16"],
     async run(context) {
       const stores = await openTwo(context);
       const all = Array.from({ length: 20 }, (_, index) => makeSchedule({ id: numbered("s", index) }));
@@ -61,6 +63,7 @@ export const planRaceCases: readonly DataStoreCase[] = [
   },
   {
     name: "plans: one whose schedule was changed, paused, replaced or removed since changes nothing",
+    rules: ["P1", "P2"],
     async run({ open }) {
       const store = await open();
       const changes: [string, () => Promise<unknown>][] = [
@@ -85,6 +88,7 @@ export const planRaceCases: readonly DataStoreCase[] = [
   },
   {
     name: "plans: paused and unpaused since, one no longer counts",
+    rules: ["P1", "S11"],
     async run({ open }) {
       const store = await open();
       const due = await planned(store);
@@ -95,6 +99,7 @@ export const planRaceCases: readonly DataStoreCase[] = [
   },
   {
     name: "plans: one whose schedule was removed and added again, under another first fence, changes nothing",
+    rules: ["P1"],
     async run({ open }) {
       const store = await open();
       const due = await planned(store, { fence: 7_000_000_001 });
@@ -107,6 +112,7 @@ export const planRaceCases: readonly DataStoreCase[] = [
   },
   {
     name: "plans: one whose schedule has another fire time, or another fence, changes nothing",
+    rules: ["P1"],
     async run({ open }) {
       const store = await open();
       const due = await planned(store, { fence: 3, nextFireTime: T0 - 10 });
@@ -123,6 +129,7 @@ export const planRaceCases: readonly DataStoreCase[] = [
   },
   {
     name: "plans: of a schedule that is paused none counts, whatever it saw",
+    rules: ["P1"],
     async run({ open }) {
       const store = await open();
       await store.addSchedules(add(makeSchedule({ paused: true })));
@@ -132,6 +139,7 @@ export const planRaceCases: readonly DataStoreCase[] = [
   },
   {
     name: "plans: none counts before its fire time by the step's clock, and it does once the clock is there",
+    rules: ["P1", "K1"],
     async run({ open }) {
       const store = await open();
       const due = await planned(store);
@@ -143,6 +151,7 @@ export const planRaceCases: readonly DataStoreCase[] = [
   },
   {
     name: "plans: of an unknown schedule changes nothing",
+    rules: ["P1"],
     async run({ open }) {
       const store = await open();
       equal((await commit(store, [planOf(makeSchedule())])).plans, [REFUSED], "the answer");
@@ -151,6 +160,7 @@ export const planRaceCases: readonly DataStoreCase[] = [
   },
   {
     name: "plans: of several of one schedule in a step the first alone can count",
+    rules: ["P3"],
     async run({ open }) {
       const store = await open();
       const due = await planned(store);
@@ -165,6 +175,7 @@ export const planRaceCases: readonly DataStoreCase[] = [
   },
   {
     name: "plans: a fire time that an unfinished job of the schedule has already is left out",
+    rules: ["P6"],
     async run({ open }) {
       const store = await open();
       const due = await planned(store);
@@ -179,6 +190,7 @@ export const planRaceCases: readonly DataStoreCase[] = [
   },
   {
     name: "plans: the fence grows with every commit and change, and never falls",
+    rules: ["P7", "S11"],
     async run({ open }) {
       const store = await open();
       await store.addSchedules(add(makeSchedule({ fence: 9 })));
@@ -203,6 +215,7 @@ export const planRaceCases: readonly DataStoreCase[] = [
   },
   {
     name: "plans: a refused one does not hold up the rest of its step",
+    rules: ["X1", "P2"],
     async run({ open }) {
       const store = await open();
       const job = await leasedJob(store);
@@ -223,6 +236,7 @@ export const planRaceCases: readonly DataStoreCase[] = [
   },
   {
     name: "plans: a job that ran is not added again by the same plan",
+    rules: ["P2"],
     async run({ open }) {
       const store = await open();
       const due = await planned(store);
@@ -234,6 +248,7 @@ export const planRaceCases: readonly DataStoreCase[] = [
   },
   {
     name: "plans: looking ahead, one that was planned before its time counts at its time",
+    rules: ["P1"],
     async run({ open }) {
       const store = await open();
       await store.addSchedules(add(makeSchedule({ nextFireTime: T0 + 60 })));

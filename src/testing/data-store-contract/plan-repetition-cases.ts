@@ -6,6 +6,7 @@ import { again, twice } from "./repeat.ts";
 export const planRepetitionCases: readonly DataStoreCase[] = [
   {
     name: "repetitions: a plan that was committed says so again, and moves the schedule once",
+    rules: ["X10"],
     async run({ open }) {
       const store = await open();
       const [due] = await lookedAt(store, makeSchedule({ fence: 11 }));
@@ -20,6 +21,7 @@ export const planRepetitionCases: readonly DataStoreCase[] = [
   },
   {
     name: "repetitions: a plan without fires, one that pauses and one that exhausts say again that they counted",
+    rules: ["X10"],
     async run({ open }) {
       const store = await open();
       const due = await lookedAt(
@@ -46,6 +48,7 @@ export const planRepetitionCases: readonly DataStoreCase[] = [
   },
   {
     name: "repetitions: a plan that did not count is not said to have counted because another step's did",
+    rules: ["X10"],
     async run(context) {
       const [first, second] = await openTwo(context);
       const [due] = await lookedAt(first, makeSchedule());
@@ -60,6 +63,7 @@ export const planRepetitionCases: readonly DataStoreCase[] = [
   },
   {
     name: "repetitions: when others have moved the schedule on since, its jobs are still named, and it stays theirs",
+    rules: ["X10"],
     async run({ open }) {
       const store = await open();
       const [due] = await lookedAt(store, makeSchedule());
@@ -78,6 +82,7 @@ export const planRepetitionCases: readonly DataStoreCase[] = [
   },
   {
     name: "repetitions: of a schedule that was removed since, nothing comes back",
+    rules: ["X10"],
     async run({ open }) {
       const store = await open();
       const [due] = await lookedAt(store, makeSchedule());
@@ -95,6 +100,7 @@ export const planRepetitionCases: readonly DataStoreCase[] = [
   },
   {
     name: "repetitions: a plan's job that ran elsewhere meanwhile is neither made nor named again",
+    rules: ["X9"],
     async run({ open }) {
       const store = await open();
       const [due] = await lookedAt(store, makeSchedule({ resultExpirationMs: 0 }));
@@ -109,6 +115,7 @@ export const planRepetitionCases: readonly DataStoreCase[] = [
   },
   {
     name: "repetitions: of several plans of one schedule the first alone is said to have counted",
+    rules: ["X10", "P3"],
     async run({ open }) {
       const store = await open();
       const [due] = await lookedAt(store, makeSchedule());

@@ -41,6 +41,7 @@ function scribble(record: object): void {
 export const recordCases: readonly DataStoreCase[] = [
   {
     name: "records: changing what went in or came out changes nothing in the store",
+    rules: ["G3"],
     async run({ open }) {
       const store = await open();
       const task = makeTask({ metadata: { deep: { a: 1 } } });
@@ -69,6 +70,7 @@ export const recordCases: readonly DataStoreCase[] = [
   },
   {
     name: "records: changing acquired ones and results changes nothing in the store",
+    rules: ["G3"],
     async run({ open }) {
       const store = await open();
       const metadata = { a: { b: 1 } };
@@ -96,6 +98,7 @@ export const recordCases: readonly DataStoreCase[] = [
   },
   {
     name: "records: any text survives, in ids, names, keys, payloads, metadata and errors",
+    rules: ["G5"],
     async run({ open }) {
       const store = await open();
       const text = NASTY_TEXT;
@@ -122,6 +125,7 @@ export const recordCases: readonly DataStoreCase[] = [
   },
   {
     name: "records: metadata keeps every key, also those that objects have by themselves, and a hundred levels",
+    rules: ["G5"],
     async run({ open }) {
       const store = await open();
       const own = '{"constructor":1,"prototype":{"toString":2},"deep":{"__proto__":{"x":1}}}';
@@ -148,6 +152,7 @@ export const recordCases: readonly DataStoreCase[] = [
   },
   {
     name: "records: numbers survive to the last millisecond and beyond",
+    rules: ["G6"],
     async run({ open }) {
       const store = await open();
       const job = makeJob({ runAt: 253_402_300_799_999, priority: -2_147_483_648, missedCount: 9_007_199_254_740_991 });
@@ -162,6 +167,7 @@ export const recordCases: readonly DataStoreCase[] = [
   },
   {
     name: "records: a payload of a million characters survives, and so does a result",
+    rules: ["G7"],
     async run({ open }) {
       const store = await open();
       const payload = large();
@@ -175,6 +181,7 @@ export const recordCases: readonly DataStoreCase[] = [
   },
   {
     name: "records: a payload and a result of a million characters survive together",
+    rules: ["G7"],
     isAboutLargeRows: true,
     async run({ open }) {
       const store = await open();
@@ -186,6 +193,7 @@ export const recordCases: readonly DataStoreCase[] = [
   },
   {
     name: "records: a second store on the same data sees what the first one wrote",
+    rules: ["G13"],
     async run(context) {
       const [first, second] = await openTwo(context);
       await first.putTasks([makeTask()]);
@@ -200,6 +208,7 @@ export const recordCases: readonly DataStoreCase[] = [
   },
   {
     name: "records: opening again is harmless",
+    rules: ["G9"],
     async run({ open }) {
       const store = await open();
       await store.addJobs([makeJob()]);

@@ -29,6 +29,7 @@ const LOST_JOB = { jobId: "job", taskId: "task", scheduleId: null, attempt: 1 };
 export const recoveryCases: readonly DataStoreCase[] = [
   {
     name: "recovery: a job whose lease has ended goes back to the queue, and the same step can acquire it",
+    rules: ["L11", "L1"],
     async run({ open }) {
       const store = await open();
       await leasedJob(store, { payload: '"p"' });
@@ -48,6 +49,7 @@ export const recoveryCases: readonly DataStoreCase[] = [
   },
   {
     name: "recovery: whoever held it and whoever looks, also in a step that acquires nothing",
+    rules: ["L11"],
     async run(context) {
       const [first, second] = await openTwo(context);
       await leasedJob(first);
@@ -58,6 +60,7 @@ export const recoveryCases: readonly DataStoreCase[] = [
   },
   {
     name: "recovery: a job comes before less urgent ones in the very step that recovers it",
+    rules: ["Q12", "L12"],
     async run({ open }) {
       const store = await open();
       await leasedJob(store, { id: "urgent", priority: 5 });
@@ -68,6 +71,7 @@ export const recoveryCases: readonly DataStoreCase[] = [
   },
   {
     name: "recovery: a step that does not ask for it recovers nothing, and acquires nothing while a dead lease waits",
+    rules: ["L11", "Q10"],
     async run({ open }) {
       const store = await open();
       await leasedJob(store, { id: "lost" });
@@ -92,6 +96,7 @@ export const recoveryCases: readonly DataStoreCase[] = [
   },
   {
     name: "recovery: what a step does without acquiring counts also while a dead lease waits",
+    rules: ["X1", "Q10"],
     async run({ open }) {
       const store = await open();
       const done = await leasedJob(store, { id: "done" }, { until: LATE + 5 });
@@ -112,6 +117,7 @@ export const recoveryCases: readonly DataStoreCase[] = [
   },
   {
     name: "recovery: leases of a run that is said to be alive end when that is said, whatever they say",
+    rules: ["L15"],
     async run({ open }) {
       const store = await open();
       await store.putTasks([makeTask({ maxRunningJobs: 3 })]);
@@ -143,6 +149,7 @@ export const recoveryCases: readonly DataStoreCase[] = [
   },
   {
     name: "recovery: leases of a run that is said to be dead are lost, whatever they say",
+    rules: ["L15"],
     async run({ open }) {
       const store = await open();
       await store.addJobs(makeJobs(3));
@@ -159,6 +166,7 @@ export const recoveryCases: readonly DataStoreCase[] = [
   },
   {
     name: "recovery: a job that its living holder does not run is not kept by what is said of the holder",
+    rules: ["L16"],
     async run({ open }) {
       const store = await open();
       await leasedJob(store, {}, { by: "b", stepId: "b#1" });
@@ -175,6 +183,7 @@ export const recoveryCases: readonly DataStoreCase[] = [
   },
   {
     name: "recovery: asked for while every lease is live, it changes nothing",
+    rules: ["L1", "L11"],
     async run({ open }) {
       const store = await open();
       const job = await leasedJob(store);
@@ -185,6 +194,7 @@ export const recoveryCases: readonly DataStoreCase[] = [
   },
   {
     name: "recovery: lost more often than maxRecoveries, a job ends as abandoned",
+    rules: ["L12"],
     async run({ open }) {
       const store = await open();
       const job = await leasedJob(store, {
@@ -219,6 +229,7 @@ export const recoveryCases: readonly DataStoreCase[] = [
   },
   {
     name: "recovery: a job that was lost before counts only what it had started under",
+    rules: ["L13"],
     async run({ open }) {
       const store = await open();
       await store.addJobs(makeJobs(3, { maxRecoveries: 1 }));
@@ -261,6 +272,7 @@ export const recoveryCases: readonly DataStoreCase[] = [
   },
   {
     name: "recovery: a clock that is behind does not make a ready job wait again",
+    rules: ["K2"],
     async run({ open }) {
       const store = await open();
       const ahead = { runAt: T0 + 300, createdAt: T0 + 300 };
@@ -276,6 +288,7 @@ export const recoveryCases: readonly DataStoreCase[] = [
   },
   {
     name: "recovery: with maxRecoveries 0 a job is never run twice",
+    rules: ["L12"],
     async run({ open }) {
       const store = await open();
       await leasedJob(store, { maxRecoveries: 0 });
@@ -285,6 +298,7 @@ export const recoveryCases: readonly DataStoreCase[] = [
   },
   {
     name: "recovery: a result that would expire at once is reported, but not kept",
+    rules: ["R12"],
     async run({ open }) {
       const store = await open();
       await leasedJob(store, { maxRecoveries: 0, resultExpirationMs: 0 });
@@ -295,6 +309,7 @@ export const recoveryCases: readonly DataStoreCase[] = [
   },
   {
     name: "recovery: a job that is to be cancelled ends as cancelled",
+    rules: ["L14"],
     async run({ open }) {
       const store = await open();
       await leasedJob(store);
@@ -306,6 +321,7 @@ export const recoveryCases: readonly DataStoreCase[] = [
   },
   {
     name: "recovery: a release in the same step comes first, so the work of a late holder is kept",
+    rules: ["X2"],
     async run({ open }) {
       const store = await open();
       const job = await leasedJob(store);
@@ -316,6 +332,7 @@ export const recoveryCases: readonly DataStoreCase[] = [
   },
   {
     name: "recovery: several leases that ended at different times, and live ones are left alone",
+    rules: ["L1", "L11"],
     async run({ open }) {
       const store = await open();
       await store.addJobs(makeJobs(6));

@@ -18,6 +18,7 @@ import {
 export const releaseCases: readonly DataStoreCase[] = [
   {
     name: "releases: finish removes the job and keeps its result",
+    rules: ["R2", "X3"],
     async run({ open }) {
       const store = await open();
       const job = await leasedJob(store);
@@ -43,6 +44,7 @@ export const releaseCases: readonly DataStoreCase[] = [
   },
   {
     name: "releases: finish keeps no result that expires at once",
+    rules: ["R2"],
     async run({ open }) {
       const store = await open();
       const job = await leasedJob(store);
@@ -54,6 +56,7 @@ export const releaseCases: readonly DataStoreCase[] = [
   },
   {
     name: "releases: retry puts the job back with its new runAt and failed attempts, under the same id",
+    rules: ["R3"],
     async run({ open }) {
       const store = await open();
       const job = await leasedJob(store, { metadata: { a: 1 }, payload: '"p"', idempotencyKey: "key" });
@@ -69,6 +72,7 @@ export const releaseCases: readonly DataStoreCase[] = [
   },
   {
     name: "releases: retry at once makes the job acquirable in the same step",
+    rules: ["R3", "Q12"],
     async run({ open }) {
       const store = await open();
       const job = await leasedJob(store);
@@ -84,6 +88,7 @@ export const releaseCases: readonly DataStoreCase[] = [
   },
   {
     name: "releases: giveUp puts the job back as it was",
+    rules: ["R4"],
     async run({ open }) {
       const store = await open();
       const job = await leasedJob(store, { runAt: T0 - 7, priority: 3 });
@@ -95,6 +100,7 @@ export const releaseCases: readonly DataStoreCase[] = [
   },
   {
     name: "releases: giveUp of a job that has started counts as a recovery, and of one that has not as nothing",
+    rules: ["R5", "L12"],
     async run({ open }) {
       const store = await open();
       const started = await leasedJob(store, { id: "started", startDeadline: T0 + 5 });
@@ -115,6 +121,7 @@ export const releaseCases: readonly DataStoreCase[] = [
   },
   {
     name: "releases: giveUp of a job that has started, and may not be recovered any more, ends it as abandoned",
+    rules: ["R5", "L12"],
     async run({ open }) {
       const store = await open();
       const job = await leasedJob(store, { maxRecoveries: 0 });
@@ -131,6 +138,7 @@ export const releaseCases: readonly DataStoreCase[] = [
   },
   {
     name: "releases: start keeps the lease, and tells that the job has started under it",
+    rules: ["R6"],
     async run({ open }) {
       const store = await open();
       const job = await leasedJob(store);
@@ -145,6 +153,7 @@ export const releaseCases: readonly DataStoreCase[] = [
   },
   {
     name: "releases: a job that was put back keeps its place in the order",
+    rules: ["R4"],
     async run({ open }) {
       const store = await open();
       await store.addJobs(makeJobs(3));
@@ -155,6 +164,7 @@ export const releaseCases: readonly DataStoreCase[] = [
   },
   {
     name: "releases: one with another fence is fenced, and changes nothing",
+    rules: ["R1"],
     async run({ open }) {
       const store = await open();
       const job = await leasedJob(store);
@@ -168,6 +178,7 @@ export const releaseCases: readonly DataStoreCase[] = [
   },
   {
     name: "releases: one of a scheduler that does not hold the job is fenced",
+    rules: ["R1"],
     async run({ open }) {
       const store = await open();
       const job = await leasedJob(store);
@@ -180,6 +191,7 @@ export const releaseCases: readonly DataStoreCase[] = [
   },
   {
     name: "releases: a late holder is fenced once another one has the job, whatever it releases",
+    rules: ["R1"],
     async run({ open }) {
       const store = await open();
       const job = await leasedJob(store);
@@ -196,6 +208,7 @@ export const releaseCases: readonly DataStoreCase[] = [
   },
   {
     name: "releases: a job that was given up is nobody's",
+    rules: ["R4"],
     async run({ open }) {
       const store = await open();
       const job = await leasedJob(store);
@@ -206,6 +219,7 @@ export const releaseCases: readonly DataStoreCase[] = [
   },
   {
     name: "releases: an unknown job is missing, and so is one that has finished",
+    rules: ["R1"],
     async run({ open }) {
       const store = await open();
       const job = await leasedJob(store);
@@ -216,6 +230,7 @@ export const releaseCases: readonly DataStoreCase[] = [
   },
   {
     name: "releases: repeating one changes neither the result nor anything else",
+    rules: ["X7"],
     async run({ open }) {
       const store = await open();
       const job = await leasedJob(store);
@@ -226,6 +241,7 @@ export const releaseCases: readonly DataStoreCase[] = [
   },
   {
     name: "releases: a job that is released twice in one step counts once",
+    rules: ["R8"],
     async run({ open }) {
       const store = await open();
       const job = await leasedJob(store);
@@ -236,6 +252,7 @@ export const releaseCases: readonly DataStoreCase[] = [
   },
   {
     name: "releases: each counts by itself, and the answers come in order",
+    rules: ["R8", "G15"],
     async run({ open }) {
       const store = await open();
       await store.addJobs(makeJobs(4));
@@ -258,6 +275,7 @@ export const releaseCases: readonly DataStoreCase[] = [
   },
   {
     name: "releases: a hundred together with the next hundred acquisitions are one step",
+    rules: ["R8"],
     async run({ open }) {
       const store = await open();
       await store.addJobs(makeJobs(250));
@@ -277,6 +295,7 @@ export const releaseCases: readonly DataStoreCase[] = [
   },
   {
     name: "releases: retry or giveUp of a job that is to be cancelled ends it as cancelled",
+    rules: ["R7"],
     async run({ open }) {
       const store = await open();
       await store.addJobs(makeJobs(2));

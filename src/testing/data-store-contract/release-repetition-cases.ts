@@ -7,6 +7,7 @@ import { again, twice } from "./repeat.ts";
 export const releaseRepetitionCases: readonly DataStoreCase[] = [
   {
     name: "repetitions: a finished job whose result is kept was released, and its result stays as it is",
+    rules: ["X8"],
     async run({ open }) {
       const store = await open();
       const job = await leasedJob(store);
@@ -17,6 +18,7 @@ export const releaseRepetitionCases: readonly DataStoreCase[] = [
   },
   {
     name: "repetitions: a finished job whose result is not kept is not fenced, and is not there any more",
+    rules: ["X8"],
     async run({ open }) {
       const store = await open();
       const job = await leasedJob(store);
@@ -28,6 +30,7 @@ export const releaseRepetitionCases: readonly DataStoreCase[] = [
   },
   {
     name: "repetitions: jobs that were put back were released, and are put back once",
+    rules: ["X7"],
     async run({ open }) {
       const store = await open();
       const retried = await leasedJob(store, { id: "retried" });
@@ -56,6 +59,7 @@ export const releaseRepetitionCases: readonly DataStoreCase[] = [
   },
   {
     name: "repetitions: a start counts while the lease is the caller's, and never when the job has ended meanwhile",
+    rules: ["X7"],
     async run({ open }) {
       const store = await open();
       await leasedJob(store);
@@ -73,6 +77,7 @@ export const releaseRepetitionCases: readonly DataStoreCase[] = [
   },
   {
     name: "repetitions: a job that the step put back and leased again was released, and is told as leased",
+    rules: ["X7", "X12"],
     async run({ open }) {
       const store = await open();
       const job = await leasedJob(store);
@@ -85,6 +90,7 @@ export const releaseRepetitionCases: readonly DataStoreCase[] = [
   },
   {
     name: "repetitions: a job that was put back and that others moved on since is theirs",
+    rules: ["X7"],
     async run({ open }) {
       const store = await open();
       await leasedJob(store);
@@ -102,6 +108,7 @@ export const releaseRepetitionCases: readonly DataStoreCase[] = [
   },
   {
     name: "repetitions: put-backs that ended a job as cancelled were released",
+    rules: ["X8", "R7"],
     async run({ open }) {
       const store = await open();
       await leasedJob(store);
@@ -114,6 +121,7 @@ export const releaseRepetitionCases: readonly DataStoreCase[] = [
   },
   {
     name: "repetitions: a release that was fenced stays fenced, and one of an unknown job missing",
+    rules: ["X7"],
     async run({ open }) {
       const store = await open();
       const job = await leasedJob(store);

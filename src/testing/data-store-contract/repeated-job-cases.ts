@@ -42,6 +42,7 @@ async function repeatWithin(store: DataStore, ledger: Ledger, ...fireTimes: numb
 export const repeatedJobCases: readonly DataStoreCase[] = [
   {
     name: "repeated jobs: one is added as long as the store has the result of the other",
+    rules: ["A6"],
     async run({ open }) {
       const store = await open();
       await endedJob(store);
@@ -56,6 +57,7 @@ export const repeatedJobCases: readonly DataStoreCase[] = [
   },
   {
     name: "repeated jobs: none is added when the result is gone, and those beside it are",
+    rules: ["A6"],
     async run({ open }) {
       const store = await open();
       await endedJob(store);
@@ -78,16 +80,16 @@ export const repeatedJobCases: readonly DataStoreCase[] = [
       equal(await jobIds(store), ["a", "b", "c", "d"], "the jobs");
     },
   },
-  ledgerCase("repeated jobs: one whose fire time begins a skip leaves the rest of it", (store, ledger) =>
+  ledgerCase(["H3"], "repeated jobs: one whose fire time begins a skip leaves the rest of it", (store, ledger) =>
     repeatWithin(store, ledger, T0),
   ),
-  ledgerCase("repeated jobs: one whose fire time is within a skip leaves the rest of it", (store, ledger) =>
+  ledgerCase(["H3"], "repeated jobs: one whose fire time is within a skip leaves the rest of it", (store, ledger) =>
     repeatWithin(store, ledger, T0 + 2000),
   ),
-  ledgerCase("repeated jobs: one whose fire time ends a skip leaves the rest of it", (store, ledger) =>
+  ledgerCase(["H3"], "repeated jobs: one whose fire time ends a skip leaves the rest of it", (store, ledger) =>
     repeatWithin(store, ledger, T0 + 4000),
   ),
-  ledgerCase("repeated jobs: several whose fire times are in one skip leave the rest of it", (store, ledger) =>
+  ledgerCase(["H3"], "repeated jobs: several whose fire times are in one skip leave the rest of it", (store, ledger) =>
     repeatWithin(store, ledger, T0 + 1000, T0 + 1001, T0 + 3000),
   ),
 ];

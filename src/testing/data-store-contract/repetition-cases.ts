@@ -22,6 +22,7 @@ import { again, twice } from "./repeat.ts";
 export const repetitionCases: readonly DataStoreCase[] = [
   {
     name: "repetitions: what the step leased is found again, with the lease that it has",
+    rules: ["X12"],
     async run({ open }) {
       const store = await open();
       await store.addJobs(makeJobs(3));
@@ -33,6 +34,7 @@ export const repetitionCases: readonly DataStoreCase[] = [
   },
   {
     name: "repetitions: they are topped up to the limit, by what came meanwhile",
+    rules: ["X12"],
     async run({ open }) {
       const store = await open();
       await store.addJobs(makeJobs(1));
@@ -46,6 +48,7 @@ export const repetitionCases: readonly DataStoreCase[] = [
   },
   {
     name: "repetitions: with a limit of 0, as at stop, they still tell what the step leased",
+    rules: ["X12"],
     async run({ open }) {
       const store = await open();
       await store.addJobs(makeJobs(3));
@@ -56,6 +59,7 @@ export const repetitionCases: readonly DataStoreCase[] = [
   },
   {
     name: "repetitions: they tell what the step leased also while a dead lease waits",
+    rules: ["X12"],
     async run({ open }) {
       const store = await open();
       await leasedJob(store, { id: "dead" }, { by: "b", until: T0 + 5 });
@@ -67,6 +71,7 @@ export const repetitionCases: readonly DataStoreCase[] = [
   },
   {
     name: "repetitions: what the step leased counts to the limit of its task, in theirs as in any other's",
+    rules: ["X12", "Q6"],
     async run({ open }) {
       const store = await open();
       await store.putTasks([makeTask({ maxRunningJobs: 2 })]);
@@ -78,6 +83,7 @@ export const repetitionCases: readonly DataStoreCase[] = [
   },
   {
     name: "repetitions: they find what was leased also after another step of the same scheduler",
+    rules: ["X12"],
     async run({ open }) {
       const store = await open();
       await store.addJobs(makeJobs(2));
@@ -88,6 +94,7 @@ export const repetitionCases: readonly DataStoreCase[] = [
   },
   {
     name: "repetitions: they do not tell of what has been released, recovered or extended away meanwhile",
+    rules: ["X12"],
     async run({ open }) {
       const store = await open();
       await store.addJobs(makeJobs(3));
@@ -101,6 +108,7 @@ export const repetitionCases: readonly DataStoreCase[] = [
   },
   {
     name: "repetitions: of a step that never arrived they are that step",
+    rules: ["X5"],
     async run({ open }) {
       const store = await open();
       const job = await leasedJob(store);
@@ -126,6 +134,7 @@ export const repetitionCases: readonly DataStoreCase[] = [
   },
   {
     name: "repetitions: an addition is made once, leased or not, and answers as new both times",
+    rules: ["X9"],
     async run({ open }) {
       const store = await open();
       const additions = [makeJob({ id: "a", idempotencyKey: "key" }), makeJob({ id: "b", runAt: T0 + 900 })];
@@ -150,6 +159,7 @@ export const repetitionCases: readonly DataStoreCase[] = [
   },
   {
     name: "repetitions: an addition that stood back for another job's key stands back again",
+    rules: ["X9", "A2"],
     async run({ open }) {
       const store = await open();
       const first = makeJob({ id: "first", idempotencyKey: "key" });
@@ -168,6 +178,7 @@ export const repetitionCases: readonly DataStoreCase[] = [
   },
   {
     name: "repetitions: an addition that ran elsewhere meanwhile is not run again, whether its result is kept or not",
+    rules: ["X9", "A5"],
     isAboutLostAnswers: true,
     async run({ open }) {
       const store = await open();
@@ -198,6 +209,7 @@ export const repetitionCases: readonly DataStoreCase[] = [
   },
   {
     name: "repetitions: what was recovered is recovered once",
+    rules: ["X13"],
     async run({ open }) {
       const store = await open();
       await store.addJobs([makeJob({ id: "a" }), makeJob({ id: "b", maxRecoveries: 0 })]);
@@ -215,6 +227,7 @@ export const repetitionCases: readonly DataStoreCase[] = [
   },
   {
     name: "repetitions: a whole step whose answer was lost tells all of it again",
+    rules: ["X5", "X3"],
     async run({ open }) {
       const store = await open();
       await store.putTasks([makeTask({ maxRunningJobs: 3 })]);
@@ -235,6 +248,7 @@ export const repetitionCases: readonly DataStoreCase[] = [
   },
   {
     name: "repetitions: a first try that arrives after its repetition was answered fires, adds and leases nothing more",
+    rules: ["X6"],
     isAboutLostAnswers: true,
     async run({ open }) {
       const store = await open();

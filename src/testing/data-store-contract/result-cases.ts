@@ -32,6 +32,7 @@ async function done(store: DataStore, job: Partial<JobRecord>, result: Partial<J
 export const resultCases: readonly DataStoreCase[] = [
   {
     name: "results: every field comes back as it was released",
+    rules: ["G4"],
     async run({ open }) {
       const store = await open();
       const job = await leasedJob(store, { scheduleId: "s", fireTime: T0, scheduledFireTime: T0 + 2 });
@@ -55,6 +56,7 @@ export const resultCases: readonly DataStoreCase[] = [
   },
   {
     name: "results: null when there is none, and from expiresAt on",
+    rules: ["R14"],
     async run({ open }) {
       const store = await open();
       equal(await store.getJobResult("unknown", T0), null, "an unknown job");
@@ -66,6 +68,7 @@ export const resultCases: readonly DataStoreCase[] = [
   },
   {
     name: "results: pages come by the end of the job, the newest first unless told otherwise, without expired ones",
+    rules: ["I5"],
     async run({ open }) {
       const store = await open();
       for (const [index, minute] of [3, 0, 2, 1, 2].entries()) {
@@ -97,6 +100,7 @@ export const resultCases: readonly DataStoreCase[] = [
   },
   {
     name: "results: can be of a task, a schedule, an outcome, a time, and of any of these together",
+    rules: ["I5"],
     async run({ open }) {
       const store = await open();
       await done(
@@ -137,6 +141,7 @@ export const resultCases: readonly DataStoreCase[] = [
   },
   {
     name: "results: a cursor stays good while results come and go",
+    rules: ["I2"],
     async run({ open }) {
       const store = await open();
       for (const index of [1, 2, 3, 4, 5]) await done(store, { id: `j-${index}` }, { finishedAt: T0 + index });
@@ -166,6 +171,7 @@ export const resultCases: readonly DataStoreCase[] = [
   },
   {
     name: "results: those that are selected are removed, the oldest first, and at most the limit",
+    rules: ["R16"],
     async run({ open }) {
       const store = await open();
       for (const index of [1, 2, 3, 4, 5, 6]) {
@@ -185,6 +191,7 @@ export const resultCases: readonly DataStoreCase[] = [
   },
   {
     name: "cleanup: removes expired results, at most the limit, and says how many",
+    rules: ["R17"],
     async run({ open }) {
       const store = await open();
       for (let index = 0; index < 5; index++)
@@ -206,6 +213,7 @@ export const resultCases: readonly DataStoreCase[] = [
   },
   {
     name: "cleanup: jobs that kept no result leave nothing that it counts, however late it comes",
+    rules: ["R17"],
     async run({ open }) {
       const store = await open();
       await done(store, { id: "a", resultExpirationMs: 0 }, { expiresAt: T0 });
@@ -217,6 +225,7 @@ export const resultCases: readonly DataStoreCase[] = [
   },
   {
     name: "cleanup: a step cleans up too when it is asked to, and says what it removed",
+    rules: ["R18"],
     async run({ open }) {
       const store = await open();
       await done(store, { id: "a" }, { expiresAt: T0 + 1 });
@@ -231,6 +240,7 @@ export const resultCases: readonly DataStoreCase[] = [
   },
   {
     name: "cleanup: removes schedules without a fire time and an unfinished job",
+    rules: ["R17"],
     async run({ open }) {
       const store = await open();
       await store.addSchedules(
@@ -254,6 +264,7 @@ export const resultCases: readonly DataStoreCase[] = [
   },
   {
     name: "cleanup: removes at most the limit of schedules",
+    rules: ["R17"],
     async run({ open }) {
       const store = await open();
       await store.addSchedules(
@@ -265,6 +276,7 @@ export const resultCases: readonly DataStoreCase[] = [
   },
   {
     name: "cleanup: removes a schedule whose plan was its last, once the job has run",
+    rules: ["R17"],
     async run({ open }) {
       const store = await open();
       const [due] = await lookedAt(store, makeSchedule());

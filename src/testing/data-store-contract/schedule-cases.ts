@@ -7,6 +7,7 @@ const OTHER_RULE = { trigger: '{"type":"cron"}', triggerRule: '{"type":"cron"}' 
 export const scheduleCases: readonly DataStoreCase[] = [
   {
     name: "schedules: every field comes back as it was added",
+    rules: ["S1", "G4"],
     async run({ open }) {
       const store = await open();
       const schedule = makeSchedule({
@@ -37,6 +38,7 @@ export const scheduleCases: readonly DataStoreCase[] = [
   },
   {
     name: "schedules: an unknown id is null, and adding nothing adds nothing",
+    rules: ["G14", "G15"],
     async run({ open }) {
       const store = await open();
       equal(await store.getSchedule("missing"), null, "an unknown schedule");
@@ -45,6 +47,7 @@ export const scheduleCases: readonly DataStoreCase[] = [
   },
   {
     name: "schedules: doNothing keeps the stored one and answers with it",
+    rules: ["S2"],
     async run({ open }) {
       const store = await open();
       await store.addSchedules(add(makeSchedule({ priority: 1 })));
@@ -65,6 +68,7 @@ export const scheduleCases: readonly DataStoreCase[] = [
   },
   {
     name: "schedules: replace replaces every field but createdAt, lastFireTime and skippedCount, and raises the fence",
+    rules: ["S3", "S11"],
     async run({ open }) {
       const store = await open();
       await store.addSchedules(
@@ -90,6 +94,7 @@ export const scheduleCases: readonly DataStoreCase[] = [
   },
   {
     name: "schedules: replacing with an equal triggerRule keeps the stored trigger and nextFireTime",
+    rules: ["S4"],
     async run({ open }) {
       const store = await open();
       await store.addSchedules(add(makeSchedule({ nextFireTime: T0 + 1 })));
@@ -103,6 +108,7 @@ export const scheduleCases: readonly DataStoreCase[] = [
   },
   {
     name: "schedules: replacing an exhausted one with an equal rule leaves it exhausted",
+    rules: ["S4"],
     async run({ open }) {
       const store = await open();
       await store.addSchedules(add(makeSchedule({ nextFireTime: null })));
@@ -112,6 +118,7 @@ export const scheduleCases: readonly DataStoreCase[] = [
   },
   {
     name: "schedules: replacing by an equal one raises the fence as well, and begins with the stored one",
+    rules: ["S11", "G15"],
     async run({ open }) {
       const store = await open();
       await store.addSchedules(add(makeSchedule({ fence: 40 })));
@@ -121,6 +128,7 @@ export const scheduleCases: readonly DataStoreCase[] = [
   },
   {
     name: "schedules: replacing by another task moves it in what is due and what is in use",
+    rules: ["S3"],
     async run({ open }) {
       const store = await open();
       await store.putTasks([makeTask(), makeTask({ id: "other" })]);
@@ -141,6 +149,7 @@ export const scheduleCases: readonly DataStoreCase[] = [
   },
   {
     name: "schedules: replace on a free id adds",
+    rules: ["S1"],
     async run({ open }) {
       const store = await open();
       const report = await store.addSchedules([{ schedule: makeSchedule(), conflictPolicy: "replace" }]);
@@ -149,6 +158,7 @@ export const scheduleCases: readonly DataStoreCase[] = [
   },
   {
     name: "schedules: error on an id in use names the first one and writes nothing of the call",
+    rules: ["S8"],
     async run({ open }) {
       const store = await open();
       await store.addSchedules(add(makeSchedule({ id: "b" }), makeSchedule({ id: "c" })));
@@ -167,6 +177,7 @@ export const scheduleCases: readonly DataStoreCase[] = [
   },
   {
     name: "schedules: error on free ids adds",
+    rules: ["S1"],
     async run({ open }) {
       const store = await open();
       const report = await store.addSchedules([{ schedule: makeSchedule(), conflictPolicy: "error" }]);
@@ -175,6 +186,7 @@ export const scheduleCases: readonly DataStoreCase[] = [
   },
   {
     name: "schedules: an id that comes twice in one call counts as existing the second time",
+    rules: ["G15"],
     async run({ open }) {
       const store = await open();
       const kept = await store.addSchedules(add(makeSchedule(), makeSchedule({ priority: 3 })));
@@ -200,6 +212,7 @@ export const scheduleCases: readonly DataStoreCase[] = [
   },
   {
     name: "schedules: adding the same again, as after an unknown write, changes nothing",
+    rules: ["X4"],
     async run({ open }) {
       const store = await open();
       await store.addSchedules(add(makeSchedule()));
@@ -210,6 +223,7 @@ export const scheduleCases: readonly DataStoreCase[] = [
   },
   {
     name: "schedules: pages come by id, each with the cursor of the next, null at the end",
+    rules: ["I1", "I3"],
     async run({ open }) {
       const store = await open();
       const all = Array.from({ length: 7 }, (_, index) => makeSchedule({ id: numbered("s", index) }));
@@ -225,6 +239,7 @@ export const scheduleCases: readonly DataStoreCase[] = [
   },
   {
     name: "schedules: pages can be of one task, paused ones, or both",
+    rules: ["I3"],
     async run({ open }) {
       const store = await open();
       await store.addSchedules(
@@ -247,6 +262,7 @@ export const scheduleCases: readonly DataStoreCase[] = [
   },
   {
     name: "schedules: an update replaces the given fields alone, null included, and raises the fence",
+    rules: ["S10", "S11"],
     async run({ open }) {
       const store = await open();
       const schedule = makeSchedule({
@@ -280,6 +296,7 @@ export const scheduleCases: readonly DataStoreCase[] = [
   },
   {
     name: "schedules: every field that may change does",
+    rules: ["S10"],
     async run({ open }) {
       const store = await open();
       await store.addSchedules(add(makeSchedule()));
@@ -307,6 +324,7 @@ export const scheduleCases: readonly DataStoreCase[] = [
   },
   {
     name: "schedules: a name can be taken away",
+    rules: ["S10"],
     async run({ open }) {
       const store = await open();
       await store.addSchedules(add(makeSchedule({ name: "Daily" })));
@@ -315,6 +333,7 @@ export const scheduleCases: readonly DataStoreCase[] = [
   },
   {
     name: "schedules: an update gives a concurrency key, leaves it, and takes it away",
+    rules: ["S10"],
     async run({ open }) {
       const store = await open();
       await store.addSchedules(add(makeSchedule()));
@@ -330,6 +349,7 @@ export const scheduleCases: readonly DataStoreCase[] = [
   },
   {
     name: "schedules: an empty update raises the fence and changes nothing else",
+    rules: ["S11"],
     async run({ open }) {
       const store = await open();
       await store.addSchedules(add(makeSchedule({ fence: 1_099_511_627_775 })));
@@ -339,6 +359,7 @@ export const scheduleCases: readonly DataStoreCase[] = [
   },
   {
     name: "schedules: repeated, as after an unknown write, an update leaves the same schedule under a higher fence",
+    rules: ["X4", "S11"],
     async run({ open }) {
       const store = await open();
       await store.addSchedules(add(makeSchedule()));
@@ -350,6 +371,7 @@ export const scheduleCases: readonly DataStoreCase[] = [
   },
   {
     name: "schedules: an update with an expected fence happens only when the stored one is equal",
+    rules: ["S12"],
     async run({ open }) {
       const store = await open();
       await store.addSchedules(add(makeSchedule({ fence: 4 })));
@@ -366,6 +388,7 @@ export const scheduleCases: readonly DataStoreCase[] = [
   },
   {
     name: "schedules: one that was removed is gone, also from what is due",
+    rules: ["S13"],
     async run({ open }) {
       const store = await open();
       await store.addSchedules(add(makeSchedule()));

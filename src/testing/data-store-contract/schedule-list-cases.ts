@@ -14,6 +14,7 @@ async function isRefused(call: Promise<unknown>): Promise<boolean> {
 export const scheduleListCases: readonly DataStoreCase[] = [
   {
     name: "lists: schedules are found by a part of their id or name, whatever the case of its letters A to Z",
+    rules: ["I6", "I3"],
     async run({ open }) {
       const store = await open();
       await store.addSchedules(
@@ -35,6 +36,7 @@ export const scheduleListCases: readonly DataStoreCase[] = [
   },
   {
     name: "lists: schedules are active, paused or ended, and a change counts at once",
+    rules: ["I3"],
     async run({ open }) {
       const store = await open();
       await store.addSchedules(
@@ -62,6 +64,7 @@ export const scheduleListCases: readonly DataStoreCase[] = [
   },
   {
     name: "lists: schedules come by their next fire time, then by id, and those without one are the last",
+    rules: ["I3"],
     async run({ open }) {
       const store = await open();
       await store.addSchedules(
@@ -88,6 +91,7 @@ export const scheduleListCases: readonly DataStoreCase[] = [
   },
   {
     name: "lists: ids are in the order of their code points, where an emoji comes after every letter and sign",
+    rules: ["G8"],
     async run({ open }) {
       const store = await open();
       // UTF-16 units, by which JavaScript compares texts, have the emoji before the sign.
@@ -120,6 +124,7 @@ export const scheduleListCases: readonly DataStoreCase[] = [
   },
   {
     name: "lists: a cursor by next fire time stays good while schedules come, go and fire; any other text is refused",
+    rules: ["I2"],
     async run({ open }) {
       const store = await open();
       const all = ["a", "b", "c", "d", "e"].map((id, index) => makeSchedule({ id, nextFireTime: T0 + index }));

@@ -45,6 +45,7 @@ function unreadable(): Record<string, never> {
 export const stepCases: readonly DataStoreCase[] = [
   {
     name: "steps: one that does nothing answers with nothing",
+    rules: ["X3"],
     async run({ open }) {
       const store = await open();
       const jobs = { nextRunAt: null, nextMissAt: null, leaseEndsAt: null, hasReady: false };
@@ -56,6 +57,7 @@ export const stepCases: readonly DataStoreCase[] = [
   },
   {
     name: "steps: all parts of one count together, and the report tells of each",
+    rules: ["X1", "X3"],
     async run({ open }) {
       const store = await open();
       await store.putTasks([makeTask()]);
@@ -104,6 +106,7 @@ export const stepCases: readonly DataStoreCase[] = [
   },
   {
     name: "steps: a fresh fire takes its place behind what is more urgent in the queue, and ahead of what is less",
+    rules: ["Q12", "Q2"],
     async run({ open }) {
       const store = await open();
       await store.addJobs([makeJob({ id: "urgent", priority: 9 }), makeJob({ id: "idle", priority: -9 })]);
@@ -115,6 +118,7 @@ export const stepCases: readonly DataStoreCase[] = [
   },
   {
     name: "steps: additions are acquired in the very step that adds them, in their place",
+    rules: ["A1", "Q12"],
     async run({ open }) {
       const store = await open();
       await store.addJobs([makeJob({ id: "queued", priority: 1 })]);
@@ -136,6 +140,7 @@ export const stepCases: readonly DataStoreCase[] = [
   },
   {
     name: "steps: an addition whose key or fire time an unfinished job has is answered with that job",
+    rules: ["A2", "A3"],
     async run({ open }) {
       const store = await open();
       const keyed = makeJob({ id: "keyed", idempotencyKey: "key", runAt: T0 + 9 });
@@ -165,6 +170,7 @@ export const stepCases: readonly DataStoreCase[] = [
   },
   {
     name: "steps: releases come first, so a key that a finished job held is free for an addition",
+    rules: ["X2"],
     async run({ open }) {
       const store = await open();
       const job = await leasedJob(store, { idempotencyKey: "key" });
@@ -177,6 +183,7 @@ export const stepCases: readonly DataStoreCase[] = [
   },
   {
     name: "steps: recovery comes before additions, so a key that a lost job held is free",
+    rules: ["X2"],
     async run({ open }) {
       const store = await open();
       await leasedJob(store, { idempotencyKey: "key", maxRecoveries: 0 });
@@ -193,6 +200,7 @@ export const stepCases: readonly DataStoreCase[] = [
   },
   {
     name: "steps: a release frees the fire time of its job for a plan of the same step",
+    rules: ["X2", "P6"],
     async run({ open }) {
       const store = await open();
       const job = await leasedJob(store, { scheduleId: "schedule", fireTime: T0 });
@@ -206,6 +214,7 @@ export const stepCases: readonly DataStoreCase[] = [
   },
   {
     name: "steps: additions come before plans, so one of a fire time stands for the fire",
+    rules: ["X2", "P6"],
     async run({ open }) {
       const store = await open();
       const [due] = await lookedAt(store, makeSchedule());
@@ -222,6 +231,7 @@ export const stepCases: readonly DataStoreCase[] = [
   },
   {
     name: "steps: put-backs of jobs that are to be cancelled end them, in a step that does not ask for recovery too",
+    rules: ["R7"],
     async run({ open }) {
       const store = await open();
       await store.addJobs(makeJobs(2));
@@ -256,6 +266,7 @@ export const stepCases: readonly DataStoreCase[] = [
   },
   {
     name: "steps: two schedulers at once share one queue of fires, additions and put-backs, and none is run twice",
+    rules: ["G16", "Q11"],
     async run(context) {
       const stores = await openTwo(context);
       await stores[0].putTasks([makeTask({ maxRunningJobs: 25 })]);
@@ -278,6 +289,7 @@ export const stepCases: readonly DataStoreCase[] = [
   },
   {
     name: "steps: one that is refused did nothing at all",
+    rules: ["G12", "G1", "X1"],
     async run({ open }) {
       const store = await open();
       const job = await leasedJob(store);
@@ -309,6 +321,7 @@ export const stepCases: readonly DataStoreCase[] = [
   },
   {
     name: "steps: a call that adds is refused as a whole",
+    rules: ["G12", "G1"],
     async run({ open }) {
       const store = await open();
       const metadata = unreadable();
@@ -335,6 +348,7 @@ export const stepCases: readonly DataStoreCase[] = [
   },
   {
     name: "steps: parts that are sent under one id, acquisition last, each count",
+    rules: ["X15"],
     async run({ open }) {
       const store = await open();
       const due = await lookedAt(store, makeSchedule({ id: "a" }), makeSchedule({ id: "b" }));
@@ -352,6 +366,7 @@ export const stepCases: readonly DataStoreCase[] = [
   },
   {
     name: "steps: a plan's fires are bounded by nothing but the plan, and come after their schedule's earlier ones",
+    rules: ["P9", "Q2"],
     async run({ open }) {
       const store = await open();
       const [due] = await lookedAt(store, makeSchedule());

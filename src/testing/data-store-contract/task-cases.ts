@@ -8,6 +8,7 @@ import { add, finish, leasedJob, look, makeJob, makeSchedule, makeTask, release,
 export const taskCases: readonly DataStoreCase[] = [
   {
     name: "tasks: putting answers per task whether it was added, updated or left as it was",
+    rules: ["T1", "T5"],
     async run({ open }) {
       const store = await open();
       const first = await store.putTasks([makeTask({ id: "a" }), makeTask({ id: "b" })]);
@@ -23,6 +24,7 @@ export const taskCases: readonly DataStoreCase[] = [
   },
   {
     name: "tasks: every field comes back as it was put",
+    rules: ["G4"],
     async run({ open }) {
       const store = await open();
       const task = makeTask({
@@ -43,6 +45,7 @@ export const taskCases: readonly DataStoreCase[] = [
   },
   {
     name: "tasks: an unchanged declaration changes nothing, so that an edit survives it",
+    rules: ["T2", "T5"],
     async run({ open }) {
       const store = await open();
       const declared = makeTask({ declaration: "hash" });
@@ -63,6 +66,7 @@ export const taskCases: readonly DataStoreCase[] = [
   },
   {
     name: "tasks: a declaration of a lower version, or of none, never replaces that of a higher one",
+    rules: ["T3", "T4"],
     async run({ open }) {
       const store = await open();
       const newer = makeTask({ declaration: "newer", version: 4, maxRunningJobs: 4 });
@@ -81,6 +85,7 @@ export const taskCases: readonly DataStoreCase[] = [
   },
   {
     name: "tasks: an unchanged declaration raises the version, and lowers it never",
+    rules: ["T4"],
     async run({ open }) {
       const store = await open();
       const declared = (version?: number): TaskRecord =>
@@ -96,6 +101,7 @@ export const taskCases: readonly DataStoreCase[] = [
   },
   {
     name: "tasks: the limit of a removed task still counts for jobs that are added afterwards",
+    rules: ["T8"],
     async run({ open }) {
       const store = await open();
       await store.putTasks([makeTask({ maxRunningJobs: 2, declaration: "hash", version: 3 })]);
@@ -112,6 +118,7 @@ export const taskCases: readonly DataStoreCase[] = [
   },
   {
     name: "tasks: a task that comes twice in one call counts as existing the second time",
+    rules: ["G15"],
     async run({ open }) {
       const store = await open();
       const changes = await store.putTasks([makeTask(), makeTask({ maxRunningJobs: 2 })]);
@@ -121,6 +128,7 @@ export const taskCases: readonly DataStoreCase[] = [
   },
   {
     name: "tasks: all of them are listed by id, and none at first",
+    rules: ["T6", "G14"],
     async run({ open }) {
       const store = await open();
       equal(await store.getTasks(), [], "an empty store");
@@ -136,6 +144,7 @@ export const taskCases: readonly DataStoreCase[] = [
   },
   {
     name: "tasks: one that nothing refers to is removed, an unknown one is missing",
+    rules: ["T7"],
     async run({ open }) {
       const store = await open();
       await store.putTasks([makeTask()]);
@@ -146,6 +155,7 @@ export const taskCases: readonly DataStoreCase[] = [
   },
   {
     name: "tasks: one with a schedule is in use",
+    rules: ["T7"],
     async run({ open }) {
       const store = await open();
       await store.putTasks([makeTask()]);
@@ -157,6 +167,7 @@ export const taskCases: readonly DataStoreCase[] = [
   },
   {
     name: "tasks: one with a delayed, a ready or a leased job is in use",
+    rules: ["T7"],
     async run({ open }) {
       const store = await open();
       await store.putTasks([makeTask()]);

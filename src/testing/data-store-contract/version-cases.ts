@@ -5,6 +5,7 @@ import { look, makeJob, makeTask } from "./makers.ts";
 export const versionCases: readonly DataStoreCase[] = [
   {
     name: "versions: each change by another store on the data changes the version, and nothing else does",
+    rules: ["G17"],
     async run(context) {
       const [store, other] = await openTwo(context);
       // Both have made whatever they make at their first call.

@@ -19,6 +19,7 @@ const queues = [QUEUE, OTHER];
 export const wrongClockCases: readonly DataStoreCase[] = [
   ...[1, 3].map((burst) => ({
     name: `wrong clocks: a start by a clock that is ahead holds a rate no longer than its burst of ${burst}`,
+    rules: ["K3"],
     async run(context: Parameters<DataStoreCase["run"]>[0]): Promise<void> {
       const [wrong, right] = await openTwo(context);
       await putTask(wrong, tenASecond(burst));
@@ -47,6 +48,7 @@ export const wrongClockCases: readonly DataStoreCase[] = [
   })),
   {
     name: "wrong clocks: jobs that a clock ahead left held behind a rate are looked after at once, of every key",
+    rules: ["K3"],
     async run(context) {
       const [wrong, right] = await openTwo(context);
       await putTask(wrong, tenASecond());
@@ -67,6 +69,7 @@ export const wrongClockCases: readonly DataStoreCase[] = [
   },
   {
     name: "wrong clocks: a clock that is behind lets one burst more through, and none that is a little off does",
+    rules: ["K3", "K4"],
     async run(context) {
       const [one, other] = await openTwo(context);
       await putTask(one, tenASecond(2));
@@ -85,6 +88,7 @@ export const wrongClockCases: readonly DataStoreCase[] = [
   },
   ...(["throttle", "unique"] as const).map((kind) => ({
     name: `wrong clocks: a window that a clock ahead opened (${kind}) lasts from the next addition by a right one`,
+    rules: ["K5"],
     async run(context: Parameters<DataStoreCase["run"]>[0]): Promise<void> {
       const [wrong, right] = await openTwo(context);
       await wrong.addJobs([once(AHEAD, kind, "a")]);
@@ -100,6 +104,7 @@ export const wrongClockCases: readonly DataStoreCase[] = [
   })),
   {
     name: "wrong clocks: a clock behind shortens a window, and a repetition of an earlier addition does not",
+    rules: ["K5", "K7"],
     async run({ open }) {
       const store = await open();
       const early = { ...once(T0, "throttle", "a"), resultExpirationMs: DAY_MS };
@@ -117,6 +122,7 @@ export const wrongClockCases: readonly DataStoreCase[] = [
   },
   {
     name: "wrong clocks: a burst that a clock ahead began runs its wait after the next addition by a right one",
+    rules: ["K6"],
     async run(context) {
       const [wrong, right] = await openTwo(context);
       const maxWaitMs = 2 * WAIT_MS;
@@ -139,6 +145,7 @@ export const wrongClockCases: readonly DataStoreCase[] = [
   },
   {
     name: "wrong clocks: an addition by a clock behind counts in a burst, and a late repetition does not",
+    rules: ["K6", "K7"],
     async run({ open }) {
       const store = await open();
       await store.addJobs([debounced(T0, { id: "a", payload: "1" }, { waitMs: DAY_MS })]);
@@ -152,6 +159,7 @@ export const wrongClockCases: readonly DataStoreCase[] = [
   },
   {
     name: "wrong clocks: the keys of a fair task take turns, and it keeps its place beside others",
+    rules: ["K8"],
     async run(context) {
       const [wrong, right] = await openTwo(context);
       await putTask(wrong, { fair: true });

@@ -2,6 +2,7 @@ import mqtt from "mqtt";
 import { afterAll, beforeAll, describe, test } from "vitest";
 import { type MqttBrokerOptions, MqttEventBroker, type MqttQos } from "../../../src/brokers/mqtt/mod.ts";
 import { eventBrokerContract } from "../../../src/testing/event-broker-contract.ts";
+import { untilConnected } from "../../support/connected-broker.ts";
 import { LoopbackProxy } from "../../support/loopback-proxy.ts";
 import { Mosquitto } from "../../support/mosquitto.ts";
 
@@ -28,7 +29,8 @@ async function runCase(
   options: Omit<MqttBrokerOptions, "url" | "client"> = {},
 ): Promise<void> {
   const topic = `escapement/contract/${++topicCount}`;
-  const make = (namespace = ""): MqttEventBroker => new MqttEventBroker({ ...reach, ...options, topic, namespace });
+  const make = (namespace = ""): MqttEventBroker =>
+    untilConnected(new MqttEventBroker({ ...reach, ...options, topic, namespace }));
   await run({
     make: () => make(),
     join: () => make(),

@@ -2,6 +2,7 @@ import postgres from "postgres";
 import { afterAll, beforeAll, describe, test } from "vitest";
 import { PostgresEventBroker } from "../../../src/brokers/postgres/mod.ts";
 import { eventBrokerContract } from "../../../src/testing/event-broker-contract.ts";
+import { untilConnected } from "../../support/connected-broker.ts";
 import { LoopbackProxy } from "../../support/loopback-proxy.ts";
 import { PostgresServer } from "../../support/postgres-server.ts";
 
@@ -35,7 +36,7 @@ describe("PostgresEventBroker by url keeps the contract:", () => {
   for (const [index, { name, run }] of eventBrokerContract.entries()) {
     test(`${name}`, async () => {
       const shared = { url: server.urlAt(proxy.port), channel: `url-${index}` };
-      const make = (): PostgresEventBroker => new PostgresEventBroker(shared);
+      const make = (): PostgresEventBroker => untilConnected(new PostgresEventBroker(shared));
       const neighbour = (): PostgresEventBroker => new PostgresEventBroker({ ...shared, namespace: "other" });
       await run({ make, join: make, neighbour, post: poster(shared.channel), interrupt: () => proxy.cut() });
     });
@@ -48,7 +49,7 @@ describe("PostgresEventBroker over a client of postgres.js keeps the contract:",
       // Several connections: what is sent over one could overtake what is sent over another.
       const client = postgres(server.urlAt(proxy.port), { max: 4 });
       const shared = { client, channel: `client-${index}` };
-      const make = (): PostgresEventBroker => new PostgresEventBroker(shared);
+      const make = (): PostgresEventBroker => untilConnected(new PostgresEventBroker(shared));
       const neighbour = (): PostgresEventBroker => new PostgresEventBroker({ ...shared, namespace: "other" });
       await run({ make, join: make, neighbour, post: poster(shared.channel), interrupt: () => proxy.cut() });
       await client.end({ timeout: 1 });

@@ -2,6 +2,7 @@ import { Redis } from "ioredis";
 import { afterAll, beforeAll, describe, test } from "vitest";
 import type { EventBroker } from "../../../src/contracts.ts";
 import { eventBrokerContract } from "../../../src/testing/event-broker-contract.ts";
+import { untilConnected } from "../../support/connected-broker.ts";
 import { RedisServer } from "../../support/redis-server.ts";
 import { byUrl, OLDER_REDIS_WAYS, REDIS_WAYS } from "./ways.ts";
 
@@ -27,7 +28,7 @@ describe.each(Object.entries(WAYS))("RedisEventBroker %s keeps the contract:", (
     test(`${name}`, async () => {
       const channel = `${way} ${index}`;
       const { broker, end } = await connect(server.url);
-      const make = (): EventBroker => broker({ channel });
+      const make = (): EventBroker => untilConnected(broker({ channel }));
       await run({
         make,
         join: make,

@@ -58,7 +58,7 @@ export const IS_HELD_OR_BLOCKED: string = `state >= ${JOB_STATE.held}`;
 /** SQL of whether a job waits to start for the first time. The condition of an index has this very text. */
 export const IS_UNSTARTED: string = `state <> ${JOB_STATE.leased} AND failed_attempts = 0 AND started_fence = 0`;
 
-/** SQL of whether a job has missed its start, see `DataStore.step`; NULL for a job without a `startDeadline`. `now` is
+/** SQL of whether a job has missed its start, see rule D1; NULL for a job without a `startDeadline`. `now` is
  *  the SQL of the present, `job` the alias of the job's row. */
 export function hasMissedStart(now: string, job?: string): string {
   const isUnstarted = job === undefined ? IS_UNSTARTED : `${job}.${IS_UNSTARTED.replaceAll(" AND ", ` AND ${job}.`)}`;
