@@ -196,20 +196,23 @@ describe("a scheduler takes what its executors can begin", () => {
     ["an object", () => ({}) as number, "is a value of type object"],
     ["a bigint", () => 2n as unknown as number, "is a value of type bigint"],
     ["an error", boom, "threw when it was read"],
-  ])("leases nothing for an executor whose capacity becomes %s, says so once, and runs others", async (_, read, what) => {
-    let hasStarted = false;
-    const pool = Object.defineProperty(new Pool(1), "capacity", { get: () => (hasStarted ? read() : 1) });
-    const { scheduler, clock, store, log } = setUp({ executors: { pool } });
-    scheduler.task("t", { executor: "pool" }, () => {});
-    const inline = scheduler.task("inline", () => "done");
-    await scheduler.start();
-    hasStarted = true;
-    await scheduler.addJob("t");
-    const job = await scheduler.addJob(inline);
-    await clock.advance("PT10S");
-    expect([await untouched(store), (await scheduler.getJobResult(job.id))?.outcome]).toEqual([1, "success"]);
-    expect(log.filter(({ message }) => message.includes(`the capacity of executor "pool" ${what}`))).toHaveLength(1);
-  });
+  ])(
+    "leases nothing for an executor whose capacity becomes %s, says so once, and runs others",
+    async (_, read, what) => {
+      let hasStarted = false;
+      const pool = Object.defineProperty(new Pool(1), "capacity", { get: () => (hasStarted ? read() : 1) });
+      const { scheduler, clock, store, log } = setUp({ executors: { pool } });
+      scheduler.task("t", { executor: "pool" }, () => {});
+      const inline = scheduler.task("inline", () => "done");
+      await scheduler.start();
+      hasStarted = true;
+      await scheduler.addJob("t");
+      const job = await scheduler.addJob(inline);
+      await clock.advance("PT10S");
+      expect([await untouched(store), (await scheduler.getJobResult(job.id))?.outcome]).toEqual([1, "success"]);
+      expect(log.filter(({ message }) => message.includes(`the capacity of executor "pool" ${what}`))).toHaveLength(1);
+    },
+  );
 
   test("rounds down a capacity that is no whole number", async () => {
     const { scheduler, clock } = setUp({ executors: { pool: new Pool(1.5) } });

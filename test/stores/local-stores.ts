@@ -81,11 +81,22 @@ export async function withDriver<T>(
   use: (driver: SqlDriver) => Promise<T>,
 ): Promise<T> {
   const driver = local.driver(path);
-  await driver.open();
+  await openUnlessBusy(driver);
   try {
     return await use(driver);
   } finally {
     await driver.close();
+  }
+}
+
+/** Opens a database that another process may be about to close, which takes the lock for a moment. */
+async function openUnlessBusy(driver: SqlDriver): Promise<void> {
+  for (;;) {
+    try {
+      return await driver.open?.();
+    } catch (error) {
+      if (driver.failureKind(error) !== "busy") throw error;
+    }
   }
 }
 
