@@ -41,11 +41,11 @@ for (const [name, source, bytesMax] of [
   ["CronTrigger, with its dialect, errors and descriptions", 'export { CronTrigger } from "escapement";', 27_136],
   ["all triggers, without a scheduler", 'export * from "escapement/cron";', 37_376],
   ["a client of a router, with the triggers that its schedules have", 'export * from "escapement/client";', 71_900],
-  ["everything: scheduler, memory store, all triggers", 'export * from "escapement";', 140_100],
+  ["everything: scheduler, memory store, all triggers", 'export * from "escapement";', 138_400],
   [
     "the same with Web Workers",
     'export * from "escapement"; export { WorkerExecutor } from "escapement/worker";',
-    145_300,
+    143_600,
   ],
   ["what runs tasks in a Web Worker", 'export { serveTasks } from "escapement/worker";', 10_400],
 ] as const) {
@@ -127,10 +127,10 @@ describe("a Worker, with everything that it uploads, stays within its budget:", 
 
   test.each([
     ["cron in Berlin", CRON, 44_900, 25_800],
-    ["a scheduler with the memory store", ticking("", "", "escapement"), 155_300, 135_800],
+    ["a scheduler with the memory store", ticking("", "", "escapement"), 153_700, 134_300],
     ["a scheduler in a Durable Object", OBJECT, 188_500, 169_300],
     ["a scheduler with D1", D1, 188_500, 169_300],
-    ["a scheduler with libSQL over fetch alone", LIGHT, 190_400, 171_200],
+    ["a scheduler with libSQL over fetch alone", LIGHT, 189_600, 170_000],
     ["a scheduler with libSQL by a url", BY_URL, 191_700, 172_500],
     ["a scheduler with libSQL by @libsql/client/web", WEB, 211_100, 191_900],
   ])("%s", async (name, source, bytesMax, withoutTemporalMax) => {
