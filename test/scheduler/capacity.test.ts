@@ -71,6 +71,17 @@ describe("a scheduler refuses to start", () => {
     await expect(starting).rejects.toMatchObject({ code: "options", message: expect.stringContaining(message) });
     await expect(starting).rejects.toThrow('executor "pool": ');
   });
+
+  test("with an executor whose capacity cannot be read", async () => {
+    const refuse = (): never => {
+      throw new Error("gone");
+    };
+    const { scheduler } = setUp({
+      executors: { pool: Object.defineProperty(new Pool(1), "capacity", { get: refuse }) },
+    });
+    const message = 'executor "pool": capacity cannot be read: gone';
+    await expect(scheduler.start()).rejects.toMatchObject({ code: "options", message });
+  });
 });
 
 describe("a scheduler takes what its executors can begin", () => {

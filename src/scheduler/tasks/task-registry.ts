@@ -1,6 +1,6 @@
 import { HandlerLookupError, OptionsError, TaskLookupError } from "../../core/errors.ts";
 import { LIMIT_PER_BURST } from "../../core/limits.ts";
-import { isPlain, mustBe, optionError } from "../../core/option-errors.ts";
+import { cannotBeRead, isPlain, mustBe, optionError } from "../../core/option-errors.ts";
 import type { StandardSchemaV1 } from "../../core/standard-schema.ts";
 import { nearest } from "../../core/suggest.ts";
 import { textHash } from "../../core/text-hash.ts";
@@ -397,9 +397,14 @@ function declared(record: TaskRecord, version: number | undefined): TaskRecord {
 }
 
 function assertCapacity(name: string, executor: JobExecutor): void {
-  const { capacity } = executor;
-  if (capacity === undefined) return;
   const where = `executor "${name}"`;
+  let capacity: unknown;
+  try {
+    capacity = executor.capacity;
+  } catch (cause) {
+    throw optionError(where, "capacity", cannotBeRead(cause), { cause });
+  }
+  if (capacity === undefined) return;
   if (typeof capacity !== "number" || Number.isNaN(capacity)) {
     throw optionError(where, "capacity", mustBe("how many more jobs it could begin now", capacity));
   }
