@@ -4,7 +4,7 @@ import { FAILURE_LENGTH_MAX } from "./limits.ts";
  * What may be told of a client's failure. Errors of clients can hold the commands that they sent, passwords too, or the
  * whole configuration: only the name, the message and the code are taken over, and the secrets in them are covered.
  */
-export function tellable(failure: unknown, secrets: readonly string[]): Error {
+export function redacted(failure: unknown, secrets: readonly string[]): Error {
   const { name, message, code, errors } = fieldsOf(failure);
   // A host name with several addresses fails with one error for each, and no message.
   const text =

@@ -7,7 +7,7 @@ import { prepareToReceive, receivedEvents } from "../../records/event-schema.ts"
 import type { EventRecord } from "../../records/events.ts";
 import { EnvelopeWriter, readEnvelope } from "./envelope.ts";
 import { BrokerUnavailableError } from "./errors.ts";
-import { tellable } from "./failure.ts";
+import { redacted } from "./failure.ts";
 import { Heartbeat } from "./heartbeat.ts";
 import { CONNECT_WAIT_MS, PENDING_BYTES_MAX } from "./limits.ts";
 import type { Link, LinkMaker } from "./link.ts";
@@ -132,7 +132,7 @@ export class Session {
     const wasConnected = this.#isConnected;
     this.#isConnected = false;
     this.#heartbeat.start();
-    this.#lastFailure = tellable(reason, this.#maker.secrets);
+    this.#lastFailure = redacted(reason, this.#maker.secrets);
     // Clients may keep what was sent, and answer much later, when the connection is there again.
     this.#endSends(reason);
     if (wasConnected) this.#tellOutage();
@@ -195,7 +195,7 @@ export class Session {
 
   #unsent(what: string, cause?: unknown): BrokerUnavailableError {
     this.#hasUnsent = true;
-    const failure = cause === undefined ? this.#lastFailure : tellable(cause, this.#maker.secrets);
+    const failure = cause === undefined ? this.#lastFailure : redacted(cause, this.#maker.secrets);
     return new BrokerUnavailableError(`the event broker ${what} (${this.#maker.address})`, {
       cause: failure ?? undefined,
     });

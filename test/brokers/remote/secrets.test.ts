@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { secretsOf } from "../../../src/brokers/remote/address.ts";
-import { tellable } from "../../../src/brokers/remote/failure.ts";
+import { redacted } from "../../../src/brokers/remote/failure.ts";
 
 const URLS = [
   "redis://localhost",
@@ -15,7 +15,7 @@ const URLS = [
 ];
 
 test.each(URLS)("a failure that repeats %s shows nothing that is secret", (url) => {
-  const error = tellable(new Error(`connecting to ${url} failed`), secretsOf(url));
+  const error = redacted(new Error(`connecting to ${url} failed`), secretsOf(url));
   expect(error.message).not.toMatch(/hid|den@/);
 });
 
@@ -29,7 +29,7 @@ test("of a failure only the name, the message and the code are taken over, and t
     command: { name: "auth", args: ["hunter2"] },
     cause: new Error("hunter2"),
   });
-  const error = tellable(failure, ["hunter2"]);
+  const error = redacted(failure, ["hunter2"]);
   expect([error.name, error.message, error.stack, { ...error }, error.cause]).toEqual([
     "TypeError",
     "WRONGPASS for …",
@@ -51,5 +51,5 @@ test.each([
   ],
   [new Error("x".repeat(1000)), `${"x".repeat(500)}…`],
 ])("a failure of any kind can be told: %s", (failure, message) => {
-  expect(tellable(failure, []).message).toBe(message);
+  expect(redacted(failure, []).message).toBe(message);
 });
