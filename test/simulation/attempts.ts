@@ -44,6 +44,11 @@ export class Attempts {
     return this.#byKey.get(key(jobId, fence));
   }
 
+  /** Forgets the attempts of a job, because another job gets its id. */
+  forget(jobId: string): void {
+    for (const [key, attempt] of this.#byKey) if (attempt.jobId === jobId) this.#byKey.delete(key);
+  }
+
   start(facts: {
     job: JobRecord;
     fence: number;

@@ -266,6 +266,7 @@ export class JobModel {
         this.#checkOutdated(record);
         return;
       }
+      this.#forgetExpired(record);
       const isRepeated = this.#all.has(record.id);
       const standIn = isRepeated ? null : this.#standInFor(record, addition);
       const expected = standIn?.record.id ?? record.id;
@@ -296,6 +297,18 @@ export class JobModel {
     this.#begin([], Math.max(...jobs.map(({ createdAt }) => createdAt)));
     this.onAdd(jobs, report);
     this.#settle();
+  }
+
+  /** A job whose result is gone may be retried under the same id again: by a host with another clock, for instance, while
+   *  the result of the job that it repeats is kept. A repetition of the same addition has the same `createdAt`. */
+  #forgetExpired({ id, retryOf, createdAt }: NewJobRecord): void {
+    const before = this.#all.get(id);
+    if (retryOf === undefined || before === undefined || before.record.createdAt === createdAt) return;
+    if (!this.hasResultExpired(id, createdAt)) return;
+    this.#history.count("retried again");
+    this.#all.delete(id);
+    this.#withoutResult.delete(id);
+    this.#attempts.forget(id);
   }
 
   /** A job was not added, because the job that it repeats is said to have no result any more. */
