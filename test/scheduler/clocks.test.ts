@@ -1,4 +1,4 @@
-import { describe, expect, onTestFinished, test } from "vitest";
+import { describe, expect, onTestFinished, test, vi } from "vitest";
 import type { Clock } from "../../src/core/clock.ts";
 import { MemoryDataStore, Scheduler, type SchedulerOptions } from "../../src/mod.ts";
 import { VirtualClock } from "../../src/testing/mod.ts";
@@ -136,6 +136,22 @@ describe("a host whose clock differs by more than a lease", () => {
     expect([holder.held.length, other.held.length]).toEqual([1, 0]);
     crash(holder);
     expect(await secondsUntilStarted(world, other)).toBeLessThanOrEqual(LEASE_S + 2 * BEAT_S);
+  });
+
+  // A heartbeat that waited for its time would come too late where the host also stood still.
+  test("that is set back gives a heartbeat before its next step", async () => {
+    const { world, store, start } = setUpHosts();
+    const { clock, scheduler, held } = await start("host");
+    await world.advance("PT5S");
+    const heartbeats = vi.spyOn(store, "extendLeases");
+    await scheduler.addJob("long");
+    await world.advance("PT1S");
+    expect(held).toHaveLength(1);
+    expect(heartbeats).not.toHaveBeenCalled();
+    clock.aheadMs -= 10_000;
+    await scheduler.addJob("long");
+    await world.advance("PT1S");
+    expect(heartbeats).toHaveBeenCalledTimes(1);
   });
 
   test("does not hold up other jobs while it is spared", async () => {

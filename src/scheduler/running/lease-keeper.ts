@@ -37,7 +37,8 @@ export class LeaseKeeper {
 
   /** Whether leases may be about to end, because the event loop stood still or the clock was set. */
   isOverdue(now: number): boolean {
-    return now - this.#lastRunAt > 2 * this.periodMs;
+    const sinceMs = now - this.#lastRunAt;
+    return sinceMs < 0 || sinceMs > 2 * this.periodMs;
   }
 
   /** Extends the leases once. If the store cannot be reached, the next run tries again; an attempt whose lease ended in
