@@ -22,7 +22,8 @@ export function drawLedger(seed: number): LedgerPlan | null {
   const random = new Random(seed + 0x424f_4f4b);
   if (!random.chance(SHARE)) return null;
   const isBounded = random.chance(0.4);
-  return { random, limits: isBounded ? { maxCount: random.pick([1, 3, 10, 100]), maxAge: { minutes: 1 } } : undefined };
+  // No clock is wrong by a day, so that no entry is too old for a clean-up.
+  return { random, limits: isBounded ? { maxCount: random.pick([1, 3, 10, 100]), maxAge: { days: 1 } } : undefined };
 }
 
 /** What users do to fire times: they cancel and repeat their jobs, and let paused schedules go on from any time. */
