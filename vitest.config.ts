@@ -1,5 +1,6 @@
 import { fileURLToPath } from "node:url";
 import { defineConfig } from "vitest/config";
+import { includedTests } from "./test/support/every-runtime.ts";
 import { TEST_HANG_MS } from "./test/support/hang.ts";
 
 // The configuration is loaded by the runtime that the tests then run in.
@@ -7,7 +8,7 @@ const isNode = !("Deno" in globalThis) && !("Bun" in globalThis);
 
 export default defineConfig({
   test: {
-    include: ["test/**/*.test.ts"],
+    include: includedTests(isNode),
     exclude: [
       "test/**/*.workerd.test.ts",
       ...(isNode ? [] : ["test/**/*.{node,browser}.test.ts", "test/**/!(libsql-http).server.test.ts"]),

@@ -1,6 +1,7 @@
 import { fileURLToPath } from "node:url";
 import { cloudflareTest } from "@cloudflare/vitest-pool-workers";
 import { defineConfig } from "vitest/config";
+import { includedTests } from "./test/support/every-runtime.ts";
 import { TEST_HANG_MS } from "./test/support/hang.ts";
 
 export default defineConfig({
@@ -22,7 +23,7 @@ export default defineConfig({
     }),
   ],
   test: {
-    include: ["test/**/*.test.ts"],
+    include: includedTests(false),
     exclude: ["test/**/*.{node,browser,local}.test.ts", "test/**/!(*-web|libsql-http).server.test.ts"],
     // On Node: nothing in workerd can start a server.
     globalSetup: fileURLToPath(new URL("./test/support/sqld-setup.ts", import.meta.url)),

@@ -74,7 +74,13 @@ async function runOn(name, runtime, filters) {
   const { version, temporal, only, without } = runtime;
   const args = [...vitestArguments({ isFast: false, filters: only.length > 0 ? only : filters }), ...without];
   const lines = /** @type {string[]} */ ([]);
-  const row = await runSuite(runtime, { root: ROOT, args, mayBeEmpty: false, print: (line) => lines.push(line) });
+  const row = await runSuite(runtime, {
+    root: ROOT,
+    args,
+    isWhole: true,
+    mayBeEmpty: false,
+    print: (line) => lines.push(line),
+  });
   console.log(lines.join("\n"));
   return { ...row, version, temporal, problem: null };
 }

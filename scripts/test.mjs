@@ -53,6 +53,7 @@ async function runPart(name, { isFast, filters, isAlone }) {
       : await runSuite(runtime, {
           root: ROOT,
           args: vitestArguments({ filters, isFast }),
+          isWhole: filters.length > 0,
           mayBeEmpty: filters.length > 0,
           print,
         });

@@ -20,12 +20,13 @@ const RUNTIME_HANG_MS = 3_600_000;
  * Runs vitest in a runtime, and prints how it went.
  *
  * @param {import("../check-parts.mjs").Runtime} runtime
- * @param {{ root: string, args: string[], mayBeEmpty: boolean, print: (line: string) => void }} options `args` are
- *   vitest's; `print` gets the lines once the run has ended
+ * @param {{ root: string, args: string[], isWhole: boolean, mayBeEmpty: boolean, print: (line: string) => void }} options
+ *   `args` are vitest's; `isWhole` takes tests too that compute the same on every runtime, see
+ *   test/support/every-runtime.ts; `print` gets the lines once the run has ended
  * @returns {Promise<{ name: string, passed: number, failed: number, skipped: number, durationMs: number,
  *   reasons: string[] }>} `reasons` has one for each test that was skipped
  */
-export async function runSuite({ name, run, env }, { root, args, mayBeEmpty, print }) {
+export async function runSuite({ name, run, env }, { root, args, isWhole, mayBeEmpty, print }) {
   const folder = mkdtempSync(join(tmpdir(), "escapement-test-"));
   const reportPath = join(folder, "report.json");
   const command = run(args);
@@ -33,7 +34,7 @@ export async function runSuite({ name, run, env }, { root, args, mayBeEmpty, pri
   const ended = await runCommand(command, {
     cwd: root,
     timeoutMs: RUNTIME_HANG_MS,
-    env: { ...env, ESCAPEMENT_TEST_REPORT: reportPath },
+    env: { ...env, ESCAPEMENT_TEST_REPORT: reportPath, ...(isWhole && { ESCAPEMENT_ALL_TESTS: "1" }) },
   });
   const report = readReport(reportPath);
   if (report === null && ended.problem !== null) ended.problem += `; it was in ${readText(`${reportPath}.running`)}`;

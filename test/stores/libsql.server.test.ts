@@ -21,7 +21,7 @@ import { dataStoreContract } from "../../src/testing/data-store-contract/mod.ts"
 import { ResettingProxy } from "../support/resetting-proxy.ts";
 import { Sqld } from "../support/sqld.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
-import { titleOf } from "./contract-title.ts";
+import { sampleOf, titleOf } from "./contract-title.ts";
 
 let server: Sqld;
 const opened: DataStore[] = [];
@@ -62,7 +62,9 @@ async function clear(tablePrefix: string, of: Sqld): Promise<void> {
 
 for (const protocol of ["httpUrl", "wsUrl"] as const) {
   describe(`LibsqlDataStore on sqld (${protocol}) keeps the contract`, () => {
-    for (const { name, rules, run } of dataStoreContract) {
+    // Over HTTP, the store over fetch alone keeps the whole contract.
+    const cases = protocol === "wsUrl" ? dataStoreContract : sampleOf(dataStoreContract);
+    for (const { name, rules, run } of cases) {
       test(titleOf(rules, name), async () => {
         const reopen = (): Promise<DataStore> => openStore({ url: server[protocol] }, { tablePrefix: protocol });
         await clear(protocol, server);
