@@ -352,8 +352,8 @@ export interface SchedulerClient {
    * Runs a job that has ended once more: adds a new job with the same task, payload, metadata, priority, executor,
    * `maxRecoveries`, schedule, fire time and concurrency key, which runs now, without a deadline. The new job has
    * `retryOf`, and an id that follows from that of the old one (`id~1`, then `id~2`), so that a job is retried once
-   * while the result of the new job is kept; while the new job is unfinished, it is returned again. Handlers see the same
-   * `idempotencyKey` as before; an unfinished job that has this key is returned instead of a new one.
+   * while the result of the new job is kept; while the new job is unfinished, it is returned again. Handlers see the
+   * same `idempotencyKey` as before; an unfinished job that has this key is returned instead of a new one.
    * @throws {JobLookupError} when there is no result of this job, or when the result has no payload that could be
    *   passed on
    * @throws {ConflictingIdError} when the job has not ended, or when it was retried and the new job has ended (`id`
