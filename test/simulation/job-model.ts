@@ -304,7 +304,7 @@ export class JobModel {
   #forgetExpired({ id, retryOf, createdAt }: NewJobRecord): void {
     const before = this.#all.get(id);
     if (retryOf === undefined || before === undefined || before.record.createdAt === createdAt) return;
-    if (!this.hasResultExpired(id, createdAt)) return;
+    if (!this.#withoutResult.has(id)) return;
     this.#history.count("retried again");
     this.#all.delete(id);
     this.#withoutResult.delete(id);
