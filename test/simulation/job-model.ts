@@ -93,6 +93,9 @@ const NO_ENDS: Ends = { told: new Map(), due: [], possible: new Set() };
 
 /** What the contract of `DataStore` says about jobs, told a second time and in the plainest way: each answer of the
  *  store is compared with it. */
+/** More fires than a plan of a simulation has. */
+const FIRES_MAX = 1_000_000;
+
 export class JobModel {
   readonly #history: History;
   readonly #attempts: Attempts;
@@ -115,6 +118,9 @@ export class JobModel {
   /** The present of that call. */
   #now = 0;
   #seq = 0;
+  /** The last commit with plans, and the place of their first fires. */
+  #plansIn = -1;
+  #firstFire = 0;
   #leaseCount = 0;
 
   constructor(
@@ -230,15 +236,25 @@ export class JobModel {
     return endsAt;
   }
 
+  /** The jobs of a plan come in the order of its fires; those of the other plans of a commit come in any order. */
+  insertFire(job: NewJobRecord, place: number): void {
+    if (this.#plansIn !== this.#commits) {
+      this.#plansIn = this.#commits;
+      this.#firstFire = this.#seq;
+      this.#seq += FIRES_MAX;
+    }
+    this.insert(job, job.runAt <= job.createdAt, this.#firstFire + place);
+  }
+
   /** @param isReady by the adder's clock; a clock that is behind does not take that back */
-  insert({ debounce, once: _, heldBy: __, ...record }: NewJobRecord, isReady: boolean): void {
+  insert({ debounce, once: _, heldBy: __, ...record }: NewJobRecord, isReady: boolean, seq = this.#seq++): void {
     if (this.#all.has(record.id)) {
       this.#history.violate(`job ${record.id} was added twice`);
       return;
     }
     const job: ModelJob = {
       record: { ...record },
-      seq: this.#seq++,
+      seq,
       addedAtMs: this.#history.nowMs,
       waitsSinceMs: this.#history.nowMs,
       hasLostKey: false,
@@ -612,8 +628,10 @@ export class JobModel {
     this.#checkTruth(job, release, caller, now, text);
     if (release.kind === "finish") this.#end(job, release.result.outcome, release.result, release.result);
     else if (release.kind === "start") job.record.startedFence = job.record.fence;
-    else if (job.record.cancelRequested) return job;
-    else if (release.kind === "giveUp" && release.hasStarted === true) {
+    else if (job.record.cancelRequested) {
+      if (release.attemptHistory !== undefined) job.record.attemptHistory = release.attemptHistory;
+      return job;
+    } else if (release.kind === "giveUp" && release.hasStarted === true) {
       job.record.startedFence = job.record.fence;
       return job;
     } else {
@@ -865,7 +883,8 @@ export class JobModel {
     }
     if (gate === null) {
       const first = this.#firstPlain(isMine, running);
-      if (first !== job) this.#history.violate(`${text}, and job ${first?.record.id} comes before it`);
+      if (first !== null && byRank(first, job) < 0)
+        this.#history.violate(`${text}, and job ${first.record.id} comes before it`);
       return;
     }
     this.#history.count("acquired by key");
@@ -986,6 +1005,8 @@ export class JobModel {
   checkSeen({ now, jobs: room }: View, seen: Seen & Partial<StepReport>, caller: Caller): void {
     this.#gates.sawClock(now);
     let nextRunAt = Number.POSITIVE_INFINITY;
+    // Another clock may have said that a job is due; whether that counts here is up to the store.
+    let mayRunAt = Number.POSITIVE_INFINITY;
     let nextMissAt: number | null = null;
     let leaseEndsAt: number | null = null;
     let tokenAt = Number.POSITIVE_INFINITY;
@@ -1005,7 +1026,10 @@ export class JobModel {
         }
         if (lease !== null) {
           leaseEndsAt = Math.min(leaseEndsAt ?? Number.POSITIVE_INFINITY, record.acquiredUntil ?? 0);
+          // Until the lease is recovered, the answer means nothing (rule V8).
+          if ((record.acquiredUntil ?? 0) <= now) mayHaveReady = true;
         } else if (!isReady && !this.#links.isBlocked(record.id)) nextRunAt = Math.min(nextRunAt, record.runAt);
+        if (lease === null && record.runAt > now) mayRunAt = Math.min(mayRunAt, record.runAt);
         if (!this.#isWaiting(job)) continue;
         const count = running.byGate.get(gate ?? "") ?? 0;
         // Held jobs may be promoted by whoever looks, and be acquired by others.
@@ -1032,7 +1056,7 @@ export class JobModel {
     // An earlier instant than needed costs a look, and nothing else.
     // Where jobs are ready, the store is asked again before that.
     const mustBe = seen.hasReady ? nextRunAt : Math.min(nextRunAt, tokenAt);
-    if (seenRunAt > mustBe || (seenRunAt < nextRunAt && !hasRated)) {
+    if (seenRunAt > mustBe || (seenRunAt < Math.min(nextRunAt, mayRunAt) && !hasRated)) {
       this.#history.violate(
         `${caller.name} is told that a job comes at ${seen.nextRunAt}, not at ${nextRunAt} or with a token at ${tokenAt}`,
       );

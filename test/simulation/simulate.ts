@@ -19,6 +19,8 @@ export interface SimulationOptions {
   readonly trace?: (line: string) => void;
   /** The store that the processes share. Default: a new `MemoryDataStore`. */
   readonly makeStore?: () => DataStore;
+  /** Whether all clocks are right: they neither differ nor jump. Default: the seed decides. */
+  readonly areClocksRight?: boolean;
   /** Puts something between each scheduler and its store. */
   readonly wrapStore?: (store: DataStore) => DataStore;
 }
@@ -69,14 +71,16 @@ class Simulation {
   #turns = 0;
   readonly #wrapStore: (store: DataStore) => DataStore;
 
-  constructor({ seed, trace, makeStore, wrapStore }: SimulationOptions) {
+  constructor({ seed, trace, makeStore, areClocksRight = false, wrapStore }: SimulationOptions) {
     this.#seed = seed;
     const random = new Random(seed);
     this.#random = random;
     this.#wrapStore = wrapStore ?? ((store) => store);
     const ledger = drawLedger(seed);
     const store = makeStore?.() ?? new MemoryDataStore({ ledger: ledger?.limits ?? true });
-    this.#world = new World(store, drawFaults(random.fork()), random.fork(), trace ?? null);
+    const faults = drawFaults(random.fork());
+    const right = areClocksRight ? { jump: 0, skew: 0 } : {};
+    this.#world = new World(store, { ...faults, ...right }, random.fork(), trace ?? null);
     const drawn = drawFlow(seed);
     const pool = drawPool(seed);
     this.#pool = pool?.form ?? null;
@@ -93,7 +97,7 @@ class Simulation {
         : new FlowWorkload(this.#world, flowRandom, this.#tasks, flow, this.#workload);
     this.#ledgerWorkload = ledger === null ? null : new LedgerWorkload(this.#world, ledger.random, this.#workload);
     const leaseMs = random.pick([3000, 9000, 30_000]);
-    const wrongClocks = this.#world.isCalm ? [] : drawWrongClocks(seed, leaseMs);
+    const wrongClocks = this.#world.isCalm || areClocksRight ? [] : drawWrongClocks(seed, leaseMs);
     this.#world.hasWrongClocks = wrongClocks.length > 0;
     this.#slots = Array.from({ length: random.int(2, 4) }, (_, index) => {
       const slot = drawSlot(random, index, leaseMs, this.#world.faults);
@@ -101,7 +105,7 @@ class Simulation {
     });
     // From a source of its own, so that the other runs are as they would be if there were none.
     this.#farRandom = new Random(seed + 0x4641_5220);
-    const goesFar = flow !== undefined && !this.#world.isCalm && this.#farRandom.chance(FAR_SHARE);
+    const goesFar = flow !== undefined && !this.#world.isCalm && !areClocksRight && this.#farRandom.chance(FAR_SHARE);
     this.#farSlot = (goesFar ? this.#slots.find(({ options: { role } }) => role === "worker") : undefined) ?? null;
     this.#world.hasFarClock = this.#farSlot !== null;
   }

@@ -409,15 +409,6 @@ describe("a change of a schedule whose answer is lost", () => {
     expect(await store.updateSchedule("schedule", { paused: true }, 5)).toBeNull();
     expect((await store.getSchedule("schedule"))?.paused).toBe(false);
   });
-
-  test("leaves the favourite as it is", async () => {
-    await extend(store, [], { aliveUntil: T0 + 1 });
-    await commit(store, [planOf({ id: "schedule", fence: 5, nextFireTime: T0 }, { isFavourite: true })]);
-    driver.loseAnswer();
-    await store.updateSchedule("schedule", { priority: 1 });
-    const { due } = await look(store, { schedules: { dueBy: T0 + 1000 } });
-    expect(due.map(({ favourite }) => favourite)).toEqual(["scheduler-a"]);
-  });
 });
 
 describe("additions that leave no result, where answers can get lost,", () => {

@@ -33,6 +33,7 @@ export function releaseJob(tables: Tables, release: JobRelease, step: StepReques
   } else if (isStart) {
     record.startedFence = record.fence;
   } else if (record.cancelRequested) {
+    if (release.attemptHistory !== undefined) record.attemptHistory = frozenCopy(release.attemptHistory);
     endWithoutRun(tables, entry, "cancelled", notes);
   } else if (release.kind === "giveUp" && release.hasStarted === true) {
     record.startedFence = record.fence;

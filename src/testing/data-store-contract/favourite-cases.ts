@@ -80,6 +80,18 @@ export const favouriteCases: readonly DataStoreCase[] = [
     },
   },
   {
+    name: "favourites: a change of the schedule leaves nobody",
+    rules: ["P10"],
+    async run({ open }) {
+      const store = await open();
+      await lookedAt(store, makeSchedule());
+      await extend(store, [], { schedulerId: "a", aliveUntil: NEXT + 90_000 });
+      await fire(store, "a");
+      await store.updateSchedule("schedule", { priority: 7 });
+      equal(await favourite(store), null, "the favourite");
+    },
+  },
+  {
     name: "favourites: a scheduler tells that it is alive when it starts, and not with null",
     rules: ["L17"],
     async run({ open }) {

@@ -295,15 +295,16 @@ export const releaseCases: readonly DataStoreCase[] = [
   },
   {
     name: "releases: retry or giveUp of a job that is to be cancelled ends it as cancelled",
-    rules: ["R7"],
+    rules: ["R7", "R9"],
     async run({ open }) {
+      const attemptHistory = [{ number: 1, startedAt: T0, finishedAt: T0, error: { name: "Error", message: "no" } }];
       const store = await open();
       await store.addJobs(makeJobs(2));
       const { acquired } = await take(store);
       for (const { id } of acquired) await store.cancelJob(id, T0);
       const report = await release(store, [
         { jobId: "job-00000", fence: 1, kind: "giveUp" },
-        { jobId: "job-00001", fence: 1, kind: "retry", runAt: T0 + 1000, failedAttempts: 1 },
+        { jobId: "job-00001", fence: 1, kind: "retry", runAt: T0 + 1000, failedAttempts: 1, attemptHistory },
       ]);
       equal(report.releases, ["released", "released"], "the answers");
       equal(
@@ -315,7 +316,9 @@ export const releaseCases: readonly DataStoreCase[] = [
         "the jobs that ended",
       );
       equal((await store.getJobs({ limit: 10, cursor: null })).items, [], "the unfinished jobs");
-      equal((await store.getJobResult("job-00001", T0))?.outcome, "cancelled", "a result");
+      const result = await store.getJobResult("job-00001", T0);
+      equal([result?.outcome, result?.attempts], ["cancelled", 1], "a result");
+      equal(result?.attemptHistory?.length, 1, "the attempts of the result");
     },
   },
 ];

@@ -246,7 +246,9 @@ export function releaseStatements(names: TableNames): ReleaseStatements {
     `WHEN coalesce(r.value->>2 > ?3, 0) THEN ${delayed} ` +
     `${isAware ? `WHEN concurrency_key IS NOT NULL THEN ${held} ` : ""}ELSE ${ready} END, ` +
     `run_at = coalesce(r.value->>2, run_at), ${isAware ? "turn = NULL, " : ""}` +
-    "failed_attempts = coalesce(r.value->>3, failed_attempts), " +
+    // The result of a job that ends here counts its last attempt as one without an end.
+    "failed_attempts = CASE WHEN cancel_requested THEN failed_attempts " +
+    "ELSE coalesce(r.value->>3, failed_attempts) END, " +
     "attempt_history = coalesce(r.value->>5, attempt_history), " +
     "started_fence = CASE WHEN r.value->>4 THEN fence ELSE started_fence END, " +
     `acquired_by = CASE WHEN ${isLost} THEN acquired_by END, ` +

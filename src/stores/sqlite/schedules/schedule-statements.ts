@@ -77,7 +77,7 @@ export function scheduleStatements(names: TableNames): ScheduleStatements {
     `task_id = excluded.task_id, trigger_rule = excluded.trigger_rule, ${setPause}` +
     "metadata = excluded.metadata, details = excluded.details, declaration = excluded.declaration, " +
     "expect_start = excluded.expect_start, expect_finish = excluded.expect_finish, " +
-    `version = excluded.version, fence = fence + 1, changed_by = NULL${condition}`;
+    `version = excluded.version, fence = fence + 1, changed_by = NULL, preferred_scheduler = NULL${condition}`;
   const replacements = (condition = ""): ReplacementStatements => ({
     keepingPause: replace("", condition),
     settingPause: replace(
@@ -126,7 +126,7 @@ export function scheduleStatements(names: TableNames): ScheduleStatements {
       `${changed("expect_start", "details.expectStartMs")}, ${changed("expect_finish", "details.expectFinishMs")}, ` +
       `${alarmedAfter("?2->>'$.paused'", valueAfter("next_fire_time", "nextFireTime"), "?5")}, ` +
       `${changed("metadata", "metadata")}, details = json_patch(${validJson("details")}, ?2->'details'), ` +
-      `fence = fence + 1, changed_by = ?4 ` +
+      "fence = fence + 1, changed_by = ?4, preferred_scheduler = NULL " +
       "WHERE id = ?1 AND (?3 IS NULL OR fence = ?3) AND changed_by IS NOT ?4",
     // ?1 id
     removeSchedule: () => `DELETE FROM ${schedules} WHERE id = ?1 RETURNING id`,
