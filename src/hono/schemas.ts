@@ -259,7 +259,7 @@ export const newJobBody: () => v.GenericSchema<unknown, NewJobBody> = once(() =>
     throttle: optional(objectOf({ key: idText(), per: durationText() })),
     startDeadline: optional(instantText()),
     after: optional(listOf(idText(), 1, PARENTS_MAX)),
-    onFailure: optional(oneOf(["cancel", "run"])),
+    onParentFailure: optional(oneOf(["cancel", "run"])),
   }),
 );
 

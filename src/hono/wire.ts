@@ -189,7 +189,7 @@ export interface NewJobBody extends Inherited {
   readonly startDeadline?: string;
   /** The ids of the jobs that this job comes after. */
   readonly after?: readonly string[];
-  readonly onFailure?: "cancel" | "run";
+  readonly onParentFailure?: "cancel" | "run";
 }
 
 /** Jobs that are added in one commit, and one that comes after all of them. */

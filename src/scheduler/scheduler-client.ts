@@ -266,7 +266,7 @@ export interface SchedulerClient {
 
   /**
    * Adds jobs, and one that comes after all of them, in one commit: all or none. The last one runs when the others have
-   * ended; if one of them does not succeed, `onFailure` of the last one decides. It reads their results by
+   * ended; if one of them does not succeed, `onParentFailure` of the last one decides. It reads their results by
    * `getParentResults()`.
    * @param jobs 1 to 1,000 jobs, as {@link addJobs} takes them
    * @param options.then the last job: a task with the options of its job. Its `after` may name more jobs
@@ -275,7 +275,7 @@ export interface SchedulerClient {
    * @throws {StoreRefusedError} when the store does not know a job in an `after`
    * @example
    * const parts = ["north", "south"].map((region) => ({ task: "count", payload: { region } }));
-   * const { then: report } = await scheduler.addBatch(parts, { then: { task: "report", onFailure: "run" } });
+   * const { then: report } = await scheduler.addBatch(parts, { then: { task: "report", onParentFailure: "run" } });
    */
   addBatch<const Tasks extends readonly unknown[], const Last = Task | string>(
     jobs: JobsOf<Tasks>,
@@ -542,8 +542,8 @@ export interface JobContext {
   /**
    * The results of the jobs that this job comes after (`after` of `addJob`, or `addBatch`), in the order of `after`,
    * each job once. Null for one whose result is gone: it was not kept (`resultExpirationTime`), has expired or was
-   * removed. Empty for a job that comes after none. With `onFailure: "run"`, look at `outcome`; `unwrap()` throws what
-   * the parent threw. A job that `retryJob` repeats has the parents of the first one.
+   * removed. Empty for a job that comes after none. With `onParentFailure: "run"`, look at `outcome`; `unwrap()` throws
+   * what the parent threw. A job that `retryJob` repeats has the parents of the first one.
    * @throws {StoreUnavailableError}
    * @example
    * scheduler.task("report", async (_payload, { getParentResults }) => {

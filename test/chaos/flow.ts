@@ -72,11 +72,11 @@ export class FlowChaos {
     const names = [this.#name(), this.#name(), this.#name()];
     const child = this.#name();
     const fails = this.#random() < 0.4;
-    const onFailure = this.#random() < 0.5 ? "run" : "cancel";
+    const onParentFailure = this.#random() < 0.5 ? "run" : "cancel";
     const parents = names.map((name, index) => ({ task: "keyed", payload: { name, fails: fails && index === 1 } }));
     // biome-ignore lint/suspicious/noThenProperty: that is how the option is called
-    await this.#client.addBatch(parents, { then: { task: "quick", payload: { name: child }, onFailure } });
-    const runs = !fails || onFailure === "run";
+    await this.#client.addBatch(parents, { then: { task: "quick", payload: { name: child }, onParentFailure } });
+    const runs = !fails || onParentFailure === "run";
     const text = `job ${child} after [${names}] was ${runs ? "never executed" : "executed though one failed"}`;
     this.#expect(text, (entries) => entries.some(({ event, name }) => event === "end" && name === child) === runs);
     this.#expect(`job ${child} started before [${names}] had ended`, (entries) => {

@@ -109,7 +109,7 @@ describe("a client behind a router does what a scheduler does:", () => {
         { task: "fail", idempotencyKey: "k3" },
       ]);
       const { jobs, then } = await client.addBatch([{ task: "fail", idempotencyKey: "k4" }], {
-        then: { task: "add", payload: [8], onFailure: "run", idempotencyKey: "k5", after: [many[0]] },
+        then: { task: "add", payload: [8], onParentFailure: "run", idempotencyKey: "k5", after: [many[0]] },
       });
       said.push(many, jobs, then, await client.getJobs({ taskId: "fail", limit: 1 }), await client.getJob(then.id));
       said.push(await client.cancelJob(many[0].id), await client.cancelJob(many[0].id), await then.refresh());

@@ -47,7 +47,7 @@ describe("A scheduler whose handlers run in threads", () => {
     await scheduler.start();
     const value = { ids: [1, 2], of: null };
     const after = [await scheduler.addJob("echo", { payload: value }), await scheduler.addJob("fails")];
-    expect(await scheduler.runJob("parents", { after, onFailure: "run" })).toEqual([
+    expect(await scheduler.runJob("parents", { after, onParentFailure: "run" })).toEqual([
       [
         ["success", value, value],
         ["error", null, null],

@@ -158,7 +158,7 @@ describe("many jobs", () => {
       { taskId: "add", payload: [1] },
       { taskId: "add", payload: [2] },
     ];
-    const { status, body } = await ask("POST /jobs/batch", { jobs, then: { taskId: "fail", onFailure: "run" } });
+    const { status, body } = await ask("POST /jobs/batch", { jobs, then: { taskId: "fail", onParentFailure: "run" } });
     const { items } = body as { items: { id: string }[] };
     expect([status, body]).toMatchObject([202, { then: { heldBy: "parents", after: items.map(({ id }) => id) } }]);
   });

@@ -25,14 +25,14 @@ describe("a job after another", () => {
     await scheduler.start();
     const parent = await scheduler.addJob(load);
     const child = await scheduler.addJob(report, { after: [parent] });
-    expect([child.state, child.heldBy, child.after, child.onFailure]).toEqual([
+    expect([child.state, child.heldBy, child.after, child.onParentFailure]).toEqual([
       "held",
       "parents",
       [parent.id],
       "cancel",
     ]);
-    expect(child.toJSON()).toMatchObject({ after: [parent.id], onFailure: "cancel", heldBy: "parents" });
-    expect([parent.after, parent.onFailure]).toEqual([[], null]);
+    expect(child.toJSON()).toMatchObject({ after: [parent.id], onParentFailure: "cancel", heldBy: "parents" });
+    expect([parent.after, parent.onParentFailure]).toEqual([[], null]);
     await clock.advance("PT1M");
     expect((await child.refresh()).state).toBe("held");
     held[0]?.finish("numbers");
@@ -113,7 +113,7 @@ describe("a job after another", () => {
 });
 
 describe("a failure", () => {
-  test("cancels what comes after, and is logged once; onFailure runs it all the same", async () => {
+  test("cancels what comes after, and is logged once; onParentFailure runs it all the same", async () => {
     const { scheduler, clock, log } = setUp();
     const fail = scheduler.task("fail", () => {
       throw new Error("out of paper");
@@ -126,7 +126,7 @@ describe("a failure", () => {
     const parent = await scheduler.addJob(fail);
     const child = await scheduler.addJob(next, { after: [parent] });
     const grandchild = await scheduler.addJob(next, { after: [child] });
-    const runs = await scheduler.addJob(next, { after: [parent, child], onFailure: "run" });
+    const runs = await scheduler.addJob(next, { after: [parent, child], onParentFailure: "run" });
     const waiting = grandchild.wait();
     const error = rejectionOf(waiting);
     scheduler.resume();
@@ -139,7 +139,7 @@ describe("a failure", () => {
       [
         "warn",
         `escapement: job ${child.id} of task "next" and 1 more were cancelled, because a job before it did not ` +
-          "succeed (see onFailure)",
+          "succeed (see onParentFailure)",
       ],
     ]);
   });
@@ -158,7 +158,7 @@ describe("a failure", () => {
     expect(await error).toBeInstanceOf(JobCancelledError);
     expect(types).toEqual(["jobReleased cancelled", "jobReleased cancelled"]);
     expect(log.filter(({ level }) => level === "warn").map(({ message }) => message)).toEqual([
-      `escapement: job ${child.id} of task "task" was cancelled, because a job before it did not succeed (see onFailure)`,
+      `escapement: job ${child.id} of task "task" was cancelled, because a job before it did not succeed (see onParentFailure)`,
     ]);
   });
 
@@ -180,7 +180,7 @@ describe("a failure", () => {
     const task = scheduler.task("task", () => starts.push(secondsOf(clock.instant)));
     await scheduler.start();
     const parent = await scheduler.addJob(task, { runAt: at(3600) });
-    await scheduler.addJob(task, { after: [parent], onFailure: "run" });
+    await scheduler.addJob(task, { after: [parent], onParentFailure: "run" });
     await clock.advance("PT1M");
     await parent.cancel();
     await clock.advance("PT0S");
@@ -197,7 +197,7 @@ describe("a failure", () => {
     const types = recordEvents(scheduler);
     expect(await rejectionOf(scheduler.runJob(next, { after: [parent] }))).toBeInstanceOf(JobCancelledError);
     expect(types).toEqual(["jobAdded", "jobReleased cancelled"]);
-    expect(await scheduler.runJob(next, { after: [parent], onFailure: "run" })).toBe("done");
+    expect(await scheduler.runJob(next, { after: [parent], onParentFailure: "run" })).toBe("done");
   });
 
   test("that lies in the past tells of all jobs of the call, even if the store then fails", async () => {
@@ -213,7 +213,7 @@ describe("a failure", () => {
     Object.defineProperty(dataStore, "getJobResult", { value: down, configurable: true });
     const [first, second] = await scheduler.addJobs([
       { task: next, after: [parent] },
-      { task: next, after: [parent], onFailure: "run" },
+      { task: next, after: [parent], onParentFailure: "run" },
     ]);
     expect(types.slice(0, 3)).toEqual(["jobAdded", "jobAdded", "jobReleased cancelled"]);
     Reflect.deleteProperty(dataStore, "getJobResult");
@@ -276,7 +276,7 @@ describe("a batch", () => {
     });
     await scheduler.start();
     const parts = Array.from({ length: 1000 }, (_, payload) => ({ task: work, payload }));
-    const { then } = await scheduler.addBatch(parts, { then: { task: total, onFailure: "run" } });
+    const { then } = await scheduler.addBatch(parts, { then: { task: total, onParentFailure: "run" } });
     await clock.advance("PT1M");
     expect(await then.wait()).toBe(999);
   });
@@ -347,10 +347,10 @@ describe("parents that cannot be", () => {
       [() => untyped.addJob(task, { after: [schedule] }), "and not after a schedule"],
       [() => untyped.addJob(task, { after: [""] }), "must be a job or the id of one"],
       [() => untyped.addJob(task, { after: many }), "must name at most 1000 jobs; got 1001"],
-      [() => untyped.addJob(task, { onFailure: "run" }), "goes with `after`"],
-      [() => untyped.addJob(task, { after: [job], onFailure: "retry" }), 'must be "cancel" or "run"'],
+      [() => untyped.addJob(task, { onParentFailure: "run" }), "goes with `after`"],
+      [() => untyped.addJob(task, { after: [job], onParentFailure: "retry" }), 'must be "cancel" or "run"'],
       [() => untyped.addJob(task, { dependsOn: [job] }), "after"],
-      [() => untyped.addJobs([{ task, onFailure: "run" }]), "addJobs(), job 0"],
+      [() => untyped.addJobs([{ task, onParentFailure: "run" }]), "addJobs(), job 0"],
       [() => untyped.addBatch([], { then: { task } }), "a list of 1 to 1000 jobs"],
       [() => untyped.addBatch([{ task }]), noOptions],
       [() => untyped.addBatch([{ task }], {}), `addBatch(): then is missing: ${noThen}`],
@@ -358,7 +358,7 @@ describe("parents that cannot be", () => {
       [() => untyped.addBatch([{ task }], { task }), "write { then: { task, ... } }"],
       [() => untyped.addBatch([{ task }], { then: task }), "write { then: { task } }"],
       [() => untyped.addBatch([{ task }], { then: { task, after: many.slice(1) } }), "at most 999 jobs besides"],
-      [() => untyped.addBatch([{ task, onFailure: "run" }], { then: { task } }), "addBatch(), job 0"],
+      [() => untyped.addBatch([{ task, onParentFailure: "run" }], { then: { task } }), "addBatch(), job 0"],
     ];
     for (const [call, message] of mistakes) {
       const error = await rejectionOf(call());

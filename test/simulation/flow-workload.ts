@@ -120,7 +120,7 @@ export class FlowWorkload {
 
   #chain(process: SimulatedProcess): void {
     const random = this.#random;
-    const onFailure = random.pick(["cancel", "cancel", "run"] as const);
+    const onParentFailure = random.pick(["cancel", "cancel", "run"] as const);
     const parents = this.#users.lastJobIds();
     const kind = random.pick(["after", "after", "line", "fan"] as const);
     const tasks = Array.from({ length: 4 }, () => this.#taskId());
@@ -131,13 +131,13 @@ export class FlowWorkload {
       const after = random.chance(0.05) ? ["nobody"] : known;
       const { task, ...options } = first;
       this.#users.attempt(process, "addJob after others", async (scheduler) => {
-        this.#users.added((await scheduler.addJob(task, { ...options, ...afterAll(after, onFailure) })).id);
+        this.#users.added((await scheduler.addJob(task, { ...options, ...afterAll(after, onParentFailure) })).id);
       });
     } else if (kind === "line") {
       this.#users.attempt(process, "addJob one after the other", async (scheduler) => {
         let after: string[] = [];
         for (const { task, ...options } of jobs) {
-          const { id } = await scheduler.addJob(task, { ...options, ...afterAll(after, onFailure) });
+          const { id } = await scheduler.addJob(task, { ...options, ...afterAll(after, onParentFailure) });
           this.#users.added(id);
           after = [id];
         }
@@ -145,7 +145,7 @@ export class FlowWorkload {
     } else {
       this.#users.attempt(process, "addBatch", async (scheduler) => {
         // biome-ignore lint/suspicious/noThenProperty: that is how the option is called
-        const { then } = await scheduler.addBatch([first, second, third], { then: { ...last, onFailure } });
+        const { then } = await scheduler.addBatch([first, second, third], { then: { ...last, onParentFailure } });
         this.#users.added(then.id);
       });
     }
@@ -179,8 +179,8 @@ export class FlowWorkload {
   }
 }
 
-function afterAll(after: readonly string[], onFailure: "cancel" | "run"): JobOptions {
-  return after.length === 0 ? {} : { after, onFailure };
+function afterAll(after: readonly string[], onParentFailure: "cancel" | "run"): JobOptions {
+  return after.length === 0 ? {} : { after, onParentFailure };
 }
 
 type NewJob = JobOptions & { readonly task: string };

@@ -209,7 +209,14 @@ describe("types", () => {
           { task: add, payload: [1, 2] },
           { task: "other", payload: 1 },
         ],
-        { then: { task: total, payload: "sum", after: [await scheduler.addJob("first"), "an id"], onFailure: "run" } },
+        {
+          then: {
+            task: total,
+            payload: "sum",
+            after: [await scheduler.addJob("first"), "an id"],
+            onParentFailure: "run",
+          },
+        },
       );
       expectTypeOf(jobs).toEqualTypeOf<[Job<number>, Job<unknown>]>();
       expectTypeOf(then).toEqualTypeOf<Job<boolean>>();

@@ -42,7 +42,7 @@ export const jobSchema: () => v.GenericSchema<unknown, ReadJob> = once(() =>
       idempotencyKey: orNull(text()),
       concurrencyKey: orNull(text()),
       after: v.array(text()),
-      onFailure: orNull(oneOf(["cancel", "run"])),
+      onParentFailure: orNull(oneOf(["cancel", "run"])),
       heldBy: orNull(oneOf(["limit", "parents"])),
       state: oneOf(["queued", "held", "running", "ended"]),
       failedAttempts: number(),
@@ -64,7 +64,7 @@ function recordOf({
   payload,
   concurrencyKey,
   after,
-  onFailure,
+  onParentFailure,
   heldBy,
   retryOf,
   attemptHistory,
@@ -77,7 +77,7 @@ function recordOf({
     payload: payload ?? null,
     ...unlessNull("concurrencyKey", concurrencyKey),
     ...(after.length === 0 ? {} : { after }),
-    ...unlessNull("onParentFailure", onFailure),
+    ...unlessNull("onParentFailure", onParentFailure),
     ...unlessNull("heldBy", heldBy),
     ...unlessNull("retryOf", retryOf),
     // Every attempt of an unfinished job has failed.
@@ -103,7 +103,7 @@ interface WireJob
   readonly payload?: string | null | undefined;
   readonly concurrencyKey: string | null;
   readonly after: readonly string[];
-  readonly onFailure: "cancel" | "run" | null;
+  readonly onParentFailure: "cancel" | "run" | null;
   readonly heldBy: "limit" | "parents" | null;
   readonly retryOf: string | null;
   readonly attemptHistory: readonly unknown[];

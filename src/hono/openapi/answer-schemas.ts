@@ -86,7 +86,7 @@ const job: v.GenericSchema = v.strictObject({
   idempotencyKey: textOrNull,
   concurrencyKey: textOrNull,
   after: v.array(v.string()),
-  onFailure: v.nullable(v.picklist(["cancel", "run"])),
+  onParentFailure: v.nullable(v.picklist(["cancel", "run"])),
   heldBy: v.nullable(v.picklist(["limit", "parents"])),
   state: v.picklist(["queued", "held", "running", "ended"]),
   failedAttempts: count,

@@ -175,7 +175,7 @@ const JOB_SYNONYMS = {
   dependencies: "after",
   dependson: "after",
   parents: "after",
-  onparentfailure: "onFailure",
+  onfailure: "onParentFailure",
   ...KEY_SYNONYMS,
 };
 
@@ -424,8 +424,8 @@ export const checkBulkJobs: Checker<CheckedBulk<Pick<JobFilter, "taskId" | "sche
 function agreeing<T extends CheckedJobOptions>(check: Checker<T>, parents?: readonly string[]): Checker<T> {
   return (value, where) => {
     const options = check(value, where);
-    const { debounce, throttle, uniqueFor, onFailure } = options;
-    if (debounce === undefined && throttle === undefined && uniqueFor === undefined && onFailure === undefined) {
+    const { debounce, throttle, uniqueFor, onParentFailure } = options;
+    if (debounce === undefined && throttle === undefined && uniqueFor === undefined && onParentFailure === undefined) {
       return options;
     }
     const issues = contradictions({ ...options, after: options.after ?? parents });

@@ -125,7 +125,7 @@ export interface CheckedJobOptions {
   startDeadline?: number | undefined;
   /** Ids, each once. */
   after?: string[] | undefined;
-  onFailure?: ParentFailurePolicy | undefined;
+  onParentFailure?: ParentFailurePolicy | undefined;
 }
 
 /** One entry of `addJobs`. The check leaves `task` as it is, because only the task registry knows tasks. */

@@ -362,7 +362,7 @@ const jobEntries = once(() => ({
   concurrencyKey: concurrencyKey(),
   startDeadline: v.optional(instantMs),
   after: v.optional(parents()),
-  onFailure: v.optional(oneOf(PARENT_FAILURE_POLICIES)),
+  onParentFailure: v.optional(oneOf(PARENT_FAILURE_POLICIES)),
 }));
 
 export const jobOptionsSchema: () => v.GenericSchema<unknown, CheckedJobOptions> = once(() =>

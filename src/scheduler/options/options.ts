@@ -288,7 +288,7 @@ export interface JobOptions<P = unknown> {
   /** What becomes of the job when one of the jobs in `after` does not succeed (it failed, was cancelled, abandoned or
    *  too late): `"cancel"` cancels it at once, and the jobs that come after it by the same rule; `"run"` runs it all
    *  the same when the others have ended too. Default: `"cancel"`. */
-  onFailure?: ParentFailurePolicy | undefined;
+  onParentFailure?: ParentFailurePolicy | undefined;
 }
 
 /** Options of `addBatch`. */

@@ -3,7 +3,7 @@ import type { CheckedJobOptions } from "./checked-options.ts";
 
 /** What does not go together of the options that say when and how often a job is added. */
 export function contradictions(options: CheckedJobOptions): Issue[] {
-  const { debounce, throttle, uniqueFor, idempotencyKey, runAt, after, onFailure } = options;
+  const { debounce, throttle, uniqueFor, idempotencyKey, runAt, after, onParentFailure } = options;
   const issues: Issue[] = [];
   const refuse = (path: string, message: string): void => void issues.push({ path, message });
   if (debounce !== undefined) {
@@ -24,8 +24,11 @@ export function contradictions(options: CheckedJobOptions): Issue[] {
   if (debounce !== undefined && after !== undefined) {
     refuse("debounce", "cannot go together with after: a burst waits for time, not for other jobs");
   }
-  if (onFailure !== undefined && after === undefined) {
-    refuse("onFailure", "goes with `after`, the jobs whose failure it is about; give { after } too, or leave it out");
+  if (onParentFailure !== undefined && after === undefined) {
+    refuse(
+      "onParentFailure",
+      "goes with `after`, the jobs whose failure it is about; give { after } too, or leave it out",
+    );
   }
   if (uniqueFor !== undefined && throttle !== undefined) {
     refuse("uniqueFor", "cannot go together with throttle: each keeps later additions out for a time; choose one");

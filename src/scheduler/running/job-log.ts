@@ -86,7 +86,7 @@ export class JobLog {
     const [first] = results;
     if (first === undefined) return;
     const more = results.length === 1 ? "was" : `and ${results.length - 1} more were`;
-    const message = `${nameOf(first)} ${more} cancelled, because a job before it did not succeed (see onFailure)`;
+    const message = `${nameOf(first)} ${more} cancelled, because a job before it did not succeed (see onParentFailure)`;
     this.#line(first, { outcome: first.outcome }).warn(message);
   }
 

@@ -165,7 +165,7 @@ export function newJobRecord(
     ...NEVER_RUN,
     idempotencyKey: options.idempotencyKey ?? null,
   };
-  const { after, onFailure: onParentFailure = "cancel" } = options;
+  const { after, onParentFailure = "cancel" } = options;
   const chained: JobRecord = after === undefined ? record : { ...record, after, onParentFailure };
   return withWindow(payload.key === null ? chained : { ...chained, concurrencyKey: payload.key }, options);
 }

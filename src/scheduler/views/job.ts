@@ -126,7 +126,7 @@ export class Job<R = unknown> {
     return this.#record.after ?? [];
   }
   /** What becomes of the job when one of those jobs does not succeed; null for a job that comes after none. */
-  get onFailure(): ParentFailurePolicy | null {
+  get onParentFailure(): ParentFailurePolicy | null {
     return this.after.length === 0 ? null : (this.#record.onParentFailure ?? "cancel");
   }
   /** How many attempts have failed so far, because the handler threw or ran longer than the task's `timeout`. */
@@ -241,7 +241,7 @@ export class Job<R = unknown> {
       idempotencyKey: this.idempotencyKey,
       concurrencyKey: this.concurrencyKey,
       after: this.after,
-      onFailure: this.onFailure,
+      onParentFailure: this.onParentFailure,
       heldBy: this.heldBy,
       state: this.state,
       failedAttempts: this.failedAttempts,
