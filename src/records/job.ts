@@ -76,7 +76,7 @@ export interface NewJobRecord extends JobRecord {
     readonly key: string;
     /** Pause after the last addition, in milliseconds: `runAt` of the record is `createdAt` + this. */
     readonly waitMs: number;
-    /** The job runs so long after the first addition at the latest, in milliseconds; null is unlimited. */
+    /** The latest start after the first addition, in milliseconds; null is unlimited. */
     readonly maxWaitMs: number | null;
   };
   /** Until the instant `until`, other additions of the task with the same `kind` and `key` add nothing. */

@@ -29,10 +29,10 @@ export interface CatchUp {
   /** Due fire times that are older than this when they are planned make no job, whatever `coalesce` is; in
    *  milliseconds. Null is unlimited. */
   readonly maxAgeMs: number | null;
-  /** With `coalesce: "all"`: of the due fire times, at most so many make jobs, the newest ones. Null is unlimited. */
+  /** With `coalesce: "all"`: the most due fire times that make jobs, the newest ones. Null is unlimited. */
   readonly maxCount: number | null;
-  /** With `coalesce: "all"` and `overlap: "queue"`: the jobs of fire times that are due together run so long after
-   *  each other at least, in milliseconds. Null lets all of them run at once. */
+  /** With `coalesce: "all"` and `overlap: "queue"`: the jobs of fire times that are due together start at
+   *  least this many milliseconds apart. Null lets all of them run at once. */
   readonly paceMs: number | null;
 }
 

@@ -359,8 +359,8 @@ export class Scheduler implements LocalSchedulerClient, AsyncDisposable {
    * @param options.maxDuration how long the tick may take. It starts no job whose task has a `timeout` longer than what
    *   is left. What still runs at the end is aborted (its signal first, a second later without it) and goes back to the
    *   queue, which counts as a recovery, see `maxRecoveries`. Default: 30 s
-   * @param options.maxJobs start at most so many jobs. Default: unlimited
-   * @param options.maxRoundTrips send the database at most so many requests, and keep one for the last outcomes;
+   * @param options.maxJobs the most jobs to start. Default: unlimited
+   * @param options.maxRoundTrips the most requests to the database; keeps one for the last outcomes;
    *   where a platform bounds the requests of an invocation, the bound less what the handlers need themselves. A job
    *   needs three: a look, the start, the outcome; one more where there is flow control, and one more after it was lost
    *   with its process. Default: unlimited

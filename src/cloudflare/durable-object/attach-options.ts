@@ -23,7 +23,7 @@ export interface AlarmTickOptions {
    *  whose `timeout` is longer never runs. Default: 14 minutes, because the platform ends an alarm's work after 15; at
    *  most that. */
   readonly maxDuration?: Duration | undefined;
-  /** Start at most so many jobs for one alarm; the next alarm follows at once. Default: unlimited. */
+  /** The most jobs to start for one alarm; the next alarm follows at once. Default: unlimited. */
   readonly maxJobs?: number | undefined;
 }
 

@@ -1,7 +1,7 @@
 import { TRIGGER_CACHE_MAX, UNREADABLE_MS } from "../../core/limits.ts";
 import type { LookedSchedule } from "../../stores/data-store.ts";
 
-/** A schedule of which plans did not count, as the look before the last of them showed it. */
+/** A schedule whose plans were rejected, as last seen. */
 interface Stuck {
   readonly fence: number;
   readonly expected: number;

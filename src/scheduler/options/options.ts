@@ -149,11 +149,11 @@ export interface CatchUpOptions {
    *  should be longer than a scheduler may be late: with `tick()`, longer than the time between ticks. Default: null,
    *  any age. */
   maxAge?: Duration | null | undefined;
-  /** With `coalesce: "all"`: of the fire times that are due together, at most so many make jobs, the newest ones; 1 to
+  /** With `coalesce: "all"`: the most fire times that make jobs of those that are due together, the newest ones; 1 to
    *  10,000. Without effect where `coalesce` makes one job. Default: null, all of them. */
   maxCount?: number | null | undefined;
   /** With `coalesce: "all"` and `overlap: "queue"`: of the jobs of fire times that are due together, the first runs at
-   *  once, and each next one so long after the one before, in whatever process. Their `misfireGraceTime` counts from
+   *  once, and each next one this long after the one before, over all processes. Their `misfireGraceTime` counts from
    *  then. A fire time that is due alone runs at once, and waits for none of them. Default: null, all run at once. */
   pace?: Duration | null | undefined;
 }
@@ -251,8 +251,8 @@ export interface JobOptions<P = unknown> {
   /** A key that only one unfinished job of the task may have. Adding another job of the task with this key returns the
    *  existing job. Default: none. */
   idempotencyKey?: string | undefined;
-  /** Keeps the `idempotencyKey` taken for so long after the addition, even if the job has ended by then: additions with
-   *  this key and `uniqueFor` add nothing, and return the job that has the key. An addition without `uniqueFor` heeds
+  /** Keeps the `idempotencyKey` taken for this long after the addition, even if the job has ended by then: additions
+   *  with this key and `uniqueFor` add nothing, and return the job that has the key. An addition without `uniqueFor` heeds
    *  unfinished jobs only. Default: the key is free when the job ends. */
   uniqueFor?: Duration | undefined;
   /**
