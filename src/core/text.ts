@@ -18,18 +18,25 @@ export function storable(text: string): string {
   return isStorable(text) ? text : text.toWellFormed().replaceAll("\0", "\ufffd");
 }
 
-/** The one order of ids: by code points, as SQLite orders the UTF-8 of texts. (`<` compares UTF-16 units, which puts an
- *  emoji before U+FF5E.) Negative when `a` comes first. */
-export function compareTexts(a: string, b: string): number {
-  const length = Math.min(a.length, b.length);
-  for (let place = 0; place < length; place++) {
-    const [unitOfA, unitOfB] = [a.charCodeAt(place), b.charCodeAt(place)];
-    if (unitOfA !== unitOfB) return rankOf(unitOfA) - rankOf(unitOfB);
-  }
-  return a.length - b.length;
+/** A text that JavaScript's `<` puts where the code points of an id belong. (`<` compares UTF-16 units, which puts an
+ *  emoji before U+FF5E.) Units of surrogate pairs and those after them change places. */
+export function orderKey(id: string): string {
+  // Nearly no id has such units.
+  if (!/[\ud800-\uffff]/.test(id)) return id;
+  return id.replace(/[\ud800-\uffff]/g, (unit) => {
+    const code = unit.charCodeAt(0);
+    return String.fromCharCode(code < 0xe000 ? code + 0x2000 : code - 0x800);
+  });
 }
 
-/** Halves of surrogate pairs are parts of code points that come after all other units. */
-function rankOf(unit: number): number {
-  return unit >= 0xd800 && unit <= 0xdfff ? unit + 0x10000 : unit;
+/** The one order of ids: by code points, as SQLite orders the UTF-8 of texts. Negative when `a` comes first. Who
+ *  compares an id many times keeps its {@link orderKey}. */
+export function compareTexts(a: string, b: string): number {
+  return compareKeys(orderKey(a), orderKey(b));
+}
+
+/** The order of ids by their order keys. */
+export function compareKeys(a: string, b: string): number {
+  if (a === b) return 0;
+  return a < b ? -1 : 1;
 }

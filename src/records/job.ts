@@ -92,7 +92,8 @@ export function hasMissedStart(
   return startDeadline !== null && startDeadline < now && failedAttempts === 0 && startedFence === 0;
 }
 
-/** The fields of a {@link JobRecord} that tell of its runs, with the values of a job that never ran. */
+/** The fields of a {@link JobRecord} that tell of its runs, with the values of a job that never ran. They come first in
+ *  a new record: spread after other fields, they would cost more than the rest of the record. */
 export const NEVER_RUN: Pick<
   JobRecord,
   "failedAttempts" | "recoveries" | "startedFence" | "cancelRequested" | "acquiredBy" | "acquiredUntil" | "fence"

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { EventBroker } from "../../src/contracts.ts";
+import { yieldToEventLoop } from "../../src/core/clock.ts";
 import { LocalEventBroker, type SchedulerEvent, Temporal } from "../../src/mod.ts";
 import { drain } from "../../src/testing/mod.ts";
 import { everySecond, recordEvents, rejectionOf, setUp } from "./support.ts";
@@ -195,6 +196,8 @@ describe("events", () => {
     await scheduler.addJob(task);
     eventBroker.publish = outage;
     await scheduler.addJob(task);
+    // An addition does not wait for the broker.
+    await yieldToEventLoop();
     expect(log.length).toBe(told.length + 1);
   });
 

@@ -463,12 +463,13 @@ export class Stepper {
     const endedIds = report.ended.length === 0 ? null : new Set(report.ended.map(({ jobId }) => jobId));
     runner.recordReleases(releases, report.releases, endedIds, happened);
     runner.recordRecovery(report, now, happened);
-    const acquired = new Set(report.acquired.map(({ id }) => id));
+    const { promoted = [] } = report;
+    const hasEventsOfLeases = additions.length > 0 || planned.length > 0 || promoted.length > 0;
+    const acquired = new Set(hasEventsOfLeases ? report.acquired.map(({ id }) => id) : []);
     runner.log.added(report.additions);
     this.#recordAdditions(additions, report, acquired, happened);
     const jobsAdded = this.#recordPlans(planned, report, acquired, happened);
     if (report.changedAlarms !== undefined) happened.push(...alarmEvents(env, report.changedAlarms));
-    const { promoted = [] } = report;
     runner.log.promoted(promoted);
     for (const job of promoted) happened.push(jobPromoted(env, job, acquired.has(job.jobId)));
     const starting = this.#startable(report.acquired, bounds);

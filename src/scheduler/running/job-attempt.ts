@@ -38,6 +38,8 @@ export interface AttemptEnvironment {
   /** Reads the results of the jobs that a job came after. */
   readonly parentsOf: (job: JobRecord) => Promise<readonly (JobResultRecord | null)[]>;
   readonly guard: LeaseGuard | undefined;
+  /** Called once for each attempt that runs, when its outcome is settled, and not before `run` has returned. */
+  readonly onEnded: (attempt: JobAttempt, outcome: AttemptOutcome) => void;
 }
 
 /** One attempt of a leased job, from its deadline check to its outcome. */
@@ -52,8 +54,8 @@ export class JobAttempt {
   /** Whether another attempt cannot help, because it would get or return the same. */
   #isFinal = false;
   #isHanded = false;
-  /** Stops waiting for the work; null before the work has begun. */
-  #reject: ((reason: unknown) => void) | null = null;
+  /** Whether the work has begun, so that an abort gives it a time to end. */
+  #hasBegun = false;
   #end: AbortController | null = null;
   #hasEnded = false;
   #thrown: unknown;
@@ -161,23 +163,42 @@ export class JobAttempt {
     this.#watchTimeout();
   }
 
-  /** Runs the attempt. Never rejects. */
-  async run(): Promise<AttemptOutcome> {
+  /** Runs the attempt, and reports its end to `onEnded`. The work settles it, or the end of the grace after an abort
+   *  that the work ignores. Never throws, and awaits nothing, because each promise costs every job time. */
+  run(): void {
     const begun = this.#begin();
-    if (begun.kind !== "begun") return this.#endedWith(begun);
-    try {
-      const value = await this.#execute(begun.payload);
-      this.started();
-      const reason = this.#abortReason();
-      // A value that the handler returned after an abort is too late, unless the scheduler's stop was the reason.
-      const isLate = reason !== null && !(reason instanceof SchedulerStateError);
-      return this.#endedWith(isLate ? { kind: "aborted", reason } : this.#returned(value));
-    } catch (error) {
-      const reason = this.#abortReason();
-      if (reason !== null) return this.#endedWith({ kind: "aborted", reason });
-      if (this.#isWorkerLoss(error)) return this.#endedWith(this.#lost(error));
-      return this.#endedWith({ kind: "threw", error, isFinal: this.#isFinal });
+    if (begun.kind !== "begun") {
+      void Promise.resolve().then(() => this.#endWith(begun));
+      return;
     }
+    this.#hasBegun = true;
+    try {
+      const work = this.#execute(begun.payload);
+      void work.then(
+        (value) => this.#worked(value),
+        (error: unknown) => this.#failed(error),
+      );
+    } catch (error) {
+      void Promise.resolve().then(() => this.#failed(error));
+    }
+    if (this.#abort.reason !== null) this.#giveUpLater();
+  }
+
+  #worked(value: unknown): void {
+    if (this.#hasEnded) return;
+    this.started();
+    const { reason } = this.#abort;
+    // A value that the handler returned after an abort is too late, unless the scheduler's stop was the reason.
+    const isLate = reason !== null && !(reason instanceof SchedulerStateError);
+    this.#endWith(isLate ? { kind: "aborted", reason } : this.#returned(value));
+  }
+
+  #failed(error: unknown): void {
+    if (this.#hasEnded) return;
+    const { reason } = this.#abort;
+    if (reason !== null) this.#endWith({ kind: "aborted", reason });
+    else if (this.#isWorkerLoss(error)) this.#endWith(this.#lost(error));
+    else this.#endWith({ kind: "threw", error, isFinal: this.#isFinal });
   }
 
   /** Whether the executor says that it lost the attempt. An error of a handler that runs here never says so. */
@@ -196,7 +217,7 @@ export class JobAttempt {
     return { kind: "lost", error, hasStarted: error.hasStarted };
   }
 
-  #endedWith(ending: AttemptEnding): AttemptOutcome {
+  #endWith(ending: AttemptEnding): void {
     this.#hasEnded = true;
     if (ending.kind === "threw") this.#thrown = ending.error;
     this.#end?.abort();
@@ -206,7 +227,7 @@ export class JobAttempt {
     const startedAt = this.#startedAt;
     const progress = this.#progress;
     const facts = { job, number, startedAt, now: clock.now(), progress, retry, random, isShared };
-    return attemptOutcome(facts, ending);
+    this.#env.onEnded(this, attemptOutcome(facts, ending));
   }
 
   /** What ends the attempt before it has started, or the payload for the handler. */
@@ -214,7 +235,7 @@ export class JobAttempt {
     const { job } = this;
     const now = this.#env.clock.now();
     if (now >= this.leaseEndsAt) this.abort(new LeaseLostError(`the lease of job ${job.id} ended before it started`));
-    const early = this.#abortReason();
+    const { reason: early } = this.#abort;
     if (early !== null) return { kind: "aborted", reason: early };
     if (hasMissedStart(job, now)) return { kind: "late" };
     let payload: unknown;
@@ -264,19 +285,14 @@ export class JobAttempt {
     };
   }
 
-  /** A method and not a getter, because the answer may change between two calls. */
-  #abortReason(): AbortReason | null {
-    return this.#abort.reason;
-  }
-
   #execute(payload: unknown): Promise<unknown> {
     const { schema, record } = this.task;
-    if (schema === null) return this.#supervise(this.#hand(payload));
+    if (schema === null) return this.#hand(payload);
     const checked = checkPayload(schema, payload, record.id).catch((error: unknown) => {
       this.#isFinal = error instanceof PayloadError;
       throw error;
     });
-    return this.#supervise(checked.then((value) => this.#hand(value)));
+    return checked.then((value) => this.#hand(value));
   }
 
   #hand(payload: unknown): Promise<unknown> {
@@ -287,22 +303,12 @@ export class JobAttempt {
     return this.#executor.execute(this.#call);
   }
 
-  /** Settles as the work does, or when its grace has passed after an abort that the work ignores. */
-  #supervise(work: Promise<unknown>): Promise<unknown> {
-    return new Promise((resolve, reject) => {
-      this.#reject = reject;
-      work.then(resolve, reject);
-      if (this.#abort.reason !== null) this.#giveUpLater();
-    });
-  }
-
   #giveUpLater(): void {
-    const reject = this.#reject;
-    if (reject === null) return;
+    if (!this.#hasBegun) return;
     const { signal } = this.#ended();
     // What runs elsewhere is ended there when its grace is over. Until then nobody else may start the job.
     const delayMs = this.#abort.graceMs + (this.runsHere ? 0 : WORKER_END_MS);
-    void sleepFor(this.#env.clock, delayMs, signal).then(() => reject(this.#abort.reason));
+    void sleepFor(this.#env.clock, delayMs, signal).then(() => this.#failed(this.#abort.reason));
   }
 
   #watchTimeout(): void {

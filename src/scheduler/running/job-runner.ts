@@ -13,6 +13,7 @@ import { jobAcquired, jobReleased, jobRetried } from "../events/event-records.ts
 import type { JobContext } from "../scheduler-client.ts";
 import { currentJob } from "../tasks/current-job.ts";
 import type { TaskRegistry } from "../tasks/task-registry.ts";
+import type { AttemptOutcome } from "./attempt-outcome.ts";
 import { type AttemptEnvironment, JobAttempt } from "./job-attempt.ts";
 import { JobLog } from "./job-log.ts";
 import { LagWatch } from "./lag-watch.ts";
@@ -79,10 +80,11 @@ export class JobRunner {
       contextOf,
       parentsOf: (job) => parentResults(env, job),
       guard,
+      onEnded: (attempt, outcome) => this.#ended(attempt, outcome),
     };
     this.#suspects = new SuspectLine(options.env.clock, {
       announce: (attempt) => this.#announce(attempt),
-      run: (attempt) => void this.#run(attempt),
+      run: (attempt) => this.#run(attempt),
     });
   }
 
@@ -141,6 +143,7 @@ export class JobRunner {
   /** Those of leased jobs that their executors can begin: one may have lost a worker since the lease. */
   beginnable(jobs: readonly JobRecord[]): readonly JobRecord[] {
     const free = new Map(this.#executors.map(([name, executor]) => [name, this.#freeOf(name, executor)]));
+    if (Math.min(...free.values()) >= jobs.length) return jobs;
     return jobs.filter(({ executor }) => {
       const left = free.get(executor) ?? Number.POSITIVE_INFINITY;
       free.set(executor, left - 1);
@@ -255,7 +258,7 @@ export class JobRunner {
   /** Runs attempts in the background. Those of jobs that were lost before start one after the other. */
   run(attempts: readonly JobAttempt[]): void {
     for (const attempt of attempts) {
-      if (attempt.job.recoveries === 0) void this.#run(attempt);
+      if (attempt.job.recoveries === 0) this.#run(attempt);
       else this.#suspects.add(attempt);
     }
     this.#endUnstarted();
@@ -426,9 +429,12 @@ export class JobRunner {
     return new JobAttempt(job, task, executor, this.#attemptEnv);
   }
 
-  async #run(attempt: JobAttempt): Promise<void> {
+  #run(attempt: JobAttempt): void {
     this.lag.begins(attempt);
-    const { release, error } = await attempt.run();
+    attempt.run();
+  }
+
+  #ended(attempt: JobAttempt, { release, error }: AttemptOutcome): void {
     const { id } = attempt.job;
     if (attempt.workerLoss?.hasStarted === true) this.log.workerLost(attempt.job, attempt.number, attempt.workerLoss);
     if (this.#running.get(id) === attempt) this.#running.delete(id);
@@ -474,7 +480,7 @@ export class JobRunner {
   }
 
   #resolveEnded(): void {
-    for (const resolve of this.#whenEnded.splice(0)) resolve();
+    if (this.#whenEnded.length > 0) for (const resolve of this.#whenEnded.splice(0)) resolve();
   }
 
   /** The lease of a running job is no longer ours, so that its outcome does not count: aborts the attempt. */

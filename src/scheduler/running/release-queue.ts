@@ -16,6 +16,8 @@ interface Item extends EndedAttempt {
   /** Whether a step of unknown fate carried this outcome. If so, the status `missing` means that this step took
    *  effect. */
   wasSent: boolean;
+  /** What the store said of the outcome; null before that. */
+  status: ReleaseStatus | null;
 }
 
 /** Outcomes on their way to the store, in order. */
@@ -27,7 +29,7 @@ export class ReleaseQueue {
   }
 
   add(attempt: JobAttempt, release: JobRelease, error: SerializedError | null): void {
-    this.#items.push({ attempt, release, error, wasSent: false });
+    this.#items.push({ attempt, release, error, wasSent: false, status: null });
   }
 
   /** Outcomes that wait, the oldest first. They wait until they are {@link settled} or {@link refused}. */
@@ -48,7 +50,7 @@ export class ReleaseQueue {
   /** Another outcome takes the place of one that the store will never take. No step has carried it. */
   replaced(ended: EndedAttempt, release: JobRelease, error: SerializedError | null): void {
     this.#items = this.#items.map((item) =>
-      item === ended ? { attempt: item.attempt, release, error, wasSent: false } : item,
+      item === ended ? { attempt: item.attempt, release, error, wasSent: false, status: null } : item,
     );
   }
 
@@ -80,13 +82,14 @@ export class ReleaseQueue {
     statuses: readonly ReleaseStatus[],
     report: (ended: EndedAttempt, status: ReleaseStatus) => void,
   ): void {
-    const settled = new Map(batch.map((ended, index) => [ended, statuses[index] ?? "missing"]));
+    // Marked, because a Map of the batch would cost every job time.
+    for (const [index, ended] of batch.entries()) (ended as Item).status = statuses[index] ?? "missing";
     const items = this.#items;
-    this.#items = items.filter((item) => !settled.has(item));
+    this.#items = items.filter(({ status }) => status === null);
     for (const item of items) {
-      const status = settled.get(item);
-      const isTold = status === "missing" && item.wasSent && item.release.kind !== "start";
-      if (status !== undefined) report(item, isTold ? "released" : status);
+      const { status } = item;
+      const isReleased = status === "missing" && item.wasSent && item.release.kind !== "start";
+      if (status !== null) report(item, isReleased ? "released" : status);
     }
   }
 }

@@ -52,7 +52,8 @@ export class Waits {
 
   /** A job has ended here: whoever waits for it goes on. */
   ended(jobId: string): void {
-    for (const wait of [...(this.#byJobId.get(jobId) ?? [])]) wait.end();
+    const waits = this.#byJobId.get(jobId);
+    if (waits !== undefined) for (const wait of [...waits]) wait.end();
   }
 
   /** An attempt has ended, whatever it still waits for. */

@@ -145,6 +145,7 @@ export function newJobRecord(
 ): NewJobRecord {
   const { id, task, payload, now } = facts;
   const record: JobRecord = {
+    ...NEVER_RUN,
     id,
     taskId: task.id,
     scheduleId: null,
@@ -162,7 +163,6 @@ export function newJobRecord(
     resultExpirationMs: options.resultExpirationTime ?? task.resultExpirationMs,
     maxRecoveries: task.maxRecoveries,
     metadata: options.metadata === undefined ? task.metadata : { ...task.metadata, ...options.metadata },
-    ...NEVER_RUN,
     idempotencyKey: options.idempotencyKey ?? null,
   };
   const { after, onParentFailure = "cancel" } = options;

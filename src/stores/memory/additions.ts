@@ -88,6 +88,7 @@ export function addPlannedJob(
 ): boolean {
   if (jobs.has(fire.jobId) || jobs.atFireTime(schedule.id, fire.fireTime) !== undefined) return false;
   const record: Mutable<JobRecord> = {
+    ...NEVER_RUN,
     id: fire.jobId,
     taskId: schedule.taskId,
     scheduleId: schedule.id,
@@ -106,7 +107,6 @@ export function addPlannedJob(
     maxRecoveries: schedule.maxRecoveries,
     metadata: schedule.metadata,
     idempotencyKey: null,
-    ...NEVER_RUN,
   };
   if (schedule.concurrencyKey !== undefined) record.concurrencyKey = schedule.concurrencyKey;
   const entry = jobs.insert(record);

@@ -1,8 +1,8 @@
 import { TURNS_AHEAD_MAX } from "../../core/limits.ts";
+import { compareKeys } from "../../core/text.ts";
 import { hasMissedStart, type JobRecord } from "../../records/job.ts";
 import type { TaskRecord } from "../../records/task.ts";
 import type { Mutable } from "./copies.ts";
-import { inOrderOfIds } from "./id-order.ts";
 import { SortedList } from "./sorted-list.ts";
 import { FairQueues, TokenBucket } from "./token-bucket.ts";
 
@@ -164,4 +164,9 @@ export function inOrderOfAcquisition(a: JobEntry, b: JobEntry): number {
     (a.virtualTime ?? a.record.runAt) - (b.virtualTime ?? b.record.runAt) ||
     a.seq - b.seq
   );
+}
+
+/** The order of entries by id. */
+export function inOrderOfIds(a: { readonly orderKey: string }, b: { readonly orderKey: string }): number {
+  return compareKeys(a.orderKey, b.orderKey);
 }

@@ -3,8 +3,7 @@ import type { JobRecord } from "../../records/job.ts";
 import type { JobFilter, RecordPage, StoreInspection, TaskBacklog } from "../data-store.ts";
 import { isFound } from "../search.ts";
 import type { Tables } from "./endings.ts";
-import { isHeld, type JobEntry, recordOf } from "./entries.ts";
-import { inOrderOfIds } from "./id-order.ts";
+import { inOrderOfIds, isHeld, type JobEntry, recordOf } from "./entries.ts";
 import { merged, pageOf } from "./pages.ts";
 
 // What people read of the jobs of a memory store. A page costs a logarithm of the jobs, and the jobs that it looks

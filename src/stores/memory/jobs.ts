@@ -1,7 +1,7 @@
+import { orderKey } from "../../core/text.ts";
 import type { JobRecord } from "../../records/job.ts";
 import type { TaskRecord } from "../../records/task.ts";
 import { isMissed, type JobEntry, newTaskEntry, recordOf, type TaskEntry } from "./entries.ts";
-import { orderKey } from "./id-order.ts";
 import { SortedList } from "./sorted-list.ts";
 
 /** The unfinished jobs of a memory store, the tasks that they belong to, and the ways to find both. */

@@ -145,13 +145,18 @@ export class Queues {
         if (acquired.length >= countMax) break;
         candidates.delete(best);
         const { ready, task, executor } = best;
-        const entry = ready.first;
+        const next = candidates.first;
+        let entry = ready.first;
         // A job of another queue may have taken the last place of the task or of the executor.
-        if (entry === undefined || isFull(room, executor) || freeSlots(task) <= 0) continue;
-        room?.set(executor, (room.get(executor) ?? Number.POSITIVE_INFINITY) - 1);
-        this.#lease(entry, step);
-        acquired.push({ ...entry.record });
-        if (ready.size > 0) candidates.add(best);
+        while (entry !== undefined && acquired.length < countMax && !isFull(room, executor) && freeSlots(task) > 0) {
+          room?.set(executor, (room.get(executor) ?? Number.POSITIVE_INFINITY) - 1);
+          this.#lease(entry, step);
+          acquired.push({ ...entry.record });
+          entry = ready.first;
+          if (entry === undefined || next === undefined || inOrderOfCandidates(best, next) < 0) continue;
+          candidates.add(best);
+          break;
+        }
       }
     } while (this.#admit(now) > 0 && acquired.length > count);
     return acquired;

@@ -4,7 +4,7 @@ import type { LookedSchedule, OverlapReport, ScheduleFilter } from "../data-stor
 import type { ScheduleCursor } from "../schedule-cursor.ts";
 import { isFound } from "../search.ts";
 import type { Mutable } from "./copies.ts";
-import { inOrderOfIds } from "./id-order.ts";
+import { inOrderOfIds } from "./entries.ts";
 
 /** A schedule of a memory store: its record, and what belongs to it. */
 export interface ScheduleEntry {

@@ -1,4 +1,4 @@
-import { compareTexts } from "../../core/text.ts";
+import { compareTexts, orderKey } from "../../core/text.ts";
 import type { ChangeNote } from "../../records/ledger.ts";
 import type { ScheduleRecord } from "../../records/schedule.ts";
 import type {
@@ -22,7 +22,7 @@ import { additionChange, keptDeclaration } from "../schedule-declarations.ts";
 import type { ZonedPage, ZonedPageRequest, ZonedSchedule, ZoneRulesConfirmation } from "../zone-rules.ts";
 import type { Alarms } from "./alarms.ts";
 import { frozenCopy, type Mutable } from "./copies.ts";
-import { inOrderOfIds, orderKey } from "./id-order.ts";
+import { inOrderOfIds } from "./entries.ts";
 import type { MemoryLedger } from "./ledger.ts";
 import { merged, pageOf } from "./pages.ts";
 import {
