@@ -252,8 +252,8 @@ export interface JobOptions<P = unknown> {
    *  existing job. Default: none. */
   idempotencyKey?: string | undefined;
   /** Keeps the `idempotencyKey` taken for this long after the addition, even if the job has ended by then: additions
-   *  with this key and `uniqueFor` add nothing, and return the job that has the key. An addition without `uniqueFor` heeds
-   *  unfinished jobs only. Default: the key is free when the job ends. */
+   *  with this key and `uniqueFor` add nothing, and return the job that has the key. An addition without `uniqueFor`
+   *  respects unfinished jobs only. Default: the key is free when the job ends. */
   uniqueFor?: Duration | undefined;
   /**
    * Adds one job for a burst of additions with the same key: it runs `wait` after the last one. Until a scheduler takes
