@@ -464,8 +464,9 @@ export class Stepper {
     runner.recordReleases(releases, report.releases, endedIds, happened);
     runner.recordRecovery(report, now, happened);
     const { promoted = [] } = report;
-    const hasEventsOfLeases = additions.length > 0 || planned.length > 0 || promoted.length > 0;
-    const acquired = new Set(hasEventsOfLeases ? report.acquired.map(({ id }) => id) : []);
+    // Only events of these tell what is leased.
+    const hasEvents = additions.length + planned.length + promoted.length > 0;
+    const acquired = new Set(hasEvents ? report.acquired.map(({ id }) => id) : []);
     runner.log.added(report.additions);
     this.#recordAdditions(additions, report, acquired, happened);
     const jobsAdded = this.#recordPlans(planned, report, acquired, happened);

@@ -15,11 +15,6 @@ const NONE: Resolved = Object.freeze({ ready: [], cancelled: [] });
 export class Chains {
   readonly #childrenOf = new Map<string, Set<JobEntry>>();
 
-  /** Whether no job waits for another. */
-  get isEmpty(): boolean {
-    return this.#childrenOf.size === 0;
-  }
-
   /** Has a job wait. @param parents unfinished jobs, at least one */
   wait(entry: JobEntry, parents: Set<string>): void {
     entry.parents = parents;

@@ -129,7 +129,6 @@ export function cancelChildren(tables: Tables, children: readonly JobEntry[], no
 
 /** Resolves the dependencies on a job that has ended. */
 function resolveChildren(tables: Tables, jobId: string, outcome: JobOutcome, notes: Notes): void {
-  if (tables.chains.isEmpty) return;
   cancelChildren(tables, releaseChildren(tables, jobId, outcome, notes), notes);
 }
 
