@@ -3,9 +3,11 @@ import type { JobFilter } from "../../data-store.ts";
 import { guardSql } from "../driver/failures.ts";
 import { KEY_ID, KEY_INSTANT } from "../driver/parameters.ts";
 import { joined, lazily } from "../lazily.ts";
+import { FEW_JOBS_MAX } from "../limits.ts";
 import { foundIn, type Walk, walkStatement } from "../lists.ts";
 import { jobAsJson, NEW_JOB_ROW_LENGTH, tracesOf } from "../rows.ts";
 import { hasMissedStart, JOB_STATE, type TableNames } from "../schema/schema.ts";
+import { isJobOfTask } from "./jobs-of-task.ts";
 import { type WindowStatements, windowStatements } from "./window-statements.ts";
 
 const { delayed, ready, leased, held, blocked } = JOB_STATE;
@@ -207,10 +209,10 @@ function insertionStatements(names: TableNames, { anyJobs, fromRows, ownKey }: I
 }
 
 /** The conditions of the walks, and the ids of their rows. The jobs of a schedule, and those that run, are sorted,
- *  because no index has them in the order of ids; the sign keeps SQLite from the index of all ids. */
+ *  because no index has them in the order of ids; the sign keeps SQLite from the index of all ids. Besides, there is the
+ *  walk of a task, see {@link walkOfTask}. */
 const WALKS: Readonly<Record<string, readonly [condition: string, id: string]>> = {
   all: ["", "id"],
-  task: ["task_id = ?4 AND ", "id"],
   schedule: ["schedule_id = ?5 AND ", "+id"],
   running: [`state = ${leased} AND acquired_until > 0 AND `, "+id"],
 };
@@ -220,13 +222,7 @@ export function jobWalkOf(filter: JobFilter): [name: string, boolean] {
   const { taskId, scheduleId, state, runAfter, runBefore, search, order = "oldest" } = filter;
   const name =
     scheduleId !== undefined ? "schedule" : state === "running" ? state : taskId !== undefined ? "task" : "all";
-  const others = [
-    runAfter,
-    runBefore,
-    search,
-    name === "task" ? undefined : taskId,
-    name === "running" ? undefined : state,
-  ];
+  const others = [runAfter, runBefore, search, taskId, name === "running" ? undefined : state];
   return [`${name} ${order}`, others.every((part) => part === undefined)];
 }
 
@@ -258,10 +254,22 @@ function jobLists({ jobs }: TableNames): Readonly<Record<string, string>> {
     place: ["id"],
     isBackwards: order === "newest",
   });
-  return Object.fromEntries(
-    Object.entries(WALKS).flatMap(([name, rows]) => [
-      [`${name} oldest`, walkStatement(list, walk(rows, "oldest"))],
-      [`${name} newest`, walkStatement(list, walk(rows, "newest"))],
-    ]),
-  );
+  const statements = (["oldest", "newest"] as const).flatMap((order) => [
+    ...Object.entries(WALKS).map(([name, rows]) => [`${name} ${order}`, walkStatement(list, walk(rows, order))]),
+    [`task ${order}`, walkStatement(list, walkOfTask(jobs, walk(["", "id"], order), `id ${range[order]}`))],
+  ]);
+  return Object.fromEntries(statements);
+}
+
+/** If the task ?4 has few jobs, the walk is along these, otherwise along all jobs: then the task has many of them, or a
+ *  page takes several statements. */
+function walkOfTask(jobs: string, all: Walk, isInRange: string): Walk {
+  const isFew = `(SELECT count(*) FROM few) < ${FEW_JOBS_MAX}`;
+  return {
+    ...all,
+    given: `few AS MATERIALIZED (SELECT seq, id FROM ${jobs} WHERE ${isJobOfTask("?4")} LIMIT ${FEW_JOBS_MAX})`,
+    rows:
+      `SELECT seq, id FROM few WHERE ${isFew} AND ${isInRange} UNION ALL ` +
+      `SELECT seq, id FROM (${all.rows.replace(" WHERE ", ` WHERE NOT ${isFew} AND `)} LIMIT +?2)`,
+  };
 }
