@@ -213,6 +213,7 @@ export class Scheduler implements LocalSchedulerClient, AsyncDisposable {
       tasks: this.#tasks,
       client: this,
       ready: () => this.#ready(),
+      isReady: () => this.#lifecycle.isReady && !this.#tasks.hasUnsaved,
       addJobs: (jobs) => this.#engine.addJobs(jobs),
       get closing() {
         return closing();

@@ -70,6 +70,11 @@ export class Lifecycle {
     return this.#stopped;
   }
 
+  /** Whether {@link ready} has nothing to do. */
+  get isReady(): boolean {
+    return this.#isOpen && !this.hasStopped;
+  }
+
   /** Makes sure that the store is open. @throws {SchedulerStateError} after `stop` */
   async ready(): Promise<void> {
     this.assertUsable();

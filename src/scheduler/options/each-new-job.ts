@@ -9,14 +9,15 @@ import type { CheckedJobOptions, CheckedNewJob } from "./checked-options.ts";
 export async function eachNewJob<J, T>(
   jobs: readonly J[],
   call: string,
-  make: (task: CheckedNewJob["task"], options: CheckedJobOptions, where: string, job: J) => Promise<T>,
+  make: (task: CheckedNewJob["task"], options: CheckedJobOptions, where: string, job: J) => T | Promise<T>,
 ): Promise<T[]> {
   const made: T[] = [];
   for (const [index, job] of jobs.entries()) {
     const where = `${call}, job ${index}`;
-    const { task, ...options } = checkNewJob(job, where);
+    const options = checkNewJob(job, where);
     try {
-      made.push(await make(task, options, where, job));
+      const one = make(options.task, options, where, job);
+      made.push(one instanceof Promise ? await one : one);
     } catch (error) {
       throw saysWhere(error, where);
     }

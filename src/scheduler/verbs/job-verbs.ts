@@ -4,6 +4,8 @@ import { listOf, optionError, takes } from "../../core/option-errors.ts";
 import type { EventRecord } from "../../records/events.ts";
 import type { JobRecord, NewJobRecord } from "../../records/job.ts";
 import type { JobResultRecord } from "../../records/job-result.ts";
+import type { TaskRecord } from "../../records/task.ts";
+import type { JobAddition } from "../../stores/data-store.ts";
 import { jobCancelRequested } from "../events/event-records.ts";
 import {
   type CheckedJobOptions,
@@ -28,7 +30,7 @@ import type {
 import { AttemptContext } from "../running/attempt-context.ts";
 import type { JobRunner } from "../running/job-runner.ts";
 import type { NamedFunction, NewJob, Task } from "../scheduler-client.ts";
-import { assertKeyed, keyedPayload } from "../tasks/concurrency-key.ts";
+import { assertKeyed, type KeyedPayload, keyedPayload } from "../tasks/concurrency-key.ts";
 import { currentJob } from "../tasks/current-job.ts";
 import { Job } from "../views/job.ts";
 import { JobResult } from "../views/job-result.ts";
@@ -58,7 +60,10 @@ export class JobVerbs {
   }
 
   async add(task: Task | string | NamedFunction, options: JobOptions): Promise<Job> {
-    return this.addRecord(await this.#newRecord(task, checkJobOptions(options, "addJob()"), "addJob()"));
+    const where = "addJob()";
+    const record = await this.#newRecord(task, checkJobOptions(options, where), where);
+    const [{ job, hasEnded }] = (await this.#context.addJobs([record])) as [JobAddition];
+    return this.viewOf(job, hasEnded);
   }
 
   async prepare(task: Task | string | NamedFunction, options: JobOptions): Promise<PreparedJob> {
@@ -182,22 +187,32 @@ export class JobVerbs {
     return true;
   }
 
-  async #newRecord(
+  /** A promise only where there is something to wait for, because each promise costs an addition time. */
+  #newRecord(
     task: Task | string | NamedFunction,
     options: CheckedJobOptions,
     where: string,
-  ): Promise<NewJobRecord> {
-    const { env, tasks, ready } = this.#context;
+  ): NewJobRecord | Promise<NewJobRecord> {
+    const { tasks, isReady, ready } = this.#context;
     const taskId = tasks.idOf(task);
-    await ready();
-    const settings = tasks.get(taskId)?.record ?? (await tasks.settingsOf(taskId));
+    const settings = isReady() ? tasks.get(taskId)?.record : undefined;
+    if (settings !== undefined) return this.#recordOf(settings, options, where);
+    return ready()
+      .then(() => tasks.settingsOf(taskId))
+      .then((found) => this.#recordOf(found, options, where));
+  }
+
+  #recordOf(task: TaskRecord, options: CheckedJobOptions, where: string): NewJobRecord | Promise<NewJobRecord> {
+    const { env, tasks } = this.#context;
     const key = options.concurrencyKey;
-    assertKeyed({ tasks, logger: env.logger }, settings, key, where);
+    assertKeyed({ tasks, logger: env.logger }, task, key, where);
     const parts = { serializer: env.store.serializer, tasks };
-    const keyed = keyedPayload(parts, taskId, options.payload, key);
-    const payload = keyed instanceof Promise ? await keyed : keyed;
-    const now = env.clock.now();
-    return newJobRecord({ id: env.ids.next(now), task: settings, payload, now }, options);
+    const make = (payload: KeyedPayload): NewJobRecord => {
+      const now = env.clock.now();
+      return newJobRecord({ id: env.ids.next(now), task, payload, now }, options);
+    };
+    const keyed = keyedPayload(parts, task.id, options.payload, key);
+    return keyed instanceof Promise ? keyed.then(make) : make(keyed);
   }
 
   async #addRecords(records: readonly NewJobRecord[]): Promise<Job[]> {

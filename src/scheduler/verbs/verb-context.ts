@@ -17,6 +17,8 @@ export interface VerbContext {
   /** Makes sure that the store is open and has the tasks. @throws {SchedulerStateError} once the scheduler has
    *  stopped */
   readonly ready: () => Promise<void>;
+  /** Whether `ready` has nothing to do. */
+  readonly isReady: () => boolean;
   /** Of the present run of the scheduler. */
   readonly closing: Closing;
   /** Whether a job that waits in the queue may still be begun, by this scheduler or by another one. */

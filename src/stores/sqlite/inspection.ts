@@ -87,11 +87,10 @@ function countsOf([row = [0, 0, 0, 0]]: readonly ScheduleCountRow[]): ScheduleCo
  * as the jobs that run.
  */
 function countsByTask({ jobs }: TableNames): string {
-  // A BLOB is greater than any text, and min() of a null would be null.
-  const first = (rows: string): string => `coalesce((SELECT task_id FROM ${rows} ORDER BY task_id LIMIT 1), x'')`;
+  const sources = [...[...WAITING, IS_KEYED].map((condition) => `${jobs} WHERE ${condition} AND`), "running WHERE"];
+  // A BLOB is greater than any text, and the least of values with a null would be null.
   const next = (after: string): string =>
-    `nullif(min(${[...WAITING, IS_KEYED].map((state) => first(`${jobs} WHERE ${state} AND task_id > ${after}`)).join(", ")}, ` +
-    `coalesce((SELECT min(task_id) FROM running WHERE task_id > ${after}), x'')), x'')`;
+    `nullif(min(${sources.map((rows) => `ifnull((SELECT min(task_id) FROM ${rows} task_id > ${after}), x'')`)}), x'')`;
   const count = (state: string): string =>
     `(SELECT count(*) FROM (SELECT 1 FROM ${jobs} WHERE ${state} AND task_id = t.id LIMIT ${INSPECTED_JOBS_MAX}))`;
   return (

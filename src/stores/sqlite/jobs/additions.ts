@@ -1,5 +1,6 @@
 import { hasMissedStart, type JobRecord, type NewJobRecord } from "../../../records/job.ts";
 import type { JobAddition } from "../../data-store.ts";
+import { hasParents } from "../../parents.ts";
 import type { Row, SqlStatement } from "../driver/driver.ts";
 import { instantKey, memberParameters, rowParameters, statement } from "../driver/parameters.ts";
 import type { HeldBy } from "../flow/admission.ts";
@@ -151,41 +152,10 @@ export class Additions {
     );
   }
 
-  /**
-   * Nearly always the jobs are of one task, and set few fields. Then the values that they share travel once. This
-   * halves the cost, because reading columns out of rows is what costs SQLite most, and a smaller statement is
-   * prepared faster.
-   */
   #insertions(): SqlStatement[] {
     if (this.#windowed !== null) return this.#windowed.insertions();
-    const insert = this.#insert;
-    const jobs = this.#jobs;
-    const [first] = jobs;
-    if (first === undefined) return [];
-    const state = newJobState(first);
-    if (!jobs.every((job) => isPlain(job) && isAlike(job, first, state))) return this.#asRows();
-    const { taskId, executor, priority } = first;
-    const rows = jobs.map((job) => [instantKey(job.runAt, job.id), jobDetails(job)] as const);
-    if (rows.some(([, details]) => details.length > ALIKE_DETAILS_LENGTH_MAX)) return this.#asRows();
-    if (jobs.length === 1 && this.#stamp === null) {
-      const [[, details = ""] = []] = rows;
-      return [statement(insert.oneJob, first.id, taskId, executor, priority, state, first.runAt, details)];
-    }
-    const sql = this.#stamp === null ? insert.alikeJobs : insert.stampedAlikeJobs;
-    const stampId = this.#stamp === null ? [] : [this.#stamp.id];
-    return memberParameters(rows).map(({ text }) =>
-      statement(sql, text, taskId, executor, priority, state, ...stampId),
-    );
-  }
-
-  #asRows(): SqlStatement[] {
-    const sql = this.#stamp === null ? this.#insert.jobs : this.#insert.stampedJobs;
-    const stampId = this.#stamp === null ? [] : [this.#stamp.id];
-    return rowParameters(this.#jobs.map(newJobRow)).map(({ text }) => statement(sql, text, ...stampId));
-  }
-
-  get #insert(): InsertionStatements {
-    return this.#isPlain ? this.#statements.insertPlainly : this.#statements.insert;
+    const { insert, insertPlainly } = this.#statements;
+    return insertionsOf(this.#isPlain ? insertPlainly : insert, this.#jobs, this.#stamp?.id ?? null);
   }
 
   /** Few jobs get a stamp each, so that a repetition of any of them is recognized, even in another batch. Of many jobs,
@@ -201,6 +171,47 @@ export class Additions {
   }
 }
 
+/**
+ * The statements that insert jobs. Nearly always the jobs are of one task, and set few fields. Then the values that
+ * they share travel once. This halves the cost, because reading columns out of rows is what costs SQLite most, and a
+ * smaller statement is prepared faster.
+ *
+ * @param stampId the stamp of the batch, or null for none
+ */
+export function insertionsOf(
+  insert: InsertionStatements,
+  jobs: readonly NewJobRecord[],
+  stampId: string | null,
+): SqlStatement[] {
+  const [first] = jobs;
+  if (first === undefined) return [];
+  const state = newJobState(first);
+  if (!jobs.every((job) => isPlain(job) && isAlike(job, first, state))) return insertionsOfRows(insert, jobs, stampId);
+  const { taskId, executor, priority } = first;
+  const details = jobs.map(jobDetails);
+  if (details.some(({ length }) => length > ALIKE_DETAILS_LENGTH_MAX)) return insertionsOfRows(insert, jobs, stampId);
+  const [firstDetails = ""] = details;
+  if (stampId === null && jobs.length === 1) {
+    return [statement(insert.oneJob, first.id, taskId, executor, priority, state, first.runAt, firstDetails)];
+  }
+  const members = memberParameters(jobs.map(({ runAt, id }, index) => [instantKey(runAt, id), details[index] ?? ""]));
+  return members.map(({ text }) =>
+    stampId === null
+      ? statement(insert.alikeJobs, text, taskId, executor, priority, state)
+      : statement(insert.stampedAlikeJobs, text, taskId, executor, priority, state, stampId),
+  );
+}
+
+function insertionsOfRows(
+  insert: InsertionStatements,
+  jobs: readonly NewJobRecord[],
+  stampId: string | null,
+): SqlStatement[] {
+  return rowParameters(jobs.map(newJobRow)).map(({ text }) =>
+    stampId === null ? statement(insert.jobs, text) : statement(insert.stampedJobs, text, stampId),
+  );
+}
+
 /** Whether nothing tells of the job once it has ended. The stamps of bursts tell of debounced jobs. */
 function leavesNoTrace({ resultExpirationMs, debounce }: NewJobRecord): boolean {
   return resultExpirationMs === 0 && debounce === undefined;
@@ -209,7 +220,7 @@ function leavesNoTrace({ resultExpirationMs, debounce }: NewJobRecord): boolean 
 const NOTHING_HELD: ReadonlyMap<string, HeldBy> = new Map();
 
 /** A new job, as the store has it. */
-function asAdded(job: JobRecord, heldBy: HeldBy | undefined): JobRecord {
+export function asAdded(job: JobRecord, heldBy?: HeldBy): JobRecord {
   // Nearly no job has either. The store keeps no record, so that the caller's own may be returned.
   if (job.heldBy === undefined && heldBy === undefined) return job;
   const { heldBy: _, ...added } = job;
@@ -218,6 +229,11 @@ function asAdded(job: JobRecord, heldBy: HeldBy | undefined): JobRecord {
 
 function canHaveRivals(job: JobRecord): boolean {
   return job.idempotencyKey !== null || job.fireTime !== null;
+}
+
+/** Whether the addition of a job is its insertion and nothing else, where no answer can get lost. */
+export function isOrdinary(job: NewJobRecord): boolean {
+  return isPlain(job) && job.retryOf === undefined && !isWindowed(job) && !hasParents(job);
 }
 
 /** Whether the columns that `alikeJobs` leaves out have the values that this statement gives them. */

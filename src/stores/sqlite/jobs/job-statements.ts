@@ -209,8 +209,8 @@ function insertionStatements(names: TableNames, { anyJobs, fromRows, ownKey }: I
 }
 
 /** The conditions of the walks, and the ids of their rows. The jobs of a schedule, and those that run, are sorted,
- *  because no index has them in the order of ids; the sign keeps SQLite from the index of all ids. Besides, there is the
- *  walk of a task, see {@link walkOfTask}. */
+ *  because no index has them in the order of ids; the sign keeps SQLite from the index of all ids. The walk of a task
+ *  is of another kind, see {@link walkOfTask}. */
 const WALKS: Readonly<Record<string, readonly [condition: string, id: string]>> = {
   all: ["", "id"],
   schedule: ["schedule_id = ?5 AND ", "+id"],
