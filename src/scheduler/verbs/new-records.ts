@@ -2,7 +2,7 @@ import { firstFence } from "../../core/ids.ts";
 import { optionError } from "../../core/option-errors.ts";
 import { INSTANT_MS_MAX, instantText } from "../../core/temporal.ts";
 import { withoutUndefined } from "../../core/without-undefined.ts";
-import { type JobRecord, NEVER_RUN, type NewJobRecord } from "../../records/job.ts";
+import type { JobRecord, NewJobRecord } from "../../records/job.ts";
 import type { CatchUp, Metadata } from "../../records/policies.ts";
 import type { ScheduleRecord } from "../../records/schedule.ts";
 import type { TaskRecord } from "../../records/task.ts";
@@ -162,7 +162,14 @@ export function newJobRecord(
     resultExpirationMs: options.resultExpirationTime ?? task.resultExpirationMs,
     maxRecoveries: task.maxRecoveries,
     metadata: options.metadata === undefined ? task.metadata : { ...task.metadata, ...options.metadata },
-    ...NEVER_RUN,
+    // Written out, because copying NEVER_RUN would make a record twice as dear.
+    failedAttempts: 0,
+    recoveries: 0,
+    startedFence: 0,
+    cancelRequested: false,
+    acquiredBy: null,
+    acquiredUntil: null,
+    fence: 0,
     idempotencyKey: options.idempotencyKey ?? null,
   };
   const { after, onFailure: onParentFailure = "cancel" } = options;

@@ -2,7 +2,7 @@ import { hasMissedStart, type JobRecord, type NewJobRecord } from "../../../reco
 import type { JobAddition } from "../../data-store.ts";
 import { hasParents } from "../../parents.ts";
 import type { Row, SqlStatement } from "../driver/driver.ts";
-import { instantKey, memberParameters, rowParameters, statement } from "../driver/parameters.ts";
+import { instantKey, member, parametersOf, rowParameters, statement } from "../driver/parameters.ts";
 import type { HeldBy } from "../flow/admission.ts";
 import { ALIKE_DETAILS_LENGTH_MAX, STAMPED_BY_JOB_MAX } from "../limits.ts";
 import { type JobRow, jobDetails, jsonRecords, newJobRow, newJobState, toJob } from "../rows.ts";
@@ -188,14 +188,14 @@ export function insertionsOf(
   const state = newJobState(first);
   if (!jobs.every((job) => isPlain(job) && isAlike(job, first, state))) return insertionsOfRows(insert, jobs, stampId);
   const { taskId, executor, priority } = first;
-  const details = jobs.map(jobDetails);
-  if (details.some(({ length }) => length > ALIKE_DETAILS_LENGTH_MAX)) return insertionsOfRows(insert, jobs, stampId);
-  const [firstDetails = ""] = details;
   if (stampId === null && jobs.length === 1) {
-    return [statement(insert.oneJob, first.id, taskId, executor, priority, state, first.runAt, firstDetails)];
+    const details = jobDetails(first);
+    if (details.length > ALIKE_DETAILS_LENGTH_MAX) return insertionsOfRows(insert, jobs, stampId);
+    return [statement(insert.oneJob, first.id, taskId, executor, priority, state, first.runAt, details)];
   }
-  const members = memberParameters(jobs.map(({ runAt, id }, index) => [instantKey(runAt, id), details[index] ?? ""]));
-  return members.map(({ text }) =>
+  const rows = jobs.map((job) => member(instantKey(job.runAt, job.id), jobDetails(job)));
+  if (rows.some(({ length }) => length > ALIKE_DETAILS_LENGTH_MAX)) return insertionsOfRows(insert, jobs, stampId);
+  return parametersOf(rows).map(({ text }) =>
     stampId === null
       ? statement(insert.alikeJobs, text, taskId, executor, priority, state)
       : statement(insert.stampedAlikeJobs, text, taskId, executor, priority, state, stampId),

@@ -166,12 +166,12 @@ interface InsertionForm {
 }
 
 function insertionStatements(names: TableNames, { anyJobs, fromRows, ownKey }: InsertionForm): InsertionStatements {
-  const { jobs } = names;
+  const { jobs, results } = names;
   const { hasResult, isStamped } = tracesOf(names);
   // A job that has a result has run already, because an earlier try added the job. A job that ran and left no result
   // has a stamp.
-  const newJobs = (id: string, isNotStamped = "", rows = "FROM json_each(?1) a WHERE "): string =>
-    `${rows}NOT ${hasResult(id)} ${isNotStamped}ON CONFLICT DO NOTHING`;
+  const newJobs = (isNotStamped = ""): string =>
+    `${anyJobs}${fromRows}NOT ${hasResult("a.value->>0")} ${isNotStamped}ON CONFLICT DO NOTHING`;
   const [keyColumn, keyValue] = ownKey === null ? ["", ""] : [", concurrency_key", `, ${ownKey}`];
   // Nobody knows here whether jobs without a key of their own are admitted, see `isAdmitted`.
   const state = ownKey === null ? "?5" : `CASE WHEN ?5 = ${blocked} OR ${ownKey} IS NULL THEN ?5 ELSE ${delayed} END`;
@@ -181,30 +181,30 @@ function insertionStatements(names: TableNames, { anyJobs, fromRows, ownKey }: I
     `details${keyColumn})`;
   const values = (id: string, runAt: string, details: string): string =>
     `SELECT ${id}, ?2, ?3, ?4, ${runAt}, ${state}, 0, 0, 0, 0, ${details}${keyValue} `;
-  const alikeJobs = `INSERT INTO ${jobs} ${columns} ${values(KEY_ID, KEY_INSTANT, "value")}`;
+  // The ids of new jobs nearly always come after those of all results, which takes a third less time to see.
+  const newAlikeJobs = (isNotStamped = ""): string =>
+    `INSERT INTO ${jobs} ${columns} ${values(KEY_ID, KEY_INSTANT, "value")}FROM json_each(?1) a WHERE ` +
+    `(${KEY_ID} > ifnull((SELECT max(job_id) FROM ${results}), '') OR NOT ${hasResult(KEY_ID)}) ` +
+    `${isNotStamped}ON CONFLICT DO NOTHING`;
   return lazily<InsertionStatements>({
     // ?1 rows of newJobRow. The statements for batches without a stamp are shorter, because a client that prepares a
     // statement anew each time spends most of its time on that.
-    jobs: () => anyJobs + newJobs("a.value->>0", "", fromRows),
+    jobs: () => newJobs(),
     // and ?2 the batch's stamp. A job that can have rivals (it has a fire time or an idempotency key) is stamped by its
     // own id alone, never by the batch's stamp.
     stampedJobs: () =>
-      anyJobs +
       newJobs(
-        "a.value->>0",
         `AND NOT ${isStamped("a.value->>0")} ` +
           `AND (coalesce(value->>4, value->>5) IS NOT NULL OR NOT ${isStamped("?2")}) `,
-        fromRows,
       ),
     // ?1 members: runAt and id, then the details; the values that all rows share: ?2 taskId, ?3 executor, ?4 priority,
     // ?5 state
-    alikeJobs: () => alikeJobs + newJobs(KEY_ID),
+    alikeJobs: () => newAlikeJobs(),
     // ?1 id, ?2 taskId, ?3 executor, ?4 priority, ?5 state, ?6 runAt, ?7 details; none is null. One job alone costs a
     // quarter less by this statement than by alikeJobs.
-    oneJob: () =>
-      `INSERT OR IGNORE INTO ${jobs} ${columns} ${values("?1", "?6", "?7")}` + `WHERE NOT ${hasResult("?1")}`,
+    oneJob: () => `INSERT OR IGNORE INTO ${jobs} ${columns} ${values("?1", "?6", "?7")}WHERE NOT ${hasResult("?1")}`,
     // alikeJobs, and ?6 the batch's stamp
-    stampedAlikeJobs: () => alikeJobs + newJobs(KEY_ID, `AND NOT ${isStamped("?6")} AND NOT ${isStamped(KEY_ID)} `),
+    stampedAlikeJobs: () => newAlikeJobs(`AND NOT ${isStamped("?6")} AND NOT ${isStamped(KEY_ID)} `),
   });
 }
 
