@@ -32,8 +32,8 @@ export class Additions {
   readonly #stamp: AdditionStamp | null;
   readonly #isPlain: boolean;
   readonly #freesKeys: boolean;
-  /** The jobs that can have rivals: existing jobs that stand for them. */
-  readonly #rivalled: readonly NewJobRecord[];
+  /** The jobs in whose place another job may exist already. */
+  readonly #withUniqueKey: readonly NewJobRecord[];
   /** The jobs that repeat others. */
   readonly #repeated: readonly NewJobRecord[];
   /** Null for jobs that are neither debounced nor added once in a time. */
@@ -55,7 +55,7 @@ export class Additions {
     this.#jobs = jobs;
     this.#isPlain = isPlain;
     this.#windowed = jobs.some(isWindowed) ? new WindowedAdditions(statements, jobs, stamp) : null;
-    this.#rivalled = jobs.filter(canHaveRivals);
+    this.#withUniqueKey = jobs.filter(hasUniqueKey);
     this.#repeated = jobs.filter(({ retryOf }) => retryOf !== undefined);
     this.children = new NewChildren(statements, jobs);
     this.#stamp = jobs.some(leavesNoTrace) ? stamp : null;
@@ -74,7 +74,7 @@ export class Additions {
   /** An addition of this batch, too, may have missed its start, and leaves its key to the next addition of the key. So
    *  what was not inserted for that reason is inserted in another round, which does nothing to all others. */
   #insertionsWithFreedKeys(): SqlStatement[] {
-    const keyed = this.#rivalled.filter(({ idempotencyKey }) => idempotencyKey !== null);
+    const keyed = this.#withUniqueKey.filter(({ idempotencyKey }) => idempotencyKey !== null);
     const rows = keyed.map(({ id, taskId, idempotencyKey, createdAt }) => [id, taskId, idempotencyKey, createdAt]);
     const freeing = rowParameters(rows).map(({ text }) => statement(this.#statements.freeKeys, text));
     const latest = Math.max(...keyed.map(({ createdAt }) => createdAt));
@@ -97,12 +97,12 @@ export class Additions {
 
   /** The statements whose answers {@link answers} reads. They come after the {@link insertions}. */
   search(): SqlStatement[] {
-    const rows = this.#rivalled.map((job, place) => {
+    const rows = this.#withUniqueKey.map((job, place) => {
       const { id, idempotencyKey, scheduleId, fireTime, taskId, createdAt } = job;
       return [id, idempotencyKey, scheduleId, fireTime, place, taskId, createdAt];
     });
-    const rivals = rowParameters(rows).map(({ text }) => statement(this.#statements.findRivals, text));
-    const found = [...this.#searchOutdated(), ...rivals];
+    const existing = rowParameters(rows).map(({ text }) => statement(this.#statements.findExistingJobs, text));
+    const found = [...this.#searchOutdated(), ...existing];
     return this.#windowed === null ? found : [...found, ...this.#windowed.search()];
   }
 
@@ -122,13 +122,18 @@ export class Additions {
     const rows = found.flat();
     if (rows.length === 0) return this.#jobs.map((job) => ({ job: asAdded(job, held.get(job.id)), isNew: true }));
     // Rows of `findOutdated` have no record.
-    const [outdatedRows, rivalRows] = [rows.filter((row) => !("record" in row)), rows.filter((row) => "record" in row)];
+    const [outdatedRows, existingRows] = [
+      rows.filter((row) => !("record" in row)),
+      rows.filter((row) => "record" in row),
+    ];
     const outdated = new Set(outdatedRows.map((row) => this.#repeated[Number(row.place)]));
-    const rivals = jsonRecords<JobRow>(rivalRows).map(toJob);
-    const existing = new Map(rivalRows.map((row, index) => [this.#rivalled[Number(row.place)], rivals[index]]));
+    const records = jsonRecords<JobRow>(existingRows).map(toJob);
+    const existing = new Map(
+      existingRows.map((row, index) => [this.#withUniqueKey[Number(row.place)], records[index]]),
+    );
     return this.#jobs.map((job) => {
-      const rival = existing.get(job);
-      if (rival !== undefined) return { job: rival, isNew: false };
+      const other = existing.get(job);
+      if (other !== undefined) return { job: other, isNew: false };
       if (outdated.has(job)) return { job, isNew: false, isOutdated: true };
       return { job: asAdded(job, held.get(job.id)), isNew: true };
     });
@@ -159,13 +164,13 @@ export class Additions {
   }
 
   /** Few jobs get a stamp each, so that a repetition of any of them is recognized, even in another batch. Of many jobs,
-   *  those that were surely added share one stamp, and those that may have a rival get a stamp each. */
+   *  those that were surely added share one stamp, and those in whose place another may exist get a stamp each. */
   #stamps(): SqlStatement[] {
     if (this.#stamp === null) return [];
     const { id, now } = this.#stamp;
     const leavesNothing = this.#jobs.filter(leavesNoTrace);
     const isFew = leavesNothing.length <= STAMPED_BY_JOB_MAX || this.#windowed !== null;
-    const own = leavesNothing.filter((job) => isFew || canHaveRivals(job)).map((job) => [job.id, job.id]);
+    const own = leavesNothing.filter((job) => isFew || hasUniqueKey(job)).map((job) => [job.id, job.id]);
     const rows = own.length === leavesNothing.length ? own : [[id, null], ...own];
     return rowParameters(rows).map(({ text }) => statement(this.#statements.stampAdditions, text, now));
   }
@@ -227,7 +232,7 @@ export function asAdded(job: JobRecord, heldBy?: HeldBy): JobRecord {
   return heldBy === undefined ? added : { ...added, heldBy };
 }
 
-function canHaveRivals(job: JobRecord): boolean {
+function hasUniqueKey(job: JobRecord): boolean {
   return job.idempotencyKey !== null || job.fireTime !== null;
 }
 
@@ -239,7 +244,7 @@ export function isOrdinary(job: NewJobRecord): boolean {
 /** Whether the columns that `alikeJobs` leaves out have the values that this statement gives them. */
 function isPlain(job: JobRecord): boolean {
   return (
-    !canHaveRivals(job) &&
+    !hasUniqueKey(job) &&
     job.startDeadline === null &&
     job.concurrencyKey === undefined &&
     job.scheduleId === null &&

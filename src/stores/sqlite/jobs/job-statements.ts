@@ -5,7 +5,7 @@ import { KEY_ID, KEY_INSTANT } from "../driver/parameters.ts";
 import { joined, lazily } from "../lazily.ts";
 import { FEW_JOBS_MAX } from "../limits.ts";
 import { foundIn, type Walk, walkStatement } from "../lists.ts";
-import { jobAsJson, NEW_JOB_ROW_LENGTH, tracesOf } from "../rows.ts";
+import { existenceChecks, jobAsJson, NEW_JOB_ROW_LENGTH } from "../rows.ts";
 import { hasMissedStart, JOB_STATE, type TableNames } from "../schema/schema.ts";
 import { isJobOfTask } from "./jobs-of-task.ts";
 import { type WindowStatements, windowStatements } from "./window-statements.ts";
@@ -28,7 +28,7 @@ export interface JobStatements extends WindowStatements {
    *  flow control nevertheless, `capture` gives their keys to these jobs. */
   readonly insertPlainly: InsertionStatements;
   readonly freeKeys: string;
-  readonly findRivals: string;
+  readonly findExistingJobs: string;
   readonly findOutdated: string;
   readonly stampAdditions: string;
   readonly getJob: string;
@@ -62,7 +62,7 @@ const isAdmitted = `value->>13 IS NULL AND t.own_key IS NOT NULL AND value->>8 <
 export function jobStatements(names: TableNames): JobStatements {
   const { jobs, tasks, steps, schedulers } = names;
   const record = `${jobAsJson(jobs)} AS record`;
-  const { isJob, hasResult, isStamped } = tracesOf(names);
+  const { isJob, hasResult, isStamped } = existenceChecks(names);
   const hasMissedKey = `j.idempotency_key = a.value->>1 AND ${hasMissedStart("a.value->>6", "j")}`;
   // A job that repeats another needs the result of that one.
   const where = `WHERE (a.value->>14 IS NULL OR ${hasResult("a.value->>14")}) AND `;
@@ -91,11 +91,11 @@ export function jobStatements(names: TableNames): JobStatements {
       "THEN json_set(details, '$.idempotencyKey', idempotency_key) ELSE details END " +
       `WHERE seq IN (SELECT j.seq FROM json_each(?1) a CROSS JOIN ${jobs} j ON j.task_id = a.value->>1 ` +
       `AND j.idempotency_key = a.value->>2 WHERE j.id <> a.value->>0 AND ${hasMissedStart("a.value->>3", "j")})`,
-    // ?1 rows [id, idempotencyKey, scheduleId, fireTime, place, taskId, createdAt]. Finds the rivals: existing jobs
-    // that stand for the jobs of the rows, with the places of those rows. A job of the rows that was added has no
-    // rival, whoever has its key by now. Undoes the batch when a rival has missed its start and a key that freeKeys
-    // would free.
-    findRivals: () =>
+    // ?1 rows [id, idempotencyKey, scheduleId, fireTime, place, taskId, createdAt]. Finds the existing jobs
+    // that were there in the place of the jobs of the rows, with the places of those rows. None is found for a job of
+    // the rows that was added, whichever job has its key by now. Undoes the batch when an existing job has missed its
+    // start and has a key that freeKeys would free.
+    findExistingJobs: () =>
       `SELECT ${jobAsJson("j")} AS record, a.value->>4 AS place, ` +
       `${guardSql(`(${hasMissedKey}) IS NOT TRUE`)} AS guard ` +
       `FROM json_each(?1) a CROSS JOIN ${jobs} j ON j.seq = ` +
@@ -167,7 +167,7 @@ interface InsertionForm {
 
 function insertionStatements(names: TableNames, { anyJobs, fromRows, ownKey }: InsertionForm): InsertionStatements {
   const { jobs, results } = names;
-  const { hasResult, isStamped } = tracesOf(names);
+  const { hasResult, isStamped } = existenceChecks(names);
   // A job that has a result has run already, because an earlier try added the job. A job that ran and left no result
   // has a stamp.
   const newJobs = (isNotStamped = ""): string =>
@@ -190,8 +190,8 @@ function insertionStatements(names: TableNames, { anyJobs, fromRows, ownKey }: I
     // ?1 rows of newJobRow. The statements for batches without a stamp are shorter, because a client that prepares a
     // statement anew each time spends most of its time on that.
     jobs: () => newJobs(),
-    // and ?2 the batch's stamp. A job that can have rivals (it has a fire time or an idempotency key) is stamped by its
-    // own id alone, never by the batch's stamp.
+    // and ?2 the batch's stamp. A job in whose place another may exist (it has a fire time or an idempotency key) is
+    // stamped by its own id alone, never by the batch's stamp.
     stampedJobs: () =>
       newJobs(
         `AND NOT ${isStamped("a.value->>0")} ` +

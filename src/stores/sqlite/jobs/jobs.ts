@@ -68,12 +68,12 @@ export class SqliteJobs {
     const { children } = additions;
     const batch = new Batch();
     batch.add(additions.insertions());
-    const rivals = batch.add(additions.search());
+    const existing = batch.add(additions.search());
     batch.add(children.isEmpty ? [] : settling(this.#statements, latestOf(jobs)));
     const found = batch.add(children.search());
     try {
       const results = await this.#connection.write(() => batch.statements);
-      return children.answers(additions.answers(rivals.of(results)), found.of(results));
+      return children.answers(additions.answers(existing.of(results)), found.of(results));
     } catch (error) {
       throw await children.refusal(this.#connection, error);
     }
