@@ -26,6 +26,7 @@ const ROWS: readonly [string, keyof Measurement, (value: number) => string][] = 
   ["process, nothing kept", "processed", formatRate],
   ["process, results kept", "processedAndKept", formatRate],
   ["CPU an addition, us", "cpuUsPerAddition", (us) => us.toFixed(0)],
+  ["WAL an addition, bytes", "walBytesPerAddition", formatRate],
   ["CPU a processed job, us", "cpuUsPerJob", (us) => us.toFixed(0)],
 ];
 

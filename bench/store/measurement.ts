@@ -9,6 +9,8 @@ export interface Measurement {
   readonly processed: number | null;
   readonly processedAndKept: number | null;
   readonly cpuUsPerAddition: number | null;
+  /** What one job, added alone, adds to the write-ahead log of an SQLite file. */
+  readonly walBytesPerAddition: number | null;
   readonly cpuUsPerJob: number | null;
 }
 
@@ -17,6 +19,8 @@ const CALLERS = 20;
 const BULK = 1000;
 const BULKS = 20;
 const WARM_UP_BULKS = 3;
+/** Few enough that nobody moves the log into the file meanwhile. */
+const LOGGED_JOBS = 200;
 
 /** Measures one contestant in this process, on queues of its own, after a warm-up. */
 export async function measureContestant(
@@ -37,6 +41,7 @@ export async function measureContestant(
   const { perSecond: addedOneByOne, cpuUs: cpuUsPerAddition } = await addFor(single, 1, ADDING_MS);
   const { perSecond: addedBy20 } = await addFor(single, CALLERS, ADDING_MS);
   await single.close();
+  const walBytesPerAddition = await walBytes(await open("logged", false), `${address}/${label}logged.db-wal`);
 
   const bulks: number[] = [];
   const processed: (number | null)[] = [];
@@ -61,8 +66,24 @@ export async function measureContestant(
     processed: gone,
     processedAndKept: kept,
     cpuUsPerAddition,
+    walBytesPerAddition,
     cpuUsPerJob,
   };
+}
+
+/** Null where there is no such log. */
+async function walBytes(queue: JobQueue, path: string): Promise<number | null> {
+  await queue.add(0);
+  const before = sizeOf(path);
+  for (let added = 1; added <= LOGGED_JOBS; added++) await queue.add(added);
+  const after = sizeOf(path);
+  await queue.close();
+  return before === null || after === null ? null : (after - before) / LOGGED_JOBS;
+}
+
+function sizeOf(path: string): number | null {
+  if (typeof process === "undefined") return null;
+  return process.getBuiltinModule?.("node:fs").statSync(path, { throwIfNoEntry: false })?.size ?? null;
 }
 
 interface Rate {

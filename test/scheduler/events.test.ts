@@ -184,7 +184,7 @@ describe("events", () => {
   test("a broker that is out for long costs ever fewer warnings, and the first one again after a success", async () => {
     const eventBroker = new LocalEventBroker();
     const publish = eventBroker.publish.bind(eventBroker);
-    const outage: EventBroker["publish"] = async () => Promise.reject(new Error("broker"));
+    const outage: EventBroker["publish"] = () => Promise.reject(new Error("broker"));
     const { scheduler, log } = setUp({ eventBroker });
     const task = scheduler.task("t", { maxRunningJobs: null }, () => {});
     await scheduler.addJob(task);

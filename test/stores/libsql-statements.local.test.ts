@@ -4,6 +4,7 @@ import { StoreRefusedError } from "../../src/core/errors.ts";
 import { type LibsqlClient, LibsqlDataStore, type SqlStatement } from "../../src/stores/libsql/mod.ts";
 import {
   ACQUISITION_ARMS_MAX,
+  FEW_JOBS_MAX,
   INSPECTED_JOBS_MAX,
   WALKED_ROWS_MAX,
   WALKS_PER_PAGE_MAX,
@@ -92,12 +93,22 @@ describe("statements of LibsqlDataStore", () => {
     expect(await fullScans("SELECT id FROM escapement_jobs")).not.toEqual([]);
   });
 
-  test("whether a task is in use is found by the index of tasks", async () => {
+  /** The steps of a plan that read the jobs of a task, a state each. */
+  const OF_TASK = [
+    "escapement_jobs_ready (task_id=?)",
+    "escapement_jobs_task (task_id=?)",
+    "escapement_jobs_keyed (task_id=? AND state>?)",
+    "escapement_jobs_leased (acquired_until>?)",
+  ];
+
+  test("whether a task is in use is found by the indexes of states", async () => {
     const { isTaskInUse, removeTask } = makeStatements(names);
     for (const sql of [isTaskInUse, removeTask]) {
       const plan = await client.execute(`EXPLAIN QUERY PLAN ${sql}`);
       const steps = plan.rows.map((row) => String(row.detail)).filter((step) => step.includes("escapement_jobs"));
-      expect(steps).toEqual([expect.stringMatching(/^SEARCH .*INDEX escapement_jobs_task \(task_id=\?/)]);
+      expect(steps.map((step) => step.replace(/^SEARCH escapement_jobs USING (COVERING )?INDEX /, ""))).toEqual(
+        OF_TASK,
+      );
     }
   });
 
@@ -133,7 +144,7 @@ describe("statements of LibsqlDataStore", () => {
       const id = order === "oldest" ? "id>?" : "id<?";
       const plans: Record<string, string[]> = {
         all: [`sqlite_autoindex_escapement_jobs_1 (${id})`],
-        task: [`escapement_jobs_task (task_id=? AND ${id})`],
+        task: [...OF_TASK, `sqlite_autoindex_escapement_jobs_1 (${id})`],
         schedule: ["escapement_jobs_schedule (schedule_id=?)", SORTED],
         running: ["escapement_jobs_leased (acquired_until>?)", SORTED],
       };
@@ -393,6 +404,20 @@ describe("a hundred thousand delayed jobs of high priority", () => {
     const { items } = await store.getJobs({ limit: 2, cursor: "late-9-05", order: "newest" });
     expect(items.map(({ id }) => id)).toEqual(["late-9-04999", "late-9-04998"]);
     expect(await stepsMax(client, client.statements)).toBeLessThan(1000);
+  });
+
+  test("cost a page of a task with few jobs no more than these, and one of their own task no more than twice a bound", async () => {
+    await store.addJobs([1, 2, 3].map((index) => makeJob({ id: `rare-${index}`, taskId: "rare" })));
+    client.statements.length = 0;
+    const rare = await store.getJobs({ limit: 2, cursor: "rare-1", taskId: "rare" });
+    expect([rare.items.map(({ id }) => id), rare.cursor]).toEqual([["rare-2", "rare-3"], null]);
+    expect(await stepsMax(client, client.statements)).toBeLessThan(1000);
+    client.statements.length = 0;
+    const { items } = await store.getJobs({ limit: 2, cursor: "late-9-05", order: "newest", taskId: "task" });
+    expect(items.map(({ id }) => id)).toEqual(["late-9-04999", "late-9-04998"]);
+    expect(client.statements.length).toBe(1);
+    expect(await stepsMax(client, client.statements)).toBeLessThan(100 * FEW_JOBS_MAX);
+    for (const { id } of [...rare.items, { id: "rare-1" }]) await store.cancelJob(id, T0);
   });
 
   test("are counted to a bound", async () => {

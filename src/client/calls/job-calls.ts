@@ -169,7 +169,7 @@ export class JobCalls {
   }
 
   #newJobs(jobs: readonly NewJob[], call: string): Promise<Record<string, unknown>[]> {
-    return eachNewJob(jobs, call, ({ task, ...options }, _where, job) => this.#newJob(task as Task, job, options));
+    return eachNewJob(jobs, call, (task, options, _where, job) => this.#newJob(task as Task, job, options));
   }
 
   /** A job as it travels. Where nothing that the caller gave makes the addition repeatable, a key does. */

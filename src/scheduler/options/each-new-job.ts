@@ -1,6 +1,6 @@
 import { OptionsError, PayloadError, SerializationError } from "../../core/errors.ts";
 import { checkNewJob } from "./check-options.ts";
-import type { CheckedNewJob } from "./checked-options.ts";
+import type { CheckedJobOptions, CheckedNewJob } from "./checked-options.ts";
 
 /**
  * What a function makes of each job of a list, one after the other. An error says which job it is about.
@@ -9,15 +9,14 @@ import type { CheckedNewJob } from "./checked-options.ts";
 export async function eachNewJob<J, T>(
   jobs: readonly J[],
   call: string,
-  make: (checked: CheckedNewJob, where: string, job: J) => T | Promise<T>,
+  make: (task: CheckedNewJob["task"], options: CheckedJobOptions, where: string, job: J) => T | Promise<T>,
 ): Promise<T[]> {
   const made: T[] = [];
   for (const [index, job] of jobs.entries()) {
     const where = `${call}, job ${index}`;
-    const checked = checkNewJob(job, where);
+    const options = checkNewJob(job, where);
     try {
-      const one = make(checked, where, job);
-      // Each await costs a job time.
+      const one = make(options.task, options, where, job);
       made.push(one instanceof Promise ? await one : one);
     } catch (error) {
       throw saysWhere(error, where);

@@ -60,9 +60,10 @@ export class JobVerbs {
   }
 
   async add(task: Task | string | NamedFunction, options: JobOptions): Promise<Job> {
-    const made = this.#newRecord(task, checkJobOptions(options, "addJob()"), "addJob()");
-    const record = made instanceof Promise ? await made : made;
-    return this.#added(record, await this.#context.addJobs([record]));
+    const where = "addJob()";
+    const record = await this.#newRecord(task, checkJobOptions(options, where), where);
+    const [{ job, hasEnded }] = (await this.#context.addJobs([record])) as [JobAddition];
+    return this.viewOf(job, hasEnded);
   }
 
   async prepare(task: Task | string | NamedFunction, options: JobOptions): Promise<PreparedJob> {
@@ -97,15 +98,12 @@ export class JobVerbs {
   }
 
   #newRecords(jobs: readonly NewJob[], call: string): Promise<NewJobRecord[]> {
-    return eachNewJob(jobs, call, (job, where) => this.#newRecord(job.task as Task, job, where));
+    return eachNewJob(jobs, call, (task, options, where) => this.#newRecord(task as Task, options, where));
   }
 
-  async addRecord(record: NewJobRecord): Promise<Job> {
-    return this.#added(record, await this.#context.addJobs([record]));
-  }
-
-  #added(record: NewJobRecord, [addition]: readonly JobAddition[]): Job {
-    return this.viewOf(addition?.job ?? record, addition?.hasEnded);
+  async addRecord(record: JobRecord): Promise<Job> {
+    const [job] = await this.#addRecords([record]);
+    return job as Job;
   }
 
   async run(task: Task | string | NamedFunction, options: RunJobOptions): Promise<unknown> {
@@ -189,7 +187,7 @@ export class JobVerbs {
     return true;
   }
 
-  /** A promise only where something has to be awaited, because each promise costs an addition time. */
+  /** A promise only where there is something to wait for, because each promise costs an addition time. */
   #newRecord(
     task: Task | string | NamedFunction,
     options: CheckedJobOptions,
@@ -201,18 +199,19 @@ export class JobVerbs {
     if (settings !== undefined) return this.#recordOf(settings, options, where);
     return ready()
       .then(() => tasks.settingsOf(taskId))
-      .then((stored) => this.#recordOf(stored, options, where));
+      .then((found) => this.#recordOf(found, options, where));
   }
 
   #recordOf(task: TaskRecord, options: CheckedJobOptions, where: string): NewJobRecord | Promise<NewJobRecord> {
     const { env, tasks } = this.#context;
     const key = options.concurrencyKey;
     assertKeyed({ tasks, logger: env.logger }, task, key, where);
+    const parts = { serializer: env.store.serializer, tasks };
     const make = (payload: KeyedPayload): NewJobRecord => {
       const now = env.clock.now();
       return newJobRecord({ id: env.ids.next(now), task, payload, now }, options);
     };
-    const keyed = keyedPayload({ serializer: env.store.serializer, tasks }, task.id, options.payload, key);
+    const keyed = keyedPayload(parts, task.id, options.payload, key);
     return keyed instanceof Promise ? keyed.then(make) : make(keyed);
   }
 

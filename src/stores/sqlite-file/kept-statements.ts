@@ -8,27 +8,36 @@ export class KeptStatements {
   readonly #database: FileDatabase;
   /** In the order of their last use. */
   readonly #bySql = new Map<string, FileStatement>();
+  #lastSql = "";
+  #last: FileStatement | null = null;
 
   constructor(database: FileDatabase) {
     this.#database = database;
   }
 
   get(sql: string): FileStatement {
-    let statement = this.#bySql.get(sql);
-    if (statement === undefined) statement = this.#database.prepare(sql);
-    else this.#bySql.delete(sql);
+    // Most statements of single additions are the one before.
+    if (this.#last !== null && sql === this.#lastSql) return this.#last;
+    const statement = this.#bySql.get(sql) ?? this.#database.prepare(sql);
+    this.#bySql.delete(sql);
     this.#bySql.set(sql, statement);
-    for (const [oldest, unused] of this.#bySql) {
-      if (this.#bySql.size <= KEPT_STATEMENTS_MAX) break;
-      this.#bySql.delete(oldest);
-      unused.finalize?.();
-    }
+    if (this.#bySql.size > KEPT_STATEMENTS_MAX) this.#forgetOldest();
+    this.#lastSql = sql;
+    this.#last = statement;
     return statement;
+  }
+
+  #forgetOldest(): void {
+    const [oldest] = this.#bySql;
+    if (oldest === undefined) return;
+    this.#bySql.delete(oldest[0]);
+    oldest[1].finalize?.();
   }
 
   /** Frees all statements. A statement that is left would keep the file open. */
   clear(): void {
     for (const statement of this.#bySql.values()) statement.finalize?.();
     this.#bySql.clear();
+    this.#last = null;
   }
 }

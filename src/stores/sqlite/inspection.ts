@@ -82,26 +82,30 @@ function countsOf([row = [0, 0, 0, 0]]: readonly ScheduleCountRow[]): ScheduleCo
 }
 
 /**
- * The jobs of each task are counted in its index, up to a bound. Counts that triggers keep were measured: they cost
- * each addition of a job 6 to 8% of its CPU time. The leases are counted one by one, because they are as few as the
- * jobs that run; the plus sign keeps SQLite from going through all jobs in the order of their tasks for that.
+ * The jobs of each task are counted in the index of each state, up to a bound. Counts that triggers keep were measured:
+ * they cost each addition of a job 6 to 8% of its CPU time. The leases are counted one by one, because they are as few
+ * as the jobs that run.
  */
 function countsByTask({ jobs }: TableNames): string {
+  const sources = [...[...WAITING, IS_KEYED].map((condition) => `${jobs} WHERE ${condition} AND`), "running WHERE"];
+  // A BLOB is greater than any text, and the least of values with a null would be null.
   const next = (after: string): string =>
-    `(SELECT task_id FROM ${jobs} WHERE task_id > ${after} ORDER BY task_id LIMIT 1)`;
-  const heldJobs = `SELECT 1 FROM ${jobs} WHERE ${IS_HELD_OR_BLOCKED} AND task_id = t.id LIMIT ${INSPECTED_JOBS_MAX}`;
-  const counted = `SELECT 1 FROM ${jobs} WHERE task_id = t.id LIMIT ${2 * INSPECTED_JOBS_MAX}`;
+    `nullif(min(${sources.map((rows) => `ifnull((SELECT min(task_id) FROM ${rows} task_id > ${after}), x'')`)}), x'')`;
+  const count = (state: string): string =>
+    `(SELECT count(*) FROM (SELECT 1 FROM ${jobs} WHERE ${state} AND task_id = t.id LIMIT ${INSPECTED_JOBS_MAX}))`;
   return (
-    `WITH RECURSIVE ids (id) AS (SELECT ${next("''")} ` +
+    `WITH RECURSIVE running AS MATERIALIZED (SELECT task_id, count(*) AS n FROM ${jobs} ` +
+    `WHERE state = ${leased} AND acquired_until > 0 GROUP BY +task_id), ids (id) AS (SELECT ${next("''")} ` +
     `UNION ALL SELECT ${next("ids.id")} FROM ids WHERE ids.id IS NOT NULL) ` +
-    `SELECT json_group_array(json_array(id, max(0, min(unfinished - running, ${INSPECTED_JOBS_MAX})), running, ` +
-    `held)) FROM (SELECT t.id, coalesce(r.n, 0) AS running, ` +
-    `(SELECT count(*) FROM (${counted})) AS unfinished, (SELECT count(*) FROM (${heldJobs})) AS held ` +
-    `FROM ids t LEFT JOIN (SELECT task_id, count(*) AS n FROM ${jobs} ` +
-    `WHERE state = ${leased} AND acquired_until > 0 GROUP BY +task_id) r ON r.task_id = t.id ` +
-    "WHERE t.id IS NOT NULL ORDER BY t.id)"
+    `SELECT json_group_array(json_array(id, min(${WAITING.map(count).join(" + ")} + held, ${INSPECTED_JOBS_MAX}), ` +
+    `running, held)) FROM (SELECT t.id, coalesce(r.n, 0) AS running, ${count(IS_HELD_OR_BLOCKED)} AS held ` +
+    "FROM ids t LEFT JOIN running r ON r.task_id = t.id WHERE t.id IS NOT NULL ORDER BY t.id) t"
   );
 }
+
+const WAITING = [`state = ${ready}`, `state = ${delayed}`];
+/** The condition of the index that has the jobs that are held or blocked, among others. */
+const IS_KEYED = `(concurrency_key IS NOT NULL OR ${IS_HELD_OR_BLOCKED})`;
 
 /**
  * The index of ready jobs has their turn and `run_at` behind task, executor and priority. So the oldest job of each

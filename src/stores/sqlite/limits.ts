@@ -134,6 +134,10 @@ export const INSPECTED_JOBS_MAX = 10_000;
 export const WALKED_ROWS_FIRST = 1000;
 export const WALKED_ROWS_MAX = 10_000;
 
+/** A task with fewer unfinished jobs is listed by reading all of them; of other tasks, the list of all jobs is looked
+ *  through. Not more than `WALKED_ROWS_FIRST`, so that one statement reads all. */
+export const FEW_JOBS_MAX = 1000;
+
 /** Most statements that read one page. A filter that takes few of very many rows then gives a short page. */
 export const WALKS_PER_PAGE_MAX = 10;
 

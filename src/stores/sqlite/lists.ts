@@ -10,6 +10,8 @@ import { jsonArray, jsonRecords } from "./rows.ts";
  * many.
  */
 export interface Walk {
+  /** A common table expression that `rows` reads. Default: none */
+  readonly given?: string;
   /** A select of the rows of the walk, in order, without the limit. Its columns are `seq`, the key of the row, and the
    *  columns of the place. */
   readonly rows: string;
@@ -35,12 +37,12 @@ export interface WalkedTable {
  * row, the last one, without a record: its `place` has the place in which the walk ended, as a JSON array of texts.
  */
 export function walkStatement({ table, key, record, isTaken }: WalkedTable, walk: Walk): string {
-  const { rows, place, isBackwards = false } = walk;
+  const { given = "", rows, place, isBackwards = false } = walk;
   const ordered = (alias: string, backwards: boolean): string =>
     place.map((column) => `${alias}.${column} ${backwards ? "DESC" : "ASC"}`).join(", ");
   const end = place.map((column) => `CAST(w.${column} AS TEXT)`).join(", ");
   return (
-    `WITH walked AS MATERIALIZED (${rows} LIMIT +?2) ` +
+    `WITH ${given === "" ? "" : `${given}, `}walked AS MATERIALIZED (${rows} LIMIT +?2) ` +
     `SELECT * FROM (SELECT ${record} AS record, NULL AS place FROM walked w CROSS JOIN ${table} t ` +
     `ON t.${key} = w.seq WHERE ${isTaken} ORDER BY ${ordered("w", isBackwards)} LIMIT +?1) ` +
     `UNION ALL SELECT * FROM (SELECT NULL, json_array(${end}) ` +

@@ -496,8 +496,9 @@ export function toTask([[id, maxRunningJobs, declaration, version, paused], stor
   };
 }
 
-/** What tells that a job was added, whatever became of it since: SQL conditions on its id, which is SQL too. */
-export interface Traces {
+/** SQL conditions by which a repeated addition finds what became of the job that it added before. Each takes the SQL of
+ *  the job's id. */
+export interface ExistenceChecks {
   /** It is unfinished. */
   readonly isJob: (id: string) => string;
   /** It has ended, and its result is kept. */
@@ -506,7 +507,7 @@ export interface Traces {
   readonly isStamped: (id: string) => string;
 }
 
-export function tracesOf({ jobs, results, steps }: TableNames): Traces {
+export function existenceChecks({ jobs, results, steps }: TableNames): ExistenceChecks {
   return {
     isJob: (id) => `EXISTS (SELECT 1 FROM ${jobs} WHERE id = ${id})`,
     hasResult: (id) => `EXISTS (SELECT 1 FROM ${results} WHERE job_id = ${id})`,

@@ -153,7 +153,7 @@ export class SqlDataStore implements contract.DataStore {
     return this.#opened.steps.look(request);
   }
 
-  async step(request: contract.StepRequest): Promise<contract.StepReport> {
+  step(request: contract.StepRequest): Promise<contract.StepReport> {
     return this.#use((open) => open.steps.step(request));
   }
 
@@ -188,7 +188,7 @@ export class SqlDataStore implements contract.DataStore {
   }
 
   /** Calls that come while an insert is in flight travel together in the next one. */
-  async addJobs(jobs: readonly NewJobRecord[]): Promise<contract.JobAddition[]> {
+  addJobs(jobs: readonly NewJobRecord[]): Promise<contract.JobAddition[]> {
     return this.#use((open) => open.jobs.add(jobs));
   }
 
@@ -254,13 +254,14 @@ export class SqlDataStore implements contract.DataStore {
   }
 
   get #opened(): OpenStore {
-    if (this.#open === null) throw new StoreUnavailableError("the data store is not open: await open() first");
+    if (this.#open === null) throw notOpen();
     return this.#open;
   }
 
   /** Calls a function that needs the schema to be up to date. */
   #use<T>(call: (open: OpenStore) => Promise<T>): Promise<T> {
-    const open = this.#opened;
+    const open = this.#open;
+    if (open === null) return Promise.reject(notOpen());
     return open.schema.isUpToDate ? call(open) : open.schema.bringUpToDate().then(() => call(open));
   }
 
@@ -318,4 +319,8 @@ export class SqlDataStore implements contract.DataStore {
       throw error;
     }
   }
+}
+
+function notOpen(): StoreUnavailableError {
+  return new StoreUnavailableError("the data store is not open: await open() first");
 }

@@ -46,6 +46,8 @@ export class Connection {
   /** Whether an operation may wait for one that another call began. */
   readonly #joins = !endsWorkWithRequests();
   #lastWrite: Promise<unknown> = Promise.resolve();
+  /** The writes that have begun, and those that wait for them. */
+  #writing = 0;
   /** The failure of the last write that could not reach the database. */
   #outage: StoreUnavailableError | null = null;
   /** Whether the last try to write failed because of the database. */
@@ -101,29 +103,10 @@ export class Connection {
    * earlier try may have been committed and its answer was lost.
    */
   write(build: (isRepetition: boolean) => SqlStatement[]): Promise<Row[][]> {
-    const run = (): Promise<Row[][]> =>
-      this.#repeat(WRITING, (isRepetition) => {
-        const statements = build(isRepetition);
-        if (!this.#driver.isLocal) refuseAbove(REQUEST_BYTES_MAX, statements);
-        // Some databases refuse a batch of nothing.
-        if (statements.length === 0) return Promise.resolve([]);
-        this.#trips.count++;
-        return this.#driver.batch(statements);
-      });
     const outage = this.#outage;
-    const runUnlessOut = async (): Promise<Row[][]> => {
-      // This write waited for one that failed. It was not sent, so nothing of it is unknown.
-      if (this.#outage !== null && this.#outage !== outage) throw this.#outage;
-      try {
-        const answer = await run();
-        this.#hasFailedToWrite = false;
-        return answer;
-      } catch (error) {
-        if (error instanceof StoreUnavailableError && isOutage(this.failureKind(error))) this.#outage = error;
-        throw error;
-      }
-    };
-    const result = this.#lastWrite.then(runUnlessOut, runUnlessOut);
+    const run = (): Promise<Row[][]> => this.#writeUnlessOut(build, outage);
+    // A write that waits for nobody begins at once, because each turn costs a single addition time.
+    const result = ++this.#writing === 1 ? run() : this.#lastWrite.then(run, run);
     this.#lastWrite = result;
     if (!this.#joins && !this.#driver.isLocal) {
       afterTurn(() => {
@@ -131,6 +114,33 @@ export class Connection {
       });
     }
     return result;
+  }
+
+  /** @param outage the last failure that was known when the write was asked for */
+  async #writeUnlessOut(
+    build: (isRepetition: boolean) => SqlStatement[],
+    outage: StoreUnavailableError | null,
+  ): Promise<Row[][]> {
+    try {
+      // This write waited for one that failed. It was not sent, so nothing of it is unknown.
+      if (this.#outage !== null && this.#outage !== outage) throw this.#outage;
+      const answer = await this.#repeat(WRITING, (isRepetition) => this.#batch(build(isRepetition)));
+      this.#hasFailedToWrite = false;
+      return answer;
+    } catch (error) {
+      if (error instanceof StoreUnavailableError && isOutage(this.failureKind(error))) this.#outage = error;
+      throw error;
+    } finally {
+      this.#writing--;
+    }
+  }
+
+  #batch(statements: SqlStatement[]): Promise<Row[][]> {
+    if (!this.#driver.isLocal) refuseAbove(REQUEST_BYTES_MAX, statements);
+    // Some databases refuse a batch of nothing.
+    if (statements.length === 0) return Promise.resolve([]);
+    this.#trips.count++;
+    return this.#driver.batch(statements);
   }
 
   /** Tries a write if the last one failed. @throws {StoreUnavailableError} */
@@ -176,7 +186,7 @@ export class Connection {
       try {
         const reopening = this.#refresh();
         if (reopening !== null) await reopening;
-        return await this.#inTime(run(isRepetition));
+        return await (this.#driver.isLocal ? run(isRepetition) : this.#inTime(run(isRepetition)));
       } catch (error) {
         // This error already says what to do.
         if (error instanceof StoreUnavailableError) throw error;
@@ -227,7 +237,6 @@ export class Connection {
 
   /** Rejects with a {@link TimeoutFailure} when the answer takes too long. It is then unknown what the server did. */
   async #inTime<T>(answer: Promise<T>): Promise<T> {
-    if (this.#driver.isLocal) return answer;
     const { timeoutMs } = this.#options;
     const cancellation = new AbortController();
     const timeout = systemClock.sleep(systemClock.now() + timeoutMs, cancellation.signal).then(() => {

@@ -47,11 +47,23 @@ export function rowParameters<R>(rows: readonly R[]): RowsParameter[] {
  *  `json_each` yields these as they are, whereas it takes a row that is an array to be parsed once more. No two rows
  *  have the same key. */
 export function memberParameters(rows: readonly (readonly [key: string, json: string | number])[]): RowsParameter[] {
-  const members = rows.map(([key, json]) => `${JSON.stringify(key)}:${json}`);
-  const asObject = (texts: readonly string[]): string => `{${texts.join(",")}}`;
-  if (rows.length === 0) return [];
+  return parametersOf(rows.map(([key, json]) => member(key, json)));
+}
+
+/** A row of {@link parametersOf}. */
+export function member(key: string, json: string | number): string {
+  return `${JSON.stringify(key)}:${json}`;
+}
+
+/** As {@link memberParameters}, of rows that `member` has made. */
+export function parametersOf(members: readonly string[]): RowsParameter[] {
+  if (members.length === 0) return [];
   const text = asObject(members);
-  return rows.length === 1 || fits(text) ? [{ text, count: rows.length }] : inParts(members, asObject);
+  return members.length === 1 || fits(text) ? [{ text, count: members.length }] : inParts(members, asObject);
+}
+
+function asObject(members: readonly string[]): string {
+  return `{${members.join(",")}}`;
 }
 
 /** A key that holds an instant and an id. `KEY_INSTANT` and `KEY_ID` read them. */

@@ -3,6 +3,7 @@ import type { TaskChange, TaskPause, TaskPauseRequest } from "../../data-store.t
 import { NO_VERSION, putTask } from "../../task-declarations.ts";
 import type { Connection } from "../driver/connection.ts";
 import { rowParameters, statement } from "../driver/parameters.ts";
+import { isJobOfTask } from "../jobs/jobs-of-task.ts";
 import { lazily } from "../lazily.ts";
 import type { ChangeStatements } from "../ledger/change-statements.ts";
 import { notePause } from "../ledger/changes.ts";
@@ -122,8 +123,10 @@ export function taskStatements(names: TableNames): TaskStatements {
   const { tasks, schedules, jobs, gates } = names;
   const record = `${taskAsJson(tasks)} AS record`;
   const isInUse =
-    `EXISTS (SELECT 1 FROM ${schedules} WHERE task_id = ?1) ` + `OR EXISTS (SELECT 1 FROM ${jobs} WHERE task_id = ?1)`;
+    `EXISTS (SELECT 1 FROM ${schedules} WHERE task_id = ?1) ` +
+    `OR EXISTS (SELECT 1 FROM ${jobs} WHERE ${isJobOfTask("?1")})`;
   const relimited = `json_each(?1) e CROSS JOIN ${tasks} t ON t.id = e.value`;
+  const ownKey = `(SELECT own_key FROM ${tasks} WHERE id = ${jobs}.task_id)`;
   const isTask = `id = ?1 AND declaration IS NOT ${REMOVED}`;
   const wakeUnlessPaused = "CASE WHEN ?2 = 0 THEN 0 END";
   const toHeld = `state = ${held}, turn = NULL`;
@@ -148,10 +151,10 @@ export function taskStatements(names: TableNames): TaskStatements {
       "THEN (tat - (t.former->>2)) / (t.former->>1) * t.rate_limit + t.rate_per END " +
       `FROM ${relimited} WHERE t.former IS NOT NULL AND ${gates}.task_id = t.id`,
     rekeyJobs: () =>
-      `UPDATE ${jobs} SET concurrency_key = t.own_key, turn = NULL, ` +
-      `state = CASE WHEN state = ${held} AND t.own_key IS NULL THEN ${ready} ELSE state END FROM ${relimited} ` +
-      `WHERE t.former IS NOT NULL AND t.own_key IS NOT t.former->>0 AND ${jobs}.task_id = t.id ` +
-      `AND coalesce(${jobs}.concurrency_key, '') = ''`,
+      `UPDATE ${jobs} SET concurrency_key = ${ownKey}, turn = NULL, ` +
+      `state = CASE WHEN state = ${held} AND ${ownKey} IS NULL THEN ${ready} ELSE state END ` +
+      `WHERE seq IN (SELECT j.seq FROM ${relimited} CROSS JOIN ${jobs} j ON ${isJobOfTask("t.id")} ` +
+      "WHERE t.former IS NOT NULL AND t.own_key IS NOT t.former->>0 AND coalesce(j.concurrency_key, '') = '')",
     holdRelimited: () =>
       `UPDATE ${jobs} SET ${toHeld} FROM ${relimited} WHERE t.former IS NOT NULL AND ${jobs}.task_id = t.id ` +
       `AND ${jobs}.concurrency_key IS NOT NULL AND ${jobs}.state = ${ready}`,

@@ -34,17 +34,16 @@ export class AdditionQueue {
       if (this.#isInserting) return;
       this.#isInserting = true;
       // In a microtask, so that calls from the same turn are gathered already. The promise never rejects.
-      void Promise.resolve().then(() => this.#insertWaiting());
+      queueMicrotask(() => void this.#insertWaiting());
     });
   }
 
   async #insertWaiting(): Promise<void> {
     if (!this.#joins) return this.#insertTurn();
     while (this.#waiting.length > 0) {
-      const calls = this.#takeCalls();
-      await this.#insertCalls(calls);
-      // Callers may add more jobs as soon as they get their answers. These additions are gathered too.
-      for (let turn = 0; turn < 4; turn++) await Promise.resolve();
+      await this.#insertCalls(this.#takeCalls());
+      // Callers may add more jobs as soon as they get their answers. These additions join those that wait already.
+      for (let turn = 0; turn < 4 && this.#waiting.length > 0; turn++) await null;
     }
     this.#isInserting = false;
   }
@@ -72,7 +71,7 @@ export class AdditionQueue {
 
   async #insertCalls(calls: readonly WaitingCall[]): Promise<void> {
     try {
-      const additions = await this.#insert(calls.flatMap((call) => call.jobs));
+      const additions = await this.#insert(calls.flatMap(({ jobs }) => jobs));
       let start = 0;
       for (const { jobs, resolve } of calls) {
         resolve(additions.slice(start, start + jobs.length));

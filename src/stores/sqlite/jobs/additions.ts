@@ -1,7 +1,8 @@
 import { hasMissedStart, type JobRecord, type NewJobRecord } from "../../../records/job.ts";
 import type { JobAddition } from "../../data-store.ts";
+import { hasParents } from "../../parents.ts";
 import type { Row, SqlStatement } from "../driver/driver.ts";
-import { instantKey, memberParameters, rowParameters, statement } from "../driver/parameters.ts";
+import { instantKey, member, parametersOf, rowParameters, statement } from "../driver/parameters.ts";
 import type { HeldBy } from "../flow/admission.ts";
 import { ALIKE_DETAILS_LENGTH_MAX, STAMPED_BY_JOB_MAX } from "../limits.ts";
 import { type JobRow, jobDetails, jsonRecords, newJobRow, newJobState, toJob } from "../rows.ts";
@@ -31,8 +32,8 @@ export class Additions {
   readonly #stamp: AdditionStamp | null;
   readonly #isPlain: boolean;
   readonly #freesKeys: boolean;
-  /** The jobs that can have rivals: existing jobs that stand for them. */
-  readonly #rivalled: readonly NewJobRecord[];
+  /** The jobs in whose place another job may exist already. */
+  readonly #withUniqueKey: readonly NewJobRecord[];
   /** The jobs that repeat others. */
   readonly #repeated: readonly NewJobRecord[];
   /** Null for jobs that are neither debounced nor added once in a time. */
@@ -54,7 +55,7 @@ export class Additions {
     this.#jobs = jobs;
     this.#isPlain = isPlain;
     this.#windowed = jobs.some(isWindowed) ? new WindowedAdditions(statements, jobs, stamp) : null;
-    this.#rivalled = jobs.filter(canHaveRivals);
+    this.#withUniqueKey = jobs.filter(hasUniqueKey);
     this.#repeated = jobs.filter(({ retryOf }) => retryOf !== undefined);
     this.children = new NewChildren(statements, jobs);
     this.#stamp = jobs.some(leavesNoTrace) ? stamp : null;
@@ -73,7 +74,7 @@ export class Additions {
   /** An addition of this batch, too, may have missed its start, and leaves its key to the next addition of the key. So
    *  what was not inserted for that reason is inserted in another round, which does nothing to all others. */
   #insertionsWithFreedKeys(): SqlStatement[] {
-    const keyed = this.#rivalled.filter(({ idempotencyKey }) => idempotencyKey !== null);
+    const keyed = this.#withUniqueKey.filter(({ idempotencyKey }) => idempotencyKey !== null);
     const rows = keyed.map(({ id, taskId, idempotencyKey, createdAt }) => [id, taskId, idempotencyKey, createdAt]);
     const freeing = rowParameters(rows).map(({ text }) => statement(this.#statements.freeKeys, text));
     const latest = Math.max(...keyed.map(({ createdAt }) => createdAt));
@@ -96,12 +97,12 @@ export class Additions {
 
   /** The statements whose answers {@link answers} reads. They come after the {@link insertions}. */
   search(): SqlStatement[] {
-    const rows = this.#rivalled.map((job, place) => {
+    const rows = this.#withUniqueKey.map((job, place) => {
       const { id, idempotencyKey, scheduleId, fireTime, taskId, createdAt } = job;
       return [id, idempotencyKey, scheduleId, fireTime, place, taskId, createdAt];
     });
-    const rivals = rowParameters(rows).map(({ text }) => statement(this.#statements.findRivals, text));
-    const found = [...this.#searchOutdated(), ...rivals];
+    const existing = rowParameters(rows).map(({ text }) => statement(this.#statements.findExistingJobs, text));
+    const found = [...this.#searchOutdated(), ...existing];
     return this.#windowed === null ? found : [...found, ...this.#windowed.search()];
   }
 
@@ -121,13 +122,18 @@ export class Additions {
     const rows = found.flat();
     if (rows.length === 0) return this.#jobs.map((job) => ({ job: asAdded(job, held.get(job.id)), isNew: true }));
     // Rows of `findOutdated` have no record.
-    const [outdatedRows, rivalRows] = [rows.filter((row) => !("record" in row)), rows.filter((row) => "record" in row)];
+    const [outdatedRows, existingRows] = [
+      rows.filter((row) => !("record" in row)),
+      rows.filter((row) => "record" in row),
+    ];
     const outdated = new Set(outdatedRows.map((row) => this.#repeated[Number(row.place)]));
-    const rivals = jsonRecords<JobRow>(rivalRows).map(toJob);
-    const existing = new Map(rivalRows.map((row, index) => [this.#rivalled[Number(row.place)], rivals[index]]));
+    const records = jsonRecords<JobRow>(existingRows).map(toJob);
+    const existing = new Map(
+      existingRows.map((row, index) => [this.#withUniqueKey[Number(row.place)], records[index]]),
+    );
     return this.#jobs.map((job) => {
-      const rival = existing.get(job);
-      if (rival !== undefined) return { job: rival, isNew: false };
+      const other = existing.get(job);
+      if (other !== undefined) return { job: other, isNew: false };
       if (outdated.has(job)) return { job, isNew: false, isOutdated: true };
       return { job: asAdded(job, held.get(job.id)), isNew: true };
     });
@@ -151,54 +157,64 @@ export class Additions {
     );
   }
 
-  /**
-   * Nearly always the jobs are of one task, and set few fields. Then the values that they share travel once. This
-   * halves the cost, because reading columns out of rows is what costs SQLite most, and a smaller statement is
-   * prepared faster.
-   */
   #insertions(): SqlStatement[] {
     if (this.#windowed !== null) return this.#windowed.insertions();
-    const insert = this.#insert;
-    const jobs = this.#jobs;
-    const [first] = jobs;
-    if (first === undefined) return [];
-    const state = newJobState(first);
-    if (!jobs.every((job) => isPlain(job) && isAlike(job, first, state))) return this.#asRows();
-    const { taskId, executor, priority } = first;
-    const rows = jobs.map((job) => [instantKey(job.runAt, job.id), jobDetails(job)] as const);
-    if (rows.some(([, details]) => details.length > ALIKE_DETAILS_LENGTH_MAX)) return this.#asRows();
-    if (jobs.length === 1 && this.#stamp === null) {
-      const [[, details = ""] = []] = rows;
-      return [statement(insert.oneJob, first.id, taskId, executor, priority, state, first.runAt, details)];
-    }
-    const sql = this.#stamp === null ? insert.alikeJobs : insert.stampedAlikeJobs;
-    const stampId = this.#stamp === null ? [] : [this.#stamp.id];
-    return memberParameters(rows).map(({ text }) =>
-      statement(sql, text, taskId, executor, priority, state, ...stampId),
-    );
-  }
-
-  #asRows(): SqlStatement[] {
-    const sql = this.#stamp === null ? this.#insert.jobs : this.#insert.stampedJobs;
-    const stampId = this.#stamp === null ? [] : [this.#stamp.id];
-    return rowParameters(this.#jobs.map(newJobRow)).map(({ text }) => statement(sql, text, ...stampId));
-  }
-
-  get #insert(): InsertionStatements {
-    return this.#isPlain ? this.#statements.insertPlainly : this.#statements.insert;
+    const { insert, insertPlainly } = this.#statements;
+    return insertionsOf(this.#isPlain ? insertPlainly : insert, this.#jobs, this.#stamp?.id ?? null);
   }
 
   /** Few jobs get a stamp each, so that a repetition of any of them is recognized, even in another batch. Of many jobs,
-   *  those that were surely added share one stamp, and those that may have a rival get a stamp each. */
+   *  those that were surely added share one stamp, and those in whose place another may exist get a stamp each. */
   #stamps(): SqlStatement[] {
     if (this.#stamp === null) return [];
     const { id, now } = this.#stamp;
     const leavesNothing = this.#jobs.filter(leavesNoTrace);
     const isFew = leavesNothing.length <= STAMPED_BY_JOB_MAX || this.#windowed !== null;
-    const own = leavesNothing.filter((job) => isFew || canHaveRivals(job)).map((job) => [job.id, job.id]);
+    const own = leavesNothing.filter((job) => isFew || hasUniqueKey(job)).map((job) => [job.id, job.id]);
     const rows = own.length === leavesNothing.length ? own : [[id, null], ...own];
     return rowParameters(rows).map(({ text }) => statement(this.#statements.stampAdditions, text, now));
   }
+}
+
+/**
+ * The statements that insert jobs. Nearly always the jobs are of one task, and set few fields. Then the values that
+ * they share travel once. This halves the cost, because reading columns out of rows is what costs SQLite most, and a
+ * smaller statement is prepared faster.
+ *
+ * @param stampId the stamp of the batch, or null for none
+ */
+export function insertionsOf(
+  insert: InsertionStatements,
+  jobs: readonly NewJobRecord[],
+  stampId: string | null,
+): SqlStatement[] {
+  const [first] = jobs;
+  if (first === undefined) return [];
+  const state = newJobState(first);
+  if (!jobs.every((job) => isPlain(job) && isAlike(job, first, state))) return insertionsOfRows(insert, jobs, stampId);
+  const { taskId, executor, priority } = first;
+  if (stampId === null && jobs.length === 1) {
+    const details = jobDetails(first);
+    if (details.length > ALIKE_DETAILS_LENGTH_MAX) return insertionsOfRows(insert, jobs, stampId);
+    return [statement(insert.oneJob, first.id, taskId, executor, priority, state, first.runAt, details)];
+  }
+  const rows = jobs.map((job) => member(instantKey(job.runAt, job.id), jobDetails(job)));
+  if (rows.some(({ length }) => length > ALIKE_DETAILS_LENGTH_MAX)) return insertionsOfRows(insert, jobs, stampId);
+  return parametersOf(rows).map(({ text }) =>
+    stampId === null
+      ? statement(insert.alikeJobs, text, taskId, executor, priority, state)
+      : statement(insert.stampedAlikeJobs, text, taskId, executor, priority, state, stampId),
+  );
+}
+
+function insertionsOfRows(
+  insert: InsertionStatements,
+  jobs: readonly NewJobRecord[],
+  stampId: string | null,
+): SqlStatement[] {
+  return rowParameters(jobs.map(newJobRow)).map(({ text }) =>
+    stampId === null ? statement(insert.jobs, text) : statement(insert.stampedJobs, text, stampId),
+  );
 }
 
 /** Whether nothing tells of the job once it has ended. The stamps of bursts tell of debounced jobs. */
@@ -209,21 +225,26 @@ function leavesNoTrace({ resultExpirationMs, debounce }: NewJobRecord): boolean 
 const NOTHING_HELD: ReadonlyMap<string, HeldBy> = new Map();
 
 /** A new job, as the store has it. */
-function asAdded(job: JobRecord, heldBy: HeldBy | undefined): JobRecord {
+export function asAdded(job: JobRecord, heldBy?: HeldBy): JobRecord {
   // Nearly no job has either. The store keeps no record, so that the caller's own may be returned.
   if (job.heldBy === undefined && heldBy === undefined) return job;
   const { heldBy: _, ...added } = job;
   return heldBy === undefined ? added : { ...added, heldBy };
 }
 
-function canHaveRivals(job: JobRecord): boolean {
+function hasUniqueKey(job: JobRecord): boolean {
   return job.idempotencyKey !== null || job.fireTime !== null;
+}
+
+/** Whether the addition of a job is its insertion and nothing else, where no answer can get lost. */
+export function isOrdinary(job: NewJobRecord): boolean {
+  return isPlain(job) && job.retryOf === undefined && !isWindowed(job) && !hasParents(job);
 }
 
 /** Whether the columns that `alikeJobs` leaves out have the values that this statement gives them. */
 function isPlain(job: JobRecord): boolean {
   return (
-    !canHaveRivals(job) &&
+    !hasUniqueKey(job) &&
     job.startDeadline === null &&
     job.concurrencyKey === undefined &&
     job.scheduleId === null &&

@@ -11,7 +11,7 @@ import { readPage } from "../lists.ts";
 import { type JobRow, jsonRecords, toJob } from "../rows.ts";
 import type { Statements } from "../statements.ts";
 import { AdditionQueue } from "./addition-queue.ts";
-import { type AdditionStamp, Additions } from "./additions.ts";
+import { type AdditionStamp, Additions, asAdded, insertionsOf, isOrdinary } from "./additions.ts";
 import { settlement, settling } from "./chains.ts";
 import { jobWalkOf } from "./job-statements.ts";
 
@@ -21,7 +21,9 @@ export class SqliteJobs {
   readonly #statements: Statements;
   readonly #awareness: Awareness;
   readonly #ids = new IdGenerator();
-  readonly #additions = new AdditionQueue((jobs) => this.#addNow(jobs));
+  readonly #additions = new AdditionQueue((jobs) =>
+    this.#connection.isLocal && jobs.every(isOrdinary) ? this.#addOrdinary(jobs) : this.#addOthers(jobs),
+  );
 
   constructor(connection: Connection, statements: Statements, awareness: Awareness) {
     this.#connection = connection;
@@ -29,13 +31,27 @@ export class SqliteJobs {
     this.#awareness = awareness;
   }
 
-  async add(jobs: readonly NewJobRecord[]): Promise<JobAddition[]> {
-    return jobs.length === 0 ? [] : this.#additions.add(jobs);
+  add(jobs: readonly NewJobRecord[]): Promise<JobAddition[]> {
+    return jobs.length === 0 ? Promise.resolve([]) : this.#additions.add(jobs);
+  }
+
+  /** Nearly all additions come by here, so that the way is short. */
+  async #addOrdinary(jobs: readonly NewJobRecord[]): Promise<readonly JobAddition[]> {
+    const { insert, insertPlainly } = this.#statements;
+    const statements = insertionsOf(this.#needsNoFlow ? insertPlainly : insert, jobs, null);
+    await this.#connection.write(() => statements);
+    return jobs.map((job) => ({ job: asAdded(job), isNew: true }));
+  }
+
+  /** Whether the database needs no flow control, as far as the store knows. */
+  get #needsNoFlow(): boolean {
+    const { flow, isTold } = this.#awareness;
+    return isTold && flow === "none";
   }
 
   /** Nearly no key belongs to a job that has missed its start. The first batch assumes so, and is undone if one
    *  does. */
-  async #addNow(jobs: readonly NewJobRecord[]): Promise<readonly JobAddition[]> {
+  async #addOthers(jobs: readonly NewJobRecord[]): Promise<readonly JobAddition[]> {
     try {
       return await this.#addAll(jobs, false);
     } catch (error) {
@@ -47,18 +63,17 @@ export class SqliteJobs {
   async #addAll(jobs: readonly NewJobRecord[], freesKeys: boolean): Promise<readonly JobAddition[]> {
     const isAware = this.#awareness.flow !== "none";
     if (!isAware && jobs.some(({ concurrencyKey }) => concurrencyKey !== undefined)) this.#awareness.flow = "all";
-    const { flow, isTold } = this.#awareness;
-    const isPlain = isTold && flow === "none";
-    const additions = new Additions(this.#statements, jobs, { stamp: this.#newStamp(jobs), isPlain, freesKeys });
+    const form = { stamp: this.#newStamp(jobs), isPlain: this.#needsNoFlow, freesKeys };
+    const additions = new Additions(this.#statements, jobs, form);
     const { children } = additions;
     const batch = new Batch();
     batch.add(additions.insertions());
-    const rivals = batch.add(additions.search());
+    const existing = batch.add(additions.search());
     batch.add(children.isEmpty ? [] : settling(this.#statements, latestOf(jobs)));
     const found = batch.add(children.search());
     try {
       const results = await this.#connection.write(() => batch.statements);
-      return children.answers(additions.answers(rivals.of(results)), found.of(results));
+      return children.answers(additions.answers(existing.of(results)), found.of(results));
     } catch (error) {
       throw await children.refusal(this.#connection, error);
     }

@@ -1,7 +1,7 @@
 import { CLOCK_TOLERANCE_MS } from "../../../core/limits.ts";
 import { wakeGates, wokenAt } from "../flow/gate-sql.ts";
 import { lazily } from "../lazily.ts";
-import { jobAsJson, tracesOf } from "../rows.ts";
+import { existenceChecks, jobAsJson } from "../rows.ts";
 import { JOB_STATE, type TableNames } from "../schema/schema.ts";
 
 const { delayed, ready, blocked } = JOB_STATE;
@@ -40,7 +40,7 @@ export function windowStatements(
   { anyJobs, fromRows, rowLength }: InsertionParts,
 ): WindowStatements {
   const { jobs, steps, windows } = names;
-  const { isJob, hasResult, isStamped } = tracesOf(names);
+  const { isJob, hasResult, isStamped } = existenceChecks(names);
   const [debounceKey, debouncedBy, kind, key] = [0, 1, 2, 3].map((place) => `a.value->>${rowLength + place}`);
   const burst = (taskId: string, burstKey: string): string =>
     `FROM ${jobs} WHERE task_id = ${taskId} AND debounce_key = ${burstKey} AND ${IS_BURST}`;

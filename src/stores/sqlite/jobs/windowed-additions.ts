@@ -124,8 +124,8 @@ function rounds(jobs: readonly NewJobRecord[]): NewJobRecord[][] {
     const window = once === undefined ? "" : nameOf(taskId, once.kind, once.key);
     const key = idempotencyKey === null ? "" : nameOf(taskId, idempotencyKey);
     const isOver = createdAt >= (untilByWindow.get(window) ?? Number.POSITIVE_INFINITY);
-    const hasRival = once !== undefined && (windowByKey.get(key) ?? window) !== window;
-    if (round === null || isOver || hasRival) {
+    const hasOtherWindow = once !== undefined && (windowByKey.get(key) ?? window) !== window;
+    if (round === null || isOver || hasOtherWindow) {
       round = [];
       all.push(round);
       untilByWindow.clear();

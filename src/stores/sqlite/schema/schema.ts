@@ -271,7 +271,8 @@ function jobTables({ jobs, windows, links }: TableNames): string[] {
       `WHERE state = ${JOB_STATE.leased}`,
     `CREATE UNIQUE INDEX ${jobs}_schedule ON ${jobs} (schedule_id, fire_time) WHERE schedule_id IS NOT NULL`,
     `CREATE UNIQUE INDEX ${jobs}_key ON ${jobs} (task_id, idempotency_key) WHERE idempotency_key IS NOT NULL`,
-    `CREATE INDEX ${jobs}_task ON ${jobs} (task_id, id)`,
+    // The jobs of a task in any other state are in the other indexes, see isJobOfTask.
+    `CREATE INDEX ${jobs}_task ON ${jobs} (task_id) WHERE state = ${JOB_STATE.delayed}`,
     // One index, because each costs every addition: of jobs with a key by their gate, in the order in which they are
     // promoted, and of those that are held or blocked, to be counted.
     `CREATE INDEX ${jobs}_keyed ON ${jobs} (task_id, state, concurrency_key, priority DESC, run_at, seq) ` +

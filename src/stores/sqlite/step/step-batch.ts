@@ -56,7 +56,7 @@ export class StepBatch {
   readonly #plans: Plans;
   readonly #answers: Readonly<
     Record<
-      | ("releases" | "raising" | "recovery" | "missed" | "rivals" | "confirmation" | "settled" | "children")
+      | ("releases" | "raising" | "recovery" | "missed" | "existing" | "confirmation" | "settled" | "children")
       | ("resolving" | "cleanup" | "look"),
       Answers
     >
@@ -103,7 +103,7 @@ export class StepBatch {
     const recovered = batch.add(this.#recovery(statements, settlesAll));
     const missed = batch.add(endsMissed ? endingMissed(statements, now) : []);
     batch.add(this.#additions.insertions());
-    const rivals = batch.add(this.#additions.search());
+    const existing = batch.add(this.#additions.search());
     batch.add(this.#plans.commits(settlesAll));
     const confirmation = batch.add(this.#plans.confirmation());
     const { children } = this.#additions;
@@ -121,7 +121,7 @@ export class StepBatch {
       raising,
       recovery: recovered,
       missed,
-      rivals,
+      existing,
       confirmation,
       settled,
       children: found,
@@ -140,7 +140,7 @@ export class StepBatch {
   }
 
   report(results: readonly Row[][]): StepReport {
-    const { releases, recovery, missed, rivals, confirmation, settled, children, cleanup } = this.#answers;
+    const { releases, recovery, missed, existing, confirmation, settled, children, cleanup } = this.#answers;
     const alarms = this.#alarms.report(this.#answers.raising.of(results), this.#answers.resolving.of(results));
     const { now } = this.#request;
     const cleaned = cleanup.of(results);
@@ -150,7 +150,7 @@ export class StepBatch {
     const { promoted: freed } = settlements;
     const ended = [...missedResults(missed.of(results), now), ...settlements.ended];
     const promoted = [...freed, ...this.#admission.promoted(results, recovered)];
-    const additions = this.#additions.answers(rivals.of(results), this.#admission.heldAdditions(results));
+    const additions = this.#additions.answers(existing.of(results), this.#admission.heldAdditions(results));
     return {
       ...this.#looks.seen(this.#request, seen),
       recovered: recovered.recovered,
