@@ -13,7 +13,7 @@ import { titleOf } from "./contract-title.ts";
 // Runs on every runtime.
 
 const TABLES = [
-  ...["tasks", "schedules", "jobs", "results", "steps", "schedulers", "gates", "windows", "links"],
+  ...["tasks", "schedules", "jobs", "results", "steps", "schedulers", "key_limiters", "windows", "dependencies"],
   ...["books", "occurrences", "changes", "lives", "alarms", "zone_rules"],
 ];
 

@@ -189,7 +189,7 @@ describe("statements of LibsqlDataStore", () => {
 
 /** Every form that looks have. */
 function lookForms(): LookForm[] {
-  return (["none", "keys", "all"] as const).flatMap((flow) => formsOf(flow));
+  return (["off", "on"] as const).flatMap((flow) => formsOf(flow));
 }
 
 function formsOf(flow: LookForm["flow"]): LookForm[] {

@@ -1,15 +1,11 @@
-import {
-  type AdmissionStatements,
-  admissionStatements,
-  type CaptureStatements,
-  captureStatements,
-} from "./flow/admission-statements.ts";
+import { type AdmissionStatements, admissionStatements } from "./flow/admission.ts";
 import { type TaskStatements, taskStatements } from "./flow/tasks.ts";
 import { type InspectionStatements, inspectionStatements } from "./inspection.ts";
 import { type AcquisitionStatements, acquisitionStatements } from "./jobs/acquisition.ts";
-import { type ChainStatements, chainStatements } from "./jobs/chains.ts";
+import { type DependencyStatements, dependencyStatements } from "./jobs/dependencies.ts";
 import { type JobStatements, jobStatements } from "./jobs/job-statements.ts";
-import { type RecoveryStatements, recoveryStatements } from "./jobs/recovery-statements.ts";
+import { type CancellationStatements, cancellationStatements } from "./jobs/jobs.ts";
+import { type RecoveryStatements, recoveryStatements } from "./jobs/recovery.ts";
 import { type ReleaseStatements, releaseStatements } from "./jobs/releases.ts";
 import { type ResultStatements, resultStatements } from "./jobs/results.ts";
 import { joined } from "./lazily.ts";
@@ -40,8 +36,8 @@ export interface Statements
     PlanStatements,
     AcquisitionStatements,
     AdmissionStatements,
-    CaptureStatements,
-    ChainStatements,
+    DependencyStatements,
+    CancellationStatements,
     InspectionStatements,
     BookStatements,
     ChangeStatements,
@@ -62,8 +58,8 @@ export function makeStatements(names: TableNames, keepsLedger = true): Statement
     planStatements(names),
     acquisitionStatements(names),
     admissionStatements(names),
-    captureStatements(names),
-    chainStatements(names),
+    dependencyStatements(names),
+    cancellationStatements(names),
     inspectionStatements(names),
     bookStatements(names),
     changeStatements(names),

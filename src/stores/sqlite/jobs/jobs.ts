@@ -5,28 +5,33 @@ import type { CancelReport, JobAddition, JobFilter, RecordPage } from "../../dat
 import { endedWithoutRun } from "../../ended-without-run.ts";
 import type { Connection } from "../driver/connection.ts";
 import { positional, type SqlStatement } from "../driver/driver.ts";
+import { guardSql } from "../driver/failures.ts";
 import { Batch, statement } from "../driver/parameters.ts";
-import type { Awareness } from "../flow/awareness.ts";
+import { type FlowState, markDirty } from "../flow/key-limiters.ts";
+import { lazily } from "../lazily.ts";
+import { enterEnded, runVerdict } from "../ledger/entries.ts";
 import { readPage } from "../lists.ts";
-import { type JobRow, jsonRecords, toJob } from "../rows.ts";
+import { endedJobAsJson, type JobRow, jsonRecords, toJob } from "../rows.ts";
+import { JOB_STATE, type TableNames } from "../schema/schema.ts";
 import type { Statements } from "../statements.ts";
 import { AdditionQueue } from "./addition-queue.ts";
 import { type AdditionStamp, Additions } from "./additions.ts";
-import { settlement, settling } from "./chains.ts";
+import { resolved, resolving } from "./dependencies.ts";
 import { jobWalkOf } from "./job-statements.ts";
+import { keepEnded } from "./recovery.ts";
 
 /** The jobs of a `SqlDataStore`, except the steps and leases of schedulers. */
 export class SqliteJobs {
   readonly #connection: Connection;
   readonly #statements: Statements;
-  readonly #awareness: Awareness;
+  readonly #flow: FlowState;
   readonly #ids = new IdGenerator();
   readonly #additions = new AdditionQueue((jobs) => this.#addNow(jobs));
 
-  constructor(connection: Connection, statements: Statements, awareness: Awareness) {
+  constructor(connection: Connection, statements: Statements, flow: FlowState) {
     this.#connection = connection;
     this.#statements = statements;
-    this.#awareness = awareness;
+    this.#flow = flow;
   }
 
   async add(jobs: readonly NewJobRecord[]): Promise<JobAddition[]> {
@@ -45,16 +50,14 @@ export class SqliteJobs {
   }
 
   async #addAll(jobs: readonly NewJobRecord[], freesKeys: boolean): Promise<readonly JobAddition[]> {
-    const isAware = this.#awareness.flow !== "none";
-    if (!isAware && jobs.some(({ concurrencyKey }) => concurrencyKey !== undefined)) this.#awareness.flow = "all";
-    const { flow, isTold } = this.#awareness;
-    const isPlain = isTold && flow === "none";
+    if (jobs.some(({ concurrencyKey }) => concurrencyKey !== undefined)) this.#flow.flow = "on";
+    const isPlain = this.#flow.isTold && this.#flow.flow === "off";
     const additions = new Additions(this.#statements, jobs, { stamp: this.#newStamp(jobs), isPlain, freesKeys });
     const { children } = additions;
     const batch = new Batch();
     batch.add(additions.insertions());
     const rivals = batch.add(additions.search());
-    batch.add(children.isEmpty ? [] : settling(this.#statements, latestOf(jobs)));
+    batch.add(children.isEmpty ? [] : resolving(this.#statements, latestOf(jobs)));
     const found = batch.add(children.search());
     try {
       const results = await this.#connection.write(() => batch.statements);
@@ -106,21 +109,20 @@ export class SqliteJobs {
     return this.#cancel(id, now, true);
   }
 
-  async #cancel(id: string, now: number, isChained: boolean): Promise<CancelReport> {
+  async #cancel(id: string, now: number, hasFamily: boolean): Promise<CancelReport> {
     // An answer can get lost, and then only a stamp tells what the first try found.
     const stamp = this.#connection.isLocal ? null : this.#ids.next(systemClock.now());
-    const { stampCancel, readStamp, requestCancel, keepCancelled, wakeCancelled } = this.#statements;
-    const { keepsLedger, enterCancelled } = this.#statements;
-    const { removeCancelled, removeCancelledParent, noteCancelled, unlinkCancelled } = this.#statements;
+    const { stampCancel, readStamp, requestCancel, keepCancelled, markCancelled, removeCancelled } = this.#statements;
+    const { keepsLedger, enterCancelled, endCancelled, forgetCancelled } = this.#statements;
     const batch = new Batch();
     batch.add(stamp === null ? [] : [statement(stampCancel, id, stamp, now)]);
     const requested = batch.add([statement(requestCancel, id)]);
-    batch.add([statement(keepCancelled, id, now), statement(wakeCancelled, id, now)]);
+    batch.add([statement(keepCancelled, id, now), statement(markCancelled, id, now)]);
     batch.add(keepsLedger ? [statement(enterCancelled, id, now)] : []);
-    batch.add(isChained ? [statement(noteCancelled, id)] : []);
-    const removed = batch.add([statement(isChained ? removeCancelledParent : removeCancelled, id)]);
-    batch.add(isChained ? [statement(unlinkCancelled, id)] : []);
-    const settled = batch.add(isChained ? settling(this.#statements, now) : []);
+    batch.add(hasFamily ? [statement(endCancelled, id)] : []);
+    const removed = batch.add([statement(removeCancelled, id, hasFamily ? 1 : 0)]);
+    batch.add(hasFamily ? [statement(forgetCancelled, id)] : []);
+    const resolution = batch.add(hasFamily ? resolving(this.#statements, now) : []);
     const found = batch.add(stamp === null ? [] : [statement(readStamp, stamp)]);
     const results = await this.#connection.write(() => batch.statements);
     if (stamp === null) {
@@ -134,7 +136,7 @@ export class SqliteJobs {
     const job = toJob(row);
     if (job.acquiredBy !== null) return { status: "requested", taskId: job.taskId, acquiredBy: job.acquiredBy };
     const result = endedWithoutRun(job, "cancelled", now);
-    const { ended } = settlement(settled.of(results), now);
+    const { ended } = resolved(resolution.of(results), now);
     return ended.length === 0 ? { status: "cancelled", result } : { status: "cancelled", result, ended };
   }
 }
@@ -142,4 +144,50 @@ export class SqliteJobs {
 /** When the last of some new jobs was added. */
 function latestOf(jobs: readonly NewJobRecord[]): number {
   return Math.max(...jobs.map(({ createdAt }) => createdAt));
+}
+
+const { ready, leased, dependent } = JOB_STATE;
+
+/** The statements that cancel a job, in their order. */
+export interface CancellationStatements {
+  readonly stampCancel: string;
+  readonly readStamp: string;
+  readonly requestCancel: string;
+  readonly keepCancelled: string;
+  readonly enterCancelled: string;
+  readonly removeCancelled: string;
+  readonly markCancelled: string;
+}
+
+export function cancellationStatements(names: TableNames): CancellationStatements {
+  const { jobs, steps } = names;
+  const endedRecord = `${endedJobAsJson(jobs)} AS record`;
+  const isUnleased = `id = ?1 AND state <> ${leased}`;
+  return lazily<CancellationStatements>({
+    // ?1 id, ?2 stamp, ?3 now. The stamp carries the job as the first try finds it.
+    stampCancel: () =>
+      `INSERT INTO ${steps} (id, at, answer) SELECT ?2, ?3, ${endedJobAsJson(jobs)} FROM ${jobs} WHERE id = ?1 ` +
+      "ON CONFLICT DO NOTHING",
+    // ?1 stamp
+    readStamp: () => `SELECT answer AS record FROM ${steps} WHERE id = ?1 AND answer IS NOT NULL`,
+    // ?1 id
+    requestCancel: () =>
+      `UPDATE ${jobs} SET cancel_requested = 1 WHERE id = ?1 AND state = ${leased} RETURNING task_id, acquired_by`,
+    // ?1 id, ?2 now
+    keepCancelled: () => keepEnded(names, "'cancelled'", "?2", isUnleased),
+    // ?1 id, ?2 now
+    enterCancelled: () => `${enterEnded(names, String(runVerdict("cancelled")), "?2")} WHERE ${isUnleased}`,
+    // ?1 id, ?2 whether the batch resolves dependencies. If not, and the job has children or parents, the batch is
+    // undone.
+    removeCancelled: () =>
+      `DELETE FROM ${jobs} WHERE ${isUnleased} ` +
+      `RETURNING ${endedRecord}, ${guardSql(`?2 OR has_children = 0 AND state <> ${dependent}`)} AS guard`,
+    // ?1 id, ?2 now. Precedes removeCancelled.
+    markCancelled: () =>
+      markDirty(
+        names,
+        `SELECT task_id, concurrency_key, CAST(?2 AS INTEGER) FROM ${jobs} WHERE id = ?1 AND state = ${ready} ` +
+          "AND concurrency_key IS NOT NULL",
+      ),
+  });
 }

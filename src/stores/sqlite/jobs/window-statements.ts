@@ -1,15 +1,15 @@
 import { CLOCK_TOLERANCE_MS } from "../../../core/limits.ts";
-import { wakeGates, wokenAt } from "../flow/gate-sql.ts";
+import { markDirty } from "../flow/key-limiters.ts";
 import { lazily } from "../lazily.ts";
 import { jobAsJson, tracesOf } from "../rows.ts";
 import { JOB_STATE, type TableNames } from "../schema/schema.ts";
 
-const { delayed, ready, blocked } = JOB_STATE;
+const { delayed, ready, dependent } = JOB_STATE;
 
 /** The statements of debounce and of what is added once in a time. Jobs without either never need them. */
 export interface WindowStatements {
   readonly openWindows: string;
-  readonly wakeBursts: string;
+  readonly markBursts: string;
   readonly insertWindowedJobs: string;
   readonly stampBursts: string;
   readonly findOpeners: string;
@@ -60,12 +60,12 @@ export function windowStatements(
       `OR ${windows}.opened_at > excluded.opened_at + ${CLOCK_TOLERANCE_MS} AND NOT ${hasResult("excluded.job_id")} ` +
       `AND NOT ${isStamped("excluded.job_id")} AND NOT ${isJob("excluded.job_id")}`,
 
-    // ?1 rows [taskId, debounceKey], ?2 now. Precedes insertWindowedJobs: an addition takes a job that was promoted
-    // away from its gate, which then has room.
-    wakeBursts: () =>
-      wakeGates(
+    // ?1 rows [taskId, debounceKey], ?2 now. Precedes insertWindowedJobs: an addition takes a job that was admitted
+    // away from its limiter, which then has room.
+    markBursts: () =>
+      markDirty(
         names,
-        `SELECT DISTINCT j.task_id, j.concurrency_key, ${wokenAt("?2")} FROM json_each(?1) a CROSS JOIN ${jobs} j ` +
+        `SELECT DISTINCT j.task_id, j.concurrency_key, CAST(?2 AS INTEGER) FROM json_each(?1) a CROSS JOIN ${jobs} j ` +
           "ON j.task_id = a.value->>0 AND j.debounce_key = a.value->>1 AND j.debounce_key IS NOT NULL " +
           "AND j.fence = 0 " +
           `WHERE j.state = ${ready} AND +j.concurrency_key IS NOT NULL`,
@@ -131,8 +131,8 @@ function joined(jobs: string): string {
     `debounced_by = excluded.debounced_by, start_deadline = excluded.start_deadline, ` +
     `turn = NULL, run_at = ${runAt}, ` +
     `details = json_patch(excluded.details, ${kept}), ` +
-    // A job with a key that is due is delayed too: then the next step that heeds flow control holds it at its gate.
-    `state = CASE WHEN ${jobs}.state = ${blocked} THEN ${blocked} ` +
+    // A job with a key that is due is delayed too: then the next step with flow control blocks it.
+    `state = CASE WHEN ${jobs}.state = ${dependent} THEN ${dependent} ` +
     `WHEN ${runAt} > ${addedAt} OR excluded.concurrency_key IS NOT NULL THEN ${delayed} ELSE ${ready} END`
   );
 }

@@ -32,15 +32,15 @@ export class WindowedAdditions {
   }
 
   insertions(): SqlStatement[] {
-    const { openWindows, wakeBursts, insertWindowedJobs, stampBursts } = this.#statements;
+    const { openWindows, markBursts, insertWindowedJobs, stampBursts } = this.#statements;
     const now = this.#stampedAt;
     const debounced = this.#jobs.filter(isDebounced);
     const createdAt = debounced[0]?.createdAt ?? 0;
-    // After the first addition of a burst, the job is promoted no more.
-    const wakes = rowParameters(debounced.map((job) => [job.taskId, job.debounce.key]));
+    // After the first addition of a burst, the job is admitted no more.
+    const dirty = rowParameters(debounced.map((job) => [job.taskId, job.debounce.key]));
     const bursts = debounced.map((job) => [job.id, job.taskId, job.debounce.key]);
     const insertions = [
-      ...wakes.map(({ text }) => statement(wakeBursts, text, createdAt)),
+      ...dirty.map(({ text }) => statement(markBursts, text, createdAt)),
       ...rounds(this.#jobs).flatMap((jobs) => [
         ...rowParameters(jobs.filter(hasOnce).map(windowRow)).map(({ text }) => statement(openWindows, text)),
         ...rowParameters(jobs.map(windowedRow)).map(({ text }) => statement(insertWindowedJobs, text)),

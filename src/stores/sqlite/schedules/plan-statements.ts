@@ -1,6 +1,6 @@
 import { OVERLAP_JOBS_PER_PLAN_MAX } from "../../../core/limits.ts";
 import { guardSql } from "../driver/failures.ts";
-import { wakeGates, wokenAt } from "../flow/gate-sql.ts";
+import { markDirty } from "../flow/key-limiters.ts";
 import { lazily } from "../lazily.ts";
 import { effectiveFrom, stateAsJson } from "../ledger/change-statements.ts";
 import { enterParts, intoSkips, placeOf, skipVerdict } from "../ledger/entries.ts";
@@ -10,20 +10,15 @@ import { hasMissedStart, JOB_STATE, type TableNames } from "../schema/schema.ts"
 /** The statements that commit plans. A comment before each statement lists its arguments. */
 export interface PlanStatements {
   readonly insertFires: string;
-  /** The same as `insertFires`, in a database that needs no flow control as far as the store knows (see
-   *  `JobStatements`). */
-  readonly insertFiresPlainly: string;
   readonly noteOverlaps: string;
   readonly enterReplaced: string;
   readonly enterUnmade: string;
-  readonly wakeReplaced: string;
+  readonly markReplaced: string;
+  readonly endReplaced: string;
   readonly removeReplaced: string;
-  readonly removeReplacedParents: string;
-  readonly noteReplaced: string;
   readonly cancelOverlapped: string;
   readonly enterSkips: string;
   readonly insertUnskipped: string;
-  readonly insertUnskippedPlainly: string;
   readonly noteFailures: string;
   readonly noteZoneRulesOfPlans: string;
   readonly commitPlans: string;
@@ -32,7 +27,7 @@ export interface PlanStatements {
 }
 
 export function planStatements(names: TableNames): PlanStatements {
-  const { schedules, jobs, tasks, links, books, changes } = names;
+  const { schedules, jobs, tasks, dependencies, books, changes } = names;
   // True while the schedule of the row [scheduleId, fence, expected, ...] is as the planner saw it; ?2 now. The plus
   // signs keep SQLite from using the index of due schedules, in which many schedules may share one fire time.
   const asPlanned =
@@ -46,9 +41,10 @@ export function planStatements(names: TableNames): PlanStatements {
     "json_patch('{}', json_object('createdAt', f.value->>1, 'scheduledFireTime', f.value->>3, " +
     "'startDeadline', f.value->>5, 'missedCount', f.value->>6, 'firstMissedTime', f.value->>7, " +
     "'lastMissedTime', f.value->>8))";
-  // A job with a key is delayed, so that a step that heeds flow control makes it held, and wakes its gate.
-  const givenKey = `${details}->>'concurrencyKey'`;
-  const insertFires = (key: string, joined = ""): string =>
+  // A job with a key is delayed, so that a step with flow control blocks it, and marks its limiter. Without flow
+  // control (see `FlowState`) the key of the task is not looked up.
+  const key = `coalesce(${details}->>'concurrencyKey', t.own_key)`;
+  const insertFires =
     `INSERT INTO ${jobs} (id, task_id, executor, schedule_id, fire_time, idempotency_key, priority, run_at, state, ` +
     "fence, failed_attempts, recoveries, cancel_requested, details, concurrency_key, alarm_at, start_deadline) " +
     `SELECT f.value->>0, s.task_id, coalesce(${details}->>'executor', ''), s.id, f.value->>2, NULL, ` +
@@ -60,9 +56,8 @@ export function planStatements(names: TableNames): PlanStatements {
     `coalesce(',"payload":' || (${details}->'payload'), '') || '}', ${key}, ` +
     `f.value->>2 + coalesce(s.expect_start, s.expect_finish), f.value->>5 ` +
     `FROM json_each(?1) r CROSS JOIN ${schedules} s ON s.id = r.value->>0 ` +
-    `CROSS JOIN json_each(r.value, '$[3]') f ${joined}WHERE ${asPlanned}`;
-  const insertAware = insertFires(`coalesce(${givenKey}, t.own_key)`, `LEFT JOIN ${tasks} t ON t.id = s.task_id `);
-  const insertPlainly = insertFires(givenKey);
+    `CROSS JOIN json_each(r.value, '$[3]') f LEFT JOIN ${tasks} t ON t.id = CASE WHEN ?3 THEN s.task_id END ` +
+    `WHERE ${asPlanned}`;
   const unlessSkipped = "AND coalesce(s.overlap_note->>'isSkipped', 0) = 0";
   // A job that repeats another has the fire time of that job, but was asked for. One that has missed its start counts
   // as ended.
@@ -83,10 +78,10 @@ export function planStatements(names: TableNames): PlanStatements {
 
   return lazily<PlanStatements>({
     // ?1 rows [scheduleId, fence, expected, fires], each fire [jobId, createdAt, fireTime, scheduledFireTime, runAt,
-    // startDeadline, missedCount, firstMissedTime, lastMissedTime, what is taken from its priority], ?2 now. Runs
+    // startDeadline, missedCount, firstMissedTime, lastMissedTime, what is taken from its priority], ?2 now, ?3 whether
+    // there is flow control. Runs
     // before commitPlans, because both statements test the fence, and commitPlans raises it.
-    insertFires: () => `${insertAware} ON CONFLICT DO NOTHING`,
-    insertFiresPlainly: () => `${insertPlainly} ON CONFLICT DO NOTHING`,
+    insertFires: () => `${insertFires} ON CONFLICT DO NOTHING`,
     // The next seven serve plans of schedules whose runs may not overlap, and run in this order, before commitPlans.
     // ?1 rows [scheduleId, fence, expected, passed, policy, the fire time of the fire or null], ?2 now. Notes what is
     // in the way of the plan's fire.
@@ -113,28 +108,26 @@ export function planStatements(names: TableNames): PlanStatements {
       // An earlier life of the schedule may have made it.
       `AND NOT EXISTS (SELECT 1 FROM ${jobs} WHERE schedule_id = s.id AND fire_time = r.value->>5)`,
     // the arguments of noteOverlaps
-    wakeReplaced: () =>
-      wakeGates(
+    markReplaced: () =>
+      markDirty(
         names,
-        `SELECT task_id, concurrency_key, ${wokenAt("?2")} FROM ${jobs} ` +
+        `SELECT task_id, concurrency_key, CAST(?2 AS INTEGER) FROM ${jobs} ` +
           `WHERE id IN (${noted("replaced", "n.value->>0")}) AND concurrency_key IS NOT NULL AND state = ${ready}`,
       ),
-    // Undoes the batch when a job has children, of which `removeReplacedParents` knows.
+    // the arguments of noteOverlaps
+    endReplaced: () =>
+      `UPDATE ${dependencies} SET outcome = 'cancelled' WHERE outcome IS NULL ` +
+      `AND parent_id IN (${noted("replaced", "n.value->>0")})`,
+    // the arguments of noteOverlaps, and ?3 whether endReplaced has run. If not, and a job has children, the batch is
+    // undone.
     removeReplaced: () =>
       `DELETE FROM ${jobs} WHERE id IN (${noted("replaced", "n.value->>0")}) ` +
-      `RETURNING ${guardSql("has_children = 0")} AS guard`,
-    // the arguments of noteOverlaps
-    removeReplacedParents: () => `DELETE FROM ${jobs} WHERE id IN (${noted("replaced", "n.value->>0")})`,
-    // the arguments of noteOverlaps. Runs before the jobs are removed.
-    noteReplaced: () =>
-      `UPDATE ${links} SET outcome = 'cancelled' WHERE outcome IS NULL ` +
-      `AND parent_id IN (${noted("replaced", "n.value->>0")})`,
+      `RETURNING ${guardSql("?3 OR has_children = 0")} AS guard`,
     // the arguments of noteOverlaps
     cancelOverlapped: () =>
       `UPDATE ${jobs} SET cancel_requested = 1 WHERE id IN (${noted("cancelRequested", "n.value")})`,
     // the arguments of insertFires
-    insertUnskipped: () => `${insertAware} ${unlessSkipped} ON CONFLICT DO NOTHING`,
-    insertUnskippedPlainly: () => `${insertPlainly} ${unlessSkipped} ON CONFLICT DO NOTHING`,
+    insertUnskipped: () => `${insertFires} ${unlessSkipped} ON CONFLICT DO NOTHING`,
     // ?1 rows [scheduleId, fence, expected, skips], each skip [from, until, verdict, count, into], ?2 now. Runs before
     // commitPlans.
     enterSkips: () =>

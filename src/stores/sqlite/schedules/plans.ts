@@ -2,6 +2,7 @@ import { FIRES_PER_STEP_MAX, PLANS_PER_STEP_MAX } from "../../../core/limits.ts"
 import type { OverlapReport, PlanReport, SchedulePlan, StepRequest } from "../../data-store.ts";
 import type { Row, SqlStatement } from "../driver/driver.ts";
 import { rowParameters, statement } from "../driver/parameters.ts";
+import type { Flow } from "../flow/key-limiters.ts";
 import { skipVerdict } from "../ledger/entries.ts";
 import { jsonArray, numberOrNull } from "../rows.ts";
 import type { Statements } from "../statements.ts";
@@ -10,19 +11,18 @@ import type { Statements } from "../statements.ts";
 export class Plans {
   readonly #statements: Statements;
   readonly #request: StepRequest;
-  readonly #isAware: boolean;
+  readonly #flow: Flow;
   /** The first plan of each schedule: a second one does not count. */
   readonly #counted: readonly SchedulePlan[];
   readonly #jobIds: readonly string[];
   /** Those of schedules whose runs may not overlap. */
   readonly #apart: readonly PlanApart[];
 
-  /** @param isAware whether the step heeds flow control
-   *  @throws {RangeError} when there are more plans or fires than one step may have */
-  constructor(statements: Statements, request: StepRequest, isAware: boolean) {
+  /** @throws {RangeError} when there are more plans or fires than one step may have */
+  constructor(statements: Statements, request: StepRequest, flow: Flow) {
     this.#statements = statements;
     this.#request = request;
-    this.#isAware = isAware;
+    this.#flow = flow;
     this.#counted = [...new Map(request.plans.toReversed().map((plan) => [plan.scheduleId, plan])).values()].reverse();
     this.#jobIds = this.#counted.flatMap(({ fires }) => fires.map(({ jobId }) => jobId));
     this.#apart = this.#counted.filter(isApart);
@@ -34,13 +34,11 @@ export class Plans {
   commits(hasParents: boolean): SqlStatement[] {
     if (this.#counted.length === 0) return [];
     const { now, schedulerId, stepId } = this.#request;
-    const { insertFires, insertFiresPlainly, commitPlans, noteFailures, keepsLedger } = this.#statements;
-    const { noteZoneRulesOfPlans } = this.#statements;
-    const insert = this.#isAware ? insertFires : insertFiresPlainly;
+    const { insertFires, commitPlans, noteFailures, noteZoneRulesOfPlans, keepsLedger } = this.#statements;
     const fireRows = this.#counted.filter((plan) => plan.fires.length > 0 && !isApart(plan)).map(fireRow);
     const failures = keepsLedger ? this.#counted.filter(({ paused }) => paused).map(planRow) : [];
     return [
-      ...rowParameters(fireRows).map(({ text }) => statement(insert, text, now)),
+      ...this.#insertions(insertFires, fireRows),
       ...this.#makingWay(hasParents),
       ...this.#skips(),
       ...rowParameters(failures).map(({ text }) => statement(noteFailures, text, now, schedulerId)),
@@ -55,11 +53,8 @@ export class Plans {
   #makingWay(hasParents: boolean): SqlStatement[] {
     if (this.#apart.length === 0) return [];
     const { now } = this.#request;
-    const { noteOverlaps, wakeReplaced, removeReplaced, removeReplacedParents, noteReplaced } = this.#statements;
-    const { cancelOverlapped, insertUnskipped, insertUnskippedPlainly } = this.#statements;
-    const { keepsLedger, enterReplaced, enterUnmade } = this.#statements;
-    const insert = this.#isAware ? insertUnskipped : insertUnskippedPlainly;
-    const removing = hasParents ? [wakeReplaced, noteReplaced, removeReplacedParents] : [wakeReplaced, removeReplaced];
+    const { noteOverlaps, markReplaced, endReplaced, removeReplaced } = this.#statements;
+    const { cancelOverlapped, insertUnskipped, keepsLedger, enterReplaced, enterUnmade } = this.#statements;
     const rows = JSON.stringify(this.#apart.map(overlapRow));
     const has = (...policies: string[]): boolean =>
       this.#apart.some(({ overlap }) => policies.includes(overlap.policy));
@@ -67,13 +62,23 @@ export class Plans {
       ...(has("replaceQueued", "cancelRunning") ? [enterReplaced] : []),
       ...(has("skip") ? [enterUnmade] : []),
     ];
+    const replacing = [
+      statement(markReplaced, rows, now),
+      ...(hasParents ? [statement(endReplaced, rows, now)] : []),
+      statement(removeReplaced, rows, now, hasParents ? 1 : 0),
+    ];
     return [
       statement(noteOverlaps, rows, now),
       ...(keepsLedger ? entering.map((sql) => statement(sql, rows, now)) : []),
-      ...(has("replaceQueued", "cancelRunning") ? removing.map((sql) => statement(sql, rows, now)) : []),
+      ...(has("replaceQueued", "cancelRunning") ? replacing : []),
       ...(has("cancelRunning") ? [statement(cancelOverlapped, rows, now)] : []),
-      ...rowParameters(this.#apart.map(fireRow)).map(({ text }) => statement(insert, text, now)),
+      ...this.#insertions(insertUnskipped, this.#apart.map(fireRow)),
     ];
+  }
+
+  #insertions(sql: string, fireRows: readonly unknown[][]): SqlStatement[] {
+    const { now } = this.#request;
+    return rowParameters(fireRows).map(({ text }) => statement(sql, text, now, this.#flow === "on" ? 1 : 0));
   }
 
   /** The statements that enter the skips of the plans into the ledger. */

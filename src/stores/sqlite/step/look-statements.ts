@@ -1,6 +1,6 @@
 import { TOMBSTONE_MS } from "../../../core/limits.ts";
 import { NO_VERSION } from "../../task-declarations.ts";
-import type { FlowControl } from "../flow/awareness.ts";
+import { type Flow, nextToken } from "../flow/key-limiters.ts";
 import {
   acquiredJobs,
   FIRST_QUEUE_PARAMETER,
@@ -28,15 +28,14 @@ export interface LookForm {
   readonly zoneRules: boolean;
   /** Whether the look tells of alarms. */
   readonly alarms: boolean;
-  /** What the look heeds of flow control. */
-  readonly flow: FlowControl;
+  readonly flow: Flow;
 }
 
 /**
  * The one statement of a look, which is the last statement of a step too. Its columns, each only when `form` asks for
  * its part:
- * - `next_run_at`, `next_miss_at`, `next_lease_end`, `has_ready`, `has_settled_links` (see `ChainStatements`), and
- *   `has_flow`, what flow control the database needs (see `flowOf`);
+ * - `next_run_at`, `next_miss_at`, `next_lease_end`, `has_ready`, `has_ended_dependencies` (see
+ *   `DependencyStatements`), and `has_flow`, whether the database needs flow control;
  * - `acquired`, the acquired jobs as one JSON text;
  * - `due`, the due schedules as one JSON text, and `next_fire_at`, the earliest fire time that is not due;
  * - the `alarmColumns`;
@@ -88,26 +87,21 @@ function hasExpired({ results, windows, books }: TableNames, at: string, visitsB
 }
 
 function jobColumns(names: TableNames, form: QueueForm, stepId: string, { acquired, flow }: LookForm): string[] {
-  const { jobs, tasks, gates } = names;
+  const { jobs, keyLimiters, dependencies } = names;
   const nextRun =
     `SELECT min(run_at) AS at FROM ${jobs} WHERE state = ${JOB_STATE.delayed} AND run_at > ?1 AND ` +
     isInstant("run_at");
-  // Every task with limits and every unfinished job with a key has a gate. A look that knows of none asks no further:
-  // whoever finds one heeds everything in the next look, which tells what is needed.
-  const hasGates = `EXISTS (SELECT 1 FROM ${gates} WHERE task_id > '')`;
-  const needsMore =
-    `EXISTS (SELECT 1 FROM ${tasks} WHERE (paused = 1 OR own_key IS NOT NULL) AND id > '') ` +
-    `OR EXISTS (SELECT 1 FROM ${gates} WHERE paused = 1 AND task_id > '')`;
-  const nextToken = `SELECT min(wake_at) FROM ${gates} WHERE wake_at > ?1 AND ${isInstant("wake_at")}`;
+  const nextStart = flow === "on" ? `SELECT min(at) FROM (${nextRun} UNION ALL ${nextToken(names)})` : nextRun;
   return [
-    `(${flow === "all" ? `SELECT min(at) FROM (${nextRun} UNION ALL ${nextToken})` : nextRun}) AS next_run_at`,
+    `(${nextStart}) AS next_run_at`,
     `(SELECT min(start_deadline) FROM ${jobs} WHERE ${isInstant("start_deadline")} AND ${IS_UNSTARTED}) + 1 ` +
       "AS next_miss_at",
     `(SELECT min(acquired_until) FROM ${jobs} WHERE state = ${JOB_STATE.leased} AND ${isInstant("acquired_until")}) ` +
       "AS next_lease_end",
     `(${hasReadyJobs(names, form, { stepId: acquired ? stepId : null, flow })}) AS has_ready`,
-    `EXISTS (SELECT 1 FROM ${names.links} WHERE outcome IS NOT NULL AND parent_id > '') AS has_settled_links`,
-    `${flow === "none" ? `2 * ${hasGates}` : `${hasGates} + (${needsMore})`} AS has_flow`,
+    `EXISTS (SELECT 1 FROM ${dependencies} WHERE outcome IS NOT NULL AND parent_id > '') AS has_ended_dependencies`,
+    // Every task with limits and every unfinished job with a key has a key limiter.
+    `EXISTS (SELECT 1 FROM ${keyLimiters} WHERE task_id > '') AS has_flow`,
   ];
 }
 

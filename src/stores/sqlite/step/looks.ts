@@ -2,7 +2,7 @@ import type { TaskRecord } from "../../../records/task.ts";
 import type { LookedSchedule, LookRequest, ScheduleWindow, Seen, View } from "../../data-store.ts";
 import type { Row, SqlStatement, SqlValue } from "../driver/driver.ts";
 import { fits } from "../driver/parameters.ts";
-import { type FlowControl, flowOf } from "../flow/awareness.ts";
+import type { Flow } from "../flow/key-limiters.ts";
 import { queueParameters } from "../jobs/acquisition.ts";
 import { ALARMS_UNASKED_MS_MAX, FAR_PAST_MS } from "../limits.ts";
 import { jsonArray, numberOrNull, taskRow } from "../rows.ts";
@@ -20,8 +20,7 @@ export interface LookExtras {
   readonly expiredForMs?: number | null;
   /** See {@link LookRequest.zoneRules}. */
   readonly zoneRules?: LookRequest["zoneRules"] | undefined;
-  /** What the look heeds of flow control. */
-  readonly flow: FlowControl;
+  readonly flow: Flow;
 }
 
 /** Makes the statements of looks, and keeps their texts for later looks. */
@@ -88,8 +87,8 @@ export class Looks {
       nextRunAt: numberOrNull(rows, "next_run_at"),
       nextMissAt: numberOrNull(rows, "next_miss_at"),
       leaseEndsAt: numberOrNull(rows, "next_lease_end"),
-      // A step is needed to settle links too.
-      hasReady: numberOrNull(rows, "has_ready") === 1 || hasSettledLinks(rows),
+      // A step is needed to resolve dependencies, too.
+      hasReady: numberOrNull(rows, "has_ready") === 1 || hasEndedDependencies(rows),
       ...(nextAt === null && !isOpen ? {} : { alarms: { nextAt, isOpen } }),
     };
   }
@@ -99,10 +98,10 @@ export class Looks {
     this.#askedAt = Number.NEGATIVE_INFINITY;
   }
 
-  /** The flow control that the database needs, as a look tells; null for a look that shows nothing of jobs. */
-  flow(rows: readonly Row[]): FlowControl | null {
+  /** Whether the database needs flow control, as a look tells; null for a look that shows nothing of jobs. */
+  flow(rows: readonly Row[]): Flow | null {
     const hasFlow = numberOrNull(rows, "has_flow");
-    return hasFlow === null ? null : flowOf(hasFlow);
+    return hasFlow === null ? null : hasFlow === 1 ? "on" : "off";
   }
 
   /** The answer was larger than the database sends: the next answer has fewer schedules. False when it cannot have
@@ -123,9 +122,10 @@ export class Looks {
   }
 }
 
-/** Whether a look found jobs that wait although what they wait for has ended. Only a step frees or cancels them. */
-export function hasSettledLinks(rows: readonly Row[]): boolean {
-  return numberOrNull(rows, "has_settled_links") === 1;
+/** Whether a look found jobs that wait although the jobs that they wait for have ended. Only a step resolves these
+ *  dependencies. */
+export function hasEndedDependencies(rows: readonly Row[]): boolean {
+  return numberOrNull(rows, "has_ended_dependencies") === 1;
 }
 
 /** How many alarms a look found to be open. */

@@ -4,11 +4,12 @@ import type { Connection } from "../driver/connection.ts";
 import type { Row, SqlStatement } from "../driver/driver.ts";
 import { type Answers, Batch, statement } from "../driver/parameters.ts";
 import { Admission } from "../flow/admission.ts";
-import type { FlowControl } from "../flow/awareness.ts";
+import type { Flow } from "../flow/key-limiters.ts";
 import { acquisitionName, queueParameters } from "../jobs/acquisition.ts";
 import { type AdditionStamp, Additions } from "../jobs/additions.ts";
-import { settlement, settling } from "../jobs/chains.ts";
-import { endingMissed, leaseMoves, missedResults, recovery, recoveryReport, signOfLife } from "../jobs/leases.ts";
+import { resolved, resolving } from "../jobs/dependencies.ts";
+import { signOfLife } from "../jobs/leases.ts";
+import { endingMissed, leaseMoves, missedResults, recovery, recoveryReport } from "../jobs/recovery.ts";
 import { Releases } from "../jobs/releases.ts";
 import { StepAlarms } from "../ledger/alarms.ts";
 import { RECOVERIES_PER_STEP_MAX } from "../limits.ts";
@@ -16,19 +17,20 @@ import { inOrder, type JobRow, jsonArray, toJob } from "../rows.ts";
 import { Plans } from "../schedules/plans.ts";
 import type { Statements } from "../statements.ts";
 import type { CleanUp } from "./clean-up.ts";
-import { hasSettledLinks, type Looks } from "./looks.ts";
+import { hasEndedDependencies, type Looks } from "./looks.ts";
 
-/** How sure a batch may be that its releases count. */
-export interface StepCertainty {
-  /** Whether the batch looks at each release. Otherwise guards undo the whole batch when one release does not count. */
+/** How the batch of a step is made. */
+export interface StepForm {
+  /** Whether the batch checks its releases one by one. Otherwise guards undo the whole batch when one release does not
+   *  count. */
   readonly isExact: boolean;
   /** Whether an earlier try may have been committed. */
   readonly isRepetition: boolean;
-  /** What the step has to heed of flow control, as far as the store knows, see `Awareness`. */
-  readonly flow: FlowControl;
-  /** Whether the batch frees and cancels the children of jobs that end. Otherwise guards undo the whole batch when a
-   *  job that ends has children. */
-  readonly settles: boolean;
+  /** Whether the database needs flow control, as far as the store knows. */
+  readonly flow: Flow;
+  /** Whether the batch resolves dependencies. Otherwise guards undo the whole batch when a job that ends has
+   *  children. */
+  readonly resolves: boolean;
   /** How many open alarms the step leaves out. */
   readonly alarmsLeftOut: number;
 }
@@ -56,63 +58,62 @@ export class StepBatch {
   readonly #plans: Plans;
   readonly #answers: Readonly<
     Record<
-      | ("releases" | "raising" | "recovery" | "missed" | "rivals" | "confirmation" | "settled" | "children")
-      | ("resolving" | "cleanup" | "look"),
+      | ("releases" | "raising" | "recovery" | "missed" | "rivals" | "confirmation" | "resolution" | "children")
+      | ("resolvedAlarms" | "cleanup" | "look"),
       Answers
     >
   >;
 
   readonly #admission: Admission;
   readonly #alarms: StepAlarms;
-  /** What the step heeds of flow control. A batch that looks at each release, or settles, heeds it in any case. */
-  readonly flow: FlowControl;
+  /** A batch that checks its releases, or that resolves dependencies, has flow control in any case. */
+  readonly flow: Flow;
 
   /** @throws {RangeError} when the request has more plans or fires than one step may have
    *  @throws {StoreRefusedError} for additions that would wait for each other */
   constructor(
     context: StepContext,
     request: StepRequest,
-    { isExact, isRepetition, flow, settles, alarmsLeftOut }: StepCertainty,
+    { isExact, isRepetition, flow, resolves, alarmsLeftOut }: StepForm,
   ) {
     const { statements } = context;
     const endsMissed = request.endsMissed === true;
-    const settlesAll = settles || endsMissed;
-    const mayNeedFlow = isExact || settlesAll || request.additions.some(hasKey);
-    this.flow = flow === "none" && mayNeedFlow ? "all" : flow;
+    const hasParents = resolves || endsMissed;
+    this.flow = isExact || hasParents || request.additions.some(hasKey) ? "on" : flow;
     this.#request = request;
     this.#looks = context.looks;
     this.#cleanUp = context.cleanUp;
     this.#isExact = isExact;
     this.#isRepetition = isRepetition;
-    this.#releases = new Releases(statements, request, this.#isAware);
+    this.#releases = new Releases(statements, request, this.flow);
     this.#additions = new Additions(statements, request.additions, {
       stamp: context.isLocal ? null : stampOf(request),
-      isPlain: !this.#isAware,
+      isPlain: this.flow === "off",
       freesKeys: isExact,
     });
-    this.#plans = new Plans(statements, request, this.#isAware);
-    this.#admission = new Admission(statements, request, { isRepetition, flow: this.flow });
+    this.#plans = new Plans(statements, request, this.flow);
+    this.#admission = new Admission(statements, request, isRepetition);
     this.#alarms = new StepAlarms(statements, request, isRepetition, alarmsLeftOut);
     const batch = this.#batch;
     const { sign, schedulerId, now } = request;
     if (sign !== undefined) batch.add(signOfLife(statements, { ...sign, schedulerId, now }));
-    const releases = batch.add(isExact ? this.#releases.exactly(isRepetition) : this.#releases.hopefully(settlesAll));
+    const releases = batch.add(isExact ? this.#releases.exactly(isRepetition) : this.#releases.hopefully(hasParents));
     // A job that has just ended is not overdue, but one that recovery ends is.
     const raising = batch.add(this.#alarms.raising());
     if (request.recover && request.leaseEnds !== undefined) batch.add(leaseMoves(statements, request.leaseEnds, now));
-    const recovered = batch.add(this.#recovery(statements, settlesAll));
+    const recovered = batch.add(this.#recovery(statements, hasParents));
     const missed = batch.add(endsMissed ? endingMissed(statements, now) : []);
     batch.add(this.#additions.insertions());
     const rivals = batch.add(this.#additions.search());
-    batch.add(this.#plans.commits(settlesAll));
+    batch.add(this.#plans.commits(hasParents));
     const confirmation = batch.add(this.#plans.confirmation());
     const { children } = this.#additions;
-    const settled = batch.add(settlesAll || !children.isEmpty ? settling(statements, request.now) : []);
+    const resolution = batch.add(hasParents || !children.isEmpty ? resolving(statements, now) : []);
     const acquisition = acquire(context, request, this.flow);
-    if (this.#isAware) this.#admission.addTo(batch, acquisition);
-    else batch.add([...(request.jobs === null ? [] : [statement(statements.promote, request.now)]), ...acquisition]);
+    if (this.flow === "on") this.#admission.addTo(batch, acquisition);
+    else batch.add([...(request.jobs === null ? [] : [statement(statements.readyDue, now)]), ...acquisition]);
     const found = batch.add(children.search());
-    const resolving = batch.add(this.#alarms.resolving());
+    const resolvedAlarms = batch.add(this.#alarms.resolving());
     const { cleanup: wanted } = request;
     const cleanup = batch.add(wanted === undefined ? [] : this.#cleanUp.statements({ now, limit: wanted.limit }));
     const look = context.looks.statement(request, { stepId: request.stepId, flow: this.flow });
@@ -123,16 +124,12 @@ export class StepBatch {
       missed,
       rivals,
       confirmation,
-      settled,
+      resolution,
       children: found,
-      resolving,
+      resolvedAlarms,
       cleanup,
       look: batch.add(look === null ? [] : [look]),
     };
-  }
-
-  get #isAware(): boolean {
-    return this.flow !== "none";
   }
 
   get statements(): SqlStatement[] {
@@ -140,17 +137,16 @@ export class StepBatch {
   }
 
   report(results: readonly Row[][]): StepReport {
-    const { releases, recovery, missed, rivals, confirmation, settled, children, cleanup } = this.#answers;
-    const alarms = this.#alarms.report(this.#answers.raising.of(results), this.#answers.resolving.of(results));
+    const { releases, recovery, missed, rivals, confirmation, resolution, children, cleanup } = this.#answers;
+    const alarms = this.#alarms.report(this.#answers.raising.of(results), this.#answers.resolvedAlarms.of(results));
     const { now } = this.#request;
     const cleaned = cleanup.of(results);
     const seen = this.look(results);
     const recovered = recoveryReport(recovery.of(results), now);
-    const settlements = settlement(settled.of(results), now, this.#admission.stillHeld(results));
-    const { promoted: freed } = settlements;
-    const ended = [...missedResults(missed.of(results), now), ...settlements.ended];
-    const promoted = [...freed, ...this.#admission.promoted(results, recovered)];
-    const additions = this.#additions.answers(rivals.of(results), this.#admission.heldAdditions(results));
+    const { released, ended: cancelled } = resolved(resolution.of(results), now, this.#admission.stillBlocked(results));
+    const ended = [...missedResults(missed.of(results), now), ...cancelled];
+    const promoted = [...released, ...this.#admission.admitted(results, recovered)];
+    const additions = this.#additions.answers(rivals.of(results), this.#admission.blockedAdditions(results));
     return {
       ...this.#looks.seen(this.#request, seen),
       recovered: recovered.recovered,
@@ -165,9 +161,9 @@ export class StepBatch {
     };
   }
 
-  /** Whether the next step has to settle links that this step has left. */
-  leavesLinks(results: readonly Row[][]): boolean {
-    return hasSettledLinks(this.look(results));
+  /** Whether the next step has to resolve dependencies that this step has left. */
+  leavesDependencies(results: readonly Row[][]): boolean {
+    return hasEndedDependencies(this.look(results));
   }
 
   /** The error of the batch, if it failed. */
@@ -198,13 +194,12 @@ export class StepBatch {
       stepId,
       hasParents,
       limit: RECOVERIES_PER_STEP_MAX,
-      isAware: this.#isAware,
     });
   }
 }
 
 /** The statement that leases jobs, if the step is to lease any. */
-function acquire({ statements, boundsBytes }: StepContext, request: StepRequest, flow: FlowControl): SqlStatement[] {
+function acquire({ statements, boundsBytes }: StepContext, request: StepRequest, flow: Flow): SqlStatement[] {
   const { now, schedulerId, until, stepId, jobs } = request;
   if (jobs === null || jobs.limit <= 0) return [];
   const { form, args } = queueParameters(jobs);

@@ -1,7 +1,7 @@
 import type { LookReport, LookRequest, StepReport, StepRequest } from "../../data-store.ts";
 import type { Connection } from "../driver/connection.ts";
 import type { Row } from "../driver/driver.ts";
-import { type Awareness, type FlowControl, isLess } from "../flow/awareness.ts";
+import type { Flow, FlowState } from "../flow/key-limiters.ts";
 import { AlarmTurns } from "../ledger/alarms.ts";
 import { ACQUIRED_BYTES_MAX, CHAINED_STEPS_MAX } from "../limits.ts";
 import { jsonArray, numberOrNull } from "../rows.ts";
@@ -9,13 +9,13 @@ import type { SchemaCheck } from "../schema/migrations.ts";
 import type { TableNames } from "../schema/schema.ts";
 import type { Statements } from "../statements.ts";
 import type { CleanUp } from "./clean-up.ts";
-import { comparableTasks, hasSettledLinks, Looks, openAlarms } from "./looks.ts";
+import { comparableTasks, hasEndedDependencies, Looks, openAlarms } from "./looks.ts";
 import { StepBatch, type StepContext } from "./step-batch.ts";
 
 interface StepParts {
   readonly statements: Statements;
   readonly names: TableNames;
-  readonly awareness: Awareness;
+  readonly flow: FlowState;
   readonly cleanUp: CleanUp;
 }
 
@@ -24,7 +24,7 @@ export class SqliteSteps {
   readonly #connection: Connection;
   readonly #schema: SchemaCheck;
   readonly #context: Omit<StepContext, "boundsBytes">;
-  readonly #awareness: Awareness;
+  readonly #flow: FlowState;
   /** Whether the last step leased jobs of many bytes. Steps of a local database pay for a bound only then. */
   #isHeavy = false;
   /** In how many more steps jobs that end may have children. A step that does not expect children takes a second write
@@ -32,10 +32,10 @@ export class SqliteSteps {
   #chainedSteps = 0;
   readonly #alarmTurns = new AlarmTurns();
 
-  constructor(connection: Connection, schema: SchemaCheck, { statements, names, awareness, cleanUp }: StepParts) {
+  constructor(connection: Connection, schema: SchemaCheck, { statements, names, flow, cleanUp }: StepParts) {
     this.#connection = connection;
     this.#schema = schema;
-    this.#awareness = awareness;
+    this.#flow = flow;
     this.#context = {
       statements,
       looks: new Looks(names, statements.keepsLedger),
@@ -51,8 +51,8 @@ export class SqliteSteps {
 
   async look(request: LookRequest): Promise<LookReport> {
     const { looks } = this.#context;
-    // Nothing is known before the first look. It heeds everything, because a second one would cost a request more.
-    const flow = this.#awareness.isTold ? this.#awareness.flow : "all";
+    // Nothing is known before the first look. It has flow control, because a second one would cost a request more.
+    const flow = this.#flow.isTold ? this.#flow.flow : "on";
     const [tasks, others] = comparableTasks(request.tasks ?? []);
     const expiredForMs = request.asksForExpired === true ? (request.expiredForMs ?? 0) : null;
     const { zoneRules } = request;
@@ -60,10 +60,10 @@ export class SqliteSteps {
     const statement = looks.statement(request, shown);
     try {
       const rows = statement === null ? [] : await this.#schema.readFresh(statement);
-      if (this.#needsMore(rows, flow)) return this.look(request);
+      if (this.#needsFlow(rows, flow)) return this.look(request);
       const stale = jsonArray<string>(rows, "stale_task_ids");
       const staleTaskIds = [...stale, ...others.map(({ id }) => id)];
-      if (hasSettledLinks(rows)) this.#chainedSteps = CHAINED_STEPS_MAX;
+      if (hasEndedDependencies(rows)) this.#chainedSteps = CHAINED_STEPS_MAX;
       const hasExpired = numberOrNull(rows, "has_expired") === 1;
       const texts = zoneRules === undefined ? {} : { zoneRules: jsonArray<string>(rows, "zone_rules") };
       return { ...looks.seen(request, rows), staleTaskIds, hasExpired, ...texts };
@@ -106,7 +106,7 @@ export class SqliteSteps {
 
   async #write(request: StepRequest, isExact: boolean): Promise<StepReport> {
     const context = { ...this.#context, boundsBytes: this.#isHeavy || !this.#context.isLocal };
-    const { flow } = this.#awareness;
+    const { flow } = this.#flow;
     const alarmsLeftOut = request.alarms === true ? this.#alarmTurns.next() : 0;
     const make = (isRepetition: boolean): StepBatch => {
       const exactly = isExact || isRepetition;
@@ -114,7 +114,7 @@ export class SqliteSteps {
         isExact: exactly,
         isRepetition,
         flow,
-        settles: exactly || this.#chainedSteps > 0,
+        resolves: exactly || this.#chainedSteps > 0,
         alarmsLeftOut,
       });
     };
@@ -127,10 +127,10 @@ export class SqliteSteps {
       throw await batch.refusal(this.#connection, error);
     });
     if (this.#chainedSteps > 0) this.#chainedSteps--;
-    if (batch.leavesLinks(results)) this.#chainedSteps = CHAINED_STEPS_MAX;
+    if (batch.leavesDependencies(results)) this.#chainedSteps = CHAINED_STEPS_MAX;
     this.#isHeavy = batch.acquiredLength(results) > ACQUIRED_BYTES_MAX / 2;
     const report = batch.report(results);
-    if (!this.#needsMore(batch.look(results), batch.flow)) return report;
+    if (!this.#needsFlow(batch.look(results), batch.flow)) return report;
     // The step left out the jobs that need flow control. A repetition does what is left of a step.
     const { cleanup: _cleanup, ...again } = request;
     const rest = { ...again, releases: [], additions: [], plans: [], isRepetition: true };
@@ -145,13 +145,13 @@ export class SqliteSteps {
     };
   }
 
-  /** Keeps in mind what the answer of a look tells about flow control. Whether the look should have heeded more. */
-  #needsMore(rows: readonly Row[], heeded: FlowControl): boolean {
+  /** Keeps in mind what the answer of a look tells about flow control. Whether the look was without it and needs it. */
+  #needsFlow(rows: readonly Row[], applied: Flow): boolean {
     this.#alarmTurns.heed(openAlarms(rows));
     const flow = this.#context.looks.flow(rows);
     if (flow === null) return false;
-    this.#awareness.flow = flow;
-    this.#awareness.isTold = true;
-    return isLess(heeded, flow);
+    this.#flow.flow = flow;
+    this.#flow.isTold = true;
+    return applied === "off" && flow === "on";
   }
 }
