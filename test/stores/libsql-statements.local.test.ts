@@ -10,7 +10,7 @@ import {
 } from "../../src/stores/sqlite/limits.ts";
 import { tableNames } from "../../src/stores/sqlite/schema/schema.ts";
 import { makeStatements } from "../../src/stores/sqlite/statements.ts";
-import { type LookForm, lookStatement } from "../../src/stores/sqlite/step/look-statements.ts";
+import { type LookForm, lookStatement } from "../../src/stores/sqlite/step/looks.ts";
 import {
   add,
   extend,

@@ -320,7 +320,7 @@ describe("a store that has not seen flow control yet", () => {
   });
 });
 
-describe("a store that has seen keys alone", () => {
+describe("a store that has seen limits of keys", () => {
   let stale: SqlDataStore;
   beforeEach(async () => {
     stale = await database.open();
@@ -466,6 +466,18 @@ describe("ready jobs that a process added which had not seen the limits of their
 });
 
 describe("a rate", () => {
+  test("is known to whoever looks after another store has added a job with a key", async () => {
+    await store.putTasks([makeTask({ rateLimit: { limit: 1, perMs: 1000, burst: 1 } })]);
+    await store.addJobs([keyed("a", "k")]);
+    const { acquired } = await take(store);
+    await step(store, { releases: acquired.map((job) => finish(job)) });
+    await (await database.open()).addJobs([keyed("b", "k")]);
+    // Only a step can tell when the next token comes.
+    expect(await look(store)).toMatchObject({ hasReady: true, nextRunAt: null });
+    expect(await take(store)).toMatchObject({ acquired: [], hasReady: false, nextRunAt: T0 + 1000 });
+    expect(await look(store)).toMatchObject({ hasReady: false, nextRunAt: T0 + 1000 });
+  });
+
   test("that changes lets the next job start the new rate's time after the last", async () => {
     await store.putTasks([makeTask({ rateLimit: { limit: 3, perMs: 3_600_000, burst: 1 } })]);
     await store.addJobs(makeJobs(5));

@@ -15,15 +15,16 @@ import {
 import { heldByOf } from "../rows.ts";
 import { JOB_STATE, type TableNames } from "../schema/schema.ts";
 import {
+  admittedJobs,
   becomesDirty,
   blockedJobs,
-  dirtyRooms,
-  hasAdmitted,
+  firstDirty,
   hasBlocked,
   isInverted,
+  limitersWithLimits,
+  limitersWithRoom,
   limitersWithToken,
   markDirty,
-  roomsOf,
   topPriority,
 } from "./key-limiters.ts";
 
@@ -35,7 +36,7 @@ export class Admission {
   readonly #statements: AdmissionStatements;
   readonly #request: StepRequest;
   readonly #isRepetition: boolean;
-  #answers: Readonly<Record<"due" | "admitted" | "blocked", Answers>> | null = null;
+  #answers: Readonly<Record<"due" | "blockedAgain" | "admitted" | "blocked", Answers>> | null = null;
 
   constructor(statements: AdmissionStatements, request: StepRequest, isRepetition: boolean) {
     this.#statements = statements;
@@ -46,14 +47,14 @@ export class Admission {
   /** Adds the statements that block due jobs or make them ready, that admit blocked jobs, and `acquisition`, in their
    *  order. */
   addTo(batch: Batch, acquisition: readonly SqlStatement[]): void {
-    const { markDue, blockDue, blockLessUrgent, admit, takeTokens, cleanLimiters } = this.#statements;
+    const { backfillKeys, markDue, blockDue, blockLessUrgent, admit, takeTokens, cleanLimiters } = this.#statements;
     const { now, schedulerId, stepId, additions, jobs } = this.#request;
     const acquires = acquisition.length > 0;
     const tokens = (sign: 1 | -1): SqlStatement => statement(takeTokens, now, schedulerId, stepId, sign);
-    const looked = [now, jobs?.limit ?? 0, acquires && jobs !== null ? queueList(jobs.queues) : "[]"] as const;
-    batch.add([statement(markDue, ...looked)]);
-    const due = batch.add([statement(blockDue, ...looked)]);
-    batch.add([statement(blockLessUrgent, now)]);
+    if (acquires && jobs !== null) batch.add([statement(backfillKeys, jobs.limit, queueList(jobs.queues))]);
+    batch.add([statement(markDue, now)]);
+    const due = batch.add([statement(blockDue, now)]);
+    const blockedAgain = batch.add([statement(blockLessUrgent)]);
     const admitted = batch.add([statement(admit, now)]);
     if (acquires && this.#isRepetition) batch.add([tokens(-1)]);
     batch.add(acquisition);
@@ -61,7 +62,7 @@ export class Admission {
     batch.add([statement(cleanLimiters, now)]);
     const ids = rowParameters(additions.map(({ id }) => id));
     const blocked = batch.add(ids.map(({ text }) => statement(this.#statements.findBlocked, text)));
-    this.#answers = { due, admitted, blocked };
+    this.#answers = { due, blockedAgain, admitted, blocked };
   }
 
   /** The jobs that were blocked before the step, and that it admitted. */
@@ -74,8 +75,9 @@ export class Admission {
       ...releases.map(({ jobId }) => jobId),
       ...recovered.map(({ jobId }) => jobId),
     ]);
-    const due = this.#seqs("due", results);
-    return admitted.filter(({ id, seq }) => !fresh.has(String(id)) && !due.has(Number(seq))).map(admittedJob);
+    const [due, blockedAgain] = [this.#seqs("due", results), this.#seqs("blockedAgain", results)];
+    const wasBlocked = (seq: number): boolean => !due.has(seq) && !blockedAgain.has(seq);
+    return admitted.filter(({ id, seq }) => !fresh.has(String(id)) && wasBlocked(Number(seq))).map(admittedJob);
   }
 
   /** The `seq` of the jobs that became due in the step, and that it left blocked. */
@@ -85,7 +87,7 @@ export class Admission {
   }
 
   /** Jobs that became due and are not blocked have null as `seq`. */
-  #seqs(which: "due" | "admitted", results: readonly Row[][]): ReadonlySet<number> {
+  #seqs(which: "due" | "blockedAgain" | "admitted", results: readonly Row[][]): ReadonlySet<number> {
     const rows = this.#answers?.[which].of(results).flat() ?? [];
     return new Set(rows.flatMap(({ seq }) => (seq === null ? [] : [Number(seq)])));
   }
@@ -112,6 +114,7 @@ const { delayed, ready, leased, blocked, dependent } = JOB_STATE;
 
 /** The statements of admission. A comment before each statement lists its arguments. */
 export interface AdmissionStatements {
+  readonly backfillKeys: string;
   readonly markDue: string;
   readonly blockDue: string;
   readonly blockLessUrgent: string;
@@ -126,24 +129,19 @@ export interface AdmissionStatements {
 
 export function admissionStatements(names: TableNames): AdmissionStatements {
   const { keyLimiters, jobs, tasks } = names;
-  // The ready jobs that a store without flow control added without the key of their task (`own_key`), which their key
-  // is to be given to: ?2 limit, ?3 rows [executor, taskId]. They are found where the acquisition of the same step
-  // looks, and a little further: so a worker that takes one job at a time lets all keys take turns.
-  const withoutKey =
-    `SELECT j.seq FROM json_each(?3) e CROSS JOIN ${tasks} t ON t.id = e.value->>1 CROSS JOIN ${jobs} j ` +
-    `ON j.seq IN (SELECT seq FROM ${jobs} WHERE state = ${ready} AND task_id = e.value->>1 ` +
-    `AND executor = e.value->>0 ORDER BY priority DESC, turn, run_at, seq LIMIT max(?2, ${FAIR_ADMITTED_MAX})) ` +
-    "WHERE t.own_key IS NOT NULL AND j.concurrency_key IS NULL";
-  const due =
-    `SELECT * FROM (SELECT seq FROM ${jobs} WHERE state = ${delayed} AND run_at <= ?1 ` +
-    `ORDER BY run_at LIMIT ${DUE_PER_STEP_MAX}) UNION ALL ${withoutKey}`;
+  // A row if any task has a rate or is fair. Most databases have none, and then what is joined to it is not read.
+  const anyAccount = `(SELECT 1 FROM ${tasks} WHERE own_key IS NOT NULL AND id > '' LIMIT 1)`;
+  const isDue = `state = ${delayed} AND run_at <= ?1`;
+  const due = `SELECT seq FROM ${jobs} WHERE ${isDue} ORDER BY run_at LIMIT ${DUE_PER_STEP_MAX}`;
   const ownKey = `(SELECT own_key FROM ${tasks} WHERE id = ${jobs}.task_id)`;
   /** The key that counts for a job: its own, else that of its task. */
   const keyOf = (job: string, ofTask: string): string => `coalesce(nullif(${job}.concurrency_key, ''), ${ofTask})`;
   // The bound tells SQLite how few jobs there are.
   const admissionsMax = ADMISSIONS_PER_STATEMENT + ADMISSIONS_PER_KEY_MIN * LIMITERS_PER_STATEMENT_MAX;
+  const dirty = `(SELECT 1 FROM ${keyLimiters} WHERE dirty_since IS NOT NULL LIMIT ${LIMITERS_PER_STATEMENT_MAX})`;
+  const isForgotten = `l.task_id > '' AND l.dirty_since IS NULL AND ${hasBlocked(names, "l")}`;
   const inOrder = "ORDER BY priority DESC, run_at, seq";
-  const share = `max(${ADMISSIONS_PER_KEY_MIN}, ${ADMISSIONS_PER_STATEMENT} / (SELECT count(*) FROM rooms))`;
+  const share = `max(${ADMISSIONS_PER_KEY_MIN}, ${ADMISSIONS_PER_STATEMENT} / (SELECT count(*) FROM ${dirty}))`;
   // Nearly always there is room for one job, because another has ended.
   const first =
     `CASE WHEN r.room = 1 THEN (SELECT json_array(seq) FROM ${blockedJobs(jobs, "r")} ${inOrder} LIMIT 1) ` +
@@ -156,12 +154,23 @@ export function admissionStatements(names: TableNames): AdmissionStatements {
   const lastAcquired =
     `coalesce((SELECT max(virtual_time) FROM ${keyLimiters} ` +
     "WHERE task_id = r.task_id AND virtual_time > 0) - 1, 0)";
-  // The first instant at which there is a token more than admitted jobs.
-  const nextToken = "(r.tat - (r.rate_burst - r.admitted - 1) * r.rate_per + r.rate_limit - 1) / r.rate_limit";
+  // The first instant at which there is a token more than admitted jobs. All instants of the rate are multiplied by its
+  // limit, so that they are whole numbers, and nothing is rounded.
+  const nextToken =
+    "(coalesce(r.tat, 0) - (r.rate_burst - r.admitted - 1) * r.rate_per + r.rate_limit - 1) / r.rate_limit";
 
   return lazily<AdmissionStatements>({
-    // ?1 now, and ?2 and ?3 of `withoutKey`. Marks the limiters of due jobs, and those whose next token has come.
-    // Precedes blockDue.
+    // ?1 limit, ?2 rows [executor, taskId]. The *backfill of the key*: delays the ready jobs that a store without flow
+    // control added without the key of their task (`own_key`), so that the next two statements give them their key.
+    // They are found where the acquisition of the same step looks, and a little further: so a worker that takes one job
+    // at a time lets all keys take turns.
+    backfillKeys: () =>
+      `UPDATE ${jobs} SET state = ${delayed} WHERE seq IN (SELECT j.seq FROM ${anyAccount} ` +
+      `CROSS JOIN json_each(?2) e CROSS JOIN ${tasks} t ON t.id = e.value->>1 CROSS JOIN ${jobs} j ` +
+      `ON j.seq IN (SELECT seq FROM ${jobs} WHERE state = ${ready} AND task_id = e.value->>1 ` +
+      `AND executor = e.value->>0 ORDER BY priority DESC, turn, run_at, seq LIMIT max(?1, ${FAIR_ADMITTED_MAX})) ` +
+      "WHERE t.own_key IS NOT NULL AND j.concurrency_key IS NULL)",
+    // ?1 now. Marks the limiters of due jobs, and those whose next token has come. Precedes blockDue.
     markDue: () =>
       markDirty(
         names,
@@ -170,37 +179,31 @@ export function admissionStatements(names: TableNames): AdmissionStatements {
           `AND ${keyOf("j", "t.own_key")} IS NOT NULL ` +
           `UNION ALL SELECT * FROM (${limitersWithToken(names)}) WHERE true`,
       ),
-    // the arguments of markDue. Yields a row per job, with the `seq` of those that are now blocked. A job that waited
-    // when its task got limits, or lost them, gets its key here: the *backfill of the key*.
+    // ?1 now. Yields a row per job, with the `seq` of those that are now blocked. A job that waited when its task got
+    // limits, or lost them, gets its key here.
     blockDue: () =>
       `UPDATE ${jobs} SET concurrency_key = ${keyOf(jobs, ownKey)}, ` +
       `state = CASE WHEN ${keyOf(jobs, ownKey)} IS NULL THEN ${ready} ELSE ${blocked} END ` +
       `WHERE seq IN (${due}) RETURNING CASE WHEN state = ${blocked} THEN seq END AS seq`,
-    // ?1 now. Blocks admitted jobs again where the limiter has no room for blocked jobs that are more urgent: the least
-    // urgent ones, as many as have to make room. Precedes admit, which admits the others: so no job makes room for one
-    // that is as urgent, and it ends.
+    // No arguments. Blocks admitted jobs again that are less urgent than a blocked job of their limiter, and yields
+    // them. Precedes admit, which admits the most urgent jobs, maybe some of these. No job makes room for one that is
+    // as urgent, and it ends.
     blockLessUrgent: () =>
-      `UPDATE ${jobs} SET state = ${blocked}, turn = NULL WHERE seq IN (` +
-      `WITH ${dirtyRooms(names, hasAdmitted(names, "l"))}, urgent AS MATERIALIZED (SELECT r.task_id, r.key, ` +
-      `max(r.room, 0) AS room, ${topPriority(names, "r")} AS top FROM rooms r ` +
-      `WHERE NOT r.is_paused AND r.room < ${ADMISSIONS_PER_KEY_MIN}), ` +
-      "ranked AS (SELECT j.seq, u.room + row_number() OVER " +
-      "(PARTITION BY u.task_id, u.key ORDER BY j.priority, j.turn DESC, j.run_at DESC, j.seq DESC) AS place, " +
-      `(SELECT count(*) FROM (SELECT 1 FROM ${blockedJobs(jobs, "u")} AND priority > j.priority ` +
-      `LIMIT ${2 * ADMISSIONS_PER_KEY_MIN})) AS higher FROM urgent u CROSS JOIN ${jobs} j ON j.task_id = u.task_id ` +
-      `AND j.concurrency_key = u.key AND j.state = ${ready} WHERE j.priority < u.top) ` +
-      "SELECT seq FROM ranked WHERE place <= higher)",
+      `UPDATE ${jobs} SET state = ${blocked}, turn = NULL WHERE seq IN (SELECT j.seq FROM ${firstDirty(names)} l ` +
+      `CROSS JOIN ${jobs} j ON j.seq IN (SELECT seq FROM ${admittedJobs(jobs, "l")} ` +
+      `AND priority < ${topPriority(names, "l")} ORDER BY priority, turn DESC, run_at DESC, seq DESC ` +
+      `LIMIT ${2 * ADMISSIONS_PER_KEY_MIN})) RETURNING seq`,
     // ?1 now. Admits the first blocked jobs of each dirty limiter that has room. No virtual time is earlier than the
     // last one that was acquired, so that a key that was idle has nothing to catch up.
     admit: () =>
       `UPDATE ${jobs} SET state = ${ready}, turn = p.virtual_time ` +
-      `FROM (WITH ${dirtyRooms(names, hasBlocked(names, "l"))} SELECT e.value AS seq, ` +
+      "FROM (SELECT e.value AS seq, " +
       `CASE WHEN r.fair = 1 THEN max(r.virtual_time, ${lastAcquired}, ${afterAdmitted}) + e.key END AS virtual_time ` +
-      `FROM rooms r CROSS JOIN json_each(${first}) e WHERE r.room > 0 AND e.key < r.room LIMIT ${admissionsMax}) p ` +
+      `FROM ${limitersWithRoom(names, firstDirty(names), hasBlocked(names, "l"))} r CROSS JOIN json_each(${first}) e ` +
+      `WHERE r.room > 0 AND e.key < r.room LIMIT ${admissionsMax}) p ` +
       `WHERE ${jobs}.seq = p.seq RETURNING seq, id, task_id, schedule_id, concurrency_key`,
     // ?1 now, ?2 schedulerId, ?3 stepId, ?4 1 to take the tokens of the jobs that the step acquired, or -1 to give them
-    // back. A repetition gives back those of its earlier tries, and takes them again together with its own. Most
-    // databases have no task with a rate, nor a fair one, and then no job is read.
+    // back. A repetition gives back those of its earlier tries, and takes them again together with its own.
     takeTokens: () =>
       `UPDATE ${keyLimiters} SET tat = CASE WHEN a.rate_limit IS NULL THEN tat ` +
       "WHEN ?4 < 0 THEN tat - a.n * a.rate_per " +
@@ -208,21 +211,21 @@ export function admissionStatements(names: TableNames): AdmissionStatements {
       "virtual_time = CASE WHEN a.fair = 1 THEN max(virtual_time, coalesce(a.next, 0)) ELSE virtual_time END, " +
       `${becomesDirty("CAST(?1 AS INTEGER)")} ` +
       "FROM (SELECT j.task_id, j.concurrency_key, count(*) AS n, max(j.turn) + 1 AS next, " +
-      `t.rate_limit, t.rate_per, t.fair FROM (SELECT 1 FROM ${tasks} WHERE own_key IS NOT NULL AND id > '' LIMIT 1) ` +
+      `t.rate_limit, t.rate_per, t.fair FROM ${anyAccount} ` +
       `CROSS JOIN ${jobs} j ON j.state = ${leased} AND j.acquired_until > ?1 AND j.acquisition_id = ?3 ` +
       `AND j.acquired_by = ?2 CROSS JOIN ${tasks} t ON t.id = j.task_id ` +
       "WHERE +j.concurrency_key IS NOT NULL AND t.own_key IS NOT NULL GROUP BY j.task_id, j.concurrency_key) a " +
       `WHERE ${keyLimiters}.task_id = a.task_id AND ${keyLimiters}.key = a.concurrency_key`,
     // ?1 now. Cleans the dirty limiters, unless they still have jobs to admit or to block again, and notes when they
-    // have their next token. They keep what `rooms` made of the `tat` of a wrong clock. `next` is 0 for a limiter that
-    // stays dirty; the bound keeps SQLite from computing it twice.
+    // have their next token. They keep the corrected `tat` of a wrong clock. `next` is when a step has to look at the
+    // limiter again; the bound keeps SQLite from computing it more than once.
     cleanLimiters: () =>
-      `UPDATE ${keyLimiters} SET dirty_since = CASE WHEN s.next = 0 THEN dirty_since END, ` +
-      `admit_at = nullif(s.next, 0), tat = s.tat FROM (WITH ${dirtyRooms(names)} SELECT r.task_id, r.key, r.tat, ` +
-      `CASE WHEN r.is_paused OR NOT ${hasBlocked(names, "r")} THEN NULL ` +
-      `WHEN r.room > 0 OR ${isInverted(names, "r")} THEN 0 ` +
+      `UPDATE ${keyLimiters} SET dirty_since = CASE WHEN s.next <= ?1 THEN dirty_since END, ` +
+      `admit_at = CASE WHEN s.next > ?1 THEN s.next END, tat = s.tat FROM (SELECT r.task_id, r.key, r.tat, ` +
+      `CASE WHEN r.is_paused OR NOT ${hasBlocked(names, "r")} THEN NULL WHEN ${isInverted(names, "r")} THEN 0 ` +
       `WHEN r.free <= 0 OR r.fair = 1 AND r.admitted >= ${FAIR_ADMITTED_MAX} OR r.admitted >= r.rate_burst THEN NULL ` +
-      `ELSE ${nextToken} END AS next FROM rooms r LIMIT ${LIMITERS_PER_STATEMENT_MAX}) s ` +
+      `WHEN r.rate_limit IS NULL THEN 0 ELSE ${nextToken} END AS next ` +
+      `FROM ${limitersWithLimits(names, firstDirty(names))} r LIMIT ${LIMITERS_PER_STATEMENT_MAX}) s ` +
       `WHERE ${keyLimiters}.task_id = s.task_id AND ${keyLimiters}.key = s.key`,
     // ?1 ids of jobs. Yields those that are blocked, or that wait for others, with their states.
     findBlocked: () =>
@@ -234,10 +237,9 @@ export function admissionStatements(names: TableNames): AdmissionStatements {
     // ?1 now. Marks limiters that have room and are not dirty. There should be none: this is for what nobody thought
     // of.
     markForgotten: () =>
-      `UPDATE ${keyLimiters} SET dirty_since = CAST(?1 AS INTEGER), admit_at = NULL FROM (WITH ` +
-      `${roomsOf(names, keyLimiters, `l.task_id > '' AND l.dirty_since IS NULL AND ${hasBlocked(names, "l")}`)} ` +
-      "SELECT task_id, key FROM rooms WHERE room > 0) r " +
-      `WHERE ${keyLimiters}.task_id = r.task_id AND ${keyLimiters}.key = r.key`,
+      `UPDATE ${keyLimiters} SET dirty_since = CAST(?1 AS INTEGER), admit_at = NULL FROM ` +
+      `${limitersWithRoom(names, keyLimiters, isForgotten)} r ` +
+      `WHERE r.room > 0 AND ${keyLimiters}.task_id = r.task_id AND ${keyLimiters}.key = r.key`,
     // ?1 now, ?2 limit. The limiters of the jobs without a key stay, because they tell looks that there is flow
     // control.
     removeIdle: () =>

@@ -17,7 +17,7 @@ export type Flow = "off" | "on";
  * Nothing goes wrong while the store believes that it needs none. Statements without flow control acquire no job of a
  * task with limits, and release no job with a concurrency key. The look at the end of a step finds the key limiters,
  * and the store repeats the step with flow control at once. Jobs that were added without the key of their task get it
- * from the steps that apply flow control, see `blockDue`.
+ * from the steps that apply flow control, see `backfillKeys`.
  */
 export interface FlowState {
   flow: Flow;
@@ -59,15 +59,12 @@ export function topPriority({ jobs }: TableNames, limiter: string): string {
 /** SQL of whether an admitted job of a limiter waits that is less urgent than a blocked one. */
 export function isInverted(names: TableNames, limiter: string): string {
   const lowest = `SELECT min(priority) FROM ${admittedJobs(names.jobs, limiter)}`;
-  return `(${hasAdmitted(names, limiter)} AND (${lowest}) < ${topPriority(names, limiter)})`;
+  const hasAdmitted = `EXISTS (SELECT 1 FROM ${admittedJobs(names.jobs, limiter)})`;
+  return `(${hasAdmitted} AND (${lowest}) < ${topPriority(names, limiter)})`;
 }
 
-/** SQL of whether admitted jobs of a limiter wait to be acquired. */
-export function hasAdmitted({ jobs }: TableNames, limiter: string): string {
-  return `EXISTS (SELECT 1 FROM ${admittedJobs(jobs, limiter)})`;
-}
-
-function admittedJobs(jobs: string, limiter: string): string {
+/** SQL of the admitted jobs of a limiter that wait to be acquired, for FROM. */
+export function admittedJobs(jobs: string, limiter: string): string {
   return `${jobs} WHERE state = ${ready} AND ${isOfLimiter(limiter)}`;
 }
 
@@ -102,20 +99,21 @@ export function nextToken({ keyLimiters, tasks }: TableNames): string {
 
 /** SQL of whether a step has to admit jobs, or to block some again. ?1 now. */
 export function needsAdmission(names: TableNames): string {
-  const { keyLimiters, tasks } = names;
+  const { tasks } = names;
   const isOpen = "d.paused = 0 AND t.paused IS NOT 1";
   const canAdmit = `(${freeSlots(names, "d")} > 0 AND ${hasBlocked(names, "d")} OR ${isInverted(names, "d")})`;
   return (
-    `EXISTS (SELECT 1 FROM (${firstDirty(keyLimiters)}) d LEFT JOIN ${tasks} t ON t.id = d.task_id ` +
+    `EXISTS (SELECT 1 FROM ${firstDirty(names)} d LEFT JOIN ${tasks} t ON t.id = d.task_id ` +
     `WHERE ${isOpen} AND ${canAdmit}) ` +
     `OR EXISTS (${limitersWithToken(names)})`
   );
 }
 
-function firstDirty(keyLimiters: string): string {
+/** SQL of the limiters that have been dirty for the longest time, for FROM. */
+export function firstDirty({ keyLimiters }: TableNames): string {
   return (
-    `SELECT task_id, key, tat, virtual_time, paused FROM ${keyLimiters} WHERE dirty_since IS NOT NULL ` +
-    `ORDER BY dirty_since LIMIT ${LIMITERS_PER_STATEMENT_MAX}`
+    `(SELECT task_id, key, tat, virtual_time, paused FROM ${keyLimiters} WHERE dirty_since IS NOT NULL ` +
+    `ORDER BY dirty_since LIMIT ${LIMITERS_PER_STATEMENT_MAX})`
   );
 }
 
@@ -127,39 +125,37 @@ function freeSlots({ jobs }: TableNames, limiter: string): string {
   return `CASE WHEN ${isUnlimited} THEN ${UNLIMITED} ELSE t.max_running_per_key - (${running}) END`;
 }
 
-/** SQL of the table `rooms` of the dirty limiters, for WITH. See {@link roomsOf}. */
-export function dirtyRooms(names: TableNames, condition = "true"): string {
-  return roomsOf(names, `(${firstDirty(names.keyLimiters)})`, condition);
-}
-
 /**
- * SQL of the table `rooms`, for WITH: the limiters `l` of a condition, and how many jobs they can admit. ?1 now.
+ * SQL of a table for FROM: the limiters `l` of a condition, with their limits and counts. ?1 now. The bound keeps
+ * SQLite from computing columns more than once.
  * - `free`: see {@link freeSlots}.
  * - `admitted`: how many jobs are admitted and wait to be acquired; zero for tasks without a rate that are not fair.
- * - `tokens`: how many jobs may start now by the rate. It is the generic cell rate algorithm (GCRA) as a virtual
- *   scheduling algorithm, see ITU-T I.371. All of its instants are multiplied by the rate's limit, so that they are
- *   whole numbers, and nothing is rounded. A `tat` that is later than a burst can owe was written by a wrong clock: the
- *   bucket then counts as empty.
- * - `room`: how many jobs the limiter can admit.
+ * - `tat`: of the generic cell rate algorithm (GCRA) as a virtual scheduling algorithm, see ITU-T I.371. A `tat` that
+ *   is later than a burst can owe was written by a wrong clock: the bucket then counts as empty.
  */
-export function roomsOf(names: TableNames, limiters: string, condition: string): string {
+export function limitersWithLimits(names: TableNames, limiters: string, condition = "true"): string {
   const { tasks, jobs } = names;
   const empty = "CAST(?1 AS INTEGER) * t.rate_limit + t.rate_burst * t.rate_per";
   const tat = `CASE WHEN l.tat > ${empty} + ${CLOCK_TOLERANCE_MS} * t.rate_limit THEN ${empty} ELSE l.tat END`;
-  const debt = `((${tat}) - CAST(?1 AS INTEGER) * t.rate_limit + t.rate_per - 1) / t.rate_per`;
-  const admitted = `(SELECT count(*) FROM ${admittedJobs(jobs, "l")})`;
-  const columns = [
-    `l.task_id, l.key, ${tat} AS tat, l.virtual_time, coalesce(t.fair, 0) AS fair`,
-    "(l.paused = 1 OR t.paused IS 1) AS is_paused, t.rate_limit, t.rate_per, t.rate_burst",
-    `${freeSlots(names, "l")} AS free`,
-    `CASE WHEN t.own_key IS NOT NULL THEN ${admitted} ELSE 0 END AS admitted`,
-    `CASE WHEN t.rate_limit IS NULL THEN ${UNLIMITED} WHEN l.tat IS NULL THEN t.rate_burst ` +
-      `ELSE max(0, min(t.rate_burst, t.rate_burst - ${debt})) END AS tokens`,
-  ];
+  const admitted = `CASE WHEN t.own_key IS NOT NULL THEN (SELECT count(*) FROM ${admittedJobs(jobs, "l")}) ELSE 0 END`;
+  return (
+    `(SELECT l.task_id, l.key, ${tat} AS tat, l.virtual_time, (l.paused = 1 OR t.paused IS 1) AS is_paused, ` +
+    `coalesce(t.fair, 0) AS fair, t.rate_limit, t.rate_per, t.rate_burst, ${freeSlots(names, "l")} AS free, ` +
+    `${admitted} AS admitted FROM ${limiters} l LEFT JOIN ${tasks} t ON t.id = l.task_id ` +
+    `WHERE ${condition} LIMIT ${LIMITERS_PER_STATEMENT_MAX})`
+  );
+}
+
+/** SQL of a table for FROM: the limiters of {@link limitersWithLimits}, with the `room` of each: how many jobs it can
+ *  admit. */
+export function limitersWithRoom(names: TableNames, limiters: string, condition: string): string {
+  const debt = "(tat - CAST(?1 AS INTEGER) * rate_limit + rate_per - 1) / rate_per";
+  const tokens =
+    `CASE WHEN rate_limit IS NULL THEN ${UNLIMITED} WHEN tat IS NULL THEN rate_burst ` +
+    `ELSE max(0, min(rate_burst, rate_burst - ${debt})) END`;
   const fairShare = `CASE WHEN fair = 1 THEN ${FAIR_ADMITTED_MAX} - admitted ELSE ${UNLIMITED} END`;
   return (
-    `seen AS MATERIALIZED (SELECT ${columns.join(", ")} FROM ${limiters} l LEFT JOIN ${tasks} t ON t.id = l.task_id ` +
-    `WHERE ${condition}), rooms AS (SELECT *, ` +
-    `CASE WHEN is_paused THEN 0 ELSE min(free, ${fairShare}, tokens - admitted) END AS room FROM seen)`
+    `(SELECT *, CASE WHEN is_paused THEN 0 ELSE min(free, ${fairShare}, ${tokens} - admitted) END AS room ` +
+    `FROM ${limitersWithLimits(names, limiters, condition)})`
   );
 }

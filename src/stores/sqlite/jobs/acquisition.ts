@@ -87,7 +87,7 @@ export function acquisitionStatements(names: TableNames): AcquisitionStatements 
     ...Array.from({ length: ACQUISITION_ARMS_MAX }, (_, index) => index + 1),
   ];
   return lazily<AcquisitionStatements>({
-    // ?1 now. Without flow control. A job with a key is left to blockDue.
+    // ?1 now. Without flow control. A job with a key is left to blockDue, of steps with flow control.
     readyDue: () =>
       `UPDATE ${jobs} SET state = ${ready} WHERE seq IN (SELECT seq FROM ${jobs} ` +
       `WHERE state = ${delayed} AND run_at <= ?1 AND +concurrency_key IS NULL ` +
@@ -136,7 +136,7 @@ function acquire(names: TableNames, flow: Flow, boundsBytes: boolean, form: Queu
   );
 }
 
-/** SQL of whether a ready job has the key that its task gives it, if any (see `blockDue`). It is tested after the
+/** SQL of whether a ready job has the key that its task gives it, if any (see `backfillKeys`). It is tested after the
  *  LIMIT: the acquisition may take fewer jobs than it could, and then the look of the same step tells that there is
  *  more to do. */
 function hasItsKey({ jobs, tasks }: TableNames): string {

@@ -9,7 +9,7 @@ import { JOB_STATE } from "../schema/schema.ts";
 import type { Statements } from "../statements.ts";
 import { NewChildren } from "./dependencies.ts";
 import type { InsertionStatements } from "./job-statements.ts";
-import { isWindowed, WindowedAdditions } from "./windowed-additions.ts";
+import { isWindowed, WindowedAdditions } from "./windows.ts";
 
 export interface AdditionStamp {
   /** The stamp's text. All tries of one batch have the same text, and no other batch has it. */

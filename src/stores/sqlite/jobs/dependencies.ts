@@ -16,7 +16,7 @@ import { DESCENDANTS_PER_STEP_MAX, RESOLVED_PER_STEP_MAX } from "../limits.ts";
 import { detail, endedJobAsJson, heldByOf, idsOf, type JobRow, jsonRecords, toJob } from "../rows.ts";
 import { JOB_STATE, type TableNames } from "../schema/schema.ts";
 
-import { keepEnded } from "./recovery.ts";
+import { keepEnded } from "./results.ts";
 
 // A *dependency* is a job (the child) that waits for another (the parent). It has *ended* when its parent has. Ended
 // dependencies are *resolved*: their children become ready, or are cancelled, and the dependencies are removed.

@@ -6,7 +6,7 @@ import { joined, lazily } from "../lazily.ts";
 import { foundIn, type Walk, walkStatement } from "../lists.ts";
 import { jobAsJson, NEW_JOB_ROW_LENGTH, tracesOf } from "../rows.ts";
 import { hasMissedStart, JOB_STATE, type TableNames } from "../schema/schema.ts";
-import { type WindowStatements, windowStatements } from "./window-statements.ts";
+import { type WindowStatements, windowStatements } from "./windows.ts";
 
 const { delayed, ready, leased, blocked, dependent } = JOB_STATE;
 
@@ -23,7 +23,7 @@ export interface InsertionStatements {
 export interface JobStatements extends WindowStatements {
   readonly insert: InsertionStatements;
   /** The same for jobs without a key in a database that needs no flow control, as far as the store knows. If it needs
-   *  flow control nevertheless, `blockDue` gives their keys to these jobs. */
+   *  flow control nevertheless, `backfillKeys` gives their keys to these jobs. */
   readonly insertPlainly: InsertionStatements;
   readonly freeKeys: string;
   readonly findRivals: string;

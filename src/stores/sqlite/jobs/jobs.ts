@@ -5,20 +5,15 @@ import type { CancelReport, JobAddition, JobFilter, RecordPage } from "../../dat
 import { endedWithoutRun } from "../../ended-without-run.ts";
 import type { Connection } from "../driver/connection.ts";
 import { positional, type SqlStatement } from "../driver/driver.ts";
-import { guardSql } from "../driver/failures.ts";
 import { Batch, statement } from "../driver/parameters.ts";
-import { type FlowState, markDirty } from "../flow/key-limiters.ts";
-import { lazily } from "../lazily.ts";
-import { enterEnded, runVerdict } from "../ledger/entries.ts";
+import type { FlowState } from "../flow/key-limiters.ts";
 import { readPage } from "../lists.ts";
-import { endedJobAsJson, type JobRow, jsonRecords, toJob } from "../rows.ts";
-import { JOB_STATE, type TableNames } from "../schema/schema.ts";
+import { type JobRow, jsonRecords, toJob } from "../rows.ts";
 import type { Statements } from "../statements.ts";
 import { AdditionQueue } from "./addition-queue.ts";
 import { type AdditionStamp, Additions } from "./additions.ts";
 import { resolved, resolving } from "./dependencies.ts";
 import { jobWalkOf } from "./job-statements.ts";
-import { keepEnded } from "./recovery.ts";
 
 /** The jobs of a `SqlDataStore`, except the steps and leases of schedulers. */
 export class SqliteJobs {
@@ -144,50 +139,4 @@ export class SqliteJobs {
 /** When the last of some new jobs was added. */
 function latestOf(jobs: readonly NewJobRecord[]): number {
   return Math.max(...jobs.map(({ createdAt }) => createdAt));
-}
-
-const { ready, leased, dependent } = JOB_STATE;
-
-/** The statements that cancel a job, in their order. */
-export interface CancellationStatements {
-  readonly stampCancel: string;
-  readonly readStamp: string;
-  readonly requestCancel: string;
-  readonly keepCancelled: string;
-  readonly enterCancelled: string;
-  readonly removeCancelled: string;
-  readonly markCancelled: string;
-}
-
-export function cancellationStatements(names: TableNames): CancellationStatements {
-  const { jobs, steps } = names;
-  const endedRecord = `${endedJobAsJson(jobs)} AS record`;
-  const isUnleased = `id = ?1 AND state <> ${leased}`;
-  return lazily<CancellationStatements>({
-    // ?1 id, ?2 stamp, ?3 now. The stamp carries the job as the first try finds it.
-    stampCancel: () =>
-      `INSERT INTO ${steps} (id, at, answer) SELECT ?2, ?3, ${endedJobAsJson(jobs)} FROM ${jobs} WHERE id = ?1 ` +
-      "ON CONFLICT DO NOTHING",
-    // ?1 stamp
-    readStamp: () => `SELECT answer AS record FROM ${steps} WHERE id = ?1 AND answer IS NOT NULL`,
-    // ?1 id
-    requestCancel: () =>
-      `UPDATE ${jobs} SET cancel_requested = 1 WHERE id = ?1 AND state = ${leased} RETURNING task_id, acquired_by`,
-    // ?1 id, ?2 now
-    keepCancelled: () => keepEnded(names, "'cancelled'", "?2", isUnleased),
-    // ?1 id, ?2 now
-    enterCancelled: () => `${enterEnded(names, String(runVerdict("cancelled")), "?2")} WHERE ${isUnleased}`,
-    // ?1 id, ?2 whether the batch resolves dependencies. If not, and the job has children or parents, the batch is
-    // undone.
-    removeCancelled: () =>
-      `DELETE FROM ${jobs} WHERE ${isUnleased} ` +
-      `RETURNING ${endedRecord}, ${guardSql(`?2 OR has_children = 0 AND state <> ${dependent}`)} AS guard`,
-    // ?1 id, ?2 now. Precedes removeCancelled.
-    markCancelled: () =>
-      markDirty(
-        names,
-        `SELECT task_id, concurrency_key, CAST(?2 AS INTEGER) FROM ${jobs} WHERE id = ?1 AND state = ${ready} ` +
-          "AND concurrency_key IS NOT NULL",
-      ),
-  });
 }

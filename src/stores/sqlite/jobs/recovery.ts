@@ -9,8 +9,12 @@ import { markDirty } from "../flow/key-limiters.ts";
 import { lazily } from "../lazily.ts";
 import { enterEnded, type LedgerSwitch, runVerdict } from "../ledger/entries.ts";
 import { FAR_FUTURE_MS } from "../limits.ts";
-import { detail, endedJobAsJson, IDEMPOTENCY_KEY, type JobRow, jsonRecords, toJob } from "../rows.ts";
+import { detail, endedJobAsJson, type JobRow, jsonRecords, toJob } from "../rows.ts";
 import { hasMissedStart, JOB_STATE, type TableNames } from "../schema/schema.ts";
+import { keepEnded } from "./results.ts";
+
+// Jobs that end, or go back to their queue, without a release: their lease has ended (*recovery*), they have missed
+// their start, or they are cancelled.
 
 type Statements = RecoveryStatements & LedgerSwitch;
 
@@ -185,26 +189,46 @@ export function recoveryStatements(names: TableNames): RecoveryStatements {
   });
 }
 
-/** SQL that keeps the results of the jobs of a condition, which end without a run: the fields that `endedWithoutRun`
- *  gives a result, and what `withKeptFacts` keeps of the job. Merging into `{}` leaves out fields that are null; it
- *  would do so within metadata, too. */
-export function keepEnded({ jobs, results }: TableNames, outcome: string, now: string, condition: string): string {
-  const valid = (column: string): string => `json(CASE WHEN json_valid(${column}) THEN ${column} END)`;
-  const metadata = "json(CASE WHEN json_valid(details) THEN details->'metadata' END)";
-  const after = "json(CASE WHEN json_valid(details) THEN details->'after' END)";
-  const details = ["payload", "maxRecoveries", "createdAt"].map((name) => `'${name}', ${detail(name)}`);
-  const kept =
-    `json_object(${details.join(", ")}, 'metadata', ${metadata}, 'executor', executor, 'priority', priority, ` +
-    `'fireTime', fire_time, 'idempotencyKey', ${IDEMPOTENCY_KEY}, 'after', ${after}, ` +
-    "'concurrencyKey', nullif(concurrency_key, ''), " +
-    "'omitsPayload', json(CASE WHEN NOT json_valid(details) THEN 'true' END))";
-  return (
-    `INSERT OR REPLACE INTO ${results} (job_id, task_id, schedule_id, outcome, expires_at, finished_at, details) ` +
-    `SELECT id, task_id, schedule_id, ${outcome}, ${now} + ${detail("resultExpirationMs")}, CAST(${now} AS INTEGER), ` +
-    `json_set(json_patch('{}', json_object('scheduledFireTime', ${detail("scheduledFireTime")}, ` +
-    `'retryOf', ${detail("retryOf")}, ` +
-    "'attempts', failed_attempts + recoveries + (acquired_by IS NOT NULL))), " +
-    `'$.job', ${kept}, '$.attemptHistory', ${valid("attempt_history")}, '$.progress', ${valid("progress")}) ` +
-    `FROM ${jobs} WHERE ${condition} AND ${detail("resultExpirationMs")} > 0`
-  );
+/** The statements that cancel a job, in their order. */
+export interface CancellationStatements {
+  readonly stampCancel: string;
+  readonly readStamp: string;
+  readonly requestCancel: string;
+  readonly keepCancelled: string;
+  readonly enterCancelled: string;
+  readonly removeCancelled: string;
+  readonly markCancelled: string;
+}
+
+export function cancellationStatements(names: TableNames): CancellationStatements {
+  const { jobs, steps } = names;
+  const endedRecord = `${endedJobAsJson(jobs)} AS record`;
+  const isUnleased = `id = ?1 AND state <> ${leased}`;
+  return lazily<CancellationStatements>({
+    // ?1 id, ?2 stamp, ?3 now. The stamp carries the job as the first try finds it.
+    stampCancel: () =>
+      `INSERT INTO ${steps} (id, at, answer) SELECT ?2, ?3, ${endedJobAsJson(jobs)} FROM ${jobs} WHERE id = ?1 ` +
+      "ON CONFLICT DO NOTHING",
+    // ?1 stamp
+    readStamp: () => `SELECT answer AS record FROM ${steps} WHERE id = ?1 AND answer IS NOT NULL`,
+    // ?1 id
+    requestCancel: () =>
+      `UPDATE ${jobs} SET cancel_requested = 1 WHERE id = ?1 AND state = ${leased} RETURNING task_id, acquired_by`,
+    // ?1 id, ?2 now
+    keepCancelled: () => keepEnded(names, "'cancelled'", "?2", isUnleased),
+    // ?1 id, ?2 now
+    enterCancelled: () => `${enterEnded(names, String(runVerdict("cancelled")), "?2")} WHERE ${isUnleased}`,
+    // ?1 id, ?2 whether the batch resolves dependencies. If not, and the job has children or parents, the batch is
+    // undone.
+    removeCancelled: () =>
+      `DELETE FROM ${jobs} WHERE ${isUnleased} ` +
+      `RETURNING ${endedRecord}, ${guardSql(`?2 OR has_children = 0 AND state <> ${dependent}`)} AS guard`,
+    // ?1 id, ?2 now. Precedes removeCancelled.
+    markCancelled: () =>
+      markDirty(
+        names,
+        `SELECT task_id, concurrency_key, CAST(?2 AS INTEGER) FROM ${jobs} WHERE id = ?1 AND state = ${ready} ` +
+          "AND concurrency_key IS NOT NULL",
+      ),
+  });
 }
