@@ -14,7 +14,7 @@ import { sampleOf, titleOf } from "./contract-title.ts";
 const [RUNTIME] = (globalThis.navigator?.userAgent ?? "Node.js").split("/");
 
 const TABLES = [
-  ...["tasks", "schedules", "jobs", "results", "steps", "schedulers", "gates", "windows", "links"],
+  ...["tasks", "schedules", "jobs", "results", "steps", "schedulers", "key_limiters", "windows", "dependencies"],
   ...["books", "occurrences", "changes", "lives", "alarms", "zone_rules"],
 ];
 

@@ -11,7 +11,7 @@ import {
 } from "../../src/stores/sqlite/limits.ts";
 import { tableNames } from "../../src/stores/sqlite/schema/schema.ts";
 import { makeStatements } from "../../src/stores/sqlite/statements.ts";
-import { type LookForm, lookStatement } from "../../src/stores/sqlite/step/look-statements.ts";
+import { type LookForm, lookStatement } from "../../src/stores/sqlite/step/looks.ts";
 import {
   add,
   extend,
@@ -200,7 +200,7 @@ describe("statements of LibsqlDataStore", () => {
 
 /** Every form that looks have. */
 function lookForms(): LookForm[] {
-  return (["none", "keys", "all"] as const).flatMap((flow) => formsOf(flow));
+  return (["off", "on"] as const).flatMap((flow) => formsOf(flow));
 }
 
 function formsOf(flow: LookForm["flow"]): LookForm[] {

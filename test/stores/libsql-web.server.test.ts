@@ -65,7 +65,7 @@ async function clear(): Promise<void> {
   try {
     await client.batch(
       [
-        ...["tasks", "schedules", "jobs", "results", "steps", "schedulers", "gates", "windows", "links"],
+        ...["tasks", "schedules", "jobs", "results", "steps", "schedulers", "key_limiters", "windows", "dependencies"],
         ...["books", "occurrences", "changes", "lives", "alarms", "zone_rules"],
       ].map((table) => `DELETE FROM web_${table}`),
       "write",

@@ -46,7 +46,7 @@ async function clear(tablePrefix: string, of: Sqld): Promise<void> {
   const client = createClient({ url: of.httpUrl });
   try {
     const tables = [
-      ...["tasks", "schedules", "jobs", "results", "steps", "schedulers", "gates", "windows", "links"],
+      ...["tasks", "schedules", "jobs", "results", "steps", "schedulers", "key_limiters", "windows", "dependencies"],
       ...["books", "occurrences", "changes", "lives", "alarms", "zone_rules"],
     ];
     await client.batch(

@@ -111,8 +111,8 @@ describe("a store with chains", () => {
     await step(store, { releases: [finish(job)], additions: [makeJob({ id: "more" })], recover: true });
     await store.cancelJob("more", T0);
     await extend(store, []);
-    const others = driver.sent.filter(({ sql }) => !sql.includes("has_settled_links"));
-    expect(others.filter(({ sql }) => sql.includes("escapement_links"))).toEqual([]);
+    const others = driver.sent.filter(({ sql }) => !sql.includes("has_ended_dependencies"));
+    expect(others.filter(({ sql }) => sql.includes("escapement_dependencies"))).toEqual([]);
     expect(driver.batches).toBe(3);
   });
 
@@ -121,7 +121,7 @@ describe("a store with chains", () => {
     expect(await writesToEnd("second")).toBe(1);
     for (let steps = 0; steps < CHAINED_STEPS_MAX; steps++) await step(store);
     expect(await writesToEnd("third")).toBe(2);
-    expect(await driver.count("links")).toBe(0);
+    expect(await driver.count("dependencies")).toBe(0);
   });
 
   test("settles very many descendants in pieces, which any store goes on with", async () => {
@@ -136,7 +136,7 @@ describe("a store with chains", () => {
       if (!report.hasReady) break;
     }
     expect(pieces).toEqual([DESCENDANTS_PER_STEP_MAX, DESCENDANTS_PER_STEP_MAX, 10]);
-    expect([await driver.count("links"), await driver.count("jobs")]).toEqual([0, 0]);
+    expect([await driver.count("dependencies"), await driver.count("jobs")]).toEqual([0, 0]);
     expect((await look(other)).hasReady).toBe(false);
   });
 
@@ -161,7 +161,7 @@ describe("an answer that is lost", () => {
     driver.loseAnswer();
     const [addition] = await store.addJobs([childOf(["parent"], { resultExpirationMs: 0 })]);
     expect([addition?.isNew, addition?.job.heldBy]).toEqual([true, "parents"]);
-    expect([await driver.count("links"), await driver.count("jobs")]).toEqual([1, 2]);
+    expect([await driver.count("dependencies"), await driver.count("jobs")]).toEqual([1, 2]);
   });
 
   test("of a cancellation is told of by the repetition, which may leave out the descendants", async () => {
@@ -178,7 +178,7 @@ describe("an answer that is lost", () => {
     driver.loseAnswer();
     const { releases, acquired } = await step(store, { releases: [finish(parent)] });
     expect([releases, idsOf(acquired)]).toEqual([["released"], ["child"]]);
-    expect(await driver.count("links")).toBe(0);
+    expect(await driver.count("dependencies")).toBe(0);
   });
 });
 
@@ -194,7 +194,7 @@ describe("a prepared job with parents", () => {
     expect((await store.getJob("child"))?.heldBy).toBe("parents");
     expect(idsOf((await step(store, { releases: [finish(parent)] })).acquired)).toEqual(["child"]);
     await addPrepared(childOf(["parent"]));
-    expect(await driver.count("links")).toBe(0);
+    expect(await driver.count("dependencies")).toBe(0);
   });
 
   test("runs if its parents have ended, and is cancelled by the next step if they failed", async () => {

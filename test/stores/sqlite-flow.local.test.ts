@@ -102,14 +102,15 @@ async function taken(by: SqlDataStore, fields: Parameters<typeof take>[1] = {}):
   return (await take(by, fields)).acquired.map(({ id }) => id);
 }
 
-async function gates(): Promise<unknown[]> {
-  return (await database.rows("SELECT key FROM escapement_gates ORDER BY task_id, key")).map(({ key }) => key);
+async function limiters(): Promise<unknown[]> {
+  return (await database.rows("SELECT key FROM escapement_key_limiters ORDER BY task_id, key")).map(({ key }) => key);
 }
 
 describe("a database without flow control", () => {
-  const isAboutGates = (sql: string): boolean => /escapement_gates|\bturn = /.test(sql.replace("AS has_flow", ""));
+  const isAboutLimiters = (sql: string): boolean =>
+    /escapement_key_limiters|\bturn = /.test(sql.replace("AS has_flow", ""));
 
-  test("is stepped by as many statements as before, of which only the look asks for gates", async () => {
+  test("is stepped by as many statements as before, of which only the look asks for key limiters", async () => {
     await store.putTasks([makeTask()]);
     await store.addJobs(makeJobs(3));
     const added = await database.sentBy(() => store.addJobs([makeJob({ id: "one" })]));
@@ -121,13 +122,14 @@ describe("a database without flow control", () => {
     expect([acquiring.length, held.length]).toEqual([3, 4]);
     const releasing = await database.sentBy(() => step(store, { releases: held.map((job) => finish(job)) }));
     expect(releasing.length).toBe(6);
-    const taking = await database.sentBy(() => take(store));
-    expect(taking.length).toBe(7);
-    for (const sent of [acquiring, releasing, taking]) {
-      expect([sent.slice(0, -1).filter(isAboutGates), sent.filter((sql) => sql.includes("has_flow")).length]).toEqual([
-        [],
-        1,
-      ]);
+    const recovering = await database.sentBy(() => take(store));
+    // Recovery marks the limiters of the jobs that were lost, if these have keys.
+    expect([recovering.length, recovering.filter(isAboutLimiters).length]).toEqual([8, 3]);
+    for (const sent of [acquiring, releasing]) {
+      expect([
+        sent.slice(0, -1).filter(isAboutLimiters),
+        sent.filter((sql) => sql.includes("has_flow")).length,
+      ]).toEqual([[], 1]);
     }
     expect((await database.sentBy(() => look(store))).length).toBe(1);
     expect((await database.sentBy(() => extend(store, []))).length).toBe(1);
@@ -140,7 +142,7 @@ describe("a database without flow control", () => {
     await step(store, { releases: acquired.map((job) => finish(job)) });
     await store.cleanup({ now: T0, limit: 10 });
     await look(store);
-    expect(await gates()).toEqual([]);
+    expect(await limiters()).toEqual([]);
     expect((await database.sentBy(() => step(store))).length).toBe(3);
   });
 });
@@ -164,30 +166,30 @@ describe("a task with limits", () => {
     expect(new Set(counts.filter((_, place) => place % 2 === 1)).size).toBe(1);
   });
 
-  test("leaves no trace of turns in what people see, nor a forgotten gate", async () => {
+  test("leaves no trace of turns in what people see, nor a forgotten limiter", async () => {
     await store.putTasks([makeTask({ fair: true })]);
     await store.addJobs([keyed("a", "k", { runAt: T0 - 5 }), keyed("b", "l", { runAt: T0 - 3 })]);
     await take(store, { queues: [{ executor: "none", taskId: "task" }] });
     expect((await store.inspect(T0)).oldestDueJob).toMatchObject({ runAt: T0 - 5 });
-    await database.rows("UPDATE escapement_gates SET wake_at = NULL");
+    await database.rows("UPDATE escapement_key_limiters SET dirty_since = NULL");
     await store.addJobs(makeJobs(40, { concurrencyKey: "k" }));
     await take(store, { limit: 10 });
-    await database.rows("UPDATE escapement_gates SET wake_at = NULL");
+    await database.rows("UPDATE escapement_key_limiters SET dirty_since = NULL");
     await store.cleanup({ now: T0, limit: 10 });
     expect((await look(store)).hasReady).toBe(true);
     expect((await take(store)).acquired.length).toBeGreaterThan(6);
   });
 
-  test("keeps its gates as long as they have jobs, a pause or a debt of tokens, and a minute longer", async () => {
+  test("keeps its limiters as long as they have jobs, a pause or a debt of tokens, and a minute longer", async () => {
     await store.putTasks([makeTask({ rateLimit: { limit: 1, perMs: 1000, burst: 1 } })]);
     await store.pauseTask({ taskId: "task", key: "paused", paused: true, now: T0 });
     await store.addJobs([keyed("a", "k"), keyed("late", "later", { runAt: T0 + 90_000 })]);
     const { acquired } = await take(store);
     await step(store, { releases: acquired.map((job) => finish(job)) });
     await store.cleanup({ now: T0 + 60_999, limit: 10 });
-    expect(await gates()).toEqual(["", "k", "later", "paused"]);
+    expect(await limiters()).toEqual(["", "k", "later", "paused"]);
     await store.cleanup({ now: T0 + 61_000, limit: 10 });
-    expect(await gates()).toEqual(["", "later", "paused"]);
+    expect(await limiters()).toEqual(["", "later", "paused"]);
   });
 });
 
@@ -318,7 +320,7 @@ describe("a store that has not seen flow control yet", () => {
   });
 });
 
-describe("a store that has seen keys alone", () => {
+describe("a store that has seen limits of keys", () => {
   let stale: SqlDataStore;
   beforeEach(async () => {
     stale = await database.open();
@@ -329,19 +331,6 @@ describe("a store that has seen keys alone", () => {
       stale,
       acquired.map((job) => finish(job)),
     );
-  });
-
-  test("keeps no account of tokens and turns, nor asks when the next token comes", async () => {
-    const isAboutRates = (sql: string): boolean => /\btat\b|\bturn = |rate_limit|min\(wake_at\)/.test(sql);
-    await store.addJobs([keyed("a", "k"), keyed("b", "k")]);
-    let held: readonly JobRecord[] = [];
-    const acquiring = await database.sentBy(async () => {
-      held = (await step(stale)).acquired;
-    });
-    const releasing = await database.sentBy(() => step(stale, { releases: held.map((job) => finish(job)) }));
-    const looking = await database.sentBy(() => look(stale));
-    expect(held.map(({ id }) => id)).toEqual(["a"]);
-    expect([...acquiring, ...releasing, ...looking].filter(isAboutRates)).toEqual([]);
   });
 
   test("keeps to a rate in its first step, and tells when the next token comes", async () => {
@@ -432,7 +421,7 @@ describe("ready jobs that a process added which had not seen the limits of their
     await store.addJobs([makeJob({ id: "f" })]);
     expect((await look(store)).hasReady).toBe(true);
     expect(await drained()).toEqual([["a"], ["b"], ["c"], ["d"], ["e"], ["f"]]);
-    expect(await database.rows("SELECT tat / 1000 AS n FROM escapement_gates")).toEqual([{ n: T0 / 1000 + 6 }]);
+    expect(await database.rows("SELECT tat / 1000 AS n FROM escapement_key_limiters")).toEqual([{ n: T0 / 1000 + 6 }]);
   });
 
   test("obey a rate in a step that is repeated", async () => {
@@ -477,6 +466,18 @@ describe("ready jobs that a process added which had not seen the limits of their
 });
 
 describe("a rate", () => {
+  test("is known to whoever looks after another store has added a job with a key", async () => {
+    await store.putTasks([makeTask({ rateLimit: { limit: 1, perMs: 1000, burst: 1 } })]);
+    await store.addJobs([keyed("a", "k")]);
+    const { acquired } = await take(store);
+    await step(store, { releases: acquired.map((job) => finish(job)) });
+    await (await database.open()).addJobs([keyed("b", "k")]);
+    // Only a step can tell when the next token comes.
+    expect(await look(store)).toMatchObject({ hasReady: true, nextRunAt: null });
+    expect(await take(store)).toMatchObject({ acquired: [], hasReady: false, nextRunAt: T0 + 1000 });
+    expect(await look(store)).toMatchObject({ hasReady: false, nextRunAt: T0 + 1000 });
+  });
+
   test("that changes lets the next job start the new rate's time after the last", async () => {
     await store.putTasks([makeTask({ rateLimit: { limit: 3, perMs: 3_600_000, burst: 1 } })]);
     await store.addJobs(makeJobs(5));

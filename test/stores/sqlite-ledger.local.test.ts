@@ -331,7 +331,7 @@ describe("the query plans of the ledger", () => {
   );
 
   test("runs and skips find their book by the id of the schedule; skips alone read its row", async () => {
-    const { enterRuns, enterHeldRuns, enterLost, enterLostAware, enterCancelled, enterDoomed } = statements;
+    const { enterRuns, enterHeldRuns, enterLost, enterCancelled, enterDoomed } = statements;
     const { enterSkips, enterReplaced, enterUnmade } = statements;
     for (const sql of [enterRuns, enterReplaced, enterUnmade]) {
       expect(await planOfStatement(sql)).toEqual([`SEARCH b ${byId}`]);
@@ -349,7 +349,7 @@ describe("the query plans of the ledger", () => {
     expect(plan.map((row) => row.detail)).toContainEqual(
       expect.stringMatching(/^SEARCH j USING COVERING INDEX escapement_jobs_schedule /),
     );
-    for (const sql of [enterHeldRuns, enterLost, enterLostAware, enterCancelled, enterDoomed]) {
+    for (const sql of [enterHeldRuns, enterLost, enterCancelled, enterDoomed]) {
       expect(await planOfStatement(sql)).toContain(`SEARCH escapement_books ${byId}`);
     }
   });

@@ -6,10 +6,10 @@ import { lazily } from "./lazily.ts";
 import { openAlarmsAsJson, openAlarmsColumn } from "./ledger/alarms.ts";
 import { INSPECTED_JOBS_MAX, INSPECTED_QUEUES_MAX, INSPECTED_SCHEDULES_MAX } from "./limits.ts";
 import { jsonArray, numberOrNull } from "./rows.ts";
-import { IS_HELD_OR_BLOCKED, JOB_STATE, type TableNames } from "./schema/schema.ts";
+import { IS_BLOCKED_OR_DEPENDENT, JOB_STATE, type TableNames } from "./schema/schema.ts";
 import { openAlarms } from "./step/looks.ts";
 
-const { delayed, ready, leased, held } = JOB_STATE;
+const { delayed, ready, leased, blocked } = JOB_STATE;
 
 export interface InspectionStatements {
   readonly inspect: string;
@@ -98,21 +98,21 @@ function countsByTask({ jobs }: TableNames): string {
     `WHERE state = ${leased} AND acquired_until > 0 GROUP BY +task_id), ids (id) AS (SELECT ${next("''")} ` +
     `UNION ALL SELECT ${next("ids.id")} FROM ids WHERE ids.id IS NOT NULL) ` +
     `SELECT json_group_array(json_array(id, min(${WAITING.map(count).join(" + ")} + held, ${INSPECTED_JOBS_MAX}), ` +
-    `running, held)) FROM (SELECT t.id, coalesce(r.n, 0) AS running, ${count(IS_HELD_OR_BLOCKED)} AS held ` +
+    `running, held)) FROM (SELECT t.id, coalesce(r.n, 0) AS running, ${count(IS_BLOCKED_OR_DEPENDENT)} AS held ` +
     "FROM ids t LEFT JOIN running r ON r.task_id = t.id WHERE t.id IS NOT NULL ORDER BY t.id) t"
   );
 }
 
 const WAITING = [`state = ${ready}`, `state = ${delayed}`];
 /** The condition of the index that has the jobs that are held or blocked, among others. */
-const IS_KEYED = `(concurrency_key IS NOT NULL OR ${IS_HELD_OR_BLOCKED})`;
+const IS_KEYED = `(concurrency_key IS NOT NULL OR ${IS_BLOCKED_OR_DEPENDENT})`;
 
 /**
  * The index of ready jobs has their turn and `run_at` behind task, executor and priority. So the oldest job of each
  * combination of these is the first of the combination, and from each combination one search leads to the next. That
- * of held jobs has it behind task, concurrency key and priority; every task that has held jobs has gates.
+ * of blocked jobs has it behind task, concurrency key and priority; every task that has blocked jobs has limiters.
  */
-function oldestDueJob({ jobs, gates }: TableNames): string {
+function oldestDueJob({ jobs, keyLimiters }: TableNames): string {
   const first = (condition: string): string =>
     `(SELECT seq FROM ${jobs} WHERE state = ${ready} AND ${condition} ` +
     "ORDER BY task_id, executor, priority DESC, turn, run_at, seq LIMIT 1)";
@@ -121,23 +121,23 @@ function oldestDueJob({ jobs, gates }: TableNames): string {
     "task_id = j.task_id AND executor > j.executor",
     "task_id > j.task_id",
   ];
-  const firstHeld = (condition: string): string =>
-    `(SELECT seq FROM ${jobs} WHERE state = ${held} AND concurrency_key IS NOT NULL AND ${condition} ` +
+  const firstBlocked = (condition: string): string =>
+    `(SELECT seq FROM ${jobs} WHERE state = ${blocked} AND concurrency_key IS NOT NULL AND ${condition} ` +
     "ORDER BY concurrency_key, priority DESC, run_at, seq LIMIT 1)";
-  const nextHeld = [
+  const nextBlocked = [
     "task_id = j.task_id AND concurrency_key = j.concurrency_key AND priority < j.priority",
     "task_id = j.task_id AND concurrency_key > j.concurrency_key",
   ];
   const nextTask = (after: string): string =>
-    `(SELECT task_id FROM ${gates} WHERE task_id > ${after} ORDER BY task_id LIMIT 1)`;
+    `(SELECT task_id FROM ${keyLimiters} WHERE task_id > ${after} ORDER BY task_id LIMIT 1)`;
   const oldest = `SELECT j.id, j.task_id, j.run_at FROM ${jobs} j`;
   return (
     // The last task is null, and stands for the jobs that are ready.
-    `WITH RECURSIVE gated (id) AS (SELECT ${nextTask("''")} ` +
-    `UNION ALL SELECT ${nextTask("gated.id")} FROM gated WHERE gated.id IS NOT NULL), ` +
+    `WITH RECURSIVE limited (id) AS (SELECT ${nextTask("''")} ` +
+    `UNION ALL SELECT ${nextTask("limited.id")} FROM limited WHERE limited.id IS NOT NULL), ` +
     `heads (seq) AS (SELECT CASE WHEN id IS NULL THEN ${first("task_id > ''")} ` +
-    `ELSE ${firstHeld("task_id = gated.id")} END FROM gated UNION ALL SELECT CASE j.state WHEN ${held} ` +
-    `THEN coalesce(${nextHeld.map(firstHeld).join(", ")}) ELSE coalesce(${next.map(first).join(", ")}) END ` +
+    `ELSE ${firstBlocked("task_id = limited.id")} END FROM limited UNION ALL SELECT CASE j.state WHEN ${blocked} ` +
+    `THEN coalesce(${nextBlocked.map(firstBlocked).join(", ")}) ELSE coalesce(${next.map(first).join(", ")}) END ` +
     `FROM heads h CROSS JOIN ${jobs} j ON j.seq = h.seq LIMIT ${INSPECTED_QUEUES_MAX}) ` +
     "SELECT json_group_array(json_array(id, task_id, run_at)) FROM (SELECT id, task_id, run_at FROM (" +
     `SELECT * FROM (${oldest} WHERE j.state = ${delayed} AND j.run_at <= ?1 ` +

@@ -41,9 +41,9 @@ export const REMOTE_TIMEOUT_MS_DEFAULT = 10_000;
  *  by gigabytes. */
 export const OPERATIONS_PER_YIELD = 64;
 
-/** Delayed jobs that become ready in one step. Bounds the time under the write lock when very many jobs are due at
+/** Delayed jobs that become due in one step. Bounds the time under the write lock when very many jobs are due at
  *  once. The other jobs follow in the next steps. */
-export const PROMOTIONS_PER_STEP_MAX = 5000;
+export const DUE_PER_STEP_MAX = 5000;
 
 /** How many due delayed jobs a look searches for jobs of its queues, because a look cannot make jobs ready. When there
  *  are more such jobs, the look answers that there is a job to run, and the next step makes the jobs ready. */
@@ -53,10 +53,10 @@ export const DUE_DELAYED_SEEN_MAX = 1000;
  *  leases are lost, nothing is leased, so that the next step comes at once. */
 export const RECOVERIES_PER_STEP_MAX = 1000;
 
-/** Jobs that one write cancels because of their parents, and links between jobs that it removes. Bounds the write's
- *  time under the write lock, and its answer. While there is more, looks say that there is something to do. */
+/** Jobs that one write cancels because of their parents, and dependencies that it resolves. Bounds the write's time
+ *  under the write lock, and its answer. While there is more, looks say that there is something to do. */
 export const DESCENDANTS_PER_STEP_MAX = 1000;
-export const SETTLED_LINKS_PER_STEP_MAX = 2000;
+export const RESOLVED_PER_STEP_MAX = 2000;
 
 /** How long a store that knows of nothing that can be overdue does not ask again, in milliseconds: others may have
  *  added a schedule that expects something. */
@@ -141,19 +141,15 @@ export const FEW_JOBS_MAX = 1000;
 /** Most statements that read one page. A filter that takes few of very many rows then gives a short page. */
 export const WALKS_PER_PAGE_MAX = 10;
 
-/** Gates that one statement of admission looks at. The others stay woken, and follow in the next steps. */
-export const GATES_PER_STATEMENT_MAX = 500;
+/** Key limiters that one statement of admission looks at. The others stay dirty, and follow in the next steps. */
+export const LIMITERS_PER_STATEMENT_MAX = 500;
 
-/** About how many held jobs one statement promotes, and how many of one key at least if the limits allow them. */
+/** About how many blocked jobs one statement admits, and how many of one key at least if the limits allow them. */
 export const ADMISSIONS_PER_STATEMENT = 1000;
 export const ADMISSIONS_PER_KEY_MIN = 16;
 
-/** Most jobs of a key of a fair task that are promoted and wait. More would make an urgent job of the key wait. */
-export const FAIR_PROMOTED_MAX = 16;
-
-/** How far in the past the `wake_at` of a gate is that is to be looked at at once, in milliseconds. So it is in the
- *  past for a scheduler whose clock is behind, too, and the gate that was woken first is the first. */
-export const WOKEN_AGO_MS = 1_000_000_000_000;
+/** Most jobs of a key of a fair task that are admitted and wait. More would make an urgent job of the key wait. */
+export const FAIR_ADMITTED_MAX = 16;
 
 /** More jobs than any key may run. */
 export const UNLIMITED = 1_000_000_000;

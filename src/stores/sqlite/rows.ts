@@ -258,12 +258,12 @@ export function newJobRow(job: NewJobRecord): (string | number | null)[] {
 /** How many columns {@link newJobRow} has. */
 export const NEW_JOB_ROW_LENGTH = 16;
 
-/** The state of a new job (see `JOB_STATE`), unless the key of its task (`own_key`) becomes its key: blocked if the job
- *  has parents, delayed if its `runAt` is later than its addition, else held or ready. */
+/** The state of a new job (see `JOB_STATE`), unless the key of its task (`own_key`) becomes its key: dependent if the
+ *  job has parents, delayed if its `runAt` is later than its addition, else blocked or ready. */
 export function newJobState(job: JobRecord): number {
-  if (hasParents(job)) return JOB_STATE.blocked;
+  if (hasParents(job)) return JOB_STATE.dependent;
   if (job.runAt > job.createdAt) return JOB_STATE.delayed;
-  return job.concurrencyKey === undefined ? JOB_STATE.ready : JOB_STATE.held;
+  return job.concurrencyKey === undefined ? JOB_STATE.ready : JOB_STATE.blocked;
 }
 
 /** As JSON. The text is put together by hand, because to make an object without null first, and its text then, costs
@@ -307,8 +307,8 @@ function turnOf(row: JobRow): number {
 
 /** What holds a job in this state; undefined for nothing. */
 export function heldByOf(state: number): JobRecord["heldBy"] {
-  if (state === JOB_STATE.blocked) return "parents";
-  return state === JOB_STATE.held ? "limit" : undefined;
+  if (state === JOB_STATE.dependent) return "parents";
+  return state === JOB_STATE.blocked ? "limit" : undefined;
 }
 
 export function toJob(row: JobRow): JobRecord {

@@ -1,15 +1,15 @@
-import {
-  type AdmissionStatements,
-  admissionStatements,
-  type CaptureStatements,
-  captureStatements,
-} from "./flow/admission-statements.ts";
+import { type AdmissionStatements, admissionStatements } from "./flow/admission.ts";
 import { type TaskStatements, taskStatements } from "./flow/tasks.ts";
 import { type InspectionStatements, inspectionStatements } from "./inspection.ts";
 import { type AcquisitionStatements, acquisitionStatements } from "./jobs/acquisition.ts";
-import { type ChainStatements, chainStatements } from "./jobs/chains.ts";
+import { type DependencyStatements, dependencyStatements } from "./jobs/dependencies.ts";
 import { type JobStatements, jobStatements } from "./jobs/job-statements.ts";
-import { type RecoveryStatements, recoveryStatements } from "./jobs/recovery-statements.ts";
+import {
+  type CancellationStatements,
+  cancellationStatements,
+  type RecoveryStatements,
+  recoveryStatements,
+} from "./jobs/recovery.ts";
 import { type ReleaseStatements, releaseStatements } from "./jobs/releases.ts";
 import { type ResultStatements, resultStatements } from "./jobs/results.ts";
 import { joined } from "./lazily.ts";
@@ -18,7 +18,7 @@ import { type ChangeStatements, changeStatements } from "./ledger/change-stateme
 import { type LifeStatements, lifeStatements } from "./ledger/changes.ts";
 import type { LedgerSwitch } from "./ledger/entries.ts";
 import { type BookStatements, bookStatements } from "./ledger/occurrences.ts";
-import { type PlanStatements, planStatements } from "./schedules/plan-statements.ts";
+import { type PlanStatements, planStatements } from "./schedules/plans.ts";
 import { type ScheduleStatements, scheduleStatements } from "./schedules/schedule-statements.ts";
 import { type ZoneRulesStatements, zoneRulesStatements } from "./schedules/zone-rules.ts";
 import type { TableNames } from "./schema/schema.ts";
@@ -40,8 +40,8 @@ export interface Statements
     PlanStatements,
     AcquisitionStatements,
     AdmissionStatements,
-    CaptureStatements,
-    ChainStatements,
+    DependencyStatements,
+    CancellationStatements,
     InspectionStatements,
     BookStatements,
     ChangeStatements,
@@ -62,8 +62,8 @@ export function makeStatements(names: TableNames, keepsLedger = true): Statement
     planStatements(names),
     acquisitionStatements(names),
     admissionStatements(names),
-    captureStatements(names),
-    chainStatements(names),
+    dependencyStatements(names),
+    cancellationStatements(names),
     inspectionStatements(names),
     bookStatements(names),
     changeStatements(names),

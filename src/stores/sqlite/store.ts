@@ -16,7 +16,7 @@ import type { ZoneRulesStore } from "../zone-rules.ts";
 import { Connection, type TripCount } from "./driver/connection.ts";
 import type { SqlDriver, SqlStatement } from "./driver/driver.ts";
 import type { RetryLimits } from "./driver/retry-limits.ts";
-import type { Awareness } from "./flow/awareness.ts";
+import type { FlowState } from "./flow/key-limiters.ts";
 import { SqliteTasks } from "./flow/tasks.ts";
 import { inspect } from "./inspection.ts";
 import { SqliteJobs } from "./jobs/jobs.ts";
@@ -282,16 +282,16 @@ export class SqlDataStore implements contract.DataStore {
       if (this.#isToReset) await this.#reset(connection, names, now);
       const statements = makeStatements(names, this.ledger !== null);
       const schema = new SchemaCheck(connection, names, now);
-      const awareness: Awareness = { flow: "none", isTold: false };
+      const flow: FlowState = { flow: "off", isTold: false };
       const cleanUp = new CleanUp(statements, this.ledger?.limits ?? null);
       this.#open ??= {
         connection,
         schema,
-        tasks: new SqliteTasks(connection, statements, awareness),
+        tasks: new SqliteTasks(connection, statements, flow),
         schedules: new SqliteSchedules(connection, statements),
-        jobs: new SqliteJobs(connection, statements, awareness),
+        jobs: new SqliteJobs(connection, statements, flow),
         leases: new SqliteLeases(connection, statements),
-        steps: new SqliteSteps(connection, schema, { statements, names, awareness, cleanUp }),
+        steps: new SqliteSteps(connection, schema, { statements, names, flow, cleanUp }),
         results: new SqliteResults(connection, statements),
         cleanUp,
         ledger: {

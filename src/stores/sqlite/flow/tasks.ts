@@ -12,8 +12,7 @@ import { PAUSES_MAX } from "../limits.ts";
 import { hasFlowControl, jsonRecords, numberOrNull, type TaskRow, taskAsJson, taskRow, toTask } from "../rows.ts";
 import { JOB_STATE, REMOVED, type TableNames } from "../schema/schema.ts";
 
-import type { Awareness } from "./awareness.ts";
-import { wakeGates } from "./gate-sql.ts";
+import { becomesDirty, type FlowState, markDirty } from "./key-limiters.ts";
 
 type Statements = TaskStatements & ChangeStatements & LedgerSwitch;
 
@@ -21,24 +20,24 @@ type Statements = TaskStatements & ChangeStatements & LedgerSwitch;
 export class SqliteTasks {
   readonly #connection: Connection;
   readonly #statements: Statements;
-  readonly #awareness: Awareness;
+  readonly #flow: FlowState;
 
-  constructor(connection: Connection, statements: Statements, awareness: Awareness) {
+  constructor(connection: Connection, statements: Statements, flow: FlowState) {
     this.#connection = connection;
     this.#statements = statements;
-    this.#awareness = awareness;
+    this.#flow = flow;
   }
 
   async put(tasks: readonly TaskRecord[]): Promise<TaskChange[]> {
     if (tasks.length === 0) return [];
-    if (tasks.some(hasFlowControl)) this.#awareness.flow = "all";
-    const { getTasksById, putTasks, openOwnGates, wakeRelimited, rekeyJobs, holdRelimited, settleTasks } =
+    if (tasks.some(hasFlowControl)) this.#flow.flow = "on";
+    const { getTasksById, putTasks, makeLimitersOfTasks, changeLimiters, rekeyJobs, blockJobs, forgetFormer } =
       this.#statements;
     const ids = JSON.stringify(tasks.map((task) => task.id));
     const [existing] = await this.#connection.write(() => [
       statement(getTasksById, ids),
       ...rowParameters(tasks.map(taskRow)).map(({ text }) => statement(putTasks, text)),
-      ...[openOwnGates, wakeRelimited, rekeyJobs, holdRelimited, settleTasks].map((sql) => statement(sql, ids)),
+      ...[makeLimitersOfTasks, changeLimiters, rekeyJobs, blockJobs, forgetFormer].map((sql) => statement(sql, ids)),
     ]);
     const known = new Map(jsonRecords<TaskRow>(existing).map((row) => [row[0][0], toTask(row)]));
     return tasks.map((given) => {
@@ -69,8 +68,8 @@ export class SqliteTasks {
 
   async pause(request: TaskPauseRequest): Promise<boolean> {
     const { taskId, key, paused } = request;
-    this.#awareness.flow = "all";
-    const { pauseTask, openGateOfTask, pauseGatesOfTask, pauseKey, holdPaused } = this.#statements;
+    this.#flow.flow = "on";
+    const { pauseTask, makeLimiterOfTask, pauseLimiters, pauseKey, blockPaused } = this.#statements;
     const isPaused = paused ? 1 : 0;
     const noted = notePause(this.#statements, request);
     const answers = await this.#connection.write(() =>
@@ -78,10 +77,10 @@ export class SqliteTasks {
         ? [
             ...noted,
             statement(pauseTask, taskId, isPaused),
-            statement(openGateOfTask, taskId),
-            statement(pauseGatesOfTask, taskId, isPaused),
+            statement(makeLimiterOfTask, taskId),
+            statement(pauseLimiters, taskId, isPaused),
           ]
-        : [...noted, statement(pauseKey, taskId, isPaused, key), statement(holdPaused, taskId, key)],
+        : [...noted, statement(pauseKey, taskId, isPaused, key), statement(blockPaused, taskId, key)],
     );
     return answers[noted.length]?.length === 1;
   }
@@ -95,41 +94,41 @@ export class SqliteTasks {
   }
 }
 
-const { ready, held } = JOB_STATE;
+const { ready, blocked } = JOB_STATE;
 
 /** The statements about tasks, their limits and their pauses. A comment before each statement lists its arguments. */
 export interface TaskStatements {
   readonly getTasksById: string;
   readonly putTasks: string;
-  readonly openOwnGates: string;
-  readonly wakeRelimited: string;
+  readonly makeLimitersOfTasks: string;
+  readonly changeLimiters: string;
   readonly rekeyJobs: string;
-  readonly holdRelimited: string;
-  readonly settleTasks: string;
+  readonly blockJobs: string;
+  readonly forgetFormer: string;
   readonly getTasks: string;
   readonly getTask: string;
   readonly isTaskInUse: string;
   readonly removeTask: string;
   readonly unpauseRemoved: string;
   readonly pauseTask: string;
-  readonly openGateOfTask: string;
-  readonly pauseGatesOfTask: string;
+  readonly makeLimiterOfTask: string;
+  readonly pauseLimiters: string;
   readonly pauseKey: string;
-  readonly holdPaused: string;
+  readonly blockPaused: string;
   readonly getTaskPauses: string;
 }
 
 export function taskStatements(names: TableNames): TaskStatements {
-  const { tasks, schedules, jobs, gates } = names;
+  const { tasks, schedules, jobs, keyLimiters } = names;
   const record = `${taskAsJson(tasks)} AS record`;
   const isInUse =
     `EXISTS (SELECT 1 FROM ${schedules} WHERE task_id = ?1) ` +
     `OR EXISTS (SELECT 1 FROM ${jobs} WHERE ${isJobOfTask("?1")})`;
-  const relimited = `json_each(?1) e CROSS JOIN ${tasks} t ON t.id = e.value`;
+  const changed = `json_each(?1) e CROSS JOIN ${tasks} t ON t.id = e.value`;
   const ownKey = `(SELECT own_key FROM ${tasks} WHERE id = ${jobs}.task_id)`;
   const isTask = `id = ?1 AND declaration IS NOT ${REMOVED}`;
-  const wakeUnlessPaused = "CASE WHEN ?2 = 0 THEN 0 END";
-  const toHeld = `state = ${held}, turn = NULL`;
+  const dirtyUnlessPaused = "CASE WHEN ?2 = 0 THEN 0 END";
+  const toBlocked = `state = ${blocked}, turn = NULL`;
   const isLimited = "(max_running_per_key IS NOT NULL OR rate_limit IS NOT NULL OR fair = 1)";
   const setPaused = (paused: string): string => `paused = ${paused}, limited = (${paused} = 1 OR ${isLimited})`;
 
@@ -141,24 +140,24 @@ export function taskStatements(names: TableNames): TaskStatements {
     // ?1 rows of taskRow
     putTasks: () => putTasks(tasks),
     // The next five follow putTasks, in this order, and concern the tasks whose limits it changed. ?1 ids.
-    openOwnGates: () =>
-      wakeGates(names, `SELECT t.id, '', 0 FROM ${relimited} WHERE t.former IS NOT NULL AND t.limited = 1`),
+    makeLimitersOfTasks: () =>
+      markDirty(names, `SELECT t.id, '', 0 FROM ${changed} WHERE t.former IS NOT NULL AND t.limited = 1`),
     // With another rate, the next job starts the new rate's time after the last; after a burst, nobody knows the last.
-    wakeRelimited: () =>
-      `UPDATE ${gates} SET wake_at = 0, tat = CASE ` +
+    changeLimiters: () =>
+      `UPDATE ${keyLimiters} SET ${becomesDirty("0")}, tat = CASE ` +
       "WHEN t.rate_limit = t.former->>1 AND t.rate_per = t.former->>2 AND t.rate_burst = t.former->>3 THEN tat " +
       "WHEN t.rate_burst = 1 AND t.former->>3 = 1 " +
       "THEN (tat - (t.former->>2)) / (t.former->>1) * t.rate_limit + t.rate_per END " +
-      `FROM ${relimited} WHERE t.former IS NOT NULL AND ${gates}.task_id = t.id`,
+      `FROM ${changed} WHERE t.former IS NOT NULL AND ${keyLimiters}.task_id = t.id`,
     rekeyJobs: () =>
       `UPDATE ${jobs} SET concurrency_key = ${ownKey}, turn = NULL, ` +
-      `state = CASE WHEN state = ${held} AND ${ownKey} IS NULL THEN ${ready} ELSE state END ` +
-      `WHERE seq IN (SELECT j.seq FROM ${relimited} CROSS JOIN ${jobs} j ON ${isJobOfTask("t.id")} ` +
+      `state = CASE WHEN state = ${blocked} AND ${ownKey} IS NULL THEN ${ready} ELSE state END ` +
+      `WHERE seq IN (SELECT j.seq FROM ${changed} CROSS JOIN ${jobs} j ON ${isJobOfTask("t.id")} ` +
       "WHERE t.former IS NOT NULL AND t.own_key IS NOT t.former->>0 AND coalesce(j.concurrency_key, '') = '')",
-    holdRelimited: () =>
-      `UPDATE ${jobs} SET ${toHeld} FROM ${relimited} WHERE t.former IS NOT NULL AND ${jobs}.task_id = t.id ` +
+    blockJobs: () =>
+      `UPDATE ${jobs} SET ${toBlocked} FROM ${changed} WHERE t.former IS NOT NULL AND ${jobs}.task_id = t.id ` +
       `AND ${jobs}.concurrency_key IS NOT NULL AND ${jobs}.state = ${ready}`,
-    settleTasks: () =>
+    forgetFormer: () =>
       `UPDATE ${tasks} SET former = NULL WHERE id IN (SELECT value FROM json_each(?1)) AND former NOTNULL`,
     // ?1 id to start after
     getTasks: () => `SELECT ${record} FROM ${tasks} WHERE id > ?1 AND declaration IS NOT ${REMOVED} ORDER BY id`,
@@ -170,29 +169,29 @@ export function taskStatements(names: TableNames): TaskStatements {
       `WHERE ${isTask} AND NOT (${isInUse}) RETURNING id`,
     // ?1 id. Follows removeTask.
     unpauseRemoved: () =>
-      `UPDATE ${gates} SET paused = 0, wake_at = 0 WHERE task_id = ?1 AND paused = 1 ` +
+      `UPDATE ${keyLimiters} SET paused = 0, ${becomesDirty("0")} WHERE task_id = ?1 AND paused = 1 ` +
       `AND EXISTS (SELECT 1 FROM ${tasks} WHERE id = ?1 AND declaration IS ${REMOVED})`,
 
     // ?1 id, ?2 whether to pause. Yields a row if there is such a task; and so does pauseKey.
     pauseTask: () => `UPDATE ${tasks} SET ${setPaused("?2")} WHERE ${isTask} RETURNING id`,
     // ?1 id. Tells looks that there is flow control.
-    openGateOfTask: () => wakeGates(names, `SELECT id, '', 0 FROM ${tasks} WHERE ${isTask}`),
-    // ?1 id, ?2 whether to pause. A gate of a task that goes on is looked at again.
-    pauseGatesOfTask: () =>
-      `UPDATE ${gates} SET wake_at = ${wakeUnlessPaused} WHERE task_id = ?1 ` +
+    makeLimiterOfTask: () => markDirty(names, `SELECT id, '', 0 FROM ${tasks} WHERE ${isTask}`),
+    // ?1 id, ?2 whether to pause. The limiters of a task that goes on are dirty.
+    pauseLimiters: () =>
+      `UPDATE ${keyLimiters} SET dirty_since = ${dirtyUnlessPaused}, admit_at = NULL WHERE task_id = ?1 ` +
       `AND EXISTS (SELECT 1 FROM ${tasks} WHERE ${isTask})`,
     // ?1 id, ?2 whether to pause, ?3 key
     pauseKey: () =>
-      `INSERT INTO ${gates} (task_id, key, paused, wake_at) SELECT id, ?3, ?2, ${wakeUnlessPaused} FROM ${tasks} ` +
-      `WHERE ${isTask} ON CONFLICT (task_id, key) DO UPDATE SET paused = excluded.paused, ` +
-      "wake_at = excluded.wake_at RETURNING key",
-    // ?1 id, ?2 key. Follows pauseKey; nothing promotes jobs of a paused key.
-    holdPaused: () =>
-      `UPDATE ${jobs} SET ${toHeld} WHERE task_id = ?1 AND concurrency_key = ?2 AND state = ${ready} ` +
-      `AND EXISTS (SELECT 1 FROM ${gates} WHERE task_id = ?1 AND key = ?2 AND paused = 1)`,
+      `INSERT INTO ${keyLimiters} (task_id, key, paused, dirty_since) SELECT id, ?3, ?2, ${dirtyUnlessPaused} ` +
+      `FROM ${tasks} WHERE ${isTask} ON CONFLICT (task_id, key) DO UPDATE SET paused = excluded.paused, ` +
+      "dirty_since = excluded.dirty_since, admit_at = NULL RETURNING key",
+    // ?1 id, ?2 key. Follows pauseKey; nothing admits jobs of a paused key.
+    blockPaused: () =>
+      `UPDATE ${jobs} SET ${toBlocked} WHERE task_id = ?1 AND concurrency_key = ?2 AND state = ${ready} ` +
+      `AND EXISTS (SELECT 1 FROM ${keyLimiters} WHERE task_id = ?1 AND key = ?2 AND paused = 1)`,
     getTaskPauses: () =>
       `SELECT id AS task_id, NULL AS key FROM ${tasks} WHERE paused = 1 AND id > '' UNION ALL ` +
-      `SELECT task_id, key FROM ${gates} WHERE paused = 1 AND task_id > '' ` +
+      `SELECT task_id, key FROM ${keyLimiters} WHERE paused = 1 AND task_id > '' ` +
       `ORDER BY task_id, key LIMIT ${PAUSES_MAX}`,
   });
 }

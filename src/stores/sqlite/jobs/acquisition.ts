@@ -1,15 +1,13 @@
 import type { JobCapacity, JobQueue } from "../../data-store.ts";
 import type { SqlValue } from "../driver/driver.ts";
-import { isCaptured } from "../flow/admission-statements.ts";
-import { FLOWS, type FlowControl } from "../flow/awareness.ts";
-import { hasPromotable, isAnyWoken } from "../flow/gate-sql.ts";
+import { type Flow, isAnyDirty, needsAdmission } from "../flow/key-limiters.ts";
 import { lazily } from "../lazily.ts";
 import {
   ACQUIRED_BYTES_MAX,
   ACQUISITION_ARMS_MAX,
   DUE_DELAYED_SEEN_MAX,
+  DUE_PER_STEP_MAX,
   FAR_FUTURE_MS,
-  PROMOTIONS_PER_STEP_MAX,
 } from "../limits.ts";
 import { jobAsJson, sizeInBytes } from "../rows.ts";
 import { JOB_STATE, type TableNames } from "../schema/schema.ts";
@@ -66,7 +64,7 @@ export const FIRST_QUEUE_PARAMETER = 3;
 
 /** Statements that make due jobs ready, and lease jobs. */
 export interface AcquisitionStatements {
-  readonly promote: string;
+  readonly readyDue: string;
   /** By {@link acquisitionName}. */
   readonly acquire: Readonly<Record<string, string>>;
 }
@@ -89,17 +87,19 @@ export function acquisitionStatements(names: TableNames): AcquisitionStatements 
     ...Array.from({ length: ACQUISITION_ARMS_MAX }, (_, index) => index + 1),
   ];
   return lazily<AcquisitionStatements>({
-    // ?1 now. A job with a key is left to promoteAware, which knows how to wake its gate.
-    promote: () =>
+    // ?1 now. Without flow control. A job with a key is left to blockDue, of steps with flow control.
+    readyDue: () =>
       `UPDATE ${jobs} SET state = ${ready} WHERE seq IN (SELECT seq FROM ${jobs} ` +
       `WHERE state = ${delayed} AND run_at <= ?1 AND +concurrency_key IS NULL ` +
-      `ORDER BY run_at LIMIT ${PROMOTIONS_PER_STEP_MAX})`,
+      `ORDER BY run_at LIMIT ${DUE_PER_STEP_MAX})`,
     acquire: () =>
       lazily(
         Object.fromEntries(
-          FLOWS.flatMap((flow) =>
-            [false, true].flatMap((boundsBytes) => forms.map((form) => [flow, boundsBytes, form] as const)),
-          ).map((kind) => [acquisitionName(...kind), () => acquire(names, ...kind)]),
+          (["off", "on"] as const)
+            .flatMap((flow) =>
+              [false, true].flatMap((boundsBytes) => forms.map((form) => [flow, boundsBytes, form] as const)),
+            )
+            .map((kind) => [acquisitionName(...kind), () => acquire(names, ...kind)]),
         ),
       ),
   });
@@ -108,16 +108,15 @@ export function acquisitionStatements(names: TableNames): AcquisitionStatements 
 /**
  * Names a statement that leases jobs.
  *
- * @param flow what the statement heeds
  * @param boundsBytes whether the jobs have at most `ACQUIRED_BYTES_MAX` bytes together
  */
-export function acquisitionName(flow: FlowControl, boundsBytes: boolean, form: QueueForm): string {
+export function acquisitionName(flow: Flow, boundsBytes: boolean, form: QueueForm): string {
   return [flow, boundsBytes, form].join();
 }
 
 /** Leases the first candidates. It leases none while a lease has ended and is not taken back yet, because recovery
  *  comes first. */
-function acquire(names: TableNames, flow: FlowControl, boundsBytes: boolean, form: QueueForm): string {
+function acquire(names: TableNames, flow: Flow, boundsBytes: boolean, form: QueueForm): string {
   const { jobs } = names;
   const [schedulerId, until, stepId] = [0, 1, 2].map(
     (place) => `?${FIRST_QUEUE_PARAMETER + queueParameterCount(form) + place}`,
@@ -133,13 +132,20 @@ function acquire(names: TableNames, flow: FlowControl, boundsBytes: boolean, for
     `UPDATE ${jobs} SET state = ${leased}, acquired_by = ${schedulerId}, acquired_until = ${until}, ` +
     `acquisition_id = ${stepId}, fence = fence + 1 ` +
     `WHERE seq IN (${select(names, `${candidates} ORDER BY ${orderOf(flow)} LIMIT ${limit}`, orderOf(flow, "c."))})` +
-    (flow === "all" ? ` AND ${isCaptured(names)}` : "")
+    (flow === "on" ? ` AND ${hasItsKey(names)}` : "")
   );
 }
 
+/** SQL of whether a ready job has the key that its task gives it, if any (see `backfillKeys`). It is tested after the
+ *  LIMIT: the acquisition may take fewer jobs than it could, and then the look of the same step tells that there is
+ *  more to do. */
+function hasItsKey({ jobs, tasks }: TableNames): string {
+  return `(concurrency_key IS NOT NULL OR (SELECT own_key FROM ${tasks} WHERE id = ${jobs}.task_id) IS NULL)`;
+}
+
 /** Between tasks the age of the jobs counts, see `ageOf`. */
-function orderOf(flow: FlowControl, alias = ""): string {
-  const columns = ["priority DESC", ...(flow === "all" ? ["age", "turn"] : []), "run_at", "seq"];
+function orderOf(flow: Flow, alias = ""): string {
+  const columns = ["priority DESC", ...(flow === "on" ? ["age", "turn"] : []), "run_at", "seq"];
   return columns.map((column) => `${alias}${column}`).join(", ");
 }
 
@@ -157,10 +163,10 @@ function candidatesByBytes({ jobs }: TableNames, candidates: string, order: stri
   );
 }
 
-function candidatesOfFew(names: TableNames, count: number, flow: FlowControl): string {
+function candidatesOfFew(names: TableNames, count: number, flow: Flow): string {
   const kept = columnsOf(flow);
   const arms = fewQueues(count).map(({ taskId, executor }) => {
-    const age = flow === "all" ? `, turn, ${ageOf(names, "", readyIn(taskId, executor))} AS age` : "";
+    const age = flow === "on" ? `, turn, ${ageOf(names, "", readyIn(taskId, executor))} AS age` : "";
     return (
       `SELECT * FROM (SELECT seq, priority, run_at${age} FROM ${names.jobs} WHERE ${readyIn(taskId, executor)} ` +
       `ORDER BY ${IN_QUEUE} LIMIT max(0, min(?2, ${freeSlots(names, taskId, flow)})))`
@@ -169,26 +175,27 @@ function candidatesOfFew(names: TableNames, count: number, flow: FlowControl): s
   return `SELECT ${kept} FROM (${arms.join(" UNION ALL ")})`;
 }
 
-/** The order of the jobs of one queue and priority. Only those of fair tasks have turns. */
+/** The order of the jobs of one queue and priority. Only those of fair tasks have a virtual time. */
 const IN_QUEUE = "priority DESC, turn, run_at, seq";
 
 /** What candidates are put in order by. */
-function columnsOf(flow: FlowControl): string {
-  return flow === "all" ? "seq, priority, run_at, turn, age" : "seq, priority, run_at";
+function columnsOf(flow: Flow): string {
+  return flow === "on" ? "seq, priority, run_at, turn, age" : "seq, priority, run_at";
 }
 
-/** SQL of when a job was due, so that jobs of several tasks can be put in order. All jobs that have a turn of a fair
- *  task count as due when the first of their queue was. `job` is the alias of the job's row, with a dot, or empty. */
+/** SQL of when a job was due, so that jobs of several tasks can be put in order. All jobs that have a virtual time
+ *  of a fair task count as due when the first of their queue was. `job` is the alias of the job's row, with a dot,
+ *  or empty. */
 function ageOf({ jobs }: TableNames, job: string, isInQueue: string): string {
   const first = `SELECT run_at FROM ${jobs} WHERE ${isInQueue} ORDER BY ${IN_QUEUE} LIMIT 1`;
   return `CASE WHEN ${job}turn IS NOT NULL THEN (${first}) ELSE ${job}run_at END`;
 }
 
-function candidatesOfMany(names: TableNames, form: QueueList, flow: FlowControl, stepId: string): string {
+function candidatesOfMany(names: TableNames, form: QueueList, flow: Flow, stepId: string): string {
   const { jobs } = names;
   const isBounded = form === "bounded";
   const isInQueue = readyIn("q.task_id", "q.executor");
-  const age = flow === "all" ? `, j.turn, ${ageOf(names, "j.", isInQueue)} AS age` : "";
+  const age = flow === "on" ? `, j.turn, ${ageOf(names, "j.", isInQueue)} AS age` : "";
   // Most tasks have one slot. Taking the whole limit of every task would read a hundred times the jobs that can be
   // acquired.
   const places = isBounded ? ", q.executor, q.bound" : "";
@@ -201,7 +208,7 @@ function candidatesOfMany(names: TableNames, form: QueueList, flow: FlowControl,
   const first = (rows: string, of: string, order: string, most: string): string =>
     `SELECT ${columnsOf(flow)}${isBounded ? ", executor, bound" : ""} FROM (SELECT *, ` +
     `row_number() OVER (PARTITION BY ${of} ORDER BY ${order}) AS place FROM ${rows}) WHERE place <= ${most}`;
-  const ofTasks = first("candidates", "task_id", flow === "all" ? IN_QUEUE : "priority DESC, run_at, seq", "free");
+  const ofTasks = first("candidates", "task_id", flow === "on" ? IN_QUEUE : "priority DESC, run_at, seq", "free");
   return (
     `WITH ${queues}, candidates AS (${arm("= 1", "1")} UNION ALL ${arm("> 1", "+?2")}) ` +
     (isBounded ? first(`(${ofTasks})`, "executor", orderOf(flow), "bound") : ofTasks)
@@ -210,22 +217,22 @@ function candidatesOfMany(names: TableNames, form: QueueList, flow: FlowControl,
 
 /**
  * SQL that is true when there are jobs of the queues that could be leased now. Jobs that are due and not yet ready
- * count too. After the promotion of a step (`stepId`) such jobs are rare, and any one of them counts, whatever its
- * queue, because the next step makes such jobs ready. A look that heeds flow control also counts held jobs that could
- * be promoted now, of any queue.
+ * count too. At the end of a step (`stepId`) such jobs are rare, and any one of them counts, whatever its
+ * queue, because the next step makes such jobs ready. With flow control, blocked jobs that a step can admit now count
+ * too, whatever their queue.
  */
 export function hasReadyJobs(
   names: TableNames,
   form: QueueForm,
-  { stepId, flow }: { readonly stepId: string | null; readonly flow: FlowControl },
+  { stepId, flow }: { readonly stepId: string | null; readonly flow: Flow },
 ): string {
   const { jobs } = names;
-  const isPromoted = stepId !== null;
+  const endsStep = stepId !== null;
   const due = `FROM ${jobs} WHERE state = ${delayed} AND run_at <= ?1 ORDER BY run_at`;
   const seen = `SELECT task_id, executor ${due} LIMIT ${DUE_DELAYED_SEEN_MAX}`;
   const isWaiting = (taskId: string, executor: string): string => {
     const isReady = `EXISTS (SELECT 1 FROM ${jobs} WHERE ${readyIn(taskId, executor)})`;
-    if (isPromoted) return isReady;
+    if (endsStep) return isReady;
     const isDue = `(SELECT 1 FROM (${seen}) AS seen WHERE seen.task_id = ${taskId} AND seen.executor = ${executor})`;
     return `(${isReady} OR EXISTS ${isDue})`;
   };
@@ -238,11 +245,11 @@ export function hasReadyJobs(
             return `(${isWaiting(taskId, executor)} AND ${freeSlots(names, taskId, flow)} > 0)`;
           })
           .join(" OR ");
-  // A step leaves only those gates woken that have something to promote.
-  const promotable = (of: "keys" | "all"): string => (isPromoted ? isAnyWoken(names) : hasPromotable(names, of));
+  // A step leaves only those limiters dirty that have something to admit.
+  const admission = endsStep ? isAnyDirty(names) : needsAdmission(names);
   return (
-    `${inQueues} OR EXISTS (SELECT 1 ${due} LIMIT 1 OFFSET ${isPromoted ? 0 : DUE_DELAYED_SEEN_MAX})` +
-    (flow === "none" ? "" : ` OR ${promotable(flow)}`)
+    `${inQueues} OR EXISTS (SELECT 1 ${due} LIMIT 1 OFFSET ${endsStep ? 0 : DUE_DELAYED_SEEN_MAX})` +
+    (flow === "off" ? "" : ` OR ${admission}`)
   );
 }
 
@@ -271,7 +278,7 @@ const isLeaseLive = `state = ${leased} AND acquired_until > ?1 AND acquired_unti
 /** How many more jobs of a task may start. Jobs under live leases are counted anew each time: a stored count could
  *  leak. A task without a limit gets one more than the limit of the acquisition. The plus sign keeps SQLite from
  *  counting among all jobs of the task, because fewer jobs are leased. */
-function freeSlots({ jobs, tasks }: TableNames, taskId: string, flow: FlowControl): string {
+function freeSlots({ jobs, tasks }: TableNames, taskId: string, flow: Flow): string {
   const limit = limitOf(tasks, flow);
   return (
     `coalesce((SELECT ${limit} FROM ${tasks} WHERE id = ${taskId}) - (SELECT count(*) FROM ${jobs} ` +
@@ -279,14 +286,10 @@ function freeSlots({ jobs, tasks }: TableNames, taskId: string, flow: FlowContro
   );
 }
 
-/** How many jobs of a task may run, as those see it who heed so much: none where they would have to heed more. */
-function limitOf(table: string, flow: FlowControl): string {
-  const isClosed = {
-    none: `${table}.limited = 1`,
-    keys: `${table}.paused = 1 OR ${table}.own_key IS NOT NULL`,
-    all: `${table}.paused = 1`,
-  };
-  return `CASE WHEN ${isClosed[flow]} THEN 0 ELSE ${table}.max_running_jobs END`;
+/** The task's running limit; 0 for a task that is paused, or that needs flow control where there is none. */
+function limitOf(table: string, flow: Flow): string {
+  const isClosed = flow === "on" ? `${table}.paused = 1` : `${table}.limited = 1`;
+  return `CASE WHEN ${isClosed} THEN 0 ELSE ${table}.max_running_jobs END`;
 }
 
 /** A job that was once found to be due stays ready, even for a scheduler whose clock is behind. */
@@ -297,7 +300,7 @@ function readyIn(taskId: string, executor: string): string {
 /** The queues of ?3 with the free slots of their tasks, as the table `q`; and with what is left of the bounds of their
  *  executors (`bound`), where these have bounds, after what a step has leased.
  *  @param stepId SQL of that step; null for a look that ends none */
-function manyQueues({ jobs, tasks }: TableNames, form: QueueList, flow: FlowControl, stepId: string | null): string {
+function manyQueues({ jobs, tasks }: TableNames, form: QueueList, flow: Flow, stepId: string | null): string {
   const limit = limitOf("t", flow);
   const isBounded = form === "bounded";
   const taken =

@@ -8,9 +8,9 @@ import { ALIKE_DETAILS_LENGTH_MAX, STAMPED_BY_JOB_MAX } from "../limits.ts";
 import { type JobRow, jobDetails, jsonRecords, newJobRow, newJobState, toJob } from "../rows.ts";
 import { JOB_STATE } from "../schema/schema.ts";
 import type { Statements } from "../statements.ts";
-import { NewChildren } from "./chains.ts";
+import { NewChildren } from "./dependencies.ts";
 import type { InsertionStatements } from "./job-statements.ts";
-import { isWindowed, WindowedAdditions } from "./windowed-additions.ts";
+import { isWindowed, WindowedAdditions } from "./windows.ts";
 
 export interface AdditionStamp {
   /** The stamp's text. All tries of one batch have the same text, and no other batch has it. */
@@ -64,7 +64,7 @@ export class Additions {
   insertions(): SqlStatement[] {
     const insertions = [
       ...(this.#freesKeys ? this.#insertionsWithFreedKeys() : this.#insertions()),
-      ...this.#wakes(),
+      ...this.#marks(),
       ...this.#stamps(),
       ...this.children.linking(),
     ];
@@ -141,19 +141,19 @@ export class Additions {
 
   #heldAtFirst(): ReadonlyMap<string, HeldBy> {
     if (this.#isPlain) return NOTHING_HELD;
-    return new Map(this.#jobs.filter((job) => newJobState(job) === JOB_STATE.held).map(({ id }) => [id, "limit"]));
+    return new Map(this.#jobs.filter((job) => newJobState(job) === JOB_STATE.blocked).map(({ id }) => [id, "limit"]));
   }
 
-  /** Whoever sees that a gate is there heeds flow control. */
-  #wakes(): SqlStatement[] {
+  /** The limiters that these statements make tell looks that there is flow control. */
+  #marks(): SqlStatement[] {
     if (this.#isPlain) return [];
     const keyed = this.#jobs.flatMap(({ taskId, concurrencyKey, createdAt }) =>
-      concurrencyKey === undefined ? [] : [{ gate: [taskId, concurrencyKey], createdAt }],
+      concurrencyKey === undefined ? [] : [{ limiter: [taskId, concurrencyKey], createdAt }],
     );
     const [first] = keyed;
     if (first === undefined) return [];
-    return rowParameters(keyed.map(({ gate }) => gate)).map(({ text }) =>
-      statement(this.#statements.wakeAdded, text, first.createdAt),
+    return rowParameters(keyed.map(({ limiter }) => limiter)).map(({ text }) =>
+      statement(this.#statements.markAdded, text, first.createdAt),
     );
   }
 

@@ -8,9 +8,9 @@ import { foundIn, type Walk, walkStatement } from "../lists.ts";
 import { existenceChecks, jobAsJson, NEW_JOB_ROW_LENGTH } from "../rows.ts";
 import { hasMissedStart, JOB_STATE, type TableNames } from "../schema/schema.ts";
 import { isJobOfTask } from "./jobs-of-task.ts";
-import { type WindowStatements, windowStatements } from "./window-statements.ts";
+import { type WindowStatements, windowStatements } from "./windows.ts";
 
-const { delayed, ready, leased, held, blocked } = JOB_STATE;
+const { delayed, ready, leased, blocked, dependent } = JOB_STATE;
 
 /** The statements that add jobs which are neither debounced nor added once in a time. */
 export interface InsertionStatements {
@@ -25,7 +25,7 @@ export interface InsertionStatements {
 export interface JobStatements extends WindowStatements {
   readonly insert: InsertionStatements;
   /** The same for jobs without a key in a database that needs no flow control, as far as the store knows. If it needs
-   *  flow control nevertheless, `capture` gives their keys to these jobs. */
+   *  flow control nevertheless, `backfillKeys` gives their keys to these jobs. */
   readonly insertPlainly: InsertionStatements;
   readonly freeKeys: string;
   readonly findExistingJobs: string;
@@ -55,8 +55,8 @@ function newJobValues(state: string): string {
 }
 
 /** Whether a job of `fromRows` has no key of its own, and is admitted nevertheless. Then it is delayed until a step
- *  that heeds flow control finds it due, and wakes its gate. */
-const isAdmitted = `value->>13 IS NULL AND t.own_key IS NOT NULL AND value->>8 <> ${blocked}`;
+ *  with flow control finds it due, and marks its limiter. */
+const isAdmitted = `value->>13 IS NULL AND t.own_key IS NOT NULL AND value->>8 <> ${dependent}`;
 
 /** A comment before each statement lists its arguments; `value` is a row of a JSON parameter. */
 export function jobStatements(names: TableNames): JobStatements {
@@ -127,7 +127,7 @@ export function jobStatements(names: TableNames): JobStatements {
     // ?1 rows [jobId, fence, ...] of the jobs that run, ?2 schedulerId, ?3 now, ?4 incarnation, ?5 the last step whose
     // answer is known, or null. A job that is to be cancelled does not go back to the queue: its lease ends at ?3, so
     // that recovery ends the job.
-    // A job with a key is delayed, so that a step that heeds flow control makes it held, and wakes its gate.
+    // A job with a key is delayed, so that a step with flow control blocks it, and marks its limiter.
     giveUpStrays: () =>
       `UPDATE ${jobs} SET state = CASE WHEN cancel_requested THEN ${leased} ` +
       `WHEN concurrency_key IS NULL THEN ${ready} ELSE ${delayed} END, ` +
@@ -174,7 +174,7 @@ function insertionStatements(names: TableNames, { anyJobs, fromRows, ownKey }: I
     `${anyJobs}${fromRows}NOT ${hasResult("a.value->>0")} ${isNotStamped}ON CONFLICT DO NOTHING`;
   const [keyColumn, keyValue] = ownKey === null ? ["", ""] : [", concurrency_key", `, ${ownKey}`];
   // Nobody knows here whether jobs without a key of their own are admitted, see `isAdmitted`.
-  const state = ownKey === null ? "?5" : `CASE WHEN ?5 = ${blocked} OR ${ownKey} IS NULL THEN ?5 ELSE ${delayed} END`;
+  const state = ownKey === null ? "?5" : `CASE WHEN ?5 = ${dependent} OR ${ownKey} IS NULL THEN ?5 ELSE ${delayed} END`;
   // Columns that stay null are left out, because a client that prepares a statement anew each time pays for each.
   const columns =
     "(id, task_id, executor, priority, run_at, state, fence, failed_attempts, recoveries, cancel_requested, " +
@@ -231,7 +231,7 @@ export function jobWalkOf(filter: JobFilter): [name: string, boolean] {
  * null, ?8 runBefore or null, ?9 search or null.
  */
 function jobLists({ jobs }: TableNames): Readonly<Record<string, string>> {
-  const state = `CASE WHEN t.state = ${leased} THEN 'running' WHEN t.state >= ${held} THEN 'held' ELSE 'queued' END`;
+  const state = `CASE WHEN t.state = ${leased} THEN 'running' WHEN t.state >= ${blocked} THEN 'held' ELSE 'queued' END`;
   const texts = ["id", "task_id", "schedule_id", "idempotency_key", "concurrency_key"];
   const list = {
     table: jobs,

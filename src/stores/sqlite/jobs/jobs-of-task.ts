@@ -1,4 +1,4 @@
-import { IS_HELD_OR_BLOCKED, JOB_STATE } from "../schema/schema.ts";
+import { IS_BLOCKED_OR_DEPENDENT, JOB_STATE } from "../schema/schema.ts";
 
 const { delayed, ready, leased } = JOB_STATE;
 
@@ -9,7 +9,7 @@ export function isJobOfTask(task: string): string {
   const states = [
     `state = ${ready}`,
     `state = ${delayed}`,
-    IS_HELD_OR_BLOCKED,
+    IS_BLOCKED_OR_DEPENDENT,
     `state = ${leased} AND acquired_until > 0`,
   ];
   return `(${states.map((state) => `${state} AND task_id = ${task}`).join(" OR ")})`;

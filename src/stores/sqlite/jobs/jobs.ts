@@ -6,29 +6,29 @@ import { endedWithoutRun } from "../../ended-without-run.ts";
 import type { Connection } from "../driver/connection.ts";
 import { positional, type SqlStatement } from "../driver/driver.ts";
 import { Batch, statement } from "../driver/parameters.ts";
-import type { Awareness } from "../flow/awareness.ts";
+import type { FlowState } from "../flow/key-limiters.ts";
 import { readPage } from "../lists.ts";
 import { type JobRow, jsonRecords, toJob } from "../rows.ts";
 import type { Statements } from "../statements.ts";
 import { AdditionQueue } from "./addition-queue.ts";
 import { type AdditionStamp, Additions, asAdded, insertionsOf, isOrdinary } from "./additions.ts";
-import { settlement, settling } from "./chains.ts";
+import { resolved, resolving } from "./dependencies.ts";
 import { jobWalkOf } from "./job-statements.ts";
 
 /** The jobs of a `SqlDataStore`, except the steps and leases of schedulers. */
 export class SqliteJobs {
   readonly #connection: Connection;
   readonly #statements: Statements;
-  readonly #awareness: Awareness;
+  readonly #flow: FlowState;
   readonly #ids = new IdGenerator();
   readonly #additions = new AdditionQueue((jobs) =>
     this.#connection.isLocal && jobs.every(isOrdinary) ? this.#addOrdinary(jobs) : this.#addOthers(jobs),
   );
 
-  constructor(connection: Connection, statements: Statements, awareness: Awareness) {
+  constructor(connection: Connection, statements: Statements, flow: FlowState) {
     this.#connection = connection;
     this.#statements = statements;
-    this.#awareness = awareness;
+    this.#flow = flow;
   }
 
   add(jobs: readonly NewJobRecord[]): Promise<JobAddition[]> {
@@ -45,8 +45,8 @@ export class SqliteJobs {
 
   /** Whether the database needs no flow control, as far as the store knows. */
   get #needsNoFlow(): boolean {
-    const { flow, isTold } = this.#awareness;
-    return isTold && flow === "none";
+    const { flow, isTold } = this.#flow;
+    return isTold && flow === "off";
   }
 
   /** Nearly no key belongs to a job that has missed its start. The first batch assumes so, and is undone if one
@@ -61,15 +61,14 @@ export class SqliteJobs {
   }
 
   async #addAll(jobs: readonly NewJobRecord[], freesKeys: boolean): Promise<readonly JobAddition[]> {
-    const isAware = this.#awareness.flow !== "none";
-    if (!isAware && jobs.some(({ concurrencyKey }) => concurrencyKey !== undefined)) this.#awareness.flow = "all";
+    if (jobs.some(({ concurrencyKey }) => concurrencyKey !== undefined)) this.#flow.flow = "on";
     const form = { stamp: this.#newStamp(jobs), isPlain: this.#needsNoFlow, freesKeys };
     const additions = new Additions(this.#statements, jobs, form);
     const { children } = additions;
     const batch = new Batch();
     batch.add(additions.insertions());
     const existing = batch.add(additions.search());
-    batch.add(children.isEmpty ? [] : settling(this.#statements, latestOf(jobs)));
+    batch.add(children.isEmpty ? [] : resolving(this.#statements, latestOf(jobs)));
     const found = batch.add(children.search());
     try {
       const results = await this.#connection.write(() => batch.statements);
@@ -121,21 +120,20 @@ export class SqliteJobs {
     return this.#cancel(id, now, true);
   }
 
-  async #cancel(id: string, now: number, isChained: boolean): Promise<CancelReport> {
+  async #cancel(id: string, now: number, hasFamily: boolean): Promise<CancelReport> {
     // An answer can get lost, and then only a stamp tells what the first try found.
     const stamp = this.#connection.isLocal ? null : this.#ids.next(systemClock.now());
-    const { stampCancel, readStamp, requestCancel, keepCancelled, wakeCancelled } = this.#statements;
-    const { keepsLedger, enterCancelled } = this.#statements;
-    const { removeCancelled, removeCancelledParent, noteCancelled, unlinkCancelled } = this.#statements;
+    const { stampCancel, readStamp, requestCancel, keepCancelled, markCancelled, removeCancelled } = this.#statements;
+    const { keepsLedger, enterCancelled, endCancelled, forgetCancelled } = this.#statements;
     const batch = new Batch();
     batch.add(stamp === null ? [] : [statement(stampCancel, id, stamp, now)]);
     const requested = batch.add([statement(requestCancel, id)]);
-    batch.add([statement(keepCancelled, id, now), statement(wakeCancelled, id, now)]);
+    batch.add([statement(keepCancelled, id, now), statement(markCancelled, id, now)]);
     batch.add(keepsLedger ? [statement(enterCancelled, id, now)] : []);
-    batch.add(isChained ? [statement(noteCancelled, id)] : []);
-    const removed = batch.add([statement(isChained ? removeCancelledParent : removeCancelled, id)]);
-    batch.add(isChained ? [statement(unlinkCancelled, id)] : []);
-    const settled = batch.add(isChained ? settling(this.#statements, now) : []);
+    batch.add(hasFamily ? [statement(endCancelled, id)] : []);
+    const removed = batch.add([statement(removeCancelled, id, hasFamily ? 1 : 0)]);
+    batch.add(hasFamily ? [statement(forgetCancelled, id)] : []);
+    const resolution = batch.add(hasFamily ? resolving(this.#statements, now) : []);
     const found = batch.add(stamp === null ? [] : [statement(readStamp, stamp)]);
     const results = await this.#connection.write(() => batch.statements);
     if (stamp === null) {
@@ -149,7 +147,7 @@ export class SqliteJobs {
     const job = toJob(row);
     if (job.acquiredBy !== null) return { status: "requested", taskId: job.taskId, acquiredBy: job.acquiredBy };
     const result = endedWithoutRun(job, "cancelled", now);
-    const { ended } = settlement(settled.of(results), now);
+    const { ended } = resolved(resolution.of(results), now);
     return ended.length === 0 ? { status: "cancelled", result } : { status: "cancelled", result, ended };
   }
 }

@@ -3,14 +3,14 @@ import type { JobRelease, ReleaseStatus, StepRequest } from "../../data-store.ts
 import type { Row, SqlStatement } from "../driver/driver.ts";
 import { guardSql } from "../driver/failures.ts";
 import { instantKey, KEY_ID, KEY_INSTANT, memberParameters, rowParameters, statement } from "../driver/parameters.ts";
-import { wakeGates, wokenAt } from "../flow/gate-sql.ts";
+import { type Flow, markDirty } from "../flow/key-limiters.ts";
 import { lazily } from "../lazily.ts";
 import { booksOf, intoRuns, type LedgerSwitch, placeOf, runColumns, runEntries } from "../ledger/entries.ts";
 import { resultDetails, resultRow } from "../rows.ts";
 import { JOB_STATE, type TableNames } from "../schema/schema.ts";
-import type { ChainStatements } from "./chains.ts";
+import type { DependencyStatements } from "./dependencies.ts";
 
-type Statements = ReleaseStatements & ChainStatements & LedgerSwitch;
+type Statements = ReleaseStatements & DependencyStatements & LedgerSwitch;
 
 type Finish = JobRelease & { kind: "finish" };
 
@@ -18,18 +18,18 @@ type Finish = JobRelease & { kind: "finish" };
 export class Releases {
   readonly #statements: Statements;
   readonly #request: StepRequest;
-  readonly #isAware: boolean;
+  readonly #flow: Flow;
   readonly #finished: Finish[] = [];
   readonly #putBack: JobRelease[] = [];
   readonly #started: JobRelease[] = [];
   /** The first release of each job: a second one does not count. */
   readonly #first = new Map<string, JobRelease>();
 
-  /** @param isAware whether the step heeds flow control. If not, the guards fail for jobs that need it. */
-  constructor(statements: Statements, request: StepRequest, isAware: boolean) {
+  /** @param flow without flow control, a guard undoes the batch for a job that has a concurrency key */
+  constructor(statements: Statements, request: StepRequest, flow: Flow) {
     this.#statements = statements;
     this.#request = request;
-    this.#isAware = isAware;
+    this.#flow = flow;
     for (const release of request.releases) {
       if (this.#first.has(release.jobId)) continue;
       this.#first.set(release.jobId, release);
@@ -50,33 +50,31 @@ export class Releases {
     const { guardChanges } = this.#statements;
     return [
       ...this.#keeping(this.#kept().map(({ result }) => result)),
-      ...this.#entries(!this.#isAware),
-      ...this.#wakes(),
-      ...(hasParents ? this.#notes() : []),
-      ...[...this.#removals(hasParents), ...this.#puttingsBack(), ...this.#marks()].flatMap(({ count, ...one }) => [
+      ...this.#entries(this.#flow === "off"),
+      ...this.#dirtyLimiters(),
+      ...(hasParents ? this.#ends() : []),
+      ...[...this.#removals(hasParents), ...this.#puttingsBack(), ...this.#starts()].flatMap(({ count, ...one }) => [
         one,
         statement(guardChanges, count),
       ]),
     ];
   }
 
-  /** The statements for releases of which some may not count. {@link statuses} tells which do. They heed flow control,
-   *  whatever the jobs are. */
+  /** The statements for releases of which some may not count. {@link statuses} tells which do. The step has flow
+   *  control. */
   exactly(isRepetition: boolean): SqlStatement[] {
     const { schedulerId, stepId } = this.#request;
-    const { releaseStatuses, keepHeldResults } = this.#statements;
+    const { releaseStatuses, keepResultsOfLeased } = this.#statements;
     const kept = rowParameters(this.#kept().map((release) => [...resultRow(release.result), release.fence]));
     return [
       ...this.#jobRows(this.#request.releases).map(({ text }) =>
         statement(releaseStatuses, text, schedulerId, isRepetition ? 1 : 0, stepId),
       ),
-      ...kept.map(({ text }) => statement(keepHeldResults, text, schedulerId)),
+      ...kept.map(({ text }) => statement(keepResultsOfLeased, text, schedulerId)),
       ...this.#entries(false),
-      ...this.#wakes(),
-      ...this.#notes(),
-      ...this.#removals(true).map(({ sql, args }) => ({ sql, args })),
-      ...this.#puttingsBack().map(({ sql, args }) => ({ sql, args })),
-      ...this.#marks().map(({ sql, args }) => ({ sql, args })),
+      ...this.#dirtyLimiters(),
+      ...this.#ends(),
+      ...[...this.#removals(true), ...this.#puttingsBack(), ...this.#starts()].map(({ count: _, ...one }) => one),
     ];
   }
 
@@ -115,35 +113,34 @@ export class Releases {
     );
   }
 
-  /** Tells the children of the jobs that end. */
-  #notes(): SqlStatement[] {
+  /** The statements that write the outcomes of the jobs into the dependencies of their children. */
+  #ends(): SqlStatement[] {
     const rows = this.#finished.map(({ jobId, fence, result }) => [jobId, fence, result.outcome]);
     const { schedulerId } = this.#request;
-    return rowParameters(rows).map(({ text }) => statement(this.#statements.noteFinished, text, schedulerId));
+    return rowParameters(rows).map(({ text }) => statement(this.#statements.endFinished, text, schedulerId));
   }
 
-  /** Whatever becomes of the jobs, their keys may have room afterwards. */
-  #wakes(): SqlStatement[] {
-    if (!this.#isAware) return [];
+  /** Whatever becomes of the jobs, their key limiters may have room afterwards. */
+  #dirtyLimiters(): SqlStatement[] {
+    if (this.#flow === "off") return [];
     const { schedulerId, now } = this.#request;
     return this.#jobRows([...this.#finished, ...this.#putBack]).map(({ text }) =>
-      statement(this.#statements.wakeReleased, text, schedulerId, now),
+      statement(this.#statements.markReleased, text, schedulerId, now),
     );
   }
 
   #removals(hasParents: boolean): Counted[] {
-    const { removeHeld, removeHeldAware, removeHeldParents } = this.#statements;
-    const aware = hasParents ? removeHeldParents : removeHeldAware;
     const rows = this.#finished.map(({ jobId, fence }) => [jobId, fence] as const);
+    const [withKey, withChildren] = [this.#flow === "on" ? 1 : 0, hasParents ? 1 : 0];
     return memberParameters(rows).map(({ text, count }) => ({
       count,
-      ...statement(this.#isAware ? aware : removeHeld, text, this.#request.schedulerId),
+      ...statement(this.#statements.removeFinished, text, this.#request.schedulerId, withKey, withChildren),
     }));
   }
 
   #puttingsBack(): Counted[] {
     const { schedulerId, now, stepId } = this.#request;
-    const putBack = this.#isAware ? this.#statements.putBackAware : this.#statements.putBack;
+    const withKey = this.#flow === "on" ? 1 : 0;
     const rows = this.#putBack.map((release) =>
       release.kind === "retry"
         ? [
@@ -158,11 +155,11 @@ export class Releases {
     );
     return rowParameters(rows).map(({ text, count }) => ({
       count,
-      ...statement(putBack, text, schedulerId, now, stepId),
+      ...statement(this.#statements.putBack, text, schedulerId, now, stepId, withKey),
     }));
   }
 
-  #marks(): Counted[] {
+  #starts(): Counted[] {
     return this.#jobRows(this.#started).map(({ text, count }) => ({
       count,
       ...statement(this.#statements.markStarted, text, this.#request.schedulerId),
@@ -205,7 +202,7 @@ function jsonOrNull(value: unknown): string | null {
   return value === undefined ? null : JSON.stringify(value);
 }
 
-const { delayed, ready, leased, held } = JOB_STATE;
+const { delayed, ready, leased, blocked } = JOB_STATE;
 
 /** The statements that release jobs. A comment before each statement lists its arguments; `value` is a row of a JSON
  *  parameter. */
@@ -213,16 +210,12 @@ export interface ReleaseStatements {
   readonly releaseStatuses: string;
   readonly keepResults: string;
   readonly keepAlikeResults: string;
-  readonly keepHeldResults: string;
+  readonly keepResultsOfLeased: string;
   readonly enterRuns: string;
   readonly enterHeldRuns: string;
-  readonly removeHeld: string;
-  readonly removeHeldParents: string;
+  readonly removeFinished: string;
   readonly putBack: string;
-  /** The same statements as the two above, for steps that heed flow control (see `Awareness`). */
-  readonly removeHeldAware: string;
-  readonly putBackAware: string;
-  readonly wakeReleased: string;
+  readonly markReleased: string;
   readonly markStarted: string;
   readonly guardChanges: string;
 }
@@ -233,28 +226,9 @@ export function releaseStatements(names: TableNames): ReleaseStatements {
   const intoResults = `INSERT OR REPLACE INTO ${results} (${columns})`;
   const resultRows = "SELECT r.value->>0, r.value->>1, r.value->>2, r.value->>3, r.value->>4, r.value->>5, r.value->>6";
   const alikeValues = `${KEY_ID}, ?2, ?3, ?4, ${KEY_INSTANT} + ?5, ${KEY_INSTANT}, value`;
-  const removeHeld =
-    `DELETE FROM ${jobs} WHERE seq IN (SELECT j.seq FROM json_each(?1) r CROSS JOIN ${jobs} j ON j.id = r.key ` +
-    "WHERE j.fence = r.value AND j.acquired_by = ?2";
   const isLost = "(cancel_requested OR coalesce(r.value->>4, 0))";
   // A job that this step put back carries the step's id. If the step leased the job again, its fence is higher by one.
   const wasPutBack = "j.acquisition_id = ?4 AND j.fence - (r.value->>1) IN (0, 1)";
-
-  // Others may wait for the release of a job with a key. A guard notices when one is among the releases.
-  const putBack = (isAware: boolean): string =>
-    `UPDATE ${jobs} SET state = CASE WHEN ${isLost} THEN ${leased} ` +
-    `WHEN coalesce(r.value->>2 > ?3, 0) THEN ${delayed} ` +
-    `${isAware ? `WHEN concurrency_key IS NOT NULL THEN ${held} ` : ""}ELSE ${ready} END, ` +
-    `run_at = coalesce(r.value->>2, run_at), ${isAware ? "turn = NULL, " : ""}` +
-    // The result of a job that ends here counts its last attempt as one without an end.
-    "failed_attempts = CASE WHEN cancel_requested THEN failed_attempts " +
-    "ELSE coalesce(r.value->>3, failed_attempts) END, " +
-    "attempt_history = coalesce(r.value->>5, attempt_history), " +
-    "started_fence = CASE WHEN r.value->>4 THEN fence ELSE started_fence END, " +
-    `acquired_by = CASE WHEN ${isLost} THEN acquired_by END, ` +
-    `acquired_until = CASE WHEN ${isLost} THEN ?3 END, acquisition_id = ?4 ` +
-    `FROM json_each(?1) r WHERE ${jobs}.id = r.value->>0 AND ${jobs}.fence = r.value->>1 ` +
-    `AND ${jobs}.acquired_by = ?2${isAware ? "" : " AND concurrency_key IS NULL"}`;
 
   return lazily<ReleaseStatements>({
     // ?1 rows [jobId, fence, 0 for an end, 1 for a put-back or 2 for a start], ?2 schedulerId, ?3 whether this may be a
@@ -271,7 +245,7 @@ export function releaseStatements(names: TableNames): ReleaseStatements {
     // ?4 outcome, ?5 for how many milliseconds the results are kept
     keepAlikeResults: () => `${intoResults} SELECT ${alikeValues} FROM json_each(?1)`,
     // ?1 rows of resultRow, each with the fence at its end, ?2 schedulerId
-    keepHeldResults: () =>
+    keepResultsOfLeased: () =>
       `${intoResults} ${resultRows} FROM json_each(?1) r CROSS JOIN ${jobs} j ON j.id = r.value->>0 ` +
       "WHERE j.fence = r.value->>7 AND j.acquired_by = ?2",
     // ?1 members: fireTime and the text of the run, then the scheduleId; ?2 the verdict that they share. For jobs
@@ -289,22 +263,33 @@ export function releaseStatements(names: TableNames): ReleaseStatements {
         attempts: "r.value->>5",
       })} FROM json_each(?1) r CROSS JOIN ${jobs} ON ${jobs}.id = r.value->>0 CROSS JOIN ${booksOf(names)} ` +
       "WHERE fence = r.value->>1 AND acquired_by = ?2",
-    // ?1 members jobId: fence, ?2 schedulerId. Leaves jobs with a key, and those that have children, to the next two.
-    removeHeld: () => `${removeHeld} AND j.concurrency_key IS NULL AND j.has_children = 0)`,
-    // the arguments of removeHeld. Leaves jobs that have children to the next one.
-    removeHeldAware: () => `${removeHeld} AND j.has_children = 0)`,
-    // the arguments of removeHeld
-    removeHeldParents: () => `${removeHeld})`,
+    // ?1 members jobId: fence, ?2 schedulerId, ?3 whether to remove jobs with a key, ?4 whether to remove jobs that
+    // have children. A guard notices a job that was left.
+    removeFinished: () =>
+      `DELETE FROM ${jobs} WHERE seq IN (SELECT j.seq FROM json_each(?1) r CROSS JOIN ${jobs} j ON j.id = r.key ` +
+      "WHERE j.fence = r.value AND j.acquired_by = ?2 AND (?3 OR j.concurrency_key IS NULL) " +
+      "AND (?4 OR j.has_children = 0))",
     // ?1 rows [jobId, fence, runAt or null, failedAttempts or null, whether the job started, attemptHistory as JSON or
-    // null], ?2 schedulerId, ?3 now, ?4 stepId. A job that is to be cancelled, or that had started, gets a lease that
-    // has ended, so that recovery, which follows, ends the job or takes it back.
-    putBack: () => putBack(false),
-    putBackAware: () => putBack(true),
+    // null], ?2 schedulerId, ?3 now, ?4 stepId, ?5 whether to put jobs with a key back. A job that is to be cancelled,
+    // or that had started, gets a lease that has ended, so that recovery, which follows, ends the job or takes it back.
+    putBack: () =>
+      `UPDATE ${jobs} SET state = CASE WHEN ${isLost} THEN ${leased} ` +
+      `WHEN coalesce(r.value->>2 > ?3, 0) THEN ${delayed} WHEN concurrency_key IS NULL THEN ${ready} ` +
+      `ELSE ${blocked} END, run_at = coalesce(r.value->>2, run_at), turn = NULL, ` +
+      // The result of a job that ends here counts its last attempt as one without an end.
+      "failed_attempts = CASE WHEN cancel_requested THEN failed_attempts " +
+      "ELSE coalesce(r.value->>3, failed_attempts) END, " +
+      "attempt_history = coalesce(r.value->>5, attempt_history), " +
+      "started_fence = CASE WHEN r.value->>4 THEN fence ELSE started_fence END, " +
+      `acquired_by = CASE WHEN ${isLost} THEN acquired_by END, ` +
+      `acquired_until = CASE WHEN ${isLost} THEN ?3 END, acquisition_id = ?4 ` +
+      `FROM json_each(?1) r WHERE ${jobs}.id = r.value->>0 AND ${jobs}.fence = r.value->>1 ` +
+      `AND ${jobs}.acquired_by = ?2 AND (?5 OR concurrency_key IS NULL)`,
     // ?1 rows [jobId, fence, ...], ?2 schedulerId, ?3 now. Precedes the statements that remove jobs or put them back.
-    wakeReleased: () =>
-      wakeGates(
+    markReleased: () =>
+      markDirty(
         names,
-        `SELECT DISTINCT j.task_id, j.concurrency_key, ${wokenAt("?3")} FROM json_each(?1) r ` +
+        "SELECT DISTINCT j.task_id, j.concurrency_key, CAST(?3 AS INTEGER) FROM json_each(?1) r " +
           `CROSS JOIN ${jobs} j ON j.id = r.value->>0 WHERE j.fence = r.value->>1 AND j.acquired_by = ?2 ` +
           "AND j.concurrency_key IS NOT NULL",
       ),

@@ -6,7 +6,7 @@ import { statement } from "../driver/parameters.ts";
 import { lazily } from "../lazily.ts";
 import { FAR_FUTURE_MS, FAR_PAST_MS, STAMPS_PER_CLEANUP_MAX } from "../limits.ts";
 import { foundIn, readPage, type Walk, walkStatement } from "../lists.ts";
-import { jsonRecords, numberOrNull, type ResultRow, resultAsJson, toResult } from "../rows.ts";
+import { detail, IDEMPOTENCY_KEY, jsonRecords, numberOrNull, type ResultRow, resultAsJson, toResult } from "../rows.ts";
 import type { TableNames } from "../schema/schema.ts";
 
 type Statements = ResultStatements;
@@ -213,4 +213,28 @@ function resultLists(results: string): Readonly<Record<string, string>> {
 
 function jsonField(path: string): string {
   return `CASE WHEN json_valid(t.details) THEN json_extract(t.details, '${path}') END`;
+}
+
+/** SQL that keeps the results of the jobs of a condition, which end without a run: the fields that `endedWithoutRun`
+ *  gives a result, and what `withKeptFacts` keeps of the job. Merging into `{}` leaves out fields that are null; it
+ *  would do so within metadata, too. */
+export function keepEnded({ jobs, results }: TableNames, outcome: string, now: string, condition: string): string {
+  const valid = (column: string): string => `json(CASE WHEN json_valid(${column}) THEN ${column} END)`;
+  const metadata = "json(CASE WHEN json_valid(details) THEN details->'metadata' END)";
+  const after = "json(CASE WHEN json_valid(details) THEN details->'after' END)";
+  const details = ["payload", "maxRecoveries", "createdAt"].map((name) => `'${name}', ${detail(name)}`);
+  const kept =
+    `json_object(${details.join(", ")}, 'metadata', ${metadata}, 'executor', executor, 'priority', priority, ` +
+    `'fireTime', fire_time, 'idempotencyKey', ${IDEMPOTENCY_KEY}, 'after', ${after}, ` +
+    "'concurrencyKey', nullif(concurrency_key, ''), " +
+    "'omitsPayload', json(CASE WHEN NOT json_valid(details) THEN 'true' END))";
+  return (
+    `INSERT OR REPLACE INTO ${results} (job_id, task_id, schedule_id, outcome, expires_at, finished_at, details) ` +
+    `SELECT id, task_id, schedule_id, ${outcome}, ${now} + ${detail("resultExpirationMs")}, CAST(${now} AS INTEGER), ` +
+    `json_set(json_patch('{}', json_object('scheduledFireTime', ${detail("scheduledFireTime")}, ` +
+    `'retryOf', ${detail("retryOf")}, ` +
+    "'attempts', failed_attempts + recoveries + (acquired_by IS NOT NULL))), " +
+    `'$.job', ${kept}, '$.attemptHistory', ${valid("attempt_history")}, '$.progress', ${valid("progress")}) ` +
+    `FROM ${jobs} WHERE ${condition} AND ${detail("resultExpirationMs")} > 0`
+  );
 }

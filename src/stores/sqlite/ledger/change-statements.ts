@@ -38,7 +38,7 @@ export type ByOrder = Readonly<Record<"oldest" | "newest", string>>;
  * statements that follow need no arguments: they compare the row with the schedule, and the last of them completes it.
  */
 export function changeStatements(names: TableNames): ChangeStatements {
-  const { schedules, tasks, gates, changes, books, occurrences } = names;
+  const { schedules, tasks, keyLimiters, changes, books, occurrences } = names;
   const columns = "seq, schedule_id, at, made_by, kind, former, latter, effective_from, changes_payload, key";
   const former = (state: string): string =>
     `${state}, ${payload("s")}, ${instant("s.next_fire_time")}, coalesce(s.paused = 1, 0), s.last_fire_time`;
@@ -137,7 +137,7 @@ export function changeStatements(names: TableNames): ChangeStatements {
     // the same, and ?5 key. Runs before pauseKey.
     noteKeyPause: () =>
       `INSERT INTO ${changes} (task_id, key, at, made_by, kind) SELECT id, ?5, ?3, ?4, ${pauseKind} FROM ${tasks} ` +
-      `WHERE ${isTask} AND EXISTS (SELECT 1 FROM ${gates} WHERE task_id = ?1 AND key = ?5 AND paused = 1) <> ?2`,
+      `WHERE ${isTask} AND EXISTS (SELECT 1 FROM ${keyLimiters} WHERE task_id = ?1 AND key = ?5 AND paused = 1) <> ?2`,
 
     // the arguments of `list`; and so for the next
     getScheduleChanges: () => list(`${changeAsJson()} AS record`, "schedule_id"),

@@ -1,28 +1,33 @@
-import { FIRES_PER_STEP_MAX, PLANS_PER_STEP_MAX } from "../../../core/limits.ts";
+import { FIRES_PER_STEP_MAX, OVERLAP_JOBS_PER_PLAN_MAX, PLANS_PER_STEP_MAX } from "../../../core/limits.ts";
 import type { OverlapReport, PlanReport, SchedulePlan, StepRequest } from "../../data-store.ts";
 import type { Row, SqlStatement } from "../driver/driver.ts";
+import { guardSql } from "../driver/failures.ts";
 import { rowParameters, statement } from "../driver/parameters.ts";
-import { skipVerdict } from "../ledger/entries.ts";
-import { jsonArray, numberOrNull } from "../rows.ts";
-import type { Statements } from "../statements.ts";
+import { type Flow, markDirty } from "../flow/key-limiters.ts";
+import { lazily } from "../lazily.ts";
+import { effectiveFrom, stateAsJson } from "../ledger/change-statements.ts";
+import { enterParts, intoSkips, type LedgerSwitch, placeOf, skipVerdict } from "../ledger/entries.ts";
+import { jsonArray, numberOrNull, validJson } from "../rows.ts";
+import { hasMissedStart, JOB_STATE, type TableNames } from "../schema/schema.ts";
+
+type Statements = PlanStatements & LedgerSwitch;
 
 /** The plans of one step, as statements. */
 export class Plans {
   readonly #statements: Statements;
   readonly #request: StepRequest;
-  readonly #isAware: boolean;
+  readonly #flow: Flow;
   /** The first plan of each schedule: a second one does not count. */
   readonly #counted: readonly SchedulePlan[];
   readonly #jobIds: readonly string[];
   /** Those of schedules whose runs may not overlap. */
   readonly #apart: readonly PlanApart[];
 
-  /** @param isAware whether the step heeds flow control
-   *  @throws {RangeError} when there are more plans or fires than one step may have */
-  constructor(statements: Statements, request: StepRequest, isAware: boolean) {
+  /** @throws {RangeError} when there are more plans or fires than one step may have */
+  constructor(statements: Statements, request: StepRequest, flow: Flow) {
     this.#statements = statements;
     this.#request = request;
-    this.#isAware = isAware;
+    this.#flow = flow;
     this.#counted = [...new Map(request.plans.toReversed().map((plan) => [plan.scheduleId, plan])).values()].reverse();
     this.#jobIds = this.#counted.flatMap(({ fires }) => fires.map(({ jobId }) => jobId));
     this.#apart = this.#counted.filter(isApart);
@@ -34,13 +39,11 @@ export class Plans {
   commits(hasParents: boolean): SqlStatement[] {
     if (this.#counted.length === 0) return [];
     const { now, schedulerId, stepId } = this.#request;
-    const { insertFires, insertFiresPlainly, commitPlans, noteFailures, keepsLedger } = this.#statements;
-    const { noteZoneRulesOfPlans } = this.#statements;
-    const insert = this.#isAware ? insertFires : insertFiresPlainly;
+    const { insertFires, commitPlans, noteFailures, noteZoneRulesOfPlans, keepsLedger } = this.#statements;
     const fireRows = this.#counted.filter((plan) => plan.fires.length > 0 && !isApart(plan)).map(fireRow);
     const failures = keepsLedger ? this.#counted.filter(({ paused }) => paused).map(planRow) : [];
     return [
-      ...rowParameters(fireRows).map(({ text }) => statement(insert, text, now)),
+      ...this.#insertions(insertFires, fireRows),
       ...this.#makingWay(hasParents),
       ...this.#skips(),
       ...rowParameters(failures).map(({ text }) => statement(noteFailures, text, now, schedulerId)),
@@ -55,11 +58,8 @@ export class Plans {
   #makingWay(hasParents: boolean): SqlStatement[] {
     if (this.#apart.length === 0) return [];
     const { now } = this.#request;
-    const { noteOverlaps, wakeReplaced, removeReplaced, removeReplacedParents, noteReplaced } = this.#statements;
-    const { cancelOverlapped, insertUnskipped, insertUnskippedPlainly } = this.#statements;
-    const { keepsLedger, enterReplaced, enterUnmade } = this.#statements;
-    const insert = this.#isAware ? insertUnskipped : insertUnskippedPlainly;
-    const removing = hasParents ? [wakeReplaced, noteReplaced, removeReplacedParents] : [wakeReplaced, removeReplaced];
+    const { noteOverlaps, markReplaced, endReplaced, removeReplaced } = this.#statements;
+    const { cancelOverlapped, insertUnskipped, keepsLedger, enterReplaced, enterUnmade } = this.#statements;
     const rows = JSON.stringify(this.#apart.map(overlapRow));
     const has = (...policies: string[]): boolean =>
       this.#apart.some(({ overlap }) => policies.includes(overlap.policy));
@@ -67,13 +67,23 @@ export class Plans {
       ...(has("replaceQueued", "cancelRunning") ? [enterReplaced] : []),
       ...(has("skip") ? [enterUnmade] : []),
     ];
+    const replacing = [
+      statement(markReplaced, rows, now),
+      ...(hasParents ? [statement(endReplaced, rows, now)] : []),
+      statement(removeReplaced, rows, now, hasParents ? 1 : 0),
+    ];
     return [
       statement(noteOverlaps, rows, now),
       ...(keepsLedger ? entering.map((sql) => statement(sql, rows, now)) : []),
-      ...(has("replaceQueued", "cancelRunning") ? removing.map((sql) => statement(sql, rows, now)) : []),
+      ...(has("replaceQueued", "cancelRunning") ? replacing : []),
       ...(has("cancelRunning") ? [statement(cancelOverlapped, rows, now)] : []),
-      ...rowParameters(this.#apart.map(fireRow)).map(({ text }) => statement(insert, text, now)),
+      ...this.#insertions(insertUnskipped, this.#apart.map(fireRow)),
     ];
+  }
+
+  #insertions(sql: string, fireRows: readonly unknown[][]): SqlStatement[] {
+    const { now } = this.#request;
+    return rowParameters(fireRows).map(({ text }) => statement(sql, text, now, this.#flow === "on" ? 1 : 0));
   }
 
   /** The statements that enter the skips of the plans into the ledger. */
@@ -182,4 +192,171 @@ function fireRow({ scheduleId, fence, expected, fires, isCatchUp = false }: Sche
 function refuseMoreThan(most: number, count: number, what: string): void {
   if (count > most)
     throw new RangeError(`a step has ${count} ${what}, and may have ${most}: send them in several steps`);
+}
+
+/** The statements that commit plans. A comment before each statement lists its arguments. */
+export interface PlanStatements {
+  readonly insertFires: string;
+  readonly noteOverlaps: string;
+  readonly enterReplaced: string;
+  readonly enterUnmade: string;
+  readonly markReplaced: string;
+  readonly endReplaced: string;
+  readonly removeReplaced: string;
+  readonly cancelOverlapped: string;
+  readonly enterSkips: string;
+  readonly insertUnskipped: string;
+  readonly noteFailures: string;
+  readonly noteZoneRulesOfPlans: string;
+  readonly commitPlans: string;
+  readonly confirmPlans: string;
+  readonly readOverlaps: string;
+}
+
+export function planStatements(names: TableNames): PlanStatements {
+  const { schedules, jobs, tasks, dependencies, books, changes } = names;
+  // True while the schedule of the row [scheduleId, fence, expected, ...] is as the planner saw it; ?2 now. The plus
+  // signs keep SQLite from using the index of due schedules, in which many schedules may share one fire time.
+  const asPlanned =
+    "s.fence = r.value->>1 AND +s.next_fire_time = r.value->>2 AND +s.next_fire_time <= ?2 AND +s.paused = 0";
+  const details = validJson("s.details");
+  const place = placeOf("b.seq");
+  const { delayed, ready, leased } = JOB_STATE;
+  // The fields that the planner knows: merging them into `{}` leaves out those that are null. No other field may go
+  // through json_patch, because json_patch would remove null from metadata too.
+  const known =
+    "json_patch('{}', json_object('createdAt', f.value->>1, 'scheduledFireTime', f.value->>3, " +
+    "'startDeadline', f.value->>5, 'missedCount', f.value->>6, 'firstMissedTime', f.value->>7, " +
+    "'lastMissedTime', f.value->>8))";
+  // A job with a key is delayed, so that a step with flow control blocks it, and marks its limiter. Without flow
+  // control (see `FlowState`) the key of the task is not looked up.
+  const key = `coalesce(${details}->>'concurrencyKey', t.own_key)`;
+  const insertFires =
+    `INSERT INTO ${jobs} (id, task_id, executor, schedule_id, fire_time, idempotency_key, priority, run_at, state, ` +
+    "fence, failed_attempts, recoveries, cancel_requested, details, concurrency_key, alarm_at, start_deadline) " +
+    `SELECT f.value->>0, s.task_id, coalesce(${details}->>'executor', ''), s.id, f.value->>2, NULL, ` +
+    `coalesce(${details}->>'priority', 0) - f.value->>9, f.value->>4, ` +
+    `CASE WHEN f.value->>4 > f.value->>1 OR ${key} IS NOT NULL THEN ${delayed} ELSE ${ready} END, 0, 0, 0, 0, ` +
+    `rtrim(${known}, '}') || ',"resultExpirationMs":' || coalesce(${details}->'resultExpirationMs', '0') || ` +
+    `',"maxRecoveries":' || coalesce(${details}->'maxRecoveries', '0') || ` +
+    `',"metadata":' || ${validJson("s.metadata")} || ` +
+    `coalesce(',"payload":' || (${details}->'payload'), '') || '}', ${key}, ` +
+    `f.value->>2 + coalesce(s.expect_start, s.expect_finish), f.value->>5 ` +
+    `FROM json_each(?1) r CROSS JOIN ${schedules} s ON s.id = r.value->>0 ` +
+    `CROSS JOIN json_each(r.value, '$[3]') f LEFT JOIN ${tasks} t ON t.id = CASE WHEN ?3 THEN s.task_id END ` +
+    `WHERE ${asPlanned}`;
+  const unlessSkipped = "AND coalesce(s.overlap_note->>'isSkipped', 0) = 0";
+  // A job that repeats another has the fire time of that job, but was asked for. One that has missed its start counts
+  // as ended.
+  const ofSchedule =
+    `FROM ${jobs} j WHERE j.schedule_id = s.id AND j.fire_time IS NOT NULL ` +
+    `AND ${validJson("j.details")}->>'retryOf' IS NULL AND (${hasMissedStart("?2", "j")}) IS NOT TRUE`;
+  /** SQL of a JSON array: of the schedule's first jobs that fire times made and that are in `states`. */
+  const first = (item: string, states: string): string =>
+    `json((SELECT json_group_array(${item}) FROM (SELECT j.id, j.fire_time ${ofSchedule} AND ${states} ` +
+    `ORDER BY j.fire_time LIMIT ${OVERLAP_JOBS_PER_PLAN_MAX})))`;
+  const isBusy = `EXISTS (SELECT 1 ${ofSchedule})`;
+  const waiting = first("json_array(id, fire_time)", `j.state <> ${leased}`);
+  const running = first("id", `j.state = ${leased} AND j.cancel_requested = 0`);
+  /** The ids that a list in the notes of the plans' schedules names. */
+  const noted = (list: string, id: string): string =>
+    `SELECT ${id} FROM json_each(?1) r CROSS JOIN ${schedules} s ON s.id = r.value->>0 ` +
+    `CROSS JOIN json_each(s.overlap_note, '$.${list}') n WHERE ${asPlanned}`;
+
+  return lazily<PlanStatements>({
+    // ?1 rows [scheduleId, fence, expected, fires], each fire [jobId, createdAt, fireTime, scheduledFireTime, runAt,
+    // startDeadline, missedCount, firstMissedTime, lastMissedTime, what is taken from its priority], ?2 now, ?3 whether
+    // there is flow control. Runs
+    // before commitPlans, because both statements test the fence, and commitPlans raises it.
+    insertFires: () => `${insertFires} ON CONFLICT DO NOTHING`,
+    // The next seven serve plans of schedules whose runs may not overlap, and run in this order, before commitPlans.
+    // ?1 rows [scheduleId, fence, expected, passed, policy, the fire time of the fire or null], ?2 now. Notes what is
+    // in the way of the plan's fire.
+    noteOverlaps: () =>
+      `UPDATE ${schedules} AS s SET skipped_count = s.skipped_count + r.value->>3 + ` +
+      `CASE r.value->>4 WHEN 'skip' THEN ${isBusy} ELSE json_array_length(${waiting}) END, ` +
+      `overlap_note = CASE r.value->>4 WHEN 'skip' THEN json_object('isSkipped', ${isBusy}) ` +
+      `WHEN 'replaceQueued' THEN json_object('replaced', ${waiting}) ` +
+      `ELSE json_object('replaced', ${waiting}, 'cancelRequested', ${running}) END ` +
+      `FROM json_each(?1) r WHERE s.id = r.value->>0 AND ${asPlanned}`,
+    // the arguments of noteOverlaps. A fire time that takes the place of its own job, of an earlier life of the
+    // schedule, is not replaced.
+    enterReplaced: () =>
+      `${intoSkips(names)} SELECT ${place}, n.value->>1, ${skipVerdict("replaced")}, n.value->>1, 1, r.value->>5 ` +
+      `FROM json_each(?1) r CROSS JOIN ${schedules} s ON s.id = r.value->>0 ` +
+      `CROSS JOIN json_each(s.overlap_note, '$.replaced') n CROSS JOIN ${books} b ON b.schedule_id = s.id ` +
+      `WHERE ${asPlanned} AND n.value->>1 IS NOT r.value->>5`,
+    // the arguments of noteOverlaps
+    enterUnmade: () =>
+      `${intoSkips(names)} SELECT ${place}, r.value->>5, ${skipVerdict("overlapSkipped")}, r.value->>5, 1, NULL ` +
+      `FROM json_each(?1) r CROSS JOIN ${schedules} s ON s.id = r.value->>0 ` +
+      `CROSS JOIN ${books} b ON b.schedule_id = s.id ` +
+      `WHERE ${asPlanned} AND s.overlap_note->>'isSkipped' = 1 AND r.value->>5 IS NOT NULL ` +
+      // An earlier life of the schedule may have made it.
+      `AND NOT EXISTS (SELECT 1 FROM ${jobs} WHERE schedule_id = s.id AND fire_time = r.value->>5)`,
+    // the arguments of noteOverlaps
+    markReplaced: () =>
+      markDirty(
+        names,
+        `SELECT task_id, concurrency_key, CAST(?2 AS INTEGER) FROM ${jobs} ` +
+          `WHERE id IN (${noted("replaced", "n.value->>0")}) AND concurrency_key IS NOT NULL AND state = ${ready}`,
+      ),
+    // the arguments of noteOverlaps
+    endReplaced: () =>
+      `UPDATE ${dependencies} SET outcome = 'cancelled' WHERE outcome IS NULL ` +
+      `AND parent_id IN (${noted("replaced", "n.value->>0")})`,
+    // the arguments of noteOverlaps, and ?3 whether endReplaced has run. If not, and a job has children, the batch is
+    // undone.
+    removeReplaced: () =>
+      `DELETE FROM ${jobs} WHERE id IN (${noted("replaced", "n.value->>0")}) ` +
+      `RETURNING ${guardSql("?3 OR has_children = 0")} AS guard`,
+    // the arguments of noteOverlaps
+    cancelOverlapped: () =>
+      `UPDATE ${jobs} SET cancel_requested = 1 WHERE id IN (${noted("cancelRequested", "n.value")})`,
+    // the arguments of insertFires
+    insertUnskipped: () => `${insertFires} ${unlessSkipped} ON CONFLICT DO NOTHING`,
+    // ?1 rows [scheduleId, fence, expected, skips], each skip [from, until, verdict, count, into], ?2 now. Runs before
+    // commitPlans.
+    enterSkips: () =>
+      enterParts(
+        names,
+        "SELECT b.seq AS book, b.schedule_id, f.value->>0 AS at, f.value->>1 AS until, f.value->>2 AS verdict, " +
+          "f.value->>3 AS count, f.value->>4 AS target " +
+          `FROM json_each(?1) r CROSS JOIN ${schedules} s ON s.id = r.value->>0 ` +
+          `CROSS JOIN ${books} b ON b.schedule_id = s.id CROSS JOIN json_each(r.value, '$[3]') f WHERE ${asPlanned}`,
+      ),
+    // ?1 rows of commitPlans that pause their schedules, ?2 now, ?3 schedulerId. Runs before commitPlans.
+    noteFailures: () =>
+      `INSERT INTO ${changes} (schedule_id, at, made_by, kind, former, latter, effective_from) ` +
+      `SELECT s.id, ?2, ?3, 'failed', ${stateAsJson("s")}, ` +
+      `json_set(${stateAsJson("s")}, '$.paused', 1, '$.nextFireTime', r.value->>3), ` +
+      `${effectiveFrom("r.value->>3", "s.last_fire_time", "?2")} ` +
+      `FROM json_each(?1) r CROSS JOIN ${schedules} s ON s.id = r.value->>0 WHERE ${asPlanned}`,
+    // ?1 rows [scheduleId, fence, expected, zoneRules], ?2 now. Runs before commitPlans, and only for plans that change
+    // them, because commitPlans would otherwise write the index of zone rules anew.
+    noteZoneRulesOfPlans: () =>
+      `UPDATE ${schedules} AS s SET zone_rules = r.value->>3 FROM json_each(?1) r ` +
+      `WHERE s.id = r.value->>0 AND ${asPlanned}`,
+    // ?1 rows [scheduleId, fence, expected, nextFireTime, lastFireTime, paused, isFavourite, paceUntil],
+    // ?2 now, ?3 stepId, ?4 schedulerId
+    commitPlans: () =>
+      `UPDATE ${schedules} AS s SET next_fire_time = r.value->>3, last_fire_time = r.value->>4, ` +
+      "paused = r.value->>5, pace_until = r.value->>7, fence = s.fence + 1, " +
+      "preferred_scheduler = CASE WHEN r.value->>6 THEN ?4 END, " +
+      `changed_by = ?3 FROM json_each(?1) r WHERE s.id = r.value->>0 AND ${asPlanned}`,
+    // Follows commitPlans. ?1 rows [scheduleId, fence], ?2 ids of jobs, ?3 stepId. Columns: `changes`, how many plans
+    // this very try committed; `committed`, the places (in ?1) of the plans that any try of the step committed;
+    // `existing`, the places (in ?2) of the jobs that exist.
+    confirmPlans: () =>
+      "SELECT changes() AS changes, " +
+      `(SELECT json_group_array(r.key) FROM json_each(?1) r CROSS JOIN ${schedules} s ON s.id = r.value->>0 ` +
+      "WHERE s.fence = (r.value->>1) + 1 AND s.changed_by = ?3) AS committed, " +
+      `(SELECT json_group_array(r.key) FROM json_each(?2) r CROSS JOIN ${jobs} j ON j.id = r.value) AS existing`,
+    // Follows commitPlans. ?1 rows [scheduleId, fence], ?2 stepId. Yields rows [place in ?1, note] of the plans that
+    // any try of the step committed.
+    readOverlaps: () =>
+      "SELECT json_group_array(json_array(r.key, json(s.overlap_note))) AS overlaps " +
+      `FROM json_each(?1) r CROSS JOIN ${schedules} s ON s.id = r.value->>0 ` +
+      "WHERE s.fence = (r.value->>1) + 1 AND s.changed_by = ?2",
+  });
 }

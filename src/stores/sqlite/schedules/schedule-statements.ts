@@ -1,7 +1,7 @@
 import type { ScheduleFilter } from "../../data-store.ts";
 import { NO_VERSION } from "../../task-declarations.ts";
 import { guardSql } from "../driver/failures.ts";
-import { wakeGates } from "../flow/gate-sql.ts";
+import { markDirty } from "../flow/key-limiters.ts";
 import { lazily } from "../lazily.ts";
 import { FAR_FUTURE_MS } from "../limits.ts";
 import { foundIn, type Walk, walkStatement } from "../lists.ts";
@@ -32,7 +32,7 @@ export interface ScheduleStatements {
   readonly updateSchedule: string;
   readonly removeSchedule: string;
   readonly removeExhausted: string;
-  readonly openGates: string;
+  readonly makeLimiters: string;
 }
 
 /** A comment before each statement lists its arguments; `value` is a row of a JSON parameter. */
@@ -131,7 +131,7 @@ export function scheduleStatements(names: TableNames): ScheduleStatements {
     // ?1 id
     removeSchedule: () => `DELETE FROM ${schedules} WHERE id = ?1 RETURNING id`,
     // ?1 ids of schedules whose jobs have keys. Tells looks that there is flow control.
-    openGates: () => wakeGates(names, `SELECT s.task_id, '', 0 ${byIds} WHERE true`),
+    makeLimiters: () => markDirty(names, `SELECT s.task_id, '', 0 ${byIds} WHERE true`),
     // ?1 limit. Columns of the answer: id
     removeExhausted: () => `DELETE FROM ${schedules} WHERE seq IN (${exhaustedSchedules(names, "?1")}) RETURNING id`,
   });

@@ -66,7 +66,7 @@ export class SqliteSchedules {
     note: ChangeNote | undefined,
   ): Promise<ScheduleAdditionReport> {
     const { guardConflicts, findExisting, insertSchedules, getSchedulesById } = this.#statements;
-    const { replaceSchedules, updateDeclared, raiseVersions, openGates } = this.#statements;
+    const { replaceSchedules, updateDeclared, raiseVersions, makeLimiters } = this.#statements;
     const { keepsLedger, reopenBooks, openBooks } = this.#statements;
     const ids = rowParameters(additions.map(({ schedule }) => schedule.id));
     const insert = (sql: string, schedules: readonly ScheduleRecord[], ...args: readonly SqlValue[]): SqlStatement[] =>
@@ -104,7 +104,7 @@ export class SqliteSchedules {
       batch.add([...books(reopenBooks), ...rounds.flatMap(writeRound)]);
       batch.add([
         ...rowParameters(versions).map(({ text }) => statement(raiseVersions, text)),
-        ...rowParameters(keyed).map(({ text }) => statement(openGates, text)),
+        ...rowParameters(keyed).map(({ text }) => statement(makeLimiters, text)),
         ...books(openBooks),
       ]);
       return { batch, existing, stored: batch.add(ids.map(({ text }) => statement(getSchedulesById, text))) };
@@ -179,13 +179,13 @@ export class SqliteSchedules {
     const text = JSON.stringify({ ...columns, details: scheduleDetails(changes) });
     // Others change schedules too, so that no count of the fence tells whose change it is.
     const stamp = this.#ids.next(systemClock.now());
-    const { updateSchedule, getStampedSchedule, openGates } = this.#statements;
+    const { updateSchedule, getStampedSchedule, makeLimiters } = this.#statements;
     const noted = noteUpdate(this.#statements, { id, changes, expectedFence, stamp }, note);
     const answers = await this.#connection.write(() => [
       ...noted.before,
       statement(updateSchedule, id, text, expectedFence ?? null, stamp, note?.at ?? null),
       statement(getStampedSchedule, id, stamp),
-      ...(changes.concurrencyKey === undefined ? [] : [statement(openGates, JSON.stringify([id]))]),
+      ...(changes.concurrencyKey === undefined ? [] : [statement(makeLimiters, JSON.stringify([id]))]),
       ...noted.after,
     ]);
     const [row] = jsonRecords<ScheduleRow>(answers[noted.before.length + 1]);

@@ -11,12 +11,12 @@ export interface TableNames {
   readonly steps: string;
   /** The instances of schedulers that are alive. */
   readonly schedulers: string;
-  /** One row per task and concurrency key that admission knows. */
-  readonly gates: string;
+  /** One row per task and concurrency key that flow control limits. */
+  readonly keyLimiters: string;
   /** What `throttle` and `uniqueFor` let happen once in a time. */
   readonly windows: string;
   /** Which job waits for which. */
-  readonly links: string;
+  readonly dependencies: string;
   /** Which schedules the ledger knows. */
   readonly books: string;
   /** What became of fire times. */
@@ -37,8 +37,8 @@ export const JOB_STATE: {
   readonly delayed: 0;
   readonly ready: 1;
   readonly leased: 2;
-  readonly held: 3;
-  readonly blocked: 4;
+  readonly blocked: 3;
+  readonly dependent: 4;
 } = Object.freeze({
   /** The job's `run_at` was in the future when the job was last looked at. */
   delayed: 0,
@@ -46,14 +46,14 @@ export const JOB_STATE: {
   ready: 1,
   /** The job is under a lease, live or not. */
   leased: 2,
-  /** The job is due, and waits until the limits of its concurrency key admit it. */
-  held: 3,
-  /** The job waits for its parents to end. */
-  blocked: 4,
+  /** The job is due, and waits until the limiter of its concurrency key admits it. */
+  blocked: 3,
+  /** The job waits for the jobs that it depends on to end. */
+  dependent: 4,
 });
 
-/** SQL of whether a job is held or blocked. The condition of an index has this very text. */
-export const IS_HELD_OR_BLOCKED: string = `state >= ${JOB_STATE.held}`;
+/** SQL of whether a job is blocked, or waits for others. The condition of an index has this very text. */
+export const IS_BLOCKED_OR_DEPENDENT: string = `state >= ${JOB_STATE.blocked}`;
 
 /** SQL of whether a job waits to start for the first time. The condition of an index has this very text. */
 export const IS_UNSTARTED: string = `state <> ${JOB_STATE.leased} AND failed_attempts = 0 AND started_fence = 0`;
@@ -78,9 +78,9 @@ export function tableNames(prefix: string): TableNames {
     results: `${prefix}results`,
     steps: `${prefix}steps`,
     schedulers: `${prefix}schedulers`,
-    gates: `${prefix}gates`,
+    keyLimiters: `${prefix}key_limiters`,
     windows: `${prefix}windows`,
-    links: `${prefix}links`,
+    dependencies: `${prefix}dependencies`,
     books: `${prefix}books`,
     occurrences: `${prefix}occurrences`,
     changes: `${prefix}changes`,
@@ -128,13 +128,12 @@ export const MIGRATIONS: readonly Migration[] = Object.freeze([
   },
 ]);
 
-function taskTables({ tasks, gates }: TableNames): string[] {
+function taskTables({ tasks, keyLimiters }: TableNames): string[] {
   return [
     // `rate_limit`: how many starts in how many milliseconds, and how many may start at once after a pause.
-    // `turn`: the last turn of a fair task that was taken.
     // `own_key`: the concurrency key of jobs without a key of their own: '' where such jobs are admitted too, else
     // null.
-    // `limited`: whether a limit of keys, a rate, turns or a pause limits the task. Only statements that heed flow
+    // `limited`: whether a limit of keys, a rate, fairness or a pause limits the task. Only statements with flow
     // control acquire jobs of such a task.
     // `former`: within a commit that changes the limits: what they were, as JSON. Null outside of such a commit.
     `CREATE TABLE ${tasks} (
@@ -148,31 +147,33 @@ function taskTables({ tasks, gates }: TableNames): string[] {
       rate_per INTEGER,
       rate_burst INTEGER,
       fair INTEGER NOT NULL DEFAULT 0,
-      turn INTEGER NOT NULL DEFAULT 0,
       paused INTEGER NOT NULL DEFAULT 0,
       own_key TEXT,
       limited INTEGER NOT NULL DEFAULT 0,
       former TEXT
     )`,
-    // Tells at once whether any task needs more than the limits of its keys.
+    // Finds the few tasks that are paused, that have a rate, or that are fair.
     `CREATE INDEX ${tasks}_governed ON ${tasks} (id) WHERE paused = 1 OR own_key IS NOT NULL`,
 
-    // `wake_at`: when admission has to look at the key, long ago for at once, null while nothing can change. `tat`: the
-    // theoretical arrival time of GCRA, in milliseconds times the task's `rate_limit`, so that all of them are whole
-    // numbers. `turn`: the turn after that of the key's last acquired job.
-    `CREATE TABLE ${gates} (
+    // `dirty_since`: since when the next step has to look at the limiter; null for a limiter that is clean.
+    // `admit_at`: when a clean limiter has its next token for a blocked job; null for never.
+    // `tat`: the theoretical arrival time of GCRA, in milliseconds times the task's `rate_limit`, so that all of them
+    // are whole numbers.
+    // `virtual_time`: of a fair task, one more than that of the key's last acquired job; else 0.
+    `CREATE TABLE ${keyLimiters} (
       task_id TEXT NOT NULL,
       key TEXT NOT NULL,
-      wake_at INTEGER,
+      dirty_since INTEGER,
+      admit_at INTEGER,
       tat INTEGER,
-      turn INTEGER NOT NULL DEFAULT 0,
+      virtual_time INTEGER NOT NULL DEFAULT 0,
       paused INTEGER NOT NULL DEFAULT 0,
       PRIMARY KEY (task_id, key)
     ) WITHOUT ROWID`,
-    `CREATE INDEX ${gates}_wake ON ${gates} (wake_at) WHERE wake_at IS NOT NULL`,
-    // Of gates with a rate alone: finds those that a wrong clock would have wait for too long, see farGates.
-    `CREATE INDEX ${gates}_token ON ${gates} (task_id, wake_at) WHERE tat IS NOT NULL AND wake_at IS NOT NULL`,
-    `CREATE INDEX ${gates}_paused ON ${gates} (task_id, key) WHERE paused = 1`,
+    `CREATE INDEX ${keyLimiters}_dirty ON ${keyLimiters} (dirty_since) WHERE dirty_since IS NOT NULL`,
+    `CREATE INDEX ${keyLimiters}_token ON ${keyLimiters} (task_id, admit_at) WHERE admit_at IS NOT NULL`,
+    `CREATE INDEX ${keyLimiters}_time ON ${keyLimiters} (task_id, virtual_time) WHERE virtual_time > 0`,
+    `CREATE INDEX ${keyLimiters}_paused ON ${keyLimiters} (task_id, key) WHERE paused = 1`,
   ];
 }
 
@@ -221,7 +222,7 @@ function scheduleTables({ schedules }: TableNames): string[] {
   ];
 }
 
-function jobTables({ jobs, windows, links }: TableNames): string[] {
+function jobTables({ jobs, windows, dependencies }: TableNames): string[] {
   return [
     // Rows have small integers as keys: `seq` is the order of addition, and the other indexes carry it.
     // `acquisition_id`: the step that leased the job, or put it back.
@@ -273,10 +274,10 @@ function jobTables({ jobs, windows, links }: TableNames): string[] {
     `CREATE UNIQUE INDEX ${jobs}_key ON ${jobs} (task_id, idempotency_key) WHERE idempotency_key IS NOT NULL`,
     // The jobs of a task in any other state are in the other indexes, see isJobOfTask.
     `CREATE INDEX ${jobs}_task ON ${jobs} (task_id) WHERE state = ${JOB_STATE.delayed}`,
-    // One index, because each costs every addition: of jobs with a key by their gate, in the order in which they are
-    // promoted, and of those that are held or blocked, to be counted.
+    // One index, because each costs every addition: of jobs with a key by their limiter, in the order in which they are
+    // admitted, and of jobs that are blocked or wait for others, to be counted.
     `CREATE INDEX ${jobs}_keyed ON ${jobs} (task_id, state, concurrency_key, priority DESC, run_at, seq) ` +
-      `WHERE concurrency_key IS NOT NULL OR ${IS_HELD_OR_BLOCKED}`,
+      `WHERE concurrency_key IS NOT NULL OR ${IS_BLOCKED_OR_DEPENDENT}`,
     `CREATE UNIQUE INDEX ${jobs}_debounce ON ${jobs} (task_id, debounce_key) ` +
       "WHERE debounce_key IS NOT NULL AND fence = 0",
     `CREATE INDEX ${jobs}_alarm ON ${jobs} (alarm_at) WHERE alarm_at IS NOT NULL`,
@@ -293,17 +294,18 @@ function jobTables({ jobs, windows, links }: TableNames): string[] {
     ) WITHOUT ROWID`,
     `CREATE INDEX ${windows}_until ON ${windows} (until)`,
 
-    // `outcome`: how the parent ended; null while it is unfinished. The commit that writes an outcome also removes the
-    // link, unless it has very many to remove.
-    `CREATE TABLE ${links} (
+    // `outcome`: how the parent ended; null while it is unfinished. The commit that writes an outcome also resolves the
+    // dependency and removes it, unless there are very many to resolve.
+    `CREATE TABLE ${dependencies} (
       parent_id TEXT NOT NULL,
       child_id TEXT NOT NULL,
       cancels INTEGER NOT NULL,
       outcome TEXT,
       PRIMARY KEY (parent_id, child_id)
     ) WITHOUT ROWID`,
-    `CREATE INDEX ${links}_child ON ${links} (child_id, outcome)`,
-    `CREATE INDEX ${links}_settled ON ${links} (parent_id, child_id, cancels, outcome) WHERE outcome IS NOT NULL`,
+    `CREATE INDEX ${dependencies}_child ON ${dependencies} (child_id, outcome)`,
+    `CREATE INDEX ${dependencies}_ended ON ${dependencies} (parent_id, child_id, cancels, outcome) ` +
+      "WHERE outcome IS NOT NULL",
   ];
 }
 

@@ -21,7 +21,7 @@ export class CleanUp {
 
   statements({ now, limit }: { readonly now: number; readonly limit: number }): SqlStatement[] {
     const { removeExpired, countChanges, removeExhausted, removeStamps, removeDead, removeWindows } = this.#statements;
-    const { wakeForgotten, removeIdle } = this.#statements;
+    const { markForgotten, removeIdle } = this.#statements;
     return [
       ...(this.#changes?.statements({ now, limit }) ?? []),
       statement(removeExpired, now, limit),
@@ -31,7 +31,7 @@ export class CleanUp {
       statement(removeDead, now - DEAD_SCHEDULER_MS, now),
       statement(removeWindows, now - TOMBSTONE_MS, limit),
       statement(countChanges),
-      statement(wakeForgotten, now),
+      statement(markForgotten, now),
       statement(removeIdle, now, limit),
       ...this.#visits(now, limit),
     ];

@@ -1,21 +1,30 @@
+import type { JobRecord } from "../../../records/job.ts";
 import type { LookReport, LookRequest, StepReport, StepRequest } from "../../data-store.ts";
 import type { Connection } from "../driver/connection.ts";
-import type { Row } from "../driver/driver.ts";
-import { type Awareness, type FlowControl, isLess } from "../flow/awareness.ts";
-import { AlarmTurns } from "../ledger/alarms.ts";
-import { ACQUIRED_BYTES_MAX, CHAINED_STEPS_MAX } from "../limits.ts";
-import { jsonArray, numberOrNull } from "../rows.ts";
+import type { Row, SqlStatement } from "../driver/driver.ts";
+import { type Answers, Batch, statement } from "../driver/parameters.ts";
+import { Admission } from "../flow/admission.ts";
+import type { Flow, FlowState } from "../flow/key-limiters.ts";
+import { acquisitionName, queueParameters } from "../jobs/acquisition.ts";
+import { type AdditionStamp, Additions } from "../jobs/additions.ts";
+import { resolved, resolving } from "../jobs/dependencies.ts";
+import { signOfLife } from "../jobs/leases.ts";
+import { endingMissed, leaseMoves, missedResults, recovery, recoveryReport } from "../jobs/recovery.ts";
+import { Releases } from "../jobs/releases.ts";
+import { AlarmTurns, StepAlarms } from "../ledger/alarms.ts";
+import { ACQUIRED_BYTES_MAX, CHAINED_STEPS_MAX, RECOVERIES_PER_STEP_MAX } from "../limits.ts";
+import { inOrder, type JobRow, jsonArray, numberOrNull, toJob } from "../rows.ts";
+import { Plans } from "../schedules/plans.ts";
 import type { SchemaCheck } from "../schema/migrations.ts";
 import type { TableNames } from "../schema/schema.ts";
 import type { Statements } from "../statements.ts";
 import type { CleanUp } from "./clean-up.ts";
-import { comparableTasks, hasSettledLinks, Looks, openAlarms } from "./looks.ts";
-import { StepBatch, type StepContext } from "./step-batch.ts";
+import { comparableTasks, hasEndedDependencies, Looks, openAlarms } from "./looks.ts";
 
 interface StepParts {
   readonly statements: Statements;
   readonly names: TableNames;
-  readonly awareness: Awareness;
+  readonly flow: FlowState;
   readonly cleanUp: CleanUp;
 }
 
@@ -24,7 +33,7 @@ export class SqliteSteps {
   readonly #connection: Connection;
   readonly #schema: SchemaCheck;
   readonly #context: Omit<StepContext, "boundsBytes">;
-  readonly #awareness: Awareness;
+  readonly #flow: FlowState;
   /** Whether the last step leased jobs of many bytes. Steps of a local database pay for a bound only then. */
   #isHeavy = false;
   /** In how many more steps jobs that end may have children. A step that does not expect children takes a second write
@@ -32,10 +41,10 @@ export class SqliteSteps {
   #chainedSteps = 0;
   readonly #alarmTurns = new AlarmTurns();
 
-  constructor(connection: Connection, schema: SchemaCheck, { statements, names, awareness, cleanUp }: StepParts) {
+  constructor(connection: Connection, schema: SchemaCheck, { statements, names, flow, cleanUp }: StepParts) {
     this.#connection = connection;
     this.#schema = schema;
-    this.#awareness = awareness;
+    this.#flow = flow;
     this.#context = {
       statements,
       looks: new Looks(names, statements.keepsLedger),
@@ -51,8 +60,8 @@ export class SqliteSteps {
 
   async look(request: LookRequest): Promise<LookReport> {
     const { looks } = this.#context;
-    // Nothing is known before the first look. It heeds everything, because a second one would cost a request more.
-    const flow = this.#awareness.isTold ? this.#awareness.flow : "all";
+    // Nothing is known before the first look. It has flow control, because a second one would cost a request more.
+    const flow = this.#flow.isTold ? this.#flow.flow : "on";
     const [tasks, others] = comparableTasks(request.tasks ?? []);
     const expiredForMs = request.asksForExpired === true ? (request.expiredForMs ?? 0) : null;
     const { zoneRules } = request;
@@ -60,10 +69,10 @@ export class SqliteSteps {
     const statement = looks.statement(request, shown);
     try {
       const rows = statement === null ? [] : await this.#schema.readFresh(statement);
-      if (this.#needsMore(rows, flow)) return this.look(request);
+      if (this.#needsFlow(rows, flow)) return this.look(request);
       const stale = jsonArray<string>(rows, "stale_task_ids");
       const staleTaskIds = [...stale, ...others.map(({ id }) => id)];
-      if (hasSettledLinks(rows)) this.#chainedSteps = CHAINED_STEPS_MAX;
+      if (hasEndedDependencies(rows)) this.#chainedSteps = CHAINED_STEPS_MAX;
       const hasExpired = numberOrNull(rows, "has_expired") === 1;
       const texts = zoneRules === undefined ? {} : { zoneRules: jsonArray<string>(rows, "zone_rules") };
       return { ...looks.seen(request, rows), staleTaskIds, hasExpired, ...texts };
@@ -106,7 +115,7 @@ export class SqliteSteps {
 
   async #write(request: StepRequest, isExact: boolean): Promise<StepReport> {
     const context = { ...this.#context, boundsBytes: this.#isHeavy || !this.#context.isLocal };
-    const { flow } = this.#awareness;
+    const { flow } = this.#flow;
     const alarmsLeftOut = request.alarms === true ? this.#alarmTurns.next() : 0;
     const make = (isRepetition: boolean): StepBatch => {
       const exactly = isExact || isRepetition;
@@ -114,7 +123,7 @@ export class SqliteSteps {
         isExact: exactly,
         isRepetition,
         flow,
-        settles: exactly || this.#chainedSteps > 0,
+        resolves: exactly || this.#chainedSteps > 0,
         alarmsLeftOut,
       });
     };
@@ -127,10 +136,10 @@ export class SqliteSteps {
       throw await batch.refusal(this.#connection, error);
     });
     if (this.#chainedSteps > 0) this.#chainedSteps--;
-    if (batch.leavesLinks(results)) this.#chainedSteps = CHAINED_STEPS_MAX;
+    if (batch.leavesDependencies(results)) this.#chainedSteps = CHAINED_STEPS_MAX;
     this.#isHeavy = batch.acquiredLength(results) > ACQUIRED_BYTES_MAX / 2;
     const report = batch.report(results);
-    if (!this.#needsMore(batch.look(results), batch.flow)) return report;
+    if (!this.#needsFlow(batch.look(results), batch.flow)) return report;
     // The step left out the jobs that need flow control. A repetition does what is left of a step.
     const { cleanup: _cleanup, ...again } = request;
     const rest = { ...again, releases: [], additions: [], plans: [], isRepetition: true };
@@ -145,13 +154,211 @@ export class SqliteSteps {
     };
   }
 
-  /** Keeps in mind what the answer of a look tells about flow control. Whether the look should have heeded more. */
-  #needsMore(rows: readonly Row[], heeded: FlowControl): boolean {
+  /** Keeps in mind what the answer of a look tells about flow control. Whether the look was without it and needs it. */
+  #needsFlow(rows: readonly Row[], applied: Flow): boolean {
     this.#alarmTurns.heed(openAlarms(rows));
     const flow = this.#context.looks.flow(rows);
     if (flow === null) return false;
-    this.#awareness.flow = flow;
-    this.#awareness.isTold = true;
-    return isLess(heeded, flow);
+    this.#flow.flow = flow;
+    this.#flow.isTold = true;
+    return applied === "off" && flow === "on";
   }
+}
+
+/** How the batch of a step is made. */
+interface StepForm {
+  /** Whether the batch checks its releases one by one. Otherwise guards undo the whole batch when one release does not
+   *  count. */
+  readonly isExact: boolean;
+  /** Whether an earlier try may have been committed. */
+  readonly isRepetition: boolean;
+  /** Whether the database needs flow control, as far as the store knows. */
+  readonly flow: Flow;
+  /** Whether the batch resolves dependencies. Otherwise guards undo the whole batch when a job that ends has
+   *  children. */
+  readonly resolves: boolean;
+  /** How many open alarms the step leaves out. */
+  readonly alarmsLeftOut: number;
+}
+
+export interface StepContext {
+  readonly statements: Statements;
+  readonly looks: Looks;
+  readonly cleanUp: CleanUp;
+  /** Whether no answer can get lost. */
+  readonly isLocal: boolean;
+  /** Whether the jobs that a step leases are bounded by their bytes, which costs half an acquisition more. */
+  readonly boundsBytes: boolean;
+}
+
+/** One try of a step, as statements. */
+class StepBatch {
+  readonly #request: StepRequest;
+  readonly #looks: Looks;
+  readonly #cleanUp: CleanUp;
+  readonly #batch = new Batch();
+  readonly #isExact: boolean;
+  readonly #isRepetition: boolean;
+  readonly #releases: Releases;
+  readonly #additions: Additions;
+  readonly #plans: Plans;
+  readonly #answers: Readonly<
+    Record<
+      | ("releases" | "raising" | "recovery" | "missed" | "existing" | "confirmation" | "resolution" | "children")
+      | ("resolvedAlarms" | "cleanup" | "look"),
+      Answers
+    >
+  >;
+
+  readonly #admission: Admission;
+  readonly #alarms: StepAlarms;
+  /** A batch that checks its releases, or that resolves dependencies, has flow control in any case. */
+  readonly flow: Flow;
+
+  /** @throws {RangeError} when the request has more plans or fires than one step may have
+   *  @throws {StoreRefusedError} for additions that would wait for each other */
+  constructor(
+    context: StepContext,
+    request: StepRequest,
+    { isExact, isRepetition, flow, resolves, alarmsLeftOut }: StepForm,
+  ) {
+    const { statements } = context;
+    const endsMissed = request.endsMissed === true;
+    const hasParents = resolves || endsMissed;
+    this.flow = isExact || hasParents || request.additions.some(hasKey) ? "on" : flow;
+    this.#request = request;
+    this.#looks = context.looks;
+    this.#cleanUp = context.cleanUp;
+    this.#isExact = isExact;
+    this.#isRepetition = isRepetition;
+    this.#releases = new Releases(statements, request, this.flow);
+    this.#additions = new Additions(statements, request.additions, {
+      stamp: context.isLocal ? null : stampOf(request),
+      isPlain: this.flow === "off",
+      freesKeys: isExact,
+    });
+    this.#plans = new Plans(statements, request, this.flow);
+    this.#admission = new Admission(statements, request, isRepetition);
+    this.#alarms = new StepAlarms(statements, request, isRepetition, alarmsLeftOut);
+    const batch = this.#batch;
+    const { sign, schedulerId, now } = request;
+    if (sign !== undefined) batch.add(signOfLife(statements, { ...sign, schedulerId, now }));
+    const releases = batch.add(isExact ? this.#releases.exactly(isRepetition) : this.#releases.hopefully(hasParents));
+    // A job that has just ended is not overdue, but one that recovery ends is.
+    const raising = batch.add(this.#alarms.raising());
+    if (request.recover && request.leaseEnds !== undefined) batch.add(leaseMoves(statements, request.leaseEnds, now));
+    const recovered = batch.add(this.#recovery(statements, hasParents));
+    const missed = batch.add(endsMissed ? endingMissed(statements, now) : []);
+    batch.add(this.#additions.insertions());
+    const existing = batch.add(this.#additions.search());
+    batch.add(this.#plans.commits(hasParents));
+    const confirmation = batch.add(this.#plans.confirmation());
+    const { children } = this.#additions;
+    const resolution = batch.add(hasParents || !children.isEmpty ? resolving(statements, now) : []);
+    const acquisition = acquire(context, request, this.flow);
+    if (this.flow === "on") this.#admission.addTo(batch, acquisition);
+    else batch.add([...(request.jobs === null ? [] : [statement(statements.readyDue, now)]), ...acquisition]);
+    const found = batch.add(children.search());
+    const resolvedAlarms = batch.add(this.#alarms.resolving());
+    const { cleanup: wanted } = request;
+    const cleanup = batch.add(wanted === undefined ? [] : this.#cleanUp.statements({ now, limit: wanted.limit }));
+    const look = context.looks.statement(request, { stepId: request.stepId, flow: this.flow });
+    this.#answers = {
+      releases,
+      raising,
+      recovery: recovered,
+      missed,
+      existing,
+      confirmation,
+      resolution,
+      children: found,
+      resolvedAlarms,
+      cleanup,
+      look: batch.add(look === null ? [] : [look]),
+    };
+  }
+
+  get statements(): SqlStatement[] {
+    return this.#batch.statements;
+  }
+
+  report(results: readonly Row[][]): StepReport {
+    const { releases, recovery, missed, existing, confirmation, resolution, children, cleanup } = this.#answers;
+    const alarms = this.#alarms.report(this.#answers.raising.of(results), this.#answers.resolvedAlarms.of(results));
+    const { now } = this.#request;
+    const cleaned = cleanup.of(results);
+    const seen = this.look(results);
+    const recovered = recoveryReport(recovery.of(results), now);
+    const { released, ended: cancelled } = resolved(resolution.of(results), now, this.#admission.stillBlocked(results));
+    const ended = [...missedResults(missed.of(results), now), ...cancelled];
+    const promoted = [...released, ...this.#admission.admitted(results, recovered)];
+    const additions = this.#additions.answers(existing.of(results), this.#admission.blockedAdditions(results));
+    return {
+      ...this.#looks.seen(this.#request, seen),
+      recovered: recovered.recovered,
+      ended: ended.length === 0 ? recovered.ended : [...recovered.ended, ...ended],
+      ...(promoted.length === 0 ? {} : { promoted }),
+      ...(alarms === undefined ? {} : { changedAlarms: alarms }),
+      ...(cleaned.length === 0 ? {} : { cleanup: this.#cleanUp.report(cleaned) }),
+      releases: this.#releases.statuses(this.#isExact ? releases.of(results) : null),
+      additions: this.#additions.children.answers(additions, children.of(results)),
+      plans: this.#plans.reports(confirmation.of(results), this.#isRepetition),
+      acquired: inOrder(jsonArray<JobRow>(seen, "acquired")).map(toJob),
+    };
+  }
+
+  /** Whether the next step has to resolve dependencies that this step has left. */
+  leavesDependencies(results: readonly Row[][]): boolean {
+    return hasEndedDependencies(this.look(results));
+  }
+
+  /** The error of the batch, if it failed. */
+  refusal(connection: Connection, error: unknown): Promise<unknown> {
+    return this.#additions.children.refusal(connection, error);
+  }
+
+  /** The answer of the look that ends the step. */
+  look(results: readonly Row[][]): readonly Row[] {
+    return this.#answers.look.of(results)[0] ?? [];
+  }
+
+  /** The length of the text that holds the leased jobs. */
+  acquiredLength(results: readonly Row[][]): number {
+    return String(this.look(results)[0]?.acquired ?? "").length;
+  }
+
+  #recovery(statements: Statements, hasParents: boolean): SqlStatement[] {
+    const { now, recover, stepId } = this.#request;
+    if (!recover && !this.#releases.hasPutBacks) return [];
+    const putBackBy = recover ? null : stepId;
+    return recovery(statements, {
+      now,
+      endedBy: now,
+      holder: null,
+      putBackBy,
+      spares: null,
+      stepId,
+      hasParents,
+      limit: RECOVERIES_PER_STEP_MAX,
+    });
+  }
+}
+
+/** The statement that leases jobs, if the step is to lease any. */
+function acquire({ statements, boundsBytes }: StepContext, request: StepRequest, flow: Flow): SqlStatement[] {
+  const { now, schedulerId, until, stepId, jobs } = request;
+  if (jobs === null || jobs.limit <= 0) return [];
+  const { form, args } = queueParameters(jobs);
+  const sql = statements.acquire[acquisitionName(flow, boundsBytes, form)] ?? "";
+  return [statement(sql, now, jobs.limit, ...args, schedulerId, until, stepId)];
+}
+
+function hasKey({ concurrencyKey }: JobRecord): boolean {
+  return concurrencyKey !== undefined;
+}
+
+/** The stamp of a step's additions. A step that was refused is sent in parts, which all have the id of the step.
+ *  Therefore the stamp has the id of the first job too, which tells the parts apart. */
+function stampOf({ stepId, additions, now }: StepRequest): AdditionStamp {
+  return { id: `${stepId} ${additions[0]?.id ?? ""}`, now };
 }

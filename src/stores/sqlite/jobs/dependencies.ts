@@ -8,51 +8,51 @@ import type { Connection } from "../driver/connection.ts";
 import type { Row, SqlStatement } from "../driver/driver.ts";
 import { isAboutParents, PARENTS_GUARD } from "../driver/failures.ts";
 import { rowParameters, statement } from "../driver/parameters.ts";
+import { admittedJob } from "../flow/admission.ts";
 import { lazily } from "../lazily.ts";
 import type { LedgerSwitch } from "../ledger/entries.ts";
 import { enterEnded, runVerdict } from "../ledger/entries.ts";
-import { DESCENDANTS_PER_STEP_MAX, SETTLED_LINKS_PER_STEP_MAX } from "../limits.ts";
+import { DESCENDANTS_PER_STEP_MAX, RESOLVED_PER_STEP_MAX } from "../limits.ts";
 import { detail, endedJobAsJson, heldByOf, idsOf, type JobRow, jsonRecords, toJob } from "../rows.ts";
 import { JOB_STATE, type TableNames } from "../schema/schema.ts";
 
-import { endedResult } from "./recovery-statements.ts";
+import { keepEnded } from "./results.ts";
 
-type Statements = ChainStatements & LedgerSwitch;
+// A *dependency* is a job (the child) that waits for another (the parent). It has *ended* when its parent has. Ended
+// dependencies are *resolved*: their children become ready, or are cancelled, and the dependencies are removed.
 
-/** Frees and cancels the children of jobs that have ended. Read the answers with {@link settlement}. */
-export function settling(statements: Statements, now: number): SqlStatement[] {
-  const { keepDoomed, enterDoomed, removeDoomed, noteDoomed, freeChildren, unlinkFreed, unlinkOthers } = statements;
+type Statements = DependencyStatements & LedgerSwitch;
+
+/** Resolves the dependencies that have ended. Read the answers with {@link resolved}. */
+export function resolving(statements: Statements, now: number): SqlStatement[] {
+  const { keepDoomed, enterDoomed, removeDoomed, endDoomed, releaseChildren, forgetResolved, forgetEnded } = statements;
   return [
     ...(statements.keepsLedger ? [statement(enterDoomed, now)] : []),
     statement(keepDoomed, now),
     statement(removeDoomed),
-    statement(noteDoomed),
-    statement(freeChildren, now),
-    statement(unlinkFreed),
-    statement(unlinkOthers),
+    statement(endDoomed),
+    statement(releaseChildren, now),
+    statement(forgetResolved),
+    statement(forgetEnded),
   ];
 }
 
-/** What the statements of {@link settling} did. No answers are those of no statements. */
-export interface Settlement {
+/** What the statements of {@link resolving} did. No answers are those of no statements. */
+export interface Resolved {
+  /** The children that were cancelled. */
   readonly ended: readonly JobResultRecord[];
-  readonly promoted: readonly PromotedJob[];
+  /** The children that wait for nothing any more. */
+  readonly released: readonly PromotedJob[];
 }
 
-/** @param held the `seq` of jobs that are held after all, by their keys */
-export function settlement(answers: readonly Row[][], now: number, held: ReadonlySet<number> = new Set()): Settlement {
+/** @param blocked the `seq` of jobs that their key limiters block after all */
+export function resolved(answers: readonly Row[][], now: number, blocked: ReadonlySet<number> = new Set()): Resolved {
   // The first one of seven is not there without a ledger.
-  const [, removed, , freed = []] = answers.slice(-6);
+  const [, removed, , released = []] = answers.slice(-6);
   return {
     ended: jsonRecords<JobRow>(removed).map((row) => endedWithoutRun(toJob(row), "cancelled", now)),
-    promoted: freed.filter(({ seq }) => !held.has(Number(seq))).map(promotedJob),
+    released: released.filter(({ seq }) => !blocked.has(Number(seq))).map(admittedJob),
   };
-}
-
-function promotedJob({ id, task_id, schedule_id, concurrency_key: key }: Row): PromotedJob {
-  const scheduleId = typeof schedule_id === "string" ? schedule_id : null;
-  const promoted = { jobId: String(id), taskId: String(task_id), scheduleId };
-  return typeof key === "string" ? { ...promoted, concurrencyKey: key } : promoted;
 }
 
 /** The jobs with parents among those that one batch adds, as statements. */
@@ -76,19 +76,19 @@ export class NewChildren {
   }
 
   /** The statements that have the children wait for their parents. They come after all insertions. Children whose
-   *  parents have all ended are freed, or left to {@link settling}. */
+   *  parents have all ended wait no more, or are left to {@link resolving}. */
   linking(): SqlStatement[] {
-    const { replaceParents, linkParents, markParents, freeNew, unlinkNew } = this.#statements;
+    const { replaceParents, addDependencies, markParents, releaseNew, forgetNew } = this.#statements;
     const replacing = this.#standIns();
     const each = (sql: string): SqlStatement[] => this.#ids.map((ids) => statement(sql, ids));
     return [
       ...(replacing === null ? [] : this.#ids.map((ids) => statement(replaceParents, ids, replacing))),
-      // All links are there before the first child is freed.
-      ...[linkParents, markParents, freeNew, unlinkNew].flatMap(each),
+      // All dependencies are there before the first child is released.
+      ...[addDependencies, markParents, releaseNew, forgetNew].flatMap(each),
     ];
   }
 
-  /** The statements whose answers {@link answers} reads. They come after the {@link settling}. */
+  /** The statements whose answers {@link answers} reads. They come after the {@link resolving}. */
   search(): SqlStatement[] {
     return this.#ids.map((ids) => statement(this.#statements.readNew, ids));
   }
@@ -152,68 +152,68 @@ function stateOf(added: JobRecord, row: Row | undefined): Pick<JobAddition, "job
   return { job: { ...job, after, ...(heldBy === undefined ? {} : { heldBy }) } };
 }
 
-const { delayed, ready, leased, blocked } = JOB_STATE;
+const { delayed, ready, leased, dependent } = JOB_STATE;
 
 /**
- * The statements about jobs that wait for others. A row of the links is *open* while its parent is unfinished. Whatever
- * ends a parent writes the outcome into its links. These links are then *settled*, and the statements from `keepDoomed`
- * on remove them in the same commit: they cancel the children of parents that did not succeed, their children too, and
- * free the children that have no open link left. Very many descendants take several steps: what is left stays settled,
- * which the next look tells.
+ * The statements about jobs that wait for others. Whatever ends a parent writes the outcome into its dependencies. The
+ * statements from `enterDoomed` on resolve these in the same commit: they cancel the children of parents that did not
+ * succeed, and the children of those, and release the children that wait for nothing any more. Very many descendants
+ * take several steps: the next look tells of dependencies that have ended and are not resolved.
  */
-export interface ChainStatements {
+export interface DependencyStatements {
   readonly replaceParents: string;
-  readonly linkParents: string;
+  readonly addDependencies: string;
   readonly markParents: string;
-  readonly freeNew: string;
-  readonly unlinkNew: string;
+  readonly releaseNew: string;
+  readonly forgetNew: string;
   readonly readNew: string;
   readonly findUnknown: string;
-  readonly noteFinished: string;
-  readonly noteCancelled: string;
-  readonly unlinkCancelled: string;
+  readonly endFinished: string;
+  readonly endCancelled: string;
+  readonly forgetCancelled: string;
   readonly enterDoomed: string;
   readonly keepDoomed: string;
   readonly removeDoomed: string;
-  readonly noteDoomed: string;
-  readonly freeChildren: string;
-  readonly unlinkFreed: string;
-  readonly unlinkOthers: string;
+  readonly endDoomed: string;
+  readonly releaseChildren: string;
+  readonly forgetResolved: string;
+  readonly forgetEnded: string;
 }
 
 /** A comment before each statement lists its arguments. */
-export function chainStatements(names: TableNames): ChainStatements {
-  const { jobs, links, results, windows } = names;
-  // The children of ?1, as rows of the jobs table `j`. Those that this batch has added have no links yet, and all other
-  // jobs that wait have some.
+export function dependencyStatements(names: TableNames): DependencyStatements {
+  const { jobs, dependencies, results, windows } = names;
+  // The children of ?1, as rows of the jobs table `j`. Those that this batch has added have no dependencies yet, and
+  // all other jobs that wait have some.
   const added = `json_each(?1) c CROSS JOIN ${jobs} j ON j.id = c.value`;
-  const isNew = `j.state = ${blocked} AND NOT EXISTS (SELECT 1 FROM ${links} l WHERE l.child_id = j.id)`;
+  const isNew = `j.state = ${dependent} AND NOT EXISTS (SELECT 1 FROM ${dependencies} l WHERE l.child_id = j.id)`;
   const after = `json_each(CASE WHEN json_valid(j.details) THEN j.details ELSE '{}' END, '$.after') p`;
-  /** Whether a link keeps its child from running. */
-  const stops = (link: string): string => `(${link}.outcome IS NULL OR ${cancelsBy(link)})`;
-  const isFree = (child: string): string =>
-    `NOT EXISTS (SELECT 1 FROM ${links} o WHERE o.child_id = ${child} AND ${stops("o")})`;
-  // The first settled links, as the table `w`.
-  const settled =
-    `(SELECT parent_id, child_id, cancels, outcome FROM ${links} WHERE outcome IS NOT NULL AND parent_id > '' ` +
-    `ORDER BY parent_id, child_id LIMIT ${SETTLED_LINKS_PER_STEP_MAX}) w`;
-  /** The jobs to cancel, as the table `doomed`. It depends on the links alone, so that the statements that follow each
-   *  other and leave the links as they are find the same jobs. */
+  /** Whether a dependency keeps its child from running. */
+  const stops = (alias: string): string => `(${alias}.outcome IS NULL OR ${cancelsBy(alias)})`;
+  const isReleased = (child: string): string =>
+    `NOT EXISTS (SELECT 1 FROM ${dependencies} o WHERE o.child_id = ${child} AND ${stops("o")})`;
+  // The first dependencies that have ended, as the table `w`.
+  const ended =
+    `(SELECT parent_id, child_id, cancels, outcome FROM ${dependencies} WHERE outcome IS NOT NULL AND parent_id > '' ` +
+    `ORDER BY parent_id, child_id LIMIT ${RESOLVED_PER_STEP_MAX}) w`;
+  /** The jobs to cancel, as the table `doomed`. It depends on the dependencies alone, so that the statements that
+   *  follow each other and leave the dependencies as they are find the same jobs. */
   const doomed =
-    `WITH RECURSIVE doomed (id) AS (SELECT w.child_id FROM ${settled} WHERE ${cancelsBy("w")} ` +
-    `UNION SELECT l.child_id FROM doomed d CROSS JOIN ${links} l ON l.parent_id = d.id WHERE l.cancels = 1 ` +
+    `WITH RECURSIVE doomed (id) AS (SELECT w.child_id FROM ${ended} WHERE ${cancelsBy("w")} ` +
+    `UNION SELECT l.child_id FROM doomed d CROSS JOIN ${dependencies} l ON l.parent_id = d.id WHERE l.cancels = 1 ` +
     `LIMIT ${DESCENDANTS_PER_STEP_MAX})`;
   const doomedJobs =
-    `seq IN (${doomed} SELECT j.seq FROM doomed d CROSS JOIN ${jobs} j ON j.id = d.id ` + `WHERE j.state = ${blocked})`;
+    `seq IN (${doomed} SELECT j.seq FROM doomed d CROSS JOIN ${jobs} j ON j.id = d.id ` +
+    `WHERE j.state = ${dependent})`;
   // A job with a key becomes due once more, so that admission decides about it.
   const stateAt = (now: string): string =>
     `CASE WHEN run_at > ${now} OR concurrency_key IS NOT NULL THEN ${delayed} ELSE ${ready} END`;
   // No parent is null: the text depends on the row, because SQLite would fail at a constant in advance.
   const refused = `json_extract('{}', CASE WHEN p.value IS NULL THEN '$' ELSE '${PARENTS_GUARD}' END)`;
 
-  return lazily<ChainStatements>({
+  return lazily<DependencyStatements>({
     // ?1 ids of children, ?2 {parentId: [taskId, idempotencyKey, kind and key of a window, key of a burst]}: parents of
-    // the same call that another job may stand for. Runs before linkParents.
+    // the same call that another job may stand for. Runs before addDependencies.
     replaceParents: () =>
       `UPDATE ${jobs} SET details = json_set(details, '$.after', json((SELECT json_group_array(coalesce(` +
       `(SELECT q.id FROM ${jobs} q WHERE q.id = p.value), (SELECT coalesce((SELECT q.id FROM ${jobs} q ` +
@@ -223,8 +223,8 @@ export function chainStatements(names: TableNames): ChainStatements {
       "AND q.fence = 0)) FROM json_each(?2) m WHERE m.key = p.value), p.value)) " +
       `FROM json_each(${jobs}.details, '$.after') p))) WHERE seq IN (SELECT j.seq FROM ${added} WHERE ${isNew})`,
     // ?1 ids of children. Fails with `PARENTS_GUARD` where a parent is unknown.
-    linkParents: () =>
-      `INSERT INTO ${links} (parent_id, child_id, cancels, outcome) SELECT DISTINCT p.value, j.id, ` +
+    addDependencies: () =>
+      `INSERT INTO ${dependencies} (parent_id, child_id, cancels, outcome) SELECT DISTINCT p.value, j.id, ` +
       `coalesce(${detail("onParentFailure", "j")}, '') <> 'run', ` +
       `CASE WHEN EXISTS (SELECT 1 FROM ${jobs} q WHERE q.id = p.value) THEN NULL ELSE coalesce(` +
       `(SELECT r.outcome FROM ${results} r WHERE r.job_id = p.value AND r.expires_at > ${detail("createdAt", "j")}), ` +
@@ -233,16 +233,16 @@ export function chainStatements(names: TableNames): ChainStatements {
     // ?1 ids of children
     markParents: () =>
       `UPDATE ${jobs} SET has_children = 1 WHERE seq IN (SELECT p.seq FROM json_each(?1) c ` +
-      `CROSS JOIN ${links} l ON l.child_id = c.value CROSS JOIN ${jobs} p ON p.id = l.parent_id ` +
+      `CROSS JOIN ${dependencies} l ON l.child_id = c.value CROSS JOIN ${jobs} p ON p.id = l.parent_id ` +
       "WHERE l.outcome IS NULL AND p.has_children = 0)",
     // ?1 ids of children
-    freeNew: () =>
+    releaseNew: () =>
       `UPDATE ${jobs} SET state = ${stateAt(detail("createdAt"))} WHERE seq IN (SELECT j.seq FROM json_each(?1) c ` +
-      `CROSS JOIN ${jobs} j ON j.id = c.value WHERE j.state = ${blocked} AND ${isFree("j.id")})`,
+      `CROSS JOIN ${jobs} j ON j.id = c.value WHERE j.state = ${dependent} AND ${isReleased("j.id")})`,
     // ?1 ids of children
-    unlinkNew: () =>
-      `DELETE FROM ${links} WHERE child_id IN (SELECT c.value FROM json_each(?1) c ` +
-      `CROSS JOIN ${jobs} j ON j.id = c.value WHERE j.state <> ${blocked})`,
+    forgetNew: () =>
+      `DELETE FROM ${dependencies} WHERE child_id IN (SELECT c.value FROM json_each(?1) c ` +
+      `CROSS JOIN ${jobs} j ON j.id = c.value WHERE j.state <> ${dependent})`,
     // ?1 ids of children. Columns: `place` in ?1, `state`, and `parent_ids`, a JSON array. No row for one that has
     // ended.
     readNew: () =>
@@ -254,47 +254,46 @@ export function chainStatements(names: TableNames): ChainStatements {
       `AND NOT EXISTS (SELECT 1 FROM ${results} WHERE job_id = c.value AND expires_at > ?2)`,
 
     // ?1 rows [jobId, fence, outcome], ?2 schedulerId. Runs before the jobs are removed.
-    noteFinished: () =>
-      `UPDATE ${links} SET outcome = r.value->>2 FROM json_each(?1) r CROSS JOIN ${jobs} j ON j.id = r.value->>0 ` +
+    endFinished: () =>
+      `UPDATE ${dependencies} SET outcome = r.value->>2 FROM json_each(?1) r ` +
+      `CROSS JOIN ${jobs} j ON j.id = r.value->>0 ` +
       `WHERE j.fence = r.value->>1 AND j.acquired_by = ?2 AND j.has_children = 1 ` +
-      `AND ${links}.parent_id = j.id AND ${links}.outcome IS NULL`,
+      `AND ${dependencies}.parent_id = j.id AND ${dependencies}.outcome IS NULL`,
     // ?1 id. Runs before the job is removed.
-    noteCancelled: () =>
-      `UPDATE ${links} SET outcome = 'cancelled' WHERE parent_id = ?1 AND outcome IS NULL ` +
+    endCancelled: () =>
+      `UPDATE ${dependencies} SET outcome = 'cancelled' WHERE parent_id = ?1 AND outcome IS NULL ` +
       `AND EXISTS (SELECT 1 FROM ${jobs} WHERE id = ?1 AND state <> ${leased})`,
     // ?1 id. Runs after the job was removed.
-    unlinkCancelled: () =>
-      `DELETE FROM ${links} WHERE child_id = ?1 AND NOT EXISTS (SELECT 1 FROM ${jobs} WHERE id = ?1)`,
+    forgetCancelled: () =>
+      `DELETE FROM ${dependencies} WHERE child_id = ?1 AND NOT EXISTS (SELECT 1 FROM ${jobs} WHERE id = ?1)`,
 
     // The next seven run one after the other. ?1 now.
     enterDoomed: () => `${enterEnded(names, String(runVerdict("cancelled")), "?1")} WHERE ${doomedJobs}`,
     // ?1 now
-    keepDoomed: () =>
-      `INSERT OR REPLACE INTO ${results} (job_id, task_id, schedule_id, outcome, expires_at, finished_at, details) ` +
-      `${endedResult(jobs, "'cancelled'", "?1")} WHERE ${doomedJobs} AND ${detail("resultExpirationMs")} > 0`,
+    keepDoomed: () => keepEnded(names, "'cancelled'", "?1", doomedJobs),
     // no arguments
     removeDoomed: () => `DELETE FROM ${jobs} WHERE ${doomedJobs} RETURNING ${endedJobAsJson(jobs)} AS record`,
     // no arguments
-    noteDoomed: () =>
-      `UPDATE ${links} SET outcome = 'cancelled' WHERE outcome IS NULL AND parent_id IN (${doomed} ` +
+    endDoomed: () =>
+      `UPDATE ${dependencies} SET outcome = 'cancelled' WHERE outcome IS NULL AND parent_id IN (${doomed} ` +
       `SELECT d.id FROM doomed d WHERE NOT EXISTS (SELECT 1 FROM ${jobs} WHERE id = d.id))`,
     // ?1 now
-    freeChildren: () =>
-      `UPDATE ${jobs} SET state = ${stateAt("?1")} WHERE seq IN (SELECT j.seq FROM ${settled} ` +
-      `CROSS JOIN ${jobs} j ON j.id = w.child_id WHERE j.state = ${blocked} AND ${isFree("w.child_id")}) ` +
+    releaseChildren: () =>
+      `UPDATE ${jobs} SET state = ${stateAt("?1")} WHERE seq IN (SELECT j.seq FROM ${ended} ` +
+      `CROSS JOIN ${jobs} j ON j.id = w.child_id WHERE j.state = ${dependent} AND ${isReleased("w.child_id")}) ` +
       "RETURNING seq, id, task_id, schedule_id, nullif(concurrency_key, '') AS concurrency_key",
-    // no arguments. Removes the links of children that were cancelled or freed.
-    unlinkFreed: () =>
-      `DELETE FROM ${links} WHERE child_id IN (SELECT w.child_id FROM ${settled} ` +
-      `WHERE NOT EXISTS (SELECT 1 FROM ${jobs} WHERE id = w.child_id AND state = ${blocked}))`,
-    // no arguments. Removes the settled links of children that wait for others.
-    unlinkOthers: () =>
-      `DELETE FROM ${links} WHERE (parent_id, child_id) IN (SELECT w.parent_id, w.child_id FROM ${settled} ` +
-      `WHERE NOT ${cancelsBy("w")} AND NOT ${isFree("w.child_id")})`,
+    // no arguments. Removes the dependencies of children that were cancelled or released.
+    forgetResolved: () =>
+      `DELETE FROM ${dependencies} WHERE child_id IN (SELECT w.child_id FROM ${ended} ` +
+      `WHERE NOT EXISTS (SELECT 1 FROM ${jobs} WHERE id = w.child_id AND state = ${dependent}))`,
+    // no arguments. Removes the ended dependencies of children that still wait for others.
+    forgetEnded: () =>
+      `DELETE FROM ${dependencies} WHERE (parent_id, child_id) IN (SELECT w.parent_id, w.child_id FROM ${ended} ` +
+      `WHERE NOT ${cancelsBy("w")} AND NOT ${isReleased("w.child_id")})`,
   });
 }
 
-/** Whether a settled link cancels its child. */
-function cancelsBy(link: string): string {
-  return `(${link}.cancels = 1 AND ${link}.outcome <> 'success')`;
+/** Whether a dependency that has ended cancels its child. */
+function cancelsBy(alias: string): string {
+  return `(${alias}.cancels = 1 AND ${alias}.outcome <> 'success')`;
 }
