@@ -14,7 +14,7 @@ import { titleOf } from "./contract-title.ts";
 
 const TABLES = [
   ...["tasks", "schedules", "jobs", "results", "steps", "schedulers", "gates", "windows", "links"],
-  ...["books", "occurrences", "changes", "lives", "alarms", "zone_rules"],
+  ...["histories", "runs", "skips", "changes", "change_drafts", "uptimes", "overdue", "zone_rules"],
 ];
 
 let server: Awaited<ReturnType<typeof sharedSqld>>;

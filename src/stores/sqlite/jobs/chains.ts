@@ -9,8 +9,7 @@ import type { Row, SqlStatement } from "../driver/driver.ts";
 import { isAboutParents, PARENTS_GUARD } from "../driver/failures.ts";
 import { rowParameters, statement } from "../driver/parameters.ts";
 import { lazily } from "../lazily.ts";
-import type { LedgerSwitch } from "../ledger/entries.ts";
-import { enterEnded, runVerdict } from "../ledger/entries.ts";
+import { enterEnded, type LedgerSwitch } from "../ledger/history.ts";
 import { DESCENDANTS_PER_STEP_MAX, SETTLED_LINKS_PER_STEP_MAX } from "../limits.ts";
 import { detail, endedJobAsJson, heldByOf, idsOf, type JobRow, jsonRecords, toJob } from "../rows.ts";
 import { JOB_STATE, type TableNames } from "../schema/schema.ts";
@@ -267,7 +266,7 @@ export function chainStatements(names: TableNames): ChainStatements {
       `DELETE FROM ${links} WHERE child_id = ?1 AND NOT EXISTS (SELECT 1 FROM ${jobs} WHERE id = ?1)`,
 
     // The next seven run one after the other. ?1 now.
-    enterDoomed: () => `${enterEnded(names, String(runVerdict("cancelled")), "?1")} WHERE ${doomedJobs}`,
+    enterDoomed: () => `${enterEnded(names, "'cancelled'", "?1")} WHERE ${doomedJobs}`,
     // ?1 now
     keepDoomed: () =>
       `INSERT OR REPLACE INTO ${results} (job_id, task_id, schedule_id, outcome, expires_at, finished_at, details) ` +

@@ -2,7 +2,7 @@ import { MISSED_PER_STEP_MAX } from "../../../core/limits.ts";
 import { guardSql } from "../driver/failures.ts";
 import { wakeGates, wokenAt } from "../flow/gate-sql.ts";
 import { lazily } from "../lazily.ts";
-import { enterEnded, runVerdict } from "../ledger/entries.ts";
+import { enterEnded } from "../ledger/history.ts";
 import { detail, endedJobAsJson, IDEMPOTENCY_KEY } from "../rows.ts";
 import { hasMissedStart, JOB_STATE, type TableNames } from "../schema/schema.ts";
 
@@ -76,9 +76,8 @@ export function recoveryStatements(names: TableNames): RecoveryStatements {
   const keepLost = (isAware: boolean): string =>
     `${keep("CASE WHEN cancel_requested THEN 'cancelled' ELSE 'abandoned' END", "?3")} ` +
     `WHERE ${lostJobs(isAware)} AND ${isForGood} AND ${isKept}`;
-  const [cancelled, abandoned] = [runVerdict("cancelled"), runVerdict("abandoned")];
   const enterLost = (isAware: boolean): string =>
-    `${enterEnded(names, `CASE WHEN cancel_requested THEN ${cancelled} ELSE ${abandoned} END`, "?3")} ` +
+    `${enterEnded(names, "CASE WHEN cancel_requested THEN 'cancelled' ELSE 'abandoned' END", "?3")} ` +
     `WHERE ${lostJobs(isAware)} AND ${isForGood}`;
   const removeLostJobs = (isAware: boolean): string =>
     `DELETE FROM ${jobs} WHERE ${lostJobs(isAware)} AND ${isForGood}`;
@@ -122,7 +121,7 @@ export function recoveryStatements(names: TableNames): RecoveryStatements {
           `WHERE ${lostJobs(true, "2 * ?5")} AND concurrency_key IS NOT NULL`,
       ),
     keepMissed: () => `${keep("'missedStartDeadline'", "?1")} WHERE ${missedJobs} AND ${isKept}`,
-    enterMissed: () => `${enterEnded(names, String(runVerdict("missedStartDeadline")), "?1")} WHERE ${missedJobs}`,
+    enterMissed: () => `${enterEnded(names, "'missedStartDeadline'", "?1")} WHERE ${missedJobs}`,
     wakeMissed: () =>
       wakeGates(
         names,
@@ -147,7 +146,7 @@ export function recoveryStatements(names: TableNames): RecoveryStatements {
     // ?1 id, ?2 now
     keepCancelled: () => `${keep("'cancelled'", "?2")} WHERE id = ?1 AND state <> ${leased} AND ${isKept}`,
     // ?1 id, ?2 now
-    enterCancelled: () => `${enterEnded(names, String(cancelled), "?2")} WHERE id = ?1 AND state <> ${leased}`,
+    enterCancelled: () => `${enterEnded(names, "'cancelled'", "?2")} WHERE id = ?1 AND state <> ${leased}`,
     // ?1 id. Undoes the batch when the job has children or parents, of which `removeCancelledParent` knows.
     removeCancelled: () =>
       `DELETE FROM ${jobs} WHERE id = ?1 AND state <> ${leased} ` +

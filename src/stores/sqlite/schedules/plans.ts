@@ -2,7 +2,6 @@ import { FIRES_PER_STEP_MAX, PLANS_PER_STEP_MAX } from "../../../core/limits.ts"
 import type { OverlapReport, PlanReport, SchedulePlan, StepRequest } from "../../data-store.ts";
 import type { Row, SqlStatement } from "../driver/driver.ts";
 import { rowParameters, statement } from "../driver/parameters.ts";
-import { skipVerdict } from "../ledger/entries.ts";
 import { jsonArray, numberOrNull } from "../rows.ts";
 import type { Statements } from "../statements.ts";
 
@@ -57,20 +56,16 @@ export class Plans {
     const { now } = this.#request;
     const { noteOverlaps, wakeReplaced, removeReplaced, removeReplacedParents, noteReplaced } = this.#statements;
     const { cancelOverlapped, insertUnskipped, insertUnskippedPlainly } = this.#statements;
-    const { keepsLedger, enterReplaced, enterUnmade } = this.#statements;
+    const { keepsLedger, skipOverlapped } = this.#statements;
     const insert = this.#isAware ? insertUnskipped : insertUnskippedPlainly;
     const removing = hasParents ? [wakeReplaced, noteReplaced, removeReplacedParents] : [wakeReplaced, removeReplaced];
     const rows = JSON.stringify(this.#apart.map(overlapRow));
     const has = (...policies: string[]): boolean =>
       this.#apart.some(({ overlap }) => policies.includes(overlap.policy));
-    const entering = [
-      ...(has("replaceQueued", "cancelRunning") ? [enterReplaced] : []),
-      ...(has("skip") ? [enterUnmade] : []),
-    ];
     return [
       statement(noteOverlaps, rows, now),
-      ...(keepsLedger ? entering.map((sql) => statement(sql, rows, now)) : []),
       ...(has("replaceQueued", "cancelRunning") ? removing.map((sql) => statement(sql, rows, now)) : []),
+      ...(keepsLedger ? [statement(skipOverlapped, rows, now)] : []),
       ...(has("cancelRunning") ? [statement(cancelOverlapped, rows, now)] : []),
       ...rowParameters(this.#apart.map(fireRow)).map(({ text }) => statement(insert, text, now)),
     ];
@@ -150,7 +145,7 @@ function overlapRow({ scheduleId, fence, expected, overlap, fires }: PlanApart):
 }
 
 function skipRow({ scheduleId, fence, expected, skips = [] }: SchedulePlan): unknown[] {
-  const rows = skips.map(({ from, until, verdict, count, into }) => [from, until, skipVerdict(verdict), count, into]);
+  const rows = skips.map(({ from, until, verdict, count, into }) => [from, until, verdict, count, into]);
   return [scheduleId, fence, expected, rows];
 }
 

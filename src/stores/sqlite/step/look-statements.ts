@@ -8,7 +8,7 @@ import {
   type QueueForm,
   queueParameterCount,
 } from "../jobs/acquisition.ts";
-import { alarmColumns } from "../ledger/alarms.ts";
+import { overdueColumns } from "../ledger/overdue.ts";
 import { FAR_FUTURE_MS } from "../limits.ts";
 import { lookedScheduleAsJson } from "../schedules/schedule-rows.ts";
 import { zoneRulesTexts } from "../schedules/zone-rules.ts";
@@ -23,10 +23,10 @@ export interface LookForm {
   readonly schedules: boolean;
   readonly tasks: boolean;
   readonly expired: boolean;
-  /** Whether books of the ledger that are to be visited count as expired. */
+  /** Whether the store trims histories. */
   readonly ledger: boolean;
   readonly zoneRules: boolean;
-  /** Whether the look tells of alarms. */
+  /** Whether the look reports overdue occurrences. */
   readonly alarms: boolean;
   /** What the look heeds of flow control. */
   readonly flow: FlowControl;
@@ -39,9 +39,9 @@ export interface LookForm {
  *   `has_flow`, what flow control the database needs (see `flowOf`);
  * - `acquired`, the acquired jobs as one JSON text;
  * - `due`, the due schedules as one JSON text, and `next_fire_at`, the earliest fire time that is not due;
- * - the `alarmColumns`;
+ * - the `overdueColumns`;
  * - `stale_task_ids`, a JSON array;
- * - `has_expired`, whether a clean-up would remove results or windows, or visit books of the ledger;
+ * - `has_expired`, whether a clean-up would remove results or windows, or trim histories;
  * - `zone_rules`, a JSON array of the texts that schedules have.
  *
  * Arguments, in this order: ?1 now; with jobs, ?2 the limit and from ?3 on the queues; with acquired jobs, schedulerId
@@ -62,7 +62,7 @@ export function lookStatement(names: TableNames, form: LookForm): string {
   if (form.schedules) {
     columns.push(...scheduleColumns(names, parameters(4)));
   }
-  if (form.alarms && (form.queues !== null || form.schedules)) columns.push(...alarmColumns(names));
+  if (form.alarms && (form.queues !== null || form.schedules)) columns.push(...overdueColumns(names));
   if (form.tasks) {
     const [rows = ""] = parameters(1);
     columns.push(`(${staleTasks(names, rows)}) AS stale_task_ids`);
@@ -78,12 +78,12 @@ export function lookStatement(names: TableNames, form: LookForm): string {
   return `SELECT ${columns.join(", ")}`;
 }
 
-/** See `removeExpired`, `removeWindows` and `markBooks`. */
-function hasExpired({ results, windows, books }: TableNames, at: string, visitsBooks: boolean): string {
+/** See `removeExpired`, `removeWindows` and `hasMoreToTrim`. */
+function hasExpired({ results, windows, histories }: TableNames, at: string, keepsLedger: boolean): string {
   return (
     `EXISTS (SELECT 1 FROM ${results} WHERE expires_at <= ${at}) ` +
     `OR EXISTS (SELECT 1 FROM ${windows} WHERE until <= ${at} - ${TOMBSTONE_MS})` +
-    (visitsBooks ? ` OR EXISTS (SELECT 1 FROM ${books} WHERE visit_at <= ${at})` : "")
+    (keepsLedger ? ` OR EXISTS (SELECT 1 FROM ${histories} WHERE next_trim_at <= ${at})` : "")
   );
 }
 

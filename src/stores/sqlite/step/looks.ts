@@ -36,7 +36,7 @@ export class Looks {
   /** When a look last asked that, in epoch milliseconds. */
   #askedAt = Number.NEGATIVE_INFINITY;
 
-  /** @param keepsLedger whether books of the ledger are to be visited, and looks may tell of alarms */
+  /** @param keepsLedger whether the store trims histories, and reports overdue occurrences */
   constructor(names: TableNames, keepsLedger: boolean) {
     this.#names = names;
     this.#keepsLedger = keepsLedger;
@@ -77,9 +77,9 @@ export class Looks {
   seen({ now, schedules }: View, rows: readonly Row[]): Seen {
     const due = jsonArray<LookedScheduleRow>(rows, "due").map(toLookedSchedule);
     const nextFireAt = numberOrNull(rows, "next_fire_at");
-    const nextAt = numberOrNull(rows, "alarm_at");
+    const nextAt = numberOrNull(rows, "overdue_at");
     const isOpen = openAlarms(rows) > 0;
-    if (rows[0]?.open_alarms !== undefined) {
+    if (rows[0]?.open_overdue !== undefined) {
       this.#askedAt = now;
       this.#mayAlarm = nextAt !== null || isOpen;
     }
@@ -130,7 +130,7 @@ export function hasSettledLinks(rows: readonly Row[]): boolean {
 
 /** How many alarms a look found to be open. */
 export function openAlarms(rows: readonly Row[]): number {
-  return numberOrNull(rows, "open_alarms") ?? 0;
+  return numberOrNull(rows, "open_overdue") ?? 0;
 }
 
 /** Splits tasks into those whose rows fit into one parameter, and the others. */

@@ -10,7 +10,7 @@ import { type AdditionStamp, Additions } from "../jobs/additions.ts";
 import { settlement, settling } from "../jobs/chains.ts";
 import { endingMissed, leaseMoves, missedResults, recovery, recoveryReport, signOfLife } from "../jobs/leases.ts";
 import { Releases } from "../jobs/releases.ts";
-import { StepAlarms } from "../ledger/alarms.ts";
+import { StepAlarms } from "../ledger/overdue.ts";
 import { RECOVERIES_PER_STEP_MAX } from "../limits.ts";
 import { inOrder, type JobRow, jsonArray, toJob } from "../rows.ts";
 import { Plans } from "../schedules/plans.ts";

@@ -2,7 +2,7 @@ import type { LookReport, LookRequest, StepReport, StepRequest } from "../../dat
 import type { Connection } from "../driver/connection.ts";
 import type { Row } from "../driver/driver.ts";
 import { type Awareness, type FlowControl, isLess } from "../flow/awareness.ts";
-import { AlarmTurns } from "../ledger/alarms.ts";
+import { AlarmTurns } from "../ledger/overdue.ts";
 import { ACQUIRED_BYTES_MAX, CHAINED_STEPS_MAX } from "../limits.ts";
 import { jsonArray, numberOrNull } from "../rows.ts";
 import type { SchemaCheck } from "../schema/migrations.ts";
