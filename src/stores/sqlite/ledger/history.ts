@@ -17,7 +17,7 @@ import type { TableNames } from "../schema/schema.ts";
 // *skips* (a range of fire times that made no run). `ledger.ts` reads it.
 
 /** SQL of the partition of a history. The runs of one partition lie together, in the order of their fire times. */
-export function partitionOf(history: string): string {
+function partitionOf(history: string): string {
   return `${history} / ${HISTORIES_PER_PARTITION}`;
 }
 
