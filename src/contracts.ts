@@ -18,7 +18,6 @@ export type { JobRecord, NewJobRecord } from "./records/job.ts";
 export type { JobResultRecord, KeptJob } from "./records/job-result.ts";
 export {
   type ChangeNote,
-  type LifeRecord,
   type OccurrenceRecord,
   type Run,
   type ScheduleChangeRecord,
@@ -27,6 +26,7 @@ export {
   type Skip,
   type SkipVerdict,
   type TaskPauseRecord,
+  type UptimeRecord,
 } from "./records/ledger.ts";
 export {
   type CatchUp,

@@ -356,10 +356,10 @@ export const CLOCK_WARNINGS_APART_MS = 3_600_000;
  *  period, but no longer than this, in milliseconds. Timers and stores are late. */
 export const HEARTBEAT_SLACK_MS_MAX = 500;
 
-/** Most lives of schedulers in one answer of a store. */
-export const LIVES_PER_ANSWER_MAX = 1000;
+/** Most uptimes of schedulers in one answer of a store. */
+export const UPTIMES_PER_ANSWER_MAX = 1000;
 
-/** Longest time between the ticks of a scheduler that count as one life, in milliseconds: platforms end a tick within
+/** Longest time between the ticks of a scheduler that count as one uptime, in milliseconds: platforms end a tick within
  *  15 minutes, and few call them more rarely. */
 export const TICK_GAP_MS_MAX = 900_000;
 
@@ -372,7 +372,7 @@ export const LATE_MS = 10_000;
 
 /** How long before a fire time it is asked who was alive, in milliseconds, so that an answer can say since when nobody
  *  was. */
-export const LIVES_BEFORE_MS: number = 7 * 86_400_000;
+export const UPTIMES_BEFORE_MS: number = 7 * 86_400_000;
 
 /** Most fire times that a page of occurrences looks at, and most unfinished jobs that an answer about the past of a
  *  schedule reads. */

@@ -28,8 +28,8 @@ export const SKIP_VERDICTS: readonly SkipVerdict[] = Object.freeze([
 ]);
 
 /** Fire times that made no run of their own: those in [from, until] of the rule that the schedule had then. That may be
- *  none: where a schedule is set back behind fire times of an earlier life of it (it was removed, and added again with
- *  a start that has passed), skips are cut into parts around what has run, or is to run. */
+ *  none: where a schedule was removed, and added again with a start that has passed, skips are cut into parts around
+ *  fire times that have run, or are to run. */
 export interface Skip {
   readonly from: number;
   readonly until: number;
@@ -124,14 +124,14 @@ export interface TaskPauseRecord extends ChangeNote {
   readonly kind: "taskPaused" | "taskUnpaused";
 }
 
-/** A time in which a scheduler lived. Times of one identity do not overlap. */
-export interface LifeRecord {
+/** A span in which a scheduler was up. Spans of one identity do not overlap. */
+export interface UptimeRecord {
   readonly identity: string;
   readonly role: SchedulerRole;
   readonly isResident: boolean;
   /** The tasks for which it last had handlers. */
   readonly tasks: readonly string[];
   readonly since: number;
-  /** When it counted as dead, unless it said otherwise; later than the present for one that lives. */
+  /** When its last heartbeat ends, or when it signed off; later than the present for a scheduler that is up. */
   readonly until: number;
 }

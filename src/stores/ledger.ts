@@ -1,10 +1,10 @@
 import type { JobRecord } from "../records/job.ts";
 import type {
-  LifeRecord,
   OccurrenceRecord,
   ScheduleChangeRecord,
   SkipVerdict,
   TaskPauseRecord,
+  UptimeRecord,
 } from "../records/ledger.ts";
 import type { JobOutcome } from "../records/policies.ts";
 
@@ -41,7 +41,7 @@ export interface Ledger {
   /** Pauses of a task and of its keys, as above. */
   getTaskPauseHistory(filter: ChangeRecordFilter & { readonly taskId: string }): Promise<TaskPauseRecord[]>;
   /** The uptimes that touch [from, until], by `since`: at most 1,000, those that began last. */
-  getLives(filter: { readonly from: number; readonly until: number }): Promise<LifeRecord[]>;
+  getUptimes(filter: { readonly from: number; readonly until: number }): Promise<UptimeRecord[]>;
 }
 
 export interface OccurrenceRecordFilter {

@@ -9,8 +9,8 @@ export interface FoundChange {
   readonly record: Omit<ScheduleChangeRecord, "seq">;
   /** The fire times that were due and unprocessed, and that nobody processes any more; null for none. */
   readonly skip: Skip | null;
-  /** Whether fire times are others from `effectiveFrom` on, so that skips end there: those of earlier changes, and of
-   *  an earlier life of the schedule. A plan of this life passed over nothing from there on. */
+  /** Whether fire times are others from `effectiveFrom` on, so that skips end there: those of earlier changes, and
+   *  those of plans from before the schedule was removed and added again. Other plans passed over nothing later. */
   readonly movesFireTimes: boolean;
 }
 

@@ -265,7 +265,7 @@ export const DOOR_NAMES: Readonly<Record<string, DoorNames>> = {
       "LeaseSurrenderReport",
       "Ledger",
       "LedgerLimits",
-      "LifeRecord",
+      "UptimeRecord",
       "Logger",
       "LookReport",
       "LookRequest",

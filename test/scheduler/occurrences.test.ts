@@ -521,7 +521,7 @@ function countReads(store: DataStore): () => number {
   watch(store, ["getSchedule", "getJobs", "getJob", "getJobResult", "getTaskPauses", "getJobResults"]);
   if (ledger !== null && ledger !== undefined) {
     watch(ledger, ["getLedgerStart", "getOccurrences", "getJobOfFireTime", "getScheduleChanges"]);
-    watch(ledger, ["getTaskPauseHistory", "getLives"]);
+    watch(ledger, ["getTaskPauseHistory", "getUptimes"]);
   }
   return () => reads;
 }

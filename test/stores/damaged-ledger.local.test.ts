@@ -4,7 +4,7 @@ import { type SqlDriver, SqlDataStore as Store } from "../../src/stores/sqlite/m
 import { VirtualClock } from "../../src/testing/mod.ts";
 import { LOCAL_STORES, rowsOf } from "./local-stores.ts";
 
-// What a scheduler tells of changes and lives whose rows somebody edited by hand.
+// What a scheduler tells of changes and uptimes whose rows somebody edited by hand.
 
 const RAN = "2030-01-01T02:00:00Z";
 const WAITS = "2030-01-01T05:00:00Z";
@@ -35,7 +35,7 @@ for (const { name, whyMissing, driver: makeDriver } of LOCAL_STORES) {
       await firing.tick();
       await clock.advance({ minutes: 1 });
       // A worker without a handler for the task, which is up since then.
-      await rowsOf(driver, "UPDATE escapement_lives SET until = until + 86400000, tasks = '[\"other\"]'");
+      await rowsOf(driver, "UPDATE escapement_uptimes SET until = until + 86400000, tasks = '[\"other\"]'");
     });
     afterEach(() => scheduler[Symbol.asyncDispose]());
 
@@ -79,8 +79,8 @@ for (const { name, whyMissing, driver: makeDriver } of LOCAL_STORES) {
     }
 
     for (const tasks of ["{}", "null", "5", '"ran"', "[5,null]", "["]) {
-      test(`${tasks} in the column tasks of a life names no task`, async () => {
-        await rowsOf(driver, `UPDATE escapement_lives SET tasks = '${tasks}'`);
+      test(`${tasks} in the column tasks of an uptime names no task`, async () => {
+        await rowsOf(driver, `UPDATE escapement_uptimes SET tasks = '${tasks}'`);
         expect((await scheduler.explain("s", WAITS)).cause).toEqual({ kind: "noHandler", taskId: "ran" });
       });
     }

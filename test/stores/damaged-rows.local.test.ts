@@ -83,16 +83,16 @@ for (const local of LOCAL_STORES) {
         await store.addSchedules(add(schedule), { at: T0, by: null });
         const skip = { from: T0, until: T0, verdict: "coalesced", count: 1, into: T0 } as const;
         await run(
-          "INSERT INTO escapement_occurrences (shelf, book, at, verdict, until, count, target) " +
-            `SELECT seq / 32, seq, ${T0}, 0, ${T0}, 1, ${T0} FROM escapement_books`,
+          "INSERT INTO escapement_skips (history, from_time, until_time, verdict, count, into_time) " +
+            `SELECT number, ${T0}, ${T0}, 'coalesced', 1, ${T0} FROM escapement_histories`,
         );
         const filter = { scheduleId: "s", from: -INSTANT_MS_MAX, until: INSTANT_MS_MAX, limit: 9, cursor: null };
         const all = async () => (await store.ledger?.getOccurrences({ ...filter, order: "oldest" }))?.items ?? [];
         expect(await all()).toEqual([{ kind: "skip", ...skip }]);
-        await run(`UPDATE escapement_books SET since = ${value}`);
+        await run(`UPDATE escapement_histories SET since = ${value}`);
         expect(await store.ledger?.getLedgerStart("s")).not.toBe(Number.NaN);
-        for (const column of ["until", "target", "at"]) {
-          await run(`UPDATE escapement_occurrences SET ${column} = ${value}`);
+        for (const column of ["until_time", "into_time", "from_time"]) {
+          await run(`UPDATE escapement_skips SET ${column} = ${value}`);
           const instants = (await all()).flatMap((entry) =>
             entry.kind === "skip" ? [entry.from, entry.until, entry.into ?? 0] : [],
           );

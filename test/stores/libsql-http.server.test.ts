@@ -15,7 +15,7 @@ const [RUNTIME] = (globalThis.navigator?.userAgent ?? "Node.js").split("/");
 
 const TABLES = [
   ...["tasks", "schedules", "jobs", "results", "steps", "schedulers", "key_limiters", "windows", "dependencies"],
-  ...["books", "occurrences", "changes", "lives", "alarms", "zone_rules"],
+  ...["histories", "runs", "skips", "changes", "change_drafts", "uptimes", "overdue", "zone_rules"],
 ];
 
 let server: Awaited<ReturnType<typeof sharedSqld>>;

@@ -66,7 +66,7 @@ async function clear(): Promise<void> {
     await client.batch(
       [
         ...["tasks", "schedules", "jobs", "results", "steps", "schedulers", "key_limiters", "windows", "dependencies"],
-        ...["books", "occurrences", "changes", "lives", "alarms", "zone_rules"],
+        ...["histories", "runs", "skips", "changes", "change_drafts", "uptimes", "overdue", "zone_rules"],
       ].map((table) => `DELETE FROM web_${table}`),
       "write",
     );

@@ -47,7 +47,7 @@ async function clear(tablePrefix: string, of: Sqld): Promise<void> {
   try {
     const tables = [
       ...["tasks", "schedules", "jobs", "results", "steps", "schedulers", "key_limiters", "windows", "dependencies"],
-      ...["books", "occurrences", "changes", "lives", "alarms", "zone_rules"],
+      ...["histories", "runs", "skips", "changes", "change_drafts", "uptimes", "overdue", "zone_rules"],
     ];
     await client.batch(
       tables.map((table) => `DELETE FROM ${tablePrefix}${table}`),

@@ -291,7 +291,7 @@ for (const local of LOCAL_STORES) {
       await off.pauseTask({ taskId: "task", key: null, paused: true, now: T0, by: "a" });
       await extend(off, [], { now: T0, aliveUntil: T0 + 1000 });
       await off.cleanup({ now: T0 + 9, limit: 100 });
-      const counts = ["changes", "lives", "occurrences"].map((table) => `(SELECT count(*) FROM escapement_${table})`);
+      const counts = ["changes", "uptimes", "skips"].map((table) => `(SELECT count(*) FROM escapement_${table})`);
       expect(await run(`SELECT ${counts.join(" + ")} AS rows`)).toEqual([{ rows: 0 }]);
     });
 
@@ -351,24 +351,25 @@ for (const local of LOCAL_STORES) {
         const sign = { incarnation: "scheduler-a 1#", aliveUntil: now + 1000, profile: ticking };
         await step(store, { now, jobs: null, sign });
       }
-      const lives = await ledgerOf(store).getLives({ from: T0, until: T0 + DAY_MS });
-      expect(lives.map(({ since, until, isResident }) => [since - T0, until - T0, isResident])).toEqual([
+      const uptimes = await ledgerOf(store).getUptimes({ from: T0, until: T0 + DAY_MS });
+      expect(uptimes.map(({ since, until, isResident }) => [since - T0, until - T0, isResident])).toEqual([
         [0, 1000, true],
         [60_000, 121_000, false],
       ]);
     });
 
-    test("of very many lives, those that began last are told", async () => {
+    test("of very many uptimes, those that began last are told", async () => {
       await run(
-        "WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < 1499) INSERT INTO escapement_lives " +
+        "WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < 1499) " +
+          "INSERT INTO escapement_uptimes " +
           "(identity, since, until, role, resident, tasks) " +
           `SELECT 'w-' || i, ${T0} + i, ${T0} + i, 'both', 0, '[]' FROM n`,
       );
-      const lives = await ledgerOf(store).getLives({ from: T0, until: T0 + DAY_MS });
-      expect(lives.map(({ since }) => since - T0)).toEqual(Array.from({ length: 1000 }, (_, place) => 500 + place));
+      const uptimes = await ledgerOf(store).getUptimes({ from: T0, until: T0 + DAY_MS });
+      expect(uptimes.map(({ since }) => since - T0)).toEqual(Array.from({ length: 1000 }, (_, place) => 500 + place));
     });
 
-    test("lives of one identity never overlap, whatever the clocks of its runs say", async () => {
+    test("uptimes of one identity never overlap, whatever the clocks of its runs say", async () => {
       let seed = 7;
       const random = (below: number): number => {
         seed = (seed * 48_271) % 2_147_483_647;
@@ -383,9 +384,11 @@ for (const local of LOCAL_STORES) {
           await step(store, { now: at, jobs: null, sign: { ...sign, profile } });
         }
       }
-      const lives = await ledgerOf(store).getLives({ from: 0, until: T0 * 2 });
-      expect(lives.length).toBeGreaterThan(5);
-      const wrong = lives.filter(({ since, until }, index) => since > until || since <= (lives[index - 1]?.until ?? 0));
+      const uptimes = await ledgerOf(store).getUptimes({ from: 0, until: T0 * 2 });
+      expect(uptimes.length).toBeGreaterThan(5);
+      const wrong = uptimes.filter(
+        ({ since, until }, index) => since > until || since <= (uptimes[index - 1]?.until ?? 0),
+      );
       expect(wrong).toEqual([]);
     });
   });

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { LedgerLimits } from "../../src/stores/ledger.ts";
 import type { SqliteLedger } from "../../src/stores/sqlite/ledger/ledger.ts";
-import { BOOKS_PER_SHELF, EXCESS_PER_VISIT_MAX } from "../../src/stores/sqlite/limits.ts";
+import { HISTORIES_PER_PARTITION, OLDEST_ROWS_SEEN_MAX } from "../../src/stores/sqlite/limits.ts";
 import { SqlDataStore } from "../../src/stores/sqlite/mod.ts";
 import { tableNames } from "../../src/stores/sqlite/schema/schema.ts";
 import { makeStatements } from "../../src/stores/sqlite/statements.ts";
@@ -75,8 +75,9 @@ async function endAlone(): Promise<[statements: number, trips: number]> {
   return costOf(() => end(store, job));
 }
 
-async function visitAt(id = "schedule"): Promise<unknown> {
-  return (await driver.rows("SELECT visit_at FROM escapement_books WHERE schedule_id = ?1", id))[0]?.visit_at;
+async function nextTrimAt(id = "schedule"): Promise<unknown> {
+  const sql = "SELECT next_trim_at FROM escapement_histories WHERE schedule_id = ?1";
+  return (await driver.rows(sql, id))[0]?.next_trim_at;
 }
 
 /** Leaves so many entries, a second apart, the first at T0. */
@@ -111,7 +112,7 @@ describe("the cost of the ledger", () => {
     await commit(store, [planOf(await seenAgain(store), { fires: [], skips })], { now: T0 + 1000 });
     await store.cancelJob("nothing", T0);
     await store.cleanup({ now: T0 + DAY_MS, limit: 9 });
-    for (const table of ["books", "occurrences", "changes", "lives"]) {
+    for (const table of ["histories", "runs", "skips", "changes", "uptimes"]) {
       expect(await driver.rows(`SELECT * FROM escapement_${table}`)).toEqual([]);
     }
   });
@@ -150,9 +151,9 @@ test("a job that ends twice, because the first answer got lost, leaves one run",
   }
 });
 
-test("a run of a schedule that a process of an earlier version added leaves nothing, until the schedule is put", async () => {
+test("a run of a schedule that a store without a ledger added leaves nothing, until the schedule is put", async () => {
   const schedule = await dueSchedule(store);
-  await driver.rows("DELETE FROM escapement_books");
+  await driver.rows("DELETE FROM escapement_histories");
   await fireAt(store, schedule, [T0]);
   await end(store, await taken(store, "schedule at 0"));
   const ledger = ledgerOf(store);
@@ -167,42 +168,55 @@ test("a run of a schedule that a process of an earlier version added leaves noth
 
 test("a damaged row of the ledger can be read, and so can the others", async () => {
   await runOnce();
-  await driver.rows("INSERT INTO escapement_occurrences VALUES (0, ?1, 1, 99, x'ff00', NULL, NULL, NULL)", T0 + 1);
-  await driver.rows("INSERT INTO escapement_occurrences VALUES (0, ?1, 1, 'x', NULL, 'y', NULL, NULL)", T0 + 2);
+  await driver.rows("INSERT INTO escapement_runs VALUES (0, ?1, 1, 99, x'ff00')", T0 + 1);
+  await driver.rows("INSERT INTO escapement_skips VALUES (1, ?1, 'y', 'x', NULL, NULL)", T0 + 2);
+  await driver.rows("UPDATE escapement_skips SET until_time = ?1 || 'y'", T0 + 2);
   const entries = await entriesOf(ledgerOf(store));
   expect(entries.map(({ kind }) => kind)).toEqual(["run", "run", "skip"]);
   expect(entries[1]).toMatchObject({ outcome: "error", createdAt: T0 + 1, attempts: 0 });
 });
 
 describe("the clean-up of the ledger", () => {
-  test("visits a book after a day, or after an hour when it is new or half full, and tells looks when", async () => {
+  const NOTHING = { removedResults: 0, removedScheduleIds: [] };
+
+  test("trims a history after a day, or after an hour when it is new or half full, and tells looks when", async () => {
     await open({ countMax: 10, ageMsMax: 90 * DAY_MS });
     await skipSeconds(4);
-    expect(await visitAt()).toBe(T0 + HOUR_MS);
+    expect(await nextTrimAt()).toBe(T0 + HOUR_MS);
     const hasExpired = async (now: number): Promise<boolean> =>
       (await look(store, { now, asksForExpired: true, expiredForMs: 0 })).hasExpired;
     expect([await hasExpired(T0 + HOUR_MS - 1), await hasExpired(T0 + HOUR_MS)]).toEqual([false, true]);
-    await store.cleanup({ now: T0 + HOUR_MS, limit: 1000 });
-    expect(await visitAt()).toBe(T0 + HOUR_MS + DAY_MS);
+    expect(await store.cleanup({ now: T0 + HOUR_MS, limit: 1000 })).toEqual(NOTHING);
+    expect(await nextTrimAt()).toBe(T0 + HOUR_MS + DAY_MS);
     expect(await hasExpired(T0 + HOUR_MS)).toBe(false);
     const plan = planOf(await seenAgain(store), { fires: [], skips: [makeSkip(T0 + 5000)], nextFireTime: T0 + 6000 });
     await commit(store, [plan], { now: T0 + 6000 });
-    const report = await store.cleanup({ now: T0 + 2 * DAY_MS, limit: 1000 });
-    expect(report).toEqual({ removedResults: 0, removedScheduleIds: [] });
-    expect(await visitAt()).toBe(T0 + 2 * DAY_MS + HOUR_MS);
+    expect(await store.cleanup({ now: T0 + 2 * DAY_MS, limit: 1000 })).toEqual(NOTHING);
+    expect(await nextTrimAt()).toBe(T0 + 2 * DAY_MS + HOUR_MS);
+  });
+
+  test("trims a history with few skips and many runs after an hour too", async () => {
+    await open({ countMax: 4, ageMsMax: 90 * DAY_MS });
+    await fireAt(store, await dueSchedule(store), [T0, T0 + 1000]);
+    const { acquired } = await step(store, { now: T0 + 5000 });
+    for (const job of acquired) await end(store, job);
+    await store.cleanup({ now: T0 + DAY_MS, limit: 1000 });
+    expect(await nextTrimAt()).toBe(T0 + DAY_MS + HOUR_MS);
   });
 
   test.each([
     [3 * HOUR_MS, 3 * HOUR_MS],
     [60_000, HOUR_MS],
-  ])("keeping entries for %i ms, visits a book after %i ms", async (ageMsMax, visitMs) => {
+  ])("keeping entries for %i ms, trims a history after %i ms", async (ageMsMax, trimMs) => {
     await open({ countMax: 10, ageMsMax });
     await skipSeconds(4);
-    await store.cleanup({ now: T0 + DAY_MS, limit: 1000 });
-    expect(await visitAt()).toBe(T0 + DAY_MS + visitMs);
+    const now = T0 + DAY_MS;
+    expect(await store.cleanup({ now, limit: 1000 })).toMatchObject({ removedOccurrences: 4, hasMore: true });
+    expect(await store.cleanup({ now, limit: 1000 })).toEqual(NOTHING);
+    expect(await nextTrimAt()).toBe(now + trimMs);
   });
 
-  test("removes no more than its limit, and visits the book at once while there is more", async () => {
+  test("removes no more than its limit, and goes on at once until there is nothing to remove", async () => {
     await open({ countMax: 10, ageMsMax: 90 * DAY_MS });
     await skipSeconds(15);
     const ledger = ledgerOf(store);
@@ -210,32 +224,32 @@ describe("the clean-up of the ledger", () => {
     expect(await store.cleanup({ now, limit: 3 })).toMatchObject({ removedOccurrences: 3, hasMore: true });
     // Whatever is still there, the ledger has all from here on.
     expect(await ledger.getLedgerStart("schedule")).toBe(T0 + 4001);
-    expect((await look(store, { now: 0, asksForExpired: true, expiredForMs: 0 })).hasExpired).toBe(true);
-    const rest = await store.cleanup({ now, limit: 3 });
-    expect(rest).toEqual({ removedResults: 0, removedScheduleIds: [], removedOccurrences: 2 });
-    expect(await visitAt()).toBe(now + HOUR_MS);
+    expect((await look(store, { now: 0, asksForExpired: true, expiredForMs: 0 })).hasExpired).toBe(false);
+    expect((await look(store, { now, asksForExpired: true, expiredForMs: 0 })).hasExpired).toBe(true);
+    expect(await store.cleanup({ now, limit: 3 })).toEqual({ ...NOTHING, removedOccurrences: 2, hasMore: true });
+    expect(await store.cleanup({ now, limit: 3 })).toEqual(NOTHING);
+    expect(await nextTrimAt()).toBe(now + HOUR_MS);
     expect((await entriesOf(ledger))[0]).toEqual(skipOf(T0 + 5000));
   });
 
-  test("visits the books of one shelf, that first where one waits the longest, and says that there are more", async () => {
-    // The first book has the number 1.
-    const count = BOOKS_PER_SHELF + 1;
+  test("trims one partition, that first where a history waits the longest, and says that there are more", async () => {
+    // The first history has the number 1.
+    const count = HISTORIES_PER_PARTITION + 1;
     await store.addSchedules(
       add(...Array.from({ length: count }, (_, index) => makeSchedule({ id: numbered("s", index) }))),
     );
     await driver.rows(
-      "UPDATE escapement_books SET visit_at = CASE seq WHEN 3 THEN 1 WHEN 4 THEN ?1 ELSE seq END",
+      "UPDATE escapement_histories SET next_trim_at = CASE number WHEN 3 THEN 1 WHEN 4 THEN ?1 ELSE number END",
       T0 + 1,
     );
-    const nothing = { removedResults: 0, removedScheduleIds: [] };
-    expect(await store.cleanup({ now: T0, limit: 1000 })).toEqual({ ...nothing, hasMore: true });
-    const waiting = "SELECT seq FROM escapement_books WHERE visit_at <= ?1";
-    expect(await driver.rows(waiting, T0)).toMatchObject([{ seq: count - 1 }, { seq: count }]);
-    expect(await store.cleanup({ now: T0, limit: 1000 })).toEqual(nothing);
+    expect(await store.cleanup({ now: T0, limit: 1000 })).toEqual({ ...NOTHING, hasMore: true });
+    const waiting = "SELECT number FROM escapement_histories WHERE next_trim_at <= ?1";
+    expect(await driver.rows(waiting, T0)).toMatchObject([{ number: count - 1 }, { number: count }]);
+    expect(await store.cleanup({ now: T0, limit: 1000 })).toEqual(NOTHING);
     expect(await driver.rows(waiting, T0)).toEqual([]);
   });
 
-  test("counts the entries of each book of a shelf, and leaves alone those that have few", async () => {
+  test("counts the entries of each history of a partition, and leaves alone those that have few", async () => {
     await open({ countMax: 3, ageMsMax: 90 * DAY_MS });
     const kept = { few: [0, 2, 7], many: [4, 6, 8], most: [5, 7, 9] };
     const seconds = { few: [0, 2, 7], many: [1, 3, 4, 6, 8], most: [0, 1, 2, 3, 4, 5, 7, 9] };
@@ -254,20 +268,43 @@ describe("the clean-up of the ledger", () => {
     expect(await Promise.all(begins)).toEqual([T0, T0 + 3001, T0 + 4001]);
   });
 
-  test("finds a bounded number of entries that are too many in one visit, and the others in the next ones", async () => {
-    await open({ countMax: 2, ageMsMax: 90 * DAY_MS });
-    await skipSeconds(2 * EXCESS_PER_VISIT_MAX + 3);
-    const removed: unknown[] = [];
-    for (let visit = 0; visit < 4; visit++) {
-      const { removedOccurrences, hasMore } = await store.cleanup({ now: T0 + DAY_MS, limit: 1000 });
-      removed.push([removedOccurrences, hasMore]);
-    }
-    const whole = [EXCESS_PER_VISIT_MAX, true];
-    expect(removed).toEqual([whole, whole, [1, undefined], [undefined, undefined]]);
-    expect((await entriesOf(ledgerOf(store))).length).toBe(2);
+  test("counts runs and skips together, and removes the oldest of both", async () => {
+    await open({ countMax: 3, ageMsMax: 90 * DAY_MS });
+    await fireAt(store, await dueSchedule(store), [T0, T0 + 1000]);
+    const skips = [makeSkip(T0 + 2000), makeSkip(T0 + 3000)];
+    await commit(store, [planOf(await seenAgain(store), { fires: [], skips, nextFireTime: T0 + 4000 })], {
+      now: T0 + 4000,
+    });
+    const { acquired } = await step(store, { now: T0 + 5000 });
+    for (const job of acquired) await end(store, job);
+    expect((await store.cleanup({ now: T0 + DAY_MS, limit: 9 })).removedOccurrences).toBe(1);
+    const ledger = ledgerOf(store);
+    expect((await entriesOf(ledger)).map(({ kind }) => kind)).toEqual(["run", "skip", "skip"]);
+    expect(await ledger.getLedgerStart("schedule")).toBe(T0 + 1);
   });
 
-  test("closes the book of a schedule that is gone, once it is empty and no job is left", async () => {
+  test("finds a bounded number of entries that are too many at once, and the others afterwards", async () => {
+    await open({ countMax: 2, ageMsMax: 90 * DAY_MS });
+    await dueSchedule(store);
+    await driver.rows(
+      "WITH RECURSIVE c (n) AS (SELECT 0 UNION ALL SELECT n + 1 FROM c WHERE n < ?2) INSERT INTO escapement_skips " +
+        "SELECT 1, ?1 + n, ?1 + n, 'paused', 1, NULL FROM c",
+      T0,
+      OLDEST_ROWS_SEEN_MAX + 9,
+    );
+    const removed: unknown[] = [];
+    for (let round = 0; round < 3; round++) {
+      const { removedOccurrences, hasMore } = await store.cleanup({ now: T0 + DAY_MS, limit: 100_000 });
+      removed.push([removedOccurrences, hasMore]);
+    }
+    expect(removed).toEqual([
+      [OLDEST_ROWS_SEEN_MAX, true],
+      [8, true],
+      [undefined, undefined],
+    ]);
+  });
+
+  test("removes the history of a schedule that is gone, once it is empty and no job is left", async () => {
     await open({ countMax: 10, ageMsMax: DAY_MS });
     await fireAt(store, await dueSchedule(store), [T0]);
     await store.removeSchedule("schedule");
@@ -275,12 +312,15 @@ describe("the clean-up of the ledger", () => {
     await store.cleanup({ now: T0 + DAY_MS, limit: 1000 });
     expect(await ledger.getLedgerStart("schedule")).toBe(T0);
     await end(store, await taken(store, "schedule at 0"));
-    await store.cleanup({ now: T0 + 2 * DAY_MS, limit: 1000 });
+    const now = T0 + 2 * DAY_MS;
+    expect(await store.cleanup({ now, limit: 1000 })).toMatchObject({ removedOccurrences: 1, hasMore: true });
+    expect(await ledger.getLedgerStart("schedule")).toBe(T0 + 1);
+    await store.cleanup({ now, limit: 1000 });
     expect(await ledger.getLedgerStart("schedule")).toBeNull();
     expect(await entriesOf(ledger)).toEqual([]);
   });
 
-  test("leaves books alone where the ledger is off", async () => {
+  test("leaves histories alone where the ledger is off", async () => {
     await runOnce();
     const off = new SqlDataStore(
       {
@@ -296,97 +336,72 @@ describe("the clean-up of the ledger", () => {
     expect((await look(off, { now, asksForExpired: true, expiredForMs: 0 })).hasExpired).toBe(true);
     await off.cleanup({ now, limit: 9 });
     expect((await look(off, { now, asksForExpired: true, expiredForMs: 0 })).hasExpired).toBe(false);
-    expect(await visitAt()).toBe(T0 + HOUR_MS);
+    expect(await nextTrimAt()).toBe(T0 + HOUR_MS);
   });
 });
 
 describe("the query plans of the ledger", () => {
   const statements = makeStatements(tableNames("escapement_"));
-  const key = "escapement_occurrences USING PRIMARY KEY";
-  const skips = "escapement_occurrences USING INDEX escapement_occurrences_skips";
-  const byId = "USING COVERING INDEX sqlite_autoindex_escapement_books_1 (schedule_id=?)";
+  const byId = "USING COVERING INDEX sqlite_autoindex_escapement_histories_1 (schedule_id=?)";
+  const runsInTime = "SEARCH r USING PRIMARY KEY (partition=? AND fire_time>? AND fire_time<?)";
+  const lastSkip = "SEARCH escapement_skips USING PRIMARY KEY (history=? AND from_time<?)";
 
-  /** The steps that read the ledger's tables. */
+  /** The steps that read the tables of histories. */
   async function planOfStatement(sql: string): Promise<string[]> {
     const plan = await driver.rows(`EXPLAIN QUERY PLAN ${sql}`);
     const details = plan.map((row) => String(row.detail));
-    return details.filter((detail) => /escapement_(books|occurrences)|^(SEARCH|SCAN) [bot] |TEMP B-TREE/.test(detail));
+    const isOfLedger = /escapement_(histories|runs|skips)|^(SEARCH|SCAN) [hrs] |TEMP B-TREE/;
+    return details.filter((detail) => isOfLedger.test(detail) && !detail.includes("VIRTUAL TABLE"));
   }
 
   test.each(["oldest", "newest"] as const)(
-    "pages, the %s first, come in the order of the key, and are not sorted",
+    "pages, the %s first, come in the order of the keys, and are not sorted",
     async (order) => {
       const steps = await planOfStatement(statements.getOccurrences[order]);
-      const walk = steps.filter((detail) => detail.includes("escapement_occurrences"));
-      expect(new Set(walk)).toEqual(
-        new Set([`SEARCH ${key} (shelf=? AND at>? AND at<?)`, `SEARCH ${skips} (book=? AND at<?)`]),
+      expect(new Set(steps)).toEqual(
+        new Set([
+          runsInTime,
+          `SEARCH escapement_histories ${byId}`,
+          "SEARCH escapement_skips USING PRIMARY KEY (history=? AND from_time=?)",
+          lastSkip,
+          "SEARCH escapement_skips USING PRIMARY KEY (history=? AND from_time>? AND from_time<?)",
+        ]),
       );
-      expect(steps.filter((detail) => detail.startsWith("SEARCH t "))).toEqual([
-        "SEARCH t USING PRIMARY KEY (shelf=? AND at=? AND book=?)",
-      ]);
-      const sorted = steps.filter((detail) => detail.includes("TEMP B-TREE"));
-      // The records of a walk, which are in order already but for SQLite's knowledge.
-      expect(sorted.every((detail) => detail === "USE TEMP B-TREE FOR ORDER BY")).toBe(true);
     },
   );
 
-  test("runs and skips find their book by the id of the schedule; skips alone read its row", async () => {
+  test("runs and skips find their history by the id of the schedule, and skips the rest by keys", async () => {
     const { enterRuns, enterHeldRuns, enterLost, enterCancelled, enterDoomed } = statements;
-    const { enterSkips, enterReplaced, enterUnmade } = statements;
-    for (const sql of [enterRuns, enterReplaced, enterUnmade]) {
-      expect(await planOfStatement(sql)).toEqual([`SEARCH b ${byId}`]);
-    }
-    // The parts of a skip are sorted, of which there are more than one only in a later life of a schedule.
-    const parts = [
-      "SEARCH o USING PRIMARY KEY (shelf=? AND at>? AND at<?)",
-      "SEARCH o USING PRIMARY KEY (shelf=? AND at=? AND book=?)",
-      "SEARCH e USING INDEX escapement_occurrences_skips (book=? AND at<?)",
-      "USE TEMP B-TREE FOR ORDER BY",
-    ];
-    const ofBook = [`SEARCH b ${byId}`, "SEARCH escapement_books USING INTEGER PRIMARY KEY (rowid=?)"];
-    expect(new Set(await planOfStatement(enterSkips))).toEqual(new Set([...ofBook, ...parts]));
-    const plan = await driver.rows(`EXPLAIN QUERY PLAN ${enterSkips}`);
-    expect(plan.map((row) => row.detail)).toContainEqual(
-      expect.stringMatching(/^SEARCH j USING COVERING INDEX escapement_jobs_schedule /),
-    );
+    expect(await planOfStatement(enterRuns)).toEqual([`SEARCH h ${byId}`]);
     for (const sql of [enterHeldRuns, enterLost, enterCancelled, enterDoomed]) {
-      expect(await planOfStatement(sql)).toContain(`SEARCH escapement_books ${byId}`);
+      expect(await planOfStatement(sql)).toContain(`SEARCH escapement_histories ${byId}`);
     }
-  });
-
-  test("a skip reads the entries of other books within it only where the schedule was added again", async () => {
-    const now = T0 + HOUR_MS;
-    const steps: number[] = [];
-    for (const round of ["first", "again"]) {
-      await open({ countMax: 5000, ageMsMax: 90 * DAY_MS });
-      if (round === "again") {
-        await dueSchedule(store);
-        await store.removeSchedule("schedule");
-      }
-      const [neighbour, schedule] = [await dueSchedule(store, { id: "neighbour" }), await dueSchedule(store)];
-      const skips = Array.from({ length: 1000 }, (_, index) => makeSkip(T0 + index));
-      await commit(store, [planOf(neighbour, { fires: [], skips, nextFireTime: now + 1 })], { now });
-      const skip = makeSkip(T0, { until: now, count: null });
-      await commit(store, [planOf(schedule, { fires: [], skips: [skip], nextFireTime: now + 1 })], { now });
-      const sql = "SELECT nstep FROM sqlite_stmt WHERE sql = ?1 ORDER BY nstep";
-      const [row] = await driver.rows(sql, statements.enterSkips);
-      steps.push(Number(row?.nstep));
-      expect(await entriesOf(ledgerOf(store))).toEqual([skipOf(T0, { until: now, count: null })]);
-    }
-    expect(steps[0]).toBeGreaterThan(0);
-    expect(steps[0]).toBeLessThan(1000);
-    expect(steps[1]).toBeGreaterThan(1000);
-  });
-
-  test("the clean-up finds the books to visit by their index", async () => {
-    const { markBooks, trimBooks, closeBooks, unmarkBooks } = statements;
-    for (const sql of [markBooks, trimBooks, closeBooks, unmarkBooks]) {
+    for (const sql of [statements.enterSkips, statements.skipOverlapped]) {
       const steps = await planOfStatement(sql);
-      const visited = expect.stringMatching(/USING (COVERING )?INDEX escapement_books_visit \(visit_at<\?\)$/);
-      expect(steps).toContainEqual(visited);
-      // The entries of a shelf are counted by their books.
-      const sorted = sql === markBooks ? ["USE TEMP B-TREE FOR GROUP BY"] : [];
-      expect(steps.filter((detail) => /^SCAN escapement|TEMP B-TREE/.test(detail))).toEqual(sorted);
+      expect(new Set(steps.filter((detail) => !detail.startsWith("SEARCH s USING INDEX")))).toEqual(
+        new Set([
+          `SEARCH h ${byId}`,
+          "SEARCH s USING PRIMARY KEY (history=? AND from_time>? AND from_time<?)",
+          lastSkip,
+          // The parts of a skip, of which there are several only where the schedule was added again.
+          "USE TEMP B-TREE FOR ORDER BY",
+        ]),
+      );
+      const plan = await driver.rows(`EXPLAIN QUERY PLAN ${sql}`);
+      expect(plan.map((row) => row.detail)).toContainEqual(
+        expect.stringMatching(/^SEARCH j USING COVERING INDEX escapement_jobs_schedule /),
+      );
+    }
+  });
+
+  test("the clean-up finds the histories to trim by their index, and reads one partition", async () => {
+    const { removeHistories, raiseKeptFrom, postponeTrim, trimRuns, trimSkips, hasMoreToTrim } = statements;
+    for (const sql of [removeHistories, raiseKeptFrom, postponeTrim, trimRuns, trimSkips, hasMoreToTrim]) {
+      const steps = await planOfStatement(sql);
+      const due = expect.stringMatching(/USING (COVERING )?INDEX escapement_histories_trim \(next_trim_at<\?\)$/);
+      expect(steps).toContainEqual(due);
+      expect(steps.filter((detail) => /^SCAN (escapement|[hrs] )/.test(detail))).toEqual([]);
+      if (sql !== raiseKeptFrom) expect(steps.filter((detail) => detail.includes("TEMP B-TREE"))).toEqual([]);
     }
   });
 });

@@ -1,5 +1,5 @@
-import { LATE_MS, LIVES_PER_ANSWER_MAX } from "../../core/limits.ts";
-import type { LifeRecord, Run, ScheduleChangeRecord } from "../../records/ledger.ts";
+import { LATE_MS, UPTIMES_PER_ANSWER_MAX } from "../../core/limits.ts";
+import type { Run, ScheduleChangeRecord, UptimeRecord } from "../../records/ledger.ts";
 import type { ScheduleRecord } from "../../records/schedule.ts";
 import type { Cause } from "../views/explanation.ts";
 import { reasonOf } from "../views/job-error.ts";
@@ -113,7 +113,7 @@ function causeOfMissing(
   if (pause !== undefined && isMost([pause], wait)) return schedulePaused(pause.change);
   const added = history.changes.findLast(({ kind, at }) => kind === "added" && at <= processedAt);
   if (added !== undefined && added.at > finding.fireTime) return { kind: "added", by: added.by, at: added.at };
-  return nobodyUp(evidence.lives, wait, "scheduler", now, finding.skip?.from);
+  return nobodyUp(evidence.uptimes, wait, "scheduler", now, finding.skip?.from);
 }
 
 /** Why a job that was due waited. @param isHeld whether admission may have held it */
@@ -129,14 +129,14 @@ function causeOfWait(one: Case, wait: Span, isHeld: boolean): CauseFacts | null 
     return { kind: "taskPaused", key: change?.key ?? null, by: change?.by ?? null, at: change?.at ?? null };
   }
   if (isHeld) return { kind: "held", concurrencyKey: key };
-  const { lives } = evidence;
-  const workers = (lives ?? []).filter(
-    (life) => life.role !== "scheduler" && life.since < wait.until && life.until > wait.from,
+  const { uptimes } = evidence;
+  const workers = (uptimes ?? []).filter(
+    (uptime) => uptime.role !== "scheduler" && uptime.since < wait.until && uptime.until > wait.from,
   );
   const isUnable = workers.length > 0 && workers.every(({ tasks }) => !tasks.includes(taskId));
   // Ticks that find no job for their handlers leave no trace, so that those which did tell of the others.
   const hasOnlyTicks = workers.every(({ isResident }) => !isResident);
-  const nobody = isUnable && hasOnlyTicks ? null : nobodyUp(lives, wait, "worker", now);
+  const nobody = isUnable && hasOnlyTicks ? null : nobodyUp(uptimes, wait, "worker", now);
   if (nobody !== null) return nobody;
   if (isUnable) return { kind: "noHandler", taskId };
   return wait.until - wait.from > LATE_MS ? { kind: "noSlot", taskId } : null;
@@ -145,15 +145,15 @@ function causeOfWait(one: Case, wait: Span, isHeld: boolean): CauseFacts | null 
 /** The longest time in which nobody was up, if nobody was for most of a wait. @param dueSince since when there was
  *  something to do, if that is before the wait */
 function nobodyUp(
-  lives: readonly LifeRecord[] | null,
+  uptimes: readonly UptimeRecord[] | null,
   wait: Span,
   lacks: "scheduler" | "worker",
   now: number,
   dueSince = wait.from,
 ): CauseFacts | null {
-  if (lives === null) return null;
-  const able = lives.filter(({ role }) => role !== (lacks === "scheduler" ? "worker" : "scheduler"));
-  const known = knownPart(wait, lives);
+  if (uptimes === null) return null;
+  const able = uptimes.filter(({ role }) => role !== (lacks === "scheduler" ? "worker" : "scheduler"));
+  const known = knownPart(wait, uptimes);
   const gaps = gapsBetween(able, known);
   if (!isMost(gaps, known)) return null;
   const gap = gaps.reduce((best, one) => (lengthOf(one) > lengthOf(best) ? one : best));
@@ -161,16 +161,16 @@ function nobodyUp(
   return { kind: "nobodyUp", lacks, from: beginOf(gap, able, dueSince), until: isOver ? gap.until : null };
 }
 
-/** The part of a wait of which all lives are known: of very many lives, the store tells only the last. */
-function knownPart(wait: Span, lives: readonly LifeRecord[]): Span {
-  const [oldest] = lives;
-  const isCut = oldest !== undefined && lives.length >= LIVES_PER_ANSWER_MAX;
+/** The part of a wait of which all uptimes are known: of very many uptimes, the store tells only the last. */
+function knownPart(wait: Span, uptimes: readonly UptimeRecord[]): Span {
+  const [oldest] = uptimes;
+  const isCut = oldest !== undefined && uptimes.length >= UPTIMES_PER_ANSWER_MAX;
   return isCut ? { ...wait, from: Math.max(wait.from, Math.min(oldest.since, wait.until)) } : wait;
 }
 
 /** Since when nobody was up, in a gap; null where that is not known. Ticks that found nothing to do left no trace, so
  *  that for certain nobody came only since there was something to do. */
-function beginOf({ from }: Span, able: readonly LifeRecord[], dueSince: number): number | null {
+function beginOf({ from }: Span, able: readonly UptimeRecord[], dueSince: number): number | null {
   const before = able.filter(({ until }) => until <= from);
   const [last] = before.sort((a, b) => b.until - a.until);
   if (last === undefined) return null;

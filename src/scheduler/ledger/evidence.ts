@@ -1,7 +1,7 @@
-import { CHANGES_READ_MAX, LIVES_BEFORE_MS } from "../../core/limits.ts";
+import { CHANGES_READ_MAX, UPTIMES_BEFORE_MS } from "../../core/limits.ts";
 import type { JobRecord } from "../../records/job.ts";
 import type { JobResultRecord } from "../../records/job-result.ts";
-import type { LifeRecord, Run, TaskPauseRecord } from "../../records/ledger.ts";
+import type { Run, TaskPauseRecord, UptimeRecord } from "../../records/ledger.ts";
 import { JOB_OUTCOMES } from "../../records/policies.ts";
 import type { DataStore, TaskPause } from "../../stores/data-store.ts";
 import type { Ledger } from "../../stores/ledger.ts";
@@ -13,8 +13,8 @@ export interface Evidence {
   readonly result: JobResultRecord | null;
   /** When the fire times that were due together were processed; null where that is not known. */
   readonly processedAt: number | null;
-  /** The lives of schedulers around the wait; null where it was not asked for them. */
-  readonly lives: readonly LifeRecord[] | null;
+  /** The uptimes of schedulers around the wait; null where it was not asked for them. */
+  readonly uptimes: readonly UptimeRecord[] | null;
   /** Pauses of the task, the oldest first. */
   readonly pauses: readonly TaskPauseRecord[];
   /** What is paused now. */
@@ -28,7 +28,7 @@ export interface Evidence {
 const NO_EVIDENCE: Evidence = Object.freeze({
   result: null,
   processedAt: null,
-  lives: null,
+  uptimes: null,
   pauses: [],
   pausedNow: [],
   earlierRuns: [],
@@ -61,22 +61,22 @@ export async function evidenceFor(inquiry: Inquiry, finding: Finding, isLate: bo
     case "misfired": {
       if (run === null || !isLate) return NO_EVIDENCE;
       const until = run.startedAt ?? run.finishedAt;
-      const [lives, pauses] = await Promise.all([livesIn(ledger, fireTime, until), pausesOf(inquiry)]);
-      return { ...NO_EVIDENCE, lives, pauses };
+      const [uptimes, pauses] = await Promise.all([uptimesIn(ledger, fireTime, until), pausesOf(inquiry)]);
+      return { ...NO_EVIDENCE, uptimes, pauses };
     }
     case "coalesced":
     case "tooOld":
     case "overCount": {
       const processedAt = skip === null ? null : await processingOf(inquiry, skip.into, skip.until);
-      return { ...NO_EVIDENCE, processedAt, lives: await livesIn(ledger, fireTime, processedAt ?? now) };
+      return { ...NO_EVIDENCE, processedAt, uptimes: await uptimesIn(ledger, fireTime, processedAt ?? now) };
     }
     case "overlapSkipped":
       return { ...NO_EVIDENCE, ...(await runsBefore(inquiry, fireTime)) };
     case "waiting": {
-      const lives = livesIn(ledger, fireTime, now);
-      if (job === null) return { ...NO_EVIDENCE, lives: await lives };
-      const [known, pauses, pausedNow] = await Promise.all([lives, pausesOf(inquiry), store.getTaskPauses()]);
-      return { ...NO_EVIDENCE, lives: known, pauses, pausedNow };
+      const uptimes = uptimesIn(ledger, fireTime, now);
+      if (job === null) return { ...NO_EVIDENCE, uptimes: await uptimes };
+      const [known, pauses, pausedNow] = await Promise.all([uptimes, pausesOf(inquiry), store.getTaskPauses()]);
+      return { ...NO_EVIDENCE, uptimes: known, pauses, pausedNow };
     }
     case "upcoming": {
       const [pauses, pausedNow] = await Promise.all([pausesOf(inquiry), store.getTaskPauses()]);
@@ -87,9 +87,9 @@ export async function evidenceFor(inquiry: Inquiry, finding: Finding, isLate: bo
   }
 }
 
-async function livesIn(ledger: Ledger | null, from: number, until: number): Promise<readonly LifeRecord[] | null> {
-  // The life before tells since when nobody was up.
-  return ledger === null ? null : ledger.getLives({ from: from - LIVES_BEFORE_MS, until });
+async function uptimesIn(ledger: Ledger | null, from: number, until: number): Promise<readonly UptimeRecord[] | null> {
+  // The uptime before tells since when nobody was up.
+  return ledger === null ? null : ledger.getUptimes({ from: from - UPTIMES_BEFORE_MS, until });
 }
 
 async function pausesOf({ ledger, taskId }: Inquiry): Promise<readonly TaskPauseRecord[]> {

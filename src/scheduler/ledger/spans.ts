@@ -1,4 +1,4 @@
-import type { LifeRecord, ScheduleChangeRecord, TaskPauseRecord } from "../../records/ledger.ts";
+import type { ScheduleChangeRecord, TaskPauseRecord, UptimeRecord } from "../../records/ledger.ts";
 
 /** A time, in epoch milliseconds; `until` is not part of it. */
 export interface Span {
@@ -6,14 +6,14 @@ export interface Span {
   readonly until: number;
 }
 
-/** The parts of a time that no life covers, in order. */
-export function gapsBetween(lives: readonly LifeRecord[], { from, until }: Span): Span[] {
+/** The parts of a time that no uptime covers, in order. */
+export function gapsBetween(uptimes: readonly UptimeRecord[], { from, until }: Span): Span[] {
   const gaps: Span[] = [];
   let covered = from;
-  for (const life of [...lives].sort((a, b) => a.since - b.since)) {
-    if (life.since >= until) break;
-    if (life.since > covered) gaps.push({ from: covered, until: life.since });
-    covered = Math.max(covered, life.until);
+  for (const uptime of [...uptimes].sort((a, b) => a.since - b.since)) {
+    if (uptime.since >= until) break;
+    if (uptime.since > covered) gaps.push({ from: covered, until: uptime.since });
+    covered = Math.max(covered, uptime.until);
   }
   if (covered < until) gaps.push({ from: covered, until });
   return gaps;

@@ -145,17 +145,14 @@ function addJob(tables: Tables, job: NewJobRecord, metadata: JobRecord["metadata
 }
 
 function addUnlessExisting(
-  { jobs, results, ledger, flow, queues }: Tables,
+  { jobs, results, flow, queues }: Tables,
   job: JobRecord,
   metadata: JobRecord["metadata"],
   children: JobEntry[],
 ): JobAddition {
   const existing = jobs.existingJob(job);
   if (existing !== undefined) return { job: recordOf(existing), isNew: false };
-  if (job.retryOf !== undefined) {
-    if (!results.has(job.retryOf)) return { job, isNew: false, isOutdated: true };
-    ledger?.repeats(job);
-  }
+  if (job.retryOf !== undefined && !results.has(job.retryOf)) return { job, isNew: false, isOutdated: true };
   // The store keeps a copy, so that the caller's record itself may be returned.
   const record: Mutable<JobRecord> = { ...job, metadata };
   if (record.heldBy !== undefined) delete record.heldBy;

@@ -3,11 +3,11 @@ import type { JobRecord } from "../../records/job.ts";
 import type { JobResultRecord } from "../../records/job-result.ts";
 import type {
   ChangeNote,
-  LifeRecord,
   OccurrenceRecord,
   ScheduleChangeRecord,
   Skip,
   TaskPauseRecord,
+  UptimeRecord,
 } from "../../records/ledger.ts";
 import type { ScheduleRecord } from "../../records/schedule.ts";
 import type { OverlapReport, TaskPauseRequest } from "../data-store.ts";
@@ -16,7 +16,7 @@ import { occurrenceCursor, readOccurrenceCursor } from "../occurrence-cursor.ts"
 import { changeOf } from "../schedule-change.ts";
 import { frozenCopy } from "./copies.ts";
 import { recordOf } from "./entries.ts";
-import { History, partsOf } from "./history.ts";
+import { History } from "./history.ts";
 import type { Jobs } from "./jobs.ts";
 import { Uptime } from "./schedulers.ts";
 
@@ -54,22 +54,13 @@ export class MemoryLedger implements Ledger {
     history?.trim(Number.NEGATIVE_INFINITY, this.#countMax);
   }
 
-  /** A job that has ended is to run again. Its fire time may be in a skip of a later life of its schedule, where the
-   *  run was removed because of its age or of the count. */
-  repeats({ scheduleId, fireTime }: JobRecord): void {
-    if (scheduleId !== null && fireTime !== null) this.#histories.get(scheduleId)?.isolate(fireTime);
-  }
-
-  /** Fire times made no job. Those that have an unfinished job of an earlier life of the schedule keep it. */
+  /** Fire times made no job. Those that have an unfinished job, of before the schedule was added again, keep it. */
   skip(scheduleId: string, skips: readonly Skip[]): void {
     const history = this.#histories.get(scheduleId);
     if (history === undefined) return;
-    const taken = history.isReopened ? [...this.#jobs.ofSchedule(scheduleId)].map(({ record }) => record.fireTime) : [];
-    for (const skip of skips) {
-      const within = taken.filter((time) => time !== null).filter((time) => time >= skip.from && time <= skip.until);
-      const ranges = within.sort((a, b) => a - b).map((time) => [time, time] as const);
-      for (const part of partsOf(skip, ranges)) history.addSkip(part);
-    }
+    const jobs = history.isReopened ? [...this.#jobs.ofSchedule(scheduleId)] : [];
+    const unfinished = jobs.map(({ record }) => record.fireTime).filter((time) => time !== null);
+    for (const skip of skips) history.addSkip(skip, unfinished);
     history.trim(Number.NEGATIVE_INFINITY, this.#countMax);
   }
 
@@ -77,9 +68,10 @@ export class MemoryLedger implements Ledger {
    *  fire; null for none */
   madeRoom(scheduleId: string, fireTime: number | null, { isSkipped, replaced }: OverlapReport): void {
     for (const { fireTime: from } of replaced) {
-      // A fire time that takes the place of its own job, of an earlier life of the schedule, is not replaced.
+      // A fire time that takes the place of its own job (the schedule was added again) is not replaced.
       if (from === fireTime) continue;
-      this.#histories.get(scheduleId)?.addSkip({ from, until: from, count: 1, verdict: "replaced", into: fireTime });
+      const skip = { from, until: from, count: 1, verdict: "replaced", into: fireTime } as const;
+      this.#histories.get(scheduleId)?.addSkip(skip);
     }
     if (!isSkipped || fireTime === null) return;
     this.skip(scheduleId, [{ from: fireTime, until: fireTime, count: 1, verdict: "overlapSkipped", into: null }]);
@@ -169,7 +161,7 @@ export class MemoryLedger implements Ledger {
     return this.#taskPauses.read(filter.taskId, filter);
   }
 
-  async getLives(filter: { from: number; until: number }): Promise<LifeRecord[]> {
+  async getUptimes(filter: { from: number; until: number }): Promise<UptimeRecord[]> {
     return this.uptime.read(filter);
   }
 

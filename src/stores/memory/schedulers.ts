@@ -1,6 +1,6 @@
-import { DEAD_SCHEDULER_MS, HEARTBEATS_MAX, LIVES_PER_ANSWER_MAX, TICK_GAP_MS_MAX } from "../../core/limits.ts";
+import { DEAD_SCHEDULER_MS, HEARTBEATS_MAX, TICK_GAP_MS_MAX, UPTIMES_PER_ANSWER_MAX } from "../../core/limits.ts";
 import { compareTexts } from "../../core/text.ts";
-import type { LifeRecord } from "../../records/ledger.ts";
+import type { UptimeRecord } from "../../records/ledger.ts";
 import { type SchedulerProfile, type SchedulerRecord, UNKNOWN_PROFILE } from "../../records/scheduler.ts";
 import type { Heartbeat, LeaseSurrender } from "../data-store.ts";
 import { frozenCopy, type Mutable } from "./copies.ts";
@@ -90,7 +90,7 @@ function heartbeatOf({ identity, incarnation, isResident, at, aliveUntil }: Inst
 
 /** When the schedulers of a memory store were up. */
 export class Uptime {
-  readonly #byIdentity = new Map<string, Mutable<LifeRecord>[]>();
+  readonly #byIdentity = new Map<string, Mutable<UptimeRecord>[]>();
 
   /** Notes a heartbeat, or a sign-off. @param until when the last instance of the identity that is alive will count as
    *  dead; `now` when none is alive */
@@ -108,15 +108,15 @@ export class Uptime {
     }
     this.#byIdentity.set(identity, spans);
     spans.push({ identity, role, isResident, tasks, since: now, until });
-    if (spans.length > LIVES_PER_ANSWER_MAX) spans.shift();
+    if (spans.length > UPTIMES_PER_ANSWER_MAX) spans.shift();
   }
 
-  read({ from, until }: { readonly from: number; readonly until: number }): LifeRecord[] {
+  read({ from, until }: { readonly from: number; readonly until: number }): UptimeRecord[] {
     return [...this.#byIdentity.values()]
       .flat()
       .filter((span) => span.since <= until && span.until >= from)
       .sort((a, b) => a.since - b.since || compareTexts(a.identity, b.identity))
-      .slice(-LIVES_PER_ANSWER_MAX)
+      .slice(-UPTIMES_PER_ANSWER_MAX)
       .map((span) => ({ ...span }));
   }
 

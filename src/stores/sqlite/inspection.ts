@@ -3,7 +3,7 @@ import type { InspectionOptions, ScheduleCounts, StoreInspection } from "../data
 import type { Connection } from "./driver/connection.ts";
 import { statement } from "./driver/parameters.ts";
 import { lazily } from "./lazily.ts";
-import { openAlarmsAsJson, openAlarmsColumn } from "./ledger/alarms.ts";
+import { openOverdueAsJson, openOverdueColumn } from "./ledger/overdue.ts";
 import { INSPECTED_JOBS_MAX, INSPECTED_QUEUES_MAX, INSPECTED_SCHEDULES_MAX } from "./limits.ts";
 import { jsonArray, numberOrNull } from "./rows.ts";
 import { IS_BLOCKED_OR_DEPENDENT, JOB_STATE, type TableNames } from "./schema/schema.ts";
@@ -38,7 +38,7 @@ type AlarmRow = [
 /** The statement of an inspection: one, so that everything in it is of one instant. ?1 now. */
 export function inspectionStatements(names: TableNames): InspectionStatements {
   const inspect =
-    `SELECT ${openAlarmsColumn(names)}, (${openAlarmsAsJson(names)}) AS alarms, ` +
+    `SELECT ${openOverdueColumn(names)}, (${openOverdueAsJson(names)}) AS alarms, ` +
     `(${countsByTask(names)}) AS counts, (${oldestDueJob(names)}) AS oldest_job, ` +
     `(${oldestDueSchedule(names)}) AS oldest_schedule, ` +
     "CAST(round((julianday('now') - 2440587.5) * 86400000) AS INTEGER) AS store_now";

@@ -129,8 +129,7 @@ export const INSPECTED_SCHEDULES_MAX = 10_000;
 export const INSPECTED_JOBS_MAX = 10_000;
 
 /** Rows that one statement of a list looks through where the filter takes some of them: at first, and after that. Ten
- *  thousand rows take up to 40 ms where names are searched, and a local database holds up the process meanwhile. Of the
- *  entries of the ledger only those of the schedule count, between which up to 31 times as many others may lie. */
+ *  thousand rows take up to 40 ms where names are searched, and a local database holds up the process meanwhile. */
 export const WALKED_ROWS_FIRST = 1000;
 export const WALKED_ROWS_MAX = 10_000;
 
@@ -157,14 +156,15 @@ export const UNLIMITED = 1_000_000_000;
 /** Most pauses that are told at once. */
 export const PAUSES_MAX = 10_000;
 
-/** Books of the ledger whose entries lie together. With more, the jobs that end together write fewer pages, and who
- *  reads one book walks along more entries of others. */
-export const BOOKS_PER_SHELF = 32;
+/** Histories whose runs lie together, in the order of their fire times, so that the jobs that end together write few
+ *  pages: a page that is written costs ten times as much as a row. With more histories, who reads one history passes
+ *  more runs of others. */
+export const HISTORIES_PER_PARTITION = 32;
 
-/** Entries of a book that one visit finds to be too many. It looks through those of the other books on the shelf. */
-export const EXCESS_PER_VISIT_MAX = 500;
+/** The oldest rows of a partition among which a clean-up looks for those that are too many. Bounds its sort. */
+export const OLDEST_ROWS_SEEN_MAX = 10_000;
 
-/** When a clean-up visits a book again, in milliseconds: one that is new or at least half full, and any other whose
- *  entries are kept for a day or longer. */
-export const BOOK_HOURLY_VISIT_MS = 3_600_000;
-export const BOOK_DAILY_VISIT_MS = 86_400_000;
+/** When a partition is trimmed again, in milliseconds: one that is new or where a history may be half full, and any
+ *  other whose rows are kept for a day or longer. */
+export const TRIM_HOURLY_MS = 3_600_000;
+export const TRIM_DAILY_MS = 86_400_000;

@@ -13,11 +13,10 @@ import {
 import { type ReleaseStatements, releaseStatements } from "./jobs/releases.ts";
 import { type ResultStatements, resultStatements } from "./jobs/results.ts";
 import { joined } from "./lazily.ts";
-import { type AlarmStatements, alarmStatements } from "./ledger/alarms.ts";
-import { type ChangeStatements, changeStatements } from "./ledger/change-statements.ts";
-import { type LifeStatements, lifeStatements } from "./ledger/changes.ts";
-import type { LedgerSwitch } from "./ledger/entries.ts";
-import { type BookStatements, bookStatements } from "./ledger/occurrences.ts";
+import { type ChangeStatements, changeStatements } from "./ledger/changes.ts";
+import { type HistoryStatements, historyStatements, type LedgerSwitch } from "./ledger/history.ts";
+import { type ReadStatements, readStatements } from "./ledger/ledger.ts";
+import { type OverdueStatements, overdueStatements } from "./ledger/overdue.ts";
 import { type PlanStatements, planStatements } from "./schedules/plans.ts";
 import { type ScheduleStatements, scheduleStatements } from "./schedules/schedule-statements.ts";
 import { type ZoneRulesStatements, zoneRulesStatements } from "./schedules/zone-rules.ts";
@@ -43,11 +42,11 @@ export interface Statements
     DependencyStatements,
     CancellationStatements,
     InspectionStatements,
-    BookStatements,
+    HistoryStatements,
+    ReadStatements,
     ChangeStatements,
-    LifeStatements,
     ZoneRulesStatements,
-    AlarmStatements,
+    OverdueStatements,
     LedgerSwitch {}
 
 export function makeStatements(names: TableNames, keepsLedger = true): Statements {
@@ -65,10 +64,10 @@ export function makeStatements(names: TableNames, keepsLedger = true): Statement
     dependencyStatements(names),
     cancellationStatements(names),
     inspectionStatements(names),
-    bookStatements(names),
+    historyStatements(names),
+    readStatements(names),
     changeStatements(names),
-    lifeStatements(names),
     zoneRulesStatements(names),
-    alarmStatements(names),
+    overdueStatements(names),
   );
 }

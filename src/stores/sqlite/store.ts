@@ -22,9 +22,7 @@ import { inspect } from "./inspection.ts";
 import { SqliteJobs } from "./jobs/jobs.ts";
 import { SqliteLeases } from "./jobs/leases.ts";
 import { SqliteResults } from "./jobs/results.ts";
-import { SqliteChanges } from "./ledger/changes.ts";
 import { type OpenLedger, SqliteLedger } from "./ledger/ledger.ts";
-import { SqliteOccurrences } from "./ledger/occurrences.ts";
 import { REMOTE_TIMEOUT_MS_DEFAULT } from "./limits.ts";
 import { SqliteSchedules } from "./schedules/schedules.ts";
 import { SqliteZoneRules } from "./schedules/zone-rules.ts";
@@ -294,10 +292,7 @@ export class SqlDataStore implements contract.DataStore {
         steps: new SqliteSteps(connection, schema, { statements, names, flow, cleanUp }),
         results: new SqliteResults(connection, statements),
         cleanUp,
-        ledger: {
-          occurrences: new SqliteOccurrences(connection, statements),
-          changes: new SqliteChanges(connection, statements),
-        },
+        ledger: { connection, statements },
         zoneRules: new SqliteZoneRules(connection, statements),
         writeProbe: { sql: `UPDATE ${names.schema} SET applied_at = applied_at`, args: [] },
         inspect: (at, options) => inspect(connection, statements, at, options),

@@ -6,6 +6,7 @@ import type { DataStoreCase } from "./contract-case.ts";
 import {
   end,
   entriesOf,
+  filterOf,
   fireAt,
   jobIdAt,
   ledgerCase,
@@ -109,6 +110,26 @@ export const ledgerAgainCases: readonly DataStoreCase[] = [
       equal(await shared(ledger), entries, "the entries once the job has ended");
     },
   ),
+  ledgerCase(["H14"], "ledger: a window within a part of a skip has that part", async (store, ledger) => {
+    await relived(store);
+    const skip = await passOver(store);
+    for (const order of ["oldest", "newest"] as const) {
+      const earlier = await entriesOf(ledger, { from: T0 + 3000, until: T0 + 4000, order });
+      equal(earlier, [partOf(skip, T0 + 2001, T0 + 4999)], `the ${order} entry of the earlier window`);
+      const later = await entriesOf(ledger, { from: T0 + 6000, until: T0 + 7000, order });
+      equal(later, [partOf(skip, T0 + 5001, T0 + 8000)], `the ${order} entry of the later window`);
+      const entries: OccurrenceRecord[] = [];
+      let cursor: string | null = null;
+      for (let count = 0; count === 0 || (cursor !== null && count < 20); count++) {
+        const page: Awaited<ReturnType<Ledger["getOccurrences"]>> = await ledger.getOccurrences(
+          filterOf({ order, limit: 1, cursor }),
+        );
+        entries.push(...page.items);
+        ({ cursor } = page);
+      }
+      equal(entries, await entriesOf(ledger, { order }), `pages of one entry, the ${order} first`);
+    }
+  }),
   ledgerCase(
     ["H7"],
     "ledger: a skip leaves out an earlier run, when a call adds the schedule and replaces it",

@@ -191,13 +191,13 @@ export const ledgerRetentionCases: readonly DataStoreCase[] = [
       equal(await kept(), [0, 5], "when those were made that are kept for ever");
     },
   ),
-  ledgerCase(["H24"], "lives: the clean-up removes those that ended long ago", async (store, ledger) => {
+  ledgerCase(["H24"], "uptimes: the clean-up removes those that ended long ago", async (store, ledger) => {
     const { ageMsMax } = ledger.limits;
     await extend(store, [], { now: T0, aliveUntil: T0 + 1000 });
     const now = T0 + 41 * DAY_MS + ageMsMax;
     await extend(store, [], { now, aliveUntil: now + 1000 });
     await cleanUp(store, now);
-    const lives = await ledger.getLives({ from: T0, until: now + 1000 * DAY_MS });
+    const lives = await ledger.getUptimes({ from: T0, until: now + 1000 * DAY_MS });
     equal(
       lives.map(({ since }) => since),
       [now],

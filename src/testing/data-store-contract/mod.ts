@@ -30,7 +30,6 @@ import { ledgerCases } from "./ledger-cases.ts";
 import { ledgerPageCases } from "./ledger-page-cases.ts";
 import { ledgerRetentionCases } from "./ledger-retention-cases.ts";
 import { ledgerSkipCases } from "./ledger-skip-cases.ts";
-import { lifeCases } from "./life-cases.ts";
 import { listCases } from "./list-cases.ts";
 import { lookCases } from "./look-cases.ts";
 import { missedStartCases } from "./missed-start-cases.ts";
@@ -52,6 +51,7 @@ import { scheduleCases } from "./schedule-cases.ts";
 import { scheduleListCases } from "./schedule-list-cases.ts";
 import { stepCases } from "./step-cases.ts";
 import { taskCases } from "./task-cases.ts";
+import { uptimeCases } from "./uptime-cases.ts";
 import { versionCases } from "./version-cases.ts";
 import { wrongClockCases } from "./wrong-clock-cases.ts";
 import { zoneCases } from "./zone-cases.ts";
@@ -124,6 +124,6 @@ export const dataStoreContract: readonly DataStoreCase[] = Object.freeze([
   ...ledgerRetentionCases,
   ...changeCases,
   ...changeSkipCases,
-  ...lifeCases,
+  ...uptimeCases,
   ...zoneCases,
 ]);

@@ -73,7 +73,7 @@ class NeverBegins extends reading(() => ({ getLedgerStart: async () => null })) 
 
 class ForgetsPauses extends reading(() => ({ getTaskPauseHistory: async (): Promise<TaskPauseRecord[]> => [] })) {}
 
-class ForgetsLives extends reading(() => ({ getLives: async () => [] })) {}
+class ForgetsLives extends reading(() => ({ getUptimes: async () => [] })) {}
 
 /** Tells the ledger of no removal. */
 class ForgetsRemovals extends MemoryDataStore {

@@ -62,13 +62,12 @@ export class Additions {
   }
 
   insertions(): SqlStatement[] {
-    const insertions = [
+    return [
       ...(this.#freesKeys ? this.#insertionsWithFreedKeys() : this.#insertions()),
       ...this.#marks(),
       ...this.#stamps(),
       ...this.children.linking(),
     ];
-    return this.#repeated.length === 0 ? insertions : [...this.#isolations(), ...insertions];
   }
 
   /** An addition of this batch, too, may have missed its start, and leaves its key to the next addition of the key. So
@@ -83,16 +82,6 @@ export class Additions {
       keyed.some((job) => job.taskId === taskId && job.idempotencyKey === idempotencyKey && job.id !== id);
     const rounds = 1 + missed.filter(isFollowed).length;
     return Array.from({ length: rounds }, () => [...freeing, ...this.#insertions()]).flat();
-  }
-
-  /** The runs of jobs that repeat others may fall into skips of a later life of the schedule, where the runs of those
-   *  others were removed because of their age or of the count. */
-  #isolations(): SqlStatement[] {
-    const { keepsLedger, isolateFireTimes } = this.#statements;
-    if (!keepsLedger) return [];
-    const fired = this.#repeated.filter(({ scheduleId, fireTime }) => scheduleId !== null && fireTime !== null);
-    const rows = fired.map(({ scheduleId, fireTime }) => [scheduleId, fireTime]);
-    return rowParameters(rows).map(({ text }) => statement(isolateFireTimes, text));
   }
 
   /** The statements whose answers {@link answers} reads. They come after the {@link insertions}. */

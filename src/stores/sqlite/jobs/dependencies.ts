@@ -10,8 +10,7 @@ import { isAboutParents, PARENTS_GUARD } from "../driver/failures.ts";
 import { rowParameters, statement } from "../driver/parameters.ts";
 import { admittedJob } from "../flow/admission.ts";
 import { lazily } from "../lazily.ts";
-import type { LedgerSwitch } from "../ledger/entries.ts";
-import { enterEnded, runVerdict } from "../ledger/entries.ts";
+import { enterEnded, type LedgerSwitch } from "../ledger/history.ts";
 import { DESCENDANTS_PER_STEP_MAX, RESOLVED_PER_STEP_MAX } from "../limits.ts";
 import { detail, endedJobAsJson, heldByOf, idsOf, type JobRow, jsonRecords, toJob } from "../rows.ts";
 import { JOB_STATE, type TableNames } from "../schema/schema.ts";
@@ -268,7 +267,7 @@ export function dependencyStatements(names: TableNames): DependencyStatements {
       `DELETE FROM ${dependencies} WHERE child_id = ?1 AND NOT EXISTS (SELECT 1 FROM ${jobs} WHERE id = ?1)`,
 
     // The next seven run one after the other. ?1 now.
-    enterDoomed: () => `${enterEnded(names, String(runVerdict("cancelled")), "?1")} WHERE ${doomedJobs}`,
+    enterDoomed: () => `${enterEnded(names, "'cancelled'", "?1")} WHERE ${doomedJobs}`,
     // ?1 now
     keepDoomed: () => keepEnded(names, "'cancelled'", "?1", doomedJobs),
     // no arguments

@@ -114,7 +114,7 @@ export class SqliteLeases {
 
 /** The statements that say that a run of a scheduler is alive, if there is something to say. */
 export function signOfLife(
-  { keepAlive, extendLife, keepsLedger }: Statements,
+  { keepAlive, extendUptime, keepsLedger }: Statements,
   sign: Pick<LeaseSurrender, "now" | "schedulerId" | "incarnation" | "aliveUntil"> & {
     readonly profile?: SchedulerProfile;
   },
@@ -126,7 +126,7 @@ export function signOfLife(
   const [resident, gapMs] = isResident ? [1, 0] : [0, TICK_GAP_MS_MAX];
   return [
     statement(keepAlive, schedulerId, incarnation, role, resident, taskIds, executorNames, aliveUntil, now),
-    ...(keepsLedger ? [statement(extendLife, schedulerId, now, aliveUntil, role, resident, taskIds, gapMs)] : []),
+    ...(keepsLedger ? [statement(extendUptime, schedulerId, now, aliveUntil, role, resident, taskIds, gapMs)] : []),
   ];
 }
 

@@ -7,7 +7,7 @@ import { guardSql } from "../driver/failures.ts";
 import { statement } from "../driver/parameters.ts";
 import { markDirty } from "../flow/key-limiters.ts";
 import { lazily } from "../lazily.ts";
-import { enterEnded, type LedgerSwitch, runVerdict } from "../ledger/entries.ts";
+import { enterEnded, type LedgerSwitch } from "../ledger/history.ts";
 import { FAR_FUTURE_MS } from "../limits.ts";
 import { detail, endedJobAsJson, type JobRow, jsonRecords, toJob } from "../rows.ts";
 import { hasMissedStart, JOB_STATE, type TableNames } from "../schema/schema.ts";
@@ -137,7 +137,6 @@ export function recoveryStatements(names: TableNames): RecoveryStatements {
   const endedRecord = `${endedJobAsJson(jobs)} AS record`;
   const lostForGood = `${lost()} AND ${isForGood}`;
   const outcomeOfLost = "CASE WHEN cancel_requested THEN 'cancelled' ELSE 'abandoned' END";
-  const [cancelled, abandoned] = [runVerdict("cancelled"), runVerdict("abandoned")];
 
   return lazily<RecoveryStatements>({
     // ?1 the ends of leases by incarnation, as a JSON list of pairs, ?2 and ?3 of which leases: of those that end after
@@ -155,7 +154,7 @@ export function recoveryStatements(names: TableNames): RecoveryStatements {
       ),
     keepLost: () => keepEnded(names, outcomeOfLost, "?3", lostForGood),
     enterLost: () =>
-      enterEnded(names, `CASE WHEN cancel_requested THEN ${cancelled} ELSE ${abandoned} END`, "?3") +
+      enterEnded(names, "CASE WHEN cancel_requested THEN 'cancelled' ELSE 'abandoned' END", "?3") +
       ` WHERE ${lostForGood}`,
     endLost: () =>
       `UPDATE ${dependencies} SET outcome = ${outcomeOfLost} FROM ${jobs} ` +
@@ -172,7 +171,7 @@ export function recoveryStatements(names: TableNames): RecoveryStatements {
       `WHERE ${lost()} AND NOT ${isForGood} ` +
       "RETURNING id, task_id, schedule_id, failed_attempts + recoveries AS attempt",
     keepMissed: () => keepEnded(names, "'missedStartDeadline'", "?1", missedJobs),
-    enterMissed: () => `${enterEnded(names, String(runVerdict("missedStartDeadline")), "?1")} WHERE ${missedJobs}`,
+    enterMissed: () => `${enterEnded(names, "'missedStartDeadline'", "?1")} WHERE ${missedJobs}`,
     markMissed: () =>
       markDirty(
         names,
@@ -217,7 +216,7 @@ export function cancellationStatements(names: TableNames): CancellationStatement
     // ?1 id, ?2 now
     keepCancelled: () => keepEnded(names, "'cancelled'", "?2", isUnleased),
     // ?1 id, ?2 now
-    enterCancelled: () => `${enterEnded(names, String(runVerdict("cancelled")), "?2")} WHERE ${isUnleased}`,
+    enterCancelled: () => `${enterEnded(names, "'cancelled'", "?2")} WHERE ${isUnleased}`,
     // ?1 id, ?2 whether the batch resolves dependencies. If not, and the job has children or parents, the batch is
     // undone.
     removeCancelled: () =>

@@ -5,12 +5,12 @@ import { guardSql } from "../driver/failures.ts";
 import { instantKey, KEY_ID, KEY_INSTANT, memberParameters, rowParameters, statement } from "../driver/parameters.ts";
 import { type Flow, markDirty } from "../flow/key-limiters.ts";
 import { lazily } from "../lazily.ts";
-import { booksOf, intoRuns, type LedgerSwitch, placeOf, runColumns, runEntries } from "../ledger/entries.ts";
+import { type HistoryStatements, type LedgerSwitch, runEntries } from "../ledger/history.ts";
 import { resultDetails, resultRow } from "../rows.ts";
 import { JOB_STATE, type TableNames } from "../schema/schema.ts";
 import type { DependencyStatements } from "./dependencies.ts";
 
-type Statements = ReleaseStatements & DependencyStatements & LedgerSwitch;
+type Statements = ReleaseStatements & DependencyStatements & HistoryStatements & LedgerSwitch;
 
 type Finish = JobRelease & { kind: "finish" };
 
@@ -211,8 +211,6 @@ export interface ReleaseStatements {
   readonly keepResults: string;
   readonly keepAlikeResults: string;
   readonly keepResultsOfLeased: string;
-  readonly enterRuns: string;
-  readonly enterHeldRuns: string;
   readonly removeFinished: string;
   readonly putBack: string;
   readonly markReleased: string;
@@ -221,7 +219,7 @@ export interface ReleaseStatements {
 }
 
 export function releaseStatements(names: TableNames): ReleaseStatements {
-  const { jobs, results, books } = names;
+  const { jobs, results } = names;
   const columns = "job_id, task_id, schedule_id, outcome, expires_at, finished_at, details";
   const intoResults = `INSERT OR REPLACE INTO ${results} (${columns})`;
   const resultRows = "SELECT r.value->>0, r.value->>1, r.value->>2, r.value->>3, r.value->>4, r.value->>5, r.value->>6";
@@ -248,21 +246,6 @@ export function releaseStatements(names: TableNames): ReleaseStatements {
     keepResultsOfLeased: () =>
       `${intoResults} ${resultRows} FROM json_each(?1) r CROSS JOIN ${jobs} j ON j.id = r.value->>0 ` +
       "WHERE j.fence = r.value->>7 AND j.acquired_by = ?2",
-    // ?1 members: fireTime and the text of the run, then the scheduleId; ?2 the verdict that they share. For jobs
-    // without a concurrency key that are released for sure.
-    enterRuns: () =>
-      `${intoRuns(names)} SELECT ${placeOf("b.seq")}, ${KEY_INSTANT}, ?2, ${KEY_ID} ` +
-      `FROM json_each(?1) r CROSS JOIN ${books} b ON b.schedule_id = r.value`,
-    // ?1 rows [jobId, fence, verdict, startedAt, finishedAt, attempts], ?2 schedulerId. Precedes the statements that
-    // remove the jobs.
-    enterHeldRuns: () =>
-      `${intoRuns(names)} SELECT ${runColumns(names, {
-        verdict: "r.value->>2",
-        startedAt: "(r.value->>3)",
-        finishedAt: "(r.value->>4)",
-        attempts: "r.value->>5",
-      })} FROM json_each(?1) r CROSS JOIN ${jobs} ON ${jobs}.id = r.value->>0 CROSS JOIN ${booksOf(names)} ` +
-      "WHERE fence = r.value->>1 AND acquired_by = ?2",
     // ?1 members jobId: fence, ?2 schedulerId, ?3 whether to remove jobs with a key, ?4 whether to remove jobs that
     // have children. A guard notices a job that was left.
     removeFinished: () =>

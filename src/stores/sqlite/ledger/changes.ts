@@ -1,67 +1,31 @@
-import { LIVES_PER_ANSWER_MAX } from "../../../core/limits.ts";
+import { CHANGES_KEPT_MAX } from "../../../core/limits.ts";
 import { INSTANT_MS_MAX, nearestInstantMs } from "../../../core/temporal.ts";
 import {
   type ChangeNote,
-  type LifeRecord,
   SCHEDULE_CHANGE_KINDS,
   type ScheduleChangeRecord,
   type ScheduleState,
   type TaskPauseRecord,
 } from "../../../records/ledger.ts";
 import type { ScheduleRecord } from "../../../records/schedule.ts";
-import type { SchedulerRole } from "../../../records/scheduler.ts";
 import type { ScheduleAddition, ScheduleChanges, TaskPauseRequest } from "../../data-store.ts";
-import type { ChangeRecordFilter, Ledger } from "../../ledger.ts";
-import { settingsOf } from "../../schedule-settings.ts";
-import type { Connection } from "../driver/connection.ts";
-import type { Row, SqlStatement } from "../driver/driver.ts";
+import { SCHEDULE_SETTINGS, settingsOf } from "../../schedule-settings.ts";
+import type { SqlStatement } from "../driver/driver.ts";
 import { rowParameters, statement } from "../driver/parameters.ts";
 import { lazily } from "../lazily.ts";
-import { FAR_FUTURE_MS } from "../limits.ts";
-import { fieldsOf, jsonRecords, rowAsJson, validJson } from "../rows.ts";
+import { fieldsOf, instant, rowAsJson, validJson } from "../rows.ts";
 import { toSchedule } from "../schedules/schedule-rows.ts";
-import type { TableNames } from "../schema/schema.ts";
-import type { ByOrder, ChangeStatements } from "./change-statements.ts";
-import type { LedgerSwitch } from "./entries.ts";
+import { exhaustedSchedules } from "../schedules/schedule-statements.ts";
+import { REMOVED, type TableNames } from "../schema/schema.ts";
+import { insertSkips, type LedgerSwitch, lastSkipFrom } from "./history.ts";
 
-type Statements = ChangeStatements & LifeStatements & LedgerSwitch;
+// Who changed a schedule, or paused a task. A change begins as a *draft*: the row keeps what the schedule was, before
+// the statement that changes it. So the statements that follow compare the draft with the schedule, need no arguments,
+// and the last two of them turn the drafts into records.
 
-type Readers = Pick<Ledger, "getScheduleChanges" | "getTaskPauseHistory" | "getLives">;
+type Statements = ChangeStatements & LedgerSwitch;
 
-/** What a `SqlDataStore` remembers of changes, and of the lives of schedulers. */
-export class SqliteChanges implements Readers {
-  readonly #connection: Connection;
-  readonly #statements: Statements;
-
-  constructor(connection: Connection, statements: Statements) {
-    this.#connection = connection;
-    this.#statements = statements;
-  }
-
-  async getScheduleChanges(
-    filter: ChangeRecordFilter & { readonly scheduleId: string },
-  ): Promise<ScheduleChangeRecord[]> {
-    const rows = await this.#list(this.#statements.getScheduleChanges, filter, filter.scheduleId);
-    return jsonRecords<ChangeRow>(rows).map(toChange);
-  }
-
-  async getTaskPauseHistory(filter: ChangeRecordFilter & { readonly taskId: string }): Promise<TaskPauseRecord[]> {
-    const rows = await this.#list(this.#statements.getTaskPauseHistory, filter, filter.taskId);
-    return jsonRecords<PauseRow>(rows).map(toTaskPause);
-  }
-
-  async getLives({ from, until }: { readonly from: number; readonly until: number }): Promise<LifeRecord[]> {
-    const rows = await this.#connection.read(statement(this.#statements.getLives, from, until));
-    return jsonRecords<LifeRow>(rows).map(toLife);
-  }
-
-  #list(sql: ByOrder, { order, limit, after }: ChangeRecordFilter, id: string): Promise<Row[]> {
-    const start = after ?? (order === "oldest" ? 0 : FAR_FUTURE_MS);
-    return this.#connection.read(statement(sql[order], start, limit, id));
-  }
-}
-
-/** The statements of a batch that tell the ledger of a change: those that come before the change, and those after. */
+/** The statements of a batch that record a change: those that come before the change, and those after. */
 export interface NotedChange {
   readonly before: readonly SqlStatement[];
   readonly after: readonly SqlStatement[];
@@ -69,7 +33,7 @@ export interface NotedChange {
 
 const NOTHING: NotedChange = Object.freeze({ before: Object.freeze([]), after: Object.freeze([]) });
 
-/** Notes additions, no two of which have the same id; without a note, nothing.
+/** Records additions, no two of which have the same id; without a note, nothing.
  *  @param inserts schedules that leave a stored schedule as it is */
 export function noteAdditions(
   statements: Statements,
@@ -82,16 +46,12 @@ export function noteAdditions(
   for (const { schedule, conflictPolicy } of replacements) {
     rows.push([schedule.id, conflictPolicy, schedule.declaration ?? null]);
   }
-  let before = 0;
-  const noted = rowParameters(rows).map(({ text, count }) => {
-    before += count;
-    return statement(statements.noteAdditions, text, note.at, note.by, before - count);
-  });
+  const before = rowParameters(rows).map(({ text }) => statement(statements.draftAdditions, text, note.at, note.by));
   const mayMove = replacements.length > 0;
-  return { before: noted, after: after(statements, { mayMove, mayBeUnchanged: mayMove, mayCut: true }) };
+  return { before, after: after(statements, { mayMove, mayBeUnchanged: mayMove, mayCut: true }) };
 }
 
-/** Notes a change. `stamp` is that of the statement that makes it. */
+/** Records a change. `stamp` is that of the statement that makes it. */
 export function noteUpdate(
   statements: Statements,
   change: {
@@ -107,39 +67,36 @@ export function noteUpdate(
   const mayMove = changes.nextFireTime !== undefined;
   const mayCut = mayMove || changes.trigger !== undefined;
   return {
-    before: [statement(statements.noteUpdate, id, note.at, note.by, expectedFence ?? null, stamp)],
+    before: [statement(statements.draftUpdate, id, note.at, note.by, expectedFence ?? null, stamp)],
     after: after(statements, { mayMove, mayBeUnchanged: true, mayCut }),
   };
 }
 
-/** Notes a removal. All of it comes before the schedule goes. */
+/** Records a removal. All of it comes before the schedule goes. */
 export function noteRemoval(statements: Statements, id: string, note: ChangeNote | undefined): SqlStatement[] {
   if (note === undefined || !statements.keepsLedger) return [];
   return [
-    statement(statements.noteRemoval, id, note.at, note.by),
+    statement(statements.draftRemoval, id, note.at, note.by),
     ...after(statements, { mayMove: true, mayBeUnchanged: false, mayCut: true }),
   ];
 }
 
 function after(
-  { dropUnchanged, cutSkips, removeCutSkips, skipUnprocessed, completeChanges }: Statements,
-  {
-    mayMove,
-    mayBeUnchanged,
-    mayCut,
-  }: { readonly mayMove: boolean; readonly mayBeUnchanged: boolean; readonly mayCut: boolean },
+  { dropUnchanged, cutSkips, removeCutSkips, skipUnprocessed, recordChanges, removeDrafts }: Statements,
+  { mayMove, mayBeUnchanged, mayCut }: Readonly<Record<"mayMove" | "mayBeUnchanged" | "mayCut", boolean>>,
 ): SqlStatement[] {
   return [
     ...(mayBeUnchanged ? [dropUnchanged] : []),
     ...(mayCut ? [cutSkips, removeCutSkips] : []),
     ...(mayMove ? [skipUnprocessed] : []),
-    completeChanges,
+    recordChanges,
+    removeDrafts,
   ].map((sql) => statement(sql));
 }
 
-/** Notes that a task, or a key of a task, is to be paused or to go on. Comes before that happens. */
+/** Records that a task, or a key of a task, is paused or goes on. Comes before that happens. */
 export function notePause(
-  { noteTaskPause, noteKeyPause, keepsLedger }: ChangeStatements & LedgerSwitch,
+  { noteTaskPause, noteKeyPause, keepsLedger }: Statements,
   { taskId, key, paused, now, by }: TaskPauseRequest,
 ): SqlStatement[] {
   if (by === undefined || !keepsLedger) return [];
@@ -147,10 +104,9 @@ export function notePause(
   return [key === null ? statement(noteTaskPause, ...args) : statement(noteKeyPause, ...args, key)];
 }
 
-// What the statements about changes and lives yield, and how a damaged row reads: each instant is one, and a state that
-// is none reads as null.
+// How rows read. In a damaged row, each instant is one, and a state that is none reads as null.
 
-type ChangeRow = [
+export type ChangeRow = [
   [
     seq: number,
     scheduleId: string,
@@ -167,24 +123,15 @@ type ChangeRow = [
 /** What `stateAsJson` yields. */
 type StoredState = Omit<ScheduleState, "paused"> & { readonly paused: number };
 
-type PauseRow = [seq: number, at: number, taskId: string, key: string | null, by: string | null, kind: string];
+export type PauseRow = [seq: number, at: number, taskId: string, key: string | null, by: string | null, kind: string];
 
-type LifeRow = [
-  [identity: string, role: SchedulerRole, isResident: number, since: number, until: number],
-  tasks: unknown,
-];
-
-function toChange([columns, former, latter]: ChangeRow): ScheduleChangeRecord {
-  const [seq, scheduleId, time, by, kind, from, changesPayload] = columns;
+export function toChange([columns, former, latter]: ChangeRow): ScheduleChangeRecord {
+  const [seq, scheduleId, time, by, name, from, changesPayload] = columns;
   const at = nearestInstantMs(time);
   const effectiveFrom = from === null ? at + 1 : nearestInstantMs(from);
+  const kind = SCHEDULE_CHANGE_KINDS.find((one) => one === name) ?? "changed";
   const [before, after] = [toState(former), toState(latter)];
-  const isPayload = changesPayload === 1;
-  return { seq, scheduleId, at, by, kind: kindOf(kind), effectiveFrom, before, after, changesPayload: isPayload };
-}
-
-function kindOf(kind: string): ScheduleChangeRecord["kind"] {
-  return SCHEDULE_CHANGE_KINDS.find((one) => one === kind) ?? "changed";
+  return { seq, scheduleId, at, by, kind, effectiveFrom, before, after, changesPayload: changesPayload === 1 };
 }
 
 /** The state reads as the schedule did, also where its row was damaged. */
@@ -203,48 +150,214 @@ function isInstantOrNull(value: unknown): value is number | null {
   return value === null || (Number.isInteger(value) && Math.abs(value as number) <= INSTANT_MS_MAX);
 }
 
-function toTaskPause([seq, at, taskId, key, by, kind]: PauseRow): TaskPauseRecord {
+export function toTaskPause([seq, at, taskId, key, by, kind]: PauseRow): TaskPauseRecord {
   const isPause = kind === "taskPaused";
   return { seq, at: nearestInstantMs(at), by, taskId, key, kind: isPause ? "taskPaused" : "taskUnpaused" };
 }
 
-function toLife([[identity, role, isResident, since, until], stored]: LifeRow): LifeRecord {
-  const tasks = Array.isArray(stored) ? stored.map(String) : [];
-  const [begin, end] = [nearestInstantMs(since), nearestInstantMs(until)];
-  return { identity, role, isResident: isResident === 1, tasks, since: begin, until: end };
+/** The statements about changes of schedules, and about pauses of tasks. */
+export interface ChangeStatements {
+  readonly draftAdditions: string;
+  readonly draftUpdate: string;
+  readonly draftRemoval: string;
+  readonly dropUnchanged: string;
+  readonly cutSkips: string;
+  readonly removeCutSkips: string;
+  readonly skipUnprocessed: string;
+  readonly recordChanges: string;
+  readonly removeDrafts: string;
+  readonly noteExhausted: string;
+  readonly noteTaskPause: string;
+  readonly noteKeyPause: string;
+  readonly getScheduleChanges: ByOrder;
+  readonly getTaskPauseHistory: ByOrder;
+  readonly nextChanges: string;
+  readonly removeAgedChanges: string;
+  readonly emptyNewestChange: string;
+  readonly removeExcessChanges: string;
 }
 
-/** The statements about the lives of schedulers. A comment before each statement lists its arguments. */
-export interface LifeStatements {
-  readonly extendLife: string;
-  readonly getLives: string;
-  readonly removeLives: string;
-}
+/** A statement for each order. */
+export type ByOrder = Readonly<Record<"oldest" | "newest", string>>;
 
-export function lifeStatements({ lives, schedulers }: TableNames): LifeStatements {
-  const columns = ["CAST(identity AS TEXT)", "CAST(role AS TEXT)", "resident = 1", "since + 0", "until + 0"];
-  return lazily<LifeStatements>({
-    // Follows keepAlive. ?1 identity, ?2 now, ?3 aliveUntil, ?4 role, ?5 whether it is resident, ?6 task ids, ?7 how
-    // long ago the last life may have ended that goes on, if it was one of ticks. The lives of an identity do not
-    // overlap, so that the last to begin is the last to end. It ends with the last of the runs, and earlier than it
-    // seemed if that run signs off.
-    extendLife: () =>
-      `INSERT INTO ${lives} (identity, since, until, role, resident, tasks) SELECT ?1, coalesce(since, ?2), ` +
-      "max(coalesce(since, ?2), ?2, " +
-      `coalesce((SELECT max(alive_until) FROM ${schedulers} WHERE identity = ?1), ?3)), ` +
-      "?4, ?5, ?6 FROM (SELECT (SELECT " +
-      "CASE WHEN until >= ?2 - CASE WHEN resident = 0 AND ?3 > ?2 THEN ?7 ELSE 0 END THEN since END " +
-      `FROM ${lives} WHERE identity = ?1 ORDER BY since DESC LIMIT 1) AS since) WHERE since IS NOT NULL OR ?3 > ?2 ` +
-      "ON CONFLICT (identity, since) DO UPDATE SET until = excluded.until, role = excluded.role, " +
-      "resident = excluded.resident, tasks = excluded.tasks",
-    // ?1 from, ?2 until
-    getLives: () =>
-      `SELECT ${rowAsJson(null, columns, [validJson("tasks", "[]")])} AS record FROM (SELECT * FROM ${lives} ` +
-      `WHERE until >= ?1 AND since <= ?2 ORDER BY since DESC, identity DESC LIMIT ${LIVES_PER_ANSWER_MAX}) ` +
-      "ORDER BY since, identity",
-    // ?1 the instant before which lives ended long ago, ?2 limit
-    removeLives: () =>
-      `DELETE FROM ${lives} WHERE (identity, since) IN (SELECT identity, since FROM ${lives} WHERE until < ?1 ` +
-      "ORDER BY until LIMIT +?2)",
+/** A comment before each statement lists its arguments. */
+export function changeStatements(names: TableNames): ChangeStatements {
+  const { schedules, tasks, keyLimiters, changes, changeDrafts, histories, skips } = names;
+  const intoDrafts =
+    `INSERT INTO ${changeDrafts} ` +
+    "(schedule_id, at, made_by, removes, state, payload, paused, next_fire_time, last_fire_time)";
+  const stored = (state: string): string =>
+    `${state}, ${payload("s")}, coalesce(s.paused = 1, 0), ${instant("s.next_fire_time")}, s.last_fire_time`;
+  const stateOrNone = `CASE WHEN s.id IS NOT NULL THEN ${stateAsJson("s")} END`;
+  // A draft of a removal has no schedule `s`, whether the schedule is removed already or not.
+  const withSchedule = `LEFT JOIN ${schedules} s ON s.id = d.schedule_id AND d.removes = 0`;
+  const withHistory = `CROSS JOIN ${histories} h ON h.schedule_id = d.schedule_id ${withSchedule}`;
+  const from = effectiveFrom("s.next_fire_time", "d.last_fire_time", "d.at");
+  const hasNewRule = "d.state IS NOT NULL AND s.id IS NOT NULL AND d.state->>'trigger' <> s.trigger_json";
+  const moves = `(s.next_fire_time IS NOT d.next_fire_time OR (${hasNewRule}))`;
+  const starts = `SELECT h.number AS history, ${from} AS start FROM ${changeDrafts} d ${withHistory} WHERE ${moves}`;
+  const withoutPause = (state: string): string => `json_remove(${state}, '$.paused', '$.nextFireTime')`;
+  const isOnlyPaused =
+    `(d.paused = 1) <> (s.paused = 1) AND d.payload IS ${payload("s")} ` +
+    `AND ${withoutPause("d.state")} = ${withoutPause(stateAsJson("s"))}`;
+  const kind =
+    "CASE WHEN d.removes = 1 THEN 'removed' WHEN d.state IS NULL THEN 'added' " +
+    `WHEN NOT (${isOnlyPaused}) THEN 'changed' WHEN s.paused = 1 THEN 'paused' ELSE 'unpaused' END`;
+  // ?1 `after`, the `seq` of the change before, ?2 limit, ?3 the id
+  const list = (record: string, isOf: string): ByOrder => ({
+    oldest: `SELECT ${record} FROM ${changes} WHERE ${isOf} = ?3 AND seq > ?1 ORDER BY seq LIMIT +?2`,
+    newest: `SELECT ${record} FROM ${changes} WHERE ${isOf} = ?3 AND seq < ?1 ORDER BY seq DESC LIMIT +?2`,
   });
+  const isTask = `id = ?1 AND declaration IS NOT ${REMOVED}`;
+  const pauseKind = "CASE ?2 WHEN 1 THEN 'taskPaused' ELSE 'taskUnpaused' END";
+  /** The changes that the clean-up looks at: `count` of them after the `seq` of a parameter. */
+  const window = (after: string, count: string): string =>
+    `(SELECT * FROM ${changes} WHERE seq > ${after} ORDER BY seq LIMIT +${count})`;
+  const newer = (isOf: string): string => `SELECT 1 FROM ${changes} n WHERE n.${isOf} = c.${isOf} AND n.seq > c.seq`;
+  const excess = (isOf: string): string =>
+    `SELECT n.seq FROM (SELECT DISTINCT ${isOf} FROM ${window("?1", "?2")} WHERE ${isOf} IS NOT NULL) w ` +
+    `CROSS JOIN ${changes} n ON n.${isOf} = w.${isOf} AND n.seq <= (SELECT k.seq FROM ${changes} k ` +
+    `WHERE k.${isOf} = w.${isOf} ORDER BY k.seq DESC LIMIT 1 OFFSET ${CHANGES_KEPT_MAX})`;
+
+  return lazily<ChangeStatements>({
+    // ?1 rows [id, policy, declaration], ?2 at, ?3 by. Runs before the schedules are written.
+    draftAdditions: () =>
+      `${intoDrafts} SELECT r.value->>0, ?2, ?3, 0, ${stored(stateOrNone)} ` +
+      `FROM json_each(?1) r LEFT JOIN ${schedules} s ON s.id = r.value->>0 WHERE s.id IS NULL ` +
+      "OR r.value->>1 = 'replace' OR (r.value->>1 = 'update' AND s.declaration IS NOT r.value->>2)",
+    // ?1 id, ?2 at, ?3 by, ?4 expected fence or null, ?5 stamp. Runs before updateSchedule, under its condition.
+    draftUpdate: () =>
+      `${intoDrafts} SELECT s.id, ?2, ?3, 0, ${stored(stateAsJson("s"))} FROM ${schedules} s ` +
+      "WHERE s.id = ?1 AND (?4 IS NULL OR s.fence = ?4) AND s.changed_by IS NOT ?5",
+    // ?1 id, ?2 at, ?3 by. Runs before removeSchedule.
+    draftRemoval: () =>
+      `${intoDrafts} SELECT s.id, ?2, ?3, 1, ${stored(stateAsJson("s"))} FROM ${schedules} s WHERE s.id = ?1`,
+    // The next six follow the writes of schedules, in this order, and have no arguments.
+    dropUnchanged: () =>
+      `DELETE FROM ${changeDrafts} WHERE seq IN (SELECT d.seq FROM ${changeDrafts} d CROSS JOIN ${schedules} s ` +
+      `ON s.id = d.schedule_id WHERE d.removes = 0 AND d.state = ${stateAsJson("s")} ` +
+      `AND d.payload IS ${payload("s")})`,
+    // Ends the skip that begins before a change and reaches beyond it, and removes those that begin later.
+    cutSkips: () =>
+      `UPDATE ${skips} SET count = NULL, until_time = f.start - 1 FROM (${starts}) f ` +
+      `WHERE ${skips}.history = f.history AND from_time = (${lastSkipFrom(names, "f.history", "f.start - 1")}) ` +
+      "AND until_time >= f.start",
+    removeCutSkips: () =>
+      `DELETE FROM ${skips} WHERE (history, from_time) IN (SELECT s.history, s.from_time FROM (${starts}) f ` +
+      `CROSS JOIN ${skips} s ON s.history = f.history AND s.from_time >= f.start)`,
+    skipUnprocessed: () =>
+      insertSkips(
+        names,
+        "SELECT history, schedule_id, start AS from_time, next - 1 AS until_time, verdict, NULL AS count, " +
+          "NULL AS into_time FROM (SELECT h.number AS history, h.schedule_id AS schedule_id, " +
+          "max(d.next_fire_time, coalesce(d.last_fire_time + 1, d.next_fire_time)) AS start, " +
+          "CASE WHEN d.paused = 1 THEN 'paused' WHEN d.removes = 1 THEN 'removed' ELSE 'replaced' END AS verdict, " +
+          `${from} AS next, d.next_fire_time <= d.at AS was_due FROM ${changeDrafts} d ${withHistory}) ` +
+          "WHERE was_due AND start < next",
+      ),
+    recordChanges: () =>
+      `INSERT INTO ${changes} (schedule_id, at, made_by, kind, former, latter, effective_from, changes_payload) ` +
+      `SELECT d.schedule_id, d.at, d.made_by, ${kind}, d.state, ` +
+      `${stateOrNone}, ${from}, ` +
+      `d.state IS NOT NULL AND s.id IS NOT NULL AND d.payload IS NOT ${payload("s")} ` +
+      `FROM ${changeDrafts} d ${withSchedule} ORDER BY d.seq`,
+    removeDrafts: () => `DELETE FROM ${changeDrafts}`,
+
+    // ?1 now, ?2 the limit of removeExhausted, which it precedes
+    noteExhausted: () =>
+      `INSERT INTO ${changes} (schedule_id, at, kind, former, effective_from) SELECT s.id, ?1, 'removed', ` +
+      `${stateAsJson("s")}, ${effectiveFrom("NULL", "s.last_fire_time", "?1")} ` +
+      `FROM (${exhaustedSchedules(names, "?2")}) e CROSS JOIN ${schedules} s ON s.seq = e.seq`,
+
+    // ?1 task id, ?2 whether to pause, ?3 at, ?4 by. Runs before pauseTask.
+    noteTaskPause: () =>
+      `INSERT INTO ${changes} (task_id, at, made_by, kind) SELECT id, ?3, ?4, ${pauseKind} FROM ${tasks} ` +
+      `WHERE ${isTask} AND (paused = 1) <> ?2`,
+    // the same, and ?5 key. Runs before pauseKey.
+    noteKeyPause: () =>
+      `INSERT INTO ${changes} (task_id, key, at, made_by, kind) SELECT id, ?5, ?3, ?4, ${pauseKind} FROM ${tasks} ` +
+      `WHERE ${isTask} AND EXISTS (SELECT 1 FROM ${keyLimiters} WHERE task_id = ?1 AND key = ?5 AND paused = 1) <> ?2`,
+
+    // the arguments of `list`; and so for the next
+    getScheduleChanges: () => list(`${changeAsJson()} AS record`, "schedule_id"),
+    getTaskPauseHistory: () => list(`${pauseAsJson()} AS record`, "task_id"),
+
+    // The clean-up looks at a number of changes each time, and goes on after them the next time: from the oldest one to
+    // the first that is young enough, and, for excess changes, from the oldest to the newest. ?1 the time before
+    // which changes are old, ?2 and ?3 after which `seq` it looks for old changes and for excess ones, ?4 how many
+    // changes it looks at, less one. Runs before the next three. Columns: where to go on; null for the start.
+    nextChanges: () =>
+      `SELECT (SELECT CASE WHEN at < ?1 THEN seq END FROM ${changes} WHERE seq > ?2 ORDER BY seq LIMIT 1 OFFSET +?4) ` +
+      `AS aged, (SELECT seq FROM ${changes} WHERE seq > ?3 ORDER BY seq LIMIT 1 OFFSET +?4) AS excess`,
+    // ?1 the time before which changes are old, ?2 after which `seq`, ?3 how many changes it looks at. The newest
+    // change of a schedule stays as long as the schedule, because the change says since when its rule holds.
+    removeAgedChanges: () =>
+      `DELETE FROM ${changes} WHERE seq IN (SELECT c.seq FROM ${window("?2", "?3")} c WHERE c.at < ?1 ` +
+      `AND c.seq < (SELECT max(seq) FROM ${changes}) ` +
+      `AND CASE WHEN c.schedule_id IS NULL THEN c.kind = 'taskUnpaused' OR EXISTS (${newer("task_id")} ` +
+      `AND n.key IS c.key) ELSE NOT EXISTS (SELECT 1 FROM ${schedules} WHERE id = c.schedule_id) ` +
+      `OR EXISTS (${newer("schedule_id")}) END)`,
+    // ?1 as above. The newest of all changes stays, as an empty row, until there is a newer one, so that no number is
+    // given again. It follows the changes that it ends.
+    emptyNewestChange: () =>
+      `UPDATE ${changes} AS c SET schedule_id = NULL, task_id = NULL, key = NULL, made_by = NULL, ` +
+      "kind = 'taskUnpaused', effective_from = NULL, former = NULL, latter = NULL " +
+      `WHERE seq = (SELECT max(seq) FROM ${changes}) AND at < ?1 AND CASE WHEN schedule_id IS NOT NULL ` +
+      `THEN NOT EXISTS (SELECT 1 FROM ${schedules} WHERE id = c.schedule_id) ` +
+      `ELSE kind = 'taskUnpaused' AND task_id IS NOT NULL AND NOT EXISTS (SELECT 1 FROM ${changes} n ` +
+      "WHERE n.task_id = c.task_id AND n.seq < c.seq AND n.key IS c.key) END",
+    // ?1 after which `seq`, ?2 how many changes it looks at, ?3 limit
+    removeExcessChanges: () =>
+      `DELETE FROM ${changes} WHERE seq IN (${excess("schedule_id")} UNION ALL ${excess("task_id")} LIMIT +?3)`,
+  });
+}
+
+/** SQL of the state of a schedule, as a JSON object. No damaged row makes it fail. */
+export function stateAsJson(table: string): string {
+  const settings = SCHEDULE_SETTINGS.map((name) => `'"${name}":' || coalesce(v->'${name}', 'null')`);
+  return (
+    `json_object('trigger', CAST(${table}.trigger_json AS TEXT), ` +
+    `'nextFireTime', ${instant(`${table}.next_fire_time`)}, 'paused', ${table}.paused = 1, ` +
+    `'taskId', CAST(${table}.task_id AS TEXT), ` +
+    `'settings', json((SELECT '{' || ${joined(settings)} || '}' ` +
+    `FROM (SELECT ${validJson(`${table}.details`)} AS v))), ` +
+    `'metadata', json(${validJson(`${table}.metadata`)}))`
+  );
+}
+
+/** SQL that joins texts by commas. It is a tree without long branches, because clouds allow a depth of 100. */
+function joined(texts: readonly string[]): string {
+  if (texts.length < 2) return `(${texts[0] ?? "''"})`;
+  const half = texts.length >> 1;
+  return `(${joined(texts.slice(0, half))} || ',' || ${joined(texts.slice(half))})`;
+}
+
+/** SQL of `ScheduleChangeRecord.effectiveFrom`. The parameters are SQL: the next fire time after the change, the last
+ *  one, and when the change was made. */
+export function effectiveFrom(next: string, last: string, at: string): string {
+  const start = `CASE WHEN ${next} <= ${at} THEN ${next} ELSE ${at} + 1 END`;
+  return `max(${start}, coalesce(${last} + 1, ${start}))`;
+}
+
+/** SQL of a schedule's payload as text. */
+function payload(table: string): string {
+  return `(SELECT v->>'payload' FROM (SELECT ${validJson(`${table}.details`)} AS v))`;
+}
+
+function changeAsJson(): string {
+  const columns = [
+    "seq",
+    "CAST(schedule_id AS TEXT)",
+    "at + 0",
+    "CAST(made_by AS TEXT)",
+    "CAST(kind AS TEXT)",
+    "effective_from + 0",
+    "changes_payload = 1",
+  ];
+  return rowAsJson(null, columns, [validJson("former", "null"), validJson("latter", "null")]);
+}
+
+function pauseAsJson(): string {
+  const columns = ["CAST(task_id AS TEXT)", "CAST(key AS TEXT)", "CAST(made_by AS TEXT)", "CAST(kind AS TEXT)"];
+  return `json_array(seq, at + 0, ${columns.join(", ")})`;
 }

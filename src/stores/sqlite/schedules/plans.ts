@@ -5,8 +5,8 @@ import { guardSql } from "../driver/failures.ts";
 import { rowParameters, statement } from "../driver/parameters.ts";
 import { type Flow, markDirty } from "../flow/key-limiters.ts";
 import { lazily } from "../lazily.ts";
-import { effectiveFrom, stateAsJson } from "../ledger/change-statements.ts";
-import { enterParts, intoSkips, type LedgerSwitch, placeOf, skipVerdict } from "../ledger/entries.ts";
+import { effectiveFrom, stateAsJson } from "../ledger/changes.ts";
+import { insertSkips, type LedgerSwitch } from "../ledger/history.ts";
 import { jsonArray, numberOrNull, validJson } from "../rows.ts";
 import { hasMissedStart, JOB_STATE, type TableNames } from "../schema/schema.ts";
 
@@ -59,14 +59,10 @@ export class Plans {
     if (this.#apart.length === 0) return [];
     const { now } = this.#request;
     const { noteOverlaps, markReplaced, endReplaced, removeReplaced } = this.#statements;
-    const { cancelOverlapped, insertUnskipped, keepsLedger, enterReplaced, enterUnmade } = this.#statements;
+    const { cancelOverlapped, insertUnskipped, keepsLedger, skipOverlapped } = this.#statements;
     const rows = JSON.stringify(this.#apart.map(overlapRow));
     const has = (...policies: string[]): boolean =>
       this.#apart.some(({ overlap }) => policies.includes(overlap.policy));
-    const entering = [
-      ...(has("replaceQueued", "cancelRunning") ? [enterReplaced] : []),
-      ...(has("skip") ? [enterUnmade] : []),
-    ];
     const replacing = [
       statement(markReplaced, rows, now),
       ...(hasParents ? [statement(endReplaced, rows, now)] : []),
@@ -74,8 +70,8 @@ export class Plans {
     ];
     return [
       statement(noteOverlaps, rows, now),
-      ...(keepsLedger ? entering.map((sql) => statement(sql, rows, now)) : []),
       ...(has("replaceQueued", "cancelRunning") ? replacing : []),
+      ...(keepsLedger ? [statement(skipOverlapped, rows, now)] : []),
       ...(has("cancelRunning") ? [statement(cancelOverlapped, rows, now)] : []),
       ...this.#insertions(insertUnskipped, this.#apart.map(fireRow)),
     ];
@@ -160,7 +156,7 @@ function overlapRow({ scheduleId, fence, expected, overlap, fires }: PlanApart):
 }
 
 function skipRow({ scheduleId, fence, expected, skips = [] }: SchedulePlan): unknown[] {
-  const rows = skips.map(({ from, until, verdict, count, into }) => [from, until, skipVerdict(verdict), count, into]);
+  const rows = skips.map(({ from, until, verdict, count, into }) => [from, until, verdict, count, into]);
   return [scheduleId, fence, expected, rows];
 }
 
@@ -198,8 +194,7 @@ function refuseMoreThan(most: number, count: number, what: string): void {
 export interface PlanStatements {
   readonly insertFires: string;
   readonly noteOverlaps: string;
-  readonly enterReplaced: string;
-  readonly enterUnmade: string;
+  readonly skipOverlapped: string;
   readonly markReplaced: string;
   readonly endReplaced: string;
   readonly removeReplaced: string;
@@ -214,13 +209,12 @@ export interface PlanStatements {
 }
 
 export function planStatements(names: TableNames): PlanStatements {
-  const { schedules, jobs, tasks, dependencies, books, changes } = names;
+  const { schedules, jobs, tasks, dependencies, histories, changes } = names;
   // True while the schedule of the row [scheduleId, fence, expected, ...] is as the planner saw it; ?2 now. The plus
   // signs keep SQLite from using the index of due schedules, in which many schedules may share one fire time.
   const asPlanned =
     "s.fence = r.value->>1 AND +s.next_fire_time = r.value->>2 AND +s.next_fire_time <= ?2 AND +s.paused = 0";
   const details = validJson("s.details");
-  const place = placeOf("b.seq");
   const { delayed, ready, leased } = JOB_STATE;
   // The fields that the planner knows: merging them into `{}` leaves out those that are null. No other field may go
   // through json_patch, because json_patch would remove null from metadata too.
@@ -233,7 +227,7 @@ export function planStatements(names: TableNames): PlanStatements {
   const key = `coalesce(${details}->>'concurrencyKey', t.own_key)`;
   const insertFires =
     `INSERT INTO ${jobs} (id, task_id, executor, schedule_id, fire_time, idempotency_key, priority, run_at, state, ` +
-    "fence, failed_attempts, recoveries, cancel_requested, details, concurrency_key, alarm_at, start_deadline) " +
+    "fence, failed_attempts, recoveries, cancel_requested, details, concurrency_key, overdue_at, start_deadline) " +
     `SELECT f.value->>0, s.task_id, coalesce(${details}->>'executor', ''), s.id, f.value->>2, NULL, ` +
     `coalesce(${details}->>'priority', 0) - f.value->>9, f.value->>4, ` +
     `CASE WHEN f.value->>4 > f.value->>1 OR ${key} IS NOT NULL THEN ${delayed} ELSE ${ready} END, 0, 0, 0, 0, ` +
@@ -279,21 +273,6 @@ export function planStatements(names: TableNames): PlanStatements {
       `WHEN 'replaceQueued' THEN json_object('replaced', ${waiting}) ` +
       `ELSE json_object('replaced', ${waiting}, 'cancelRequested', ${running}) END ` +
       `FROM json_each(?1) r WHERE s.id = r.value->>0 AND ${asPlanned}`,
-    // the arguments of noteOverlaps. A fire time that takes the place of its own job, of an earlier life of the
-    // schedule, is not replaced.
-    enterReplaced: () =>
-      `${intoSkips(names)} SELECT ${place}, n.value->>1, ${skipVerdict("replaced")}, n.value->>1, 1, r.value->>5 ` +
-      `FROM json_each(?1) r CROSS JOIN ${schedules} s ON s.id = r.value->>0 ` +
-      `CROSS JOIN json_each(s.overlap_note, '$.replaced') n CROSS JOIN ${books} b ON b.schedule_id = s.id ` +
-      `WHERE ${asPlanned} AND n.value->>1 IS NOT r.value->>5`,
-    // the arguments of noteOverlaps
-    enterUnmade: () =>
-      `${intoSkips(names)} SELECT ${place}, r.value->>5, ${skipVerdict("overlapSkipped")}, r.value->>5, 1, NULL ` +
-      `FROM json_each(?1) r CROSS JOIN ${schedules} s ON s.id = r.value->>0 ` +
-      `CROSS JOIN ${books} b ON b.schedule_id = s.id ` +
-      `WHERE ${asPlanned} AND s.overlap_note->>'isSkipped' = 1 AND r.value->>5 IS NOT NULL ` +
-      // An earlier life of the schedule may have made it.
-      `AND NOT EXISTS (SELECT 1 FROM ${jobs} WHERE schedule_id = s.id AND fire_time = r.value->>5)`,
     // the arguments of noteOverlaps
     markReplaced: () =>
       markDirty(
@@ -310,6 +289,21 @@ export function planStatements(names: TableNames): PlanStatements {
     removeReplaced: () =>
       `DELETE FROM ${jobs} WHERE id IN (${noted("replaced", "n.value->>0")}) ` +
       `RETURNING ${guardSql("?3 OR has_children = 0")} AS guard`,
+    // the arguments of noteOverlaps. Runs after the jobs are removed, because a skip leaves out the fire times of
+    // unfinished jobs. A fire time that takes the place of its own job (the schedule was removed, and added again) is
+    // not replaced.
+    skipOverlapped: () => {
+      const of = `FROM json_each(?1) r CROSS JOIN ${schedules} s ON s.id = r.value->>0 `;
+      const history = `CROSS JOIN ${histories} h ON h.schedule_id = s.id WHERE ${asPlanned} `;
+      return insertSkips(
+        names,
+        "SELECT h.number AS history, s.id AS schedule_id, n.value->>1 AS from_time, n.value->>1 AS until_time, " +
+          `'replaced' AS verdict, 1 AS count, r.value->>5 AS into_time ${of}` +
+          `CROSS JOIN json_each(s.overlap_note, '$.replaced') n ${history}AND n.value->>1 IS NOT r.value->>5 ` +
+          `UNION ALL SELECT h.number, s.id, r.value->>5, r.value->>5, 'overlapSkipped', 1, NULL ${of}${history}` +
+          "AND s.overlap_note->>'isSkipped' = 1 AND r.value->>5 IS NOT NULL",
+      );
+    },
     // the arguments of noteOverlaps
     cancelOverlapped: () =>
       `UPDATE ${jobs} SET cancel_requested = 1 WHERE id IN (${noted("cancelRequested", "n.value")})`,
@@ -318,12 +312,13 @@ export function planStatements(names: TableNames): PlanStatements {
     // ?1 rows [scheduleId, fence, expected, skips], each skip [from, until, verdict, count, into], ?2 now. Runs before
     // commitPlans.
     enterSkips: () =>
-      enterParts(
+      insertSkips(
         names,
-        "SELECT b.seq AS book, b.schedule_id, f.value->>0 AS at, f.value->>1 AS until, f.value->>2 AS verdict, " +
-          "f.value->>3 AS count, f.value->>4 AS target " +
+        "SELECT h.number AS history, h.schedule_id AS schedule_id, f.value->>0 AS from_time, " +
+          "f.value->>1 AS until_time, f.value->>2 AS verdict, f.value->>3 AS count, f.value->>4 AS into_time " +
           `FROM json_each(?1) r CROSS JOIN ${schedules} s ON s.id = r.value->>0 ` +
-          `CROSS JOIN ${books} b ON b.schedule_id = s.id CROSS JOIN json_each(r.value, '$[3]') f WHERE ${asPlanned}`,
+          `CROSS JOIN ${histories} h ON h.schedule_id = s.id CROSS JOIN json_each(r.value, '$[3]') f ` +
+          `WHERE ${asPlanned}`,
       ),
     // ?1 rows of commitPlans that pause their schedules, ?2 now, ?3 schedulerId. Runs before commitPlans.
     noteFailures: () =>

@@ -61,10 +61,14 @@ export function scheduleStatements(names: TableNames): ScheduleStatements {
     `CASE WHEN json_type(?2, '$.${name}') IS NULL THEN ${column} ELSE ?2->>'$.${name}' END`;
   /** Sets a column to it. */
   const changed = (column: string, name: string): string => `${column} = ${valueAfter(column, name)}`;
-  /** Sets `alarmed` when a pause ends, which is no reason for an alarm. All three are SQL: `paused` and the next fire
-   *  time after the change, and when the change is made, or null. */
-  const alarmedAfter = (paused: string, next: string, at: string): string =>
-    `alarmed = CASE WHEN paused = 1 AND ${paused} = 0 AND ${next} <= ${at} THEN 2 * ${next} + 1 ELSE alarmed END`;
+  /** A fire time that passed during a pause is not overdue when the pause ends. The parameters are SQL: `paused` and
+   *  the next fire time after the change, and when the change is made, or null. */
+  const raisedAfter = (paused: string, next: string, at: string): string =>
+    ["raised_start_for", "raised_finish_for"]
+      .map(
+        (name) => `${name} = CASE WHEN paused = 1 AND ${paused} = 0 AND ${next} <= ${at} THEN ${next} ELSE ${name} END`,
+      )
+      .join(", ");
   /** A column, or if the rule of the trigger is another, its new value. */
   const valueOfRule = (column: string): string =>
     `CASE WHEN trigger_rule = excluded.trigger_rule THEN ${column} ELSE excluded.${column} END`;
@@ -81,7 +85,7 @@ export function scheduleStatements(names: TableNames): ScheduleStatements {
   const replacements = (condition = ""): ReplacementStatements => ({
     keepingPause: replace("", condition),
     settingPause: replace(
-      `paused = excluded.paused, ${alarmedAfter("excluded.paused", valueOfRule("next_fire_time"), "?2")}, `,
+      `paused = excluded.paused, ${raisedAfter("excluded.paused", valueOfRule("next_fire_time"), "?2")}, `,
       condition,
     ),
   });
@@ -124,7 +128,7 @@ export function scheduleStatements(names: TableNames): ScheduleStatements {
       `${changed("next_fire_time", "nextFireTime")}, ${changed("last_fire_time", "lastFireTime")}, ` +
       `${changed("pace_until", "paceUntil")}, ${changed("zone_rules", "zoneRules")}, ` +
       `${changed("expect_start", "details.expectStartMs")}, ${changed("expect_finish", "details.expectFinishMs")}, ` +
-      `${alarmedAfter("?2->>'$.paused'", valueAfter("next_fire_time", "nextFireTime"), "?5")}, ` +
+      `${raisedAfter("?2->>'$.paused'", valueAfter("next_fire_time", "nextFireTime"), "?5")}, ` +
       `${changed("metadata", "metadata")}, details = json_patch(${validJson("details")}, ?2->'details'), ` +
       "fence = fence + 1, changed_by = ?4, preferred_scheduler = NULL " +
       "WHERE id = ?1 AND (?3 IS NULL OR fence = ?3) AND changed_by IS NOT ?4",

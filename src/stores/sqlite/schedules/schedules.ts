@@ -67,7 +67,7 @@ export class SqliteSchedules {
   ): Promise<ScheduleAdditionReport> {
     const { guardConflicts, findExisting, insertSchedules, getSchedulesById } = this.#statements;
     const { replaceSchedules, updateDeclared, raiseVersions, makeLimiters } = this.#statements;
-    const { keepsLedger, reopenBooks, openBooks } = this.#statements;
+    const { keepsLedger, openHistories } = this.#statements;
     const ids = rowParameters(additions.map(({ schedule }) => schedule.id));
     const insert = (sql: string, schedules: readonly ScheduleRecord[], ...args: readonly SqlValue[]): SqlStatement[] =>
       rowParameters(schedules.map(newScheduleRow)).map(({ text }) => statement(sql, text, ...args));
@@ -83,7 +83,6 @@ export class SqliteSchedules {
         ? []
         : [[id, declaration, version]],
     );
-    const books = (sql: string): SqlStatement[] => (keepsLedger ? ids : []).map(({ text }) => statement(sql, text));
     const keyed = additions
       .map(scheduleOf)
       .flatMap(({ id, concurrencyKey }) => (concurrencyKey === undefined ? [] : id));
@@ -101,11 +100,11 @@ export class SqliteSchedules {
       const batch = new Batch();
       const existing = batch.add(ids.map(({ text }) => statement(findExisting, text)));
       batch.add(conflictRows(unique).map((rows) => statement(guardConflicts, rows, isRepetition ? 1 : 0)));
-      batch.add([...books(reopenBooks), ...rounds.flatMap(writeRound)]);
+      batch.add(rounds.flatMap(writeRound));
       batch.add([
         ...rowParameters(versions).map(({ text }) => statement(raiseVersions, text)),
         ...rowParameters(keyed).map(({ text }) => statement(makeLimiters, text)),
-        ...books(openBooks),
+        ...(keepsLedger ? ids : []).map(({ text }) => statement(openHistories, text)),
       ]);
       return { batch, existing, stored: batch.add(ids.map(({ text }) => statement(getSchedulesById, text))) };
     };

@@ -1,45 +1,54 @@
-/** SQL of when a schedule without a job for its next fire time is overdue, and of whether it can be. The index of such
+/** SQL of when a schedule whose next fire time has no job yet is overdue, and of whether it can be. The index of such
  *  schedules has these very texts. */
-export const UNMADE_ALARM_AT: string =
-  "next_fire_time + CASE WHEN alarmed IS 2 * next_fire_time THEN expect_finish ELSE coalesce(expect_start, " +
+export const OVERDUE_AT: string =
+  "next_fire_time + CASE WHEN raised_start_for IS next_fire_time THEN expect_finish ELSE coalesce(expect_start, " +
   "expect_finish) END";
-export const MAY_ALARM: string =
+export const MAY_BE_OVERDUE: string =
   "coalesce(expect_start, expect_finish) IS NOT NULL AND paused = 0 AND next_fire_time IS NOT NULL " +
-  "AND alarmed IS NOT 2 * next_fire_time + 1";
+  "AND raised_finish_for IS NOT next_fire_time";
 
-type Names = Readonly<Record<"books" | "occurrences" | "changes" | "lives" | "alarms" | "zoneRules", string>>;
+type Names = Readonly<
+  Record<"histories" | "runs" | "skips" | "changes" | "changeDrafts" | "uptimes" | "overdue" | "zoneRules", string>
+>;
 
 /** The tables of the ledger. */
-export function keepLedger(names: Names): string[] {
-  const { books, occurrences, changes, lives, alarms, zoneRules } = names;
+export function ledgerTables(names: Names): string[] {
+  const { histories, runs, skips, changes, changeDrafts, uptimes, overdue, zoneRules } = names;
   return [
-    // A number for each schedule that the ledger knows, so that its rows are narrow. It outlives the schedule. `since`:
-    // from when on the ledger has all fire times. `visit_at`: when the clean-up looks at it again. `reopened`: whether
-    // the schedule was removed and added again, so that an earlier life may have fire times of the later one.
-    `CREATE TABLE ${books} (
-      seq INTEGER PRIMARY KEY,
+    // The history of a schedule outlives the schedule. Its number keeps the rows of the next two tables narrow.
+    // `since`: from when on the history has all fire times.
+    // `next_trim_at`: when the clean-up looks at the history again.
+    // `kept_from`: the clean-up removes the rows of the history that begin before this time.
+    `CREATE TABLE ${histories} (
+      number INTEGER PRIMARY KEY,
       schedule_id TEXT UNIQUE NOT NULL,
       since INTEGER NOT NULL,
-      visit_at INTEGER NOT NULL,
-      reopened INTEGER NOT NULL DEFAULT 0
+      next_trim_at INTEGER NOT NULL,
+      kept_from INTEGER
     )`,
-    `CREATE INDEX ${books}_visit ON ${books} (visit_at)`,
+    `CREATE INDEX ${histories}_trim ON ${histories} (next_trim_at)`,
 
-    // A run has `run`, and as `verdict` its outcome. A skip has `until`. `run` is one text, see `runText`, because each
-    // column costs every job that ends. The key begins with the shelf of the book, so that the runs of one commit fall
-    // on few pages: a page that is written costs ten times as much as a row.
-    `CREATE TABLE ${occurrences} (
-      shelf INTEGER NOT NULL,
-      at INTEGER NOT NULL,
-      book INTEGER NOT NULL,
-      verdict INTEGER NOT NULL,
-      run TEXT,
-      until INTEGER,
-      count INTEGER,
-      target INTEGER,
-      PRIMARY KEY (shelf, at, book)
+    // Fire times whose jobs have ended. The key begins with the partition of the history, see HISTORIES_PER_PARTITION.
+    // `run` holds all other facts as one text, see `runText`: a column for each fact would cost a half more.
+    `CREATE TABLE ${runs} (
+      partition INTEGER NOT NULL,
+      fire_time INTEGER NOT NULL,
+      history INTEGER NOT NULL,
+      outcome TEXT NOT NULL,
+      run TEXT NOT NULL,
+      PRIMARY KEY (partition, fire_time, history)
     ) WITHOUT ROWID`,
-    `CREATE INDEX ${occurrences}_skips ON ${occurrences} (book, at) WHERE run IS NULL`,
+
+    // Ranges of fire times without a run. The ranges of a history do not overlap.
+    `CREATE TABLE ${skips} (
+      history INTEGER NOT NULL,
+      from_time INTEGER NOT NULL,
+      until_time INTEGER NOT NULL,
+      verdict TEXT NOT NULL,
+      count INTEGER,
+      into_time INTEGER,
+      PRIMARY KEY (history, from_time)
+    ) WITHOUT ROWID`,
 
     // Changes of schedules, and pauses of tasks.
     `CREATE TABLE ${changes} (
@@ -58,7 +67,22 @@ export function keepLedger(names: Names): string[] {
     `CREATE INDEX ${changes}_schedule ON ${changes} (schedule_id, seq) WHERE schedule_id IS NOT NULL`,
     `CREATE INDEX ${changes}_task ON ${changes} (task_id, seq) WHERE task_id IS NOT NULL`,
 
-    `CREATE TABLE ${lives} (
+    // Within a commit that changes schedules: what each of them was. Empty outside of such commits.
+    `CREATE TABLE ${changeDrafts} (
+      seq INTEGER PRIMARY KEY,
+      schedule_id TEXT NOT NULL,
+      at INTEGER NOT NULL,
+      made_by TEXT,
+      removes INTEGER NOT NULL,
+      state TEXT,
+      payload TEXT,
+      paused INTEGER NOT NULL,
+      next_fire_time INTEGER,
+      last_fire_time INTEGER
+    )`,
+
+    // When the schedulers of an identity were up. The spans of an identity do not overlap.
+    `CREATE TABLE ${uptimes} (
       identity TEXT NOT NULL,
       since INTEGER NOT NULL,
       until INTEGER NOT NULL,
@@ -67,13 +91,14 @@ export function keepLedger(names: Names): string[] {
       tasks TEXT NOT NULL,
       PRIMARY KEY (identity, since)
     ) WITHOUT ROWID`,
-    `CREATE INDEX ${lives}_until ON ${lives} (until)`,
+    `CREATE INDEX ${uptimes}_until ON ${uptimes} (until)`,
 
-    // The alarms that are open, and those that were resolved a moment ago. `follows`: the fire time whose job counts.
-    // `raised_by` and `resolved_by` are steps.
-    `CREATE TABLE ${alarms} (
+    // The occurrences that are overdue, and those whose overdue state was resolved a moment ago.
+    // `follows`: the fire time whose job counts: another one where another job stands for the occurrence.
+    // `raised_by`, `resolved_by`: ids of steps.
+    `CREATE TABLE ${overdue} (
       schedule_id TEXT NOT NULL,
-      at INTEGER NOT NULL,
+      fire_time INTEGER NOT NULL,
       kind TEXT NOT NULL,
       follows INTEGER NOT NULL,
       task_id TEXT NOT NULL,
@@ -84,10 +109,10 @@ export function keepLedger(names: Names): string[] {
       resolved_at INTEGER,
       resolved_by TEXT,
       reason TEXT,
-      PRIMARY KEY (schedule_id, at, kind)
+      PRIMARY KEY (schedule_id, fire_time, kind)
     ) WITHOUT ROWID`,
-    `CREATE INDEX ${alarms}_open ON ${alarms} (schedule_id, at, kind) WHERE resolved_at IS NULL`,
-    `CREATE INDEX ${alarms}_resolved ON ${alarms} (resolved_at) WHERE resolved_at IS NOT NULL`,
+    `CREATE INDEX ${overdue}_open ON ${overdue} (schedule_id, fire_time, kind) WHERE resolved_at IS NULL`,
+    `CREATE INDEX ${overdue}_resolved ON ${overdue} (resolved_at) WHERE resolved_at IS NOT NULL`,
 
     // Which rules of a zone the store has seen, and since when.
     `CREATE TABLE ${zoneRules} (

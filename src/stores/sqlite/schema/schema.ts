@@ -1,4 +1,4 @@
-import { keepLedger, MAY_ALARM, UNMADE_ALARM_AT } from "./ledger-tables.ts";
+import { ledgerTables, MAY_BE_OVERDUE, OVERDUE_AT } from "./ledger-tables.ts";
 
 /** The names of a store's tables in its database. */
 export interface TableNames {
@@ -17,16 +17,20 @@ export interface TableNames {
   readonly windows: string;
   /** Which job waits for which. */
   readonly dependencies: string;
-  /** Which schedules the ledger knows. */
-  readonly books: string;
-  /** What became of fire times. */
-  readonly occurrences: string;
+  /** The schedules of whose fire times the store keeps a history. */
+  readonly histories: string;
+  /** Fire times whose jobs have ended. */
+  readonly runs: string;
+  /** Ranges of fire times without a run. */
+  readonly skips: string;
   /** Who changed a schedule, or paused a task. */
   readonly changes: string;
-  /** When schedulers lived. */
-  readonly lives: string;
+  /** Changes within the commit that makes them. */
+  readonly changeDrafts: string;
+  /** When schedulers were up. */
+  readonly uptimes: string;
   /** Occurrences that are overdue. */
-  readonly alarms: string;
+  readonly overdue: string;
   /** The time zone rules that schedulers had. */
   readonly zoneRules: string;
 }
@@ -81,11 +85,13 @@ export function tableNames(prefix: string): TableNames {
     keyLimiters: `${prefix}key_limiters`,
     windows: `${prefix}windows`,
     dependencies: `${prefix}dependencies`,
-    books: `${prefix}books`,
-    occurrences: `${prefix}occurrences`,
+    histories: `${prefix}histories`,
+    runs: `${prefix}runs`,
+    skips: `${prefix}skips`,
     changes: `${prefix}changes`,
-    lives: `${prefix}lives`,
-    alarms: `${prefix}alarms`,
+    changeDrafts: `${prefix}change_drafts`,
+    uptimes: `${prefix}uptimes`,
+    overdue: `${prefix}overdue`,
     zoneRules: `${prefix}zone_rules`,
   });
 }
@@ -123,7 +129,7 @@ export const MIGRATIONS: readonly Migration[] = Object.freeze([
       ...jobTables(names),
       ...resultTables(names),
       ...schedulerTables(names),
-      ...keepLedger(names),
+      ...ledgerTables(names),
     ],
   },
 ]);
@@ -185,8 +191,8 @@ function scheduleTables({ schedules }: TableNames): string[] {
     // `pace_until`: until when catch-up has spread the jobs of the schedule.
     // `zone_rules`: the time zone rules by which the next fire time was computed.
     // `expect_start`: within how many milliseconds after a fire time a run is to start and to end.
-    // `alarmed`: twice the next fire time for which an alarm was raised before there was a job; one more if no other
-    // is to come.
+    // `raised_start_for`, `raised_finish_for`: the next fire time that was found to be overdue before it had a job, or
+    // that passed during a pause.
     `CREATE TABLE ${schedules} (
       seq INTEGER PRIMARY KEY,
       id TEXT UNIQUE NOT NULL,
@@ -210,14 +216,15 @@ function scheduleTables({ schedules }: TableNames): string[] {
       zone_rules TEXT,
       expect_start INTEGER,
       expect_finish INTEGER,
-      alarmed INTEGER
+      raised_start_for INTEGER,
+      raised_finish_for INTEGER
     )`,
     `CREATE INDEX ${schedules}_due ON ${schedules} (next_fire_time, id) ` +
       "WHERE paused = 0 AND next_fire_time IS NOT NULL",
     `CREATE INDEX ${schedules}_task ON ${schedules} (task_id, id)`,
     `CREATE INDEX ${schedules}_paused ON ${schedules} (id) WHERE paused = 1`,
     `CREATE INDEX ${schedules}_exhausted ON ${schedules} (id) WHERE next_fire_time IS NULL`,
-    `CREATE INDEX ${schedules}_alarm ON ${schedules} (${UNMADE_ALARM_AT}) WHERE ${MAY_ALARM}`,
+    `CREATE INDEX ${schedules}_overdue ON ${schedules} (${OVERDUE_AT}) WHERE ${MAY_BE_OVERDUE}`,
     `CREATE INDEX ${schedules}_zone_rules ON ${schedules} (zone_rules, id) WHERE zone_rules IS NOT NULL`,
   ];
 }
@@ -233,7 +240,7 @@ function jobTables({ jobs, windows, dependencies }: TableNames): string[] {
     // put it back.
     // `debounced_by`: the last addition: its createdAt, in digits of one length, and its id.
     // `has_children`: whether other jobs wait for this job. A release that does not know so is undone by its guard.
-    // `alarm_at`: when somebody has to look whether the job has started, or has ended; null for never.
+    // `overdue_at`: when the job is overdue unless it has started, or has ended, by then; null for never.
     // `start_deadline`: it is in details too, where those read it who read a job.
     `CREATE TABLE ${jobs} (
       seq INTEGER PRIMARY KEY,
@@ -262,7 +269,7 @@ function jobTables({ jobs, windows, dependencies }: TableNames): string[] {
       debounce_key TEXT,
       debounced_by TEXT,
       has_children INTEGER NOT NULL DEFAULT 0,
-      alarm_at INTEGER,
+      overdue_at INTEGER,
       start_deadline INTEGER
     )`,
     `CREATE INDEX ${jobs}_delayed ON ${jobs} (run_at, task_id) WHERE state = ${JOB_STATE.delayed}`,
@@ -280,7 +287,7 @@ function jobTables({ jobs, windows, dependencies }: TableNames): string[] {
       `WHERE concurrency_key IS NOT NULL OR ${IS_BLOCKED_OR_DEPENDENT}`,
     `CREATE UNIQUE INDEX ${jobs}_debounce ON ${jobs} (task_id, debounce_key) ` +
       "WHERE debounce_key IS NOT NULL AND fence = 0",
-    `CREATE INDEX ${jobs}_alarm ON ${jobs} (alarm_at) WHERE alarm_at IS NOT NULL`,
+    `CREATE INDEX ${jobs}_overdue ON ${jobs} (overdue_at) WHERE overdue_at IS NOT NULL`,
     `CREATE INDEX ${jobs}_deadline ON ${jobs} (start_deadline) WHERE start_deadline IS NOT NULL AND ${IS_UNSTARTED}`,
 
     `CREATE TABLE ${windows} (

@@ -3,7 +3,8 @@ import type { CleanupReport } from "../../data-store.ts";
 import type { LedgerLimits } from "../../ledger.ts";
 import type { Row, SqlStatement } from "../driver/driver.ts";
 import { statement } from "../driver/parameters.ts";
-import { BOOK_DAILY_VISIT_MS, BOOK_HOURLY_VISIT_MS, CHANGES_SEEN_PER_CLEANUP_MAX } from "../limits.ts";
+import { trimHistories } from "../ledger/history.ts";
+import { CHANGES_SEEN_PER_CLEANUP_MAX } from "../limits.ts";
 import { idsOf, numberOrNull } from "../rows.ts";
 import type { Statements } from "../statements.ts";
 
@@ -33,33 +34,17 @@ export class CleanUp {
       statement(countChanges),
       statement(markForgotten, now),
       statement(removeIdle, now, limit),
-      ...this.#visits(now, limit),
-    ];
-  }
-
-  /** The statements that clean up books of the ledger. */
-  #visits(now: number, limit: number): SqlStatement[] {
-    if (this.#ledger === null) return [];
-    const { markBooks, hasMoreVisits, trimBooks, closeBooks, unmarkBooks, countChanges } = this.#statements;
-    const { ageMsMax, countMax } = this.#ledger;
-    // Entries that are kept for less than a day do not wait for a day.
-    const visitMs = Math.min(Math.max(ageMsMax, BOOK_HOURLY_VISIT_MS), BOOK_DAILY_VISIT_MS);
-    return [
-      statement(markBooks, now, now - ageMsMax, countMax),
-      statement(trimBooks, limit),
-      statement(countChanges),
-      statement(closeBooks),
-      statement(unmarkBooks, now, visitMs),
-      statement(hasMoreVisits, now),
+      ...(this.#ledger === null ? [] : trimHistories(this.#statements, this.#ledger, { now, limit })),
     ];
   }
 
   /** What the statements did, by their answers. */
   report(results: readonly Row[][]): CleanupReport {
-    const [, expired, exhausted, , , , windows, , , , , trimmed, , , visits] = this.#changes?.seen(results) ?? results;
+    const answers = this.#changes?.seen(results) ?? results;
+    const [, expired, exhausted, , , , windows, , , , , , , runs, , skips, trim] = answers;
     const removedWindows = numberOrNull(windows, "changes") ?? 0;
-    const removedOccurrences = numberOrNull(trimmed, "changes") ?? 0;
-    const hasMore = numberOrNull(visits, "has_more") === 1;
+    const removedOccurrences = (numberOrNull(runs, "changes") ?? 0) + (numberOrNull(skips, "changes") ?? 0);
+    const hasMore = numberOrNull(trim, "has_more") === 1;
     return {
       removedResults: numberOrNull(expired, "changes") ?? 0,
       removedScheduleIds: idsOf(exhausted),
@@ -70,7 +55,7 @@ export class CleanUp {
   }
 }
 
-/** How the clean-up removes changes, and lives of schedulers, a bounded part each time. */
+/** How the clean-up removes changes, and uptimes of schedulers, a bounded part each time. */
 export class ChangeRetention {
   readonly #statements: Statements;
   readonly #limits: LedgerLimits;
@@ -85,7 +70,7 @@ export class ChangeRetention {
   /** The first statements of a clean-up. */
   statements({ now, limit }: { readonly now: number; readonly limit: number }): SqlStatement[] {
     const { nextChanges, emptyNewestChange, removeAgedChanges, removeExcessChanges } = this.#statements;
-    const { removeLives, noteExhausted } = this.#statements;
+    const { removeUptimes, noteExhausted } = this.#statements;
     const oldest = now - this.#limits.ageMsMax;
     const [aged, excess] = this.#next;
     const most = CHANGES_SEEN_PER_CLEANUP_MAX;
@@ -94,7 +79,7 @@ export class ChangeRetention {
       statement(removeAgedChanges, oldest, aged, most),
       statement(emptyNewestChange, oldest),
       statement(removeExcessChanges, excess, most, limit),
-      statement(removeLives, oldest, limit),
+      statement(removeUptimes, oldest, limit),
       statement(noteExhausted, now, limit),
     ];
   }

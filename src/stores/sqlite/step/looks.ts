@@ -13,7 +13,7 @@ import {
   queueParameterCount,
   queueParameters,
 } from "../jobs/acquisition.ts";
-import { alarmColumns } from "../ledger/alarms.ts";
+import { overdueColumns } from "../ledger/overdue.ts";
 import { ALARMS_UNASKED_MS_MAX, FAR_FUTURE_MS, FAR_PAST_MS } from "../limits.ts";
 import { jsonArray, numberOrNull, taskRow } from "../rows.ts";
 import { type LookedScheduleRow, lookedScheduleAsJson, toLookedSchedule } from "../schedules/schedule-rows.ts";
@@ -45,7 +45,7 @@ export class Looks {
   /** When a look last asked that, in epoch milliseconds. */
   #askedAt = Number.NEGATIVE_INFINITY;
 
-  /** @param keepsLedger whether books of the ledger are to be visited, and looks may tell of alarms */
+  /** @param keepsLedger whether the store trims histories, and reports overdue occurrences */
   constructor(names: TableNames, keepsLedger: boolean) {
     this.#names = names;
     this.#keepsLedger = keepsLedger;
@@ -86,9 +86,9 @@ export class Looks {
   seen({ now, schedules }: View, rows: readonly Row[]): Seen {
     const due = jsonArray<LookedScheduleRow>(rows, "due").map(toLookedSchedule);
     const nextFireAt = numberOrNull(rows, "next_fire_at");
-    const nextAt = numberOrNull(rows, "alarm_at");
+    const nextAt = numberOrNull(rows, "overdue_at");
     const isOpen = openAlarms(rows) > 0;
-    if (rows[0]?.open_alarms !== undefined) {
+    if (rows[0]?.open_overdue !== undefined) {
       this.#askedAt = now;
       this.#mayAlarm = nextAt !== null || isOpen;
     }
@@ -140,7 +140,7 @@ export function hasEndedDependencies(rows: readonly Row[]): boolean {
 
 /** How many alarms a look found to be open. */
 export function openAlarms(rows: readonly Row[]): number {
-  return numberOrNull(rows, "open_alarms") ?? 0;
+  return numberOrNull(rows, "open_overdue") ?? 0;
 }
 
 /** Splits tasks into those whose rows fit into one parameter, and the others. */
@@ -203,10 +203,10 @@ export interface LookForm {
   readonly schedules: boolean;
   readonly tasks: boolean;
   readonly expired: boolean;
-  /** Whether books of the ledger that are to be visited count as expired. */
+  /** Whether the store trims histories. */
   readonly ledger: boolean;
   readonly zoneRules: boolean;
-  /** Whether the look tells of alarms. */
+  /** Whether the look reports overdue occurrences. */
   readonly alarms: boolean;
   readonly flow: Flow;
 }
@@ -218,9 +218,9 @@ export interface LookForm {
  *   `DependencyStatements`), and `has_flow`, whether the database needs flow control;
  * - `acquired`, the acquired jobs as one JSON text;
  * - `due`, the due schedules as one JSON text, and `next_fire_at`, the earliest fire time that is not due;
- * - the `alarmColumns`;
+ * - the `overdueColumns`;
  * - `stale_task_ids`, a JSON array;
- * - `has_expired`, whether a clean-up would remove results or windows, or visit books of the ledger;
+ * - `has_expired`, whether a clean-up would remove results or windows, or trim histories;
  * - `zone_rules`, a JSON array of the texts that schedules have.
  *
  * Arguments, in this order: ?1 now; with jobs, ?2 the limit and from ?3 on the queues; with acquired jobs, schedulerId
@@ -241,7 +241,7 @@ export function lookStatement(names: TableNames, form: LookForm): string {
   if (form.schedules) {
     columns.push(...scheduleColumns(names, parameters(4)));
   }
-  if (form.alarms && (form.queues !== null || form.schedules)) columns.push(...alarmColumns(names));
+  if (form.alarms && (form.queues !== null || form.schedules)) columns.push(...overdueColumns(names));
   if (form.tasks) {
     const [rows = ""] = parameters(1);
     columns.push(`(${staleTasks(names, rows)}) AS stale_task_ids`);
@@ -258,11 +258,11 @@ export function lookStatement(names: TableNames, form: LookForm): string {
 }
 
 /** See `removeExpired`, `removeWindows` and `markBooks`. */
-function hasExpired({ results, windows, books }: TableNames, at: string, visitsBooks: boolean): string {
+function hasExpired({ results, windows, histories }: TableNames, at: string, keepsLedger: boolean): string {
   return (
     `EXISTS (SELECT 1 FROM ${results} WHERE expires_at <= ${at}) ` +
     `OR EXISTS (SELECT 1 FROM ${windows} WHERE until <= ${at} - ${TOMBSTONE_MS})` +
-    (visitsBooks ? ` OR EXISTS (SELECT 1 FROM ${books} WHERE visit_at <= ${at})` : "")
+    (keepsLedger ? ` OR EXISTS (SELECT 1 FROM ${histories} WHERE next_trim_at <= ${at})` : "")
   );
 }
 

@@ -11,7 +11,7 @@ import { resolved, resolving } from "../jobs/dependencies.ts";
 import { signOfLife } from "../jobs/leases.ts";
 import { endingMissed, leaseMoves, missedResults, recovery, recoveryReport } from "../jobs/recovery.ts";
 import { Releases } from "../jobs/releases.ts";
-import { AlarmTurns, StepAlarms } from "../ledger/alarms.ts";
+import { AlarmTurns, StepAlarms } from "../ledger/overdue.ts";
 import { ACQUIRED_BYTES_MAX, CHAINED_STEPS_MAX, RECOVERIES_PER_STEP_MAX } from "../limits.ts";
 import { inOrder, type JobRow, jsonArray, numberOrNull, toJob } from "../rows.ts";
 import { Plans } from "../schedules/plans.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { LIVES_PER_ANSWER_MAX } from "../../../src/core/limits.ts";
+import { UPTIMES_PER_ANSWER_MAX } from "../../../src/core/limits.ts";
 import type { Explanation } from "../../../src/mod.ts";
 import { extend } from "../../../src/testing/data-store-contract/makers.ts";
 import { type World, worldAt } from "../explain-world.ts";
@@ -67,14 +67,14 @@ describe("the cause of a wait, where nobody stays resident", () => {
     }
   });
 
-  test("is found behind a thousand lives", async () => {
+  test("is found behind a thousand uptimes", async () => {
     const world = worldAt("2030-01-01T00:00:00Z");
     world.scheduler.task("t", () => {});
     await world.scheduler.addSchedule("t", HOURLY, { id: "s" });
     const profile = { role: "both", isResident: false, tasks: ["t"], executors: [] } as const;
-    for (let life = 0; life < LIVES_PER_ANSWER_MAX; life++) {
-      const identity = `isolate-${life}`;
-      const now = world.clock.now() + life * 1000;
+    for (let count = 0; count < UPTIMES_PER_ANSWER_MAX; count++) {
+      const identity = `isolate-${count}`;
+      const now = world.clock.now() + count * 1000;
       const sign = { now, aliveUntil: now + 900, profile, schedulerId: identity, incarnation: `${identity} 1#` };
       await extend(world.store, [], sign);
     }

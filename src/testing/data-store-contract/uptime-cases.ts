@@ -1,0 +1,144 @@
+import type { UptimeRecord } from "../../records/ledger.ts";
+import type { SchedulerProfile } from "../../records/scheduler.ts";
+import type { DataStore, SignOfLife } from "../../stores/data-store.ts";
+import type { Ledger } from "../../stores/ledger.ts";
+import { equal } from "./assert.ts";
+import type { DataStoreCase } from "./contract-case.ts";
+import { ledgerCase } from "./ledger-makers.ts";
+import { extend, step, T0 } from "./makers.ts";
+
+const PROFILE: SchedulerProfile = { role: "worker", isResident: true, tasks: ["a", "b"], executors: ["inline"] };
+const MINUTE_MS = 60_000;
+
+/** A heartbeat of a scheduler that stays. */
+async function sign(
+  store: DataStore,
+  now: number,
+  aliveUntil: number,
+  { run = 1, profile = PROFILE, by = "scheduler-a" } = {},
+): Promise<void> {
+  await extend(store, [], { now, aliveUntil, profile, schedulerId: by, incarnation: `${by} ${run}#` });
+}
+
+/** A tick, which is alive for a minute. */
+async function tick(store: DataStore, now: number, by = "scheduler-a"): Promise<void> {
+  const profile = { ...PROFILE, isResident: false };
+  const sign: SignOfLife = { incarnation: `${by} 1#`, aliveUntil: now + MINUTE_MS, profile };
+  await step(store, { now, by, jobs: null, sign });
+}
+
+function uptimeOf(since: number, until: number, fields: Partial<UptimeRecord> = {}): UptimeRecord {
+  const { role, isResident, tasks } = PROFILE;
+  return { identity: "scheduler-a", role, isResident, tasks, since, until, ...fields };
+}
+
+function uptimesOf(ledger: Ledger): Promise<UptimeRecord[]> {
+  return ledger.getUptimes({ from: T0 - 1000 * MINUTE_MS, until: T0 + 1000 * MINUTE_MS });
+}
+
+export const uptimeCases: readonly DataStoreCase[] = [
+  ledgerCase(["H21"], "uptimes: each heartbeat extends the uptime", async (store, ledger) => {
+    await sign(store, T0, T0 + 1000);
+    equal(await uptimesOf(ledger), [uptimeOf(T0, T0 + 1000)], "the uptimes after the first sign");
+    await sign(store, T0 + 500, T0 + 1500);
+    await sign(store, T0 + 1500, T0 + 2500);
+    equal(await uptimesOf(ledger), [uptimeOf(T0, T0 + 2500)], "the uptimes after the third sign");
+  }),
+  ledgerCase(["H21"], "uptimes: a heartbeat after the end begins another uptime", async (store, ledger) => {
+    await sign(store, T0, T0 + 1000);
+    await sign(store, T0 + 1001, T0 + 2001, { run: 2 });
+    const uptimes = [uptimeOf(T0, T0 + 1000), uptimeOf(T0 + 1001, T0 + 2001)];
+    equal(await uptimesOf(ledger), uptimes, "the uptimes");
+  }),
+  ledgerCase(["H21"], "uptimes: a scheduler that signs off ends its uptime", async (store, ledger) => {
+    await sign(store, T0, T0 + 9000);
+    await sign(store, T0 + 100, T0 + 100);
+    await sign(store, T0 + 100, T0 + 100);
+    equal(await uptimesOf(ledger), [uptimeOf(T0, T0 + 100)], "the uptimes after it signed off");
+    await sign(store, T0 + 300, T0 + 900, { run: 2 });
+    equal(
+      await uptimesOf(ledger),
+      [uptimeOf(T0, T0 + 100), uptimeOf(T0 + 300, T0 + 900)],
+      "the uptimes after it came back",
+    );
+    await sign(store, T0 + 950, T0 + 950, { run: 2 });
+    equal(
+      await uptimesOf(ledger),
+      [uptimeOf(T0, T0 + 100), uptimeOf(T0 + 300, T0 + 900)],
+      "after it signed off too late",
+    );
+  }),
+  ledgerCase(["H21"], "uptimes: who never lived does not sign off", async (store, ledger) => {
+    await sign(store, T0, T0);
+    await extend(store, [], { aliveUntil: null });
+    equal(await uptimesOf(ledger), [], "the uptimes");
+  }),
+  ledgerCase(
+    ["H21"],
+    "uptimes: several instances of one identity are one uptime, until the last one ends",
+    async (store, ledger) => {
+      await sign(store, T0, T0 + 5000, { run: 1 });
+      await sign(store, T0 + 100, T0 + 3000, { run: 2 });
+      equal(await uptimesOf(ledger), [uptimeOf(T0, T0 + 5000)], "the uptimes of two runs");
+      await sign(store, T0 + 200, T0 + 200, { run: 1 });
+      equal(await uptimesOf(ledger), [uptimeOf(T0, T0 + 3000)], "the uptimes after the first signed off");
+      await sign(store, T0 + 300, T0 + 300, { run: 2 });
+      equal(await uptimesOf(ledger), [uptimeOf(T0, T0 + 300)], "the uptimes after both signed off");
+    },
+  ),
+  ledgerCase(["H21"], "uptimes: each identity has its own, by the time at which they began", async (store, ledger) => {
+    await sign(store, T0 + 5, T0 + 1000, { by: "scheduler-a" });
+    await sign(store, T0, T0 + 2000, { by: "scheduler-b" });
+    await sign(store, T0 + 9, T0 + 3000, { by: "scheduler-a" });
+    const uptimes = [uptimeOf(T0, T0 + 2000, { identity: "scheduler-b" }), uptimeOf(T0 + 5, T0 + 3000)];
+    equal(await uptimesOf(ledger), uptimes, "the uptimes");
+  }),
+  ledgerCase(["H21"], "uptimes: the last sign tells what the scheduler does", async (store, ledger) => {
+    await sign(store, T0, T0 + 1000);
+    await sign(store, T0 + 10, T0 + 1010, { profile: { ...PROFILE, role: "both", tasks: ["c"] } });
+    const last = { role: "both", tasks: ["c"] } as const;
+    equal(await uptimesOf(ledger), [uptimeOf(T0, T0 + 1010, last)], "the uptimes");
+  }),
+  ledgerCase(["H21"], "uptimes: a scheduler that starts is alive, where it takes over", async (store, ledger) => {
+    const surrender = { schedulerId: "scheduler-a", incarnation: "scheduler-a 1#", profile: PROFILE };
+    await store.giveUpLeases({ ...surrender, now: T0, aliveUntil: T0 + 1000 });
+    equal(await uptimesOf(ledger), [uptimeOf(T0, T0 + 1000)], "the uptimes");
+  }),
+  ledgerCase(
+    ["H22"],
+    "uptimes: ticks are one uptime while no more than 15 minutes lie between them",
+    async (store, ledger) => {
+      const isResident = false;
+      await tick(store, T0);
+      await tick(store, T0 + 5 * MINUTE_MS);
+      equal(await uptimesOf(ledger), [uptimeOf(T0, T0 + 6 * MINUTE_MS, { isResident })], "the uptimes after two ticks");
+      await tick(store, T0 + 21 * MINUTE_MS);
+      const first = uptimeOf(T0, T0 + 22 * MINUTE_MS, { isResident });
+      equal(await uptimesOf(ledger), [first], "the uptimes after a tick 15 minutes after the end of the second");
+      await tick(store, T0 + 37 * MINUTE_MS + 1);
+      const second = uptimeOf(T0 + 37 * MINUTE_MS + 1, T0 + 38 * MINUTE_MS + 1, { isResident });
+      equal(await uptimesOf(ledger), [first, second], "the uptimes after a tick that came later than that");
+    },
+  ),
+  ledgerCase(["H23"], "uptimes: a look into a time finds the uptimes that touch it", async (store, ledger) => {
+    await sign(store, T0, T0 + 1000);
+    await sign(store, T0 + 2000, T0 + 3000, { run: 2 });
+    await sign(store, T0 + 500, T0 + 5000, { by: "scheduler-b" });
+    const [a, b, c] = [
+      uptimeOf(T0, T0 + 1000),
+      uptimeOf(T0 + 500, T0 + 5000, { identity: "scheduler-b" }),
+      uptimeOf(T0 + 2000, T0 + 3000),
+    ];
+    for (const [from, until, expected] of [
+      [T0, T0, [a]],
+      [T0 + 1000, T0 + 1500, [a, b]],
+      [T0 + 1001, T0 + 1999, [b]],
+      [T0 + 2500, T0 + 2500, [b, c]],
+      [T0 + 3001, T0 + 9000, [b]],
+      [T0 + 5001, T0 + 9000, []],
+      [T0 - 900, T0 - 1, []],
+    ] as const) {
+      equal(await ledger.getUptimes({ from, until }), expected, `the uptimes from ${from - T0} until ${until - T0}`);
+    }
+  }),
+];
