@@ -333,6 +333,18 @@ describe("a store that has seen limits of keys", () => {
     );
   });
 
+  test("keeps no account of tokens and virtual time", async () => {
+    const isAboutAccounts = (sql: string): boolean => /SET tat = CASE WHEN a\.|value->>1 CROSS JOIN/.test(sql);
+    await store.addJobs([keyed("a", "k"), keyed("b", "k")]);
+    let acquired: readonly JobRecord[] = [];
+    const sent = await database.sentBy(async () => {
+      ({ acquired } = await step(stale));
+    });
+    expect([acquired.map(({ id }) => id), sent.filter(isAboutAccounts)]).toEqual([["a"], []]);
+    await store.putTasks([makeTask({ rateLimit: { limit: 1, perMs: 1000, burst: 1 } })]);
+    expect((await database.sentBy(() => step(stale))).filter(isAboutAccounts).length).toBe(2);
+  });
+
   test("keeps to a rate in its first step, and tells when the next token comes", async () => {
     await store.putTasks([makeTask({ rateLimit: { limit: 1, perMs: 1000, burst: 1 } })]);
     await store.addJobs([keyed("a", "k"), keyed("b", "k"), makeJob({ id: "c" })]);

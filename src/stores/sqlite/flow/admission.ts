@@ -2,6 +2,7 @@ import { CLOCK_TOLERANCE_MS } from "../../../core/limits.ts";
 import type { JobRecord } from "../../../records/job.ts";
 import type { PromotedJob, RecoveryReport, StepRequest } from "../../data-store.ts";
 import type { Row, SqlStatement } from "../driver/driver.ts";
+import { guardSql } from "../driver/failures.ts";
 import { type Answers, type Batch, rowParameters, statement } from "../driver/parameters.ts";
 import { queueList } from "../jobs/acquisition.ts";
 import { lazily } from "../lazily.ts";
@@ -19,6 +20,7 @@ import {
   becomesDirty,
   blockedJobs,
   firstDirty,
+  hasAccounts,
   hasBlocked,
   isInverted,
   limitersWithLimits,
@@ -36,29 +38,38 @@ export class Admission {
   readonly #statements: AdmissionStatements;
   readonly #request: StepRequest;
   readonly #isRepetition: boolean;
+  readonly #hasAccounts: boolean;
   #answers: Readonly<Record<"due" | "blockedAgain" | "admitted" | "blocked", Answers>> | null = null;
 
-  constructor(statements: AdmissionStatements, request: StepRequest, isRepetition: boolean) {
+  /** @param hasAccounts see {@link FlowState} */
+  constructor(
+    statements: AdmissionStatements,
+    request: StepRequest,
+    { isRepetition, hasAccounts }: { readonly isRepetition: boolean; readonly hasAccounts: boolean },
+  ) {
     this.#statements = statements;
     this.#request = request;
     this.#isRepetition = isRepetition;
+    this.#hasAccounts = hasAccounts;
   }
 
   /** Adds the statements that block due jobs or make them ready, that admit blocked jobs, and `acquisition`, in their
    *  order. */
   addTo(batch: Batch, acquisition: readonly SqlStatement[]): void {
-    const { backfillKeys, markDue, blockDue, blockLessUrgent, admit, takeTokens, cleanLimiters } = this.#statements;
+    const { backfillKeys, markDue, blockDue, blockLessUrgent, admit, takeTokens, guardAccounts, cleanLimiters } =
+      this.#statements;
     const { now, schedulerId, stepId, additions, jobs } = this.#request;
     const acquires = acquisition.length > 0;
+    const keepsAccounts = acquires && this.#hasAccounts;
     const tokens = (sign: 1 | -1): SqlStatement => statement(takeTokens, now, schedulerId, stepId, sign);
-    if (acquires && jobs !== null) batch.add([statement(backfillKeys, jobs.limit, queueList(jobs.queues))]);
+    if (keepsAccounts && jobs !== null) batch.add([statement(backfillKeys, jobs.limit, queueList(jobs.queues))]);
     batch.add([statement(markDue, now)]);
     const due = batch.add([statement(blockDue, now)]);
     const blockedAgain = batch.add([statement(blockLessUrgent)]);
     const admitted = batch.add([statement(admit, now)]);
-    if (acquires && this.#isRepetition) batch.add([tokens(-1)]);
+    if (keepsAccounts && this.#isRepetition) batch.add([tokens(-1)]);
     batch.add(acquisition);
-    if (acquires) batch.add([tokens(1)]);
+    if (acquires) batch.add([keepsAccounts ? tokens(1) : statement(guardAccounts)]);
     batch.add([statement(cleanLimiters, now)]);
     const ids = rowParameters(additions.map(({ id }) => id));
     const blocked = batch.add(ids.map(({ text }) => statement(this.#statements.findBlocked, text)));
@@ -120,6 +131,7 @@ export interface AdmissionStatements {
   readonly blockLessUrgent: string;
   readonly admit: string;
   readonly takeTokens: string;
+  readonly guardAccounts: string;
   readonly cleanLimiters: string;
   readonly findBlocked: string;
   readonly markAdded: string;
@@ -129,8 +141,6 @@ export interface AdmissionStatements {
 
 export function admissionStatements(names: TableNames): AdmissionStatements {
   const { keyLimiters, jobs, tasks } = names;
-  // A row if any task has a rate or is fair. Most databases have none, and then what is joined to it is not read.
-  const anyAccount = `(SELECT 1 FROM ${tasks} WHERE own_key IS NOT NULL AND id > '' LIMIT 1)`;
   const isDue = `state = ${delayed} AND run_at <= ?1`;
   const due = `SELECT seq FROM ${jobs} WHERE ${isDue} ORDER BY run_at LIMIT ${DUE_PER_STEP_MAX}`;
   const ownKey = `(SELECT own_key FROM ${tasks} WHERE id = ${jobs}.task_id)`;
@@ -165,8 +175,8 @@ export function admissionStatements(names: TableNames): AdmissionStatements {
     // They are found where the acquisition of the same step looks, and a little further: so a worker that takes one job
     // at a time lets all keys take turns.
     backfillKeys: () =>
-      `UPDATE ${jobs} SET state = ${delayed} WHERE seq IN (SELECT j.seq FROM ${anyAccount} ` +
-      `CROSS JOIN json_each(?2) e CROSS JOIN ${tasks} t ON t.id = e.value->>1 CROSS JOIN ${jobs} j ` +
+      `UPDATE ${jobs} SET state = ${delayed} WHERE seq IN (SELECT j.seq ` +
+      `FROM json_each(?2) e CROSS JOIN ${tasks} t ON t.id = e.value->>1 CROSS JOIN ${jobs} j ` +
       `ON j.seq IN (SELECT seq FROM ${jobs} WHERE state = ${ready} AND task_id = e.value->>1 ` +
       `AND executor = e.value->>0 ORDER BY priority DESC, turn, run_at, seq LIMIT max(?1, ${FAIR_ADMITTED_MAX})) ` +
       "WHERE t.own_key IS NOT NULL AND j.concurrency_key IS NULL)",
@@ -211,11 +221,12 @@ export function admissionStatements(names: TableNames): AdmissionStatements {
       "virtual_time = CASE WHEN a.fair = 1 THEN max(virtual_time, coalesce(a.next, 0)) ELSE virtual_time END, " +
       `${becomesDirty("CAST(?1 AS INTEGER)")} ` +
       "FROM (SELECT j.task_id, j.concurrency_key, count(*) AS n, max(j.turn) + 1 AS next, " +
-      `t.rate_limit, t.rate_per, t.fair FROM ${anyAccount} ` +
-      `CROSS JOIN ${jobs} j ON j.state = ${leased} AND j.acquired_until > ?1 AND j.acquisition_id = ?3 ` +
-      `AND j.acquired_by = ?2 CROSS JOIN ${tasks} t ON t.id = j.task_id ` +
-      "WHERE +j.concurrency_key IS NOT NULL AND t.own_key IS NOT NULL GROUP BY j.task_id, j.concurrency_key) a " +
+      `t.rate_limit, t.rate_per, t.fair FROM ${jobs} j CROSS JOIN ${tasks} t ON t.id = j.task_id ` +
+      `WHERE j.state = ${leased} AND j.acquired_until > ?1 AND j.acquisition_id = ?3 AND j.acquired_by = ?2 ` +
+      "AND +j.concurrency_key IS NOT NULL AND t.own_key IS NOT NULL GROUP BY j.task_id, j.concurrency_key) a " +
       `WHERE ${keyLimiters}.task_id = a.task_id AND ${keyLimiters}.key = a.concurrency_key`,
+    // No arguments. Undoes a batch without takeTokens where it is needed.
+    guardAccounts: () => `SELECT ${guardSql(`NOT ${hasAccounts(names)}`)} AS guard`,
     // ?1 now. Cleans the dirty limiters, unless they still have jobs to admit or to block again, and notes when they
     // have their next token. They keep the corrected `tat` of a wrong clock. `next` is when a step has to look at the
     // limiter again; the bound keeps SQLite from computing it more than once.

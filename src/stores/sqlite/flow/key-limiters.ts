@@ -21,6 +21,9 @@ export type Flow = "off" | "on";
  */
 export interface FlowState {
   flow: Flow;
+  /** Whether limiters keep an account of tokens or of virtual time, because a task has a rate or is fair. Where none
+   *  does, a step leaves out the statements about them, and a guard undoes it if one does after all. */
+  hasAccounts: boolean;
   /** Whether a look has told anything yet. */
   isTold: boolean;
 }
@@ -70,6 +73,11 @@ export function admittedJobs(jobs: string, limiter: string): string {
 
 function isOfLimiter(limiter: string): string {
   return `task_id = ${limiter}.task_id AND concurrency_key = ${limiter}.key`;
+}
+
+/** SQL of whether a task has a rate or is fair. */
+export function hasAccounts({ tasks }: TableNames): string {
+  return `EXISTS (SELECT 1 FROM ${tasks} WHERE own_key IS NOT NULL AND id > '')`;
 }
 
 /** SQL of whether there is a dirty limiter. */

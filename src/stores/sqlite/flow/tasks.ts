@@ -29,7 +29,7 @@ export class SqliteTasks {
 
   async put(tasks: readonly TaskRecord[]): Promise<TaskChange[]> {
     if (tasks.length === 0) return [];
-    if (tasks.some(hasFlowControl)) this.#flow.flow = "on";
+    if (tasks.some(hasFlowControl)) Object.assign(this.#flow, { flow: "on", hasAccounts: true });
     const { getTasksById, putTasks, makeLimitersOfTasks, changeLimiters, rekeyJobs, blockJobs, forgetFormer } =
       this.#statements;
     const ids = JSON.stringify(tasks.map((task) => task.id));

@@ -4,7 +4,7 @@ import type { LookedSchedule, LookRequest, ScheduleWindow, Seen, View } from "..
 import { NO_VERSION } from "../../task-declarations.ts";
 import type { Row, SqlStatement, SqlValue } from "../driver/driver.ts";
 import { fits } from "../driver/parameters.ts";
-import { type Flow, nextToken } from "../flow/key-limiters.ts";
+import { type Flow, hasAccounts, nextToken } from "../flow/key-limiters.ts";
 import {
   acquiredJobs,
   FIRST_QUEUE_PARAMETER,
@@ -215,7 +215,8 @@ export interface LookForm {
  * The one statement of a look, which is the last statement of a step too. Its columns, each only when `form` asks for
  * its part:
  * - `next_run_at`, `next_miss_at`, `next_lease_end`, `has_ready`, `has_ended_dependencies` (see
- *   `DependencyStatements`), and `has_flow`, whether the database needs flow control;
+ *   `DependencyStatements`), `has_flow`, whether the database needs flow control,
+ *   and with flow control `has_accounts` (see `FlowState`);
  * - `acquired`, the acquired jobs as one JSON text;
  * - `due`, the due schedules as one JSON text, and `next_fire_at`, the earliest fire time that is not due;
  * - the `overdueColumns`;
@@ -282,6 +283,7 @@ function jobColumns(names: TableNames, form: QueueForm, stepId: string, { acquir
     `EXISTS (SELECT 1 FROM ${dependencies} WHERE outcome IS NOT NULL AND parent_id > '') AS has_ended_dependencies`,
     // Every task with limits and every unfinished job with a key has a key limiter.
     `EXISTS (SELECT 1 FROM ${keyLimiters} WHERE task_id > '') AS has_flow`,
+    ...(flow === "on" ? [`${hasAccounts(names)} AS has_accounts`] : []),
   ];
 }
 

@@ -115,7 +115,7 @@ export class SqliteSteps {
 
   async #write(request: StepRequest, isExact: boolean): Promise<StepReport> {
     const context = { ...this.#context, boundsBytes: this.#isHeavy || !this.#context.isLocal };
-    const { flow } = this.#flow;
+    const { flow, hasAccounts } = this.#flow;
     const alarmsLeftOut = request.alarms === true ? this.#alarmTurns.next() : 0;
     const make = (isRepetition: boolean): StepBatch => {
       const exactly = isExact || isRepetition;
@@ -123,6 +123,7 @@ export class SqliteSteps {
         isExact: exactly,
         isRepetition,
         flow,
+        hasAccounts,
         resolves: exactly || this.#chainedSteps > 0,
         alarmsLeftOut,
       });
@@ -160,6 +161,7 @@ export class SqliteSteps {
     const flow = this.#context.looks.flow(rows);
     if (flow === null) return false;
     this.#flow.flow = flow;
+    this.#flow.hasAccounts = numberOrNull(rows, "has_accounts") === 1;
     this.#flow.isTold = true;
     return applied === "off" && flow === "on";
   }
@@ -172,8 +174,9 @@ interface StepForm {
   readonly isExact: boolean;
   /** Whether an earlier try may have been committed. */
   readonly isRepetition: boolean;
-  /** Whether the database needs flow control, as far as the store knows. */
+  /** What the database needs, as far as the store knows. */
   readonly flow: Flow;
+  readonly hasAccounts: boolean;
   /** Whether the batch resolves dependencies. Otherwise guards undo the whole batch when a job that ends has
    *  children. */
   readonly resolves: boolean;
@@ -220,7 +223,7 @@ class StepBatch {
   constructor(
     context: StepContext,
     request: StepRequest,
-    { isExact, isRepetition, flow, resolves, alarmsLeftOut }: StepForm,
+    { isExact, isRepetition, flow, hasAccounts, resolves, alarmsLeftOut }: StepForm,
   ) {
     const { statements } = context;
     const endsMissed = request.endsMissed === true;
@@ -238,7 +241,7 @@ class StepBatch {
       freesKeys: isExact,
     });
     this.#plans = new Plans(statements, request, this.flow);
-    this.#admission = new Admission(statements, request, isRepetition);
+    this.#admission = new Admission(statements, request, { isRepetition, hasAccounts: isExact || hasAccounts });
     this.#alarms = new StepAlarms(statements, request, isRepetition, alarmsLeftOut);
     const batch = this.#batch;
     const { sign, schedulerId, now } = request;
