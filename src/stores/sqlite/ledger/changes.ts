@@ -189,13 +189,17 @@ export function changeStatements(names: TableNames): ChangeStatements {
   const stored = (state: string): string =>
     `${state}, ${payload("s")}, coalesce(s.paused = 1, 0), ${instant("s.next_fire_time")}, s.last_fire_time`;
   const stateOrNone = `CASE WHEN s.id IS NOT NULL THEN ${stateAsJson("s")} END`;
+  // A range, because a statement without one would read like a scan of the whole table.
+  const isDraft = "d.seq > 0";
   // A draft of a removal has no schedule `s`, whether the schedule is removed already or not.
   const withSchedule = `LEFT JOIN ${schedules} s ON s.id = d.schedule_id AND d.removes = 0`;
   const withHistory = `CROSS JOIN ${histories} h ON h.schedule_id = d.schedule_id ${withSchedule}`;
   const from = effectiveFrom("s.next_fire_time", "d.last_fire_time", "d.at");
   const hasNewRule = "d.state IS NOT NULL AND s.id IS NOT NULL AND d.state->>'trigger' <> s.trigger_json";
   const moves = `(s.next_fire_time IS NOT d.next_fire_time OR (${hasNewRule}))`;
-  const starts = `SELECT h.number AS history, ${from} AS start FROM ${changeDrafts} d ${withHistory} WHERE ${moves}`;
+  const starts =
+    `SELECT h.number AS history, ${from} AS start FROM ${changeDrafts} d ${withHistory} ` +
+    `WHERE ${isDraft} AND ${moves}`;
   const withoutPause = (state: string): string => `json_remove(${state}, '$.paused', '$.nextFireTime')`;
   const isOnlyPaused =
     `(d.paused = 1) <> (s.paused = 1) AND d.payload IS ${payload("s")} ` +
@@ -235,13 +239,15 @@ export function changeStatements(names: TableNames): ChangeStatements {
     // The next six follow the writes of schedules, in this order, and have no arguments.
     dropUnchanged: () =>
       `DELETE FROM ${changeDrafts} WHERE seq IN (SELECT d.seq FROM ${changeDrafts} d CROSS JOIN ${schedules} s ` +
-      `ON s.id = d.schedule_id WHERE d.removes = 0 AND d.state = ${stateAsJson("s")} ` +
+      `ON s.id = d.schedule_id WHERE ${isDraft} AND d.removes = 0 AND d.state = ${stateAsJson("s")} ` +
       `AND d.payload IS ${payload("s")})`,
     // Ends the skip that begins before a change and reaches beyond it, and removes those that begin later.
     cutSkips: () =>
-      `UPDATE ${skips} SET count = NULL, until_time = f.start - 1 FROM (${starts}) f ` +
-      `WHERE ${skips}.history = f.history AND from_time = (${lastSkipFrom(names, "f.history", "f.start - 1")}) ` +
-      "AND until_time >= f.start",
+      `UPDATE ${skips} SET count = NULL, ` +
+      `until_time = (SELECT f.start - 1 FROM (${starts}) f WHERE f.history = ${skips}.history) ` +
+      `WHERE (history, from_time) IN (SELECT s.history, s.from_time FROM (${starts}) f CROSS JOIN ${skips} s ` +
+      `ON s.history = f.history AND s.from_time = (${lastSkipFrom(names, "f.history", "f.start - 1")}) ` +
+      "WHERE s.until_time >= f.start)",
     removeCutSkips: () =>
       `DELETE FROM ${skips} WHERE (history, from_time) IN (SELECT s.history, s.from_time FROM (${starts}) f ` +
       `CROSS JOIN ${skips} s ON s.history = f.history AND s.from_time >= f.start)`,
@@ -252,7 +258,8 @@ export function changeStatements(names: TableNames): ChangeStatements {
           "NULL AS into_time FROM (SELECT h.number AS history, h.schedule_id AS schedule_id, " +
           "max(d.next_fire_time, coalesce(d.last_fire_time + 1, d.next_fire_time)) AS start, " +
           "CASE WHEN d.paused = 1 THEN 'paused' WHEN d.removes = 1 THEN 'removed' ELSE 'replaced' END AS verdict, " +
-          `${from} AS next, d.next_fire_time <= d.at AS was_due FROM ${changeDrafts} d ${withHistory}) ` +
+          `${from} AS next, d.next_fire_time <= d.at AS was_due ` +
+          `FROM ${changeDrafts} d ${withHistory} WHERE ${isDraft}) ` +
           "WHERE was_due AND start < next",
       ),
     recordChanges: () =>
@@ -260,7 +267,7 @@ export function changeStatements(names: TableNames): ChangeStatements {
       `SELECT d.schedule_id, d.at, d.made_by, ${kind}, d.state, ` +
       `${stateOrNone}, ${from}, ` +
       `d.state IS NOT NULL AND s.id IS NOT NULL AND d.payload IS NOT ${payload("s")} ` +
-      `FROM ${changeDrafts} d ${withSchedule} ORDER BY d.seq`,
+      `FROM ${changeDrafts} d ${withSchedule} WHERE ${isDraft} ORDER BY d.seq`,
     removeDrafts: () => `DELETE FROM ${changeDrafts}`,
 
     // ?1 now, ?2 the limit of removeExhausted, which it precedes
