@@ -882,7 +882,7 @@ export class JobModel {
       this.#history.violate(`${text} after job ${last.record.id}, which it comes before`);
     }
     if (gate === null) {
-      const first = this.#firstPlain(isMine, running);
+      const first = this.#firstPlain(isMine, running, now);
       if (first !== null && byRank(first, job) < 0)
         this.#history.violate(`${text}, and job ${first.record.id} comes before it`);
       return;
@@ -921,9 +921,11 @@ export class JobModel {
   }
 
   /** The job without a gate that comes first. */
-  #firstPlain(isMine: (job: ModelJob) => boolean, { slots }: Running): ModelJob | null {
+  #firstPlain(isMine: (job: ModelJob) => boolean, { slots }: Running, now: number): ModelJob | null {
     let first: ModelJob | null = null;
     for (const job of this.#unfinished.values()) {
+      // Another clock may have said that the job is due; whether that counts here is up to the store.
+      if (job.record.runAt > now) continue;
       if (!this.#isWaiting(job) || !isMine(job) || this.#gates.gateOf(job.record) !== null) continue;
       if (this.#gates.isPaused(job.record) || this.#slotsOf(job.record.taskId, slots) <= 0) continue;
       if (first === null || byRank(job, first) < 0) first = job;

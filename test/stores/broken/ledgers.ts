@@ -73,7 +73,7 @@ class NeverBegins extends reading(() => ({ getLedgerStart: async () => null })) 
 
 class ForgetsPauses extends reading(() => ({ getTaskPauseHistory: async (): Promise<TaskPauseRecord[]> => [] })) {}
 
-class ForgetsLives extends reading(() => ({ getUptimes: async () => [] })) {}
+class ForgetsUptimes extends reading(() => ({ getUptimes: async () => [] })) {}
 
 /** Tells the ledger of no removal. */
 class ForgetsRemovals extends MemoryDataStore {
@@ -117,5 +117,5 @@ export const brokenLedgers: readonly BrokenStore[] = [
     NeverBegins,
   ),
   ...caughtBy("changes", ForgetsPauses, ForgetsRemovals, ForgetsChanges, MistakesTheTime),
-  ...caughtBy("lives", ForgetsLives),
+  ...caughtBy("uptimes", ForgetsUptimes),
 ];
