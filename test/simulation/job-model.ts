@@ -924,9 +924,7 @@ export class JobModel {
   #firstPlain(isMine: (job: ModelJob) => boolean, { slots }: Running, now: number): ModelJob | null {
     let first: ModelJob | null = null;
     for (const job of this.#unfinished.values()) {
-      // Another clock may have said that the job is due; whether that counts here is up to the store.
-      if (job.record.runAt > now) continue;
-      if (!this.#isWaiting(job) || !isMine(job) || this.#gates.gateOf(job.record) !== null) continue;
+      if (!this.#isDue(job, now) || !isMine(job) || this.#gates.gateOf(job.record) !== null) continue;
       if (this.#gates.isPaused(job.record) || this.#slotsOf(job.record.taskId, slots) <= 0) continue;
       if (first === null || byRank(job, first) < 0) first = job;
     }
@@ -936,11 +934,17 @@ export class JobModel {
   /** A job that could be acquired, if there is one. */
   #next(isMine: (job: ModelJob) => boolean, { slots, byGate }: Running, now: number): ModelJob | null {
     for (const job of this.#unfinished.values()) {
-      if (!this.#isWaiting(job) || !isMine(job) || this.#slotsOf(job.record.taskId, slots) <= 0) continue;
+      if (!this.#isDue(job, now) || !isMine(job) || this.#slotsOf(job.record.taskId, slots) <= 0) continue;
       const gate = this.#gates.gateOf(job.record);
       if (this.#gates.isOpen(job.record, gate, byGate.get(gate ?? "") ?? 0, now)) return job;
     }
     return null;
+  }
+
+  /** Whether a job waits, and is due by the caller's clock. Another clock may have said that the job is due; whether that
+   *  counts here is up to the store. */
+  #isDue(job: ModelJob, now: number): boolean {
+    return job.record.runAt <= now && this.#isWaiting(job);
   }
 
   #isWaiting({ record, lease, isReady }: ModelJob): boolean {
