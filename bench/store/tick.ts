@@ -115,7 +115,7 @@ function step(
       nextFireTime: nextFireTime + periodMs,
       lastFireTime: nextFireTime,
       paused: false,
-      isFavourite: true,
+      isPreferred: true,
     })),
   });
 }

@@ -63,10 +63,10 @@ export const STEP_ADDITION_LENGTH_MAX = 100_000;
 export const RELEASES_PER_STEP_MAX = 1000;
 export const RELEASE_LENGTH_PER_STEP_MAX = 500_000;
 
-/** Shortest and longest time for which the other schedulers leave a fire to the schedule's favourite, in milliseconds.
- *  A favourite commits within a few milliseconds. */
-export const FAVOURITE_WAIT_MS_MIN = 50;
-export const FAVOURITE_WAIT_MS_MAX = 100;
+/** Shortest and longest time for which the other schedulers leave a fire to the schedule's preferred scheduler, in
+ *  milliseconds. A preferred scheduler commits within a few milliseconds. */
+export const PREFERRED_WAIT_MS_MIN = 50;
+export const PREFERRED_WAIT_MS_MAX = 100;
 
 /** How long after its fire time a schedule counts as fresh, in milliseconds. Every second page of due schedules has
  *  only fresh ones, so that schedules with much to catch up do not hold them up. */
@@ -299,9 +299,9 @@ export const IDLE_MS_UNSHARED = 60_000;
 
 /** How long a job that was lost once with its process runs before the next such job starts beside it, in milliseconds;
  *  the factor for each further loss; and the longest time. Most jobs that end their process do so at once. */
-export const SUSPECT_ALONE_MS = 5000;
-export const SUSPECT_ALONE_FACTOR = 4;
-export const SUSPECT_ALONE_MS_MAX = 300_000;
+export const QUARANTINE_MS = 5000;
+export const QUARANTINE_FACTOR = 4;
+export const QUARANTINE_MS_MAX = 300_000;
 
 /** How long a stop may take beyond its drain and the grace of handlers, in milliseconds, to record outcomes and to
  *  close: some round trips, but not the time-outs of a store that hangs. */

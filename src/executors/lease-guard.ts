@@ -6,7 +6,7 @@ import type { SchedulerProfile } from "../records/scheduler.ts";
 export interface GuardedScheduler {
   readonly identity: string;
   /** The id of this run of the scheduler. */
-  readonly incarnation: string;
+  readonly instanceId: string;
   /** How long a lease lasts, in milliseconds. */
   readonly leaseMs: number;
   /** Whether another connection reaches the scheduler's data. */

@@ -11,10 +11,10 @@ export interface SchedulerProfile {
   readonly executors: readonly string[];
 }
 
-/** One run of a scheduler. A scheduler that comes back has the same identity, and another incarnation. */
+/** One run of a scheduler. A scheduler that comes back has the same identity, and another instance. */
 export interface SchedulerRecord extends SchedulerProfile {
   readonly identity: string;
-  readonly incarnation: string;
+  readonly instanceId: string;
   /** Until when it counts as alive, unless it says so again. */
   readonly aliveUntil: number;
 }

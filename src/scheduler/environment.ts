@@ -14,6 +14,6 @@ export interface Environment {
   readonly logger: LeveledLogger;
   readonly identity: string;
   /** The id of this run of the scheduler, which differs from the ids of other runs under the same identity. */
-  readonly incarnation: string;
+  readonly instanceId: string;
   readonly leaseMs: number;
 }

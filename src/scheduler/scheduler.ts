@@ -154,10 +154,10 @@ export class Scheduler implements LocalSchedulerClient, AsyncDisposable {
     const events = new EventHub(broker, logger);
     this.identity = checked.identity ?? defaultIdentity();
     const leaseMs = checked.leaseDuration;
-    // Not from an injected source, because a test's constant would give two runs one incarnation.
-    const newIncarnation = (): string => new IdGenerator().next(clock.now());
-    const incarnation = newIncarnation();
-    const facts = { identity: this.identity, incarnation, leaseMs };
+    // Not from an injected source, because a test's constant would give two runs one instance.
+    const newInstanceId = (): string => new IdGenerator().next(clock.now());
+    const instanceId = newInstanceId();
+    const facts = { identity: this.identity, instanceId, leaseMs };
     const env: Environment = { store, clock, random, ids, events, logger, ...facts };
     this.#env = env;
     const executors = { inline: new InlineExecutor(), ...options.executors };
@@ -173,7 +173,7 @@ export class Scheduler implements LocalSchedulerClient, AsyncDisposable {
     const shared = new SharedParts();
     const tickCleaning = new TickCleaning(env, checked.cleanupInterval);
     this.#newEngine = (isFirst, hasOthers) => {
-      const runEnv = isFirst ? env : { ...env, incarnation: newIncarnation() };
+      const runEnv = isFirst ? env : { ...env, instanceId: newInstanceId() };
       return new Engine({
         env: runEnv,
         broker,

@@ -18,7 +18,7 @@ export interface LeaseExtension {
   readonly now: number;
   readonly schedulerId: string;
   /** Prefix of this instance's step ids. */
-  readonly incarnation: string;
+  readonly instanceId: string;
   /** The id of the last step whose answer is known; null before the first. Compared as text, ids of steps grow in the
    *  order of sending. */
   readonly settledStepId: string | null;
@@ -43,7 +43,7 @@ export interface LeaseExtensionReport {
 /** The last heartbeat of an instance (`aliveUntil` of an extension, a surrender or a step). */
 export interface Heartbeat {
   readonly identity: string;
-  readonly incarnation: string;
+  readonly instanceId: string;
   readonly isResident: boolean;
   /** The `now` of that call, by the clock of the instance. */
   readonly at: number;
@@ -53,7 +53,7 @@ export interface Heartbeat {
 /** When the leases of an instance end, as a scheduler judges who has watched the heartbeats of that instance. See rules
  *  L15 and L16. */
 export interface LeaseEnd {
-  readonly incarnation: string;
+  readonly instanceId: string;
   /** Later than the `now` of the call for an instance that is alive. */
   readonly until: number;
 }
@@ -62,7 +62,7 @@ export interface LeaseSurrender {
   readonly now: number;
   readonly schedulerId: string;
   /** The instance that calls. Leases that its steps made are not given up. */
-  readonly incarnation: string;
+  readonly instanceId: string;
   /** Both as in {@link LeaseExtension}. */
   readonly aliveUntil: number | null;
   readonly profile?: SchedulerProfile;

@@ -101,7 +101,7 @@ export interface LookedSchedule
   readonly nextFireTime: number;
   /** The preferred scheduler: it committed the schedule's last plan, can run its jobs, and is alive. Null for nobody.
    *  Other schedulers let it plan first, because one commit is cheaper than a race. See rules P10 and P11. */
-  readonly favourite: string | null;
+  readonly preferredScheduler: string | null;
   /** The approximate size of the stored row in bytes, payload and metadata included. A job of the schedule costs at
    *  most about as much. */
   readonly bytes: number;

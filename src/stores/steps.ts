@@ -12,7 +12,7 @@ import type { Seen, View } from "./looks.ts";
 // What `DataStore.step` is asked, and what it answers. Times are epoch milliseconds.
 
 export interface StepRequest extends View {
-  /** Names the step: the scheduler's incarnation, then text that grows with every step. All tries of one step have the
+  /** Names the step: the scheduler's instance, then text that grows with every step. All tries of one step have the
    *  same `stepId`. */
   readonly stepId: string;
   /** Whether an earlier try may have been committed without an answer. */
@@ -43,7 +43,7 @@ export interface StepRequest extends View {
 
 /** A heartbeat: what an instance of a scheduler says of itself, see rule L17. */
 export interface SignOfLife {
-  readonly incarnation: string;
+  readonly instanceId: string;
   readonly aliveUntil: number;
   readonly profile: SchedulerProfile;
 }
@@ -82,7 +82,7 @@ export interface SchedulePlan {
   /** Replaces the `zoneRules` of the schedule; null removes them, and absent leaves them as they are. */
   readonly zoneRules?: string | null;
   /** Whether the scheduler can run the schedule's jobs itself. */
-  readonly isFavourite: boolean;
+  readonly isPreferred: boolean;
   /** Replaces `paceUntil` of the schedule; absent for null. */
   readonly paceUntil?: number;
   /** The due fire times that make no job whatever the store holds, for the `Ledger`; absent for none. */

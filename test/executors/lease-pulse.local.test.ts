@@ -27,7 +27,7 @@ async function makePulse(): Promise<{
   const warnings: string[] = [];
   let elapsed = 0;
   const pulse = new LeasePulse({
-    ...{ store, identity: "scheduler-a", incarnation: "run", leaseMs: LEASE_MS, maxBlockedMs: 100_000 },
+    ...{ store, identity: "scheduler-a", instanceId: "run", leaseMs: LEASE_MS, maxBlockedMs: 100_000 },
     elapsed: () => elapsed,
     warn: (message) => warnings.push(message),
   });

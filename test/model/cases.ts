@@ -39,9 +39,9 @@ export const CASES: readonly Case[] = [
   }),
   one("two schedulers, a change and a lost request", { skews: FAR_CLOCKS, changes: 1, faults: 1 }),
   one("two schedulers that do not look ahead, two changes", { skews: [[0, 1]], changes: 2, looksAhead: false }),
-  one("two schedulers with favourites, a change and a crash", {
+  one("two schedulers with preferredSchedulers, a change and a crash", {
     skews: TWO_CLOCKS,
-    hasFavourites: true,
+    hasPreferred: true,
     changes: 1,
     crashes: 1,
     fires: 2,
@@ -98,9 +98,9 @@ export const DEEP_CASES: readonly Case[] = [
   one("two schedulers, two changes and a lost request", { skews: TWO_CLOCKS, changes: 2, faults: 1 }),
   one("two schedulers, two lost requests and a crash", { skews: TWO_CLOCKS, faults: 2, crashes: 1 }),
   one("two schedulers, a change and two lost requests", { skews: FAR_CLOCKS, changes: 1, faults: 2 }),
-  one("two schedulers with favourites, two changes and a crash", {
+  one("two schedulers with preferredSchedulers, two changes and a crash", {
     skews: [[0, 1]],
-    hasFavourites: true,
+    hasPreferred: true,
     changes: 2,
     crashes: 1,
   }),

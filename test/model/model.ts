@@ -63,7 +63,7 @@ function firstWorld(settings: Settings, skews: readonly number[]): World {
       isPaused: false,
       stampBy: -1,
       stampStep: 0,
-      favourite: -1,
+      preferredScheduler: -1,
       leasedUntil: 0,
       fates: [0, 0, 0],
     },

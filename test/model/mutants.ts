@@ -74,8 +74,8 @@ export const MUTANTS: readonly Mutant[] = [
     trigger: "breaks",
   }),
   mutant("a new trigger goes back behind the old one", { neverGoesBack: false }, TWICE, { changes: 1 }),
-  mutant("others wait for a dead favourite", { favourite: "forEver" }, "the schedule stays due", {
-    hasFavourites: true,
+  mutant("others wait for a dead preferred scheduler", { preferredScheduler: "forEver" }, "the schedule stays due", {
+    hasPreferred: true,
     crashes: 1,
   }),
   mutant("a repetition takes a new step id", { keepsStepId: false }, "a plan was told not to be committed, and was", {
@@ -126,7 +126,7 @@ export const MUTANTS: readonly Mutant[] = [
     ...JOBS,
     faults: 1,
   }),
-  mutant("a late surrender gives up leases of the present incarnation", { surrenderSparesOwn: false }, LEASED_TWICE, {
+  mutant("a late surrender gives up leases of the present instanceId", { surrenderSparesOwn: false }, LEASED_TWICE, {
     ...JOBS,
     faults: 1,
     crashes: 1,

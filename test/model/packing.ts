@@ -43,7 +43,7 @@ export function pack(world: World, out: Uint8Array, keepsFences: boolean): void 
   put(Number(schedule.isPaused));
   put(schedule.stampBy + 1);
   put(schedule.stampStep);
-  put(schedule.favourite + 1);
+  put(schedule.preferredScheduler + 1);
   put(schedule.leasedUntil);
   putAll(schedule.fates);
   for (const { state, fence, by, step, until } of world.jobs) {
@@ -147,7 +147,7 @@ function takeSchedule(): Schedule {
     isPaused: take() === 1,
     stampBy: take() - 1,
     stampStep: take(),
-    favourite: take() - 1,
+    preferredScheduler: take() - 1,
     leasedUntil: take(),
     fates: takeThree() as Fate[],
   };
@@ -187,7 +187,7 @@ function takeMessage(): Message {
 
 /**
  * Of a scheduler's steps only their order counts, and whether they are the one under way, one that may still arrive,
- * or the first of an incarnation. All steps between two of these become one.
+ * or the first of an instance. All steps between two of these become one.
  */
 function renumberSteps(world: World): void {
   const { schedule, schedulers, jobs, messages } = world;

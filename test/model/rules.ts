@@ -26,8 +26,8 @@ export interface Rules {
   readonly validity: "spec" | "none" | "plain";
   /** Whether fire times that were processed are left out, when a new trigger begins before them. */
   readonly neverGoesBack: boolean;
-  /** How long others leave a schedule to its favourite. */
-  readonly favourite: "whileAlive" | "forEver";
+  /** How long others leave a schedule to its preferred scheduler. */
+  readonly preferredScheduler: "whileAlive" | "forEver";
 
   // ---- the jobs' rows
 
@@ -43,7 +43,7 @@ export interface Rules {
   readonly topsUp: boolean;
   readonly keepsStepId: boolean;
   /**
-   * Which leases of its incarnation an extension gives up, besides those that it names: those of steps before the
+   * Which leases of its instance an extension gives up, besides those that it names: those of steps before the
    * first one that was not answered when it was sent (`settled`), those of all steps but the one under way (`pending`),
    * or of all steps, or none.
    */
@@ -52,7 +52,7 @@ export interface Rules {
   readonly onlyLengthens: boolean;
   /** Whether an extension names the jobs that the step under way releases. */
   readonly namesReleases: boolean;
-  /** Whether a scheduler that starts spares the leases of its own incarnation. */
+  /** Whether a scheduler that starts spares the leases of its own instance. */
   readonly surrenderSparesOwn: boolean;
   /** Whether it spares the leases of other runs of its identity that are alive. */
   readonly surrenderSparesLiving: boolean;
@@ -73,7 +73,7 @@ export const RULES: Rules = Object.freeze({
   repeatedPause: "pauses",
   validity: "spec",
   neverGoesBack: true,
-  favourite: "whileAlive",
+  preferredScheduler: "whileAlive",
   comparesLease: true,
   recovers: true,
   recoversEndedOnly: true,

@@ -84,13 +84,13 @@ export class SchedulerMoves {
   }
 
   #looks({ schedule, schedulers, time }: World, by: number, now: number): void {
-    const { exists, isPaused, nextFireTime, leasedUntil, favourite } = schedule;
+    const { exists, isPaused, nextFireTime, leasedUntil, preferredScheduler } = schedule;
     const dueBy = this.#stage.settings.looksAhead ? now + 1 : now;
     if (!exists || isPaused || nextFireTime === 0 || nextFireTime > dueBy || leasedUntil > now) return;
-    const isFavouritesTurn = this.#stage.settings.rules.favourite === "forEver" || time <= nextFireTime;
-    const isAlive = favourite !== NOBODY && at(schedulers, favourite).phase !== Phase.down;
-    const isLeft = favourite !== NOBODY && favourite !== by && isFavouritesTurn;
-    if (isLeft && (isAlive || this.#stage.settings.rules.favourite === "forEver")) return;
+    const isTurnOfPreferred = this.#stage.settings.rules.preferredScheduler === "forEver" || time <= nextFireTime;
+    const isAlive = preferredScheduler !== NOBODY && at(schedulers, preferredScheduler).phase !== Phase.down;
+    const isLeft = preferredScheduler !== NOBODY && preferredScheduler !== by && isTurnOfPreferred;
+    if (isLeft && (isAlive || this.#stage.settings.rules.preferredScheduler === "forEver")) return;
     this.#stage.move(Kind.work, "looks and plans", by, (next) => {
       const { fence, lastFireTime } = next.schedule;
       const asOf = Math.max(now, nextFireTime);
@@ -336,7 +336,7 @@ function stray(world: World, message: Message): void {
   world.messages[free] = message;
 }
 
-/** Whether a lease of this incarnation runs nowhere and is not of the step under way. */
+/** Whether a lease of this instance runs nowhere and is not of the step under way. */
 function isOrphaned({ jobs, schedulers }: World, by: number): boolean {
   const { firstStep, step, holds } = at(schedulers, by);
   return jobs.some(

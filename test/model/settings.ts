@@ -19,8 +19,8 @@ export interface Settings {
   readonly capacity: number;
   /** Of the task; null for no limit. */
   readonly maxRunningJobs: number | null;
-  /** Whether schedulers leave a due schedule to its favourite until the next instant. */
-  readonly hasFavourites: boolean;
+  /** Whether schedulers leave a due schedule to its preferred scheduler until the next instant. */
+  readonly hasPreferred: boolean;
   /** Whether schedulers look at schedules that are due at the next instant. */
   readonly looksAhead: boolean;
   /** Requests or answers that go astray. */
@@ -47,7 +47,7 @@ export function makeSettings(changes: Partial<Settings>): Settings {
     runsJobs: false,
     capacity: 1,
     maxRunningJobs: 1,
-    hasFavourites: false,
+    hasPreferred: false,
     looksAhead: true,
     faults: 0,
     crashes: 0,

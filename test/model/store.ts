@@ -62,7 +62,7 @@ export class Store {
     });
   }
 
-  /** Gives up what dead incarnations hold. */
+  /** Gives up what dead instances hold. */
   surrender({ jobs, schedulers }: World, by: number, firstStep: number): void {
     const { surrenderSparesOwn, surrenderSparesLiving } = this.#settings.rules;
     for (const job of jobs) {
@@ -120,7 +120,7 @@ export class Store {
     if (raisesFence) schedule.fence++;
     schedule.stampBy = -1;
     schedule.stampStep = 0;
-    schedule.favourite = -1;
+    schedule.preferredScheduler = -1;
     schedule.leasedUntil = 0;
     movedOn(world);
   }
@@ -181,7 +181,7 @@ export class Store {
     schedule.isPaused = planned.isPaused;
     schedule.stampBy = by;
     schedule.stampStep = step;
-    schedule.favourite = this.#settings.hasFavourites ? by : -1;
+    schedule.preferredScheduler = this.#settings.hasPreferred ? by : -1;
     schedule.leasedUntil = 0;
     // Coalescing: the job of the last one stands for all.
     if (schedule.fates[planned.lastFireTime - 1] === Fate.added) skipOpen(world, planned.first, planned.lastFireTime);

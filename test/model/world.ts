@@ -16,7 +16,7 @@ export interface Schedule {
   stampBy: number;
   stampStep: number;
   /** The scheduler that committed last and can run the jobs, or -1. */
-  favourite: number;
+  preferredScheduler: number;
   /** Until when an older version leases it. */
   leasedUntil: number;
   /** Not stored: what became of each fire time in this life of the schedule. */
@@ -53,7 +53,7 @@ export interface Plan {
 export const Phase = Object.freeze({
   /** Its process is dead. */
   down: 0,
-  /** It gives up the leases of its dead incarnations. */
+  /** It gives up the leases of its dead instances. */
   starting: 1,
   idle: 2,
   /** It has looked and planned. */
@@ -83,7 +83,7 @@ export interface Scheduler {
   phase: Phase;
   /** How far its clock is ahead: -1, 0 or 1. */
   skew: number;
-  /** The first step of this incarnation. Steps of a scheduler are numbered; an id is its number here. */
+  /** The first step of this instance. Steps of a scheduler are numbered; an id is its number here. */
   firstStep: number;
   /** The step under way. */
   step: number;
@@ -109,7 +109,7 @@ export interface Message {
   by: number;
   /** A step's number. For an extension: of the step under way, or the next one; see `Rules.orphans`. */
   step: number;
-  /** Of the incarnation that sent it, where it matters. */
+  /** Of the instance that sent it, where it matters. */
   firstStep: number;
   plan: Plan;
   /** Fences of the jobs that are released, or of those that an extension names. */

@@ -110,7 +110,7 @@ describe("the metrics of a scheduler", () => {
     await dataStore.giveUpLeases({
       now: clock.now(),
       schedulerId: scheduler.identity,
-      incarnation: "another",
+      instanceId: "another",
       aliveUntil: null,
       isAlone: true,
     });

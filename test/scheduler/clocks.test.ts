@@ -263,14 +263,14 @@ describe("the heartbeats of a lease thread", () => {
     await holder.scheduler.addJob("long");
     await world.advance("PT1S");
     const other = await start("other");
-    const [{ incarnation } = { incarnation: "" }] = await store.getSchedulers(holder.clock.now());
+    const [{ instanceId } = { instanceId: "" }] = await store.getSchedulers(holder.clock.now());
     const { items: jobs } = await store.getJobs({ limit: 9, cursor: null });
     crash(holder);
     for (let times = 0; times < 20; times++) {
       const now = holder.clock.now();
       const held = jobs.map(({ id: jobId, fence }) => ({ jobId, fence }));
       const until = now + LEASE_S * 1000;
-      const thread = { now, schedulerId: "holder", incarnation, settledStepId: null, until, aliveUntil: until };
+      const thread = { now, schedulerId: "holder", instanceId, settledStepId: null, until, aliveUntil: until };
       await store.extendLeases({ ...thread, jobs: held });
       await world.advance({ seconds: BEAT_S });
     }

@@ -57,17 +57,17 @@ describe("a scheduler that is started again after a stop", () => {
     expect(once).toHaveLength(6);
   });
 
-  test("is another incarnation of the same identity", async () => {
+  test("is another instanceId of the same identity", async () => {
     const { scheduler, clock, store } = setUp({ identity: "me" });
-    const incarnations = new Set<string>();
+    const instances = new Set<string>();
     for (let run = 0; run < 3; run++) {
       await scheduler.start();
       const [alive, ...others] = await store.getSchedulers(clock.now());
       expect([alive?.identity, others]).toEqual(["me", []]);
-      incarnations.add(alive?.incarnation ?? "");
+      instances.add(alive?.instanceId ?? "");
       await scheduler.stop();
     }
-    expect(incarnations.size).toBe(3);
+    expect(instances.size).toBe(3);
     expect(await store.getSchedulers(clock.now())).toEqual([]);
   });
 

@@ -267,7 +267,7 @@ export function roundTripCases(backend: Backend, counts: readonly number[]): voi
           const task = scheduler.task("four", () => void runs++);
           await scheduler.start();
           if (identity === "a") {
-            // Its first fire, after which it has a favourite, is past when the count begins.
+            // Its first fire, after which it has a preferred scheduler, is past when the count begins.
             await scheduler.addSchedule(task, new IntervalTrigger({ seconds: 63, startTime: at(2) }), { id });
           }
         }

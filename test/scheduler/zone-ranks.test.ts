@@ -72,7 +72,7 @@ function processOf(store: MemoryDataStore, data: Data, policy: "auto" | "adopt")
   events.watch("zoneRulesChanged", (event) => happened.push(event));
   const env: Environment = {
     ...{ store, clock, random: systemRandom, ids: new IdGenerator(), events, logger: leveled },
-    ...{ identity: "a", incarnation: "a 1", leaseMs: 60_000 },
+    ...{ identity: "a", instanceId: "a 1", leaseMs: 60_000 },
   };
   const check = new ZoneCheck({ env, policy, fingerprintOf: fingerprintOf(data) });
   return async (now) => {

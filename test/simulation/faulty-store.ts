@@ -252,11 +252,11 @@ export class FaultyStore implements contract.DataStore {
     });
   }
 
-  #onSign({ now, schedulerId: identity, incarnation, aliveUntil, profile }: contract.LeaseSurrender): void {
+  #onSign({ now, schedulerId: identity, instanceId, aliveUntil, profile }: contract.LeaseSurrender): void {
     if (aliveUntil === null) return;
     this.#process.lastBeatMs = this.#world.history.nowMs;
     const isResident = profile?.isResident !== false;
-    this.#world.schedules.onAlive({ identity, incarnation, aliveUntil, isResident }, now);
+    this.#world.schedules.onAlive({ identity, instanceId, aliveUntil, isResident }, now);
   }
 
   cancelJob(id: string, now: number): Promise<contract.CancelReport> {

@@ -21,7 +21,7 @@ export interface Caller {
   /** The true time at which its last heartbeat reached the store; minus infinity before. */
   readonly lastBeatMs: number;
   /** Whether it stays, and can run what it fires. */
-  readonly mayBeFavourite: boolean;
+  readonly mayBePreferred: boolean;
 }
 
 /** What a run found, and what led there. */

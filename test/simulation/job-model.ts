@@ -508,10 +508,10 @@ export class JobModel {
   }
 
   /** What a step of this run leased whose answer is known, and that is not named, runs nowhere. */
-  #giveUpOrphan(job: ModelJob, { now, schedulerId, incarnation, settledStepId }: LeaseExtension, caller: Caller): void {
+  #giveUpOrphan(job: ModelJob, { now, schedulerId, instanceId, settledStepId }: LeaseExtension, caller: Caller): void {
     const { record, lease } = job;
     if (lease === null || lease.isOrphan || settledStepId === null || record.acquiredBy !== schedulerId) return;
-    if (lease.stepId > settledStepId || !lease.stepId.startsWith(incarnation)) return;
+    if (lease.stepId > settledStepId || !lease.stepId.startsWith(instanceId)) return;
     this.#history.count("orphans given up");
     this.#history.trace(caller.name, `gives up job ${record.id} with fence ${record.fence}, which it does not run`);
     const attempt = this.#attempts.get(record.id, record.fence);
@@ -532,7 +532,7 @@ export class JobModel {
     caller: Caller,
     isSpared: (stepId: string) => boolean,
   ): void {
-    const { schedulerId, incarnation } = request;
+    const { schedulerId, instanceId } = request;
     this.#gates.sawClock(request.now);
     this.#begin(report.ended, request.now);
     this.#onRecovery(report, caller, {
@@ -541,7 +541,7 @@ export class JobModel {
       isLost: ({ record, lease }) =>
         lease !== null &&
         record.acquiredBy === schedulerId &&
-        !lease.stepId.startsWith(incarnation) &&
+        !lease.stepId.startsWith(instanceId) &&
         !isSpared(lease.stepId),
     });
     this.#settle();
@@ -776,9 +776,9 @@ export class JobModel {
     return since;
   }
 
-  #moveLeases({ incarnation, until }: LeaseEnd, now: number, caller: Caller): void {
+  #moveLeases({ instanceId, until }: LeaseEnd, now: number, caller: Caller): void {
     for (const { record, lease } of this.#unfinished.values()) {
-      if (lease === null || lease.isOrphan || !lease.stepId.startsWith(incarnation)) continue;
+      if (lease === null || lease.isOrphan || !lease.stepId.startsWith(instanceId)) continue;
       if ((record.acquiredUntil ?? 0) > now !== until <= now) continue;
       this.#history.count(until > now ? "leases spared" : "leases ended");
       this.#history.trace(caller.name, `the lease of job ${record.id} on ${lease.holder.name} ends at ${until}`);

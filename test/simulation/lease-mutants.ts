@@ -29,7 +29,7 @@ export const LEASES: readonly Mutant[] = [
   ),
   store(
     "gives up the leases of a step whose answer is still on its way",
-    extending((extension) => ({ ...extension, settledStepId: `${extension.incarnation}~` })),
+    extending((extension) => ({ ...extension, settledStepId: `${extension.instanceId}~` })),
   ),
   store(
     "gives up the leases of jobs that run",
@@ -45,7 +45,7 @@ export const LEASES: readonly Mutant[] = [
     "keeps the leases that a restarted scheduler gives up",
     class extends MemoryDataStore {
       override giveUpLeases(surrender: contract.LeaseSurrender): Promise<contract.RecoveryReport> {
-        return super.giveUpLeases({ ...surrender, incarnation: "" });
+        return super.giveUpLeases({ ...surrender, instanceId: "" });
       }
     },
   ),

@@ -6,7 +6,7 @@ import { MemoryDataStore } from "../../src/stores/memory/store.ts";
 import { answering, changing, type Mutant, patched, scheduler, store } from "./mutant.ts";
 import { jobOf } from "./schedule-model.ts";
 
-/** Faults about schedules, plans and favourites. */
+/** Faults about schedules, plans and preferred schedulers. */
 export const PLANS: readonly Mutant[] = [
   store(
     "adds a plan's jobs and does not move the schedule on",
@@ -63,7 +63,7 @@ export const PLANS: readonly Mutant[] = [
     ),
   ),
   store(
-    "shows the favourites of schedules whose bearers are gone",
+    "shows the preferredSchedulers of schedules whose bearers are gone",
     class extends MemoryDataStore {
       override extendLeases(extension: contract.LeaseExtension): Promise<contract.LeaseExtensionReport> {
         const aliveUntil = extension.aliveUntil === null ? null : Number.MAX_SAFE_INTEGER;
@@ -78,8 +78,8 @@ export const PLANS: readonly Mutant[] = [
         note,
       ),
   })),
-  scheduler("is the favourite of schedules whose jobs it cannot run", (inner) => ({
-    step: (request) => inner.step({ ...request, plans: request.plans.map((plan) => ({ ...plan, isFavourite: true })) }),
+  scheduler("is the preferred scheduler of schedules whose jobs it cannot run", (inner) => ({
+    step: (request) => inner.step({ ...request, plans: request.plans.map((plan) => ({ ...plan, isPreferred: true })) }),
   })),
   scheduler("jumps over a fire time", (inner) => ({
     step: (request) => {
@@ -105,11 +105,11 @@ export const PLANS: readonly Mutant[] = [
       return { ...seen, ...nothing, due: [], plans: committed };
     },
   })),
-  scheduler("leaves a schedule to its favourite for good", (inner) => {
-    const favourites = new Map<string, string>();
-    const isShown = ({ id, favourite }: contract.LookedSchedule, schedulerId: string): boolean => {
-      if (favourite !== null) favourites.set(id, favourite);
-      return (favourites.get(id) ?? schedulerId) === schedulerId;
+  scheduler("leaves a schedule to its preferred scheduler for good", (inner) => {
+    const preferredSchedulers = new Map<string, string>();
+    const isShown = ({ id, preferredScheduler }: contract.LookedSchedule, schedulerId: string): boolean => {
+      if (preferredScheduler !== null) preferredSchedulers.set(id, preferredScheduler);
+      return (preferredSchedulers.get(id) ?? schedulerId) === schedulerId;
     };
     const shown = <T extends contract.Seen>(seen: T, schedulerId: string): T => ({
       ...seen,

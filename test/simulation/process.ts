@@ -119,7 +119,7 @@ export class SimulatedProcess implements Caller {
     return !this.options.isTicker;
   }
 
-  get mayBeFavourite(): boolean {
+  get mayBePreferred(): boolean {
     return this.isResident && this.options.role === "both";
   }
 

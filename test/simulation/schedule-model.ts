@@ -28,7 +28,7 @@ import type { TriggerTable } from "./trigger-table.ts";
 /** What a run of a scheduler said of itself. */
 interface Sign {
   readonly identity: string;
-  readonly incarnation: string;
+  readonly instanceId: string;
   readonly isResident: boolean;
   readonly aliveUntil: number;
 }
@@ -56,7 +56,7 @@ interface ModelSchedule {
   readonly firstFence: number;
   /** The true time at which it was last added, changed or fired. */
   changedAtMs: number;
-  favourite: string | null;
+  preferredScheduler: string | null;
   /** The step that committed the last plan, unless the schedule was changed since. */
   stepId: string | null;
   /** What that plan did because of the schedule's overlap policy. */
@@ -79,7 +79,7 @@ export class ScheduleModel {
   /** Fences that schedules had that were removed, by id. */
   readonly #fences = new Map<string, { first: number; last: number }[]>();
   /** Until when schedulers count as alive, by identity. */
-  /** The runs of schedulers that said that they are alive, by identity and incarnation. */
+  /** The runs of schedulers that said that they are alive, by identity and instance. */
   readonly #signs = new Map<string, Sign>();
   /** As of when the plans of a step were made. */
   readonly #plannedAt = new Map<string, number>();
@@ -119,7 +119,7 @@ export class ScheduleModel {
           record: { ...schedule },
           firstFence: fence,
           changedAtMs: this.#history.nowMs,
-          favourite: null,
+          preferredScheduler: null,
           stepId: null,
           overlap: undefined,
         });
@@ -251,7 +251,7 @@ export class ScheduleModel {
     );
     const passed = this.#checkPlan(schedule, plan, this.#plannedAt.get(request.stepId) ?? request.now, text);
     this.#books.onPassed(record.id, passed);
-    if (plan.isFavourite && !caller.mayBeFavourite) this.#history.violate(`${text} makes it the favourite`);
+    if (plan.isPreferred && !caller.mayBePreferred) this.#history.violate(`${text} makes it the preferred scheduler`);
     const overlap =
       record.overlap === "queue" || plan.overlap === undefined
         ? undefined
@@ -275,7 +275,7 @@ export class ScheduleModel {
     const note = { at: request.now, by: request.schedulerId };
     if (paused) this.#noteChange({ ...record }, { ...record, nextFireTime, paused }, note);
     Object.assign(record, { nextFireTime, lastFireTime, paused, paceUntil, fence: record.fence + 1 });
-    schedule.favourite = plan.isFavourite ? request.schedulerId : null;
+    schedule.preferredScheduler = plan.isPreferred ? request.schedulerId : null;
     schedule.stepId = request.stepId;
     schedule.changedAtMs = this.#history.nowMs;
   }
@@ -298,13 +298,14 @@ export class ScheduleModel {
     const cut = due.slice(window?.limit ?? 0);
     if (cut[0] !== undefined) nextFireAt = cut[0].record.nextFireTime;
     const expected = due.slice(0, window?.limit ?? 0).map((schedule) => {
-      const { record, favourite } = schedule;
+      const { record, preferredScheduler } = schedule;
       const isAlive =
-        favourite !== null && this.#isAlive(now, (sign) => sign.isResident && sign.identity === favourite);
-      return `${record.id} ${record.nextFireTime} ${record.fence} ${isAlive ? favourite : null}`;
+        preferredScheduler !== null &&
+        this.#isAlive(now, (sign) => sign.isResident && sign.identity === preferredScheduler);
+      return `${record.id} ${record.nextFireTime} ${record.fence} ${isAlive ? preferredScheduler : null}`;
     });
     const actual = seen.due.map(
-      ({ id, nextFireTime, fence, favourite }) => `${id} ${nextFireTime} ${fence} ${favourite}`,
+      ({ id, nextFireTime, fence, preferredScheduler }) => `${id} ${nextFireTime} ${fence} ${preferredScheduler}`,
     );
     if (expected.join(", ") !== actual.join(", ")) {
       this.#history.violate(`${caller.name} sees [${actual.join(", ")}] as due, not [${expected.join(", ")}]`);
@@ -316,14 +317,14 @@ export class ScheduleModel {
 
   /** Until when a run of a scheduler counts as alive. */
   onAlive(sign: Sign, now: number): void {
-    const key = `${sign.identity} ${sign.incarnation}`;
+    const key = `${sign.identity} ${sign.instanceId}`;
     if (sign.aliveUntil > now) this.#signs.set(key, sign);
     else this.#signs.delete(key);
   }
 
   /** Whether a run of an identity that counts as alive made a step. */
   isOfTheLiving(identity: string, stepId: string, now: number): boolean {
-    return this.#isAlive(now, (sign) => sign.identity === identity && stepId.startsWith(sign.incarnation));
+    return this.#isAlive(now, (sign) => sign.identity === identity && stepId.startsWith(sign.instanceId));
   }
 
   #isAlive(now: number, isOne: (sign: Sign) => boolean): boolean {
@@ -495,9 +496,9 @@ export class ScheduleModel {
     this.#changes.onChange(before, after, note);
   }
 
-  /** What was planned before no longer counts, and nobody is the favourite. */
+  /** What was planned before no longer counts, and nobody is the preferred scheduler. */
   #changed(schedule: ModelSchedule): void {
-    schedule.favourite = null;
+    schedule.preferredScheduler = null;
     schedule.stepId = null;
     schedule.changedAtMs = this.#history.nowMs;
   }

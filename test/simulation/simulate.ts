@@ -1,4 +1,4 @@
-import { FAVOURITE_WAIT_MS_MAX, OUTAGE_PAUSE_MS_MAX } from "../../src/core/limits.ts";
+import { OUTAGE_PAUSE_MS_MAX, PREFERRED_WAIT_MS_MAX } from "../../src/core/limits.ts";
 import { instantOf } from "../../src/core/temporal.ts";
 import type { DataStore } from "../../src/stores/data-store.ts";
 import { MemoryDataStore } from "../../src/stores/memory/store.ts";
@@ -185,7 +185,7 @@ class Simulation {
   }
 
   /** Nothing waits while there is somebody who could see to it, whatever was lost: no schedule that is due, whoever its
-   *  favourite is, no job whose lease has ended, and no job that has missed its start, whatever it waits for. */
+   *  preferred scheduler is, no job whose lease has ended, and no job that has missed its start, whatever it waits for. */
   #checkPunctuality(): void {
     const { clock, history, schedules, jobs, processes } = this.#world;
     const { missedSince } = jobs;
@@ -195,7 +195,7 @@ class Simulation {
       if (isTicker || process.offsetMs !== 0 || !process.isWorking) continue;
       const calmSince = process.lastTroubleMs + OUTAGE_PAUSE_MS_MAX;
       const isLate = (since: number | null): boolean =>
-        since !== null && clock.now() - Math.max(since, calmSince) > maxIdleMs + FAVOURITE_WAIT_MS_MAX;
+        since !== null && clock.now() - Math.max(since, calmSince) > maxIdleMs + PREFERRED_WAIT_MS_MAX;
       const dueSince = schedules.dueSince(isOld ? isReadByOld : () => true);
       if (role !== "worker" && isLate(dueSince)) {
         history.violate(`${process.name} leaves a schedule waiting that is due since ${dueSince}`);

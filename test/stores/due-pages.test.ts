@@ -9,7 +9,7 @@ const WINDOW: ScheduleWindow = { dueBy: T0, limit: 4, bytesMax: 1000, after: nul
 function rowsOf(...sizes: number[]): LookedSchedule[] {
   return sizes.map((bytes, index) => {
     const { payload: _payload, metadata: _metadata, name: _name, ...schedule } = makeSchedule({ id: `s${index}` });
-    return { ...schedule, nextFireTime: T0 + index, favourite: null, bytes };
+    return { ...schedule, nextFireTime: T0 + index, preferredScheduler: null, bytes };
   });
 }
 

@@ -280,7 +280,7 @@ describe("round trips of LibsqlDataStore", () => {
     expect(await tripsOf(client, () => take(store, { now: T0 + 1 }))).toBe(1);
     expect(await tripsOf(client, () => release(store, [finish(makeJob())]))).toBe(2);
     expect(await tripsOf(client, () => release(store, [finish(makeJob())], { isRepetition: true }))).toBe(1);
-    const surrender = { now: T0, schedulerId: "x", incarnation: "x#", aliveUntil: null };
+    const surrender = { now: T0, schedulerId: "x", instanceId: "x#", aliveUntil: null };
     expect(await tripsOf(client, () => store.giveUpLeases(surrender))).toBe(1);
     expect(await tripsOf(client, () => store.cleanup({ now: T0, limit: 10 }))).toBe(1);
   });

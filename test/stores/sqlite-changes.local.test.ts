@@ -348,7 +348,7 @@ for (const local of LOCAL_STORES) {
       const ticking = { ...resident, isResident: false };
       await extend(store, [], { now: T0, aliveUntil: T0 + 1000, profile: resident });
       for (const now of [T0 + 60_000, T0 + 120_000]) {
-        const sign = { incarnation: "scheduler-a 1#", aliveUntil: now + 1000, profile: ticking };
+        const sign = { instanceId: "scheduler-a 1#", aliveUntil: now + 1000, profile: ticking };
         await step(store, { now, jobs: null, sign });
       }
       const uptimes = await ledgerOf(store).getUptimes({ from: T0, until: T0 + DAY_MS });
@@ -377,7 +377,7 @@ for (const local of LOCAL_STORES) {
       };
       for (let now = T0; now < T0 + 200_000; now += random(2000)) {
         const at = now - random(3000);
-        const sign = { now: at, aliveUntil: at + random(2500) - 500, incarnation: `scheduler-a ${random(3)}#` };
+        const sign = { now: at, aliveUntil: at + random(2500) - 500, instanceId: `scheduler-a ${random(3)}#` };
         if (random(4) > 0) await extend(store, [], sign);
         else {
           const profile = { role: "both", isResident: random(8) > 0, tasks: [], executors: [] } as const;

@@ -239,7 +239,7 @@ describe("a store that has not seen flow control yet", () => {
     expect((await stale.cancelJob("a", T0)).status).toBe("cancelled");
     expect(await taken(store)).toEqual(["b"]);
     const fresh = await database.open();
-    const surrender = { now: T0, schedulerId: "scheduler-a", incarnation: "new", aliveUntil: null };
+    const surrender = { now: T0, schedulerId: "scheduler-a", instanceId: "new", aliveUntil: null };
     expect((await fresh.giveUpLeases(surrender)).recovered.map(({ jobId }) => jobId)).toEqual(["b"]);
     expect(await taken(fresh)).toEqual(["b"]);
   });

@@ -277,7 +277,7 @@ describe("what is large", () => {
     await store.addJobs(makeJobs(RECOVERIES_PER_STEP_MAX + 500, { maxRecoveries: 1 }));
     await take(store, { limit: 10_000 });
     driver.sent.length = 0;
-    const surrender = { now: T0, schedulerId: "scheduler-a", incarnation: "later", aliveUntil: null };
+    const surrender = { now: T0, schedulerId: "scheduler-a", instanceId: "later", aliveUntil: null };
     const report = await store.giveUpLeases(surrender);
     expect([report.recovered.length, report.ended.length]).toEqual([RECOVERIES_PER_STEP_MAX + 500, 0]);
     expect(new Set(report.recovered.map(({ jobId }) => jobId)).size).toBe(RECOVERIES_PER_STEP_MAX + 500);

@@ -139,7 +139,7 @@ class Attached implements AttachedScheduler {
     const jobs = { queues: [], limit: 0 };
     const { leaseEndsAt } = await this.#store.look({ now, schedulerId: IDENTITY, jobs, schedules: null, tasks: null });
     if (leaseEndsAt === null) return dueAt;
-    const surrender = { now, schedulerId: IDENTITY, incarnation: BEGINNING, aliveUntil: null, isAlone: true };
+    const surrender = { now, schedulerId: IDENTITY, instanceId: BEGINNING, aliveUntil: null, isAlone: true };
     const { recovered, ended } = await this.#store.giveUpLeases(surrender);
     for (const { jobId, taskId, attempt } of recovered) {
       this.#logger.warn(

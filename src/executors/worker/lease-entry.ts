@@ -18,7 +18,7 @@ import { LeaseTable } from "./leases/lease-table.ts";
 if (parentPort !== null) await keepLeases(parentPort, workerData as LeaseThreadData);
 
 async function keepLeases(port: MessagePort, data: LeaseThreadData): Promise<void> {
-  const { identity, incarnation, leaseMs, maxBlockedMs } = data;
+  const { identity, instanceId, leaseMs, maxBlockedMs } = data;
   const tell = (message: FromLeaseThread): void => port.postMessage(message);
   const stopped = new AbortController();
   let table = new LeaseTable(data.buffer);
@@ -35,7 +35,7 @@ async function keepLeases(port: MessagePort, data: LeaseThreadData): Promise<voi
     await openFor(store, data);
     const warn = warningOf(exports);
     const { elapsed } = timerHost;
-    const pulse = new LeasePulse({ store, identity, incarnation, leaseMs, maxBlockedMs, elapsed, warn });
+    const pulse = new LeasePulse({ store, identity, instanceId, leaseMs, maxBlockedMs, elapsed, warn });
     tell({ kind: "ready" });
     while (!stopped.signal.aborted) {
       await pulse.runOnce(table, profile);

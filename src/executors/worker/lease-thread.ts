@@ -137,9 +137,9 @@ export class LeaseThread implements LeaseGuard {
   /** Starts a thread. Resolves when it is ready. */
   #begin(scheduler: GuardedScheduler, held: HeldLeases): Promise<void> {
     const { module, maxBlocked, startTimeout, entry } = this.#options;
-    const { identity, incarnation, leaseMs } = scheduler;
+    const { identity, instanceId, leaseMs } = scheduler;
     const data: LeaseThreadData = {
-      ...{ module, identity, incarnation, leaseMs, maxBlockedMs: maxBlocked },
+      ...{ module, identity, instanceId, leaseMs, maxBlockedMs: maxBlocked },
       ...{ now: scheduler.clock.now(), buffer: held.table.buffer, profile: scheduler.profile() },
     };
     const worker = new Worker(new URL(entry), { name: "escapement-leases", workerData: data });

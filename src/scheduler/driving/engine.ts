@@ -175,12 +175,12 @@ export class Engine {
   async begin(): Promise<void> {
     if (this.#isEnding) return;
     const { env } = this.#parts;
-    const { store, clock, identity, incarnation, leaseMs } = env;
+    const { store, clock, identity, instanceId, leaseMs } = env;
     await this.#openExecutors();
     const now = clock.now();
     const profile = this.#profile(true);
     const aliveUntil = now + leaseMs;
-    const report = await store.giveUpLeases({ now, schedulerId: identity, incarnation, aliveUntil, profile });
+    const report = await store.giveUpLeases({ now, schedulerId: identity, instanceId, aliveUntil, profile });
     this.#peers.observed(report.heartbeats ?? [], now);
     // The store was slow, and a stop did not wait for it.
     if (this.#isEnding) return;
@@ -290,10 +290,10 @@ export class Engine {
   async #giveUpLeft(): Promise<boolean> {
     if (this.#hasGivenUpLeft) return false;
     const { env, hasOthers } = this.#parts;
-    const { store, clock, identity, incarnation } = env;
+    const { store, clock, identity, instanceId } = env;
     const now = clock.now();
     const isAlone = !hasOthers && !store.capabilities.sharedByProcesses && !this.#shared.isUsedByOthers(store);
-    const surrender = { now, schedulerId: identity, incarnation, aliveUntil: null };
+    const surrender = { now, schedulerId: identity, instanceId, aliveUntil: null };
     const report = await store.giveUpLeases({ ...surrender, ...(isAlone ? { isAlone } : {}) });
     this.#hasGivenUpLeft = true;
     // It can only warn of clocks: who ticks does not stay to see whether there is another heartbeat.
@@ -387,9 +387,9 @@ export class Engine {
 
   async #startGuard(): Promise<void> {
     const { env, guard } = this.#parts;
-    const { identity, incarnation, leaseMs, clock, logger } = env;
+    const { identity, instanceId, leaseMs, clock, logger } = env;
     const { sharedByProcesses } = env.store.capabilities;
-    const facts = { identity, incarnation, leaseMs, clock, logger, sharedByProcesses };
+    const facts = { identity, instanceId, leaseMs, clock, logger, sharedByProcesses };
     await guard?.start({ ...facts, profile: () => this.#profile(true) });
     this.#isGuarded = true;
   }
@@ -500,14 +500,14 @@ export class Engine {
   async #settle(limits: StopLimits): Promise<void> {
     const { clock, logger } = this.#parts.env;
     const failures: unknown[] = [];
-    while (this.#stepper.hasCargo && failures.length < STOP_FLUSH_TRIES && !limits.isOver) {
+    while (this.#stepper.hasUnsent && failures.length < STOP_FLUSH_TRIES && !limits.isOver) {
       try {
         await this.#stepper.settle(clock.now());
       } catch (error) {
         failures.push(error);
       }
     }
-    if (failures.length === 0 || !this.#stepper.hasCargo) return;
+    if (failures.length === 0 || !this.#stepper.hasUnsent) return;
     logger.warn(
       "escapement: the last outcomes are not recorded yet; their jobs run again when the leases end",
       failures.at(-1),
@@ -516,14 +516,14 @@ export class Engine {
 
   /** Tells the store that this scheduler no longer lives. */
   async #signOff(): Promise<void> {
-    const { store, clock, identity, incarnation, logger } = this.#parts.env;
+    const { store, clock, identity, instanceId, logger } = this.#parts.env;
     const now = clock.now();
     const settledStepId = this.#stepper.settledStepId;
     try {
       await store.extendLeases({
         now,
         schedulerId: identity,
-        incarnation,
+        instanceId,
         settledStepId,
         until: now,
         jobs: [],

@@ -1,7 +1,7 @@
 import {
-  FAVOURITE_WAIT_MS_MAX,
-  FAVOURITE_WAIT_MS_MIN,
   LOOK_AHEAD_MS,
+  PREFERRED_WAIT_MS_MAX,
+  PREFERRED_WAIT_MS_MIN,
   SHARE_FIRST,
   STEPS_PER_TURN_MAX,
   TURN_MS_MAX,
@@ -44,9 +44,9 @@ const NEVER = Number.POSITIVE_INFINITY;
 export class Loop {
   readonly #options: LoopOptions;
   readonly #wakeup: Wakeup;
-  /** How long to leave a fire to the schedule's favourite, in milliseconds. Random, so that the other schedulers do not
-   *  all look at the same instant. */
-  readonly #favouriteWaitMs: number;
+  /** How long to leave a fire to the schedule's preferred scheduler, in milliseconds. Random, so that the
+   *  other schedulers do not all look at the same instant. */
+  readonly #preferredWaitMs: number;
   readonly #signal = new AbortController();
   /** Whether the scheduler stops: no schedule is planned and no job acquired, but outcomes are still recorded. */
   #isDraining = false;
@@ -74,7 +74,7 @@ export class Loop {
     const { clock, random } = options.env;
     this.#options = options;
     this.#wakeup = new Wakeup(clock);
-    this.#favouriteWaitMs = FAVOURITE_WAIT_MS_MIN + random() * (FAVOURITE_WAIT_MS_MAX - FAVOURITE_WAIT_MS_MIN);
+    this.#preferredWaitMs = PREFERRED_WAIT_MS_MIN + random() * (PREFERRED_WAIT_MS_MAX - PREFERRED_WAIT_MS_MIN);
   }
 
   /** Whether the loop waits for something to do. Otherwise its next step sees what has changed. */
@@ -174,14 +174,14 @@ export class Loop {
     const now = env.clock.now();
     if (isPaused() || this.#isDraining) {
       this.#staleAt = Number.NEGATIVE_INFINITY;
-      if (!stepper.hasCargo) return { kind: "look", at: NEVER };
+      if (!stepper.hasUnsent) return { kind: "look", at: NEVER };
       await stepper.settle(now);
       return NOW;
     }
-    if (this.#hasGrown && !stepper.hasCargo) this.#staleAt = Number.NEGATIVE_INFINITY;
+    if (this.#hasGrown && !stepper.hasUnsent) this.#staleAt = Number.NEGATIVE_INFINITY;
     this.#hasGrown = false;
     let seen = stepper.seen;
-    if (seen === null || (this.#staleAt <= now && !stepper.hasCargo)) {
+    if (seen === null || (this.#staleAt <= now && !stepper.hasUnsent)) {
       this.#staleAt = NEVER;
       // What made the last answer out of date may have come during the step that acquired nothing.
       this.#isFruitless = false;
@@ -204,7 +204,7 @@ export class Loop {
     const isRunDue = seen.hasReady || (seen.nextRunAt !== null && seen.nextRunAt <= now);
     const isJobDue = isRunDue && runner.room > 0 && !this.#isFruitless;
     const isAlarmDue = isOverdue(seen, now) || (this.#triesToResolve && seen.alarms?.isOpen === true);
-    if (stepper.hasCargo || due.length > 0 || isLeaseLost || isJobDue || isAlarmDue || hasMissed(seen, now)) {
+    if (stepper.hasUnsent || due.length > 0 || isLeaseLost || isJobDue || isAlarmDue || hasMissed(seen, now)) {
       const hasMore = seen.nextFireAt !== null && seen.nextFireAt <= now;
       stepper.turnPage(hasMore ? seen.due : [], now);
       const jobsMax = this.#options.hasPeers() ? this.#share : NEVER;
@@ -230,13 +230,13 @@ export class Loop {
       return NOW;
     }
     const hasMore = this.#turnPage(seen, now);
-    const idleUntil = hasMore ? now + this.#favouriteWaitMs : now + maxIdleMs;
+    const idleUntil = hasMore ? now + this.#preferredWaitMs : now + maxIdleMs;
     return { kind: "look", at: Math.min(this.#nextLookAt(seen, now), idleUntil) };
   }
 
   /** Goes to the next page of schedules, because no schedule of this page is for this scheduler to plan. After the last
-   *  page comes the first. Each page has a pause before it, because the pages can be many, and while the favourites of
-   *  their schedules are at work, there is nothing to do here. Returns whether there is another page. */
+   *  page comes the first. Each page has a pause before it, because the pages can be many, and while the preferred
+   *  schedulers are at work, there is nothing to do here. Returns whether there is another page. */
   #turnPage({ due, nextFireAt }: Seen, now: number): boolean {
     const { stepper } = this.#options;
     const isLast = nextFireAt === null || nextFireAt > now + LOOK_AHEAD_MS;
@@ -248,7 +248,7 @@ export class Loop {
 
   /** When a look may find something new, in epoch milliseconds. */
   #nextLookAt({ due, nextFireAt, nextRunAt, nextMissAt, leaseEndsAt, alarms }: Seen, now: number): number {
-    const others = due.map(({ nextFireTime }) => Math.max(nextFireTime + this.#favouriteWaitMs, now));
+    const others = due.map(({ nextFireTime }) => Math.max(nextFireTime + this.#preferredWaitMs, now));
     return Math.min(
       ...others,
       // What is due already is on another page.
@@ -262,12 +262,14 @@ export class Loop {
     );
   }
 
-  /** Whether this scheduler may plan a schedule: it is the schedule's favourite, the schedule has no favourite, or the
-   *  favourite has let its time pass. */
-  #isOurs({ favourite, nextFireTime }: LookedSchedule, now: number): boolean {
+  /** Whether this scheduler may plan a schedule: it is the preferred one, there is none, or that one has let its time
+   *  pass. */
+  #isOurs({ preferredScheduler, nextFireTime }: LookedSchedule, now: number): boolean {
     const { identity, store } = this.#options.env;
     if (!store.capabilities.sharedByProcesses) return true;
-    return favourite === null || favourite === identity || now >= nextFireTime + this.#favouriteWaitMs;
+    return (
+      preferredScheduler === null || preferredScheduler === identity || now >= nextFireTime + this.#preferredWaitMs
+    );
   }
 
   async #wait({ kind, at }: Exclude<Next, { kind: "now" }>, signal: AbortSignal): Promise<void> {

@@ -26,8 +26,8 @@ import type { EndedAttempt } from "../running/release-queue.ts";
 import { announceTasks } from "../tasks/announce-tasks.ts";
 import type { TaskRegistry } from "../tasks/task-registry.ts";
 import type { AdditionLine, WaitingAddition } from "./addition-line.ts";
-import { type Cargo, isSingle, NO_CARGO, splitCargo } from "./cargo.ts";
 import { RecoveryPace } from "./recovery-pace.ts";
+import { EMPTY_BATCH, isSingle, type StepBatch, splitBatch } from "./step-batch.ts";
 import type { ZoneCheck } from "./zone-check.ts";
 
 export interface StepperParts {
@@ -139,7 +139,7 @@ export class Stepper {
   }
 
   /** Whether a step has something to carry besides plans. */
-  get hasCargo(): boolean {
+  get hasUnsent(): boolean {
     return this.isUnsettled || !this.#parts.additions.isEmpty;
   }
 
@@ -277,12 +277,12 @@ export class Stepper {
   async step(now: number, bounds: StepBounds): Promise<StepResult> {
     if (this.#pending !== null) return this.#repeat(now, bounds);
     const { planner, runner, additions } = this.#parts;
-    const cargo: Cargo = {
+    const batch: StepBatch = {
       releases: runner.nextReleases,
       additions: additions.take(),
       planned: bounds.due.length === 0 ? [] : planner.plan(planner.readable(bounds.due, now), now),
     };
-    return this.#send(this.#nextStepId(), false, now, cargo, bounds);
+    return this.#send(this.#nextStepId(), false, now, batch, bounds);
   }
 
   /** For the stop: tells the store of outcomes, and gives back the jobs that a step of unknown fate may have leased.
@@ -302,38 +302,38 @@ export class Stepper {
     stepId: string,
     isRepetition: boolean,
     now: number,
-    cargo: Cargo,
+    batch: StepBatch,
     bounds: StepBounds,
   ): Promise<StepResult> {
-    const request = this.#request(stepId, isRepetition, now, cargo, bounds);
+    const request = this.#request(stepId, isRepetition, now, batch, bounds);
     let report: StepReport;
     try {
       report = await this.#parts.env.store.step(request);
     } catch (error) {
-      if (!(error instanceof StoreUnavailableError)) return this.#isolate(stepId, isRepetition, cargo, bounds, error);
-      this.#pending = { stepId, releases: cargo.releases, planned: cargo.planned };
-      this.#parts.runner.releasesUnknown(cargo.releases);
+      if (!(error instanceof StoreUnavailableError)) return this.#bisect(stepId, isRepetition, batch, bounds, error);
+      this.#pending = { stepId, releases: batch.releases, planned: batch.planned };
+      this.#parts.runner.releasesUnknown(batch.releases);
       // The callers that add jobs hear of the failure at once, and decide; the step does not send their jobs again.
-      for (const { reject } of cargo.additions) reject(error);
+      for (const { reject } of batch.additions) reject(error);
       throw error;
     }
     this.#pending = null;
     if (this.#isolations === 0) this.#settledStepId = stepId;
-    return this.#finish(now, request, cargo, report, bounds);
+    return this.#finish(now, request, batch, report, bounds);
   }
 
   /** The store refuses something in the step for good. Sends the parts of the step one by one, so that only the refused
    *  part fails. */
-  async #isolate(
+  async #bisect(
     stepId: string,
     isRepetition: boolean,
-    cargo: Cargo,
+    batch: StepBatch,
     bounds: StepBounds,
     error: unknown,
   ): Promise<StepResult> {
     this.#pending = null;
-    this.#parts.runner.releasesNotTaken(cargo.releases);
-    const parts = splitCargo(cargo);
+    this.#parts.runner.releasesNotTaken(batch.releases);
+    const parts = splitBatch(batch);
     if (parts.length === 0) throw error;
     const [only] = parts;
     // Each try takes the time anew, because the try before may have been slow, or the clock was set.
@@ -341,7 +341,7 @@ export class Stepper {
     if (parts.length === 1 && only !== undefined && isSingle(only)) {
       const instead = this.#refuse(only, error);
       if (instead !== null) return this.#sendInstead(stepId, clock.now(), instead, bounds);
-      return this.#isolations > 0 ? NOTHING_DONE : this.#send(stepId, isRepetition, clock.now(), NO_CARGO, bounds);
+      return this.#isolations > 0 ? NOTHING_DONE : this.#send(stepId, isRepetition, clock.now(), EMPTY_BATCH, bounds);
     }
     let total = NOTHING_DONE;
     const alone: StepBounds = { due: [], jobsMax: null, aheadMs: null };
@@ -360,16 +360,16 @@ export class Stepper {
     }
     if (this.#isolations > 0) return total;
     // Acquisition comes last, under an id of its own.
-    return sum(total, await this.#send(this.#nextStepId(), false, clock.now(), NO_CARGO, bounds));
+    return sum(total, await this.#send(this.#nextStepId(), false, clock.now(), EMPTY_BATCH, bounds));
   }
 
   /** Sends a plan that pauses the schedule, instead of the plan that the store refused.
    *  @throws {StoreUnavailableError} the next step repeats this one */
   async #sendInstead(stepId: string, now: number, instead: PlannedSchedule, bounds: StepBounds): Promise<StepResult> {
-    const request = this.#request(stepId, false, now, { ...NO_CARGO, planned: [instead] }, bounds);
+    const request = this.#request(stepId, false, now, { ...EMPTY_BATCH, planned: [instead] }, bounds);
     try {
       const report = await this.#parts.env.store.step(request);
-      return this.#finish(now, request, { ...NO_CARGO, planned: [instead] }, report, bounds);
+      return this.#finish(now, request, { ...EMPTY_BATCH, planned: [instead] }, report, bounds);
     } catch (error) {
       if (error instanceof StoreUnavailableError) {
         this.#pending = { stepId, releases: [], planned: [instead] };
@@ -383,7 +383,7 @@ export class Stepper {
   }
 
   /** Reports that the store refused a part. Returns the plan that takes the place of a refused plan, or null. */
-  #refuse({ releases, additions, planned }: Cargo, error: unknown): PlannedSchedule | null {
+  #refuse({ releases, additions, planned }: StepBatch, error: unknown): PlannedSchedule | null {
     for (const ended of releases) this.#parts.runner.releaseRefused(ended, error);
     for (const { reject } of additions) reject(error);
     const [one] = planned;
@@ -394,7 +394,7 @@ export class Stepper {
     stepId: string,
     isRepetition: boolean,
     now: number,
-    { releases, additions, planned }: Cargo,
+    { releases, additions, planned }: StepBatch,
     { jobsMax, aheadMs, timeoutMsMax, cleansUp = false, inOneTrip = false }: StepBounds,
   ): StepRequest {
     const { env, runner } = this.#parts;
@@ -408,7 +408,7 @@ export class Stepper {
     // What it leases is not to be taken for what a dead process of its identity left.
     const profile = jobsMax === null ? null : this.#parts.profileOfTicks();
     return {
-      ...(profile === null ? {} : { sign: { incarnation: env.incarnation, aliveUntil: until, profile } }),
+      ...(profile === null ? {} : { sign: { instanceId: env.instanceId, aliveUntil: until, profile } }),
       ...(cleansUp ? { cleanup: { limit: CLEANUP_BATCH } } : {}),
       ...(inOneTrip ? { inOneTrip } : {}),
       ...(jobsMax !== null && hasMissed(this.#seen, now) ? { endsMissed: true } : {}),
@@ -448,7 +448,7 @@ export class Stepper {
   #finish(
     now: number,
     request: StepRequest,
-    { releases, additions, planned }: Cargo,
+    { releases, additions, planned }: StepBatch,
     report: StepReport,
     bounds: StepBounds,
   ): StepResult {
@@ -558,7 +558,7 @@ export class Stepper {
   }
 
   #nextStepId(): string {
-    return `${this.#parts.env.incarnation}/${String(++this.#stepCount).padStart(10, "0")}`;
+    return `${this.#parts.env.instanceId}/${String(++this.#stepCount).padStart(10, "0")}`;
   }
 }
 

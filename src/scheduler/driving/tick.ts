@@ -149,7 +149,7 @@ class TickWork {
       now = env.clock.now();
       // A handler waits for a job that nobody has seen yet.
       if (runner.takeNewWait() && bounds.tripsLeft > 1) seen = await this.#look(now);
-      const isBusy = this.jobsRun > started || !runner.isIdle || stepper.hasCargo || isOverdue(seen, now);
+      const isBusy = this.jobsRun > started || !runner.isIdle || stepper.hasUnsent || isOverdue(seen, now);
       if (isBusy && bounds.tripsLeft > 0) continue;
       const isOver = bounds.isOver(now) || bounds.tripsLeft === 0;
       if (hasMissed(seen, now) && !isOver) continue;
@@ -246,7 +246,7 @@ class TickWork {
     const canStart = hasReady && (jobsMax ?? 0) > 0 && runner.room > 0;
     const isMissed = hasMissed(seen, now) && !this.#bounds.isOver(now);
     const isLeaseLost = seen.leaseEndsAt !== null && seen.leaseEndsAt <= now;
-    return stepper.hasCargo || due.length > 0 || isLeaseLost || canStart || isMissed || this.#hasAlarms(seen, now);
+    return stepper.hasUnsent || due.length > 0 || isLeaseLost || canStart || isMissed || this.#hasAlarms(seen, now);
   }
 
   /** Whether a step has alarms to raise, or, after the first look, may find that some are over. */

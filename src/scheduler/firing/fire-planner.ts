@@ -33,17 +33,17 @@ type ZonedFirePlan = FirePlan & { readonly zoneRules: string | null };
  *  schedule whose trigger cannot be read here is left to other schedulers. */
 export class FirePlanner {
   readonly #env: Environment;
-  readonly #isFavourite: (schedule: LookedSchedule) => boolean;
+  readonly #isPreferred: (schedule: LookedSchedule) => boolean;
   readonly #triggers = new TriggerCache();
   readonly #unreadable: UnreadableSchedules;
   readonly #stuck = new StuckSchedules();
   #prepared = new Map<string, Prepared>();
 
-  /** @param isFavourite whether this scheduler stays resident, and can run the schedule's jobs itself */
-  constructor(env: Environment, isFavourite: (schedule: LookedSchedule) => boolean) {
+  /** @param isPreferred whether this scheduler stays resident, and can run the schedule's jobs itself */
+  constructor(env: Environment, isPreferred: (schedule: LookedSchedule) => boolean) {
     this.#env = env;
     this.#unreadable = new UnreadableSchedules(env);
-    this.#isFavourite = isFavourite;
+    this.#isPreferred = isPreferred;
   }
 
   /** The schedules whose triggers can be read here; the same list when that is all of them. */
@@ -115,10 +115,10 @@ export class FirePlanner {
       const { isCut, passed, zoneRules, ...planned } = this.#preparedFires(schedule, now, firesMax);
       const { fires, nextFireTime } = planned;
       const jobs = fires.map((fire): PlannedJob => plannedJob(schedule, fire, this.#env.ids.next(now), now));
-      const isFavourite = this.#isFavourite(schedule);
+      const isPreferred = this.#isPreferred(schedule);
       // A fire time that is due alone is not made up for, however late it is.
       const isCatchUp = schedule.overlap === "queue" && (fires.length > 1 || isCut);
-      const facts = { scheduleId, fence, expected, ...planned, fires: jobs, paused: false, isFavourite };
+      const facts = { scheduleId, fence, expected, ...planned, fires: jobs, paused: false, isPreferred };
       const areNew = nextFireTime !== expected && zoneRules !== (schedule.zoneRules ?? null);
       const single = areNew ? { ...facts, zoneRules } : facts;
       const plan = isCatchUp ? { ...single, isCatchUp } : single;
@@ -186,7 +186,7 @@ export function pausedPlan(schedule: LookedSchedule, error: unknown): PlannedSch
     nextFireTime,
     lastFireTime,
     paused: true,
-    isFavourite: false,
+    isPreferred: false,
     ...(paceUntil === null ? {} : { paceUntil }),
   };
   return { schedule, plan, failure: { error }, isCut: false };

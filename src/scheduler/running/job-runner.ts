@@ -18,8 +18,8 @@ import { type AttemptEnvironment, JobAttempt } from "./job-attempt.ts";
 import { JobLog } from "./job-log.ts";
 import { LagWatch } from "./lag-watch.ts";
 import { parentResults } from "./parent-results.ts";
+import { Quarantine } from "./quarantine.ts";
 import { type EndedAttempt, ReleaseQueue } from "./release-queue.ts";
-import { SuspectLine } from "./suspects.ts";
 import { type Wait, Waits } from "./waits.ts";
 
 export interface RunnerOptions {
@@ -61,7 +61,7 @@ export class JobRunner {
   readonly #executors: readonly (readonly [name: string, executor: JobExecutor])[];
   /** Executors whose capacity is no number, as the log knows. */
   readonly #wrongCapacities = new Set<string>();
-  readonly #suspects: SuspectLine;
+  readonly #quarantine: Quarantine;
   readonly #attemptEnv: AttemptEnvironment;
 
   constructor(options: RunnerOptions) {
@@ -82,7 +82,7 @@ export class JobRunner {
       guard,
       onEnded: (attempt, outcome) => this.#ended(attempt, outcome),
     };
-    this.#suspects = new SuspectLine(options.env.clock, {
+    this.#quarantine = new Quarantine(options.env.clock, {
       announce: (attempt) => this.#announce(attempt),
       run: (attempt) => this.#run(attempt),
     });
@@ -259,7 +259,7 @@ export class JobRunner {
   run(attempts: readonly JobAttempt[]): void {
     for (const attempt of attempts) {
       if (attempt.job.recoveries === 0) this.#run(attempt);
-      else this.#suspects.add(attempt);
+      else this.#quarantine.add(attempt);
     }
     this.#endUnstarted();
   }
@@ -325,12 +325,12 @@ export class JobRunner {
 
   /** Gives back the jobs that wait for their turn to start, because the scheduler begins nothing new. */
   giveBackWaiting(): void {
-    this.#stop(this.#suspects.waiting);
+    this.#stop(this.#quarantine.waiting);
   }
 
   /** Gives back all jobs that have not started, because no step follows that could tell the store of their start. */
   giveBackUnstarted(): void {
-    this.#stop(this.#suspects.unstarted);
+    this.#stop(this.#quarantine.unstarted);
   }
 
   /** Ends all running attempts early. Their handlers may take `graceMs` milliseconds.
@@ -443,7 +443,7 @@ export class JobRunner {
     if (release?.kind === "finish") this.#waits.ended(id);
     if (release !== null) this.#releases.add(attempt, release, error);
     else this.#letGo(attempt);
-    this.#suspects.ended(attempt);
+    this.#quarantine.ended(attempt);
     this.#tellWaiting();
     if (this.#whenIdle.length > 0 && this.isIdle) for (const resolve of this.#whenIdle.splice(0)) resolve();
   }
@@ -471,12 +471,12 @@ export class JobRunner {
   /** The store does not know the attempt as started, so that it must not start. */
   #notStarted(attempt: JobAttempt): void {
     loseLease(attempt);
-    this.#suspects.announced(attempt, false);
+    this.#quarantine.announced(attempt, false);
   }
 
   /** Ends the attempts that were aborted before they started. */
   #endUnstarted(): void {
-    for (const attempt of this.#suspects.flush()) this.#releases.withdrawStart(attempt);
+    for (const attempt of this.#quarantine.flush()) this.#releases.withdrawStart(attempt);
   }
 
   #resolveEnded(): void {
@@ -499,7 +499,7 @@ export class JobRunner {
     const { env } = this.#options;
     const { id: jobId, taskId, scheduleId } = attempt.job;
     if (release.kind === "start") {
-      if (status === "released") this.#suspects.announced(attempt, true);
+      if (status === "released") this.#quarantine.announced(attempt, true);
       else this.#notStarted(attempt);
     } else if (status !== "released") {
       env.logger.warn(`escapement: the outcome of job ${jobId} does not count, because its lease was lost`);

@@ -45,7 +45,7 @@ export class LeaseKeeper {
    *  the meantime is aborted. @throws {StoreUnavailableError} */
   async runOnce(): Promise<void> {
     const { env, runner, peers, settledStepId } = this.#options;
-    const { store, clock, identity, incarnation, leaseMs } = env;
+    const { store, clock, identity, instanceId, leaseMs } = env;
     const now = clock.now();
     const attempts = [...runner.running.values()];
     const jobs = runner.held;
@@ -64,7 +64,7 @@ export class LeaseKeeper {
       } = await store.extendLeases({
         now,
         schedulerId: identity,
-        incarnation,
+        instanceId,
         settledStepId: settledStepId(),
         until,
         jobs,

@@ -43,11 +43,11 @@ export class Peers {
     this.#askedAt = askedAt;
     const peers = new Map<string, Peer>();
     for (const heartbeat of heartbeats) {
-      const { incarnation, at, aliveUntil } = heartbeat;
-      const known = this.#peers.get(incarnation);
+      const { instanceId, at, aliveUntil } = heartbeat;
+      const known = this.#peers.get(instanceId);
       const isSame = known?.heartbeat.at === at;
       if (known !== undefined && isSame && !isAnew) {
-        peers.set(incarnation, known);
+        peers.set(instanceId, known);
         continue;
       }
       const itsLeaseMs = aliveUntil - at;
@@ -56,7 +56,7 @@ export class Peers {
         before + itsLeaseMs,
         Math.ceil(now + periodMs + Math.min(periodMs / 10, HEARTBEAT_SLACK_MS_MAX)),
       );
-      peers.set(incarnation, { heartbeat, liveUntil, deadFrom: now + itsLeaseMs, endedAt: Number.NEGATIVE_INFINITY });
+      peers.set(instanceId, { heartbeat, liveUntil, deadFrom: now + itsLeaseMs, endedAt: Number.NEGATIVE_INFINITY });
       this.#compareClocks(heartbeat, known === undefined || isSame ? Number.NEGATIVE_INFINITY : before, now);
       if (known !== undefined && !isSame) this.#warnOfDuplicate(heartbeat);
     }
@@ -93,9 +93,9 @@ export class Peers {
 
   /** When the leases of schedulers end that are alive, or have died. */
   leaseEnds(now: number): LeaseEnd[] {
-    return [...this.#peers].flatMap(([incarnation, peer]) => {
-      if (peer.liveUntil > now) return [{ incarnation, until: peer.liveUntil }];
-      return isToEnd(peer, now) ? [{ incarnation, until: now }] : [];
+    return [...this.#peers].flatMap(([instanceId, peer]) => {
+      if (peer.liveUntil > now) return [{ instanceId, until: peer.liveUntil }];
+      return isToEnd(peer, now) ? [{ instanceId, until: now }] : [];
     });
   }
 

@@ -8,7 +8,7 @@ import type { StoreInspection, TaskBacklog, TaskPause } from "../../stores/data-
 /** What a look at the store found out; times in epoch milliseconds. */
 export interface StoreFacts {
   readonly inspection: Omit<StoreInspection, "storeNow">;
-  readonly schedulers: readonly Omit<SchedulerRecord, "incarnation">[];
+  readonly schedulers: readonly Omit<SchedulerRecord, "instanceId">[];
   readonly backloggedSchedules: readonly BackloggedSchedule[];
   /** Everything that is paused, by task, then key. */
   readonly pauses: readonly TaskPause[];

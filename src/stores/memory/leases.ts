@@ -63,12 +63,12 @@ export function recoverLost(tables: Tables, { now, leaseEnds = [] }: StepRequest
 /** @param isSpared whether the leases of a step are left alone besides those of the caller */
 export function giveUpLeases(
   tables: Tables,
-  { now, schedulerId, incarnation }: LeaseSurrender,
+  { now, schedulerId, instanceId }: LeaseSurrender,
   isSpared: (stepId: string) => boolean,
 ): RecoveryReport {
   const notes = emptyNotes(now);
   const isLeft = ({ stepId, record }: JobEntry): boolean =>
-    record.acquiredBy === schedulerId && stepId !== null && !stepId.startsWith(incarnation) && !isSpared(stepId);
+    record.acquiredBy === schedulerId && stepId !== null && !stepId.startsWith(instanceId) && !isSpared(stepId);
   for (const entry of tables.queues.leasedWhere(isLeft)) recover(tables, entry, notes, null);
   return { recovered: notes.recovered, ended: notes.ended };
 }
@@ -98,11 +98,11 @@ export function extendLeases(tables: Tables, extension: LeaseExtension): LeaseEx
 /** Gives up leases that steps of this instance made but the extension does not name. Nobody runs their jobs, because a
  *  try of such a step arrived late. */
 function giveUpOrphans({ queues }: Tables, extension: LeaseExtension, extended: ReadonlySet<JobEntry>): void {
-  const { now, schedulerId, incarnation, settledStepId } = extension;
+  const { now, schedulerId, instanceId, settledStepId } = extension;
   if (settledStepId === null) return;
   const isOrphan = (entry: JobEntry): boolean => {
     const { stepId, record } = entry;
-    const isOurs = stepId !== null && stepId <= settledStepId && stepId.startsWith(incarnation);
+    const isOurs = stepId !== null && stepId <= settledStepId && stepId.startsWith(instanceId);
     return isOurs && record.acquiredBy === schedulerId && !extended.has(entry);
   };
   for (const entry of queues.leasedWhere(isOrphan)) {

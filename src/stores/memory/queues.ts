@@ -84,8 +84,8 @@ export class Queues {
   }
 
   /** Moves the ends of the leases of a scheduler's instance whose clock differs. */
-  moveLeaseEnds({ incarnation, until }: LeaseEnd, now: number): void {
-    for (const entry of this.leasedWhere(({ stepId }) => stepId?.startsWith(incarnation) === true)) {
+  moveLeaseEnds({ instanceId, until }: LeaseEnd, now: number): void {
+    for (const entry of this.leasedWhere(({ stepId }) => stepId?.startsWith(instanceId) === true)) {
       if ((entry.record.acquiredUntil ?? 0) > now === until <= now) this.endLeaseAt(entry, until);
     }
   }

@@ -33,7 +33,7 @@ const OPTIONAL = ["concurrencyKey", "expectStartMs", "expectFinishMs", "declarat
 export function lookedAt(
   { record, bytes }: ScheduleEntry,
   nextFireTime: number,
-  favourite: string | null,
+  preferredScheduler: string | null,
 ): LookedSchedule {
   const looked: LookedSchedule = {
     id: record.id,
@@ -55,7 +55,7 @@ export function lookedAt(
     lastFireTime: record.lastFireTime,
     paceUntil: record.paceUntil,
     fence: record.fence,
-    favourite,
+    preferredScheduler,
     bytes,
   };
   return record.zoneRules === undefined ? looked : { ...looked, zoneRules: record.zoneRules };

@@ -5,7 +5,7 @@ import { type SchedulerProfile, type SchedulerRecord, UNKNOWN_PROFILE } from "..
 import type { Heartbeat, LeaseSurrender } from "../data-store.ts";
 import { frozenCopy, type Mutable } from "./copies.ts";
 
-// What a memory store knows of schedulers. An *instance* (`incarnation`) is one run of a scheduler, whose *identity*
+// What a memory store knows of schedulers. An *instance* (`instanceId`) is one run of a scheduler, whose *identity*
 // outlives it. The *uptime* of an identity is the spans in which it was up.
 
 /** An instance, and when it gave its last heartbeat, by its own clock. */
@@ -28,12 +28,12 @@ export class Schedulers {
 
   /** Whether an instance that is alive made a step. */
   hasMade(identity: string, stepId: string, now: number): boolean {
-    return this.#of(identity).some(({ incarnation, aliveUntil }) => aliveUntil > now && stepId.startsWith(incarnation));
+    return this.#of(identity).some(({ instanceId, aliveUntil }) => aliveUntil > now && stepId.startsWith(instanceId));
   }
 
   /** The last heartbeats of all instances but one. */
-  heartbeats(incarnation: string): { heartbeats?: readonly Heartbeat[] } {
-    const others = this.#all.filter((instance) => instance.incarnation !== incarnation).map(heartbeatOf);
+  heartbeats(instanceId: string): { heartbeats?: readonly Heartbeat[] } {
+    const others = this.#all.filter((instance) => instance.instanceId !== instanceId).map(heartbeatOf);
     if (others.length === 0) return {};
     return { heartbeats: others.sort((a, b) => b.aliveUntil - a.aliveUntil).slice(0, HEARTBEATS_MAX) };
   }
@@ -41,31 +41,31 @@ export class Schedulers {
   alive(now: number): SchedulerRecord[] {
     return this.#all
       .filter(({ aliveUntil }) => aliveUntil > now)
-      .sort((a, b) => compareTexts(a.identity, b.identity) || compareTexts(a.incarnation, b.incarnation))
+      .sort((a, b) => compareTexts(a.identity, b.identity) || compareTexts(a.instanceId, b.instanceId))
       .map(({ at: _, ...instance }) => instance);
   }
 
   /** Notes a heartbeat, or a sign-off (`aliveUntil` is not later than `now`). Null changes nothing. */
   beat(sign: Omit<LeaseSurrender, "profile"> & { readonly profile?: SchedulerProfile | undefined }): void {
-    const { schedulerId: identity, incarnation, aliveUntil, now, profile = UNKNOWN_PROFILE } = sign;
+    const { schedulerId: identity, instanceId, aliveUntil, now, profile = UNKNOWN_PROFILE } = sign;
     if (aliveUntil === null) return;
-    const instance = frozenCopy({ ...profile, identity, incarnation, aliveUntil, at: now });
-    if (aliveUntil <= now) this.#remove(identity, incarnation);
-    else this.#byIdentity.set(identity, (this.#byIdentity.get(identity) ?? new Map()).set(incarnation, instance));
+    const instance = frozenCopy({ ...profile, identity, instanceId, aliveUntil, at: now });
+    if (aliveUntil <= now) this.#remove(identity, instanceId);
+    else this.#byIdentity.set(identity, (this.#byIdentity.get(identity) ?? new Map()).set(instanceId, instance));
     const until = Math.max(now, ...this.#of(identity).map((one) => one.aliveUntil));
     this.#uptime?.extend(instance, now, until);
   }
 
   /** Forgets the other instances of the identity. */
-  forgetOthers({ schedulerId, incarnation }: Pick<LeaseSurrender, "schedulerId" | "incarnation">): void {
+  forgetOthers({ schedulerId, instanceId }: Pick<LeaseSurrender, "schedulerId" | "instanceId">): void {
     for (const other of this.#of(schedulerId)) {
-      if (other.incarnation !== incarnation) this.#remove(schedulerId, other.incarnation);
+      if (other.instanceId !== instanceId) this.#remove(schedulerId, other.instanceId);
     }
   }
 
   cleanup(now: number): void {
-    for (const { identity, incarnation, aliveUntil, isResident } of this.#all) {
-      if (aliveUntil <= now - (isResident ? DEAD_SCHEDULER_MS : 0)) this.#remove(identity, incarnation);
+    for (const { identity, instanceId, aliveUntil, isResident } of this.#all) {
+      if (aliveUntil <= now - (isResident ? DEAD_SCHEDULER_MS : 0)) this.#remove(identity, instanceId);
     }
   }
 
@@ -77,15 +77,15 @@ export class Schedulers {
     return [...(this.#byIdentity.get(identity)?.values() ?? [])];
   }
 
-  #remove(identity: string, incarnation: string): void {
+  #remove(identity: string, instanceId: string): void {
     const instances = this.#byIdentity.get(identity);
-    instances?.delete(incarnation);
+    instances?.delete(instanceId);
     if (instances?.size === 0) this.#byIdentity.delete(identity);
   }
 }
 
-function heartbeatOf({ identity, incarnation, isResident, at, aliveUntil }: Instance): Heartbeat {
-  return { identity, incarnation, isResident, at, aliveUntil };
+function heartbeatOf({ identity, instanceId, isResident, at, aliveUntil }: Instance): Heartbeat {
+  return { identity, instanceId, isResident, at, aliveUntil };
 }
 
 /** When the schedulers of a memory store were up. */

@@ -259,7 +259,7 @@ export class Schedules {
     record.paused = plan.paused;
     record.fence = fence + 1;
     if (plan.zoneRules !== undefined) this.#setZoneRules(record, plan.zoneRules);
-    entry.preferred = plan.isFavourite ? schedulerId : null;
+    entry.preferred = plan.isPreferred ? schedulerId : null;
     entry.stepId = stepId;
     entry.overlap = null;
     this.#file(entry);

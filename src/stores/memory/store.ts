@@ -268,7 +268,7 @@ export class MemoryDataStore implements contract.DataStore {
     this.#schedulers.beat(extension);
     const report = extendLeases(this.#tables, extension);
     if (extension.aliveUntil === null) return report;
-    return { ...report, ...this.#schedulers.heartbeats(extension.incarnation) };
+    return { ...report, ...this.#schedulers.heartbeats(extension.instanceId) };
   }
 
   async giveUpLeases(surrender: contract.LeaseSurrender): Promise<contract.LeaseSurrenderReport> {
@@ -277,7 +277,7 @@ export class MemoryDataStore implements contract.DataStore {
     this.#schedulers.beat(surrender);
     const isSpared = (stepId: string): boolean => this.#schedulers.hasMade(schedulerId, stepId, now);
     const report = giveUpLeases(this.#tables, surrender, isSpared);
-    return { ...report, ...this.#schedulers.heartbeats(surrender.incarnation) };
+    return { ...report, ...this.#schedulers.heartbeats(surrender.instanceId) };
   }
 
   async getSchedulers(now: number): Promise<SchedulerRecord[]> {

@@ -102,8 +102,8 @@ export const chainCases: readonly DataStoreCase[] = [
       const store = await open();
       const parent = await leasedJob(store, { id: "parent" });
       await store.addJobs([childOf(["parent"], { idempotencyKey: "key" })]);
-      const rival = childOf(["parent", "nobody"], { id: "rival", idempotencyKey: "key" });
-      const [addition] = await store.addJobs([rival]);
+      const other = childOf(["parent", "nobody"], { id: "other", idempotencyKey: "key" });
+      const [addition] = await store.addJobs([other]);
       equal([addition?.isNew, addition?.job.id, addition?.job.heldBy], [false, "child", "parents"], "the answer");
       equal(settledBy(await release(store, [finish(parent)])).promoted, ["child"], "what was promoted");
     },

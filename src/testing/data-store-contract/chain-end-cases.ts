@@ -183,7 +183,7 @@ export const chainEndCases: readonly DataStoreCase[] = [
       await leasedJob(store, { id: "left", maxRecoveries: 0 }, { by: "x", now: T0 + 60_000 });
       await store.addJobs([childOf(["left"], { id: "d" })]);
       const now = T0 + 60_000;
-      const { ended } = await store.giveUpLeases({ now, schedulerId: "x", incarnation: "x 2#", aliveUntil: null });
+      const { ended } = await store.giveUpLeases({ now, schedulerId: "x", instanceId: "x 2#", aliveUntil: null });
       equal(
         ended.map(({ jobId, outcome }) => [jobId, outcome]),
         [

@@ -36,8 +36,8 @@ export async function putBack(
   } else if (how === "loss") {
     await step(store, { by: "b", now: now + LEASE_MS, recover: true, jobs: null });
   } else {
-    const incarnation = "scheduler-a 1#";
-    const extension = { schedulerId: "scheduler-a", incarnation, settledStepId: `${incarnation}~`, jobs: [] };
+    const instanceId = "scheduler-a 1#";
+    const extension = { schedulerId: "scheduler-a", instanceId, settledStepId: `${instanceId}~`, jobs: [] };
     await store.extendLeases({ ...extension, now, until: now + LEASE_MS, aliveUntil: null });
   }
 }

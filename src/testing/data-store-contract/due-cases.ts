@@ -15,7 +15,7 @@ function seen(record: ScheduleRecord): object {
     version: _version,
     ...schedule
   } = record;
-  return { ...schedule, favourite: null, bytes: 0 };
+  return { ...schedule, preferredScheduler: null, bytes: 0 };
 }
 
 function withoutBytes(due: readonly LookedSchedule[]): object[] {

@@ -265,8 +265,8 @@ export const flowKeyCases: readonly DataStoreCase[] = [
       await putTask(store, { maxRunningPerKey: 1 });
       await store.addJobs(PAIR);
       await take(store);
-      const incarnation = "scheduler-a 2#";
-      await store.giveUpLeases({ now: T0, schedulerId: "scheduler-a", incarnation, aliveUntil: null });
+      const instanceId = "scheduler-a 2#";
+      await store.giveUpLeases({ now: T0, schedulerId: "scheduler-a", instanceId, aliveUntil: null });
       equal((await look(store)).hasReady, true, "whether a look finds a job after the start");
       equal(await takenIds(store), ["first"], "the job that was given up");
       await extend(store, []);

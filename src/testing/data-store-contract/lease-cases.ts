@@ -25,7 +25,7 @@ const LOST_JOB = { jobId: "job", taskId: "task", scheduleId: null, attempt: 1 };
 
 /** The request of a scheduler that has just started. */
 function surrender(fields: Partial<LeaseSurrender> = {}): LeaseSurrender {
-  return { now: T0, schedulerId: "scheduler-a", incarnation: "just started", aliveUntil: null, ...fields };
+  return { now: T0, schedulerId: "scheduler-a", instanceId: "just started", aliveUntil: null, ...fields };
 }
 
 export const leaseCases: readonly DataStoreCase[] = [
@@ -43,7 +43,7 @@ export const leaseCases: readonly DataStoreCase[] = [
         { jobId: "job-00001", fence: 2 },
         { jobId: "unknown", fence: 1 },
       ];
-      const report = await extend(store, named, { incarnation: "another" });
+      const report = await extend(store, named, { instanceId: "another" });
       equal(report, { lost: ["job-00002", "job-00001", "unknown"], cancelRequested: [] }, "the answer");
       equal((await store.getJob("job-00000"))?.acquiredUntil, T0 + 90_000, "the extended lease");
       equal((await store.getJob("job-00001"))?.acquiredUntil, LATE, "the other lease");
@@ -76,7 +76,7 @@ export const leaseCases: readonly DataStoreCase[] = [
       const store = await open();
       await store.addJobs(makeJobs(2));
       await take(store);
-      const lateExtension = { now: LATE, until: LATE + 1000, incarnation: "another" };
+      const lateExtension = { now: LATE, until: LATE + 1000, instanceId: "another" };
       const first = await extend(store, [{ jobId: "job-00000", fence: 1 }], lateExtension);
       equal(first, { lost: [], cancelRequested: [] }, "nobody took it");
       const { acquired } = await take(store, { by: "b", now: LATE + 6 });
@@ -162,14 +162,14 @@ export const leaseCases: readonly DataStoreCase[] = [
     },
   },
   {
-    name: "leases: giving up spares what this very incarnation leased, so that a try that arrives late takes nothing",
+    name: "leases: giving up spares what this very instanceId leased, so that a try that arrives late takes nothing",
     rules: ["L8"],
     async run({ open }) {
       const store = await open();
       await store.addJobs(makeJobs(3));
       await take(store, { limit: 1, stepId: "dead#1" });
       await take(store, { limit: 1, stepId: "alive#1" });
-      const { recovered } = await store.giveUpLeases(surrender({ incarnation: "alive#" }));
+      const { recovered } = await store.giveUpLeases(surrender({ instanceId: "alive#" }));
       equal(
         recovered.map(({ jobId }) => jobId),
         ["job-00000"],
@@ -202,21 +202,21 @@ export const leaseCases: readonly DataStoreCase[] = [
       const store = await open();
       await store.addJobs(makeJobs(3));
       const runs = [
-        { incarnation: "dead#", aliveUntil: T0 + 9 },
-        { incarnation: "alive#", aliveUntil: T0 + 10 },
+        { instanceId: "dead#", aliveUntil: T0 + 9 },
+        { instanceId: "alive#", aliveUntil: T0 + 10 },
       ];
-      for (const { incarnation, aliveUntil } of runs) {
-        await extend(store, [], { incarnation, aliveUntil });
-        await take(store, { limit: 1, stepId: `${incarnation}1` });
+      for (const { instanceId, aliveUntil } of runs) {
+        await extend(store, [], { instanceId, aliveUntil });
+        await take(store, { limit: 1, stepId: `${instanceId}1` });
       }
-      await extend(store, [], { schedulerId: "b", incarnation: "silent#", aliveUntil: T0 + 90_000 });
+      await extend(store, [], { schedulerId: "b", instanceId: "silent#", aliveUntil: T0 + 90_000 });
       await take(store, { limit: 1, stepId: "silent#1" });
       const early = await store.giveUpLeases(surrender({ now: T0 + 8 }));
       equal(jobIdsOf(early.recovered), ["job-00002"], "of a run that never said that it is alive");
       const late = await store.giveUpLeases(surrender({ now: T0 + 9 }));
       equal(jobIdsOf(late.recovered), ["job-00000"], "of a run that does not say so any more");
       equal((await store.getJob("job-00001"))?.acquiredBy, "scheduler-a", "the job of the one that is alive");
-      await extend(store, [], { now: T0 + 9, incarnation: "alive#", settledStepId: null, aliveUntil: T0 + 9 });
+      await extend(store, [], { now: T0 + 9, instanceId: "alive#", settledStepId: null, aliveUntil: T0 + 9 });
       const last = await store.giveUpLeases(surrender({ now: T0 + 9 }));
       equal(jobIdsOf(last.recovered), ["job-00001"], "when that one has said that it stops");
     },
@@ -228,7 +228,7 @@ export const leaseCases: readonly DataStoreCase[] = [
       const store = await open();
       await store.addJobs(makeJobs(1));
       const profile = { role: "worker", isResident: false, tasks: ["task"], executors: ["inline"] } as const;
-      await take(store, { stepId: "tick#1", sign: { incarnation: "tick#", aliveUntil: T0 + 5, profile } });
+      await take(store, { stepId: "tick#1", sign: { instanceId: "tick#", aliveUntil: T0 + 5, profile } });
       equal((await store.giveUpLeases(surrender({ now: T0 + 4 }))).recovered, [], "while it is");
       equal(jobIdsOf((await store.giveUpLeases(surrender({ now: T0 + 5 }))).recovered), ["job-00000"], "after that");
     },
@@ -239,7 +239,7 @@ export const leaseCases: readonly DataStoreCase[] = [
     async run({ open }) {
       const store = await open();
       await store.addJobs(makeJobs(2));
-      await extend(store, [], { incarnation: "other#", aliveUntil: T0 + 90_000 });
+      await extend(store, [], { instanceId: "other#", aliveUntil: T0 + 90_000 });
       await take(store, { limit: 1, stepId: "other#1" });
       await take(store, { limit: 1, by: "b" });
       const report = await store.giveUpLeases(surrender({ now: T0 + 1, isAlone: true }));
@@ -254,17 +254,17 @@ export const leaseCases: readonly DataStoreCase[] = [
     async run({ open }) {
       const store = await open();
       const tick = { role: "both", isResident: false, tasks: [], executors: [] } as const;
-      await extend(store, [], { incarnation: "b#", now: T0 + 2, aliveUntil: T0 + 5 });
-      await extend(store, [], { incarnation: "c#", aliveUntil: T0 + 6, profile: tick });
-      await extend(store, [], { schedulerId: "other", incarnation: "d#", now: T0 - 90, aliveUntil: T0 - 60 });
-      await extend(store, [], { schedulerId: "other", incarnation: "e#", aliveUntil: T0 + 60 });
-      await extend(store, [], { schedulerId: "other", incarnation: "e#", now: T0 + 1, aliveUntil: T0 + 1 });
-      const mine = { incarnation: "a#", aliveUntil: T0 + 9 };
+      await extend(store, [], { instanceId: "b#", now: T0 + 2, aliveUntil: T0 + 5 });
+      await extend(store, [], { instanceId: "c#", aliveUntil: T0 + 6, profile: tick });
+      await extend(store, [], { schedulerId: "other", instanceId: "d#", now: T0 - 90, aliveUntil: T0 - 60 });
+      await extend(store, [], { schedulerId: "other", instanceId: "e#", aliveUntil: T0 + 60 });
+      await extend(store, [], { schedulerId: "other", instanceId: "e#", now: T0 + 1, aliveUntil: T0 + 1 });
+      const mine = { instanceId: "a#", aliveUntil: T0 + 9 };
       const heartbeats = [
-        { identity: "scheduler-a", incarnation: "c#", isResident: false, at: T0, aliveUntil: T0 + 6 },
-        { identity: "scheduler-a", incarnation: "b#", isResident: true, at: T0 + 2, aliveUntil: T0 + 5 },
+        { identity: "scheduler-a", instanceId: "c#", isResident: false, at: T0, aliveUntil: T0 + 6 },
+        { identity: "scheduler-a", instanceId: "b#", isResident: true, at: T0 + 2, aliveUntil: T0 + 5 },
         // By its own clock, which is behind. The other one has signed off.
-        { identity: "other", incarnation: "d#", isResident: true, at: T0 - 90, aliveUntil: T0 - 60 },
+        { identity: "other", instanceId: "d#", isResident: true, at: T0 - 90, aliveUntil: T0 - 60 },
       ];
       equal(await extend(store, [], mine), { lost: [], cancelRequested: [], heartbeats }, "one that extends");
       equal(
@@ -287,15 +287,15 @@ export const leaseCases: readonly DataStoreCase[] = [
       equal(await store.getSchedulers(T0), [], "nobody");
       const worker = { role: "worker", isResident: true, tasks: ["a", "b"], executors: ["inline"] } as const;
       const tick = { role: "both", isResident: false, tasks: ["a"], executors: ["inline", "x"] } as const;
-      await store.giveUpLeases(surrender({ schedulerId: "z", incarnation: "1", aliveUntil: T0 + 9, profile: worker }));
-      await store.giveUpLeases(surrender({ schedulerId: "a", incarnation: "2", aliveUntil: T0 + 5 }));
-      await extend(store, [], { schedulerId: "a", incarnation: "2", aliveUntil: T0 + 9, profile: tick });
-      await extend(store, [], { schedulerId: "a", incarnation: "1", aliveUntil: T0 + 5 });
+      await store.giveUpLeases(surrender({ schedulerId: "z", instanceId: "1", aliveUntil: T0 + 9, profile: worker }));
+      await store.giveUpLeases(surrender({ schedulerId: "a", instanceId: "2", aliveUntil: T0 + 5 }));
+      await extend(store, [], { schedulerId: "a", instanceId: "2", aliveUntil: T0 + 9, profile: tick });
+      await extend(store, [], { schedulerId: "a", instanceId: "1", aliveUntil: T0 + 5 });
       const unknown = { role: "both", isResident: true, tasks: [], executors: [] } as const;
-      const first = { identity: "a", incarnation: "1", aliveUntil: T0 + 5, ...unknown };
+      const first = { identity: "a", instanceId: "1", aliveUntil: T0 + 5, ...unknown };
       const others = [
-        { identity: "a", incarnation: "2", aliveUntil: T0 + 9, ...tick },
-        { identity: "z", incarnation: "1", aliveUntil: T0 + 9, ...worker },
+        { identity: "a", instanceId: "2", aliveUntil: T0 + 9, ...tick },
+        { identity: "z", instanceId: "1", aliveUntil: T0 + 9, ...worker },
       ];
       equal(await store.getSchedulers(T0 + 4), [first, ...others], "all");
       equal(await store.getSchedulers(T0 + 5), others, "when one is not alive any more");

@@ -134,7 +134,7 @@ export const ledgerCases: readonly DataStoreCase[] = [
   }),
   ledgerCase(["H1"], "ledger: a job that a dead process left may be its last", async (store, ledger) => {
     const job = await runningJob(store, { maxRecoveries: 0 });
-    const surrender = { schedulerId: "scheduler-a", incarnation: "scheduler-a 2#", aliveUntil: null, isAlone: true };
+    const surrender = { schedulerId: "scheduler-a", instanceId: "scheduler-a 2#", aliveUntil: null, isAlone: true };
     await store.giveUpLeases({ now: T0 + 2009, ...surrender });
     const facts = { outcome: "abandoned", startedAt: null, finishedAt: T0 + 2009 } as const;
     equal(await entriesOf(ledger), [runOf(job, facts)], "the entries");

@@ -178,12 +178,12 @@ export interface StepFields extends ViewFields, Partial<Omit<StepRequest, keyof 
 
 let steps = 0;
 
-/** The id of the next step of a scheduler, which has only one incarnation. Compared as text, the ids grow. */
+/** The id of the next step of a scheduler, which has only one instance. Compared as text, the ids grow. */
 function newStepId(by = "scheduler-a"): string {
-  return `${incarnationOf(by)}${String(++steps).padStart(9, "0")}`;
+  return `${instanceIdOf(by)}${String(++steps).padStart(9, "0")}`;
 }
 
-function incarnationOf(by = "scheduler-a"): string {
+function instanceIdOf(by = "scheduler-a"): string {
   return `${by} 1#`;
 }
 
@@ -259,9 +259,9 @@ export function extend(
   return store.extendLeases({
     now: T0,
     schedulerId,
-    incarnation: incarnationOf(schedulerId),
+    instanceId: instanceIdOf(schedulerId),
     // Greater than the ids of all steps, as text.
-    settledStepId: `${incarnationOf(schedulerId)}~`,
+    settledStepId: `${instanceIdOf(schedulerId)}~`,
     until: T0 + 90_000,
     jobs,
     aliveUntil: null,
@@ -299,7 +299,7 @@ export function planOf(
     nextFireTime: expected + 1000,
     lastFireTime: expected,
     paused: false,
-    isFavourite: true,
+    isPreferred: true,
     ...fields,
   };
 }

@@ -240,7 +240,7 @@ export const missedStartCases: readonly DataStoreCase[] = [
       const { additions } = await step(store, { now: MISSED + 1, jobs: null, additions: [third] });
       equal([additions[0]?.isNew, additions[0]?.job.id], [true, "of a step"], "an addition of a step");
       const [last] = await store.addJobs([makeJob({ ...key, id: "last", createdAt: MISSED + 2 })]);
-      equal([last?.isNew, last?.job.id], [false, "of a step"], "an addition that has a rival");
+      equal([last?.isNew, last?.job.id], [false, "of a step"], "an addition that has an existing job");
       equal((await store.getJob("hurried"))?.idempotencyKey, "key", "the key of the one that missed its start");
       equal(await missedIds(store, { now: MISSED + 1 }), ["alone", "hurried"], "what ends");
       equal((await store.getJobResult("hurried", MISSED))?.job?.idempotencyKey, "key", "the key that its result keeps");

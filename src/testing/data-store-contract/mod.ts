@@ -12,7 +12,6 @@ import { debounceHeldCases } from "./debounce-held-cases.ts";
 import { debounceRepetitionCases } from "./debounce-repetition-cases.ts";
 import { declarationCases } from "./declaration-cases.ts";
 import { dueCases } from "./due-cases.ts";
-import { favouriteCases } from "./favourite-cases.ts";
 import { flowFairCases } from "./flow-fair-cases.ts";
 import { flowKeyCases } from "./flow-key-cases.ts";
 import { flowLimitCases } from "./flow-limit-cases.ts";
@@ -40,6 +39,7 @@ import { paceCases } from "./pace-cases.ts";
 import { planCases } from "./plan-cases.ts";
 import { planRaceCases } from "./plan-race-cases.ts";
 import { planRepetitionCases } from "./plan-repetition-cases.ts";
+import { preferredSchedulerCases } from "./preferred-scheduler-cases.ts";
 import { recordCases } from "./record-cases.ts";
 import { recoveryCases } from "./recovery-cases.ts";
 import { releaseCases } from "./release-cases.ts";
@@ -74,7 +74,7 @@ export const dataStoreContract: readonly DataStoreCase[] = Object.freeze([
   ...scheduleCases,
   ...declarationCases,
   ...dueCases,
-  ...favouriteCases,
+  ...preferredSchedulerCases,
   ...lookCases,
   ...planCases,
   ...planRaceCases,

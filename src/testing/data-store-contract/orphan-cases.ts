@@ -20,7 +20,7 @@ const LATE = T0 + LEASE_MS;
 
 export const orphanCases: readonly DataStoreCase[] = [
   {
-    name: "orphans: leases of a step of this incarnation that run nowhere are given up, and count as no recovery",
+    name: "orphans: leases of a step of this instanceId that run nowhere are given up, and count as no recovery",
     rules: ["L6"],
     async run({ open }) {
       const store = await open();
@@ -58,7 +58,7 @@ export const orphanCases: readonly DataStoreCase[] = [
     },
   },
   {
-    name: "orphans: leases of steps under way, of another incarnation, and of others are left alone",
+    name: "orphans: leases of steps under way, of another instanceId, and of others are left alone",
     rules: ["L6"],
     async run({ open }) {
       const store = await open();
@@ -67,7 +67,7 @@ export const orphanCases: readonly DataStoreCase[] = [
       await take(store, { limit: 1, stepId: "before#7" });
       await take(store, { limit: 1, stepId: "now#7", by: "b" });
       await take(store, { limit: 1, stepId: "now#8" });
-      await extend(store, [], { incarnation: "now#", settledStepId: "now#8" });
+      await extend(store, [], { instanceId: "now#", settledStepId: "now#8" });
       const jobs = await store.getJobs({ limit: 10, cursor: null });
       equal(
         jobs.items.map(({ id, acquiredBy }) => [id, acquiredBy]),

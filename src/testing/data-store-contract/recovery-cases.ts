@@ -126,10 +126,10 @@ export const recoveryCases: readonly DataStoreCase[] = [
       await take(store, { by: "c", stepId: "c#1", limit: 1 });
       await take(store, { by: "b", stepId: "b#2", limit: 1, until: LATE + 500 });
       await store.addJobs([makeJob({ id: "ready" })]);
-      const alive = { incarnation: "b#", until: LATE + 100 };
+      const alive = { instanceId: "b#", until: LATE + 100 };
       const blind = await step(store, { now: LATE, queues: [], leaseEnds: [alive] });
       equal([blind.recovered, blind.leaseEndsAt], [[], LATE], "without recovery");
-      const report = await take(store, { now: LATE, leaseEnds: [{ incarnation: "x#", until: LATE + 100 }, alive] });
+      const report = await take(store, { now: LATE, leaseEnds: [{ instanceId: "x#", until: LATE + 100 }, alive] });
       const lost = report.recovered.map(({ jobId }) => jobId);
       equal([lost, report.leaseEndsAt], [["job-00001"], LATE + 100], "the other one's are lost");
       equal(idsOf(report.acquired), ["job-00001"], "there is room for one");
@@ -157,7 +157,7 @@ export const recoveryCases: readonly DataStoreCase[] = [
       await take(store, { by: "c", stepId: "c#1", limit: 1 });
       await store.cancelJob("job-00000", T0);
       await take(store, { by: "b", stepId: "b#2", limit: 1, until: LATE + 86_400_000 });
-      const leaseEnds = [{ incarnation: "b#", until: T0 + 5 }];
+      const leaseEnds = [{ instanceId: "b#", until: T0 + 5 }];
       const { recovered, ended, leaseEndsAt } = await take(store, { now: T0 + 5, limit: 0, leaseEnds });
       const lost = [recovered.map(({ jobId }) => jobId), ended.map(({ jobId, outcome }) => [jobId, outcome])];
       equal(lost, [["job-00002"], [["job-00000", "cancelled"]]], "its jobs");
@@ -171,8 +171,8 @@ export const recoveryCases: readonly DataStoreCase[] = [
       const store = await open();
       await leasedJob(store, {}, { by: "b", stepId: "b#1" });
       await store.cancelJob("job", T0);
-      await extend(store, [], { schedulerId: "b", incarnation: "b#", settledStepId: "b#1", now: T0 + 5 });
-      const leaseEnds = [{ incarnation: "b#", until: LATE }];
+      await extend(store, [], { schedulerId: "b", instanceId: "b#", settledStepId: "b#1", now: T0 + 5 });
+      const leaseEnds = [{ instanceId: "b#", until: LATE }];
       const { ended } = await take(store, { now: T0 + 5, leaseEnds });
       equal(
         ended.map(({ jobId, outcome }) => [jobId, outcome]),

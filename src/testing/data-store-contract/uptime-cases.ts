@@ -17,13 +17,13 @@ async function sign(
   aliveUntil: number,
   { run = 1, profile = PROFILE, by = "scheduler-a" } = {},
 ): Promise<void> {
-  await extend(store, [], { now, aliveUntil, profile, schedulerId: by, incarnation: `${by} ${run}#` });
+  await extend(store, [], { now, aliveUntil, profile, schedulerId: by, instanceId: `${by} ${run}#` });
 }
 
 /** A tick, which is alive for a minute. */
 async function tick(store: DataStore, now: number, by = "scheduler-a"): Promise<void> {
   const profile = { ...PROFILE, isResident: false };
-  const sign: SignOfLife = { incarnation: `${by} 1#`, aliveUntil: now + MINUTE_MS, profile };
+  const sign: SignOfLife = { instanceId: `${by} 1#`, aliveUntil: now + MINUTE_MS, profile };
   await step(store, { now, by, jobs: null, sign });
 }
 
@@ -100,7 +100,7 @@ export const uptimeCases: readonly DataStoreCase[] = [
     equal(await uptimesOf(ledger), [uptimeOf(T0, T0 + 1010, last)], "the uptimes");
   }),
   ledgerCase(["H21"], "uptimes: a scheduler that starts is alive, where it takes over", async (store, ledger) => {
-    const surrender = { schedulerId: "scheduler-a", incarnation: "scheduler-a 1#", profile: PROFILE };
+    const surrender = { schedulerId: "scheduler-a", instanceId: "scheduler-a 1#", profile: PROFILE };
     await store.giveUpLeases({ ...surrender, now: T0, aliveUntil: T0 + 1000 });
     equal(await uptimesOf(ledger), [uptimeOf(T0, T0 + 1000)], "the uptimes");
   }),

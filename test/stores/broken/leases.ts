@@ -119,29 +119,29 @@ class ExtendsAnything extends MemoryDataStore {
 /** Extends what it was told of, and leaves leases that run nowhere alone. */
 class KeepsOrphans extends MemoryDataStore {
   override extendLeases(extension: contract.LeaseExtension): Promise<contract.LeaseExtensionReport> {
-    return super.extendLeases({ ...extension, incarnation: "nobody's" });
+    return super.extendLeases({ ...extension, instanceId: "nobody's" });
   }
 }
 
 /** Gives up what a step leased whose answer is still under way. */
 class ForgetsStepsUnderWay extends MemoryDataStore {
   override extendLeases(extension: contract.LeaseExtension): Promise<contract.LeaseExtensionReport> {
-    return super.extendLeases({ ...extension, settledStepId: `${extension.incarnation}~` });
+    return super.extendLeases({ ...extension, settledStepId: `${extension.instanceId}~` });
   }
 }
 
-/** Gives up the leases of every incarnation of an identity when it extends those of one. */
-class MixesIncarnations extends MemoryDataStore {
+/** Gives up the leases of every instance of an identity when it extends those of one. */
+class MixesInstances extends MemoryDataStore {
   override extendLeases(extension: contract.LeaseExtension): Promise<contract.LeaseExtensionReport> {
-    return super.extendLeases({ ...extension, incarnation: "" });
+    return super.extendLeases({ ...extension, instanceId: "" });
   }
 }
 
 /** Takes an orphan for a job that was lost with its process. */
 class CountsOrphansAsLost extends MemoryDataStore {
   override async extendLeases(extension: contract.LeaseExtension): Promise<contract.LeaseExtensionReport> {
-    const report = await super.extendLeases({ ...extension, incarnation: "nobody's" });
-    if (extension.jobs.length < 2) await super.giveUpLeases({ ...extension, incarnation: "nobody's" });
+    const report = await super.extendLeases({ ...extension, instanceId: "nobody's" });
+    if (extension.jobs.length < 2) await super.giveUpLeases({ ...extension, instanceId: "nobody's" });
     return report;
   }
 }
@@ -149,7 +149,7 @@ class CountsOrphansAsLost extends MemoryDataStore {
 /** Gives up what a scheduler has just leased, when its surrender arrives late. */
 class SurrendersEverything extends MemoryDataStore {
   override giveUpLeases(surrender: contract.LeaseSurrender): Promise<contract.RecoveryReport> {
-    return super.giveUpLeases({ ...surrender, incarnation: "nobody's" });
+    return super.giveUpLeases({ ...surrender, instanceId: "nobody's" });
   }
 }
 
@@ -209,5 +209,5 @@ export const brokenLeases: readonly BrokenStore[] = [
   ...caughtBy("limits", LeaksSlots, ReleasesLast),
   ...caughtBy("recovery", NeverRecovers, RecoversUnasked, OvertakesTheLost, CountsEveryLoss),
   ...caughtBy("leases", ExtendsAnything, SurrendersEverything, NeverSurrenders, TakesFromTheLiving),
-  ...caughtBy("orphans", KeepsOrphans, ForgetsStepsUnderWay, MixesIncarnations, CountsOrphansAsLost),
+  ...caughtBy("orphans", KeepsOrphans, ForgetsStepsUnderWay, MixesInstances, CountsOrphansAsLost),
 ];

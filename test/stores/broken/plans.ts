@@ -181,11 +181,11 @@ class RewritesPayloads extends ChangesJobs {
   }
 }
 
-/** Knows nobody's favourites. */
-class ForgetsFavourites extends MemoryDataStore {
+/** Knows nobody's preferred schedulers. */
+class ForgetsPreferred extends MemoryDataStore {
   override async look(request: contract.LookRequest): Promise<contract.LookReport> {
     const report = await super.look(request);
-    return { ...report, due: report.due.map((schedule) => ({ ...schedule, favourite: null })) };
+    return { ...report, due: report.due.map((schedule) => ({ ...schedule, preferredScheduler: null })) };
   }
 }
 
@@ -196,10 +196,10 @@ class WaitsForTheDead extends MemoryDataStore {
   }
 }
 
-/** Takes whoever commits for the favourite. */
+/** Takes whoever commits for the preferred scheduler. */
 class FavoursEverybody extends ChangesPlans {
   override async changed(plan: contract.SchedulePlan): Promise<contract.SchedulePlan> {
-    return { ...plan, isFavourite: true };
+    return { ...plan, isPreferred: true };
   }
 }
 
@@ -215,5 +215,5 @@ export const brokenPlans: readonly BrokenStore[] = [
   ...caughtBy("plans", DoublesFireTimes, NeverPauses, ForgetsJitter, AddsWithoutCommit, TakesPlansOneByOne),
   ...caughtBy("plans", TakesAllPlansOrNone, BeginsFencesAnew, KeepsFences),
   ...caughtBy("plans", DropsNulls, InventsPayloads, RewritesPayloads),
-  ...caughtBy("favourites", ForgetsFavourites, WaitsForTheDead, FavoursEverybody, TakesSilenceForDeath),
+  ...caughtBy("preferred schedulers", ForgetsPreferred, WaitsForTheDead, FavoursEverybody, TakesSilenceForDeath),
 ];

@@ -155,7 +155,7 @@ class LeasesBeyondTheLimit extends MemoryDataStore {
 class RecoversAgain extends MemoryDataStore {
   override async step(request: Step): Promise<Report> {
     if (!request.isRepetition || !request.recover) return super.step(request);
-    const again = await this.giveUpLeases({ ...request, incarnation: "nobody's", aliveUntil: null });
+    const again = await this.giveUpLeases({ ...request, instanceId: "nobody's", aliveUntil: null });
     return { ...(await super.step(request)), ...again };
   }
 }

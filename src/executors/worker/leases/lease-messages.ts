@@ -11,7 +11,7 @@ export interface LeaseThreadData {
   /** The URL of the module with `createDataStore`. */
   readonly module: string;
   readonly identity: string;
-  readonly incarnation: string;
+  readonly instanceId: string;
   readonly leaseMs: number;
   readonly maxBlockedMs: number;
   /** The scheduler's time, in epoch milliseconds. */

@@ -11,7 +11,7 @@ const WARNINGS_APART_MS = 60_000;
 export interface PulseOptions {
   readonly store: LeaseStore;
   readonly identity: string;
-  readonly incarnation: string;
+  readonly instanceId: string;
   readonly leaseMs: number;
   readonly maxBlockedMs: number;
   /** Milliseconds since some fixed instant, by a clock that nobody sets. */
@@ -67,7 +67,7 @@ export class LeasePulse {
   }
 
   async #extend(table: LeaseTable, leases: readonly TableLease[], profile: SchedulerProfile): Promise<void> {
-    const { store, identity, incarnation, leaseMs, elapsed, warn } = this.#options;
+    const { store, identity, instanceId, leaseMs, elapsed, warn } = this.#options;
     const startedAt = elapsed();
     const now = Math.round(table.now + startedAt - this.#beatAt);
     const until = now + leaseMs;
@@ -75,7 +75,7 @@ export class LeasePulse {
       const { lost } = await store.extendLeases({
         now,
         schedulerId: identity,
-        incarnation,
+        instanceId,
         // Leases of which the scheduler has not heard yet are not given up.
         settledStepId: null,
         until,

@@ -37,11 +37,11 @@ function isLeaseStore(value: unknown): value is LeaseStore {
  *  @throws {StoreUnavailableError} */
 export async function openFor(
   store: LeaseStore,
-  { identity, incarnation, now }: { readonly identity: string; readonly incarnation: string; readonly now: number },
+  { identity, instanceId, now }: { readonly identity: string; readonly instanceId: string; readonly now: number },
 ): Promise<void> {
   await store.open(now);
   const known = await store.getSchedulers(now);
-  if (known.some((scheduler) => scheduler.incarnation === incarnation)) return;
+  if (known.some((scheduler) => scheduler.instanceId === instanceId)) return;
   throw new UnfitLeaseModule(
     `must return a store of the scheduler's database from createDataStore(); this one does not know "${identity}"`,
   );

@@ -124,7 +124,7 @@ export function jobStatements(names: TableNames): JobStatements {
       "started_fence = CASE WHEN r.value->>2 THEN fence ELSE started_fence END, " +
       `progress = coalesce(r.value->>3, progress) FROM json_each(?1) r WHERE ${jobs}.id = r.value->>0 ` +
       `AND ${jobs}.fence = r.value->>1 AND ${jobs}.acquired_by = ?2 RETURNING id, cancel_requested`,
-    // ?1 rows [jobId, fence, ...] of the jobs that run, ?2 schedulerId, ?3 now, ?4 incarnation, ?5 the last step whose
+    // ?1 rows [jobId, fence, ...] of the jobs that run, ?2 schedulerId, ?3 now, ?4 instance id, ?5 the last step whose
     // answer is known, or null. A job that is to be cancelled does not go back to the queue: its lease ends at ?3, so
     // that recovery ends the job.
     // A job with a key is delayed, so that a step with flow control blocks it, and marks its limiter.
@@ -137,22 +137,22 @@ export function jobStatements(names: TableNames): JobStatements {
       `WHERE seq IN (SELECT seq FROM ${jobs} WHERE state = ${leased} AND acquired_until > 0 ` +
       "AND substr(acquisition_id, 1, length(?4)) = ?4 AND acquisition_id <= ?5 AND acquired_by = ?2 " +
       "AND (id, fence) NOT IN (SELECT value->>0, value->>1 FROM json_each(?1)))",
-    // ?1 identity, ?2 incarnation, ?3 role, ?4 whether resident, ?5 tasks, ?6 executors, ?7 until when it counts as
+    // ?1 identity, ?2 instance id, ?3 role, ?4 whether resident, ?5 tasks, ?6 executors, ?7 until when it counts as
     // alive, ?8 now
     keepAlive: () =>
-      `INSERT OR REPLACE INTO ${schedulers} (identity, incarnation, role, resident, tasks, executors, alive_until, ` +
+      `INSERT OR REPLACE INTO ${schedulers} (identity, instance_id, role, resident, tasks, executors, alive_until, ` +
       "heartbeat_at) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
-    // ?1 incarnation. Whoever signs off says that it is alive until now.
+    // ?1 instance id. Whoever signs off says that it is alive until now.
     getHeartbeats: () =>
-      `SELECT identity, incarnation, resident, heartbeat_at, alive_until FROM ${schedulers} ` +
-      "WHERE alive_until > 0 AND incarnation <> ?1 AND alive_until > heartbeat_at " +
+      `SELECT identity, instance_id, resident, heartbeat_at, alive_until FROM ${schedulers} ` +
+      "WHERE alive_until > 0 AND instance_id <> ?1 AND alive_until > heartbeat_at " +
       `ORDER BY alive_until DESC LIMIT ${HEARTBEATS_MAX}`,
-    // ?1 identity, ?2 incarnation
-    forgetOthers: () => `DELETE FROM ${schedulers} WHERE identity = ?1 AND incarnation <> ?2`,
+    // ?1 identity, ?2 instance id
+    forgetOthers: () => `DELETE FROM ${schedulers} WHERE identity = ?1 AND instance_id <> ?2`,
     // ?1 now
     getSchedulers: () =>
-      `SELECT identity, incarnation, role, resident, tasks, executors, alive_until FROM ${schedulers} ` +
-      "WHERE alive_until > ?1 ORDER BY +identity, incarnation",
+      `SELECT identity, instance_id, role, resident, tasks, executors, alive_until FROM ${schedulers} ` +
+      "WHERE alive_until > ?1 ORDER BY +identity, instance_id",
   });
   return joined(ofJobs, windowStatements(names, { anyJobs, fromRows, rowLength: NEW_JOB_ROW_LENGTH }));
 }

@@ -31,7 +31,7 @@ export class SqliteLeases {
   }
 
   async extend(extension: LeaseExtension): Promise<LeaseExtensionReport> {
-    const { now, schedulerId, until, jobs, incarnation, settledStepId } = extension;
+    const { now, schedulerId, until, jobs, instanceId, settledStepId } = extension;
     const { extend, giveUpStrays } = this.#statements;
     const rows = jobs.map(({ jobId, fence, hasStarted, progress }) =>
       progress === undefined
@@ -40,10 +40,10 @@ export class SqliteLeases {
     );
     const batch = new Batch();
     const extensions = batch.add(rowParameters(rows).map(({ text }) => statement(extend, text, schedulerId, until)));
-    batch.add([statement(giveUpStrays, JSON.stringify(rows), schedulerId, now, incarnation, settledStepId)]);
+    batch.add([statement(giveUpStrays, JSON.stringify(rows), schedulerId, now, instanceId, settledStepId)]);
     batch.add(signOfLife(this.#statements, extension));
     const { getHeartbeats } = this.#statements;
-    const heartbeats = batch.add(extension.aliveUntil === null ? [] : [statement(getHeartbeats, incarnation)]);
+    const heartbeats = batch.add(extension.aliveUntil === null ? [] : [statement(getHeartbeats, instanceId)]);
     const results = await this.#connection.write(() => batch.statements);
     const answer = extensions.of(results).flat();
     const extended = new Map(answer.map((row) => [String(row.id), Number(row.cancel_requested) === 1]));
@@ -84,7 +84,7 @@ export class SqliteLeases {
     const { now, schedulerId } = surrender;
     const batch = new Batch();
     if (surrender.isAlone === true) {
-      batch.add([statement(this.#statements.forgetOthers, schedulerId, surrender.incarnation)]);
+      batch.add([statement(this.#statements.forgetOthers, schedulerId, surrender.instanceId)]);
     }
     const recovered = batch.add(
       recovery(this.#statements, {
@@ -93,14 +93,14 @@ export class SqliteLeases {
         holder: schedulerId,
         putBackBy: null,
         stepId: null,
-        spares: surrender.incarnation,
+        spares: surrender.instanceId,
         hasParents,
         limit: RECOVERIES_PER_STEP_MAX,
       }),
     );
     batch.add(signOfLife(this.#statements, surrender));
     const resolution = batch.add(hasParents ? resolving(this.#statements, now) : []);
-    const heartbeats = batch.add([statement(this.#statements.getHeartbeats, surrender.incarnation)]);
+    const heartbeats = batch.add([statement(this.#statements.getHeartbeats, surrender.instanceId)]);
     const results = await this.#connection.write(() => batch.statements);
     const report = recoveryReport(recovered.of(results), now);
     const ended = [...report.ended, ...resolved(resolution.of(results), now).ended];
@@ -115,17 +115,17 @@ export class SqliteLeases {
 /** The statements that say that a run of a scheduler is alive, if there is something to say. */
 export function signOfLife(
   { keepAlive, extendUptime, keepsLedger }: Statements,
-  sign: Pick<LeaseSurrender, "now" | "schedulerId" | "incarnation" | "aliveUntil"> & {
+  sign: Pick<LeaseSurrender, "now" | "schedulerId" | "instanceId" | "aliveUntil"> & {
     readonly profile?: SchedulerProfile;
   },
 ): SqlStatement[] {
-  const { now, schedulerId, incarnation, aliveUntil, profile = UNKNOWN_PROFILE } = sign;
+  const { now, schedulerId, instanceId, aliveUntil, profile = UNKNOWN_PROFILE } = sign;
   if (aliveUntil === null) return [];
   const { role, isResident, tasks, executors } = profile;
   const [taskIds, executorNames] = [JSON.stringify(tasks), JSON.stringify(executors)];
   const [resident, gapMs] = isResident ? [1, 0] : [0, TICK_GAP_MS_MAX];
   return [
-    statement(keepAlive, schedulerId, incarnation, role, resident, taskIds, executorNames, aliveUntil, now),
+    statement(keepAlive, schedulerId, instanceId, role, resident, taskIds, executorNames, aliveUntil, now),
     ...(keepsLedger ? [statement(extendUptime, schedulerId, now, aliveUntil, role, resident, taskIds, gapMs)] : []),
   ];
 }
@@ -138,7 +138,7 @@ function heartbeatsIn(answers: readonly Row[][]): { heartbeats?: readonly Heartb
 function runOf(row: Row): Omit<Heartbeat, "at"> {
   return {
     identity: String(row.identity),
-    incarnation: String(row.incarnation),
+    instanceId: String(row.instance_id),
     isResident: Number(row.resident) === 1,
     aliveUntil: Number(row.alive_until),
   };

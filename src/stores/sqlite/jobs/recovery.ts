@@ -30,7 +30,7 @@ export interface Recovery {
   readonly putBackBy: string | null;
   /** The step that takes the leases back; null outside of steps. */
   readonly stepId: string | null;
-  /** The incarnation whose leases are left alone, besides those of others that are alive; null for none. */
+  /** The instance whose leases are left alone, besides those of others that are alive; null for none. */
   readonly spares: string | null;
   /** Whether jobs among them may have children. If not, and one has, the whole batch is undone. */
   readonly hasParents: boolean;
@@ -41,7 +41,7 @@ export interface Recovery {
 export function leaseMoves({ moveLeases }: Statements, leaseEnds: readonly LeaseEnd[], now: number): SqlStatement[] {
   const move = (isAlive: boolean, after: number, upTo: number): SqlStatement[] => {
     const ends = leaseEnds.filter(({ until }) => until > now === isAlive);
-    const pairs = JSON.stringify(ends.map(({ incarnation, until }) => [incarnation, until]));
+    const pairs = JSON.stringify(ends.map(({ instanceId, until }) => [instanceId, until]));
     return ends.length === 0 ? [] : [statement(moveLeases, pairs, after, upTo)];
   };
   return [...move(true, 0, now), ...move(false, now, FAR_FUTURE_MS)];
@@ -96,7 +96,7 @@ const { ready, leased, blocked, dependent } = JOB_STATE;
 /**
  * The statements that take back leases that have ended, and that end jobs without a run. The arguments of those that
  * end in `Lost`, which run in this order: ?1 the latest end of the leases, ?2 their holder or null for every holder, ?3
- * now, ?4 the step that put the jobs back or null for every job, ?5 limit, ?6 the incarnation whose leases are left
+ * now, ?4 the step that put the jobs back or null for every job, ?5 limit, ?6 the instance whose leases are left
  * alone, besides those of the living, or null for none.
  */
 export interface RecoveryStatements {
@@ -118,11 +118,11 @@ export interface RecoveryStatements {
 
 export function recoveryStatements(names: TableNames): RecoveryStatements {
   const { jobs, schedulers, dependencies } = names;
-  // The steps of an incarnation begin with its name.
+  // The steps of an instance begin with its name.
   const isOfAnother = "substr(coalesce(acquisition_id, ''), 1, length(?6)) <> ?6";
   const isOfTheDead =
     `NOT EXISTS (SELECT 1 FROM ${schedulers} i WHERE i.identity = acquired_by AND i.alive_until > ?3 ` +
-    "AND substr(acquisition_id, 1, length(i.incarnation)) = i.incarnation)";
+    "AND substr(acquisition_id, 1, length(i.instance_id)) = i.instance_id)";
   const lost = (limit = "+?5"): string =>
     `seq IN (SELECT seq FROM ${jobs} WHERE state = ${leased} AND acquired_until <= ?1 ` +
     "AND (?2 IS NULL OR acquired_by = ?2) AND (?4 IS NULL OR acquisition_id = ?4) " +
@@ -139,7 +139,7 @@ export function recoveryStatements(names: TableNames): RecoveryStatements {
   const outcomeOfLost = "CASE WHEN cancel_requested THEN 'cancelled' ELSE 'abandoned' END";
 
   return lazily<RecoveryStatements>({
-    // ?1 the ends of leases by incarnation, as a JSON list of pairs, ?2 and ?3 of which leases: of those that end after
+    // ?1 the ends of leases by instance, as a JSON list of pairs, ?2 and ?3 of which leases: of those that end after
     // ?2, and not after ?3
     moveLeases: () =>
       `UPDATE ${jobs} SET acquired_until = value->>1 FROM json_each(?1) WHERE state = ${leased} ` +

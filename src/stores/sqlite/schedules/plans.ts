@@ -161,8 +161,8 @@ function skipRow({ scheduleId, fence, expected, skips = [] }: SchedulePlan): unk
 }
 
 function planRow(plan: SchedulePlan): unknown[] {
-  const { scheduleId, fence, expected, nextFireTime, lastFireTime, paused, isFavourite, paceUntil = null } = plan;
-  return [scheduleId, fence, expected, nextFireTime, lastFireTime, paused, isFavourite, paceUntil];
+  const { scheduleId, fence, expected, nextFireTime, lastFireTime, paused, isPreferred, paceUntil = null } = plan;
+  return [scheduleId, fence, expected, nextFireTime, lastFireTime, paused, isPreferred, paceUntil];
 }
 
 function zoneRulesRow({ scheduleId, fence, expected, zoneRules }: SchedulePlan): unknown[][] {
@@ -332,7 +332,7 @@ export function planStatements(names: TableNames): PlanStatements {
     noteZoneRulesOfPlans: () =>
       `UPDATE ${schedules} AS s SET zone_rules = r.value->>3 FROM json_each(?1) r ` +
       `WHERE s.id = r.value->>0 AND ${asPlanned}`,
-    // ?1 rows [scheduleId, fence, expected, nextFireTime, lastFireTime, paused, isFavourite, paceUntil],
+    // ?1 rows [scheduleId, fence, expected, nextFireTime, lastFireTime, paused, isPreferred, paceUntil],
     // ?2 now, ?3 stepId, ?4 schedulerId
     commitPlans: () =>
       `UPDATE ${schedules} AS s SET next_fire_time = r.value->>3, last_fire_time = r.value->>4, ` +

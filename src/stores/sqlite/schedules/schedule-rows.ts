@@ -47,7 +47,7 @@ export type ScheduleRow = [
 
 /** What {@link lookedScheduleAsJson} yields. */
 export type LookedScheduleRow = [
-  [...Columns, favourite: string | null, bytes: number],
+  [...Columns, preferredScheduler: string | null, bytes: number],
   Omit<Details, "payload" | "metadata" | "name">,
 ];
 
@@ -62,12 +62,12 @@ export function scheduleAsJson(table: string): string {
 
 /** The same SQL as {@link scheduleAsJson}, but without payload, metadata and name. `now` is the SQL of the present. */
 export function lookedScheduleAsJson({ schedulers }: TableNames, table: string, now: string): string {
-  const favourite =
+  const preferredScheduler =
     `(SELECT CAST(c.identity AS TEXT) FROM ${schedulers} c WHERE c.identity = ${table}.preferred_scheduler ` +
     `AND c.resident = 1 AND c.alive_until > ${now} LIMIT 1)`;
   const texts = ["id", "task_id", "trigger_json", "trigger_rule", "metadata", "details"];
   const bytes = `${ROW_OVERHEAD_BYTES} + ${texts.map((column) => sizeInBytes(`${table}.${column}`)).join(" + ")}`;
-  const columns = [...COLUMNS.map((column) => readableColumn(table, column)), favourite, bytes];
+  const columns = [...COLUMNS.map((column) => readableColumn(table, column)), preferredScheduler, bytes];
   return rowAsJson(null, columns, [`json_remove(${validJson(`${table}.details`)}, '$.payload', '$.name')`]);
 }
 
@@ -126,9 +126,9 @@ export function toSchedule([columns, metadata, stored]: ScheduleRow): ScheduleRe
 
 export function toLookedSchedule([columns, stored]: LookedScheduleRow): LookedSchedule {
   const details = fieldsOf(stored, {});
-  const [known, [favourite, bytes]] = split(columns);
+  const [known, [preferredScheduler, bytes]] = split(columns);
   // The statement only shows schedules that have a fire time.
-  return { ...planned(known, details), nextFireTime: known[6] ?? 0, favourite, bytes };
+  return { ...planned(known, details), nextFireTime: known[6] ?? 0, preferredScheduler, bytes };
 }
 
 /** The columns that a planner needs, and the others. */
@@ -140,7 +140,7 @@ function split<Others extends unknown[]>(columns: [...Columns, ...Others]): [Col
 function planned(
   columns: readonly [...Columns, ...unknown[]],
   details: Details,
-): Omit<LookedSchedule, "nextFireTime" | "favourite" | "bytes"> {
+): Omit<LookedSchedule, "nextFireTime" | "preferredScheduler" | "bytes"> {
   return {
     id: columns[0],
     taskId: columns[1],

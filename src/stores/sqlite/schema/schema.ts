@@ -342,14 +342,14 @@ function schedulerTables({ schedulers, steps }: TableNames): string[] {
     // `heartbeat_at`: when it said so last, by its own clock.
     `CREATE TABLE ${schedulers} (
       identity TEXT NOT NULL,
-      incarnation TEXT NOT NULL,
+      instance_id TEXT NOT NULL,
       role TEXT NOT NULL,
       resident INTEGER NOT NULL,
       tasks TEXT NOT NULL,
       executors TEXT NOT NULL,
       alive_until INTEGER NOT NULL,
       heartbeat_at INTEGER NOT NULL,
-      PRIMARY KEY (identity, incarnation)
+      PRIMARY KEY (identity, instance_id)
     ) WITHOUT ROWID`,
     `CREATE INDEX ${schedulers}_alive ON ${schedulers} (alive_until)`,
 

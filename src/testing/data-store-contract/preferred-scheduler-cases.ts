@@ -6,57 +6,57 @@ import { commit, extend, look, lookedAt, makeSchedule, planOf, step, T0 } from "
 /** When the schedules of these cases are due again. */
 const NEXT = T0 + 1000;
 
-/** The scheduler that others see as the favourite of the only schedule. */
-async function favourite(store: DataStore, now: number = NEXT): Promise<string | null | undefined> {
-  return (await look(store, { by: "somebody", now, schedules: { dueBy: NEXT + 9000 } })).due[0]?.favourite;
+/** The scheduler that others see as the preferred scheduler of the only schedule. */
+async function preferredScheduler(store: DataStore, now: number = NEXT): Promise<string | null | undefined> {
+  return (await look(store, { by: "somebody", now, schedules: { dueBy: NEXT + 9000 } })).due[0]?.preferredScheduler;
 }
 
 /** Fires the only schedule once. */
-async function fire(store: DataStore, by: string, isFavourite = true): Promise<void> {
+async function fire(store: DataStore, by: string, isPreferred = true): Promise<void> {
   const [due] = (await look(store, { by, now: NEXT, schedules: { dueBy: NEXT + 9000 } })).due;
   const schedule = present(due, "the schedule");
-  const plan = planOf(schedule, { isFavourite, fires: [] });
+  const plan = planOf(schedule, { isPreferred, fires: [] });
   const { plans } = await commit(store, [plan], { by, now: schedule.nextFireTime });
   equal(plans[0]?.committed, true, `the plan of ${by} counts`);
 }
 
-export const favouriteCases: readonly DataStoreCase[] = [
+export const preferredSchedulerCases: readonly DataStoreCase[] = [
   {
-    name: "favourites: a schedule that nobody has fired yet has none",
+    name: "preferred schedulers: a schedule that nobody has fired yet has none",
     rules: ["P10"],
     async run({ open }) {
       const store = await open();
       await extend(store, [], { aliveUntil: T0 + 90_000 });
-      equal((await lookedAt(store, makeSchedule()))[0]?.favourite, null, "the favourite");
+      equal((await lookedAt(store, makeSchedule()))[0]?.preferredScheduler, null, "the preferred scheduler");
     },
   },
   {
-    name: "favourites: whoever committed the last plan, while it is alive, to the millisecond",
+    name: "preferred schedulers: whoever committed the last plan, while it is alive, to the millisecond",
     rules: ["P10", "L17"],
     async run({ open }) {
       const store = await open();
       await lookedAt(store, makeSchedule());
       await extend(store, [], { schedulerId: "a", aliveUntil: NEXT + 5 });
       await fire(store, "a");
-      equal(await favourite(store, NEXT + 4), "a", "while it is alive");
-      equal(await favourite(store, NEXT + 5), null, "when it is not any more");
+      equal(await preferredScheduler(store, NEXT + 4), "a", "while it is alive");
+      equal(await preferredScheduler(store, NEXT + 5), null, "when it is not any more");
       await extend(store, [], { schedulerId: "a", aliveUntil: NEXT + 9 });
-      equal(await favourite(store, NEXT + 8), "a", "when it has told again");
+      equal(await preferredScheduler(store, NEXT + 8), "a", "when it has told again");
     },
   },
   {
-    name: "favourites: one that never said that it is alive is nobody",
+    name: "preferred schedulers: one that never said that it is alive is nobody",
     rules: ["P10"],
     async run({ open }) {
       const store = await open();
       await lookedAt(store, makeSchedule());
       await extend(store, [], { schedulerId: "b", aliveUntil: NEXT + 90_000 });
       await fire(store, "a");
-      equal(await favourite(store), null, "the favourite");
+      equal(await preferredScheduler(store), null, "the preferred scheduler");
     },
   },
   {
-    name: "favourites: the steps of another one that is alive take over",
+    name: "preferred schedulers: the steps of another one that is alive take over",
     rules: ["P10"],
     async run({ open }) {
       const store = await open();
@@ -64,11 +64,11 @@ export const favouriteCases: readonly DataStoreCase[] = [
       for (const schedulerId of ["a", "b"]) await extend(store, [], { schedulerId, aliveUntil: NEXT + 90_000 });
       await fire(store, "a");
       await fire(store, "b");
-      equal(await favourite(store), "b", "the favourite");
+      equal(await preferredScheduler(store), "b", "the preferred scheduler");
     },
   },
   {
-    name: "favourites: one that cannot run the jobs leaves nobody, also where somebody was",
+    name: "preferred schedulers: one that cannot run the jobs leaves nobody, also where somebody was",
     rules: ["P10"],
     async run({ open }) {
       const store = await open();
@@ -76,11 +76,11 @@ export const favouriteCases: readonly DataStoreCase[] = [
       for (const schedulerId of ["a", "b"]) await extend(store, [], { schedulerId, aliveUntil: NEXT + 90_000 });
       await fire(store, "a");
       await fire(store, "b", false);
-      equal(await favourite(store), null, "the favourite");
+      equal(await preferredScheduler(store), null, "the preferred scheduler");
     },
   },
   {
-    name: "favourites: a change of the schedule leaves nobody",
+    name: "preferred schedulers: a change of the schedule leaves nobody",
     rules: ["P10"],
     async run({ open }) {
       const store = await open();
@@ -88,28 +88,28 @@ export const favouriteCases: readonly DataStoreCase[] = [
       await extend(store, [], { schedulerId: "a", aliveUntil: NEXT + 90_000 });
       await fire(store, "a");
       await store.updateSchedule("schedule", { priority: 7 });
-      equal(await favourite(store), null, "the favourite");
+      equal(await preferredScheduler(store), null, "the preferred scheduler");
     },
   },
   {
-    name: "favourites: a scheduler tells that it is alive when it starts, and not with null",
+    name: "preferred schedulers: a scheduler tells that it is alive when it starts, and not with null",
     rules: ["L17"],
     async run({ open }) {
       const store = await open();
       await lookedAt(store, makeSchedule());
-      const start = { now: T0, schedulerId: "a", incarnation: "a 1#" };
+      const start = { now: T0, schedulerId: "a", instanceId: "a 1#" };
       await store.giveUpLeases({ ...start, aliveUntil: null });
       await fire(store, "a");
-      equal(await favourite(store), null, "with null");
+      equal(await preferredScheduler(store), null, "with null");
       await store.giveUpLeases({ ...start, aliveUntil: NEXT + 1 });
-      equal(await favourite(store), "a", "with an instant");
+      equal(await preferredScheduler(store), "a", "with an instant");
       await extend(store, [], { schedulerId: "a", aliveUntil: null });
       await store.giveUpLeases({ ...start, aliveUntil: null });
-      equal(await favourite(store), "a", "null leaves it as it is");
+      equal(await preferredScheduler(store), "a", "null leaves it as it is");
     },
   },
   {
-    name: "favourites: one that stops says so, and is nobody from then on",
+    name: "preferred schedulers: one that stops says so, and is nobody from then on",
     rules: ["L17", "P10"],
     async run({ open }) {
       const store = await open();
@@ -117,11 +117,11 @@ export const favouriteCases: readonly DataStoreCase[] = [
       await extend(store, [], { schedulerId: "a", aliveUntil: NEXT + 90_000 });
       await fire(store, "a");
       await extend(store, [], { now: NEXT, schedulerId: "a", aliveUntil: NEXT });
-      equal(await favourite(store), null, "the favourite");
+      equal(await preferredScheduler(store), null, "the preferred scheduler");
     },
   },
   {
-    name: "favourites: a step's report tells of them too, its own included",
+    name: "preferred schedulers: a step's report tells of them too, its own included",
     rules: ["P10", "X3"],
     async run({ open }) {
       const store = await open();
@@ -129,12 +129,16 @@ export const favouriteCases: readonly DataStoreCase[] = [
       await extend(store, [], { schedulerId: "a", aliveUntil: NEXT + 90_000 });
       const plans = [planOf(present(due, "the schedule"))];
       const report = await step(store, { by: "a", plans, schedules: { dueBy: NEXT } });
-      equal(report.due[0]?.favourite, "a", "in its own report");
-      equal((await step(store, { by: "b", schedules: { dueBy: NEXT } })).due[0]?.favourite, "a", "in another's");
+      equal(report.due[0]?.preferredScheduler, "a", "in its own report");
+      equal(
+        (await step(store, { by: "b", schedules: { dueBy: NEXT } })).due[0]?.preferredScheduler,
+        "a",
+        "in another's",
+      );
     },
   },
   {
-    name: "favourites: a plan of anybody counts, favourite or not",
+    name: "preferred schedulers: a plan of anybody counts, preferred scheduler or not",
     rules: ["P11"],
     async run({ open }) {
       const store = await open();
@@ -146,7 +150,7 @@ export const favouriteCases: readonly DataStoreCase[] = [
     },
   },
   {
-    name: "favourites: clean-up forgets the dead alone",
+    name: "preferred schedulers: clean-up forgets the dead alone",
     rules: ["L20"],
     async run({ open }) {
       const store = await open();
@@ -154,9 +158,9 @@ export const favouriteCases: readonly DataStoreCase[] = [
       await extend(store, [], { schedulerId: "a", aliveUntil: NEXT + 90_000 });
       await fire(store, "a");
       await store.cleanup({ now: NEXT, limit: 10 });
-      equal(await favourite(store), "a", "while it is alive");
+      equal(await preferredScheduler(store), "a", "while it is alive");
       await store.cleanup({ now: NEXT + 90_000, limit: 10 });
-      equal(await favourite(store, NEXT + 90_000), null, "when it is not any more");
+      equal(await preferredScheduler(store, NEXT + 90_000), null, "when it is not any more");
     },
   },
 ];

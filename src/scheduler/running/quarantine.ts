@@ -1,9 +1,9 @@
 import { type Clock, sleepFor } from "../../core/clock.ts";
-import { SUSPECT_ALONE_FACTOR, SUSPECT_ALONE_MS, SUSPECT_ALONE_MS_MAX } from "../../core/limits.ts";
+import { QUARANTINE_FACTOR, QUARANTINE_MS, QUARANTINE_MS_MAX } from "../../core/limits.ts";
 import type { JobAttempt } from "./job-attempt.ts";
 
-/** What a {@link SuspectLine} does with the attempt that comes next. */
-export interface SuspectSteps {
+/** What a {@link Quarantine} does with the attempt that comes next. */
+export interface QuarantineSteps {
   /** The store is to be told that the attempt is about to start. */
   announce(attempt: JobAttempt): void;
   /** The attempt runs, or ends at once when it was aborted. */
@@ -15,16 +15,16 @@ export interface SuspectSteps {
  * the other, each only when the store knows that it starts. So a job that ends its process again is lost alone, and
  * those that waited behind it have lost nothing. After a while in which nothing happened the next one starts too.
  */
-export class SuspectLine {
+export class Quarantine {
   readonly #clock: Clock;
-  readonly #steps: SuspectSteps;
+  readonly #steps: QuarantineSteps;
   readonly #waiting = new Set<JobAttempt>();
   /** The one that starts, or that has just started. */
   #first: JobAttempt | null = null;
   #isAnnounced = false;
   #alone = new AbortController();
 
-  constructor(clock: Clock, steps: SuspectSteps) {
+  constructor(clock: Clock, steps: QuarantineSteps) {
     this.#clock = clock;
     this.#steps = steps;
   }
@@ -96,8 +96,8 @@ export class SuspectLine {
   async #leaveAlone(attempt: JobAttempt): Promise<void> {
     this.#alone = new AbortController();
     const { signal } = this.#alone;
-    const ms = SUSPECT_ALONE_MS * SUSPECT_ALONE_FACTOR ** (attempt.job.recoveries - 1);
-    await sleepFor(this.#clock, Math.min(ms, SUSPECT_ALONE_MS_MAX), signal);
+    const ms = QUARANTINE_MS * QUARANTINE_FACTOR ** (attempt.job.recoveries - 1);
+    await sleepFor(this.#clock, Math.min(ms, QUARANTINE_MS_MAX), signal);
     if (!signal.aborted) this.ended(attempt);
   }
 }

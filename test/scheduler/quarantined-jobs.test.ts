@@ -192,7 +192,7 @@ describe("the start deadline of a job that a process leased", () => {
     return {
       run: async (hasStarted) => {
         const held = [{ jobId: job?.id ?? "", fence: 1, hasStarted }];
-        const facts = { now: clock.now(), schedulerId: "dead", incarnation: "dead", settledStepId: null };
+        const facts = { now: clock.now(), schedulerId: "dead", instanceId: "dead", settledStepId: null };
         await store.extendLeases({ ...facts, until: clock.now() + 60_000, jobs: held, aliveUntil: null });
         await clock.advance("PT2M");
         const { outcomes } = await scheduler.tick();

@@ -3,8 +3,8 @@ import { PLANS_PER_STEP_MAX } from "../../src/core/limits.ts";
 import { IntervalTrigger, LocalEventBroker, MemoryDataStore } from "../../src/mod.ts";
 import { at, everySecond, START_MS, setUp } from "./support.ts";
 
-/** Whose favourite a schedule is, as anybody sees it. */
-async function favouriteAfterFiring(role: "both" | "scheduler"): Promise<string | null | undefined> {
+/** Whose preferred scheduler a schedule is, as anybody sees it. */
+async function preferredAfterFiring(role: "both" | "scheduler"): Promise<string | null | undefined> {
   const { scheduler, store, clock } = setUp({ role, identity: "one" });
   scheduler.task("t", () => {});
   await scheduler.addSchedule("t", everySecond());
@@ -13,7 +13,7 @@ async function favouriteAfterFiring(role: "both" | "scheduler"): Promise<string 
   await store.extendLeases({
     now: clock.now(),
     schedulerId: "one",
-    incarnation: "elsewhere",
+    instanceId: "elsewhere",
     settledStepId: null,
     until: clock.now(),
     jobs: [],
@@ -21,21 +21,21 @@ async function favouriteAfterFiring(role: "both" | "scheduler"): Promise<string 
   });
   const schedules = { dueBy: START_MS + 60_000, limit: 1, bytesMax: 10_000, after: null };
   const { due } = await store.look({ now: clock.now(), schedulerId: "two", jobs: null, schedules, tasks: null });
-  return due[0]?.favourite;
+  return due[0]?.preferredScheduler;
 }
 
-describe("the favourite of a schedule", () => {
+describe("the preferred scheduler of a schedule", () => {
   test("is the scheduler that fired it last, and runs its jobs", async () => {
-    expect(await favouriteAfterFiring("both")).toBe("one");
+    expect(await preferredAfterFiring("both")).toBe("one");
   });
 
   test("is nobody after one that runs no jobs, since waiting for that one gains nothing", async () => {
-    expect(await favouriteAfterFiring("scheduler")).toBeNull();
+    expect(await preferredAfterFiring("scheduler")).toBeNull();
   });
 });
 
-describe("schedules of a favourite that is alive and late", () => {
-  test("are looked at page by page, with a pause between, and fired when the favourite has let the time pass", async () => {
+describe("schedules of a preferred scheduler that is alive and late", () => {
+  test("are looked at page by page, with a pause between, and fired when the preferred scheduler has let the time pass", async () => {
     const store = Object.assign(new MemoryDataStore(), { capabilities: { sharedByProcesses: true } });
     const eventBroker = new LocalEventBroker();
     const { scheduler, clock } = setUp({ identity: "one", dataStore: store, eventBroker });
