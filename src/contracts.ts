@@ -83,7 +83,7 @@ export type {
   SchedulePlan,
   ScheduleWindow,
   Seen,
-  SignOfLife,
+  SentHeartbeat,
   StepReport,
   StepRequest,
   StoreCapabilities,

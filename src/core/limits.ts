@@ -124,7 +124,7 @@ export const EVENT_STREAMS_MAX = 200;
 /** UTF-16 units of events after which a chunk of a stream is full. */
 export const EVENT_CHUNK_LENGTH = 65_536;
 
-/** Pause between two signs of life of an HTTP stream, in milliseconds: proxies end connections that are silent for
+/** Pause between two heartbeats of an HTTP stream, in milliseconds: proxies end connections that are silent for
  *  some 30 to 60 s. And how many a stream has: it ends after 10 minutes, so that a client whose rights have ended loses
  *  them there too, and clients spread over the instances of a service. */
 export const EVENT_BEAT_MS = 15_000;

@@ -50,7 +50,7 @@ export type {
   PromotedJob,
   ReleaseStatus,
   SchedulePlan,
-  SignOfLife,
+  SentHeartbeat,
   StepReport,
   StepRequest,
 } from "./steps.ts";

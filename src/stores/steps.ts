@@ -31,7 +31,7 @@ export interface StepRequest extends View {
   readonly endsMissed?: boolean;
   readonly plans: readonly SchedulePlan[];
   /** The heartbeat of a scheduler that ticks, because it extends no leases. */
-  readonly sign?: SignOfLife;
+  readonly heartbeat?: SentHeartbeat;
   /** Also cleans up, before the look, see rule R18. */
   readonly cleanup?: { readonly limit: number };
   /** Whether to raise and to resolve alarms. Default: false. */
@@ -42,7 +42,7 @@ export interface StepRequest extends View {
 }
 
 /** A heartbeat: what an instance of a scheduler says of itself, see rule L17. */
-export interface SignOfLife {
+export interface SentHeartbeat {
   readonly instanceId: string;
   readonly aliveUntil: number;
   readonly profile: SchedulerProfile;

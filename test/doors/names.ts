@@ -308,7 +308,7 @@ export const DOOR_NAMES: Readonly<Record<string, DoorNames>> = {
       "SeenAlarms",
       "SerializedError",
       "Serializer",
-      "SignOfLife",
+      "SentHeartbeat",
       "Skip",
       "SkipVerdict",
       "SqlDataStoreOptions",

@@ -108,8 +108,8 @@ describe("a start while a dead process still holds leases", () => {
     scheduler.task("t", { maxRunningJobs: null }, () => {});
     await scheduler.addJobs([{ task: "t" }, { task: "t" }, { task: "t" }]);
     // The earlier run said that it lives, a moment before it died.
-    const sign = { now: clock.now(), instanceId: "me", aliveUntil: clock.now() + 60_000 };
-    await store.giveUpLeases({ ...sign, schedulerId: "me" });
+    const heartbeat = { now: clock.now(), instanceId: "me", aliveUntil: clock.now() + 60_000 };
+    await store.giveUpLeases({ ...heartbeat, schedulerId: "me" });
     await leaseAndDie(store, clock.now(), { schedulerId: holder, limit: 2 });
     await clock.advance(diedFor);
     await scheduler.start();

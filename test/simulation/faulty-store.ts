@@ -179,8 +179,8 @@ export class FaultyStore implements contract.DataStore {
           this.#checkRefusal(error, request.additions, request.releases);
           throw error;
         }
-        const { now, schedulerId, sign } = request;
-        if (sign !== undefined) this.#onSign({ now, schedulerId, ...sign });
+        const { now, schedulerId, heartbeat } = request;
+        if (heartbeat !== undefined) this.#onSign({ now, schedulerId, ...heartbeat });
         this.#world.jobs.beforePlans(request, effect, this.#process);
         this.#world.schedules.onPlans(request, effect, this.#process);
         this.#world.jobs.afterPlans(request, effect, this.#process);

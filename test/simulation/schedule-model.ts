@@ -301,7 +301,7 @@ export class ScheduleModel {
       const { record, preferredScheduler } = schedule;
       const isAlive =
         preferredScheduler !== null &&
-        this.#isAlive(now, (sign) => sign.isResident && sign.identity === preferredScheduler);
+        this.#isAlive(now, (heartbeat) => heartbeat.isResident && heartbeat.identity === preferredScheduler);
       return `${record.id} ${record.nextFireTime} ${record.fence} ${isAlive ? preferredScheduler : null}`;
     });
     const actual = seen.due.map(
@@ -316,19 +316,22 @@ export class ScheduleModel {
   }
 
   /** Until when a run of a scheduler counts as alive. */
-  onAlive(sign: Sign, now: number): void {
-    const key = `${sign.identity} ${sign.instanceId}`;
-    if (sign.aliveUntil > now) this.#signs.set(key, sign);
+  onAlive(heartbeat: Sign, now: number): void {
+    const key = `${heartbeat.identity} ${heartbeat.instanceId}`;
+    if (heartbeat.aliveUntil > now) this.#signs.set(key, heartbeat);
     else this.#signs.delete(key);
   }
 
   /** Whether a run of an identity that counts as alive made a step. */
   isOfTheLiving(identity: string, stepId: string, now: number): boolean {
-    return this.#isAlive(now, (sign) => sign.identity === identity && stepId.startsWith(sign.instanceId));
+    return this.#isAlive(
+      now,
+      (heartbeat) => heartbeat.identity === identity && stepId.startsWith(heartbeat.instanceId),
+    );
   }
 
-  #isAlive(now: number, isOne: (sign: Sign) => boolean): boolean {
-    return [...this.#signs.values()].some((sign) => sign.aliveUntil > now && isOne(sign));
+  #isAlive(now: number, isOne: (heartbeat: Sign) => boolean): boolean {
+    return [...this.#signs.values()].some((heartbeat) => heartbeat.aliveUntil > now && isOne(heartbeat));
   }
 
   /** A job of a schedule was added. @param place among the fires of a plan; null for a job that was added by hand */

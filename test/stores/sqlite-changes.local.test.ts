@@ -348,8 +348,8 @@ for (const local of LOCAL_STORES) {
       const ticking = { ...resident, isResident: false };
       await extend(store, [], { now: T0, aliveUntil: T0 + 1000, profile: resident });
       for (const now of [T0 + 60_000, T0 + 120_000]) {
-        const sign = { instanceId: "scheduler-a 1#", aliveUntil: now + 1000, profile: ticking };
-        await step(store, { now, jobs: null, sign });
+        const heartbeat = { instanceId: "scheduler-a 1#", aliveUntil: now + 1000, profile: ticking };
+        await step(store, { now, jobs: null, heartbeat });
       }
       const uptimes = await ledgerOf(store).getUptimes({ from: T0, until: T0 + DAY_MS });
       expect(uptimes.map(({ since, until, isResident }) => [since - T0, until - T0, isResident])).toEqual([
@@ -377,11 +377,11 @@ for (const local of LOCAL_STORES) {
       };
       for (let now = T0; now < T0 + 200_000; now += random(2000)) {
         const at = now - random(3000);
-        const sign = { now: at, aliveUntil: at + random(2500) - 500, instanceId: `scheduler-a ${random(3)}#` };
-        if (random(4) > 0) await extend(store, [], sign);
+        const heartbeat = { now: at, aliveUntil: at + random(2500) - 500, instanceId: `scheduler-a ${random(3)}#` };
+        if (random(4) > 0) await extend(store, [], heartbeat);
         else {
           const profile = { role: "both", isResident: random(8) > 0, tasks: [], executors: [] } as const;
-          await step(store, { now: at, jobs: null, sign: { ...sign, profile } });
+          await step(store, { now: at, jobs: null, heartbeat: { ...heartbeat, profile } });
         }
       }
       const uptimes = await ledgerOf(store).getUptimes({ from: 0, until: T0 * 2 });

@@ -68,9 +68,9 @@ export class AlarmedStore extends DurableObjectDataStore {
     return this.#heeded(super.cancelJob(id, now));
   }
 
-  /** Without the sign of life, which would be a fifth of the rows that a fire writes. Nobody else can reach the
+  /** Without the heartbeat, which would be a fifth of the rows that a fire writes. Nobody else can reach the
    *  storage, so whatever is leased when the object begins was left by an earlier run. */
-  override step({ sign: _sign, ...request }: StepRequest): Promise<StepReport> {
+  override step({ heartbeat: _, ...request }: StepRequest): Promise<StepReport> {
     return super.step(request);
   }
 

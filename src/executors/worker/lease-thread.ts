@@ -125,7 +125,7 @@ export class LeaseThread implements LeaseGuard {
     );
   }
 
-  /** Gives signs of life for as long as the scheduler is guarded. */
+  /** Gives heartbeats for as long as the scheduler is guarded. */
   #beat(scheduler: GuardedScheduler, held: HeldLeases): void {
     held.table.beat(scheduler.clock.now());
     const profile = JSON.stringify(scheduler.profile());

@@ -59,7 +59,7 @@ export class EventReader {
     void this.#live();
   }
 
-  /** Whether the stream has given no sign of life for so long that its request must be gone: Workers end the timers of
+  /** Whether the stream has given no heartbeat for so long that its request must be gone: Workers end the timers of
    *  a request with the request, and tell nobody. */
   get isDead(): boolean {
     return this.#options.clock.now() > this.#aliveAt + 3 * EVENT_BEAT_MS;

@@ -26,7 +26,7 @@ export function openingText(position: string | null): string {
   return `retry: ${EVENT_RETRY_MS}\n${idLine(position)}\n`;
 }
 
-/** A sign of life. */
+/** A heartbeat. */
 export function beatText(position: string): string {
   return `: beat\n${idLine(position)}\n`;
 }

@@ -408,7 +408,7 @@ export class Stepper {
     // What it leases is not to be taken for what a dead process of its identity left.
     const profile = jobsMax === null ? null : this.#parts.profileOfTicks();
     return {
-      ...(profile === null ? {} : { sign: { instanceId: env.instanceId, aliveUntil: until, profile } }),
+      ...(profile === null ? {} : { heartbeat: { instanceId: env.instanceId, aliveUntil: until, profile } }),
       ...(cleansUp ? { cleanup: { limit: CLEANUP_BATCH } } : {}),
       ...(inOneTrip ? { inOneTrip } : {}),
       ...(jobsMax !== null && hasMissed(this.#seen, now) ? { endsMissed: true } : {}),

@@ -40,7 +40,7 @@ export interface SchedulerOptions {
    *  `"local"` for the host's. It is resolved when the schedule is added, and stored with it. Triggers that are built
    *  have a zone of their own. Default: `"UTC"`. */
   timeZone?: string | undefined;
-  /** How long a job stays leased to a scheduler that gives no sign of life; then others may take the job. A living
+  /** How long a job stays leased to a scheduler that gives no heartbeat; then others may take the job. A living
    *  scheduler extends its leases every third of this time. Default: 60 s; at least 100 ms. */
   leaseDuration?: Duration | undefined;
   /** Keeps the leases while the event loop is blocked: a `LeaseThread` of `escapement/worker`. Without one, a loop that

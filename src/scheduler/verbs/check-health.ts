@@ -33,7 +33,7 @@ async function storeFacts({ env: { store, clock, identity }, ready, tasks: own }
   const pauses = await store.getTaskPauses();
   return {
     inspection,
-    // The store hears of a task that was registered after the start at the next sign of life.
+    // The store hears of a task that was registered after the start at the next heartbeat.
     schedulers: (await store.getSchedulers(answeredAt)).map((scheduler) =>
       scheduler.identity === identity ? { ...scheduler, tasks: own.ids } : scheduler,
     ),

@@ -46,8 +46,8 @@ export class Schedulers {
   }
 
   /** Notes a heartbeat, or a sign-off (`aliveUntil` is not later than `now`). Null changes nothing. */
-  beat(sign: Omit<LeaseSurrender, "profile"> & { readonly profile?: SchedulerProfile | undefined }): void {
-    const { schedulerId: identity, instanceId, aliveUntil, now, profile = UNKNOWN_PROFILE } = sign;
+  beat(heartbeat: Omit<LeaseSurrender, "profile"> & { readonly profile?: SchedulerProfile | undefined }): void {
+    const { schedulerId: identity, instanceId, aliveUntil, now, profile = UNKNOWN_PROFILE } = heartbeat;
     if (aliveUntil === null) return;
     const instance = frozenCopy({ ...profile, identity, instanceId, aliveUntil, at: now });
     if (aliveUntil <= now) this.#remove(identity, instanceId);

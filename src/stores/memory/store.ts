@@ -165,12 +165,12 @@ export class MemoryDataStore implements contract.DataStore {
   }
 
   async step(request: contract.StepRequest): Promise<contract.StepReport> {
-    const { now, schedulerId, sign } = request;
+    const { now, schedulerId, heartbeat } = request;
     const tables = this.#tables;
     // Made before the first change, because reading the metadata may throw.
     const metadata = request.additions.map(metadataOf);
     checkParents(tables, request.additions, request);
-    if (sign !== undefined) this.#schedulers.beat({ ...sign, now, schedulerId });
+    if (heartbeat !== undefined) this.#schedulers.beat({ ...heartbeat, now, schedulerId });
     const notes = emptyNotes(now);
     tables.flow.beginStep();
     const releases = request.releases.map((release) => releaseJob(tables, release, request, notes));

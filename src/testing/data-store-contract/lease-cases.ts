@@ -222,13 +222,13 @@ export const leaseCases: readonly DataStoreCase[] = [
     },
   },
   {
-    name: "leases: a step that carries a sign of life is of a run that is alive",
+    name: "leases: a step that carries a heartbeat is of a run that is alive",
     rules: ["L17"],
     async run({ open }) {
       const store = await open();
       await store.addJobs(makeJobs(1));
       const profile = { role: "worker", isResident: false, tasks: ["task"], executors: ["inline"] } as const;
-      await take(store, { stepId: "tick#1", sign: { instanceId: "tick#", aliveUntil: T0 + 5, profile } });
+      await take(store, { stepId: "tick#1", heartbeat: { instanceId: "tick#", aliveUntil: T0 + 5, profile } });
       equal((await store.giveUpLeases(surrender({ now: T0 + 4 }))).recovered, [], "while it is");
       equal(jobIdsOf((await store.giveUpLeases(surrender({ now: T0 + 5 }))).recovered), ["job-00000"], "after that");
     },

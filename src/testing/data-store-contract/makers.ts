@@ -208,7 +208,7 @@ export function step(store: DataStore, fields: StepFields = {}): Promise<StepRep
     plans: fields.plans ?? [],
     ...(fields.endsMissed === undefined ? {} : { endsMissed: fields.endsMissed }),
     ...(fields.alarms === undefined ? {} : { alarms: fields.alarms }),
-    ...(fields.sign === undefined ? {} : { sign: fields.sign }),
+    ...(fields.heartbeat === undefined ? {} : { heartbeat: fields.heartbeat }),
     ...(fields.leaseEnds === undefined ? {} : { leaseEnds: fields.leaseEnds }),
   });
 }

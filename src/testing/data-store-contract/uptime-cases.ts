@@ -1,6 +1,6 @@
 import type { UptimeRecord } from "../../records/ledger.ts";
 import type { SchedulerProfile } from "../../records/scheduler.ts";
-import type { DataStore, SignOfLife } from "../../stores/data-store.ts";
+import type { DataStore, SentHeartbeat } from "../../stores/data-store.ts";
 import type { Ledger } from "../../stores/ledger.ts";
 import { equal } from "./assert.ts";
 import type { DataStoreCase } from "./contract-case.ts";
@@ -11,7 +11,7 @@ const PROFILE: SchedulerProfile = { role: "worker", isResident: true, tasks: ["a
 const MINUTE_MS = 60_000;
 
 /** A heartbeat of a scheduler that stays. */
-async function sign(
+async function heartbeat(
   store: DataStore,
   now: number,
   aliveUntil: number,
@@ -23,8 +23,8 @@ async function sign(
 /** A tick, which is alive for a minute. */
 async function tick(store: DataStore, now: number, by = "scheduler-a"): Promise<void> {
   const profile = { ...PROFILE, isResident: false };
-  const sign: SignOfLife = { instanceId: `${by} 1#`, aliveUntil: now + MINUTE_MS, profile };
-  await step(store, { now, by, jobs: null, sign });
+  const heartbeat: SentHeartbeat = { instanceId: `${by} 1#`, aliveUntil: now + MINUTE_MS, profile };
+  await step(store, { now, by, jobs: null, heartbeat });
 }
 
 function uptimeOf(since: number, until: number, fields: Partial<UptimeRecord> = {}): UptimeRecord {
@@ -38,30 +38,30 @@ function uptimesOf(ledger: Ledger): Promise<UptimeRecord[]> {
 
 export const uptimeCases: readonly DataStoreCase[] = [
   ledgerCase(["H21"], "uptimes: each heartbeat extends the uptime", async (store, ledger) => {
-    await sign(store, T0, T0 + 1000);
-    equal(await uptimesOf(ledger), [uptimeOf(T0, T0 + 1000)], "the uptimes after the first sign");
-    await sign(store, T0 + 500, T0 + 1500);
-    await sign(store, T0 + 1500, T0 + 2500);
-    equal(await uptimesOf(ledger), [uptimeOf(T0, T0 + 2500)], "the uptimes after the third sign");
+    await heartbeat(store, T0, T0 + 1000);
+    equal(await uptimesOf(ledger), [uptimeOf(T0, T0 + 1000)], "the uptimes after the first heartbeat");
+    await heartbeat(store, T0 + 500, T0 + 1500);
+    await heartbeat(store, T0 + 1500, T0 + 2500);
+    equal(await uptimesOf(ledger), [uptimeOf(T0, T0 + 2500)], "the uptimes after the third heartbeat");
   }),
   ledgerCase(["H21"], "uptimes: a heartbeat after the end begins another uptime", async (store, ledger) => {
-    await sign(store, T0, T0 + 1000);
-    await sign(store, T0 + 1001, T0 + 2001, { run: 2 });
+    await heartbeat(store, T0, T0 + 1000);
+    await heartbeat(store, T0 + 1001, T0 + 2001, { run: 2 });
     const uptimes = [uptimeOf(T0, T0 + 1000), uptimeOf(T0 + 1001, T0 + 2001)];
     equal(await uptimesOf(ledger), uptimes, "the uptimes");
   }),
   ledgerCase(["H21"], "uptimes: a scheduler that signs off ends its uptime", async (store, ledger) => {
-    await sign(store, T0, T0 + 9000);
-    await sign(store, T0 + 100, T0 + 100);
-    await sign(store, T0 + 100, T0 + 100);
+    await heartbeat(store, T0, T0 + 9000);
+    await heartbeat(store, T0 + 100, T0 + 100);
+    await heartbeat(store, T0 + 100, T0 + 100);
     equal(await uptimesOf(ledger), [uptimeOf(T0, T0 + 100)], "the uptimes after it signed off");
-    await sign(store, T0 + 300, T0 + 900, { run: 2 });
+    await heartbeat(store, T0 + 300, T0 + 900, { run: 2 });
     equal(
       await uptimesOf(ledger),
       [uptimeOf(T0, T0 + 100), uptimeOf(T0 + 300, T0 + 900)],
       "the uptimes after it came back",
     );
-    await sign(store, T0 + 950, T0 + 950, { run: 2 });
+    await heartbeat(store, T0 + 950, T0 + 950, { run: 2 });
     equal(
       await uptimesOf(ledger),
       [uptimeOf(T0, T0 + 100), uptimeOf(T0 + 300, T0 + 900)],
@@ -69,7 +69,7 @@ export const uptimeCases: readonly DataStoreCase[] = [
     );
   }),
   ledgerCase(["H21"], "uptimes: who never lived does not sign off", async (store, ledger) => {
-    await sign(store, T0, T0);
+    await heartbeat(store, T0, T0);
     await extend(store, [], { aliveUntil: null });
     equal(await uptimesOf(ledger), [], "the uptimes");
   }),
@@ -77,25 +77,25 @@ export const uptimeCases: readonly DataStoreCase[] = [
     ["H21"],
     "uptimes: several instances of one identity are one uptime, until the last one ends",
     async (store, ledger) => {
-      await sign(store, T0, T0 + 5000, { run: 1 });
-      await sign(store, T0 + 100, T0 + 3000, { run: 2 });
+      await heartbeat(store, T0, T0 + 5000, { run: 1 });
+      await heartbeat(store, T0 + 100, T0 + 3000, { run: 2 });
       equal(await uptimesOf(ledger), [uptimeOf(T0, T0 + 5000)], "the uptimes of two runs");
-      await sign(store, T0 + 200, T0 + 200, { run: 1 });
+      await heartbeat(store, T0 + 200, T0 + 200, { run: 1 });
       equal(await uptimesOf(ledger), [uptimeOf(T0, T0 + 3000)], "the uptimes after the first signed off");
-      await sign(store, T0 + 300, T0 + 300, { run: 2 });
+      await heartbeat(store, T0 + 300, T0 + 300, { run: 2 });
       equal(await uptimesOf(ledger), [uptimeOf(T0, T0 + 300)], "the uptimes after both signed off");
     },
   ),
   ledgerCase(["H21"], "uptimes: each identity has its own, by the time at which they began", async (store, ledger) => {
-    await sign(store, T0 + 5, T0 + 1000, { by: "scheduler-a" });
-    await sign(store, T0, T0 + 2000, { by: "scheduler-b" });
-    await sign(store, T0 + 9, T0 + 3000, { by: "scheduler-a" });
+    await heartbeat(store, T0 + 5, T0 + 1000, { by: "scheduler-a" });
+    await heartbeat(store, T0, T0 + 2000, { by: "scheduler-b" });
+    await heartbeat(store, T0 + 9, T0 + 3000, { by: "scheduler-a" });
     const uptimes = [uptimeOf(T0, T0 + 2000, { identity: "scheduler-b" }), uptimeOf(T0 + 5, T0 + 3000)];
     equal(await uptimesOf(ledger), uptimes, "the uptimes");
   }),
-  ledgerCase(["H21"], "uptimes: the last sign tells what the scheduler does", async (store, ledger) => {
-    await sign(store, T0, T0 + 1000);
-    await sign(store, T0 + 10, T0 + 1010, { profile: { ...PROFILE, role: "both", tasks: ["c"] } });
+  ledgerCase(["H21"], "uptimes: the last heartbeat tells what the scheduler does", async (store, ledger) => {
+    await heartbeat(store, T0, T0 + 1000);
+    await heartbeat(store, T0 + 10, T0 + 1010, { profile: { ...PROFILE, role: "both", tasks: ["c"] } });
     const last = { role: "both", tasks: ["c"] } as const;
     equal(await uptimesOf(ledger), [uptimeOf(T0, T0 + 1010, last)], "the uptimes");
   }),
@@ -121,9 +121,9 @@ export const uptimeCases: readonly DataStoreCase[] = [
     },
   ),
   ledgerCase(["H23"], "uptimes: a look into a time finds the uptimes that touch it", async (store, ledger) => {
-    await sign(store, T0, T0 + 1000);
-    await sign(store, T0 + 2000, T0 + 3000, { run: 2 });
-    await sign(store, T0 + 500, T0 + 5000, { by: "scheduler-b" });
+    await heartbeat(store, T0, T0 + 1000);
+    await heartbeat(store, T0 + 2000, T0 + 3000, { run: 2 });
+    await heartbeat(store, T0 + 500, T0 + 5000, { by: "scheduler-b" });
     const [a, b, c] = [
       uptimeOf(T0, T0 + 1000),
       uptimeOf(T0 + 500, T0 + 5000, { identity: "scheduler-b" }),

@@ -75,8 +75,8 @@ describe("the cause of a wait, where nobody stays resident", () => {
     for (let count = 0; count < UPTIMES_PER_ANSWER_MAX; count++) {
       const identity = `isolate-${count}`;
       const now = world.clock.now() + count * 1000;
-      const sign = { now, aliveUntil: now + 900, profile, schedulerId: identity, instanceId: `${identity} 1#` };
-      await extend(world.store, [], sign);
+      const heartbeat = { now, aliveUntil: now + 900, profile, schedulerId: identity, instanceId: `${identity} 1#` };
+      await extend(world.store, [], heartbeat);
     }
     await world.to("2030-01-01T01:30:00Z");
     const ticking = world.another({ identity: "w-2", leaseDuration: "1m" });

@@ -125,7 +125,7 @@ class BeginsFencesAnew extends MemoryDataStore {
   }
 }
 
-/** Changes schedules without a sign to those who planned. */
+/** Changes schedules without a heartbeat to those that planned. */
 class KeepsFences extends MemoryDataStore {
   override async updateSchedule(
     ...call: Parameters<MemoryDataStore["updateSchedule"]>

@@ -1,7 +1,7 @@
 import type { SchedulerProfile } from "../../../records/scheduler.ts";
 import type { SerializedError } from "../../../records/serialized-error.ts";
 
-/** How often, during one lease, the event loop gives a sign of life, and the lease thread looks for it. A loop that is
+/** How often, during one lease, the event loop gives a heartbeat, and the lease thread looks for it. A loop that is
  *  blocked is noticed after a third of a lease and two such pauses. A lease then has a quarter of its time left at
  *  least, because the scheduler extends it every third. */
 export const LOOKS_PER_LEASE = 24;

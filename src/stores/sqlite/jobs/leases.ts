@@ -20,7 +20,7 @@ import type { Statements } from "../statements.ts";
 import { resolved, resolving } from "./dependencies.ts";
 import { recovery, recoveryReport } from "./recovery.ts";
 
-/** The leases that a scheduler keeps or gives up, and its sign of life, in a `SqlDataStore`. */
+/** The leases that a scheduler keeps or gives up, and its heartbeat, in a `SqlDataStore`. */
 export class SqliteLeases {
   readonly #connection: Connection;
   readonly #statements: Statements;
@@ -41,7 +41,7 @@ export class SqliteLeases {
     const batch = new Batch();
     const extensions = batch.add(rowParameters(rows).map(({ text }) => statement(extend, text, schedulerId, until)));
     batch.add([statement(giveUpStrays, JSON.stringify(rows), schedulerId, now, instanceId, settledStepId)]);
-    batch.add(signOfLife(this.#statements, extension));
+    batch.add(heartbeatStatements(this.#statements, extension));
     const { getHeartbeats } = this.#statements;
     const heartbeats = batch.add(extension.aliveUntil === null ? [] : [statement(getHeartbeats, instanceId)]);
     const results = await this.#connection.write(() => batch.statements);
@@ -98,7 +98,7 @@ export class SqliteLeases {
         limit: RECOVERIES_PER_STEP_MAX,
       }),
     );
-    batch.add(signOfLife(this.#statements, surrender));
+    batch.add(heartbeatStatements(this.#statements, surrender));
     const resolution = batch.add(hasParents ? resolving(this.#statements, now) : []);
     const heartbeats = batch.add([statement(this.#statements.getHeartbeats, surrender.instanceId)]);
     const results = await this.#connection.write(() => batch.statements);
@@ -113,13 +113,13 @@ export class SqliteLeases {
 }
 
 /** The statements that say that a run of a scheduler is alive, if there is something to say. */
-export function signOfLife(
+export function heartbeatStatements(
   { keepAlive, extendUptime, keepsLedger }: Statements,
-  sign: Pick<LeaseSurrender, "now" | "schedulerId" | "instanceId" | "aliveUntil"> & {
+  heartbeat: Pick<LeaseSurrender, "now" | "schedulerId" | "instanceId" | "aliveUntil"> & {
     readonly profile?: SchedulerProfile;
   },
 ): SqlStatement[] {
-  const { now, schedulerId, instanceId, aliveUntil, profile = UNKNOWN_PROFILE } = sign;
+  const { now, schedulerId, instanceId, aliveUntil, profile = UNKNOWN_PROFILE } = heartbeat;
   if (aliveUntil === null) return [];
   const { role, isResident, tasks, executors } = profile;
   const [taskIds, executorNames] = [JSON.stringify(tasks), JSON.stringify(executors)];

@@ -8,7 +8,7 @@ import type { Flow, FlowState } from "../flow/key-limiters.ts";
 import { acquisitionName, queueParameters } from "../jobs/acquisition.ts";
 import { type AdditionStamp, Additions } from "../jobs/additions.ts";
 import { resolved, resolving } from "../jobs/dependencies.ts";
-import { signOfLife } from "../jobs/leases.ts";
+import { heartbeatStatements } from "../jobs/leases.ts";
 import { endingMissed, leaseMoves, missedResults, recovery, recoveryReport } from "../jobs/recovery.ts";
 import { Releases } from "../jobs/releases.ts";
 import { AlarmTurns, StepAlarms } from "../ledger/overdue.ts";
@@ -244,8 +244,8 @@ class StepBatch {
     this.#admission = new Admission(statements, request, { isRepetition, hasAccounts: isExact || hasAccounts });
     this.#alarms = new StepAlarms(statements, request, isRepetition, alarmsLeftOut);
     const batch = this.#batch;
-    const { sign, schedulerId, now } = request;
-    if (sign !== undefined) batch.add(signOfLife(statements, { ...sign, schedulerId, now }));
+    const { heartbeat, schedulerId, now } = request;
+    if (heartbeat !== undefined) batch.add(heartbeatStatements(statements, { ...heartbeat, schedulerId, now }));
     const releases = batch.add(isExact ? this.#releases.exactly(isRepetition) : this.#releases.hopefully(hasParents));
     // A job that has just ended is not overdue, but one that recovery ends is.
     const raising = batch.add(this.#alarms.raising());
