@@ -9,7 +9,7 @@ export { StoreRefusedError, StoreUnavailableError, WorkerLostError } from "./cor
 export type { Logger } from "./core/logger.ts";
 export type { OpenOptions } from "./core/open-options.ts";
 export type { CallTexts, ExecutorOpenOptions, JobCall, JobExecutor } from "./executors/job-executor.ts";
-export type { GuardedScheduler, LeaseGuard } from "./executors/lease-guard.ts";
+export type { LeaseExtender, LeaseHolder } from "./executors/lease-extender.ts";
 export type { AlarmEnd, AlarmKind, AlarmRecord, ResolvedAlarmRecord } from "./records/alarm.ts";
 export type { AttemptRecord, JobProgress } from "./records/attempt.ts";
 export { receivedEvents } from "./records/event-schema.ts";

@@ -180,7 +180,7 @@ export class Scheduler implements LocalSchedulerClient, AsyncDisposable {
         executors,
         tasks: this.#tasks,
         options: checked,
-        guard: options.leaseThread,
+        leaseExtender: options.leaseThread,
         contextOf: (attempt) => new AttemptContext(attempt, runEnv, this),
         isPaused: () => this.state === "paused",
         ...{ shared, tickCleaning, hasOthers },

@@ -3,7 +3,7 @@ import { startBackgroundTimer } from "../../core/background-timer.ts";
 import { SchedulerStateError, StoreUnavailableError, WorkerLostError } from "../../core/errors.ts";
 import { optionError, shown } from "../../core/option-errors.ts";
 import { revivedError } from "../../records/revived-error.ts";
-import type { GuardedScheduler, LeaseGuard } from "../lease-guard.ts";
+import type { LeaseExtender, LeaseHolder } from "../lease-extender.ts";
 import {
   type CheckedLeaseThreadOptions,
   checkLeaseThreadOptions,
@@ -31,8 +31,8 @@ const CLOSE_MS = 5000;
  * The thread has a connection of its own to the data store. It notices that the loop has been silent for more than a
  * third of `leaseDuration`, and then extends the leases in its place, until the loop lives again, or has been blocked
  * for `maxBlocked`. It warns which tasks run, once a minute at most. While the loop lives, the thread leaves the store
- * alone. It guards a scheduler that was started, and ends with `stop()`. It needs a store that a second connection
- * reaches, and Node, Deno or Bun.
+ * alone. It extends the leases of a scheduler that was started, and ends with `stop()`. It needs a store that a second
+ * connection reaches, and Node, Deno or Bun.
  *
  * What blocks the loop for long is better run by a `WorkerExecutor`, in a thread of its own: then timers, events and
  * other jobs go on.
@@ -43,9 +43,9 @@ const CLOSE_MS = 5000;
  *   leaseThread: new LeaseThread({ module: new URL("./store.ts", import.meta.url), maxBlocked: { seconds: 30 } }),
  * });
  */
-export class LeaseThread implements LeaseGuard {
+export class LeaseThread implements LeaseExtender {
   readonly #options: CheckedLeaseThreadOptions;
-  #scheduler: GuardedScheduler | null = null;
+  #scheduler: LeaseHolder | null = null;
   #held: HeldLeases | null = null;
   #worker: Worker | null = null;
   #stopBeats = (): void => {};
@@ -63,8 +63,8 @@ export class LeaseThread implements LeaseGuard {
    *    or `maxBlocked` is too short
    *  @throws {StoreUnavailableError} when the module's store cannot be opened
    *  @throws {WorkerLostError} when the thread ends, or is not ready within `startTimeout`
-   *  @throws {SchedulerStateError} when it guards another scheduler */
-  async start(scheduler: GuardedScheduler): Promise<void> {
+   *  @throws {SchedulerStateError} when it serves another scheduler */
+  async start(scheduler: LeaseHolder): Promise<void> {
     this.#check(scheduler);
     this.#scheduler = scheduler;
     this.#restartMs = RESTART_MS_MIN;
@@ -100,10 +100,10 @@ export class LeaseThread implements LeaseGuard {
     if (worker !== null) await end(worker);
   }
 
-  #check({ identity, leaseMs, sharedByProcesses }: GuardedScheduler): void {
+  #check({ identity, leaseMs, sharedByProcesses }: LeaseHolder): void {
     if (this.#scheduler !== null) {
       throw new SchedulerStateError(
-        `this LeaseThread guards the scheduler "${this.#scheduler.identity}", and cannot guard "${identity}" too; ` +
+        `this LeaseThread serves the scheduler "${this.#scheduler.identity}", and cannot serve "${identity}" too; ` +
           "make one for each scheduler",
       );
     }
@@ -125,8 +125,8 @@ export class LeaseThread implements LeaseGuard {
     );
   }
 
-  /** Gives heartbeats for as long as the scheduler is guarded. */
-  #beat(scheduler: GuardedScheduler, held: HeldLeases): void {
+  /** Gives heartbeats for as long as the thread serves the scheduler. */
+  #beat(scheduler: LeaseHolder, held: HeldLeases): void {
     held.table.beat(scheduler.clock.now());
     const profile = JSON.stringify(scheduler.profile());
     if (profile !== this.#profile) this.#tell({ kind: "profile", profile: scheduler.profile() });
@@ -135,7 +135,7 @@ export class LeaseThread implements LeaseGuard {
   }
 
   /** Starts a thread. Resolves when it is ready. */
-  #begin(scheduler: GuardedScheduler, held: HeldLeases): Promise<void> {
+  #begin(scheduler: LeaseHolder, held: HeldLeases): Promise<void> {
     const { module, maxBlocked, startTimeout, entry } = this.#options;
     const { identity, instanceId, leaseMs } = scheduler;
     const data: LeaseThreadData = {
@@ -175,7 +175,7 @@ export class LeaseThread implements LeaseGuard {
   }
 
   /** Replaces a thread that ended, after a pause that grows. */
-  #restart(scheduler: GuardedScheduler, held: HeldLeases, error: Error): void {
+  #restart(scheduler: LeaseHolder, held: HeldLeases, error: Error): void {
     const { logger } = scheduler;
     const pauseMs = this.#restartMs;
     this.#restartMs = Math.min(2 * pauseMs, RESTART_MS_MAX);

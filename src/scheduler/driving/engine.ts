@@ -3,7 +3,7 @@ import { sleepFor } from "../../core/clock.ts";
 import { SchedulerStateError } from "../../core/errors.ts";
 import { IDLE_MS_UNSHARED, STOP_FLUSH_TRIES, TICK_FLUSH_MS } from "../../core/limits.ts";
 import type { JobExecutor } from "../../executors/job-executor.ts";
-import type { LeaseGuard } from "../../executors/lease-guard.ts";
+import type { LeaseExtender } from "../../executors/lease-extender.ts";
 import type { EventRecord } from "../../records/events.ts";
 import type { JobRecord, NewJobRecord } from "../../records/job.ts";
 import type { JobResultRecord } from "../../records/job-result.ts";
@@ -46,7 +46,7 @@ export interface EngineParts {
   readonly executors: Readonly<Record<string, JobExecutor>>;
   readonly tasks: TaskRegistry;
   readonly options: CheckedSchedulerOptions;
-  readonly guard: LeaseGuard | undefined;
+  readonly leaseExtender: LeaseExtender | undefined;
   readonly contextOf: (attempt: JobAttempt) => JobContext;
   readonly isPaused: () => boolean;
   /** What the scheduler opens and closes. All its engines use the same. */
@@ -79,15 +79,15 @@ export class Engine {
   #hasGivenUpLeft: boolean;
   /** Whether the loop runs, so that it can take additions. */
   #isResident = false;
-  /** Whether the guard of leases is at work. */
-  #isGuarded = false;
+  /** Whether the lease extender is at work. */
+  #extendsLeases = false;
   /** Whether the work has ended or is about to end. */
   #isEnding = false;
   /** Whether nothing that waits in the queue will be begun here any more. */
   #beginsNothing = false;
 
   constructor(parts: EngineParts) {
-    const { env, executors, tasks, options, guard, contextOf, isPaused } = parts;
+    const { env, executors, tasks, options, leaseExtender, contextOf, isPaused } = parts;
     const { sharedByProcesses } = env.store.capabilities;
     this.#parts = parts;
     this.#shared = parts.shared;
@@ -98,7 +98,7 @@ export class Engine {
       tasks,
       executors,
       maxConcurrentJobs: options.maxConcurrentJobs,
-      guard,
+      leaseExtender,
       contextOf,
       onEnded: () => this.#loop.jobEnded(),
     });
@@ -376,9 +376,9 @@ export class Engine {
   /** Closes each part that was opened, unless another scheduler of this process uses the part. @throws the first
    *  failure, after all parts have been closed */
   async close(limits: StopLimits): Promise<void> {
-    const { env, guard } = this.#parts;
+    const { env, leaseExtender } = this.#parts;
     const { events } = env;
-    if (this.#isGuarded && guard !== undefined) await limits.within(guard.stop());
+    if (this.#extendsLeases && leaseExtender !== undefined) await limits.within(leaseExtender.stop());
     await limits.within(this.#flushEvents(0));
     this.#opening.abort();
     events.close();
@@ -386,12 +386,12 @@ export class Engine {
   }
 
   async #startGuard(): Promise<void> {
-    const { env, guard } = this.#parts;
+    const { env, leaseExtender } = this.#parts;
     const { identity, instanceId, leaseMs, clock, logger } = env;
     const { sharedByProcesses } = env.store.capabilities;
     const facts = { identity, instanceId, leaseMs, clock, logger, sharedByProcesses };
-    await guard?.start({ ...facts, profile: () => this.#profile(true) });
-    this.#isGuarded = true;
+    await leaseExtender?.start({ ...facts, profile: () => this.#profile(true) });
+    this.#extendsLeases = true;
   }
 
   #profile(isResident: boolean): SchedulerProfile {

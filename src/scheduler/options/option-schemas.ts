@@ -35,7 +35,7 @@ import type { StandardSchemaV1 } from "../../core/standard-schema.ts";
 import { toEpochMs } from "../../core/temporal.ts";
 import { isStorable } from "../../core/text.ts";
 import type { JobExecutor } from "../../executors/job-executor.ts";
-import type { LeaseGuard } from "../../executors/lease-guard.ts";
+import type { LeaseExtender } from "../../executors/lease-extender.ts";
 import { JOB_OUTCOMES, RUN_OVERLAP_POLICIES } from "../../records/policies.ts";
 import type {
   DataStore,
@@ -258,7 +258,9 @@ export const schedulerOptionsSchema: () => v.GenericSchema<unknown, CheckedSched
     scheduleDefaults: v.optional(scheduleDefaults()),
     timeZone: v.optional(timeZone(), "UTC"),
     leaseDuration: v.optional(durationMs(100), { seconds: 60 }),
-    leaseThread: v.optional(implementing<LeaseGuard>("a LeaseThread", ["start", "hold", "drop", "heldUntil", "stop"])),
+    leaseThread: v.optional(
+      implementing<LeaseExtender>("a LeaseThread", ["start", "hold", "drop", "heldUntil", "stop"]),
+    ),
     cleanupInterval: v.optional(v.nullable(durationMs(1)), { minutes: 15 }),
     maxIdle: v.optional(durationMs(1)),
     zoneRules: v.optional(oneOf(["auto", "adopt", "keep"]), "auto"),

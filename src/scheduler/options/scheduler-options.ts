@@ -5,7 +5,7 @@ import type { RandomSource } from "../../core/ids.ts";
 import type { LogLevel } from "../../core/leveled-logger.ts";
 import type { Logger } from "../../core/logger.ts";
 import type { JobExecutor } from "../../executors/job-executor.ts";
-import type { LeaseGuard } from "../../executors/lease-guard.ts";
+import type { LeaseExtender } from "../../executors/lease-extender.ts";
 import type { DataStore } from "../../stores/data-store.ts";
 import type { ScheduleDefaults, TaskSettings } from "./options.ts";
 
@@ -45,7 +45,7 @@ export interface SchedulerOptions {
   leaseDuration?: Duration | undefined;
   /** Keeps the leases while the event loop is blocked: a `LeaseThread` of `escapement/worker`. Without one, a loop that
    *  is blocked for longer than `leaseDuration` loses its jobs to other schedulers. Default: none. */
-  leaseThread?: LeaseGuard | undefined;
+  leaseThread?: LeaseExtender | undefined;
   /** Pause between clean-ups, which remove expired results and ended schedules; null for no clean-ups. Default: 15
    *  minutes. Ticks ask as often whether results have expired, and take one step of at most 1000 if so. */
   cleanupInterval?: Duration | null | undefined;

@@ -14,7 +14,7 @@ import { ABORT_GRACE_MS, PROGRESS_NOTE_LENGTH_MAX, WORKER_END_MS } from "../../c
 import type { Logger } from "../../core/logger.ts";
 import { capacityOf } from "../../executors/capacity.ts";
 import type { CallTexts, JobCall, JobExecutor } from "../../executors/job-executor.ts";
-import type { LeaseGuard } from "../../executors/lease-guard.ts";
+import type { LeaseExtender } from "../../executors/lease-extender.ts";
 import { cut, type JobProgress } from "../../records/attempt.ts";
 import { hasMissedStart, type JobRecord } from "../../records/job.ts";
 import type { JobResultRecord } from "../../records/job-result.ts";
@@ -37,7 +37,7 @@ export interface AttemptEnvironment {
   readonly contextOf: (attempt: JobAttempt) => JobContext;
   /** Reads the results of the jobs that a job came after. */
   readonly parentsOf: (job: JobRecord) => Promise<readonly (JobResultRecord | null)[]>;
-  readonly guard: LeaseGuard | undefined;
+  readonly leaseExtender: LeaseExtender | undefined;
   /** Called once for each attempt that runs, when its outcome is settled, and not before `run` has returned. */
   readonly onEnded: (attempt: JobAttempt, outcome: AttemptOutcome) => void;
 }
@@ -95,7 +95,7 @@ export class JobAttempt {
 
   /** When the lease ends, in epoch milliseconds. */
   get leaseEndsAt(): number {
-    return Math.max(this.#leaseEndsAt, this.#env.guard?.heldUntil(this.job.id, this.job.fence) ?? 0);
+    return Math.max(this.#leaseEndsAt, this.#env.leaseExtender?.heldUntil(this.job.id, this.job.fence) ?? 0);
   }
 
   /** Whether the executor has the attempt, or it has ended before. Until then it needs room in the executor. */

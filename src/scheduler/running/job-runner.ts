@@ -1,7 +1,7 @@
 import { JobCancelledError, LeaseLostError, SchedulerStateError, SerializationError } from "../../core/errors.ts";
 import { capacityOf } from "../../executors/capacity.ts";
 import type { JobExecutor } from "../../executors/job-executor.ts";
-import type { LeaseGuard } from "../../executors/lease-guard.ts";
+import type { LeaseExtender } from "../../executors/lease-extender.ts";
 import type { EventRecord } from "../../records/events.ts";
 import type { JobRecord } from "../../records/job.ts";
 import { type JobResultRecord, keptJobOf } from "../../records/job-result.ts";
@@ -28,7 +28,7 @@ export interface RunnerOptions {
   readonly executors: Readonly<Record<string, JobExecutor>>;
   readonly maxConcurrentJobs: number;
   /** Keeps the leases while the event loop is blocked. */
-  readonly guard: LeaseGuard | undefined;
+  readonly leaseExtender: LeaseExtender | undefined;
   readonly contextOf: (attempt: JobAttempt) => JobContext;
   /** Called when a job ended and waits for its release. */
   readonly onEnded: () => void;
@@ -68,8 +68,8 @@ export class JobRunner {
     this.#options = options;
     this.#executors = Object.entries(options.executors);
     this.log = new JobLog(options.env);
-    this.lag = new LagWatch(options.env, () => this.#running.values(), options.guard !== undefined);
-    const { env, contextOf, guard } = options;
+    this.lag = new LagWatch(options.env, () => this.#running.values(), options.leaseExtender !== undefined);
+    const { env, contextOf, leaseExtender } = options;
     const { clock, random, store } = env;
     const { serializer, capabilities } = store;
     this.#attemptEnv = {
@@ -79,7 +79,7 @@ export class JobRunner {
       isShared: capabilities.sharedByProcesses,
       contextOf,
       parentsOf: (job) => parentResults(env, job),
-      guard,
+      leaseExtender,
       onEnded: (attempt, outcome) => this.#ended(attempt, outcome),
     };
     this.#quarantine = new Quarantine(options.env.clock, {
@@ -410,7 +410,7 @@ export class JobRunner {
       this.#waits.forget(before);
     }
     this.#running.set(job.id, attempt);
-    this.#options.guard?.hold(job.id, job.fence, job.taskId);
+    this.#options.leaseExtender?.hold(job.id, job.fence, job.taskId);
     this.log.begins(job, attempt.number);
     happened.push(jobAcquired(this.#options.env, job, attempt.number));
     return attempt;
@@ -418,7 +418,7 @@ export class JobRunner {
 
   /** The lease is no longer ours. */
   #letGo({ job }: JobAttempt): void {
-    this.#options.guard?.drop(job.id, job.fence);
+    this.#options.leaseExtender?.drop(job.id, job.fence);
   }
 
   #newAttempt(job: JobRecord): JobAttempt | null {

@@ -2,8 +2,8 @@ import type { Clock } from "../core/clock.ts";
 import type { Logger } from "../core/logger.ts";
 import type { SchedulerProfile } from "../records/scheduler.ts";
 
-/** What a {@link LeaseGuard} knows of the scheduler whose leases it guards. */
-export interface GuardedScheduler {
+/** What a {@link LeaseExtender} knows of the scheduler whose leases it extends. */
+export interface LeaseHolder {
   readonly identity: string;
   /** The id of this run of the scheduler. */
   readonly instanceId: string;
@@ -19,16 +19,16 @@ export interface GuardedScheduler {
 
 /** Keeps the leases of a scheduler while the scheduler's own event loop is blocked. A `LeaseThread` of
  *  `escapement/worker` is one. A scheduler tells it of each lease that it gets, before the job starts. */
-export interface LeaseGuard {
-  /** Begins to guard; resolves when blocked loops are noticed from now on. One scheduler at a time.
-   *  @throws {OptionsError} when the scheduler's leases cannot be guarded */
-  start(scheduler: GuardedScheduler): Promise<void>;
+export interface LeaseExtender {
+  /** Begins to extend leases; resolves when blocked loops are noticed from now on. One scheduler at a time.
+   *  @throws {OptionsError} when the scheduler's leases cannot be extended */
+  start(scheduler: LeaseHolder): Promise<void>;
   /** The scheduler has this lease, and no older one of the job. */
   hold(jobId: string, fence: number, taskId: string): void;
   /** The scheduler no longer has this lease. One that is not held is none. */
   drop(jobId: string, fence: number): void;
-  /** Until when the guard has extended this lease, in epoch milliseconds; 0 if never. */
+  /** Until when the extender has extended this lease, in epoch milliseconds; 0 if never. */
   heldUntil(jobId: string, fence: number): number;
-  /** Ends the guard. Idempotent. The guard may be started again. */
+  /** Stops. Idempotent. The extender may be started again. */
   stop(): Promise<void>;
 }
