@@ -15,6 +15,7 @@ import {
   checkRunJobOptions,
   checkThenJob,
 } from "../../scheduler/options/check-options.ts";
+import type { CheckedNewJob } from "../../scheduler/options/checked-options.ts";
 import { eachNewJob } from "../../scheduler/options/each-new-job.ts";
 import { tellJobAdded } from "../../scheduler/options/job-added.ts";
 import type {
@@ -169,7 +170,10 @@ export class JobCalls {
   }
 
   #newJobs(jobs: readonly NewJob[], call: string): Promise<Record<string, unknown>[]> {
-    return eachNewJob(jobs, call, (task, options, _where, job) => this.#newJob(task as Task, job, options));
+    return eachNewJob(jobs, call, (task, checked, _where, job) => {
+      const { task: _, ...options } = checked as CheckedNewJob;
+      return this.#newJob(task as Task, job, options);
+    });
   }
 
   /** A job as it travels. Where nothing that the caller gave makes the addition repeatable, a key does. */
