@@ -130,7 +130,7 @@ describe("a Worker, with everything that it uploads, stays within its budget:", 
     ["a scheduler with the memory store", ticking("", "", "escapement"), 153_700, 134_300],
     ["a scheduler in a Durable Object", OBJECT, 188_500, 169_300],
     ["a scheduler with D1", D1, 188_500, 169_300],
-    ["a scheduler with libSQL over fetch alone", LIGHT, 190_000, 170_400],
+    ["a scheduler with libSQL over fetch alone", LIGHT, 189_700, 170_100],
     ["a scheduler with libSQL by a url", BY_URL, 191_700, 172_500],
     ["a scheduler with libSQL by @libsql/client/web", WEB, 211_100, 191_900],
   ])("%s", async (name, source, bytesMax, withoutTemporalMax) => {
