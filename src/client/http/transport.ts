@@ -121,7 +121,7 @@ export class Transport {
   }
 }
 
-/** What a promise settles to, unless the signal is aborted earlier. A `fetch` that a program brings may not heed its
+/** What a promise settles to, unless the signal is aborted earlier. A `fetch` that a program brings may ignore its
  *  signal. */
 async function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
   signal.throwIfAborted();

@@ -79,8 +79,8 @@ export class AlarmTurns {
   #open = 0;
   #turn = 0;
 
-  /** A look found so many to be open. */
-  heed(open: number): void {
+  /** A look found this many to be open. */
+  found(open: number): void {
     this.#open = open;
   }
 

@@ -157,7 +157,7 @@ export class SqliteSteps {
 
   /** Keeps in mind what the answer of a look tells about flow control. Whether the look was without it and needs it. */
   #needsFlow(rows: readonly Row[], applied: Flow): boolean {
-    this.#alarmTurns.heed(openAlarms(rows));
+    this.#alarmTurns.found(openAlarms(rows));
     const flow = this.#context.looks.flow(rows);
     if (flow === null) return false;
     this.#flow.flow = flow;
