@@ -15,9 +15,14 @@ export function lazily<T extends object>(makers: { readonly [K in keyof T]: () =
   return texts as T;
 }
 
-/** All texts of several objects, each still made when it is first read. */
+/** All texts of several objects, each still made when it is first read. No two objects may have a text of one name. */
 export function joined<T extends object>(...parts: readonly object[]): T {
   const texts = {};
-  for (const part of parts) Object.defineProperties(texts, Object.getOwnPropertyDescriptors(part));
+  for (const part of parts) {
+    for (const [name, descriptor] of Object.entries(Object.getOwnPropertyDescriptors(part))) {
+      if (Object.hasOwn(texts, name)) throw new Error(`two statements are named ${name}`);
+      Object.defineProperty(texts, name, descriptor);
+    }
+  }
   return texts as T;
 }
