@@ -207,8 +207,8 @@ export function historyStatements(names: TableNames): HistoryStatements {
   const { schedules, jobs, histories, runs, skips, changes } = names;
   const since = "max(s.created_at, coalesce(s.last_fire_time + 1, s.created_at))";
   // The partition to trim. ?1 now
-  const due =
-    `(SELECT ${partitionOf("number")} FROM ${histories} WHERE next_trim_at <= ?1 ORDER BY next_trim_at LIMIT 1)`;
+  const firstDue = "WHERE next_trim_at <= ?1 ORDER BY next_trim_at LIMIT 1";
+  const due = `(SELECT ${partitionOf("number")} FROM ${histories} ${firstDue})`;
   const inDue = (history: string): string =>
     `${history} >= ${due} * ${HISTORIES_PER_PARTITION} AND ${history} < (${due} + 1) * ${HISTORIES_PER_PARTITION}`;
   const excess =
