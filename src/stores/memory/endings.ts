@@ -39,9 +39,7 @@ export function emptyNotes(now: number): Notes {
 
 /** Ends a job with the result of its run. */
 export function endJob(tables: Tables, entry: JobEntry, result: JobResultRecord, notes: Notes): void {
-  tables.ledger?.ended(entry.record, result, entry.limiter !== null);
-  dropJob(tables, entry);
-  tables.results.keep(result, notes.now);
+  keepEnd(tables, entry, result, notes);
   resolveChildren(tables, result.jobId, result.outcome, notes);
 }
 
@@ -49,9 +47,7 @@ export function endJob(tables: Tables, entry: JobEntry, result: JobResultRecord,
  *  without what the store keeps of the job. */
 function endAlone(tables: Tables, entry: JobEntry, outcome: OutcomeWithoutRun, notes: Notes): JobResultRecord {
   const result = endedWithoutRun(entry.record, outcome, notes.now);
-  tables.ledger?.ended(entry.record, result, entry.limiter !== null);
-  dropJob(tables, entry);
-  tables.results.keep(withKeptFacts({ ...result }, entry.record, null), notes.now);
+  keepEnd(tables, entry, withKeptFacts({ ...result }, entry.record, null), notes);
   notes.ended.push(result);
   return result;
 }
@@ -144,12 +140,20 @@ function releaseChildren(tables: Tables, jobId: string, outcome: JobOutcome, not
   return cancelled;
 }
 
-/** Removes a job, which leaves no result. */
-function dropJob({ chains, bursts, queues, flow, jobs }: Tables, entry: JobEntry): void {
+/** Removes a job that has ended, and keeps its result, or its id for a while if the result expires at once. */
+function keepEnd(tables: Tables, entry: JobEntry, result: JobResultRecord, { now }: Notes): void {
+  tables.ledger?.ended(entry.record, result, entry.limiter !== null);
+  const isKept = result.expiresAt > now;
+  dropJob(tables, entry, isKept ? null : now);
+  if (isKept) tables.results.keep(result);
+}
+
+/** Removes a job, which leaves no result. @param endedAt as in `Jobs.remove` */
+function dropJob({ chains, bursts, queues, flow, jobs }: Tables, entry: JobEntry, endedAt: number | null = null): void {
   chains.release(entry);
   bursts.over(entry.record.id);
   queues.endLease(entry, null);
   flow.leave(entry);
   moveTo(null, entry);
-  jobs.remove(entry);
+  jobs.remove(entry, endedAt);
 }

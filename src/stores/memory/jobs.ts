@@ -2,6 +2,7 @@ import { orderKey } from "../../core/text.ts";
 import type { JobRecord } from "../../records/job.ts";
 import type { TaskRecord } from "../../records/task.ts";
 import { isMissed, type JobEntry, newTaskEntry, recordOf, type TaskEntry } from "./entries.ts";
+import { RecentIds } from "./recent-ids.ts";
 import { SortedList } from "./sorted-list.ts";
 
 /** The unfinished jobs of a memory store, the tasks that they belong to, and the ways to find both. */
@@ -16,7 +17,9 @@ export class Jobs {
   readonly #toStart = new SortedList<JobEntry>(
     (a, b) => (a.record.startDeadline ?? 0) - (b.record.startDeadline ?? 0) || a.seq - b.seq,
   );
-  readonly #byId = new Map<string, JobEntry>();
+  /** Null for a job that ended without a result a while ago, so that a repeated addition does not run it again. */
+  readonly #byId = new Map<string, JobEntry | null>();
+  readonly #endedIds = new RecentIds();
   readonly #byKey = new Map<string, JobEntry>();
   /** By schedule, then fire time, or id for jobs without a fire time. */
   readonly #bySchedule = new Map<string, Map<number | string, JobEntry>>();
@@ -25,16 +28,21 @@ export class Jobs {
   #seq = 0;
 
   find(id: string): JobEntry | undefined {
-    return this.#byId.get(id);
+    return this.#byId.get(id) ?? undefined;
   }
 
   has(id: string): boolean {
+    return this.find(id) !== undefined;
+  }
+
+  /** Whether the job is unfinished, or has ended without a result, as far as the store remembers. */
+  hasHad(id: string): boolean {
     return this.#byId.has(id);
   }
 
   /** A copy of the job's record. */
   get(id: string): JobRecord | null {
-    const entry = this.#byId.get(id);
+    const entry = this.find(id);
     return entry === undefined ? null : recordOf(entry);
   }
 
@@ -43,14 +51,14 @@ export class Jobs {
     return this.#byId.get(entry.record.id) === entry;
   }
 
-  all(): Iterable<JobEntry> {
-    return this.#byId.values();
+  *all(): Generator<JobEntry, void, undefined> {
+    for (const entry of this.#byId.values()) if (entry !== null) yield entry;
   }
 
   /** The jobs of a task, by id. They are put into this order when somebody lists jobs for the first time, because most
    *  programs never do. */
   ofTask(task: TaskEntry): SortedList<JobEntry> {
-    if (!this.#isListed) for (const entry of this.#byId.values()) addToList(entry);
+    if (!this.#isListed) for (const entry of this.all()) addToList(entry);
     // Each start of a scheduler lists the jobs of a store that mostly is empty.
     this.#isListed ||= this.#byId.size > 0;
     return task.jobs;
@@ -159,9 +167,11 @@ export class Jobs {
     return entry;
   }
 
-  remove(entry: JobEntry): void {
+  /** @param endedAt when the job ended, if it leaves no result and its id is to be remembered */
+  remove(entry: JobEntry, endedAt: number | null): void {
     const { id, taskId, scheduleId, fireTime, idempotencyKey } = entry.record;
-    this.#byId.delete(id);
+    if (endedAt === null) this.#byId.delete(id);
+    else this.#remember(id, endedAt);
     entry.task.jobCount--;
     if (this.#isListed) entry.task.jobs.delete(entry);
     this.forgetTask(entry.task);
@@ -176,6 +186,14 @@ export class Jobs {
     const others = this.#bySchedule.get(scheduleId);
     others?.delete(fireTime ?? id);
     if (others?.size === 0) this.#bySchedule.delete(scheduleId);
+  }
+
+  #remember(id: string, now: number): void {
+    this.#byId.set(id, null);
+    for (const oldId of this.#endedIds.add(id, now)) {
+      // A job that was added anew has an entry.
+      if (this.#byId.get(oldId) === null) this.#byId.delete(oldId);
+    }
   }
 
   /** Forgets a task of which nothing is to be remembered. */

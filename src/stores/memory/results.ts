@@ -5,7 +5,6 @@ import { isFound } from "../search.ts";
 import { frozenCopy, type Mutable } from "./copies.ts";
 import { pageOf } from "./pages.ts";
 import { SortedList } from "./sorted-list.ts";
-import { RecentMap } from "./windows.ts";
 
 interface ResultEntry {
   readonly record: JobResultRecord;
@@ -13,14 +12,11 @@ interface ResultEntry {
   readonly seq: number;
 }
 
-/** The results of a memory store: by job id, in the order of the ends, and in that of their expiration. It also
- *  remembers for a while which jobs ended without a result, so that a repeated addition does not run such a job
- *  again. */
+/** The results of a memory store: by job id, in the order of the ends, and in that of their expiration. */
 export class Results {
   readonly #byJobId = new Map<string, ResultEntry>();
   readonly #byEnd = new SortedList<ResultEntry>(inOrderOfEnds);
   readonly #byExpiry = new SortedList<ResultEntry>((a, b) => a.record.expiresAt - b.record.expiresAt || a.seq - b.seq);
-  readonly #endedWithoutResult = new RecentMap<true>();
   #seq = 0;
 
   /** Whether the store holds a result of the job, expired or not. */
@@ -28,17 +24,7 @@ export class Results {
     return this.#byJobId.has(jobId);
   }
 
-  /** Whether the job has ended, as far as the store remembers. */
-  hasEnded(jobId: string): boolean {
-    return this.#byJobId.has(jobId) || this.#endedWithoutResult.get(jobId) === true;
-  }
-
-  /** Keeps a result. If the result expires at once, keeps only the job's id, for a while. */
-  keep(result: JobResultRecord, now: number): void {
-    if (result.expiresAt <= now) {
-      this.#endedWithoutResult.set(result.jobId, true, now);
-      return;
-    }
+  keep(result: JobResultRecord): void {
     const entry = { record: ownCopy(result), seq: this.#seq++ };
     this.#byJobId.set(result.jobId, entry);
     this.#byEnd.add(entry);

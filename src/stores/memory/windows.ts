@@ -1,6 +1,7 @@
-import { CLOCK_TOLERANCE_MS, TOMBSTONE_MS, TOMBSTONES_MAX } from "../../core/limits.ts";
+import { CLOCK_TOLERANCE_MS, TOMBSTONE_MS } from "../../core/limits.ts";
 import { compareTexts } from "../../core/text.ts";
 import type { NewJobRecord } from "../../records/job.ts";
+import { RecentIds } from "./recent-ids.ts";
 import { SortedList } from "./sorted-list.ts";
 
 // What lets several additions make one job. A *window* is a time in which `throttle` or `uniqueFor` lets one job be
@@ -79,7 +80,8 @@ export class Bursts {
   readonly #byName = new Map<string, Burst>();
   readonly #byJob = new Map<string, Burst>();
   /** By the ids of additions that belong to the burst of another one: the job of that burst. */
-  readonly #jobIds = new RecentMap<string>();
+  readonly #jobIds = new Map<string, string>();
+  readonly #recentIds = new RecentIds();
 
   /** The id of the job that the addition belongs to, whether or not that job has ended, and whether the addition
    *  changes it, because it comes after all others of its burst; null when it begins a burst of its own. From then on,
@@ -90,7 +92,8 @@ export class Bursts {
     if (jobId !== undefined) return { jobId, isLast: false };
     const burst = this.#byName.get(nameOf(taskId, debounce.key));
     if (burst === undefined) return null;
-    this.#jobIds.set(id, burst.jobId, createdAt);
+    for (const oldId of this.#recentIds.add(id, createdAt)) this.#jobIds.delete(oldId);
+    this.#jobIds.set(id, burst.jobId);
     const isAfter = createdAt > burst.lastAt || (createdAt === burst.lastAt && compareTexts(id, burst.lastId) > 0);
     // A wrong clock made the last one.
     const isLast = isAfter || burst.lastAt > createdAt + CLOCK_TOLERANCE_MS;
@@ -113,26 +116,6 @@ export class Bursts {
     if (burst === undefined) return;
     this.#byJob.delete(jobId);
     this.#byName.delete(burst.name);
-  }
-}
-
-/** Values by ids. Each is kept for at least `TOMBSTONE_MS`, unless `TOMBSTONES_MAX` others came in the meantime. */
-export class RecentMap<V> {
-  #young = new Map<string, V>();
-  #old = new Map<string, V>();
-  #youngSince = Number.NEGATIVE_INFINITY;
-
-  get(id: string): V | undefined {
-    return this.#young.get(id) ?? this.#old.get(id);
-  }
-
-  set(id: string, value: V, now: number): void {
-    if (now - this.#youngSince >= TOMBSTONE_MS || this.#young.size >= TOMBSTONES_MAX) {
-      this.#old = this.#young;
-      this.#young = new Map();
-      this.#youngSince = now;
-    }
-    this.#young.set(id, value);
   }
 }
 
