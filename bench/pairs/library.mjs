@@ -1,10 +1,16 @@
 // The checkout that a program measures. Programs use only what both checkouts export.
 import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 
 /** Whether the checkout has this door of the package, such as "." or "./libsql". */
 export function hasDoor(checkout, door) {
   return fileOf(checkout, door) !== undefined;
+}
+
+/** The file behind a door. */
+export function pathOf(checkout, door = ".") {
+  return join(checkout, fileOf(checkout, door));
 }
 
 /** The public names behind a door, from the checkout's own `dist`. */

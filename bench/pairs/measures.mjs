@@ -13,6 +13,7 @@ export const MEASURES = {
   sqld: { ...onStore("sqld", whyNoSqld), needsServer: true },
   memory: onStore("memory"),
   fires: { program: "fires.mjs" },
+  executors: { program: "executors.mjs", whyNot: whyNoExecutors, args: ({ folder }) => [folder] },
   throughput: { program: "throughput.mjs" },
   weight: { program: "weight.mjs" },
   cron: { program: "cron.mjs" },
@@ -41,6 +42,11 @@ function ledgerOn(store, whyNot = () => null) {
     },
     args: ({ folder, label }) => [store, folder, label],
   };
+}
+
+function whyNoExecutors(checkouts) {
+  const without = checkouts.find((checkout) => !hasDoor(checkout, "./worker") || !hasDoor(checkout, "./process"));
+  return without === undefined ? null : `${without} has no escapement/worker or no escapement/process`;
 }
 
 function whyNoSqlite(checkouts) {
