@@ -30,9 +30,10 @@ export class GateModel {
   /** How far what the store was told of as the present was from the true time at most, to each side. */
   #behindMs = 0;
   #aheadMs = 0;
-  /** The true times at which a clock that was far from the true one, or a right one after such a clock, told the store
-   *  what time it is. */
+  /** The true times at which a clock told the store what time it is that was far from one before it. */
   readonly #switches: number[] = [];
+  /** How far the clocks since the last switch were from the true time at least and at most. */
+  #offsets: readonly [least: number, most: number] = [0, 0];
 
   constructor(history: History, tasks: ReadonlyMap<string, TaskRecord>) {
     this.#history = history;
@@ -57,9 +58,12 @@ export class GateModel {
       // A look may empty the bucket, too, and the bucket of a key without jobs.
       if (empty !== null && bucket.latest > empty.from) bucket.earliest = Math.min(bucket.earliest, empty.tat);
     }
-    const isFar = Math.abs(now - nowMs) > CLOCK_TOLERANCE_MS;
-    if (isFar !== (this.#switches.length % 2 === 1)) this.#switches.push(nowMs);
-    if (isFar) return;
+    const offset = now - nowMs;
+    const [least, most] = [Math.min(this.#offsets[0], offset), Math.max(this.#offsets[1], offset)];
+    const isSwitch = most - least > CLOCK_TOLERANCE_MS;
+    if (isSwitch) this.#switches.push(nowMs);
+    this.#offsets = isSwitch ? [offset, offset] : [least, most];
+    if (Math.abs(offset) > CLOCK_TOLERANCE_MS) return;
     this.#behindMs = Math.max(this.#behindMs, nowMs - now);
     this.#aheadMs = Math.max(this.#aheadMs, now - nowMs);
   }

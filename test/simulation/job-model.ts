@@ -59,6 +59,8 @@ interface Losses {
 export interface ModelJob {
   readonly record: Mutable<JobRecord>;
   readonly seq: number;
+  /** The commit whose plan made it; null for other jobs. */
+  readonly plannedIn: number | null;
   /** When it was added or, if that was later, debounced, in milliseconds of true time. */
   addedAtMs: number;
   /** Since when it has no lease, in the same time. */
@@ -243,18 +245,22 @@ export class JobModel {
       this.#firstFire = this.#seq;
       this.#seq += FIRES_MAX;
     }
-    this.insert(job, job.runAt <= job.createdAt, this.#firstFire + place);
+    this.insert(job, job.runAt <= job.createdAt, { seq: this.#firstFire + place, plannedIn: this.#firstFire });
   }
 
   /** @param isReady by the adder's clock; a clock that is behind does not take that back */
-  insert({ debounce, once: _, heldBy: __, ...record }: NewJobRecord, isReady: boolean, seq = this.#seq++): void {
+  insert(
+    { debounce, once: _, heldBy: __, ...record }: NewJobRecord,
+    isReady: boolean,
+    place: Pick<ModelJob, "seq" | "plannedIn"> = { seq: this.#seq++, plannedIn: null },
+  ): void {
     if (this.#all.has(record.id)) {
       this.#history.violate(`job ${record.id} was added twice`);
       return;
     }
     const job: ModelJob = {
       record: { ...record },
-      seq,
+      ...place,
       addedAtMs: this.#history.nowMs,
       waitsSinceMs: this.#history.nowMs,
       hasLostKey: false,
@@ -1241,5 +1247,8 @@ function idsOf(jobs: readonly ModelJob[]): string[] {
 }
 
 function byRank(a: ModelJob, b: ModelJob): number {
-  return b.record.priority - a.record.priority || a.record.runAt - b.record.runAt || a.seq - b.seq;
+  const byTime = b.record.priority - a.record.priority || a.record.runAt - b.record.runAt;
+  // The jobs of different plans of a commit come in any order.
+  const isAnyOrder = a.plannedIn !== null && a.plannedIn === b.plannedIn && a.record.scheduleId !== b.record.scheduleId;
+  return byTime || (isAnyOrder ? 0 : a.seq - b.seq);
 }

@@ -35,7 +35,7 @@ export interface SimulationReport {
 
 /** How long the faults last, and how long everything may take to come to rest afterwards. */
 const FAULTY_MS = { min: 4000, max: 20_000 };
-const HEALING_MS_MAX = 1_800_000;
+const HEALING_MS_MAX = 3_600_000;
 const HEALING_STEP_MS = 5000;
 /** How far a clock that is far from the true one is: more than stores put up with, and less than all has to heal in. */
 const FAR_MS = 1_200_000;
