@@ -49,6 +49,11 @@ export class GateModel {
     return this.#pauses.values();
   }
 
+  /** Whether a key has lost a token, so that a store may wait for one. */
+  get hasBuckets(): boolean {
+    return this.#buckets.size > 0;
+  }
+
   /** Somebody told the store what time it is. */
   sawClock(now: number): void {
     const { nowMs } = this.#history;
@@ -173,6 +178,13 @@ export class GateModel {
     const bucket = this.#buckets.get(gate);
     if (rate === undefined || bucket === undefined) return Number.NEGATIVE_INFINITY;
     return Math.ceil((bucket[bound] - (rate.burst - 1) * rate.perMs) / rate.limit);
+  }
+
+  /** A repetition found jobs of the key that earlier tries of its step acquired: their tokens may count from now on. */
+  takeAgain({ taskId }: JobRecord, gate: string, count: number, now: number): void {
+    const [rate, bucket] = [this.#tasks.get(taskId)?.rateLimit, this.#buckets.get(gate)];
+    if (rate === undefined || bucket === undefined) return;
+    bucket.latest = Math.max(bucket.latest, now * rate.limit + count * rate.perMs);
   }
 
   /** A job was acquired. */

@@ -20,6 +20,9 @@ export interface Caller {
   readonly isResident: boolean;
   /** The true time at which its last heartbeat reached the store; minus infinity before. */
   readonly lastBeatMs: number;
+  /** Whether its clock was set back while it stood still, and it has given no heartbeat since: its clock may not tell
+   *  that it stood still. */
+  readonly hasHiddenStandstill: boolean;
   /** Whether it stays, and can run what it fires. */
   readonly mayBePreferred: boolean;
 }

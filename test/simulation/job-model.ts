@@ -810,7 +810,7 @@ export class JobModel {
       this.#history.violate(`${text} was lost to ${caller.name} while it gives heartbeats`);
     }
     const isCalm = Math.max(holder.lastTroubleMs, caller.lastTroubleMs) < takenAtMs;
-    if (isCalm && holder.offsetMs === caller.offsetMs) {
+    if (isCalm && holder.offsetMs === caller.offsetMs && !holder.hasHiddenStandstill) {
       this.#history.violate(`${text} was lost though nothing happened to it`);
     }
   }
@@ -843,7 +843,12 @@ export class JobModel {
     if (held.length + fresh.length > Math.max(room.limit, held.length)) {
       this.#history.violate(`${caller.name} acquired ${report.acquired.length} jobs, and asked for ${room.limit}`);
     }
-    for (const record of repeated) this.#onAcquired(record, request, true, caller);
+    for (const record of repeated) {
+      this.#onAcquired(record, request, true, caller);
+      const gate = this.#gates.gateOf(record);
+      const isOfKey = (other: JobRecord): boolean => this.#gates.gateOf(other) === gate;
+      if (gate !== null) this.#gates.takeAgain(record, gate, repeated.filter(isOfKey).length, now);
+    }
     const left = leftOf(room, repeated);
     const isMine = isOneOf(room, left);
     let last: ModelJob | null = null;
@@ -1017,12 +1022,12 @@ export class JobModel {
   checkSeen({ now, jobs: room }: View, seen: Seen & Partial<StepReport>, caller: Caller): void {
     this.#gates.sawClock(now);
     let nextRunAt = Number.POSITIVE_INFINITY;
+    let mustRunAt = Number.POSITIVE_INFINITY;
     // Another clock may have said that a job is due; whether that counts here is up to the store.
     let mayRunAt = Number.POSITIVE_INFINITY;
     let nextMissAt: number | null = null;
     let leaseEndsAt: number | null = null;
     let tokenAt = Number.POSITIVE_INFINITY;
-    let hasRated = false;
     let mayHaveReady = false;
     let next: ModelJob | null = null;
     if (room !== null) {
@@ -1040,7 +1045,12 @@ export class JobModel {
           leaseEndsAt = Math.min(leaseEndsAt ?? Number.POSITIVE_INFINITY, record.acquiredUntil ?? 0);
           // Until the lease is recovered, the answer means nothing (rule V8).
           if ((record.acquiredUntil ?? 0) <= now) mayHaveReady = true;
-        } else if (!isReady && !this.#links.isBlocked(record.id)) nextRunAt = Math.min(nextRunAt, record.runAt);
+        } else if (!isReady && !this.#links.isBlocked(record.id)) {
+          nextRunAt = Math.min(nextRunAt, record.runAt);
+          // Any step may have blocked a job that is due by its clock.
+          const mayBeBlocked = gate !== null && record.runAt <= this.#gates.latestMs;
+          if (!mayBeBlocked) mustRunAt = Math.min(mustRunAt, record.runAt);
+        }
         if (lease === null && record.runAt > now) mayRunAt = Math.min(mayRunAt, record.runAt);
         if (!this.#isWaiting(job)) continue;
         const count = running.byGate.get(gate ?? "") ?? 0;
@@ -1048,13 +1058,18 @@ export class JobModel {
         const isReachable = gate !== null || (isMine(job) && this.#slotsOf(record.taskId, running.slots) > 0);
         if (isReachable && this.#gates.whyNot(record, gate, count, now) === null) mayHaveReady = true;
         if (gate === null || !this.#gates.isRated(record)) continue;
-        hasRated = true;
         // The end of another job wakes those whose task is at its limit.
         const isFull = this.#slotsOf(record.taskId, running.slots) <= 0;
-        if (!isFull && this.#gates.lacksToken(record, gate, count, now)) {
+        // Who can run the job sees it when it is due; a store may leave it to that one to find out that it needs a token.
+        if (isMine(job) && !isFull && this.#gates.lacksToken(record, gate, count, now)) {
           tokenAt = Math.min(tokenAt, this.#gates.tokenAt(record, gate));
         }
       }
+    }
+    // A look may leave it to the next step to find out whether a limiter admits a job.
+    const isLook = seen.acquired === undefined;
+    if (isLook && [...this.#unfinished.values()].some(({ record }) => this.#gates.gateOf(record) !== null)) {
+      mayHaveReady = true;
     }
     if (seen.nextMissAt !== nextMissAt) {
       this.#history.violate(
@@ -1067,8 +1082,8 @@ export class JobModel {
     const seenRunAt = seen.nextRunAt ?? Number.POSITIVE_INFINITY;
     // An earlier instant than needed costs a look, and nothing else.
     // Where jobs are ready, the store is asked again before that.
-    const mustBe = seen.hasReady ? nextRunAt : Math.min(nextRunAt, tokenAt);
-    if (seenRunAt > mustBe || (seenRunAt < Math.min(nextRunAt, mayRunAt) && !hasRated)) {
+    const mustBe = seen.hasReady ? mustRunAt : Math.min(mustRunAt, tokenAt);
+    if (seenRunAt > mustBe || (seenRunAt < Math.min(nextRunAt, mayRunAt) && !this.#gates.hasBuckets)) {
       this.#history.violate(
         `${caller.name} is told that a job comes at ${seen.nextRunAt}, not at ${nextRunAt} or with a token at ${tokenAt}`,
       );

@@ -62,6 +62,7 @@ export class SimulatedProcess implements Caller {
   offsetMs = 0;
   lastTroubleMs = -1;
   lastBeatMs = Number.NEGATIVE_INFINITY;
+  #setBackWhileStillMs = Number.NEGATIVE_INFINITY;
   readonly startedAtMs: number;
   isCrashed = false;
   isStopping = false;
@@ -158,7 +159,12 @@ export class SimulatedProcess implements Caller {
   jump(byMs: number): void {
     this.#world.history.trace(this.name, `its clock jumps by ${byMs} ms`);
     this.offsetMs += byMs;
+    if (byMs < 0 && this.#frozenUntilMs > this.#world.clock.now()) this.#setBackWhileStillMs = this.#frozenUntilMs;
     this.troubled();
+  }
+
+  get hasHiddenStandstill(): boolean {
+    return this.lastBeatMs < this.#setBackWhileStillMs;
   }
 
   /** Runs until it crashes or is stopped. */

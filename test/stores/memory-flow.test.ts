@@ -45,7 +45,7 @@ class Line {
     for (const entry of entries) {
       this.#queues.endLease(entry, null);
       this.flow.leave(entry);
-      this.jobs.remove(entry);
+      this.jobs.remove(entry, null);
     }
     return entries;
   }

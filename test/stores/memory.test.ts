@@ -16,7 +16,7 @@ describe("A result that a MemoryDataStore keeps", () => {
     const results = new Results();
     const after = ["first", "second"];
     const result = makeResult(makeJob({ after }));
-    results.keep(result, result.finishedAt);
+    results.keep(result);
     after.push("given");
     const shown = results.get(result.jobId, result.finishedAt)?.job?.after ?? [];
     expect(() => (shown as string[]).push("shown")).toThrow(TypeError);

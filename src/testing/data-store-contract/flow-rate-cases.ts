@@ -130,6 +130,22 @@ export const flowRateCases: readonly DataStoreCase[] = [
     },
   },
   {
+    name: "rates: another rate begins with full buckets, and the same rate, put again, does not",
+    rules: ["F4", "F11"],
+    async run({ open }) {
+      const store = await open();
+      await putTask(store, tenASecond());
+      await store.addJobs(ABC);
+      equal(await takenIds(store), ["a"], "the first job");
+      await putTask(store, tenASecond());
+      equal(await takenIds(store, { now: T0 + 1 }), [], "the jobs that start after the same rate was put");
+      await putTask(store, { rateLimit: { limit: 1, perMs: 1000, burst: 1 } });
+      equal(await takenIds(store, { now: T0 + 2 }), ["b"], "the jobs that start after another rate was put");
+      const { acquired, nextRunAt } = await take(store, { now: T0 + 3 });
+      equal([idsOf(acquired), nextRunAt], [[], T0 + 1002], "what is next, by the new rate");
+    },
+  },
+  {
     name: "rates: more than one start in a millisecond is possible with a burst",
     rules: ["F4"],
     async run({ open }) {

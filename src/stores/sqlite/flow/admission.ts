@@ -213,11 +213,13 @@ export function admissionStatements(names: TableNames): AdmissionStatements {
       `WHERE r.room > 0 AND e.key < r.room LIMIT ${admissionsMax}) p ` +
       `WHERE ${jobs}.seq = p.seq RETURNING seq, id, task_id, schedule_id, concurrency_key`,
     // ?1 now, ?2 schedulerId, ?3 stepId, ?4 1 to take the tokens of the jobs that the step acquired, or -1 to give them
-    // back. A repetition gives back those of its earlier tries, and takes them again together with its own.
+    // back. A repetition gives back those of its earlier tries, and takes them again together with its own. A token that
+    // came in the millisecond before now is taken on time.
     takeTokens: () =>
       `UPDATE ${keyLimiters} SET tat = CASE WHEN a.rate_limit IS NULL THEN tat ` +
       "WHEN ?4 < 0 THEN tat - a.n * a.rate_per " +
-      "ELSE max(coalesce(tat, 0), CAST(?1 AS INTEGER) * a.rate_limit) + a.n * a.rate_per END, " +
+      "WHEN tat > (CAST(?1 AS INTEGER) - 1) * a.rate_limit THEN tat + a.n * a.rate_per " +
+      "ELSE CAST(?1 AS INTEGER) * a.rate_limit + a.n * a.rate_per END, " +
       "virtual_time = CASE WHEN a.fair = 1 THEN max(virtual_time, coalesce(a.next, 0)) ELSE virtual_time END, " +
       `${becomesDirty("CAST(?1 AS INTEGER)")} ` +
       "FROM (SELECT j.task_id, j.concurrency_key, count(*) AS n, max(j.turn) + 1 AS next, " +

@@ -141,12 +141,10 @@ export function taskStatements(names: TableNames): TaskStatements {
     // The next five follow putTasks, in this order, and concern the tasks whose limits it changed. ?1 ids.
     makeLimitersOfTasks: () =>
       markDirty(names, `SELECT t.id, '', 0 FROM ${changed} WHERE t.former IS NOT NULL AND t.limited = 1`),
-    // With another rate, the next job starts the new rate's time after the last; after a burst, nobody knows the last.
+    // The buckets of another rate are full.
     changeLimiters: () =>
       `UPDATE ${keyLimiters} SET ${becomesDirty("0")}, tat = CASE ` +
-      "WHEN t.rate_limit = t.former->>1 AND t.rate_per = t.former->>2 AND t.rate_burst = t.former->>3 THEN tat " +
-      "WHEN t.rate_burst = 1 AND t.former->>3 = 1 " +
-      "THEN (tat - (t.former->>2)) / (t.former->>1) * t.rate_limit + t.rate_per END " +
+      "WHEN t.rate_limit = t.former->>1 AND t.rate_per = t.former->>2 AND t.rate_burst = t.former->>3 THEN tat END " +
       `FROM ${changed} WHERE t.former IS NOT NULL AND ${keyLimiters}.task_id = t.id`,
     rekeyJobs: () =>
       `UPDATE ${jobs} SET concurrency_key = ${ownKey}, turn = NULL, ` +
