@@ -69,12 +69,13 @@ describe("the packed tarball", () => {
       ["node", join(ROOT, "node_modules/typescript59/bin/tsc")],
       ["es2022", "dom", "esnext.disposable"],
     ],
-  ])("type-checks in strict projects that look into declarations: %s", async (_, tsc, lib) => {
-    await copyFile(join(ROOT, "test/package/consumer/types.ts"), join(project, "types.ts"));
-    const strict = { strict: true, skipLibCheck: false, noEmit: true, types: [] };
+  ])("type-checks in strict projects that look into declarations and emit theirs: %s", async (_, tsc, lib) => {
+    const files = ["types.ts", "inferred.ts"];
+    for (const file of files) await copyFile(join(ROOT, "test/package/consumer", file), join(project, file));
+    const strict = { strict: true, skipLibCheck: false, noEmit: true, declaration: true, types: [] };
     for (const exactOptionalPropertyTypes of [false, true]) {
       const compilerOptions = { ...strict, module: "nodenext", target: "es2022", lib, exactOptionalPropertyTypes };
-      await writeFile(join(project, "tsconfig.json"), JSON.stringify({ compilerOptions, files: ["types.ts"] }));
+      await writeFile(join(project, "tsconfig.json"), JSON.stringify({ compilerOptions, files }));
       expect(await runOk([...tsc, "-p", "tsconfig.json"], { cwd: project })).toBe("");
     }
   });
