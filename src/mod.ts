@@ -52,7 +52,6 @@ export type {
 } from "./records/policies.ts";
 export type { SerializedError } from "./records/serialized-error.ts";
 export type { SchedulerState } from "./scheduler/driving/lifecycle.ts";
-export type { TickReport } from "./scheduler/driving/tick.ts";
 export type { EventsOptions, SubscribeOptions, Subscription } from "./scheduler/events/event-hub.ts";
 export type { SchedulerEvent } from "./scheduler/events/scheduler-event.ts";
 export type { OccurrenceVerdict } from "./scheduler/options/occurrence-verdicts.ts";
@@ -114,6 +113,7 @@ export type { PreparedJob } from "./scheduler/views/prepared-job.ts";
 export type { Schedule, ScheduleCatchUp } from "./scheduler/views/schedule.ts";
 export type { ScheduleChange, ScheduleSnapshot } from "./scheduler/views/schedule-change.ts";
 export type { TaskRateLimit, TaskRetry, TaskView } from "./scheduler/views/task-view.ts";
+export type { TickReport } from "./scheduler/views/tick-report.ts";
 export { DevalueSerializer } from "./serializers/devalue.ts";
 export { JSONSerializer } from "./serializers/json.ts";
 export type { LedgerOptions } from "./stores/ledger-options.ts";
