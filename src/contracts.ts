@@ -1,6 +1,6 @@
 /**
  * What the authors of data stores, event brokers, job executors and serializers implement and exchange.
- * `escapement/testing` has a contract suite for each of the first three.
+ * `escapement/testing/contracts` has a contract suite for each of the first three.
  *
  * @module
  */
@@ -42,6 +42,7 @@ export type { ScheduleRecord } from "./records/schedule.ts";
 export type { SchedulerProfile, SchedulerRecord, SchedulerRole } from "./records/scheduler.ts";
 export { type SerializedError, serializedError } from "./records/serialized-error.ts";
 export type { TaskRecord } from "./records/task.ts";
+export type { DevalueFunctions, DevalueOptions } from "./serializers/devalue.ts";
 export type { Serializer } from "./serializers/serializer.ts";
 export type { AlarmReport, SeenAlarms } from "./stores/alarms.ts";
 export type {

@@ -1,6 +1,7 @@
 /**
  * A persistent job scheduler: everything that a program needs to schedule and run jobs. `escapement/cron` has the
- * triggers alone. `escapement/contracts` has what the authors of stores, brokers and executors need.
+ * triggers alone, with batches and the types of their options. `escapement/contracts` has what the authors of stores,
+ * brokers, executors and serializers need.
  *
  * @module
  */
@@ -15,7 +16,6 @@ export {
   DeserializationError,
   EscapementError,
   HandlerLookupError,
-  type Issue,
   JobAbandonedError,
   JobCancelledError,
   JobDeadlineMissedError,
@@ -35,20 +35,16 @@ export {
   TemporalMissingError,
   WorkerLostError,
 } from "./core/errors.ts";
-export { fromLogTape, type LogTapeLike } from "./core/from-logtape.ts";
-export { fromPino, type PinoLike } from "./core/from-pino.ts";
 export type { RandomSource } from "./core/ids.ts";
 export type { LogLevel } from "./core/leveled-logger.ts";
 export type { Logger } from "./core/logger.ts";
 export type { StandardSchemaV1 } from "./core/standard-schema.ts";
 export { type InstantLike, Temporal } from "./core/temporal.ts";
-export type { CronFields } from "./cron/fields.ts";
-export type { DstPolicy, GapPolicy, OverlapPolicy } from "./cron/spec.ts";
 export { InlineExecutor } from "./executors/inline.ts";
 export type { EventType } from "./records/events.ts";
+export type { ScheduleChangeKind } from "./records/ledger.ts";
 export type {
   CoalescePolicy,
-  ConflictPolicy,
   JobOutcome,
   Metadata,
   ParentFailurePolicy,
@@ -56,8 +52,7 @@ export type {
 } from "./records/policies.ts";
 export type { SerializedError } from "./records/serialized-error.ts";
 export type { SchedulerState } from "./scheduler/driving/lifecycle.ts";
-export type { TickReport } from "./scheduler/driving/tick.ts";
-export type { EventFilter, EventsOptions, SubscribeOptions, Subscription } from "./scheduler/events/event-hub.ts";
+export type { EventsOptions, SubscribeOptions, Subscription } from "./scheduler/events/event-hub.ts";
 export type { SchedulerEvent } from "./scheduler/events/scheduler-event.ts";
 export type { OccurrenceVerdict } from "./scheduler/options/occurrence-verdicts.ts";
 export type {
@@ -66,39 +61,28 @@ export type {
   BulkResultOptions,
   CatchUpOptions,
   ChangeOptions,
-  DebounceOptions,
   JobFilterOptions,
   JobOptions,
   JobResultFilterOptions,
   OccurrenceFilterOptions,
-  ParentJob,
   PrintOptions,
   RateLimitOptions,
   RetryOptions,
   RunJobOptions,
   ScheduleChangeFilterOptions,
-  ScheduleDefaults,
   ScheduleFilterOptions,
   ScheduleOptions,
   ScheduleRemoval,
   ScheduleUpdate,
   TaskSettings,
-  ThrottleOptions,
   TickOptions,
 } from "./scheduler/options/options.ts";
-export type {
-  OptionsWithPayload,
-  RequiredPayload,
-  ScheduledTaskOptions,
-} from "./scheduler/options/payload-argument.ts";
+export type { ScheduledTaskOptions } from "./scheduler/options/payload-argument.ts";
 export type { SchedulerOptions } from "./scheduler/options/scheduler-options.ts";
 export type {
   AddedBatch,
-  AddedJobs,
   JobContext,
-  JobsOf,
   LocalSchedulerClient,
-  NamedFunction,
   NewJob,
   PayloadOf,
   ResultOf,
@@ -108,12 +92,7 @@ export type {
 } from "./scheduler/scheduler-client.ts";
 export { Scheduler } from "./scheduler/scheduler-with-store.ts";
 export { currentJob } from "./scheduler/tasks/current-job.ts";
-export {
-  type DefinedTask,
-  type DefinedTasks,
-  defineTasks,
-  type TaskDefinition,
-} from "./scheduler/tasks/defined-tasks.ts";
+export { type DefinedTask, type DefinedTasks, defineTasks } from "./scheduler/tasks/defined-tasks.ts";
 export type { Attempt } from "./scheduler/views/attempt.ts";
 export type { Cause, ClockChange, ExplainedVerdict, Explanation } from "./scheduler/views/explanation.ts";
 export type {
@@ -126,31 +105,25 @@ export type {
   SchedulerHealth,
   TaskWork,
 } from "./scheduler/views/health.ts";
-export type { Job, JobClient } from "./scheduler/views/job.ts";
+export type { Job } from "./scheduler/views/job.ts";
 export type { JobResult } from "./scheduler/views/job-result.ts";
 export type { Occurrence, OccurrenceRun } from "./scheduler/views/occurrence.ts";
 export type { Listing, Page } from "./scheduler/views/page.ts";
 export type { PreparedJob } from "./scheduler/views/prepared-job.ts";
-export type { Schedule, ScheduleCatchUp, ScheduleClient } from "./scheduler/views/schedule.ts";
+export type { Schedule, ScheduleCatchUp } from "./scheduler/views/schedule.ts";
 export type { ScheduleChange, ScheduleSnapshot } from "./scheduler/views/schedule-change.ts";
-export type { TableRow } from "./scheduler/views/table.ts";
 export type { TaskRateLimit, TaskRetry, TaskView } from "./scheduler/views/task-view.ts";
-export { type DevalueFunctions, type DevalueOptions, DevalueSerializer } from "./serializers/devalue.ts";
+export type { TickReport } from "./scheduler/views/tick-report.ts";
+export { DevalueSerializer } from "./serializers/devalue.ts";
 export { JSONSerializer } from "./serializers/json.ts";
 export type { LedgerOptions } from "./stores/ledger-options.ts";
 export { MemoryDataStore } from "./stores/memory/store.ts";
-export type { SqlStatement, SqlValue } from "./stores/sqlite/driver/driver.ts";
-export { type CalendarIntervalOptions, CalendarIntervalTrigger } from "./triggers/calendar-interval.ts";
-export type { DateLike } from "./triggers/civil-date.ts";
-export { type ReadTrigger, registerTrigger, type TriggerCodec, triggerFromJSON } from "./triggers/codec.ts";
-export { type AndOptions, AndTrigger, OrTrigger } from "./triggers/combining.ts";
-export { type CronOptions, CronTrigger } from "./triggers/cron.ts";
-export { CronBatch } from "./triggers/cron-batch.ts";
-export { type DateOptions, DateTrigger } from "./triggers/date.ts";
-export type { DateRange } from "./triggers/excluded-dates.ts";
-export { type Excluded, type ExcludingOptions, ExcludingTrigger } from "./triggers/excluding.ts";
-export type { FireTimesOptions } from "./triggers/fire-time-range.ts";
-export { type IntervalOptions, IntervalTrigger } from "./triggers/interval.ts";
-export { preloadZones } from "./triggers/preload-zones.ts";
+export { CalendarIntervalTrigger } from "./triggers/calendar-interval.ts";
+export { registerTrigger, triggerFromJSON } from "./triggers/codec.ts";
+export { AndTrigger, OrTrigger } from "./triggers/combining.ts";
+export { CronTrigger } from "./triggers/cron.ts";
+export { DateTrigger } from "./triggers/date.ts";
+export { ExcludingTrigger } from "./triggers/excluding.ts";
+export { IntervalTrigger } from "./triggers/interval.ts";
 export { Trigger } from "./triggers/trigger.ts";
 export type { TriggerJSON } from "./triggers/trigger-json.ts";

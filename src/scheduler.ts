@@ -1,6 +1,6 @@
 /**
  * The scheduler without a store of its own, for programs that give it one and count their bytes, such as Workers.
- * Triggers, errors and all types come from `escapement`.
+ * Triggers, errors and the other types come from `escapement`.
  *
  * @module
  */

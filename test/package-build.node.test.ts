@@ -6,6 +6,7 @@ import manifest from "../package.json" with { type: "json" };
 import { builtDoors } from "../scripts/lib/built-doors.mjs";
 import { withOwnNames, withoutIdleImports } from "../scripts/lib/built-text.mjs";
 import { droppable } from "../scripts/lib/droppable.mjs";
+import { reachedDeclarations } from "../scripts/lib/reached-declarations.mjs";
 import { ROOT, stagePackage } from "./package/stage.ts";
 
 describe("the built package", () => {
@@ -59,6 +60,23 @@ describe("the doors that are built", () => {
       sources: ["src/a/mod.ts", "src/b/mod.ts", "src/mod.ts"],
       declarations: ["a/mod.d.ts", "mod.d.ts"],
     });
+  });
+});
+
+describe("the declarations that programs can reach", () => {
+  const files: Readonly<Record<string, string>> = {
+    "mod.d.ts": 'export { type A } from "./a/a.ts";\nexport { b } from "./b.ts";',
+    "a/a.d.ts": 'import type { B } from "../b.ts";\n/**\n * import { c } from "./c.ts";\n */\nexport type A = B;',
+    "b.d.ts": 'import type { A } from "./a/a.js";\nimport * as v from "valibot";\nexport declare const b: A;',
+    "c.d.ts": "export declare const c: number;",
+  };
+
+  test("are those of doors, and what they import; what an example imports is none", () => {
+    expect([...reachedDeclarations(["mod.d.ts"], (path) => files[path] ?? "")]).toEqual([
+      "mod.d.ts",
+      "a/a.d.ts",
+      "b.d.ts",
+    ]);
   });
 });
 

@@ -18,7 +18,7 @@ const WARM_UP_ROUNDS = 2;
 const ROUNDS = 9;
 const QUESTIONS_A_ROUND = 400_000;
 
-const { CronTrigger, CronBatch } = await open(checkout);
+const { CronTrigger, CronBatch } = await open(checkout, "./cron");
 const near = instantsOfADay();
 const triggers = EXPRESSIONS.map(([cron, timeZone]) => CronTrigger.fromCrontab(cron, { timeZone }));
 const batch = new CronBatch(Array.from({ length: BATCH }, (_, index) => mixed(index)));

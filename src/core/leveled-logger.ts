@@ -1,5 +1,4 @@
-import { fromLogTape, type LogTapeLike } from "./from-logtape.ts";
-import { fromPino, type PinoLike } from "./from-pino.ts";
+import { fromLogTape, fromPino, type LogTapeLike, type PinoLike } from "./log-adapters.ts";
 import { guardedLogger, type Logger } from "./logger.ts";
 
 /** Levels of the log, from the most talkative to none at all. */

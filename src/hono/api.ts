@@ -1,6 +1,5 @@
 import type { Env, Hono } from "hono";
 import type { Issue } from "../core/errors.ts";
-import type { TickReport } from "../scheduler/driving/tick.ts";
 import type { Explanation } from "../scheduler/views/explanation.ts";
 import type { LiveScheduler, PausedTask, SchedulerHealth } from "../scheduler/views/health.ts";
 import type { Job } from "../scheduler/views/job.ts";
@@ -10,6 +9,7 @@ import type { Plain, PlainPage } from "../scheduler/views/plain.ts";
 import type { Schedule } from "../scheduler/views/schedule.ts";
 import type { ScheduleChange } from "../scheduler/views/schedule-change.ts";
 import type { TaskView } from "../scheduler/views/task-view.ts";
+import type { TickReport } from "../scheduler/views/tick-report.ts";
 import type {
   CallerNote,
   ChangeQuery,

@@ -1,4 +1,4 @@
-import type { TickReport } from "../scheduler/driving/tick.ts";
+import type { TickReport } from "../scheduler/views/tick-report.ts";
 
 /** What a tick did, as JSON. Its instant is ISO 8601 text. */
 export function reportAnswer(report: TickReport): Response {

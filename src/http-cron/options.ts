@@ -2,9 +2,9 @@ import * as v from "valibot";
 import { type Checker, checker, hasMethods, implementing } from "../core/check.ts";
 import type { Logger } from "../core/logger.ts";
 import { mustBe, optionError } from "../core/option-errors.ts";
-import type { TickReport } from "../scheduler/driving/tick.ts";
 import { tickOptionsSchema } from "../scheduler/options/option-schemas.ts";
 import type { TickOptions } from "../scheduler/options/options.ts";
+import type { TickReport } from "../scheduler/views/tick-report.ts";
 
 /** What the handler needs of a `Scheduler`. */
 export interface TickingScheduler {

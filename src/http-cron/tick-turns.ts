@@ -1,5 +1,5 @@
 import { endsWorkWithRequests } from "../core/host.ts";
-import type { TickReport } from "../scheduler/driving/tick.ts";
+import type { TickReport } from "../scheduler/views/tick-report.ts";
 
 /**
  * The ticks of one scheduler, one at a time. Who asks during a tick gets the next one, together with all others who ask

@@ -2,34 +2,36 @@ import type { AlarmEnd, AlarmKind } from "./alarm.ts";
 import type { JobOutcome } from "./policies.ts";
 import type { SerializedError } from "./serialized-error.ts";
 
-interface TaskFacts {
+// Aliases and no interfaces: the compiler can then write out the type of an event that a program infers.
+type TaskFacts = {
   readonly taskId: string;
-}
+};
 
-interface ScheduleFacts extends TaskFacts {
+type ScheduleFacts = TaskFacts & {
   readonly scheduleId: string;
-}
+};
 
-interface JobFacts extends TaskFacts {
+type JobFacts = TaskFacts & {
   readonly jobId: string;
   /** The schedule that made the job, or null. */
   readonly scheduleId: string | null;
-}
+};
 
-interface SchedulerFacts {
+type SchedulerFacts = {
   /** Identity of the scheduler. */
   readonly schedulerId: string;
-}
+};
 
-interface AlarmFacts extends ScheduleFacts, SchedulerFacts {
-  readonly fireTimeMs: number;
-  /** Whether the occurrence has not started, or has not ended, in time. */
-  readonly kind: AlarmKind;
-  /** When it should have: the fire time and `expectStartWithin` or `expectFinishWithin`. */
-  readonly dueAtMs: number;
-  /** The job of the occurrence, or the one that stands for it; null while there is none. */
-  readonly jobId: string | null;
-}
+type AlarmFacts = ScheduleFacts &
+  SchedulerFacts & {
+    readonly fireTimeMs: number;
+    /** Whether the occurrence has not started, or has not ended, in time. */
+    readonly kind: AlarmKind;
+    /** When it should have: the fire time and `expectStartWithin` or `expectFinishWithin`. */
+    readonly dueAtMs: number;
+    /** The job of the occurrence, or the one that stands for it; null while there is none. */
+    readonly jobId: string | null;
+  };
 
 /** The fields of each event, by its type. Fields that end in `Ms` are epoch milliseconds. */
 interface EventFactsByType {

@@ -21,7 +21,6 @@ import { SharedParts } from "./driving/shared-parts.ts";
 import { SignalStop } from "./driving/signal-stop.ts";
 import { startedLine } from "./driving/started-line.ts";
 import { StopLimits } from "./driving/stop-limits.ts";
-import type { TickReport } from "./driving/tick.ts";
 import { TickBounds } from "./driving/tick-bounds.ts";
 import type { Environment } from "./environment.ts";
 import {
@@ -99,6 +98,7 @@ import type { PreparedJob } from "./views/prepared-job.ts";
 import type { Schedule } from "./views/schedule.ts";
 import type { ScheduleChange } from "./views/schedule-change.ts";
 import type { TaskView } from "./views/task-view.ts";
+import type { TickReport } from "./views/tick-report.ts";
 
 /** Options of a `Scheduler` that has no store of its own. */
 export interface StoredSchedulerOptions extends SchedulerOptions {

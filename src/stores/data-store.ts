@@ -63,8 +63,8 @@ export interface StoreCapabilities {
 
 /**
  * Where tasks, schedules, jobs and results live. What a store must keep is in docs/store-contract.md, as numbered
- * rules (Q1, Q2, ...) to which the comments here point; the cases of `dataStoreContract` of `escapement/testing` test
- * the rules.
+ * rules (Q1, Q2, ...) to which the comments here point; the cases of `dataStoreContract` of
+ * `escapement/testing/contracts` test the rules.
  *
  * Every method is atomic, and every write is safe to repeat. Methods take `now`, since a store owns no clock; all times
  * are epoch milliseconds. See rules G1 to G18, and K1 to K8 for clocks that differ.

@@ -1,5 +1,5 @@
-import type { TickReport } from "../scheduler/driving/tick.ts";
 import type { Scheduler } from "../scheduler/scheduler.ts";
+import type { TickReport } from "../scheduler/views/tick-report.ts";
 
 /** Most ticks of one {@link drain}, because a handler that keeps adding jobs would let it run for ever. */
 const TICKS_MAX = 10_000;

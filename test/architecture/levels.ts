@@ -22,12 +22,14 @@ export const LEVELS: Readonly<Record<string, number>> = {
   testing: 5,
 };
 
-/** The doors of the package that lie in no folder, and the highest level that each may name. */
+/** The doors of the package that are no folder's `mod.ts`, and the highest level that each may name. */
 export const DOORS: Readonly<Record<string, number>> = {
   "src/mod.ts": 4,
   "src/contracts.ts": 3,
   "src/cron.ts": 2,
+  "src/loggers.ts": 0,
   "src/scheduler.ts": 4,
+  "src/testing/contracts.ts": 5,
 };
 
 /** The floors within `src/scheduler`, by room (a folder) or file. What stands on a floor imports only lower floors; within

@@ -1,6 +1,6 @@
 // The page of the tests. Each of its cases says what it saw; whoever reads the answer knows what that must be.
 import { JobTimeoutError, Scheduler } from "escapement";
-import { jobExecutorContract } from "escapement/testing";
+import { jobExecutorContract } from "escapement/testing/contracts";
 import { serveTasks, WorkerExecutor } from "escapement/worker";
 
 const makeWorker = (script) => {

@@ -1,6 +1,6 @@
 // The Web Worker of the tests: it is bundled for the browser, in which "escapement" is the built package.
 import { defineTasks, NonRetryableError } from "escapement";
-import { jobExecutorHandlers } from "escapement/testing";
+import { jobExecutorHandlers } from "escapement/testing/contracts";
 import { serveTasks } from "escapement/worker";
 
 const ownName = crypto.randomUUID();

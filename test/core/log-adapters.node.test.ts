@@ -1,7 +1,8 @@
 import { configure, getLogger, type LogRecord, reset } from "@logtape/logtape";
 import { pino } from "pino";
 import { afterEach, describe, expect, test } from "vitest";
-import { fromLogTape, fromPino, type Logger, Scheduler } from "../../src/mod.ts";
+import { fromLogTape, fromPino } from "../../src/loggers.ts";
+import { type Logger, Scheduler } from "../../src/mod.ts";
 import { drain } from "../../src/testing/mod.ts";
 
 /** Runs a task that logs and fails. */

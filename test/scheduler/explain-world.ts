@@ -2,7 +2,6 @@ import * as v from "valibot";
 import { expect, onTestFinished } from "vitest";
 import { answerSchemas } from "../../src/hono/openapi/answer-schemas.ts";
 import {
-  type CronOptions,
   CronTrigger,
   type Explanation,
   type InstantLike,
@@ -14,6 +13,7 @@ import {
 } from "../../src/mod.ts";
 import type { DataStore } from "../../src/stores/data-store.ts";
 import { VirtualClock } from "../../src/testing/mod.ts";
+import type { CronOptions } from "../../src/triggers/cron.ts";
 import { recordingLogger } from "./support.ts";
 
 /** Schedulers on one store and one virtual clock, whose fire times are explained. */

@@ -1,10 +1,10 @@
 import * as v from "valibot";
 import { expect, test } from "vitest";
+import { CronBatch, preloadZones } from "../../src/cron.ts";
 import { createCronHandler } from "../../src/http-cron/mod.ts";
 import {
   AndTrigger,
   CalendarIntervalTrigger,
-  CronBatch,
   CronTrigger,
   DateTrigger,
   defineTasks,
@@ -15,7 +15,6 @@ import {
   MemoryDataStore,
   OptionsError,
   OrTrigger,
-  preloadZones,
   Scheduler,
   Temporal,
 } from "../../src/mod.ts";

@@ -1,7 +1,8 @@
 import { type Client, createClient } from "@libsql/client";
 import type { DataStore } from "../../src/contracts.ts";
-import { Scheduler, type SqlStatement } from "../../src/mod.ts";
+import { Scheduler } from "../../src/mod.ts";
 import { LibsqlDataStore } from "../../src/stores/libsql/mod.ts";
+import type { SqlStatement } from "../../src/stores/sqlite/mod.ts";
 import { openDatabase, SqliteDataStore, whyNoSqlite } from "../support/sqlite-store.ts";
 
 /** How an application writes to its database. */

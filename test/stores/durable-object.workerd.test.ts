@@ -1,8 +1,12 @@
 import { runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { describe, expect, test } from "vitest";
-import { IntervalTrigger, Scheduler, type SqlStatement } from "../../src/mod.ts";
-import { DurableObjectDataStore, type DurableObjectSqlStorage } from "../../src/stores/durable-object/mod.ts";
+import { IntervalTrigger, Scheduler } from "../../src/mod.ts";
+import {
+  DurableObjectDataStore,
+  type DurableObjectSqlStorage,
+  type SqlStatement,
+} from "../../src/stores/durable-object/mod.ts";
 import { T0 } from "../../src/testing/data-store-contract/makers.ts";
 import { dataStoreContract } from "../../src/testing/data-store-contract/mod.ts";
 import { VirtualClock } from "../../src/testing/mod.ts";

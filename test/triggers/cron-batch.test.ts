@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { CronBatch, CronTrigger, DateTrigger, OptionsError } from "../../src/mod.ts";
+import { CronBatch, CronTrigger, DateTrigger, OptionsError } from "../../src/cron.ts";
 
 const NOON = Date.UTC(2026, 5, 15, 12);
 const DAY_MS = 86_400_000;

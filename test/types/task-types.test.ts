@@ -1,23 +1,23 @@
 import * as v from "valibot";
 import { describe, expectTypeOf, test } from "vitest";
+import type { NamedFunction } from "../../src/scheduler/scheduler-client.ts";
+import type { JobClient } from "../../src/scheduler/views/job.ts";
+import type { ScheduleClient } from "../../src/scheduler/views/schedule.ts";
+import type { SqlStatement } from "../../src/stores/libsql/mod.ts";
 import {
   type DefinedTask,
   defineTasks,
   everyTrigger,
   type Job,
-  type JobClient,
   type JobContext,
   type JobResult,
   type Listing,
-  type NamedFunction,
   type NewJob,
   type Page,
   type Schedule,
-  type ScheduleClient,
   Scheduler,
   type SchedulerClient,
   type SchedulerEvent,
-  type SqlStatement,
   type StandardSchemaV1,
   type Task,
   type TaskSettings,

@@ -1,9 +1,9 @@
 import { hasMethods } from "../../core/check.ts";
 import { instantTextOrNull } from "../../core/temporal.ts";
-import type { TickReport } from "../../scheduler/driving/tick.ts";
 import type { SchedulerClient } from "../../scheduler/scheduler-client.ts";
 import type { SchedulerHealth } from "../../scheduler/views/health.ts";
 import { type Plain, plain } from "../../scheduler/views/plain.ts";
+import type { TickReport } from "../../scheduler/views/tick-report.ts";
 import type { Overview } from "../api.ts";
 import { isReady } from "../readiness.ts";
 import { Refusal } from "../refusal.ts";

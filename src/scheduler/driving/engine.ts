@@ -25,6 +25,7 @@ import { ScheduleBacklogs } from "../running/schedule-backlogs.ts";
 import { UnclaimedJobs } from "../running/unclaimed-jobs.ts";
 import type { JobContext } from "../scheduler-client.ts";
 import type { TaskRegistry } from "../tasks/task-registry.ts";
+import type { TickReport } from "../views/tick-report.ts";
 import { AdditionLine } from "./addition-line.ts";
 import { watchChanges } from "./change-watch.ts";
 import { cleanUp, type TickCleaning } from "./clean-up.ts";
@@ -34,7 +35,7 @@ import { openBroker } from "./open-broker.ts";
 import type { SharedParts } from "./shared-parts.ts";
 import { Stepper } from "./stepper.ts";
 import type { StopLimits } from "./stop-limits.ts";
-import { type TickReport, tick } from "./tick.ts";
+import { tick } from "./tick.ts";
 import type { TickBounds } from "./tick-bounds.ts";
 import { ZoneCheck } from "./zone-check.ts";
 

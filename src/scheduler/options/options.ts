@@ -107,7 +107,7 @@ export interface RateLimitOptions {
  * @example
  * const debounce: DebounceOptions = { key: "customer 7", wait: "5s", maxWait: "1m" };
  */
-export interface DebounceOptions {
+interface DebounceOptions {
   /** Which additions of the task belong together: text of 1 to 256 characters. */
   key: string;
   /** Pause between the last addition and the job's run; longer than zero. */
@@ -122,7 +122,7 @@ export interface DebounceOptions {
  * @example
  * const throttle: ThrottleOptions = { key: "customer 7", per: "1m" };
  */
-export interface ThrottleOptions {
+interface ThrottleOptions {
   /** Which additions of the task belong together: text of 1 to 256 characters. */
   key: string;
   /** How long the first addition stands for the others, counted from that addition; longer than zero. */
@@ -235,7 +235,7 @@ export interface ScheduleUpdate<P = unknown>
 }
 
 /** A job that another one comes after: a `Job`, a `JobResult`, or the id of a job. */
-export type ParentJob =
+type ParentJob =
   | string
   | { readonly id: string; readonly taskId: string; readonly runAt: unknown }
   | { readonly jobId: string; readonly taskId: string; readonly outcome: JobOutcome };

@@ -3,7 +3,7 @@
  *
  * @module
  */
-export type { Row, SqlValue } from "../sqlite/mod.ts";
+export type { Row, SqlStatement, SqlValue } from "../sqlite/mod.ts";
 export type { StoreRetryOptions } from "../sqlite/shared-options.ts";
 export type { D1Answer, D1Binding, D1Statement } from "./database.ts";
 export type { D1StoreOptions } from "./options.ts";

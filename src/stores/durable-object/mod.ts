@@ -3,7 +3,7 @@
  *
  * @module
  */
-export type { Row, SqlValue } from "../sqlite/mod.ts";
+export type { Row, SqlStatement, SqlValue } from "../sqlite/mod.ts";
 export type { StoreRetryOptions } from "../sqlite/shared-options.ts";
 export type { DurableObjectStoreOptions } from "./options.ts";
 export type { DurableObjectSqlStorage } from "./storage.ts";

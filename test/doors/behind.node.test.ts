@@ -4,8 +4,8 @@ import { expect, test } from "vitest";
 
 const ROOT = fileURLToPath(new URL("../../", import.meta.url));
 
-/** Folders of src that a bundle of a source file takes in, and whatever it takes in besides. */
-async function foldersBehind(entry: string): Promise<string[]> {
+/** The files that a bundle of a source file takes in. */
+async function filesBehind(entry: string): Promise<string[]> {
   const { metafile } = await build({
     entryPoints: [`${ROOT}${entry}`],
     absWorkingDir: ROOT,
@@ -16,17 +16,30 @@ async function foldersBehind(entry: string): Promise<string[]> {
     platform: "neutral",
     external: ["temporal-polyfill", "valibot"],
   });
-  return [...new Set(Object.keys(metafile.inputs).map((path) => path.replace(/^(src\/\w+|wasm)\/.*/, "$1")))].sort();
+  return Object.keys(metafile.inputs);
 }
 
 test("behind escapement/cron lie triggers, the engine and the core, and no scheduler, store or record", async () => {
-  expect(await foldersBehind("src/cron.ts")).toEqual(["src/core", "src/cron", "src/cron.ts", "src/triggers", "wasm"]);
+  const folders = (await filesBehind("src/cron.ts")).map((path) => path.replace(/^(src\/\w+|wasm)\/.*/, "$1"));
+  expect([...new Set(folders)].sort()).toEqual(["src/core", "src/cron", "src/cron.ts", "src/triggers", "wasm"]);
 });
 
-test("triggers of escapement/cron and of escapement mix: both doors offer the same classes and functions", async () => {
+test("behind escapement/scheduler lies no data store", async () => {
+  expect((await filesBehind("src/scheduler.ts")).filter((path) => /^src\/stores\/.+\//.test(path))).toEqual([]);
+});
+
+test("behind escapement/testing lies no contract", async () => {
+  expect((await filesBehind("src/testing/mod.ts")).filter((path) => path.includes("contract"))).toEqual([]);
+});
+
+test("behind escapement/loggers lie the adapters alone", async () => {
+  expect(await filesBehind("src/loggers.ts")).toEqual(["src/core/log-adapters.ts", "src/loggers.ts"]);
+});
+
+test("triggers of escapement/cron and of escapement mix: both doors offer the same classes, and one has batches", async () => {
   const cron: Record<string, unknown> = await import("../../src/cron.ts");
   const all: Record<string, unknown> = await import("../../src/mod.ts");
-  expect(Object.keys(cron).filter((name) => cron[name] !== all[name])).toEqual([]);
+  expect(Object.keys(cron).filter((name) => cron[name] !== all[name])).toEqual(["CronBatch", "preloadZones"]);
   expect(Object.keys(cron).sort()).toEqual([
     "AndTrigger",
     "BrokenTriggerError",
