@@ -5,6 +5,7 @@ import type { Row, SqlStatement } from "../driver/driver.ts";
 import { guardSql } from "../driver/failures.ts";
 import { type Answers, type Batch, rowParameters, statement } from "../driver/parameters.ts";
 import { queueList } from "../jobs/acquisition.ts";
+import { heldByOf } from "../jobs/job-rows.ts";
 import { lazily } from "../lazily.ts";
 import {
   ADMISSIONS_PER_KEY_MIN,
@@ -13,7 +14,6 @@ import {
   FAIR_ADMITTED_MAX,
   LIMITERS_PER_STATEMENT_MAX,
 } from "../limits.ts";
-import { heldByOf } from "../rows.ts";
 import { JOB_STATE, type TableNames } from "../schema/schema.ts";
 import {
   admittedJobs,

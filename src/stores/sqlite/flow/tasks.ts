@@ -3,14 +3,13 @@ import type { TaskChange, TaskPause, TaskPauseRequest } from "../../data-store.t
 import { NO_VERSION, putTask } from "../../task-declarations.ts";
 import type { Connection } from "../driver/connection.ts";
 import { rowParameters, statement } from "../driver/parameters.ts";
-import { isJobOfTask } from "../jobs/jobs-of-task.ts";
+import { isJobOfTask } from "../jobs/job-rows.ts";
 import { lazily } from "../lazily.ts";
 import { type ChangeStatements, notePause } from "../ledger/changes.ts";
 import type { LedgerSwitch } from "../ledger/history.ts";
 import { PAUSES_MAX } from "../limits.ts";
-import { hasFlowControl, jsonRecords, numberOrNull, type TaskRow, taskAsJson, taskRow, toTask } from "../rows.ts";
+import { fieldsOf, jsonRecords, numberOrNull, readableColumn, rowAsJson, validJson } from "../rows.ts";
 import { JOB_STATE, REMOVED, type TableNames } from "../schema/schema.ts";
-
 import { becomesDirty, type FlowState, markDirty } from "./key-limiters.ts";
 
 type Statements = TaskStatements & ChangeStatements & LedgerSwitch;
@@ -227,4 +226,75 @@ function putTasks(tasks: string): string {
     `version = CASE WHEN ${isEdit} THEN ${tasks}.version ` +
     `ELSE nullif(max(${storedVersion}, ${givenVersion}), ${NO_VERSION}) END`
   );
+}
+
+export type TaskRow = [
+  [id: string, maxRunningJobs: number | null, declaration: string | null, version: number | null, paused: number],
+  Omit<TaskRecord, "id" | "maxRunningJobs" | "declaration" | "version" | "paused">,
+];
+
+export function taskAsJson(table: string): string {
+  const [id, declaration] = ["id", "declaration"].map((column) => readableColumn(table, column));
+  const columns = [
+    id ?? "",
+    `${table}.max_running_jobs + 0`,
+    declaration ?? "",
+    `${table}.version + 0`,
+    `${table}.paused + 0`,
+  ];
+  return rowAsJson(null, columns, [validJson(`${table}.details`)]);
+}
+
+/** The columns of a task as `putTasks` and looks read them. Those of flow control are left out where there is none. */
+export function taskRow(task: TaskRecord): (string | number | null)[] {
+  const row = [task.id, task.maxRunningJobs, taskDetails(task), task.declaration ?? null, task.version ?? null];
+  if (!hasFlowControl(task)) return row;
+  const { maxRunningPerKey = null, rateLimit, fair = false } = task;
+  const isAdmitted = rateLimit !== undefined || fair;
+  const rate = [rateLimit?.limit ?? null, rateLimit?.perMs ?? null, rateLimit?.burst ?? null];
+  return [...row, 1, maxRunningPerKey, ...rate, fair ? 1 : 0, isAdmitted ? "" : null];
+}
+
+function taskDetails(task: TaskRecord): string {
+  const { id: _id, maxRunningJobs: _maxRunningJobs, declaration: _hash, version: _version, ...details } = task;
+  return JSON.stringify({ ...details, paused: undefined });
+}
+
+export function hasFlowControl({ maxRunningPerKey, rateLimit, fair = false }: TaskRecord): boolean {
+  return maxRunningPerKey !== undefined || rateLimit !== undefined || fair;
+}
+
+/** The settings of a task whose stored details are damaged. */
+const DAMAGED_TASK: TaskRow[1] = {
+  executor: "",
+  misfireGraceMs: null,
+  maxRecoveries: 0,
+  timeoutMs: null,
+  resultExpirationMs: 0,
+  retry: { attemptsMax: 1, initialMs: 0, factor: 1, maxMs: 0, jitter: "none" },
+  overlap: "queue",
+  metadata: {},
+};
+
+export function toTask([[id, maxRunningJobs, declaration, version, paused], stored]: TaskRow): TaskRecord {
+  const details = { ...DAMAGED_TASK, ...fieldsOf(stored, {}) };
+  const { maxRunningPerKey, rateLimit, fair } = details;
+  return {
+    id,
+    executor: details.executor,
+    maxRunningJobs,
+    misfireGraceMs: details.misfireGraceMs,
+    maxRecoveries: details.maxRecoveries,
+    timeoutMs: details.timeoutMs,
+    resultExpirationMs: details.resultExpirationMs,
+    retry: details.retry,
+    overlap: details.overlap,
+    metadata: details.metadata,
+    ...(maxRunningPerKey === undefined ? {} : { maxRunningPerKey }),
+    ...(rateLimit === undefined ? {} : { rateLimit }),
+    ...(fair === undefined ? {} : { fair }),
+    ...(paused === 1 ? { paused: true } : {}),
+    ...(declaration === null ? {} : { declaration }),
+    ...(version === null ? {} : { version }),
+  };
 }

@@ -9,8 +9,9 @@ import {
   DUE_PER_STEP_MAX,
   FAR_FUTURE_MS,
 } from "../limits.ts";
-import { jobAsJson, sizeInBytes } from "../rows.ts";
+import { sizeInBytes } from "../rows.ts";
 import { JOB_STATE, type TableNames } from "../schema/schema.ts";
+import { jobAsJson } from "./job-rows.ts";
 
 /** How queues travel. Up to `ACQUISITION_ARMS_MAX` queues have two parameters each (the form is their number). More
  *  queues, or queues with a task that comes twice, travel as one list (`many`), and queues of executors with bounds

@@ -6,9 +6,9 @@ import { instantKey, KEY_ID, KEY_INSTANT, memberParameters, rowParameters, state
 import { type Flow, markDirty } from "../flow/key-limiters.ts";
 import { lazily } from "../lazily.ts";
 import { type HistoryStatements, type LedgerSwitch, runEntries } from "../ledger/history.ts";
-import { resultDetails, resultRow } from "../rows.ts";
 import { JOB_STATE, type TableNames } from "../schema/schema.ts";
 import type { DependencyStatements } from "./dependencies.ts";
+import { resultDetails, resultRow } from "./results.ts";
 
 type Statements = ReleaseStatements & DependencyStatements & HistoryStatements & LedgerSwitch;
 

@@ -19,20 +19,10 @@ import { entriesOf } from "../../occurrence-entries.ts";
 import type { Connection } from "../driver/connection.ts";
 import type { Row } from "../driver/driver.ts";
 import { statement } from "../driver/parameters.ts";
+import { type JobRow, jobAsJson, toJob } from "../jobs/job-rows.ts";
 import { lazily } from "../lazily.ts";
 import { FAR_FUTURE_MS, WALKED_ROWS_FIRST } from "../limits.ts";
-import {
-  detail,
-  instant,
-  type JobRow,
-  jobAsJson,
-  jsonArray,
-  jsonRecords,
-  numberOrNull,
-  rowAsJson,
-  toJob,
-  validJson,
-} from "../rows.ts";
+import { detail, instant, jsonArray, jsonRecords, numberOrNull, rowAsJson, validJson } from "../rows.ts";
 import type { TableNames } from "../schema/schema.ts";
 import { type ByOrder, type ChangeRow, type PauseRow, toChange, toTaskPause } from "./changes.ts";
 import { isOf, lastSkipFrom } from "./history.ts";

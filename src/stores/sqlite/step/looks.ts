@@ -5,6 +5,7 @@ import { NO_VERSION } from "../../task-declarations.ts";
 import type { Row, SqlStatement, SqlValue } from "../driver/driver.ts";
 import { fits } from "../driver/parameters.ts";
 import { type Flow, hasAccounts, nextToken } from "../flow/key-limiters.ts";
+import { taskRow } from "../flow/tasks.ts";
 import {
   acquiredJobs,
   FIRST_QUEUE_PARAMETER,
@@ -15,7 +16,7 @@ import {
 } from "../jobs/acquisition.ts";
 import { overdueColumns } from "../ledger/overdue.ts";
 import { ALARMS_UNASKED_MS_MAX, FAR_FUTURE_MS, FAR_PAST_MS } from "../limits.ts";
-import { jsonArray, numberOrNull, taskRow } from "../rows.ts";
+import { jsonArray, numberOrNull } from "../rows.ts";
 import { type LookedScheduleRow, lookedScheduleAsJson, toLookedSchedule } from "../schedules/schedule-rows.ts";
 import { zoneRulesTexts } from "../schedules/zone-rules.ts";
 import { IS_UNSTARTED, JOB_STATE, REMOVED, type TableNames } from "../schema/schema.ts";
