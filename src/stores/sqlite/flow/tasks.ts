@@ -228,12 +228,12 @@ function putTasks(tasks: string): string {
   );
 }
 
-export type TaskRow = [
+type TaskRow = [
   [id: string, maxRunningJobs: number | null, declaration: string | null, version: number | null, paused: number],
   Omit<TaskRecord, "id" | "maxRunningJobs" | "declaration" | "version" | "paused">,
 ];
 
-export function taskAsJson(table: string): string {
+function taskAsJson(table: string): string {
   const [id, declaration] = ["id", "declaration"].map((column) => readableColumn(table, column));
   const columns = [
     id ?? "",
@@ -260,7 +260,7 @@ function taskDetails(task: TaskRecord): string {
   return JSON.stringify({ ...details, paused: undefined });
 }
 
-export function hasFlowControl({ maxRunningPerKey, rateLimit, fair = false }: TaskRecord): boolean {
+function hasFlowControl({ maxRunningPerKey, rateLimit, fair = false }: TaskRecord): boolean {
   return maxRunningPerKey !== undefined || rateLimit !== undefined || fair;
 }
 
@@ -276,7 +276,7 @@ const DAMAGED_TASK: TaskRow[1] = {
   metadata: {},
 };
 
-export function toTask([[id, maxRunningJobs, declaration, version, paused], stored]: TaskRow): TaskRecord {
+function toTask([[id, maxRunningJobs, declaration, version, paused], stored]: TaskRow): TaskRecord {
   const details = { ...DAMAGED_TASK, ...fieldsOf(stored, {}) };
   const { maxRunningPerKey, rateLimit, fair } = details;
   return {

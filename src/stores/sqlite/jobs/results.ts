@@ -208,7 +208,7 @@ function jsonField(path: string): string {
   return `CASE WHEN json_valid(t.details) THEN json_extract(t.details, '${path}') END`;
 }
 
-export type ResultRow = [
+type ResultRow = [
   [
     jobId: string,
     taskId: string,
@@ -227,7 +227,7 @@ export type ResultRow = [
   },
 ];
 
-export function resultAsJson(table: string): string {
+function resultAsJson(table: string): string {
   const columns = ["job_id", "task_id", "schedule_id", "outcome", "expires_at", "rowid", "finished_at"];
   return rowAsJson(table, columns, [validJson(`${table}.details`)]);
 }
@@ -284,7 +284,7 @@ function toKeptJob(kept: Partial<KeptJob>): KeptJob {
   };
 }
 
-export function toResult([columns, stored]: ResultRow): JobResultRecord {
+function toResult([columns, stored]: ResultRow): JobResultRecord {
   const details = fieldsOf(stored, {});
   const { job, attemptHistory, progress, retryOf } = details;
   return {

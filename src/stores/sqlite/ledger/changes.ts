@@ -173,7 +173,6 @@ export interface ChangeStatements {
   readonly getTaskPauseHistory: ByOrder;
   readonly nextChanges: string;
   readonly removeAgedChanges: string;
-  readonly emptyNewestChange: string;
   readonly removeExcessChanges: string;
 }
 
@@ -292,7 +291,7 @@ export function changeStatements(names: TableNames): ChangeStatements {
     // The clean-up looks at a number of changes each time, and goes on after them the next time: from the oldest one to
     // the first that is young enough, and, for excess changes, from the oldest to the newest. ?1 the time before
     // which changes are old, ?2 and ?3 after which `seq` it looks for old changes and for excess ones, ?4 how many
-    // changes it looks at, less one. Runs before the next three. Columns: where to go on; null for the start.
+    // changes it looks at, less one. Runs before the next two. Columns: where to go on; null for the start.
     nextChanges: () =>
       `SELECT (SELECT CASE WHEN at < ?1 THEN seq END FROM ${changes} WHERE seq > ?2 ORDER BY seq LIMIT 1 OFFSET +?4) ` +
       `AS aged, (SELECT seq FROM ${changes} WHERE seq > ?3 ORDER BY seq LIMIT 1 OFFSET +?4) AS excess`,
@@ -300,19 +299,9 @@ export function changeStatements(names: TableNames): ChangeStatements {
     // change of a schedule stays as long as the schedule, because the change says since when its rule holds.
     removeAgedChanges: () =>
       `DELETE FROM ${changes} WHERE seq IN (SELECT c.seq FROM ${window("?2", "?3")} c WHERE c.at < ?1 ` +
-      `AND c.seq < (SELECT max(seq) FROM ${changes}) ` +
       `AND CASE WHEN c.schedule_id IS NULL THEN c.kind = 'taskUnpaused' OR EXISTS (${newer("task_id")} ` +
       `AND n.key IS c.key) ELSE NOT EXISTS (SELECT 1 FROM ${schedules} WHERE id = c.schedule_id) ` +
       `OR EXISTS (${newer("schedule_id")}) END)`,
-    // ?1 as above. The newest of all changes stays, as an empty row, until there is a newer one, so that no number is
-    // given again. It follows the changes that it ends.
-    emptyNewestChange: () =>
-      `UPDATE ${changes} AS c SET schedule_id = NULL, task_id = NULL, key = NULL, made_by = NULL, ` +
-      "kind = 'taskUnpaused', effective_from = NULL, former = NULL, latter = NULL " +
-      `WHERE seq = (SELECT max(seq) FROM ${changes}) AND at < ?1 AND CASE WHEN schedule_id IS NOT NULL ` +
-      `THEN NOT EXISTS (SELECT 1 FROM ${schedules} WHERE id = c.schedule_id) ` +
-      `ELSE kind = 'taskUnpaused' AND task_id IS NOT NULL AND NOT EXISTS (SELECT 1 FROM ${changes} n ` +
-      "WHERE n.task_id = c.task_id AND n.seq < c.seq AND n.key IS c.key) END",
     // ?1 after which `seq`, ?2 how many changes it looks at, ?3 limit
     removeExcessChanges: () =>
       `DELETE FROM ${changes} WHERE seq IN (${excess("schedule_id")} UNION ALL ${excess("task_id")} LIMIT +?3)`,

@@ -69,7 +69,7 @@ export class ChangeRetention {
 
   /** The first statements of a clean-up. */
   statements({ now, limit }: { readonly now: number; readonly limit: number }): SqlStatement[] {
-    const { nextChanges, emptyNewestChange, removeAgedChanges, removeExcessChanges } = this.#statements;
+    const { nextChanges, removeAgedChanges, removeExcessChanges } = this.#statements;
     const { removeUptimes, noteExhausted } = this.#statements;
     const oldest = now - this.#limits.ageMsMax;
     const [aged, excess] = this.#next;
@@ -77,7 +77,6 @@ export class ChangeRetention {
     return [
       statement(nextChanges, oldest, aged, excess, most - 1),
       statement(removeAgedChanges, oldest, aged, most),
-      statement(emptyNewestChange, oldest),
       statement(removeExcessChanges, excess, most, limit),
       statement(removeUptimes, oldest, limit),
       statement(noteExhausted, now, limit),
@@ -85,7 +84,7 @@ export class ChangeRetention {
   }
 
   /** Takes their answers. Returns those of the other statements of the clean-up. */
-  seen([next, , , , , , ...others]: readonly Row[][]): readonly Row[][] {
+  seen([next, , , , , ...others]: readonly Row[][]): readonly Row[][] {
     this.#next = [numberOrNull(next, "aged") ?? 0, numberOrNull(next, "excess") ?? 0];
     return others;
   }
