@@ -228,18 +228,13 @@ function insertionStatements(names: TableNames, { anyJobs, fromRows, ownKey }: I
   });
 }
 
-/** SQL conditions by which a repeated addition finds what became of the job that it added before. Each takes the SQL of
- *  the job's id. */
-export interface ExistenceChecks {
-  /** It is unfinished. */
-  readonly isJob: (id: string) => string;
-  /** It has ended, and its result is kept. */
-  readonly hasResult: (id: string) => string;
-  /** Its addition, or the batch that added it, left a stamp. */
-  readonly isStamped: (id: string) => string;
-}
-
-export function existenceChecks({ jobs, results, steps }: TableNames): ExistenceChecks {
+/** SQL conditions by which a repeated addition finds what became of the job that it added before: the job is unfinished,
+ *  or has ended and has a result, or its addition left a stamp. Each takes the SQL of the job's id. */
+export function existenceChecks({
+  jobs,
+  results,
+  steps,
+}: TableNames): Readonly<Record<"isJob" | "hasResult" | "isStamped", (id: string) => string>> {
   return {
     isJob: (id) => `EXISTS (SELECT 1 FROM ${jobs} WHERE id = ${id})`,
     hasResult: (id) => `EXISTS (SELECT 1 FROM ${results} WHERE job_id = ${id})`,

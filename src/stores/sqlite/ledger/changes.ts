@@ -9,6 +9,7 @@ import {
 } from "../../../records/ledger.ts";
 import type { ScheduleRecord } from "../../../records/schedule.ts";
 import type { ScheduleAddition, ScheduleChanges, TaskPauseRequest } from "../../data-store.ts";
+import { changeKind } from "../../schedule-change.ts";
 import { SCHEDULE_SETTINGS, settingsOf } from "../../schedule-settings.ts";
 import type { SqlStatement } from "../driver/driver.ts";
 import { rowParameters, statement } from "../driver/parameters.ts";
@@ -129,9 +130,12 @@ export function toChange([columns, former, latter]: ChangeRow): ScheduleChangeRe
   const [seq, scheduleId, time, by, name, from, changesPayload] = columns;
   const at = nearestInstantMs(time);
   const effectiveFrom = from === null ? at + 1 : nearestInstantMs(from);
-  const kind = SCHEDULE_CHANGE_KINDS.find((one) => one === name) ?? "changed";
+  const stored = SCHEDULE_CHANGE_KINDS.find((one) => one === name) ?? "changed";
   const [before, after] = [toState(former), toState(latter)];
-  return { seq, scheduleId, at, by, kind, effectiveFrom, before, after, changesPayload: changesPayload === 1 };
+  const hasOtherPayload = changesPayload === 1;
+  const isChange = stored === "changed" && before !== null && after !== null;
+  const kind = isChange ? changeKind(before, after, hasOtherPayload) : stored;
+  return { seq, scheduleId, at, by, kind, effectiveFrom, before, after, changesPayload: hasOtherPayload };
 }
 
 /** The state reads as the schedule did, also where its row was damaged. */
@@ -199,13 +203,8 @@ export function changeStatements(names: TableNames): ChangeStatements {
   const starts =
     `SELECT h.number AS history, ${from} AS start FROM ${changeDrafts} d ${withHistory} ` +
     `WHERE ${isDraft} AND ${moves}`;
-  const withoutPause = (state: string): string => `json_remove(${state}, '$.paused', '$.nextFireTime')`;
-  const isOnlyPaused =
-    `(d.paused = 1) <> (s.paused = 1) AND d.payload IS ${payload("s")} ` +
-    `AND ${withoutPause("d.state")} = ${withoutPause(stateAsJson("s"))}`;
-  const kind =
-    "CASE WHEN d.removes = 1 THEN 'removed' WHEN d.state IS NULL THEN 'added' " +
-    `WHEN NOT (${isOnlyPaused}) THEN 'changed' WHEN s.paused = 1 THEN 'paused' ELSE 'unpaused' END`;
+  // `toChange` tells from the states which changes are pauses.
+  const kind = "CASE WHEN d.removes = 1 THEN 'removed' WHEN d.state IS NULL THEN 'added' ELSE 'changed' END";
   // ?1 `after`, the `seq` of the change before, ?2 limit, ?3 the id
   const list = (record: string, isOf: string): ByOrder => ({
     oldest: `SELECT ${record} FROM ${changes} WHERE ${isOf} = ?3 AND seq > ?1 ORDER BY seq LIMIT +?2`,

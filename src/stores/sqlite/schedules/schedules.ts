@@ -162,19 +162,7 @@ export class SqliteSchedules {
     expectedFence: number | undefined,
     note?: ChangeNote,
   ): Promise<ScheduleRecord | null> {
-    const { taskId, trigger, triggerRule, paused, nextFireTime, lastFireTime, paceUntil, zoneRules, metadata } =
-      changes;
-    const columns = {
-      taskId,
-      trigger,
-      triggerRule,
-      paused,
-      nextFireTime,
-      lastFireTime,
-      paceUntil,
-      zoneRules,
-      metadata,
-    };
+    const { payload: _, ...columns } = changes;
     const text = JSON.stringify({ ...columns, details: scheduleDetails(changes) });
     // Others change schedules too, so that no count of the fence tells whose change it is.
     const stamp = this.#ids.next(systemClock.now());

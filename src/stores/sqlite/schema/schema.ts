@@ -1,38 +1,46 @@
 import { ledgerTables, MAY_BE_OVERDUE, OVERDUE_AT } from "./ledger-tables.ts";
 
-/** The names of a store's tables in its database. */
-export interface TableNames {
-  readonly schema: string;
-  readonly tasks: string;
-  readonly schedules: string;
-  readonly jobs: string;
-  readonly results: string;
+/** The tables of a store. */
+const TABLES = {
+  schema: "schema",
+  tasks: "tasks",
+  schedules: "schedules",
+  jobs: "jobs",
+  results: "results",
   /** Stamps of additions whose jobs leave no result. */
-  readonly steps: string;
+  steps: "steps",
   /** The instances of schedulers that are alive. */
-  readonly schedulers: string;
+  schedulers: "schedulers",
   /** One row per task and concurrency key that flow control limits. */
-  readonly keyLimiters: string;
+  keyLimiters: "key_limiters",
   /** What `throttle` and `uniqueFor` let happen once in a time. */
-  readonly windows: string;
+  windows: "windows",
   /** Which job waits for which. */
-  readonly dependencies: string;
+  dependencies: "dependencies",
   /** The schedules of whose fire times the store keeps a history. */
-  readonly histories: string;
+  histories: "histories",
   /** Fire times whose jobs have ended. */
-  readonly runs: string;
+  runs: "runs",
   /** Ranges of fire times without a run. */
-  readonly skips: string;
+  skips: "skips",
   /** Who changed a schedule, or paused a task. */
-  readonly changes: string;
+  changes: "changes",
   /** Changes within the commit that makes them. */
-  readonly changeDrafts: string;
+  changeDrafts: "change_drafts",
   /** When schedulers were up. */
-  readonly uptimes: string;
+  uptimes: "uptimes",
   /** Occurrences that are overdue. */
-  readonly overdue: string;
+  overdue: "overdue",
   /** The time zone rules that schedulers had. */
-  readonly zoneRules: string;
+  zoneRules: "zone_rules",
+};
+
+/** The names of the tables in a database. */
+export type TableNames = Readonly<Record<keyof typeof TABLES, string>>;
+
+export function tableNames(prefix: string): TableNames {
+  const names = Object.entries(TABLES).map(([table, name]) => [table, prefix + name]);
+  return Object.freeze(Object.fromEntries(names) as TableNames);
 }
 
 /** The values of the column `state` of a job. The first three have a partial index each; the others are found by their
@@ -72,29 +80,6 @@ export function hasMissedStart(now: string, job?: string): string {
 /** The `declaration` of a task that was removed. Its row stays, because its limit still counts for jobs that come
  *  afterwards. */
 export const REMOVED = "''";
-
-export function tableNames(prefix: string): TableNames {
-  return Object.freeze({
-    schema: `${prefix}schema`,
-    tasks: `${prefix}tasks`,
-    schedules: `${prefix}schedules`,
-    jobs: `${prefix}jobs`,
-    results: `${prefix}results`,
-    steps: `${prefix}steps`,
-    schedulers: `${prefix}schedulers`,
-    keyLimiters: `${prefix}key_limiters`,
-    windows: `${prefix}windows`,
-    dependencies: `${prefix}dependencies`,
-    histories: `${prefix}histories`,
-    runs: `${prefix}runs`,
-    skips: `${prefix}skips`,
-    changes: `${prefix}changes`,
-    changeDrafts: `${prefix}change_drafts`,
-    uptimes: `${prefix}uptimes`,
-    overdue: `${prefix}overdue`,
-    zoneRules: `${prefix}zone_rules`,
-  });
-}
 
 /** One version of the schema. Released versions never change. */
 export interface Migration {
