@@ -82,10 +82,10 @@ export const RESOLVED_PER_STEP_MAX = 2000;
 
 /** How long a store that knows of nothing that can be overdue does not ask again, in milliseconds: others may have
  *  added a schedule that expects something. */
-export const ALARMS_UNASKED_MS_MAX = 10_000;
+export const OVERDUE_UNASKED_MS_MAX = 10_000;
 
-/** Resolved alarms that one step removes, once their time has come. */
-export const ALARMS_FORGOTTEN_PER_STEP_MAX = 1000;
+/** Resolved overdue occurrences that one step removes, once their time has come. */
+export const RESOLVED_OVERDUE_REMOVED_PER_STEP_MAX = 1000;
 
 /** Changes of schedules that one clean-up looks at, twice. Each costs some microseconds. */
 export const CHANGES_SEEN_PER_CLEANUP_MAX = 3000;
@@ -152,15 +152,15 @@ export const INSPECTED_JOBS_MAX = 10_000;
 
 /** Rows that one statement of a list looks through where the filter takes some of them: at first, and after that. Ten
  *  thousand rows take up to 40 ms where names are searched, and a local database holds up the process meanwhile. */
-export const WALKED_ROWS_FIRST = 1000;
-export const WALKED_ROWS_MAX = 10_000;
+export const SCANNED_ROWS_FIRST = 1000;
+export const SCANNED_ROWS_MAX = 10_000;
 
 /** A task with fewer unfinished jobs is listed by reading all of them; of other tasks, the list of all jobs is looked
- *  through. Not more than `WALKED_ROWS_FIRST`, so that one statement reads all. */
+ *  through. Not more than `SCANNED_ROWS_FIRST`, so that one statement reads all. */
 export const FEW_JOBS_MAX = 1000;
 
 /** Most statements that read one page. A filter that takes few of very many rows then gives a short page. */
-export const WALKS_PER_PAGE_MAX = 10;
+export const SCANS_PER_PAGE_MAX = 10;
 
 /** Key limiters that one statement of admission looks at. The others stay dirty, and follow in the next steps. */
 export const LIMITERS_PER_STATEMENT_MAX = 500;
@@ -175,7 +175,7 @@ export const FAIR_ADMITTED_MAX = 16;
 /** More jobs than any key may run. */
 export const UNLIMITED = 1_000_000_000;
 
-/** Most pauses that are told at once. */
+/** Most pauses that are listed at once. */
 export const PAUSES_MAX = 10_000;
 
 /** Histories whose runs lie together, in the order of their fire times, so that the jobs that end together write few

@@ -49,7 +49,7 @@ const NUMBERS: ReadonlySet<string> = new Set([
   "finished_at",
   "rowid",
   "state",
-  "turn",
+  "virtual_time",
 ]);
 
 /** SQL of a column for `json_array`, which fails at a BLOB, and with it the answer about all rows. In a damaged row,

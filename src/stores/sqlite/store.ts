@@ -279,7 +279,7 @@ export class SqlDataStore implements contract.DataStore {
       if (this.#isToReset) await this.#reset(connection, names, now);
       const statements = makeStatements(names, this.ledger !== null);
       const schema = new SchemaCheck(connection, names, now);
-      const flow: FlowState = { flow: "off", hasAccounts: true, isTold: false };
+      const flow: FlowState = { flow: "off", hasAccounts: true, isKnown: false };
       const cleanUp = new CleanUp(statements, this.ledger?.limits ?? null);
       this.#open ??= {
         connection,

@@ -5,7 +5,7 @@ import type { Connection } from "../driver/connection.ts";
 import { rowParameters, statement } from "../driver/parameters.ts";
 import { isJobOfTask } from "../jobs/job-rows.ts";
 import { lazily } from "../lazily.ts";
-import { type ChangeStatements, notePause } from "../ledger/changes.ts";
+import { type ChangeStatements, recordPause } from "../ledger/changes.ts";
 import type { LedgerSwitch } from "../ledger/history.ts";
 import { PAUSES_MAX } from "../limits.ts";
 import { fieldsOf, jsonRecords, numberOrNull, readableColumn, rowAsJson, validJson } from "../rows.ts";
@@ -69,18 +69,18 @@ export class SqliteTasks {
     this.#flow.flow = "on";
     const { pauseTask, makeLimiterOfTask, pauseLimiters, pauseKey, blockPaused } = this.#statements;
     const isPaused = paused ? 1 : 0;
-    const noted = notePause(this.#statements, request);
+    const recorded = recordPause(this.#statements, request);
     const answers = await this.#connection.write(() =>
       key === null
         ? [
-            ...noted,
+            ...recorded,
             statement(pauseTask, taskId, isPaused),
             statement(makeLimiterOfTask, taskId),
             statement(pauseLimiters, taskId, isPaused),
           ]
-        : [...noted, statement(pauseKey, taskId, isPaused, key), statement(blockPaused, taskId, key)],
+        : [...recorded, statement(pauseKey, taskId, isPaused, key), statement(blockPaused, taskId, key)],
     );
-    return answers[noted.length]?.length === 1;
+    return answers[recorded.length]?.length === 1;
   }
 
   async getPauses(): Promise<TaskPause[]> {
@@ -126,7 +126,7 @@ export function taskStatements(names: TableNames): TaskStatements {
   const ownKey = `(SELECT own_key FROM ${tasks} WHERE id = ${jobs}.task_id)`;
   const isTask = `id = ?1 AND declaration IS NOT ${REMOVED}`;
   const dirtyUnlessPaused = "CASE WHEN ?2 = 0 THEN 0 END";
-  const toBlocked = `state = ${blocked}, turn = NULL`;
+  const toBlocked = `state = ${blocked}, virtual_time = NULL`;
   const isLimited = "(max_running_per_key IS NOT NULL OR rate_limit IS NOT NULL OR fair = 1)";
   const setPaused = (paused: string): string => `paused = ${paused}, limited = (${paused} = 1 OR ${isLimited})`;
 
@@ -148,7 +148,7 @@ export function taskStatements(names: TableNames): TaskStatements {
       "THEN (tat - (t.former->>2)) / (t.former->>1) * t.rate_limit + t.rate_per END " +
       `FROM ${changed} WHERE t.former IS NOT NULL AND ${keyLimiters}.task_id = t.id`,
     rekeyJobs: () =>
-      `UPDATE ${jobs} SET concurrency_key = ${ownKey}, turn = NULL, ` +
+      `UPDATE ${jobs} SET concurrency_key = ${ownKey}, virtual_time = NULL, ` +
       `state = CASE WHEN state = ${blocked} AND ${ownKey} IS NULL THEN ${ready} ELSE state END ` +
       `WHERE seq IN (SELECT j.seq FROM ${changed} CROSS JOIN ${jobs} j ON ${isJobOfTask("t.id")} ` +
       "WHERE t.former IS NOT NULL AND t.own_key IS NOT t.former->>0 AND coalesce(j.concurrency_key, '') = '')",

@@ -228,8 +228,8 @@ function insertionStatements(names: TableNames, { anyJobs, fromRows, ownKey }: I
   });
 }
 
-/** SQL conditions by which a repeated addition finds what became of the job that it added before: the job is unfinished,
- *  or has ended and has a result, or its addition left a stamp. Each takes the SQL of the job's id. */
+/** SQL conditions by which a repeated addition finds what became of the job that it added before: the job is
+ *  unfinished, or has ended and has a result, or its addition left a stamp. Each takes the SQL of the job's id. */
 export function existenceChecks({
   jobs,
   results,

@@ -29,7 +29,7 @@ const JOB_COLUMNS = [
   "started_fence",
   "state",
   "concurrency_key",
-  "turn",
+  "virtual_time",
 ];
 
 /** What {@link jobAsJson} and {@link endedJobAsJson} yield. */
@@ -51,8 +51,8 @@ export type JobRow = [
   startedFence: number,
   state: number,
   concurrencyKey: string | null,
-  /** See the column `turn`. */
-  turn: number | null,
+  /** See the column `virtual_time`. */
+  virtualTime: number | null,
   /** As JSON, or the details that matter; null for a BLOB. */
   details: string | null | Partial<JobRecord>,
   attemptHistory?: string | null,
@@ -144,11 +144,13 @@ export function heldByOf(state: number): JobRecord["heldBy"] {
 
 /** Sorts jobs that a step leased in the order of acquisition. */
 export function inOrder(rows: JobRow[]): JobRow[] {
-  return rows.sort((a, b) => b[4] - a[4] || turnOf(a) - turnOf(b) || a[5] - b[5] || (a[21] ?? 0) - (b[21] ?? 0));
+  return rows.sort(
+    (a, b) => b[4] - a[4] || virtualTimeOf(a) - virtualTimeOf(b) || a[5] - b[5] || (a[21] ?? 0) - (b[21] ?? 0),
+  );
 }
 
-/** The turn of a job of a fair task; that of all others comes after every turn. */
-function turnOf(row: JobRow): number {
+/** The virtual time of a job of a fair task; the jobs of other tasks come after all of these. */
+function virtualTimeOf(row: JobRow): number {
   return row[17] ?? Number.MAX_SAFE_INTEGER;
 }
 

@@ -11,7 +11,7 @@ import type { FlowState } from "../flow/key-limiters.ts";
 import { lazily } from "../lazily.ts";
 import type { LedgerSwitch } from "../ledger/history.ts";
 import { FEW_JOBS_MAX } from "../limits.ts";
-import { foundIn, readPage, type Walk, walkStatement } from "../lists.ts";
+import { foundIn, readPage, type Scan, scanStatement } from "../lists.ts";
 import { jsonRecords } from "../rows.ts";
 import { JOB_STATE, type TableNames } from "../schema/schema.ts";
 import { AdditionQueue } from "./addition-queue.ts";
@@ -60,8 +60,8 @@ export class SqliteJobs {
 
   /** Whether the database needs no flow control, as far as the store knows. */
   get #needsNoFlow(): boolean {
-    const { flow, isTold } = this.#flow;
-    return isTold && flow === "off";
+    const { flow, isKnown } = this.#flow;
+    return isKnown && flow === "off";
   }
 
   /** Nearly no key belongs to a job that has missed its start. The first batch assumes so, and is undone if one
@@ -113,11 +113,11 @@ export class SqliteJobs {
 
   getPage(filter: JobFilter): Promise<RecordPage<JobRecord>> {
     const { taskId, scheduleId, state, runAfter, runBefore, search } = filter;
-    const [walk, takesAll] = jobWalkOf(filter);
-    const sql = this.#statements.getJobs[walk] ?? "";
+    const [scan, takesAll] = jobScanOf(filter);
+    const sql = this.#statements.getJobs[scan] ?? "";
     const selection = [taskId, scheduleId, state, runAfter, runBefore, search].map((part) => part ?? null);
     return readPage<JobRow, JobRecord>(this.#connection, filter, {
-      statement: (cursor, limit, walked) => statement(sql, limit, walked, cursor, ...selection),
+      statement: (cursor, limit, scanned) => statement(sql, limit, scanned, cursor, ...selection),
       takesAll,
       toRecord: toJob,
       cursorOf: ({ id }) => id,
@@ -175,7 +175,7 @@ function latestOf(jobs: readonly NewJobRecord[]): number {
 /** The statements that read jobs. */
 export interface JobStatements {
   readonly getJob: string;
-  /** By the walk that reads a page. See {@link jobWalkOf}. */
+  /** By the scan that reads a page. See {@link jobScanOf}. */
   readonly getJobs: Readonly<Record<string, string>>;
 }
 
@@ -190,17 +190,17 @@ export function jobStatements(names: TableNames): JobStatements {
 
 const { leased, blocked } = JOB_STATE;
 
-/** The conditions of the walks, and the ids of their rows. The jobs of a schedule, and those that run, are sorted,
- *  because no index has them in the order of ids; the sign keeps SQLite from the index of all ids. The walk of a task
- *  is of another kind, see {@link walkOfTask}. */
-const WALKS: Readonly<Record<string, readonly [condition: string, id: string]>> = {
+/** The conditions of the scans, and the ids of their rows. The jobs of a schedule, and those that run, are sorted,
+ *  because no index has them in the order of ids; the sign keeps SQLite from the index of all ids. The scan of a task
+ *  is of another kind, see {@link scanOfTask}. */
+const SCANS: Readonly<Record<string, readonly [condition: string, id: string]>> = {
   all: ["", "id"],
   schedule: ["schedule_id = ?5 AND ", "+id"],
   running: [`state = ${leased} AND acquired_until > 0 AND `, "+id"],
 };
 
-/** The walk that fits a filter best, and whether the filter takes every row of the walk. */
-function jobWalkOf(filter: JobFilter): [name: string, boolean] {
+/** The scan that fits a filter best, and whether the filter takes every row of the scan. */
+function jobScanOf(filter: JobFilter): [name: string, boolean] {
   const { taskId, scheduleId, state, runAfter, runBefore, search, order = "oldest" } = filter;
   const name =
     scheduleId !== undefined ? "schedule" : state === "running" ? state : taskId !== undefined ? "task" : "all";
@@ -209,7 +209,7 @@ function jobWalkOf(filter: JobFilter): [name: string, boolean] {
 }
 
 /**
- * By walk. ?3 id to start after, or null, ?4 taskId or null, ?5 scheduleId or null, ?6 state or null, ?7 runAfter or
+ * By scan. ?3 id to start after, or null, ?4 taskId or null, ?5 scheduleId or null, ?6 state or null, ?7 runAfter or
  * null, ?8 runBefore or null, ?9 search or null.
  */
 function jobLists({ jobs }: TableNames): Readonly<Record<string, string>> {
@@ -229,7 +229,7 @@ function jobLists({ jobs }: TableNames): Readonly<Record<string, string>> {
   };
   // A BLOB is greater than any text.
   const range = { oldest: "> coalesce(?3, '')", newest: "< coalesce(?3, x'')" } as const;
-  const walk = ([condition, id]: readonly [string, string], order: "oldest" | "newest"): Walk => ({
+  const scan = ([condition, id]: readonly [string, string], order: "oldest" | "newest"): Scan => ({
     rows:
       `SELECT seq, id FROM ${jobs} WHERE ${condition}${id} ${range[order]} ` +
       `ORDER BY ${id}${order === "newest" ? " DESC" : ""}`,
@@ -237,15 +237,15 @@ function jobLists({ jobs }: TableNames): Readonly<Record<string, string>> {
     isBackwards: order === "newest",
   });
   const statements = (["oldest", "newest"] as const).flatMap((order) => [
-    ...Object.entries(WALKS).map(([name, rows]) => [`${name} ${order}`, walkStatement(list, walk(rows, order))]),
-    [`task ${order}`, walkStatement(list, walkOfTask(jobs, walk(["", "id"], order), `id ${range[order]}`))],
+    ...Object.entries(SCANS).map(([name, rows]) => [`${name} ${order}`, scanStatement(list, scan(rows, order))]),
+    [`task ${order}`, scanStatement(list, scanOfTask(jobs, scan(["", "id"], order), `id ${range[order]}`))],
   ]);
   return Object.fromEntries(statements);
 }
 
-/** If the task ?4 has few jobs, the walk is along these, otherwise along all jobs: then the task has many of them, or a
+/** If the task ?4 has few jobs, the scan is along these, otherwise along all jobs: then the task has many of them, or a
  *  page takes several statements. */
-function walkOfTask(jobs: string, all: Walk, isInRange: string): Walk {
+function scanOfTask(jobs: string, all: Scan, isInRange: string): Scan {
   const isFew = `(SELECT count(*) FROM few) < ${FEW_JOBS_MAX}`;
   return {
     ...all,

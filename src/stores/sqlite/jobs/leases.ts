@@ -193,7 +193,7 @@ export function leaseStatements({ jobs, schedulers }: TableNames): LeaseStatemen
     giveUpStrays: () =>
       `UPDATE ${jobs} SET state = CASE WHEN cancel_requested THEN ${leased} ` +
       `WHEN concurrency_key IS NULL THEN ${ready} ELSE ${delayed} END, ` +
-      "turn = NULL, " +
+      "virtual_time = NULL, " +
       "acquired_by = CASE WHEN cancel_requested THEN acquired_by END, " +
       "acquired_until = CASE WHEN cancel_requested THEN ?3 END, acquisition_id = NULL " +
       `WHERE seq IN (SELECT seq FROM ${jobs} WHERE state = ${leased} AND acquired_until > 0 ` +

@@ -131,7 +131,7 @@ export function recoveryStatements(names: TableNames): RecoveryStatements {
   const missedJobs =
     `seq IN (SELECT seq FROM ${jobs} WHERE ${hasMissedStart("?1")} ` +
     `ORDER BY start_deadline, seq LIMIT ${MISSED_PER_STEP_MAX})`;
-  // A job that was lost before starts only after the store was told so.
+  // A job that was lost before starts only after the store has recorded so.
   const mayHaveStarted = "(recoveries = 0 OR started_fence = fence)";
   const isForGood = `(cancel_requested OR ${mayHaveStarted} AND recoveries >= coalesce(${detail("maxRecoveries")}, 0))`;
   const endedRecord = `${endedJobAsJson(jobs)} AS record`;
@@ -165,7 +165,8 @@ export function recoveryStatements(names: TableNames): RecoveryStatements {
       `RETURNING ${endedRecord}, ${guardSql("?7 OR has_children = 0")} AS guard`,
     // and ?7 the step or null
     putBackLost: () =>
-      `UPDATE ${jobs} SET state = CASE WHEN concurrency_key IS NULL THEN ${ready} ELSE ${blocked} END, turn = NULL, ` +
+      `UPDATE ${jobs} SET state = CASE WHEN concurrency_key IS NULL THEN ${ready} ELSE ${blocked} END, ` +
+      "virtual_time = NULL, " +
       `recoveries = recoveries + ${mayHaveStarted}, acquired_by = NULL, ` +
       "acquired_until = NULL, acquisition_id = CASE WHEN acquisition_id = ?7 THEN acquisition_id END " +
       `WHERE ${lost()} AND NOT ${isForGood} ` +

@@ -6,7 +6,7 @@ import type { Connection } from "../driver/connection.ts";
 import { statement } from "../driver/parameters.ts";
 import { lazily } from "../lazily.ts";
 import { FAR_FUTURE_MS, FAR_PAST_MS } from "../limits.ts";
-import { foundIn, readPage, type Walk, walkStatement } from "../lists.ts";
+import { foundIn, readPage, type Scan, scanStatement } from "../lists.ts";
 import { field, fieldsOf, jsonRecords, metadataField, numberOrNull, rowAsJson, validJson } from "../rows.ts";
 import type { TableNames } from "../schema/schema.ts";
 
@@ -53,13 +53,13 @@ export class SqliteResults {
     const [after, before, ...selection] = selectionArgs(filter);
     const others = [index === "task" ? undefined : taskId, index === outcome ? undefined : outcome, search];
     const page = await readPage<ResultRow, Placed>(this.#connection, filter, {
-      statement: (cursor, limit, walked) => {
+      statement: (cursor, limit, scanned) => {
         const { finishedAt, place } = cursor === null ? begin : readResultCursor(cursor);
         // The range of the index begins where the page before ended.
         const range = isOldestFirst
           ? [Math.max(after, finishedAt), before]
           : [after, Math.min(before, finishedAt + (cursor === null ? 0 : 1))];
-        return statement(sql, limit, walked, ...selection, ...range, finishedAt, place, now, search ?? null);
+        return statement(sql, limit, scanned, ...selection, ...range, finishedAt, place, now, search ?? null);
       },
       takesAll: others.every((part) => part === undefined),
       toRecord: placed,
@@ -185,7 +185,7 @@ function resultLists(results: string): Readonly<Record<string, string>> {
       "(?3 IS NULL OR t.task_id = ?3) AND (?4 IS NULL OR t.schedule_id = ?4) AND (?5 IS NULL OR t.outcome = ?5) " +
       `AND t.expires_at > ?10 AND ${foundIn("?11", texts)}`,
   };
-  const walk = (condition: string, isBackwards: boolean): Walk => {
+  const scan = (condition: string, isBackwards: boolean): Scan => {
     const [sign, order] = isBackwards ? ["<", "DESC"] : [">", "ASC"];
     return {
       rows:
@@ -198,8 +198,8 @@ function resultLists(results: string): Readonly<Record<string, string>> {
   };
   return Object.fromEntries(
     Object.entries(INDEXES).flatMap(([name, condition]) => [
-      [`${name} newest`, walkStatement(list, walk(condition, true))],
-      [`${name} oldest`, walkStatement(list, walk(condition, false))],
+      [`${name} newest`, scanStatement(list, scan(condition, true))],
+      [`${name} oldest`, scanStatement(list, scan(condition, false))],
     ]),
   );
 }

@@ -261,7 +261,7 @@ function joined(jobs: string): string {
   return (
     "executor = excluded.executor, priority = excluded.priority, concurrency_key = excluded.concurrency_key, " +
     `debounced_by = excluded.debounced_by, start_deadline = excluded.start_deadline, ` +
-    `turn = NULL, run_at = ${runAt}, ` +
+    `virtual_time = NULL, run_at = ${runAt}, ` +
     `details = json_patch(excluded.details, ${kept}), ` +
     // A job with a key that is due is delayed too: then the next step with flow control blocks it.
     `state = CASE WHEN ${jobs}.state = ${dependent} THEN ${dependent} ` +

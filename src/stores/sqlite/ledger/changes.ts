@@ -27,21 +27,21 @@ import { insertSkips, type LedgerSwitch, lastSkipFrom } from "./history.ts";
 type Statements = ChangeStatements & LedgerSwitch;
 
 /** The statements of a batch that record a change: those that come before the change, and those after. */
-export interface NotedChange {
+export interface RecordedChange {
   readonly before: readonly SqlStatement[];
   readonly after: readonly SqlStatement[];
 }
 
-const NOTHING: NotedChange = Object.freeze({ before: Object.freeze([]), after: Object.freeze([]) });
+const NOTHING: RecordedChange = Object.freeze({ before: Object.freeze([]), after: Object.freeze([]) });
 
 /** Records additions, no two of which have the same id; without a note, nothing.
  *  @param inserts schedules that leave a stored schedule as it is */
-export function noteAdditions(
+export function recordAdditions(
   statements: Statements,
   inserts: readonly ScheduleRecord[],
   replacements: readonly ScheduleAddition[],
   note: ChangeNote | undefined,
-): NotedChange {
+): RecordedChange {
   if (note === undefined || !statements.keepsLedger) return NOTHING;
   const rows: (string | null)[][] = inserts.map(({ id }) => [id, "doNothing"]);
   for (const { schedule, conflictPolicy } of replacements) {
@@ -53,7 +53,7 @@ export function noteAdditions(
 }
 
 /** Records a change. `stamp` is that of the statement that makes it. */
-export function noteUpdate(
+export function recordUpdate(
   statements: Statements,
   change: {
     readonly id: string;
@@ -62,7 +62,7 @@ export function noteUpdate(
     readonly stamp: string;
   },
   note: ChangeNote | undefined,
-): NotedChange {
+): RecordedChange {
   if (note === undefined || !statements.keepsLedger) return NOTHING;
   const { id, changes, expectedFence, stamp } = change;
   const mayMove = changes.nextFireTime !== undefined;
@@ -74,7 +74,7 @@ export function noteUpdate(
 }
 
 /** Records a removal. All of it comes before the schedule goes. */
-export function noteRemoval(statements: Statements, id: string, note: ChangeNote | undefined): SqlStatement[] {
+export function recordRemoval(statements: Statements, id: string, note: ChangeNote | undefined): SqlStatement[] {
   if (note === undefined || !statements.keepsLedger) return [];
   return [
     statement(statements.draftRemoval, id, note.at, note.by),
@@ -96,13 +96,13 @@ function after(
 }
 
 /** Records that a task, or a key of a task, is paused or goes on. Comes before that happens. */
-export function notePause(
-  { noteTaskPause, noteKeyPause, keepsLedger }: Statements,
+export function recordPause(
+  { recordTaskPause, recordKeyPause, keepsLedger }: Statements,
   { taskId, key, paused, now, by }: TaskPauseRequest,
 ): SqlStatement[] {
   if (by === undefined || !keepsLedger) return [];
   const args = [taskId, paused ? 1 : 0, now, by] as const;
-  return [key === null ? statement(noteTaskPause, ...args) : statement(noteKeyPause, ...args, key)];
+  return [key === null ? statement(recordTaskPause, ...args) : statement(recordKeyPause, ...args, key)];
 }
 
 // How rows read. In a damaged row, each instant is one, and a state that is none reads as null.
@@ -170,9 +170,9 @@ export interface ChangeStatements {
   readonly skipUnprocessed: string;
   readonly recordChanges: string;
   readonly removeDrafts: string;
-  readonly noteExhausted: string;
-  readonly noteTaskPause: string;
-  readonly noteKeyPause: string;
+  readonly recordExhausted: string;
+  readonly recordTaskPause: string;
+  readonly recordKeyPause: string;
   readonly getScheduleChanges: ByOrder;
   readonly getTaskPauseHistory: ByOrder;
   readonly nextChanges: string;
@@ -269,17 +269,17 @@ export function changeStatements(names: TableNames): ChangeStatements {
     removeDrafts: () => `DELETE FROM ${changeDrafts}`,
 
     // ?1 now, ?2 the limit of removeExhausted, which it precedes
-    noteExhausted: () =>
+    recordExhausted: () =>
       `INSERT INTO ${changes} (schedule_id, at, kind, former, effective_from) SELECT s.id, ?1, 'removed', ` +
       `${stateAsJson("s")}, ${effectiveFrom("NULL", "s.last_fire_time", "?1")} ` +
       `FROM (${exhaustedSchedules(names, "?2")}) e CROSS JOIN ${schedules} s ON s.seq = e.seq`,
 
     // ?1 task id, ?2 whether to pause, ?3 at, ?4 by. Runs before pauseTask.
-    noteTaskPause: () =>
+    recordTaskPause: () =>
       `INSERT INTO ${changes} (task_id, at, made_by, kind) SELECT id, ?3, ?4, ${pauseKind} FROM ${tasks} ` +
       `WHERE ${isTask} AND (paused = 1) <> ?2`,
     // the same, and ?5 key. Runs before pauseKey.
-    noteKeyPause: () =>
+    recordKeyPause: () =>
       `INSERT INTO ${changes} (task_id, key, at, made_by, kind) SELECT id, ?5, ?3, ?4, ${pauseKind} FROM ${tasks} ` +
       `WHERE ${isTask} AND EXISTS (SELECT 1 FROM ${keyLimiters} WHERE task_id = ?1 AND key = ?5 AND paused = 1) <> ?2`,
 

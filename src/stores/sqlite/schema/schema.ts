@@ -220,7 +220,7 @@ function jobTables({ jobs, windows, dependencies }: TableNames): string[] {
     // `acquisition_id`: the step that leased the job, or put it back.
     // `started_fence`: the fence of the last lease under which the job is known to have started.
     // `attempt_history`: what people see of a job, as JSON.
-    // `turn`: the virtual time of an admitted job of a fair task, which comes before its run_at; null for all others.
+    // `virtual_time`: that of an admitted job of a fair task, which comes before its run_at; null for all others.
     // `debounce_key`: a job that was acquired once is no longer debounced. Its fence tells so, whoever acquired it and
     // put it back.
     // `debounced_by`: the last addition: its createdAt, in digits of one length, and its id.
@@ -250,7 +250,7 @@ function jobTables({ jobs, windows, dependencies }: TableNames): string[] {
       attempt_history TEXT,
       progress TEXT,
       concurrency_key TEXT,
-      turn INTEGER,
+      virtual_time INTEGER,
       debounce_key TEXT,
       debounced_by TEXT,
       has_children INTEGER NOT NULL DEFAULT 0,
@@ -258,7 +258,7 @@ function jobTables({ jobs, windows, dependencies }: TableNames): string[] {
       start_deadline INTEGER
     )`,
     `CREATE INDEX ${jobs}_delayed ON ${jobs} (run_at, task_id) WHERE state = ${JOB_STATE.delayed}`,
-    `CREATE INDEX ${jobs}_ready ON ${jobs} (task_id, executor, priority DESC, turn, run_at, seq) ` +
+    `CREATE INDEX ${jobs}_ready ON ${jobs} (task_id, executor, priority DESC, virtual_time, run_at, seq) ` +
       `WHERE state = ${JOB_STATE.ready}`,
     `CREATE INDEX ${jobs}_leased ON ${jobs} (acquired_until, task_id, acquisition_id) ` +
       `WHERE state = ${JOB_STATE.leased}`,

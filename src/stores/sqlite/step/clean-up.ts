@@ -70,7 +70,7 @@ export class ChangeRetention {
   /** The first statements of a clean-up. */
   statements({ now, limit }: { readonly now: number; readonly limit: number }): SqlStatement[] {
     const { nextChanges, removeAgedChanges, removeExcessChanges } = this.#statements;
-    const { removeUptimes, noteExhausted } = this.#statements;
+    const { removeUptimes, recordExhausted } = this.#statements;
     const oldest = now - this.#limits.ageMsMax;
     const [aged, excess] = this.#next;
     const most = CHANGES_SEEN_PER_CLEANUP_MAX;
@@ -79,7 +79,7 @@ export class ChangeRetention {
       statement(removeAgedChanges, oldest, aged, most),
       statement(removeExcessChanges, excess, most, limit),
       statement(removeUptimes, oldest, limit),
-      statement(noteExhausted, now, limit),
+      statement(recordExhausted, now, limit),
     ];
   }
 
