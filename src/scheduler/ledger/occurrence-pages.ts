@@ -156,8 +156,8 @@ function unprocessedOf({ schedule, now }: Known, filter: OccurrenceFilter): Stre
   return isAskedFor(verdict, filter) ? { ...UNKNOWN, from, until: now, verdict } : null;
 }
 
-/** The unfinished jobs of fire times. A schedule that was removed and added again has jobs from before, whose fire times
- *  it may not have processed anew. */
+/** The unfinished jobs of fire times. A schedule that was removed and added again has jobs from before, whose fire
+ *  times it may not have processed anew. */
 async function unfinishedJobs(
   { store, scheduleId }: Known,
   filter: OccurrenceFilter,
