@@ -39,8 +39,7 @@ const TABLES = {
 export type TableNames = Readonly<Record<keyof typeof TABLES, string>>;
 
 export function tableNames(prefix: string): TableNames {
-  const names = Object.entries(TABLES).map(([table, name]) => [table, prefix + name]);
-  return Object.freeze(Object.fromEntries(names) as TableNames);
+  return Object.fromEntries(Object.entries(TABLES).map(([table, name]) => [table, prefix + name])) as TableNames;
 }
 
 /** The values of the column `state` of a job. The first three have a partial index each; the others are found by their
