@@ -93,7 +93,7 @@ export const MISSED_PER_STEP_MAX = 100;
  *  schedule's `overlap`. There is one at most, unless the schedule queued its jobs before. */
 export const OVERLAP_JOBS_PER_PLAN_MAX = 100;
 
-/** Most fire times that one plan of a schedule passes over whose fires may not overlap. They cost a walk through the
+/** Most fire times that one plan of a schedule passes over whose fires may not overlap. They cost a scan of the
  *  trigger, and no write. The other fire times stay due for the next step. */
 export const PASSED_FIRES_PER_PLAN_MAX = 1000;
 
@@ -382,19 +382,20 @@ export const UNFINISHED_READ_MAX = 1000;
 /** How many changes of a schedule, and pauses of its task, an answer about its past reads. Stores keep 100. */
 export const CHANGES_READ_MAX = 200;
 
-/** Most occurrences without a job, and most jobs, whose alarms one step raises. Each costs some 20 microseconds. */
-export const ALARMS_PER_STEP_MAX = 100;
+/** Most occurrences without a job, and most jobs, that one step raises as overdue. Each costs some 20 microseconds. */
+export const OVERDUE_RAISED_PER_STEP_MAX = 100;
 
-/** How many open alarms a step looks at to find out which are over. Other steps look at the others. */
-export const ALARMS_CHECKED_PER_STEP_MAX = 500;
+/** How many open overdue occurrences a step looks at, to resolve those that are over. Other steps look at the
+ *  others. */
+export const OVERDUE_CHECKED_PER_STEP_MAX = 500;
 
-/** Most open alarms that are counted, and most that `health()` lists. */
-export const ALARMS_COUNTED_MAX = 10_000;
-export const ALARMS_SHOWN_MAX = 100;
+/** Most open overdue occurrences that are counted, and most that `health()` lists. */
+export const OVERDUE_COUNTED_MAX = 10_000;
+export const OVERDUE_SHOWN_MAX = 100;
 
-/** How long a store keeps an alarm that is over, in milliseconds, so that a step whose answer was lost can tell of the
- *  alarm when it is repeated. */
-export const ALARM_KEPT_MS = 600_000;
+/** How long a store keeps a resolved overdue occurrence, in milliseconds, so that a repetition of the step whose answer
+ *  was lost can report it. */
+export const RESOLVED_OVERDUE_KEPT_MS = 600_000;
 
 /** Most fire times that one preview lists. */
 export const PREVIEW_LENGTH_MAX = 1000;

@@ -27,15 +27,17 @@ export function changeOf(
   const schedule = after ?? before;
   if (schedule === null) return null;
   const [stateBefore, stateAfter] = [stateOf(before), stateOf(after)];
+  const isChange = stateBefore !== null && stateAfter !== null;
   const changesPayload = before !== null && after !== null && before.payload !== after.payload;
-  const staysSame = stateBefore !== null && stateAfter !== null && textOf(stateBefore) === textOf(stateAfter);
+  const staysSame = isChange && textOf(stateBefore) === textOf(stateAfter);
   if (staysSame && !changesPayload) return null;
   const effectiveFrom = effectiveFromOf(before, after, at);
-  const record = {
+  const kind = isChange ? changeKind(stateBefore, stateAfter, changesPayload) : before === null ? "added" : "removed";
+  const record: FoundChange["record"] = {
     scheduleId: schedule.id,
     at,
     by,
-    kind: kindOf(stateBefore, stateAfter, changesPayload),
+    kind,
     effectiveFrom,
     before: stateBefore,
     after: stateAfter,
@@ -61,13 +63,12 @@ function effectiveFromOf(before: ScheduleRecord | null, after: ScheduleRecord | 
   return Math.max(start, (before?.lastFireTime ?? Number.NEGATIVE_INFINITY) + 1);
 }
 
-function kindOf(
-  before: ScheduleState | null,
-  after: ScheduleState | null,
+/** The kind of a change of a schedule that was there before, and is there after it. */
+export function changeKind(
+  before: ScheduleState,
+  after: ScheduleState,
   changesPayload: boolean,
 ): ScheduleChangeRecord["kind"] {
-  if (before === null) return "added";
-  if (after === null) return "removed";
   const { paused, nextFireTime } = before;
   if (paused === after.paused || changesPayload) return "changed";
   // A schedule that goes on may do so from now on, and leave out what was due.

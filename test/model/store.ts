@@ -202,7 +202,7 @@ export class Store {
     );
   }
 
-  /** The job of an occurrence; one that an unfinished job of an earlier life has already is left out. */
+  /** The job of an occurrence; one that an unfinished job from before the schedule's removal has already is left out. */
   #addJob({ schedule, jobs }: World, fire: number): void {
     const job = at(jobs, fire - 1);
     if (schedule.fates[fire - 1] === Fate.added) this.flaw = "an occurrence was added twice";

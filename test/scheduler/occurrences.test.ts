@@ -131,7 +131,7 @@ describe("getOccurrences", () => {
   });
 
   test.each(["oldest", "newest"] as const)(
-    "tells fire times of an earlier life as what they became, whatever is asked for, the %s first",
+    "lists fire times from before a removal as what they became, whatever is asked for, the %s first",
     async (order) => {
       for (const paused of [true, false]) {
         const world = worldAt();

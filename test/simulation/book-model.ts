@@ -7,7 +7,7 @@ import type { TriggerTable } from "./trigger-table.ts";
 
 /** What became of a fire time. */
 export type Verdict =
-  /** `earlier` is what the ledger has until then, of an earlier life of the schedule. */
+  /** `earlier` is what the ledger has until then, from before the schedule was removed. */
   | { readonly kind: "unfinished"; readonly jobId: string; readonly earlier?: Verdict }
   | { readonly kind: "run"; readonly run: Run }
   | { readonly kind: "skip"; readonly verdict: SkipVerdict; readonly into: number | null };
@@ -22,10 +22,10 @@ export interface Passed {
 /** What became of the fire times of one schedule. */
 interface Line {
   readonly verdicts: Map<number, Verdict>;
-  /** What an earlier life of the schedule left, which was removed and added again since. */
+  /** What the schedule left before it was removed and added again. */
   readonly earlier: Set<number>;
   /** Where skips begin that have no fire time, because nobody knows without the rule: those of changes, and parts of
-   *  skips between what has run in an earlier life of the schedule. */
+   *  skips between what ran before the schedule was removed. */
   readonly blank: Set<number>;
 }
 
@@ -76,7 +76,7 @@ export class BookModel {
     const known = line.verdicts.get(fireTime);
     const earlier = known?.kind === "unfinished" ? known.earlier : undefined;
     if (fireTime === into) {
-      // The job was of an earlier life of the schedule, and the same fire time makes a new one.
+      // The job is from before the schedule was removed, and the same fire time makes a new one.
       if (earlier === undefined) line.verdicts.delete(fireTime);
       else {
         line.verdicts.set(fireTime, earlier);
@@ -154,7 +154,7 @@ export class BookModel {
     const runs = new Map(entries.flatMap((entry) => (entry.kind === "run" ? [[entry.fireTime, entry]] : [])));
     const skips = entries.filter((entry) => entry.kind === "skip");
     const counts = new Map<OccurrenceRecord, number>();
-    // Skips that took the place of runs of an earlier life, which the store had forgotten.
+    // Skips that took the place of runs from before a removal, which the store had forgotten.
     const mixed = new Set<OccurrenceRecord>();
     for (const [fireTime, truth] of verdicts) {
       const run = runs.get(fireTime);

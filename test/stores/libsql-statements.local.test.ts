@@ -6,8 +6,8 @@ import {
   ACQUISITION_ARMS_MAX,
   FEW_JOBS_MAX,
   INSPECTED_JOBS_MAX,
-  WALKED_ROWS_MAX,
-  WALKS_PER_PAGE_MAX,
+  SCANNED_ROWS_MAX,
+  SCANS_PER_PAGE_MAX,
 } from "../../src/stores/sqlite/limits.ts";
 import { tableNames } from "../../src/stores/sqlite/schema/schema.ts";
 import { makeStatements } from "../../src/stores/sqlite/statements.ts";
@@ -112,11 +112,11 @@ describe("statements of LibsqlDataStore", () => {
     }
   });
 
-  /** The steps of the plan of a page that find the rows of its walk, and whether these rows are sorted. */
-  async function walkOf(sql: string): Promise<string[]> {
+  /** The steps of the plan of a page that find the rows of its scan, and whether these rows are sorted. */
+  async function scanOf(sql: string): Promise<string[]> {
     const plan = await client.execute(`EXPLAIN QUERY PLAN ${sql}`);
     const details = plan.rows.map((row) => String(row.detail));
-    // What comes after reads the rows of the walk, by their keys.
+    // What comes after reads the rows of the scan, by their keys.
     const end = details.findIndex((step) => /^SCAN w\b/.test(step));
     return details
       .slice(0, end)
@@ -132,7 +132,7 @@ describe("statements of LibsqlDataStore", () => {
       const suffix = { all: "finished", task: "task", schedule: "schedule" }[index ?? ""] ?? "unsuccessful";
       const equal = index === "all" ? "" : "\\w+=\\? AND ";
       const range = `\\(${equal}finished_at>\\? AND finished_at<\\?\\)`;
-      expect(await walkOf(sql)).toEqual([expect.stringMatching(new RegExp(`^escapement_results_${suffix} ${range}$`))]);
+      expect(await scanOf(sql)).toEqual([expect.stringMatching(new RegExp(`^escapement_results_${suffix} ${range}$`))]);
     });
   }
 
@@ -148,7 +148,7 @@ describe("statements of LibsqlDataStore", () => {
         schedule: ["escapement_jobs_schedule (schedule_id=?)", SORTED],
         running: ["escapement_jobs_leased (acquired_until>?)", SORTED],
       };
-      expect(await walkOf(sql)).toEqual(plans[index]);
+      expect(await scanOf(sql)).toEqual(plans[index]);
     });
   }
 
@@ -167,7 +167,7 @@ describe("statements of LibsqlDataStore", () => {
         "paused by time": paused,
         "ended by time": [...ended, SORTED],
       };
-      expect((await walkOf(sql)).toSorted()).toEqual(plans[key]?.toSorted());
+      expect((await scanOf(sql)).toSorted()).toEqual(plans[key]?.toSorted());
     });
   }
 
@@ -209,12 +209,12 @@ function formsOf(flow: LookForm["flow"]): LookForm[] {
   for (const queues of [null, "many" as const, ...few]) {
     for (const schedules of [false, true]) {
       for (const tasks of [false, true]) {
-        const more = { ledger: true, alarms: true, zoneRules: false };
+        const more = { ledger: true, overdue: true, zoneRules: false };
         const form = { queues, schedules, tasks, acquired: false, expired: false, ...more, flow };
         if (queues !== null || schedules || tasks) forms.push(form);
         forms.push({ ...form, expired: true }, { ...form, zoneRules: true });
       }
-      const step = { tasks: false, acquired: true, expired: false, ledger: true, alarms: true, zoneRules: false };
+      const step = { tasks: false, acquired: true, expired: false, ledger: true, overdue: true, zoneRules: false };
       if (queues !== null) forms.push({ queues, schedules, flow, ...step });
     }
   }
@@ -388,8 +388,8 @@ describe("a hundred thousand delayed jobs of high priority", () => {
     client.statements.length = 0;
     const page = { limit: 10, search: "late-9-04999" };
     const first = await store.getJobs({ ...page, cursor: null });
-    expect([first.items, client.statements.length]).toEqual([[], WALKS_PER_PAGE_MAX]);
-    expect(await stepsMax(client, client.statements)).toBeLessThan(100 * WALKED_ROWS_MAX);
+    expect([first.items, client.statements.length]).toEqual([[], SCANS_PER_PAGE_MAX]);
+    expect(await stepsMax(client, client.statements)).toBeLessThan(100 * SCANNED_ROWS_MAX);
     const found: string[] = [];
     for (let { cursor } = first; cursor !== null; ) {
       const next = await store.getJobs({ ...page, cursor });

@@ -108,7 +108,7 @@ async function limiters(): Promise<unknown[]> {
 
 describe("a database without flow control", () => {
   const isAboutLimiters = (sql: string): boolean =>
-    /escapement_key_limiters|\bturn = /.test(sql.replace("AS has_flow", ""));
+    /escapement_key_limiters|\bvirtual_time = /.test(sql.replace("AS has_flow", ""));
 
   test("is stepped by as many statements as before, of which only the look asks for key limiters", async () => {
     await store.putTasks([makeTask()]);

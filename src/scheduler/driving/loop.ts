@@ -62,7 +62,7 @@ export class Loop {
   /** Whether the last step acquired none of the jobs that seemed to be ready, so that only a wait helps. */
   #isFruitless = false;
   #hasLooked = false;
-  /** Whether a step may find that alarms are over. Not after one that has found out already. */
+  /** Whether a step may find that overdue occurrences are over. Not after one that has found out already. */
   #triesToResolve = false;
   #isWaiting = false;
   #stepsInTurn = 0;
@@ -203,8 +203,8 @@ export class Loop {
     const isLeaseLost = hasLostLease(seen, now);
     const isRunDue = seen.hasReady || (seen.nextRunAt !== null && seen.nextRunAt <= now);
     const isJobDue = isRunDue && runner.room > 0 && !this.#isFruitless;
-    const isAlarmDue = isOverdue(seen, now) || (this.#triesToResolve && seen.alarms?.isOpen === true);
-    if (stepper.hasUnsent || due.length > 0 || isLeaseLost || isJobDue || isAlarmDue || hasMissed(seen, now)) {
+    const mayBeOverdue = isOverdue(seen, now) || (this.#triesToResolve && seen.alarms?.isOpen === true);
+    if (stepper.hasUnsent || due.length > 0 || isLeaseLost || isJobDue || mayBeOverdue || hasMissed(seen, now)) {
       const hasMore = seen.nextFireAt !== null && seen.nextFireAt <= now;
       stepper.turnPage(hasMore ? seen.due : [], now);
       const jobsMax = this.#options.hasPeers() ? this.#share : NEVER;
@@ -212,9 +212,9 @@ export class Loop {
       this.#yieldsNext ||= result.jobsStarted === jobsMax;
       this.#share = stepper.seen?.hasReady === true ? this.#share * 2 : SHARE_FIRST;
       this.#isFruitless = isJobDue && result.jobsStarted === 0;
-      // Others may have raised the alarm that this very step, which did not know of it, could have resolved.
-      const knewAlarms = isOverdue(seen, now) || seen.alarms?.isOpen === true;
-      this.#triesToResolve = !knewAlarms && stepper.seen?.alarms?.isOpen === true;
+      // Others may have raised the occurrence that this very step, which did not know of it, could have resolved.
+      const knewOverdue = isOverdue(seen, now) || seen.alarms?.isOpen === true;
+      this.#triesToResolve = !knewOverdue && stepper.seen?.alarms?.isOpen === true;
       return NOW;
     }
     if (ours.length > 0) {

@@ -15,9 +15,9 @@ import type {
   View,
 } from "../../stores/data-store.ts";
 import type { Environment } from "../environment.ts";
-import { alarmEvents } from "../events/alarm-events.ts";
 import { jobAdded, jobCancelRequested, scheduleFailed, scheduleSaved } from "../events/event-records.ts";
 import { additionEvents, jobPromoted } from "../events/flow-events.ts";
+import { overdueEvents } from "../events/overdue-events.ts";
 import { skipEvents } from "../events/skip-events.ts";
 import { type FirePlanner, type PlannedSchedule, pausedPlan } from "../firing/fire-planner.ts";
 import type { JobRunner } from "../running/job-runner.ts";
@@ -402,7 +402,7 @@ export class Stepper {
     // Whoever stops leaves it to others.
     const recover = aheadMs !== null && leaseEndsAt !== null && leaseEndsAt <= now;
     const leaseEnds = recover ? (this.#parts.peers()?.leaseEnds(now) ?? []) : [];
-    // The parts of a refused step have one id, by which a store knows what the step did to alarms.
+    // The parts of a refused step have one id, by which a store knows what the step did to overdue occurrences.
     const isWhole = jobsMax !== null || aheadMs !== null;
     const until = now + env.leaseMs;
     // What it leases is not to be taken for what a dead process of its identity left.
@@ -470,7 +470,7 @@ export class Stepper {
     runner.log.added(report.additions);
     this.#recordAdditions(additions, report, acquired, happened);
     const jobsAdded = this.#recordPlans(planned, report, acquired, happened);
-    if (report.changedAlarms !== undefined) happened.push(...alarmEvents(env, report.changedAlarms));
+    if (report.changedAlarms !== undefined) happened.push(...overdueEvents(env, report.changedAlarms));
     runner.log.promoted(promoted);
     for (const job of promoted) happened.push(jobPromoted(env, job, acquired.has(job.jobId)));
     const starting = this.#startable(report.acquired, bounds);
@@ -575,7 +575,7 @@ function sum(a: StepResult, b: StepResult): StepResult {
   };
 }
 
-/** Whether a step may have an alarm to raise. */
+/** Whether a step may have an overdue occurrence to raise. */
 export function isOverdue(seen: Seen | null, now: number): boolean {
   const nextAt = seen?.alarms?.nextAt ?? null;
   return nextAt !== null && nextAt <= now;

@@ -224,11 +224,11 @@ class TickWork {
     const canStart = hasReady && (jobsMax ?? 0) > 0 && runner.room > 0;
     const isMissed = hasMissed(seen, now) && !this.#bounds.isOver(now);
     const isLeaseLost = seen.leaseEndsAt !== null && seen.leaseEndsAt <= now;
-    return stepper.hasUnsent || due.length > 0 || isLeaseLost || canStart || isMissed || this.#hasAlarms(seen, now);
+    return stepper.hasUnsent || due.length > 0 || isLeaseLost || canStart || isMissed || this.#hasOverdue(seen, now);
   }
 
-  /** Whether a step has alarms to raise, or, after the first look, may find that some are over. */
-  #hasAlarms(seen: Seen, now: number): boolean {
+  /** Whether a step has overdue occurrences to raise, or, after the first look, may find that some are over. */
+  #hasOverdue(seen: Seen, now: number): boolean {
     const triesToResolve = this.#isFirst && seen.alarms?.isOpen === true;
     this.#isFirst = false;
     return triesToResolve || isOverdue(seen, now);

@@ -107,7 +107,7 @@ export class ZoneCheck {
       }
       return moves.hasMoved;
     } finally {
-      moves.tell();
+      moves.report();
     }
   }
 

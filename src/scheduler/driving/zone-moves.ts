@@ -76,7 +76,7 @@ export class ZoneMoves {
   }
 
   /** Publishes and logs what has moved, if anything has. */
-  tell(): void {
+  report(): void {
     if (!this.hasMoved) return;
     const { events, logger } = this.#env;
     const zones = [...this.#zones.values()].slice(0, EVENT_LIST_MAX);

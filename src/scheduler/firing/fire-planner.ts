@@ -53,7 +53,7 @@ export class FirePlanner {
       return problem === null ? [] : [{ schedule, error: problem.error }];
     });
     if (unreadable.length === 0) return due;
-    this.#unreadable.tell(unreadable);
+    this.#unreadable.report(unreadable);
     const others = new Set(unreadable.map(({ schedule }) => schedule));
     return due.filter((schedule) => !others.has(schedule));
   }

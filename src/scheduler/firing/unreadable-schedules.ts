@@ -4,8 +4,8 @@ import type { LookedSchedule } from "../../stores/data-store.ts";
 import type { Environment } from "../environment.ts";
 import { scheduleDeserializationFailed } from "../events/event-records.ts";
 
-/** Tells of due schedules whose trigger cannot be read here: of each schedule by one event, and of each reason by one
- *  line in the log. Bounded: what was told longest ago is forgotten, and told again. */
+/** Reports due schedules whose trigger cannot be read here: each schedule by one event, and each reason by one line in
+ *  the log. Bounded: the schedule or reason that was reported longest ago is forgotten, and reported again. */
 export class UnreadableSchedules {
   readonly #env: Environment;
   readonly #ids = new Set<string>();
@@ -15,13 +15,15 @@ export class UnreadableSchedules {
     this.#env = env;
   }
 
-  tell(schedules: readonly { readonly schedule: LookedSchedule; readonly error: unknown }[]): void {
+  report(schedules: readonly { readonly schedule: LookedSchedule; readonly error: unknown }[]): void {
     const { events, logger } = this.#env;
-    const untold = schedules.filter(({ schedule }) => isNew(this.#ids, schedule.id));
+    const unreported = schedules.filter(({ schedule }) => isNew(this.#ids, schedule.id));
     events.publish(
-      untold.map(({ schedule, error }) => scheduleDeserializationFailed(this.#env, schedule, serializedError(error))),
+      unreported.map(({ schedule, error }) =>
+        scheduleDeserializationFailed(this.#env, schedule, serializedError(error)),
+      ),
     );
-    for (const { schedule, error } of untold) {
+    for (const { schedule, error } of unreported) {
       if (!isNew(this.#reasons, serializedError(error).message)) continue;
       logger.warn(
         `escapement: schedule "${schedule.id}" is left to schedulers that can read its trigger, as others like it are`,
@@ -31,14 +33,14 @@ export class UnreadableSchedules {
   }
 }
 
-function isNew(told: Set<string>, text: string): boolean {
-  if (told.has(text)) return false;
-  if (told.size >= TRIGGER_CACHE_MAX) {
-    for (const oldest of told) {
-      told.delete(oldest);
+function isNew(reported: Set<string>, text: string): boolean {
+  if (reported.has(text)) return false;
+  if (reported.size >= TRIGGER_CACHE_MAX) {
+    for (const oldest of reported) {
+      reported.delete(oldest);
       break;
     }
   }
-  told.add(text);
+  reported.add(text);
   return true;
 }

@@ -39,8 +39,8 @@ const UNPROCESSED_ENTRIES_MAX = 1000;
 export async function occurrencePage(known: Known, filter: OccurrenceFilter): Promise<Page<Occurrence>> {
   const { order, limit } = filter;
   const range = rangeOf(known, filter);
-  const walk = new Walk(known, order, limit);
-  if (range.from > range.until) return { items: walk.found, cursor: null };
+  const scan = new Scan(known, order, limit);
+  if (range.from > range.until) return { items: scan.found, cursor: null };
   const unprocessed = unprocessedOf(known, filter);
   const jobs = await unfinishedJobs(known, filter, range, unprocessed);
   const ended = await endedWithin(known, filter, range, unprocessed);
@@ -54,15 +54,15 @@ export async function occurrencePage(known: Known, filter: OccurrenceFilter): Pr
     // The ledger was read last: what became an entry in the meantime is one.
     own = own.flatMap((stretch) => without(stretch, entries.stretches));
     const border = borderOf(entries, order);
-    const last = walk.through(sorted([...entries.stretches, ...own], order), before(border, rest, order));
-    if (last !== null) return { items: walk.found, cursor: occurrenceCursor(last) };
+    const last = scan.through(sorted([...entries.stretches, ...own], order), before(border, rest, order));
+    if (last !== null) return { items: scan.found, cursor: occurrenceCursor(last) };
     cursor = entries.cursor;
     if (border === null || cursor === null) {
-      return { items: walk.found, cursor: end === null ? null : occurrenceCursor(end) };
+      return { items: scan.found, cursor: end === null ? null : occurrenceCursor(end) };
     }
     rest = beyond(border, rest, order);
   }
-  return { items: walk.found, cursor: occurrenceCursor(order === "oldest" ? rest.from - 1 : rest.until + 1) };
+  return { items: scan.found, cursor: occurrenceCursor(order === "oldest" ? rest.from - 1 : rest.until + 1) };
 }
 
 type Order = OccurrenceFilter["order"];
@@ -156,8 +156,8 @@ function unprocessedOf({ schedule, now }: Known, filter: OccurrenceFilter): Stre
   return isAskedFor(verdict, filter) ? { ...UNKNOWN, from, until: now, verdict } : null;
 }
 
-/** The unfinished jobs of fire times. Jobs of an earlier life of the schedule may have fire times that its later life
- *  has not processed. */
+/** The unfinished jobs of fire times. A schedule that was removed and added again has jobs from before, whose fire
+ *  times it may not have processed anew. */
 async function unfinishedJobs(
   { store, scheduleId }: Known,
   filter: OccurrenceFilter,
@@ -172,8 +172,8 @@ async function unfinishedJobs(
   return page.items.filter((job) => job.retryOf === undefined);
 }
 
-/** The entries among what nobody has processed, which an earlier life of the schedule has left. Where no verdict is
- *  asked for, they are read with all others. */
+/** The entries among the unprocessed fire times: the schedule left them before it was removed and added again. Where no
+ *  verdict is asked for, they are read with all others. */
 async function endedWithin(
   known: Known,
   { verdict, ...filter }: OccurrenceFilter,
@@ -213,7 +213,7 @@ function sorted(stretches: readonly Stretch[], order: Order): readonly Stretch[]
 }
 
 /** Turns stretches into occurrences, up to a limit. */
-class Walk {
+class Scan {
   readonly found: Occurrence[] = [];
   readonly #known: Known;
   readonly #order: Order;

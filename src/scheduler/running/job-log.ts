@@ -109,19 +109,19 @@ export class JobLog {
       ...(last?.number === attempt ? durationField(last.startedAt, last.finishedAt) : {}),
     };
     const text = `failed (attempt ${attempt}), and runs again at ${instantText(runAt)}`;
-    this.#tell("warn", { jobId, taskId, scheduleId }, fields, text, failure);
+    this.#write("warn", { jobId, taskId, scheduleId }, fields, text, failure);
   }
 
   /** An attempt was lost with its process, or was given back by this scheduler, and the job runs again. */
   recovered(job: JobFacts, attempt: number, isGivenBack: boolean): void {
     const what = isGivenBack ? "was given back to the queue" : "was lost with its process";
-    this.#tell("warn", job, { attempt }, `${what} (attempt ${attempt}), and runs again`, NO_FAILURE);
+    this.#write("warn", job, { attempt }, `${what} (attempt ${attempt}), and runs again`, NO_FAILURE);
   }
 
   /** The thread or the process that ran an attempt ended before the attempt did. */
   workerLost({ id: jobId, taskId, scheduleId, fence }: JobRecord, attempt: number, loss: Error): void {
     const failure = { thrown: loss, error: serializedError(loss) };
-    this.#tell(
+    this.#write(
       "warn",
       { jobId, taskId, scheduleId },
       { attempt, fence },
@@ -138,10 +138,10 @@ export class JobLog {
     const isAwaited = outcome === "error" && this.#awaited.has(result.jobId);
     const fields = { ...endFields(result), ...(fence === undefined ? {} : { fence }) };
     const level = isAwaited ? "debug" : LEVELS[outcome];
-    this.#tell(level, result, fields, TEXTS[outcome](attempts), isSuccess ? NO_FAILURE : { thrown, error });
+    this.#write(level, result, fields, TEXTS[outcome](attempts), isSuccess ? NO_FAILURE : { thrown, error });
   }
 
-  #tell(
+  #write(
     level: "debug" | "warn" | "error",
     job: JobFacts,
     fields: LineFields,
@@ -160,7 +160,7 @@ export class JobLog {
   }
 }
 
-/** What the log is told of a retry. */
+/** What the log shows of a retry. */
 interface RetryFacts {
   readonly runAt: number;
   readonly attemptHistory?: readonly AttemptRecord[];

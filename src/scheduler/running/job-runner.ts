@@ -367,8 +367,8 @@ export class JobRunner {
     const { env } = this.#options;
     for (const { jobId, taskId, scheduleId, attempt } of report.recovered) {
       this.#lose(jobId);
-      const isTold = this.#givenBack.get(jobId);
-      if (isTold !== true) this.log.recovered({ jobId, taskId, scheduleId }, attempt, isTold !== undefined);
+      const isLogged = this.#givenBack.get(jobId);
+      if (isLogged !== true) this.log.recovered({ jobId, taskId, scheduleId }, attempt, isLogged !== undefined);
       const error = this.#losses.get(jobId) ?? null;
       happened.push(jobRetried(env, { jobId, taskId, scheduleId, attempt, runAtMs: now, error }));
     }

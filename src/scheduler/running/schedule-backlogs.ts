@@ -35,12 +35,12 @@ export async function backloggedSchedules(
   return found.sort((a, b) => b.unfinished - a.unfinished);
 }
 
-/** Tells of schedules whose jobs pile up: of each once, until it has caught up. It looks into the store once a minute,
+/** Reports schedules whose jobs pile up: each once, until it has caught up. It looks into the store once a minute,
  *  and only while schedules fire. */
 export class ScheduleBacklogs {
   readonly #env: Environment;
-  /** Ids of schedules that were told of and have not caught up. */
-  #told: ReadonlySet<string> = new Set();
+  /** Ids of schedules that were reported and have not caught up. */
+  #reported: ReadonlySet<string> = new Set();
   #hasFired = false;
   #signal: AbortSignal | null = null;
   #running: Promise<void> | null = null;
@@ -88,10 +88,10 @@ export class ScheduleBacklogs {
     const { tasks } = await store.inspect(clock.now());
     const found = await backloggedSchedules(store, tasks, await store.getTaskPauses());
     const heldTasks = new Set(tasks.filter(({ held = 0 }) => held > 0).map(({ taskId }) => taskId));
-    const untold = found.filter(({ scheduleId }) => !this.#told.has(scheduleId));
-    this.#told = new Set(found.map(({ scheduleId }) => scheduleId));
-    events.publish(untold.map((backlog) => scheduleBacklogged(this.#env, backlog)));
-    for (const { scheduleId, taskId, unfinished } of untold) {
+    const unreported = found.filter(({ scheduleId }) => !this.#reported.has(scheduleId));
+    this.#reported = new Set(found.map(({ scheduleId }) => scheduleId));
+    events.publish(unreported.map((backlog) => scheduleBacklogged(this.#env, backlog)));
+    for (const { scheduleId, taskId, unfinished } of unreported) {
       const count = unfinished < BACKLOG_PAGE_SIZE ? unfinished : `${unfinished} or more`;
       logger.warn(
         `escapement: ${count} jobs of schedule "${scheduleId}" are unfinished, because they are added faster than ` +

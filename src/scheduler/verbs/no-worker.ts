@@ -1,26 +1,26 @@
 import type { Environment } from "../environment.ts";
 import { jobUnclaimed } from "../events/event-records.ts";
 
-/** Tells, once, that somebody waits for a job and nobody is alive who runs jobs. */
+/** Warns, once, that somebody waits for a job and nobody is alive who runs jobs. */
 export class NoWorker {
   readonly #env: Environment;
-  #isTold = false;
+  #hasWarned = false;
 
   constructor(env: Environment) {
     this.#env = env;
   }
 
-  /** Somebody has waited for a job for a while. Never rejects: the wait itself tells of an outage. */
+  /** Somebody has waited for a job for a while. Never rejects: the wait itself reports an outage. */
   async check(jobId: string): Promise<void> {
     const { store, clock, events, logger } = this.#env;
-    if (this.#isTold) return;
+    if (this.#hasWarned) return;
     try {
       const now = clock.now();
       const job = await store.getJob(jobId);
       if (job === null || job.acquiredBy !== null || job.runAt > now) return;
       const alive = await store.getSchedulers(now);
-      if (this.#isTold || alive.some(({ role }) => role !== "scheduler")) return;
-      this.#isTold = true;
+      if (this.#hasWarned || alive.some(({ role }) => role !== "scheduler")) return;
+      this.#hasWarned = true;
       const { taskId, scheduleId, executor } = job;
       logger.warn(
         `escapement: somebody waits for job ${jobId} of task "${taskId}", and no scheduler that runs jobs is alive; ` +

@@ -48,7 +48,7 @@ export async function waitForResult(
   const wake = (): void => wakeup.call();
   signal?.addEventListener("abort", wake, { once: true });
   closing.add(wake);
-  /** Jobs of which an event told that they have ended: all such jobs until the awaited job is known, then only that
+  /** Jobs that have ended, as an event said: all such jobs until the awaited job is known, then only that
    *  job. */
   const ended = new Map<string, EventRecord<"jobReleased"> | null>();
   let awaitedId: string | null = null;
@@ -69,15 +69,15 @@ export async function waitForResult(
       if (!ended.has(jobId)) await wakeup.wait(clock.now() + pauseMs);
       signal?.throwIfAborted();
       if (closing.isClosed) throw new SchedulerStateError(`the scheduler stopped before job "${jobId}" ended`);
-      const told = ended.get(jobId) ?? null;
-      const isTold = ended.delete(jobId);
-      if (told !== null && !keepsResult) return resultFromEvent(told);
-      if (!isTold && here.isRunning(jobId)) continue;
+      const event = ended.get(jobId) ?? null;
+      const hasEnded = ended.delete(jobId);
+      if (event !== null && !keepsResult) return resultFromEvent(event);
+      if (!hasEnded && here.isRunning(jobId)) continue;
       // Before the store is asked, because an outcome that waits is recorded meanwhile.
       const isLost = here.isLost(jobId);
-      const result = isTold ? await store.getJobResult(jobId, clock.now()) : null;
+      const result = hasEnded ? await store.getJobResult(jobId, clock.now()) : null;
       if (result !== null) return result;
-      const found = await resultUnlessUnfinished(store, jobId, clock.now(), told);
+      const found = await resultUnlessUnfinished(store, jobId, clock.now(), event);
       if (found !== null) return found;
       if (isLost) throw here.giveUp(jobId);
       if (clock.now() < longAt) continue;
@@ -110,18 +110,18 @@ function resultFromEvent(event: EventRecord<"jobReleased">): JobResultRecord {
 }
 
 /** The result of a job; null while the job is unfinished. The job is read before the result: in the other order, a job
- *  that ends between the two reads would seem not to exist. @param told the event of the job's end, which is all that
+ *  that ends between the two reads would seem not to exist. @param event that of the job's end, which is all that
  *  is left when no result is kept; or null @throws {JobLookupError} when there is nothing */
 async function resultUnlessUnfinished(
   store: DataStore,
   jobId: string,
   now: number,
-  told: EventRecord<"jobReleased"> | null,
+  event: EventRecord<"jobReleased"> | null,
 ): Promise<JobResultRecord | null> {
   if ((await store.getJob(jobId)) !== null) return null;
   const result = await store.getJobResult(jobId, now);
   if (result !== null) return result;
-  if (told !== null) return resultFromEvent(told);
+  if (event !== null) return resultFromEvent(event);
   throw new JobLookupError(
     `there is no job "${jobId}" and no result of it: it never existed, its result expired, or none was to be kept`,
     jobId,

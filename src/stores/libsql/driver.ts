@@ -1,7 +1,7 @@
 import type { StoreUnavailableError } from "../../core/errors.ts";
 import { connectionSettings, FILE_MODE } from "../sqlite/driver/driver.ts";
-import type { FileVersion } from "../sqlite/driver/file-version.ts";
 import type { Row, SqlDriver, SqlStatement } from "../sqlite/mod.ts";
+import type { FileVersion } from "../sqlite-file/file-version.ts";
 import { type DatabaseKind, databaseKind } from "./address.ts";
 import type { LibsqlClient } from "./client.ts";
 import { adviceFor, failureKind } from "./failures.ts";

@@ -1,5 +1,5 @@
-import { FileVersion } from "../sqlite/driver/file-version.ts";
 import { SqlDataStore, type SqlDriver } from "../sqlite/mod.ts";
+import { FileVersion } from "../sqlite-file/file-version.ts";
 import { databaseKind, shownUrl } from "./address.ts";
 import { LibsqlDriver } from "./driver.ts";
 import { openClient } from "./open-client.ts";

@@ -1,8 +1,8 @@
 import {
-  ALARM_KEPT_MS,
-  ALARMS_CHECKED_PER_STEP_MAX,
-  ALARMS_PER_STEP_MAX,
-  ALARMS_SHOWN_MAX,
+  OVERDUE_CHECKED_PER_STEP_MAX,
+  OVERDUE_RAISED_PER_STEP_MAX,
+  OVERDUE_SHOWN_MAX,
+  RESOLVED_OVERDUE_KEPT_MS,
 } from "../../core/limits.ts";
 import { compareTexts } from "../../core/text.ts";
 import type { AlarmEnd, AlarmKind, AlarmRecord } from "../../records/alarm.ts";
@@ -107,7 +107,7 @@ export class Alarms {
     // An alarm of a start comes before that of the end.
     const keyOf = ({ scheduleId, kind }: AlarmRecord): string => `${scheduleId}\0${kind === "start" ? 0 : 1}`;
     shown.sort((a, b) => a.dueAt - b.dueAt || compareTexts(keyOf(a), keyOf(b)));
-    return { alarms: { open: shown.slice(0, ALARMS_SHOWN_MAX), count: this.#open.size } };
+    return { alarms: { open: shown.slice(0, OVERDUE_SHOWN_MAX), count: this.#open.size } };
   }
 
   /** Raises the alarms of what is overdue. */
@@ -139,11 +139,11 @@ export class Alarms {
   /** Resolves alarms that are over, and returns what the step did to alarms; undefined for nothing. */
   resolve({ now, stepId }: StepRequest): AlarmReport | undefined {
     for (const [key, { end }] of this.#over) {
-      if (end === null || end.at > now - ALARM_KEPT_MS) break;
+      if (end === null || end.at > now - RESOLVED_OVERDUE_KEPT_MS) break;
       this.#over.delete(key);
     }
     // What stays open goes to the end, so that other steps look at the others.
-    for (const [key, alarm] of [...this.#open].slice(0, ALARMS_CHECKED_PER_STEP_MAX)) {
+    for (const [key, alarm] of [...this.#open].slice(0, OVERDUE_CHECKED_PER_STEP_MAX)) {
       this.#open.delete(key);
       const reason = this.#endOf(alarm);
       if (reason !== null) alarm.end = { reason, at: now, by: stepId };
@@ -219,7 +219,7 @@ export class Alarms {
 function firstUntil<T extends { readonly overdueAt: number | null }>(list: SortedList<T>, now: number): T[] {
   const overdue: T[] = [];
   for (const item of list.from()) {
-    if ((item.overdueAt ?? 0) > now || overdue.length === ALARMS_PER_STEP_MAX) break;
+    if ((item.overdueAt ?? 0) > now || overdue.length === OVERDUE_RAISED_PER_STEP_MAX) break;
     overdue.push(item);
   }
   return overdue;

@@ -1,9 +1,9 @@
 import type { StoreUnavailableError } from "../../core/errors.ts";
 import { connectionSettings, FILE_MODE } from "../sqlite/driver/driver.ts";
-import { FileVersion } from "../sqlite/driver/file-version.ts";
 import { SYNCHRONOUS_BUSY_WAIT_MS } from "../sqlite/limits.ts";
 import { type Row, type SqlDriver, type SqlStatement, sqliteFailureKind } from "../sqlite/mod.ts";
 import type { FileDatabase, OpenDatabase } from "./database.ts";
+import { FileVersion } from "./file-version.ts";
 import { KeptStatements } from "./kept-statements.ts";
 
 /** The path that stands for a database in memory. */

@@ -7,7 +7,7 @@ import { openOverdueAsJson, openOverdueColumn } from "./ledger/overdue.ts";
 import { INSPECTED_JOBS_MAX, INSPECTED_QUEUES_MAX, INSPECTED_SCHEDULES_MAX } from "./limits.ts";
 import { jsonArray, numberOrNull } from "./rows.ts";
 import { IS_BLOCKED_OR_DEPENDENT, JOB_STATE, type TableNames } from "./schema/schema.ts";
-import { openAlarms } from "./step/looks.ts";
+import { openOverdueCount } from "./step/looks.ts";
 
 const { delayed, ready, leased, blocked } = JOB_STATE;
 
@@ -24,8 +24,8 @@ type DueRow = [id: string, taskId: string, at: number];
 /** What `inspectAll` yields besides. */
 type ScheduleCountRow = [active: number, paused: number, ended: number, overdue: number];
 
-/** What `openAlarmsAsJson` yields. */
-type AlarmRow = [
+/** What `openOverdueAsJson` yields. */
+type OverdueRow = [
   scheduleId: string,
   taskId: string,
   kind: AlarmKind,
@@ -58,7 +58,7 @@ export async function inspect(
   const rows = await connection.readFresh(statement(countsSchedules ? inspectAll : sql, now));
   const [job] = jsonArray<DueRow>(rows, "oldest_job");
   const [schedule] = jsonArray<DueRow>(rows, "oldest_schedule");
-  const open = jsonArray<AlarmRow>(rows, "alarms").map(alarmOf);
+  const open = jsonArray<OverdueRow>(rows, "alarms").map(overdueOf);
   return {
     tasks: jsonArray<CountRow>(rows, "counts").map(([taskId, waiting, running, held]) => {
       return { taskId, waiting, running, ...(held === 0 ? {} : { held }) };
@@ -67,12 +67,12 @@ export async function inspect(
     oldestDueSchedule:
       schedule === undefined ? null : { id: schedule[0], taskId: schedule[1], nextFireTime: schedule[2] },
     storeNow: numberOrNull(rows, "store_now"),
-    ...(open.length === 0 ? {} : { alarms: { open, count: openAlarms(rows) } }),
+    ...(open.length === 0 ? {} : { alarms: { open, count: openOverdueCount(rows) } }),
     ...(countsSchedules ? { schedules: countsOf(jsonArray<ScheduleCountRow>(rows, "schedules")) } : {}),
   };
 }
 
-function alarmOf([scheduleId, taskId, kind, fireTime, dueAt, raisedAt, jobId]: AlarmRow): AlarmRecord {
+function overdueOf([scheduleId, taskId, kind, fireTime, dueAt, raisedAt, jobId]: OverdueRow): AlarmRecord {
   return { scheduleId, taskId, fireTime, kind, dueAt, raisedAt, jobId };
 }
 
@@ -108,14 +108,14 @@ const WAITING = [`state = ${ready}`, `state = ${delayed}`];
 const IS_KEYED = `(concurrency_key IS NOT NULL OR ${IS_BLOCKED_OR_DEPENDENT})`;
 
 /**
- * The index of ready jobs has their turn and `run_at` behind task, executor and priority. So the oldest job of each
- * combination of these is the first of the combination, and from each combination one search leads to the next. That
- * of blocked jobs has it behind task, concurrency key and priority; every task that has blocked jobs has limiters.
+ * The index of ready jobs has their virtual time and `run_at` behind task, executor and priority. So the oldest job of
+ * each combination of these is the first of the combination, and from each combination one search leads to the next.
+ * That of blocked jobs has it behind task, concurrency key and priority; every task that has blocked jobs has limiters.
  */
 function oldestDueJob({ jobs, keyLimiters }: TableNames): string {
   const first = (condition: string): string =>
     `(SELECT seq FROM ${jobs} WHERE state = ${ready} AND ${condition} ` +
-    "ORDER BY task_id, executor, priority DESC, turn, run_at, seq LIMIT 1)";
+    "ORDER BY task_id, executor, priority DESC, virtual_time, run_at, seq LIMIT 1)";
   const next = [
     "task_id = j.task_id AND executor = j.executor AND priority < j.priority",
     "task_id = j.task_id AND executor > j.executor",

@@ -30,6 +30,28 @@ export const CONNECTION_RETRY_MS_MAX = 30_000;
 export const RETRY_PAUSE_MS_FIRST = 20;
 export const RETRY_PAUSE_MS_MAX = 1000;
 
+/** How long an operation is repeated that fails for a passing reason. */
+export interface RetryLimits {
+  /** Tries of an operation whose connection fails, the first included. Default: 10. */
+  readonly attemptsMax: number;
+  /** Time after which an operation whose connection fails is not tried again, in milliseconds. Default: 30,000. */
+  readonly durationMsMax: number;
+  /** Time after which an operation is not tried again while others hold the lock, in milliseconds. Default: 20,000. */
+  readonly busyMsMax: number;
+  /** Bound of the first pause, in milliseconds. It doubles with each try; the pause is random below it. Default: 20. */
+  readonly pauseMsFirst: number;
+  /** Longest pause, in milliseconds. Default: 1,000. */
+  readonly pauseMsMax: number;
+}
+
+export const RETRY_DEFAULTS: RetryLimits = Object.freeze({
+  attemptsMax: CONNECTION_TRIES_MAX,
+  durationMsMax: CONNECTION_RETRY_MS_MAX,
+  busyMsMax: BUSY_RETRY_MS_MAX,
+  pauseMsFirst: RETRY_PAUSE_MS_FIRST,
+  pauseMsMax: RETRY_PAUSE_MS_MAX,
+});
+
 /** Longest pause between two tries to get the lock of a local database, in milliseconds. */
 export const LOCAL_RETRY_PAUSE_MS_MAX = 100;
 
@@ -60,10 +82,10 @@ export const RESOLVED_PER_STEP_MAX = 2000;
 
 /** How long a store that knows of nothing that can be overdue does not ask again, in milliseconds: others may have
  *  added a schedule that expects something. */
-export const ALARMS_UNASKED_MS_MAX = 10_000;
+export const OVERDUE_UNASKED_MS_MAX = 10_000;
 
-/** Resolved alarms that one step removes, once their time has come. */
-export const ALARMS_FORGOTTEN_PER_STEP_MAX = 1000;
+/** Resolved overdue occurrences that one step removes, once their time has come. */
+export const RESOLVED_OVERDUE_REMOVED_PER_STEP_MAX = 1000;
 
 /** Changes of schedules that one clean-up looks at, twice. Each costs some microseconds. */
 export const CHANGES_SEEN_PER_CLEANUP_MAX = 3000;
@@ -130,15 +152,15 @@ export const INSPECTED_JOBS_MAX = 10_000;
 
 /** Rows that one statement of a list looks through where the filter takes some of them: at first, and after that. Ten
  *  thousand rows take up to 40 ms where names are searched, and a local database holds up the process meanwhile. */
-export const WALKED_ROWS_FIRST = 1000;
-export const WALKED_ROWS_MAX = 10_000;
+export const SCANNED_ROWS_FIRST = 1000;
+export const SCANNED_ROWS_MAX = 10_000;
 
 /** A task with fewer unfinished jobs is listed by reading all of them; of other tasks, the list of all jobs is looked
- *  through. Not more than `WALKED_ROWS_FIRST`, so that one statement reads all. */
+ *  through. Not more than `SCANNED_ROWS_FIRST`, so that one statement reads all. */
 export const FEW_JOBS_MAX = 1000;
 
 /** Most statements that read one page. A filter that takes few of very many rows then gives a short page. */
-export const WALKS_PER_PAGE_MAX = 10;
+export const SCANS_PER_PAGE_MAX = 10;
 
 /** Key limiters that one statement of admission looks at. The others stay dirty, and follow in the next steps. */
 export const LIMITERS_PER_STATEMENT_MAX = 500;
@@ -153,7 +175,7 @@ export const FAIR_ADMITTED_MAX = 16;
 /** More jobs than any key may run. */
 export const UNLIMITED = 1_000_000_000;
 
-/** Most pauses that are told at once. */
+/** Most pauses that are listed at once. */
 export const PAUSES_MAX = 10_000;
 
 /** Histories whose runs lie together, in the order of their fire times, so that the jobs that end together write few

@@ -1,18 +1,18 @@
 import type { RecordPage } from "../data-store.ts";
 import type { Connection } from "./driver/connection.ts";
 import type { Row, SqlStatement } from "./driver/driver.ts";
-import { WALKED_ROWS_FIRST, WALKED_ROWS_MAX, WALKS_PER_PAGE_MAX } from "./limits.ts";
+import { SCANNED_ROWS_FIRST, SCANNED_ROWS_MAX, SCANS_PER_PAGE_MAX } from "./limits.ts";
 import { jsonArray, jsonRecords } from "./rows.ts";
 
 /**
- * How a page of a list is read: a walk along the rows of an index, in the order of the list, from the end of the page
- * before. The filter takes some of the rows. A walk ends after a number of rows, because a filter may take few of very
+ * How a page of a list is read: a scan along the rows of an index, in the order of the list, from the end of the page
+ * before. The filter takes some of the rows. A scan ends after a number of rows, because a filter may take few of very
  * many.
  */
-export interface Walk {
+export interface Scan {
   /** A common table expression that `rows` reads. Default: none */
   readonly given?: string;
-  /** A select of the rows of the walk, in order, without the limit. Its columns are `seq`, the key of the row, and the
+  /** A select of the rows of the scan, in order, without the limit. Its columns are `seq`, the key of the row, and the
    *  columns of the place. */
   readonly rows: string;
   /** The columns that make up the place of a row in the order. */
@@ -22,7 +22,7 @@ export interface Walk {
 }
 
 /** A list of which pages are read. */
-export interface WalkedTable {
+export interface ScannedTable {
   readonly table: string;
   /** The name of the key of its rows. */
   readonly key: string;
@@ -32,21 +32,21 @@ export interface WalkedTable {
 }
 
 /**
- * SQL that reads a page. ?1 and ?2 are the most records to take and the most rows to walk along; the others belong to
- * the walk and to the filter. The column `record` has the records. If the walk ended because of ?2, there is one more
- * row, the last one, without a record: its `place` has the place in which the walk ended, as a JSON array of texts.
+ * SQL that reads a page. ?1 and ?2 are the most records to take and the most rows to scan; the others belong to
+ * the scan and to the filter. The column `record` has the records. If the scan ended because of ?2, there is one more
+ * row, the last one, without a record: its `place` has the place in which the scan ended, as a JSON array of texts.
  */
-export function walkStatement({ table, key, record, isTaken }: WalkedTable, walk: Walk): string {
-  const { given = "", rows, place, isBackwards = false } = walk;
+export function scanStatement({ table, key, record, isTaken }: ScannedTable, scan: Scan): string {
+  const { given = "", rows, place, isBackwards = false } = scan;
   const ordered = (alias: string, backwards: boolean): string =>
     place.map((column) => `${alias}.${column} ${backwards ? "DESC" : "ASC"}`).join(", ");
   const end = place.map((column) => `CAST(w.${column} AS TEXT)`).join(", ");
   return (
-    `WITH ${given === "" ? "" : `${given}, `}walked AS MATERIALIZED (${rows} LIMIT +?2) ` +
-    `SELECT * FROM (SELECT ${record} AS record, NULL AS place FROM walked w CROSS JOIN ${table} t ` +
+    `WITH ${given === "" ? "" : `${given}, `}scanned AS MATERIALIZED (${rows} LIMIT +?2) ` +
+    `SELECT * FROM (SELECT ${record} AS record, NULL AS place FROM scanned w CROSS JOIN ${table} t ` +
     `ON t.${key} = w.seq WHERE ${isTaken} ORDER BY ${ordered("w", isBackwards)} LIMIT +?1) ` +
     `UNION ALL SELECT * FROM (SELECT NULL, json_array(${end}) ` +
-    `FROM walked w WHERE (SELECT count(*) FROM walked) >= ?2 ORDER BY ${ordered("w", !isBackwards)} LIMIT 1)`
+    `FROM scanned w WHERE (SELECT count(*) FROM scanned) >= ?2 ORDER BY ${ordered("w", !isBackwards)} LIMIT 1)`
   );
 }
 
@@ -59,13 +59,13 @@ export function foundIn(parameter: string, expressions: readonly string[]): stri
 
 /** How to read pages of one kind of record. */
 interface PageSource<Stored, Record> {
-  /** Reads at most `limit` records on a walk along at most `walked` rows after a cursor, see `walkStatement`. */
-  readonly statement: (cursor: string | null, limit: number, walked: number) => SqlStatement;
-  /** Whether the filter takes every row of the walk, as far as is known. */
+  /** Reads at most `limit` records on a scan along at most `scanned` rows after a cursor, see `scanStatement`. */
+  readonly statement: (cursor: string | null, limit: number, scanned: number) => SqlStatement;
+  /** Whether the filter takes every row of the scan, as far as is known. */
   readonly takesAll: boolean;
   readonly toRecord: (stored: Stored) => Record;
   readonly cursorOf: (record: Record) => string;
-  /** The cursor of a place in the order of the walk. */
+  /** The cursor of a place in the order of the scan. */
   readonly cursorAt: (place: readonly string[]) => string;
 }
 
@@ -79,33 +79,33 @@ export async function readPage<Stored, Record>(
   // pages.
   for (let size = limit; ; size = Math.ceil(size / 4)) {
     try {
-      return await walk(connection, { limit: size, cursor }, source);
+      return await scan(connection, { limit: size, cursor }, source);
     } catch (error) {
       if (connection.failureKind(error) !== "tooLarge" || size <= 1) throw error;
     }
   }
 }
 
-/** Walks until the page is full, in several statements where the filter takes few rows, so that no statement takes long
+/** Scans until the page is full, in several statements where the filter takes few rows, so that no statement takes long
  *  in a database that holds up the process meanwhile. */
-async function walk<Stored, Record>(
+async function scan<Stored, Record>(
   connection: Connection,
   { limit, cursor }: { readonly limit: number; readonly cursor: string | null },
   { statement, takesAll, toRecord, cursorOf, cursorAt }: PageSource<Stored, Record>,
 ): Promise<RecordPage<Record>> {
   const found: Record[] = [];
   let start = cursor;
-  let walked = takesAll ? limit + 1 : Math.max(WALKED_ROWS_FIRST, limit + 1);
-  for (let walks = 1; ; walks++) {
-    const rows = await connection.read(statement(start, limit + 1 - found.length, walked));
+  let scanned = takesAll ? limit + 1 : Math.max(SCANNED_ROWS_FIRST, limit + 1);
+  for (let scans = 1; ; scans++) {
+    const rows = await connection.read(statement(start, limit + 1 - found.length, scanned));
     found.push(...jsonRecords<Stored>(rows.filter(hasRecord)).map(toRecord));
     const items = found.slice(0, limit);
     const last = items.at(-1);
     if (found.length > limit && last !== undefined) return { items, cursor: cursorOf(last) };
     const end = rows.find((row) => !hasRecord(row));
     start = end === undefined ? null : cursorAt(jsonArray<string>([end], "place"));
-    if (start === null || walks === WALKS_PER_PAGE_MAX) return { items, cursor: start };
-    walked = WALKED_ROWS_MAX;
+    if (start === null || scans === SCANS_PER_PAGE_MAX) return { items, cursor: start };
+    scanned = SCANNED_ROWS_MAX;
   }
 }
 

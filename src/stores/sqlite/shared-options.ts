@@ -5,13 +5,13 @@ import { serializerOption } from "../../serializers/option.ts";
 import type { Serializer } from "../../serializers/serializer.ts";
 import type { LedgerLimits } from "../ledger.ts";
 import { type LedgerOptions, ledgerOption } from "../ledger-options.ts";
-import type { RetryLimits } from "./driver/retry-limits.ts";
 import {
   BUSY_RETRY_MS_MAX,
   CONNECTION_RETRY_MS_MAX,
   CONNECTION_TRIES_MAX,
   RETRY_PAUSE_MS_FIRST,
   RETRY_PAUSE_MS_MAX,
+  type RetryLimits,
   TABLE_PREFIX_LENGTH_MAX,
 } from "./limits.ts";
 

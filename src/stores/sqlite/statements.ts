@@ -2,8 +2,10 @@ import { type AdmissionStatements, admissionStatements } from "./flow/admission.
 import { type TaskStatements, taskStatements } from "./flow/tasks.ts";
 import { type InspectionStatements, inspectionStatements } from "./inspection.ts";
 import { type AcquisitionStatements, acquisitionStatements } from "./jobs/acquisition.ts";
+import { type AdditionStatements, additionStatements } from "./jobs/addition-statements.ts";
 import { type DependencyStatements, dependencyStatements } from "./jobs/dependencies.ts";
-import { type JobStatements, jobStatements } from "./jobs/job-statements.ts";
+import { type JobStatements, jobStatements } from "./jobs/jobs.ts";
+import { type LeaseStatements, leaseStatements } from "./jobs/leases.ts";
 import {
   type CancellationStatements,
   cancellationStatements,
@@ -12,6 +14,7 @@ import {
 } from "./jobs/recovery.ts";
 import { type ReleaseStatements, releaseStatements } from "./jobs/releases.ts";
 import { type ResultStatements, resultStatements } from "./jobs/results.ts";
+import { type WindowStatements, windowStatements } from "./jobs/windows.ts";
 import { joined } from "./lazily.ts";
 import { type ChangeStatements, changeStatements } from "./ledger/changes.ts";
 import { type HistoryStatements, historyStatements, type LedgerSwitch } from "./ledger/history.ts";
@@ -33,6 +36,9 @@ export interface Statements
   extends TaskStatements,
     ResultStatements,
     JobStatements,
+    AdditionStatements,
+    WindowStatements,
+    LeaseStatements,
     ReleaseStatements,
     RecoveryStatements,
     ScheduleStatements,
@@ -55,6 +61,9 @@ export function makeStatements(names: TableNames, keepsLedger = true): Statement
     taskStatements(names),
     resultStatements(names),
     jobStatements(names),
+    additionStatements(names),
+    windowStatements(names),
+    leaseStatements(names),
     releaseStatements(names),
     recoveryStatements(names),
     scheduleStatements(names),

@@ -15,7 +15,6 @@ import { LEDGER_DEFAULT } from "../ledger-options.ts";
 import type { ZoneRulesStore } from "../zone-rules.ts";
 import { Connection, type TripCount } from "./driver/connection.ts";
 import type { SqlDriver, SqlStatement } from "./driver/driver.ts";
-import type { RetryLimits } from "./driver/retry-limits.ts";
 import type { FlowState } from "./flow/key-limiters.ts";
 import { SqliteTasks } from "./flow/tasks.ts";
 import { inspect } from "./inspection.ts";
@@ -23,7 +22,7 @@ import { SqliteJobs } from "./jobs/jobs.ts";
 import { SqliteLeases } from "./jobs/leases.ts";
 import { SqliteResults } from "./jobs/results.ts";
 import { type OpenLedger, SqliteLedger } from "./ledger/ledger.ts";
-import { REMOTE_TIMEOUT_MS_DEFAULT } from "./limits.ts";
+import { REMOTE_TIMEOUT_MS_DEFAULT, type RetryLimits } from "./limits.ts";
 import { SqliteSchedules } from "./schedules/schedules.ts";
 import { SqliteZoneRules } from "./schedules/zone-rules.ts";
 import { reset, SchemaCheck } from "./schema/migrations.ts";
@@ -280,7 +279,7 @@ export class SqlDataStore implements contract.DataStore {
       if (this.#isToReset) await this.#reset(connection, names, now);
       const statements = makeStatements(names, this.ledger !== null);
       const schema = new SchemaCheck(connection, names, now);
-      const flow: FlowState = { flow: "off", hasAccounts: true, isTold: false };
+      const flow: FlowState = { flow: "off", hasAccounts: true, isKnown: false };
       const cleanUp = new CleanUp(statements, this.ledger?.limits ?? null);
       this.#open ??= {
         connection,

@@ -18,7 +18,7 @@ import {
 } from "./ledger-makers.ts";
 import { add, commit, fireOf, makeSchedule, planOf, step, T0 } from "./makers.ts";
 
-// What becomes of fire times that a schedule lives through twice, because it was removed and added again with a start
+// What becomes of fire times that a schedule passes twice, because it was removed and added again with a start
 // that has passed. Each has one entry.
 
 const AT = T0 + 50_000;
@@ -91,7 +91,7 @@ export const ledgerAgainCases: readonly DataStoreCase[] = [
   }),
   ledgerCase(
     ["H7"],
-    "ledger: a plan's skip leaves out what an earlier life of the schedule ran",
+    "ledger: a plan's skip leaves out what ran before the schedule was removed",
     async (store, ledger) => {
       const runs = await relived(store);
       const skip = await passOver(store);
@@ -103,7 +103,7 @@ export const ledgerAgainCases: readonly DataStoreCase[] = [
         runs[5],
         partOf(skip, T0 + 5001, T0 + 8000),
       ];
-      equal(await shared(ledger), entries, "the entries while a job of the earlier life is unfinished");
+      equal(await shared(ledger), entries, "the entries while a job from before the removal is unfinished");
       const job = present(await store.getJob(jobIdAt(T0 + 2000)), "the second job");
       await end(store, job, { finishedAt: AT });
       entries.splice(3, 0, runOf(job, { finishedAt: AT }));
@@ -148,7 +148,7 @@ export const ledgerAgainCases: readonly DataStoreCase[] = [
   ),
   ledgerCase(
     ["H7"],
-    "ledger: what a change passes over leaves out what ran in an earlier life",
+    "ledger: what a change passes over leaves out what ran before the schedule was removed",
     async (store, ledger) => {
       const runs = await relived(store);
       await store.removeSchedule("schedule", NOTE);
@@ -172,18 +172,30 @@ export const ledgerAgainCases: readonly DataStoreCase[] = [
     await end(store, job, { finishedAt: AT + 5 });
     equal((await shared(ledger))[0], runOf(job, { finishedAt: AT + 5 }), "the first entry");
   }),
-  ledgerCase(["H7"], "ledger: a fire that makes no job leaves the run of an earlier life", async (store, ledger) => {
-    const runs = await relived(store);
-    const overlap = { policy: "skip", passed: 0, lastPassedTime: null } as const;
-    const plan = planOf(await seenAgain(store), { fires: [fireOf("schedule", T0 + 1000)], overlap });
-    await step(store, { now: AT, jobs: null, plans: [{ ...plan, lastFireTime: T0 + 1000, nextFireTime: T0 + 7000 }] });
-    const entry = (await shared(ledger))[0];
-    equal(entry, runs[1], "the first entry");
-    const next = planOf(await seenAgain(store), { fires: [fireOf("schedule", T0 + 7000)], overlap });
-    await step(store, { now: AT, jobs: null, plans: [{ ...next, lastFireTime: T0 + 7000, nextFireTime: T0 + 8000 }] });
-    const skipped = skipOf(T0 + 7000, { verdict: "overlapSkipped" });
-    equal((await shared(ledger)).at(-1), skipped, "the last entry");
-  }),
+  ledgerCase(
+    ["H7"],
+    "ledger: a fire that makes no job leaves the run from before the removal",
+    async (store, ledger) => {
+      const runs = await relived(store);
+      const overlap = { policy: "skip", passed: 0, lastPassedTime: null } as const;
+      const plan = planOf(await seenAgain(store), { fires: [fireOf("schedule", T0 + 1000)], overlap });
+      await step(store, {
+        now: AT,
+        jobs: null,
+        plans: [{ ...plan, lastFireTime: T0 + 1000, nextFireTime: T0 + 7000 }],
+      });
+      const entry = (await shared(ledger))[0];
+      equal(entry, runs[1], "the first entry");
+      const next = planOf(await seenAgain(store), { fires: [fireOf("schedule", T0 + 7000)], overlap });
+      await step(store, {
+        now: AT,
+        jobs: null,
+        plans: [{ ...next, lastFireTime: T0 + 7000, nextFireTime: T0 + 8000 }],
+      });
+      const skipped = skipOf(T0 + 7000, { verdict: "overlapSkipped" });
+      equal((await shared(ledger)).at(-1), skipped, "the last entry");
+    },
+  ),
   ledgerCase(
     ["H6"],
     "ledger: a fire time in the place of its own job is not replaced by itself",

@@ -24,7 +24,7 @@ async function comeAgain(world: World, milliseconds: number): Promise<void> {
 
 export const changes: readonly Row[] = [
   {
-    name: "an instant at which an earlier life of the schedule ran, and today's rule fires a moment later",
+    name: "an instant that ran before the schedule was removed, and today's rule fires a moment later",
     at: "2030-01-02T09:00:01Z",
     happens: (world) => comeAgain(world, 1000),
     verdict: "success",
@@ -32,7 +32,7 @@ export const changes: readonly Row[] = [
     says: ["2030-01-02 09:00:01 UTC", "is no fire time of: Every second", "It was one of another rule.", "on time"],
   },
   {
-    name: "an instant at which an earlier life of the schedule ran, and today's rule has passed over all of that second",
+    name: "an instant that ran before the schedule was removed, and today's rule has passed over all of that second",
     at: "2030-01-02T09:00:01.500Z",
     happens: (world) => comeAgain(world, 700),
     verdict: "success",

@@ -3,11 +3,16 @@ import { StoreRefusedError, StoreUnavailableError } from "../../../core/errors.t
 import { endsWorkWithRequests } from "../../../core/host.ts";
 import type { RandomSource } from "../../../core/ids.ts";
 import { afterTurn } from "../../../core/joined-call.ts";
-import { LOCAL_RETRY_PAUSE_MS_MAX, OPERATIONS_PER_YIELD, REQUEST_BYTES_MAX } from "../limits.ts";
+import {
+  LOCAL_RETRY_PAUSE_MS_MAX,
+  OPERATIONS_PER_YIELD,
+  REQUEST_BYTES_MAX,
+  RETRY_DEFAULTS,
+  type RetryLimits,
+} from "../limits.ts";
 import type { FailureKind, Row, SqlDriver, SqlStatement } from "./driver.ts";
 import { storeError } from "./failures.ts";
 import { bytesOf } from "./parameters.ts";
-import { RETRY_DEFAULTS, type RetryLimits } from "./retry-limits.ts";
 
 export interface ConnectionOptions {
   /** The name of the database in errors. It never holds a token. */

@@ -5,6 +5,7 @@ import type { Row, SqlStatement } from "../driver/driver.ts";
 import { guardSql } from "../driver/failures.ts";
 import { type Answers, type Batch, rowParameters, statement } from "../driver/parameters.ts";
 import { queueList } from "../jobs/acquisition.ts";
+import { heldByOf } from "../jobs/job-rows.ts";
 import { lazily } from "../lazily.ts";
 import {
   ADMISSIONS_PER_KEY_MIN,
@@ -13,7 +14,6 @@ import {
   FAIR_ADMITTED_MAX,
   LIMITERS_PER_STATEMENT_MAX,
 } from "../limits.ts";
-import { heldByOf } from "../rows.ts";
 import { JOB_STATE, type TableNames } from "../schema/schema.ts";
 import {
   admittedJobs,
@@ -159,7 +159,7 @@ export function admissionStatements(names: TableNames): AdmissionStatements {
     `LIMIT ${share})) END`;
   // Read from the jobs, so that a job that is blocked again gives its virtual time back to its key.
   const afterAdmitted =
-    `coalesce((SELECT max(turn) FROM ${jobs} WHERE task_id = r.task_id ` +
+    `coalesce((SELECT max(virtual_time) FROM ${jobs} WHERE task_id = r.task_id ` +
     `AND concurrency_key = r.key AND state = ${ready}) + 1, 0)`;
   const lastAcquired =
     `coalesce((SELECT max(virtual_time) FROM ${keyLimiters} ` +
@@ -178,7 +178,8 @@ export function admissionStatements(names: TableNames): AdmissionStatements {
       `UPDATE ${jobs} SET state = ${delayed} WHERE seq IN (SELECT j.seq ` +
       `FROM json_each(?2) e CROSS JOIN ${tasks} t ON t.id = e.value->>1 CROSS JOIN ${jobs} j ` +
       `ON j.seq IN (SELECT seq FROM ${jobs} WHERE state = ${ready} AND task_id = e.value->>1 ` +
-      `AND executor = e.value->>0 ORDER BY priority DESC, turn, run_at, seq LIMIT max(?1, ${FAIR_ADMITTED_MAX})) ` +
+      "AND executor = e.value->>0 ORDER BY priority DESC, virtual_time, run_at, seq " +
+      `LIMIT max(?1, ${FAIR_ADMITTED_MAX})) ` +
       "WHERE t.own_key IS NOT NULL AND j.concurrency_key IS NULL)",
     // ?1 now. Marks the limiters of due jobs, and those whose next token has come. Precedes blockDue.
     markDue: () =>
@@ -199,14 +200,15 @@ export function admissionStatements(names: TableNames): AdmissionStatements {
     // them. Precedes admit, which admits the most urgent jobs, maybe some of these. No job makes room for one that is
     // as urgent, and it ends.
     blockLessUrgent: () =>
-      `UPDATE ${jobs} SET state = ${blocked}, turn = NULL WHERE seq IN (SELECT j.seq FROM ${firstDirty(names)} l ` +
+      `UPDATE ${jobs} SET state = ${blocked}, virtual_time = NULL ` +
+      `WHERE seq IN (SELECT j.seq FROM ${firstDirty(names)} l ` +
       `CROSS JOIN ${jobs} j ON j.seq IN (SELECT seq FROM ${admittedJobs(jobs, "l")} ` +
-      `AND priority < ${topPriority(names, "l")} ORDER BY priority, turn DESC, run_at DESC, seq DESC ` +
+      `AND priority < ${topPriority(names, "l")} ORDER BY priority, virtual_time DESC, run_at DESC, seq DESC ` +
       `LIMIT ${2 * ADMISSIONS_PER_KEY_MIN})) RETURNING seq`,
     // ?1 now. Admits the first blocked jobs of each dirty limiter that has room. No virtual time is earlier than the
     // last one that was acquired, so that a key that was idle has nothing to catch up.
     admit: () =>
-      `UPDATE ${jobs} SET state = ${ready}, turn = p.virtual_time ` +
+      `UPDATE ${jobs} SET state = ${ready}, virtual_time = p.virtual_time ` +
       "FROM (SELECT e.value AS seq, " +
       `CASE WHEN r.fair = 1 THEN max(r.virtual_time, ${lastAcquired}, ${afterAdmitted}) + e.key END AS virtual_time ` +
       `FROM ${limitersWithRoom(names, firstDirty(names), hasBlocked(names, "l"))} r CROSS JOIN json_each(${first}) e ` +
@@ -222,7 +224,7 @@ export function admissionStatements(names: TableNames): AdmissionStatements {
       "ELSE CAST(?1 AS INTEGER) * a.rate_limit + a.n * a.rate_per END, " +
       "virtual_time = CASE WHEN a.fair = 1 THEN max(virtual_time, coalesce(a.next, 0)) ELSE virtual_time END, " +
       `${becomesDirty("CAST(?1 AS INTEGER)")} ` +
-      "FROM (SELECT j.task_id, j.concurrency_key, count(*) AS n, max(j.turn) + 1 AS next, " +
+      "FROM (SELECT j.task_id, j.concurrency_key, count(*) AS n, max(j.virtual_time) + 1 AS next, " +
       `t.rate_limit, t.rate_per, t.fair FROM ${jobs} j CROSS JOIN ${tasks} t ON t.id = j.task_id ` +
       `WHERE j.state = ${leased} AND j.acquired_until > ?1 AND j.acquisition_id = ?3 AND j.acquired_by = ?2 ` +
       "AND +j.concurrency_key IS NOT NULL AND t.own_key IS NOT NULL GROUP BY j.task_id, j.concurrency_key) a " +

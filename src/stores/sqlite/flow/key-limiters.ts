@@ -12,7 +12,7 @@ import { JOB_STATE, type TableNames } from "../schema/schema.ts";
 export type Flow = "off" | "on";
 
 /**
- * Whether a database needs flow control, as the last look told its store.
+ * Whether a database needs flow control, as the last look reported to its store.
  *
  * Nothing goes wrong while the store believes that it needs none. Statements without flow control acquire no job of a
  * task with limits, and release no job with a concurrency key. The look at the end of a step finds the key limiters,
@@ -24,8 +24,8 @@ export interface FlowState {
   /** Whether limiters keep an account of tokens or of virtual time, because a task has a rate or is fair. Where none
    *  does, a step leaves out the statements about them, and a guard undoes it if one does after all. */
   hasAccounts: boolean;
-  /** Whether a look has told anything yet. */
-  isTold: boolean;
+  /** Whether a look has reported it yet. */
+  isKnown: boolean;
 }
 
 const { ready, leased, blocked } = JOB_STATE;

@@ -3,14 +3,13 @@ import type { TaskChange, TaskPause, TaskPauseRequest } from "../../data-store.t
 import { NO_VERSION, putTask } from "../../task-declarations.ts";
 import type { Connection } from "../driver/connection.ts";
 import { rowParameters, statement } from "../driver/parameters.ts";
-import { isJobOfTask } from "../jobs/jobs-of-task.ts";
+import { isJobOfTask } from "../jobs/job-rows.ts";
 import { lazily } from "../lazily.ts";
-import { type ChangeStatements, notePause } from "../ledger/changes.ts";
+import { type ChangeStatements, recordPause } from "../ledger/changes.ts";
 import type { LedgerSwitch } from "../ledger/history.ts";
 import { PAUSES_MAX } from "../limits.ts";
-import { hasFlowControl, jsonRecords, numberOrNull, type TaskRow, taskAsJson, taskRow, toTask } from "../rows.ts";
+import { fieldsOf, jsonRecords, numberOrNull, readableColumn, rowAsJson, validJson } from "../rows.ts";
 import { JOB_STATE, REMOVED, type TableNames } from "../schema/schema.ts";
-
 import { becomesDirty, type FlowState, markDirty } from "./key-limiters.ts";
 
 type Statements = TaskStatements & ChangeStatements & LedgerSwitch;
@@ -70,18 +69,18 @@ export class SqliteTasks {
     this.#flow.flow = "on";
     const { pauseTask, makeLimiterOfTask, pauseLimiters, pauseKey, blockPaused } = this.#statements;
     const isPaused = paused ? 1 : 0;
-    const noted = notePause(this.#statements, request);
+    const recorded = recordPause(this.#statements, request);
     const answers = await this.#connection.write(() =>
       key === null
         ? [
-            ...noted,
+            ...recorded,
             statement(pauseTask, taskId, isPaused),
             statement(makeLimiterOfTask, taskId),
             statement(pauseLimiters, taskId, isPaused),
           ]
-        : [...noted, statement(pauseKey, taskId, isPaused, key), statement(blockPaused, taskId, key)],
+        : [...recorded, statement(pauseKey, taskId, isPaused, key), statement(blockPaused, taskId, key)],
     );
-    return answers[noted.length]?.length === 1;
+    return answers[recorded.length]?.length === 1;
   }
 
   async getPauses(): Promise<TaskPause[]> {
@@ -127,7 +126,7 @@ export function taskStatements(names: TableNames): TaskStatements {
   const ownKey = `(SELECT own_key FROM ${tasks} WHERE id = ${jobs}.task_id)`;
   const isTask = `id = ?1 AND declaration IS NOT ${REMOVED}`;
   const dirtyUnlessPaused = "CASE WHEN ?2 = 0 THEN 0 END";
-  const toBlocked = `state = ${blocked}, turn = NULL`;
+  const toBlocked = `state = ${blocked}, virtual_time = NULL`;
   const isLimited = "(max_running_per_key IS NOT NULL OR rate_limit IS NOT NULL OR fair = 1)";
   const setPaused = (paused: string): string => `paused = ${paused}, limited = (${paused} = 1 OR ${isLimited})`;
 
@@ -147,7 +146,7 @@ export function taskStatements(names: TableNames): TaskStatements {
       "WHEN t.rate_limit = t.former->>1 AND t.rate_per = t.former->>2 AND t.rate_burst = t.former->>3 THEN tat END " +
       `FROM ${changed} WHERE t.former IS NOT NULL AND ${keyLimiters}.task_id = t.id`,
     rekeyJobs: () =>
-      `UPDATE ${jobs} SET concurrency_key = ${ownKey}, turn = NULL, ` +
+      `UPDATE ${jobs} SET concurrency_key = ${ownKey}, virtual_time = NULL, ` +
       `state = CASE WHEN state = ${blocked} AND ${ownKey} IS NULL THEN ${ready} ELSE state END ` +
       `WHERE seq IN (SELECT j.seq FROM ${changed} CROSS JOIN ${jobs} j ON ${isJobOfTask("t.id")} ` +
       "WHERE t.former IS NOT NULL AND t.own_key IS NOT t.former->>0 AND coalesce(j.concurrency_key, '') = '')",
@@ -225,4 +224,75 @@ function putTasks(tasks: string): string {
     `version = CASE WHEN ${isEdit} THEN ${tasks}.version ` +
     `ELSE nullif(max(${storedVersion}, ${givenVersion}), ${NO_VERSION}) END`
   );
+}
+
+type TaskRow = [
+  [id: string, maxRunningJobs: number | null, declaration: string | null, version: number | null, paused: number],
+  Omit<TaskRecord, "id" | "maxRunningJobs" | "declaration" | "version" | "paused">,
+];
+
+function taskAsJson(table: string): string {
+  const [id, declaration] = ["id", "declaration"].map((column) => readableColumn(table, column));
+  const columns = [
+    id ?? "",
+    `${table}.max_running_jobs + 0`,
+    declaration ?? "",
+    `${table}.version + 0`,
+    `${table}.paused + 0`,
+  ];
+  return rowAsJson(null, columns, [validJson(`${table}.details`)]);
+}
+
+/** The columns of a task as `putTasks` and looks read them. Those of flow control are left out where there is none. */
+export function taskRow(task: TaskRecord): (string | number | null)[] {
+  const row = [task.id, task.maxRunningJobs, taskDetails(task), task.declaration ?? null, task.version ?? null];
+  if (!hasFlowControl(task)) return row;
+  const { maxRunningPerKey = null, rateLimit, fair = false } = task;
+  const isAdmitted = rateLimit !== undefined || fair;
+  const rate = [rateLimit?.limit ?? null, rateLimit?.perMs ?? null, rateLimit?.burst ?? null];
+  return [...row, 1, maxRunningPerKey, ...rate, fair ? 1 : 0, isAdmitted ? "" : null];
+}
+
+function taskDetails(task: TaskRecord): string {
+  const { id: _id, maxRunningJobs: _maxRunningJobs, declaration: _hash, version: _version, ...details } = task;
+  return JSON.stringify({ ...details, paused: undefined });
+}
+
+function hasFlowControl({ maxRunningPerKey, rateLimit, fair = false }: TaskRecord): boolean {
+  return maxRunningPerKey !== undefined || rateLimit !== undefined || fair;
+}
+
+/** The settings of a task whose stored details are damaged. */
+const DAMAGED_TASK: TaskRow[1] = {
+  executor: "",
+  misfireGraceMs: null,
+  maxRecoveries: 0,
+  timeoutMs: null,
+  resultExpirationMs: 0,
+  retry: { attemptsMax: 1, initialMs: 0, factor: 1, maxMs: 0, jitter: "none" },
+  overlap: "queue",
+  metadata: {},
+};
+
+function toTask([[id, maxRunningJobs, declaration, version, paused], stored]: TaskRow): TaskRecord {
+  const details = { ...DAMAGED_TASK, ...fieldsOf(stored, {}) };
+  const { maxRunningPerKey, rateLimit, fair } = details;
+  return {
+    id,
+    executor: details.executor,
+    maxRunningJobs,
+    misfireGraceMs: details.misfireGraceMs,
+    maxRecoveries: details.maxRecoveries,
+    timeoutMs: details.timeoutMs,
+    resultExpirationMs: details.resultExpirationMs,
+    retry: details.retry,
+    overlap: details.overlap,
+    metadata: details.metadata,
+    ...(maxRunningPerKey === undefined ? {} : { maxRunningPerKey }),
+    ...(rateLimit === undefined ? {} : { rateLimit }),
+    ...(fair === undefined ? {} : { fair }),
+    ...(paused === 1 ? { paused: true } : {}),
+    ...(declaration === null ? {} : { declaration }),
+    ...(version === null ? {} : { version }),
+  };
 }

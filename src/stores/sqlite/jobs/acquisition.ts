@@ -9,8 +9,9 @@ import {
   DUE_PER_STEP_MAX,
   FAR_FUTURE_MS,
 } from "../limits.ts";
-import { jobAsJson, sizeInBytes } from "../rows.ts";
+import { sizeInBytes } from "../rows.ts";
 import { JOB_STATE, type TableNames } from "../schema/schema.ts";
+import { jobAsJson } from "./job-rows.ts";
 
 /** How queues travel. Up to `ACQUISITION_ARMS_MAX` queues have two parameters each (the form is their number). More
  *  queues, or queues with a task that comes twice, travel as one list (`many`), and queues of executors with bounds
@@ -145,7 +146,7 @@ function hasItsKey({ jobs, tasks }: TableNames): string {
 
 /** Between tasks the age of the jobs counts, see `ageOf`. */
 function orderOf(flow: Flow, alias = ""): string {
-  const columns = ["priority DESC", ...(flow === "on" ? ["age", "turn"] : []), "run_at", "seq"];
+  const columns = ["priority DESC", ...(flow === "on" ? ["age", "virtual_time"] : []), "run_at", "seq"];
   return columns.map((column) => `${alias}${column}`).join(", ");
 }
 
@@ -166,7 +167,7 @@ function candidatesByBytes({ jobs }: TableNames, candidates: string, order: stri
 function candidatesOfFew(names: TableNames, count: number, flow: Flow): string {
   const kept = columnsOf(flow);
   const arms = fewQueues(count).map(({ taskId, executor }) => {
-    const age = flow === "on" ? `, turn, ${ageOf(names, "", readyIn(taskId, executor))} AS age` : "";
+    const age = flow === "on" ? `, virtual_time, ${ageOf(names, "", readyIn(taskId, executor))} AS age` : "";
     return (
       `SELECT * FROM (SELECT seq, priority, run_at${age} FROM ${names.jobs} WHERE ${readyIn(taskId, executor)} ` +
       `ORDER BY ${IN_QUEUE} LIMIT max(0, min(?2, ${freeSlots(names, taskId, flow)})))`
@@ -176,11 +177,11 @@ function candidatesOfFew(names: TableNames, count: number, flow: Flow): string {
 }
 
 /** The order of the jobs of one queue and priority. Only those of fair tasks have a virtual time. */
-const IN_QUEUE = "priority DESC, turn, run_at, seq";
+const IN_QUEUE = "priority DESC, virtual_time, run_at, seq";
 
 /** What candidates are put in order by. */
 function columnsOf(flow: Flow): string {
-  return flow === "on" ? "seq, priority, run_at, turn, age" : "seq, priority, run_at";
+  return flow === "on" ? "seq, priority, run_at, virtual_time, age" : "seq, priority, run_at";
 }
 
 /** SQL of when a job was due, so that jobs of several tasks can be put in order. All jobs that have a virtual time
@@ -188,14 +189,14 @@ function columnsOf(flow: Flow): string {
  *  or empty. */
 function ageOf({ jobs }: TableNames, job: string, isInQueue: string): string {
   const first = `SELECT run_at FROM ${jobs} WHERE ${isInQueue} ORDER BY ${IN_QUEUE} LIMIT 1`;
-  return `CASE WHEN ${job}turn IS NOT NULL THEN (${first}) ELSE ${job}run_at END`;
+  return `CASE WHEN ${job}virtual_time IS NOT NULL THEN (${first}) ELSE ${job}run_at END`;
 }
 
 function candidatesOfMany(names: TableNames, form: QueueList, flow: Flow, stepId: string): string {
   const { jobs } = names;
   const isBounded = form === "bounded";
   const isInQueue = readyIn("q.task_id", "q.executor");
-  const age = flow === "on" ? `, j.turn, ${ageOf(names, "j.", isInQueue)} AS age` : "";
+  const age = flow === "on" ? `, j.virtual_time, ${ageOf(names, "j.", isInQueue)} AS age` : "";
   // Most tasks have one slot. Taking the whole limit of every task would read a hundred times the jobs that can be
   // acquired.
   const places = isBounded ? ", q.executor, q.bound" : "";

@@ -3,14 +3,27 @@ import type { JobAddition } from "../../data-store.ts";
 import { hasParents } from "../../parents.ts";
 import type { Row, SqlStatement } from "../driver/driver.ts";
 import { instantKey, member, parametersOf, rowParameters, statement } from "../driver/parameters.ts";
-import type { HeldBy } from "../flow/admission.ts";
+import type { AdmissionStatements, HeldBy } from "../flow/admission.ts";
+import type { LedgerSwitch } from "../ledger/history.ts";
 import { ALIKE_DETAILS_LENGTH_MAX, STAMPED_BY_JOB_MAX } from "../limits.ts";
-import { type JobRow, jobDetails, jsonRecords, newJobRow, newJobState, toJob } from "../rows.ts";
+import { jsonRecords } from "../rows.ts";
 import { JOB_STATE } from "../schema/schema.ts";
-import type { Statements } from "../statements.ts";
-import { NewChildren } from "./dependencies.ts";
-import type { InsertionStatements } from "./job-statements.ts";
-import { isWindowed, WindowedAdditions } from "./windows.ts";
+import {
+  type AdditionStatements,
+  type InsertionStatements,
+  jobDetails,
+  newJobRow,
+  newJobState,
+} from "./addition-statements.ts";
+import { type DependencyStatements, NewChildren } from "./dependencies.ts";
+import { type JobRow, toJob } from "./job-rows.ts";
+import { isWindowed, WindowedAdditions, type WindowStatements } from "./windows.ts";
+
+type Statements = AdditionStatements &
+  WindowStatements &
+  DependencyStatements &
+  LedgerSwitch &
+  Pick<AdmissionStatements, "markAdded">;
 
 export interface AdditionStamp {
   /** The stamp's text. All tries of one batch have the same text, and no other batch has it. */

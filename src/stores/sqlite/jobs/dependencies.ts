@@ -12,10 +12,10 @@ import { admittedJob } from "../flow/admission.ts";
 import { lazily } from "../lazily.ts";
 import { enterEnded, type LedgerSwitch } from "../ledger/history.ts";
 import { DESCENDANTS_PER_STEP_MAX, RESOLVED_PER_STEP_MAX } from "../limits.ts";
-import { detail, endedJobAsJson, heldByOf, idsOf, type JobRow, jsonRecords, toJob } from "../rows.ts";
+import { detail, idsOf, jsonRecords } from "../rows.ts";
 import { JOB_STATE, type TableNames } from "../schema/schema.ts";
-
-import { keepEnded } from "./results.ts";
+import { endedJobAsJson, heldByOf, type JobRow, toJob } from "./job-rows.ts";
+import { keepEnded } from "./recovery.ts";
 
 // A *dependency* is a job (the child) that waits for another (the parent). It has *ended* when its parent has. Ended
 // dependencies are *resolved*: their children become ready, or are cancelled, and the dependencies are removed.

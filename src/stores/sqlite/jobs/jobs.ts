@@ -6,14 +6,29 @@ import { endedWithoutRun } from "../../ended-without-run.ts";
 import type { Connection } from "../driver/connection.ts";
 import { positional, type SqlStatement } from "../driver/driver.ts";
 import { Batch, statement } from "../driver/parameters.ts";
+import type { AdmissionStatements } from "../flow/admission.ts";
 import type { FlowState } from "../flow/key-limiters.ts";
-import { readPage } from "../lists.ts";
-import { type JobRow, jsonRecords, toJob } from "../rows.ts";
-import type { Statements } from "../statements.ts";
+import { lazily } from "../lazily.ts";
+import type { LedgerSwitch } from "../ledger/history.ts";
+import { FEW_JOBS_MAX } from "../limits.ts";
+import { foundIn, readPage, type Scan, scanStatement } from "../lists.ts";
+import { jsonRecords } from "../rows.ts";
+import { JOB_STATE, type TableNames } from "../schema/schema.ts";
 import { AdditionQueue } from "./addition-queue.ts";
+import type { AdditionStatements } from "./addition-statements.ts";
 import { type AdditionStamp, Additions, asAdded, insertionsOf, isOrdinary } from "./additions.ts";
-import { resolved, resolving } from "./dependencies.ts";
-import { jobWalkOf } from "./job-statements.ts";
+import { type DependencyStatements, resolved, resolving } from "./dependencies.ts";
+import { isJobOfTask, type JobRow, jobAsJson, toJob } from "./job-rows.ts";
+import type { CancellationStatements } from "./recovery.ts";
+import type { WindowStatements } from "./windows.ts";
+
+type Statements = JobStatements &
+  AdditionStatements &
+  WindowStatements &
+  CancellationStatements &
+  DependencyStatements &
+  Pick<AdmissionStatements, "markAdded"> &
+  LedgerSwitch;
 
 /** The jobs of a `SqlDataStore`, except the steps and leases of schedulers. */
 export class SqliteJobs {
@@ -45,8 +60,8 @@ export class SqliteJobs {
 
   /** Whether the database needs no flow control, as far as the store knows. */
   get #needsNoFlow(): boolean {
-    const { flow, isTold } = this.#flow;
-    return isTold && flow === "off";
+    const { flow, isKnown } = this.#flow;
+    return isKnown && flow === "off";
   }
 
   /** Nearly no key belongs to a job that has missed its start. The first batch assumes so, and is undone if one
@@ -98,11 +113,11 @@ export class SqliteJobs {
 
   getPage(filter: JobFilter): Promise<RecordPage<JobRecord>> {
     const { taskId, scheduleId, state, runAfter, runBefore, search } = filter;
-    const [walk, takesAll] = jobWalkOf(filter);
-    const sql = this.#statements.getJobs[walk] ?? "";
+    const [scan, takesAll] = jobScanOf(filter);
+    const sql = this.#statements.getJobs[scan] ?? "";
     const selection = [taskId, scheduleId, state, runAfter, runBefore, search].map((part) => part ?? null);
     return readPage<JobRow, JobRecord>(this.#connection, filter, {
-      statement: (cursor, limit, walked) => statement(sql, limit, walked, cursor, ...selection),
+      statement: (cursor, limit, scanned) => statement(sql, limit, scanned, cursor, ...selection),
       takesAll,
       toRecord: toJob,
       cursorOf: ({ id }) => id,
@@ -155,4 +170,88 @@ export class SqliteJobs {
 /** When the last of some new jobs was added. */
 function latestOf(jobs: readonly NewJobRecord[]): number {
   return Math.max(...jobs.map(({ createdAt }) => createdAt));
+}
+
+/** The statements that read jobs. */
+export interface JobStatements {
+  readonly getJob: string;
+  /** By the scan that reads a page. See {@link jobScanOf}. */
+  readonly getJobs: Readonly<Record<string, string>>;
+}
+
+export function jobStatements(names: TableNames): JobStatements {
+  const { jobs } = names;
+  return lazily<JobStatements>({
+    // ?1 id
+    getJob: () => `SELECT ${jobAsJson(jobs)} AS record FROM ${jobs} WHERE id = ?1`,
+    getJobs: () => jobLists(names),
+  });
+}
+
+const { leased, blocked } = JOB_STATE;
+
+/** The conditions of the scans, and the ids of their rows. The jobs of a schedule, and those that run, are sorted,
+ *  because no index has them in the order of ids; the sign keeps SQLite from the index of all ids. The scan of a task
+ *  is of another kind, see {@link scanOfTask}. */
+const SCANS: Readonly<Record<string, readonly [condition: string, id: string]>> = {
+  all: ["", "id"],
+  schedule: ["schedule_id = ?5 AND ", "+id"],
+  running: [`state = ${leased} AND acquired_until > 0 AND `, "+id"],
+};
+
+/** The scan that fits a filter best, and whether the filter takes every row of the scan. */
+function jobScanOf(filter: JobFilter): [name: string, boolean] {
+  const { taskId, scheduleId, state, runAfter, runBefore, search, order = "oldest" } = filter;
+  const name =
+    scheduleId !== undefined ? "schedule" : state === "running" ? state : taskId !== undefined ? "task" : "all";
+  const others = [runAfter, runBefore, search, taskId, name === "running" ? undefined : state];
+  return [`${name} ${order}`, others.every((part) => part === undefined)];
+}
+
+/**
+ * By scan. ?3 id to start after, or null, ?4 taskId or null, ?5 scheduleId or null, ?6 state or null, ?7 runAfter or
+ * null, ?8 runBefore or null, ?9 search or null.
+ */
+function jobLists({ jobs }: TableNames): Readonly<Record<string, string>> {
+  const state = `CASE WHEN t.state = ${leased} THEN 'running' WHEN t.state >= ${blocked} THEN 'held' ELSE 'queued' END`;
+  const texts = ["id", "task_id", "schedule_id", "idempotency_key", "concurrency_key"];
+  const list = {
+    table: jobs,
+    key: "seq",
+    record: jobAsJson("t"),
+    isTaken:
+      `(?4 IS NULL OR t.task_id = ?4) AND (?5 IS NULL OR t.schedule_id = ?5) AND (?6 IS NULL OR ?6 = ${state}) ` +
+      `AND (?7 IS NULL OR t.run_at >= ?7) AND (?8 IS NULL OR t.run_at < ?8) ` +
+      `AND ${foundIn(
+        "?9",
+        texts.map((column) => `t.${column}`),
+      )}`,
+  };
+  // A BLOB is greater than any text.
+  const range = { oldest: "> coalesce(?3, '')", newest: "< coalesce(?3, x'')" } as const;
+  const scan = ([condition, id]: readonly [string, string], order: "oldest" | "newest"): Scan => ({
+    rows:
+      `SELECT seq, id FROM ${jobs} WHERE ${condition}${id} ${range[order]} ` +
+      `ORDER BY ${id}${order === "newest" ? " DESC" : ""}`,
+    place: ["id"],
+    isBackwards: order === "newest",
+  });
+  const statements = (["oldest", "newest"] as const).flatMap((order) => [
+    ...Object.entries(SCANS).map(([name, rows]) => [`${name} ${order}`, scanStatement(list, scan(rows, order))]),
+    [`task ${order}`, scanStatement(list, scanOfTask(jobs, scan(["", "id"], order), `id ${range[order]}`))],
+  ]);
+  return Object.fromEntries(statements);
+}
+
+/** If the task ?4 has few jobs, the scan is along these, otherwise along all jobs: then the task has many of them, or a
+ *  page takes several statements. */
+function scanOfTask(jobs: string, all: Scan, isInRange: string): Scan {
+  const isFew = `(SELECT count(*) FROM few) < ${FEW_JOBS_MAX}`;
+  return {
+    ...all,
+    given: `few AS MATERIALIZED (SELECT seq, id FROM ${jobs} WHERE ${isJobOfTask("?4")} LIMIT ${FEW_JOBS_MAX})`,
+    rows:
+      `SELECT seq, id FROM few WHERE ${isFew} AND ${isInRange} UNION ALL ` +
+      `SELECT seq, id FROM (${all.rows.replace(" WHERE ", ` WHERE NOT ${isFew} AND `)} LIMIT +?2)`,
+  };
 }

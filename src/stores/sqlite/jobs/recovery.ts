@@ -9,9 +9,9 @@ import { markDirty } from "../flow/key-limiters.ts";
 import { lazily } from "../lazily.ts";
 import { enterEnded, type LedgerSwitch } from "../ledger/history.ts";
 import { FAR_FUTURE_MS } from "../limits.ts";
-import { detail, endedJobAsJson, type JobRow, jsonRecords, toJob } from "../rows.ts";
+import { detail, jsonRecords } from "../rows.ts";
 import { hasMissedStart, JOB_STATE, type TableNames } from "../schema/schema.ts";
-import { keepEnded } from "./results.ts";
+import { endedJobAsJson, type JobRow, toJob } from "./job-rows.ts";
 
 // Jobs that end, or go back to their queue, without a release: their lease has ended (*recovery*), they have missed
 // their start, or they are cancelled.
@@ -131,7 +131,7 @@ export function recoveryStatements(names: TableNames): RecoveryStatements {
   const missedJobs =
     `seq IN (SELECT seq FROM ${jobs} WHERE ${hasMissedStart("?1")} ` +
     `ORDER BY start_deadline, seq LIMIT ${MISSED_PER_STEP_MAX})`;
-  // A job that was lost before starts only after the store was told so.
+  // A job that was lost before starts only after the store has recorded so.
   const mayHaveStarted = "(recoveries = 0 OR started_fence = fence)";
   const isForGood = `(cancel_requested OR ${mayHaveStarted} AND recoveries >= coalesce(${detail("maxRecoveries")}, 0))`;
   const endedRecord = `${endedJobAsJson(jobs)} AS record`;
@@ -165,7 +165,8 @@ export function recoveryStatements(names: TableNames): RecoveryStatements {
       `RETURNING ${endedRecord}, ${guardSql("?7 OR has_children = 0")} AS guard`,
     // and ?7 the step or null
     putBackLost: () =>
-      `UPDATE ${jobs} SET state = CASE WHEN concurrency_key IS NULL THEN ${ready} ELSE ${blocked} END, turn = NULL, ` +
+      `UPDATE ${jobs} SET state = CASE WHEN concurrency_key IS NULL THEN ${ready} ELSE ${blocked} END, ` +
+      "virtual_time = NULL, " +
       `recoveries = recoveries + ${mayHaveStarted}, acquired_by = NULL, ` +
       "acquired_until = NULL, acquisition_id = CASE WHEN acquisition_id = ?7 THEN acquisition_id END " +
       `WHERE ${lost()} AND NOT ${isForGood} ` +
@@ -230,4 +231,30 @@ export function cancellationStatements(names: TableNames): CancellationStatement
           "AND concurrency_key IS NOT NULL",
       ),
   });
+}
+
+/** SQL that keeps the results of the jobs of a condition, which end without a run: the fields that `endedWithoutRun`
+ *  gives a result, and what `withKeptFacts` keeps of the job. Merging into `{}` leaves out fields that are null; it
+ *  would do so within metadata, too. */
+export function keepEnded({ jobs, results }: TableNames, outcome: string, now: string, condition: string): string {
+  const valid = (column: string): string => `json(CASE WHEN json_valid(${column}) THEN ${column} END)`;
+  // The column of a job that missed its start is null where another has its key.
+  const idempotencyKey = `coalesce(idempotency_key, ${detail("idempotencyKey")})`;
+  const metadata = "json(CASE WHEN json_valid(details) THEN details->'metadata' END)";
+  const after = "json(CASE WHEN json_valid(details) THEN details->'after' END)";
+  const details = ["payload", "maxRecoveries", "createdAt"].map((name) => `'${name}', ${detail(name)}`);
+  const kept =
+    `json_object(${details.join(", ")}, 'metadata', ${metadata}, 'executor', executor, 'priority', priority, ` +
+    `'fireTime', fire_time, 'idempotencyKey', ${idempotencyKey}, 'after', ${after}, ` +
+    "'concurrencyKey', nullif(concurrency_key, ''), " +
+    "'omitsPayload', json(CASE WHEN NOT json_valid(details) THEN 'true' END))";
+  return (
+    `INSERT OR REPLACE INTO ${results} (job_id, task_id, schedule_id, outcome, expires_at, finished_at, details) ` +
+    `SELECT id, task_id, schedule_id, ${outcome}, ${now} + ${detail("resultExpirationMs")}, CAST(${now} AS INTEGER), ` +
+    `json_set(json_patch('{}', json_object('scheduledFireTime', ${detail("scheduledFireTime")}, ` +
+    `'retryOf', ${detail("retryOf")}, ` +
+    "'attempts', failed_attempts + recoveries + (acquired_by IS NOT NULL))), " +
+    `'$.job', ${kept}, '$.attemptHistory', ${valid("attempt_history")}, '$.progress', ${valid("progress")}) ` +
+    `FROM ${jobs} WHERE ${condition} AND ${detail("resultExpirationMs")} > 0`
+  );
 }

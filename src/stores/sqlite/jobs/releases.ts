@@ -6,9 +6,9 @@ import { instantKey, KEY_ID, KEY_INSTANT, memberParameters, rowParameters, state
 import { type Flow, markDirty } from "../flow/key-limiters.ts";
 import { lazily } from "../lazily.ts";
 import { type HistoryStatements, type LedgerSwitch, runEntries } from "../ledger/history.ts";
-import { resultDetails, resultRow } from "../rows.ts";
 import { JOB_STATE, type TableNames } from "../schema/schema.ts";
 import type { DependencyStatements } from "./dependencies.ts";
+import { resultDetails, resultRow } from "./results.ts";
 
 type Statements = ReleaseStatements & DependencyStatements & HistoryStatements & LedgerSwitch;
 
@@ -258,7 +258,7 @@ export function releaseStatements(names: TableNames): ReleaseStatements {
     putBack: () =>
       `UPDATE ${jobs} SET state = CASE WHEN ${isLost} THEN ${leased} ` +
       `WHEN coalesce(r.value->>2 > ?3, 0) THEN ${delayed} WHEN concurrency_key IS NULL THEN ${ready} ` +
-      `ELSE ${blocked} END, run_at = coalesce(r.value->>2, run_at), turn = NULL, ` +
+      `ELSE ${blocked} END, run_at = coalesce(r.value->>2, run_at), virtual_time = NULL, ` +
       // The result of a job that ends here counts its last attempt as one without an end.
       "failed_attempts = CASE WHEN cancel_requested THEN failed_attempts " +
       "ELSE coalesce(r.value->>3, failed_attempts) END, " +

@@ -1,12 +1,13 @@
-import type { JobResultRecord } from "../../../records/job-result.ts";
+import type { JobProgress } from "../../../records/attempt.ts";
+import type { JobResultRecord, KeptJob } from "../../../records/job-result.ts";
 import type { JobResultFilter, JobResultSelection, RecordPage } from "../../data-store.ts";
 import { readResultCursor, resultCursor } from "../../result-cursor.ts";
 import type { Connection } from "../driver/connection.ts";
 import { statement } from "../driver/parameters.ts";
 import { lazily } from "../lazily.ts";
-import { FAR_FUTURE_MS, FAR_PAST_MS, STAMPS_PER_CLEANUP_MAX } from "../limits.ts";
-import { foundIn, readPage, type Walk, walkStatement } from "../lists.ts";
-import { detail, IDEMPOTENCY_KEY, jsonRecords, numberOrNull, type ResultRow, resultAsJson, toResult } from "../rows.ts";
+import { FAR_FUTURE_MS, FAR_PAST_MS } from "../limits.ts";
+import { foundIn, readPage, type Scan, scanStatement } from "../lists.ts";
+import { field, fieldsOf, jsonRecords, metadataField, numberOrNull, rowAsJson, validJson } from "../rows.ts";
 import type { TableNames } from "../schema/schema.ts";
 
 type Statements = ResultStatements;
@@ -52,13 +53,13 @@ export class SqliteResults {
     const [after, before, ...selection] = selectionArgs(filter);
     const others = [index === "task" ? undefined : taskId, index === outcome ? undefined : outcome, search];
     const page = await readPage<ResultRow, Placed>(this.#connection, filter, {
-      statement: (cursor, limit, walked) => {
+      statement: (cursor, limit, scanned) => {
         const { finishedAt, place } = cursor === null ? begin : readResultCursor(cursor);
         // The range of the index begins where the page before ended.
         const range = isOldestFirst
           ? [Math.max(after, finishedAt), before]
           : [after, Math.min(before, finishedAt + (cursor === null ? 0 : 1))];
-        return statement(sql, limit, walked, ...selection, ...range, finishedAt, place, now, search ?? null);
+        return statement(sql, limit, scanned, ...selection, ...range, finishedAt, place, now, search ?? null);
       },
       takesAll: others.every((part) => part === undefined),
       toRecord: placed,
@@ -101,7 +102,7 @@ function selectionArgs(selection: JobResultSelection): [after: number, before: n
   ];
 }
 
-/** The statements about results, and those of the clean-up. */
+/** The statements about results. */
 export interface ResultStatements {
   readonly getResult: string;
   readonly getResultsOfJobs: string;
@@ -111,8 +112,6 @@ export interface ResultStatements {
   readonly removeResults: Readonly<Record<string, string>>;
   readonly removeExpired: string;
   readonly countChanges: string;
-  readonly removeStamps: string;
-  readonly removeDead: string;
 }
 
 /** The conditions by which SQLite chooses each index. All indexes are in the order of the ends. SQLite uses the partial
@@ -136,7 +135,7 @@ function resultIndexOf({ taskId, scheduleId, outcome }: JobResultSelection): str
   return taskId === undefined ? "all" : "task";
 }
 
-export function resultStatements({ results, steps, schedulers }: TableNames): ResultStatements {
+export function resultStatements({ results }: TableNames): ResultStatements {
   const select = `SELECT ${resultAsJson(results)} AS record`;
   // ?1 finishedAfter, ?2 finishedBefore, ?3 taskId or null, ?4 scheduleId or null, ?5 outcome or null
   const matching = (condition: string): string =>
@@ -166,12 +165,6 @@ export function resultStatements({ results, steps, schedulers }: TableNames): Re
       "ORDER BY expires_at LIMIT +?2)",
     // How many rows the statement before this one changed.
     countChanges: () => "SELECT changes() AS changes",
-    // ?1 the instant up to which stamps are removed
-    removeStamps: () =>
-      `DELETE FROM ${steps} WHERE id IN (SELECT id FROM ${steps} WHERE at <= ?1 ` +
-      `ORDER BY at LIMIT ${STAMPS_PER_CLEANUP_MAX})`,
-    // ?1 the instant up to which resident schedulers are removed, ?2 now
-    removeDead: () => `DELETE FROM ${schedulers} WHERE alive_until <= ?2 AND (resident = 0 OR alive_until <= ?1)`,
   });
 }
 
@@ -192,7 +185,7 @@ function resultLists(results: string): Readonly<Record<string, string>> {
       "(?3 IS NULL OR t.task_id = ?3) AND (?4 IS NULL OR t.schedule_id = ?4) AND (?5 IS NULL OR t.outcome = ?5) " +
       `AND t.expires_at > ?10 AND ${foundIn("?11", texts)}`,
   };
-  const walk = (condition: string, isBackwards: boolean): Walk => {
+  const scan = (condition: string, isBackwards: boolean): Scan => {
     const [sign, order] = isBackwards ? ["<", "DESC"] : [">", "ASC"];
     return {
       rows:
@@ -205,8 +198,8 @@ function resultLists(results: string): Readonly<Record<string, string>> {
   };
   return Object.fromEntries(
     Object.entries(INDEXES).flatMap(([name, condition]) => [
-      [`${name} newest`, walkStatement(list, walk(condition, true))],
-      [`${name} oldest`, walkStatement(list, walk(condition, false))],
+      [`${name} newest`, scanStatement(list, scan(condition, true))],
+      [`${name} oldest`, scanStatement(list, scan(condition, false))],
     ]),
   );
 }
@@ -215,26 +208,100 @@ function jsonField(path: string): string {
   return `CASE WHEN json_valid(t.details) THEN json_extract(t.details, '${path}') END`;
 }
 
-/** SQL that keeps the results of the jobs of a condition, which end without a run: the fields that `endedWithoutRun`
- *  gives a result, and what `withKeptFacts` keeps of the job. Merging into `{}` leaves out fields that are null; it
- *  would do so within metadata, too. */
-export function keepEnded({ jobs, results }: TableNames, outcome: string, now: string, condition: string): string {
-  const valid = (column: string): string => `json(CASE WHEN json_valid(${column}) THEN ${column} END)`;
-  const metadata = "json(CASE WHEN json_valid(details) THEN details->'metadata' END)";
-  const after = "json(CASE WHEN json_valid(details) THEN details->'after' END)";
-  const details = ["payload", "maxRecoveries", "createdAt"].map((name) => `'${name}', ${detail(name)}`);
+type ResultRow = [
+  [
+    jobId: string,
+    taskId: string,
+    scheduleId: string | null,
+    outcome: JobResultRecord["outcome"],
+    expiresAt: number,
+    /** Of the row, not of the record: what tells apart the results of one instant. */
+    rowid: number,
+    finishedAt: number,
+  ],
+  Omit<Partial<JobResultRecord>, "finishedAt" | "job" | "attemptHistory" | "progress" | "retryOf"> & {
+    readonly job?: Partial<KeptJob>;
+    readonly attemptHistory?: JobResultRecord["attemptHistory"] | null;
+    readonly progress?: JobProgress | null;
+    readonly retryOf?: string | null;
+  },
+];
+
+function resultAsJson(table: string): string {
+  const columns = ["job_id", "task_id", "schedule_id", "outcome", "expires_at", "rowid", "finished_at"];
+  return rowAsJson(table, columns, [validJson(`${table}.details`)]);
+}
+
+/** The columns of a result as `keepResults` reads them. */
+export function resultRow(result: JobResultRecord): (string | number | null)[] {
+  const { jobId, taskId, scheduleId, outcome, expiresAt, finishedAt } = result;
+  return [jobId, taskId, scheduleId, outcome, expiresAt, finishedAt, resultDetails(result)];
+}
+
+/** As JSON, see {@link field}. */
+export function resultDetails(result: JobResultRecord): string {
+  const { job } = result;
+  const ofRun = field("startedAt", result.startedAt) + field("attempts", result.attempts);
+  const outcome = field("returnValue", result.returnValue) + field("error", result.error);
   const kept =
-    `json_object(${details.join(", ")}, 'metadata', ${metadata}, 'executor', executor, 'priority', priority, ` +
-    `'fireTime', fire_time, 'idempotencyKey', ${IDEMPOTENCY_KEY}, 'after', ${after}, ` +
-    "'concurrencyKey', nullif(concurrency_key, ''), " +
-    "'omitsPayload', json(CASE WHEN NOT json_valid(details) THEN 'true' END))";
-  return (
-    `INSERT OR REPLACE INTO ${results} (job_id, task_id, schedule_id, outcome, expires_at, finished_at, details) ` +
-    `SELECT id, task_id, schedule_id, ${outcome}, ${now} + ${detail("resultExpirationMs")}, CAST(${now} AS INTEGER), ` +
-    `json_set(json_patch('{}', json_object('scheduledFireTime', ${detail("scheduledFireTime")}, ` +
-    `'retryOf', ${detail("retryOf")}, ` +
-    "'attempts', failed_attempts + recoveries + (acquired_by IS NOT NULL))), " +
-    `'$.job', ${kept}, '$.attemptHistory', ${valid("attempt_history")}, '$.progress', ${valid("progress")}) ` +
-    `FROM ${jobs} WHERE ${condition} AND ${detail("resultExpirationMs")} > 0`
-  );
+    (job === undefined ? "" : `,"job":${keptJob(job)}`) +
+    field("attemptHistory", result.attemptHistory) +
+    field("progress", result.progress) +
+    field("retryOf", result.retryOf);
+  const fireTime = field("scheduledFireTime", result.scheduledFireTime);
+  return `{${`${ofRun}${fireTime}${outcome}${kept}`.slice(1)}}`;
+}
+
+/** What nearly all jobs have is left out. */
+function keptJob(kept: KeptJob): string {
+  const { payload, metadata, executor, priority, maxRecoveries } = kept;
+  const ofPayload = field("payload", payload) + field("omitsPayload", kept.omitsPayload);
+  const keys = field("fireTime", kept.fireTime) + field("idempotencyKey", kept.idempotencyKey);
+  const settings =
+    metadataField(metadata) +
+    field("executor", executor === EXECUTOR_DEFAULT ? null : executor) +
+    field("priority", priority === 0 ? null : priority) +
+    field("maxRecoveries", maxRecoveries === 0 ? null : maxRecoveries);
+  const flow = field("concurrencyKey", kept.concurrencyKey) + field("after", kept.after);
+  return `{"createdAt":${kept.createdAt}${ofPayload}${settings}${keys}${flow}}`;
+}
+
+const EXECUTOR_DEFAULT = "inline";
+
+function toKeptJob(kept: Partial<KeptJob>): KeptJob {
+  return {
+    payload: kept.payload ?? null,
+    ...(kept.omitsPayload === true ? { omitsPayload: true } : {}),
+    metadata: kept.metadata ?? {},
+    executor: kept.executor ?? EXECUTOR_DEFAULT,
+    priority: kept.priority ?? 0,
+    fireTime: kept.fireTime ?? null,
+    idempotencyKey: kept.idempotencyKey ?? null,
+    maxRecoveries: kept.maxRecoveries ?? 0,
+    createdAt: kept.createdAt ?? 0,
+    ...(typeof kept.concurrencyKey === "string" ? { concurrencyKey: kept.concurrencyKey } : {}),
+    ...(kept.after === undefined || kept.after === null ? {} : { after: kept.after }),
+  };
+}
+
+function toResult([columns, stored]: ResultRow): JobResultRecord {
+  const details = fieldsOf(stored, {});
+  const { job, attemptHistory, progress, retryOf } = details;
+  return {
+    jobId: columns[0],
+    taskId: columns[1],
+    scheduleId: columns[2],
+    scheduledFireTime: details.scheduledFireTime ?? null,
+    outcome: columns[3],
+    startedAt: details.startedAt ?? null,
+    finishedAt: columns[6],
+    attempts: details.attempts ?? 0,
+    returnValue: details.returnValue ?? null,
+    error: details.error ?? null,
+    expiresAt: columns[4],
+    ...(job === undefined ? {} : { job: toKeptJob(job) }),
+    ...(attemptHistory === undefined || attemptHistory === null ? {} : { attemptHistory }),
+    ...(progress === undefined || progress === null ? {} : { progress }),
+    ...(retryOf === undefined || retryOf === null ? {} : { retryOf }),
+  };
 }

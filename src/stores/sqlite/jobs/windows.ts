@@ -6,8 +6,10 @@ import type { Row, SqlStatement } from "../driver/driver.ts";
 import { rowParameters, statement } from "../driver/parameters.ts";
 import { markDirty } from "../flow/key-limiters.ts";
 import { lazily } from "../lazily.ts";
-import { existenceChecks, type JobRow, jobAsJson, jsonRecords, newJobRow, toJob } from "../rows.ts";
+import { jsonRecords } from "../rows.ts";
 import { JOB_STATE, type TableNames } from "../schema/schema.ts";
+import { existenceChecks, insertionOfRows, NEW_JOB_ROW_LENGTH, newJobRow } from "./addition-statements.ts";
+import { type JobRow, jobAsJson, toJob } from "./job-rows.ts";
 
 type Once = NewJobRecord & { readonly once: NonNullable<NewJobRecord["once"]> };
 type Debounced = NewJobRecord & { readonly debounce: NonNullable<NewJobRecord["debounce"]> };
@@ -159,16 +161,6 @@ export interface WindowStatements {
   readonly removeWindows: string;
 }
 
-/** What the insertion of a windowed job has in common with the others, see `jobStatements`. */
-export interface InsertionParts {
-  /** `INSERT INTO ... SELECT ...` of rows of `newJobRow`, with further columns and their values. */
-  readonly anyJobs: (columns: string, values: string) => string;
-  /** `FROM`: the rows of ?1, with what their values need, up to an `AND`. */
-  readonly fromRows: string;
-  /** How many values a row of `newJobRow` has. */
-  readonly rowLength: number;
-}
-
 /** The condition of the index of bursts: a job that was acquired once is no longer debounced. */
 const IS_BURST = "debounce_key IS NOT NULL AND fence = 0";
 
@@ -177,13 +169,11 @@ const IS_BURST = "debounce_key IS NOT NULL AND fence = 0";
 const FAR = `printf('%016d', (excluded.details->>'createdAt') + ${CLOCK_TOLERANCE_MS})`;
 
 /** A comment before each statement lists its arguments; `value` is a row of a JSON parameter. */
-export function windowStatements(
-  names: TableNames,
-  { anyJobs, fromRows, rowLength }: InsertionParts,
-): WindowStatements {
+export function windowStatements(names: TableNames): WindowStatements {
   const { jobs, steps, windows } = names;
   const { isJob, hasResult, isStamped } = existenceChecks(names);
-  const [debounceKey, debouncedBy, kind, key] = [0, 1, 2, 3].map((place) => `a.value->>${rowLength + place}`);
+  const { anyJobs, fromRows } = insertionOfRows(names);
+  const [debounceKey, debouncedBy, kind, key] = [0, 1, 2, 3].map((place) => `a.value->>${NEW_JOB_ROW_LENGTH + place}`);
   const burst = (taskId: string, burstKey: string): string =>
     `FROM ${jobs} WHERE task_id = ${taskId} AND debounce_key = ${burstKey} AND ${IS_BURST}`;
 
@@ -271,7 +261,7 @@ function joined(jobs: string): string {
   return (
     "executor = excluded.executor, priority = excluded.priority, concurrency_key = excluded.concurrency_key, " +
     `debounced_by = excluded.debounced_by, start_deadline = excluded.start_deadline, ` +
-    `turn = NULL, run_at = ${runAt}, ` +
+    `virtual_time = NULL, run_at = ${runAt}, ` +
     `details = json_patch(excluded.details, ${kept}), ` +
     // A job with a key that is due is delayed too: then the next step with flow control blocks it.
     `state = CASE WHEN ${jobs}.state = ${dependent} THEN ${dependent} ` +

@@ -9,6 +9,7 @@ import {
 } from "../../../records/ledger.ts";
 import type { ScheduleRecord } from "../../../records/schedule.ts";
 import type { ScheduleAddition, ScheduleChanges, TaskPauseRequest } from "../../data-store.ts";
+import { changeKind } from "../../schedule-change.ts";
 import { SCHEDULE_SETTINGS, settingsOf } from "../../schedule-settings.ts";
 import type { SqlStatement } from "../driver/driver.ts";
 import { rowParameters, statement } from "../driver/parameters.ts";
@@ -26,21 +27,21 @@ import { insertSkips, type LedgerSwitch, lastSkipFrom } from "./history.ts";
 type Statements = ChangeStatements & LedgerSwitch;
 
 /** The statements of a batch that record a change: those that come before the change, and those after. */
-export interface NotedChange {
+export interface RecordedChange {
   readonly before: readonly SqlStatement[];
   readonly after: readonly SqlStatement[];
 }
 
-const NOTHING: NotedChange = Object.freeze({ before: Object.freeze([]), after: Object.freeze([]) });
+const NOTHING: RecordedChange = Object.freeze({ before: Object.freeze([]), after: Object.freeze([]) });
 
 /** Records additions, no two of which have the same id; without a note, nothing.
  *  @param inserts schedules that leave a stored schedule as it is */
-export function noteAdditions(
+export function recordAdditions(
   statements: Statements,
   inserts: readonly ScheduleRecord[],
   replacements: readonly ScheduleAddition[],
   note: ChangeNote | undefined,
-): NotedChange {
+): RecordedChange {
   if (note === undefined || !statements.keepsLedger) return NOTHING;
   const rows: (string | null)[][] = inserts.map(({ id }) => [id, "doNothing"]);
   for (const { schedule, conflictPolicy } of replacements) {
@@ -52,7 +53,7 @@ export function noteAdditions(
 }
 
 /** Records a change. `stamp` is that of the statement that makes it. */
-export function noteUpdate(
+export function recordUpdate(
   statements: Statements,
   change: {
     readonly id: string;
@@ -61,7 +62,7 @@ export function noteUpdate(
     readonly stamp: string;
   },
   note: ChangeNote | undefined,
-): NotedChange {
+): RecordedChange {
   if (note === undefined || !statements.keepsLedger) return NOTHING;
   const { id, changes, expectedFence, stamp } = change;
   const mayMove = changes.nextFireTime !== undefined;
@@ -73,7 +74,7 @@ export function noteUpdate(
 }
 
 /** Records a removal. All of it comes before the schedule goes. */
-export function noteRemoval(statements: Statements, id: string, note: ChangeNote | undefined): SqlStatement[] {
+export function recordRemoval(statements: Statements, id: string, note: ChangeNote | undefined): SqlStatement[] {
   if (note === undefined || !statements.keepsLedger) return [];
   return [
     statement(statements.draftRemoval, id, note.at, note.by),
@@ -95,13 +96,13 @@ function after(
 }
 
 /** Records that a task, or a key of a task, is paused or goes on. Comes before that happens. */
-export function notePause(
-  { noteTaskPause, noteKeyPause, keepsLedger }: Statements,
+export function recordPause(
+  { recordTaskPause, recordKeyPause, keepsLedger }: Statements,
   { taskId, key, paused, now, by }: TaskPauseRequest,
 ): SqlStatement[] {
   if (by === undefined || !keepsLedger) return [];
   const args = [taskId, paused ? 1 : 0, now, by] as const;
-  return [key === null ? statement(noteTaskPause, ...args) : statement(noteKeyPause, ...args, key)];
+  return [key === null ? statement(recordTaskPause, ...args) : statement(recordKeyPause, ...args, key)];
 }
 
 // How rows read. In a damaged row, each instant is one, and a state that is none reads as null.
@@ -129,9 +130,12 @@ export function toChange([columns, former, latter]: ChangeRow): ScheduleChangeRe
   const [seq, scheduleId, time, by, name, from, changesPayload] = columns;
   const at = nearestInstantMs(time);
   const effectiveFrom = from === null ? at + 1 : nearestInstantMs(from);
-  const kind = SCHEDULE_CHANGE_KINDS.find((one) => one === name) ?? "changed";
+  const stored = SCHEDULE_CHANGE_KINDS.find((one) => one === name) ?? "changed";
   const [before, after] = [toState(former), toState(latter)];
-  return { seq, scheduleId, at, by, kind, effectiveFrom, before, after, changesPayload: changesPayload === 1 };
+  const hasOtherPayload = changesPayload === 1;
+  const isChange = stored === "changed" && before !== null && after !== null;
+  const kind = isChange ? changeKind(before, after, hasOtherPayload) : stored;
+  return { seq, scheduleId, at, by, kind, effectiveFrom, before, after, changesPayload: hasOtherPayload };
 }
 
 /** The state reads as the schedule did, also where its row was damaged. */
@@ -166,14 +170,13 @@ export interface ChangeStatements {
   readonly skipUnprocessed: string;
   readonly recordChanges: string;
   readonly removeDrafts: string;
-  readonly noteExhausted: string;
-  readonly noteTaskPause: string;
-  readonly noteKeyPause: string;
+  readonly recordExhausted: string;
+  readonly recordTaskPause: string;
+  readonly recordKeyPause: string;
   readonly getScheduleChanges: ByOrder;
   readonly getTaskPauseHistory: ByOrder;
   readonly nextChanges: string;
   readonly removeAgedChanges: string;
-  readonly emptyNewestChange: string;
   readonly removeExcessChanges: string;
 }
 
@@ -200,13 +203,8 @@ export function changeStatements(names: TableNames): ChangeStatements {
   const starts =
     `SELECT h.number AS history, ${from} AS start FROM ${changeDrafts} d ${withHistory} ` +
     `WHERE ${isDraft} AND ${moves}`;
-  const withoutPause = (state: string): string => `json_remove(${state}, '$.paused', '$.nextFireTime')`;
-  const isOnlyPaused =
-    `(d.paused = 1) <> (s.paused = 1) AND d.payload IS ${payload("s")} ` +
-    `AND ${withoutPause("d.state")} = ${withoutPause(stateAsJson("s"))}`;
-  const kind =
-    "CASE WHEN d.removes = 1 THEN 'removed' WHEN d.state IS NULL THEN 'added' " +
-    `WHEN NOT (${isOnlyPaused}) THEN 'changed' WHEN s.paused = 1 THEN 'paused' ELSE 'unpaused' END`;
+  // `toChange` tells from the states which changes are pauses.
+  const kind = "CASE WHEN d.removes = 1 THEN 'removed' WHEN d.state IS NULL THEN 'added' ELSE 'changed' END";
   // ?1 `after`, the `seq` of the change before, ?2 limit, ?3 the id
   const list = (record: string, isOf: string): ByOrder => ({
     oldest: `SELECT ${record} FROM ${changes} WHERE ${isOf} = ?3 AND seq > ?1 ORDER BY seq LIMIT +?2`,
@@ -271,17 +269,17 @@ export function changeStatements(names: TableNames): ChangeStatements {
     removeDrafts: () => `DELETE FROM ${changeDrafts}`,
 
     // ?1 now, ?2 the limit of removeExhausted, which it precedes
-    noteExhausted: () =>
+    recordExhausted: () =>
       `INSERT INTO ${changes} (schedule_id, at, kind, former, effective_from) SELECT s.id, ?1, 'removed', ` +
       `${stateAsJson("s")}, ${effectiveFrom("NULL", "s.last_fire_time", "?1")} ` +
       `FROM (${exhaustedSchedules(names, "?2")}) e CROSS JOIN ${schedules} s ON s.seq = e.seq`,
 
     // ?1 task id, ?2 whether to pause, ?3 at, ?4 by. Runs before pauseTask.
-    noteTaskPause: () =>
+    recordTaskPause: () =>
       `INSERT INTO ${changes} (task_id, at, made_by, kind) SELECT id, ?3, ?4, ${pauseKind} FROM ${tasks} ` +
       `WHERE ${isTask} AND (paused = 1) <> ?2`,
     // the same, and ?5 key. Runs before pauseKey.
-    noteKeyPause: () =>
+    recordKeyPause: () =>
       `INSERT INTO ${changes} (task_id, key, at, made_by, kind) SELECT id, ?5, ?3, ?4, ${pauseKind} FROM ${tasks} ` +
       `WHERE ${isTask} AND EXISTS (SELECT 1 FROM ${keyLimiters} WHERE task_id = ?1 AND key = ?5 AND paused = 1) <> ?2`,
 
@@ -292,7 +290,7 @@ export function changeStatements(names: TableNames): ChangeStatements {
     // The clean-up looks at a number of changes each time, and goes on after them the next time: from the oldest one to
     // the first that is young enough, and, for excess changes, from the oldest to the newest. ?1 the time before
     // which changes are old, ?2 and ?3 after which `seq` it looks for old changes and for excess ones, ?4 how many
-    // changes it looks at, less one. Runs before the next three. Columns: where to go on; null for the start.
+    // changes it looks at, less one. Runs before the next two. Columns: where to go on; null for the start.
     nextChanges: () =>
       `SELECT (SELECT CASE WHEN at < ?1 THEN seq END FROM ${changes} WHERE seq > ?2 ORDER BY seq LIMIT 1 OFFSET +?4) ` +
       `AS aged, (SELECT seq FROM ${changes} WHERE seq > ?3 ORDER BY seq LIMIT 1 OFFSET +?4) AS excess`,
@@ -300,19 +298,9 @@ export function changeStatements(names: TableNames): ChangeStatements {
     // change of a schedule stays as long as the schedule, because the change says since when its rule holds.
     removeAgedChanges: () =>
       `DELETE FROM ${changes} WHERE seq IN (SELECT c.seq FROM ${window("?2", "?3")} c WHERE c.at < ?1 ` +
-      `AND c.seq < (SELECT max(seq) FROM ${changes}) ` +
       `AND CASE WHEN c.schedule_id IS NULL THEN c.kind = 'taskUnpaused' OR EXISTS (${newer("task_id")} ` +
       `AND n.key IS c.key) ELSE NOT EXISTS (SELECT 1 FROM ${schedules} WHERE id = c.schedule_id) ` +
       `OR EXISTS (${newer("schedule_id")}) END)`,
-    // ?1 as above. The newest of all changes stays, as an empty row, until there is a newer one, so that no number is
-    // given again. It follows the changes that it ends.
-    emptyNewestChange: () =>
-      `UPDATE ${changes} AS c SET schedule_id = NULL, task_id = NULL, key = NULL, made_by = NULL, ` +
-      "kind = 'taskUnpaused', effective_from = NULL, former = NULL, latter = NULL " +
-      `WHERE seq = (SELECT max(seq) FROM ${changes}) AND at < ?1 AND CASE WHEN schedule_id IS NOT NULL ` +
-      `THEN NOT EXISTS (SELECT 1 FROM ${schedules} WHERE id = c.schedule_id) ` +
-      `ELSE kind = 'taskUnpaused' AND task_id IS NOT NULL AND NOT EXISTS (SELECT 1 FROM ${changes} n ` +
-      "WHERE n.task_id = c.task_id AND n.seq < c.seq AND n.key IS c.key) END",
     // ?1 after which `seq`, ?2 how many changes it looks at, ?3 limit
     removeExcessChanges: () =>
       `DELETE FROM ${changes} WHERE seq IN (${excess("schedule_id")} UNION ALL ${excess("task_id")} LIMIT +?3)`,

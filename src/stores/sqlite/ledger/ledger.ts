@@ -19,20 +19,10 @@ import { entriesOf } from "../../occurrence-entries.ts";
 import type { Connection } from "../driver/connection.ts";
 import type { Row } from "../driver/driver.ts";
 import { statement } from "../driver/parameters.ts";
+import { type JobRow, jobAsJson, toJob } from "../jobs/job-rows.ts";
 import { lazily } from "../lazily.ts";
-import { FAR_FUTURE_MS, WALKED_ROWS_FIRST } from "../limits.ts";
-import {
-  detail,
-  instant,
-  type JobRow,
-  jobAsJson,
-  jsonArray,
-  jsonRecords,
-  numberOrNull,
-  rowAsJson,
-  toJob,
-  validJson,
-} from "../rows.ts";
+import { FAR_FUTURE_MS, SCANNED_ROWS_FIRST } from "../limits.ts";
+import { detail, instant, jsonArray, jsonRecords, numberOrNull, rowAsJson, validJson } from "../rows.ts";
 import type { TableNames } from "../schema/schema.ts";
 import { type ByOrder, type ChangeRow, type PauseRow, toChange, toTaskPause } from "./changes.ts";
 import { isOf, lastSkipFrom } from "./history.ts";
@@ -108,7 +98,7 @@ function readChanges(
 async function readPage(open: OpenLedger, filter: OccurrenceRecordFilter): Promise<RecordPage<OccurrenceRecord>> {
   const { limit, verdicts } = filter;
   // A stretch has an entry that goes on after it, and one that the page before ended with.
-  const first = Math.max(3, limit + 2, verdicts === undefined ? 0 : WALKED_ROWS_FIRST);
+  const first = Math.max(3, limit + 2, verdicts === undefined ? 0 : SCANNED_ROWS_FIRST);
   const items: OccurrenceRecord[] = [];
   let cursor = filter.cursor === null ? null : readOccurrenceCursor(filter.cursor);
   for (const rows of [first, LEDGER_SCAN_MAX - first]) {

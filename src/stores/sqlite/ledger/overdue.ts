@@ -1,9 +1,9 @@
 import {
-  ALARM_KEPT_MS,
-  ALARMS_CHECKED_PER_STEP_MAX,
-  ALARMS_COUNTED_MAX,
-  ALARMS_PER_STEP_MAX,
-  ALARMS_SHOWN_MAX,
+  OVERDUE_CHECKED_PER_STEP_MAX,
+  OVERDUE_COUNTED_MAX,
+  OVERDUE_RAISED_PER_STEP_MAX,
+  OVERDUE_SHOWN_MAX,
+  RESOLVED_OVERDUE_KEPT_MS,
 } from "../../../core/limits.ts";
 import type { AlarmEnd, AlarmKind, AlarmRecord, ResolvedAlarmRecord } from "../../../records/alarm.ts";
 import type { AlarmReport } from "../../alarms.ts";
@@ -11,7 +11,7 @@ import type { StepRequest } from "../../data-store.ts";
 import type { Row, SqlStatement } from "../driver/driver.ts";
 import { statement } from "../driver/parameters.ts";
 import { lazily } from "../lazily.ts";
-import { ALARMS_FORGOTTEN_PER_STEP_MAX, FAR_FUTURE_MS } from "../limits.ts";
+import { FAR_FUTURE_MS, RESOLVED_OVERDUE_REMOVED_PER_STEP_MAX } from "../limits.ts";
 import { detail } from "../rows.ts";
 import { MAY_BE_OVERDUE, OVERDUE_AT } from "../schema/ledger-tables.ts";
 import { hasMissedStart, JOB_STATE, type TableNames } from "../schema/schema.ts";
@@ -23,7 +23,7 @@ import { isOf, type LedgerSwitch, lastSkipFrom } from "./history.ts";
 type Statements = OverdueStatements & LedgerSwitch;
 
 /** The overdue occurrences of one step, as statements. */
-export class StepAlarms {
+export class StepOverdue {
   readonly #statements: Statements;
   readonly #request: StepRequest;
   readonly #isRepetition: boolean;
@@ -58,7 +58,7 @@ export class StepAlarms {
     return [
       statement(followSkips, this.#leftOut),
       statement(resolveOverdue, this.#leftOut, now, stepId),
-      statement(removeResolved, now - ALARM_KEPT_MS),
+      statement(removeResolved, now - RESOLVED_OVERDUE_KEPT_MS),
       ...(this.#isRepetition ? [statement(getOverdueOfStep, stepId)] : []),
     ];
   }
@@ -70,12 +70,12 @@ export class StepAlarms {
     const raised = this.#isRepetition ? ofStep.filter(({ is_raised }) => is_raised === 1) : raising.flat();
     const resolved = this.#isRepetition ? ofStep.filter(({ is_resolved }) => is_resolved === 1) : (resolving[1] ?? []);
     if (raised.length === 0 && resolved.length === 0) return undefined;
-    return { raised: raised.map(toAlarm), resolved: resolved.map(toResolvedAlarm) };
+    return { raised: raised.map(toOverdue), resolved: resolved.map(toResolvedOverdue) };
   }
 }
 
 /** How many open overdue occurrences each step leaves out, so that all of them are looked at in turn. */
-export class AlarmTurns {
+export class OverdueChecks {
   #open = 0;
   #turn = 0;
 
@@ -85,14 +85,14 @@ export class AlarmTurns {
   }
 
   next(): number {
-    if (this.#open <= ALARMS_CHECKED_PER_STEP_MAX) return 0;
-    const start = this.#turn * ALARMS_CHECKED_PER_STEP_MAX;
-    this.#turn = start + ALARMS_CHECKED_PER_STEP_MAX < this.#open ? this.#turn + 1 : 0;
+    if (this.#open <= OVERDUE_CHECKED_PER_STEP_MAX) return 0;
+    const start = this.#turn * OVERDUE_CHECKED_PER_STEP_MAX;
+    this.#turn = start + OVERDUE_CHECKED_PER_STEP_MAX < this.#open ? this.#turn + 1 : 0;
     return start;
   }
 }
 
-function toAlarm(row: Row): AlarmRecord {
+function toOverdue(row: Row): AlarmRecord {
   return {
     scheduleId: String(row.schedule_id),
     taskId: String(row.task_id),
@@ -104,8 +104,8 @@ function toAlarm(row: Row): AlarmRecord {
   };
 }
 
-function toResolvedAlarm(row: Row): ResolvedAlarmRecord {
-  return { ...toAlarm(row), reason: row.reason as AlarmEnd };
+function toResolvedOverdue(row: Row): ResolvedAlarmRecord {
+  return { ...toOverdue(row), reason: row.reason as AlarmEnd };
 }
 
 /** The statements that raise and resolve overdue occurrences. A comment before each lists its arguments. */
@@ -147,13 +147,13 @@ export function overdueStatements(names: TableNames): OverdueStatements {
   };
   const withoutJob =
     `SELECT * FROM ${schedules} WHERE ${MAY_BE_OVERDUE} AND +next_fire_time <= ${FAR_FUTURE_MS} ` +
-    `AND ${OVERDUE_AT} <= ?1 ORDER BY ${OVERDUE_AT} LIMIT ${ALARMS_PER_STEP_MAX}`;
-  const late = `SELECT * FROM ${jobs} WHERE overdue_at <= ?1 ORDER BY overdue_at LIMIT ${ALARMS_PER_STEP_MAX}`;
+    `AND ${OVERDUE_AT} <= ?1 ORDER BY ${OVERDUE_AT} LIMIT ${OVERDUE_RAISED_PER_STEP_MAX}`;
+  const late = `SELECT * FROM ${jobs} WHERE overdue_at <= ?1 ORDER BY overdue_at LIMIT ${OVERDUE_RAISED_PER_STEP_MAX}`;
   const hasStarted = `(j.state = ${JOB_STATE.leased} OR j.failed_attempts > 0 OR j.recoveries > 0)`;
   const later = (within: string): string => `WHEN fire_time + s.${within} > ?1 THEN fire_time + s.${within}`;
   const open =
     `(SELECT ${KEY}, follows FROM ${overdue} WHERE ${IS_OPEN} ` +
-    `ORDER BY ${KEY} LIMIT ${ALARMS_CHECKED_PER_STEP_MAX} OFFSET +?1)`;
+    `ORDER BY ${KEY} LIMIT ${OVERDUE_CHECKED_PER_STEP_MAX} OFFSET +?1)`;
   const isSame = KEY.split(", ")
     .map((column) => `${overdue}.${column} = v.${column}`)
     .join(" AND ");
@@ -216,7 +216,7 @@ export function overdueStatements(names: TableNames): OverdueStatements {
     // ?1 the time up to which resolved ones are removed
     removeResolved: () =>
       `DELETE FROM ${overdue} WHERE (${KEY}) IN (SELECT ${KEY} FROM ${overdue} ` +
-      `WHERE resolved_at IS NOT NULL AND resolved_at <= ?1 LIMIT ${ALARMS_FORGOTTEN_PER_STEP_MAX})`,
+      `WHERE resolved_at IS NOT NULL AND resolved_at <= ?1 LIMIT ${RESOLVED_OVERDUE_REMOVED_PER_STEP_MAX})`,
     // ?1 stepId. For repetitions. Columns besides those of the statements above: whether the step raised the
     // occurrence, and whether it resolved it.
     getOverdueOfStep: () =>
@@ -240,7 +240,7 @@ export function overdueColumns(names: TableNames): string[] {
 
 /** The column `open_overdue`: how many overdue occurrences are open. */
 export function openOverdueColumn({ overdue }: TableNames): string {
-  const open = `SELECT 1 FROM ${overdue} WHERE ${IS_OPEN} LIMIT ${ALARMS_COUNTED_MAX}`;
+  const open = `SELECT 1 FROM ${overdue} WHERE ${IS_OPEN} LIMIT ${OVERDUE_COUNTED_MAX}`;
   return `(SELECT count(*) FROM (${open})) AS open_overdue`;
 }
 
@@ -253,6 +253,6 @@ export function openOverdueAsJson({ jobs, overdue }: TableNames): string {
   return (
     `SELECT json_group_array(json_array(${texts}, fire_time + 0, due_at + 0, raised_at + 0, CAST(job AS TEXT))) ` +
     `FROM (SELECT o.*, coalesce(${job}, o.job_id) AS job FROM (SELECT * FROM ${overdue} WHERE ${IS_OPEN} ` +
-    `LIMIT ${ALARMS_COUNTED_MAX}) o ORDER BY o.due_at, o.schedule_id, o.kind DESC LIMIT ${ALARMS_SHOWN_MAX}) o`
+    `LIMIT ${OVERDUE_COUNTED_MAX}) o ORDER BY o.due_at, o.schedule_id, o.kind DESC LIMIT ${OVERDUE_SHOWN_MAX}) o`
   );
 }

@@ -39,16 +39,16 @@ export class Plans {
   commits(hasParents: boolean): SqlStatement[] {
     if (this.#counted.length === 0) return [];
     const { now, schedulerId, stepId } = this.#request;
-    const { insertFires, commitPlans, noteFailures, noteZoneRulesOfPlans, keepsLedger } = this.#statements;
+    const { insertFires, commitPlans, recordFailures, setZoneRulesOfPlans, keepsLedger } = this.#statements;
     const fireRows = this.#counted.filter((plan) => plan.fires.length > 0 && !isApart(plan)).map(fireRow);
     const failures = keepsLedger ? this.#counted.filter(({ paused }) => paused).map(planRow) : [];
     return [
       ...this.#insertions(insertFires, fireRows),
       ...this.#makingWay(hasParents),
       ...this.#skips(),
-      ...rowParameters(failures).map(({ text }) => statement(noteFailures, text, now, schedulerId)),
+      ...rowParameters(failures).map(({ text }) => statement(recordFailures, text, now, schedulerId)),
       ...rowParameters(this.#counted.flatMap(zoneRulesRow)).map(({ text }) =>
-        statement(noteZoneRulesOfPlans, text, now),
+        statement(setZoneRulesOfPlans, text, now),
       ),
       statement(commitPlans, JSON.stringify(this.#counted.map(planRow)), now, stepId, schedulerId),
     ];
@@ -201,8 +201,8 @@ export interface PlanStatements {
   readonly cancelOverlapped: string;
   readonly enterSkips: string;
   readonly insertUnskipped: string;
-  readonly noteFailures: string;
-  readonly noteZoneRulesOfPlans: string;
+  readonly recordFailures: string;
+  readonly setZoneRulesOfPlans: string;
   readonly commitPlans: string;
   readonly confirmPlans: string;
   readonly readOverlaps: string;
@@ -321,7 +321,7 @@ export function planStatements(names: TableNames): PlanStatements {
           `WHERE ${asPlanned}`,
       ),
     // ?1 rows of commitPlans that pause their schedules, ?2 now, ?3 schedulerId. Runs before commitPlans.
-    noteFailures: () =>
+    recordFailures: () =>
       `INSERT INTO ${changes} (schedule_id, at, made_by, kind, former, latter, effective_from) ` +
       `SELECT s.id, ?2, ?3, 'failed', ${stateAsJson("s")}, ` +
       `json_set(${stateAsJson("s")}, '$.paused', 1, '$.nextFireTime', r.value->>3), ` +
@@ -329,7 +329,7 @@ export function planStatements(names: TableNames): PlanStatements {
       `FROM json_each(?1) r CROSS JOIN ${schedules} s ON s.id = r.value->>0 WHERE ${asPlanned}`,
     // ?1 rows [scheduleId, fence, expected, zoneRules], ?2 now. Runs before commitPlans, and only for plans that change
     // them, because commitPlans would otherwise write the index of zone rules anew.
-    noteZoneRulesOfPlans: () =>
+    setZoneRulesOfPlans: () =>
       `UPDATE ${schedules} AS s SET zone_rules = r.value->>3 FROM json_each(?1) r ` +
       `WHERE s.id = r.value->>0 AND ${asPlanned}`,
     // ?1 rows [scheduleId, fence, expected, nextFireTime, lastFireTime, paused, isPreferred, paceUntil],

@@ -4,7 +4,7 @@ import { guardSql } from "../driver/failures.ts";
 import { markDirty } from "../flow/key-limiters.ts";
 import { lazily } from "../lazily.ts";
 import { FAR_FUTURE_MS } from "../limits.ts";
-import { foundIn, type Walk, walkStatement } from "../lists.ts";
+import { foundIn, type Scan, scanStatement } from "../lists.ts";
 import { detail, validJson } from "../rows.ts";
 import type { TableNames } from "../schema/schema.ts";
 import { scheduleAsJson } from "./schedule-rows.ts";
@@ -27,7 +27,7 @@ export interface ScheduleStatements {
   readonly getSchedulesById: string;
   readonly getSchedule: string;
   readonly getStampedSchedule: string;
-  /** By the walk that reads a page. See {@link scheduleWalkOf}. */
+  /** By the scan that reads a page. See {@link scheduleScanOf}. */
   readonly getSchedules: Readonly<Record<string, string>>;
   readonly updateSchedule: string;
   readonly removeSchedule: string;
@@ -149,7 +149,7 @@ export function exhaustedSchedules({ schedules, jobs }: TableNames, limit: strin
   );
 }
 
-/** The conditions of the walks in the order of ids. */
+/** The conditions of the scans in the order of ids. */
 const BY_ID: Readonly<Record<string, string>> = {
   all: "",
   task: "task_id = ?4 AND ",
@@ -165,7 +165,7 @@ const KINDS = {
   ended: "next_fire_time IS NULL",
 } as const;
 
-/** The walks in the order of fire times. */
+/** The scans in the order of fire times. */
 const BY_TIME: Readonly<Record<string, readonly (keyof typeof KINDS)[]>> = {
   all: ["waiting", "paused", "ended"],
   active: ["waiting"],
@@ -173,8 +173,8 @@ const BY_TIME: Readonly<Record<string, readonly (keyof typeof KINDS)[]>> = {
   ended: ["ended"],
 };
 
-/** The walk that fits a filter best, and whether the filter takes every row of the walk. */
-export function scheduleWalkOf({ taskId, paused, state, search, sort }: ScheduleFilter): [name: string, boolean] {
+/** The scan that fits a filter best, and whether the filter takes every row of the scan. */
+export function scheduleScanOf({ taskId, paused, state, search, sort }: ScheduleFilter): [name: string, boolean] {
   const areAbsent = (...parts: unknown[]): boolean => parts.every((part) => part === undefined);
   if (sort === "nextFireTime") return [`${state ?? "all"} by time`, areAbsent(taskId, paused, search)];
   if (taskId !== undefined) return ["task by id", areAbsent(paused, state, search)];
@@ -184,7 +184,7 @@ export function scheduleWalkOf({ taskId, paused, state, search, sort }: Schedule
 }
 
 /**
- * By walk. ?3 id to start after, or null, ?4 taskId or null, ?5 paused or null, ?6 state or null, ?7 search or null. In
+ * By scan. ?3 id to start after, or null, ?4 taskId or null, ?5 paused or null, ?6 state or null, ?7 search or null. In
  * the order of times also ?8, the fire time of ?3: `FAR_FUTURE_MS` for none.
  */
 function scheduleLists(names: TableNames): Readonly<Record<string, string>> {
@@ -198,15 +198,15 @@ function scheduleLists(names: TableNames): Readonly<Record<string, string>> {
       `(?4 IS NULL OR t.task_id = ?4) AND (?5 IS NULL OR t.paused = ?5) AND (?6 IS NULL OR ?6 = ${state}) ` +
       `AND ${foundIn("?7", ["t.id", detail("name", "t")])}`,
   };
-  const byId = (condition: string): Walk => ({
+  const byId = (condition: string): Scan => ({
     rows: `SELECT seq, id FROM ${schedules} WHERE ${condition}id > coalesce(?3, '') ORDER BY id`,
     place: ["id"],
   });
   return Object.fromEntries([
-    ...Object.entries(BY_ID).map(([name, condition]) => [`${name} by id`, walkStatement(list, byId(condition))]),
+    ...Object.entries(BY_ID).map(([name, condition]) => [`${name} by id`, scanStatement(list, byId(condition))]),
     ...Object.entries(BY_TIME).map(([name, kinds]) => [
       `${name} by time`,
-      walkStatement(list, { rows: rowsByTime(schedules, kinds), place: ["at", "id"] }),
+      scanStatement(list, { rows: rowsByTime(schedules, kinds), place: ["at", "id"] }),
     ]),
   ]);
 }

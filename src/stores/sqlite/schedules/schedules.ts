@@ -16,13 +16,13 @@ import type { StoredDeclaration } from "../../task-declarations.ts";
 import type { Connection } from "../driver/connection.ts";
 import type { SqlStatement, SqlValue } from "../driver/driver.ts";
 import { type Answers, Batch, rowParameters, statement } from "../driver/parameters.ts";
-import { noteAdditions, noteRemoval, noteUpdate } from "../ledger/changes.ts";
+import { recordAdditions, recordRemoval, recordUpdate } from "../ledger/changes.ts";
 import { FAR_FUTURE_MS, FAR_PAST_MS } from "../limits.ts";
 import { readPage } from "../lists.ts";
 import { idsOf, jsonArray, jsonRecords } from "../rows.ts";
 import type { Statements } from "../statements.ts";
 import { newScheduleRow, type ScheduleRow, scheduleDetails, toSchedule } from "./schedule-rows.ts";
-import { type ReplacementStatements, scheduleWalkOf } from "./schedule-statements.ts";
+import { type ReplacementStatements, scheduleScanOf } from "./schedule-statements.ts";
 
 /** The schedules of a `SqlDataStore`. */
 export class SqliteSchedules {
@@ -87,13 +87,13 @@ export class SqliteSchedules {
       .map(scheduleOf)
       .flatMap(({ id, concurrencyKey }) => (concurrencyKey === undefined ? [] : id));
     const writeRound = ({ inserts, replacements, updates }: RoundOfAdditions): SqlStatement[] => {
-      const noted = noteAdditions(this.#statements, inserts, [...replacements, ...updates], note);
+      const recorded = recordAdditions(this.#statements, inserts, [...replacements, ...updates], note);
       return [
-        ...noted.before,
+        ...recorded.before,
         ...insert(insertSchedules, inserts),
         ...replace(replaceSchedules, replacements),
         ...replace(updateDeclared, updates),
-        ...noted.after,
+        ...recorded.after,
       ];
     };
     const build = (isRepetition: boolean): BatchOfAdditions => {
@@ -138,16 +138,16 @@ export class SqliteSchedules {
 
   async getPage(filter: ScheduleFilter): Promise<RecordPage<ScheduleRecord>> {
     const { taskId = null, paused, state = null, search = null } = filter;
-    const [walk, takesAll] = scheduleWalkOf(filter);
-    const sql = this.#statements.getSchedules[walk] ?? "";
+    const [scan, takesAll] = scheduleScanOf(filter);
+    const sql = this.#statements.getSchedules[scan] ?? "";
     const selection = [taskId, paused === undefined ? null : Number(paused), state, search];
     const isByTime = filter.sort === "nextFireTime";
     if (isByTime && filter.cursor !== null) readScheduleCursor(filter.cursor);
     return readPage<ScheduleRow, ScheduleRecord>(this.#connection, filter, {
-      statement: (cursor, limit, walked) => {
-        if (!isByTime) return statement(sql, limit, walked, cursor, ...selection);
+      statement: (cursor, limit, scanned) => {
+        if (!isByTime) return statement(sql, limit, scanned, cursor, ...selection);
         const start = cursor === null ? { id: null, nextFireTime: FAR_PAST_MS } : readScheduleCursor(cursor);
-        return statement(sql, limit, walked, start.id, ...selection, start.nextFireTime ?? FAR_FUTURE_MS);
+        return statement(sql, limit, scanned, start.id, ...selection, start.nextFireTime ?? FAR_FUTURE_MS);
       },
       takesAll,
       toRecord: toSchedule,
@@ -162,41 +162,29 @@ export class SqliteSchedules {
     expectedFence: number | undefined,
     note?: ChangeNote,
   ): Promise<ScheduleRecord | null> {
-    const { taskId, trigger, triggerRule, paused, nextFireTime, lastFireTime, paceUntil, zoneRules, metadata } =
-      changes;
-    const columns = {
-      taskId,
-      trigger,
-      triggerRule,
-      paused,
-      nextFireTime,
-      lastFireTime,
-      paceUntil,
-      zoneRules,
-      metadata,
-    };
+    const { payload: _, ...columns } = changes;
     const text = JSON.stringify({ ...columns, details: scheduleDetails(changes) });
     // Others change schedules too, so that no count of the fence tells whose change it is.
     const stamp = this.#ids.next(systemClock.now());
     const { updateSchedule, getStampedSchedule, makeLimiters } = this.#statements;
-    const noted = noteUpdate(this.#statements, { id, changes, expectedFence, stamp }, note);
+    const recorded = recordUpdate(this.#statements, { id, changes, expectedFence, stamp }, note);
     const answers = await this.#connection.write(() => [
-      ...noted.before,
+      ...recorded.before,
       statement(updateSchedule, id, text, expectedFence ?? null, stamp, note?.at ?? null),
       statement(getStampedSchedule, id, stamp),
       ...(changes.concurrencyKey === undefined ? [] : [statement(makeLimiters, JSON.stringify([id]))]),
-      ...noted.after,
+      ...recorded.after,
     ]);
-    const [row] = jsonRecords<ScheduleRow>(answers[noted.before.length + 1]);
+    const [row] = jsonRecords<ScheduleRow>(answers[recorded.before.length + 1]);
     return row === undefined ? null : toSchedule(row);
   }
 
   async remove(id: string, note?: ChangeNote): Promise<boolean> {
-    const noted = noteRemoval(this.#statements, id, note);
+    const recorded = recordRemoval(this.#statements, id, note);
     let mayHaveRemoved = false;
     const answers = await this.#connection.write((isRepetition) => {
       mayHaveRemoved = isRepetition;
-      return [...noted, statement(this.#statements.removeSchedule, id)];
+      return [...recorded, statement(this.#statements.removeSchedule, id)];
     });
     return mayHaveRemoved || answers.at(-1)?.length === 1;
   }

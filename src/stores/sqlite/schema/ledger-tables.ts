@@ -50,9 +50,9 @@ export function ledgerTables(names: Names): string[] {
       PRIMARY KEY (history, from_time)
     ) WITHOUT ROWID`,
 
-    // Changes of schedules, and pauses of tasks.
+    // Changes of schedules, and pauses of tasks. No `seq` is given again, not even that of a row that was removed.
     `CREATE TABLE ${changes} (
-      seq INTEGER PRIMARY KEY,
+      seq INTEGER PRIMARY KEY AUTOINCREMENT,
       schedule_id TEXT,
       task_id TEXT,
       key TEXT,

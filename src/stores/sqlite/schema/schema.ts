@@ -1,38 +1,45 @@
 import { ledgerTables, MAY_BE_OVERDUE, OVERDUE_AT } from "./ledger-tables.ts";
 
-/** The names of a store's tables in its database. */
-export interface TableNames {
-  readonly schema: string;
-  readonly tasks: string;
-  readonly schedules: string;
-  readonly jobs: string;
-  readonly results: string;
+/** The tables of a store. */
+const TABLES = {
+  schema: "schema",
+  tasks: "tasks",
+  schedules: "schedules",
+  jobs: "jobs",
+  results: "results",
   /** Stamps of additions whose jobs leave no result. */
-  readonly steps: string;
+  steps: "steps",
   /** The instances of schedulers that are alive. */
-  readonly schedulers: string;
+  schedulers: "schedulers",
   /** One row per task and concurrency key that flow control limits. */
-  readonly keyLimiters: string;
+  keyLimiters: "key_limiters",
   /** What `throttle` and `uniqueFor` let happen once in a time. */
-  readonly windows: string;
+  windows: "windows",
   /** Which job waits for which. */
-  readonly dependencies: string;
+  dependencies: "dependencies",
   /** The schedules of whose fire times the store keeps a history. */
-  readonly histories: string;
+  histories: "histories",
   /** Fire times whose jobs have ended. */
-  readonly runs: string;
+  runs: "runs",
   /** Ranges of fire times without a run. */
-  readonly skips: string;
+  skips: "skips",
   /** Who changed a schedule, or paused a task. */
-  readonly changes: string;
+  changes: "changes",
   /** Changes within the commit that makes them. */
-  readonly changeDrafts: string;
+  changeDrafts: "change_drafts",
   /** When schedulers were up. */
-  readonly uptimes: string;
+  uptimes: "uptimes",
   /** Occurrences that are overdue. */
-  readonly overdue: string;
+  overdue: "overdue",
   /** The time zone rules that schedulers had. */
-  readonly zoneRules: string;
+  zoneRules: "zone_rules",
+};
+
+/** The names of the tables in a database. */
+export type TableNames = Readonly<Record<keyof typeof TABLES, string>>;
+
+export function tableNames(prefix: string): TableNames {
+  return Object.fromEntries(Object.entries(TABLES).map(([table, name]) => [table, prefix + name])) as TableNames;
 }
 
 /** The values of the column `state` of a job. The first three have a partial index each; the others are found by their
@@ -72,29 +79,6 @@ export function hasMissedStart(now: string, job?: string): string {
 /** The `declaration` of a task that was removed. Its row stays, because its limit still counts for jobs that come
  *  afterwards. */
 export const REMOVED = "''";
-
-export function tableNames(prefix: string): TableNames {
-  return Object.freeze({
-    schema: `${prefix}schema`,
-    tasks: `${prefix}tasks`,
-    schedules: `${prefix}schedules`,
-    jobs: `${prefix}jobs`,
-    results: `${prefix}results`,
-    steps: `${prefix}steps`,
-    schedulers: `${prefix}schedulers`,
-    keyLimiters: `${prefix}key_limiters`,
-    windows: `${prefix}windows`,
-    dependencies: `${prefix}dependencies`,
-    histories: `${prefix}histories`,
-    runs: `${prefix}runs`,
-    skips: `${prefix}skips`,
-    changes: `${prefix}changes`,
-    changeDrafts: `${prefix}change_drafts`,
-    uptimes: `${prefix}uptimes`,
-    overdue: `${prefix}overdue`,
-    zoneRules: `${prefix}zone_rules`,
-  });
-}
 
 /** One version of the schema. Released versions never change. */
 export interface Migration {
@@ -235,7 +219,7 @@ function jobTables({ jobs, windows, dependencies }: TableNames): string[] {
     // `acquisition_id`: the step that leased the job, or put it back.
     // `started_fence`: the fence of the last lease under which the job is known to have started.
     // `attempt_history`: what people see of a job, as JSON.
-    // `turn`: the virtual time of an admitted job of a fair task, which comes before its run_at; null for all others.
+    // `virtual_time`: that of an admitted job of a fair task, which comes before its run_at; null for all others.
     // `debounce_key`: a job that was acquired once is no longer debounced. Its fence tells so, whoever acquired it and
     // put it back.
     // `debounced_by`: the last addition: its createdAt, in digits of one length, and its id.
@@ -265,7 +249,7 @@ function jobTables({ jobs, windows, dependencies }: TableNames): string[] {
       attempt_history TEXT,
       progress TEXT,
       concurrency_key TEXT,
-      turn INTEGER,
+      virtual_time INTEGER,
       debounce_key TEXT,
       debounced_by TEXT,
       has_children INTEGER NOT NULL DEFAULT 0,
@@ -273,7 +257,7 @@ function jobTables({ jobs, windows, dependencies }: TableNames): string[] {
       start_deadline INTEGER
     )`,
     `CREATE INDEX ${jobs}_delayed ON ${jobs} (run_at, task_id) WHERE state = ${JOB_STATE.delayed}`,
-    `CREATE INDEX ${jobs}_ready ON ${jobs} (task_id, executor, priority DESC, turn, run_at, seq) ` +
+    `CREATE INDEX ${jobs}_ready ON ${jobs} (task_id, executor, priority DESC, virtual_time, run_at, seq) ` +
       `WHERE state = ${JOB_STATE.ready}`,
     `CREATE INDEX ${jobs}_leased ON ${jobs} (acquired_until, task_id, acquisition_id) ` +
       `WHERE state = ${JOB_STATE.leased}`,

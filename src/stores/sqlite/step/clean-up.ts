@@ -69,23 +69,22 @@ export class ChangeRetention {
 
   /** The first statements of a clean-up. */
   statements({ now, limit }: { readonly now: number; readonly limit: number }): SqlStatement[] {
-    const { nextChanges, emptyNewestChange, removeAgedChanges, removeExcessChanges } = this.#statements;
-    const { removeUptimes, noteExhausted } = this.#statements;
+    const { nextChanges, removeAgedChanges, removeExcessChanges } = this.#statements;
+    const { removeUptimes, recordExhausted } = this.#statements;
     const oldest = now - this.#limits.ageMsMax;
     const [aged, excess] = this.#next;
     const most = CHANGES_SEEN_PER_CLEANUP_MAX;
     return [
       statement(nextChanges, oldest, aged, excess, most - 1),
       statement(removeAgedChanges, oldest, aged, most),
-      statement(emptyNewestChange, oldest),
       statement(removeExcessChanges, excess, most, limit),
       statement(removeUptimes, oldest, limit),
-      statement(noteExhausted, now, limit),
+      statement(recordExhausted, now, limit),
     ];
   }
 
   /** Takes their answers. Returns those of the other statements of the clean-up. */
-  seen([next, , , , , , ...others]: readonly Row[][]): readonly Row[][] {
+  seen([next, , , , , ...others]: readonly Row[][]): readonly Row[][] {
     this.#next = [numberOrNull(next, "aged") ?? 0, numberOrNull(next, "excess") ?? 0];
     return others;
   }

@@ -5,6 +5,7 @@ import { NO_VERSION } from "../../task-declarations.ts";
 import type { Row, SqlStatement, SqlValue } from "../driver/driver.ts";
 import { fits } from "../driver/parameters.ts";
 import { type Flow, hasAccounts, nextToken } from "../flow/key-limiters.ts";
+import { taskRow } from "../flow/tasks.ts";
 import {
   acquiredJobs,
   FIRST_QUEUE_PARAMETER,
@@ -14,8 +15,8 @@ import {
   queueParameters,
 } from "../jobs/acquisition.ts";
 import { overdueColumns } from "../ledger/overdue.ts";
-import { ALARMS_UNASKED_MS_MAX, FAR_FUTURE_MS, FAR_PAST_MS } from "../limits.ts";
-import { jsonArray, numberOrNull, taskRow } from "../rows.ts";
+import { FAR_FUTURE_MS, FAR_PAST_MS, OVERDUE_UNASKED_MS_MAX } from "../limits.ts";
+import { jsonArray, numberOrNull } from "../rows.ts";
 import { type LookedScheduleRow, lookedScheduleAsJson, toLookedSchedule } from "../schedules/schedule-rows.ts";
 import { zoneRulesTexts } from "../schedules/zone-rules.ts";
 import { IS_UNSTARTED, JOB_STATE, REMOVED, type TableNames } from "../schema/schema.ts";
@@ -41,7 +42,7 @@ export class Looks {
   readonly #pages = new DuePages();
   /** Whether something may be overdue some time, as far as the store knows. Most databases expect nothing, and a client
    *  that prepares each statement anew would spend a quarter of a look on the question. */
-  #mayAlarm = false;
+  #mayBeOverdue = false;
   /** When a look last asked that, in epoch milliseconds. */
   #askedAt = Number.NEGATIVE_INFINITY;
 
@@ -76,7 +77,7 @@ export class Looks {
       expired: expiredForMs !== null,
       ledger: this.#keepsLedger,
       zoneRules: zoneRules !== undefined,
-      alarms: this.#keepsLedger && (this.#mayAlarm || Math.abs(now - this.#askedAt) >= ALARMS_UNASKED_MS_MAX),
+      overdue: this.#keepsLedger && (this.#mayBeOverdue || Math.abs(now - this.#askedAt) >= OVERDUE_UNASKED_MS_MAX),
       flow,
     };
     return { sql: this.#text(form), args };
@@ -87,10 +88,10 @@ export class Looks {
     const due = jsonArray<LookedScheduleRow>(rows, "due").map(toLookedSchedule);
     const nextFireAt = numberOrNull(rows, "next_fire_at");
     const nextAt = numberOrNull(rows, "overdue_at");
-    const isOpen = openAlarms(rows) > 0;
+    const isOpen = openOverdueCount(rows) > 0;
     if (rows[0]?.open_overdue !== undefined) {
       this.#askedAt = now;
-      this.#mayAlarm = nextAt !== null || isOpen;
+      this.#mayBeOverdue = nextAt !== null || isOpen;
     }
     return {
       ...(schedules === null ? { due, nextFireAt } : this.#pages.page(due, schedules, nextFireAt)),
@@ -103,7 +104,7 @@ export class Looks {
     };
   }
 
-  /** A schedule was changed: the next look asks for alarms. */
+  /** A schedule was changed: the next look asks for overdue occurrences. */
   changed(): void {
     this.#askedAt = Number.NEGATIVE_INFINITY;
   }
@@ -121,8 +122,8 @@ export class Looks {
   }
 
   #text(form: LookForm): string {
-    const { queues, acquired, schedules, tasks, expired, zoneRules, alarms, flow } = form;
-    const key = [queues, acquired, schedules, tasks, expired, zoneRules, alarms, flow].join();
+    const { queues, acquired, schedules, tasks, expired, zoneRules, overdue, flow } = form;
+    const key = [queues, acquired, schedules, tasks, expired, zoneRules, overdue, flow].join();
     let text = this.#texts.get(key);
     if (text === undefined) {
       text = lookStatement(this.#names, form);
@@ -138,8 +139,8 @@ export function hasEndedDependencies(rows: readonly Row[]): boolean {
   return numberOrNull(rows, "has_ended_dependencies") === 1;
 }
 
-/** How many alarms a look found to be open. */
-export function openAlarms(rows: readonly Row[]): number {
+/** How many overdue occurrences a look found to be open. */
+export function openOverdueCount(rows: readonly Row[]): number {
   return numberOrNull(rows, "open_overdue") ?? 0;
 }
 
@@ -207,7 +208,7 @@ export interface LookForm {
   readonly ledger: boolean;
   readonly zoneRules: boolean;
   /** Whether the look reports overdue occurrences. */
-  readonly alarms: boolean;
+  readonly overdue: boolean;
   readonly flow: Flow;
 }
 
@@ -242,7 +243,7 @@ export function lookStatement(names: TableNames, form: LookForm): string {
   if (form.schedules) {
     columns.push(...scheduleColumns(names, parameters(4)));
   }
-  if (form.alarms && (form.queues !== null || form.schedules)) columns.push(...overdueColumns(names));
+  if (form.overdue && (form.queues !== null || form.schedules)) columns.push(...overdueColumns(names));
   if (form.tasks) {
     const [rows = ""] = parameters(1);
     columns.push(`(${staleTasks(names, rows)}) AS stale_task_ids`);

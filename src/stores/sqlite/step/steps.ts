@@ -8,18 +8,19 @@ import type { Flow, FlowState } from "../flow/key-limiters.ts";
 import { acquisitionName, queueParameters } from "../jobs/acquisition.ts";
 import { type AdditionStamp, Additions } from "../jobs/additions.ts";
 import { resolved, resolving } from "../jobs/dependencies.ts";
+import { inOrder, type JobRow, toJob } from "../jobs/job-rows.ts";
 import { heartbeatStatements } from "../jobs/leases.ts";
 import { endingMissed, leaseMoves, missedResults, recovery, recoveryReport } from "../jobs/recovery.ts";
 import { Releases } from "../jobs/releases.ts";
-import { AlarmTurns, StepAlarms } from "../ledger/overdue.ts";
+import { OverdueChecks, StepOverdue } from "../ledger/overdue.ts";
 import { ACQUIRED_BYTES_MAX, CHAINED_STEPS_MAX, RECOVERIES_PER_STEP_MAX } from "../limits.ts";
-import { inOrder, type JobRow, jsonArray, numberOrNull, toJob } from "../rows.ts";
+import { jsonArray, numberOrNull } from "../rows.ts";
 import { Plans } from "../schedules/plans.ts";
 import type { SchemaCheck } from "../schema/migrations.ts";
 import type { TableNames } from "../schema/schema.ts";
 import type { Statements } from "../statements.ts";
 import type { CleanUp } from "./clean-up.ts";
-import { comparableTasks, hasEndedDependencies, Looks, openAlarms } from "./looks.ts";
+import { comparableTasks, hasEndedDependencies, Looks, openOverdueCount } from "./looks.ts";
 
 interface StepParts {
   readonly statements: Statements;
@@ -39,7 +40,7 @@ export class SqliteSteps {
   /** In how many more steps jobs that end may have children. A step that does not expect children takes a second write
    *  for them, and one that does has a few more statements. */
   #chainedSteps = 0;
-  readonly #alarmTurns = new AlarmTurns();
+  readonly #overdueChecks = new OverdueChecks();
 
   constructor(connection: Connection, schema: SchemaCheck, { statements, names, flow, cleanUp }: StepParts) {
     this.#connection = connection;
@@ -61,7 +62,7 @@ export class SqliteSteps {
   async look(request: LookRequest): Promise<LookReport> {
     const { looks } = this.#context;
     // Nothing is known before the first look. It has flow control, because a second one would cost a request more.
-    const flow = this.#flow.isTold ? this.#flow.flow : "on";
+    const flow = this.#flow.isKnown ? this.#flow.flow : "on";
     const [tasks, others] = comparableTasks(request.tasks ?? []);
     const expiredForMs = request.asksForExpired === true ? (request.expiredForMs ?? 0) : null;
     const { zoneRules } = request;
@@ -116,7 +117,7 @@ export class SqliteSteps {
   async #write(request: StepRequest, isExact: boolean): Promise<StepReport> {
     const context = { ...this.#context, boundsBytes: this.#isHeavy || !this.#context.isLocal };
     const { flow, hasAccounts } = this.#flow;
-    const alarmsLeftOut = request.alarms === true ? this.#alarmTurns.next() : 0;
+    const overdueLeftOut = request.alarms === true ? this.#overdueChecks.next() : 0;
     const make = (isRepetition: boolean): StepBatch => {
       const exactly = isExact || isRepetition;
       return new StepBatch(context, request, {
@@ -125,7 +126,7 @@ export class SqliteSteps {
         flow,
         hasAccounts,
         resolves: exactly || this.#chainedSteps > 0,
-        alarmsLeftOut,
+        overdueLeftOut,
       });
     };
     let batch = make(request.isRepetition);
@@ -157,12 +158,12 @@ export class SqliteSteps {
 
   /** Keeps in mind what the answer of a look tells about flow control. Whether the look was without it and needs it. */
   #needsFlow(rows: readonly Row[], applied: Flow): boolean {
-    this.#alarmTurns.found(openAlarms(rows));
+    this.#overdueChecks.found(openOverdueCount(rows));
     const flow = this.#context.looks.flow(rows);
     if (flow === null) return false;
     this.#flow.flow = flow;
     this.#flow.hasAccounts = numberOrNull(rows, "has_accounts") === 1;
-    this.#flow.isTold = true;
+    this.#flow.isKnown = true;
     return applied === "off" && flow === "on";
   }
 }
@@ -180,8 +181,8 @@ interface StepForm {
   /** Whether the batch resolves dependencies. Otherwise guards undo the whole batch when a job that ends has
    *  children. */
   readonly resolves: boolean;
-  /** How many open alarms the step leaves out. */
-  readonly alarmsLeftOut: number;
+  /** How many open overdue occurrences the step leaves out. */
+  readonly overdueLeftOut: number;
 }
 
 export interface StepContext {
@@ -208,13 +209,13 @@ class StepBatch {
   readonly #answers: Readonly<
     Record<
       | ("releases" | "raising" | "recovery" | "missed" | "existing" | "confirmation" | "resolution" | "children")
-      | ("resolvedAlarms" | "cleanup" | "look"),
+      | ("resolvedOverdue" | "cleanup" | "look"),
       Answers
     >
   >;
 
   readonly #admission: Admission;
-  readonly #alarms: StepAlarms;
+  readonly #overdue: StepOverdue;
   /** A batch that checks its releases, or that resolves dependencies, has flow control in any case. */
   readonly flow: Flow;
 
@@ -223,7 +224,7 @@ class StepBatch {
   constructor(
     context: StepContext,
     request: StepRequest,
-    { isExact, isRepetition, flow, hasAccounts, resolves, alarmsLeftOut }: StepForm,
+    { isExact, isRepetition, flow, hasAccounts, resolves, overdueLeftOut }: StepForm,
   ) {
     const { statements } = context;
     const endsMissed = request.endsMissed === true;
@@ -242,13 +243,13 @@ class StepBatch {
     });
     this.#plans = new Plans(statements, request, this.flow);
     this.#admission = new Admission(statements, request, { isRepetition, hasAccounts: isExact || hasAccounts });
-    this.#alarms = new StepAlarms(statements, request, isRepetition, alarmsLeftOut);
+    this.#overdue = new StepOverdue(statements, request, isRepetition, overdueLeftOut);
     const batch = this.#batch;
     const { heartbeat, schedulerId, now } = request;
     if (heartbeat !== undefined) batch.add(heartbeatStatements(statements, { ...heartbeat, schedulerId, now }));
     const releases = batch.add(isExact ? this.#releases.exactly(isRepetition) : this.#releases.hopefully(hasParents));
     // A job that has just ended is not overdue, but one that recovery ends is.
-    const raising = batch.add(this.#alarms.raising());
+    const raising = batch.add(this.#overdue.raising());
     if (request.recover && request.leaseEnds !== undefined) batch.add(leaseMoves(statements, request.leaseEnds, now));
     const recovered = batch.add(this.#recovery(statements, hasParents));
     const missed = batch.add(endsMissed ? endingMissed(statements, now) : []);
@@ -262,7 +263,7 @@ class StepBatch {
     if (this.flow === "on") this.#admission.addTo(batch, acquisition);
     else batch.add([...(request.jobs === null ? [] : [statement(statements.readyDue, now)]), ...acquisition]);
     const found = batch.add(children.search());
-    const resolvedAlarms = batch.add(this.#alarms.resolving());
+    const resolvedOverdue = batch.add(this.#overdue.resolving());
     const { cleanup: wanted } = request;
     const cleanup = batch.add(wanted === undefined ? [] : this.#cleanUp.statements({ now, limit: wanted.limit }));
     const look = context.looks.statement(request, { stepId: request.stepId, flow: this.flow });
@@ -275,7 +276,7 @@ class StepBatch {
       confirmation,
       resolution,
       children: found,
-      resolvedAlarms,
+      resolvedOverdue,
       cleanup,
       look: batch.add(look === null ? [] : [look]),
     };
@@ -287,7 +288,7 @@ class StepBatch {
 
   report(results: readonly Row[][]): StepReport {
     const { releases, recovery, missed, existing, confirmation, resolution, children, cleanup } = this.#answers;
-    const alarms = this.#alarms.report(this.#answers.raising.of(results), this.#answers.resolvedAlarms.of(results));
+    const changed = this.#overdue.report(this.#answers.raising.of(results), this.#answers.resolvedOverdue.of(results));
     const { now } = this.#request;
     const cleaned = cleanup.of(results);
     const seen = this.look(results);
@@ -301,7 +302,7 @@ class StepBatch {
       recovered: recovered.recovered,
       ended: ended.length === 0 ? recovered.ended : [...recovered.ended, ...ended],
       ...(promoted.length === 0 ? {} : { promoted }),
-      ...(alarms === undefined ? {} : { changedAlarms: alarms }),
+      ...(changed === undefined ? {} : { changedAlarms: changed }),
       ...(cleaned.length === 0 ? {} : { cleanup: this.#cleanUp.report(cleaned) }),
       releases: this.#releases.statuses(this.#isExact ? releases.of(results) : null),
       additions: this.#additions.children.answers(additions, children.of(results)),

@@ -3,8 +3,8 @@ import type { AlarmRecord } from "../../records/alarm.ts";
 import type { EventRecord } from "../../records/events.ts";
 import type { AlarmReport } from "../../stores/alarms.ts";
 
-/** The events of what a step did to alarms. An alarm that is over was raised first. */
-export function alarmEvents(
+/** The events of what a step did to overdue occurrences. One that is resolved was raised first. */
+export function overdueEvents(
   { clock, identity }: { readonly clock: Clock; readonly identity: string },
   { raised, resolved }: AlarmReport,
 ): EventRecord[] {
@@ -12,13 +12,13 @@ export function alarmEvents(
   const factsOf = ({ scheduleId, taskId, fireTime: fireTimeMs, kind, dueAt: dueAtMs, jobId }: AlarmRecord) =>
     ({ timestampMs, scheduleId, taskId, fireTimeMs, kind, dueAtMs, jobId, schedulerId: identity }) as const;
   return [
-    ...raised.map((alarm): EventRecord => ({ type: "occurrenceOverdue", ...factsOf(alarm) })),
+    ...raised.map((occurrence): EventRecord => ({ type: "occurrenceOverdue", ...factsOf(occurrence) })),
     ...resolved.map(
-      (alarm): EventRecord => ({
+      (occurrence): EventRecord => ({
         type: "occurrenceResolved",
-        ...factsOf(alarm),
-        raisedAtMs: alarm.raisedAt,
-        reason: alarm.reason,
+        ...factsOf(occurrence),
+        raisedAtMs: occurrence.raisedAt,
+        reason: occurrence.reason,
       }),
     ),
   ];

@@ -1,0 +1,170 @@
+import type { AttemptRecord, JobProgress } from "../../../records/attempt.ts";
+import type { JobRecord } from "../../../records/job.ts";
+import { detail, fieldsOf, readableColumns } from "../rows.ts";
+import { IS_BLOCKED_OR_DEPENDENT, JOB_STATE } from "../schema/schema.ts";
+
+// How rows of jobs read.
+
+type Mutable<T> = { -readonly [K in keyof T]: T[K] };
+
+/** The details of a job whose stored details are no valid JSON. The payload here is no valid JSON either, so the job
+ *  ends as `deserializationFailed`. */
+const DAMAGED: Partial<JobRecord> = Object.freeze({ payload: "this row is damaged" });
+
+const JOB_COLUMNS = [
+  "id",
+  "task_id",
+  "schedule_id",
+  "executor",
+  "priority",
+  "run_at",
+  "fire_time",
+  "idempotency_key",
+  "failed_attempts",
+  "recoveries",
+  "cancel_requested",
+  "acquired_by",
+  "acquired_until",
+  "fence",
+  "started_fence",
+  "state",
+  "concurrency_key",
+  "virtual_time",
+];
+
+/** What {@link jobAsJson} and {@link endedJobAsJson} yield. */
+export type JobRow = [
+  id: string,
+  taskId: string,
+  scheduleId: string | null,
+  executor: string,
+  priority: number,
+  runAt: number,
+  fireTime: number | null,
+  idempotencyKey: string | null,
+  failedAttempts: number,
+  recoveries: number,
+  cancelRequested: number,
+  acquiredBy: string | null,
+  acquiredUntil: number | null,
+  fence: number,
+  startedFence: number,
+  state: number,
+  concurrencyKey: string | null,
+  /** See the column `virtual_time`. */
+  virtualTime: number | null,
+  /** As JSON, or the details that matter; null for a BLOB. */
+  details: string | null | Partial<JobRecord>,
+  attemptHistory?: string | null,
+  progress?: string | null,
+  seq?: number,
+];
+
+/** SQL that yields a job's row as JSON text. The columns that hold JSON travel as strings, which `toJob` parses one by
+ *  one. This is cheaper than to prove in SQL that each of them is JSON. `table` is the name or alias of the table in
+ *  the statement, `more` are further items. */
+export function jobAsJson(table: string, ...more: string[]): string {
+  const texts = ["details", "attempt_history", "progress"].map((column) => textOrNull(`${table}.${column}`));
+  return `json_array(${[...readableColumns(table, JOB_COLUMNS), ...texts, ...more].join(", ")})`;
+}
+
+/** As {@link jobAsJson}, but with only those details that `endedWithoutRun` needs, so that the answer stays small. */
+export function endedJobAsJson(table: string): string {
+  const fields = ["scheduledFireTime", "resultExpirationMs"].map((name) => `'${name}', ${detail(name, table)}`);
+  return `json_array(${readableColumns(table, JOB_COLUMNS).join(", ")}, json_object(${fields.join(", ")}))`;
+}
+
+/** SQL of a text; NULL for a BLOB, which is never less than another BLOB that is empty. */
+function textOrNull(column: string): string {
+  return `CASE WHEN ${column} < x'' THEN ${column} END`;
+}
+
+export function toJob(row: JobRow): JobRecord {
+  const stored = row[18];
+  const isText = typeof stored === "string" || stored === null;
+  const details = fieldsOf((isText ? jsonOrUndefined<Partial<JobRecord>>(stored) : stored) ?? DAMAGED, DAMAGED);
+  const job: Mutable<JobRecord> = {
+    id: row[0],
+    taskId: row[1],
+    scheduleId: row[2],
+    executor: row[3],
+    payload: details.payload ?? null,
+    priority: row[4],
+    runAt: row[5],
+    createdAt: details.createdAt ?? 0,
+    fireTime: row[6],
+    scheduledFireTime: details.scheduledFireTime ?? null,
+    startDeadline: details.startDeadline ?? null,
+    missedCount: details.missedCount ?? null,
+    firstMissedTime: details.firstMissedTime ?? null,
+    lastMissedTime: details.lastMissedTime ?? null,
+    resultExpirationMs: details.resultExpirationMs ?? 0,
+    maxRecoveries: details.maxRecoveries ?? 0,
+    metadata: details.metadata ?? {},
+    idempotencyKey: row[7] ?? details.idempotencyKey ?? null,
+    failedAttempts: row[8],
+    recoveries: row[9],
+    cancelRequested: row[10] === 1,
+    acquiredBy: row[11],
+    acquiredUntil: row[12],
+    fence: row[13],
+    startedFence: row[14],
+  };
+  if (details.retryOf !== undefined) job.retryOf = details.retryOf;
+  if (details.after !== undefined) job.after = details.after;
+  if (details.onParentFailure !== undefined) job.onParentFailure = details.onParentFailure;
+  const heldBy = heldByOf(row[15]);
+  if (heldBy !== undefined) job.heldBy = heldBy;
+  const concurrencyKey = row[16];
+  // The stores' key of jobs without a key is empty.
+  if (concurrencyKey !== null && concurrencyKey !== "") job.concurrencyKey = concurrencyKey;
+  // Nearly no job has either.
+  const attemptHistory = jsonOrUndefined<AttemptRecord[]>(row[19]);
+  if (attemptHistory !== undefined) job.attemptHistory = attemptHistory;
+  const progress = jsonOrUndefined<JobProgress>(row[20]);
+  if (progress !== undefined) job.progress = progress;
+  return job;
+}
+
+/** The JSON in a column; undefined where there is none, or where it is damaged. */
+function jsonOrUndefined<T>(text: string | null | undefined): T | undefined {
+  if (text === null || text === undefined) return undefined;
+  try {
+    return JSON.parse(text) as T;
+  } catch {
+    return undefined;
+  }
+}
+
+/** What holds a job in this state; undefined for nothing. */
+export function heldByOf(state: number): JobRecord["heldBy"] {
+  if (state === JOB_STATE.dependent) return "parents";
+  return state === JOB_STATE.blocked ? "limit" : undefined;
+}
+
+/** Sorts jobs that a step leased in the order of acquisition. */
+export function inOrder(rows: JobRow[]): JobRow[] {
+  return rows.sort(
+    (a, b) => b[4] - a[4] || virtualTimeOf(a) - virtualTimeOf(b) || a[5] - b[5] || (a[21] ?? 0) - (b[21] ?? 0),
+  );
+}
+
+/** The virtual time of a job of a fair task; the jobs of other tasks come after all of these. */
+function virtualTimeOf(row: JobRow): number {
+  return row[17] ?? Number.MAX_SAFE_INTEGER;
+}
+
+const { delayed, ready, leased } = JOB_STATE;
+
+/** SQL condition of the unfinished jobs of a task. Each state has an index, because one index of all jobs by task would
+ *  make an addition a fifth dearer. `task` is the SQL of the task's id. All leased jobs are read, because they are
+ *  few. */
+export function isJobOfTask(task: string): string {
+  const states = [
+    `state = ${ready}`,
+    `state = ${delayed}`,
+    IS_BLOCKED_OR_DEPENDENT,
+    `state = ${leased} AND acquired_until > 0`,
+  ];
+  return `(${states.map((state) => `${state} AND task_id = ${task}`).join(" OR ")})`;
+}
