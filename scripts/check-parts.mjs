@@ -41,7 +41,8 @@ export const CHECKS = [
   { name: "lint on Deno", command: [`${BIN}/deno`, "lint", "--quiet", "src"] },
   {
     name: "package on JSR (dry run)",
-    command: [`${BIN}/deno`, "publish", "--quiet", "--dry-run", "--allow-dirty"],
+    // The types were checked above; slow types are still found.
+    command: [`${BIN}/deno`, "publish", "--quiet", "--dry-run", "--allow-dirty", "--no-check"],
     isSlow: true,
   },
 ];
