@@ -2,6 +2,7 @@ import { fileURLToPath } from "node:url";
 import { defineConfig } from "vitest/config";
 import { includedTests } from "./test/support/every-runtime.ts";
 import { TEST_HANG_MS } from "./test/support/hang.ts";
+import { LongestFirst } from "./test/support/longest-first.ts";
 
 // The configuration is loaded by the runtime that the tests then run in.
 const isNode = !("Deno" in globalThis) && !("Bun" in globalThis);
@@ -17,6 +18,7 @@ export default defineConfig({
     // Processes rather than threads: a crash in libSQL's native code then fails a test instead of ending the run.
     pool: "forks",
     maxWorkers: 2,
+    sequence: { sequencer: LongestFirst },
     // One module graph per worker: a new one for every file would cost more than the tests themselves.
     isolate: false,
     testTimeout: TEST_HANG_MS,

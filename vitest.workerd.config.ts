@@ -27,6 +27,8 @@ export default defineConfig({
     exclude: ["test/**/*.{node,browser,local}.test.ts", "test/**/!(*-web|libsql-http).server.test.ts"],
     // On Node: nothing in workerd can start a server.
     globalSetup: fileURLToPath(new URL("./test/support/sqld-setup.ts", import.meta.url)),
+    // Tests in workerd see no other variables of this process.
+    env: process.env.ESCAPEMENT_ALL_TESTS === undefined ? {} : { ESCAPEMENT_ALL_TESTS: "1" },
     // One worker for all files: starting workerd costs seconds.
     maxWorkers: 1,
     isolate: false,

@@ -10,7 +10,7 @@ import { sharedSqld } from "../support/shared-sqld.ts";
 import { expectTicksToFire } from "../support/ticks.ts";
 import { sampleOf, titleOf } from "./contract-title.ts";
 
-// Runs on every runtime. Deno and Bun have a `fetch` of their own, and the rest of the store is the same everywhere.
+// Runs on every runtime. Each has a `fetch` of its own, and the rest of the store is the same everywhere.
 const [RUNTIME] = (globalThis.navigator?.userAgent ?? "Node.js").split("/");
 
 const TABLES = [
@@ -52,8 +52,7 @@ async function clear(tablePrefix: string): Promise<void> {
 }
 
 describe("LibsqlDataStore over fetch alone keeps the contract", () => {
-  const isWhole = RUNTIME === "Node.js" || RUNTIME === "Cloudflare-Workers";
-  for (const { name, rules, run } of isWhole ? dataStoreContract : sampleOf(dataStoreContract)) {
+  for (const { name, rules, run } of RUNTIME === "Node.js" ? dataStoreContract : sampleOf(dataStoreContract)) {
     test(titleOf(rules, name), async () => {
       await clear("http_");
       await run({ open: () => openStore("http_"), reopen: () => openStore("http_") });

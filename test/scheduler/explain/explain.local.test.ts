@@ -1,11 +1,13 @@
 import { onTestFinished } from "vitest";
 import type { DataStore } from "../../../src/stores/data-store.ts";
-import { LIBSQL, SQLITE } from "../../stores/local-stores.ts";
+import { type LocalStore, SQLITE } from "../../stores/local-stores.ts";
+import { KeptLibsqlStore } from "../../support/kept-libsql.ts";
 import { describeTable } from "./table.ts";
 
 // One store of each runtime, because they differ in their driver alone, and each row takes as long as its story.
-const { name, make } = SQLITE.whyMissing === null ? SQLITE : LIBSQL;
-describeTable(name, (options) => lasting(make(":memory:", options)));
+const make: LocalStore["make"] =
+  SQLITE.whyMissing === null ? SQLITE.make : (path, options) => new KeptLibsqlStore(path, options);
+describeTable("SqlDataStore", (options) => lasting(make(":memory:", options)));
 
 /** A store that keeps its memory for as long as the test, also while all of its schedulers are stopped. */
 function lasting(store: DataStore): DataStore {
