@@ -215,8 +215,8 @@ export function admissionStatements(names: TableNames): AdmissionStatements {
       `WHERE r.room > 0 AND e.key < r.room LIMIT ${admissionsMax}) p ` +
       `WHERE ${jobs}.seq = p.seq RETURNING seq, id, task_id, schedule_id, concurrency_key`,
     // ?1 now, ?2 schedulerId, ?3 stepId, ?4 1 to take the tokens of the jobs that the step acquired, or -1 to give them
-    // back. A repetition gives back those of its earlier tries, and takes them again together with its own. A token that
-    // came in the millisecond before now is taken on time.
+    // back. A repetition gives back those of its earlier tries, and takes them again together with its own. A token
+    // that came in the millisecond before now is taken on time.
     takeTokens: () =>
       `UPDATE ${keyLimiters} SET tat = CASE WHEN a.rate_limit IS NULL THEN tat ` +
       "WHEN ?4 < 0 THEN tat - a.n * a.rate_per " +
