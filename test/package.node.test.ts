@@ -6,14 +6,14 @@ import { ROOT, stagePackage, temporaryFolder, tool } from "./package/stage.ts";
 import { whyNoSqlite } from "./support/sqlite-store.ts";
 
 const ALLOWED =
-  /^(dist\/.+\.(js|js\.map|d\.ts)|wasm\/dist\/[\w.-]+\.(js|d\.ts|wasm)|README\.md|LICENSE|CHANGELOG\.md|package\.json)$/;
+  /^(dist\/.+\.(js|d\.ts)|dist\/LICENSES|wasm\/dist\/[\w.-]+\.(js|d\.ts|wasm)|README\.md|LICENSE|CHANGELOG\.md|package\.json)$/;
 const REQUIRED = [
   "LICENSE",
   "CHANGELOG.md",
   "README.md",
   "package.json",
   "dist/mod.js",
-  "dist/mod.js.map",
+  "dist/LICENSES",
   "dist/mod.d.ts",
   "wasm/dist/cron.wasm",
 ];
@@ -55,9 +55,9 @@ describe("the packed tarball", () => {
     await annotate(`package: ${packed.length} files, ${unpackedBytes} bytes unpacked`);
   });
 
-  test("brings temporal-polyfill and valibot along, and nothing that they do not need", async () => {
+  test("brings temporal-polyfill along, and nothing that they do not need", async () => {
     const { dependencies } = (await import("../package.json", { with: { type: "json" } })).default;
-    expect(Object.keys(dependencies).sort()).toEqual(["temporal-polyfill", "valibot"]);
+    expect(Object.keys(dependencies).sort()).toEqual(["temporal-polyfill"]);
     expect(await readdir(join(project, "node_modules", "escapement"))).not.toContain("node_modules");
   });
 

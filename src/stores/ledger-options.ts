@@ -41,7 +41,8 @@ const choice: v.GenericSchema<unknown, LedgerLimits | null> = v.pipe(
   v.transform((value) => (value === true ? LEDGER_DEFAULT : null)),
 );
 
-/** The schema of a store's option `ledger`. The checked value is null for a store that is to remember nothing. */
+/** The schema of a store's option `ledger`. The checked value is null for a store that is to remember nothing.
+ *  @internal */
 export const ledgerOption: v.OptionalSchema<v.GenericSchema<unknown, LedgerLimits | null>, true> = v.optional(
   {
     ...v.lazy((value): v.GenericSchema<unknown, LedgerLimits | null> => (isPlain(value) ? settings : choice)),

@@ -27,8 +27,9 @@ export interface CheckedOptions extends CheckedSharedOptions {
 
 const UNSET = "is the environment variable set?";
 
+/** @internal */
 export const text: v.GenericSchema<string> = v.pipe(v.string(saysText), v.nonEmpty(saysText));
-/** Text whose value no error message shows. */
+/** Text whose value no error message shows. @internal */
 export const secret: v.GenericSchema<string> = v.pipe(v.string(saysSecret), v.nonEmpty(saysSecret));
 
 const optionsSchema = v.strictObject({

@@ -104,7 +104,7 @@ const retry: v.GenericSchema<unknown, RetryLimits> = v.pipe(
   ),
 );
 
-/** The schemas of {@link SharedStoreOptions}. */
+/** The schemas of {@link SharedStoreOptions}. @internal */
 export const SHARED_ENTRIES: {
   readonly tablePrefix: v.OptionalSchema<v.GenericSchema<string>, string>;
   readonly serializer: v.OptionalSchema<v.GenericSchema<Serializer>, undefined>;
