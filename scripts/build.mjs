@@ -32,6 +32,8 @@ const OUTPUT = {
   dir: resolve(root, parseArgs({ options: { outdir: { type: "string", default: "dist" } } }).values.outdir),
   entryFileNames: "[name].js",
   chunkFileNames: "shared/[name].js",
+  // V8 keeps a file with any other character as two bytes each, and reads it more slowly.
+  charset: "ascii",
   minifyInternalExports: false,
   comments: { annotation: true, jsdoc: false, legal: true },
 };
