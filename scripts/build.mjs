@@ -1,31 +1,21 @@
 // @ts-check
 
 // Builds the package: `node scripts/build.mjs [--outdir dist]`. Code is bundled, because most of what an import costs
-// is finding and loading its modules: a file for each door of package.json, and chunks for what doors share. So a class
+// is finding and loading its modules: a file for each door of package.json, and a few for what doors share. So a class
 // is the same one through every door. Declarations stay a file per source.
 
 import { spawnSync } from "node:child_process";
 import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { readFile } from "node:fs/promises";
-import { dirname, join, relative, resolve } from "node:path";
+import { join, relative, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
-import { build } from "esbuild";
+import { rolldown } from "rolldown";
+import { CHUNKS, sharedChunks } from "./lib/built-chunks.mjs";
 import { builtDoors } from "./lib/built-doors.mjs";
-import { withOwnNames, withoutIdleImports } from "./lib/built-text.mjs";
 import { droppable } from "./lib/droppable.mjs";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
-
-/** @type {import("esbuild").Plugin} */
-const droppableStatements = {
-  name: "droppable statements",
-  setup: ({ onLoad }) =>
-    onLoad({ filter: /\.ts$/ }, async ({ path }) => ({
-      loader: "ts",
-      contents: await contentsOf(relative(root, path)),
-    })),
-};
 
 /** Programs that a door starts in a thread or a process. They are built beside the door. */
 const PROGRAMS = [
@@ -34,23 +24,53 @@ const PROGRAMS = [
   "src/executors/worker/thread-entry.ts",
 ];
 
-/** @param {string} path from the root @returns {Promise<string>} */
-async function contentsOf(path) {
-  const text = await readFile(join(root, path), "utf8");
-  return PROGRAMS.includes(path) ? text : droppable(path, text);
-}
+/** Packages whose code is in the built files. */
+const BUNDLED = ["temporal-polyfill", "temporal-utils", "valibot"];
 
-const { values } = parseArgs({ options: { outdir: { type: "string", default: "dist" } } });
-const outdir = resolve(root, values.outdir);
+/** @type {import("rolldown").OutputOptions} */
+const OUTPUT = {
+  dir: resolve(root, parseArgs({ options: { outdir: { type: "string", default: "dist" } } }).values.outdir),
+  entryFileNames: "[name].js",
+  chunkFileNames: "shared/[name].js",
+  // V8 keeps a file with any other character as two bytes each, and reads it more slowly.
+  charset: "ascii",
+  minifyInternalExports: false,
+  comments: { annotation: true, jsdoc: false, legal: true },
+};
+const outdir = OUTPUT.dir ?? "";
+
 const doors = builtDoors(JSON.parse(readFileSync(`${root}package.json`, "utf8")));
+const entries = [...doors.sources, ...PROGRAMS];
+
+/** The shared file of each module that has one. @type {ReadonlyMap<string, string>} */
+let chunks = new Map();
+
+/** @type {import("rolldown").Plugin} */
+const sources = {
+  name: "sources",
+  resolveId(name, importer) {
+    if (importer === undefined || name.startsWith(".") || name === "valibot") return null;
+    // package.json's own conditions say which file has it, and whoever loads the package decides by them.
+    return { id: name === "temporal-polyfill" ? "#temporal" : name, external: true };
+  },
+  async load(id) {
+    const path = relative(root, id);
+    if (!path.startsWith("src/")) return null;
+    const text = await readFile(id, "utf8");
+    return { code: PROGRAMS.includes(path) ? text : droppable(path, text), moduleType: "ts" };
+  },
+  buildEnd() {
+    const importsOf = (/** @type {string} */ path) => this.getModuleInfo(join(root, path))?.importedIds ?? [];
+    chunks = sharedChunks(entries, (path) => importsOf(path).map((imported) => relative(root, imported)));
+  },
+};
 
 // A file that is no source any more must not be packed.
 rmSync(outdir, { recursive: true, force: true });
 declare();
-for (const path of await bundle()) {
-  if (path.endsWith(".map")) embedSources(path);
-  else writeFileSync(path, withoutIdleImports(withOwnNames(readFileSync(path, "utf8"))));
-}
+await bundle();
+await bundleTemporal();
+writeFileSync(join(outdir, "LICENSES"), licenses());
 
 function declare() {
   const options = ["-p", "tsconfig.json", "--emitDeclarationOnly", "--outDir", outdir];
@@ -60,39 +80,59 @@ function declare() {
   if (missing.length > 0) throw new Error(`package.json names declarations that no source has: ${missing.join(", ")}`);
 }
 
-/** @returns {Promise<string[]>} the files that were written */
 async function bundle() {
-  const { metafile } = await build({
-    absWorkingDir: root,
-    entryPoints: [...doors.sources, ...PROGRAMS],
-    outbase: "src",
-    outdir,
-    bundle: true,
-    splitting: true,
-    chunkNames: "shared/[hash]",
-    format: "esm",
+  const graph = await rolldown({
+    cwd: root,
+    input: Object.fromEntries(entries.map((path) => [path.slice("src/".length, -".ts".length), path])),
     platform: "neutral",
-    target: "es2022",
-    packages: "external",
-    // What package.json's own conditions choose is chosen by the runtime or the bundler that loads the package.
-    external: ["#*"],
+    treeshake: { moduleSideEffects: false },
     // Bundlers write it as 1/0.
-    define: { "Number.POSITIVE_INFINITY": "Infinity" },
-    sourcemap: true,
-    metafile: true,
-    logLevel: "warning",
-    plugins: [droppableStatements],
+    transform: { target: "es2022", define: { "Number.POSITIVE_INFINITY": "Infinity" } },
+    plugins: [sources],
   });
-  return Object.keys(metafile.outputs).map((path) => resolve(root, path));
+  await graph.write({
+    ...OUTPUT,
+    codeSplitting: {
+      // A file takes what its modules import along, unless an earlier file has it.
+      groups: CHUNKS.map((name, index) => ({
+        debugName: name,
+        name: (id) => (chunks.get(relative(root, id)) === name ? name : null),
+        priority: CHUNKS.length - index,
+      })),
+    },
+  });
+  await graph.close();
 }
 
-/** The sources are not packed, so maps hold their text: as it is written, with the same lines as what was bundled. */
-function embedSources(/** @type {string} */ path) {
-  const map = JSON.parse(readFileSync(path, "utf8"));
-  const sources = map.sources.map((/** @type {string} */ source) => resolve(dirname(path), source));
-  // Wherever the output is written, the map is the same.
-  const folder = dirname(join(root, "dist", relative(outdir, path)));
-  map.sources = sources.map((/** @type {string} */ source) => relative(folder, source));
-  map.sourcesContent = sources.map((/** @type {string} */ source) => readFileSync(source, "utf8"));
-  writeFileSync(path, JSON.stringify(map));
+/**
+ * The two files of `#temporal`. Node has the polyfill in one small file, which runs it when a program first uses it, and
+ * never where the runtime has a Temporal. Elsewhere the package of that name is imported, in the place of which bundlers
+ * and import maps may put something else.
+ */
+async function bundleTemporal() {
+  const input = join(root, "node_modules/temporal-polyfill/implementation.js");
+  const graph = await rolldown({ cwd: root, input, platform: "neutral" });
+  const { output } = await graph.generate({ format: "iife", name: "polyfill", exports: "named", minify: true });
+  await graph.close();
+  const names = Object.getOwnPropertyNames((await import("temporal-polyfill")).Temporal).sort();
+  const getters = names.map((name) => `  get ${name}() {\n    return (loaded ??= load()).${name};\n  },`);
+  const text = `let loaded;
+export const Temporal = globalThis.Temporal ?? {
+  [Symbol.toStringTag]: "Temporal",
+${getters.join("\n")}
+};
+function load() {
+${output[0].code.trim()}
+return polyfill.Temporal;
+}
+`;
+  writeFileSync(join(outdir, "shared/temporal.js"), text);
+  writeFileSync(join(outdir, "shared/temporal-polyfill.js"), 'export { Temporal } from "temporal-polyfill";\n');
+}
+
+function licenses() {
+  return BUNDLED.map((name) => {
+    const path = ["LICENSE", "LICENSE.md"].map((file) => join(root, "node_modules", name, file)).find(existsSync);
+    return `${name}\n\n${readFileSync(path ?? "", "utf8").trim()}\n`;
+  }).join("\n\n");
 }

@@ -1,13 +1,13 @@
 import { readdir, readFile } from "node:fs/promises";
-import { dirname, join, resolve } from "node:path";
+import { join, posix } from "node:path";
 import { pathToFileURL } from "node:url";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import manifest from "../package.json" with { type: "json" };
+import { CHUNKS, sharedChunks } from "../scripts/lib/built-chunks.mjs";
 import { builtDoors } from "../scripts/lib/built-doors.mjs";
-import { withOwnNames, withoutIdleImports } from "../scripts/lib/built-text.mjs";
 import { droppable } from "../scripts/lib/droppable.mjs";
 import { reachedDeclarations } from "../scripts/lib/reached-declarations.mjs";
-import { ROOT, stagePackage } from "./package/stage.ts";
+import { stagePackage } from "./package/stage.ts";
 
 describe("the built package", () => {
   let stage: Awaited<ReturnType<typeof stagePackage>>;
@@ -19,15 +19,44 @@ describe("the built package", () => {
   afterAll(() => stage?.[Symbol.asyncDispose]());
 
   test("has each source in one file alone, so that a class is the same one through every door", async () => {
-    const sources = (await readMaps(dist)).flatMap(({ sources }) => sources);
-    expect(sources).toContain(join(ROOT, "src/scheduler/scheduler.ts"));
-    expect(sources.filter((source, index) => sources.indexOf(source) !== index)).toEqual([]);
+    const sources = [...(await readBuilt(dist)).values()].flatMap((text) => [
+      ...text.matchAll(/^\/\/ (src\/.+\.ts)$/gm),
+    ]);
+    const paths = sources.map(([, path]) => path);
+    expect(paths).toContain("src/scheduler/scheduler.ts");
+    expect(paths.filter((path, index) => paths.indexOf(path) !== index)).toEqual([]);
   });
 
-  test("has source maps that hold the sources as they are written", async () => {
-    for (const { sources, sourcesContent } of await readMaps(dist)) {
-      expect(sourcesContent).toEqual(await Promise.all(sources.map((source) => readFile(source, "utf8"))));
+  test("has no source maps, and lines that a stack trace can show", async () => {
+    const built = await readBuilt(dist);
+    expect((await readdir(dist, { recursive: true })).filter((path) => path.endsWith(".map"))).toEqual([]);
+    expect(built.get("shared/scheduler.js")).toMatch(/^class Scheduler extends|^var Scheduler = class/m);
+    for (const text of built.values()) expect(text).not.toContain("sourceMappingURL");
+  });
+
+  test("loads two files for escapement/cron and three for escapement, beside those of its own conditions", async () => {
+    const built = await readBuilt(dist);
+    expect(filesOf("cron.js", built)).toEqual(["cron.js", "shared/cron.js"]);
+    expect(filesOf("mod.js", built)).toEqual(["mod.js", "shared/cron.js", "shared/scheduler.js"]);
+    for (const { sources } of [builtDoors(manifest)]) {
+      const counts = sources.map((path) => filesOf(path.slice("src/".length).replace(/ts$/, "js"), built).length);
+      expect(Math.max(...counts)).toBeLessThanOrEqual(5);
     }
+  });
+
+  test("has shared files that run everywhere", async () => {
+    const built = await readBuilt(dist);
+    const imported = CHUNKS.flatMap((name) => importsOf(built.get(`shared/${name}.js`) ?? ""));
+    expect([...new Set(imported.filter((path) => !path.startsWith(".")))].sort()).toEqual(["#cron-wasm", "#temporal"]);
+  });
+
+  test("has the Temporal of its polyfill in one file, which runs nothing until it is used", async () => {
+    const { Temporal } = await import(/* @vite-ignore */ pathToFileURL(join(dist, "shared/temporal.js")).href);
+    const { Temporal: polyfill } = await import("temporal-polyfill");
+    expect(Object.keys(Temporal).sort()).toEqual(Object.getOwnPropertyNames(polyfill).sort());
+    expect(Temporal.Instant).toBe(Temporal.Instant);
+    expect(Temporal.Instant.from("2030-01-31T09:00:00+01:00").toString()).toBe("2030-01-31T08:00:00Z");
+    expect(String(Temporal)).toBe("[object Temporal]");
   });
 
   test("leaves what its own conditions choose to whoever loads it", async () => {
@@ -80,28 +109,26 @@ describe("the declarations that programs can reach", () => {
   });
 });
 
-describe("the names of classes in a built file", () => {
-  test.each([
-    [
-      "that name themselves",
-      "var A = class _A extends B {\n  a = _A.a;\n};",
-      "var A = class A extends B {\n  a = A.a;\n};",
-    ],
-    [
-      "within functions",
-      "var A = /* @__PURE__ */ (() => {\n  class A2 extends B {\n  }\n  return A2;\n})();",
-      "var A = /* @__PURE__ */ (() => {\n  class A extends B {\n  }\n  return A;\n})();",
-    ],
-    ["beside others", "var A2 = class extends A {\n};", 'var A2 = class extends A { static name = "A";\n};'],
-    ["of other names", "var A = class {\n};\nvar a = class _B {\n};", "var A = class {\n};\nvar a = class _B {\n};"],
-  ])("are those of the sources: classes %s", (_, text, named) => {
-    expect(withOwnNames(text)).toBe(named);
-  });
-});
+describe("what doors share", () => {
+  const imports: Record<string, string[]> = {
+    "src/cron.ts": ["src/core/a.ts"],
+    "src/mod.ts": ["src/core/a.ts", "src/records/b.ts", "src/stores/memory.ts", "src/stores/c.ts"],
+    "src/stores/one.ts": ["src/records/b.ts", "src/stores/c.ts", "src/stores/d.ts"],
+    "src/stores/two.ts": ["src/stores/d.ts", "src/http/e.ts"],
+    "src/hono.ts": ["src/http/e.ts"],
+    "src/records/b.ts": ["src/core/a.ts"],
+  };
 
-test("a built file imports no chunk of which it uses no name", () => {
-  const text = 'import { a } from "./shared/A.js";\nimport "./shared/B.js";\nimport "temporal-polyfill";\nf(a);\n';
-  expect(withoutIdleImports(text)).toBe(text.replace('import "./shared/B.js";', ""));
+  test("is in a file for cron, one for the scheduler, and one for each room; the rest stays in its door", () => {
+    const entries = ["src/cron.ts", "src/mod.ts", "src/stores/one.ts", "src/stores/two.ts", "src/hono.ts"];
+    expect(Object.fromEntries(sharedChunks(entries, (path) => imports[path] ?? []))).toEqual({
+      "src/core/a.ts": "cron",
+      "src/records/b.ts": "scheduler",
+      "src/stores/c.ts": "scheduler",
+      "src/stores/d.ts": "stores",
+      "src/http/e.ts": "scheduler",
+    });
+  });
 });
 
 describe("statements that bundlers may drop", () => {
@@ -146,16 +173,27 @@ describe("statements that bundlers may drop", () => {
   );
 });
 
-/** Every source map, its sources as absolute paths. */
-async function readMaps(dist: string): Promise<{ sources: string[]; sourcesContent: string[] }[]> {
-  const paths = (await readdir(dist, { recursive: true })).filter((path) => path.endsWith(".js.map"));
-  return Promise.all(
-    paths.map(async (path) => {
-      const { sources, sourcesContent } = JSON.parse(await readFile(join(dist, path), "utf8"));
-      const folder = dirname(join(ROOT, "dist", path));
-      return { sources: sources.map((source: string) => resolve(folder, source)), sourcesContent };
-    }),
+/** The text of every file of code, by its path. */
+async function readBuilt(dist: string): Promise<Map<string, string>> {
+  const paths = (await readdir(dist, { recursive: true })).filter((path) => path.endsWith(".js")).sort();
+  return new Map(
+    await Promise.all(paths.map(async (path) => [path, await readFile(join(dist, path), "utf8")] as const)),
   );
+}
+
+/** The files of the package that a file needs, itself first. */
+function filesOf(path: string, built: ReadonlyMap<string, string>): string[] {
+  const files = new Set([path]);
+  for (const file of files) {
+    const near = importsOf(built.get(file) ?? "").filter((name) => name.startsWith("."));
+    for (const name of near) files.add(posix.join(posix.dirname(file), name));
+  }
+  return [...files];
+}
+
+/** What a file imports, but for what it imports when it is told to. */
+function importsOf(text: string): string[] {
+  return [...text.matchAll(/^(?:import|export) (?:.* from )?"([^"\n]+)";$/gm)].map(([, name = ""]) => name);
 }
 
 /** What each door shows, but for those that need what Node lacks. */

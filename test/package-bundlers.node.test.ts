@@ -32,7 +32,7 @@ beforeAll(async () => {
   for (const name of ["package.json", "dist", "wasm"]) {
     await cp(join(stage.path, name), join(packages, "escapement", name), { recursive: true });
   }
-  for (const name of ["temporal-polyfill", "valibot", "@libsql"]) {
+  for (const name of ["temporal-polyfill", "@libsql"]) {
     await symlink(join(ROOT, "node_modules", name), join(packages, name), "dir");
   }
   await writeFile(join(project, "package.json"), JSON.stringify({ private: true, type: "module" }));

@@ -20,6 +20,7 @@ export const RUNTIMES = {
 const REPORT = `
 const { user, system } = process.cpuUsage();
 console.log("cpu", user + system);
+process.exit();
 `;
 
 /**
@@ -30,20 +31,29 @@ console.log("cpu", user + system);
  *   rounds: number,
  *   packages: Readonly<Record<string, string>>,
  *   programs: Readonly<Record<string, string>>,
- * }} options `packages` are folders by the names that programs import; `programs` are module texts by name
+ *   onFailure?: (name: string, error: unknown) => void,
+ * }} options `packages` are folders by the names that programs import; `programs` are module texts by name; `onFailure`
+ *   hears of a program that does not run, which then is left out
  * @returns {Record<string, StartCost>}
  */
-export function startCpu({ runtime, rounds, packages, programs }) {
+export function startCpu({ runtime, rounds, packages, programs, onFailure }) {
   const folder = stageFolder(packages);
   try {
     const all = Object.entries({ empty: "", ...programs });
     const samples = new Map(all.map(([name]) => [name, []]));
     all.forEach(([, text], index) => void writeFileSync(join(folder, `${index}.mjs`), `${text}\n${REPORT}`));
-    for (let round = -1; round < rounds; round++) {
-      all.forEach(([name], index) => {
-        const cpuMs = runOnce([...RUNTIMES[runtime], join(folder, `${index}.mjs`)]);
-        if (round >= 0) samples.get(name).push(cpuMs);
-      });
+    const cpuMsOf = (index) => runOnce([...RUNTIMES[runtime], join(folder, `${index}.mjs`)]);
+    all.forEach(([name], index) => {
+      try {
+        cpuMsOf(index);
+      } catch (error) {
+        if (onFailure === undefined) throw error;
+        onFailure(name, error);
+        samples.delete(name);
+      }
+    });
+    for (let round = 0; round < rounds; round++) {
+      all.forEach(([name], index) => void samples.get(name)?.push(cpuMsOf(index)));
     }
     return startCosts(samples);
   } finally {

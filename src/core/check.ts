@@ -44,7 +44,9 @@ export interface Hints {
   readonly synonyms?: Readonly<Record<string, string>>;
 }
 
-/** The checker of an object of options. @param schema a schema, or what makes one when the checker is first used */
+/** The checker of an object of options.
+ *  @param schema a schema, or what makes one when the checker is first used
+ *  @internal */
 export function checker<T>(
   schema: v.GenericSchema<unknown, T> | (() => v.GenericSchema<unknown, T>),
   hints: Hints = {},
@@ -207,7 +209,9 @@ function unwrapped(schema: object): object {
   return "wrapped" in schema ? unwrapped(schema.wrapped as object) : schema;
 }
 
-/** An object of options within other options. @param instead what the caller should do about another value, or null */
+/** An object of options within other options.
+ *  @param instead what the caller should do about another value, or null
+ *  @internal */
 export function objectOf<Entries extends v.ObjectEntries>(
   entries: Entries,
   instead: (value: unknown) => string | null = () => null,
@@ -216,7 +220,7 @@ export function objectOf<Entries extends v.ObjectEntries>(
 }
 
 /** A value that `convert` reads. An `OptionsError` of `convert` becomes an issue, and so does what an object throws
- *  where it is read; other errors of ours pass through. */
+ *  where it is read; other errors of ours pass through. @internal */
 export function converted<I, O>(convert: (value: I) => O): v.GenericSchema<I, O> {
   return v.pipe(
     v.unknown(),
@@ -235,7 +239,8 @@ export function converted<I, O>(convert: (value: I) => O): v.GenericSchema<I, O>
   ) as unknown as v.GenericSchema<I, O>;
 }
 
-/** A duration of `minMs` milliseconds or more, and of 1,000 years at most. The checked value is in milliseconds. */
+/** A duration of `minMs` milliseconds or more, and of 1,000 years at most. The checked value is in milliseconds.
+ *  @internal */
 export function durationMs(minMs = 0): v.GenericSchema<Duration, number> {
   return converted((value: Duration) => {
     const ms = toDurationMs(value, "");
@@ -250,12 +255,12 @@ function refused(message: string): OptionsError {
   return new OptionsError(message, [{ path: "", message }]);
 }
 
-/** An instant. The checked value is in epoch milliseconds. */
+/** An instant. The checked value is in epoch milliseconds. @internal */
 export const instantMs: v.GenericSchema<Parameters<typeof toEpochMs>[0], number> = converted((value) =>
   toEpochMs(value, ""),
 );
 
-/** A whole number from `min` to `max`, both included. `-0` becomes 0. */
+/** A whole number from `min` to `max`, both included. `-0` becomes 0. @internal */
 export function wholeNumber(
   min: number = Number.MIN_SAFE_INTEGER,
   max: number = Number.MAX_SAFE_INTEGER,
@@ -276,13 +281,13 @@ export function wholeNumber(
   return schema;
 }
 
-/** A finite number of `min` or more. */
+/** A finite number of `min` or more. @internal */
 export function numberFrom(min: number): v.GenericSchema<number> {
   const message = says(`a number of ${min} or more`);
   return v.pipe(v.number(message), v.finite(message), v.minValue(min, message));
 }
 
-/** Text of 1 to `lengthMax` UTF-16 units that every store keeps as it is. */
+/** Text of 1 to `lengthMax` UTF-16 units that every store keeps as it is. @internal */
 export function textUpTo(
   lengthMax: number,
   adviceOn: (value: unknown) => string | null = () => null,
@@ -300,9 +305,10 @@ export function textUpTo(
   return schema;
 }
 
+/** @internal */
 export const trueOrFalse: v.GenericSchema<boolean> = v.boolean(says("true or false"));
 
-/** Any value at all, such as a payload. */
+/** Any value at all, such as a payload. @internal */
 export const anything: v.GenericSchema<unknown> = anyValue();
 
 function anyValue(): v.GenericSchema<unknown> {
@@ -311,7 +317,7 @@ function anyValue(): v.GenericSchema<unknown> {
   return schema;
 }
 
-/** One of the given words. */
+/** One of the given words. @internal */
 export function oneOf<const Words extends readonly string[]>(words: Words): v.GenericSchema<Words[number]> {
   return v.picklist(words, ({ input }) => mustBeOneOf(words, input));
 }
@@ -326,6 +332,7 @@ export function says(what: string): (issue: { readonly input: unknown }) => stri
  *
  * @param what what the value must be, for messages, such as `a DataStore`
  * @param instead what the caller should do about another value, or null
+ * @internal
  */
 export function implementing<T>(
   what: string,

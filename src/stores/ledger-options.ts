@@ -2,6 +2,7 @@ import * as v from "valibot";
 import { durationMs, objectOf, wholeNumber } from "../core/check.ts";
 import type { Duration } from "../core/duration.ts";
 import { LEDGER_AGE_MS_DEFAULT, LEDGER_AGE_MS_MIN, LEDGER_COUNT_DEFAULT, LEDGER_COUNT_MAX } from "../core/limits.ts";
+import { once } from "../core/once.ts";
 import { isPlain, mustBe, shown } from "../core/option-errors.ts";
 import type { LedgerLimits } from "./ledger.ts";
 
@@ -23,32 +24,39 @@ export const LEDGER_DEFAULT: LedgerLimits = Object.freeze({
   ageMsMax: LEDGER_AGE_MS_DEFAULT,
 });
 
-const settings = v.pipe(
-  objectOf({
-    maxCount: v.optional(wholeNumber(1, LEDGER_COUNT_MAX), LEDGER_COUNT_DEFAULT),
-    maxAge: v.optional(durationMs(LEDGER_AGE_MS_MIN), { milliseconds: LEDGER_AGE_MS_DEFAULT }),
-  }),
-  v.transform(({ maxCount, maxAge }): LedgerLimits => ({ countMax: maxCount, ageMsMax: maxAge })),
+const settings = once(() =>
+  v.pipe(
+    objectOf({
+      maxCount: v.optional(wholeNumber(1, LEDGER_COUNT_MAX), LEDGER_COUNT_DEFAULT),
+      maxAge: v.optional(durationMs(LEDGER_AGE_MS_MIN), { milliseconds: LEDGER_AGE_MS_DEFAULT }),
+    }),
+    v.transform(({ maxCount, maxAge }): LedgerLimits => ({ countMax: maxCount, ageMsMax: maxAge })),
+  ),
 );
 
 /** The schema of another value than an object of options. */
-const choice: v.GenericSchema<unknown, LedgerLimits | null> = v.pipe(
-  v.unknown(),
-  v.check(
-    (value) => typeof value === "boolean",
-    ({ input }) => mustBe("true, false or an object such as { maxCount, maxAge }", input, "", adviceOn(input)),
+const choice: () => v.GenericSchema<unknown, LedgerLimits | null> = once(() =>
+  v.pipe(
+    v.unknown(),
+    v.check(
+      (value) => typeof value === "boolean",
+      ({ input }) => mustBe("true, false or an object such as { maxCount, maxAge }", input, "", adviceOn(input)),
+    ),
+    v.transform((value) => (value === true ? LEDGER_DEFAULT : null)),
   ),
-  v.transform((value) => (value === true ? LEDGER_DEFAULT : null)),
 );
 
-/** The schema of a store's option `ledger`. The checked value is null for a store that is to remember nothing. */
-export const ledgerOption: v.OptionalSchema<v.GenericSchema<unknown, LedgerLimits | null>, true> = v.optional(
-  {
-    ...v.lazy((value): v.GenericSchema<unknown, LedgerLimits | null> => (isPlain(value) ? settings : choice)),
-    // For the names of the options within.
-    ...{ entries: settings.entries },
-  },
-  true,
+/** The schema of a store's option `ledger`. The checked value is null for a store that is to remember nothing.
+ *  @internal */
+export const ledgerOption: () => v.OptionalSchema<v.GenericSchema<unknown, LedgerLimits | null>, true> = once(() =>
+  v.optional(
+    {
+      ...v.lazy((value): v.GenericSchema<unknown, LedgerLimits | null> => (isPlain(value) ? settings() : choice())),
+      // For the names of the options within.
+      ...{ entries: settings().entries },
+    },
+    true,
+  ),
 );
 
 function adviceOn(value: unknown): string | null {

@@ -22,7 +22,7 @@ export class BareProject implements AsyncDisposable {
     for (const name of ["package.json", "dist", "wasm"]) {
       await cp(join(stage.path, name), join(modules, "escapement", name), { recursive: true });
     }
-    for (const name of ["temporal-polyfill", "temporal-utils", "valibot"]) {
+    for (const name of ["temporal-polyfill", "temporal-utils"]) {
       await symlink(join(ROOT, "node_modules", name), join(modules, name), "dir");
     }
     await writeFile(join(folder.path, "package.json"), JSON.stringify({ private: true, type: "module" }));

@@ -1,5 +1,6 @@
 import * as v from "valibot";
 import { hasMethods, implementing, says } from "../../core/check.ts";
+import { once } from "../../core/once.ts";
 import {
   addressText,
   type BrokerTls,
@@ -57,12 +58,12 @@ export type MqttBrokerOptions = MqttUrlBrokerOptions | MqttClientBrokerOptions;
 
 const CLIENT_METHODS = ["publish", "subscribe", "unsubscribe", "sendPing", "on", "off"] as const;
 
-const qos = v.picklist([0, 1, 2], says("0, 1 or 2"));
+const qos = once(() => v.picklist([0, 1, 2], says("0, 1 or 2")));
 
-const sharedEntries = {
+const sharedEntries = once(() => ({
   topic: v.optional(
     v.pipe(
-      channelName,
+      channelName(),
       v.check(
         (name) => !/[+#\0]/.test(name) && !name.startsWith("$"),
         says("a topic without + and #, that does not begin with $"),
@@ -70,30 +71,34 @@ const sharedEntries = {
     ),
     "escapement",
   ),
-  namespace: v.optional(namespaceName, ""),
-  publishQos: v.optional(qos, 0),
-  subscribeQos: v.optional(qos, 0),
-};
+  namespace: v.optional(namespaceName(), ""),
+  publishQos: v.optional(qos(), 0),
+  subscribeQos: v.optional(qos(), 0),
+}));
 
 const saysAddress = saysUrl("mqtt://, mqtts://, ws:// or wss:// and a host, or unix:/// and a path", addressOf);
 
-const urlSchema = v.strictObject({
-  ...sharedEntries,
-  url: v.pipe(
-    addressText("mqtt://127.0.0.1:1883"),
-    v.check((url) => /^((mqtt|ws)s?:\/\/[^/]|unix:\/\/\/)/i.test(url) && URL.canParse(url), saysAddress),
-  ),
-  clientId: v.optional(channelName),
-  username: v.optional(text),
-  password: v.optional(secret),
-  tls: v.optional(tlsOptions),
-  protocolVersion: v.optional(v.picklist([4, 5], says("5, or 4 for MQTT 3.1.1")), 5),
-});
+const urlSchema = once(() =>
+  v.strictObject({
+    ...sharedEntries(),
+    url: v.pipe(
+      addressText("mqtt://127.0.0.1:1883"),
+      v.check((url) => /^((mqtt|ws)s?:\/\/[^/]|unix:\/\/\/)/i.test(url) && URL.canParse(url), saysAddress),
+    ),
+    clientId: v.optional(channelName()),
+    username: v.optional(text()),
+    password: v.optional(secret()),
+    tls: v.optional(tlsOptions()),
+    protocolVersion: v.optional(v.picklist([4, 5], says("5, or 4 for MQTT 3.1.1")), 5),
+  }),
+);
 
-const clientSchema = v.strictObject({
-  ...sharedEntries,
-  client: implementing<MqttClient>("a client of MQTT.js", CLIENT_METHODS),
-});
+const clientSchema = once(() =>
+  v.strictObject({
+    ...sharedEntries(),
+    client: implementing<MqttClient>("a client of MQTT.js", CLIENT_METHODS),
+  }),
+);
 
 /** Options with their defaults. */
 export type CheckedMqttOptions = MqttBrokerOptions & Required<SharedMqttBrokerOptions>;

@@ -1,4 +1,5 @@
 import * as v from "valibot";
+import { once } from "../../core/once.ts";
 import { mustBe, shown } from "../../core/option-errors.ts";
 import {
   addressText,
@@ -53,7 +54,7 @@ const CHANNEL_BYTES_MAX = 63;
 const saysChannel = ({ input }: { readonly input: unknown }): string =>
   mustBe(`text of 1 to ${CHANNEL_BYTES_MAX} bytes, without NUL`, input);
 
-const sharedEntries = {
+const sharedEntries = once(() => ({
   channel: v.optional(
     v.pipe(
       v.string(saysChannel),
@@ -63,23 +64,25 @@ const sharedEntries = {
     ),
     "escapement",
   ),
-  namespace: v.optional(namespaceName, ""),
-};
+  namespace: v.optional(namespaceName(), ""),
+}));
 
 /** An address with all its parts. */
 const EXAMPLE = "postgres://user:password@host:5432/database";
 
-const urlSchema = v.strictObject({
-  ...sharedEntries,
-  url: v.pipe(
-    addressText(EXAMPLE),
-    v.check((url) => /^postgres(ql)?:\/\//i.test(url), saysUrl),
-    v.check((url) => urlsOf(url).every((each) => URL.canParse(each)), saysReadable),
-  ),
-  username: v.optional(text),
-  password: v.optional(secret),
-  tls: v.optional(tlsOptions),
-});
+const urlSchema = once(() =>
+  v.strictObject({
+    ...sharedEntries(),
+    url: v.pipe(
+      addressText(EXAMPLE),
+      v.check((url) => /^postgres(ql)?:\/\//i.test(url), saysUrl),
+      v.check((url) => urlsOf(url).every((each) => URL.canParse(each)), saysReadable),
+    ),
+    username: v.optional(text()),
+    password: v.optional(secret()),
+    tls: v.optional(tlsOptions()),
+  }),
+);
 
 const saysClient = ({ input }: { readonly input: unknown }): string =>
   mustBe(
@@ -89,10 +92,12 @@ const saysClient = ({ input }: { readonly input: unknown }): string =>
     isOfPg(input) ? "a client of pg never listens again; pass { url }" : null,
   );
 
-const clientSchema = v.strictObject({
-  ...sharedEntries,
-  client: v.custom<PostgresClient>(isPostgresClient, saysClient),
-});
+const clientSchema = once(() =>
+  v.strictObject({
+    ...sharedEntries(),
+    client: v.custom<PostgresClient>(isPostgresClient, saysClient),
+  }),
+);
 
 /** Options with their defaults. */
 export type CheckedPostgresOptions = PostgresBrokerOptions & Required<SharedPostgresBrokerOptions>;

@@ -1,5 +1,6 @@
 import * as v from "valibot";
 import { hasMethods, implementing } from "../../core/check.ts";
+import { once } from "../../core/once.ts";
 import {
   addressText,
   type BrokerTls,
@@ -47,29 +48,33 @@ export type RedisBrokerOptions = RedisUrlBrokerOptions | RedisClientBrokerOption
 
 const CLIENT_METHODS = ["publish", "subscribe", "duplicate", "on", "off"] as const;
 
-const sharedEntries = {
-  channel: v.optional(channelName, "escapement"),
-  namespace: v.optional(namespaceName, ""),
-};
+const sharedEntries = once(() => ({
+  channel: v.optional(channelName(), "escapement"),
+  namespace: v.optional(namespaceName(), ""),
+}));
 
 const saysAddress = saysUrl("redis:// or rediss:// and a host, or unix:/// and a path", addressOf);
 
-const urlSchema = v.strictObject({
-  ...sharedEntries,
-  url: v.pipe(
-    addressText("redis://127.0.0.1:6379"),
-    v.check((url) => /^(rediss?:\/\/[^/]|unix:\/\/\/)/i.test(url), saysAddress),
-    v.check((url) => URL.canParse(url), saysReadable),
-  ),
-  username: v.optional(text),
-  password: v.optional(secret),
-  tls: v.optional(tlsOptions),
-});
+const urlSchema = once(() =>
+  v.strictObject({
+    ...sharedEntries(),
+    url: v.pipe(
+      addressText("redis://127.0.0.1:6379"),
+      v.check((url) => /^(rediss?:\/\/[^/]|unix:\/\/\/)/i.test(url), saysAddress),
+      v.check((url) => URL.canParse(url), saysReadable),
+    ),
+    username: v.optional(text()),
+    password: v.optional(secret()),
+    tls: v.optional(tlsOptions()),
+  }),
+);
 
-const clientSchema = v.strictObject({
-  ...sharedEntries,
-  client: implementing<RedisClient>("a client of ioredis or node-redis", CLIENT_METHODS),
-});
+const clientSchema = once(() =>
+  v.strictObject({
+    ...sharedEntries(),
+    client: implementing<RedisClient>("a client of ioredis or node-redis", CLIENT_METHODS),
+  }),
+);
 
 /** Options with their defaults. */
 export type CheckedRedisOptions = RedisBrokerOptions & Required<SharedRedisBrokerOptions>;

@@ -1,6 +1,7 @@
 import * as v from "valibot";
 import { objectOf, says, textUpTo } from "../../core/check.ts";
 import { ID_LENGTH_MAX } from "../../core/limits.ts";
+import { once } from "../../core/once.ts";
 import { mustBe } from "../../core/option-errors.ts";
 import { isStorable, STORABLE, STORABLE_ADVICE } from "../../core/text.ts";
 
@@ -39,10 +40,10 @@ export function nameOfWrongUrl(input: unknown): "secret" | "" {
 }
 
 /** Text that is not empty, such as a user's name. */
-export const text: v.GenericSchema<string> = v.pipe(v.string(saysText), v.nonEmpty(saysText));
+export const text: () => v.GenericSchema<string> = once(() => v.pipe(v.string(saysText), v.nonEmpty(saysText)));
 
 /** Text whose value no message shows, such as a password. */
-export const secret: v.GenericSchema<string> = v.pipe(v.string(saysSecret), v.nonEmpty(saysSecret));
+export const secret: () => v.GenericSchema<string> = once(() => v.pipe(v.string(saysSecret), v.nonEmpty(saysSecret)));
 
 /** An address, which is text that is not empty. @param example what messages show of such an address */
 export function addressText(example: string): v.GenericSchema<string> {
@@ -60,28 +61,33 @@ export function partOfUrl(name: string, example: string): string | null {
 const PARTS_OF_URL = /^(host(_?name)?|port|path|protocol|db(_?name)?|database)$/i;
 
 /** The name of a channel or a topic. */
-export const channelName: v.GenericSchema<string> = textUpTo(ID_LENGTH_MAX);
+export const channelName: () => v.GenericSchema<string> = once(() => textUpTo(ID_LENGTH_MAX));
 
 const saysNamespace = says(`text of at most ${ID_LENGTH_MAX} characters`);
 
 /** The name of a store among those that share a channel. */
-export const namespaceName: v.GenericSchema<string> = v.pipe(
-  v.string(saysNamespace),
-  v.maxLength(ID_LENGTH_MAX, saysNamespace),
-  v.check(isStorable, ({ input }) => mustBe(STORABLE, input, "", STORABLE_ADVICE)),
+export const namespaceName: () => v.GenericSchema<string> = once(() =>
+  v.pipe(
+    v.string(saysNamespace),
+    v.maxLength(ID_LENGTH_MAX, saysNamespace),
+    v.check(isStorable, ({ input }) => mustBe(STORABLE, input, "", STORABLE_ADVICE)),
+  ),
 );
 
 const saysPem = ({ input }: { readonly input: unknown }): string => mustBe("PEM text or bytes", input, "secret");
-const pem = v.union([secret, v.instance(Uint8Array, saysPem)], saysPem);
+const pem = once(() => v.union([secret(), v.instance(Uint8Array, saysPem)], saysPem));
 const saysPems = ({ input }: { readonly input: unknown }): string =>
   mustBe("PEM text or bytes, or a list of them", input, "secret");
 
 /** The schema of {@link BrokerTls}. */
-export const tlsOptions: v.GenericSchema<BrokerTls> = objectOf({
-  ca: v.optional(v.union([pem, v.array(pem)], saysPems)),
-  cert: v.optional(pem),
-  key: v.optional(pem),
-  passphrase: v.optional(secret),
-  servername: v.optional(text),
-  rejectUnauthorized: v.optional(v.boolean(says("true or false"))),
-}) as v.GenericSchema<BrokerTls>;
+export const tlsOptions: () => v.GenericSchema<BrokerTls> = once(
+  () =>
+    objectOf({
+      ca: v.optional(v.union([pem(), v.array(pem())], saysPems)),
+      cert: v.optional(pem()),
+      key: v.optional(pem()),
+      passphrase: v.optional(secret()),
+      servername: v.optional(text()),
+      rejectUnauthorized: v.optional(v.boolean(says("true or false"))),
+    }) as v.GenericSchema<BrokerTls>,
+);

@@ -7,8 +7,8 @@ import { nameOfWrongUrl, partOfUrl } from "./options.ts";
 export interface ServerOptions {
   /** The constructor, for messages. */
   readonly where: string;
-  readonly byUrl: v.GenericSchema & { readonly entries: object };
-  readonly byClient: v.GenericSchema;
+  readonly byUrl: () => v.GenericSchema & { readonly entries: object };
+  readonly byClient: () => v.GenericSchema;
   /** Whether a value that stands in the place of the options is a client. */
   readonly isClient: (value: unknown) => boolean;
   /** A url with all its parts, for messages. */
@@ -38,7 +38,7 @@ export function serverOptionsChecker<T>(options: ServerOptions): (given: unknown
   const checkByClient: Checker<unknown> = checker(byClient, {
     ...hints,
     elsewhere: (name) =>
-      namesOf(byUrl).includes(name) ? "a server is given by url or by client, not by both" : elsewhere(name),
+      namesOf(byUrl()).includes(name) ? "a server is given by url or by client, not by both" : elsewhere(name),
   });
   return (given) => {
     const hasClient = typeof given === "object" && given !== null && "client" in given;

@@ -55,12 +55,12 @@ interface CheckedRemoteOptions extends CheckedPoolOptions {
 
 type SchemasOf<Options> = { [Name in keyof Options]: v.GenericSchema<unknown, Options[Name]> };
 
-/** The schemas of all {@link RemoteExecutorOptions}. */
+/** The schemas of all {@link RemoteExecutorOptions}. @internal */
 export function remoteEntries(): SchemasOf<CheckedRemoteOptions> {
   return { module: moduleUrl(), ...poolEntries() };
 }
 
-/** The schemas of these options without the module. */
+/** The schemas of these options without the module. @internal */
 export function poolEntries(): SchemasOf<CheckedPoolOptions> {
   const entries = {
     maxWorkers: v.optional(wholeNumber(1, WORKERS_MAX), () => Math.max(1, processorCount() - 1)),
@@ -91,7 +91,9 @@ export function poolSettings(options: CheckedPoolOptions & { readonly module?: s
   };
 }
 
-/** The schemas of options that say how the runtime starts a worker. @param entry the program of the workers */
+/** The schemas of options that say how the runtime starts a worker.
+ *  @param entry the program of the workers
+ *  @internal */
 export function programEntries(entry: string): {
   readonly env: v.GenericSchema<Readonly<Record<string, string>> | undefined>;
   readonly execArgv: v.GenericSchema<readonly string[] | undefined>;
@@ -104,7 +106,7 @@ export function programEntries(entry: string): {
   };
 }
 
-/** The schema of the URL of a program. @param entry the default */
+/** The schema of the URL of a program. @param entry the default @internal */
 export function programUrl(entry: string): v.GenericSchema<unknown, string> {
   return v.optional(moduleUrl(`./${entry.slice(entry.lastIndexOf("/") + 1)}`), entry);
 }
@@ -116,7 +118,9 @@ export function programBeside(url: string, name: string): string {
   return url.replace(/[^/]*\.(ts|js)$/, `${name}.$1`);
 }
 
-/** The URL of a module, as a `URL` or as text. The checked value is text. @param example a path of such a module */
+/** The URL of a module, as a `URL` or as text. The checked value is text.
+ *  @param example a path of such a module
+ *  @internal */
 export function moduleUrl(example = "./tasks.ts"): v.GenericSchema<unknown, string> {
   return v.pipe(
     v.custom<URL | string>(isUrl, ({ input }) =>

@@ -1,15 +1,16 @@
 import * as v from "valibot";
 import { hasMethods, says } from "../../core/check.ts";
 import type { OptionsError } from "../../core/errors.ts";
+import { once } from "../../core/once.ts";
 import { optionError, takes } from "../../core/option-errors.ts";
-import { SHARED_ENTRIES } from "../sqlite/shared-options.ts";
+import { sharedEntries } from "../sqlite/shared-options.ts";
 
 /** The schemas of the options that both stores have. */
-export const CLOUDFLARE_ENTRIES: typeof SHARED_ENTRIES = {
-  ...SHARED_ENTRIES,
+export const cloudflareEntries: typeof sharedEntries = once(() => ({
+  ...sharedEntries(),
   tablePrefix: v.optional(
     v.pipe(
-      SHARED_ENTRIES.tablePrefix.wrapped,
+      sharedEntries().tablePrefix.wrapped,
       v.check(
         (prefix) => !/^_cf_/i.test(prefix),
         says("another prefix, because tables whose names begin with _cf_ are Cloudflare's own"),
@@ -17,7 +18,7 @@ export const CLOUDFLARE_ENTRIES: typeof SHARED_ENTRIES = {
     ),
     "escapement_",
   ),
-};
+}));
 
 /** The error of a first argument that is something else. */
 export function wrongArgument(where: string, what: string, value: unknown, advice: string | null): OptionsError {

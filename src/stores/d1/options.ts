@@ -1,7 +1,7 @@
 import * as v from "valibot";
 import { checker, durationMs, hasMethods } from "../../core/check.ts";
 import type { Duration } from "../../core/duration.ts";
-import { CLOUDFLARE_ENTRIES, wrongArgument } from "../cloudflare-sqlite/options.ts";
+import { cloudflareEntries, wrongArgument } from "../cloudflare-sqlite/options.ts";
 import { REMOTE_TIMEOUT_MS_DEFAULT } from "../sqlite/limits.ts";
 import { type CheckedSharedOptions, SHARED_SYNONYMS, type SharedStoreOptions } from "../sqlite/shared-options.ts";
 import type { D1Binding } from "./database.ts";
@@ -16,10 +16,11 @@ interface CheckedOptions extends CheckedSharedOptions {
 }
 
 const checkStoreOptions = checker(
-  v.strictObject({
-    ...CLOUDFLARE_ENTRIES,
-    timeout: v.optional(durationMs(1), { milliseconds: REMOTE_TIMEOUT_MS_DEFAULT }),
-  }),
+  () =>
+    v.strictObject({
+      ...cloudflareEntries(),
+      timeout: v.optional(durationMs(1), { milliseconds: REMOTE_TIMEOUT_MS_DEFAULT }),
+    }),
   { synonyms: SHARED_SYNONYMS },
 );
 

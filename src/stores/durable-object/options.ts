@@ -1,12 +1,12 @@
 import * as v from "valibot";
 import { checker, hasMethods } from "../../core/check.ts";
-import { CLOUDFLARE_ENTRIES, wrongArgument } from "../cloudflare-sqlite/options.ts";
+import { cloudflareEntries, wrongArgument } from "../cloudflare-sqlite/options.ts";
 import { type CheckedSharedOptions, SHARED_SYNONYMS, type SharedStoreOptions } from "../sqlite/shared-options.ts";
 import type { DurableObjectSqlStorage } from "./storage.ts";
 
 export interface DurableObjectStoreOptions extends SharedStoreOptions {}
 
-const checkStoreOptions = checker(v.strictObject(CLOUDFLARE_ENTRIES), { synonyms: SHARED_SYNONYMS });
+const checkStoreOptions = checker(() => v.strictObject(cloudflareEntries()), { synonyms: SHARED_SYNONYMS });
 
 /** @throws {OptionsError} when the value is no storage of a Durable Object that has SQL */
 export function checkStorage(storage: DurableObjectSqlStorage): DurableObjectSqlStorage {

@@ -1,8 +1,9 @@
 import * as v from "valibot";
 import { checker, namesOf, says } from "../../core/check.ts";
+import { once } from "../../core/once.ts";
 import { mustBe, shown } from "../../core/option-errors.ts";
 import type { CheckedOptions, LibsqlStoreOptions } from "../libsql/store-options.ts";
-import { OPTION_NAMES, optionsChecker, secret, text } from "../libsql/store-options.ts";
+import { optionNames, optionsChecker, secret, text } from "../libsql/store-options.ts";
 import type { HttpFetch } from "./driver.ts";
 
 /** A server by its address: sqld or Turso. */
@@ -22,26 +23,28 @@ export interface Endpoint {
   readonly authToken: string | null;
 }
 
-const connectionSchema = v.strictObject({
-  url: v.pipe(
-    text,
-    v.check((url) => endpointOf(url) !== null, saysUrl),
-  ),
-  // The header of a request cannot carry anything else. A line break at the end comes from a file.
-  authToken: v.optional(
-    v.pipe(
-      secret,
-      v.check((token) => isToken(token.trim()), saysToken),
+const connectionSchema = once(() =>
+  v.strictObject({
+    url: v.pipe(
+      text(),
+      v.check((url) => endpointOf(url) !== null, saysUrl),
     ),
-  ),
-  fetch: v.optional(v.custom<HttpFetch>((value) => typeof value === "function", says("a function like fetch"))),
-});
+    // The header of a request cannot carry anything else. A line break at the end comes from a file.
+    authToken: v.optional(
+      v.pipe(
+        secret(),
+        v.check((token) => isToken(token.trim()), saysToken),
+      ),
+    ),
+    fetch: v.optional(v.custom<HttpFetch>((value) => typeof value === "function", says("a function like fetch"))),
+  }),
+);
 
 const checkGiven = checker(connectionSchema, {
   takes: "{ url, authToken }",
   instead: connectionAdvice,
   elsewhere: (name) =>
-    OPTION_NAMES.includes(name)
+    optionNames().includes(name)
       ? `it comes second: new LibsqlDataStore(connection, { ${name} })`
       : ELSEWHERE.includes(name)
         ? "it needs LibsqlDataStore of escapement/libsql"
@@ -49,7 +52,7 @@ const checkGiven = checker(connectionSchema, {
   synonyms: { uri: "url", address: "url", database: "url", token: "authToken" },
 });
 const ELSEWHERE = ["client", "syncUrl", "syncInterval", "encryptionKey"];
-const checkStoreOptions = optionsChecker(namesOf(connectionSchema));
+const checkStoreOptions = optionsChecker(() => namesOf(connectionSchema()));
 
 /** @throws {OptionsError} with one issue per problem */
 export function checkConnection(connection: LibsqlHttpConnection): Endpoint & { readonly fetch: HttpFetch | null } {

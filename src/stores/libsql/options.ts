@@ -1,12 +1,13 @@
 import * as v from "valibot";
 import { checker, durationMs, type Hints, hasMethods, implementing, namesOf } from "../../core/check.ts";
 import type { Duration } from "../../core/duration.ts";
+import { once } from "../../core/once.ts";
 import { mustBe, shown } from "../../core/option-errors.ts";
 import type { LibsqlClient } from "./client.ts";
 import {
   type CheckedOptions,
   type LibsqlStoreOptions,
-  OPTION_NAMES,
+  optionNames,
   optionsChecker,
   secret,
   text,
@@ -37,26 +38,30 @@ export type LibsqlConnection = LibsqlUrlConnection | LibsqlClientConnection;
 
 const CLIENT_METHODS = ["execute", "batch", "close"] as const;
 
-const clientConnectionSchema = v.strictObject({
-  client: implementing<LibsqlClient>("a libSQL client", CLIENT_METHODS),
-});
+const clientConnectionSchema = once(() =>
+  v.strictObject({
+    client: implementing<LibsqlClient>("a libSQL client", CLIENT_METHODS),
+  }),
+);
 
-const urlConnectionSchema = v.strictObject({
-  url: v.pipe(
-    text,
-    v.check((url) => /^(file|https?|wss?|libsql):|^:memory:/i.test(url), saysUrl),
-  ),
-  authToken: v.optional(secret),
-  syncUrl: v.optional(text),
-  syncInterval: v.optional(durationMs()),
-  encryptionKey: v.optional(secret),
-});
+const urlConnectionSchema = once(() =>
+  v.strictObject({
+    url: v.pipe(
+      text(),
+      v.check((url) => /^(file|https?|wss?|libsql):|^:memory:/i.test(url), saysUrl),
+    ),
+    authToken: v.optional(secret()),
+    syncUrl: v.optional(text()),
+    syncInterval: v.optional(durationMs()),
+    encryptionKey: v.optional(secret()),
+  }),
+);
 
 const connectionHints: Hints = {
   takes: "{ url } or { client }",
   instead: connectionAdvice,
   elsewhere: (name) =>
-    OPTION_NAMES.includes(name) ? `it comes second: new LibsqlDataStore(connection, { ${name} })` : null,
+    optionNames().includes(name) ? `it comes second: new LibsqlDataStore(connection, { ${name} })` : null,
   synonyms: { path: "url", file: "url", filename: "url", database: "url", uri: "url", token: "authToken" },
 };
 
@@ -64,9 +69,9 @@ const checkByUrl = checker(urlConnectionSchema, connectionHints);
 const checkByClient = checker(clientConnectionSchema, {
   ...connectionHints,
   elsewhere: (name) =>
-    namesOf(urlConnectionSchema).includes(name) ? "a connection is given by url or by client, not by both" : null,
+    namesOf(urlConnectionSchema()).includes(name) ? "a connection is given by url or by client, not by both" : null,
 });
-const checkStoreOptions = optionsChecker(namesOf(urlConnectionSchema));
+const checkStoreOptions = optionsChecker(() => namesOf(urlConnectionSchema()));
 
 /** @throws {OptionsError} with one issue per problem */
 export function checkConnection(connection: LibsqlConnection): void {

@@ -1,12 +1,13 @@
 import * as v from "valibot";
 import { type Checker, checker, durationMs, namesOf, oneOf } from "../../core/check.ts";
 import type { Duration } from "../../core/duration.ts";
+import { once } from "../../core/once.ts";
 import { mustBe } from "../../core/option-errors.ts";
 import {
   type CheckedSharedOptions,
-  SHARED_ENTRIES,
   SHARED_SYNONYMS,
   type SharedStoreOptions,
+  sharedEntries,
 } from "../sqlite/shared-options.ts";
 import { REMOTE_TIMEOUT_MS_DEFAULT } from "./limits.ts";
 
@@ -27,25 +28,30 @@ export interface CheckedOptions extends CheckedSharedOptions {
 
 const UNSET = "is the environment variable set?";
 
-export const text: v.GenericSchema<string> = v.pipe(v.string(saysText), v.nonEmpty(saysText));
-/** Text whose value no error message shows. */
-export const secret: v.GenericSchema<string> = v.pipe(v.string(saysSecret), v.nonEmpty(saysSecret));
+/** @internal */
+export const text: () => v.GenericSchema<string> = once(() => v.pipe(v.string(saysText), v.nonEmpty(saysText)));
+/** Text whose value no error message shows. @internal */
+export const secret: () => v.GenericSchema<string> = once(() => v.pipe(v.string(saysSecret), v.nonEmpty(saysSecret)));
 
-const optionsSchema = v.strictObject({
-  ...SHARED_ENTRIES,
-  durability: v.optional(oneOf(["full", "normal"]), "full"),
-  timeout: v.optional(durationMs(1), { milliseconds: REMOTE_TIMEOUT_MS_DEFAULT }),
-});
+const optionsSchema = once(() =>
+  v.strictObject({
+    ...sharedEntries(),
+    durability: v.optional(oneOf(["full", "normal"]), "full"),
+    timeout: v.optional(durationMs(1), { milliseconds: REMOTE_TIMEOUT_MS_DEFAULT }),
+  }),
+);
 
 /** The names of the options that come second, after the connection. */
-export const OPTION_NAMES: readonly string[] = namesOf(optionsSchema);
+export function optionNames(): readonly string[] {
+  return namesOf(optionsSchema());
+}
 
 /** The check of a store's second argument. @param connectionNames what belongs into the first argument */
-export function optionsChecker(connectionNames: readonly string[]): Checker<CheckedOptions> {
+export function optionsChecker(connectionNames: () => readonly string[]): Checker<CheckedOptions> {
   const check = checker(optionsSchema, {
     instead: (value) => (typeof value === "string" ? "write { url, authToken } for a database with a token" : null),
     elsewhere: (name) =>
-      connectionNames.includes(name) ? `it comes first: new LibsqlDataStore({ url, ${name} })` : null,
+      connectionNames().includes(name) ? `it comes first: new LibsqlDataStore({ url, ${name} })` : null,
     synonyms: SHARED_SYNONYMS,
   });
   return (options, where) => {

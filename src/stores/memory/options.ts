@@ -1,5 +1,6 @@
 import * as v from "valibot";
 import { type Checker, checker } from "../../core/check.ts";
+import { once } from "../../core/once.ts";
 import { isPlain, shown } from "../../core/option-errors.ts";
 import { serializerOption } from "../../serializers/option.ts";
 import type { Serializer } from "../../serializers/serializer.ts";
@@ -11,10 +12,9 @@ interface CheckedOptions {
   readonly ledger: LedgerLimits | null;
 }
 
-const optionsSchema: v.GenericSchema<unknown, CheckedOptions> = v.strictObject({
-  ledger: ledgerOption,
-  serializer: v.optional(serializerOption),
-});
+const optionsSchema: () => v.GenericSchema<unknown, CheckedOptions> = once(() =>
+  v.strictObject({ ledger: ledgerOption(), serializer: v.optional(serializerOption()) }),
+);
 
 export const checkMemoryOptions: Checker<CheckedOptions> = checker(optionsSchema, {
   instead: (value) => {

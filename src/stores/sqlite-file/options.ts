@@ -1,11 +1,12 @@
 import * as v from "valibot";
 import { checker, type Hints, namesOf, oneOf, says } from "../../core/check.ts";
+import { once } from "../../core/once.ts";
 import { mustBe, shown } from "../../core/option-errors.ts";
 import {
   type CheckedSharedOptions,
-  SHARED_ENTRIES,
   SHARED_SYNONYMS,
   type SharedStoreOptions,
+  sharedEntries,
 } from "../sqlite/shared-options.ts";
 
 /** A database by its place. */
@@ -28,27 +29,31 @@ export interface CheckedOptions extends CheckedSharedOptions {
 
 const saysPath = says("the path of a file, or :memory:");
 
-const connectionSchema = v.strictObject({
-  path: v.pipe(
-    v.string(saysPath),
-    v.nonEmpty(saysPath),
-    v.check(
-      (path) => !isUrl(path),
-      ({ input }) => mustBe("a path, not a url", input, "", pathAdvice(input)),
+const connectionSchema = once(() =>
+  v.strictObject({
+    path: v.pipe(
+      v.string(saysPath),
+      v.nonEmpty(saysPath),
+      v.check(
+        (path) => !isUrl(path),
+        ({ input }) => mustBe("a path, not a url", input, "", pathAdvice(input)),
+      ),
     ),
-  ),
-});
+  }),
+);
 
-const optionsSchema = v.strictObject({
-  ...SHARED_ENTRIES,
-  durability: v.optional(oneOf(["full", "normal"]), "full"),
-});
+const optionsSchema = once(() =>
+  v.strictObject({
+    ...sharedEntries(),
+    durability: v.optional(oneOf(["full", "normal"]), "full"),
+  }),
+);
 
 const connectionHints: Hints = {
   takes: "{ path }",
   instead: (value) => (typeof value === "string" ? pathAdvice(value) : value instanceof URL ? "write { path }" : null),
   elsewhere: (name) =>
-    namesOf(optionsSchema).includes(name) ? `it comes second: new SqliteDataStore(connection, { ${name} })` : null,
+    namesOf(optionsSchema()).includes(name) ? `it comes second: new SqliteDataStore(connection, { ${name} })` : null,
   synonyms: { url: "path", uri: "path", file: "path", filename: "path", database: "path" },
 };
 

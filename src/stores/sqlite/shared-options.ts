@@ -1,6 +1,7 @@
 import * as v from "valibot";
 import { durationMs, objectOf, says, trueOrFalse, wholeNumber } from "../../core/check.ts";
 import type { Duration } from "../../core/duration.ts";
+import { once } from "../../core/once.ts";
 import { serializerOption } from "../../serializers/option.ts";
 import type { Serializer } from "../../serializers/serializer.ts";
 import type { LedgerLimits } from "../ledger.ts";
@@ -67,57 +68,61 @@ export interface CheckedSharedOptions {
 
 const saysPrefix = says("letters, digits and _, at most 64, not beginning with a digit");
 
-const tablePrefix: v.GenericSchema<string> = v.pipe(
-  v.string(saysPrefix),
-  v.maxLength(TABLE_PREFIX_LENGTH_MAX, saysPrefix),
-  v.regex(/^([A-Za-z_][A-Za-z0-9_]*)?$/, saysPrefix),
-  v.check(
-    (prefix) => !/^sqlite_/i.test(prefix),
-    says("another prefix, because names that begin with sqlite_ are SQLite's own"),
+const tablePrefix: () => v.GenericSchema<string> = once(() =>
+  v.pipe(
+    v.string(saysPrefix),
+    v.maxLength(TABLE_PREFIX_LENGTH_MAX, saysPrefix),
+    v.regex(/^([A-Za-z_][A-Za-z0-9_]*)?$/, saysPrefix),
+    v.check(
+      (prefix) => !/^sqlite_/i.test(prefix),
+      says("another prefix, because names that begin with sqlite_ are SQLite's own"),
+    ),
   ),
 );
 
-const retry: v.GenericSchema<unknown, RetryLimits> = v.pipe(
-  objectOf(
-    {
-      maxAttempts: v.optional(wholeNumber(1), CONNECTION_TRIES_MAX),
-      maxDuration: v.optional(durationMs(), { milliseconds: CONNECTION_RETRY_MS_MAX }),
-      maxBusyDuration: v.optional(durationMs(), { milliseconds: BUSY_RETRY_MS_MAX }),
-      backoff: v.optional(
-        objectOf({
-          initial: v.optional(durationMs(1), { milliseconds: RETRY_PAUSE_MS_FIRST }),
-          max: v.optional(durationMs(1), { milliseconds: RETRY_PAUSE_MS_MAX }),
-        }),
-        {},
-      ),
-    },
-    retryAdvice,
-  ),
-  v.transform(
-    ({ maxAttempts, maxDuration, maxBusyDuration, backoff }): RetryLimits => ({
-      attemptsMax: maxAttempts,
-      durationMsMax: maxDuration,
-      busyMsMax: maxBusyDuration,
-      pauseMsFirst: backoff.initial,
-      pauseMsMax: backoff.max,
-    }),
+const retry: () => v.GenericSchema<unknown, RetryLimits> = once(() =>
+  v.pipe(
+    objectOf(
+      {
+        maxAttempts: v.optional(wholeNumber(1), CONNECTION_TRIES_MAX),
+        maxDuration: v.optional(durationMs(), { milliseconds: CONNECTION_RETRY_MS_MAX }),
+        maxBusyDuration: v.optional(durationMs(), { milliseconds: BUSY_RETRY_MS_MAX }),
+        backoff: v.optional(
+          objectOf({
+            initial: v.optional(durationMs(1), { milliseconds: RETRY_PAUSE_MS_FIRST }),
+            max: v.optional(durationMs(1), { milliseconds: RETRY_PAUSE_MS_MAX }),
+          }),
+          {},
+        ),
+      },
+      retryAdvice,
+    ),
+    v.transform(
+      ({ maxAttempts, maxDuration, maxBusyDuration, backoff }): RetryLimits => ({
+        attemptsMax: maxAttempts,
+        durationMsMax: maxDuration,
+        busyMsMax: maxBusyDuration,
+        pauseMsFirst: backoff.initial,
+        pauseMsMax: backoff.max,
+      }),
+    ),
   ),
 );
 
-/** The schemas of {@link SharedStoreOptions}. */
-export const SHARED_ENTRIES: {
+/** The schemas of {@link SharedStoreOptions}. @internal */
+export const sharedEntries: () => {
   readonly tablePrefix: v.OptionalSchema<v.GenericSchema<string>, string>;
   readonly serializer: v.OptionalSchema<v.GenericSchema<Serializer>, undefined>;
   readonly reset: v.OptionalSchema<v.GenericSchema<boolean>, boolean>;
   readonly retry: v.OptionalSchema<v.GenericSchema<unknown, RetryLimits>, StoreRetryOptions>;
-  readonly ledger: typeof ledgerOption;
-} = {
-  tablePrefix: v.optional(tablePrefix, "escapement_"),
-  serializer: v.optional(serializerOption, undefined),
+  readonly ledger: ReturnType<typeof ledgerOption>;
+} = once(() => ({
+  tablePrefix: v.optional(tablePrefix(), "escapement_"),
+  serializer: v.optional(serializerOption(), undefined),
   reset: v.optional(trueOrFalse, false),
-  retry: v.optional(retry, {}),
-  ledger: ledgerOption,
-};
+  retry: v.optional(retry(), {}),
+  ledger: ledgerOption(),
+}));
 
 /** What callers mean by other words. */
 export const SHARED_SYNONYMS: Readonly<Record<string, string>> = {
