@@ -1047,9 +1047,8 @@ export class JobModel {
           if ((record.acquiredUntil ?? 0) <= now) mayHaveReady = true;
         } else if (!isReady && !this.#links.isBlocked(record.id)) {
           nextRunAt = Math.min(nextRunAt, record.runAt);
-          // Any step may have blocked a job that is due by its clock.
-          const mayBeBlocked = gate !== null && record.runAt <= this.#gates.latestMs;
-          if (!mayBeBlocked) mustRunAt = Math.min(mustRunAt, record.runAt);
+          // Any step may have found a job that is due by its clock.
+          if (record.runAt > this.#gates.latestMs) mustRunAt = Math.min(mustRunAt, record.runAt);
         }
         if (lease === null && record.runAt > now) mayRunAt = Math.min(mayRunAt, record.runAt);
         if (!this.#isWaiting(job)) continue;
