@@ -837,7 +837,10 @@ export class JobModel {
     const heldIds = new Set(held.map(({ record }) => record.id));
     const fresh = report.acquired.filter(({ id }) => !heldIds.has(id));
     const repeated = report.acquired.filter(({ id }) => heldIds.has(id));
-    this.#same(`jobs that ${caller.name} holds already`, idsOf(held), repeated.map(({ id }) => id).sort());
+    // A repetition need not tell of a lease that has ended meanwhile.
+    const live = idsOf(held.filter(({ record }) => (record.acquiredUntil ?? 0) > now));
+    const told = repeated.map(({ id }) => id).filter((id) => live.includes(id));
+    this.#same(`jobs that ${caller.name} holds already`, live, told.sort());
     if (isBlocked && fresh.length > 0)
       this.#history.violate(`${caller.name} acquires while a lease waits for recovery`);
     if (held.length + fresh.length > Math.max(room.limit, held.length)) {

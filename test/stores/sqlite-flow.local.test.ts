@@ -490,18 +490,6 @@ describe("a rate", () => {
     expect(await look(store)).toMatchObject({ hasReady: false, nextRunAt: T0 + 1000 });
   });
 
-  test("that changes lets the next job start the new rate's time after the last", async () => {
-    await store.putTasks([makeTask({ rateLimit: { limit: 3, perMs: 3_600_000, burst: 1 } })]);
-    await store.addJobs(makeJobs(5));
-    expect((await take(store)).acquired.length).toBe(1);
-    await store.putTasks([makeTask({ rateLimit: { limit: 7, perMs: 1000, burst: 1 } })]);
-    const early = await take(store, { now: T0 + 142 });
-    expect([early.acquired, early.nextRunAt]).toEqual([[], T0 + 143]);
-    expect((await take(store, { now: T0 + 143 })).acquired.length).toBe(1);
-    await store.putTasks([makeTask({ rateLimit: { limit: 7, perMs: 1000, burst: 2 } })]);
-    expect((await take(store, { now: T0 + 144 })).acquired.length).toBe(2);
-  });
-
   test("of a million in a second is exact", async () => {
     await store.putTasks([makeTask({ rateLimit: { limit: 1_000_000, perMs: 1000, burst: 5 } })]);
     await store.addJobs(makeJobs(50));
