@@ -2,10 +2,10 @@
 
 // Builds the package: `node scripts/build.mjs [--outdir dist]`. Code is bundled, because most of what an import costs
 // is finding and loading its modules: a file for each door of package.json, and a few for what doors share. So a class
-// is the same one through every door. Declarations stay a file per source.
+// is the same one through every door. Declarations stay a file per source, and those that no door reaches go.
 
 import { spawnSync } from "node:child_process";
-import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { join, relative, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -14,6 +14,7 @@ import { rolldown } from "rolldown";
 import { CHUNKS, sharedChunks } from "./lib/built-chunks.mjs";
 import { builtDoors } from "./lib/built-doors.mjs";
 import { droppable } from "./lib/droppable.mjs";
+import { reachedDeclarations } from "./lib/reached-declarations.mjs";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 
@@ -78,6 +79,11 @@ function declare() {
   if (status !== 0) process.exit(status ?? 1);
   const missing = doors.declarations.filter((path) => !existsSync(join(outdir, path)));
   if (missing.length > 0) throw new Error(`package.json names declarations that no source has: ${missing.join(", ")}`);
+  const reached = reachedDeclarations(doors.declarations, (path) => readFileSync(join(outdir, path), "utf8"));
+  for (const file of readdirSync(outdir, { recursive: true, encoding: "utf8" })) {
+    const path = file.replaceAll("\\", "/");
+    if (path.endsWith(".d.ts") && !reached.has(path)) rmSync(join(outdir, path));
+  }
 }
 
 async function bundle() {
