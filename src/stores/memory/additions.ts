@@ -31,7 +31,7 @@ export function checkParents(
     return ids.has(id) || stays || results.get(id, now) !== null;
   };
   const unknown = added
-    .filter((job) => hasParents(job) && !jobs.hasHad(job.id) && !results.has(job.id))
+    .filter((job) => hasParents(job) && !jobs.knows(job.id) && !results.has(job.id))
     .filter((job) => job.retryOf === undefined && jobs.existingJob(job) === undefined)
     .flatMap(({ after = [], createdAt }) => after.filter((id) => !isKnown(id, createdAt)));
   if (unknown.length > 0) throw unknownParents([...new Set(unknown)]);
@@ -121,7 +121,7 @@ export function addPlannedJob(
 function addJob(tables: Tables, job: NewJobRecord, metadata: JobRecord["metadata"], children: JobEntry[]): JobAddition {
   const { jobs, bursts, windows } = tables;
   const isAlone = job.debounce === undefined && job.once === undefined;
-  if (jobs.hasHad(job.id) || tables.results.has(job.id)) {
+  if (jobs.knows(job.id) || tables.results.has(job.id)) {
     const known = isAlone ? undefined : jobs.find(job.id);
     return { job: { ...(known?.record ?? addedJob(job)) }, isNew: true };
   }

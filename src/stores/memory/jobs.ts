@@ -36,7 +36,7 @@ export class Jobs {
   }
 
   /** Whether the job is unfinished, or has ended without a result, as far as the store remembers. */
-  hasHad(id: string): boolean {
+  knows(id: string): boolean {
     return this.#byId.has(id);
   }
 
