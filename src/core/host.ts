@@ -6,7 +6,7 @@ interface HostProcess {
   readonly pid?: number;
   readonly env?: Readonly<Record<string, string | undefined>>;
   getBuiltinModule?(id: string): unknown;
-  on?(signal: HostSignal, listener: () => void): unknown;
+  on?(event: HostSignal | "beforeExit", listener: () => void): unknown;
   off?(signal: HostSignal, listener: () => void): unknown;
   kill?(pid: number, signal: 0): unknown;
 }
@@ -177,4 +177,10 @@ export function onSignal(signals: readonly HostSignal[], listener: (signal: Host
   return () => {
     for (const remove of removals.splice(0)) remove();
   };
+}
+
+/** Calls a listener when the program has nothing left to do, and not when it is ended from within or without. Where the
+ *  runtime does not tell, the listener is never called. */
+export function onProgramEnd(listener: () => void): void {
+  hostProcess()?.on?.("beforeExit", listener);
 }

@@ -14,6 +14,8 @@ type LogBindings = Readonly<Record<string, unknown>>;
 export interface LeveledLogger extends Logger {
   /** Whether lines of the level `debug` are shown. Who makes many of them asks first. */
   readonly showsDebug: boolean;
+  /** The same of the level `info`. */
+  readonly showsInfo: boolean;
   /** A logger whose lines carry these facts: as bindings, where the given logger has a method `child` (pino, winston),
    *  else as the text in front of each line. An empty text leaves the lines as they are. */
   child(bindings: LogBindings, prefix: string): Logger;
@@ -64,6 +66,7 @@ function atLevel(logger: Logger, level: LogLevel): LeveledLogger {
     warn: shows("warn") ? guarded.warn : silent,
     error: shows("error") ? guarded.error : silent,
     showsDebug: shows("debug"),
+    showsInfo: shows("info"),
     child: (bindings, prefix) => atLevel(childOf(logger, bindings) ?? prefixed(logger, prefix), level),
   };
 }

@@ -16,10 +16,11 @@ import type { Trigger } from "../triggers/trigger.ts";
 import { cleanUp, TickCleaning } from "./driving/clean-up.ts";
 import { defaultBroker } from "./driving/default-broker.ts";
 import { Engine } from "./driving/engine.ts";
+import { begun, expectBegin } from "./driving/forgotten-start.ts";
 import { Lifecycle, type SchedulerState } from "./driving/lifecycle.ts";
 import { SharedParts } from "./driving/shared-parts.ts";
 import { SignalStop } from "./driving/signal-stop.ts";
-import { startedLine } from "./driving/started-line.ts";
+import { startedLine, tellSchedules } from "./driving/started-line.ts";
 import { StopLimits } from "./driving/stop-limits.ts";
 import { TickBounds } from "./driving/tick-bounds.ts";
 import type { Environment } from "./environment.ts";
@@ -149,6 +150,7 @@ export class Scheduler implements LocalSchedulerClient, AsyncDisposable {
       logger.error("escapement: the given random() failed; Math.random takes its place", fault),
     );
     const store = options.dataStore ?? new.target.makeStore();
+    if (options.dataStore === undefined) expectBegin({ store, logger });
     const broker = options.eventBroker ?? defaultBroker(store);
     const ids = new IdGenerator(random);
     const events = new EventHub(broker, logger);
@@ -253,11 +255,13 @@ export class Scheduler implements LocalSchedulerClient, AsyncDisposable {
     const { paused, handleSignals } = checkStartOptions(options, "start()");
     if (this.#ticking !== null) throw new SchedulerStateError("a tick is under way; await it before start()");
     if (this.#role !== "scheduler") this.#tasks.assertExecutors();
+    begun(this.#env.store);
     await this.#lifecycle.start(paused);
     if (handleSignals) this.#listenToSignals();
     const { events, logger } = this.#env;
     events.publish([schedulerStarted(this.#env), ...(paused ? [schedulerPaused(this.#env)] : [])]);
     logger.info(startedLine({ identity: this.identity, role: this.#role, taskIds: this.#tasks.ids, paused }));
+    if (this.#role !== "worker") void tellSchedules(this.#env, this.#role === "both" ? this.#tasks.ids : null);
   }
 
   /**
@@ -717,6 +721,7 @@ export class Scheduler implements LocalSchedulerClient, AsyncDisposable {
   /** Opens the store only: the first look of the tick finds out which tasks the store lacks. */
   async #tick(bounds: TickBounds): Promise<TickReport> {
     const engine = this.#engine;
+    begun(this.#env.store);
     await this.#lifecycle.ready();
     return engine.tick(bounds);
   }
@@ -747,6 +752,7 @@ export class Scheduler implements LocalSchedulerClient, AsyncDisposable {
   }
 
   #stopWithin(drainMs: number): Promise<void> {
+    begun(this.#env.store);
     return this.#lifecycle.stop(() => new StopLimits(this.#env.clock, drainMs));
   }
 

@@ -127,6 +127,34 @@ describe("the log of a scheduler", () => {
     ]);
   });
 
+  test("tells at its start what fires next in local time, and which schedules have no handler here", async () => {
+    const { clock, store } = setUp();
+    const before = new Scheduler({ dataStore: store, clock, logLevel: "silent", timeZone: "Europe/Berlin" });
+    await before.schedule("monthly", "30 9 1 * *", () => {});
+    await before.schedule("report", "0 9 * * mon-fri", () => {});
+    await before.schedule("left", "0 12 * * mon-fri", () => {});
+    await before.stop();
+    const { scheduler, log } = setUp({ clock, dataStore: store, logLevel: "info", identity: "me" });
+    for (const id of ["monthly", "report"]) scheduler.task(id, () => {});
+    await scheduler.start();
+    await clock.settle();
+    expect(lines(log)).toEqual([
+      'info | escapement: started as "me": fires schedules and runs the tasks "monthly", "report"',
+      "info | escapement: next: report, Tue 09:00 Europe/Berlin",
+      'info | escapement: there is no handler here for the stored schedule "left" (task "left"); ' +
+        'if no other program has one either, removeSchedule("left") ends what is left',
+    ]);
+  });
+
+  test("gives the date of what fires in a week or later, and passes paused schedules by", async () => {
+    const { clock, scheduler, log } = setUp({ logLevel: "info", identity: "me" });
+    await scheduler.schedule("paused", "0 9 * * *", { paused: true }, () => {});
+    await scheduler.schedule("yearly", "15 30 9 1 5 *", () => {});
+    await scheduler.start();
+    await clock.settle();
+    expect(lines(log).at(-1)).toBe("info | escapement: next: yearly, Wed 2030-05-01 09:30:15 UTC");
+  });
+
   test("tells of its life at the level info, and of each attempt at the level debug", async () => {
     const { scheduler, clock, log } = setUp({ logLevel: "debug", identity: "me" });
     scheduler.task("t", () => {});

@@ -910,12 +910,14 @@ export class JobModel {
   }
 
   /** Held jobs of one key are promoted in their order, so that a later one comes first only if it was promoted before
-   *  the earlier one was due, and no less urgent. */
+   *  the earlier one was due, or came back from a lost lease, and no less urgent. A step that acquires nothing may
+   *  promote, too. */
   #checkOrderInKey(job: ModelJob, gate: string, isMine: (job: ModelJob) => boolean, text: string): void {
     for (const other of this.#unfinished.values()) {
       if (other === job || !this.#isWaiting(other) || this.#gates.gateOf(other.record) !== gate) continue;
       const isMoreUrgent = other.record.priority > job.record.priority && isMine(other);
-      if (isMoreUrgent || (byRank(other, job) < 0 && other.readySince <= job.readySince)) {
+      const waitsLonger = other.readySince <= job.readySince && other.waitsSinceMs <= job.record.runAt;
+      if (isMoreUrgent || (byRank(other, job) < 0 && waitsLonger)) {
         this.#history.violate(`${text}, and job ${other.record.id} of its key comes before it`);
       }
     }

@@ -1,6 +1,14 @@
 import type { SchedulerRole } from "../../records/scheduler.ts";
+import { parseTrigger } from "../../triggers/parse-trigger.ts";
+import { isoIn } from "../../triggers/words.ts";
+import type { Environment } from "../environment.ts";
 
 const NAMES_MAX = 10;
+
+/** How many stored schedules are looked at, those that fire next. */
+const SCHEDULES_MAX = 100;
+
+const WEEK_MS = 7 * 86_400_000;
 
 /** What a scheduler says of itself when it has started. */
 export function startedLine({
@@ -14,13 +22,58 @@ export function startedLine({
   readonly taskIds: readonly string[];
   readonly paused: boolean;
 }): string {
-  const names = taskIds.slice(0, NAMES_MAX).map((id) => `"${id}"`);
-  const more = taskIds.length > NAMES_MAX ? ` and ${taskIds.length - NAMES_MAX} more` : "";
-  const tasks = taskIds.length === 0 ? "no tasks" : `the tasks ${names.join(", ")}${more}`;
+  const tasks = taskIds.length === 0 ? "no tasks" : `the tasks ${listed(taskIds.map((id) => `"${id}"`))}`;
   const does = {
     both: `fires schedules and runs ${tasks}`,
     scheduler: "fires schedules, and runs no jobs",
     worker: `runs ${tasks}, and fires no schedules`,
   }[role];
   return `escapement: started as "${identity}"${paused ? ", paused" : ""}: ${does}`;
+}
+
+/**
+ * Says which stored schedule fires next, and which schedules have no handler here: those may be left from an earlier
+ * version of the program. It takes one read, and none where nobody sees the lines. Does not reject, because the
+ * scheduler has started.
+ * @param taskIds the tasks that have a handler here; null when the scheduler runs no jobs
+ */
+export async function tellSchedules(
+  { store, clock, logger }: Environment,
+  taskIds: readonly string[] | null,
+): Promise<void> {
+  if (!logger.showsInfo) return;
+  try {
+    const filter = { sort: "nextFireTime", limit: SCHEDULES_MAX, cursor: null } as const;
+    const { items } = await store.getSchedules(filter);
+    const next = items.find(({ paused, nextFireTime }) => !paused && nextFireTime !== null);
+    if (next?.nextFireTime != null) {
+      const { timeZone } = parseTrigger(next.trigger);
+      logger.info(`escapement: next: ${next.id}, ${localText(next.nextFireTime, timeZone, clock.now())}`);
+    }
+    const unserved = taskIds === null ? [] : items.filter(({ taskId }) => !taskIds.includes(taskId));
+    if (unserved.length === 0) return;
+    const names = listed(unserved.map(({ id, taskId }) => `"${id}" (task "${taskId}")`));
+    logger.info(
+      `escapement: there is no handler here for the stored schedule${unserved.length > 1 ? "s" : ""} ${names}; ` +
+        `if no other program has one either, ${listed(unserved.map(({ id }) => `removeSchedule("${id}")`))} ` +
+        "ends what is left",
+    );
+  } catch (error) {
+    logger.info("escapement: the stored schedules could not be read for this log", error);
+  }
+}
+
+/** `Tue 09:00 Europe/Berlin`, with the date where that is a week away or more, and with seconds where there are some. */
+function localText(epochMs: number, timeZone: string, now: number): string {
+  const text = isoIn(epochMs, timeZone);
+  const [date = "", time = ""] = text.split("T");
+  const weekday = new Intl.DateTimeFormat("en", { weekday: "short", timeZone: "UTC" }).format(Date.parse(date));
+  const day = epochMs - now < WEEK_MS ? weekday : `${weekday} ${date}`;
+  const seconds = time.slice(5, 8);
+  return `${day} ${time.slice(0, 5)}${seconds === ":00" ? "" : seconds} ${timeZone}`;
+}
+
+function listed(names: readonly string[]): string {
+  const more = names.length > NAMES_MAX ? ` and ${names.length - NAMES_MAX} more` : "";
+  return `${names.slice(0, NAMES_MAX).join(", ")}${more}`;
 }
