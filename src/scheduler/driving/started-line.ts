@@ -8,6 +8,8 @@ const NAMES_MAX = 10;
 /** How many stored schedules are looked at, those that fire next. */
 const SCHEDULES_MAX = 100;
 
+const WEEKDAYS = ["Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"];
+
 const WEEK_MS = 7 * 86_400_000;
 
 /** What a scheduler says of itself when it has started. */
@@ -67,7 +69,7 @@ export async function tellSchedules(
 function localText(epochMs: number, timeZone: string, now: number): string {
   const text = isoIn(epochMs, timeZone);
   const [date = "", time = ""] = text.split("T");
-  const weekday = new Intl.DateTimeFormat("en", { weekday: "short", timeZone: "UTC" }).format(Date.parse(date));
+  const weekday = WEEKDAYS[new Date(date).getUTCDay()];
   const day = epochMs - now < WEEK_MS ? weekday : `${weekday} ${date}`;
   const seconds = time.slice(5, 8);
   return `${day} ${time.slice(0, 5)}${seconds === ":00" ? "" : seconds} ${timeZone}`;
