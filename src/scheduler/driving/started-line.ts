@@ -65,7 +65,7 @@ export async function tellSchedules(
   }
 }
 
-/** `Tue 09:00 Europe/Berlin`, with the date where that is a week away or more, and with seconds where there are some. */
+/** `Tue 09:00 Europe/Berlin`, with the date where that is a week away or more, and with seconds that are not zero. */
 function localText(epochMs: number, timeZone: string, now: number): string {
   const text = isoIn(epochMs, timeZone);
   const [date = "", time = ""] = text.split("T");
