@@ -119,6 +119,8 @@ export class JobModel {
   #began = 0;
   /** The present of that call. */
   #now = 0;
+  /** The latest instant that a clock of a commit has shown. */
+  #latest = Number.NEGATIVE_INFINITY;
   #seq = 0;
   /** The last commit with plans, and the place of their first fires. */
   #plansIn = -1;
@@ -887,7 +889,9 @@ export class JobModel {
     const gate = this.#gates.gateOf(record);
     const text = `${caller.name} acquires job ${record.id}`;
     if (job.lease !== null) this.#history.violate(`${text}, which is leased`);
-    if (!job.isReady || !isMine(job)) this.#history.violate(`${text}, which is not due there`);
+    // A step that comes late acquires what became due by the clock of a step before it.
+    const isDue = job.isReady || job.record.runAt <= this.#latest;
+    if (!isDue || !isMine(job)) this.#history.violate(`${text}, which is not due there`);
     if (this.#links.isBlocked(record.id)) this.#history.violate(`${text}, whose parents have not ended`);
     if (this.#slotsOf(record.taskId, running.slots) <= 0) this.#history.violate(`${text}, whose task is at its limit`);
     const reason = this.#gates.whyNot(record, gate, running.byGate.get(gate ?? "") ?? 0, now);
@@ -1070,9 +1074,10 @@ export class JobModel {
         }
       }
     }
-    // A look may leave it to the next step to find out whether a limiter admits a job.
+    // A look may leave it to the next step to find out whether a limiter admits a job, of which the last one may have
+    // been cancelled.
     const isLook = seen.acquired === undefined;
-    if (isLook && [...this.#unfinished.values()].some(({ record }) => this.#gates.gateOf(record) !== null)) {
+    if (isLook && [...this.#all.values()].some(({ record }) => this.#gates.gateOf(record) !== null)) {
       mayHaveReady = true;
     }
     if (seen.nextMissAt !== nextMissAt) {
@@ -1181,6 +1186,7 @@ export class JobModel {
   #begin(told: readonly JobResultRecord[], now: number): void {
     this.#began = ++this.#commits;
     this.#now = now;
+    this.#latest = Math.max(this.#latest, now);
     this.#ends = { told: new Map(told.map((result) => [result.jobId, result])), due: [], possible: new Set() };
   }
 
