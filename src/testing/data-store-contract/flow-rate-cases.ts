@@ -17,7 +17,7 @@ import {
   T0,
   take,
 } from "./makers.ts";
-import { twice } from "./repeat.ts";
+import { STEP_ID, twice } from "./repeat.ts";
 
 const ABC = ["a", "b", "c"].map((id) => makeJob({ id }));
 
@@ -245,6 +245,22 @@ export const flowRateCases: readonly DataStoreCase[] = [
       equal(idsOf(rest.acquired), ["job-00001", "job-00002"], "the jobs of the other tokens");
       equal((rest.nextRunAt ?? 0) <= T0 + 107, true, "whether the next token comes in time");
       equal(await takenIds(store, { now: T0 + 107 }), ["job-00003"], "the next job");
+    },
+  },
+  {
+    name: "rates: the try of a step that comes after its repetition takes no token again",
+    rules: ["X14"],
+    async run({ open }) {
+      const store = await open();
+      await putTask(store, tenASecond(3));
+      const [first, ...others] = makeJobs(6);
+      await store.addJobs(first === undefined ? [] : [first]);
+      await twice(store, { limit: 1 });
+      // The same request once more: the network kept it.
+      await step(store, { stepId: STEP_ID, limit: 1 });
+      await store.addJobs(others);
+      const rest = await take(store, { now: T0 + 8 });
+      equal(idsOf(rest.acquired), ["job-00001", "job-00002"], "the jobs of the other tokens");
     },
   },
   {

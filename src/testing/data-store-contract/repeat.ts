@@ -1,7 +1,7 @@
 import type { DataStore, StepReport } from "../../stores/data-store.ts";
 import { type StepFields, step, T0 } from "./makers.ts";
 
-const STEP_ID = "scheduler-a 1#twice";
+export const STEP_ID: string = "scheduler-a 1#twice";
 
 /** A step whose answer is lost, and its repetition. */
 export async function twice(store: DataStore, fields: StepFields): Promise<[lost: StepReport, answer: StepReport]> {

@@ -37,19 +37,13 @@ export type HeldBy = NonNullable<JobRecord["heldBy"]>;
 export class Admission {
   readonly #statements: AdmissionStatements;
   readonly #request: StepRequest;
-  readonly #isRepetition: boolean;
   readonly #hasAccounts: boolean;
   #answers: Readonly<Record<"due" | "blockedAgain" | "admitted" | "blocked", Answers>> | null = null;
 
   /** @param hasAccounts see {@link FlowState} */
-  constructor(
-    statements: AdmissionStatements,
-    request: StepRequest,
-    { isRepetition, hasAccounts }: { readonly isRepetition: boolean; readonly hasAccounts: boolean },
-  ) {
+  constructor(statements: AdmissionStatements, request: StepRequest, hasAccounts: boolean) {
     this.#statements = statements;
     this.#request = request;
-    this.#isRepetition = isRepetition;
     this.#hasAccounts = hasAccounts;
   }
 
@@ -67,7 +61,7 @@ export class Admission {
     const due = batch.add([statement(blockDue, now)]);
     const blockedAgain = batch.add([statement(blockLessUrgent)]);
     const admitted = batch.add([statement(admit, now)]);
-    if (keepsAccounts && this.#isRepetition) batch.add([tokens(-1)]);
+    if (keepsAccounts) batch.add([tokens(-1)]);
     batch.add(acquisition);
     if (acquires) batch.add([keepsAccounts ? tokens(1) : statement(guardAccounts)]);
     batch.add([statement(cleanLimiters, now)]);
@@ -215,8 +209,9 @@ export function admissionStatements(names: TableNames): AdmissionStatements {
       `WHERE r.room > 0 AND e.key < r.room LIMIT ${admissionsMax}) p ` +
       `WHERE ${jobs}.seq = p.seq RETURNING seq, id, task_id, schedule_id, concurrency_key`,
     // ?1 now, ?2 schedulerId, ?3 stepId, ?4 1 to take the tokens of the jobs that the step acquired, or -1 to give them
-    // back. A repetition gives back those of its earlier tries, and takes them again together with its own. A token
-    // that came in the millisecond before now is taken on time.
+    // back. A try gives back those of other tries of the step, and takes them again together with its own: a repetition
+    // those of earlier tries, and a try that comes late those of its repetition. A token that came in the millisecond
+    // before now is taken on time.
     takeTokens: () =>
       `UPDATE ${keyLimiters} SET tat = CASE WHEN a.rate_limit IS NULL THEN tat ` +
       "WHEN ?4 < 0 THEN tat - a.n * a.rate_per " +

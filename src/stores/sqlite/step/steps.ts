@@ -242,7 +242,7 @@ class StepBatch {
       freesKeys: isExact,
     });
     this.#plans = new Plans(statements, request, this.flow);
-    this.#admission = new Admission(statements, request, { isRepetition, hasAccounts: isExact || hasAccounts });
+    this.#admission = new Admission(statements, request, isExact || hasAccounts);
     this.#overdue = new StepOverdue(statements, request, isRepetition, overdueLeftOut);
     const batch = this.#batch;
     const { heartbeat, schedulerId, now } = request;
