@@ -76,7 +76,7 @@ export function checkConnectOptions(options: ConnectOptions): CheckedConnection 
   return {
     ...{ url: mountOf(url), headers, fetch, timeoutMs },
     token: typeof token === "string" ? token.trim() : (token ?? null),
-    retry: { attemptsMax: retry.maxAttempts, initialMs, factor, maxMs, jitter },
+    retry: { maxAttempts: retry.maxAttempts, backoff: { initialMs, factor, maxMs, jitter } },
   };
 }
 

@@ -13,7 +13,7 @@ import {
 import { once } from "../core/once.ts";
 import { isPlain, mustBe, mustBeOneOf } from "../core/option-errors.ts";
 import { EVENT_TYPES, type EventType } from "../records/events.ts";
-import { JOB_OUTCOMES, RUN_OVERLAP_POLICIES } from "../records/policies.ts";
+import { COALESCE_POLICIES, JOB_OUTCOMES, PARENT_FAILURE_POLICIES, RUN_OVERLAP_POLICIES } from "../records/policies.ts";
 import { OCCURRENCE_VERDICTS } from "../scheduler/options/occurrence-verdicts.ts";
 import type {
   CallerNote,
@@ -180,7 +180,7 @@ const inherited = once(() => ({
 const scheduleSettings = once(() => ({
   ...inherited(),
   name: orNull(idText()),
-  coalesce: optional(oneOf(["latest", "earliest", "all"])),
+  coalesce: optional(oneOf(COALESCE_POLICIES)),
   misfireGraceTime: orNull(durationText()),
   maxJitter: optional(durationText()),
   priority: optional(wholeNumber()),
@@ -259,7 +259,7 @@ export const newJobBody: () => v.GenericSchema<unknown, NewJobBody> = once(() =>
     throttle: optional(objectOf({ key: idText(), per: durationText() })),
     startDeadline: optional(instantText()),
     after: optional(listOf(idText(), 1, PARENTS_MAX)),
-    onParentFailure: optional(oneOf(["cancel", "run"])),
+    onParentFailure: optional(oneOf(PARENT_FAILURE_POLICIES)),
   }),
 );
 

@@ -1,4 +1,6 @@
-import type { CoalescePolicy, ConflictPolicy, JobOutcome, RunOverlapPolicy } from "../records/policies.ts";
+import type { JSONValue } from "../records/fields/field.ts";
+import type { ScheduleSettings } from "../records/fields/schedule.ts";
+import type { ConflictPolicy, JobOutcome } from "../records/policies.ts";
 import type { OccurrenceVerdict } from "../scheduler/options/occurrence-verdicts.ts";
 import type { TriggerJSON } from "../triggers/trigger-json.ts";
 
@@ -122,32 +124,12 @@ export interface EventQuery {
   readonly types?: string;
 }
 
-interface Inherited {
-  readonly payload?: unknown;
-  readonly executor?: string;
-  readonly metadata?: Readonly<Record<string, unknown>>;
-  readonly resultExpirationTime?: string;
-  readonly concurrencyKey?: string | null;
-}
-
-interface ScheduleSettings extends Inherited {
-  readonly name?: string | null;
-  readonly coalesce?: CoalescePolicy;
-  readonly misfireGraceTime?: string | null;
-  readonly maxJitter?: string;
-  readonly priority?: number;
-  readonly overlap?: RunOverlapPolicy;
-  readonly catchUp?: {
-    readonly maxAge?: string | null;
-    readonly maxCount?: number | null;
-    readonly pace?: string | null;
-  } | null;
-  readonly expectStartWithin?: string | null;
-  readonly expectFinishWithin?: string | null;
-}
+/** What callers set of a schedule. */
+type ScheduleSettingsBody = { readonly [N in keyof ScheduleSettings]?: SettingJSON<ScheduleSettings[N]> };
+type SettingJSON<F> = JSONValue<F> extends infer T ? (F extends { kind: "object" } ? Partial<T> : T) : never;
 
 /** A whole schedule: what is left out gets its default. */
-export interface ScheduleBody extends ScheduleSettings, CallerNote {
+export interface ScheduleBody extends ScheduleSettingsBody, CallerNote {
   readonly taskId: string;
   readonly trigger: WireTrigger;
   readonly paused?: boolean;
@@ -160,7 +142,7 @@ export interface NewScheduleBody extends ScheduleBody {
 }
 
 /** What is left out stays as it is. */
-export interface ScheduleChangesBody extends ScheduleSettings, CallerNote {
+export interface ScheduleChangesBody extends ScheduleSettingsBody, CallerNote {
   readonly trigger?: WireTrigger;
   readonly nextFireTime?: string;
 }
@@ -178,7 +160,8 @@ export interface ScheduleBulk extends CallerNote {
   readonly resumeFrom?: string;
 }
 
-export interface NewJobBody extends Inherited {
+export interface NewJobBody
+  extends Pick<ScheduleSettingsBody, "payload" | "executor" | "metadata" | "resultExpirationTime" | "concurrencyKey"> {
   readonly taskId: string;
   readonly runAt?: string;
   readonly priority?: number;

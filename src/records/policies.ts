@@ -2,6 +2,8 @@
  *  (`latest`, the default), one job for the earliest (`earliest`), or one job for each (`all`). */
 export type CoalescePolicy = "latest" | "earliest" | "all";
 
+export const COALESCE_POLICIES: readonly CoalescePolicy[] = Object.freeze(["latest", "earliest", "all"]);
+
 /**
  * What a fire of a schedule does while an earlier run of the schedule is unfinished: its job waits, runs, or waits for
  * a retry. Only jobs that fire times made count; those of `addJob`, `runScheduleNow` and `retryJob` neither count nor
@@ -81,18 +83,22 @@ export interface RateLimit {
 /** What becomes of a job whose parents did not all succeed: it is cancelled, or it runs all the same. */
 export type ParentFailurePolicy = "cancel" | "run";
 
+export const PARENT_FAILURE_POLICIES: readonly ParentFailurePolicy[] = Object.freeze(["cancel", "run"]);
+
 /** How often, and after which pauses, a failed job runs again. All values are filled in; pauses are in milliseconds. */
 export interface RetryPolicy {
   /** Attempts in all, the first included; 1 means no retry. */
-  readonly attemptsMax: number;
-  /** Pause before the second attempt. */
-  readonly initialMs: number;
-  /** Each pause is the pause before, multiplied by this factor. */
-  readonly factor: number;
-  /** Longest pause. */
-  readonly maxMs: number;
-  /** `"full"` waits a random time between zero and the pause; `"none"` waits the pause itself. */
-  readonly jitter: "full" | "none";
+  readonly maxAttempts: number;
+  readonly backoff: {
+    /** Pause before the second attempt. */
+    readonly initialMs: number;
+    /** Each pause is the pause before, multiplied by this factor. */
+    readonly factor: number;
+    /** Longest pause. */
+    readonly maxMs: number;
+    /** `"full"` waits a random time between zero and the pause; `"none"` waits the pause itself. */
+    readonly jitter: "full" | "none";
+  };
 }
 
 /** JSON data that travels with a task, schedule or job. For example, `{ owner: "billing" }`. */

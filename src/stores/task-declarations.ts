@@ -1,4 +1,6 @@
 import { withoutUndefined } from "../core/without-undefined.ts";
+import { type Field, recordName } from "../records/fields/field.ts";
+import { TASK_FIELDS } from "../records/fields/task.ts";
 import type { TaskRecord } from "../records/task.ts";
 import type { TaskChange } from "./data-store.ts";
 
@@ -61,12 +63,7 @@ function isSame(a: TaskRecord, b: TaskRecord): boolean {
   return settingsText(a) === settingsText(b);
 }
 
-function settingsText(task: TaskRecord): string {
-  const { executor, maxRunningJobs, misfireGraceMs, maxRecoveries, timeoutMs, resultExpirationMs } = task;
-  const { overlap, metadata, maxRunningPerKey, rateLimit, fair } = task;
-  const { attemptsMax, initialMs, factor, maxMs, jitter } = task.retry;
-  const retry = [attemptsMax, initialMs, factor, maxMs, jitter];
-  const settings = [executor, maxRunningJobs, misfireGraceMs, maxRecoveries, timeoutMs, resultExpirationMs, overlap];
-  const rate = rateLimit === undefined ? null : [rateLimit.limit, rateLimit.perMs, rateLimit.burst];
-  return JSON.stringify([...settings, retry, metadata, maxRunningPerKey ?? null, rate, fair ?? false]);
+function settingsText({ paused: _, ...settings }: TaskRecord): string {
+  const keys = Object.entries<Field>(TASK_FIELDS).map(([name, field]) => recordName(name, field));
+  return JSON.stringify(keys.map((key) => settings[key as keyof typeof settings] ?? false));
 }

@@ -104,8 +104,11 @@ export const tasks: fc.Arbitrary<TaskRecord> = record(
     ...{ id: text, executor: text, maxRunningJobs: orNull(count), misfireGraceMs: orNull(duration) },
     ...{ maxRecoveries: count, timeoutMs: orNull(duration), resultExpirationMs: duration, metadata },
     retry: fc.record({
-      ...{ attemptsMax: count, initialMs: duration, factor: fc.integer({ min: 1 }), maxMs: duration },
-      jitter: fc.constantFrom("full", "none"),
+      maxAttempts: count,
+      backoff: fc.record({
+        ...{ initialMs: duration, factor: fc.integer({ min: 1 }), maxMs: duration },
+        jitter: fc.constantFrom("full", "none"),
+      }),
     }),
     overlap: fc.constantFrom(...RUN_OVERLAP_POLICIES),
   },

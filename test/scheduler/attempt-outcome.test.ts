@@ -43,7 +43,7 @@ const facts: AttemptFacts = {
   startedAt: NOW - 100,
   now: NOW,
   progress: null,
-  retry: { attemptsMax: 3, initialMs: 1000, factor: 2, maxMs: 60_000, jitter: "full" },
+  retry: { maxAttempts: 3, backoff: { initialMs: 1000, factor: 2, maxMs: 60_000, jitter: "full" } },
   random: () => 0.5,
 };
 

@@ -4,7 +4,7 @@ import { backoffMs } from "../../src/scheduler/running/retry.ts";
 import { drain } from "../../src/testing/mod.ts";
 import { recordEvents, secondsOf, setUp } from "./support.ts";
 
-const policy = { attemptsMax: 9, initialMs: 1000, factor: 2, maxMs: 3_600_000, jitter: "none" } as const;
+const policy = { initialMs: 1000, factor: 2, maxMs: 3_600_000, jitter: "none" } as const;
 
 describe("retries", () => {
   test("there are none by default", async () => {

@@ -13,7 +13,7 @@ const task = {
   maxRecoveries: 3,
   timeoutMs: null,
   resultExpirationMs: 0,
-  retry: { attemptsMax: 1, initialMs: 0, factor: 1, maxMs: 0, jitter: "none" as const },
+  retry: { maxAttempts: 1, backoff: { initialMs: 0, factor: 1, maxMs: 0, jitter: "none" as const } },
   overlap: "queue" as const,
   metadata: {},
 };

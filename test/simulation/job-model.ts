@@ -663,11 +663,11 @@ export class JobModel {
     const hasFailed = attempt !== undefined && (attempt.ending?.startsWith("threw") === true || isTimedOut(attempt));
     const failures = record.failedAttempts + 1;
     const isForGood = attempt?.ending === "threwForGood" && !isTimedOut(attempt);
-    const mayRetry = failures < (task?.retry.attemptsMax ?? 1) && !isForGood;
+    const mayRetry = failures < (task?.retry.maxAttempts ?? 1) && !isForGood;
     if (release.kind === "retry") {
-      const { retry } = task ?? {};
+      const { backoff } = task?.retry ?? {};
       const pauseMax =
-        retry === undefined ? 0 : Math.min(retry.maxMs, retry.initialMs * retry.factor ** (failures - 1));
+        backoff === undefined ? 0 : Math.min(backoff.maxMs, backoff.initialMs * backoff.factor ** (failures - 1));
       if (!hasFailed) this.#history.violate(`${text}: its handler did not fail`);
       if (!mayRetry || release.failedAttempts !== failures) this.#history.violate(`${text}: it has no attempt left`);
       if (caller.lastTroubleMs < job.addedAtMs && release.runAt > now + pauseMax + 1) {

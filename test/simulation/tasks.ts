@@ -36,11 +36,13 @@ function drawTask(random: Random, id: string, isCalm: boolean, limits: FlowLimit
   const timeoutMs = random.pick([null, null, 800, 4000]);
   const resultExpirationMs = random.pick([0, 5000, 86_400_000, 86_400_000]);
   const retry = {
-    attemptsMax: random.int(1, 3),
-    initialMs: random.int(100, 2000),
-    factor: 2,
-    maxMs: 3000,
-    jitter: random.pick(["full", "none"] as const),
+    maxAttempts: random.int(1, 3),
+    backoff: {
+      initialMs: random.int(100, 2000),
+      factor: 2,
+      maxMs: 3000,
+      jitter: random.pick(["full", "none"] as const),
+    },
   };
   return {
     id,
@@ -52,12 +54,12 @@ function drawTask(random: Random, id: string, isCalm: boolean, limits: FlowLimit
       timeout: timeoutMs === null ? null : { milliseconds: timeoutMs },
       resultExpirationTime: { milliseconds: resultExpirationMs },
       retry: {
-        maxAttempts: retry.attemptsMax,
+        maxAttempts: retry.maxAttempts,
         backoff: {
-          initial: { milliseconds: retry.initialMs },
-          factor: retry.factor,
-          max: { milliseconds: retry.maxMs },
-          jitter: retry.jitter,
+          initial: { milliseconds: retry.backoff.initialMs },
+          factor: retry.backoff.factor,
+          max: { milliseconds: retry.backoff.maxMs },
+          jitter: retry.backoff.jitter,
         },
       },
     },

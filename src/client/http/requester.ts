@@ -85,7 +85,7 @@ export class Requester {
   /** How long a call and its repetitions take at most, in milliseconds. */
   get repetitionMs(): number {
     const { retry, timeoutMs } = this.#options;
-    return retry.attemptsMax * (timeoutMs + Math.max(retry.maxMs, RETRY_AFTER_MS_MAX));
+    return retry.maxAttempts * (timeoutMs + Math.max(retry.backoff.maxMs, RETRY_AFTER_MS_MAX));
   }
 
   /** Ends all calls, and refuses further ones. */
@@ -97,7 +97,7 @@ export class Requester {
   async call(call: Call): Promise<Answer> {
     const { retry, mayWrite } = this.#options;
     const { signal, isRepeatable = true, isRemoval = call.method === "DELETE", patience } = call;
-    const attemptsMax = patience === "short" ? Math.min(SHORT_ATTEMPTS_MAX, retry.attemptsMax) : retry.attemptsMax;
+    const maxAttempts = patience === "short" ? Math.min(SHORT_ATTEMPTS_MAX, retry.maxAttempts) : retry.maxAttempts;
     const isEndless = patience === "endless";
     if (call.method !== "GET") await mayWrite();
     for (let tries = 1; ; tries++) {
@@ -108,9 +108,9 @@ export class Requester {
       const { error, passes, retryAfterMs } = outcome;
       // Somebody has removed what this call was to remove: most likely this call itself, whose answer was lost.
       if (isRemoval && tries > 1 && isLookup(error)) return { status: 204, body: null, retryAfterMs };
-      const isLast = tries >= attemptsMax || (retryAfterMs ?? 0) > RETRY_AFTER_MS_MAX;
+      const isLast = tries >= maxAttempts || (retryAfterMs ?? 0) > RETRY_AFTER_MS_MAX;
       if (!passes || !isRepeatable || (isLast && !isEndless)) throw error;
-      if (isEndless && tries === attemptsMax) this.#tellOfOutage(call, error);
+      if (isEndless && tries === maxAttempts) this.#tellOfOutage(call, error);
       await this.pause(this.#pauseMs(tries, retryAfterMs ?? 0), signal);
     }
   }
@@ -122,8 +122,8 @@ export class Requester {
   /** @param tries how many attempts have failed @param askedMs the pause that the router asks for, in milliseconds */
   #pauseMs(tries: number, askedMs: number): number {
     const { retry, random } = this.#options;
-    const leastMs = tries >= retry.attemptsMax ? ENDLESS_PAUSE_MS_MIN : 0;
-    return Math.max(leastMs, Math.min(askedMs, RETRY_AFTER_MS_MAX), backoffMs(retry, tries, random));
+    const leastMs = tries >= retry.maxAttempts ? ENDLESS_PAUSE_MS_MIN : 0;
+    return Math.max(leastMs, Math.min(askedMs, RETRY_AFTER_MS_MAX), backoffMs(retry.backoff, tries, random));
   }
 
   /** The answer to a call, read by a schema. @throws {DeserializationError} for an answer of another form */
@@ -188,9 +188,10 @@ interface Failure {
 }
 
 /** Exponential, with "full jitter", as for jobs. */
-function backoffMs(retry: RetryPolicy, tries: number, random: RandomSource): number {
-  const pause = Math.min(retry.maxMs, retry.initialMs === 0 ? 0 : retry.initialMs * retry.factor ** (tries - 1));
-  return Math.round(retry.jitter === "full" ? random() * pause : pause);
+function backoffMs(backoff: RetryPolicy["backoff"], tries: number, random: RandomSource): number {
+  const { initialMs, factor, maxMs, jitter } = backoff;
+  const pause = Math.min(maxMs, initialMs === 0 ? 0 : initialMs * factor ** (tries - 1));
+  return Math.round(jitter === "full" ? random() * pause : pause);
 }
 
 function isLookup(error: unknown): boolean {

@@ -1,9 +1,10 @@
 import * as v from "valibot";
 import { once } from "../../core/once.ts";
-import type { AttemptRecord } from "../../records/attempt.ts";
-import type { AttemptFacts } from "../../scheduler/views/attempt.ts";
+import type { JobProgress } from "../../records/attempt.ts";
+import { JOB_FIELDS, JOB_RESULT_FIELDS } from "../../records/fields/job.ts";
 import type { JobFacts } from "../../scheduler/views/job.ts";
-import { error, flag, instant, metadata, number, oneOf, orNull, text, unlessNull, value } from "./values.ts";
+import type { JobResultFacts } from "../../scheduler/views/job-result.ts";
+import { recordSchema } from "./fields.ts";
 
 /** A job as a {@link JobFacts record}, and whether it had ended when it was returned in the place of a new one. */
 export interface ReadJob {
@@ -11,102 +12,31 @@ export interface ReadJob {
   readonly hasEnded: boolean;
 }
 
-/** What an attempt is on the wire; the last one of a job may have no error. */
-export const attemptSchema = (): v.GenericSchema<unknown, AttemptFacts> =>
-  v.object({
-    number: number(),
-    startedAt: orNull(instant()),
-    finishedAt: instant(),
-    error: orNull(error()),
-  });
-
 /** What `Job.toJSON()` made, as what it was made of. */
 export const jobSchema: () => v.GenericSchema<unknown, ReadJob> = once(() =>
   v.pipe(
-    v.object({
-      id: text(),
-      taskId: text(),
-      scheduleId: orNull(text()),
-      executor: text(),
-      payload: value(),
-      priority: number(),
-      runAt: instant(),
-      createdAt: instant(),
-      scheduledFireTime: orNull(instant()),
-      fireTime: orNull(instant()),
-      startDeadline: orNull(instant()),
-      missedCount: orNull(number()),
-      firstMissedTime: orNull(instant()),
-      lastMissedTime: orNull(instant()),
-      metadata: metadata(),
-      idempotencyKey: orNull(text()),
-      concurrencyKey: orNull(text()),
-      after: v.array(text()),
-      onParentFailure: orNull(oneOf(["cancel", "run"])),
-      heldBy: orNull(oneOf(["limit", "parents"])),
-      state: oneOf(["queued", "held", "running", "ended"]),
-      failedAttempts: number(),
-      recoveries: number(),
-      acquiredBy: orNull(text()),
-      acquiredUntil: orNull(instant()),
-      cancelRequested: flag(),
-      retryOf: orNull(text()),
-      attemptHistory: v.array(attemptSchema()),
-      progress: orNull(number()),
-      progressNote: orNull(text()),
-    }),
-    v.transform(({ state, ...job }) => ({ record: recordOf(job), hasEnded: state === "ended" })),
+    recordSchema(JOB_FIELDS),
+    v.transform(({ state, progress, progressNote, ...same }) => ({
+      record: { ...same, ...progressOf(progress, progressNote) },
+      hasEnded: state === "ended",
+    })),
   ),
 );
 
-/** The optional fields of a record are null on the wire. */
-function recordOf({
-  payload,
-  concurrencyKey,
-  after,
-  onParentFailure,
-  heldBy,
-  retryOf,
-  attemptHistory,
-  progress,
-  progressNote,
-  ...same
-}: WireJob): JobFacts {
-  return {
-    ...same,
-    payload: payload ?? null,
-    ...unlessNull("concurrencyKey", concurrencyKey),
-    ...(after.length === 0 ? {} : { after }),
-    ...unlessNull("onParentFailure", onParentFailure),
-    ...unlessNull("heldBy", heldBy),
-    ...unlessNull("retryOf", retryOf),
-    // Every attempt of an unfinished job has failed.
-    attemptHistory: attemptHistory as AttemptRecord[],
-    ...unlessNull("progress", progress === null ? null : { fraction: progress, note: progressNote }),
-  };
-}
+/** What `JobResult.toJSON()` made, as the record that it was made of. */
+export const jobResultSchema: () => v.GenericSchema<unknown, JobResultFacts> = once(() =>
+  v.pipe(
+    recordSchema(JOB_RESULT_FIELDS),
+    v.transform(({ attemptHistory, progress, progressNote, payload, metadata, concurrencyKey, ...same }) => ({
+      ...same,
+      // The last attempt is on the wire too, if its handler was called. A record has its facts in other fields.
+      attemptHistory: same.startedAt === null ? attemptHistory : attemptHistory.slice(0, -1),
+      ...progressOf(progress, progressNote),
+      job: { payload, metadata, ...(concurrencyKey === undefined ? {} : { concurrencyKey }) },
+    })),
+  ),
+);
 
-/** The fields of a job that are the same in its record, and those that {@link recordOf} converts. */
-interface WireJob
-  extends Omit<
-    JobFacts,
-    | "payload"
-    | "concurrencyKey"
-    | "after"
-    | "onParentFailure"
-    | "heldBy"
-    | "retryOf"
-    | "attemptHistory"
-    | "progress"
-    | "startedFence"
-  > {
-  readonly payload?: string | null | undefined;
-  readonly concurrencyKey: string | null;
-  readonly after: readonly string[];
-  readonly onParentFailure: "cancel" | "run" | null;
-  readonly heldBy: "limit" | "parents" | null;
-  readonly retryOf: string | null;
-  readonly attemptHistory: readonly unknown[];
-  readonly progress: number | null;
-  readonly progressNote: string | null;
+function progressOf(fraction: number | null, note: string | null): { progress?: JobProgress } {
+  return fraction === null ? {} : { progress: { fraction, note } };
 }

@@ -1,20 +1,12 @@
 import { durationText } from "../../core/duration.ts";
 import { instantText } from "../../core/temporal.ts";
+import type { Field, Fields } from "../../records/fields/field.ts";
+import { JOB_FIELDS, JOB_OPTIONS } from "../../records/fields/job.ts";
+import { SCHEDULE_FIELDS } from "../../records/fields/schedule.ts";
 
 // Options on their way to a router. Only what the caller gave travels, so that the defaults are those of the scheduler
 // behind the router.
 
-const DURATIONS: readonly string[] = [
-  "misfireGraceTime",
-  "maxJitter",
-  "resultExpirationTime",
-  "uniqueFor",
-  "expectStartWithin",
-  "expectFinishWithin",
-];
-/** Options that are objects, most of whose parts are durations. */
-const WITHIN: readonly string[] = ["debounce", "throttle", "catchUp"];
-const INSTANTS: readonly string[] = ["runAt", "startDeadline", "nextFireTime"];
 const FILTER_INSTANTS: readonly string[] = [
   "finishedAfter",
   "finishedBefore",
@@ -28,30 +20,22 @@ const IN_QUERIES: Readonly<Record<string, string>> = { finishedAfter: "since", f
 
 /** Options of a schedule or a job as JSON. @param checked the same with its defaults; times are milliseconds */
 export function wireOptions(given: object, checked: object): Record<string, unknown> {
+  return wireFields({ ...JOB_FIELDS, ...JOB_OPTIONS, ...SCHEDULE_FIELDS }, given, checked);
+}
+
+function wireFields(fields: Fields, given: object, checked: object): Record<string, unknown> {
   const wire: Record<string, unknown> = {};
   for (const [name, value] of Object.entries(checked)) {
-    if (!(name in given) || value === undefined) continue;
-    wire[name] = wireOption(name, value);
+    if (name in given && value !== undefined) wire[name] = wireField(fields[name], value);
   }
   return wire;
 }
 
-function wireOption(name: string, value: unknown): unknown {
+function wireField(field: Field | undefined, value: unknown): unknown {
   if (value === null) return null;
-  if (DURATIONS.includes(name)) return durationText(Number(value));
-  if (INSTANTS.includes(name)) return instantText(Number(value));
-  return WITHIN.includes(name) ? wireWithin(value as object) : value;
-}
-
-function wireWithin(option: object): Record<string, unknown> {
-  const entries = Object.entries(option).filter(([, value]) => value !== undefined);
-  return Object.fromEntries(
-    entries.map(([name, value]) => [name, isPlainPart(name, value) ? value : durationText(value)]),
-  );
-}
-
-function isPlainPart(name: string, value: unknown): boolean {
-  return name === "key" || name === "maxCount" || value === null;
+  if (field?.kind === "instant") return instantText(value as number);
+  if (field?.kind === "duration") return durationText(value as number);
+  return field?.kind === "object" ? wireFields(field.fields, value as object, value as object) : value;
 }
 
 /** A filter as JSON, or as a query. */

@@ -105,8 +105,3 @@ export const error: () => Schema<SerializedError> = once(() =>
     errors: v.exactOptional(v.array(v.lazy(() => error()))),
   }),
 );
-
-/** The entry of an object that is absent where it is null. */
-export function unlessNull<Name extends string, T>(name: Name, given: T | null): { [N in Name]?: T } {
-  return given === null ? {} : ({ [name]: given } as { [N in Name]: T });
-}

@@ -1,7 +1,19 @@
 import * as v from "valibot";
 import { ALARM_KINDS } from "../../records/alarm.ts";
+import {
+  type Field,
+  type Fields,
+  isNullable,
+  isWord,
+  type Kinds,
+  type PlainKinds,
+  WORDS,
+} from "../../records/fields/field.ts";
+import { ATTEMPT_FIELDS, JOB_FIELDS, JOB_RESULT_FIELDS } from "../../records/fields/job.ts";
+import { SCHEDULE_FIELDS } from "../../records/fields/schedule.ts";
+import { TASK_FIELDS } from "../../records/fields/task.ts";
 import { SCHEDULE_CHANGE_KINDS } from "../../records/ledger.ts";
-import { JOB_OUTCOMES, RUN_OVERLAP_POLICIES } from "../../records/policies.ts";
+import { JOB_OUTCOMES } from "../../records/policies.ts";
 import { OCCURRENCE_VERDICTS } from "../../scheduler/options/occurrence-verdicts.ts";
 import { EXPLAINED_VERDICTS } from "../../scheduler/views/explanation.ts";
 
@@ -13,7 +25,6 @@ export const duration: v.GenericSchema = v.pipe(v.string(), v.regex(/^PT(\d|\.)[
 const instantOrNull = v.nullable(instant);
 const textOrNull = v.nullable(v.string());
 const count = v.pipe(v.number(), v.integer(), v.minValue(0));
-const countOrNull = v.nullable(count);
 const whole = v.pipe(v.number(), v.integer());
 export const metadata: v.GenericSchema = v.record(v.string(), v.unknown());
 
@@ -33,118 +44,35 @@ const error: v.GenericSchema = v.strictObject({
   errors: v.exactOptional(v.array(v.lazy(() => error))),
 });
 
-const attempt: v.GenericSchema = v.strictObject({
-  number: count,
-  startedAt: instantOrNull,
-  finishedAt: instant,
-  error: v.nullable(error),
-});
+/** What a view's `toJSON()` makes of these fields. */
+const answerOf = (fields: Fields): v.GenericSchema =>
+  v.strictObject(Object.fromEntries(Object.entries(fields).map(([name, field]) => [name, answerField(field)])));
 
-const schedule: v.GenericSchema = v.strictObject({
-  id: v.string(),
-  name: textOrNull,
-  taskId: v.string(),
+function answerField(field: Field): v.GenericSchema {
+  const schema = field.kind === "object" ? answerOf(field.fields) : answerKind(field.kind);
+  return isNullable(field) ? v.nullable(schema) : schema;
+}
+
+function answerKind(kind: keyof Kinds): v.GenericSchema {
+  if (kind === "attempts") return v.array(attempt);
+  return isWord(kind) ? v.picklist(WORDS[kind]) : PLAIN[kind];
+}
+
+const PLAIN: Readonly<Record<Exclude<keyof PlainKinds, "attempts">, v.GenericSchema>> = {
+  text: v.string(),
+  texts: v.array(v.string()),
+  flag: v.boolean(),
+  number: v.number(),
+  ...{ whole, count, instant, duration, metadata, error },
+  value: v.exactOptional(v.unknown()),
   trigger: storedTrigger,
-  payload: v.exactOptional(v.unknown()),
-  executor: v.string(),
-  priority: whole,
-  coalesce: v.picklist(["latest", "earliest", "all"]),
-  misfireGraceTime: v.nullable(duration),
-  maxJitter: duration,
-  catchUp: v.nullable(
-    v.strictObject({ maxAge: v.nullable(duration), maxCount: countOrNull, pace: v.nullable(duration) }),
-  ),
-  resultExpirationTime: duration,
-  overlap: v.picklist(RUN_OVERLAP_POLICIES),
-  concurrencyKey: textOrNull,
-  expectStartWithin: v.nullable(duration),
-  expectFinishWithin: v.nullable(duration),
-  skippedCount: count,
-  metadata,
-  paused: v.boolean(),
-  createdAt: instant,
-  nextFireTime: instantOrNull,
-  lastFireTime: instantOrNull,
-});
+};
 
-const job: v.GenericSchema = v.strictObject({
-  id: v.string(),
-  taskId: v.string(),
-  scheduleId: textOrNull,
-  executor: v.string(),
-  payload: v.exactOptional(v.unknown()),
-  priority: whole,
-  runAt: instant,
-  createdAt: instant,
-  scheduledFireTime: instantOrNull,
-  fireTime: instantOrNull,
-  startDeadline: instantOrNull,
-  missedCount: countOrNull,
-  firstMissedTime: instantOrNull,
-  lastMissedTime: instantOrNull,
-  metadata,
-  idempotencyKey: textOrNull,
-  concurrencyKey: textOrNull,
-  after: v.array(v.string()),
-  onParentFailure: v.nullable(v.picklist(["cancel", "run"])),
-  heldBy: v.nullable(v.picklist(["limit", "parents"])),
-  state: v.picklist(["queued", "held", "running", "ended"]),
-  failedAttempts: count,
-  recoveries: count,
-  acquiredBy: textOrNull,
-  acquiredUntil: instantOrNull,
-  cancelRequested: v.boolean(),
-  retryOf: textOrNull,
-  attemptHistory: v.array(attempt),
-  progress: v.nullable(v.number()),
-  progressNote: textOrNull,
-});
-
-const jobResult: v.GenericSchema = v.strictObject({
-  jobId: v.string(),
-  taskId: v.string(),
-  scheduleId: textOrNull,
-  scheduledFireTime: instantOrNull,
-  outcome: v.picklist(JOB_OUTCOMES),
-  startedAt: instantOrNull,
-  finishedAt: instant,
-  expiresAt: instant,
-  attempts: count,
-  attemptHistory: v.array(attempt),
-  payload: v.exactOptional(v.unknown()),
-  metadata,
-  concurrencyKey: textOrNull,
-  progress: v.nullable(v.number()),
-  progressNote: textOrNull,
-  retryOf: textOrNull,
-  returnValue: v.exactOptional(v.unknown()),
-  error: v.nullable(error),
-});
-
-const task: v.GenericSchema = v.strictObject({
-  id: v.string(),
-  executor: v.string(),
-  maxRunningJobs: countOrNull,
-  maxRunningPerKey: countOrNull,
-  rateLimit: v.nullable(v.strictObject({ limit: count, per: duration, burst: count })),
-  fair: v.boolean(),
-  isPaused: v.boolean(),
-  misfireGraceTime: v.nullable(duration),
-  maxRecoveries: count,
-  timeout: v.nullable(duration),
-  resultExpirationTime: duration,
-  retry: v.strictObject({
-    maxAttempts: count,
-    backoff: v.strictObject({
-      initial: duration,
-      factor: v.number(),
-      max: duration,
-      jitter: v.picklist(["full", "none"]),
-    }),
-  }),
-  overlap: v.picklist(RUN_OVERLAP_POLICIES),
-  metadata,
-});
+const attempt = answerOf(ATTEMPT_FIELDS);
+const schedule = answerOf(SCHEDULE_FIELDS);
+const job = answerOf(JOB_FIELDS);
+const jobResult = answerOf(JOB_RESULT_FIELDS);
+const task = answerOf(TASK_FIELDS);
 
 const scheduler: v.GenericSchema = v.strictObject({
   identity: v.string(),

@@ -1,6 +1,6 @@
 import { optionError } from "../../core/option-errors.ts";
+import { SCHEDULE_OPTIONS } from "../../records/fields/schedule.ts";
 import type { ScheduleChangeRecord, ScheduleState } from "../../records/ledger.ts";
-import { optionOfField } from "../options/schedule-fields.ts";
 import type { ScheduleChangeFacts, SnapshotFacts } from "../views/schedule-change.ts";
 import { Rule } from "./rule.ts";
 
@@ -37,8 +37,13 @@ function changedOptions(record: ScheduleChangeRecord, before: ScheduleState, aft
     ...(before.paused === after.paused ? [] : ["paused"]),
     ...(record.changesPayload ? ["payload"] : []),
     ...(isSame(before.metadata, after.metadata) ? [] : ["metadata"]),
-    ...[...names].filter((name) => !isSame(before.settings[name], after.settings[name])).map(optionOfField),
+    ...[...names].filter((name) => !isSame(before.settings[name], after.settings[name])).map(optionOf),
   ];
+}
+
+/** The option that sets a field: `maxJitter` sets `maxJitterMs`. */
+function optionOf(field: string): string {
+  return Object.keys(SCHEDULE_OPTIONS).find((name) => SCHEDULE_OPTIONS[name] === field) ?? field;
 }
 
 function isSame(a: unknown, b: unknown): boolean {

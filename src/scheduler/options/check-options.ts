@@ -47,11 +47,11 @@ import * as schemas from "./option-schemas.ts";
 import { contradictions, withinWindow } from "./window-options.ts";
 
 export type {
-  CheckedCatchUp,
   CheckedJobOptions,
   CheckedScheduleChanges,
   CheckedScheduleOptions,
   CheckedSchedulerOptions,
+  CheckedScheduleSettings,
   CheckedTaskDefaults,
   CheckedTaskSettings,
   KeyFunction,

@@ -1,7 +1,8 @@
 import type { LogLevel } from "../../core/leveled-logger.ts";
 import type { StandardSchemaV1 } from "../../core/standard-schema.ts";
+import type { CheckedOf } from "../../records/fields/field.ts";
+import type { ScheduleSettings } from "../../records/fields/schedule.ts";
 import type {
-  CoalescePolicy,
   ConflictPolicy,
   Metadata,
   ParentFailurePolicy,
@@ -18,7 +19,7 @@ interface CheckedBackoff {
   initial: number;
   factor: number;
   max: number;
-  jitter: RetryPolicy["jitter"];
+  jitter: RetryPolicy["backoff"]["jitter"];
 }
 
 /** What limits the jobs of a task. The default of `maxRunningJobs` depends on the others. */
@@ -63,51 +64,19 @@ export interface CheckedTaskSettings extends CheckedLimits {
   schema?: StandardSchemaV1 | undefined;
 }
 
-/** What is made up for. */
-export interface CheckedCatchUp {
-  maxAge?: number | null | undefined;
-  maxCount?: number | null | undefined;
-  pace?: number | null | undefined;
-}
+/** What callers set of a schedule. */
+export type CheckedScheduleSettings = CheckedOf<ScheduleSettings>;
 
-export interface CheckedScheduleChanges {
-  name?: string | null | undefined;
+export interface CheckedScheduleChanges extends CheckedScheduleSettings {
   nextFireTime?: number | undefined;
   trigger?: Trigger | string | undefined;
-  payload?: unknown;
-  coalesce?: CoalescePolicy | undefined;
-  misfireGraceTime?: number | null | undefined;
-  maxJitter?: number | undefined;
-  metadata?: Metadata | undefined;
-  executor?: string | undefined;
-  priority?: number | undefined;
-  resultExpirationTime?: number | undefined;
-  catchUp?: CheckedCatchUp | null | undefined;
-  overlap?: RunOverlapPolicy | undefined;
-  concurrencyKey?: string | null | undefined;
-  expectStartWithin?: number | null | undefined;
-  expectFinishWithin?: number | null | undefined;
 }
 
-export interface CheckedScheduleOptions {
-  name?: string | null | undefined;
+export interface CheckedScheduleOptions extends CheckedScheduleSettings {
   id?: string | undefined;
   conflictPolicy: ConflictPolicy;
   paused?: boolean | undefined;
   by?: string | undefined;
-  payload?: unknown;
-  coalesce: CoalescePolicy;
-  misfireGraceTime?: number | null | undefined;
-  maxJitter: number;
-  metadata?: Metadata | undefined;
-  executor?: string | undefined;
-  priority: number;
-  resultExpirationTime?: number | undefined;
-  catchUp: CheckedCatchUp | null;
-  overlap?: RunOverlapPolicy | undefined;
-  concurrencyKey?: string | null | undefined;
-  expectStartWithin?: number | null | undefined;
-  expectFinishWithin?: number | null | undefined;
 }
 
 export interface CheckedJobOptions {

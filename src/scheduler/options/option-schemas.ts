@@ -36,7 +36,12 @@ import { toEpochMs } from "../../core/temporal.ts";
 import { isStorable } from "../../core/text.ts";
 import type { JobExecutor } from "../../executors/job-executor.ts";
 import type { LeaseExtender } from "../../executors/lease-extender.ts";
-import { JOB_OUTCOMES, RUN_OVERLAP_POLICIES } from "../../records/policies.ts";
+import {
+  COALESCE_POLICIES,
+  JOB_OUTCOMES,
+  PARENT_FAILURE_POLICIES,
+  RUN_OVERLAP_POLICIES,
+} from "../../records/policies.ts";
 import type {
   DataStore,
   JobFilter,
@@ -236,15 +241,13 @@ const catchUp = once(() =>
   ),
 );
 
-const scheduleDefaults = once(() =>
-  objectOf({
-    coalesce: v.optional(oneOf(["latest", "earliest", "all"])),
-    maxJitter: v.optional(durationMs()),
-    catchUp: v.optional(v.nullable(catchUp())),
-    priority: v.optional(wholeNumber()),
+const scheduleDefaults = once(() => {
+  const { coalesce, maxJitter, catchUp: bounds, priority } = scheduleSettings();
+  return objectOf({
+    ...{ coalesce, maxJitter, catchUp: bounds, priority },
     conflictPolicy: v.optional(oneOf(CONFLICT_POLICIES)),
-  }),
-);
+  });
+});
 
 export const schedulerOptionsSchema: () => v.GenericSchema<unknown, CheckedSchedulerOptions> = once(() =>
   v.strictObject({
@@ -283,13 +286,13 @@ const scheduleSettings = once(() => ({
   ...inherited(),
   name: v.optional(v.nullable(name())),
   payload: v.optional(anything),
-  coalesce: v.optional(oneOf(["latest", "earliest", "all"]), "latest"),
+  coalesce: v.optional(oneOf(COALESCE_POLICIES)),
   misfireGraceTime: v.optional(v.nullable(durationMs())),
-  maxJitter: v.optional(durationMs(), { seconds: 0 }),
-  priority: v.optional(wholeNumber(), 0),
+  maxJitter: v.optional(durationMs()),
+  priority: v.optional(wholeNumber()),
   overlap: v.optional(oneOf(RUN_OVERLAP_POLICIES)),
   concurrencyKey: concurrencyKey(),
-  catchUp: v.optional(v.nullable(catchUp()), null),
+  catchUp: v.optional(v.nullable(catchUp())),
   expectStartWithin: v.optional(v.nullable(durationMs(1))),
   expectFinishWithin: v.optional(v.nullable(durationMs(1))),
 }));
@@ -349,8 +352,6 @@ const parents = once(() =>
     throw new OptionsError(`must name at most ${PARENTS_MAX} jobs; got ${ids.size}: ${advice}`);
   }),
 );
-
-const PARENT_FAILURE_POLICIES = ["cancel", "run"] as const;
 
 const jobEntries = once(() => ({
   ...inherited(),

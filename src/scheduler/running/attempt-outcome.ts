@@ -103,10 +103,10 @@ function failed(facts: AttemptFacts, thrown: unknown, isFinal: boolean): Attempt
   const { job, number, startedAt, retry, random, now } = facts;
   const failedAttempts = job.failedAttempts + 1;
   const error = serializedError(thrown);
-  if (isFinal || failedAttempts >= retry.attemptsMax || !isRetryable(thrown)) {
+  if (isFinal || failedAttempts >= retry.maxAttempts || !isRetryable(thrown)) {
     return finished(facts, "error", null, error);
   }
-  const runAt = now + backoffMs(retry, failedAttempts, random);
+  const runAt = now + backoffMs(retry.backoff, failedAttempts, random);
   const attempt: AttemptRecord = { number, startedAt, finishedAt: now, error };
   const attemptHistory = withAttempt(job.attemptHistory, attempt);
   return { release: { ...leaseOf(job), kind: "retry", runAt, failedAttempts, attemptHistory }, error };

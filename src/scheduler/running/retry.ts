@@ -5,11 +5,12 @@ import type { RetryPolicy } from "../../records/policies.ts";
 /** The pause before the next attempt, in milliseconds: exponential, with "full jitter" (uniform between zero and the
  *  computed pause), which spreads the retries of jobs that failed together (M. Brooker, "Exponential Backoff And
  *  Jitter", 2015). */
-export function backoffMs(retry: RetryPolicy, failedAttempts: number, random: RandomSource): number {
+export function backoffMs(backoff: RetryPolicy["backoff"], failedAttempts: number, random: RandomSource): number {
+  const { initialMs, factor, maxMs, jitter } = backoff;
   // Zero times a factor that has grown to infinity is no number.
-  const grown = retry.initialMs === 0 ? 0 : retry.initialMs * retry.factor ** (failedAttempts - 1);
-  const pause = Math.min(retry.maxMs, grown);
-  return Math.round(retry.jitter === "full" ? random() * pause : pause);
+  const grown = initialMs === 0 ? 0 : initialMs * factor ** (failedAttempts - 1);
+  const pause = Math.min(maxMs, grown);
+  return Math.round(jitter === "full" ? random() * pause : pause);
 }
 
 /** Whether another attempt may help. Errors are recognized by their code too, because an error that crossed a thread,

@@ -370,14 +370,11 @@ function toRecord(id: string, defaults: CheckedTaskDefaults, settings: CheckedTa
     resultExpirationMs: merged.resultExpirationTime,
     overlap: merged.overlap,
     retry: {
-      attemptsMax: maxAttempts,
-      initialMs: backoff.initial,
-      factor: backoff.factor,
-      maxMs: backoff.max,
-      jitter: backoff.jitter,
+      maxAttempts,
+      backoff: { initialMs: backoff.initial, factor: backoff.factor, maxMs: backoff.max, jitter: backoff.jitter },
     },
     metadata: { ...defaults.metadata, ...settings.metadata },
-    // Absent where they say nothing, so that tasks which do not use them are declared as before they existed.
+    // Absent where they say nothing, so that a new setting leaves the declarations of tasks without it as they are.
     ...(perKey === null ? {} : { maxRunningPerKey: perKey }),
     ...(rateLimit === null ? {} : { rateLimit: rateOf(rateLimit) }),
     ...(fair ? { fair } : {}),
@@ -390,9 +387,7 @@ function rateOf({ limit, per, burst }: NonNullable<CheckedTaskSettings["rateLimi
 
 /** The record with the hash of its settings, by which the store knows whether they changed since the last start. */
 function declared(record: TaskRecord, version: number | undefined): TaskRecord {
-  // Without the setting that came later, so that tasks which do not use it are declared as before.
-  const { overlap: _, ...known } = record;
-  const declaration = textHash(JSON.stringify(record.overlap === "queue" ? known : record));
+  const declaration = textHash(JSON.stringify(record));
   return version === undefined ? { ...record, declaration } : { ...record, declaration, version };
 }
 

@@ -1,6 +1,7 @@
 import { textHash } from "../../core/text-hash.ts";
+import { SCHEDULE_OPTIONS } from "../../records/fields/schedule.ts";
 import type { ScheduleRecord } from "../../records/schedule.ts";
-import { DECLARED_FIELDS, LATER_FIELDS, SCHEDULE_FIELDS } from "../options/schedule-fields.ts";
+import { settingsOf } from "../../stores/schedule-settings.ts";
 
 /**
  * The schedule with the hash of what a program declares about it, by which the store knows whether that changed since
@@ -14,24 +15,15 @@ export function declaredSchedule(
   paused: boolean | undefined,
   version: number | undefined,
 ): ScheduleRecord {
-  const { catchUp } = record;
-  // `maxCount` was `maxCatchUp`.
-  const declared = Object.entries(DECLARED_FIELDS).map(([name, field]) =>
-    name === "catchUp" ? ["maxCatchUp", catchUp?.maxCount ?? null] : [name, record[field]],
-  );
-  // What came later counts only where it is used, so that schedules without it are declared as before.
-  const later = Object.entries(LATER_FIELDS).flatMap(([name, field]) =>
-    record[field] === undefined ? [] : [[name, record[field]]],
-  );
-  const { maxAgeMs = null, paceMs = null } = catchUp ?? {};
-  const bounds = maxAgeMs === null && paceMs === null ? [] : [["catchUp", maxAgeMs, paceMs]];
-  const declaration = textHash(JSON.stringify([...declared, ["paused", paused], ...later, ...bounds]));
+  const { taskId, triggerRule, payload, metadata } = record;
+  // Settings that are absent do not count, so that a new option leaves declarations without it as they are.
+  const declaration = textHash(JSON.stringify([taskId, triggerRule, payload, metadata, paused, settingsOf(record)]));
   return version === undefined ? { ...record, declaration } : { ...record, declaration, version };
 }
 
 /** The names of the options in which a stored schedule differs from the one that a program asked for. */
 export function differingOptions(stored: ScheduleRecord, asked: ScheduleRecord): string[] {
-  return Object.entries(SCHEDULE_FIELDS)
+  return Object.entries(SCHEDULE_OPTIONS)
     .filter(([, field]) => JSON.stringify(stored[field]) !== JSON.stringify(asked[field]))
     .map(([name]) => name);
 }

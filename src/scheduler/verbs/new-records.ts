@@ -2,6 +2,8 @@ import { firstFence } from "../../core/ids.ts";
 import { optionError } from "../../core/option-errors.ts";
 import { INSTANT_MS_MAX, instantText } from "../../core/temporal.ts";
 import { withoutUndefined } from "../../core/without-undefined.ts";
+import type { RecordOf } from "../../records/fields/field.ts";
+import { type ScheduleSettings, SETTINGS } from "../../records/fields/schedule.ts";
 import { type JobRecord, NEVER_RUN, type NewJobRecord } from "../../records/job.ts";
 import type { CatchUp, Metadata } from "../../records/policies.ts";
 import type { ScheduleRecord } from "../../records/schedule.ts";
@@ -10,10 +12,10 @@ import type { ScheduleChanges } from "../../stores/data-store.ts";
 import { brokenTrigger, ruleKey, type Trigger } from "../../triggers/trigger.ts";
 import { zoneRulesOf } from "../../triggers/zone-rules.ts";
 import type {
-  CheckedCatchUp,
   CheckedJobOptions,
   CheckedScheduleChanges,
   CheckedScheduleOptions,
+  CheckedScheduleSettings,
 } from "../options/check-options.ts";
 import type { KeyedPayload } from "../tasks/concurrency-key.ts";
 
@@ -26,20 +28,12 @@ export function newScheduleRecord(
   const { zoneRules, ...triggered } = triggerFields(trigger, now);
   return {
     id,
-    name: options.name ?? null,
     taskId: task.id,
     ...triggered,
     ...(zoneRules === null ? {} : { zoneRules }),
+    ...settingsOf(task, options),
     payload: payload.text,
-    executor: options.executor ?? task.executor,
-    priority: options.priority,
-    coalesce: options.coalesce,
-    misfireGraceMs: options.misfireGraceTime === undefined ? task.misfireGraceMs : options.misfireGraceTime,
-    maxJitterMs: options.maxJitter,
-    catchUp: catchUpOf(options.catchUp),
-    resultExpirationMs: options.resultExpirationTime ?? task.resultExpirationMs,
     maxRecoveries: task.maxRecoveries,
-    overlap: options.overlap ?? task.overlap,
     metadata: { ...task.metadata, ...options.metadata },
     paused: options.paused ?? false,
     createdAt: now,
@@ -47,34 +41,39 @@ export function newScheduleRecord(
     fence: firstFence(),
     skippedCount: 0,
     ...(payload.key === null ? {} : { concurrencyKey: payload.key }),
-    ...expectationsOf(options),
   };
 }
 
-function expectationsOf({
-  expectStartWithin: startMs = null,
-  expectFinishWithin: finishMs = null,
-}: CheckedScheduleOptions): Pick<ScheduleRecord, "expectStartMs" | "expectFinishMs"> {
-  return {
-    ...(startMs === null ? {} : { expectStartMs: startMs }),
-    ...(finishMs === null ? {} : { expectFinishMs: finishMs }),
-  };
+/** What the call sets; what it leaves out is as the task or the default says it. */
+function settingsOf(task: TaskRecord, options: CheckedScheduleSettings): RecordOf<ScheduleSettings> {
+  const settings = givenSettings(options);
+  for (const { key, inherits, default: unset, absent } of SETTINGS) {
+    if (settings[key] === undefined) settings[key] = inherits ? task[key as keyof TaskRecord] : unset;
+    if (settings[key] === null && absent !== undefined) delete settings[key];
+  }
+  return settings as RecordOf<ScheduleSettings>;
+}
+
+/** The settings of a call, by their names in the record; undefined where it leaves them out. */
+function givenSettings(options: CheckedScheduleSettings): Record<string, unknown> {
+  const given = SETTINGS.map(({ name, key }) => [key, options[name as keyof CheckedScheduleSettings]]);
+  return { ...Object.fromEntries(given), catchUp: options.catchUp && catchUpOf(options.catchUp) };
 }
 
 /** Bounds of which none is given are the same as no bounds. */
-function catchUpOf(options: CheckedCatchUp | null): CatchUp | null {
+function catchUpOf(options: CheckedScheduleSettings["catchUp"]): CatchUp | null {
   const { maxAge: maxAgeMs = null, maxCount = null, pace: paceMs = null } = options ?? {};
   return maxAgeMs === null && maxCount === null && paceMs === null ? null : { maxAgeMs, maxCount, paceMs };
 }
+
+type TriggerField = "trigger" | "triggerRule" | "nextFireTime" | "paceUntil";
 
 /** The fields of a schedule that come from its trigger: its text with the anchor, its rule, and its first fire time
  *  with the time zone rules that made it. A new rule has nothing to make up for, and keeps no pace. */
 function triggerFields(
   trigger: Trigger,
   now: number,
-): Pick<ScheduleRecord, "trigger" | "triggerRule" | "nextFireTime" | "paceUntil"> & {
-  readonly zoneRules: string | null;
-} {
+): Pick<ScheduleRecord, TriggerField> & { readonly zoneRules: string | null } {
   const anchored = trigger.startingAtMs(now);
   const nextFireTime = trigger.firstMs(now);
   assertFireTime(trigger, now, nextFireTime);
@@ -110,20 +109,10 @@ export function scheduleChanges(
     // No rule made what a caller chose.
     ...(options.nextFireTime === undefined ? {} : { zoneRules: null }),
     ...withoutUndefined({
+      ...givenSettings(options),
       nextFireTime: options.nextFireTime === undefined ? undefined : notBefore(schedule, options.nextFireTime),
       payload,
       concurrencyKey: key,
-      name: options.name,
-      executor: options.executor,
-      priority: options.priority,
-      coalesce: options.coalesce,
-      misfireGraceMs: options.misfireGraceTime,
-      maxJitterMs: options.maxJitter,
-      catchUp: options.catchUp === undefined ? undefined : catchUpOf(options.catchUp),
-      resultExpirationMs: options.resultExpirationTime,
-      overlap: options.overlap,
-      expectStartMs: options.expectStartWithin,
-      expectFinishMs: options.expectFinishWithin,
       metadata: options.metadata && { ...taskMetadata, ...options.metadata },
     }),
   };

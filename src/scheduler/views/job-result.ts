@@ -1,5 +1,7 @@
 import { printAsJSON, readable } from "../../core/inspect.ts";
 import { instantOf, instantOrNull, instantText, instantTextOrNull, type Temporal } from "../../core/temporal.ts";
+import type { JSONOf } from "../../records/fields/field.ts";
+import type { JOB_RESULT_FIELDS } from "../../records/fields/job.ts";
 import type { JobResultRecord, KeptJob } from "../../records/job-result.ts";
 import type { JobOutcome, Metadata } from "../../records/policies.ts";
 import type { Serializer } from "../../serializers/serializer.ts";
@@ -143,7 +145,7 @@ export class JobResult<R = unknown> {
       retryOf: this.retryOf,
       returnValue: readable(() => this.returnValue),
       error: this.#record.error,
-    };
+    } satisfies JSONOf<typeof JOB_RESULT_FIELDS>;
   }
 
   get #attempts(): AttemptFacts[] {

@@ -1,6 +1,8 @@
 import { JobLookupError } from "../../core/errors.ts";
 import { printAsJSON, readable } from "../../core/inspect.ts";
 import { instantOf, instantOrNull, instantText, instantTextOrNull, type Temporal } from "../../core/temporal.ts";
+import type { JSONOf } from "../../records/fields/field.ts";
+import type { JOB_FIELDS } from "../../records/fields/job.ts";
 import { givenPriority, type JobRecord } from "../../records/job.ts";
 import type { Metadata, ParentFailurePolicy } from "../../records/policies.ts";
 import type { Serializer } from "../../serializers/serializer.ts";
@@ -253,6 +255,6 @@ export class Job<R = unknown> {
       attemptHistory: (this.#record.attemptHistory ?? []).map(attemptAsJSON),
       progress: this.progress,
       progressNote: this.progressNote,
-    };
+    } satisfies JSONOf<typeof JOB_FIELDS>;
   }
 }

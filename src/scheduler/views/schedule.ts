@@ -1,20 +1,15 @@
-import { durationOf, durationOrNull, durationText, durationTextOrNull } from "../../core/duration.ts";
-import { printAsJSON, readable } from "../../core/inspect.ts";
-import {
-  type InstantLike,
-  instantOf,
-  instantOrNull,
-  instantText,
-  instantTextOrNull,
-  type Temporal,
-} from "../../core/temporal.ts";
-import type { CatchUp, CoalescePolicy, Metadata, RunOverlapPolicy } from "../../records/policies.ts";
+import { durationOf, durationOrNull } from "../../core/duration.ts";
+import { printAsJSON } from "../../core/inspect.ts";
+import { type InstantLike, instantOf, instantOrNull, type Temporal } from "../../core/temporal.ts";
+import { SCHEDULE_FIELDS } from "../../records/fields/schedule.ts";
+import type { CoalescePolicy, Metadata, RunOverlapPolicy } from "../../records/policies.ts";
 import type { ScheduleRecord } from "../../records/schedule.ts";
 import type { Serializer } from "../../serializers/serializer.ts";
 import { parseTrigger } from "../../triggers/parse-trigger.ts";
 import type { Trigger } from "../../triggers/trigger.ts";
 import type { ChangeOptions, ScheduleUpdate } from "../options/options.ts";
 import type { Job } from "./job.ts";
+import { jsonOf } from "./json-of.ts";
 import { cellText, type TableRow, timeText } from "./table.ts";
 
 /** What the verbs of a {@link Schedule} need of the scheduler that made it. Every `SchedulerClient` has it. */
@@ -228,35 +223,6 @@ export class Schedule {
   }
 
   toJSON(): Record<string, unknown> {
-    return {
-      id: this.id,
-      name: this.name,
-      taskId: this.taskId,
-      trigger: readable(() => JSON.parse(this.#record.trigger)),
-      payload: readable(() => this.payload),
-      executor: this.executor,
-      priority: this.priority,
-      coalesce: this.coalesce,
-      misfireGraceTime: durationTextOrNull(this.#record.misfireGraceMs),
-      maxJitter: durationText(this.#record.maxJitterMs),
-      catchUp: catchUpJSON(this.#record.catchUp),
-      resultExpirationTime: durationText(this.#record.resultExpirationMs),
-      overlap: this.overlap,
-      concurrencyKey: this.concurrencyKey,
-      expectStartWithin: durationTextOrNull(this.#record.expectStartMs ?? null),
-      expectFinishWithin: durationTextOrNull(this.#record.expectFinishMs ?? null),
-      skippedCount: this.skippedCount,
-      metadata: this.metadata,
-      paused: this.paused,
-      createdAt: instantText(this.#record.createdAt),
-      nextFireTime: instantTextOrNull(this.#record.nextFireTime),
-      lastFireTime: instantTextOrNull(this.#record.lastFireTime),
-    };
+    return jsonOf<Schedule>(SCHEDULE_FIELDS, this, this.#record);
   }
-}
-
-function catchUpJSON(catchUp: CatchUp | null): Record<string, unknown> | null {
-  if (catchUp === null) return null;
-  const { maxAgeMs, maxCount, paceMs } = catchUp;
-  return { maxAge: durationTextOrNull(maxAgeMs), maxCount, pace: durationTextOrNull(paceMs) };
 }

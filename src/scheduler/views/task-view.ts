@@ -1,8 +1,10 @@
-import { durationOf, durationOrNull, durationText, durationTextOrNull } from "../../core/duration.ts";
+import { durationOf, durationOrNull } from "../../core/duration.ts";
 import { printAsJSON } from "../../core/inspect.ts";
 import type { Temporal } from "../../core/temporal.ts";
+import { TASK_FIELDS } from "../../records/fields/task.ts";
 import type { Metadata, RunOverlapPolicy } from "../../records/policies.ts";
 import type { TaskRecord } from "../../records/task.ts";
+import { jsonOf } from "./json-of.ts";
 
 /** The settings of a task as they were when the task was read, with all defaults filled in. Durations are made when a
  *  caller reads them. */
@@ -64,11 +66,9 @@ export class TaskView {
   }
   /** How many attempts a failing job gets, and the pauses between the attempts. */
   get retry(): TaskRetry {
-    const { attemptsMax, initialMs, factor, maxMs, jitter } = this.#record.retry;
-    return {
-      maxAttempts: attemptsMax,
-      backoff: { initial: durationOf(initialMs), factor, max: durationOf(maxMs), jitter },
-    };
+    const { maxAttempts, backoff } = this.#record.retry;
+    const { initialMs, factor, maxMs, jitter } = backoff;
+    return { maxAttempts, backoff: { initial: durationOf(initialMs), factor, max: durationOf(maxMs), jitter } };
   }
   /** What a fire of the task's schedules does while an earlier run of the same schedule is unfinished. */
   get overlap(): RunOverlapPolicy {
@@ -79,30 +79,7 @@ export class TaskView {
   }
 
   toJSON(): Record<string, unknown> {
-    const { rateLimit, retry } = this.#record;
-    const { attemptsMax: maxAttempts, initialMs, factor, maxMs, jitter } = retry;
-    return {
-      id: this.id,
-      executor: this.executor,
-      maxRunningJobs: this.maxRunningJobs,
-      maxRunningPerKey: this.maxRunningPerKey,
-      rateLimit:
-        rateLimit === undefined
-          ? null
-          : { limit: rateLimit.limit, per: durationText(rateLimit.perMs), burst: rateLimit.burst },
-      fair: this.fair,
-      isPaused: this.isPaused,
-      misfireGraceTime: durationTextOrNull(this.#record.misfireGraceMs),
-      maxRecoveries: this.maxRecoveries,
-      timeout: durationTextOrNull(this.#record.timeoutMs),
-      resultExpirationTime: durationText(this.#record.resultExpirationMs),
-      retry: {
-        maxAttempts,
-        backoff: { initial: durationText(initialMs), factor, max: durationText(maxMs), jitter },
-      },
-      overlap: this.overlap,
-      metadata: this.metadata,
-    };
+    return jsonOf<TaskView>(TASK_FIELDS, this, this.#record);
   }
 }
 

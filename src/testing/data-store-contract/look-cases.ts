@@ -170,7 +170,7 @@ export const lookCases: readonly DataStoreCase[] = [
         { maxRecoveries: 4 },
         { timeoutMs: 1 },
         { resultExpirationMs: 0 },
-        { retry: { ...stored.retry, attemptsMax: 2 } },
+        { retry: { ...stored.retry, maxAttempts: 2 } },
         { metadata: { a: { b: [1] } } },
         { metadata: {} },
       ];

@@ -40,7 +40,7 @@ export function makeTask(fields: Partial<TaskRecord> = {}): TaskRecord {
     maxRecoveries: 3,
     timeoutMs: null,
     resultExpirationMs: 86_400_000,
-    retry: { attemptsMax: 1, initialMs: 1000, factor: 2, maxMs: 3_600_000, jitter: "full" },
+    retry: { maxAttempts: 1, backoff: { initialMs: 1000, factor: 2, maxMs: 3_600_000, jitter: "full" } },
     overlap: "queue",
     metadata: {},
     ...fields,

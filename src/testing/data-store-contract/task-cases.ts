@@ -34,7 +34,7 @@ export const taskCases: readonly DataStoreCase[] = [
         maxRecoveries: 0,
         timeoutMs: 1234,
         resultExpirationMs: 0,
-        retry: { attemptsMax: 5, initialMs: 10, factor: 1.5, maxMs: 99, jitter: "none" },
+        retry: { maxAttempts: 5, backoff: { initialMs: 10, factor: 1.5, maxMs: 99, jitter: "none" } },
         metadata: { team: "ops", nested: { list: [1, null, "x"] } },
       });
       await store.putTasks([task]);

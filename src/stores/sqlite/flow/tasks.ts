@@ -269,7 +269,7 @@ const DAMAGED_TASK: TaskRow[1] = {
   maxRecoveries: 0,
   timeoutMs: null,
   resultExpirationMs: 0,
-  retry: { attemptsMax: 1, initialMs: 0, factor: 1, maxMs: 0, jitter: "none" },
+  retry: { maxAttempts: 1, backoff: { initialMs: 0, factor: 1, maxMs: 0, jitter: "none" } },
   overlap: "queue",
   metadata: {},
 };

@@ -1,0 +1,35 @@
+/** What a task shows. */
+export const TASK_FIELDS = {
+  id: { kind: "text" },
+  executor: { kind: "text" },
+  maxRunningJobs: { kind: "count", null: "unlimited" },
+  maxRunningPerKey: { kind: "count", absent: "unlimited" },
+  rateLimit: {
+    kind: "object",
+    absent: "unlimited",
+    fields: { limit: { kind: "count" }, per: { kind: "duration" }, burst: { kind: "count" } },
+  },
+  fair: { kind: "flag" },
+  isPaused: { kind: "flag", record: "paused" },
+  misfireGraceTime: { kind: "duration", null: "unlimited" },
+  maxRecoveries: { kind: "count" },
+  timeout: { kind: "duration", null: "unlimited" },
+  resultExpirationTime: { kind: "duration" },
+  retry: {
+    kind: "object",
+    fields: {
+      maxAttempts: { kind: "count" },
+      backoff: {
+        kind: "object",
+        fields: {
+          initial: { kind: "duration" },
+          factor: { kind: "number" },
+          max: { kind: "duration" },
+          jitter: { kind: "jitter" },
+        },
+      },
+    },
+  },
+  overlap: { kind: "overlap" },
+  metadata: { kind: "metadata" },
+} as const;
