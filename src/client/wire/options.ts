@@ -26,8 +26,10 @@ const FILTER_INSTANTS: readonly string[] = [
 /** Filters that have another name in queries. */
 const IN_QUERIES: Readonly<Record<string, string>> = { finishedAfter: "since", finishedBefore: "until", search: "q" };
 
-/** Options of a schedule or a job as JSON. @param checked the same with its defaults; times are milliseconds */
-export function wireOptions(given: object, checked: object): Record<string, unknown> {
+/** Options of a schedule or a job as JSON.
+ *  @param checked times are milliseconds
+ *  @param given the same before defaults were added to it, which do not travel */
+export function wireOptions(checked: object, given: object = checked): Record<string, unknown> {
   const wire: Record<string, unknown> = {};
   for (const [name, value] of Object.entries(checked)) {
     if (!(name in given) || value === undefined) continue;
