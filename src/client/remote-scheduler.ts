@@ -1,7 +1,7 @@
-import { type Clock, systemClock } from "../core/clock.ts";
+import { systemClock } from "../core/clock.ts";
 import { SchedulerStateError } from "../core/errors.ts";
-import { guardedRandom, IdGenerator, type RandomSource, systemRandom } from "../core/ids.ts";
-import { type LeveledLogger, leveledLogger } from "../core/leveled-logger.ts";
+import { guardedRandom, IdGenerator, systemRandom } from "../core/ids.ts";
+import { leveledLogger } from "../core/leveled-logger.ts";
 import { serializedError } from "../records/serialized-error.ts";
 import { EventHub } from "../scheduler/events/event-hub.ts";
 import { giveCommands, SchedulerClient } from "../scheduler/scheduler-client.ts";
@@ -34,7 +34,6 @@ import { healthSchema } from "./wire/health.ts";
 export class RemoteScheduler extends SchedulerClient implements AsyncDisposable {
   /** The address of the router. */
   readonly identity: string;
-  readonly #clock: Clock;
   readonly #requester: Requester;
   readonly #hub: EventHub;
   readonly #feed: EventFeed;
@@ -50,18 +49,38 @@ export class RemoteScheduler extends SchedulerClient implements AsyncDisposable 
     );
     const transport = new Transport(connection);
     this.identity = connection.url;
-    this.#clock = clock;
     const mayWrite = (): Promise<void> => this.#feed.ready();
     this.#requester = new Requester(transport, { ...connection, clock, random, logger, mayWrite });
-    [this.#feed, this.#hub] = this.#events(transport, random, logger);
+    const feed = new EventFeed({
+      ...{ transport, clock, random, logger },
+      wanted: () => hub.types,
+      onRefused: (error) => {
+        hub.close(error);
+        hub.open();
+      },
+    });
+    const hub: EventHub = new EventHub(feed, logger, () => feed.update());
+    this.#feed = feed;
+    this.#hub = hub;
     const context: CallContext = { requester: this.#requester, ids: new IdGenerator(random), clock, client: this };
     const tasks = new TaskCalls(context);
     const schedules = new ScheduleCalls(context);
     const jobs = new JobCalls(context, tasks);
     giveCommands(this, {
       ...{ tasks, schedules, ledger: schedules, jobs, bulk: jobs },
-      listen: () => this.#listening(),
-      health: () => this.#health(),
+      listen: () => {
+        if (this.#isClosed) throw new SchedulerStateError(`the client of ${this.identity} is closed`);
+        hub.open();
+        return hub;
+      },
+      // Never rejects.
+      health: async () => {
+        try {
+          return await this.#requester.read({ method: "GET", path: "/health", patience: "short" }, healthSchema());
+        } catch (error) {
+          return new SchedulerHealth(this.identity, clock.now(), null, serializedError(error));
+        }
+      },
       cleanup: async () => {
         await this.#requester.call({ method: "POST", path: "/cleanup" });
       },
@@ -80,33 +99,5 @@ export class RemoteScheduler extends SchedulerClient implements AsyncDisposable 
 
   [Symbol.asyncDispose](): Promise<void> {
     return this.close();
-  }
-
-  /** Never rejects. */
-  async #health(): Promise<SchedulerHealth> {
-    try {
-      return await this.#requester.read({ method: "GET", path: "/health", patience: "short" }, healthSchema());
-    } catch (error) {
-      return new SchedulerHealth(this.identity, this.#clock.now(), null, serializedError(error));
-    }
-  }
-
-  #listening(): EventHub {
-    if (this.#isClosed) throw new SchedulerStateError(`the client of ${this.identity} is closed`);
-    this.#hub.open();
-    return this.#hub;
-  }
-
-  #events(transport: Transport, random: RandomSource, logger: LeveledLogger): [EventFeed, EventHub] {
-    const feed = new EventFeed({
-      ...{ transport, clock: this.#clock, random, logger },
-      wanted: () => hub.types,
-      onRefused: (error) => {
-        hub.close(error);
-        hub.open();
-      },
-    });
-    const hub: EventHub = new EventHub(feed, logger, () => feed.update());
-    return [feed, hub];
   }
 }

@@ -107,8 +107,7 @@ export abstract class SchedulerClient {
    * await scheduler.pauseTask("sync", { key: "tenant 7" });
    */
   async pauseTask(id: string, options: { key?: string } & ChangeOptions = {}): Promise<void> {
-    const pause = checkTaskPause(options, "pauseTask()");
-    await commandsOf(this).tasks.setPaused(checkId(id, "task id"), pause, true);
+    await commandsOf(this).tasks.setPaused(checkId(id, "task id"), checkTaskPause(options, "pauseTask()"), true);
   }
 
   /**
@@ -120,8 +119,7 @@ export abstract class SchedulerClient {
    * @throws {OptionsError}
    */
   async unpauseTask(id: string, options: { key?: string } & ChangeOptions = {}): Promise<void> {
-    const pause = checkTaskPause(options, "unpauseTask()");
-    await commandsOf(this).tasks.setPaused(checkId(id, "task id"), pause, false);
+    await commandsOf(this).tasks.setPaused(checkId(id, "task id"), checkTaskPause(options, "unpauseTask()"), false);
   }
 
   // ---- schedules
@@ -187,17 +185,18 @@ export abstract class SchedulerClient {
    * await scheduler.updateSchedule("report", { priority: 10, misfireGraceTime: { minutes: 5 } });
    */
   async updateSchedule(id: string, changes: ScheduleUpdate, options: ChangeOptions = {}): Promise<Schedule> {
-    const where = "updateSchedule()";
-    const { by } = checkChangeOptions(options, where);
-    const checked = checkScheduleChanges(changes, where);
-    return commandsOf(this).schedules.update(checkId(id, "schedule id"), checked, by);
+    const note = checkChangeOptions(options, "updateSchedule()");
+    const checked = checkScheduleChanges(changes, "updateSchedule()");
+    return commandsOf(this).schedules.update(checkId(id, "schedule id"), checked, note);
   }
 
   /** Removes a schedule; jobs that the schedule made stay. @param options.by who removes it, see {@link ChangeOptions}
    *  @throws {ScheduleLookupError} @throws {OptionsError} */
   async removeSchedule(id: string, options: ChangeOptions = {}): Promise<void> {
-    const { by } = checkChangeOptions(options, "removeSchedule()");
-    await commandsOf(this).schedules.remove(checkId(id, "schedule id"), by);
+    await commandsOf(this).schedules.remove(
+      checkId(id, "schedule id"),
+      checkChangeOptions(options, "removeSchedule()"),
+    );
   }
 
   /**
@@ -216,8 +215,7 @@ export abstract class SchedulerClient {
    *  @param options.by who pauses it, see {@link ChangeOptions}
    *  @returns the schedule as it is now @throws {ScheduleLookupError} @throws {OptionsError} */
   async pauseSchedule(id: string, options: ChangeOptions = {}): Promise<Schedule> {
-    const { by } = checkChangeOptions(options, "pauseSchedule()");
-    return commandsOf(this).schedules.pause(checkId(id, "schedule id"), by);
+    return commandsOf(this).schedules.pause(checkId(id, "schedule id"), checkChangeOptions(options, "pauseSchedule()"));
   }
 
   /**
@@ -234,8 +232,10 @@ export abstract class SchedulerClient {
     id: string,
     options: { resumeFrom?: "now" | InstantLike } & ChangeOptions = {},
   ): Promise<Schedule> {
-    const { resumeFrom, by } = checkUnpauseOptions(options, "unpauseSchedule()");
-    return commandsOf(this).schedules.unpause(checkId(id, "schedule id"), resumeFrom, by);
+    return commandsOf(this).schedules.unpause(
+      checkId(id, "schedule id"),
+      checkUnpauseOptions(options, "unpauseSchedule()"),
+    );
   }
 
   /**
@@ -246,8 +246,10 @@ export abstract class SchedulerClient {
    * @throws {ScheduleLookupError} @throws {OptionsError}
    */
   async runScheduleNow(id: string, options: { idempotencyKey?: string } = {}): Promise<Job> {
-    const { idempotencyKey } = checkRunNowOptions(options, "runScheduleNow()");
-    return commandsOf(this).schedules.runNow(checkId(id, "schedule id"), idempotencyKey);
+    return commandsOf(this).schedules.runNow(
+      checkId(id, "schedule id"),
+      checkRunNowOptions(options, "runScheduleNow()"),
+    );
   }
 
   /**
@@ -261,8 +263,10 @@ export abstract class SchedulerClient {
    * const nextThree = await scheduler.previewSchedule("report", { limit: 3 });
    */
   async previewSchedule(id: string, options: { limit: number; from?: InstantLike }): Promise<Temporal.ZonedDateTime[]> {
-    const { limit, from } = checkPreviewOptions(options, "previewSchedule()");
-    return commandsOf(this).schedules.preview(checkId(id, "schedule id"), limit, from);
+    return commandsOf(this).schedules.preview(
+      checkId(id, "schedule id"),
+      checkPreviewOptions(options, "previewSchedule()"),
+    );
   }
 
   /**
@@ -300,10 +304,12 @@ export abstract class SchedulerClient {
    * const { items } = await scheduler.getOccurrences("report", { verdict: ["misfired", "overlapSkipped"], limit: 10 });
    */
   getOccurrences(scheduleId: string, filter: OccurrenceFilterOptions = {}): Listing<Occurrence> {
-    return listingOf(filter, async (one) => {
-      const checked = checkOccurrenceFilter(one, "getOccurrences()");
-      return commandsOf(this).ledger.occurrences(checkId(scheduleId, "schedule id"), checked);
-    });
+    return listingOf(filter, async (one) =>
+      commandsOf(this).ledger.occurrences(
+        checkId(scheduleId, "schedule id"),
+        checkOccurrenceFilter(one, "getOccurrences()"),
+      ),
+    );
   }
 
   /**
@@ -316,10 +322,12 @@ export abstract class SchedulerClient {
    * for await (const { at, by, kind } of scheduler.getScheduleChanges("report")) console.log(String(at), by, kind);
    */
   getScheduleChanges(scheduleId: string, filter: ScheduleChangeFilterOptions = {}): Listing<ScheduleChange> {
-    return listingOf(filter, async (one) => {
-      const checked = checkScheduleChangeFilter(one, "getScheduleChanges()");
-      return commandsOf(this).ledger.changes(checkId(scheduleId, "schedule id"), checked);
-    });
+    return listingOf(filter, async (one) =>
+      commandsOf(this).ledger.changes(
+        checkId(scheduleId, "schedule id"),
+        checkScheduleChangeFilter(one, "getScheduleChanges()"),
+      ),
+    );
   }
 
   /**
@@ -452,8 +460,7 @@ export abstract class SchedulerClient {
    * const result = await scheduler.getJobResult(job.id, { wait: true, signal: AbortSignal.timeout(60_000) });
    */
   async getJobResult(id: string, options: { wait?: boolean; signal?: AbortSignal } = {}): Promise<JobResult | null> {
-    const { wait, signal } = checkResultOptions(options, "getJobResult()");
-    return commandsOf(this).jobs.result(checkId(id, "job id"), wait, signal);
+    return commandsOf(this).jobs.result(checkId(id, "job id"), checkResultOptions(options, "getJobResult()"));
   }
 
   /**
@@ -462,7 +469,7 @@ export abstract class SchedulerClient {
    * very many, a page may be short or empty, and yet have a cursor.
    * @throws {OptionsError}
    * @example
-   * const failures = await scheduler.getJobResults({ outcome: "error", finishedAfter: "2030-01-31T00:00:00Z" });
+   * const failures = await scheduler.getJobResults({ outcome: "error", from: "2030-01-31T00:00:00Z" });
    */
   getJobResults(filter: JobResultFilterOptions = {}): Listing<JobResult> {
     return listingOf(filter, async (one) =>
@@ -509,7 +516,7 @@ export abstract class SchedulerClient {
    *   payload was not kept, whose idempotency key an unfinished job has, or whose concurrency key cannot be told
    * @throws {OptionsError} @throws the signal's reason
    * @example
-   * const { retried } = await scheduler.retryJobs({ taskId: "mail", finishedAfter: "2030-01-31T00:00:00Z" });
+   * const { retried } = await scheduler.retryJobs({ taskId: "mail", from: "2030-01-31T00:00:00Z" });
    */
   async retryJobs(filter: BulkResultOptions): Promise<{ retried: number; skipped: number }> {
     return commandsOf(this).bulk.retryMany(checkBulkResults(filter, "retryJobs()"));

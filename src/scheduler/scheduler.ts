@@ -188,7 +188,11 @@ export class Scheduler extends SchedulerClient implements LocalSchedulerClient, 
       ledger: new LedgerVerbs(context),
       jobs: this.#jobVerbs,
       bulk: new BulkVerbs(context, this.#jobVerbs),
-      listen: () => this.#listening(),
+      listen: () => {
+        this.#lifecycle.assertUsable();
+        events.open();
+        return events;
+      },
       health: () => checkHealth(context),
       cleanup: async () => {
         await this.#ready();
@@ -495,12 +499,6 @@ export class Scheduler extends SchedulerClient implements LocalSchedulerClient, 
   }
 
   // ---- steps
-
-  #listening(): EventHub {
-    this.#lifecycle.assertUsable();
-    this.#env.events.open();
-    return this.#env.events;
-  }
 
   /** Opens the store only: the first look of the tick finds out which tasks the store lacks. */
   async #tick(bounds: TickBounds): Promise<TickReport> {

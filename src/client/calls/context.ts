@@ -30,15 +30,15 @@ export async function readJob(context: CallContext, call: Call): Promise<Job> {
   return jobOf(context, await context.requester.read(call, jobSchema()));
 }
 
-/** Reads a page of a list. @param about the id of what the list belongs to; undefined for a list of its own */
+/** Reads a page of a list. */
 export async function readPage<A, B>(
   { requester }: CallContext,
-  { path, about }: { readonly path: string; readonly about?: string | undefined },
+  list: Pick<Call, "path" | "about">,
   filter: object,
   item: v.GenericSchema<unknown, A>,
   convert: (item: A) => B,
 ): Promise<Page<B>> {
-  const call: Call = { method: "GET", path, query: wireFilter(filter), about };
+  const call: Call = { method: "GET", ...list, query: wireFilter(filter) };
   return mapPage(await requester.read(call, pageSchema(item)), convert);
 }
 
@@ -51,13 +51,17 @@ export function scheduleOf({ client }: CallContext, record: ScheduleFacts): Sche
 }
 
 /**
- * The path of something with an id, or of one of its verbs: `/jobs/ID/cancel`.
+ * Where a call goes that is about something with an id: to it, or to one of its verbs, such as `/jobs/ID/cancel`.
  * @throws {OptionsError} for the ids `.` and `..`, which every URL takes for steps along its path, encoded or not
  */
-export function pathOf(kind: "jobs" | "schedules" | "tasks", id: string, verb?: string): string {
+export function placeOf(
+  kind: "jobs" | "schedules" | "tasks",
+  id: string,
+  verb?: string,
+): { readonly path: string; readonly about: string } {
   if (id === "." || id === "..") {
     const message = `must be another id than "." and ".." over HTTP, because no URL can name these`;
     throw optionError(`${kind.slice(0, -1)} id`, "", message);
   }
-  return `/${kind}/${encodeURIComponent(id)}${verb === undefined ? "" : `/${verb}`}`;
+  return { path: `/${kind}/${encodeURIComponent(id)}${verb === undefined ? "" : `/${verb}`}`, about: id };
 }

@@ -3,7 +3,12 @@ import { durationText } from "../../core/duration.ts";
 import { JobLookupError, SchedulerStateError } from "../../core/errors.ts";
 import { AWAITED_RESULT_MS_MIN, DURATION_MS_MAX } from "../../core/limits.ts";
 import type { BulkCommands, JobCommands, RunWait } from "../../scheduler/commands/commands.ts";
-import type { CheckedBulk, CheckedJobOptions, CheckedNewJob } from "../../scheduler/options/checked-options.ts";
+import type {
+  CheckedBulk,
+  CheckedJobOptions,
+  CheckedNewJob,
+  CheckedResultOptions,
+} from "../../scheduler/options/checked-options.ts";
 import { eachNewJob } from "../../scheduler/options/each-new-job.ts";
 import type { Job } from "../../scheduler/views/job.ts";
 import type { JobResult } from "../../scheduler/views/job-result.ts";
@@ -13,7 +18,7 @@ import type { Call } from "../http/requester.ts";
 import { jobSchema } from "../wire/job.ts";
 import { jobResultSchema } from "../wire/job-result.ts";
 import { wireFilter, wireOptions } from "../wire/options.ts";
-import { type CallContext, jobOf, pathOf, readJob, readPage, resultOf } from "./context.ts";
+import { type CallContext, jobOf, placeOf, readJob, readPage, resultOf } from "./context.ts";
 import type { TaskCalls } from "./task-calls.ts";
 import { taskIdOf, travelling } from "./task-reference.ts";
 
@@ -63,14 +68,14 @@ export class JobCalls implements JobCommands, BulkCommands {
   }
 
   async get(id: string): Promise<Job> {
-    return readJob(this.#context, { method: "GET", path: pathOf("jobs", id), about: id });
+    return readJob(this.#context, { method: "GET", ...placeOf("jobs", id) });
   }
 
   async page(filter: JobFilter): Promise<Page<Job>> {
     return readPage(this.#context, { path: "/jobs" }, filter, jobSchema(), (item) => jobOf(this.#context, item));
   }
 
-  async result(id: string, wait: boolean, signal: AbortSignal | undefined): Promise<JobResult | null> {
+  async result(id: string, { wait, signal }: CheckedResultOptions): Promise<JobResult | null> {
     signal?.throwIfAborted();
     if (wait) return this.#waitFor(id, signal);
     try {
@@ -87,11 +92,11 @@ export class JobCalls implements JobCommands, BulkCommands {
 
   async cancel(id: string): Promise<boolean> {
     try {
-      const call: Call = { method: "POST", path: pathOf("jobs", id, "cancel"), about: id, isRemoval: true };
+      const call: Call = { method: "POST", ...placeOf("jobs", id, "cancel"), isRemoval: true };
       const { status } = await this.#context.requester.call(call);
       // The answer to an earlier request was lost, and the job has ended since.
       const isGone = status === 204;
-      return !isGone || ((await this.result(id, false, undefined))?.outcome ?? "cancelled") === "cancelled";
+      return !isGone || ((await this.result(id, { wait: false }))?.outcome ?? "cancelled") === "cancelled";
     } catch (error) {
       if (error instanceof JobLookupError) return false;
       throw error;
@@ -99,7 +104,7 @@ export class JobCalls implements JobCommands, BulkCommands {
   }
 
   async retry(id: string): Promise<Job> {
-    return readJob(this.#context, { method: "POST", path: pathOf("jobs", id, "retry"), about: id });
+    return readJob(this.#context, { method: "POST", ...placeOf("jobs", id, "retry") });
   }
 
   async retryMany(filter: CheckedBulk<JobResultSelection>): Promise<{ retried: number; skipped: number }> {
@@ -148,10 +153,10 @@ export class JobCalls implements JobCommands, BulkCommands {
    *  @param waitS how long to wait for its end, in seconds; null for not at all */
   async #look(id: string, waitS: number | null, signal: AbortSignal | undefined): Promise<JobResult | null> {
     const { requester, clock } = this.#context;
-    const path = pathOf("jobs", id, "result");
+    const place = placeOf("jobs", id, "result");
     const waitMs = (waitS ?? 0) * 1000;
     const patience = waitS === null ? {} : ({ patience: "endless" } as const);
-    const call: Call = { method: "GET", path, query: { wait: waitS }, about: id, signal, waitMs, ...patience };
+    const call: Call = { method: "GET", ...place, query: { wait: waitS }, signal, waitMs, ...patience };
     const startedAt = clock.now();
     const { status, body, retryAfterMs } = await requester.call(call);
     if (status !== 202) return resultOf(requester.parse(call, body, jobResultSchema()));

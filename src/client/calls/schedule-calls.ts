@@ -4,6 +4,7 @@ import { instantText, type Temporal, zonedOf } from "../../core/temporal.ts";
 import type { LedgerCommands, ScheduleCommands } from "../../scheduler/commands/commands.ts";
 import { checkNoTrigger, checkScheduleOptions, checkTrigger } from "../../scheduler/options/check-options.ts";
 import type {
+  CheckedChange,
   CheckedOccurrenceFilter,
   CheckedScheduleChangeFilter,
   CheckedScheduleChanges,
@@ -24,7 +25,7 @@ import { wireOptions } from "../wire/options.ts";
 import { scheduleSchema } from "../wire/schedule.ts";
 import { scheduleChangeSchema } from "../wire/schedule-change.ts";
 import { instant } from "../wire/values.ts";
-import { type CallContext, pathOf, readJob, readPage, scheduleOf } from "./context.ts";
+import { type CallContext, placeOf, readJob, readPage, scheduleOf } from "./context.ts";
 import { taskIdOf, travelling } from "./task-reference.ts";
 
 /** Text that arrives in a header as it was sent. */
@@ -67,7 +68,7 @@ export class ScheduleCalls implements ScheduleCommands, LedgerCommands {
     return readPage(this.#context, { path: "/schedules" }, filter, scheduleSchema(), convert);
   }
 
-  async update(id: string, changes: CheckedScheduleChanges, by: string | undefined): Promise<Schedule> {
+  async update(id: string, changes: CheckedScheduleChanges, note: CheckedChange): Promise<Schedule> {
     const where = "updateSchedule()";
     if ("payload" in changes && changes.payload === undefined) {
       const message = "must be a value over HTTP, which has no undefined; pass null, or leave payload out to keep it";
@@ -78,55 +79,56 @@ export class ScheduleCalls implements ScheduleCommands, LedgerCommands {
     const rule = trigger === undefined ? {} : { trigger: wireTrigger(trigger, where) };
     // A repeated call could fire the schedule once more.
     const isRepeatable = changes.nextFireTime === undefined;
-    return this.#ask("PATCH", id, undefined, { ...wireOptions(others), ...rule, by }, isRepeatable);
+    return this.#ask("PATCH", id, undefined, { ...wireOptions(others), ...rule, ...note }, isRepeatable);
   }
 
-  async remove(id: string, by: string | undefined): Promise<void> {
-    await this.#context.requester.call({ method: "DELETE", path: pathOf("schedules", id), query: { by }, about: id });
+  async remove(id: string, { by }: CheckedChange): Promise<void> {
+    await this.#context.requester.call({ method: "DELETE", ...placeOf("schedules", id), query: { by } });
   }
 
-  pause(id: string, by: string | undefined): Promise<Schedule> {
-    return this.#ask("POST", id, "pause", { by });
+  pause(id: string, note: CheckedChange): Promise<Schedule> {
+    return this.#ask("POST", id, "pause", note);
   }
 
-  unpause(id: string, resumeFrom: "now" | number | undefined, by: string | undefined): Promise<Schedule> {
+  unpause(id: string, options: CheckedChange & { resumeFrom?: "now" | number | undefined }): Promise<Schedule> {
+    const { resumeFrom, by } = options;
     const from = typeof resumeFrom === "number" ? instantText(resumeFrom) : resumeFrom;
     return this.#ask("POST", id, "unpause", { by, resumeFrom: from });
   }
 
   /** Without a key, the job may have run and ended by the time of a repetition, which would add another one. */
-  async runNow(id: string, key: string | undefined): Promise<Job> {
+  async runNow(id: string, { idempotencyKey: key }: { idempotencyKey?: string | undefined }): Promise<Job> {
     if (key !== undefined && !HEADER.test(key)) {
       const message = mustBe("text that a header can carry: ASCII, without spaces around it", key);
       throw optionError("runScheduleNow()", "idempotencyKey", message);
     }
     const headers: Readonly<Record<string, string>> = key === undefined ? {} : { "idempotency-key": key };
-    const path = pathOf("schedules", id, "run");
-    const call = { method: "POST", path, headers, about: id, isRepeatable: key !== undefined } as const;
+    const place = placeOf("schedules", id, "run");
+    const call = { method: "POST", ...place, headers, isRepeatable: key !== undefined } as const;
     return readJob(this.#context, call);
   }
 
-  async preview(id: string, limit: number, from: number | undefined): Promise<Temporal.ZonedDateTime[]> {
+  async preview(id: string, options: { limit: number; from?: number | undefined }): Promise<Temporal.ZonedDateTime[]> {
+    const { limit, from } = options;
     const query = { limit: Math.max(limit, 1), from: from === undefined ? undefined : instantText(from) };
-    const call = { method: "GET", path: pathOf("schedules", id, "preview"), query, about: id } as const;
+    const call = { method: "GET", ...placeOf("schedules", id, "preview"), query } as const;
     const { timeZone, items } = await this.#context.requester.read(call, previewSchema());
     return items.slice(0, limit).map(({ at }) => zonedOf(at, timeZone));
   }
 
   async explain(id: string, question: Question): Promise<Explanation> {
-    const path = pathOf("schedules", id, "explain");
     const query = { at: questionText(question) };
-    const call = { method: "GET", path, query, about: id } as const;
+    const call = { method: "GET", ...placeOf("schedules", id, "explain"), query } as const;
     return new Explanation(await this.#context.requester.read(call, explanationSchema()));
   }
 
   async occurrences(id: string, filter: CheckedOccurrenceFilter): Promise<Page<Occurrence>> {
-    const list = { path: pathOf("schedules", id, "occurrences"), about: id };
+    const list = placeOf("schedules", id, "occurrences");
     return readPage(this.#context, list, filter, occurrenceSchema(), (facts) => new Occurrence(facts));
   }
 
   async changes(id: string, filter: CheckedScheduleChangeFilter): Promise<Page<ScheduleChange>> {
-    const list = { path: pathOf("schedules", id, "changes"), about: id };
+    const list = placeOf("schedules", id, "changes");
     return readPage(this.#context, list, filter, scheduleChangeSchema(), (facts) => new ScheduleChange(facts));
   }
 
@@ -137,7 +139,7 @@ export class ScheduleCalls implements ScheduleCommands, LedgerCommands {
     body?: object,
     isRepeatable = true,
   ): Promise<Schedule> {
-    const call = { method, path: pathOf("schedules", id, verb), body, about: id, isRepeatable };
+    const call = { method, ...placeOf("schedules", id, verb), body, isRepeatable };
     return scheduleOf(this.#context, await this.#context.requester.read(call, scheduleSchema()));
   }
 }

@@ -3,7 +3,7 @@ import type { CheckedChange } from "../../scheduler/options/checked-options.ts";
 import { TaskView } from "../../scheduler/views/task-view.ts";
 import { pageSchema } from "../wire/pages.ts";
 import { taskSchema } from "../wire/task.ts";
-import { type CallContext, pathOf } from "./context.ts";
+import { type CallContext, placeOf } from "./context.ts";
 
 /** Most tasks whose settings are remembered. */
 const REMEMBERED_MAX = 1000;
@@ -35,11 +35,11 @@ export class TaskCalls implements TaskCommands {
   }
 
   async remove(id: string): Promise<void> {
-    await this.#context.requester.call({ method: "DELETE", path: pathOf("tasks", id), about: id });
+    await this.#context.requester.call({ method: "DELETE", ...placeOf("tasks", id) });
   }
 
   async setPaused(id: string, body: CheckedChange & { key?: string | undefined }, isPaused: boolean): Promise<void> {
     const verb = isPaused ? "pause" : "unpause";
-    await this.#context.requester.call({ method: "POST", path: pathOf("tasks", id, verb), body, about: id });
+    await this.#context.requester.call({ method: "POST", ...placeOf("tasks", id, verb), body });
   }
 }

@@ -11,20 +11,11 @@ const DURATIONS: readonly string[] = [
   "uniqueFor",
   "expectStartWithin",
   "expectFinishWithin",
+  ...["wait", "maxWait", "per", "maxAge", "pace"],
 ];
-/** Options that are objects, most of whose parts are durations. */
+/** Options that are objects of options. */
 const WITHIN: readonly string[] = ["debounce", "throttle", "catchUp"];
-const INSTANTS: readonly string[] = ["runAt", "startDeadline", "nextFireTime"];
-const FILTER_INSTANTS: readonly string[] = [
-  "finishedAfter",
-  "finishedBefore",
-  "runAfter",
-  "runBefore",
-  "from",
-  "until",
-];
-/** Filters that have another name in queries. */
-const IN_QUERIES: Readonly<Record<string, string>> = { finishedAfter: "since", finishedBefore: "until", search: "q" };
+const INSTANTS: readonly string[] = ["runAt", "startDeadline", "nextFireTime", "from", "until"];
 
 /** Options of a schedule or a job as JSON.
  *  @param checked times are milliseconds
@@ -42,27 +33,14 @@ function wireOption(name: string, value: unknown): unknown {
   if (value === null) return null;
   if (DURATIONS.includes(name)) return durationText(Number(value));
   if (INSTANTS.includes(name)) return instantText(Number(value));
-  return WITHIN.includes(name) ? wireWithin(value as object) : value;
-}
-
-function wireWithin(option: object): Record<string, unknown> {
-  const entries = Object.entries(option).filter(([, value]) => value !== undefined);
-  return Object.fromEntries(
-    entries.map(([name, value]) => [name, isPlainPart(name, value) ? value : durationText(value)]),
-  );
-}
-
-function isPlainPart(name: string, value: unknown): boolean {
-  return name === "key" || name === "maxCount" || value === null;
+  return WITHIN.includes(name) ? wireOptions(value as object) : value;
 }
 
 /** A filter as JSON, or as a query. */
 export function wireFilter(checked: object): Record<string, string | number | boolean> {
   const wire: Record<string, string | number | boolean> = {};
-  for (const [name, value] of Object.entries(checked)) {
-    if (value === undefined || value === null) continue;
-    const text = Array.isArray(value) ? value.join(",") : value;
-    wire[IN_QUERIES[name] ?? name] = FILTER_INSTANTS.includes(name) ? instantText(Number(value)) : text;
+  for (const [name, value] of Object.entries(wireOptions(checked))) {
+    if (value !== null) wire[name] = Array.isArray(value) ? value.join(",") : (value as string | number | boolean);
   }
   return wire;
 }

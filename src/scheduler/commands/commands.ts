@@ -8,6 +8,7 @@ import type {
   CheckedJobOptions,
   CheckedNewJob,
   CheckedOccurrenceFilter,
+  CheckedResultOptions,
   CheckedScheduleChangeFilter,
   CheckedScheduleChanges,
 } from "../options/checked-options.ts";
@@ -53,12 +54,12 @@ export interface ScheduleCommands {
   get(id: string): Promise<Schedule>;
   page(filter: ScheduleFilter): Promise<Page<Schedule>>;
   /** @param changes with a trigger that is not read yet */
-  update(id: string, changes: CheckedScheduleChanges, by: string | undefined): Promise<Schedule>;
-  remove(id: string, by: string | undefined): Promise<void>;
-  pause(id: string, by: string | undefined): Promise<Schedule>;
-  unpause(id: string, resumeFrom: "now" | number | undefined, by: string | undefined): Promise<Schedule>;
-  runNow(id: string, idempotencyKey: string | undefined): Promise<Job>;
-  preview(id: string, limit: number, from: number | undefined): Promise<Temporal.ZonedDateTime[]>;
+  update(id: string, changes: CheckedScheduleChanges, note: CheckedChange): Promise<Schedule>;
+  remove(id: string, note: CheckedChange): Promise<void>;
+  pause(id: string, note: CheckedChange): Promise<Schedule>;
+  unpause(id: string, options: CheckedChange & { resumeFrom?: "now" | number | undefined }): Promise<Schedule>;
+  runNow(id: string, options: { idempotencyKey?: string | undefined }): Promise<Job>;
+  preview(id: string, options: { limit: number; from?: number | undefined }): Promise<Temporal.ZonedDateTime[]>;
 }
 
 export interface LedgerCommands {
@@ -76,7 +77,7 @@ export interface JobCommands {
   run(task: unknown, options: CheckedJobOptions, wait: RunWait): Promise<JobResult>;
   get(id: string): Promise<Job>;
   page(filter: JobFilter): Promise<Page<Job>>;
-  result(id: string, wait: boolean, signal: AbortSignal | undefined): Promise<JobResult | null>;
+  result(id: string, options: CheckedResultOptions): Promise<JobResult | null>;
   resultPage(filter: JobResultFilter): Promise<Page<JobResult>>;
   cancel(id: string): Promise<boolean>;
 }

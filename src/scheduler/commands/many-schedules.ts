@@ -19,13 +19,15 @@ export async function removeSchedules(client: Client, removal: CheckedRemoval): 
   const chosen = ids === undefined ? idsLike(client, filter) : idsAmong(client, ids, filter);
   let count = 0;
   // Pages are ordered by id and begin after an id, so removing what was read does not shift the next page.
-  for await (const id of chosen) if (await isDone(client.removeSchedule(id))) count++;
+  for await (const id of chosen) {
+    if (await unlessMissing(client.removeSchedule(id).then(() => true))) count++;
+  }
   return count;
 }
 
 /** `printSchedules` of any client. */
 export async function printSchedules(client: Client, options: CheckedPrintOptions): Promise<void> {
-  const { write = printLine, ...filter } = options;
+  const { write = (line) => console.log(line), ...filter } = options;
   const { items, cursor } = await client.getSchedules(filter);
   const lines = items.length === 0 ? ["no schedules"] : tableLines(items.map((schedule) => schedule.toRow()));
   if (cursor !== null) lines.push(`and more: these are the first ${items.length}; a higher limit shows more`);
@@ -51,10 +53,6 @@ async function* idsAmong(client: Client, ids: readonly string[], filter: Filter)
   }
 }
 
-async function isDone(removing: Promise<void>): Promise<boolean> {
-  return (await unlessMissing(removing.then(() => true))) ?? false;
-}
-
 /** What a call answers; null when there is no such schedule. */
 async function unlessMissing<T>(call: Promise<T>): Promise<T | null> {
   try {
@@ -63,8 +61,4 @@ async function unlessMissing<T>(call: Promise<T>): Promise<T | null> {
     if (error instanceof ScheduleLookupError) return null;
     throw error;
   }
-}
-
-function printLine(line: string): void {
-  console.log(line);
 }

@@ -94,11 +94,11 @@ export class BulkVerbs implements BulkCommands {
     const { env, ready } = this.#context;
     const { all: _all, signal, ...selection } = filter;
     await ready();
-    const finishedBefore = Math.min(selection.finishedBefore ?? Number.POSITIVE_INFINITY, env.clock.now() + 1);
+    const until = Math.min(selection.until ?? Number.POSITIVE_INFINITY, env.clock.now() + 1);
     let removed = 0;
     for (;;) {
       signal?.throwIfAborted();
-      const count = await env.store.removeJobResults({ ...selection, finishedBefore }, CLEANUP_BATCH);
+      const count = await env.store.removeJobResults({ ...selection, until }, CLEANUP_BATCH);
       if (count === 0) return { removed };
       removed += count;
     }
@@ -112,11 +112,11 @@ export class BulkVerbs implements BulkCommands {
     signal: AbortSignal | undefined,
   ): AsyncIterable<JobResultRecord[]> {
     const { store } = this.#context.env;
-    const finishedBefore = Math.min(selection.finishedBefore ?? Number.POSITIVE_INFINITY, start + 1);
+    const until = Math.min(selection.until ?? Number.POSITIVE_INFINITY, start + 1);
     let cursor: string | null = null;
     do {
       signal?.throwIfAborted();
-      const filter = { ...selection, finishedBefore, limit: BULK_STEP_MAX, cursor };
+      const filter = { ...selection, until, limit: BULK_STEP_MAX, cursor };
       const page: RecordPage<JobResultRecord> = await store.getJobResults(filter, start);
       yield page.items.filter(({ job, retryOf }) => retryOf === undefined || (job?.createdAt ?? 0) < start);
       ({ cursor } = page);

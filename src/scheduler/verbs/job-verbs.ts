@@ -8,7 +8,7 @@ import type { TaskRecord } from "../../records/task.ts";
 import type { JobAddition, JobFilter, JobResultFilter } from "../../stores/data-store.ts";
 import type { JobCommands, RunWait } from "../commands/commands.ts";
 import { jobCancelRequested } from "../events/event-records.ts";
-import type { CheckedJobOptions, CheckedNewJob } from "../options/checked-options.ts";
+import type { CheckedJobOptions, CheckedNewJob, CheckedResultOptions } from "../options/checked-options.ts";
 import { eachNewJob } from "../options/each-new-job.ts";
 import { AttemptContext } from "../running/attempt-context.ts";
 import type { JobRunner } from "../running/job-runner.ts";
@@ -111,7 +111,7 @@ export class JobVerbs implements JobCommands {
     return mapPage(await this.#context.env.store.getJobs(filter), (record) => this.viewOf(record));
   }
 
-  async result(id: string, wait: boolean, signal: AbortSignal | undefined): Promise<JobResult | null> {
+  async result(id: string, { wait, signal }: CheckedResultOptions): Promise<JobResult | null> {
     const { env, ready } = this.#context;
     await ready();
     const record = wait

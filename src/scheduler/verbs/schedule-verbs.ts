@@ -12,7 +12,7 @@ import { zoneRulesOf } from "../../triggers/zone-rules.ts";
 import type { ScheduleCommands } from "../commands/commands.ts";
 import { scheduleOutdated, scheduleRemoved, scheduleSaved } from "../events/event-records.ts";
 import { checkNoTrigger, checkScheduleOptions, checkTrigger, scheduleOptionNames } from "../options/check-options.ts";
-import type { CheckedScheduleChanges } from "../options/checked-options.ts";
+import type { CheckedChange, CheckedScheduleChanges } from "../options/checked-options.ts";
 import type { ScheduleDefaults, ScheduleOptions } from "../options/options.ts";
 import { assertKeyed, type KeyedPayload, keyedPayload } from "../tasks/concurrency-key.ts";
 import type { Job } from "../views/job.ts";
@@ -103,7 +103,7 @@ export class ScheduleVerbs implements ScheduleCommands {
     return mapPage(await this.#context.env.store.getSchedules(filter), (record) => this.#scheduleOf(record));
   }
 
-  async update(id: string, changes: CheckedScheduleChanges, by: string | undefined): Promise<Schedule> {
+  async update(id: string, changes: CheckedScheduleChanges, { by }: CheckedChange): Promise<Schedule> {
     const { trigger: rule, ...checked } = changes;
     const { timeZone } = this.#context.inherited;
     const trigger = rule === undefined ? rule : checkTrigger(rule, "updateSchedule()", timeZone);
@@ -126,18 +126,19 @@ export class ScheduleVerbs implements ScheduleCommands {
     });
   }
 
-  async remove(id: string, by: string | undefined): Promise<void> {
+  async remove(id: string, { by }: CheckedChange): Promise<void> {
     const { env, ready } = this.#context;
     await ready();
     if (!(await env.store.removeSchedule(id, this.#note(by)))) throw noSchedule(id);
     env.events.publish([scheduleRemoved(env, id, false)]);
   }
 
-  async pause(id: string, by: string | undefined): Promise<Schedule> {
+  async pause(id: string, { by }: CheckedChange): Promise<Schedule> {
     return this.#change(id, by, () => ({ paused: true }));
   }
 
-  async unpause(id: string, resumeFrom: "now" | number | undefined, by: string | undefined): Promise<Schedule> {
+  async unpause(id: string, options: CheckedChange & { resumeFrom?: "now" | number | undefined }): Promise<Schedule> {
+    const { resumeFrom, by } = options;
     const now = this.#context.env.clock.now();
     const from = resumeFrom === "now" ? now : (resumeFrom ?? null);
     return this.#change(id, by, (record) => {
@@ -154,7 +155,7 @@ export class ScheduleVerbs implements ScheduleCommands {
     });
   }
 
-  async runNow(id: string, idempotencyKey: string | undefined): Promise<Job> {
+  async runNow(id: string, { idempotencyKey }: { idempotencyKey?: string | undefined }): Promise<Job> {
     const { env, tasks } = this.#context;
     const schedule = await this.#record(id);
     const task = await tasks.settingsOf(schedule.taskId);
@@ -166,7 +167,8 @@ export class ScheduleVerbs implements ScheduleCommands {
     return this.#jobs.addRecord({ ...record, scheduleId: id, metadata, maxRecoveries });
   }
 
-  async preview(id: string, limit: number, from: number | undefined): Promise<Temporal.ZonedDateTime[]> {
+  async preview(id: string, options: { limit: number; from?: number | undefined }): Promise<Temporal.ZonedDateTime[]> {
+    const { limit, from } = options;
     const record = await this.#record(id);
     const { nextFireTime, lastFireTime } = record;
     if (nextFireTime === null) return [];
