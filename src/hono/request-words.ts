@@ -1,17 +1,11 @@
 import { OptionsError } from "../core/errors.ts";
 import { optionsError } from "../core/option-errors.ts";
 
-/** What requests call otherwise than verbs do. */
-const NAMES: ReadonlyMap<string, string> = new Map([
-  ["finishedAfter", "since"],
-  ["finishedBefore", "until"],
-  ["search", "q"],
-]);
 /** What a verb takes by name and this route takes within `filter`. */
 const WITH_FILTER = "POST /jobs/bulk";
 const OUTSIDE_FILTER = /^(|all|action|filter)(\.|$)/;
 
-/** The error of a verb in the words of the request: the route, and the paths as the request has them. Other errors stay
+/** The error of a verb as one of the request: with the route, and the paths as the request has them. Other errors stay
  *  as they are. @param route such as `GET /results` */
 export function inRequestWords(error: unknown, route: string): unknown {
   if (!(error instanceof OptionsError) || error.issues.length === 0) return error;
@@ -20,6 +14,5 @@ export function inRequestWords(error: unknown, route: string): unknown {
 }
 
 function requestPath(path: string, route: string): string {
-  const name = NAMES.get(path) ?? path;
-  return route === WITH_FILTER && !OUTSIDE_FILTER.test(name) ? `filter.${name}` : name;
+  return route === WITH_FILTER && !OUTSIDE_FILTER.test(path) ? `filter.${path}` : path;
 }

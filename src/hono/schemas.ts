@@ -85,8 +85,9 @@ const page = once(() => ({
 
 // ---- queries
 
-/** Every list is searched by `q`. */
-const searched = once(() => ({ q: optional(idText()) }));
+const searched = once(() => ({ search: optional(idText()) }));
+/** From an instant, which is included, until another one, which is not. */
+const range = once(() => ({ from: optional(instantText()), until: optional(instantText()) }));
 const newestFirst = once(() => optional(oneOf(["newest", "oldest"])));
 
 const scheduleFilter = once(() => ({
@@ -99,8 +100,7 @@ const jobFilter = once(() => ({ taskId: optional(idText()), scheduleId: optional
 const resultFilter = once(() => ({
   ...jobFilter(),
   outcome: optional(oneOf(JOB_OUTCOMES)),
-  since: optional(instantText()),
-  until: optional(instantText()),
+  ...range(),
 }));
 
 export const scheduleQuery: () => v.GenericSchema<unknown, ScheduleQuery> = once(() =>
@@ -112,8 +112,7 @@ export const jobQuery: () => v.GenericSchema<unknown, JobQuery> = once(() =>
     ...searched(),
     ...jobFilter(),
     state: optional(oneOf(["queued", "held", "running"])),
-    runAfter: optional(instantText()),
-    runBefore: optional(instantText()),
+    ...range(),
     order: newestFirst(),
     ...page(),
   }),
@@ -133,8 +132,7 @@ export const previewQuery: () => v.GenericSchema<unknown, PreviewQuery> = once((
 
 export const occurrenceQuery: () => v.GenericSchema<unknown, OccurrenceQuery> = once(() =>
   v.strictObject({
-    from: optional(instantText()),
-    until: optional(instantText()),
+    ...range(),
     verdict: optional(listOf(oneOf(OCCURRENCE_VERDICTS), 1, OCCURRENCE_VERDICTS.length)),
     order: newestFirst(),
     ...page(),

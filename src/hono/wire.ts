@@ -25,8 +25,8 @@ interface PageQuery {
 }
 
 /** What lists are searched by: text that the id or another name of an item has somewhere. */
-export interface SearchQuery {
-  readonly q?: string;
+interface SearchQuery {
+  readonly search?: string;
 }
 
 interface ScheduleFilterQuery extends SearchQuery {
@@ -49,17 +49,17 @@ interface JobFilterQuery {
 export interface JobQuery extends SearchQuery, JobFilterQuery, PageQuery {
   readonly state?: "queued" | "held" | "running";
   /** Jobs whose `runAt` is this instant or later. */
-  readonly runAfter?: string;
+  readonly from?: string;
   /** Jobs whose `runAt` is before this instant. */
-  readonly runBefore?: string;
+  readonly until?: string;
   /** Default: `"oldest"`. */
   readonly order?: "newest" | "oldest";
 }
 
-export interface ResultFilterQuery extends JobFilterQuery {
+interface ResultFilterQuery extends JobFilterQuery {
   readonly outcome?: JobOutcome;
   /** Jobs that ended at this instant or later. */
-  readonly since?: string;
+  readonly from?: string;
   /** Jobs that ended before this instant. */
   readonly until?: string;
 }
@@ -84,7 +84,7 @@ export interface PreviewQuery {
 export interface OccurrenceQuery extends PageQuery {
   /** Fire times at this instant or later. */
   readonly from?: string;
-  /** Fire times until this instant, which is included. */
+  /** Fire times before this instant. */
   readonly until?: string;
   /** Only fire times of which this became; several times, or with commas in between. Default: all. */
   readonly verdict?: readonly OccurrenceVerdict[];

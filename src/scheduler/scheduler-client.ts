@@ -1,9 +1,40 @@
+import { BULK_ADD_MAX, PARENTS_MAX } from "../core/limits.ts";
 import type { Logger } from "../core/logger.ts";
+import { listOf, optionError, takes } from "../core/option-errors.ts";
 import type { InstantLike, Temporal } from "../core/temporal.ts";
 import type { EventType } from "../records/events.ts";
 import type { Trigger } from "../triggers/trigger.ts";
+import type { Commands } from "./commands/commands.ts";
+import { printSchedules, removeSchedules } from "./commands/many-schedules.ts";
 import type { EventFilter, EventsOptions, SubscribeOptions, Subscription } from "./events/event-hub.ts";
 import type { SchedulerEvent } from "./events/scheduler-event.ts";
+import {
+  checkBatchOptions,
+  checkBulkJobs,
+  checkBulkResults,
+  checkChangeOptions,
+  checkEventsOptions,
+  checkId,
+  checkJobFilter,
+  checkJobOptions,
+  checkJobResultFilter,
+  checkNextEventOptions,
+  checkOccurrenceFilter,
+  checkPreviewOptions,
+  checkPrintOptions,
+  checkResultOptions,
+  checkRunJobOptions,
+  checkRunNowOptions,
+  checkScheduleChangeFilter,
+  checkScheduleChanges,
+  checkScheduleFilter,
+  checkScheduleRemoval,
+  checkSubscribeOptions,
+  checkTaskPause,
+  checkThenJob,
+  checkUnpauseOptions,
+} from "./options/check-options.ts";
+import { tellJobAdded } from "./options/job-added.ts";
 import type {
   BatchOptions,
   BulkJobOptions,
@@ -22,12 +53,13 @@ import type {
   ScheduleUpdate,
 } from "./options/options.ts";
 import type { OptionsWithPayload, RequiredPayload } from "./options/payload-argument.ts";
+import { questionOf } from "./options/question.ts";
 import type { Explanation } from "./views/explanation.ts";
 import type { SchedulerHealth } from "./views/health.ts";
 import type { Job } from "./views/job.ts";
 import type { JobResult } from "./views/job-result.ts";
 import type { Occurrence } from "./views/occurrence.ts";
-import type { Listing } from "./views/page.ts";
+import { type Listing, listingOf } from "./views/page.ts";
 import type { PreparedJob } from "./views/prepared-job.ts";
 import type { Schedule } from "./views/schedule.ts";
 import type { ScheduleChange } from "./views/schedule-change.ts";
@@ -42,21 +74,25 @@ import type { TaskView } from "./views/task-view.ts";
  * `StoreUnavailableError`. One that writes rejects with `StoreRefusedError` when the store will never take what it was
  * given.
  */
-export interface SchedulerClient {
+export abstract class SchedulerClient {
   /** The scheduler's name in leases and events. */
-  readonly identity: string;
+  abstract readonly identity: string;
 
   // ---- tasks
 
   /** Every task that the store knows, with its settings, ordered by id. @throws {StoreUnavailableError} */
-  getTasks(): Promise<TaskView[]>;
+  async getTasks(): Promise<TaskView[]> {
+    return commandsOf(this).tasks.all();
+  }
 
   /**
    * Removes a task from this scheduler and from the store.
    * @throws {TaskLookupError} when there is no task with this id
    * @throws {ConflictingIdError} while schedules or unfinished jobs refer to the task
    */
-  removeTask(id: string): Promise<void>;
+  async removeTask(id: string): Promise<void> {
+    await commandsOf(this).tasks.remove(checkId(id, "task id"));
+  }
 
   /**
    * Pauses a task, or one concurrency key of a task: no scheduler of the store starts its jobs until it is unpaused.
@@ -70,7 +106,9 @@ export interface SchedulerClient {
    * @example
    * await scheduler.pauseTask("sync", { key: "tenant 7" });
    */
-  pauseTask(id: string, options?: { key?: string } & ChangeOptions): Promise<void>;
+  async pauseTask(id: string, options: { key?: string } & ChangeOptions = {}): Promise<void> {
+    await commandsOf(this).tasks.setPaused(checkId(id, "task id"), checkTaskPause(options, "pauseTask()"), true);
+  }
 
   /**
    * Lets a paused task, or a paused concurrency key of a task, go on. What came due in the meantime is due now.
@@ -80,7 +118,9 @@ export interface SchedulerClient {
    * @throws {TaskLookupError} when there is no task with this id
    * @throws {OptionsError}
    */
-  unpauseTask(id: string, options?: { key?: string } & ChangeOptions): Promise<void>;
+  async unpauseTask(id: string, options: { key?: string } & ChangeOptions = {}): Promise<void> {
+    await commandsOf(this).tasks.setPaused(checkId(id, "task id"), checkTaskPause(options, "unpauseTask()"), false);
+  }
 
   // ---- schedules
 
@@ -107,14 +147,18 @@ export interface SchedulerClient {
    * @example
    * await scheduler.addSchedule(report, new IntervalTrigger({ minutes: 5 }), { id: "every five minutes" });
    */
-  addSchedule<P>(
+  async addSchedule<P>(
     task: Task<P> | string | NamedFunction<P>,
     trigger: Trigger | string,
-    ...options: OptionsWithPayload<ScheduleOptions<NoInfer<P>>, NoInfer<P>>
-  ): Promise<Schedule>;
+    ...[options = {}]: OptionsWithPayload<ScheduleOptions<NoInfer<P>>, NoInfer<P>>
+  ): Promise<Schedule> {
+    return commandsOf(this).schedules.add(task, trigger, options);
+  }
 
   /** The schedule as it is now. @throws {ScheduleLookupError} when there is no schedule with this id */
-  getSchedule(id: string): Promise<Schedule>;
+  async getSchedule(id: string): Promise<Schedule> {
+    return commandsOf(this).schedules.get(checkId(id, "schedule id"));
+  }
 
   /**
    * Schedules, ordered by id or by their next fire time: a page when awaited (default: the first 100 schedules), all of
@@ -126,7 +170,11 @@ export interface SchedulerClient {
    * for await (const schedule of scheduler.getSchedules({ taskId: "report" })) await schedule.pause();
    * const { items } = await scheduler.getSchedules({ state: "active", sort: "nextFireTime", limit: 5 });
    */
-  getSchedules(filter?: ScheduleFilterOptions): Listing<Schedule>;
+  getSchedules(filter: ScheduleFilterOptions = {}): Listing<Schedule> {
+    return listingOf(filter, async (one) =>
+      commandsOf(this).schedules.page(checkScheduleFilter(one, "getSchedules()")),
+    );
+  }
 
   /**
    * Changes a schedule. Fields that are not given stay as they are. A new trigger counts from now; a trigger that is
@@ -136,11 +184,20 @@ export interface SchedulerClient {
    * @example
    * await scheduler.updateSchedule("report", { priority: 10, misfireGraceTime: { minutes: 5 } });
    */
-  updateSchedule(id: string, changes: ScheduleUpdate, options?: ChangeOptions): Promise<Schedule>;
+  async updateSchedule(id: string, changes: ScheduleUpdate, options: ChangeOptions = {}): Promise<Schedule> {
+    const note = checkChangeOptions(options, "updateSchedule()");
+    const checked = checkScheduleChanges(changes, "updateSchedule()");
+    return commandsOf(this).schedules.update(checkId(id, "schedule id"), checked, note);
+  }
 
   /** Removes a schedule; jobs that the schedule made stay. @param options.by who removes it, see {@link ChangeOptions}
    *  @throws {ScheduleLookupError} @throws {OptionsError} */
-  removeSchedule(id: string, options?: ChangeOptions): Promise<void>;
+  async removeSchedule(id: string, options: ChangeOptions = {}): Promise<void> {
+    await commandsOf(this).schedules.remove(
+      checkId(id, "schedule id"),
+      checkChangeOptions(options, "removeSchedule()"),
+    );
+  }
 
   /**
    * Removes the schedules that fit all that the filter gives, one after the other. Jobs that they made stay. When the
@@ -150,12 +207,16 @@ export interface SchedulerClient {
    * @example
    * const count = await scheduler.removeSchedules({ taskId: "report", paused: true });
    */
-  removeSchedules(filter: ScheduleRemoval): Promise<number>;
+  async removeSchedules(filter: ScheduleRemoval): Promise<number> {
+    return removeSchedules(this, checkScheduleRemoval(filter, "removeSchedules()"));
+  }
 
   /** Pauses a schedule: it makes no jobs until it is unpaused. Jobs that it made earlier still run. Idempotent.
    *  @param options.by who pauses it, see {@link ChangeOptions}
    *  @returns the schedule as it is now @throws {ScheduleLookupError} @throws {OptionsError} */
-  pauseSchedule(id: string, options?: ChangeOptions): Promise<Schedule>;
+  async pauseSchedule(id: string, options: ChangeOptions = {}): Promise<Schedule> {
+    return commandsOf(this).schedules.pause(checkId(id, "schedule id"), checkChangeOptions(options, "pauseSchedule()"));
+  }
 
   /**
    * Lets a paused schedule go on.
@@ -167,7 +228,15 @@ export interface SchedulerClient {
    * @example
    * await scheduler.unpauseSchedule("report", { resumeFrom: "now" });
    */
-  unpauseSchedule(id: string, options?: { resumeFrom?: "now" | InstantLike } & ChangeOptions): Promise<Schedule>;
+  async unpauseSchedule(
+    id: string,
+    options: { resumeFrom?: "now" | InstantLike } & ChangeOptions = {},
+  ): Promise<Schedule> {
+    return commandsOf(this).schedules.unpause(
+      checkId(id, "schedule id"),
+      checkUnpauseOptions(options, "unpauseSchedule()"),
+    );
+  }
 
   /**
    * Adds one extra job of the schedule, to be run now, even while the schedule is paused. The schedule's fire times
@@ -176,7 +245,12 @@ export interface SchedulerClient {
    * @returns the new job, or the unfinished one that has the key
    * @throws {ScheduleLookupError} @throws {OptionsError}
    */
-  runScheduleNow(id: string, options?: { idempotencyKey?: string }): Promise<Job>;
+  async runScheduleNow(id: string, options: { idempotencyKey?: string } = {}): Promise<Job> {
+    return commandsOf(this).schedules.runNow(
+      checkId(id, "schedule id"),
+      checkRunNowOptions(options, "runScheduleNow()"),
+    );
+  }
 
   /**
    * The schedule's fire times to come, in the trigger's time zone, even while the schedule is paused. Empty when the
@@ -188,7 +262,12 @@ export interface SchedulerClient {
    * @example
    * const nextThree = await scheduler.previewSchedule("report", { limit: 3 });
    */
-  previewSchedule(id: string, options: { limit: number; from?: InstantLike }): Promise<Temporal.ZonedDateTime[]>;
+  async previewSchedule(id: string, options: { limit: number; from?: InstantLike }): Promise<Temporal.ZonedDateTime[]> {
+    return commandsOf(this).schedules.preview(
+      checkId(id, "schedule id"),
+      checkPreviewOptions(options, "previewSchedule()"),
+    );
+  }
 
   /**
    * Why a schedule did or did not run at an instant, or will not: the verdict on that fire time, its cause, its job,
@@ -207,7 +286,12 @@ export interface SchedulerClient {
    * @example
    * const { verdict, cause, text } = await scheduler.explain("report", "2030-01-31 09:00");
    */
-  explain(scheduleId: string, at: InstantLike | Temporal.PlainDateTime | Temporal.PlainDate): Promise<Explanation>;
+  async explain(
+    scheduleId: string,
+    at: InstantLike | Temporal.PlainDateTime | Temporal.PlainDate,
+  ): Promise<Explanation> {
+    return commandsOf(this).ledger.explain(checkId(scheduleId, "schedule id"), questionOf(at, "explain()"));
+  }
 
   /**
    * The fire times of a schedule until now, and what became of each: a page when awaited (default: the newest 100), all
@@ -219,7 +303,14 @@ export interface SchedulerClient {
    * @example
    * const { items } = await scheduler.getOccurrences("report", { verdict: ["misfired", "overlapSkipped"], limit: 10 });
    */
-  getOccurrences(scheduleId: string, filter?: OccurrenceFilterOptions): Listing<Occurrence>;
+  getOccurrences(scheduleId: string, filter: OccurrenceFilterOptions = {}): Listing<Occurrence> {
+    return listingOf(filter, async (one) =>
+      commandsOf(this).ledger.occurrences(
+        checkId(scheduleId, "schedule id"),
+        checkOccurrenceFilter(one, "getOccurrences()"),
+      ),
+    );
+  }
 
   /**
    * The changes of a schedule, the newest first: who made it (see {@link ChangeOptions}), when, and what it was before
@@ -230,7 +321,14 @@ export interface SchedulerClient {
    * @example
    * for await (const { at, by, kind } of scheduler.getScheduleChanges("report")) console.log(String(at), by, kind);
    */
-  getScheduleChanges(scheduleId: string, filter?: ScheduleChangeFilterOptions): Listing<ScheduleChange>;
+  getScheduleChanges(scheduleId: string, filter: ScheduleChangeFilterOptions = {}): Listing<ScheduleChange> {
+    return listingOf(filter, async (one) =>
+      commandsOf(this).ledger.changes(
+        checkId(scheduleId, "schedule id"),
+        checkScheduleChangeFilter(one, "getScheduleChanges()"),
+      ),
+    );
+  }
 
   /**
    * Prints schedules as a table: id, rule, next fire time (in the zone of the rule), whether paused, and task.
@@ -240,7 +338,9 @@ export interface SchedulerClient {
    * @example
    * await scheduler.printSchedules({ taskId: "report" });
    */
-  printSchedules(options?: PrintOptions): Promise<void>;
+  async printSchedules(options: PrintOptions = {}): Promise<void> {
+    await printSchedules(this, checkPrintOptions(options, "printSchedules()"));
+  }
 
   // ---- jobs and results
 
@@ -255,14 +355,27 @@ export interface SchedulerClient {
    */
   addJob<P, R = unknown>(
     task: Task<P, R> | string | NamedFunction<P, R>,
-    ...options: OptionsWithPayload<JobOptions<NoInfer<P>>, NoInfer<P>>
-  ): Promise<Job<Awaited<R>>>;
+    ...[options = {}]: OptionsWithPayload<JobOptions<NoInfer<P>>, NoInfer<P>>
+  ): Promise<Job<Awaited<R>>> {
+    // Not async, because each promise costs an addition time.
+    try {
+      const added = commandsOf(this).jobs.add(task, checkJobOptions(options, "addJob()"));
+      return added as Promise<Job<Awaited<R>>>;
+    } catch (error) {
+      return Promise.reject(error);
+    }
+  }
 
   /** Adds many jobs (at most 10,000) in one commit: all or none. Returns them in the same order. Rejects with the same
    *  errors as {@link addJob}.
    *  @example
    *  await scheduler.addJobs(["Ada", "Alan"].map((name) => ({ task: "greet", payload: { name } }))); */
-  addJobs<const Tasks extends readonly unknown[]>(jobs: JobsOf<Tasks>): Promise<AddedJobs<Tasks>>;
+  async addJobs<const Tasks extends readonly unknown[]>(jobs: JobsOf<Tasks>): Promise<AddedJobs<Tasks>> {
+    const where = "addJobs()";
+    const list = listOf(jobs, where, "", BULK_ADD_MAX);
+    if (list === null) throw optionError(where, "", takes(`a list of at most ${BULK_ADD_MAX} jobs`, jobs));
+    return (await commandsOf(this).jobs.addMany(list)) as AddedJobs<Tasks>;
+  }
 
   /**
    * Adds jobs, and one that comes after all of them, in one commit: all or none. The last one runs when the others have
@@ -277,10 +390,18 @@ export interface SchedulerClient {
    * const parts = ["north", "south"].map((region) => ({ task: "count", payload: { region } }));
    * const { then: report } = await scheduler.addBatch(parts, { then: { task: "report", onParentFailure: "run" } });
    */
-  addBatch<const Tasks extends readonly unknown[], const Last = Task | string>(
+  async addBatch<const Tasks extends readonly unknown[], const Last = Task | string>(
     jobs: JobsOf<Tasks>,
     options: BatchOptions<NewJob<Last>>,
-  ): Promise<AddedBatch<Tasks, Last>>;
+  ): Promise<AddedBatch<Tasks, Last>> {
+    const where = "addBatch()";
+    const list = listOf(jobs, where, "", PARENTS_MAX);
+    if (list === null || list.length === 0) {
+      throw optionError(where, "", takes(`a list of 1 to ${PARENTS_MAX} jobs`, jobs));
+    }
+    const then = checkThenJob(checkBatchOptions(options, where).then, `${where}, then`);
+    return (await commandsOf(this).jobs.addBatch(list, then)) as AddedBatch<Tasks, Last>;
+  }
 
   /**
    * Adds a job and waits for the value that its handler returns. The result is kept for at least a minute, even if
@@ -297,14 +418,22 @@ export interface SchedulerClient {
    * @example
    * const sum = await scheduler.runJob(add, { payload: [1, 2] });
    */
-  runJob<P, R = unknown>(
+  async runJob<P, R = unknown>(
     task: Task<P, R> | string | NamedFunction<P, R>,
-    ...options: OptionsWithPayload<RunJobOptions<NoInfer<P>>, NoInfer<P>>
-  ): Promise<Awaited<R>>;
+    ...[options = {}]: OptionsWithPayload<RunJobOptions<NoInfer<P>>, NoInfer<P>>
+  ): Promise<Awaited<R>> {
+    const { signal, ...checked } = checkRunJobOptions(options, "runJob()");
+    signal?.throwIfAborted();
+    const onAdded = (jobId: string): void => tellJobAdded(options, jobId);
+    const result = await commandsOf(this).jobs.run(task, checked, { signal, onAdded });
+    return result.unwrap() as Awaited<R>;
+  }
 
   /** An unfinished job. @throws {JobLookupError} when there is no unfinished job with this id: it never existed, or it
    *  has ended */
-  getJob(id: string): Promise<Job>;
+  async getJob(id: string): Promise<Job> {
+    return commandsOf(this).jobs.get(checkId(id, "job id"));
+  }
 
   /**
    * Unfinished jobs, ordered by id, which is the order of addition: a page when awaited (default: the first 100 jobs),
@@ -315,7 +444,9 @@ export interface SchedulerClient {
    * @example
    * const { items, cursor } = await scheduler.getJobs({ state: "held", search: "tenant 7", order: "newest" });
    */
-  getJobs(filter?: JobFilterOptions): Listing<Job>;
+  getJobs(filter: JobFilterOptions = {}): Listing<Job> {
+    return listingOf(filter, async (one) => commandsOf(this).jobs.page(checkJobFilter(one, "getJobs()")));
+  }
 
   /**
    * How a job ended. Null while the job is unfinished, when its result has expired, or when there is no such job.
@@ -328,7 +459,9 @@ export interface SchedulerClient {
    * @example
    * const result = await scheduler.getJobResult(job.id, { wait: true, signal: AbortSignal.timeout(60_000) });
    */
-  getJobResult(id: string, options?: { wait?: boolean; signal?: AbortSignal }): Promise<JobResult | null>;
+  async getJobResult(id: string, options: { wait?: boolean; signal?: AbortSignal } = {}): Promise<JobResult | null> {
+    return commandsOf(this).jobs.result(checkId(id, "job id"), checkResultOptions(options, "getJobResult()"));
+  }
 
   /**
    * Results, the newest first, by the end of the job: a page when awaited (default: the last 100 results), all of them
@@ -336,9 +469,13 @@ export interface SchedulerClient {
    * very many, a page may be short or empty, and yet have a cursor.
    * @throws {OptionsError}
    * @example
-   * const failures = await scheduler.getJobResults({ outcome: "error", finishedAfter: "2030-01-31T00:00:00Z" });
+   * const failures = await scheduler.getJobResults({ outcome: "error", from: "2030-01-31T00:00:00Z" });
    */
-  getJobResults(filter?: JobResultFilterOptions): Listing<JobResult>;
+  getJobResults(filter: JobResultFilterOptions = {}): Listing<JobResult> {
+    return listingOf(filter, async (one) =>
+      commandsOf(this).jobs.resultPage(checkJobResultFilter(one, "getJobResults()")),
+    );
+  }
 
   /**
    * Cancels a job. A queued job ends at once. The `signal` of a running job is aborted: at once when the job runs in
@@ -346,7 +483,9 @@ export interface SchedulerClient {
    * `leaseDuration`).
    * @returns false when there is no unfinished job with this id
    */
-  cancelJob(id: string): Promise<boolean>;
+  async cancelJob(id: string): Promise<boolean> {
+    return commandsOf(this).jobs.cancel(checkId(id, "job id"));
+  }
 
   /**
    * Runs a job that has ended once more: adds a new job with the same task, payload, metadata, priority, executor,
@@ -363,7 +502,9 @@ export interface SchedulerClient {
    * const { items } = await scheduler.getJobResults({ outcome: "error", limit: 1 });
    * for (const { jobId } of items) await scheduler.retryJob(jobId);
    */
-  retryJob(id: string): Promise<Job>;
+  async retryJob(id: string): Promise<Job> {
+    return commandsOf(this).bulk.retry(checkId(id, "job id"));
+  }
 
   /**
    * Retries the jobs of all results that fit, as {@link retryJob} does, in steps of 100. It takes the results that
@@ -375,9 +516,11 @@ export interface SchedulerClient {
    *   payload was not kept, whose idempotency key an unfinished job has, or whose concurrency key cannot be told
    * @throws {OptionsError} @throws the signal's reason
    * @example
-   * const { retried } = await scheduler.retryJobs({ taskId: "mail", finishedAfter: "2030-01-31T00:00:00Z" });
+   * const { retried } = await scheduler.retryJobs({ taskId: "mail", from: "2030-01-31T00:00:00Z" });
    */
-  retryJobs(filter: BulkResultOptions): Promise<{ retried: number; skipped: number }>;
+  async retryJobs(filter: BulkResultOptions): Promise<{ retried: number; skipped: number }> {
+    return commandsOf(this).bulk.retryMany(checkBulkResults(filter, "retryJobs()"));
+  }
 
   /**
    * Cancels all jobs that fit and were there when the call began, as {@link cancelJob} does, in steps of 100. Safe to
@@ -389,7 +532,9 @@ export interface SchedulerClient {
    * @example
    * const { cancelled } = await scheduler.cancelJobs({ scheduleId: "report" });
    */
-  cancelJobs(filter: BulkJobOptions): Promise<{ cancelled: number }>;
+  async cancelJobs(filter: BulkJobOptions): Promise<{ cancelled: number }> {
+    return commandsOf(this).bulk.cancelMany(checkBulkJobs(filter, "cancelJobs()"));
+  }
 
   /**
    * Removes all results that fit and were there when the call began, in steps of 1,000. Safe to repeat.
@@ -400,7 +545,9 @@ export interface SchedulerClient {
    * @example
    * const { removed } = await scheduler.removeJobResults({ outcome: "success" });
    */
-  removeJobResults(filter: BulkResultOptions): Promise<{ removed: number }>;
+  async removeJobResults(filter: BulkResultOptions): Promise<{ removed: number }> {
+    return commandsOf(this).bulk.removeResults(checkBulkResults(filter, "removeJobResults()"));
+  }
 
   // ---- events
 
@@ -417,21 +564,30 @@ export interface SchedulerClient {
   subscribe<T extends EventType>(
     types: EventFilter<T>,
     listener: (event: SchedulerEvent<T>) => unknown,
-    options?: SubscribeOptions,
-  ): Subscription;
+    options: SubscribeOptions = {},
+  ): Subscription {
+    return commandsOf(this).listen().subscribe(types, listener, checkSubscribeOptions(options, "subscribe()"));
+  }
 
   /** The next event of the given types (null: any type). Rejects with the signal's reason when the signal is aborted,
    *  and with an `AbortError` when the scheduler stops. */
-  nextEvent<T extends EventType>(types: EventFilter<T>, options?: { signal?: AbortSignal }): Promise<SchedulerEvent<T>>;
+  async nextEvent<T extends EventType>(
+    types: EventFilter<T>,
+    options: { signal?: AbortSignal } = {},
+  ): Promise<SchedulerEvent<T>> {
+    return commandsOf(this).listen().nextEvent(types, checkNextEventOptions(options, "nextEvent()"));
+  }
 
   /** Events as they come, from this call on. A reader that is 10,000 events behind loses the oldest events
    *  (`onDropped`).
    *  @example
    *  for await (const { jobId } of scheduler.events("jobReleased")) console.log(jobId); */
   events<T extends EventType>(
-    types?: EventFilter<T>,
-    options?: EventsOptions,
-  ): AsyncIterableIterator<SchedulerEvent<T>>;
+    types: EventFilter<T> = null,
+    options: EventsOptions = {},
+  ): AsyncIterableIterator<SchedulerEvent<T>> {
+    return commandsOf(this).listen().events(types, checkEventsOptions(options, "events()"));
+  }
 
   /**
    * How the store and the schedulers on it are: whether the store answers, how late the oldest due job and schedule
@@ -442,11 +598,28 @@ export interface SchedulerClient {
    * const { isStoreReached, oldestDueJob } = await scheduler.health();
    * const isWell = isStoreReached && (oldestDueJob?.lateMs ?? 0) < 60_000;
    */
-  health(): Promise<SchedulerHealth>;
+  async health(): Promise<SchedulerHealth> {
+    return commandsOf(this).health();
+  }
 
   /** Removes expired results, and schedules that have no fire time and no unfinished job left. A scheduler that was
    *  started does this by itself, every `cleanupInterval`, and `tick()` when results have expired. */
-  cleanup(): Promise<void>;
+  async cleanup(): Promise<void> {
+    await commandsOf(this).cleanup();
+  }
+}
+
+/** The commands of each client. They are no field of the class, because with a private field no other object could be
+ *  a `SchedulerClient`. */
+const commands = new WeakMap<SchedulerClient, Commands>();
+
+/** Says what carries out the methods of a client. @internal */
+export function giveCommands(client: SchedulerClient, carriedOut: Commands): void {
+  commands.set(client, carriedOut);
+}
+
+function commandsOf(client: SchedulerClient): Commands {
+  return commands.get(client) as Commands;
 }
 
 /** A {@link SchedulerClient} in the process that has the store open: a {@link Scheduler}, and what handlers get. */

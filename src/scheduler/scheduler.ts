@@ -8,9 +8,8 @@ import { JoinedCall } from "../core/joined-call.ts";
 import { leveledLogger } from "../core/leveled-logger.ts";
 import { optionError } from "../core/option-errors.ts";
 import type { StandardSchemaV1 } from "../core/standard-schema.ts";
-import { type InstantLike, instantOrNull, type Temporal } from "../core/temporal.ts";
+import { instantOrNull, type Temporal } from "../core/temporal.ts";
 import { InlineExecutor } from "../executors/inline.ts";
-import type { EventType } from "../records/events.ts";
 import type { DataStore } from "../stores/data-store.ts";
 import type { Trigger } from "../triggers/trigger.ts";
 import { cleanUp, TickCleaning } from "./driving/clean-up.ts";
@@ -24,57 +23,28 @@ import { startedLine, tellSchedules } from "./driving/started-line.ts";
 import { StopLimits } from "./driving/stop-limits.ts";
 import { TickBounds } from "./driving/tick-bounds.ts";
 import type { Environment } from "./environment.ts";
-import {
-  type EventFilter,
-  EventHub,
-  type EventsOptions,
-  type SubscribeOptions,
-  type Subscription,
-} from "./events/event-hub.ts";
+import { EventHub } from "./events/event-hub.ts";
 import { schedulerPaused, schedulerResumed, schedulerStarted } from "./events/event-records.ts";
-import type { SchedulerEvent } from "./events/scheduler-event.ts";
 import {
-  checkEventsOptions,
-  checkNextEventOptions,
+  checkJobOptions,
   checkRunOptions,
   checkSchedulerOptions,
   checkStartOptions,
   checkStopOptions,
-  checkSubscribeOptions,
   checkTickOptions,
   checkTrigger,
 } from "./options/check-options.ts";
-import type {
-  BatchOptions,
-  BulkJobOptions,
-  BulkResultOptions,
-  ChangeOptions,
-  JobFilterOptions,
-  JobOptions,
-  JobResultFilterOptions,
-  OccurrenceFilterOptions,
-  PrintOptions,
-  RunJobOptions,
-  ScheduleChangeFilterOptions,
-  ScheduleFilterOptions,
-  ScheduleOptions,
-  ScheduleRemoval,
-  ScheduleUpdate,
-  TaskSettings,
-  TickOptions,
-} from "./options/options.ts";
+import type { JobOptions, TaskSettings, TickOptions } from "./options/options.ts";
 import type { OptionsWithPayload, RequiredPayload, ScheduledTaskOptions } from "./options/payload-argument.ts";
 import type { SchedulerOptions } from "./options/scheduler-options.ts";
 import { AttemptContext } from "./running/attempt-context.ts";
-import type {
-  AddedBatch,
-  AddedJobs,
-  JobsOf,
-  LocalSchedulerClient,
-  NamedFunction,
-  NewJob,
-  Task,
-  TaskHandler,
+import {
+  giveCommands,
+  type LocalSchedulerClient,
+  type NamedFunction,
+  SchedulerClient,
+  type Task,
+  type TaskHandler,
 } from "./scheduler-client.ts";
 import { currentJob } from "./tasks/current-job.ts";
 import { tasksToUse } from "./tasks/defined-tasks.ts";
@@ -84,21 +54,12 @@ import { checkHealth } from "./verbs/check-health.ts";
 import { Closing } from "./verbs/closing.ts";
 import { JobVerbs } from "./verbs/job-verbs.ts";
 import { LedgerVerbs } from "./verbs/ledger-verbs.ts";
-import { printSchedules, removeSchedules } from "./verbs/many-schedules.ts";
 import { ScheduleVerbs } from "./verbs/schedule-verbs.ts";
 import { scheduledTask } from "./verbs/scheduled-task.ts";
 import { TaskVerbs } from "./verbs/task-verbs.ts";
 import type { VerbContext } from "./verbs/verb-context.ts";
-import type { Explanation } from "./views/explanation.ts";
-import type { SchedulerHealth } from "./views/health.ts";
-import type { Job } from "./views/job.ts";
-import type { JobResult } from "./views/job-result.ts";
-import type { Occurrence } from "./views/occurrence.ts";
-import type { Listing } from "./views/page.ts";
 import type { PreparedJob } from "./views/prepared-job.ts";
 import type { Schedule } from "./views/schedule.ts";
-import type { ScheduleChange } from "./views/schedule-change.ts";
-import type { TaskView } from "./views/task-view.ts";
 import type { TickReport } from "./views/tick-report.ts";
 
 /** Options of a `Scheduler` that has no store of its own. */
@@ -119,7 +80,7 @@ export interface StoredSchedulerOptions extends SchedulerOptions {
  * await scheduler.schedule("report", "0 9 * * mon-fri", () => console.log("Good morning"));
  * await scheduler.runUntilStopped();
  */
-export class Scheduler implements LocalSchedulerClient, AsyncDisposable {
+export class Scheduler extends SchedulerClient implements LocalSchedulerClient, AsyncDisposable {
   readonly identity: string;
   readonly #role: "both" | "scheduler" | "worker";
   readonly #env: Environment;
@@ -128,12 +89,9 @@ export class Scheduler implements LocalSchedulerClient, AsyncDisposable {
   #engine: Engine;
   readonly #newEngine: (isFirst: boolean, hasOthers: boolean) => Engine;
   readonly #lifecycle: Lifecycle;
-  readonly #verbContext: VerbContext;
   readonly #taskVerbs: TaskVerbs;
   readonly #scheduleVerbs: ScheduleVerbs;
   readonly #jobVerbs: JobVerbs;
-  readonly #bulkVerbs: BulkVerbs;
-  readonly #ledgerVerbs: LedgerVerbs;
   readonly #saving = new JoinedCall(() => this.#taskVerbs.save());
   readonly #signals: SignalStop;
   #closing = new Closing();
@@ -143,6 +101,7 @@ export class Scheduler implements LocalSchedulerClient, AsyncDisposable {
 
   /** @throws {OptionsError} for unknown or invalid options, with the path to each */
   constructor(options: StoredSchedulerOptions) {
+    super();
     const checked = checkSchedulerOptions(options, "new Scheduler()");
     const clock = options.clock ?? systemClock;
     const logger = leveledLogger(options.logger, checked.logLevel);
@@ -222,12 +181,26 @@ export class Scheduler implements LocalSchedulerClient, AsyncDisposable {
       },
       mayBegin: () => this.#engine.mayBegin(),
     };
-    this.#verbContext = context;
     this.#taskVerbs = new TaskVerbs(context);
     this.#jobVerbs = new JobVerbs(context, () => this.#engine.runner);
-    this.#bulkVerbs = new BulkVerbs(context, this.#jobVerbs);
     this.#scheduleVerbs = new ScheduleVerbs(context, this.#jobVerbs);
-    this.#ledgerVerbs = new LedgerVerbs(context);
+    giveCommands(this, {
+      tasks: this.#taskVerbs,
+      schedules: this.#scheduleVerbs,
+      ledger: new LedgerVerbs(context),
+      jobs: this.#jobVerbs,
+      bulk: new BulkVerbs(context, this.#jobVerbs),
+      listen: () => {
+        this.#lifecycle.assertUsable();
+        events.open();
+        return events;
+      },
+      health: () => checkHealth(context),
+      cleanup: async () => {
+        await this.#ready();
+        await cleanUp(env);
+      },
+    });
   }
 
   /** What the scheduler does at present. `stopped` both before a start and after a stop. */
@@ -483,24 +456,6 @@ export class Scheduler implements LocalSchedulerClient, AsyncDisposable {
     if (this.state !== "stopped") this.#saveTasksLater();
   }
 
-  async getTasks(): Promise<TaskView[]> {
-    return this.#taskVerbs.all();
-  }
-
-  async removeTask(id: string): Promise<void> {
-    await this.#taskVerbs.remove(id);
-  }
-
-  async pauseTask(id: string, options: { key?: string } & ChangeOptions = {}): Promise<void> {
-    await this.#taskVerbs.setPaused(id, options, true);
-  }
-
-  async unpauseTask(id: string, options: { key?: string } & ChangeOptions = {}): Promise<void> {
-    await this.#taskVerbs.setPaused(id, options, false);
-  }
-
-  // ---- schedules
-
   /**
    * Registers a task and adds its schedule, both under one id. Call it at every start: the handler is not stored, and a
    * schedule that is there already takes over what the program declares now. Its fire times go on when the trigger is
@@ -536,187 +491,18 @@ export class Scheduler implements LocalSchedulerClient, AsyncDisposable {
     const given = scheduledTask(id, trigger, optionsOrHandler, handler);
     checkTrigger(trigger, "schedule()", this.#inherited.timeZone);
     const task = this.task(id, given.settings, given.handler);
-    return this.#scheduleVerbs.add(task as Task, trigger, given.options, "schedule()");
-  }
-
-  async addSchedule<P>(
-    task: Task<P> | string | NamedFunction<P>,
-    trigger: Trigger | string,
-    ...[options = {}]: OptionsWithPayload<ScheduleOptions<NoInfer<P>>, NoInfer<P>>
-  ): Promise<Schedule> {
-    return this.#scheduleVerbs.add(task as Task, trigger, options);
-  }
-
-  async getSchedule(id: string): Promise<Schedule> {
-    return this.#scheduleVerbs.get(id);
-  }
-
-  getSchedules(filter: ScheduleFilterOptions = {}): Listing<Schedule> {
-    return this.#scheduleVerbs.list(filter);
-  }
-
-  async updateSchedule(id: string, changes: ScheduleUpdate, options: ChangeOptions = {}): Promise<Schedule> {
-    return this.#scheduleVerbs.update(id, changes, options);
-  }
-
-  async removeSchedule(id: string, options: ChangeOptions = {}): Promise<void> {
-    await this.#scheduleVerbs.remove(id, options);
-  }
-
-  async removeSchedules(filter: ScheduleRemoval): Promise<number> {
-    return removeSchedules(this, filter);
-  }
-
-  async pauseSchedule(id: string, options: ChangeOptions = {}): Promise<Schedule> {
-    return this.#scheduleVerbs.pause(id, options);
-  }
-
-  async unpauseSchedule(
-    id: string,
-    options: { resumeFrom?: "now" | InstantLike } & ChangeOptions = {},
-  ): Promise<Schedule> {
-    return this.#scheduleVerbs.unpause(id, options);
-  }
-
-  async runScheduleNow(id: string, options: { idempotencyKey?: string } = {}): Promise<Job> {
-    return this.#scheduleVerbs.runNow(id, options);
-  }
-
-  async previewSchedule(id: string, options: { limit: number; from?: InstantLike }): Promise<Temporal.ZonedDateTime[]> {
-    return this.#scheduleVerbs.preview(id, options);
-  }
-
-  async explain(
-    scheduleId: string,
-    at: InstantLike | Temporal.PlainDateTime | Temporal.PlainDate,
-  ): Promise<Explanation> {
-    return this.#ledgerVerbs.explain(scheduleId, at);
-  }
-
-  getOccurrences(scheduleId: string, filter: OccurrenceFilterOptions = {}): Listing<Occurrence> {
-    return this.#ledgerVerbs.occurrences(scheduleId, filter);
-  }
-
-  getScheduleChanges(scheduleId: string, filter: ScheduleChangeFilterOptions = {}): Listing<ScheduleChange> {
-    return this.#ledgerVerbs.changes(scheduleId, filter);
-  }
-
-  async printSchedules(options: PrintOptions = {}): Promise<void> {
-    await printSchedules(this, options);
-  }
-
-  // ---- jobs
-
-  addJob<P, R = unknown>(
-    task: Task<P, R> | string | NamedFunction<P, R>,
-    ...[options = {}]: OptionsWithPayload<JobOptions<NoInfer<P>>, NoInfer<P>>
-  ): Promise<Job<Awaited<R>>> {
-    return this.#jobVerbs.add(task as Task, options) as Promise<Job<Awaited<R>>>;
-  }
-
-  addJobs<const Tasks extends readonly unknown[]>(jobs: JobsOf<Tasks>): Promise<AddedJobs<Tasks>> {
-    return this.#jobVerbs.addMany(jobs as readonly NewJob[]) as Promise<AddedJobs<Tasks>>;
-  }
-
-  addBatch<const Tasks extends readonly unknown[], const Last = Task | string>(
-    jobs: JobsOf<Tasks>,
-    options: BatchOptions<NewJob<Last>>,
-  ): Promise<AddedBatch<Tasks, Last>> {
-    const added = this.#jobVerbs.addBatch(jobs as readonly NewJob[], options as BatchOptions<NewJob>);
-    return added as Promise<AddedBatch<Tasks, Last>>;
+    return this.#scheduleVerbs.add(task, trigger, given.options, "schedule()");
   }
 
   async prepareJob<P, R = unknown>(
     task: Task<P, R> | string | NamedFunction<P, R>,
     ...[options = {}]: OptionsWithPayload<JobOptions<NoInfer<P>>, NoInfer<P>>
   ): Promise<PreparedJob<Awaited<R>>> {
-    return (await this.#jobVerbs.prepare(task as Task, options)) as PreparedJob<Awaited<R>>;
-  }
-
-  async runJob<P, R = unknown>(
-    task: Task<P, R> | string | NamedFunction<P, R>,
-    ...[options = {}]: OptionsWithPayload<RunJobOptions<NoInfer<P>>, NoInfer<P>>
-  ): Promise<Awaited<R>> {
-    return (await this.#jobVerbs.run(task as Task, options)) as Awaited<R>;
-  }
-
-  async getJob(id: string): Promise<Job> {
-    return this.#jobVerbs.get(id);
-  }
-
-  getJobs(filter: JobFilterOptions = {}): Listing<Job> {
-    return this.#jobVerbs.list(filter);
-  }
-
-  async getJobResult(id: string, options: { wait?: boolean; signal?: AbortSignal } = {}): Promise<JobResult | null> {
-    return this.#jobVerbs.result(id, options);
-  }
-
-  getJobResults(filter: JobResultFilterOptions = {}): Listing<JobResult> {
-    return this.#jobVerbs.listResults(filter);
-  }
-
-  async cancelJob(id: string): Promise<boolean> {
-    return this.#jobVerbs.cancel(id);
-  }
-
-  async retryJob(id: string): Promise<Job> {
-    return this.#bulkVerbs.retry(id);
-  }
-
-  async retryJobs(filter: BulkResultOptions): Promise<{ retried: number; skipped: number }> {
-    return this.#bulkVerbs.retryMany(filter);
-  }
-
-  async cancelJobs(filter: BulkJobOptions): Promise<{ cancelled: number }> {
-    return this.#bulkVerbs.cancelMany(filter);
-  }
-
-  async removeJobResults(filter: BulkResultOptions): Promise<{ removed: number }> {
-    return this.#bulkVerbs.removeResults(filter);
-  }
-
-  // ---- events
-
-  subscribe<T extends EventType>(
-    types: EventFilter<T>,
-    listener: (event: SchedulerEvent<T>) => unknown,
-    options: SubscribeOptions = {},
-  ): Subscription {
-    return this.#listening().subscribe(types, listener, checkSubscribeOptions(options, "subscribe()"));
-  }
-
-  async nextEvent<T extends EventType>(
-    types: EventFilter<T>,
-    options: { signal?: AbortSignal } = {},
-  ): Promise<SchedulerEvent<T>> {
-    const { signal } = checkNextEventOptions(options, "nextEvent()");
-    return this.#listening().nextEvent(types, signal === undefined ? {} : { signal });
-  }
-
-  events<T extends EventType>(
-    types: EventFilter<T> = null,
-    options: EventsOptions = {},
-  ): AsyncIterableIterator<SchedulerEvent<T>> {
-    return this.#listening().events(types, checkEventsOptions(options, "events()"));
-  }
-
-  async health(): Promise<SchedulerHealth> {
-    return checkHealth(this.#verbContext);
-  }
-
-  async cleanup(): Promise<void> {
-    await this.#ready();
-    await cleanUp(this.#env);
+    const prepared = await this.#jobVerbs.prepare(task, checkJobOptions(options, "prepareJob()"));
+    return prepared as PreparedJob<Awaited<R>>;
   }
 
   // ---- steps
-
-  #listening(): EventHub {
-    this.#lifecycle.assertUsable();
-    this.#env.events.open();
-    return this.#env.events;
-  }
 
   /** Opens the store only: the first look of the tick finds out which tasks the store lacks. */
   async #tick(bounds: TickBounds): Promise<TickReport> {

@@ -37,9 +37,9 @@ export interface JobFilter extends PageRequest {
   /** `running`: under a lease, live or not. `held`: `heldBy` says why. `queued`: neither. */
   readonly state?: "queued" | "held" | "running";
   /** `runAt` is this instant or later. */
-  readonly runAfter?: number;
+  readonly from?: number;
   /** `runAt` is before this instant. */
-  readonly runBefore?: number;
+  readonly until?: number;
   /** One of `id`, `taskId`, `scheduleId`, `idempotencyKey` and `concurrencyKey` has this text somewhere, as in
    *  {@link ScheduleFilter}. */
   readonly search?: string;
@@ -54,9 +54,9 @@ export interface JobResultSelection {
   readonly scheduleId?: string;
   readonly outcome?: JobOutcome;
   /** `finishedAt` is this instant or later. */
-  readonly finishedAfter?: number;
+  readonly from?: number;
   /** `finishedAt` is before this instant. */
-  readonly finishedBefore?: number;
+  readonly until?: number;
 }
 
 export interface JobResultFilter extends PageRequest, JobResultSelection {

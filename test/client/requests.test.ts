@@ -179,7 +179,7 @@ describe("a write is repeated without doing anything twice:", () => {
     await Promise.all([rejectionOf(client.addJob("mail", { payload: 1 })), clock.advance("PT10S")]);
     expect(seen.map(({ body }) => body)).toEqual([seen[0]?.body, seen[0]?.body]);
     expect(seen[0]?.body).toEqual({
-      ...{ taskId: "mail", payload: 1, uniqueFor: "PT10M" },
+      ...{ taskId: "mail", payload: 1, priority: 0, uniqueFor: "PT10M" },
       idempotencyKey: expect.stringMatching(/^[0-9a-f-]{36}$/),
     });
   });
@@ -204,7 +204,7 @@ describe("a write is repeated without doing anything twice:", () => {
   ])("a job with %s of the caller's is left as it is", async (_, options) => {
     const { client, seen } = setUpClient(() => problem(409, "schedulerState"));
     await rejectionOf(client.addJob("mail", options));
-    expect(seen.map(({ body }) => body)).toEqual([{ taskId: "mail", ...options }]);
+    expect(seen.map(({ body }) => body)).toEqual([{ taskId: "mail", priority: 0, ...options }]);
   });
 
   test("a schedule has an id of the client's", async () => {

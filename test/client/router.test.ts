@@ -114,14 +114,14 @@ describe("a client behind a router does what a scheduler does:", () => {
       said.push(many, jobs, then, await client.getJobs({ taskId: "fail", limit: 1 }), await client.getJob(then.id));
       said.push(await client.cancelJob(many[0].id), await client.cancelJob(many[0].id), await then.refresh());
       said.push(await client.getJobResult(then.id), await client.addJobs([]));
-      said.push(await client.getJobs({ search: "k1", state: "queued", runAfter: at(1), runBefore: at(2) }));
+      said.push(await client.getJobs({ search: "k1", state: "queued", from: at(1), until: at(2) }));
       said.push((await client.getJobs({ order: "newest" })).items.map(({ id }) => id));
       await clock.advance("PT1M");
       await scheduler.tick();
       await scheduler.tick();
       said.push(await client.getJobResults({ search: "RangeError" }));
       said.push(await client.getJobResults(), await client.getJobResults({ outcome: "error", order: "oldest" }));
-      said.push(await client.getJobResults({ finishedAfter: at(60), finishedBefore: at(61), taskId: "add" }));
+      said.push(await client.getJobResults({ from: at(60), until: at(61), taskId: "add" }));
       said.push(await client.getJobResult(many[0].id), await refusal(Promise.resolve(jobs[0]?.wait())));
       said.push(await client.retryJob(many[1].id), await client.retryJobs({ taskId: "fail" }));
       said.push(await client.cancelJobs({ taskId: "fail" }), await client.cancelJobs({ all: true }));

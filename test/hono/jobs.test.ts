@@ -192,10 +192,10 @@ describe("many jobs", () => {
     const two = await added(setup, { taskId: "fail", runAt: "2030-01-01T02:00:00Z" });
     const lists = [
       "order=newest",
-      "q=TENANT",
+      "search=TENANT",
       "state=running",
-      "state=queued&runAfter=2030-01-01T01:30:00Z",
-      "runBefore=2030-01-01T01:30:00Z",
+      "state=queued&from=2030-01-01T01:30:00Z",
+      "until=2030-01-01T01:30:00Z",
     ];
     const found = [];
     for (const query of lists) {
@@ -209,8 +209,8 @@ describe("many jobs", () => {
     const setup = withTasks();
     for (let count = 0; count < 3; count++) await added(setup, { taskId: "fail" });
     await drain(setup.scheduler);
-    const since = "2030-01-01T00:00:00Z";
-    const retried = await setup.ask("POST /jobs/bulk", { action: "retry", filter: { taskId: "fail", since } });
+    const from = "2030-01-01T00:00:00Z";
+    const retried = await setup.ask("POST /jobs/bulk", { action: "retry", filter: { taskId: "fail", from } });
     const cancelled = await setup.ask("POST /jobs/bulk", { action: "cancel", filter: { taskId: "fail" } });
     const purged = await setup.ask("POST /jobs/bulk", { action: "purge", all: true });
     expect([retried.body, cancelled.body, purged.body]).toEqual([
@@ -277,8 +277,8 @@ describe("a result over HTTP", () => {
       "",
       "?order=oldest",
       "?outcome=error",
-      "?q=no%20paper",
-      "?since=2030-01-01T00:00:30Z",
+      "?search=no%20paper",
+      "?from=2030-01-01T00:00:30Z",
       "?until=2030-01-01T00:00:30Z&taskId=fail",
     ];
     const found = [];

@@ -58,7 +58,7 @@ describe("GET /schedules/:id/occurrences", () => {
     const { ask } = await setUpPast();
     const path = "GET /schedules/s/occurrences";
     const both = [200, ["04 paused", "03 error"], true];
-    const bounds = "from=2030-01-01T02:00:00Z&until=2030-01-01T03:00:00Z";
+    const bounds = "from=2030-01-01T02:00:00Z&until=2030-01-01T03:00:00.001Z";
     expect(told(await ask(`${path}?verdict=paused,error&${bounds}`))).toEqual(both);
     expect(told(await ask(`${path}?verdict=paused&verdict=error&${bounds}`))).toEqual(both);
     expect(told(await ask(`${path}?order=oldest&${bounds}`))).toEqual([200, ["03 error", "04 paused"], true]);

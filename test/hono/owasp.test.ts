@@ -514,7 +514,7 @@ describe("API9, improper inventory management:", () => {
 
   test("HEAD is answered as GET is, without a body", async () => {
     const { as } = setUpGuarded();
-    const answers = [await as.reader("GET /results?since=x"), await as.reader("HEAD /results?since=x")];
+    const answers = [await as.reader("GET /results?from=x"), await as.reader("HEAD /results?from=x")];
     expect(answers.map(({ status }) => status)).toEqual([400, 400]);
   });
 

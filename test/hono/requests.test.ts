@@ -330,13 +330,13 @@ describe("createRouter", () => {
 
 describe("a message", () => {
   test.each([
-    ["GET /results?since=soon", undefined, "GET /results: since must be", "since"],
+    ["GET /results?from=soon", undefined, "GET /results: from must be", "from"],
     ["GET /results?until=soon", undefined, "GET /results: until must be", "until"],
     [
       "POST /jobs/bulk",
-      { action: "purge", filter: { since: "soon" } },
-      "POST /jobs/bulk: filter.since must be",
-      "filter.since",
+      { action: "purge", filter: { from: "soon" } },
+      "POST /jobs/bulk: filter.from must be",
+      "filter.from",
     ],
     ["POST /jobs", { taskId: "t", runAt: "soon" }, "POST /jobs: runAt must be", "runAt"],
   ])("about %s names what the request has", async (route, body, detail, path) => {

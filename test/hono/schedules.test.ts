@@ -164,11 +164,14 @@ describe("the list of schedules", () => {
     const { ask } = await withSchedules("Daily report", "b");
     await ask("POST /schedules", { id: "c", name: "Hourly REPORT", taskId: "report", trigger: { every: "1h" } });
     await ask("POST /schedules/b/pause");
-    const lists = ["q=report", "sort=nextFireTime", "state=paused", "state=active&q=daily", "state=ended"];
+    const lists = ["search=report", "sort=nextFireTime", "state=paused", "state=active&search=daily", "state=ended"];
     const found = [];
     for (const query of lists) found.push(idsOf(await ask(`GET /schedules?${query}`)));
     expect(found).toEqual([["Daily report", "c"], ["c", "Daily report", "b"], ["b"], ["Daily report"], []]);
-    const paused = await ask("POST /schedules/bulk", { action: "pause", filter: { q: "report", state: "active" } });
+    const paused = await ask("POST /schedules/bulk", {
+      action: "pause",
+      filter: { search: "report", state: "active" },
+    });
     expect(paused.body).toEqual({ action: "pause", count: 2 });
   });
 
@@ -254,7 +257,7 @@ describe("many schedules", () => {
     [{ action: "pause", filter: {} }, ""],
     [{ action: "unpause", filter: {}, all: false }, ""],
     [{ action: "remove", ids: ["a"], all: true }, ""],
-    [{ action: "remove", filter: { q: "a" }, all: true }, ""],
+    [{ action: "remove", filter: { search: "a" }, all: true }, ""],
     [{ action: "pause", ids: ["a"], resumeFrom: "now" }, "resumeFrom"],
     [{ action: "explode", ids: ["a"] }, "action"],
     [{ action: "pause", filter: { task: "report" } }, "filter.task"],

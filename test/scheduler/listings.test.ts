@@ -126,8 +126,8 @@ describe("the filters of lists", () => {
     const early = await scheduler.addJob("mail", { runAt: at(60), idempotencyKey: "Customer 7" });
     const late = await scheduler.addJob("mail", { runAt: at(120) });
     expect(ids(await scheduler.getJobs({ order: "newest" }))).toEqual([late.id, early.id]);
-    expect(ids(await scheduler.getJobs({ runBefore: at(120), state: "queued" }))).toEqual([early.id]);
-    expect(ids(await scheduler.getJobs({ runAfter: at(61) }))).toEqual([late.id]);
+    expect(ids(await scheduler.getJobs({ until: at(120), state: "queued" }))).toEqual([early.id]);
+    expect(ids(await scheduler.getJobs({ from: at(61) }))).toEqual([late.id]);
     expect(ids(await scheduler.getJobs({ search: "customer" }))).toEqual([early.id]);
     const { id } = await scheduler.addJob("report");
     await scheduler.tick();
@@ -146,7 +146,7 @@ describe("the filters of lists", () => {
       ["getSchedules", { search: "" }, "search must be text of 1 to 256 characters"],
       ["getSchedules", { sort: "nextFireTime", cursor: "x" }, "cursor must be the cursor of a page of schedules"],
       ["getJobs", { sort: "newest" }, 'sort is no option; did you mean "order"?'],
-      ["getJobs", { runAfter: "soon" }, "runAfter"],
+      ["getJobs", { from: "soon" }, "from"],
       ["getJobResults", { state: "error" }, 'state is no option; did you mean "outcome"?'],
       ["getJobResults", { search: "a".repeat(257) }, "search must be text of 1 to 256 characters"],
     ];

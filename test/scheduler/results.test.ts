@@ -151,7 +151,7 @@ describe("results", () => {
     expect([ids, sizes]).toEqual([good.toReversed(), [2, 2, 1]]);
     const oldest = await scheduler.getJobResults({ taskId: "good", order: "oldest" });
     expect(oldest.items.map(({ jobId }) => jobId)).toEqual(good);
-    const within = await scheduler.getJobResults({ finishedAfter: at(60), finishedBefore: "2030-01-01T00:03:00Z" });
+    const within = await scheduler.getJobResults({ from: at(60), until: "2030-01-01T00:03:00Z" });
     expect(within.items.map(({ jobId }) => jobId)).toEqual([good[2], good[1]]);
     expect((await scheduler.getJobResults({ outcome: "error" })).items.map(({ taskId }) => taskId)).toEqual([
       "bad",

@@ -170,8 +170,8 @@ describe("retryJobs()", () => {
     expect(await scheduler.retryJobs({ taskId: "other" })).toEqual({ retried: 0, skipped: 0 });
     expect(await scheduler.retryJobs({ scheduleId: "s" })).toEqual({ retried: 0, skipped: 0 });
     expect(await scheduler.retryJobs({ outcome: "cancelled" })).toEqual({ retried: 0, skipped: 0 });
-    expect(await scheduler.retryJobs({ finishedAfter: at(60) })).toEqual({ retried: 1, skipped: 0 });
-    expect(await scheduler.retryJobs({ finishedBefore: at(60) })).toEqual({ retried: 1, skipped: 0 });
+    expect(await scheduler.retryJobs({ from: at(60) })).toEqual({ retried: 1, skipped: 0 });
+    expect(await scheduler.retryJobs({ until: at(60) })).toEqual({ retried: 1, skipped: 0 });
   });
 
   test("stops between two steps when its signal is aborted", async () => {
@@ -238,7 +238,7 @@ describe("removeJobResults()", () => {
     await clock.advance("PT1M");
     await scheduler.addJob("good");
     await drain(scheduler);
-    const old = { taskId: "good", finishedBefore: at(60) };
+    const old = { taskId: "good", until: at(60) };
     expect(await scheduler.removeJobResults(old)).toEqual({ removed: 1200 });
     expect(await scheduler.removeJobResults(old)).toEqual({ removed: 0 });
     expect((await scheduler.getJobResults()).items.map(({ taskId }) => taskId)).toEqual(["good", "t"]);

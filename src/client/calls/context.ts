@@ -1,12 +1,15 @@
+import type * as v from "valibot";
 import type { Clock } from "../../core/clock.ts";
 import type { IdGenerator } from "../../core/ids.ts";
 import { optionError } from "../../core/option-errors.ts";
-import { checkId } from "../../scheduler/options/check-options.ts";
 import { Job, type JobClient } from "../../scheduler/views/job.ts";
 import { JobResult, type JobResultFacts } from "../../scheduler/views/job-result.ts";
+import { mapPage, type Page } from "../../scheduler/views/page.ts";
 import { Schedule, type ScheduleClient, type ScheduleFacts } from "../../scheduler/views/schedule.ts";
-import type { Requester } from "../http/requester.ts";
-import type { ReadJob } from "../wire/job.ts";
+import type { Call, Requester } from "../http/requester.ts";
+import { jobSchema, type ReadJob } from "../wire/job.ts";
+import { wireFilter } from "../wire/options.ts";
+import { pageSchema } from "../wire/pages.ts";
 import { serializer } from "./task-reference.ts";
 
 /** What the calls of one client share. */
@@ -22,6 +25,23 @@ export function jobOf({ client }: CallContext, { record, hasEnded }: ReadJob): J
   return new Job(record, serializer, client, hasEnded);
 }
 
+/** Makes a call that a job answers. */
+export async function readJob(context: CallContext, call: Call): Promise<Job> {
+  return jobOf(context, await context.requester.read(call, jobSchema()));
+}
+
+/** Reads a page of a list. */
+export async function readPage<A, B>(
+  { requester }: CallContext,
+  list: Pick<Call, "path" | "about">,
+  filter: object,
+  item: v.GenericSchema<unknown, A>,
+  convert: (item: A) => B,
+): Promise<Page<B>> {
+  const call: Call = { method: "GET", ...list, query: wireFilter(filter) };
+  return mapPage(await requester.read(call, pageSchema(item)), convert);
+}
+
 export function resultOf(record: JobResultFacts): JobResult {
   return new JobResult(record, serializer);
 }
@@ -31,14 +51,17 @@ export function scheduleOf({ client }: CallContext, record: ScheduleFacts): Sche
 }
 
 /**
- * The path of something with an id, or of one of its verbs: `/jobs/ID/cancel`.
+ * Where a call goes that is about something with an id: to it, or to one of its verbs, such as `/jobs/ID/cancel`.
  * @throws {OptionsError} for the ids `.` and `..`, which every URL takes for steps along its path, encoded or not
  */
-export function pathOf(kind: "jobs" | "schedules" | "tasks", id: string, verb?: string): string {
-  checkId(id, `${kind.slice(0, -1)} id`);
+export function placeOf(
+  kind: "jobs" | "schedules" | "tasks",
+  id: string,
+  verb?: string,
+): { readonly path: string; readonly about: string } {
   if (id === "." || id === "..") {
     const message = `must be another id than "." and ".." over HTTP, because no URL can name these`;
     throw optionError(`${kind.slice(0, -1)} id`, "", message);
   }
-  return `/${kind}/${encodeURIComponent(id)}${verb === undefined ? "" : `/${verb}`}`;
+  return { path: `/${kind}/${encodeURIComponent(id)}${verb === undefined ? "" : `/${verb}`}`, about: id };
 }

@@ -1,41 +1,23 @@
 import * as v from "valibot";
 import { durationText } from "../../core/duration.ts";
 import { JobLookupError, SchedulerStateError } from "../../core/errors.ts";
-import { AWAITED_RESULT_MS_MIN, BULK_ADD_MAX, DURATION_MS_MAX, PARENTS_MAX } from "../../core/limits.ts";
-import { listOf, optionError, takes } from "../../core/option-errors.ts";
-import {
-  type CheckedJobOptions,
-  checkBatchOptions,
-  checkBulkJobs,
-  checkBulkResults,
-  checkJobFilter,
-  checkJobOptions,
-  checkJobResultFilter,
-  checkResultOptions,
-  checkRunJobOptions,
-  checkThenJob,
-} from "../../scheduler/options/check-options.ts";
-import type { CheckedNewJob } from "../../scheduler/options/checked-options.ts";
-import { eachNewJob } from "../../scheduler/options/each-new-job.ts";
-import { tellJobAdded } from "../../scheduler/options/job-added.ts";
+import { AWAITED_RESULT_MS_MIN, DURATION_MS_MAX } from "../../core/limits.ts";
+import type { BulkCommands, JobCommands, RunWait } from "../../scheduler/commands/commands.ts";
 import type {
-  BatchOptions,
-  BulkJobOptions,
-  BulkResultOptions,
-  JobFilterOptions,
-  JobOptions,
-  JobResultFilterOptions,
-  RunJobOptions,
-} from "../../scheduler/options/options.ts";
-import type { NamedFunction, NewJob, Task } from "../../scheduler/scheduler-client.ts";
+  CheckedBulk,
+  CheckedJobOptions,
+  CheckedNewJob,
+  CheckedResultOptions,
+} from "../../scheduler/options/checked-options.ts";
+import { eachNewJob } from "../../scheduler/options/each-new-job.ts";
 import type { Job } from "../../scheduler/views/job.ts";
 import type { JobResult } from "../../scheduler/views/job-result.ts";
-import { type Listing, listingOf, mapPage } from "../../scheduler/views/page.ts";
+import type { Page } from "../../scheduler/views/page.ts";
+import type { JobFilter, JobResultFilter, JobResultSelection } from "../../stores/data-store.ts";
 import type { Call } from "../http/requester.ts";
 import { jobResultSchema, jobSchema } from "../wire/job.ts";
 import { wireFilter, wireOptions } from "../wire/options.ts";
-import { pageSchema } from "../wire/pages.ts";
-import { type CallContext, jobOf, pathOf, resultOf } from "./context.ts";
+import { type CallContext, jobOf, placeOf, readJob, readPage, resultOf } from "./context.ts";
 import type { TaskCalls } from "./task-calls.ts";
 import { taskIdOf, travelling } from "./task-reference.ts";
 
@@ -45,8 +27,8 @@ const WAIT_S = 20;
 /** How long the key of an addition is kept at least, in milliseconds. It has to be longer than the call is repeated. */
 const KEY_KEPT_MS_MIN = 600_000;
 
-/** What a client does with jobs and results; documented at `SchedulerClient`. */
-export class JobCalls {
+/** What a client does with jobs and results. */
+export class JobCalls implements JobCommands, BulkCommands {
   readonly #context: CallContext;
   readonly #tasks: TaskCalls;
 
@@ -55,62 +37,44 @@ export class JobCalls {
     this.#tasks = tasks;
   }
 
-  async add(task: Task | string | NamedFunction, options: JobOptions): Promise<Job> {
-    return this.#add(await this.#newJob(task, options, checkJobOptions(options, "addJob()")));
+  async add(task: unknown, options: CheckedJobOptions): Promise<Job> {
+    return readJob(this.#context, { method: "POST", path: "/jobs", body: await this.#newJob(task, options) });
   }
 
-  async addMany(jobs: readonly NewJob[]): Promise<Job[]> {
-    const where = "addJobs()";
-    const list = listOf(jobs, where, "", BULK_ADD_MAX);
-    if (list === null) throw optionError(where, "", takes(`a list of at most ${BULK_ADD_MAX} jobs`, jobs));
-    if (list.length === 0) return [];
-    const body = { jobs: await this.#newJobs(list, where) };
+  async addMany(jobs: readonly unknown[]): Promise<Job[]> {
+    if (jobs.length === 0) return [];
+    const body = { jobs: await this.#newJobs(jobs, "addJobs()") };
     const { items } = await this.#context.requester.read(batchCall(body), batchSchema());
     return items.map((item) => jobOf(this.#context, item));
   }
 
-  async addBatch(jobs: readonly NewJob[], options: BatchOptions<NewJob>): Promise<{ jobs: Job[]; then: Job }> {
-    const where = "addBatch()";
-    const given = listOf(jobs, where, "", PARENTS_MAX);
-    if (given === null || given.length === 0) {
-      throw optionError(where, "", takes(`a list of 1 to ${PARENTS_MAX} jobs`, jobs));
-    }
-    const last = checkBatchOptions(options, where).then as NewJob;
-    const { task, ...checked } = checkThenJob(last, `${where}, then`);
-    const list = await this.#newJobs(given, where);
-    const body = { jobs: list, then: await this.#newJob(task as Task, last, checked) };
-    const { items, then } = await this.#context.requester.read(batchCall(body), batchSchema(jobSchema()));
-    return { jobs: items.map((item) => jobOf(this.#context, item)), then: jobOf(this.#context, then) };
+  async addBatch(jobs: readonly unknown[], then: CheckedNewJob): Promise<{ jobs: Job[]; then: Job }> {
+    const list = await this.#newJobs(jobs, "addBatch()");
+    const body = { jobs: list, then: await this.#newJob(then.task, then) };
+    const added = await this.#context.requester.read(batchCall(body), batchSchema(jobSchema()));
+    return { jobs: added.items.map((item) => jobOf(this.#context, item)), then: jobOf(this.#context, added.then) };
   }
 
-  async run(task: Task | string | NamedFunction, options: RunJobOptions): Promise<unknown> {
-    const { signal, ...checked } = checkRunJobOptions(options, "runJob()");
-    signal?.throwIfAborted();
-    const job = await this.#newJob(task, options, checked);
-    const keptMs = checked.resultExpirationTime ?? (await this.#tasks.resultExpirationMs(taskIdOf(task)));
+  async run(task: unknown, options: CheckedJobOptions, { signal, onAdded }: RunWait): Promise<JobResult> {
+    const job = await this.#newJob(task, options);
+    const keptMs = options.resultExpirationTime ?? (await this.#tasks.resultExpirationMs(taskIdOf(task)));
     if (keptMs !== null && keptMs < AWAITED_RESULT_MS_MIN) {
       job.resultExpirationTime = durationText(AWAITED_RESULT_MS_MIN);
     }
-    const { id } = await this.#add(job, signal);
-    tellJobAdded(options, id);
-    return (await this.#waitFor(id, signal).catch((error) => throwAbout(id, error, signal))).unwrap();
+    const { id } = await readJob(this.#context, { method: "POST", path: "/jobs", body: job, signal });
+    onAdded(id);
+    return this.#waitFor(id, signal).catch((error) => throwAbout(id, error, signal));
   }
 
   async get(id: string): Promise<Job> {
-    const call = { method: "GET", path: pathOf("jobs", id), about: id } as const;
-    return jobOf(this.#context, await this.#context.requester.read(call, jobSchema()));
+    return readJob(this.#context, { method: "GET", ...placeOf("jobs", id) });
   }
 
-  list(filter: JobFilterOptions): Listing<Job> {
-    return listingOf(filter, async (one) => {
-      const call = { method: "GET", path: "/jobs", query: wireFilter(checkJobFilter(one, "getJobs()")) } as const;
-      const page = await this.#context.requester.read(call, pageSchema(jobSchema()));
-      return mapPage(page, (item) => jobOf(this.#context, item));
-    });
+  async page(filter: JobFilter): Promise<Page<Job>> {
+    return readPage(this.#context, { path: "/jobs" }, filter, jobSchema(), (item) => jobOf(this.#context, item));
   }
 
-  async result(id: string, options: { wait?: boolean; signal?: AbortSignal }): Promise<JobResult | null> {
-    const { wait, signal } = checkResultOptions(options, "getJobResult()");
+  async result(id: string, { wait, signal }: CheckedResultOptions): Promise<JobResult | null> {
     signal?.throwIfAborted();
     if (wait) return this.#waitFor(id, signal);
     try {
@@ -121,21 +85,17 @@ export class JobCalls {
     }
   }
 
-  listResults(filter: JobResultFilterOptions): Listing<JobResult> {
-    return listingOf(filter, async (one) => {
-      const query = wireFilter(checkJobResultFilter(one, "getJobResults()"));
-      const call = { method: "GET", path: "/results", query } as const;
-      return mapPage(await this.#context.requester.read(call, pageSchema(jobResultSchema())), resultOf);
-    });
+  async resultPage(filter: JobResultFilter): Promise<Page<JobResult>> {
+    return readPage(this.#context, { path: "/results" }, filter, jobResultSchema(), resultOf);
   }
 
   async cancel(id: string): Promise<boolean> {
     try {
-      const call: Call = { method: "POST", path: pathOf("jobs", id, "cancel"), about: id, isRemoval: true };
+      const call: Call = { method: "POST", ...placeOf("jobs", id, "cancel"), isRemoval: true };
       const { status } = await this.#context.requester.call(call);
       // The answer to an earlier request was lost, and the job has ended since.
       const isGone = status === 204;
-      return !isGone || ((await this.result(id, {}))?.outcome ?? "cancelled") === "cancelled";
+      return !isGone || ((await this.result(id, { wait: false }))?.outcome ?? "cancelled") === "cancelled";
     } catch (error) {
       if (error instanceof JobLookupError) return false;
       throw error;
@@ -143,56 +103,40 @@ export class JobCalls {
   }
 
   async retry(id: string): Promise<Job> {
-    const call = { method: "POST", path: pathOf("jobs", id, "retry"), about: id } as const;
-    return jobOf(this.#context, await this.#context.requester.read(call, jobSchema()));
+    return readJob(this.#context, { method: "POST", ...placeOf("jobs", id, "retry") });
   }
 
-  async retryMany(filter: BulkResultOptions): Promise<{ retried: number; skipped: number }> {
-    const { all, signal, ...selection } = checkBulkResults(filter, "retryJobs()");
-    const { count: retried, skipped } = await this.#bulk("retry", selection, all, signal);
+  async retryMany(filter: CheckedBulk<JobResultSelection>): Promise<{ retried: number; skipped: number }> {
+    const { count: retried, skipped } = await this.#bulk("retry", filter);
     return { retried, skipped };
   }
 
-  async cancelMany(filter: BulkJobOptions): Promise<{ cancelled: number }> {
-    const { all, signal, ...selection } = checkBulkJobs(filter, "cancelJobs()");
-    return { cancelled: (await this.#bulk("cancel", selection, all, signal)).count };
+  async cancelMany(filter: CheckedBulk<Pick<JobFilter, "taskId" | "scheduleId">>): Promise<{ cancelled: number }> {
+    return { cancelled: (await this.#bulk("cancel", filter)).count };
   }
 
-  async removeResults(filter: BulkResultOptions): Promise<{ removed: number }> {
-    const { all, signal, ...selection } = checkBulkResults(filter, "removeJobResults()");
-    return { removed: (await this.#bulk("purge", selection, all, signal)).count };
+  async removeResults(filter: CheckedBulk<JobResultSelection>): Promise<{ removed: number }> {
+    return { removed: (await this.#bulk("purge", filter)).count };
   }
 
-  async #add(body: object, signal?: AbortSignal): Promise<Job> {
-    const call = { method: "POST", path: "/jobs", body, signal } as const;
-    return jobOf(this.#context, await this.#context.requester.read(call, jobSchema()));
-  }
-
-  #newJobs(jobs: readonly NewJob[], call: string): Promise<Record<string, unknown>[]> {
-    return eachNewJob(jobs, call, (task, checked, _where, job) => {
-      const { task: _, ...options } = checked as CheckedNewJob;
-      return this.#newJob(task as Task, job, options);
-    });
+  #newJobs(jobs: readonly unknown[], call: string): Promise<Record<string, unknown>[]> {
+    return eachNewJob(jobs, call, (task, options) => this.#newJob(task, options));
   }
 
   /** A job as it travels. Where nothing that the caller gave makes the addition repeatable, a key does. */
-  async #newJob(
-    task: Task | string | NamedFunction,
-    given: object,
-    checked: CheckedJobOptions,
-  ): Promise<Record<string, unknown>> {
+  async #newJob(task: unknown, options: CheckedJobOptions): Promise<Record<string, unknown>> {
     const taskId = taskIdOf(task);
-    const key = await travelling(task, checked.payload, checked.concurrencyKey);
-    const { idempotencyKey, debounce, throttle } = checked;
+    const key = await travelling(task, options.payload, options.concurrencyKey);
+    const { idempotencyKey, debounce, throttle } = options;
     const isRepeatable = idempotencyKey !== undefined || debounce !== undefined || throttle !== undefined;
     const { ids, clock, requester } = this.#context;
     const keptMs = Math.min(DURATION_MS_MAX, Math.max(KEY_KEPT_MS_MIN, requester.repetitionMs));
     const ownKey = isRepeatable ? {} : { idempotencyKey: ids.next(clock.now()), uniqueFor: durationText(keptMs) };
     return {
-      ...wireOptions(given, checked),
+      ...wireOptions(options),
       ...ownKey,
       ...(key === undefined ? {} : { concurrencyKey: key }),
-      taskId,
+      ...{ taskId, task: undefined },
     };
   }
 
@@ -208,10 +152,10 @@ export class JobCalls {
    *  @param waitS how long to wait for its end, in seconds; null for not at all */
   async #look(id: string, waitS: number | null, signal: AbortSignal | undefined): Promise<JobResult | null> {
     const { requester, clock } = this.#context;
-    const path = pathOf("jobs", id, "result");
+    const place = placeOf("jobs", id, "result");
     const waitMs = (waitS ?? 0) * 1000;
     const patience = waitS === null ? {} : ({ patience: "endless" } as const);
-    const call: Call = { method: "GET", path, query: { wait: waitS }, about: id, signal, waitMs, ...patience };
+    const call: Call = { method: "GET", ...place, query: { wait: waitS }, signal, waitMs, ...patience };
     const startedAt = clock.now();
     const { status, body, retryAfterMs } = await requester.call(call);
     if (status !== 202) return resultOf(requester.parse(call, body, jobResultSchema()));
@@ -222,9 +166,7 @@ export class JobCalls {
 
   async #bulk(
     action: "retry" | "cancel" | "purge",
-    selection: object,
-    all: boolean,
-    signal: AbortSignal | undefined,
+    { all, signal, ...selection }: CheckedBulk<object>,
   ): Promise<{ count: number; skipped: number }> {
     signal?.throwIfAborted();
     const body = { action, filter: wireFilter(selection), all };

@@ -1,63 +1,45 @@
 import * as v from "valibot";
 import { mustBe, optionError } from "../../core/option-errors.ts";
-import { type InstantLike, instantText, type Temporal, zonedOf } from "../../core/temporal.ts";
-import { type Asked, questionOf, questionText } from "../../scheduler/ledger/asked.ts";
-import {
-  checkChangeOptions,
-  checkNoTrigger,
-  checkOccurrenceFilter,
-  checkPreviewOptions,
-  checkRunNowOptions,
-  checkScheduleChangeFilter,
-  checkScheduleChanges,
-  checkScheduleFilter,
-  checkScheduleOptions,
-  checkTrigger,
-  checkUnpauseOptions,
-} from "../../scheduler/options/check-options.ts";
+import { instantText, type Temporal, zonedOf } from "../../core/temporal.ts";
+import type { LedgerCommands, ScheduleCommands } from "../../scheduler/commands/commands.ts";
+import { checkNoTrigger, checkScheduleOptions, checkTrigger } from "../../scheduler/options/check-options.ts";
 import type {
-  ChangeOptions,
-  OccurrenceFilterOptions,
-  ScheduleChangeFilterOptions,
-  ScheduleFilterOptions,
-  ScheduleOptions,
-  ScheduleUpdate,
-} from "../../scheduler/options/options.ts";
-import type { NamedFunction, Task } from "../../scheduler/scheduler-client.ts";
+  CheckedChange,
+  CheckedOccurrenceFilter,
+  CheckedScheduleChangeFilter,
+  CheckedScheduleChanges,
+} from "../../scheduler/options/checked-options.ts";
+import type { ScheduleOptions } from "../../scheduler/options/options.ts";
+import { type Question, questionText } from "../../scheduler/options/question.ts";
 import { Explanation } from "../../scheduler/views/explanation.ts";
 import type { Job } from "../../scheduler/views/job.ts";
 import { Occurrence } from "../../scheduler/views/occurrence.ts";
-import { type Listing, listingOf, mapPage } from "../../scheduler/views/page.ts";
-import type { Schedule } from "../../scheduler/views/schedule.ts";
+import type { Page } from "../../scheduler/views/page.ts";
+import type { Schedule, ScheduleFacts } from "../../scheduler/views/schedule.ts";
 import { ScheduleChange } from "../../scheduler/views/schedule-change.ts";
+import type { ScheduleFilter } from "../../stores/data-store.ts";
 import type { Trigger } from "../../triggers/trigger.ts";
 import { explanationSchema } from "../wire/explanation.ts";
-import { jobSchema } from "../wire/job.ts";
 import { occurrenceSchema } from "../wire/occurrence.ts";
-import { wireFilter, wireOptions } from "../wire/options.ts";
-import { pageSchema } from "../wire/pages.ts";
+import { wireOptions } from "../wire/options.ts";
 import { scheduleSchema } from "../wire/schedule.ts";
 import { scheduleChangeSchema } from "../wire/schedule-change.ts";
 import { instant } from "../wire/values.ts";
-import { type CallContext, jobOf, pathOf, scheduleOf } from "./context.ts";
+import { type CallContext, placeOf, readJob, readPage, scheduleOf } from "./context.ts";
 import { taskIdOf, travelling } from "./task-reference.ts";
 
 /** Text that arrives in a header as it was sent. */
 const HEADER = /^[!-~]([ -~]*[!-~])?$/;
 
-/** What a client does with schedules; documented at `SchedulerClient`. */
-export class ScheduleCalls {
+/** What a client does with schedules. */
+export class ScheduleCalls implements ScheduleCommands, LedgerCommands {
   readonly #context: CallContext;
 
   constructor(context: CallContext) {
     this.#context = context;
   }
 
-  async add(
-    task: Task | string | NamedFunction,
-    trigger: Trigger | string,
-    options: ScheduleOptions,
-  ): Promise<Schedule> {
+  async add(task: unknown, trigger: Trigger | string, options: ScheduleOptions): Promise<Schedule> {
     const where = "addSchedule()";
     const checked = checkScheduleOptions(options, where);
     checkNoTrigger(task, where);
@@ -67,7 +49,7 @@ export class ScheduleCalls {
     const id = checked.id ?? ids.next(clock.now());
     const { conflictPolicy } = checked;
     const body = {
-      ...wireOptions(options, checked),
+      ...wireOptions(checked, options),
       ...{ id, taskId: taskIdOf(task), trigger: wireTrigger(trigger, where), conflictPolicy },
       ...(key === undefined ? {} : { concurrencyKey: key }),
     };
@@ -81,92 +63,73 @@ export class ScheduleCalls {
     return this.#ask("GET", id);
   }
 
-  list(filter: ScheduleFilterOptions): Listing<Schedule> {
-    return listingOf(filter, async (one) => {
-      const query = wireFilter(checkScheduleFilter(one, "getSchedules()"));
-      const call = { method: "GET", path: "/schedules", query } as const;
-      const page = await this.#context.requester.read(call, pageSchema(scheduleSchema()));
-      return mapPage(page, (record) => scheduleOf(this.#context, record));
-    });
+  async page(filter: ScheduleFilter): Promise<Page<Schedule>> {
+    const convert = (record: ScheduleFacts): Schedule => scheduleOf(this.#context, record);
+    return readPage(this.#context, { path: "/schedules" }, filter, scheduleSchema(), convert);
   }
 
-  async update(id: string, changes: ScheduleUpdate, options: ChangeOptions): Promise<Schedule> {
+  async update(id: string, changes: CheckedScheduleChanges, note: CheckedChange): Promise<Schedule> {
     const where = "updateSchedule()";
-    const checked = checkScheduleChanges(changes, where);
-    const note = checkChangeOptions(options, where);
     if ("payload" in changes && changes.payload === undefined) {
       const message = "must be a value over HTTP, which has no undefined; pass null, or leave payload out to keep it";
       throw optionError(where, "payload", message);
     }
     if ("payload" in changes) await travelling(id, changes.payload, null);
-    const { trigger } = checked;
+    const { trigger, ...others } = changes;
     const rule = trigger === undefined ? {} : { trigger: wireTrigger(trigger, where) };
     // A repeated call could fire the schedule once more.
-    const isRepeatable = checked.nextFireTime === undefined;
-    return this.#ask("PATCH", id, undefined, { ...wireOptions(changes, checked), ...rule, ...note }, isRepeatable);
+    const isRepeatable = changes.nextFireTime === undefined;
+    return this.#ask("PATCH", id, undefined, { ...wireOptions(others), ...rule, ...note }, isRepeatable);
   }
 
-  async remove(id: string, options: ChangeOptions): Promise<void> {
-    const { by } = checkChangeOptions(options, "removeSchedule()");
-    await this.#context.requester.call({ method: "DELETE", path: pathOf("schedules", id), query: { by }, about: id });
+  async remove(id: string, { by }: CheckedChange): Promise<void> {
+    await this.#context.requester.call({ method: "DELETE", ...placeOf("schedules", id), query: { by } });
   }
 
-  async pause(id: string, options: ChangeOptions): Promise<Schedule> {
-    return this.#ask("POST", id, "pause", checkChangeOptions(options, "pauseSchedule()"));
+  pause(id: string, note: CheckedChange): Promise<Schedule> {
+    return this.#ask("POST", id, "pause", note);
   }
 
-  async unpause(id: string, options: { resumeFrom?: "now" | InstantLike } & ChangeOptions): Promise<Schedule> {
-    const { resumeFrom, by } = checkUnpauseOptions(options, "unpauseSchedule()");
+  unpause(id: string, options: CheckedChange & { resumeFrom?: "now" | number | undefined }): Promise<Schedule> {
+    const { resumeFrom, by } = options;
     const from = typeof resumeFrom === "number" ? instantText(resumeFrom) : resumeFrom;
     return this.#ask("POST", id, "unpause", { by, resumeFrom: from });
   }
 
   /** Without a key, the job may have run and ended by the time of a repetition, which would add another one. */
-  async runNow(id: string, options: { idempotencyKey?: string }): Promise<Job> {
-    const { idempotencyKey: key } = checkRunNowOptions(options, "runScheduleNow()");
+  async runNow(id: string, { idempotencyKey: key }: { idempotencyKey?: string | undefined }): Promise<Job> {
     if (key !== undefined && !HEADER.test(key)) {
       const message = mustBe("text that a header can carry: ASCII, without spaces around it", key);
       throw optionError("runScheduleNow()", "idempotencyKey", message);
     }
     const headers: Readonly<Record<string, string>> = key === undefined ? {} : { "idempotency-key": key };
-    const path = pathOf("schedules", id, "run");
-    const call = { method: "POST", path, headers, about: id, isRepeatable: key !== undefined } as const;
-    return jobOf(this.#context, await this.#context.requester.read(call, jobSchema()));
+    const place = placeOf("schedules", id, "run");
+    const call = { method: "POST", ...place, headers, isRepeatable: key !== undefined } as const;
+    return readJob(this.#context, call);
   }
 
-  async preview(id: string, options: { limit: number; from?: InstantLike }): Promise<Temporal.ZonedDateTime[]> {
-    const { limit, from } = checkPreviewOptions(options, "previewSchedule()");
+  async preview(id: string, options: { limit: number; from?: number | undefined }): Promise<Temporal.ZonedDateTime[]> {
+    const { limit, from } = options;
     const query = { limit: Math.max(limit, 1), from: from === undefined ? undefined : instantText(from) };
-    const call = { method: "GET", path: pathOf("schedules", id, "preview"), query, about: id } as const;
+    const call = { method: "GET", ...placeOf("schedules", id, "preview"), query } as const;
     const { timeZone, items } = await this.#context.requester.read(call, previewSchema());
     return items.slice(0, limit).map(({ at }) => zonedOf(at, timeZone));
   }
 
-  async explain(id: string, at: Asked): Promise<Explanation> {
-    const path = pathOf("schedules", id, "explain");
-    const query = { at: questionText(questionOf(at, "explain()")) };
-    const call = { method: "GET", path, query, about: id } as const;
+  async explain(id: string, question: Question): Promise<Explanation> {
+    const query = { at: questionText(question) };
+    const call = { method: "GET", ...placeOf("schedules", id, "explain"), query } as const;
     return new Explanation(await this.#context.requester.read(call, explanationSchema()));
   }
 
-  occurrences(id: string, filter: OccurrenceFilterOptions): Listing<Occurrence> {
-    return listingOf(filter, async (one) => {
-      const path = pathOf("schedules", id, "occurrences");
-      const query = wireFilter(checkOccurrenceFilter(one, "getOccurrences()"));
-      const call = { method: "GET", path, query, about: id } as const;
-      const page = await this.#context.requester.read(call, pageSchema(occurrenceSchema()));
-      return mapPage(page, (facts) => new Occurrence(facts));
-    });
+  async occurrences(id: string, filter: CheckedOccurrenceFilter): Promise<Page<Occurrence>> {
+    const list = placeOf("schedules", id, "occurrences");
+    return readPage(this.#context, list, filter, occurrenceSchema(), (facts) => new Occurrence(facts));
   }
 
-  changes(id: string, filter: ScheduleChangeFilterOptions): Listing<ScheduleChange> {
-    return listingOf(filter, async (one) => {
-      const path = pathOf("schedules", id, "changes");
-      const query = wireFilter(checkScheduleChangeFilter(one, "getScheduleChanges()"));
-      const call = { method: "GET", path, query, about: id } as const;
-      const page = await this.#context.requester.read(call, pageSchema(scheduleChangeSchema()));
-      return mapPage(page, (facts) => new ScheduleChange(facts));
-    });
+  async changes(id: string, filter: CheckedScheduleChangeFilter): Promise<Page<ScheduleChange>> {
+    const list = placeOf("schedules", id, "changes");
+    return readPage(this.#context, list, filter, scheduleChangeSchema(), (facts) => new ScheduleChange(facts));
   }
 
   async #ask(
@@ -176,7 +139,7 @@ export class ScheduleCalls {
     body?: object,
     isRepeatable = true,
   ): Promise<Schedule> {
-    const call = { method, path: pathOf("schedules", id, verb), body, about: id, isRepeatable };
+    const call = { method, ...placeOf("schedules", id, verb), body, isRepeatable };
     return scheduleOf(this.#context, await this.#context.requester.read(call, scheduleSchema()));
   }
 }

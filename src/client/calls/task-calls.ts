@@ -1,15 +1,15 @@
-import { checkTaskPause } from "../../scheduler/options/check-options.ts";
-import type { ChangeOptions } from "../../scheduler/options/options.ts";
+import type { TaskCommands } from "../../scheduler/commands/commands.ts";
+import type { CheckedChange } from "../../scheduler/options/checked-options.ts";
 import { TaskView } from "../../scheduler/views/task-view.ts";
 import { pageSchema } from "../wire/pages.ts";
 import { taskSchema } from "../wire/task.ts";
-import { type CallContext, pathOf } from "./context.ts";
+import { type CallContext, placeOf } from "./context.ts";
 
 /** Most tasks whose settings are remembered. */
 const REMEMBERED_MAX = 1000;
 
-/** What a client does with tasks; documented at `SchedulerClient`. */
-export class TaskCalls {
+/** What a client does with tasks. */
+export class TaskCalls implements TaskCommands {
   readonly #context: CallContext;
   /** How long results of a task are kept, in milliseconds, by the id of the task. */
   readonly #resultExpirationMs = new Map<string, number>();
@@ -35,12 +35,11 @@ export class TaskCalls {
   }
 
   async remove(id: string): Promise<void> {
-    await this.#context.requester.call({ method: "DELETE", path: pathOf("tasks", id), about: id });
+    await this.#context.requester.call({ method: "DELETE", ...placeOf("tasks", id) });
   }
 
-  async setPaused(id: string, options: { key?: string } & ChangeOptions, isPaused: boolean): Promise<void> {
+  async setPaused(id: string, body: CheckedChange & { key?: string | undefined }, isPaused: boolean): Promise<void> {
     const verb = isPaused ? "pause" : "unpause";
-    const body = checkTaskPause(options, `${verb}Task()`);
-    await this.#context.requester.call({ method: "POST", path: pathOf("tasks", id, verb), body, about: id });
+    await this.#context.requester.call({ method: "POST", ...placeOf("tasks", id, verb), body });
   }
 }

@@ -1,7 +1,6 @@
 import { OptionsError } from "../../core/errors.ts";
 import { mustBe } from "../../core/option-errors.ts";
 import { checkId } from "../../scheduler/options/check-options.ts";
-import type { NamedFunction, Task } from "../../scheduler/scheduler-client.ts";
 import { type KeyedPayload, keyedPayload } from "../../scheduler/tasks/concurrency-key.ts";
 import { DefinedTask } from "../../scheduler/tasks/defined-tasks.ts";
 import { JSONSerializer } from "../../serializers/json.ts";
@@ -10,16 +9,16 @@ import { JSONSerializer } from "../../serializers/json.ts";
 export const serializer: JSONSerializer = new JSONSerializer();
 
 /** The id of what stands for a task. @throws {OptionsError} when it stands for none */
-export function taskIdOf(task: Task | string | NamedFunction): string {
+export function taskIdOf(task: unknown): string {
   if (typeof task === "string") return checkId(task, "task id");
-  if (typeof task === "function") return nameOf(task);
+  if (typeof task === "function") return nameOf(task.name);
   if (typeof task === "object" && task !== null && "id" in task) return checkId(task.id, "task id");
-  const advice = (task as unknown) instanceof Promise ? "await it first" : null;
+  const advice = task instanceof Promise ? "await it first" : null;
   const message = mustBe("a task, its id or a named function", task, "", advice);
   throw new OptionsError(`the task ${message}`, [{ path: "task", message }]);
 }
 
-function nameOf({ name }: NamedFunction): string {
+function nameOf(name: string): string {
   if (name !== "" && !name.startsWith("bound ")) return checkId(name, "task id");
   throw new OptionsError("a function without a name of its own stands for no task; pass the id of the task", [
     { path: "task", message: "a function without a name of its own" },
@@ -34,7 +33,7 @@ function nameOf({ name }: NamedFunction): string {
  * @throws {PayloadError} @throws {SerializationError} @throws {OptionsError}
  */
 export async function travelling(
-  task: Task | string | NamedFunction,
+  task: unknown,
   payload: unknown,
   key: string | null | undefined,
 ): Promise<string | null | undefined> {

@@ -21,7 +21,7 @@ export interface Call extends Pick<Sending, "method"> {
   readonly body?: unknown;
   readonly headers?: Readonly<Record<string, string>>;
   /** The id that the call is about, for errors. */
-  readonly about?: string;
+  readonly about?: string | undefined;
   readonly signal?: AbortSignal | undefined;
   /** Whether the call may be made once more when its answer was lost. Default: true. */
   readonly isRepeatable?: boolean;

@@ -7,23 +7,17 @@ import { SCHEDULE_FIELDS } from "../../records/fields/schedule.ts";
 // Options on their way to a router. Only what the caller gave travels, so that the defaults are those of the scheduler
 // behind the router.
 
-const FILTER_INSTANTS: readonly string[] = [
-  "finishedAfter",
-  "finishedBefore",
-  "runAfter",
-  "runBefore",
-  "from",
-  "until",
-];
-/** Filters that have another name in queries. */
-const IN_QUERIES: Readonly<Record<string, string>> = { finishedAfter: "since", finishedBefore: "until", search: "q" };
+/** The range of a list. */
+const RANGE: Fields = { from: { kind: "instant" }, until: { kind: "instant" } };
 
-/** Options of a schedule or a job as JSON. @param checked the same with its defaults; times are milliseconds */
-export function wireOptions(given: object, checked: object): Record<string, unknown> {
-  return wireFields({ ...JOB_FIELDS, ...JOB_OPTIONS, ...SCHEDULE_FIELDS }, given, checked);
+/** Options of a schedule or a job as JSON.
+ *  @param checked times are milliseconds
+ *  @param given the same before defaults were added to it, which do not travel */
+export function wireOptions(checked: object, given: object = checked): Record<string, unknown> {
+  return wireFields({ ...JOB_FIELDS, ...JOB_OPTIONS, ...SCHEDULE_FIELDS, ...RANGE }, checked, given);
 }
 
-function wireFields(fields: Fields, given: object, checked: object): Record<string, unknown> {
+function wireFields(fields: Fields, checked: object, given: object): Record<string, unknown> {
   const wire: Record<string, unknown> = {};
   for (const [name, value] of Object.entries(checked)) {
     if (name in given && value !== undefined) wire[name] = wireField(fields[name], value);
@@ -41,10 +35,8 @@ function wireField(field: Field | undefined, value: unknown): unknown {
 /** A filter as JSON, or as a query. */
 export function wireFilter(checked: object): Record<string, string | number | boolean> {
   const wire: Record<string, string | number | boolean> = {};
-  for (const [name, value] of Object.entries(checked)) {
-    if (value === undefined || value === null) continue;
-    const text = Array.isArray(value) ? value.join(",") : value;
-    wire[IN_QUERIES[name] ?? name] = FILTER_INSTANTS.includes(name) ? instantText(Number(value)) : text;
+  for (const [name, value] of Object.entries(wireOptions(checked))) {
+    if (value !== null) wire[name] = Array.isArray(value) ? value.join(",") : (value as string | number | boolean);
   }
   return wire;
 }

@@ -5,9 +5,8 @@ import type { Plain } from "../../scheduler/views/plain.ts";
 import type { JobBulkReport } from "../api.ts";
 import type { Routes } from "../route.ts";
 import * as schemas from "../schemas.ts";
-import { searched } from "../search.ts";
 import { type Show, shownPage } from "../show.ts";
-import type { JobBulk, NewJobBody, ResultFilterQuery } from "../wire.ts";
+import type { JobBulk, NewJobBody } from "../wire.ts";
 
 /** Everything about jobs, except their results. */
 export const jobRoutes: Routes<
@@ -24,7 +23,7 @@ export const jobRoutes: Routes<
     query: schemas.jobQuery,
     handle: async ({ client, query, show }) => ({
       status: 200,
-      body: shownPage(await client.getJobs(searched(query)), show.job),
+      body: shownPage(await client.getJobs(query), show.job),
     }),
   },
   "POST /jobs": {
@@ -119,31 +118,18 @@ async function bulk(
 ): Promise<JobBulkReport> {
   switch (action) {
     case "retry": {
-      const { retried, skipped } = await client.retryJobs({ ...selectionOf(filter), all, signal });
+      const { retried, skipped } = await client.retryJobs({ ...filter, all, signal });
       return { action, count: retried, skipped };
     }
     case "purge": {
-      const { removed } = await client.removeJobResults({ ...selectionOf(filter), all, signal });
+      const { removed } = await client.removeJobResults({ ...filter, all, signal });
       return { action, count: removed, skipped: 0 };
     }
     case "cancel": {
-      const { cancelled } = await client.cancelJobs({ ...selectionOf(filter), all, signal });
+      const { cancelled } = await client.cancelJobs({ ...filter, all, signal });
       return { action, count: cancelled, skipped: 0 };
     }
     default:
       return action satisfies never;
   }
-}
-
-/** The filter of results in the words of the verbs. */
-export function selectionOf<Filter extends ResultFilterQuery>({
-  since,
-  until,
-  ...filter
-}: Filter): Omit<Filter, "since" | "until"> & { finishedAfter?: string; finishedBefore?: string } {
-  return {
-    ...filter,
-    ...(since === undefined ? {} : { finishedAfter: since }),
-    ...(until === undefined ? {} : { finishedBefore: until }),
-  };
 }

@@ -4,7 +4,6 @@ import { optionError } from "../../core/option-errors.ts";
 import type { ChangeOptions } from "../../scheduler/options/options.ts";
 import type { SchedulerClient } from "../../scheduler/scheduler-client.ts";
 import { Refusal } from "../refusal.ts";
-import { searched } from "../search.ts";
 import type { ScheduleBulk } from "../wire.ts";
 
 const WHERE = "POST /schedules/bulk";
@@ -50,7 +49,7 @@ async function idsOf(client: SchedulerClient, bulk: ScheduleBulk): Promise<strin
   }
   if (ids !== undefined) return [...new Set(ids)];
   const found: string[] = [];
-  for await (const { id } of client.getSchedules({ ...searched(filter), limit: PAGE_SIZE_MAX })) {
+  for await (const { id } of client.getSchedules({ ...filter, limit: PAGE_SIZE_MAX })) {
     found.push(id);
     if (found.length > BULK_ADD_MAX) {
       const message = `takes more than ${BULK_ADD_MAX} schedules; narrow it`;

@@ -4,9 +4,7 @@ import type { SchedulerClient } from "../../scheduler/scheduler-client.ts";
 import type { JobResult } from "../../scheduler/views/job-result.ts";
 import type { Routes } from "../route.ts";
 import * as schemas from "../schemas.ts";
-import { searched } from "../search.ts";
 import { shownPage } from "../show.ts";
-import { selectionOf } from "./jobs.ts";
 
 /** When to ask again for the result of a job that has not ended, in seconds. */
 const RETRY_AFTER_S = 1;
@@ -37,7 +35,7 @@ export const resultRoutes: Routes<"GET /jobs/:id/result" | "GET /results"> = {
     query: schemas.resultQuery,
     handle: async ({ client, query, show }) => ({
       status: 200,
-      body: shownPage(await client.getJobResults(searched(selectionOf(query))), show.result),
+      body: shownPage(await client.getJobResults(query), show.result),
     }),
   },
 };

@@ -1,6 +1,5 @@
 import type { Routes } from "../route.ts";
 import * as schemas from "../schemas.ts";
-import { searched } from "../search.ts";
 import { shownPage } from "../show.ts";
 import { triggerOf } from "../trigger-of.ts";
 import { changeMany } from "./many-schedules.ts";
@@ -23,7 +22,7 @@ export const scheduleRoutes: Routes<
     query: schemas.scheduleQuery,
     handle: async ({ client, query, show }) => ({
       status: 200,
-      body: shownPage(await client.getSchedules(searched(query)), show.schedule),
+      body: shownPage(await client.getSchedules(query), show.schedule),
     }),
   },
   "POST /schedules": {

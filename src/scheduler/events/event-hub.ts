@@ -189,7 +189,7 @@ export class EventHub {
   /** The next event of the given types. Rejects with the signal's reason when the signal is aborted. */
   nextEvent<T extends EventType>(
     types: EventFilter<T>,
-    options: { signal?: AbortSignal } = {},
+    options: { signal?: AbortSignal | undefined } = {},
   ): Promise<SchedulerEvent<T>> {
     const { signal } = options;
     return new Promise((resolve, reject) => {

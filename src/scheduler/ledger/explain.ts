@@ -5,8 +5,9 @@ import type { ScheduleRecord } from "../../records/schedule.ts";
 import type { DataStore } from "../../stores/data-store.ts";
 import type { Ledger } from "../../stores/ledger.ts";
 import { exclusionIn } from "../../triggers/leaves.ts";
+import { type Question, wallText } from "../options/question.ts";
 import type { ExplainedVerdict, ExplanationFacts } from "../views/explanation.ts";
-import { type Question, type Sought, soughtIn } from "./asked.ts";
+import { type Sought, soughtIn } from "./asked.ts";
 import { type CauseFacts, causeOf, isLate } from "./cause.ts";
 import { changesOnDayOf, gapTimeOf, wallBeforeChange } from "./clocks.ts";
 import { evidenceFor } from "./evidence.ts";
@@ -14,7 +15,6 @@ import { explanationText, type TextFacts } from "./explanation-text.ts";
 import { type Finding, findingOf, runFactsOf, unprocessedFrom } from "./finding.ts";
 import { RuleHistory, type RulePeriod } from "./rule-history.ts";
 import { adviceText, type Told } from "./verdict-words.ts";
-import { wallText } from "./words.ts";
 
 /** A schedule, what is known of its changes, and when it is looked at. */
 export interface Known {

@@ -9,7 +9,7 @@ import type { Page } from "../views/page.ts";
 import type { Known } from "./explain.ts";
 import { type Finding, runFactsOf, unprocessedFrom } from "./finding.ts";
 
-/** Which occurrences, checked. */
+/** Which occurrences, checked. `until` is not included. */
 export interface OccurrenceFilter {
   readonly from?: number;
   readonly until?: number;
@@ -107,9 +107,9 @@ interface Range {
   readonly until: number;
 }
 
-/** What is left of the range after the cursor. */
+/** What is left of the range after the cursor. Its instants are whole milliseconds, and `until` is included. */
 function rangeOf({ now }: Known, { from, until, cursor, order }: OccurrenceFilter): Range {
-  const range = { from: from ?? Number.MIN_SAFE_INTEGER, until: Math.min(until ?? now, now) };
+  const range = { from: from ?? Number.MIN_SAFE_INTEGER, until: Math.min((until ?? now + 1) - 1, now) };
   if (cursor === null) return range;
   return beyond(readOccurrenceCursor(cursor), range, order);
 }
@@ -167,8 +167,8 @@ async function unfinishedJobs(
   if (unprocessed === null && !isAskedFor("waiting", filter)) return [];
   const { order } = filter;
   // No job runs before its fire time.
-  const since = order === "oldest" && range.from > 0 ? { runAfter: range.from } : {};
-  const page = await store.getJobs({ scheduleId, ...since, order, limit: UNFINISHED_READ_MAX, cursor: null });
+  const start = order === "oldest" && range.from > 0 ? { from: range.from } : {};
+  const page = await store.getJobs({ scheduleId, ...start, order, limit: UNFINISHED_READ_MAX, cursor: null });
   return page.items.filter((job) => job.retryOf === undefined);
 }
 

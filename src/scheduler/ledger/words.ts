@@ -28,14 +28,6 @@ export function wallTime(wall: number): string {
   return timeOfDay(wall, "UTC");
 }
 
-/** ISO 8601 text of what clocks show, without an offset. */
-export function wallText(wall: number): string {
-  return new Date(wall)
-    .toISOString()
-    .replace(/\.?0*Z$/, "")
-    .replace(/T(\d\d:\d\d)$/, "T$1:00");
-}
-
 function shortTime(time: string): string {
   return time.replace(/^(\d\d:\d\d):00$/, "$1");
 }

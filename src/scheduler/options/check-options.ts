@@ -371,6 +371,7 @@ export const checkPreviewOptions: Checker<{ limit: number; from?: number | undef
   },
 );
 const SEARCH_SYNONYMS = { q: "search", query: "search", text: "search" };
+const RANGE_SYNONYMS = { since: "from", to: "until", sort: "order", orderby: "order", sortby: "order" };
 
 export const checkScheduleFilter: Checker<ScheduleFilter> = checker(schemas.scheduleFilterSchema, {
   synonyms: { ...SEARCH_SYNONYMS, order: "sort", orderby: "sort", sortby: "sort", status: "state" },
@@ -378,7 +379,7 @@ export const checkScheduleFilter: Checker<ScheduleFilter> = checker(schemas.sche
 export const checkOccurrenceFilter: Checker<CheckedOccurrenceFilter> = checker(schemas.occurrenceFilterSchema, {
   synonyms: {
     ...{ outcome: "verdict", status: "verdict", state: "verdict", verdicts: "verdict" },
-    ...{ since: "from", to: "until", sort: "order", orderby: "order" },
+    ...RANGE_SYNONYMS,
   },
 });
 export const checkScheduleChangeFilter: Checker<CheckedScheduleChangeFilter> = checker(
@@ -406,7 +407,7 @@ export const checkScheduleRemoval: Checker<CheckedRemoval> = (value, where) => {
   }
   return removal;
 };
-const JOB_SEARCH_SYNONYMS = { ...SEARCH_SYNONYMS, sort: "order", orderby: "order", sortby: "order" };
+const JOB_SEARCH_SYNONYMS = { ...SEARCH_SYNONYMS, ...RANGE_SYNONYMS };
 
 export const checkJobFilter: Checker<JobFilter> = checker(schemas.jobFilterSchema, {
   synonyms: { ...JOB_SEARCH_SYNONYMS, status: "state" },

@@ -6,17 +6,17 @@ import type { CheckedJobOptions, CheckedNewJob } from "./checked-options.ts";
  * What a function makes of each job of a list, one after the other. An error says which job it is about.
  * @param call the call that got the list, such as `addJobs()`
  */
-export async function eachNewJob<J, T>(
-  jobs: readonly J[],
+export async function eachNewJob<T>(
+  jobs: readonly unknown[],
   call: string,
-  make: (task: CheckedNewJob["task"], options: CheckedJobOptions, where: string, job: J) => T | Promise<T>,
+  make: (task: CheckedNewJob["task"], options: CheckedJobOptions, where: string) => T | Promise<T>,
 ): Promise<T[]> {
   const made: T[] = [];
   for (const [index, job] of jobs.entries()) {
     const where = `${call}, job ${index}`;
     const options = checkNewJob(job, where);
     try {
-      const one = make(options.task, options, where, job);
+      const one = make(options.task, options, where);
       made.push(one instanceof Promise ? await one : one);
     } catch (error) {
       throw saysWhere(error, where);

@@ -549,8 +549,8 @@ export const jobFilterSchema: () => v.GenericSchema<unknown, JobFilter> = once((
     taskId: v.exactOptional(name()),
     scheduleId: v.exactOptional(name()),
     state: v.exactOptional(oneOf(["queued", "held", "running"])),
-    runAfter: v.exactOptional(instantMs),
-    runBefore: v.exactOptional(instantMs),
+    from: v.exactOptional(instantMs),
+    until: v.exactOptional(instantMs),
     search: v.exactOptional(name()),
     order: v.exactOptional(oneOf(["oldest", "newest"])),
   }),
@@ -560,8 +560,8 @@ const resultSelection = once(() => ({
   taskId: v.exactOptional(name()),
   scheduleId: v.exactOptional(name()),
   outcome: v.exactOptional(oneOf(JOB_OUTCOMES)),
-  finishedAfter: v.exactOptional(instantMs),
-  finishedBefore: v.exactOptional(instantMs),
+  from: v.exactOptional(instantMs),
+  until: v.exactOptional(instantMs),
 }));
 
 export const jobResultFilterSchema: () => v.GenericSchema<unknown, JobResultFilter> = once(() =>

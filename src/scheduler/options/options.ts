@@ -338,7 +338,7 @@ export interface OccurrenceFilterOptions {
   /** Fire times at this instant or later, for example `"2030-01-31T09:00:00Z"`. Default: from the first that the
    *  ledger has. */
   from?: InstantLike;
-  /** Fire times until this instant, which is included. Default: until now, which is also the latest possible. */
+  /** Fire times before this instant. Default: until now, which is also the latest possible. */
   until?: InstantLike;
   /** Only fire times of which this became. Default: all. */
   verdict?: OccurrenceVerdict | readonly OccurrenceVerdict[];
@@ -387,9 +387,9 @@ export interface JobFilterOptions {
   /** As `Job.state` says. Default: all. */
   state?: "queued" | "held" | "running";
   /** Jobs whose `runAt` is this instant or later, for example `"2030-01-31T09:00:00Z"`. */
-  runAfter?: InstantLike;
+  from?: InstantLike;
   /** Jobs whose `runAt` is before this instant. */
-  runBefore?: InstantLike;
+  until?: InstantLike;
   /** Jobs of which the id, task, schedule, idempotency key or concurrency key has this text somewhere: 1 to 256
    *  characters. For the letters A to Z, case does not matter. Default: all. */
   search?: string;
@@ -405,9 +405,9 @@ interface JobResultSelectionOptions {
   scheduleId?: string;
   outcome?: JobOutcome;
   /** Jobs that ended at this instant or later, for example `"2030-01-31T09:00:00Z"`. */
-  finishedAfter?: InstantLike;
+  from?: InstantLike;
   /** Jobs that ended before this instant. */
-  finishedBefore?: InstantLike;
+  until?: InstantLike;
 }
 
 /** Filter of `getJobResults`; a page has at most `limit` items (default 100, at most 1,000). */

@@ -18,7 +18,7 @@ import {
   type KeyFunction,
 } from "../options/check-options.ts";
 import type { TaskSettings } from "../options/options.ts";
-import type { NamedFunction, Task, TaskHandler } from "../scheduler-client.ts";
+import type { Task, TaskHandler } from "../scheduler-client.ts";
 import { DefinedTask } from "./defined-tasks.ts";
 
 /** Most tasks of an executor that a message names. */
@@ -98,7 +98,7 @@ export class TaskRegistry {
   /** The id of a task, which is given as a task, an id or a named function. A named function is registered as a task on
    *  the way. @throws {OptionsError} when the id is not valid, or the function has no name, or another task has its
    *  name */
-  idOf(task: Task | string | NamedFunction): string {
+  idOf(task: unknown): string {
     if (typeof task === "string") return checkId(task, "task id");
     if (task instanceof DefinedTask) this.#refer(task);
     if (typeof task !== "function") return checkId(idIn(task), "task id");

@@ -3,9 +3,9 @@ import { BULK_STEP_MAX, CLEANUP_BATCH } from "../../core/limits.ts";
 import type { JobRecord } from "../../records/job.ts";
 import type { JobResultRecord } from "../../records/job-result.ts";
 import type { JobOutcome } from "../../records/policies.ts";
-import type { JobResultSelection, RecordPage } from "../../stores/data-store.ts";
-import { checkBulkJobs, checkBulkResults, checkId } from "../options/check-options.ts";
-import type { BulkJobOptions, BulkResultOptions } from "../options/options.ts";
+import type { JobFilter, JobResultSelection, RecordPage } from "../../stores/data-store.ts";
+import type { BulkCommands } from "../commands/commands.ts";
+import type { CheckedBulk } from "../options/checked-options.ts";
 import type { Job } from "../views/job.ts";
 import type { JobVerbs } from "./job-verbs.ts";
 import { repeatableJobOf, retriedJob, retryIdOf, withKey } from "./retried-job.ts";
@@ -15,8 +15,8 @@ import type { VerbContext } from "./verb-context.ts";
  *  repeated. */
 const RETRIED_OUTCOMES: readonly JobOutcome[] = ["error", "abandoned", "missedStartDeadline", "deserializationFailed"];
 
-/** What a scheduler does with jobs that have ended, and with many jobs at once; documented at `SchedulerClient`. */
-export class BulkVerbs {
+/** What a scheduler does with jobs that have ended, and with many jobs at once. */
+export class BulkVerbs implements BulkCommands {
   readonly #context: VerbContext;
   readonly #jobs: JobVerbs;
 
@@ -27,7 +27,6 @@ export class BulkVerbs {
 
   async retry(id: string): Promise<Job> {
     const { env, tasks, ready } = this.#context;
-    checkId(id, "job id");
     await ready();
     const now = env.clock.now();
     const result = await env.store.getJobResult(id, now);
@@ -50,9 +49,9 @@ export class BulkVerbs {
     return this.#jobs.viewOf(addition?.job ?? record, addition?.hasEnded);
   }
 
-  async retryMany(filter: BulkResultOptions): Promise<{ retried: number; skipped: number }> {
+  async retryMany(filter: CheckedBulk<JobResultSelection>): Promise<{ retried: number; skipped: number }> {
     const { env, ready } = this.#context;
-    const { all: _all, signal, ...selection } = checkBulkResults(filter, "retryJobs()");
+    const { all: _all, signal, ...selection } = filter;
     await ready();
     const start = env.clock.now();
     const counts = { retried: 0, skipped: 0 };
@@ -71,9 +70,9 @@ export class BulkVerbs {
     return counts;
   }
 
-  async cancelMany(filter: BulkJobOptions): Promise<{ cancelled: number }> {
+  async cancelMany(filter: CheckedBulk<Pick<JobFilter, "taskId" | "scheduleId">>): Promise<{ cancelled: number }> {
     const { env, ready } = this.#context;
-    const { all: _all, signal, ...selection } = checkBulkJobs(filter, "cancelJobs()");
+    const { all: _all, signal, ...selection } = filter;
     await ready();
     const start = env.clock.now();
     let cancelled = 0;
@@ -91,15 +90,15 @@ export class BulkVerbs {
     return { cancelled };
   }
 
-  async removeResults(filter: BulkResultOptions): Promise<{ removed: number }> {
+  async removeResults(filter: CheckedBulk<JobResultSelection>): Promise<{ removed: number }> {
     const { env, ready } = this.#context;
-    const { all: _all, signal, ...selection } = checkBulkResults(filter, "removeJobResults()");
+    const { all: _all, signal, ...selection } = filter;
     await ready();
-    const finishedBefore = Math.min(selection.finishedBefore ?? Number.POSITIVE_INFINITY, env.clock.now() + 1);
+    const until = Math.min(selection.until ?? Number.POSITIVE_INFINITY, env.clock.now() + 1);
     let removed = 0;
     for (;;) {
       signal?.throwIfAborted();
-      const count = await env.store.removeJobResults({ ...selection, finishedBefore }, CLEANUP_BATCH);
+      const count = await env.store.removeJobResults({ ...selection, until }, CLEANUP_BATCH);
       if (count === 0) return { removed };
       removed += count;
     }
@@ -113,11 +112,11 @@ export class BulkVerbs {
     signal: AbortSignal | undefined,
   ): AsyncIterable<JobResultRecord[]> {
     const { store } = this.#context.env;
-    const finishedBefore = Math.min(selection.finishedBefore ?? Number.POSITIVE_INFINITY, start + 1);
+    const until = Math.min(selection.until ?? Number.POSITIVE_INFINITY, start + 1);
     let cursor: string | null = null;
     do {
       signal?.throwIfAborted();
-      const filter = { ...selection, finishedBefore, limit: BULK_STEP_MAX, cursor };
+      const filter = { ...selection, until, limit: BULK_STEP_MAX, cursor };
       const page: RecordPage<JobResultRecord> = await store.getJobResults(filter, start);
       yield page.items.filter(({ job, retryOf }) => retryOf === undefined || (job?.createdAt ?? 0) < start);
       ({ cursor } = page);

@@ -1,40 +1,22 @@
 import { JobLookupError, SchedulerStateError } from "../../core/errors.ts";
-import { AWAITED_RESULT_MS_MIN, BULK_ADD_MAX, PARENTS_MAX } from "../../core/limits.ts";
-import { listOf, optionError, takes } from "../../core/option-errors.ts";
+import { AWAITED_RESULT_MS_MIN, PARENTS_MAX } from "../../core/limits.ts";
+import { optionError } from "../../core/option-errors.ts";
 import type { EventRecord } from "../../records/events.ts";
 import type { JobRecord, NewJobRecord } from "../../records/job.ts";
 import type { JobResultRecord } from "../../records/job-result.ts";
 import type { TaskRecord } from "../../records/task.ts";
-import type { JobAddition } from "../../stores/data-store.ts";
+import type { JobAddition, JobFilter, JobResultFilter } from "../../stores/data-store.ts";
+import type { JobCommands, RunWait } from "../commands/commands.ts";
 import { jobCancelRequested } from "../events/event-records.ts";
-import {
-  type CheckedJobOptions,
-  checkBatchOptions,
-  checkId,
-  checkJobFilter,
-  checkJobOptions,
-  checkJobResultFilter,
-  checkResultOptions,
-  checkRunJobOptions,
-  checkThenJob,
-} from "../options/check-options.ts";
+import type { CheckedJobOptions, CheckedNewJob, CheckedResultOptions } from "../options/checked-options.ts";
 import { eachNewJob } from "../options/each-new-job.ts";
-import { tellJobAdded } from "../options/job-added.ts";
-import type {
-  BatchOptions,
-  JobFilterOptions,
-  JobOptions,
-  JobResultFilterOptions,
-  RunJobOptions,
-} from "../options/options.ts";
 import { AttemptContext } from "../running/attempt-context.ts";
 import type { JobRunner } from "../running/job-runner.ts";
-import type { NamedFunction, NewJob, Task } from "../scheduler-client.ts";
 import { assertKeyed, type KeyedPayload, keyedPayload } from "../tasks/concurrency-key.ts";
 import { currentJob } from "../tasks/current-job.ts";
 import { Job } from "../views/job.ts";
 import { JobResult } from "../views/job-result.ts";
-import { type Listing, listingOf, mapPage, type Page } from "../views/page.ts";
+import { mapPage, type Page } from "../views/page.ts";
 import type { PreparedJob } from "../views/prepared-job.ts";
 import { newJobRecord } from "./new-records.ts";
 import { NoWorker } from "./no-worker.ts";
@@ -42,8 +24,8 @@ import { preparedJob } from "./prepare-job.ts";
 import { type AwaitedJob, type HereAndNow, waitForResult } from "./result-waiter.ts";
 import type { VerbContext } from "./verb-context.ts";
 
-/** What a scheduler does with jobs and results; documented at `SchedulerClient`. */
-export class JobVerbs {
+/** What a scheduler does with jobs and results. */
+export class JobVerbs implements JobCommands {
   readonly #context: VerbContext;
   readonly #runnerNow: () => JobRunner;
   readonly #noWorker: NoWorker;
@@ -59,46 +41,36 @@ export class JobVerbs {
     return this.#runnerNow();
   }
 
-  async add(task: Task | string | NamedFunction, options: JobOptions): Promise<Job> {
-    const where = "addJob()";
-    const record = await this.#newRecord(task, checkJobOptions(options, where), where);
+  async add(task: unknown, options: CheckedJobOptions): Promise<Job> {
+    const record = await this.#newRecord(task, options, "addJob()");
     const [{ job, hasEnded }] = (await this.#context.addJobs([record])) as [JobAddition];
     return this.viewOf(job, hasEnded);
   }
 
-  async prepare(task: Task | string | NamedFunction, options: JobOptions): Promise<PreparedJob> {
-    const where = "prepareJob()";
-    return preparedJob(this.#context, await this.#newRecord(task, checkJobOptions(options, where), where));
+  async prepare(task: unknown, options: CheckedJobOptions): Promise<PreparedJob> {
+    return preparedJob(this.#context, await this.#newRecord(task, options, "prepareJob()"));
   }
 
-  async addMany(jobs: readonly NewJob[]): Promise<Job[]> {
-    const where = "addJobs()";
-    const list = listOf(jobs, where, "", BULK_ADD_MAX);
-    if (list === null) throw optionError(where, "", takes(`a list of at most ${BULK_ADD_MAX} jobs`, jobs));
-    return this.#addRecords(await this.#newRecords(list, where));
+  async addMany(jobs: readonly unknown[]): Promise<Job[]> {
+    return this.#addRecords(await this.#newRecords(jobs, "addJobs()"));
   }
 
-  async addBatch(jobs: readonly NewJob[], options: BatchOptions<NewJob>): Promise<{ jobs: Job[]; then: Job }> {
+  async addBatch(jobs: readonly unknown[], then: CheckedNewJob): Promise<{ jobs: Job[]; then: Job }> {
     const where = "addBatch()";
-    const list = listOf(jobs, where, "", PARENTS_MAX);
-    if (list === null || list.length === 0) {
-      throw optionError(where, "", takes(`a list of 1 to ${PARENTS_MAX} jobs`, jobs));
-    }
-    const { then } = checkBatchOptions(options, where);
-    const { task, ...thenOptions } = checkThenJob(then, `${where}, then`);
-    const records = await this.#newRecords(list, where);
+    const { task, ...thenOptions } = then;
+    const records = await this.#newRecords(jobs, where);
     const after = [...new Set([...(thenOptions.after ?? []), ...records.map(({ id }) => id)])];
     if (after.length > PARENTS_MAX) {
-      const message = `must name at most ${PARENTS_MAX - list.length} jobs besides the ${list.length} of the batch`;
+      const message = `must name at most ${PARENTS_MAX - jobs.length} jobs besides the ${jobs.length} of the batch`;
       throw optionError(`${where}, then`, "after", message);
     }
-    const last = await this.#newRecord(task as Task, { ...thenOptions, after }, `${where}, then`);
+    const last = await this.#newRecord(task, { ...thenOptions, after }, `${where}, then`);
     const added = await this.#addRecords([...records, last]);
     return { jobs: added.slice(0, -1), then: added[added.length - 1] as Job };
   }
 
-  #newRecords(jobs: readonly NewJob[], call: string): Promise<NewJobRecord[]> {
-    return eachNewJob(jobs, call, (task, options, where) => this.#newRecord(task as Task, options, where));
+  #newRecords(jobs: readonly unknown[], call: string): Promise<NewJobRecord[]> {
+    return eachNewJob(jobs, call, (task, options, where) => this.#newRecord(task, options, where));
   }
 
   async addRecord(record: JobRecord): Promise<Job> {
@@ -106,10 +78,8 @@ export class JobVerbs {
     return job as Job;
   }
 
-  async run(task: Task | string | NamedFunction, options: RunJobOptions): Promise<unknown> {
-    const { signal, ...jobOptions } = checkRunJobOptions(options, "runJob()");
-    signal?.throwIfAborted();
-    const record = await this.#newRecord(task, jobOptions, "runJob()");
+  async run(task: unknown, options: CheckedJobOptions, { signal, onAdded }: RunWait): Promise<JobResult> {
+    const record = await this.#newRecord(task, options, "runJob()");
     const resultExpirationMs = Math.max(record.resultExpirationMs, AWAITED_RESULT_MS_MIN);
     const { log } = this.#runner;
     let awaitedId = record.id;
@@ -123,55 +93,41 @@ export class JobVerbs {
         awaitedId = job.id;
         log.awaits(awaitedId);
       }
-      tellJobAdded(options, job.id);
+      onAdded(job.id);
       return { jobId: job.id, isUnfinished: !hasEnded, keepsResult: job.resultExpirationMs > 0 };
     }).finally(() => log.awaitsNoMore(awaitedId));
-    return this.#resultOf(result).unwrap();
+    return this.#resultOf(result);
   }
 
   async get(id: string): Promise<Job> {
-    checkId(id, "job id");
     await this.#context.ready();
     const record = await this.#context.env.store.getJob(id);
     if (record !== null) return this.viewOf(record);
     throw new JobLookupError(`there is no unfinished job "${id}"; one that has ended has a result alone`, id);
   }
 
-  list(filter: JobFilterOptions): Listing<Job> {
-    return listingOf(filter, (one) => this.#page(one));
-  }
-
-  async #page(filter: JobFilterOptions): Promise<Page<Job>> {
-    const checked = checkJobFilter(filter, "getJobs()");
+  async page(filter: JobFilter): Promise<Page<Job>> {
     await this.#context.ready();
-    return mapPage(await this.#context.env.store.getJobs(checked), (record) => this.viewOf(record));
+    return mapPage(await this.#context.env.store.getJobs(filter), (record) => this.viewOf(record));
   }
 
-  async result(id: string, options: { wait?: boolean; signal?: AbortSignal }): Promise<JobResult | null> {
+  async result(id: string, { wait, signal }: CheckedResultOptions): Promise<JobResult | null> {
     const { env, ready } = this.#context;
-    const { wait } = checkResultOptions(options, "getJobResult()");
-    checkId(id, "job id");
     await ready();
     const record = wait
-      ? await this.#waitForResult(options.signal, async () => ({ jobId: id, isUnfinished: false, keepsResult: true }))
+      ? await this.#waitForResult(signal, async () => ({ jobId: id, isUnfinished: false, keepsResult: true }))
       : await env.store.getJobResult(id, env.clock.now());
     return record === null ? null : this.#resultOf(record);
   }
 
-  listResults(filter: JobResultFilterOptions): Listing<JobResult> {
-    return listingOf(filter, (one) => this.#resultPage(one));
-  }
-
-  async #resultPage(filter: JobResultFilterOptions): Promise<Page<JobResult>> {
+  async resultPage(filter: JobResultFilter): Promise<Page<JobResult>> {
     const { env, ready } = this.#context;
-    const checked = checkJobResultFilter(filter, "getJobResults()");
     await ready();
-    return mapPage(await env.store.getJobResults(checked, env.clock.now()), (record) => this.#resultOf(record));
+    return mapPage(await env.store.getJobResults(filter, env.clock.now()), (record) => this.#resultOf(record));
   }
 
   async cancel(id: string): Promise<boolean> {
     const { env, ready } = this.#context;
-    checkId(id, "job id");
     await ready();
     const report = await env.store.cancelJob(id, env.clock.now());
     if (report.status === "missing") return false;
@@ -188,11 +144,7 @@ export class JobVerbs {
   }
 
   /** A promise only where there is something to wait for, because each promise costs an addition time. */
-  #newRecord(
-    task: Task | string | NamedFunction,
-    options: CheckedJobOptions,
-    where: string,
-  ): NewJobRecord | Promise<NewJobRecord> {
+  #newRecord(task: unknown, options: CheckedJobOptions, where: string): NewJobRecord | Promise<NewJobRecord> {
     const { tasks, isReady, ready } = this.#context;
     const taskId = tasks.idOf(task);
     const settings = isReady() ? tasks.get(taskId)?.record : undefined;

@@ -1,45 +1,34 @@
 import { ScheduleLookupError } from "../../core/errors.ts";
-import { type Asked, questionOf } from "../ledger/asked.ts";
+import type { LedgerCommands } from "../commands/commands.ts";
 import { changeFactsOf, changeOfCursor } from "../ledger/change-facts.ts";
 import { explain, type Known, knownOf } from "../ledger/explain.ts";
 import { occurrencePage } from "../ledger/occurrence-pages.ts";
-import { checkId, checkOccurrenceFilter, checkScheduleChangeFilter } from "../options/check-options.ts";
-import type { OccurrenceFilterOptions, ScheduleChangeFilterOptions } from "../options/options.ts";
+import type { CheckedOccurrenceFilter, CheckedScheduleChangeFilter } from "../options/checked-options.ts";
+import type { Question } from "../options/question.ts";
 import { Explanation } from "../views/explanation.ts";
 import type { Occurrence } from "../views/occurrence.ts";
-import { type Listing, listingOf, type Page } from "../views/page.ts";
+import type { Page } from "../views/page.ts";
 import { ScheduleChange } from "../views/schedule-change.ts";
 import type { VerbContext } from "./verb-context.ts";
 
-/** What a scheduler tells of the past and the future of its schedules; documented at `SchedulerClient`. */
-export class LedgerVerbs {
+/** What a scheduler tells of the past and the future of its schedules. */
+export class LedgerVerbs implements LedgerCommands {
   readonly #context: VerbContext;
 
   constructor(context: VerbContext) {
     this.#context = context;
   }
 
-  async explain(scheduleId: string, at: Asked): Promise<Explanation> {
-    checkId(scheduleId, "schedule id");
-    const question = questionOf(at, "explain()");
+  async explain(scheduleId: string, question: Question): Promise<Explanation> {
     return new Explanation(await explain(await this.#known(scheduleId), question));
   }
 
-  occurrences(scheduleId: string, filter: OccurrenceFilterOptions): Listing<Occurrence> {
-    return listingOf(filter, async (one) => {
-      checkId(scheduleId, "schedule id");
-      const checked = checkOccurrenceFilter(one, "getOccurrences()");
-      return occurrencePage(await this.#known(scheduleId), checked);
-    });
+  async occurrences(scheduleId: string, filter: CheckedOccurrenceFilter): Promise<Page<Occurrence>> {
+    return occurrencePage(await this.#known(scheduleId), filter);
   }
 
-  changes(scheduleId: string, filter: ScheduleChangeFilterOptions): Listing<ScheduleChange> {
-    return listingOf(filter, (one) => this.#changePage(scheduleId, one));
-  }
-
-  async #changePage(scheduleId: string, filter: ScheduleChangeFilterOptions): Promise<Page<ScheduleChange>> {
-    checkId(scheduleId, "schedule id");
-    const { order, limit, cursor } = checkScheduleChangeFilter(filter, "getScheduleChanges()");
+  async changes(scheduleId: string, filter: CheckedScheduleChangeFilter): Promise<Page<ScheduleChange>> {
+    const { order, limit, cursor } = filter;
     const after = cursor === null ? null : changeOfCursor(cursor);
     await this.#context.ready();
     const { store } = this.#context.env;

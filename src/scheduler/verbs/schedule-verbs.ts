@@ -1,39 +1,22 @@
 import { ConflictingIdError, ScheduleLookupError, SchedulerStateError } from "../../core/errors.ts";
 import { UPDATE_TRIES_MAX } from "../../core/limits.ts";
 import { canHoldOptions } from "../../core/option-errors.ts";
-import { type InstantLike, type Temporal, zonedOf } from "../../core/temporal.ts";
+import { type Temporal, zonedOf } from "../../core/temporal.ts";
 import { withoutUndefined } from "../../core/without-undefined.ts";
 import type { ChangeNote } from "../../records/ledger.ts";
 import type { ConflictPolicy } from "../../records/policies.ts";
 import type { ScheduleRecord } from "../../records/schedule.ts";
-import type { ScheduleAdditionChange, ScheduleChanges } from "../../stores/data-store.ts";
+import type { ScheduleAdditionChange, ScheduleChanges, ScheduleFilter } from "../../stores/data-store.ts";
 import type { Trigger } from "../../triggers/trigger.ts";
 import { zoneRulesOf } from "../../triggers/zone-rules.ts";
+import type { ScheduleCommands } from "../commands/commands.ts";
 import { scheduleOutdated, scheduleRemoved, scheduleSaved } from "../events/event-records.ts";
-import {
-  checkChangeOptions,
-  checkId,
-  checkNoTrigger,
-  checkPreviewOptions,
-  checkRunNowOptions,
-  checkScheduleChanges,
-  checkScheduleFilter,
-  checkScheduleOptions,
-  checkTrigger,
-  checkUnpauseOptions,
-  scheduleOptionNames,
-} from "../options/check-options.ts";
-import type {
-  ChangeOptions,
-  ScheduleDefaults,
-  ScheduleFilterOptions,
-  ScheduleOptions,
-  ScheduleUpdate,
-} from "../options/options.ts";
-import type { NamedFunction, Task } from "../scheduler-client.ts";
+import { checkNoTrigger, checkScheduleOptions, checkTrigger, scheduleOptionNames } from "../options/check-options.ts";
+import type { CheckedChange, CheckedScheduleChanges } from "../options/checked-options.ts";
+import type { ScheduleDefaults, ScheduleOptions } from "../options/options.ts";
 import { assertKeyed, type KeyedPayload, keyedPayload } from "../tasks/concurrency-key.ts";
 import type { Job } from "../views/job.ts";
-import { type Listing, listingOf, mapPage, type Page } from "../views/page.ts";
+import { mapPage, type Page } from "../views/page.ts";
 import { Schedule } from "../views/schedule.ts";
 import { declaredSchedule, differingOptions } from "./declared-schedule.ts";
 import { assertExpectable } from "./expectations.ts";
@@ -41,8 +24,8 @@ import type { JobVerbs } from "./job-verbs.ts";
 import { assertFireTime, newJobRecord, newScheduleRecord, scheduleChanges } from "./new-records.ts";
 import type { VerbContext } from "./verb-context.ts";
 
-/** What a scheduler does with schedules; documented at `SchedulerClient`. */
-export class ScheduleVerbs {
+/** What a scheduler does with schedules. */
+export class ScheduleVerbs implements ScheduleCommands {
   readonly #context: VerbContext;
   readonly #jobs: JobVerbs;
 
@@ -52,7 +35,7 @@ export class ScheduleVerbs {
   }
 
   async add(
-    task: Task | string | NamedFunction,
+    task: unknown,
     rule: Trigger | string,
     options: ScheduleOptions,
     where = "addSchedule()",
@@ -115,19 +98,13 @@ export class ScheduleVerbs {
     return this.#scheduleOf(await this.#record(id));
   }
 
-  list(filter: ScheduleFilterOptions): Listing<Schedule> {
-    return listingOf(filter, (one) => this.#page(one));
-  }
-
-  async #page(filter: ScheduleFilterOptions): Promise<Page<Schedule>> {
-    const checked = checkScheduleFilter(filter, "getSchedules()");
+  async page(filter: ScheduleFilter): Promise<Page<Schedule>> {
     await this.#context.ready();
-    return mapPage(await this.#context.env.store.getSchedules(checked), (record) => this.#scheduleOf(record));
+    return mapPage(await this.#context.env.store.getSchedules(filter), (record) => this.#scheduleOf(record));
   }
 
-  async update(id: string, changes: ScheduleUpdate, options: ChangeOptions): Promise<Schedule> {
-    const { by } = checkChangeOptions(options, "updateSchedule()");
-    const { trigger: rule, ...checked } = checkScheduleChanges(changes, "updateSchedule()");
+  async update(id: string, changes: CheckedScheduleChanges, { by }: CheckedChange): Promise<Schedule> {
+    const { trigger: rule, ...checked } = changes;
     const { timeZone } = this.#context.inherited;
     const trigger = rule === undefined ? rule : checkTrigger(rule, "updateSchedule()", timeZone);
     const { taskId } = await this.#record(id);
@@ -149,22 +126,19 @@ export class ScheduleVerbs {
     });
   }
 
-  async remove(id: string, options: ChangeOptions): Promise<void> {
+  async remove(id: string, { by }: CheckedChange): Promise<void> {
     const { env, ready } = this.#context;
-    checkId(id, "schedule id");
-    const { by } = checkChangeOptions(options, "removeSchedule()");
     await ready();
     if (!(await env.store.removeSchedule(id, this.#note(by)))) throw noSchedule(id);
     env.events.publish([scheduleRemoved(env, id, false)]);
   }
 
-  async pause(id: string, options: ChangeOptions): Promise<Schedule> {
-    const { by } = checkChangeOptions(options, "pauseSchedule()");
+  async pause(id: string, { by }: CheckedChange): Promise<Schedule> {
     return this.#change(id, by, () => ({ paused: true }));
   }
 
-  async unpause(id: string, options: { resumeFrom?: "now" | InstantLike } & ChangeOptions): Promise<Schedule> {
-    const { resumeFrom, by } = checkUnpauseOptions(options, "unpauseSchedule()");
+  async unpause(id: string, options: CheckedChange & { resumeFrom?: "now" | number | undefined }): Promise<Schedule> {
+    const { resumeFrom, by } = options;
     const now = this.#context.env.clock.now();
     const from = resumeFrom === "now" ? now : (resumeFrom ?? null);
     return this.#change(id, by, (record) => {
@@ -181,9 +155,8 @@ export class ScheduleVerbs {
     });
   }
 
-  async runNow(id: string, options: { idempotencyKey?: string }): Promise<Job> {
+  async runNow(id: string, { idempotencyKey }: { idempotencyKey?: string | undefined }): Promise<Job> {
     const { env, tasks } = this.#context;
-    const { idempotencyKey } = checkRunNowOptions(options, "runScheduleNow()");
     const schedule = await this.#record(id);
     const task = await tasks.settingsOf(schedule.taskId);
     const { executor, priority, metadata, maxRecoveries, resultExpirationMs: resultExpirationTime } = schedule;
@@ -194,14 +167,14 @@ export class ScheduleVerbs {
     return this.#jobs.addRecord({ ...record, scheduleId: id, metadata, maxRecoveries });
   }
 
-  async preview(id: string, options: { limit: number; from?: InstantLike }): Promise<Temporal.ZonedDateTime[]> {
-    const { limit, from: fromMs } = checkPreviewOptions(options, "previewSchedule()");
+  async preview(id: string, options: { limit: number; from?: number | undefined }): Promise<Temporal.ZonedDateTime[]> {
+    const { limit, from } = options;
     const record = await this.#record(id);
     const { nextFireTime, lastFireTime } = record;
     if (nextFireTime === null) return [];
     // A new trigger may start before the last fire time of the old trigger, and such fire times do not fire.
     const earliest = lastFireTime === null ? nextFireTime : Math.max(nextFireTime, lastFireTime + 1);
-    const startMs = Math.max(fromMs ?? earliest, earliest);
+    const startMs = Math.max(from ?? earliest, earliest);
     const { trigger } = this.#scheduleOf(record);
     const fireTimes = [...trigger.fireTimes({ from: zonedOf(startMs, "UTC"), limit })];
     // The next fire time may be one that a caller chose, and not one of the trigger.
@@ -210,7 +183,6 @@ export class ScheduleVerbs {
   }
 
   async #record(id: string): Promise<ScheduleRecord> {
-    checkId(id, "schedule id");
     await this.#context.ready();
     const record = await this.#context.env.store.getSchedule(id);
     if (record === null) throw noSchedule(id);

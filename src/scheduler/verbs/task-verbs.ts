@@ -1,14 +1,14 @@
 import { ConflictingIdError, TaskLookupError } from "../../core/errors.ts";
+import type { TaskCommands } from "../commands/commands.ts";
 import { taskRemoved } from "../events/event-records.ts";
 import { taskPauseChanged } from "../events/flow-events.ts";
-import { checkId, checkTaskPause } from "../options/check-options.ts";
-import type { ChangeOptions } from "../options/options.ts";
+import type { CheckedChange } from "../options/checked-options.ts";
 import { announceTasks } from "../tasks/announce-tasks.ts";
 import { TaskView } from "../views/task-view.ts";
 import type { VerbContext } from "./verb-context.ts";
 
-/** What a scheduler does with tasks; documented at `SchedulerClient`. */
-export class TaskVerbs {
+/** What a scheduler does with tasks. */
+export class TaskVerbs implements TaskCommands {
   readonly #context: VerbContext;
 
   constructor(context: VerbContext) {
@@ -22,7 +22,6 @@ export class TaskVerbs {
 
   async remove(id: string): Promise<void> {
     const { env, tasks, ready } = this.#context;
-    checkId(id, "task id");
     await ready();
     const report = await env.store.removeTask(id);
     if (report === "inUse") {
@@ -36,11 +35,9 @@ export class TaskVerbs {
     env.events.publish([taskRemoved(env, id)]);
   }
 
-  /** @param isPaused whether the task, or the key of the task, is to be paused or to go on */
-  async setPaused(id: string, options: { key?: string } & ChangeOptions, isPaused: boolean): Promise<void> {
+  async setPaused(id: string, asked: CheckedChange & { key?: string | undefined }, isPaused: boolean): Promise<void> {
     const { env, ready } = this.#context;
-    checkId(id, "task id");
-    const { key = null, by = env.identity } = checkTaskPause(options, isPaused ? "pauseTask()" : "unpauseTask()");
+    const { key = null, by = env.identity } = asked;
     await ready();
     const pause = { taskId: id, key };
     const isThere = await env.store.pauseTask({ ...pause, paused: isPaused, now: env.clock.now(), by });

@@ -34,13 +34,13 @@ function entriesOf({ jobs, queues }: Tables, filter: JobFilter): Iterable<JobEnt
   );
 }
 
-function isSelected(entry: JobEntry, { taskId, state, runAfter, runBefore, search }: JobFilter): boolean {
+function isSelected(entry: JobEntry, { taskId, state, from, until, search }: JobFilter): boolean {
   const { record } = entry;
   return (
     (taskId ?? record.taskId) === record.taskId &&
     (state === undefined || state === stateOf(entry)) &&
-    (runAfter === undefined || record.runAt >= runAfter) &&
-    (runBefore === undefined || record.runAt < runBefore) &&
+    (from === undefined || record.runAt >= from) &&
+    (until === undefined || record.runAt < until) &&
     (search === undefined ||
       isFound(search, [record.id, record.taskId, record.scheduleId, record.idempotencyKey, record.concurrencyKey]))
   );

@@ -37,14 +37,13 @@ export class Results {
   }
 
   page(filter: JobResultFilter, now: number): RecordPage<JobResultRecord> {
-    const { limit, order, finishedAfter = Number.NEGATIVE_INFINITY } = filter;
-    const { finishedBefore = Number.POSITIVE_INFINITY } = filter;
+    const { limit, order, from = Number.NEGATIVE_INFINITY, until = Number.POSITIVE_INFINITY } = filter;
     const sign = order === "oldest" ? 1 : -1;
     const end = filter.cursor === null ? null : readResultCursor(filter.cursor);
     const isNext = ({ record, seq }: ResultEntry): boolean =>
       end === null || sign * (record.finishedAt - end.finishedAt || seq - end.place) > 0;
-    const isLate = ({ record }: ResultEntry): boolean => record.finishedAt >= finishedAfter;
-    const isEarly = ({ record }: ResultEntry): boolean => record.finishedAt < finishedBefore;
+    const isLate = ({ record }: ResultEntry): boolean => record.finishedAt >= from;
+    const isEarly = ({ record }: ResultEntry): boolean => record.finishedAt < until;
     const entries =
       sign > 0
         ? this.#byEnd.from((entry) => isLate(entry) && isNext(entry))
@@ -57,10 +56,10 @@ export class Results {
   }
 
   remove(selection: JobResultSelection, limit: number): number {
-    const { finishedAfter = Number.NEGATIVE_INFINITY, finishedBefore = Number.POSITIVE_INFINITY } = selection;
+    const { from = Number.NEGATIVE_INFINITY, until = Number.POSITIVE_INFINITY } = selection;
     const removed: ResultEntry[] = [];
-    for (const entry of this.#byEnd.from(({ record }) => record.finishedAt >= finishedAfter)) {
-      if (removed.length >= limit || entry.record.finishedAt >= finishedBefore) break;
+    for (const entry of this.#byEnd.from(({ record }) => record.finishedAt >= from)) {
+      if (removed.length >= limit || entry.record.finishedAt >= until) break;
       if (matches(entry.record, selection)) removed.push(entry);
     }
     for (const entry of removed) this.#remove(entry);

@@ -38,15 +38,11 @@ export const jobListCases: readonly DataStoreCase[] = [
       const store = await open();
       const times = [0, 1, 2, 3].map((index) => makeJob({ id: `j${index}`, runAt: T0 + index * 1000 }));
       await store.addJobs([...times, makeJob({ id: "j4", runAt: T0 + 1000, scheduleId: "s" })]);
-      equal(await jobList(store, { runAfter: T0 + 1000 }), "j1 j2 j3 j4", "from an instant on");
-      equal(await jobList(store, { runBefore: T0 + 1000 }), "j0", "before an instant");
-      equal(await jobList(store, { runAfter: T0 + 1000, runBefore: T0 + 3000 }), "j1 j2 j4", "within a time");
-      equal(await jobList(store, { runAfter: T0 + 1000, scheduleId: "s" }), "j4", "of a schedule and a time");
-      equal(
-        await jobList(store, { runAfter: T0 + 1, runBefore: T0 + 2000, state: "queued" }),
-        "j1 j4",
-        "queued of a time",
-      );
+      equal(await jobList(store, { from: T0 + 1000 }), "j1 j2 j3 j4", "from an instant on");
+      equal(await jobList(store, { until: T0 + 1000 }), "j0", "before an instant");
+      equal(await jobList(store, { from: T0 + 1000, until: T0 + 3000 }), "j1 j2 j4", "within a time");
+      equal(await jobList(store, { from: T0 + 1000, scheduleId: "s" }), "j4", "of a schedule and a time");
+      equal(await jobList(store, { from: T0 + 1, until: T0 + 2000, state: "queued" }), "j1 j4", "queued of a time");
     },
   },
   {
@@ -57,7 +53,7 @@ export const jobListCases: readonly DataStoreCase[] = [
       await store.putTasks([makeTask({ fair: true })]);
       await store.addJobs(["a", "b"].map((id) => makeJob({ id, concurrencyKey: id })));
       await step(store, { limit: 1 });
-      equal(await jobList(store, { runAfter: T0, runBefore: T0 + 1 }), "a b", "both jobs are due at their instant");
+      equal(await jobList(store, { from: T0, until: T0 + 1 }), "a b", "both jobs are due at their instant");
     },
   },
   {

@@ -16,7 +16,7 @@ export const listCases: readonly DataStoreCase[] = [
       await store.addJobs(many.map((id, index) => makeJob({ id, runAt: index === 1999 ? T0 + 9 : T0 })));
       equal(await scheduleList(store, { search: "LAST" }), "n-01999", "the schedule by id");
       equal(await scheduleList(store, { search: "LAST", sort: "nextFireTime" }), "n-01999", "the schedule by time");
-      equal(await jobList(store, { runAfter: T0 + 1 }), "n-01999", "the job by its time");
+      equal(await jobList(store, { from: T0 + 1 }), "n-01999", "the job by its time");
     },
   },
   {
@@ -41,7 +41,7 @@ export const listCases: readonly DataStoreCase[] = [
       equal(await resultList(store, { search: 'NEEDLE"' }), "d", "a sign that JSON writes in another way");
       equal(await resultList(store, { search: "needle", taskId: "needles" }), "b", "together with a task");
       equal(await resultList(store, { search: "needle", outcome: "error" }), "d h", "together with an outcome");
-      equal(await resultList(store, { search: "needle", finishedAfter: T0 + 5 }), "e f h", "together with a time");
+      equal(await resultList(store, { search: "needle", from: T0 + 5 }), "e f h", "together with a time");
       equal(await resultList(store, { search: "needle", order: "newest" }), "h f e d c b a-Needle", "the newest first");
     },
   },

@@ -131,12 +131,12 @@ export const resultCases: readonly DataStoreCase[] = [
       equal(await ids({ taskId: "x", outcome: "error" }), "ad", "of task and outcome");
       equal(await ids({ taskId: "x", scheduleId: "s" }), "ab", "of task and schedule");
       equal(await ids({ taskId: "x", scheduleId: "s", outcome: "error" }), "a", "of all three");
-      equal(await ids({ finishedAfter: T0 + 20 }), "bcd", "from an instant on");
-      equal(await ids({ finishedBefore: T0 + 20 }), "a", "before an instant");
-      equal(await ids({ finishedAfter: T0 + 11, finishedBefore: T0 + 31 }), "bc", "within a time");
-      equal(await ids({ taskId: "x", finishedAfter: T0 + 11, finishedBefore: T0 + 40 }), "b", "of task and time");
-      equal(await ids({ scheduleId: "s", finishedAfter: T0 + 20 }), "bc", "of schedule and time");
-      equal(await ids({ outcome: "error", finishedBefore: T0 + 40 }), "ac", "of outcome and time");
+      equal(await ids({ from: T0 + 20 }), "bcd", "from an instant on");
+      equal(await ids({ until: T0 + 20 }), "a", "before an instant");
+      equal(await ids({ from: T0 + 11, until: T0 + 31 }), "bc", "within a time");
+      equal(await ids({ taskId: "x", from: T0 + 11, until: T0 + 40 }), "b", "of task and time");
+      equal(await ids({ scheduleId: "s", from: T0 + 20 }), "bc", "of schedule and time");
+      equal(await ids({ outcome: "error", until: T0 + 40 }), "ac", "of outcome and time");
     },
   },
   {
@@ -153,16 +153,8 @@ export const resultCases: readonly DataStoreCase[] = [
       const [oldest, younger] = await next(null, "oldest");
       equal([newest, oldest], ["j-5 j-4", "j-1 j-2"], "the first pages");
       await done(store, { id: "newer" }, { finishedAt: T0 + 9 });
-      equal(
-        await store.removeJobResults({ finishedAfter: T0 + 4, finishedBefore: T0 + 5 }, 10),
-        1,
-        "the one at the cursor",
-      );
-      equal(
-        await store.removeJobResults({ finishedAfter: T0 + 2, finishedBefore: T0 + 3 }, 10),
-        1,
-        "the one at the other",
-      );
+      equal(await store.removeJobResults({ from: T0 + 4, until: T0 + 5 }, 10), 1, "the one at the cursor");
+      equal(await store.removeJobResults({ from: T0 + 2, until: T0 + 3 }, 10), 1, "the one at the other");
       equal((await next(present(older, "a cursor"), "newest"))[0], "j-3 j-1", "what follows the newest");
       equal((await next(present(younger, "a cursor"), "oldest"))[0], "j-3 j-5", "what follows the oldest");
       const refused = await store.getJobResults({ limit: 2, cursor: "j-00001" }, T0).catch((error: unknown) => error);
@@ -184,7 +176,7 @@ export const resultCases: readonly DataStoreCase[] = [
       const { items } = await store.getJobResults({ limit: 10, cursor: null }, T0);
       equal(items.map(({ jobId }) => jobId).join(" "), "j-5 j-3 j-1", "what is left");
       equal(await store.removeJobResults({ taskId: "nobody" }, 9), 0, "none of another task");
-      equal(await store.removeJobResults({ taskId: "task", finishedBefore: T0 + 5 }, 9), 2, "those of a time");
+      equal(await store.removeJobResults({ taskId: "task", until: T0 + 5 }, 9), 2, "those of a time");
       equal(await store.removeJobResults({}, 9), 1, "all that are left");
       equal((await store.getJobResult("j-5", T0)) ?? null, null, "a removed result");
     },

@@ -36,8 +36,8 @@ class ShowsTheEndedFirst extends MemoryDataStore {
 
 /** Takes a time for a part of it. */
 class IncludesTheLastInstant extends MemoryDataStore {
-  override getJobs({ runBefore, ...filter }: contract.JobFilter): Jobs {
-    return super.getJobs(runBefore === undefined ? filter : { ...filter, runBefore: runBefore + 1 });
+  override getJobs({ until, ...filter }: contract.JobFilter): Jobs {
+    return super.getJobs(until === undefined ? filter : { ...filter, until: until + 1 });
   }
 }
 

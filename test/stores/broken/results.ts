@@ -12,11 +12,8 @@ class TurnsResultsRound extends MemoryDataStore {
 /** Takes the end of a time for a part of it. */
 class IncludesTheEnd extends MemoryDataStore {
   override getJobResults(filter: contract.JobResultFilter, now: number): ReturnType<MemoryDataStore["getJobResults"]> {
-    const { finishedBefore, ...rest } = filter;
-    return super.getJobResults(
-      finishedBefore === undefined ? rest : { ...rest, finishedBefore: finishedBefore + 1 },
-      now,
-    );
+    const { until, ...rest } = filter;
+    return super.getJobResults(until === undefined ? rest : { ...rest, until: until + 1 }, now);
   }
 }
 

@@ -112,10 +112,10 @@ export class SqliteJobs {
   }
 
   getPage(filter: JobFilter): Promise<RecordPage<JobRecord>> {
-    const { taskId, scheduleId, state, runAfter, runBefore, search } = filter;
+    const { taskId, scheduleId, state, from, until, search } = filter;
     const [scan, takesAll] = jobScanOf(filter);
     const sql = this.#statements.getJobs[scan] ?? "";
-    const selection = [taskId, scheduleId, state, runAfter, runBefore, search].map((part) => part ?? null);
+    const selection = [taskId, scheduleId, state, from, until, search].map((part) => part ?? null);
     return readPage<JobRow, JobRecord>(this.#connection, filter, {
       statement: (cursor, limit, scanned) => statement(sql, limit, scanned, cursor, ...selection),
       takesAll,
@@ -201,16 +201,16 @@ const SCANS: Readonly<Record<string, readonly [condition: string, id: string]>> 
 
 /** The scan that fits a filter best, and whether the filter takes every row of the scan. */
 function jobScanOf(filter: JobFilter): [name: string, boolean] {
-  const { taskId, scheduleId, state, runAfter, runBefore, search, order = "oldest" } = filter;
+  const { taskId, scheduleId, state, from, until, search, order = "oldest" } = filter;
   const name =
     scheduleId !== undefined ? "schedule" : state === "running" ? state : taskId !== undefined ? "task" : "all";
-  const others = [runAfter, runBefore, search, taskId, name === "running" ? undefined : state];
+  const others = [from, until, search, taskId, name === "running" ? undefined : state];
   return [`${name} ${order}`, others.every((part) => part === undefined)];
 }
 
 /**
- * By scan. ?3 id to start after, or null, ?4 taskId or null, ?5 scheduleId or null, ?6 state or null, ?7 runAfter or
- * null, ?8 runBefore or null, ?9 search or null.
+ * By scan. ?3 id to start after, or null, ?4 taskId or null, ?5 scheduleId or null, ?6 state or null, ?7 from or
+ * null, ?8 until or null, ?9 search or null.
  */
 function jobLists({ jobs }: TableNames): Readonly<Record<string, string>> {
   const state = `CASE WHEN t.state = ${leased} THEN 'running' WHEN t.state >= ${blocked} THEN 'held' ELSE 'queued' END`;

@@ -92,14 +92,8 @@ function placed(row: ResultRow): Placed {
 
 /** The arguments ?1 to ?5 of `removeResults`. */
 function selectionArgs(selection: JobResultSelection): [after: number, before: number, ...(string | null)[]] {
-  const { finishedAfter = FAR_PAST_MS, finishedBefore = FAR_FUTURE_MS } = selection;
-  return [
-    finishedAfter,
-    finishedBefore,
-    selection.taskId ?? null,
-    selection.scheduleId ?? null,
-    selection.outcome ?? null,
-  ];
+  const { from = FAR_PAST_MS, until = FAR_FUTURE_MS } = selection;
+  return [from, until, selection.taskId ?? null, selection.scheduleId ?? null, selection.outcome ?? null];
 }
 
 /** The statements about results. */
@@ -137,7 +131,7 @@ function resultIndexOf({ taskId, scheduleId, outcome }: JobResultSelection): str
 
 export function resultStatements({ results }: TableNames): ResultStatements {
   const select = `SELECT ${resultAsJson(results)} AS record`;
-  // ?1 finishedAfter, ?2 finishedBefore, ?3 taskId or null, ?4 scheduleId or null, ?5 outcome or null
+  // ?1 from, ?2 until, ?3 taskId or null, ?4 scheduleId or null, ?5 outcome or null
   const matching = (condition: string): string =>
     `FROM ${results} WHERE ${condition} ` +
     `AND finished_at >= ?1 AND finished_at < ?2 ` +
@@ -169,8 +163,8 @@ export function resultStatements({ results }: TableNames): ResultStatements {
 }
 
 /**
- * By index and order. ?3 taskId or null, ?4 scheduleId or null, ?5 outcome or null, ?6 finishedAfter, ?7
- * finishedBefore, ?8 and ?9 the end and the row of the result after which the page begins, ?10 now, ?11 search or null.
+ * By index and order. ?3 taskId or null, ?4 scheduleId or null, ?5 outcome or null, ?6 from, ?7 until,
+ * ?8 and ?9 the end and the row of the result after which the page begins, ?10 now, ?11 search or null.
  */
 function resultLists(results: string): Readonly<Record<string, string>> {
   const ofError = (name: string): string => jsonField(`$.error.${name}`);

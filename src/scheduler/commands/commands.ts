@@ -1,0 +1,97 @@
+import type { Temporal } from "../../core/temporal.ts";
+import type { JobFilter, JobResultFilter, JobResultSelection, ScheduleFilter } from "../../stores/data-store.ts";
+import type { Trigger } from "../../triggers/trigger.ts";
+import type { EventHub } from "../events/event-hub.ts";
+import type {
+  CheckedBulk,
+  CheckedChange,
+  CheckedJobOptions,
+  CheckedNewJob,
+  CheckedOccurrenceFilter,
+  CheckedResultOptions,
+  CheckedScheduleChangeFilter,
+  CheckedScheduleChanges,
+} from "../options/checked-options.ts";
+import type { ScheduleOptions } from "../options/options.ts";
+import type { Question } from "../options/question.ts";
+import type { Explanation } from "../views/explanation.ts";
+import type { SchedulerHealth } from "../views/health.ts";
+import type { Job } from "../views/job.ts";
+import type { JobResult } from "../views/job-result.ts";
+import type { Occurrence } from "../views/occurrence.ts";
+import type { Page } from "../views/page.ts";
+import type { Schedule } from "../views/schedule.ts";
+import type { ScheduleChange } from "../views/schedule-change.ts";
+import type { TaskView } from "../views/task-view.ts";
+
+/**
+ * What carries out the methods of a `SchedulerClient`, where they are documented: `verbs/` on a store, `client/calls/`
+ * over HTTP. Ids and options are checked before they come here, except where a comment says otherwise. What stands for
+ * a task is checked here, by whoever looks it up.
+ */
+export interface Commands {
+  readonly tasks: TaskCommands;
+  readonly schedules: ScheduleCommands;
+  readonly ledger: LedgerCommands;
+  readonly jobs: JobCommands;
+  readonly bulk: BulkCommands;
+  /** The listeners, which receive events from now on. @throws {SchedulerStateError} once the client has ended */
+  listen(): EventHub;
+  health(): Promise<SchedulerHealth>;
+  cleanup(): Promise<void>;
+}
+
+export interface TaskCommands {
+  all(): Promise<TaskView[]>;
+  remove(id: string): Promise<void>;
+  /** @param isPaused whether the task, or the key of the task, is to be paused or to go on */
+  setPaused(id: string, pause: CheckedChange & { key?: string | undefined }, isPaused: boolean): Promise<void>;
+}
+
+export interface ScheduleCommands {
+  /** @param options not checked, because a scheduler's `scheduleDefaults` stand in for those that are not given */
+  add(task: unknown, trigger: Trigger | string, options: ScheduleOptions): Promise<Schedule>;
+  get(id: string): Promise<Schedule>;
+  page(filter: ScheduleFilter): Promise<Page<Schedule>>;
+  /** @param changes with a trigger that is not read yet */
+  update(id: string, changes: CheckedScheduleChanges, note: CheckedChange): Promise<Schedule>;
+  remove(id: string, note: CheckedChange): Promise<void>;
+  pause(id: string, note: CheckedChange): Promise<Schedule>;
+  unpause(id: string, options: CheckedChange & { resumeFrom?: "now" | number | undefined }): Promise<Schedule>;
+  runNow(id: string, options: { idempotencyKey?: string | undefined }): Promise<Job>;
+  preview(id: string, options: { limit: number; from?: number | undefined }): Promise<Temporal.ZonedDateTime[]>;
+}
+
+export interface LedgerCommands {
+  explain(scheduleId: string, question: Question): Promise<Explanation>;
+  occurrences(scheduleId: string, filter: CheckedOccurrenceFilter): Promise<Page<Occurrence>>;
+  changes(scheduleId: string, filter: CheckedScheduleChangeFilter): Promise<Page<ScheduleChange>>;
+}
+
+export interface JobCommands {
+  add(task: unknown, options: CheckedJobOptions): Promise<Job>;
+  /** @param jobs not checked, see `eachNewJob` */
+  addMany(jobs: readonly unknown[]): Promise<Job[]>;
+  /** @param jobs not checked, see `eachNewJob` */
+  addBatch(jobs: readonly unknown[], then: CheckedNewJob): Promise<{ jobs: Job[]; then: Job }>;
+  run(task: unknown, options: CheckedJobOptions, wait: RunWait): Promise<JobResult>;
+  get(id: string): Promise<Job>;
+  page(filter: JobFilter): Promise<Page<Job>>;
+  result(id: string, options: CheckedResultOptions): Promise<JobResult | null>;
+  resultPage(filter: JobResultFilter): Promise<Page<JobResult>>;
+  cancel(id: string): Promise<boolean>;
+}
+
+/** How `runJob` waits. */
+export interface RunWait {
+  readonly signal: AbortSignal | undefined;
+  /** Gets the id of the job as soon as the job is added. */
+  readonly onAdded: (jobId: string) => void;
+}
+
+export interface BulkCommands {
+  retry(id: string): Promise<Job>;
+  retryMany(filter: CheckedBulk<JobResultSelection>): Promise<{ retried: number; skipped: number }>;
+  cancelMany(filter: CheckedBulk<Pick<JobFilter, "taskId" | "scheduleId">>): Promise<{ cancelled: number }>;
+  removeResults(filter: CheckedBulk<JobResultSelection>): Promise<{ removed: number }>;
+}
