@@ -15,10 +15,15 @@ import type {
   View,
 } from "../../stores/data-store.ts";
 import type { Environment } from "../environment.ts";
-import { jobAdded, jobCancelRequested, scheduleFailed, scheduleSaved } from "../events/event-records.ts";
+import {
+  jobAdded,
+  jobCancelRequested,
+  overdueEvents,
+  scheduleFailed,
+  scheduleSaved,
+  skipEvents,
+} from "../events/event-records.ts";
 import { additionEvents, jobPromoted } from "../events/flow-events.ts";
-import { overdueEvents } from "../events/overdue-events.ts";
-import { skipEvents } from "../events/skip-events.ts";
 import { type FirePlanner, type PlannedSchedule, pausedPlan } from "../firing/fire-planner.ts";
 import type { JobRunner } from "../running/job-runner.ts";
 import type { Peers } from "../running/peers.ts";
