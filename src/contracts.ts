@@ -114,4 +114,4 @@ export type {
   ZoneRulesConfirmation,
   ZoneRulesRanking,
   ZoneRulesStore,
-} from "./stores/zone-rules.ts";
+} from "./stores/zone-rules-store.ts";

@@ -13,7 +13,7 @@ import type { JobFilter, JobResultFilter, JobResultSelection, RecordPage, Schedu
 import type { LookReport, LookRequest } from "./looks.ts";
 import type { SqlStatement } from "./sqlite/driver/driver.ts";
 import type { CleanupReport, StepReport, StepRequest } from "./steps.ts";
-import type { ZoneRulesStore } from "./zone-rules.ts";
+import type { ZoneRulesStore } from "./zone-rules-store.ts";
 
 // What the methods take and return, by subject.
 export type { JobAddition, ScheduleAddition, ScheduleAdditionChange, ScheduleAdditionReport } from "./additions.ts";

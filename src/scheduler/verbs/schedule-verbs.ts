@@ -7,8 +7,8 @@ import type { ChangeNote } from "../../records/ledger.ts";
 import type { ConflictPolicy } from "../../records/policies.ts";
 import type { ScheduleRecord } from "../../records/schedule.ts";
 import type { ScheduleAdditionChange, ScheduleChanges } from "../../stores/data-store.ts";
+import { zoneRulesOf } from "../../triggers/stored-zone-rules.ts";
 import type { Trigger } from "../../triggers/trigger.ts";
-import { zoneRulesOf } from "../../triggers/zone-rules.ts";
 import { scheduleOutdated, scheduleRemoved, scheduleSaved } from "../events/event-records.ts";
 import {
   checkChangeOptions,

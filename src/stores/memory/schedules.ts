@@ -19,7 +19,7 @@ import type {
 } from "../data-store.ts";
 import { readScheduleCursor, scheduleCursor } from "../schedule-cursor.ts";
 import { additionChange, keptDeclaration } from "../schedule-declarations.ts";
-import type { ZonedPage, ZonedPageRequest, ZonedSchedule, ZoneRulesConfirmation } from "../zone-rules.ts";
+import type { ZonedPage, ZonedPageRequest, ZonedSchedule, ZoneRulesConfirmation } from "../zone-rules-store.ts";
 import type { Alarms } from "./alarms.ts";
 import { frozenCopy, type Mutable } from "./copies.ts";
 import { inOrderOfIds } from "./entries.ts";

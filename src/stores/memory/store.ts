@@ -12,7 +12,7 @@ import type * as contract from "../data-store.ts";
 import type { Ledger } from "../ledger.ts";
 import type { LedgerOptions } from "../ledger-options.ts";
 import { isStaleTask, putTask } from "../task-declarations.ts";
-import type { ZoneRulesStore } from "../zone-rules.ts";
+import type { ZoneRulesStore } from "../zone-rules-store.ts";
 import { addJobs, addPlannedJob, checkParents, withHolds } from "./additions.ts";
 import { Alarms } from "./alarms.ts";
 import { Chains } from "./chains.ts";
@@ -24,13 +24,13 @@ import { inspectJobs, jobPage } from "./job-lists.ts";
 import { Jobs } from "./jobs.ts";
 import { extendLeases, giveUpLeases, recoverLost, releaseJob } from "./leases.ts";
 import { MemoryLedger } from "./ledger.ts";
+import { MemoryZoneRules } from "./memory-zone-rules.ts";
 import { checkMemoryOptions } from "./options.ts";
 import { Queues } from "./queues.ts";
 import { Results } from "./results.ts";
 import { Schedulers } from "./schedulers.ts";
 import { Schedules } from "./schedules.ts";
 import { Bursts, Windows } from "./windows.ts";
-import { MemoryZoneRules } from "./zone-rules.ts";
 
 /**
  * Keeps everything in memory: for tests, and for schedules that a program adds anew at every start. Nothing survives
