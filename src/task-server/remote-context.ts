@@ -1,20 +1,26 @@
-import { SchedulerStateError } from "../../core/errors.ts";
-import { PROGRESS_NOTE_LENGTH_MAX, WORKER_LOG_LENGTH_MAX, WORKER_PROGRESS_MS_MIN } from "../../core/limits.ts";
-import type { Logger } from "../../core/logger.ts";
-import { timerHost } from "../../core/timer-host.ts";
-import { cut } from "../../records/attempt.ts";
-import type { JobRecord } from "../../records/job.ts";
-import type { JobResultRecord } from "../../records/job-result.ts";
-import { revivedError } from "../../records/revived-error.ts";
-import type { SerializedError } from "../../records/serialized-error.ts";
-import { serializedError } from "../../records/serialized-error.ts";
-import { checkProgress } from "../../scheduler/running/check-progress.ts";
-import type { JobContext, LocalSchedulerClient } from "../../scheduler/scheduler-client.ts";
-import { Job, type JobClient } from "../../scheduler/views/job.ts";
-import { JobResult } from "../../scheduler/views/job-result.ts";
-import type { Serializer } from "../../serializers/serializer.ts";
+import { SchedulerStateError } from "../core/errors.ts";
+import { PROGRESS_NOTE_LENGTH_MAX, WORKER_LOG_LENGTH_MAX, WORKER_PROGRESS_MS_MIN } from "../core/limits.ts";
+import type { Logger } from "../core/logger.ts";
+import { timerHost } from "../core/timer-host.ts";
+import type {
+  FromWorker,
+  LogDetail,
+  LogMessageLevel,
+  ParentsMessage,
+  RunMessage,
+} from "../executors/remote/remote-call.ts";
+import { cut } from "../records/attempt.ts";
+import type { JobRecord } from "../records/job.ts";
+import type { JobResultRecord } from "../records/job-result.ts";
+import { revivedError } from "../records/revived-error.ts";
+import type { SerializedError } from "../records/serialized-error.ts";
+import { serializedError } from "../records/serialized-error.ts";
+import { checkProgress } from "../scheduler/running/check-progress.ts";
+import type { JobContext, LocalSchedulerClient } from "../scheduler/scheduler-client.ts";
+import { Job, type JobClient } from "../scheduler/views/job.ts";
+import { JobResult } from "../scheduler/views/job-result.ts";
+import type { Serializer } from "../serializers/serializer.ts";
 import type { LogBudget } from "./log-budget.ts";
-import type { FromWorker, LogDetail, LogMessageLevel, ParentsMessage, RunMessage } from "./remote-call.ts";
 
 /** What a context needs of the worker that it is in. */
 export interface ContextHost {
