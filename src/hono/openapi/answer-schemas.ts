@@ -1,6 +1,6 @@
 import * as v from "valibot";
-import { ALARM_KINDS } from "../../records/alarm.ts";
 import { SCHEDULE_CHANGE_KINDS } from "../../records/ledger.ts";
+import { OVERDUE_KINDS } from "../../records/overdue.ts";
 import { JOB_OUTCOMES, RUN_OVERLAP_POLICIES } from "../../records/policies.ts";
 import { OCCURRENCE_VERDICTS } from "../../scheduler/options/occurrence-verdicts.ts";
 import { EXPLAINED_VERDICTS } from "../../scheduler/views/explanation.ts";
@@ -183,7 +183,7 @@ const health: v.GenericSchema = v.strictObject({
       scheduleId: v.string(),
       taskId: v.string(),
       fireTime: instant,
-      kind: v.picklist(ALARM_KINDS),
+      kind: v.picklist(OVERDUE_KINDS),
       dueAt: instant,
       raisedAt: instant,
       jobId: textOrNull,

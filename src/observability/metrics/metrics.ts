@@ -140,7 +140,7 @@ function gaugesText(inspection: StoreInspection | null, now: number, tasks: Task
     new Map([["", inspection === null ? 0 : 1]]),
   );
   if (inspection === null) return up;
-  const { oldestDueJob, schedules, alarms } = inspection;
+  const { oldestDueJob, schedules, overdue } = inspection;
   const oldestDueMs = oldestDueJob === null ? 0 : Math.max(0, now - oldestDueJob.runAt);
   const parts = [
     up,
@@ -153,7 +153,7 @@ function gaugesText(inspection: StoreInspection | null, now: number, tasks: Task
     gaugeText(
       "escapement_occurrences_overdue",
       "Occurrences that have not started or not ended in time, and still have not.",
-      new Map([["", alarms?.count ?? 0]]),
+      new Map([["", overdue?.count ?? 0]]),
     ),
     ...(schedules === undefined ? [] : scheduleGauges(schedules)),
   ];

@@ -1,14 +1,14 @@
 import type { Clock } from "../../core/clock.ts";
 import { MISSED_COUNT_STEPS_MAX } from "../../core/limits.ts";
-import type { AlarmRecord } from "../../records/alarm.ts";
 import type { EventRecord } from "../../records/events.ts";
 import type { JobRecord } from "../../records/job.ts";
 import type { JobResultRecord } from "../../records/job-result.ts";
+import type { OverdueRecord } from "../../records/overdue.ts";
 import type { ScheduleRecord } from "../../records/schedule.ts";
 import type { SerializedError } from "../../records/serialized-error.ts";
 import type { TaskRecord } from "../../records/task.ts";
-import type { AlarmReport } from "../../stores/alarms.ts";
 import type { LookedSchedule, OverlapReport, SchedulePlan } from "../../stores/data-store.ts";
+import type { OverdueReport } from "../../stores/overdue.ts";
 
 /** The scheduler that makes the events. */
 interface Origin {
@@ -198,10 +198,10 @@ export function schedulerStopped({ clock, identity }: Origin): EventRecord {
 /** The events of what a step did to overdue occurrences. One that is resolved was raised first. */
 export function overdueEvents(
   { clock, identity }: { readonly clock: Clock; readonly identity: string },
-  { raised, resolved }: AlarmReport,
+  { raised, resolved }: OverdueReport,
 ): EventRecord[] {
   const timestampMs = clock.now();
-  const factsOf = ({ scheduleId, taskId, fireTime: fireTimeMs, kind, dueAt: dueAtMs, jobId }: AlarmRecord) =>
+  const factsOf = ({ scheduleId, taskId, fireTime: fireTimeMs, kind, dueAt: dueAtMs, jobId }: OverdueRecord) =>
     ({ timestampMs, scheduleId, taskId, fireTimeMs, kind, dueAtMs, jobId, schedulerId: identity }) as const;
   return [
     ...raised.map((occurrence): EventRecord => ({ type: "occurrenceOverdue", ...factsOf(occurrence) })),

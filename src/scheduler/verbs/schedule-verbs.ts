@@ -3,7 +3,7 @@ import { UPDATE_TRIES_MAX } from "../../core/limits.ts";
 import { canHoldOptions } from "../../core/option-errors.ts";
 import { type InstantLike, type Temporal, zonedOf } from "../../core/temporal.ts";
 import { withoutUndefined } from "../../core/without-undefined.ts";
-import type { ChangeNote } from "../../records/ledger.ts";
+import type { AuditRecord } from "../../records/ledger.ts";
 import type { ConflictPolicy } from "../../records/policies.ts";
 import type { ScheduleRecord } from "../../records/schedule.ts";
 import type { ScheduleAdditionChange, ScheduleChanges } from "../../stores/data-store.ts";
@@ -236,7 +236,7 @@ export class ScheduleVerbs {
     );
   }
 
-  #note(by: string | undefined): ChangeNote {
+  #note(by: string | undefined): AuditRecord {
     const { clock, identity } = this.#context.env;
     return { at: clock.now(), by: by ?? identity };
   }

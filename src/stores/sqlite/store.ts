@@ -3,7 +3,7 @@ import { systemRandom } from "../../core/ids.ts";
 import { JoinedCall } from "../../core/joined-call.ts";
 import type { JobRecord, NewJobRecord } from "../../records/job.ts";
 import type { JobResultRecord } from "../../records/job-result.ts";
-import type { ChangeNote } from "../../records/ledger.ts";
+import type { AuditRecord } from "../../records/ledger.ts";
 import type { ScheduleRecord } from "../../records/schedule.ts";
 import type { SchedulerRecord } from "../../records/scheduler.ts";
 import type { TaskRecord } from "../../records/task.ts";
@@ -156,7 +156,7 @@ export class SqlDataStore implements contract.DataStore {
 
   async addSchedules(
     additions: readonly contract.ScheduleAddition[],
-    note?: ChangeNote,
+    note?: AuditRecord,
   ): Promise<contract.ScheduleAdditionReport> {
     return this.#use((open) => open.schedules.add(additions, note).finally(() => open.steps.schedulesChanged()));
   }
@@ -173,14 +173,14 @@ export class SqlDataStore implements contract.DataStore {
     id: string,
     changes: contract.ScheduleChanges,
     expectedFence?: number,
-    note?: ChangeNote,
+    note?: AuditRecord,
   ): Promise<ScheduleRecord | null> {
     return this.#use((open) =>
       open.schedules.update(id, changes, expectedFence, note).finally(() => open.steps.schedulesChanged()),
     );
   }
 
-  async removeSchedule(id: string, note?: ChangeNote): Promise<boolean> {
+  async removeSchedule(id: string, note?: AuditRecord): Promise<boolean> {
     return this.#use((open) => open.schedules.remove(id, note));
   }
 

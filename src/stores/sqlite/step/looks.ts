@@ -100,7 +100,7 @@ export class Looks {
       leaseEndsAt: numberOrNull(rows, "next_lease_end"),
       // A step is needed to resolve dependencies, too.
       hasReady: numberOrNull(rows, "has_ready") === 1 || hasEndedDependencies(rows),
-      ...(nextAt === null && !isOpen ? {} : { alarms: { nextAt, isOpen } }),
+      ...(nextAt === null && !isOpen ? {} : { overdue: { nextAt, isOpen } }),
     };
   }
 
