@@ -10,14 +10,13 @@ export type { Logger } from "./core/logger.ts";
 export type { OpenOptions } from "./core/open-options.ts";
 export type { CallTexts, ExecutorOpenOptions, JobCall, JobExecutor } from "./executors/job-executor.ts";
 export type { LeaseExtender, LeaseHolder } from "./executors/lease-extender.ts";
-export type { AlarmEnd, AlarmKind, AlarmRecord, ResolvedAlarmRecord } from "./records/alarm.ts";
 export type { AttemptRecord, JobProgress } from "./records/attempt.ts";
 export { receivedEvents } from "./records/event-schema.ts";
 export { EVENT_TYPES, type EventRecord, type EventType } from "./records/events.ts";
 export type { JobRecord, NewJobRecord } from "./records/job.ts";
 export type { JobResultRecord, KeptJob } from "./records/job-result.ts";
 export {
-  type ChangeNote,
+  type AuditRecord,
   type OccurrenceRecord,
   type Run,
   type ScheduleChangeRecord,
@@ -28,6 +27,7 @@ export {
   type TaskPauseRecord,
   type UptimeRecord,
 } from "./records/ledger.ts";
+export type { OverdueEnd, OverdueKind, OverdueRecord, ResolvedOverdueRecord } from "./records/overdue.ts";
 export {
   type CatchUp,
   type CoalescePolicy,
@@ -44,7 +44,6 @@ export { type SerializedError, serializedError } from "./records/serialized-erro
 export type { TaskRecord } from "./records/task.ts";
 export type { DevalueFunctions, DevalueOptions } from "./serializers/devalue.ts";
 export type { Serializer } from "./serializers/serializer.ts";
-export type { AlarmReport, SeenAlarms } from "./stores/alarms.ts";
 export type {
   CancelReport,
   CleanupReport,
@@ -94,6 +93,7 @@ export type {
   View,
 } from "./stores/data-store.ts";
 export type { ChangeRecordFilter, Ledger, LedgerLimits, OccurrenceRecordFilter } from "./stores/ledger.ts";
+export type { OverdueReport, SeenOverdue } from "./stores/overdue.ts";
 export {
   type FailureKind,
   type RetryLimits,
@@ -114,4 +114,4 @@ export type {
   ZoneRulesConfirmation,
   ZoneRulesRanking,
   ZoneRulesStore,
-} from "./stores/zone-rules.ts";
+} from "./stores/zone-rules-store.ts";

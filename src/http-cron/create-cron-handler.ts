@@ -1,12 +1,12 @@
 import { hasBearer } from "../core/bearer.ts";
 import { hasMethods } from "../core/check.ts";
 import { EscapementError, SchedulerStateError } from "../core/errors.ts";
+import { endsWorkWithRequests } from "../core/host.ts";
 import { leveledLogger } from "../core/leveled-logger.ts";
 import { takes } from "../core/option-errors.ts";
 import { problemResponse } from "../core/problem.ts";
-import { reportAnswer } from "./answers.ts";
+import type { TickReport } from "../scheduler/views/tick-report.ts";
 import { assertTicks, type CronHandlerOptions, checkCronOptions, type TickingScheduler } from "./options.ts";
-import { TickTurns } from "./tick-turns.ts";
 
 /** Does one tick for each request. It never rejects: what fails is a status, and a line of the log. */
 export type CronHandler = (request: Request) => Promise<Response>;
@@ -72,4 +72,51 @@ const FOR_OTHER_HANDLERS =
 /** By shape, because a Request may be one of another realm, or of a package. */
 function isRequest(value: unknown): value is Request {
   return typeof value === "object" && value !== null && "headers" in value && hasMethods(value.headers, ["get"]);
+}
+
+/** What a tick did, as JSON. Its instant is ISO 8601 text. */
+function reportAnswer(report: TickReport): Response {
+  const { schedulesProcessed, jobsAdded, jobsRun, outcomes, nextWakeAtMs, exhausted, roundTrips } = report;
+  const nextWakeAt = nextWakeAtMs === null ? null : new Date(nextWakeAtMs).toISOString();
+  const body = { schedulesProcessed, jobsAdded, jobsRun, outcomes, nextWakeAt, exhausted, roundTrips };
+  return new Response(JSON.stringify(body), {
+    headers: { "cache-control": "no-store", "content-type": "application/json" },
+  });
+}
+
+/**
+ * The ticks of one scheduler, one at a time. Who asks during a tick gets the next one, together with all others who ask
+ * during it: the tick under way leaves out what became due after it began. Where a runtime ends work together with the
+ * request that began it, requests must not wait for each other, and ticks of one scheduler may overlap.
+ */
+class TickTurns {
+  readonly #tick: () => Promise<TickReport>;
+  #present: Promise<TickReport> | null = null;
+  #next: Promise<TickReport> | null = null;
+
+  constructor(tick: () => Promise<TickReport>) {
+    this.#tick = tick;
+  }
+
+  run(): Promise<TickReport> {
+    if (endsWorkWithRequests()) return this.#tick();
+    if (this.#present === null) return this.#begin();
+    this.#next ??= this.#afterPresent(this.#present);
+    return this.#next;
+  }
+
+  async #afterPresent(present: Promise<TickReport>): Promise<TickReport> {
+    // Whoever asked for that tick hears of its failure.
+    await present.catch(() => {});
+    this.#next = null;
+    return this.#begin();
+  }
+
+  #begin(): Promise<TickReport> {
+    const ticking = this.#tick().finally(() => {
+      if (this.#present === ticking) this.#present = null;
+    });
+    this.#present = ticking;
+    return ticking;
+  }
 }

@@ -9,8 +9,8 @@ import {
 } from "../core/limits.ts";
 import { once } from "../core/once.ts";
 import { INSTANT_MS_MAX } from "../core/temporal.ts";
-import { ALARM_ENDS, ALARM_KINDS } from "./alarm.ts";
 import type { EventRecord, EventType } from "./events.ts";
+import { OVERDUE_ENDS, OVERDUE_KINDS } from "./overdue.ts";
 import { JOB_OUTCOMES } from "./policies.ts";
 import { type FlatSchema, quickReader } from "./quick-reader.ts";
 import type { SerializedError } from "./serialized-error.ts";
@@ -30,9 +30,9 @@ export const eventSchemas: () => { readonly [K in EventType]: FlatSchema<EventRe
   const task = { timestampMs: ms, taskId: id };
   const schedule = { ...task, scheduleId: id };
   const job = { ...task, jobId: id, scheduleId: v.nullable(id) };
-  const alarm = {
+  const overdue = {
     ...schedule,
-    ...{ schedulerId: id, fireTimeMs: ms, kind: v.picklist(ALARM_KINDS), dueAtMs: ms, jobId: v.nullable(id) },
+    ...{ schedulerId: id, fireTimeMs: ms, kind: v.picklist(OVERDUE_KINDS), dueAtMs: ms, jobId: v.nullable(id) },
   };
   const scheduler = { timestampMs: ms, schedulerId: id };
 
@@ -72,12 +72,12 @@ export const eventSchemas: () => { readonly [K in EventType]: FlatSchema<EventRe
       reason: v.picklist(["overlap", "replaced", "tooOld", "overCount"]),
       jobId: v.nullable(id),
     }),
-    occurrenceOverdue: v.object({ type: v.literal("occurrenceOverdue"), ...alarm }),
+    occurrenceOverdue: v.object({ type: v.literal("occurrenceOverdue"), ...overdue }),
     occurrenceResolved: v.object({
       type: v.literal("occurrenceResolved"),
-      ...alarm,
+      ...overdue,
       raisedAtMs: ms,
-      reason: v.picklist(ALARM_ENDS),
+      reason: v.picklist(OVERDUE_ENDS),
     }),
     scheduleDeserializationFailed: v.object({
       type: v.literal("scheduleDeserializationFailed"),

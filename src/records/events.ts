@@ -1,4 +1,4 @@
-import type { AlarmEnd, AlarmKind } from "./alarm.ts";
+import type { OverdueEnd, OverdueKind } from "./overdue.ts";
 import type { JobOutcome } from "./policies.ts";
 import type { SerializedError } from "./serialized-error.ts";
 
@@ -22,11 +22,11 @@ type SchedulerFacts = {
   readonly schedulerId: string;
 };
 
-type AlarmFacts = ScheduleFacts &
+type OverdueFacts = ScheduleFacts &
   SchedulerFacts & {
     readonly fireTimeMs: number;
     /** Whether the occurrence has not started, or has not ended, in time. */
-    readonly kind: AlarmKind;
+    readonly kind: OverdueKind;
     /** When it should have: the fire time and `expectStartWithin` or `expectFinishWithin`. */
     readonly dueAtMs: number;
     /** The job of the occurrence, or the one that stands for it; null while there is none. */
@@ -69,11 +69,11 @@ interface EventFactsByType {
   };
   /** An occurrence of a schedule has not started (`expectStartWithin`) or not ended (`expectFinishWithin`) in time.
    *  Published once for each occurrence and kind, by the scheduler of the store that found it first. A process that
-   *  dies between the commit and the event leaves the event out: the alarm is in `health()` then. */
-  occurrenceOverdue: AlarmFacts;
+   *  dies between the commit and the event leaves the event out: the overdue occurrence is in `health()` then. */
+  occurrenceOverdue: OverdueFacts;
   /** What `occurrenceOverdue` told is over: the job `started`, or has `finished` with any outcome; the occurrence was
    *  `skipped`; or the schedule was `paused` or `removed` while there was no job. */
-  occurrenceResolved: AlarmFacts & { readonly raisedAtMs: number; readonly reason: AlarmEnd };
+  occurrenceResolved: OverdueFacts & { readonly raisedAtMs: number; readonly reason: OverdueEnd };
   /** A scheduler cannot read the trigger of a due schedule, and leaves the schedule to schedulers that can. Published
    *  once for each schedule and process. */
   scheduleDeserializationFailed: ScheduleFacts & SchedulerFacts & { readonly error: SerializedError };

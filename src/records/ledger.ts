@@ -62,7 +62,7 @@ export interface Run {
 export type OccurrenceRecord = ({ readonly kind: "run" } & Run) | ({ readonly kind: "skip" } & Skip);
 
 /** Who changes something, and when. */
-export interface ChangeNote {
+export interface AuditRecord {
   readonly at: number;
   /** Identity of a scheduler, or a name that the caller gave; null for the clean-up. */
   readonly by: string | null;
@@ -98,7 +98,7 @@ export const SCHEDULE_CHANGE_KINDS: readonly ScheduleChangeKind[] = Object.freez
 ]);
 
 /** A change of a schedule. */
-export interface ScheduleChangeRecord extends ChangeNote {
+export interface ScheduleChangeRecord extends AuditRecord {
   /** Grows with each change in the store. */
   readonly seq: number;
   readonly scheduleId: string;
@@ -116,7 +116,7 @@ export interface ScheduleChangeRecord extends ChangeNote {
 }
 
 /** A pause of a task, or of one concurrency key of a task, or its end. */
-export interface TaskPauseRecord extends ChangeNote {
+export interface TaskPauseRecord extends AuditRecord {
   readonly seq: number;
   readonly taskId: string;
   /** Null for the whole task. */

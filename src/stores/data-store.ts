@@ -1,6 +1,6 @@
 import type { JobRecord, NewJobRecord } from "../records/job.ts";
 import type { JobResultRecord } from "../records/job-result.ts";
-import type { ChangeNote } from "../records/ledger.ts";
+import type { AuditRecord } from "../records/ledger.ts";
 import type { ScheduleRecord } from "../records/schedule.ts";
 import type { SchedulerRecord } from "../records/scheduler.ts";
 import type { TaskRecord } from "../records/task.ts";
@@ -13,7 +13,7 @@ import type { JobFilter, JobResultFilter, JobResultSelection, RecordPage, Schedu
 import type { LookReport, LookRequest } from "./looks.ts";
 import type { SqlStatement } from "./sqlite/driver/driver.ts";
 import type { CleanupReport, StepReport, StepRequest } from "./steps.ts";
-import type { ZoneRulesStore } from "./zone-rules.ts";
+import type { ZoneRulesStore } from "./zone-rules-store.ts";
 
 // What the methods take and return, by subject.
 export type { JobAddition, ScheduleAddition, ScheduleAdditionChange, ScheduleAdditionReport } from "./additions.ts";
@@ -130,7 +130,7 @@ export interface DataStore extends AsyncDisposable {
    * 5. *Acquisition* of at most `jobs.limit` jobs: Q1 to Q12, with admission by the limits of keys: F1 to F16.
    * 6. A look, whose answer is part of the report: V1 to V11.
    *
-   * With `alarms`, the step also raises and resolves overdue occurrences: O1 to O12. The end of a job resolves the
+   * With `overdue`, the step also raises and resolves overdue occurrences: O1 to O12. The end of a job resolves the
    * dependencies of its children in the same commit: C7 to C9. For the order see X2, for repetitions X4 to X15.
    *
    * @throws {StoreUnavailableError} the fate of the step is unknown: repeat it with the same `stepId` and
@@ -149,7 +149,7 @@ export interface DataStore extends AsyncDisposable {
    * @param note who changes the schedules, for the {@link Ledger}; without it, the ledger records no change. The same
    *   holds for the next methods
    */
-  addSchedules(additions: readonly ScheduleAddition[], note?: ChangeNote): Promise<ScheduleAdditionReport>;
+  addSchedules(additions: readonly ScheduleAddition[], note?: AuditRecord): Promise<ScheduleAdditionReport>;
   /** The schedule with this id; null when there is none. */
   getSchedule(id: string): Promise<ScheduleRecord | null>;
   /** A page of schedules, ordered as the filter says. See rules I1 to I3 and I6.
@@ -161,10 +161,10 @@ export interface DataStore extends AsyncDisposable {
     id: string,
     changes: ScheduleChanges,
     expectedFence?: number,
-    note?: ChangeNote,
+    note?: AuditRecord,
   ): Promise<ScheduleRecord | null>;
   /** Removes a schedule; jobs that the schedule made stay. False when there is no such schedule. */
-  removeSchedule(id: string, note?: ChangeNote): Promise<boolean>;
+  removeSchedule(id: string, note?: AuditRecord): Promise<boolean>;
 
   // ---- jobs and results
 

@@ -1,4 +1,4 @@
-import type { AlarmRecord } from "../records/alarm.ts";
+import type { OverdueRecord } from "../records/overdue.ts";
 
 // What a store tells people. Times are epoch milliseconds.
 
@@ -14,8 +14,8 @@ export interface StoreInspection {
   readonly oldestDueSchedule: { readonly id: string; readonly taskId: string; readonly nextFireTime: number } | null;
   /** What the clock of the store's own machine says, in epoch milliseconds; null for a store without a clock. */
   readonly storeNow: number | null;
-  /** The alarms that are open, at most 100, and how many there are, counted to 10,000; absent for none. */
-  readonly alarms?: { readonly open: readonly AlarmRecord[]; readonly count: number };
+  /** The overdue occurrences that are open, at most 100, and how many there are, counted to 10,000; absent for none. */
+  readonly overdue?: { readonly open: readonly OverdueRecord[]; readonly count: number };
   /** How many schedules there are; absent unless asked for, and where a store does not count them. */
   readonly schedules?: ScheduleCounts;
 }

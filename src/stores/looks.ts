@@ -1,6 +1,6 @@
 import type { ScheduleRecord } from "../records/schedule.ts";
 import type { TaskRecord } from "../records/task.ts";
-import type { SeenAlarms } from "./alarms.ts";
+import type { SeenOverdue } from "./overdue.ts";
 
 // What `DataStore.look` is asked, and what it answers. Times are epoch milliseconds.
 
@@ -71,8 +71,8 @@ export interface Seen {
   /** Whether a step with a higher limit would acquire more jobs of the queues now. The value means nothing while a
    *  lease waits for recovery (`leaseEndsAt <= now`). See rule V8. */
   readonly hasReady: boolean;
-  /** What a step with `alarms` has to do; absent for nothing, and without a `Ledger`. See rules O10 to O12. */
-  readonly alarms?: SeenAlarms;
+  /** What a step with `overdue` has to do; absent for nothing, and without a `Ledger`. See rules O10 to O12. */
+  readonly overdue?: SeenOverdue;
 }
 
 export interface LookReport extends Seen {

@@ -1,4 +1,4 @@
-import type { ChangeNote, ScheduleChangeRecord, ScheduleState, Skip } from "../records/ledger.ts";
+import type { AuditRecord, ScheduleChangeRecord, ScheduleState, Skip } from "../records/ledger.ts";
 import type { ScheduleRecord } from "../records/schedule.ts";
 import { settingsOf } from "./schedule-settings.ts";
 
@@ -22,7 +22,7 @@ export interface FoundChange {
 export function changeOf(
   before: ScheduleRecord | null,
   after: ScheduleRecord | null,
-  { at, by }: ChangeNote,
+  { at, by }: AuditRecord,
 ): FoundChange | null {
   const schedule = after ?? before;
   if (schedule === null) return null;

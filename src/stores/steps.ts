@@ -5,9 +5,9 @@ import type { Skip } from "../records/ledger.ts";
 import type { RunOverlapPolicy } from "../records/policies.ts";
 import type { SchedulerProfile } from "../records/scheduler.ts";
 import type { JobAddition } from "./additions.ts";
-import type { AlarmReport } from "./alarms.ts";
 import type { LeaseEnd, RecoveryReport } from "./leases.ts";
 import type { Seen, View } from "./looks.ts";
+import type { OverdueReport } from "./overdue.ts";
 
 // What `DataStore.step` is asked, and what it answers. Times are epoch milliseconds.
 
@@ -34,8 +34,8 @@ export interface StepRequest extends View {
   readonly heartbeat?: SentHeartbeat;
   /** Also cleans up, before the look, see rule R18. */
   readonly cleanup?: { readonly limit: number };
-  /** Whether to raise and to resolve alarms. Default: false. */
-  readonly alarms?: boolean;
+  /** Whether to raise and to resolve overdue occurrences. Default: false. */
+  readonly overdue?: boolean;
   /** Whether the step must not send a second request to the database, although a second one in rare cases would make
    *  the usual step cheaper. Default: false. */
   readonly inOneTrip?: boolean;
@@ -125,8 +125,8 @@ export interface StepReport extends Seen, RecoveryReport {
   /** The jobs that were held before the step and that the step promoted, or whose parents have ended; absent for
    *  none. A repetition may leave out what an earlier try promoted. */
   readonly promoted?: readonly PromotedJob[];
-  /** What became of alarms; absent for nothing. A repetition has what an earlier try did. */
-  readonly changedAlarms?: AlarmReport;
+  /** What became of overdue occurrences; absent for nothing. A repetition has what an earlier try did. */
+  readonly changedOverdue?: OverdueReport;
   /** What the clean-up of the step removed; absent without one. */
   readonly cleanup?: CleanupReport;
 }

@@ -14,7 +14,7 @@ export function sampleOf(type: EventType): EventRecord {
   const task = { timestampMs, taskId: "task" };
   const schedule = { ...task, scheduleId: "schedule" };
   const job = { ...task, jobId: "job", scheduleId: null };
-  const alarm = { schedulerId: "scheduler", fireTimeMs: 1_800_000_000_000, dueAtMs: 1_800_000_000_003 };
+  const overdue = { schedulerId: "scheduler", fireTimeMs: 1_800_000_000_000, dueAtMs: 1_800_000_000_003 };
   switch (type) {
     case "taskAdded":
     case "taskUpdated":
@@ -40,9 +40,9 @@ export function sampleOf(type: EventType): EventRecord {
     case "occurrenceSkipped":
       return { type, ...schedule, fireTimeMs: 1_800_000_000_002, count: 3, reason: "replaced", jobId: "job" };
     case "occurrenceOverdue":
-      return { type, ...schedule, ...alarm, kind: "start", jobId: null };
+      return { type, ...schedule, ...overdue, kind: "start", jobId: null };
     case "occurrenceResolved":
-      return { type, ...schedule, ...alarm, kind: "finish", jobId: "job", raisedAtMs: 4, reason: "finished" };
+      return { type, ...schedule, ...overdue, kind: "finish", jobId: "job", raisedAtMs: 4, reason: "finished" };
     case "scheduleDeserializationFailed":
       return { type, ...schedule, schedulerId: "scheduler", error };
     case "zoneRulesChanged": {

@@ -112,6 +112,18 @@ export const VIOLATIONS: readonly (Fixture & { readonly breaks: RuleName })[] = 
     breaks: "room",
   },
   {
+    name: "an executor of threads that knows the scheduler",
+    path: "src/executors/remote/worker-pool.ts",
+    text: 'import type { JobContext } from "../../scheduler/scheduler-client.ts";',
+    breaks: "upward",
+  },
+  {
+    name: "an executor that knows a store",
+    path: "src/executors/worker/leases/lease-store.ts",
+    text: 'import type { DataStore } from "../../../stores/data-store.ts";',
+    breaks: "sideways",
+  },
+  {
     name: "an import across folders of one level",
     path: "src/stores/memory/store.ts",
     text: 'import { LocalEventBroker } from "../../brokers/local.ts";',

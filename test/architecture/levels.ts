@@ -8,24 +8,26 @@ export const LEVELS: Readonly<Record<string, number>> = {
   stores: 3,
   brokers: 3,
   executors: 3,
-  // They make what handlers get, and nothing but programs imports them.
-  "executors/remote": 5,
-  "executors/worker": 5,
-  "executors/process": 5,
   scheduler: 4,
   hono: 5,
   client: 5,
   observability: 5,
   "http-cron": 5,
   cloudflare: 5,
+  "task-server": 5,
   cli: 5,
   testing: 5,
 };
 
-/** The doors of the package that are no folder's `mod.ts`, and the highest level that each may name. */
+/** The doors and programs of the package that name more than their folder may, and the highest level of each. A folder's
+ *  `mod.ts` that is not here has its folder's level. No file imports them. */
 export const DOORS: Readonly<Record<string, number>> = {
   "src/mod.ts": 4,
   "src/contracts.ts": 3,
+  "src/executors/process/process-entry.ts": 5,
+  "src/executors/worker/browser/mod.ts": 5,
+  "src/executors/worker/mod.ts": 5,
+  "src/executors/worker/thread-entry.ts": 5,
   "src/cron.ts": 2,
   "src/loggers.ts": 0,
   "src/scheduler.ts": 4,

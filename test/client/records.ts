@@ -1,8 +1,8 @@
 import fc from "fast-check";
-import { ALARM_KINDS } from "../../src/records/alarm.ts";
 import type { AttemptRecord } from "../../src/records/attempt.ts";
 import type { JobRecord } from "../../src/records/job.ts";
 import type { JobResultRecord } from "../../src/records/job-result.ts";
+import { OVERDUE_KINDS } from "../../src/records/overdue.ts";
 import { JOB_OUTCOMES, RUN_OVERLAP_POLICIES } from "../../src/records/policies.ts";
 import type { ScheduleRecord } from "../../src/records/schedule.ts";
 import type { SerializedError } from "../../src/records/serialized-error.ts";
@@ -121,11 +121,11 @@ export const tasks: fc.Arbitrary<TaskRecord> = record(
 const smallMs = fc.integer({ min: 0, max: 4e12 });
 const role = fc.constantFrom("both" as const, "scheduler" as const, "worker" as const);
 
-const alarms = fc.record({
+const overdue = fc.record({
   open: fc.array(
     fc.record({
       ...{ scheduleId: text, taskId: text, fireTime: smallMs, dueAt: smallMs, raisedAt: smallMs, jobId: orNull(text) },
-      kind: fc.constantFrom(...ALARM_KINDS),
+      kind: fc.constantFrom(...OVERDUE_KINDS),
     }),
     { minLength: 1, maxLength: 2 },
   ),
@@ -141,7 +141,7 @@ export const storeFacts: fc.Arbitrary<StoreFacts | null> = orNull(
         oldestDueJob: orNull(fc.record({ id: text, taskId: text, runAt: smallMs })),
         oldestDueSchedule: orNull(fc.record({ id: text, taskId: text, nextFireTime: smallMs })),
       },
-      { alarms },
+      { overdue },
     ),
     schedulers: fc.array(
       fc.record({

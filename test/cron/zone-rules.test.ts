@@ -1,10 +1,9 @@
 import { Temporal as polyfill } from "temporal-polyfill/implementation";
 import { describe, expect, test } from "vitest";
 import { nativeTemporal } from "../../src/core/temporal.ts";
-import { IntlRules } from "../../src/cron/intl-rules.ts";
+import { IntlRules, spelledZone } from "../../src/cron/intl-rules.ts";
 import { TemporalRules } from "../../src/cron/temporal-rules.ts";
 import { yearsByType } from "../../src/cron/year-types.ts";
-import { spelledZone } from "../../src/cron/zone-names.ts";
 import { fixedRules, type OffsetChange } from "../../src/cron/zone-rules.ts";
 import { fromEnvironment } from "./differential.ts";
 

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { LastLines } from "../../src/executors/process/last-lines.ts";
+import { LastLines } from "../../src/executors/process/process-channel.ts";
 
 test("the last lines of an output have neither colours nor the lines of a stack", () => {
   const lines = new LastLines();

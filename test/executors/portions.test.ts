@@ -1,10 +1,10 @@
 import { expect, test } from "vitest";
 import { WORKER_MESSAGES_MAX } from "../../src/core/limits.ts";
 import type { PoolSettings } from "../../src/executors/remote/pool-settings.ts";
-import { TaskServer } from "../../src/executors/remote/task-server.ts";
 import type { ChannelListener, WorkerChannel } from "../../src/executors/remote/worker-channel.ts";
 import { WorkerPool } from "../../src/executors/remote/worker-pool.ts";
 import type { TaskHandler } from "../../src/scheduler/scheduler-client.ts";
+import { TaskServer } from "../../src/task-server/task-server.ts";
 import { makeCall } from "./calls.ts";
 
 const CALLS = WORKER_MESSAGES_MAX * 2 + 1;

@@ -3,9 +3,9 @@ import * as v from "valibot";
 import { describe, expect, test } from "vitest";
 import { ID_LENGTH_MAX } from "../../src/core/limits.ts";
 import { INSTANT_MS_MAX } from "../../src/core/temporal.ts";
-import { ALARM_ENDS, ALARM_KINDS } from "../../src/records/alarm.ts";
 import { eventSchemas, receivedEvents } from "../../src/records/event-schema.ts";
 import { EVENT_TYPES, type EventType } from "../../src/records/events.ts";
+import { OVERDUE_ENDS, OVERDUE_KINDS } from "../../src/records/overdue.ts";
 import { JOB_OUTCOMES } from "../../src/records/policies.ts";
 import { quickReader } from "../../src/records/quick-reader.ts";
 
@@ -25,8 +25,8 @@ const VALUES: readonly unknown[] = [
     "executor",
     "worker",
     ...JOB_OUTCOMES,
-    ...ALARM_KINDS,
-    ...ALARM_ENDS,
+    ...OVERDUE_KINDS,
+    ...OVERDUE_ENDS,
   ],
   ...[ERROR, { ...ERROR, more: 1 }, { ...ERROR, stack: undefined }, { ...ERROR, cause: ERROR }, { name: 7 }, {}, []],
 ];

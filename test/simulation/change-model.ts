@@ -1,4 +1,4 @@
-import type { ChangeNote } from "../../src/records/ledger.ts";
+import type { AuditRecord } from "../../src/records/ledger.ts";
 import type { ScheduleRecord } from "../../src/records/schedule.ts";
 import type { Ledger } from "../../src/stores/ledger.ts";
 import type { History } from "./history.ts";
@@ -30,7 +30,7 @@ export class ChangeModel {
     this.#history = history;
   }
 
-  onChange(before: ScheduleRecord | null, after: ScheduleRecord | null, { at, by }: ChangeNote): void {
+  onChange(before: ScheduleRecord | null, after: ScheduleRecord | null, { at, by }: AuditRecord): void {
     const { id } = (after ?? before) as ScheduleRecord;
     if (toldOf(before) === toldOf(after)) return;
     const changes = this.#byId.get(id) ?? [];

@@ -1,7 +1,7 @@
 import { StoreRefusedError, StoreUnavailableError } from "../../src/core/errors.ts";
 import type { JobRecord, NewJobRecord } from "../../src/records/job.ts";
 import type { JobResultRecord } from "../../src/records/job-result.ts";
-import type { ChangeNote } from "../../src/records/ledger.ts";
+import type { AuditRecord } from "../../src/records/ledger.ts";
 import type { ScheduleRecord } from "../../src/records/schedule.ts";
 import type { SchedulerRecord } from "../../src/records/scheduler.ts";
 import type { TaskRecord } from "../../src/records/task.ts";
@@ -117,7 +117,7 @@ export class FaultyStore implements contract.DataStore {
 
   addSchedules(
     additions: readonly contract.ScheduleAddition[],
-    note?: ChangeNote,
+    note?: AuditRecord,
   ): Promise<contract.ScheduleAdditionReport> {
     return this.#call("addSchedules", async () => {
       const report = await this.#store.addSchedules(additions, note);
@@ -138,7 +138,7 @@ export class FaultyStore implements contract.DataStore {
     id: string,
     changes: contract.ScheduleChanges,
     expectedFence?: number,
-    note?: ChangeNote,
+    note?: AuditRecord,
   ): Promise<ScheduleRecord | null> {
     return this.#call("updateSchedule", async () => {
       const updated = await this.#store.updateSchedule(id, changes, expectedFence, note);
@@ -147,7 +147,7 @@ export class FaultyStore implements contract.DataStore {
     });
   }
 
-  removeSchedule(id: string, note?: ChangeNote): Promise<boolean> {
+  removeSchedule(id: string, note?: AuditRecord): Promise<boolean> {
     return this.#call("removeSchedule", async () => {
       const wasThere = await this.#store.removeSchedule(id, note);
       this.#world.schedules.onRemove(id, wasThere, note);

@@ -1,4 +1,4 @@
-import type { ChangeNote } from "../../src/records/ledger.ts";
+import type { AuditRecord } from "../../src/records/ledger.ts";
 import type * as contract from "../../src/stores/data-store.ts";
 import { MemoryDataStore } from "../../src/stores/memory/store.ts";
 import { answering, changing, type Mutant, scheduler, store } from "./mutant.ts";
@@ -26,7 +26,7 @@ function adding(
   return class extends MemoryDataStore {
     override async addSchedules(
       additions: readonly contract.ScheduleAddition[],
-      note?: ChangeNote,
+      note?: AuditRecord,
     ): Promise<contract.ScheduleAdditionReport> {
       const changed: contract.ScheduleAddition[] = [];
       for (const addition of additions) changed.push(await change(addition, this));

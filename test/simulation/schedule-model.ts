@@ -1,6 +1,6 @@
 import { DEAD_SCHEDULER_MS, MISSED_COUNT_STEPS_MAX } from "../../src/core/limits.ts";
 import { type JobRecord, NEVER_RUN } from "../../src/records/job.ts";
-import type { ChangeNote, Skip } from "../../src/records/ledger.ts";
+import type { AuditRecord, Skip } from "../../src/records/ledger.ts";
 import type { ScheduleRecord } from "../../src/records/schedule.ts";
 import type {
   CleanupReport,
@@ -101,7 +101,7 @@ export class ScheduleModel {
     return this.#byId.get(id)?.record;
   }
 
-  onAdd(additions: readonly ScheduleAddition[], report: ScheduleAdditionReport, note: ChangeNote | undefined): void {
+  onAdd(additions: readonly ScheduleAddition[], report: ScheduleAdditionReport, note: AuditRecord | undefined): void {
     if (report.conflictId !== null) return;
     additions.forEach((addition, index) => {
       const { schedule } = addition;
@@ -168,7 +168,7 @@ export class ScheduleModel {
   onUpdate(
     id: string,
     changes: ScheduleChanges,
-    { expectedFence, note }: { readonly expectedFence: number | undefined; readonly note: ChangeNote | undefined },
+    { expectedFence, note }: { readonly expectedFence: number | undefined; readonly note: AuditRecord | undefined },
     updated: ScheduleRecord | null,
   ): void {
     const schedule = this.#byId.get(id);
@@ -188,7 +188,7 @@ export class ScheduleModel {
       this.#history.violate(`the update of schedule ${id} left plans in force that were made before`);
   }
 
-  onRemove(id: string, wasThere: boolean, note: ChangeNote | undefined): void {
+  onRemove(id: string, wasThere: boolean, note: AuditRecord | undefined): void {
     this.#retireFences(id);
     const record = this.#byId.get(id)?.record;
     if (record !== undefined && note !== undefined) this.#noteChange(record, null, note);
@@ -494,7 +494,7 @@ export class ScheduleModel {
       this.#history.violate(`${text}: the deadline of ${fireTime} is ${fire.startDeadline}`);
   }
 
-  #noteChange(before: ScheduleRecord | null, after: ScheduleRecord | null, note: ChangeNote): void {
+  #noteChange(before: ScheduleRecord | null, after: ScheduleRecord | null, note: AuditRecord): void {
     this.#books.onChange(before, after, note.at);
     this.#changes.onChange(before, after, note);
   }

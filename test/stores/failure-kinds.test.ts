@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { cloudflareAdviceFor, cloudflareFailureKind } from "../../src/stores/cloudflare-sqlite/failures.ts";
-import { DurableObjectDriver } from "../../src/stores/durable-object/driver.ts";
+import { DurableObjectDriver } from "../../src/stores/durable-object/store.ts";
 import { failureKind as libsqlFailureKind } from "../../src/stores/libsql/failures.ts";
 import type { FailureKind } from "../../src/stores/sqlite/driver/driver.ts";
 import { sqliteFailureKind } from "../../src/stores/sqlite/driver/failures.ts";

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { tableNames } from "../../src/stores/sqlite/schema/schema.ts";
 import { makeStatements } from "../../src/stores/sqlite/statements.ts";
 import type { FileDatabase } from "../../src/stores/sqlite-file/database.ts";
-import { KEPT_STATEMENTS_MAX, KeptStatements } from "../../src/stores/sqlite-file/kept-statements.ts";
+import { KEPT_STATEMENTS_MAX, KeptStatements } from "../../src/stores/sqlite-file/driver.ts";
 
 /** Names what is prepared and given back. */
 function recording(): { readonly database: FileDatabase; readonly log: string[] } {

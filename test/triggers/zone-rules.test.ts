@@ -10,7 +10,7 @@ import {
   OrTrigger,
   Trigger,
 } from "../../src/mod.ts";
-import { ownFingerprint, readZoneRules, zoneRulesOf, zoneRulesText } from "../../src/triggers/zone-rules.ts";
+import { ownFingerprint, readZoneRules, zoneRulesOf, zoneRulesText } from "../../src/triggers/stored-zone-rules.ts";
 
 const NOW = Date.UTC(2026, 5, 1);
 const cron = (timeZone: string) => new CronTrigger({ hour: 9 }, { timeZone });

@@ -1,6 +1,6 @@
 import * as v from "valibot";
 import { once } from "../../core/once.ts";
-import { ALARM_KINDS } from "../../records/alarm.ts";
+import { OVERDUE_KINDS } from "../../records/overdue.ts";
 import { SchedulerHealth } from "../../scheduler/views/health.ts";
 import { error, flag, instant, number, oneOf, orNull, text } from "./values.ts";
 
@@ -9,7 +9,7 @@ const overdue = once(() =>
     scheduleId: text(),
     taskId: text(),
     fireTime: instant(),
-    kind: oneOf(ALARM_KINDS),
+    kind: oneOf(OVERDUE_KINDS),
     dueAt: instant(),
     raisedAt: instant(),
     jobId: orNull(text()),
@@ -47,8 +47,8 @@ export const healthSchema: () => v.GenericSchema<unknown, SchedulerHealth> = onc
     v.transform(({ identity, checkedAt, isStoreReached, storeError, ...facts }) => {
       const { oldestDueJob, oldestDueSchedule, backlog: tasks, pausedTasks: pauses, ...same } = facts;
       const { overdueOccurrences: open, overdueCount: count, ...known } = same;
-      const alarms = open.length === 0 ? {} : { alarms: { open, count } };
-      const inspection = { tasks, oldestDueJob, oldestDueSchedule, ...alarms };
+      const overdue = open.length === 0 ? {} : { overdue: { open, count } };
+      const inspection = { tasks, oldestDueJob, oldestDueSchedule, ...overdue };
       const store = isStoreReached ? { ...known, latencyMs: known.latencyMs ?? 0, inspection, pauses } : null;
       return new SchedulerHealth(identity, checkedAt, store, storeError);
     }),

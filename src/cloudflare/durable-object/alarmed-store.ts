@@ -1,5 +1,5 @@
 import type { NewJobRecord } from "../../records/job.ts";
-import type { ChangeNote } from "../../records/ledger.ts";
+import type { AuditRecord } from "../../records/ledger.ts";
 import type { ScheduleRecord } from "../../records/schedule.ts";
 import type { TaskRecord } from "../../records/task.ts";
 import type {
@@ -43,7 +43,7 @@ export class AlarmedStore extends DurableObjectDataStore {
     return this.#heeded(super.pauseTask(request));
   }
 
-  override addSchedules(additions: readonly ScheduleAddition[], note?: ChangeNote): Promise<ScheduleAdditionReport> {
+  override addSchedules(additions: readonly ScheduleAddition[], note?: AuditRecord): Promise<ScheduleAdditionReport> {
     return this.#heeded(super.addSchedules(additions, note));
   }
 
@@ -51,12 +51,12 @@ export class AlarmedStore extends DurableObjectDataStore {
     id: string,
     changes: ScheduleChanges,
     expectedFence?: number,
-    note?: ChangeNote,
+    note?: AuditRecord,
   ): Promise<ScheduleRecord | null> {
     return this.#heeded(super.updateSchedule(id, changes, expectedFence, note));
   }
 
-  override removeSchedule(id: string, note?: ChangeNote): Promise<boolean> {
+  override removeSchedule(id: string, note?: AuditRecord): Promise<boolean> {
     return this.#heeded(super.removeSchedule(id, note));
   }
 

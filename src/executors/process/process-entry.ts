@@ -1,8 +1,8 @@
 // The program of a process of a ProcessExecutor.
 
 import process from "node:process";
-import { importedModule } from "../remote/task-module.ts";
-import { TaskServer } from "../remote/task-server.ts";
+import { importedModule } from "../../task-server/task-module.ts";
+import { TaskServer } from "../../task-server/task-server.ts";
 import { watchParent } from "./watch-parent.ts";
 
 const server = new TaskServer(importedModule, (messages) => {

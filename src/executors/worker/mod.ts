@@ -4,8 +4,9 @@
  *
  * @module
  */
+
+export { serveTasks } from "../../task-server/serve-tasks.ts";
 export type { RemoteExecutorOptions } from "../remote/remote-options.ts";
-export { serveTasks } from "./browser/serve-tasks.ts";
 export type { WebWorkerEvent, WebWorkerLike } from "./browser/web-worker.ts";
 export type { WebWorkerExecutorOptions } from "./browser/web-worker-options.ts";
 export { LeaseThread } from "./lease-thread.ts";

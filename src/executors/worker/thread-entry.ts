@@ -1,8 +1,8 @@
 // The program of a thread of a WorkerExecutor.
 
 import { parentPort } from "node:worker_threads";
-import { importedModule } from "../remote/task-module.ts";
-import { TaskServer } from "../remote/task-server.ts";
+import { importedModule } from "../../task-server/task-module.ts";
+import { TaskServer } from "../../task-server/task-server.ts";
 
 if (parentPort !== null) {
   const port = parentPort;

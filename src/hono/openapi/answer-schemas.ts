@@ -1,5 +1,4 @@
 import * as v from "valibot";
-import { ALARM_KINDS } from "../../records/alarm.ts";
 import {
   type Field,
   type Fields,
@@ -13,6 +12,7 @@ import { ATTEMPT_FIELDS, JOB_FIELDS, JOB_RESULT_FIELDS } from "../../records/fie
 import { SCHEDULE_FIELDS } from "../../records/fields/schedule.ts";
 import { TASK_FIELDS } from "../../records/fields/task.ts";
 import { SCHEDULE_CHANGE_KINDS } from "../../records/ledger.ts";
+import { OVERDUE_KINDS } from "../../records/overdue.ts";
 import { JOB_OUTCOMES } from "../../records/policies.ts";
 import { OCCURRENCE_VERDICTS } from "../../scheduler/options/occurrence-verdicts.ts";
 import { EXPLAINED_VERDICTS } from "../../scheduler/views/explanation.ts";
@@ -111,7 +111,7 @@ const health: v.GenericSchema = v.strictObject({
       scheduleId: v.string(),
       taskId: v.string(),
       fireTime: instant,
-      kind: v.picklist(ALARM_KINDS),
+      kind: v.picklist(OVERDUE_KINDS),
       dueAt: instant,
       raisedAt: instant,
       jobId: textOrNull,

@@ -1,5 +1,6 @@
-import { type Tracer, type TracerProvider, trace } from "@opentelemetry/api";
+import { isSpanContextValid, type Tracer, type TracerProvider, trace } from "@opentelemetry/api";
 import { type Clock, systemClock } from "../../core/clock.ts";
+import { adaptedLogger } from "../../core/leveled-logger.ts";
 import type { Logger } from "../../core/logger.ts";
 import { InlineExecutor } from "../../executors/inline.ts";
 import type { JobExecutor } from "../../executors/job-executor.ts";
@@ -7,7 +8,6 @@ import type { SchedulerClient } from "../../scheduler/scheduler-client.ts";
 import { RecentRuns } from "./recent-runs.ts";
 import { tracedClient } from "./traced-client.ts";
 import { TracedExecutor } from "./traced-executor.ts";
-import { tracedLogger } from "./traced-logger.ts";
 import { VERSION } from "./version.ts";
 
 /** Options of a `Telemetry`. */
@@ -85,4 +85,29 @@ export class Telemetry {
     this.#executors.set(executor, known);
     return known;
   }
+}
+
+type Bindings = Readonly<Record<string, unknown>>;
+
+/** A structured logger whose lines about a job have a `traceId`: that of the attempt, else that of the span in which
+ *  they are written. A logger that makes no children is returned as it is. */
+function tracedLogger(logger: Logger, runs: RecentRuns): Logger {
+  const inner = adaptedLogger(logger);
+  const makeChild: unknown = "child" in inner ? inner.child : undefined;
+  if (logger === console || typeof makeChild !== "function") return logger;
+  const at =
+    (level: keyof Logger) =>
+    (message: string, ...details: unknown[]): unknown =>
+      inner[level](message, ...details);
+  const child = (bindings: Bindings): unknown => {
+    const traceId = traceIdFor(bindings, runs);
+    return Reflect.apply(makeChild, inner, [traceId === undefined ? bindings : { ...bindings, traceId }]);
+  };
+  return Object.assign({ debug: at("debug"), info: at("info"), warn: at("warn"), error: at("error") }, { child });
+}
+
+function traceIdFor({ jobId, fence }: Bindings, runs: RecentRuns): string | undefined {
+  const known = typeof jobId === "string" && typeof fence === "number" ? runs.traceIdOf(jobId, fence) : undefined;
+  const active = trace.getActiveSpan()?.spanContext();
+  return known ?? (active !== undefined && isSpanContextValid(active) ? active.traceId : undefined);
 }

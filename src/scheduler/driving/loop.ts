@@ -203,7 +203,7 @@ export class Loop {
     const isLeaseLost = hasLostLease(seen, now);
     const isRunDue = seen.hasReady || (seen.nextRunAt !== null && seen.nextRunAt <= now);
     const isJobDue = isRunDue && runner.room > 0 && !this.#isFruitless;
-    const mayBeOverdue = isOverdue(seen, now) || (this.#triesToResolve && seen.alarms?.isOpen === true);
+    const mayBeOverdue = isOverdue(seen, now) || (this.#triesToResolve && seen.overdue?.isOpen === true);
     if (stepper.hasUnsent || due.length > 0 || isLeaseLost || isJobDue || mayBeOverdue || hasMissed(seen, now)) {
       const hasMore = seen.nextFireAt !== null && seen.nextFireAt <= now;
       stepper.turnPage(hasMore ? seen.due : [], now);
@@ -213,13 +213,13 @@ export class Loop {
       this.#share = stepper.seen?.hasReady === true ? this.#share * 2 : SHARE_FIRST;
       this.#isFruitless = isJobDue && result.jobsStarted === 0;
       // Others may have raised the occurrence that this very step, which did not know of it, could have resolved.
-      const knewOverdue = isOverdue(seen, now) || seen.alarms?.isOpen === true;
-      this.#triesToResolve = !knewOverdue && stepper.seen?.alarms?.isOpen === true;
+      const knewOverdue = isOverdue(seen, now) || seen.overdue?.isOpen === true;
+      this.#triesToResolve = !knewOverdue && stepper.seen?.overdue?.isOpen === true;
       return NOW;
     }
     if (ours.length > 0) {
       planner.prepare(ours);
-      const others = [seen.nextRunAt, seen.nextMissAt, seen.leaseEndsAt, seen.alarms?.nextAt ?? null, this.#staleAt];
+      const others = [seen.nextRunAt, seen.nextMissAt, seen.leaseEndsAt, seen.overdue?.nextAt ?? null, this.#staleAt];
       const known = [...ours.map(({ nextFireTime }) => nextFireTime), ...others];
       // An instant that is past belongs to a job that waits for room: waiting for that instant gives the job no room.
       return { kind: "fire", at: Math.min(...known.map((at) => (at === null || at <= now ? NEVER : at))) };
@@ -247,7 +247,7 @@ export class Loop {
   }
 
   /** When a look may find something new, in epoch milliseconds. */
-  #nextLookAt({ due, nextFireAt, nextRunAt, nextMissAt, leaseEndsAt, alarms }: Seen, now: number): number {
+  #nextLookAt({ due, nextFireAt, nextRunAt, nextMissAt, leaseEndsAt, overdue }: Seen, now: number): number {
     const others = due.map(({ nextFireTime }) => Math.max(nextFireTime + this.#preferredWaitMs, now));
     return Math.min(
       ...others,
@@ -256,7 +256,7 @@ export class Loop {
       nextRunAt ?? NEVER,
       nextMissAt ?? NEVER,
       leaseEndsAt ?? NEVER,
-      alarms?.nextAt ?? NEVER,
+      overdue?.nextAt ?? NEVER,
       this.#staleAt,
       Math.max(this.#options.stepper.passesUntil, now),
     );

@@ -15,10 +15,15 @@ import type {
   View,
 } from "../../stores/data-store.ts";
 import type { Environment } from "../environment.ts";
-import { jobAdded, jobCancelRequested, scheduleFailed, scheduleSaved } from "../events/event-records.ts";
+import {
+  jobAdded,
+  jobCancelRequested,
+  overdueEvents,
+  scheduleFailed,
+  scheduleSaved,
+  skipEvents,
+} from "../events/event-records.ts";
 import { additionEvents, jobPromoted } from "../events/flow-events.ts";
-import { overdueEvents } from "../events/overdue-events.ts";
-import { skipEvents } from "../events/skip-events.ts";
 import { type FirePlanner, type PlannedSchedule, pausedPlan } from "../firing/fire-planner.ts";
 import type { JobRunner } from "../running/job-runner.ts";
 import type { Peers } from "../running/peers.ts";
@@ -412,7 +417,7 @@ export class Stepper {
       ...(cleansUp ? { cleanup: { limit: CLEANUP_BATCH } } : {}),
       ...(inOneTrip ? { inOneTrip } : {}),
       ...(jobsMax !== null && hasMissed(this.#seen, now) ? { endsMissed: true } : {}),
-      ...(isWhole && (this.#seen?.alarms?.isOpen === true || isOverdue(this.#seen, now)) ? { alarms: true } : {}),
+      ...(isWhole && (this.#seen?.overdue?.isOpen === true || isOverdue(this.#seen, now)) ? { overdue: true } : {}),
       ...this.#view(now, jobsMax === null ? null : Math.min(jobsMax, runner.room), aheadMs, timeoutMsMax),
       stepId,
       isRepetition,
@@ -470,7 +475,7 @@ export class Stepper {
     runner.log.added(report.additions);
     this.#recordAdditions(additions, report, acquired, happened);
     const jobsAdded = this.#recordPlans(planned, report, acquired, happened);
-    if (report.changedAlarms !== undefined) happened.push(...overdueEvents(env, report.changedAlarms));
+    if (report.changedOverdue !== undefined) happened.push(...overdueEvents(env, report.changedOverdue));
     runner.log.promoted(promoted);
     for (const job of promoted) happened.push(jobPromoted(env, job, acquired.has(job.jobId)));
     const starting = this.#startable(report.acquired, bounds);
@@ -577,7 +582,7 @@ function sum(a: StepResult, b: StepResult): StepResult {
 
 /** Whether a step may have an overdue occurrence to raise. */
 export function isOverdue(seen: Seen | null, now: number): boolean {
-  const nextAt = seen?.alarms?.nextAt ?? null;
+  const nextAt = seen?.overdue?.nextAt ?? null;
   return nextAt !== null && nextAt <= now;
 }
 
@@ -588,8 +593,8 @@ export function hasMissed(seen: Seen | null, now: number): boolean {
 }
 
 /** The earliest instant at which something of what was seen is due; null for never. */
-export function earliestDueAt({ due, nextFireAt, nextRunAt, nextMissAt, leaseEndsAt, alarms }: Seen): number | null {
-  const all = [due[0]?.nextFireTime ?? null, nextFireAt, nextRunAt, nextMissAt, leaseEndsAt, alarms?.nextAt ?? null];
+export function earliestDueAt({ due, nextFireAt, nextRunAt, nextMissAt, leaseEndsAt, overdue }: Seen): number | null {
+  const all = [due[0]?.nextFireTime ?? null, nextFireAt, nextRunAt, nextMissAt, leaseEndsAt, overdue?.nextAt ?? null];
   const instants = all.filter((at) => at !== null);
   return instants.length === 0 ? null : Math.min(...instants);
 }

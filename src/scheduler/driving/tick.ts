@@ -229,7 +229,7 @@ class TickWork {
 
   /** Whether a step has overdue occurrences to raise, or, after the first look, may find that some are over. */
   #hasOverdue(seen: Seen, now: number): boolean {
-    const triesToResolve = this.#isFirst && seen.alarms?.isOpen === true;
+    const triesToResolve = this.#isFirst && seen.overdue?.isOpen === true;
     this.#isFirst = false;
     return triesToResolve || isOverdue(seen, now);
   }

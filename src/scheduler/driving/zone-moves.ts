@@ -2,9 +2,9 @@ import { EVENT_LIST_MAX, STEP_BYTES_MAX, ZONED_SCHEDULES_MAX } from "../../core/
 import { instantText } from "../../core/temporal.ts";
 import { zoneWindowOf } from "../../cron/zone-fingerprint.ts";
 import type { EventRecord } from "../../records/events.ts";
-import type { ZonedSchedule, ZoneRulesConfirmation, ZoneRulesStore } from "../../stores/zone-rules.ts";
+import type { ZonedSchedule, ZoneRulesConfirmation, ZoneRulesStore } from "../../stores/zone-rules-store.ts";
 import { parseTrigger } from "../../triggers/parse-trigger.ts";
-import { type FingerprintSource, zoneRulesText } from "../../triggers/zone-rules.ts";
+import { type FingerprintSource, zoneRulesText } from "../../triggers/stored-zone-rules.ts";
 import type { Environment } from "../environment.ts";
 import { scheduleSaved, zoneRulesChanged } from "../events/event-records.ts";
 import { movedFireTime } from "../firing/moved-fire-time.ts";

@@ -1,10 +1,14 @@
 import type { Clock } from "../../core/clock.ts";
+import { MISSED_COUNT_STEPS_MAX } from "../../core/limits.ts";
 import type { EventRecord } from "../../records/events.ts";
 import type { JobRecord } from "../../records/job.ts";
 import type { JobResultRecord } from "../../records/job-result.ts";
+import type { OverdueRecord } from "../../records/overdue.ts";
 import type { ScheduleRecord } from "../../records/schedule.ts";
 import type { SerializedError } from "../../records/serialized-error.ts";
 import type { TaskRecord } from "../../records/task.ts";
+import type { LookedSchedule, OverlapReport, SchedulePlan } from "../../stores/data-store.ts";
+import type { OverdueReport } from "../../stores/overdue.ts";
 
 /** The scheduler that makes the events. */
 interface Origin {
@@ -189,4 +193,52 @@ export function schedulerResumed({ clock, identity }: Origin): EventRecord {
 
 export function schedulerStopped({ clock, identity }: Origin): EventRecord {
   return { type: "schedulerStopped", timestampMs: clock.now(), schedulerId: identity };
+}
+
+/** The events of what a step did to overdue occurrences. One that is resolved was raised first. */
+export function overdueEvents(
+  { clock, identity }: { readonly clock: Clock; readonly identity: string },
+  { raised, resolved }: OverdueReport,
+): EventRecord[] {
+  const timestampMs = clock.now();
+  const factsOf = ({ scheduleId, taskId, fireTime: fireTimeMs, kind, dueAt: dueAtMs, jobId }: OverdueRecord) =>
+    ({ timestampMs, scheduleId, taskId, fireTimeMs, kind, dueAtMs, jobId, schedulerId: identity }) as const;
+  return [
+    ...raised.map((occurrence): EventRecord => ({ type: "occurrenceOverdue", ...factsOf(occurrence) })),
+    ...resolved.map(
+      (occurrence): EventRecord => ({
+        type: "occurrenceResolved",
+        ...factsOf(occurrence),
+        raisedAtMs: occurrence.raisedAt,
+        reason: occurrence.reason,
+      }),
+    ),
+  ];
+}
+
+const NO_OVERLAP: OverlapReport = { isSkipped: false, replaced: [], cancelRequested: [] };
+
+/** The events of the fire times that made no job, or that lost their job to a newer one. Those that a job of another
+ *  fire time stands for (`coalesced`) have none, because that job tells of them. */
+export function skipEvents(
+  origin: Parameters<typeof occurrenceSkipped>[0],
+  schedule: LookedSchedule,
+  { fires, overlap, skips = [] }: SchedulePlan,
+  { isSkipped, replaced }: OverlapReport = NO_OVERLAP,
+): EventRecord[] {
+  const events = skips.flatMap(({ verdict: reason, until: fireTimeMs, count }) => {
+    if (reason !== "tooOld" && reason !== "overCount") return [];
+    const least = count ?? MISSED_COUNT_STEPS_MAX;
+    return [occurrenceSkipped(origin, schedule, { fireTimeMs, count: least, reason, jobId: null })];
+  });
+  for (const { jobId, fireTime: fireTimeMs } of replaced) {
+    events.push(occurrenceSkipped(origin, schedule, { fireTimeMs, count: 1, reason: "replaced", jobId }));
+  }
+  if (overlap === undefined) return events;
+  const { policy, passed, lastPassedTime } = overlap;
+  const fireTimeMs = lastPassedTime ?? fires[0]?.fireTime;
+  const count = passed + (isSkipped ? 1 : 0);
+  if (count === 0 || fireTimeMs === undefined) return events;
+  const reason = policy === "skip" ? "overlap" : "replaced";
+  return [...events, occurrenceSkipped(origin, schedule, { fireTimeMs, count, reason, jobId: null })];
 }

@@ -1,7 +1,7 @@
 import { DeserializationError } from "../../core/errors.ts";
 import { FIRES_PER_STEP_MAX, PLANS_PER_STEP_MAX, STEP_BYTES_MAX } from "../../core/limits.ts";
 import type { LookedSchedule, PlannedJob, SchedulePlan } from "../../stores/data-store.ts";
-import { zoneRulesOf } from "../../triggers/zone-rules.ts";
+import { zoneRulesOf } from "../../triggers/stored-zone-rules.ts";
 import type { Environment } from "../environment.ts";
 import { type FirePlan, planFires } from "./plan-fires.ts";
 import { plannedJob } from "./planned-job.ts";

@@ -1,4 +1,10 @@
-import { JobCancelledError, LeaseLostError, SchedulerStateError } from "../../core/errors.ts";
+import {
+  HandlerLookupError,
+  JobCancelledError,
+  LeaseLostError,
+  NonRetryableError,
+  SchedulerStateError,
+} from "../../core/errors.ts";
 import type { RandomSource } from "../../core/ids.ts";
 import { UNREADABLE_PASSES_MAX, UNREADABLE_PAUSE_MS_MAX, UNREADABLE_PAUSE_MS_MIN } from "../../core/limits.ts";
 import { type AttemptRecord, type JobProgress, withAttempt } from "../../records/attempt.ts";
@@ -8,7 +14,6 @@ import type { JobOutcome, RetryPolicy } from "../../records/policies.ts";
 import { type SerializedError, serializedError } from "../../records/serialized-error.ts";
 import type { JobRelease } from "../../stores/data-store.ts";
 import type { AbortReason } from "./abort-state.ts";
-import { backoffMs, isRetryable } from "./retry.ts";
 
 /** How the work of an attempt ended. */
 export type AttemptEnding =
@@ -139,4 +144,27 @@ function finished(
 
 function leaseOf({ id: jobId, fence }: JobRecord): { jobId: string; fence: number } {
   return { jobId, fence };
+}
+
+/** The pause before the next attempt, in milliseconds: exponential, with "full jitter" (uniform between zero and the
+ *  computed pause), which spreads the retries of jobs that failed together (M. Brooker, "Exponential Backoff And
+ *  Jitter", 2015). */
+export function backoffMs(backoff: RetryPolicy["backoff"], failedAttempts: number, random: RandomSource): number {
+  const { initialMs, factor, maxMs, jitter } = backoff;
+  // Zero times a factor that has grown to infinity is no number.
+  const grown = initialMs === 0 ? 0 : initialMs * factor ** (failedAttempts - 1);
+  const pause = Math.min(maxMs, grown);
+  return Math.round(jitter === "full" ? random() * pause : pause);
+}
+
+/** Whether another attempt may help. Errors are recognized by their code too, because an error that crossed a thread,
+ *  or that comes from another copy of this library, is no instance of the class here. */
+function isRetryable(error: unknown): boolean {
+  try {
+    // A thrown Proxy may throw again at any question.
+    if (error instanceof NonRetryableError || error instanceof HandlerLookupError) return false;
+    return !(typeof error === "object" && error !== null && "code" in error && error.code === "nonRetryable");
+  } catch {
+    return true;
+  }
 }

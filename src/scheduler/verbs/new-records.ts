@@ -9,8 +9,8 @@ import type { CatchUp, Metadata } from "../../records/policies.ts";
 import type { ScheduleRecord } from "../../records/schedule.ts";
 import type { TaskRecord } from "../../records/task.ts";
 import type { ScheduleChanges } from "../../stores/data-store.ts";
+import { zoneRulesOf } from "../../triggers/stored-zone-rules.ts";
 import { brokenTrigger, ruleKey, type Trigger } from "../../triggers/trigger.ts";
-import { zoneRulesOf } from "../../triggers/zone-rules.ts";
 import type {
   CheckedJobOptions,
   CheckedScheduleChanges,

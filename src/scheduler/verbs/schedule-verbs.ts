@@ -3,12 +3,12 @@ import { UPDATE_TRIES_MAX } from "../../core/limits.ts";
 import { canHoldOptions } from "../../core/option-errors.ts";
 import { type Temporal, zonedOf } from "../../core/temporal.ts";
 import { withoutUndefined } from "../../core/without-undefined.ts";
-import type { ChangeNote } from "../../records/ledger.ts";
+import type { AuditRecord } from "../../records/ledger.ts";
 import type { ConflictPolicy } from "../../records/policies.ts";
 import type { ScheduleRecord } from "../../records/schedule.ts";
 import type { ScheduleAdditionChange, ScheduleChanges, ScheduleFilter } from "../../stores/data-store.ts";
+import { zoneRulesOf } from "../../triggers/stored-zone-rules.ts";
 import type { Trigger } from "../../triggers/trigger.ts";
-import { zoneRulesOf } from "../../triggers/zone-rules.ts";
 import type { ScheduleCommands } from "../commands/commands.ts";
 import { scheduleOutdated, scheduleRemoved, scheduleSaved } from "../events/event-records.ts";
 import { checkNoTrigger, checkScheduleOptions, checkTrigger, scheduleOptionNames } from "../options/check-options.ts";
@@ -208,7 +208,7 @@ export class ScheduleVerbs implements ScheduleCommands {
     );
   }
 
-  #note(by: string | undefined): ChangeNote {
+  #note(by: string | undefined): AuditRecord {
     const { clock, identity } = this.#context.env;
     return { at: clock.now(), by: by ?? identity };
   }

@@ -1,6 +1,6 @@
 import { printAsJSON } from "../../core/inspect.ts";
 import { instantOf, instantText, type Temporal } from "../../core/temporal.ts";
-import type { AlarmKind } from "../../records/alarm.ts";
+import type { OverdueKind } from "../../records/overdue.ts";
 import type { SchedulerRecord, SchedulerRole } from "../../records/scheduler.ts";
 import type { SerializedError } from "../../records/serialized-error.ts";
 import type { StoreInspection, TaskBacklog, TaskPause } from "../../stores/data-store.ts";
@@ -23,7 +23,7 @@ export interface OverdueOccurrence {
   readonly taskId: string;
   readonly fireTime: Temporal.Instant;
   /** What it has not done in time: to start, or to end. */
-  readonly kind: AlarmKind;
+  readonly kind: OverdueKind;
   /** When it should have. */
   readonly dueAt: Temporal.Instant;
   /** When a scheduler found it overdue. */
@@ -168,7 +168,7 @@ export class SchedulerHealth {
   }
   /** How many occurrences are overdue, counted to 10,000. */
   get overdueCount(): number {
-    return this.#store?.inspection.alarms?.count ?? 0;
+    return this.#store?.inspection.overdue?.count ?? 0;
   }
 
   toJSON(): Record<string, unknown> {
@@ -206,7 +206,7 @@ export class SchedulerHealth {
   #overdue<T>(
     at: (epochMs: number) => T,
   ): (Omit<OverdueOccurrence, "fireTime" | "dueAt" | "raisedAt"> & { fireTime: T; dueAt: T; raisedAt: T })[] {
-    return (this.#store?.inspection.alarms?.open ?? []).map(({ fireTime, dueAt, raisedAt, ...facts }) => ({
+    return (this.#store?.inspection.overdue?.open ?? []).map(({ fireTime, dueAt, raisedAt, ...facts }) => ({
       ...{ scheduleId: facts.scheduleId, taskId: facts.taskId, fireTime: at(fireTime), kind: facts.kind },
       ...{ dueAt: at(dueAt), raisedAt: at(raisedAt), jobId: facts.jobId },
     }));

@@ -2,7 +2,6 @@ import { shownUrl } from "../libsql/address.ts";
 import { adviceFor, failureKind } from "../libsql/failures.ts";
 import type { Row, SqlDriver, SqlStatement } from "../sqlite/mod.ts";
 import { batchBody, batchRowsOf, executeBody, HranaError, rowsOf } from "./hrana.ts";
-import { ANSWER_SHOWN_LENGTH_MAX, REDIRECTS_MAX } from "./limits.ts";
 
 /** What the driver needs of `fetch`. The global one fits, and so does one that is bound to a service. */
 export type HttpFetch = (url: string, request: HttpRequest) => Promise<HttpResponse>;
@@ -88,3 +87,11 @@ function redirected(from: string, { status, headers }: HttpResponse, redirects: 
   const target = location === null ? "nowhere" : shownUrl(there.href);
   throw new HranaError("URL_REDIRECTED", `Server returned HTTP status ${status}, a redirect to ${target}`);
 }
+
+// Bounds of the driver for Hrana over HTTP, with units and reasons.
+
+/** Redirects that one request follows. Each is a further subrequest of a Worker, which has 50 of them. */
+const REDIRECTS_MAX = 3;
+
+/** Most characters of an answer that an error shows, because errors end up in logs. */
+const ANSWER_SHOWN_LENGTH_MAX = 200;

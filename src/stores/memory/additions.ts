@@ -134,7 +134,7 @@ function addJob(tables: Tables, job: NewJobRecord, metadata: JobRecord["metadata
   }
   const opener = windows.openerOf(job);
   if (opener !== null) {
-    if (jobs.existingJob(job) === undefined) windows.heedClock(job);
+    if (jobs.existingJob(job) === undefined) windows.followClock(job);
     return standIn(tables, opener, job);
   }
   const addition = addUnlessExisting(tables, addedJob(job), metadata, children);

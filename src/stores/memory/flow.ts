@@ -44,14 +44,14 @@ export class Flow {
   }
 
   /** Empties the buckets from which a clock took tokens that is far ahead of this present. */
-  heedClock(now: number, tasks: Iterable<TaskEntry>): void {
+  followClock(now: number, tasks: Iterable<TaskEntry>): void {
     const isBehind = now < this.#now - CLOCK_TOLERANCE_MS;
     if (isBehind || now > this.#now) this.#now = now;
     if (!isBehind) return;
     for (const { record, limiters } of tasks) {
       const rate = record?.rateLimit;
       if (rate === undefined) continue;
-      for (const limiter of limiters.values()) this.#change(limiter, () => limiter.bucket.heedClock(now, rate));
+      for (const limiter of limiters.values()) this.#change(limiter, () => limiter.bucket.followClock(now, rate));
     }
   }
 

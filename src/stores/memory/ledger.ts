@@ -2,7 +2,7 @@ import { CHANGES_KEPT_MAX, LEDGER_MEMORY_COUNT_MAX, LEDGER_SCAN_MAX } from "../.
 import type { JobRecord } from "../../records/job.ts";
 import type { JobResultRecord } from "../../records/job-result.ts";
 import type {
-  ChangeNote,
+  AuditRecord,
   OccurrenceRecord,
   ScheduleChangeRecord,
   Skip,
@@ -78,7 +78,7 @@ export class MemoryLedger implements Ledger {
   }
 
   /** A schedule was added, changed or removed. */
-  changed(before: ScheduleRecord | null, after: ScheduleRecord | null, note: ChangeNote): void {
+  changed(before: ScheduleRecord | null, after: ScheduleRecord | null, note: AuditRecord): void {
     const found = changeOf(before, after, note);
     if (found === null) return;
     const { record, skip, movesFireTimes } = found;
@@ -88,7 +88,7 @@ export class MemoryLedger implements Ledger {
   }
 
   /** A plan paused a schedule, because its trigger failed. The plan itself tells which fire times it passes over. */
-  failed(before: ScheduleRecord, after: ScheduleRecord, note: ChangeNote): void {
+  failed(before: ScheduleRecord, after: ScheduleRecord, note: AuditRecord): void {
     const found = changeOf(before, after, note);
     if (found !== null) this.#changes.add(before.id, { ...found.record, kind: "failed", seq: ++this.#seq });
   }

@@ -198,7 +198,7 @@ export class Queues {
 
   /** Lets the delayed jobs whose `runAt` has come become due. */
   #makeDue(now: number): void {
-    this.#flow.heedClock(now, this.#jobs.tasks.values());
+    this.#flow.followClock(now, this.#jobs.tasks.values());
     for (let entry = this.#delayed.first; entry !== undefined; entry = this.#delayed.first) {
       if (entry.record.runAt > now) return;
       this.add(entry, true);

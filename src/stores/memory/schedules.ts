@@ -1,5 +1,5 @@
 import { compareTexts, orderKey } from "../../core/text.ts";
-import type { ChangeNote } from "../../records/ledger.ts";
+import type { AuditRecord } from "../../records/ledger.ts";
 import type { ScheduleRecord } from "../../records/schedule.ts";
 import type {
   LookedSchedule,
@@ -19,11 +19,11 @@ import type {
 } from "../data-store.ts";
 import { readScheduleCursor, scheduleCursor } from "../schedule-cursor.ts";
 import { additionChange, keptDeclaration } from "../schedule-declarations.ts";
-import type { ZonedPage, ZonedPageRequest, ZonedSchedule, ZoneRulesConfirmation } from "../zone-rules.ts";
-import type { Alarms } from "./alarms.ts";
+import type { ZonedPage, ZonedPageRequest, ZonedSchedule, ZoneRulesConfirmation } from "../zone-rules-store.ts";
 import { frozenCopy, type Mutable } from "./copies.ts";
 import { inOrderOfIds } from "./entries.ts";
 import type { MemoryLedger } from "./ledger.ts";
+import type { OverdueOccurrences } from "./overdue.ts";
 import { merged, pageOf } from "./pages.ts";
 import {
   assign,
@@ -43,7 +43,7 @@ interface Parts {
   readonly isAlive: (schedulerId: string, now: number) => boolean;
   readonly ledger: MemoryLedger | null;
   /** Null without a ledger. */
-  readonly alarms: Alarms | null;
+  readonly overdue: OverdueOccurrences | null;
 }
 
 const NOTHING_SEEN: Pick<Seen, "due" | "nextFireAt"> = Object.freeze({ due: Object.freeze([]), nextFireAt: null });
@@ -61,12 +61,12 @@ export class Schedules {
   readonly #countByRules = new Map<string, number>();
   readonly #isAlive: Parts["isAlive"];
   readonly #ledger: MemoryLedger | null;
-  readonly #alarms: Alarms | null;
+  readonly #overdue: OverdueOccurrences | null;
 
-  constructor({ isAlive, ledger, alarms }: Parts) {
+  constructor({ isAlive, ledger, overdue }: Parts) {
     this.#isAlive = isAlive;
     this.#ledger = ledger;
-    this.#alarms = alarms;
+    this.#overdue = overdue;
   }
 
   has(id: string): boolean {
@@ -89,7 +89,7 @@ export class Schedules {
 
   // ---- changes
 
-  add(additions: readonly ScheduleAddition[], note: ChangeNote | undefined): ScheduleAdditionReport {
+  add(additions: readonly ScheduleAddition[], note: AuditRecord | undefined): ScheduleAdditionReport {
     const seen = new Set<string>();
     for (const { schedule, conflictPolicy } of additions) {
       if (conflictPolicy === "error" && (this.#byId.has(schedule.id) || seen.has(schedule.id))) {
@@ -112,7 +112,7 @@ export class Schedules {
     id: string,
     changes: ScheduleChanges,
     expectedFence: number | undefined,
-    note: ChangeNote | undefined,
+    note: AuditRecord | undefined,
   ): ScheduleRecord | null {
     const entry = this.#byId.get(id);
     if (entry === undefined || (expectedFence !== undefined && entry.record.fence !== expectedFence)) return null;
@@ -121,13 +121,13 @@ export class Schedules {
     return { ...entry.record };
   }
 
-  remove(id: string, note: ChangeNote | undefined): boolean {
+  remove(id: string, note: AuditRecord | undefined): boolean {
     const entry = this.#byId.get(id);
     if (entry === undefined) return false;
     this.#takeOut(entry);
     this.#byId.delete(id);
     this.#ordered.delete(entry);
-    this.#alarms?.forget(id);
+    this.#overdue?.forget(id);
     if (note !== undefined) this.#ledger?.changed(entry.record, null, note);
     return true;
   }
@@ -143,7 +143,7 @@ export class Schedules {
     return removed;
   }
 
-  #addOne(addition: ScheduleAddition, bytes: number, note: ChangeNote | undefined): ScheduleAdditionChange {
+  #addOne(addition: ScheduleAddition, bytes: number, note: AuditRecord | undefined): ScheduleAdditionChange {
     const { schedule } = addition;
     const existing = this.#byId.get(schedule.id);
     const change = additionChange(existing?.record, addition);
@@ -187,7 +187,7 @@ export class Schedules {
   #change(
     entry: ScheduleEntry,
     changes: ScheduleChanges & { readonly fence?: number },
-    note: ChangeNote | undefined,
+    note: AuditRecord | undefined,
   ): void {
     const before = note === undefined || this.#ledger === null ? null : { ...entry.record };
     this.#takeOut(entry);
@@ -199,7 +199,7 @@ export class Schedules {
     this.#putIn(entry);
     if (note === undefined || before === null) return;
     this.#ledger?.changed(before, entry.record, note);
-    if (before.paused && !entry.record.paused) this.#alarms?.unpaused(entry.record, note.at);
+    if (before.paused && !entry.record.paused) this.#overdue?.unpaused(entry.record, note.at);
   }
 
   #putIn(entry: ScheduleEntry): void {
@@ -215,7 +215,7 @@ export class Schedules {
   }
 
   #file(entry: ScheduleEntry): void {
-    this.#alarms?.watch(entry.record);
+    this.#overdue?.watch(entry.record);
     this.#listOf(entry).add(entry);
   }
 

@@ -2,7 +2,7 @@ import { TASK_PAUSES_MAX } from "../../core/limits.ts";
 import { compareTexts } from "../../core/text.ts";
 import type { JobRecord, NewJobRecord } from "../../records/job.ts";
 import type { JobResultRecord } from "../../records/job-result.ts";
-import type { ChangeNote } from "../../records/ledger.ts";
+import type { AuditRecord } from "../../records/ledger.ts";
 import type { ScheduleRecord } from "../../records/schedule.ts";
 import type { SchedulerRecord } from "../../records/scheduler.ts";
 import type { TaskRecord } from "../../records/task.ts";
@@ -12,9 +12,8 @@ import type * as contract from "../data-store.ts";
 import type { Ledger } from "../ledger.ts";
 import type { LedgerOptions } from "../ledger-options.ts";
 import { isStaleTask, putTask } from "../task-declarations.ts";
-import type { ZoneRulesStore } from "../zone-rules.ts";
+import type { ZoneRulesStore } from "../zone-rules-store.ts";
 import { addJobs, addPlannedJob, checkParents, withHolds } from "./additions.ts";
-import { Alarms } from "./alarms.ts";
 import { Chains } from "./chains.ts";
 import { frozenCopy } from "./copies.ts";
 import { cancelJob, emptyNotes, endMissed, makeRoom, type Notes, type Tables } from "./endings.ts";
@@ -24,13 +23,14 @@ import { inspectJobs, jobPage } from "./job-lists.ts";
 import { Jobs } from "./jobs.ts";
 import { extendLeases, giveUpLeases, recoverLost, releaseJob } from "./leases.ts";
 import { MemoryLedger } from "./ledger.ts";
+import { MemoryZoneRules } from "./memory-zone-rules.ts";
 import { checkMemoryOptions } from "./options.ts";
+import { OverdueOccurrences } from "./overdue.ts";
 import { Queues } from "./queues.ts";
 import { Results } from "./results.ts";
 import { Schedulers } from "./schedulers.ts";
 import { Schedules } from "./schedules.ts";
 import { Bursts, Windows } from "./windows.ts";
-import { MemoryZoneRules } from "./zone-rules.ts";
 
 /**
  * Keeps everything in memory: for tests, and for schedules that a program adds anew at every start. Nothing survives
@@ -46,7 +46,7 @@ export class MemoryDataStore implements contract.DataStore {
   readonly zoneRules: ZoneRulesStore;
   readonly #tables: Tables;
   readonly #ledger: MemoryLedger | null;
-  readonly #alarms: Alarms | null;
+  readonly #overdue: OverdueOccurrences | null;
   readonly #schedulers: Schedulers;
   readonly #schedules: Schedules;
 
@@ -67,13 +67,13 @@ export class MemoryDataStore implements contract.DataStore {
     this.#tables = { ...tables, results: new Results(), ledger };
     const schedulers = new Schedulers(ledger?.uptime ?? null);
     const scheduleOf = (id: string): Readonly<ScheduleRecord> | undefined => schedules.peek(id);
-    const alarms = ledger === null ? null : new Alarms({ jobs, ledger, scheduleOf });
+    const overdue = ledger === null ? null : new OverdueOccurrences({ jobs, ledger, scheduleOf });
     const isAlive = (schedulerId: string, now: number): boolean => schedulers.isAlive(schedulerId, now);
-    const schedules = new Schedules({ isAlive, ledger, alarms });
+    const schedules = new Schedules({ isAlive, ledger, overdue });
     const rules = new MemoryZoneRules();
     this.ledger = ledger;
     this.#ledger = ledger;
-    this.#alarms = alarms;
+    this.#overdue = overdue;
     this.#schedulers = schedulers;
     this.#schedules = schedules;
     this.zoneRules = Object.freeze<ZoneRulesStore>({
@@ -158,7 +158,7 @@ export class MemoryDataStore implements contract.DataStore {
     const hasExpired = request.asksForExpired === true && (results.hasExpired(oldAt) || windows.hasOld(oldAt));
     const staleTaskIds = stale.map((task) => task.id);
     const seen = { due, nextFireAt, nextRunAt, nextMissAt, leaseEndsAt, hasReady };
-    const report = { ...seen, staleTaskIds, hasExpired, ...this.#seeAlarms(request) };
+    const report = { ...seen, staleTaskIds, hasExpired, ...this.#seeOverdue(request) };
     return request.zoneRules === undefined
       ? report
       : { ...report, zoneRules: this.#schedules.zoneRules(request.zoneRules) };
@@ -174,13 +174,13 @@ export class MemoryDataStore implements contract.DataStore {
     const notes = emptyNotes(now);
     tables.flow.beginStep();
     const releases = request.releases.map((release) => releaseJob(tables, release, request, notes));
-    if (request.alarms === true) this.#alarms?.raise(request);
+    if (request.overdue === true) this.#overdue?.raise(request);
     if (request.recover) recoverLost(tables, request, notes);
     if (request.endsMissed === true) endMissed(tables, notes);
     const additions = addJobs(tables, request.additions, metadata, notes);
     const plans = this.#commitPlans(request, notes);
     const acquired = tables.queues.acquire(request);
-    const changedAlarms = request.alarms === true ? this.#alarms?.resolve(request) : undefined;
+    const changedOverdue = request.overdue === true ? this.#overdue?.resolve(request) : undefined;
     const cleanup = request.cleanup === undefined ? null : this.#cleanup(now, request.cleanup.limit);
     const { due, nextFireAt } = this.#schedules.see(request);
     const { nextRunAt, nextMissAt, leaseEndsAt, hasReady } = tables.queues.see(request, acquired);
@@ -200,14 +200,14 @@ export class MemoryDataStore implements contract.DataStore {
       leaseEndsAt,
       hasReady,
     };
-    const seenAlarms = this.#seeAlarms(request);
-    const isSmall = promoted.length === 0 && cleanup === null && changedAlarms === undefined;
-    if (isSmall && seenAlarms === NO_ALARMS) return report;
+    const seenOverdue = this.#seeOverdue(request);
+    const isSmall = promoted.length === 0 && cleanup === null && changedOverdue === undefined;
+    if (isSmall && seenOverdue === NONE_OVERDUE) return report;
     return {
       ...report,
-      ...seenAlarms,
+      ...seenOverdue,
       ...(promoted.length === 0 ? {} : { promoted }),
-      ...(changedAlarms === undefined ? {} : { changedAlarms }),
+      ...(changedOverdue === undefined ? {} : { changedOverdue }),
       ...(cleanup === null ? {} : { cleanup }),
     };
   }
@@ -216,7 +216,7 @@ export class MemoryDataStore implements contract.DataStore {
 
   async addSchedules(
     additions: readonly contract.ScheduleAddition[],
-    note?: ChangeNote,
+    note?: AuditRecord,
   ): Promise<contract.ScheduleAdditionReport> {
     return this.#schedules.add(additions, note);
   }
@@ -233,12 +233,12 @@ export class MemoryDataStore implements contract.DataStore {
     id: string,
     changes: contract.ScheduleChanges,
     expectedFence?: number,
-    note?: ChangeNote,
+    note?: AuditRecord,
   ): Promise<ScheduleRecord | null> {
     return this.#schedules.update(id, changes, expectedFence, note);
   }
 
-  async removeSchedule(id: string, note?: ChangeNote): Promise<boolean> {
+  async removeSchedule(id: string, note?: AuditRecord): Promise<boolean> {
     return this.#schedules.remove(id, note);
   }
 
@@ -309,7 +309,7 @@ export class MemoryDataStore implements contract.DataStore {
       ...inspectJobs(this.#tables, now),
       oldestDueSchedule: this.#schedules.oldestDue(now),
       storeNow: null,
-      ...this.#alarms?.inspect(),
+      ...this.#overdue?.inspect(),
     };
     return options.countsSchedules === true ? { ...seen, schedules: this.#schedules.counts(now) } : seen;
   }
@@ -377,13 +377,13 @@ export class MemoryDataStore implements contract.DataStore {
     return [...promoted.filter(isFree), ...flow.admitted];
   }
 
-  #seeAlarms({ jobs, schedules }: contract.View): Pick<contract.Seen, "alarms"> {
-    const alarms = jobs === null && schedules === null ? undefined : this.#alarms?.see();
-    return alarms === undefined ? NO_ALARMS : { alarms };
+  #seeOverdue({ jobs, schedules }: contract.View): Pick<contract.Seen, "overdue"> {
+    const overdue = jobs === null && schedules === null ? undefined : this.#overdue?.see();
+    return overdue === undefined ? NONE_OVERDUE : { overdue };
   }
 }
 
-const NO_ALARMS: Pick<contract.Seen, "alarms"> = Object.freeze({});
+const NONE_OVERDUE: Pick<contract.Seen, "overdue"> = Object.freeze({});
 const NO_COMMIT: contract.PlanReport = Object.freeze({ committed: false, addedJobIds: Object.freeze([]) });
 
 function metadataOf({ metadata }: NewJobRecord): NewJobRecord["metadata"] {

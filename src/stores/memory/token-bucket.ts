@@ -36,7 +36,7 @@ export class TokenBucket {
   }
 
   /** Empties a bucket that would be full later than a burst can owe: a wrong clock took its last token. */
-  heedClock(now: number, { limit, perMs, burst }: RateLimit): void {
+  followClock(now: number, { limit, perMs, burst }: RateLimit): void {
     const owed = (burst * perMs) / limit;
     if (this.#fullMs <= now + CLOCK_TOLERANCE_MS + owed) return;
     this.#fullMs = now + Math.floor(owed);

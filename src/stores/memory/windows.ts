@@ -28,7 +28,7 @@ export class Windows {
   }
 
   /** Lets the window of an addition last from the addition on, if a wrong clock opened the window. */
-  heedClock(job: NewJobRecord): void {
+  followClock(job: NewJobRecord): void {
     const window = this.#find(job);
     if (window === undefined || window.openedAt <= job.createdAt + CLOCK_TOLERANCE_MS) return;
     this.added({ ...job, id: window.jobId });

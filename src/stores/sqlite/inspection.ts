@@ -1,4 +1,4 @@
-import type { AlarmKind, AlarmRecord } from "../../records/alarm.ts";
+import type { OverdueKind, OverdueRecord } from "../../records/overdue.ts";
 import type { InspectionOptions, ScheduleCounts, StoreInspection } from "../data-store.ts";
 import type { Connection } from "./driver/connection.ts";
 import { statement } from "./driver/parameters.ts";
@@ -28,7 +28,7 @@ type ScheduleCountRow = [active: number, paused: number, ended: number, overdue:
 type OverdueRow = [
   scheduleId: string,
   taskId: string,
-  kind: AlarmKind,
+  kind: OverdueKind,
   fireTime: number,
   dueAt: number,
   raisedAt: number,
@@ -38,7 +38,7 @@ type OverdueRow = [
 /** The statement of an inspection: one, so that everything in it is of one instant. ?1 now. */
 export function inspectionStatements(names: TableNames): InspectionStatements {
   const inspect =
-    `SELECT ${openOverdueColumn(names)}, (${openOverdueAsJson(names)}) AS alarms, ` +
+    `SELECT ${openOverdueColumn(names)}, (${openOverdueAsJson(names)}) AS overdue, ` +
     `(${countsByTask(names)}) AS counts, (${oldestDueJob(names)}) AS oldest_job, ` +
     `(${oldestDueSchedule(names)}) AS oldest_schedule, ` +
     "CAST(round((julianday('now') - 2440587.5) * 86400000) AS INTEGER) AS store_now";
@@ -58,7 +58,7 @@ export async function inspect(
   const rows = await connection.readFresh(statement(countsSchedules ? inspectAll : sql, now));
   const [job] = jsonArray<DueRow>(rows, "oldest_job");
   const [schedule] = jsonArray<DueRow>(rows, "oldest_schedule");
-  const open = jsonArray<OverdueRow>(rows, "alarms").map(overdueOf);
+  const open = jsonArray<OverdueRow>(rows, "overdue").map(overdueOf);
   return {
     tasks: jsonArray<CountRow>(rows, "counts").map(([taskId, waiting, running, held]) => {
       return { taskId, waiting, running, ...(held === 0 ? {} : { held }) };
@@ -67,12 +67,12 @@ export async function inspect(
     oldestDueSchedule:
       schedule === undefined ? null : { id: schedule[0], taskId: schedule[1], nextFireTime: schedule[2] },
     storeNow: numberOrNull(rows, "store_now"),
-    ...(open.length === 0 ? {} : { alarms: { open, count: openOverdueCount(rows) } }),
+    ...(open.length === 0 ? {} : { overdue: { open, count: openOverdueCount(rows) } }),
     ...(countsSchedules ? { schedules: countsOf(jsonArray<ScheduleCountRow>(rows, "schedules")) } : {}),
   };
 }
 
-function overdueOf([scheduleId, taskId, kind, fireTime, dueAt, raisedAt, jobId]: OverdueRow): AlarmRecord {
+function overdueOf([scheduleId, taskId, kind, fireTime, dueAt, raisedAt, jobId]: OverdueRow): OverdueRecord {
   return { scheduleId, taskId, fireTime, kind, dueAt, raisedAt, jobId };
 }
 

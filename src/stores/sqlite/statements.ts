@@ -22,7 +22,7 @@ import { type ReadStatements, readStatements } from "./ledger/ledger.ts";
 import { type OverdueStatements, overdueStatements } from "./ledger/overdue.ts";
 import { type PlanStatements, planStatements } from "./schedules/plans.ts";
 import { type ScheduleStatements, scheduleStatements } from "./schedules/schedule-statements.ts";
-import { type ZoneRulesStatements, zoneRulesStatements } from "./schedules/zone-rules.ts";
+import { type ZoneRulesStatements, zoneRulesStatements } from "./schedules/sqlite-zone-rules.ts";
 import type { TableNames } from "./schema/schema.ts";
 
 /**

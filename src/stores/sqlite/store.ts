@@ -3,7 +3,7 @@ import { systemRandom } from "../../core/ids.ts";
 import { JoinedCall } from "../../core/joined-call.ts";
 import type { JobRecord, NewJobRecord } from "../../records/job.ts";
 import type { JobResultRecord } from "../../records/job-result.ts";
-import type { ChangeNote } from "../../records/ledger.ts";
+import type { AuditRecord } from "../../records/ledger.ts";
 import type { ScheduleRecord } from "../../records/schedule.ts";
 import type { SchedulerRecord } from "../../records/scheduler.ts";
 import type { TaskRecord } from "../../records/task.ts";
@@ -12,7 +12,7 @@ import type { Serializer } from "../../serializers/serializer.ts";
 import type * as contract from "../data-store.ts";
 import type { LedgerLimits } from "../ledger.ts";
 import { LEDGER_DEFAULT } from "../ledger-options.ts";
-import type { ZoneRulesStore } from "../zone-rules.ts";
+import type { ZoneRulesStore } from "../zone-rules-store.ts";
 import { Connection, type TripCount } from "./driver/connection.ts";
 import type { SqlDriver, SqlStatement } from "./driver/driver.ts";
 import type { FlowState } from "./flow/key-limiters.ts";
@@ -24,12 +24,12 @@ import { SqliteResults } from "./jobs/results.ts";
 import { type OpenLedger, SqliteLedger } from "./ledger/ledger.ts";
 import { REMOTE_TIMEOUT_MS_DEFAULT, type RetryLimits } from "./limits.ts";
 import { SqliteSchedules } from "./schedules/schedules.ts";
-import { SqliteZoneRules } from "./schedules/zone-rules.ts";
+import { SqliteZoneRules } from "./schedules/sqlite-zone-rules.ts";
 import { reset, SchemaCheck } from "./schema/migrations.ts";
 import { MIGRATIONS, type TableNames, tableNames } from "./schema/schema.ts";
 import { makeStatements } from "./statements.ts";
 import { CleanUp } from "./step/clean-up.ts";
-import { SqliteSteps } from "./step/steps.ts";
+import { SqliteSteps } from "./step/sqlite-steps.ts";
 
 export interface SqlDataStoreOptions {
   /** The name of the database in errors; it must hold no token. Default: `"the database"`. */
@@ -156,7 +156,7 @@ export class SqlDataStore implements contract.DataStore {
 
   async addSchedules(
     additions: readonly contract.ScheduleAddition[],
-    note?: ChangeNote,
+    note?: AuditRecord,
   ): Promise<contract.ScheduleAdditionReport> {
     return this.#use((open) => open.schedules.add(additions, note).finally(() => open.steps.schedulesChanged()));
   }
@@ -173,14 +173,14 @@ export class SqlDataStore implements contract.DataStore {
     id: string,
     changes: contract.ScheduleChanges,
     expectedFence?: number,
-    note?: ChangeNote,
+    note?: AuditRecord,
   ): Promise<ScheduleRecord | null> {
     return this.#use((open) =>
       open.schedules.update(id, changes, expectedFence, note).finally(() => open.steps.schedulesChanged()),
     );
   }
 
-  async removeSchedule(id: string, note?: ChangeNote): Promise<boolean> {
+  async removeSchedule(id: string, note?: AuditRecord): Promise<boolean> {
     return this.#use((open) => open.schedules.remove(id, note));
   }
 

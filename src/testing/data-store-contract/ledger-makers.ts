@@ -1,6 +1,6 @@
 import type { JobRecord } from "../../records/job.ts";
 import type { JobResultRecord } from "../../records/job-result.ts";
-import type { ChangeNote, OccurrenceRecord, Skip } from "../../records/ledger.ts";
+import type { AuditRecord, OccurrenceRecord, Skip } from "../../records/ledger.ts";
 import type { ScheduleRecord } from "../../records/schedule.ts";
 import type { DataStore, LookedSchedule, PlannedJob } from "../../stores/data-store.ts";
 import type { Ledger, OccurrenceRecordFilter } from "../../stores/ledger.ts";
@@ -13,7 +13,7 @@ import { add, finish, fireOf, LEASE_MS, look, makeSchedule, planOf, release, ste
 export const DAY_MS = 86_400_000;
 
 /** Who makes the changes of the cases, and when. */
-export const NOTE: ChangeNote = { at: T0, by: "somebody" };
+export const NOTE: AuditRecord = { at: T0, by: "somebody" };
 
 /** A case that a store without a ledger need not keep. */
 export function ledgerCase(
@@ -38,7 +38,7 @@ export function ledgerCase(
 export async function dueSchedule(
   store: DataStore,
   fields: Partial<ScheduleRecord> = {},
-  note?: ChangeNote,
+  note?: AuditRecord,
 ): Promise<LookedSchedule> {
   const schedule = makeSchedule(fields);
   await store.addSchedules(add(schedule), note);

@@ -299,14 +299,14 @@ export const missedStartCases: readonly DataStoreCase[] = [
   },
   ledgerCase(
     ["D4"],
-    "missed starts: an occurrence that has missed its start raises no alarm, and its entry says so",
+    "missed starts: an occurrence that has missed its start raises no overdue occurrence, and its entry says so",
     async (store, ledger) => {
       const schedule = await dueSchedule(store, { expectStartMs: 60_000, expectFinishMs: 120_000 });
       await fireAt(store, schedule, [T0], { startDeadline: DEADLINE });
       await store.updateSchedule("schedule", { paused: true });
-      const { changedAlarms } = await step(store, { now: T0 + 120_000, queues: [], alarms: true });
-      equal(changedAlarms, undefined, "the alarms while it waits");
-      equal(await missedIds(store, { alarms: true }), [jobIdAt(T0)], "what ends");
+      const { changedOverdue } = await step(store, { now: T0 + 120_000, queues: [], overdue: true });
+      equal(changedOverdue, undefined, "the overdue occurrences while it waits");
+      equal(await missedIds(store, { overdue: true }), [jobIdAt(T0)], "what ends");
       const [entry] = await entriesOf(ledger);
       equal(
         entry?.kind === "run" ? [entry.outcome, entry.startedAt, entry.finishedAt] : entry,

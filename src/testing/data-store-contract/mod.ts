@@ -1,5 +1,4 @@
 import { acquisitionCases } from "./acquisition-cases.ts";
-import { alarmCases } from "./alarm-cases.ts";
 import { cancellationCases } from "./cancellation-cases.ts";
 import { chainAdditionCases } from "./chain-addition-cases.ts";
 import { chainCases } from "./chain-cases.ts";
@@ -34,6 +33,7 @@ import { lookCases } from "./look-cases.ts";
 import { missedStartCases } from "./missed-start-cases.ts";
 import { onceCases } from "./once-cases.ts";
 import { orphanCases } from "./orphan-cases.ts";
+import { overdueCases } from "./overdue-cases.ts";
 import { overlapCases } from "./overlap-cases.ts";
 import { paceCases } from "./pace-cases.ts";
 import { planCases } from "./plan-cases.ts";
@@ -97,7 +97,7 @@ export const dataStoreContract: readonly DataStoreCase[] = Object.freeze([
   ...listCases,
   ...recordCases,
   ...inspectionCases,
-  ...alarmCases,
+  ...overdueCases,
   ...historyCases,
   ...repeatedJobCases,
   ...chainCases,

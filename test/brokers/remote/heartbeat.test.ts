@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { Heartbeat } from "../../../src/brokers/remote/heartbeat.ts";
 import { HEARTBEAT_MS, PING_WAIT_MS } from "../../../src/brokers/remote/limits.ts";
+import { Heartbeat } from "../../../src/brokers/remote/session.ts";
 import { timerHost } from "../../../src/core/timer-host.ts";
 import { VirtualTimers } from "../virtual-timers.ts";
 

@@ -1,4 +1,4 @@
-import type { ChangeNote, OccurrenceRecord, TaskPauseRecord } from "../../../src/records/ledger.ts";
+import type { AuditRecord, OccurrenceRecord, TaskPauseRecord } from "../../../src/records/ledger.ts";
 import type * as contract from "../../../src/stores/data-store.ts";
 import type { Ledger, OccurrenceRecordFilter } from "../../../src/stores/ledger.ts";
 import { MemoryDataStore } from "../../../src/stores/memory/store.ts";
@@ -95,7 +95,7 @@ class ForgetsChanges extends MemoryDataStore {
 class MistakesTheTime extends MemoryDataStore {
   override addSchedules(
     additions: readonly contract.ScheduleAddition[],
-    note?: ChangeNote,
+    note?: AuditRecord,
   ): Promise<contract.ScheduleAdditionReport> {
     return super.addSchedules(additions, note === undefined ? note : { ...note, at: note.at + 1 });
   }

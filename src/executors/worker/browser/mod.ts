@@ -3,8 +3,9 @@
  *
  * @module
  */
+
+export { serveTasks } from "../../../task-server/serve-tasks.ts";
 export type { RemoteExecutorOptions } from "../../remote/remote-options.ts";
-export { serveTasks } from "./serve-tasks.ts";
 export type { WebWorkerEvent, WebWorkerLike } from "./web-worker.ts";
 export { WorkerExecutor } from "./web-worker-executor.ts";
 export type { WebWorkerExecutorOptions } from "./web-worker-options.ts";

@@ -1,9 +1,27 @@
-import type { DataStore } from "../../../stores/data-store.ts";
+import type { SchedulerProfile } from "../../../records/scheduler.ts";
 
 const METHODS = ["open", "getSchedulers", "extendLeases", "close"] as const;
 
-/** What a lease thread needs of a store. */
-export type LeaseStore = Pick<DataStore, "capabilities" | (typeof METHODS)[number]>;
+/** What a lease thread needs of a `DataStore`. */
+export interface LeaseStore {
+  readonly capabilities: { readonly sharedByProcesses: boolean };
+  open(now: number): Promise<void>;
+  getSchedulers(now: number): Promise<readonly { readonly instanceId: string }[]>;
+  extendLeases(extension: ThreadExtension): Promise<{ readonly lost: readonly string[] }>;
+  close(): Promise<void>;
+}
+
+/** The `LeaseExtension` of a thread, which hears no answers to steps. */
+export interface ThreadExtension {
+  readonly now: number;
+  readonly schedulerId: string;
+  readonly instanceId: string;
+  readonly settledStepId: null;
+  readonly until: number;
+  readonly jobs: readonly { readonly jobId: string; readonly fence: number }[];
+  readonly aliveUntil: number;
+  readonly profile: SchedulerProfile;
+}
 
 /** What is wrong with the module of a lease thread, as the end of a sentence that begins with "module". */
 export class UnfitLeaseModule extends Error {}

@@ -1,7 +1,7 @@
 import { CHANGES_KEPT_MAX } from "../../../core/limits.ts";
 import { INSTANT_MS_MAX, nearestInstantMs } from "../../../core/temporal.ts";
 import {
-  type ChangeNote,
+  type AuditRecord,
   SCHEDULE_CHANGE_KINDS,
   type ScheduleChangeRecord,
   type ScheduleState,
@@ -40,7 +40,7 @@ export function recordAdditions(
   statements: Statements,
   inserts: readonly ScheduleRecord[],
   replacements: readonly ScheduleAddition[],
-  note: ChangeNote | undefined,
+  note: AuditRecord | undefined,
 ): RecordedChange {
   if (note === undefined || !statements.keepsLedger) return NOTHING;
   const rows: (string | null)[][] = inserts.map(({ id }) => [id, "doNothing"]);
@@ -61,7 +61,7 @@ export function recordUpdate(
     readonly expectedFence: number | undefined;
     readonly stamp: string;
   },
-  note: ChangeNote | undefined,
+  note: AuditRecord | undefined,
 ): RecordedChange {
   if (note === undefined || !statements.keepsLedger) return NOTHING;
   const { id, changes, expectedFence, stamp } = change;
@@ -74,7 +74,7 @@ export function recordUpdate(
 }
 
 /** Records a removal. All of it comes before the schedule goes. */
-export function recordRemoval(statements: Statements, id: string, note: ChangeNote | undefined): SqlStatement[] {
+export function recordRemoval(statements: Statements, id: string, note: AuditRecord | undefined): SqlStatement[] {
   if (note === undefined || !statements.keepsLedger) return [];
   return [
     statement(statements.draftRemoval, id, note.at, note.by),

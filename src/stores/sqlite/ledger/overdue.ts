@@ -5,9 +5,9 @@ import {
   OVERDUE_SHOWN_MAX,
   RESOLVED_OVERDUE_KEPT_MS,
 } from "../../../core/limits.ts";
-import type { AlarmEnd, AlarmKind, AlarmRecord, ResolvedAlarmRecord } from "../../../records/alarm.ts";
-import type { AlarmReport } from "../../alarms.ts";
+import type { OverdueEnd, OverdueKind, OverdueRecord, ResolvedOverdueRecord } from "../../../records/overdue.ts";
 import type { StepRequest } from "../../data-store.ts";
+import type { OverdueReport } from "../../overdue.ts";
 import type { Row, SqlStatement } from "../driver/driver.ts";
 import { statement } from "../driver/parameters.ts";
 import { lazily } from "../lazily.ts";
@@ -36,7 +36,7 @@ export class StepOverdue {
     this.#request = request;
     this.#isRepetition = isRepetition;
     this.#leftOut = leftOut;
-    this.#isNeeded = request.alarms === true && statements.keepsLedger;
+    this.#isNeeded = request.overdue === true && statements.keepsLedger;
   }
 
   raising(): SqlStatement[] {
@@ -64,7 +64,7 @@ export class StepOverdue {
   }
 
   /** What the answers of both report; undefined for nothing. */
-  report(raising: readonly Row[][], resolving: readonly Row[][]): AlarmReport | undefined {
+  report(raising: readonly Row[][], resolving: readonly Row[][]): OverdueReport | undefined {
     if (!this.#isNeeded) return undefined;
     const ofStep = resolving[3] ?? [];
     const raised = this.#isRepetition ? ofStep.filter(({ is_raised }) => is_raised === 1) : raising.flat();
@@ -92,20 +92,20 @@ export class OverdueChecks {
   }
 }
 
-function toOverdue(row: Row): AlarmRecord {
+function toOverdue(row: Row): OverdueRecord {
   return {
     scheduleId: String(row.schedule_id),
     taskId: String(row.task_id),
     fireTime: Number(row.fire_time),
-    kind: row.kind as AlarmKind,
+    kind: row.kind as OverdueKind,
     dueAt: Number(row.due_at),
     raisedAt: Number(row.raised_at),
     jobId: row.job_id === null ? null : String(row.job_id),
   };
 }
 
-function toResolvedOverdue(row: Row): ResolvedAlarmRecord {
-  return { ...toOverdue(row), reason: row.reason as AlarmEnd };
+function toResolvedOverdue(row: Row): ResolvedOverdueRecord {
+  return { ...toOverdue(row), reason: row.reason as OverdueEnd };
 }
 
 /** The statements that raise and resolve overdue occurrences. A comment before each lists its arguments. */

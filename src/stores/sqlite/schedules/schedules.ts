@@ -1,6 +1,6 @@
 import { systemClock } from "../../../core/clock.ts";
 import { IdGenerator } from "../../../core/ids.ts";
-import type { ChangeNote } from "../../../records/ledger.ts";
+import type { AuditRecord } from "../../../records/ledger.ts";
 import type { ScheduleRecord } from "../../../records/schedule.ts";
 import type {
   RecordPage,
@@ -35,7 +35,7 @@ export class SqliteSchedules {
     this.#statements = statements;
   }
 
-  async add(additions: readonly ScheduleAddition[], note?: ChangeNote): Promise<ScheduleAdditionReport> {
+  async add(additions: readonly ScheduleAddition[], note?: AuditRecord): Promise<ScheduleAdditionReport> {
     const sorted = sortAdditions(additions);
     const { unique, certainConflictId } = sorted;
     for (let tries = 1; ; tries++) {
@@ -63,7 +63,7 @@ export class SqliteSchedules {
   async #write(
     additions: readonly ScheduleAddition[],
     { rounds, unique }: SortedAdditions,
-    note: ChangeNote | undefined,
+    note: AuditRecord | undefined,
   ): Promise<ScheduleAdditionReport> {
     const { guardConflicts, findExisting, insertSchedules, getSchedulesById } = this.#statements;
     const { replaceSchedules, updateDeclared, raiseVersions, makeLimiters } = this.#statements;
@@ -160,7 +160,7 @@ export class SqliteSchedules {
     id: string,
     changes: ScheduleChanges,
     expectedFence: number | undefined,
-    note?: ChangeNote,
+    note?: AuditRecord,
   ): Promise<ScheduleRecord | null> {
     const { payload: _, ...columns } = changes;
     const text = JSON.stringify({ ...columns, details: scheduleDetails(changes) });
@@ -179,7 +179,7 @@ export class SqliteSchedules {
     return row === undefined ? null : toSchedule(row);
   }
 
-  async remove(id: string, note?: ChangeNote): Promise<boolean> {
+  async remove(id: string, note?: AuditRecord): Promise<boolean> {
     const recorded = recordRemoval(this.#statements, id, note);
     let mayHaveRemoved = false;
     const answers = await this.#connection.write((isRepetition) => {

@@ -18,7 +18,7 @@ import { overdueColumns } from "../ledger/overdue.ts";
 import { FAR_FUTURE_MS, FAR_PAST_MS, OVERDUE_UNASKED_MS_MAX } from "../limits.ts";
 import { jsonArray, numberOrNull } from "../rows.ts";
 import { type LookedScheduleRow, lookedScheduleAsJson, toLookedSchedule } from "../schedules/schedule-rows.ts";
-import { zoneRulesTexts } from "../schedules/zone-rules.ts";
+import { zoneRulesTexts } from "../schedules/sqlite-zone-rules.ts";
 import { IS_UNSTARTED, JOB_STATE, REMOVED, type TableNames } from "../schema/schema.ts";
 
 /** What a look shows in addition to the parts that its view asks for. */
@@ -100,7 +100,7 @@ export class Looks {
       leaseEndsAt: numberOrNull(rows, "next_lease_end"),
       // A step is needed to resolve dependencies, too.
       hasReady: numberOrNull(rows, "has_ready") === 1 || hasEndedDependencies(rows),
-      ...(nextAt === null && !isOpen ? {} : { alarms: { nextAt, isOpen } }),
+      ...(nextAt === null && !isOpen ? {} : { overdue: { nextAt, isOpen } }),
     };
   }
 

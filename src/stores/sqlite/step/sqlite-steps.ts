@@ -117,7 +117,7 @@ export class SqliteSteps {
   async #write(request: StepRequest, isExact: boolean): Promise<StepReport> {
     const context = { ...this.#context, boundsBytes: this.#isHeavy || !this.#context.isLocal };
     const { flow, hasAccounts } = this.#flow;
-    const overdueLeftOut = request.alarms === true ? this.#overdueChecks.next() : 0;
+    const overdueLeftOut = request.overdue === true ? this.#overdueChecks.next() : 0;
     const make = (isRepetition: boolean): StepBatch => {
       const exactly = isExact || isRepetition;
       return new StepBatch(context, request, {
@@ -302,7 +302,7 @@ class StepBatch {
       recovered: recovered.recovered,
       ended: ended.length === 0 ? recovered.ended : [...recovered.ended, ...ended],
       ...(promoted.length === 0 ? {} : { promoted }),
-      ...(changed === undefined ? {} : { changedAlarms: changed }),
+      ...(changed === undefined ? {} : { changedOverdue: changed }),
       ...(cleaned.length === 0 ? {} : { cleanup: this.#cleanUp.report(cleaned) }),
       releases: this.#releases.statuses(this.#isExact ? releases.of(results) : null),
       additions: this.#additions.children.answers(additions, children.of(results)),

@@ -1,21 +1,26 @@
-import { SchedulerStateError } from "../../core/errors.ts";
-import { PROGRESS_NOTE_LENGTH_MAX, WORKER_PROGRESS_MS_MIN } from "../../core/limits.ts";
-import type { Logger } from "../../core/logger.ts";
-import { timerHost } from "../../core/timer-host.ts";
-import { cut } from "../../records/attempt.ts";
-import type { JobRecord } from "../../records/job.ts";
-import type { JobResultRecord } from "../../records/job-result.ts";
-import { revivedError } from "../../records/revived-error.ts";
-import type { SerializedError } from "../../records/serialized-error.ts";
-import { checkProgress } from "../../scheduler/running/check-progress.ts";
-import type { JobContext, LocalSchedulerClient } from "../../scheduler/scheduler-client.ts";
-import { Job, type JobClient } from "../../scheduler/views/job.ts";
-import { JobResult } from "../../scheduler/views/job-result.ts";
-import type { Serializer } from "../../serializers/serializer.ts";
-import { liveSignal } from "./live-signal.ts";
+import { SchedulerStateError } from "../core/errors.ts";
+import { PROGRESS_NOTE_LENGTH_MAX, WORKER_LOG_LENGTH_MAX, WORKER_PROGRESS_MS_MIN } from "../core/limits.ts";
+import type { Logger } from "../core/logger.ts";
+import { timerHost } from "../core/timer-host.ts";
+import type {
+  FromWorker,
+  LogDetail,
+  LogMessageLevel,
+  ParentsMessage,
+  RunMessage,
+} from "../executors/remote/remote-call.ts";
+import { cut } from "../records/attempt.ts";
+import type { JobRecord } from "../records/job.ts";
+import type { JobResultRecord } from "../records/job-result.ts";
+import { revivedError } from "../records/revived-error.ts";
+import type { SerializedError } from "../records/serialized-error.ts";
+import { serializedError } from "../records/serialized-error.ts";
+import { checkProgress } from "../scheduler/running/check-progress.ts";
+import type { JobContext, LocalSchedulerClient } from "../scheduler/scheduler-client.ts";
+import { Job, type JobClient } from "../scheduler/views/job.ts";
+import { JobResult } from "../scheduler/views/job-result.ts";
+import type { Serializer } from "../serializers/serializer.ts";
 import type { LogBudget } from "./log-budget.ts";
-import { logDetails, logText } from "./log-line.ts";
-import type { FromWorker, LogMessageLevel, ParentsMessage, RunMessage } from "./remote-call.ts";
 
 /** What a context needs of the worker that it is in. */
 export interface ContextHost {
@@ -192,4 +197,71 @@ function resultsIn(text: string, serializer: Serializer): (JobResult | null)[] {
 /** As much of a note as is kept. Long notes would else fill the memory of the scheduler. */
 function noteIn(note: string | undefined): { readonly note?: string } {
   return note === undefined ? {} : { note: cut(note, PROGRESS_NOTE_LENGTH_MAX) };
+}
+
+/** The signal of an attempt in a worker. Its `aborted` is true as soon as the reason is known, even in a loop that lets
+ *  no message in: whoever reads it there, and whoever calls `throwIfAborted`, looks at the reason first. */
+function liveSignal(controller: AbortController, reason: () => Error | null): AbortSignal {
+  const { signal } = controller;
+  const { get } = Object.getOwnPropertyDescriptor(AbortSignal.prototype, "aborted") ?? {};
+  let isLooking = false;
+  const look = (): boolean => {
+    const isAborted = get?.call(signal) === true;
+    // Runtimes ask for `aborted` while they abort.
+    if (isAborted || isLooking) return isAborted;
+    isLooking = true;
+    const why = reason();
+    if (why !== null) controller.abort(why);
+    isLooking = false;
+    return why !== null;
+  };
+  Object.defineProperty(signal, "aborted", { get: look, configurable: true });
+  Object.defineProperty(signal, "throwIfAborted", {
+    value(): void {
+      if (look()) throw signal.reason;
+    },
+    configurable: true,
+  });
+  return signal;
+}
+
+/** Most details of a line that are sent. */
+const DETAILS_MAX = 20;
+
+/** The text of a logged line, not too long. */
+function logText(message: unknown): string {
+  return clip(typeof message === "string" ? message : textOf(message));
+}
+
+/** What was logged with a line, in a form that can be sent: JSON, and errors. What is no JSON becomes text. Never
+ *  throws. */
+function logDetails(details: readonly unknown[]): LogDetail[] {
+  return details.slice(0, DETAILS_MAX).map((detail) => {
+    if (typeof detail === "string") return { value: clip(detail) };
+    if (typeof detail !== "object" || detail === null) return { value: isJson(detail) ? detail : textOf(detail) };
+    try {
+      // A Proxy may throw at the question.
+      if (detail instanceof Error) return { error: serializedError(detail) };
+      const text = JSON.stringify(detail);
+      return { value: text.length > WORKER_LOG_LENGTH_MAX ? clip(text) : JSON.parse(text) };
+    } catch {
+      return { value: textOf(detail) };
+    }
+  });
+}
+
+function isJson(value: unknown): boolean {
+  return value === null || typeof value === "boolean" || Number.isFinite(value);
+}
+
+function textOf(value: unknown): string {
+  try {
+    return clip(String(value));
+  } catch {
+    return "a value that cannot be read";
+  }
+}
+
+function clip(text: string): string {
+  return text.length > WORKER_LOG_LENGTH_MAX ? `${text.slice(0, WORKER_LOG_LENGTH_MAX)}…` : text;
 }

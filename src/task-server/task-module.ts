@@ -1,5 +1,7 @@
-import { mustBe } from "../../core/option-errors.ts";
-import type { TaskHandler } from "../../scheduler/scheduler-client.ts";
+import { mustBe } from "../core/option-errors.ts";
+import { JSON_TEXTS, SAMPLE } from "../executors/remote/call-texts.ts";
+import type { TaskHandler } from "../scheduler/scheduler-client.ts";
+import type { Serializer } from "../serializers/serializer.ts";
 
 /** What a module has for a worker. */
 export interface TaskModule {
@@ -63,4 +65,30 @@ function handlerOf(task: unknown): TaskHandler | null | undefined {
   if (typeof task !== "object" || task === null || !("handler" in task)) return undefined;
   if (task.handler === null || task.handler === undefined) return null;
   return typeof task.handler === "function" ? (task.handler as TaskHandler) : undefined;
+}
+
+/**
+ * The serializer of a worker.
+ * @param sample what the data store's serializer wrote; absent for JSON
+ * @param given what the worker's module has
+ * @throws {UnfitModule} when that is not the data store's
+ */
+export function workerSerializer(sample: string | undefined, given: unknown): Serializer {
+  if (sample === undefined) return JSON_TEXTS;
+  const advice = "export the same one as `serializer`, or pass it to serveTasks(tasks, { serializer })";
+  if (given === undefined) {
+    throw new UnfitModule(`must have the serializer of the data store, which is no JSONSerializer: ${advice}`);
+  }
+  if (!isSerializer(given)) throw new UnfitModule(`must have a serializer; it ${mustBe("a Serializer", given)}`);
+  try {
+    if (JSON.stringify(given.deserialize(sample)) === JSON.stringify(SAMPLE)) return given;
+  } catch {
+    // It is another one.
+  }
+  throw new UnfitModule(`has a serializer that does not read what that of the data store writes: ${advice}`);
+}
+
+function isSerializer(given: unknown): given is Serializer {
+  if (typeof given !== "object" || given === null) return false;
+  return ["serialize", "deserialize"].every((name) => typeof Reflect.get(given, name) === "function");
 }

@@ -5,10 +5,10 @@ import {
   RESOLVED_OVERDUE_KEPT_MS,
 } from "../../core/limits.ts";
 import { compareTexts } from "../../core/text.ts";
-import type { AlarmEnd, AlarmKind, AlarmRecord } from "../../records/alarm.ts";
+import type { OverdueEnd, OverdueKind, OverdueRecord } from "../../records/overdue.ts";
 import type { ScheduleRecord } from "../../records/schedule.ts";
-import type { AlarmReport, SeenAlarms } from "../alarms.ts";
 import type { StepRequest, StoreInspection } from "../data-store.ts";
+import type { OverdueReport, SeenOverdue } from "../overdue.ts";
 import { isMissed, type JobEntry } from "./entries.ts";
 import type { Jobs } from "./jobs.ts";
 import type { MemoryLedger } from "./ledger.ts";
@@ -17,23 +17,23 @@ import { SortedList } from "./sorted-list.ts";
 /** A schedule that expects something of its occurrences, and its next fire time, which has no job so far. */
 interface Watch {
   record: Readonly<ScheduleRecord>;
-  /** The next fire time for which an alarm was raised; null for none. */
+  /** The next fire time for which an overdue occurrence was raised; null for none. */
   raisedFor: number | null;
-  /** Whether no other alarm of that fire time is to come. */
+  /** Whether no other overdue occurrence of that fire time is to come. */
   isDone: boolean;
   /** When the next fire time is overdue; null for never. */
   overdueAt: number | null;
 }
 
-interface Alarm {
+interface Overdue {
   /** As it was raised. */
-  readonly record: AlarmRecord;
+  readonly record: OverdueRecord;
   readonly raisedBy: string;
   /** The job that is known to stand for the fire time. */
   jobId: string | null;
-  /** The fire time whose job counts: that of the alarm, or the one that stands for it. */
+  /** The fire time whose job counts: that of the overdue occurrence, or the one that stands for it. */
   follows: number;
-  end: { readonly reason: AlarmEnd; readonly at: number; readonly by: string } | null;
+  end: { readonly reason: OverdueEnd; readonly at: number; readonly by: string } | null;
 }
 
 interface Parts {
@@ -42,16 +42,16 @@ interface Parts {
   readonly scheduleOf: (id: string) => Readonly<ScheduleRecord> | undefined;
 }
 
-/** The alarms of a memory store: occurrences that are *overdue* by what their schedule expects. The occurrence of the
- *  next fire time has no job yet, and is watched here; later ones have a job, which `Jobs` watches. */
-export class Alarms {
+/** The overdue occurrences of a memory store, by what their schedules expect. The occurrence of the next fire time has
+ *  no job yet, and is watched here; earlier ones have a job, which `Jobs` watches. */
+export class OverdueOccurrences {
   readonly #parts: Parts;
   readonly #watches = new Map<string, Watch>();
   readonly #toRaise = new SortedList<Watch>(inOrderOfTimes);
   /** Those that are open, the one first that was not looked at for the longest time. */
-  readonly #open = new Map<string, Alarm>();
+  readonly #open = new Map<string, Overdue>();
   /** Those that are over, the oldest first. */
-  readonly #over = new Map<string, Alarm>();
+  readonly #over = new Map<string, Overdue>();
 
   constructor(parts: Parts) {
     this.#parts = parts;
@@ -78,7 +78,7 @@ export class Alarms {
     this.#watches.delete(id);
   }
 
-  /** A schedule goes on after a pause, which is no reason for an alarm. */
+  /** A schedule goes on after a pause, which is no reason for an overdue occurrence. */
   unpaused({ id, nextFireTime }: Readonly<ScheduleRecord>, now: number): void {
     const watch = this.#watches.get(id);
     if (watch === undefined || nextFireTime === null || nextFireTime > now) return;
@@ -87,7 +87,7 @@ export class Alarms {
     this.#place(watch);
   }
 
-  see(): SeenAlarms | undefined {
+  see(): SeenOverdue | undefined {
     const never = Number.POSITIVE_INFINITY;
     const nextAt = Math.min(
       this.#toRaise.first?.overdueAt ?? never,
@@ -99,18 +99,18 @@ export class Alarms {
   }
 
   /** For people. */
-  inspect(): Pick<StoreInspection, "alarms"> {
+  inspect(): Pick<StoreInspection, "overdue"> {
     if (this.#open.size === 0) return {};
-    const shown = [...this.#open.values()].map((alarm) => {
-      return { ...alarm.record, jobId: this.#jobOf(alarm)?.record.id ?? alarm.jobId };
+    const shown = [...this.#open.values()].map((occurrence) => {
+      return { ...occurrence.record, jobId: this.#jobOf(occurrence)?.record.id ?? occurrence.jobId };
     });
-    // An alarm of a start comes before that of the end.
-    const keyOf = ({ scheduleId, kind }: AlarmRecord): string => `${scheduleId}\0${kind === "start" ? 0 : 1}`;
+    // An overdue occurrence of a start comes before that of the end.
+    const keyOf = ({ scheduleId, kind }: OverdueRecord): string => `${scheduleId}\0${kind === "start" ? 0 : 1}`;
     shown.sort((a, b) => a.dueAt - b.dueAt || compareTexts(keyOf(a), keyOf(b)));
-    return { alarms: { open: shown.slice(0, OVERDUE_SHOWN_MAX), count: this.#open.size } };
+    return { overdue: { open: shown.slice(0, OVERDUE_SHOWN_MAX), count: this.#open.size } };
   }
 
-  /** Raises the alarms of what is overdue. */
+  /** Raises what is overdue. */
   raise(step: StepRequest): void {
     const { jobs, scheduleOf } = this.#parts;
     for (const watch of firstUntil(this.#toRaise, step.now)) {
@@ -136,18 +136,18 @@ export class Alarms {
     }
   }
 
-  /** Resolves alarms that are over, and returns what the step did to alarms; undefined for nothing. */
-  resolve({ now, stepId }: StepRequest): AlarmReport | undefined {
+  /** Resolves what is over, and returns what the step raised and resolved; undefined for nothing. */
+  resolve({ now, stepId }: StepRequest): OverdueReport | undefined {
     for (const [key, { end }] of this.#over) {
       if (end === null || end.at > now - RESOLVED_OVERDUE_KEPT_MS) break;
       this.#over.delete(key);
     }
     // What stays open goes to the end, so that other steps look at the others.
-    for (const [key, alarm] of [...this.#open].slice(0, OVERDUE_CHECKED_PER_STEP_MAX)) {
+    for (const [key, occurrence] of [...this.#open].slice(0, OVERDUE_CHECKED_PER_STEP_MAX)) {
       this.#open.delete(key);
-      const reason = this.#endOf(alarm);
-      if (reason !== null) alarm.end = { reason, at: now, by: stepId };
-      (reason === null ? this.#open : this.#over).set(key, alarm);
+      const reason = this.#endOf(occurrence);
+      if (reason !== null) occurrence.end = { reason, at: now, by: stepId };
+      (reason === null ? this.#open : this.#over).set(key, occurrence);
     }
     const ended = [...this.#over.values()];
     const raised = [...this.#open.values(), ...ended].filter(({ raisedBy }) => raisedBy === stepId);
@@ -161,7 +161,7 @@ export class Alarms {
   #add(
     { id: scheduleId, taskId }: Readonly<ScheduleRecord>,
     fireTime: number,
-    kind: AlarmKind,
+    kind: OverdueKind,
     dueAt: number,
     jobId: string | null,
     { now, stepId }: StepRequest,
@@ -172,37 +172,37 @@ export class Alarms {
     this.#open.set(key, { record, jobId, raisedBy: stepId, follows: fireTime, end: null });
   }
 
-  /** Why an alarm is over; null while it is open. */
-  #endOf(alarm: Alarm): AlarmEnd | null {
-    const { scheduleId, fireTime, kind } = alarm.record;
+  /** Why an overdue occurrence is over; null while it is open. */
+  #endOf(occurrence: Overdue): OverdueEnd | null {
+    const { scheduleId, fireTime, kind } = occurrence.record;
     const schedule = this.#parts.scheduleOf(scheduleId);
     const isWaiting = schedule !== undefined && schedule.nextFireTime !== null && schedule.nextFireTime <= fireTime;
     if (isWaiting) return schedule.paused ? "paused" : null;
-    let row = this.#parts.ledger.rowOf(scheduleId, alarm.follows);
-    if (row?.kind === "skip" && (row.into ?? alarm.follows) > alarm.follows) {
-      alarm.follows = row.into ?? alarm.follows;
-      row = this.#parts.ledger.rowOf(scheduleId, alarm.follows);
+    let row = this.#parts.ledger.rowOf(scheduleId, occurrence.follows);
+    if (row?.kind === "skip" && (row.into ?? occurrence.follows) > occurrence.follows) {
+      occurrence.follows = row.into ?? occurrence.follows;
+      row = this.#parts.ledger.rowOf(scheduleId, occurrence.follows);
     }
-    const job = this.#jobOf(alarm);
+    const job = this.#jobOf(occurrence);
     if (job !== undefined) {
       if (kind !== "start" || !hasStarted(job)) return null;
-      alarm.jobId = job.record.id;
+      occurrence.jobId = job.record.id;
       return "started";
     }
     if (row === undefined) return schedule === undefined ? "removed" : "finished";
     if (row.kind === "run") {
-      alarm.jobId = row.jobId;
+      occurrence.jobId = row.jobId;
       return kind === "start" && row.startedAt !== null ? "started" : "finished";
     }
     if (row.verdict === "paused" || row.verdict === "removed") return row.verdict;
-    return (row.into ?? alarm.follows) > alarm.follows ? null : "skipped";
+    return (row.into ?? occurrence.follows) > occurrence.follows ? null : "skipped";
   }
 
-  #jobOf({ record, follows }: Alarm): JobEntry | undefined {
+  #jobOf({ record, follows }: Overdue): JobEntry | undefined {
     return this.#parts.jobs.madeAt(record.scheduleId, follows);
   }
 
-  /** Puts a schedule where the time of its next alarm says. */
+  /** Puts a schedule where the time says at which its next occurrence is overdue. */
   #place(watch: Watch): void {
     if (watch.overdueAt !== null) this.#toRaise.delete(watch);
     const { raisedFor, isDone, record } = watch;
@@ -215,7 +215,7 @@ export class Alarms {
   }
 }
 
-/** What is overdue, as much as a step raises alarms of. */
+/** What is overdue, as much as a step raises. */
 function firstUntil<T extends { readonly overdueAt: number | null }>(list: SortedList<T>, now: number): T[] {
   const overdue: T[] = [];
   for (const item of list.from()) {
@@ -229,7 +229,7 @@ function firstUntil<T extends { readonly overdueAt: number | null }>(list: Sorte
 function dueTimes(
   { expectStartMs, expectFinishMs }: Readonly<ScheduleRecord>,
   fireTime: number,
-): { readonly kind: AlarmKind; readonly dueAt: number }[] {
+): { readonly kind: OverdueKind; readonly dueAt: number }[] {
   return [
     ...(expectStartMs === undefined ? [] : [{ kind: "start" as const, dueAt: fireTime + expectStartMs }]),
     ...(expectFinishMs === undefined ? [] : [{ kind: "finish" as const, dueAt: fireTime + expectFinishMs }]),

@@ -1,16 +1,7 @@
-import { HandlerLookupError } from "../../core/errors.ts";
-import { WORKER_MESSAGES_MAX } from "../../core/limits.ts";
-import { nearest } from "../../core/suggest.ts";
-import type { JobRecord } from "../../records/job.ts";
-import { serializedError } from "../../records/serialized-error.ts";
-import type { TaskHandler } from "../../scheduler/scheduler-client.ts";
-import { runAsCurrentJob, showCurrentJob } from "../../scheduler/tasks/current-job.ts";
-import { resultText } from "../../scheduler/tasks/result-text.ts";
-import { JSONSerializer } from "../../serializers/json.ts";
-import type { Serializer } from "../../serializers/serializer.ts";
-import { AbortFlags } from "./abort-flags.ts";
-import { workerSerializer } from "./call-texts.ts";
-import { LogBudget } from "./log-budget.ts";
+import { HandlerLookupError } from "../core/errors.ts";
+import { WORKER_MESSAGES_MAX } from "../core/limits.ts";
+import { nearest } from "../core/suggest.ts";
+import { AbortFlags } from "../executors/remote/abort-flags.ts";
 import {
   type DoneMessage,
   type FailedMessage,
@@ -19,9 +10,17 @@ import {
   type RunMessage,
   type ToWorker,
   toWorker,
-} from "./remote-call.ts";
+} from "../executors/remote/remote-call.ts";
+import type { JobRecord } from "../records/job.ts";
+import { serializedError } from "../records/serialized-error.ts";
+import type { TaskHandler } from "../scheduler/scheduler-client.ts";
+import { runAsCurrentJob, showCurrentJob } from "../scheduler/tasks/current-job.ts";
+import { resultText } from "../scheduler/tasks/result-text.ts";
+import { JSONSerializer } from "../serializers/json.ts";
+import type { Serializer } from "../serializers/serializer.ts";
+import { LogBudget } from "./log-budget.ts";
 import { type ContextHost, RemoteContext } from "./remote-context.ts";
-import { type TaskModule, UnfitModule } from "./task-module.ts";
+import { type TaskModule, UnfitModule, workerSerializer } from "./task-module.ts";
 
 /** Has a microtask at the end of the turn. */
 const TURN_END = Promise.resolve();

@@ -11,7 +11,7 @@ function hourly(): IntervalTrigger {
 const EXPECTED: ScheduleOptions = { id: "s", expectStartWithin: "1m", expectFinishWithin: "10m" };
 
 /** The events about overdue occurrences, in seconds from {@link START}. */
-function recordAlarms(scheduler: Scheduler): unknown[] {
+function recordOverdue(scheduler: Scheduler): unknown[] {
   const seen: unknown[] = [];
   scheduler.subscribe("occurrenceOverdue", (event) => {
     const { scheduleId, taskId, kind, fireTime, dueAt, timestamp, jobId, schedulerId } = event;
@@ -38,27 +38,27 @@ describe("an occurrence that has not started in time", () => {
     const { clock, store } = await unattended({ id: "s", expectStartWithin: "1m" });
     await clock.advance("PT3H5S");
     const { scheduler } = setUp({ clock, dataStore: store, identity: "late" });
-    const alarms = recordAlarms(scheduler);
+    const overdue = recordOverdue(scheduler);
     scheduler.task("t", () => {});
     await scheduler.start();
     await clock.advance({ milliseconds: 1 });
-    const [overdue, resolved] = alarms as [unknown[], unknown[]];
-    expect(overdue).toEqual(["overdue", "s", "t", "start", 0, 60, 10_805, null, "late"]);
+    const [first, resolved] = overdue as [unknown[], unknown[]];
+    expect(first).toEqual(["overdue", "s", "t", "start", 0, 60, 10_805, null, "late"]);
     expect(resolved.slice(1, 5)).toEqual(["start", 0, 10_805, 10_805]);
     await clock.advance("PT2H");
-    expect(alarms).toHaveLength(2);
+    expect(overdue).toHaveLength(2);
   });
 
   test("is overdue once for all schedulers of the store, at the very instant", async () => {
     const { client, clock, store } = await unattended();
-    const alarms = recordAlarms(client);
+    const overdue = recordOverdue(client);
     for (const identity of ["a", "b"]) {
       // Neither of them has the handler.
       const { scheduler } = setUp({ clock, dataStore: store, identity });
       await scheduler.start();
     }
     await clock.advance("PT20M");
-    expect(alarms.map((alarm) => (alarm as unknown[]).slice(3, 8))).toEqual([
+    expect(overdue.map((occurrence) => (occurrence as unknown[]).slice(3, 8))).toEqual([
       ["start", 0, 60, 60, "a job"],
       ["finish", 0, 600, 600, "a job"],
     ]);
@@ -71,28 +71,28 @@ describe("an occurrence that has not started in time", () => {
   test("is found by a worker, which fires nothing, and is over when somebody fires", async () => {
     const { clock, store } = await unattended({ id: "s", expectStartWithin: "1m" });
     const { scheduler: worker } = setUp({ clock, dataStore: store, identity: "worker", role: "worker" });
-    const alarms = recordAlarms(worker);
+    const overdue = recordOverdue(worker);
     worker.task("t", () => {});
     await worker.start();
     await clock.advance("PT5M");
-    expect(alarms).toEqual([["overdue", "s", "t", "start", 0, 60, 60, null, "worker"]]);
+    expect(overdue).toEqual([["overdue", "s", "t", "start", 0, 60, 60, null, "worker"]]);
     const { scheduler: firing } = setUp({ clock, dataStore: store, role: "scheduler" });
     await firing.start();
     await clock.advance("PT1S");
-    expect(alarms.slice(1)).toEqual([["started", "start", 0, 60, 300, "a job"]]);
+    expect(overdue.slice(1)).toEqual([["started", "start", 0, 60, 300, "a job"]]);
     expect((await worker.health()).overdueCount).toBe(0);
   });
 
   test("is found by a tick, whose report says when the next one is overdue", async () => {
     const { clock, store } = await unattended();
     const { scheduler } = setUp({ clock, dataStore: store, identity: "ticking", role: "worker" });
-    const alarms = recordAlarms(scheduler);
+    const overdue = recordOverdue(scheduler);
     scheduler.task("t", () => {});
     const first = await scheduler.tick();
-    expect([secondsOf(first.nextWakeAt), alarms]).toEqual([60, []]);
+    expect([secondsOf(first.nextWakeAt), overdue]).toEqual([60, []]);
     await clock.advance("PT1M");
     const second = await scheduler.tick();
-    expect([secondsOf(second.nextWakeAt), alarms]).toEqual([
+    expect([secondsOf(second.nextWakeAt), overdue]).toEqual([
       600,
       [["overdue", "s", "t", "start", 0, 60, 60, null, "ticking"]],
     ]);
@@ -100,21 +100,21 @@ describe("an occurrence that has not started in time", () => {
     expect((await scheduler.tick()).nextWakeAt).toBeNull();
     await scheduler.removeSchedule("s");
     await scheduler.tick();
-    expect(alarms.slice(2).map((alarm) => (alarm as unknown[]).slice(0, 2))).toEqual([
+    expect(overdue.slice(2).map((occurrence) => (occurrence as unknown[]).slice(0, 2))).toEqual([
       ["removed", "start"],
       ["removed", "finish"],
     ]);
   });
 
-  test("is over when its schedule is paused, and the pause is no reason for an alarm of others", async () => {
+  test("is over when its schedule is paused, and the pause is no reason for an overdue occurrence of others", async () => {
     const { clock, store, client } = await unattended({ id: "s", expectStartWithin: "1m" });
     const { scheduler } = setUp({ clock, dataStore: store, identity: "worker", role: "worker" });
-    const alarms = recordAlarms(scheduler);
+    const overdue = recordOverdue(scheduler);
     await scheduler.start();
     await clock.advance("PT2M");
     await client.pauseSchedule("s");
     await clock.advance("PT3H");
-    expect(alarms).toEqual([
+    expect(overdue).toEqual([
       ["overdue", "s", "t", "start", 0, 60, 60, null, "worker"],
       // A worker looks once a minute.
       ["paused", "start", 0, 60, 180, null],
@@ -125,7 +125,7 @@ describe("an occurrence that has not started in time", () => {
 describe("an occurrence that starts in time", () => {
   test("is not overdue while it is tried again", async () => {
     const { scheduler, clock } = setUp();
-    const alarms = recordAlarms(scheduler);
+    const overdue = recordOverdue(scheduler);
     let calls = 0;
     const retry = { maxAttempts: 3, backoff: { initial: "20m", jitter: "none" } } as const;
     scheduler.task("t", { retry }, () => {
@@ -134,35 +134,35 @@ describe("an occurrence that starts in time", () => {
     await scheduler.addSchedule("t", hourly(), { id: "s", expectStartWithin: "1m" });
     await scheduler.start();
     await clock.advance("PT30M");
-    expect([calls, alarms]).toEqual([2, []]);
+    expect([calls, overdue]).toEqual([2, []]);
   });
 
   test("is overdue when it runs too long, and over when it ends", async () => {
     const { scheduler, clock } = setUp({ identity: "me" });
-    const alarms = recordAlarms(scheduler);
+    const overdue = recordOverdue(scheduler);
     const { handler, held } = heldHandler();
     scheduler.task("t", handler);
     await scheduler.addSchedule("t", hourly(), EXPECTED);
     await scheduler.start();
     await clock.advance("PT15M");
-    expect(alarms).toEqual([["overdue", "s", "t", "finish", 0, 600, 600, "a job", "me"]]);
+    expect(overdue).toEqual([["overdue", "s", "t", "finish", 0, 600, 600, "a job", "me"]]);
     const { overdueOccurrences, overdueCount } = await scheduler.health();
     const [one] = overdueOccurrences;
     expect([overdueCount, one?.kind, secondsOf(one?.dueAt ?? null)]).toEqual([1, "finish", 600]);
     held[0]?.finish("done");
     await clock.advance({ milliseconds: 1 });
-    expect(alarms.slice(1)).toEqual([["finished", "finish", 0, 600, 900, "a job"]]);
+    expect(overdue.slice(1)).toEqual([["finished", "finish", 0, 600, 900, "a job"]]);
     expect((await scheduler.health()).toJSON()).toMatchObject({ overdueOccurrences: [], overdueCount: 0 });
   });
 
   test("costs nothing but the run itself when it ends in time", async () => {
     const { scheduler, clock } = setUp();
-    const alarms = recordAlarms(scheduler);
+    const overdue = recordOverdue(scheduler);
     scheduler.task("t", () => {});
     await scheduler.addSchedule("t", hourly(), EXPECTED);
     await scheduler.start();
     await clock.advance("PT10H");
-    expect(alarms).toEqual([]);
+    expect(overdue).toEqual([]);
   });
 });
 

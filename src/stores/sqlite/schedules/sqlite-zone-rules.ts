@@ -6,7 +6,7 @@ import type {
   ZoneRulesConfirmation,
   ZoneRulesRanking,
   ZoneRulesStore,
-} from "../../zone-rules.ts";
+} from "../../zone-rules-store.ts";
 import type { Connection } from "../driver/connection.ts";
 import { statement } from "../driver/parameters.ts";
 import { lazily } from "../lazily.ts";

@@ -1,10 +1,10 @@
-import { SchedulerStateError } from "../../../core/errors.ts";
-import { mustBe, optionError } from "../../../core/option-errors.ts";
-import type { TaskHandler } from "../../../scheduler/scheduler-client.ts";
-import type { Serializer } from "../../../serializers/serializer.ts";
-import type { FromWorker } from "../../remote/remote-call.ts";
-import { handlersIn, UnfitModule } from "../../remote/task-module.ts";
-import { TaskServer } from "../../remote/task-server.ts";
+import { SchedulerStateError } from "../core/errors.ts";
+import { mustBe, optionError } from "../core/option-errors.ts";
+import type { FromWorker } from "../executors/remote/remote-call.ts";
+import type { TaskHandler } from "../scheduler/scheduler-client.ts";
+import type { Serializer } from "../serializers/serializer.ts";
+import { handlersIn, UnfitModule } from "./task-module.ts";
+import { TaskServer } from "./task-server.ts";
 
 /**
  * Runs the handlers of tasks for a `WorkerExecutor` of a page. The module of the Web Worker calls it, once. Workers of

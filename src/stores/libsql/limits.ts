@@ -1,3 +1,0 @@
-// Bounds of the libSQL store, with units and reasons.
-
-export { REMOTE_TIMEOUT_MS_DEFAULT } from "../sqlite/limits.ts";
