@@ -61,6 +61,8 @@ export interface StepBounds {
   readonly timeoutMsMax?: number;
   /** Whether a job that the step has leased may still start. Otherwise it is given back. Default: it may. */
   readonly mayStart?: (job: JobRecord) => boolean;
+  /** Whether outcomes wait for a later step. Default: false. */
+  readonly leavesOutcomes?: boolean;
   /** Whether the step cleans up too. Default: false. */
   readonly cleansUp?: boolean;
   /** Whether the step must not take a second request, see `StepRequest.inOneTrip`. Default: false. */
@@ -278,7 +280,7 @@ export class Stepper {
     if (this.#pending !== null) return this.#repeat(now, bounds);
     const { planner, runner, additions } = this.#parts;
     const batch: StepBatch = {
-      releases: runner.nextReleases,
+      releases: bounds.leavesOutcomes === true ? [] : runner.nextReleases,
       additions: additions.take(),
       planned: bounds.due.length === 0 ? [] : planner.plan(planner.readable(bounds.due, now), now),
     };
