@@ -543,7 +543,8 @@ export class Stepper {
         happened.push(scheduleFailed(env, schedule, serializedError(failure.error)));
         env.logger.error(`escapement: schedule "${id}" was paused because it failed`, failure.error);
       }
-      happened.push(...skipEvents(env, schedule, plan, result.overlap));
+      if (plan.skips !== undefined || plan.overlap !== undefined)
+        happened.push(...skipEvents(env, schedule, plan, result.overlap));
       if (result.overlap !== undefined) this.#cancel(result.overlap.cancelRequested, happened);
       const { paused, nextFireTime } = plan;
       happened.push(scheduleSaved(env, { id, taskId, paused, nextFireTime }, "updated"));

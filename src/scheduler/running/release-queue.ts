@@ -83,7 +83,9 @@ export class ReleaseQueue {
     report: (ended: EndedAttempt, status: ReleaseStatus) => void,
   ): void {
     // Marked, because a Map of the batch would cost every job time.
-    for (const [index, ended] of batch.entries()) (ended as Item).status = statuses[index] ?? "missing";
+    batch.forEach((ended, index) => {
+      (ended as Item).status = statuses[index] ?? "missing";
+    });
     const items = this.#items;
     this.#items = items.filter(({ status }) => status === null);
     for (const item of items) {
