@@ -32,7 +32,7 @@ interface ZonedFirePlan {
   readonly zoneRules: string | null;
 }
 
-type MutablePlan = { -readonly [K in keyof SchedulePlan]: SchedulePlan[K] };
+type Plan = { -readonly [K in keyof SchedulePlan]: SchedulePlan[K] };
 
 /** Turns due schedules into plans, within the bounds of one step. A trigger that fails pauses its own schedule. A
  *  schedule whose trigger cannot be read here is left to other schedulers. */
@@ -119,20 +119,11 @@ export class FirePlanner {
     try {
       if (typeof schedule.executor !== "string" || schedule.executor === "") throw damaged(scheduleId);
       const { plan: found, zoneRules } = this.#preparedFires(schedule, now, firesMax);
-      const { fires, nextFireTime, lastFireTime, isCut, passed, skips, paceUntil } = found;
-      const jobs = fires.map((fire): PlannedJob => plannedJob(schedule, fire, this.#env.ids.next(now), now));
+      const { nextFireTime, lastFireTime, isCut, passed, skips, paceUntil } = found;
+      const fires = found.fires.map((fire) => plannedJob(schedule, fire, this.#env.ids.next(now), now));
       const isPreferred = this.#isPreferred(schedule);
       // Most plans have no other fields, and each spread would cost more than the plan.
-      const plan: MutablePlan = {
-        scheduleId,
-        fence,
-        expected,
-        fires: jobs,
-        nextFireTime,
-        lastFireTime,
-        paused: false,
-        isPreferred,
-      };
+      const plan: Plan = { scheduleId, fence, expected, fires, nextFireTime, lastFireTime, paused: false, isPreferred };
       if (paceUntil !== undefined) plan.paceUntil = paceUntil;
       if (skips !== undefined) plan.skips = skips;
       if (nextFireTime !== expected && zoneRules !== (schedule.zoneRules ?? null)) plan.zoneRules = zoneRules;

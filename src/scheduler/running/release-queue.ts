@@ -83,9 +83,7 @@ export class ReleaseQueue {
     report: (ended: EndedAttempt, status: ReleaseStatus) => void,
   ): void {
     // Marked, because a Map of the batch would cost every job time.
-    batch.forEach((ended, index) => {
-      (ended as Item).status = statuses[index] ?? "missing";
-    });
+    for (const [index, ended] of batch.entries()) (ended as Item).status = statuses[index] ?? "missing";
     const items = this.#items;
     this.#items = items.filter(({ status }) => status === null);
     for (const item of items) {

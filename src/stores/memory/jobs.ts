@@ -21,8 +21,7 @@ export class Jobs {
   readonly #byId = new Map<string, JobEntry | null>();
   readonly #endedIds = new RecentIds();
   readonly #byKey = new Map<string, JobEntry>();
-  /** By schedule, then fire time, or id for jobs without a fire time. A job alone needs no Map, as most are: a Map costs
-   *  more than the rest of a job. */
+  /** By schedule, then fire time, or id for jobs without a fire time. A job alone, as most are, has no costly Map. */
   readonly #bySchedule = new Map<string, JobEntry | Map<number | string, JobEntry>>();
   /** Whether somebody has listed jobs. From then on, each task has its jobs by id. */
   #isListed = false;

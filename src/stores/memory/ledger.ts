@@ -50,7 +50,6 @@ export class MemoryLedger implements Ledger {
     const { jobId, outcome, startedAt, finishedAt, attempts } = result;
     const scheduledFireTime = job.scheduledFireTime ?? fireTime;
     const history = this.#histories.get(scheduleId);
-    // Written out, because a spread would cost more than everything else about the end of a job.
     history?.addRun({
       kind: "run",
       fireTime,
