@@ -127,7 +127,7 @@ describe("a Worker, with everything that it uploads, stays within its budget:", 
 
   test.each([
     ["cron in Berlin", CRON, 44_600, 25_500],
-    ["a scheduler with the memory store", ticking("", "", "escapement"), 152_810, 133_450],
+    ["a scheduler with the memory store", ticking("", "", "escapement"), 152_810, 133_560],
     ["a scheduler in a Durable Object", OBJECT, 186_700, 167_300],
     ["a scheduler with D1", D1, 186_700, 167_300],
     ["a scheduler with libSQL over fetch alone", LIGHT, 188_500, 169_100],
