@@ -45,6 +45,9 @@ export const BULK_ADD_MAX = 10_000;
 /** Most jobs that one step of a call about many jobs retries or cancels. */
 export const BULK_STEP_MAX = 100;
 
+/** How long outcomes wait while handlers of a burst of fires begin, in milliseconds: longer than a thousand take. */
+export const BURST_MS_MAX = 200;
+
 /** Most schedules that one step plans, and most jobs that the plans of one step make. A store's lock stays short with
  *  them. Even with the longest ids, each parameter of a step stays below 500 KB. */
 export const PLANS_PER_STEP_MAX = 200;

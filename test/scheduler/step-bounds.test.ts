@@ -1,9 +1,9 @@
 import { describe, expect, test } from "vitest";
 import type { DataStore, StepRequest } from "../../src/contracts.ts";
-import { FIRES_PER_STEP_MAX, RELEASES_PER_STEP_MAX, STEP_BYTES_MAX } from "../../src/core/limits.ts";
-import { IntervalTrigger, MemoryDataStore } from "../../src/mod.ts";
+import { BURST_MS_MAX, FIRES_PER_STEP_MAX, RELEASES_PER_STEP_MAX, STEP_BYTES_MAX } from "../../src/core/limits.ts";
+import { DateTrigger, IntervalTrigger, MemoryDataStore } from "../../src/mod.ts";
 import { drain, VirtualClock } from "../../src/testing/mod.ts";
-import { START, setUp } from "./support.ts";
+import { START, START_MS, setUp } from "./support.ts";
 
 /** What a step carried. */
 interface Load {
@@ -100,5 +100,57 @@ describe("a step", () => {
     expect(most(loads, "returned")).toBeLessThan(400_000);
     const { items } = await scheduler.getJobs();
     expect(items).toEqual([]);
+  });
+
+  /** What the steps of a burst carried: of 450 schedules that are due at one instant. */
+  async function loadsOfBurst(
+    maxRunningJobs: number | null,
+    handler: (clock: VirtualClock) => void,
+  ): Promise<number[][]> {
+    const dataStore = new MemoryDataStore();
+    const { scheduler, clock } = setUp({ dataStore, maxConcurrentJobs: 1000 });
+    const task = scheduler.task("t", { maxRunningJobs, resultExpirationTime: "PT0S" }, () => handler(clock));
+    await scheduler.start();
+    for (let index = 0; index < 450; index++) {
+      await scheduler.addSchedule(task, new DateTrigger(new Date(START_MS + 1000)), { id: `s${index}` });
+    }
+    const loads = watchSteps(dataStore, () => 0);
+    await clock.advance("PT2S");
+    expect((await scheduler.getJobs()).items).toEqual([]);
+    return loads.map(({ plans, releases }) => [plans, releases]);
+  }
+
+  test("leaves outcomes to a later one while handlers of a burst of fires begin", async () => {
+    const loads = await loadsOfBurst(null, () => {});
+    expect(loads).toEqual([
+      [200, 0],
+      [200, 0],
+      [50, 0],
+      [0, 450],
+    ]);
+  });
+
+  test("leaves them no longer than the jobs of a burst can begin without them", async () => {
+    const loads = await loadsOfBurst(1, () => {});
+    expect(loads.slice(0, 4)).toEqual([
+      [200, 0],
+      [200, 0],
+      [50, 1],
+      [0, 1],
+    ]);
+  });
+
+  test("leaves them for a moment only, however long the burst is", async () => {
+    let isFirst = true;
+    const loads = await loadsOfBurst(null, (clock) => {
+      if (isFirst) void clock.jumpTo(new Date(clock.now() + BURST_MS_MAX));
+      isFirst = false;
+    });
+    expect(loads).toEqual([
+      [200, 0],
+      [200, 200],
+      [50, 200],
+      [0, 50],
+    ]);
   });
 });

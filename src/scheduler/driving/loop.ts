@@ -1,4 +1,5 @@
 import {
+  BURST_MS_MAX,
   LOOK_AHEAD_MS,
   PREFERRED_WAIT_MS_MAX,
   PREFERRED_WAIT_MS_MIN,
@@ -55,6 +56,8 @@ export class Loop {
   /** Whether others have their turn before the next step: after the end of a job, because jobs that end together go
    *  into one step, and after a step that left jobs to others. */
   #yieldsNext = false;
+  /** Since when steps begin some of a burst of fires and leave others, in epoch milliseconds. */
+  #burstSince = NEVER;
   /** Most jobs that the next step takes while others are alive. */
   #share = SHARE_FIRST;
   /** Whether an executor could begin more since the last look or step. */
@@ -208,7 +211,13 @@ export class Loop {
       const hasMore = seen.nextFireAt !== null && seen.nextFireAt <= now;
       stepper.turnPage(hasMore ? seen.due : [], now);
       const jobsMax = this.#options.hasPeers() ? this.#share : NEVER;
-      const result = await stepper.step(now, { due, jobsMax, aheadMs: LOOK_AHEAD_MS });
+      // The handlers of a burst begin first.
+      const isInBurst = this.#burstSince <= now && now < this.#burstSince + BURST_MS_MAX;
+      const leavesOutcomes = isInBurst && (due.length > 0 || isJobDue);
+      const result = await stepper.step(now, { due, jobsMax, aheadMs: LOOK_AHEAD_MS, leavesOutcomes });
+      const hasLeft = hasMore || (leavesOutcomes && stepper.seen?.hasReady === true);
+      // Where none began, jobs may wait for the slots of those that have ended.
+      this.#burstSince = hasLeft && result.jobsStarted > 0 ? Math.min(this.#burstSince, now) : NEVER;
       this.#yieldsNext ||= result.jobsStarted === jobsMax;
       this.#share = stepper.seen?.hasReady === true ? this.#share * 2 : SHARE_FIRST;
       this.#isFruitless = isJobDue && result.jobsStarted === 0;

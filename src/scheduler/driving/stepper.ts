@@ -66,6 +66,8 @@ export interface StepBounds {
   readonly timeoutMsMax?: number;
   /** Whether a job that the step has leased may still start. Otherwise it is given back. Default: it may. */
   readonly mayStart?: (job: JobRecord) => boolean;
+  /** Whether outcomes wait for a later step. Default: false. */
+  readonly leavesOutcomes?: boolean;
   /** Whether the step cleans up too. Default: false. */
   readonly cleansUp?: boolean;
   /** Whether the step must not take a second request, see `StepRequest.inOneTrip`. Default: false. */
@@ -283,7 +285,7 @@ export class Stepper {
     if (this.#pending !== null) return this.#repeat(now, bounds);
     const { planner, runner, additions } = this.#parts;
     const batch: StepBatch = {
-      releases: runner.nextReleases,
+      releases: bounds.leavesOutcomes === true ? [] : runner.nextReleases,
       additions: additions.take(),
       planned: bounds.due.length === 0 ? [] : planner.plan(planner.readable(bounds.due, now), now),
     };
@@ -546,7 +548,8 @@ export class Stepper {
         happened.push(scheduleFailed(env, schedule, serializedError(failure.error)));
         env.logger.error(`escapement: schedule "${id}" was paused because it failed`, failure.error);
       }
-      happened.push(...skipEvents(env, schedule, plan, result.overlap));
+      if (plan.skips !== undefined || plan.overlap !== undefined)
+        happened.push(...skipEvents(env, schedule, plan, result.overlap));
       if (result.overlap !== undefined) this.#cancel(result.overlap.cancelRequested, happened);
       const { paused, nextFireTime } = plan;
       happened.push(scheduleSaved(env, { id, taskId, paused, nextFireTime }, "updated"));

@@ -60,10 +60,12 @@ export function paceOf({ catchUp, coalesce, overlap }: CatchingUp): number | nul
   return coalesce === "all" && overlap === "queue" ? (catchUp?.paceMs ?? null) : null;
 }
 
+export const NO_PACE: { readonly paceUntil?: number } = Object.freeze({});
+
 /** The pace that lasts: `paceUntil` of a schedule whose plan spreads nothing. */
 export function lastingPace(schedule: CatchingUp, now: number): { readonly paceUntil?: number } {
   const { paceUntil } = schedule;
-  return paceUntil === null || paceUntil <= now || paceOf(schedule) === null ? {} : { paceUntil };
+  return paceUntil === null || paceUntil <= now || paceOf(schedule) === null ? NO_PACE : { paceUntil };
 }
 
 /** Spreads the jobs of fire times that are due together, after those that were spread before. A line of such jobs ends

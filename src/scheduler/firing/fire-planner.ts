@@ -26,8 +26,13 @@ interface Prepared {
   readonly fires: ZonedFirePlan;
 }
 
-/** A plan with the rules of the zones by which its next fire time was computed. */
-type ZonedFirePlan = FirePlan & { readonly zoneRules: string | null };
+/** A plan, and the rules of the zones by which its next fire time was computed. */
+interface ZonedFirePlan {
+  readonly plan: FirePlan;
+  readonly zoneRules: string | null;
+}
+
+type Plan = { -readonly [K in keyof SchedulePlan]: SchedulePlan[K] };
 
 /** Turns due schedules into plans, within the bounds of one step. A trigger that fails pauses its own schedule. A
  *  schedule whose trigger cannot be read here is left to other schedulers. */
@@ -48,10 +53,11 @@ export class FirePlanner {
 
   /** The schedules whose triggers can be read here; the same list when that is all of them. */
   readable(due: readonly LookedSchedule[], now: number): readonly LookedSchedule[] {
-    const unreadable = due.flatMap((schedule) => {
+    const unreadable: { schedule: LookedSchedule; error: unknown }[] = [];
+    for (const schedule of due) {
       const problem = this.#triggers.problemOf(schedule.trigger, now) ?? this.#stuckProblem(schedule, now);
-      return problem === null ? [] : [{ schedule, error: problem.error }];
-    });
+      if (problem !== null) unreadable.push({ schedule, error: problem.error });
+    }
     if (unreadable.length === 0) return due;
     this.#unreadable.report(unreadable);
     const others = new Set(unreadable.map(({ schedule }) => schedule));
@@ -112,20 +118,21 @@ export class FirePlanner {
     const { id: scheduleId, fence, nextFireTime: expected } = schedule;
     try {
       if (typeof schedule.executor !== "string" || schedule.executor === "") throw damaged(scheduleId);
-      const { isCut, passed, zoneRules, ...planned } = this.#preparedFires(schedule, now, firesMax);
-      const { fires, nextFireTime } = planned;
-      const jobs = fires.map((fire): PlannedJob => plannedJob(schedule, fire, this.#env.ids.next(now), now));
+      const { plan: found, zoneRules } = this.#preparedFires(schedule, now, firesMax);
+      const { nextFireTime, lastFireTime, isCut, passed, skips, paceUntil } = found;
+      const fires = found.fires.map((fire) => plannedJob(schedule, fire, this.#env.ids.next(now), now));
       const isPreferred = this.#isPreferred(schedule);
-      // A fire time that is due alone is not made up for, however late it is.
-      const isCatchUp = schedule.overlap === "queue" && (fires.length > 1 || isCut);
-      const facts = { scheduleId, fence, expected, ...planned, fires: jobs, paused: false, isPreferred };
-      const areNew = nextFireTime !== expected && zoneRules !== (schedule.zoneRules ?? null);
-      const single = areNew ? { ...facts, zoneRules } : facts;
-      const plan = isCatchUp ? { ...single, isCatchUp } : single;
+      // Most plans have no other fields, and each spread would cost more than the plan.
+      const plan: Plan = { scheduleId, fence, expected, fires, nextFireTime, lastFireTime, paused: false, isPreferred };
+      if (paceUntil !== undefined) plan.paceUntil = paceUntil;
+      if (skips !== undefined) plan.skips = skips;
+      if (nextFireTime !== expected && zoneRules !== (schedule.zoneRules ?? null)) plan.zoneRules = zoneRules;
       const policy = schedule.overlap;
-      if (policy === "queue" || fires.length === 0) return { schedule, plan, failure: null, isCut };
-      const overlap = { policy, passed: passed?.count ?? 0, lastPassedTime: passed?.lastTime ?? null };
-      return { schedule, plan: { ...plan, overlap }, failure: null, isCut };
+      // A fire time that is due alone is not made up for, however late it is.
+      if (policy === "queue" && (fires.length > 1 || isCut)) plan.isCatchUp = true;
+      if (policy !== "queue" && fires.length > 0)
+        plan.overlap = { policy, passed: passed?.count ?? 0, lastPassedTime: passed?.lastTime ?? null };
+      return { schedule, plan, failure: null, isCut };
     } catch (error) {
       return pausedPlan(schedule, error);
     }
@@ -138,7 +145,7 @@ export class FirePlanner {
     if (prepared === undefined || prepared.fence !== fence || prepared.expected !== expected) {
       return this.#fires(schedule, now, firesMax);
     }
-    const { fires, nextFireTime } = prepared.fires;
+    const { fires, nextFireTime } = prepared.fires.plan;
     const oldest = now - (schedule.catchUp?.maxAgeMs ?? Number.POSITIVE_INFINITY);
     const isValid =
       fires.length > 0 &&
@@ -150,7 +157,7 @@ export class FirePlanner {
   #fires(schedule: LookedSchedule, now: number, firesMax: number): ZonedFirePlan {
     const trigger = this.#triggers.get(schedule.trigger);
     const plan = planFires(schedule, trigger, now, this.#env.random, firesMax);
-    return Object.assign(plan, { zoneRules: plan.nextFireTime === null ? null : zoneRulesOf(trigger, now) });
+    return { plan, zoneRules: plan.nextFireTime === null ? null : zoneRulesOf(trigger, now) };
   }
 }
 

@@ -3,7 +3,7 @@ import { CATCH_UP_JOBS_PER_COMMIT_MAX, PASSED_FIRES_PER_PLAN_MAX } from "../../c
 import type { Skip } from "../../records/ledger.ts";
 import type { ScheduleRecord } from "../../records/schedule.ts";
 import type { Trigger } from "../../triggers/trigger.ts";
-import { type CatchingUp, catchUpStart, lastingPace, paceOf, spread } from "./catch-up.ts";
+import { type CatchingUp, catchUpStart, lastingPace, NO_PACE, paceOf, spread } from "./catch-up.ts";
 import { countBetween, lastUntil, nextAfter } from "./fire-times.ts";
 
 /** The other fire times that one job stands for, besides its own; instants in epoch milliseconds. */
@@ -22,8 +22,6 @@ export interface PlannedFire extends MissedFires {
   /** The job does not run before this instant, because of `catchUp.pace`; absent where there is no pace to keep. */
   readonly pacedTime?: number;
 }
-
-const NONE_MISSED: MissedFires = Object.freeze({ missedCount: 0, firstMissedTime: null, lastMissedTime: null });
 
 export interface FirePlan {
   readonly fires: readonly PlannedFire[];
@@ -75,8 +73,8 @@ export function planFires(
     return { fires: [], nextFireTime: start, lastFireTime: last, isCut: false, skips, ...pace };
   }
   const plan = planDue({ schedule, trigger, start, now, random }, firesMax);
-  const all = [...skips, ...(plan.skips ?? [])];
-  return { ...pace, ...plan, ...(all.length === 0 ? {} : { skips: all }) };
+  const paced = pace === NO_PACE ? plan : { ...pace, ...plan };
+  return skips.length === 0 ? paced : { ...paced, skips: [...skips, ...(plan.skips ?? [])] };
 }
 
 /** The fire times of a schedule in [start, now]. */
@@ -100,7 +98,7 @@ function planOne({ schedule, trigger, start: first, now, random }: Due): FirePla
   const isLatest = schedule.coalesce === "latest";
   if (last === first) {
     const scheduledFireTime = jittered(schedule, first, next, random);
-    const fires = [{ fireTime: first, scheduledFireTime, ...NONE_MISSED }];
+    const fires = [fireAlone(first, scheduledFireTime)];
     return { fires, nextFireTime: next, lastFireTime: last, isCut: false };
   }
   const second = nextAfter(trigger, first);
@@ -120,7 +118,7 @@ function planAll({ schedule, trigger, start, now, random }: Due, firesMax: numbe
   const paceMs = paceOf(schedule);
   for (let fireTime = start; ; ) {
     const next = nextAfter(trigger, fireTime);
-    fires.push({ fireTime, scheduledFireTime: jittered(schedule, fireTime, next, random), ...NONE_MISSED });
+    fires.push(fireAlone(fireTime, jittered(schedule, fireTime, next, random)));
     const isOver = next === null || next > now;
     if (isOver || fires.length >= firesMax) {
       const plan = { fires, nextFireTime: next, lastFireTime: fireTime, isCut: !isOver };
@@ -163,7 +161,7 @@ function planApart({ schedule, trigger, start, now, random }: Due): FirePlan {
   const fireTime = isOldest ? start : last;
   const scheduledFireTime = jittered(schedule, fireTime, isOldest ? afterStart : next, random);
   const plan = {
-    fires: [{ fireTime, scheduledFireTime, ...NONE_MISSED }],
+    fires: [fireAlone(fireTime, scheduledFireTime)],
     nextFireTime: next,
     lastFireTime: last,
     isCut: next !== null && next <= now,
@@ -173,6 +171,11 @@ function planApart({ schedule, trigger, start, now, random }: Due): FirePlan {
     ? { from: afterStart ?? last, until: last, verdict: "overlapSkipped", count, into: null }
     : { from: start, until: previous, verdict: "replaced", count, into: fireTime };
   return { ...plan, passed: { count, lastTime: skip.until }, skips: [skip] };
+}
+
+/** A fire that stands for no other. */
+function fireAlone(fireTime: number, scheduledFireTime: number): PlannedFire {
+  return { fireTime, scheduledFireTime, missedCount: 0, firstMissedTime: null, lastMissedTime: null };
 }
 
 function jittered(schedule: FiringSchedule, fireTime: number, next: number | null, random: () => number): number {

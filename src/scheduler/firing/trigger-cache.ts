@@ -12,6 +12,8 @@ export class TriggerCache {
   /** @throws {DeserializationError} */
   get(text: string): Trigger {
     const known = this.#byText.get(text);
+    // The order counts only when the next trigger takes the place of another.
+    if (known !== undefined && this.#byText.size < TRIGGER_CACHE_MAX) return known;
     const trigger = known ?? parseTrigger(text);
     // A Map iterates in the order of insertion: a trigger that is taken out and put in again is the newest.
     if (known !== undefined) this.#byText.delete(text);

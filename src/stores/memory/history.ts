@@ -29,11 +29,11 @@ export class History {
   }
 
   /** Adds a run, which takes the place of an earlier run of its fire time. */
-  addRun(run: Run): void {
+  addRun(run: RunRow): void {
     const last = this.#runs.last;
     const before = last === undefined || last.fireTime < run.fireTime ? undefined : this.#runAt(run.fireTime);
     if (before !== undefined) this.#runs.delete(before);
-    this.#runs.add({ kind: "run", ...run });
+    this.#runs.add(run);
     this.#rows = null;
   }
 

@@ -21,8 +21,8 @@ export class Jobs {
   readonly #byId = new Map<string, JobEntry | null>();
   readonly #endedIds = new RecentIds();
   readonly #byKey = new Map<string, JobEntry>();
-  /** By schedule, then fire time, or id for jobs without a fire time. */
-  readonly #bySchedule = new Map<string, Map<number | string, JobEntry>>();
+  /** By schedule, then fire time, or id for jobs without a fire time. A job alone, as most are, has no costly Map. */
+  readonly #bySchedule = new Map<string, JobEntry | Map<number | string, JobEntry>>();
   /** Whether somebody has listed jobs. From then on, each task has its jobs by id. */
   #isListed = false;
   #seq = 0;
@@ -90,7 +90,9 @@ export class Jobs {
 
   /** The job that has the fire time: the schedule made it, or it repeats such a job. */
   atFireTime(scheduleId: string, fireTime: number): JobEntry | undefined {
-    return this.#bySchedule.get(scheduleId)?.get(fireTime);
+    const found = this.#bySchedule.get(scheduleId);
+    if (found instanceof Map) return found.get(fireTime);
+    return found?.record.fireTime === fireTime ? found : undefined;
   }
 
   /** The job that the schedule made for a fire time. */
@@ -104,7 +106,9 @@ export class Jobs {
   }
 
   ofSchedule(scheduleId: string): Iterable<JobEntry> {
-    return this.#bySchedule.get(scheduleId)?.values() ?? [];
+    const found = this.#bySchedule.get(scheduleId);
+    if (found instanceof Map) return found.values();
+    return found === undefined ? [] : [found];
   }
 
   /** The jobs that fire times of the schedule made and that have not missed their start, the earliest fire time first.
@@ -160,8 +164,9 @@ export class Jobs {
     if (idempotencyKey !== null) this.#byKey.set(nameOfKey(taskId, idempotencyKey), entry);
     if (scheduleId !== null) {
       const others = this.#bySchedule.get(scheduleId);
-      if (others !== undefined) others.set(fireTime ?? id, entry);
-      else this.#bySchedule.set(scheduleId, new Map([[fireTime ?? id, entry]]));
+      if (others === undefined) this.#bySchedule.set(scheduleId, entry);
+      else if (others instanceof Map) others.set(fireTime ?? id, entry);
+      else this.#bySchedule.set(scheduleId, new Map([others, entry].map((one) => [placeOf(one), one])));
     }
     this.setWaiting(entry, true);
     return entry;
@@ -184,8 +189,9 @@ export class Jobs {
     }
     if (scheduleId === null) return;
     const others = this.#bySchedule.get(scheduleId);
-    others?.delete(fireTime ?? id);
-    if (others?.size === 0) this.#bySchedule.delete(scheduleId);
+    if (others instanceof Map) others.delete(fireTime ?? id);
+    const isLast = others instanceof Map ? others.size === 0 : others === entry;
+    if (isLast) this.#bySchedule.delete(scheduleId);
   }
 
   #remember(id: string, now: number): void {
@@ -200,6 +206,11 @@ export class Jobs {
   forgetTask({ id, record, maxRunningJobs, jobCount, limiters }: TaskEntry): void {
     if (record === null && maxRunningJobs === null && jobCount === 0 && limiters.size === 0) this.tasks.delete(id);
   }
+}
+
+/** What a job is found by among those of its schedule. */
+function placeOf({ record: { id, fireTime } }: JobEntry): number | string {
+  return fireTime ?? id;
 }
 
 function addToList(entry: JobEntry): void {

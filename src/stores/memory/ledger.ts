@@ -48,9 +48,20 @@ export class MemoryLedger implements Ledger {
     const { scheduleId, fireTime, createdAt } = job;
     if (scheduleId === null || fireTime === null) return;
     const { jobId, outcome, startedAt, finishedAt, attempts } = result;
-    const times = { fireTime, scheduledFireTime: job.scheduledFireTime ?? fireTime, createdAt, startedAt, finishedAt };
+    const scheduledFireTime = job.scheduledFireTime ?? fireTime;
     const history = this.#histories.get(scheduleId);
-    history?.addRun({ ...times, jobId, outcome, attempts, isKeyed });
+    history?.addRun({
+      kind: "run",
+      fireTime,
+      scheduledFireTime,
+      createdAt,
+      startedAt,
+      finishedAt,
+      jobId,
+      outcome,
+      attempts,
+      isKeyed,
+    });
     history?.trim(Number.NEGATIVE_INFINITY, this.#countMax);
   }
 

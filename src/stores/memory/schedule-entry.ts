@@ -88,7 +88,8 @@ export function fireTimeOf({ record }: ScheduleEntry): number {
 }
 
 export function inOrderOfFireTimes(a: ScheduleEntry, b: ScheduleEntry): number {
-  const [timeOfA, timeOfB] = [fireTimeOf(a), fireTimeOf(b)];
+  const timeOfA = fireTimeOf(a);
+  const timeOfB = fireTimeOf(b);
   return timeOfA === timeOfB ? inOrderOfIds(a, b) : timeOfA - timeOfB;
 }
 
