@@ -12,7 +12,7 @@ export interface LeaseStore {
 }
 
 /** The `LeaseExtension` of a thread, which hears no answers to steps. */
-export interface ThreadExtension {
+interface ThreadExtension {
   readonly now: number;
   readonly schedulerId: string;
   readonly instanceId: string;
