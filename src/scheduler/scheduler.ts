@@ -352,14 +352,19 @@ export class Scheduler implements LocalSchedulerClient, AsyncDisposable {
 
   /**
    * Does the work that was due when it was called, and returns. For places where nothing may stay resident, and for
-   * tests. What its handlers add is work of this tick too; schedules that become due meanwhile are left to the next.
+   * tests. What its handlers add is work of this tick too; schedules that become due meanwhile are left to the next,
+   * unless it stays for them.
    * After a stop it opens the store again.
    *
    * Where a runtime ends what a request began together with the request (Workers), ticks of one scheduler may overlap,
    * and one whose request is gone holds up no other. Elsewhere a scheduler does one tick at a time.
    * @param options.maxDuration how long the tick may take. It starts no job whose task has a `timeout` longer than what
    *   is left. What still runs at the end is aborted (its signal first, a second later without it) and goes back to the
-   *   queue, which counts as a recovery, see `maxRecoveries`. Default: 30 s
+   *   queue, which counts as a recovery, see `maxRecoveries`. Counts from the end of the stay. Default: 30 s
+   * @param options.stay for how long the tick also takes what comes due after its beginning, such as `"55s"` where the
+   *   next tick comes in a minute. It waits with a timer, ends early when a signal or `stop()` says so or when too few
+   *   round trips are left, and learns of what other processes add from the event broker alone. `"whileRunning"`: takes
+   *   it as long as jobs of the tick run, for the first half of `maxDuration`. Default: 0
    * @param options.maxJobs the most jobs to start. Default: unlimited
    * @param options.maxRoundTrips the most requests to the database; keeps one for the last outcomes;
    *   where a platform bounds the requests of an invocation, the bound less what the handlers need themselves. A job
@@ -374,7 +379,7 @@ export class Scheduler implements LocalSchedulerClient, AsyncDisposable {
    * const { nextWakeAt, exhausted } = await scheduler.tick({ maxDuration: { seconds: 20 }, maxRoundTrips: 40 });
    */
   async tick(options: TickOptions = {}): Promise<TickReport> {
-    const { maxDuration, maxJobs, maxRoundTrips, signal } = checkTickOptions(options, "tick()");
+    const { maxDuration, stay, maxJobs, maxRoundTrips, signal } = checkTickOptions(options, "tick()");
     if (this.state !== "stopped") {
       throw new SchedulerStateError(`tick() is for a scheduler that was not started; this one is ${this.state}`);
     }
@@ -391,9 +396,12 @@ export class Scheduler implements LocalSchedulerClient, AsyncDisposable {
     const { clock, store } = this.#env;
     const limits = {
       durationMs: maxDuration,
+      stayMs: stay === "whileRunning" ? maxDuration / 2 : stay,
+      staysIdle: stay !== "whileRunning",
       jobsMax: maxJobs ?? Number.POSITIVE_INFINITY,
       tripsMax: maxRoundTrips ?? Number.POSITIVE_INFINITY,
       isAborted: () => signal?.aborted === true || this.#lifecycle.isEnding,
+      signal,
     };
     const ticking = this.#tick(new TickBounds(store, clock, limits));
     const settled = ticking.catch(() => {});

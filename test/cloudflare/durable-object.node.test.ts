@@ -86,6 +86,14 @@ describe("a remote call", () => {
     const result = await call("getJobResult", id, { wait: true });
     expect(result).toMatchObject({ jobId: id, outcome: "success", returnValue: 1, attempts: 1 });
   });
+
+  test("adds a job that runs beside one that runs already, as do the fires of a schedule", async () => {
+    const call = objectOf("beside");
+    const { id } = await call<{ id: string }>("addJob", "waitsForBeats", { payload: 3 });
+    await call("addJob", "beat");
+    await call("addSchedule", "beat", { type: "interval", version: 1, milliseconds: 300 });
+    expect(await call("getJobResult", id, { wait: true })).toMatchObject({ outcome: "success", attempts: 1 });
+  });
 });
 
 describe("the alarm", () => {
