@@ -49,6 +49,7 @@ export type {
   CancelReport,
   CleanupReport,
   DataStore,
+  DeclaredSchedule,
   Heartbeat,
   HeldJob,
   InspectionOptions,

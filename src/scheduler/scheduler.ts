@@ -72,6 +72,7 @@ import type {
   LocalSchedulerClient,
   NamedFunction,
   NewJob,
+  NewSchedule,
   Task,
   TaskHandler,
 } from "./scheduler-client.ts";
@@ -212,6 +213,7 @@ export class Scheduler implements LocalSchedulerClient, AsyncDisposable {
       inherited: this.#inherited,
       tasks: this.#tasks,
       client: this,
+      opened: () => this.#lifecycle.ready(),
       ready: () => this.#ready(),
       isReady: () => this.#lifecycle.isReady && !this.#tasks.hasUnsaved,
       addJobs: (jobs) => this.#engine.addJobs(jobs),
@@ -549,6 +551,23 @@ export class Scheduler implements LocalSchedulerClient, AsyncDisposable {
     ...[options = {}]: OptionsWithPayload<ScheduleOptions<NoInfer<P>>, NoInfer<P>>
   ): Promise<Schedule> {
     return this.#scheduleVerbs.add(task as Task, trigger, options);
+  }
+
+  /**
+   * Adds schedules, each as {@link addSchedule} does. They travel together, as do all that are added before the first
+   * `await` of a turn: one read finds those that are unchanged, and up to 200 others share a commit. If one of them is
+   * wrong, the others are added nevertheless.
+   * @param schedules at most 10,000
+   * @returns the schedules as they are stored, in the same order
+   * @throws what {@link addSchedule} throws for the first that is wrong
+   * @example
+   * await scheduler.addSchedules([
+   *   { task: report, id: "daily", trigger: "0 9 * * *" },
+   *   { task: report, id: "weekly", trigger: "0 9 * * mon", payload: { full: true } },
+   * ]);
+   */
+  async addSchedules(schedules: readonly NewSchedule[]): Promise<Schedule[]> {
+    return this.#scheduleVerbs.addMany(schedules);
   }
 
   async getSchedule(id: string): Promise<Schedule> {

@@ -32,8 +32,8 @@ export interface TickParts {
 }
 
 /** The driver that does not stay resident: it takes the same steps as the loop, until nothing is due that was due when
- *  the tick began or came due during its stay, or a bound is reached. Every job that has begun is recorded: as it ended, or, if it still runs at
- *  the deadline, as handed back. */
+ *  the tick began or came due during its stay, or a bound is reached. Every job that has begun is recorded: as it
+ *  ended, or, if it still runs at the deadline, as handed back. */
 export async function tick(parts: TickParts, bounds: TickBounds): Promise<TickReport> {
   const { env, runner } = parts;
   const before = { ...runner.outcomes };
