@@ -48,6 +48,7 @@ export type {
   CancelReport,
   CleanupReport,
   DataStore,
+  DeclaredSchedule,
   Heartbeat,
   HeldJob,
   InspectionOptions,

@@ -84,6 +84,7 @@ export type {
   JobContext,
   LocalSchedulerClient,
   NewJob,
+  NewSchedule,
   PayloadOf,
   ResultOf,
   SchedulerClient,

@@ -1,4 +1,5 @@
 import * as v from "valibot";
+import { canParseUrl } from "../core/can-parse-url.ts";
 import {
   type Checker,
   checker,
@@ -133,7 +134,7 @@ function areHeaders(value: unknown): boolean {
 
 function isAddress(value: unknown): boolean {
   const text = value instanceof URL ? value.href : value;
-  if (typeof text !== "string" || !/^https?:\/\//i.test(text) || !URL.canParse(text)) return false;
+  if (typeof text !== "string" || !/^https?:\/\//i.test(text) || !canParseUrl(text)) return false;
   const { username, password, search, hash } = new URL(text);
   return username === "" && password === "" && search === "" && hash === "";
 }

@@ -44,10 +44,10 @@ export function createWorker<Env = unknown>(options: WorkerOptions<Env>): Schedu
       if (router === undefined) return new Response("Not Found", { status: 404 });
       const call = hostCall(env, ctx);
       const scheduler = await make(call);
-      // Asked first, because the router may have read the request to its end.
-      const isTickAsked = typeof tickAfterFetch === "function" ? tickAfterFetch(request) : tickAfterFetch;
       const response = await router(request, scheduler, call.env, call.ctx);
-      if (isTickAsked) call.ctx.waitUntil(scheduler.tick(options.tick));
+      const isTickAsked = typeof tickAfterFetch === "function" ? tickAfterFetch(request, response) : tickAfterFetch;
+      // The platform ends it some 30 s after the answer, so that it does not stay.
+      if (isTickAsked) call.ctx.waitUntil(scheduler.tick({ ...options.tick, stay: undefined }));
       // Without a platform, only the log tells of work that fails after the answer.
       call.settled().catch((error) => console.error("escapement: work after an answer failed", error));
       return response;

@@ -23,10 +23,11 @@ export interface WorkerOptions<Env> {
     | undefined;
   /**
    * Whether a tick follows the router's answer, so that jobs which the request added need not wait for the next Cron
-   * Trigger. A tick that finds nothing costs a read, so a function may choose the requests:
-   * `({ method }) => method === "POST"`. The platform ends such a tick some 30 s after the answer. Default: false.
+   * Trigger. A tick that finds nothing costs a read, so a function may choose the requests, and leave out those of
+   * strangers, which the router has refused: `({ method }, { ok }) => method === "POST" && ok`. The bodies may have
+   * been read by then. The platform ends such a tick some 30 s after the answer. Default: false.
    */
-  readonly tickAfterFetch?: boolean | ((request: Request) => boolean) | undefined;
+  readonly tickAfterFetch?: boolean | ((request: Request, response: Response) => boolean) | undefined;
 }
 
 /** The schemas are made at the first call, because importing must cost nothing. */

@@ -42,6 +42,9 @@ export const ID_LENGTH_MAX = 256;
 /** Most jobs or schedules that one call may add. A larger list would hold the store's write lock for seconds. */
 export const BULK_ADD_MAX = 10_000;
 
+/** Most schedules that one commit adds. */
+export const SCHEDULES_PER_COMMIT_MAX = 200;
+
 /** Most jobs that one step of a call about many jobs retries or cancels. */
 export const BULK_STEP_MAX = 100;
 

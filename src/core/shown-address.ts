@@ -1,6 +1,8 @@
+import { canParseUrl } from "./can-parse-url.ts";
+
 /** The url as messages may show it: without the credentials and the query, which may hold some. */
 export function shownAddress(url: string): string {
-  if (URL.canParse(url)) {
+  if (canParseUrl(url)) {
     const { protocol, host, pathname } = new URL(url);
     return `${protocol}//${host}${pathname === "/" ? "" : pathname}`;
   }

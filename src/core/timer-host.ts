@@ -12,6 +12,8 @@ export interface TimerHost {
 }
 
 const { setImmediate } = globalThis as { setImmediate?: (callback: () => void) => unknown };
+/** Whether it is there and works: that of the edge runtime of Next.js throws. Found out at the first call. */
+let hasImmediate = setImmediate !== undefined;
 
 /** The clocks and timers of the present runtime. */
 export const timerHost: TimerHost = Object.freeze({
@@ -24,9 +26,13 @@ export const timerHost: TimerHost = Object.freeze({
   /** Without `setTimeout` where there is something else, because runtimes delay it by a millisecond or more. Workers
    *  have neither `setImmediate` without Node's compatibility, nor `MessageChannel` before its date. */
   nextTurn(run: () => void): void {
-    if (setImmediate !== undefined) {
-      setImmediate(run);
-      return;
+    if (hasImmediate) {
+      try {
+        setImmediate?.(run);
+        return;
+      } catch {
+        hasImmediate = false;
+      }
     }
     if (typeof MessageChannel === "undefined") {
       setTimeout(run, 0);

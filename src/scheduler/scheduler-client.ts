@@ -652,6 +652,12 @@ export interface Task<P = unknown, R = unknown> {
 /** A function with a name: the name is the task's id. */
 export type NamedFunction<P = never, R = unknown> = TaskHandler<P, R>;
 
+/** A schedule of `addSchedules`: a task, a trigger or crontab text, and options of the schedule. */
+export type NewSchedule = {
+  readonly task: Task | string | NamedFunction;
+  readonly trigger: Trigger | string;
+} & ScheduleOptions;
+
 /** One entry of {@link SchedulerClient.addJobs}: a task with the options of its job. `T` is the type of what stands for
  *  the task: a {@link Task}, text (its id) or a function with a name. */
 export type NewJob<T = Task | string> = { readonly task: T } & JobOptions<PayloadOf<T>> & RequiredPayload<PayloadOf<T>>;

@@ -42,6 +42,7 @@ import {
   giveCommands,
   type LocalSchedulerClient,
   type NamedFunction,
+  type NewSchedule,
   SchedulerClient,
   type Task,
   type TaskHandler,
@@ -173,6 +174,7 @@ export class Scheduler extends SchedulerClient implements LocalSchedulerClient, 
       inherited: this.#inherited,
       tasks: this.#tasks,
       client: this,
+      opened: () => this.#lifecycle.ready(),
       ready: () => this.#ready(),
       isReady: () => this.#lifecycle.isReady && !this.#tasks.hasUnsaved,
       addJobs: (jobs) => this.#engine.addJobs(jobs),
@@ -329,14 +331,19 @@ export class Scheduler extends SchedulerClient implements LocalSchedulerClient, 
 
   /**
    * Does the work that was due when it was called, and returns. For places where nothing may stay resident, and for
-   * tests. What its handlers add is work of this tick too; schedules that become due meanwhile are left to the next.
+   * tests. What its handlers add is work of this tick too; schedules that become due meanwhile are left to the next,
+   * unless it stays for them.
    * After a stop it opens the store again.
    *
    * Where a runtime ends what a request began together with the request (Workers), ticks of one scheduler may overlap,
    * and one whose request is gone holds up no other. Elsewhere a scheduler does one tick at a time.
    * @param options.maxDuration how long the tick may take. It starts no job whose task has a `timeout` longer than what
    *   is left. What still runs at the end is aborted (its signal first, a second later without it) and goes back to the
-   *   queue, which counts as a recovery, see `maxRecoveries`. Default: 30 s
+   *   queue, which counts as a recovery, see `maxRecoveries`. Counts from the end of the stay. Default: 30 s
+   * @param options.stay for how long the tick also takes what comes due after its beginning, such as `"55s"` where the
+   *   next tick comes in a minute. It waits with a timer, ends early when a signal or `stop()` says so or when too few
+   *   round trips are left, and learns of what other processes add from the event broker alone. `"whileRunning"`: takes
+   *   it as long as jobs of the tick run, for the first half of `maxDuration`. Default: 0
    * @param options.maxJobs the most jobs to start. Default: unlimited
    * @param options.maxRoundTrips the most requests to the database; keeps one for the last outcomes;
    *   where a platform bounds the requests of an invocation, the bound less what the handlers need themselves. A job
@@ -351,7 +358,7 @@ export class Scheduler extends SchedulerClient implements LocalSchedulerClient, 
    * const { nextWakeAt, exhausted } = await scheduler.tick({ maxDuration: { seconds: 20 }, maxRoundTrips: 40 });
    */
   async tick(options: TickOptions = {}): Promise<TickReport> {
-    const { maxDuration, maxJobs, maxRoundTrips, signal } = checkTickOptions(options, "tick()");
+    const { maxDuration, stay, maxJobs, maxRoundTrips, signal } = checkTickOptions(options, "tick()");
     if (this.state !== "stopped") {
       throw new SchedulerStateError(`tick() is for a scheduler that was not started; this one is ${this.state}`);
     }
@@ -368,9 +375,12 @@ export class Scheduler extends SchedulerClient implements LocalSchedulerClient, 
     const { clock, store } = this.#env;
     const limits = {
       durationMs: maxDuration,
+      stayMs: stay === "whileRunning" ? maxDuration / 2 : stay,
+      staysIdle: stay !== "whileRunning",
       jobsMax: maxJobs ?? Number.POSITIVE_INFINITY,
       tripsMax: maxRoundTrips ?? Number.POSITIVE_INFINITY,
       isAborted: () => signal?.aborted === true || this.#lifecycle.isEnding,
+      signal,
     };
     const ticking = this.#tick(new TickBounds(store, clock, limits));
     const settled = ticking.catch(() => {});
@@ -492,6 +502,23 @@ export class Scheduler extends SchedulerClient implements LocalSchedulerClient, 
     checkTrigger(trigger, "schedule()", this.#inherited.timeZone);
     const task = this.task(id, given.settings, given.handler);
     return this.#scheduleVerbs.add(task, trigger, given.options, "schedule()");
+  }
+
+  /**
+   * Adds schedules, each as {@link addSchedule} does. They travel together, as do all that are added before the first
+   * `await` of a turn: one read finds those that are unchanged, and up to 200 others share a commit. If one of them is
+   * wrong, the others are added nevertheless.
+   * @param schedules at most 10,000
+   * @returns the schedules as they are stored, in the same order
+   * @throws what {@link addSchedule} throws for the first that is wrong
+   * @example
+   * await scheduler.addSchedules([
+   *   { task: report, id: "daily", trigger: "0 9 * * *" },
+   *   { task: report, id: "weekly", trigger: "0 9 * * mon", payload: { full: true } },
+   * ]);
+   */
+  async addSchedules(schedules: readonly NewSchedule[]): Promise<Schedule[]> {
+    return this.#scheduleVerbs.addMany(schedules);
   }
 
   async prepareJob<P, R = unknown>(

@@ -31,6 +31,7 @@ export type {
 } from "./leases.ts";
 export type { JobFilter, JobResultFilter, JobResultSelection, RecordPage, ScheduleFilter } from "./lists.ts";
 export type {
+  DeclaredSchedule,
   JobCapacity,
   JobQueue,
   LookedSchedule,

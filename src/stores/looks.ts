@@ -53,7 +53,12 @@ export interface LookRequest extends View {
   readonly expiredForMs?: number;
   /** Asks for the texts of `zoneRules` that schedules have: at most `limit`, in order, beginning after a text. */
   readonly zoneRules?: { readonly after: string; readonly limit: number };
+  /** Schedules that a program declares, each once, to find out which of them are stored as they are declared. */
+  readonly declared?: readonly DeclaredSchedule[];
 }
+
+/** A schedule as a program declares it with the policy `update`. */
+export type DeclaredSchedule = Pick<ScheduleRecord, "id" | "declaration" | "version">;
 
 /** What there is to do. See rules V1 to V9 of docs/store-contract.md. */
 export interface Seen {
@@ -82,6 +87,8 @@ export interface LookReport extends Seen {
   readonly hasExpired: boolean;
   /** Each text once; absent unless asked for, and in a store without `DataStore.zoneRules`. */
   readonly zoneRules?: readonly string[];
+  /** The stored schedules that `addSchedules` would leave as they are; absent unless asked for. See rule V12. */
+  readonly unchanged?: readonly ScheduleRecord[];
 }
 
 /** What a planner needs of a schedule. */

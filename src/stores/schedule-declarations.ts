@@ -14,6 +14,13 @@ export function additionChange(
   return versionOf(stored) > versionOf(schedule) ? "outdated" : "updated";
 }
 
+/** Whether a stored schedule is as a program declares it, so that adding it with the policy `update` would write
+ *  nothing. */
+export function isDeclaredAs(stored: StoredDeclaration, given: StoredDeclaration): boolean {
+  const isSame = given.declaration !== undefined && stored.declaration === given.declaration;
+  return isSame && versionOf(stored) >= versionOf(given);
+}
+
 /** The declaration that a store keeps after the change. */
 export function keptDeclaration(
   stored: StoredDeclaration,

@@ -132,6 +132,8 @@ describe("fetch()", () => {
     ["always", true, 1],
     ["for chosen requests", ({ method }: Request) => method === "GET", 1],
     ["never for others", ({ method }: Request) => method === "POST", 0],
+    ["after an answer that is well", (_: Request, { ok }: Response) => ok, 1],
+    ["not after a refusal", (_: Request, { ok }: Response) => !ok, 0],
     ["not by default", undefined, 0],
   ])("runs the jobs of the request after its answer: %s", async (_, tickAfterFetch, runs) => {
     const { seen, worker } = await setUpWorker({

@@ -86,6 +86,27 @@ describe("a remote call", () => {
     const result = await call("getJobResult", id, { wait: true });
     expect(result).toMatchObject({ jobId: id, outcome: "success", returnValue: 1, attempts: 1 });
   });
+
+  test("explains an instant, lists what became of fire times, retries a job, and tells how the object is", async () => {
+    const call = objectOf("insight");
+    await call("addSchedule", "hit", "0 9 * * *", { id: "a" });
+    expect(await call("explain", "a", "2030-01-01T09:00:00Z")).toMatchObject({ scheduleId: "a" });
+    expect(await call("getOccurrences", "a")).toEqual({ items: [], cursor: null });
+    const { id } = await call<{ id: string }>("addJob", "hit", { payload: 1 });
+    await call("getJobResult", id, { wait: true });
+    const retried = await call<{ id: string }>("retryJob", id);
+    expect(await call("getJobResult", retried.id, { wait: true })).toMatchObject({ outcome: "success" });
+    const health = await call<{ schedulers: object[] }>("health");
+    expect(health).toMatchObject({ isStoreReached: true, schedulers: [{ role: "both" }] });
+  });
+
+  test("adds a job that runs beside one that runs already, as do the fires of a schedule", async () => {
+    const call = objectOf("beside");
+    const { id } = await call<{ id: string }>("addJob", "waitsForBeats", { payload: 3 });
+    await call("addJob", "beat");
+    await call("addSchedule", "beat", { type: "interval", version: 1, milliseconds: 300 });
+    expect(await call("getJobResult", id, { wait: true })).toMatchObject({ outcome: "success", attempts: 1 });
+  });
 });
 
 describe("the alarm", () => {

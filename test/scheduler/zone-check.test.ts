@@ -164,7 +164,7 @@ describe("at the start of a scheduler, a next fire time by other rules", () => {
     const setup = await forged(undefined, { zoneRules: "keep", dataStore: new Asked() });
     await setup.scheduler.tick();
     expect(await stored(setup)).toEqual(LATE);
-    expect(asked).toEqual([undefined]);
+    expect(asked.filter((zoneRules) => zoneRules !== undefined)).toEqual([]);
   });
 
   test.each([

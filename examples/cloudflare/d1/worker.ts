@@ -27,5 +27,5 @@ export default createWorker<Env>({
   tick: { maxRoundTrips: 40 },
   router,
   // So that a greeting need not wait for the next minute.
-  tickAfterFetch: ({ method }) => method === "POST",
+  tickAfterFetch: ({ method }, { ok }) => method === "POST" && ok,
 });

@@ -34,5 +34,5 @@ export default createWorker<Env>({
     return router.fetch(request, { scheduler });
   },
   // So that a job need not wait for the next minute.
-  tickAfterFetch: ({ method }) => method === "POST",
+  tickAfterFetch: ({ method }, { ok }) => method === "POST" && ok,
 });

@@ -1,6 +1,7 @@
 import type { NewJobRecord } from "../../records/job.ts";
 import type { AuditRecord } from "../../records/ledger.ts";
 import type { ScheduleRecord } from "../../records/schedule.ts";
+import type { SchedulerRecord } from "../../records/scheduler.ts";
 import type { TaskRecord } from "../../records/task.ts";
 import type {
   CancelReport,
@@ -25,10 +26,23 @@ import {
  *  was heeded: whoever has the answer can rely on the alarm. */
 export class AlarmedStore extends DurableObjectDataStore {
   readonly #changed: () => Promise<void>;
+  readonly #self: (now: number) => SchedulerRecord;
 
-  constructor(storage: DurableObjectSqlStorage, options: DurableObjectStoreOptions, changed: () => Promise<void>) {
+  /** @param self what the scheduler of the object says of itself */
+  constructor(
+    storage: DurableObjectSqlStorage,
+    options: DurableObjectStoreOptions,
+    changed: () => Promise<void>,
+    self: (now: number) => SchedulerRecord,
+  ) {
     super(storage, options);
     this.#changed = changed;
+    this.#self = self;
+  }
+
+  /** The scheduler of the object, which its alarm wakes, so that it counts as alive without a heartbeat. */
+  override async getSchedulers(now: number): Promise<SchedulerRecord[]> {
+    return [this.#self(now)];
   }
 
   override putTasks(tasks: readonly TaskRecord[]): Promise<TaskChange[]> {

@@ -12,6 +12,9 @@ import type { ObjectContext } from "./shapes.ts";
  *  the object's storage. */
 const IDENTITY = "durable-object";
 
+/** How long the object counts as alive after it was asked, in milliseconds. */
+const ALIVE_MS = 30_000;
+
 /** Nothing was leased under this name: all leases are of earlier runs. */
 const BEGINNING = "beginning";
 
@@ -26,7 +29,8 @@ export interface AttachedScheduler {
   readonly ready: Promise<void>;
   /**
    * Does what is due, and sets the alarm to when something is due next, or deletes it. Call it in the object's
-   * `alarm()`. Calls are done one after the other. A tick that fails is told to the logger, and done again within 30 s;
+   * `alarm()`. What comes due while jobs run is started too, within the first half of `maxDuration`. Calls are done one
+   * after the other. A tick that fails is told to the logger, and done again within 30 s;
    * the call does not reject, because the platform gives up an alarm that fails seven times.
    */
   alarm(): Promise<void>;
@@ -91,7 +95,15 @@ class Attached implements AttachedScheduler {
   constructor(ctx: ObjectContext, configure: (scheduler: Scheduler) => unknown, options: CheckedAttachOptions) {
     const { scheduler, store, tick } = options;
     this.#storage = ctx.storage;
-    this.#store = new AlarmedStore(ctx.storage, store, () => this.#changed());
+    const facts = { identity: IDENTITY, instanceId: IDENTITY, role: "both", isResident: false } as const;
+    const executors = ["inline", ...Object.keys(scheduler.executors ?? {})];
+    this.#store = new AlarmedStore(
+      ctx.storage,
+      store,
+      () => this.#changed(),
+      // Until when it is alive, nobody asks: it is woken when something is due.
+      (now) => ({ ...facts, tasks: [], executors, aliveUntil: now + ALIVE_MS }),
+    );
     this.scheduler = new Scheduler({ ...scheduler, dataStore: this.#store, identity: IDENTITY });
     this.remote = new RemoteVerbs(this.scheduler);
     this.#alarm = new Alarm(ctx.storage);
@@ -166,7 +178,7 @@ class Attached implements AttachedScheduler {
       await this.#setting?.catch(() => {});
       await this.#alarm.guard();
       changesBefore = this.#changes;
-      ({ nextWakeAtMs } = await this.scheduler.tick(this.#tick));
+      ({ nextWakeAtMs } = await this.scheduler.tick({ ...this.#tick, stay: "whileRunning" }));
     } catch (error) {
       this.#logger.error("escapement: the tick of an alarm failed; tried again within 30 s", error);
       return;

@@ -3,13 +3,17 @@ import type {
   JobFilterOptions,
   JobOptions,
   JobResultFilterOptions,
+  OccurrenceFilterOptions,
   ScheduleFilterOptions,
   ScheduleOptions,
   ScheduleUpdate,
 } from "../../scheduler/options/options.ts";
 import type { NewJob, SchedulerClient } from "../../scheduler/scheduler-client.ts";
+import type { Explanation } from "../../scheduler/views/explanation.ts";
+import type { SchedulerHealth } from "../../scheduler/views/health.ts";
 import type { Job } from "../../scheduler/views/job.ts";
 import type { JobResult } from "../../scheduler/views/job-result.ts";
+import type { Occurrence } from "../../scheduler/views/occurrence.ts";
 import { type Plain, type PlainPage, plain, plainPage } from "../../scheduler/views/plain.ts";
 import type { Schedule } from "../../scheduler/views/schedule.ts";
 import type { TaskView } from "../../scheduler/views/task-view.ts";
@@ -77,6 +81,15 @@ export class RemoteVerbs {
     return (await this.#client.previewSchedule(id, options)).map(String);
   }
 
+  /** Why a schedule did or did not run at an instant, or will not. */
+  async explain(scheduleId: string, at: InstantLike): Promise<Plain<Explanation>> {
+    return plain(await this.#client.explain(scheduleId, at));
+  }
+
+  async getOccurrences(scheduleId: string, filter: OccurrenceFilterOptions = {}): Promise<PlainPage<Occurrence>> {
+    return plainPage(await this.#client.getOccurrences(scheduleId, filter));
+  }
+
   async addJob(taskId: string, options: JobOptions = {}): Promise<Plain<Job>> {
     return plain(await this.#client.addJob(taskId, options));
   }
@@ -104,6 +117,14 @@ export class RemoteVerbs {
 
   async getJobResults(filter: JobResultFilterOptions = {}): Promise<PlainPage<JobResult>> {
     return plainPage(await this.#client.getJobResults(filter));
+  }
+
+  async retryJob(id: string): Promise<Plain<Job>> {
+    return plain(await this.#client.retryJob(id));
+  }
+
+  async health(): Promise<Plain<SchedulerHealth>> {
+    return plain(await this.#client.health());
   }
 }
 

@@ -6,13 +6,17 @@ import type {
   JobFilterOptions,
   JobOptions,
   JobResultFilterOptions,
+  OccurrenceFilterOptions,
   ScheduleFilterOptions,
   ScheduleOptions,
 } from "../../scheduler/options/options.ts";
 import type { Scheduler } from "../../scheduler/scheduler.ts";
 import type { NewJob } from "../../scheduler/scheduler-client.ts";
+import type { Explanation } from "../../scheduler/views/explanation.ts";
+import type { SchedulerHealth } from "../../scheduler/views/health.ts";
 import type { Job } from "../../scheduler/views/job.ts";
 import type { JobResult } from "../../scheduler/views/job-result.ts";
+import type { Occurrence } from "../../scheduler/views/occurrence.ts";
 import type { Plain, PlainPage } from "../../scheduler/views/plain.ts";
 import type { Schedule } from "../../scheduler/views/schedule.ts";
 import type { TaskView } from "../../scheduler/views/task-view.ts";
@@ -117,6 +121,16 @@ export abstract class SchedulerDurableObject<Env = unknown> extends DurableObjec
     return this.#attached.remote.previewSchedule(id, options);
   }
 
+  /** Why a schedule did or did not run at an instant, or will not. */
+  explain(scheduleId: string, at: InstantLike): Promise<Plain<Explanation>> {
+    return this.#attached.remote.explain(scheduleId, at);
+  }
+
+  /** A page of what became of a schedule's fire times. */
+  getOccurrences(scheduleId: string, filter?: OccurrenceFilterOptions): Promise<PlainPage<Occurrence>> {
+    return this.#attached.remote.getOccurrences(scheduleId, filter);
+  }
+
   /** Adds a job. */
   addJob(taskId: string, options?: JobOptions): Promise<Plain<Job>> {
     return this.#attached.remote.addJob(taskId, options);
@@ -150,5 +164,15 @@ export abstract class SchedulerDurableObject<Env = unknown> extends DurableObjec
   /** A page of results, the newest first. */
   getJobResults(filter?: JobResultFilterOptions): Promise<PlainPage<JobResult>> {
     return this.#attached.remote.getJobResults(filter);
+  }
+
+  /** Runs a job again that has ended. */
+  retryJob(id: string): Promise<Plain<Job>> {
+    return this.#attached.remote.retryJob(id);
+  }
+
+  /** How the object's store and its work are. */
+  health(): Promise<Plain<SchedulerHealth>> {
+    return this.#attached.remote.health();
   }
 }

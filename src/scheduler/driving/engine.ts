@@ -2,6 +2,7 @@ import type { EventBroker } from "../../brokers/event-broker.ts";
 import { sleepFor } from "../../core/clock.ts";
 import { SchedulerStateError } from "../../core/errors.ts";
 import { IDLE_MS_UNSHARED, STOP_FLUSH_TRIES, TICK_FLUSH_MS } from "../../core/limits.ts";
+import { Wakeup } from "../../core/wakeup.ts";
 import type { JobExecutor } from "../../executors/job-executor.ts";
 import type { LeaseExtender } from "../../executors/lease-extender.ts";
 import type { EventRecord } from "../../records/events.ts";
@@ -71,6 +72,8 @@ export class Engine {
   readonly #backlogs: ScheduleBacklogs;
   readonly #zoneCheck: ZoneCheck;
   #zoneChecking: Promise<void> | null = null;
+  /** Wakes a tick that waits. */
+  readonly #tickWakeup: Wakeup;
   readonly #cleaning = new AbortController();
   /** Aborted when the broker is not to be opened any more. */
   #opening = new AbortController();
@@ -92,6 +95,7 @@ export class Engine {
     const { sharedByProcesses } = env.store.capabilities;
     this.#parts = parts;
     this.#shared = parts.shared;
+    this.#tickWakeup = new Wakeup(env.clock);
     // A random identity had no earlier run.
     this.#hasGivenUpLeft = options.identity === undefined;
     this.runner = new JobRunner({
@@ -265,6 +269,7 @@ export class Engine {
     const { mark } = env.events;
     await this.#openExecutors();
     this.#watchJobs();
+    this.#watchSchedules();
     const report = await tick(
       {
         env,
@@ -275,6 +280,7 @@ export class Engine {
         giveUpLeft: () => this.#giveUpLeft(),
         afterWork: () => this.#checkUnclaimed(),
         zoneCheck: this.#zoneCheck,
+        wakeup: this.#tickWakeup,
       },
       bounds,
     );
@@ -328,6 +334,7 @@ export class Engine {
     const { events, logger } = this.#parts.env;
     const wasResident = this.#isResident;
     this.#isEnding = true;
+    this.#tickWakeup.call();
     const runningCount = this.runner.running.size;
     if (runningCount > 0 && limits.drainMs > 0) {
       const count = runningCount === 1 ? "1 job" : `${runningCount} jobs`;
@@ -430,14 +437,33 @@ export class Engine {
     const { events } = this.#parts.env;
     events.watch("jobAdded", (job) => {
       this.#unclaimed.added(job);
-      if (this.#isResident && job.isLeased !== true) this.#loop.lookBy(job.runAtMs);
+      if (job.isLeased !== true) this.#lookBy(job.runAtMs);
     });
     events.watch("jobHeld", (job) => this.#unclaimed.held(job));
     // A debounced job may run earlier than the loop knows. Of a job that was put off, the loop learns when it looks.
-    events.watch("jobUpdated", ({ runAtMs }) => {
-      if (this.#isResident) this.#loop.lookBy(runAtMs);
-    });
+    events.watch("jobUpdated", ({ runAtMs }) => this.#lookBy(runAtMs));
     events.watch("jobAcquired", ({ jobId }) => this.#unclaimed.acquired(jobId));
+  }
+
+  /** Something may be due at `atMs` (epoch milliseconds): the loop looks then, or a tick that waits. */
+  #lookBy(atMs: number): void {
+    if (this.#isResident) this.#loop.lookBy(atMs);
+    else this.#tickWakeup.call(atMs);
+  }
+
+  /** Looks for schedules that are due earlier than the last look has shown. */
+  #watchSchedules(): void {
+    const { events } = this.#parts.env;
+    const onSchedule = ({ nextFireTimeMs }: { nextFireTimeMs: number | null }): void => {
+      if (nextFireTimeMs === null) return;
+      if (this.#isResident) this.#loop.lookForSchedule(nextFireTimeMs);
+      else this.#tickWakeup.call(nextFireTimeMs);
+    };
+    events.watch("scheduleAdded", onSchedule);
+    events.watch("scheduleUpdated", (schedule) => {
+      onSchedule(schedule);
+      if (this.#isResident) this.#backlogs.fired();
+    });
   }
 
   /** Has what the last look found computed anew, and makes the loop look for what it did not show. */
@@ -463,14 +489,7 @@ export class Engine {
   /** Wakes the loop after changes, those of other schedulers and our own. */
   #wakeOnEvents(): void {
     const { events, identity, clock } = this.#parts.env;
-    const onSchedule = ({ nextFireTimeMs }: { nextFireTimeMs: number | null }): void => {
-      if (nextFireTimeMs !== null) this.#loop.lookForSchedule(nextFireTimeMs);
-    };
-    events.watch("scheduleAdded", onSchedule);
-    events.watch("scheduleUpdated", (schedule) => {
-      onSchedule(schedule);
-      this.#backlogs.fired();
-    });
+    this.#watchSchedules();
     this.#watchJobs();
     events.watch("schedulerStarted", ({ schedulerId }) => {
       if (schedulerId !== identity) this.#peers.started(clock.now());

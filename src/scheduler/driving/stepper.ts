@@ -595,9 +595,13 @@ export function hasMissed(seen: Seen | null, now: number): boolean {
   return nextAt !== null && nextAt <= now;
 }
 
-/** The earliest instant at which something of what was seen is due; null for never. */
-export function earliestDueAt({ due, nextFireAt, nextRunAt, nextMissAt, leaseEndsAt, overdue }: Seen): number | null {
+/** The earliest instant from `fromMs` on at which something of what was seen is due; null for never. All are epoch
+ *  milliseconds. */
+export function earliestDueAt(
+  { due, nextFireAt, nextRunAt, nextMissAt, leaseEndsAt, overdue }: Seen,
+  fromMs: number = Number.NEGATIVE_INFINITY,
+): number | null {
   const all = [due[0]?.nextFireTime ?? null, nextFireAt, nextRunAt, nextMissAt, leaseEndsAt, overdue?.nextAt ?? null];
-  const instants = all.filter((at) => at !== null);
+  const instants = all.filter((at) => at !== null).filter((at) => at >= fromMs);
   return instants.length === 0 ? null : Math.min(...instants);
 }

@@ -2,6 +2,7 @@ import { sleepFor } from "../../core/clock.ts";
 import { printedAs } from "../../core/inspect.ts";
 import { TICK_GRACE_MS } from "../../core/limits.ts";
 import { instantOrNull, instantTextOrNull } from "../../core/temporal.ts";
+import type { Wakeup } from "../../core/wakeup.ts";
 import type { JobRecord } from "../../records/job.ts";
 import type { JobOutcome } from "../../records/policies.ts";
 import type { LookReport, Seen } from "../../stores/data-store.ts";
@@ -26,11 +27,13 @@ export interface TickParts {
   /** Called when the work is done, if requests are left. */
   readonly afterWork: () => Promise<void>;
   readonly zoneCheck: ZoneCheck;
+  /** Ends a wait early: something may be due that the last look did not show, or the scheduler stops. */
+  readonly wakeup: Wakeup;
 }
 
 /** The driver that does not stay resident: it takes the same steps as the loop, until nothing is due that was due when
- *  the tick began, or a bound is reached. Every job that has begun is recorded: as it ended, or, if it still runs at
- *  the deadline, as handed back. */
+ *  the tick began or came due during its stay, or a bound is reached. Every job that has begun is recorded: as it
+ *  ended, or, if it still runs at the deadline, as handed back. */
 export async function tick(parts: TickParts, bounds: TickBounds): Promise<TickReport> {
   const { env, runner } = parts;
   const before = { ...runner.outcomes };
@@ -122,11 +125,11 @@ class TickWork {
         this.#count(await stepper.step(now, stepBounds));
         seen = stepper.seen ?? seen;
       }
-      await this.#waitForEnds();
+      const hasNews = await this.#waitForEnds(seen);
       await env.clock.yield();
       now = env.clock.now();
-      // A handler waits for a job that nobody has seen yet.
-      if (runner.takeNewWait() && bounds.tripsLeft > 1) seen = await this.#look(now);
+      // A handler may wait for a job that nobody has seen yet.
+      if ((runner.takeNewWait() || hasNews) && bounds.tripsLeft > 1) seen = await this.#look(now);
       const isBusy = this.jobsRun > started || !runner.isIdle || stepper.hasUnsent || isOverdue(seen, now);
       if (isBusy && bounds.tripsLeft > 0) continue;
       const isOver = bounds.isOver(now) || bounds.tripsLeft === 0;
@@ -150,6 +153,13 @@ class TickWork {
         continue;
       }
       if (this.#isToClean && !isOver) await cleaning.run();
+      this.#isToClean = false;
+      const waitsUntil = bounds.waitsUntil(env.clock.now(), this.jobsRun);
+      if (waitsUntil !== null) {
+        const hasNews = await this.#wait(seen, waitsUntil);
+        if (hasNews && !bounds.isOver(env.clock.now())) seen = await this.#look(env.clock.now());
+        continue;
+      }
       this.nextDueAt = earliestDueAt(seen);
       this.exhausted =
         this.#isShort ||
@@ -235,13 +245,39 @@ class TickWork {
   }
 
   /** Waits for one attempt only: an outcome that waited for all other jobs could lose its lease. But the last request
-   *  takes all outcomes. */
-  async #waitForEnds(): Promise<void> {
-    const { runner } = this.#parts;
-    if (this.#bounds.tripsLeft > 1) return runner.whenEnded();
-    // Each of these would need a request before it starts.
-    runner.giveBackUnstarted();
-    await runner.whenIdle();
+   *  takes all outcomes. During a stay, what comes due ends the wait too.
+   *  @returns whether a look may find more than the last one */
+  async #waitForEnds(seen: Seen): Promise<boolean> {
+    const { env, runner } = this.#parts;
+    const { takesUntil, tripsLeft } = this.#bounds;
+    if (tripsLeft <= 1) {
+      // Each of these would need a request before it starts.
+      runner.giveBackUnstarted();
+      await runner.whenIdle();
+      return false;
+    }
+    const mayWait = this.#bounds.mayWait(env.clock.now(), this.jobsRun);
+    if (!mayWait || runner.isIdle || runner.hasWaiting) {
+      await runner.whenEnded();
+      return false;
+    }
+    const ended = new AbortController();
+    void runner.whenEnded().then(() => ended.abort());
+    return this.#wait(seen, takesUntil, ended.signal);
+  }
+
+  /** Waits for the next instant at which something is due, at most until `untilMs` (epoch milliseconds).
+   *  @param ended ends the wait
+   *  @returns whether a look may find more than the last one */
+  async #wait(seen: Seen, untilMs: number, ended?: AbortSignal): Promise<boolean> {
+    const { env, wakeup } = this.#parts;
+    const now = env.clock.now();
+    // An instant that is past belongs to a job that waits for room, for which time alone does nothing.
+    const until = Math.min(untilMs, earliestDueAt(seen, now + 1) ?? untilMs);
+    await wakeup.wait(until, ended ?? this.#bounds.limits.signal);
+    if (ended?.aborted === true) return false;
+    const present = env.clock.now();
+    return present < until || (seen.nextFireAt !== null && seen.nextFireAt <= present);
   }
 
   /** Waits for an executor that can begin nothing, because its threads or processes end or cannot be started, if jobs
@@ -272,16 +308,16 @@ class TickWork {
     this.#parts.cleaning.cleaned(result.cleanup);
   }
 
-  /** What was due then is taken. The clock may have been set back since the tick began. */
+  /** What is due by then is taken. The clock may have been set back since the tick began. */
   #dueBy(now: number): number {
-    return Math.min(this.#bounds.begunAt, now);
+    return Math.min(this.#bounds.takesUntil, now);
   }
 
   /** Jobs of tasks with a longer `timeout` are not started at `now`. Beyond the deadline nothing is started, and what
    *  could have been started counts. */
   #timeoutMsMax(now: number): number {
-    const { deadline, limits } = this.#bounds;
-    return this.#bounds.isFresh(now) || this.#bounds.isOver(now) ? limits.durationMs : deadline - now;
+    const bounds = this.#bounds;
+    return bounds.isOver(now) ? bounds.limits.durationMs : bounds.timeoutMsMax(now);
   }
 
   /** Whether jobs are left that a tick could start. Where too little time is left for some tasks, only another look
@@ -296,10 +332,15 @@ class TickWork {
 }
 
 /** At the deadline, aborts what still runs: it goes back to the queue. */
-async function abortAtDeadline({ env, runner }: TickParts, bounds: TickBounds, signal: AbortSignal): Promise<void> {
+async function abortAtDeadline(
+  { env, runner, wakeup }: TickParts,
+  bounds: TickBounds,
+  signal: AbortSignal,
+): Promise<void> {
   await sleepFor(env.clock, Math.max(0, bounds.deadline - env.clock.now()), signal);
   if (signal.aborted) return;
   bounds.end();
+  wakeup.call();
   runner.abortAll(TICK_GRACE_MS, "the tick has reached its maxDuration");
 }
 

@@ -148,6 +148,7 @@ export interface CheckedRunOptions {
 }
 
 export interface CheckedTickOptions {
+  stay: number | "whileRunning";
   maxDuration: number;
   maxJobs?: number | undefined;
   maxRoundTrips?: number | undefined;

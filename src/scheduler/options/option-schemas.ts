@@ -406,6 +406,9 @@ export const stopOptionsSchema: () => v.GenericSchema<unknown, { drainTimeout: n
 export const tickOptionsSchema: () => v.GenericSchema<unknown, CheckedTickOptions> = once(() =>
   v.strictObject({
     maxDuration: v.optional(durationMs(1), { seconds: 30 }),
+    stay: v.optional(v.union([v.literal("whileRunning"), durationMs()], says('a duration or "whileRunning"')), {
+      seconds: 0,
+    }),
     maxJobs: v.optional(wholeNumber(1)),
     maxRoundTrips: v.optional(wholeNumber(1)),
     signal: v.optional(signal()),

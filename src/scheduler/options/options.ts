@@ -305,6 +305,8 @@ export interface RunJobOptions<P = unknown> extends JobOptions<P> {
 
 /** Options of `tick`, which explains them. */
 export interface TickOptions {
+  /** Default: 0. */
+  stay?: Duration | "whileRunning" | undefined;
   /** Default: 30 s. */
   maxDuration?: Duration | undefined;
   /** Default: unlimited. */

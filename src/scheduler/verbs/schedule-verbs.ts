@@ -1,6 +1,6 @@
-import { ConflictingIdError, ScheduleLookupError, SchedulerStateError } from "../../core/errors.ts";
-import { UPDATE_TRIES_MAX } from "../../core/limits.ts";
-import { canHoldOptions } from "../../core/option-errors.ts";
+import { ScheduleLookupError, SchedulerStateError } from "../../core/errors.ts";
+import { BULK_ADD_MAX, UPDATE_TRIES_MAX } from "../../core/limits.ts";
+import { canHoldOptions, isPlain, listOf, optionError, takes } from "../../core/option-errors.ts";
 import { type Temporal, zonedOf } from "../../core/temporal.ts";
 import { withoutUndefined } from "../../core/without-undefined.ts";
 import type { AuditRecord } from "../../records/ledger.ts";
@@ -14,24 +14,28 @@ import { scheduleOutdated, scheduleRemoved, scheduleSaved } from "../events/even
 import { checkNoTrigger, checkScheduleOptions, checkTrigger, scheduleOptionNames } from "../options/check-options.ts";
 import type { CheckedChange, CheckedScheduleChanges } from "../options/checked-options.ts";
 import type { ScheduleDefaults, ScheduleOptions } from "../options/options.ts";
-import { assertKeyed, type KeyedPayload, keyedPayload } from "../tasks/concurrency-key.ts";
+import type { NamedFunction, NewSchedule, Task } from "../scheduler-client.ts";
+import { type KeyedPayload, keyedPayload } from "../tasks/concurrency-key.ts";
 import type { Job } from "../views/job.ts";
 import { mapPage, type Page } from "../views/page.ts";
 import { Schedule } from "../views/schedule.ts";
-import { declaredSchedule, differingOptions } from "./declared-schedule.ts";
+import { differingOptions } from "./declared-schedule.ts";
 import { assertExpectable } from "./expectations.ts";
 import type { JobVerbs } from "./job-verbs.ts";
-import { assertFireTime, newJobRecord, newScheduleRecord, scheduleChanges } from "./new-records.ts";
+import { assertFireTime, newJobRecord, scheduleChanges } from "./new-records.ts";
+import { ScheduleAdditions } from "./schedule-additions.ts";
 import type { VerbContext } from "./verb-context.ts";
 
 /** What a scheduler does with schedules. */
 export class ScheduleVerbs implements ScheduleCommands {
   readonly #context: VerbContext;
   readonly #jobs: JobVerbs;
+  readonly #additions: ScheduleAdditions;
 
   constructor(context: VerbContext, jobs: JobVerbs) {
     this.#context = context;
     this.#jobs = jobs;
+    this.#additions = new ScheduleAdditions(context);
   }
 
   async add(
@@ -40,32 +44,24 @@ export class ScheduleVerbs implements ScheduleCommands {
     options: ScheduleOptions,
     where = "addSchedule()",
   ): Promise<Schedule> {
-    const { env, tasks, ready, inherited } = this.#context;
+    const { env, tasks, inherited } = this.#context;
     const checked = checkScheduleOptions(withDefaults(options, inherited.scheduleDefaults), where);
     assertExpectable(env.store, checked, checked, where);
     checkNoTrigger(task, where);
     const trigger = checkTrigger(rule, where, inherited.timeZone);
     const taskId = tasks.idOf(task);
-    await ready();
-    const settings = await tasks.settingsOf(taskId);
-    assertKeyed({ tasks, logger: env.logger }, settings, checked.concurrencyKey, where);
-    const payload = await this.#keyedPayload(taskId, checked.payload, checked.concurrencyKey);
-    const now = env.clock.now();
-    const id = checked.id ?? env.ids.next(now);
-    const { conflictPolicy, paused } = checked;
-    const record = newScheduleRecord({ id, task: settings, trigger, payload, now }, checked);
-    const schedule = checked.id === undefined ? record : declaredSchedule(record, paused, tasks.version);
-    const addition = { schedule, conflictPolicy, setsPaused: paused !== undefined };
-    const report = await env.store.addSchedules([addition], { at: now, by: checked.by ?? env.identity });
-    const result = report.conflictId === null ? report.results[0] : undefined;
-    if (result === undefined) {
-      throw new ConflictingIdError(
-        `there is a schedule "${id}" already; choose another id, or conflictPolicy "update", "replace" or "doNothing"`,
-        id,
-      );
-    }
-    this.#announceAddition(schedule, result.schedule, result.change, conflictPolicy);
-    return this.#scheduleOf(result.schedule);
+    const { asked, stored, change } = await this.#additions.add({ taskId, trigger, options: checked, where });
+    this.#announceAddition(asked, stored, change, checked.conflictPolicy);
+    return this.#scheduleOf(stored);
+  }
+
+  async addMany(schedules: readonly NewSchedule[]): Promise<Schedule[]> {
+    const where = "addSchedules()";
+    const list = listOf(schedules, where, "", BULK_ADD_MAX);
+    if (list === null) throw optionError(where, "", takes(`a list of at most ${BULK_ADD_MAX} schedules`, schedules));
+    const wrong = list.findIndex((one) => !isPlain(one));
+    if (wrong !== -1) throw optionError(where, String(wrong), takes("{ task, trigger, ...options }", list[wrong]));
+    return Promise.all(list.map(({ task, trigger, ...options }) => this.add(task, trigger, options, where)));
   }
 
   #announceAddition(

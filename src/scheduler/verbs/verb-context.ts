@@ -14,6 +14,8 @@ export interface VerbContext {
   readonly tasks: TaskRegistry;
   /** The scheduler itself, for the verbs of schedules and jobs. */
   readonly client: LocalSchedulerClient;
+  /** Makes sure that the store is open. @throws {SchedulerStateError} once the scheduler has stopped */
+  readonly opened: () => Promise<void>;
   /** Makes sure that the store is open and has the tasks. @throws {SchedulerStateError} once the scheduler has
    *  stopped */
   readonly ready: () => Promise<void>;

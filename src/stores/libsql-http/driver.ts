@@ -1,3 +1,4 @@
+import { canParseUrl } from "../../core/can-parse-url.ts";
 import { shownUrl } from "../libsql/address.ts";
 import { adviceFor, failureKind } from "../libsql/failures.ts";
 import type { Row, SqlDriver, SqlStatement } from "../sqlite/mod.ts";
@@ -79,7 +80,7 @@ function failureOf(status: number, text: string): HranaError {
  *  @throws {HranaError} when it must not, or may become another method there */
 function redirected(from: string, { status, headers }: HttpResponse, redirects: number): string {
   const given = headers.get("location");
-  const location = given !== null && URL.canParse(given, from) ? given : null;
+  const location = given !== null && canParseUrl(given, from) ? given : null;
   const [here, there] = [new URL(from), new URL(location ?? "", from)];
   const isSafe = there.hostname === here.hostname && (there.protocol === "https:" || there.protocol === here.protocol);
   const keepsMethod = status === 307 || status === 308;

@@ -1,4 +1,5 @@
 import * as v from "valibot";
+import { canParseUrl } from "../../core/can-parse-url.ts";
 import { checker, namesOf, says } from "../../core/check.ts";
 import { once } from "../../core/once.ts";
 import { mustBe, shown } from "../../core/option-errors.ts";
@@ -70,7 +71,7 @@ export function checkOptions(options: LibsqlStoreOptions): CheckedOptions {
 function endpointOf(text: string): Endpoint | null {
   const isPlain = /^libsql:.*[?&]tls=0(&|$)/i.test(text);
   const address = text.replace(/^libsql:/i, isPlain ? "http:" : "https:");
-  if (!/^https?:\/\//i.test(address) || !URL.canParse(address)) return null;
+  if (!/^https?:\/\//i.test(address) || !canParseUrl(address)) return null;
   const url = new URL(address);
   const authToken = url.searchParams.get("authToken");
   const isForeign = [...url.searchParams.keys()].some((name) => name !== "tls" && name !== "authToken");

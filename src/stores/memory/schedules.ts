@@ -2,6 +2,7 @@ import { compareTexts, orderKey } from "../../core/text.ts";
 import type { AuditRecord } from "../../records/ledger.ts";
 import type { ScheduleRecord } from "../../records/schedule.ts";
 import type {
+  DeclaredSchedule,
   LookedSchedule,
   OverlapReport,
   RecordPage,
@@ -18,7 +19,7 @@ import type {
   View,
 } from "../data-store.ts";
 import { readScheduleCursor, scheduleCursor } from "../schedule-cursor.ts";
-import { additionChange, keptDeclaration } from "../schedule-declarations.ts";
+import { additionChange, isDeclaredAs, keptDeclaration } from "../schedule-declarations.ts";
 import type { ZonedPage, ZonedPageRequest, ZonedSchedule, ZoneRulesConfirmation } from "../zone-rules-store.ts";
 import { frozenCopy, type Mutable } from "./copies.ts";
 import { inOrderOfIds } from "./entries.ts";
@@ -80,6 +81,16 @@ export class Schedules {
   get(id: string): ScheduleRecord | null {
     const entry = this.#byId.get(id);
     return entry === undefined ? null : { ...entry.record };
+  }
+
+  /** The stored schedules that are as a program declares them. */
+  unchanged(declared: readonly DeclaredSchedule[]): ScheduleRecord[] {
+    return declared
+      .map(({ id }) => this.get(id))
+      .filter((stored, index) => {
+        const given = declared[index];
+        return stored !== null && given !== undefined && isDeclaredAs(stored, given);
+      }) as ScheduleRecord[];
   }
 
   /** The record itself, which changes with the schedule. */

@@ -158,7 +158,8 @@ export class MemoryDataStore implements contract.DataStore {
     const hasExpired = request.asksForExpired === true && (results.hasExpired(oldAt) || windows.hasOld(oldAt));
     const staleTaskIds = stale.map((task) => task.id);
     const seen = { due, nextFireAt, nextRunAt, nextMissAt, leaseEndsAt, hasReady };
-    const report = { ...seen, staleTaskIds, hasExpired, ...this.#seeOverdue(request) };
+    const unchanged = request.declared === undefined ? {} : { unchanged: this.#schedules.unchanged(request.declared) };
+    const report = { ...seen, staleTaskIds, hasExpired, ...this.#seeOverdue(request), ...unchanged };
     return request.zoneRules === undefined
       ? report
       : { ...report, zoneRules: this.#schedules.zoneRules(request.zoneRules) };

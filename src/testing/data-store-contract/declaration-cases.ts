@@ -1,5 +1,5 @@
 import type { ScheduleRecord } from "../../records/schedule.ts";
-import type { DataStore, ScheduleAddition } from "../../stores/data-store.ts";
+import type { DataStore, DeclaredSchedule, LookReport, ScheduleAddition } from "../../stores/data-store.ts";
 import { equal } from "./assert.ts";
 import type { DataStoreCase } from "./contract-case.ts";
 import { look, makeSchedule, T0 } from "./makers.ts";
@@ -26,6 +26,35 @@ export const declarationCases: readonly DataStoreCase[] = [
       const schedule = makeSchedule({ declaration: "a", version: 3 });
       equal(await declare(store, schedule), { change: "added", schedule }, "the answer");
       equal(await store.getSchedule("schedule"), schedule, "the stored schedule");
+    },
+  },
+  {
+    name: "schedule declarations: a look shows those that are stored as they are declared, and writes nothing",
+    rules: ["V12"],
+    async run({ open }) {
+      const store = await open();
+      await declare(store, { id: "a", declaration: "x", version: 2, payload: "1" });
+      await declare(store, { id: "b", declaration: "x" });
+      await declare(store, { id: "c" });
+      const a = await store.getSchedule("a");
+      const b = await store.getSchedule("b");
+      const unchanged = async (...declared: readonly DeclaredSchedule[]): Promise<LookReport["unchanged"]> =>
+        (await look(store, { declared })).unchanged;
+      equal(
+        await unchanged({ id: "b", declaration: "x" }, { id: "a", declaration: "x", version: 2 }),
+        [b, a],
+        "as they are declared",
+      );
+      equal(await unchanged({ id: "a", declaration: "x" }), [a], "of a lower version");
+      equal(await unchanged({ id: "b", declaration: "x", version: 1 }), [], "of a higher version");
+      const others = [
+        { id: "a", declaration: "y", version: 2 },
+        { id: "c", declaration: "x" },
+        { id: "missing", declaration: "x" },
+      ];
+      equal(await unchanged(...others), [], "what is declared anew, edited or missing");
+      equal((await look(store)).unchanged, undefined, "nothing asked");
+      equal(await store.getSchedule("a"), a, "the stored schedule");
     },
   },
   {

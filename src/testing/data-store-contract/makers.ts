@@ -171,6 +171,7 @@ export interface LookFields extends ViewFields {
   readonly asksForExpired?: boolean;
   readonly expiredForMs?: number;
   readonly zoneRules?: LookRequest["zoneRules"];
+  readonly declared?: LookRequest["declared"];
 }
 
 /** What {@link step} may vary. */
@@ -189,8 +190,8 @@ function instanceIdOf(by = "scheduler-a"): string {
 
 /** Looks at ready jobs, and at due schedules if `fields` has a window. */
 export function look(store: DataStore, fields: LookFields = {}): Promise<LookReport> {
-  const { tasks = null, asksForExpired = false, expiredForMs = 0, zoneRules } = fields;
-  const asked = zoneRules === undefined ? {} : { zoneRules };
+  const { tasks = null, asksForExpired = false, expiredForMs = 0, zoneRules, declared } = fields;
+  const asked = { ...(zoneRules === undefined ? {} : { zoneRules }), ...(declared === undefined ? {} : { declared }) };
   return store.look({ ...viewOf(fields), tasks, asksForExpired, expiredForMs, ...asked });
 }
 

@@ -57,6 +57,8 @@ export class Jobs extends SchedulerDurableObject<Env> {
   readonly #birth: string = crypto.randomUUID();
   #ticksToFail = 0;
   #thrown = 0;
+  #beats = 0;
+  readonly #afterBeat: ((value: null) => void)[] = [];
 
   constructor(ctx: Context, env: Env) {
     super(ctx, env, { scheduler: { logLevel: "silent" } });
@@ -69,6 +71,13 @@ export class Jobs extends SchedulerDurableObject<Env> {
     if (this.#take("beginning")) throw new Error("the object cannot begin");
     const busy = { maxRunningJobs: null };
     scheduler.task("hit", busy, (pauseMs: number, context) => this.#hit(pauseMs, context));
+    scheduler.task("waitsForBeats", async (count: number) => {
+      while (this.#beats < count) await new Promise((resolve) => this.#afterBeat.push(resolve));
+    });
+    scheduler.task("beat", () => {
+      this.#beats++;
+      for (const resolve of this.#afterBeat.splice(0)) resolve(null);
+    });
     scheduler.task("cut", async (_, { job }) => this.#cut(job.id));
     scheduler.task("fails", { retry: { maxAttempts: 8, backoff: { initial: { milliseconds: 1 }, factor: 1 } } }, () => {
       if (++this.#thrown < 8) throw new Error("not yet");

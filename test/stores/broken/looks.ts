@@ -174,6 +174,14 @@ class MissesNewTasks extends ChangesLooks {
   }
 }
 
+/** Compares declarations, and no versions. */
+class ForgetsVersions extends MemoryDataStore {
+  override look(request: Look): Promise<Report> {
+    const declared = request.declared?.map(({ id, declaration }) => ({ id, declaration }) as contract.DeclaredSchedule);
+    return super.look(declared === undefined ? request : { ...request, declared });
+  }
+}
+
 /** Takes results that are kept for expired ones. */
 class SeesResultsExpire extends MemoryDataStore {
   override look(request: Look): Promise<Report> {
@@ -195,4 +203,5 @@ export const brokenLooks: readonly BrokenStore[] = [
   ...caughtBy("looking", RecoversWhileItLooks, PutsTasksWhileItLooks, SeesOnlyWhatStepsFound, SeesNoLimits),
   ...caughtBy("looking", TellsEverybodyOfJobs, ForgetsDeadLeases, ComparesLimitsAlone, MissesNewTasks),
   ...caughtBy("looking", SeesResultsExpire, HidesExpired),
+  ...caughtBy("schedule declarations", ForgetsVersions),
 ];

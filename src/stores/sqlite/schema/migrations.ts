@@ -18,6 +18,7 @@ import {
  * empty database gets all versions in one step. Several processes may do so at once: each version begins with its row,
  * which only one process can insert. The steps of the other processes are undone, and these processes look again.
  *
+ * @returns whether this call made the tables
  * @throws {StoreUnavailableError} when the schema is newer than this library, or older than its first release, or when
  *   a table with a name that we need belongs to someone else
  */
@@ -26,21 +27,23 @@ export async function migrate(
   names: TableNames,
   migrations: readonly Migration[],
   now: number,
-): Promise<void> {
+): Promise<boolean> {
   // Every round either ends, or sees a version that is higher than in the round before.
   for (let round = 0; round <= migrations.length + 1; round++) {
     const version = await readVersion(connection, names);
     refuseNewer(names, version, migrations);
     const next = migrations.find((migration) => migration.version > version);
-    if (next === undefined) return;
+    if (next === undefined) return false;
     try {
       await connection.write(() =>
         version === 0 ? freshStatements(names, migrations, now) : stepStatements(names, next, now),
       );
+      if (version === 0) return true;
     } catch (error) {
       if ((await readVersion(connection, names)) <= version) throw error;
     }
   }
+  return false;
 }
 
 /**
@@ -120,6 +123,8 @@ export class SchemaCheck {
   readonly #now: number;
   readonly #migration = new JoinedCall(() => this.#migrate());
   #isUpToDate = false;
+  /** Whether a read found that there is no table of versions. */
+  #isMissing = false;
 
   /** @param now when migrations are made, in epoch milliseconds */
   constructor(connection: Connection, names: TableNames, now: number) {
@@ -133,40 +138,59 @@ export class SchemaCheck {
     return this.#isUpToDate;
   }
 
-  /** Checks the schema and brings it up to date. @throws {StoreUnavailableError} see `migrate`; the call may be
+  /** Checks the schema and brings it up to date. Returns whether the tables were made for it, so that they were empty.
+   *  @throws {StoreUnavailableError} see `migrate`; the call may be
    *  repeated */
-  bringUpToDate(): Promise<void> {
+  bringUpToDate(): Promise<boolean> {
     return this.#migration.run();
   }
 
-  /** The answer of {@link Connection.readFresh}, after the schema was brought up to date if need be. Throws what
-   *  {@link bringUpToDate} throws. */
-  async readFresh(statement: SqlStatement): Promise<Row[]> {
+  /** The answer of {@link Connection.readFresh}, after the schema was brought up to date if need be; null when the
+   *  tables were made for it, so that nothing is in them. Throws what {@link bringUpToDate} throws. */
+  async readFresh(statement: SqlStatement): Promise<Row[] | null> {
     if (!this.#isUpToDate) {
       const rows = await this.#readWithVersion(statement);
       if (rows !== null) return rows;
-      await this.bringUpToDate();
+      if (await this.bringUpToDate()) return null;
     }
     return this.#connection.readFresh(statement);
   }
 
   /** The rows of a statement that also reads the schema's version; null when the schema is not up to date. */
   async #readWithVersion({ sql, args }: SqlStatement): Promise<Row[] | null> {
-    const version = `(SELECT max(version) FROM ${this.#names.schema})`;
+    // It comes first, so that where all tables are missing, the failure names this one.
+    const version = `(SELECT max(version) AS schema_version FROM ${this.#names.schema}) v`;
     try {
-      const both = { sql: `SELECT look.*, ${version} AS schema_version FROM (${sql}) look`, args };
+      const both = { sql: `SELECT v.schema_version, look.* FROM ${version}, (${sql}) look`, args };
       const rows = await this.#connection.readFresh(both);
       if (numberOrNull(rows, "schema_version") !== NEWEST) return null;
       this.#isUpToDate = true;
       return rows;
     } catch (error) {
-      if (/no such (table|column)/i.test(messageOf(error))) return null;
-      throw error;
+      const message = messageOf(error);
+      if (!/no such (table|column)/i.test(message)) throw error;
+      this.#isMissing = message.toLowerCase().includes(`no such table: ${this.#names.schema.toLowerCase()}`);
+      return null;
     }
   }
 
-  async #migrate(): Promise<void> {
-    await migrate(this.#connection, this.#names, MIGRATIONS, this.#now);
+  async #migrate(): Promise<boolean> {
+    const isNew =
+      (this.#isMissing && (await this.#make())) ||
+      (await migrate(this.#connection, this.#names, MIGRATIONS, this.#now));
     this.#isUpToDate = true;
+    return isNew;
+  }
+
+  /** Makes the tables without asking what is there, because nearly always nothing is. Fails as a whole where any of
+   *  them exists, so that only then somebody has to ask. */
+  async #make(): Promise<boolean> {
+    this.#isMissing = false;
+    try {
+      await this.#connection.write(() => freshStatements(this.#names, MIGRATIONS, this.#now));
+      return true;
+    } catch {
+      return false;
+    }
   }
 }

@@ -1,6 +1,6 @@
 import { TOMBSTONE_MS } from "../../../core/limits.ts";
 import type { TaskRecord } from "../../../records/task.ts";
-import type { LookedSchedule, LookRequest, ScheduleWindow, Seen, View } from "../../data-store.ts";
+import type { DeclaredSchedule, LookedSchedule, LookRequest, ScheduleWindow, Seen, View } from "../../data-store.ts";
 import { NO_VERSION } from "../../task-declarations.ts";
 import type { Row, SqlStatement, SqlValue } from "../driver/driver.ts";
 import { fits } from "../driver/parameters.ts";
@@ -17,7 +17,12 @@ import {
 import { overdueColumns } from "../ledger/overdue.ts";
 import { FAR_FUTURE_MS, FAR_PAST_MS, OVERDUE_UNASKED_MS_MAX } from "../limits.ts";
 import { jsonArray, numberOrNull } from "../rows.ts";
-import { type LookedScheduleRow, lookedScheduleAsJson, toLookedSchedule } from "../schedules/schedule-rows.ts";
+import {
+  type LookedScheduleRow,
+  lookedScheduleAsJson,
+  scheduleAsJson,
+  toLookedSchedule,
+} from "../schedules/schedule-rows.ts";
 import { zoneRulesTexts } from "../schedules/sqlite-zone-rules.ts";
 import { IS_UNSTARTED, JOB_STATE, REMOVED, type TableNames } from "../schema/schema.ts";
 
@@ -31,6 +36,8 @@ export interface LookExtras {
   readonly expiredForMs?: number | null;
   /** See {@link LookRequest.zoneRules}. */
   readonly zoneRules?: LookRequest["zoneRules"] | undefined;
+  /** See {@link LookRequest.declared}. */
+  readonly declared?: readonly DeclaredSchedule[] | undefined;
   readonly flow: Flow;
 }
 
@@ -55,7 +62,7 @@ export class Looks {
   /** The statement of a look; null when there is nothing to show. Read the answer with {@link seen}. */
   statement(
     { now, schedulerId, jobs, schedules }: View,
-    { stepId, tasks, expiredForMs = null, zoneRules, flow }: LookExtras,
+    { stepId, tasks, expiredForMs = null, zoneRules, declared, flow }: LookExtras,
   ): SqlStatement | null {
     const args: SqlValue[] = [now];
     const queues = jobs === null ? null : queueParameters(jobs);
@@ -68,6 +75,7 @@ export class Looks {
     if (tasks !== undefined) args.push(JSON.stringify(tasks.map(taskRow)));
     if (expiredForMs !== null) args.push(now - expiredForMs);
     if (zoneRules !== undefined) args.push(zoneRules.after, zoneRules.limit);
+    if (declared !== undefined) args.push(declaredRows(declared));
     if (args.length === 1) return null;
     const form = {
       queues: queues?.form ?? null,
@@ -77,6 +85,7 @@ export class Looks {
       expired: expiredForMs !== null,
       ledger: this.#keepsLedger,
       zoneRules: zoneRules !== undefined,
+      declared: declared !== undefined,
       overdue: this.#keepsLedger && (this.#mayBeOverdue || Math.abs(now - this.#askedAt) >= OVERDUE_UNASKED_MS_MAX),
       flow,
     };
@@ -122,8 +131,8 @@ export class Looks {
   }
 
   #text(form: LookForm): string {
-    const { queues, acquired, schedules, tasks, expired, zoneRules, overdue, flow } = form;
-    const key = [queues, acquired, schedules, tasks, expired, zoneRules, overdue, flow].join();
+    const { queues, acquired, schedules, tasks, expired, zoneRules, declared, overdue, flow } = form;
+    const key = [queues, acquired, schedules, tasks, expired, zoneRules, declared, overdue, flow].join();
     let text = this.#texts.get(key);
     if (text === undefined) {
       text = lookStatement(this.#names, form);
@@ -142,6 +151,19 @@ export function hasEndedDependencies(rows: readonly Row[]): boolean {
 /** How many overdue occurrences a look found to be open. */
 export function openOverdueCount(rows: readonly Row[]): number {
   return numberOrNull(rows, "open_overdue") ?? 0;
+}
+
+function declaredRows(declared: readonly DeclaredSchedule[]): string {
+  return JSON.stringify(declared.map(({ id, declaration, version }) => [id, declaration ?? null, version ?? null]));
+}
+
+/** As many of the declared schedules as fit into one parameter; undefined for none. */
+export function comparableSchedules(
+  declared: readonly DeclaredSchedule[] | undefined,
+): readonly DeclaredSchedule[] | undefined {
+  let fitting = declared ?? [];
+  while (fitting.length > 0 && !fits(declaredRows(fitting))) fitting = fitting.slice(0, fitting.length / 2);
+  return fitting.length === 0 ? undefined : fitting;
 }
 
 /** Splits tasks into those whose rows fit into one parameter, and the others. */
@@ -207,6 +229,7 @@ export interface LookForm {
   /** Whether the store trims histories. */
   readonly ledger: boolean;
   readonly zoneRules: boolean;
+  readonly declared: boolean;
   /** Whether the look reports overdue occurrences. */
   readonly overdue: boolean;
   readonly flow: Flow;
@@ -223,12 +246,13 @@ export interface LookForm {
  * - the `overdueColumns`;
  * - `stale_task_ids`, a JSON array;
  * - `has_expired`, whether a clean-up would remove results or windows, or trim histories;
- * - `zone_rules`, a JSON array of the texts that schedules have.
+ * - `zone_rules`, a JSON array of the texts that schedules have;
+ * - `unchanged`, a JSON array of the schedules that are stored as they are declared.
  *
  * Arguments, in this order: ?1 now; with jobs, ?2 the limit and from ?3 on the queues; with acquired jobs, schedulerId
  * and stepId; with schedules, dueBy, limit, and the time and id of `after`; with tasks, the rows of `staleTasks`; for
  * `has_expired`, the instant at which what counts was to be removed; for `zone_rules`, the text after which to begin,
- * and the limit.
+ * and the limit; for `unchanged`, the rows [id, declaration, version].
  */
 export function lookStatement(names: TableNames, form: LookForm): string {
   let next = 2;
@@ -256,7 +280,23 @@ export function lookStatement(names: TableNames, form: LookForm): string {
     const [after = "", limit = ""] = parameters(2);
     columns.push(`(${zoneRulesTexts(names, after, limit)}) AS zone_rules`);
   }
+  if (form.declared) {
+    const [rows = ""] = parameters(1);
+    columns.push(`(${unchangedSchedules(names, rows, form.ledger)}) AS unchanged`);
+  }
   return `SELECT ${columns.join(", ")}`;
+}
+
+/** The schedules of the rows that an addition would leave as they are. One without a history gets one when it is
+ *  added. */
+function unchangedSchedules({ schedules, histories }: TableNames, rows: string, keepsLedger: boolean): string {
+  const hasHistory = `EXISTS (SELECT 1 FROM ${histories} h WHERE h.schedule_id = s.id)`;
+  return (
+    `SELECT '[' || group_concat(${scheduleAsJson("s")}) || ']' FROM json_each(${rows}) d ` +
+    `CROSS JOIN ${schedules} s ON s.id = d.value->>0 WHERE s.declaration = d.value->>1 ` +
+    `AND coalesce(s.version, ${NO_VERSION}) >= coalesce(d.value->>2, ${NO_VERSION})` +
+    (keepsLedger ? ` AND ${hasHistory}` : "")
+  );
 }
 
 /** See `removeExpired`, `removeWindows` and `markBooks`. */

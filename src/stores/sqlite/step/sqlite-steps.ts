@@ -16,11 +16,12 @@ import { OverdueChecks, StepOverdue } from "../ledger/overdue.ts";
 import { ACQUIRED_BYTES_MAX, CHAINED_STEPS_MAX, RECOVERIES_PER_STEP_MAX } from "../limits.ts";
 import { jsonArray, numberOrNull } from "../rows.ts";
 import { Plans } from "../schedules/plans.ts";
+import { type ScheduleRow, toSchedule } from "../schedules/schedule-rows.ts";
 import type { SchemaCheck } from "../schema/migrations.ts";
 import type { TableNames } from "../schema/schema.ts";
 import type { Statements } from "../statements.ts";
 import type { CleanUp } from "./clean-up.ts";
-import { comparableTasks, hasEndedDependencies, Looks, openOverdueCount } from "./looks.ts";
+import { comparableSchedules, comparableTasks, hasEndedDependencies, Looks, openOverdueCount } from "./looks.ts";
 
 interface StepParts {
   readonly statements: Statements;
@@ -66,18 +67,25 @@ export class SqliteSteps {
     const [tasks, others] = comparableTasks(request.tasks ?? []);
     const expiredForMs = request.asksForExpired === true ? (request.expiredForMs ?? 0) : null;
     const { zoneRules } = request;
-    const shown = { expiredForMs, zoneRules, flow, ...(request.tasks === null ? {} : { tasks }) };
+    const declared = comparableSchedules(request.declared);
+    const shown = { expiredForMs, zoneRules, declared, flow, ...(request.tasks === null ? {} : { tasks }) };
     const statement = looks.statement(request, shown);
     try {
-      const rows = statement === null ? [] : await this.#schema.readFresh(statement);
+      const answer = statement === null ? [] : await this.#schema.readFresh(statement);
+      const rows = answer ?? [];
       if (this.#needsFlow(rows, flow)) return this.look(request);
-      const stale = jsonArray<string>(rows, "stale_task_ids");
+      const stale = answer === null ? tasks.map(({ id }) => id) : jsonArray<string>(rows, "stale_task_ids");
       const staleTaskIds = [...stale, ...others.map(({ id }) => id)];
       if (hasEndedDependencies(rows)) this.#chainedSteps = CHAINED_STEPS_MAX;
       const hasExpired = numberOrNull(rows, "has_expired") === 1;
       const texts = zoneRules === undefined ? {} : { zoneRules: jsonArray<string>(rows, "zone_rules") };
-      return { ...looks.seen(request, rows), staleTaskIds, hasExpired, ...texts };
+      const unchanged =
+        request.declared === undefined ? {} : { unchanged: jsonArray<ScheduleRow>(rows, "unchanged").map(toSchedule) };
+      return { ...looks.seen(request, rows), staleTaskIds, hasExpired, ...texts, ...unchanged };
     } catch (error) {
+      if (declared !== undefined && this.#connection.failureKind(error) === "tooLarge") {
+        return this.look({ ...request, declared: [] });
+      }
       if (this.#connection.failureKind(error) === "tooLarge" && looks.shrink(request)) return this.look(request);
       throw error;
     }
