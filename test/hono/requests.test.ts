@@ -175,6 +175,28 @@ describe("a body", () => {
     });
   });
 
+  test.each([
+    ["the header Content-Length", { "content-length": "5" }],
+    ["the header Transfer-Encoding", { "transfer-encoding": "chunked" }],
+  ])("that %s tells of, and that cannot be read, is refused with the cause", async (_, headers) => {
+    expect(await setUpRouter().ask("POST /schedules/s/unpause", undefined, headers)).toMatchObject({
+      status: 400,
+      body: { code: "badRequest", detail: expect.stringContaining("express.json()") },
+    });
+  });
+
+  test("that the application has read before is refused with the cause", async () => {
+    const { router } = setUpRouter();
+    const app = new Hono();
+    app.use(async ({ req }, next) => {
+      await req.json();
+      await next();
+    });
+    app.route("/", router as Hono);
+    const answer = await asker(app)("POST /tasks/t/pause", { key: "customer-7" });
+    expect(answer).toMatchObject({ status: 400, body: { detail: expect.stringContaining("has read it") } });
+  });
+
   test("may be empty where a route takes none", async () => {
     expect(await setUpRouter().ask("POST /cleanup", {})).toMatchObject({ status: 204 });
   });
