@@ -16,13 +16,13 @@ const TITLES = {
   204: "Done",
   400: "The query, or the form of the body, is wrong",
   401: "Nobody is signed in",
-  403: "The caller may only read, or another site sent the request",
+  403: "The caller may only read, another site sent the request, or its `Host` is none of the router's",
   404: "There is no such thing",
   409: "It does not go together with what there is",
   413: "The body is too large",
   415: "The body is not application/json",
   422: "The input is refused",
-  429: "Too many sign-ins had a wrong token",
+  429: "The address sent too many wrong tokens",
   500: "A fault of the server",
   503: "The store cannot be reached",
 };
@@ -117,7 +117,7 @@ function operation(key, route, docs, convert) {
   ];
   const problems = [
     ...docs.problems,
-    ...(route.scope === "none" ? [] : [401]),
+    ...(route.scope === "none" ? [] : [401, 403, 429]),
     ...(key.startsWith("GET ") ? [] : [403]),
     ...(body === null ? [] : [400, 413, 415]),
     500,

@@ -80,7 +80,7 @@ export function createRouter<E extends Env = Env>(
   }
   if (options.metrics !== undefined) {
     app.use("/metrics", gate.headers);
-    mountMetrics(app, [gate.admit("read")], options.metrics);
+    mountMetrics(app, [gate.admit("read")], options.metrics, gate.failures);
   }
   refuseOtherMethods(app);
   const notFound = async (context: Context<GateEnv>): Promise<Response> => {

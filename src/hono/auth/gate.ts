@@ -8,6 +8,7 @@ import { BY_LENGTH_MAX, TOKEN_LENGTH_MIN } from "../../core/limits.ts";
 import type { Logger } from "../../core/logger.ts";
 import { mustBe } from "../../core/option-errors.ts";
 import { problemResponse } from "../../core/problem.ts";
+import { AuthFailures } from "./auth-failures.ts";
 import { type Caller, callerName, type RouterAuth, type Scope, type TokenGrant } from "./auth-options.ts";
 import type { GateEnv } from "./gate-env.ts";
 import { isSameOrigin } from "./same-origin.ts";
@@ -40,6 +41,8 @@ export interface Gate {
    *  to whom this scope is not enough, and to what another site made a browser send, unless it is a GET or a HEAD.
    *  @param needed the scope that the route needs. Default: `"read"` for GET and HEAD, `"write"` for other methods */
   admit(needed?: Scope): MiddlewareHandler<GateEnv>;
+  /** Wrong tokens; null where there are no tokens. */
+  readonly failures: AuthFailures | null;
   /** Mounts the routes of sessions, where there are tokens. They come before what is admitted. */
   session(app: Hono<GateEnv>): void;
 }
@@ -49,6 +52,8 @@ export function createGate({ auth, clock = systemClock, basePath, ...options }: 
   const logger = leveledLogger(options.logger);
   warnOf(auth, logger);
   const callerOf = callerReader(auth, clock);
+  const failures =
+    typeof auth === "object" ? new AuthFailures({ clock, logger, clientAddress: auth.clientAddress }) : null;
   return {
     headers: securityHeaders(),
     admit: (needed) =>
@@ -66,7 +71,10 @@ export function createGate({ auth, clock = systemClock, basePath, ...options }: 
           logger.error("escapement: the function auth of the router failed", error);
           return problemResponse(500, "internal");
         }
-        if (caller === null) return unauthorized(auth, request);
+        if (caller === null) {
+          const refusal = bearerOf(request) === null ? null : failures?.add(c);
+          return refusal ?? unauthorized(auth, request);
+        }
         const { scope, name } = caller;
         if (scope === "read" && (needed ?? (isGet ? "read" : "write")) === "write") {
           return problemResponse(403, "forbidden", { detail: NEEDS_WRITE });
@@ -75,10 +83,11 @@ export function createGate({ auth, clock = systemClock, basePath, ...options }: 
         c.set("caller", name);
         return next();
       },
+    failures,
     session(app) {
-      if (typeof auth !== "object") return;
+      if (typeof auth !== "object" || failures === null) return;
       const tokens = auth.tokens.map(({ token }) => token);
-      mountSession(app, { tokens, clock, logger, basePath: basePath ?? null });
+      mountSession(app, { tokens, clock, logger, basePath: basePath ?? null, failures });
     },
   };
 }
