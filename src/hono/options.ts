@@ -19,6 +19,10 @@ export interface MetricsSource {
 export interface RouterOptions {
   /** Who may do what. It is required, because whoever may write may run every task. */
   readonly auth: RouterAuth;
+  /** Names without ports, such as `scheduler.example.org`, that requests may have in their `Host`, besides those of
+   *  loopback; others get 403. Default: any name; with `auth: "none"`, those of loopback alone, because else a page of
+   *  any site could reach the router through a name of its own. */
+  readonly allowedHosts?: readonly string[] | undefined;
   /** Gets what fails and is no fault of the request; no answer shows it. Default: `console`. */
   readonly logger?: Logger | undefined;
   /** The path that the router is mounted at, such as `/scheduler`, where the router cannot see it: behind a proxy, or a
@@ -58,9 +62,19 @@ function isClient(value: unknown): boolean {
   return hasMethods(value, ["getSchedules", "addJob", "health"]);
 }
 
+/** The name of a host as it is compared: in lower case. */
+function hostName(): v.GenericSchema<string> {
+  return v.pipe(
+    textUpTo(253),
+    v.regex(/^([^\s/:]+|\[[^\]]+\])$/, says("the name of a host, without a port")),
+    v.transform((name) => name.toLowerCase()),
+  );
+}
+
 function schema(): v.GenericSchema<unknown, RouterOptions> {
   return v.strictObject({
     auth: authSchema(),
+    allowedHosts: v.optional(v.array(hostName(), says("a list of names of hosts"))),
     logger: v.optional(implementing<Logger>("a Logger", ["debug", "info", "warn", "error"])),
     // A path that follows brings its own slash, and the address `//jobs` would name a host.
     basePath: v.optional(

@@ -137,7 +137,7 @@ describe("a body", () => {
   const post = async (path: string, body: BodyInit, type: string | null) => {
     const { router } = setUpRouter();
     const headers = { "sec-fetch-site": "same-origin", ...(type === null ? {} : { "content-type": type }) };
-    const answer = await router.request(`https://example.org${path}`, { method: "POST", body, headers });
+    const answer = await router.request(`https://localhost${path}`, { method: "POST", body, headers });
     return [answer.status, ((await answer.json()) as { code: string }).code];
   };
 
@@ -217,7 +217,7 @@ describe("a body", () => {
         controller.enqueue(new Uint8Array(100_000).fill(0x20));
       },
     });
-    const request = new Request("https://example.org/jobs", {
+    const request = new Request("https://localhost/jobs", {
       method: "POST",
       body,
       headers: { "content-type": "application/json", "sec-fetch-site": "same-origin" },
@@ -326,6 +326,8 @@ describe("createRouter", () => {
     [undefined, { auth: "nobody" }, "auth"],
     [undefined, { auth: "none", logger: 5 }, "logger"],
     [undefined, { auth: "none", base: "/" }, "base"],
+    [undefined, { auth: "none", allowedHosts: "example.org" }, "allowedHosts"],
+    [undefined, { auth: "none", allowedHosts: ["example.org:80"] }, "without a port"],
   ])("refuses %j with the options %j", (scheduler, options, problemText) => {
     const make = () => createRouter((scheduler ?? setUp().scheduler) as never, options as never);
     expect(make).toThrow(OptionsError);

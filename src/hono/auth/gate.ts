@@ -8,6 +8,7 @@ import { BY_LENGTH_MAX, TOKEN_LENGTH_MIN } from "../../core/limits.ts";
 import type { Logger } from "../../core/logger.ts";
 import { mustBe } from "../../core/option-errors.ts";
 import { problemResponse } from "../../core/problem.ts";
+import { hasAllowedHost } from "./allowed-host.ts";
 import { AuthFailures } from "./auth-failures.ts";
 import { type Caller, callerName, type RouterAuth, type Scope, type TokenGrant } from "./auth-options.ts";
 import type { GateEnv } from "./gate-env.ts";
@@ -24,11 +25,17 @@ const NEEDS_WRITE = "this needs the scope `write`, and the caller has the scope 
 const CROSS_ORIGIN =
   "another site sent this request; send a bearer token, or ask from a page of the router's own origin";
 
+const WRONG_HOST =
+  "the request is for a host that this router does not go by; use an address of loopback, or list the name in " +
+  "allowedHosts";
+
 /** What a gate needs; `auth` has been checked by `authSchema()`. */
 export interface GateOptions {
   readonly auth: RouterAuth;
   readonly logger?: Logger | undefined;
   readonly clock?: Clock | undefined;
+  /** Names that a request may be for, besides those of loopback. Default: all, but none with `auth: "none"`. */
+  readonly allowedHosts?: readonly string[] | undefined;
   /** Where the router is mounted, for the path of the cookie. Default: what the request's own path says. */
   readonly basePath?: string | undefined;
 }
@@ -38,7 +45,8 @@ export interface Gate {
   /** Sets the headers of security of each answer. Comes first. */
   readonly headers: MiddlewareHandler;
   /** Lets through whom `auth` knows, and tells what that caller may do as `c.var.scope`. Answers 401 to others, and 403
-   *  to whom this scope is not enough, and to what another site made a browser send, unless it is a GET or a HEAD.
+   *  to whom this scope is not enough, to what another site made a browser send, unless it is a GET or a HEAD, and to
+   *  what is for another host.
    *  @param needed the scope that the route needs. Default: `"read"` for GET and HEAD, `"write"` for other methods */
   admit(needed?: Scope): MiddlewareHandler<GateEnv>;
   /** Wrong tokens; null where there are no tokens. */
@@ -52,6 +60,7 @@ export function createGate({ auth, clock = systemClock, basePath, ...options }: 
   const logger = leveledLogger(options.logger);
   warnOf(auth, logger);
   const callerOf = callerReader(auth, clock);
+  const hosts = options.allowedHosts ?? (auth === "none" ? [] : null);
   const failures =
     typeof auth === "object" ? new AuthFailures({ clock, logger, clientAddress: auth.clientAddress }) : null;
   return {
@@ -59,6 +68,9 @@ export function createGate({ auth, clock = systemClock, basePath, ...options }: 
     admit: (needed) =>
       async function admit(c, next) {
         const request = c.req.raw;
+        if (hosts !== null && !hasAllowedHost(request, hosts)) {
+          return problemResponse(403, "wrongHost", { detail: WRONG_HOST });
+        }
         const isGet = request.method === "GET" || request.method === "HEAD";
         // A page of another site can make a browser send cookies, and passwords that it knows, but no bearer token.
         if (!isGet && bearerOf(request) === null && !isSameOrigin(request)) {

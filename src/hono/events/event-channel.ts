@@ -72,7 +72,10 @@ export class EventChannel {
       log.forget();
       for (const reader of this.#readers) reader.reset("lost");
     };
-    this.#subscription = this.#client.subscribe(null, (event) => this.#publish(event, log), { onGap });
+    this.#subscription = this.#client.subscribe(null, (event) => this.#publish(event, log), {
+      onGap,
+      onStop: () => this.close(),
+    });
     this.#log = log;
     return log;
   }
@@ -88,6 +91,5 @@ export class EventChannel {
       if (reader.isDead) reader.end();
       else reader.push(message);
     }
-    if (event.type === "schedulerStopped" && event.schedulerId === this.#client.identity) this.close();
   }
 }

@@ -19,12 +19,19 @@ export class EventStreams {
   readonly #clock: Clock;
   readonly #maxStreams: number;
   readonly #readers = new Set<EventReader>();
+  #isClosed = false;
   /** Weak, because a program may make a scheduler for each request. */
   readonly #channels = new WeakMap<SchedulerClient, EventChannel>();
 
   constructor({ maxStreams = EVENT_STREAMS_MAX, clock = systemClock }: EventStreamsOptions = {}) {
     this.#clock = clock;
     this.#maxStreams = maxStreams;
+  }
+
+  /** Ends all streams, once their clients have read what waits, and opens no more. Idempotent. */
+  close(): void {
+    this.#isClosed = true;
+    for (const reader of this.#readers) reader.end();
   }
 
   /** How many streams are open. */
@@ -42,6 +49,7 @@ export class EventStreams {
     // Nobody reads the body of an answer to HEAD, so that a stream would stay open.
     if (request.method === "HEAD") return new Response(null, { headers: HEADERS });
     for (const reader of this.#readers) if (reader.isDead) reader.end();
+    if (this.#isClosed) return problemResponse(503, "routerClosed", { detail: "the router was closed" });
     if (this.#readers.size >= this.#maxStreams) {
       return problemResponse(503, "tooManyStreams", {
         detail: `there are ${this.#maxStreams} streams of events already; close some, or come again later`,
