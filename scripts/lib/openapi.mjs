@@ -52,7 +52,6 @@ export function openApiOf(parts) {
     Instant: parts.instant,
     GivenInstant: parts.schemas.instantText(),
     GivenTime: parts.schemas.askedText(),
-    ZonedTime: parts.zoned,
     Duration: parts.duration,
     GivenDuration: parts.schemas.durationText(),
     Metadata: parts.metadata,
@@ -189,7 +188,7 @@ function capitalized(text) {
  * @param {Record<string, Schema>} definitions
  * @returns {(schema: Schema, isDefinition?: boolean) => any}
  */
-function converter({ schemas, instant, zoned, duration, metadata }, definitions) {
+function converter({ schemas, instant, duration, metadata }, definitions) {
   const formats = new Map([
     [instant, { type: "string", format: "date-time" }],
     [
@@ -202,14 +201,6 @@ function converter({ schemas, instant, zoned, duration, metadata }, definitions)
         type: "string",
         description: "ISO 8601 text; without an offset, what clocks show in the zone of the rule",
         examples: ["2030-01-31T09:00", "2030-01-31", "2030-01-31T09:00:00+01:00"],
-      },
-    ],
-    [
-      zoned,
-      {
-        type: "string",
-        description: "ISO 8601 text with an offset and a time zone",
-        examples: ["2030-01-31T09:00:00+01:00[Europe/Berlin]"],
       },
     ],
     [duration, { type: "string", format: "duration" }],
