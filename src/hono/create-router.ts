@@ -44,9 +44,16 @@ export type Router = Hono<GateEnv> & {
  * app.route("/scheduler", router);
  */
 export function createRouter<E extends Env = Env>(scheduler: RouterScheduler<E>, options: RouterOptions): Router {
-  const { auth, allowedHosts, basePath, clock = systemClock, redact } = checkRouterOptions(scheduler, options);
+  const {
+    auth,
+    allowedHosts,
+    basePath,
+    clock = systemClock,
+    maxEventStreams,
+    redact,
+  } = checkRouterOptions(scheduler, options);
   const logger = leveledLogger(options.logger);
-  const streams = new EventStreams({ clock });
+  const streams = new EventStreams({ clock, maxStreams: maxEventStreams });
   const app = new Hono<GateEnv>();
   const gate = createGate({ auth, allowedHosts, logger, clock, basePath });
   const hide = redact === undefined ? null : guardedRedact(redact, logger);

@@ -1,5 +1,5 @@
 import * as v from "valibot";
-import { type Checker, checker, hasMethods, implementing, says, textUpTo } from "../core/check.ts";
+import { type Checker, checker, hasMethods, implementing, says, textUpTo, wholeNumber } from "../core/check.ts";
 import type { Clock } from "../core/clock.ts";
 import type { Logger } from "../core/logger.ts";
 import { mustBe, optionError } from "../core/option-errors.ts";
@@ -33,6 +33,8 @@ export interface RouterOptions {
   /** What `GET /metrics` answers, for those who may read: a `Metrics` of `escapement/metrics`. Default: there is no
    *  such route. */
   readonly metrics?: MetricsSource | undefined;
+  /** Streams of events at a time; whoever comes then gets 503. Default: 200. */
+  readonly maxEventStreams?: number | undefined;
   /** Where waits and sessions get the time from. Default: `systemClock`. */
   readonly clock?: Clock | undefined;
 }
@@ -85,6 +87,7 @@ function schema(): v.GenericSchema<unknown, RouterOptions> {
     ),
     redact: v.optional(v.custom<Redact>((value) => typeof value === "function", says("a function of a value"))),
     metrics: v.optional(implementing<MetricsSource>("a Metrics", ["text"])),
+    maxEventStreams: v.optional(wholeNumber(1)),
     clock: v.optional(implementing<Clock>("a Clock", ["now", "sleep", "yield"])),
   });
 }

@@ -180,7 +180,7 @@ export const eventQuery: () => v.GenericSchema<unknown, EventQuery> = once(() =>
     (text) => unknownOf(text) === undefined,
     ({ input }) => mustBeOneOf(EVENT_TYPES, unknownOf(input)),
   );
-  return v.strictObject({ types: optional(v.pipe(textUpTo(TEXT_LENGTH_MAX), known)) });
+  return v.strictObject({ types: optional(v.pipe(textUpTo(TEXT_LENGTH_MAX), known)), ...jobFilter() });
 });
 
 /** The types of a query, checked or not. */

@@ -1,5 +1,5 @@
 import type { Hono } from "hono";
-import { createRouter, type RouterOptions } from "../../src/hono/mod.ts";
+import { createRouter, type Router, type RouterOptions } from "../../src/hono/mod.ts";
 import { type Setup, setUp } from "../scheduler/support.ts";
 
 /** What an answer says, as one value. */
@@ -13,7 +13,7 @@ export interface Answer {
 export type Ask = (route: string, body?: unknown, headers?: Record<string, string>) => Promise<Answer>;
 
 export interface RouterSetup extends Setup {
-  readonly router: Pick<Hono, "request" | "fetch">;
+  readonly router: Pick<Router, "request" | "fetch" | "close">;
   readonly ask: Ask;
 }
 

@@ -16,6 +16,37 @@ describe("GET /events", () => {
     await reader.leave();
   });
 
+  test("streams the events of a task or a schedule alone", async () => {
+    const { router, ask, scheduler } = setUpRouter();
+    scheduler.task("greet", () => "hello");
+    scheduler.task("mail", () => {});
+    await ask("POST /schedules", { id: "s", taskId: "greet", trigger: { every: "1h" } });
+    const of = async (query: string) =>
+      new BlockReader(await router.request(`/events?types=jobAdded,taskPaused&${query}`));
+    const readers = [await of("taskId=greet"), await of("scheduleId=s"), await of("scheduleId=s&taskId=mail")];
+    for (const reader of readers) await reader.next();
+    const added = [];
+    for (const taskId of ["mail", "greet"]) added.push((await ask("POST /jobs", { taskId })).body as { id: string });
+    const { body: run } = await ask("POST /schedules/s/run");
+    router.close();
+    const idsOf = async (reader: BlockReader): Promise<unknown[]> => {
+      const ids = [];
+      for (let block = await reader.next(); block !== null; block = await reader.next()) {
+        if (block.data !== undefined) ids.push((block.data as { jobId: string }).jobId);
+      }
+      return ids;
+    };
+    const { id } = run as { id: string };
+    expect(await Promise.all(readers.map(idsOf))).toEqual([[added[1]?.id, id], [id], []]);
+  });
+
+  test("has as many streams as the option maxEventStreams allows", async () => {
+    const { router } = setUpRouter({ maxEventStreams: 1 });
+    const statuses = [];
+    for (let count = 0; count < 2; count++) statuses.push((await router.request("/events")).status);
+    expect(statuses).toEqual([200, 503]);
+  });
+
   test("of a type that there is not answers 400, and says which one was meant", async () => {
     const { ask } = setUpRouter();
     const { status, body } = await ask("GET /events?types=jobAdded,jobRelease");
