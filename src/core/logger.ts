@@ -20,8 +20,8 @@ const ignore = (): void => {};
 /** A logger that keeps nothing. */
 export const silentLogger: Logger = Object.freeze({ debug: ignore, info: ignore, warn: ignore, error: ignore });
 
-/** Wraps a logger, so that a method of it that throws, or returns a promise that rejects, disturbs nobody. The library's
- *  own lines have ids in them, which others may choose: a line break there begins no line of the log. */
+/** Wraps a logger, so that a method of it that throws, or returns a promise that rejects, disturbs nobody. The
+ *  library's own lines have ids in them, which others may choose: a line break there begins no line of the log. */
 export function guardedLogger(logger: Logger): Logger {
   const guard =
     (level: keyof Logger) =>

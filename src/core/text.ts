@@ -41,9 +41,7 @@ export function compareKeys(a: string, b: string): number {
   return a < b ? -1 : 1;
 }
 
-/** Text on one line: line breaks and other control characters are escaped. */
+/** Text on one line: line breaks and other control characters are written as in a URL. */
 export function oneLine(text: string): string {
-  return text.replace(/[\p{Cc}\u2028\u2029]/gu, (character) => {
-    return `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`;
-  });
+  return text.replace(/[\p{Cc}\u2028\u2029]/gu, encodeURIComponent);
 }

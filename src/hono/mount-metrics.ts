@@ -20,5 +20,6 @@ export function mountMetrics<E extends Env>(
 function failuresText(failures: AuthFailures | null): string {
   if (failures === null) return "";
   const name = "escapement_http_auth_failures_total";
-  return `# HELP ${name} Requests to the router with a wrong token.\n# TYPE ${name} counter\n${name} ${failures.count}\n`;
+  const head = `# HELP ${name} Requests to the router with a wrong token.\n# TYPE ${name} counter\n`;
+  return `${head}${name} ${failures.count}\n`;
 }

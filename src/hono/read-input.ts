@@ -10,8 +10,7 @@ const PAYLOAD_ADVICE =
   "the job gets the payload of the schedule; POST /jobs with { taskId, payload } adds a job with another payload";
 
 const BODY_IS_GONE =
-  "the request has a body, but there is nothing to read: something in front of the router has read it, such as " +
-  "express.json(); mount the router before that";
+  "something in front of the router has read the body, such as express.json(); mount the router before that";
 
 /** Reads the input of one route. */
 export interface InputReader {

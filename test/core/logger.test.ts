@@ -33,7 +33,7 @@ describe("a guarded logger", () => {
     const logger = guardedLogger({ ...silentLogger, info: (message) => void lines.push(message) });
     logger.info('escapement: schedule "a\nescapement: FORGED\u2028\u001b[31m" fires');
     logger.info("two\nlines");
-    expect(lines).toEqual(['escapement: schedule "a\\u000aescapement: FORGED\\u2028\\u001b[31m" fires', "two\nlines"]);
+    expect(lines).toEqual(['escapement: schedule "a%0Aescapement: FORGED%E2%80%A8%1B[31m" fires', "two\nlines"]);
   });
 
   test("swallows what the logger throws, and what its promise rejects with", async () => {

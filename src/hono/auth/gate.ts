@@ -25,9 +25,7 @@ const NEEDS_WRITE = "this needs the scope `write`, and the caller has the scope 
 const CROSS_ORIGIN =
   "another site sent this request; send a bearer token, or ask from a page of the router's own origin";
 
-const WRONG_HOST =
-  "the request is for a host that this router does not go by; use an address of loopback, or list the name in " +
-  "allowedHosts";
+const WRONG_HOST = "the router does not go by this host; list its name in allowedHosts";
 
 /** What a gate needs; `auth` has been checked by `authSchema()`. */
 export interface GateOptions {

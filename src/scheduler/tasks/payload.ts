@@ -4,7 +4,7 @@ import { pathText, type StandardSchemaV1 } from "../../core/standard-schema.ts";
 import { isStorable, STORABLE } from "../../core/text.ts";
 import type { Serializer } from "../../serializers/serializer.ts";
 
-/** The payload as its schema returns it. @throws {PayloadError} which names the path of each problem, of the first 50 */
+/** The payload as its schema returns it. @throws {PayloadError} which names the paths of the first 50 problems */
 export async function checkPayload(schema: StandardSchemaV1, payload: unknown, taskId: string): Promise<unknown> {
   const result = await schema["~standard"].validate(payload);
   if (typeof result !== "object" || result === null) {
