@@ -45,7 +45,7 @@ for (const [name, source, bytesMax] of [
   [
     "the same with Web Workers",
     'export * from "escapement"; export { WorkerExecutor } from "escapement/worker";',
-    143_350,
+    143_400,
   ],
   ["what runs tasks in a Web Worker", 'export { serveTasks } from "escapement/worker";', 10_400],
 ] as const) {
