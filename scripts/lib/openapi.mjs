@@ -16,13 +16,13 @@ const TITLES = {
   204: "Done",
   400: "The query, or the form of the body, is wrong",
   401: "Nobody is signed in",
-  403: "The caller may only read, or another site sent the request",
+  403: "The caller may only read, another site sent the request, or its `Host` is none of the router's",
   404: "There is no such thing",
   409: "It does not go together with what there is",
   413: "The body is too large",
   415: "The body is not application/json",
   422: "The input is refused",
-  429: "Too many sign-ins had a wrong token",
+  429: "The address sent too many wrong tokens",
   500: "A fault of the server",
   503: "The store cannot be reached",
 };
@@ -52,7 +52,6 @@ export function openApiOf(parts) {
     Instant: parts.instant,
     GivenInstant: parts.schemas.instantText(),
     GivenTime: parts.schemas.askedText(),
-    ZonedTime: parts.zoned,
     Duration: parts.duration,
     GivenDuration: parts.schemas.durationText(),
     Metadata: parts.metadata,
@@ -117,7 +116,7 @@ function operation(key, route, docs, convert) {
   ];
   const problems = [
     ...docs.problems,
-    ...(route.scope === "none" ? [] : [401]),
+    ...(route.scope === "none" ? [] : [401, 403, 429]),
     ...(key.startsWith("GET ") ? [] : [403]),
     ...(body === null ? [] : [400, 413, 415]),
     500,
@@ -189,7 +188,7 @@ function capitalized(text) {
  * @param {Record<string, Schema>} definitions
  * @returns {(schema: Schema, isDefinition?: boolean) => any}
  */
-function converter({ schemas, instant, zoned, duration, metadata }, definitions) {
+function converter({ schemas, instant, duration, metadata }, definitions) {
   const formats = new Map([
     [instant, { type: "string", format: "date-time" }],
     [
@@ -202,14 +201,6 @@ function converter({ schemas, instant, zoned, duration, metadata }, definitions)
         type: "string",
         description: "ISO 8601 text; without an offset, what clocks show in the zone of the rule",
         examples: ["2030-01-31T09:00", "2030-01-31", "2030-01-31T09:00:00+01:00"],
-      },
-    ],
-    [
-      zoned,
-      {
-        type: "string",
-        description: "ISO 8601 text with an offset and a time zone",
-        examples: ["2030-01-31T09:00:00+01:00[Europe/Berlin]"],
       },
     ],
     [duration, { type: "string", format: "duration" }],

@@ -1,5 +1,6 @@
 import { fromLogTape, fromPino, type LogTapeLike, type PinoLike } from "./log-adapters.ts";
 import { guardedLogger, type Logger } from "./logger.ts";
+import { oneLine } from "./text.ts";
 
 /** Levels of the log, from the most talkative to none at all. */
 export const LOG_LEVELS = ["debug", "info", "warn", "error", "silent"] as const;
@@ -67,7 +68,7 @@ function atLevel(logger: Logger, level: LogLevel): LeveledLogger {
     error: shows("error") ? guarded.error : silent,
     showsDebug: shows("debug"),
     showsInfo: shows("info"),
-    child: (bindings, prefix) => atLevel(childOf(logger, bindings) ?? prefixed(logger, prefix), level),
+    child: (bindings, prefix) => atLevel(childOf(logger, bindings) ?? prefixed(logger, oneLine(prefix)), level),
   };
 }
 

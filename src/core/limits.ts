@@ -216,6 +216,10 @@ export const TOMBSTONES_MAX = 2000;
 
 /** Most problems that the error of wrong options lists: each costs time, and who sends options may be a stranger. */
 export const ISSUES_MAX = 50;
+/** Largest text of the problems in an answer, in bytes, and of the sentence about them, in UTF-16 units. Both stay
+ *  below 64 KB, so that nobody gets far more back than was sent. */
+export const PROBLEM_ISSUES_BYTES_MAX = 32_768;
+export const PROBLEM_DETAIL_LENGTH_MAX = 4096;
 
 /** Longest chain of causes that is kept with an error, and longest text of each field of an error, in UTF-16 units. */
 export const ERROR_CAUSES_MAX = 8;
@@ -426,9 +430,14 @@ export const SESSION_MS = 43_200_000;
  *  began. A session that ends later than a new one would was begun by a clock that was wrong. */
 export const SESSION_SKEW_MS = 300_000;
 
-/** Failed sign-ins that may come in a row, and the time after which there may be one more, in milliseconds. */
-export const SIGN_INS_MAX = 10;
-export const SIGN_IN_REFILL_MS = 6000;
+/** Wrong tokens that an address may send in a row, and the time after which it may send one more, in milliseconds. */
+export const AUTH_FAILURES_MAX = 10;
+export const AUTH_FAILURE_REFILL_MS = 6000;
+/** Addresses of which wrong tokens are known, and the longest text of one, in UTF-16 units. */
+export const AUTH_ADDRESSES_MAX = 10_000;
+export const AUTH_ADDRESS_LENGTH_MAX = 64;
+/** Least time between two lines of the log about wrong tokens, in milliseconds. */
+export const AUTH_FAILURES_LOG_MS = 60_000;
 
 /** How long an answer to everybody, whether the store can be reached, is given again without a look, in
  *  milliseconds. */

@@ -1,3 +1,5 @@
+import { oneLine } from "./text.ts";
+
 /** Where a scheduler tells what it does, and what goes wrong. `console` is a `Logger`. An error is the last argument.
  *  `fromPino` and `fromLogTape` make loggers of theirs into one. A method that throws, or whose promise rejects,
  *  disturbs nobody. If the logger has a method `child`, lines about a job get a child with the
@@ -18,13 +20,15 @@ const ignore = (): void => {};
 /** A logger that keeps nothing. */
 export const silentLogger: Logger = Object.freeze({ debug: ignore, info: ignore, warn: ignore, error: ignore });
 
-/** Wraps a logger, so that a method of it that throws, or returns a promise that rejects, disturbs nobody. */
+/** Wraps a logger, so that a method of it that throws, or returns a promise that rejects, disturbs nobody. The
+ *  library's own lines have ids in them, which others may choose: a line break there begins no line of the log. */
 export function guardedLogger(logger: Logger): Logger {
   const guard =
     (level: keyof Logger) =>
     (message: string, ...details: unknown[]): void => {
       try {
-        const answer: unknown = logger[level](message, ...details);
+        const isOurs = typeof message === "string" && message.startsWith("escapement: ");
+        const answer: unknown = logger[level](isOurs ? oneLine(message) : message, ...details);
         if (isThenable(answer)) answer.then(ignore, ignore);
       } catch {
         // There is no other place to report this failure.

@@ -131,17 +131,18 @@ export function mustBeOneOf(words: readonly string[], value: unknown): string {
 }
 
 /**
- * The problem of a name that is no option.
+ * The problem of a name that is no option. A path that is too long for one is cut.
  *
  * @param known the names of the options at this path
  * @param hints `synonym`: the option that the name means. `advice`: what to do, when the name is an option of another
  *   call
  */
 export function unknownOption(
-  path: string,
+  name: string,
   known: readonly string[],
   hints: { synonym?: string | null; advice?: string | null } = {},
 ): Issue {
+  const path = cut(name);
   const { synonym = null, advice = null } = hints;
   if (advice !== null) return { path, message: `is no option here; ${advice}` };
   const suggestion = synonym ?? nearest(path.slice(path.lastIndexOf(".") + 1), known);

@@ -1,4 +1,5 @@
 import type { Issue } from "./errors.ts";
+import { ISSUES_MAX, PROBLEM_DETAIL_LENGTH_MAX, PROBLEM_ISSUES_BYTES_MAX } from "./limits.ts";
 
 const TITLES: Readonly<Record<number, string>> = {
   400: "Bad Request",
@@ -31,10 +32,22 @@ export interface ProblemOptions {
  * @param code the `code` of the error, or the word for a refusal that has no error, such as `"unauthorized"`
  */
 export function problemResponse(status: number, code: string, options: ProblemOptions = {}): Response {
-  const { detail, issues, headers, facts } = options;
+  const { headers, facts } = options;
+  const detail = options.detail?.slice(0, PROBLEM_DETAIL_LENGTH_MAX);
+  const issues = options.issues && fitting(options.issues);
   const document = { ...facts, type: "about:blank", title: TITLES[status] ?? "Error", status, code, detail, issues };
   return new Response(JSON.stringify(document), {
     status,
     headers: { "cache-control": "no-store", "content-type": "application/problem+json", ...headers },
+  });
+}
+
+/** The first problems, as far as an answer has room for them. */
+function fitting(issues: readonly Issue[]): readonly Issue[] {
+  const encoder = new TextEncoder();
+  let bytes = 0;
+  return issues.slice(0, ISSUES_MAX).filter((issue) => {
+    bytes += encoder.encode(JSON.stringify(issue)).length;
+    return bytes <= PROBLEM_ISSUES_BYTES_MAX;
   });
 }

@@ -40,3 +40,8 @@ export function compareKeys(a: string, b: string): number {
   if (a === b) return 0;
   return a < b ? -1 : 1;
 }
+
+/** Text on one line: line breaks and other control characters are written as in a URL. */
+export function oneLine(text: string): string {
+  return text.replace(/[\p{Cc}\u2028\u2029]/gu, encodeURIComponent);
+}

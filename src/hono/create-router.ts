@@ -27,6 +27,13 @@ export type RouterScheduler<E extends Env = Env> =
   | SchedulerClient
   | ((context: Context<E>) => SchedulerClient | Promise<SchedulerClient>);
 
+/** The routes of a scheduler. */
+export type Router = Hono<GateEnv> & {
+  /** Ends the streams of events, and opens no more: for the end of a server, whose connections they would keep open.
+   *  Other requests are answered on. Idempotent. */
+  close(): void;
+};
+
 /**
  * Makes the routes that control a scheduler over HTTP, as a Hono app: mount it in another one, or serve it alone.
  * `docs/http.md` lists the routes; `GET /openapi.json` describes them.
@@ -36,15 +43,19 @@ export type RouterScheduler<E extends Env = Env> =
  * const router = createRouter(scheduler, { auth: { tokens: [{ token: process.env.TOKEN, scope: "write" }] } });
  * app.route("/scheduler", router);
  */
-export function createRouter<E extends Env = Env>(
-  scheduler: RouterScheduler<E>,
-  options: RouterOptions,
-): Hono<GateEnv> {
-  const { auth, basePath, clock = systemClock, redact } = checkRouterOptions(scheduler, options);
+export function createRouter<E extends Env = Env>(scheduler: RouterScheduler<E>, options: RouterOptions): Router {
+  const {
+    auth,
+    allowedHosts,
+    basePath,
+    clock = systemClock,
+    maxEventStreams,
+    redact,
+  } = checkRouterOptions(scheduler, options);
   const logger = leveledLogger(options.logger);
-  const streams = new EventStreams({ clock });
+  const streams = new EventStreams({ clock, maxStreams: maxEventStreams });
   const app = new Hono<GateEnv>();
-  const gate = createGate({ auth, logger, clock, basePath });
+  const gate = createGate({ auth, allowedHosts, logger, clock, basePath });
   const hide = redact === undefined ? null : guardedRedact(redact, logger);
   // By path, because an application may mount the router at its root, and has other routes there.
   for (const path of new Set(["/session", ...Object.keys(routes).map((key) => partsOf(key).path)])) {
@@ -80,7 +91,7 @@ export function createRouter<E extends Env = Env>(
   }
   if (options.metrics !== undefined) {
     app.use("/metrics", gate.headers);
-    mountMetrics(app, [gate.admit("read")], options.metrics);
+    mountMetrics(app, [gate.admit("read")], options.metrics, gate.failures);
   }
   refuseOtherMethods(app);
   const notFound = async (context: Context<GateEnv>): Promise<Response> => {
@@ -97,7 +108,7 @@ export function createRouter<E extends Env = Env>(
     return isMountedAtRoot || hasOther ? next() : notFound(context);
   });
   app.onError((error, { req }) => problemOf(error, req.raw, logger));
-  return app;
+  return Object.assign(app, { close: () => streams.close() });
 }
 
 function partsOf(key: string): { method: string; path: string } {

@@ -1,5 +1,5 @@
 import * as v from "valibot";
-import { type Checker, checker, hasMethods, implementing, says, textUpTo } from "../core/check.ts";
+import { type Checker, checker, hasMethods, implementing, says, textUpTo, wholeNumber } from "../core/check.ts";
 import type { Clock } from "../core/clock.ts";
 import type { Logger } from "../core/logger.ts";
 import { mustBe, optionError } from "../core/option-errors.ts";
@@ -19,6 +19,10 @@ export interface MetricsSource {
 export interface RouterOptions {
   /** Who may do what. It is required, because whoever may write may run every task. */
   readonly auth: RouterAuth;
+  /** Names without ports, such as `scheduler.example.org`, that requests may have in their `Host`, besides those of
+   *  loopback; others get 403. Default: any name; with `auth: "none"`, those of loopback alone, because else a page of
+   *  any site could reach the router through a name of its own. */
+  readonly allowedHosts?: readonly string[] | undefined;
   /** Gets what fails and is no fault of the request; no answer shows it. Default: `console`. */
   readonly logger?: Logger | undefined;
   /** The path that the router is mounted at, such as `/scheduler`, where the router cannot see it: behind a proxy, or a
@@ -29,6 +33,8 @@ export interface RouterOptions {
   /** What `GET /metrics` answers, for those who may read: a `Metrics` of `escapement/metrics`. Default: there is no
    *  such route. */
   readonly metrics?: MetricsSource | undefined;
+  /** Streams of events at a time; whoever comes then gets 503. Default: 200. */
+  readonly maxEventStreams?: number | undefined;
   /** Where waits and sessions get the time from. Default: `systemClock`. */
   readonly clock?: Clock | undefined;
 }
@@ -58,9 +64,19 @@ function isClient(value: unknown): boolean {
   return hasMethods(value, ["getSchedules", "addJob", "health"]);
 }
 
+/** The name of a host as it is compared: in lower case. */
+function hostName(): v.GenericSchema<string> {
+  return v.pipe(
+    textUpTo(253),
+    v.regex(/^([^\s/:]+|\[[^\]]+\])$/, says("the name of a host, without a port")),
+    v.transform((name) => name.toLowerCase()),
+  );
+}
+
 function schema(): v.GenericSchema<unknown, RouterOptions> {
   return v.strictObject({
     auth: authSchema(),
+    allowedHosts: v.optional(v.array(hostName(), says("a list of names of hosts"))),
     logger: v.optional(implementing<Logger>("a Logger", ["debug", "info", "warn", "error"])),
     // A path that follows brings its own slash, and the address `//jobs` would name a host.
     basePath: v.optional(
@@ -71,6 +87,7 @@ function schema(): v.GenericSchema<unknown, RouterOptions> {
     ),
     redact: v.optional(v.custom<Redact>((value) => typeof value === "function", says("a function of a value"))),
     metrics: v.optional(implementing<MetricsSource>("a Metrics", ["text"])),
+    maxEventStreams: v.optional(wholeNumber(1)),
     clock: v.optional(implementing<Clock>("a Clock", ["now", "sleep", "yield"])),
   });
 }

@@ -9,6 +9,9 @@ import { nothing } from "./schemas.ts";
 const PAYLOAD_ADVICE =
   "the job gets the payload of the schedule; POST /jobs with { taskId, payload } adds a job with another payload";
 
+const BODY_IS_GONE =
+  "something in front of the router has read the body, such as express.json(); mount the router before that";
+
 /** Reads the input of one route. */
 export interface InputReader {
   /** @throws {Refusal} */
@@ -30,8 +33,12 @@ export function inputReader(
     query: (url) => (checkQuery === null ? undefined : queryOf(url, checkQuery, querySchema?.(), where)),
     async body(request) {
       if (checkBody === null) return undefined;
+      const hasBody = announcesBody(request);
       const text = await bodyText(request, bodyBytesMax);
-      if (text === "") return checkBody({}, where);
+      if (text === "") {
+        if (hasBody) throw new Refusal(400, "badRequest", BODY_IS_GONE);
+        return checkBody({}, where);
+      }
       if (!/^application\/json *(;|$)/i.test(request.headers.get("content-type") ?? "")) {
         throw new Refusal(415, "unsupportedMediaType", "send the body as application/json");
       }
@@ -98,11 +105,16 @@ function jsonOf(text: string): unknown {
   }
 }
 
+/** Whether the caller sent a body, which may have been read before it came here. */
+function announcesBody({ headers, bodyUsed }: Request): boolean {
+  return bodyUsed || Number(headers.get("content-length") ?? 0) > 0 || headers.has("transfer-encoding");
+}
+
 /** The body as text. It stops reading when there is too much. */
 async function bodyText(request: Request, bytesMax: number): Promise<string> {
   const tooLarge = () => new Refusal(413, "tooLarge", `the body has more than ${bytesMax} bytes`);
   if (Number(request.headers.get("content-length") ?? 0) > bytesMax) throw tooLarge();
-  if (request.body === null) return "";
+  if (request.body === null || request.bodyUsed) return "";
   const reader = request.body.getReader();
   const decoder = new TextDecoder("utf-8", { fatal: true });
   let text = "";

@@ -5,6 +5,7 @@ import {
   BY_LENGTH_MAX,
   CATCH_UP_MAX,
   ID_LENGTH_MAX,
+  ISSUES_MAX,
   PAGE_SIZE_DEFAULT,
   PAGE_SIZE_MAX,
   PARENTS_MAX,
@@ -73,9 +74,29 @@ export const metadata: () => v.GenericSchema<Readonly<Record<string, unknown>>> 
 const optional = <I, O>(schema: v.GenericSchema<I, O>) => v.exactOptional(schema);
 const orNull = <I, O>(schema: v.GenericSchema<I, O>) => v.exactOptional(v.nullable(schema));
 
+/** A list. Its items are checked while its length is right, and until there are as many problems as an error lists:
+ *  each costs time, and a body has room for 300,000. */
 const listOf = <I, O>(schema: v.GenericSchema<I, O>, min: number, max: number) => {
   const message = ({ input }: { input: unknown }) => mustBe(`a list of ${min} to ${max}`, input);
-  return v.pipe(v.array(schema, message), v.minLength(min, message), v.maxLength(max, message));
+  const list = v.array(schema, message);
+  const bounded: typeof list = {
+    ...list,
+    "~run"(dataset, config) {
+      const { length = 0 } = Object(dataset.value) as { length?: number };
+      let room = length < min || length > max ? 0 : ISSUES_MAX;
+      const item: typeof schema = {
+        ...schema,
+        "~run"(one, itemConfig) {
+          if (room <= 0) return { typed: true, value: one.value as O };
+          const checked = schema["~run"](one, itemConfig);
+          room -= checked.issues?.length ?? 0;
+          return checked;
+        },
+      };
+      return v.array(item, message)["~run"](dataset, config);
+    },
+  };
+  return v.pipe(bounded, v.minLength(min, message), v.maxLength(max, message));
 };
 
 const page = once(() => ({
@@ -157,7 +178,7 @@ export const eventQuery: () => v.GenericSchema<unknown, EventQuery> = once(() =>
     (text) => unknownOf(text) === undefined,
     ({ input }) => mustBeOneOf(EVENT_TYPES, unknownOf(input)),
   );
-  return v.strictObject({ types: optional(v.pipe(textUpTo(TEXT_LENGTH_MAX), known)) });
+  return v.strictObject({ types: optional(v.pipe(textUpTo(TEXT_LENGTH_MAX), known)), ...jobFilter() });
 });
 
 /** The types of a query, checked or not. */

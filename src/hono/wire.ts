@@ -122,6 +122,10 @@ export interface TaskPauseBody extends CallerNote {
 export interface EventQuery {
   /** The types of the events, with commas between them. Default: all. */
   readonly types?: string;
+  /** Only events of this task. Those that are of no task, such as `schedulerStarted`, are left out. */
+  readonly taskId?: string;
+  /** Only events of this schedule, its jobs included. */
+  readonly scheduleId?: string;
 }
 
 /** What callers set of a schedule. */

@@ -557,6 +557,7 @@ export abstract class SchedulerClient {
    * that its promise rejects with, is logged.
    * @param options.once call the listener for the first event only. Default: false
    * @param options.onGap called when events may have been missed, because the broker was without its connection
+   * @param options.onStop called when the scheduler stops, after its last event
    * @throws {OptionsError} for an unknown type
    * @example
    * using subscription = scheduler.subscribe("jobReleased", ({ jobId, outcome }) => console.log(jobId, outcome));

@@ -157,6 +157,7 @@ export class Scheduler extends SchedulerClient implements LocalSchedulerClient, 
       },
       end: (limits) => this.#engine.end(limits, this.#ticking, () => this.#closing.wake()),
       close: (limits) => this.#close(limits),
+      closeEvents: () => env.events.close(),
       renew: () => {
         this.#engine = this.#newEngine(false, false);
         this.#closing = new Closing();

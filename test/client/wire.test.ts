@@ -10,7 +10,7 @@ import { occurrenceSchema } from "../../src/client/wire/occurrence.ts";
 import { scheduleSchema } from "../../src/client/wire/schedule.ts";
 import { scheduleChangeSchema } from "../../src/client/wire/schedule-change.ts";
 import { taskSchema } from "../../src/client/wire/task.ts";
-import { durationMs, instantMs, zoned } from "../../src/client/wire/values.ts";
+import { durationMs, instantMs } from "../../src/client/wire/values.ts";
 import { durationText } from "../../src/core/duration.ts";
 import { instantText } from "../../src/core/temporal.ts";
 import { Explanation } from "../../src/scheduler/views/explanation.ts";
@@ -21,7 +21,6 @@ import { Occurrence } from "../../src/scheduler/views/occurrence.ts";
 import { Schedule } from "../../src/scheduler/views/schedule.ts";
 import { ScheduleChange } from "../../src/scheduler/views/schedule-change.ts";
 import { TaskView } from "../../src/scheduler/views/task-view.ts";
-import { zonedText } from "../../src/scheduler/views/zoned-text.ts";
 import { changes, explanations, jobs, occurrences, results, schedules, storeFacts, tasks } from "./records.ts";
 
 /** No test calls it. */
@@ -158,25 +157,6 @@ describe("the text of", () => {
     "the instant %j is none",
     (text) => {
       expect(instantMs(text)).toBeNaN();
-    },
-  );
-
-  test.each([
-    ["UTC", -8e13],
-    ["Europe/Berlin", Date.UTC(2027, 2, 28, 1)],
-    ["Europe/Berlin", Date.UTC(2027, 9, 31, 1, 30, 0, 5)],
-    ["America/St_Johns", Date.UTC(2027, 0, 1)],
-    ["Asia/Kathmandu", Date.UTC(9999, 11, 31)],
-    // Its offset was 44 minutes and 30 seconds.
-    ["Africa/Monrovia", Date.UTC(1971, 0, 1, 0, 0, 1)],
-  ])("an instant in %s is read as what it was", (timeZone, ms) => {
-    expect(read(zoned(), JSON.stringify(zonedText(ms, timeZone)))).toEqual({ at: ms, timeZone });
-  });
-
-  test.each(["", "soon", "2030-01-31T09:00:00Z", "2030-01-31T09:00:00+01:00", "2030-13-31T09:00:00+01:00[UTC]"])(
-    "the instant in a zone %j is none",
-    (text) => {
-      expect(() => read(zoned(), JSON.stringify(text))).toThrow("no instant in a time zone");
     },
   );
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { guardedLogger, isThenable, type Logger } from "../../src/core/logger.ts";
+import { guardedLogger, isThenable, type Logger, silentLogger } from "../../src/core/logger.ts";
 
 describe("a guarded logger", () => {
   test("passes everything on, with the logger as this", () => {
@@ -26,6 +26,14 @@ describe("a guarded logger", () => {
     logger.error("d", new Error("e"));
     expect(recorder.lines.map(([level]) => level)).toEqual(["debug", "info", "warn", "error"]);
     expect(recorder.lines[1]).toEqual(["info", "b", 1]);
+  });
+
+  test("keeps a line of the library one line, whatever ids it has in it, and leaves others as they are", () => {
+    const lines: string[] = [];
+    const logger = guardedLogger({ ...silentLogger, info: (message) => void lines.push(message) });
+    logger.info('escapement: schedule "a\nescapement: FORGED\u2028\u001b[31m" fires');
+    logger.info("two\nlines");
+    expect(lines).toEqual(['escapement: schedule "a%0Aescapement: FORGED%E2%80%A8%1B[31m" fires', "two\nlines"]);
   });
 
   test("swallows what the logger throws, and what its promise rejects with", async () => {

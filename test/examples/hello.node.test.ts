@@ -39,9 +39,13 @@ class Stage {
 async function signIn(example: Child): Promise<void> {
   const link = new URL(/http:\S+token=\S+/.exec(example.output)?.[0] ?? "");
   expect(link.hostname).toBe("127.0.0.1");
-  const wrong = await fetch(new URL("/?token=wrong", link), { redirect: "manual" });
+  // Any page can make a browser ask this, which spoils nothing.
+  for (let count = 0; count < 20; count++) {
+    const wrong = await fetch(new URL("/?token=wrong", link), { redirect: "manual" });
+    expect([wrong.status, wrong.headers.get("set-cookie")]).toEqual([401, null]);
+  }
   const open = await fetch(new URL("/scheduler/overview", link));
-  expect([wrong.status, open.status]).toEqual([401, 401]);
+  expect(open.status).toBe(401);
   const answer = await fetch(link, { redirect: "manual" });
   const cookie = answer.headers.get("set-cookie")?.split(";")[0] ?? "";
   const overview = await fetch(new URL(answer.headers.get("location") ?? "", link), { headers: { cookie } });

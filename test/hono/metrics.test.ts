@@ -10,7 +10,7 @@ describe("GET /metrics", () => {
     scheduler.task("t", () => {});
     await scheduler.addJob("t");
     const router = createRouter(scheduler, { auth: "none", metrics, clock });
-    const answer = await router.request("https://example.org/metrics", {
+    const answer = await router.request("https://localhost/metrics", {
       headers: { "sec-fetch-site": "same-origin" },
     });
     expect([answer.status, answer.headers.get("content-type"), answer.headers.get("cache-control")]).toEqual([
@@ -34,7 +34,7 @@ describe("GET /metrics", () => {
   test("is for those who may read", async () => {
     const { scheduler, metrics, clock } = setUpWatched();
     const router = createRouter(scheduler, { auth: () => null, metrics, clock });
-    const answer = await router.request("https://example.org/metrics");
+    const answer = await router.request("https://localhost/metrics");
     expect(answer.status).toBe(401);
     expect(await answer.text()).not.toContain("escapement_");
   });

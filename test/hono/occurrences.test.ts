@@ -36,13 +36,14 @@ const refused = ({ status, body }: Answer): unknown => {
 describe("GET /schedules/:id/occurrences", () => {
   test("answers each fire time with what became of it, the newest first", async () => {
     const { ask } = await setUpPast();
-    const all = ["06 success", "05 paused", "04 paused", "03 error", "02 success", "01 coalesced"];
+    const all = ["05 success", "04 paused", "03 paused", "02 error", "01 success", "00 coalesced"];
     expect(told(await ask("GET /schedules/s/occurrences"))).toEqual([200, all, true]);
     const { body } = await ask("GET /schedules/s/occurrences?verdict=success&limit=1&order=oldest");
     expect(body).toEqual({
       items: [
         {
-          ...{ scheduleId: "s", fireTime: "2030-01-01T02:00:00+01:00[Europe/Berlin]", verdict: "success", into: null },
+          ...{ scheduleId: "s", timeZone: "Europe/Berlin", fireTime: "2030-01-01T01:00:00Z" },
+          ...{ verdict: "success", into: null },
           run: {
             ...{ jobId: expect.any(String), attempts: 1, lateness: "PT1S", runTime: "PT0S" },
             ...{ scheduledFireTime: "2030-01-01T01:00:00Z", createdAt: "2030-01-01T01:00:01Z" },
@@ -57,11 +58,11 @@ describe("GET /schedules/:id/occurrences", () => {
   test("takes verdicts with commas or one by one, bounds and an order", async () => {
     const { ask } = await setUpPast();
     const path = "GET /schedules/s/occurrences";
-    const both = [200, ["04 paused", "03 error"], true];
+    const both = [200, ["03 paused", "02 error"], true];
     const bounds = "from=2030-01-01T02:00:00Z&until=2030-01-01T03:00:00.001Z";
     expect(told(await ask(`${path}?verdict=paused,error&${bounds}`))).toEqual(both);
     expect(told(await ask(`${path}?verdict=paused&verdict=error&${bounds}`))).toEqual(both);
-    expect(told(await ask(`${path}?order=oldest&${bounds}`))).toEqual([200, ["03 error", "04 paused"], true]);
+    expect(told(await ask(`${path}?order=oldest&${bounds}`))).toEqual([200, ["02 error", "03 paused"], true]);
   });
 
   test("goes on after a cursor", async () => {

@@ -1,9 +1,11 @@
 // The API security top ten of OWASP (2023), one group for each item, by its name. Limits of sign-ins and the life of
 // sessions are tested in auth/session.test.ts, the origin of writes in auth/gate.test.ts.
+import * as v from "valibot";
 import { describe, expect, test, vi } from "vitest";
 import { StoreUnavailableError } from "../../src/core/errors.ts";
 import { createRouter } from "../../src/hono/mod.ts";
 import { routes } from "../../src/hono/routes/mod.ts";
+import { jobBatchBody } from "../../src/hono/schemas.ts";
 import { MemoryDataStore, type Scheduler } from "../../src/mod.ts";
 import { recordingLogger } from "../scheduler/support.ts";
 import { bearer, GRANTS, READ, WRITE } from "./auth/support.ts";
@@ -317,7 +319,7 @@ describe("API4, unrestricted resource consumption:", () => {
       duplex: "half",
       headers: { ...bearer(WRITE), "content-type": "application/json" },
     };
-    const answer = await router.fetch(new Request("https://example.org/jobs", init as RequestInit));
+    const answer = await router.fetch(new Request("https://localhost/jobs", init as RequestInit));
     expect(answer.status).toBe(413);
     expect(bytesRead).toBeLessThan(2_000_000);
   });
@@ -353,8 +355,60 @@ describe("API4, unrestricted resource consumption:", () => {
       { highWaterMark: 0 },
     );
     const init = { method: "POST", body, duplex: "half" } as RequestInit;
-    const { status } = await router.fetch(new Request("https://example.org/jobs", init));
+    const { status } = await router.fetch(new Request("https://localhost/jobs", init));
     expect([status, wasRead]).toEqual([401, false]);
+  });
+});
+
+describe("API4, many mistakes in one request:", () => {
+  const long = "x".repeat(20_000);
+  const names = (count: number, suffix = "") =>
+    Object.fromEntries(Array.from({ length: count }, (_, index) => [`unknown${index}${suffix}`, 0]));
+
+  test.each<[string, string, unknown]>([
+    ["jobs with 14 misspelt fields each", "POST /jobs/batch", { jobs: Array(3000).fill(names(14)) }],
+    ["jobs that are none", "POST /jobs/batch", { jobs: Array(300_000).fill(0) }],
+    ["misspelt words", "POST /jobs/batch", { jobs: Array(9000).fill({ taskId: "echo", onParentFailure: "cancle" }) }],
+    ["unknown names", "POST /jobs", names(50_000)],
+    ["long names", "POST /jobs", names(50, long)],
+    ["one long name", "POST /schedules", { taskId: "echo", trigger: { every: "1h", [long.repeat(50)]: 1 } }],
+    ["words of a query", `GET /schedules/s/occurrences?verdict=${"a,".repeat(8000)}`, undefined],
+    ["ids that are none", "POST /schedules/bulk", { action: "pause", ids: Array(10_000).fill("") }],
+    [
+      "control characters",
+      "POST /jobs",
+      Object.fromEntries(Array.from({ length: 60 }, (_, i) => ["\u0001".repeat(80 + i), i])),
+    ],
+    ["wrong items of a payload", "POST /jobs", { taskId: "strict", payload: Array(200_000).fill(0) }],
+  ])("%s get at most 100 problems and 64 KB back", async (_, route, body) => {
+    const { router, scheduler } = setUpGuarded();
+    const issues = (value: unknown) =>
+      (value as unknown[]).map((__, at) => ({ message: `${at} ${long}`, path: [long] }));
+    const validate = (value: unknown) => ({ issues: issues(value) });
+    scheduler.task("strict", { schema: { "~standard": { version: 1, vendor: "test", validate } } }, () => {});
+    const [method = "", path = ""] = route.split(" ");
+    const headers = { ...bearer(WRITE), "content-type": "application/json" };
+    const sent = body === undefined ? {} : { body: JSON.stringify(body) };
+    const answer = await router.request(path, { method, headers, ...sent });
+    expect([400, 422]).toContain(answer.status);
+    const text = await answer.text();
+    expect(new TextEncoder().encode(text).length).toBeLessThan(65_536);
+    expect(JSON.parse(text).issues.length).toBeLessThanOrEqual(100);
+  });
+
+  test("cost no look at the rest of a list", () => {
+    let looks = 0;
+    const job = {
+      get taskId() {
+        looks++;
+        return 5;
+      },
+    };
+    v.safeParse(jobBatchBody(), { jobs: Array(10_000).fill(job) });
+    expect(looks).toBeLessThanOrEqual(100);
+    looks = 0;
+    v.safeParse(jobBatchBody(), { jobs: Array(10_001).fill(job) });
+    expect(looks).toBe(0);
   });
 });
 

@@ -137,7 +137,7 @@ describe("a body", () => {
   const post = async (path: string, body: BodyInit, type: string | null) => {
     const { router } = setUpRouter();
     const headers = { "sec-fetch-site": "same-origin", ...(type === null ? {} : { "content-type": type }) };
-    const answer = await router.request(`https://example.org${path}`, { method: "POST", body, headers });
+    const answer = await router.request(`https://localhost${path}`, { method: "POST", body, headers });
     return [answer.status, ((await answer.json()) as { code: string }).code];
   };
 
@@ -175,6 +175,28 @@ describe("a body", () => {
     });
   });
 
+  test.each([
+    ["the header Content-Length", { "content-length": "5" }],
+    ["the header Transfer-Encoding", { "transfer-encoding": "chunked" }],
+  ])("that %s tells of, and that cannot be read, is refused with the cause", async (_, headers) => {
+    expect(await setUpRouter().ask("POST /schedules/s/unpause", undefined, headers)).toMatchObject({
+      status: 400,
+      body: { code: "badRequest", detail: expect.stringContaining("express.json()") },
+    });
+  });
+
+  test("that the application has read before is refused with the cause", async () => {
+    const { router } = setUpRouter();
+    const app = new Hono();
+    app.use(async ({ req }, next) => {
+      await req.json();
+      await next();
+    });
+    app.route("/", router as unknown as Hono);
+    const answer = await asker(app)("POST /tasks/t/pause", { key: "customer-7" });
+    expect(answer).toMatchObject({ status: 400, body: { detail: expect.stringContaining("has read the body") } });
+  });
+
   test("may be empty where a route takes none", async () => {
     expect(await setUpRouter().ask("POST /cleanup", {})).toMatchObject({ status: 204 });
   });
@@ -195,7 +217,7 @@ describe("a body", () => {
         controller.enqueue(new Uint8Array(100_000).fill(0x20));
       },
     });
-    const request = new Request("https://example.org/jobs", {
+    const request = new Request("https://localhost/jobs", {
       method: "POST",
       body,
       headers: { "content-type": "application/json", "sec-fetch-site": "same-origin" },
@@ -304,6 +326,8 @@ describe("createRouter", () => {
     [undefined, { auth: "nobody" }, "auth"],
     [undefined, { auth: "none", logger: 5 }, "logger"],
     [undefined, { auth: "none", base: "/" }, "base"],
+    [undefined, { auth: "none", allowedHosts: "example.org" }, "allowedHosts"],
+    [undefined, { auth: "none", allowedHosts: ["example.org:80"] }, "without a port"],
   ])("refuses %j with the options %j", (scheduler, options, problemText) => {
     const make = () => createRouter((scheduler ?? setUp().scheduler) as never, options as never);
     expect(make).toThrow(OptionsError);

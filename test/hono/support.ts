@@ -1,5 +1,5 @@
 import type { Hono } from "hono";
-import { createRouter, type RouterOptions } from "../../src/hono/mod.ts";
+import { createRouter, type Router, type RouterOptions } from "../../src/hono/mod.ts";
 import { type Setup, setUp } from "../scheduler/support.ts";
 
 /** What an answer says, as one value. */
@@ -13,7 +13,7 @@ export interface Answer {
 export type Ask = (route: string, body?: unknown, headers?: Record<string, string>) => Promise<Answer>;
 
 export interface RouterSetup extends Setup {
-  readonly router: Pick<Hono, "request" | "fetch">;
+  readonly router: Pick<Router, "request" | "fetch" | "close">;
   readonly ask: Ask;
 }
 
@@ -25,7 +25,13 @@ export function setUpRouter(
   const setup = setUp(setupOptions);
   const { clock, scheduler } = setup;
   const quiet = { debug() {}, info() {}, warn() {}, error() {} };
-  const router = createRouter(scheduler, { auth: "none", clock, logger: quiet, ...options });
+  const router = createRouter(scheduler, {
+    auth: "none",
+    allowedHosts: ["scheduler.test"],
+    clock,
+    logger: quiet,
+    ...options,
+  });
   return { ...setup, router, ask: asker(router) };
 }
 
@@ -34,7 +40,7 @@ export function asker(router: Pick<Hono, "request">): Ask {
     const [method = "GET", path = "/"] = route.split(" ");
     const content =
       body === undefined ? {} : { body: JSON.stringify(body), headers: { "content-type": "application/json" } };
-    const answer = await router.request(`https://example.org${path}`, {
+    const answer = await router.request(`https://localhost${path}`, {
       method,
       ...content,
       headers: { "sec-fetch-site": "same-origin", ...content.headers, ...headers },

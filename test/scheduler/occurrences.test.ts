@@ -212,7 +212,8 @@ describe("getOccurrences", () => {
     expect(JSON.parse(JSON.stringify(items))).toEqual([
       {
         scheduleId: "s",
-        fireTime: "2030-01-01T11:00:00+00:00[UTC]",
+        timeZone: "UTC",
+        fireTime: "2030-01-01T11:00:00Z",
         verdict: "success",
         into: null,
         run: {
@@ -293,17 +294,15 @@ describe("getScheduleChanges", () => {
       changed: ["trigger"],
       before: {
         rule: "At 09:00, in UTC",
+        timeZone: "UTC",
         paused: false,
-        nextFireTimes: ["2030-01-01T09:00:00", "2030-01-02T09:00:00", "2030-01-03T09:00:00"].map(
-          (at) => `${at}+00:00[UTC]`,
-        ),
+        nextFireTimes: ["2030-01-01T09:00:00Z", "2030-01-02T09:00:00Z", "2030-01-03T09:00:00Z"],
       },
       after: {
         rule: "At 17:00, in Europe/Berlin",
+        timeZone: "Europe/Berlin",
         paused: false,
-        nextFireTimes: ["2030-01-01T17:00:00", "2030-01-02T17:00:00", "2030-01-03T17:00:00"].map(
-          (at) => `${at}+01:00[Europe/Berlin]`,
-        ),
+        nextFireTimes: ["2030-01-01T16:00:00Z", "2030-01-02T16:00:00Z", "2030-01-03T16:00:00Z"],
       },
     });
   });
@@ -457,8 +456,9 @@ describe("explain", () => {
     expect(String(explanation)).toBe(explanation.text);
     expect(JSON.parse(JSON.stringify(explanation))).toEqual({
       scheduleId: "s",
-      at: "2030-01-01T07:00:00+00:00[UTC]",
-      fireTime: "2030-01-01T07:00:00+00:00[UTC]",
+      timeZone: "UTC",
+      at: "2030-01-01T07:00:00Z",
+      fireTime: "2030-01-01T07:00:00Z",
       verdict: "coalesced",
       cause: {
         kind: "nobodyUp",
@@ -468,13 +468,14 @@ describe("explain", () => {
       },
       occurrence: {
         scheduleId: "s",
-        fireTime: "2030-01-01T07:00:00+00:00[UTC]",
+        timeZone: "UTC",
+        fireTime: "2030-01-01T07:00:00Z",
         verdict: "coalesced",
         into: "2030-01-01T09:00:00Z",
         run: null,
       },
-      before: "2030-01-01T06:00:00+00:00[UTC]",
-      after: "2030-01-01T08:00:00+00:00[UTC]",
+      before: "2030-01-01T06:00:00Z",
+      after: "2030-01-01T08:00:00Z",
       clockChanges: [],
       advice:
         "Keep two schedulers up; expectStartWithin tells you at once when none is. " +

@@ -51,7 +51,10 @@ export function errorOf(status: number, body: string, about: string, call: strin
   const facts: ErrorFacts = { ...problem, id: problem.id ?? about };
   const known = errorOfCode(code === "badRequest" ? "options" : code, message, facts);
   if (known !== null) return known;
-  return new RemoteError(`${call} was answered with status ${status}: ${adviceOn(status, message)}`, { code, status });
+  return new RemoteError(`${call} was answered with status ${status}: ${adviceOn(status, code, message)}`, {
+    code,
+    status,
+  });
 }
 
 function problemOf(body: string): Problem {
@@ -80,9 +83,9 @@ function codeOf(status: number): string {
   return status >= 300 && status < 400 ? "redirected" : status < 500 ? "refused" : "internal";
 }
 
-function adviceOn(status: number, message: string): string {
+function adviceOn(status: number, code: string, message: string): string {
   if (status === 401) return `${message}; pass connect({ token }), a token that the router knows`;
-  if (status === 403) return `${message}; its token may not do this`;
+  if (code === "forbidden") return `${message}; its token may not do this`;
   if (status === 404) return `${message}; is url the address that the router is mounted at?`;
   return message;
 }

@@ -8,7 +8,7 @@ import {
   type ExplanationFacts,
 } from "../../scheduler/views/explanation.ts";
 import { occurrenceSchema } from "./occurrence.ts";
-import { instant, instantMs, oneOf, orNull, text, zoned } from "./values.ts";
+import { instant, instantMs, oneOf, orNull, text } from "./values.ts";
 
 /** A cause of any kind, because a later router may know more of them. */
 const cause = (): v.GenericSchema<unknown, Cause<number>> =>
@@ -20,23 +20,18 @@ const cause = (): v.GenericSchema<unknown, Cause<number>> =>
 
 /** What `Explanation.toJSON()` made, as the facts that it was made of. */
 export const explanationSchema: () => v.GenericSchema<unknown, ExplanationFacts> = once(() =>
-  v.pipe(
-    v.object({
-      scheduleId: text(),
-      at: zoned(),
-      fireTime: orNull(zoned()),
-      verdict: oneOf(EXPLAINED_VERDICTS) as v.GenericSchema<unknown, ExplainedVerdict>,
-      cause: orNull(cause()),
-      occurrence: orNull(occurrenceSchema()),
-      before: orNull(zoned()),
-      after: orNull(zoned()),
-      clockChanges: v.array(v.object({ timeZone: text(), at: instant(), from: text(), to: text() })),
-      advice: orNull(text()),
-      text: text(),
-    }),
-    v.transform(({ at: { at, timeZone }, fireTime, before, after, ...same }) => ({
-      ...same,
-      ...{ at, timeZone, fireTime: fireTime?.at ?? null, before: before?.at ?? null, after: after?.at ?? null },
-    })),
-  ),
+  v.object({
+    scheduleId: text(),
+    timeZone: text(),
+    at: instant(),
+    fireTime: orNull(instant()),
+    verdict: oneOf(EXPLAINED_VERDICTS) as v.GenericSchema<unknown, ExplainedVerdict>,
+    cause: orNull(cause()),
+    occurrence: orNull(occurrenceSchema()),
+    before: orNull(instant()),
+    after: orNull(instant()),
+    clockChanges: v.array(v.object({ timeZone: text(), at: instant(), from: text(), to: text() })),
+    advice: orNull(text()),
+    text: text(),
+  }),
 );

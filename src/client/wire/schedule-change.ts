@@ -2,18 +2,10 @@ import * as v from "valibot";
 import { once } from "../../core/once.ts";
 import { SCHEDULE_CHANGE_KINDS } from "../../records/ledger.ts";
 import type { ScheduleChangeFacts, SnapshotFacts } from "../../scheduler/views/schedule-change.ts";
-import { flag, instant, number, oneOf, orNull, text, zoned } from "./values.ts";
+import { flag, instant, number, oneOf, orNull, text } from "./values.ts";
 
 const snapshot = (): v.GenericSchema<unknown, SnapshotFacts> =>
-  v.pipe(
-    v.object({ rule: text(), paused: flag(), nextFireTimes: v.array(zoned()) }),
-    v.transform(({ nextFireTimes: times, ...same }) => ({
-      ...same,
-      nextFireTimes: times.map(({ at }) => at),
-      // Nothing else is shown in a zone.
-      timeZone: times[0]?.timeZone ?? "UTC",
-    })),
-  );
+  v.object({ rule: text(), timeZone: text(), paused: flag(), nextFireTimes: v.array(instant()) });
 
 /** What `ScheduleChange.toJSON()` made, as the facts that it was made of. */
 export const scheduleChangeSchema: () => v.GenericSchema<unknown, ScheduleChangeFacts> = once(() =>

@@ -1,7 +1,6 @@
 import * as v from "valibot";
 import { toDurationMs } from "../../core/duration.ts";
 import { once } from "../../core/once.ts";
-import { Temporal } from "../../core/temporal.ts";
 import type { Metadata } from "../../records/policies.ts";
 import type { SerializedError } from "../../records/serialized-error.ts";
 
@@ -44,32 +43,6 @@ export const duration = (): Schema<number> => read(durationMs, "no duration, suc
 
 function read(convert: (text: string) => number, problem: string): Schema<number> {
   return v.pipe(v.string(problem), v.transform(convert), v.number(problem));
-}
-
-/** An instant in a time zone. */
-export interface Zoned {
-  readonly at: number;
-  readonly timeZone: string;
-}
-
-/** Text such as `2027-03-28T03:00:00+02:00[Europe/Berlin]`. */
-export const zoned = (): Schema<Zoned> =>
-  v.pipe(
-    v.string(),
-    v.transform(zonedMs),
-    v.check(({ at }) => !Number.isNaN(at), "no instant in a time zone"),
-  );
-
-const ZONED = /^(.+)([+-])(\d\d):(\d\d)\[(.+)\]$/;
-/** Until some year before this one, some zones had an offset with seconds, of which the text has the minutes alone. */
-const WHOLE_MINUTES_FROM_MS = Date.UTC(1973);
-
-function zonedMs(text: string): Zoned {
-  const [, local = "", sign, hours, minutes, timeZone = ""] = ZONED.exec(text) ?? [];
-  const offset = (Number(hours) * 60 + Number(minutes)) * (sign === "-" ? -60_000 : 60_000);
-  const at = instantMs(`${local}Z`) - offset;
-  if (Number.isNaN(at) || at >= WHOLE_MINUTES_FROM_MS || timeZone === "UTC") return { at, timeZone };
-  return { at: Temporal.ZonedDateTime.from(text).epochMilliseconds, timeZone };
 }
 
 export const orNull = <T>(schema: Schema<T>): Schema<T | null> => v.nullable(schema);

@@ -1,5 +1,5 @@
 import * as v from "valibot";
-import { textUpTo } from "../../core/check.ts";
+import { says, textUpTo } from "../../core/check.ts";
 import { BY_LENGTH_MAX, TOKENS_MAX } from "../../core/limits.ts";
 import { once } from "../../core/once.ts";
 import { mustBe } from "../../core/option-errors.ts";
@@ -38,7 +38,15 @@ export type Authenticate = (request: Request) => Scope | Caller | null | Promise
  * @example
  * const auth = { tokens: [{ token: process.env.ESCAPEMENT_TOKEN, scope: "write" }] };
  */
-export type RouterAuth = { readonly tokens: readonly TokenGrant[] } | Authenticate | "none";
+export type RouterAuth = TokenAuth | Authenticate | "none";
+
+/** Bearer tokens. */
+export interface TokenAuth {
+  readonly tokens: readonly TokenGrant[];
+  /** The address of the client that sent a request, such as `request.headers.get("x-real-ip") ?? ""` behind a proxy
+   *  that sets this header. Wrong tokens of one address are limited. Default: the address that the server tells. */
+  readonly clientAddress?: ((request: Request) => string) | undefined;
+}
 
 /** The schema of the name of a caller, which may be missing. */
 export const callerName: () => v.GenericSchema<string | undefined> = once(() => v.optional(textUpTo(BY_LENGTH_MAX)));
@@ -57,7 +65,7 @@ export function authSchema(): v.GenericSchema<RouterAuth, RouterAuth> {
 
 const FORMS = 'an object { tokens: [{ token, scope }] }, a function of a Request, or "none"';
 
-function tokensSchema(): v.GenericSchema<unknown, { tokens: TokenGrant[] }> {
+function tokensSchema(): v.GenericSchema<unknown, TokenAuth> {
   const count = `a list of 1 to ${TOKENS_MAX} objects { token, scope }`;
   const mustBeList = ({ input }: { input: unknown }): string =>
     mustBe(
@@ -80,7 +88,14 @@ function tokensSchema(): v.GenericSchema<unknown, { tokens: TokenGrant[] }> {
   );
   return v.strictObject({
     tokens: v.pipe(v.array(grant, mustBeList), v.minLength(1, mustBeList), v.maxLength(TOKENS_MAX, mustBeList)),
+    clientAddress: v.optional(
+      v.custom<NonNullable<TokenAuth["clientAddress"]>>(isFunction, says("a function of a Request")),
+    ),
   });
+}
+
+function isFunction(value: unknown): boolean {
+  return typeof value === "function";
 }
 
 /** A header carries visible characters of ASCII as they are, and nothing else surely. */

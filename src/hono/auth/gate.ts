@@ -8,6 +8,8 @@ import { BY_LENGTH_MAX, TOKEN_LENGTH_MIN } from "../../core/limits.ts";
 import type { Logger } from "../../core/logger.ts";
 import { mustBe } from "../../core/option-errors.ts";
 import { problemResponse } from "../../core/problem.ts";
+import { hasAllowedHost } from "./allowed-host.ts";
+import { AuthFailures } from "./auth-failures.ts";
 import { type Caller, callerName, type RouterAuth, type Scope, type TokenGrant } from "./auth-options.ts";
 import type { GateEnv } from "./gate-env.ts";
 import { isSameOrigin } from "./same-origin.ts";
@@ -23,11 +25,15 @@ const NEEDS_WRITE = "this needs the scope `write`, and the caller has the scope 
 const CROSS_ORIGIN =
   "another site sent this request; send a bearer token, or ask from a page of the router's own origin";
 
+const WRONG_HOST = "the router does not go by this host; list its name in allowedHosts";
+
 /** What a gate needs; `auth` has been checked by `authSchema()`. */
 export interface GateOptions {
   readonly auth: RouterAuth;
   readonly logger?: Logger | undefined;
   readonly clock?: Clock | undefined;
+  /** Names that a request may be for, besides those of loopback. Default: all, but none with `auth: "none"`. */
+  readonly allowedHosts?: readonly string[] | undefined;
   /** Where the router is mounted, for the path of the cookie. Default: what the request's own path says. */
   readonly basePath?: string | undefined;
 }
@@ -37,9 +43,12 @@ export interface Gate {
   /** Sets the headers of security of each answer. Comes first. */
   readonly headers: MiddlewareHandler;
   /** Lets through whom `auth` knows, and tells what that caller may do as `c.var.scope`. Answers 401 to others, and 403
-   *  to whom this scope is not enough, and to what another site made a browser send, unless it is a GET or a HEAD.
+   *  to whom this scope is not enough, to what another site made a browser send, unless it is a GET or a HEAD, and to
+   *  what is for another host.
    *  @param needed the scope that the route needs. Default: `"read"` for GET and HEAD, `"write"` for other methods */
   admit(needed?: Scope): MiddlewareHandler<GateEnv>;
+  /** Wrong tokens; null where there are no tokens. */
+  readonly failures: AuthFailures | null;
   /** Mounts the routes of sessions, where there are tokens. They come before what is admitted. */
   session(app: Hono<GateEnv>): void;
 }
@@ -49,11 +58,17 @@ export function createGate({ auth, clock = systemClock, basePath, ...options }: 
   const logger = leveledLogger(options.logger);
   warnOf(auth, logger);
   const callerOf = callerReader(auth, clock);
+  const hosts = options.allowedHosts ?? (auth === "none" ? [] : null);
+  const failures =
+    typeof auth === "object" ? new AuthFailures({ clock, logger, clientAddress: auth.clientAddress }) : null;
   return {
     headers: securityHeaders(),
     admit: (needed) =>
       async function admit(c, next) {
         const request = c.req.raw;
+        if (hosts !== null && !hasAllowedHost(request, hosts)) {
+          return problemResponse(403, "wrongHost", { detail: WRONG_HOST });
+        }
         const isGet = request.method === "GET" || request.method === "HEAD";
         // A page of another site can make a browser send cookies, and passwords that it knows, but no bearer token.
         if (!isGet && bearerOf(request) === null && !isSameOrigin(request)) {
@@ -66,7 +81,10 @@ export function createGate({ auth, clock = systemClock, basePath, ...options }: 
           logger.error("escapement: the function auth of the router failed", error);
           return problemResponse(500, "internal");
         }
-        if (caller === null) return unauthorized(auth, request);
+        if (caller === null) {
+          const refusal = bearerOf(request) === null ? null : failures?.add(c);
+          return refusal ?? unauthorized(auth, request);
+        }
         const { scope, name } = caller;
         if (scope === "read" && (needed ?? (isGet ? "read" : "write")) === "write") {
           return problemResponse(403, "forbidden", { detail: NEEDS_WRITE });
@@ -75,10 +93,11 @@ export function createGate({ auth, clock = systemClock, basePath, ...options }: 
         c.set("caller", name);
         return next();
       },
+    failures,
     session(app) {
-      if (typeof auth !== "object") return;
+      if (typeof auth !== "object" || failures === null) return;
       const tokens = auth.tokens.map(({ token }) => token);
-      mountSession(app, { tokens, clock, logger, basePath: basePath ?? null });
+      mountSession(app, { tokens, clock, logger, basePath: basePath ?? null, failures });
     },
   };
 }

@@ -8,10 +8,10 @@ import { problemResponse } from "../../core/problem.ts";
 import { problemOf } from "../problem-of.ts";
 import { inputReader } from "../read-input.ts";
 import { sessionBody } from "../schemas.ts";
+import type { AuthFailures } from "./auth-failures.ts";
 import type { GateEnv } from "./gate-env.ts";
 import { isSameOrigin } from "./same-origin.ts";
 import { SESSION_COOKIE, sealSession } from "./session-cookie.ts";
-import { SignInLimit } from "./sign-in-limit.ts";
 
 /** What the routes of sessions need. */
 interface SessionSetup {
@@ -20,13 +20,14 @@ interface SessionSetup {
   readonly logger: Logger;
   /** Where the router is mounted; null: where the request says. */
   readonly basePath: string | null;
+  readonly failures: AuthFailures;
 }
 
 const PATH = "/session";
 
 /** `POST /session` exchanges a token for a cookie, which a page cannot read; `DELETE /session` removes the cookie. */
-export function mountSession(app: Hono<GateEnv>, { tokens, clock, logger, basePath }: SessionSetup): void {
-  const limit = new SignInLimit();
+export function mountSession(app: Hono<GateEnv>, setup: SessionSetup): void {
+  const { tokens, clock, logger, basePath, failures } = setup;
   const read = inputReader("POST /session", undefined, sessionBody, SESSION_BODY_BYTES_MAX);
   const cookieOf = (c: Context) => ({
     // The path as it was sent: browsers compare cookies with that, and a header cannot carry every character decoded.
@@ -50,18 +51,13 @@ export function mountSession(app: Hono<GateEnv>, { tokens, clock, logger, basePa
     } catch (error) {
       return problemOf(error, c.req.raw, logger);
     }
-    const waitMs = limit.take(clock.now());
-    if (waitMs > 0) {
-      logger.warn("escapement: a sign-in was refused, because too many before it had a wrong token");
-      const headers = { "retry-after": String(Math.ceil(waitMs / 1000)) };
-      return problemResponse(429, "tooManyAttempts", { headers });
-    }
     // Without the spaces and line breaks that come along when a token is pasted.
     const matches = await matching(body.token.trim(), tokens);
     const known = tokens.find((_, index) => matches[index]);
-    if (known === undefined)
-      return problemResponse(401, "unauthorized", { detail: "the token is none of the router's tokens" });
-    limit.giveBack();
+    if (known === undefined) {
+      const detail = "the token is none of the router's tokens";
+      return failures.add(c) ?? problemResponse(401, "unauthorized", { detail });
+    }
     const value = await sealSession(known, clock.now() + SESSION_MS);
     setCookie(c, SESSION_COOKIE, value, { ...cookieOf(c), maxAge: SESSION_MS / 1000 });
     return c.body(null, 204);

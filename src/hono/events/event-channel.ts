@@ -1,12 +1,11 @@
 import type { Clock } from "../../core/clock.ts";
 import { EVENT_KEPT_MS } from "../../core/limits.ts";
-import type { EventType } from "../../records/events.ts";
 import type { Subscription } from "../../scheduler/events/event-hub.ts";
 import type { SchedulerEvent } from "../../scheduler/events/scheduler-event.ts";
 import type { SchedulerClient } from "../../scheduler/scheduler-client.ts";
 import { EventLog } from "./event-log.ts";
 import { EventReader } from "./event-reader.ts";
-import { openingText, resetText } from "./messages.ts";
+import { openingText, resetText, type WantedEvents } from "./messages.ts";
 
 /**
  * The streams of one scheduler. The scheduler is listened to from the first stream on, by one listener for all streams.
@@ -31,18 +30,14 @@ export class EventChannel {
 
   /** A stream that begins now, or after the position in `Last-Event-ID`. @param onEnd called once, when it has ended
    *  @throws {SchedulerStateError} when the scheduler has stopped */
-  open(
-    { headers, signal }: Request,
-    types: ReadonlySet<EventType> | null,
-    onEnd: (reader: EventReader) => void,
-  ): EventReader {
+  open({ headers, signal }: Request, wanted: WantedEvents, onEnd: (reader: EventReader) => void): EventReader {
     const log = this.#listen();
     const brought = headers.get("last-event-id") ?? "";
     const missed = brought === "" ? [] : log.after(brought);
     const reset = missed === null ? resetText("lost", log.position) : "";
     const reader = new EventReader({
       clock: this.#clock,
-      types,
+      wanted,
       position: () => log.position,
       opening: openingText(brought === "" ? log.position : null) + reset,
       signal,
@@ -72,7 +67,10 @@ export class EventChannel {
       log.forget();
       for (const reader of this.#readers) reader.reset("lost");
     };
-    this.#subscription = this.#client.subscribe(null, (event) => this.#publish(event, log), { onGap });
+    this.#subscription = this.#client.subscribe(null, (event) => this.#publish(event, log), {
+      onGap,
+      onStop: () => this.close(),
+    });
     this.#log = log;
     return log;
   }
@@ -88,6 +86,5 @@ export class EventChannel {
       if (reader.isDead) reader.end();
       else reader.push(message);
     }
-    if (event.type === "schedulerStopped" && event.schedulerId === this.#client.identity) this.close();
   }
 }

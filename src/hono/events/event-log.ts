@@ -19,7 +19,7 @@ export class EventLog {
 
   add(record: EventRecord): EventMessage {
     this.#seq++;
-    const message = { type: record.type, text: eventText(record, this.position) };
+    const message = { record, text: eventText(record, this.position) };
     this.#messages.push(message);
     this.#length += message.text.length;
     while (this.#messages.length > EVENT_LOG_MAX || this.#length > EVENT_LOG_LENGTH_MAX) {

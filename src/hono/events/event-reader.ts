@@ -6,14 +6,12 @@ import {
   EVENT_STREAM_BEATS,
   EVENT_STREAM_QUEUE_MAX,
 } from "../../core/limits.ts";
-import type { EventType } from "../../records/events.ts";
-import { beatText, type EventMessage, type ResetReason, resetText } from "./messages.ts";
+import { beatText, type EventMessage, isWanted, type ResetReason, resetText, type WantedEvents } from "./messages.ts";
 
 /** What an {@link EventReader} needs of the streams that it is one of. */
 export interface EventReaderOptions {
   readonly clock: Clock;
-  /** Which events the reader wants; null for all. */
-  readonly types: ReadonlySet<EventType> | null;
+  readonly wanted: WantedEvents;
   /** The position after the newest event. */
   readonly position: () => string;
   /** What is sent first. */
@@ -66,9 +64,8 @@ export class EventReader {
   }
 
   /** Sends an event, if the reader wants it. Never waits. */
-  push({ type, text }: EventMessage): void {
-    const { types } = this.#options;
-    if (this.#hasEnded || types?.has(type) === false) return;
+  push({ record, text }: EventMessage): void {
+    if (this.#hasEnded || !isWanted(record, this.#options.wanted)) return;
     this.#add(text, true);
     if (this.#eventCount > EVENT_STREAM_QUEUE_MAX || this.#length > EVENT_LOG_LENGTH_MAX) {
       this.reset("slow");

@@ -1,10 +1,10 @@
 import { type Clock, systemClock } from "../../core/clock.ts";
 import { EVENT_RETRY_MS, EVENT_STREAMS_MAX } from "../../core/limits.ts";
 import { problemResponse } from "../../core/problem.ts";
-import type { EventType } from "../../records/events.ts";
 import type { SchedulerClient } from "../../scheduler/scheduler-client.ts";
 import { EventChannel } from "./event-channel.ts";
 import type { EventReader } from "./event-reader.ts";
+import type { WantedEvents } from "./messages.ts";
 
 /** Options of {@link EventStreams}. */
 export interface EventStreamsOptions {
@@ -19,12 +19,19 @@ export class EventStreams {
   readonly #clock: Clock;
   readonly #maxStreams: number;
   readonly #readers = new Set<EventReader>();
+  #isClosed = false;
   /** Weak, because a program may make a scheduler for each request. */
   readonly #channels = new WeakMap<SchedulerClient, EventChannel>();
 
   constructor({ maxStreams = EVENT_STREAMS_MAX, clock = systemClock }: EventStreamsOptions = {}) {
     this.#clock = clock;
     this.#maxStreams = maxStreams;
+  }
+
+  /** Ends all streams, once their clients have read what waits, and opens no more. Idempotent. */
+  close(): void {
+    this.#isClosed = true;
+    for (const reader of this.#readers) reader.end();
   }
 
   /** How many streams are open. */
@@ -35,13 +42,14 @@ export class EventStreams {
   /**
    * Answers a request for the events of a scheduler with a stream that begins now, or after the position in
    * `Last-Event-ID`. The answer is 503 while there are as many streams as there may be.
-   * @param types the types of the events; null for all
+   * @param wanted which events. Default: all
    * @throws {SchedulerStateError} when the scheduler has stopped
    */
-  answer(client: SchedulerClient, request: Request, types: readonly EventType[] | null = null): Response {
+  answer(client: SchedulerClient, request: Request, wanted: WantedEvents = {}): Response {
     // Nobody reads the body of an answer to HEAD, so that a stream would stay open.
     if (request.method === "HEAD") return new Response(null, { headers: HEADERS });
     for (const reader of this.#readers) if (reader.isDead) reader.end();
+    if (this.#isClosed) return problemResponse(503, "routerClosed", { detail: "the router was closed" });
     if (this.#readers.size >= this.#maxStreams) {
       return problemResponse(503, "tooManyStreams", {
         detail: `there are ${this.#maxStreams} streams of events already; close some, or come again later`,
@@ -50,7 +58,6 @@ export class EventStreams {
     }
     const channel = this.#channels.get(client) ?? new EventChannel(client, this.#clock);
     this.#channels.set(client, channel);
-    const wanted = types === null ? null : new Set(types);
     const reader = channel.open(request, wanted, (ended) => this.#readers.delete(ended));
     this.#readers.add(reader);
     if (request.signal.aborted) reader.end();

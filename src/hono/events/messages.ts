@@ -7,8 +7,20 @@ import { plainEvent } from "../../scheduler/events/plain-event.ts";
 
 /** An event as the streams send it. */
 export interface EventMessage {
-  readonly type: EventType;
+  readonly record: EventRecord;
   readonly text: string;
+}
+
+/** Which events a reader wants: those of which all that is given is true. */
+export interface WantedEvents {
+  readonly types?: ReadonlySet<EventType> | undefined;
+  readonly taskId?: string | undefined;
+  readonly scheduleId?: string | undefined;
+}
+
+export function isWanted(record: EventRecord, { types, ...ids }: WantedEvents): boolean {
+  if (types?.has(record.type) === false) return false;
+  return Object.entries(ids).every(([name, id]) => id === undefined || Reflect.get(record, name) === id);
 }
 
 /** Why a reader has to read the present state anew: events that it has not seen are not kept any more, or never came

@@ -146,13 +146,10 @@ const preview: v.GenericSchema = v.strictObject({
   skipped: v.array(v.string()),
 });
 
-/** A fire time in the zone of its rule: `2027-03-28T03:00:00+02:00[Europe/Berlin]`. */
-export const zoned: v.GenericSchema = v.pipe(v.string(), v.regex(/^[+\d-]+T[\d:.]+[+-][\d:]+\[.+\]$/));
-const zonedOrNull = v.nullable(zoned);
-
 const occurrence: v.GenericSchema = v.strictObject({
   scheduleId: v.string(),
-  fireTime: zoned,
+  timeZone: v.string(),
+  fireTime: instant,
   verdict: v.picklist(OCCURRENCE_VERDICTS),
   into: instantOrNull,
   run: v.nullable(
@@ -196,13 +193,14 @@ const cause: v.GenericSchema = v.variant("kind", [
 
 const explanation: v.GenericSchema = v.strictObject({
   scheduleId: v.string(),
-  at: zoned,
-  fireTime: zonedOrNull,
+  timeZone: v.string(),
+  at: instant,
+  fireTime: instantOrNull,
   verdict: v.picklist(EXPLAINED_VERDICTS),
   cause: v.nullable(cause),
   occurrence: v.nullable(occurrence),
-  before: zonedOrNull,
-  after: zonedOrNull,
+  before: instantOrNull,
+  after: instantOrNull,
   clockChanges: v.array(v.strictObject({ timeZone: v.string(), at: instant, from: v.string(), to: v.string() })),
   advice: textOrNull,
   text: v.string(),
@@ -210,8 +208,9 @@ const explanation: v.GenericSchema = v.strictObject({
 
 const snapshot: v.GenericSchema = v.strictObject({
   rule: v.string(),
+  timeZone: v.string(),
   paused: v.boolean(),
-  nextFireTimes: v.array(zoned),
+  nextFireTimes: v.array(instant),
 });
 
 const scheduleChange: v.GenericSchema = v.strictObject({

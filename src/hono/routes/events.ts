@@ -7,9 +7,10 @@ export const eventRoutes: Routes<"GET /events"> = {
   "GET /events": {
     scope: "read",
     query: eventQuery,
-    handle: async ({ streams, client, request, query: { types } }) => {
+    handle: async ({ streams, client, request, query: { types: text, ...ids } }) => {
       // The query was checked.
-      return streams.answer(client, request, types === undefined ? null : (eventTypesOf(types) as EventType[]));
+      const types = text === undefined ? undefined : new Set(eventTypesOf(text) as EventType[]);
+      return streams.answer(client, request, { types, ...ids });
     },
   },
 };

@@ -15,6 +15,8 @@ export interface LifecycleSteps {
   end(limits: StopLimits): Promise<void>;
   /** Closes what `open` and `begin` opened. */
   close(limits: StopLimits): Promise<void>;
+  /** Ends what listens to events, where nothing was opened. */
+  closeEvents(): void;
   /** Makes the parts of the next run, after a stop. */
   renew(): void;
 }
@@ -195,6 +197,8 @@ export class Lifecycle {
         if (this.#hasOpened) {
           await limits.within(this.#lastOpening.catch(() => {}));
           await limits.within(this.#steps.close(limits));
+        } else {
+          this.#steps.closeEvents();
         }
       } finally {
         limits.end();

@@ -25,6 +25,8 @@ export interface SubscribeOptions {
   /** Called each time that events may have been missed, because the event broker had lost its connection and has it
    *  again. Whoever shows a state that events keep up to date reads that state anew. Default: nobody is told */
   onGap?: () => unknown;
+  /** Called each time that the scheduler stops, after its last event. Default: nobody is told */
+  onStop?: () => unknown;
 }
 
 /** What a hub needs of a broker. */
@@ -164,12 +166,14 @@ export class EventHub {
       ]);
     }
     const list = typeList(types);
-    const { onGap } = options;
+    const { onGap, onStop } = options;
     // Each subscription gets a function of its own, so that two may share a listener.
     const gapListener = onGap && ((): unknown => onGap());
+    const stopListener = onStop && ((): void => this.#call(onStop, undefined, "onStop"));
     const unsubscribe = (): void => {
       for (const type of list) this.#byType.get(type)?.delete(receive);
       if (gapListener !== undefined) this.#gapListeners.delete(gapListener);
+      if (stopListener !== undefined) this.#closeListeners.delete(stopListener);
       this.#onInterest();
     };
     const receive = (event: SchedulerEvent): void => {
@@ -177,6 +181,7 @@ export class EventHub {
       this.#call(listener, event as unknown as SchedulerEvent<T>, event.type);
     };
     if (gapListener !== undefined) this.#gapListeners.add(gapListener);
+    if (stopListener !== undefined) this.#closeListeners.add(stopListener);
     for (const type of list) {
       const listeners = this.#byType.get(type) ?? new Set();
       listeners.add(receive);

@@ -158,6 +158,7 @@ export interface CheckedTickOptions {
 export interface CheckedSubscribeOptions {
   once: boolean;
   onGap?: () => unknown;
+  onStop?: () => unknown;
 }
 
 export interface CheckedEventsOptions {

@@ -440,6 +440,7 @@ export const subscribeOptionsSchema: () => v.GenericSchema<unknown, CheckedSubsc
     v.strictObject({
       once: v.optional(trueOrFalse, false),
       onGap: v.exactOptional(v.function(says("a function that is called after a gap"))),
+      onStop: v.exactOptional(v.function(says("a function"))),
     }) as v.GenericSchema<unknown, CheckedSubscribeOptions>,
 );
 

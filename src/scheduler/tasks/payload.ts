@@ -1,10 +1,10 @@
 import { PayloadError, SerializationError } from "../../core/errors.ts";
-import { SERIALIZED_LENGTH_MAX } from "../../core/limits.ts";
+import { ISSUES_MAX, SERIALIZED_LENGTH_MAX } from "../../core/limits.ts";
 import { pathText, type StandardSchemaV1 } from "../../core/standard-schema.ts";
 import { isStorable, STORABLE } from "../../core/text.ts";
 import type { Serializer } from "../../serializers/serializer.ts";
 
-/** The payload as its schema returns it. @throws {PayloadError} which names the path of each problem */
+/** The payload as its schema returns it. @throws {PayloadError} which names the paths of the first 50 problems */
 export async function checkPayload(schema: StandardSchemaV1, payload: unknown, taskId: string): Promise<unknown> {
   const result = await schema["~standard"].validate(payload);
   if (typeof result !== "object" || result === null) {
@@ -12,7 +12,8 @@ export async function checkPayload(schema: StandardSchemaV1, payload: unknown, t
     throw new PayloadError(`the payload of task "${taskId}" cannot be checked: ${message}`, [{ path: "", message }]);
   }
   if (result.issues === undefined) return result.value;
-  const issues = result.issues.map((issue) => ({ path: pathText(issue.path), message: issue.message }));
+  const found = result.issues.slice(0, ISSUES_MAX);
+  const issues = found.map(({ path, message }) => ({ path: pathText(path), message }));
   const list = issues.map(({ path, message }) => (path === "" ? message : `${path}: ${message}`)).join("; ");
   throw new PayloadError(`the payload of task "${taskId}" is not valid: ${list}`, issues);
 }

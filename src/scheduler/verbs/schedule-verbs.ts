@@ -14,7 +14,7 @@ import { scheduleOutdated, scheduleRemoved, scheduleSaved } from "../events/even
 import { checkNoTrigger, checkScheduleOptions, checkTrigger, scheduleOptionNames } from "../options/check-options.ts";
 import type { CheckedChange, CheckedScheduleChanges } from "../options/checked-options.ts";
 import type { ScheduleDefaults, ScheduleOptions } from "../options/options.ts";
-import type { NamedFunction, NewSchedule, Task } from "../scheduler-client.ts";
+import type { NewSchedule } from "../scheduler-client.ts";
 import { type KeyedPayload, keyedPayload } from "../tasks/concurrency-key.ts";
 import type { Job } from "../views/job.ts";
 import { mapPage, type Page } from "../views/page.ts";

@@ -1,8 +1,7 @@
 import { printAsJSON } from "../../core/inspect.ts";
-import { instantOf, instantText, Temporal, zonedOf } from "../../core/temporal.ts";
+import { instantOf, instantText, instantTextOrNull, Temporal, zonedOf } from "../../core/temporal.ts";
 import { OCCURRENCE_VERDICTS, type OccurrenceVerdict } from "../options/occurrence-verdicts.ts";
 import { Occurrence, type OccurrenceFacts } from "./occurrence.ts";
-import { zonedOrNull, zonedText, zonedTextOrNull } from "./zoned-text.ts";
 
 /**
  * What `explain` found out about an instant: an {@link OccurrenceVerdict}, or one of these.
@@ -143,7 +142,11 @@ export class Explanation {
     Object.freeze(this);
   }
 
-  /** The instant that was asked about, in the time zone of the rule. */
+  /** The time zone of the rule. In it are the times below; in JSON, they are instants. */
+  get timeZone(): string {
+    return this.#facts.timeZone;
+  }
+  /** The instant that was asked about. */
   get at(): Temporal.ZonedDateTime {
     return zonedOf(this.#facts.at, this.#facts.timeZone);
   }
@@ -189,19 +192,23 @@ export class Explanation {
     const { scheduleId, timeZone, at, fireTime, verdict, cause, before, after, clockChanges, advice, text } =
       this.#facts;
     return {
-      scheduleId,
-      at: zonedText(at, timeZone),
-      fireTime: zonedTextOrNull(fireTime, timeZone),
+      ...{ scheduleId, timeZone, at: instantText(at) },
+      fireTime: instantTextOrNull(fireTime),
       verdict,
       cause: cause === null ? null : causeWith(cause, instantText),
       occurrence: this.occurrence?.toJSON() ?? null,
-      before: zonedTextOrNull(before, timeZone),
-      after: zonedTextOrNull(after, timeZone),
+      before: instantTextOrNull(before),
+      after: instantTextOrNull(after),
       clockChanges: clockChanges.map((change) => ({ ...change, at: instantText(change.at) })),
       advice,
       text,
     };
   }
+}
+
+/** The `Temporal.ZonedDateTime` of epoch milliseconds; null for null. */
+function zonedOrNull(epochMs: number | null, timeZone: string): Temporal.ZonedDateTime | null {
+  return epochMs === null ? null : zonedOf(epochMs, timeZone);
 }
 
 const INSTANTS = ["from", "until", "at", "fireTime"];

@@ -10,7 +10,6 @@ import {
 } from "../../core/temporal.ts";
 import type { OccurrenceVerdict } from "../options/occurrence-verdicts.ts";
 import { type TableRow, timeText } from "./table.ts";
-import { zonedText } from "./zoned-text.ts";
 
 /** What an {@link Occurrence} shows; times in epoch milliseconds. */
 export interface OccurrenceFacts {
@@ -54,7 +53,11 @@ export class Occurrence {
     Object.freeze(this);
   }
 
-  /** In the time zone of the rule. */
+  /** The time zone of the rule. */
+  get timeZone(): string {
+    return this.#facts.timeZone;
+  }
+  /** In {@link timeZone}; in JSON, an instant. */
   get fireTime(): Temporal.ZonedDateTime {
     return zonedOf(this.#facts.fireTime, this.#facts.timeZone);
   }
@@ -79,7 +82,7 @@ export class Occurrence {
     const { scheduleId, fireTime, timeZone, verdict, into } = this.#facts;
     return {
       scheduleId,
-      fireTime: zonedText(fireTime, timeZone),
+      ...{ timeZone, fireTime: instantText(fireTime) },
       verdict,
       into: instantTextOrNull(into),
       run: this.run?.toJSON() ?? null,

@@ -1,7 +1,6 @@
 import { printAsJSON } from "../../core/inspect.ts";
 import { instantOf, instantText, type Temporal, zonedOf } from "../../core/temporal.ts";
 import type { ScheduleChangeKind, ScheduleChangeRecord } from "../../records/ledger.ts";
-import { zonedText } from "./zoned-text.ts";
 
 /** What a {@link ScheduleChange} shows; times in epoch milliseconds. */
 export interface ScheduleChangeFacts extends Pick<ScheduleChangeRecord, "seq" | "scheduleId" | "at" | "by" | "kind"> {
@@ -22,6 +21,8 @@ export interface SnapshotFacts {
 export interface ScheduleSnapshot {
   /** The trigger in words. */
   readonly rule: string;
+  /** The time zone of the trigger. */
+  readonly timeZone: string;
   readonly paused: boolean;
   /** The next three fire times as they were seen then, also while it is paused; none for a schedule that has ended. */
   readonly nextFireTimes: readonly Temporal.ZonedDateTime[];
@@ -80,11 +81,11 @@ export class ScheduleChange {
 function snapshotOf(facts: SnapshotFacts | null): ScheduleSnapshot | null {
   if (facts === null) return null;
   const { rule, timeZone, paused, nextFireTimes } = facts;
-  return Object.freeze({ rule, paused, nextFireTimes: nextFireTimes.map((ms) => zonedOf(ms, timeZone)) });
+  return Object.freeze({ rule, timeZone, paused, nextFireTimes: nextFireTimes.map((ms) => zonedOf(ms, timeZone)) });
 }
 
 function snapshotAsJSON(facts: SnapshotFacts | null): unknown {
   if (facts === null) return null;
   const { rule, timeZone, paused, nextFireTimes } = facts;
-  return { rule, paused, nextFireTimes: nextFireTimes.map((ms) => zonedText(ms, timeZone)) };
+  return { rule, timeZone, paused, nextFireTimes: nextFireTimes.map(instantText) };
 }

@@ -48,7 +48,7 @@ describe("what is changed over HTTP", () => {
 
   test("is by the name of the token that a session began with", async () => {
     const { router, authors } = await setUp(TOKENS);
-    const ask = asker(router as Hono);
+    const ask = asker(router as unknown as Hono);
     const { headers } = await ask("POST /session", { token: WRITE });
     const cookie = (headers.get("set-cookie") ?? "").split(";")[0] ?? "";
     expect((await ask("POST /schedules/s/pause", undefined, { cookie })).status).toBe(200);

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { RouterAuth } from "../../../src/hono/auth/auth-options.ts";
-import { bearer, checkAuth, READ, read, setUpGate, signIn, WRITE } from "./support.ts";
+import { bearer, checkAuth, GRANTS, READ, read, setUpGate, signIn, WRITE } from "./support.ts";
 
 describe("a gate with tokens", () => {
   test.each([
@@ -159,7 +159,10 @@ describe("a write that a page makes a browser send", () => {
 
   test.each<[string, Record<string, string>]>([
     ["the router's own pages", { "sec-fetch-site": "same-origin" }],
-    ["the router's own pages behind a proxy that changes the host", { "sec-fetch-site": "same-origin", host: "inner" }],
+    [
+      "the router's own pages behind a proxy that changes the host",
+      { "sec-fetch-site": "same-origin", host: "localhost:8080" },
+    ],
     ["the same origin, where the browser says no more", { origin: "http://example.org", ...host }],
     ["the same origin in capitals", { origin: "https://EXAMPLE.org", host: "Example.ORG" }],
     ["the same port", { origin: "http://localhost:3000", host: "localhost:3000" }],
@@ -262,5 +265,50 @@ describe("the option auth", () => {
         details: [],
       },
     ]);
+  });
+});
+
+describe("a gate without authentication lets in", () => {
+  const nameOf = async (host: string, allowedHosts?: readonly string[], auth: RouterAuth = "none") => {
+    const setup = setUpGate(auth, { allowedHosts });
+    const headers = { host, "sec-fetch-site": "same-origin", origin: `http://${host}`, ...bearer(WRITE) };
+    return (await read(await setup.ask("POST", "/thing", headers)))[1];
+  };
+
+  test.each([
+    "localhost",
+    "localhost:3000",
+    "LOCALHOST:80",
+    "app.localhost:1",
+    "127.0.0.1:3000",
+    "127.9.9.9",
+    "[::1]:80",
+  ])("what is for %s, an address of loopback", async (host) => {
+    expect(await nameOf(host)).toEqual({ scope: "write" });
+  });
+
+  test.each([
+    "evil.example:3000",
+    "localhost.evil.example",
+    "127.0.0.1.evil.example",
+    "10.0.0.7",
+    "[::2]",
+    "evillocalhost",
+  ])("nothing that is for %s, which a page of another site may be loaded from", async (host) => {
+    expect(await nameOf(host)).toBe("wrongHost");
+  });
+
+  test("what is for a name that is listed, on any port", async () => {
+    const names = ["scheduler.internal"];
+    const answers = [];
+    for (const host of ["Scheduler.internal:8080", "localhost:1", "evil.example"])
+      answers.push(await nameOf(host, names));
+    expect(answers).toEqual([{ scope: "write" }, { scope: "write" }, "wrongHost"]);
+  });
+
+  test("anybody with a token for any name, unless names are listed", async () => {
+    const tokens = { tokens: GRANTS };
+    expect(await nameOf("evil.example", undefined, tokens)).toEqual({ scope: "write" });
+    expect(await nameOf("evil.example", ["scheduler.internal"], tokens)).toBe("wrongHost");
   });
 });

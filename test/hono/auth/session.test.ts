@@ -1,6 +1,6 @@
 import { Hono } from "hono";
 import { describe, expect, test } from "vitest";
-import { bearer, GRANTS, READ, read, setUpGate, signIn, WRITE } from "./support.ts";
+import { GRANTS, READ, read, setUpGate, signIn, WRITE } from "./support.ts";
 
 const wrong = { token: "wrong" };
 
@@ -162,67 +162,5 @@ describe("a session", () => {
   test("is not left because another site says so", async () => {
     const answer = await setUpGate().ask("DELETE", "/session", { "sec-fetch-site": "cross-site" });
     expect([answer.headers.get("set-cookie"), ...(await read(answer))]).toEqual([null, 403, "crossOrigin"]);
-  });
-});
-
-describe("who guesses tokens at the sign-in", () => {
-  test("has ten tries, then one every six seconds, right tokens included", async () => {
-    const setup = setUpGate();
-    const attempt = async (body: unknown): Promise<[number, string | null]> => {
-      const answer = await setup.ask("POST", "/session", {}, body);
-      return [answer.status, answer.headers.get("retry-after")];
-    };
-    const first = [];
-    for (let count = 0; count < 10; count++) first.push(await attempt(wrong));
-    expect(first).toEqual(first.map(() => [401, null]));
-    expect(await attempt({ token: WRITE })).toEqual([429, "6"]);
-    await setup.clock.advance("PT5S");
-    expect(await attempt(wrong)).toEqual([429, "1"]);
-    await setup.clock.advance("PT1S");
-    expect(await attempt(wrong)).toEqual([401, null]);
-    expect(await attempt(wrong)).toEqual([429, "6"]);
-    await setup.clock.advance("PT6S");
-    expect(await attempt({ token: WRITE })).toEqual([204, null]);
-    expect(await attempt({ token: WRITE })).toEqual([204, null]);
-    await setup.clock.advance("PT1H");
-    const later = [];
-    for (let count = 0; count < 11; count++) later.push((await attempt(wrong))[0]);
-    expect(later).toEqual([...Array(10).fill(401), 429]);
-  });
-
-  test("gains nothing by asking many times at once", async () => {
-    const setup = setUpGate();
-    const answers = await Promise.all(Array.from({ length: 50 }, () => setup.ask("POST", "/session", {}, wrong)));
-    expect(answers.filter(({ status }) => status === 401)).toHaveLength(10);
-    expect(answers.filter(({ status }) => status === 429)).toHaveLength(40);
-  });
-
-  test("does not lock out who has a session or a bearer token", async () => {
-    const setup = setUpGate();
-    const cookie = await signIn(setup, READ);
-    for (let count = 0; count < 20; count++) await setup.ask("POST", "/session", {}, wrong);
-    expect((await setup.ask("GET", "/thing", cookie)).status).toBe(200);
-    expect((await setup.ask("GET", "/thing", bearer(READ))).status).toBe(200);
-  });
-
-  test("is told to the log, without a token", async () => {
-    const setup = setUpGate();
-    for (let count = 0; count < 11; count++) await setup.ask("POST", "/session", {}, wrong);
-    expect(setup.log).toEqual([
-      {
-        level: "warn",
-        message: "escapement: a sign-in was refused, because too many before it had a wrong token",
-        details: [],
-      },
-    ]);
-  });
-
-  test("has tries again when the clock was set back", async () => {
-    const setup = setUpGate();
-    for (let count = 0; count < 11; count++) await setup.ask("POST", "/session", {}, wrong);
-    await setup.clock.jumpTo("2029-01-01T00:00:00Z");
-    expect((await setup.ask("POST", "/session", {}, wrong)).status).toBe(429);
-    await setup.clock.advance("PT6S");
-    expect((await setup.ask("POST", "/session", {}, wrong)).status).toBe(401);
   });
 });

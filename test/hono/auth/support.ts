@@ -31,7 +31,13 @@ export interface GateSetup {
 export function setUpGate(auth: RouterAuth = { tokens: GRANTS }, options: Partial<GateOptions> = {}): GateSetup {
   const clock = new VirtualClock(START);
   const { logger, entries: log } = recordingLogger();
-  const gate = createGate({ auth, clock, logger, ...options });
+  const gate = createGate({
+    auth,
+    clock,
+    logger,
+    ...(auth === "none" ? { allowedHosts: ["example.org"] } : {}),
+    ...options,
+  });
   const inner = new Hono<GateEnv>();
   inner.use("*", gate.headers);
   gate.session(inner);

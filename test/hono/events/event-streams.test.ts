@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
-import type { EventBroker, EventRecord, EventType } from "../../../src/contracts.ts";
+import type { EventBroker, EventRecord } from "../../../src/contracts.ts";
 import { EventStreams, type EventStreamsOptions } from "../../../src/hono/events/event-streams.ts";
+import type { WantedEvents } from "../../../src/hono/events/messages.ts";
 import { LocalEventBroker, type Scheduler } from "../../../src/mod.ts";
 import { VirtualClock } from "../../../src/testing/mod.ts";
 import { START, START_MS, setUp } from "../../scheduler/support.ts";
@@ -21,7 +22,7 @@ function make({ maxStreams }: { maxStreams?: number } = {}): {
 
 interface Streams {
   readonly size: number;
-  answer(request: Request, types?: readonly EventType[]): Response;
+  answer(request: Request, wanted?: WantedEvents): Response;
 }
 
 function streamsOf(scheduler: Scheduler, options: EventStreamsOptions): Streams {
@@ -30,7 +31,7 @@ function streamsOf(scheduler: Scheduler, options: EventStreamsOptions): Streams 
     get size() {
       return streams.size;
     },
-    answer: (request, types) => streams.answer(scheduler, request, types),
+    answer: (request, wanted) => streams.answer(scheduler, request, wanted),
   };
 }
 
@@ -126,7 +127,7 @@ describe("a stream", () => {
 
   test("of some types leaves out the others", async () => {
     const { streams, happen } = make();
-    const reader = new BlockReader(streams.answer(ask(), ["taskRemoved"]));
+    const reader = new BlockReader(streams.answer(ask(), { types: new Set(["taskRemoved"]) }));
     await reader.next();
     await happen(added(1), removed("a"), added(2), removed("b"));
     expect((await reader.take(2)).map((block) => block?.data)).toMatchObject([{ taskId: "a" }, { taskId: "b" }]);
@@ -134,7 +135,7 @@ describe("a stream", () => {
 
   test("beats every 15 seconds, and each beat moves the position of its reader", async () => {
     const { streams, happen, clock } = make();
-    const reader = new BlockReader(streams.answer(ask(), ["taskRemoved"]));
+    const reader = new BlockReader(streams.answer(ask(), { types: new Set(["taskRemoved"]) }));
     const epoch = (await reader.next())?.id?.split(".")[0];
     await happen(...many(3));
     const beats: unknown[] = [];
@@ -416,7 +417,9 @@ describe("streams of a scheduler", () => {
     const streams = streamsOf(scheduler, { clock });
     scheduler.task("greet", () => "hello");
     await scheduler.start();
-    const reader = new BlockReader(streams.answer(ask(), ["jobAdded", "jobAcquired", "jobReleased"]));
+    const reader = new BlockReader(
+      streams.answer(ask(), { types: new Set(["jobAdded", "jobAcquired", "jobReleased"]) }),
+    );
     const { id } = await scheduler.addJob("greet");
     await clock.advance("PT1S");
     const blocks = (await reader.until("jobReleased")).slice(1);
