@@ -87,7 +87,7 @@ describe("What a handler throws keeps what it says", () => {
     await scheduler.start();
     const router = createRouter(scheduler, { auth: "none", logger: silentLogger });
     const fetch = async (request: Request): Promise<Response> => router.fetch(request);
-    await using client = connect({ url: "http://scheduler.test", fetch, logger: silentLogger });
+    await using client = connect({ url: "http://localhost", fetch, logger: silentLogger });
     const here: Record<string, unknown> = {};
     const there: Record<string, unknown> = {};
     for (const id of Object.keys(SEEN)) {

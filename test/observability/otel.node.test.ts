@@ -57,7 +57,7 @@ function setUpTraced(options: SchedulerOptions & { clock?: VirtualClock } = {}):
 
 function behindRouter(scheduler: Scheduler, clock: VirtualClock): SchedulerClient {
   const client = connect({
-    ...{ url: "http://scheduler.test", clock },
+    ...{ url: "http://localhost", clock },
     fetch: createRouter(scheduler, { auth: "none" }).fetch,
   });
   onTestFinished(() => client.close());
