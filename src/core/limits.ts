@@ -107,6 +107,10 @@ export const PASSED_FIRES_PER_PLAN_MAX = 1000;
 export const PAGE_SIZE_MAX = 1000;
 export const PAGE_SIZE_DEFAULT = 100;
 
+/** Size of the records after which such a page ends, in bytes: payloads of a page with 1,000 records could have a
+ *  gigabyte. The first record is on the page whatever its size. */
+export const PAGE_BYTES_MAX = 4_000_000;
+
 /** Largest serialized payload, result or metadata, in UTF-16 units. Remote stores refuse answers above 10 MB. */
 export const SERIALIZED_LENGTH_MAX = 1_000_000;
 

@@ -16,28 +16,29 @@ import { isPlain, mustBe, mustBeOneOf } from "../core/option-errors.ts";
 import { EVENT_TYPES, type EventType } from "../records/events.ts";
 import { COALESCE_POLICIES, JOB_OUTCOMES, PARENT_FAILURE_POLICIES, RUN_OVERLAP_POLICIES } from "../records/policies.ts";
 import { OCCURRENCE_VERDICTS } from "../scheduler/options/occurrence-verdicts.ts";
-import type {
-  CallerNote,
-  ChangeQuery,
-  EventQuery,
-  ExplainQuery,
-  JobBatch,
-  JobBulk,
-  JobQuery,
-  NewJobBody,
-  NewScheduleBody,
-  OccurrenceQuery,
-  PreviewQuery,
-  ResultQuery,
-  ResultWait,
-  ScheduleBody,
-  ScheduleBulk,
-  ScheduleChangesBody,
-  ScheduleQuery,
-  TaskPauseBody,
-  TriggerPreviewBody,
-  UnpauseBody,
-  WireTrigger,
+import {
+  type CallerNote,
+  type ChangeQuery,
+  type EventQuery,
+  type ExplainQuery,
+  type JobBatch,
+  type JobBulk,
+  type JobQuery,
+  LARGE_VALUES,
+  type NewJobBody,
+  type NewScheduleBody,
+  type OccurrenceQuery,
+  type PreviewQuery,
+  type ResultQuery,
+  type ResultWait,
+  type ScheduleBody,
+  type ScheduleBulk,
+  type ScheduleChangesBody,
+  type ScheduleQuery,
+  type TaskPauseBody,
+  type TriggerPreviewBody,
+  type UnpauseBody,
+  type WireTrigger,
 } from "./wire.ts";
 
 // What requests carry. These schemas check, type and document it. What a value means is checked by the verb that gets
@@ -106,6 +107,8 @@ const page = once(() => ({
 
 // ---- queries
 
+const included = once(() => ({ include: optional(listOf(oneOf(LARGE_VALUES), 1, LARGE_VALUES.length)) }));
+
 const searched = once(() => ({ search: optional(idText()) }));
 /** From an instant, which is included, until another one, which is not. */
 const range = once(() => ({ from: optional(instantText()), until: optional(instantText()) }));
@@ -125,7 +128,7 @@ const resultFilter = once(() => ({
 }));
 
 export const scheduleQuery: () => v.GenericSchema<unknown, ScheduleQuery> = once(() =>
-  v.strictObject({ ...scheduleFilter(), sort: optional(oneOf(["id", "nextFireTime"])), ...page() }),
+  v.strictObject({ ...scheduleFilter(), sort: optional(oneOf(["id", "nextFireTime"])), ...included(), ...page() }),
 );
 
 export const jobQuery: () => v.GenericSchema<unknown, JobQuery> = once(() =>
@@ -135,12 +138,13 @@ export const jobQuery: () => v.GenericSchema<unknown, JobQuery> = once(() =>
     state: optional(oneOf(["queued", "held", "running"])),
     ...range(),
     order: newestFirst(),
+    ...included(),
     ...page(),
   }),
 );
 
 export const resultQuery: () => v.GenericSchema<unknown, ResultQuery> = once(() =>
-  v.strictObject({ ...searched(), ...resultFilter(), order: newestFirst(), ...page() }),
+  v.strictObject({ ...searched(), ...resultFilter(), order: newestFirst(), ...included(), ...page() }),
 );
 
 export const resultWait: () => v.GenericSchema<unknown, ResultWait> = once(() =>

@@ -6,31 +6,41 @@ import { type Plain, type PlainPage, plain } from "../scheduler/views/plain.ts";
 import type { Schedule } from "../scheduler/views/schedule.ts";
 import type { Scope } from "./auth/auth-options.ts";
 import type { Redact, ShownValue } from "./redaction.ts";
+import { LARGE_VALUES, type LargeValue } from "./wire.ts";
 
 /** How records look to one caller. Everything that leaves the router with a payload or a stack passes here. */
 export interface Show {
   schedule(schedule: Schedule): Plain<Schedule>;
   job(job: Job): Plain<Job>;
   result(result: JobResult): Plain<JobResult>;
+  /** How they look in a list, which has those large values that were asked for. Default: none */
+  listed(include?: readonly LargeValue[]): Show;
 }
 
 /** Stacks and properties of errors are for those who may write. @param redact hides what nobody is to see; null shows
- *  values as they are */
-export function showFor(scope: Scope, redact: Redact | null): Show {
+ *  values as they are @param include the large values that are shown */
+export function showFor(scope: Scope, redact: Redact | null, include: readonly LargeValue[] = LARGE_VALUES): Show {
   const hidden = <T>(value: T, taskId: string, field: ShownValue["field"]): T =>
     redact === null ? value : (redact(value, { taskId, field, scope }) as T);
-  const withoutPayload = <T extends { readonly taskId: string; readonly payload: unknown }>(shown: T): T =>
-    redact === null ? shown : { ...shown, payload: hidden(shown.payload, shown.taskId, "payload") };
+  const withPayload = <T extends { readonly taskId: string; readonly payload: unknown }>(shown: T): T => {
+    // JSON leaves out what is undefined.
+    const isShown = include.includes("payload");
+    return { ...shown, payload: isShown ? hidden(shown.payload, shown.taskId, "payload") : undefined };
+  };
+  const hasResults = include.includes("result");
+  const hasStacks = scope === "write" && hasResults;
   return {
-    schedule: (schedule) => withoutPayload(plain(schedule)),
+    listed: (asked = []) => showFor(scope, redact, asked),
+    schedule: (schedule) => withPayload(plain(schedule)),
     job(job) {
-      const shown = withoutPayload(plain(job));
-      return scope === "write" ? shown : { ...shown, attemptHistory: withoutStacks(shown.attemptHistory) };
+      const shown = withPayload(plain(job));
+      return hasStacks ? shown : { ...shown, attemptHistory: withoutStacks(shown.attemptHistory) };
     },
     result(result) {
-      const whole = withoutPayload(plain(result));
-      const shown = { ...whole, returnValue: hidden(whole.returnValue, whole.taskId, "returnValue") };
-      if (scope === "write") return shown;
+      const whole = withPayload(plain(result));
+      const returnValue = hasResults ? hidden(whole.returnValue, whole.taskId, "returnValue") : undefined;
+      const shown = { ...whole, returnValue };
+      if (hasStacks) return shown;
       // In JSON, an error is its record.
       const error = shown.error === null ? null : (shownError(shown.error as SerializedError) as typeof shown.error);
       return { ...shown, error, attemptHistory: withoutStacks(shown.attemptHistory) };

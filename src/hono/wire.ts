@@ -29,6 +29,16 @@ interface SearchQuery {
   readonly search?: string;
 }
 
+/** What is in lists only where it is asked for: the payload, and the returned value with the stacks of errors. */
+export const LARGE_VALUES = ["payload", "result"] as const;
+export type LargeValue = (typeof LARGE_VALUES)[number];
+
+/** What a list of records with large values takes. */
+interface IncludeQuery {
+  /** The large values to show; several times, or with commas in between. Default: none. */
+  readonly include?: readonly LargeValue[];
+}
+
 interface ScheduleFilterQuery extends SearchQuery {
   readonly taskId?: string;
   readonly paused?: boolean;
@@ -36,7 +46,7 @@ interface ScheduleFilterQuery extends SearchQuery {
   readonly state?: "active" | "paused" | "ended";
 }
 
-export interface ScheduleQuery extends ScheduleFilterQuery, PageQuery {
+export interface ScheduleQuery extends ScheduleFilterQuery, IncludeQuery, PageQuery {
   /** Default: `"id"`. */
   readonly sort?: "id" | "nextFireTime";
 }
@@ -46,7 +56,7 @@ interface JobFilterQuery {
   readonly scheduleId?: string;
 }
 
-export interface JobQuery extends SearchQuery, JobFilterQuery, PageQuery {
+export interface JobQuery extends SearchQuery, JobFilterQuery, IncludeQuery, PageQuery {
   readonly state?: "queued" | "held" | "running";
   /** Jobs whose `runAt` is this instant or later. */
   readonly from?: string;
@@ -64,7 +74,7 @@ interface ResultFilterQuery extends JobFilterQuery {
   readonly until?: string;
 }
 
-export interface ResultQuery extends SearchQuery, ResultFilterQuery, PageQuery {
+export interface ResultQuery extends SearchQuery, ResultFilterQuery, IncludeQuery, PageQuery {
   /** Default: `"newest"`. */
   readonly order?: "newest" | "oldest";
 }

@@ -186,6 +186,39 @@ describe("many jobs", () => {
     ]);
   });
 
+  test("are listed with payloads, values and stacks only where these are asked for", async () => {
+    const setup = withTasks();
+    await setup.scheduler.addSchedule("add", "0 9 * * *", { id: "daily", payload: [1] });
+    await added(setup, { taskId: "add", payload: [1, 2] });
+    await added(setup, { taskId: "fail" });
+    await drain(setup.scheduler);
+    await added(setup, { taskId: "add", payload: [3], runAt: "2031-01-01T00:00:00Z" });
+    const shown = async (route: string) => {
+      const { body } = await setup.ask(`GET ${route}`);
+      return (
+        body as { items: { payload?: unknown; returnValue?: unknown; error?: { stack?: string } | null }[] }
+      ).items
+        .map(({ payload, returnValue, error }) => [payload, returnValue, error?.stack !== undefined])
+        .toSorted();
+    };
+    const none = [undefined, undefined, false];
+    for (const list of ["/schedules", "/jobs"]) {
+      expect([list, await shown(list), await shown(`${list}?include=result`)]).toEqual([list, [none], [none]]);
+    }
+    expect(await shown("/schedules?include=payload")).toEqual([[[1], undefined, false]]);
+    expect(await shown("/jobs?include=payload,result")).toEqual([[[3], undefined, false]]);
+    expect(await shown("/results")).toEqual([none, none]);
+    expect(await shown("/results?include=payload")).toEqual([none, [[1, 2], undefined, false]]);
+    expect(await shown("/results?include=result")).toEqual([
+      [undefined, undefined, true],
+      [undefined, 3, false],
+    ]);
+    expect(await setup.ask("GET /jobs?include=payload,stack")).toMatchObject({
+      status: 400,
+      body: { code: "options", issues: [{ path: "include.1" }] },
+    });
+  });
+
   test("are searched, filtered by state and time, and listed from the newest", async () => {
     const setup = withTasks();
     const one = await added(setup, { taskId: "add", runAt: "2030-01-01T01:00:00Z", concurrencyKey: "tenant 7" });

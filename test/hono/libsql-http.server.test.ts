@@ -25,7 +25,7 @@ test("a scheduler on libSQL is controlled over HTTP, from the first schedule to 
   const added = await ask("POST /schedules", { id: "a/b 100%", name: "Sum", taskId: "add", trigger, payload: [1, 2] });
   expect([added.status, added.headers.get("location")]).toEqual([201, "/schedules/a%2Fb%20100%25"]);
   expect(await ask("POST /schedules", { id: "a/b 100%", taskId: "add", trigger })).toMatchObject({ status: 409 });
-  const found = await ask("GET /schedules?search=sum&state=active&sort=nextFireTime");
+  const found = await ask("GET /schedules?search=sum&state=active&sort=nextFireTime&include=payload");
   expect(found).toMatchObject({ status: 200, body: { items: [added.body], cursor: null } });
 
   const run = await ask("POST /schedules/a%2Fb%20100%25/run", undefined, { "idempotency-key": "once" });

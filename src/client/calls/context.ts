@@ -30,15 +30,20 @@ export async function readJob(context: CallContext, call: Call): Promise<Job> {
   return jobOf(context, await context.requester.read(call, jobSchema()));
 }
 
+/** A list whose records come with their payloads and results, as those of a scheduler do. */
+export function wholeList(path: string): Pick<Call, "path" | "query"> {
+  return { path, query: { include: "payload,result" } };
+}
+
 /** Reads a page of a list. */
 export async function readPage<A, B>(
   { requester }: CallContext,
-  list: Pick<Call, "path" | "about">,
+  list: Pick<Call, "path" | "about" | "query">,
   filter: object,
   item: v.GenericSchema<unknown, A>,
   convert: (item: A) => B,
 ): Promise<Page<B>> {
-  const call: Call = { method: "GET", ...list, query: wireFilter(filter) };
+  const call: Call = { method: "GET", ...list, query: { ...list.query, ...wireFilter(filter) } };
   return mapPage(await requester.read(call, pageSchema(item)), convert);
 }
 

@@ -17,7 +17,7 @@ import type { JobFilter, JobResultFilter, JobResultSelection } from "../../store
 import type { Call } from "../http/requester.ts";
 import { jobResultSchema, jobSchema } from "../wire/job.ts";
 import { wireFilter, wireOptions } from "../wire/options.ts";
-import { type CallContext, jobOf, placeOf, readJob, readPage, resultOf } from "./context.ts";
+import { type CallContext, jobOf, placeOf, readJob, readPage, resultOf, wholeList } from "./context.ts";
 import type { TaskCalls } from "./task-calls.ts";
 import { taskIdOf, travelling } from "./task-reference.ts";
 
@@ -71,7 +71,7 @@ export class JobCalls implements JobCommands, BulkCommands {
   }
 
   async page(filter: JobFilter): Promise<Page<Job>> {
-    return readPage(this.#context, { path: "/jobs" }, filter, jobSchema(), (item) => jobOf(this.#context, item));
+    return readPage(this.#context, wholeList("/jobs"), filter, jobSchema(), (item) => jobOf(this.#context, item));
   }
 
   async result(id: string, { wait, signal }: CheckedResultOptions): Promise<JobResult | null> {
@@ -86,7 +86,7 @@ export class JobCalls implements JobCommands, BulkCommands {
   }
 
   async resultPage(filter: JobResultFilter): Promise<Page<JobResult>> {
-    return readPage(this.#context, { path: "/results" }, filter, jobResultSchema(), resultOf);
+    return readPage(this.#context, wholeList("/results"), filter, jobResultSchema(), resultOf);
   }
 
   async cancel(id: string): Promise<boolean> {

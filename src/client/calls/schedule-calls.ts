@@ -25,7 +25,7 @@ import { wireOptions } from "../wire/options.ts";
 import { scheduleSchema } from "../wire/schedule.ts";
 import { scheduleChangeSchema } from "../wire/schedule-change.ts";
 import { instant } from "../wire/values.ts";
-import { type CallContext, placeOf, readJob, readPage, scheduleOf } from "./context.ts";
+import { type CallContext, placeOf, readJob, readPage, scheduleOf, wholeList } from "./context.ts";
 import { taskIdOf, travelling } from "./task-reference.ts";
 
 /** Text that arrives in a header as it was sent. */
@@ -65,7 +65,7 @@ export class ScheduleCalls implements ScheduleCommands, LedgerCommands {
 
   async page(filter: ScheduleFilter): Promise<Page<Schedule>> {
     const convert = (record: ScheduleFacts): Schedule => scheduleOf(this.#context, record);
-    return readPage(this.#context, { path: "/schedules" }, filter, scheduleSchema(), convert);
+    return readPage(this.#context, wholeList("/schedules"), filter, scheduleSchema(), convert);
   }
 
   async update(id: string, changes: CheckedScheduleChanges, note: CheckedChange): Promise<Schedule> {

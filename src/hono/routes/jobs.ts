@@ -21,9 +21,9 @@ export const jobRoutes: Routes<
   "GET /jobs": {
     scope: "read",
     query: schemas.jobQuery,
-    handle: async ({ client, query, show }) => ({
+    handle: async ({ client, query: { include, ...filter }, show }) => ({
       status: 200,
-      body: shownPage(await client.getJobs(query), show.job),
+      body: shownPage(await client.getJobs(filter), show.listed(include).job),
     }),
   },
   "POST /jobs": {

@@ -33,9 +33,9 @@ export const resultRoutes: Routes<"GET /jobs/:id/result" | "GET /results"> = {
   "GET /results": {
     scope: "read",
     query: schemas.resultQuery,
-    handle: async ({ client, query, show }) => ({
+    handle: async ({ client, query: { include, ...filter }, show }) => ({
       status: 200,
-      body: shownPage(await client.getJobResults(query), show.result),
+      body: shownPage(await client.getJobResults(filter), show.listed(include).result),
     }),
   },
 };

@@ -20,9 +20,9 @@ export const scheduleRoutes: Routes<
   "GET /schedules": {
     scope: "read",
     query: schemas.scheduleQuery,
-    handle: async ({ client, query, show }) => ({
+    handle: async ({ client, query: { include, ...filter }, show }) => ({
       status: 200,
-      body: shownPage(await client.getSchedules(query), show.schedule),
+      body: shownPage(await client.getSchedules(filter), show.listed(include).schedule),
     }),
   },
   "POST /schedules": {

@@ -117,7 +117,7 @@ async function overview(client: SchedulerClient, show: Show): Promise<Overview> 
     pausedTasks,
     unhandledTasks: health.unhandledTasks,
     backloggedSchedules: health.backloggedSchedules,
-    nextFires: next.items.map(show.schedule),
-    failures: shownPage(failures, show.result).items,
+    nextFires: next.items.map(show.listed().schedule),
+    failures: shownPage(failures, show.listed().result).items,
   };
 }

@@ -1,3 +1,4 @@
+import { PAGE_BYTES_MAX } from "../../core/limits.ts";
 import type { RecordPage } from "../data-store.ts";
 import { SortedList } from "./sorted-list.ts";
 
@@ -29,14 +30,20 @@ export function pageOf<E, R>(
   limit: number,
   { matches, recordOf, cursorOf }: PageRules<E, R>,
 ): RecordPage<R> {
-  const found: E[] = [];
+  const items: R[] = [];
+  let last: E | undefined;
+  let size = 0;
   for (const entry of entries) {
     if (!matches(entry)) continue;
+    const record = recordOf(entry);
+    size += JSON.stringify(record).length;
     // An entry too many: there is another page.
-    if (found.length === limit) return { items: found.map(recordOf), cursor: cursorOf(found[limit - 1] as E) };
-    found.push(entry);
+    const isFull = items.length === limit || size > PAGE_BYTES_MAX;
+    if (isFull && last !== undefined) return { items, cursor: cursorOf(last) };
+    items.push(record);
+    last = entry;
   }
-  return { items: found.map(recordOf), cursor: null };
+  return { items, cursor: null };
 }
 
 export interface PageRules<E, R> {

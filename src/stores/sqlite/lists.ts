@@ -1,8 +1,9 @@
+import { PAGE_BYTES_MAX } from "../../core/limits.ts";
 import type { RecordPage } from "../data-store.ts";
 import type { Connection } from "./driver/connection.ts";
 import type { Row, SqlStatement } from "./driver/driver.ts";
 import { SCANNED_ROWS_FIRST, SCANNED_ROWS_MAX, SCANS_PER_PAGE_MAX } from "./limits.ts";
-import { jsonArray, jsonRecords } from "./rows.ts";
+import { jsonArray, jsonRecords, sizeInBytes } from "./rows.ts";
 
 /**
  * How a page of a list is read: a scan along the rows of an index, in the order of the list, from the end of the page
@@ -29,23 +30,35 @@ export interface ScannedTable {
   /** SQL of a record, and of whether the filter takes it. The table's alias is `t`. */
   readonly record: string;
   readonly isTaken: string;
+  /** The columns that may be large. */
+  readonly texts: readonly string[];
 }
 
 /**
  * SQL that reads a page. ?1 and ?2 are the most records to take and the most rows to scan; the others belong to
- * the scan and to the filter. The column `record` has the records. If the scan ended because of ?2, there is one more
- * row, the last one, without a record: its `place` has the place in which the scan ended, as a JSON array of texts.
+ * the scan and to the filter. The column `record` has the records, and `bytes` about how large each is: after the first
+ * record with which all have more than `PAGE_BYTES_MAX`, there are no more. If the scan ended because of ?2, there is
+ * one more row, the last one, without a record: its `place` has the place in which the scan ended, as a JSON array of
+ * texts.
  */
-export function scanStatement({ table, key, record, isTaken }: ScannedTable, scan: Scan): string {
+export function scanStatement({ table, key, record, isTaken, texts }: ScannedTable, scan: Scan): string {
   const { given = "", rows, place, isBackwards = false } = scan;
   const ordered = (alias: string, backwards: boolean): string =>
     place.map((column) => `${alias}.${column} ${backwards ? "DESC" : "ASC"}`).join(", ");
   const end = place.map((column) => `CAST(w.${column} AS TEXT)`).join(", ");
+  const bytes = texts.map((column) => `coalesce(${sizeInBytes(`t.${column}`)}, 0)`).join(" + ");
+  const taken =
+    `SELECT w.*, ${bytes} AS bytes FROM scanned w CROSS JOIN ${table} t ON t.${key} = w.seq ` +
+    `WHERE ${isTaken} ORDER BY ${ordered("w", isBackwards)} LIMIT +?1`;
+  const sized =
+    `SELECT k.*, sum(k.bytes) OVER (ORDER BY ${ordered("k", isBackwards)} ROWS UNBOUNDED PRECEDING) - k.bytes ` +
+    `AS bytes_before FROM (${taken}) k`;
   return (
     `WITH ${given === "" ? "" : `${given}, `}scanned AS MATERIALIZED (${rows} LIMIT +?2) ` +
-    `SELECT * FROM (SELECT ${record} AS record, NULL AS place FROM scanned w CROSS JOIN ${table} t ` +
-    `ON t.${key} = w.seq WHERE ${isTaken} ORDER BY ${ordered("w", isBackwards)} LIMIT +?1) ` +
-    `UNION ALL SELECT * FROM (SELECT NULL, json_array(${end}) ` +
+    `SELECT * FROM (SELECT ${record} AS record, NULL AS place, w.bytes AS bytes FROM (${sized}) w ` +
+    `CROSS JOIN ${table} t ON t.${key} = w.seq WHERE w.bytes_before <= ${PAGE_BYTES_MAX} ` +
+    `ORDER BY ${ordered("w", isBackwards)}) ` +
+    `UNION ALL SELECT * FROM (SELECT NULL, json_array(${end}), NULL ` +
     `FROM scanned w WHERE (SELECT count(*) FROM scanned) >= ?2 ORDER BY ${ordered("w", !isBackwards)} LIMIT 1)`
   );
 }
@@ -93,15 +106,21 @@ async function scan<Stored, Record>(
   { limit, cursor }: { readonly limit: number; readonly cursor: string | null },
   { statement, takesAll, toRecord, cursorOf, cursorAt }: PageSource<Stored, Record>,
 ): Promise<RecordPage<Record>> {
-  const found: Record[] = [];
+  const items: Record[] = [];
+  let bytes = 0;
   let start = cursor;
   let scanned = takesAll ? limit + 1 : Math.max(SCANNED_ROWS_FIRST, limit + 1);
   for (let scans = 1; ; scans++) {
-    const rows = await connection.read(statement(start, limit + 1 - found.length, scanned));
-    found.push(...jsonRecords<Stored>(rows.filter(hasRecord)).map(toRecord));
-    const items = found.slice(0, limit);
+    const rows = await connection.read(statement(start, limit + 1 - items.length, scanned));
+    for (const row of rows.filter(hasRecord)) {
+      const last = items.at(-1);
+      bytes += Number(row.bytes);
+      const isFull = items.length === limit || bytes > PAGE_BYTES_MAX;
+      if (isFull && last !== undefined) return { items, cursor: cursorOf(last) };
+      items.push(...jsonRecords<Stored>([row]).map(toRecord));
+    }
     const last = items.at(-1);
-    if (found.length > limit && last !== undefined) return { items, cursor: cursorOf(last) };
+    if (bytes > PAGE_BYTES_MAX && last !== undefined) return { items, cursor: cursorOf(last) };
     const end = rows.find((row) => !hasRecord(row));
     start = end === undefined ? null : cursorAt(jsonArray<string>([end], "place"));
     if (start === null || scans === SCANS_PER_PAGE_MAX) return { items, cursor: start };

@@ -1,3 +1,4 @@
+import type { RecordPage } from "../../stores/data-store.ts";
 import { equal } from "./assert.ts";
 import type { DataStoreCase } from "./contract-case.ts";
 import { jobList, resultList, scheduleList } from "./list-makers.ts";
@@ -17,6 +18,39 @@ export const listCases: readonly DataStoreCase[] = [
       equal(await scheduleList(store, { search: "LAST" }), "n-01999", "the schedule by id");
       equal(await scheduleList(store, { search: "LAST", sort: "nextFireTime" }), "n-01999", "the schedule by time");
       equal(await jobList(store, { from: T0 + 1 }), "n-01999", "the job by its time");
+    },
+  },
+  {
+    name: "lists: a page ends at 4 MB, and the other records follow",
+    rules: ["I1"],
+    async run({ open }) {
+      const store = await open();
+      const ids = Array.from({ length: 8 }, (_, index) => numbered("n", index));
+      const large = JSON.stringify("x".repeat(900_000));
+      for (const id of ids) {
+        await release(store, [finish(await leasedJob(store, { id }), { finishedAt: T0, returnValue: large })]);
+        await store.addSchedules(add(makeSchedule({ id, payload: large })));
+      }
+      await store.addJobs(ids.map((id) => makeJob({ id: `j${id}`, payload: large })));
+      const pages = async (read: (page: { limit: number; cursor: string | null }) => Promise<RecordPage<unknown>>) => {
+        const sizes: number[] = [];
+        for (let cursor: string | null = null; ; ) {
+          const page: RecordPage<unknown> = await read({ limit: 100, cursor });
+          sizes.push(page.items.length);
+          if (page.cursor === null) return sizes.join(" ");
+          ({ cursor } = page);
+        }
+      };
+      equal(await pages((page) => store.getJobs(page)), "4 4", "jobs");
+      equal(
+        await pages((page) => store.getJobs({ order: "newest", taskId: "task", ...page })),
+        "4 4",
+        "jobs of a task",
+      );
+      equal(await pages((page) => store.getJobs({ search: "n-", ...page })), "4 4", "jobs that are searched for");
+      equal(await pages((page) => store.getJobResults(page, T0)), "4 4", "results");
+      equal(await pages((page) => store.getSchedules(page)), "4 4", "schedules");
+      equal(await pages((page) => store.getSchedules({ sort: "nextFireTime", ...page })), "4 4", "schedules by time");
     },
   },
   {

@@ -219,6 +219,7 @@ function jobLists({ jobs }: TableNames): Readonly<Record<string, string>> {
     table: jobs,
     key: "seq",
     record: jobAsJson("t"),
+    texts: ["details", "attempt_history"],
     isTaken:
       `(?4 IS NULL OR t.task_id = ?4) AND (?5 IS NULL OR t.schedule_id = ?5) AND (?6 IS NULL OR ?6 = ${state}) ` +
       `AND (?7 IS NULL OR t.run_at >= ?7) AND (?8 IS NULL OR t.run_at < ?8) ` +

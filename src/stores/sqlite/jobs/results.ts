@@ -175,6 +175,7 @@ function resultLists(results: string): Readonly<Record<string, string>> {
     table: results,
     key: "rowid",
     record: resultAsJson("t"),
+    texts: ["details"],
     isTaken:
       "(?3 IS NULL OR t.task_id = ?3) AND (?4 IS NULL OR t.schedule_id = ?4) AND (?5 IS NULL OR t.outcome = ?5) " +
       `AND t.expires_at > ?10 AND ${foundIn("?11", texts)}`,

@@ -194,6 +194,7 @@ function scheduleLists(names: TableNames): Readonly<Record<string, string>> {
     table: schedules,
     key: "seq",
     record: scheduleAsJson("t"),
+    texts: ["trigger_json", "metadata", "details"],
     isTaken:
       `(?4 IS NULL OR t.task_id = ?4) AND (?5 IS NULL OR t.paused = ?5) AND (?6 IS NULL OR ?6 = ${state}) ` +
       `AND ${foundIn("?7", ["t.id", detail("name", "t")])}`,
