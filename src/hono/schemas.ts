@@ -271,6 +271,7 @@ export const newJobBody: () => v.GenericSchema<unknown, NewJobBody> = once(() =>
     ...inherited(),
     taskId: idText(),
     runAt: optional(instantText()),
+    delay: optional(durationText()),
     priority: optional(wholeNumber()),
     idempotencyKey: optional(idText()),
     uniqueFor: optional(durationText()),

@@ -168,6 +168,8 @@ export interface NewJobBody
   extends Pick<ScheduleSettingsBody, "payload" | "executor" | "metadata" | "resultExpirationTime" | "concurrencyKey"> {
   readonly taskId: string;
   readonly runAt?: string;
+  /** A duration from now, such as `"PT5M"` or `"5m"`; not together with `runAt`. */
+  readonly delay?: string;
   readonly priority?: number;
   readonly idempotencyKey?: string;
   readonly uniqueFor?: string;

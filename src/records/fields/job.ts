@@ -64,6 +64,7 @@ export const ATTEMPT_FIELDS = {
 
 /** What decides about the addition of a job, and is no field of it. */
 export const JOB_OPTIONS = {
+  delay: { kind: "duration" },
   uniqueFor: { kind: "duration" },
   debounce: {
     kind: "object",

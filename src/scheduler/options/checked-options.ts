@@ -82,6 +82,7 @@ export interface CheckedScheduleOptions extends CheckedScheduleSettings {
 export interface CheckedJobOptions {
   payload?: unknown;
   runAt?: number | undefined;
+  delay?: number | undefined;
   priority: number;
   idempotencyKey?: string | undefined;
   uniqueFor?: number | undefined;

@@ -357,6 +357,7 @@ const jobEntries = once(() => ({
   ...inherited(),
   payload: v.optional(anything),
   runAt: v.optional(instantMs),
+  delay: v.optional(durationMs()),
   priority: v.optional(wholeNumber(), 0),
   idempotencyKey: v.optional(name()),
   uniqueFor: v.optional(durationMs(1)),

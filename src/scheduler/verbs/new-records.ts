@@ -141,7 +141,7 @@ export function newJobRecord(
     executor: options.executor ?? task.executor,
     payload: payload.text,
     priority: options.priority,
-    runAt: options.runAt ?? now + (options.debounce?.wait ?? 0),
+    runAt: options.runAt ?? now + (options.delay ?? options.debounce?.wait ?? 0),
     createdAt: now,
     fireTime: null,
     scheduledFireTime: null,
