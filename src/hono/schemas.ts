@@ -1,5 +1,5 @@
 import * as v from "valibot";
-import { anything, objectOf, oneOf, textUpTo, trueOrFalse, wholeNumber } from "../core/check.ts";
+import { anything, numberFrom, objectOf, oneOf, textUpTo, trueOrFalse, wholeNumber } from "../core/check.ts";
 import {
   BULK_ADD_MAX,
   BY_LENGTH_MAX,
@@ -266,6 +266,20 @@ export const scheduleBulkBody: () => v.GenericSchema<unknown, ScheduleBulk> = on
   }),
 );
 
+const retry = once(() =>
+  objectOf({
+    maxAttempts: optional(wholeNumber(1)),
+    backoff: optional(
+      objectOf({
+        initial: optional(durationText()),
+        factor: optional(numberFrom(1)),
+        max: optional(durationText()),
+        jitter: optional(oneOf(["full", "none"])),
+      }),
+    ),
+  }),
+);
+
 export const newJobBody: () => v.GenericSchema<unknown, NewJobBody> = once(() =>
   objectOf({
     ...inherited(),
@@ -278,6 +292,7 @@ export const newJobBody: () => v.GenericSchema<unknown, NewJobBody> = once(() =>
     debounce: optional(objectOf({ key: idText(), wait: durationText(), maxWait: optional(durationText()) })),
     throttle: optional(objectOf({ key: idText(), per: durationText() })),
     startDeadline: optional(instantText()),
+    retry: optional(retry()),
     after: optional(listOf(idText(), 1, PARENTS_MAX)),
     onParentFailure: optional(oneOf(PARENT_FAILURE_POLICIES)),
   }),

@@ -159,6 +159,11 @@ const retryDefaults = once(() =>
   objectOf({ maxAttempts: v.optional(wholeNumber(1), 1), backoff: v.optional(backoffDefaults(), {}) }, retryAdvice),
 );
 
+/** What is given of `retry`, of a task or of a job. */
+const retry = once(() =>
+  v.partial(objectOf({ ...retryDefaults().entries, backoff: v.partial(backoffDefaults()) }, retryAdvice)),
+);
+
 const rateLimit = once(() =>
   objectOf(
     {
@@ -199,7 +204,7 @@ const taskSettings = once(() =>
   v.partial(
     objectOf({
       ...taskDefaults().entries,
-      retry: v.partial(objectOf({ ...retryDefaults().entries, backoff: v.partial(backoffDefaults()) }, retryAdvice)),
+      retry: retry(),
       concurrencyKey: keyFunction(),
       schema: standardSchema(),
     }),
@@ -365,6 +370,7 @@ const jobEntries = once(() => ({
   throttle: v.optional(throttle()),
   concurrencyKey: concurrencyKey(),
   startDeadline: v.optional(instantMs),
+  retry: v.optional(retry()),
   after: v.optional(parents()),
   onParentFailure: v.optional(oneOf(PARENT_FAILURE_POLICIES)),
 }));

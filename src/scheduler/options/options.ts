@@ -281,6 +281,9 @@ export interface JobOptions<P = unknown> {
    *  that runs again, because it failed or is known to have started before its process was lost, was in time. Default:
    *  none. */
   startDeadline?: InstantLike | undefined;
+  /** How often the job runs again if its handler fails, and after which pauses: what is given goes over the task's
+   *  `retry`. It is stored with the job. Default: the task's. */
+  retry?: RetryOptions | undefined;
   /** The job is held until all of these jobs have ended: 1 to 1,000 jobs, each unfinished or with a result that is
    *  kept. With `runAt` or `delay`, it waits for both. Its handler reads their results by `getParentResults()`. The store must
    *  know the jobs: else the call rejects with `StoreRefusedError`. Default: none.
