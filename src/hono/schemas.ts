@@ -1,5 +1,5 @@
 import * as v from "valibot";
-import { anything, objectOf, oneOf, textUpTo, trueOrFalse, wholeNumber } from "../core/check.ts";
+import { anything, numberFrom, objectOf, oneOf, textUpTo, trueOrFalse, wholeNumber } from "../core/check.ts";
 import {
   BULK_ADD_MAX,
   BY_LENGTH_MAX,
@@ -270,17 +270,33 @@ export const scheduleBulkBody: () => v.GenericSchema<unknown, ScheduleBulk> = on
   }),
 );
 
+const retry = once(() =>
+  objectOf({
+    maxAttempts: optional(wholeNumber(1)),
+    backoff: optional(
+      objectOf({
+        initial: optional(durationText()),
+        factor: optional(numberFrom(1)),
+        max: optional(durationText()),
+        jitter: optional(oneOf(["full", "none"])),
+      }),
+    ),
+  }),
+);
+
 export const newJobBody: () => v.GenericSchema<unknown, NewJobBody> = once(() =>
   objectOf({
     ...inherited(),
     taskId: idText(),
     runAt: optional(instantText()),
+    delay: optional(durationText()),
     priority: optional(wholeNumber()),
     idempotencyKey: optional(idText()),
     uniqueFor: optional(durationText()),
     debounce: optional(objectOf({ key: idText(), wait: durationText(), maxWait: optional(durationText()) })),
     throttle: optional(objectOf({ key: idText(), per: durationText() })),
     startDeadline: optional(instantText()),
+    retry: optional(retry()),
     after: optional(listOf(idText(), 1, PARENTS_MAX)),
     onParentFailure: optional(oneOf(PARENT_FAILURE_POLICIES)),
   }),

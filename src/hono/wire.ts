@@ -178,12 +178,24 @@ export interface NewJobBody
   extends Pick<ScheduleSettingsBody, "payload" | "executor" | "metadata" | "resultExpirationTime" | "concurrencyKey"> {
   readonly taskId: string;
   readonly runAt?: string;
+  /** A duration from now, such as `"PT5M"` or `"5m"`; not together with `runAt`. */
+  readonly delay?: string;
   readonly priority?: number;
   readonly idempotencyKey?: string;
   readonly uniqueFor?: string;
   readonly debounce?: { readonly key: string; readonly wait: string; readonly maxWait?: string };
   readonly throttle?: { readonly key: string; readonly per: string };
   readonly startDeadline?: string;
+  /** What is given goes over the `retry` of the task. */
+  readonly retry?: {
+    readonly maxAttempts?: number;
+    readonly backoff?: {
+      readonly initial?: string;
+      readonly factor?: number;
+      readonly max?: string;
+      readonly jitter?: "full" | "none";
+    };
+  };
   /** The ids of the jobs that this job comes after. */
   readonly after?: readonly string[];
   readonly onParentFailure?: "cancel" | "run";

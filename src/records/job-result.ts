@@ -1,6 +1,6 @@
 import type { AttemptRecord, JobProgress } from "./attempt.ts";
 import type { JobRecord } from "./job.ts";
-import type { JobOutcome, Metadata } from "./policies.ts";
+import type { JobOutcome, Metadata, RetryPolicy } from "./policies.ts";
 import type { SerializedError } from "./serialized-error.ts";
 
 /** How a job ended, in the form that stores keep. Times are epoch milliseconds. */
@@ -48,18 +48,21 @@ export interface KeptJob {
   readonly concurrencyKey?: string;
   /** The jobs that the job came after; absent for none. */
   readonly after?: readonly string[];
+  /** Absent where the task says it. */
+  readonly retry?: RetryPolicy;
 }
 
 /** What the result of a job keeps of the job. */
 export function keptJobOf(job: JobRecord): KeptJob {
   const { payload, metadata, executor, priority, fireTime, idempotencyKey, maxRecoveries, createdAt } = job;
   const kept = { payload, metadata, executor, priority, fireTime, idempotencyKey, maxRecoveries, createdAt };
-  const { concurrencyKey, after } = job;
-  if (concurrencyKey === undefined && after === undefined) return kept;
+  const { concurrencyKey, after, retry } = job;
+  if (concurrencyKey === undefined && after === undefined && retry === undefined) return kept;
   return {
     ...kept,
     ...(concurrencyKey === undefined ? {} : { concurrencyKey }),
     ...(after === undefined ? {} : { after }),
+    ...(retry === undefined ? {} : { retry }),
   };
 }
 

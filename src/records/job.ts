@@ -1,5 +1,5 @@
 import type { AttemptRecord, JobProgress } from "./attempt.ts";
-import type { Metadata, ParentFailurePolicy } from "./policies.ts";
+import type { Metadata, ParentFailurePolicy, RetryPolicy } from "./policies.ts";
 
 /** An unfinished job, in the form that stores keep. Times are epoch milliseconds. A job that ends is removed, and
  *  leaves a `JobResultRecord`. */
@@ -51,6 +51,8 @@ export interface JobRecord {
   readonly acquiredUntil: number | null;
   /** Grows with every acquisition of this job. */
   readonly fence: number;
+  /** How often a failing job runs again; absent where the task says it. */
+  readonly retry?: RetryPolicy;
   /** The id of the job that this job repeats; absent for none. */
   readonly retryOf?: string;
   /** The attempts that failed so far, the oldest first; absent for none. */

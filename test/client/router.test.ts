@@ -100,6 +100,10 @@ describe("a client behind a router does what a scheduler does:", () => {
           ...{ payload: [1, 2], idempotencyKey: "k1", metadata: { a: 1 }, priority: 3, resultExpirationTime: "PT1H" },
           ...{ startDeadline: at(60), runAt: at(1), concurrencyKey: "c", executor: "inline", uniqueFor: "1h" },
         }),
+        await client.addJob("add", {
+          payload: [4],
+          ...{ delay: { minutes: 5 }, idempotencyKey: "k0", retry: { backoff: { max: "1m" } } },
+        }),
         await client.addJob("add", { payload: [5], debounce: { key: "d", wait: "5s", maxWait: "1m" } }),
         await client.addJob("add", { payload: [6], throttle: { key: "t", per: { minutes: 1 } } }),
         await client.addJob("add", { payload: [7], throttle: { key: "t", per: { minutes: 1 } } }),

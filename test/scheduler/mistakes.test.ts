@@ -382,11 +382,12 @@ const MISTAKES: readonly Mistake[] = [
     'addJob() takes an object of options; got "text": what the handler gets is passed as { payload: ... }',
   ],
   [
-    "a delay",
+    "a delay without a unit",
     () => add({ delay: 5000 }),
     OptionsError,
     "options",
-    'addJob(): delay is no option; did you mean "runAt"?',
+    'addJob(): delay must be a duration such as "5m" or { minutes: 5 }; got 5000: a bare number has no unit; ' +
+      "write { seconds: 5000 } or { milliseconds: 5000 }",
   ],
   [
     "a run time in epoch milliseconds",

@@ -263,6 +263,10 @@ const MISTAKES: readonly (readonly [options: object, message: string])[] = [
     "runAt cannot go together with debounce: the job runs debounce.wait after the last addition",
   ],
   [
+    { debounce, delay: "5s" },
+    "delay cannot go together with debounce: the job runs debounce.wait after the last addition",
+  ],
+  [
     { debounce, idempotencyKey: "k" },
     "idempotencyKey cannot go together with debounce: debounce.key tells which additions make one job",
   ],

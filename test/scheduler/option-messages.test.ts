@@ -439,7 +439,11 @@ const MISTAKES: readonly (readonly [mistake: string, work: () => unknown, messag
     () => addJob(Promise.resolve({})),
     "addJob() takes an object of options; got a Promise: await it first",
   ],
-  ["a delay", () => addJob({ delay: 5000 }), 'addJob(): delay is no option; did you mean "runAt"?'],
+  [
+    "a delay besides a run time",
+    () => addJob({ delay: "5s", runAt: new Date(0) }),
+    "addJob(): delay cannot go together with runAt: delay counts from now, runAt is the instant itself; choose one",
+  ],
   [
     "epoch milliseconds as the run time",
     () => addJob({ runAt: 1_893_456_000_000 }),

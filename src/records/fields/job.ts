@@ -1,3 +1,5 @@
+import { RETRY_FIELDS } from "./task.ts";
+
 /** What a job shows. */
 export const JOB_FIELDS = {
   id: { kind: "text" },
@@ -21,6 +23,7 @@ export const JOB_FIELDS = {
   onParentFailure: { kind: "onParentFailure", absent: "none" },
   heldBy: { kind: "heldBy", absent: "none" },
   state: { kind: "state" },
+  retry: { kind: "object", absent: "as the task says", fields: RETRY_FIELDS as typeof RETRY_FIELDS },
   failedAttempts: { kind: "count" },
   recoveries: { kind: "count" },
   acquiredBy: { kind: "text", null: "none" },
@@ -64,6 +67,7 @@ export const ATTEMPT_FIELDS = {
 
 /** What decides about the addition of a job, and is no field of it. */
 export const JOB_OPTIONS = {
+  delay: { kind: "duration" },
   uniqueFor: { kind: "duration" },
   debounce: {
     kind: "object",

@@ -1,3 +1,17 @@
+/** How often, and after which pauses, a failed job runs again. */
+export const RETRY_FIELDS = {
+  maxAttempts: { kind: "count" },
+  backoff: {
+    kind: "object",
+    fields: {
+      initial: { kind: "duration" },
+      factor: { kind: "number" },
+      max: { kind: "duration" },
+      jitter: { kind: "jitter" },
+    },
+  },
+} as const;
+
 /** What a task shows. */
 export const TASK_FIELDS = {
   id: { kind: "text" },
@@ -15,21 +29,7 @@ export const TASK_FIELDS = {
   maxRecoveries: { kind: "count" },
   timeout: { kind: "duration", null: "unlimited" },
   resultExpirationTime: { kind: "duration" },
-  retry: {
-    kind: "object",
-    fields: {
-      maxAttempts: { kind: "count" },
-      backoff: {
-        kind: "object",
-        fields: {
-          initial: { kind: "duration" },
-          factor: { kind: "number" },
-          max: { kind: "duration" },
-          jitter: { kind: "jitter" },
-        },
-      },
-    },
-  },
+  retry: { kind: "object", fields: RETRY_FIELDS as typeof RETRY_FIELDS },
   overlap: { kind: "overlap" },
   metadata: { kind: "metadata" },
 } as const;

@@ -156,7 +156,6 @@ const KEY_SYNONYMS = {
 };
 
 const JOB_SYNONYMS = {
-  delay: "runAt",
   at: "runAt",
   when: "runAt",
   id: "idempotencyKey",
@@ -420,15 +419,15 @@ export const checkBulkJobs: Checker<CheckedBulk<Pick<JobFilter, "taskId" | "sche
   schemas.bulkJobSchema,
 );
 
+/** Options that may contradict others; without them, nothing can. */
+const COMBINED = ["delay", "debounce", "throttle", "uniqueFor", "onParentFailure"] as const;
+
 /** Options of a job that say when and how often it is added may contradict each other. @param parents the parents that
  *  the job has besides those that are given */
 function agreeing<T extends CheckedJobOptions>(check: Checker<T>, parents?: readonly string[]): Checker<T> {
   return (value, where) => {
     const options = check(value, where);
-    const { debounce, throttle, uniqueFor, onParentFailure } = options;
-    if (debounce === undefined && throttle === undefined && uniqueFor === undefined && onParentFailure === undefined) {
-      return options;
-    }
+    if (COMBINED.every((name) => options[name] === undefined)) return options;
     const issues = contradictions({ ...options, after: options.after ?? parents });
     if (issues.length > 0) throw optionsError(where, issues);
     return options;

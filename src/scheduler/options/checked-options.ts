@@ -2,6 +2,7 @@ import type { LogLevel } from "../../core/leveled-logger.ts";
 import type { StandardSchemaV1 } from "../../core/standard-schema.ts";
 import type { CheckedOf } from "../../records/fields/field.ts";
 import type { ScheduleSettings } from "../../records/fields/schedule.ts";
+import type { RETRY_FIELDS } from "../../records/fields/task.ts";
 import type {
   ConflictPolicy,
   Metadata,
@@ -21,6 +22,9 @@ interface CheckedBackoff {
   max: number;
   jitter: RetryPolicy["backoff"]["jitter"];
 }
+
+/** What is given of a `retry`. */
+export type CheckedRetry = CheckedOf<typeof RETRY_FIELDS>;
 
 /** What limits the jobs of a task. The default of `maxRunningJobs` depends on the others. */
 interface CheckedLimits {
@@ -50,12 +54,7 @@ export interface CheckedTaskSettings extends CheckedLimits {
   executor?: string | undefined;
   concurrencyKey?: KeyFunction | undefined;
   misfireGraceTime?: number | null | undefined;
-  retry?:
-    | {
-        maxAttempts?: number | undefined;
-        backoff?: { [Name in keyof CheckedBackoff]?: CheckedBackoff[Name] | undefined } | undefined;
-      }
-    | undefined;
+  retry?: CheckedRetry | undefined;
   maxRecoveries?: number | undefined;
   timeout?: number | null | undefined;
   resultExpirationTime?: number | undefined;
@@ -82,6 +81,7 @@ export interface CheckedScheduleOptions extends CheckedScheduleSettings {
 export interface CheckedJobOptions {
   payload?: unknown;
   runAt?: number | undefined;
+  delay?: number | undefined;
   priority: number;
   idempotencyKey?: string | undefined;
   uniqueFor?: number | undefined;
@@ -92,6 +92,7 @@ export interface CheckedJobOptions {
   executor?: string | undefined;
   resultExpirationTime?: number | undefined;
   startDeadline?: number | undefined;
+  retry?: CheckedRetry | undefined;
   /** Ids, each once. */
   after?: string[] | undefined;
   onParentFailure?: ParentFailurePolicy | undefined;

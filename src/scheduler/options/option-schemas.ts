@@ -159,6 +159,11 @@ const retryDefaults = once(() =>
   objectOf({ maxAttempts: v.optional(wholeNumber(1), 1), backoff: v.optional(backoffDefaults(), {}) }, retryAdvice),
 );
 
+/** What is given of `retry`, of a task or of a job. */
+const retry = once(() =>
+  v.partial(objectOf({ ...retryDefaults().entries, backoff: v.partial(backoffDefaults()) }, retryAdvice)),
+);
+
 const rateLimit = once(() =>
   objectOf(
     {
@@ -199,7 +204,7 @@ const taskSettings = once(() =>
   v.partial(
     objectOf({
       ...taskDefaults().entries,
-      retry: v.partial(objectOf({ ...retryDefaults().entries, backoff: v.partial(backoffDefaults()) }, retryAdvice)),
+      retry: retry(),
       concurrencyKey: keyFunction(),
       schema: standardSchema(),
     }),
@@ -357,6 +362,7 @@ const jobEntries = once(() => ({
   ...inherited(),
   payload: v.optional(anything),
   runAt: v.optional(instantMs),
+  delay: v.optional(durationMs()),
   priority: v.optional(wholeNumber(), 0),
   idempotencyKey: v.optional(name()),
   uniqueFor: v.optional(durationMs(1)),
@@ -364,6 +370,7 @@ const jobEntries = once(() => ({
   throttle: v.optional(throttle()),
   concurrencyKey: concurrencyKey(),
   startDeadline: v.optional(instantMs),
+  retry: v.optional(retry()),
   after: v.optional(parents()),
   onParentFailure: v.optional(oneOf(PARENT_FAILURE_POLICIES)),
 }));

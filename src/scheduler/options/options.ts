@@ -246,6 +246,9 @@ export interface JobOptions<P = unknown> {
   payload?: P | undefined;
   /** The job does not start before this instant, for example `"2030-01-31T09:00:00Z"`. Default: now. */
   runAt?: InstantLike | undefined;
+  /** The job does not start before this time has passed since its addition, for example `"5m"`, by the clock of the
+   *  scheduler that adds it. Not together with `runAt` or `debounce`. Default: zero. */
+  delay?: Duration | undefined;
   /** Jobs with a higher priority run first. Default: 0. */
   priority?: number | undefined;
   /** A key that only one unfinished job of the task may have. Adding another job of the task with this key returns the
@@ -258,8 +261,8 @@ export interface JobOptions<P = unknown> {
   /**
    * Adds one job for a burst of additions with the same key: it runs `wait` after the last one. Until a scheduler takes
    * the job, every further addition replaces its payload, metadata, priority and all other options, and puts it off; it
-   * returns that job, and publishes `jobUpdated` instead of `jobAdded`. Not together with `runAt`, `idempotencyKey`,
-   * `throttle` or `after`. Default: every addition adds a job.
+   * returns that job, and publishes `jobUpdated` instead of `jobAdded`. Not together with `runAt`, `delay`,
+   * `idempotencyKey`, `throttle` or `after`. Default: every addition adds a job.
    */
   debounce?: DebounceOptions | undefined;
   /** Adds a job, unless one was added with the same key in the time `per` before: then that job is returned, whether or
@@ -278,8 +281,11 @@ export interface JobOptions<P = unknown> {
    *  that runs again, because it failed or is known to have started before its process was lost, was in time. Default:
    *  none. */
   startDeadline?: InstantLike | undefined;
+  /** How often the job runs again if its handler fails, and after which pauses: what is given goes over the task's
+   *  `retry`. It is stored with the job. Default: the task's. */
+  retry?: RetryOptions | undefined;
   /** The job is held until all of these jobs have ended: 1 to 1,000 jobs, each unfinished or with a result that is
-   *  kept. With `runAt`, it waits for both. Its handler reads their results by `getParentResults()`. The store must
+   *  kept. With `runAt` or `delay`, it waits for both. Its handler reads their results by `getParentResults()`. The store must
    *  know the jobs: else the call rejects with `StoreRefusedError`. Default: none.
    *  @example
    *  const load = await scheduler.addJob("load");

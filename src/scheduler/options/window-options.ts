@@ -3,9 +3,12 @@ import type { CheckedJobOptions } from "./checked-options.ts";
 
 /** What does not go together of the options that say when and how often a job is added. */
 export function contradictions(options: CheckedJobOptions): Issue[] {
-  const { debounce, throttle, uniqueFor, idempotencyKey, runAt, after, onParentFailure } = options;
+  const { debounce, throttle, uniqueFor, idempotencyKey, runAt, delay, after, onParentFailure } = options;
   const issues: Issue[] = [];
   const refuse = (path: string, message: string): void => void issues.push({ path, message });
+  if (delay !== undefined && runAt !== undefined) {
+    refuse("delay", "cannot go together with runAt: delay counts from now, runAt is the instant itself; choose one");
+  }
   if (debounce !== undefined) {
     const { wait, maxWait } = debounce;
     if (maxWait !== undefined && maxWait < wait) {
@@ -14,8 +17,9 @@ export function contradictions(options: CheckedJobOptions): Issue[] {
     if (throttle !== undefined) {
       refuse("throttle", "cannot go together with debounce: debounce keeps the last of a burst, throttle the first");
     }
-    if (runAt !== undefined) {
-      refuse("runAt", "cannot go together with debounce: the job runs debounce.wait after the last addition");
+    for (const name of ["runAt", "delay"] as const) {
+      if (options[name] === undefined) continue;
+      refuse(name, "cannot go together with debounce: the job runs debounce.wait after the last addition");
     }
     if (idempotencyKey !== undefined) {
       refuse("idempotencyKey", "cannot go together with debounce: debounce.key tells which additions make one job");

@@ -223,7 +223,7 @@ export class JobAttempt {
     this.#end?.abort();
     const { job, number } = this;
     const { clock, random, isShared } = this.#env;
-    const { retry } = this.task.record;
+    const { retry = this.task.record.retry } = job;
     const startedAt = this.#startedAt;
     const progress = this.#progress;
     const facts = { job, number, startedAt, now: clock.now(), progress, retry, random, isShared };

@@ -7,7 +7,7 @@ import { textHash } from "../../core/text-hash.ts";
 import { withoutUndefined } from "../../core/without-undefined.ts";
 import { InlineExecutor } from "../../executors/inline.ts";
 import type { JobExecutor } from "../../executors/job-executor.ts";
-import type { RateLimit } from "../../records/policies.ts";
+import type { RateLimit, RetryPolicy } from "../../records/policies.ts";
 import type { TaskRecord } from "../../records/task.ts";
 import type { DataStore, JobQueue, TaskChange } from "../../stores/data-store.ts";
 import {
@@ -17,6 +17,7 @@ import {
   checkTaskSettings,
   type KeyFunction,
 } from "../options/check-options.ts";
+import type { CheckedRetry } from "../options/checked-options.ts";
 import type { TaskSettings } from "../options/options.ts";
 import type { Task, TaskHandler } from "../scheduler-client.ts";
 import { DefinedTask } from "./defined-tasks.ts";
@@ -358,8 +359,8 @@ function nameOfBound(name: string): [what: string, id: string] {
 function toRecord(id: string, defaults: CheckedTaskDefaults, settings: CheckedTaskSettings): TaskRecord {
   const merged = { ...defaults, ...withoutUndefined(settings) };
   const { maxRunningPerKey: perKey = null, rateLimit = null, fair = false } = merged;
-  const { maxAttempts } = { ...defaults.retry, ...withoutUndefined(settings.retry ?? {}) };
-  const backoff = { ...defaults.retry.backoff, ...withoutUndefined(settings.retry?.backoff ?? {}) };
+  const { maxAttempts, backoff } = defaults.retry;
+  const { initial: initialMs, factor, max: maxMs, jitter } = backoff;
   return {
     id,
     executor: merged.executor,
@@ -369,16 +370,22 @@ function toRecord(id: string, defaults: CheckedTaskDefaults, settings: CheckedTa
     timeoutMs: merged.timeout,
     resultExpirationMs: merged.resultExpirationTime,
     overlap: merged.overlap,
-    retry: {
-      maxAttempts,
-      backoff: { initialMs: backoff.initial, factor: backoff.factor, maxMs: backoff.max, jitter: backoff.jitter },
-    },
+    retry: retryOver({ maxAttempts, backoff: { initialMs, factor, maxMs, jitter } }, settings.retry ?? {}),
     metadata: { ...defaults.metadata, ...settings.metadata },
     // Absent where they say nothing, so that a new setting leaves the declarations of tasks without it as they are.
     ...(perKey === null ? {} : { maxRunningPerKey: perKey }),
     ...(rateLimit === null ? {} : { rateLimit: rateOf(rateLimit) }),
     ...(fair ? { fair } : {}),
   };
+}
+
+/** What is given of `retry`, over the policy that holds without it. */
+export function retryOver(
+  policy: RetryPolicy,
+  { maxAttempts = policy.maxAttempts, backoff = {} }: CheckedRetry,
+): RetryPolicy {
+  const { initial: initialMs, max: maxMs, factor, jitter } = backoff;
+  return { maxAttempts, backoff: { ...policy.backoff, ...withoutUndefined({ initialMs, factor, maxMs, jitter }) } };
 }
 
 function rateOf({ limit, per, burst }: NonNullable<CheckedTaskSettings["rateLimit"]>): RateLimit {

@@ -18,6 +18,7 @@ import type {
   CheckedScheduleSettings,
 } from "../options/check-options.ts";
 import type { KeyedPayload } from "../tasks/concurrency-key.ts";
+import { retryOver } from "../tasks/task-registry.ts";
 
 /** A new schedule: the call's options go over the task's settings, and the trigger is anchored to the present. */
 export function newScheduleRecord(
@@ -141,7 +142,7 @@ export function newJobRecord(
     executor: options.executor ?? task.executor,
     payload: payload.text,
     priority: options.priority,
-    runAt: options.runAt ?? now + (options.debounce?.wait ?? 0),
+    runAt: options.runAt ?? now + (options.delay ?? options.debounce?.wait ?? 0),
     createdAt: now,
     fireTime: null,
     scheduledFireTime: null,
@@ -154,8 +155,9 @@ export function newJobRecord(
     metadata: options.metadata === undefined ? task.metadata : { ...task.metadata, ...options.metadata },
     idempotencyKey: options.idempotencyKey ?? null,
   };
-  const { after, onParentFailure = "cancel" } = options;
-  const chained: JobRecord = after === undefined ? record : { ...record, after, onParentFailure };
+  const { after, onParentFailure = "cancel", retry } = options;
+  const retried: JobRecord = retry === undefined ? record : { ...record, retry: retryOver(task.retry, retry) };
+  const chained: JobRecord = after === undefined ? retried : { ...retried, after, onParentFailure };
   return withWindow(payload.key === null ? chained : { ...chained, concurrencyKey: payload.key }, options);
 }
 

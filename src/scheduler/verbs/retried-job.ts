@@ -22,6 +22,7 @@ export function retriedJob(result: JobResultRecord, job: KeptJob, now: number): 
     idempotencyKey: job.idempotencyKey ?? jobId,
     retryOf: jobId,
     ...(job.concurrencyKey === undefined ? {} : { concurrencyKey: job.concurrencyKey }),
+    ...(job.retry === undefined ? {} : { retry: job.retry }),
     // It reads their results, whatever became of them.
     ...(job.after === undefined ? {} : { after: job.after, onParentFailure: "run" }),
   };

@@ -8,6 +8,7 @@ import type { Metadata, ParentFailurePolicy } from "../../records/policies.ts";
 import type { Serializer } from "../../serializers/serializer.ts";
 import { type Attempt, attemptAsJSON, attemptOf } from "./attempt.ts";
 import type { JobResult } from "./job-result.ts";
+import { retryAsJSON, retryOf, type TaskRetry } from "./retry.ts";
 import { type TableRow, timeText } from "./table.ts";
 
 /** What the verbs of a {@link Job} need of the scheduler that made it. Every `SchedulerClient` has it. */
@@ -131,6 +132,10 @@ export class Job<R = unknown> {
   get onParentFailure(): ParentFailurePolicy | null {
     return this.after.length === 0 ? null : (this.#record.onParentFailure ?? "cancel");
   }
+  /** How often the job runs again if its handler fails, where its addition said so; null for what the task says. */
+  get retry(): TaskRetry | null {
+    return this.#record.retry === undefined ? null : retryOf(this.#record.retry);
+  }
   /** How many attempts have failed so far, because the handler threw or ran longer than the task's `timeout`. */
   get failedAttempts(): number {
     return this.#record.failedAttempts;
@@ -246,6 +251,7 @@ export class Job<R = unknown> {
       onParentFailure: this.onParentFailure,
       heldBy: this.heldBy,
       state: this.state,
+      retry: this.#record.retry === undefined ? null : retryAsJSON(this.#record.retry),
       failedAttempts: this.failedAttempts,
       recoveries: this.recoveries,
       acquiredBy: this.acquiredBy,

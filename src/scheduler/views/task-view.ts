@@ -5,6 +5,7 @@ import { TASK_FIELDS } from "../../records/fields/task.ts";
 import type { Metadata, RunOverlapPolicy } from "../../records/policies.ts";
 import type { TaskRecord } from "../../records/task.ts";
 import { jsonOf } from "./json-of.ts";
+import { retryOf, type TaskRetry } from "./retry.ts";
 
 /** The settings of a task as they were when the task was read, with all defaults filled in. Durations are made when a
  *  caller reads them. */
@@ -66,9 +67,7 @@ export class TaskView {
   }
   /** How many attempts a failing job gets, and the pauses between the attempts. */
   get retry(): TaskRetry {
-    const { maxAttempts, backoff } = this.#record.retry;
-    const { initialMs, factor, maxMs, jitter } = backoff;
-    return { maxAttempts, backoff: { initial: durationOf(initialMs), factor, max: durationOf(maxMs), jitter } };
+    return retryOf(this.#record.retry);
   }
   /** What a fire of the task's schedules does while an earlier run of the same schedule is unfinished. */
   get overlap(): RunOverlapPolicy {
@@ -89,20 +88,4 @@ export interface TaskRateLimit {
   readonly per: Temporal.Duration;
   /** How many attempts may start at once after a pause. */
   readonly burst: number;
-}
-
-/** How often and after which pauses a task's failed jobs run again. */
-export interface TaskRetry {
-  /** Attempts in all, the first included; 1 means no retry. */
-  readonly maxAttempts: number;
-  readonly backoff: {
-    /** Pause before the second attempt. */
-    readonly initial: Temporal.Duration;
-    /** Each pause is the pause before, multiplied by this factor. */
-    readonly factor: number;
-    /** Longest pause. */
-    readonly max: Temporal.Duration;
-    /** `"full"` waits a random time between zero and the pause; `"none"` waits the pause itself. */
-    readonly jitter: "full" | "none";
-  };
 }

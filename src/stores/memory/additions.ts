@@ -184,7 +184,7 @@ function debounce(
   job: NewJobRecord,
   metadata: JobRecord["metadata"],
 ): void {
-  const { executor, payload, priority, startDeadline, resultExpirationMs, maxRecoveries, concurrencyKey } = job;
+  const { executor, payload, priority, startDeadline, resultExpirationMs, maxRecoveries, concurrencyKey, retry } = job;
   const { record } = entry;
   // Its limiter and its places in lists depend on the values.
   jobs.setWaiting(entry, false);
@@ -195,6 +195,8 @@ function debounce(
   record.runAt = debouncedRunAt(job, record.createdAt);
   if (concurrencyKey === undefined) delete record.concurrencyKey;
   else record.concurrencyKey = concurrencyKey;
+  if (retry === undefined) delete record.retry;
+  else record.retry = retry;
   jobs.setWaiting(entry, true);
   flow.join(entry);
   // The end of its parents lets a job wait in a list.

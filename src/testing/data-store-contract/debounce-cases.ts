@@ -43,6 +43,7 @@ export const debounceCases: readonly DataStoreCase[] = [
       const fields = {
         ...{ executor: "threads", payload: text, priority: -3, startDeadline: null, resultExpirationMs: 7 },
         ...{ maxRecoveries: 0, metadata: { createdAt: null, list: [1.5, { a: "\u0000" }] } },
+        retry: { maxAttempts: 3, backoff: { initialMs: 10, factor: 1.5, maxMs: 1000, jitter: "none" as const } },
       };
       await store.addJobs([debounced(T0 + 9, { id: "b", ...fields })]);
       const job = makeJob({ id: "a", ...fields, createdAt: T0, runAt: T0 + 9 + WAIT_MS });

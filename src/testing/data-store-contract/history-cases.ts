@@ -1,4 +1,5 @@
 import type { AttemptRecord, JobProgress } from "../../records/attempt.ts";
+import type { JobRecord } from "../../records/job.ts";
 import type { JobRelease } from "../../stores/data-store.ts";
 import { equal, present } from "./assert.ts";
 import { type DataStoreCase, openTwo } from "./contract-case.ts";
@@ -32,12 +33,13 @@ function attempts(count: number): AttemptRecord[] {
 const HALF: JobProgress = { fraction: 0.5, note: TEXT };
 
 /** The fields of a job that people may want to see again. */
-const RICH = {
+const RICH: Partial<JobRecord> = {
   ...{
     payload: '{"text":"\\"quoted\\" \\u0000"}',
     metadata: { a: [1, null], text: TEXT },
     priority: -2,
     maxRecoveries: 1,
+    retry: { maxAttempts: 3, backoff: { initialMs: 10, factor: 1.5, maxMs: 1000, jitter: "none" } },
   },
   ...{ scheduleId: "s", fireTime: T0, scheduledFireTime: T0 + 3, idempotencyKey: "key", retryOf: "first" },
 };

@@ -37,6 +37,7 @@ export const jobCases: readonly DataStoreCase[] = [
         maxRecoveries: 0,
         metadata: { list: [1, { a: null }], text: "x" },
         idempotencyKey: "key",
+        retry: { maxAttempts: 3, backoff: { initialMs: 10, factor: 1.5, maxMs: 1000, jitter: "none" } },
       });
       equal(await store.addJobs([job]), [{ job, isNew: true }], "the answer");
       equal(await store.getJob("job"), job, "the stored job");

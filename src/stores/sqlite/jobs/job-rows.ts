@@ -113,6 +113,7 @@ export function toJob(row: JobRow): JobRecord {
   if (details.retryOf !== undefined) job.retryOf = details.retryOf;
   if (details.after !== undefined) job.after = details.after;
   if (details.onParentFailure !== undefined) job.onParentFailure = details.onParentFailure;
+  if (details.retry !== undefined) job.retry = details.retry;
   const heldBy = heldByOf(row[15]);
   if (heldBy !== undefined) job.heldBy = heldBy;
   const concurrencyKey = row[16];

@@ -242,10 +242,11 @@ export function keepEnded({ jobs, results }: TableNames, outcome: string, now: s
   const idempotencyKey = `coalesce(idempotency_key, ${detail("idempotencyKey")})`;
   const metadata = "json(CASE WHEN json_valid(details) THEN details->'metadata' END)";
   const after = "json(CASE WHEN json_valid(details) THEN details->'after' END)";
+  const retry = "json(CASE WHEN json_valid(details) THEN details->'retry' END)";
   const details = ["payload", "maxRecoveries", "createdAt"].map((name) => `'${name}', ${detail(name)}`);
   const kept =
     `json_object(${details.join(", ")}, 'metadata', ${metadata}, 'executor', executor, 'priority', priority, ` +
-    `'fireTime', fire_time, 'idempotencyKey', ${idempotencyKey}, 'after', ${after}, ` +
+    `'fireTime', fire_time, 'idempotencyKey', ${idempotencyKey}, 'after', ${after}, 'retry', ${retry}, ` +
     "'concurrencyKey', nullif(concurrency_key, ''), " +
     "'omitsPayload', json(CASE WHEN NOT json_valid(details) THEN 'true' END))";
   return (

@@ -257,7 +257,7 @@ function keptJob(kept: KeptJob): string {
     field("executor", executor === EXECUTOR_DEFAULT ? null : executor) +
     field("priority", priority === 0 ? null : priority) +
     field("maxRecoveries", maxRecoveries === 0 ? null : maxRecoveries);
-  const flow = field("concurrencyKey", kept.concurrencyKey) + field("after", kept.after);
+  const flow = field("concurrencyKey", kept.concurrencyKey) + field("after", kept.after) + field("retry", kept.retry);
   return `{"createdAt":${kept.createdAt}${ofPayload}${settings}${keys}${flow}}`;
 }
 
@@ -276,6 +276,7 @@ function toKeptJob(kept: Partial<KeptJob>): KeptJob {
     createdAt: kept.createdAt ?? 0,
     ...(typeof kept.concurrencyKey === "string" ? { concurrencyKey: kept.concurrencyKey } : {}),
     ...(kept.after === undefined || kept.after === null ? {} : { after: kept.after }),
+    ...(kept.retry === undefined || kept.retry === null ? {} : { retry: kept.retry }),
   };
 }
 
