@@ -1,7 +1,7 @@
 import type { Env, Hono } from "hono";
 import type { Issue } from "../core/errors.ts";
 import type { Explanation } from "../scheduler/views/explanation.ts";
-import type { LiveScheduler, PausedTask, SchedulerHealth } from "../scheduler/views/health.ts";
+import type { Count, LiveScheduler, PausedTask, SchedulerHealth } from "../scheduler/views/health.ts";
 import type { Job } from "../scheduler/views/job.ts";
 import type { JobResult } from "../scheduler/views/job-result.ts";
 import type { Occurrence } from "../scheduler/views/occurrence.ts";
@@ -67,9 +67,9 @@ export interface Overview {
   readonly checkedAt: string;
   readonly isStoreReached: boolean;
   readonly counts: {
-    /** Unfinished jobs by state. A store stops counting at some number. */
-    readonly queued: number;
-    readonly held: number;
+    /** Unfinished jobs by state. */
+    readonly queued: Count;
+    readonly held: Count;
     readonly running: number;
     readonly schedulers: number;
     readonly pausedTasks: number;
