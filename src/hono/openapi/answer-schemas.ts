@@ -27,6 +27,12 @@ const textOrNull = v.nullable(v.string());
 const count = v.pipe(v.number(), v.integer(), v.minValue(0));
 /** A count that may stop at a bound. */
 const bounded = v.strictObject({ count, isCapped: v.boolean() });
+/** What a change of many did. */
+const many = {
+  count,
+  skipped: count,
+  refusals: v.array(v.strictObject({ id: v.string(), code: v.string(), detail: v.string() })),
+};
 const whole = v.pipe(v.number(), v.integer());
 export const metadata: v.GenericSchema = v.record(v.string(), v.unknown());
 
@@ -296,15 +302,14 @@ export const answerSchemas: Readonly<Record<AnswerName, v.GenericSchema>> = {
   SchedulePage: pageOf(schedule),
   ScheduleBulkReport: v.strictObject({
     action: v.picklist(["pause", "unpause", "remove"]),
-    count,
+    ...many,
   }),
   Job: job,
   JobPage: pageOf(job),
   JobBatchReport: v.strictObject({ items: v.array(job), then: v.nullable(job) }),
   JobBulkReport: v.strictObject({
     action: v.picklist(["retry", "cancel", "purge"]),
-    count,
-    skipped: count,
+    ...many,
   }),
   JobCancellation: v.strictObject({ id: v.string(), cancelled: v.literal(true) }),
   JobResult: jobResult,
