@@ -98,6 +98,7 @@ export type { Attempt } from "./scheduler/views/attempt.ts";
 export type { Cause, ClockChange, ExplainedVerdict, Explanation } from "./scheduler/views/explanation.ts";
 export type {
   BackloggedSchedule,
+  Count,
   DueJob,
   DueSchedule,
   LiveScheduler,

@@ -123,7 +123,7 @@ function operation(key, route, docs, convert) {
   ];
   const isOptional = body !== null && (convert(route.body(), true).required ?? []).length === 0;
   return {
-    operationId: operationId(key),
+    operationId: docs.operationId,
     summary: docs.summary,
     tags: [key.split("/")[1]],
     ...(parameters.length === 0 ? {} : { parameters }),
@@ -161,18 +161,6 @@ function answer(key, status, name) {
 function problem(status) {
   const schema = { $ref: "#/components/schemas/Problem" };
   return { description: TITLES[status], content: { "application/problem+json": { schema } } };
-}
-
-/** `GET /schedules/:id/preview` is `getSchedulesIdPreview`. @param {string} key */
-function operationId(key) {
-  const [method = "", path = ""] = key.split(" ");
-  return (
-    method.toLowerCase() +
-    path
-      .split(/[/:.]+/)
-      .map(capitalized)
-      .join("")
-  );
 }
 
 /** @param {string} text */

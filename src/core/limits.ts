@@ -325,6 +325,13 @@ export const STOP_SETTLE_MS = 2000;
  *  time-outs and repetitions. */
 export const HEALTH_ANSWER_MS = 5000;
 
+/** Most refusals that the answer of a change of many lists. */
+export const REFUSALS_MAX = 100;
+
+/** How far metrics count the jobs of each task and state, and the schedules of each state. SQLite counts a million
+ *  entries of an index in 50 to 90 ms, and a local database holds up the process meanwhile. */
+export const METRICS_COUNT_MAX = 2_000_000;
+
 /** Failures to record the last outcomes when a scheduler stops, after which the scheduler gives up. Jobs whose outcomes
  *  are not recorded by then are recovered when their leases end. */
 export const STOP_FLUSH_TRIES = 5;

@@ -1,7 +1,7 @@
 import type { Env, Hono } from "hono";
 import type { Issue } from "../core/errors.ts";
 import type { Explanation } from "../scheduler/views/explanation.ts";
-import type { LiveScheduler, PausedTask, SchedulerHealth } from "../scheduler/views/health.ts";
+import type { Count, LiveScheduler, PausedTask, SchedulerHealth } from "../scheduler/views/health.ts";
 import type { Job } from "../scheduler/views/job.ts";
 import type { JobResult } from "../scheduler/views/job-result.ts";
 import type { Occurrence } from "../scheduler/views/occurrence.ts";
@@ -67,9 +67,9 @@ export interface Overview {
   readonly checkedAt: string;
   readonly isStoreReached: boolean;
   readonly counts: {
-    /** Unfinished jobs by state. A store stops counting at some number. */
-    readonly queued: number;
-    readonly held: number;
+    /** Unfinished jobs by state. */
+    readonly queued: Count;
+    readonly held: Count;
     readonly running: number;
     readonly schedulers: number;
     readonly pausedTasks: number;
@@ -85,19 +85,24 @@ export interface Overview {
   readonly failures: readonly Plain<JobResult>[];
 }
 
-/** What `POST /jobs/bulk` did. */
-export interface JobBulkReport {
-  readonly action: JobBulk["action"];
-  /** How many jobs or results it was done to. */
+/** What a change of many did. */
+export interface ManyReport {
+  /** How many it was done to. */
   readonly count: number;
-  /** Of `retry`: how many results were passed over. */
+  /** How many were passed over. */
   readonly skipped: number;
+  /** Why: of the first 100 that were passed over. Of a `retry` by a filter, nothing is known but their number. */
+  readonly refusals: readonly { readonly id: string; readonly code: string; readonly detail: string }[];
+}
+
+/** What `POST /jobs/bulk` did. */
+export interface JobBulkReport extends ManyReport {
+  readonly action: JobBulk["action"];
 }
 
 /** What `POST /schedules/bulk` did. */
-interface ScheduleBulkReport {
+interface ScheduleBulkReport extends ManyReport {
   readonly action: ScheduleBulk["action"];
-  readonly count: number;
 }
 
 /** What a tick did. */

@@ -312,6 +312,8 @@ export const jobBatchBody: () => v.GenericSchema<unknown, JobBatch> = once(() =>
 export const jobBulkBody: () => v.GenericSchema<unknown, JobBulk> = once(() =>
   v.strictObject({
     action: oneOf(["retry", "cancel", "purge"]),
+    ids: optional(listOf(idText(), 0, BULK_ADD_MAX)),
+    expectedCount: optional(wholeNumber(0, BULK_ADD_MAX)),
     filter: optional(objectOf(resultFilter())),
     all: optional(trueOrFalse),
   }),

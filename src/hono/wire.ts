@@ -210,6 +210,10 @@ export interface JobBatch {
 /** What happens to many jobs: `retry` and `purge` are about results, `cancel` is about unfinished jobs. */
 export interface JobBulk {
   readonly action: "retry" | "cancel" | "purge";
+  /** Of `retry` and `cancel`, in the place of a filter. */
+  readonly ids?: readonly string[];
+  /** Nothing happens unless so many jobs or results fit. Default: any number. */
+  readonly expectedCount?: number;
   readonly filter?: ResultFilterQuery;
   /** Everything: without it, a filter that names nothing is refused. */
   readonly all?: boolean;

@@ -429,8 +429,8 @@ export abstract class SchedulerClient {
     return result.unwrap() as Awaited<R>;
   }
 
-  /** An unfinished job. @throws {JobLookupError} when there is no unfinished job with this id: it never existed, or it
-   *  has ended */
+  /** A job. One that has ended is read from its result while the result is kept: its `state` is `"ended"`.
+   *  @throws {JobLookupError} when there is neither a job with this id nor a result of it */
   async getJob(id: string): Promise<Job> {
     return commandsOf(this).jobs.get(checkId(id, "job id"));
   }

@@ -137,7 +137,13 @@ export const storeFacts: fc.Arbitrary<StoreFacts | null> = orNull(
   fc.record({
     inspection: record(
       {
-        tasks: fc.array(record({ taskId: text, waiting: count, running: count }, { held: count }), { maxLength: 3 }),
+        tasks: fc.array(
+          record(
+            { taskId: text, waiting: count, running: count },
+            { held: count, isHeldCapped: fc.constant(true), isQueuedCapped: fc.constant(true) },
+          ),
+          { maxLength: 3 },
+        ),
         oldestDueJob: orNull(fc.record({ id: text, taskId: text, runAt: smallMs })),
         oldestDueSchedule: orNull(fc.record({ id: text, taskId: text, nextFireTime: smallMs })),
       },
@@ -150,7 +156,10 @@ export const storeFacts: fc.Arbitrary<StoreFacts | null> = orNull(
       }),
       { maxLength: 3 },
     ),
-    backloggedSchedules: fc.array(fc.record({ scheduleId: text, taskId: text, unfinished: count }), { maxLength: 2 }),
+    backloggedSchedules: fc.array(
+      fc.record({ scheduleId: text, taskId: text, unfinished: fc.record({ count, isCapped: fc.boolean() }) }),
+      { maxLength: 2 },
+    ),
     pauses: fc.array(fc.record({ taskId: text, key: orNull(text) }), { maxLength: 2 }),
     latencyMs: count,
     clockSkewMs: orNull(fc.integer()),

@@ -111,7 +111,7 @@ describe("a job over HTTP", () => {
     const id = await added(setup, { taskId: "add", runAt: "2031-01-01T00:00:00Z" });
     expect(await setup.ask(`POST /jobs/${id}/cancel`)).toMatchObject({ status: 202, body: { id, cancelled: true } });
     expect(await setup.ask(`POST /jobs/${id}/cancel`)).toMatchObject({ status: 404, body: { code: "jobLookup", id } });
-    expect(await setup.ask(`GET /jobs/${id}`)).toMatchObject({ status: 404, body: { code: "jobLookup", id } });
+    expect(await setup.ask(`GET /jobs/${id}`)).toMatchObject({ status: 200, body: { id, state: "ended" } });
     expect(await setup.ask(`GET /jobs/${id}/result`)).toMatchObject({ status: 200, body: { outcome: "cancelled" } });
   });
 
@@ -247,14 +247,38 @@ describe("many jobs", () => {
     const cancelled = await setup.ask("POST /jobs/bulk", { action: "cancel", filter: { taskId: "fail" } });
     const purged = await setup.ask("POST /jobs/bulk", { action: "purge", all: true });
     expect([retried.body, cancelled.body, purged.body]).toEqual([
-      { action: "retry", count: 3, skipped: 0 },
-      { action: "cancel", count: 3, skipped: 0 },
-      { action: "purge", count: 6, skipped: 0 },
+      { action: "retry", count: 3, skipped: 0, refusals: [] },
+      { action: "cancel", count: 3, skipped: 0, refusals: [] },
+      { action: "purge", count: 6, skipped: 0, refusals: [] },
     ]);
+  });
+
+  test("are cancelled and retried by their ids", async () => {
+    const setup = withTasks();
+    const waiting = await added(setup, { taskId: "add", runAt: "2031-01-01T00:00:00Z" });
+    const failed = await added(setup, { taskId: "fail" });
+    await drain(setup.scheduler);
+    const cancelled = await setup.ask("POST /jobs/bulk", { action: "cancel", ids: [waiting, failed] });
+    const retried = await setup.ask("POST /jobs/bulk", { action: "retry", ids: [failed, "none"] });
+    expect([cancelled.body, retried.body]).toMatchObject([
+      { action: "cancel", count: 1, skipped: 1, refusals: [{ id: failed, code: "jobLookup" }] },
+      { action: "retry", count: 1, skipped: 1, refusals: [{ id: "none", code: "jobLookup" }] },
+    ]);
+  });
+
+  test.each(["retry", "purge"])("stay as they are when the %s of another number was expected", async (action) => {
+    const setup = withTasks();
+    for (let count = 0; count < 3; count++) await added(setup, { taskId: "fail" });
+    await drain(setup.scheduler);
+    const body = { action, filter: { taskId: "fail" }, expectedCount: 2 };
+    expect(await setup.ask("POST /jobs/bulk", body)).toMatchObject({ status: 409, body: { code: "unexpectedCount" } });
+    expect(await setup.ask("POST /jobs/bulk", { ...body, expectedCount: 3 })).toMatchObject({ body: { count: 3 } });
   });
 
   test.each([
     { action: "purge" },
+    { action: "purge", ids: ["a"] },
+    { action: "retry", ids: ["a"], all: true },
     { action: "retry", filter: {} },
     { action: "cancel", filter: { outcome: "error" } },
     { action: "cancel", filter: { task: "fail" } },

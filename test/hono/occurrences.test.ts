@@ -168,9 +168,10 @@ describe("GET /schedules/:id/changes", () => {
     scheduler.task("t", () => {});
     for (const id of ["a", "b"]) await scheduler.addSchedule("t", "0 9 * * *", { id, by: "cron" });
     for (const action of ["pause", "unpause", "remove"]) {
-      expect((await ask("POST /schedules/bulk", { action, ids: ["a", "b", "none"], by: action })).body).toEqual({
+      expect((await ask("POST /schedules/bulk", { action, ids: ["a", "b", "none"], by: action })).body).toMatchObject({
         action,
         count: 2,
+        refusals: [{ id: "none", code: "scheduleLookup" }],
       });
     }
     const { body } = await ask("GET /schedules/b/changes");

@@ -371,7 +371,10 @@ describe("a message", () => {
   });
 
   test.each([
-    ["GET /jobs/none", 'there is no unfinished job "none"; one that has ended has a result alone'],
+    [
+      "GET /jobs/none",
+      'there is no job "none" and no result of it: it never existed, its result expired, or none was to be kept',
+    ],
     [
       "GET /jobs/none/result",
       'there is no job "none" and no result of it: it never existed, its result expired, or none was to be kept',

@@ -172,7 +172,7 @@ describe("the list of schedules", () => {
       action: "pause",
       filter: { search: "report", state: "active" },
     });
-    expect(paused.body).toEqual({ action: "pause", count: 2 });
+    expect(paused.body).toEqual({ action: "pause", count: 2, skipped: 0, refusals: [] });
   });
 
   test.each([
@@ -237,10 +237,33 @@ describe("many schedules", () => {
     });
     const removed = await ask("POST /schedules/bulk", { action: "remove", all: true });
     expect([unpaused.body, removed.body]).toEqual([
-      { action: "unpause", count: 2 },
-      { action: "remove", count: 2 },
+      { action: "unpause", count: 2, skipped: 0, refusals: [] },
+      { action: "remove", count: 2, skipped: 0, refusals: [] },
     ]);
     expect(idsOf(await ask("GET /schedules"))).toEqual([]);
+  });
+
+  test("are named with the reason when they are passed over", async () => {
+    const { ask } = await withSchedules("a");
+    const ids = ["a", ...Array.from({ length: 120 }, (_, index) => `none ${index}`)];
+    const { body } = await ask("POST /schedules/bulk", { action: "pause", ids });
+    const { refusals, ...counts } = body as { refusals: unknown[] };
+    expect(counts).toEqual({ action: "pause", count: 1, skipped: 120 });
+    expect([refusals.length, refusals[0]]).toMatchObject([100, { id: "none 0", code: "scheduleLookup" }]);
+  });
+
+  test("are left alone once the caller has gone", async () => {
+    const { router, ask, scheduler } = await withSchedules("a", "b", "c");
+    const caller = new AbortController();
+    using _ = scheduler.subscribe("scheduleUpdated", () => caller.abort());
+    await router.request("/schedules/bulk", {
+      method: "POST",
+      signal: caller.signal,
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify({ action: "pause", all: true }),
+    });
+    const { body } = await ask("GET /schedules?paused=true");
+    expect((body as { items: unknown[] }).items.length).toBeLessThan(3);
   });
 
   test("stay as they are when another number of them fits than the caller saw", async () => {

@@ -44,7 +44,9 @@ describe("health", () => {
       status: 200,
       body: {
         oldestDueJob: { taskId: "t", runAt: "2030-01-01T00:00:00Z", lateMs: 90_000 },
-        backlog: [{ taskId: "t", waiting: 2, held: 0, running: 0 }],
+        backlog: [
+          { taskId: "t", waiting: { count: 2, isCapped: false }, held: { count: 0, isCapped: false }, running: 0 },
+        ],
       },
     });
     await scheduler.start();
@@ -71,7 +73,12 @@ describe("the overview", () => {
     const { body } = await ask("GET /overview");
     expect(body).toMatchObject({
       isStoreReached: true,
-      counts: { queued: 2, held: 0, running: 0, pausedTasks: 1 },
+      counts: {
+        queued: { count: 2, isCapped: false },
+        held: { count: 0, isCapped: false },
+        running: 0,
+        pausedTasks: 1,
+      },
       pausedTasks: [{ taskId: "fail", key: null }],
       nextFires: [{ id: "s", nextFireTime: "2030-01-01T09:00:00Z" }],
       failures: [{ taskId: "fail", outcome: "error", error: { message: "no paper" } }],

@@ -116,7 +116,9 @@ describe("a limit per key", () => {
     await clock.advance("PT3S");
     expect(held.map(({ context }) => context.job.concurrencyKey)).toEqual(["a"]);
     const { backlog } = await scheduler.health();
-    expect(backlog).toEqual([{ taskId: "sync", waiting: 3, held: 3, running: 1 }]);
+    expect(backlog).toEqual([
+      { taskId: "sync", waiting: { count: 3, isCapped: false }, held: { count: 3, isCapped: false }, running: 1 },
+    ]);
   });
 });
 

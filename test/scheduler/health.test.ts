@@ -3,6 +3,8 @@ import { MemoryDataStore, Scheduler, StoreUnavailableError } from "../../src/mod
 import { drain, VirtualClock } from "../../src/testing/mod.ts";
 import { everySecond, heldHandler, recordingLogger, START, setUp } from "./support.ts";
 
+const counted = (count: number) => ({ count, isCapped: false });
+
 describe("health()", () => {
   test("of a store with nothing in it says that all is well", async () => {
     const { scheduler } = setUp({ identity: "me" });
@@ -21,7 +23,7 @@ describe("health()", () => {
       unhandledTasks: [],
       backloggedSchedules: [],
       overdueOccurrences: [],
-      overdueCount: 0,
+      overdueCount: counted(0),
       pausedTasks: [],
     });
   });
@@ -47,15 +49,15 @@ describe("health()", () => {
       oldestDueJob: { id, taskId: "orphan", runAt: "2030-01-01T00:00:00Z", lateMs: 21_500 },
       oldestDueSchedule: { id: "s", taskId: "slow", nextFireTime: "2030-01-01T00:00:21Z", lateMs: 500 },
       backlog: [
-        { taskId: "orphan", waiting: 2, held: 0, running: 0 },
-        { taskId: "slow", waiting: 20, held: 0, running: 1 },
+        { taskId: "orphan", waiting: counted(2), held: counted(0), running: 0 },
+        { taskId: "slow", waiting: counted(20), held: counted(0), running: 1 },
       ],
       schedulers: [
         { identity: "firing", role: "scheduler", isResident: false, tasks: [], executors: ["inline"] },
         { identity: "worker", role: "worker", isResident: true, tasks: ["slow"], executors: ["inline"] },
       ],
       unhandledTasks: ["orphan"],
-      backloggedSchedules: [{ scheduleId: "s", taskId: "slow", unfinished: 21 }],
+      backloggedSchedules: [{ scheduleId: "s", taskId: "slow", unfinished: counted(21) }],
     });
     expect(health.oldestDueJob?.runAt.epochMilliseconds).toBe(Date.parse(START));
     expect(health.schedulers[0]?.aliveUntil.epochMilliseconds).toBeGreaterThan(clock.now());

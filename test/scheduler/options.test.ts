@@ -163,11 +163,30 @@ describe("jobs", () => {
     expect(await scheduler.addJobs([])).toEqual([]);
   });
 
-  test("getJob finds unfinished jobs only", async () => {
-    const { scheduler } = setUp();
-    const { id } = await scheduler.addJob(scheduler.task("t", () => {}));
-    expect((await scheduler.getJob(id)).id).toBe(id);
+  test("getJob finds a job until its result is gone", async () => {
+    const { scheduler, clock } = setUp();
+    const { id, state } = await scheduler.addJob(
+      scheduler.task("t", { resultExpirationTime: "1h" }, () => {
+        throw new Error("no paper");
+      }),
+      { payload: 7, metadata: { owner: "Ada" }, priority: 2 },
+    );
+    expect([(await scheduler.getJob(id)).id, state]).toEqual([id, "queued"]);
     await scheduler.tick();
+    const ended = await scheduler.getJob(id);
+    expect(ended).toMatchObject({
+      id,
+      taskId: "t",
+      state: "ended",
+      payload: 7,
+      metadata: { owner: "Ada" },
+      priority: 2,
+    });
+    expect([ended.failedAttempts, ended.attemptHistory]).toMatchObject([
+      1,
+      [{ number: 1, error: { message: "no paper" } }],
+    ]);
+    await clock.advance("PT1H");
     await expect(scheduler.getJob(id)).rejects.toMatchObject({ code: "jobLookup", id });
     await expect(scheduler.getJob(undefined as unknown as string)).rejects.toMatchObject({ code: "options" });
   });

@@ -80,7 +80,7 @@ describe("an occurrence that has not started in time", () => {
     await firing.start();
     await clock.advance("PT1S");
     expect(overdue.slice(1)).toEqual([["started", "start", 0, 60, 300, "a job"]]);
-    expect((await worker.health()).overdueCount).toBe(0);
+    expect((await worker.health()).overdueCount).toEqual({ count: 0, isCapped: false });
   });
 
   test("is found by a tick, whose report says when the next one is overdue", async () => {
@@ -148,11 +148,18 @@ describe("an occurrence that starts in time", () => {
     expect(overdue).toEqual([["overdue", "s", "t", "finish", 0, 600, 600, "a job", "me"]]);
     const { overdueOccurrences, overdueCount } = await scheduler.health();
     const [one] = overdueOccurrences;
-    expect([overdueCount, one?.kind, secondsOf(one?.dueAt ?? null)]).toEqual([1, "finish", 600]);
+    expect([overdueCount, one?.kind, secondsOf(one?.dueAt ?? null)]).toEqual([
+      { count: 1, isCapped: false },
+      "finish",
+      600,
+    ]);
     held[0]?.finish("done");
     await clock.advance({ milliseconds: 1 });
     expect(overdue.slice(1)).toEqual([["finished", "finish", 0, 600, 900, "a job"]]);
-    expect((await scheduler.health()).toJSON()).toMatchObject({ overdueOccurrences: [], overdueCount: 0 });
+    expect((await scheduler.health()).toJSON()).toMatchObject({
+      overdueOccurrences: [],
+      overdueCount: { count: 0, isCapped: false },
+    });
   });
 
   test("costs nothing but the run itself when it ends in time", async () => {

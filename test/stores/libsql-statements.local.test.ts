@@ -5,7 +5,7 @@ import { type LibsqlClient, LibsqlDataStore, type SqlStatement } from "../../src
 import {
   ACQUISITION_ARMS_MAX,
   FEW_JOBS_MAX,
-  INSPECTED_JOBS_MAX,
+  INSPECTED_COUNT_MAX,
   SCANNED_ROWS_MAX,
   SCANS_PER_PAGE_MAX,
 } from "../../src/stores/sqlite/limits.ts";
@@ -423,8 +423,10 @@ describe("a hundred thousand delayed jobs of high priority", () => {
   test("are counted to a bound", async () => {
     client.statements.length = 0;
     const { tasks } = await store.inspect(T0);
-    expect(tasks.map(({ taskId, waiting }) => [taskId, waiting])).toEqual([["task", INSPECTED_JOBS_MAX]]);
-    expect(await stepsMax(client, client.statements)).toBeLessThan(20 * INSPECTED_JOBS_MAX);
+    expect(tasks).toEqual([{ taskId: "task", waiting: INSPECTED_COUNT_MAX, running: 5, isQueuedCapped: true }]);
+    expect(await stepsMax(client, client.statements)).toBeLessThan(20 * INSPECTED_COUNT_MAX);
+    const whole = await store.inspect(T0, { countMax: 20 * INSPECTED_COUNT_MAX });
+    expect(whole.tasks).toEqual([{ taskId: "task", waiting: 100_000, running: 5 }]);
   });
 
   test("would be seen if they were read", async () => {

@@ -1,7 +1,8 @@
 import * as v from "valibot";
 import { once } from "../../core/once.ts";
 import { OVERDUE_KINDS } from "../../records/overdue.ts";
-import { SchedulerHealth } from "../../scheduler/views/health.ts";
+import { SchedulerHealth, type TaskWork } from "../../scheduler/views/health.ts";
+import type { TaskBacklog } from "../../stores/data-store.ts";
 import { error, flag, instant, number, oneOf, orNull, text } from "./values.ts";
 
 const overdue = once(() =>
@@ -16,6 +17,8 @@ const overdue = once(() =>
   }),
 );
 
+const counted = once(() => v.object({ count: number(), isCapped: flag() }));
+
 /** What `SchedulerHealth.toJSON()` made, as it was. */
 export const healthSchema: () => v.GenericSchema<unknown, SchedulerHealth> = once(() =>
   v.pipe(
@@ -28,7 +31,7 @@ export const healthSchema: () => v.GenericSchema<unknown, SchedulerHealth> = onc
       clockSkewMs: orNull(number()),
       oldestDueJob: v.nullable(v.object({ id: text(), taskId: text(), runAt: instant() })),
       oldestDueSchedule: v.nullable(v.object({ id: text(), taskId: text(), nextFireTime: instant() })),
-      backlog: v.array(v.object({ taskId: text(), waiting: number(), held: number(), running: number() })),
+      backlog: v.array(v.object({ taskId: text(), waiting: counted(), held: counted(), running: number() })),
       pausedTasks: v.array(v.object({ taskId: text(), key: orNull(text()) })),
       schedulers: v.array(
         v.object({
@@ -40,17 +43,38 @@ export const healthSchema: () => v.GenericSchema<unknown, SchedulerHealth> = onc
           aliveUntil: instant(),
         }),
       ),
-      backloggedSchedules: v.array(v.object({ scheduleId: text(), taskId: text(), unfinished: number() })),
+      backloggedSchedules: v.array(v.object({ scheduleId: text(), taskId: text(), unfinished: counted() })),
       overdueOccurrences: v.array(overdue()),
-      overdueCount: number(),
+      overdueCount: counted(),
     }),
     v.transform(({ identity, checkedAt, isStoreReached, storeError, ...facts }) => {
-      const { oldestDueJob, oldestDueSchedule, backlog: tasks, pausedTasks: pauses, ...same } = facts;
-      const { overdueOccurrences: open, overdueCount: count, ...known } = same;
-      const overdue = open.length === 0 ? {} : { overdue: { open, count } };
+      const { oldestDueJob, oldestDueSchedule, backlog, pausedTasks: pauses, ...same } = facts;
+      const tasks = backlog.map(backlogOf);
+      const { overdueOccurrences: open, overdueCount, ...known } = same;
+      const overdue =
+        open.length === 0
+          ? {}
+          : {
+              overdue: {
+                open,
+                count: overdueCount.count,
+                ...(overdueCount.isCapped ? { isCapped: true as const } : {}),
+              },
+            };
       const inspection = { tasks, oldestDueJob, oldestDueSchedule, ...overdue };
       const store = isStoreReached ? { ...known, latencyMs: known.latencyMs ?? 0, inspection, pauses } : null;
       return new SchedulerHealth(identity, checkedAt, store, storeError);
     }),
   ),
 );
+
+function backlogOf({ taskId, waiting, held, running }: TaskWork): TaskBacklog {
+  return {
+    taskId,
+    waiting: waiting.count,
+    held: held.count,
+    running,
+    ...(waiting.isCapped ? { isQueuedCapped: true } : {}),
+    ...(held.isCapped ? { isHeldCapped: true } : {}),
+  };
+}

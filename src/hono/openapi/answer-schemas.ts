@@ -25,6 +25,14 @@ export const duration: v.GenericSchema = v.pipe(v.string(), v.regex(/^PT(\d|\.)[
 const instantOrNull = v.nullable(instant);
 const textOrNull = v.nullable(v.string());
 const count = v.pipe(v.number(), v.integer(), v.minValue(0));
+/** A count that may stop at a bound. */
+const bounded = v.strictObject({ count, isCapped: v.boolean() });
+/** What a change of many did. */
+const many = {
+  count,
+  skipped: count,
+  refusals: v.array(v.strictObject({ id: v.string(), code: v.string(), detail: v.string() })),
+};
 const whole = v.pipe(v.number(), v.integer());
 export const metadata: v.GenericSchema = v.record(v.string(), v.unknown());
 
@@ -90,7 +98,9 @@ const oldestDueSchedule = v.nullable(
   v.strictObject({ id: v.string(), taskId: v.string(), nextFireTime: instant, lateMs: v.number() }),
 );
 const pausedTasks = v.array(v.strictObject({ taskId: v.string(), key: textOrNull }));
-const backloggedSchedules = v.array(v.strictObject({ scheduleId: v.string(), taskId: v.string(), unfinished: count }));
+const backloggedSchedules = v.array(
+  v.strictObject({ scheduleId: v.string(), taskId: v.string(), unfinished: bounded }),
+);
 
 const health: v.GenericSchema = v.strictObject({
   identity: v.string(),
@@ -101,7 +111,7 @@ const health: v.GenericSchema = v.strictObject({
   clockSkewMs: v.nullable(v.number()),
   oldestDueJob,
   oldestDueSchedule,
-  backlog: v.array(v.strictObject({ taskId: v.string(), waiting: count, held: count, running: count })),
+  backlog: v.array(v.strictObject({ taskId: v.string(), waiting: bounded, held: bounded, running: count })),
   pausedTasks,
   schedulers: v.array(scheduler),
   unhandledTasks: v.array(v.string()),
@@ -117,13 +127,13 @@ const health: v.GenericSchema = v.strictObject({
       jobId: textOrNull,
     }),
   ),
-  overdueCount: count,
+  overdueCount: bounded,
 });
 
 const overview: v.GenericSchema = v.strictObject({
   checkedAt: instant,
   isStoreReached: v.boolean(),
-  counts: v.strictObject({ queued: count, held: count, running: count, schedulers: count, pausedTasks: count }),
+  counts: v.strictObject({ queued: bounded, held: bounded, running: count, schedulers: count, pausedTasks: count }),
   oldestDueJob,
   oldestDueSchedule,
   pausedTasks,
@@ -292,15 +302,14 @@ export const answerSchemas: Readonly<Record<AnswerName, v.GenericSchema>> = {
   SchedulePage: pageOf(schedule),
   ScheduleBulkReport: v.strictObject({
     action: v.picklist(["pause", "unpause", "remove"]),
-    count,
+    ...many,
   }),
   Job: job,
   JobPage: pageOf(job),
   JobBatchReport: v.strictObject({ items: v.array(job), then: v.nullable(job) }),
   JobBulkReport: v.strictObject({
     action: v.picklist(["retry", "cancel", "purge"]),
-    count,
-    skipped: count,
+    ...many,
   }),
   JobCancellation: v.strictObject({ id: v.string(), cancelled: v.literal(true) }),
   JobResult: jobResult,

@@ -3,6 +3,8 @@ import type { AnswerName } from "./answer-schemas.ts";
 
 /** What the document says of a route besides its schemas. */
 export interface RouteDocs<Key extends keyof Endpoints = keyof Endpoints> {
+  /** The name of the method in clients that are made of the document. */
+  readonly operationId: string;
   readonly summary: string;
   /** The schema of each answer; null for an answer without a body. */
   readonly answers: { readonly [Status in keyof Endpoints[Key]["answers"]]: AnswerName | null };
@@ -12,157 +14,236 @@ export interface RouteDocs<Key extends keyof Endpoints = keyof Endpoints> {
 
 /** Every route has its words, so that a new route cannot be left out. */
 export const routeDocs: { readonly [Key in keyof Endpoints]: RouteDocs<Key> } = {
-  "GET /health/live": { summary: "Whether the process answers", answers: { 200: "Live" }, problems: [] },
-  "GET /health/ready": { summary: "Whether the store can be reached", answers: { 200: "Ready" }, problems: [503] },
+  "GET /health/live": {
+    operationId: "checkLive",
+    summary: "Whether the process answers",
+    answers: { 200: "Live" },
+    problems: [],
+  },
+  "GET /health/ready": {
+    operationId: "checkReady",
+    summary: "Whether the store can be reached",
+    answers: { 200: "Ready" },
+    problems: [503],
+  },
   "GET /health": {
+    operationId: "getHealth",
     summary: "How the store and the schedulers on it are. An outage is one of the facts",
     answers: { 200: "Health" },
     problems: [],
   },
-  "GET /overview": { summary: "How everything is, on one page", answers: { 200: "Overview" }, problems: [503] },
-  "GET /schedulers": { summary: "The living schedulers", answers: { 200: "SchedulerPage" }, problems: [] },
+  "GET /overview": {
+    operationId: "getOverview",
+    summary: "How everything is, on one page",
+    answers: { 200: "Overview" },
+    problems: [503],
+  },
+  "GET /schedulers": {
+    operationId: "listSchedulers",
+    summary: "The living schedulers",
+    answers: { 200: "SchedulerPage" },
+    problems: [],
+  },
   "GET /events": {
+    operationId: "streamEvents",
     summary: "What happens, from now on, or after the event of the id, as Server-Sent Events",
     answers: { 200: null },
     problems: [400, 409, 503],
   },
   "POST /cleanup": {
+    operationId: "cleanUp",
     summary: "Remove expired results and ended schedules now",
     answers: { 204: null },
     problems: [503],
   },
   "POST /tick": {
+    operationId: "tick",
     summary: "Do what is due, once. A conflict when the scheduler was started",
     answers: { 200: "TickReport" },
     problems: [404, 409, 503],
   },
   "POST /session": {
+    operationId: "beginSession",
     summary: "Exchange a token for a cookie, for pages",
     answers: { 204: null },
     problems: [401, 403, 404, 422, 429],
   },
-  "DELETE /session": { summary: "Remove the cookie of a session", answers: { 204: null }, problems: [403, 404] },
-  "GET /openapi.json": { summary: "This document", answers: { 200: "OpenApi" }, problems: [] },
-  "GET /tasks": { summary: "The tasks that the store knows", answers: { 200: "TaskPage" }, problems: [503] },
+  "DELETE /session": {
+    operationId: "endSession",
+    summary: "Remove the cookie of a session",
+    answers: { 204: null },
+    problems: [403, 404],
+  },
+  "GET /openapi.json": {
+    operationId: "getOpenApi",
+    summary: "This document",
+    answers: { 200: "OpenApi" },
+    problems: [],
+  },
+  "GET /tasks": {
+    operationId: "listTasks",
+    summary: "The tasks that the store knows",
+    answers: { 200: "TaskPage" },
+    problems: [503],
+  },
   "DELETE /tasks/:id": {
+    operationId: "removeTask",
     summary: "Remove a task that no schedule and no unfinished job refers to",
     answers: { 204: null },
     problems: [404, 409, 422, 503],
   },
   "POST /tasks/:id/pause": {
+    operationId: "pauseTask",
     summary: "Pause a task, or one concurrency key of it",
     answers: { 204: null },
     problems: [404, 422, 503],
   },
   "POST /tasks/:id/unpause": {
+    operationId: "unpauseTask",
     summary: "Let a task, or one concurrency key of it, go on",
     answers: { 204: null },
     problems: [404, 422, 503],
   },
   "GET /schedules": {
+    operationId: "listSchedules",
     summary: "The schedules, ordered by id",
     answers: { 200: "SchedulePage" },
     problems: [400, 503],
   },
   "POST /schedules": {
+    operationId: "addSchedule",
     summary: "Add a schedule",
     answers: { 201: "Schedule" },
     problems: [404, 409, 422, 503],
   },
   "POST /schedules/bulk": {
+    operationId: "changeSchedules",
     summary: "Pause, unpause or remove many schedules",
     answers: { 200: "ScheduleBulkReport" },
     problems: [409, 422, 503],
   },
-  "GET /schedules/:id": { summary: "One schedule", answers: { 200: "Schedule" }, problems: [400, 404, 503] },
+  "GET /schedules/:id": {
+    operationId: "getSchedule",
+    summary: "One schedule",
+    answers: { 200: "Schedule" },
+    problems: [400, 404, 503],
+  },
   "PUT /schedules/:id": {
+    operationId: "replaceSchedule",
     summary: "Replace a schedule; its history stays",
     answers: { 200: "Schedule" },
     problems: [404, 422, 503],
   },
   "PATCH /schedules/:id": {
+    operationId: "updateSchedule",
     summary: "Change a schedule; what is left out stays as it is",
     answers: { 200: "Schedule" },
     problems: [404, 422, 503],
   },
   "DELETE /schedules/:id": {
+    operationId: "removeSchedule",
     summary: "Remove a schedule; its jobs stay",
     answers: { 204: null },
     problems: [400, 404, 422, 503],
   },
   "POST /schedules/:id/pause": {
+    operationId: "pauseSchedule",
     summary: "Pause a schedule",
     answers: { 200: "Schedule" },
     problems: [404, 422, 503],
   },
   "POST /schedules/:id/unpause": {
+    operationId: "unpauseSchedule",
     summary: "Let a schedule go on",
     answers: { 200: "Schedule" },
     problems: [404, 422, 503],
   },
   "POST /schedules/:id/run": {
+    operationId: "runScheduleNow",
     summary: "Add one extra job of a schedule, which runs now",
     answers: { 202: "Job" },
     problems: [404, 422, 503],
   },
   "GET /schedules/:id/preview": {
+    operationId: "previewSchedule",
     summary: "The fire times to come of a schedule",
     answers: { 200: "Preview" },
     problems: [400, 404, 503],
   },
   "GET /schedules/:id/occurrences": {
+    operationId: "listOccurrences",
     summary: "The fire times of a schedule until now, the newest first, and what became of each",
     answers: { 200: "OccurrencePage" },
     problems: [400, 404, 503],
   },
   "GET /schedules/:id/explain": {
+    operationId: "explain",
     summary: "Why a schedule did or did not run at an instant, or will not",
     answers: { 200: "Explanation" },
     problems: [400, 404, 503],
   },
   "GET /schedules/:id/changes": {
+    operationId: "listScheduleChanges",
     summary: "The changes of a schedule, the newest first: who, when and what",
     answers: { 200: "ScheduleChangePage" },
     problems: [400, 404, 503],
   },
   "POST /triggers/preview": {
+    operationId: "previewTrigger",
     summary: "The fire times of a trigger that is not stored",
     answers: { 200: "Preview" },
     problems: [422],
   },
-  "GET /jobs": { summary: "The unfinished jobs, ordered by id", answers: { 200: "JobPage" }, problems: [400, 503] },
+  "GET /jobs": {
+    operationId: "listJobs",
+    summary: "The unfinished jobs, ordered by id",
+    answers: { 200: "JobPage" },
+    problems: [400, 503],
+  },
   "POST /jobs": {
+    operationId: "addJob",
     summary: "Add a job",
     answers: { 202: "Job" },
     problems: [404, 422, 503],
   },
   "POST /jobs/batch": {
+    operationId: "addJobs",
     summary: "Add many jobs in one commit, and perhaps one that comes after all of them",
     answers: { 202: "JobBatchReport" },
     problems: [404, 422, 503],
   },
   "POST /jobs/bulk": {
+    operationId: "changeJobs",
     summary: "Retry or purge what has ended, or cancel what has not, by a filter",
     answers: { 200: "JobBulkReport" },
     problems: [422, 503],
   },
-  "GET /jobs/:id": { summary: "One unfinished job", answers: { 200: "Job" }, problems: [400, 404, 503] },
+  "GET /jobs/:id": {
+    operationId: "getJob",
+    summary: "One job, ended or not",
+    answers: { 200: "Job" },
+    problems: [400, 404, 503],
+  },
   "POST /jobs/:id/cancel": {
+    operationId: "cancelJob",
     summary: "Cancel a job: a queued one ends at once, a running one is asked to end",
     answers: { 202: "JobCancellation" },
     problems: [404, 422, 503],
   },
   "POST /jobs/:id/retry": {
+    operationId: "retryJob",
     summary: "Run a job that has ended once more, perhaps with another payload",
     answers: { 202: "Job" },
     problems: [404, 409, 422, 503],
   },
   "GET /jobs/:id/result": {
+    operationId: "getJobResult",
     summary: "How a job ended; 202 while it is unfinished",
     answers: { 200: "JobResult", 202: "Job" },
     problems: [400, 404, 503],
   },
   "GET /results": {
+    operationId: "listJobResults",
     summary: "The results, the newest first",
     answers: { 200: "JobResultPage" },
     problems: [400, 503],

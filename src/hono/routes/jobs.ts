@@ -2,11 +2,11 @@ import { JobLookupError } from "../../core/errors.ts";
 import type { NewJob, SchedulerClient } from "../../scheduler/scheduler-client.ts";
 import type { Job } from "../../scheduler/views/job.ts";
 import type { Plain } from "../../scheduler/views/plain.ts";
-import type { JobBulkReport } from "../api.ts";
 import type { Routes } from "../route.ts";
 import * as schemas from "../schemas.ts";
 import { type Show, shownPage } from "../show.ts";
-import type { JobBulk, NewJobBody } from "../wire.ts";
+import type { NewJobBody } from "../wire.ts";
+import { changeManyJobs } from "./many-jobs.ts";
 
 /** Everything about jobs, except their results. */
 export const jobRoutes: Routes<
@@ -55,7 +55,10 @@ export const jobRoutes: Routes<
   "POST /jobs/bulk": {
     scope: "write",
     body: schemas.jobBulkBody,
-    handle: async ({ client, body, request }) => ({ status: 200, body: await bulk(client, body, request.signal) }),
+    handle: async ({ client, body, request }) => ({
+      status: 200,
+      body: await changeManyJobs(client, body, request.signal),
+    }),
   },
   "GET /jobs/:id": {
     scope: "read",
@@ -109,27 +112,4 @@ async function repeated(client: SchedulerClient, id: string, payload: unknown): 
   if (result === null) throw new JobLookupError(`there is no result of job "${id}"`, id);
   const { taskId, metadata, concurrencyKey } = result;
   return client.addJob(taskId, { payload, metadata, ...(concurrencyKey === null ? {} : { concurrencyKey }) });
-}
-
-async function bulk(
-  client: SchedulerClient,
-  { action, filter = {}, all = false }: JobBulk,
-  signal: AbortSignal,
-): Promise<JobBulkReport> {
-  switch (action) {
-    case "retry": {
-      const { retried, skipped } = await client.retryJobs({ ...filter, all, signal });
-      return { action, count: retried, skipped };
-    }
-    case "purge": {
-      const { removed } = await client.removeJobResults({ ...filter, all, signal });
-      return { action, count: removed, skipped: 0 };
-    }
-    case "cancel": {
-      const { cancelled } = await client.cancelJobs({ ...filter, all, signal });
-      return { action, count: cancelled, skipped: 0 };
-    }
-    default:
-      return action satisfies never;
-  }
 }

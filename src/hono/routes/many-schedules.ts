@@ -1,43 +1,36 @@
-import { ScheduleLookupError } from "../../core/errors.ts";
 import { BULK_ADD_MAX, PAGE_SIZE_MAX } from "../../core/limits.ts";
 import { optionError } from "../../core/option-errors.ts";
 import type { ChangeOptions } from "../../scheduler/options/options.ts";
 import type { SchedulerClient } from "../../scheduler/scheduler-client.ts";
-import { Refusal } from "../refusal.ts";
+import type { ManyReport } from "../api.ts";
 import type { ScheduleBulk } from "../wire.ts";
+import { assertExpected, eachOfMany } from "./each-of-many.ts";
 
 const WHERE = "POST /schedules/bulk";
 
 /**
- * Pauses, unpauses or removes many schedules, one after the other. A schedule that is gone meanwhile is passed over.
- * @returns how many schedules it was done to
+ * Pauses, unpauses or removes many schedules, one after the other, until the caller leaves. A schedule that is gone
+ * meanwhile is passed over.
  * @throws {OptionsError} @throws {Refusal} when another number of schedules fits than was expected
  */
-export async function changeMany(client: SchedulerClient, bulk: ScheduleBulk, note: ChangeOptions): Promise<number> {
+export async function changeMany(
+  client: SchedulerClient,
+  bulk: ScheduleBulk,
+  note: ChangeOptions,
+  signal: AbortSignal,
+): Promise<ManyReport> {
   const { action, expectedCount, resumeFrom } = bulk;
-  const ids = await idsOf(client, bulk);
-  if (expectedCount !== undefined && expectedCount !== ids.length) {
-    const detail = `${ids.length} schedules fit, and ${expectedCount} were expected; look at them again`;
-    throw new Refusal(409, "unexpectedCount", detail);
-  }
+  const ids = await idsOf(client, bulk, signal);
+  assertExpected("schedules", ids.length, expectedCount);
   const change = (id: string): Promise<unknown> => {
     if (action === "remove") return client.removeSchedule(id, note);
     if (action === "pause") return client.pauseSchedule(id, note);
     return client.unpauseSchedule(id, { ...note, ...(resumeFrom === undefined ? {} : { resumeFrom }) });
   };
-  let count = 0;
-  for (const id of ids) {
-    try {
-      await change(id);
-      count++;
-    } catch (error) {
-      if (!(error instanceof ScheduleLookupError)) throw error;
-    }
-  }
-  return count;
+  return eachOfMany(ids, signal, change);
 }
 
-async function idsOf(client: SchedulerClient, bulk: ScheduleBulk): Promise<string[]> {
+async function idsOf(client: SchedulerClient, bulk: ScheduleBulk, signal: AbortSignal): Promise<string[]> {
   const { action, ids, filter = {}, all = false, resumeFrom } = bulk;
   if (resumeFrom !== undefined && action !== "unpause") {
     throw optionError(WHERE, "resumeFrom", 'goes with the action "unpause" alone');
@@ -50,6 +43,7 @@ async function idsOf(client: SchedulerClient, bulk: ScheduleBulk): Promise<strin
   if (ids !== undefined) return [...new Set(ids)];
   const found: string[] = [];
   for await (const { id } of client.getSchedules({ ...filter, limit: PAGE_SIZE_MAX })) {
+    signal.throwIfAborted();
     found.push(id);
     if (found.length > BULK_ADD_MAX) {
       const message = `takes more than ${BULK_ADD_MAX} schedules; narrow it`;

@@ -19,15 +19,14 @@ export const resultRoutes: Routes<"GET /jobs/:id/result" | "GET /results"> = {
         ? resultWithin(client, id, wait * 1000, clock, request.signal)
         : client.getJobResult(id));
       if (result !== null) return { status: 200, body: show.result(result) };
-      try {
-        const headers = { "retry-after": String(RETRY_AFTER_S) };
-        return { status: 202, body: show.job(await client.getJob(id)), headers };
-      } catch (error) {
-        // The job may have ended between the two looks.
-        const ended = error instanceof JobLookupError ? await client.getJobResult(id) : null;
-        if (ended === null) throw error instanceof JobLookupError ? nothingOf(id) : error;
-        return { status: 200, body: show.result(ended) };
+      const job = await client.getJob(id);
+      if (job.state !== "ended") {
+        return { status: 202, body: show.job(job), headers: { "retry-after": String(RETRY_AFTER_S) } };
       }
+      // The job has ended between the two looks.
+      const ended = await client.getJobResult(id);
+      if (ended === null) throw new JobLookupError(`there is no result of job "${id}"`, id);
+      return { status: 200, body: show.result(ended) };
     },
   },
   "GET /results": {
@@ -39,11 +38,6 @@ export const resultRoutes: Routes<"GET /jobs/:id/result" | "GET /results"> = {
     }),
   },
 };
-
-function nothingOf(id: string): JobLookupError {
-  const why = "it never existed, its result expired, or none was to be kept";
-  return new JobLookupError(`there is no job "${id}" and no result of it: ${why}`, id);
-}
 
 /** The result of a job that ends within the time; null when it does not, or when nobody waits any more. */
 async function resultWithin(

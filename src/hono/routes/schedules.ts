@@ -37,9 +37,9 @@ export const scheduleRoutes: Routes<
   "POST /schedules/bulk": {
     scope: "write",
     body: schemas.scheduleBulkBody,
-    handle: async ({ client, body, by }) => ({
+    handle: async ({ client, body, by, request: { signal } }) => ({
       status: 200,
-      body: { action: body.action, count: await changeMany(client, body, by(body.by)) },
+      body: { action: body.action, ...(await changeMany(client, body, by(body.by), signal)) },
     }),
   },
   "GET /schedules/:id": {

@@ -102,12 +102,13 @@ async function overview(client: SchedulerClient, show: Show): Promise<Overview> 
     : [none, none];
   const sum = (count: (task: (typeof backlog)[number]) => number) =>
     backlog.reduce((total, task) => total + count(task), 0);
+  const isCapped = (state: "waiting" | "held") => backlog.some((task) => task[state].isCapped);
   return {
     checkedAt,
     isStoreReached,
     counts: {
-      queued: sum(({ waiting, held }) => waiting - held),
-      held: sum(({ held }) => held),
+      queued: { count: sum(({ waiting, held }) => waiting.count - held.count), isCapped: isCapped("waiting") },
+      held: { count: sum(({ held }) => held.count), isCapped: isCapped("held") },
       running: sum(({ running }) => running),
       schedulers: schedulers.length,
       pausedTasks: pausedTasks.length,

@@ -1,7 +1,7 @@
 import type { EventBroker } from "../../brokers/event-broker.ts";
 import { type Clock, sleepFor, systemClock } from "../../core/clock.ts";
 import { OptionsError } from "../../core/errors.ts";
-import { HEALTH_ANSWER_MS } from "../../core/limits.ts";
+import { HEALTH_ANSWER_MS, METRICS_COUNT_MAX } from "../../core/limits.ts";
 import { InlineExecutor } from "../../executors/inline.ts";
 import type { JobExecutor } from "../../executors/job-executor.ts";
 import { defaultBroker } from "../../scheduler/driving/default-broker.ts";
@@ -116,7 +116,7 @@ async function inspected({ store, clock }: Watched, now: number): Promise<StoreI
   const answered = new AbortController();
   try {
     const late = sleepFor(clock, HEALTH_ANSWER_MS, answered.signal).then(() => null);
-    return await Promise.race([store.inspect(now, { countsSchedules: true }), late]);
+    return await Promise.race([store.inspect(now, { countsSchedules: true, countMax: METRICS_COUNT_MAX }), late]);
   } catch {
     return null;
   } finally {
@@ -155,9 +155,19 @@ function gaugesText(inspection: StoreInspection | null, now: number, tasks: Task
       "Occurrences that have not started or not ended in time, and still have not.",
       new Map([["", overdue?.count ?? 0]]),
     ),
+    gaugeText(
+      "escapement_counts_capped",
+      "Whether one of these counts stopped at its bound, so that there are more: 1 or 0.",
+      new Map([["", isCapped(inspection) ? 1 : 0]]),
+    ),
     ...(schedules === undefined ? [] : scheduleGauges(schedules)),
   ];
   return parts.join("");
+}
+
+function isCapped({ tasks, schedules, overdue }: StoreInspection): boolean {
+  const areJobs = tasks.some(({ isQueuedCapped, isHeldCapped }) => isQueuedCapped === true || isHeldCapped === true);
+  return areJobs || schedules?.isCapped === true || overdue?.isCapped === true;
 }
 
 function jobsByState({ tasks: backlog }: StoreInspection, tasks: TaskLabels): ReadonlyMap<Labels, number> {

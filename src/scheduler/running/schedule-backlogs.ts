@@ -28,11 +28,12 @@ export async function backloggedSchedules(
       const waits = heldBy === "parents" || (concurrencyKey !== undefined && paused.has(concurrencyKey));
       if (scheduleId !== null && !waits) counts.set(scheduleId, (counts.get(scheduleId) ?? 0) + 1);
     }
-    for (const [scheduleId, unfinished] of counts) {
-      if (unfinished > BACKLOG_JOBS_MAX) found.push({ scheduleId, taskId, unfinished });
+    const isCapped = items.length === BACKLOG_PAGE_SIZE;
+    for (const [scheduleId, count] of counts) {
+      if (count > BACKLOG_JOBS_MAX) found.push({ scheduleId, taskId, unfinished: { count, isCapped } });
     }
   }
-  return found.sort((a, b) => b.unfinished - a.unfinished);
+  return found.sort((a, b) => b.unfinished.count - a.unfinished.count);
 }
 
 /** Reports schedules whose jobs pile up: each once, until it has caught up. It looks into the store once a minute,
@@ -90,9 +91,11 @@ export class ScheduleBacklogs {
     const heldTasks = new Set(tasks.filter(({ held = 0 }) => held > 0).map(({ taskId }) => taskId));
     const unreported = found.filter(({ scheduleId }) => !this.#reported.has(scheduleId));
     this.#reported = new Set(found.map(({ scheduleId }) => scheduleId));
-    events.publish(unreported.map((backlog) => scheduleBacklogged(this.#env, backlog)));
+    events.publish(
+      unreported.map((one) => scheduleBacklogged(this.#env, { ...one, unfinished: one.unfinished.count })),
+    );
     for (const { scheduleId, taskId, unfinished } of unreported) {
-      const count = unfinished < BACKLOG_PAGE_SIZE ? unfinished : `${unfinished} or more`;
+      const count = unfinished.isCapped ? `${unfinished.count} or more` : unfinished.count;
       logger.warn(
         `escapement: ${count} jobs of schedule "${scheduleId}" are unfinished, because they are added faster than ` +
           `they end; let the schedule fire less often or skip (overlap: "skip"), raise ` +

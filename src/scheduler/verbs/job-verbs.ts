@@ -22,6 +22,7 @@ import { newJobRecord } from "./new-records.ts";
 import { NoWorker } from "./no-worker.ts";
 import { preparedJob } from "./prepare-job.ts";
 import { type AwaitedJob, type HereAndNow, waitForResult } from "./result-waiter.ts";
+import { endedJob } from "./retried-job.ts";
 import type { VerbContext } from "./verb-context.ts";
 
 /** What a scheduler does with jobs and results. */
@@ -100,10 +101,14 @@ export class JobVerbs implements JobCommands {
   }
 
   async get(id: string): Promise<Job> {
-    await this.#context.ready();
-    const record = await this.#context.env.store.getJob(id);
+    const { env, ready } = this.#context;
+    await ready();
+    const record = await env.store.getJob(id);
     if (record !== null) return this.viewOf(record);
-    throw new JobLookupError(`there is no unfinished job "${id}"; one that has ended has a result alone`, id);
+    const result = await env.store.getJobResult(id, env.clock.now());
+    if (result !== null) return this.viewOf(endedJob(result), true);
+    const why = "it never existed, its result expired, or none was to be kept";
+    throw new JobLookupError(`there is no job "${id}" and no result of it: ${why}`, id);
   }
 
   async page(filter: JobFilter): Promise<Page<Job>> {

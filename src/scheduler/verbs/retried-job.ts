@@ -28,6 +28,31 @@ export function retriedJob(result: JobResultRecord, job: KeptJob, now: number): 
   };
 }
 
+/** A job that has ended, from its result, which keeps no `runAt`: the fire time stands for it, or when it was added. */
+export function endedJob(result: JobResultRecord): JobRecord {
+  const { jobId, taskId, scheduleId, scheduledFireTime, startedAt, finishedAt, expiresAt, outcome, attempts } = result;
+  const { attemptHistory = [], error, progress, retryOf } = result;
+  const kept: Partial<KeptJob> = result.job ?? {};
+  const { payload = null, metadata = {}, executor = "inline", fireTime = null, concurrencyKey, after } = kept;
+  const { createdAt = startedAt ?? finishedAt, idempotencyKey = null, maxRecoveries = 0 } = kept;
+  const priority = result.job === undefined ? 0 : givenPriority(result.job);
+  const last = startedAt === null || error === null ? [] : [{ number: attempts, startedAt, finishedAt, error }];
+  return {
+    ...{ id: jobId, taskId, scheduleId, executor, payload, metadata, priority, createdAt, fireTime, scheduledFireTime },
+    ...{ runAt: scheduledFireTime ?? createdAt, startDeadline: null },
+    ...{ missedCount: null, firstMissedTime: null, lastMissedTime: null },
+    ...{ resultExpirationMs: expiresAt - finishedAt, maxRecoveries, idempotencyKey },
+    ...NEVER_RUN,
+    failedAttempts: outcome === "success" ? attempts - 1 : attempts,
+    cancelRequested: outcome === "cancelled",
+    attemptHistory: [...attemptHistory, ...last],
+    ...(progress === undefined ? {} : { progress }),
+    ...(retryOf === undefined ? {} : { retryOf }),
+    ...(concurrencyKey === undefined ? {} : { concurrencyKey }),
+    ...(after === undefined ? {} : { after }),
+  };
+}
+
 /** The job with the concurrency key that its task tells from the payload, unless the job has a key. A payload that
  *  cannot be read has none: the job ends as soon as it begins. @throws {OptionsError} when the task's function fails */
 export async function withKey({ env, tasks }: VerbContext, job: JobRecord): Promise<JobRecord> {

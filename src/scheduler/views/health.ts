@@ -36,18 +36,25 @@ export interface OverdueOccurrence {
 export interface BackloggedSchedule {
   readonly scheduleId: string;
   readonly taskId: string;
-  /** How many of its jobs are unfinished; 100 stands for that many or more. */
-  readonly unfinished: number;
+  /** How many of its jobs are unfinished, among the oldest 100 of its task. */
+  readonly unfinished: Count;
+}
+
+/** How many there are. */
+export interface Count {
+  readonly count: number;
+  /** Whether the count stopped there: there are as many or more. */
+  readonly isCapped: boolean;
 }
 
 /** The unfinished jobs of a task. */
 export interface TaskWork {
   readonly taskId: string;
-  /** Jobs that are not under a lease, held ones included. A store stops counting at some number of jobs. */
-  readonly waiting: number;
+  /** Jobs that are not under a lease, held ones included. Stores on SQLite stop counting at 10,000 of a task. */
+  readonly waiting: Count;
   /** How many of the waiting jobs are held by a limit, a pause or their parents. The jobs of a paused task that has no
    *  limits are not held: they wait, and `pausedTasks` has the task. */
-  readonly held: number;
+  readonly held: Count;
   readonly running: number;
 }
 
@@ -153,7 +160,7 @@ export class SchedulerHealth {
     const workers = (this.#store?.schedulers ?? []).filter(({ role }) => role !== "scheduler");
     const handled = new Set(workers.flatMap(({ tasks }) => tasks));
     return this.backlog
-      .filter(({ taskId, waiting }) => waiting > 0 && !handled.has(taskId))
+      .filter(({ taskId, waiting }) => waiting.count > 0 && !handled.has(taskId))
       .map(({ taskId }) => taskId);
   }
   /** The schedules whose jobs pile up, the largest backlog first. At most 10 tasks are looked at. */
@@ -166,9 +173,10 @@ export class SchedulerHealth {
   get overdueOccurrences(): readonly OverdueOccurrence[] {
     return this.#overdue(instantOf);
   }
-  /** How many occurrences are overdue, counted to 10,000. */
-  get overdueCount(): number {
-    return this.#store?.inspection.overdue?.count ?? 0;
+  /** How many occurrences are overdue. Stores on SQLite stop counting at 10,000. */
+  get overdueCount(): Count {
+    const { count = 0, isCapped = false } = this.#store?.inspection.overdue ?? {};
+    return { count, isCapped };
   }
 
   toJSON(): Record<string, unknown> {
@@ -227,6 +235,12 @@ export class SchedulerHealth {
 type DueJobFacts = NonNullable<StoreInspection["oldestDueJob"]>;
 type DueScheduleFacts = NonNullable<StoreInspection["oldestDueSchedule"]>;
 
-function workOf({ taskId, waiting, held = 0, running }: TaskBacklog): TaskWork {
-  return { taskId, waiting, held, running };
+function workOf({ taskId, waiting, held = 0, running, ...counted }: TaskBacklog): TaskWork {
+  const { isQueuedCapped = false, isHeldCapped = false } = counted;
+  return {
+    taskId,
+    waiting: { count: waiting, isCapped: isQueuedCapped || isHeldCapped },
+    held: { count: held, isCapped: isHeldCapped },
+    running,
+  };
 }

@@ -22,7 +22,7 @@ export interface JobClient {
 export type JobFacts = Omit<JobRecord, "resultExpirationMs" | "maxRecoveries" | "startedFence" | "fence">;
 
 /**
- * An unfinished job as it was when it was read, with what can be done to it. Its fields never change; {@link refresh}
+ * A job as it was when it was read, with what can be done to it. Its fields never change; {@link refresh}
  * reads the job again. `R` is the type of the value that its handler returns.
  * @example
  * const job = await scheduler.addJob(report);
@@ -116,9 +116,9 @@ export class Job<R = unknown> {
     return this.#record.heldBy ?? null;
   }
   /** `"running"` under the lease of a scheduler, `"held"` (see {@link heldBy}), or `"queued"`: it starts when it is due
-   *  and a scheduler has room. `"ended"` for a job that had ended when it was returned in the place of a new one,
-   *  because of `throttle` or `uniqueFor`: {@link result} and {@link wait} are about that job, and the other fields are
-   *  as the new one would have had them. */
+   *  and a scheduler has room. `"ended"` for a job that has ended: read by `getJob`, its fields are what its result
+   *  keeps (`runAt` is its fire time, or when it was added). Returned in the place of a new job, because of `throttle`
+   *  or `uniqueFor`, {@link result} and {@link wait} are about it, and the other fields are those of the new one. */
   get state(): "queued" | "held" | "running" | "ended" {
     if (this.#hasEnded) return "ended";
     if (this.#record.acquiredBy !== null) return "running";
@@ -208,7 +208,7 @@ export class Job<R = unknown> {
     return (result as JobResult<R>).unwrap();
   }
 
-  /** The job as it is now. @throws {JobLookupError} when the job has ended: see {@link result} */
+  /** The job as it is now. @throws {JobLookupError} when the job has ended and its result is not kept */
   async refresh(): Promise<Job<R>> {
     return (await this.#client.getJob(this.#record.id)) as Job<R>;
   }

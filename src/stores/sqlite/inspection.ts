@@ -1,10 +1,11 @@
+import { OVERDUE_COUNTED_MAX } from "../../core/limits.ts";
 import type { OverdueKind, OverdueRecord } from "../../records/overdue.ts";
-import type { InspectionOptions, ScheduleCounts, StoreInspection } from "../data-store.ts";
+import type { InspectionOptions, ScheduleCounts, StoreInspection, TaskBacklog } from "../data-store.ts";
 import type { Connection } from "./driver/connection.ts";
 import { statement } from "./driver/parameters.ts";
 import { lazily } from "./lazily.ts";
 import { openOverdueAsJson, openOverdueColumn } from "./ledger/overdue.ts";
-import { INSPECTED_JOBS_MAX, INSPECTED_QUEUES_MAX, INSPECTED_SCHEDULES_MAX } from "./limits.ts";
+import { INSPECTED_COUNT_MAX, INSPECTED_QUEUES_MAX } from "./limits.ts";
 import { jsonArray, numberOrNull } from "./rows.ts";
 import { IS_BLOCKED_OR_DEPENDENT, JOB_STATE, type TableNames } from "./schema/schema.ts";
 import { openOverdueCount } from "./step/looks.ts";
@@ -18,7 +19,7 @@ export interface InspectionStatements {
 }
 
 /** What {@link InspectionStatements.inspect} yields for each task. */
-type CountRow = [taskId: string, waiting: number, running: number, held: number];
+type CountRow = [taskId: string, ready: number, delayed: number, held: number, running: number];
 /** What it yields for the oldest job and for the oldest schedule that are due. */
 type DueRow = [id: string, taskId: string, at: number];
 /** What `inspectAll` yields besides. */
@@ -35,7 +36,8 @@ type OverdueRow = [
   jobId: string | null,
 ];
 
-/** The statement of an inspection: one, so that everything in it is of one instant. ?1 now. */
+/** The statement of an inspection: one, so that everything in it is of one instant. ?1 now, ?2 how far to
+ *  count. */
 export function inspectionStatements(names: TableNames): InspectionStatements {
   const inspect =
     `SELECT ${openOverdueColumn(names)}, (${openOverdueAsJson(names)}) AS overdue, ` +
@@ -53,22 +55,20 @@ export async function inspect(
   connection: Connection,
   { inspect: sql, inspectAll }: InspectionStatements,
   now: number,
-  { countsSchedules = false }: InspectionOptions,
+  { countsSchedules = false, countMax = INSPECTED_COUNT_MAX }: InspectionOptions,
 ): Promise<StoreInspection> {
-  const rows = await connection.readFresh(statement(countsSchedules ? inspectAll : sql, now));
+  const rows = await connection.readFresh(statement(countsSchedules ? inspectAll : sql, now, countMax));
   const [job] = jsonArray<DueRow>(rows, "oldest_job");
   const [schedule] = jsonArray<DueRow>(rows, "oldest_schedule");
   const open = jsonArray<OverdueRow>(rows, "overdue").map(overdueOf);
   return {
-    tasks: jsonArray<CountRow>(rows, "counts").map(([taskId, waiting, running, held]) => {
-      return { taskId, waiting, running, ...(held === 0 ? {} : { held }) };
-    }),
+    tasks: jsonArray<CountRow>(rows, "counts").map((row) => backlogOf(row, countMax)),
     oldestDueJob: job === undefined ? null : { id: job[0], taskId: job[1], runAt: job[2] },
     oldestDueSchedule:
       schedule === undefined ? null : { id: schedule[0], taskId: schedule[1], nextFireTime: schedule[2] },
     storeNow: numberOrNull(rows, "store_now"),
-    ...(open.length === 0 ? {} : { overdue: { open, count: openOverdueCount(rows) } }),
-    ...(countsSchedules ? { schedules: countsOf(jsonArray<ScheduleCountRow>(rows, "schedules")) } : {}),
+    ...(open.length === 0 ? {} : { overdue: { open, ...openCount(openOverdueCount(rows)) } }),
+    ...(countsSchedules ? { schedules: countsOf(jsonArray<ScheduleCountRow>(rows, "schedules"), countMax) } : {}),
   };
 }
 
@@ -76,9 +76,25 @@ function overdueOf([scheduleId, taskId, kind, fireTime, dueAt, raisedAt, jobId]:
   return { scheduleId, taskId, fireTime, kind, dueAt, raisedAt, jobId };
 }
 
-function countsOf([row = [0, 0, 0, 0]]: readonly ScheduleCountRow[]): ScheduleCounts {
+function backlogOf([taskId, ready, delayed, held, running]: CountRow, countMax: number): TaskBacklog {
+  return {
+    taskId,
+    waiting: ready + delayed + held,
+    running,
+    ...(held === 0 ? {} : { held }),
+    ...(ready >= countMax || delayed >= countMax ? { isQueuedCapped: true } : {}),
+    ...(held >= countMax ? { isHeldCapped: true } : {}),
+  };
+}
+
+function openCount(count: number): { count: number; isCapped?: true } {
+  return { count, ...(count >= OVERDUE_COUNTED_MAX ? { isCapped: true } : {}) };
+}
+
+function countsOf([row = [0, 0, 0, 0]]: readonly ScheduleCountRow[], countMax: number): ScheduleCounts {
   const [active, paused, ended, overdue] = row;
-  return { active, paused, ended, overdue };
+  const isCapped = row.some((count) => count >= countMax);
+  return { active, paused, ended, overdue, ...(isCapped ? { isCapped } : {}) };
 }
 
 /**
@@ -92,13 +108,13 @@ function countsByTask({ jobs }: TableNames): string {
   const next = (after: string): string =>
     `nullif(min(${sources.map((rows) => `ifnull((SELECT min(task_id) FROM ${rows} task_id > ${after}), x'')`)}), x'')`;
   const count = (state: string): string =>
-    `(SELECT count(*) FROM (SELECT 1 FROM ${jobs} WHERE ${state} AND task_id = t.id LIMIT ${INSPECTED_JOBS_MAX}))`;
+    `(SELECT count(*) FROM (SELECT 1 FROM ${jobs} WHERE ${state} AND task_id = t.id LIMIT +?2))`;
   return (
     `WITH RECURSIVE running AS MATERIALIZED (SELECT task_id, count(*) AS n FROM ${jobs} ` +
     `WHERE state = ${leased} AND acquired_until > 0 GROUP BY +task_id), ids (id) AS (SELECT ${next("''")} ` +
     `UNION ALL SELECT ${next("ids.id")} FROM ids WHERE ids.id IS NOT NULL) ` +
-    `SELECT json_group_array(json_array(id, min(${WAITING.map(count).join(" + ")} + held, ${INSPECTED_JOBS_MAX}), ` +
-    `running, held)) FROM (SELECT t.id, coalesce(r.n, 0) AS running, ${count(IS_BLOCKED_OR_DEPENDENT)} AS held ` +
+    `SELECT json_group_array(json_array(id, ${WAITING.map(count).join(", ")}, ${count(IS_BLOCKED_OR_DEPENDENT)}, ` +
+    "running)) FROM (SELECT t.id, coalesce(r.n, 0) AS running " +
     "FROM ids t LEFT JOIN running r ON r.task_id = t.id WHERE t.id IS NOT NULL ORDER BY t.id) t"
   );
 }
@@ -158,7 +174,7 @@ function oldestDueSchedule({ schedules }: TableNames): string {
 /** Each state is counted in its index, up to a bound. */
 function scheduleCounts({ schedules }: TableNames): string {
   const count = (condition: string): string =>
-    `(SELECT count(*) FROM (SELECT 1 FROM ${schedules} WHERE ${condition} LIMIT ${INSPECTED_SCHEDULES_MAX}))`;
+    `(SELECT count(*) FROM (SELECT 1 FROM ${schedules} WHERE ${condition} LIMIT +?2))`;
   const isActive = "paused = 0 AND next_fire_time IS NOT NULL";
   // Each has a range, because a statement without one would read like a scan of the whole table.
   const counts = [

@@ -143,12 +143,9 @@ export const WAL_CHECKPOINT_PAGES = 4000;
 /** Most combinations of task, executor and priority in which an inspection looks for the oldest job. Each costs some
  *  microseconds, so that hostile priorities cost a tenth of a second at most. */
 export const INSPECTED_QUEUES_MAX = 10_000;
-/** Most schedules of each state that an inspection counts, because databases that bill count each as a row read. */
-export const INSPECTED_SCHEDULES_MAX = 10_000;
-
-/** Most waiting jobs of a task that an inspection counts; it then says that there are so many. Counting them takes half
- *  a millisecond, and nobody needs to know how long such a queue is to the job. */
-export const INSPECTED_JOBS_MAX = 10_000;
+/** How far an inspection counts the jobs of each task and state, and the schedules of each state, unless it is asked to
+ *  go on. Counting so many takes half a millisecond, and databases that bill count each as a row read. */
+export const INSPECTED_COUNT_MAX = 10_000;
 
 /** Rows that one statement of a list looks through where the filter takes some of them: at first, and after that. Ten
  *  thousand rows take up to 40 ms where names are searched, and a local database holds up the process meanwhile. */

@@ -1,0 +1,72 @@
+import { JobLookupError } from "../../core/errors.ts";
+import { PAGE_SIZE_MAX } from "../../core/limits.ts";
+import { optionError } from "../../core/option-errors.ts";
+import type { SchedulerClient } from "../../scheduler/scheduler-client.ts";
+import type { JobBulkReport } from "../api.ts";
+import type { JobBulk } from "../wire.ts";
+import { assertExpected, eachOfMany } from "./each-of-many.ts";
+
+const WHERE = "POST /jobs/bulk";
+
+/**
+ * Retries, cancels or purges many jobs, until the caller leaves.
+ * @throws {OptionsError} @throws {Refusal} when another number of jobs fits than was expected
+ */
+export async function changeManyJobs(
+  client: SchedulerClient,
+  bulk: JobBulk,
+  signal: AbortSignal,
+): Promise<JobBulkReport> {
+  const { action, ids, filter = {}, all = false, expectedCount } = bulk;
+  if (ids !== undefined) {
+    if (bulk.filter !== undefined || all) throw optionError(WHERE, "ids", "go without a filter, and without all");
+    if (action === "purge") throw optionError(WHERE, "ids", "go with retry and cancel; purge takes a filter");
+    assertExpected("jobs", new Set(ids).size, expectedCount);
+    const change = (id: string) => (action === "retry" ? client.retryJob(id) : cancelOne(client, id));
+    return { action, ...(await eachOfMany(ids, signal, change)) };
+  }
+  if (expectedCount !== undefined) {
+    assertExpected("jobs", await countOf(client, bulk, expectedCount + 1, signal), expectedCount);
+  }
+  const selection = { ...filter, all, signal };
+  switch (action) {
+    case "retry": {
+      const { retried, skipped } = await client.retryJobs(selection);
+      return { action, count: retried, skipped, refusals: [] };
+    }
+    case "purge": {
+      const { removed } = await client.removeJobResults(selection);
+      return { action, count: removed, skipped: 0, refusals: [] };
+    }
+    case "cancel": {
+      const { cancelled } = await client.cancelJobs(selection);
+      return { action, count: cancelled, skipped: 0, refusals: [] };
+    }
+    default:
+      return action satisfies never;
+  }
+}
+
+async function cancelOne(client: SchedulerClient, id: string): Promise<void> {
+  if (!(await client.cancelJob(id))) throw new JobLookupError(`there is no unfinished job "${id}"`, id);
+}
+
+/** How many jobs or results fit, counted to a bound. */
+async function countOf(
+  client: SchedulerClient,
+  { action, filter = {} }: JobBulk,
+  max: number,
+  signal: AbortSignal,
+): Promise<number> {
+  const page = { ...filter, limit: PAGE_SIZE_MAX };
+  const found = action === "cancel" ? client.getJobs(page) : client.getJobResults(page);
+  const skips = action === "retry" && filter.outcome === undefined ? ["success", "cancelled"] : [];
+  let count = 0;
+  for await (const one of found) {
+    signal.throwIfAborted();
+    if ("outcome" in one && skips.includes(one.outcome)) continue;
+    count++;
+    if (count === max) break;
+  }
+  return count;
+}
