@@ -11,18 +11,22 @@ import { LibsqlDataStore } from "escapement/libsql/http";
 import { Scheduler } from "escapement/scheduler";
 import { addSchedules, tasks } from "./tasks.ts";
 
-const scheduler = new Scheduler({ dataStore: new LibsqlDataStore({ url: process.env.DATABASE_URL ?? "" }) });
-scheduler.use(tasks);
-let hasSchedules = false;
+async function makeScheduler(): Promise<Scheduler> {
+  const scheduler = new Scheduler({ dataStore: new LibsqlDataStore({ url: process.env.DATABASE_URL ?? "" }) });
+  scheduler.use(tasks);
+  await addSchedules(scheduler);
+  return scheduler;
+}
 
+let scheduler: Scheduler | undefined;
+
+// The variables are read by requests, because a build imports this module without them.
 const handler = createCronHandler({
-  // Not at the top of the module, because a build imports it too.
   scheduler: async () => {
-    if (!hasSchedules) await addSchedules(scheduler);
-    hasSchedules = true;
+    scheduler ??= await makeScheduler();
     return scheduler;
   },
-  secret: process.env.CRON_SECRET,
+  secret: () => process.env.CRON_SECRET,
   tick: { maxDuration: "20s" },
 });
 

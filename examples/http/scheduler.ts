@@ -5,17 +5,26 @@ import { createRouter } from "escapement/hono";
 import { LibsqlDataStore } from "escapement/libsql/http";
 import { addSchedules, tasks } from "../tasks.ts";
 
-export const scheduler = new Scheduler({ dataStore: new LibsqlDataStore({ url: process.env.DATABASE_URL ?? "" }) });
-scheduler.use(tasks);
+let made: Scheduler | undefined;
+
+/** Made at the first call, because a build may import this module without the variables. */
+function theScheduler(): Scheduler {
+  if (made === undefined) {
+    made = new Scheduler({ dataStore: new LibsqlDataStore({ url: process.env.DATABASE_URL ?? "" }) });
+    made.use(tasks);
+  }
+  return made;
+}
 
 /** @param basePath where the router is mounted, if the program takes that path off the URL */
 export function makeRouter(basePath?: string) {
   const token = process.env.SCHEDULER_TOKEN ?? "";
-  return createRouter(scheduler, { auth: { tokens: [{ token, scope: "write" }] }, basePath });
+  return createRouter(theScheduler(), { auth: { tokens: [{ token, scope: "write" }] }, basePath });
 }
 
 /** Runs until Ctrl-C. Jobs that run may end. */
 export async function run(): Promise<void> {
+  const scheduler = theScheduler();
   await addSchedules(scheduler);
   await scheduler.runUntilStopped();
 }

@@ -36,6 +36,7 @@ export interface SchedulerWorker<Env> {
 export function createWorker<Env = unknown>(options: WorkerOptions<Env>): SchedulerWorker<Env> {
   checkWorkerOptions(options);
   const { router, tickAfterFetch = false } = options;
+  let hasSchedules = false;
   const make = async ({ env, ctx }: HostCall<Env>): Promise<Scheduler> =>
     assertScheduler(await options.scheduler(env, ctx));
 
@@ -56,6 +57,8 @@ export function createWorker<Env = unknown>(options: WorkerOptions<Env>): Schedu
     async scheduled(_event, env, ctx) {
       const call = hostCall(env, ctx);
       const scheduler = await make(call);
+      if (!hasSchedules) await options.schedules?.(scheduler, call.env);
+      hasSchedules = true;
       await scheduler.tick(options.tick);
       await call.settled();
     },

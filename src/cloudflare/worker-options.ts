@@ -9,11 +9,14 @@ import type { WorkerContext } from "./shapes.ts";
 /** Options of `createWorker`. `Env` has the bindings, the variables and the secrets of the Worker. */
 export interface WorkerOptions<Env> {
   /**
-   * Makes the scheduler of one invocation: registers its tasks, and may add the schedules that the program declares.
-   * Called once per invocation, because a Worker's requests must not share connections. What may be shared is plain
-   * values at module scope, such as the definitions of tasks.
+   * Makes the scheduler of one invocation, and registers its tasks. Called once per invocation, because a Worker's
+   * requests must not share connections. What may be shared is plain values at module scope, such as the definitions of
+   * tasks.
    */
   readonly scheduler: (env: Env, ctx: WorkerContext) => Scheduler | Promise<Scheduler>;
+  /** Adds the schedules that the program declares. Called before the first tick of a Cron Trigger in each isolate, and
+   *  by no request, so that strangers cause no work. Called again where it has failed. */
+  readonly schedules?: ((scheduler: Scheduler, env: Env) => unknown) | undefined;
   /** Options of each tick. Default: `{}`. Give a `maxRoundTrips` where the plan bounds the requests of an
    *  invocation. */
   readonly tick?: TickOptions | undefined;
@@ -40,6 +43,7 @@ export function checkWorkerOptions(options: object): void {
       scheduler: v.function(({ input }) =>
         mustBe("a function (env, ctx) => Scheduler", input, "", hasMethods(input, ["tick"]) ? FOR_A_SCHEDULER : null),
       ),
+      schedules: v.optional(v.function(says("a function (scheduler, env) => Promise"))),
       tick: v.optional(tickOptionsSchema()),
       router: v.optional(v.function(says("a function (request, scheduler, env, ctx) => Response"))),
       tickAfterFetch: v.optional(v.union([v.boolean(), v.function()], says("true, false or a function of a request"))),

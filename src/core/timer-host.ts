@@ -12,8 +12,9 @@ export interface TimerHost {
 }
 
 const { setImmediate } = globalThis as { setImmediate?: (callback: () => void) => unknown };
-/** Whether it is there and works: that of the edge runtime of Next.js throws. Found out at the first call. */
+/** Whether they are there and work: those of the edge runtime of Next.js throw. Found out at the first call. */
 let hasImmediate = setImmediate !== undefined;
+let hasChannels = typeof MessageChannel !== "undefined";
 
 /** The clocks and timers of the present runtime. */
 export const timerHost: TimerHost = Object.freeze({
@@ -34,15 +35,23 @@ export const timerHost: TimerHost = Object.freeze({
         hasImmediate = false;
       }
     }
-    if (typeof MessageChannel === "undefined") {
-      setTimeout(run, 0);
-      return;
+    if (hasChannels) {
+      try {
+        postTo(run);
+        return;
+      } catch {
+        hasChannels = false;
+      }
     }
-    const { port1, port2 } = new MessageChannel();
-    port1.onmessage = () => {
-      port1.close();
-      run();
-    };
-    port2.postMessage(null);
+    setTimeout(run, 0);
   },
 });
+
+function postTo(run: () => void): void {
+  const { port1, port2 } = new MessageChannel();
+  port1.onmessage = () => {
+    port1.close();
+    run();
+  };
+  port2.postMessage(null);
+}

@@ -26,13 +26,14 @@ export type CronHandler = (request: Request) => Promise<Response>;
  * Requests may overlap and may be repeated: a fire time makes one job, and a job is leased to one tick. A request that
  * comes during a tick of this process waits for it, and shares the next tick with all others that wait. After a failure
  * nothing is lost, and the next request goes on. A job that fails is no failure of the tick; it counts in `outcomes`.
- * @throws {OptionsError} for unknown or invalid options: a secret that is missing or empty among them
+ * @throws {OptionsError} for unknown or invalid options: a secret that is missing or empty among them, unless a
+ * function gives it; then requests are answered with 500
  * @example
- * const handler = createCronHandler({ scheduler, secret: process.env.CRON_SECRET, tick: { maxDuration: "20s" } });
+ * const handler = createCronHandler({ scheduler, secret: () => process.env.CRON_SECRET, tick: { maxDuration: "20s" } });
  * export { handler as GET };
  */
 export function createCronHandler(options: CronHandlerOptions): CronHandler {
-  const secrets = checkCronOptions(options);
+  const secretsNow = checkCronOptions(options);
   const { scheduler, tick } = options;
   const logger = leveledLogger(options.logger);
   const turns = new WeakMap<TickingScheduler, TickTurns>();
@@ -49,12 +50,13 @@ export function createCronHandler(options: CronHandlerOptions): CronHandler {
     if (request.method !== "GET" && request.method !== "POST") {
       return problemResponse(405, "methodNotAllowed", { headers: { allow: "GET, POST" } });
     }
-    if (secrets !== null && !(await hasBearer(request, secrets))) {
-      return problemResponse(401, "unauthorized", {
-        headers: { "www-authenticate": 'Bearer realm="escapement"' },
-      });
-    }
     try {
+      const secrets = secretsNow();
+      if (secrets !== null && !(await hasBearer(request, secrets))) {
+        return problemResponse(401, "unauthorized", {
+          headers: { "www-authenticate": 'Bearer realm="escapement"' },
+        });
+      }
       const made = typeof scheduler === "function" ? assertTicks(await scheduler()) : scheduler;
       return reportAnswer(await turnsOf(made).run());
     } catch (error) {

@@ -11,6 +11,9 @@ export interface TickingScheduler {
   tick(options?: TickOptions): Promise<TickReport>;
 }
 
+/** What requests must carry. */
+export type CronSecret = string | readonly string[] | null | undefined;
+
 /** Options of `createCronHandler`. */
 export interface CronHandlerOptions {
   /**
@@ -21,9 +24,10 @@ export interface CronHandlerOptions {
   readonly scheduler: TickingScheduler | (() => TickingScheduler | Promise<TickingScheduler>);
   /**
    * What a request must carry as `Authorization: Bearer SECRET`. Of a list, each counts, so that a secret can be
-   * replaced without a pause. Null lets everybody in: only for functions that have no public address.
+   * replaced without a pause. Null lets everybody in: only for functions that have no public address. A function is
+   * asked at each request, so that a build can import the module without the secret.
    */
-  readonly secret: string | readonly string[] | null | undefined;
+  readonly secret: CronSecret | (() => CronSecret);
   /** Options of each tick. Default: `{}`, which is 30 s. Give a `maxDuration` below the limit of the platform. */
   readonly tick?: TickOptions | undefined;
   /** Gets the error of a tick that failed, which no answer shows. Default: `console`. */
@@ -34,13 +38,22 @@ export interface CronHandlerOptions {
 let check: Checker<unknown> | undefined;
 
 /**
- * @returns the secrets; null when everybody may call
+ * @returns gives the secrets; null when everybody may call. Throws an `OptionsError` when a function gave no secret
  * @throws {OptionsError} with one issue per problem
  */
-export function checkCronOptions(options: CronHandlerOptions): readonly string[] | null {
+export function checkCronOptions(options: CronHandlerOptions): () => readonly string[] | null {
   check ??= checker(schema());
   check(options, "createCronHandler()");
   const { secret } = options;
+  if (typeof secret !== "function") return () => secretsOf(secret);
+  return () => {
+    const given = secret();
+    check?.({ ...options, secret: given }, "createCronHandler()");
+    return secretsOf(given);
+  };
+}
+
+function secretsOf(secret: CronSecret): readonly string[] | null {
   return secret === null ? null : [secret ?? []].flat().map((one) => one.trim());
 }
 
@@ -57,13 +70,15 @@ function schema(): v.GenericSchema {
     scheduler: v.union([v.function(), scheduler], ({ input }) =>
       mustBe("a Scheduler, or a function that makes one", input),
     ),
-    secret: v.custom<CronHandlerOptions["secret"]>(isSecret, ({ input }) =>
-      mustBe(
-        "text without spaces, a list of such texts, or null",
-        input,
-        input === "" ? "" : "secret",
-        adviceOn(input),
-      ),
+    secret: v.custom<CronHandlerOptions["secret"]>(
+      (given) => typeof given === "function" || isSecret(given),
+      ({ input }) =>
+        mustBe(
+          "text without spaces, a list of such texts, null, or a function that gives one",
+          input,
+          input === "" ? "" : "secret",
+          adviceOn(input),
+        ),
     ),
     tick: v.optional(tickOptionsSchema()),
     logger: v.optional(implementing<Logger>("a Logger", ["debug", "info", "warn", "error"])),

@@ -54,6 +54,25 @@ describe("scheduled()", () => {
     expect(calls).toHaveLength(2);
   });
 
+  test("adds the schedules before the first tick, again after a failure, and for no request", async () => {
+    const given: unknown[] = [];
+    const { scheduler, worker } = await setUpWorker({
+      schedules: async (...all) => {
+        given.push(all);
+        if (given.length === 1) throw new Error("no answer");
+      },
+      router: () => new Response("fine"),
+    });
+    await worker.fetch(get(), env, context());
+    expect(given).toEqual([]);
+    await expect(worker.scheduled(event, env, context())).rejects.toThrow("no answer");
+    for (let times = 0; times < 2; times++) await worker.scheduled(event, env, context());
+    expect(given).toEqual([
+      [scheduler, env],
+      [scheduler, env],
+    ]);
+  });
+
   test("bounds the tick by the options of it", async () => {
     const { scheduler, seen, worker } = await setUpWorker({ tick: { maxJobs: 1 } });
     await scheduler.addJobs([{ task: "greet" }, { task: "greet" }]);
@@ -181,6 +200,7 @@ describe("wrong options are refused:", () => {
     [{}, "createWorker(): scheduler"],
     [{ scheduler: {} }, "createWorker(): scheduler must be a function (env, ctx) => Scheduler; got {}"],
     [{ scheduler, router: "r" }, "router must be a function (request, scheduler, env, ctx) => Response; got"],
+    [{ scheduler, schedules: [] }, "schedules must be a function (scheduler, env) => Promise; got"],
     [{ scheduler, tick: { maxDuration: 5 } }, "tick.maxDuration"],
     [{ scheduler, tickAfterFetch: 1 }, "tickAfterFetch must be true, false or a function of a request; got 1"],
     [{ scheduler, routes: {} }, "routes is no option"],

@@ -73,6 +73,19 @@ describe("a request with the secret", () => {
     expect((await handler(request(authorization))).status).toBe(200);
   });
 
+  test("is let in with what a function gives at that time", async () => {
+    let secret: string | undefined;
+    const { entries, logger } = recordingLogger();
+    const handler = createCronHandler({ scheduler: setUp().scheduler, secret: () => secret, logger });
+    expect(await read(await handler(request("Bearer s")))).toEqual(problem(500, "Internal Server Error", "options"));
+    expect(String(entries[0]?.details)).toContain("is the environment variable set?");
+    secret = "s";
+    const statuses = [await handler(request("Bearer s")), await handler(request("Bearer t"))].map(
+      ({ status }) => status,
+    );
+    expect(statuses).toEqual([200, 401]);
+  });
+
   test("needs none where the program says that everybody may call", async () => {
     const handler = createCronHandler({ scheduler: setUp().scheduler, secret: null });
     expect((await handler(request(null))).status).toBe(200);
@@ -202,7 +215,9 @@ test("what is no Request, as a context of Hono's, is answered by 500, and the lo
 describe("wrong options are refused:", () => {
   const scheduler = new Scheduler();
   const MISSING = "is the environment variable set? A function without a public address may have secret: null";
-  const MUST = "createCronHandler(): secret must be text without spaces, a list of such texts, or null; got";
+  const MUST =
+    "createCronHandler(): secret must be text without spaces, a list of such texts, null, or a function that gives " +
+    "one; got";
   const OTHERS = "a header carries nothing but visible characters of ASCII";
   test.each([
     [{ scheduler, secret: undefined }, `${MUST} undefined: ${MISSING}`],

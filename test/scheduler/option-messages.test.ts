@@ -1110,8 +1110,9 @@ const MISTAKES: readonly (readonly [mistake: string, work: () => unknown, messag
   [
     "a list of secrets with a hole",
     () => (createCronHandler as Untyped)({ scheduler, secret: new Array(1) }),
-    "createCronHandler(): secret must be text without spaces, a list of such texts, or null; got a value that is not " +
-      "shown: is the environment variable set? A function without a public address may have secret: null",
+    "createCronHandler(): secret must be text without spaces, a list of such texts, null, or a function that gives " +
+      "one; got a value that is not shown: is the environment variable set? A function without a public address may " +
+      "have secret: null",
   ],
   ["an option whose getter throws", () => addJob(throwing("priority")), "addJob(): priority cannot be read: gone"],
   [

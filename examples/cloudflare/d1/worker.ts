@@ -12,17 +12,14 @@ interface Env {
   readonly DB: D1Binding;
 }
 
-// What an isolate may remember from one request to the next: plain values, and neither connections nor promises.
-let hasSchedules = false;
-
 export default createWorker<Env>({
-  scheduler: async ({ DB }) => {
+  scheduler: ({ DB }) => {
     const scheduler = new Scheduler({ dataStore: new D1DataStore(DB) });
     scheduler.use(tasks);
-    if (!hasSchedules) await addSchedules(scheduler);
-    hasSchedules = true;
     return scheduler;
   },
+  // A Cron Trigger adds them, and no request of a stranger.
+  schedules: addSchedules,
   // Each request of the store is a batch of some ten queries. An invocation may have 1,000 (50 on the free plan: write 4).
   tick: { maxRoundTrips: 40 },
   router,

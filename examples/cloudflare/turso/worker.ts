@@ -12,17 +12,14 @@ interface Env {
   readonly DATABASE_URL: string;
 }
 
-// What an isolate may remember from one request to the next: plain values, and neither connections nor promises.
-let hasSchedules = false;
-
 export default createWorker<Env>({
-  scheduler: async ({ DATABASE_URL }) => {
+  scheduler: ({ DATABASE_URL }) => {
     const scheduler = new Scheduler({ dataStore: new LibsqlDataStore({ url: DATABASE_URL }) });
     scheduler.use(tasks);
-    if (!hasSchedules) await addSchedules(scheduler);
-    hasSchedules = true;
     return scheduler;
   },
+  // A Cron Trigger adds them, and no request of a stranger.
+  schedules: addSchedules,
   // The free plan allows 50 requests an invocation; the rest is for the schedules, and for handlers that fetch.
   tick: { maxRoundTrips: 40 },
   router,

@@ -14,18 +14,17 @@ interface Env {
   readonly SCHEDULER_TOKEN: string;
 }
 
-// What an isolate may remember from one request to the next: plain values, and neither connections nor promises.
-let hasSchedules = false;
+// An isolate may remember it from one request to the next: it has no connection.
 let router: ReturnType<typeof createRouter> | undefined;
 
 export default createWorker<Env>({
-  scheduler: async ({ DB }) => {
+  scheduler: ({ DB }) => {
     const scheduler = new Scheduler({ dataStore: new D1DataStore(DB) });
     scheduler.use(tasks);
-    if (!hasSchedules) await addSchedules(scheduler);
-    hasSchedules = true;
     return scheduler;
   },
+  // A Cron Trigger adds them, and no request of a stranger.
+  schedules: addSchedules,
   tick: { maxRoundTrips: 40 },
   router: (request, scheduler, { SCHEDULER_TOKEN: token }) => {
     // The router is one for all requests, and each request brings its own scheduler.

@@ -2,6 +2,7 @@ import type { EventBroker } from "../../brokers/event-broker.ts";
 import { sleepFor } from "../../core/clock.ts";
 import { SchedulerStateError } from "../../core/errors.ts";
 import { IDLE_MS_UNSHARED, STOP_FLUSH_TRIES, TICK_FLUSH_MS } from "../../core/limits.ts";
+import { once } from "../../core/once.ts";
 import { Wakeup } from "../../core/wakeup.ts";
 import type { JobExecutor } from "../../executors/job-executor.ts";
 import type { LeaseExtender } from "../../executors/lease-extender.ts";
@@ -74,9 +75,10 @@ export class Engine {
   #zoneChecking: Promise<void> | null = null;
   /** Wakes a tick that waits. */
   readonly #tickWakeup: Wakeup;
-  readonly #cleaning = new AbortController();
+  // Made on first use, as a Worker may make no signal at the top of its module.
+  readonly #cleaning = once(() => new AbortController());
   /** Aborted when the broker is not to be opened any more. */
-  #opening = new AbortController();
+  #opening: AbortController | null = null;
   #background: Promise<unknown> = Promise.resolve();
   readonly #shared: SharedParts;
   /** Whether what dead runs of this identity left was given up, or nothing can be left. */
@@ -159,7 +161,7 @@ export class Engine {
   /** Opens the broker and the store. @throws {StoreUnavailableError} `open` may be called again */
   async open(): Promise<void> {
     const { env, broker } = this.#parts;
-    const opening = new AbortController();
+    const opening = newOpening();
     this.#opening = opening;
     try {
       await openBroker(env, broker, this.#shared, opening.signal);
@@ -196,15 +198,15 @@ export class Engine {
     env.events.publish(happened);
     this.#wakeOnEvents();
     this.#isResident = true;
-    this.#cleaning.signal.addEventListener(
+    this.#cleaning().signal.addEventListener(
       "abort",
       this.runner.onCapacity(() => this.#loop.capacityGrew()),
     );
-    this.runner.lag.start(this.#cleaning.signal);
+    this.runner.lag.start(this.#cleaning().signal);
     this.#loop.start();
-    watchChanges(env, this.#loop, this.#cleaning.signal);
-    this.#unclaimed.start(this.#cleaning.signal);
-    if (this.#parts.options.role !== "worker") this.#backlogs.start(this.#cleaning.signal);
+    watchChanges(env, this.#loop, this.#cleaning().signal);
+    this.#unclaimed.start(this.#cleaning().signal);
+    if (this.#parts.options.role !== "worker") this.#backlogs.start(this.#cleaning().signal);
     this.#background = Promise.all([this.#keepLeases(), this.#cleanUp()]);
   }
 
@@ -367,7 +369,7 @@ export class Engine {
     await this.runner.whenIdle();
     const wasResident = this.#isResident;
     this.#isResident = false;
-    this.#cleaning.abort();
+    this.#cleaning().abort();
     const others = [this.#unclaimed.stopped(), this.#backlogs.stopped(), this.#keeper.settled(), ticking];
     await Promise.all([this.#loop.stop(), this.#background, ...others]);
     await this.#zoneChecking;
@@ -388,7 +390,7 @@ export class Engine {
     const { events } = env;
     if (this.#extendsLeases && leaseExtender !== undefined) await limits.within(leaseExtender.stop());
     await limits.within(this.#flushEvents(0));
-    this.#opening.abort();
+    this.#opening?.abort();
     events.close();
     await this.#shared.close();
   }
@@ -419,7 +421,7 @@ export class Engine {
 
   async #keepLeases(): Promise<void> {
     const { env } = this.#parts;
-    await every(env, "leases", this.#keeper.periodMs, this.#cleaning.signal, async () => {
+    await every(env, "leases", this.#keeper.periodMs, this.#cleaning().signal, async () => {
       await this.#keeper.runOnce();
       if (this.#peers.hasDead(env.clock.now())) this.#loop.lookBy();
     });
@@ -428,7 +430,7 @@ export class Engine {
   async #cleanUp(): Promise<void> {
     const { env, options } = this.#parts;
     const periodMs = options.cleanupInterval;
-    if (periodMs !== null) await every(env, "clean-up", periodMs, this.#cleaning.signal, () => cleanUp(env));
+    if (periodMs !== null) await every(env, "clean-up", periodMs, this.#cleaning().signal, () => cleanUp(env));
   }
 
   /** Looks after jobs that nobody takes, and wakes the loop for those that nobody has taken yet. Where nothing stays
@@ -468,7 +470,7 @@ export class Engine {
 
   /** Has what the last look found computed anew, and makes the loop look for what it did not show. */
   async #checkZones(): Promise<void> {
-    const { signal } = this.#cleaning;
+    const { signal } = this.#cleaning();
     try {
       await this.#zoneCheck.run(() => !signal.aborted);
     } catch (error) {
@@ -553,5 +555,18 @@ export class Engine {
     } catch (error) {
       logger.warn("escapement: others count this scheduler as alive until its lease ends", error);
     }
+  }
+}
+
+/** @throws {SchedulerStateError} at the top of a Worker's module, where nothing may wait */
+function newOpening(): AbortController {
+  try {
+    return new AbortController();
+  } catch (cause) {
+    throw new SchedulerStateError(
+      "at the top of a Worker's module a scheduler can be made and given tasks; call what asks its store in fetch(), " +
+        "scheduled() or alarm()",
+      { cause },
+    );
   }
 }

@@ -7,6 +7,7 @@ import {
   STEPS_PER_TURN_MAX,
   TURN_MS_MAX,
 } from "../../core/limits.ts";
+import { once } from "../../core/once.ts";
 import { isInstant, Wakeup } from "../../core/wakeup.ts";
 import type { LookedSchedule, Seen } from "../../stores/data-store.ts";
 import type { Environment } from "../environment.ts";
@@ -48,7 +49,7 @@ export class Loop {
   /** How long to leave a fire to the schedule's preferred scheduler, in milliseconds. Random, so that the
    *  other schedulers do not all look at the same instant. */
   readonly #preferredWaitMs: number;
-  readonly #signal = new AbortController();
+  readonly #signal = once(() => new AbortController());
   /** Whether the scheduler stops: no schedule is planned and no job acquired, but outcomes are still recorded. */
   #isDraining = false;
   /** The instant from which on the answer of the last look may be out of date, in epoch milliseconds. */
@@ -86,7 +87,7 @@ export class Loop {
   }
 
   start(): void {
-    this.#running = this.#run(this.#signal.signal);
+    this.#running = this.#run(this.#signal().signal);
   }
 
   /** Makes the loop look, because something in the store may be due at `atMs` (epoch milliseconds; default: at
@@ -135,7 +136,7 @@ export class Loop {
   /** Ends the loop. */
   async stop(): Promise<void> {
     this.#isDraining = true;
-    this.#signal.abort();
+    this.#signal().abort();
     await this.#running;
   }
 

@@ -22,7 +22,7 @@ export class Quarantine {
   /** The one that starts, or that has just started. */
   #first: JobAttempt | null = null;
   #isAnnounced = false;
-  #alone = new AbortController();
+  #alone: AbortController | null = null;
 
   constructor(clock: Clock, steps: QuarantineSteps) {
     this.#clock = clock;
@@ -58,7 +58,7 @@ export class Quarantine {
   ended(attempt: JobAttempt): void {
     if (this.#first !== attempt) return;
     this.#first = null;
-    this.#alone.abort();
+    this.#alone?.abort();
     this.#next();
   }
 

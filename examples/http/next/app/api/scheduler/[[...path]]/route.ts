@@ -6,8 +6,13 @@
 import { Hono } from "hono";
 import { makeRouter } from "../../../../../scheduler.ts";
 
-const app = new Hono().route("/api/scheduler", makeRouter());
-const handle = (request: Request) => app.fetch(request);
+let app: Hono | undefined;
+
+/** The router is made at the first request, because `next build` imports this module without the variables. */
+function handle(request: Request): Response | Promise<Response> {
+  app ??= new Hono().route("/api/scheduler", makeRouter());
+  return app.fetch(request);
+}
 
 export { handle as DELETE, handle as GET, handle as HEAD, handle as PATCH, handle as POST, handle as PUT };
 // No answer is made at build time.
