@@ -18,7 +18,7 @@ async function jobsRun(scheduler: Scheduler): Promise<number> {
 
 export default {
   async fetch(request: Request): Promise<Response> {
-    if (request.url.endsWith("/too-early")) return new Response(await tooEarly);
+    if (request.url.endsWith("/too-early")) return new Response(String(await tooEarly));
     return Response.json(await Promise.all([jobsRun(inMemory), jobsRun(onD1)]));
   },
 };
