@@ -16,6 +16,7 @@ import {
   unknownOption,
 } from "./option-errors.ts";
 import { isSameWord, normalized } from "./suggest.ts";
+import { synonymsOf } from "./synonyms.ts";
 import { toEpochMs } from "./temporal.ts";
 import { isStorable, STORABLE, STORABLE_ADVICE } from "./text.ts";
 
@@ -38,8 +39,9 @@ export interface Hints {
   /** What the caller should do about a name that is no option here, but is one of another call; null where that is
    *  unknown. */
   readonly elsewhere?: (name: string) => string | null;
-  /** The same for a name within an option that is an object; `path` leads to that option. */
-  readonly within?: (path: string, name: string) => string | null;
+  /** What a name that is no option means at a path of the options: an option, or advice, which has spaces; null where
+   *  that is unknown. */
+  readonly words?: (path: string, name: string) => string | null;
   /** The option that is meant by another word for it. The keys are those words, in lower case and without `_`. */
   readonly synonyms?: Readonly<Record<string, string>>;
 }
@@ -153,7 +155,7 @@ function unknownOptions(
   path: readonly string[],
   issue: v.BaseIssue<unknown>,
   schema: v.GenericSchema,
-  { elsewhere, within, synonyms }: Hints,
+  hints: Hints,
 ): Issue[] {
   const given = issue.path?.at(-1)?.input as object;
   const known = namesOf(path.reduce(childOf, schema));
@@ -161,33 +163,42 @@ function unknownOptions(
   for (const name in given) {
     if (known.includes(name)) continue;
     if (issues.length === ISSUES_MAX) break;
-    // The object's own options come first, before those of other calls. An object within it has names of its own, so
-    // that the hints do not apply there.
-    const isKnown = path.length > 0 || known.some((option) => isSameWord(option, name));
-    const lower = normalized(name);
-    const inner = path.length > 0 && Object.hasOwn(INNER_SYNONYMS, lower) ? INNER_SYNONYMS[lower] : undefined;
-    const outer = synonyms !== undefined && Object.hasOwn(synonyms, lower) ? (synonyms[lower] ?? null) : null;
-    const synonym = isKnown ? (known.find((option) => option === inner) ?? null) : outer;
-    const inside = path.length > 0 ? (within?.(path.join("."), name) ?? null) : null;
-    const advice = isKnown || synonym !== null ? inside : (elsewhere?.(name) ?? null);
-    issues.push(unknownOption([...path, name].join("."), known, { synonym, advice }));
+    issues.push(unknownOption([...path, name].join("."), known, meaningOf(path, name, known, hints)));
   }
   return issues;
 }
 
+/** The option that a name means, or what to do about it. The object's own options come before those of other calls. */
+function meaningOf(
+  path: readonly string[],
+  name: string,
+  known: readonly string[],
+  { words, synonyms = {}, elsewhere }: Hints,
+): { synonym?: string | null; advice?: string | null } {
+  const lower = normalized(name);
+  if (path.length > 0) {
+    const inner = innerSynonym(["inner"], name);
+    return meant(words?.(path.join("."), name) ?? known.find((option) => option === inner) ?? null);
+  }
+  if (known.some((option) => isSameWord(option, name))) return {};
+  const synonym = Object.hasOwn(synonyms, lower) ? (synonyms[lower] ?? null) : null;
+  const found = meant(synonym ?? words?.("", name) ?? null);
+  return found.synonym === undefined && found.advice === undefined ? { advice: elsewhere?.(name) ?? null } : found;
+}
+
+/** Advice has spaces, and no option does. */
+function meant(text: string | null): { synonym?: string; advice?: string } {
+  return text === null ? {} : text.includes(" ") ? { advice: text } : { synonym: text };
+}
+
 /** Other words for options of objects within options. */
-const INNER_SYNONYMS: Readonly<Record<string, string>> = {
-  attempts: "maxAttempts",
-  retries: "maxAttempts",
-  limit: "maxAttempts",
-  count: "maxAttempts",
-  delay: "initial",
-  multiplier: "factor",
-  max: "limit",
-  duration: "per",
-  interval: "per",
-  window: "per",
-};
+const innerSynonym = synonymsOf({
+  "inner: attempts retries limit count": "maxAttempts",
+  "inner: delay": "initial",
+  "inner: multiplier": "factor",
+  "inner: max": "limit",
+  "inner: duration interval window": "per",
+});
 
 /** The names of the options that an object of this schema may have. */
 export function namesOf(schema: object): readonly string[] {

@@ -440,6 +440,32 @@ const MISTAKES: readonly (readonly [mistake: string, work: () => unknown, messag
     "addJob() takes an object of options; got a Promise: await it first",
   ],
   [
+    "a start that is put off",
+    () => addJob({ startAfter: 60 }),
+    'addJob(): startAfter is no option here; write { delay: "5m" } for a time from now, or { runAt } for an instant',
+  ],
+  ...["repeat", "cron", "every"].map(
+    (name) =>
+      [
+        `a job that repeats, by ${name}`,
+        () => addJob({ [name]: "0 9 * * *" }),
+        `addJob(): ${name} is no option here; a job runs once; a schedule adds a job at each fire time: ` +
+          'addSchedule(task, "0 9 * * *", options)',
+      ] as const,
+  ),
+  [
+    "an order of jobs",
+    () => addJob({ lifo: true }),
+    "addJob(): lifo is no option here; write { priority }: jobs run by priority, then by runAt, then in the order of " +
+      "their addition",
+  ],
+  [
+    "a queue of dead letters",
+    () => addJob({ deadLetter: "failed" }),
+    "addJob(): deadLetter is no option here; jobs that failed for good are kept as results: " +
+      'getJobResults({ outcome: "error" }) lists them, retryJobs(filter) runs them again',
+  ],
+  [
     "a delay besides a run time",
     () => addJob({ delay: "5s", runAt: new Date(0) }),
     "addJob(): delay cannot go together with runAt: delay counts from now, runAt is the instant itself; choose one",
@@ -819,8 +845,7 @@ const MISTAKES: readonly (readonly [mistake: string, work: () => unknown, messag
   [
     "an option of BullMQ: attempts",
     () => addJob({ attempts: 3 }),
-    "addJob(): attempts is no option here; it is a setting of the task: scheduler.task(id, { retry: { " +
-      "maxAttempts, backoff } }, handler)",
+    "addJob(): attempts is no option here; write { retry: { maxAttempts: ... } }",
   ],
   [
     "an option of BullMQ: removeOnComplete",

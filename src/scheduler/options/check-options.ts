@@ -32,7 +32,6 @@ import type {
 import {
   idAdvice,
   jobAdvice,
-  MAX_CATCH_UP_ADVICE,
   pausedKeyAdvice,
   removalAdvice,
   scheduleAdvice,
@@ -44,7 +43,8 @@ import {
   triggerAdvice,
 } from "./option-hints.ts";
 import * as schemas from "./option-schemas.ts";
-import { contradictions, withinWindow } from "./window-options.ts";
+import { meaningOf } from "./synonyms.ts";
+import { contradictions } from "./window-options.ts";
 
 export type {
   CheckedJobOptions,
@@ -60,37 +60,6 @@ export type {
 /** Options that callers often pass in the wrong place, and the advice for each. The first entry that has the name
  *  counts. */
 const homes = once((): readonly { names: readonly string[]; advice: (name: string) => string }[] => [
-  {
-    names: ["timeZone", "tz", "startTime", "endTime", "dst", "dayMatch"],
-    advice: (name) =>
-      isSameWord(name, "tz") || name === "timeZone"
-        ? "it belongs to the trigger: CronTrigger.fromCrontab(text, { timeZone }), " +
-          "or to new Scheduler({ timeZone }), for crontab text"
-        : `it belongs to the trigger: CronTrigger.fromCrontab(text, { ${name} })`,
-  },
-  {
-    names: ["startDate", "endDate"],
-    advice: (name) => {
-      const time = name.replace("Date", "Time");
-      return `it belongs to the trigger: CronTrigger.fromCrontab(text, { ${time} })`;
-    },
-  },
-  { names: ["firstRun"], advice: () => "it belongs to the trigger: new IntervalTrigger({ minutes: 5, firstRun })" },
-  {
-    names: ["attempts", "maxAttempts", "retries", "maxRetries", "backoff"],
-    advice: () => "it is a setting of the task: scheduler.task(id, { retry: { maxAttempts, backoff } }, handler)",
-  },
-  {
-    names: ["maxInstances"],
-    advice: () =>
-      'overlap: "skip" fires only after the run before; ' +
-      "scheduler.task(id, { maxRunningJobs }, handler) is how many run",
-  },
-  { names: ["maxCatchUp"], advice: () => MAX_CATCH_UP_ADVICE },
-  {
-    names: ["nextRunTime"],
-    advice: () => "updateSchedule(id, { nextFireTime }) sets it, and runScheduleNow(id) runs now",
-  },
   {
     names: namesOf(schemas.taskSettingsSchema()),
     advice: (name) => `it is a setting of the task: scheduler.task(id, { ${name} }, handler)`,
@@ -112,6 +81,8 @@ const homes = once((): readonly { names: readonly string[]; advice: (name: strin
 ]);
 
 function elsewhere(name: string): string | null {
+  const advice = meaningOf(["anywhere"], name);
+  if (advice !== null) return advice;
   for (const { names, advice } of homes()) {
     const known = names.find((candidate) => isSameWord(candidate, name));
     if (known !== undefined) return advice(known);
@@ -120,179 +91,58 @@ function elsewhere(name: string): string | null {
 }
 
 /** Advice for a name that belongs elsewhere, or that is part of a payload that was passed as the options. */
-function elsewhereOrPayload(known: readonly string[]): (name: string) => string | null {
+function elsewhereOrPayload(schema: () => object): (name: string) => string | null {
   return (name) =>
     elsewhere(name) ??
-    (nearest(name, known) === null ? `what the handler gets is passed as { payload: { ${name}: ... } }` : null);
+    (nearest(name, namesOf(schema())) === null
+      ? `what the handler gets is passed as { payload: { ${name}: ... } }`
+      : null);
 }
 
-/** The same, with words of other libraries for a job that is added once. */
-function jobElsewhere(known: readonly string[]): (name: string) => string | null {
-  const orPayload = elsewhereOrPayload(known);
-  return (name) => {
-    if (/^(is)?_?(unique|singleton)$/i.test(name)) return 'write { idempotencyKey: ..., uniqueFor: "1h" }';
-    return isSameWord(name, "misfireGraceTime") ? DEADLINE_ADVICE : orPayload(name);
-  };
+/** What a name means in a call, or in an object of its options. */
+function wordsOf(...places: readonly string[]): (path: string, name: string) => string | null {
+  return (path, name) => meaningOf(path === "" ? places : [path], name);
 }
 
-/** Advice for a part of a trigger that was passed as an option of the schedule. */
-function elsewhereThanSchedule(known: readonly string[]): (name: string) => string | null {
-  const orPayload = elsewhereOrPayload(known);
-  return (name) => {
-    if (INTERVAL_PARTS.has(name)) return "the trigger comes before the options: new IntervalTrigger({ minutes: 5 })";
-    if (CRON_PARTS.has(name)) return 'the trigger comes before the options: crontab text, such as "0 9 * * *"';
-    return orPayload(name);
-  };
-}
-
-const INTERVAL_PARTS = new Set(["weeks", "days", "hours", "minutes", "seconds", "milliseconds", "every", "interval"]);
-const CRON_PARTS = new Set(["cron", "crontab", "pattern", "hour", "minute", "second", "dayOfWeek", "day_of_week"]);
-
-const KEY_SYNONYMS = {
-  group: "concurrencyKey",
-  groupid: "concurrencyKey",
-  groupkey: "concurrencyKey",
-  partitionkey: "concurrencyKey",
-};
-
-const JOB_SYNONYMS = {
-  at: "runAt",
-  when: "runAt",
-  id: "idempotencyKey",
-  jobid: "idempotencyKey",
-  deadline: "startDeadline",
-  data: "payload",
-  args: "payload",
-  kwargs: "payload",
-  singletonkey: "idempotencyKey",
-  jobkey: "idempotencyKey",
-  uniquekey: "idempotencyKey",
-  uniqueperiod: "uniqueFor",
-  uniqueuntil: "uniqueFor",
-  removeoncomplete: "resultExpirationTime",
-  removeonfail: "resultExpirationTime",
-  dependencies: "after",
-  dependson: "after",
-  parents: "after",
-  onfailure: "onParentFailure",
-  ...KEY_SYNONYMS,
-};
-
-const SCHEDULE_SYNONYMS = {
-  ...KEY_SYNONYMS,
-  scheduleid: "id",
-  jitter: "maxJitter",
-  replaceexisting: "conflictPolicy",
-  protect: "overlap",
-  data: "payload",
-  args: "payload",
-  kwargs: "payload",
-};
-
-/** The grace time of the task would do nothing for a job that is added. */
-const DEADLINE_ADVICE = "it counts for jobs of schedules; write { startDeadline: new Date(Date.now() + milliseconds) }";
-const RETRY_ADVICE = "write { retry: { maxAttempts: ... } }";
-const BACKOFF_ADVICE = 'write { retry: { maxAttempts: ..., backoff: { initial: "1s" } } }';
-/** Advice for a part of `retry` that stands beside it. */
-function retryAdvice(name: string): string | null {
-  if (name === "backoff") return BACKOFF_ADVICE;
-  return /^(max)?_?(retries|attempts)$/i.test(name) ? RETRY_ADVICE : null;
-}
-const LIMIT_ADVICE = "maxRunningJobs is how many run at once, and rateLimit: { limit, per } how many start in a time";
-const SINGLETON_ADVICE =
-  "maxRunningJobs: 1, the default, lets one job run at once, and addJob(task, { idempotencyKey }) adds one";
-
-const jobHints = {
-  instead: jobAdvice,
-  elsewhere: (name: string) => jobElsewhere(namesOf(schemas.jobOptionsSchema()))(name),
-  synonyms: JOB_SYNONYMS,
-  within: withinWindow,
-};
+const jobWords = wordsOf("job", "retried", "keyed", "handled");
+const jobHints = { instead: jobAdvice, elsewhere: elsewhereOrPayload(schemas.jobOptionsSchema), words: jobWords };
 
 export const checkSchedulerOptions: Checker<CheckedSchedulerOptions> = checker(schemas.schedulerOptionsSchema, {
   instead: schedulerAdvice,
   elsewhere,
-  within: (path, name) => {
-    if (path === "taskDefaults" && /^(max)?_?(retries|attempts)$/i.test(name)) return RETRY_ADVICE;
-    if (path === "taskDefaults" && name === "concurrencyKey") {
-      return "it is about the payload of one task: scheduler.task(id, { concurrencyKey }, handler)";
-    }
-    if (path === "scheduleDefaults" && isSameWord(name, "maxCatchUp")) return elsewhere(name);
-    const isSetting = path === "scheduleDefaults" && namesOf(schemas.taskSettingsSchema()).includes(name);
-    return isSetting
-      ? `tasks have it too, and schedules inherit it from them: { taskDefaults: { ${name}: ... } }`
-      : null;
-  },
-  synonyms: {
-    store: "dataStore",
-    database: "dataStore",
-    broker: "eventBroker",
-    jobexecutors: "executors",
-    concurrency: "maxConcurrentJobs",
-    maxworkers: "maxConcurrentJobs",
-    tz: "timeZone",
-    zone: "timeZone",
-    jobdefaults: "taskDefaults",
-  },
+  words: wordsOf("scheduler"),
 });
 export const checkTaskSettings: Checker<CheckedTaskSettings> = checker(schemas.taskSettingsSchema, {
   instead: taskAdvice,
-  elsewhere: (name) => {
-    if (name === "limit") return LIMIT_ADVICE;
-    if (name === "singleton") return SINGLETON_ADVICE;
-    return retryAdvice(name) ?? elsewhere(name);
-  },
-  within: (path, name) =>
-    path === "rateLimit" && name === "key" ? "the rate counts for each concurrencyKey of the task" : null,
-  synonyms: {
-    concurrency: "maxRunningJobs",
-    maxconcurrency: "maxRunningJobs",
-    maxinstances: "maxRunningJobs",
-    limiter: "rateLimit",
-    ratelimiter: "rateLimit",
-    key: "concurrencyKey",
-    maxperkey: "maxRunningPerKey",
-    maxconcurrencyperkey: "maxRunningPerKey",
-    limitperkey: "maxRunningPerKey",
-    concurrencyperkey: "maxRunningPerKey",
-    roundrobin: "fair",
-    ...KEY_SYNONYMS,
-  },
+  elsewhere,
+  words: wordsOf("task", "retried", "keyed"),
 });
 export const checkScheduleOptions: Checker<CheckedScheduleOptions> = checker(schemas.scheduleOptionsSchema, {
   instead: scheduleAdvice,
-  elsewhere: (name) => elsewhereThanSchedule(namesOf(schemas.scheduleOptionsSchema()))(name),
-  synonyms: SCHEDULE_SYNONYMS,
+  elsewhere: elsewhereOrPayload(schemas.scheduleOptionsSchema),
+  words: wordsOf("schedule", "keyed", "handled", "fires"),
 });
 /** Names of the options of a schedule. */
 export const scheduleOptionNames = (): readonly string[] => namesOf(schemas.scheduleOptionsSchema());
 /** What `schedule` gets besides the trigger and the handler. */
 export const checkScheduledTask: Checker<unknown> = checker(schemas.scheduledTaskSchema, {
   instead: scheduleAdvice,
-  elsewhere: (name) =>
-    name === "id"
-      ? "the id comes first: schedule(id, trigger, options, handler)"
-      : (retryAdvice(name) ?? elsewhereThanSchedule(namesOf(schemas.scheduledTaskSchema()))(name)),
-  synonyms: SCHEDULE_SYNONYMS,
+  elsewhere: elsewhereOrPayload(schemas.scheduledTaskSchema),
+  words: wordsOf("scheduledTask", "retried", "schedule", "keyed", "handled", "fires"),
 });
 /** Names of the options of `schedule` that are settings of the task. */
 export const taskSettingNames = (): readonly string[] => namesOf(schemas.taskSettingsSchema());
 export const checkScheduleChanges: Checker<CheckedScheduleChanges> = checker(schemas.scheduleChangesSchema, {
   instead: (value) =>
     value instanceof Trigger || typeof value === "string" ? `pass it as { trigger${triggerOf(value)} }` : null,
-  elsewhere: (name) =>
-    name === "paused"
-      ? "call pauseSchedule(id) or unpauseSchedule(id)"
-      : name === "by"
-        ? "it stands apart from the changes: updateSchedule(id, changes, { by })"
-        : elsewhereThanSchedule(namesOf(schemas.scheduleChangesSchema()))(name),
-  synonyms: { nextruntime: "nextFireTime" },
+  elsewhere: elsewhereOrPayload(schemas.scheduleChangesSchema),
+  words: wordsOf("changes", "keyed", "handled", "fires"),
 });
 export const checkJobOptions: Checker<CheckedJobOptions> = agreeing(checker(schemas.jobOptionsSchema, jobHints));
 const newJobHints = {
   ...jobHints,
   instead: (value: unknown) => (isTask(value) ? "write { task }" : null),
-  elsewhere: (name: string) => jobElsewhere(namesOf(schemas.newJobSchema()))(name),
+  elsewhere: elsewhereOrPayload(schemas.newJobSchema),
 };
 export const checkNewJob: Checker<CheckedNewJob> = agreeing(checker(schemas.newJobSchema, newJobHints));
 /** The job of a batch that comes after the others. */
@@ -305,7 +155,7 @@ const checkBatch: Checker<{ then?: unknown }> = checker(schemas.batchOptionsSche
   instead: (value) => (value === undefined || value === null ? NO_THEN_ADVICE : thenAdvice(value)),
   elsewhere: (name) =>
     name === "task" || namesOf(schemas.jobOptionsSchema()).includes(name) ? "write { then: { task, ... } }" : null,
-  synonyms: { after: "then", callback: "then", next: "then" },
+  words: wordsOf("batch"),
 });
 export const checkBatchOptions: Checker<{ then?: unknown }> = (value, where) => {
   const isWithoutThen = isPlain(value) && (value.then === undefined || value.then === null);
@@ -339,22 +189,20 @@ export const checkSubscribeOptions: Checker<CheckedSubscribeOptions> = checker(s
 export const checkEventsOptions: Checker<CheckedEventsOptions> = checker(schemas.eventsOptionsSchema, {
   instead: signalOptionAdvice,
 });
-const CHANGE_SYNONYMS = { who: "by", user: "by", actor: "by", author: "by" };
-
 export const checkChangeOptions: Checker<CheckedChange> = checker(schemas.changeOptionsSchema, {
   instead: (value) => (typeof value === "string" ? `write { by: ${shown(value)} }` : null),
-  synonyms: CHANGE_SYNONYMS,
+  words: wordsOf("change"),
 });
 export const checkUnpauseOptions: Checker<CheckedChange & { resumeFrom?: "now" | number | undefined }> = checker(
   schemas.unpauseOptionsSchema,
-  { synonyms: CHANGE_SYNONYMS },
+  { words: wordsOf("change") },
 );
 export const checkRunNowOptions: Checker<{ idempotencyKey?: string | undefined }> = checker(schemas.runNowSchema, {
   instead: (value) => (typeof value === "string" ? `write { idempotencyKey: ${shown(value)} }` : null),
 });
 const checkPause: Checker<CheckedChange & { key?: string | undefined }> = checker(schemas.taskPauseSchema, {
   instead: (value) => (typeof value === "string" ? `write { key: ${shown(value)} }` : null),
-  synonyms: { concurrencykey: "key", ...CHANGE_SYNONYMS },
+  words: wordsOf("pause", "change"),
 });
 /** A key that is undefined by mistake must not pause the whole task. */
 export const checkTaskPause: Checker<CheckedChange & { key?: string | undefined }> = (value, where) => {
@@ -369,21 +217,15 @@ export const checkPreviewOptions: Checker<{ limit: number; from?: number | undef
     instead: (value) => (typeof value === "number" || value === undefined ? `write { limit: ${value ?? 10} }` : null),
   },
 );
-const SEARCH_SYNONYMS = { q: "search", query: "search", text: "search" };
-const RANGE_SYNONYMS = { since: "from", to: "until", sort: "order", orderby: "order", sortby: "order" };
-
 export const checkScheduleFilter: Checker<ScheduleFilter> = checker(schemas.scheduleFilterSchema, {
-  synonyms: { ...SEARCH_SYNONYMS, order: "sort", orderby: "sort", sortby: "sort", status: "state" },
+  words: wordsOf("schedules", "search"),
 });
 export const checkOccurrenceFilter: Checker<CheckedOccurrenceFilter> = checker(schemas.occurrenceFilterSchema, {
-  synonyms: {
-    ...{ outcome: "verdict", status: "verdict", state: "verdict", verdicts: "verdict" },
-    ...RANGE_SYNONYMS,
-  },
+  words: wordsOf("occurrences", "range"),
 });
 export const checkScheduleChangeFilter: Checker<CheckedScheduleChangeFilter> = checker(
   schemas.scheduleChangeFilterSchema,
-  { synonyms: { sort: "order", orderby: "order" } },
+  { words: wordsOf("range") },
 );
 export const checkPrintOptions: Checker<CheckedPrintOptions> = checker(schemas.printOptionsSchema, {
   instead: (value) => (typeof value === "function" ? "pass it as { write }" : null),
@@ -391,7 +233,7 @@ export const checkPrintOptions: Checker<CheckedPrintOptions> = checker(schemas.p
 const checkRemoval: Checker<CheckedRemoval> = checker(schemas.scheduleRemovalSchema, {
   takes: "a filter",
   instead: removalAdvice,
-  synonyms: { id: "ids" },
+  words: wordsOf("removal"),
 });
 /** A filter that is empty by mistake must not remove everything. */
 export const checkScheduleRemoval: Checker<CheckedRemoval> = (value, where) => {
@@ -406,13 +248,11 @@ export const checkScheduleRemoval: Checker<CheckedRemoval> = (value, where) => {
   }
   return removal;
 };
-const JOB_SEARCH_SYNONYMS = { ...SEARCH_SYNONYMS, ...RANGE_SYNONYMS };
-
 export const checkJobFilter: Checker<JobFilter> = checker(schemas.jobFilterSchema, {
-  synonyms: { ...JOB_SEARCH_SYNONYMS, status: "state" },
+  words: wordsOf("jobs", "search", "range"),
 });
 export const checkJobResultFilter: Checker<JobResultFilter> = checker(schemas.jobResultFilterSchema, {
-  synonyms: { ...JOB_SEARCH_SYNONYMS, state: "outcome", status: "outcome" },
+  words: wordsOf("results", "search", "range"),
 });
 export const checkBulkResults: Checker<CheckedBulk<JobResultSelection>> = bulkChecker(schemas.bulkResultSchema);
 export const checkBulkJobs: Checker<CheckedBulk<Pick<JobFilter, "taskId" | "scheduleId">>> = bulkChecker(

@@ -285,8 +285,8 @@ export interface JobOptions<P = unknown> {
    *  `retry`. It is stored with the job. Default: the task's. */
   retry?: RetryOptions | undefined;
   /** The job is held until all of these jobs have ended: 1 to 1,000 jobs, each unfinished or with a result that is
-   *  kept. With `runAt` or `delay`, it waits for both. Its handler reads their results by `getParentResults()`. The store must
-   *  know the jobs: else the call rejects with `StoreRefusedError`. Default: none.
+   *  kept. With `runAt` or `delay`, it waits for both. Its handler reads their results by `getParentResults()`. The
+   *  store must know the jobs: else the call rejects with `StoreRefusedError`. Default: none.
    *  @example
    *  const load = await scheduler.addJob("load");
    *  await scheduler.addJob("report", { after: [load] }); */

@@ -46,15 +46,3 @@ export function contradictions(options: CheckedJobOptions): Issue[] {
   }
   return issues;
 }
-
-/** Advice for a name within `debounce` or `throttle` that belongs to the other, or that other libraries have. */
-export function withinWindow(path: string, name: string): string | null {
-  if (path === "debounce" && /^(per|window|interval)$/i.test(name)) {
-    return "wait is the pause after the last addition; throttle: { key, per } keeps the first of a time";
-  }
-  if (path === "debounce" && /^(delay|ms|timeout|ttl|duration)$/i.test(name)) return "the pause is wait";
-  if (path === "throttle" && /^(wait|delay|ms|ttl|limit)$/i.test(name)) {
-    return "the time is per, and one job is added in it; rateLimit of the task is how many start in a time";
-  }
-  return path === "debounce" || path === "throttle" ? (/^id$/i.test(name) ? "it is called key" : null) : null;
-}

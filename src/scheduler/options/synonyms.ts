@@ -1,0 +1,109 @@
+import { type Synonyms, synonymsOf } from "../../core/synonyms.ts";
+import { MAX_CATCH_UP_ADVICE } from "./option-hints.ts";
+
+const CRON_TEXT = "it belongs to the trigger: CronTrigger.fromCrontab(text, { % })";
+const RETRY = "write { retry: { maxAttempts: ... } }";
+const BACKOFF = 'write { retry: { maxAttempts: ..., backoff: { initial: "1s" } } }';
+const TASK_RETRY = "it is a setting of the task: scheduler.task(id, { retry: { maxAttempts, backoff } }, handler)";
+const REPEATS = 'a job runs once; a schedule adds a job at each fire time: addSchedule(task, "0 9 * * *", options)';
+const DEAD_LETTERS =
+  'jobs that failed for good are kept as results: getJobResults({ outcome: "error" }) lists them, ' +
+  "retryJobs(filter) runs them again";
+const INHERITED = "tasks have it too, and schedules inherit it from them: { taskDefaults: { %: ... } }";
+
+/** What callers may write for the options of a scheduler. `anywhere` is every call that is about tasks, schedules and
+ *  jobs; a place with a name of an option is the object that this option takes. */
+const SYNONYMS: Synonyms = {
+  "scheduler: store database": "dataStore",
+  "scheduler: broker": "eventBroker",
+  "scheduler: jobExecutors": "executors",
+  "scheduler: concurrency maxWorkers": "maxConcurrentJobs",
+  "scheduler: tz zone": "timeZone",
+  "scheduler: jobDefaults": "taskDefaults",
+  "taskDefaults: retries attempts maxRetries maxAttempts": RETRY,
+  "taskDefaults: concurrencyKey":
+    "it is about the payload of one task: scheduler.task(id, { concurrencyKey }, handler)",
+  "scheduleDefaults: maxCatchUp": MAX_CATCH_UP_ADVICE,
+  "scheduleDefaults: executor maxRunningJobs maxRunningPerKey rateLimit fair misfireGraceTime retry": INHERITED,
+  "scheduleDefaults: maxRecoveries timeout resultExpirationTime overlap metadata": INHERITED,
+  "scheduleDefaults: concurrencyKey schema": INHERITED,
+
+  "task: concurrency maxConcurrency maxInstances": "maxRunningJobs",
+  "task: limiter rateLimiter": "rateLimit",
+  "task: key": "concurrencyKey",
+  "task: maxPerKey maxConcurrencyPerKey limitPerKey concurrencyPerKey": "maxRunningPerKey",
+  "task: roundRobin": "fair",
+  "task: limit": "maxRunningJobs is how many run at once, and rateLimit: { limit, per } how many start in a time",
+  "task: singleton":
+    "maxRunningJobs: 1, the default, lets one job run at once, and addJob(task, { idempotencyKey }) adds one",
+  "rateLimit: key": "the rate counts for each concurrencyKey of the task",
+  "retried: retries attempts maxRetries maxAttempts retryLimit": RETRY,
+  "retried: backoff retryDelay retryBackoff": BACKOFF,
+  "retried: deadLetter deadLetterQueue dlq": DEAD_LETTERS,
+  "keyed: group groupId groupKey partitionKey": "concurrencyKey",
+
+  "schedule: scheduleId": "id",
+  "schedule: jitter": "maxJitter",
+  "schedule: replaceExisting": "conflictPolicy",
+  "schedule: protect": "overlap",
+  "scheduledTask: id scheduleId": "the id comes first: schedule(id, trigger, options, handler)",
+  "changes: nextRunTime": "nextFireTime",
+  "changes: paused": "call pauseSchedule(id) or unpauseSchedule(id)",
+  "changes: by": "it stands apart from the changes: updateSchedule(id, changes, { by })",
+  "fires: weeks days hours minutes seconds milliseconds every interval":
+    "the trigger comes before the options: new IntervalTrigger({ minutes: 5 })",
+  "fires: cron crontab pattern hour minute second dayOfWeek":
+    'the trigger comes before the options: crontab text, such as "0 9 * * *"',
+  "handled: data args kwargs": "payload",
+
+  "job: at when": "runAt",
+  "job: startAfter": 'write { delay: "5m" } for a time from now, or { runAt } for an instant',
+  "job: repeat repeatEvery every interval cron crontab pattern": REPEATS,
+  "job: lifo": "write { priority }: jobs run by priority, then by runAt, then in the order of their addition",
+  "job: id jobId singletonKey jobKey uniqueKey": "idempotencyKey",
+  "job: uniquePeriod uniqueUntil": "uniqueFor",
+  "job: unique isUnique singleton isSingleton": 'write { idempotencyKey: ..., uniqueFor: "1h" }',
+  "job: deadline": "startDeadline",
+  "job: misfireGraceTime":
+    "it counts for jobs of schedules; write { startDeadline: new Date(Date.now() + milliseconds) }",
+  "job: removeOnComplete removeOnFail": "resultExpirationTime",
+  "job: dependencies dependsOn parents": "after",
+  "job: onFailure": "onParentFailure",
+  "debounce: per window interval":
+    "wait is the pause after the last addition; throttle: { key, per } keeps the first of a time",
+  "debounce: delay ms timeout ttl duration": "the pause is wait",
+  "throttle: wait delay ms ttl limit":
+    "the time is per, and one job is added in it; rateLimit of the task is how many start in a time",
+  "debounce: id": "it is called key",
+  "throttle: id": "it is called key",
+  "batch: after callback next": "then",
+
+  "anywhere: timeZone tz":
+    "it belongs to the trigger: CronTrigger.fromCrontab(text, { timeZone }), " +
+    "or to new Scheduler({ timeZone }), for crontab text",
+  "anywhere: startTime endTime dst dayMatch": CRON_TEXT,
+  "anywhere: startDate": CRON_TEXT.replace("%", "startTime"),
+  "anywhere: endDate": CRON_TEXT.replace("%", "endTime"),
+  "anywhere: firstRun": "it belongs to the trigger: new IntervalTrigger({ minutes: 5, firstRun })",
+  "anywhere: attempts maxAttempts retries maxRetries backoff": TASK_RETRY,
+  "anywhere: maxInstances":
+    'overlap: "skip" fires only after the run before; scheduler.task(id, { maxRunningJobs }, handler) is how many run',
+  "anywhere: maxCatchUp": MAX_CATCH_UP_ADVICE,
+  "anywhere: nextRunTime": "updateSchedule(id, { nextFireTime }) sets it, and runScheduleNow(id) runs now",
+
+  "change: who user actor author": "by",
+  "pause: concurrencyKey": "key",
+  "search: q query text": "search",
+  "range: since": "from",
+  "range: to": "until",
+  "range: sort orderBy sortBy": "order",
+  "schedules: order orderBy sortBy": "sort",
+  "schedules: status": "state",
+  "occurrences: outcome status state verdicts": "verdict",
+  "jobs: status": "state",
+  "results: state status": "outcome",
+  "removal: id": "ids",
+};
+
+/** What a word means in some places of {@link SYNONYMS}. */
+export const meaningOf: (places: readonly string[], word: string) => string | null = synonymsOf(SYNONYMS);
