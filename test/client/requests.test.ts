@@ -44,7 +44,7 @@ describe("a request", () => {
     const { client, seen } = setUpClient(() => json(EMPTY), { token: " secret\n", headers: { "x-proxy": "1" } });
     await client.getJobs({ taskId: "a/b", limit: 5 });
     expect(seen.map(({ route, body }) => ({ route, body }))).toEqual([
-      { route: "GET /jobs?taskId=a%2Fb&limit=5", body: null },
+      { route: "GET /jobs?include=payload%2Cresult&taskId=a%2Fb&limit=5", body: null },
     ]);
     const [request] = seen;
     expect(request?.headers.get("authorization")).toBe("Bearer secret");
