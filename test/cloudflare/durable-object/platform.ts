@@ -49,7 +49,7 @@ export class Platform implements AsyncDisposable {
     this.#workerd = await this.#start();
   }
 
-  async fetch(path: string, init?: { readonly method: string; readonly body?: string }): Promise<Response> {
+  async fetch(path: string, init?: Pick<RequestInit, "method" | "body" | "headers">): Promise<Response> {
     return (await this.#workerd.dispatchFetch(`http://worker${path}`, init)) as unknown as Response;
   }
 
