@@ -34,21 +34,19 @@ async function execute(script: string): Promise<void> {
 function invocation(): Scheduler {
   queries = 0;
   const originals = new WeakMap<D1Statement, D1Statement>();
-  const binding: D1Binding = {
-    prepare: (sql) => ({
-      bind: (...args) => {
-        const original = database.prepare(sql).bind(...args);
-        const counted: D1Statement = {
-          bind: original.bind,
-          all: () => {
-            queries++;
-            return original.all();
-          },
-        };
-        originals.set(counted, original);
-        return counted;
+  const counted = (original: D1Statement): D1Statement => {
+    const statement: D1Statement = {
+      bind: (...args) => counted(original.bind(...args)),
+      all: () => {
+        queries++;
+        return original.all();
       },
-    }),
+    };
+    originals.set(statement, original);
+    return statement;
+  };
+  const binding: D1Binding = {
+    prepare: (sql) => counted(database.prepare(sql)),
     batch: (statements) => {
       queries += statements.length;
       return database.batch(statements.flatMap((statement) => originals.get(statement) ?? []));

@@ -16,7 +16,7 @@ export class Jobs extends SchedulerDurableObject<Env> {
     scheduler.task("greet", (name: string) => `Hello, ${name}!`);
   }
 
-  override fetch(request: Request): Response | Promise<Response> {
+  fetch(request: Request): Response | Promise<Response> {
     return this.#router.fetch(request);
   }
 }
