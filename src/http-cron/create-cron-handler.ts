@@ -29,7 +29,8 @@ export type CronHandler = (request: Request) => Promise<Response>;
  * @throws {OptionsError} for unknown or invalid options: a secret that is missing or empty among them, unless a
  * function gives it; then requests are answered with 500
  * @example
- * const handler = createCronHandler({ scheduler, secret: () => process.env.CRON_SECRET, tick: { maxDuration: "20s" } });
+ * const secret = () => process.env.CRON_SECRET;
+ * const handler = createCronHandler({ scheduler, secret, tick: { maxDuration: "20s" } });
  * export { handler as GET };
  */
 export function createCronHandler(options: CronHandlerOptions): CronHandler {

@@ -12,7 +12,7 @@ export interface TickingScheduler {
 }
 
 /** What requests must carry. */
-export type CronSecret = string | readonly string[] | null | undefined;
+type CronSecret = string | readonly string[] | null | undefined;
 
 /** Options of `createCronHandler`. */
 export interface CronHandlerOptions {

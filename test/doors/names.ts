@@ -342,7 +342,7 @@ export const DOOR_NAMES: Readonly<Record<string, DoorNames>> = {
     ],
   },
   "./d1": {
-    values: ["D1DataStore"],
+    values: ["D1DataStore", "schemaSql"],
     types: [
       "D1Answer",
       "D1Binding",

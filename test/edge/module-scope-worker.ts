@@ -8,7 +8,12 @@ const inMemory = new AnyScheduler();
 const onD1 = new Scheduler({ dataStore: new D1DataStore((env as { readonly DB: D1Binding }).DB) });
 for (const scheduler of [inMemory, onD1]) scheduler.task("hello", () => "hello");
 
-const tooEarly = onD1.schedule("too early", "0 9 * * *", () => "never").catch((error: Error) => error.message);
+const tooEarly = onD1
+  .schedule("too early", "0 9 * * *", () => "never")
+  .then(
+    () => "",
+    (error: Error) => error.message,
+  );
 
 async function jobsRun(scheduler: Scheduler): Promise<number> {
   await scheduler.addSchedule("hello", "0 9 * * *", { id: "morning" });

@@ -20,7 +20,8 @@ export default createWorker<Env>({
   },
   // A Cron Trigger adds them, and no request of a stranger.
   schedules: addSchedules,
-  // Each request of the store is a batch of some ten queries. An invocation may have 1,000 (50 on the free plan: write 4).
+  // Each request of the store is a batch of queries. An invocation may have 1,000 of them. On the free plan it may have
+  // 50: write 3, and see docs/edge.md.
   tick: { maxRoundTrips: 40 },
   router,
   // So that a greeting need not wait for the next minute.

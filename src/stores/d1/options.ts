@@ -32,8 +32,8 @@ export function checkBinding(binding: D1Binding): D1Binding {
 }
 
 /** @throws {OptionsError} with one issue per problem */
-export function checkOptions(options: D1StoreOptions): CheckedOptions {
-  const { timeout, ...checked } = checkStoreOptions(options, "new D1DataStore(binding, options)");
+export function checkOptions(options: D1StoreOptions, where: string): CheckedOptions {
+  const { timeout, ...checked } = checkStoreOptions(options, where);
   return { ...checked, timeoutMs: timeout };
 }
 

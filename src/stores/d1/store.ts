@@ -20,7 +20,8 @@ import { checkBinding, checkOptions, type D1StoreOptions } from "./options.ts";
 export class D1DataStore extends SqlDataStore {
   /** @throws {OptionsError} when the binding is none of D1, or an option is unknown, of a wrong type or out of range */
   constructor(binding: D1Binding, options: D1StoreOptions = {}) {
-    super(new D1Driver(checkBinding(binding)), { where: "the D1 database", ...checkOptions(options) });
+    const checked = checkOptions(options, "new D1DataStore(binding, options)");
+    super(new D1Driver(checkBinding(binding)), { where: "the D1 database", ...checked });
   }
 }
 

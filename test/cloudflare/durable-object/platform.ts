@@ -11,6 +11,13 @@ interface RemoteFailure {
   readonly code?: string;
 }
 
+/** What is requested, beside a path. */
+export interface Requested {
+  readonly method: string;
+  readonly body?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
 /** Workerd with Durable Objects in a folder: it can be killed and started again. */
 export class Platform implements AsyncDisposable {
   #workerd: Miniflare;
@@ -49,7 +56,7 @@ export class Platform implements AsyncDisposable {
     this.#workerd = await this.#start();
   }
 
-  async fetch(path: string, init?: { readonly method: string; readonly body?: string }): Promise<Response> {
+  async fetch(path: string, init?: Requested): Promise<Response> {
     return (await this.#workerd.dispatchFetch(`http://worker${path}`, init)) as unknown as Response;
   }
 

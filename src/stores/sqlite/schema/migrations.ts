@@ -86,6 +86,15 @@ function stepStatements(names: TableNames, step: Migration, now: number): SqlSta
   ];
 }
 
+/** The statements that make the tables, as a script for a command line. */
+export function schemaScript(names: TableNames): string {
+  const steps = MIGRATIONS.flatMap(({ version, statements }) => [
+    `INSERT INTO ${names.schema} (version, applied_at) VALUES (${version}, unixepoch() * 1000)`,
+    ...statements(names),
+  ]);
+  return [createSchemaTable(names), ...steps].map((sql) => `${sql};\n`).join("");
+}
+
 /** The version of the schema; 0 when there is no schema. */
 async function readVersion(connection: Connection, names: TableNames): Promise<number> {
   const tables = Object.values(names).map((name) => name.toLowerCase());

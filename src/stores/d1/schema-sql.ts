@@ -1,0 +1,16 @@
+import { schemaScript } from "../sqlite/schema/migrations.ts";
+import { tableNames } from "../sqlite/schema/schema.ts";
+import { checkOptions } from "./options.ts";
+
+/**
+ * The statements that make the tables of a `D1DataStore`, for `wrangler d1 execute --file`. The store makes its tables
+ * by itself; where a plan bounds the queries of an invocation, they are better made before.
+ *
+ * @param options the `tablePrefix` of the store, if it has one
+ * @throws {OptionsError} for a prefix that the store would refuse
+ * @example
+ * writeFileSync("schema.sql", schemaSql());
+ */
+export function schemaSql(options: { readonly tablePrefix?: string } = {}): string {
+  return schemaScript(tableNames(checkOptions(options, "schemaSql()").tablePrefix));
+}
