@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { DataStore } from "../../src/contracts.ts";
+import type { DataStore, JobResultRecord, RecordPage } from "../../src/contracts.ts";
 import { ABORT_GRACE_MS, STOP_SETTLE_MS } from "../../src/core/limits.ts";
 import { MemoryDataStore, type Scheduler, StoreUnavailableError } from "../../src/mod.ts";
 import { VirtualClock } from "../../src/testing/mod.ts";
