@@ -149,6 +149,16 @@ export interface ScheduleBody extends ScheduleSettingsBody, CallerNote {
   readonly paused?: boolean;
 }
 
+/** A schedule that replaces the stored one. What GET answers besides may be sent back, and changes nothing. */
+export interface ReplacingScheduleBody extends ScheduleBody {
+  readonly id?: unknown;
+  readonly skippedCount?: unknown;
+  readonly createdAt?: unknown;
+  readonly nextFireTime?: unknown;
+  readonly lastFireTime?: unknown;
+  readonly revision?: unknown;
+}
+
 export interface NewScheduleBody extends ScheduleBody {
   readonly id?: string;
   /** Default: `"error"`, so that an id that exists is a conflict. */

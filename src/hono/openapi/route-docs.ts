@@ -78,17 +78,17 @@ export const routeDocs: { readonly [Key in keyof Endpoints]: RouteDocs<Key> } = 
   "PUT /schedules/:id": {
     summary: "Replace a schedule; its history stays",
     answers: { 200: "Schedule" },
-    problems: [404, 422, 503],
+    problems: [400, 404, 409, 412, 422, 503],
   },
   "PATCH /schedules/:id": {
     summary: "Change a schedule; what is left out stays as it is",
     answers: { 200: "Schedule" },
-    problems: [404, 422, 503],
+    problems: [400, 404, 409, 412, 422, 503],
   },
   "DELETE /schedules/:id": {
     summary: "Remove a schedule; its jobs stay",
     answers: { 204: null },
-    problems: [400, 404, 422, 503],
+    problems: [400, 404, 409, 412, 422, 503],
   },
   "POST /schedules/:id/pause": {
     summary: "Pause a schedule",

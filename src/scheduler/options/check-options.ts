@@ -18,6 +18,7 @@ import type {
   CheckedPrintOptions,
   CheckedRemoval,
   CheckedResultOptions,
+  CheckedRevision,
   CheckedRunJobOptions,
   CheckedRunOptions,
   CheckedScheduleChangeFilter,
@@ -343,6 +344,10 @@ export const checkEventsOptions: Checker<CheckedEventsOptions> = checker(schemas
 const CHANGE_SYNONYMS = { who: "by", user: "by", actor: "by", author: "by" };
 
 export const checkChangeOptions: Checker<CheckedChange> = checker(schemas.changeOptionsSchema, {
+  instead: (value) => (typeof value === "string" ? `write { by: ${shown(value)} }` : null),
+  synonyms: CHANGE_SYNONYMS,
+});
+export const checkRevisionOptions: Checker<CheckedRevision> = checker(schemas.revisionOptionsSchema, {
   instead: (value) => (typeof value === "string" ? `write { by: ${shown(value)} }` : null),
   synonyms: CHANGE_SYNONYMS,
 });
