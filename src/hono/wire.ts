@@ -143,7 +143,7 @@ type ScheduleSettingsBody = { readonly [N in keyof ScheduleSettings]?: SettingJS
 type SettingJSON<F> = JSONValue<F> extends infer T ? (F extends { kind: "object" } ? Partial<T> : T) : never;
 
 /** A whole schedule: what is left out gets its default. */
-export interface ScheduleBody extends ScheduleSettingsBody, CallerNote {
+interface ScheduleBody extends ScheduleSettingsBody, CallerNote {
   readonly taskId: string;
   readonly trigger: WireTrigger;
   readonly paused?: boolean;
