@@ -144,6 +144,7 @@ function schedule(index: number): ScheduleRecord {
     nextFireTime: NOW + 1 + index,
     lastFireTime: null,
     paceUntil: null,
+    revision: 0,
     skippedCount: 0,
     fence: 0,
   };

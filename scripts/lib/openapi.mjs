@@ -19,6 +19,7 @@ const TITLES = {
   403: "The caller may only read, another site sent the request, or its `Host` is none of the router's",
   404: "There is no such thing",
   409: "It does not go together with what there is",
+  412: "The schedule was changed since its ETag was read",
   413: "The body is too large",
   415: "The body is not application/json",
   422: "The input is refused",
@@ -33,6 +34,9 @@ const TRIGGER_HELP =
   "Crontab text (in the time zone of the scheduler, unless `timeZone` names one), a period, one instant (or, with " +
   "`timeZone`, a civil time), or the JSON of a trigger";
 const WITH_KEY = ["POST /jobs", "POST /jobs/batch", "POST /schedules/:id/run"];
+
+/** Those that take the `ETag` of a schedule. */
+const WITH_REVISION = ["PUT /schedules/:id", "PATCH /schedules/:id", "DELETE /schedules/:id"];
 const STREAM = "GET /events";
 const WITH_LOCATION = ["POST /schedules", "POST /schedules/:id/run", "POST /jobs", "POST /jobs/:id/retry"];
 
@@ -111,6 +115,7 @@ function operation(key, route, docs, convert) {
       ...(query.required?.includes(name) ? { required: true } : {}),
       schema,
     })),
+    ...(WITH_REVISION.includes(key) ? [{ name: "If-Match", in: "header", schema: { type: "string" } }] : []),
     ...(WITH_KEY.includes(key) ? [{ name: "Idempotency-Key", in: "header", schema: { type: "string" } }] : []),
     ...(key === STREAM ? [{ name: "Last-Event-ID", in: "header", schema: { type: "string" } }] : []),
   ];

@@ -117,6 +117,19 @@ export class ConflictingIdError extends EscapementError {
   }
 }
 
+/** A schedule was changed since it was read: its `revision` is not the `ifRevision` of the call. Read it again. */
+export class RevisionConflictError extends EscapementError {
+  static override readonly errorName: string = "RevisionConflictError";
+  readonly code = "revisionConflict";
+  /** The id of the schedule. */
+  readonly id: string;
+
+  constructor(message: string, id: string) {
+    super(message);
+    this.id = id;
+  }
+}
+
 abstract class LookupError extends EscapementError {
   /** The id that was looked for. */
   readonly id: string;

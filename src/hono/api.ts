@@ -22,9 +22,9 @@ import type {
   NewScheduleBody,
   OccurrenceQuery,
   PreviewQuery,
+  ReplacingScheduleBody,
   ResultQuery,
   ResultWait,
-  ScheduleBody,
   ScheduleBulk,
   ScheduleChangesBody,
   ScheduleQuery,
@@ -109,7 +109,7 @@ interface ScheduleBulkReport extends ManyReport {
 type PlainTickReport = Omit<Plain<TickReport>, "nextWakeAtMs">;
 
 /** The statuses of problems. */
-type ProblemStatus = 400 | 401 | 403 | 404 | 409 | 413 | 415 | 422 | 429 | 500 | 503;
+type ProblemStatus = 400 | 401 | 403 | 404 | 409 | 412 | 413 | 415 | 422 | 429 | 500 | 503;
 
 /** What a router answers when not all is well: a problem after RFC 9457. */
 export interface Problem {
@@ -151,7 +151,7 @@ export interface Endpoints {
   "POST /schedules": { body: NewScheduleBody; answers: { 201: Plain<Schedule> } };
   "POST /schedules/bulk": { body: ScheduleBulk; answers: { 200: ScheduleBulkReport } };
   "GET /schedules/:id": { param: "id"; answers: { 200: Plain<Schedule> } };
-  "PUT /schedules/:id": { param: "id"; body: ScheduleBody; answers: { 200: Plain<Schedule> } };
+  "PUT /schedules/:id": { param: "id"; body: ReplacingScheduleBody; answers: { 200: Plain<Schedule> } };
   "PATCH /schedules/:id": { param: "id"; body: ScheduleChangesBody; answers: { 200: Plain<Schedule> } };
   "DELETE /schedules/:id": { param: "id"; query: CallerNote; answers: { 204: null } };
   "POST /schedules/:id/pause": { param: "id"; body: CallerNote; answers: { 200: Plain<Schedule> } };

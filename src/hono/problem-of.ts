@@ -9,6 +9,7 @@ const STATUSES: Readonly<Record<string, number>> = {
   jobLookup: 404,
   conflictingId: 409,
   schedulerState: 409,
+  revisionConflict: 412,
   storeUnavailable: 503,
   storeRefused: 422,
   options: 422,

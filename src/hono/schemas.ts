@@ -29,9 +29,9 @@ import {
   type NewScheduleBody,
   type OccurrenceQuery,
   type PreviewQuery,
+  type ReplacingScheduleBody,
   type ResultQuery,
   type ResultWait,
-  type ScheduleBody,
   type ScheduleBulk,
   type ScheduleChangesBody,
   type ScheduleQuery,
@@ -227,7 +227,11 @@ const scheduleEntries = once(() => ({
   paused: optional(trueOrFalse),
 }));
 
-export const scheduleBody: () => v.GenericSchema<unknown, ScheduleBody> = once(() => v.strictObject(scheduleEntries()));
+export const scheduleBody: () => v.GenericSchema<unknown, ReplacingScheduleBody> = once(() => {
+  const shown = ["id", "skippedCount", "createdAt", "nextFireTime", "lastFireTime", "revision"];
+  const ignored = Object.fromEntries(shown.map((name) => [name, optional(anything)]));
+  return v.strictObject({ ...scheduleEntries(), ...ignored });
+});
 
 export const newScheduleBody: () => v.GenericSchema<unknown, NewScheduleBody> = once(() =>
   v.strictObject({

@@ -143,10 +143,20 @@ type ScheduleSettingsBody = { readonly [N in keyof ScheduleSettings]?: SettingJS
 type SettingJSON<F> = JSONValue<F> extends infer T ? (F extends { kind: "object" } ? Partial<T> : T) : never;
 
 /** A whole schedule: what is left out gets its default. */
-export interface ScheduleBody extends ScheduleSettingsBody, CallerNote {
+interface ScheduleBody extends ScheduleSettingsBody, CallerNote {
   readonly taskId: string;
   readonly trigger: WireTrigger;
   readonly paused?: boolean;
+}
+
+/** A schedule that replaces the stored one. What GET answers besides may be sent back, and changes nothing. */
+export interface ReplacingScheduleBody extends ScheduleBody {
+  readonly id?: unknown;
+  readonly skippedCount?: unknown;
+  readonly createdAt?: unknown;
+  readonly nextFireTime?: unknown;
+  readonly lastFireTime?: unknown;
+  readonly revision?: unknown;
 }
 
 export interface NewScheduleBody extends ScheduleBody {

@@ -77,7 +77,7 @@ export interface ScheduleState {
   readonly taskId: string;
   /** The other settings, by their names in `ScheduleRecord`, without the payload: all fields except those above,
    *  `id`, `triggerRule`, `declaration` and `version`, and except what stores and planners write for themselves
-   *  (`createdAt`, `lastFireTime`, `paceUntil`, `zoneRules`, `fence`, `skippedCount`). */
+   *  (`createdAt`, `lastFireTime`, `paceUntil`, `zoneRules`, `fence`, `revision`, `skippedCount`). */
   readonly settings: Readonly<Record<string, unknown>>;
   readonly metadata: Metadata;
 }

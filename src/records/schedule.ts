@@ -47,6 +47,9 @@ export interface ScheduleRecord {
   /** Grows with every commit of a plan and with every change, so that an outdated plan does not count. Begins at
    *  a random number. */
   readonly fence: number;
+  /** Grows with every change, and with no plan. Begins at `createdAt`, so that it tells apart two schedules that had
+   *  one id, one after the other. */
+  readonly revision: number;
   /** How many fire times made no job, or lost their job to a newer one, because of `overlap`. */
   readonly skippedCount: number;
   /** A hash of what a program last declared about the schedule; absent when no program declared it. Edits leave it as

@@ -23,6 +23,7 @@ import {
   checkPreviewOptions,
   checkPrintOptions,
   checkResultOptions,
+  checkRevisionOptions,
   checkRunJobOptions,
   checkRunNowOptions,
   checkScheduleChangeFilter,
@@ -45,6 +46,7 @@ import type {
   JobResultFilterOptions,
   OccurrenceFilterOptions,
   PrintOptions,
+  RevisionOptions,
   RunJobOptions,
   ScheduleChangeFilterOptions,
   ScheduleFilterOptions,
@@ -180,22 +182,25 @@ export abstract class SchedulerClient {
    * Changes a schedule. Fields that are not given stay as they are. A new trigger counts from now; a trigger that is
    * the same rule as before leaves the fire times as they are.
    * @param options.by who changes it, see {@link ChangeOptions}
-   * @throws {ScheduleLookupError} @throws {OptionsError} @throws {PayloadError} @throws {SerializationError}
+   * @param options.ifRevision the `revision` that it must have, see {@link RevisionOptions}
+   * @throws {ScheduleLookupError} @throws {RevisionConflictError} @throws {OptionsError} @throws {PayloadError}
+   * @throws {SerializationError}
    * @example
    * await scheduler.updateSchedule("report", { priority: 10, misfireGraceTime: { minutes: 5 } });
    */
-  async updateSchedule(id: string, changes: ScheduleUpdate, options: ChangeOptions = {}): Promise<Schedule> {
-    const note = checkChangeOptions(options, "updateSchedule()");
+  async updateSchedule(id: string, changes: ScheduleUpdate, options: RevisionOptions = {}): Promise<Schedule> {
+    const note = checkRevisionOptions(options, "updateSchedule()");
     const checked = checkScheduleChanges(changes, "updateSchedule()");
     return commandsOf(this).schedules.update(checkId(id, "schedule id"), checked, note);
   }
 
   /** Removes a schedule; jobs that the schedule made stay. @param options.by who removes it, see {@link ChangeOptions}
-   *  @throws {ScheduleLookupError} @throws {OptionsError} */
-  async removeSchedule(id: string, options: ChangeOptions = {}): Promise<void> {
+   *  @param options.ifRevision the `revision` that it must have, see {@link RevisionOptions}
+   *  @throws {ScheduleLookupError} @throws {RevisionConflictError} @throws {OptionsError} */
+  async removeSchedule(id: string, options: RevisionOptions = {}): Promise<void> {
     await commandsOf(this).schedules.remove(
       checkId(id, "schedule id"),
-      checkChangeOptions(options, "removeSchedule()"),
+      checkRevisionOptions(options, "removeSchedule()"),
     );
   }
 

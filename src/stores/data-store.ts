@@ -164,8 +164,9 @@ export interface DataStore extends AsyncDisposable {
     expectedFence?: number,
     note?: AuditRecord,
   ): Promise<ScheduleRecord | null>;
-  /** Removes a schedule; jobs that the schedule made stay. False when there is no such schedule. */
-  removeSchedule(id: string, note?: AuditRecord): Promise<boolean>;
+  /** Removes a schedule; jobs that the schedule made stay. False when there is no such schedule, or when its fence is
+   *  not `expectedFence`. */
+  removeSchedule(id: string, note?: AuditRecord, expectedFence?: number): Promise<boolean>;
 
   // ---- jobs and results
 
@@ -221,7 +222,10 @@ export interface DataStore extends AsyncDisposable {
 export type TaskChange = "added" | "updated" | "unchanged" | "outdated";
 
 export type ScheduleChanges = Partial<
-  Omit<ScheduleRecord, "id" | "createdAt" | "fence" | "skippedCount" | "declaration" | "version" | NullRemoves>
+  Omit<
+    ScheduleRecord,
+    "id" | "createdAt" | "fence" | "revision" | "skippedCount" | "declaration" | "version" | NullRemoves
+  >
 > & {
   /** Null removes it. */
   readonly [Name in NullRemoves]?: NonNullable<ScheduleRecord[Name]> | null;

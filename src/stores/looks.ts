@@ -99,6 +99,7 @@ export interface LookedSchedule
     | "metadata"
     | "name"
     | "skippedCount"
+    | "revision"
     | "declaration"
     | "version"
     | "concurrencyKey"

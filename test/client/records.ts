@@ -61,7 +61,7 @@ export const schedules: fc.Arbitrary<ScheduleRecord> = record(
     ...{ misfireGraceMs: orNull(duration), maxJitterMs: duration, catchUp: orNull(catchUp) },
     ...{ resultExpirationMs: duration, maxRecoveries: count, overlap: fc.constantFrom(...RUN_OVERLAP_POLICIES) },
     ...{ metadata, paused: fc.boolean(), createdAt: ms, nextFireTime: orNull(ms), lastFireTime: orNull(ms) },
-    ...{ fence: count, skippedCount: count },
+    ...{ fence: count, revision: count, skippedCount: count },
   },
   { concurrencyKey: text, expectStartMs: duration, expectFinishMs: duration },
 ) as fc.Arbitrary<ScheduleRecord>;

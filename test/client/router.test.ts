@@ -51,6 +51,30 @@ async function refusal(promise: Promise<unknown>): Promise<unknown> {
 }
 
 describe("a client behind a router does what a scheduler does:", () => {
+  test("schedules are changed, replaced and removed only while they have the revision that was read", async () => {
+    await expectSame(async ({ client, scheduler, clock }) => {
+      scheduler.task("report", () => {});
+      const first = await client.addSchedule("report", "0 9 * * *", { id: "s" });
+      await clock.advance({ hours: 10 });
+      await scheduler.tick();
+      const { revision, lastFireTime } = await first.refresh();
+      const second = await first.update({ priority: 1 }, { ifRevision: revision });
+      const late = { ifRevision: revision };
+      const replace = { id: "s", conflictPolicy: "replace", priority: 2 } as const;
+      return [
+        [revision === first.revision, lastFireTime !== null, second],
+        await refusal(client.updateSchedule("s", { priority: 3 }, late)),
+        await refusal(client.addSchedule("report", "0 9 * * *", { ...replace, ...late })),
+        await refusal(client.addSchedule("report", "0 9 * * *", { id: "s", ...late })),
+        await refusal(client.removeSchedule("s", late)),
+        await client.addSchedule("report", "0 8 * * *", { ...replace, ifRevision: second.revision }),
+        await (await client.getSchedule("s")).pause(),
+        await client.removeSchedule("s", { ifRevision: second.revision + 2 }),
+        await refusal(client.removeSchedule("s", late)),
+      ];
+    });
+  });
+
   test("schedules are added, read, changed, paused, run, previewed and removed", async () => {
     await expectSame(async ({ client, scheduler }) => {
       scheduler.task("report", () => {});

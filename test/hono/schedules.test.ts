@@ -36,6 +36,7 @@ describe("a schedule over HTTP", () => {
         expectStartWithin: null,
         expectFinishWithin: null,
         skippedCount: 0,
+        revision: expect.any(Number),
         metadata: {},
         paused: false,
         createdAt: "2030-01-01T00:00:00Z",
@@ -102,6 +103,37 @@ describe("a schedule over HTTP", () => {
     const { ask } = await withSchedules();
     const { status, body } = await ask("POST /schedules", { taskId: "report", trigger });
     expect([status, body]).toMatchObject([422, { code, ...facts }]);
+  });
+
+  test("has its revision as ETag, without which nobody overwrites the change of another", async () => {
+    const { ask } = await withSchedules("daily");
+    const read = await ask("GET /schedules/daily");
+    const etag = read.headers.get("etag") ?? "";
+    expect(etag).toBe(`"${(read.body as { revision: number }).revision}"`);
+    const changed = await ask("PATCH /schedules/daily", { priority: 5 }, { "if-match": etag });
+    expect([changed.status, changed.headers.get("etag") === etag]).toEqual([200, false]);
+    const late = { "if-match": etag };
+    const refused = [
+      await ask("PATCH /schedules/daily", { priority: 6 }, late),
+      await ask("PUT /schedules/daily", read.body, late),
+      await ask("DELETE /schedules/daily", undefined, late),
+    ];
+    const conflict = { status: 412, body: { code: "revisionConflict", title: "Precondition Failed", id: "daily" } };
+    expect(refused).toMatchObject([conflict, conflict, conflict]);
+    const wrong = await ask("DELETE /schedules/daily", undefined, { "if-match": "W/x" });
+    expect(wrong).toMatchObject({ status: 400, body: { code: "badRequest" } });
+    const current = { "if-match": changed.headers.get("etag") ?? "" };
+    const put = await ask("PUT /schedules/daily", { ...(changed.body as object), priority: 7 }, current);
+    expect(put).toMatchObject({
+      status: 200,
+      body: { ...(changed.body as object), priority: 7, revision: expect.any(Number) },
+    });
+    expect(await ask("DELETE /schedules/daily", undefined, current)).toMatchObject({ status: 412 });
+    expect(
+      await ask("DELETE /schedules/daily", undefined, { "if-match": put.headers.get("etag") ?? "" }),
+    ).toMatchObject({
+      status: 204,
+    });
   });
 
   test("is replaced by PUT, changed by PATCH and removed by DELETE", async () => {

@@ -29,6 +29,7 @@ function schedule(changes: Partial<ScheduleRecord> = {}): ScheduleRecord {
     nextFireTime: START_MS,
     lastFireTime: null,
     paceUntil: null,
+    revision: 0,
     skippedCount: 0,
     fence: 0,
     ...changes,

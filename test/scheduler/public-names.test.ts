@@ -8,6 +8,7 @@ import { at, everySecond, START, setUp } from "./support.ts";
 const ERROR_CODES = {
   CronSyntaxError: "cronSyntax",
   ConflictingIdError: "conflictingId",
+  RevisionConflictError: "revisionConflict",
   TaskLookupError: "taskLookup",
   ScheduleLookupError: "scheduleLookup",
   JobLookupError: "jobLookup",

@@ -16,6 +16,7 @@ const UNTOLD: ReadonlySet<string> = new Set([
   "paceUntil",
   "zoneRules",
   "fence",
+  "revision",
   "skippedCount",
   "declaration",
   "version",

@@ -131,7 +131,7 @@ export class ScheduleModel {
         const { record } = existing;
         const kept = record.triggerRule === schedule.triggerRule ? record : schedule;
         const { trigger, nextFireTime, paceUntil, zoneRules = null } = kept;
-        const { createdAt, lastFireTime, skippedCount, fence } = record;
+        const { createdAt, lastFireTime, skippedCount, fence, revision } = record;
         const paused = addition.setsPaused === true ? schedule.paused : record.paused;
         const history = { createdAt, lastFireTime, skippedCount, paused };
         const { declaration, version, concurrencyKey } = schedule;
@@ -145,6 +145,7 @@ export class ScheduleModel {
           zoneRules,
           ...history,
           fence: fence + 1,
+          revision: revision + 1,
         });
         this.#history.trace("store", `schedule ${schedule.id} ${change}, due at ${record.nextFireTime}`);
         this.#changed(existing);
@@ -181,6 +182,7 @@ export class ScheduleModel {
     const before = { ...schedule.record };
     Object.assign(schedule.record, changes);
     schedule.record.fence++;
+    schedule.record.revision++;
     if (note !== undefined) this.#noteChange(before, schedule.record, note);
     this.#changed(schedule);
     if (updated.skippedCount !== schedule.record.skippedCount) this.#same(schedule.record, updated);

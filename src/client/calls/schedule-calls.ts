@@ -6,6 +6,7 @@ import { checkNoTrigger, checkScheduleOptions, checkTrigger } from "../../schedu
 import type {
   CheckedChange,
   CheckedOccurrenceFilter,
+  CheckedRevision,
   CheckedScheduleChangeFilter,
   CheckedScheduleChanges,
 } from "../../scheduler/options/checked-options.ts";
@@ -47,12 +48,18 @@ export class ScheduleCalls implements ScheduleCommands, LedgerCommands {
     const { ids, clock, requester } = this.#context;
     // With an id, a call whose answer was lost may be made once more.
     const id = checked.id ?? ids.next(clock.now());
-    const { conflictPolicy } = checked;
+    const { conflictPolicy, ifRevision, ...settings } = checked;
     const body = {
-      ...wireOptions(checked, options),
+      ...wireOptions(settings, options),
       ...{ id, taskId: taskIdOf(task), trigger: wireTrigger(trigger, where), conflictPolicy },
       ...(key === undefined ? {} : { concurrencyKey: key }),
     };
+    if (ifRevision !== undefined) {
+      if (checked.id === undefined || conflictPolicy !== "replace") {
+        throw optionError(where, "ifRevision", 'goes together with an id and conflictPolicy "replace" alone');
+      }
+      return this.#ask("PUT", id, { body: { ...body, id: undefined, conflictPolicy: undefined }, ifRevision });
+    }
     // Whether the id was there before the call, or is there because of it, nobody could tell afterwards.
     const isRepeatable = conflictPolicy !== "error" || checked.id === undefined;
     const call = { method: "POST", path: "/schedules", body, about: id, isRepeatable } as const;
@@ -68,8 +75,9 @@ export class ScheduleCalls implements ScheduleCommands, LedgerCommands {
     return readPage(this.#context, wholeList("/schedules"), filter, scheduleSchema(), convert);
   }
 
-  async update(id: string, changes: CheckedScheduleChanges, note: CheckedChange): Promise<Schedule> {
+  async update(id: string, changes: CheckedScheduleChanges, options: CheckedRevision): Promise<Schedule> {
     const where = "updateSchedule()";
+    const { ifRevision, ...note } = options;
     if ("payload" in changes && changes.payload === undefined) {
       const message = "must be a value over HTTP, which has no undefined; pass null, or leave payload out to keep it";
       throw optionError(where, "payload", message);
@@ -78,22 +86,23 @@ export class ScheduleCalls implements ScheduleCommands, LedgerCommands {
     const { trigger, ...others } = changes;
     const rule = trigger === undefined ? {} : { trigger: wireTrigger(trigger, where) };
     // A repeated call could fire the schedule once more.
-    const isRepeatable = changes.nextFireTime === undefined;
-    return this.#ask("PATCH", id, undefined, { ...wireOptions(others), ...rule, ...note }, isRepeatable);
+    const isRepeatable = changes.nextFireTime === undefined && ifRevision === undefined;
+    return this.#ask("PATCH", id, { body: { ...wireOptions(others), ...rule, ...note }, isRepeatable, ifRevision });
   }
 
-  async remove(id: string, { by }: CheckedChange): Promise<void> {
-    await this.#context.requester.call({ method: "DELETE", ...placeOf("schedules", id), query: { by } });
+  async remove(id: string, { by, ifRevision }: CheckedRevision): Promise<void> {
+    const headers = ifMatch(ifRevision);
+    await this.#context.requester.call({ method: "DELETE", ...placeOf("schedules", id), query: { by }, headers });
   }
 
   pause(id: string, note: CheckedChange): Promise<Schedule> {
-    return this.#ask("POST", id, "pause", note);
+    return this.#ask("POST", id, { verb: "pause", body: note });
   }
 
   unpause(id: string, options: CheckedChange & { resumeFrom?: "now" | number | undefined }): Promise<Schedule> {
     const { resumeFrom, by } = options;
     const from = typeof resumeFrom === "number" ? instantText(resumeFrom) : resumeFrom;
-    return this.#ask("POST", id, "unpause", { by, resumeFrom: from });
+    return this.#ask("POST", id, { verb: "unpause", body: { by, resumeFrom: from } });
   }
 
   /** Without a key, the job may have run and ended by the time of a repetition, which would add another one. */
@@ -133,15 +142,26 @@ export class ScheduleCalls implements ScheduleCommands, LedgerCommands {
   }
 
   async #ask(
-    method: "GET" | "POST" | "PATCH",
+    method: "GET" | "POST" | "PUT" | "PATCH",
     id: string,
-    verb?: string,
-    body?: object,
-    isRepeatable = true,
+    { verb, body, ifRevision, isRepeatable = ifRevision === undefined }: AskOptions = {},
   ): Promise<Schedule> {
-    const call = { method, ...placeOf("schedules", id, verb), body, isRepeatable };
+    const headers = ifMatch(ifRevision);
+    const call = { method, ...placeOf("schedules", id, verb), body, headers, isRepeatable };
     return scheduleOf(this.#context, await this.#context.requester.read(call, scheduleSchema()));
   }
+}
+
+interface AskOptions {
+  readonly verb?: string;
+  readonly body?: object;
+  readonly ifRevision?: number | undefined;
+  /** Default: unless a repetition would find the revision that the first try made. */
+  readonly isRepeatable?: boolean;
+}
+
+function ifMatch(ifRevision: number | undefined): Readonly<Record<string, string>> {
+  return ifRevision === undefined ? {} : { "if-match": `"${ifRevision}"` };
 }
 
 /** Crontab text travels without a time zone, because it is read in that of the scheduler. It is read here too, so that

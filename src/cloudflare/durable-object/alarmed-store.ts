@@ -70,8 +70,8 @@ export class AlarmedStore extends DurableObjectDataStore {
     return this.#heeded(super.updateSchedule(id, changes, expectedFence, note));
   }
 
-  override removeSchedule(id: string, note?: AuditRecord): Promise<boolean> {
-    return this.#heeded(super.removeSchedule(id, note));
+  override removeSchedule(id: string, note?: AuditRecord, expectedFence?: number): Promise<boolean> {
+    return this.#heeded(super.removeSchedule(id, note, expectedFence));
   }
 
   override addJobs(jobs: readonly NewJobRecord[]): Promise<JobAddition[]> {

@@ -132,19 +132,19 @@ export const routeDocs: { readonly [Key in keyof Endpoints]: RouteDocs<Key> } = 
     operationId: "replaceSchedule",
     summary: "Replace a schedule; its history stays",
     answers: { 200: "Schedule" },
-    problems: [404, 422, 503],
+    problems: [400, 404, 409, 412, 422, 503],
   },
   "PATCH /schedules/:id": {
     operationId: "updateSchedule",
     summary: "Change a schedule; what is left out stays as it is",
     answers: { 200: "Schedule" },
-    problems: [404, 422, 503],
+    problems: [400, 404, 409, 412, 422, 503],
   },
   "DELETE /schedules/:id": {
     operationId: "removeSchedule",
     summary: "Remove a schedule; its jobs stay",
     answers: { 204: null },
-    problems: [400, 404, 422, 503],
+    problems: [400, 404, 409, 412, 422, 503],
   },
   "POST /schedules/:id/pause": {
     operationId: "pauseSchedule",

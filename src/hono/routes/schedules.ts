@@ -1,8 +1,13 @@
+import { RevisionConflictError } from "../../core/errors.ts";
+import { etagOf, revisionOf } from "../if-match.ts";
 import type { Routes } from "../route.ts";
 import * as schemas from "../schemas.ts";
 import { shownPage } from "../show.ts";
 import { triggerOf } from "../trigger-of.ts";
 import { changeMany } from "./many-schedules.ts";
+
+/** Most tries of a PUT that others overtake. */
+const PUT_TRIES_MAX = 10;
 
 /** Everything about schedules, except their previews and their past. */
 export const scheduleRoutes: Routes<
@@ -44,36 +49,48 @@ export const scheduleRoutes: Routes<
   },
   "GET /schedules/:id": {
     scope: "read",
-    handle: async ({ client, params, show }) => ({
-      status: 200,
-      body: show.schedule(await client.getSchedule(params.id)),
-    }),
+    handle: async ({ client, params, show }) => {
+      const schedule = await client.getSchedule(params.id);
+      return { status: 200, body: show.schedule(schedule), headers: etagOf(schedule) };
+    },
   },
   "PUT /schedules/:id": {
     scope: "write",
     body: schemas.scheduleBody,
-    handle: async ({ client, params: { id }, body: { taskId, trigger, by: given, ...options }, by, show }) => {
-      // A schedule begins with POST, whose `conflictPolicy` says what it means when the id exists.
-      await client.getSchedule(id);
-      const settings = { ...options, ...by(given), id, conflictPolicy: "replace" as const };
-      const schedule = await client.addSchedule(taskId, triggerOf(trigger, "PUT /schedules/:id"), settings);
-      return { status: 200, body: show.schedule(schedule) };
+    handle: async ({ client, params: { id }, body, by, show, request }) => {
+      const { taskId, trigger, by: given, ...others } = body;
+      // What GET answers may be sent back.
+      const { id: _id, skippedCount, createdAt, nextFireTime, lastFireTime, revision: _revision, ...settable } = others;
+      const [rule, ifMatch] = [triggerOf(trigger, "PUT /schedules/:id"), revisionOf(request)];
+      const settings = { ...settable, ...by(given), id, conflictPolicy: "replace" as const };
+      for (let tries = 1; ; tries++) {
+        // A schedule begins with POST, whose `conflictPolicy` says what it means when the id exists.
+        const { revision } = await client.getSchedule(id);
+        try {
+          const schedule = await client.addSchedule(taskId, rule, { ...settings, ifRevision: ifMatch ?? revision });
+          return { status: 200, body: show.schedule(schedule), headers: etagOf(schedule) };
+        } catch (error) {
+          const isOvertaken = error instanceof RevisionConflictError && ifMatch === undefined;
+          if (!isOvertaken || tries === PUT_TRIES_MAX) throw error;
+        }
+      }
     },
   },
   "PATCH /schedules/:id": {
     scope: "write",
     body: schemas.scheduleChangesBody,
-    handle: async ({ client, params, body: { trigger, by: given, ...changes }, by, show }) => {
+    handle: async ({ client, params, body: { trigger, by: given, ...changes }, by, show, request }) => {
       const rule = trigger === undefined ? {} : { trigger: triggerOf(trigger, "PATCH /schedules/:id") };
-      const schedule = await client.updateSchedule(params.id, { ...changes, ...rule }, by(given));
-      return { status: 200, body: show.schedule(schedule) };
+      const options = { ...by(given), ifRevision: revisionOf(request) };
+      const schedule = await client.updateSchedule(params.id, { ...changes, ...rule }, options);
+      return { status: 200, body: show.schedule(schedule), headers: etagOf(schedule) };
     },
   },
   "DELETE /schedules/:id": {
     scope: "write",
     query: schemas.callerNote,
-    handle: async ({ client, params, query, by }) => {
-      await client.removeSchedule(params.id, by(query.by));
+    handle: async ({ client, params, query, by, request }) => {
+      await client.removeSchedule(params.id, { ...by(query.by), ifRevision: revisionOf(request) });
       return { status: 204, body: null };
     },
   },

@@ -35,6 +35,7 @@ export const SCHEDULE_FIELDS = {
   createdAt: { kind: "instant" },
   nextFireTime: { kind: "instant", null: "none" },
   lastFireTime: { kind: "instant", null: "none" },
+  revision: { kind: "count" },
 } as const;
 
 export type ScheduleSettings = SettingsOf<typeof SCHEDULE_FIELDS>;

@@ -9,6 +9,7 @@ import type {
   CheckedNewJob,
   CheckedOccurrenceFilter,
   CheckedResultOptions,
+  CheckedRevision,
   CheckedScheduleChangeFilter,
   CheckedScheduleChanges,
 } from "../options/checked-options.ts";
@@ -54,8 +55,8 @@ export interface ScheduleCommands {
   get(id: string): Promise<Schedule>;
   page(filter: ScheduleFilter): Promise<Page<Schedule>>;
   /** @param changes with a trigger that is not read yet */
-  update(id: string, changes: CheckedScheduleChanges, note: CheckedChange): Promise<Schedule>;
-  remove(id: string, note: CheckedChange): Promise<void>;
+  update(id: string, changes: CheckedScheduleChanges, note: CheckedRevision): Promise<Schedule>;
+  remove(id: string, note: CheckedRevision): Promise<void>;
   pause(id: string, note: CheckedChange): Promise<Schedule>;
   unpause(id: string, options: CheckedChange & { resumeFrom?: "now" | number | undefined }): Promise<Schedule>;
   runNow(id: string, options: { idempotencyKey?: string | undefined }): Promise<Job>;

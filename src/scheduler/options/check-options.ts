@@ -18,6 +18,7 @@ import type {
   CheckedPrintOptions,
   CheckedRemoval,
   CheckedResultOptions,
+  CheckedRevision,
   CheckedRunJobOptions,
   CheckedRunOptions,
   CheckedScheduleChangeFilter,
@@ -192,6 +193,10 @@ export const checkEventsOptions: Checker<CheckedEventsOptions> = checker(schemas
 export const checkChangeOptions: Checker<CheckedChange> = checker(schemas.changeOptionsSchema, {
   instead: (value) => (typeof value === "string" ? `write { by: ${shown(value)} }` : null),
   words: wordsOf("change"),
+});
+export const checkRevisionOptions: Checker<CheckedRevision> = checker(schemas.revisionOptionsSchema, {
+  instead: (value) => (typeof value === "string" ? `write { by: ${shown(value)} }` : null),
+  synonyms: CHANGE_SYNONYMS,
 });
 export const checkUnpauseOptions: Checker<CheckedChange & { resumeFrom?: "now" | number | undefined }> = checker(
   schemas.unpauseOptionsSchema,

@@ -76,6 +76,7 @@ export interface CheckedScheduleOptions extends CheckedScheduleSettings {
   conflictPolicy: ConflictPolicy;
   paused?: boolean | undefined;
   by?: string | undefined;
+  ifRevision?: number | undefined;
 }
 
 export interface CheckedJobOptions {
@@ -124,6 +125,10 @@ export interface CheckedSchedulerOptions {
 /** Who changes something. */
 export interface CheckedChange {
   by?: string | undefined;
+}
+
+export interface CheckedRevision extends CheckedChange {
+  ifRevision?: number | undefined;
 }
 
 export interface CheckedOccurrenceFilter extends CheckedScheduleChangeFilter {

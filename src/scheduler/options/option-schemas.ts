@@ -61,6 +61,7 @@ import type {
   CheckedPrintOptions,
   CheckedRemoval,
   CheckedResultOptions,
+  CheckedRevision,
   CheckedRunJobOptions,
   CheckedRunOptions,
   CheckedScheduleChangeFilter,
@@ -313,6 +314,7 @@ export const scheduleOptionsSchema: () => v.GenericSchema<unknown, CheckedSchedu
   v.strictObject({
     ...newScheduleEntries(),
     id: v.optional(name()),
+    ifRevision: v.optional(wholeNumber(0)),
   }),
 );
 
@@ -461,6 +463,10 @@ export const eventsOptionsSchema: () => v.GenericSchema<unknown, CheckedEventsOp
 
 export const changeOptionsSchema: () => v.GenericSchema<unknown, CheckedChange> = once(() =>
   v.strictObject({ by: by() }),
+);
+
+export const revisionOptionsSchema: () => v.GenericSchema<unknown, CheckedRevision> = once(() =>
+  v.strictObject({ by: by(), ifRevision: v.optional(wholeNumber(0)) }),
 );
 
 export const unpauseOptionsSchema: () => v.GenericSchema<

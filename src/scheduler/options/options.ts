@@ -136,6 +136,13 @@ export interface ChangeOptions {
   by?: string | undefined;
 }
 
+/** What a change of a schedule depends on. */
+export interface RevisionOptions extends ChangeOptions {
+  /** The `revision` of the schedule that the change is made for: if it has another one, because somebody changed it
+   *  since, the call rejects with `RevisionConflictError`. Default: any. */
+  ifRevision?: number | undefined;
+}
+
 /**
  * Bounds of what a schedule makes up for after a pause, an outage, or the return of a backup.
  * @example
@@ -159,7 +166,7 @@ export interface CatchUpOptions {
 }
 
 /** Options of a schedule. */
-export interface ScheduleOptions<P = unknown> extends ChangeOptions {
+export interface ScheduleOptions<P = unknown> extends RevisionOptions {
   /** Choose an id to find the schedule again, or to add the same schedule at every start. Default: a new UUID. */
   id?: string | undefined;
   /** A name for people, at most 256 characters, which need not be unique. Default: null. */

@@ -40,6 +40,7 @@ export function newScheduleRecord(
     createdAt: now,
     lastFireTime: null,
     fence: firstFence(),
+    revision: now,
     skippedCount: 0,
     ...(payload.key === null ? {} : { concurrencyKey: payload.key }),
   };

@@ -57,6 +57,14 @@ export class ScheduleAdditions {
     });
   }
 
+  /** A schedule as it would be added. */
+  recordOf(wanted: WantedSchedule): Promise<ScheduleRecord> {
+    return new Promise((resolve, reject) => {
+      const prepared = this.#prepareAll([{ wanted, resolve: ({ asked }) => resolve(asked), reject }]);
+      prepared.then(([call]) => call && resolve(call.addition.schedule)).catch(reject);
+    });
+  }
+
   async #addAll(calls: readonly Call[]): Promise<void> {
     const { opened, ready } = this.#context;
     try {

@@ -1,4 +1,4 @@
-import { ScheduleLookupError, SchedulerStateError } from "../../core/errors.ts";
+import { RevisionConflictError, ScheduleLookupError, SchedulerStateError } from "../../core/errors.ts";
 import { BULK_ADD_MAX, UPDATE_TRIES_MAX } from "../../core/limits.ts";
 import { canHoldOptions, isPlain, listOf, optionError, takes } from "../../core/option-errors.ts";
 import { type Temporal, zonedOf } from "../../core/temporal.ts";
@@ -12,7 +12,7 @@ import type { Trigger } from "../../triggers/trigger.ts";
 import type { ScheduleCommands } from "../commands/commands.ts";
 import { scheduleOutdated, scheduleRemoved, scheduleSaved } from "../events/event-records.ts";
 import { checkNoTrigger, checkScheduleOptions, checkTrigger, scheduleOptionNames } from "../options/check-options.ts";
-import type { CheckedChange, CheckedScheduleChanges } from "../options/checked-options.ts";
+import type { CheckedChange, CheckedRevision, CheckedScheduleChanges } from "../options/checked-options.ts";
 import type { ScheduleDefaults, ScheduleOptions } from "../options/options.ts";
 import type { NewSchedule } from "../scheduler-client.ts";
 import { type KeyedPayload, keyedPayload } from "../tasks/concurrency-key.ts";
@@ -23,7 +23,7 @@ import { differingOptions } from "./declared-schedule.ts";
 import { assertExpectable } from "./expectations.ts";
 import type { JobVerbs } from "./job-verbs.ts";
 import { assertFireTime, newJobRecord, scheduleChanges } from "./new-records.ts";
-import { ScheduleAdditions } from "./schedule-additions.ts";
+import { ScheduleAdditions, type WantedSchedule } from "./schedule-additions.ts";
 import type { VerbContext } from "./verb-context.ts";
 
 /** What a scheduler does with schedules. */
@@ -50,9 +50,30 @@ export class ScheduleVerbs implements ScheduleCommands {
     checkNoTrigger(task, where);
     const trigger = checkTrigger(rule, where, inherited.timeZone);
     const taskId = tasks.idOf(task);
+    const { id, conflictPolicy, ifRevision } = checked;
+    if (ifRevision !== undefined) {
+      if (id !== undefined && conflictPolicy === "replace") {
+        return this.#replace(id, { taskId, trigger, options: checked, where });
+      }
+      throw optionError(where, "ifRevision", 'goes together with an id and conflictPolicy "replace" alone');
+    }
     const { asked, stored, change } = await this.#additions.add({ taskId, trigger, options: checked, where });
     this.#announceAddition(asked, stored, change, checked.conflictPolicy);
     return this.#scheduleOf(stored);
+  }
+
+  /** Replaces a schedule that has a revision. Its declaration stays, as after every edit. */
+  async #replace(id: string, wanted: WantedSchedule): Promise<Schedule> {
+    const { paused } = wanted.options;
+    const { nextFireTime, paceUntil, trigger, zoneRules = null, ...asked } = await this.#additions.recordOf(wanted);
+    const { createdAt, lastFireTime, skippedCount, fence, revision, declaration, version, ...others } = asked;
+    const { concurrencyKey = null, expectStartMs = null, expectFinishMs = null } = others;
+    const settings = { ...others, concurrencyKey, expectStartMs, expectFinishMs };
+    return this.#change(id, wanted.options, (record) => ({
+      ...settings,
+      paused: paused ?? record.paused,
+      ...(record.triggerRule === asked.triggerRule ? {} : { trigger, nextFireTime, paceUntil, zoneRules }),
+    }));
   }
 
   async addMany(schedules: readonly NewSchedule[]): Promise<Schedule[]> {
@@ -99,7 +120,7 @@ export class ScheduleVerbs implements ScheduleCommands {
     return mapPage(await this.#context.env.store.getSchedules(filter), (record) => this.#scheduleOf(record));
   }
 
-  async update(id: string, changes: CheckedScheduleChanges, { by }: CheckedChange): Promise<Schedule> {
+  async update(id: string, changes: CheckedScheduleChanges, note: CheckedRevision): Promise<Schedule> {
     const { trigger: rule, ...checked } = changes;
     const { timeZone } = this.#context.inherited;
     const trigger = rule === undefined ? rule : checkTrigger(rule, "updateSchedule()", timeZone);
@@ -113,7 +134,7 @@ export class ScheduleVerbs implements ScheduleCommands {
     const taskMetadata = checked.metadata === undefined ? {} : (await this.#context.tasks.settingsOf(taskId)).metadata;
     const now = this.#context.env.clock.now();
     const facts = { taskMetadata, trigger, payload: keyed?.text, key, now };
-    return this.#change(id, by, (record) => {
+    return this.#change(id, note, (record) => {
       const { expectStartMs, expectFinishMs } = record;
       const { expectStartWithin = expectStartMs, expectFinishWithin = expectFinishMs } = checked;
       const { store } = this.#context.env;
@@ -122,22 +143,27 @@ export class ScheduleVerbs implements ScheduleCommands {
     });
   }
 
-  async remove(id: string, { by }: CheckedChange): Promise<void> {
+  async remove(id: string, { by, ifRevision }: CheckedRevision): Promise<void> {
     const { env, ready } = this.#context;
     await ready();
-    if (!(await env.store.removeSchedule(id, this.#note(by)))) throw noSchedule(id);
+    for (let tries = 0; ; tries++) {
+      if (tries === UPDATE_TRIES_MAX) throw tooManyChanges(id);
+      const fence = ifRevision === undefined ? undefined : (await this.#record(id, ifRevision)).fence;
+      if (await env.store.removeSchedule(id, this.#note(by), fence)) break;
+      if (fence === undefined) throw noSchedule(id);
+    }
     env.events.publish([scheduleRemoved(env, id, false)]);
   }
 
-  async pause(id: string, { by }: CheckedChange): Promise<Schedule> {
-    return this.#change(id, by, () => ({ paused: true }));
+  async pause(id: string, note: CheckedChange): Promise<Schedule> {
+    return this.#change(id, note, () => ({ paused: true }));
   }
 
   async unpause(id: string, options: CheckedChange & { resumeFrom?: "now" | number | undefined }): Promise<Schedule> {
-    const { resumeFrom, by } = options;
+    const { resumeFrom } = options;
     const now = this.#context.env.clock.now();
     const from = resumeFrom === "now" ? now : (resumeFrom ?? null);
-    return this.#change(id, by, (record) => {
+    return this.#change(id, options, (record) => {
       if (from === null) return { paused: false };
       // What is dropped leaves no pace to keep.
       const resumed = { paused: false, paceUntil: null };
@@ -178,30 +204,32 @@ export class ScheduleVerbs implements ScheduleCommands {
     return [zonedOf(nextFireTime, trigger.timeZone), ...fireTimes].slice(0, limit);
   }
 
-  async #record(id: string): Promise<ScheduleRecord> {
+  async #record(id: string, ifRevision?: number): Promise<ScheduleRecord> {
     await this.#context.ready();
     const record = await this.#context.env.store.getSchedule(id);
     if (record === null) throw noSchedule(id);
+    if (ifRevision !== undefined && record.revision !== ifRevision) {
+      const message = `schedule "${id}" was changed meanwhile: its revision is ${record.revision}, not ${ifRevision}`;
+      throw new RevisionConflictError(`${message}; read it again`, id);
+    }
     return record;
   }
 
   /** Reads, changes and writes a schedule. Does so again when somebody else changed the schedule in between. */
   async #change(
     id: string,
-    by: string | undefined,
+    { by, ifRevision }: CheckedRevision,
     changesOf: (record: ScheduleRecord) => ScheduleChanges,
   ): Promise<Schedule> {
     for (let tries = 0; tries < UPDATE_TRIES_MAX; tries++) {
-      const record = await this.#record(id);
+      const record = await this.#record(id, ifRevision);
       const { store } = this.#context.env;
       const updated = await store.updateSchedule(id, changesOf(record), record.fence, this.#note(by));
       if (updated === null) continue;
       this.#publishChange(updated, "updated");
       return this.#scheduleOf(updated);
     }
-    throw new SchedulerStateError(
-      `schedule "${id}" was changed by others ${UPDATE_TRIES_MAX} times meanwhile; try again`,
-    );
+    throw tooManyChanges(id);
   }
 
   #note(by: string | undefined): AuditRecord {
@@ -228,6 +256,12 @@ export class ScheduleVerbs implements ScheduleCommands {
 function withDefaults(options: ScheduleOptions, defaults: ScheduleDefaults): ScheduleOptions {
   if (Object.keys(defaults).length === 0 || !canHoldOptions(options, scheduleOptionNames())) return options;
   return { ...defaults, ...withoutUndefined(options) };
+}
+
+function tooManyChanges(id: string): SchedulerStateError {
+  return new SchedulerStateError(
+    `schedule "${id}" was changed by others ${UPDATE_TRIES_MAX} times meanwhile; try again`,
+  );
 }
 
 function noSchedule(id: string): ScheduleLookupError {

@@ -7,7 +7,7 @@ import type { ScheduleRecord } from "../../records/schedule.ts";
 import type { Serializer } from "../../serializers/serializer.ts";
 import { parseTrigger } from "../../triggers/parse-trigger.ts";
 import type { Trigger } from "../../triggers/trigger.ts";
-import type { ChangeOptions, ScheduleUpdate } from "../options/options.ts";
+import type { ChangeOptions, RevisionOptions, ScheduleUpdate } from "../options/options.ts";
 import type { Job } from "./job.ts";
 import { jsonOf } from "./json-of.ts";
 import { cellText, type TableRow, timeText } from "./table.ts";
@@ -15,10 +15,10 @@ import { cellText, type TableRow, timeText } from "./table.ts";
 /** What the verbs of a {@link Schedule} need of the scheduler that made it. Every `SchedulerClient` has it. */
 export interface ScheduleClient {
   getSchedule(id: string): Promise<Schedule>;
-  updateSchedule(id: string, changes: ScheduleUpdate, options?: ChangeOptions): Promise<Schedule>;
+  updateSchedule(id: string, changes: ScheduleUpdate, options?: RevisionOptions): Promise<Schedule>;
   pauseSchedule(id: string, options?: ChangeOptions): Promise<Schedule>;
   unpauseSchedule(id: string, options?: { resumeFrom?: "now" | InstantLike } & ChangeOptions): Promise<Schedule>;
-  removeSchedule(id: string, options?: ChangeOptions): Promise<void>;
+  removeSchedule(id: string, options?: RevisionOptions): Promise<void>;
   runScheduleNow(id: string, options?: { idempotencyKey?: string }): Promise<Job>;
   previewSchedule(id: string, options: { limit: number; from?: InstantLike }): Promise<Temporal.ZonedDateTime[]>;
 }
@@ -144,6 +144,12 @@ export class Schedule {
     return instantOrNull(this.#record.lastFireTime);
   }
 
+  /** Tells whether the schedule was changed: every change raises it, and no fire does. See `ifRevision` of
+   *  `updateSchedule`. */
+  get revision(): number {
+    return this.#record.revision;
+  }
+
   /** Pauses the schedule: it makes no jobs until it is unpaused. Jobs that it made earlier still run. Idempotent.
    *  @param options.by who pauses it, see {@link ChangeOptions}
    *  @returns the schedule as it is now @throws {ScheduleLookupError} when the schedule was removed */
@@ -166,7 +172,7 @@ export class Schedule {
 
   /** Removes the schedule; jobs that it made stay. @param options.by who removes it, see {@link ChangeOptions}
    *  @throws {ScheduleLookupError} when it was removed already */
-  remove(options: ChangeOptions = {}): Promise<void> {
+  remove(options: RevisionOptions = {}): Promise<void> {
     return this.#client.removeSchedule(this.#record.id, options);
   }
 
@@ -179,7 +185,7 @@ export class Schedule {
    * @example
    * await schedule.update({ trigger: new IntervalTrigger({ minutes: 1 }) });
    */
-  update(changes: ScheduleUpdate, options: ChangeOptions = {}): Promise<Schedule> {
+  update(changes: ScheduleUpdate, options: RevisionOptions = {}): Promise<Schedule> {
     return this.#client.updateSchedule(this.#record.id, changes, options);
   }
 

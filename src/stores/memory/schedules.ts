@@ -128,13 +128,13 @@ export class Schedules {
     const entry = this.#byId.get(id);
     if (entry === undefined || (expectedFence !== undefined && entry.record.fence !== expectedFence)) return null;
     const metadata = changes.metadata === undefined ? entry.record.metadata : frozenCopy(changes.metadata);
-    this.#change(entry, { ...changes, metadata, fence: entry.record.fence + 1 }, note);
+    this.#change(entry, { ...changes, metadata }, note);
     return { ...entry.record };
   }
 
-  remove(id: string, note: AuditRecord | undefined): boolean {
+  remove(id: string, note: AuditRecord | undefined, expectedFence?: number): boolean {
     const entry = this.#byId.get(id);
-    if (entry === undefined) return false;
+    if (entry === undefined || (expectedFence !== undefined && entry.record.fence !== expectedFence)) return false;
     this.#takeOut(entry);
     this.#byId.delete(id);
     this.#ordered.delete(entry);
@@ -183,26 +183,25 @@ export class Schedules {
         paceUntil,
         zoneRules = null,
       } = record.triggerRule === schedule.triggerRule ? record : schedule;
-      const { createdAt, lastFireTime, skippedCount, fence } = record;
+      const { createdAt, lastFireTime, skippedCount, fence, revision } = record;
       const paused = addition.setsPaused === true ? schedule.paused : record.paused;
-      const kept = { trigger, nextFireTime, paceUntil, zoneRules, createdAt, lastFireTime, skippedCount, paused };
+      const counted = { skippedCount, fence, revision };
+      const kept = { trigger, nextFireTime, paceUntil, zoneRules, createdAt, lastFireTime, paused, ...counted };
       const { concurrencyKey = null, expectStartMs = null, expectFinishMs = null } = schedule;
       const removable = { concurrencyKey, expectStartMs, expectFinishMs };
-      this.#change(existing, { ...schedule, ...kept, ...removable, fence: fence + 1 }, note);
+      this.#change(existing, { ...schedule, ...kept, ...removable }, note);
     }
     assign(record, { declaration: declaration ?? null, version: version ?? null });
     return change;
   }
 
   /** Changes a schedule, which has no preferred scheduler then: that one may be unable to run the new task. */
-  #change(
-    entry: ScheduleEntry,
-    changes: ScheduleChanges & { readonly fence?: number },
-    note: AuditRecord | undefined,
-  ): void {
+  #change(entry: ScheduleEntry, changes: ScheduleChanges, note: AuditRecord | undefined): void {
     const before = note === undefined || this.#ledger === null ? null : { ...entry.record };
     this.#takeOut(entry);
     assign(entry.record, changes);
+    entry.record.fence++;
+    entry.record.revision++;
     entry.bytes = bytesOf(entry.record);
     entry.preferred = null;
     entry.stepId = null;

@@ -239,8 +239,8 @@ export class MemoryDataStore implements contract.DataStore {
     return this.#schedules.update(id, changes, expectedFence, note);
   }
 
-  async removeSchedule(id: string, note?: AuditRecord): Promise<boolean> {
-    return this.#schedules.remove(id, note);
+  async removeSchedule(id: string, note?: AuditRecord, expectedFence?: number): Promise<boolean> {
+    return this.#schedules.remove(id, note, expectedFence);
   }
 
   // ---- jobs, leases and results

@@ -46,6 +46,7 @@ const NUMBERS: ReadonlySet<string> = new Set([
   "version",
   "expires_at",
   "skipped_count",
+  "revision",
   "finished_at",
   "rowid",
   "state",

@@ -180,8 +180,8 @@ export class SqlDataStore implements contract.DataStore {
     );
   }
 
-  async removeSchedule(id: string, note?: AuditRecord): Promise<boolean> {
-    return this.#use((open) => open.schedules.remove(id, note));
+  async removeSchedule(id: string, note?: AuditRecord, expectedFence?: number): Promise<boolean> {
+    return this.#use((open) => open.schedules.remove(id, note, expectedFence));
   }
 
   /** Calls that come while an insert is in flight travel together in the next one. */

@@ -24,7 +24,7 @@ function stateOf(schedule: ScheduleRecord): ScheduleState {
   return { trigger, nextFireTime, paused, taskId, settings, metadata };
 }
 
-const OF_STORES = ["createdAt", "lastFireTime", "paceUntil", "zoneRules", "fence", "skippedCount"];
+const OF_STORES = ["createdAt", "lastFireTime", "paceUntil", "zoneRules", "fence", "revision", "skippedCount"];
 const NO_SETTINGS = ["id", "triggerRule", "payload", "declaration", "version", ...OF_STORES];
 
 /** A schedule that is not due, so that changes move nothing. */

@@ -88,7 +88,8 @@ export const declarationCases: readonly DataStoreCase[] = [
         nextFireTime: T0 + 100,
         fence: 77,
       });
-      const expected = { ...anew, createdAt: T0, lastFireTime: T0 - 5, skippedCount: 4, paused: true, fence: 1 };
+      const counted = { skippedCount: 4, fence: 1, revision: T0 + 1 };
+      const expected = { ...anew, createdAt: T0, lastFireTime: T0 - 5, paused: true, ...counted };
       equal(await declare(store, anew), { change: "updated", schedule: expected }, "the answer");
       equal(await store.getSchedule("schedule"), expected, "the stored schedule");
     },
@@ -100,7 +101,8 @@ export const declarationCases: readonly DataStoreCase[] = [
       const store = await open();
       await declare(store, { declaration: "a", nextFireTime: T0 - 77 });
       const anew = { declaration: "b", trigger: '{"type":"interval","start":2}', nextFireTime: T0 + 100, priority: 1 };
-      const expected = makeSchedule({ declaration: "b", nextFireTime: T0 - 77, priority: 1, fence: 1 });
+      const counted = { fence: 1, revision: T0 + 1 };
+      const expected = makeSchedule({ declaration: "b", nextFireTime: T0 - 77, priority: 1, ...counted });
       equal(await declare(store, anew), { change: "updated", schedule: expected }, "the answer");
     },
   },
@@ -158,7 +160,7 @@ export const declarationCases: readonly DataStoreCase[] = [
       const replaced = await declare(store, { declaration: "c", priority: 7 }, { conflictPolicy: "replace" });
       equal(
         [replaced?.change, replaced?.schedule],
-        ["replaced", makeSchedule({ declaration: "c", priority: 7, fence: 2 })],
+        ["replaced", makeSchedule({ declaration: "c", priority: 7, fence: 2, revision: T0 + 2 })],
         "the answer to replace, which asks for no version",
       );
     },

@@ -11,6 +11,7 @@ function seen(record: ScheduleRecord): object {
     metadata: _ignored,
     name: _name,
     skippedCount: _count,
+    revision: _revision,
     declaration: _hash,
     version: _version,
     ...schedule

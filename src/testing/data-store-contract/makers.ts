@@ -71,6 +71,7 @@ export function makeSchedule(fields: Partial<ScheduleRecord> = {}): ScheduleReco
     lastFireTime: null,
     paceUntil: null,
     fence: 0,
+    revision: T0,
     skippedCount: 0,
     ...fields,
   };

@@ -69,10 +69,10 @@ export const overdueCases: readonly DataStoreCase[] = [
     equal(await store.getSchedule("schedule"), schedule, "the added schedule");
     const updated = await store.updateSchedule("schedule", { expectStartMs: null, expectFinishMs: 1000 });
     const { expectStartMs: _, ...rest } = schedule;
-    equal(updated, { ...rest, expectFinishMs: 1000, fence: 1 }, "the changed schedule");
+    equal(updated, { ...rest, expectFinishMs: 1000, fence: 1, revision: T0 + 1 }, "the changed schedule");
     const plain = makeSchedule();
     await store.addSchedules([{ schedule: plain, conflictPolicy: "replace" }]);
-    equal(await store.getSchedule("schedule"), { ...plain, fence: 2 }, "the replaced schedule");
+    equal(await store.getSchedule("schedule"), { ...plain, fence: 2, revision: T0 + 2 }, "the replaced schedule");
     equal((await look(store, { now: T0 + FINISH_MS })).overdue, undefined, "what is overdue");
   }),
   ledgerCase(["O10"], "overdue: a look tells when something is overdue at the earliest", async (store) => {

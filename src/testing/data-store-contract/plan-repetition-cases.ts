@@ -76,7 +76,8 @@ export const planRepetitionCases: readonly DataStoreCase[] = [
         [["job of schedule"], lost.acquired],
         "what the repetition tells",
       );
-      const schedule = makeSchedule({ nextFireTime: T0 + 1000, lastFireTime: T0, priority: 3, fence: 2 });
+      const counted = { fence: 2, revision: T0 + 1 };
+      const schedule = makeSchedule({ nextFireTime: T0 + 1000, lastFireTime: T0, priority: 3, ...counted });
       equal(await store.getSchedule("schedule"), schedule, "the schedule");
     },
   },

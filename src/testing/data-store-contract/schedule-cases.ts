@@ -1,6 +1,6 @@
 import { equal, isTrue, present } from "./assert.ts";
 import type { DataStoreCase } from "./contract-case.ts";
-import { add, idsOf, look, makeSchedule, makeTask, numbered, T0 } from "./makers.ts";
+import { add, commit, idsOf, look, makeSchedule, makeTask, numbered, planOf, T0 } from "./makers.ts";
 
 const OTHER_RULE = { trigger: '{"type":"cron"}', triggerRule: '{"type":"cron"}' };
 
@@ -87,7 +87,8 @@ export const scheduleCases: readonly DataStoreCase[] = [
         lastFireTime: T0 + 8,
       });
       const report = await store.addSchedules([{ schedule: replacement, conflictPolicy: "replace", setsPaused: true }]);
-      const expected = { ...replacement, createdAt: T0, lastFireTime: T0 - 5, skippedCount: 3, fence: 1 };
+      const counted = { skippedCount: 3, fence: 1, revision: T0 + 1 };
+      const expected = { ...replacement, createdAt: T0, lastFireTime: T0 - 5, ...counted };
       equal(report, { conflictId: null, results: [{ change: "replaced", schedule: expected }] }, "the answer");
       equal(await store.getSchedule("schedule"), expected, "the stored schedule");
     },
@@ -123,7 +124,7 @@ export const scheduleCases: readonly DataStoreCase[] = [
       const store = await open();
       await store.addSchedules(add(makeSchedule({ fence: 40 })));
       await store.addSchedules([{ schedule: makeSchedule({ fence: 1000 }), conflictPolicy: "replace" }]);
-      equal(await store.getSchedule("schedule"), makeSchedule({ fence: 41 }), "the schedule");
+      equal(await store.getSchedule("schedule"), makeSchedule({ fence: 41, revision: T0 + 1 }), "the schedule");
     },
   },
   {
@@ -289,6 +290,7 @@ export const scheduleCases: readonly DataStoreCase[] = [
         nextFireTime: null,
         priority: 8,
         fence: 1,
+        revision: T0 + 1,
       };
       equal(updated, expected, "the answer");
       equal(await store.getSchedule("schedule"), expected, "the stored schedule");
@@ -319,7 +321,8 @@ export const scheduleCases: readonly DataStoreCase[] = [
         lastFireTime: T0 - 1,
         paceUntil: T0 + 8,
       } as const;
-      equal(await store.updateSchedule("schedule", changes), { ...makeSchedule(), ...changes, fence: 1 }, "the answer");
+      const expected = { ...makeSchedule(), ...changes, fence: 1, revision: T0 + 1 };
+      equal(await store.updateSchedule("schedule", changes), expected, "the answer");
     },
   },
   {
@@ -328,7 +331,8 @@ export const scheduleCases: readonly DataStoreCase[] = [
     async run({ open }) {
       const store = await open();
       await store.addSchedules(add(makeSchedule({ name: "Daily" })));
-      equal(await store.updateSchedule("schedule", { name: null }), makeSchedule({ fence: 1 }), "the answer");
+      const expected = makeSchedule({ fence: 1, revision: T0 + 1 });
+      equal(await store.updateSchedule("schedule", { name: null }), expected, "the answer");
     },
   },
   {
@@ -339,12 +343,13 @@ export const scheduleCases: readonly DataStoreCase[] = [
       await store.addSchedules(add(makeSchedule()));
       const keyed = makeSchedule({ concurrencyKey: "k" });
       const given = await store.updateSchedule("schedule", { concurrencyKey: "k" });
-      equal(given, { ...keyed, fence: 1 }, "once it was given");
+      equal(given, { ...keyed, fence: 1, revision: T0 + 1 }, "once it was given");
       const left = await store.updateSchedule("schedule", { priority: 1 });
-      equal(left, { ...keyed, priority: 1, fence: 2 }, "after another update");
+      equal(left, { ...keyed, priority: 1, fence: 2, revision: T0 + 2 }, "after another update");
       const taken = await store.updateSchedule("schedule", { priority: 0, concurrencyKey: null });
-      equal(taken, makeSchedule({ fence: 3 }), "once it was taken away");
-      equal(await store.getSchedule("schedule"), makeSchedule({ fence: 3 }), "the stored schedule");
+      const expected = makeSchedule({ fence: 3, revision: T0 + 3 });
+      equal(taken, expected, "once it was taken away");
+      equal(await store.getSchedule("schedule"), expected, "the stored schedule");
     },
   },
   {
@@ -353,7 +358,7 @@ export const scheduleCases: readonly DataStoreCase[] = [
     async run({ open }) {
       const store = await open();
       await store.addSchedules(add(makeSchedule({ fence: 1_099_511_627_775 })));
-      const expected = makeSchedule({ fence: 1_099_511_627_776 });
+      const expected = makeSchedule({ fence: 1_099_511_627_776, revision: T0 + 1 });
       equal(await store.updateSchedule("schedule", {}), expected, "the schedule");
     },
   },
@@ -365,7 +370,7 @@ export const scheduleCases: readonly DataStoreCase[] = [
       await store.addSchedules(add(makeSchedule()));
       await store.updateSchedule("schedule", { paused: true, priority: 4 });
       const again = present(await store.updateSchedule("schedule", { paused: true, priority: 4 }), "the answer");
-      equal({ ...again, fence: 0 }, makeSchedule({ paused: true, priority: 4 }), "the schedule");
+      equal({ ...again, fence: 0, revision: T0 }, makeSchedule({ paused: true, priority: 4 }), "the schedule");
       isTrue(again.fence >= 1, "its fence has grown");
     },
   },
@@ -380,10 +385,35 @@ export const scheduleCases: readonly DataStoreCase[] = [
       equal(await store.getSchedule("schedule"), makeSchedule({ fence: 4 }), "what refused updates left");
       equal(
         await store.updateSchedule("schedule", { priority: 1 }, 4),
-        makeSchedule({ fence: 5, priority: 1 }),
+        makeSchedule({ fence: 5, revision: T0 + 1, priority: 1 }),
         "an equal one",
       );
       equal(await store.updateSchedule("missing", { priority: 1 }), null, "an unknown schedule");
+      equal(await store.removeSchedule("schedule", { at: T0, by: "me" }, 4), false, "a removal with a lower fence");
+      equal((await store.getSchedule("schedule"))?.fence, 5, "the fence after it");
+      isTrue(await store.removeSchedule("schedule", { at: T0, by: "me" }, 5), "a removal with an equal one");
+    },
+  },
+  {
+    name: "schedules: changes raise the revision, and plans do not",
+    rules: ["S11"],
+    async run({ open }) {
+      const store = await open();
+      await store.addSchedules(add(makeSchedule({ revision: 7 })));
+      const [due] = (await look(store, { schedules: {} })).due;
+      await commit(store, [planOf(present(due, "the due schedule"))]);
+      const revision = async () => (await store.getSchedule("schedule"))?.revision;
+      equal(
+        [(await store.getSchedule("schedule"))?.fence, await revision()],
+        [1, 7],
+        "fence and revision after a plan",
+      );
+      await store.updateSchedule("schedule", { paused: true });
+      equal(await revision(), 8, "after an update");
+      await store.addSchedules([{ schedule: makeSchedule({ revision: 99 }), conflictPolicy: "replace" }]);
+      equal(await revision(), 9, "after a replacement");
+      await store.addSchedules([{ schedule: makeSchedule({ revision: 99 }), conflictPolicy: "doNothing" }]);
+      equal(await revision(), 9, "after an addition that was not made");
     },
   },
   {

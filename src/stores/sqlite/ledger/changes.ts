@@ -74,10 +74,15 @@ export function recordUpdate(
 }
 
 /** Records a removal. All of it comes before the schedule goes. */
-export function recordRemoval(statements: Statements, id: string, note: AuditRecord | undefined): SqlStatement[] {
+export function recordRemoval(
+  statements: Statements,
+  id: string,
+  expectedFence: number | undefined,
+  note: AuditRecord | undefined,
+): SqlStatement[] {
   if (note === undefined || !statements.keepsLedger) return [];
   return [
-    statement(statements.draftRemoval, id, note.at, note.by),
+    statement(statements.draftRemoval, id, note.at, note.by, expectedFence ?? null),
     ...after(statements, { mayMove: true, mayBeUnchanged: false, mayCut: true }),
   ];
 }
@@ -144,7 +149,23 @@ function toState(json: unknown): ScheduleState | null {
   const { trigger, nextFireTime, paused, taskId, settings: written, metadata } = stored;
   if (typeof trigger !== "string" || typeof taskId !== "string" || !isInstantOrNull(nextFireTime)) return null;
   const settled = Object.entries(fieldsOf(written ?? {}, {})).filter(([, value]) => value !== null);
-  const columns = ["", taskId, trigger, "", paused ?? 0, 0, nextFireTime, null, 0, null, null, 0, null, null] as const;
+  const columns = [
+    "",
+    taskId,
+    trigger,
+    "",
+    paused ?? 0,
+    0,
+    nextFireTime,
+    null,
+    0,
+    null,
+    null,
+    0,
+    0,
+    null,
+    null,
+  ] as const;
   const schedule = toSchedule([[...columns], metadata ?? {}, Object.fromEntries(settled)]);
   const settings = settingsOf(schedule);
   return { trigger, nextFireTime, paused: paused === 1, taskId, settings, metadata: schedule.metadata };
@@ -231,9 +252,10 @@ export function changeStatements(names: TableNames): ChangeStatements {
     draftUpdate: () =>
       `${intoDrafts} SELECT s.id, ?2, ?3, 0, ${stored(stateAsJson("s"))} FROM ${schedules} s ` +
       "WHERE s.id = ?1 AND (?4 IS NULL OR s.fence = ?4) AND s.changed_by IS NOT ?5",
-    // ?1 id, ?2 at, ?3 by. Runs before removeSchedule.
+    // ?1 id, ?2 at, ?3 by, ?4 expected fence or null. Runs before removeSchedule.
     draftRemoval: () =>
-      `${intoDrafts} SELECT s.id, ?2, ?3, 1, ${stored(stateAsJson("s"))} FROM ${schedules} s WHERE s.id = ?1`,
+      `${intoDrafts} SELECT s.id, ?2, ?3, 1, ${stored(stateAsJson("s"))} FROM ${schedules} s ` +
+      "WHERE s.id = ?1 AND (?4 IS NULL OR s.fence = ?4)",
     // The next six follow the writes of schedules, in this order, and have no arguments.
     dropUnchanged: () =>
       `DELETE FROM ${changeDrafts} WHERE seq IN (SELECT d.seq FROM ${changeDrafts} d CROSS JOIN ${schedules} s ` +

@@ -36,11 +36,11 @@ type Columns = [
 type Details = Partial<Omit<ScheduleRecord, "metadata" | "catchUp"> & { readonly catchUp: Partial<CatchUp> | null }>;
 
 /** The columns that no planner needs. */
-const OTHER_COLUMNS = ["skipped_count", "declaration", "version"];
+const OTHER_COLUMNS = ["skipped_count", "revision", "declaration", "version"];
 
 /** What {@link scheduleAsJson} yields. */
 export type ScheduleRow = [
-  [...Columns, skippedCount: number, declaration: string | null, version: number | null],
+  [...Columns, skippedCount: number, revision: number, declaration: string | null, version: number | null],
   metadata: ScheduleRecord["metadata"],
   Details,
 ];
@@ -95,6 +95,7 @@ export function newScheduleRow(schedule: ScheduleRecord): (string | number | nul
     schedule.zoneRules ?? null,
     schedule.expectStartMs ?? null,
     schedule.expectFinishMs ?? null,
+    schedule.revision,
   ];
 }
 
@@ -108,7 +109,7 @@ export function scheduleDetails(schedule: ScheduleChanges): Partial<Record<keyof
 
 export function toSchedule([columns, metadata, stored]: ScheduleRow): ScheduleRecord {
   const details = fieldsOf(stored, {});
-  const [known, [skippedCount, declaration, version]] = split(columns);
+  const [known, [skippedCount, revision, declaration, version]] = split(columns);
   return {
     ...planned(columns, details),
     name: details.name ?? null,
@@ -116,6 +117,7 @@ export function toSchedule([columns, metadata, stored]: ScheduleRow): ScheduleRe
     metadata: fieldsOf(metadata, {}),
     nextFireTime: known[6],
     skippedCount,
+    revision,
     ...(details.concurrencyKey === undefined ? {} : { concurrencyKey: details.concurrencyKey }),
     ...(details.expectStartMs === undefined ? {} : { expectStartMs: details.expectStartMs }),
     ...(details.expectFinishMs === undefined ? {} : { expectFinishMs: details.expectFinishMs }),

@@ -51,10 +51,10 @@ export function scheduleStatements(names: TableNames): ScheduleStatements {
   const insert =
     `INSERT INTO ${schedules} (id, task_id, trigger_json, trigger_rule, paused, created_at, next_fire_time, ` +
     "last_fire_time, fence, metadata, details, skipped_count, declaration, version, pace_until, zone_rules, " +
-    "expect_start, expect_finish) " +
+    "expect_start, expect_finish, revision) " +
     "SELECT value->>0, value->>1, value->>2, value->>3, value->>4, value->>5, value->>6, value->>7, value->>8, " +
-    "value->>9, value->>10, value->>11, value->>12, value->>13, value->>14, value->>15, value->>16, value->>17 " +
-    "FROM json_each(?1) WHERE true";
+    "value->>9, value->>10, value->>11, value->>12, value->>13, value->>14, value->>15, value->>16, value->>17, " +
+    "value->>18 FROM json_each(?1) WHERE true";
   /** What a column is after the changes in ?2, by their field `name`. A field that is absent changes nothing; null is a
    *  value. */
   const valueAfter = (column: string, name: string): string =>
@@ -81,7 +81,8 @@ export function scheduleStatements(names: TableNames): ScheduleStatements {
     `task_id = excluded.task_id, trigger_rule = excluded.trigger_rule, ${setPause}` +
     "metadata = excluded.metadata, details = excluded.details, declaration = excluded.declaration, " +
     "expect_start = excluded.expect_start, expect_finish = excluded.expect_finish, " +
-    `version = excluded.version, fence = fence + 1, changed_by = NULL, preferred_scheduler = NULL${condition}`;
+    `version = excluded.version, fence = fence + 1, revision = revision + 1, ` +
+    `changed_by = NULL, preferred_scheduler = NULL${condition}`;
   const replacements = (condition = ""): ReplacementStatements => ({
     keepingPause: replace("", condition),
     settingPause: replace(
@@ -130,10 +131,10 @@ export function scheduleStatements(names: TableNames): ScheduleStatements {
       `${changed("expect_start", "details.expectStartMs")}, ${changed("expect_finish", "details.expectFinishMs")}, ` +
       `${raisedAfter("?2->>'$.paused'", valueAfter("next_fire_time", "nextFireTime"), "?5")}, ` +
       `${changed("metadata", "metadata")}, details = json_patch(${validJson("details")}, ?2->'details'), ` +
-      "fence = fence + 1, changed_by = ?4, preferred_scheduler = NULL " +
+      "fence = fence + 1, revision = revision + 1, changed_by = ?4, preferred_scheduler = NULL " +
       "WHERE id = ?1 AND (?3 IS NULL OR fence = ?3) AND changed_by IS NOT ?4",
-    // ?1 id
-    removeSchedule: () => `DELETE FROM ${schedules} WHERE id = ?1 RETURNING id`,
+    // ?1 id, ?2 expected fence or null
+    removeSchedule: () => `DELETE FROM ${schedules} WHERE id = ?1 AND (?2 IS NULL OR fence = ?2) RETURNING id`,
     // ?1 ids of schedules whose jobs have keys. Tells looks that there is flow control.
     makeLimiters: () => markDirty(names, `SELECT s.task_id, '', 0 ${byIds} WHERE true`),
     // ?1 limit. Columns of the answer: id

@@ -179,14 +179,15 @@ export class SqliteSchedules {
     return row === undefined ? null : toSchedule(row);
   }
 
-  async remove(id: string, note?: AuditRecord): Promise<boolean> {
-    const recorded = recordRemoval(this.#statements, id, note);
+  async remove(id: string, note?: AuditRecord, expectedFence?: number): Promise<boolean> {
+    const recorded = recordRemoval(this.#statements, id, expectedFence, note);
     let mayHaveRemoved = false;
     const answers = await this.#connection.write((isRepetition) => {
       mayHaveRemoved = isRepetition;
-      return [...recorded, statement(this.#statements.removeSchedule, id)];
+      return [...recorded, statement(this.#statements.removeSchedule, id, expectedFence ?? null)];
     });
-    return mayHaveRemoved || answers.at(-1)?.length === 1;
+    if (answers.at(-1)?.length === 1) return true;
+    return mayHaveRemoved && (expectedFence === undefined || (await this.get(id)) === null);
   }
 }
 

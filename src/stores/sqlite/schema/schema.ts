@@ -190,6 +190,7 @@ function scheduleTables({ schedules }: TableNames): string[] {
       preferred_scheduler TEXT,
       changed_by TEXT,
       fence INTEGER NOT NULL,
+      revision INTEGER NOT NULL,
       metadata TEXT NOT NULL,
       details TEXT NOT NULL,
       declaration TEXT,
