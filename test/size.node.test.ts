@@ -40,7 +40,7 @@ for (const [name, source, bytesMax] of [
   ],
   ["CronTrigger, with its dialect, errors and descriptions", 'export { CronTrigger } from "escapement";', 26_624],
   ["all triggers, without a scheduler", 'export * from "escapement/cron";', 36_608],
-  ["a client of a router, with the triggers that its schedules have", 'export * from "escapement/client";', 72_600],
+  ["a client of a router, with the triggers that its schedules have", 'export * from "escapement/client";', 72_750],
   ["everything: scheduler, memory store, all triggers", 'export * from "escapement";', 139_700],
   [
     "the same with Web Workers",
@@ -57,7 +57,7 @@ for (const [name, source, bytesMax] of [
 }
 
 /** What there is plus a little: routes, checks, sign-in and streams of events. */
-const ROUTER_BYTES_MAX = 14_350;
+const ROUTER_BYTES_MAX = 14_500;
 
 test("the router stays small beyond its peers: hono and a scheduler", async ({ annotate }) => {
   const scheduler = ["mod", "contracts"]

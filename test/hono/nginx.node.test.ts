@@ -1,9 +1,10 @@
 import { readFile } from "node:fs/promises";
 import { Hono } from "hono";
 import { expect, onTestFinished, test } from "vitest";
+import { createRouter } from "../../src/hono/mod.ts";
+import { recordingLogger, setUp } from "../scheduler/support.ts";
 import { startServer } from "../support/http-server.ts";
 import { Nginx } from "../support/nginx.ts";
-import { setUpRouter } from "./support.ts";
 
 const TOKEN = "a-long-random-text-for-tests";
 const AUTHORIZED = { authorization: `Bearer ${TOKEN}` };
@@ -12,9 +13,10 @@ const AUTHORIZED = { authorization: `Bearer ${TOKEN}` };
 async function behindNginx() {
   const clientAddress = (request: Request) => request.headers.get("x-real-ip") ?? "";
   const auth = { tokens: [{ token: TOKEN, scope: "write" as const }], clientAddress };
-  const setup = setUpRouter({ auth });
+  const setup = setUp();
   setup.scheduler.task("t", () => {});
-  const server = await startServer(new Hono().route("/scheduler", setup.router).fetch);
+  const router = createRouter(setup.scheduler, { auth, logger: recordingLogger().logger });
+  const server = await startServer(new Hono().route("/scheduler", router).fetch);
   onTestFinished(() => server.stop());
   const page = await readFile(new URL("../../docs/http.md", import.meta.url), "utf8");
   const [, configuration = ""] = /```nginx\n(.*?)```/s.exec(page) ?? [];
