@@ -196,7 +196,7 @@ export const checkChangeOptions: Checker<CheckedChange> = checker(schemas.change
 });
 export const checkRevisionOptions: Checker<CheckedRevision> = checker(schemas.revisionOptionsSchema, {
   instead: (value) => (typeof value === "string" ? `write { by: ${shown(value)} }` : null),
-  synonyms: CHANGE_SYNONYMS,
+  words: wordsOf("change"),
 });
 export const checkUnpauseOptions: Checker<CheckedChange & { resumeFrom?: "now" | number | undefined }> = checker(
   schemas.unpauseOptionsSchema,
