@@ -65,6 +65,7 @@ export const DOOR_NAMES: Readonly<Record<string, DoorNames>> = {
       "Clock",
       "ClockChange",
       "CoalescePolicy",
+      "Count",
       "DefinedTask",
       "DefinedTasks",
       "DueJob",
