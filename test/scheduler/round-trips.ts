@@ -98,7 +98,8 @@ async function addSchedules(backend: Backend, database: string, count: number): 
   const trigger = new IntervalTrigger({ days: 30, startTime: at(FAR) });
   await scheduler.addSchedule(task, trigger, { id: "many" });
   const table = `${prefixOf(database)}schedules`;
-  const columns = "task_id, trigger_json, trigger_rule, paused, created_at, last_fire_time, fence, metadata, details";
+  const columns =
+    "task_id, trigger_json, trigger_rule, paused, created_at, last_fire_time, fence, revision, metadata, details";
   await driver.batch([
     {
       sql:

@@ -91,7 +91,10 @@ export const LARGE_RECORD_CASES: readonly { readonly name: string; run(dataStore
       await scheduler.addJobs(Array.from({ length: 20 }, () => ({ task, payload })));
       for (let ticks = 0; ticks < 20 && runs < 20; ticks++) await scheduler.tick();
       expect(runs).toBe(20);
-      expect((await scheduler.getJobResults()).items.length).toBe(20);
+      // They are too large for one page.
+      const ended: string[] = [];
+      for await (const { jobId } of scheduler.getJobResults()) ended.push(jobId);
+      expect(new Set(ended).size).toBe(20);
     }),
   },
 ];

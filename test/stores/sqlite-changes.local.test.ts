@@ -314,8 +314,9 @@ for (const local of LOCAL_STORES) {
           `WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ${count}) `;
         await run(
           `${numbers(CHANGES_SEEN_PER_CLEANUP_MAX + 50)} INSERT INTO escapement_schedules ` +
-            "(id, task_id, trigger_json, trigger_rule, paused, created_at, next_fire_time, fence, metadata, details) " +
-            `SELECT 'kept ' || i, 'task', '{}', '{}', 0, ${T0}, ${LATE}, 0, '{}', '{}' FROM n`,
+            "(id, task_id, trigger_json, trigger_rule, paused, created_at, next_fire_time, fence, revision, metadata, " +
+            "details) " +
+            `SELECT 'kept ' || i, 'task', '{}', '{}', 0, ${T0}, ${LATE}, 0, 0, '{}', '{}' FROM n`,
         );
         const insert = (id: string, at: number): string =>
           `INSERT INTO escapement_changes (schedule_id, at, kind) SELECT ${id}, ${at}, 'added' FROM n`;

@@ -388,13 +388,14 @@ describe("a change of a schedule whose answer is lost", () => {
   });
 
   test("is told when it stands, and counts once", async () => {
+    const { revision } = makeSchedule();
     driver.loseAnswer();
     expect(await store.updateSchedule("schedule", { paused: true }, 5)).toEqual(
-      makeSchedule({ paused: true, fence: 6 }),
+      makeSchedule({ paused: true, fence: 6, revision: revision + 1 }),
     );
     driver.loseAnswer();
     expect(await store.updateSchedule("schedule", { priority: 1 })).toEqual(
-      makeSchedule({ paused: true, priority: 1, fence: 7 }),
+      makeSchedule({ paused: true, priority: 1, fence: 7, revision: revision + 2 }),
     );
   });
 
