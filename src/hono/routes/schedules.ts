@@ -60,7 +60,8 @@ export const scheduleRoutes: Routes<
     handle: async ({ client, params: { id }, body, by, show, request }) => {
       const { taskId, trigger, by: given, ...others } = body;
       // What GET answers may be sent back.
-      const { id: _id, skippedCount, createdAt, nextFireTime, lastFireTime, revision: _revision, ...settable } = others;
+      const { id: _id, skippedCount: _count, createdAt: _at, revision: _revision, ...withTimes } = others;
+      const { nextFireTime: _next, lastFireTime: _last, ...settable } = withTimes;
       const [rule, ifMatch] = [triggerOf(trigger, "PUT /schedules/:id"), revisionOf(request)];
       const settings = { ...settable, ...by(given), id, conflictPolicy: "replace" as const };
       for (let tries = 1; ; tries++) {

@@ -66,7 +66,9 @@ export class ScheduleVerbs implements ScheduleCommands {
   async #replace(id: string, wanted: WantedSchedule): Promise<Schedule> {
     const { paused } = wanted.options;
     const { nextFireTime, paceUntil, trigger, zoneRules = null, ...asked } = await this.#additions.recordOf(wanted);
-    const { createdAt, lastFireTime, skippedCount, fence, revision, declaration, version, ...others } = asked;
+    // What a schedule has of its own, whoever declares it.
+    const { createdAt: _at, lastFireTime: _last, skippedCount: _count, ...withoutPast } = asked;
+    const { fence: _fence, revision: _revision, declaration: _declared, version: _version, ...others } = withoutPast;
     const { concurrencyKey = null, expectStartMs = null, expectFinishMs = null } = others;
     const settings = { ...others, concurrencyKey, expectStartMs, expectFinishMs };
     return this.#change(id, wanted.options, (record) => ({
