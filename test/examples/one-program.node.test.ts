@@ -81,7 +81,8 @@ describe.concurrent("the same tasks go", () => {
     const child = stage.start([BUN_BINARY, example("bun/service.ts")], { PORT: String(port) });
     await child.prints(/listening on/);
     const answer = await fetch(`http://127.0.0.1:${port}/greet/Ada`, { method: "POST" });
-    expect([answer.status, await stage.results(2)]).toEqual([202, [BEAT, GREETING]]);
+    // Its schedules are added where it is called by a cron.
+    expect([answer.status, await stage.results(1)]).toEqual([202, [GREETING]]);
     child.process.kill("SIGINT");
     expect([await child.ended, child.output]).toEqual([0, expect.stringContaining("beat, due at")]);
   });

@@ -268,6 +268,7 @@ describe("the text of metrics", () => {
       "GAUGE escapement_jobs",
       "GAUGE escapement_oldest_due_job_seconds",
       "GAUGE escapement_occurrences_overdue",
+      "GAUGE escapement_counts_capped",
       "GAUGE escapement_schedules",
       "GAUGE escapement_schedules_overdue",
     ]);

@@ -145,6 +145,7 @@ describe("updateSchedule", () => {
     });
     expect(updated.toJSON()).toEqual({
       ...added.toJSON(),
+      revision: added.revision + 1,
       priority: 3,
       misfireGraceTime: "PT5S",
       coalesce: "all",

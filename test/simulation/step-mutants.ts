@@ -1,8 +1,9 @@
 import type { JobRecord } from "../../src/records/job.ts";
 import { Loop } from "../../src/scheduler/driving/loop.ts";
 import { Stepper } from "../../src/scheduler/driving/stepper.ts";
+import type { JobOptions } from "../../src/scheduler/options/options.ts";
 import { JobRunner } from "../../src/scheduler/running/job-runner.ts";
-import { JobVerbs } from "../../src/scheduler/verbs/job-verbs.ts";
+import { SchedulerClient } from "../../src/scheduler/scheduler-client.ts";
 import type * as contract from "../../src/stores/data-store.ts";
 import { Jobs } from "../../src/stores/memory/jobs.ts";
 import { MemoryDataStore } from "../../src/stores/memory/store.ts";
@@ -19,12 +20,12 @@ async function isReadyAt(inner: MemoryDataStore, now: number, hasReady: boolean)
 export const STEPS: readonly Mutant[] = [
   patched(
     "takes keys that no database keeps",
-    JobVerbs.prototype,
-    "add",
+    SchedulerClient.prototype,
+    "addJob",
     (original) =>
-      function (this: JobVerbs, task, { idempotencyKey: _, ...options }) {
-        return original.call(this, task, options);
-      },
+      function (this: SchedulerClient, task: string, { idempotencyKey: _, ...options }: JobOptions = {}) {
+        return original.call(this, task, options as never);
+      } as typeof original,
   ),
   patched(
     "sends a result again and again that the store refuses",
