@@ -169,7 +169,7 @@ describe("jobs", () => {
       scheduler.task("t", { resultExpirationTime: "1h" }, (_: number) => {
         throw new Error("no paper");
       }),
-      { payload: 7, metadata: { owner: "Ada" }, priority: 2 },
+      { payload: 7, metadata: { owner: "Ada" }, priority: 2, retry: { backoff: { initial: "5s" } } },
     );
     expect([(await scheduler.getJob(id)).id, state]).toEqual([id, "queued"]);
     await scheduler.tick();
@@ -186,6 +186,7 @@ describe("jobs", () => {
       1,
       [{ number: 1, error: { message: "no paper" } }],
     ]);
+    expect(ended.retry?.backoff.initial.toString()).toBe("PT5S");
     await clock.advance("PT1H");
     await expect(scheduler.getJob(id)).rejects.toMatchObject({ code: "jobLookup", id });
     await expect(scheduler.getJob(undefined as unknown as string)).rejects.toMatchObject({ code: "options" });

@@ -33,7 +33,7 @@ export function endedJob(result: JobResultRecord): JobRecord {
   const { jobId, taskId, scheduleId, scheduledFireTime, startedAt, finishedAt, expiresAt, outcome, attempts } = result;
   const { attemptHistory = [], error, progress, retryOf } = result;
   const kept: Partial<KeptJob> = result.job ?? {};
-  const { payload = null, metadata = {}, executor = "inline", fireTime = null, concurrencyKey, after } = kept;
+  const { payload = null, metadata = {}, executor = "inline", fireTime = null, concurrencyKey, after, retry } = kept;
   const { createdAt = startedAt ?? finishedAt, idempotencyKey = null, maxRecoveries = 0 } = kept;
   const priority = result.job === undefined ? 0 : givenPriority(result.job);
   const last = startedAt === null || error === null ? [] : [{ number: attempts, startedAt, finishedAt, error }];
@@ -50,6 +50,7 @@ export function endedJob(result: JobResultRecord): JobRecord {
     ...(retryOf === undefined ? {} : { retryOf }),
     ...(concurrencyKey === undefined ? {} : { concurrencyKey }),
     ...(after === undefined ? {} : { after }),
+    ...(retry === undefined ? {} : { retry }),
   };
 }
 
