@@ -146,6 +146,15 @@ describe("the log of a scheduler", () => {
     ]);
   });
 
+  test("names the next schedule at its start also where its trigger is of an unknown kind", async () => {
+    const { scheduler, store, clock, log } = setUp({ logLevel: "info", identity: "me" });
+    await scheduler.schedule("custom", "0 9 * * *", () => {});
+    await store.updateSchedule("custom", { trigger: '{"type":"moon","version":1}' });
+    await scheduler.start({ paused: true });
+    await clock.settle();
+    expect(lines(log)).toContain("info | escapement: next: custom, Tue 09:00 UTC");
+  });
+
   test("gives the date of what fires in a week or later, and passes paused schedules by", async () => {
     const { clock, scheduler, log } = setUp({ logLevel: "info", identity: "me" });
     await scheduler.schedule("paused", "0 9 * * *", { paused: true }, () => {});

@@ -49,8 +49,8 @@ export async function tellSchedules(
     const { items } = await store.getSchedules(filter);
     const next = items.find(({ paused, nextFireTime }) => !paused && nextFireTime !== null);
     if (next?.nextFireTime != null) {
-      const { timeZone } = parseTrigger(next.trigger);
-      logger.info(`escapement: next: ${next.id}, ${localText(next.nextFireTime, timeZone, clock.now())}`);
+      const text = localText(next.nextFireTime, zoneOf(next.trigger), clock.now());
+      logger.info(`escapement: next: ${next.id}, ${text}`);
     }
     const unserved = taskIds === null ? [] : items.filter(({ taskId }) => !taskIds.includes(taskId));
     if (unserved.length === 0) return;
@@ -62,6 +62,15 @@ export async function tellSchedules(
     );
   } catch (error) {
     logger.info("escapement: the stored schedules could not be read for this log", error);
+  }
+}
+
+/** The zone of a stored trigger, or UTC where this program does not know the trigger's kind. */
+function zoneOf(trigger: string): string {
+  try {
+    return parseTrigger(trigger).timeZone;
+  } catch {
+    return "UTC";
   }
 }
 
