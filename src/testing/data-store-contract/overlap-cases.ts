@@ -278,7 +278,7 @@ export const overlapCases: readonly DataStoreCase[] = [
     },
   },
   {
-    name: "overlaps: in one step each plan heeds its own policy",
+    name: "overlaps: in one step each plan follows its own policy",
     rules: ["P3", "P13", "P14"],
     async run({ open }) {
       const store = await open();
