@@ -71,6 +71,7 @@ export type {
   RetryOptions,
   RevisionOptions,
   RunJobOptions,
+  RunNowOptions,
   ScheduleChangeFilterOptions,
   ScheduleFilterOptions,
   ScheduleOptions,

@@ -25,6 +25,7 @@ import type {
   ReplacingScheduleBody,
   ResultQuery,
   ResultWait,
+  RunBody,
   ScheduleBulk,
   ScheduleChangesBody,
   ScheduleQuery,
@@ -156,7 +157,7 @@ export interface Endpoints {
   "DELETE /schedules/:id": { param: "id"; query: CallerNote; answers: { 204: null } };
   "POST /schedules/:id/pause": { param: "id"; body: CallerNote; answers: { 200: Plain<Schedule> } };
   "POST /schedules/:id/unpause": { param: "id"; body: UnpauseBody; answers: { 200: Plain<Schedule> } };
-  "POST /schedules/:id/run": { param: "id"; answers: { 202: Plain<Job> } };
+  "POST /schedules/:id/run": { param: "id"; body: RunBody; answers: { 202: Plain<Job> } };
   "GET /schedules/:id/preview": { param: "id"; query: PreviewQuery; answers: { 200: Preview } };
   "GET /schedules/:id/occurrences": { param: "id"; query: OccurrenceQuery; answers: { 200: PlainPage<Occurrence> } };
   "GET /schedules/:id/explain": { param: "id"; query: ExplainQuery; answers: { 200: Plain<Explanation> } };

@@ -9,6 +9,7 @@ import { changeOptions } from "./auth/change-options.ts";
 import { createGate } from "./auth/gate.ts";
 import type { GateEnv } from "./auth/gate-env.ts";
 import { EventStreams } from "./events/event-streams.ts";
+import { requestKeyOf } from "./idempotency.ts";
 import { methodNotAllowed } from "./method-not-allowed.ts";
 import { mountMetrics } from "./mount-metrics.ts";
 import { assertClient, checkRouterOptions, type RouterOptions } from "./options.ts";
@@ -74,12 +75,12 @@ export function createRouter<E extends Env = Env>(scheduler: RouterScheduler<E>,
         const body = await read.body(request);
         const client =
           typeof scheduler === "function" ? assertClient(await scheduler(context as unknown as Context<E>)) : scheduler;
+        const params = context.req.param();
         const call: Call = {
-          ...{ client, clock, request, streams, query, body },
+          ...{ client, clock, request, streams, params, query, body },
           show: showFor(context.var.scope, hide),
-          params: context.req.param(),
           by: (given) => changeOptions(auth, context.var.caller, given, key),
-          idempotencyKey: request.headers.get("idempotency-key") ?? undefined,
+          requestKey: requestKeyOf(request, key, params, body),
           pathTo: (...segments) => [basePath ?? mountOf(url, path), ...segments.map(encodeURIComponent)].join("/"),
         } as Call;
         return answerOf(await route.handle(call));

@@ -49,14 +49,15 @@ export function inputReader(
 
 /** What a caller should do about a property of the body of a route that takes none. */
 function hintsFor(where: string, bodySchema: () => GenericSchema): Hints {
-  if (bodySchema !== nothing) {
-    return { takes: "a JSON object", elsewhere: (name) => (name === "maxCatchUp" ? MAX_CATCH_UP_ADVICE : null) };
+  if (bodySchema === nothing) {
+    return { takes: "no body", elsewhere: () => "this request takes none; leave the body out" };
   }
-  const isPayloadOfRun = (name: string) => where === "POST /schedules/:id/run" && name === "payload";
-  return {
-    takes: "no body",
-    elsewhere: (name) => (isPayloadOfRun(name) ? PAYLOAD_ADVICE : "this request takes none; leave the body out"),
+  const isRun = where === "POST /schedules/:id/run";
+  const elsewhere = (name: string) => {
+    if (name === "maxCatchUp") return MAX_CATCH_UP_ADVICE;
+    return isRun && name === "payload" ? PAYLOAD_ADVICE : null;
   };
+  return { takes: "a JSON object", elsewhere };
 }
 
 function queryOf(url: URL, check: Checker<unknown>, schema: object | undefined, where: string): unknown {

@@ -5,6 +5,7 @@ import type { SchedulerClient } from "../scheduler/scheduler-client.ts";
 import type { Endpoint, Endpoints } from "./api.ts";
 import type { Scope } from "./auth/auth-options.ts";
 import type { EventStreams } from "./events/event-streams.ts";
+import type { RequestKey } from "./idempotency.ts";
 import type { Show } from "./show.ts";
 
 /** What the handler of a route gets: an input that fits the route's schemas. */
@@ -23,8 +24,8 @@ export interface Call<E extends Endpoint = Endpoint> {
    *  @param given the name that the request gives
    *  @throws {OptionsError} where the request may give none */
   by(given: string | undefined): ChangeOptions;
-  /** The header `Idempotency-Key`; undefined when there is none. */
-  readonly idempotencyKey: string | undefined;
+  /** The header `Idempotency-Key`, with a hash of the request; undefined when there is none. */
+  readonly requestKey: RequestKey | undefined;
   /** The path of a resource of this router, with the path that the router is mounted at. */
   pathTo(...segments: readonly string[]): string;
 }

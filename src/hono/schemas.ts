@@ -32,6 +32,7 @@ import {
   type ReplacingScheduleBody,
   type ResultQuery,
   type ResultWait,
+  type RunBody,
   type ScheduleBulk,
   type ScheduleChangesBody,
   type ScheduleQuery,
@@ -288,6 +289,9 @@ const retry = once(() =>
   }),
 );
 
+const onceEntries = once(() => ({ idempotencyKey: optional(idText()), uniqueFor: optional(durationText()) }));
+export const runBody: () => v.GenericSchema<unknown, RunBody> = once(() => v.strictObject(onceEntries()));
+
 export const newJobBody: () => v.GenericSchema<unknown, NewJobBody> = once(() =>
   objectOf({
     ...inherited(),
@@ -295,8 +299,7 @@ export const newJobBody: () => v.GenericSchema<unknown, NewJobBody> = once(() =>
     runAt: optional(instantText()),
     delay: optional(durationText()),
     priority: optional(wholeNumber()),
-    idempotencyKey: optional(idText()),
-    uniqueFor: optional(durationText()),
+    ...onceEntries(),
     debounce: optional(objectOf({ key: idText(), wait: durationText(), maxWait: optional(durationText()) })),
     throttle: optional(objectOf({ key: idText(), per: durationText() })),
     startDeadline: optional(instantText()),

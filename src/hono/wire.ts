@@ -184,15 +184,22 @@ export interface ScheduleBulk extends CallerNote {
   readonly resumeFrom?: string;
 }
 
+/** What a run of a schedule takes. */
+export interface RunBody {
+  /** Default: the header `Idempotency-Key`. */
+  readonly idempotencyKey?: string;
+  /** How long the key stays taken. Default: 10 minutes for the key of the header, else until the job ends. */
+  readonly uniqueFor?: string;
+}
+
 export interface NewJobBody
-  extends Pick<ScheduleSettingsBody, "payload" | "executor" | "metadata" | "resultExpirationTime" | "concurrencyKey"> {
+  extends RunBody,
+    Pick<ScheduleSettingsBody, "payload" | "executor" | "metadata" | "resultExpirationTime" | "concurrencyKey"> {
   readonly taskId: string;
   readonly runAt?: string;
   /** A duration from now, such as `"PT5M"` or `"5m"`; not together with `runAt`. */
   readonly delay?: string;
   readonly priority?: number;
-  readonly idempotencyKey?: string;
-  readonly uniqueFor?: string;
   readonly debounce?: { readonly key: string; readonly wait: string; readonly maxWait?: string };
   readonly throttle?: { readonly key: string; readonly per: string };
   readonly startDeadline?: string;

@@ -48,6 +48,7 @@ import type {
   PrintOptions,
   RevisionOptions,
   RunJobOptions,
+  RunNowOptions,
   ScheduleChangeFilterOptions,
   ScheduleFilterOptions,
   ScheduleOptions,
@@ -247,10 +248,11 @@ export abstract class SchedulerClient {
    * Adds one extra job of the schedule, to be run now, even while the schedule is paused. The schedule's fire times
    * stay as they are.
    * @param options.idempotencyKey if an unfinished job of the task has this key, no job is added. Default: none
-   * @returns the new job, or the unfinished one that has the key
+   * @param options.uniqueFor how long the key stays taken, even if the job has ended by then. Default: until it ends
+   * @returns the new job, or the one that has the key
    * @throws {ScheduleLookupError} @throws {OptionsError}
    */
-  async runScheduleNow(id: string, options: { idempotencyKey?: string } = {}): Promise<Job> {
+  async runScheduleNow(id: string, options: RunNowOptions = {}): Promise<Job> {
     return commandsOf(this).schedules.runNow(
       checkId(id, "schedule id"),
       checkRunNowOptions(options, "runScheduleNow()"),

@@ -184,6 +184,15 @@ describe("a write is repeated without doing anything twice:", () => {
     });
   });
 
+  test("an extra run of a schedule has a key of the client's, too, unless the caller gives one", async () => {
+    const { client, clock, seen } = setUpClient(() => problem(503, "storeUnavailable"), { retry: { maxAttempts: 2 } });
+    await Promise.all([rejectionOf(client.runScheduleNow("s")), clock.advance("PT10S")]);
+    await Promise.all([rejectionOf(client.runScheduleNow("s", { idempotencyKey: "ü" })), clock.advance("PT10S")]);
+    const own = { idempotencyKey: expect.stringMatching(/^[0-9a-f-]{36}$/), uniqueFor: "PT10M" };
+    expect(seen.map(({ body }) => body)).toEqual([own, own, { idempotencyKey: "ü" }, { idempotencyKey: "ü" }]);
+    expect(seen[1]?.body).toEqual(seen[0]?.body);
+  });
+
   test.each([
     ["P1D", 5, "PT120H5M"],
     ["PT30S", 100, "PT2H30M"],
@@ -222,7 +231,6 @@ describe("a write is repeated without doing anything twice:", () => {
       (c: Client) => c.addSchedule("t", "0 9 * * *", { id: "s", conflictPolicy: "error" }),
     ],
     ["a next fire time", (c: Client) => c.updateSchedule("s", { nextFireTime: "2030-01-01T00:00:00Z" })],
-    ["an extra run of a schedule", (c: Client) => c.runScheduleNow("s")],
     ["a retry of many jobs", (c: Client) => c.retryJobs({ all: true })],
   ])("%s is written once, because nobody could tell what became of it", async (_, write) => {
     const { client, seen } = setUpClient(() => problem(503, "storeUnavailable"));

@@ -102,8 +102,11 @@ describe("a client behind a router does what a scheduler does:", () => {
       said.push(await client.unpauseSchedule("i", { resumeFrom: at(5) }), await client.unpauseSchedule("i"));
       said.push((await client.previewSchedule("a/b.c %é", { limit: 3 })).map(String));
       said.push((await client.previewSchedule("i", { limit: 2, from: at(3600) })).map(String));
-      said.push(await client.previewSchedule("i", { limit: 0 }), await client.runScheduleNow("i"));
-      said.push(await client.runScheduleNow("i", { idempotencyKey: "k" }));
+      said.push(
+        await client.previewSchedule("i", { limit: 0 }),
+        await client.runScheduleNow("i", { idempotencyKey: "j" }),
+      );
+      said.push(await client.runScheduleNow("i", { idempotencyKey: "k", uniqueFor: "1h" }));
       said.push(await client.runScheduleNow("i", { idempotencyKey: "k" }));
       said.push(await client.getSchedules({ search: "WEEK", state: "active", sort: "nextFireTime" }));
       said.push(await client.removeSchedules({ ids: ["d", "missing"] }), await client.removeSchedule("i"));

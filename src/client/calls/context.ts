@@ -1,6 +1,8 @@
 import type * as v from "valibot";
 import type { Clock } from "../../core/clock.ts";
+import { durationText } from "../../core/duration.ts";
 import type { IdGenerator } from "../../core/ids.ts";
+import { DURATION_MS_MAX } from "../../core/limits.ts";
 import { optionError } from "../../core/option-errors.ts";
 import { Job, type JobClient } from "../../scheduler/views/job.ts";
 import { JobResult, type JobResultFacts } from "../../scheduler/views/job-result.ts";
@@ -19,6 +21,15 @@ export interface CallContext {
   readonly clock: Clock;
   /** The client itself, for the verbs of schedules and jobs. */
   readonly client: JobClient & ScheduleClient;
+}
+
+/** How long the key of an addition is kept at least, in milliseconds. It has to be longer than the call is repeated. */
+const KEY_KEPT_MS_MIN = 600_000;
+
+/** A key by which a call that adds a job may be made once more, where the caller gives none. */
+export function ownKey({ ids, clock, requester }: CallContext): { idempotencyKey: string; uniqueFor: string } {
+  const keptMs = Math.min(DURATION_MS_MAX, Math.max(KEY_KEPT_MS_MIN, requester.repetitionMs));
+  return { idempotencyKey: ids.next(clock.now()), uniqueFor: durationText(keptMs) };
 }
 
 export function jobOf({ client }: CallContext, { record, hasEnded }: ReadJob): Job {

@@ -1,7 +1,7 @@
 import * as v from "valibot";
 import { durationText } from "../../core/duration.ts";
 import { JobLookupError, SchedulerStateError } from "../../core/errors.ts";
-import { AWAITED_RESULT_MS_MIN, DURATION_MS_MAX } from "../../core/limits.ts";
+import { AWAITED_RESULT_MS_MIN } from "../../core/limits.ts";
 import type { BulkCommands, JobCommands, RunWait } from "../../scheduler/commands/commands.ts";
 import type {
   CheckedBulk,
@@ -17,15 +17,12 @@ import type { JobFilter, JobResultFilter, JobResultSelection } from "../../store
 import type { Call } from "../http/requester.ts";
 import { jobResultSchema, jobSchema } from "../wire/job.ts";
 import { wireFilter, wireOptions } from "../wire/options.ts";
-import { type CallContext, jobOf, placeOf, readJob, readPage, resultOf, wholeList } from "./context.ts";
+import { type CallContext, jobOf, ownKey, placeOf, readJob, readPage, resultOf, wholeList } from "./context.ts";
 import type { TaskCalls } from "./task-calls.ts";
 import { taskIdOf, travelling } from "./task-reference.ts";
 
 /** How long one request waits for the end of a job, in seconds. Longer waits are made of several requests. */
 const WAIT_S = 20;
-
-/** How long the key of an addition is kept at least, in milliseconds. It has to be longer than the call is repeated. */
-const KEY_KEPT_MS_MIN = 600_000;
 
 /** What a client does with jobs and results. */
 export class JobCalls implements JobCommands, BulkCommands {
@@ -129,14 +126,11 @@ export class JobCalls implements JobCommands, BulkCommands {
     const key = await travelling(task, options.payload, options.concurrencyKey);
     const { idempotencyKey, debounce, throttle } = options;
     const isRepeatable = idempotencyKey !== undefined || debounce !== undefined || throttle !== undefined;
-    const { ids, clock, requester } = this.#context;
-    const keptMs = Math.min(DURATION_MS_MAX, Math.max(KEY_KEPT_MS_MIN, requester.repetitionMs));
-    const ownKey = isRepeatable ? {} : { idempotencyKey: ids.next(clock.now()), uniqueFor: durationText(keptMs) };
     return {
       ...wireOptions(options),
-      ...ownKey,
+      ...(isRepeatable ? {} : ownKey(this.#context)),
       ...(key === undefined ? {} : { concurrencyKey: key }),
-      ...{ taskId, task: undefined },
+      ...{ taskId, task: undefined, requestHash: undefined },
     };
   }
 

@@ -1,5 +1,5 @@
 import * as v from "valibot";
-import { mustBe, optionError } from "../../core/option-errors.ts";
+import { optionError } from "../../core/option-errors.ts";
 import { instantText, type Temporal, zonedOf } from "../../core/temporal.ts";
 import type { LedgerCommands, ScheduleCommands } from "../../scheduler/commands/commands.ts";
 import { checkNoTrigger, checkScheduleOptions, checkTrigger } from "../../scheduler/options/check-options.ts";
@@ -7,6 +7,7 @@ import type {
   CheckedChange,
   CheckedOccurrenceFilter,
   CheckedRevision,
+  CheckedRunNow,
   CheckedScheduleChangeFilter,
   CheckedScheduleChanges,
 } from "../../scheduler/options/checked-options.ts";
@@ -26,11 +27,8 @@ import { wireOptions } from "../wire/options.ts";
 import { scheduleSchema } from "../wire/schedule.ts";
 import { scheduleChangeSchema } from "../wire/schedule-change.ts";
 import { instant } from "../wire/values.ts";
-import { type CallContext, placeOf, readJob, readPage, scheduleOf, wholeList } from "./context.ts";
+import { type CallContext, ownKey, placeOf, readJob, readPage, scheduleOf, wholeList } from "./context.ts";
 import { taskIdOf, travelling } from "./task-reference.ts";
-
-/** Text that arrives in a header as it was sent. */
-const HEADER = /^[!-~]([ -~]*[!-~])?$/;
 
 /** What a client does with schedules. */
 export class ScheduleCalls implements ScheduleCommands, LedgerCommands {
@@ -48,7 +46,7 @@ export class ScheduleCalls implements ScheduleCommands, LedgerCommands {
     const { ids, clock, requester } = this.#context;
     // With an id, a call whose answer was lost may be made once more.
     const id = checked.id ?? ids.next(clock.now());
-    const { conflictPolicy, ifRevision, ...settings } = checked;
+    const { conflictPolicy, ifRevision, requestHash: _, ...settings } = checked;
     const body = {
       ...wireOptions(settings, options),
       ...{ id, taskId: taskIdOf(task), trigger: wireTrigger(trigger, where), conflictPolicy },
@@ -105,16 +103,9 @@ export class ScheduleCalls implements ScheduleCommands, LedgerCommands {
     return this.#ask("POST", id, { verb: "unpause", body: { by, resumeFrom: from } });
   }
 
-  /** Without a key, the job may have run and ended by the time of a repetition, which would add another one. */
-  async runNow(id: string, { idempotencyKey: key }: { idempotencyKey?: string | undefined }): Promise<Job> {
-    if (key !== undefined && !HEADER.test(key)) {
-      const message = mustBe("text that a header can carry: ASCII, without spaces around it", key);
-      throw optionError("runScheduleNow()", "idempotencyKey", message);
-    }
-    const headers: Readonly<Record<string, string>> = key === undefined ? {} : { "idempotency-key": key };
-    const place = placeOf("schedules", id, "run");
-    const call = { method: "POST", ...place, headers, isRepeatable: key !== undefined } as const;
-    return readJob(this.#context, call);
+  async runNow(id: string, { requestHash: _, ...options }: CheckedRunNow): Promise<Job> {
+    const body = options.idempotencyKey === undefined ? ownKey(this.#context) : wireOptions(options);
+    return readJob(this.#context, { method: "POST", ...placeOf("schedules", id, "run"), body });
   }
 
   async preview(id: string, options: { limit: number; from?: number | undefined }): Promise<Temporal.ZonedDateTime[]> {

@@ -2,6 +2,7 @@ import { JobLookupError } from "../../core/errors.ts";
 import type { NewJob, SchedulerClient } from "../../scheduler/scheduler-client.ts";
 import type { Job } from "../../scheduler/views/job.ts";
 import type { Plain } from "../../scheduler/views/plain.ts";
+import { KEY_KEPT, type RequestKey } from "../idempotency.ts";
 import type { Routes } from "../route.ts";
 import * as schemas from "../schemas.ts";
 import { type Show, shownPage } from "../show.ts";
@@ -29,22 +30,24 @@ export const jobRoutes: Routes<
   "POST /jobs": {
     scope: "write",
     body: schemas.newJobBody,
-    handle: async ({ client, body, idempotencyKey, show, pathTo }) => {
-      const { taskId, ...options } = withKey(body, idempotencyKey);
+    handle: async ({ client, body, requestKey, show, pathTo }) => {
+      const { taskId, ...options } = withKey(body, requestKey);
       return added(await client.addJob(taskId, options), show, pathTo);
     },
   },
   "POST /jobs/batch": {
     scope: "write",
     body: schemas.jobBatchBody,
-    handle: async ({ client, body: { jobs, then }, idempotencyKey: key, show }) => {
+    handle: async ({ client, body: { jobs, then }, requestKey, show }) => {
       // Each job has a key of its own, which follows from that of the request.
-      const list = jobs.map((job, index) => newJob(withKey(job, key === undefined ? key : `${key}#${index}`)));
+      const keyOf = (place: number | "then") =>
+        requestKey && { idempotencyKey: `${requestKey.idempotencyKey}#${place}` };
+      const list = jobs.map((job, index) => newJob(withKey(job, keyOf(index))));
       if (then === undefined) {
         const items = await client.addJobs(list);
         return { status: 202, body: { items: items.map(show.job), then: null } };
       }
-      const last = newJob(withKey(then, key === undefined ? key : `${key}#then`));
+      const last = newJob(withKey(then, keyOf("then")));
       const batch = await client.addBatch(list, { then: last });
       return {
         status: 202,
@@ -90,16 +93,13 @@ function added(
   return { status: 202, body: show.job(job), headers: { location: pathTo("jobs", job.id) } };
 }
 
-/** The key of a request stays taken so long, because a request may be repeated after its job has ended. */
-const KEY_KEPT = "PT10M";
-
 /** The key of the request is that of the job, unless the job has one, or something else that lets only one in. */
-function withKey(body: NewJobBody, idempotencyKey: string | undefined): NewJobBody {
+function withKey(body: NewJobBody, key: Pick<RequestKey, "idempotencyKey"> | undefined): NewJobBody {
   const { debounce, throttle, uniqueFor = KEY_KEPT } = body;
-  const hasOther = body.idempotencyKey !== undefined || debounce !== undefined;
-  if (idempotencyKey === undefined || hasOther) return body;
+  if (key === undefined || body.idempotencyKey !== undefined || debounce !== undefined) return body;
   // A throttle keeps its own key taken, and does not go together with `uniqueFor`.
-  return { ...body, idempotencyKey, ...(throttle === undefined ? { uniqueFor } : {}) };
+  if (throttle !== undefined) return { ...body, idempotencyKey: key.idempotencyKey };
+  return { ...body, ...key, uniqueFor };
 }
 
 function newJob({ taskId, ...options }: NewJobBody): NewJob<string> {

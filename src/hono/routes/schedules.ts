@@ -1,4 +1,6 @@
 import { RevisionConflictError } from "../../core/errors.ts";
+import type { ScheduleOptions } from "../../scheduler/options/options.ts";
+import { KEY_KEPT, keyedScheduleId } from "../idempotency.ts";
 import { etagOf, revisionOf } from "../if-match.ts";
 import type { Routes } from "../route.ts";
 import * as schemas from "../schemas.ts";
@@ -33,9 +35,16 @@ export const scheduleRoutes: Routes<
   "POST /schedules": {
     scope: "write",
     body: schemas.newScheduleBody,
-    handle: async ({ client, body: { taskId, trigger, by: given, ...options }, by, show, pathTo }) => {
+    handle: async ({ client, clock, body, requestKey, by, show, pathTo }) => {
+      const { taskId, trigger, by: given, ...options } = body;
       const rule = triggerOf(trigger, "POST /schedules");
-      const schedule = await client.addSchedule(taskId, rule, { ...options, ...by(given) });
+      const settings: ScheduleOptions = { ...options, ...by(given) };
+      if (requestKey !== undefined && options.id === undefined) {
+        const { idempotencyKey, requestHash } = requestKey;
+        const id = await keyedScheduleId(client, idempotencyKey, clock.now());
+        Object.assign(settings, { id, requestHash, conflictPolicy: "doNothing" });
+      }
+      const schedule = await client.addSchedule(taskId, rule, settings);
       return { status: 201, body: show.schedule(schedule), headers: { location: pathTo("schedules", schedule.id) } };
     },
   },
@@ -113,8 +122,11 @@ export const scheduleRoutes: Routes<
   },
   "POST /schedules/:id/run": {
     scope: "write",
-    handle: async ({ client, params, idempotencyKey, show, pathTo }) => {
-      const job = await client.runScheduleNow(params.id, idempotencyKey === undefined ? {} : { idempotencyKey });
+    body: schemas.runBody,
+    handle: async ({ client, params, body, requestKey, show, pathTo }) => {
+      const isKeyed = requestKey !== undefined && body.idempotencyKey === undefined;
+      const options = isKeyed ? { uniqueFor: KEY_KEPT, ...body, ...requestKey } : body;
+      const job = await client.runScheduleNow(params.id, options);
       return { status: 202, body: show.job(job), headers: { location: pathTo("jobs", job.id) } };
     },
   },

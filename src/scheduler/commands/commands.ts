@@ -10,6 +10,7 @@ import type {
   CheckedOccurrenceFilter,
   CheckedResultOptions,
   CheckedRevision,
+  CheckedRunNow,
   CheckedScheduleChangeFilter,
   CheckedScheduleChanges,
 } from "../options/checked-options.ts";
@@ -59,7 +60,7 @@ export interface ScheduleCommands {
   remove(id: string, note: CheckedRevision): Promise<void>;
   pause(id: string, note: CheckedChange): Promise<Schedule>;
   unpause(id: string, options: CheckedChange & { resumeFrom?: "now" | number | undefined }): Promise<Schedule>;
-  runNow(id: string, options: { idempotencyKey?: string | undefined }): Promise<Job>;
+  runNow(id: string, options: CheckedRunNow): Promise<Job>;
   preview(id: string, options: { limit: number; from?: number | undefined }): Promise<Temporal.ZonedDateTime[]>;
 }
 

@@ -20,6 +20,7 @@ import type {
   CheckedResultOptions,
   CheckedRevision,
   CheckedRunJobOptions,
+  CheckedRunNow,
   CheckedRunOptions,
   CheckedScheduleChangeFilter,
   CheckedScheduleChanges,
@@ -202,9 +203,15 @@ export const checkUnpauseOptions: Checker<CheckedChange & { resumeFrom?: "now" |
   schemas.unpauseOptionsSchema,
   { words: wordsOf("change") },
 );
-export const checkRunNowOptions: Checker<{ idempotencyKey?: string | undefined }> = checker(schemas.runNowSchema, {
+const checkRunNow: Checker<CheckedRunNow> = checker(schemas.runNowSchema, {
   instead: (value) => (typeof value === "string" ? `write { idempotencyKey: ${shown(value)} }` : null),
 });
+export const checkRunNowOptions: Checker<CheckedRunNow> = (value, where) => {
+  const options = checkRunNow(value, where);
+  const issues = contradictions({ ...options, priority: 0 });
+  if (issues.length > 0) throw optionsError(where, issues);
+  return options;
+};
 const checkPause: Checker<CheckedChange & { key?: string | undefined }> = checker(schemas.taskPauseSchema, {
   instead: (value) => (typeof value === "string" ? `write { key: ${shown(value)} }` : null),
   words: wordsOf("pause", "change"),

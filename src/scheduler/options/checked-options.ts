@@ -77,15 +77,20 @@ export interface CheckedScheduleOptions extends CheckedScheduleSettings {
   paused?: boolean | undefined;
   by?: string | undefined;
   ifRevision?: number | undefined;
+  requestHash?: string | undefined;
 }
 
-export interface CheckedJobOptions {
+export interface CheckedRunNow {
+  idempotencyKey?: string | undefined;
+  uniqueFor?: number | undefined;
+  requestHash?: string | undefined;
+}
+
+export interface CheckedJobOptions extends CheckedRunNow {
   payload?: unknown;
   runAt?: number | undefined;
   delay?: number | undefined;
   priority: number;
-  idempotencyKey?: string | undefined;
-  uniqueFor?: number | undefined;
   debounce?: { key: string; wait: number; maxWait?: number | undefined } | undefined;
   throttle?: { key: string; per: number } | undefined;
   concurrencyKey?: string | null | undefined;

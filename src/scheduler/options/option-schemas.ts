@@ -63,6 +63,7 @@ import type {
   CheckedResultOptions,
   CheckedRevision,
   CheckedRunJobOptions,
+  CheckedRunNow,
   CheckedRunOptions,
   CheckedScheduleChangeFilter,
   CheckedScheduleChanges,
@@ -315,6 +316,7 @@ export const scheduleOptionsSchema: () => v.GenericSchema<unknown, CheckedSchedu
     ...newScheduleEntries(),
     id: v.optional(name()),
     ifRevision: v.optional(wholeNumber(0)),
+    requestHash: v.optional(name()),
   }),
 );
 
@@ -360,14 +362,19 @@ const parents = once(() =>
   }),
 );
 
+const onceEntries = once(() => ({
+  idempotencyKey: v.optional(name()),
+  uniqueFor: v.optional(durationMs(1)),
+  requestHash: v.optional(name()),
+}));
+
 const jobEntries = once(() => ({
   ...inherited(),
   payload: v.optional(anything),
   runAt: v.optional(instantMs),
   delay: v.optional(durationMs()),
   priority: v.optional(wholeNumber(), 0),
-  idempotencyKey: v.optional(name()),
-  uniqueFor: v.optional(durationMs(1)),
+  ...onceEntries(),
   debounce: v.optional(debounce()),
   throttle: v.optional(throttle()),
   concurrencyKey: concurrencyKey(),
@@ -479,9 +486,7 @@ export const unpauseOptionsSchema: () => v.GenericSchema<
   }),
 );
 
-export const runNowSchema: () => v.GenericSchema<unknown, { idempotencyKey?: string | undefined }> = once(() =>
-  v.strictObject({ idempotencyKey: v.optional(name()) }),
-);
+export const runNowSchema: () => v.GenericSchema<unknown, CheckedRunNow> = once(() => v.strictObject(onceEntries()));
 
 export const taskPauseSchema: () => v.GenericSchema<unknown, CheckedChange & { key?: string | undefined }> = once(() =>
   v.strictObject({

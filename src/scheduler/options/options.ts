@@ -193,6 +193,9 @@ export interface ScheduleOptions<P = unknown> extends RevisionOptions {
    * - `"error"` rejects with `ConflictingIdError`.
    */
   conflictPolicy?: ConflictPolicy | undefined;
+  /** A hash of the request that adds the schedule: the call rejects if another one added the schedule of this id.
+   *  @internal */
+  requestHash?: string | undefined;
   /** Add the schedule paused. If it is given, a schedule that is updated or replaced gets it too. Default: a new
    *  schedule is not paused. */
   paused?: boolean | undefined;
@@ -229,7 +232,7 @@ export type ScheduleDefaults = Pick<
 
 /** What `updateSchedule` changes. Fields that are not given stay as they are. */
 export interface ScheduleUpdate<P = unknown>
-  extends Omit<ScheduleOptions<P>, "id" | "conflictPolicy" | "paused" | "by"> {
+  extends Omit<ScheduleOptions<P>, "id" | "conflictPolicy" | "paused" | "by" | "requestHash"> {
   /** A trigger, or crontab text in the time zone of the scheduler. A trigger with a new rule counts from now. A trigger
    *  with the same rule as before leaves the fire times as they are. */
   trigger?: Trigger | string | undefined;
@@ -265,6 +268,9 @@ export interface JobOptions<P = unknown> {
    *  with this key and `uniqueFor` add nothing, and return the job that has the key. An addition without `uniqueFor`
    *  respects unfinished jobs only. Default: the key is free when the job ends. */
   uniqueFor?: Duration | undefined;
+  /** A hash of the request that adds the job: the call rejects if the `idempotencyKey` stands for another request.
+   *  @internal */
+  requestHash?: string | undefined;
   /**
    * Adds one job for a burst of additions with the same key: it runs `wait` after the last one. Until a scheduler takes
    * the job, every further addition replaces its payload, metadata, priority and all other options, and puts it off; it
@@ -308,6 +314,12 @@ export interface JobOptions<P = unknown> {
 export interface BatchOptions<Then> {
   /** The job that comes after all others of the batch. Its `after` may name more jobs: 1,000 in all. */
   readonly then: Then;
+}
+
+/** Options of `runScheduleNow`. */
+export interface RunNowOptions extends Pick<JobOptions, "idempotencyKey" | "uniqueFor"> {
+  /** @internal */
+  requestHash?: string | undefined;
 }
 
 /** Options of `runJob`. */

@@ -21,6 +21,7 @@ import type { PreparedJob } from "../views/prepared-job.ts";
 import { newJobRecord } from "./new-records.ts";
 import { NoWorker } from "./no-worker.ts";
 import { preparedJob } from "./prepare-job.ts";
+import { assertOwnJob } from "./request-hash.ts";
 import { type AwaitedJob, type HereAndNow, waitForResult } from "./result-waiter.ts";
 import { endedJob } from "./retried-job.ts";
 import type { VerbContext } from "./verb-context.ts";
@@ -45,6 +46,7 @@ export class JobVerbs implements JobCommands {
   async add(task: unknown, options: CheckedJobOptions): Promise<Job> {
     const record = await this.#newRecord(task, options, "addJob()");
     const [{ job, hasEnded }] = (await this.#context.addJobs([record])) as [JobAddition];
+    assertOwnJob(job.id, options.requestHash, "addJob()");
     return this.viewOf(job, hasEnded);
   }
 
@@ -74,7 +76,7 @@ export class JobVerbs implements JobCommands {
     return eachNewJob(jobs, call, (task, options, where) => this.#newRecord(task, options, where));
   }
 
-  async addRecord(record: JobRecord): Promise<Job> {
+  async addRecord(record: NewJobRecord): Promise<Job> {
     const [job] = await this.#addRecords([record]);
     return job as Job;
   }

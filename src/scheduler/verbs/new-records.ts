@@ -19,6 +19,7 @@ import type {
 } from "../options/check-options.ts";
 import type { KeyedPayload } from "../tasks/concurrency-key.ts";
 import { retryOver } from "../tasks/task-registry.ts";
+import { jobIdOf } from "./request-hash.ts";
 
 /** A new schedule: the call's options go over the task's settings, and the trigger is anchored to the present. */
 export function newScheduleRecord(
@@ -137,7 +138,7 @@ export function newJobRecord(
   const { id, task, payload, now } = facts;
   const record: JobRecord = {
     ...NEVER_RUN,
-    id,
+    id: jobIdOf(id, options.requestHash),
     taskId: task.id,
     scheduleId: null,
     executor: options.executor ?? task.executor,

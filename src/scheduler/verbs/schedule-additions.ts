@@ -102,9 +102,10 @@ export class ScheduleAdditions {
       if (fact === null) return null;
       try {
         const id = options.id ?? env.ids.next(now);
-        const { conflictPolicy, paused, by = env.identity } = options;
+        const { conflictPolicy, paused, by = env.identity, requestHash } = options;
         const record = newScheduleRecord({ ...fact, id, trigger, now }, options);
-        const schedule = options.id === undefined ? record : declaredSchedule(record, paused, tasks.version);
+        const declared = options.id === undefined ? record : declaredSchedule(record, paused, tasks.version);
+        const schedule = requestHash === undefined ? declared : { ...declared, declaration: requestHash };
         return { ...call, by, addition: { schedule, conflictPolicy, setsPaused: paused !== undefined } };
       } catch (error) {
         call.reject(error);

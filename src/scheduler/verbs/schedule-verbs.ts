@@ -12,7 +12,12 @@ import type { Trigger } from "../../triggers/trigger.ts";
 import type { ScheduleCommands } from "../commands/commands.ts";
 import { scheduleOutdated, scheduleRemoved, scheduleSaved } from "../events/event-records.ts";
 import { checkNoTrigger, checkScheduleOptions, checkTrigger, scheduleOptionNames } from "../options/check-options.ts";
-import type { CheckedChange, CheckedRevision, CheckedScheduleChanges } from "../options/checked-options.ts";
+import type {
+  CheckedChange,
+  CheckedRevision,
+  CheckedRunNow,
+  CheckedScheduleChanges,
+} from "../options/checked-options.ts";
 import type { ScheduleDefaults, ScheduleOptions } from "../options/options.ts";
 import type { NewSchedule } from "../scheduler-client.ts";
 import { type KeyedPayload, keyedPayload } from "../tasks/concurrency-key.ts";
@@ -23,6 +28,7 @@ import { differingOptions } from "./declared-schedule.ts";
 import { assertExpectable } from "./expectations.ts";
 import type { JobVerbs } from "./job-verbs.ts";
 import { assertFireTime, newJobRecord, scheduleChanges } from "./new-records.ts";
+import { assertOwnJob, otherRequest } from "./request-hash.ts";
 import { ScheduleAdditions, type WantedSchedule } from "./schedule-additions.ts";
 import type { VerbContext } from "./verb-context.ts";
 
@@ -58,6 +64,8 @@ export class ScheduleVerbs implements ScheduleCommands {
       throw optionError(where, "ifRevision", 'goes together with an id and conflictPolicy "replace" alone');
     }
     const { asked, stored, change } = await this.#additions.add({ taskId, trigger, options: checked, where });
+    const { requestHash = stored.declaration } = checked;
+    if (stored.declaration !== requestHash) throw otherRequest(where);
     this.#announceAddition(asked, stored, change, checked.conflictPolicy);
     return this.#scheduleOf(stored);
   }
@@ -179,7 +187,7 @@ export class ScheduleVerbs implements ScheduleCommands {
     });
   }
 
-  async runNow(id: string, { idempotencyKey }: { idempotencyKey?: string | undefined }): Promise<Job> {
+  async runNow(id: string, options: CheckedRunNow): Promise<Job> {
     const { env, tasks } = this.#context;
     const schedule = await this.#record(id);
     const task = await tasks.settingsOf(schedule.taskId);
@@ -187,8 +195,10 @@ export class ScheduleVerbs implements ScheduleCommands {
     const payload = { text: schedule.payload, key: schedule.concurrencyKey ?? null };
     const now = env.clock.now();
     const facts = { id: env.ids.next(now), task, payload, now };
-    const record = newJobRecord(facts, { executor, priority, resultExpirationTime, idempotencyKey });
-    return this.#jobs.addRecord({ ...record, scheduleId: id, metadata, maxRecoveries });
+    const record = newJobRecord(facts, { ...options, executor, priority, resultExpirationTime });
+    const job = await this.#jobs.addRecord({ ...record, scheduleId: id, metadata, maxRecoveries });
+    assertOwnJob(job.id, options.requestHash, "runScheduleNow()");
+    return job;
   }
 
   async preview(id: string, options: { limit: number; from?: number | undefined }): Promise<Temporal.ZonedDateTime[]> {

@@ -7,7 +7,7 @@ import type { ScheduleRecord } from "../../records/schedule.ts";
 import type { Serializer } from "../../serializers/serializer.ts";
 import { parseTrigger } from "../../triggers/parse-trigger.ts";
 import type { Trigger } from "../../triggers/trigger.ts";
-import type { ChangeOptions, RevisionOptions, ScheduleUpdate } from "../options/options.ts";
+import type { ChangeOptions, RevisionOptions, RunNowOptions, ScheduleUpdate } from "../options/options.ts";
 import type { Job } from "./job.ts";
 import { jsonOf } from "./json-of.ts";
 import { cellText, type TableRow, timeText } from "./table.ts";
@@ -19,7 +19,7 @@ export interface ScheduleClient {
   pauseSchedule(id: string, options?: ChangeOptions): Promise<Schedule>;
   unpauseSchedule(id: string, options?: { resumeFrom?: "now" | InstantLike } & ChangeOptions): Promise<Schedule>;
   removeSchedule(id: string, options?: RevisionOptions): Promise<void>;
-  runScheduleNow(id: string, options?: { idempotencyKey?: string }): Promise<Job>;
+  runScheduleNow(id: string, options?: RunNowOptions): Promise<Job>;
   previewSchedule(id: string, options: { limit: number; from?: InstantLike }): Promise<Temporal.ZonedDateTime[]>;
 }
 
@@ -191,8 +191,9 @@ export class Schedule {
 
   /** Adds one extra job of the schedule, to be run now, even while the schedule is paused. The schedule's fire times
    *  stay as they are. @param options.idempotencyKey if an unfinished job of the task has this key, it is returned
+   *  @param options.uniqueFor how long the key stays taken, even if the job has ended by then
    *  @throws {ScheduleLookupError} when the schedule was removed */
-  runNow(options: { idempotencyKey?: string } = {}): Promise<Job> {
+  runNow(options: RunNowOptions = {}): Promise<Job> {
     return this.#client.runScheduleNow(this.#record.id, options);
   }
 
