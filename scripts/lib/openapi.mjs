@@ -38,6 +38,9 @@ const WITH_KEY = ["POST /jobs", "POST /jobs/batch", "POST /schedules/:id/run"];
 /** Those that take the `ETag` of a schedule. */
 const WITH_REVISION = ["PUT /schedules/:id", "PATCH /schedules/:id", "DELETE /schedules/:id"];
 const STREAM = "GET /events";
+/** Those whose answers are no JSON, with the media type.
+ *  @type {Record<string, string>} */
+const TEXTS = { [STREAM]: "text/event-stream", "GET /metrics": "text/plain" };
 const WITH_LOCATION = ["POST /schedules", "POST /schedules/:id/run", "POST /jobs", "POST /jobs/:id/retry"];
 
 /**
@@ -157,7 +160,7 @@ function answer(key, status, name) {
   return {
     description: TITLES[status],
     ...(Object.keys(headers).length === 0 ? {} : { headers }),
-    ...(key === STREAM ? { content: { "text/event-stream": text } } : {}),
+    ...(key in TEXTS ? { content: { [TEXTS[key]]: text } } : {}),
     ...(name === null ? {} : { content: { "application/json": { schema: { $ref: `#/components/schemas/${name}` } } } }),
   };
 }

@@ -137,6 +137,8 @@ export interface Endpoints {
   "GET /schedulers": { answers: { 200: PlainPage<LiveScheduler> } };
   /** Server-Sent Events. */
   "GET /events": { query: EventQuery; answers: { 200: Response } };
+  /** Text for Prometheus, with the option `metrics` alone. */
+  "GET /metrics": { answers: { 200: Response } };
   "POST /cleanup": { answers: { 204: null } };
   "POST /tick": { answers: { 200: PlainTickReport } };
   "POST /session": { body: { readonly token: string }; answers: { 204: null } };
@@ -145,8 +147,8 @@ export interface Endpoints {
 
   "GET /tasks": { answers: { 200: PlainPage<TaskView> } };
   "DELETE /tasks/:id": { param: "id"; answers: { 204: null } };
-  "POST /tasks/:id/pause": { param: "id"; body: TaskPauseBody; answers: { 204: null } };
-  "POST /tasks/:id/unpause": { param: "id"; body: TaskPauseBody; answers: { 204: null } };
+  "POST /tasks/:id/pause": { param: "id"; body: TaskPauseBody; answers: { 200: Plain<TaskView> } };
+  "POST /tasks/:id/unpause": { param: "id"; body: TaskPauseBody; answers: { 200: Plain<TaskView> } };
 
   "GET /schedules": { query: ScheduleQuery; answers: { 200: PlainPage<Schedule> } };
   "POST /schedules": { body: NewScheduleBody; answers: { 201: Plain<Schedule> } };

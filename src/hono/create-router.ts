@@ -11,7 +11,6 @@ import type { GateEnv } from "./auth/gate-env.ts";
 import { EventStreams } from "./events/event-streams.ts";
 import { requestKeyOf } from "./idempotency.ts";
 import { methodNotAllowed } from "./method-not-allowed.ts";
-import { mountMetrics } from "./mount-metrics.ts";
 import { assertClient, checkRouterOptions, type RouterOptions } from "./options.ts";
 import { problemOf } from "./problem-of.ts";
 import { inputReader } from "./read-input.ts";
@@ -51,6 +50,7 @@ export function createRouter<E extends Env = Env>(scheduler: RouterScheduler<E>,
     basePath,
     clock = systemClock,
     maxEventStreams,
+    metrics,
     redact,
   } = checkRouterOptions(scheduler, options);
   const logger = leveledLogger(options.logger);
@@ -58,13 +58,13 @@ export function createRouter<E extends Env = Env>(scheduler: RouterScheduler<E>,
   const app = new Hono<GateEnv>();
   const gate = createGate({ auth, allowedHosts, logger, clock, basePath });
   const hide = redact === undefined ? null : guardedRedact(redact, logger);
+  const served = (Object.entries(routes) as [string, Route][])
+    .filter(([key]) => key !== "GET /metrics" || metrics !== undefined)
+    .map(([key, route]) => ({ key, route, ...partsOf(key) }));
   // By path, because an application may mount the router at its root, and has other routes there.
-  for (const path of new Set(["/session", ...Object.keys(routes).map((key) => partsOf(key).path)])) {
-    app.use(path, gate.headers);
-  }
+  for (const path of new Set(served.map(({ path }) => path))) app.use(path, gate.headers);
   gate.session(app);
-  for (const [key, route] of Object.entries(routes) as [string, Route][]) {
-    const { method, path } = partsOf(key);
+  for (const { key, route, method, path } of served) {
     const body = route.body ?? (method === "POST" ? nothing : undefined);
     const read = inputReader(key, route.query, body, route.bodyBytesMax ?? BODY_BYTES_MAX);
     const handle = async (context: Context<GateEnv>): Promise<Response> => {
@@ -77,10 +77,11 @@ export function createRouter<E extends Env = Env>(scheduler: RouterScheduler<E>,
           typeof scheduler === "function" ? assertClient(await scheduler(context as unknown as Context<E>)) : scheduler;
         const params = context.req.param();
         const call: Call = {
-          ...{ client, clock, request, streams, params, query, body },
+          ...{ client, clock, request, streams, params, query, body, metrics },
+          authFailures: gate.failures?.count,
           show: showFor(context.var.scope, hide),
           by: (given) => changeOptions(auth, context.var.caller, given, key),
-          requestKey: requestKeyOf(request, key, params, body),
+          requestKey: () => requestKeyOf(request, key, params, body),
           pathTo: (...segments) => [basePath ?? mountOf(url, path), ...segments.map(encodeURIComponent)].join("/"),
         } as Call;
         return answerOf(await route.handle(call));
@@ -90,11 +91,7 @@ export function createRouter<E extends Env = Env>(scheduler: RouterScheduler<E>,
     };
     app.on(method, [path], ...(route.scope === "none" ? [] : [gate.admit(route.scope)]), handle);
   }
-  if (options.metrics !== undefined) {
-    app.use("/metrics", gate.headers);
-    mountMetrics(app, [gate.admit("read")], options.metrics, gate.failures);
-  }
-  refuseOtherMethods(app);
+  refuseOtherMethods(app, served);
   const notFound = async (context: Context<GateEnv>): Promise<Response> => {
     context.res = problemResponse(404, "notFound", { detail: "the router has no such path" });
     await gate.headers(context, async () => {});
@@ -134,11 +131,9 @@ function answerOf(reply: Reply): Response {
 }
 
 /** Answers the methods that a path does not have. It comes last, because the first route that fits counts. */
-function refuseOtherMethods(app: Hono<GateEnv>): void {
+function refuseOtherMethods(app: Hono<GateEnv>, served: readonly { method: string; path: string }[]): void {
   const methods = new Map<string, string[]>();
-  for (const { method, path } of Object.keys(routes).map(partsOf)) {
-    methods.set(path, [...(methods.get(path) ?? []), method]);
-  }
+  for (const { method, path } of served) methods.set(path, [...(methods.get(path) ?? []), method]);
   for (const [path, allowed] of methods) {
     app.all(path, ({ req }) => methodNotAllowed(req.method, allowed));
   }

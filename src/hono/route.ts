@@ -6,6 +6,7 @@ import type { Endpoint, Endpoints } from "./api.ts";
 import type { Scope } from "./auth/auth-options.ts";
 import type { EventStreams } from "./events/event-streams.ts";
 import type { RequestKey } from "./idempotency.ts";
+import type { MetricsSource } from "./options.ts";
 import type { Show } from "./show.ts";
 
 /** What the handler of a route gets: an input that fits the route's schemas. */
@@ -17,6 +18,10 @@ export interface Call<E extends Endpoint = Endpoint> {
   readonly request: Request;
   /** The streams of this router. */
   readonly streams: EventStreams;
+  /** What the router tells of its scheduler as metrics; undefined without that option. */
+  readonly metrics: MetricsSource | undefined;
+  /** How many wrong tokens came; undefined where there are no tokens. */
+  readonly authFailures: number | undefined;
   readonly params: Readonly<Record<NonNullable<E["param"]>, string>>;
   readonly query: E extends { query: infer Query } ? Query : undefined;
   readonly body: E extends { body: infer Body } ? Body : undefined;
@@ -24,8 +29,9 @@ export interface Call<E extends Endpoint = Endpoint> {
    *  @param given the name that the request gives
    *  @throws {OptionsError} where the request may give none */
   by(given: string | undefined): ChangeOptions;
-  /** The header `Idempotency-Key`, with a hash of the request; undefined when there is none. */
-  readonly requestKey: RequestKey | undefined;
+  /** The header `Idempotency-Key`, with a hash of the request; undefined when there is none.
+   *  @throws {OptionsError} for one that no job may have */
+  requestKey(): RequestKey | undefined;
   /** The path of a resource of this router, with the path that the router is mounted at. */
   pathTo(...segments: readonly string[]): string;
 }

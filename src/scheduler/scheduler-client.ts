@@ -104,13 +104,14 @@ export abstract class SchedulerClient {
    * @param id the id of the task
    * @param options.key the concurrency key, of which there need be no job. Default: the whole task
    * @param options.by who asks for it, see {@link ChangeOptions}
+   * @returns the task as it is now
    * @throws {TaskLookupError} when there is no task with this id
    * @throws {OptionsError} also for a key that is given and undefined, because it would pause the whole task
    * @example
    * await scheduler.pauseTask("sync", { key: "tenant 7" });
    */
-  async pauseTask(id: string, options: { key?: string } & ChangeOptions = {}): Promise<void> {
-    await commandsOf(this).tasks.setPaused(checkId(id, "task id"), checkTaskPause(options, "pauseTask()"), true);
+  async pauseTask(id: string, options: { key?: string } & ChangeOptions = {}): Promise<TaskView> {
+    return commandsOf(this).tasks.setPaused(checkId(id, "task id"), checkTaskPause(options, "pauseTask()"), true);
   }
 
   /**
@@ -118,11 +119,12 @@ export abstract class SchedulerClient {
    * Idempotent. Publishes `taskUnpaused`.
    * @param options.key the concurrency key. Default: the whole task, whose paused keys stay paused
    * @param options.by who asks for it, see {@link ChangeOptions}
+   * @returns the task as it is now
    * @throws {TaskLookupError} when there is no task with this id
    * @throws {OptionsError}
    */
-  async unpauseTask(id: string, options: { key?: string } & ChangeOptions = {}): Promise<void> {
-    await commandsOf(this).tasks.setPaused(checkId(id, "task id"), checkTaskPause(options, "unpauseTask()"), false);
+  async unpauseTask(id: string, options: { key?: string } & ChangeOptions = {}): Promise<TaskView> {
+    return commandsOf(this).tasks.setPaused(checkId(id, "task id"), checkTaskPause(options, "unpauseTask()"), false);
   }
 
   // ---- schedules

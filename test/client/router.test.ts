@@ -210,11 +210,9 @@ describe("a client behind a router does what a scheduler does:", () => {
       scheduler.task("mail", { ...settings, concurrencyKey: () => "k" }, () => {});
       scheduler.task("other", () => {});
       const said: unknown[] = [await client.getTasks()];
-      await client.pauseTask("mail", { key: "tenant 7" });
-      await client.pauseTask("other");
+      said.push(await client.pauseTask("mail", { key: "tenant 7" }), await client.pauseTask("other"));
       said.push(await client.getTasks(), (await client.health()).pausedTasks);
-      await client.unpauseTask("mail", { key: "tenant 7" });
-      await client.unpauseTask("other");
+      said.push(await client.unpauseTask("mail", { key: "tenant 7" }), await client.unpauseTask("other"));
       await client.removeTask("other");
       const { pausedTasks, backlog, isStoreReached, schedulers, oldestDueJob, checkedAt } = await client.health();
       return [

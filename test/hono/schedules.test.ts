@@ -187,6 +187,8 @@ describe("the list of schedules", () => {
     const first = await ask("GET /schedules?limit=2");
     const { cursor } = first.body as { cursor: string };
     const second = await ask(`GET /schedules?limit=2&cursor=${encodeURIComponent(cursor)}`);
+    const other = await ask(`GET /schedules?sort=nextFireTime&cursor=${encodeURIComponent(cursor)}`);
+    expect(other).toMatchObject({ status: 400, body: { code: "options", issues: [{ path: "cursor" }] } });
     const paused = await ask("GET /schedules?paused=true&taskId=report");
     expect([first, second, paused].map(idsOf)).toEqual([["a", "b"], ["c"], ["b"]]);
     expect([second.body, paused.body]).toMatchObject([{ cursor: null }, { cursor: null }]);

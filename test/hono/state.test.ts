@@ -97,10 +97,11 @@ describe("tasks", () => {
       );
     };
     expect(await seen()).toEqual([["a/b", false, "PT5M"]]);
-    expect(await ask("POST /tasks/a%2Fb/pause")).toMatchObject({ status: 204 });
+    const { items } = (await ask("GET /tasks")).body as { items: object[] };
+    expect(await ask("POST /tasks/a%2Fb/pause")).toMatchObject({ status: 200, body: { ...items[0], isPaused: true } });
     expect(await seen()).toEqual([["a/b", true, "PT5M"]]);
-    expect(await ask("POST /tasks/a%2Fb/pause", { key: "tenant 7" })).toMatchObject({ status: 204 });
-    expect(await ask("POST /tasks/a%2Fb/unpause")).toMatchObject({ status: 204 });
+    expect(await ask("POST /tasks/a%2Fb/pause", { key: "tenant 7" })).toMatchObject({ body: { isPaused: true } });
+    expect(await ask("POST /tasks/a%2Fb/unpause")).toMatchObject({ status: 200, body: items[0] });
     expect((await scheduler.health()).pausedTasks).toEqual([{ taskId: "a/b", key: "tenant 7" }]);
     expect(await ask("DELETE /tasks/a%2Fb")).toMatchObject({ status: 204 });
     expect(await seen()).toEqual([]);

@@ -144,7 +144,7 @@ describe("the filters of lists", () => {
       ["getSchedules", { order: "id" }, 'order is no option; did you mean "sort"?'],
       ["getSchedules", { q: "a" }, 'q is no option; did you mean "search"?'],
       ["getSchedules", { search: "" }, "search must be text of 1 to 256 characters"],
-      ["getSchedules", { sort: "nextFireTime", cursor: "x" }, "cursor must be the cursor of a page of schedules"],
+      ["getSchedules", { sort: "nextFireTime", cursor: "x" }, "cursor must be the cursor of a page of this list"],
       ["getJobs", { sort: "newest" }, 'sort is no option; did you mean "order"?'],
       ["getJobs", { from: "soon" }, "from"],
       ["getJobResults", { state: "error" }, 'state is no option; did you mean "outcome"?'],
@@ -154,6 +154,30 @@ describe("the filters of lists", () => {
       const error = await rejectionOf(Promise.resolve(untyped[list]?.(filter)));
       expect(error).toBeInstanceOf(OptionsError);
       expect(String(error)).toContain(message);
+    }
+  });
+
+  test("take the cursors of their own pages alone, whose size may change", async () => {
+    const { scheduler } = setUp();
+    scheduler.task("t", () => {});
+    await scheduler.addJobs(Array.from({ length: 3 }, () => ({ task: "t" })));
+    for (const id of ["a", "b", "c"]) await scheduler.addSchedule("t", "0 9 * * *", { id });
+    const { cursor } = await scheduler.getJobs({ limit: 1 });
+    const schedules = await scheduler.getSchedules({ limit: 1, sort: "nextFireTime" });
+    expect((await scheduler.getJobs({ cursor, limit: 2 })).items).toHaveLength(2);
+    expect((await scheduler.getSchedules({ sort: "nextFireTime", cursor: schedules.cursor })).items).toHaveLength(2);
+    const others: [list: string, reads: () => PromiseLike<unknown>][] = [
+      ["of another list", () => scheduler.getJobResults({ cursor })],
+      ["of another filter", () => scheduler.getJobs({ cursor, taskId: "t" })],
+      ["of another order", () => scheduler.getJobs({ cursor, order: "newest" })],
+      ["of another sort", () => scheduler.getSchedules({ cursor: schedules.cursor })],
+    ];
+    for (const [what, read] of others) {
+      const error = await rejectionOf(Promise.resolve(read()));
+      expect([what, String(error)]).toEqual([
+        what,
+        expect.stringContaining("cursor must be the cursor of a page of this list, with the same filter and order"),
+      ]);
     }
   });
 

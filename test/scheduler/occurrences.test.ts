@@ -248,7 +248,7 @@ describe("getOccurrences", () => {
     [{ verdict: "coalesed" }, 'did you mean "coalesced"?'],
     [{ verdict: [] }, "verdict must name a verdict at least; leave it out for all"],
     [{ outcome: "success" }, 'outcome is no option; did you mean "verdict"?'],
-    [{ cursor: "at:!" }, "cursor must be the cursor of a page of occurrences"],
+    [{ cursor: "at:!" }, "cursor must be the cursor of a page of this list"],
     [{ limit: 0 }, "limit must be a whole number from 1 to 1000; got 0"],
     [{ order: "new" }, 'order must be "newest" or "oldest"; got "new"'],
   ])("refuses %j", async (filter, message) => {
@@ -352,8 +352,19 @@ describe("getScheduleChanges", () => {
   test("refuses unknown ids, and cursors of others", async () => {
     const { scheduler } = worldAt();
     expect(await rejectionOf(scheduler.getScheduleChanges("s"))).toBeInstanceOf(ScheduleLookupError);
-    const message = "getScheduleChanges(): cursor must be the cursor of a page of getScheduleChanges()";
-    expect(await rejectionOf(scheduler.getScheduleChanges("s", { cursor: "x" }))).toMatchObject({ message });
+    scheduler.task("t", () => {});
+    for (const id of ["s", "r"]) await scheduler.addSchedule("t", HOURLY, { id });
+    for (const id of ["s", "r"]) await scheduler.pauseSchedule(id);
+    const { cursor } = await scheduler.getScheduleChanges("s", { limit: 1 });
+    expect((await scheduler.getScheduleChanges("s", { cursor })).items.map(({ kind }) => kind)).toEqual(["added"]);
+    for (const [id, filter] of [
+      ["s", { cursor: "x" }],
+      ["s", { cursor, order: "oldest" }],
+      ["r", { cursor }],
+    ] as const) {
+      const error = await rejectionOf(scheduler.getScheduleChanges(id, filter));
+      expect(error).toHaveProperty("message", expect.stringContaining("cursor must be the cursor of a page of this"));
+    }
   });
 });
 

@@ -38,8 +38,12 @@ export class TaskCalls implements TaskCommands {
     await this.#context.requester.call({ method: "DELETE", ...placeOf("tasks", id) });
   }
 
-  async setPaused(id: string, body: CheckedChange & { key?: string | undefined }, isPaused: boolean): Promise<void> {
-    const verb = isPaused ? "pause" : "unpause";
-    await this.#context.requester.call({ method: "POST", ...placeOf("tasks", id, verb), body });
+  async setPaused(
+    id: string,
+    body: CheckedChange & { key?: string | undefined },
+    isPaused: boolean,
+  ): Promise<TaskView> {
+    const place = placeOf("tasks", id, isPaused ? "pause" : "unpause");
+    return new TaskView(await this.#context.requester.read({ method: "POST", ...place, body }, taskSchema()));
   }
 }

@@ -50,6 +50,12 @@ export const routeDocs: { readonly [Key in keyof Endpoints]: RouteDocs<Key> } = 
     answers: { 200: null },
     problems: [400, 409, 503],
   },
+  "GET /metrics": {
+    operationId: "getMetrics",
+    summary: "Numbers as text for Prometheus, where the router was given metrics",
+    answers: { 200: null },
+    problems: [404],
+  },
   "POST /cleanup": {
     operationId: "cleanUp",
     summary: "Remove expired results and ended schedules now",
@@ -95,13 +101,13 @@ export const routeDocs: { readonly [Key in keyof Endpoints]: RouteDocs<Key> } = 
   "POST /tasks/:id/pause": {
     operationId: "pauseTask",
     summary: "Pause a task, or one concurrency key of it",
-    answers: { 204: null },
+    answers: { 200: "Task" },
     problems: [404, 422, 503],
   },
   "POST /tasks/:id/unpause": {
     operationId: "unpauseTask",
     summary: "Let a task, or one concurrency key of it, go on",
-    answers: { 204: null },
+    answers: { 200: "Task" },
     problems: [404, 422, 503],
   },
   "GET /schedules": {

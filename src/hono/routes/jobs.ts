@@ -31,7 +31,7 @@ export const jobRoutes: Routes<
     scope: "write",
     body: schemas.newJobBody,
     handle: async ({ client, body, requestKey, show, pathTo }) => {
-      const { taskId, ...options } = withKey(body, requestKey);
+      const { taskId, ...options } = withKey(body, requestKey());
       return added(await client.addJob(taskId, options), show, pathTo);
     },
   },
@@ -40,8 +40,8 @@ export const jobRoutes: Routes<
     body: schemas.jobBatchBody,
     handle: async ({ client, body: { jobs, then }, requestKey, show }) => {
       // Each job has a key of its own, which follows from that of the request.
-      const keyOf = (place: number | "then") =>
-        requestKey && { idempotencyKey: `${requestKey.idempotencyKey}#${place}` };
+      const key = requestKey();
+      const keyOf = (place: number | "then") => key && { idempotencyKey: `${key.idempotencyKey}#${place}` };
       const list = jobs.map((job, index) => newJob(withKey(job, keyOf(index))));
       if (then === undefined) {
         const items = await client.addJobs(list);

@@ -39,8 +39,9 @@ export const scheduleRoutes: Routes<
       const { taskId, trigger, by: given, ...options } = body;
       const rule = triggerOf(trigger, "POST /schedules");
       const settings: ScheduleOptions = { ...options, ...by(given) };
-      if (requestKey !== undefined && options.id === undefined) {
-        const { idempotencyKey, requestHash } = requestKey;
+      const key = options.id === undefined ? requestKey() : undefined;
+      if (key !== undefined) {
+        const { idempotencyKey, requestHash } = key;
         const id = await keyedScheduleId(client, idempotencyKey, clock.now());
         Object.assign(settings, { id, requestHash, conflictPolicy: "doNothing" });
       }
@@ -124,8 +125,8 @@ export const scheduleRoutes: Routes<
     scope: "write",
     body: schemas.runBody,
     handle: async ({ client, params, body, requestKey, show, pathTo }) => {
-      const isKeyed = requestKey !== undefined && body.idempotencyKey === undefined;
-      const options = isKeyed ? { uniqueFor: KEY_KEPT, ...body, ...requestKey } : body;
+      const key = body.idempotencyKey === undefined ? requestKey() : undefined;
+      const options = key === undefined ? body : { uniqueFor: KEY_KEPT, ...body, ...key };
       const job = await client.runScheduleNow(params.id, options);
       return { status: 202, body: show.job(job), headers: { location: pathTo("jobs", job.id) } };
     },

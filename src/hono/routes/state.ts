@@ -22,6 +22,7 @@ export const stateRoutes: Routes<
   | "GET /schedulers"
   | "POST /cleanup"
   | "POST /tick"
+  | "GET /metrics"
   | "GET /openapi.json"
 > = {
   "GET /health/live": {
@@ -55,6 +56,13 @@ export const stateRoutes: Routes<
       return { status: 204, body: null };
     },
   },
+  "GET /metrics": {
+    scope: "read",
+    handle: async ({ metrics, authFailures }) => {
+      const headers = { "cache-control": "no-store", "content-type": metrics?.contentType ?? "" };
+      return new Response(`${await metrics?.text()}${failuresText(authFailures)}`, { headers });
+    },
+  },
   "GET /openapi.json": {
     scope: "read",
     handle: async () => {
@@ -76,6 +84,12 @@ export const stateRoutes: Routes<
     },
   },
 };
+
+function failuresText(count: number | undefined): string {
+  if (count === undefined) return "";
+  const name = "escapement_http_auth_failures_total";
+  return `# HELP ${name} Requests to the router with a wrong token.\n# TYPE ${name} counter\n${name} ${count}\n`;
+}
 
 function ticks(client: SchedulerClient): client is SchedulerClient & { tick(): Promise<TickReport> } {
   return hasMethods(client, ["tick"]);

@@ -21,17 +21,17 @@ export const taskRoutes: Routes<
   "POST /tasks/:id/pause": {
     scope: "write",
     body: schemas.taskPauseBody,
-    handle: async ({ client, params, body, by }) => {
-      await client.pauseTask(params.id, { ...body, ...by(body.by) });
-      return { status: 204, body: null };
-    },
+    handle: async ({ client, params, body, by }) => ({
+      status: 200,
+      body: plain(await client.pauseTask(params.id, { ...body, ...by(body.by) })),
+    }),
   },
   "POST /tasks/:id/unpause": {
     scope: "write",
     body: schemas.taskPauseBody,
-    handle: async ({ client, params, body, by }) => {
-      await client.unpauseTask(params.id, { ...body, ...by(body.by) });
-      return { status: 204, body: null };
-    },
+    handle: async ({ client, params, body, by }) => ({
+      status: 200,
+      body: plain(await client.unpauseTask(params.id, { ...body, ...by(body.by) })),
+    }),
   },
 };

@@ -47,7 +47,7 @@ export interface TaskCommands {
   all(): Promise<TaskView[]>;
   remove(id: string): Promise<void>;
   /** @param isPaused whether the task, or the key of the task, is to be paused or to go on */
-  setPaused(id: string, pause: CheckedChange & { key?: string | undefined }, isPaused: boolean): Promise<void>;
+  setPaused(id: string, pause: CheckedChange & { key?: string | undefined }, isPaused: boolean): Promise<TaskView>;
 }
 
 export interface ScheduleCommands {

@@ -18,6 +18,7 @@ import { Job } from "../views/job.ts";
 import { JobResult } from "../views/job-result.ts";
 import { mapPage, type Page } from "../views/page.ts";
 import type { PreparedJob } from "../views/prepared-job.ts";
+import { boundPage } from "./bound-page.ts";
 import { newJobRecord } from "./new-records.ts";
 import { NoWorker } from "./no-worker.ts";
 import { preparedJob } from "./prepare-job.ts";
@@ -114,8 +115,10 @@ export class JobVerbs implements JobCommands {
   }
 
   async page(filter: JobFilter): Promise<Page<Job>> {
-    await this.#context.ready();
-    return mapPage(await this.#context.env.store.getJobs(filter), (record) => this.viewOf(record));
+    const { env, ready } = this.#context;
+    await ready();
+    const page = await boundPage(["getJobs()"], filter, (one) => env.store.getJobs(one));
+    return mapPage(page, (record) => this.viewOf(record));
   }
 
   async result(id: string, { wait, signal }: CheckedResultOptions): Promise<JobResult | null> {
@@ -130,7 +133,8 @@ export class JobVerbs implements JobCommands {
   async resultPage(filter: JobResultFilter): Promise<Page<JobResult>> {
     const { env, ready } = this.#context;
     await ready();
-    return mapPage(await env.store.getJobResults(filter, env.clock.now()), (record) => this.#resultOf(record));
+    const read = (one: JobResultFilter) => env.store.getJobResults(one, env.clock.now());
+    return mapPage(await boundPage(["getJobResults()"], filter, read), (record) => this.#resultOf(record));
   }
 
   async cancel(id: string): Promise<boolean> {

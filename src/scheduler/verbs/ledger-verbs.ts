@@ -9,6 +9,7 @@ import { Explanation } from "../views/explanation.ts";
 import type { Occurrence } from "../views/occurrence.ts";
 import type { Page } from "../views/page.ts";
 import { ScheduleChange } from "../views/schedule-change.ts";
+import { boundPage } from "./bound-page.ts";
 import type { VerbContext } from "./verb-context.ts";
 
 /** What a scheduler tells of the past and the future of its schedules. */
@@ -24,13 +25,18 @@ export class LedgerVerbs implements LedgerCommands {
   }
 
   async occurrences(scheduleId: string, filter: CheckedOccurrenceFilter): Promise<Page<Occurrence>> {
-    return occurrencePage(await this.#known(scheduleId), filter);
+    const known = await this.#known(scheduleId);
+    return boundPage(["getOccurrences()", scheduleId], filter, (one) => occurrencePage(known, one));
   }
 
   async changes(scheduleId: string, filter: CheckedScheduleChangeFilter): Promise<Page<ScheduleChange>> {
+    await this.#context.ready();
+    return boundPage(["getScheduleChanges()", scheduleId], filter, (one) => this.#changePage(scheduleId, one));
+  }
+
+  async #changePage(scheduleId: string, filter: CheckedScheduleChangeFilter): Promise<Page<ScheduleChange>> {
     const { order, limit, cursor } = filter;
     const after = cursor === null ? null : changeOfCursor(cursor);
-    await this.#context.ready();
     const { store } = this.#context.env;
     // One more than the page has tells whether there is another page.
     const records = await store.ledger?.getScheduleChanges({ scheduleId, order, limit: limit + 1, after });

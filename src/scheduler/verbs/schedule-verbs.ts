@@ -24,6 +24,7 @@ import { type KeyedPayload, keyedPayload } from "../tasks/concurrency-key.ts";
 import type { Job } from "../views/job.ts";
 import { mapPage, type Page } from "../views/page.ts";
 import { Schedule } from "../views/schedule.ts";
+import { boundPage } from "./bound-page.ts";
 import { differingOptions } from "./declared-schedule.ts";
 import { assertExpectable } from "./expectations.ts";
 import type { JobVerbs } from "./job-verbs.ts";
@@ -126,8 +127,10 @@ export class ScheduleVerbs implements ScheduleCommands {
   }
 
   async page(filter: ScheduleFilter): Promise<Page<Schedule>> {
-    await this.#context.ready();
-    return mapPage(await this.#context.env.store.getSchedules(filter), (record) => this.#scheduleOf(record));
+    const { env, ready } = this.#context;
+    await ready();
+    const page = await boundPage(["getSchedules()"], filter, (one) => env.store.getSchedules(one));
+    return mapPage(page, (record) => this.#scheduleOf(record));
   }
 
   async update(id: string, changes: CheckedScheduleChanges, note: CheckedRevision): Promise<Schedule> {

@@ -35,16 +35,22 @@ export class TaskVerbs implements TaskCommands {
     env.events.publish([taskRemoved(env, id)]);
   }
 
-  async setPaused(id: string, asked: CheckedChange & { key?: string | undefined }, isPaused: boolean): Promise<void> {
+  async setPaused(
+    id: string,
+    asked: CheckedChange & { key?: string | undefined },
+    isPaused: boolean,
+  ): Promise<TaskView> {
     const { env, ready } = this.#context;
     const { key = null, by = env.identity } = asked;
     await ready();
     const pause = { taskId: id, key };
     const isThere = await env.store.pauseTask({ ...pause, paused: isPaused, now: env.clock.now(), by });
-    if (!isThere) throw new TaskLookupError(`there is no task "${id}"`, id);
+    const task = isThere ? await env.store.getTask(id) : null;
+    if (task === null) throw new TaskLookupError(`there is no task "${id}"`, id);
     env.events.publish([taskPauseChanged(env, pause, isPaused)]);
     const what = key === null ? `task "${id}"` : `key "${key}" of task "${id}"`;
     env.logger.info(`escapement: ${what} ${isPaused ? "is paused" : "goes on"}`);
+    return new TaskView(task);
   }
 
   /** Writes the tasks that are not in the store yet. */
