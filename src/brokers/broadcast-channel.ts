@@ -28,6 +28,7 @@ interface Message {
  * const scheduler = new Scheduler({ dataStore, eventBroker: new BroadcastChannelEventBroker() });
  */
 export class BroadcastChannelEventBroker implements EventBroker {
+  readonly isLocal: boolean = true;
   /** Delivers the broker's own events, because a channel does not deliver a message to its sender. */
   readonly #local = new LocalEventBroker();
   readonly #name: string;

@@ -14,6 +14,8 @@ export type Unsubscribe = () => void;
  * - A listener that throws disturbs nobody.
  */
 export interface EventBroker extends AsyncDisposable {
+  /** Whether events stay in this process. Absent is false. */
+  readonly isLocal?: boolean;
   /** Connects. Idempotent. A server that cannot be reached is no failure: the broker goes on trying, and says so in the
    *  log. */
   open(options?: OpenOptions): Promise<void>;

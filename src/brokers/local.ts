@@ -7,6 +7,7 @@ import type { EventBroker, Unsubscribe } from "./event-broker.ts";
  *  const scheduler = new Scheduler({ eventBroker: new LocalEventBroker() });
  */
 export class LocalEventBroker implements EventBroker {
+  readonly isLocal: boolean = true;
   readonly #listeners = new Set<(event: EventRecord) => void>();
 
   async open(): Promise<void> {}

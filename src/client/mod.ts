@@ -7,4 +7,4 @@ export { connect } from "./connect.ts";
 export type { ClientFetch } from "./http/transport.ts";
 export type { ConnectOptions } from "./options.ts";
 export { RemoteError } from "./remote-error.ts";
-export type { RemoteScheduler } from "./remote-scheduler.ts";
+export type { RemoteScheduler, Session } from "./remote-scheduler.ts";

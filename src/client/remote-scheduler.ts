@@ -1,7 +1,10 @@
+import * as v from "valibot";
 import { systemClock } from "../core/clock.ts";
 import { SchedulerStateError } from "../core/errors.ts";
 import { guardedRandom, IdGenerator, systemRandom } from "../core/ids.ts";
 import { leveledLogger } from "../core/leveled-logger.ts";
+import { once } from "../core/once.ts";
+import { instantOrNull, type Temporal } from "../core/temporal.ts";
 import { serializedError } from "../records/serialized-error.ts";
 import { EventHub } from "../scheduler/events/event-hub.ts";
 import { giveCommands, SchedulerClient } from "../scheduler/scheduler-client.ts";
@@ -15,6 +18,21 @@ import { Requester } from "./http/requester.ts";
 import { Transport } from "./http/transport.ts";
 import type { CheckedConnection, ConnectOptions } from "./options.ts";
 import { healthSchema } from "./wire/health.ts";
+import { instant, oneOf, orNull, text } from "./wire/values.ts";
+
+/** Who asks a router. */
+export interface Session {
+  /** `"read"` sees everything but the stacks of errors, `"write"` may also change everything. */
+  readonly scope: "read" | "write";
+  /** The name of the token, which `getScheduleChanges` shows as `by`; null for none. */
+  readonly name: string | null;
+  /** When the session of a cookie ends; null for a token. */
+  readonly expiresAt: Temporal.Instant | null;
+}
+
+const sessionSchema = once(() =>
+  v.object({ scope: oneOf(["read", "write"]), name: orNull(text()), expiresAt: orNull(instant()) }),
+);
 
 /**
  * A scheduler behind a router. What it has is documented at `SchedulerClient`; these things are different over HTTP:
@@ -78,13 +96,19 @@ export class RemoteScheduler extends SchedulerClient implements AsyncDisposable 
         try {
           return await this.#requester.read({ method: "GET", path: "/health", patience: "short" }, healthSchema());
         } catch (error) {
-          return new SchedulerHealth(this.identity, clock.now(), null, serializedError(error));
+          return new SchedulerHealth(this.identity, clock.now(), null, serializedError(error), null);
         }
       },
       cleanup: async () => {
         await this.#requester.call({ method: "POST", path: "/cleanup" });
       },
     });
+  }
+
+  /** What the token may do, and whose it is. @throws {RemoteError} where the router does not know the token */
+  async session(): Promise<Session> {
+    const { expiresAt, ...known } = await this.#requester.read({ method: "GET", path: "/session" }, sessionSchema());
+    return { ...known, expiresAt: instantOrNull(expiresAt) };
   }
 
   /** Ends the client: requests that are under way reject with a `SchedulerStateError`, and waits for events with an

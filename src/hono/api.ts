@@ -10,6 +10,7 @@ import type { Schedule } from "../scheduler/views/schedule.ts";
 import type { ScheduleChange } from "../scheduler/views/schedule-change.ts";
 import type { TaskView } from "../scheduler/views/task-view.ts";
 import type { TickReport } from "../scheduler/views/tick-report.ts";
+import type { Scope } from "./auth/auth-options.ts";
 import type {
   CallerNote,
   ChangeQuery,
@@ -109,6 +110,15 @@ interface ScheduleBulkReport extends ManyReport {
 /** What a tick did. */
 type PlainTickReport = Omit<Plain<TickReport>, "nextWakeAtMs">;
 
+/** Who asks, and what that caller may do. */
+export interface Session {
+  readonly scope: Scope;
+  /** The name of the caller; null for none. */
+  readonly name: string | null;
+  /** When the session of a cookie ends: an instant. Null for who asks without one. */
+  readonly expiresAt: string | null;
+}
+
 /** The statuses of problems. */
 type ProblemStatus = 400 | 401 | 403 | 404 | 409 | 412 | 413 | 415 | 422 | 429 | 500 | 503;
 
@@ -124,8 +134,14 @@ export interface Problem {
   readonly detail?: string;
   /** What is wrong with the request, by path. */
   readonly issues?: readonly Issue[];
-  /** The id of what there is not, or of what there is already. */
+  /** The id of what there is not, is there already, or was changed. */
   readonly id?: string;
+  /** Of crontab text (`cronSyntax`): the field that the problem is in, such as `minute`; null for the whole text. */
+  readonly field?: string | null;
+  /** The same: the element as it was written, its zero-based place in the text, and a likely correction. */
+  readonly element?: string;
+  readonly position?: number;
+  readonly suggestion?: string | null;
 }
 
 /** Every route, by method and path: what it takes, and what it answers when all is well. */
@@ -141,6 +157,7 @@ export interface Endpoints {
   "GET /metrics": { answers: { 200: Response } };
   "POST /cleanup": { answers: { 204: null } };
   "POST /tick": { answers: { 200: PlainTickReport } };
+  "GET /session": { answers: { 200: Session } };
   "POST /session": { body: { readonly token: string }; answers: { 204: null } };
   "DELETE /session": { answers: { 204: null } };
   "GET /openapi.json": { answers: { 200: { readonly openapi: string } } };

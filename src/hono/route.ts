@@ -4,6 +4,7 @@ import type { ChangeOptions } from "../scheduler/options/options.ts";
 import type { SchedulerClient } from "../scheduler/scheduler-client.ts";
 import type { Endpoint, Endpoints } from "./api.ts";
 import type { Scope } from "./auth/auth-options.ts";
+import type { GateEnv } from "./auth/gate-env.ts";
 import type { EventStreams } from "./events/event-streams.ts";
 import type { RequestKey } from "./idempotency.ts";
 import type { MetricsSource } from "./options.ts";
@@ -25,6 +26,8 @@ export interface Call<E extends Endpoint = Endpoint> {
   readonly params: Readonly<Record<NonNullable<E["param"]>, string>>;
   readonly query: E extends { query: infer Query } ? Query : undefined;
   readonly body: E extends { body: infer Body } ? Body : undefined;
+  /** Who asks. Of routes with the scope `none`, nobody knows. */
+  readonly caller: GateEnv["Variables"];
   /** The options of a verb that changes something: who asks for it.
    *  @param given the name that the request gives
    *  @throws {OptionsError} where the request may give none */

@@ -198,7 +198,7 @@ export class Scheduler extends SchedulerClient implements LocalSchedulerClient, 
         events.open();
         return events;
       },
-      health: () => checkHealth(context),
+      health: () => checkHealth(context, broker),
       cleanup: async () => {
         await this.#ready();
         await cleanUp(env);

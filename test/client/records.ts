@@ -9,7 +9,7 @@ import type { SerializedError } from "../../src/records/serialized-error.ts";
 import type { TaskRecord } from "../../src/records/task.ts";
 import { OCCURRENCE_VERDICTS } from "../../src/scheduler/options/occurrence-verdicts.ts";
 import { type Cause, EXPLAINED_VERDICTS, type ExplanationFacts } from "../../src/scheduler/views/explanation.ts";
-import type { StoreFacts } from "../../src/scheduler/views/health.ts";
+import type { SchedulerFacts, StoreFacts } from "../../src/scheduler/views/health.ts";
 import type { OccurrenceFacts } from "../../src/scheduler/views/occurrence.ts";
 import type { ScheduleChangeFacts } from "../../src/scheduler/views/schedule-change.ts";
 
@@ -133,6 +133,10 @@ const overdue = fc.record({
 });
 
 /** What a look at a store found out; null where it could not be reached. */
+export const schedulerFacts: fc.Arbitrary<SchedulerFacts | null> = orNull(
+  fc.record({ eventsShared: fc.boolean(), versions: fc.record({ package: text, schema: orNull(count) }) }),
+);
+
 export const storeFacts: fc.Arbitrary<StoreFacts | null> = orNull(
   fc.record({
     inspection: record(

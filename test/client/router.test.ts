@@ -330,6 +330,14 @@ describe("a client behind a router", () => {
     expect(items.map(({ by, kind }) => [by, kind])).toEqual([["deploys", "added"]]);
   });
 
+  test("tells what its token may do, and whose it is", async () => {
+    const tokens = [{ token: "a-token-of-the-deploys", scope: "read", name: "deploys" }] as const;
+    const { client } = setUpBehindRouter({ token: tokens[0].token }, { auth: { tokens } });
+    expect(await client.session()).toEqual({ scope: "read", name: "deploys", expiresAt: null });
+    const stranger = setUpBehindRouter({ token: "another" }, { auth: { tokens } });
+    expect(await rejectionOf(stranger.client.session())).toMatchObject({ code: "unauthorized", status: 401 });
+  });
+
   test("waits for a job, and gets the value or the error of its handler", async () => {
     const { client, scheduler } = setUpBehindRouter();
     scheduler.task("add", { resultExpirationTime: { seconds: 0 } }, (list: number[]) => list[0]);

@@ -21,7 +21,17 @@ import { Occurrence } from "../../src/scheduler/views/occurrence.ts";
 import { Schedule } from "../../src/scheduler/views/schedule.ts";
 import { ScheduleChange } from "../../src/scheduler/views/schedule-change.ts";
 import { TaskView } from "../../src/scheduler/views/task-view.ts";
-import { changes, explanations, jobs, occurrences, results, schedules, storeFacts, tasks } from "./records.ts";
+import {
+  changes,
+  explanations,
+  jobs,
+  occurrences,
+  results,
+  schedulerFacts,
+  schedules,
+  storeFacts,
+  tasks,
+} from "./records.ts";
 
 /** No test calls it. */
 const client = {} as ConstructorParameters<typeof Schedule>[2] & ConstructorParameters<typeof Job>[2];
@@ -126,9 +136,9 @@ describe("what travels as JSON is the same view at the other end:", () => {
 
   test("the health", () => {
     fc.assert(
-      fc.property(fc.string(), storeFacts, (identity, store) => {
+      fc.property(fc.string(), storeFacts, schedulerFacts, (identity, store, about) => {
         const failure = store === null ? { name: "StoreUnavailableError", message: "gone" } : null;
-        const text = sent(new SchedulerHealth(identity, 4e12, store, failure));
+        const text = sent(new SchedulerHealth(identity, 4e12, store, failure, about));
         expect(sent(read(healthSchema(), text))).toBe(text);
       }),
       runs,

@@ -41,6 +41,7 @@ test("every answer is what the document says that it is", async () => {
   await check("GET /health/live");
   await check("GET /health/ready");
   await check("GET /openapi.json");
+  await check("GET /session");
   await check("POST /schedules", { id: "s", taskId: "t", trigger: { cron: "0 9 * * *" }, misfireGraceTime: "5m" });
   await check("POST /schedules", { id: "s", taskId: "t", trigger: { every: "1h" } });
   await check("GET /schedules");

@@ -19,7 +19,8 @@ interface Guarded extends RouterSetup {
 
 /** A router with a token of each scope, over a scheduler with a task that echoes and one that fails. */
 function setUpGuarded(options: Parameters<typeof setUpRouter>[0] = {}): Guarded {
-  const setup = setUpRouter({ auth: { tokens: GRANTS }, ...options });
+  const metrics = { contentType: "text/plain", text: async () => "" };
+  const setup = setUpRouter({ auth: { tokens: GRANTS }, metrics, ...options });
   setup.scheduler.task("echo", (payload) => payload);
   setup.scheduler.task("fail", () => {
     throw new Error("it is broken", { cause: new Error("deep down") });

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { VERSION } from "../../src/core/version.ts";
 import { createRouter } from "../../src/hono/mod.ts";
 import { MemoryDataStore, Scheduler, StoreUnavailableError } from "../../src/mod.ts";
 import { drain } from "../../src/testing/mod.ts";
@@ -43,6 +44,8 @@ describe("health", () => {
     expect(await ask("GET /health")).toMatchObject({
       status: 200,
       body: {
+        eventsShared: false,
+        versions: { package: VERSION, schema: null },
         oldestDueJob: { taskId: "t", runAt: "2030-01-01T00:00:00Z", lateMs: 90_000 },
         backlog: [
           { taskId: "t", waiting: { count: 2, isCapped: false }, held: { count: 0, isCapped: false }, running: 0 },

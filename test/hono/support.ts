@@ -50,7 +50,8 @@ export function asker(router: Pick<Hono, "request">): Ask {
     const isStream = answerHeaders.get("content-type")?.startsWith("text/event-stream") === true;
     if (isStream) await answer.body?.cancel();
     const text = isStream ? "" : await answer.text();
-    return { status, body: text === "" ? null : JSON.parse(text), headers: answerHeaders };
+    const isMetrics = path === "/metrics" && status === 200;
+    return { status, body: isMetrics ? text : text === "" ? null : JSON.parse(text), headers: answerHeaders };
   };
 }
 

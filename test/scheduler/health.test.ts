@@ -1,5 +1,8 @@
 import { describe, expect, test } from "vitest";
-import { MemoryDataStore, Scheduler, StoreUnavailableError } from "../../src/mod.ts";
+import type { EventBroker } from "../../src/contracts.ts";
+import { VERSION } from "../../src/core/version.ts";
+import { LocalEventBroker, MemoryDataStore, Scheduler, StoreUnavailableError } from "../../src/mod.ts";
+import { Metrics } from "../../src/observability/metrics/mod.ts";
 import { drain, VirtualClock } from "../../src/testing/mod.ts";
 import { everySecond, heldHandler, recordingLogger, START, setUp } from "./support.ts";
 
@@ -14,6 +17,8 @@ describe("health()", () => {
       checkedAt: "2030-01-01T00:00:00Z",
       isStoreReached: true,
       storeError: null,
+      eventsShared: false,
+      versions: { package: VERSION, schema: null },
       latencyMs: 0,
       clockSkewMs: null,
       oldestDueJob: null,
@@ -26,6 +31,16 @@ describe("health()", () => {
       overdueCount: counted(0),
       pausedTasks: [],
     });
+  });
+
+  test("tells whether the events of a broker reach other processes, also through what watches the broker", async () => {
+    const remote: EventBroker = Object.assign(new LocalEventBroker(), { isLocal: false });
+    const shared: unknown[] = [];
+    for (const broker of [remote, new LocalEventBroker()]) {
+      const { eventBroker } = new Metrics().watch({ dataStore: new MemoryDataStore(), eventBroker: broker });
+      shared.push((await setUp({ eventBroker: eventBroker as EventBroker }).scheduler.health()).eventsShared);
+    }
+    expect(shared).toEqual([true, false]);
   });
 
   test("tells what waits and runs, what is late, who lives, what nobody runs, and what piles up", async () => {

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import type { DataStore } from "../../src/stores/data-store.ts";
 import { SqlDataStore } from "../../src/stores/sqlite/mod.ts";
+import { MIGRATIONS } from "../../src/stores/sqlite/schema/schema.ts";
 import { dataStoreContract } from "../../src/testing/data-store-contract/mod.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { sampleOf, titleOf } from "./contract-title.ts";
@@ -91,6 +92,7 @@ for (const local of LOCAL_STORES) {
 
   test(`${storeName} shares a file with other processes, and memory with none`, () => {
     expect(local.make("x.db").capabilities).toEqual({ sharedByProcesses: true });
+    expect(local.make("x.db").schemaVersion).toBe(MIGRATIONS.at(-1)?.version);
     expect(local.make(":memory:").capabilities).toEqual({ sharedByProcesses: false });
   });
 }

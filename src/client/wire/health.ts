@@ -27,6 +27,8 @@ export const healthSchema: () => v.GenericSchema<unknown, SchedulerHealth> = onc
       checkedAt: instant(),
       isStoreReached: flag(),
       storeError: orNull(error()),
+      eventsShared: orNull(flag()),
+      versions: v.nullable(v.object({ package: text(), schema: orNull(number()) })),
       latencyMs: orNull(number()),
       clockSkewMs: orNull(number()),
       oldestDueJob: v.nullable(v.object({ id: text(), taskId: text(), runAt: instant() })),
@@ -47,7 +49,8 @@ export const healthSchema: () => v.GenericSchema<unknown, SchedulerHealth> = onc
       overdueOccurrences: v.array(overdue()),
       overdueCount: counted(),
     }),
-    v.transform(({ identity, checkedAt, isStoreReached, storeError, ...facts }) => {
+    v.transform(({ identity, checkedAt, isStoreReached, storeError, eventsShared, versions, ...facts }) => {
+      const about = eventsShared === null || versions === null ? null : { eventsShared, versions };
       const { oldestDueJob, oldestDueSchedule, backlog, pausedTasks: pauses, ...same } = facts;
       const tasks = backlog.map(backlogOf);
       const { overdueOccurrences: open, overdueCount, ...known } = same;
@@ -63,7 +66,7 @@ export const healthSchema: () => v.GenericSchema<unknown, SchedulerHealth> = onc
             };
       const inspection = { tasks, oldestDueJob, oldestDueSchedule, ...overdue };
       const store = isStoreReached ? { ...known, latencyMs: known.latencyMs ?? 0, inspection, pauses } : null;
-      return new SchedulerHealth(identity, checkedAt, store, storeError);
+      return new SchedulerHealth(identity, checkedAt, store, storeError, about);
     }),
   ),
 );

@@ -7,5 +7,7 @@ export interface GateEnv {
     scope: Scope;
     /** Who it is; undefined where nobody knows. */
     caller: string | undefined;
+    /** When its session ends, in epoch milliseconds; undefined for never. */
+    sessionEnd: number | undefined;
   };
 }

@@ -74,7 +74,7 @@ export function createGate({ auth, clock = systemClock, basePath, ...options }: 
         if (!isGet && bearerOf(request) === null && !isSameOrigin(request)) {
           return problemResponse(403, "crossOrigin", { detail: CROSS_ORIGIN });
         }
-        let caller: Caller | null;
+        let caller: KnownCaller | null;
         try {
           caller = await callerOf(c);
         } catch (error) {
@@ -85,12 +85,13 @@ export function createGate({ auth, clock = systemClock, basePath, ...options }: 
           const refusal = bearerOf(request) === null ? null : failures?.add(c);
           return refusal ?? unauthorized(auth, request);
         }
-        const { scope, name } = caller;
+        const { scope, name, sessionEnd } = caller;
         if (scope === "read" && (needed ?? (isGet ? "read" : "write")) === "write") {
           return problemResponse(403, "forbidden", { detail: NEEDS_WRITE });
         }
         c.set("scope", scope);
         c.set("caller", name);
+        c.set("sessionEnd", sessionEnd);
         return next();
       },
     failures,
@@ -110,7 +111,14 @@ function unauthorized(auth: RouterAuth, request: Request): Response {
   return problemResponse(401, "unauthorized", { detail, headers: { "www-authenticate": challenge } });
 }
 
-function callerReader(auth: RouterAuth, clock: Clock): (c: Context) => Caller | null | Promise<Caller | null> {
+interface KnownCaller extends Caller {
+  readonly sessionEnd?: number;
+}
+
+function callerReader(
+  auth: RouterAuth,
+  clock: Clock,
+): (c: Context) => KnownCaller | null | Promise<KnownCaller | null> {
   if (auth === "none") return () => ({ scope: "write" });
   if (typeof auth === "function") return async (c) => checkedCaller(await auth(c.req.raw));
   const tokens = auth.tokens.map(({ token }) => token);
@@ -118,7 +126,9 @@ function callerReader(auth: RouterAuth, clock: Clock): (c: Context) => Caller | 
     const bearer = bearerOf(c.req.raw);
     if (bearer !== null) return widest(auth.tokens, await matching(bearer, tokens));
     const session = getCookie(c, SESSION_COOKIE);
-    return session === undefined ? null : widest(auth.tokens, await openSession(session, tokens, clock.now()));
+    const caller = session && widest(auth.tokens, await openSession(session, tokens, clock.now()));
+    // The cookie begins with it.
+    return caller ? { ...caller, sessionEnd: Number.parseInt(session, 10) } : null;
   };
 }
 

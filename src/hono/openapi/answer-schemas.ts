@@ -107,6 +107,8 @@ const health: v.GenericSchema = v.strictObject({
   checkedAt: instant,
   isStoreReached: v.boolean(),
   storeError: v.nullable(error),
+  eventsShared: v.nullable(v.boolean()),
+  versions: v.nullable(v.strictObject({ package: v.string(), schema: v.nullable(whole) })),
   latencyMs: v.nullable(v.number()),
   clockSkewMs: v.nullable(v.number()),
   oldestDueJob,
@@ -254,6 +256,11 @@ const problem: v.GenericSchema = v.looseObject({
   issues: v.exactOptional(
     v.array(v.strictObject({ path: v.string(), message: v.string(), suggestion: v.exactOptional(v.string()) })),
   ),
+  id: v.exactOptional(v.string()),
+  field: v.exactOptional(textOrNull),
+  element: v.exactOptional(v.string()),
+  position: v.exactOptional(count),
+  suggestion: v.exactOptional(textOrNull),
 });
 
 const pageOf = (item: v.GenericSchema): v.GenericSchema => v.strictObject({ items: v.array(item), cursor: textOrNull });
@@ -289,6 +296,7 @@ export type AnswerName =
   | "ScheduleChange"
   | "ScheduleChangePage"
   | "TickReport"
+  | "Session"
   | "OpenApi"
   | "Problem";
 
@@ -329,6 +337,11 @@ export const answerSchemas: Readonly<Record<AnswerName, v.GenericSchema>> = {
   ScheduleChange: scheduleChange,
   ScheduleChangePage: pageOf(scheduleChange),
   TickReport: tickReport,
+  Session: v.strictObject({
+    scope: v.picklist(["read", "write"]),
+    name: textOrNull,
+    expiresAt: instantOrNull,
+  }),
   OpenApi: v.looseObject({ openapi: v.string() }),
   Problem: problem,
 };

@@ -68,6 +68,12 @@ export const routeDocs: { readonly [Key in keyof Endpoints]: RouteDocs<Key> } = 
     answers: { 200: "TickReport" },
     problems: [404, 409, 503],
   },
+  "GET /session": {
+    operationId: "getSession",
+    summary: "Who asks, and what that caller may do",
+    answers: { 200: "Session" },
+    problems: [],
+  },
   "POST /session": {
     operationId: "beginSession",
     summary: "Exchange a token for a cookie, for pages",

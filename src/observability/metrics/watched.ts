@@ -72,6 +72,10 @@ export class WatchedBroker implements EventBroker {
     this.#tally = tally;
   }
 
+  get isLocal(): boolean {
+    return this.#broker.isLocal ?? false;
+  }
+
   open(options?: OpenOptions): Promise<void> {
     return this.#broker.open(options);
   }

@@ -2,13 +2,13 @@ import { isSpanContextValid, type Tracer, type TracerProvider, trace } from "@op
 import { type Clock, systemClock } from "../../core/clock.ts";
 import { adaptedLogger } from "../../core/leveled-logger.ts";
 import type { Logger } from "../../core/logger.ts";
+import { VERSION } from "../../core/version.ts";
 import { InlineExecutor } from "../../executors/inline.ts";
 import type { JobExecutor } from "../../executors/job-executor.ts";
 import type { SchedulerClient } from "../../scheduler/scheduler-client.ts";
 import { RecentRuns } from "./recent-runs.ts";
 import { tracedClient } from "./traced-client.ts";
 import { TracedExecutor } from "./traced-executor.ts";
-import { VERSION } from "./version.ts";
 
 /** Options of a `Telemetry`. */
 export interface TelemetryOptions {

@@ -17,6 +17,12 @@ export interface StoreFacts {
   readonly clockSkewMs: number | null;
 }
 
+/** What a scheduler knows about itself. */
+export interface SchedulerFacts {
+  readonly eventsShared: boolean;
+  readonly versions: { readonly package: string; readonly schema: number | null };
+}
+
 /** An occurrence that is overdue, by what its schedule expects. */
 export interface OverdueOccurrence {
   readonly scheduleId: string;
@@ -101,6 +107,7 @@ export class SchedulerHealth {
   readonly identity: string;
   readonly #checkedAt: number;
   readonly #store: StoreFacts | null;
+  readonly #about: SchedulerFacts | null;
   /** Why the store could not be reached; null when it was reached. */
   readonly storeError: SerializedError | null;
 
@@ -108,11 +115,18 @@ export class SchedulerHealth {
     printAsJSON(SchedulerHealth.prototype);
   }
 
-  constructor(identity: string, checkedAt: number, store: StoreFacts | null, storeError: SerializedError | null) {
+  constructor(
+    identity: string,
+    checkedAt: number,
+    store: StoreFacts | null,
+    storeError: SerializedError | null,
+    about: SchedulerFacts | null,
+  ) {
     this.identity = identity;
     this.#checkedAt = checkedAt;
     this.#store = store;
     this.storeError = storeError;
+    this.#about = about;
   }
 
   get checkedAt(): Temporal.Instant {
@@ -122,6 +136,16 @@ export class SchedulerHealth {
    *  not, the lists are empty and the other facts null. */
   get isStoreReached(): boolean {
     return this.#store !== null;
+  }
+  /** Whether the event broker reaches other processes: if not, `subscribe` and streams of events have what happens in
+   *  this one alone. Null when the scheduler is behind a router that cannot be reached. */
+  get eventsShared(): boolean | null {
+    return this.#about?.eventsShared ?? null;
+  }
+  /** The versions of this package, and of the schema that it gives the store (null for a store without one). Null when
+   *  the scheduler is behind a router that cannot be reached. */
+  get versions(): SchedulerFacts["versions"] | null {
+    return this.#about?.versions ?? null;
   }
   /** How long the store took to answer, in milliseconds. */
   get latencyMs(): number | null {
@@ -186,6 +210,8 @@ export class SchedulerHealth {
       checkedAt: instantText(this.#checkedAt),
       isStoreReached: this.isStoreReached,
       storeError: this.storeError,
+      eventsShared: this.eventsShared,
+      versions: this.versions,
       latencyMs: this.latencyMs,
       clockSkewMs: this.clockSkewMs,
       oldestDueJob: oldestDueJob === null ? null : this.#dueJob(oldestDueJob, instantText),

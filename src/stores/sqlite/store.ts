@@ -25,7 +25,7 @@ import { type OpenLedger, SqliteLedger } from "./ledger/ledger.ts";
 import { REMOTE_TIMEOUT_MS_DEFAULT, type RetryLimits } from "./limits.ts";
 import { SqliteSchedules } from "./schedules/schedules.ts";
 import { SqliteZoneRules } from "./schedules/sqlite-zone-rules.ts";
-import { reset, SchemaCheck } from "./schema/migrations.ts";
+import { NEWEST, reset, SchemaCheck } from "./schema/migrations.ts";
 import { MIGRATIONS, type TableNames, tableNames } from "./schema/schema.ts";
 import { makeStatements } from "./statements.ts";
 import { CleanUp } from "./step/clean-up.ts";
@@ -74,6 +74,8 @@ interface OpenStore {
  *  share the database. */
 export class SqlDataStore implements contract.DataStore {
   readonly serializer: Serializer;
+  /** The version of the tables that this library makes and knows. */
+  readonly schemaVersion: number = NEWEST;
   readonly capabilities: contract.StoreCapabilities;
   readonly ledger: SqliteLedger | null;
   readonly zoneRules: ZoneRulesStore = Object.freeze<ZoneRulesStore>({

@@ -26,6 +26,40 @@ async function setUp(auth: RouterAuth) {
   return { ...setup, authors };
 }
 
+describe("the session of a caller", () => {
+  const session = async (auth: RouterAuth, headers = {}) => (await setUp(auth)).ask("GET /session", undefined, headers);
+
+  test("tells the scope and the name of a token", async () => {
+    const asked = [READ, OTHER].map((token) => session(TOKENS, bearer(token)));
+    expect((await Promise.all(asked)).map(({ body }) => body)).toEqual([
+      { scope: "read", name: "reader", expiresAt: null },
+      { scope: "write", name: null, expiresAt: null },
+    ]);
+  });
+
+  test("tells when the cookie ends", async () => {
+    const { ask } = await setUp(TOKENS);
+    const { headers } = await ask("POST /session", { token: READ });
+    const cookie = (headers.get("set-cookie") ?? "").split(";")[0] ?? "";
+    expect(await ask("GET /session", undefined, { cookie })).toMatchObject({
+      status: 200,
+      body: { scope: "read", name: "reader", expiresAt: "2030-01-01T12:00:00Z" },
+    });
+  });
+
+  test("tells whom a function knows, and that everybody may write", async () => {
+    const answers = [await session(() => ({ scope: "read", name: "ada" })), await session("none")];
+    expect(answers.map(({ body }) => body)).toEqual([
+      { scope: "read", name: "ada", expiresAt: null },
+      { scope: "write", name: null, expiresAt: null },
+    ]);
+  });
+
+  test("is none of somebody whom nobody knows", async () => {
+    expect(await session(TOKENS)).toMatchObject({ status: 401, body: { code: "unauthorized" } });
+  });
+});
+
 describe("what is changed over HTTP", () => {
   test("is by the name of the token", async () => {
     const { ask, authors } = await setUp(TOKENS);

@@ -122,7 +122,7 @@ async function readVersion(connection: Connection, names: TableNames): Promise<n
   return numberOrNull(newest, "version") ?? 0;
 }
 
-const NEWEST = MIGRATIONS.at(-1)?.version ?? 0;
+export const NEWEST: number = MIGRATIONS.at(-1)?.version ?? 0;
 
 /** Finds out, once, whether the schema is the one that this library knows, and brings it up to date. The first look
  *  reads the version on its way, so that it costs no round trip of its own. */
