@@ -1,13 +1,28 @@
+import { RevisionConflictError } from "../core/errors.ts";
+import type { SchedulerClient } from "../scheduler/scheduler-client.ts";
 import { Refusal } from "./refusal.ts";
 
-/** The revision in the header `If-Match`, which is an `ETag` of a schedule; undefined for any.
- *  @throws {Refusal} for what was no `ETag` of ours */
-export function revisionOf({ headers }: Request): number | undefined {
+const TAGS = /^((W\/)?"[^"]*"([\s,]+|$))+$/;
+
+/** The revision that the header `If-Match` asks for; undefined for any. Of several tags, one has to be that of the
+ *  schedule. Weak tags never are, because that needs a strong comparison (RFC 9110, section 13.1.1).
+ *  @throws {Refusal} for what is no list of tags
+ *  @throws {RevisionConflictError} @throws {ScheduleLookupError} where the schedule has to be looked at */
+export async function revisionOf(
+  { headers }: Request,
+  client: SchedulerClient,
+  id: string,
+): Promise<number | undefined> {
   const text = headers.get("if-match")?.trim();
   if (text === undefined || text === "*") return undefined;
-  const revision = /^"(\d{1,15})"$/.exec(text)?.[1];
-  if (revision !== undefined) return Number(revision);
-  throw new Refusal(400, "badRequest", 'If-Match takes the ETag of a schedule, such as "1893456000000", or *');
+  if (!TAGS.test(text)) {
+    throw new Refusal(400, "badRequest", 'If-Match takes ETags of the schedule, such as "1893456000000", or *');
+  }
+  const revisions = [...text.matchAll(/(?<!W\/)"(\d{1,15})"/g)].map(([, digits]) => Number(digits));
+  if (revisions.length === 1) return revisions[0];
+  const { revision } = await client.getSchedule(id);
+  if (revisions.includes(revision)) return revision;
+  throw new RevisionConflictError(`the ETag of schedule "${id}" is "${revision}", and none of If-Match is`, id);
 }
 
 /** The header `ETag` of a schedule. */

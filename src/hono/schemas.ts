@@ -129,7 +129,12 @@ const resultFilter = once(() => ({
 }));
 
 export const scheduleQuery: () => v.GenericSchema<unknown, ScheduleQuery> = once(() =>
-  v.strictObject({ ...scheduleFilter(), sort: optional(oneOf(["id", "nextFireTime"])), ...included(), ...page() }),
+  v.strictObject({
+    ...scheduleFilter(),
+    sort: optional(oneOf(["id", "nextFireTime"])),
+    include: optional(listOf(oneOf(["payload"]), 1, LARGE_VALUES.length)),
+    ...page(),
+  }),
 );
 
 export const jobQuery: () => v.GenericSchema<unknown, JobQuery> = once(() =>

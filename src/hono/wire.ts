@@ -34,9 +34,9 @@ export const LARGE_VALUES = ["payload", "result"] as const;
 export type LargeValue = (typeof LARGE_VALUES)[number];
 
 /** What a list of records with large values takes. */
-interface IncludeQuery {
+interface IncludeQuery<Value extends LargeValue = LargeValue> {
   /** The large values to show; several times, or with commas in between. Default: none. */
-  readonly include?: readonly LargeValue[];
+  readonly include?: readonly Value[];
 }
 
 interface ScheduleFilterQuery extends SearchQuery {
@@ -46,7 +46,7 @@ interface ScheduleFilterQuery extends SearchQuery {
   readonly state?: "active" | "paused" | "ended";
 }
 
-export interface ScheduleQuery extends ScheduleFilterQuery, IncludeQuery, PageQuery {
+export interface ScheduleQuery extends ScheduleFilterQuery, IncludeQuery<"payload">, PageQuery {
   /** Default: `"id"`. */
   readonly sort?: "id" | "nextFireTime";
 }

@@ -136,6 +136,31 @@ describe("a schedule over HTTP", () => {
     });
   });
 
+  test.each([
+    ["*", 200],
+    ['"1", TAG', 200],
+    ['TAG,, W/"7"', 200],
+    ['W/"5",TAG', 200],
+    ['"other", TAG', 200],
+    ["W/TAG", 412],
+    ['"1"', 412],
+    ['"1", "2"', 412],
+    ['"other"', 412],
+    ['""', 412],
+    ["TAG TAG x", 400],
+    ["1", 400],
+    ["", 400],
+    ['*, "1"', 400],
+  ])("is changed with If-Match: %s as RFC 9110 has it", async (text, status) => {
+    const { ask } = await withSchedules("daily");
+    const tag = (await ask("GET /schedules/daily")).headers.get("etag") ?? "";
+    const headers = { "if-match": text.replaceAll("TAG", tag) };
+    expect(await ask("PATCH /schedules/daily", { priority: 5 }, headers)).toMatchObject({ status });
+    expect(await ask("PATCH /schedules/none", { priority: 5 }, headers)).toMatchObject({
+      status: status === 400 ? 400 : 404,
+    });
+  });
+
   test("is replaced by PUT, changed by PATCH and removed by DELETE", async () => {
     const { ask } = await withSchedules("daily");
     const put = await ask("PUT /schedules/daily", { taskId: "report", trigger: { every: "1h" }, priority: 3 });

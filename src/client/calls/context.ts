@@ -41,9 +41,9 @@ export async function readJob(context: CallContext, call: Call): Promise<Job> {
   return jobOf(context, await context.requester.read(call, jobSchema()));
 }
 
-/** A list whose records come with their payloads and results, as those of a scheduler do. */
-export function wholeList(path: string): Pick<Call, "path" | "query"> {
-  return { path, query: { include: "payload,result" } };
+/** A list whose records come with their large values, as those of a scheduler do. */
+export function wholeList(path: string, include = "payload,result"): Pick<Call, "path" | "query"> {
+  return { path, query: { include } };
 }
 
 /** Reads a page of a list. */

@@ -70,7 +70,7 @@ export class ScheduleCalls implements ScheduleCommands, LedgerCommands {
 
   async page(filter: ScheduleFilter): Promise<Page<Schedule>> {
     const convert = (record: ScheduleFacts): Schedule => scheduleOf(this.#context, record);
-    return readPage(this.#context, wholeList("/schedules"), filter, scheduleSchema(), convert);
+    return readPage(this.#context, wholeList("/schedules", "payload"), filter, scheduleSchema(), convert);
   }
 
   async update(id: string, changes: CheckedScheduleChanges, options: CheckedRevision): Promise<Schedule> {

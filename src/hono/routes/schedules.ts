@@ -72,7 +72,8 @@ export const scheduleRoutes: Routes<
       // What GET answers may be sent back.
       const { id: _id, skippedCount: _count, createdAt: _at, revision: _revision, ...withTimes } = others;
       const { nextFireTime: _next, lastFireTime: _last, ...settable } = withTimes;
-      const [rule, ifMatch] = [triggerOf(trigger, "PUT /schedules/:id"), revisionOf(request)];
+      const rule = triggerOf(trigger, "PUT /schedules/:id");
+      const ifMatch = await revisionOf(request, client, id);
       const settings = { ...settable, ...by(given), id, conflictPolicy: "replace" as const };
       for (let tries = 1; ; tries++) {
         // A schedule begins with POST, whose `conflictPolicy` says what it means when the id exists.
@@ -92,7 +93,7 @@ export const scheduleRoutes: Routes<
     body: schemas.scheduleChangesBody,
     handle: async ({ client, params, body: { trigger, by: given, ...changes }, by, show, request }) => {
       const rule = trigger === undefined ? {} : { trigger: triggerOf(trigger, "PATCH /schedules/:id") };
-      const options = { ...by(given), ifRevision: revisionOf(request) };
+      const options = { ...by(given), ifRevision: await revisionOf(request, client, params.id) };
       const schedule = await client.updateSchedule(params.id, { ...changes, ...rule }, options);
       return { status: 200, body: show.schedule(schedule), headers: etagOf(schedule) };
     },
@@ -101,7 +102,8 @@ export const scheduleRoutes: Routes<
     scope: "write",
     query: schemas.callerNote,
     handle: async ({ client, params, query, by, request }) => {
-      await client.removeSchedule(params.id, { ...by(query.by), ifRevision: revisionOf(request) });
+      const ifRevision = await revisionOf(request, client, params.id);
+      await client.removeSchedule(params.id, { ...by(query.by), ifRevision });
       return { status: 204, body: null };
     },
   },
