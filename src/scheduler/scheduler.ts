@@ -111,7 +111,7 @@ export class Scheduler extends SchedulerClient implements LocalSchedulerClient, 
       logger.error("escapement: the given random() failed; Math.random takes its place", fault),
     );
     const store = options.dataStore ?? new.target.makeStore();
-    if (options.dataStore === undefined) expectBegin({ store, logger });
+    if (options.dataStore === undefined) expectBegin({ store, logger, scheduleId: null });
     const broker = options.eventBroker ?? defaultBroker(store);
     const ids = new IdGenerator(random);
     const events = new EventHub(broker, logger);
@@ -179,6 +179,10 @@ export class Scheduler extends SchedulerClient implements LocalSchedulerClient, 
       opened: () => this.#lifecycle.ready(),
       ready: () => this.#ready(),
       isReady: () => this.#lifecycle.isReady && !this.#tasks.hasUnsaved,
+      scheduled: (taskId, scheduleId) => {
+        // A program without the handler is a client, which leaves the work to others.
+        if (this.#tasks.get(taskId) !== undefined) expectBegin({ store, logger, scheduleId });
+      },
       addJobs: (jobs) => this.#engine.addJobs(jobs),
       get closing() {
         return closing();

@@ -59,6 +59,7 @@ export class ScheduleVerbs implements ScheduleCommands {
       throw optionError(where, "ifRevision", 'goes together with an id and conflictPolicy "replace" alone');
     }
     const { asked, stored, change } = await this.#additions.add({ taskId, trigger, options: checked, where });
+    this.#context.scheduled(taskId, stored.id);
     this.#announceAddition(asked, stored, change, checked.conflictPolicy);
     return this.#scheduleOf(stored);
   }
