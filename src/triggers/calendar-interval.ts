@@ -12,6 +12,7 @@ import {
   checkOrder,
   converted,
   dstPolicy,
+  jitterAdvice,
   optional,
   resolveTimeZone,
   text,
@@ -110,7 +111,7 @@ export class CalendarIntervalTrigger extends Trigger {
    */
   constructor(options: CalendarIntervalOptions, anchorDay: number | null = null) {
     super();
-    const checked = checkOptions(rules, options, "CalendarIntervalTrigger");
+    const checked = checkOptions(rules, options, "CalendarIntervalTrigger", () => null, dayAdvice);
     this.#options = checked;
     this.#months = checked.years * 12 + checked.months;
     this.#days = checked.weeks * 7 + checked.days;
@@ -217,7 +218,7 @@ export class CalendarIntervalTrigger extends Trigger {
     const { month, day } = civilDayOf(this.#startDay);
     if (this.#months % 12 > 0) return ` on the ${ordinal(day)}${day > 28 ? " (shorter months are left out)" : ""}`;
     const isLeapDay = month === 1 && day === 29;
-    return ` on ${day} ${MONTHS[month]}${isLeapDay ? " (years without it are left out)" : ""}`;
+    return ` on ${day} ${MONTHS[month]}${isLeapDay ? " (other years are left out)" : ""}`;
   }
 
   toJSON(): TriggerJSON {
@@ -270,6 +271,11 @@ export class CalendarIntervalTrigger extends Trigger {
         "or take it out of the triggers that ask it so often",
     );
   }
+}
+
+/** What to do about a day, which the start tells. */
+function dayAdvice(name: string): string | null {
+  return /^(day|dayOf(Month|Week)|weekday)$/.test(name) ? "it is the day of startDate" : jitterAdvice(name);
 }
 
 /** `1st`, `22nd`, `13th`: the day of a month. */

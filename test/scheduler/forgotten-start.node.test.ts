@@ -44,8 +44,8 @@ describe.each(["Node", "Deno", "Bun"] as const)("on %s", (runtime) => {
 
 describe("a program with a file that ends", () => {
   const FORGOTTEN =
-    'escapement: the program ends, and nothing in it called start() or tick(): what it scheduled, such as "greet", ' +
-    "waits in the store for a program that runs it; await scheduler.runUntilStopped() runs it here";
+    'escapement: the program ends, and what it scheduled ("greet") waits in the store for a program that runs it, ' +
+    "because nothing called start() or tick(); await scheduler.runUntilStopped() starts the scheduler and waits for its end";
 
   test("says so once when it has handlers of what it scheduled, at every such start", async () => {
     const file = join(folder.path, "forgotten.db");

@@ -873,8 +873,7 @@ const MISTAKES: readonly (readonly [mistake: string, work: () => unknown, messag
   [
     "a task among the options",
     () => call("addSchedules")([{ taskId: "report", trigger: minutely }]),
-    "addSchedules()[0]: taskId is no option here; the task comes before the trigger; in the list of addSchedules() it " +
-      "is { task }",
+    "addSchedules()[0]: taskId is no option here; the task comes first; addSchedules() takes { task }",
   ],
   [
     "a trigger among the options",
@@ -884,29 +883,22 @@ const MISTAKES: readonly (readonly [mistake: string, work: () => unknown, messag
   [
     "options within the options",
     () => call("addSchedules")([{ task, trigger: minutely, id: "a", options: { priority: 1 } }]),
-    'addSchedules()[0] (id "a"): options is no option here; write what it holds here: { id, payload, ... }',
+    'addSchedules()[0] (id "a"): options is no option here; write what it holds in its place',
   ],
   [
     "an option of BullMQ: immediately",
     () => addSchedule({ immediately: true }),
-    "addSchedule(): immediately is no option here; an IntervalTrigger fires at once by itself; runScheduleNow(id) adds " +
-      "a job now",
+    "addSchedule(): immediately is no option here; runScheduleNow(id) runs now",
   ],
   [
     "an option of BullMQ: limit",
     () => addSchedule({ limit: 10 }),
-    "addSchedule(): limit is no option here; the trigger ends it: new IntervalTrigger({ minutes: 5, endTime })",
+    "addSchedule(): limit is no option here; give the trigger an endTime",
   ],
   [
     "an option of BullMQ: backoff.type",
     () => addJob({ retry: { maxAttempts: 3, backoff: { type: "fixed" } } }),
-    'addJob(): retry.backoff.type is no option here; a fixed pause is { initial: "1s", factor: 1, jitter: "none" }; ' +
-      "without factor, each is twice the last",
-  ],
-  [
-    'backoff: "fixed"',
-    () => addJob({ retry: { maxAttempts: 3, backoff: "fixed" } }),
-    'addJob(): retry.backoff must be an object; got "fixed": write { initial: "1s", factor: 1, jitter: "none" }',
+    'addJob(): retry.backoff.type is no option here; a fixed pause is { initial: "1s", factor: 1, jitter: "none" }',
   ],
   [
     "a revision among the changes",
@@ -951,7 +943,24 @@ const MISTAKES: readonly (readonly [mistake: string, work: () => unknown, messag
   [
     "a trigger before the id",
     () => call("schedule")(minutely, "report", () => {}),
-    "schedule id must be text of 1 to 256 characters; got an IntervalTrigger: the id comes first, then the trigger",
+    "schedule id must be text of 1 to 256 characters; got an IntervalTrigger: the id comes first",
+  ],
+  [
+    "a task and its schedule in one object",
+    () => call("schedule")({ id: "report", cron: "0 9 * * *", handler() {} }),
+    'schedule id must be text of 1 to 256 characters; got { id: "report", cron: "0 9 * * *", handler: the function ' +
+      "handler }: write schedule(id, trigger, options, handler)",
+  ],
+  [
+    "a function in the place of the options of a cron handler",
+    () => (createCronHandler as Untyped)(() => scheduler),
+    "createCronHandler() takes an object of options; got a function: pass it as { scheduler }",
+  ],
+  [
+    "an option of BullMQ in the defaults of tasks: backoff.type",
+    () => newScheduler({ taskDefaults: { retry: { backoff: { type: "exponential" } } } }),
+    'new Scheduler(): taskDefaults.retry.backoff.type is no option here; a fixed pause is { initial: "1s", factor: 1, ' +
+      'jitter: "none" }',
   ],
   [
     "a payload before the task",

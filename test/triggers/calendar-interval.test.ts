@@ -146,7 +146,7 @@ describe("CalendarIntervalTrigger", () => {
     [{ years: 1, startDate: "2026-03-31" }, "Every year on 31 March at 00:00, in UTC, from 2026-03-31"],
     [
       { months: 12, startDate: "2028-02-29" },
-      "Every year on 29 February (years without it are left out) at 00:00, in UTC, from 2028-02-29",
+      "Every year on 29 February (other years are left out) at 00:00, in UTC, from 2028-02-29",
     ],
   ])("%o is described as %j", (options, english) => {
     expect(new CalendarIntervalTrigger(options).describe()).toBe(english);
@@ -165,6 +165,7 @@ describe("CalendarIntervalTrigger", () => {
     [{}, "CalendarIntervalTrigger needs an interval longer than zero, such as { months: 1 }"],
     [{ years: 10_000, months: 1 }, "CalendarIntervalTrigger needs an interval of at most 10,000 years"],
     [{ weeks: 500_000, days: 4_000_000 }, "CalendarIntervalTrigger needs an interval of at most 10,000 years"],
+    [{ months: 1, day: 5 }, "CalendarIntervalTrigger: day is no option here; it is the day of startDate"],
     [{ days: 1.5 }, "CalendarIntervalTrigger: days must be a whole number from 0 to 4000000; got 1.5"],
     [{ days: 1, hour: 24 }, "CalendarIntervalTrigger: hour must be a whole number from 0 to 23; got 24"],
     [

@@ -34,15 +34,15 @@ export function begun(store: DataStore): void {
   if (unstarted?.store === store) unstarted = null;
 }
 
+const ADVICE = "; await scheduler.runUntilStopped() starts the scheduler and waits for its end";
+
 async function tell(): Promise<void> {
   if (unstarted === null) return;
   const { store, logger, scheduleId } = unstarted;
   unstarted = null;
   if (scheduleId !== null) {
-    logger.info(
-      `escapement: the program ends, and nothing in it called start() or tick(): what it scheduled, such as ` +
-        `"${scheduleId}", waits in the store for a program that runs it; await scheduler.runUntilStopped() runs it here`,
-    );
+    const what = `what it scheduled ("${scheduleId}") waits in the store for a program that runs it`;
+    logger.info(`escapement: the program ends, and ${what}, because nothing called start() or tick()${ADVICE}`);
     return;
   }
   const page = { limit: 1, cursor: null };
@@ -51,6 +51,6 @@ async function tell(): Promise<void> {
   if (what === null) return;
   logger.warn(
     `escapement: the program ends, and the ${what} that it added were in memory and never ran, because nothing ` +
-      "called start(); await scheduler.runUntilStopped() starts the scheduler and waits for its end",
+      `called start()${ADVICE}`,
   );
 }

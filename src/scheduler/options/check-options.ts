@@ -102,7 +102,7 @@ function elsewhereOrPayload(schema: () => object): (name: string) => string | nu
 
 /** What a name means in a call, or in an object of its options. */
 function wordsOf(...places: readonly string[]): (path: string, name: string) => string | null {
-  return (path, name) => meaningOf(path === "" ? places : [path], name);
+  return (path, name) => meaningOf(path === "" ? places : [path, path.replace("taskDefaults.", "")], name);
 }
 
 const jobWords = wordsOf("job", "retried", "keyed", "handled");

@@ -38,7 +38,6 @@ export function retryAdvice(value: unknown): string | null {
 }
 
 export function backoffAdvice(value: unknown): string | null {
-  if (value === "fixed") return 'write { initial: "1s", factor: 1, jitter: "none" }';
   if (typeof value === "string") {
     return `write { initial: ${durationOrNull(value) === null ? '"1s"' : shown(value)} }; each pause is twice the last`;
   }
@@ -232,7 +231,8 @@ export function signalOptionAdvice(value: unknown): string | null {
 
 export function idAdvice(value: unknown): string | null {
   if (typeof value === "function") return "a name comes first: task(id, handler)";
-  if (value instanceof Trigger) return "the id comes first, then the trigger";
+  if (value instanceof Trigger) return "the id comes first";
+  if (isPlain(value) && "handler" in value) return "write schedule(id, trigger, options, handler)";
   return typeof value === "object" && value !== null && "id" in value && typeof value.id === "string"
     ? "pass its id"
     : null;

@@ -39,8 +39,7 @@ const SYNONYMS: Synonyms = {
   "rateLimit: key": "the rate counts for each concurrencyKey of the task",
   "retried: retries attempts maxRetries maxAttempts retryLimit": RETRY,
   "retried: backoff retryDelay retryBackoff": BACKOFF,
-  "retry.backoff: type strategy":
-    'a fixed pause is { initial: "1s", factor: 1, jitter: "none" }; without factor, each is twice the last',
+  "retry.backoff: type strategy": 'a fixed pause is { initial: "1s", factor: 1, jitter: "none" }',
   "retried: deadLetter deadLetterQueue dlq": DEAD_LETTERS,
   "keyed: group groupId groupKey partitionKey": "concurrencyKey",
 
@@ -48,11 +47,10 @@ const SYNONYMS: Synonyms = {
   "schedule: jitter": "maxJitter",
   "schedule: replaceExisting": "conflictPolicy",
   "schedule: protect": "overlap",
-  "schedule: task taskId": "the task comes before the trigger; in the list of addSchedules() it is { task }",
-  "schedule: options opts": "write what it holds here: { id, payload, ... }",
-  "schedule: immediately immediate runImmediately startImmediately runOnInit":
-    "an IntervalTrigger fires at once by itself; runScheduleNow(id) adds a job now",
-  "schedule: limit count maxRuns times": "the trigger ends it: new IntervalTrigger({ minutes: 5, endTime })",
+  "schedule: task taskId": "the task comes first; addSchedules() takes { task }",
+  "schedule: options opts": "write what it holds in its place",
+  "schedule: immediately immediate runImmediately startImmediately runOnInit": "runScheduleNow(id) runs now",
+  "schedule: limit count maxRuns times": "give the trigger an endTime",
   "scheduledTask: id scheduleId": "the id comes first: schedule(id, trigger, options, handler)",
   "changes: nextRunTime": "nextFireTime",
   "changes: paused": "call pauseSchedule(id) or unpauseSchedule(id)",
