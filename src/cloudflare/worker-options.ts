@@ -48,6 +48,10 @@ export function checkWorkerOptions(options: object): void {
       router: v.optional(v.function(says("a function (request, scheduler, env, ctx) => Response"))),
       tickAfterFetch: v.optional(v.union([v.boolean(), v.function()], says("true, false or a function of a request"))),
     }),
+    {
+      instead: (value) =>
+        typeof value === "function" || hasMethods(value, ["tick"]) ? "write { scheduler: () => scheduler }" : null,
+    },
   );
   check(options, "createWorker()");
 }

@@ -145,8 +145,8 @@ function issuesOfOne(issue: v.BaseIssue<unknown>, schema: v.GenericSchema, hints
 }
 
 function missingOption(path: readonly string[], schema: v.GenericSchema): Issue {
-  const { issues } = path.reduce(childOf, schema)["~run"]({ value: undefined }, {});
-  const rule = issues?.[0]?.message.replace(/; got .*/s, "");
+  const dataset = schemaAt(path, schema)?.["~run"]({ value: undefined }, {});
+  const rule = dataset?.issues?.[0]?.message.replace(/; got .*/s, "");
   return { path: path.join("."), message: rule === undefined ? "is missing" : `is missing; it ${rule}` };
 }
 
@@ -158,7 +158,7 @@ function unknownOptions(
   hints: Hints,
 ): Issue[] {
   const given = issue.path?.at(-1)?.input as object;
-  const known = namesOf(path.reduce(childOf, schema));
+  const known = namesOf(schemaAt(path, schema) ?? {});
   const issues: Issue[] = [];
   for (const name in given) {
     if (known.includes(name)) continue;
@@ -206,13 +206,20 @@ export function namesOf(schema: object): readonly string[] {
   return Object.keys(entries ?? {});
 }
 
-function childOf(schema: object, name: string): v.GenericSchema {
-  const { entries, value, item } = unwrapped(schema) as {
-    entries?: Record<string, v.GenericSchema>;
-    value?: v.GenericSchema;
-    item?: v.GenericSchema;
-  };
-  return (entries?.[name] ?? value ?? item ?? schema) as v.GenericSchema;
+/** The schema of what lies at a path; null where it depends on the value. */
+function schemaAt(path: readonly string[], schema: v.GenericSchema): v.GenericSchema | null {
+  let found: v.GenericSchema = schema;
+  for (const name of path) {
+    const { entries, value, item } = unwrapped(found) as {
+      entries?: Record<string, v.GenericSchema>;
+      value?: v.GenericSchema;
+      item?: v.GenericSchema;
+    };
+    const child = entries?.[name] ?? value ?? item;
+    if (child === undefined) return null;
+    found = child;
+  }
+  return found;
 }
 
 /** The schema within `optional` and `nullable`. */

@@ -97,6 +97,7 @@ function isForeignDuration(value: unknown): boolean {
 
 /** Why something is no duration, and what was likely meant. */
 function problemOf(value: unknown): string {
+  if (typeof value === "number" && value < 0) return "must not be negative";
   if (typeof value === "number" && Number.isFinite(value)) {
     return `a bare number has no unit; write { seconds: ${value} } or { milliseconds: ${value} }`;
   }

@@ -2,8 +2,17 @@ import { nthWeekdaysOf, runsOf, stepOf, valuesOf, weekdaysOf, yearsOf } from "./
 import { YEAR } from "./fields.ts";
 import type { BitSet64, CronSpec, GapPolicy, OverlapPolicy, ParsedCron } from "./spec.ts";
 
-const WEEKDAYS = ["Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday"];
-const MONTHS = "January February March April May June July August September October November December".split(" ");
+export const WEEKDAYS: readonly string[] = [
+  "Sunday",
+  "Monday",
+  "Tuesday",
+  "Wednesday",
+  "Thursday",
+  "Friday",
+  "Saturday",
+];
+export const MONTHS: readonly string[] =
+  "January February March April May June July August September October November December".split(" ");
 const NTH = ["first", "second", "third", "fourth", "fifth", "last"];
 
 /** Where a set of years has more runs than this, the description shows the field as it was written. */

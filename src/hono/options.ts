@@ -42,6 +42,8 @@ export interface RouterOptions {
 /** The schemas are made at the first call, because importing must cost nothing. */
 let check: Checker<RouterOptions> | undefined;
 
+const AUTH = 'write { auth: { tokens: [{ token, scope: "write" }] } }';
+
 /** @returns the options, with tokens as headers carry them
  *  @throws {OptionsError} with one issue per problem */
 export function checkRouterOptions(scheduler: unknown, options: RouterOptions): RouterOptions {
@@ -49,7 +51,9 @@ export function checkRouterOptions(scheduler: unknown, options: RouterOptions): 
     const message = mustBe("a Scheduler, or a function that returns one", scheduler);
     throw optionError("createRouter()", "scheduler", message);
   }
-  check ??= checker(schema());
+  check ??= checker(schema(), {
+    synonyms: { token: AUTH, tokens: AUTH, bearer: AUTH, bearertoken: AUTH, apikey: AUTH },
+  });
   return check(options, "createRouter()");
 }
 

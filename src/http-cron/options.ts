@@ -42,7 +42,10 @@ let check: Checker<unknown> | undefined;
  * @throws {OptionsError} with one issue per problem
  */
 export function checkCronOptions(options: CronHandlerOptions): () => readonly string[] | null {
-  check ??= checker(schema());
+  check ??= checker(schema(), {
+    instead: (value) =>
+      typeof value === "function" || hasMethods(value, ["tick"]) ? "pass it as { scheduler }" : null,
+  });
   check(options, "createCronHandler()");
   const { secret } = options;
   if (typeof secret !== "function") return () => secretsOf(secret);

@@ -662,11 +662,18 @@ export interface Task<P = unknown, R = unknown> {
 /** A function with a name: the name is the task's id. */
 export type NamedFunction<P = never, R = unknown> = TaskHandler<P, R>;
 
-/** A schedule of `addSchedules`: a task, a trigger or crontab text, and options of the schedule. */
-export type NewSchedule = {
-  readonly task: Task | string | NamedFunction;
+/** One entry of {@link Scheduler.addSchedules}: a task, a trigger or crontab text, and options of the schedule. `T` is
+ *  the type of what stands for the task: a {@link Task}, text (its id) or a function with a name. */
+export type NewSchedule<T = Task | string> = {
+  readonly task: T;
   readonly trigger: Trigger | string;
-} & ScheduleOptions;
+} & ScheduleOptions<PayloadOf<T>> &
+  RequiredPayload<PayloadOf<T>>;
+
+/** The list that `addSchedules` takes, with an entry for each of `Tasks`. */
+export type SchedulesOf<Tasks extends readonly unknown[]> = {
+  readonly [Index in keyof Tasks]: NewSchedule<Tasks[Index]>;
+};
 
 /** One entry of {@link SchedulerClient.addJobs}: a task with the options of its job. `T` is the type of what stands for
  *  the task: a {@link Task}, text (its id) or a function with a name. */

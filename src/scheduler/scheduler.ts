@@ -44,6 +44,7 @@ import {
   type NamedFunction,
   type NewSchedule,
   SchedulerClient,
+  type SchedulesOf,
   type Task,
   type TaskHandler,
 } from "./scheduler-client.ts";
@@ -110,7 +111,7 @@ export class Scheduler extends SchedulerClient implements LocalSchedulerClient, 
       logger.error("escapement: the given random() failed; Math.random takes its place", fault),
     );
     const store = options.dataStore ?? new.target.makeStore();
-    if (options.dataStore === undefined) expectBegin({ store, logger });
+    if (options.dataStore === undefined) expectBegin({ store, logger, scheduleId: null });
     const broker = options.eventBroker ?? defaultBroker(store);
     const ids = new IdGenerator(random);
     const events = new EventHub(broker, logger);
@@ -178,6 +179,10 @@ export class Scheduler extends SchedulerClient implements LocalSchedulerClient, 
       opened: () => this.#lifecycle.ready(),
       ready: () => this.#ready(),
       isReady: () => this.#lifecycle.isReady && !this.#tasks.hasUnsaved,
+      scheduled: (taskId, scheduleId) => {
+        // A program without the handler is a client, which leaves the work to others.
+        if (this.#tasks.get(taskId) !== undefined) expectBegin({ store, logger, scheduleId });
+      },
       addJobs: (jobs) => this.#engine.addJobs(jobs),
       get closing() {
         return closing();
@@ -511,15 +516,16 @@ export class Scheduler extends SchedulerClient implements LocalSchedulerClient, 
    * wrong, the others are added nevertheless.
    * @param schedules at most 10,000
    * @returns the schedules as they are stored, in the same order
-   * @throws what {@link addSchedule} throws for the first that is wrong
+   * @throws what {@link addSchedule} throws for the first that is wrong; its message begins with the place in the list
+   *   and the id: `addSchedules()[1] (id "weekly")`
    * @example
    * await scheduler.addSchedules([
    *   { task: report, id: "daily", trigger: "0 9 * * *" },
    *   { task: report, id: "weekly", trigger: "0 9 * * mon", payload: { full: true } },
    * ]);
    */
-  async addSchedules(schedules: readonly NewSchedule[]): Promise<Schedule[]> {
-    return this.#scheduleVerbs.addMany(schedules);
+  async addSchedules<const Tasks extends readonly unknown[]>(schedules: SchedulesOf<Tasks>): Promise<Schedule[]> {
+    return this.#scheduleVerbs.addMany(schedules as readonly NewSchedule[]);
   }
 
   async prepareJob<P, R = unknown>(

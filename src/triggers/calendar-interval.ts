@@ -2,16 +2,17 @@ import { MaxIterationsReachedError } from "../core/errors.ts";
 import { FIRE_TIME_MS_MAX, QUESTION_STEPS_MAX } from "../core/limits.ts";
 import { optionError } from "../core/option-errors.ts";
 import { withoutUndefined } from "../core/without-undefined.ts";
-import { dstText } from "../cron/describe.ts";
+import { dstText, MONTHS, WEEKDAYS } from "../cron/describe.ts";
 import type { DstPolicy, GapPolicy, OverlapPolicy } from "../cron/spec.ts";
 import { dayAt, startOfDay, wallTimes } from "../cron/wall-clock.ts";
-import { type DateLike, dateText, toEpochDay } from "./civil-date.ts";
+import { civilDayOf, type DateLike, dateText, toEpochDay } from "./civil-date.ts";
 import {
   type Checked,
   checkOptions,
   checkOrder,
   converted,
   dstPolicy,
+  jitterAdvice,
   optional,
   resolveTimeZone,
   text,
@@ -110,7 +111,7 @@ export class CalendarIntervalTrigger extends Trigger {
    */
   constructor(options: CalendarIntervalOptions, anchorDay: number | null = null) {
     super();
-    const checked = checkOptions(rules, options, "CalendarIntervalTrigger");
+    const checked = checkOptions(rules, options, "CalendarIntervalTrigger", () => null, dayAdvice);
     this.#options = checked;
     this.#months = checked.years * 12 + checked.months;
     this.#days = checked.weeks * 7 + checked.days;
@@ -202,7 +203,22 @@ export class CalendarIntervalTrigger extends Trigger {
     const from = this.#isAnchor || this.#startDay === null ? null : dateText(this.#startDay);
     const until = this.#endDay === null ? null : dateText(this.#endDay);
     const dst = this.#isDefaultDst ? "" : dstText(this.#gap, this.#overlap);
-    return `${period} at ${time}, in ${this.#timeZone}${dst}${boundsText(from, until)}`;
+    return `${period}${this.#dayText()} at ${time}, in ${this.#timeZone}${dst}${boundsText(from, until)}`;
+  }
+
+  /** ` on Monday`, ` on the 31st (shorter months are left out)`: the day that follows from the start, where all dates
+   *  have it. */
+  #dayText(): string {
+    if (this.#months > 0 && this.#days > 0) return " (over months that lack the day)";
+    if (this.#startDay === null) return "";
+    const isWeekly = this.#months === 0 && this.#days % 7 === 0;
+    // 1 January 1970 was a Thursday.
+    if (isWeekly) return ` on ${WEEKDAYS[(((this.#startDay + 4) % 7) + 7) % 7]}`;
+    if (this.#months === 0) return "";
+    const { month, day } = civilDayOf(this.#startDay);
+    if (this.#months % 12 > 0) return ` on the ${ordinal(day)}${day > 28 ? " (shorter months are left out)" : ""}`;
+    const isLeapDay = month === 1 && day === 29;
+    return ` on ${day} ${MONTHS[month]}${isLeapDay ? " (other years are left out)" : ""}`;
   }
 
   toJSON(): TriggerJSON {
@@ -255,4 +271,15 @@ export class CalendarIntervalTrigger extends Trigger {
         "or take it out of the triggers that ask it so often",
     );
   }
+}
+
+/** What to do about a day, which the start tells. */
+function dayAdvice(name: string): string | null {
+  return /^(day|dayOf(Month|Week)|weekday)$/.test(name) ? "it is the day of startDate" : jitterAdvice(name);
+}
+
+/** `1st`, `22nd`, `13th`: the day of a month. */
+function ordinal(day: number): string {
+  const isTeen = day > 10 && day < 14;
+  return `${day}${(isTeen ? undefined : ["th", "st", "nd", "rd"][day % 10]) ?? "th"}`;
 }

@@ -132,6 +132,10 @@ describe("API2, broken authentication:", () => {
   test("no router is made without a choice", () => {
     const { scheduler } = setUpGuarded();
     expect(() => createRouter(scheduler, {} as never)).toThrow("createRouter(): auth is missing");
+    const misplaced = { auth: "none", token: "s3cret" };
+    expect(() => createRouter(scheduler, misplaced as never)).toThrow(
+      'createRouter(): token is no option here; write { auth: { tokens: [{ token, scope: "write" }] } }',
+    );
     expect(() => createRouter(scheduler, { auth: { tokens: [] } })).toThrow("auth.tokens must be a list of 1 to 100");
   });
 });

@@ -94,6 +94,26 @@ describe("schedules that are added before the first await of a turn travel toget
     expect(await rejectionOf(scheduler.addSchedules({} as never))).toBeInstanceOf(OptionsError);
   });
 
+  test.each<[string, object, string]>([
+    ["an option", { prority: 1 }, 'prority is no option; did you mean "priority"?'],
+    ["a trigger", { trigger: "0 99 * * *" }, 'hour "99" is outside 0-23'],
+    ["a task", { task: "nobody" }, 'no task "nobody" is known here'],
+    ["a payload", { payload: () => {} }, 'the payload of task "t" cannot be stored'],
+    ["an id", { id: "taken", conflictPolicy: "error" }, 'there is a schedule "taken" already'],
+    ["a key", { task: "keyed" }, 'concurrencyKey is missing: task "keyed"'],
+  ])("and an error about %s of a list says which schedule it is about", async (_what, options, message) => {
+    const { scheduler } = begin();
+    scheduler.task("t", () => {});
+    scheduler.task("keyed", { maxRunningPerKey: 1 }, () => {});
+    await scheduler.addSchedule("t", "0 9 * * *", { id: "taken" });
+    const wrong = { task: "t", trigger: "0 9 * * *", id: "report", ...options };
+    const error = await rejectionOf(scheduler.addSchedules([{ task: "t", trigger: "0 9 * * *", id: "fine" }, wrong]));
+    const start = `addSchedules()[1] (id "${wrong.id}"): ${message}`;
+    expect((error as Error).message.slice(0, start.length)).toBe(start);
+    expect(String((error as Error).stack)).toContain((error as Error).message);
+    expect((await scheduler.getSchedule("fine")).id).toBe("fine");
+  });
+
   test("and what is wrong with one of them rejects its call alone", async () => {
     const { scheduler } = begin();
     scheduler.task("t", () => {});

@@ -164,6 +164,20 @@ describe("the log of a scheduler", () => {
     expect(lines(log).at(-1)).toBe("info | escapement: next: yearly, Wed 2030-05-01 09:30:15 UTC");
   });
 
+  test("says at its start since when the next schedule is due, with the date where that is a week ago", async () => {
+    const { scheduler, clock, log } = setUp({ logLevel: "info", identity: "me" });
+    await scheduler.schedule("report", "0 9 * * *", () => {});
+    await clock.advance({ hours: 36 });
+    await scheduler.start({ paused: true });
+    await clock.settle();
+    expect(lines(log).at(-1)).toBe("info | escapement: next: report, due since Tue 09:00 UTC");
+    await scheduler.stop();
+    await clock.advance({ days: 7 });
+    await scheduler.start({ paused: true });
+    await clock.settle();
+    expect(lines(log).at(-1)).toBe("info | escapement: next: report, due since Tue 2030-01-01 09:00 UTC");
+  });
+
   test("tells of its life at the level info, and of each attempt at the level debug", async () => {
     const { scheduler, clock, log } = setUp({ logLevel: "debug", identity: "me" });
     scheduler.task("t", () => {});

@@ -19,6 +19,7 @@ import {
   Temporal,
 } from "../../src/mod.ts";
 import { LibsqlDataStore } from "../../src/stores/libsql/mod.ts";
+import { LibsqlDataStore as LibsqlHttpDataStore } from "../../src/stores/libsql-http/mod.ts";
 
 /** A program without types: whatever is passed arrives. */
 type Untyped = (...given: unknown[]) => unknown;
@@ -394,8 +395,8 @@ const MISTAKES: readonly (readonly [mistake: string, work: () => unknown, messag
   [
     "a second trigger in the place of the options",
     () => addSchedule(minutely),
-    "addSchedule() takes an object of options; got an IntervalTrigger: combine triggers: new " +
-      "OrTrigger([first, second])",
+    "addSchedule() takes an object of options; got an IntervalTrigger: the trigger comes second; new " +
+      "OrTrigger([first, second]) combines two",
   ],
   [
     "changes that are a trigger",
@@ -644,11 +645,18 @@ const MISTAKES: readonly (readonly [mistake: string, work: () => unknown, messag
   [
     "a path for an address",
     () => newLibsql({ path: "jobs.db" }),
-    [
-      "new LibsqlDataStore(connection): 2 problems",
-      "- url is missing; it must be text that is not empty",
-      '- path is no option; did you mean "url"?',
-    ].join("\n"),
+    'new LibsqlDataStore(connection) takes { url } or { client }; got { path: "jobs.db" }: write { url: "file:jobs.db" }',
+  ],
+  [
+    "a path alone for an address",
+    () => newLibsql("jobs.db"),
+    'new LibsqlDataStore(connection) takes { url } or { client }; got "jobs.db": write { url: "file:jobs.db" }',
+  ],
+  [
+    "a path for the address of a server",
+    () => new LibsqlHttpDataStore({ path: "jobs.db" } as never),
+    'new LibsqlDataStore(connection) takes { url, authToken }; got { path: "jobs.db" }: a file needs escapement/sqlite ' +
+      "or escapement/libsql",
   ],
   [
     "a path for a url",
@@ -855,13 +863,136 @@ const MISTAKES: readonly (readonly [mistake: string, work: () => unknown, messag
   [
     "parts of an interval among the options",
     () => addSchedule({ minutes: 5 }),
-    "addSchedule(): minutes is no option here; the trigger comes before the options: new IntervalTrigger({ " +
-      "minutes: 5 })",
+    "addSchedule(): minutes is no option here; it is said by the trigger: new IntervalTrigger({ minutes: 5 })",
   ],
   [
     "parts of a cron trigger among the options",
     () => addSchedule({ hour: 9 }),
-    'addSchedule(): hour is no option here; the trigger comes before the options: crontab text, such as "0 9 * * *"',
+    'addSchedule(): hour is no option here; it is said by the trigger: crontab text, such as "0 9 * * *"',
+  ],
+  [
+    "a task among the options",
+    () => call("addSchedules")([{ taskId: "report", trigger: minutely }]),
+    "addSchedules()[0]: taskId is no option here; the task comes first; addSchedules() takes { task }",
+  ],
+  [
+    "a trigger among the options",
+    () => addSchedule({ trigger: minutely }),
+    "addSchedule(): trigger is no option here; it comes before the options",
+  ],
+  [
+    "options within the options",
+    () => call("addSchedules")([{ task, trigger: minutely, id: "a", options: { priority: 1 } }]),
+    'addSchedules()[0] (id "a"): options is no option here; write what it holds in its place',
+  ],
+  [
+    "an option of BullMQ: immediately",
+    () => addSchedule({ immediately: true }),
+    "addSchedule(): immediately is no option here; runScheduleNow(id) runs now",
+  ],
+  [
+    "an option of BullMQ: limit",
+    () => addSchedule({ limit: 10 }),
+    "addSchedule(): limit is no option here; give the trigger an endTime",
+  ],
+  [
+    "an option of BullMQ: backoff.type",
+    () => addJob({ retry: { maxAttempts: 3, backoff: { type: "fixed" } } }),
+    'addJob(): retry.backoff.type is no option here; a fixed pause is { initial: "1s", factor: 1, jitter: "none" }',
+  ],
+  [
+    "a revision among the changes",
+    () => call("updateSchedule")("report", { priority: 1, ifRevision: 2 }),
+    "updateSchedule(): ifRevision is no option here; it stands apart from the changes: updateSchedule(id, changes, { " +
+      "ifRevision })",
+  ],
+  [
+    "a revision among the changes, by the name of its header",
+    () => call("updateSchedule")("report", { ifMatch: 2 }),
+    "updateSchedule(): ifMatch is no option here; it stands apart from the changes: updateSchedule(id, changes, { " +
+      "ifRevision })",
+  ],
+  [
+    "ifMatch for ifRevision",
+    () => call("removeSchedule")("report", { ifMatch: 2 }),
+    'removeSchedule(): ifMatch is no option; did you mean "ifRevision"?',
+  ],
+  [
+    "a revision in the place of the options",
+    () => call("updateSchedule")("report", { priority: 1 }, 2),
+    "updateSchedule() takes an object of options; got 2: write { ifRevision: 2 }",
+  ],
+  [
+    "crontab text before the task",
+    () => call("addSchedule")("0 9 * * *", "report"),
+    'addSchedule(): task must be a task, its id or a named function; got "0 9 * * *": the task comes first, then the ' +
+      "trigger",
+  ],
+  [
+    "crontab text before the handler",
+    () => call("addSchedule")("0 9 * * *", function report() {}),
+    "addSchedule(): trigger must be a trigger or crontab text; got the function report: the task comes first, then the " +
+      "trigger",
+  ],
+  [
+    "a schedule in one object",
+    () => call("addSchedule")({ task, trigger: "0 9 * * *" }),
+    'addSchedule(): task must be a task, its id or a named function; got { task: {…}, trigger: "0 9 * * *" }: write ' +
+      "addSchedule(task, trigger, options)",
+  ],
+  [
+    "a trigger before the id",
+    () => call("schedule")(minutely, "report", () => {}),
+    "schedule id must be text of 1 to 256 characters; got an IntervalTrigger: the id comes first",
+  ],
+  [
+    "a task and its schedule in one object",
+    () => call("schedule")({ id: "report", cron: "0 9 * * *", handler() {} }),
+    'schedule id must be text of 1 to 256 characters; got { id: "report", cron: "0 9 * * *", handler: the function ' +
+      "handler }: write schedule(id, trigger, options, handler)",
+  ],
+  [
+    "a function in the place of the options of a cron handler",
+    () => (createCronHandler as Untyped)(() => scheduler),
+    "createCronHandler() takes an object of options; got a function: pass it as { scheduler }",
+  ],
+  [
+    "an option of BullMQ in the defaults of tasks: backoff.type",
+    () => newScheduler({ taskDefaults: { retry: { backoff: { type: "exponential" } } } }),
+    'new Scheduler(): taskDefaults.retry.backoff.type is no option here; a fixed pause is { initial: "1s", factor: 1, ' +
+      'jitter: "none" }',
+  ],
+  [
+    "a payload before the task",
+    () => call("addJob")({ to: "Ada" }, task),
+    'addJob() takes an object of options; got { id: "report" }: the task comes first, then the options',
+  ],
+  [
+    "a payload before a defined task",
+    () => call("runJob")("Ada", defineTasks({ mail: { handler: () => {} } }).mail),
+    "runJob() takes an object of options; got a DefinedTask: the task comes first, then the options",
+  ],
+  [
+    "a job in one object",
+    () => call("addJob")({ task, payload: "Ada" }),
+    'the task must be a task, its id or a named function; got { task: {…}, payload: "Ada" }: the task comes first, then ' +
+      "the options",
+  ],
+  [
+    "a stay without a unit",
+    () => call("tick")({ stay: 10 }),
+    'tick(): stay must be "whileRunning" or a duration such as "5m" or { minutes: 5 }; got 10: a bare number has no ' +
+      "unit; write { seconds: 10 } or { milliseconds: 10 }",
+  ],
+  [
+    "a stay in other words",
+    () => call("tick")({ stay: "55 seconds" }),
+    'tick(): stay must be "whileRunning" or a duration such as "5m" or { minutes: 5 }; got "55 seconds": write "55s"',
+  ],
+  [
+    "a negative delay without a unit",
+    () => addJob({ delay: -1 }),
+    'addJob(): delay must be a duration such as "5m" or { minutes: 5 }; got -1: must not be negative',
   ],
   [
     "a start date among the options",

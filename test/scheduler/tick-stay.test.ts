@@ -204,5 +204,5 @@ describe("a tick that stays while its jobs run", () => {
 test("a stay is a duration or a word", async () => {
   const { scheduler } = begin();
   const wrong = { stay: "always" } as unknown as TickOptions;
-  await expect(scheduler.tick(wrong)).rejects.toThrow('stay must be a duration or "whileRunning"');
+  await expect(scheduler.tick(wrong)).rejects.toThrow('stay must be "whileRunning" or a duration');
 });

@@ -120,7 +120,10 @@ describe("CalendarIntervalTrigger", () => {
 
   test.each<[CalendarIntervalOptions, string]>([
     [{ days: 1, hour: 9, timeZone: "Europe/Berlin" }, "Every day at 09:00, in Europe/Berlin"],
-    [{ years: 1, months: 6, weeks: 1 }, "Every 1 year, 6 months and 1 week at 00:00, in UTC"],
+    [
+      { years: 1, months: 6, weeks: 1 },
+      "Every 1 year, 6 months and 1 week (over months that lack the day) at 00:00, in UTC",
+    ],
     [{ weeks: 2 }, "Every 2 weeks at 00:00, in UTC"],
     [{ days: 10 }, "Every 10 days at 00:00, in UTC"],
     [
@@ -129,16 +132,40 @@ describe("CalendarIntervalTrigger", () => {
     ],
     [
       { months: 2, second: 5, startDate: "2026-01-31", endDate: "2027-01-31" },
-      "Every 2 months at 00:00:05, in UTC, from 2026-01-31 until 2027-01-31",
+      "Every 2 months on the 31st (shorter months are left out) at 00:00:05, in UTC, from 2026-01-31 until 2027-01-31",
+    ],
+    [{ weeks: 2, startDate: "2026-01-05" }, "Every 2 weeks on Monday at 00:00, in UTC, from 2026-01-05"],
+    [{ days: 7, startDate: "1969-12-31" }, "Every week on Wednesday at 00:00, in UTC, from 1969-12-31"],
+    [{ days: 10, startDate: "2026-01-05" }, "Every 10 days at 00:00, in UTC, from 2026-01-05"],
+    [{ months: 1, startDate: "2026-01-01" }, "Every month on the 1st at 00:00, in UTC, from 2026-01-01"],
+    [{ months: 3, startDate: "2026-01-12" }, "Every 3 months on the 12th at 00:00, in UTC, from 2026-01-12"],
+    [
+      { months: 18, startDate: "2026-01-22" },
+      "Every 1 year and 6 months on the 22nd at 00:00, in UTC, from 2026-01-22",
+    ],
+    [{ years: 1, startDate: "2026-03-31" }, "Every year on 31 March at 00:00, in UTC, from 2026-03-31"],
+    [
+      { months: 12, startDate: "2028-02-29" },
+      "Every year on 29 February (other years are left out) at 00:00, in UTC, from 2028-02-29",
     ],
   ])("%o is described as %j", (options, english) => {
     expect(new CalendarIntervalTrigger(options).describe()).toBe(english);
+  });
+
+  test("is described with the day that follows from its anchor", () => {
+    const described = (options: CalendarIntervalOptions): string =>
+      new CalendarIntervalTrigger(options).startingAt("2026-01-30T23:30:00Z").describe();
+    expect(described({ months: 1, hour: 9, ...BERLIN })).toBe(
+      "Every month on the 31st (shorter months are left out) at 09:00, in Europe/Berlin",
+    );
+    expect(described({ weeks: 1, ...BERLIN })).toBe("Every week on Saturday at 00:00, in Europe/Berlin");
   });
 
   test.each<[unknown, string]>([
     [{}, "CalendarIntervalTrigger needs an interval longer than zero, such as { months: 1 }"],
     [{ years: 10_000, months: 1 }, "CalendarIntervalTrigger needs an interval of at most 10,000 years"],
     [{ weeks: 500_000, days: 4_000_000 }, "CalendarIntervalTrigger needs an interval of at most 10,000 years"],
+    [{ months: 1, day: 5 }, "CalendarIntervalTrigger: day is no option here; it is the day of startDate"],
     [{ days: 1.5 }, "CalendarIntervalTrigger: days must be a whole number from 0 to 4000000; got 1.5"],
     [{ days: 1, hour: 24 }, "CalendarIntervalTrigger: hour must be a whole number from 0 to 23; got 24"],
     [

@@ -13,6 +13,7 @@ import {
   type JobResult,
   type Listing,
   type NewJob,
+  type NewSchedule,
   type Page,
   type Schedule,
   Scheduler,
@@ -197,6 +198,33 @@ describe("types", () => {
     typesOnly(() => scheduler.addJobs([{ task: tidy, prority: 2 }]));
     // @ts-expect-error each payload is of the wrong type
     typesOnly(() => scheduler.addJobs(["1"].map((payload) => ({ task: double, payload }))));
+  });
+
+  test("a list of schedules may mix tasks, and each entry takes the payload of its own", () => {
+    const tasks = defineTasks({ mail: { schema: person }, tidy: { handler: () => {} } });
+    const add = scheduler.task("add", ([a, b]: [number, number]) => a + b);
+    typesOnly(async () => {
+      const schedules = await scheduler.addSchedules([
+        { task: tasks.mail, id: "mail", trigger: "0 9 * * *", payload: { name: "Ada", born: "1815" } },
+        { task: tasks.tidy, trigger: everyTrigger },
+        { task: add, trigger: everyTrigger, payload: [1, 2], priority: 1 },
+        { task: "other", trigger: "@daily", payload: { any: "thing" } },
+      ]);
+      expectTypeOf(schedules).toEqualTypeOf<Schedule[]>();
+      const kept: NewSchedule[] = [{ task: add, trigger: everyTrigger, payload: [1, 2] }];
+      await scheduler.addSchedules(kept);
+      await scheduler.addSchedules(["a", "b"].map((id) => ({ task: tasks.tidy, id, trigger: everyTrigger })));
+    });
+    // @ts-expect-error what is passed is the schema's input, text
+    typesOnly(() => scheduler.addSchedules([{ task: tasks.mail, trigger: "@daily", payload: { name: "A", born: 1 } }]));
+    // @ts-expect-error the payload is missing
+    typesOnly(() => scheduler.addSchedules([{ task: tasks.mail, trigger: "@daily" }]));
+    // @ts-expect-error and for one entry of the list
+    typesOnly((): NewSchedule<typeof add> => ({ task: add, trigger: "@daily", payload: ["1", 2] }));
+    // @ts-expect-error an unknown option
+    typesOnly(() => scheduler.addSchedules([{ task: tasks.tidy, trigger: "@daily", prority: 1 }]));
+    // @ts-expect-error the revision stands apart from the changes
+    typesOnly(() => scheduler.updateSchedule("a", { priority: 1, ifRevision: 1 }));
   });
 
   test("flow through addBatch()", () => {

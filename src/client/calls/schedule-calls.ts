@@ -2,7 +2,7 @@ import * as v from "valibot";
 import { optionError } from "../../core/option-errors.ts";
 import { instantText, type Temporal, zonedOf } from "../../core/temporal.ts";
 import type { LedgerCommands, ScheduleCommands } from "../../scheduler/commands/commands.ts";
-import { checkNoTrigger, checkScheduleOptions, checkTrigger } from "../../scheduler/options/check-options.ts";
+import { checkOrder, checkScheduleOptions, checkTrigger } from "../../scheduler/options/check-options.ts";
 import type {
   CheckedChange,
   CheckedOccurrenceFilter,
@@ -40,8 +40,8 @@ export class ScheduleCalls implements ScheduleCommands, LedgerCommands {
 
   async add(task: unknown, trigger: Trigger | string, options: ScheduleOptions): Promise<Schedule> {
     const where = "addSchedule()";
+    checkOrder(task, trigger, where);
     const checked = checkScheduleOptions(options, where);
-    checkNoTrigger(task, where);
     const key = await travelling(task, checked.payload, checked.concurrencyKey);
     const { ids, clock, requester } = this.#context;
     // With an id, a call whose answer was lost may be made once more.

@@ -2,7 +2,7 @@ import * as v from "valibot";
 import { says, textUpTo } from "../../core/check.ts";
 import { BY_LENGTH_MAX, TOKENS_MAX } from "../../core/limits.ts";
 import { once } from "../../core/once.ts";
-import { mustBe } from "../../core/option-errors.ts";
+import { isPlain, mustBe } from "../../core/option-errors.ts";
 
 /** What a caller may do: `"read"` sees everything but the stacks of errors, `"write"` may also change everything. */
 export type Scope = "read" | "write";
@@ -57,10 +57,16 @@ export function authSchema(): v.GenericSchema<RouterAuth, RouterAuth> {
   const others = v.custom<RouterAuth>(
     (value) => value === "none" || typeof value === "function",
     // Text that is given here may be a token, which no message shows.
-    ({ input }) => mustBe(FORMS, input, typeof input === "string" && input !== "" ? "token" : ""),
+    ({ input }) => mustBe(FORMS, input, typeof input === "string" && input !== "" ? "token" : "", advice(input)),
   );
   const hasTokens = (input: unknown): boolean => typeof input === "object" && input !== null && "tokens" in input;
   return v.lazy((input) => (hasTokens(input) ? tokens : others)) as v.GenericSchema<RouterAuth>;
+}
+
+/** What to write in place of a token alone. */
+function advice(auth: unknown): string | null {
+  const isToken = (typeof auth === "string" && auth !== "") || (isPlain(auth) && "token" in auth);
+  return isToken ? 'write { tokens: [{ token, scope: "write" }] }' : null;
 }
 
 const FORMS = 'an object { tokens: [{ token, scope }] }, a function of a Request, or "none"';
@@ -84,7 +90,13 @@ function tokensSchema(): v.GenericSchema<unknown, TokenAuth> {
       scope: v.picklist(["read", "write"], ({ input }) => mustBe('"read" or "write"', input)),
       name: callerName(),
     },
-    ({ input }) => mustBe("an object { token, scope }", input, "token"),
+    ({ input }) =>
+      mustBe(
+        "an object { token, scope }",
+        input,
+        "token",
+        input === undefined ? null : 'write { token, scope: "write" }',
+      ),
   );
   return v.strictObject({
     tokens: v.pipe(v.array(grant, mustBeList), v.minLength(1, mustBeList), v.maxLength(TOKENS_MAX, mustBeList)),

@@ -49,8 +49,9 @@ export async function tellSchedules(
     const { items } = await store.getSchedules(filter);
     const next = items.find(({ paused, nextFireTime }) => !paused && nextFireTime !== null);
     if (next?.nextFireTime != null) {
-      const text = localText(next.nextFireTime, zoneOf(next.trigger), clock.now());
-      logger.info(`escapement: next: ${next.id}, ${text}`);
+      const now = clock.now();
+      const due = next.nextFireTime < now ? "due since " : "";
+      logger.info(`escapement: next: ${next.id}, ${due}${localText(next.nextFireTime, zoneOf(next.trigger), now)}`);
     }
     const unserved = taskIds === null ? [] : items.filter(({ taskId }) => !taskIds.includes(taskId));
     if (unserved.length === 0) return;
@@ -79,7 +80,7 @@ function localText(epochMs: number, timeZone: string, now: number): string {
   const text = isoIn(epochMs, timeZone);
   const [date = "", time = ""] = text.split("T");
   const weekday = WEEKDAYS[new Date(date).getUTCDay()];
-  const day = epochMs - now < WEEK_MS ? weekday : `${weekday} ${date}`;
+  const day = Math.abs(epochMs - now) < WEEK_MS ? weekday : `${weekday} ${date}`;
   const seconds = time.slice(5, 8);
   return `${day} ${time.slice(0, 5)}${seconds === ":00" ? "" : seconds} ${timeZone}`;
 }

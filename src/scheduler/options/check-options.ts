@@ -103,7 +103,7 @@ function elsewhereOrPayload(schema: () => object): (name: string) => string | nu
 
 /** What a name means in a call, or in an object of its options. */
 function wordsOf(...places: readonly string[]): (path: string, name: string) => string | null {
-  return (path, name) => meaningOf(path === "" ? places : [path], name);
+  return (path, name) => meaningOf(path === "" ? places : [path, path.replace("taskDefaults.", "")], name);
 }
 
 const jobWords = wordsOf("job", "retried", "keyed", "handled");
@@ -196,8 +196,11 @@ export const checkChangeOptions: Checker<CheckedChange> = checker(schemas.change
   words: wordsOf("change"),
 });
 export const checkRevisionOptions: Checker<CheckedRevision> = checker(schemas.revisionOptionsSchema, {
-  instead: (value) => (typeof value === "string" ? `write { by: ${shown(value)} }` : null),
-  words: wordsOf("change"),
+  instead: (value) => {
+    if (typeof value === "number") return `write { ifRevision: ${value} }`;
+    return typeof value === "string" ? `write { by: ${shown(value)} }` : null;
+  },
+  words: wordsOf("revised", "change"),
 });
 export const checkUnpauseOptions: Checker<CheckedChange & { resumeFrom?: "now" | number | undefined }> = checker(
   schemas.unpauseOptionsSchema,
@@ -313,12 +316,15 @@ export const checkId: Checker<string> = (value, where) => {
   throw optionError(where, "", message);
 };
 
-/** What `addSchedule` gets first. */
-export const checkNoTrigger: Checker<unknown> = (value, where) => {
-  if (!(value instanceof Trigger)) return value;
-  const message = mustBe("a task, its id or a named function", value, "", "the task comes first, then the trigger");
-  throw optionError(where, "task", message);
-};
+/** What `addSchedule` gets first and second. @throws {OptionsError} when they were swapped, or come in one object */
+export function checkOrder(task: unknown, trigger: unknown, where: string): void {
+  const isOne = isPlain(task) && "trigger" in task;
+  // No crontab is a single word.
+  const isSwapped = typeof task === "string" && /^[\d*]\S*( \S+){4,6}$/.test(task) && /^[^\s@]+$/.test(String(trigger));
+  if (!(task instanceof Trigger || isOne || isSwapped)) return;
+  const advice = isOne ? "write addSchedule(task, trigger, options)" : "the task comes first, then the trigger";
+  throw optionError(where, "task", mustBe("a task, its id or a named function", task, "", advice));
+}
 
 /** A trigger, or crontab text, which is read in a time zone. @throws {CronSyntaxError} */
 export function checkTrigger(value: unknown, where: string, timeZone: string): Trigger {

@@ -1,4 +1,4 @@
-import { OptionsError, PayloadError, SerializationError } from "../../core/errors.ts";
+import { EscapementError, SchedulerStateError, StoreUnavailableError } from "../../core/errors.ts";
 import { checkNewJob } from "./check-options.ts";
 import type { CheckedJobOptions, CheckedNewJob } from "./checked-options.ts";
 
@@ -19,19 +19,22 @@ export async function eachNewJob<T>(
       const one = make(options.task, options, where);
       made.push(one instanceof Promise ? await one : one);
     } catch (error) {
-      throw saysWhere(error, where);
+      throw sayingWhere(error, call, where);
     }
   }
   return made;
 }
 
-/** An error about one job of many that does not say which job. */
-function saysWhere(error: unknown, where: string): unknown {
-  if (error instanceof PayloadError) return new PayloadError(`${where}: ${error.message}`, error.issues);
-  const isAboutKey = error instanceof OptionsError && error.issues[0]?.path === "concurrencyKey";
-  if (isAboutKey && !error.message.startsWith(where)) {
-    return new OptionsError(`${where}: ${error.message}`, error.issues, { cause: error.cause });
-  }
-  if (!(error instanceof SerializationError)) return error;
-  return new SerializationError(`${where}: ${error.message}`, { cause: error.cause });
+/** An error of one item of a list, whose message says which item it is about. What is wrong with the store or the
+ *  scheduler is about no item. @param call the call that got the list @param where the item */
+export function sayingWhere(error: unknown, call: string, where: string): unknown {
+  const isAboutItem =
+    error instanceof EscapementError &&
+    !(error instanceof StoreUnavailableError || error instanceof SchedulerStateError);
+  if (!isAboutItem || error.message.startsWith(call)) return error;
+  const { message } = error;
+  error.message = `${where}: ${message}`;
+  // V8 writes the message into the stack when the error is made.
+  if (error.stack !== undefined) error.stack = error.stack.replace(message, () => error.message);
+  return error;
 }

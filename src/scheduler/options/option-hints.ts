@@ -134,9 +134,10 @@ export function taskAdvice(value: unknown): string | null {
 export function triggerAdvice(value: unknown): string | null {
   if (value instanceof Date) return "write new DateTrigger(date)";
   if (typeof value === "number" && value > 0) return `write new IntervalTrigger({ milliseconds: ${value} })`;
+  if (typeof value === "function" || Object.hasOwn(Object(value), "id"))
+    return "the task comes first, then the trigger";
   if (!isPlain(value)) return null;
   if (typeof value.type === "string" && "version" in value) return "write triggerFromJSON(json)";
-  if (typeof value.id === "string") return "the task comes first, then the trigger";
   const text = [value.cron, value.crontab, value.expression].find((item) => typeof item === "string");
   if (text !== undefined) return `write the text itself: ${shown(text)}`;
   return "write new IntervalTrigger({ minutes: 5 }), or new CronTrigger({ hour: 9 })";
@@ -167,7 +168,13 @@ function durationOrNull(text: string): number | null {
   }
 }
 
+/** Advice for the arguments of `addJob` in another order. */
+export const TASK_FIRST = "the task comes first, then the options";
+
 export function jobAdvice(value: unknown): string | null {
+  // A task of `task()` is frozen; another object with an id may stand for options.
+  const isTask = typeof value === "object" && value !== null && Object.isFrozen(value) && "id" in value;
+  if (isTask || typeof value === "function") return TASK_FIRST;
   if (isPlain(value) || value === null || value === undefined) return null;
   if (value instanceof Trigger) return "jobs run once; a trigger makes a schedule: addSchedule(task, trigger)";
   if (value instanceof Date || (typeof value === "object" && "epochMilliseconds" in value)) {
@@ -203,7 +210,7 @@ export function parentAdvice(value: unknown): string | null {
 }
 
 export function scheduleAdvice(value: unknown): string | null {
-  if (value instanceof Trigger) return "combine triggers: new OrTrigger([first, second])";
+  if (value instanceof Trigger) return "the trigger comes second; new OrTrigger([first, second]) combines two";
   if (typeof value === "string") return "pass it as { id: ... }, or as { payload: ... } if the handler gets it";
   return isPlain(value) || !Array.isArray(value) ? null : "what the handler gets is passed as { payload: ... }";
 }
@@ -224,6 +231,8 @@ export function signalOptionAdvice(value: unknown): string | null {
 
 export function idAdvice(value: unknown): string | null {
   if (typeof value === "function") return "a name comes first: task(id, handler)";
+  if (value instanceof Trigger) return "the id comes first";
+  if (isPlain(value) && "handler" in value) return "write schedule(id, trigger, options, handler)";
   return typeof value === "object" && value !== null && "id" in value && typeof value.id === "string"
     ? "pass its id"
     : null;

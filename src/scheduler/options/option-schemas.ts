@@ -15,6 +15,7 @@ import {
   wholeNumber,
 } from "../../core/check.ts";
 import type { Clock } from "../../core/clock.ts";
+import type { Duration } from "../../core/duration.ts";
 import { OptionsError } from "../../core/errors.ts";
 import { LOG_LEVELS } from "../../core/leveled-logger.ts";
 import {
@@ -419,12 +420,19 @@ export const stopOptionsSchema: () => v.GenericSchema<unknown, { drainTimeout: n
   }),
 );
 
+const stay = once(() =>
+  converted((value: "whileRunning" | Duration) => {
+    if (value === "whileRunning") return value;
+    const dataset = durationMs()["~run"]({ value }, {});
+    if (dataset.issues === undefined) return dataset.value as number;
+    throw new OptionsError(dataset.issues[0].message.replace("must be", 'must be "whileRunning" or'));
+  }),
+);
+
 export const tickOptionsSchema: () => v.GenericSchema<unknown, CheckedTickOptions> = once(() =>
   v.strictObject({
     maxDuration: v.optional(durationMs(1), { seconds: 30 }),
-    stay: v.optional(v.union([v.literal("whileRunning"), durationMs()], says('a duration or "whileRunning"')), {
-      seconds: 0,
-    }),
+    stay: v.optional(stay(), { seconds: 0 }),
     maxJobs: v.optional(wholeNumber(1)),
     maxRoundTrips: v.optional(wholeNumber(1)),
     signal: v.optional(signal()),

@@ -232,7 +232,7 @@ export type ScheduleDefaults = Pick<
 
 /** What `updateSchedule` changes. Fields that are not given stay as they are. */
 export interface ScheduleUpdate<P = unknown>
-  extends Omit<ScheduleOptions<P>, "id" | "conflictPolicy" | "paused" | "by" | "requestHash"> {
+  extends Omit<ScheduleOptions<P>, "id" | "conflictPolicy" | "paused" | keyof RevisionOptions | "requestHash"> {
   /** A trigger, or crontab text in the time zone of the scheduler. A trigger with a new rule counts from now. A trigger
    *  with the same rule as before leaves the fire times as they are. */
   trigger?: Trigger | string | undefined;

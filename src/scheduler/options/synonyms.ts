@@ -39,21 +39,30 @@ const SYNONYMS: Synonyms = {
   "rateLimit: key": "the rate counts for each concurrencyKey of the task",
   "retried: retries attempts maxRetries maxAttempts retryLimit": RETRY,
   "retried: backoff retryDelay retryBackoff": BACKOFF,
+  "retry.backoff: type strategy": 'a fixed pause is { initial: "1s", factor: 1, jitter: "none" }',
   "retried: deadLetter deadLetterQueue dlq": DEAD_LETTERS,
   "keyed: group groupId groupKey partitionKey": "concurrencyKey",
 
-  "schedule: scheduleId": "id",
+  "schedule: scheduleId jobId": "id",
   "schedule: jitter": "maxJitter",
   "schedule: replaceExisting": "conflictPolicy",
   "schedule: protect": "overlap",
+  "schedule: task taskId": "the task comes first; addSchedules() takes { task }",
+  "schedule: options opts": "write what it holds in its place",
+  "schedule: immediately immediate runImmediately startImmediately runOnInit": "runScheduleNow(id) runs now",
+  "schedule: limit count maxRuns times": "give the trigger an endTime",
   "scheduledTask: id scheduleId": "the id comes first: schedule(id, trigger, options, handler)",
   "changes: nextRunTime": "nextFireTime",
   "changes: paused": "call pauseSchedule(id) or unpauseSchedule(id)",
   "changes: by": "it stands apart from the changes: updateSchedule(id, changes, { by })",
-  "fires: weeks days hours minutes seconds milliseconds every interval":
-    "the trigger comes before the options: new IntervalTrigger({ minutes: 5 })",
+  "changes: ifRevision ifMatch revision etag":
+    "it stands apart from the changes: updateSchedule(id, changes, { ifRevision })",
+  "revised: ifMatch etag": "ifRevision",
+  "fires: trigger": "it comes before the options",
+  "fires: weeks days hours minutes seconds milliseconds every interval repeat":
+    "it is said by the trigger: new IntervalTrigger({ minutes: 5 })",
   "fires: cron crontab pattern hour minute second dayOfWeek":
-    'the trigger comes before the options: crontab text, such as "0 9 * * *"',
+    'it is said by the trigger: crontab text, such as "0 9 * * *"',
   "handled: data args kwargs": "payload",
 
   "job: at when": "runAt",

@@ -18,6 +18,7 @@ import {
   type KeyFunction,
 } from "../options/check-options.ts";
 import type { CheckedRetry } from "../options/checked-options.ts";
+import { TASK_FIRST } from "../options/option-hints.ts";
 import type { TaskSettings } from "../options/options.ts";
 import type { Task, TaskHandler } from "../scheduler-client.ts";
 import { DefinedTask } from "./defined-tasks.ts";
@@ -347,9 +348,14 @@ function nothingToUse(tasks: readonly DefinedTask[]): OptionsError {
 function idIn(task: unknown): string {
   if (typeof task === "object" && task !== null && "id" in task) return task.id as string;
   const isMap = isPlain(task) && Object.values(task).some((item) => item instanceof DefinedTask);
-  const advice = isMap ? "pass one of its tasks" : task instanceof Promise ? "await it first" : null;
+  const advice = isMap ? "pass one of its tasks" : task instanceof Promise ? "await it first" : optionsAdvice(task);
   const message = mustBe("a task, its id or a named function", task, "", advice);
   throw new OptionsError(`the task ${message}`, [{ path: "task", message }]);
+}
+
+/** Advice for options in the place of the task. */
+function optionsAdvice(value: unknown): string | null {
+  return isPlain(value) && ("payload" in value || "task" in value) ? TASK_FIRST : null;
 }
 
 function nameOfBound(name: string): [what: string, id: string] {

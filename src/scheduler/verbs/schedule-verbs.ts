@@ -1,6 +1,6 @@
 import { RevisionConflictError, ScheduleLookupError, SchedulerStateError } from "../../core/errors.ts";
 import { BULK_ADD_MAX, UPDATE_TRIES_MAX } from "../../core/limits.ts";
-import { canHoldOptions, isPlain, listOf, optionError, takes } from "../../core/option-errors.ts";
+import { canHoldOptions, isPlain, listOf, optionError, shown, takes } from "../../core/option-errors.ts";
 import { type Temporal, zonedOf } from "../../core/temporal.ts";
 import { withoutUndefined } from "../../core/without-undefined.ts";
 import type { AuditRecord } from "../../records/ledger.ts";
@@ -11,13 +11,14 @@ import { zoneRulesOf } from "../../triggers/stored-zone-rules.ts";
 import type { Trigger } from "../../triggers/trigger.ts";
 import type { ScheduleCommands } from "../commands/commands.ts";
 import { scheduleOutdated, scheduleRemoved, scheduleSaved } from "../events/event-records.ts";
-import { checkNoTrigger, checkScheduleOptions, checkTrigger, scheduleOptionNames } from "../options/check-options.ts";
+import { checkOrder, checkScheduleOptions, checkTrigger, scheduleOptionNames } from "../options/check-options.ts";
 import type {
   CheckedChange,
   CheckedRevision,
   CheckedRunNow,
   CheckedScheduleChanges,
 } from "../options/checked-options.ts";
+import { sayingWhere } from "../options/each-new-job.ts";
 import type { ScheduleDefaults, ScheduleOptions } from "../options/options.ts";
 import type { NewSchedule } from "../scheduler-client.ts";
 import { type KeyedPayload, keyedPayload } from "../tasks/concurrency-key.ts";
@@ -52,9 +53,9 @@ export class ScheduleVerbs implements ScheduleCommands {
     where = "addSchedule()",
   ): Promise<Schedule> {
     const { env, tasks, inherited } = this.#context;
+    checkOrder(task, rule, where);
     const checked = checkScheduleOptions(withDefaults(options, inherited.scheduleDefaults), where);
     assertExpectable(env.store, checked, checked, where);
-    checkNoTrigger(task, where);
     const trigger = checkTrigger(rule, where, inherited.timeZone);
     const taskId = tasks.idOf(task);
     const { id, conflictPolicy, ifRevision } = checked;
@@ -67,6 +68,7 @@ export class ScheduleVerbs implements ScheduleCommands {
     const { asked, stored, change } = await this.#additions.add({ taskId, trigger, options: checked, where });
     const { requestHash = stored.declaration } = checked;
     if (stored.declaration !== requestHash) throw otherRequest(where);
+    this.#context.scheduled(taskId, stored.id);
     this.#announceAddition(asked, stored, change, checked.conflictPolicy);
     return this.#scheduleOf(stored);
   }
@@ -92,8 +94,15 @@ export class ScheduleVerbs implements ScheduleCommands {
     const list = listOf(schedules, where, "", BULK_ADD_MAX);
     if (list === null) throw optionError(where, "", takes(`a list of at most ${BULK_ADD_MAX} schedules`, schedules));
     const wrong = list.findIndex((one) => !isPlain(one));
-    if (wrong !== -1) throw optionError(where, String(wrong), takes("{ task, trigger, ...options }", list[wrong]));
-    return Promise.all(list.map(({ task, trigger, ...options }) => this.add(task, trigger, options, where)));
+    if (wrong !== -1) throw optionError(`${where}[${wrong}]`, "", takes("{ task, trigger, ...options }", list[wrong]));
+    const places = list.map(({ id }, index) => `${where}[${index}]${id === undefined ? "" : ` (id ${shown(id)})`}`);
+    const added = await Promise.allSettled(
+      list.map(({ task, trigger, ...options }, index) => this.add(task, trigger, options, places[index])),
+    );
+    return added.map((result, index) => {
+      if (result.status === "fulfilled") return result.value;
+      throw sayingWhere(result.reason, where, places[index] as string);
+    });
   }
 
   #announceAddition(

@@ -21,6 +21,8 @@ export interface VerbContext {
   readonly ready: () => Promise<void>;
   /** Whether `ready` has nothing to do. */
   readonly isReady: () => boolean;
+  /** Hears of each schedule that was added, or found as it is declared. */
+  readonly scheduled: (taskId: string, scheduleId: string) => void;
   /** Of the present run of the scheduler. */
   readonly closing: Closing;
   /** Whether a job that waits in the queue may still be begun, by this scheduler or by another one. */

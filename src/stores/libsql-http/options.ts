@@ -2,7 +2,7 @@ import * as v from "valibot";
 import { canParseUrl } from "../../core/can-parse-url.ts";
 import { checker, namesOf, says } from "../../core/check.ts";
 import { once } from "../../core/once.ts";
-import { mustBe, shown } from "../../core/option-errors.ts";
+import { isPlain, mustBe, shown } from "../../core/option-errors.ts";
 import type { CheckedOptions, LibsqlStoreOptions } from "../libsql/store-options.ts";
 import { optionNames, optionsChecker, secret, text } from "../libsql/store-options.ts";
 import type { HttpFetch } from "./driver.ts";
@@ -85,16 +85,24 @@ function isToken(text: string): boolean {
 }
 
 function connectionAdvice(value: unknown): string | null {
-  if (typeof value === "string") return `write { url: ${shown(value)} }`;
+  // The option of SqliteDataStore.
+  if (isPlain(value) && value.url === undefined && typeof value.path === "string") return A_FILE;
+  if (typeof value === "string") return isFile(value) ? A_FILE : `write { url: ${shown(value)} }`;
   return value instanceof URL ? "write { url: url.href }" : null;
 }
+
+function isFile(url: string): boolean {
+  return /^(file|:memory):/i.test(url) || !url.includes(":");
+}
+
+const A_FILE = "a file needs escapement/sqlite or escapement/libsql";
 
 function saysUrl({ input }: { readonly input: unknown }): string {
   const url = String(input);
   const advice = /^wss?:/i.test(url)
     ? `write ${shown(url.replace(/^ws/i, "http"))}; WebSockets need escapement/libsql`
-    : /^(file|:memory):/i.test(url) || !url.includes(":")
-      ? "a file needs escapement/sqlite or escapement/libsql"
+    : isFile(url)
+      ? A_FILE
       : /\/\/[^/]*@/.test(url)
         ? "pass the token as authToken, in place of a user and a password"
         : null;

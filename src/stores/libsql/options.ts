@@ -2,7 +2,7 @@ import * as v from "valibot";
 import { checker, durationMs, type Hints, hasMethods, implementing, namesOf } from "../../core/check.ts";
 import type { Duration } from "../../core/duration.ts";
 import { once } from "../../core/once.ts";
-import { mustBe, shown } from "../../core/option-errors.ts";
+import { isPlain, mustBe, shown } from "../../core/option-errors.ts";
 import type { LibsqlClient } from "./client.ts";
 import {
   type CheckedOptions,
@@ -86,13 +86,19 @@ export function checkOptions(options: LibsqlStoreOptions): CheckedOptions {
 }
 
 function connectionAdvice(value: unknown): string | null {
-  if (typeof value === "string") return `write { url: ${shown(value)} }`;
+  if (typeof value === "string") return `write { url: ${shown(isUrl(value) ? value : `file:${value}`)} }`;
+  // The option of SqliteDataStore.
+  if (isPlain(value) && value.url === undefined && typeof value.path === "string") return connectionAdvice(value.path);
   if (value instanceof URL) return "write { url: url.href }";
   return hasMethods(value, CLIENT_METHODS) ? "pass it as { client }" : null;
 }
 
+function isUrl(text: string): boolean {
+  return /^[a-z][a-z0-9+.-]+:|^:memory:/i.test(text);
+}
+
 function saysUrl({ input }: { readonly input: unknown }): string {
-  const isPath = typeof input === "string" && !/^[a-z][a-z0-9+.-]+:/i.test(input);
+  const isPath = typeof input === "string" && !isUrl(input);
   const advice = isPath ? `write { url: ${shown(`file:${input}`)} }` : null;
   return mustBe("file:, http:, https:, ws:, wss: or libsql: and an address, or :memory:", input, "", advice);
 }

@@ -1,7 +1,7 @@
 import * as v from "valibot";
 import { checker, type Hints, namesOf, oneOf, says } from "../../core/check.ts";
 import { once } from "../../core/once.ts";
-import { mustBe, shown } from "../../core/option-errors.ts";
+import { isPlain, mustBe, shown } from "../../core/option-errors.ts";
 import {
   type CheckedSharedOptions,
   SHARED_SYNONYMS,
@@ -51,7 +51,12 @@ const optionsSchema = once(() =>
 
 const connectionHints: Hints = {
   takes: "{ path }",
-  instead: (value) => (typeof value === "string" ? pathAdvice(value) : value instanceof URL ? "write { path }" : null),
+  instead: (value) => {
+    if (typeof value === "string") return pathAdvice(value);
+    // The option of LibsqlDataStore.
+    if (isPlain(value) && value.path === undefined && typeof value.url === "string") return pathAdvice(value.url);
+    return value instanceof URL ? "write { path }" : null;
+  },
   elsewhere: (name) =>
     namesOf(optionsSchema()).includes(name) ? `it comes second: new SqliteDataStore(connection, { ${name} })` : null,
   synonyms: { url: "path", uri: "path", file: "path", filename: "path", database: "path" },

@@ -232,14 +232,20 @@ describe("the option auth", () => {
   });
 
   const form = 'an object { tokens: [{ token, scope }] }, a function of a Request, or "none"';
+  const tokens = '{ tokens: [{ token, scope: "write" }] }';
   const text = "text without spaces";
   test.each<[unknown, string]>([
     [undefined, `auth must be ${form}; got undefined`],
     [null, `auth must be ${form}; got null`],
     ["", `auth must be ${form}; got ""`],
-    ["s3cret-token", `auth must be ${form}; got text that is not shown`],
+    ["s3cret-token", `auth must be ${form}; got text that is not shown: write ${tokens}`],
     [[], `auth must be ${form}; got a list of 0`],
-    [{ token: "s3cret" }, `auth must be ${form}; got { token: text that is not shown }`],
+    [{ token: "s3cret" }, `auth must be ${form}; got { token: text that is not shown }: write ${tokens}`],
+    [
+      { tokens: ["s3cret"] },
+      'auth.tokens.0 must be an object { token, scope }; got text that is not shown: write { token, scope: "write" }',
+    ],
+    [{ tokens: [{ token: "s3cret" }] }, "auth.tokens.0.scope is missing"],
     [{ tokens: [] }, "auth.tokens must be a list of 1 to 100 objects { token, scope }; got 0: that is their number"],
     [
       { tokens: [{ token: "", scope: "read" }] },
