@@ -5,7 +5,8 @@ import { Refusal } from "./refusal.ts";
 export function revisionOf({ headers }: Request): number | undefined {
   const text = headers.get("if-match")?.trim();
   if (text === undefined || text === "*") return undefined;
-  const revision = /^"(\d{1,15})"$/.exec(text)?.[1];
+  // Proxies that compress answers make their ETags weak (nginx: gzip). A revision is the same all the same.
+  const revision = /^(?:W\/)?"(\d{1,15})"$/.exec(text)?.[1];
   if (revision !== undefined) return Number(revision);
   throw new Refusal(400, "badRequest", 'If-Match takes the ETag of a schedule, such as "1893456000000", or *');
 }
