@@ -1,5 +1,6 @@
-import { type Context, type Env, Hono } from "hono";
+import { type Context, type Env, Hono, type MiddlewareHandler } from "hono";
 import { matchedRoutes, routePath } from "hono/route";
+import { canParseUrl } from "../core/can-parse-url.ts";
 import { systemClock } from "../core/clock.ts";
 import { leveledLogger } from "../core/leveled-logger.ts";
 import { BODY_BYTES_MAX } from "../core/limits.ts";
@@ -62,7 +63,7 @@ export function createRouter<E extends Env = Env>(scheduler: RouterScheduler<E>,
     .filter(([key]) => key !== "GET /metrics" || metrics !== undefined)
     .map(([key, route]) => ({ key, route, ...partsOf(key) }));
   // By path, because an application may mount the router at its root, and has other routes there.
-  for (const path of new Set(served.map(({ path }) => path))) app.use(path, gate.headers);
+  for (const path of new Set(served.map(({ path }) => path))) app.use(path, gate.headers, refuseNoUrl);
   gate.session(app);
   for (const { key, route, method, path } of served) {
     const body = route.body ?? (method === "POST" ? nothing : undefined);
@@ -109,6 +110,12 @@ export function createRouter<E extends Env = Env>(scheduler: RouterScheduler<E>,
   app.onError((error, { req }) => problemOf(error, req.raw, logger));
   return Object.assign(app, { close: () => streams.close() });
 }
+
+/** The `Host` is a part of the URL that servers make. Of `a.99`, which looks like a bad IPv4 address, none is made. */
+const refuseNoUrl: MiddlewareHandler = async ({ req }, next) => {
+  if (canParseUrl(req.raw.url)) return next();
+  return problemResponse(400, "badRequest", { detail: "the header Host is no host" });
+};
 
 function partsOf(key: string): { method: string; path: string } {
   const [method = "", path = ""] = key.split(" ");

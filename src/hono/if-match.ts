@@ -5,7 +5,8 @@ import { Refusal } from "./refusal.ts";
 const TAGS = /^((W\/)?"[^"]*"([\s,]+|$))+$/;
 
 /** The revision that the header `If-Match` asks for; undefined for any. Of several tags, one has to be that of the
- *  schedule. Weak tags never are, because that needs a strong comparison (RFC 9110, section 13.1.1).
+ *  schedule. A weak tag counts as a strong one, which RFC 9110 (section 13.1.1) has not: proxies that compress answers
+ *  make tags weak (nginx: gzip), and a revision is the same all the same.
  *  @throws {Refusal} for what is no list of tags
  *  @throws {RevisionConflictError} @throws {ScheduleLookupError} where the schedule has to be looked at */
 export async function revisionOf(
@@ -18,7 +19,7 @@ export async function revisionOf(
   if (!TAGS.test(text)) {
     throw new Refusal(400, "badRequest", 'If-Match takes ETags of the schedule, such as "1893456000000", or *');
   }
-  const revisions = [...text.matchAll(/(?<!W\/)"(\d{1,15})"/g)].map(([, digits]) => Number(digits));
+  const revisions = [...text.matchAll(/"(\d{1,15})"/g)].map(([, digits]) => Number(digits));
   if (revisions.length === 1) return revisions[0];
   const { revision } = await client.getSchedule(id);
   if (revisions.includes(revision)) return revision;

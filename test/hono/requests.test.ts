@@ -53,6 +53,24 @@ describe("a path", () => {
     });
   });
 
+  test("is refused where the Host makes no URL of it, and the log stays silent", async () => {
+    const { logger, entries } = recordingLogger();
+    const { router } = setUpRouter({ logger });
+    entries.length = 0;
+    const answers = [];
+    for (const path of ["/health/live", "/schedules"]) {
+      // As Node's adapter makes it.
+      const request = new Request(`http://localhost${path}`, { headers: { host: "a.99" } });
+      const answer = await router.fetch(Object.defineProperty(request, "url", { value: `http://a.99${path}` }));
+      answers.push([answer.status, ((await answer.json()) as { code: string }).code]);
+    }
+    expect(answers).toEqual([
+      [400, "badRequest"],
+      [400, "badRequest"],
+    ]);
+    expect(entries).toEqual([]);
+  });
+
   test("may be asked by HEAD where it may be read", async () => {
     const { ask } = setUpRouter();
     expect(await ask("HEAD /schedules")).toMatchObject({ status: 200, body: null });

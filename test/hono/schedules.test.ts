@@ -122,7 +122,8 @@ describe("a schedule over HTTP", () => {
     expect(refused).toMatchObject([conflict, conflict, conflict]);
     const wrong = await ask("DELETE /schedules/daily", undefined, { "if-match": "W/x" });
     expect(wrong).toMatchObject({ status: 400, body: { code: "badRequest" } });
-    const current = { "if-match": changed.headers.get("etag") ?? "" };
+    // As a proxy hands it on that compresses answers.
+    const current = { "if-match": `W/${changed.headers.get("etag")}` };
     const put = await ask("PUT /schedules/daily", { ...(changed.body as object), priority: 7 }, current);
     expect(put).toMatchObject({
       status: 200,
@@ -142,7 +143,7 @@ describe("a schedule over HTTP", () => {
     ['TAG,, W/"7"', 200],
     ['W/"5",TAG', 200],
     ['"other", TAG', 200],
-    ["W/TAG", 412],
+    ["W/TAG", 200],
     ['"1"', 412],
     ['"1", "2"', 412],
     ['"other"', 412],
@@ -151,7 +152,7 @@ describe("a schedule over HTTP", () => {
     ["1", 400],
     ["", 400],
     ['*, "1"', 400],
-  ])("is changed with If-Match: %s as RFC 9110 has it", async (text, status) => {
+  ])("is changed with If-Match: %s", async (text, status) => {
     const { ask } = await withSchedules("daily");
     const tag = (await ask("GET /schedules/daily")).headers.get("etag") ?? "";
     const headers = { "if-match": text.replaceAll("TAG", tag) };

@@ -320,4 +320,19 @@ describe("whose clock differs by more than a quarter of a lease", () => {
     await world.advance("PT3H");
     expect(warningsOf(right)).toEqual([]);
   });
+
+  test.each([2, 6, 10, 14, 18])("others are not named where the store answers late (%i s apart)", async (apartS) => {
+    const { world, store, start } = setUpHosts();
+    const right = await start("right");
+    await world.advance({ seconds: apartS });
+    await start("other");
+    await world.advance("PT1M");
+    const extendLeases = store.extendLeases.bind(store);
+    vi.spyOn(store, "extendLeases").mockImplementation(async (extension) => {
+      if (extension.schedulerId === "right") await world.sleep(world.now() + 16_000);
+      return extendLeases(extension);
+    });
+    await world.advance("PT10M");
+    expect(warningsOf(right)).toEqual([]);
+  });
 });

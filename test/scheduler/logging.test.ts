@@ -146,6 +146,25 @@ describe("the log of a scheduler", () => {
     ]);
   });
 
+  test("says at its start how long the next schedule is due, and counts no schedules that it has not seen", async () => {
+    const { clock, store } = setUp();
+    const before = new Scheduler({ dataStore: store, clock, logLevel: "silent" });
+    before.task("left", () => {});
+    await before.addSchedule("left", new IntervalTrigger({ hours: 1 }), { id: 'a"b\n' });
+    for (let index = 0; index < 110; index++) {
+      await before.addSchedule("left", new IntervalTrigger({ hours: 2 }), { id: `left ${index}` });
+    }
+    await before.stop();
+    await clock.advance("P9D");
+    const { scheduler, log } = setUp({ clock, dataStore: store, logLevel: "info", identity: "me" });
+    await scheduler.start({ paused: true });
+    await clock.settle();
+    const [, next, left] = lines(log);
+    expect(next).toBe('info | escapement: next: a"b%0A, due since Tue 2030-01-01 00:00 UTC');
+    expect(left).toContain("and at least 90 more; ");
+    expect(left).toContain(String.raw`removeSchedule("a\"b\n"), removeSchedule("left 0")`);
+  });
+
   test("names the next schedule at its start also where its trigger is of an unknown kind", async () => {
     const { scheduler, store, clock, log } = setUp({ logLevel: "info", identity: "me" });
     await scheduler.schedule("custom", "0 9 * * *", () => {});

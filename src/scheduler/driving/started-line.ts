@@ -46,7 +46,7 @@ export async function tellSchedules(
   if (!logger.showsInfo) return;
   try {
     const filter = { sort: "nextFireTime", limit: SCHEDULES_MAX, cursor: null } as const;
-    const { items } = await store.getSchedules(filter);
+    const { items, cursor } = await store.getSchedules(filter);
     const next = items.find(({ paused, nextFireTime }) => !paused && nextFireTime !== null);
     if (next?.nextFireTime != null) {
       const now = clock.now();
@@ -55,11 +55,19 @@ export async function tellSchedules(
     }
     const unserved = taskIds === null ? [] : items.filter(({ taskId }) => !taskIds.includes(taskId));
     if (unserved.length === 0) return;
-    const names = listed(unserved.map(({ id, taskId }) => `"${id}" (task "${taskId}")`));
+    const hasMore = cursor !== null;
+    const names = listed(
+      unserved.map(({ id, taskId }) => `"${id}" (task "${taskId}")`),
+      hasMore,
+    );
+    // As JavaScript takes it, because somebody may paste it.
+    const calls = listed(
+      unserved.map(({ id }) => `removeSchedule(${JSON.stringify(id)})`),
+      hasMore,
+    );
     logger.info(
       `escapement: there is no handler here for the stored schedule${unserved.length > 1 ? "s" : ""} ${names}; ` +
-        `if no other program has one either, ${listed(unserved.map(({ id }) => `removeSchedule("${id}")`))} ` +
-        "ends what is left",
+        `if no other program has one either, ${calls} ends what is left`,
     );
   } catch (error) {
     logger.info("escapement: the stored schedules could not be read for this log", error);
@@ -75,7 +83,8 @@ function zoneOf(trigger: string): string {
   }
 }
 
-/** `Tue 09:00 Europe/Berlin`, with the date where that is a week away or more, and with seconds that are not zero. */
+/** `Tue 09:00 Europe/Berlin`, with the date where that is a week away or more, and with seconds that are not
+ *  zero. */
 function localText(epochMs: number, timeZone: string, now: number): string {
   const text = isoIn(epochMs, timeZone);
   const [date = "", time = ""] = text.split("T");
@@ -85,7 +94,9 @@ function localText(epochMs: number, timeZone: string, now: number): string {
   return `${day} ${time.slice(0, 5)}${seconds === ":00" ? "" : seconds} ${timeZone}`;
 }
 
-function listed(names: readonly string[]): string {
-  const more = names.length > NAMES_MAX ? ` and ${names.length - NAMES_MAX} more` : "";
+/** @param hasMore whether there may be names besides these. Default: false */
+function listed(names: readonly string[], hasMore = false): string {
+  const count = names.length - NAMES_MAX;
+  const more = count > 0 ? ` and ${hasMore ? "at least " : ""}${count} more` : "";
   return `${names.slice(0, NAMES_MAX).join(", ")}${more}`;
 }

@@ -107,9 +107,10 @@ export class Peers {
   /** @param before an instant before the heartbeat; minus infinity where none is known */
   #compareClocks({ identity, at }: Heartbeat, before: number, now: number): void {
     const { logger, leaseMs, identity: own } = this.#env;
-    // The heartbeat came after `before`, and not after `now`.
+    // The heartbeat came after `before`, and not after `now`, be it long after, where the store was late.
+    const unknownMs = before === Number.NEGATIVE_INFINITY ? 0 : (now - before) / 2;
     const aheadMs = before === Number.NEGATIVE_INFINITY ? Math.max(0, at - now) : at - (before + now) / 2;
-    if (Math.abs(aheadMs) <= leaseMs / 4) return;
+    if (Math.abs(aheadMs) <= Math.max(leaseMs / 4, unknownMs)) return;
     const warnedAt = this.#warnedAt.get(identity);
     if (warnedAt !== undefined && Math.abs(now - warnedAt) < CLOCK_WARNINGS_APART_MS) return;
     for (const [other, at] of this.#warnedAt) {
