@@ -68,6 +68,18 @@ describe("the log of a scheduler", () => {
     });
   });
 
+  test.each(["at once", "after an await"])("shows the frames of a handler that throws %s first", async (when) => {
+    const { scheduler, log } = setUp();
+    const findAccount = (): never => {
+      throw new TypeError("no such account");
+    };
+    scheduler.task("pay", when === "at once" ? () => findAccount() : () => Promise.resolve().then(findAccount));
+    await scheduler.addJob("pay");
+    await scheduler.tick();
+    const [error] = log.map(({ details }) => details[0] as Error);
+    expect(error?.stack?.split("\n").find((line) => /^\s+at |@/.test(line))).toContain("findAccount");
+  });
+
   test("leaves the error of a job that somebody here awaits to its caller", async () => {
     const { scheduler, log } = setUp({ logLevel: "debug" });
     scheduler.task("pay", () => {
