@@ -111,7 +111,7 @@ interface ScheduleBulkReport extends ManyReport {
 type PlainTickReport = Omit<Plain<TickReport>, "nextWakeAtMs">;
 
 /** Who asks, and what that caller may do. */
-export interface Session {
+interface Session {
   readonly scope: Scope;
   /** The name of the caller; null for none. */
   readonly name: string | null;

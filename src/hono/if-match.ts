@@ -17,16 +17,11 @@ export async function revisionOf(
   const text = headers.get("if-match")?.trim();
   if (text === undefined || text === "*") return undefined;
   if (!TAGS.test(text)) {
-    throw new Refusal(400, "badRequest", 'If-Match takes ETags of the schedule, such as "1893456000000", or *');
+    throw new Refusal(400, "badRequest", 'If-Match takes ETags such as "1893456000000", or *');
   }
   const revisions = [...text.matchAll(/"(\d{1,15})"/g)].map(([, digits]) => Number(digits));
   if (revisions.length === 1) return revisions[0];
   const { revision } = await client.getSchedule(id);
   if (revisions.includes(revision)) return revision;
   throw new RevisionConflictError(`the ETag of schedule "${id}" is "${revision}", and none of If-Match is`, id);
-}
-
-/** The header `ETag` of a schedule. */
-export function etagOf({ revision }: { readonly revision: number }): { readonly etag: string } {
-  return { etag: `"${revision}"` };
 }

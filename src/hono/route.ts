@@ -32,8 +32,7 @@ export interface Call<E extends Endpoint = Endpoint> {
    *  @param given the name that the request gives
    *  @throws {OptionsError} where the request may give none */
   by(given: string | undefined): ChangeOptions;
-  /** The header `Idempotency-Key`, with a hash of the request; undefined when there is none.
-   *  @throws {OptionsError} for one that no job may have */
+  /** The header `Idempotency-Key`, with a hash of the request; undefined when there is none. */
   requestKey(): RequestKey | undefined;
   /** The path of a resource of this router, with the path that the router is mounted at. */
   pathTo(...segments: readonly string[]): string;

@@ -1,4 +1,4 @@
-import { optionError } from "../core/option-errors.ts";
+import { wrongCursor } from "./wrong-cursor.ts";
 
 /** Where a page of results ended: the end of its last job, and the place of the result among those of one instant. */
 export interface ResultCursor {
@@ -16,6 +16,5 @@ export function readResultCursor(text: string): ResultCursor {
   if (Number.isSafeInteger(finishedAt) && Number.isSafeInteger(place) && rest.length === 0) {
     return { finishedAt, place };
   }
-  const message = "must be the cursor of a page of results; begin again without a cursor";
-  throw optionError("getJobResults()", "cursor", message);
+  throw wrongCursor("getJobResults()");
 }

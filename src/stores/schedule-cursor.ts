@@ -1,4 +1,4 @@
-import { optionError } from "../core/option-errors.ts";
+import { wrongCursor } from "./wrong-cursor.ts";
 
 /** Where a page of schedules in the order of their next fire times ended. */
 export interface ScheduleCursor {
@@ -19,8 +19,7 @@ export function readScheduleCursor(text: string): ScheduleCursor {
   if (time !== "" && (nextFireTime === null || Number.isSafeInteger(nextFireTime))) {
     return { nextFireTime, id: text.slice(place + 1) };
   }
-  const message = "must be the cursor of a page of schedules in this order; begin again without a cursor";
-  throw optionError("getSchedules()", "cursor", message);
+  throw wrongCursor("getSchedules()");
 }
 
 const NEVER = "never";

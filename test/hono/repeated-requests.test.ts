@@ -88,7 +88,13 @@ describe("a request with an Idempotency-Key", () => {
 
   test.each(["", "k".repeat(257)])("is refused where no job could have the key", async (key) => {
     const [{ ask }] = await twoRouters();
-    const answer = await ask("POST /schedules", HOURLY, { "idempotency-key": key });
-    expect(answer).toMatchObject({ status: 422, body: { issues: [{ path: "idempotencyKey" }] } });
+    for (const [route, body] of [
+      ["POST /schedules", HOURLY],
+      ["POST /jobs", { taskId: "report" }],
+      ["POST /schedules/hourly/run", {}],
+    ] as const) {
+      const answer = await ask(route, body, { "idempotency-key": key });
+      expect(answer).toMatchObject({ status: 422, body: { code: "options" } });
+    }
   });
 });

@@ -1,10 +1,12 @@
 import { RevisionConflictError } from "../../core/errors.ts";
 import type { ScheduleOptions } from "../../scheduler/options/options.ts";
+import type { Plain } from "../../scheduler/views/plain.ts";
+import type { Schedule } from "../../scheduler/views/schedule.ts";
 import { KEY_KEPT, keyedScheduleId } from "../idempotency.ts";
-import { etagOf, revisionOf } from "../if-match.ts";
+import { revisionOf } from "../if-match.ts";
 import type { Routes } from "../route.ts";
 import * as schemas from "../schemas.ts";
-import { shownPage } from "../show.ts";
+import { type Show, shownPage } from "../show.ts";
 import { triggerOf } from "../trigger-of.ts";
 import { changeMany } from "./many-schedules.ts";
 
@@ -60,8 +62,7 @@ export const scheduleRoutes: Routes<
   "GET /schedules/:id": {
     scope: "read",
     handle: async ({ client, params, show }) => {
-      const schedule = await client.getSchedule(params.id);
-      return { status: 200, body: show.schedule(schedule), headers: etagOf(schedule) };
+      return shown(await client.getSchedule(params.id), show);
     },
   },
   "PUT /schedules/:id": {
@@ -79,8 +80,8 @@ export const scheduleRoutes: Routes<
         // A schedule begins with POST, whose `conflictPolicy` says what it means when the id exists.
         const { revision } = await client.getSchedule(id);
         try {
-          const schedule = await client.addSchedule(taskId, rule, { ...settings, ifRevision: ifMatch ?? revision });
-          return { status: 200, body: show.schedule(schedule), headers: etagOf(schedule) };
+          const asked = { ...settings, ifRevision: ifMatch ?? revision };
+          return shown(await client.addSchedule(taskId, rule, asked), show);
         } catch (error) {
           const isOvertaken = error instanceof RevisionConflictError && ifMatch === undefined;
           if (!isOvertaken || tries === PUT_TRIES_MAX) throw error;
@@ -94,8 +95,7 @@ export const scheduleRoutes: Routes<
     handle: async ({ client, params, body: { trigger, by: given, ...changes }, by, show, request }) => {
       const rule = trigger === undefined ? {} : { trigger: triggerOf(trigger, "PATCH /schedules/:id") };
       const options = { ...by(given), ifRevision: await revisionOf(request, client, params.id) };
-      const schedule = await client.updateSchedule(params.id, { ...changes, ...rule }, options);
-      return { status: 200, body: show.schedule(schedule), headers: etagOf(schedule) };
+      return shown(await client.updateSchedule(params.id, { ...changes, ...rule }, options), show);
     },
   },
   "DELETE /schedules/:id": {
@@ -110,18 +110,14 @@ export const scheduleRoutes: Routes<
   "POST /schedules/:id/pause": {
     scope: "write",
     body: schemas.callerNote,
-    handle: async ({ client, params, body, by, show }) => ({
-      status: 200,
-      body: show.schedule(await client.pauseSchedule(params.id, by(body.by))),
-    }),
+    handle: async ({ client, params, body, by, show }) =>
+      shown(await client.pauseSchedule(params.id, by(body.by)), show),
   },
   "POST /schedules/:id/unpause": {
     scope: "write",
     body: schemas.unpauseBody,
-    handle: async ({ client, params, body, by, show }) => ({
-      status: 200,
-      body: show.schedule(await client.unpauseSchedule(params.id, { ...body, ...by(body.by) })),
-    }),
+    handle: async ({ client, params, body, by, show }) =>
+      shown(await client.unpauseSchedule(params.id, { ...body, ...by(body.by) }), show),
   },
   "POST /schedules/:id/run": {
     scope: "write",
@@ -134,3 +130,7 @@ export const scheduleRoutes: Routes<
     },
   },
 };
+
+function shown(schedule: Schedule, show: Show): { status: 200; body: Plain<Schedule>; headers: { etag: string } } {
+  return { status: 200, body: show.schedule(schedule), headers: { etag: `"${schedule.revision}"` } };
+}

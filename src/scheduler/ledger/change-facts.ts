@@ -1,6 +1,6 @@
-import { optionError } from "../../core/option-errors.ts";
 import { SCHEDULE_OPTIONS } from "../../records/fields/schedule.ts";
 import type { ScheduleChangeRecord, ScheduleState } from "../../records/ledger.ts";
+import { wrongCursor } from "../../stores/wrong-cursor.ts";
 import type { ScheduleChangeFacts, SnapshotFacts } from "../views/schedule-change.ts";
 import { Rule } from "./rule.ts";
 
@@ -54,5 +54,5 @@ function isSame(a: unknown, b: unknown): boolean {
 export function changeOfCursor(cursor: string): number {
   const seq = /^\d{1,15}$/.test(cursor) ? Number(cursor) : Number.NaN;
   if (Number.isSafeInteger(seq)) return seq;
-  throw optionError("getScheduleChanges()", "cursor", "must be the cursor of a page of getScheduleChanges()");
+  throw wrongCursor("getScheduleChanges()");
 }

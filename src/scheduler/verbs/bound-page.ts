@@ -1,6 +1,6 @@
-import { optionError } from "../../core/option-errors.ts";
 import { textHash } from "../../core/text-hash.ts";
 import type { RecordPage } from "../../stores/data-store.ts";
+import { wrongCursor } from "../../stores/wrong-cursor.ts";
 
 interface PageFilter {
   readonly limit: number;
@@ -20,10 +20,7 @@ export async function boundPage<F extends PageFilter, T>(
 ): Promise<RecordPage<T>> {
   const { limit: _, cursor, ...asked } = filter;
   const mark = `${textHash(JSON.stringify([list, asked])).slice(0, 8)}.`;
-  if (cursor !== null && !cursor.startsWith(mark)) {
-    const message = "must be the cursor of a page of this list, with the same filter and order; begin again without it";
-    throw optionError(list[0], "cursor", message);
-  }
+  if (cursor !== null && !cursor.startsWith(mark)) throw wrongCursor(list[0]);
   const page = await read({ ...filter, cursor: cursor?.slice(mark.length) ?? null });
   return { ...page, cursor: page.cursor === null ? null : mark + page.cursor };
 }
