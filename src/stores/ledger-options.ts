@@ -30,7 +30,7 @@ const settings = once(() =>
       maxCount: v.optional(wholeNumber(1, LEDGER_COUNT_MAX), LEDGER_COUNT_DEFAULT),
       maxAge: v.optional(durationMs(LEDGER_AGE_MS_MIN), { milliseconds: LEDGER_AGE_MS_DEFAULT }),
     }),
-    v.transform(({ maxCount, maxAge }): LedgerLimits => ({ countMax: maxCount, ageMsMax: maxAge })),
+    v.transform(({ maxCount, maxAgeMs }): LedgerLimits => ({ countMax: maxCount, ageMsMax: maxAgeMs })),
   ),
 );
 

@@ -168,7 +168,7 @@ export const checkRunJobOptions: Checker<CheckedRunJobOptions> = agreeing(
 );
 
 export const checkStartOptions: Checker<CheckedStartOptions> = checker(schemas.startOptionsSchema);
-export const checkStopOptions: Checker<{ drainTimeout: number }> = checker(schemas.stopOptionsSchema, {
+export const checkStopOptions: Checker<{ drainTimeoutMs: number }> = checker(schemas.stopOptionsSchema, {
   instead: stopAdvice,
 });
 export const checkTickOptions: Checker<CheckedTickOptions> = checker(schemas.tickOptionsSchema, {
@@ -265,7 +265,7 @@ export const checkBulkJobs: Checker<CheckedBulk<Pick<JobFilter, "taskId" | "sche
 );
 
 /** Options that may contradict others; without them, nothing can. */
-const COMBINED = ["delay", "debounce", "throttle", "uniqueFor", "onParentFailure"] as const;
+const COMBINED = ["delayMs", "debounce", "throttle", "uniqueForMs", "onParentFailure"] as const;
 
 /** Options of a job that say when and how often it is added may contradict each other. @param parents the parents that
  *  the job has besides those that are given */

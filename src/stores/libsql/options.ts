@@ -1,5 +1,5 @@
 import * as v from "valibot";
-import { checker, durationMs, type Hints, hasMethods, implementing, namesOf } from "../../core/check.ts";
+import { checker, durationMs, type Hints, hasMethods, implementing, namesOf, objectOf } from "../../core/check.ts";
 import type { Duration } from "../../core/duration.ts";
 import { once } from "../../core/once.ts";
 import { mustBe, shown } from "../../core/option-errors.ts";
@@ -45,7 +45,7 @@ const clientConnectionSchema = once(() =>
 );
 
 const urlConnectionSchema = once(() =>
-  v.strictObject({
+  objectOf({
     url: v.pipe(
       text(),
       v.check((url) => /^(file|https?|wss?|libsql):|^:memory:/i.test(url), saysUrl),

@@ -98,12 +98,12 @@ const retry: () => v.GenericSchema<unknown, RetryLimits> = once(() =>
       retryAdvice,
     ),
     v.transform(
-      ({ maxAttempts, maxDuration, maxBusyDuration, backoff }): RetryLimits => ({
+      ({ maxAttempts, maxDurationMs, maxBusyDurationMs, backoff }): RetryLimits => ({
         attemptsMax: maxAttempts,
-        durationMsMax: maxDuration,
-        busyMsMax: maxBusyDuration,
-        pauseMsFirst: backoff.initial,
-        pauseMsMax: backoff.max,
+        durationMsMax: maxDurationMs,
+        busyMsMax: maxBusyDurationMs,
+        pauseMsFirst: backoff.initialMs,
+        pauseMsMax: backoff.maxMs,
       }),
     ),
   ),
