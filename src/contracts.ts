@@ -45,6 +45,23 @@ export type { TaskRecord } from "./records/task.ts";
 export type { DevalueFunctions, DevalueOptions } from "./serializers/devalue.ts";
 export type { Serializer } from "./serializers/serializer.ts";
 export type {
+  ChangeRecordFilter,
+  Ledger,
+  LedgerLimits,
+  OccurrenceRecordFilter,
+} from "./stores/contract/ledger-types.ts";
+export type { OverdueReport, SeenOverdue } from "./stores/contract/overdue-types.ts";
+export type {
+  KnownZoneRules,
+  RankedZoneRules,
+  ZonedPage,
+  ZonedPageRequest,
+  ZonedSchedule,
+  ZoneRulesConfirmation,
+  ZoneRulesRanking,
+  ZoneRulesStore,
+} from "./stores/contract/zone-rules-types.ts";
+export type {
   CancelReport,
   CleanupReport,
   DataStore,
@@ -93,8 +110,6 @@ export type {
   TaskChange,
   View,
 } from "./stores/data-store.ts";
-export type { ChangeRecordFilter, Ledger, LedgerLimits, OccurrenceRecordFilter } from "./stores/ledger.ts";
-export type { OverdueReport, SeenOverdue } from "./stores/overdue.ts";
 export {
   type FailureKind,
   type RetryLimits,
@@ -106,13 +121,3 @@ export {
   type SqlValue,
   sqliteFailureKind,
 } from "./stores/sqlite/mod.ts";
-export type {
-  KnownZoneRules,
-  RankedZoneRules,
-  ZonedPage,
-  ZonedPageRequest,
-  ZonedSchedule,
-  ZoneRulesConfirmation,
-  ZoneRulesRanking,
-  ZoneRulesStore,
-} from "./stores/zone-rules-store.ts";

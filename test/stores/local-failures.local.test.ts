@@ -5,7 +5,7 @@ import { StoreUnavailableError } from "../../src/core/errors.ts";
 import { Connection } from "../../src/stores/sqlite/driver/connection.ts";
 import { SqlDataStore, type SqlDriver } from "../../src/stores/sqlite/mod.ts";
 import { migrate } from "../../src/stores/sqlite/schema/migrations.ts";
-import { MIGRATIONS, tableNames } from "../../src/stores/sqlite/schema/schema.ts";
+import { MIGRATIONS, tableNames } from "../../src/stores/sqlite/schema/tables.ts";
 import {
   finish,
   leasedJob,

@@ -4,7 +4,7 @@ import { DEAD_SCHEDULER_MS, FIRES_PER_STEP_MAX, PLANS_PER_STEP_MAX, TOMBSTONE_MS
 import type { JobRecord } from "../../src/records/job.ts";
 import { LibsqlDriver } from "../../src/stores/libsql/driver.ts";
 import { openClient } from "../../src/stores/libsql/open-client.ts";
-import { PARAMETER_BYTES_MAX, RECOVERIES_PER_STEP_MAX, STAMPED_BY_JOB_MAX } from "../../src/stores/sqlite/limits.ts";
+import { PARAMETER_BYTES_MAX, RECOVERIES_PER_STEP_MAX, STAMPED_BY_JOB_MAX } from "../../src/stores/sqlite/bounds.ts";
 import { type Row, SqlDataStore, type SqlDriver, type SqlStatement } from "../../src/stores/sqlite/mod.ts";
 import {
   add,

@@ -1,6 +1,6 @@
 import { messageOf } from "../sqlite/driver/failures.ts";
 import { type FailureKind, sqliteFailureKind } from "../sqlite/mod.ts";
-import { TooLargeRecord } from "./sizes.ts";
+import { TooLargeRecord } from "./largest-record.ts";
 
 // What D1 and Durable Objects say. Both are SQLite within workerd, whose errors have a text and no code.
 

@@ -2,9 +2,9 @@ import * as v from "valibot";
 import { checker, durationMs, hasMethods, objectOf } from "../../core/check.ts";
 import type { Duration } from "../../core/duration.ts";
 import { cloudflareEntries, wrongArgument } from "../cloudflare-sqlite/options.ts";
-import { REMOTE_TIMEOUT_MS_DEFAULT } from "../sqlite/limits.ts";
-import { type CheckedSharedOptions, SHARED_SYNONYMS, type SharedStoreOptions } from "../sqlite/shared-options.ts";
-import type { D1Binding } from "./database.ts";
+import { REMOTE_TIMEOUT_MS_DEFAULT } from "../sqlite/bounds.ts";
+import { type CheckedSharedOptions, SHARED_SYNONYMS, type SharedStoreOptions } from "../sqlite/store-options.ts";
+import type { D1Binding } from "./binding.ts";
 
 export interface D1StoreOptions extends SharedStoreOptions {
   /** Longest wait for one answer of the database. Default: 10 seconds. */

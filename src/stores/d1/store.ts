@@ -1,7 +1,7 @@
 import { cloudflareAdviceFor, cloudflareFailureKind } from "../cloudflare-sqlite/failures.ts";
-import { refuseTooLarge } from "../cloudflare-sqlite/sizes.ts";
+import { refuseTooLarge } from "../cloudflare-sqlite/largest-record.ts";
 import { type Row, SqlDataStore, type SqlDriver, type SqlStatement } from "../sqlite/mod.ts";
-import type { D1Binding, D1Statement } from "./database.ts";
+import type { D1Binding, D1Statement } from "./binding.ts";
 import { checkBinding, checkOptions, type D1StoreOptions } from "./options.ts";
 
 /**

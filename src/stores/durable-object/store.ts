@@ -1,5 +1,5 @@
 import { cloudflareAdviceFor, cloudflareFailureKind } from "../cloudflare-sqlite/failures.ts";
-import { refuseTooLarge } from "../cloudflare-sqlite/sizes.ts";
+import { refuseTooLarge } from "../cloudflare-sqlite/largest-record.ts";
 import { type FailureKind, type Row, SqlDataStore, type SqlDriver, type SqlStatement } from "../sqlite/mod.ts";
 import { checkOptions, checkStorage, type DurableObjectStoreOptions } from "./options.ts";
 import type { DurableObjectSqlStorage } from "./storage.ts";

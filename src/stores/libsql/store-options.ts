@@ -3,13 +3,13 @@ import { type Checker, checker, durationMs, namesOf, objectOf, oneOf } from "../
 import type { Duration } from "../../core/duration.ts";
 import { once } from "../../core/once.ts";
 import { mustBe } from "../../core/option-errors.ts";
-import { REMOTE_TIMEOUT_MS_DEFAULT } from "../sqlite/limits.ts";
+import { REMOTE_TIMEOUT_MS_DEFAULT } from "../sqlite/bounds.ts";
 import {
   type CheckedSharedOptions,
   SHARED_SYNONYMS,
   type SharedStoreOptions,
   sharedEntries,
-} from "../sqlite/shared-options.ts";
+} from "../sqlite/store-options.ts";
 
 export interface LibsqlStoreOptions extends SharedStoreOptions {
   /** For a file that is opened by its `url`. With `"full"` (default), commits that were acknowledged survive a power

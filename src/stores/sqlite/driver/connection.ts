@@ -9,7 +9,7 @@ import {
   REQUEST_BYTES_MAX,
   RETRY_DEFAULTS,
   type RetryLimits,
-} from "../limits.ts";
+} from "../bounds.ts";
 import type { FailureKind, Row, SqlDriver, SqlStatement } from "./driver.ts";
 import { storeError } from "./failures.ts";
 import { bytesOf } from "./parameters.ts";

@@ -1,5 +1,5 @@
 import type { StoreUnavailableError } from "../../../core/errors.ts";
-import { WAL_CHECKPOINT_PAGES } from "../limits.ts";
+import { WAL_CHECKPOINT_PAGES } from "../bounds.ts";
 
 /** A value that travels to the database. */
 export type SqlValue = string | number | null;

@@ -1,4 +1,4 @@
-import { PARAMETER_BYTES_MAX } from "../limits.ts";
+import { PARAMETER_BYTES_MAX } from "../bounds.ts";
 import type { Row, SqlStatement, SqlValue } from "./driver.ts";
 
 /** Where the answers of some statements of a batch are. */

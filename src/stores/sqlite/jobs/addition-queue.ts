@@ -2,7 +2,7 @@ import { StoreRefusedError, StoreUnavailableError } from "../../../core/errors.t
 import { endsWorkWithRequests } from "../../../core/host.ts";
 import type { NewJobRecord } from "../../../records/job.ts";
 import type { JobAddition } from "../../data-store.ts";
-import { COALESCED_JOBS_MAX, COALESCED_LENGTH_MAX } from "../limits.ts";
+import { COALESCED_JOBS_MAX, COALESCED_LENGTH_MAX } from "../bounds.ts";
 
 interface WaitingCall {
   readonly jobs: readonly NewJobRecord[];

@@ -1,23 +1,23 @@
 import { hasMissedStart, type JobRecord, type NewJobRecord } from "../../../records/job.ts";
 import type { JobAddition } from "../../data-store.ts";
-import { hasParents } from "../../parents.ts";
+import { hasParents } from "../../shared/parents-of-jobs.ts";
+import { ALIKE_DETAILS_LENGTH_MAX, STAMPED_BY_JOB_MAX } from "../bounds.ts";
 import type { Row, SqlStatement } from "../driver/driver.ts";
 import { instantKey, member, parametersOf, rowParameters, statement } from "../driver/parameters.ts";
-import type { AdmissionStatements, HeldBy } from "../flow/admission.ts";
-import type { LedgerSwitch } from "../ledger/history.ts";
-import { ALIKE_DETAILS_LENGTH_MAX, STAMPED_BY_JOB_MAX } from "../limits.ts";
-import { jsonRecords } from "../rows.ts";
-import { JOB_STATE } from "../schema/schema.ts";
+import type { AdmissionStatements, HeldBy } from "../flow-control/admission.ts";
+import { jsonRecords } from "../json-rows.ts";
+import type { LedgerSwitch } from "../ledger/history-writes.ts";
+import { JOB_STATE } from "../schema/tables.ts";
+import { type DependencyStatements, NewChildren } from "./dependencies.ts";
 import {
   type AdditionStatements,
   type InsertionStatements,
   jobDetails,
   newJobRow,
   newJobState,
-} from "./addition-statements.ts";
-import { type DependencyStatements, NewChildren } from "./dependencies.ts";
+} from "./insertion-statements.ts";
 import { type JobRow, toJob } from "./job-rows.ts";
-import { isWindowed, WindowedAdditions, type WindowStatements } from "./windows.ts";
+import { isWindowed, WindowedAdditions, type WindowStatements } from "./throttle-and-debounce.ts";
 
 type Statements = AdditionStatements &
   WindowStatements &

@@ -3,10 +3,10 @@ import type { JobRelease, ReleaseStatus, StepRequest } from "../../data-store.ts
 import type { Row, SqlStatement } from "../driver/driver.ts";
 import { guardSql } from "../driver/failures.ts";
 import { instantKey, KEY_ID, KEY_INSTANT, memberParameters, rowParameters, statement } from "../driver/parameters.ts";
-import { type Flow, markDirty } from "../flow/key-limiters.ts";
+import { type Flow, markDirty } from "../flow-control/key-limiters.ts";
 import { lazily } from "../lazily.ts";
-import { type HistoryStatements, type LedgerSwitch, runEntries } from "../ledger/history.ts";
-import { JOB_STATE, type TableNames } from "../schema/schema.ts";
+import { type HistoryStatements, type LedgerSwitch, runEntries } from "../ledger/history-writes.ts";
+import { JOB_STATE, type TableNames } from "../schema/tables.ts";
 import type { DependencyStatements } from "./dependencies.ts";
 import { resultDetails, resultRow } from "./results.ts";
 

@@ -3,7 +3,7 @@ import { JoinedCall } from "../../../core/joined-call.ts";
 import type { Connection } from "../driver/connection.ts";
 import type { Row, SqlStatement } from "../driver/driver.ts";
 import { messageOf } from "../driver/failures.ts";
-import { numberOrNull } from "../rows.ts";
+import { numberOrNull } from "../json-rows.ts";
 import {
   createSchemaTable,
   MIGRATIONS,
@@ -11,7 +11,7 @@ import {
   SCHEMA_TABLE_MARK,
   type TableNames,
   UNRELEASED_TABLE_MARK,
-} from "./schema.ts";
+} from "./tables.ts";
 
 /**
  * Brings the schema up to date, one atomic step per version, because a step may take long where there are many rows. An
