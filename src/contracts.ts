@@ -50,7 +50,7 @@ export type {
   LedgerLimits,
   OccurrenceRecordFilter,
 } from "./stores/contract/ledger-types.ts";
-export type { OverdueReport, SeenOverdue } from "./stores/contract/overdue-types.ts";
+export type { OverdueReport, SeenOverdue } from "./stores/contract/look-types.ts";
 export type {
   KnownZoneRules,
   RankedZoneRules,
@@ -110,14 +110,7 @@ export type {
   TaskChange,
   View,
 } from "./stores/data-store.ts";
-export {
-  type FailureKind,
-  type RetryLimits,
-  type Row,
-  SqlDataStore,
-  type SqlDataStoreOptions,
-  type SqlDriver,
-  type SqlStatement,
-  type SqlValue,
-  sqliteFailureKind,
-} from "./stores/sqlite/mod.ts";
+export type { RetryLimits } from "./stores/sqlite/bounds.ts";
+export type { Row, SqlStatement, SqlValue } from "./stores/sqlite/driver/driver-and-failures.ts";
+export { type FailureKind, type SqlDriver, sqliteFailureKind } from "./stores/sqlite/driver/driver-and-failures.ts";
+export { SqlDataStore, type SqlDataStoreOptions } from "./stores/sqlite/store.ts";

@@ -24,7 +24,7 @@ import type {
 import type { LookReport, LookRequest } from "./contract/look-types.ts";
 import type { CleanupReport, StepReport, StepRequest } from "./contract/step-types.ts";
 import type { ZoneRulesStore } from "./contract/zone-rules-types.ts";
-import type { SqlStatement } from "./sqlite/driver/driver.ts";
+import type { SqlStatement } from "./sqlite/driver/driver-and-failures.ts";
 
 // What the methods take and return, by subject.
 export type {

@@ -3,7 +3,7 @@ import { StoreUnavailableError } from "../../src/core/errors.ts";
 import * as limits from "../../src/stores/sqlite/bounds.ts";
 import { RETRY_DEFAULTS, type RetryLimits } from "../../src/stores/sqlite/bounds.ts";
 import { Connection } from "../../src/stores/sqlite/driver/connection.ts";
-import { type Row, type SqlDriver, sqliteFailureKind } from "../../src/stores/sqlite/mod.ts";
+import { type Row, type SqlDriver, sqliteFailureKind } from "../../src/stores/sqlite/driver/driver-and-failures.ts";
 
 /** A database whose every answer fails for the same reason, and that counts how often it is asked. */
 class FailingDriver implements SqlDriver {

@@ -3,7 +3,7 @@ import { copyFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import type { DataStore } from "../../src/stores/data-store.ts";
-import { SqlDataStore } from "../../src/stores/sqlite/mod.ts";
+import { SqlDataStore } from "../../src/stores/sqlite/store.ts";
 import { dataStoreContract } from "../../src/testing/data-store-contract/mod.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { sampleOf, titleOf } from "./contract-title.ts";

@@ -11,7 +11,7 @@ import type { JobRecord, NewJobRecord } from "../../records/job.ts";
 import type { JobResultRecord } from "../../records/job-result.ts";
 import type { SchedulerProfile } from "../../records/scheduler.ts";
 import type { JobAddition } from "../../stores/data-store.ts";
-import { endedWithoutRun } from "../../stores/shared/ended-without-run.ts";
+import { endedWithoutRun } from "../../stores/shared/added-and-ended-jobs.ts";
 import { hasParents } from "../../stores/shared/parents-of-jobs.ts";
 import type { Environment } from "../environment.ts";
 import { schedulerStopped } from "../events/event-records.ts";

@@ -7,7 +7,7 @@ import type { OverdueRecord } from "../../records/overdue.ts";
 import type { ScheduleRecord } from "../../records/schedule.ts";
 import type { SerializedError } from "../../records/serialized-error.ts";
 import type { TaskRecord } from "../../records/task.ts";
-import type { OverdueReport } from "../../stores/contract/overdue-types.ts";
+import type { OverdueReport } from "../../stores/contract/look-types.ts";
 import type { LookedSchedule, OverlapReport, SchedulePlan } from "../../stores/data-store.ts";
 
 /** The scheduler that makes the events. */

@@ -1,6 +1,6 @@
+import type { OverdueRecord, ResolvedOverdueRecord } from "../../records/overdue.ts";
 import type { ScheduleRecord } from "../../records/schedule.ts";
 import type { TaskRecord } from "../../records/task.ts";
-import type { SeenOverdue } from "./overdue-types.ts";
 
 // What `DataStore.look` is asked, and what it answers. Times are epoch milliseconds.
 
@@ -113,4 +113,19 @@ export interface LookedSchedule
   /** The approximate size of the stored row in bytes, payload and metadata included. A job of the schedule costs at
    *  most about as much. */
   readonly bytes: number;
+}
+
+// What looks and steps say of overdue occurrences.
+
+export interface SeenOverdue {
+  /** The earliest time at which an overdue occurrence may become due; null for never. See rules O10 and O11. */
+  readonly nextAt: number | null;
+  /** Whether overdue occurrences are open. */
+  readonly isOpen: boolean;
+}
+
+/** An overdue occurrence that a step raised and resolved is in both. */
+export interface OverdueReport {
+  readonly raised: readonly OverdueRecord[];
+  readonly resolved: readonly ResolvedOverdueRecord[];
 }

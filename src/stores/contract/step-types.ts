@@ -6,8 +6,7 @@ import type { RunOverlapPolicy } from "../../records/policies.ts";
 import type { SchedulerProfile } from "../../records/scheduler.ts";
 import type { JobAddition } from "./addition-types.ts";
 import type { LeaseEnd, RecoveryReport } from "./lease-types.ts";
-import type { Seen, View } from "./look-types.ts";
-import type { OverdueReport } from "./overdue-types.ts";
+import type { OverdueReport, Seen, View } from "./look-types.ts";
 
 // What `DataStore.step` is asked, and what it answers. Times are epoch milliseconds.
 

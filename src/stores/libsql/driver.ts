@@ -1,6 +1,11 @@
 import type { StoreUnavailableError } from "../../core/errors.ts";
-import { connectionSettings, FILE_MODE } from "../sqlite/driver/driver.ts";
-import type { Row, SqlDriver, SqlStatement } from "../sqlite/mod.ts";
+import {
+  connectionSettings,
+  FILE_MODE,
+  type Row,
+  type SqlDriver,
+  type SqlStatement,
+} from "../sqlite/driver/driver-and-failures.ts";
 import type { FileVersion } from "../sqlite-file/file-version.ts";
 import { type DatabaseKind, databaseKind } from "./address.ts";
 import type { LibsqlClient } from "./client.ts";

@@ -3,7 +3,7 @@
  *
  * @module
  */
-export type { Row, SqlStatement, SqlValue } from "../sqlite/mod.ts";
+export type { Row, SqlStatement, SqlValue } from "../sqlite/driver/driver-and-failures.ts";
 export type { StoreRetryOptions } from "../sqlite/store-options.ts";
 export type { LibsqlClient, SqlResult } from "./client.ts";
 export type { LibsqlClientConnection, LibsqlConnection, LibsqlUrlConnection } from "./connection-options.ts";

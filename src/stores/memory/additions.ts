@@ -2,7 +2,7 @@ import type { JobRecord, NewJobRecord } from "../../records/job.ts";
 import type { JobOutcome } from "../../records/policies.ts";
 import type { ScheduleRecord } from "../../records/schedule.ts";
 import type { JobAddition, PlannedJob, SchedulePlan, StepRequest } from "../data-store.ts";
-import { addedJob, debouncedRunAt } from "../shared/added-job.ts";
+import { addedJob, debouncedRunAt } from "../shared/added-and-ended-jobs.ts";
 import { hasParents, refuseCircles, unknownParents } from "../shared/parents-of-jobs.ts";
 import { isCancelledBy } from "./dependencies.ts";
 import { cancelChildren, type Notes, type Tables } from "./ends-of-jobs.ts";

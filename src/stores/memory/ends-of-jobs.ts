@@ -2,7 +2,7 @@ import { MISSED_PER_STEP_MAX, OVERLAP_JOBS_PER_PLAN_MAX } from "../../core/limit
 import { type JobResultRecord, withKeptFacts } from "../../records/job-result.ts";
 import type { JobOutcome } from "../../records/policies.ts";
 import type { CancelReport, OverlapReport, PlannedOverlap, PromotedJob, RecoveredJob } from "../data-store.ts";
-import { endedWithoutRun, type OutcomeWithoutRun } from "../shared/ended-without-run.ts";
+import { endedWithoutRun, type OutcomeWithoutRun } from "../shared/added-and-ended-jobs.ts";
 import type { Chains } from "./dependencies.ts";
 import { isMissed, type JobEntry, moveTo } from "./entries-of-jobs-and-tasks.ts";
 import { type Flow, promotedJob } from "./flow-control.ts";

@@ -1,7 +1,7 @@
 import { compareTexts } from "../../core/text.ts";
 import type { JobRecord } from "../../records/job.ts";
 import type { JobFilter, RecordPage, StoreInspection, TaskBacklog } from "../data-store.ts";
-import { isFound } from "../shared/search.ts";
+import { isFound } from "../shared/cursors-and-search.ts";
 import type { Tables } from "./ends-of-jobs.ts";
 import { inOrderOfIds, isHeld, type JobEntry, recordOf } from "./entries-of-jobs-and-tasks.ts";
 import { merged, pageOf } from "./list-pages.ts";

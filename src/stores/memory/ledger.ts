@@ -12,7 +12,7 @@ import type {
 import type { ScheduleRecord } from "../../records/schedule.ts";
 import type { ChangeRecordFilter, Ledger, LedgerLimits, OccurrenceRecordFilter } from "../contract/ledger-types.ts";
 import type { OverlapReport, TaskPauseRequest } from "../data-store.ts";
-import { occurrenceCursor, readOccurrenceCursor } from "../shared/occurrence-cursor.ts";
+import { occurrenceCursor, readOccurrenceCursor } from "../shared/cursors-and-search.ts";
 import { changeOf } from "../shared/schedule-changes.ts";
 import { recordOf } from "./entries-of-jobs-and-tasks.ts";
 import { frozenCopy } from "./frozen-copies.ts";

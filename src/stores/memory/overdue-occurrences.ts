@@ -7,7 +7,7 @@ import {
 import { compareTexts } from "../../core/text.ts";
 import type { OverdueEnd, OverdueKind, OverdueRecord } from "../../records/overdue.ts";
 import type { ScheduleRecord } from "../../records/schedule.ts";
-import type { OverdueReport, SeenOverdue } from "../contract/overdue-types.ts";
+import type { OverdueReport, SeenOverdue } from "../contract/look-types.ts";
 import type { StepRequest, StoreInspection } from "../data-store.ts";
 import { isMissed, type JobEntry } from "./entries-of-jobs-and-tasks.ts";
 import type { MemoryLedger } from "./ledger.ts";

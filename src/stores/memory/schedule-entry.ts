@@ -1,8 +1,7 @@
 import { compareTexts } from "../../core/text.ts";
 import type { ScheduleRecord } from "../../records/schedule.ts";
 import type { LookedSchedule, OverlapReport, ScheduleFilter } from "../data-store.ts";
-import type { ScheduleCursor } from "../shared/schedule-cursor.ts";
-import { isFound } from "../shared/search.ts";
+import { isFound, type ScheduleCursor } from "../shared/cursors-and-search.ts";
 import { inOrderOfIds } from "./entries-of-jobs-and-tasks.ts";
 import type { Mutable } from "./frozen-copies.ts";
 

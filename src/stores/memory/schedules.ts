@@ -24,8 +24,8 @@ import type {
   StoreInspection,
   View,
 } from "../data-store.ts";
-import { readScheduleCursor, scheduleCursor } from "../shared/schedule-cursor.ts";
-import { additionChange, isDeclaredAs, keptDeclaration } from "../shared/schedule-declarations.ts";
+import { readScheduleCursor, scheduleCursor } from "../shared/cursors-and-search.ts";
+import { additionChange, isDeclaredAs, keptDeclaration } from "../shared/declarations.ts";
 import { inOrderOfIds } from "./entries-of-jobs-and-tasks.ts";
 import { frozenCopy, type Mutable } from "./frozen-copies.ts";
 import type { MemoryLedger } from "./ledger.ts";

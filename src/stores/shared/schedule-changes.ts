@@ -1,6 +1,7 @@
+import { SCHEDULE_OPTIONS } from "../../records/fields/schedule.ts";
 import type { AuditRecord, ScheduleChangeRecord, ScheduleState, Skip } from "../../records/ledger.ts";
 import type { ScheduleRecord } from "../../records/schedule.ts";
-import { settingsOf } from "./schedule-settings.ts";
+import type { ScheduleChanges } from "../data-store.ts";
 
 // What a change of a schedule leaves in a ledger. Pure, so that all stores say the same.
 
@@ -90,4 +91,18 @@ function skipOf(before: ScheduleRecord, after: ScheduleRecord | null, effectiveF
 function textOf({ settings, trigger, nextFireTime, paused, taskId, metadata }: ScheduleState): string {
   const sorted = Object.entries(settings).sort(([a], [b]) => (a < b ? -1 : 1));
   return JSON.stringify([trigger, nextFireTime, paused, taskId, metadata, sorted]);
+}
+
+const OTHERS: readonly string[] = ["taskId", "triggerRule", "payload", "metadata"];
+
+/** The fields of a schedule that somebody sets, besides those that {@link ScheduleState} names, and the payload. */
+export const SCHEDULE_SETTINGS: readonly (keyof ScheduleChanges)[] = Object.freeze(
+  Object.values(SCHEDULE_OPTIONS).filter((name) => !OTHERS.includes(name)) as (keyof ScheduleChanges)[],
+);
+
+/** Those that a schedule has. */
+export function settingsOf(schedule: ScheduleRecord): ScheduleState["settings"] {
+  return Object.fromEntries(
+    SCHEDULE_SETTINGS.filter((name) => schedule[name] !== undefined).map((name) => [name, schedule[name]]),
+  );
 }

@@ -15,7 +15,6 @@ import {
 import { type ReleaseStatements, releaseStatements } from "./jobs/releases.ts";
 import { type ResultStatements, resultStatements } from "./jobs/results.ts";
 import { type WindowStatements, windowStatements } from "./jobs/throttle-and-debounce.ts";
-import { joined } from "./lazily.ts";
 import { type ChangeStatements, changeStatements } from "./ledger/audit-of-changes.ts";
 import { type HistoryStatements, historyStatements, type LedgerSwitch } from "./ledger/history-writes.ts";
 import { type ReadStatements, readStatements } from "./ledger/ledger-reads.ts";
@@ -24,6 +23,7 @@ import { type PlanStatements, planStatements } from "./schedules/plan-commits.ts
 import { type ScheduleStatements, scheduleStatements } from "./schedules/schedule-statements.ts";
 import { type ZoneRulesStatements, zoneRulesStatements } from "./schedules/sqlite-zone-rules.ts";
 import type { TableNames } from "./schema/tables.ts";
+import { joined } from "./sql-and-json.ts";
 
 /**
  * Every statement that the store sends once it is open, except looks (see `lookStatement`). A test reads the query plan

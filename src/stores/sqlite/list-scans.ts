@@ -2,8 +2,8 @@ import { PAGE_BYTES_MAX } from "../../core/limits.ts";
 import type { RecordPage } from "../data-store.ts";
 import { SCANNED_ROWS_FIRST, SCANNED_ROWS_MAX, SCANS_PER_PAGE_MAX } from "./bounds.ts";
 import type { Connection } from "./driver/connection.ts";
-import type { Row, SqlStatement } from "./driver/driver.ts";
-import { jsonArray, jsonRecords, sizeInBytes } from "./json-rows.ts";
+import type { Row, SqlStatement } from "./driver/driver-and-failures.ts";
+import { jsonArray, jsonRecords, sizeInBytes } from "./sql-and-json.ts";
 
 /**
  * How a page of a list is read: a scan along the rows of an index, in the order of the list, from the end of the page

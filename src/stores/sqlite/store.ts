@@ -16,7 +16,7 @@ import { LEDGER_DEFAULT } from "../shared/ledger-option.ts";
 import { makeStatements } from "./all-statements.ts";
 import { REMOTE_TIMEOUT_MS_DEFAULT, type RetryLimits } from "./bounds.ts";
 import { Connection, type TripCount } from "./driver/connection.ts";
-import type { SqlDriver, SqlStatement } from "./driver/driver.ts";
+import type { SqlDriver, SqlStatement } from "./driver/driver-and-failures.ts";
 import type { FlowState } from "./flow-control/key-limiters.ts";
 import { SqliteTasks } from "./flow-control/tasks.ts";
 import { inspect } from "./inspection.ts";

@@ -1,6 +1,6 @@
 import type { OverdueRecord, ResolvedOverdueRecord } from "../../records/overdue.ts";
 import type { ScheduleRecord } from "../../records/schedule.ts";
-import type { OverdueReport } from "../../stores/contract/overdue-types.ts";
+import type { OverdueReport } from "../../stores/contract/look-types.ts";
 import type { DataStore, StepReport } from "../../stores/data-store.ts";
 import { equal, present } from "./assert.ts";
 import type { DataStoreCase } from "./contract-case.ts";

@@ -8,13 +8,18 @@ import {
   FAIR_ADMITTED_MAX,
   LIMITERS_PER_STATEMENT_MAX,
 } from "../bounds.ts";
-import type { Row, SqlStatement } from "../driver/driver.ts";
-import { guardSql } from "../driver/failures.ts";
-import { type Answers, type Batch, rowParameters, statement } from "../driver/parameters.ts";
+import {
+  type Answers,
+  type Batch,
+  guardSql,
+  type Row,
+  type SqlStatement,
+  statement,
+} from "../driver/driver-and-failures.ts";
 import { queueList } from "../jobs/acquisition.ts";
 import { heldByOf } from "../jobs/job-rows.ts";
-import { lazily } from "../lazily.ts";
 import { JOB_STATE, type TableNames } from "../schema/tables.ts";
+import { lazily, rowParameters } from "../sql-and-json.ts";
 import {
   admittedJobs,
   becomesDirty,

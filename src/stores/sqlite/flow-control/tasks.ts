@@ -1,15 +1,23 @@
 import type { TaskRecord } from "../../../records/task.ts";
 import type { TaskChange, TaskPause, TaskPauseRequest } from "../../data-store.ts";
-import { NO_VERSION, putTask } from "../../shared/task-declarations.ts";
+import { NO_VERSION, putTask } from "../../shared/declarations.ts";
 import { PAUSES_MAX } from "../bounds.ts";
 import type { Connection } from "../driver/connection.ts";
-import { rowParameters, statement } from "../driver/parameters.ts";
+import { statement } from "../driver/driver-and-failures.ts";
 import { isJobOfTask } from "../jobs/job-rows.ts";
-import { fieldsOf, jsonRecords, numberOrNull, readableColumn, rowAsJson, validJson } from "../json-rows.ts";
-import { lazily } from "../lazily.ts";
 import { type ChangeStatements, recordPause } from "../ledger/audit-of-changes.ts";
 import type { LedgerSwitch } from "../ledger/history-writes.ts";
 import { JOB_STATE, REMOVED, type TableNames } from "../schema/tables.ts";
+import {
+  fieldsOf,
+  jsonRecords,
+  lazily,
+  numberOrNull,
+  readableColumn,
+  rowAsJson,
+  rowParameters,
+  validJson,
+} from "../sql-and-json.ts";
 import { becomesDirty, type FlowState, markDirty } from "./key-limiters.ts";
 
 type Statements = TaskStatements & ChangeStatements & LedgerSwitch;

@@ -6,11 +6,10 @@ import {
   DUE_PER_STEP_MAX,
   FAR_FUTURE_MS,
 } from "../bounds.ts";
-import type { SqlValue } from "../driver/driver.ts";
+import type { SqlValue } from "../driver/driver-and-failures.ts";
 import { type Flow, isAnyDirty, needsAdmission } from "../flow-control/key-limiters.ts";
-import { sizeInBytes } from "../json-rows.ts";
-import { lazily } from "../lazily.ts";
 import { JOB_STATE, type TableNames } from "../schema/tables.ts";
+import { lazily, sizeInBytes } from "../sql-and-json.ts";
 import { jobAsJson } from "./job-rows.ts";
 
 /** How queues travel. Up to `ACQUISITION_ARMS_MAX` queues have two parameters each (the form is their number). More

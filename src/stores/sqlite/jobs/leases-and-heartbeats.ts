@@ -14,12 +14,11 @@ import type {
 } from "../../data-store.ts";
 import { FAR_FUTURE_MS, RECOVERIES_PER_STEP_MAX } from "../bounds.ts";
 import type { Connection } from "../driver/connection.ts";
-import type { Row, SqlStatement } from "../driver/driver.ts";
-import { Batch, rowParameters, statement } from "../driver/parameters.ts";
-import { lazily } from "../lazily.ts";
+import { Batch, type Row, type SqlStatement, statement } from "../driver/driver-and-failures.ts";
 import type { LedgerSwitch } from "../ledger/history-writes.ts";
 import type { ReadStatements } from "../ledger/ledger-reads.ts";
 import { JOB_STATE, type TableNames } from "../schema/tables.ts";
+import { lazily, rowParameters } from "../sql-and-json.ts";
 import { type DependencyStatements, resolved, resolving } from "./dependencies.ts";
 import { type RecoveryStatements, recovery, recoveryReport } from "./recovery-and-cancellation.ts";
 

@@ -1,16 +1,13 @@
 import { MISSED_PER_STEP_MAX } from "../../../core/limits.ts";
 import type { JobResultRecord } from "../../../records/job-result.ts";
 import type { LeaseEnd, RecoveryReport } from "../../data-store.ts";
-import { endedWithoutRun } from "../../shared/ended-without-run.ts";
+import { endedWithoutRun } from "../../shared/added-and-ended-jobs.ts";
 import { FAR_FUTURE_MS } from "../bounds.ts";
-import type { Row, SqlStatement } from "../driver/driver.ts";
-import { guardSql } from "../driver/failures.ts";
-import { statement } from "../driver/parameters.ts";
+import { guardSql, type Row, type SqlStatement, statement } from "../driver/driver-and-failures.ts";
 import { markDirty } from "../flow-control/key-limiters.ts";
-import { detail, jsonRecords } from "../json-rows.ts";
-import { lazily } from "../lazily.ts";
 import { enterEnded, type LedgerSwitch } from "../ledger/history-writes.ts";
 import { hasMissedStart, JOB_STATE, type TableNames } from "../schema/tables.ts";
+import { detail, jsonRecords, lazily } from "../sql-and-json.ts";
 import { endedJobAsJson, type JobRow, toJob } from "./job-rows.ts";
 
 // Jobs that end, or go back to their queue, without a release: their lease has ended (*recovery*), they have missed

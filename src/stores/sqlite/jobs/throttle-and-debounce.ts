@@ -1,13 +1,11 @@
 import { CLOCK_TOLERANCE_MS } from "../../../core/limits.ts";
 import type { NewJobRecord } from "../../../records/job.ts";
 import type { JobAddition } from "../../data-store.ts";
-import { addedJob } from "../../shared/added-job.ts";
-import type { Row, SqlStatement } from "../driver/driver.ts";
-import { rowParameters, statement } from "../driver/parameters.ts";
+import { addedJob } from "../../shared/added-and-ended-jobs.ts";
+import { type Row, type SqlStatement, statement } from "../driver/driver-and-failures.ts";
 import { markDirty } from "../flow-control/key-limiters.ts";
-import { jsonRecords } from "../json-rows.ts";
-import { lazily } from "../lazily.ts";
 import { JOB_STATE, type TableNames } from "../schema/tables.ts";
+import { jsonRecords, lazily, rowParameters } from "../sql-and-json.ts";
 import { existenceChecks, insertionOfRows, NEW_JOB_ROW_LENGTH, newJobRow } from "./insertion-statements.ts";
 import { type JobRow, jobAsJson, toJob } from "./job-rows.ts";
 

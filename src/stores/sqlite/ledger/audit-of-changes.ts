@@ -9,15 +9,12 @@ import {
 } from "../../../records/ledger.ts";
 import type { ScheduleRecord } from "../../../records/schedule.ts";
 import type { ScheduleAddition, ScheduleChanges, TaskPauseRequest } from "../../data-store.ts";
-import { changeKind } from "../../shared/schedule-changes.ts";
-import { SCHEDULE_SETTINGS, settingsOf } from "../../shared/schedule-settings.ts";
-import type { SqlStatement } from "../driver/driver.ts";
-import { rowParameters, statement } from "../driver/parameters.ts";
-import { fieldsOf, instant, rowAsJson, validJson } from "../json-rows.ts";
-import { lazily } from "../lazily.ts";
+import { changeKind, SCHEDULE_SETTINGS, settingsOf } from "../../shared/schedule-changes.ts";
+import { type SqlStatement, statement } from "../driver/driver-and-failures.ts";
 import { toSchedule } from "../schedules/schedule-rows.ts";
 import { exhaustedSchedules } from "../schedules/schedule-statements.ts";
 import { REMOVED, type TableNames } from "../schema/tables.ts";
+import { fieldsOf, instant, lazily, rowAsJson, rowParameters, validJson } from "../sql-and-json.ts";
 import { insertSkips, type LedgerSwitch, lastSkipFrom } from "./history-writes.ts";
 
 // Who changed a schedule, or paused a task. A change begins as a *draft*: the row keeps what the schedule was, before

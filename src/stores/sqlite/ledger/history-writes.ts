@@ -7,11 +7,9 @@ import {
   TRIM_DAILY_MS,
   TRIM_HOURLY_MS,
 } from "../bounds.ts";
-import type { SqlStatement } from "../driver/driver.ts";
-import { instantKey, KEY_ID, KEY_INSTANT, memberParameters, rowParameters, statement } from "../driver/parameters.ts";
-import { detail } from "../json-rows.ts";
-import { lazily } from "../lazily.ts";
+import { type SqlStatement, statement } from "../driver/driver-and-failures.ts";
 import type { TableNames } from "../schema/tables.ts";
+import { detail, instantKey, KEY_ID, KEY_INSTANT, lazily, memberParameters, rowParameters } from "../sql-and-json.ts";
 
 // How the history of a schedule is written and trimmed. It consists of *runs* (a fire time whose job has ended) and
 // *skips* (a range of fire times that made no run). `ledger-reads.ts` reads it.

@@ -14,16 +14,23 @@ import { JOB_OUTCOMES } from "../../../records/policies.ts";
 import type { SchedulerRole } from "../../../records/scheduler.ts";
 import type { ChangeRecordFilter, Ledger, LedgerLimits, OccurrenceRecordFilter } from "../../contract/ledger-types.ts";
 import type { RecordPage } from "../../data-store.ts";
-import { occurrenceCursor, readOccurrenceCursor } from "../../shared/occurrence-cursor.ts";
+import { occurrenceCursor, readOccurrenceCursor } from "../../shared/cursors-and-search.ts";
 import { entriesOf } from "../../shared/runs-over-skips.ts";
 import { FAR_FUTURE_MS, SCANNED_ROWS_FIRST } from "../bounds.ts";
 import type { Connection } from "../driver/connection.ts";
-import type { Row } from "../driver/driver.ts";
-import { statement } from "../driver/parameters.ts";
+import { type Row, statement } from "../driver/driver-and-failures.ts";
 import { type JobRow, jobAsJson, toJob } from "../jobs/job-rows.ts";
-import { detail, instant, jsonArray, jsonRecords, numberOrNull, rowAsJson, validJson } from "../json-rows.ts";
-import { lazily } from "../lazily.ts";
 import type { TableNames } from "../schema/tables.ts";
+import {
+  detail,
+  instant,
+  jsonArray,
+  jsonRecords,
+  lazily,
+  numberOrNull,
+  rowAsJson,
+  validJson,
+} from "../sql-and-json.ts";
 import { type ByOrder, type ChangeRow, type PauseRow, toChange, toTaskPause } from "./audit-of-changes.ts";
 import { isOf, lastSkipFrom } from "./history-writes.ts";
 

@@ -6,15 +6,13 @@ import {
   RESOLVED_OVERDUE_KEPT_MS,
 } from "../../../core/limits.ts";
 import type { OverdueEnd, OverdueKind, OverdueRecord, ResolvedOverdueRecord } from "../../../records/overdue.ts";
-import type { OverdueReport } from "../../contract/overdue-types.ts";
+import type { OverdueReport } from "../../contract/look-types.ts";
 import type { StepRequest } from "../../data-store.ts";
 import { FAR_FUTURE_MS, RESOLVED_OVERDUE_REMOVED_PER_STEP_MAX } from "../bounds.ts";
-import type { Row, SqlStatement } from "../driver/driver.ts";
-import { statement } from "../driver/parameters.ts";
-import { detail } from "../json-rows.ts";
-import { lazily } from "../lazily.ts";
+import { type Row, type SqlStatement, statement } from "../driver/driver-and-failures.ts";
 import { hasMissedStart, JOB_STATE, type TableNames } from "../schema/tables.ts";
 import { MAY_BE_OVERDUE, OVERDUE_AT } from "../schema/tables-of-ledger.ts";
+import { detail, lazily } from "../sql-and-json.ts";
 import { isOf, type LedgerSwitch, lastSkipFrom } from "./history-writes.ts";
 
 // Occurrences that are overdue: their job has not started, or not ended, within the time that the schedule expects. A

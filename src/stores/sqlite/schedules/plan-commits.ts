@@ -1,14 +1,11 @@
 import { FIRES_PER_STEP_MAX, OVERLAP_JOBS_PER_PLAN_MAX, PLANS_PER_STEP_MAX } from "../../../core/limits.ts";
 import type { OverlapReport, PlanReport, SchedulePlan, StepRequest } from "../../data-store.ts";
-import type { Row, SqlStatement } from "../driver/driver.ts";
-import { guardSql } from "../driver/failures.ts";
-import { rowParameters, statement } from "../driver/parameters.ts";
+import { guardSql, type Row, type SqlStatement, statement } from "../driver/driver-and-failures.ts";
 import { type Flow, markDirty } from "../flow-control/key-limiters.ts";
-import { jsonArray, numberOrNull, validJson } from "../json-rows.ts";
-import { lazily } from "../lazily.ts";
 import { effectiveFrom, stateAsJson } from "../ledger/audit-of-changes.ts";
 import { insertSkips, type LedgerSwitch } from "../ledger/history-writes.ts";
 import { hasMissedStart, JOB_STATE, type TableNames } from "../schema/tables.ts";
+import { jsonArray, lazily, numberOrNull, rowParameters, validJson } from "../sql-and-json.ts";
 
 type Statements = PlanStatements & LedgerSwitch;
 

@@ -10,17 +10,15 @@ import type {
   ScheduleChanges,
   ScheduleFilter,
 } from "../../data-store.ts";
-import { readScheduleCursor, scheduleCursor } from "../../shared/schedule-cursor.ts";
-import { additionChange, keptDeclaration } from "../../shared/schedule-declarations.ts";
-import type { StoredDeclaration } from "../../shared/task-declarations.ts";
+import { readScheduleCursor, scheduleCursor } from "../../shared/cursors-and-search.ts";
+import { additionChange, keptDeclaration, type StoredDeclaration } from "../../shared/declarations.ts";
 import type { Statements } from "../all-statements.ts";
 import { FAR_FUTURE_MS, FAR_PAST_MS } from "../bounds.ts";
 import type { Connection } from "../driver/connection.ts";
-import type { SqlStatement, SqlValue } from "../driver/driver.ts";
-import { type Answers, Batch, rowParameters, statement } from "../driver/parameters.ts";
-import { idsOf, jsonArray, jsonRecords } from "../json-rows.ts";
+import { type Answers, Batch, type SqlStatement, type SqlValue, statement } from "../driver/driver-and-failures.ts";
 import { recordAdditions, recordRemoval, recordUpdate } from "../ledger/audit-of-changes.ts";
 import { readPage } from "../list-scans.ts";
+import { idsOf, jsonArray, jsonRecords, rowParameters } from "../sql-and-json.ts";
 import { newScheduleRow, type ScheduleRow, scheduleDetails, toSchedule } from "./schedule-rows.ts";
 import { type ReplacementStatements, scheduleScanOf } from "./schedule-statements.ts";
 

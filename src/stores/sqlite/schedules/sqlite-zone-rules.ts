@@ -8,10 +8,9 @@ import type {
   ZoneRulesStore,
 } from "../../contract/zone-rules-types.ts";
 import type { Connection } from "../driver/connection.ts";
-import { statement } from "../driver/parameters.ts";
-import { jsonArray, numberOrNull, readableColumn, sizeInBytes } from "../json-rows.ts";
-import { lazily } from "../lazily.ts";
+import { statement } from "../driver/driver-and-failures.ts";
 import type { TableNames } from "../schema/tables.ts";
+import { jsonArray, lazily, numberOrNull, readableColumn, sizeInBytes } from "../sql-and-json.ts";
 
 type Statements = ZoneRulesStatements;
 

@@ -1,9 +1,8 @@
 import { StoreUnavailableError } from "../../../core/errors.ts";
 import { JoinedCall } from "../../../core/joined-call.ts";
 import type { Connection } from "../driver/connection.ts";
-import type { Row, SqlStatement } from "../driver/driver.ts";
-import { messageOf } from "../driver/failures.ts";
-import { numberOrNull } from "../json-rows.ts";
+import { messageOf, type Row, type SqlStatement } from "../driver/driver-and-failures.ts";
+import { numberOrNull } from "../sql-and-json.ts";
 import {
   createSchemaTable,
   MIGRATIONS,

@@ -3,10 +3,9 @@ import type { LedgerLimits } from "../../contract/ledger-types.ts";
 import type { CleanupReport } from "../../data-store.ts";
 import type { Statements } from "../all-statements.ts";
 import { CHANGES_SEEN_PER_CLEANUP_MAX } from "../bounds.ts";
-import type { Row, SqlStatement } from "../driver/driver.ts";
-import { statement } from "../driver/parameters.ts";
-import { idsOf, numberOrNull } from "../json-rows.ts";
+import { type Row, type SqlStatement, statement } from "../driver/driver-and-failures.ts";
 import { trimHistories } from "../ledger/history-writes.ts";
+import { idsOf, numberOrNull } from "../sql-and-json.ts";
 
 /** The clean-up of a `SqlDataStore`: a write of its own, or a part of a step. */
 export class CleanUp {

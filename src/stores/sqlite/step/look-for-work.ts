@@ -1,10 +1,9 @@
 import { TOMBSTONE_MS } from "../../../core/limits.ts";
 import type { TaskRecord } from "../../../records/task.ts";
 import type { DeclaredSchedule, LookedSchedule, LookRequest, ScheduleWindow, Seen, View } from "../../data-store.ts";
-import { NO_VERSION } from "../../shared/task-declarations.ts";
+import { NO_VERSION } from "../../shared/declarations.ts";
 import { FAR_FUTURE_MS, FAR_PAST_MS, OVERDUE_UNASKED_MS_MAX } from "../bounds.ts";
-import type { Row, SqlStatement, SqlValue } from "../driver/driver.ts";
-import { fits } from "../driver/parameters.ts";
+import type { Row, SqlStatement, SqlValue } from "../driver/driver-and-failures.ts";
 import { type Flow, hasAccounts, nextToken } from "../flow-control/key-limiters.ts";
 import { taskRow } from "../flow-control/tasks.ts";
 import {
@@ -15,7 +14,6 @@ import {
   queueParameterCount,
   queueParameters,
 } from "../jobs/acquisition.ts";
-import { jsonArray, numberOrNull } from "../json-rows.ts";
 import { overdueColumns } from "../ledger/overdue-occurrences.ts";
 import {
   type LookedScheduleRow,
@@ -25,6 +23,7 @@ import {
 } from "../schedules/schedule-rows.ts";
 import { zoneRulesTexts } from "../schedules/sqlite-zone-rules.ts";
 import { IS_UNSTARTED, JOB_STATE, REMOVED, type TableNames } from "../schema/tables.ts";
+import { fits, jsonArray, numberOrNull } from "../sql-and-json.ts";
 
 /** What a look shows in addition to the parts that its view asks for. */
 export interface LookExtras {

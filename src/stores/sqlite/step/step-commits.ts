@@ -3,8 +3,7 @@ import type { LookReport, LookRequest, StepReport, StepRequest } from "../../dat
 import type { Statements } from "../all-statements.ts";
 import { ACQUIRED_BYTES_MAX, CHAINED_STEPS_MAX, RECOVERIES_PER_STEP_MAX } from "../bounds.ts";
 import type { Connection } from "../driver/connection.ts";
-import type { Row, SqlStatement } from "../driver/driver.ts";
-import { type Answers, Batch, statement } from "../driver/parameters.ts";
+import { type Answers, Batch, type Row, type SqlStatement, statement } from "../driver/driver-and-failures.ts";
 import { Admission } from "../flow-control/admission.ts";
 import type { Flow, FlowState } from "../flow-control/key-limiters.ts";
 import { acquisitionName, queueParameters } from "../jobs/acquisition.ts";
@@ -20,12 +19,12 @@ import {
   recoveryReport,
 } from "../jobs/recovery-and-cancellation.ts";
 import { Releases } from "../jobs/releases.ts";
-import { jsonArray, numberOrNull } from "../json-rows.ts";
 import { OverdueChecks, StepOverdue } from "../ledger/overdue-occurrences.ts";
 import { Plans } from "../schedules/plan-commits.ts";
 import { type ScheduleRow, toSchedule } from "../schedules/schedule-rows.ts";
 import type { SchemaCheck } from "../schema/migrations.ts";
 import type { TableNames } from "../schema/tables.ts";
+import { jsonArray, numberOrNull } from "../sql-and-json.ts";
 import type { CleanUp } from "./clean-up.ts";
 import {
   comparableSchedules,

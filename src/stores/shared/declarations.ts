@@ -2,7 +2,7 @@ import { withoutUndefined } from "../../core/without-undefined.ts";
 import { type Field, recordName } from "../../records/fields/field.ts";
 import { TASK_FIELDS } from "../../records/fields/task.ts";
 import type { TaskRecord } from "../../records/task.ts";
-import type { TaskChange } from "../data-store.ts";
+import type { ScheduleAddition, ScheduleAdditionChange, TaskChange } from "../data-store.ts";
 
 /** What becomes of the stored task when `given` is put, see rules T1 to T5. `stored` is undefined when there is
  *  none. */
@@ -66,4 +66,35 @@ function isSame(a: TaskRecord, b: TaskRecord): boolean {
 function settingsText({ paused: _, ...settings }: TaskRecord): string {
   const keys = Object.entries<Field>(TASK_FIELDS).map(([name, field]) => recordName(name, field));
   return JSON.stringify(keys.map((key) => settings[key as keyof typeof settings] ?? false));
+}
+
+/** What becomes of a schedule that is added, see rules S1 to S9. `stored` is undefined when the id is free;
+ *  the conflict of `error` is not decided here. */
+export function additionChange(
+  stored: StoredDeclaration | undefined,
+  { schedule, conflictPolicy }: ScheduleAddition,
+): ScheduleAdditionChange {
+  if (stored === undefined) return "added";
+  if (conflictPolicy === "replace") return "replaced";
+  if (conflictPolicy !== "update") return "kept";
+  if (stored.declaration !== undefined && stored.declaration === schedule.declaration) return "kept";
+  return versionOf(stored) > versionOf(schedule) ? "outdated" : "updated";
+}
+
+/** Whether a stored schedule is as a program declares it, so that adding it with the policy `update` would write
+ *  nothing. */
+export function isDeclaredAs(stored: StoredDeclaration, given: StoredDeclaration): boolean {
+  const isSame = given.declaration !== undefined && stored.declaration === given.declaration;
+  return isSame && versionOf(stored) >= versionOf(given);
+}
+
+/** The declaration that a store keeps after the change. */
+export function keptDeclaration(
+  stored: StoredDeclaration,
+  { schedule, conflictPolicy }: ScheduleAddition,
+  change: ScheduleAdditionChange,
+): StoredDeclaration {
+  if (change === "replaced" || change === "updated") return declarationOf(schedule, versionOf(schedule));
+  if (change === "outdated" || conflictPolicy !== "update") return stored;
+  return declarationOf(stored, Math.max(versionOf(stored), versionOf(schedule)));
 }
