@@ -97,7 +97,7 @@ function quickCheck<T>(schema: v.GenericSchema<unknown, T>): (value: Readonly<Re
   const readers = new Map(
     entries.map(([name, entry]) => {
       const isFine = surely.get(unwrapped(entry)) ?? (() => false);
-      return [name, { entry, isFine, checkedName: checkedName(name, entry) }];
+      return [name, { entry, isFine, key: checkedName(name, entry) }];
     }),
   );
   let unset: Readonly<Record<string, unknown>> | undefined;
@@ -111,11 +111,11 @@ function quickCheck<T>(schema: v.GenericSchema<unknown, T>): (value: Readonly<Re
       if (reader === undefined) return null;
       const item = value[name];
       if (reader.isFine(item)) {
-        checked[reader.checkedName] = item;
+        checked[reader.key] = item;
       } else {
         const dataset = reader.entry["~run"]({ value: item }, {});
         if (dataset.issues !== undefined) return null;
-        checked[reader.checkedName] = dataset.value;
+        checked[reader.key] = dataset.value;
       }
     }
     for (const name in unset) if (!(name in checked)) checked[name] = unset[name];
@@ -233,18 +233,20 @@ export function objectOf<Entries extends v.ObjectEntries>(
 ): v.StrictObjectSchema<InMs<Entries>, v.ErrorMessage<v.StrictObjectIssue>> {
   const schema = v.strictObject(entries, ({ input }) => mustBe("an object", input, "", instead(input)));
   const run = schema["~run"];
-  const named: typeof schema = {
+  return {
     ...schema,
     // `v.partial` makes another object of this one, with entries of its own.
     "~run"(dataset, config) {
       const given = dataset.value;
       const checked = run.call(this, dataset, config);
       // What is no object stays as it was given. An object that lacks an option has its defaults all the same.
-      if (checked.value !== given) checked.value = withCheckedNames(checked.value as object, this.entries) as never;
+      if (checked.value === given) return checked;
+      const items = Object.entries(checked.value as object);
+      const named = items.map(([name, item]) => [checkedName(name, this.entries[name] ?? {}), item]);
+      checked.value = Object.fromEntries(named);
       return checked;
     },
-  };
-  return named as unknown as v.StrictObjectSchema<InMs<Entries>, v.ErrorMessage<v.StrictObjectIssue>>;
+  } as typeof schema as unknown as v.StrictObjectSchema<InMs<Entries>, v.ErrorMessage<v.StrictObjectIssue>>;
 }
 
 /** Entries by the names of their checked values. */
@@ -253,13 +255,8 @@ type InMs<Entries extends v.ObjectEntries> = {
 };
 type Unwrapped<Schema> = Schema extends { readonly wrapped: infer Inner } ? Unwrapped<Inner> : Schema;
 
-function withCheckedNames(value: object, entries: v.ObjectEntries): object {
-  const named = Object.entries(value).map(([name, item]) => [checkedName(name, entries[name] ?? {}), item]);
-  return Object.fromEntries(named);
-}
-
 function checkedName(name: string, schema: object): string {
-  return "isInMilliseconds" in unwrapped(schema) ? msName(name) : name;
+  return "isMs" in unwrapped(schema) ? msName(name) : name;
 }
 
 /** A value that `convert` reads. An `OptionsError` of `convert` becomes an issue, and so does what an object throws
@@ -284,12 +281,7 @@ export function converted<I, O>(convert: (value: I) => O): v.GenericSchema<I, O>
 
 /** What says of a schema that the checked value is in milliseconds. */
 interface InMilliseconds {
-  readonly isInMilliseconds: true;
-}
-
-/** A schema whose checked value is in milliseconds. @internal */
-export function inMilliseconds<Schema extends v.GenericSchema>(schema: Schema): Schema & InMilliseconds {
-  return { ...schema, isInMilliseconds: true };
+  readonly isMs: true;
 }
 
 /** A duration of `minMs` milliseconds or more, and of 1,000 years at most. The checked value is in milliseconds. The
@@ -302,7 +294,7 @@ export function durationMs(minMs = 0): v.GenericSchema<Duration, number> & InMil
     if (ms > DURATION_MS_MAX) throw refused(mustBe("a duration of at most 1,000 years", value));
     return ms;
   });
-  return inMilliseconds(schema);
+  return { ...schema, isMs: true };
 }
 
 function refused(message: string): OptionsError {

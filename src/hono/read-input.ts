@@ -2,7 +2,6 @@ import type { GenericSchema } from "valibot";
 import { type Checker, checker, type Hints } from "../core/check.ts";
 import { OptionsError } from "../core/errors.ts";
 import { optionError } from "../core/option-errors.ts";
-import { MAX_CATCH_UP_ADVICE } from "../scheduler/options/option-hints.ts";
 import { Refusal } from "./refusal.ts";
 import { nothing } from "./schemas.ts";
 
@@ -49,9 +48,7 @@ export function inputReader(
 
 /** What a caller should do about a property of the body of a route that takes none. */
 function hintsFor(where: string, bodySchema: () => GenericSchema): Hints {
-  if (bodySchema !== nothing) {
-    return { takes: "a JSON object", elsewhere: (name) => (name === "maxCatchUp" ? MAX_CATCH_UP_ADVICE : null) };
-  }
+  if (bodySchema !== nothing) return { takes: "a JSON object" };
   const isPayloadOfRun = (name: string) => where === "POST /schedules/:id/run" && name === "payload";
   return {
     takes: "no body",

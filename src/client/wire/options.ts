@@ -17,11 +17,10 @@ export function wireOptions(checked: object, given: object | null = null): Recor
 }
 
 function wireFields(fields: Fields, checked: object, given: object | null): Record<string, unknown> {
-  const durations = Object.keys(fields).filter((name) => fields[name]?.kind === "duration");
-  const names = new Map(durations.map((name) => [msName(name), name]));
+  const names = Object.keys(fields);
   const wire: Record<string, unknown> = {};
-  for (const [checkedName, value] of Object.entries(checked)) {
-    const name = names.get(checkedName) ?? checkedName;
+  for (const [key, value] of Object.entries(checked)) {
+    const name = names.find((one) => msName(one) === key) ?? key;
     if (value !== undefined && (given === null || name in given)) wire[name] = wireField(fields[name], value);
   }
   return wire;

@@ -1,5 +1,5 @@
 import type * as v from "valibot";
-import { type Checker, checker, namesOf } from "../../core/check.ts";
+import { type Checker, checker, type Hints, namesOf } from "../../core/check.ts";
 import { ID_LENGTH_MAX } from "../../core/limits.ts";
 import { once } from "../../core/once.ts";
 import { isPlain, mustBe, optionError, optionsError, shown } from "../../core/option-errors.ts";
@@ -190,14 +190,12 @@ export const checkSubscribeOptions: Checker<CheckedSubscribeOptions> = checker(s
 export const checkEventsOptions: Checker<CheckedEventsOptions> = checker(schemas.eventsOptionsSchema, {
   instead: signalOptionAdvice,
 });
-export const checkChangeOptions: Checker<CheckedChange> = checker(schemas.changeOptionsSchema, {
+const changeHints: Hints = {
   instead: (value) => (typeof value === "string" ? `write { by: ${shown(value)} }` : null),
   words: wordsOf("change"),
-});
-export const checkRevisionOptions: Checker<CheckedRevision> = checker(schemas.revisionOptionsSchema, {
-  instead: (value) => (typeof value === "string" ? `write { by: ${shown(value)} }` : null),
-  words: wordsOf("change"),
-});
+};
+export const checkChangeOptions: Checker<CheckedChange> = checker(schemas.changeOptionsSchema, changeHints);
+export const checkRevisionOptions: Checker<CheckedRevision> = checker(schemas.revisionOptionsSchema, changeHints);
 export const checkUnpauseOptions: Checker<CheckedChange & { resumeFrom?: "now" | number | undefined }> = checker(
   schemas.unpauseOptionsSchema,
   { words: wordsOf("change") },

@@ -5,7 +5,6 @@ import {
   converted,
   durationMs,
   implementing,
-  inMilliseconds,
   instantMs,
   numberFrom,
   objectOf,
@@ -411,9 +410,10 @@ export const stopOptionsSchema: () => v.GenericSchema<unknown, { drainTimeoutMs:
   }),
 );
 
-const stay = once(() =>
-  inMilliseconds(v.union([v.literal("whileRunning"), durationMs()], says('a duration or "whileRunning"'))),
-);
+const stay = once(() => ({
+  ...v.union([v.literal("whileRunning"), durationMs()], says('a duration or "whileRunning"')),
+  isMs: true as const,
+}));
 
 export const tickOptionsSchema: () => v.GenericSchema<unknown, CheckedTickOptions> = once(() =>
   objectOf({
