@@ -50,11 +50,11 @@ export interface StoredDeclaration {
   readonly version?: number;
 }
 
-export function versionOf({ version }: StoredDeclaration): number {
+function versionOf({ version }: StoredDeclaration): number {
   return version ?? NO_VERSION;
 }
 
-export function declarationOf({ declaration }: StoredDeclaration, version: number): StoredDeclaration {
+function declarationOf({ declaration }: StoredDeclaration, version: number): StoredDeclaration {
   return withoutUndefined({ declaration, version: version === NO_VERSION ? undefined : version });
 }
 

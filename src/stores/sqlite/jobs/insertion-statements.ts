@@ -86,7 +86,7 @@ export function newJobState(job: JobRecord): number {
 }
 
 /** As JSON, see {@link field}. */
-export function jobDetails(job: NewJobRecord): string {
+function jobDetails(job: NewJobRecord): string {
   const { scheduledFireTime, startDeadline, missedCount, firstMissedTime, lastMissedTime } = job;
   const ofFire =
     field("scheduledFireTime", scheduledFireTime) +
