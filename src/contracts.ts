@@ -45,6 +45,23 @@ export type { TaskRecord } from "./records/task.ts";
 export type { DevalueFunctions, DevalueOptions } from "./serializers/devalue.ts";
 export type { Serializer } from "./serializers/serializer.ts";
 export type {
+  ChangeRecordFilter,
+  Ledger,
+  LedgerLimits,
+  OccurrenceRecordFilter,
+} from "./stores/contract/ledger-types.ts";
+export type { OverdueReport, SeenOverdue } from "./stores/contract/look-types.ts";
+export type {
+  KnownZoneRules,
+  RankedZoneRules,
+  ZonedPage,
+  ZonedPageRequest,
+  ZonedSchedule,
+  ZoneRulesConfirmation,
+  ZoneRulesRanking,
+  ZoneRulesStore,
+} from "./stores/contract/zone-rules-types.ts";
+export type {
   CancelReport,
   CleanupReport,
   DataStore,
@@ -93,26 +110,7 @@ export type {
   TaskChange,
   View,
 } from "./stores/data-store.ts";
-export type { ChangeRecordFilter, Ledger, LedgerLimits, OccurrenceRecordFilter } from "./stores/ledger.ts";
-export type { OverdueReport, SeenOverdue } from "./stores/overdue.ts";
-export {
-  type FailureKind,
-  type RetryLimits,
-  type Row,
-  SqlDataStore,
-  type SqlDataStoreOptions,
-  type SqlDriver,
-  type SqlStatement,
-  type SqlValue,
-  sqliteFailureKind,
-} from "./stores/sqlite/mod.ts";
-export type {
-  KnownZoneRules,
-  RankedZoneRules,
-  ZonedPage,
-  ZonedPageRequest,
-  ZonedSchedule,
-  ZoneRulesConfirmation,
-  ZoneRulesRanking,
-  ZoneRulesStore,
-} from "./stores/zone-rules-store.ts";
+export type { RetryLimits } from "./stores/sqlite/bounds.ts";
+export type { Row, SqlStatement, SqlValue } from "./stores/sqlite/driver/driver-and-failures.ts";
+export { type FailureKind, type SqlDriver, sqliteFailureKind } from "./stores/sqlite/driver/driver-and-failures.ts";
+export { SqlDataStore, type SqlDataStoreOptions } from "./stores/sqlite/store.ts";

@@ -62,29 +62,27 @@ interface Checked {
   readonly token?: ConnectOptions["token"];
   readonly headers?: Readonly<Record<string, string>> | undefined;
   readonly fetch?: ClientFetch | undefined;
-  readonly timeout: number;
+  readonly timeoutMs: number;
   readonly retry: {
     readonly maxAttempts: number;
-    readonly backoff: { initial: number; factor: number; max: number; jitter: "full" | "none" };
+    readonly backoff: { initialMs: number; factor: number; maxMs: number; jitter: "full" | "none" };
   };
 }
 
 /** @throws {OptionsError} with one issue per problem */
 export function checkConnectOptions(options: ConnectOptions): CheckedConnection {
   check ??= checker(schema(), { takes: "{ url, token }", instead: adviceOn, synonyms: SYNONYMS });
-  const { url, token, headers = {}, fetch = null, timeout: timeoutMs, retry } = check(options, "connect()");
-  const { initial: initialMs, factor, max: maxMs, jitter } = retry.backoff;
+  const { url, token, headers = {}, fetch = null, timeoutMs, retry } = check(options, "connect()");
   return {
-    ...{ url: mountOf(url), headers, fetch, timeoutMs },
+    ...{ url: mountOf(url), headers, fetch, timeoutMs, retry },
     token: typeof token === "string" ? token.trim() : (token ?? null),
-    retry: { maxAttempts: retry.maxAttempts, backoff: { initialMs, factor, maxMs, jitter } },
   };
 }
 
 const SYNONYMS = { uri: "url", address: "url", baseurl: "url", authtoken: "token", apikey: "token", secret: "token" };
 
 function schema(): v.GenericSchema<unknown, Checked> {
-  return v.strictObject({
+  return objectOf({
     url: v.custom<string | URL>(
       (value) => isAddress(value),
       ({ input }) =>

@@ -1,5 +1,5 @@
 import * as v from "valibot";
-import { type Duration, toDurationMs } from "./duration.ts";
+import { type Duration, type MsName, msName, toDurationMs } from "./duration.ts";
 import { EscapementError, type Issue, OptionsError } from "./errors.ts";
 import { DURATION_MS_MAX, ISSUES_MAX } from "./limits.ts";
 import { once } from "./once.ts";
@@ -24,7 +24,8 @@ import { isStorable, STORABLE, STORABLE_ADVICE } from "./text.ts";
 // option-errors.ts. The schemas below are the kinds of values that options have.
 
 /**
- * Checks a value. Returns the value with its defaults; durations are milliseconds, and instants are epoch milliseconds.
+ * Checks a value. Returns the value with its defaults; instants are epoch milliseconds, and durations are milliseconds,
+ * of which {@link msName} makes the name: `timeoutMs` for `timeout`.
  * @param where the call that got the value, such as `addJob()`; the message of the error begins with it
  * @throws {OptionsError} with one issue per problem, each with its path
  */
@@ -94,7 +95,10 @@ function quickCheck<T>(schema: v.GenericSchema<unknown, T>): (value: Readonly<Re
   const entries = Object.entries((schema as { entries?: Record<string, v.GenericSchema> }).entries ?? {});
   const required = entries.filter(([, entry]) => !("wrapped" in entry)).map(([name]) => name);
   const readers = new Map(
-    entries.map(([name, entry]) => [name, { entry, isFine: surely.get(unwrapped(entry)) ?? (() => false) }]),
+    entries.map(([name, entry]) => {
+      const isFine = surely.get(unwrapped(entry)) ?? (() => false);
+      return [name, { entry, isFine, key: checkedName(name, entry) }];
+    }),
   );
   let unset: Readonly<Record<string, unknown>> | undefined;
   return (value) => {
@@ -107,11 +111,11 @@ function quickCheck<T>(schema: v.GenericSchema<unknown, T>): (value: Readonly<Re
       if (reader === undefined) return null;
       const item = value[name];
       if (reader.isFine(item)) {
-        checked[name] = item;
+        checked[reader.key] = item;
       } else {
         const dataset = reader.entry["~run"]({ value: item }, {});
         if (dataset.issues !== undefined) return null;
-        checked[name] = dataset.value;
+        checked[reader.key] = dataset.value;
       }
     }
     for (const name in unset) if (!(name in checked)) checked[name] = unset[name];
@@ -227,14 +231,39 @@ function unwrapped(schema: object): object {
   return "wrapped" in schema ? unwrapped(schema.wrapped as object) : schema;
 }
 
-/** An object of options within other options.
+/** An object of options, also within other options. The checked object has its durations by their {@link msName}.
  *  @param instead what the caller should do about another value, or null
  *  @internal */
 export function objectOf<Entries extends v.ObjectEntries>(
   entries: Entries,
   instead: (value: unknown) => string | null = () => null,
-): v.StrictObjectSchema<Entries, v.ErrorMessage<v.StrictObjectIssue>> {
-  return v.strictObject(entries, ({ input }) => mustBe("an object", input, "", instead(input)));
+): v.StrictObjectSchema<InMs<Entries>, v.ErrorMessage<v.StrictObjectIssue>> {
+  const schema = v.strictObject(entries, ({ input }) => mustBe("an object", input, "", instead(input)));
+  const run = schema["~run"];
+  return {
+    ...schema,
+    // `v.partial` makes another object of this one, with entries of its own.
+    "~run"(dataset, config) {
+      const given = dataset.value;
+      const checked = run.call(this, dataset, config);
+      // What is no object stays as it was given. An object that lacks an option has its defaults all the same.
+      if (checked.value === given) return checked;
+      const items = Object.entries(checked.value as object);
+      const named = items.map(([name, item]) => [checkedName(name, this.entries[name] ?? {}), item]);
+      checked.value = Object.fromEntries(named);
+      return checked;
+    },
+  } as typeof schema as unknown as v.StrictObjectSchema<InMs<Entries>, v.ErrorMessage<v.StrictObjectIssue>>;
+}
+
+/** Entries by the names of their checked values. */
+type InMs<Entries extends v.ObjectEntries> = {
+  [N in keyof Entries as Unwrapped<Entries[N]> extends InMilliseconds ? MsName<N> : N]: Entries[N];
+};
+type Unwrapped<Schema> = Schema extends { readonly wrapped: infer Inner } ? Unwrapped<Inner> : Schema;
+
+function checkedName(name: string, schema: object): string {
+  return "isMs" in unwrapped(schema) ? msName(name) : name;
 }
 
 /** A value that `convert` reads. An `OptionsError` of `convert` becomes an issue, and so does what an object throws
@@ -257,16 +286,22 @@ export function converted<I, O>(convert: (value: I) => O): v.GenericSchema<I, O>
   ) as unknown as v.GenericSchema<I, O>;
 }
 
-/** A duration of `minMs` milliseconds or more, and of 1,000 years at most. The checked value is in milliseconds.
- *  @internal */
-export function durationMs(minMs = 0): v.GenericSchema<Duration, number> {
-  return converted((value: Duration) => {
+/** What says of a schema that the checked value is in milliseconds. */
+interface InMilliseconds {
+  readonly isMs: true;
+}
+
+/** A duration of `minMs` milliseconds or more, and of 1,000 years at most. The checked value is in milliseconds. The
+ *  object that has it is made by {@link objectOf}. @internal */
+export function durationMs(minMs = 0): v.GenericSchema<Duration, number> & InMilliseconds {
+  const schema = converted((value: Duration) => {
     const ms = toDurationMs(value, "");
     const least = minMs === 1 ? "longer than zero" : `of at least ${minMs} milliseconds`;
     if (ms < minMs) throw refused(mustBe(`a duration ${least}`, value));
     if (ms > DURATION_MS_MAX) throw refused(mustBe("a duration of at most 1,000 years", value));
     return ms;
   });
+  return { ...schema, isMs: true };
 }
 
 function refused(message: string): OptionsError {

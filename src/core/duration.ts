@@ -3,6 +3,18 @@ import { isPlain, mustBe, valueError } from "./option-errors.ts";
 import { nearest } from "./suggest.ts";
 import { Temporal } from "./temporal.ts";
 
+/** The name of a duration that is a number of milliseconds: `expectStartMs` for `expectStartWithin`. */
+export function msName(name: string): string {
+  return `${name.replace(/Time$|Within$/, "")}Ms`;
+}
+
+/** What {@link msName} gives; a name that has the unit keeps it. */
+export type MsName<Name> = Name extends `${string}Ms`
+  ? Name
+  : Name extends `${infer N}Time` | `${infer N}Within`
+    ? `${N}Ms`
+    : `${Name & string}Ms`;
+
 /** A length of time: short text (`"5m"`, `"1h 30m"`), an object (`{ minutes: 5 }`), ISO 8601 text (`"PT5M"`) or a
  *  `Temporal.Duration`. The units of short text are `w`, `d`, `h`, `m`, `s` and `ms`, the longest first. Not a bare
  *  number, because its unit would be a guess. A day counts 24 hours, and a week counts seven such days. Months and

@@ -2,7 +2,6 @@ import type { GenericSchema } from "valibot";
 import { type Checker, checker, type Hints } from "../core/check.ts";
 import { OptionsError } from "../core/errors.ts";
 import { optionError } from "../core/option-errors.ts";
-import { MAX_CATCH_UP_ADVICE } from "../scheduler/options/option-hints.ts";
 import { Refusal } from "./refusal.ts";
 import { nothing } from "./schemas.ts";
 
@@ -53,11 +52,7 @@ function hintsFor(where: string, bodySchema: () => GenericSchema): Hints {
     return { takes: "no body", elsewhere: () => "this request takes none; leave the body out" };
   }
   const isRun = where === "POST /schedules/:id/run";
-  const elsewhere = (name: string) => {
-    if (name === "maxCatchUp") return MAX_CATCH_UP_ADVICE;
-    return isRun && name === "payload" ? PAYLOAD_ADVICE : null;
-  };
-  return { takes: "a JSON object", elsewhere };
+  return { takes: "a JSON object", elsewhere: (name) => (isRun && name === "payload" ? PAYLOAD_ADVICE : null) };
 }
 
 function queryOf(url: URL, check: Checker<unknown>, schema: object | undefined, where: string): unknown {

@@ -116,7 +116,7 @@ export class Scheduler extends SchedulerClient implements LocalSchedulerClient, 
     const ids = new IdGenerator(random);
     const events = new EventHub(broker, logger);
     this.identity = checked.identity ?? defaultIdentity();
-    const leaseMs = checked.leaseDuration;
+    const leaseMs = checked.leaseDurationMs;
     // Not from an injected source, because a test's constant would give two runs one instance.
     const newInstanceId = (): string => new IdGenerator().next(clock.now());
     const instanceId = newInstanceId();
@@ -134,7 +134,7 @@ export class Scheduler extends SchedulerClient implements LocalSchedulerClient, 
       runsJobs: () => checked.role === "worker" || (checked.role === "both" && this.state !== "stopped"),
     });
     const shared = new SharedParts();
-    const tickCleaning = new TickCleaning(env, checked.cleanupInterval);
+    const tickCleaning = new TickCleaning(env, checked.cleanupIntervalMs);
     this.#newEngine = (isFirst, hasOthers) => {
       const runEnv = isFirst ? env : { ...env, instanceId: newInstanceId() };
       return new Engine({
@@ -167,7 +167,7 @@ export class Scheduler extends SchedulerClient implements LocalSchedulerClient, 
     });
     this.#signals = new SignalStop({
       logger,
-      stop: () => this.#stopInBackground(checkStopOptions({}, "stop()").drainTimeout),
+      stop: () => this.#stopInBackground(checkStopOptions({}, "stop()").drainTimeoutMs),
       hurry: () => this.#lifecycle.hurry(),
     });
     const closing = (): Closing => this.#closing;
@@ -268,8 +268,8 @@ export class Scheduler extends SchedulerClient implements LocalSchedulerClient, 
       return;
     }
     if (handleSignals) this.#listenToSignals();
-    const { drainTimeout } = checkStopOptions({}, "stop()");
-    const onAbort = (): void => this.#stopInBackground(drainTimeout);
+    const { drainTimeoutMs } = checkStopOptions({}, "stop()");
+    const onAbort = (): void => this.#stopInBackground(drainTimeoutMs);
     if (signal?.aborted === true) onAbort();
     signal?.addEventListener("abort", onAbort, { once: true });
     try {
@@ -286,7 +286,7 @@ export class Scheduler extends SchedulerClient implements LocalSchedulerClient, 
     } finally {
       signal?.removeEventListener("abort", onAbort);
     }
-    await this.#stopWithin(drainTimeout);
+    await this.#stopWithin(drainTimeoutMs);
   }
 
   /**
@@ -307,9 +307,9 @@ export class Scheduler extends SchedulerClient implements LocalSchedulerClient, 
    * await scheduler.stop({ drainTimeout: { seconds: 10 } });
    */
   async stop(options: { drainTimeout?: Duration } = {}): Promise<void> {
-    const { drainTimeout } = checkStopOptions(options, "stop()");
-    if (this.#isAskedByHandler()) this.#stopInBackground(drainTimeout);
-    else await this.#stopWithin(drainTimeout);
+    const { drainTimeoutMs } = checkStopOptions(options, "stop()");
+    if (this.#isAskedByHandler()) this.#stopInBackground(drainTimeoutMs);
+    else await this.#stopWithin(drainTimeoutMs);
   }
 
   /** {@link stop} with its defaults, for `await using`. */
@@ -364,7 +364,7 @@ export class Scheduler extends SchedulerClient implements LocalSchedulerClient, 
    * const { nextWakeAt, exhausted } = await scheduler.tick({ maxDuration: { seconds: 20 }, maxRoundTrips: 40 });
    */
   async tick(options: TickOptions = {}): Promise<TickReport> {
-    const { maxDuration, stay, maxJobs, maxRoundTrips, signal } = checkTickOptions(options, "tick()");
+    const { maxDurationMs, stayMs, maxJobs, maxRoundTrips, signal } = checkTickOptions(options, "tick()");
     if (this.state !== "stopped") {
       throw new SchedulerStateError(`tick() is for a scheduler that was not started; this one is ${this.state}`);
     }
@@ -373,16 +373,16 @@ export class Scheduler extends SchedulerClient implements LocalSchedulerClient, 
     }
     if (this.#role !== "scheduler") {
       this.#tasks.assertExecutors();
-      this.#warnOfTimeouts(maxDuration);
+      this.#warnOfTimeouts(maxDurationMs);
     }
     this.#lifecycle.revive();
     // The request that began the tick under way may be gone, and with it whatever that tick waits for.
     if (this.#ticking !== null) this.#engine = this.#newEngine(false, true);
     const { clock, store } = this.#env;
     const limits = {
-      durationMs: maxDuration,
-      stayMs: stay === "whileRunning" ? maxDuration / 2 : stay,
-      staysIdle: stay !== "whileRunning",
+      durationMs: maxDurationMs,
+      stayMs: stayMs === "whileRunning" ? maxDurationMs / 2 : stayMs,
+      staysIdle: stayMs !== "whileRunning",
       jobsMax: maxJobs ?? Number.POSITIVE_INFINITY,
       tripsMax: maxRoundTrips ?? Number.POSITIVE_INFINITY,
       isAborted: () => signal?.aborted === true || this.#lifecycle.isEnding,

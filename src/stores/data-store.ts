@@ -5,19 +5,35 @@ import type { ScheduleRecord } from "../records/schedule.ts";
 import type { SchedulerRecord } from "../records/scheduler.ts";
 import type { TaskRecord } from "../records/task.ts";
 import type { Serializer } from "../serializers/serializer.ts";
-import type { JobAddition, ScheduleAddition, ScheduleAdditionReport } from "./additions.ts";
-import type { InspectionOptions, StoreInspection } from "./inspection.ts";
-import type { LeaseExtension, LeaseExtensionReport, LeaseSurrender, LeaseSurrenderReport } from "./leases.ts";
-import type { Ledger } from "./ledger.ts";
-import type { JobFilter, JobResultFilter, JobResultSelection, RecordPage, ScheduleFilter } from "./lists.ts";
-import type { LookReport, LookRequest } from "./looks.ts";
-import type { SqlStatement } from "./sqlite/driver/driver.ts";
-import type { CleanupReport, StepReport, StepRequest } from "./steps.ts";
-import type { ZoneRulesStore } from "./zone-rules-store.ts";
+import type { JobAddition, ScheduleAddition, ScheduleAdditionReport } from "./contract/addition-types.ts";
+import type { InspectionOptions, StoreInspection } from "./contract/inspection-types.ts";
+import type {
+  LeaseExtension,
+  LeaseExtensionReport,
+  LeaseSurrender,
+  LeaseSurrenderReport,
+} from "./contract/lease-types.ts";
+import type { Ledger } from "./contract/ledger-types.ts";
+import type {
+  JobFilter,
+  JobResultFilter,
+  JobResultSelection,
+  RecordPage,
+  ScheduleFilter,
+} from "./contract/list-types.ts";
+import type { LookReport, LookRequest } from "./contract/look-types.ts";
+import type { CleanupReport, StepReport, StepRequest } from "./contract/step-types.ts";
+import type { ZoneRulesStore } from "./contract/zone-rules-types.ts";
+import type { SqlStatement } from "./sqlite/driver/driver-and-failures.ts";
 
 // What the methods take and return, by subject.
-export type { JobAddition, ScheduleAddition, ScheduleAdditionChange, ScheduleAdditionReport } from "./additions.ts";
-export type { InspectionOptions, ScheduleCounts, StoreInspection, TaskBacklog } from "./inspection.ts";
+export type {
+  JobAddition,
+  ScheduleAddition,
+  ScheduleAdditionChange,
+  ScheduleAdditionReport,
+} from "./contract/addition-types.ts";
+export type { InspectionOptions, ScheduleCounts, StoreInspection, TaskBacklog } from "./contract/inspection-types.ts";
 export type {
   Heartbeat,
   HeldJob,
@@ -28,8 +44,14 @@ export type {
   LeaseSurrenderReport,
   RecoveredJob,
   RecoveryReport,
-} from "./leases.ts";
-export type { JobFilter, JobResultFilter, JobResultSelection, RecordPage, ScheduleFilter } from "./lists.ts";
+} from "./contract/lease-types.ts";
+export type {
+  JobFilter,
+  JobResultFilter,
+  JobResultSelection,
+  RecordPage,
+  ScheduleFilter,
+} from "./contract/list-types.ts";
 export type {
   DeclaredSchedule,
   JobCapacity,
@@ -40,7 +62,7 @@ export type {
   ScheduleWindow,
   Seen,
   View,
-} from "./looks.ts";
+} from "./contract/look-types.ts";
 export type {
   CleanupReport,
   JobRelease,
@@ -54,7 +76,7 @@ export type {
   SentHeartbeat,
   StepReport,
   StepRequest,
-} from "./steps.ts";
+} from "./contract/step-types.ts";
 
 /** What a data store tells a scheduler about itself. */
 export interface StoreCapabilities {

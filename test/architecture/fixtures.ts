@@ -17,7 +17,7 @@ export const VIOLATIONS: readonly (Fixture & { readonly breaks: RuleName })[] = 
   },
   {
     name: "a type import that goes up",
-    path: "src/stores/sqlite/rows.ts",
+    path: "src/stores/sqlite/sql-and-json.ts",
     text: 'import type { Scheduler } from "../../scheduler/scheduler.ts";',
     breaks: "upward",
   },

@@ -1,7 +1,7 @@
 import { Miniflare } from "miniflare";
 import { expect, test } from "vitest";
-import { MIGRATIONS, tableNames } from "../../src/stores/sqlite/schema/schema.ts";
-import { makeStatements } from "../../src/stores/sqlite/statements.ts";
+import { makeStatements } from "../../src/stores/sqlite/all-statements.ts";
+import { MIGRATIONS, tableNames } from "../../src/stores/sqlite/schema/tables.ts";
 
 /** Every text of SQL in an object of objects, with its path. */
 function textsOf(value: unknown, path: string): readonly (readonly [path: string, sql: string])[] {

@@ -17,7 +17,7 @@ import { OptionsError } from "../../src/core/errors.ts";
 import { optionsError, shown } from "../../src/core/option-errors.ts";
 import { editDistance, nearest } from "../../src/core/suggest.ts";
 
-const schema = v.strictObject({
+const schema = objectOf({
   data: anything,
   name: v.optional(textUpTo(8)),
   count: v.optional(wholeNumber(1, 9), 3),
@@ -26,7 +26,7 @@ const schema = v.strictObject({
   mode: v.optional(oneOf(["fast", "exact"]), "fast"),
   pause: v.optional(v.nullable(durationMs(1)), { seconds: 2 }),
   at: v.optional(instantMs),
-  inner: v.optional(objectOf({ depth: v.optional(wholeNumber(0), 1) }), {}),
+  inner: v.optional(objectOf({ depth: v.optional(wholeNumber(0), 1), graceTime: v.optional(durationMs()) }), {}),
   list: v.optional(v.record(textUpTo(3), implementing<{ run(): void }>("a Runner", ["run"]))),
 });
 const check = checker(schema);
@@ -57,14 +57,21 @@ describe("a checker", () => {
       count: 3,
       isOpen: false,
       mode: "fast",
-      pause: 2000,
+      pauseMs: 2000,
       inner: { depth: 1 },
     });
   });
 
+  test("names durations with their unit, at every depth", () => {
+    const expected = { pauseMs: 1000, inner: { depth: 1, graceMs: 60_000 } };
+    expect(check({ data: 1, pause: "1s", inner: { graceTime: "1m" } }, "call()")).toMatchObject(expected);
+    const partly = checker(v.partial(objectOf({ inner: schema.entries.inner })));
+    expect(partly({ inner: { graceTime: "1m" } }, "call()")).toEqual({ inner: expected.inner });
+  });
+
   test("takes null where it means something, and undefined for what is not given", () => {
     expect(check({ data: 1, pause: null, count: undefined, at: undefined }, "call()")).toMatchObject({
-      pause: null,
+      pauseMs: null,
       count: 3,
       at: undefined,
     });

@@ -250,18 +250,6 @@ describe("the list of schedules", () => {
   });
 });
 
-test.each([
-  ["POST /schedules", { id: "s", taskId: "t", trigger: "0 9 * * *", maxCatchUp: 3 }],
-  ["PATCH /schedules/daily", { maxCatchUp: 3 }],
-])("%s with maxCatchUp says what to write instead", async (route, given) => {
-  const { ask, scheduler } = setUpRouter();
-  scheduler.task("t", () => {});
-  await scheduler.addSchedule("t", "@daily", { id: "daily" });
-  const message = "is no option here; write { catchUp: { maxCount: ... } }";
-  const refused = { status: 422, body: { code: "options", issues: [{ path: "maxCatchUp", message }] } };
-  expect(await ask(route, given)).toMatchObject(refused);
-});
-
 describe("a trigger that is text", () => {
   test("is crontab text", async () => {
     const { ask, scheduler } = setUpRouter();

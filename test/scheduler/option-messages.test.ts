@@ -50,16 +50,6 @@ const MISTAKES: readonly (readonly [mistake: string, work: () => unknown, messag
     "new Scheduler() takes an object of options; got a MemoryDataStore: pass it as { dataStore: store }",
   ],
   [
-    "addSchedule({ maxCatchUp })",
-    () => addSchedule({ maxCatchUp: 3 }),
-    "addSchedule(): maxCatchUp is no option here; write { catchUp: { maxCount: ... } }",
-  ],
-  [
-    "updateSchedule({ maxCatchUp })",
-    () => call("updateSchedule")("id", { maxCatchUp: 3 }),
-    "updateSchedule(): maxCatchUp is no option here; write { catchUp: { maxCount: ... } }",
-  ],
-  [
     "schedule({ retries })",
     () => call("schedule")("id", minutely, { retries: 3 }, () => {}),
     "schedule(): retries is no option here; write { retry: { maxAttempts: ... } }",
@@ -74,16 +64,6 @@ const MISTAKES: readonly (readonly [mistake: string, work: () => unknown, messag
     () => addJob({ misfireGraceTime: "5m" }),
     "addJob(): misfireGraceTime is no option here; it counts for jobs of schedules; " +
       "write { startDeadline: new Date(Date.now() + milliseconds) }",
-  ],
-  [
-    "schedule({ maxCatchUp })",
-    () => call("schedule")("id", minutely, { maxCatchUp: 3 }, () => {}),
-    "schedule(): maxCatchUp is no option here; write { catchUp: { maxCount: ... } }",
-  ],
-  [
-    "new Scheduler({ scheduleDefaults: { maxCatchUp } })",
-    () => newScheduler({ scheduleDefaults: { maxCatchUp: 3 } }),
-    "new Scheduler(): scheduleDefaults.maxCatchUp is no option here; write { catchUp: { maxCount: ... } }",
   ],
   [
     "addSchedule({ catchUp: 3 })",

@@ -1,7 +1,7 @@
 import type { JobRecord } from "../../src/records/job.ts";
 import type { OccurrenceRecord, Run, SkipVerdict } from "../../src/records/ledger.ts";
 import type { ScheduleRecord } from "../../src/records/schedule.ts";
-import type { Ledger } from "../../src/stores/ledger.ts";
+import type { Ledger } from "../../src/stores/contract/ledger-types.ts";
 import type { History } from "./history.ts";
 import type { TriggerTable } from "./trigger-table.ts";
 

@@ -1,6 +1,6 @@
 import type { AuditRecord } from "../../src/records/ledger.ts";
 import type { ScheduleRecord } from "../../src/records/schedule.ts";
-import type { Ledger } from "../../src/stores/ledger.ts";
+import type { Ledger } from "../../src/stores/contract/ledger-types.ts";
 import type { History } from "./history.ts";
 
 /** More changes than this are not kept of a schedule. */

@@ -1,11 +1,11 @@
 import type { NewJobRecord } from "../../src/records/job.ts";
 import type * as contract from "../../src/stores/data-store.ts";
-import { Chains } from "../../src/stores/memory/chains.ts";
-import { KeyLimiter } from "../../src/stores/memory/entries.ts";
-import { Flow } from "../../src/stores/memory/flow.ts";
+import { Chains } from "../../src/stores/memory/dependencies.ts";
+import { KeyLimiter } from "../../src/stores/memory/entries-of-jobs-and-tasks.ts";
+import { Flow } from "../../src/stores/memory/flow-control.ts";
+import { FairQueues, TokenBucket } from "../../src/stores/memory/rates-and-fairness.ts";
 import { MemoryDataStore } from "../../src/stores/memory/store.ts";
-import { FairQueues, TokenBucket } from "../../src/stores/memory/token-bucket.ts";
-import { Bursts, Windows } from "../../src/stores/memory/windows.ts";
+import { Bursts, Windows } from "../../src/stores/memory/throttle-and-debounce.ts";
 import { answering, changing, type Mutant, patched, type Step, type StepResult, store } from "./mutant.ts";
 
 /** A memory store with a fault inside. */

@@ -1,5 +1,5 @@
 import type { OccurrenceRecord, Skip } from "../../src/records/ledger.ts";
-import { History } from "../../src/stores/memory/history.ts";
+import { History } from "../../src/stores/memory/history-of-schedule.ts";
 import { MemoryLedger } from "../../src/stores/memory/ledger.ts";
 import { MemoryDataStore } from "../../src/stores/memory/store.ts";
 import { changing, type Mutant, patched, store } from "./mutant.ts";

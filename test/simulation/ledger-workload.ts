@@ -1,5 +1,5 @@
 import { instantOf } from "../../src/core/temporal.ts";
-import type { LedgerOptions } from "../../src/stores/ledger-options.ts";
+import type { LedgerOptions } from "../../src/stores/shared/ledger-option.ts";
 import type { ModelJob } from "./job-model.ts";
 import type { SimulatedProcess } from "./process.ts";
 import { Random } from "./random.ts";

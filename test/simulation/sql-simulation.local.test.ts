@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { DataStore } from "../../src/stores/data-store.ts";
-import type { SqlDataStore } from "../../src/stores/sqlite/mod.ts";
+import type { SqlDataStore } from "../../src/stores/sqlite/store.ts";
 import type { SqliteStoreOptions } from "../../src/stores/sqlite-file/options.ts";
 import { LIBSQL, SQLITE } from "../stores/local-stores.ts";
 import { KeptLibsqlStore } from "../support/kept-libsql.ts";

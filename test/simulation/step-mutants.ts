@@ -5,8 +5,8 @@ import type { JobOptions } from "../../src/scheduler/options/options.ts";
 import { JobRunner } from "../../src/scheduler/running/job-runner.ts";
 import { SchedulerClient } from "../../src/scheduler/scheduler-client.ts";
 import type * as contract from "../../src/stores/data-store.ts";
-import { Jobs } from "../../src/stores/memory/jobs.ts";
 import { MemoryDataStore } from "../../src/stores/memory/store.ts";
+import { Jobs } from "../../src/stores/memory/unfinished-jobs.ts";
 import { answering, changing, type Mutant, patched, type Step, type StepResult, scheduler, store } from "./mutant.ts";
 
 /** Whether a job is ready by the clock of whoever looks, who does not see what others found ready by theirs. */

@@ -1,10 +1,15 @@
 import { describe, expect, test } from "vitest";
 import { StoreRefusedError, StoreUnavailableError } from "../../src/core/errors.ts";
 import { JoinedCall } from "../../src/core/joined-call.ts";
+import { COALESCED_LENGTH_MAX, CONNECTION_TRIES_MAX, REQUEST_BYTES_MAX } from "../../src/stores/sqlite/bounds.ts";
 import { Connection } from "../../src/stores/sqlite/driver/connection.ts";
-import { AdditionQueue } from "../../src/stores/sqlite/jobs/addition-queue.ts";
-import { COALESCED_LENGTH_MAX, CONNECTION_TRIES_MAX, REQUEST_BYTES_MAX } from "../../src/stores/sqlite/limits.ts";
-import { type Row, type SqlDriver, type SqlStatement, sqliteFailureKind } from "../../src/stores/sqlite/mod.ts";
+import {
+  type Row,
+  type SqlDriver,
+  type SqlStatement,
+  sqliteFailureKind,
+} from "../../src/stores/sqlite/driver/driver-and-failures.ts";
+import { AdditionQueue } from "../../src/stores/sqlite/jobs/additions.ts";
 import { makeJob, makeJobs } from "../../src/testing/data-store-contract/makers.ts";
 
 /** A database elsewhere: its batches do what `answer` says. */

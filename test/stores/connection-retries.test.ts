@@ -1,9 +1,9 @@
 import { describe, expect, test } from "vitest";
 import { StoreUnavailableError } from "../../src/core/errors.ts";
+import * as limits from "../../src/stores/sqlite/bounds.ts";
+import { RETRY_DEFAULTS, type RetryLimits } from "../../src/stores/sqlite/bounds.ts";
 import { Connection } from "../../src/stores/sqlite/driver/connection.ts";
-import * as limits from "../../src/stores/sqlite/limits.ts";
-import { RETRY_DEFAULTS, type RetryLimits } from "../../src/stores/sqlite/limits.ts";
-import { type Row, type SqlDriver, sqliteFailureKind } from "../../src/stores/sqlite/mod.ts";
+import { type Row, type SqlDriver, sqliteFailureKind } from "../../src/stores/sqlite/driver/driver-and-failures.ts";
 
 /** A database whose every answer fails for the same reason, and that counts how often it is asked. */
 class FailingDriver implements SqlDriver {

@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { INSTANT_MS_MAX } from "../../src/core/temporal.ts";
-import { type SqlDataStore, type SqlDriver, SqlDataStore as Store } from "../../src/stores/sqlite/mod.ts";
+import type { SqlDriver } from "../../src/stores/sqlite/driver/driver-and-failures.ts";
+import { type SqlDataStore, SqlDataStore as Store } from "../../src/stores/sqlite/store.ts";
 import {
   add,
   commit,

@@ -1,10 +1,10 @@
 import { describe, expect, test } from "vitest";
 import type { JobRecord } from "../../src/records/job.ts";
 import type { OccurrenceRecord } from "../../src/records/ledger.ts";
+import type { Ledger, OccurrenceRecordFilter } from "../../src/stores/contract/ledger-types.ts";
 import type { DataStore } from "../../src/stores/data-store.ts";
-import type { Ledger, OccurrenceRecordFilter } from "../../src/stores/ledger.ts";
 import { MemoryDataStore } from "../../src/stores/memory/store.ts";
-import { SqlDataStore } from "../../src/stores/sqlite/mod.ts";
+import { SqlDataStore } from "../../src/stores/sqlite/store.ts";
 import { end, filterOf, makeSkip } from "../../src/testing/data-store-contract/ledger-makers.ts";
 import {
   add,

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { tableNames } from "../../src/stores/sqlite/schema/schema.ts";
-import { makeStatements } from "../../src/stores/sqlite/statements.ts";
+import { makeStatements } from "../../src/stores/sqlite/all-statements.ts";
+import { tableNames } from "../../src/stores/sqlite/schema/tables.ts";
 import type { FileDatabase } from "../../src/stores/sqlite-file/database.ts";
 import { KEPT_STATEMENTS_MAX, KeptStatements } from "../../src/stores/sqlite-file/driver.ts";
 

@@ -2,16 +2,16 @@ import { createClient, type ResultSet } from "@libsql/client";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { StoreRefusedError } from "../../src/core/errors.ts";
 import { type LibsqlClient, LibsqlDataStore, type SqlStatement } from "../../src/stores/libsql/mod.ts";
+import { makeStatements } from "../../src/stores/sqlite/all-statements.ts";
 import {
   ACQUISITION_ARMS_MAX,
   FEW_JOBS_MAX,
   INSPECTED_COUNT_MAX,
   SCANNED_ROWS_MAX,
   SCANS_PER_PAGE_MAX,
-} from "../../src/stores/sqlite/limits.ts";
-import { tableNames } from "../../src/stores/sqlite/schema/schema.ts";
-import { makeStatements } from "../../src/stores/sqlite/statements.ts";
-import { type LookForm, lookStatement } from "../../src/stores/sqlite/step/looks.ts";
+} from "../../src/stores/sqlite/bounds.ts";
+import { tableNames } from "../../src/stores/sqlite/schema/tables.ts";
+import { type LookForm, lookStatement } from "../../src/stores/sqlite/step/look-for-work.ts";
 import {
   add,
   extend,

@@ -5,8 +5,8 @@ import { StoreUnavailableError } from "../../src/core/errors.ts";
 import type { DataStore } from "../../src/stores/data-store.ts";
 import { LibsqlDriver } from "../../src/stores/libsql/driver.ts";
 import { LibsqlDataStore, type LibsqlStoreOptions, type LibsqlUrlConnection } from "../../src/stores/libsql/mod.ts";
+import { CONNECTION_TRIES_MAX } from "../../src/stores/sqlite/bounds.ts";
 import { Connection } from "../../src/stores/sqlite/driver/connection.ts";
-import { CONNECTION_TRIES_MAX } from "../../src/stores/sqlite/limits.ts";
 import {
   add,
   finish,

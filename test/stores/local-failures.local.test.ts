@@ -3,9 +3,10 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { StoreUnavailableError } from "../../src/core/errors.ts";
 import { Connection } from "../../src/stores/sqlite/driver/connection.ts";
-import { SqlDataStore, type SqlDriver } from "../../src/stores/sqlite/mod.ts";
+import type { SqlDriver } from "../../src/stores/sqlite/driver/driver-and-failures.ts";
 import { migrate } from "../../src/stores/sqlite/schema/migrations.ts";
-import { MIGRATIONS, tableNames } from "../../src/stores/sqlite/schema/schema.ts";
+import { MIGRATIONS, tableNames } from "../../src/stores/sqlite/schema/tables.ts";
+import { SqlDataStore } from "../../src/stores/sqlite/store.ts";
 import {
   finish,
   leasedJob,

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { instantKey, memberParameters } from "../../src/stores/sqlite/driver/parameters.ts";
-import { PARAMETER_BYTES_MAX } from "../../src/stores/sqlite/limits.ts";
+import { PARAMETER_BYTES_MAX } from "../../src/stores/sqlite/bounds.ts";
+import { instantKey, memberParameters } from "../../src/stores/sqlite/sql-and-json.ts";
 
 test("rows with keys become the members of one object, in their order", () => {
   const rows = [

@@ -1,10 +1,10 @@
 import { describe, expect, test } from "vitest";
-import type { JobEntry } from "../../src/stores/memory/entries.ts";
-import { Flow } from "../../src/stores/memory/flow.ts";
-import { Jobs } from "../../src/stores/memory/jobs.ts";
-import { Queues } from "../../src/stores/memory/queues.ts";
-import { TokenBucket } from "../../src/stores/memory/token-bucket.ts";
-import { Bursts } from "../../src/stores/memory/windows.ts";
+import type { JobEntry } from "../../src/stores/memory/entries-of-jobs-and-tasks.ts";
+import { Flow } from "../../src/stores/memory/flow-control.ts";
+import { Queues } from "../../src/stores/memory/queues-and-acquisition.ts";
+import { TokenBucket } from "../../src/stores/memory/rates-and-fairness.ts";
+import { Bursts } from "../../src/stores/memory/throttle-and-debounce.ts";
+import { Jobs } from "../../src/stores/memory/unfinished-jobs.ts";
 import { makeJob, makeTask, QUEUE } from "../../src/testing/data-store-contract/makers.ts";
 import { stepRequest } from "../scheduler/support.ts";
 

@@ -2,8 +2,8 @@ import { describe, expect, test } from "vitest";
 import type { Duration } from "../../src/core/duration.ts";
 import { OptionsError } from "../../src/core/errors.ts";
 import { LEDGER_MEMORY_COUNT_MAX } from "../../src/core/limits.ts";
-import type { LedgerOptions } from "../../src/stores/ledger-options.ts";
 import { MemoryDataStore } from "../../src/stores/memory/store.ts";
+import type { LedgerOptions } from "../../src/stores/shared/ledger-option.ts";
 import {
   dueSchedule,
   end,

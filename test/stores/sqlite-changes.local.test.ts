@@ -1,10 +1,11 @@
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import type { ScheduleChangeRecord } from "../../src/records/ledger.ts";
+import type { Ledger } from "../../src/stores/contract/ledger-types.ts";
 import type { DataStore } from "../../src/stores/data-store.ts";
-import type { Ledger } from "../../src/stores/ledger.ts";
-import { CHANGES_SEEN_PER_CLEANUP_MAX } from "../../src/stores/sqlite/limits.ts";
-import { type Row, type SqlDataStore, type SqlDriver, SqlDataStore as Store } from "../../src/stores/sqlite/mod.ts";
+import { CHANGES_SEEN_PER_CLEANUP_MAX } from "../../src/stores/sqlite/bounds.ts";
+import type { Row, SqlDriver } from "../../src/stores/sqlite/driver/driver-and-failures.ts";
+import { type SqlDataStore, SqlDataStore as Store } from "../../src/stores/sqlite/store.ts";
 import { CHANGES, DAY_MS, NOTE, TASK_PAUSES } from "../../src/testing/data-store-contract/ledger-makers.ts";
 import {
   add,

@@ -1,10 +1,10 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import type { LedgerLimits } from "../../src/stores/ledger.ts";
-import type { SqliteLedger } from "../../src/stores/sqlite/ledger/ledger.ts";
-import { HISTORIES_PER_PARTITION, OLDEST_ROWS_SEEN_MAX } from "../../src/stores/sqlite/limits.ts";
-import { SqlDataStore } from "../../src/stores/sqlite/mod.ts";
-import { tableNames } from "../../src/stores/sqlite/schema/schema.ts";
-import { makeStatements } from "../../src/stores/sqlite/statements.ts";
+import type { LedgerLimits } from "../../src/stores/contract/ledger-types.ts";
+import { makeStatements } from "../../src/stores/sqlite/all-statements.ts";
+import { HISTORIES_PER_PARTITION, OLDEST_ROWS_SEEN_MAX } from "../../src/stores/sqlite/bounds.ts";
+import type { SqliteLedger } from "../../src/stores/sqlite/ledger/ledger-reads.ts";
+import { tableNames } from "../../src/stores/sqlite/schema/tables.ts";
+import { SqlDataStore } from "../../src/stores/sqlite/store.ts";
 import {
   DAY_MS,
   dueSchedule,

@@ -1,4 +1,4 @@
-import type { Row, SqlDriver, SqlStatement } from "../../src/stores/sqlite/mod.ts";
+import type { Row, SqlDriver, SqlStatement } from "../../src/stores/sqlite/driver/driver-and-failures.ts";
 
 /** Trips to a database. */
 export interface Trips {

@@ -54,7 +54,7 @@ export class JobCalls implements JobCommands, BulkCommands {
 
   async run(task: unknown, options: CheckedJobOptions, { signal, onAdded }: RunWait): Promise<JobResult> {
     const job = await this.#newJob(task, options);
-    const keptMs = options.resultExpirationTime ?? (await this.#tasks.resultExpirationMs(taskIdOf(task)));
+    const keptMs = options.resultExpirationMs ?? (await this.#tasks.resultExpirationMs(taskIdOf(task)));
     if (keptMs !== null && keptMs < AWAITED_RESULT_MS_MIN) {
       job.resultExpirationTime = durationText(AWAITED_RESULT_MS_MIN);
     }

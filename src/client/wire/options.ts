@@ -1,4 +1,4 @@
-import { durationText } from "../../core/duration.ts";
+import { durationText, msName } from "../../core/duration.ts";
 import { instantText } from "../../core/temporal.ts";
 import type { Field, Fields } from "../../records/fields/field.ts";
 import { JOB_FIELDS, JOB_OPTIONS } from "../../records/fields/job.ts";
@@ -11,16 +11,17 @@ import { SCHEDULE_FIELDS } from "../../records/fields/schedule.ts";
 const RANGE: Fields = { from: { kind: "instant" }, until: { kind: "instant" } };
 
 /** Options of a schedule or a job as JSON.
- *  @param checked times are milliseconds
  *  @param given the same before defaults were added to it, which do not travel */
-export function wireOptions(checked: object, given: object = checked): Record<string, unknown> {
+export function wireOptions(checked: object, given: object | null = null): Record<string, unknown> {
   return wireFields({ ...JOB_FIELDS, ...JOB_OPTIONS, ...SCHEDULE_FIELDS, ...RANGE }, checked, given);
 }
 
-function wireFields(fields: Fields, checked: object, given: object): Record<string, unknown> {
+function wireFields(fields: Fields, checked: object, given: object | null): Record<string, unknown> {
+  const names = Object.keys(fields);
   const wire: Record<string, unknown> = {};
-  for (const [name, value] of Object.entries(checked)) {
-    if (name in given && value !== undefined) wire[name] = wireField(fields[name], value);
+  for (const [key, value] of Object.entries(checked)) {
+    const name = names.find((one) => msName(one) === key) ?? key;
+    if (value !== undefined && (given === null || name in given)) wire[name] = wireField(fields[name], value);
   }
   return wire;
 }
@@ -29,7 +30,7 @@ function wireField(field: Field | undefined, value: unknown): unknown {
   if (value === null) return null;
   if (field?.kind === "instant") return instantText(value as number);
   if (field?.kind === "duration") return durationText(value as number);
-  return field?.kind === "object" ? wireFields(field.fields, value as object, value as object) : value;
+  return field?.kind === "object" ? wireFields(field.fields, value as object, null) : value;
 }
 
 /** A filter as JSON, or as a query. */

@@ -1,5 +1,5 @@
 import * as v from "valibot";
-import { type Checker, checker, durationMs, hasMethods, says, wholeNumber } from "../../core/check.ts";
+import { type Checker, checker, durationMs, hasMethods, objectOf, says, wholeNumber } from "../../core/check.ts";
 import type { Duration } from "../../core/duration.ts";
 import { optionError, takes } from "../../core/option-errors.ts";
 import type { SchedulerOptions } from "../../scheduler/options/scheduler-options.ts";
@@ -42,7 +42,7 @@ let check: Checker<CheckedOptions> | undefined;
 interface CheckedOptions {
   readonly scheduler: object;
   readonly store: object;
-  readonly tick: { readonly maxDuration: number; readonly maxJobs?: number | undefined };
+  readonly tick: { readonly maxDurationMs: number; readonly maxJobs?: number | undefined };
 }
 
 const WHERE = "attachScheduler()";
@@ -59,11 +59,11 @@ export function checkAttaching(ctx: ObjectContext, configure: unknown, options: 
   }
   check ??= checker(schema());
   const { scheduler, store, tick } = check(options, WHERE);
-  const { maxDuration, maxJobs } = tick;
+  const { maxDurationMs, maxJobs } = tick;
   return {
     scheduler,
     store,
-    tick: { maxDuration: { milliseconds: maxDuration }, ...(maxJobs === undefined ? {} : { maxJobs }) },
+    tick: { maxDuration: { milliseconds: maxDurationMs }, ...(maxJobs === undefined ? {} : { maxJobs }) },
   };
 }
 
@@ -80,7 +80,7 @@ function schema(): v.GenericSchema<unknown, CheckedOptions> {
     scheduler: options,
     store: options,
     tick: v.optional(
-      v.strictObject({
+      objectOf({
         maxDuration: v.optional(maxDuration, { milliseconds: TICK_MS_DEFAULT }),
         maxJobs: v.optional(wholeNumber(1)),
       }),

@@ -1,5 +1,5 @@
 import * as v from "valibot";
-import { checker, textUpTo } from "../../core/check.ts";
+import { checker, objectOf, textUpTo } from "../../core/check.ts";
 import type { PoolSettings } from "../remote/pool-settings.ts";
 import {
   poolSettings,
@@ -40,7 +40,7 @@ const PROCESS_ENTRY: string = programBeside(import.meta.url, "process-entry");
 
 const check = checker(
   () =>
-    v.strictObject({
+    objectOf({
       ...remoteEntries(),
       ...programEntries(PROCESS_ENTRY),
       cwd: v.optional(textUpTo(4096)),

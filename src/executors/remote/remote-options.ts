@@ -37,15 +37,15 @@ export interface RemoteExecutorOptions {
 const WORKERS_MAX = 1024;
 const JOBS_PER_WORKER_MAX = 10_000;
 
-/** The checked options that all executors with workers have; durations are in milliseconds. */
+/** The checked options that all executors with workers have. */
 interface CheckedPoolOptions {
   readonly maxWorkers: number;
   readonly minWorkers: number;
   readonly jobsPerWorker: number;
   readonly maxJobsPerWorker: number | null;
-  readonly abortGrace: number;
-  readonly idleTimeout: number | null;
-  readonly startTimeout: number;
+  readonly abortGraceMs: number;
+  readonly idleTimeoutMs: number | null;
+  readonly startTimeoutMs: number;
 }
 
 /** The same, of the executors that are told a module. */
@@ -71,7 +71,7 @@ export function poolEntries(): SchemasOf<CheckedPoolOptions> {
     idleTimeout: v.optional(v.nullable(durationMs(1)), { seconds: 60 }),
     startTimeout: v.optional(durationMs(1), { seconds: 30 }),
   };
-  return entries as SchemasOf<CheckedPoolOptions>;
+  return entries as unknown as SchemasOf<CheckedPoolOptions>;
 }
 
 const isBelowGrace = (ms: number): boolean => ms < ABORT_GRACE_MS;
@@ -85,9 +85,9 @@ export function poolSettings(options: CheckedPoolOptions & { readonly module?: s
     minWorkers: options.minWorkers,
     jobsPerWorker: options.jobsPerWorker,
     maxJobsPerWorker: options.maxJobsPerWorker,
-    abortGraceMs: options.abortGrace,
-    idleTimeoutMs: options.idleTimeout,
-    startTimeoutMs: options.startTimeout,
+    abortGraceMs: options.abortGraceMs,
+    idleTimeoutMs: options.idleTimeoutMs,
+    startTimeoutMs: options.startTimeoutMs,
   };
 }
 

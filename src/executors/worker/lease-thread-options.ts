@@ -1,5 +1,5 @@
 import * as v from "valibot";
-import { type Checker, checker, durationMs } from "../../core/check.ts";
+import { type Checker, checker, durationMs, objectOf } from "../../core/check.ts";
 import type { Duration } from "../../core/duration.ts";
 import { moduleUrl, programBeside, programUrl } from "../remote/remote-options.ts";
 
@@ -24,8 +24,8 @@ export interface LeaseThreadOptions {
 
 export interface CheckedLeaseThreadOptions {
   readonly module: string;
-  readonly maxBlocked: number;
-  readonly startTimeout: number;
+  readonly maxBlockedMs: number;
+  readonly startTimeoutMs: number;
   readonly entry: string;
 }
 
@@ -34,7 +34,7 @@ const LEASE_ENTRY: string = programBeside(import.meta.url, "lease-entry");
 /** @throws {OptionsError} with one issue per problem */
 export const checkLeaseThreadOptions: Checker<CheckedLeaseThreadOptions> = checker(
   () =>
-    v.strictObject({
+    objectOf({
       module: moduleUrl("./store.ts"),
       maxBlocked: v.optional(durationMs(1), { minutes: 5 }),
       startTimeout: v.optional(durationMs(1), { seconds: 30 }),

@@ -115,13 +115,13 @@ export class LeaseThread implements LeaseExtender {
           "the thread extends leases over a connection of its own",
       );
     }
-    const { maxBlocked } = this.#options;
-    if (maxBlocked > leaseMs / 3) return;
+    const { maxBlockedMs } = this.#options;
+    if (maxBlockedMs > leaseMs / 3) return;
     throw optionError(
       "new LeaseThread()",
       "maxBlocked",
-      `must be longer than a third of leaseDuration, which is ${leaseMs} ms; got ${maxBlocked} ms: the thread would ` +
-        "never extend a lease",
+      `must be longer than a third of leaseDuration, which is ${leaseMs} ms; got ${maxBlockedMs} ms: the thread ` +
+        "would never extend a lease",
     );
   }
 
@@ -136,10 +136,10 @@ export class LeaseThread implements LeaseExtender {
 
   /** Starts a thread. Resolves when it is ready. */
   #begin(scheduler: LeaseHolder, held: HeldLeases): Promise<void> {
-    const { module, maxBlocked, startTimeout, entry } = this.#options;
+    const { module, maxBlockedMs, startTimeoutMs, entry } = this.#options;
     const { identity, instanceId, leaseMs } = scheduler;
     const data: LeaseThreadData = {
-      ...{ module, identity, instanceId, leaseMs, maxBlockedMs: maxBlocked },
+      ...{ module, identity, instanceId, leaseMs, maxBlockedMs },
       ...{ now: scheduler.clock.now(), buffer: held.table.buffer, profile: scheduler.profile() },
     };
     const worker = new Worker(new URL(entry), { name: "escapement-leases", workerData: data });
@@ -147,8 +147,8 @@ export class LeaseThread implements LeaseExtender {
     return new Promise((resolve, reject) => {
       let isReady = false;
       const stopTimer = startBackgroundTimer(
-        () => ended(new WorkerLostError(`the lease thread was not ready within ${startTimeout} ms (startTimeout)`)),
-        startTimeout,
+        () => ended(new WorkerLostError(`the lease thread was not ready within ${startTimeoutMs} ms (startTimeout)`)),
+        startTimeoutMs,
       );
       const ended = (error: Error): void => {
         stopTimer();

@@ -69,7 +69,7 @@ const THREAD_ENTRY: string = programBeside(import.meta.url, "thread-entry");
 const check = checker(
   () => {
     const megabytes = v.optional(wholeNumber(1));
-    return v.strictObject({
+    return objectOf({
       ...remoteEntries(),
       ...programEntries(THREAD_ENTRY),
       resourceLimits: v.optional(

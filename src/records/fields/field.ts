@@ -1,3 +1,4 @@
+import { type MsName, msName } from "../../core/duration.ts";
 import type { AttemptRecord } from "../attempt.ts";
 import {
   COALESCE_POLICIES,
@@ -95,12 +96,6 @@ export function recordName(name: string, { kind, record }: Field): string {
   return record ?? (kind === "duration" ? msName(name) : name);
 }
 
-/** The name of a duration in milliseconds: `expectStartMs` for `expectStartWithin`. */
-function msName(name: string): string {
-  return `${name.replace(/Time$|Within$/, "")}Ms`;
-}
-
-type MsName<Name> = Name extends `${infer N}Time` | `${infer N}Within` ? `${N}Ms` : `${Name & string}Ms`;
 type RecordName<Name, F> = F extends { record: infer R extends string }
   ? R
   : F extends { kind: "duration" }
@@ -143,8 +138,8 @@ export type SettingsOf<Rows> = {
   [N in keyof Rows as Rows[N] extends { default: unknown } | { inherits: true } ? N : never]: Rows[N];
 };
 
-/** What callers set, checked: a duration is milliseconds, and a value is not yet serialized. */
-export type CheckedOf<Rows> = { [N in keyof Rows]?: CheckedValue<Rows[N]> | undefined };
+/** What callers set, checked: by the names of the record, and a value is not yet serialized. */
+export type CheckedOf<Rows> = { [N in keyof Rows as RecordName<N, Rows[N]>]?: CheckedValue<Rows[N]> | undefined };
 
 type CheckedValue<F> =
   | (F extends { kind: "value" } ? unknown : F extends { kind: infer K extends keyof Kinds } ? Kinds[K] : never)

@@ -11,8 +11,8 @@ import type { JobRecord, NewJobRecord } from "../../records/job.ts";
 import type { JobResultRecord } from "../../records/job-result.ts";
 import type { SchedulerProfile } from "../../records/scheduler.ts";
 import type { JobAddition } from "../../stores/data-store.ts";
-import { endedWithoutRun } from "../../stores/ended-without-run.ts";
-import { hasParents } from "../../stores/parents.ts";
+import { endedWithoutRun } from "../../stores/shared/added-and-ended-jobs.ts";
+import { hasParents } from "../../stores/shared/parents-of-jobs.ts";
 import type { Environment } from "../environment.ts";
 import { schedulerStopped } from "../events/event-records.ts";
 import { additionEvents } from "../events/flow-events.ts";
@@ -129,7 +129,7 @@ export class Engine {
     const zoneCheck = this.#zoneCheck;
     const additions = this.#additions;
     const profileOfTicks = (): SchedulerProfile | null => (this.#isResident ? null : this.#profile(false));
-    const maxIdleMs = options.maxIdle ?? (sharedByProcesses ? IDLE_MS : IDLE_MS_UNSHARED);
+    const maxIdleMs = options.maxIdleMs ?? (sharedByProcesses ? IDLE_MS : IDLE_MS_UNSHARED);
     this.#peers = new Peers(env);
     this.#stepper = new Stepper({
       ...{ env, tasks, planner, runner, additions, hasScheduleRole, hasJobRole, zoneCheck, maxIdleMs },
@@ -429,7 +429,7 @@ export class Engine {
 
   async #cleanUp(): Promise<void> {
     const { env, options } = this.#parts;
-    const periodMs = options.cleanupInterval;
+    const periodMs = options.cleanupIntervalMs;
     if (periodMs !== null) await every(env, "clean-up", periodMs, this.#cleaning().signal, () => cleanUp(env));
   }
 

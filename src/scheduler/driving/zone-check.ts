@@ -1,12 +1,12 @@
 import { ZONE_CHECK_MS, ZONE_TEXTS_MAX } from "../../core/limits.ts";
 import { zoneFingerprint, zoneWindowOf } from "../../cron/zone-fingerprint.ts";
-import type { LookRequest } from "../../stores/data-store.ts";
 import type {
   KnownZoneRules,
   RankedZoneRules,
   ZoneRulesRanking,
   ZoneRulesStore,
-} from "../../stores/zone-rules-store.ts";
+} from "../../stores/contract/zone-rules-types.ts";
+import type { LookRequest } from "../../stores/data-store.ts";
 import { type FingerprintSource, ownFingerprint, readZoneRules } from "../../triggers/stored-zone-rules.ts";
 import type { Environment } from "../environment.ts";
 import { type DifferingZone, shownZones, ZoneMoves } from "./zone-moves.ts";

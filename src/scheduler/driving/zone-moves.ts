@@ -2,7 +2,7 @@ import { EVENT_LIST_MAX, STEP_BYTES_MAX, ZONED_SCHEDULES_MAX } from "../../core/
 import { instantText } from "../../core/temporal.ts";
 import { zoneWindowOf } from "../../cron/zone-fingerprint.ts";
 import type { EventRecord } from "../../records/events.ts";
-import type { ZonedSchedule, ZoneRulesConfirmation, ZoneRulesStore } from "../../stores/zone-rules-store.ts";
+import type { ZonedSchedule, ZoneRulesConfirmation, ZoneRulesStore } from "../../stores/contract/zone-rules-types.ts";
 import { parseTrigger } from "../../triggers/parse-trigger.ts";
 import { type FingerprintSource, zoneRulesText } from "../../triggers/stored-zone-rules.ts";
 import type { Environment } from "../environment.ts";

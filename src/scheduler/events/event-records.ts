@@ -7,8 +7,8 @@ import type { OverdueRecord } from "../../records/overdue.ts";
 import type { ScheduleRecord } from "../../records/schedule.ts";
 import type { SerializedError } from "../../records/serialized-error.ts";
 import type { TaskRecord } from "../../records/task.ts";
+import type { OverdueReport } from "../../stores/contract/look-types.ts";
 import type { LookedSchedule, OverlapReport, SchedulePlan } from "../../stores/data-store.ts";
-import type { OverdueReport } from "../../stores/overdue.ts";
 
 /** The scheduler that makes the events. */
 interface Origin {

@@ -1,4 +1,4 @@
-import type { ZonedSchedule } from "../../stores/zone-rules-store.ts";
+import type { ZonedSchedule } from "../../stores/contract/zone-rules-types.ts";
 import type { Trigger } from "../../triggers/trigger.ts";
 import { nextAfter } from "./fire-times.ts";
 

@@ -1,6 +1,6 @@
 import { SCHEDULE_OPTIONS } from "../../records/fields/schedule.ts";
 import type { ScheduleChangeRecord, ScheduleState } from "../../records/ledger.ts";
-import { wrongCursor } from "../../stores/wrong-cursor.ts";
+import { wrongCursor } from "../../stores/shared/cursors-and-search.ts";
 import type { ScheduleChangeFacts, SnapshotFacts } from "../views/schedule-change.ts";
 import { Rule } from "./rule.ts";
 

@@ -3,8 +3,8 @@ import type { JobRecord } from "../../records/job.ts";
 import type { JobResultRecord } from "../../records/job-result.ts";
 import type { Run, TaskPauseRecord, UptimeRecord } from "../../records/ledger.ts";
 import { JOB_OUTCOMES } from "../../records/policies.ts";
+import type { Ledger } from "../../stores/contract/ledger-types.ts";
 import type { DataStore, TaskPause } from "../../stores/data-store.ts";
-import type { Ledger } from "../../stores/ledger.ts";
 import type { Finding } from "./finding.ts";
 
 /** What may tell why a verdict is what it is. What was not read is empty. */

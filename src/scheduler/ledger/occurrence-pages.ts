@@ -2,7 +2,7 @@ import { OCCURRENCE_STEPS_MAX, UNFINISHED_READ_MAX } from "../../core/limits.ts"
 import type { JobRecord } from "../../records/job.ts";
 import type { OccurrenceRecord, SkipVerdict } from "../../records/ledger.ts";
 import type { JobOutcome } from "../../records/policies.ts";
-import { occurrenceCursor, readOccurrenceCursor } from "../../stores/occurrence-cursor.ts";
+import { occurrenceCursor, readOccurrenceCursor } from "../../stores/shared/cursors-and-search.ts";
 import { type OccurrenceVerdict, verdictOfOutcome } from "../options/occurrence-verdicts.ts";
 import { Occurrence } from "../views/occurrence.ts";
 import type { Page } from "../views/page.ts";

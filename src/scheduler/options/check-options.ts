@@ -1,5 +1,5 @@
 import type * as v from "valibot";
-import { type Checker, checker, namesOf } from "../../core/check.ts";
+import { type Checker, checker, type Hints, namesOf } from "../../core/check.ts";
 import { ID_LENGTH_MAX } from "../../core/limits.ts";
 import { once } from "../../core/once.ts";
 import { isPlain, mustBe, optionError, optionsError, shown } from "../../core/option-errors.ts";
@@ -169,7 +169,7 @@ export const checkRunJobOptions: Checker<CheckedRunJobOptions> = agreeing(
 );
 
 export const checkStartOptions: Checker<CheckedStartOptions> = checker(schemas.startOptionsSchema);
-export const checkStopOptions: Checker<{ drainTimeout: number }> = checker(schemas.stopOptionsSchema, {
+export const checkStopOptions: Checker<{ drainTimeoutMs: number }> = checker(schemas.stopOptionsSchema, {
   instead: stopAdvice,
 });
 export const checkTickOptions: Checker<CheckedTickOptions> = checker(schemas.tickOptionsSchema, {
@@ -275,7 +275,7 @@ export const checkBulkJobs: Checker<CheckedBulk<Pick<JobFilter, "taskId" | "sche
 );
 
 /** Options that may contradict others; without them, nothing can. */
-const COMBINED = ["delay", "debounce", "throttle", "uniqueFor", "onParentFailure"] as const;
+const COMBINED = ["delayMs", "debounce", "throttle", "uniqueForMs", "onParentFailure"] as const;
 
 /** Options of a job that say when and how often it is added may contradict each other. @param parents the parents that
  *  the job has besides those that are given */

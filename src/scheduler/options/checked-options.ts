@@ -13,13 +13,13 @@ import type {
 import type { Trigger } from "../../triggers/trigger.ts";
 import type { OccurrenceVerdict } from "./occurrence-verdicts.ts";
 
-// Options as they are after the check: only known names, with their defaults. Durations are milliseconds, instants are
-// epoch milliseconds.
+// Options as they are after the check: only known names, with their defaults. Instants are epoch milliseconds, and
+// durations milliseconds, with the unit in their names.
 
 interface CheckedBackoff {
-  initial: number;
+  initialMs: number;
   factor: number;
-  max: number;
+  maxMs: number;
   jitter: RetryPolicy["backoff"]["jitter"];
 }
 
@@ -30,18 +30,18 @@ export type CheckedRetry = CheckedOf<typeof RETRY_FIELDS>;
 interface CheckedLimits {
   maxRunningJobs?: number | null | undefined;
   maxRunningPerKey?: number | null | undefined;
-  rateLimit?: { limit: number; per: number; burst?: number | undefined } | null | undefined;
+  rateLimit?: { limit: number; perMs: number; burst?: number | undefined } | null | undefined;
   fair?: boolean | undefined;
 }
 
 /** The settings that tasks of a scheduler have, unless their own settings say something else. */
 export interface CheckedTaskDefaults extends CheckedLimits {
   executor: string;
-  misfireGraceTime: number | null;
+  misfireGraceMs: number | null;
   retry: { maxAttempts: number; backoff: CheckedBackoff };
   maxRecoveries: number;
-  timeout: number | null;
-  resultExpirationTime: number;
+  timeoutMs: number | null;
+  resultExpirationMs: number;
   overlap: RunOverlapPolicy;
   metadata: Metadata;
 }
@@ -53,11 +53,11 @@ export type KeyFunction = (payload: never) => unknown;
 export interface CheckedTaskSettings extends CheckedLimits {
   executor?: string | undefined;
   concurrencyKey?: KeyFunction | undefined;
-  misfireGraceTime?: number | null | undefined;
+  misfireGraceMs?: number | null | undefined;
   retry?: CheckedRetry | undefined;
   maxRecoveries?: number | undefined;
-  timeout?: number | null | undefined;
-  resultExpirationTime?: number | undefined;
+  timeoutMs?: number | null | undefined;
+  resultExpirationMs?: number | undefined;
   overlap?: RunOverlapPolicy | undefined;
   metadata?: Metadata | undefined;
   schema?: StandardSchemaV1 | undefined;
@@ -82,21 +82,21 @@ export interface CheckedScheduleOptions extends CheckedScheduleSettings {
 
 export interface CheckedRunNow {
   idempotencyKey?: string | undefined;
-  uniqueFor?: number | undefined;
+  uniqueForMs?: number | undefined;
   requestHash?: string | undefined;
 }
 
 export interface CheckedJobOptions extends CheckedRunNow {
   payload?: unknown;
   runAt?: number | undefined;
-  delay?: number | undefined;
+  delayMs?: number | undefined;
   priority: number;
-  debounce?: { key: string; wait: number; maxWait?: number | undefined } | undefined;
-  throttle?: { key: string; per: number } | undefined;
+  debounce?: { key: string; waitMs: number; maxWaitMs?: number | undefined } | undefined;
+  throttle?: { key: string; perMs: number } | undefined;
   concurrencyKey?: string | null | undefined;
   metadata?: Metadata | undefined;
   executor?: string | undefined;
-  resultExpirationTime?: number | undefined;
+  resultExpirationMs?: number | undefined;
   startDeadline?: number | undefined;
   retry?: CheckedRetry | undefined;
   /** Ids, each once. */
@@ -119,9 +119,9 @@ export interface CheckedSchedulerOptions {
   maxConcurrentJobs: number;
   taskDefaults: CheckedTaskDefaults;
   timeZone: string;
-  leaseDuration: number;
-  cleanupInterval: number | null;
-  maxIdle?: number | undefined;
+  leaseDurationMs: number;
+  cleanupIntervalMs: number | null;
+  maxIdleMs?: number | undefined;
   zoneRules: "auto" | "adopt" | "keep";
   logLevel?: LogLevel | undefined;
   version?: number | undefined;
@@ -159,8 +159,8 @@ export interface CheckedRunOptions {
 }
 
 export interface CheckedTickOptions {
-  stay: number | "whileRunning";
-  maxDuration: number;
+  stayMs: number | "whileRunning";
+  maxDurationMs: number;
   maxJobs?: number | undefined;
   maxRoundTrips?: number | undefined;
   signal?: AbortSignal | undefined;

@@ -48,9 +48,6 @@ export function unlimitedAdvice(value: unknown): string | null {
   return value === Number.POSITIVE_INFINITY || value === false ? "write null for no limit" : null;
 }
 
-/** Advice for `maxCatchUp`, which was an option of its own. */
-export const MAX_CATCH_UP_ADVICE = "write { catchUp: { maxCount: ... } }";
-
 /** Advice for what is no object of bounds. */
 export function catchUpAdvice(value: unknown): string | null {
   if (typeof value === "number") return `write { maxCount: ${value} }`;

@@ -258,7 +258,7 @@ const scheduleDefaults = once(() => {
 });
 
 export const schedulerOptionsSchema: () => v.GenericSchema<unknown, CheckedSchedulerOptions> = once(() =>
-  v.strictObject({
+  objectOf({
     dataStore: v.optional(implementing<DataStore>("a DataStore", STORE_METHODS, storeAdvice)),
     eventBroker: v.optional(implementing<EventBroker>("an EventBroker", BROKER_METHODS)),
     executors: v.optional(executors()),
@@ -313,7 +313,7 @@ const newScheduleEntries = once(() => ({
 }));
 
 export const scheduleOptionsSchema: () => v.GenericSchema<unknown, CheckedScheduleOptions> = once(() =>
-  v.strictObject({
+  objectOf({
     ...newScheduleEntries(),
     id: v.optional(name()),
     ifRevision: v.optional(wholeNumber(0)),
@@ -323,13 +323,13 @@ export const scheduleOptionsSchema: () => v.GenericSchema<unknown, CheckedSchedu
 
 /** Options of `schedule`: those of a schedule, and settings of its task. */
 export const scheduledTaskSchema: () => v.GenericSchema = once(() =>
-  v.strictObject({ ...newScheduleEntries(), ...taskSettings().entries }),
+  objectOf({ ...newScheduleEntries(), ...taskSettings().entries }),
 );
 
 /** Changes of a schedule. Fields that are not given stay as they are. */
 export const scheduleChangesSchema: () => v.GenericSchema<unknown, CheckedScheduleChanges> = once(() =>
   v.partial(
-    v.strictObject({
+    objectOf({
       ...scheduleSettings(),
       trigger: v.custom<Trigger | string>(
         (value) => value instanceof Trigger || typeof value === "string",
@@ -385,52 +385,51 @@ const jobEntries = once(() => ({
   onParentFailure: v.optional(oneOf(PARENT_FAILURE_POLICIES)),
 }));
 
-export const jobOptionsSchema: () => v.GenericSchema<unknown, CheckedJobOptions> = once(() =>
-  v.strictObject(jobEntries()),
-);
+export const jobOptionsSchema: () => v.GenericSchema<unknown, CheckedJobOptions> = once(() => objectOf(jobEntries()));
 
 export const newJobSchema: () => v.GenericSchema<unknown, CheckedNewJob> = once(() =>
-  v.strictObject({
+  objectOf({
     ...jobEntries(),
     task: anything,
   }),
 );
 
 export const batchOptionsSchema: () => v.GenericSchema<unknown, { then?: unknown }> = once(() =>
-  v.strictObject({ then: anything }),
+  objectOf({ then: anything }),
 );
 
 export const runJobOptionsSchema: () => v.GenericSchema<unknown, CheckedRunJobOptions> = once(() =>
-  v.strictObject({
+  objectOf({
     ...jobEntries(),
     signal: v.optional(signal()),
   }),
 );
 
 export const startOptionsSchema: () => v.GenericSchema<unknown, CheckedStartOptions> = once(() =>
-  v.strictObject({
+  objectOf({
     paused: v.optional(trueOrFalse, false),
     handleSignals: v.optional(trueOrFalse, false),
   }),
 );
 
-export const stopOptionsSchema: () => v.GenericSchema<unknown, { drainTimeout: number }> = once(() =>
-  v.strictObject({
+export const stopOptionsSchema: () => v.GenericSchema<unknown, { drainTimeoutMs: number }> = once(() =>
+  objectOf({
     drainTimeout: v.optional(durationMs(), { seconds: 30 }),
   }),
 );
 
-const stay = once(() =>
-  converted((value: "whileRunning" | Duration) => {
+const stay = once(() => ({
+  ...converted((value: "whileRunning" | Duration) => {
     if (value === "whileRunning") return value;
     const dataset = durationMs()["~run"]({ value }, {});
     if (dataset.issues === undefined) return dataset.value as number;
     throw new OptionsError(dataset.issues[0].message.replace("must be", 'must be "whileRunning" or'));
   }),
-);
+  isMs: true as const,
+}));
 
 export const tickOptionsSchema: () => v.GenericSchema<unknown, CheckedTickOptions> = once(() =>
-  v.strictObject({
+  objectOf({
     maxDuration: v.optional(durationMs(1), { seconds: 30 }),
     stay: v.optional(stay(), { seconds: 0 }),
     maxJobs: v.optional(wholeNumber(1)),
@@ -440,20 +439,20 @@ export const tickOptionsSchema: () => v.GenericSchema<unknown, CheckedTickOption
 );
 
 export const runOptionsSchema: () => v.GenericSchema<unknown, CheckedRunOptions> = once(() =>
-  v.strictObject({
+  objectOf({
     signal: v.optional(signal()),
     handleSignals: v.optional(trueOrFalse, true),
   }),
 );
 
 export const nextEventOptionsSchema: () => v.GenericSchema<unknown, { signal?: AbortSignal | undefined }> = once(() =>
-  v.strictObject({
+  objectOf({
     signal: v.optional(signal()),
   }),
 );
 
 export const resultOptionsSchema: () => v.GenericSchema<unknown, CheckedResultOptions> = once(() =>
-  v.strictObject({
+  objectOf({
     wait: v.optional(trueOrFalse, false),
     signal: v.optional(signal()),
   }),
@@ -461,7 +460,7 @@ export const resultOptionsSchema: () => v.GenericSchema<unknown, CheckedResultOp
 
 export const subscribeOptionsSchema: () => v.GenericSchema<unknown, CheckedSubscribeOptions> = once(
   () =>
-    v.strictObject({
+    objectOf({
       once: v.optional(trueOrFalse, false),
       onGap: v.exactOptional(v.function(says("a function that is called after a gap"))),
       onStop: v.exactOptional(v.function(says("a function"))),
@@ -470,41 +469,39 @@ export const subscribeOptionsSchema: () => v.GenericSchema<unknown, CheckedSubsc
 
 export const eventsOptionsSchema: () => v.GenericSchema<unknown, CheckedEventsOptions> = once(
   () =>
-    v.strictObject({
+    objectOf({
       signal: v.exactOptional(signal()),
       onDropped: v.exactOptional(v.function(says("a function that gets the number of dropped events"))),
     }) as v.GenericSchema<unknown, CheckedEventsOptions>,
 );
 
-export const changeOptionsSchema: () => v.GenericSchema<unknown, CheckedChange> = once(() =>
-  v.strictObject({ by: by() }),
-);
+export const changeOptionsSchema: () => v.GenericSchema<unknown, CheckedChange> = once(() => objectOf({ by: by() }));
 
 export const revisionOptionsSchema: () => v.GenericSchema<unknown, CheckedRevision> = once(() =>
-  v.strictObject({ by: by(), ifRevision: v.optional(wholeNumber(0)) }),
+  objectOf({ by: by(), ifRevision: v.optional(wholeNumber(0)) }),
 );
 
 export const unpauseOptionsSchema: () => v.GenericSchema<
   unknown,
   CheckedChange & { resumeFrom?: "now" | number | undefined }
 > = once(() =>
-  v.strictObject({
+  objectOf({
     resumeFrom: v.optional(converted((value: unknown) => (value === "now" ? value : toEpochMs(value as string, "")))),
     by: by(),
   }),
 );
 
-export const runNowSchema: () => v.GenericSchema<unknown, CheckedRunNow> = once(() => v.strictObject(onceEntries()));
+export const runNowSchema: () => v.GenericSchema<unknown, CheckedRunNow> = once(() => objectOf(onceEntries()));
 
 export const taskPauseSchema: () => v.GenericSchema<unknown, CheckedChange & { key?: string | undefined }> = once(() =>
-  v.strictObject({
+  objectOf({
     key: v.optional(textUpTo(ID_LENGTH_MAX, pausedKeyAdvice)),
     by: by(),
   }),
 );
 
 export const previewOptionsSchema: () => v.GenericSchema<unknown, { limit: number; from?: number | undefined }> = once(
-  () => v.strictObject({ limit: wholeNumber(0, PREVIEW_LENGTH_MAX), from: v.optional(instantMs) }),
+  () => objectOf({ limit: wholeNumber(0, PREVIEW_LENGTH_MAX), from: v.optional(instantMs) }),
 );
 
 const saysCursor = says("the cursor of a page, which is text");
@@ -515,7 +512,7 @@ const page = once(() => ({
 }));
 
 export const scheduleFilterSchema: () => v.GenericSchema<unknown, ScheduleFilter> = once(() =>
-  v.strictObject({
+  objectOf({
     ...page(),
     taskId: v.exactOptional(name()),
     paused: v.exactOptional(trueOrFalse),
@@ -539,7 +536,7 @@ const verdicts = once(() =>
 );
 
 export const occurrenceFilterSchema: () => v.GenericSchema<unknown, CheckedOccurrenceFilter> = once(() =>
-  v.strictObject({
+  objectOf({
     ...page(),
     from: v.exactOptional(instantMs),
     until: v.exactOptional(instantMs),
@@ -549,13 +546,13 @@ export const occurrenceFilterSchema: () => v.GenericSchema<unknown, CheckedOccur
 );
 
 export const scheduleChangeFilterSchema: () => v.GenericSchema<unknown, CheckedScheduleChangeFilter> = once(() =>
-  v.strictObject({ ...page(), order: v.optional(oneOf(["newest", "oldest"]), "newest") }),
+  objectOf({ ...page(), order: v.optional(oneOf(["newest", "oldest"]), "newest") }),
 );
 
 const saysIds = says(`a list of at most ${BULK_ADD_MAX} ids`);
 
 export const scheduleRemovalSchema: () => v.GenericSchema<unknown, CheckedRemoval> = once(() =>
-  v.strictObject({
+  objectOf({
     taskId: v.exactOptional(name()),
     paused: v.exactOptional(trueOrFalse),
     ids: v.exactOptional(v.pipe(v.array(name(), saysIds), v.maxLength(BULK_ADD_MAX, saysIds))),
@@ -565,7 +562,7 @@ export const scheduleRemovalSchema: () => v.GenericSchema<unknown, CheckedRemova
 
 export const printOptionsSchema: () => v.GenericSchema<unknown, CheckedPrintOptions> = once(
   () =>
-    v.strictObject({
+    objectOf({
       write: v.exactOptional(v.function(says("a function that gets a line"))),
       taskId: v.exactOptional(name()),
       paused: v.exactOptional(trueOrFalse),
@@ -574,7 +571,7 @@ export const printOptionsSchema: () => v.GenericSchema<unknown, CheckedPrintOpti
 );
 
 export const jobFilterSchema: () => v.GenericSchema<unknown, JobFilter> = once(() =>
-  v.strictObject({
+  objectOf({
     ...page(),
     taskId: v.exactOptional(name()),
     scheduleId: v.exactOptional(name()),
@@ -595,7 +592,7 @@ const resultSelection = once(() => ({
 }));
 
 export const jobResultFilterSchema: () => v.GenericSchema<unknown, JobResultFilter> = once(() =>
-  v.strictObject({
+  objectOf({
     ...page(),
     ...resultSelection(),
     order: v.exactOptional(oneOf(["newest", "oldest"])),
@@ -606,11 +603,11 @@ export const jobResultFilterSchema: () => v.GenericSchema<unknown, JobResultFilt
 const bulk = once(() => ({ all: v.optional(trueOrFalse, false), signal: v.exactOptional(signal()) }));
 
 export const bulkResultSchema: () => v.GenericSchema<unknown, CheckedBulk<JobResultSelection>> = once(() =>
-  v.strictObject({
+  objectOf({
     ...resultSelection(),
     ...bulk(),
   }),
 );
 
 export const bulkJobSchema: () => v.GenericSchema<unknown, CheckedBulk<Pick<JobFilter, "taskId" | "scheduleId">>> =
-  once(() => v.strictObject({ taskId: v.exactOptional(name()), scheduleId: v.exactOptional(name()), ...bulk() }));
+  once(() => objectOf({ taskId: v.exactOptional(name()), scheduleId: v.exactOptional(name()), ...bulk() }));

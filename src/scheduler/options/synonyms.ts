@@ -1,5 +1,4 @@
 import { type Synonyms, synonymsOf } from "../../core/synonyms.ts";
-import { MAX_CATCH_UP_ADVICE } from "./option-hints.ts";
 
 const CRON_TEXT = "it belongs to the trigger: CronTrigger.fromCrontab(text, { % })";
 const RETRY = "write { retry: { maxAttempts: ... } }";
@@ -23,7 +22,6 @@ const SYNONYMS: Synonyms = {
   "taskDefaults: retries attempts maxRetries maxAttempts": RETRY,
   "taskDefaults: concurrencyKey":
     "it is about the payload of one task: scheduler.task(id, { concurrencyKey }, handler)",
-  "scheduleDefaults: maxCatchUp": MAX_CATCH_UP_ADVICE,
   "scheduleDefaults: executor maxRunningJobs maxRunningPerKey rateLimit fair misfireGraceTime retry": INHERITED,
   "scheduleDefaults: maxRecoveries timeout resultExpirationTime overlap metadata": INHERITED,
   "scheduleDefaults: concurrencyKey schema": INHERITED,
@@ -97,7 +95,6 @@ const SYNONYMS: Synonyms = {
   "anywhere: attempts maxAttempts retries maxRetries backoff": TASK_RETRY,
   "anywhere: maxInstances":
     'overlap: "skip" fires only after the run before; scheduler.task(id, { maxRunningJobs }, handler) is how many run',
-  "anywhere: maxCatchUp": MAX_CATCH_UP_ADVICE,
   "anywhere: nextRunTime": "updateSchedule(id, { nextFireTime }) sets it, and runScheduleNow(id) runs now",
 
   "change: who user actor author": "by",

@@ -3,22 +3,22 @@ import type { CheckedJobOptions } from "./checked-options.ts";
 
 /** What does not go together of the options that say when and how often a job is added. */
 export function contradictions(options: CheckedJobOptions): Issue[] {
-  const { debounce, throttle, uniqueFor, idempotencyKey, runAt, delay, after, onParentFailure } = options;
+  const { debounce, throttle, uniqueForMs, idempotencyKey, runAt, delayMs, after, onParentFailure } = options;
   const issues: Issue[] = [];
   const refuse = (path: string, message: string): void => void issues.push({ path, message });
-  if (delay !== undefined && runAt !== undefined) {
+  if (delayMs !== undefined && runAt !== undefined) {
     refuse("delay", "cannot go together with runAt: delay counts from now, runAt is the instant itself; choose one");
   }
   if (debounce !== undefined) {
-    const { wait, maxWait } = debounce;
-    if (maxWait !== undefined && maxWait < wait) {
-      refuse("debounce.maxWait", `must be at least as long as wait, ${wait} ms; got ${maxWait} ms`);
+    const { waitMs, maxWaitMs } = debounce;
+    if (maxWaitMs !== undefined && maxWaitMs < waitMs) {
+      refuse("debounce.maxWait", `must be at least as long as wait, ${waitMs} ms; got ${maxWaitMs} ms`);
     }
     if (throttle !== undefined) {
       refuse("throttle", "cannot go together with debounce: debounce keeps the last of a burst, throttle the first");
     }
-    for (const name of ["runAt", "delay"] as const) {
-      if (options[name] === undefined) continue;
+    for (const [name, value] of Object.entries({ runAt, delay: delayMs })) {
+      if (value === undefined) continue;
       refuse(name, "cannot go together with debounce: the job runs debounce.wait after the last addition");
     }
     if (idempotencyKey !== undefined) {
@@ -34,11 +34,11 @@ export function contradictions(options: CheckedJobOptions): Issue[] {
       "goes with `after`, the jobs whose failure it is about; give { after } too, or leave it out",
     );
   }
-  if (uniqueFor !== undefined && throttle !== undefined) {
+  if (uniqueForMs !== undefined && throttle !== undefined) {
     refuse("uniqueFor", "cannot go together with throttle: each keeps later additions out for a time; choose one");
-  } else if (uniqueFor !== undefined && idempotencyKey === undefined && debounce !== undefined) {
+  } else if (uniqueForMs !== undefined && idempotencyKey === undefined && debounce !== undefined) {
     refuse("uniqueFor", "cannot go together with debounce: debounce keeps the last of a burst, uniqueFor the first");
-  } else if (uniqueFor !== undefined && idempotencyKey === undefined) {
+  } else if (uniqueForMs !== undefined && idempotencyKey === undefined) {
     refuse(
       "uniqueFor",
       "needs an idempotencyKey: that key stays taken so long; write { idempotencyKey: ..., uniqueFor }",

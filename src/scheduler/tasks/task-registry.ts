@@ -365,18 +365,16 @@ function nameOfBound(name: string): [what: string, id: string] {
 function toRecord(id: string, defaults: CheckedTaskDefaults, settings: CheckedTaskSettings): TaskRecord {
   const merged = { ...defaults, ...withoutUndefined(settings) };
   const { maxRunningPerKey: perKey = null, rateLimit = null, fair = false } = merged;
-  const { maxAttempts, backoff } = defaults.retry;
-  const { initial: initialMs, factor, max: maxMs, jitter } = backoff;
   return {
     id,
     executor: merged.executor,
     maxRunningJobs: merged.maxRunningJobs === undefined ? (perKey === null ? 1 : null) : merged.maxRunningJobs,
-    misfireGraceMs: merged.misfireGraceTime,
+    misfireGraceMs: merged.misfireGraceMs,
     maxRecoveries: merged.maxRecoveries,
-    timeoutMs: merged.timeout,
-    resultExpirationMs: merged.resultExpirationTime,
+    timeoutMs: merged.timeoutMs,
+    resultExpirationMs: merged.resultExpirationMs,
     overlap: merged.overlap,
-    retry: retryOver({ maxAttempts, backoff: { initialMs, factor, maxMs, jitter } }, settings.retry ?? {}),
+    retry: retryOver(defaults.retry, settings.retry ?? {}),
     metadata: { ...defaults.metadata, ...settings.metadata },
     // Absent where they say nothing, so that a new setting leaves the declarations of tasks without it as they are.
     ...(perKey === null ? {} : { maxRunningPerKey: perKey }),
@@ -390,12 +388,11 @@ export function retryOver(
   policy: RetryPolicy,
   { maxAttempts = policy.maxAttempts, backoff = {} }: CheckedRetry,
 ): RetryPolicy {
-  const { initial: initialMs, max: maxMs, factor, jitter } = backoff;
-  return { maxAttempts, backoff: { ...policy.backoff, ...withoutUndefined({ initialMs, factor, maxMs, jitter }) } };
+  return { maxAttempts, backoff: { ...policy.backoff, ...withoutUndefined(backoff) } };
 }
 
-function rateOf({ limit, per, burst }: NonNullable<CheckedTaskSettings["rateLimit"]>): RateLimit {
-  return { limit, perMs: per, burst: burst ?? Math.max(1, Math.floor(limit / LIMIT_PER_BURST)) };
+function rateOf({ limit, perMs, burst }: NonNullable<CheckedTaskSettings["rateLimit"]>): RateLimit {
+  return { limit, perMs, burst: burst ?? Math.max(1, Math.floor(limit / LIMIT_PER_BURST)) };
 }
 
 /** The record with the hash of its settings, by which the store knows whether they changed since the last start. */

@@ -1,6 +1,6 @@
 import { textHash } from "../../core/text-hash.ts";
 import type { RecordPage } from "../../stores/data-store.ts";
-import { wrongCursor } from "../../stores/wrong-cursor.ts";
+import { wrongCursor } from "../../stores/shared/cursors-and-search.ts";
 
 interface PageFilter {
   readonly limit: number;

@@ -1,7 +1,7 @@
 import { textHash } from "../../core/text-hash.ts";
 import { SCHEDULE_OPTIONS } from "../../records/fields/schedule.ts";
 import type { ScheduleRecord } from "../../records/schedule.ts";
-import { settingsOf } from "../../stores/schedule-settings.ts";
+import { settingsOf } from "../../stores/shared/schedule-changes.ts";
 
 /**
  * The schedule with the hash of what a program declares about it, by which the store knows whether that changed since

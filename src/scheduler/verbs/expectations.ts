@@ -2,10 +2,10 @@ import { durationText } from "../../core/duration.ts";
 import { optionError } from "../../core/option-errors.ts";
 import type { DataStore } from "../../stores/data-store.ts";
 
-/** What a call expects of the runs of a schedule, in milliseconds. */
+/** What a call expects of the runs of a schedule. */
 interface Expectations {
-  readonly expectStartWithin?: number | null | undefined;
-  readonly expectFinishWithin?: number | null | undefined;
+  readonly expectStartMs?: number | null | undefined;
+  readonly expectFinishMs?: number | null | undefined;
 }
 
 /** Refuses what cannot be watched: the store finds out with its ledger what became of an occurrence.
@@ -14,15 +14,16 @@ interface Expectations {
 export function assertExpectable(
   { ledger }: Pick<DataStore, "ledger">,
   given: Expectations,
-  { expectStartWithin, expectFinishWithin }: Expectations,
+  { expectStartMs, expectFinishMs }: Expectations,
   where: string,
 ): void {
-  const name = (given.expectStartWithin ?? null) === null ? "expectFinishWithin" : "expectStartWithin";
-  if ((given[name] ?? null) !== null && (ledger ?? null) === null) {
+  const expected = given.expectStartMs ?? given.expectFinishMs ?? null;
+  if (expected !== null && (ledger ?? null) === null) {
     const why = ledger === null ? LEDGER_OFF : NO_LEDGER;
+    const name = (given.expectStartMs ?? null) === null ? "expectFinishWithin" : "expectStartWithin";
     throw optionError(where, name, `needs a data store that keeps a ledger; ${why}`);
   }
-  const [start, finish] = [expectStartWithin ?? null, expectFinishWithin ?? null];
+  const [start, finish] = [expectStartMs ?? null, expectFinishMs ?? null];
   if (start === null || finish === null || start <= finish) return;
   const least = `must be at least expectStartWithin, ${durationText(start)}`;
   const message = `${least}; got ${durationText(finish)}: a job ends after it has started`;

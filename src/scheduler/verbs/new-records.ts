@@ -57,15 +57,15 @@ function settingsOf(task: TaskRecord, options: CheckedScheduleSettings): RecordO
   return settings as RecordOf<ScheduleSettings>;
 }
 
-/** The settings of a call, by their names in the record; undefined where it leaves them out. */
+/** The settings of a call; undefined where it leaves them out. */
 function givenSettings(options: CheckedScheduleSettings): Record<string, unknown> {
-  const given = SETTINGS.map(({ name, key }) => [key, options[name as keyof CheckedScheduleSettings]]);
+  const given = SETTINGS.map(({ key }) => [key, options[key as keyof CheckedScheduleSettings]]);
   return { ...Object.fromEntries(given), catchUp: options.catchUp && catchUpOf(options.catchUp) };
 }
 
 /** Bounds of which none is given are the same as no bounds. */
 function catchUpOf(options: CheckedScheduleSettings["catchUp"]): CatchUp | null {
-  const { maxAge: maxAgeMs = null, maxCount = null, pace: paceMs = null } = options ?? {};
+  const { maxAgeMs = null, maxCount = null, paceMs = null } = options ?? {};
   return maxAgeMs === null && maxCount === null && paceMs === null ? null : { maxAgeMs, maxCount, paceMs };
 }
 
@@ -144,7 +144,7 @@ export function newJobRecord(
     executor: options.executor ?? task.executor,
     payload: payload.text,
     priority: options.priority,
-    runAt: options.runAt ?? now + (options.delay ?? options.debounce?.wait ?? 0),
+    runAt: options.runAt ?? now + (options.delayMs ?? options.debounce?.waitMs ?? 0),
     createdAt: now,
     fireTime: null,
     scheduledFireTime: null,
@@ -152,7 +152,7 @@ export function newJobRecord(
     missedCount: null,
     firstMissedTime: null,
     lastMissedTime: null,
-    resultExpirationMs: options.resultExpirationTime ?? task.resultExpirationMs,
+    resultExpirationMs: options.resultExpirationMs ?? task.resultExpirationMs,
     maxRecoveries: task.maxRecoveries,
     metadata: options.metadata === undefined ? task.metadata : { ...task.metadata, ...options.metadata },
     idempotencyKey: options.idempotencyKey ?? null,
@@ -164,15 +164,15 @@ export function newJobRecord(
 }
 
 /** What decides about the addition of a job, if anything does. */
-function withWindow(job: JobRecord, { debounce, throttle, uniqueFor }: CheckedJobOptions): NewJobRecord {
+function withWindow(job: JobRecord, { debounce, throttle, uniqueForMs }: CheckedJobOptions): NewJobRecord {
   const { createdAt, idempotencyKey } = job;
   if (debounce !== undefined) {
-    const { key, wait: waitMs, maxWait: maxWaitMs = null } = debounce;
+    const { key, waitMs, maxWaitMs = null } = debounce;
     return { ...job, debounce: { key, waitMs, maxWaitMs } };
   }
   if (throttle !== undefined) {
-    return { ...job, once: { kind: "throttle", key: throttle.key, until: createdAt + throttle.per } };
+    return { ...job, once: { kind: "throttle", key: throttle.key, until: createdAt + throttle.perMs } };
   }
-  if (uniqueFor === undefined || idempotencyKey === null) return job;
-  return { ...job, once: { kind: "unique", key: idempotencyKey, until: createdAt + uniqueFor } };
+  if (uniqueForMs === undefined || idempotencyKey === null) return job;
+  return { ...job, once: { kind: "unique", key: idempotencyKey, until: createdAt + uniqueForMs } };
 }

@@ -1,7 +1,7 @@
 import { StoreRefusedError } from "../../core/errors.ts";
 import type { NewJobRecord } from "../../records/job.ts";
-import { addedJob } from "../../stores/added-job.ts";
-import { hasParents } from "../../stores/parents.ts";
+import { addedJob } from "../../stores/shared/added-and-ended-jobs.ts";
+import { hasParents } from "../../stores/shared/parents-of-jobs.ts";
 import { additionEvents } from "../events/flow-events.ts";
 import { Job } from "../views/job.ts";
 import type { PreparedJob } from "../views/prepared-job.ts";

@@ -157,10 +157,9 @@ export class ScheduleVerbs implements ScheduleCommands {
     const now = this.#context.env.clock.now();
     const facts = { taskMetadata, trigger, payload: keyed?.text, key, now };
     return this.#change(id, note, (record) => {
-      const { expectStartMs, expectFinishMs } = record;
-      const { expectStartWithin = expectStartMs, expectFinishWithin = expectFinishMs } = checked;
+      const { expectStartMs = record.expectStartMs, expectFinishMs = record.expectFinishMs } = checked;
       const { store } = this.#context.env;
-      assertExpectable(store, checked, { expectStartWithin, expectFinishWithin }, "updateSchedule()");
+      assertExpectable(store, checked, { expectStartMs, expectFinishMs }, "updateSchedule()");
       return scheduleChanges(record, facts, checked);
     });
   }
@@ -203,11 +202,11 @@ export class ScheduleVerbs implements ScheduleCommands {
     const { env, tasks } = this.#context;
     const schedule = await this.#record(id);
     const task = await tasks.settingsOf(schedule.taskId);
-    const { executor, priority, metadata, maxRecoveries, resultExpirationMs: resultExpirationTime } = schedule;
+    const { executor, priority, metadata, maxRecoveries, resultExpirationMs } = schedule;
     const payload = { text: schedule.payload, key: schedule.concurrencyKey ?? null };
     const now = env.clock.now();
     const facts = { id: env.ids.next(now), task, payload, now };
-    const record = newJobRecord(facts, { ...options, executor, priority, resultExpirationTime });
+    const record = newJobRecord(facts, { ...options, executor, priority, resultExpirationMs });
     const job = await this.#jobs.addRecord({ ...record, scheduleId: id, metadata, maxRecoveries });
     assertOwnJob(job.id, options.requestHash, "runScheduleNow()");
     return job;

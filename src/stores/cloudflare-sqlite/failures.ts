@@ -1,6 +1,5 @@
-import { messageOf } from "../sqlite/driver/failures.ts";
-import { type FailureKind, sqliteFailureKind } from "../sqlite/mod.ts";
-import { TooLargeRecord } from "./sizes.ts";
+import { type FailureKind, messageOf, sqliteFailureKind } from "../sqlite/driver/driver-and-failures.ts";
+import { TooLargeRecord } from "./largest-record.ts";
 
 // What D1 and Durable Objects say. Both are SQLite within workerd, whose errors have a text and no code.
 

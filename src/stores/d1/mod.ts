@@ -3,9 +3,9 @@
  *
  * @module
  */
-export type { Row, SqlStatement, SqlValue } from "../sqlite/mod.ts";
-export type { StoreRetryOptions } from "../sqlite/shared-options.ts";
-export type { D1Answer, D1Binding, D1Statement } from "./database.ts";
+export type { Row, SqlStatement, SqlValue } from "../sqlite/driver/driver-and-failures.ts";
+export type { StoreRetryOptions } from "../sqlite/store-options.ts";
+export type { D1Answer, D1Binding, D1Statement } from "./binding.ts";
 export type { D1StoreOptions } from "./options.ts";
 export { schemaSql } from "./schema-sql.ts";
 export { D1DataStore } from "./store.ts";

@@ -1,10 +1,10 @@
 import * as v from "valibot";
-import { checker, durationMs, hasMethods } from "../../core/check.ts";
+import { checker, durationMs, hasMethods, objectOf } from "../../core/check.ts";
 import type { Duration } from "../../core/duration.ts";
 import { cloudflareEntries, wrongArgument } from "../cloudflare-sqlite/options.ts";
-import { REMOTE_TIMEOUT_MS_DEFAULT } from "../sqlite/limits.ts";
-import { type CheckedSharedOptions, SHARED_SYNONYMS, type SharedStoreOptions } from "../sqlite/shared-options.ts";
-import type { D1Binding } from "./database.ts";
+import { REMOTE_TIMEOUT_MS_DEFAULT } from "../sqlite/bounds.ts";
+import { type CheckedSharedOptions, SHARED_SYNONYMS, type SharedStoreOptions } from "../sqlite/store-options.ts";
+import type { D1Binding } from "./binding.ts";
 
 export interface D1StoreOptions extends SharedStoreOptions {
   /** Longest wait for one answer of the database. Default: 10 seconds. */
@@ -17,7 +17,7 @@ interface CheckedOptions extends CheckedSharedOptions {
 
 const checkStoreOptions = checker(
   () =>
-    v.strictObject({
+    objectOf({
       ...cloudflareEntries(),
       timeout: v.optional(durationMs(1), { milliseconds: REMOTE_TIMEOUT_MS_DEFAULT }),
     }),
@@ -33,8 +33,7 @@ export function checkBinding(binding: D1Binding): D1Binding {
 
 /** @throws {OptionsError} with one issue per problem */
 export function checkOptions(options: D1StoreOptions, where: string): CheckedOptions {
-  const { timeout, ...checked } = checkStoreOptions(options, where);
-  return { ...checked, timeoutMs: timeout };
+  return checkStoreOptions(options, where);
 }
 
 function adviceOn(value: unknown, isSession: boolean): string | null {

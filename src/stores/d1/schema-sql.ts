@@ -1,5 +1,5 @@
 import { schemaScript } from "../sqlite/schema/migrations.ts";
-import { tableNames } from "../sqlite/schema/schema.ts";
+import { tableNames } from "../sqlite/schema/tables.ts";
 import { checkOptions } from "./options.ts";
 
 /**

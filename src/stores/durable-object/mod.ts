@@ -3,8 +3,8 @@
  *
  * @module
  */
-export type { Row, SqlStatement, SqlValue } from "../sqlite/mod.ts";
-export type { StoreRetryOptions } from "../sqlite/shared-options.ts";
+export type { Row, SqlStatement, SqlValue } from "../sqlite/driver/driver-and-failures.ts";
+export type { StoreRetryOptions } from "../sqlite/store-options.ts";
 export type { DurableObjectStoreOptions } from "./options.ts";
 export type { DurableObjectSqlStorage } from "./storage.ts";
 export { DurableObjectDataStore } from "./store.ts";

@@ -4,8 +4,8 @@
  * @module
  */
 export type { LibsqlStoreOptions } from "../libsql/store-options.ts";
-export type { SqlStatement, SqlValue } from "../sqlite/mod.ts";
-export type { StoreRetryOptions } from "../sqlite/shared-options.ts";
+export type { SqlStatement, SqlValue } from "../sqlite/driver/driver-and-failures.ts";
+export type { StoreRetryOptions } from "../sqlite/store-options.ts";
 export type { HttpFetch, HttpRequest, HttpResponse } from "./driver.ts";
 export type { LibsqlHttpConnection } from "./options.ts";
 export { LibsqlDataStore } from "./store.ts";

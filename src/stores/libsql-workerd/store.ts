@@ -1,11 +1,16 @@
 import { optionsError } from "../../core/option-errors.ts";
 import { shownUrl } from "../libsql/address.ts";
+import {
+  checkConnection,
+  checkOptions,
+  type LibsqlConnection,
+  type LibsqlUrlConnection,
+} from "../libsql/connection-options.ts";
 import { LibsqlDriver } from "../libsql/driver.ts";
-import { checkConnection, checkOptions, type LibsqlConnection, type LibsqlUrlConnection } from "../libsql/options.ts";
 import type { LibsqlStoreOptions } from "../libsql/store-options.ts";
 import { HranaHttpDriver } from "../libsql-http/driver.ts";
 import { checkConnection as checkHttpConnection } from "../libsql-http/options.ts";
-import { SqlDataStore } from "../sqlite/mod.ts";
+import { SqlDataStore } from "../sqlite/store.ts";
 
 /**
  * What workerd gets of `escapement/libsql`: the same store, without `@libsql/client`, which would cost every Worker

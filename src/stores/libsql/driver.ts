@@ -1,11 +1,16 @@
 import type { StoreUnavailableError } from "../../core/errors.ts";
-import { connectionSettings, FILE_MODE } from "../sqlite/driver/driver.ts";
-import type { Row, SqlDriver, SqlStatement } from "../sqlite/mod.ts";
+import {
+  connectionSettings,
+  FILE_MODE,
+  type Row,
+  type SqlDriver,
+  type SqlStatement,
+} from "../sqlite/driver/driver-and-failures.ts";
 import type { FileVersion } from "../sqlite-file/file-version.ts";
 import { type DatabaseKind, databaseKind } from "./address.ts";
 import type { LibsqlClient } from "./client.ts";
+import type { LibsqlConnection, LibsqlUrlConnection } from "./connection-options.ts";
 import { adviceFor, failureKind } from "./failures.ts";
-import type { LibsqlConnection, LibsqlUrlConnection } from "./options.ts";
 
 /** Settings of a connection that the maker of the client may have changed. A new connection would not have them. */
 const KEPT_SETTINGS = ["synchronous", "wal_autocheckpoint", "temp_store", "cache_size", "foreign_keys", "query_only"];

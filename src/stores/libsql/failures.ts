@@ -1,5 +1,4 @@
-import { codeOf, messageOf } from "../sqlite/driver/failures.ts";
-import { type FailureKind, sqliteFailureKind } from "../sqlite/mod.ts";
+import { codeOf, type FailureKind, messageOf, sqliteFailureKind } from "../sqlite/driver/driver-and-failures.ts";
 
 /** Codes for a lost or refused connection, of the client and of hrana, the client's protocol. */
 const CONNECTION_CODES = new Set([

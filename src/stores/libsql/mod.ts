@@ -3,9 +3,9 @@
  *
  * @module
  */
-export type { Row, SqlStatement, SqlValue } from "../sqlite/mod.ts";
-export type { StoreRetryOptions } from "../sqlite/shared-options.ts";
+export type { Row, SqlStatement, SqlValue } from "../sqlite/driver/driver-and-failures.ts";
+export type { StoreRetryOptions } from "../sqlite/store-options.ts";
 export type { LibsqlClient, SqlResult } from "./client.ts";
-export type { LibsqlClientConnection, LibsqlConnection, LibsqlUrlConnection } from "./options.ts";
+export type { LibsqlClientConnection, LibsqlConnection, LibsqlUrlConnection } from "./connection-options.ts";
 export { LibsqlDataStore } from "./store.ts";
 export type { LibsqlStoreOptions } from "./store-options.ts";

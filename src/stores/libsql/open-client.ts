@@ -1,9 +1,9 @@
 import { toDurationMs } from "../../core/duration.ts";
 import { StoreUnavailableError } from "../../core/errors.ts";
-import { SYNCHRONOUS_BUSY_WAIT_MS } from "../sqlite/limits.ts";
+import { SYNCHRONOUS_BUSY_WAIT_MS } from "../sqlite/bounds.ts";
 import { databaseKind } from "./address.ts";
 import type { LibsqlClient } from "./client.ts";
-import type { LibsqlUrlConnection } from "./options.ts";
+import type { LibsqlUrlConnection } from "./connection-options.ts";
 
 type CreateClient = (config: ClientConfig) => LibsqlClient;
 

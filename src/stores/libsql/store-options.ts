@@ -1,15 +1,15 @@
 import * as v from "valibot";
-import { type Checker, checker, durationMs, namesOf, oneOf } from "../../core/check.ts";
+import { type Checker, checker, durationMs, namesOf, objectOf, oneOf } from "../../core/check.ts";
 import type { Duration } from "../../core/duration.ts";
 import { once } from "../../core/once.ts";
 import { mustBe } from "../../core/option-errors.ts";
-import { REMOTE_TIMEOUT_MS_DEFAULT } from "../sqlite/limits.ts";
+import { REMOTE_TIMEOUT_MS_DEFAULT } from "../sqlite/bounds.ts";
 import {
   type CheckedSharedOptions,
   SHARED_SYNONYMS,
   type SharedStoreOptions,
   sharedEntries,
-} from "../sqlite/shared-options.ts";
+} from "../sqlite/store-options.ts";
 
 export interface LibsqlStoreOptions extends SharedStoreOptions {
   /** For a file that is opened by its `url`. With `"full"` (default), commits that were acknowledged survive a power
@@ -34,7 +34,7 @@ export const text: () => v.GenericSchema<string> = once(() => v.pipe(v.string(sa
 export const secret: () => v.GenericSchema<string> = once(() => v.pipe(v.string(saysSecret), v.nonEmpty(saysSecret)));
 
 const optionsSchema = once(() =>
-  v.strictObject({
+  objectOf({
     ...sharedEntries(),
     durability: v.optional(oneOf(["full", "normal"]), "full"),
     timeout: v.optional(durationMs(1), { milliseconds: REMOTE_TIMEOUT_MS_DEFAULT }),
@@ -48,16 +48,12 @@ export function optionNames(): readonly string[] {
 
 /** The check of a store's second argument. @param connectionNames what belongs into the first argument */
 export function optionsChecker(connectionNames: () => readonly string[]): Checker<CheckedOptions> {
-  const check = checker(optionsSchema, {
+  return checker(optionsSchema, {
     instead: (value) => (typeof value === "string" ? "write { url, authToken } for a database with a token" : null),
     elsewhere: (name) =>
       connectionNames().includes(name) ? `it comes first: new LibsqlDataStore({ url, ${name} })` : null,
     synonyms: SHARED_SYNONYMS,
   });
-  return (options, where) => {
-    const { timeout, ...checked } = check(options, where);
-    return { ...checked, timeoutMs: timeout };
-  };
 }
 
 function saysText({ input }: { readonly input: unknown }): string {

@@ -1,9 +1,10 @@
-import { SqlDataStore, type SqlDriver } from "../sqlite/mod.ts";
+import type { SqlDriver } from "../sqlite/driver/driver-and-failures.ts";
+import { SqlDataStore } from "../sqlite/store.ts";
 import { FileVersion } from "../sqlite-file/file-version.ts";
 import { databaseKind, shownUrl } from "./address.ts";
+import { checkConnection, checkOptions, type LibsqlConnection } from "./connection-options.ts";
 import { LibsqlDriver } from "./driver.ts";
 import { openClient } from "./open-client.ts";
-import { checkConnection, checkOptions, type LibsqlConnection } from "./options.ts";
 import type { LibsqlStoreOptions } from "./store-options.ts";
 
 /**

@@ -1,14 +1,14 @@
 import type { JobRecord, NewJobRecord } from "../../records/job.ts";
 import type { JobOutcome } from "../../records/policies.ts";
 import type { ScheduleRecord } from "../../records/schedule.ts";
-import { addedJob, debouncedRunAt } from "../added-job.ts";
 import type { JobAddition, PlannedJob, SchedulePlan, StepRequest } from "../data-store.ts";
-import { hasParents, refuseCircles, unknownParents } from "../parents.ts";
-import { isCancelledBy } from "./chains.ts";
-import type { Mutable } from "./copies.ts";
-import { cancelChildren, type Notes, type Tables } from "./endings.ts";
-import { isHeld, type JobEntry, moveTo, recordOf } from "./entries.ts";
-import { vanishesIn } from "./leases.ts";
+import { addedJob, debouncedRunAt } from "../shared/added-and-ended-jobs.ts";
+import { hasParents, refuseCircles, unknownParents } from "../shared/parents-of-jobs.ts";
+import { isCancelledBy } from "./dependencies.ts";
+import { cancelChildren, type Notes, type Tables } from "./ends-of-jobs.ts";
+import { isHeld, type JobEntry, moveTo, recordOf } from "./entries-of-jobs-and-tasks.ts";
+import type { Mutable } from "./frozen-copies.ts";
+import { vanishesIn } from "./leases-and-recovery.ts";
 
 // How jobs come into a memory store. An *existing job* may stand for an addition, which then adds none.
 

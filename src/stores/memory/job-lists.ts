@@ -1,10 +1,10 @@
 import { compareTexts } from "../../core/text.ts";
 import type { JobRecord } from "../../records/job.ts";
 import type { JobFilter, RecordPage, StoreInspection, TaskBacklog } from "../data-store.ts";
-import { isFound } from "../search.ts";
-import type { Tables } from "./endings.ts";
-import { inOrderOfIds, isHeld, type JobEntry, recordOf } from "./entries.ts";
-import { merged, pageOf } from "./pages.ts";
+import { isFound } from "../shared/cursors-and-search.ts";
+import type { Tables } from "./ends-of-jobs.ts";
+import { inOrderOfIds, isHeld, type JobEntry, recordOf } from "./entries-of-jobs-and-tasks.ts";
+import { merged, pageOf } from "./list-pages.ts";
 
 // What people read of the jobs of a memory store. A page costs a logarithm of the jobs, and the jobs that it looks
 // through: those of the filter's schedule, those under a lease, those of its task, or all, beginning at the cursor.

@@ -10,15 +10,15 @@ import type {
   UptimeRecord,
 } from "../../records/ledger.ts";
 import type { ScheduleRecord } from "../../records/schedule.ts";
+import type { ChangeRecordFilter, Ledger, LedgerLimits, OccurrenceRecordFilter } from "../contract/ledger-types.ts";
 import type { OverlapReport, TaskPauseRequest } from "../data-store.ts";
-import type { ChangeRecordFilter, Ledger, LedgerLimits, OccurrenceRecordFilter } from "../ledger.ts";
-import { occurrenceCursor, readOccurrenceCursor } from "../occurrence-cursor.ts";
-import { changeOf } from "../schedule-change.ts";
-import { frozenCopy } from "./copies.ts";
-import { recordOf } from "./entries.ts";
-import { History } from "./history.ts";
-import type { Jobs } from "./jobs.ts";
-import { Uptime } from "./schedulers.ts";
+import { occurrenceCursor, readOccurrenceCursor } from "../shared/cursors-and-search.ts";
+import { changeOf } from "../shared/schedule-changes.ts";
+import { recordOf } from "./entries-of-jobs-and-tasks.ts";
+import { frozenCopy } from "./frozen-copies.ts";
+import { History } from "./history-of-schedule.ts";
+import { Uptime } from "./schedulers-and-uptime.ts";
+import type { Jobs } from "./unfinished-jobs.ts";
 
 /** What a memory store remembers: a *history* of the fire times of each schedule, *audit records* of changes, and the
  *  *uptime* of schedulers. */

@@ -1,4 +1,4 @@
-import type { KnownZoneRules, RankedZoneRules, ZoneRulesRanking } from "../zone-rules-store.ts";
+import type { KnownZoneRules, RankedZoneRules, ZoneRulesRanking } from "../contract/zone-rules-types.ts";
 
 /** Which rules of which zones a `MemoryDataStore` has seen. */
 export class MemoryZoneRules {

@@ -4,8 +4,8 @@ import { once } from "../../core/once.ts";
 import { isPlain, shown } from "../../core/option-errors.ts";
 import { serializerOption } from "../../serializers/option.ts";
 import type { Serializer } from "../../serializers/serializer.ts";
-import type { LedgerLimits } from "../ledger.ts";
-import { ledgerOption } from "../ledger-options.ts";
+import type { LedgerLimits } from "../contract/ledger-types.ts";
+import { ledgerOption } from "../shared/ledger-option.ts";
 
 interface CheckedOptions {
   readonly serializer?: Serializer | undefined;

@@ -1,9 +1,8 @@
 import type { JobResultRecord } from "../../records/job-result.ts";
 import type { JobResultFilter, JobResultSelection, RecordPage } from "../data-store.ts";
-import { readResultCursor, resultCursor } from "../result-cursor.ts";
-import { isFound } from "../search.ts";
-import { frozenCopy, type Mutable } from "./copies.ts";
-import { pageOf } from "./pages.ts";
+import { isFound, readResultCursor, resultCursor } from "../shared/cursors-and-search.ts";
+import { frozenCopy, type Mutable } from "./frozen-copies.ts";
+import { pageOf } from "./list-pages.ts";
 import { SortedList } from "./sorted-list.ts";
 
 interface ResultEntry {

@@ -1,10 +1,9 @@
 import { compareTexts } from "../../core/text.ts";
 import type { ScheduleRecord } from "../../records/schedule.ts";
 import type { LookedSchedule, OverlapReport, ScheduleFilter } from "../data-store.ts";
-import type { ScheduleCursor } from "../schedule-cursor.ts";
-import { isFound } from "../search.ts";
-import type { Mutable } from "./copies.ts";
-import { inOrderOfIds } from "./entries.ts";
+import { isFound, type ScheduleCursor } from "../shared/cursors-and-search.ts";
+import { inOrderOfIds } from "./entries-of-jobs-and-tasks.ts";
+import type { Mutable } from "./frozen-copies.ts";
 
 /** A schedule of a memory store: its record, and what belongs to it. */
 export interface ScheduleEntry {

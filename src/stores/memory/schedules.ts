@@ -2,6 +2,12 @@ import { compareTexts, orderKey } from "../../core/text.ts";
 import type { AuditRecord } from "../../records/ledger.ts";
 import type { ScheduleRecord } from "../../records/schedule.ts";
 import type {
+  ZonedPage,
+  ZonedPageRequest,
+  ZonedSchedule,
+  ZoneRulesConfirmation,
+} from "../contract/zone-rules-types.ts";
+import type {
   DeclaredSchedule,
   LookedSchedule,
   OverlapReport,
@@ -18,14 +24,13 @@ import type {
   StoreInspection,
   View,
 } from "../data-store.ts";
-import { readScheduleCursor, scheduleCursor } from "../schedule-cursor.ts";
-import { additionChange, isDeclaredAs, keptDeclaration } from "../schedule-declarations.ts";
-import type { ZonedPage, ZonedPageRequest, ZonedSchedule, ZoneRulesConfirmation } from "../zone-rules-store.ts";
-import { frozenCopy, type Mutable } from "./copies.ts";
-import { inOrderOfIds } from "./entries.ts";
+import { readScheduleCursor, scheduleCursor } from "../shared/cursors-and-search.ts";
+import { additionChange, isDeclaredAs, keptDeclaration } from "../shared/declarations.ts";
+import { inOrderOfIds } from "./entries-of-jobs-and-tasks.ts";
+import { frozenCopy, type Mutable } from "./frozen-copies.ts";
 import type { MemoryLedger } from "./ledger.ts";
-import type { OverdueOccurrences } from "./overdue.ts";
-import { merged, pageOf } from "./pages.ts";
+import { merged, pageOf } from "./list-pages.ts";
+import type { OverdueOccurrences } from "./overdue-occurrences.ts";
 import {
   assign,
   bytesOf,

@@ -1,7 +1,13 @@
 import type { StoreUnavailableError } from "../../core/errors.ts";
-import { connectionSettings, FILE_MODE } from "../sqlite/driver/driver.ts";
-import { SYNCHRONOUS_BUSY_WAIT_MS } from "../sqlite/limits.ts";
-import { type Row, type SqlDriver, type SqlStatement, sqliteFailureKind } from "../sqlite/mod.ts";
+import { SYNCHRONOUS_BUSY_WAIT_MS } from "../sqlite/bounds.ts";
+import {
+  connectionSettings,
+  FILE_MODE,
+  type Row,
+  type SqlDriver,
+  type SqlStatement,
+  sqliteFailureKind,
+} from "../sqlite/driver/driver-and-failures.ts";
 import type { FileDatabase, FileStatement, OpenDatabase } from "./database.ts";
 import { FileVersion } from "./file-version.ts";
 

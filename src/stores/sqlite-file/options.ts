@@ -7,7 +7,7 @@ import {
   SHARED_SYNONYMS,
   type SharedStoreOptions,
   sharedEntries,
-} from "../sqlite/shared-options.ts";
+} from "../sqlite/store-options.ts";
 
 /** A database by its place. */
 export interface SqliteConnection {

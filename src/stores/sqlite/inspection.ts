@@ -1,14 +1,13 @@
 import { OVERDUE_COUNTED_MAX } from "../../core/limits.ts";
 import type { OverdueKind, OverdueRecord } from "../../records/overdue.ts";
 import type { InspectionOptions, ScheduleCounts, StoreInspection, TaskBacklog } from "../data-store.ts";
+import { INSPECTED_COUNT_MAX, INSPECTED_QUEUES_MAX } from "./bounds.ts";
 import type { Connection } from "./driver/connection.ts";
-import { statement } from "./driver/parameters.ts";
-import { lazily } from "./lazily.ts";
-import { openOverdueAsJson, openOverdueColumn } from "./ledger/overdue.ts";
-import { INSPECTED_COUNT_MAX, INSPECTED_QUEUES_MAX } from "./limits.ts";
-import { jsonArray, numberOrNull } from "./rows.ts";
-import { IS_BLOCKED_OR_DEPENDENT, JOB_STATE, type TableNames } from "./schema/schema.ts";
-import { openOverdueCount } from "./step/looks.ts";
+import { statement } from "./driver/driver-and-failures.ts";
+import { openOverdueAsJson, openOverdueColumn } from "./ledger/overdue-occurrences.ts";
+import { IS_BLOCKED_OR_DEPENDENT, JOB_STATE, type TableNames } from "./schema/tables.ts";
+import { jsonArray, lazily, numberOrNull } from "./sql-and-json.ts";
+import { openOverdueCount } from "./step/look-for-work.ts";
 
 const { delayed, ready, leased, blocked } = JOB_STATE;
 

@@ -1,6 +1,6 @@
 import type { ScheduleChangeRecord, ScheduleState } from "../../records/ledger.ts";
 import type { ScheduleRecord } from "../../records/schedule.ts";
-import type { Ledger } from "../../stores/ledger.ts";
+import type { Ledger } from "../../stores/contract/ledger-types.ts";
 import { equal, isTrue, present } from "./assert.ts";
 import type { DataStoreCase } from "./contract-case.ts";
 import {

@@ -1,7 +1,7 @@
 import type { OccurrenceRecord } from "../../records/ledger.ts";
 import type { ScheduleRecord } from "../../records/schedule.ts";
+import type { Ledger } from "../../stores/contract/ledger-types.ts";
 import type { ScheduleChanges } from "../../stores/data-store.ts";
-import type { Ledger } from "../../stores/ledger.ts";
 import { equal } from "./assert.ts";
 import type { DataStoreCase } from "./contract-case.ts";
 import { CHANGES, cleanUp, entriesOf, ledgerCase, makeSkip, NOTE, seenAgain, skipOf } from "./ledger-makers.ts";

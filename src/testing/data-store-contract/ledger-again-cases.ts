@@ -1,6 +1,6 @@
 import type { OccurrenceRecord, Skip } from "../../records/ledger.ts";
+import type { Ledger } from "../../stores/contract/ledger-types.ts";
 import type { DataStore, ScheduleAddition } from "../../stores/data-store.ts";
-import type { Ledger } from "../../stores/ledger.ts";
 import { equal, present } from "./assert.ts";
 import type { DataStoreCase } from "./contract-case.ts";
 import {

@@ -1,7 +1,7 @@
 import { OptionsError } from "../../core/errors.ts";
 import type { OccurrenceRecord } from "../../records/ledger.ts";
+import type { Ledger, OccurrenceRecordFilter } from "../../stores/contract/ledger-types.ts";
 import type { DataStore } from "../../stores/data-store.ts";
-import type { Ledger, OccurrenceRecordFilter } from "../../stores/ledger.ts";
 import { ContractViolation, equal, isTrue, present } from "./assert.ts";
 import type { DataStoreCase } from "./contract-case.ts";
 import {

@@ -1,5 +1,5 @@
+import type { Ledger } from "../../stores/contract/ledger-types.ts";
 import type { DataStore } from "../../stores/data-store.ts";
-import type { Ledger } from "../../stores/ledger.ts";
 import { equal, isTrue, present } from "./assert.ts";
 import type { DataStoreCase } from "./contract-case.ts";
 import {

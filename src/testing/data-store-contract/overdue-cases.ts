@@ -1,7 +1,7 @@
 import type { OverdueRecord, ResolvedOverdueRecord } from "../../records/overdue.ts";
 import type { ScheduleRecord } from "../../records/schedule.ts";
+import type { OverdueReport } from "../../stores/contract/look-types.ts";
 import type { DataStore, StepReport } from "../../stores/data-store.ts";
-import type { OverdueReport } from "../../stores/overdue.ts";
 import { equal, present } from "./assert.ts";
 import type { DataStoreCase } from "./contract-case.ts";
 import { dueSchedule, fireAt, jobIdAt, ledgerCase, makeSkip, NOTE, seenAgain } from "./ledger-makers.ts";

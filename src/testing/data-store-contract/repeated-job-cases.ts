@@ -1,6 +1,6 @@
 import type { JobRecord } from "../../records/job.ts";
+import type { Ledger } from "../../stores/contract/ledger-types.ts";
 import type { DataStore } from "../../stores/data-store.ts";
-import type { Ledger } from "../../stores/ledger.ts";
 import { equal } from "./assert.ts";
 import type { DataStoreCase } from "./contract-case.ts";
 import { dueSchedule, end, entriesOf, ledgerCase, makeSkip, NOTE, runOf, skipOf } from "./ledger-makers.ts";

@@ -1,7 +1,7 @@
 import type { UptimeRecord } from "../../records/ledger.ts";
 import type { SchedulerProfile } from "../../records/scheduler.ts";
+import type { Ledger } from "../../stores/contract/ledger-types.ts";
 import type { DataStore, SentHeartbeat } from "../../stores/data-store.ts";
-import type { Ledger } from "../../stores/ledger.ts";
 import { equal } from "./assert.ts";
 import type { DataStoreCase } from "./contract-case.ts";
 import { ledgerCase } from "./ledger-makers.ts";

@@ -1,5 +1,5 @@
+import type { KnownZoneRules, ZonedSchedule, ZoneRulesStore } from "../../stores/contract/zone-rules-types.ts";
 import type { DataStore } from "../../stores/data-store.ts";
-import type { KnownZoneRules, ZonedSchedule, ZoneRulesStore } from "../../stores/zone-rules-store.ts";
 import { equal, present } from "./assert.ts";
 import { type DataStoreCase, type DataStoreContext, openTwo } from "./contract-case.ts";
 import { add, commit, idsOf, look, makeSchedule, numbered, planOf, T0 } from "./makers.ts";

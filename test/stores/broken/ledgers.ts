@@ -1,6 +1,6 @@
 import type { AuditRecord, OccurrenceRecord, TaskPauseRecord } from "../../../src/records/ledger.ts";
+import type { Ledger, OccurrenceRecordFilter } from "../../../src/stores/contract/ledger-types.ts";
 import type * as contract from "../../../src/stores/data-store.ts";
-import type { Ledger, OccurrenceRecordFilter } from "../../../src/stores/ledger.ts";
 import { MemoryDataStore } from "../../../src/stores/memory/store.ts";
 import { type BrokenStore, caughtBy } from "./broken-store.ts";
 

@@ -1,6 +1,6 @@
+import type { ZoneRulesStore } from "../../../src/stores/contract/zone-rules-types.ts";
 import type * as contract from "../../../src/stores/data-store.ts";
 import { MemoryDataStore } from "../../../src/stores/memory/store.ts";
-import type { ZoneRulesStore } from "../../../src/stores/zone-rules-store.ts";
 import { type BrokenStore, caughtBy } from "./broken-store.ts";
 
 /** A store whose zone rules are wrong in one method. */

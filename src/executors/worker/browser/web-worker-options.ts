@@ -1,5 +1,5 @@
 import * as v from "valibot";
-import { checker } from "../../../core/check.ts";
+import { checker, objectOf } from "../../../core/check.ts";
 import { isPlain, mustBe, optionError } from "../../../core/option-errors.ts";
 import type { PoolSettings } from "../../remote/pool-settings.ts";
 import { poolEntries, poolSettings, type RemoteExecutorOptions } from "../../remote/remote-options.ts";
@@ -29,7 +29,7 @@ export function checkWebWorkerOptions(options: WebWorkerExecutorOptions): WebWor
 }
 
 const check = checker(() =>
-  v.strictObject({
+  objectOf({
     worker: v.custom<() => WebWorkerLike>(
       (value) => typeof value === "function",
       ({ input }) => mustBe("a function that makes a Web Worker", input),

@@ -9,10 +9,9 @@ import {
   REQUEST_BYTES_MAX,
   RETRY_DEFAULTS,
   type RetryLimits,
-} from "../limits.ts";
-import type { FailureKind, Row, SqlDriver, SqlStatement } from "./driver.ts";
-import { storeError } from "./failures.ts";
-import { bytesOf } from "./parameters.ts";
+} from "../bounds.ts";
+import { bytesOf } from "../sql-and-json.ts";
+import { type FailureKind, type Row, type SqlDriver, type SqlStatement, storeError } from "./driver-and-failures.ts";
 
 export interface ConnectionOptions {
   /** The name of the database in errors. It never holds a token. */

@@ -1,16 +1,15 @@
 import type { JobCapacity, JobQueue } from "../../data-store.ts";
-import type { SqlValue } from "../driver/driver.ts";
-import { type Flow, isAnyDirty, needsAdmission } from "../flow/key-limiters.ts";
-import { lazily } from "../lazily.ts";
 import {
   ACQUIRED_BYTES_MAX,
   ACQUISITION_ARMS_MAX,
   DUE_DELAYED_SEEN_MAX,
   DUE_PER_STEP_MAX,
   FAR_FUTURE_MS,
-} from "../limits.ts";
-import { sizeInBytes } from "../rows.ts";
-import { JOB_STATE, type TableNames } from "../schema/schema.ts";
+} from "../bounds.ts";
+import type { SqlValue } from "../driver/driver-and-failures.ts";
+import { type Flow, isAnyDirty, needsAdmission } from "../flow-control/key-limiters.ts";
+import { JOB_STATE, type TableNames } from "../schema/tables.ts";
+import { lazily, sizeInBytes } from "../sql-and-json.ts";
 import { jobAsJson } from "./job-rows.ts";
 
 /** How queues travel. Up to `ACQUISITION_ARMS_MAX` queues have two parameters each (the form is their number). More

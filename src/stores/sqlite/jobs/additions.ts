@@ -1,23 +1,18 @@
+import { StoreRefusedError, StoreUnavailableError } from "../../../core/errors.ts";
+import { endsWorkWithRequests } from "../../../core/host.ts";
 import { hasMissedStart, type JobRecord, type NewJobRecord } from "../../../records/job.ts";
 import type { JobAddition } from "../../data-store.ts";
-import { hasParents } from "../../parents.ts";
-import type { Row, SqlStatement } from "../driver/driver.ts";
-import { instantKey, member, parametersOf, rowParameters, statement } from "../driver/parameters.ts";
-import type { AdmissionStatements, HeldBy } from "../flow/admission.ts";
-import type { LedgerSwitch } from "../ledger/history.ts";
-import { ALIKE_DETAILS_LENGTH_MAX, STAMPED_BY_JOB_MAX } from "../limits.ts";
-import { jsonRecords } from "../rows.ts";
-import { JOB_STATE } from "../schema/schema.ts";
-import {
-  type AdditionStatements,
-  type InsertionStatements,
-  jobDetails,
-  newJobRow,
-  newJobState,
-} from "./addition-statements.ts";
+import { hasParents } from "../../shared/parents-of-jobs.ts";
+import { COALESCED_JOBS_MAX, COALESCED_LENGTH_MAX, STAMPED_BY_JOB_MAX } from "../bounds.ts";
+import { type Row, type SqlStatement, statement } from "../driver/driver-and-failures.ts";
+import type { AdmissionStatements, HeldBy } from "../flow-control/admission.ts";
+import type { LedgerSwitch } from "../ledger/history-writes.ts";
+import { JOB_STATE } from "../schema/tables.ts";
+import { jsonRecords, rowParameters } from "../sql-and-json.ts";
 import { type DependencyStatements, NewChildren } from "./dependencies.ts";
+import { type AdditionStatements, hasUniqueKey, insertionsOf, isPlain, newJobState } from "./insertion-statements.ts";
 import { type JobRow, toJob } from "./job-rows.ts";
-import { isWindowed, WindowedAdditions, type WindowStatements } from "./windows.ts";
+import { isWindowed, WindowedAdditions, type WindowStatements } from "./throttle-and-debounce.ts";
 
 type Statements = AdditionStatements &
   WindowStatements &
@@ -178,50 +173,14 @@ export class Additions {
   }
 }
 
-/**
- * The statements that insert jobs. Nearly always the jobs are of one task, and set few fields. Then the values that
- * they share travel once. This halves the cost, because reading columns out of rows is what costs SQLite most, and a
- * smaller statement is prepared faster.
- *
- * @param stampId the stamp of the batch, or null for none
- */
-export function insertionsOf(
-  insert: InsertionStatements,
-  jobs: readonly NewJobRecord[],
-  stampId: string | null,
-): SqlStatement[] {
-  const [first] = jobs;
-  if (first === undefined) return [];
-  const state = newJobState(first);
-  if (!jobs.every((job) => isPlain(job) && isAlike(job, first, state))) return insertionsOfRows(insert, jobs, stampId);
-  const { taskId, executor, priority } = first;
-  if (stampId === null && jobs.length === 1) {
-    const details = jobDetails(first);
-    if (details.length > ALIKE_DETAILS_LENGTH_MAX) return insertionsOfRows(insert, jobs, stampId);
-    return [statement(insert.oneJob, first.id, taskId, executor, priority, state, first.runAt, details)];
-  }
-  const rows = jobs.map((job) => member(instantKey(job.runAt, job.id), jobDetails(job)));
-  if (rows.some(({ length }) => length > ALIKE_DETAILS_LENGTH_MAX)) return insertionsOfRows(insert, jobs, stampId);
-  return parametersOf(rows).map(({ text }) =>
-    stampId === null
-      ? statement(insert.alikeJobs, text, taskId, executor, priority, state)
-      : statement(insert.stampedAlikeJobs, text, taskId, executor, priority, state, stampId),
-  );
-}
-
-function insertionsOfRows(
-  insert: InsertionStatements,
-  jobs: readonly NewJobRecord[],
-  stampId: string | null,
-): SqlStatement[] {
-  return rowParameters(jobs.map(newJobRow)).map(({ text }) =>
-    stampId === null ? statement(insert.jobs, text) : statement(insert.stampedJobs, text, stampId),
-  );
-}
-
 /** Whether nothing tells of the job once it has ended. The stamps of bursts tell of debounced jobs. */
 function leavesNoTrace({ resultExpirationMs, debounce }: NewJobRecord): boolean {
   return resultExpirationMs === 0 && debounce === undefined;
+}
+
+/** Whether the addition of a job is its insertion and nothing else, where no answer can get lost. */
+export function isOrdinary(job: NewJobRecord): boolean {
+  return isPlain(job) && job.retryOf === undefined && !isWindowed(job) && !hasParents(job);
 }
 
 const NOTHING_HELD: ReadonlyMap<string, HeldBy> = new Map();
@@ -234,34 +193,89 @@ export function asAdded(job: JobRecord, heldBy?: HeldBy): JobRecord {
   return heldBy === undefined ? added : { ...added, heldBy };
 }
 
-function hasUniqueKey(job: JobRecord): boolean {
-  return job.idempotencyKey !== null || job.fireTime !== null;
+interface WaitingCall {
+  readonly jobs: readonly NewJobRecord[];
+  readonly resolve: (additions: JobAddition[]) => void;
+  readonly reject: (error: unknown) => void;
 }
 
-/** Whether the addition of a job is its insertion and nothing else, where no answer can get lost. */
-export function isOrdinary(job: NewJobRecord): boolean {
-  return isPlain(job) && job.retryOf === undefined && !isWindowed(job) && !hasParents(job);
-}
+/** Gathers the calls that come while an insert is in flight. The next insert takes them all, in one commit and one
+ *  round trip. Where a request may end in the middle of an insert, only the calls of one turn are gathered, because
+ *  these calls belong to one request. */
+export class AdditionQueue {
+  readonly #insert: (jobs: readonly NewJobRecord[]) => Promise<readonly JobAddition[]>;
+  readonly #joins: boolean;
+  readonly #waiting: WaitingCall[] = [];
+  #isInserting = false;
 
-/** Whether the columns that `alikeJobs` leaves out have the values that this statement gives them. */
-function isPlain(job: JobRecord): boolean {
-  return (
-    !hasUniqueKey(job) &&
-    job.startDeadline === null &&
-    job.concurrencyKey === undefined &&
-    job.scheduleId === null &&
-    job.fence === 0 &&
-    job.failedAttempts === 0 &&
-    job.recoveries === 0
-  );
-}
+  /** @param joins whether calls wait for an insert of others. Default: unless the runtime ends work with requests */
+  constructor(
+    insert: (jobs: readonly NewJobRecord[]) => Promise<readonly JobAddition[]>,
+    joins: boolean = !endsWorkWithRequests(),
+  ) {
+    this.#insert = insert;
+    this.#joins = joins;
+  }
 
-/** @param state of the other job */
-function isAlike(job: JobRecord, other: JobRecord, state: number): boolean {
-  return (
-    job.taskId === other.taskId &&
-    job.executor === other.executor &&
-    job.priority === other.priority &&
-    newJobState(job) === state
-  );
+  add(jobs: readonly NewJobRecord[]): Promise<JobAddition[]> {
+    return new Promise((resolve, reject) => {
+      this.#waiting.push({ jobs, resolve, reject });
+      if (this.#isInserting) return;
+      this.#isInserting = true;
+      // In a microtask, so that calls from the same turn are gathered already. The promise never rejects.
+      queueMicrotask(() => void this.#insertWaiting());
+    });
+  }
+
+  async #insertWaiting(): Promise<void> {
+    if (!this.#joins) return this.#insertTurn();
+    while (this.#waiting.length > 0) {
+      await this.#insertCalls(this.#takeCalls());
+      // Callers may add more jobs as soon as they get their answers. These additions join those that wait already.
+      for (let turn = 0; turn < 4 && this.#waiting.length > 0; turn++) await null;
+    }
+    this.#isInserting = false;
+  }
+
+  /** Inserts the calls of one turn. Others do not wait for it. */
+  async #insertTurn(): Promise<void> {
+    const parts: WaitingCall[][] = [];
+    while (this.#waiting.length > 0) parts.push(this.#takeCalls());
+    this.#isInserting = false;
+    for (const calls of parts) await this.#insertCalls(calls);
+  }
+
+  #takeCalls(): WaitingCall[] {
+    let jobCount = 0;
+    let length = 0;
+    let callCount = 0;
+    for (const { jobs } of this.#waiting) {
+      jobCount += jobs.length;
+      for (const { payload } of jobs) length += payload?.length ?? 0;
+      if (callCount > 0 && (jobCount > COALESCED_JOBS_MAX || length > COALESCED_LENGTH_MAX)) break;
+      callCount++;
+    }
+    return this.#waiting.splice(0, callCount);
+  }
+
+  async #insertCalls(calls: readonly WaitingCall[]): Promise<void> {
+    try {
+      const additions = await this.#insert(calls.flatMap(({ jobs }) => jobs));
+      let start = 0;
+      for (const { jobs, resolve } of calls) {
+        resolve(additions.slice(start, start + jobs.length));
+        start += jobs.length;
+      }
+    } catch (error) {
+      // One bad call must not fail the others, so each call is tried by itself.
+      if (calls.length > 1 && error instanceof StoreRefusedError) {
+        for (const call of calls) await this.#insertCalls([call]);
+        return;
+      }
+      for (const { reject } of calls) reject(error);
+      // In an outage the calls that wait would fail one after the other, each after the same time.
+      if (this.#joins && error instanceof StoreUnavailableError)
+        for (const { reject } of this.#waiting.splice(0)) reject(error);
+    }
+  }
 }

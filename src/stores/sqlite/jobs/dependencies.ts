@@ -1,21 +1,23 @@
 import type { JobRecord, NewJobRecord } from "../../../records/job.ts";
 import type { JobResultRecord } from "../../../records/job-result.ts";
-import { addedJob } from "../../added-job.ts";
 import type { JobAddition, PromotedJob } from "../../data-store.ts";
-import { endedWithoutRun } from "../../ended-without-run.ts";
-import { hasParents, refuseCircles, unknownParents } from "../../parents.ts";
+import { addedJob, endedWithoutRun } from "../../shared/added-and-ended-jobs.ts";
+import { hasParents, refuseCircles, unknownParents } from "../../shared/parents-of-jobs.ts";
+import { DESCENDANTS_PER_STEP_MAX, RESOLVED_PER_STEP_MAX } from "../bounds.ts";
 import type { Connection } from "../driver/connection.ts";
-import type { Row, SqlStatement } from "../driver/driver.ts";
-import { isAboutParents, PARENTS_GUARD } from "../driver/failures.ts";
-import { rowParameters, statement } from "../driver/parameters.ts";
-import { admittedJob } from "../flow/admission.ts";
-import { lazily } from "../lazily.ts";
-import { enterEnded, type LedgerSwitch } from "../ledger/history.ts";
-import { DESCENDANTS_PER_STEP_MAX, RESOLVED_PER_STEP_MAX } from "../limits.ts";
-import { detail, idsOf, jsonRecords } from "../rows.ts";
-import { JOB_STATE, type TableNames } from "../schema/schema.ts";
+import {
+  isAboutParents,
+  PARENTS_GUARD,
+  type Row,
+  type SqlStatement,
+  statement,
+} from "../driver/driver-and-failures.ts";
+import { admittedJob } from "../flow-control/admission.ts";
+import { enterEnded, type LedgerSwitch } from "../ledger/history-writes.ts";
+import { JOB_STATE, type TableNames } from "../schema/tables.ts";
+import { detail, idsOf, jsonRecords, lazily, rowParameters } from "../sql-and-json.ts";
 import { endedJobAsJson, heldByOf, type JobRow, toJob } from "./job-rows.ts";
-import { keepEnded } from "./recovery.ts";
+import { keepEnded } from "./recovery-and-cancellation.ts";
 
 // A *dependency* is a job (the child) that waits for another (the parent). It has *ended* when its parent has. Ended
 // dependencies are *resolved*: their children become ready, or are cancelled, and the dependencies are removed.

@@ -1,7 +1,7 @@
 import type { AttemptRecord, JobProgress } from "../../../records/attempt.ts";
 import type { JobRecord } from "../../../records/job.ts";
-import { detail, fieldsOf, readableColumns } from "../rows.ts";
-import { IS_BLOCKED_OR_DEPENDENT, JOB_STATE } from "../schema/schema.ts";
+import { IS_BLOCKED_OR_DEPENDENT, JOB_STATE } from "../schema/tables.ts";
+import { detail, fieldsOf, readableColumns } from "../sql-and-json.ts";
 
 // How rows of jobs read.
 

@@ -1,12 +1,10 @@
 import type { JobResultRecord } from "../../../records/job-result.ts";
 import type { JobRelease, ReleaseStatus, StepRequest } from "../../data-store.ts";
-import type { Row, SqlStatement } from "../driver/driver.ts";
-import { guardSql } from "../driver/failures.ts";
-import { instantKey, KEY_ID, KEY_INSTANT, memberParameters, rowParameters, statement } from "../driver/parameters.ts";
-import { type Flow, markDirty } from "../flow/key-limiters.ts";
-import { lazily } from "../lazily.ts";
-import { type HistoryStatements, type LedgerSwitch, runEntries } from "../ledger/history.ts";
-import { JOB_STATE, type TableNames } from "../schema/schema.ts";
+import { guardSql, type Row, type SqlStatement, statement } from "../driver/driver-and-failures.ts";
+import { type Flow, markDirty } from "../flow-control/key-limiters.ts";
+import { type HistoryStatements, type LedgerSwitch, runEntries } from "../ledger/history-writes.ts";
+import { JOB_STATE, type TableNames } from "../schema/tables.ts";
+import { instantKey, KEY_ID, KEY_INSTANT, lazily, memberParameters, rowParameters } from "../sql-and-json.ts";
 import type { DependencyStatements } from "./dependencies.ts";
 import { resultDetails, resultRow } from "./results.ts";
 

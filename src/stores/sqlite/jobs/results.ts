@@ -1,14 +1,22 @@
 import type { JobProgress } from "../../../records/attempt.ts";
 import type { JobResultRecord, KeptJob } from "../../../records/job-result.ts";
 import type { JobResultFilter, JobResultSelection, RecordPage } from "../../data-store.ts";
-import { readResultCursor, resultCursor } from "../../result-cursor.ts";
+import { readResultCursor, resultCursor } from "../../shared/cursors-and-search.ts";
+import { FAR_FUTURE_MS, FAR_PAST_MS } from "../bounds.ts";
 import type { Connection } from "../driver/connection.ts";
-import { statement } from "../driver/parameters.ts";
-import { lazily } from "../lazily.ts";
-import { FAR_FUTURE_MS, FAR_PAST_MS } from "../limits.ts";
-import { foundIn, readPage, type Scan, scanStatement } from "../lists.ts";
-import { field, fieldsOf, jsonRecords, metadataField, numberOrNull, rowAsJson, validJson } from "../rows.ts";
-import type { TableNames } from "../schema/schema.ts";
+import { statement } from "../driver/driver-and-failures.ts";
+import { foundIn, readPage, type Scan, scanStatement } from "../list-scans.ts";
+import type { TableNames } from "../schema/tables.ts";
+import {
+  field,
+  fieldsOf,
+  jsonRecords,
+  lazily,
+  metadataField,
+  numberOrNull,
+  rowAsJson,
+  validJson,
+} from "../sql-and-json.ts";
 
 type Statements = ResultStatements;
 

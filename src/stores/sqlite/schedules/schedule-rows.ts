@@ -1,9 +1,9 @@
 import type { CatchUp } from "../../../records/policies.ts";
 import type { ScheduleRecord } from "../../../records/schedule.ts";
 import type { LookedSchedule, ScheduleChanges } from "../../data-store.ts";
-import { SCHEDULE_SETTINGS } from "../../schedule-settings.ts";
-import { fieldsOf, readableColumn, rowAsJson, sizeInBytes, validJson } from "../rows.ts";
-import type { TableNames } from "../schema/schema.ts";
+import { SCHEDULE_SETTINGS } from "../../shared/schedule-changes.ts";
+import type { TableNames } from "../schema/tables.ts";
+import { fieldsOf, readableColumn, rowAsJson, sizeInBytes, validJson } from "../sql-and-json.ts";
 
 const COLUMNS = [
   "id",

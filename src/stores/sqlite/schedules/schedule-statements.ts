@@ -1,12 +1,11 @@
 import type { ScheduleFilter } from "../../data-store.ts";
-import { NO_VERSION } from "../../task-declarations.ts";
-import { guardSql } from "../driver/failures.ts";
-import { markDirty } from "../flow/key-limiters.ts";
-import { lazily } from "../lazily.ts";
-import { FAR_FUTURE_MS } from "../limits.ts";
-import { foundIn, type Scan, scanStatement } from "../lists.ts";
-import { detail, validJson } from "../rows.ts";
-import type { TableNames } from "../schema/schema.ts";
+import { NO_VERSION } from "../../shared/declarations.ts";
+import { FAR_FUTURE_MS } from "../bounds.ts";
+import { guardSql } from "../driver/driver-and-failures.ts";
+import { markDirty } from "../flow-control/key-limiters.ts";
+import { foundIn, type Scan, scanStatement } from "../list-scans.ts";
+import type { TableNames } from "../schema/tables.ts";
+import { detail, lazily, validJson } from "../sql-and-json.ts";
 import { scheduleAsJson } from "./schedule-rows.ts";
 
 /** A statement that keeps whether the schedules are paused, and one that sets it. */

@@ -6,12 +6,11 @@ import type {
   ZoneRulesConfirmation,
   ZoneRulesRanking,
   ZoneRulesStore,
-} from "../../zone-rules-store.ts";
+} from "../../contract/zone-rules-types.ts";
 import type { Connection } from "../driver/connection.ts";
-import { statement } from "../driver/parameters.ts";
-import { lazily } from "../lazily.ts";
-import { jsonArray, numberOrNull, readableColumn, sizeInBytes } from "../rows.ts";
-import type { TableNames } from "../schema/schema.ts";
+import { statement } from "../driver/driver-and-failures.ts";
+import type { TableNames } from "../schema/tables.ts";
+import { jsonArray, lazily, numberOrNull, readableColumn, sizeInBytes } from "../sql-and-json.ts";
 
 type Statements = ZoneRulesStatements;
 

@@ -1,9 +1,8 @@
 import { StoreUnavailableError } from "../../../core/errors.ts";
 import { JoinedCall } from "../../../core/joined-call.ts";
 import type { Connection } from "../driver/connection.ts";
-import type { Row, SqlStatement } from "../driver/driver.ts";
-import { messageOf } from "../driver/failures.ts";
-import { numberOrNull } from "../rows.ts";
+import { messageOf, type Row, type SqlStatement } from "../driver/driver-and-failures.ts";
+import { numberOrNull } from "../sql-and-json.ts";
 import {
   createSchemaTable,
   MIGRATIONS,
@@ -11,7 +10,7 @@ import {
   SCHEMA_TABLE_MARK,
   type TableNames,
   UNRELEASED_TABLE_MARK,
-} from "./schema.ts";
+} from "./tables.ts";
 
 /**
  * Brings the schema up to date, one atomic step per version, because a step may take long where there are many rows. An

@@ -1,12 +1,11 @@
 import { DEAD_SCHEDULER_MS, TOMBSTONE_MS } from "../../../core/limits.ts";
+import type { LedgerLimits } from "../../contract/ledger-types.ts";
 import type { CleanupReport } from "../../data-store.ts";
-import type { LedgerLimits } from "../../ledger.ts";
-import type { Row, SqlStatement } from "../driver/driver.ts";
-import { statement } from "../driver/parameters.ts";
-import { trimHistories } from "../ledger/history.ts";
-import { CHANGES_SEEN_PER_CLEANUP_MAX } from "../limits.ts";
-import { idsOf, numberOrNull } from "../rows.ts";
-import type { Statements } from "../statements.ts";
+import type { Statements } from "../all-statements.ts";
+import { CHANGES_SEEN_PER_CLEANUP_MAX } from "../bounds.ts";
+import { type Row, type SqlStatement, statement } from "../driver/driver-and-failures.ts";
+import { trimHistories } from "../ledger/history-writes.ts";
+import { idsOf, numberOrNull } from "../sql-and-json.ts";
 
 /** The clean-up of a `SqlDataStore`: a write of its own, or a part of a step. */
 export class CleanUp {

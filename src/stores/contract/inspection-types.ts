@@ -1,0 +1,65 @@
+import type { OverdueRecord } from "../../records/overdue.ts";
+
+// What a store tells people. Times are epoch milliseconds.
+
+/** What a store tells of itself to people. */
+export interface StoreInspection {
+  /** The tasks that have unfinished jobs, by id. */
+  readonly tasks: readonly TaskBacklog[];
+  /** The unleased job with the earliest `runAt`, if that is not later than `now`; null when no job is due. See rule
+   *  I8. */
+  readonly oldestDueJob: { readonly id: string; readonly taskId: string; readonly runAt: number } | null;
+  /** The schedule with the earliest `nextFireTime` of those that are not paused, if its `nextFireTime <= now`; null
+   *  when no schedule is due. */
+  readonly oldestDueSchedule: { readonly id: string; readonly taskId: string; readonly nextFireTime: number } | null;
+  /** What the clock of the store's own machine says, in epoch milliseconds; null for a store without a clock. */
+  readonly storeNow: number | null;
+  /** The overdue occurrences that are open, at most 100, and how many there are; absent for none. A count may stop at
+   *  10,000: `isCapped` then stands for that many or more. */
+  readonly overdue?: {
+    readonly open: readonly OverdueRecord[];
+    readonly count: number;
+    readonly isCapped?: true;
+  };
+  /** How many schedules there are; absent unless asked for, and where a store does not count them. */
+  readonly schedules?: ScheduleCounts;
+}
+
+/** What an inspection is to find out besides the rest. */
+export interface InspectionOptions {
+  readonly countsSchedules?: boolean;
+  /** How far jobs and schedules are counted, of each task and state. A store that knows its counts need not heed it.
+   *  Default: 10,000 */
+  readonly countMax?: number;
+  /** Whether to reject while no write succeeds: if the last write of the store failed, the store tries one. */
+  readonly checksWrites?: boolean;
+}
+
+/** How many schedules are in which state. */
+export interface ScheduleCounts {
+  /** Schedules that have a fire time and are not paused. */
+  readonly active: number;
+  /** Schedules that have a fire time and are paused. */
+  readonly paused: number;
+  /** Schedules that have no fire time left. */
+  readonly ended: number;
+  /** How many of the active ones are due. */
+  readonly overdue: number;
+  /** Whether one of the counts stopped at `countMax`, which then stands for that many or more. */
+  readonly isCapped?: true;
+}
+
+/** How many unfinished jobs a task has. */
+export interface TaskBacklog {
+  readonly taskId: string;
+  /** Jobs without a lease: those that are due, those that are to run later, and held ones. */
+  readonly waiting: number;
+  /** Jobs under a lease, live or not. */
+  readonly running: number;
+  /** How many of the waiting jobs are held by a limit or by their parents. Absent for none. */
+  readonly held?: number;
+  /** Whether the count of jobs that are not held stopped at `countMax`, so that there are as many or more. */
+  readonly isQueuedCapped?: true;
+  /** The same of held jobs. */
+  readonly isHeldCapped?: true;
+}

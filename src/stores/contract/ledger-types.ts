@@ -1,0 +1,63 @@
+import type { JobRecord } from "../../records/job.ts";
+import type {
+  OccurrenceRecord,
+  ScheduleChangeRecord,
+  SkipVerdict,
+  TaskPauseRecord,
+  UptimeRecord,
+} from "../../records/ledger.ts";
+import type { JobOutcome } from "../../records/policies.ts";
+
+/** How much a store remembers. */
+export interface LedgerLimits {
+  /** Most entries of one schedule; the oldest are removed by the clean-up. */
+  readonly countMax: number;
+  /** How long an entry is kept, in milliseconds. */
+  readonly ageMsMax: number;
+}
+
+/**
+ * What a store remembers of the fire times of its schedules (runs and skips), of changes of schedules and pauses of
+ * tasks, and of the uptimes of schedulers. The store writes it in the commits that it makes anyway, and its clean-up
+ * bounds it. See rules H1 to H24 of docs/store-contract.md.
+ */
+export interface Ledger {
+  readonly limits: LedgerLimits;
+  /** From which time on the ledger has all fire times of a schedule; null when nothing is known about the schedule.
+   *  See rule H16. */
+  getLedgerStart(scheduleId: string): Promise<number | null>;
+  /** A page of entries of a schedule that touch [from, until], by fire time. See rules H14 and I2.
+   *  @throws {OptionsError} for a cursor that is none of this store's */
+  getOccurrences(filter: OccurrenceRecordFilter): Promise<{
+    readonly items: readonly OccurrenceRecord[];
+    /** Null when this page is the last. */
+    readonly cursor: string | null;
+  }>;
+  /** The unfinished job of a fire time that is no repetition of another job; null when there is none. */
+  getJobOfFireTime(scheduleId: string, fireTime: number): Promise<JobRecord | null>;
+  /** Changes of a schedule (the oldest kept ones first, or the newest first), at most `limit`, beginning after `after`
+   *  (a `seq`, in that order). */
+  getScheduleChanges(filter: ChangeRecordFilter & { readonly scheduleId: string }): Promise<ScheduleChangeRecord[]>;
+  /** Pauses of a task and of its keys, as above. */
+  getTaskPauseHistory(filter: ChangeRecordFilter & { readonly taskId: string }): Promise<TaskPauseRecord[]>;
+  /** The uptimes that touch [from, until], by `since`: at most 1,000, those that began last. */
+  getUptimes(filter: { readonly from: number; readonly until: number }): Promise<UptimeRecord[]>;
+}
+
+export interface OccurrenceRecordFilter {
+  readonly scheduleId: string;
+  readonly from: number;
+  readonly until: number;
+  /** Only entries with one of these outcomes of jobs or verdicts of skips; absent for all. */
+  readonly verdicts?: readonly (JobOutcome | SkipVerdict)[];
+  /** `newest` is the opposite order. */
+  readonly order: "oldest" | "newest";
+  readonly limit: number;
+  readonly cursor: string | null;
+}
+
+export interface ChangeRecordFilter {
+  readonly order: "oldest" | "newest";
+  readonly limit: number;
+  readonly after: number | null;
+}

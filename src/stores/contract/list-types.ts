@@ -1,0 +1,68 @@
+import type { JobOutcome } from "../../records/policies.ts";
+
+// Pages of records, and which records they have. Times are epoch milliseconds.
+
+/** A page of a list. It may have fewer items than its `limit`, or none, and yet a cursor. See rules I1 and I2 of
+ *  docs/store-contract.md. */
+export interface RecordPage<T> {
+  readonly items: T[];
+  /** Pass this as `cursor` to get the next page; null when this page is the last. */
+  readonly cursor: string | null;
+}
+
+interface PageRequest {
+  readonly limit: number;
+  /** Where the previous page ended, or null for the first page. */
+  readonly cursor: string | null;
+}
+
+/** Which schedules, and in which order; absent fields do not matter. */
+export interface ScheduleFilter extends PageRequest {
+  readonly taskId?: string;
+  readonly paused?: boolean;
+  /** `ended`: the schedule has no fire time left, paused or not. `paused`: it has one, and is paused. `active`: it has
+   *  one, and is not paused. */
+  readonly state?: "active" | "paused" | "ended";
+  /** The id or the name has this text somewhere. For the letters A to Z, case does not matter. Never empty. */
+  readonly search?: string;
+  /** `nextFireTime`: the earliest first, then by id; schedules that have no fire time left are the last. Default:
+   *  `id`. */
+  readonly sort?: "id" | "nextFireTime";
+}
+
+/** Which jobs, and in which order; absent fields do not matter. */
+export interface JobFilter extends PageRequest {
+  readonly taskId?: string;
+  readonly scheduleId?: string;
+  /** `running`: under a lease, live or not. `held`: `heldBy` says why. `queued`: neither. */
+  readonly state?: "queued" | "held" | "running";
+  /** `runAt` is this instant or later. */
+  readonly from?: number;
+  /** `runAt` is before this instant. */
+  readonly until?: number;
+  /** One of `id`, `taskId`, `scheduleId`, `idempotencyKey` and `concurrencyKey` has this text somewhere, as in
+   *  {@link ScheduleFilter}. */
+  readonly search?: string;
+  /** `newest` is the opposite order of ids. Default: `oldest`. Ids that schedulers make grow in the order of
+   *  addition. */
+  readonly order?: "oldest" | "newest";
+}
+
+/** Which results; absent fields do not matter. */
+export interface JobResultSelection {
+  readonly taskId?: string;
+  readonly scheduleId?: string;
+  readonly outcome?: JobOutcome;
+  /** `finishedAt` is this instant or later. */
+  readonly from?: number;
+  /** `finishedAt` is before this instant. */
+  readonly until?: number;
+}
+
+export interface JobResultFilter extends PageRequest, JobResultSelection {
+  /** Default: `newest`, which is the opposite order. */
+  readonly order?: "newest" | "oldest";
+  /** One of `jobId`, `taskId`, `scheduleId`, the name and the message of the error, and the job's `idempotencyKey` and
+   *  `concurrencyKey` has this text somewhere, as in {@link ScheduleFilter}. */
+  readonly search?: string;
+}

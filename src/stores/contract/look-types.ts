@@ -1,0 +1,131 @@
+import type { OverdueRecord, ResolvedOverdueRecord } from "../../records/overdue.ts";
+import type { ScheduleRecord } from "../../records/schedule.ts";
+import type { TaskRecord } from "../../records/task.ts";
+
+// What `DataStore.look` is asked, and what it answers. Times are epoch milliseconds.
+
+/** A pair of executor and task whose jobs a worker can run. */
+export interface JobQueue {
+  readonly executor: string;
+  readonly taskId: string;
+}
+
+/** Which jobs a scheduler could run now, and how many. */
+export interface JobCapacity {
+  readonly queues: readonly JobQueue[];
+  /** The most jobs to acquire in a step. */
+  readonly limit: number;
+  /** The most jobs to acquire in a step for an executor, over all its queues. An executor that is not named is bounded
+   *  by `limit` alone. Absent for none. */
+  readonly bounds?: ReadonlyMap<string, number>;
+}
+
+/** Who calls `DataStore.look` or `DataStore.step`, and what the caller wants to see. */
+export interface View {
+  readonly now: number;
+  /** Identity of the scheduler. */
+  readonly schedulerId: string;
+  /** What the scheduler could run now; null for a scheduler that runs no jobs. */
+  readonly jobs: JobCapacity | null;
+  /** Which schedules to show; null for a scheduler that fires none. */
+  readonly schedules: ScheduleWindow | null;
+}
+
+/** Which due schedules a look shows: one page of them. */
+export interface ScheduleWindow {
+  /** Schedules whose `nextFireTime` is not later than this instant are shown. It is later than `now` for a look
+   *  ahead. */
+  readonly dueBy: number;
+  /** Most schedules to show. */
+  readonly limit: number;
+  /** Most `bytes` that the shown schedules have together. The first schedule is shown whatever its size. */
+  readonly bytesMax: number;
+  /** The schedule after which the page begins, in order of `nextFireTime`, then id; null for the first page. */
+  readonly after: readonly [nextFireTime: number, id: string] | null;
+}
+
+export interface LookRequest extends View {
+  /** Tasks whose stored record may be outdated; null when there are none. */
+  readonly tasks: readonly TaskRecord[] | null;
+  /** Whether to find out if results or windows of `once` are to be removed, see rule V11. Default: false. */
+  readonly asksForExpired?: boolean;
+  /** Goes with `asksForExpired`: counts only rows that expired at least this long ago, in milliseconds. Default: 0. */
+  readonly expiredForMs?: number;
+  /** Asks for the texts of `zoneRules` that schedules have: at most `limit`, in order, beginning after a text. */
+  readonly zoneRules?: { readonly after: string; readonly limit: number };
+  /** Schedules that a program declares, each once, to find out which of them are stored as they are declared. */
+  readonly declared?: readonly DeclaredSchedule[];
+}
+
+/** A schedule as a program declares it with the policy `update`. */
+export type DeclaredSchedule = Pick<ScheduleRecord, "id" | "declaration" | "version">;
+
+/** What there is to do. See rules V1 to V9 of docs/store-contract.md. */
+export interface Seen {
+  /** Schedules that are not paused and have a fire time in the window, by `nextFireTime`, then id. */
+  readonly due: readonly LookedSchedule[];
+  /** The earliest `nextFireTime` of a schedule that is not paused, comes after the window's `after`, and is not in
+   *  `due`. */
+  readonly nextFireAt: number | null;
+  /** The earliest `runAt` of the waiting jobs, of any queue, that are to run later than `now`. */
+  readonly nextRunAt: number | null;
+  /** When the first of the waiting jobs, of any queue, misses its start, or has missed it. See rule D5. */
+  readonly nextMissAt: number | null;
+  /** The earliest end of a lease on a job, whoever holds the lease. */
+  readonly leaseEndsAt: number | null;
+  /** Whether a step with a higher limit would acquire more jobs of the queues now. The value means nothing while a
+   *  lease waits for recovery (`leaseEndsAt <= now`). See rule V8. */
+  readonly hasReady: boolean;
+  /** What a step with `overdue` has to do; absent for nothing, and without a `Ledger`. See rules O10 to O12. */
+  readonly overdue?: SeenOverdue;
+}
+
+export interface LookReport extends Seen {
+  /** Ids of the request's `tasks` that differ from their stored records, in order. See rule V10. */
+  readonly staleTaskIds: readonly string[];
+  /** Whether a clean-up has results or windows to remove; false unless asked for. */
+  readonly hasExpired: boolean;
+  /** Each text once; absent unless asked for, and in a store without `DataStore.zoneRules`. */
+  readonly zoneRules?: readonly string[];
+  /** The stored schedules that `addSchedules` would leave as they are; absent unless asked for. See rule V12. */
+  readonly unchanged?: readonly ScheduleRecord[];
+}
+
+/** What a planner needs of a schedule. */
+export interface LookedSchedule
+  extends Omit<
+    ScheduleRecord,
+    | "payload"
+    | "metadata"
+    | "name"
+    | "skippedCount"
+    | "revision"
+    | "declaration"
+    | "version"
+    | "concurrencyKey"
+    | "expectStartMs"
+    | "expectFinishMs"
+  > {
+  readonly nextFireTime: number;
+  /** The preferred scheduler: it committed the schedule's last plan, can run its jobs, and is alive. Null for nobody.
+   *  Other schedulers let it plan first, because one commit is cheaper than a race. See rules P10 and P11. */
+  readonly preferredScheduler: string | null;
+  /** The approximate size of the stored row in bytes, payload and metadata included. A job of the schedule costs at
+   *  most about as much. */
+  readonly bytes: number;
+}
+
+// What looks and steps say of overdue occurrences.
+
+export interface SeenOverdue {
+  /** The earliest time at which an overdue occurrence may become due; null for never. See rules O10 and O11. */
+  readonly nextAt: number | null;
+  /** Whether overdue occurrences are open. */
+  readonly isOpen: boolean;
+}
+
+/** An overdue occurrence that a step raised and resolved is in both. */
+export interface OverdueReport {
+  readonly raised: readonly OverdueRecord[];
+  readonly resolved: readonly ResolvedOverdueRecord[];
+}

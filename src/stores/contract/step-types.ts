@@ -1,0 +1,176 @@
+import type { AttemptRecord } from "../../records/attempt.ts";
+import type { JobRecord, NewJobRecord } from "../../records/job.ts";
+import type { JobResultRecord } from "../../records/job-result.ts";
+import type { Skip } from "../../records/ledger.ts";
+import type { RunOverlapPolicy } from "../../records/policies.ts";
+import type { SchedulerProfile } from "../../records/scheduler.ts";
+import type { JobAddition } from "./addition-types.ts";
+import type { LeaseEnd, RecoveryReport } from "./lease-types.ts";
+import type { OverdueReport, Seen, View } from "./look-types.ts";
+
+// What `DataStore.step` is asked, and what it answers. Times are epoch milliseconds.
+
+export interface StepRequest extends View {
+  /** Names the step: the scheduler's instance, then text that grows with every step. All tries of one step have the
+   *  same `stepId`. */
+  readonly stepId: string;
+  /** Whether an earlier try may have been committed without an answer. */
+  readonly isRepetition: boolean;
+  /** When the leases of acquired jobs end. */
+  readonly until: number;
+  readonly releases: readonly JobRelease[];
+  readonly additions: readonly NewJobRecord[];
+  /** Whether to take back leases that have ended. A scheduler sets it when the last `leaseEndsAt` that it knows is not
+   *  later than `now`. */
+  readonly recover: boolean;
+  /** Goes with `recover`: when the leases of these instances end instead, see rules L15 and L16. Absent for none. */
+  readonly leaseEnds?: readonly LeaseEnd[];
+  /** Whether to end jobs that have missed their start. A scheduler sets it when the last `nextMissAt` that it knows is
+   *  not later than `now`. Default: false. */
+  readonly endsMissed?: boolean;
+  readonly plans: readonly SchedulePlan[];
+  /** The heartbeat of a scheduler that ticks, because it extends no leases. */
+  readonly heartbeat?: SentHeartbeat;
+  /** Also cleans up, before the look, see rule R18. */
+  readonly cleanup?: { readonly limit: number };
+  /** Whether to raise and to resolve overdue occurrences. Default: false. */
+  readonly overdue?: boolean;
+  /** Whether the step must not send a second request to the database, although a second one in rare cases would make
+   *  the usual step cheaper. Default: false. */
+  readonly inOneTrip?: boolean;
+}
+
+/** A heartbeat: what an instance of a scheduler says of itself, see rule L17. */
+export interface SentHeartbeat {
+  readonly instanceId: string;
+  readonly aliveUntil: number;
+  readonly profile: SchedulerProfile;
+}
+
+export type JobRelease = { readonly jobId: string; readonly fence: number } & (
+  | { readonly kind: "finish"; readonly result: JobResultRecord }
+  | {
+      readonly kind: "retry";
+      readonly runAt: number;
+      readonly failedAttempts: number;
+      /** Replaces that of the job; absent leaves it as it is. */
+      readonly attemptHistory?: readonly AttemptRecord[];
+    }
+  | {
+      readonly kind: "giveUp";
+      readonly hasStarted?: boolean;
+      /** As that of a retry: it has the attempt that was lost. */
+      readonly attemptHistory?: readonly AttemptRecord[];
+    }
+  | { readonly kind: "start" }
+);
+
+/** What a scheduler wants to do with a due schedule. A plan counts by compare-and-swap, see rule P1. */
+export interface SchedulePlan {
+  readonly scheduleId: string;
+  /** The schedule's `fence` as the planner saw it. */
+  readonly fence: number;
+  /** The schedule's `nextFireTime` as the planner saw it. */
+  readonly expected: number;
+  readonly fires: readonly PlannedJob[];
+  /** Whether the fires make up for several fire times that are due together, see rule P5. Default: false. */
+  readonly isCatchUp?: boolean;
+  readonly nextFireTime: number | null;
+  readonly lastFireTime: number | null;
+  readonly paused: boolean;
+  /** Replaces the `zoneRules` of the schedule; null removes them, and absent leaves them as they are. */
+  readonly zoneRules?: string | null;
+  /** Whether the scheduler can run the schedule's jobs itself. */
+  readonly isPreferred: boolean;
+  /** Replaces `paceUntil` of the schedule; absent for null. */
+  readonly paceUntil?: number;
+  /** The due fire times that make no job whatever the store holds, for the `Ledger`; absent for none. */
+  readonly skips?: readonly Skip[];
+  /** What the schedule's `overlap` asks for; absent where it is `queue`. Such a plan has one fire at most. */
+  readonly overlap?: PlannedOverlap;
+}
+
+/** How a plan gets along with the unfinished jobs of its schedule, see rules P12 to P16. */
+export interface PlannedOverlap {
+  readonly policy: Exclude<RunOverlapPolicy, "queue">;
+  /** How many fire times the plan passes over, because one at most can become a job; and the last of them, null for
+   *  none. */
+  readonly passed: number;
+  readonly lastPassedTime: number | null;
+}
+
+/** What the planner knows of a job; all other fields come from the schedule. */
+export interface PlannedJob {
+  readonly jobId: string;
+  readonly createdAt: number;
+  readonly fireTime: number;
+  readonly scheduledFireTime: number;
+  readonly runAt: number;
+  readonly startDeadline: number | null;
+  readonly missedCount: number | null;
+  readonly firstMissedTime: number | null;
+  readonly lastMissedTime: number | null;
+}
+
+export interface StepReport extends Seen, RecoveryReport {
+  /** One status per release, in order. */
+  readonly releases: readonly ReleaseStatus[];
+  /** One answer per addition, in order. */
+  readonly additions: readonly JobAddition[];
+  /** One report per plan, in order. */
+  readonly plans: readonly PlanReport[];
+  /** The jobs that the step holds, in the order of acquisition. */
+  readonly acquired: readonly JobRecord[];
+  /** The jobs that were held before the step and that the step promoted, or whose parents have ended; absent for
+   *  none. A repetition may leave out what an earlier try promoted. */
+  readonly promoted?: readonly PromotedJob[];
+  /** What became of overdue occurrences; absent for nothing. A repetition has what an earlier try did. */
+  readonly changedOverdue?: OverdueReport;
+  /** What the clean-up of the step removed; absent without one. */
+  readonly cleanup?: CleanupReport;
+}
+
+/**
+ * See rules R1 and R8, and X7 and X8 for repetitions.
+ * - `released`: the release counts.
+ * - `fenced`: the job exists, but the scheduler no longer holds the job with the fence of the release.
+ * - `missing`: there is no such job, or no longer.
+ */
+export type ReleaseStatus = "released" | "fenced" | "missing";
+
+export interface PlanReport {
+  readonly committed: boolean;
+  /** The plan's jobs that exist. */
+  readonly addedJobIds: readonly string[];
+  /** What a committed plan with an `overlap` found and did; absent for other plans. */
+  readonly overlap?: OverlapReport;
+}
+
+export interface OverlapReport {
+  /** Whether the plan's fire made no job, because of `skip` and an unfinished job. */
+  readonly isSkipped: boolean;
+  /** The waiting jobs that were removed, by fire time. */
+  readonly replaced: readonly { readonly jobId: string; readonly fireTime: number }[];
+  /** The jobs under a lease that the plan asked to cancel, by fire time. */
+  readonly cancelRequested: readonly string[];
+}
+
+/** A held job that was promoted: it can be acquired, or was in the same step. */
+export interface PromotedJob {
+  readonly jobId: string;
+  readonly taskId: string;
+  readonly scheduleId: string | null;
+  /** Absent for none. */
+  readonly concurrencyKey?: string;
+}
+
+export interface CleanupReport {
+  readonly removedResults: number;
+  readonly removedScheduleIds: readonly string[];
+  /** How many windows of `once` were removed; absent for none. */
+  readonly removedWindows?: number;
+  /** How many entries of the `Ledger` were removed; absent for none. */
+  readonly removedOccurrences?: number;
+  /** Whether another clean-up may find more to do, besides what the counts tell. Absent is false. */
+  readonly hasMore?: boolean;
+}

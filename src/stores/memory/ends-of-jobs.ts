@@ -1,0 +1,159 @@
+import { MISSED_PER_STEP_MAX, OVERLAP_JOBS_PER_PLAN_MAX } from "../../core/limits.ts";
+import { type JobResultRecord, withKeptFacts } from "../../records/job-result.ts";
+import type { JobOutcome } from "../../records/policies.ts";
+import type { CancelReport, OverlapReport, PlannedOverlap, PromotedJob, RecoveredJob } from "../data-store.ts";
+import { endedWithoutRun, type OutcomeWithoutRun } from "../shared/added-and-ended-jobs.ts";
+import type { Chains } from "./dependencies.ts";
+import { isMissed, type JobEntry, moveTo } from "./entries-of-jobs-and-tasks.ts";
+import { type Flow, promotedJob } from "./flow-control.ts";
+import type { MemoryLedger } from "./ledger.ts";
+import type { Queues } from "./queues-and-acquisition.ts";
+import type { Results } from "./results.ts";
+import type { Bursts, Windows } from "./throttle-and-debounce.ts";
+import type { Jobs } from "./unfinished-jobs.ts";
+
+/** What a memory store keeps for jobs. */
+export interface Tables {
+  readonly jobs: Jobs;
+  readonly queues: Queues;
+  readonly flow: Flow;
+  readonly chains: Chains;
+  readonly windows: Windows;
+  readonly bursts: Bursts;
+  readonly results: Results;
+  readonly ledger: MemoryLedger | null;
+}
+
+/** What a report tells of jobs besides those of its request, while it is being written. */
+export interface Notes {
+  /** The present of the call. */
+  readonly now: number;
+  readonly recovered: RecoveredJob[];
+  readonly ended: JobResultRecord[];
+  readonly promoted: PromotedJob[];
+}
+
+export function emptyNotes(now: number): Notes {
+  return { now, recovered: [], ended: [], promoted: [] };
+}
+
+/** Ends a job with the result of its run. */
+export function endJob(tables: Tables, entry: JobEntry, result: JobResultRecord, notes: Notes): void {
+  keepEnd(tables, entry, result, notes);
+  resolveChildren(tables, result.jobId, result.outcome, notes);
+}
+
+/** Ends a job that does not run, and leaves its children as they are. Returns the job's result as reports have it:
+ *  without what the store keeps of the job. */
+function endAlone(tables: Tables, entry: JobEntry, outcome: OutcomeWithoutRun, notes: Notes): JobResultRecord {
+  const result = endedWithoutRun(entry.record, outcome, notes.now);
+  keepEnd(tables, entry, withKeptFacts({ ...result }, entry.record, null), notes);
+  notes.ended.push(result);
+  return result;
+}
+
+/** Ends a job that does not run, and resolves the dependencies on it. */
+export function endWithoutRun(
+  tables: Tables,
+  entry: JobEntry,
+  outcome: OutcomeWithoutRun,
+  notes: Notes,
+): JobResultRecord {
+  const result = endAlone(tables, entry, outcome, notes);
+  resolveChildren(tables, result.jobId, outcome, notes);
+  return result;
+}
+
+/** Ends jobs that have missed their start. All end before the first one's children are cancelled or resolved. */
+export function endMissed(tables: Tables, notes: Notes): void {
+  const ended: string[] = [];
+  for (let entry = tables.jobs.nextToStart; entry !== undefined; entry = tables.jobs.nextToStart) {
+    if (!isMissed(entry, notes.now) || ended.length === MISSED_PER_STEP_MAX) break;
+    ended.push(endAlone(tables, entry, "missedStartDeadline", notes).jobId);
+  }
+  for (const jobId of ended) resolveChildren(tables, jobId, "missedStartDeadline", notes);
+}
+
+/** Cancels a job, or asks the holder of its lease to do so. */
+export function cancelJob(tables: Tables, id: string, now: number): CancelReport {
+  const entry = tables.jobs.find(id);
+  if (entry === undefined) return { status: "missing" };
+  const { record } = entry;
+  if (record.acquiredBy !== null) {
+    record.cancelRequested = true;
+    return { status: "requested", taskId: record.taskId, acquiredBy: record.acquiredBy };
+  }
+  const notes = emptyNotes(now);
+  const result = endWithoutRun(tables, entry, "cancelled", notes);
+  const ended = notes.ended.slice(1);
+  return ended.length === 0 ? { status: "cancelled", result } : { status: "cancelled", result, ended };
+}
+
+/** Makes room for a fire of a schedule, or says that the fire makes no job. */
+export function makeRoom(tables: Tables, scheduleId: string, { policy }: PlannedOverlap, notes: Notes): OverlapReport {
+  const unfinished = tables.jobs.madeBy(scheduleId, notes.now);
+  if (policy === "skip") return { isSkipped: unfinished.length > 0, replaced: [], cancelRequested: [] };
+  const waiting = unfinished.filter(({ record }) => record.acquiredBy === null).slice(0, OVERLAP_JOBS_PER_PLAN_MAX);
+  for (const entry of waiting) {
+    dropJob(tables, entry);
+    resolveChildren(tables, entry.record.id, "cancelled", notes);
+  }
+  const isToCancel = ({ record }: JobEntry): boolean => record.acquiredBy !== null && !record.cancelRequested;
+  const running = policy === "cancelRunning" ? unfinished.filter(isToCancel).slice(0, OVERLAP_JOBS_PER_PLAN_MAX) : [];
+  for (const { record } of running) record.cancelRequested = true;
+  return {
+    isSkipped: false,
+    replaced: waiting.map(({ record }) => ({ jobId: record.id, fireTime: record.fireTime ?? 0 })),
+    cancelRequested: running.map(({ record }) => record.id),
+  };
+}
+
+/** Cancels jobs because of their parents, and then their own children. No recursion, because a chain may be longer than
+ *  the stack. */
+export function cancelChildren(tables: Tables, children: readonly JobEntry[], notes: Notes): void {
+  for (let level = children; level.length > 0; ) {
+    const next: JobEntry[] = [];
+    for (const entry of level) {
+      // It may have had several parents that were cancelled.
+      if (!tables.jobs.holds(entry)) continue;
+      endAlone(tables, entry, "cancelled", notes);
+      for (const child of releaseChildren(tables, entry.record.id, "cancelled", notes)) next.push(child);
+    }
+    level = next;
+  }
+}
+
+/** Resolves the dependencies on a job that has ended. */
+function resolveChildren(tables: Tables, jobId: string, outcome: JobOutcome, notes: Notes): void {
+  cancelChildren(tables, releaseChildren(tables, jobId, outcome, notes), notes);
+}
+
+/** Lets the children go on whose last parent has ended. Returns those that are to be cancelled. */
+function releaseChildren(tables: Tables, jobId: string, outcome: JobOutcome, notes: Notes): readonly JobEntry[] {
+  const { chains, queues } = tables;
+  const { ready, cancelled } = chains.ended(jobId, outcome);
+  for (const entry of ready) {
+    chains.release(entry);
+    queues.add(entry, entry.record.runAt <= notes.now);
+    notes.promoted.push(promotedJob(entry.record));
+  }
+  return cancelled;
+}
+
+/** Removes a job that has ended, and keeps its result, or its id for a while if the result expires at once. */
+function keepEnd(tables: Tables, entry: JobEntry, result: JobResultRecord, { now }: Notes): void {
+  tables.ledger?.ended(entry.record, result, entry.limiter !== null);
+  const isKept = result.expiresAt > now;
+  dropJob(tables, entry, isKept ? null : now);
+  if (isKept) tables.results.keep(result);
+}
+
+/** Removes a job, which leaves no result. @param endedAt as in `Jobs.remove` */
+function dropJob({ chains, bursts, queues, flow, jobs }: Tables, entry: JobEntry, endedAt: number | null = null): void {
+  chains.release(entry);
+  bursts.over(entry.record.id);
+  queues.endLease(entry, null);
+  flow.leave(entry);
+  moveTo(null, entry);
+  jobs.remove(entry, endedAt);
+}

@@ -1,0 +1,306 @@
+import type { TaskRecord } from "../../../records/task.ts";
+import type { TaskChange, TaskPause, TaskPauseRequest } from "../../data-store.ts";
+import { NO_VERSION, putTask } from "../../shared/declarations.ts";
+import { PAUSES_MAX } from "../bounds.ts";
+import type { Connection } from "../driver/connection.ts";
+import { statement } from "../driver/driver-and-failures.ts";
+import { isJobOfTask } from "../jobs/job-rows.ts";
+import { type ChangeStatements, recordPause } from "../ledger/audit-of-changes.ts";
+import type { LedgerSwitch } from "../ledger/history-writes.ts";
+import { JOB_STATE, REMOVED, type TableNames } from "../schema/tables.ts";
+import {
+  fieldsOf,
+  jsonRecords,
+  lazily,
+  numberOrNull,
+  readableColumn,
+  rowAsJson,
+  rowParameters,
+  validJson,
+} from "../sql-and-json.ts";
+import { becomesDirty, type FlowState, markDirty } from "./key-limiters.ts";
+
+type Statements = TaskStatements & ChangeStatements & LedgerSwitch;
+
+/** The tasks of a `SqlDataStore`. */
+export class SqliteTasks {
+  readonly #connection: Connection;
+  readonly #statements: Statements;
+  readonly #flow: FlowState;
+
+  constructor(connection: Connection, statements: Statements, flow: FlowState) {
+    this.#connection = connection;
+    this.#statements = statements;
+    this.#flow = flow;
+  }
+
+  async put(tasks: readonly TaskRecord[]): Promise<TaskChange[]> {
+    if (tasks.length === 0) return [];
+    if (tasks.some(hasFlowControl)) Object.assign(this.#flow, { flow: "on", hasAccounts: true });
+    const { getTasksById, putTasks, makeLimitersOfTasks, changeLimiters, rekeyJobs, blockJobs, forgetFormer } =
+      this.#statements;
+    const ids = JSON.stringify(tasks.map((task) => task.id));
+    const [existing] = await this.#connection.write(() => [
+      statement(getTasksById, ids),
+      ...rowParameters(tasks.map(taskRow)).map(({ text }) => statement(putTasks, text)),
+      ...[makeLimitersOfTasks, changeLimiters, rekeyJobs, blockJobs, forgetFormer].map((sql) => statement(sql, ids)),
+    ]);
+    const known = new Map(jsonRecords<TaskRow>(existing).map((row) => [row[0][0], toTask(row)]));
+    return tasks.map((given) => {
+      const { task, change } = putTask(known.get(given.id), given);
+      known.set(given.id, task);
+      return change;
+    });
+  }
+
+  async getAll(): Promise<TaskRecord[]> {
+    return jsonRecords<TaskRow>(await this.#connection.read(statement(this.#statements.getTasks, ""))).map(toTask);
+  }
+
+  async get(id: string): Promise<TaskRecord | null> {
+    const [row] = jsonRecords<TaskRow>(await this.#connection.read(statement(this.#statements.getTask, id)));
+    return row === undefined ? null : toTask(row);
+  }
+
+  async remove(id: string): Promise<"removed" | "inUse" | "missing"> {
+    const [inUse, removed] = await this.#connection.write(() => [
+      statement(this.#statements.isTaskInUse, id),
+      statement(this.#statements.removeTask, id),
+      statement(this.#statements.unpauseRemoved, id),
+    ]);
+    if (numberOrNull(inUse, "in_use") === 1) return "inUse";
+    return removed?.length === 1 ? "removed" : "missing";
+  }
+
+  async pause(request: TaskPauseRequest): Promise<boolean> {
+    const { taskId, key, paused } = request;
+    this.#flow.flow = "on";
+    const { pauseTask, makeLimiterOfTask, pauseLimiters, pauseKey, blockPaused } = this.#statements;
+    const isPaused = paused ? 1 : 0;
+    const recorded = recordPause(this.#statements, request);
+    const answers = await this.#connection.write(() =>
+      key === null
+        ? [
+            ...recorded,
+            statement(pauseTask, taskId, isPaused),
+            statement(makeLimiterOfTask, taskId),
+            statement(pauseLimiters, taskId, isPaused),
+          ]
+        : [...recorded, statement(pauseKey, taskId, isPaused, key), statement(blockPaused, taskId, key)],
+    );
+    return answers[recorded.length]?.length === 1;
+  }
+
+  async getPauses(): Promise<TaskPause[]> {
+    const rows = await this.#connection.read(statement(this.#statements.getTaskPauses));
+    return rows.map(({ task_id: taskId, key }) => ({
+      taskId: String(taskId),
+      key: typeof key === "string" ? key : null,
+    }));
+  }
+}
+
+const { ready, blocked } = JOB_STATE;
+
+/** The statements about tasks, their limits and their pauses. A comment before each statement lists its arguments. */
+export interface TaskStatements {
+  readonly getTasksById: string;
+  readonly putTasks: string;
+  readonly makeLimitersOfTasks: string;
+  readonly changeLimiters: string;
+  readonly rekeyJobs: string;
+  readonly blockJobs: string;
+  readonly forgetFormer: string;
+  readonly getTasks: string;
+  readonly getTask: string;
+  readonly isTaskInUse: string;
+  readonly removeTask: string;
+  readonly unpauseRemoved: string;
+  readonly pauseTask: string;
+  readonly makeLimiterOfTask: string;
+  readonly pauseLimiters: string;
+  readonly pauseKey: string;
+  readonly blockPaused: string;
+  readonly getTaskPauses: string;
+}
+
+export function taskStatements(names: TableNames): TaskStatements {
+  const { tasks, schedules, jobs, keyLimiters } = names;
+  const record = `${taskAsJson(tasks)} AS record`;
+  const isInUse =
+    `EXISTS (SELECT 1 FROM ${schedules} WHERE task_id = ?1) ` +
+    `OR EXISTS (SELECT 1 FROM ${jobs} WHERE ${isJobOfTask("?1")})`;
+  const changed = `json_each(?1) e CROSS JOIN ${tasks} t ON t.id = e.value`;
+  const ownKey = `(SELECT own_key FROM ${tasks} WHERE id = ${jobs}.task_id)`;
+  const isTask = `id = ?1 AND declaration IS NOT ${REMOVED}`;
+  const dirtyUnlessPaused = "CASE WHEN ?2 = 0 THEN 0 END";
+  const toBlocked = `state = ${blocked}, virtual_time = NULL`;
+  const isLimited = "(max_running_per_key IS NOT NULL OR rate_limit IS NOT NULL OR fair = 1)";
+  const setPaused = (paused: string): string => `paused = ${paused}, limited = (${paused} = 1 OR ${isLimited})`;
+
+  return lazily<TaskStatements>({
+    // ?1 ids
+    getTasksById: () =>
+      `SELECT ${taskAsJson("t")} AS record FROM json_each(?1) a CROSS JOIN ${tasks} t ON t.id = a.value ` +
+      `WHERE t.declaration IS NOT ${REMOVED}`,
+    // ?1 rows of taskRow
+    putTasks: () => putTasks(tasks),
+    // The next five follow putTasks, in this order, and concern the tasks whose limits it changed. ?1 ids.
+    makeLimitersOfTasks: () =>
+      markDirty(names, `SELECT t.id, '', 0 FROM ${changed} WHERE t.former IS NOT NULL AND t.limited = 1`),
+    // The buckets of another rate are full.
+    changeLimiters: () =>
+      `UPDATE ${keyLimiters} SET ${becomesDirty("0")}, tat = CASE ` +
+      "WHEN t.rate_limit = t.former->>1 AND t.rate_per = t.former->>2 AND t.rate_burst = t.former->>3 THEN tat END " +
+      `FROM ${changed} WHERE t.former IS NOT NULL AND ${keyLimiters}.task_id = t.id`,
+    rekeyJobs: () =>
+      `UPDATE ${jobs} SET concurrency_key = ${ownKey}, virtual_time = NULL, ` +
+      `state = CASE WHEN state = ${blocked} AND ${ownKey} IS NULL THEN ${ready} ELSE state END ` +
+      `WHERE seq IN (SELECT j.seq FROM ${changed} CROSS JOIN ${jobs} j ON ${isJobOfTask("t.id")} ` +
+      "WHERE t.former IS NOT NULL AND t.own_key IS NOT t.former->>0 AND coalesce(j.concurrency_key, '') = '')",
+    blockJobs: () =>
+      `UPDATE ${jobs} SET ${toBlocked} FROM ${changed} WHERE t.former IS NOT NULL AND ${jobs}.task_id = t.id ` +
+      `AND ${jobs}.concurrency_key IS NOT NULL AND ${jobs}.state = ${ready}`,
+    forgetFormer: () =>
+      `UPDATE ${tasks} SET former = NULL WHERE id IN (SELECT value FROM json_each(?1)) AND former NOTNULL`,
+    // ?1 id to start after
+    getTasks: () => `SELECT ${record} FROM ${tasks} WHERE id > ?1 AND declaration IS NOT ${REMOVED} ORDER BY id`,
+    // ?1 id
+    getTask: () => `SELECT ${record} FROM ${tasks} WHERE ${isTask}`,
+    isTaskInUse: () => `SELECT ${isInUse} AS in_use`,
+    removeTask: () =>
+      `UPDATE ${tasks} SET declaration = ${REMOVED}, version = NULL, ${setPaused("0")} ` +
+      `WHERE ${isTask} AND NOT (${isInUse}) RETURNING id`,
+    // ?1 id. Follows removeTask.
+    unpauseRemoved: () =>
+      `UPDATE ${keyLimiters} SET paused = 0, ${becomesDirty("0")} WHERE task_id = ?1 AND paused = 1 ` +
+      `AND EXISTS (SELECT 1 FROM ${tasks} WHERE id = ?1 AND declaration IS ${REMOVED})`,
+
+    // ?1 id, ?2 whether to pause. Yields a row if there is such a task; and so does pauseKey.
+    pauseTask: () => `UPDATE ${tasks} SET ${setPaused("?2")} WHERE ${isTask} RETURNING id`,
+    // ?1 id. Tells looks that there is flow control.
+    makeLimiterOfTask: () => markDirty(names, `SELECT id, '', 0 FROM ${tasks} WHERE ${isTask}`),
+    // ?1 id, ?2 whether to pause. The limiters of a task that goes on are dirty.
+    pauseLimiters: () =>
+      `UPDATE ${keyLimiters} SET dirty_since = ${dirtyUnlessPaused}, admit_at = NULL WHERE task_id = ?1 ` +
+      `AND EXISTS (SELECT 1 FROM ${tasks} WHERE ${isTask})`,
+    // ?1 id, ?2 whether to pause, ?3 key
+    pauseKey: () =>
+      `INSERT INTO ${keyLimiters} (task_id, key, paused, dirty_since) SELECT id, ?3, ?2, ${dirtyUnlessPaused} ` +
+      `FROM ${tasks} WHERE ${isTask} ON CONFLICT (task_id, key) DO UPDATE SET paused = excluded.paused, ` +
+      "dirty_since = excluded.dirty_since, admit_at = NULL RETURNING key",
+    // ?1 id, ?2 key. Follows pauseKey; nothing admits jobs of a paused key.
+    blockPaused: () =>
+      `UPDATE ${jobs} SET ${toBlocked} WHERE task_id = ?1 AND concurrency_key = ?2 AND state = ${ready} ` +
+      `AND EXISTS (SELECT 1 FROM ${keyLimiters} WHERE task_id = ?1 AND key = ?2 AND paused = 1)`,
+    getTaskPauses: () =>
+      `SELECT id AS task_id, NULL AS key FROM ${tasks} WHERE paused = 1 AND id > '' UNION ALL ` +
+      `SELECT task_id, key FROM ${keyLimiters} WHERE paused = 1 AND task_id > '' ` +
+      `ORDER BY task_id, key LIMIT ${PAUSES_MAX}`,
+  });
+}
+
+/** The columns that limit a task. A change of any of them counts for jobs that wait, too. */
+const LIMITS = ["max_running_per_key", "rate_limit", "rate_per", "rate_burst", "fair", "own_key"];
+
+/** Puts tasks as `putTask` tells. A task that was removed is put like a new one. */
+function putTasks(tasks: string): string {
+  const storedVersion = `coalesce(${tasks}.version, ${NO_VERSION})`;
+  const givenVersion = `coalesce(excluded.version, ${NO_VERSION})`;
+  const isEdit = "excluded.declaration IS NULL";
+  const isReplaced =
+    `(${isEdit} OR ${tasks}.declaration IS ${REMOVED} OR ` +
+    `(${tasks}.declaration IS NOT excluded.declaration AND ${storedVersion} <= ${givenVersion}))`;
+  const replaced = (column: string, given = `excluded.${column}`): string =>
+    `${column} = CASE WHEN ${isReplaced} THEN ${given} ELSE ${tasks}.${column} END`;
+  const isRelimited = LIMITS.map((column) => `${tasks}.${column} IS NOT excluded.${column}`).join(" OR ");
+  const former = ["own_key", "rate_limit", "rate_per", "rate_burst"].map((column) => `${tasks}.${column}`).join(", ");
+  const columns = [
+    ...["details", "max_running_jobs", ...LIMITS].map((column) => replaced(column)),
+    replaced("limited", `max(excluded.limited, ${tasks}.paused)`),
+    `former = CASE WHEN ${isReplaced} AND (${isRelimited}) THEN coalesce(${tasks}.former, json_array(${former})) ` +
+      `ELSE ${tasks}.former END`,
+  ];
+  return (
+    `INSERT INTO ${tasks} (id, max_running_jobs, details, declaration, version, limited, ` +
+    `${LIMITS.join(", ")}, former) SELECT value->>0, value->>1, ` +
+    "value->>2, value->>3, value->>4, coalesce(value->>5, 0), value->>6, value->>7, value->>8, value->>9, " +
+    "coalesce(value->>10, 0), value->>11, CASE WHEN value->>5 = 1 THEN '[]' END FROM json_each(?1) WHERE true " +
+    `ON CONFLICT (id) DO UPDATE SET ${columns.join(", ")}, ` +
+    `declaration = CASE WHEN ${isEdit} THEN nullif(${tasks}.declaration, ${REMOVED}) ` +
+    `WHEN ${isReplaced} THEN excluded.declaration ELSE ${tasks}.declaration END, ` +
+    `version = CASE WHEN ${isEdit} THEN ${tasks}.version ` +
+    `ELSE nullif(max(${storedVersion}, ${givenVersion}), ${NO_VERSION}) END`
+  );
+}
+
+type TaskRow = [
+  [id: string, maxRunningJobs: number | null, declaration: string | null, version: number | null, paused: number],
+  Omit<TaskRecord, "id" | "maxRunningJobs" | "declaration" | "version" | "paused">,
+];
+
+function taskAsJson(table: string): string {
+  const [id, declaration] = ["id", "declaration"].map((column) => readableColumn(table, column));
+  const columns = [
+    id ?? "",
+    `${table}.max_running_jobs + 0`,
+    declaration ?? "",
+    `${table}.version + 0`,
+    `${table}.paused + 0`,
+  ];
+  return rowAsJson(null, columns, [validJson(`${table}.details`)]);
+}
+
+/** The columns of a task as `putTasks` and looks read them. Those of flow control are left out where there is none. */
+export function taskRow(task: TaskRecord): (string | number | null)[] {
+  const row = [task.id, task.maxRunningJobs, taskDetails(task), task.declaration ?? null, task.version ?? null];
+  if (!hasFlowControl(task)) return row;
+  const { maxRunningPerKey = null, rateLimit, fair = false } = task;
+  const isAdmitted = rateLimit !== undefined || fair;
+  const rate = [rateLimit?.limit ?? null, rateLimit?.perMs ?? null, rateLimit?.burst ?? null];
+  return [...row, 1, maxRunningPerKey, ...rate, fair ? 1 : 0, isAdmitted ? "" : null];
+}
+
+function taskDetails(task: TaskRecord): string {
+  const { id: _id, maxRunningJobs: _maxRunningJobs, declaration: _hash, version: _version, ...details } = task;
+  return JSON.stringify({ ...details, paused: undefined });
+}
+
+function hasFlowControl({ maxRunningPerKey, rateLimit, fair = false }: TaskRecord): boolean {
+  return maxRunningPerKey !== undefined || rateLimit !== undefined || fair;
+}
+
+/** The settings of a task whose stored details are damaged. */
+const DAMAGED_TASK: TaskRow[1] = {
+  executor: "",
+  misfireGraceMs: null,
+  maxRecoveries: 0,
+  timeoutMs: null,
+  resultExpirationMs: 0,
+  retry: { maxAttempts: 1, backoff: { initialMs: 0, factor: 1, maxMs: 0, jitter: "none" } },
+  overlap: "queue",
+  metadata: {},
+};
+
+function toTask([[id, maxRunningJobs, declaration, version, paused], stored]: TaskRow): TaskRecord {
+  const details = { ...DAMAGED_TASK, ...fieldsOf(stored, {}) };
+  const { maxRunningPerKey, rateLimit, fair } = details;
+  return {
+    id,
+    executor: details.executor,
+    maxRunningJobs,
+    misfireGraceMs: details.misfireGraceMs,
+    maxRecoveries: details.maxRecoveries,
+    timeoutMs: details.timeoutMs,
+    resultExpirationMs: details.resultExpirationMs,
+    retry: details.retry,
+    overlap: details.overlap,
+    metadata: details.metadata,
+    ...(maxRunningPerKey === undefined ? {} : { maxRunningPerKey }),
+    ...(rateLimit === undefined ? {} : { rateLimit }),
+    ...(fair === undefined ? {} : { fair }),
+    ...(paused === 1 ? { paused: true } : {}),
+    ...(declaration === null ? {} : { declaration }),
+    ...(version === null ? {} : { version }),
+  };
+}

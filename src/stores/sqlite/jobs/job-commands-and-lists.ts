@@ -1,0 +1,255 @@
+import { systemClock } from "../../../core/clock.ts";
+import { IdGenerator } from "../../../core/ids.ts";
+import type { JobRecord, NewJobRecord } from "../../../records/job.ts";
+import type { CancelReport, JobAddition, JobFilter, RecordPage } from "../../data-store.ts";
+import { endedWithoutRun } from "../../shared/added-and-ended-jobs.ts";
+import { FEW_JOBS_MAX } from "../bounds.ts";
+import type { Connection } from "../driver/connection.ts";
+import { Batch, positional, type SqlStatement, statement } from "../driver/driver-and-failures.ts";
+import type { AdmissionStatements } from "../flow-control/admission.ts";
+import type { FlowState } from "../flow-control/key-limiters.ts";
+import type { LedgerSwitch } from "../ledger/history-writes.ts";
+import { foundIn, readPage, type Scan, scanStatement } from "../list-scans.ts";
+import { JOB_STATE, type TableNames } from "../schema/tables.ts";
+import { jsonRecords, lazily } from "../sql-and-json.ts";
+import { AdditionQueue, type AdditionStamp, Additions, asAdded, isOrdinary } from "./additions.ts";
+import { type DependencyStatements, resolved, resolving } from "./dependencies.ts";
+import { type AdditionStatements, insertionsOf } from "./insertion-statements.ts";
+import { isJobOfTask, type JobRow, jobAsJson, toJob } from "./job-rows.ts";
+import type { CancellationStatements } from "./recovery-and-cancellation.ts";
+import type { WindowStatements } from "./throttle-and-debounce.ts";
+
+type Statements = JobStatements &
+  AdditionStatements &
+  WindowStatements &
+  CancellationStatements &
+  DependencyStatements &
+  Pick<AdmissionStatements, "markAdded"> &
+  LedgerSwitch;
+
+/** The jobs of a `SqlDataStore`, except the steps and leases of schedulers. */
+export class SqliteJobs {
+  readonly #connection: Connection;
+  readonly #statements: Statements;
+  readonly #flow: FlowState;
+  readonly #ids = new IdGenerator();
+  readonly #additions = new AdditionQueue((jobs) =>
+    this.#connection.isLocal && jobs.every(isOrdinary) ? this.#addOrdinary(jobs) : this.#addOthers(jobs),
+  );
+
+  constructor(connection: Connection, statements: Statements, flow: FlowState) {
+    this.#connection = connection;
+    this.#statements = statements;
+    this.#flow = flow;
+  }
+
+  add(jobs: readonly NewJobRecord[]): Promise<JobAddition[]> {
+    return jobs.length === 0 ? Promise.resolve([]) : this.#additions.add(jobs);
+  }
+
+  /** Nearly all additions come by here, so that the way is short. */
+  async #addOrdinary(jobs: readonly NewJobRecord[]): Promise<readonly JobAddition[]> {
+    const { insert, insertPlainly } = this.#statements;
+    const statements = insertionsOf(this.#needsNoFlow ? insertPlainly : insert, jobs, null);
+    await this.#connection.write(() => statements);
+    return jobs.map((job) => ({ job: asAdded(job), isNew: true }));
+  }
+
+  /** Whether the database needs no flow control, as far as the store knows. */
+  get #needsNoFlow(): boolean {
+    const { flow, isKnown } = this.#flow;
+    return isKnown && flow === "off";
+  }
+
+  /** Nearly no key belongs to a job that has missed its start. The first batch assumes so, and is undone if one
+   *  does. */
+  async #addOthers(jobs: readonly NewJobRecord[]): Promise<readonly JobAddition[]> {
+    try {
+      return await this.#addAll(jobs, false);
+    } catch (error) {
+      if (this.#connection.failureKind(error) !== "guard") throw error;
+    }
+    return this.#addAll(jobs, true);
+  }
+
+  async #addAll(jobs: readonly NewJobRecord[], freesKeys: boolean): Promise<readonly JobAddition[]> {
+    if (jobs.some(({ concurrencyKey }) => concurrencyKey !== undefined)) this.#flow.flow = "on";
+    const form = { stamp: this.#newStamp(jobs), isPlain: this.#needsNoFlow, freesKeys };
+    const additions = new Additions(this.#statements, jobs, form);
+    const { children } = additions;
+    const batch = new Batch();
+    batch.add(additions.insertions());
+    const existing = batch.add(additions.search());
+    batch.add(children.isEmpty ? [] : resolving(this.#statements, latestOf(jobs)));
+    const found = batch.add(children.search());
+    try {
+      const results = await this.#connection.write(() => batch.statements);
+      return children.answers(additions.answers(existing.of(results)), found.of(results));
+    } catch (error) {
+      throw await children.refusal(this.#connection, error);
+    }
+  }
+
+  /** The statements that add a job in somebody else's transaction. The job's own id is their stamp, because that
+   *  transaction may be repeated, whatever the database is. */
+  prepare(job: NewJobRecord): SqlStatement[] {
+    const stamp = { id: job.id, now: job.createdAt };
+    const statements = new Additions(this.#statements, [job], { stamp, isPlain: false, freesKeys: true }).insertions();
+    return this.#connection.prepared(statements.map(positional));
+  }
+
+  #newStamp(jobs: readonly NewJobRecord[]): AdditionStamp | null {
+    if (this.#connection.isLocal) return null;
+    return { id: this.#ids.next(systemClock.now()), now: latestOf(jobs) };
+  }
+
+  async get(id: string): Promise<JobRecord | null> {
+    const [row] = jsonRecords<JobRow>(await this.#connection.read(statement(this.#statements.getJob, id)));
+    return row === undefined ? null : toJob(row);
+  }
+
+  getPage(filter: JobFilter): Promise<RecordPage<JobRecord>> {
+    const { taskId, scheduleId, state, from, until, search } = filter;
+    const [scan, takesAll] = jobScanOf(filter);
+    const sql = this.#statements.getJobs[scan] ?? "";
+    const selection = [taskId, scheduleId, state, from, until, search].map((part) => part ?? null);
+    return readPage<JobRow, JobRecord>(this.#connection, filter, {
+      statement: (cursor, limit, scanned) => statement(sql, limit, scanned, cursor, ...selection),
+      takesAll,
+      toRecord: toJob,
+      cursorOf: ({ id }) => id,
+      cursorAt: ([id = ""]) => id,
+    });
+  }
+
+  /** Nearly no job has children or parents. The first batch assumes so, and is undone if the job has. */
+  async cancel(id: string, now: number): Promise<CancelReport> {
+    try {
+      return await this.#cancel(id, now, false);
+    } catch (error) {
+      if (this.#connection.failureKind(error) !== "guard") throw error;
+    }
+    return this.#cancel(id, now, true);
+  }
+
+  async #cancel(id: string, now: number, hasFamily: boolean): Promise<CancelReport> {
+    // An answer can get lost, and then only a stamp tells what the first try found.
+    const stamp = this.#connection.isLocal ? null : this.#ids.next(systemClock.now());
+    const { stampCancel, readStamp, requestCancel, keepCancelled, markCancelled, removeCancelled } = this.#statements;
+    const { keepsLedger, enterCancelled, endCancelled, forgetCancelled } = this.#statements;
+    const batch = new Batch();
+    batch.add(stamp === null ? [] : [statement(stampCancel, id, stamp, now)]);
+    const requested = batch.add([statement(requestCancel, id)]);
+    batch.add([statement(keepCancelled, id, now), statement(markCancelled, id, now)]);
+    batch.add(keepsLedger ? [statement(enterCancelled, id, now)] : []);
+    batch.add(hasFamily ? [statement(endCancelled, id)] : []);
+    const removed = batch.add([statement(removeCancelled, id, hasFamily ? 1 : 0)]);
+    batch.add(hasFamily ? [statement(forgetCancelled, id)] : []);
+    const resolution = batch.add(hasFamily ? resolving(this.#statements, now) : []);
+    const found = batch.add(stamp === null ? [] : [statement(readStamp, stamp)]);
+    const results = await this.#connection.write(() => batch.statements);
+    if (stamp === null) {
+      const lease = requested.of(results).flat()[0];
+      if (lease !== undefined) {
+        return { status: "requested", taskId: String(lease.task_id), acquiredBy: String(lease.acquired_by) };
+      }
+    }
+    const [row] = jsonRecords<JobRow>((stamp === null ? removed : found).of(results).flat());
+    if (row === undefined) return { status: "missing" };
+    const job = toJob(row);
+    if (job.acquiredBy !== null) return { status: "requested", taskId: job.taskId, acquiredBy: job.acquiredBy };
+    const result = endedWithoutRun(job, "cancelled", now);
+    const { ended } = resolved(resolution.of(results), now);
+    return ended.length === 0 ? { status: "cancelled", result } : { status: "cancelled", result, ended };
+  }
+}
+
+/** When the last of some new jobs was added. */
+function latestOf(jobs: readonly NewJobRecord[]): number {
+  return Math.max(...jobs.map(({ createdAt }) => createdAt));
+}
+
+/** The statements that read jobs. */
+export interface JobStatements {
+  readonly getJob: string;
+  /** By the scan that reads a page. See {@link jobScanOf}. */
+  readonly getJobs: Readonly<Record<string, string>>;
+}
+
+export function jobStatements(names: TableNames): JobStatements {
+  const { jobs } = names;
+  return lazily<JobStatements>({
+    // ?1 id
+    getJob: () => `SELECT ${jobAsJson(jobs)} AS record FROM ${jobs} WHERE id = ?1`,
+    getJobs: () => jobLists(names),
+  });
+}
+
+const { leased, blocked } = JOB_STATE;
+
+/** The conditions of the scans, and the ids of their rows. The jobs of a schedule, and those that run, are sorted,
+ *  because no index has them in the order of ids; the sign keeps SQLite from the index of all ids. The scan of a task
+ *  is of another kind, see {@link scanOfTask}. */
+const SCANS: Readonly<Record<string, readonly [condition: string, id: string]>> = {
+  all: ["", "id"],
+  schedule: ["schedule_id = ?5 AND ", "+id"],
+  running: [`state = ${leased} AND acquired_until > 0 AND `, "+id"],
+};
+
+/** The scan that fits a filter best, and whether the filter takes every row of the scan. */
+function jobScanOf(filter: JobFilter): [name: string, boolean] {
+  const { taskId, scheduleId, state, from, until, search, order = "oldest" } = filter;
+  const name =
+    scheduleId !== undefined ? "schedule" : state === "running" ? state : taskId !== undefined ? "task" : "all";
+  const others = [from, until, search, taskId, name === "running" ? undefined : state];
+  return [`${name} ${order}`, others.every((part) => part === undefined)];
+}
+
+/**
+ * By scan. ?3 id to start after, or null, ?4 taskId or null, ?5 scheduleId or null, ?6 state or null, ?7 from or
+ * null, ?8 until or null, ?9 search or null.
+ */
+function jobLists({ jobs }: TableNames): Readonly<Record<string, string>> {
+  const state = `CASE WHEN t.state = ${leased} THEN 'running' WHEN t.state >= ${blocked} THEN 'held' ELSE 'queued' END`;
+  const texts = ["id", "task_id", "schedule_id", "idempotency_key", "concurrency_key"];
+  const list = {
+    table: jobs,
+    key: "seq",
+    record: jobAsJson("t"),
+    texts: ["details", "attempt_history"],
+    isTaken:
+      `(?4 IS NULL OR t.task_id = ?4) AND (?5 IS NULL OR t.schedule_id = ?5) AND (?6 IS NULL OR ?6 = ${state}) ` +
+      `AND (?7 IS NULL OR t.run_at >= ?7) AND (?8 IS NULL OR t.run_at < ?8) ` +
+      `AND ${foundIn(
+        "?9",
+        texts.map((column) => `t.${column}`),
+      )}`,
+  };
+  // A BLOB is greater than any text.
+  const range = { oldest: "> coalesce(?3, '')", newest: "< coalesce(?3, x'')" } as const;
+  const scan = ([condition, id]: readonly [string, string], order: "oldest" | "newest"): Scan => ({
+    rows:
+      `SELECT seq, id FROM ${jobs} WHERE ${condition}${id} ${range[order]} ` +
+      `ORDER BY ${id}${order === "newest" ? " DESC" : ""}`,
+    place: ["id"],
+    isBackwards: order === "newest",
+  });
+  const statements = (["oldest", "newest"] as const).flatMap((order) => [
+    ...Object.entries(SCANS).map(([name, rows]) => [`${name} ${order}`, scanStatement(list, scan(rows, order))]),
+    [`task ${order}`, scanStatement(list, scanOfTask(jobs, scan(["", "id"], order), `id ${range[order]}`))],
+  ]);
+  return Object.fromEntries(statements);
+}
+
+/** If the task ?4 has few jobs, the scan is along these, otherwise along all jobs: then the task has many of them, or a
+ *  page takes several statements. */
+function scanOfTask(jobs: string, all: Scan, isInRange: string): Scan {
+  const isFew = `(SELECT count(*) FROM few) < ${FEW_JOBS_MAX}`;
+  return {
+    ...all,
+    given: `few AS MATERIALIZED (SELECT seq, id FROM ${jobs} WHERE ${isJobOfTask("?4")} LIMIT ${FEW_JOBS_MAX})`,
+    rows:
+      `SELECT seq, id FROM few WHERE ${isFew} AND ${isInRange} UNION ALL ` +
+      `SELECT seq, id FROM (${all.rows.replace(" WHERE ", ` WHERE NOT ${isFew} AND `)} LIMIT +?2)`,
+  };
+}

@@ -1,0 +1,258 @@
+import { MISSED_PER_STEP_MAX } from "../../../core/limits.ts";
+import type { JobResultRecord } from "../../../records/job-result.ts";
+import type { LeaseEnd, RecoveryReport } from "../../data-store.ts";
+import { endedWithoutRun } from "../../shared/added-and-ended-jobs.ts";
+import { FAR_FUTURE_MS } from "../bounds.ts";
+import { guardSql, type Row, type SqlStatement, statement } from "../driver/driver-and-failures.ts";
+import { markDirty } from "../flow-control/key-limiters.ts";
+import { enterEnded, type LedgerSwitch } from "../ledger/history-writes.ts";
+import { hasMissedStart, JOB_STATE, type TableNames } from "../schema/tables.ts";
+import { detail, jsonRecords, lazily } from "../sql-and-json.ts";
+import { endedJobAsJson, type JobRow, toJob } from "./job-rows.ts";
+
+// Jobs that end, or go back to their queue, without a release: their lease has ended (*recovery*), they have missed
+// their start, or they are cancelled.
+
+type Statements = RecoveryStatements & LedgerSwitch;
+
+/** Which leases to take back. Instants are in epoch milliseconds. */
+export interface Recovery {
+  readonly now: number;
+  /** Only leases that end at this instant or earlier. */
+  readonly endedBy: number;
+  /** Only leases of this holder; null for all holders. */
+  readonly holder: string | null;
+  /** Only leases of jobs that this step put back although recovery has to end them or to take them back; null for all
+   *  jobs. */
+  readonly putBackBy: string | null;
+  /** The step that takes the leases back; null outside of steps. */
+  readonly stepId: string | null;
+  /** The instance whose leases are left alone, besides those of others that are alive; null for none. */
+  readonly spares: string | null;
+  /** Whether jobs among them may have children. If not, and one has, the whole batch is undone. */
+  readonly hasParents: boolean;
+  readonly limit: number;
+}
+
+/** Moves the ends of leases that are not as somebody judges who has watched the heartbeats of their holders. */
+export function leaseMoves({ moveLeases }: Statements, leaseEnds: readonly LeaseEnd[], now: number): SqlStatement[] {
+  const move = (isAlive: boolean, after: number, upTo: number): SqlStatement[] => {
+    const ends = leaseEnds.filter(({ until }) => until > now === isAlive);
+    const pairs = JSON.stringify(ends.map(({ instanceId, until }) => [instanceId, until]));
+    return ends.length === 0 ? [] : [statement(moveLeases, pairs, after, upTo)];
+  };
+  return [...move(true, 0, now), ...move(false, now, FAR_FUTURE_MS)];
+}
+
+/** Takes back leases. Read the answers with {@link recoveryReport}. */
+export function recovery(
+  statements: Statements,
+  { now, endedBy, holder, putBackBy, spares, limit, stepId, hasParents }: Recovery,
+): SqlStatement[] {
+  const args = [endedBy, holder, now, putBackBy, limit, spares] as const;
+  const { keepsLedger, markLost, keepLost, enterLost, endLost, removeLost, putBackLost } = statements;
+  return [
+    statement(markLost, ...args),
+    statement(keepLost, ...args),
+    ...(keepsLedger ? [statement(enterLost, ...args)] : []),
+    ...(hasParents ? [statement(endLost, ...args)] : []),
+    statement(removeLost, ...args, hasParents ? 1 : 0),
+    statement(putBackLost, ...args, stepId),
+  ];
+}
+
+/** Ends jobs that have missed their start. The children of those that end are left to `resolving`. Read the answers
+ *  with {@link missedResults}. */
+export function endingMissed(statements: Statements, now: number): SqlStatement[] {
+  const { keepsLedger, keepMissed, enterMissed, markMissed, endMissed, forgetMissed, removeMissed } = statements;
+  const entering = keepsLedger ? [enterMissed] : [];
+  return [keepMissed, ...entering, markMissed, endMissed, forgetMissed, removeMissed].map((sql) => statement(sql, now));
+}
+
+export function missedResults(answers: readonly Row[][], now: number): JobResultRecord[] {
+  return jsonRecords<JobRow>(answers.at(-1)).map((row) => endedWithoutRun(toJob(row), "missedStartDeadline", now));
+}
+
+export function recoveryReport(answers: readonly Row[][], now: number): RecoveryReport {
+  const [removed, putBack] = answers.slice(-2);
+  const ended: JobResultRecord[] = jsonRecords<JobRow>(removed).map((row) => {
+    const job = toJob(row);
+    return endedWithoutRun(job, job.cancelRequested ? "cancelled" : "abandoned", now);
+  });
+  const recovered = putBack?.map((row) => ({
+    jobId: String(row.id),
+    taskId: String(row.task_id),
+    scheduleId: typeof row.schedule_id === "string" ? row.schedule_id : null,
+    attempt: Number(row.attempt),
+  }));
+  return { recovered: recovered ?? [], ended };
+}
+
+const { ready, leased, blocked, dependent } = JOB_STATE;
+
+/**
+ * The statements that take back leases that have ended, and that end jobs without a run. The arguments of those that
+ * end in `Lost`, which run in this order: ?1 the latest end of the leases, ?2 their holder or null for every holder, ?3
+ * now, ?4 the step that put the jobs back or null for every job, ?5 limit, ?6 the instance whose leases are left
+ * alone, besides those of the living, or null for none.
+ */
+export interface RecoveryStatements {
+  readonly moveLeases: string;
+  readonly markLost: string;
+  readonly keepLost: string;
+  readonly enterLost: string;
+  readonly endLost: string;
+  readonly removeLost: string;
+  readonly putBackLost: string;
+  /** These end jobs that have missed their start, and run one after the other. ?1 now. */
+  readonly keepMissed: string;
+  readonly enterMissed: string;
+  readonly markMissed: string;
+  readonly endMissed: string;
+  readonly forgetMissed: string;
+  readonly removeMissed: string;
+}
+
+export function recoveryStatements(names: TableNames): RecoveryStatements {
+  const { jobs, schedulers, dependencies } = names;
+  // The steps of an instance begin with its name.
+  const isOfAnother = "substr(coalesce(acquisition_id, ''), 1, length(?6)) <> ?6";
+  const isOfTheDead =
+    `NOT EXISTS (SELECT 1 FROM ${schedulers} i WHERE i.identity = acquired_by AND i.alive_until > ?3 ` +
+    "AND substr(acquisition_id, 1, length(i.instance_id)) = i.instance_id)";
+  const lost = (limit = "+?5"): string =>
+    `seq IN (SELECT seq FROM ${jobs} WHERE state = ${leased} AND acquired_until <= ?1 ` +
+    "AND (?2 IS NULL OR acquired_by = ?2) AND (?4 IS NULL OR acquisition_id = ?4) " +
+    `AND (?6 IS NULL OR ${isOfAnother} AND ${isOfTheDead}) ` +
+    `ORDER BY acquired_until, seq LIMIT ${limit})`;
+  const missedJobs =
+    `seq IN (SELECT seq FROM ${jobs} WHERE ${hasMissedStart("?1")} ` +
+    `ORDER BY start_deadline, seq LIMIT ${MISSED_PER_STEP_MAX})`;
+  // A job that was lost before starts only after the store has recorded so.
+  const mayHaveStarted = "(recoveries = 0 OR started_fence = fence)";
+  const isForGood = `(cancel_requested OR ${mayHaveStarted} AND recoveries >= coalesce(${detail("maxRecoveries")}, 0))`;
+  const endedRecord = `${endedJobAsJson(jobs)} AS record`;
+  const lostForGood = `${lost()} AND ${isForGood}`;
+  const outcomeOfLost = "CASE WHEN cancel_requested THEN 'cancelled' ELSE 'abandoned' END";
+
+  return lazily<RecoveryStatements>({
+    // ?1 the ends of leases by instance, as a JSON list of pairs, ?2 and ?3 of which leases: of those that end after
+    // ?2, and not after ?3
+    moveLeases: () =>
+      `UPDATE ${jobs} SET acquired_until = value->>1 FROM json_each(?1) WHERE state = ${leased} ` +
+      "AND acquired_until > ?2 AND acquired_until <= ?3 " +
+      "AND substr(acquisition_id, 1, length(value->>0)) = value->>0",
+    // When jobs have been removed, putBackLost reaches as many jobs further.
+    markLost: () =>
+      markDirty(
+        names,
+        `SELECT DISTINCT task_id, concurrency_key, CAST(?3 AS INTEGER) FROM ${jobs} ` +
+          `WHERE ${lost("2 * ?5")} AND concurrency_key IS NOT NULL`,
+      ),
+    keepLost: () => keepEnded(names, outcomeOfLost, "?3", lostForGood),
+    enterLost: () =>
+      enterEnded(names, "CASE WHEN cancel_requested THEN 'cancelled' ELSE 'abandoned' END", "?3") +
+      ` WHERE ${lostForGood}`,
+    endLost: () =>
+      `UPDATE ${dependencies} SET outcome = ${outcomeOfLost} FROM ${jobs} ` +
+      `WHERE ${lostForGood} AND has_children = 1 AND parent_id = id AND outcome IS NULL`,
+    // and ?7 whether endLost has run. If not, and a job has children, the batch is undone.
+    removeLost: () =>
+      `DELETE FROM ${jobs} WHERE ${lostForGood} ` +
+      `RETURNING ${endedRecord}, ${guardSql("?7 OR has_children = 0")} AS guard`,
+    // and ?7 the step or null
+    putBackLost: () =>
+      `UPDATE ${jobs} SET state = CASE WHEN concurrency_key IS NULL THEN ${ready} ELSE ${blocked} END, ` +
+      "virtual_time = NULL, " +
+      `recoveries = recoveries + ${mayHaveStarted}, acquired_by = NULL, ` +
+      "acquired_until = NULL, acquisition_id = CASE WHEN acquisition_id = ?7 THEN acquisition_id END " +
+      `WHERE ${lost()} AND NOT ${isForGood} ` +
+      "RETURNING id, task_id, schedule_id, failed_attempts + recoveries AS attempt",
+    keepMissed: () => keepEnded(names, "'missedStartDeadline'", "?1", missedJobs),
+    enterMissed: () => `${enterEnded(names, "'missedStartDeadline'", "?1")} WHERE ${missedJobs}`,
+    markMissed: () =>
+      markDirty(
+        names,
+        `SELECT DISTINCT task_id, concurrency_key, CAST(?1 AS INTEGER) FROM ${jobs} ` +
+          `WHERE ${missedJobs} AND state = ${ready} AND concurrency_key IS NOT NULL`,
+      ),
+    endMissed: () =>
+      `UPDATE ${dependencies} SET outcome = 'missedStartDeadline' ` +
+      `WHERE outcome IS NULL AND parent_id IN (SELECT id FROM ${jobs} WHERE ${missedJobs} AND has_children = 1)`,
+    forgetMissed: () =>
+      `DELETE FROM ${dependencies} WHERE child_id IN ` +
+      `(SELECT id FROM ${jobs} WHERE ${missedJobs} AND state = ${dependent})`,
+    removeMissed: () => `DELETE FROM ${jobs} WHERE ${missedJobs} RETURNING ${endedRecord}`,
+  });
+}
+
+/** The statements that cancel a job, in their order. */
+export interface CancellationStatements {
+  readonly stampCancel: string;
+  readonly readStamp: string;
+  readonly requestCancel: string;
+  readonly keepCancelled: string;
+  readonly enterCancelled: string;
+  readonly removeCancelled: string;
+  readonly markCancelled: string;
+}
+
+export function cancellationStatements(names: TableNames): CancellationStatements {
+  const { jobs, steps } = names;
+  const endedRecord = `${endedJobAsJson(jobs)} AS record`;
+  const isUnleased = `id = ?1 AND state <> ${leased}`;
+  return lazily<CancellationStatements>({
+    // ?1 id, ?2 stamp, ?3 now. The stamp carries the job as the first try finds it.
+    stampCancel: () =>
+      `INSERT INTO ${steps} (id, at, answer) SELECT ?2, ?3, ${endedJobAsJson(jobs)} FROM ${jobs} WHERE id = ?1 ` +
+      "ON CONFLICT DO NOTHING",
+    // ?1 stamp
+    readStamp: () => `SELECT answer AS record FROM ${steps} WHERE id = ?1 AND answer IS NOT NULL`,
+    // ?1 id
+    requestCancel: () =>
+      `UPDATE ${jobs} SET cancel_requested = 1 WHERE id = ?1 AND state = ${leased} RETURNING task_id, acquired_by`,
+    // ?1 id, ?2 now
+    keepCancelled: () => keepEnded(names, "'cancelled'", "?2", isUnleased),
+    // ?1 id, ?2 now
+    enterCancelled: () => `${enterEnded(names, "'cancelled'", "?2")} WHERE ${isUnleased}`,
+    // ?1 id, ?2 whether the batch resolves dependencies. If not, and the job has children or parents, the batch is
+    // undone.
+    removeCancelled: () =>
+      `DELETE FROM ${jobs} WHERE ${isUnleased} ` +
+      `RETURNING ${endedRecord}, ${guardSql(`?2 OR has_children = 0 AND state <> ${dependent}`)} AS guard`,
+    // ?1 id, ?2 now. Precedes removeCancelled.
+    markCancelled: () =>
+      markDirty(
+        names,
+        `SELECT task_id, concurrency_key, CAST(?2 AS INTEGER) FROM ${jobs} WHERE id = ?1 AND state = ${ready} ` +
+          "AND concurrency_key IS NOT NULL",
+      ),
+  });
+}
+
+/** SQL that keeps the results of the jobs of a condition, which end without a run: the fields that `endedWithoutRun`
+ *  gives a result, and what `withKeptFacts` keeps of the job. Merging into `{}` leaves out fields that are null; it
+ *  would do so within metadata, too. */
+export function keepEnded({ jobs, results }: TableNames, outcome: string, now: string, condition: string): string {
+  const valid = (column: string): string => `json(CASE WHEN json_valid(${column}) THEN ${column} END)`;
+  // The column of a job that missed its start is null where another has its key.
+  const idempotencyKey = `coalesce(idempotency_key, ${detail("idempotencyKey")})`;
+  const metadata = "json(CASE WHEN json_valid(details) THEN details->'metadata' END)";
+  const after = "json(CASE WHEN json_valid(details) THEN details->'after' END)";
+  const retry = "json(CASE WHEN json_valid(details) THEN details->'retry' END)";
+  const details = ["payload", "maxRecoveries", "createdAt"].map((name) => `'${name}', ${detail(name)}`);
+  const kept =
+    `json_object(${details.join(", ")}, 'metadata', ${metadata}, 'executor', executor, 'priority', priority, ` +
+    `'fireTime', fire_time, 'idempotencyKey', ${idempotencyKey}, 'after', ${after}, 'retry', ${retry}, ` +
+    "'concurrencyKey', nullif(concurrency_key, ''), " +
+    "'omitsPayload', json(CASE WHEN NOT json_valid(details) THEN 'true' END))";
+  return (
+    `INSERT OR REPLACE INTO ${results} (job_id, task_id, schedule_id, outcome, expires_at, finished_at, details) ` +
+    `SELECT id, task_id, schedule_id, ${outcome}, ${now} + ${detail("resultExpirationMs")}, CAST(${now} AS INTEGER), ` +
+    `json_set(json_patch('{}', json_object('scheduledFireTime', ${detail("scheduledFireTime")}, ` +
+    `'retryOf', ${detail("retryOf")}, ` +
+    "'attempts', failed_attempts + recoveries + (acquired_by IS NOT NULL))), " +
+    `'$.job', ${kept}, '$.attemptHistory', ${valid("attempt_history")}, '$.progress', ${valid("progress")}) ` +
+    `FROM ${jobs} WHERE ${condition} AND ${detail("resultExpirationMs")} > 0`
+  );
+}

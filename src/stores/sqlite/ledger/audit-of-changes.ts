@@ -1,0 +1,377 @@
+import { CHANGES_KEPT_MAX } from "../../../core/limits.ts";
+import { INSTANT_MS_MAX, nearestInstantMs } from "../../../core/temporal.ts";
+import {
+  type AuditRecord,
+  SCHEDULE_CHANGE_KINDS,
+  type ScheduleChangeRecord,
+  type ScheduleState,
+  type TaskPauseRecord,
+} from "../../../records/ledger.ts";
+import type { ScheduleRecord } from "../../../records/schedule.ts";
+import type { ScheduleAddition, ScheduleChanges, TaskPauseRequest } from "../../data-store.ts";
+import { changeKind, SCHEDULE_SETTINGS, settingsOf } from "../../shared/schedule-changes.ts";
+import { type SqlStatement, statement } from "../driver/driver-and-failures.ts";
+import { toSchedule } from "../schedules/schedule-rows.ts";
+import { exhaustedSchedules } from "../schedules/schedule-statements.ts";
+import { REMOVED, type TableNames } from "../schema/tables.ts";
+import { fieldsOf, instant, lazily, rowAsJson, rowParameters, validJson } from "../sql-and-json.ts";
+import { insertSkips, type LedgerSwitch, lastSkipFrom } from "./history-writes.ts";
+
+// Who changed a schedule, or paused a task. A change begins as a *draft*: the row keeps what the schedule was, before
+// the statement that changes it. So the statements that follow compare the draft with the schedule, need no arguments,
+// and the last two of them turn the drafts into records.
+
+type Statements = ChangeStatements & LedgerSwitch;
+
+/** The statements of a batch that record a change: those that come before the change, and those after. */
+export interface RecordedChange {
+  readonly before: readonly SqlStatement[];
+  readonly after: readonly SqlStatement[];
+}
+
+const NOTHING: RecordedChange = Object.freeze({ before: Object.freeze([]), after: Object.freeze([]) });
+
+/** Records additions, no two of which have the same id; without a note, nothing.
+ *  @param inserts schedules that leave a stored schedule as it is */
+export function recordAdditions(
+  statements: Statements,
+  inserts: readonly ScheduleRecord[],
+  replacements: readonly ScheduleAddition[],
+  note: AuditRecord | undefined,
+): RecordedChange {
+  if (note === undefined || !statements.keepsLedger) return NOTHING;
+  const rows: (string | null)[][] = inserts.map(({ id }) => [id, "doNothing"]);
+  for (const { schedule, conflictPolicy } of replacements) {
+    rows.push([schedule.id, conflictPolicy, schedule.declaration ?? null]);
+  }
+  const before = rowParameters(rows).map(({ text }) => statement(statements.draftAdditions, text, note.at, note.by));
+  const mayMove = replacements.length > 0;
+  return { before, after: after(statements, { mayMove, mayBeUnchanged: mayMove, mayCut: true }) };
+}
+
+/** Records a change. `stamp` is that of the statement that makes it. */
+export function recordUpdate(
+  statements: Statements,
+  change: {
+    readonly id: string;
+    readonly changes: ScheduleChanges;
+    readonly expectedFence: number | undefined;
+    readonly stamp: string;
+  },
+  note: AuditRecord | undefined,
+): RecordedChange {
+  if (note === undefined || !statements.keepsLedger) return NOTHING;
+  const { id, changes, expectedFence, stamp } = change;
+  const mayMove = changes.nextFireTime !== undefined;
+  const mayCut = mayMove || changes.trigger !== undefined;
+  return {
+    before: [statement(statements.draftUpdate, id, note.at, note.by, expectedFence ?? null, stamp)],
+    after: after(statements, { mayMove, mayBeUnchanged: true, mayCut }),
+  };
+}
+
+/** Records a removal. All of it comes before the schedule goes. */
+export function recordRemoval(
+  statements: Statements,
+  id: string,
+  expectedFence: number | undefined,
+  note: AuditRecord | undefined,
+): SqlStatement[] {
+  if (note === undefined || !statements.keepsLedger) return [];
+  return [
+    statement(statements.draftRemoval, id, note.at, note.by, expectedFence ?? null),
+    ...after(statements, { mayMove: true, mayBeUnchanged: false, mayCut: true }),
+  ];
+}
+
+function after(
+  { dropUnchanged, cutSkips, removeCutSkips, skipUnprocessed, recordChanges, removeDrafts }: Statements,
+  { mayMove, mayBeUnchanged, mayCut }: Readonly<Record<"mayMove" | "mayBeUnchanged" | "mayCut", boolean>>,
+): SqlStatement[] {
+  return [
+    ...(mayBeUnchanged ? [dropUnchanged] : []),
+    ...(mayCut ? [cutSkips, removeCutSkips] : []),
+    ...(mayMove ? [skipUnprocessed] : []),
+    recordChanges,
+    removeDrafts,
+  ].map((sql) => statement(sql));
+}
+
+/** Records that a task, or a key of a task, is paused or goes on. Comes before that happens. */
+export function recordPause(
+  { recordTaskPause, recordKeyPause, keepsLedger }: Statements,
+  { taskId, key, paused, now, by }: TaskPauseRequest,
+): SqlStatement[] {
+  if (by === undefined || !keepsLedger) return [];
+  const args = [taskId, paused ? 1 : 0, now, by] as const;
+  return [key === null ? statement(recordTaskPause, ...args) : statement(recordKeyPause, ...args, key)];
+}
+
+// How rows read. In a damaged row, each instant is one, and a state that is none reads as null.
+
+export type ChangeRow = [
+  [
+    seq: number,
+    scheduleId: string,
+    at: number,
+    by: string | null,
+    kind: string,
+    effectiveFrom: number | null,
+    changesPayload: number,
+  ],
+  before: unknown,
+  after: unknown,
+];
+
+/** What `stateAsJson` yields. */
+type StoredState = Omit<ScheduleState, "paused"> & { readonly paused: number };
+
+export type PauseRow = [seq: number, at: number, taskId: string, key: string | null, by: string | null, kind: string];
+
+export function toChange([columns, former, latter]: ChangeRow): ScheduleChangeRecord {
+  const [seq, scheduleId, time, by, name, from, changesPayload] = columns;
+  const at = nearestInstantMs(time);
+  const effectiveFrom = from === null ? at + 1 : nearestInstantMs(from);
+  const stored = SCHEDULE_CHANGE_KINDS.find((one) => one === name) ?? "changed";
+  const [before, after] = [toState(former), toState(latter)];
+  const hasOtherPayload = changesPayload === 1;
+  const isChange = stored === "changed" && before !== null && after !== null;
+  const kind = isChange ? changeKind(before, after, hasOtherPayload) : stored;
+  return { seq, scheduleId, at, by, kind, effectiveFrom, before, after, changesPayload: hasOtherPayload };
+}
+
+/** The state reads as the schedule did, also where its row was damaged. */
+function toState(json: unknown): ScheduleState | null {
+  const stored = fieldsOf(json as StoredState, {});
+  const { trigger, nextFireTime, paused, taskId, settings: written, metadata } = stored;
+  if (typeof trigger !== "string" || typeof taskId !== "string" || !isInstantOrNull(nextFireTime)) return null;
+  const settled = Object.entries(fieldsOf(written ?? {}, {})).filter(([, value]) => value !== null);
+  const columns = [
+    "",
+    taskId,
+    trigger,
+    "",
+    paused ?? 0,
+    0,
+    nextFireTime,
+    null,
+    0,
+    null,
+    null,
+    0,
+    0,
+    null,
+    null,
+  ] as const;
+  const schedule = toSchedule([[...columns], metadata ?? {}, Object.fromEntries(settled)]);
+  const settings = settingsOf(schedule);
+  return { trigger, nextFireTime, paused: paused === 1, taskId, settings, metadata: schedule.metadata };
+}
+
+function isInstantOrNull(value: unknown): value is number | null {
+  return value === null || (Number.isInteger(value) && Math.abs(value as number) <= INSTANT_MS_MAX);
+}
+
+export function toTaskPause([seq, at, taskId, key, by, kind]: PauseRow): TaskPauseRecord {
+  const isPause = kind === "taskPaused";
+  return { seq, at: nearestInstantMs(at), by, taskId, key, kind: isPause ? "taskPaused" : "taskUnpaused" };
+}
+
+/** The statements about changes of schedules, and about pauses of tasks. */
+export interface ChangeStatements {
+  readonly draftAdditions: string;
+  readonly draftUpdate: string;
+  readonly draftRemoval: string;
+  readonly dropUnchanged: string;
+  readonly cutSkips: string;
+  readonly removeCutSkips: string;
+  readonly skipUnprocessed: string;
+  readonly recordChanges: string;
+  readonly removeDrafts: string;
+  readonly recordExhausted: string;
+  readonly recordTaskPause: string;
+  readonly recordKeyPause: string;
+  readonly getScheduleChanges: ByOrder;
+  readonly getTaskPauseHistory: ByOrder;
+  readonly nextChanges: string;
+  readonly removeAgedChanges: string;
+  readonly removeExcessChanges: string;
+}
+
+/** A statement for each order. */
+export type ByOrder = Readonly<Record<"oldest" | "newest", string>>;
+
+/** A comment before each statement lists its arguments. */
+export function changeStatements(names: TableNames): ChangeStatements {
+  const { schedules, tasks, keyLimiters, changes, changeDrafts, histories, skips } = names;
+  const intoDrafts =
+    `INSERT INTO ${changeDrafts} ` +
+    "(schedule_id, at, made_by, removes, state, payload, paused, next_fire_time, last_fire_time)";
+  const stored = (state: string): string =>
+    `${state}, ${payload("s")}, coalesce(s.paused = 1, 0), ${instant("s.next_fire_time")}, s.last_fire_time`;
+  const stateOrNone = `CASE WHEN s.id IS NOT NULL THEN ${stateAsJson("s")} END`;
+  // A range, because a statement without one would read like a scan of the whole table.
+  const isDraft = "d.seq > 0";
+  // A draft of a removal has no schedule `s`, whether the schedule is removed already or not.
+  const withSchedule = `LEFT JOIN ${schedules} s ON s.id = d.schedule_id AND d.removes = 0`;
+  const withHistory = `CROSS JOIN ${histories} h ON h.schedule_id = d.schedule_id ${withSchedule}`;
+  const from = effectiveFrom("s.next_fire_time", "d.last_fire_time", "d.at");
+  const hasNewRule = "d.state IS NOT NULL AND s.id IS NOT NULL AND d.state->>'trigger' <> s.trigger_json";
+  const moves = `(s.next_fire_time IS NOT d.next_fire_time OR (${hasNewRule}))`;
+  const starts =
+    `SELECT h.number AS history, ${from} AS start FROM ${changeDrafts} d ${withHistory} ` +
+    `WHERE ${isDraft} AND ${moves}`;
+  // `toChange` tells from the states which changes are pauses.
+  const kind = "CASE WHEN d.removes = 1 THEN 'removed' WHEN d.state IS NULL THEN 'added' ELSE 'changed' END";
+  // ?1 `after`, the `seq` of the change before, ?2 limit, ?3 the id
+  const list = (record: string, isOf: string): ByOrder => ({
+    oldest: `SELECT ${record} FROM ${changes} WHERE ${isOf} = ?3 AND seq > ?1 ORDER BY seq LIMIT +?2`,
+    newest: `SELECT ${record} FROM ${changes} WHERE ${isOf} = ?3 AND seq < ?1 ORDER BY seq DESC LIMIT +?2`,
+  });
+  const isTask = `id = ?1 AND declaration IS NOT ${REMOVED}`;
+  const pauseKind = "CASE ?2 WHEN 1 THEN 'taskPaused' ELSE 'taskUnpaused' END";
+  /** The changes that the clean-up looks at: `count` of them after the `seq` of a parameter. */
+  const window = (after: string, count: string): string =>
+    `(SELECT * FROM ${changes} WHERE seq > ${after} ORDER BY seq LIMIT +${count})`;
+  const newer = (isOf: string): string => `SELECT 1 FROM ${changes} n WHERE n.${isOf} = c.${isOf} AND n.seq > c.seq`;
+  const excess = (isOf: string): string =>
+    `SELECT n.seq FROM (SELECT DISTINCT ${isOf} FROM ${window("?1", "?2")} WHERE ${isOf} IS NOT NULL) w ` +
+    `CROSS JOIN ${changes} n ON n.${isOf} = w.${isOf} AND n.seq <= (SELECT k.seq FROM ${changes} k ` +
+    `WHERE k.${isOf} = w.${isOf} ORDER BY k.seq DESC LIMIT 1 OFFSET ${CHANGES_KEPT_MAX})`;
+
+  return lazily<ChangeStatements>({
+    // ?1 rows [id, policy, declaration], ?2 at, ?3 by. Runs before the schedules are written.
+    draftAdditions: () =>
+      `${intoDrafts} SELECT r.value->>0, ?2, ?3, 0, ${stored(stateOrNone)} ` +
+      `FROM json_each(?1) r LEFT JOIN ${schedules} s ON s.id = r.value->>0 WHERE s.id IS NULL ` +
+      "OR r.value->>1 = 'replace' OR (r.value->>1 = 'update' AND s.declaration IS NOT r.value->>2)",
+    // ?1 id, ?2 at, ?3 by, ?4 expected fence or null, ?5 stamp. Runs before updateSchedule, under its condition.
+    draftUpdate: () =>
+      `${intoDrafts} SELECT s.id, ?2, ?3, 0, ${stored(stateAsJson("s"))} FROM ${schedules} s ` +
+      "WHERE s.id = ?1 AND (?4 IS NULL OR s.fence = ?4) AND s.changed_by IS NOT ?5",
+    // ?1 id, ?2 at, ?3 by, ?4 expected fence or null. Runs before removeSchedule.
+    draftRemoval: () =>
+      `${intoDrafts} SELECT s.id, ?2, ?3, 1, ${stored(stateAsJson("s"))} FROM ${schedules} s ` +
+      "WHERE s.id = ?1 AND (?4 IS NULL OR s.fence = ?4)",
+    // The next six follow the writes of schedules, in this order, and have no arguments.
+    dropUnchanged: () =>
+      `DELETE FROM ${changeDrafts} WHERE seq IN (SELECT d.seq FROM ${changeDrafts} d CROSS JOIN ${schedules} s ` +
+      `ON s.id = d.schedule_id WHERE ${isDraft} AND d.removes = 0 AND d.state = ${stateAsJson("s")} ` +
+      `AND d.payload IS ${payload("s")})`,
+    // Ends the skip that begins before a change and reaches beyond it, and removes those that begin later.
+    cutSkips: () =>
+      `UPDATE ${skips} SET count = NULL, ` +
+      `until_time = (SELECT f.start - 1 FROM (${starts}) f WHERE f.history = ${skips}.history) ` +
+      `WHERE (history, from_time) IN (SELECT s.history, s.from_time FROM (${starts}) f CROSS JOIN ${skips} s ` +
+      `ON s.history = f.history AND s.from_time = (${lastSkipFrom(names, "f.history", "f.start - 1")}) ` +
+      "WHERE s.until_time >= f.start)",
+    removeCutSkips: () =>
+      `DELETE FROM ${skips} WHERE (history, from_time) IN (SELECT s.history, s.from_time FROM (${starts}) f ` +
+      `CROSS JOIN ${skips} s ON s.history = f.history AND s.from_time >= f.start)`,
+    skipUnprocessed: () =>
+      insertSkips(
+        names,
+        "SELECT history, schedule_id, start AS from_time, next - 1 AS until_time, verdict, NULL AS count, " +
+          "NULL AS into_time FROM (SELECT h.number AS history, h.schedule_id AS schedule_id, " +
+          "max(d.next_fire_time, coalesce(d.last_fire_time + 1, d.next_fire_time)) AS start, " +
+          "CASE WHEN d.paused = 1 THEN 'paused' WHEN d.removes = 1 THEN 'removed' ELSE 'replaced' END AS verdict, " +
+          `${from} AS next, d.next_fire_time <= d.at AS was_due ` +
+          `FROM ${changeDrafts} d ${withHistory} WHERE ${isDraft}) ` +
+          "WHERE was_due AND start < next",
+      ),
+    recordChanges: () =>
+      `INSERT INTO ${changes} (schedule_id, at, made_by, kind, former, latter, effective_from, changes_payload) ` +
+      `SELECT d.schedule_id, d.at, d.made_by, ${kind}, d.state, ` +
+      `${stateOrNone}, ${from}, ` +
+      `d.state IS NOT NULL AND s.id IS NOT NULL AND d.payload IS NOT ${payload("s")} ` +
+      `FROM ${changeDrafts} d ${withSchedule} WHERE ${isDraft} ORDER BY d.seq`,
+    removeDrafts: () => `DELETE FROM ${changeDrafts}`,
+
+    // ?1 now, ?2 the limit of removeExhausted, which it precedes
+    recordExhausted: () =>
+      `INSERT INTO ${changes} (schedule_id, at, kind, former, effective_from) SELECT s.id, ?1, 'removed', ` +
+      `${stateAsJson("s")}, ${effectiveFrom("NULL", "s.last_fire_time", "?1")} ` +
+      `FROM (${exhaustedSchedules(names, "?2")}) e CROSS JOIN ${schedules} s ON s.seq = e.seq`,
+
+    // ?1 task id, ?2 whether to pause, ?3 at, ?4 by. Runs before pauseTask.
+    recordTaskPause: () =>
+      `INSERT INTO ${changes} (task_id, at, made_by, kind) SELECT id, ?3, ?4, ${pauseKind} FROM ${tasks} ` +
+      `WHERE ${isTask} AND (paused = 1) <> ?2`,
+    // the same, and ?5 key. Runs before pauseKey.
+    recordKeyPause: () =>
+      `INSERT INTO ${changes} (task_id, key, at, made_by, kind) SELECT id, ?5, ?3, ?4, ${pauseKind} FROM ${tasks} ` +
+      `WHERE ${isTask} AND EXISTS (SELECT 1 FROM ${keyLimiters} WHERE task_id = ?1 AND key = ?5 AND paused = 1) <> ?2`,
+
+    // the arguments of `list`; and so for the next
+    getScheduleChanges: () => list(`${changeAsJson()} AS record`, "schedule_id"),
+    getTaskPauseHistory: () => list(`${pauseAsJson()} AS record`, "task_id"),
+
+    // The clean-up looks at a number of changes each time, and goes on after them the next time: from the oldest one to
+    // the first that is young enough, and, for excess changes, from the oldest to the newest. ?1 the time before
+    // which changes are old, ?2 and ?3 after which `seq` it looks for old changes and for excess ones, ?4 how many
+    // changes it looks at, less one. Runs before the next two. Columns: where to go on; null for the start.
+    nextChanges: () =>
+      `SELECT (SELECT CASE WHEN at < ?1 THEN seq END FROM ${changes} WHERE seq > ?2 ORDER BY seq LIMIT 1 OFFSET +?4) ` +
+      `AS aged, (SELECT seq FROM ${changes} WHERE seq > ?3 ORDER BY seq LIMIT 1 OFFSET +?4) AS excess`,
+    // ?1 the time before which changes are old, ?2 after which `seq`, ?3 how many changes it looks at. The newest
+    // change of a schedule stays as long as the schedule, because the change says since when its rule holds.
+    removeAgedChanges: () =>
+      `DELETE FROM ${changes} WHERE seq IN (SELECT c.seq FROM ${window("?2", "?3")} c WHERE c.at < ?1 ` +
+      `AND CASE WHEN c.schedule_id IS NULL THEN c.kind = 'taskUnpaused' OR EXISTS (${newer("task_id")} ` +
+      `AND n.key IS c.key) ELSE NOT EXISTS (SELECT 1 FROM ${schedules} WHERE id = c.schedule_id) ` +
+      `OR EXISTS (${newer("schedule_id")}) END)`,
+    // ?1 after which `seq`, ?2 how many changes it looks at, ?3 limit
+    removeExcessChanges: () =>
+      `DELETE FROM ${changes} WHERE seq IN (${excess("schedule_id")} UNION ALL ${excess("task_id")} LIMIT +?3)`,
+  });
+}
+
+/** SQL of the state of a schedule, as a JSON object. No damaged row makes it fail. */
+export function stateAsJson(table: string): string {
+  const settings = SCHEDULE_SETTINGS.map((name) => `'"${name}":' || coalesce(v->'${name}', 'null')`);
+  return (
+    `json_object('trigger', CAST(${table}.trigger_json AS TEXT), ` +
+    `'nextFireTime', ${instant(`${table}.next_fire_time`)}, 'paused', ${table}.paused = 1, ` +
+    `'taskId', CAST(${table}.task_id AS TEXT), ` +
+    `'settings', json((SELECT '{' || ${joined(settings)} || '}' ` +
+    `FROM (SELECT ${validJson(`${table}.details`)} AS v))), ` +
+    `'metadata', json(${validJson(`${table}.metadata`)}))`
+  );
+}
+
+/** SQL that joins texts by commas. It is a tree without long branches, because clouds allow a depth of 100. */
+function joined(texts: readonly string[]): string {
+  if (texts.length < 2) return `(${texts[0] ?? "''"})`;
+  const half = texts.length >> 1;
+  return `(${joined(texts.slice(0, half))} || ',' || ${joined(texts.slice(half))})`;
+}
+
+/** SQL of `ScheduleChangeRecord.effectiveFrom`. The parameters are SQL: the next fire time after the change, the last
+ *  one, and when the change was made. */
+export function effectiveFrom(next: string, last: string, at: string): string {
+  const start = `CASE WHEN ${next} <= ${at} THEN ${next} ELSE ${at} + 1 END`;
+  return `max(${start}, coalesce(${last} + 1, ${start}))`;
+}
+
+/** SQL of a schedule's payload as text. */
+function payload(table: string): string {
+  return `(SELECT v->>'payload' FROM (SELECT ${validJson(`${table}.details`)} AS v))`;
+}
+
+function changeAsJson(): string {
+  const columns = [
+    "seq",
+    "CAST(schedule_id AS TEXT)",
+    "at + 0",
+    "CAST(made_by AS TEXT)",
+    "CAST(kind AS TEXT)",
+    "effective_from + 0",
+    "changes_payload = 1",
+  ];
+  return rowAsJson(null, columns, [validJson("former", "null"), validJson("latter", "null")]);
+}
+
+function pauseAsJson(): string {
+  const columns = ["CAST(task_id AS TEXT)", "CAST(key AS TEXT)", "CAST(made_by AS TEXT)", "CAST(kind AS TEXT)"];
+  return `json_array(seq, at + 0, ${columns.join(", ")})`;
+}

@@ -1,0 +1,354 @@
+import { FIRES_PER_STEP_MAX, OVERLAP_JOBS_PER_PLAN_MAX, PLANS_PER_STEP_MAX } from "../../../core/limits.ts";
+import type { OverlapReport, PlanReport, SchedulePlan, StepRequest } from "../../data-store.ts";
+import { guardSql, type Row, type SqlStatement, statement } from "../driver/driver-and-failures.ts";
+import { type Flow, markDirty } from "../flow-control/key-limiters.ts";
+import { effectiveFrom, stateAsJson } from "../ledger/audit-of-changes.ts";
+import { insertSkips, type LedgerSwitch } from "../ledger/history-writes.ts";
+import { hasMissedStart, JOB_STATE, type TableNames } from "../schema/tables.ts";
+import { jsonArray, lazily, numberOrNull, rowParameters, validJson } from "../sql-and-json.ts";
+
+type Statements = PlanStatements & LedgerSwitch;
+
+/** The plans of one step, as statements. */
+export class Plans {
+  readonly #statements: Statements;
+  readonly #request: StepRequest;
+  readonly #flow: Flow;
+  /** The first plan of each schedule: a second one does not count. */
+  readonly #counted: readonly SchedulePlan[];
+  readonly #jobIds: readonly string[];
+  /** Those of schedules whose runs may not overlap. */
+  readonly #apart: readonly PlanApart[];
+
+  /** @throws {RangeError} when there are more plans or fires than one step may have */
+  constructor(statements: Statements, request: StepRequest, flow: Flow) {
+    this.#statements = statements;
+    this.#request = request;
+    this.#flow = flow;
+    this.#counted = [...new Map(request.plans.toReversed().map((plan) => [plan.scheduleId, plan])).values()].reverse();
+    this.#jobIds = this.#counted.flatMap(({ fires }) => fires.map(({ jobId }) => jobId));
+    this.#apart = this.#counted.filter(isApart);
+    refuseMoreThan(PLANS_PER_STEP_MAX, request.plans.length, "plans");
+    refuseMoreThan(FIRES_PER_STEP_MAX, this.#jobIds.length, "jobs of plans");
+  }
+
+  /** @param hasParents whether jobs that are replaced may have children. If not, and one has, the batch is undone */
+  commits(hasParents: boolean): SqlStatement[] {
+    if (this.#counted.length === 0) return [];
+    const { now, schedulerId, stepId } = this.#request;
+    const { insertFires, commitPlans, recordFailures, setZoneRulesOfPlans, keepsLedger } = this.#statements;
+    const fireRows = this.#counted.filter((plan) => plan.fires.length > 0 && !isApart(plan)).map(fireRow);
+    const failures = keepsLedger ? this.#counted.filter(({ paused }) => paused).map(planRow) : [];
+    return [
+      ...this.#insertions(insertFires, fireRows),
+      ...this.#makingWay(hasParents),
+      ...this.#skips(),
+      ...rowParameters(failures).map(({ text }) => statement(recordFailures, text, now, schedulerId)),
+      ...rowParameters(this.#counted.flatMap(zoneRulesRow)).map(({ text }) =>
+        statement(setZoneRulesOfPlans, text, now),
+      ),
+      statement(commitPlans, JSON.stringify(this.#counted.map(planRow)), now, stepId, schedulerId),
+    ];
+  }
+
+  /** The statements of plans whose schedules' runs may not overlap. */
+  #makingWay(hasParents: boolean): SqlStatement[] {
+    if (this.#apart.length === 0) return [];
+    const { now } = this.#request;
+    const { noteOverlaps, markReplaced, endReplaced, removeReplaced } = this.#statements;
+    const { cancelOverlapped, insertUnskipped, keepsLedger, skipOverlapped } = this.#statements;
+    const rows = JSON.stringify(this.#apart.map(overlapRow));
+    const has = (...policies: string[]): boolean =>
+      this.#apart.some(({ overlap }) => policies.includes(overlap.policy));
+    const replacing = [
+      statement(markReplaced, rows, now),
+      ...(hasParents ? [statement(endReplaced, rows, now)] : []),
+      statement(removeReplaced, rows, now, hasParents ? 1 : 0),
+    ];
+    return [
+      statement(noteOverlaps, rows, now),
+      ...(has("replaceQueued", "cancelRunning") ? replacing : []),
+      ...(keepsLedger ? [statement(skipOverlapped, rows, now)] : []),
+      ...(has("cancelRunning") ? [statement(cancelOverlapped, rows, now)] : []),
+      ...this.#insertions(insertUnskipped, this.#apart.map(fireRow)),
+    ];
+  }
+
+  #insertions(sql: string, fireRows: readonly unknown[][]): SqlStatement[] {
+    const { now } = this.#request;
+    return rowParameters(fireRows).map(({ text }) => statement(sql, text, now, this.#flow === "on" ? 1 : 0));
+  }
+
+  /** The statements that enter the skips of the plans into the ledger. */
+  #skips(): SqlStatement[] {
+    const { keepsLedger, enterSkips } = this.#statements;
+    if (!keepsLedger) return [];
+    const rows = this.#counted.filter(({ skips = [] }) => skips.length > 0).map(skipRow);
+    return rowParameters(rows).map(({ text }) => statement(enterSkips, text, this.#request.now));
+  }
+
+  /** The statements whose answers {@link reports} reads. They follow the {@link commits}. */
+  confirmation(): SqlStatement[] {
+    if (this.#counted.length === 0) return [];
+    const { confirmPlans, readOverlaps } = this.#statements;
+    const { stepId } = this.#request;
+    const fences = (plans: readonly SchedulePlan[]): string =>
+      JSON.stringify(plans.map(({ scheduleId, fence }) => [scheduleId, fence]));
+    return [
+      statement(confirmPlans, fences(this.#counted), JSON.stringify(this.#jobIds), stepId),
+      ...(this.#apart.length === 0 ? [] : [statement(readOverlaps, fences(this.#apart), stepId)]),
+    ];
+  }
+
+  /** What became of each plan; `answers` are those of the {@link confirmation}. */
+  reports([confirmation, overlaps]: readonly Row[][], isRepetition: boolean): PlanReport[] {
+    // If this try committed nothing, the schedules can still carry the stamp of another try, but that counts only in a
+    // repetition.
+    const counts = isRepetition || numberOrNull(confirmation, "changes") !== 0;
+    const places = counts ? jsonArray<number>(confirmation, "committed") : [];
+    const committed = new Set(places.map((place) => this.#counted[place]));
+    const existing = new Set(jsonArray<number>(confirmation, "existing").map((place) => this.#jobIds[place]));
+    const counted = new Set(this.#counted);
+    const notes = new Map(
+      jsonArray<[place: number, note: OverlapNote | null]>(overlaps, "overlaps").map(([place, note]) => [
+        this.#apart[place] as SchedulePlan | undefined,
+        note,
+      ]),
+    );
+    return this.#request.plans.map((plan) => {
+      const isCommitted = committed.has(plan);
+      const note = isCommitted ? notes.get(plan) : undefined;
+      return {
+        committed: isCommitted,
+        addedJobIds: counted.has(plan) ? plan.fires.map(({ jobId }) => jobId).filter((id) => existing.has(id)) : [],
+        ...(note === undefined || note === null ? {} : { overlap: overlapOf(note) }),
+      };
+    });
+  }
+}
+
+type PlanApart = SchedulePlan & Required<Pick<SchedulePlan, "overlap">>;
+
+function isApart(plan: SchedulePlan): plan is PlanApart {
+  return plan.overlap !== undefined;
+}
+
+/** What `noteOverlaps` notes. */
+interface OverlapNote {
+  readonly isSkipped?: number;
+  readonly replaced?: readonly [jobId: string, fireTime: number][];
+  readonly cancelRequested?: readonly string[];
+}
+
+function overlapOf({ isSkipped, replaced, cancelRequested }: OverlapNote): OverlapReport {
+  return {
+    isSkipped: isSkipped === 1,
+    replaced: (replaced ?? []).map(([jobId, fireTime]) => ({ jobId, fireTime })),
+    cancelRequested: cancelRequested ?? [],
+  };
+}
+
+function overlapRow({ scheduleId, fence, expected, overlap, fires }: PlanApart): unknown[] {
+  return [scheduleId, fence, expected, overlap.passed, overlap.policy, fires[0]?.fireTime ?? null];
+}
+
+function skipRow({ scheduleId, fence, expected, skips = [] }: SchedulePlan): unknown[] {
+  const rows = skips.map(({ from, until, verdict, count, into }) => [from, until, verdict, count, into]);
+  return [scheduleId, fence, expected, rows];
+}
+
+function planRow(plan: SchedulePlan): unknown[] {
+  const { scheduleId, fence, expected, nextFireTime, lastFireTime, paused, isPreferred, paceUntil = null } = plan;
+  return [scheduleId, fence, expected, nextFireTime, lastFireTime, paused, isPreferred, paceUntil];
+}
+
+function zoneRulesRow({ scheduleId, fence, expected, zoneRules }: SchedulePlan): unknown[][] {
+  return zoneRules === undefined ? [] : [[scheduleId, fence, expected, zoneRules]];
+}
+
+function fireRow({ scheduleId, fence, expected, fires, isCatchUp = false }: SchedulePlan): unknown[] {
+  const rows = fires.map((fire) => [
+    fire.jobId,
+    fire.createdAt,
+    fire.fireTime,
+    fire.scheduledFireTime,
+    fire.runAt,
+    fire.startDeadline,
+    fire.missedCount,
+    fire.firstMissedTime,
+    fire.lastMissedTime,
+    isCatchUp ? 0.5 : 0,
+  ]);
+  return [scheduleId, fence, expected, rows];
+}
+
+function refuseMoreThan(most: number, count: number, what: string): void {
+  if (count > most)
+    throw new RangeError(`a step has ${count} ${what}, and may have ${most}: send them in several steps`);
+}
+
+/** The statements that commit plans. A comment before each statement lists its arguments. */
+export interface PlanStatements {
+  readonly insertFires: string;
+  readonly noteOverlaps: string;
+  readonly skipOverlapped: string;
+  readonly markReplaced: string;
+  readonly endReplaced: string;
+  readonly removeReplaced: string;
+  readonly cancelOverlapped: string;
+  readonly enterSkips: string;
+  readonly insertUnskipped: string;
+  readonly recordFailures: string;
+  readonly setZoneRulesOfPlans: string;
+  readonly commitPlans: string;
+  readonly confirmPlans: string;
+  readonly readOverlaps: string;
+}
+
+export function planStatements(names: TableNames): PlanStatements {
+  const { schedules, jobs, tasks, dependencies, histories, changes } = names;
+  // True while the schedule of the row [scheduleId, fence, expected, ...] is as the planner saw it; ?2 now. The plus
+  // signs keep SQLite from using the index of due schedules, in which many schedules may share one fire time.
+  const asPlanned =
+    "s.fence = r.value->>1 AND +s.next_fire_time = r.value->>2 AND +s.next_fire_time <= ?2 AND +s.paused = 0";
+  const details = validJson("s.details");
+  const { delayed, ready, leased } = JOB_STATE;
+  // The fields that the planner knows: merging them into `{}` leaves out those that are null. No other field may go
+  // through json_patch, because json_patch would remove null from metadata too.
+  const known =
+    "json_patch('{}', json_object('createdAt', f.value->>1, 'scheduledFireTime', f.value->>3, " +
+    "'startDeadline', f.value->>5, 'missedCount', f.value->>6, 'firstMissedTime', f.value->>7, " +
+    "'lastMissedTime', f.value->>8))";
+  // A job with a key is delayed, so that a step with flow control blocks it, and marks its limiter. Without flow
+  // control (see `FlowState`) the key of the task is not looked up.
+  const key = `coalesce(${details}->>'concurrencyKey', t.own_key)`;
+  const insertFires =
+    `INSERT INTO ${jobs} (id, task_id, executor, schedule_id, fire_time, idempotency_key, priority, run_at, state, ` +
+    "fence, failed_attempts, recoveries, cancel_requested, details, concurrency_key, overdue_at, start_deadline) " +
+    `SELECT f.value->>0, s.task_id, coalesce(${details}->>'executor', ''), s.id, f.value->>2, NULL, ` +
+    `coalesce(${details}->>'priority', 0) - f.value->>9, f.value->>4, ` +
+    `CASE WHEN f.value->>4 > f.value->>1 OR ${key} IS NOT NULL THEN ${delayed} ELSE ${ready} END, 0, 0, 0, 0, ` +
+    `rtrim(${known}, '}') || ',"resultExpirationMs":' || coalesce(${details}->'resultExpirationMs', '0') || ` +
+    `',"maxRecoveries":' || coalesce(${details}->'maxRecoveries', '0') || ` +
+    `',"metadata":' || ${validJson("s.metadata")} || ` +
+    `coalesce(',"payload":' || (${details}->'payload'), '') || '}', ${key}, ` +
+    `f.value->>2 + coalesce(s.expect_start, s.expect_finish), f.value->>5 ` +
+    `FROM json_each(?1) r CROSS JOIN ${schedules} s ON s.id = r.value->>0 ` +
+    `CROSS JOIN json_each(r.value, '$[3]') f LEFT JOIN ${tasks} t ON t.id = CASE WHEN ?3 THEN s.task_id END ` +
+    `WHERE ${asPlanned}`;
+  const unlessSkipped = "AND coalesce(s.overlap_note->>'isSkipped', 0) = 0";
+  // A job that repeats another has the fire time of that job, but was asked for. One that has missed its start counts
+  // as ended.
+  const ofSchedule =
+    `FROM ${jobs} j WHERE j.schedule_id = s.id AND j.fire_time IS NOT NULL ` +
+    `AND ${validJson("j.details")}->>'retryOf' IS NULL AND (${hasMissedStart("?2", "j")}) IS NOT TRUE`;
+  /** SQL of a JSON array: of the schedule's first jobs that fire times made and that are in `states`. */
+  const first = (item: string, states: string): string =>
+    `json((SELECT json_group_array(${item}) FROM (SELECT j.id, j.fire_time ${ofSchedule} AND ${states} ` +
+    `ORDER BY j.fire_time LIMIT ${OVERLAP_JOBS_PER_PLAN_MAX})))`;
+  const isBusy = `EXISTS (SELECT 1 ${ofSchedule})`;
+  const waiting = first("json_array(id, fire_time)", `j.state <> ${leased}`);
+  const running = first("id", `j.state = ${leased} AND j.cancel_requested = 0`);
+  /** The ids that a list in the notes of the plans' schedules names. */
+  const noted = (list: string, id: string): string =>
+    `SELECT ${id} FROM json_each(?1) r CROSS JOIN ${schedules} s ON s.id = r.value->>0 ` +
+    `CROSS JOIN json_each(s.overlap_note, '$.${list}') n WHERE ${asPlanned}`;
+
+  return lazily<PlanStatements>({
+    // ?1 rows [scheduleId, fence, expected, fires], each fire [jobId, createdAt, fireTime, scheduledFireTime, runAt,
+    // startDeadline, missedCount, firstMissedTime, lastMissedTime, what is taken from its priority], ?2 now, ?3 whether
+    // there is flow control. Runs
+    // before commitPlans, because both statements test the fence, and commitPlans raises it.
+    insertFires: () => `${insertFires} ON CONFLICT DO NOTHING`,
+    // The next seven serve plans of schedules whose runs may not overlap, and run in this order, before commitPlans.
+    // ?1 rows [scheduleId, fence, expected, passed, policy, the fire time of the fire or null], ?2 now. Notes what is
+    // in the way of the plan's fire.
+    noteOverlaps: () =>
+      `UPDATE ${schedules} AS s SET skipped_count = s.skipped_count + r.value->>3 + ` +
+      `CASE r.value->>4 WHEN 'skip' THEN ${isBusy} ELSE json_array_length(${waiting}) END, ` +
+      `overlap_note = CASE r.value->>4 WHEN 'skip' THEN json_object('isSkipped', ${isBusy}) ` +
+      `WHEN 'replaceQueued' THEN json_object('replaced', ${waiting}) ` +
+      `ELSE json_object('replaced', ${waiting}, 'cancelRequested', ${running}) END ` +
+      `FROM json_each(?1) r WHERE s.id = r.value->>0 AND ${asPlanned}`,
+    // the arguments of noteOverlaps
+    markReplaced: () =>
+      markDirty(
+        names,
+        `SELECT task_id, concurrency_key, CAST(?2 AS INTEGER) FROM ${jobs} ` +
+          `WHERE id IN (${noted("replaced", "n.value->>0")}) AND concurrency_key IS NOT NULL AND state = ${ready}`,
+      ),
+    // the arguments of noteOverlaps
+    endReplaced: () =>
+      `UPDATE ${dependencies} SET outcome = 'cancelled' WHERE outcome IS NULL ` +
+      `AND parent_id IN (${noted("replaced", "n.value->>0")})`,
+    // the arguments of noteOverlaps, and ?3 whether endReplaced has run. If not, and a job has children, the batch is
+    // undone.
+    removeReplaced: () =>
+      `DELETE FROM ${jobs} WHERE id IN (${noted("replaced", "n.value->>0")}) ` +
+      `RETURNING ${guardSql("?3 OR has_children = 0")} AS guard`,
+    // the arguments of noteOverlaps. Runs after the jobs are removed, because a skip leaves out the fire times of
+    // unfinished jobs. A fire time that takes the place of its own job (the schedule was removed, and added again) is
+    // not replaced.
+    skipOverlapped: () => {
+      const of = `FROM json_each(?1) r CROSS JOIN ${schedules} s ON s.id = r.value->>0 `;
+      const history = `CROSS JOIN ${histories} h ON h.schedule_id = s.id WHERE ${asPlanned} `;
+      return insertSkips(
+        names,
+        "SELECT h.number AS history, s.id AS schedule_id, n.value->>1 AS from_time, n.value->>1 AS until_time, " +
+          `'replaced' AS verdict, 1 AS count, r.value->>5 AS into_time ${of}` +
+          `CROSS JOIN json_each(s.overlap_note, '$.replaced') n ${history}AND n.value->>1 IS NOT r.value->>5 ` +
+          `UNION ALL SELECT h.number, s.id, r.value->>5, r.value->>5, 'overlapSkipped', 1, NULL ${of}${history}` +
+          "AND s.overlap_note->>'isSkipped' = 1 AND r.value->>5 IS NOT NULL",
+      );
+    },
+    // the arguments of noteOverlaps
+    cancelOverlapped: () =>
+      `UPDATE ${jobs} SET cancel_requested = 1 WHERE id IN (${noted("cancelRequested", "n.value")})`,
+    // the arguments of insertFires
+    insertUnskipped: () => `${insertFires} ${unlessSkipped} ON CONFLICT DO NOTHING`,
+    // ?1 rows [scheduleId, fence, expected, skips], each skip [from, until, verdict, count, into], ?2 now. Runs before
+    // commitPlans.
+    enterSkips: () =>
+      insertSkips(
+        names,
+        "SELECT h.number AS history, h.schedule_id AS schedule_id, f.value->>0 AS from_time, " +
+          "f.value->>1 AS until_time, f.value->>2 AS verdict, f.value->>3 AS count, f.value->>4 AS into_time " +
+          `FROM json_each(?1) r CROSS JOIN ${schedules} s ON s.id = r.value->>0 ` +
+          `CROSS JOIN ${histories} h ON h.schedule_id = s.id CROSS JOIN json_each(r.value, '$[3]') f ` +
+          `WHERE ${asPlanned}`,
+      ),
+    // ?1 rows of commitPlans that pause their schedules, ?2 now, ?3 schedulerId. Runs before commitPlans.
+    recordFailures: () =>
+      `INSERT INTO ${changes} (schedule_id, at, made_by, kind, former, latter, effective_from) ` +
+      `SELECT s.id, ?2, ?3, 'failed', ${stateAsJson("s")}, ` +
+      `json_set(${stateAsJson("s")}, '$.paused', 1, '$.nextFireTime', r.value->>3), ` +
+      `${effectiveFrom("r.value->>3", "s.last_fire_time", "?2")} ` +
+      `FROM json_each(?1) r CROSS JOIN ${schedules} s ON s.id = r.value->>0 WHERE ${asPlanned}`,
+    // ?1 rows [scheduleId, fence, expected, zoneRules], ?2 now. Runs before commitPlans, and only for plans that change
+    // them, because commitPlans would otherwise write the index of zone rules anew.
+    setZoneRulesOfPlans: () =>
+      `UPDATE ${schedules} AS s SET zone_rules = r.value->>3 FROM json_each(?1) r ` +
+      `WHERE s.id = r.value->>0 AND ${asPlanned}`,
+    // ?1 rows [scheduleId, fence, expected, nextFireTime, lastFireTime, paused, isPreferred, paceUntil],
+    // ?2 now, ?3 stepId, ?4 schedulerId
+    commitPlans: () =>
+      `UPDATE ${schedules} AS s SET next_fire_time = r.value->>3, last_fire_time = r.value->>4, ` +
+      "paused = r.value->>5, pace_until = r.value->>7, fence = s.fence + 1, " +
+      "preferred_scheduler = CASE WHEN r.value->>6 THEN ?4 END, " +
+      `changed_by = ?3 FROM json_each(?1) r WHERE s.id = r.value->>0 AND ${asPlanned}`,
+    // Follows commitPlans. ?1 rows [scheduleId, fence], ?2 ids of jobs, ?3 stepId. Columns: `changes`, how many plans
+    // this very try committed; `committed`, the places (in ?1) of the plans that any try of the step committed;
+    // `existing`, the places (in ?2) of the jobs that exist.
+    confirmPlans: () =>
+      "SELECT changes() AS changes, " +
+      `(SELECT json_group_array(r.key) FROM json_each(?1) r CROSS JOIN ${schedules} s ON s.id = r.value->>0 ` +
+      "WHERE s.fence = (r.value->>1) + 1 AND s.changed_by = ?3) AS committed, " +
+      `(SELECT json_group_array(r.key) FROM json_each(?2) r CROSS JOIN ${jobs} j ON j.id = r.value) AS existing`,
+    // Follows commitPlans. ?1 rows [scheduleId, fence], ?2 stepId. Yields rows [place in ?1, note] of the plans that
+    // any try of the step committed.
+    readOverlaps: () =>
+      "SELECT json_group_array(json_array(r.key, json(s.overlap_note))) AS overlaps " +
+      `FROM json_each(?1) r CROSS JOIN ${schedules} s ON s.id = r.value->>0 ` +
+      "WHERE s.fence = (r.value->>1) + 1 AND s.changed_by = ?2",
+  });
+}

@@ -1,0 +1,349 @@
+import { ledgerTables, MAY_BE_OVERDUE, OVERDUE_AT } from "./tables-of-ledger.ts";
+
+/** The tables of a store. */
+const TABLES = {
+  schema: "schema",
+  tasks: "tasks",
+  schedules: "schedules",
+  jobs: "jobs",
+  results: "results",
+  /** Stamps of additions whose jobs leave no result. */
+  steps: "steps",
+  /** The instances of schedulers that are alive. */
+  schedulers: "schedulers",
+  /** One row per task and concurrency key that flow control limits. */
+  keyLimiters: "key_limiters",
+  /** What `throttle` and `uniqueFor` let happen once in a time. */
+  windows: "windows",
+  /** Which job waits for which. */
+  dependencies: "dependencies",
+  /** The schedules of whose fire times the store keeps a history. */
+  histories: "histories",
+  /** Fire times whose jobs have ended. */
+  runs: "runs",
+  /** Ranges of fire times without a run. */
+  skips: "skips",
+  /** Who changed a schedule, or paused a task. */
+  changes: "changes",
+  /** Changes within the commit that makes them. */
+  changeDrafts: "change_drafts",
+  /** When schedulers were up. */
+  uptimes: "uptimes",
+  /** Occurrences that are overdue. */
+  overdue: "overdue",
+  /** The time zone rules that schedulers had. */
+  zoneRules: "zone_rules",
+};
+
+/** The names of the tables in a database. */
+export type TableNames = Readonly<Record<keyof typeof TABLES, string>>;
+
+export function tableNames(prefix: string): TableNames {
+  return Object.fromEntries(Object.entries(TABLES).map(([table, name]) => [table, prefix + name])) as TableNames;
+}
+
+/** The values of the column `state` of a job. The first three have a partial index each; the others are found by their
+ *  keys, and counted, in one more. */
+export const JOB_STATE: {
+  readonly delayed: 0;
+  readonly ready: 1;
+  readonly leased: 2;
+  readonly blocked: 3;
+  readonly dependent: 4;
+} = Object.freeze({
+  /** The job's `run_at` was in the future when the job was last looked at. */
+  delayed: 0,
+  /** The job waits for a worker. */
+  ready: 1,
+  /** The job is under a lease, live or not. */
+  leased: 2,
+  /** The job is due, and waits until the limiter of its concurrency key admits it. */
+  blocked: 3,
+  /** The job waits for the jobs that it depends on to end. */
+  dependent: 4,
+});
+
+/** SQL of whether a job is blocked, or waits for others. The condition of an index has this very text. */
+export const IS_BLOCKED_OR_DEPENDENT: string = `state >= ${JOB_STATE.blocked}`;
+
+/** SQL of whether a job waits to start for the first time. The condition of an index has this very text. */
+export const IS_UNSTARTED: string = `state <> ${JOB_STATE.leased} AND failed_attempts = 0 AND started_fence = 0`;
+
+/** SQL of whether a job has missed its start, see rule D1; NULL for a job without a `startDeadline`. `now` is
+ *  the SQL of the present, `job` the alias of the job's row. */
+export function hasMissedStart(now: string, job?: string): string {
+  const isUnstarted = job === undefined ? IS_UNSTARTED : `${job}.${IS_UNSTARTED.replaceAll(" AND ", ` AND ${job}.`)}`;
+  return `${job === undefined ? "" : `${job}.`}start_deadline < ${now} AND ${isUnstarted}`;
+}
+
+/** The `declaration` of a task that was removed. Its row stays, because its limit still counts for jobs that come
+ *  afterwards. */
+export const REMOVED = "''";
+
+/** One version of the schema. Released versions never change. */
+export interface Migration {
+  readonly version: number;
+  readonly statements: (names: TableNames) => readonly string[];
+}
+
+/** Text in the definition of the schema table, by which we recognize a table of ours. */
+export const SCHEMA_TABLE_MARK = "versions of the schema of escapement";
+
+/** The same text in tables that were made before the first release. */
+export const UNRELEASED_TABLE_MARK = "escapement schema versions";
+
+export function createSchemaTable(names: TableNames): string {
+  return (
+    `CREATE TABLE ${names.schema} (version INTEGER PRIMARY KEY, ` +
+    `applied_at INTEGER NOT NULL /* ${SCHEMA_TABLE_MARK} */)`
+  );
+}
+
+/**
+ * Times are epoch milliseconds in INTEGER columns, because as text they are a third larger and half as fast. Fields
+ * that only travel with a row, and that are never searched for, form one JSON object in `details`, which leaves out
+ * null.
+ */
+export const MIGRATIONS: readonly Migration[] = Object.freeze([
+  {
+    version: 1,
+    statements: (names: TableNames): readonly string[] => [
+      ...taskTables(names),
+      ...scheduleTables(names),
+      ...jobTables(names),
+      ...resultTables(names),
+      ...schedulerTables(names),
+      ...ledgerTables(names),
+    ],
+  },
+]);
+
+function taskTables({ tasks, keyLimiters }: TableNames): string[] {
+  return [
+    // `rate_limit`: how many starts in how many milliseconds, and how many may start at once after a pause.
+    // `own_key`: the concurrency key of jobs without a key of their own: '' where such jobs are admitted too, else
+    // null.
+    // `limited`: whether a limit of keys, a rate, fairness or a pause limits the task. Only statements with flow
+    // control acquire jobs of such a task.
+    // `former`: within a commit that changes the limits: what they were, as JSON. Null outside of such a commit.
+    `CREATE TABLE ${tasks} (
+      id TEXT PRIMARY KEY NOT NULL,
+      max_running_jobs INTEGER,
+      details TEXT NOT NULL,
+      declaration TEXT,
+      version INTEGER,
+      max_running_per_key INTEGER,
+      rate_limit INTEGER,
+      rate_per INTEGER,
+      rate_burst INTEGER,
+      fair INTEGER NOT NULL DEFAULT 0,
+      paused INTEGER NOT NULL DEFAULT 0,
+      own_key TEXT,
+      limited INTEGER NOT NULL DEFAULT 0,
+      former TEXT
+    )`,
+    // Finds the few tasks that are paused, that have a rate, or that are fair.
+    `CREATE INDEX ${tasks}_governed ON ${tasks} (id) WHERE paused = 1 OR own_key IS NOT NULL`,
+
+    // `dirty_since`: since when the next step has to look at the limiter; null for a limiter that is clean.
+    // `admit_at`: when a clean limiter has its next token for a blocked job; null for never.
+    // `tat`: the theoretical arrival time of GCRA, in milliseconds times the task's `rate_limit`, so that all of them
+    // are whole numbers.
+    // `virtual_time`: of a fair task, one more than that of the key's last acquired job; else 0.
+    `CREATE TABLE ${keyLimiters} (
+      task_id TEXT NOT NULL,
+      key TEXT NOT NULL,
+      dirty_since INTEGER,
+      admit_at INTEGER,
+      tat INTEGER,
+      virtual_time INTEGER NOT NULL DEFAULT 0,
+      paused INTEGER NOT NULL DEFAULT 0,
+      PRIMARY KEY (task_id, key)
+    ) WITHOUT ROWID`,
+    `CREATE INDEX ${keyLimiters}_dirty ON ${keyLimiters} (dirty_since) WHERE dirty_since IS NOT NULL`,
+    `CREATE INDEX ${keyLimiters}_token ON ${keyLimiters} (task_id, admit_at) WHERE admit_at IS NOT NULL`,
+    `CREATE INDEX ${keyLimiters}_time ON ${keyLimiters} (task_id, virtual_time) WHERE virtual_time > 0`,
+    `CREATE INDEX ${keyLimiters}_paused ON ${keyLimiters} (task_id, key) WHERE paused = 1`,
+  ];
+}
+
+function scheduleTables({ schedules }: TableNames): string[] {
+  return [
+    // `preferred_scheduler`: the scheduler that committed the last plan: others leave it a moment's advantage.
+    // `changed_by`: the step or call that changed the schedule last.
+    // `overlap_note`: what the last commit of a plan did because of the schedule's overlap policy, as JSON.
+    // `pace_until`: until when catch-up has spread the jobs of the schedule.
+    // `zone_rules`: the time zone rules by which the next fire time was computed.
+    // `expect_start`: within how many milliseconds after a fire time a run is to start and to end.
+    // `raised_start_for`, `raised_finish_for`: the next fire time that was found to be overdue before it had a job, or
+    // that passed during a pause.
+    `CREATE TABLE ${schedules} (
+      seq INTEGER PRIMARY KEY,
+      id TEXT UNIQUE NOT NULL,
+      task_id TEXT NOT NULL,
+      trigger_json TEXT NOT NULL,
+      trigger_rule TEXT NOT NULL,
+      paused INTEGER NOT NULL,
+      created_at INTEGER NOT NULL,
+      next_fire_time INTEGER,
+      last_fire_time INTEGER,
+      preferred_scheduler TEXT,
+      changed_by TEXT,
+      fence INTEGER NOT NULL,
+      revision INTEGER NOT NULL,
+      metadata TEXT NOT NULL,
+      details TEXT NOT NULL,
+      declaration TEXT,
+      version INTEGER,
+      skipped_count INTEGER NOT NULL DEFAULT 0,
+      overlap_note TEXT,
+      pace_until INTEGER,
+      zone_rules TEXT,
+      expect_start INTEGER,
+      expect_finish INTEGER,
+      raised_start_for INTEGER,
+      raised_finish_for INTEGER
+    )`,
+    `CREATE INDEX ${schedules}_due ON ${schedules} (next_fire_time, id) ` +
+      "WHERE paused = 0 AND next_fire_time IS NOT NULL",
+    `CREATE INDEX ${schedules}_task ON ${schedules} (task_id, id)`,
+    `CREATE INDEX ${schedules}_paused ON ${schedules} (id) WHERE paused = 1`,
+    `CREATE INDEX ${schedules}_exhausted ON ${schedules} (id) WHERE next_fire_time IS NULL`,
+    `CREATE INDEX ${schedules}_overdue ON ${schedules} (${OVERDUE_AT}) WHERE ${MAY_BE_OVERDUE}`,
+    `CREATE INDEX ${schedules}_zone_rules ON ${schedules} (zone_rules, id) WHERE zone_rules IS NOT NULL`,
+  ];
+}
+
+function jobTables({ jobs, windows, dependencies }: TableNames): string[] {
+  return [
+    // Rows have small integers as keys: `seq` is the order of addition, and the other indexes carry it.
+    // `acquisition_id`: the step that leased the job, or put it back.
+    // `started_fence`: the fence of the last lease under which the job is known to have started.
+    // `attempt_history`: what people see of a job, as JSON.
+    // `virtual_time`: that of an admitted job of a fair task, which comes before its run_at; null for all others.
+    // `debounce_key`: a job that was acquired once is no longer debounced. Its fence tells so, whoever acquired it and
+    // put it back.
+    // `debounced_by`: the last addition: its createdAt, in digits of one length, and its id.
+    // `has_children`: whether other jobs wait for this job. A release that does not know so is undone by its guard.
+    // `overdue_at`: when the job is overdue unless it has started, or has ended, by then; null for never.
+    // `start_deadline`: it is in details too, where those read it who read a job.
+    `CREATE TABLE ${jobs} (
+      seq INTEGER PRIMARY KEY,
+      id TEXT UNIQUE NOT NULL,
+      task_id TEXT NOT NULL,
+      executor TEXT NOT NULL,
+      schedule_id TEXT,
+      fire_time INTEGER,
+      idempotency_key TEXT,
+      priority NUMERIC NOT NULL,
+      run_at INTEGER NOT NULL,
+      state INTEGER NOT NULL,
+      acquired_by TEXT,
+      acquired_until INTEGER,
+      acquisition_id TEXT,
+      fence INTEGER NOT NULL,
+      failed_attempts INTEGER NOT NULL,
+      recoveries INTEGER NOT NULL,
+      cancel_requested INTEGER NOT NULL,
+      details TEXT NOT NULL,
+      started_fence INTEGER NOT NULL DEFAULT 0,
+      attempt_history TEXT,
+      progress TEXT,
+      concurrency_key TEXT,
+      virtual_time INTEGER,
+      debounce_key TEXT,
+      debounced_by TEXT,
+      has_children INTEGER NOT NULL DEFAULT 0,
+      overdue_at INTEGER,
+      start_deadline INTEGER
+    )`,
+    `CREATE INDEX ${jobs}_delayed ON ${jobs} (run_at, task_id) WHERE state = ${JOB_STATE.delayed}`,
+    `CREATE INDEX ${jobs}_ready ON ${jobs} (task_id, executor, priority DESC, virtual_time, run_at, seq) ` +
+      `WHERE state = ${JOB_STATE.ready}`,
+    `CREATE INDEX ${jobs}_leased ON ${jobs} (acquired_until, task_id, acquisition_id) ` +
+      `WHERE state = ${JOB_STATE.leased}`,
+    `CREATE UNIQUE INDEX ${jobs}_schedule ON ${jobs} (schedule_id, fire_time) WHERE schedule_id IS NOT NULL`,
+    `CREATE UNIQUE INDEX ${jobs}_key ON ${jobs} (task_id, idempotency_key) WHERE idempotency_key IS NOT NULL`,
+    // The jobs of a task in any other state are in the other indexes, see isJobOfTask.
+    `CREATE INDEX ${jobs}_task ON ${jobs} (task_id) WHERE state = ${JOB_STATE.delayed}`,
+    // One index, because each costs every addition: of jobs with a key by their limiter, in the order in which they are
+    // admitted, and of jobs that are blocked or wait for others, to be counted.
+    `CREATE INDEX ${jobs}_keyed ON ${jobs} (task_id, state, concurrency_key, priority DESC, run_at, seq) ` +
+      `WHERE concurrency_key IS NOT NULL OR ${IS_BLOCKED_OR_DEPENDENT}`,
+    `CREATE UNIQUE INDEX ${jobs}_debounce ON ${jobs} (task_id, debounce_key) ` +
+      "WHERE debounce_key IS NOT NULL AND fence = 0",
+    `CREATE INDEX ${jobs}_overdue ON ${jobs} (overdue_at) WHERE overdue_at IS NOT NULL`,
+    `CREATE INDEX ${jobs}_deadline ON ${jobs} (start_deadline) WHERE start_deadline IS NOT NULL AND ${IS_UNSTARTED}`,
+
+    `CREATE TABLE ${windows} (
+      task_id TEXT NOT NULL,
+      kind TEXT NOT NULL,
+      key TEXT NOT NULL,
+      until INTEGER NOT NULL,
+      opened_at INTEGER NOT NULL,
+      job_id TEXT NOT NULL,
+      PRIMARY KEY (task_id, kind, key)
+    ) WITHOUT ROWID`,
+    `CREATE INDEX ${windows}_until ON ${windows} (until)`,
+
+    // `outcome`: how the parent ended; null while it is unfinished. The commit that writes an outcome also resolves the
+    // dependency and removes it, unless there are very many to resolve.
+    `CREATE TABLE ${dependencies} (
+      parent_id TEXT NOT NULL,
+      child_id TEXT NOT NULL,
+      cancels INTEGER NOT NULL,
+      outcome TEXT,
+      PRIMARY KEY (parent_id, child_id)
+    ) WITHOUT ROWID`,
+    `CREATE INDEX ${dependencies}_child ON ${dependencies} (child_id, outcome)`,
+    `CREATE INDEX ${dependencies}_ended ON ${dependencies} (parent_id, child_id, cancels, outcome) ` +
+      "WHERE outcome IS NOT NULL",
+  ];
+}
+
+function resultTables({ results }: TableNames): string[] {
+  return [
+    `CREATE TABLE ${results} (
+      job_id TEXT PRIMARY KEY NOT NULL,
+      task_id TEXT NOT NULL,
+      schedule_id TEXT,
+      outcome TEXT NOT NULL,
+      finished_at INTEGER NOT NULL,
+      expires_at INTEGER NOT NULL,
+      details TEXT NOT NULL
+    )`,
+    `CREATE INDEX ${results}_expiry ON ${results} (expires_at)`,
+    // The lists of results are in this order. The key of the rows, which every index carries, orders the results of
+    // one instant.
+    `CREATE INDEX ${results}_finished ON ${results} (finished_at)`,
+    `CREATE INDEX ${results}_task ON ${results} (task_id, finished_at)`,
+    `CREATE INDEX ${results}_schedule ON ${results} (schedule_id, finished_at) WHERE schedule_id IS NOT NULL`,
+    `CREATE INDEX ${results}_unsuccessful ON ${results} (outcome, finished_at) WHERE outcome <> 'success'`,
+  ];
+}
+
+function schedulerTables({ schedulers, steps }: TableNames): string[] {
+  return [
+    // `heartbeat_at`: when it said so last, by its own clock.
+    `CREATE TABLE ${schedulers} (
+      identity TEXT NOT NULL,
+      instance_id TEXT NOT NULL,
+      role TEXT NOT NULL,
+      resident INTEGER NOT NULL,
+      tasks TEXT NOT NULL,
+      executors TEXT NOT NULL,
+      alive_until INTEGER NOT NULL,
+      heartbeat_at INTEGER NOT NULL,
+      PRIMARY KEY (identity, instance_id)
+    ) WITHOUT ROWID`,
+    `CREATE INDEX ${schedulers}_alive ON ${schedulers} (alive_until)`,
+
+    // `answer`: what the step answered, as JSON, where that cannot be read from the other tables.
+    `CREATE TABLE ${steps} (
+      id TEXT PRIMARY KEY NOT NULL,
+      at INTEGER NOT NULL,
+      answer TEXT
+    ) WITHOUT ROWID`,
+    `CREATE INDEX ${steps}_at ON ${steps} (at)`,
+  ];
+}
