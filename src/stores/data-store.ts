@@ -156,7 +156,7 @@ export interface DataStore extends AsyncDisposable {
   /** A page of schedules, ordered as the filter says. See rules I1 to I3 and I6.
    *  @throws {OptionsError} for a cursor that is none of this store's */
   getSchedules(filter: ScheduleFilter): Promise<RecordPage<ScheduleRecord>>;
-  /** Replaces the given fields and adds 1 to `fence`, so that plans made before no longer count. Null when there is no
+  /** Replaces the given fields and adds 1 to `fence` and `revision`, so that plans made before no longer count. Null when there is no
    *  such schedule, or when its fence is not `expectedFence`. See rules S10 to S12. */
   updateSchedule(
     id: string,
@@ -229,6 +229,9 @@ export type ScheduleChanges = Partial<
 > & {
   /** Null removes it. */
   readonly [Name in NullRemoves]?: NonNullable<ScheduleRecord[Name]> | null;
+} & {
+  /** Leaves `revision` as it is, because no caller has changed the schedule. Default: false. */
+  readonly keepsRevision?: boolean;
 };
 
 /** Fields that a schedule has or has not. */
