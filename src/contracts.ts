@@ -53,6 +53,7 @@ export type {
   HeldJob,
   InspectionOptions,
   JobAddition,
+  JobCancellation,
   JobCapacity,
   JobFilter,
   JobQueue,

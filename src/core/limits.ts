@@ -45,8 +45,8 @@ export const BULK_ADD_MAX = 10_000;
 /** Most schedules that one commit adds. */
 export const SCHEDULES_PER_COMMIT_MAX = 200;
 
-/** Most jobs that one step of a call about many jobs retries or cancels. */
-export const BULK_STEP_MAX = 100;
+/** Most jobs that one commit of a call about many jobs retries or cancels. */
+export const BULK_STEP_MAX = 1000;
 
 /** How long outcomes wait while handlers of a burst of fires begin, in milliseconds: longer than a thousand take. */
 export const BURST_MS_MAX = 200;

@@ -14,6 +14,7 @@ import { makeStatements } from "../../src/stores/sqlite/statements.ts";
 import { type LookForm, lookStatement } from "../../src/stores/sqlite/step/looks.ts";
 import {
   add,
+  cancel,
   extend,
   finish,
   look,
@@ -273,7 +274,7 @@ describe("round trips of LibsqlDataStore", () => {
     expect(await tripsOf(client, () => store.addJobs(makeJobs(1000)))).toBe(1);
     expect(await tripsOf(client, () => store.getJob("job-00000"))).toBe(1);
     expect(await tripsOf(client, () => store.getJobs({ limit: 10, cursor: null }))).toBe(1);
-    expect(await tripsOf(client, () => store.cancelJob("job-00000", T0))).toBe(1);
+    expect(await tripsOf(client, () => cancel(store, "job-00000", T0))).toBe(1);
     const { acquired } = await take(store);
     const jobs = acquired.map(({ id, fence }) => ({ jobId: id, fence }));
     expect(await tripsOf(client, () => extend(store, jobs, { until: T0 + 1, aliveUntil: T0 + 1 }))).toBe(1);
@@ -417,7 +418,7 @@ describe("a hundred thousand delayed jobs of high priority", () => {
     expect(items.map(({ id }) => id)).toEqual(["late-9-04999", "late-9-04998"]);
     expect(client.statements.length).toBe(1);
     expect(await stepsMax(client, client.statements)).toBeLessThan(100 * FEW_JOBS_MAX);
-    for (const { id } of [...rare.items, { id: "rare-1" }]) await store.cancelJob(id, T0);
+    for (const { id } of [...rare.items, { id: "rare-1" }]) await cancel(store, id, T0);
   });
 
   test("are counted to a bound", async () => {

@@ -8,6 +8,7 @@ import { PARAMETER_BYTES_MAX, RECOVERIES_PER_STEP_MAX, STAMPED_BY_JOB_MAX } from
 import { type Row, SqlDataStore, type SqlDriver, type SqlStatement } from "../../src/stores/sqlite/mod.ts";
 import {
   add,
+  cancel,
   commit,
   extend,
   finish,
@@ -358,7 +359,7 @@ test("many lost leases are recovered over several steps, and nothing is leased i
 test("a put-back of a job that is to be cancelled recovers nothing but that job", async () => {
   await store.addJobs(makeJobs(2));
   await take(store);
-  await store.cancelJob("job-00000", T0);
+  await cancel(store, "job-00000", T0);
   const now = T0 + LEASE_MS;
   const putBack = { jobId: "job-00000", fence: 1, kind: "giveUp" } as const;
   const report = await step(store, { now, releases: [putBack] });
@@ -519,7 +520,7 @@ describe("a cancellation whose first answer gets lost", () => {
     for (const resultExpirationMs of [86_400_000, 0]) {
       await store.addJobs([makeJob({ resultExpirationMs, scheduleId: "s", scheduledFireTime: T0 })]);
       driver.loseAnswer();
-      const report = await store.cancelJob("job", T0 + 5);
+      const report = await cancel(store, "job", T0 + 5);
       expect(report).toMatchObject({
         status: "cancelled",
         result: { jobId: "job", scheduleId: "s", scheduledFireTime: T0, outcome: "cancelled", finishedAt: T0 + 5 },
@@ -532,7 +533,7 @@ describe("a cancellation whose first answer gets lost", () => {
   test("still says who was asked, also when the job has ended since", async () => {
     const job = await leasedJob(store);
     driver.loseAnswer(() => driver.run("DELETE FROM escapement_jobs"));
-    expect(await store.cancelJob("job", T0)).toEqual({
+    expect(await cancel(store, "job", T0)).toEqual({
       status: "requested",
       taskId: "task",
       acquiredBy: job.acquiredBy,
@@ -541,6 +542,6 @@ describe("a cancellation whose first answer gets lost", () => {
 
   test("still says that there was no such job", async () => {
     driver.loseAnswer();
-    expect(await store.cancelJob("job", T0)).toEqual({ status: "missing" });
+    expect(await cancel(store, "job", T0)).toEqual({ status: "missing" });
   });
 });

@@ -540,12 +540,13 @@ export const scheduleChangeFilterSchema: () => v.GenericSchema<unknown, CheckedS
 );
 
 const saysIds = says(`a list of at most ${BULK_ADD_MAX} ids`);
+const ids = () => v.exactOptional(v.pipe(v.array(name(), saysIds), v.maxLength(BULK_ADD_MAX, saysIds)));
 
 export const scheduleRemovalSchema: () => v.GenericSchema<unknown, CheckedRemoval> = once(() =>
   v.strictObject({
     taskId: v.exactOptional(name()),
     paused: v.exactOptional(trueOrFalse),
-    ids: v.exactOptional(v.pipe(v.array(name(), saysIds), v.maxLength(BULK_ADD_MAX, saysIds))),
+    ids: ids(),
     all: v.exactOptional(v.literal(true, says("true"))),
   }),
 );
@@ -592,6 +593,11 @@ export const jobResultFilterSchema: () => v.GenericSchema<unknown, JobResultFilt
 
 const bulk = once(() => ({ all: v.optional(trueOrFalse, false), signal: v.exactOptional(signal()) }));
 
+/** Of what `retryJobs` takes besides what `removeJobResults` takes. */
+export const retryJobsSchema: () => v.GenericSchema<unknown, CheckedBulk<JobResultSelection>> = once(() =>
+  v.strictObject({ ...resultSelection(), ids: ids(), ...bulk() }),
+);
+
 export const bulkResultSchema: () => v.GenericSchema<unknown, CheckedBulk<JobResultSelection>> = once(() =>
   v.strictObject({
     ...resultSelection(),
@@ -600,4 +606,11 @@ export const bulkResultSchema: () => v.GenericSchema<unknown, CheckedBulk<JobRes
 );
 
 export const bulkJobSchema: () => v.GenericSchema<unknown, CheckedBulk<Pick<JobFilter, "taskId" | "scheduleId">>> =
-  once(() => v.strictObject({ taskId: v.exactOptional(name()), scheduleId: v.exactOptional(name()), ...bulk() }));
+  once(() =>
+    v.strictObject({
+      taskId: v.exactOptional(name()),
+      scheduleId: v.exactOptional(name()),
+      ids: ids(),
+      ...bulk(),
+    }),
+  );

@@ -445,11 +445,19 @@ interface BulkOptions {
   signal?: AbortSignal;
 }
 
-/** Which results `retryJobs` and `removeJobResults` are about. */
+/** Which results `removeJobResults` is about. */
 export interface BulkResultOptions extends JobResultSelectionOptions, BulkOptions {}
+
+/** Which jobs `retryJobs` is about. */
+export interface RetryJobsOptions extends BulkResultOptions {
+  /** The jobs with these ids, at most 10,000, in the place of a filter. */
+  ids?: readonly string[];
+}
 
 /** Which jobs `cancelJobs` is about. */
 export interface BulkJobOptions extends BulkOptions {
+  /** The jobs with these ids, at most 10,000, in the place of a filter. */
+  ids?: readonly string[];
   taskId?: string;
   scheduleId?: string;
 }

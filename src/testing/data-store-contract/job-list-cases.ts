@@ -1,7 +1,7 @@
 import { equal } from "./assert.ts";
 import type { DataStoreCase } from "./contract-case.ts";
 import { jobList } from "./list-makers.ts";
-import { makeJob, makeJobs, makeTask, numbered, step, T0 } from "./makers.ts";
+import { cancel, makeJob, makeJobs, makeTask, numbered, step, T0 } from "./makers.ts";
 
 export const jobListCases: readonly DataStoreCase[] = [
   {
@@ -87,7 +87,7 @@ export const jobListCases: readonly DataStoreCase[] = [
       const [oldest, younger] = await page("oldest", null);
       const [newest, older] = await page("newest", null);
       equal([oldest, newest], ["01", "54"], "the first pages");
-      for (const index of [1, 2, 4]) await store.cancelJob(numbered("job", index), T0);
+      for (const index of [1, 2, 4]) await cancel(store, numbered("job", index), T0);
       await store.addJobs([makeJob({ id: numbered("job", 9) }), makeJob({ id: "job-00002+" })]);
       equal((await page("oldest", younger))[0], "+3", "what follows the oldest");
       equal((await page("newest", older))[0], "3+", "what follows the newest");

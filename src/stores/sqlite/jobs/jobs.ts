@@ -1,7 +1,7 @@
 import { systemClock } from "../../../core/clock.ts";
 import { IdGenerator } from "../../../core/ids.ts";
 import type { JobRecord, NewJobRecord } from "../../../records/job.ts";
-import type { CancelReport, JobAddition, JobFilter, RecordPage } from "../../data-store.ts";
+import type { CancelReport, JobAddition, JobCancellation, JobFilter, RecordPage } from "../../data-store.ts";
 import { endedWithoutRun } from "../../ended-without-run.ts";
 import type { Connection } from "../driver/connection.ts";
 import { positional, type SqlStatement } from "../driver/driver.ts";
@@ -12,7 +12,7 @@ import { lazily } from "../lazily.ts";
 import type { LedgerSwitch } from "../ledger/history.ts";
 import { FEW_JOBS_MAX } from "../limits.ts";
 import { foundIn, readPage, type Scan, scanStatement } from "../lists.ts";
-import { jsonRecords } from "../rows.ts";
+import { idsOf, jsonArray, jsonRecords } from "../rows.ts";
 import { JOB_STATE, type TableNames } from "../schema/schema.ts";
 import { AdditionQueue } from "./addition-queue.ts";
 import type { AdditionStatements } from "./addition-statements.ts";
@@ -111,6 +111,10 @@ export class SqliteJobs {
     return row === undefined ? null : toJob(row);
   }
 
+  async getUnknown(ids: readonly string[], now: number): Promise<string[]> {
+    return idsOf(await this.#connection.read(statement(this.#statements.findUnknown, JSON.stringify(ids), now)));
+  }
+
   getPage(filter: JobFilter): Promise<RecordPage<JobRecord>> {
     const { taskId, scheduleId, state, from, until, search } = filter;
     const [scan, takesAll] = jobScanOf(filter);
@@ -125,45 +129,53 @@ export class SqliteJobs {
     });
   }
 
-  /** Nearly no job has children or parents. The first batch assumes so, and is undone if the job has. */
-  async cancel(id: string, now: number): Promise<CancelReport> {
+  /** Nearly no job has children or parents. The first batch assumes so, and is undone if one has. */
+  async cancel(ids: readonly string[], now: number): Promise<CancelReport> {
+    if (ids.length === 0) return { jobs: [], ended: [] };
     try {
-      return await this.#cancel(id, now, false);
+      return await this.#cancel(ids, now, false);
     } catch (error) {
-      if (this.#connection.failureKind(error) !== "guard") throw error;
+      const kind = this.#connection.failureKind(error);
+      if (kind === "guard") return this.#cancel(ids, now, true);
+      if (kind !== "tooLarge" || ids.length === 1) throw error;
     }
-    return this.#cancel(id, now, true);
+    // The names of the jobs are so long that a row has no room for what the first try found.
+    const half = Math.ceil(ids.length / 2);
+    const [first, second] = [await this.cancel(ids.slice(0, half), now), await this.cancel(ids.slice(half), now)];
+    return { jobs: [...first.jobs, ...second.jobs], ended: [...first.ended, ...second.ended] };
   }
 
-  async #cancel(id: string, now: number, hasFamily: boolean): Promise<CancelReport> {
+  async #cancel(ids: readonly string[], now: number, hasFamily: boolean): Promise<CancelReport> {
     // An answer can get lost, and then only a stamp tells what the first try found.
     const stamp = this.#connection.isLocal ? null : this.#ids.next(systemClock.now());
     const { stampCancel, readStamp, requestCancel, keepCancelled, markCancelled, removeCancelled } = this.#statements;
     const { keepsLedger, enterCancelled, endCancelled, forgetCancelled } = this.#statements;
+    const list = JSON.stringify(ids);
     const batch = new Batch();
-    batch.add(stamp === null ? [] : [statement(stampCancel, id, stamp, now)]);
-    const requested = batch.add([statement(requestCancel, id)]);
-    batch.add([statement(keepCancelled, id, now), statement(markCancelled, id, now)]);
-    batch.add(keepsLedger ? [statement(enterCancelled, id, now)] : []);
-    batch.add(hasFamily ? [statement(endCancelled, id)] : []);
-    const removed = batch.add([statement(removeCancelled, id, hasFamily ? 1 : 0)]);
-    batch.add(hasFamily ? [statement(forgetCancelled, id)] : []);
+    batch.add(stamp === null ? [] : [statement(stampCancel, list, stamp, now)]);
+    const requested = batch.add([statement(requestCancel, list)]);
+    batch.add([statement(keepCancelled, list, now), statement(markCancelled, list, now)]);
+    batch.add(keepsLedger ? [statement(enterCancelled, list, now)] : []);
+    batch.add(hasFamily ? [statement(endCancelled, list)] : []);
+    const removed = batch.add([statement(removeCancelled, list, hasFamily ? 1 : 0)]);
+    batch.add(hasFamily ? [statement(forgetCancelled, list)] : []);
     const resolution = batch.add(hasFamily ? resolving(this.#statements, now) : []);
     const found = batch.add(stamp === null ? [] : [statement(readStamp, stamp)]);
     const results = await this.#connection.write(() => batch.statements);
-    if (stamp === null) {
-      const lease = requested.of(results).flat()[0];
-      if (lease !== undefined) {
-        return { status: "requested", taskId: String(lease.task_id), acquiredBy: String(lease.acquired_by) };
-      }
-    }
-    const [row] = jsonRecords<JobRow>((stamp === null ? removed : found).of(results).flat());
-    if (row === undefined) return { status: "missing" };
-    const job = toJob(row);
-    if (job.acquiredBy !== null) return { status: "requested", taskId: job.taskId, acquiredBy: job.acquiredBy };
-    const result = endedWithoutRun(job, "cancelled", now);
-    const { ended } = resolved(resolution.of(results), now);
-    return ended.length === 0 ? { status: "cancelled", result } : { status: "cancelled", result, ended };
+    const rows =
+      stamp === null
+        ? jsonRecords<JobRow>([...requested.of(results), ...removed.of(results)].flat())
+        : jsonArray<JobRow>(found.of(results).flat(), "record");
+    const jobs = new Map(rows.map((row) => [row[0], toJob(row)]));
+    const cancelled = ids.map((id): JobCancellation => {
+      const job = jobs.get(id);
+      if (job === undefined) return { status: "missing" };
+      if (job.acquiredBy !== null) return { status: "requested", taskId: job.taskId, acquiredBy: job.acquiredBy };
+      // An id that comes twice is gone the second time.
+      jobs.delete(id);
+      return { status: "cancelled", result: endedWithoutRun(job, "cancelled", now) };
+    });
+    return { jobs: cancelled, ended: resolved(resolution.of(results), now).ended };
   }
 }
 
