@@ -111,6 +111,10 @@ export const PAGE_SIZE_DEFAULT = 100;
  *  gigabyte. The first record is on the page whatever its size. */
 export const PAGE_BYTES_MAX = 4_000_000;
 
+/** Most jobs that a page of `getJobs` in the order of `runAt` sorts, besides those that are not due yet, which an index
+ *  has in this order. An index of all jobs would make every addition dearer. */
+export const SORTED_JOBS_MAX = 10_000;
+
 /** Largest serialized payload, result or metadata, in UTF-16 units. Remote stores refuse answers above 10 MB. */
 export const SERIALIZED_LENGTH_MAX = 1_000_000;
 

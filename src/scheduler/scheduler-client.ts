@@ -443,13 +443,14 @@ export abstract class SchedulerClient {
   }
 
   /**
-   * Unfinished jobs, ordered by id, which is the order of addition: a page when awaited (default: the first 100 jobs),
-   * all of them in `for await`. See {@link Listing}. A cursor stays good while jobs come and go. A page looks through
-   * about 90,000 jobs at most: where a filter takes few of very many, a page may be short or empty, and yet have a
-   * cursor.
+   * Unfinished jobs, ordered by id, which is the order of addition, or by `runAt`: a page when awaited (default: the
+   * first 100 jobs), all of them in `for await`. See {@link Listing}. A cursor stays good while jobs come and go. A
+   * page looks through about 90,000 jobs at most: where a filter takes few of very many, a page may be short or empty,
+   * and yet have a cursor.
    * @throws {OptionsError}
    * @example
    * const { items, cursor } = await scheduler.getJobs({ state: "held", search: "tenant 7", order: "newest" });
+   * const next = await scheduler.getJobs({ sort: "runAt", limit: 5 });
    */
   getJobs(filter: JobFilterOptions = {}): Listing<Job> {
     return listingOf(filter, async (one) => commandsOf(this).jobs.page(checkJobFilter(one, "getJobs()")));

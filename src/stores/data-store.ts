@@ -182,8 +182,9 @@ export interface DataStore extends AsyncDisposable {
   prepareAddition?(job: NewJobRecord): Promise<SqlStatement[]>;
   /** The unfinished job with this id; null when there is none. */
   getJob(id: string): Promise<JobRecord | null>;
-  /** A page of unfinished jobs, ordered by id. See rules I1, I2, I4 and I6.
-   *  @throws {OptionsError} for a cursor that is none of this store's */
+  /** A page of unfinished jobs, ordered as the filter says. See rules I1, I2, I4, I6 and I14.
+   *  @throws {OptionsError} for a cursor that is none of this store's, and for an order in which there is too much to
+   *  sort */
   getJobs(filter: JobFilter): Promise<RecordPage<JobRecord>>;
   /** Extends the named leases that are still the caller's, and gives up leases of the caller whose jobs run nowhere.
    *  See rules L1 to L7, and L17 for heartbeats. */

@@ -141,7 +141,8 @@ describe("statements of LibsqlDataStore", () => {
 
   for (const [key, sql] of Object.entries(getJobs)) {
     test(`the jobs of "${key}" come from an index, and few of them are sorted`, async () => {
-      const [index = "", order] = key.split(" ");
+      const isByTime = key.includes(" by time ");
+      const [index = "", order] = key.replace(" by time", "").split(" ");
       const id = order === "oldest" ? "id>?" : "id<?";
       const plans: Record<string, string[]> = {
         all: [`sqlite_autoindex_escapement_jobs_1 (${id})`],
@@ -149,7 +150,24 @@ describe("statements of LibsqlDataStore", () => {
         schedule: ["escapement_jobs_schedule (schedule_id=?)", SORTED],
         running: ["escapement_jobs_leased (acquired_until>?)", SORTED],
       };
-      expect(await scanOf(sql)).toEqual(plans[index]);
+      const time = order === "oldest" ? "run_at>?" : "run_at<?";
+      const others = (ofTask: string): string[] => [
+        `escapement_jobs_delayed (${time})`,
+        // The rows that are read, which are sorted already.
+        SORTED,
+        `escapement_jobs_ready (task_id${ofTask}?)`,
+        "escapement_jobs_keyed (task_id=? AND state>?)",
+        "escapement_jobs_leased (acquired_until>?)",
+        SORTED,
+      ];
+      const nextKeyed = "escapement_jobs_keyed (task_id>?)";
+      const byTime: Record<string, string[]> = {
+        ...plans,
+        all: [nextKeyed, nextKeyed, ...others(">")],
+        task: others("="),
+      };
+      const expected = isByTime ? byTime[index] : plans[index];
+      expect((await scanOf(sql)).toSorted()).toEqual(expected?.toSorted());
     });
   }
 

@@ -570,6 +570,7 @@ export const jobFilterSchema: () => v.GenericSchema<unknown, JobFilter> = once((
     from: v.exactOptional(instantMs),
     until: v.exactOptional(instantMs),
     search: v.exactOptional(name()),
+    sort: v.exactOptional(oneOf(["id", "runAt"])),
     order: v.exactOptional(oneOf(["oldest", "newest"])),
   }),
 );

@@ -1,19 +1,22 @@
 import { systemClock } from "../../../core/clock.ts";
 import { IdGenerator } from "../../../core/ids.ts";
+import { SORTED_JOBS_MAX } from "../../../core/limits.ts";
 import type { JobRecord, NewJobRecord } from "../../../records/job.ts";
 import type { CancelReport, JobAddition, JobCancellation, JobFilter, RecordPage } from "../../data-store.ts";
 import { endedWithoutRun } from "../../ended-without-run.ts";
+import { type JobCursor, jobCursor, readJobCursor, tooManyToSort } from "../../job-cursor.ts";
 import type { Connection } from "../driver/connection.ts";
 import { positional, type SqlStatement } from "../driver/driver.ts";
+import { guardSql } from "../driver/failures.ts";
 import { Batch, statement } from "../driver/parameters.ts";
 import type { AdmissionStatements } from "../flow/admission.ts";
 import type { FlowState } from "../flow/key-limiters.ts";
 import { lazily } from "../lazily.ts";
 import type { LedgerSwitch } from "../ledger/history.ts";
-import { FEW_JOBS_MAX } from "../limits.ts";
-import { foundIn, readPage, type Scan, scanStatement } from "../lists.ts";
+import { FAR_FUTURE_MS, FAR_PAST_MS, FEW_JOBS_MAX } from "../limits.ts";
+import { foundIn, readPage, type Scan, type ScannedTable, scanStatement } from "../lists.ts";
 import { idsOf, jsonArray, jsonRecords } from "../rows.ts";
-import { JOB_STATE, type TableNames } from "../schema/schema.ts";
+import { IS_BLOCKED_OR_DEPENDENT, JOB_STATE, type TableNames } from "../schema/schema.ts";
 import { AdditionQueue } from "./addition-queue.ts";
 import type { AdditionStatements } from "./addition-statements.ts";
 import { type AdditionStamp, Additions, asAdded, insertionsOf, isOrdinary } from "./additions.ts";
@@ -116,6 +119,7 @@ export class SqliteJobs {
   }
 
   getPage(filter: JobFilter): Promise<RecordPage<JobRecord>> {
+    if (filter.sort === "runAt") return this.#getPageByTime(filter);
     const { taskId, scheduleId, state, from, until, search } = filter;
     const [scan, takesAll] = jobScanOf(filter);
     const sql = this.#statements.getJobs[scan] ?? "";
@@ -127,6 +131,30 @@ export class SqliteJobs {
       cursorOf: ({ id }) => id,
       cursorAt: ([id = ""]) => id,
     });
+  }
+
+  async #getPageByTime(filter: JobFilter): Promise<RecordPage<JobRecord>> {
+    const { taskId, scheduleId, state, from, until, search, order = "oldest" } = filter;
+    if (filter.cursor !== null) readJobCursor(filter.cursor);
+    const scan =
+      scheduleId !== undefined ? "schedule" : state === "running" ? state : taskId === undefined ? "all" : "task";
+    const sql = this.#statements.getJobs[`${scan} by time ${order}`] ?? "";
+    const selection = [taskId, scheduleId, state, from, until, search].map((part) => part ?? null);
+    try {
+      const page = await readPage<JobRow, PlacedJob>(this.#connection, filter, {
+        statement: (cursor, limit, scanned) => {
+          const { seq, runAt } = startOf(cursor, filter);
+          return statement(sql, limit, scanned, seq, ...selection, runAt);
+        },
+        takesAll: [taskId, state, from, until, search].every((part) => part === undefined),
+        toRecord: (row) => ({ job: toJob(row), seq: row[21] ?? 0 }),
+        cursorOf: ({ job: { runAt }, seq }) => jobCursor({ runAt, seq }),
+        cursorAt: ([runAt, seq]) => jobCursor({ runAt: Number(runAt), seq: Number(seq) }),
+      });
+      return { items: page.items.map(({ job }) => job), cursor: page.cursor };
+    } catch (error) {
+      throw this.#connection.failureKind(error) === "guard" ? tooManyToSort() : error;
+    }
   }
 
   /** Nearly no job has children or parents. The first batch assumes so, and is undone if one has. */
@@ -179,6 +207,21 @@ export class SqliteJobs {
   }
 }
 
+interface PlacedJob {
+  readonly job: JobRecord;
+  readonly seq: number;
+}
+
+/** Where a page in the order of `runAt` begins, which the filter may put off. */
+function startOf(cursor: string | null, { from, until, order }: JobFilter): JobCursor {
+  if (order === "newest") {
+    const end = cursor === null ? { runAt: FAR_FUTURE_MS, seq: 0 } : readJobCursor(cursor);
+    return until !== undefined && until <= end.runAt ? { runAt: until, seq: 0 } : end;
+  }
+  const end = cursor === null ? { runAt: FAR_PAST_MS, seq: 0 } : readJobCursor(cursor);
+  return from !== undefined && from > end.runAt ? { runAt: from, seq: 0 } : end;
+}
+
 /** When the last of some new jobs was added. */
 function latestOf(jobs: readonly NewJobRecord[]): number {
   return Math.max(...jobs.map(({ createdAt }) => createdAt));
@@ -200,7 +243,7 @@ export function jobStatements(names: TableNames): JobStatements {
   });
 }
 
-const { leased, blocked } = JOB_STATE;
+const { delayed, ready, leased, blocked } = JOB_STATE;
 
 /** The conditions of the scans, and the ids of their rows. The jobs of a schedule, and those that run, are sorted,
  *  because no index has them in the order of ids; the sign keeps SQLite from the index of all ids. The scan of a task
@@ -224,10 +267,11 @@ function jobScanOf(filter: JobFilter): [name: string, boolean] {
  * By scan. ?3 id to start after, or null, ?4 taskId or null, ?5 scheduleId or null, ?6 state or null, ?7 from or
  * null, ?8 until or null, ?9 search or null.
  */
-function jobLists({ jobs }: TableNames): Readonly<Record<string, string>> {
+function jobLists(names: TableNames): Readonly<Record<string, string>> {
+  const { jobs } = names;
   const state = `CASE WHEN t.state = ${leased} THEN 'running' WHEN t.state >= ${blocked} THEN 'held' ELSE 'queued' END`;
   const texts = ["id", "task_id", "schedule_id", "idempotency_key", "concurrency_key"];
-  const list = {
+  const list: ScannedTable = {
     table: jobs,
     key: "seq",
     record: jobAsJson("t"),
@@ -253,7 +297,53 @@ function jobLists({ jobs }: TableNames): Readonly<Record<string, string>> {
     ...Object.entries(SCANS).map(([name, rows]) => [`${name} ${order}`, scanStatement(list, scan(rows, order))]),
     [`task ${order}`, scanStatement(list, scanOfTask(jobs, scan(["", "id"], order), `id ${range[order]}`))],
   ]);
-  return Object.fromEntries(statements);
+  return Object.fromEntries([...statements, ...listsByTime(names, list)]);
+}
+
+/**
+ * In the order of `runAt`, then of addition; ?3 and ?10 are the `seq` and the `run_at` to start after. An index has the
+ * jobs that are not due yet in this order. The others are sorted; where there are too many of them, the statement fails
+ * as a guard does.
+ */
+function listsByTime({ jobs }: TableNames, list: ScannedTable): [name: string, sql: string][] {
+  const placed = { ...list, record: jobAsJson("t", "t.seq") };
+  const columns = `SELECT seq, run_at AS at FROM ${jobs} WHERE`;
+  const byTime = (order: "oldest" | "newest"): [name: string, sql: string][] => {
+    const [sign, direction] = order === "oldest" ? [">", "ASC"] : ["<", "DESC"];
+    const isAfter = (time: string): string => `${time} ${sign}= ?10 AND (${time} ${sign} ?10 OR seq ${sign} ?3)`;
+    const inOrder = (time: string): string => `ORDER BY ${time} ${direction}, seq ${direction}`;
+    const sorted = (condition: string): string => `${columns} ${condition} AND ${isAfter("run_at")} ${inOrder("at")}`;
+    const scan = (rows: string, given = ""): string =>
+      scanStatement(placed, { given, rows, place: ["at", "seq"], isBackwards: order === "newest" });
+    const some = (tasks: string, isOfTask: (task: string) => string): string => {
+      const bounded = (rows: string): string => `SELECT * FROM (${rows} LIMIT ${SORTED_JOBS_MAX + 1})`;
+      const others = [
+        `${columns} state = ${ready} AND ${isOfTask("task_id")}`,
+        `SELECT seq, run_at AS at FROM keyed k CROSS JOIN ${jobs} ON task_id = k.id AND ${IS_BLOCKED_OR_DEPENDENT}`,
+        `${columns} state = ${leased} AND acquired_until > 0 AND ${isOfTask("+task_id")}`,
+      ];
+      const isFew = guardSql(`(SELECT count(*) FROM others) <= ${SORTED_JOBS_MAX}`);
+      return scan(
+        `SELECT seq, at FROM (SELECT * FROM (${columns} state = ${delayed} AND ${isAfter("run_at")} ` +
+          `${inOrder("run_at")} LIMIT +?2) UNION ALL ` +
+          `SELECT seq, at FROM others WHERE ${isFew} IS NOT NULL AND ${isAfter("at")}) ${inOrder("at")}`,
+        `RECURSIVE keyed (id) AS (${tasks}), others AS MATERIALIZED (${others.map(bounded).join(" UNION ALL ")})`,
+      );
+    };
+    // The tasks that have jobs in the index of those that are blocked, or wait for others.
+    const nextKeyed = (after: string): string =>
+      `(SELECT task_id FROM ${jobs} WHERE (concurrency_key IS NOT NULL OR ${IS_BLOCKED_OR_DEPENDENT}) ` +
+      `AND task_id > ${after} ORDER BY task_id LIMIT 1)`;
+    const allKeyed =
+      `SELECT ${nextKeyed("''")} UNION SELECT ${nextKeyed("keyed.id")} FROM keyed ` + "WHERE keyed.id IS NOT NULL";
+    return [
+      [`all by time ${order}`, some(allKeyed, (task) => `${task} > ''`)],
+      [`task by time ${order}`, some("SELECT ?4", (task) => `${task} = ?4`)],
+      [`schedule by time ${order}`, scan(sorted("schedule_id = ?5"))],
+      [`running by time ${order}`, scan(sorted(`state = ${leased} AND acquired_until > 0`))],
+    ];
+  };
+  return [...byTime("oldest"), ...byTime("newest")];
 }
 
 /** If the task ?4 has few jobs, the scan is along these, otherwise along all jobs: then the task has many of them, or a
