@@ -335,7 +335,7 @@ function listsByTime({ jobs }: TableNames, list: ScannedTable): [name: string, s
       `(SELECT task_id FROM ${jobs} WHERE (concurrency_key IS NOT NULL OR ${IS_BLOCKED_OR_DEPENDENT}) ` +
       `AND task_id > ${after} ORDER BY task_id LIMIT 1)`;
     const allKeyed =
-      `SELECT ${nextKeyed("''")} UNION SELECT ${nextKeyed("keyed.id")} FROM keyed ` + "WHERE keyed.id IS NOT NULL";
+      `SELECT ${nextKeyed("''")} UNION ` + `SELECT ${nextKeyed("keyed.id")} FROM keyed WHERE keyed.id IS NOT NULL`;
     return [
       [`all by time ${order}`, some(allKeyed, (task) => `${task} > ''`)],
       [`task by time ${order}`, some("SELECT ?4", (task) => `${task} = ?4`)],
