@@ -70,6 +70,7 @@ export type {
   HeldJob,
   InspectionOptions,
   JobAddition,
+  JobCancellation,
   JobCapacity,
   JobFilter,
   JobQueue,

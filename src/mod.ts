@@ -52,6 +52,7 @@ export type {
   RunOverlapPolicy,
 } from "./records/policies.ts";
 export type { SerializedError } from "./records/serialized-error.ts";
+export type { BulkRefusal, SkippedJobs } from "./scheduler/commands/commands.ts";
 export type { SchedulerState } from "./scheduler/driving/lifecycle.ts";
 export type { EventsOptions, SubscribeOptions, Subscription } from "./scheduler/events/event-hub.ts";
 export type { SchedulerEvent } from "./scheduler/events/scheduler-event.ts";
@@ -68,6 +69,7 @@ export type {
   OccurrenceFilterOptions,
   PrintOptions,
   RateLimitOptions,
+  RetryJobsOptions,
   RetryOptions,
   RevisionOptions,
   RunJobOptions,

@@ -45,8 +45,8 @@ export const BULK_ADD_MAX = 10_000;
 /** Most schedules that one commit adds. */
 export const SCHEDULES_PER_COMMIT_MAX = 200;
 
-/** Most jobs that one step of a call about many jobs retries or cancels. */
-export const BULK_STEP_MAX = 100;
+/** Most jobs that one commit of a call about many jobs retries or cancels. */
+export const BULK_STEP_MAX = 1000;
 
 /** How long outcomes wait while handlers of a burst of fires begin, in milliseconds: longer than a thousand take. */
 export const BURST_MS_MAX = 200;
@@ -110,6 +110,10 @@ export const PAGE_SIZE_DEFAULT = 100;
 /** Size of the records after which such a page ends, in bytes: payloads of a page with 1,000 records could have a
  *  gigabyte. The first record is on the page whatever its size. */
 export const PAGE_BYTES_MAX = 4_000_000;
+
+/** Most jobs that a page of `getJobs` in the order of `runAt` sorts, besides those that are not due yet, which an index
+ *  has in this order. An index of all jobs would make every addition dearer. */
+export const SORTED_JOBS_MAX = 10_000;
 
 /** Largest serialized payload, result or metadata, in UTF-16 units. Remote stores refuse answers above 10 MB. */
 export const SERIALIZED_LENGTH_MAX = 1_000_000;

@@ -93,7 +93,7 @@ export interface ManyReport {
   readonly count: number;
   /** How many were passed over. */
   readonly skipped: number;
-  /** Why: of the first 100 that were passed over. Of a `retry` by a filter, nothing is known but their number. */
+  /** Why: of the first 100 that were passed over. */
   readonly refusals: readonly { readonly id: string; readonly code: string; readonly detail: string }[];
 }
 

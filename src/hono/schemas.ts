@@ -143,6 +143,7 @@ export const jobQuery: () => v.GenericSchema<unknown, JobQuery> = once(() =>
     ...jobFilter(),
     state: optional(oneOf(["queued", "held", "running"])),
     ...range(),
+    sort: optional(oneOf(["id", "runAt"])),
     order: newestFirst(),
     ...included(),
     ...page(),

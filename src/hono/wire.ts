@@ -62,6 +62,8 @@ export interface JobQuery extends SearchQuery, JobFilterQuery, IncludeQuery, Pag
   readonly from?: string;
   /** Jobs whose `runAt` is before this instant. */
   readonly until?: string;
+  /** Default: `"id"`. */
+  readonly sort?: "id" | "runAt";
   /** Default: `"oldest"`. */
   readonly order?: "newest" | "oldest";
 }

@@ -4,7 +4,7 @@ import { listOf, optionError, takes } from "../core/option-errors.ts";
 import type { InstantLike, Temporal } from "../core/temporal.ts";
 import type { EventType } from "../records/events.ts";
 import type { Trigger } from "../triggers/trigger.ts";
-import type { Commands } from "./commands/commands.ts";
+import type { Commands, SkippedJobs } from "./commands/commands.ts";
 import { printSchedules, removeSchedules } from "./commands/many-schedules.ts";
 import type { EventFilter, EventsOptions, SubscribeOptions, Subscription } from "./events/event-hub.ts";
 import type { SchedulerEvent } from "./events/scheduler-event.ts";
@@ -23,6 +23,7 @@ import {
   checkPreviewOptions,
   checkPrintOptions,
   checkResultOptions,
+  checkRetryJobs,
   checkRevisionOptions,
   checkRunJobOptions,
   checkRunNowOptions,
@@ -46,6 +47,7 @@ import type {
   JobResultFilterOptions,
   OccurrenceFilterOptions,
   PrintOptions,
+  RetryJobsOptions,
   RevisionOptions,
   RunJobOptions,
   RunNowOptions,
@@ -445,13 +447,14 @@ export abstract class SchedulerClient {
   }
 
   /**
-   * Unfinished jobs, ordered by id, which is the order of addition: a page when awaited (default: the first 100 jobs),
-   * all of them in `for await`. See {@link Listing}. A cursor stays good while jobs come and go. A page looks through
-   * about 90,000 jobs at most: where a filter takes few of very many, a page may be short or empty, and yet have a
-   * cursor.
+   * Unfinished jobs, ordered by id, which is the order of addition, or by `runAt`: a page when awaited (default: the
+   * first 100 jobs), all of them in `for await`. See {@link Listing}. A cursor stays good while jobs come and go. A
+   * page looks through about 90,000 jobs at most: where a filter takes few of very many, a page may be short or empty,
+   * and yet have a cursor.
    * @throws {OptionsError}
    * @example
    * const { items, cursor } = await scheduler.getJobs({ state: "held", search: "tenant 7", order: "newest" });
+   * const next = await scheduler.getJobs({ sort: "runAt", limit: 5 });
    */
   getJobs(filter: JobFilterOptions = {}): Listing<Job> {
     return listingOf(filter, async (one) => commandsOf(this).jobs.page(checkJobFilter(one, "getJobs()")));
@@ -516,32 +519,36 @@ export abstract class SchedulerClient {
   }
 
   /**
-   * Retries the jobs of all results that fit, as {@link retryJob} does, in steps of 100. It takes the results that
+   * Retries the jobs of all results that fit, as {@link retryJob} does, in commits of 1,000. It takes the results that
    * there are when it begins, so that it ends even if the jobs fail again. Safe to repeat: no job is retried twice.
+   * @param filter.ids the jobs with these ids, in the place of a filter
    * @param filter.outcome default: every outcome except `success` and `cancelled`
    * @param filter.all retry everything; without it, a filter that names nothing is refused
-   * @param filter.signal ends the call between two steps; what was done stays done
-   * @returns how many jobs were retried, and how many results were `skipped`: those whose job was retried before, whose
-   *   payload was not kept, whose idempotency key an unfinished job has, or whose concurrency key cannot be told
+   * @param filter.signal ends the call between two commits; what was done stays done
+   * @returns how many jobs were retried, how many were `skipped`, and why of the first 100 (`refusals`): they have no
+   *   result, were retried before, their payload was not kept, an unfinished job has their idempotency key, or their
+   *   concurrency key cannot be told
    * @throws {OptionsError} @throws the signal's reason
    * @example
    * const { retried } = await scheduler.retryJobs({ taskId: "mail", from: "2030-01-31T00:00:00Z" });
    */
-  async retryJobs(filter: BulkResultOptions): Promise<{ retried: number; skipped: number }> {
-    return commandsOf(this).bulk.retryMany(checkBulkResults(filter, "retryJobs()"));
+  async retryJobs(filter: RetryJobsOptions): Promise<{ retried: number } & SkippedJobs> {
+    return commandsOf(this).bulk.retryMany(checkRetryJobs(filter, "retryJobs()"));
   }
 
   /**
-   * Cancels all jobs that fit and were there when the call began, as {@link cancelJob} does, in steps of 100. Safe to
-   * repeat.
+   * Cancels all jobs that fit and were there when the call began, as {@link cancelJob} does, in commits of 1,000. Safe
+   * to repeat.
+   * @param filter.ids the jobs with these ids, in the place of a filter
    * @param filter.all cancel everything; without it, a filter that names nothing is refused
-   * @param filter.signal ends the call between two steps; what was done stays done
-   * @returns how many jobs were cancelled, or asked to end where they run
+   * @param filter.signal ends the call between two commits; what was done stays done
+   * @returns how many jobs were cancelled, or asked to end where they run, how many were `skipped` because they had
+   *   ended, and the first 100 of these (`refusals`)
    * @throws {OptionsError} @throws the signal's reason
    * @example
    * const { cancelled } = await scheduler.cancelJobs({ scheduleId: "report" });
    */
-  async cancelJobs(filter: BulkJobOptions): Promise<{ cancelled: number }> {
+  async cancelJobs(filter: BulkJobOptions): Promise<{ cancelled: number } & SkippedJobs> {
     return commandsOf(this).bulk.cancelMany(checkBulkJobs(filter, "cancelJobs()"));
   }
 

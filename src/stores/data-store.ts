@@ -180,8 +180,8 @@ export interface DataStore extends AsyncDisposable {
   /** A page of schedules, ordered as the filter says. See rules I1 to I3 and I6.
    *  @throws {OptionsError} for a cursor that is none of this store's */
   getSchedules(filter: ScheduleFilter): Promise<RecordPage<ScheduleRecord>>;
-  /** Replaces the given fields and adds 1 to `fence`, so that plans made before no longer count. Null when there is no
-   *  such schedule, or when its fence is not `expectedFence`. See rules S10 to S12. */
+  /** Replaces the given fields and adds 1 to `fence` and `revision`, so that plans made before no longer count. Null
+   *  when there is no such schedule, or when its fence is not `expectedFence`. See rules S10 to S12. */
   updateSchedule(
     id: string,
     changes: ScheduleChanges,
@@ -206,8 +206,9 @@ export interface DataStore extends AsyncDisposable {
   prepareAddition?(job: NewJobRecord): Promise<SqlStatement[]>;
   /** The unfinished job with this id; null when there is none. */
   getJob(id: string): Promise<JobRecord | null>;
-  /** A page of unfinished jobs, ordered by id. See rules I1, I2, I4 and I6.
-   *  @throws {OptionsError} for a cursor that is none of this store's */
+  /** A page of unfinished jobs, ordered as the filter says. See rules I1, I2, I4, I6 and I14.
+   *  @throws {OptionsError} for a cursor that is none of this store's, and for an order in which there is too much to
+   *  sort */
   getJobs(filter: JobFilter): Promise<RecordPage<JobRecord>>;
   /** Extends the named leases that are still the caller's, and gives up leases of the caller whose jobs run nowhere.
    *  See rules L1 to L7, and L17 for heartbeats. */
@@ -215,14 +216,18 @@ export interface DataStore extends AsyncDisposable {
   /** Gives up the leases that dead instances of an identity left. A scheduler calls it when it starts. See rules L8 to
    *  L10. */
   giveUpLeases(request: LeaseSurrender): Promise<LeaseSurrenderReport>;
-  /** Cancels a job: a waiting job ends at once, the holder of a leased job is asked. See rules R10 to R12. */
-  cancelJob(id: string, now: number): Promise<CancelReport>;
+  /** Cancels jobs in one commit, at most 1,000: those that wait end at once, the holders of leased ones are asked. See
+   *  rules R10 to R12, and R19. */
+  cancelJobs(ids: readonly string[], now: number): Promise<CancelReport>;
   /** The instances of schedulers that are alive at `now`, by identity, then instance. See rules L17 and L18. */
   getSchedulers(now: number): Promise<SchedulerRecord[]>;
   /** The result of a job; null when there is none, or when it has expired at `now`. */
   getJobResult(jobId: string, now: number): Promise<JobResultRecord | null>;
   /** The results of jobs that have one and have not expired at `now`, in any order. At most 1,000 ids. */
   getResultsOfJobs(jobIds: readonly string[], now: number): Promise<JobResultRecord[]>;
+  /** Those of the ids that neither an unfinished job has, nor a result that has not expired at `now`. At most 2,000
+   *  ids. See rule R15. */
+  getUnknownJobIds(jobIds: readonly string[], now: number): Promise<string[]>;
   /** A page of results that have not expired, ordered by `finishedAt`. See rules I1, I2, I5 and I6.
    *  @throws {OptionsError} for a cursor that is none of this store's */
   getJobResults(filter: JobResultFilter, now: number): Promise<RecordPage<JobResultRecord>>;
@@ -253,6 +258,9 @@ export type ScheduleChanges = Partial<
 > & {
   /** Null removes it. */
   readonly [Name in NullRemoves]?: NonNullable<ScheduleRecord[Name]> | null;
+} & {
+  /** Leaves `revision` as it is, because no caller has changed the schedule. Default: false. */
+  readonly keepsRevision?: boolean;
 };
 
 /** Fields that a schedule has or has not. */
@@ -272,9 +280,15 @@ export interface TaskPauseRequest extends TaskPause {
   readonly by?: string;
 }
 
+export interface CancelReport {
+  /** One answer per id, in order. */
+  readonly jobs: readonly JobCancellation[];
+  /** The children that ended with them. See rules C8 and C9. */
+  readonly ended: readonly JobResultRecord[];
+}
+
 /** `result` as in {@link RecoveryReport.ended}. */
-export type CancelReport =
-  /** `ended` are the children that ended with it; absent for none. See rules C8 and C9. */
-  | { readonly status: "cancelled"; readonly result: JobResultRecord; readonly ended?: readonly JobResultRecord[] }
+export type JobCancellation =
+  | { readonly status: "cancelled"; readonly result: JobResultRecord }
   | { readonly status: "requested"; readonly taskId: string; readonly acquiredBy: string }
   | { readonly status: "missing" };

@@ -232,13 +232,15 @@ describe("many jobs", () => {
       "state=running",
       "state=queued&from=2030-01-01T01:30:00Z",
       "until=2030-01-01T01:30:00Z",
+      "sort=runAt",
+      "sort=runAt&order=newest&limit=1",
     ];
     const found = [];
     for (const query of lists) {
       const { body } = await setup.ask(`GET /jobs?${query}`);
       found.push((body as { items: { id: string }[] }).items.map(({ id }) => id));
     }
-    expect(found).toEqual([[two, one], [one], [], [two], [one]]);
+    expect(found).toEqual([[two, one], [one], [], [two], [one], [one, two], [two]]);
   });
 
   test("are cancelled, retried and purged by a filter", async () => {

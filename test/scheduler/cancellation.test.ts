@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { LocalEventBroker, MemoryDataStore } from "../../src/mod.ts";
+import { cancel } from "../../src/testing/data-store-contract/makers.ts";
 import { drain, VirtualClock } from "../../src/testing/mod.ts";
 import { heldHandler, leaseAndDie, recordEvents, rejectionOf, START, setUp } from "./support.ts";
 
@@ -102,7 +103,7 @@ describe("cancelJob", () => {
     await scheduler.start();
     const { id } = await scheduler.addJob(task);
     await clock.settle();
-    await dataStore.cancelJob(id, clock.now());
+    await cancel(dataStore, id, clock.now());
     const seen = recordEvents(scheduler);
     held[0]?.fail(new Error("no"));
     await clock.settle();

@@ -186,6 +186,6 @@ describe("the filters of lists", () => {
     const { scheduler } = setUp({ dataStore: store });
     scheduler.task("t", () => {});
     await scheduler.addJobs(Array.from({ length: 3 }, () => ({ task: "t" })));
-    expect(await scheduler.cancelJobs({ taskId: "t" })).toEqual({ cancelled: 3 });
+    expect(await scheduler.cancelJobs({ taskId: "t" })).toMatchObject({ cancelled: 3 });
   });
 });

@@ -142,10 +142,10 @@ describe("retryJobs()", () => {
     const late = await scheduler.addJob("t", { startDeadline: at(-1) });
     await scheduler.cancelJob((await scheduler.addJob("t", { runAt: at(99) })).id);
     await drain(scheduler);
-    expect(await scheduler.retryJobs({ all: true })).toEqual({ retried: 251, skipped: 0 });
+    expect(await scheduler.retryJobs({ all: true })).toEqual({ retried: 251, skipped: 0, refusals: [] });
     mend();
     await drain(scheduler);
-    expect(await scheduler.retryJobs({ all: true })).toEqual({ retried: 0, skipped: 251 });
+    expect(await scheduler.retryJobs({ all: true })).toMatchObject({ retried: 0, skipped: 251 });
     const { items } = await scheduler.getJobResults({ taskId: "t", outcome: "success", limit: 1000 });
     expect(items.map(({ retryOf }) => retryOf).sort()).toEqual([...failed, late].map(({ id }) => id).sort());
   });
@@ -155,9 +155,9 @@ describe("retryJobs()", () => {
     await scheduler.addJobs(Array.from({ length: 150 }, () => ({ task: "t" })));
     await scheduler.start();
     await clock.advance("PT1S");
-    expect(await scheduler.retryJobs({ outcome: "error" })).toEqual({ retried: 150, skipped: 0 });
+    expect(await scheduler.retryJobs({ outcome: "error" })).toEqual({ retried: 150, skipped: 0, refusals: [] });
     await clock.advance("PT1S");
-    expect(await scheduler.retryJobs({ outcome: "error" })).toEqual({ retried: 150, skipped: 150 });
+    expect(await scheduler.retryJobs({ outcome: "error" })).toMatchObject({ retried: 150, skipped: 150 });
   });
 
   test("takes filters by task, schedule, outcome and time", async () => {
@@ -167,11 +167,35 @@ describe("retryJobs()", () => {
     await clock.advance("PT1M");
     await scheduler.addJob("t");
     await drain(scheduler);
-    expect(await scheduler.retryJobs({ taskId: "other" })).toEqual({ retried: 0, skipped: 0 });
-    expect(await scheduler.retryJobs({ scheduleId: "s" })).toEqual({ retried: 0, skipped: 0 });
-    expect(await scheduler.retryJobs({ outcome: "cancelled" })).toEqual({ retried: 0, skipped: 0 });
-    expect(await scheduler.retryJobs({ from: at(60) })).toEqual({ retried: 1, skipped: 0 });
-    expect(await scheduler.retryJobs({ until: at(60) })).toEqual({ retried: 1, skipped: 0 });
+    expect(await scheduler.retryJobs({ taskId: "other" })).toEqual({ retried: 0, skipped: 0, refusals: [] });
+    expect(await scheduler.retryJobs({ scheduleId: "s" })).toEqual({ retried: 0, skipped: 0, refusals: [] });
+    expect(await scheduler.retryJobs({ outcome: "cancelled" })).toEqual({ retried: 0, skipped: 0, refusals: [] });
+    expect(await scheduler.retryJobs({ from: at(60) })).toEqual({ retried: 1, skipped: 0, refusals: [] });
+    expect(await scheduler.retryJobs({ until: at(60) })).toEqual({ retried: 1, skipped: 0, refusals: [] });
+  });
+
+  test("takes ids, and says of the first hundred that it skips why", async () => {
+    const { scheduler } = setUpBroken();
+    const failed = await scheduler.addJobs(Array.from({ length: 3 }, () => ({ task: "t" })));
+    await drain(scheduler);
+    const waiting = await scheduler.addJob("t", { runAt: at(60) });
+    const [first, second, third] = failed.map(({ id }) => id);
+    await scheduler.retryJob(second ?? "");
+    const ids = [first, second, "none", waiting.id, third, first].map((id) => id ?? "");
+    expect(await scheduler.retryJobs({ ids })).toEqual({
+      retried: 2,
+      skipped: 3,
+      refusals: [
+        { id: "none", code: "jobLookup", detail: expect.stringContaining('no result of job "none"') },
+        { id: waiting.id, code: "conflictingId", detail: expect.stringContaining("has not ended") },
+        { id: second, code: "conflictingId", detail: `job "${second}" was retried before, as job "${second}~1"` },
+      ],
+    });
+    const many = Array.from({ length: 150 }, (_, index) => `none ${index}`);
+    const { skipped, refusals } = await scheduler.retryJobs({ ids: many });
+    expect([skipped, refusals.length, refusals[99]?.id]).toEqual([150, 100, "none 99"]);
+    expect(await rejectionOf(scheduler.retryJobs({ ids, taskId: "t" }))).toBeInstanceOf(OptionsError);
+    expect(await rejectionOf(scheduler.retryJobs({ ids, all: true }))).toBeInstanceOf(OptionsError);
   });
 
   test("stops between two steps when its signal is aborted", async () => {
@@ -183,10 +207,11 @@ describe("retryJobs()", () => {
       }
     }
     const { scheduler } = setUpBroken({ dataStore: new AbortingStore() });
-    await scheduler.addJobs(Array.from({ length: 150 }, () => ({ task: "t" })));
+    await scheduler.addJobs(Array.from({ length: 1001 }, () => ({ task: "t" })));
     await drain(scheduler);
     await expect(scheduler.retryJobs({ taskId: "t", signal: stop.signal })).rejects.toThrow("enough");
-    expect((await scheduler.getJobs({ limit: 1000 })).items).toHaveLength(100);
+    expect((await scheduler.getJobs({ limit: 1000 })).cursor).toBeNull();
+    expect((await scheduler.getJobs({ limit: 1000 })).items).toHaveLength(1000);
   });
 });
 
@@ -199,7 +224,7 @@ describe("cancelJobs()", () => {
     await scheduler.addJobs([...Array.from({ length: 250 }, () => ({ task: "t" })), { task: "other" }]);
     await scheduler.start();
     await clock.advance("PT1S");
-    expect(await scheduler.cancelJobs({ taskId: "t" })).toEqual({ cancelled: 250 });
+    expect(await scheduler.cancelJobs({ taskId: "t" })).toEqual({ cancelled: 250, skipped: 0, refusals: [] });
     expect(held.map(({ context }) => [context.job.taskId, context.signal.aborted])).toEqual([
       ["t", true],
       ["other", false],
@@ -207,7 +232,18 @@ describe("cancelJobs()", () => {
     for (const { finish } of held) finish("");
     await clock.advance("PT1S");
     expect((await scheduler.getJobResults({ outcome: "cancelled", limit: 1000 })).items).toHaveLength(250);
-    expect(await scheduler.cancelJobs({ all: true })).toEqual({ cancelled: 0 });
+    expect(await scheduler.cancelJobs({ all: true })).toEqual({ cancelled: 0, skipped: 0, refusals: [] });
+  });
+
+  test("takes ids, and says which are no unfinished jobs", async () => {
+    const { scheduler } = setUp();
+    scheduler.task("t", () => {});
+    const [first, second] = await scheduler.addJobs([{ task: "t" }, { task: "t" }]);
+    const ids = [first?.id ?? "", "none", second?.id ?? "", first?.id ?? ""];
+    const detail = 'there is no unfinished job "none"';
+    const refusals = [{ id: "none", code: "jobLookup", detail }];
+    expect(await scheduler.cancelJobs({ ids })).toEqual({ cancelled: 2, skipped: 1, refusals });
+    expect((await scheduler.getJobs()).items).toEqual([]);
   });
 
   test("ends although others go on adding jobs", async () => {
@@ -224,7 +260,7 @@ describe("cancelJobs()", () => {
     const { scheduler } = setUp({ clock, dataStore: new BusyStore() });
     scheduler.task("t", () => {});
     await scheduler.addJobs([{ task: "t" }, { task: "t" }]);
-    expect(await scheduler.cancelJobs({ taskId: "t" })).toEqual({ cancelled: 2 });
+    expect(await scheduler.cancelJobs({ taskId: "t" })).toEqual({ cancelled: 2, skipped: 0, refusals: [] });
   });
 });
 

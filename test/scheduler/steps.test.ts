@@ -3,6 +3,7 @@ import { DateTrigger, MemoryDataStore } from "../../src/mod.ts";
 import { checkJobOptions, checkScheduleOptions } from "../../src/scheduler/options/check-options.ts";
 import { newJobRecord, newScheduleRecord } from "../../src/scheduler/verbs/new-records.ts";
 import { SortedList } from "../../src/stores/memory/sorted-list.ts";
+import { cancel } from "../../src/testing/data-store-contract/makers.ts";
 import { everySecond, START_MS, setUp, stepRequest } from "./support.ts";
 
 const task = {
@@ -129,7 +130,7 @@ async function stepsBeside(count: number): Promise<{ readonly [name: string]: nu
   const calls = {
     "a page in the middle": () => store.getJobs({ limit: 10, cursor: middle }),
     "the newest of a task": () => store.getJobs({ limit: 10, cursor: middle, taskId: "b", order: "newest" }),
-    "a cancellation": () => store.cancelJob(middle, START_MS),
+    "a cancellation": () => cancel(store, middle, START_MS),
   };
   const steps: { [name: string]: number } = {};
   for (const [name, call] of Object.entries(calls)) {

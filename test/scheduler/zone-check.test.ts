@@ -80,8 +80,12 @@ describe("a next fire time carries the time zone rules that made it", () => {
 describe("at the start of a scheduler, a next fire time by other rules", () => {
   test("is computed anew, and told", async () => {
     const setup = await forged();
+    const before = await setup.store.getSchedule("report");
     await start(setup);
     expect(await stored(setup)).toEqual(RIGHT);
+    // Nobody has changed the schedule, but plans from before count no more.
+    const { fence = 0, revision } = before ?? {};
+    expect(await setup.store.getSchedule("report")).toMatchObject({ fence: fence + 1, revision });
     expect(setup.changes).toMatchObject([
       {
         schedulerId: setup.scheduler.identity,

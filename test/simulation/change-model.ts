@@ -43,7 +43,12 @@ export class ChangeModel {
   async check(ledger: Ledger): Promise<void> {
     if (ledger.limits.countMax < ENTRIES_MIN) return;
     for (const [scheduleId, changes] of this.#byId) {
-      const stored = await ledger.getScheduleChanges({ scheduleId, order: "oldest", limit: 1000, after: null });
+      const { items: stored } = await ledger.getScheduleChanges({
+        scheduleId,
+        order: "oldest",
+        limit: 1000,
+        after: null,
+      });
       const told = stored.map(({ at, by, before, after }) => lineOf(at, by, before, after));
       const expected = changes.slice(-KEPT_MAX);
       const index = expected.findIndex((line, place) => line !== told[place]);

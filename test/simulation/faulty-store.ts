@@ -41,7 +41,7 @@ const MAY_BE_LATE: ReadonlySet<string> = new Set([
   "step",
   "extendLeases",
   "addJobs",
-  "cancelJob",
+  "cancelJobs",
   "addSchedules",
   "updateSchedule",
   "removeSchedule",
@@ -259,10 +259,10 @@ export class FaultyStore implements contract.DataStore {
     this.#world.schedules.onAlive({ identity, instanceId, aliveUntil, isResident }, now);
   }
 
-  cancelJob(id: string, now: number): Promise<contract.CancelReport> {
-    return this.#call("cancelJob", async () => {
-      const report = await this.#store.cancelJob(id, now);
-      this.#world.jobs.onCancel(id, now, report);
+  cancelJobs(ids: readonly string[], now: number): Promise<contract.CancelReport> {
+    return this.#call("cancelJobs", async () => {
+      const report = await this.#store.cancelJobs(ids, now);
+      this.#world.jobs.onCancel(ids, now, report);
       return report;
     });
   }
@@ -273,6 +273,10 @@ export class FaultyStore implements contract.DataStore {
 
   getJobResult(jobId: string, now: number): Promise<JobResultRecord | null> {
     return this.#call("getJobResult", () => this.#store.getJobResult(jobId, now));
+  }
+
+  getUnknownJobIds(jobIds: readonly string[], now: number): Promise<string[]> {
+    return this.#call("getUnknownJobIds", () => this.#store.getUnknownJobIds(jobIds, now));
   }
 
   getResultsOfJobs(jobIds: readonly string[], now: number): Promise<JobResultRecord[]> {

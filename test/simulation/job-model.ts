@@ -555,19 +555,21 @@ export class JobModel {
     this.#settle();
   }
 
-  onCancel(id: string, now: number, report: CancelReport): void {
+  onCancel(ids: readonly string[], now: number, report: CancelReport): void {
     this.#gates.sawClock(now);
-    const job = this.#unfinished.get(id);
-    const expected = job === undefined ? "missing" : job.lease === null ? "cancelled" : "requested";
-    if (report.status !== expected) {
-      this.#history.violate(`cancelling job ${id} answered ${report.status}, not ${expected}`);
+    this.#begin(report.ended, now);
+    for (const [place, id] of ids.entries()) {
+      const job = this.#unfinished.get(id);
+      const expected = job === undefined ? "missing" : job.lease === null ? "cancelled" : "requested";
+      const answer = report.jobs[place];
+      if (answer?.status !== expected) {
+        this.#history.violate(`cancelling job ${id} answered ${answer?.status}, not ${expected}`);
+      }
+      if (job === undefined) continue;
+      if (answer?.status === "cancelled") this.#end(job, answer.result.outcome, answer.result);
+      else job.record.cancelRequested = true;
     }
-    if (job === undefined) return;
-    if (report.status === "cancelled") {
-      this.#begin(report.ended ?? [], now);
-      this.#end(job, report.result.outcome, report.result);
-      this.#settle();
-    } else job.record.cancelRequested = true;
+    this.#settle();
   }
 
   /** Whether everything has ended, and the results are there to be read. */

@@ -77,10 +77,10 @@ export const LEASES: readonly Mutant[] = [
   store(
     "forgets to cancel what runs",
     class extends MemoryDataStore {
-      override async cancelJob(id: string, now: number): Promise<contract.CancelReport> {
-        const job = await this.getJob(id);
-        if (job?.acquiredBy == null) return super.cancelJob(id, now);
-        return { status: "requested", taskId: job.taskId, acquiredBy: job.acquiredBy };
+      override async cancelJobs(ids: readonly string[], now: number): Promise<contract.CancelReport> {
+        const job = await this.getJob(ids[0] ?? "");
+        if (job?.acquiredBy == null) return super.cancelJobs(ids, now);
+        return { jobs: [{ status: "requested", taskId: job.taskId, acquiredBy: job.acquiredBy }], ended: [] };
       }
     },
   ),

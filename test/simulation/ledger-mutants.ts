@@ -167,7 +167,8 @@ export const LEDGERS: readonly Mutant[] = [
       "getScheduleChanges",
       (original) =>
         async function (this: MemoryLedger, filter) {
-          return (await original.call(this, filter)).reverse();
+          const page = await original.call(this, filter);
+          return { ...page, items: page.items.reverse() };
         },
     ),
   ),

@@ -8,6 +8,7 @@ import { SqlDataStore } from "../../src/stores/sqlite/store.ts";
 import { end, filterOf, makeSkip } from "../../src/testing/data-store-contract/ledger-makers.ts";
 import {
   add,
+  cancel,
   finish,
   fireOf,
   LEASE_MS,
@@ -91,7 +92,7 @@ class Life {
         return this.#end();
       case "cancel": {
         const [job] = await this.#jobs();
-        return job === undefined ? null : (store) => store.cancelJob(job.id, this.now);
+        return job === undefined ? null : (store) => cancel(store, job.id, this.now);
       }
       case "retry":
         return this.#retry();

@@ -8,6 +8,7 @@ import type { Row, SqlDriver, SqlStatement } from "../../src/stores/sqlite/drive
 import { SqlDataStore } from "../../src/stores/sqlite/store.ts";
 import { childOf, settledBy } from "../../src/testing/data-store-contract/chain-makers.ts";
 import {
+  cancel,
   extend,
   finish,
   idsOf,
@@ -110,7 +111,7 @@ describe("a store with chains", () => {
     const job = await leasedJob(store, { id: "other" });
     driver.forget();
     await step(store, { releases: [finish(job)], additions: [makeJob({ id: "more" })], recover: true });
-    await store.cancelJob("more", T0);
+    await cancel(store, "more", T0);
     await extend(store, []);
     const others = driver.sent.filter(({ sql }) => !sql.includes("has_ended_dependencies"));
     expect(others.filter(({ sql }) => sql.includes("escapement_dependencies"))).toEqual([]);
@@ -144,7 +145,7 @@ describe("a store with chains", () => {
   test("leaves the rest of a cancelled queue's descendants to the next steps", async () => {
     await store.addJobs([makeJob({ id: "parent" })]);
     await store.addJobs(makeJobs(DESCENDANTS_PER_STEP_MAX + 5, { after: ["parent"], onParentFailure: "cancel" }));
-    const report = await store.cancelJob("parent", T0);
+    const report = await cancel(store, "parent", T0);
     expect(report.status === "cancelled" && report.ended?.length).toBe(DESCENDANTS_PER_STEP_MAX);
     expect((await look(store)).hasReady).toBe(true);
     expect((await step(store)).ended.length).toBe(5);
@@ -168,7 +169,7 @@ describe("an answer that is lost", () => {
   test("of a cancellation is told of by the repetition, which may leave out the descendants", async () => {
     await store.addJobs([makeJob({ id: "parent" }), childOf(["parent"]), childOf(["child"], { id: "grandchild" })]);
     driver.loseAnswer();
-    expect((await store.cancelJob("parent", T0)).status).toBe("cancelled");
+    expect((await cancel(store, "parent", T0)).status).toBe("cancelled");
     expect(await driver.count("jobs")).toBe(0);
     expect((await store.getJobResult("grandchild", T0))?.outcome).toBe("cancelled");
   });

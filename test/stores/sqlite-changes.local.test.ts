@@ -68,7 +68,7 @@ function ledgerOf(store: DataStore): Ledger {
 
 /** The kinds of the changes of a schedule, the oldest first. */
 async function kindsOf(store: DataStore, scheduleId = "schedule"): Promise<ScheduleChangeRecord["kind"][]> {
-  return (await ledgerOf(store).getScheduleChanges({ ...CHANGES, scheduleId })).map(({ kind }) => kind);
+  return (await ledgerOf(store).getScheduleChanges({ ...CHANGES, scheduleId })).items.map(({ kind }) => kind);
 }
 
 /** A plan of a schedule whose trigger failed. */
@@ -277,7 +277,7 @@ for (const local of LOCAL_STORES) {
       await run(
         "UPDATE escapement_changes SET latter = x'61', former = '5', made_by = x'61', at = 'soon' WHERE seq = 2",
       );
-      const changes = await ledgerOf(store).getScheduleChanges(CHANGES);
+      const { items: changes } = await ledgerOf(store).getScheduleChanges(CHANGES);
       expect(changes.map(({ after }) => after?.settings.priority)).toEqual([0, undefined, 2]);
     });
 
@@ -421,7 +421,7 @@ for (const local of LOCAL_STORES) {
           expect(counted).toHaveLength(1);
           winners.push(...counted);
         }
-        const [, ...changes] = await ledgerOf(first).getScheduleChanges(CHANGES);
+        const [, ...changes] = (await ledgerOf(first).getScheduleChanges(CHANGES)).items;
         expect(changes.map(({ after }) => after?.settings.priority)).toEqual(winners);
       } finally {
         for (const one of stores) await one.close();

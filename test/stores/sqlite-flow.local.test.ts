@@ -7,6 +7,7 @@ import type { Row, SqlStatement } from "../../src/stores/sqlite/driver/driver-an
 import type { SqlDataStore } from "../../src/stores/sqlite/store.ts";
 import {
   add,
+  cancel,
   commit,
   extend,
   finish,
@@ -237,7 +238,7 @@ describe("a store that has not seen flow control yet", () => {
     await store.putTasks([makeTask({ maxRunningPerKey: 1 })]);
     await store.addJobs([keyed("a", "k", { executor: "none" }), keyed("b", "k"), keyed("c", "k")]);
     await take(store);
-    expect((await stale.cancelJob("a", T0)).status).toBe("cancelled");
+    expect((await cancel(stale, "a", T0)).status).toBe("cancelled");
     expect(await taken(store)).toEqual(["b"]);
     const fresh = await database.open();
     const surrender = { now: T0, schedulerId: "scheduler-a", instanceId: "new", aliveUntil: null };

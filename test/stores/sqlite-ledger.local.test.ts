@@ -19,6 +19,7 @@ import {
 } from "../../src/testing/data-store-contract/ledger-makers.ts";
 import {
   add,
+  cancel,
   commit,
   finish,
   look,
@@ -110,7 +111,7 @@ describe("the cost of the ledger", () => {
     expect(off[0]).toBe(on[0] - 2);
     const skips = [makeSkip(T0 + 1000)];
     await commit(store, [planOf(await seenAgain(store), { fires: [], skips })], { now: T0 + 1000 });
-    await store.cancelJob("nothing", T0);
+    await cancel(store, "nothing", T0);
     await store.cleanup({ now: T0 + DAY_MS, limit: 9 });
     for (const table of ["histories", "runs", "skips", "changes", "uptimes"]) {
       expect(await driver.rows(`SELECT * FROM escapement_${table}`)).toEqual([]);

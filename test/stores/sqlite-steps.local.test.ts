@@ -9,6 +9,7 @@ import type { Row, SqlDriver, SqlStatement } from "../../src/stores/sqlite/drive
 import { SqlDataStore } from "../../src/stores/sqlite/store.ts";
 import {
   add,
+  cancel,
   commit,
   extend,
   finish,
@@ -359,7 +360,7 @@ test("many lost leases are recovered over several steps, and nothing is leased i
 test("a put-back of a job that is to be cancelled recovers nothing but that job", async () => {
   await store.addJobs(makeJobs(2));
   await take(store);
-  await store.cancelJob("job-00000", T0);
+  await cancel(store, "job-00000", T0);
   const now = T0 + LEASE_MS;
   const putBack = { jobId: "job-00000", fence: 1, kind: "giveUp" } as const;
   const report = await step(store, { now, releases: [putBack] });
@@ -520,7 +521,7 @@ describe("a cancellation whose first answer gets lost", () => {
     for (const resultExpirationMs of [86_400_000, 0]) {
       await store.addJobs([makeJob({ resultExpirationMs, scheduleId: "s", scheduledFireTime: T0 })]);
       driver.loseAnswer();
-      const report = await store.cancelJob("job", T0 + 5);
+      const report = await cancel(store, "job", T0 + 5);
       expect(report).toMatchObject({
         status: "cancelled",
         result: { jobId: "job", scheduleId: "s", scheduledFireTime: T0, outcome: "cancelled", finishedAt: T0 + 5 },
@@ -533,7 +534,7 @@ describe("a cancellation whose first answer gets lost", () => {
   test("still says who was asked, also when the job has ended since", async () => {
     const job = await leasedJob(store);
     driver.loseAnswer(() => driver.run("DELETE FROM escapement_jobs"));
-    expect(await store.cancelJob("job", T0)).toEqual({
+    expect(await cancel(store, "job", T0)).toEqual({
       status: "requested",
       taskId: "task",
       acquiredBy: job.acquiredBy,
@@ -542,6 +543,6 @@ describe("a cancellation whose first answer gets lost", () => {
 
   test("still says that there was no such job", async () => {
     driver.loseAnswer();
-    expect(await store.cancelJob("job", T0)).toEqual({ status: "missing" });
+    expect(await cancel(store, "job", T0)).toEqual({ status: "missing" });
   });
 });

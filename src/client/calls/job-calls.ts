@@ -2,7 +2,7 @@ import * as v from "valibot";
 import { durationText } from "../../core/duration.ts";
 import { JobLookupError, SchedulerStateError } from "../../core/errors.ts";
 import { AWAITED_RESULT_MS_MIN } from "../../core/limits.ts";
-import type { BulkCommands, JobCommands, RunWait } from "../../scheduler/commands/commands.ts";
+import type { BulkCommands, JobCommands, RunWait, SkippedJobs } from "../../scheduler/commands/commands.ts";
 import type {
   CheckedBulk,
   CheckedJobOptions,
@@ -103,13 +103,16 @@ export class JobCalls implements JobCommands, BulkCommands {
     return readJob(this.#context, { method: "POST", ...placeOf("jobs", id, "retry") });
   }
 
-  async retryMany(filter: CheckedBulk<JobResultSelection>): Promise<{ retried: number; skipped: number }> {
-    const { count: retried, skipped } = await this.#bulk("retry", filter);
-    return { retried, skipped };
+  async retryMany(filter: CheckedBulk<JobResultSelection>): Promise<{ retried: number } & SkippedJobs> {
+    const { count: retried, ...skipped } = await this.#bulk("retry", filter);
+    return { retried, ...skipped };
   }
 
-  async cancelMany(filter: CheckedBulk<Pick<JobFilter, "taskId" | "scheduleId">>): Promise<{ cancelled: number }> {
-    return { cancelled: (await this.#bulk("cancel", filter)).count };
+  async cancelMany(
+    filter: CheckedBulk<Pick<JobFilter, "taskId" | "scheduleId">>,
+  ): Promise<{ cancelled: number } & SkippedJobs> {
+    const { count: cancelled, ...skipped } = await this.#bulk("cancel", filter);
+    return { cancelled, ...skipped };
   }
 
   async removeResults(filter: CheckedBulk<JobResultSelection>): Promise<{ removed: number }> {
@@ -160,19 +163,24 @@ export class JobCalls implements JobCommands, BulkCommands {
 
   async #bulk(
     action: "retry" | "cancel" | "purge",
-    { all, signal, ...selection }: CheckedBulk<object>,
-  ): Promise<{ count: number; skipped: number }> {
+    { ids, all, signal, ...selection }: CheckedBulk<object>,
+  ): Promise<{ count: number } & SkippedJobs> {
     signal?.throwIfAborted();
-    const body = { action, filter: wireFilter(selection), all };
+    const body = ids === undefined ? { action, filter: wireFilter(selection), all } : { action, ids };
     // Jobs that a retry added may have failed by the time of a repetition, which would retry them once more.
     const isRepeatable = action !== "retry";
     const call: Call = { method: "POST", path: "/jobs/bulk", body, signal, isRepeatable, waitMs: BULK_MS };
-    return this.#context.requester.read(call, v.object({ count: v.number(), skipped: v.number() }));
+    return this.#context.requester.read(call, bulkSchema());
   }
 }
 
 /** How much longer a call about many jobs may take, in milliseconds. */
 const BULK_MS = 300_000;
+
+const bulkSchema = () => {
+  const refusal = v.object({ id: v.string(), code: v.string(), detail: v.string() });
+  return v.object({ count: v.number(), skipped: v.number(), refusals: v.array(refusal) });
+};
 
 function batchCall(body: object): Call {
   return { method: "POST", path: "/jobs/batch", body };

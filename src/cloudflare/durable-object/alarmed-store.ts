@@ -78,8 +78,8 @@ export class AlarmedStore extends DurableObjectDataStore {
     return this.#heeded(super.addJobs(jobs));
   }
 
-  override cancelJob(id: string, now: number): Promise<CancelReport> {
-    return this.#heeded(super.cancelJob(id, now));
+  override cancelJobs(ids: readonly string[], now: number): Promise<CancelReport> {
+    return this.#heeded(super.cancelJobs(ids, now));
   }
 
   /** Without the heartbeat, which would be a fifth of the rows that a fire writes. Nobody else can reach the

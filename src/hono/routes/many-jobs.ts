@@ -1,10 +1,9 @@
-import { JobLookupError } from "../../core/errors.ts";
 import { PAGE_SIZE_MAX } from "../../core/limits.ts";
 import { optionError } from "../../core/option-errors.ts";
 import type { SchedulerClient } from "../../scheduler/scheduler-client.ts";
 import type { JobBulkReport } from "../api.ts";
 import type { JobBulk } from "../wire.ts";
-import { assertExpected, eachOfMany } from "./each-of-many.ts";
+import { assertExpected } from "./each-of-many.ts";
 
 const WHERE = "POST /jobs/bulk";
 
@@ -18,37 +17,33 @@ export async function changeManyJobs(
   signal: AbortSignal,
 ): Promise<JobBulkReport> {
   const { action, ids, filter = {}, all = false, expectedCount } = bulk;
-  if (ids !== undefined) {
-    if (bulk.filter !== undefined || all) throw optionError(WHERE, "ids", "go without a filter, and without all");
-    if (action === "purge") throw optionError(WHERE, "ids", "go with retry and cancel; purge takes a filter");
-    assertExpected("jobs", new Set(ids).size, expectedCount);
-    const change = (id: string) => (action === "retry" ? client.retryJob(id) : cancelOne(client, id));
-    return { action, ...(await eachOfMany(ids, signal, change)) };
+  if (ids !== undefined && (bulk.filter !== undefined || all)) {
+    throw optionError(WHERE, "ids", "go without a filter, and without all");
+  }
+  if (ids !== undefined && action === "purge") {
+    throw optionError(WHERE, "ids", "go with retry and cancel; purge takes a filter");
   }
   if (expectedCount !== undefined) {
-    assertExpected("jobs", await countOf(client, bulk, expectedCount + 1, signal), expectedCount);
+    const count = ids === undefined ? await countOf(client, bulk, expectedCount + 1, signal) : new Set(ids).size;
+    assertExpected("jobs", count, expectedCount);
   }
-  const selection = { ...filter, all, signal };
+  const selection = ids === undefined ? { ...filter, all, signal } : { ids, signal };
   switch (action) {
     case "retry": {
-      const { retried, skipped } = await client.retryJobs(selection);
-      return { action, count: retried, skipped, refusals: [] };
+      const { retried: count, ...skipped } = await client.retryJobs(selection);
+      return { action, count, ...skipped };
     }
     case "purge": {
       const { removed } = await client.removeJobResults(selection);
       return { action, count: removed, skipped: 0, refusals: [] };
     }
     case "cancel": {
-      const { cancelled } = await client.cancelJobs(selection);
-      return { action, count: cancelled, skipped: 0, refusals: [] };
+      const { cancelled: count, ...skipped } = await client.cancelJobs(selection);
+      return { action, count, ...skipped };
     }
     default:
       return action satisfies never;
   }
-}
-
-async function cancelOne(client: SchedulerClient, id: string): Promise<void> {
-  if (!(await client.cancelJob(id))) throw new JobLookupError(`there is no unfinished job "${id}"`, id);
 }
 
 /** How many jobs or results fit, counted to a bound. */

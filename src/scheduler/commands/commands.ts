@@ -91,9 +91,25 @@ export interface RunWait {
   readonly onAdded: (jobId: string) => void;
 }
 
+/** What a call about many jobs passed over: how many, and why of the first 100. */
+export interface SkippedJobs {
+  readonly skipped: number;
+  readonly refusals: readonly BulkRefusal[];
+}
+
+/** Why a call about many jobs passed one over. */
+export interface BulkRefusal {
+  readonly id: string;
+  /** The `code` of the error that the call about this one job alone would reject with. */
+  readonly code: string;
+  readonly detail: string;
+}
+
 export interface BulkCommands {
   retry(id: string): Promise<Job>;
-  retryMany(filter: CheckedBulk<JobResultSelection>): Promise<{ retried: number; skipped: number }>;
-  cancelMany(filter: CheckedBulk<Pick<JobFilter, "taskId" | "scheduleId">>): Promise<{ cancelled: number }>;
+  retryMany(filter: CheckedBulk<JobResultSelection>): Promise<{ retried: number } & SkippedJobs>;
+  cancelMany(
+    filter: CheckedBulk<Pick<JobFilter, "taskId" | "scheduleId">>,
+  ): Promise<{ cancelled: number } & SkippedJobs>;
   removeResults(filter: CheckedBulk<JobResultSelection>): Promise<{ removed: number }>;
 }

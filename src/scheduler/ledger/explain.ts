@@ -32,10 +32,8 @@ export interface Known {
 export async function knownOf(store: DataStore, scheduleId: string, now: number): Promise<Known> {
   const ledger = store.ledger ?? null;
   const filter = { scheduleId, order: "newest", limit: CHANGES_READ_MAX, after: null } as const;
-  const [schedule, newest] = await Promise.all([
-    store.getSchedule(scheduleId),
-    ledger === null ? ([] as ScheduleChangeRecord[]) : ledger.getScheduleChanges(filter),
-  ]);
+  const [schedule, page] = await Promise.all([store.getSchedule(scheduleId), ledger?.getScheduleChanges(filter)]);
+  const newest = page?.items ?? [];
   if (schedule === null && newest.length === 0) {
     throw new ScheduleLookupError(`there is no schedule "${scheduleId}"`, scheduleId);
   }

@@ -270,6 +270,7 @@ export const checkJobResultFilter: Checker<JobResultFilter> = checker(schemas.jo
   words: wordsOf("results", "search", "range"),
 });
 export const checkBulkResults: Checker<CheckedBulk<JobResultSelection>> = bulkChecker(schemas.bulkResultSchema);
+export const checkRetryJobs: Checker<CheckedBulk<JobResultSelection>> = bulkChecker(schemas.retryJobsSchema);
 export const checkBulkJobs: Checker<CheckedBulk<Pick<JobFilter, "taskId" | "scheduleId">>> = bulkChecker(
   schemas.bulkJobSchema,
 );
@@ -299,8 +300,11 @@ function bulkChecker<Selection extends object>(
   const check = checker(schema, { takes: "a filter", instead });
   return (value, where) => {
     const checked = check(value, where);
-    const { all, signal: _signal, ...selection } = checked;
-    if (all || Object.keys(selection).length > 0) return checked;
+    const { ids, all, signal: _signal, ...selection } = checked;
+    const isSelective = Object.keys(selection).length > 0;
+    if (ids !== undefined && (all || isSelective))
+      throw optionError(where, "ids", "go without a filter, and without all");
+    if (all || isSelective || ids !== undefined) return checked;
     const message = `takes a filter that names something, because any other means everything; ${EVERYTHING_ADVICE}`;
     throw optionError(where, "", message);
   };

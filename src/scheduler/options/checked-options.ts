@@ -196,5 +196,5 @@ export interface CheckedResultOptions {
   signal?: AbortSignal | undefined;
 }
 
-/** A filter of a call that is about many jobs or results. */
-export type CheckedBulk<Selection> = Selection & { all: boolean; signal?: AbortSignal };
+/** A filter of a call that is about many jobs or results, or their ids. */
+export type CheckedBulk<Selection> = Selection & { ids?: string[]; all: boolean; signal?: AbortSignal };

@@ -550,12 +550,13 @@ export const scheduleChangeFilterSchema: () => v.GenericSchema<unknown, CheckedS
 );
 
 const saysIds = says(`a list of at most ${BULK_ADD_MAX} ids`);
+const ids = () => v.exactOptional(v.pipe(v.array(name(), saysIds), v.maxLength(BULK_ADD_MAX, saysIds)));
 
 export const scheduleRemovalSchema: () => v.GenericSchema<unknown, CheckedRemoval> = once(() =>
   objectOf({
     taskId: v.exactOptional(name()),
     paused: v.exactOptional(trueOrFalse),
-    ids: v.exactOptional(v.pipe(v.array(name(), saysIds), v.maxLength(BULK_ADD_MAX, saysIds))),
+    ids: ids(),
     all: v.exactOptional(v.literal(true, says("true"))),
   }),
 );
@@ -579,6 +580,7 @@ export const jobFilterSchema: () => v.GenericSchema<unknown, JobFilter> = once((
     from: v.exactOptional(instantMs),
     until: v.exactOptional(instantMs),
     search: v.exactOptional(name()),
+    sort: v.exactOptional(oneOf(["id", "runAt"])),
     order: v.exactOptional(oneOf(["oldest", "newest"])),
   }),
 );
@@ -602,6 +604,11 @@ export const jobResultFilterSchema: () => v.GenericSchema<unknown, JobResultFilt
 
 const bulk = once(() => ({ all: v.optional(trueOrFalse, false), signal: v.exactOptional(signal()) }));
 
+/** Of what `retryJobs` takes besides what `removeJobResults` takes. */
+export const retryJobsSchema: () => v.GenericSchema<unknown, CheckedBulk<JobResultSelection>> = once(() =>
+  objectOf({ ...resultSelection(), ids: ids(), ...bulk() }),
+);
+
 export const bulkResultSchema: () => v.GenericSchema<unknown, CheckedBulk<JobResultSelection>> = once(() =>
   objectOf({
     ...resultSelection(),
@@ -610,4 +617,11 @@ export const bulkResultSchema: () => v.GenericSchema<unknown, CheckedBulk<JobRes
 );
 
 export const bulkJobSchema: () => v.GenericSchema<unknown, CheckedBulk<Pick<JobFilter, "taskId" | "scheduleId">>> =
-  once(() => objectOf({ taskId: v.exactOptional(name()), scheduleId: v.exactOptional(name()), ...bulk() }));
+  once(() =>
+    objectOf({
+      taskId: v.exactOptional(name()),
+      scheduleId: v.exactOptional(name()),
+      ids: ids(),
+      ...bulk(),
+    }),
+  );

@@ -420,7 +420,13 @@ export interface JobFilterOptions {
   /** Jobs of which the id, task, schedule, idempotency key or concurrency key has this text somewhere: 1 to 256
    *  characters. For the letters A to Z, case does not matter. Default: all. */
   search?: string;
-  /** `"newest"` begins with the job that was added last, by its id. Default: `"oldest"`. */
+  /** `"runAt"` begins with the job that is due first; those of one instant come in the order of addition. A job whose
+   *  `runAt` changes between two pages may come again. It is refused while more than 10,000 of the jobs (of the
+   *  `taskId`, if one is given) are due, run or wait for others, unless a `scheduleId` or the state `"running"` is
+   *  given. Default: `"id"`, which is the order of addition. */
+  sort?: "id" | "runAt";
+  /** `"newest"` is the opposite order: it begins with the job that was added last, or with the latest `runAt`. Default:
+   *  `"oldest"`. */
   order?: "oldest" | "newest";
   limit?: number;
   cursor?: string | null;
@@ -457,11 +463,19 @@ interface BulkOptions {
   signal?: AbortSignal;
 }
 
-/** Which results `retryJobs` and `removeJobResults` are about. */
+/** Which results `removeJobResults` is about. */
 export interface BulkResultOptions extends JobResultSelectionOptions, BulkOptions {}
+
+/** Which jobs `retryJobs` is about. */
+export interface RetryJobsOptions extends BulkResultOptions {
+  /** The jobs with these ids, at most 10,000, in the place of a filter. */
+  ids?: readonly string[];
+}
 
 /** Which jobs `cancelJobs` is about. */
 export interface BulkJobOptions extends BulkOptions {
+  /** The jobs with these ids, at most 10,000, in the place of a filter. */
+  ids?: readonly string[];
   taskId?: string;
   scheduleId?: string;
 }

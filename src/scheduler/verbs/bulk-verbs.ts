@@ -1,10 +1,10 @@
-import { ConflictingIdError, JobLookupError, OptionsError } from "../../core/errors.ts";
-import { BULK_STEP_MAX, CLEANUP_BATCH } from "../../core/limits.ts";
+import { ConflictingIdError, JobLookupError, OptionsError, TaskLookupError } from "../../core/errors.ts";
+import { BULK_STEP_MAX, CLEANUP_BATCH, REFUSALS_MAX } from "../../core/limits.ts";
 import type { JobRecord } from "../../records/job.ts";
 import type { JobResultRecord } from "../../records/job-result.ts";
 import type { JobOutcome } from "../../records/policies.ts";
 import type { JobFilter, JobResultSelection, RecordPage } from "../../stores/data-store.ts";
-import type { BulkCommands } from "../commands/commands.ts";
+import type { BulkCommands, BulkRefusal, SkippedJobs } from "../commands/commands.ts";
 import type { CheckedBulk } from "../options/checked-options.ts";
 import type { Job } from "../views/job.ts";
 import type { JobVerbs } from "./job-verbs.ts";
@@ -30,7 +30,7 @@ export class BulkVerbs implements BulkCommands {
     await ready();
     const now = env.clock.now();
     const result = await env.store.getJobResult(id, now);
-    if (result === null) throw await this.#noResult(id);
+    if (result === null) throw noResult(id, (await env.store.getJob(id)) !== null);
     const record = retriedJob(result, repeatableJobOf(result), now);
     await tasks.settingsOf(result.taskId);
     if ((await env.store.getJobResult(record.id, now)) !== null) {
@@ -42,52 +42,40 @@ export class BulkVerbs implements BulkCommands {
     const added = await env.store.getJob(record.id);
     if (added !== null) return this.#jobs.viewOf(added);
     const [addition] = await this.#context.addJobs([await withKey(this.#context, record)]);
-    if (addition?.isOutdated === true) {
-      const message = `the result of job "${id}" went while the job was to be repeated, which may have happened before`;
-      throw new JobLookupError(message, id);
-    }
+    if (addition?.isOutdated === true) throw resultWent(id);
     return this.#jobs.viewOf(addition?.job ?? record, addition?.hasEnded);
   }
 
-  async retryMany(filter: CheckedBulk<JobResultSelection>): Promise<{ retried: number; skipped: number }> {
+  async retryMany(filter: CheckedBulk<JobResultSelection>): Promise<{ retried: number } & SkippedJobs> {
     const { env, ready } = this.#context;
-    const { all: _all, signal, ...selection } = filter;
+    const { ids, all: _all, signal, ...selection } = filter;
     await ready();
     const start = env.clock.now();
-    const counts = { retried: 0, skipped: 0 };
-    const outcomes = selection.outcome === undefined ? RETRIED_OUTCOMES : [selection.outcome];
-    for (const outcome of outcomes) {
-      for await (const results of this.#endedBefore(start, { ...selection, outcome }, signal)) {
-        const records = await Promise.all(results.map((result) => this.#recordOf(result, start)));
-        const jobs = records.filter((record) => record !== null);
-        const additions = jobs.length === 0 ? [] : await this.#context.addJobs(jobs);
-        // An unfinished job may have the idempotency key, and a result may have gone.
-        const retried = additions.filter(({ isNew }) => isNew).length;
-        counts.retried += retried;
-        counts.skipped += results.length - retried;
-      }
-    }
-    return counts;
+    const skips = new Skips();
+    let retried = 0;
+    const parts = ids === undefined ? this.#allEnded(start, selection, signal) : this.#endedOf(ids, start, signal);
+    for await (const part of parts) retried += await this.#retryPart(part, start, skips);
+    return { retried, ...skips.report() };
   }
 
-  async cancelMany(filter: CheckedBulk<Pick<JobFilter, "taskId" | "scheduleId">>): Promise<{ cancelled: number }> {
+  async cancelMany(
+    filter: CheckedBulk<Pick<JobFilter, "taskId" | "scheduleId">>,
+  ): Promise<{ cancelled: number } & SkippedJobs> {
     const { env, ready } = this.#context;
-    const { all: _all, signal, ...selection } = filter;
+    const { ids, all: _all, signal, ...selection } = filter;
     await ready();
-    const start = env.clock.now();
+    const skips = new Skips();
     let cancelled = 0;
-    let cursor: string | null = null;
-    do {
+    const parts = ids === undefined ? this.#unfinishedIds(env.clock.now(), selection) : partsOf(ids);
+    for await (const part of parts) {
       signal?.throwIfAborted();
-      const page: RecordPage<JobRecord> = await env.store.getJobs({ ...selection, limit: BULK_STEP_MAX, cursor });
-      const jobs = page.items.filter(({ createdAt }) => createdAt <= start);
-      const answers = await Promise.all(jobs.map(({ id }) => this.#jobs.cancel(id)));
-      cancelled += answers.filter((wasThere) => wasThere).length;
-      // Ids are in the order of addition, so that what follows a page of new jobs is new too. A page without jobs says
-      // nothing.
-      cursor = jobs.length === 0 && page.items.length > 0 ? null : page.cursor;
-    } while (cursor !== null);
-    return { cancelled };
+      for (const [place, isCancelled] of (await this.#jobs.cancelAll(part)).entries()) {
+        const id = part[place] ?? "";
+        if (isCancelled) cancelled++;
+        else skips.add(id, new JobLookupError(`there is no unfinished job "${id}"`, id));
+      }
+    }
+    return { cancelled, ...skips.report() };
   }
 
   async removeResults(filter: CheckedBulk<JobResultSelection>): Promise<{ removed: number }> {
@@ -104,45 +92,131 @@ export class BulkVerbs implements BulkCommands {
     }
   }
 
-  /** Pages of the results that there were when the call began. Results of jobs that the call itself has added come
-   *  before the first page, where clocks agree, and are known by their job otherwise. */
-  async *#endedBefore(
-    start: number,
-    selection: JobResultSelection,
-    signal: AbortSignal | undefined,
-  ): AsyncIterable<JobResultRecord[]> {
-    const { store } = this.#context.env;
-    const until = Math.min(selection.until ?? Number.POSITIVE_INFINITY, start + 1);
+  /** The ids of the jobs that there were when the call began, page by page. */
+  async *#unfinishedIds(start: number, selection: object): AsyncGenerator<readonly string[]> {
     let cursor: string | null = null;
     do {
-      signal?.throwIfAborted();
-      const filter = { ...selection, until, limit: BULK_STEP_MAX, cursor };
-      const page: RecordPage<JobResultRecord> = await store.getJobResults(filter, start);
-      yield page.items.filter(({ job, retryOf }) => retryOf === undefined || (job?.createdAt ?? 0) < start);
-      ({ cursor } = page);
+      const filter = { ...selection, limit: BULK_STEP_MAX, cursor };
+      const page: RecordPage<JobRecord> = await this.#context.env.store.getJobs(filter);
+      const jobs = page.items.filter(({ createdAt }) => createdAt <= start);
+      if (jobs.length > 0) yield jobs.map(({ id }) => id);
+      // Ids are in the order of addition, so that what follows a page of new jobs is new too. A page without jobs says
+      // nothing.
+      cursor = jobs.length === 0 && page.items.length > 0 ? null : page.cursor;
     } while (cursor !== null);
   }
 
-  /** The job that repeats the job of a result; null when the job cannot be repeated, was repeated before, or its task
-   *  cannot tell the key of its payload. */
-  async #recordOf(result: JobResultRecord, now: number): Promise<JobRecord | null> {
-    const { job, jobId } = result;
-    if (job === undefined || job.omitsPayload === true) return null;
+  /** Pages of the results that there were when the call began. Results of jobs that the call itself has added come
+   *  before the first page, where clocks agree, and are known by their job otherwise. */
+  async *#allEnded(
+    start: number,
+    selection: JobResultSelection,
+    signal: AbortSignal | undefined,
+  ): AsyncGenerator<EndedJobs> {
     const { store } = this.#context.env;
-    const id = retryIdOf(jobId);
-    if ((await store.getJob(id)) !== null || (await store.getJobResult(id, now)) !== null) return null;
-    return withKey(this.#context, retriedJob(result, job, now)).catch(nullIfKeyless);
+    const until = Math.min(selection.until ?? Number.POSITIVE_INFINITY, start + 1);
+    for (const outcome of selection.outcome === undefined ? RETRIED_OUTCOMES : [selection.outcome]) {
+      let cursor: string | null = null;
+      do {
+        signal?.throwIfAborted();
+        const filter = { ...selection, outcome, until, limit: BULK_STEP_MAX, cursor };
+        const page: RecordPage<JobResultRecord> = await store.getJobResults(filter, start);
+        const isOld = ({ job, retryOf }: JobResultRecord) => retryOf === undefined || (job?.createdAt ?? 0) < start;
+        yield { results: page.items.filter(isOld), missing: [] };
+        ({ cursor } = page);
+      } while (cursor !== null);
+    }
   }
 
-  async #noResult(id: string): Promise<Error> {
-    const job = await this.#context.env.store.getJob(id);
-    return job === null
-      ? new JobLookupError(`there is no result of job "${id}": it never existed, or its result has expired`, id)
-      : new ConflictingIdError(`job "${id}" has not ended; cancel it to end it`, id);
+  async *#endedOf(ids: readonly string[], now: number, signal: AbortSignal | undefined): AsyncGenerator<EndedJobs> {
+    for (const part of partsOf(ids)) {
+      signal?.throwIfAborted();
+      const found = await this.#context.env.store.getResultsOfJobs(part, now);
+      const byId = new Map(found.map((result) => [result.jobId, result]));
+      const results = part.flatMap((id) => byId.get(id) ?? []);
+      yield { results, missing: part.filter((id) => !byId.has(id)) };
+    }
+  }
+
+  /** Retries jobs in one commit. Returns how many. */
+  async #retryPart({ results, missing }: EndedJobs, now: number, skips: Skips): Promise<number> {
+    if (results.length + missing.length === 0) return 0;
+    const asked = [...missing, ...results.map(({ jobId }) => retryIdOf(jobId))];
+    const unknown = new Set(await this.#context.env.store.getUnknownJobIds(asked, now));
+    for (const id of missing) skips.add(id, noResult(id, !unknown.has(id)));
+    const { tasks } = this.#context;
+    const jobs: JobRecord[] = [];
+    const knownTasks = new Set<string>();
+    for (const result of results) {
+      const { taskId } = result;
+      try {
+        if (!knownTasks.has(taskId)) await tasks.settingsOf(taskId);
+        knownTasks.add(taskId);
+        const record = retriedJob(result, repeatableJobOf(result), now);
+        if (!unknown.has(record.id)) throw retriedBefore(result.jobId, record.id);
+        jobs.push(await withKey(this.#context, record));
+      } catch (error) {
+        skips.add(result.jobId, error);
+      }
+    }
+    const additions = jobs.length === 0 ? [] : await this.#context.addJobs(jobs);
+    let retried = 0;
+    for (const [place, { isNew, isOutdated, job }] of additions.entries()) {
+      const id = jobs[place]?.retryOf ?? "";
+      if (isNew) retried++;
+      else skips.add(id, isOutdated === true ? resultWent(id) : keyInUse(id, job.id));
+    }
+    return retried;
   }
 }
 
-function nullIfKeyless(error: unknown): null {
-  if (error instanceof OptionsError) return null;
-  throw error;
+/** Jobs that are to be retried: their results, and the ids of those that have none. */
+interface EndedJobs {
+  readonly results: readonly JobResultRecord[];
+  readonly missing: readonly string[];
+}
+
+/** Different ids, in parts that one commit takes. */
+function* partsOf(ids: readonly string[]): Generator<readonly string[]> {
+  const unique = [...new Set(ids)];
+  for (let start = 0; start < unique.length; start += BULK_STEP_MAX) yield unique.slice(start, start + BULK_STEP_MAX);
+}
+
+/** What a call passes over: how many, and the first of them. */
+class Skips {
+  readonly #refusals: BulkRefusal[] = [];
+  #count = 0;
+
+  /** @throws the error, if it is not about the job */
+  add(id: string, error: unknown): void {
+    const isOfJob = [JobLookupError, ConflictingIdError, TaskLookupError, OptionsError].some(
+      (known) => error instanceof known,
+    );
+    if (!isOfJob) throw error;
+    const { code, message: detail } = error as JobLookupError | ConflictingIdError | TaskLookupError | OptionsError;
+    if (++this.#count <= REFUSALS_MAX) this.#refusals.push({ id, code, detail });
+  }
+
+  report(): SkippedJobs {
+    return { skipped: this.#count, refusals: this.#refusals };
+  }
+}
+
+function noResult(id: string, isUnfinished: boolean): Error {
+  return isUnfinished
+    ? new ConflictingIdError(`job "${id}" has not ended; cancel it to end it`, id)
+    : new JobLookupError(`there is no result of job "${id}": it never existed, or its result has expired`, id);
+}
+
+function retriedBefore(id: string, retryId: string): Error {
+  return new ConflictingIdError(`job "${id}" was retried before, as job "${retryId}"`, retryId);
+}
+
+function resultWent(id: string): Error {
+  const message = `the result of job "${id}" went while the job was to be repeated, which may have happened before`;
+  return new JobLookupError(message, id);
+}
+
+function keyInUse(id: string, otherId: string): Error {
+  return new ConflictingIdError(`the unfinished job "${otherId}" has the idempotency key of job "${id}"`, otherId);
 }

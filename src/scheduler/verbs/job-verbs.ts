@@ -138,20 +138,25 @@ export class JobVerbs implements JobCommands {
   }
 
   async cancel(id: string): Promise<boolean> {
+    const [isCancelled = false] = await this.cancelAll([id]);
+    return isCancelled;
+  }
+
+  /** Cancels jobs in one commit, at most 1,000. Tells of each whether it was unfinished. */
+  async cancelAll(ids: readonly string[]): Promise<boolean[]> {
     const { env, ready } = this.#context;
     await ready();
-    const report = await env.store.cancelJob(id, env.clock.now());
-    if (report.status === "missing") return false;
-    if (report.status === "requested" && !this.#runner.running.has(id)) {
-      env.events.publish([jobCancelRequested(env, id)]);
-    } else if (report.status === "cancelled") {
-      const happened: EventRecord[] = [];
-      this.#runner.recordEnds([report.result, ...(report.ended ?? [])], happened, id);
-      env.events.publish(happened);
-    } else {
-      this.#runner.cancel(id);
+    const { jobs, ended } = await env.store.cancelJobs(ids, env.clock.now());
+    const happened: EventRecord[] = [];
+    for (const [place, report] of jobs.entries()) {
+      const id = ids[place] ?? "";
+      if (report.status === "cancelled") this.#runner.recordEnds([report.result], happened, id);
+      else if (report.status === "requested" && this.#runner.running.has(id)) this.#runner.cancel(id);
+      else if (report.status === "requested") happened.push(jobCancelRequested(env, id));
     }
-    return true;
+    this.#runner.recordEnds(ended, happened);
+    if (happened.length > 0) env.events.publish(happened);
+    return jobs.map(({ status }) => status !== "missing");
   }
 
   /** A promise only where there is something to wait for, because each promise costs an addition time. */

@@ -38,14 +38,12 @@ export class LedgerVerbs implements LedgerCommands {
     const { order, limit, cursor } = filter;
     const after = cursor === null ? null : changeOfCursor(cursor);
     const { store } = this.#context.env;
-    // One more than the page has tells whether there is another page.
-    const records = await store.ledger?.getScheduleChanges({ scheduleId, order, limit: limit + 1, after });
-    const isUnknown = (records ?? []).length === 0 && after === null && (await store.getSchedule(scheduleId)) === null;
+    const page = await store.ledger?.getScheduleChanges({ scheduleId, order, limit, after });
+    const { items: records, hasMore } = page ?? { items: [], hasMore: false };
+    const isUnknown = records.length === 0 && after === null && (await store.getSchedule(scheduleId)) === null;
     if (isUnknown) throw new ScheduleLookupError(`there is no schedule "${scheduleId}"`, scheduleId);
-    const shown = (records ?? []).slice(0, limit);
-    const isLast = (records ?? []).length <= limit;
-    const items = shown.map((record) => new ScheduleChange(changeFactsOf(record)));
-    return { items, cursor: isLast ? null : String(shown.at(-1)?.seq) };
+    const items = records.map((record) => new ScheduleChange(changeFactsOf(record)));
+    return { items, cursor: hasMore ? String(records.at(-1)?.seq) : null };
   }
 
   async #known(scheduleId: string): Promise<Known> {

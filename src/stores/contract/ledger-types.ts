@@ -35,10 +35,13 @@ export interface Ledger {
   }>;
   /** The unfinished job of a fire time that is no repetition of another job; null when there is none. */
   getJobOfFireTime(scheduleId: string, fireTime: number): Promise<JobRecord | null>;
-  /** Changes of a schedule (the oldest kept ones first, or the newest first), at most `limit`, beginning after `after`
-   *  (a `seq`, in that order). */
-  getScheduleChanges(filter: ChangeRecordFilter & { readonly scheduleId: string }): Promise<ScheduleChangeRecord[]>;
-  /** Pauses of a task and of its keys, as above. */
+  /** A page of the changes of a schedule (the oldest kept ones first, or the newest first), beginning after `after` (a
+   *  `seq`, in that order). See rules H12 and I1. */
+  getScheduleChanges(filter: ChangeRecordFilter & { readonly scheduleId: string }): Promise<{
+    readonly items: ScheduleChangeRecord[];
+    readonly hasMore: boolean;
+  }>;
+  /** Pauses of a task and of its keys, at most `limit`, in the same order. */
   getTaskPauseHistory(filter: ChangeRecordFilter & { readonly taskId: string }): Promise<TaskPauseRecord[]>;
   /** The uptimes that touch [from, until], by `since`: at most 1,000, those that began last. */
   getUptimes(filter: { readonly from: number; readonly until: number }): Promise<UptimeRecord[]>;

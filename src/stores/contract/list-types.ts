@@ -43,8 +43,9 @@ export interface JobFilter extends PageRequest {
   /** One of `id`, `taskId`, `scheduleId`, `idempotencyKey` and `concurrencyKey` has this text somewhere, as in
    *  {@link ScheduleFilter}. */
   readonly search?: string;
-  /** `newest` is the opposite order of ids. Default: `oldest`. Ids that schedulers make grow in the order of
-   *  addition. */
+  /** `runAt`: the earliest first, then in the order of addition. See rule I14. Default: `id`. */
+  readonly sort?: "id" | "runAt";
+  /** `newest` is the opposite order. Default: `oldest`. Ids that schedulers make grow in the order of addition. */
   readonly order?: "oldest" | "newest";
 }
 

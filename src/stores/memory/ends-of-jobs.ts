@@ -1,7 +1,14 @@
 import { MISSED_PER_STEP_MAX, OVERLAP_JOBS_PER_PLAN_MAX } from "../../core/limits.ts";
 import { type JobResultRecord, withKeptFacts } from "../../records/job-result.ts";
 import type { JobOutcome } from "../../records/policies.ts";
-import type { CancelReport, OverlapReport, PlannedOverlap, PromotedJob, RecoveredJob } from "../data-store.ts";
+import type {
+  CancelReport,
+  JobCancellation,
+  OverlapReport,
+  PlannedOverlap,
+  PromotedJob,
+  RecoveredJob,
+} from "../data-store.ts";
 import { endedWithoutRun, type OutcomeWithoutRun } from "../shared/added-and-ended-jobs.ts";
 import type { Chains } from "./dependencies.ts";
 import { isMissed, type JobEntry, moveTo } from "./entries-of-jobs-and-tasks.ts";
@@ -74,19 +81,21 @@ export function endMissed(tables: Tables, notes: Notes): void {
   for (const jobId of ended) resolveChildren(tables, jobId, "missedStartDeadline", notes);
 }
 
-/** Cancels a job, or asks the holder of its lease to do so. */
-export function cancelJob(tables: Tables, id: string, now: number): CancelReport {
+/** Cancels jobs, or asks the holders of their leases to do so. All end before the first one's children do. */
+export function cancelJobs(tables: Tables, ids: readonly string[], now: number): CancelReport {
+  const [notes, ofChildren] = [emptyNotes(now), emptyNotes(now)];
+  const jobs = ids.map((id) => cancelOne(tables, id, notes));
+  for (const { jobId } of notes.ended) resolveChildren(tables, jobId, "cancelled", ofChildren);
+  return { jobs, ended: ofChildren.ended };
+}
+
+function cancelOne(tables: Tables, id: string, notes: Notes): JobCancellation {
   const entry = tables.jobs.find(id);
   if (entry === undefined) return { status: "missing" };
   const { record } = entry;
-  if (record.acquiredBy !== null) {
-    record.cancelRequested = true;
-    return { status: "requested", taskId: record.taskId, acquiredBy: record.acquiredBy };
-  }
-  const notes = emptyNotes(now);
-  const result = endWithoutRun(tables, entry, "cancelled", notes);
-  const ended = notes.ended.slice(1);
-  return ended.length === 0 ? { status: "cancelled", result } : { status: "cancelled", result, ended };
+  if (record.acquiredBy === null) return { status: "cancelled", result: endAlone(tables, entry, "cancelled", notes) };
+  record.cancelRequested = true;
+  return { status: "requested", taskId: record.taskId, acquiredBy: record.acquiredBy };
 }
 
 /** Makes room for a fire of a schedule, or says that the fire makes no job. */

@@ -1,7 +1,8 @@
+import { SORTED_JOBS_MAX } from "../../core/limits.ts";
 import { compareTexts } from "../../core/text.ts";
 import type { JobRecord } from "../../records/job.ts";
 import type { JobFilter, RecordPage, StoreInspection, TaskBacklog } from "../data-store.ts";
-import { isFound } from "../shared/cursors-and-search.ts";
+import { isFound, jobCursor, readJobCursor, tooManyToSort } from "../shared/cursors-and-search.ts";
 import type { Tables } from "./ends-of-jobs.ts";
 import { inOrderOfIds, isHeld, type JobEntry, recordOf } from "./entries-of-jobs-and-tasks.ts";
 import { merged, pageOf } from "./list-pages.ts";
@@ -10,11 +11,33 @@ import { merged, pageOf } from "./list-pages.ts";
 // through: those of the filter's schedule, those under a lease, those of its task, or all, beginning at the cursor.
 
 export function jobPage(tables: Tables, filter: JobFilter): RecordPage<JobRecord> {
-  return pageOf(entriesOf(tables, filter), filter.limit, {
+  const isByTime = filter.sort === "runAt";
+  return pageOf(isByTime ? entriesByTime(tables, filter) : entriesOf(tables, filter), filter.limit, {
     matches: (entry) => isSelected(entry, filter),
     recordOf,
-    cursorOf: (entry) => entry.record.id,
+    cursorOf: ({ record: { id, runAt }, seq }) => (isByTime ? jobCursor({ runAt, seq }) : id),
   });
+}
+
+/** The same in the order of `runAt`. Those that are not due yet are in this order; the others are sorted. */
+function entriesByTime({ jobs, queues }: Tables, filter: JobFilter): Iterable<JobEntry> {
+  const { taskId, scheduleId, state, order, cursor } = filter;
+  const sign = order === "newest" ? -1 : 1;
+  const compare = (a: JobEntry, b: JobEntry): number => sign * (a.record.runAt - b.record.runAt || a.seq - b.seq);
+  const end = cursor === null ? null : readJobCursor(cursor);
+  const isAfter = ({ record, seq }: JobEntry): boolean =>
+    end === null || sign * (record.runAt - end.runAt || seq - end.seq) > 0;
+  if (scheduleId !== undefined || state === "running") {
+    const few = scheduleId === undefined ? queues.leasedWhere(isAfter) : [...jobs.ofSchedule(scheduleId)];
+    return few.filter(isAfter).sort(compare);
+  }
+  const others: JobEntry[] = [];
+  for (const entry of jobs.all()) {
+    if (entry.list === queues.delayed || (taskId ?? entry.record.taskId) !== entry.record.taskId) continue;
+    if (others.push(entry) > SORTED_JOBS_MAX) throw tooManyToSort();
+  }
+  const delayed = sign > 0 ? queues.delayed.from(isAfter) : queues.delayed.backFrom(isAfter);
+  return merged([delayed, others.filter(isAfter).sort(compare)], compare);
 }
 
 /** The jobs that may be on a page, in its order. */

@@ -17,6 +17,7 @@ import { changeOf } from "../shared/schedule-changes.ts";
 import { recordOf } from "./entries-of-jobs-and-tasks.ts";
 import { frozenCopy } from "./frozen-copies.ts";
 import { History } from "./history-of-schedule.ts";
+import { pageOf } from "./list-pages.ts";
 import { Uptime } from "./schedulers-and-uptime.ts";
 import type { Jobs } from "./unfinished-jobs.ts";
 
@@ -164,12 +165,19 @@ export class MemoryLedger implements Ledger {
     return entry === undefined ? null : recordOf(entry);
   }
 
-  async getScheduleChanges(filter: ChangeRecordFilter & { scheduleId: string }): Promise<ScheduleChangeRecord[]> {
-    return this.#changes.read(filter.scheduleId, filter);
+  async getScheduleChanges(
+    filter: ChangeRecordFilter & { scheduleId: string },
+  ): Promise<{ items: ScheduleChangeRecord[]; hasMore: boolean }> {
+    const { items, cursor } = pageOf(this.#changes.after(filter.scheduleId, filter), filter.limit, {
+      matches: () => true,
+      recordOf: (record) => record,
+      cursorOf: ({ seq }) => String(seq),
+    });
+    return { items, hasMore: cursor !== null };
   }
 
   async getTaskPauseHistory(filter: ChangeRecordFilter & { taskId: string }): Promise<TaskPauseRecord[]> {
-    return this.#taskPauses.read(filter.taskId, filter);
+    return this.#taskPauses.after(filter.taskId, filter).slice(0, filter.limit);
   }
 
   async getUptimes(filter: { from: number; until: number }): Promise<UptimeRecord[]> {
@@ -195,11 +203,11 @@ class AuditRecords<R extends { readonly seq: number; readonly at: number }> {
     this.#byId.set(id, records.slice(-CHANGES_KEPT_MAX));
   }
 
-  read(id: string, { order, limit, after }: ChangeRecordFilter): R[] {
+  after(id: string, { order, after }: ChangeRecordFilter): R[] {
     const records = this.#byId.get(id) ?? [];
     const ordered = order === "oldest" ? records : records.toReversed();
     const isNext = ({ seq }: R): boolean => after === null || (order === "oldest" ? seq > after : seq < after);
-    return ordered.filter(isNext).slice(0, limit);
+    return ordered.filter(isNext);
   }
 
   last(id: string): R | undefined {

@@ -76,6 +76,11 @@ export class Queues {
     return [...this.#leased.from()].filter(isWanted);
   }
 
+  /** The jobs that are not due yet, the earliest `runAt` first, then in the order of addition. */
+  get delayed(): SortedList<JobEntry> {
+    return this.#delayed;
+  }
+
   /** Moves the end of a lease. */
   endLeaseAt(entry: JobEntry, until: number): void {
     moveTo(null, entry);

@@ -201,12 +201,16 @@ export class Schedules {
   }
 
   /** Changes a schedule, which has no preferred scheduler then: that one may be unable to run the new task. */
-  #change(entry: ScheduleEntry, changes: ScheduleChanges, note: AuditRecord | undefined): void {
+  #change(
+    entry: ScheduleEntry,
+    { keepsRevision = false, ...changes }: ScheduleChanges,
+    note: AuditRecord | undefined,
+  ): void {
     const before = note === undefined || this.#ledger === null ? null : { ...entry.record };
     this.#takeOut(entry);
     assign(entry.record, changes);
     entry.record.fence++;
-    entry.record.revision++;
+    if (!keepsRevision) entry.record.revision++;
     entry.bytes = bytesOf(entry.record);
     entry.preferred = null;
     entry.stepId = null;

@@ -15,7 +15,7 @@ import { isStaleTask, putTask } from "../shared/declarations.ts";
 import type { LedgerOptions } from "../shared/ledger-option.ts";
 import { addJobs, addPlannedJob, checkParents, withHolds } from "./additions.ts";
 import { Chains } from "./dependencies.ts";
-import { cancelJob, emptyNotes, endMissed, makeRoom, type Notes, type Tables } from "./ends-of-jobs.ts";
+import { cancelJobs, emptyNotes, endMissed, makeRoom, type Notes, type Tables } from "./ends-of-jobs.ts";
 import { isHeld } from "./entries-of-jobs-and-tasks.ts";
 import { Flow, pausedKeys } from "./flow-control.ts";
 import { frozenCopy } from "./frozen-copies.ts";
@@ -261,8 +261,8 @@ export class MemoryDataStore implements contract.DataStore {
     return jobPage(this.#tables, filter);
   }
 
-  async cancelJob(id: string, now: number): Promise<contract.CancelReport> {
-    return cancelJob(this.#tables, id, now);
+  async cancelJobs(ids: readonly string[], now: number): Promise<contract.CancelReport> {
+    return cancelJobs(this.#tables, ids, now);
   }
 
   async extendLeases(extension: contract.LeaseExtension): Promise<contract.LeaseExtensionReport> {
@@ -291,6 +291,11 @@ export class MemoryDataStore implements contract.DataStore {
 
   async getResultsOfJobs(jobIds: readonly string[], now: number): Promise<JobResultRecord[]> {
     return [...new Set(jobIds)].map((id) => this.#tables.results.get(id, now)).filter((result) => result !== null);
+  }
+
+  async getUnknownJobIds(jobIds: readonly string[], now: number): Promise<string[]> {
+    const { jobs, results } = this.#tables;
+    return jobIds.filter((id) => !jobs.has(id) && results.get(id, now) === null);
   }
 
   async getJobResults(filter: contract.JobResultFilter, now: number): Promise<contract.RecordPage<JobResultRecord>> {

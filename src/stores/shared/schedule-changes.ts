@@ -96,9 +96,11 @@ function textOf({ settings, trigger, nextFireTime, paused, taskId, metadata }: S
 const OTHERS: readonly string[] = ["taskId", "triggerRule", "payload", "metadata"];
 
 /** The fields of a schedule that somebody sets, besides those that {@link ScheduleState} names, and the payload. */
-export const SCHEDULE_SETTINGS: readonly (keyof ScheduleChanges)[] = Object.freeze(
-  Object.values(SCHEDULE_OPTIONS).filter((name) => !OTHERS.includes(name)) as (keyof ScheduleChanges)[],
+export const SCHEDULE_SETTINGS: readonly Setting[] = Object.freeze(
+  Object.values(SCHEDULE_OPTIONS).filter((name) => !OTHERS.includes(name)) as Setting[],
 );
+
+type Setting = keyof ScheduleChanges & keyof ScheduleRecord;
 
 /** Those that a schedule has. */
 export function settingsOf(schedule: ScheduleRecord): ScheduleState["settings"] {

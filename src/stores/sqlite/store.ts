@@ -211,8 +211,8 @@ export class SqlDataStore implements contract.DataStore {
     return this.#use((open) => open.leases.giveUp(surrender));
   }
 
-  async cancelJob(id: string, now: number): Promise<contract.CancelReport> {
-    return this.#use((open) => open.jobs.cancel(id, now));
+  async cancelJobs(ids: readonly string[], now: number): Promise<contract.CancelReport> {
+    return this.#use((open) => open.jobs.cancel(ids, now));
   }
 
   async getSchedulers(now: number): Promise<SchedulerRecord[]> {
@@ -225,6 +225,10 @@ export class SqlDataStore implements contract.DataStore {
 
   async getResultsOfJobs(jobIds: readonly string[], now: number): Promise<JobResultRecord[]> {
     return this.#use((open) => open.results.getOfJobs(jobIds, now));
+  }
+
+  async getUnknownJobIds(jobIds: readonly string[], now: number): Promise<string[]> {
+    return this.#use((open) => open.jobs.getUnknown(jobIds, now));
   }
 
   async getJobResults(filter: contract.JobResultFilter, now: number): Promise<contract.RecordPage<JobResultRecord>> {

@@ -2,6 +2,7 @@ import type { JobQueue } from "../../stores/data-store.ts";
 import { equal, isTrue, present } from "./assert.ts";
 import { type DataStoreCase, openTwo } from "./contract-case.ts";
 import {
+  cancel,
   finish,
   idsOf,
   LEASE_MS,
@@ -304,7 +305,7 @@ export const acquisitionCases: readonly DataStoreCase[] = [
       await take(store, { by: "b", queues: [{ executor: "inline", taskId: "other" }] });
       equal(await instants(), [T0 + 500, T0 + LEASE_MS], "and an earlier one");
       await release(store, [finish(job)]);
-      await store.cancelJob("second", T0);
+      await cancel(store, "second", T0);
       equal(await instants(), [T0 + 90_000, null], "when both have ended");
       await store.addJobs([makeJob({ id: "ready foreign", taskId: "other" })]);
       equal(await instants(), [T0 + 90_000, null], "a ready job that nobody here runs is nothing new");

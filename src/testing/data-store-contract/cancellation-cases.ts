@@ -1,6 +1,18 @@
 import { equal } from "./assert.ts";
 import type { DataStoreCase } from "./contract-case.ts";
-import { finish, idsOf, keptFacts, leasedJob, makeJob, makeTask, release, T0, take } from "./makers.ts";
+import {
+  cancel,
+  finish,
+  idsOf,
+  keptFacts,
+  leasedJob,
+  makeJob,
+  makeTask,
+  numbered,
+  release,
+  T0,
+  take,
+} from "./makers.ts";
 
 export const cancellationCases: readonly DataStoreCase[] = [
   {
@@ -12,7 +24,7 @@ export const cancellationCases: readonly DataStoreCase[] = [
       await store.addJobs(jobs);
       for (const job of jobs) {
         const { id } = job;
-        const report = await store.cancelJob(id, T0 + 1);
+        const report = await cancel(store, id, T0 + 1);
         const result = {
           jobId: id,
           taskId: "task",
@@ -39,7 +51,7 @@ export const cancellationCases: readonly DataStoreCase[] = [
     async run({ open }) {
       const store = await open();
       await store.addJobs([makeJob({ resultExpirationMs: 0 })]);
-      const report = await store.cancelJob("job", T0);
+      const report = await cancel(store, "job", T0);
       equal(report.status, "cancelled", "the answer");
       equal(await store.getJobResult("job", T0 - 1), null, "the result");
     },
@@ -50,12 +62,70 @@ export const cancellationCases: readonly DataStoreCase[] = [
     async run({ open }) {
       const store = await open();
       const job = await leasedJob(store);
-      const report = await store.cancelJob("job", T0);
+      const report = await cancel(store, "job", T0);
       equal(report, { status: "requested", taskId: "task", acquiredBy: "scheduler-a" }, "the answer");
       equal(await store.getJob("job"), { ...job, cancelRequested: true }, "the job");
-      equal((await store.cancelJob("job", T0)).status, "requested", "asked again");
+      equal((await cancel(store, "job", T0)).status, "requested", "asked again");
       const { releases } = await release(store, [finish(job, { outcome: "cancelled" })]);
       equal(releases, ["released"], "the holder's release");
+    },
+  },
+  {
+    name: "cancelling: many jobs in one commit, each as if it were alone",
+    rules: ["R19", "G15"],
+    async run({ open }) {
+      const store = await open();
+      await store.putTasks([makeTask({ maxRunningPerKey: 1 })]);
+      const running = await leasedJob(store, { id: "running" });
+      await store.addJobs([
+        makeJob({ id: "queued", idempotencyKey: "key" }),
+        makeJob({ id: "keyed", concurrencyKey: "k" }),
+        makeJob({ id: "blocked", concurrencyKey: "k" }),
+        makeJob({ id: "child", after: ["queued"] }),
+        makeJob({ id: "other child", after: ["queued"] }),
+        makeJob({ id: "grandchild", after: ["child"], onParentFailure: "run" }),
+        makeJob({ id: "left" }),
+      ]);
+      const ids = ["queued", "running", "unknown", "child", "keyed", "queued", "blocked"];
+      const { jobs, ended } = await store.cancelJobs(ids, T0);
+      const statuses = ["cancelled", "requested", "missing", "cancelled", "cancelled", "missing", "cancelled"];
+      equal(
+        jobs.map(({ status }) => status),
+        statuses,
+        "the answers",
+      );
+      equal(
+        jobs.flatMap((one) => (one.status === "cancelled" ? one.result.jobId : [])),
+        ["queued", "child", "keyed", "blocked"],
+        "whose results they have",
+      );
+      equal(
+        ended.map(({ jobId }) => jobId),
+        ["other child"],
+        "the children that ended with them",
+      );
+      for (const id of ["queued", "child", "other child", "keyed", "blocked"]) {
+        equal((await store.getJobResult(id, T0))?.outcome, "cancelled", `the result of ${id}`);
+      }
+      equal(await store.getJob("running"), { ...running, cancelRequested: true }, "the running job");
+      equal(idsOf((await take(store)).acquired), ["left", "grandchild"].sort(), "what a worker gets");
+      equal(await store.cancelJobs([], T0), { jobs: [], ended: [] }, "no jobs");
+    },
+  },
+  {
+    name: "cancelling: a thousand jobs",
+    rules: ["R19"],
+    async run({ open }) {
+      const store = await open();
+      const ids = Array.from({ length: 1001 }, (_, index) => numbered("job", index));
+      await store.addJobs(ids.map((id) => makeJob({ id })));
+      const { jobs } = await store.cancelJobs(ids.slice(0, 1000), T0);
+      equal(
+        jobs.map((one) => (one.status === "cancelled" ? one.result.jobId : one.status)),
+        ids.slice(0, 1000),
+        "the answers",
+      );
+      equal(idsOf((await take(store)).acquired), ids.slice(1000), "what a worker gets");
     },
   },
   {
@@ -63,11 +133,11 @@ export const cancellationCases: readonly DataStoreCase[] = [
     rules: ["R11"],
     async run({ open }) {
       const store = await open();
-      equal(await store.cancelJob("unknown", T0), { status: "missing" }, "an unknown job");
+      equal(await cancel(store, "unknown", T0), { status: "missing" }, "an unknown job");
       await store.putTasks([makeTask({ maxRunningJobs: 1 })]);
       await store.addJobs([makeJob({ idempotencyKey: "key", scheduleId: "s", fireTime: T0 })]);
-      await store.cancelJob("job", T0);
-      equal(await store.cancelJob("job", T0), { status: "missing" }, "a cancelled job");
+      await cancel(store, "job", T0);
+      equal(await cancel(store, "job", T0), { status: "missing" }, "a cancelled job");
       const [again] = await store.addJobs([
         makeJob({ id: "next", idempotencyKey: "key", scheduleId: "s", fireTime: T0 }),
       ]);

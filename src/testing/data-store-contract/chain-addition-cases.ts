@@ -1,7 +1,7 @@
 import { equal, isTrue } from "./assert.ts";
 import { childOf, GIVEN_UP, LATE, outcomesOf, STARTED, settledBy } from "./chain-makers.ts";
 import type { DataStoreCase } from "./contract-case.ts";
-import { endedJob, finish, idsOf, leasedJob, makeJob, makeJobs, release, step, T0, take } from "./makers.ts";
+import { cancel, endedJob, finish, idsOf, leasedJob, makeJob, makeJobs, release, step, T0, take } from "./makers.ts";
 
 /** Additions of jobs that come after others. */
 export const chainAdditionCases: readonly DataStoreCase[] = [
@@ -92,7 +92,7 @@ export const chainAdditionCases: readonly DataStoreCase[] = [
       async run({ open }) {
         const store = await open();
         const leased = await leasedJob(store, { id: "parent", resultExpirationMs: 0, ...parent });
-        if (isCancelled) await store.cancelJob("parent", T0);
+        if (isCancelled) await cancel(store, "parent", T0);
         const additions = [makeJob({ id: "good" }), childOf(["parent"])];
         const error = await take(store, { ...fields, additions }).catch((reason: unknown) => reason);
         equal(codeOf(error), "storeRefused", "the step");

@@ -3,6 +3,7 @@ import { childOf, settledBy } from "./chain-makers.ts";
 import { type DataStoreCase, openTwo } from "./contract-case.ts";
 import { keyed, putTask } from "./flow-makers.ts";
 import {
+  cancel,
   finish,
   idsOf,
   LEASE_MS,
@@ -115,7 +116,7 @@ export const chainCases: readonly DataStoreCase[] = [
       const store = await open();
       const parent = await leasedJob(store, { id: "parent" });
       await store.addJobs([childOf(["parent"]), childOf(["child"], { id: "grandchild" })]);
-      const report = await store.cancelJob("child", T0);
+      const report = await cancel(store, "child", T0);
       equal(report.status === "cancelled" && report.ended?.map(({ jobId }) => jobId), ["grandchild"], "what ended");
       const { releases, ended, promoted } = await release(store, [finish(parent)]);
       equal([releases, ended, promoted ?? []], [["released"], [], []], "the end of the parent");
@@ -151,6 +152,10 @@ export const chainCases: readonly DataStoreCase[] = [
       equal(await store.getResultsOfJobs([], T0), [], "of no jobs");
       const [result] = await store.getResultsOfJobs([a.id], T0);
       equal(result, await store.getJobResult(a.id, T0), "one result");
+      await store.addJobs([makeJob({ id: "waiting" })]);
+      const asked = ["none", a.id, b.id, "waiting", "nobody"];
+      equal(await store.getUnknownJobIds(asked, T0), ["none", "nobody"], "the unknown ids");
+      equal((await store.getUnknownJobIds(asked, T0 + 50)).sort(), ["nobody", "none", b.id].sort(), "later");
     },
   },
   {

@@ -3,6 +3,7 @@ import { equal, present } from "./assert.ts";
 import { childOf, outcomesOf, settledBy } from "./chain-makers.ts";
 import type { DataStoreCase } from "./contract-case.ts";
 import {
+  cancel,
   commit,
   finish,
   idsOf,
@@ -145,12 +146,12 @@ export const chainEndCases: readonly DataStoreCase[] = [
         childOf(["a"], { id: "b" }),
         childOf(["b"], { id: "c", onParentFailure: "run" }),
       ]);
-      const report = await store.cancelJob("parent", T0 + 1);
+      const report = await cancel(store, "parent", T0 + 1);
       equal(report.status === "cancelled" && report.ended?.map(({ jobId }) => jobId), ["a", "b"], "what ended");
       equal(await outcomesOf(store, ["a", "b", "c"], T0 + 2), { a: "cancelled", b: "cancelled" }, "the results");
       equal(idsOf((await take(store)).acquired), ["c"], "what a worker gets");
       await store.addJobs([makeJob({ id: "alone" })]);
-      const alone = await store.cancelJob("alone", T0 + 1);
+      const alone = await cancel(store, "alone", T0 + 1);
       equal("ended" in alone, false, "whether a job without children names ended children");
     },
   },
@@ -161,7 +162,7 @@ export const chainEndCases: readonly DataStoreCase[] = [
       const store = await open();
       const parent = await leasedJob(store, { id: "parent" });
       await store.addJobs([childOf(["parent"])]);
-      equal((await store.cancelJob("parent", T0)).status, "requested", "the answer");
+      equal((await cancel(store, "parent", T0)).status, "requested", "the answer");
       equal((await store.getJob("child"))?.heldBy, "parents", "the child meanwhile");
       const report = await release(store, [{ jobId: "parent", fence: parent.fence, kind: "giveUp" }]);
       equal(settledBy(report).cancelled, ["parent", "child"], "what ended");

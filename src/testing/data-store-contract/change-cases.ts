@@ -17,6 +17,8 @@ import {
 } from "./ledger-makers.ts";
 import { add, commit, makeSchedule, makeTask, planOf, T0 } from "./makers.ts";
 
+type Changes = Awaited<ReturnType<Ledger["getScheduleChanges"]>>;
+
 /** The state that a change tells of a schedule. */
 function stateOf(schedule: ScheduleRecord): ScheduleState {
   const { trigger, nextFireTime, paused, taskId, metadata, ...rest } = schedule;
@@ -42,11 +44,11 @@ const ADDED = {
 
 /** The changes of the schedule of the cases, the oldest first, without their numbers. */
 async function changesOf(ledger: Ledger): Promise<Omit<ScheduleChangeRecord, "seq">[]> {
-  return (await ledger.getScheduleChanges(CHANGES)).map(({ seq: _seq, ...change }) => change);
+  return (await ledger.getScheduleChanges(CHANGES)).items.map(({ seq: _seq, ...change }) => change);
 }
 
 async function kindsOf(ledger: Ledger): Promise<string[]> {
-  return (await ledger.getScheduleChanges(CHANGES)).map(({ kind }) => kind);
+  return (await ledger.getScheduleChanges(CHANGES)).items.map(({ kind }) => kind);
 }
 
 export const changeCases: readonly DataStoreCase[] = [
@@ -75,7 +77,7 @@ export const changeCases: readonly DataStoreCase[] = [
       await store.removeSchedule("schedule");
       equal(await changesOf(ledger), [], "the changes after a removal");
       for (const scheduleId of ["new", "unknown"]) {
-        equal(await ledger.getScheduleChanges({ ...CHANGES, scheduleId }), [], `the changes of ${scheduleId}`);
+        equal((await ledger.getScheduleChanges({ ...CHANGES, scheduleId })).items, [], `the changes of ${scheduleId}`);
       }
     },
   ),
@@ -98,7 +100,7 @@ export const changeCases: readonly DataStoreCase[] = [
       const replacement = { ...second, triggerRule: "{}", nextFireTime: T0 + 70_000, createdAt: T0 + 9 };
       await store.addSchedules([{ schedule: replacement, conflictPolicy }], { at: T0 + 9, by: "another" });
       await store.addSchedules([{ schedule: replacement, conflictPolicy }], { at: T0 + 10, by: "a third" });
-      const [, ...changed] = await ledger.getScheduleChanges({ ...CHANGES, scheduleId: id });
+      const [, ...changed] = (await ledger.getScheduleChanges({ ...CHANGES, scheduleId: id })).items;
       const states = { before: stateOf(first), after: stateOf({ ...replacement, createdAt: T0 }) };
       const expected = { at: T0 + 9, by: "another", kind: "changed", effectiveFrom: T0 + 10, changesPayload: false };
       equal(
@@ -147,7 +149,7 @@ export const changeCases: readonly DataStoreCase[] = [
       await store.updateSchedule("schedule", { priority: 7 }, undefined, { at, by: "a" });
     }
     for (const at of [T0 + 6, T0 + 7]) await store.removeSchedule("schedule", { at, by: "a" });
-    const kinds = (await ledger.getScheduleChanges(CHANGES)).map(({ kind, at }) => [kind, at - T0]);
+    const kinds = (await ledger.getScheduleChanges(CHANGES)).items.map(({ kind, at }) => [kind, at - T0]);
     equal(
       kinds,
       [
@@ -200,7 +202,7 @@ export const changeCases: readonly DataStoreCase[] = [
       const schedule = await dueSchedule(store, { id }, { ...NOTE, at: T0 - 5 });
       const plan = planOf(schedule, { fires: [], skips, nextFireTime: T0 + 5000, lastFireTime: null, paused: true });
       await commit(store, [plan], { now: T0 + 9000 });
-      const failed = (await ledger.getScheduleChanges({ ...CHANGES, scheduleId: id })).at(-1);
+      const failed = (await ledger.getScheduleChanges({ ...CHANGES, scheduleId: id })).items.at(-1);
       equal([failed?.kind, failed?.effectiveFrom], ["failed", T0 + 5000], `the last change of ${id}`);
       const entries = skips.map((skip) => ({ kind: "skip", ...skip }));
       equal(await entriesOf(ledger, { scheduleId: id }), entries, `the entries of ${id}`);
@@ -229,8 +231,8 @@ export const changeCases: readonly DataStoreCase[] = [
       await store.pauseTask({ taskId: "task", key: null, paused: true, now: T0, by: "a" });
       for (const priority of [1, 2, 3, 4]) await store.updateSchedule("schedule", { priority }, undefined, NOTE);
       await store.pauseTask({ taskId: "task", key: null, paused: false, now: T0, by: "a" });
-      const all = await ledger.getScheduleChanges(CHANGES);
-      const others = await ledger.getScheduleChanges({ ...CHANGES, scheduleId: "other" });
+      const { items: all } = await ledger.getScheduleChanges(CHANGES);
+      const { items: others } = await ledger.getScheduleChanges({ ...CHANGES, scheduleId: "other" });
       const pauses = await ledger.getTaskPauseHistory(TASK_PAUSES);
       const [first, ...rest] = all.map(({ seq }) => seq);
       const [paused, unpaused] = pauses.map(({ seq }) => seq);
@@ -243,25 +245,36 @@ export const changeCases: readonly DataStoreCase[] = [
         const expected = order === "oldest" ? all : all.toReversed();
         const listed = [];
         for (let after: number | null = null; listed.length < all.length; after = listed.at(-1)?.seq ?? null) {
-          const page: ScheduleChangeRecord[] = await ledger.getScheduleChanges({ ...CHANGES, order, limit: 2, after });
-          isTrue(page.length > 0 && page.length <= 2, "a page of one or two");
-          listed.push(...page);
+          const page: Changes = await ledger.getScheduleChanges({ ...CHANGES, order, limit: 2, after });
+          isTrue(page.items.length > 0 && page.items.length <= 2, "a page of one or two");
+          listed.push(...page.items);
+          equal(page.hasMore, listed.length < all.length, "whether there is another page");
         }
         equal(listed, expected, `pages of two, the ${order} first`);
         const none = { ...CHANGES, order, after: present(expected.at(-1), "the last one").seq };
-        equal(await ledger.getScheduleChanges(none), [], "what comes after the last one");
+        equal((await ledger.getScheduleChanges(none)).items, [], "what comes after the last one");
       }
     },
   ),
+  ledgerCase(["H12", "I1"], "changes: a page ends at 4 MB, and the other changes follow", async (store, ledger) => {
+    const metadata = { text: "x".repeat(600_000) };
+    await store.addSchedules(add(makeSchedule({ ...LATER, metadata })), NOTE);
+    for (const priority of [1, 2, 3, 4, 5]) await store.updateSchedule("schedule", { priority }, undefined, NOTE);
+    const first: Changes = await ledger.getScheduleChanges(CHANGES);
+    equal([first.items.length, first.hasMore], [3, true], "the first page");
+    const after = present(first.items.at(-1), "the last change of the page").seq;
+    const second: Changes = await ledger.getScheduleChanges({ ...CHANGES, after });
+    equal([second.items.length, second.hasMore], [3, false], "the second page");
+  }),
   ledgerCase(["H12"], "changes: no number comes again after the clean-up", async (store, ledger) => {
     await store.addSchedules(add(LATER), NOTE);
     await store.removeSchedule("schedule", NOTE);
-    const last = present((await ledger.getScheduleChanges(CHANGES)).at(-1), "the removal").seq;
+    const last = present((await ledger.getScheduleChanges(CHANGES)).items.at(-1), "the removal").seq;
     const late = T0 + ledger.limits.ageMsMax + DAY_MS;
     await cleanUp(store, late, 2);
     equal(await changesOf(ledger), [], "what is left");
     await store.addSchedules(add(LATER), NOTE);
-    const [{ seq } = { seq: 0 }] = await ledger.getScheduleChanges(CHANGES);
+    const [{ seq } = { seq: 0 }] = (await ledger.getScheduleChanges(CHANGES)).items;
     isTrue(seq > last, `a number above ${last}, not ${seq}`);
     await store.removeSchedule("schedule", NOTE);
     await cleanUp(store, late, 2);

@@ -19,7 +19,7 @@ function left(from: number, until: number, verdict: "paused" | "replaced" | "rem
 
 /** From when on the last change counts. */
 async function effectiveFrom(ledger: Ledger): Promise<number | undefined> {
-  return (await ledger.getScheduleChanges({ ...CHANGES, order: "newest", limit: 1 }))[0]?.effectiveFrom;
+  return (await ledger.getScheduleChanges({ ...CHANGES, order: "newest", limit: 1 })).items[0]?.effectiveFrom;
 }
 
 interface Moved {
@@ -179,7 +179,7 @@ export const changeSkipCases: readonly DataStoreCase[] = [
         const id = `schedule-${index}`;
         await store.addSchedules(add(makeSchedule({ id, ...schedule })));
         await store.updateSchedule(id, changes, undefined, LATER);
-        const [change] = await ledger.getScheduleChanges({ ...CHANGES, scheduleId: id });
+        const [change] = (await ledger.getScheduleChanges({ ...CHANGES, scheduleId: id })).items;
         const skips = await entriesOf(ledger, { scheduleId: id });
         equal({ effectiveFrom: change?.effectiveFrom, skips }, expected, what);
       }
@@ -197,7 +197,7 @@ export const changeSkipCases: readonly DataStoreCase[] = [
       ] as const) {
         const id = `${nextFireTime}`;
         await store.addSchedules(add(makeSchedule({ id, nextFireTime })), LATER);
-        const [change] = await ledger.getScheduleChanges({ ...CHANGES, scheduleId: id });
+        const [change] = (await ledger.getScheduleChanges({ ...CHANGES, scheduleId: id })).items;
         equal(change?.effectiveFrom, expected, `from when on ${id} counts`);
         equal(await entriesOf(ledger, { scheduleId: id }), [], "the entries");
       }
@@ -228,7 +228,7 @@ export const changeSkipCases: readonly DataStoreCase[] = [
     ] as const) {
       await store.addSchedules(add(makeSchedule({ id, ...fields })));
       for (const at of [AT, AT + 1]) await store.removeSchedule(id, { ...LATER, at });
-      const changes = await ledger.getScheduleChanges({ ...CHANGES, scheduleId: id });
+      const { items: changes } = await ledger.getScheduleChanges({ ...CHANGES, scheduleId: id });
       const told = changes.map(({ kind, effectiveFrom: from, after }) => ({ kind, from, after }));
       equal(told, [{ kind: "removed", from: AT + 1, after: null }], `the changes of the one that was ${id}`);
       equal(await entriesOf(ledger, { scheduleId: id }), skips, `the entries of the one that was ${id}`);

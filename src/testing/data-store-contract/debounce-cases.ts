@@ -1,7 +1,7 @@
 import { equal, isTrue, present } from "./assert.ts";
 import type { DataStoreCase } from "./contract-case.ts";
 import { debounced, plain, WAIT_MS } from "./debounce-makers.ts";
-import { finish, idsOf, jobIds, look, makeJob, numbered, release, step, T0, take } from "./makers.ts";
+import { cancel, finish, idsOf, jobIds, look, makeJob, numbered, release, step, T0, take } from "./makers.ts";
 
 /** What of a burst is left. */
 export const debounceCases: readonly DataStoreCase[] = [
@@ -133,7 +133,7 @@ export const debounceCases: readonly DataStoreCase[] = [
     async run({ open }) {
       const store = await open();
       await store.addJobs([debounced(T0, { id: "a" })]);
-      await store.cancelJob("a", T0 + 1);
+      await cancel(store, "a", T0 + 1);
       const [second] = await store.addJobs([debounced(T0 + 2, { id: "b" })]);
       equal([second?.job.id, second?.isNew], ["b", true], "after a cancellation");
       const now = T0 + 2 + WAIT_MS;

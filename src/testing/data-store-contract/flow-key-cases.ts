@@ -2,6 +2,7 @@ import { equal, present } from "./assert.ts";
 import { type DataStoreCase, openTwo } from "./contract-case.ts";
 import { drainQueue, heldIds, keyed, outlook, putTask, takenIds } from "./flow-makers.ts";
 import {
+  cancel,
   extend,
   finish,
   idsOf,
@@ -139,7 +140,7 @@ export const flowKeyCases: readonly DataStoreCase[] = [
       await store.addJobs([keyed("elsewhere", "k", { executor: "threads" }), keyed("here", "k")]);
       equal(await takenIds(store), [], "what is acquired of the other queue");
       equal(await heldIds(store), ["here"], "the held jobs");
-      await store.cancelJob("elsewhere", T0);
+      await cancel(store, "elsewhere", T0);
       equal((await look(store)).hasReady, true, "whether a look finds the next job");
       equal(await takenIds(store), ["here"], "what is acquired then");
     },
@@ -282,8 +283,8 @@ export const flowKeyCases: readonly DataStoreCase[] = [
       await putTask(store, { maxRunningPerKey: 1 });
       await store.addJobs([...PAIR, keyed("third", "k")]);
       await take(store);
-      equal((await store.cancelJob("second", T0)).status, "cancelled", "the held job");
-      equal((await store.cancelJob("first", T0)).status, "requested", "the running job");
+      equal((await cancel(store, "second", T0)).status, "cancelled", "the held job");
+      equal((await cancel(store, "first", T0)).status, "requested", "the running job");
       equal(await takenIds(store), [], "what can be acquired");
       const report = await step(store, { releases: [{ jobId: "first", fence: 1, kind: "giveUp" }] });
       equal([report.ended.map(({ jobId }) => jobId), idsOf(report.acquired)], [["first"], ["third"]], "the release");

@@ -4,7 +4,7 @@ import type { DataStore, StepReport } from "../../stores/data-store.ts";
 import { equal, present } from "./assert.ts";
 import { type DataStoreCase, openTwo } from "./contract-case.ts";
 import { FlowModel, Numbers } from "./flow-model.ts";
-import { finish, makeJob, numbered, step, T0 } from "./makers.ts";
+import { cancel, finish, makeJob, numbered, step, T0 } from "./makers.ts";
 
 const ROUNDS = 150;
 const LEASE_MS = 400;
@@ -88,7 +88,7 @@ class Story {
     if (jobs.length === 0) return;
     const job = this.#numbers.oneOf(jobs);
     // An addition of this round may be on its way.
-    const { status } = await this.#store.cancelJob(job.id, this.#now);
+    const { status } = await cancel(this.#store, job.id, this.#now);
     if (status === "cancelled") this.#model.waiting.delete(job.id);
   }
 

@@ -2,6 +2,7 @@ import { equal, present } from "./assert.ts";
 import { type DataStoreCase, openTwo } from "./contract-case.ts";
 import { drainQueue, heldIds, keyed, outlook, pause, putTask, takenIds, tenASecond, unpause } from "./flow-makers.ts";
 import {
+  cancel,
   finish,
   idsOf,
   LEASE_MS,
@@ -210,7 +211,7 @@ export const flowPauseCases: readonly DataStoreCase[] = [
         { acquired: [], hasReady: false, nextRunAt: null },
         "when all are due",
       );
-      equal((await store.cancelJob("c", now)).status, "cancelled", "the cancellation");
+      equal((await cancel(store, "c", now)).status, "cancelled", "the cancellation");
       await unpause(store, { now });
       equal(await takenIds(store, { now }), ["d", "a", "b"], "the jobs when it goes on");
     },
@@ -277,7 +278,7 @@ export const flowPauseCases: readonly DataStoreCase[] = [
       equal(await takenIds(store), ["runs j", "runs k", "runs l"], "the jobs that run");
       const oldest = async (): Promise<unknown> => (await store.inspect(T0 + 10)).oldestDueJob;
       equal(await oldest(), { id: "first", taskId: "task", runAt: T0 - 5 }, "the job that is held longest");
-      for (const id of ["first", "held j", "held k", "held l"]) await store.cancelJob(id, T0);
+      for (const id of ["first", "held j", "held k", "held l"]) await cancel(store, id, T0);
       const due = { id: "other", taskId: "other", runAt: T0 + 5 };
       await pause(store, { taskId: "other" });
       equal(await oldest(), due, "in a pause");

@@ -3,6 +3,7 @@ import { equal, isTrue, present } from "./assert.ts";
 import { type DataStoreCase, openTwo } from "./contract-case.ts";
 import { heldIds, keyed, outlook, putTask, takenIds, tenASecond } from "./flow-makers.ts";
 import {
+  cancel,
   finish,
   idsOf,
   LEASE_MS,
@@ -226,9 +227,9 @@ export const flowRateCases: readonly DataStoreCase[] = [
       await putTask(store, tenASecond());
       await store.addJobs([makeJob({ id: "elsewhere", executor: "threads" }), ...ABC]);
       equal(await takenIds(store), [], "while the token is for another queue");
-      await store.cancelJob("elsewhere", T0);
+      await cancel(store, "elsewhere", T0);
       equal(await takenIds(store), ["a"], "when its job is cancelled");
-      await store.cancelJob("b", T0);
+      await cancel(store, "b", T0);
       equal(await takenIds(store, { now: T0 + 100 }), ["c"], "when a held job was cancelled");
     },
   },

@@ -4,6 +4,7 @@ import type { JobRelease } from "../../stores/data-store.ts";
 import { equal, present } from "./assert.ts";
 import { type DataStoreCase, openTwo } from "./contract-case.ts";
 import {
+  cancel,
   endedJob,
   extend,
   finish,
@@ -154,7 +155,7 @@ export const historyCases: readonly DataStoreCase[] = [
       const waiting = present(await store.getJob("job"), "the job");
       const facts = { ...keptFacts(makeJob(KEYED)), attemptHistory: attempts(1), progress: HALF };
       equal(keptFacts(waiting), facts, "what the waiting job has");
-      const cancelled = await store.cancelJob("job", T0);
+      const cancelled = await cancel(store, "job", T0);
       const answer = present(cancelled.status === "cancelled" ? cancelled.result : null, "the answer");
       equal("job" in answer || "attemptHistory" in answer || "progress" in answer, false, "what the answer leaves out");
       equal(await store.getJobResult("job", T0), { ...answer, ...facts }, "the result of a cancelled job");

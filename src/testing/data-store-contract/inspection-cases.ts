@@ -3,6 +3,7 @@ import { equal, isTrue, present } from "./assert.ts";
 import { type DataStoreCase, openTwo } from "./contract-case.ts";
 import {
   add,
+  cancel,
   finish,
   LEASE_MS,
   leasedJob,
@@ -60,7 +61,7 @@ export const inspectionCases: readonly DataStoreCase[] = [
       const [first, second] = acquired.map((job) => present(job, "a leased job"));
       const retry = { jobId: second?.id ?? "", fence: 1, kind: "retry", runAt: T0 + 9, failedAttempts: 1 } as const;
       await release(store, [finish(present(first, "the first"), { expiresAt: T0 }), retry]);
-      await other.cancelJob("z", T0);
+      await cancel(other, "z", T0);
       equal(await counts(store), ["ant: 1, 0", "task: 3, 0"], "one that ended, one that is tried again, one cancelled");
     },
   },
@@ -102,8 +103,8 @@ export const inspectionCases: readonly DataStoreCase[] = [
         const expected = { id: `oldest ${place}`, taskId: queue.taskId, runAt: runAt - 1 };
         equal(await oldest(store, T0), { ...nothing, oldestDueJob: expected }, `the oldest of queue ${place}`);
         equal(await oldest(store, runAt - 2), nothing, "before it is due");
-        await store.cancelJob(`oldest ${place}`, T0);
-        for (const index of queues.keys()) await store.cancelJob(`${place} ${index}`, T0);
+        await cancel(store, `oldest ${place}`, T0);
+        for (const index of queues.keys()) await cancel(store, `${place} ${index}`, T0);
       }
     },
   },

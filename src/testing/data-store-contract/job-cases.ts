@@ -2,6 +2,7 @@ import type { JobRecord } from "../../records/job.ts";
 import { equal, present } from "./assert.ts";
 import type { DataStoreCase } from "./contract-case.ts";
 import {
+  cancel,
   finish,
   idsOf,
   LEASE_MS,
@@ -235,7 +236,7 @@ export const jobCases: readonly DataStoreCase[] = [
       await store.addJobs([lost]);
       await take(store);
       await store.addJobs([cancelled]);
-      await store.cancelJob("cancelled", T0);
+      await cancel(store, "cancelled", T0);
       const now = T0 + LEASE_MS;
       equal((await take(store, { now })).ended[0]?.jobId, "lost", "the lost job");
       const answers = await store.addJobs([lost, cancelled]);

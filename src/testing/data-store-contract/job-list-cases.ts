@@ -1,9 +1,80 @@
-import { equal } from "./assert.ts";
+import { OptionsError } from "../../core/errors.ts";
+import { equal, isTrue } from "./assert.ts";
 import type { DataStoreCase } from "./contract-case.ts";
 import { jobList } from "./list-makers.ts";
-import { makeJob, makeJobs, makeTask, numbered, step, T0 } from "./makers.ts";
+import { cancel, idsOf, leasedJob, makeJob, makeJobs, makeTask, numbered, step, T0 } from "./makers.ts";
 
 export const jobListCases: readonly DataStoreCase[] = [
+  {
+    name: "lists: jobs by runAt, then in the order of addition, whatever they wait for",
+    rules: ["I14", "I2"],
+    async run({ open }) {
+      const store = await open();
+      const running = { id: "running", runAt: T0 - 5, scheduleId: "s", fireTime: T0 };
+      await leasedJob(store, running);
+      await leasedJob(
+        store,
+        { id: "running-late", runAt: T0 - 3, taskId: "other" },
+        { queues: [{ executor: "inline", taskId: "other" }] },
+      );
+      await store.addJobs([
+        makeJob({ id: "z", runAt: T0 + 7 }),
+        makeJob({ id: "later", runAt: T0 + 9, taskId: "other" }),
+        makeJob({ id: "a", runAt: T0 + 7, scheduleId: "s" }),
+        makeJob({ id: "due", runAt: T0 - 4 }),
+        makeJob({ id: "urgent", runAt: T0 - 1, priority: 9 }),
+        makeJob({ id: "kyd", runAt: T0 - 2, concurrencyKey: "key" }),
+        makeJob({ id: "child", runAt: T0 + 8, after: ["z"] }),
+      ]);
+      const list = (filter: Omit<Parameters<typeof jobList>[1], "sort">) =>
+        jobList(store, { ...filter, sort: "runAt" });
+      equal(await list({}), "running due running-late kyd urgent z a child later", "all");
+      equal(await list({ taskId: "task" }), "running due kyd urgent z a child", "of a task");
+      equal(await list({ taskId: "other" }), "running-late later", "of another task");
+      equal(await list({ scheduleId: "s" }), "running a", "of a schedule");
+      equal(await list({ state: "running" }), "running running-late", "that run");
+      equal(await list({ state: "queued", search: "e" }), "due urgent later", "that are queued");
+      equal(await list({ state: "held", search: "child" }), "child", "that are held");
+      equal(await list({ from: T0 - 3, until: T0 + 8 }), "running-late kyd urgent z a", "of a time");
+      equal(await list({ search: "LATE" }), "running-late later", "that are searched for");
+      const { cursor } = await store.getJobs({ sort: "runAt", limit: 5, cursor: null });
+      await cancel(store, "z", T0);
+      await store.addJobs([makeJob({ id: "new", runAt: T0 + 7 }), makeJob({ id: "past", runAt: T0 - 9 })]);
+      const { items } = await store.getJobs({ sort: "runAt", limit: 9, cursor });
+      equal(idsOf(items), ["a", "new", "later"], "the next page, after changes");
+      for (const text of ["", "a", "1", "1 2 3", "9".repeat(17)]) {
+        const reading = store.getJobs({ sort: "runAt", limit: 9, cursor: text });
+        const error: unknown = await reading.then(
+          () => null,
+          (reason: unknown) => reason,
+        );
+        isTrue(error instanceof OptionsError, `an error for the cursor "${text}"`);
+      }
+    },
+  },
+  {
+    name: "lists: very many jobs that are not due yet come by runAt, page by page",
+    rules: ["I14"],
+    async run({ open }) {
+      const store = await open();
+      const ids = Array.from({ length: 1500 }, (_, index) => numbered("job", index));
+      await store.addJobs(ids.map((id, index) => makeJob({ id, runAt: T0 + 5000 - Math.floor(index / 10) })));
+      const place = (id: string) => Math.floor(Number(id.slice(-5)) / 10);
+      const expected = [...ids].sort((a, b) => place(b) - place(a) || (a < b ? -1 : 1));
+      const listed: string[] = [];
+      for (let cursor: string | null = null; ; ) {
+        const page: Awaited<ReturnType<typeof store.getJobs>> = await store.getJobs({
+          sort: "runAt",
+          limit: 400,
+          cursor,
+        });
+        listed.push(...idsOf(page.items));
+        if (page.cursor === null) break;
+        ({ cursor } = page);
+      }
+      equal(listed, expected, "the jobs");
+    },
+  },
   {
     name: "lists: jobs are queued, held or running, as their records say",
     rules: ["I4"],
@@ -87,7 +158,7 @@ export const jobListCases: readonly DataStoreCase[] = [
       const [oldest, younger] = await page("oldest", null);
       const [newest, older] = await page("newest", null);
       equal([oldest, newest], ["01", "54"], "the first pages");
-      for (const index of [1, 2, 4]) await store.cancelJob(numbered("job", index), T0);
+      for (const index of [1, 2, 4]) await cancel(store, numbered("job", index), T0);
       await store.addJobs([makeJob({ id: numbered("job", 9) }), makeJob({ id: "job-00002+" })]);
       equal((await page("oldest", younger))[0], "+3", "what follows the oldest");
       equal((await page("newest", older))[0], "3+", "what follows the newest");

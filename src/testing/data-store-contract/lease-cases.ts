@@ -2,6 +2,7 @@ import type { LeaseSurrender, RecoveredJob } from "../../stores/data-store.ts";
 import { equal, present } from "./assert.ts";
 import type { DataStoreCase } from "./contract-case.ts";
 import {
+  cancel,
   extend,
   finish,
   idsOf,
@@ -103,7 +104,7 @@ export const leaseCases: readonly DataStoreCase[] = [
       const store = await open();
       await store.addJobs(makeJobs(2));
       await take(store);
-      await store.cancelJob("job-00001", T0);
+      await cancel(store, "job-00001", T0);
       const named = [
         { jobId: "job-00000", fence: 1 },
         { jobId: "job-00001", fence: 1 },
@@ -147,7 +148,7 @@ export const leaseCases: readonly DataStoreCase[] = [
       const store = await open();
       await store.addJobs([makeJob({ id: "a", maxRecoveries: 0 }), makeJob({ id: "b" }), makeJob({ id: "c" })]);
       await take(store);
-      await store.cancelJob("b", T0);
+      await cancel(store, "b", T0);
       const { recovered, ended } = await store.giveUpLeases(surrender({ now: T0 + 1 }));
       equal(recovered, [{ ...LOST_JOB, jobId: "c" }], "the recovered job");
       equal(

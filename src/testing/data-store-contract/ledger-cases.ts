@@ -17,6 +17,7 @@ import {
   taken,
 } from "./ledger-makers.ts";
 import {
+  cancel,
   endedJob,
   finish,
   fireOf,
@@ -38,7 +39,7 @@ const ALONE = { startedAt: null, outcome: "cancelled" } as const;
 /** Lets a new schedule fire at T0, and takes its job as a scheduler that loses it. */
 async function lostJob(store: DataStore, maxRecoveries: number, cancels: boolean): Promise<void> {
   const job = await runningJob(store, { maxRecoveries });
-  if (cancels) await store.cancelJob(job.id, T0 + 2000);
+  if (cancels) await cancel(store, job.id, T0 + 2000);
 }
 
 export const ledgerCases: readonly DataStoreCase[] = [
@@ -150,8 +151,8 @@ export const ledgerCases: readonly DataStoreCase[] = [
         const schedule = await dueSchedule(store, { id, resultExpirationMs });
         await fireAt(store, schedule, [T0]);
         const job = present(await store.getJob(jobIdAt(T0, id)), "the job");
-        await store.cancelJob(job.id, T0 + 77);
-        await store.cancelJob(job.id, T0 + 78);
+        await cancel(store, job.id, T0 + 77);
+        await cancel(store, job.id, T0 + 78);
         const run = runOf(job, { ...ALONE, finishedAt: T0 + 77, attempts: 0 });
         equal(await entriesOf(ledger, { scheduleId: id }), [run], `the entries of the ${id} result`);
       }
@@ -169,7 +170,7 @@ export const ledgerCases: readonly DataStoreCase[] = [
       equal(await entriesOf(ledger), [runOf(job, { ...ALONE, finishedAt: now })], "the entries after the lease");
 
       const other = await runningJob(store, { id: "other" });
-      await store.cancelJob(other.id, T0 + 2000);
+      await cancel(store, other.id, T0 + 2000);
       await release(store, [{ jobId: other.id, fence: other.fence, kind: "giveUp" }], { now: T0 + 2004 });
       const run = runOf(other, { ...ALONE, finishedAt: T0 + 2004 });
       equal(await entriesOf(ledger, { scheduleId: "other" }), [run], "the entries after its worker gave it up");
@@ -219,7 +220,7 @@ export const ledgerCases: readonly DataStoreCase[] = [
       acquired.map((job) => finish(job)),
     );
     await store.addJobs([makeJob({ id: "cancelled", scheduleId: "schedule" })]);
-    await store.cancelJob("cancelled", T0);
+    await cancel(store, "cancelled", T0);
     equal(await entriesOf(ledger), [], "the entries");
   }),
   ledgerCase(["H1"], "ledger: a job that outlives its schedule still leaves its run", async (store, ledger) => {

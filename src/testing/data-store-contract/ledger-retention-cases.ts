@@ -103,10 +103,10 @@ export const ledgerRetentionCases: readonly DataStoreCase[] = [
     await store.removeSchedule("schedule", { ...NOTE, at: T0 + 9000 });
     await cleanUp(store, T0 + 9000, 3);
     equal((await entriesOf(ledger)).length, 4, "how many entries there are soon after");
-    equal((await ledger.getScheduleChanges(CHANGES)).length, 2, "how many changes there are soon after");
+    equal((await ledger.getScheduleChanges(CHANGES)).items.length, 2, "how many changes there are soon after");
     await cleanUp(store, T0 + 9000 + ageMsMax + DAY_MS);
     equal(await entriesOf(ledger), [], "the entries");
-    equal(await ledger.getScheduleChanges(CHANGES), [], "the changes");
+    equal((await ledger.getScheduleChanges(CHANGES)).items, [], "the changes");
     equal(await ledger.getLedgerStart("schedule"), null, "its start");
     isTrue((await ledger.getLedgerStart(kept.id)) !== null, "that the ledger knows a schedule that was not removed");
   }),
@@ -119,7 +119,7 @@ export const ledgerRetentionCases: readonly DataStoreCase[] = [
       await store.removeSchedule("schedule", { ...NOTE, at: T0 - 1 });
       await cleanUp(store, T0 + 3 * DAY_MS);
       equal(await ledger.getLedgerStart("schedule"), start, "its start");
-      equal((await ledger.getScheduleChanges(CHANGES)).length, 2, "how many changes there are");
+      equal((await ledger.getScheduleChanges(CHANGES)).items.length, 2, "how many changes there are");
     },
   ),
   ledgerCase(["H6"], "ledger: an entry that ends late is kept beside those that are there", async (store, ledger) => {
@@ -137,14 +137,14 @@ export const ledgerRetentionCases: readonly DataStoreCase[] = [
       await store.updateSchedule("schedule", { priority }, undefined, { at: T0 + priority, by: "somebody" });
     }
     await cleanUp(store, T0 + 1000);
-    const kept = await ledger.getScheduleChanges(CHANGES);
+    const { items: kept } = await ledger.getScheduleChanges(CHANGES);
     equal(
       kept.map(({ at }) => at - T0),
       Array.from({ length: 100 }, (_, index) => index + 21),
       "when they were made",
     );
     equal(
-      (await ledger.getScheduleChanges({ ...CHANGES, scheduleId: "other" })).length,
+      (await ledger.getScheduleChanges({ ...CHANGES, scheduleId: "other" })).items.length,
       1,
       "those of another schedule",
     );

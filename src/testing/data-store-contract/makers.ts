@@ -4,6 +4,7 @@ import type { ScheduleRecord } from "../../records/schedule.ts";
 import type { TaskRecord } from "../../records/task.ts";
 import type {
   DataStore,
+  JobCancellation,
   JobCapacity,
   JobQueue,
   JobRelease,
@@ -329,7 +330,18 @@ export async function leasedJob(
 export async function endedJob(store: DataStore, fields: Partial<JobRecord> = {}): Promise<void> {
   const job = makeJob({ id: "first", ...fields });
   await store.addJobs([job]);
-  await store.cancelJob(job.id, T0);
+  await cancel(store, job.id, T0);
+}
+
+/** Cancels one job. `ended` are the children that ended with it; absent for none. */
+export async function cancel(
+  store: DataStore,
+  id: string,
+  now: number,
+): Promise<JobCancellation & { readonly ended?: readonly JobResultRecord[] }> {
+  const { jobs, ended } = await store.cancelJobs([id], now);
+  const job = present(jobs[0], "the answer of a cancellation");
+  return ended.length === 0 ? job : { ...job, ended };
 }
 
 export function add(...schedules: readonly ScheduleRecord[]): ScheduleAddition[] {

@@ -2,7 +2,7 @@ import type { JobRecord, NewJobRecord } from "../../records/job.ts";
 import type { JobAddition } from "../../stores/data-store.ts";
 import { equal, present } from "./assert.ts";
 import type { DataStoreCase, DataStoreContext } from "./contract-case.ts";
-import { finish, idsOf, jobIds, look, makeJob, numbered, release, step, T0, take } from "./makers.ts";
+import { cancel, finish, idsOf, jobIds, look, makeJob, numbered, release, step, T0, take } from "./makers.ts";
 import { again } from "./repeat.ts";
 
 /** How long the windows of the cases last, in milliseconds. */
@@ -53,7 +53,7 @@ export const onceCases: readonly DataStoreCase[] = [
     async run({ open }) {
       const store = await open();
       await store.addJobs([once(T0, { id: "a" })]);
-      await store.cancelJob("a", T0);
+      await cancel(store, "a", T0);
       equal((await store.addJobs([once(T0 + 1, { id: "b" })])).map(answerOf), [["a", false, true]], "the answer");
     },
   },

@@ -1,6 +1,7 @@
 import { equal, present } from "./assert.ts";
 import type { DataStoreCase } from "./contract-case.ts";
 import {
+  cancel,
   extend,
   finish,
   idsOf,
@@ -110,7 +111,7 @@ export const orphanCases: readonly DataStoreCase[] = [
     async run({ open }) {
       const store = await open();
       await leasedJob(store);
-      await store.cancelJob("job", T0);
+      await cancel(store, "job", T0);
       const report = await extend(store, [], { now: T0 + 1 });
       equal(report, { lost: [], cancelRequested: [] }, "the answer");
       const { leaseEndsAt } = await look(store, { now: T0 + 1 });

@@ -7,6 +7,7 @@ import type { DataStoreCase } from "./contract-case.ts";
 import { dueSchedule, fireAt, jobIdAt, ledgerCase, makeSkip, NOTE, seenAgain } from "./ledger-makers.ts";
 import {
   add,
+  cancel,
   commit,
   endedJob,
   finish,
@@ -227,7 +228,7 @@ export const overdueCases: readonly DataStoreCase[] = [
     await fired(store);
     const occurrence = overdueOf("start", { jobId: JOB });
     equal(await changed(store, T0 + START_MS), raised(occurrence), "the overdue occurrence");
-    await store.cancelJob(JOB, T0 + START_MS + 1);
+    await cancel(store, JOB, T0 + START_MS + 1);
     equal(await changed(store, T0 + START_MS + 2), resolved(ended(occurrence, "finished")), "what is over");
   }),
   ledgerCase(

@@ -10,6 +10,7 @@ import type {
 import { equal, present } from "./assert.ts";
 import { type DataStoreCase, openTwo } from "./contract-case.ts";
 import {
+  cancel,
   endedJob,
   extend,
   finish,
@@ -156,7 +157,7 @@ export const overlapCases: readonly DataStoreCase[] = [
         const expected = [`again, ${overlap}`, `by hand, ${overlap}`, "job-00001", `other's, ${overlap}`];
         equal(await jobIds(store), expected, "the jobs");
         await store.removeSchedule("schedule");
-        for (const id of await jobIds(store)) await store.cancelJob(id, T0);
+        for (const id of await jobIds(store)) await cancel(store, id, T0);
       }
     },
   },
@@ -272,7 +273,7 @@ export const overlapCases: readonly DataStoreCase[] = [
         equal(report.plans, [{ committed: false, addedJobIds: [] }], "the answer");
         equal([await jobIds(first), await skippedCount(first)], [["job-00001"], 0], "the jobs, and the count");
         await first.removeSchedule("schedule");
-        await first.cancelJob("job-00001", T0);
+        await cancel(first, "job-00001", T0);
         await first.cleanup({ now: T0 + 1_000_000_000, limit: 10 });
       }
     },

@@ -1,6 +1,7 @@
 import { equal, present } from "./assert.ts";
 import { type DataStoreCase, openTwo } from "./contract-case.ts";
 import {
+  cancel,
   extend,
   finish,
   idsOf,
@@ -155,7 +156,7 @@ export const recoveryCases: readonly DataStoreCase[] = [
       await store.addJobs(makeJobs(3));
       await take(store, { by: "b", stepId: "b#1", limit: 1, until: LATE + 86_400_000 });
       await take(store, { by: "c", stepId: "c#1", limit: 1 });
-      await store.cancelJob("job-00000", T0);
+      await cancel(store, "job-00000", T0);
       await take(store, { by: "b", stepId: "b#2", limit: 1, until: LATE + 86_400_000 });
       const leaseEnds = [{ instanceId: "b#", until: T0 + 5 }];
       const { recovered, ended, leaseEndsAt } = await take(store, { now: T0 + 5, limit: 0, leaseEnds });
@@ -170,7 +171,7 @@ export const recoveryCases: readonly DataStoreCase[] = [
     async run({ open }) {
       const store = await open();
       await leasedJob(store, {}, { by: "b", stepId: "b#1" });
-      await store.cancelJob("job", T0);
+      await cancel(store, "job", T0);
       await extend(store, [], { schedulerId: "b", instanceId: "b#", settledStepId: "b#1", now: T0 + 5 });
       const leaseEnds = [{ instanceId: "b#", until: LATE }];
       const { ended } = await take(store, { now: T0 + 5, leaseEnds });
@@ -313,7 +314,7 @@ export const recoveryCases: readonly DataStoreCase[] = [
     async run({ open }) {
       const store = await open();
       await leasedJob(store);
-      await store.cancelJob("job", T0);
+      await cancel(store, "job", T0);
       const report = await take(store, { now: LATE });
       equal([report.acquired, report.recovered, report.ended[0]?.outcome], [[], [], "cancelled"], "the answer");
       equal((await store.getJobResult("job", LATE))?.outcome, "cancelled", "the result");

@@ -2,6 +2,7 @@ import type { JobRelease } from "../../stores/data-store.ts";
 import { equal, present } from "./assert.ts";
 import type { DataStoreCase } from "./contract-case.ts";
 import {
+  cancel,
   finish,
   idsOf,
   LEASE_MS,
@@ -301,7 +302,7 @@ export const releaseCases: readonly DataStoreCase[] = [
       const store = await open();
       await store.addJobs(makeJobs(2));
       const { acquired } = await take(store);
-      for (const { id } of acquired) await store.cancelJob(id, T0);
+      for (const { id } of acquired) await cancel(store, id, T0);
       const report = await release(store, [
         { jobId: "job-00000", fence: 1, kind: "giveUp" },
         { jobId: "job-00001", fence: 1, kind: "retry", runAt: T0 + 1000, failedAttempts: 1, attemptHistory },

@@ -1,7 +1,7 @@
 import type { JobRelease } from "../../stores/data-store.ts";
 import { equal, isTrue, present } from "./assert.ts";
 import type { DataStoreCase } from "./contract-case.ts";
-import { finish, LEASE_MS, leasedJob, makeJob, makeResult, release, step, T0, take } from "./makers.ts";
+import { cancel, finish, LEASE_MS, leasedJob, makeJob, makeResult, release, step, T0, take } from "./makers.ts";
 import { again, twice } from "./repeat.ts";
 
 export const releaseRepetitionCases: readonly DataStoreCase[] = [
@@ -112,7 +112,7 @@ export const releaseRepetitionCases: readonly DataStoreCase[] = [
     async run({ open }) {
       const store = await open();
       await leasedJob(store);
-      await store.cancelJob("job", T0);
+      await cancel(store, "job", T0);
       const releases: JobRelease[] = [{ jobId: "job", fence: 1, kind: "giveUp" }];
       const [lost, answer] = await twice(store, { releases });
       equal([lost.releases, lost.ended[0]?.outcome], [["released"], "cancelled"], "the lost answer");

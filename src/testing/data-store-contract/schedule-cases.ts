@@ -414,6 +414,9 @@ export const scheduleCases: readonly DataStoreCase[] = [
       equal(await revision(), 9, "after a replacement");
       await store.addSchedules([{ schedule: makeSchedule({ revision: 99 }), conflictPolicy: "doNothing" }]);
       equal(await revision(), 9, "after an addition that was not made");
+      const moved = await store.updateSchedule("schedule", { nextFireTime: T0 + 7, keepsRevision: true });
+      equal([moved?.nextFireTime, moved?.fence, moved?.revision], [T0 + 7, 4, 9], "after an update that keeps it");
+      equal(await store.getSchedule("schedule"), moved, "the schedule");
     },
   },
   {

@@ -2,6 +2,7 @@ import type { DataStore } from "../../stores/data-store.ts";
 import { ContractViolation, equal, present } from "./assert.ts";
 import { type DataStoreCase, openTwo } from "./contract-case.ts";
 import {
+  cancel,
   finish,
   fireOf,
   idsOf,
@@ -236,7 +237,7 @@ export const stepCases: readonly DataStoreCase[] = [
       const store = await open();
       await store.addJobs(makeJobs(2));
       await take(store);
-      for (const id of ["job-00000", "job-00001"]) await store.cancelJob(id, T0);
+      for (const id of ["job-00000", "job-00001"]) await cancel(store, id, T0);
       const report = await step(store, {
         releases: [
           { jobId: "job-00000", fence: 1, kind: "giveUp" },

@@ -3,7 +3,7 @@ import type { TaskRecord } from "../../records/task.ts";
 import type { DataStore } from "../../stores/data-store.ts";
 import { equal } from "./assert.ts";
 import type { DataStoreCase } from "./contract-case.ts";
-import { add, finish, leasedJob, look, makeJob, makeSchedule, makeTask, release, T0, take } from "./makers.ts";
+import { add, cancel, finish, leasedJob, look, makeJob, makeSchedule, makeTask, release, T0, take } from "./makers.ts";
 
 export const taskCases: readonly DataStoreCase[] = [
   {
@@ -173,10 +173,10 @@ export const taskCases: readonly DataStoreCase[] = [
       await store.putTasks([makeTask()]);
       await store.addJobs([makeJob({ id: "delayed", runAt: T0 + 1000 })]);
       equal(await store.removeTask("task"), "inUse", "with a delayed job");
-      await store.cancelJob("delayed", T0);
+      await cancel(store, "delayed", T0);
       await store.addJobs([makeJob({ id: "ready" })]);
       equal(await store.removeTask("task"), "inUse", "with a ready job");
-      await store.cancelJob("ready", T0);
+      await cancel(store, "ready", T0);
       const job = await leasedJob(store, { id: "leased" });
       equal(await store.removeTask("task"), "inUse", "with a leased job");
       await release(store, [finish(job)]);

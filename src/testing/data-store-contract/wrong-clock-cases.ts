@@ -4,7 +4,7 @@ import { equal, isTrue } from "./assert.ts";
 import { type DataStoreCase, openTwo } from "./contract-case.ts";
 import { debounced, WAIT_MS } from "./debounce-makers.ts";
 import { drainQueue, keyed, outlook, putTask, takenIds, tenASecond } from "./flow-makers.ts";
-import { finish, idsOf, look, makeJob, makeJobs, QUEUE, release, T0, take } from "./makers.ts";
+import { cancel, finish, idsOf, look, makeJob, makeJobs, QUEUE, release, T0, take } from "./makers.ts";
 
 // A host whose clock is a day ahead writes, and then hosts with right clocks go on. Nothing that it wrote stops them
 // for longer than the feature itself lets a job wait, and at most one burst more gets through.
@@ -109,7 +109,7 @@ export const wrongClockCases: readonly DataStoreCase[] = [
       const store = await open();
       const early = { ...once(T0, "throttle", "a"), resultExpirationMs: DAY_MS };
       equal((await store.addJobs([early])).map(answerOf), ["a"], "the first addition");
-      await store.cancelJob("a", T0);
+      await cancel(store, "a", T0);
       const at = T0 + 300_000;
       equal((await store.addJobs([once(at, "throttle", "b")])).map(answerOf), ["b"], "the next one");
       await store.addJobs([early]);

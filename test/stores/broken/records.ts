@@ -132,10 +132,10 @@ class ForgetsNextFireTimes extends MemoryDataStore {
 
 /** Lets nobody cancel a job that runs. */
 class IgnoresCancellations extends MemoryDataStore {
-  override async cancelJob(id: string, now: number): Promise<contract.CancelReport> {
-    const job = await this.getJob(id);
-    if (job === null || job.acquiredBy === null) return super.cancelJob(id, now);
-    return { status: "requested", taskId: job.taskId, acquiredBy: job.acquiredBy };
+  override async cancelJobs(ids: readonly string[], now: number): Promise<contract.CancelReport> {
+    const job = await this.getJob(ids[0] ?? "");
+    if (job === null || job.acquiredBy === null) return super.cancelJobs(ids, now);
+    return { jobs: [{ status: "requested", taskId: job.taskId, acquiredBy: job.acquiredBy }], ended: [] };
   }
 }
 

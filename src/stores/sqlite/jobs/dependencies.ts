@@ -260,13 +260,14 @@ export function dependencyStatements(names: TableNames): DependencyStatements {
       `CROSS JOIN ${jobs} j ON j.id = r.value->>0 ` +
       `WHERE j.fence = r.value->>1 AND j.acquired_by = ?2 AND j.has_children = 1 ` +
       `AND ${dependencies}.parent_id = j.id AND ${dependencies}.outcome IS NULL`,
-    // ?1 id. Runs before the job is removed.
+    // ?1 ids. Runs before the jobs are removed.
     endCancelled: () =>
-      `UPDATE ${dependencies} SET outcome = 'cancelled' WHERE parent_id = ?1 AND outcome IS NULL ` +
-      `AND EXISTS (SELECT 1 FROM ${jobs} WHERE id = ?1 AND state <> ${leased})`,
-    // ?1 id. Runs after the job was removed.
+      `UPDATE ${dependencies} SET outcome = 'cancelled' WHERE outcome IS NULL AND parent_id IN (SELECT j.id ` +
+      `FROM json_each(?1) c CROSS JOIN ${jobs} j ON j.id = c.value WHERE j.state <> ${leased})`,
+    // ?1 ids. Runs after the jobs were removed.
     forgetCancelled: () =>
-      `DELETE FROM ${dependencies} WHERE child_id = ?1 AND NOT EXISTS (SELECT 1 FROM ${jobs} WHERE id = ?1)`,
+      `DELETE FROM ${dependencies} WHERE child_id IN (SELECT c.value FROM json_each(?1) c ` +
+      `WHERE NOT EXISTS (SELECT 1 FROM ${jobs} WHERE id = c.value))`,
 
     // The next seven run one after the other. ?1 now.
     enterDoomed: () => `${enterEnded(names, "'cancelled'", "?1")} WHERE ${doomedJobs}`,

@@ -1,17 +1,19 @@
 import { systemClock } from "../../../core/clock.ts";
 import { IdGenerator } from "../../../core/ids.ts";
+import { SORTED_JOBS_MAX } from "../../../core/limits.ts";
 import type { JobRecord, NewJobRecord } from "../../../records/job.ts";
-import type { CancelReport, JobAddition, JobFilter, RecordPage } from "../../data-store.ts";
+import type { CancelReport, JobAddition, JobCancellation, JobFilter, RecordPage } from "../../data-store.ts";
 import { endedWithoutRun } from "../../shared/added-and-ended-jobs.ts";
-import { FEW_JOBS_MAX } from "../bounds.ts";
+import { type JobCursor, jobCursor, readJobCursor, tooManyToSort } from "../../shared/cursors-and-search.ts";
+import { FAR_FUTURE_MS, FAR_PAST_MS, FEW_JOBS_MAX } from "../bounds.ts";
 import type { Connection } from "../driver/connection.ts";
-import { Batch, positional, type SqlStatement, statement } from "../driver/driver-and-failures.ts";
+import { Batch, guardSql, positional, type SqlStatement, statement } from "../driver/driver-and-failures.ts";
 import type { AdmissionStatements } from "../flow-control/admission.ts";
 import type { FlowState } from "../flow-control/key-limiters.ts";
 import type { LedgerSwitch } from "../ledger/history-writes.ts";
-import { foundIn, readPage, type Scan, scanStatement } from "../list-scans.ts";
-import { JOB_STATE, type TableNames } from "../schema/tables.ts";
-import { jsonRecords, lazily } from "../sql-and-json.ts";
+import { foundIn, readPage, type Scan, type ScannedTable, scanStatement } from "../list-scans.ts";
+import { IS_BLOCKED_OR_DEPENDENT, JOB_STATE, type TableNames } from "../schema/tables.ts";
+import { idsOf, jsonArray, jsonRecords, lazily } from "../sql-and-json.ts";
 import { AdditionQueue, type AdditionStamp, Additions, asAdded, isOrdinary } from "./additions.ts";
 import { type DependencyStatements, resolved, resolving } from "./dependencies.ts";
 import { type AdditionStatements, insertionsOf } from "./insertion-statements.ts";
@@ -108,7 +110,12 @@ export class SqliteJobs {
     return row === undefined ? null : toJob(row);
   }
 
+  async getUnknown(ids: readonly string[], now: number): Promise<string[]> {
+    return idsOf(await this.#connection.read(statement(this.#statements.findUnknown, JSON.stringify(ids), now)));
+  }
+
   getPage(filter: JobFilter): Promise<RecordPage<JobRecord>> {
+    if (filter.sort === "runAt") return this.#getPageByTime(filter);
     const { taskId, scheduleId, state, from, until, search } = filter;
     const [scan, takesAll] = jobScanOf(filter);
     const sql = this.#statements.getJobs[scan] ?? "";
@@ -122,46 +129,93 @@ export class SqliteJobs {
     });
   }
 
-  /** Nearly no job has children or parents. The first batch assumes so, and is undone if the job has. */
-  async cancel(id: string, now: number): Promise<CancelReport> {
+  async #getPageByTime(filter: JobFilter): Promise<RecordPage<JobRecord>> {
+    const { taskId, scheduleId, state, from, until, search, order = "oldest" } = filter;
+    if (filter.cursor !== null) readJobCursor(filter.cursor);
+    const scan =
+      scheduleId !== undefined ? "schedule" : state === "running" ? state : taskId === undefined ? "all" : "task";
+    const sql = this.#statements.getJobs[`${scan} by time ${order}`] ?? "";
+    const selection = [taskId, scheduleId, state, from, until, search].map((part) => part ?? null);
     try {
-      return await this.#cancel(id, now, false);
+      const page = await readPage<JobRow, PlacedJob>(this.#connection, filter, {
+        statement: (cursor, limit, scanned) => {
+          const { seq, runAt } = startOf(cursor, filter);
+          return statement(sql, limit, scanned, seq, ...selection, runAt);
+        },
+        takesAll: [taskId, state, from, until, search].every((part) => part === undefined),
+        toRecord: (row) => ({ job: toJob(row), seq: row[21] ?? 0 }),
+        cursorOf: ({ job: { runAt }, seq }) => jobCursor({ runAt, seq }),
+        cursorAt: ([runAt, seq]) => jobCursor({ runAt: Number(runAt), seq: Number(seq) }),
+      });
+      return { items: page.items.map(({ job }) => job), cursor: page.cursor };
     } catch (error) {
-      if (this.#connection.failureKind(error) !== "guard") throw error;
+      throw this.#connection.failureKind(error) === "guard" ? tooManyToSort() : error;
     }
-    return this.#cancel(id, now, true);
   }
 
-  async #cancel(id: string, now: number, hasFamily: boolean): Promise<CancelReport> {
+  /** Nearly no job has children or parents. The first batch assumes so, and is undone if one has. */
+  async cancel(ids: readonly string[], now: number): Promise<CancelReport> {
+    if (ids.length === 0) return { jobs: [], ended: [] };
+    try {
+      return await this.#cancel(ids, now, false);
+    } catch (error) {
+      const kind = this.#connection.failureKind(error);
+      if (kind === "guard") return this.#cancel(ids, now, true);
+      if (kind !== "tooLarge" || ids.length === 1) throw error;
+    }
+    // The names of the jobs are so long that a row has no room for what the first try found.
+    const half = Math.ceil(ids.length / 2);
+    const [first, second] = [await this.cancel(ids.slice(0, half), now), await this.cancel(ids.slice(half), now)];
+    return { jobs: [...first.jobs, ...second.jobs], ended: [...first.ended, ...second.ended] };
+  }
+
+  async #cancel(ids: readonly string[], now: number, hasFamily: boolean): Promise<CancelReport> {
     // An answer can get lost, and then only a stamp tells what the first try found.
     const stamp = this.#connection.isLocal ? null : this.#ids.next(systemClock.now());
     const { stampCancel, readStamp, requestCancel, keepCancelled, markCancelled, removeCancelled } = this.#statements;
     const { keepsLedger, enterCancelled, endCancelled, forgetCancelled } = this.#statements;
+    const list = JSON.stringify(ids);
     const batch = new Batch();
-    batch.add(stamp === null ? [] : [statement(stampCancel, id, stamp, now)]);
-    const requested = batch.add([statement(requestCancel, id)]);
-    batch.add([statement(keepCancelled, id, now), statement(markCancelled, id, now)]);
-    batch.add(keepsLedger ? [statement(enterCancelled, id, now)] : []);
-    batch.add(hasFamily ? [statement(endCancelled, id)] : []);
-    const removed = batch.add([statement(removeCancelled, id, hasFamily ? 1 : 0)]);
-    batch.add(hasFamily ? [statement(forgetCancelled, id)] : []);
+    batch.add(stamp === null ? [] : [statement(stampCancel, list, stamp, now)]);
+    const requested = batch.add([statement(requestCancel, list)]);
+    batch.add([statement(keepCancelled, list, now), statement(markCancelled, list, now)]);
+    batch.add(keepsLedger ? [statement(enterCancelled, list, now)] : []);
+    batch.add(hasFamily ? [statement(endCancelled, list)] : []);
+    const removed = batch.add([statement(removeCancelled, list, hasFamily ? 1 : 0)]);
+    batch.add(hasFamily ? [statement(forgetCancelled, list)] : []);
     const resolution = batch.add(hasFamily ? resolving(this.#statements, now) : []);
     const found = batch.add(stamp === null ? [] : [statement(readStamp, stamp)]);
     const results = await this.#connection.write(() => batch.statements);
-    if (stamp === null) {
-      const lease = requested.of(results).flat()[0];
-      if (lease !== undefined) {
-        return { status: "requested", taskId: String(lease.task_id), acquiredBy: String(lease.acquired_by) };
-      }
-    }
-    const [row] = jsonRecords<JobRow>((stamp === null ? removed : found).of(results).flat());
-    if (row === undefined) return { status: "missing" };
-    const job = toJob(row);
-    if (job.acquiredBy !== null) return { status: "requested", taskId: job.taskId, acquiredBy: job.acquiredBy };
-    const result = endedWithoutRun(job, "cancelled", now);
-    const { ended } = resolved(resolution.of(results), now);
-    return ended.length === 0 ? { status: "cancelled", result } : { status: "cancelled", result, ended };
+    const rows =
+      stamp === null
+        ? jsonRecords<JobRow>([...requested.of(results), ...removed.of(results)].flat())
+        : jsonArray<JobRow>(found.of(results).flat(), "record");
+    const jobs = new Map(rows.map((row) => [row[0], toJob(row)]));
+    const cancelled = ids.map((id): JobCancellation => {
+      const job = jobs.get(id);
+      if (job === undefined) return { status: "missing" };
+      if (job.acquiredBy !== null) return { status: "requested", taskId: job.taskId, acquiredBy: job.acquiredBy };
+      // An id that comes twice is gone the second time.
+      jobs.delete(id);
+      return { status: "cancelled", result: endedWithoutRun(job, "cancelled", now) };
+    });
+    return { jobs: cancelled, ended: resolved(resolution.of(results), now).ended };
   }
+}
+
+interface PlacedJob {
+  readonly job: JobRecord;
+  readonly seq: number;
+}
+
+/** Where a page in the order of `runAt` begins, which the filter may put off. */
+function startOf(cursor: string | null, { from, until, order }: JobFilter): JobCursor {
+  if (order === "newest") {
+    const end = cursor === null ? { runAt: FAR_FUTURE_MS, seq: 0 } : readJobCursor(cursor);
+    return until !== undefined && until <= end.runAt ? { runAt: until, seq: 0 } : end;
+  }
+  const end = cursor === null ? { runAt: FAR_PAST_MS, seq: 0 } : readJobCursor(cursor);
+  return from !== undefined && from > end.runAt ? { runAt: from, seq: 0 } : end;
 }
 
 /** When the last of some new jobs was added. */
@@ -185,7 +239,7 @@ export function jobStatements(names: TableNames): JobStatements {
   });
 }
 
-const { leased, blocked } = JOB_STATE;
+const { delayed, ready, leased, blocked } = JOB_STATE;
 
 /** The conditions of the scans, and the ids of their rows. The jobs of a schedule, and those that run, are sorted,
  *  because no index has them in the order of ids; the sign keeps SQLite from the index of all ids. The scan of a task
@@ -209,10 +263,11 @@ function jobScanOf(filter: JobFilter): [name: string, boolean] {
  * By scan. ?3 id to start after, or null, ?4 taskId or null, ?5 scheduleId or null, ?6 state or null, ?7 from or
  * null, ?8 until or null, ?9 search or null.
  */
-function jobLists({ jobs }: TableNames): Readonly<Record<string, string>> {
+function jobLists(names: TableNames): Readonly<Record<string, string>> {
+  const { jobs } = names;
   const state = `CASE WHEN t.state = ${leased} THEN 'running' WHEN t.state >= ${blocked} THEN 'held' ELSE 'queued' END`;
   const texts = ["id", "task_id", "schedule_id", "idempotency_key", "concurrency_key"];
-  const list = {
+  const list: ScannedTable = {
     table: jobs,
     key: "seq",
     record: jobAsJson("t"),
@@ -238,7 +293,53 @@ function jobLists({ jobs }: TableNames): Readonly<Record<string, string>> {
     ...Object.entries(SCANS).map(([name, rows]) => [`${name} ${order}`, scanStatement(list, scan(rows, order))]),
     [`task ${order}`, scanStatement(list, scanOfTask(jobs, scan(["", "id"], order), `id ${range[order]}`))],
   ]);
-  return Object.fromEntries(statements);
+  return Object.fromEntries([...statements, ...listsByTime(names, list)]);
+}
+
+/**
+ * In the order of `runAt`, then of addition; ?3 and ?10 are the `seq` and the `run_at` to start after. An index has the
+ * jobs that are not due yet in this order. The others are sorted; where there are too many of them, the statement fails
+ * as a guard does.
+ */
+function listsByTime({ jobs }: TableNames, list: ScannedTable): [name: string, sql: string][] {
+  const placed = { ...list, record: jobAsJson("t", "t.seq") };
+  const columns = `SELECT seq, run_at AS at FROM ${jobs} WHERE`;
+  const byTime = (order: "oldest" | "newest"): [name: string, sql: string][] => {
+    const [sign, direction] = order === "oldest" ? [">", "ASC"] : ["<", "DESC"];
+    const isAfter = (time: string): string => `${time} ${sign}= ?10 AND (${time} ${sign} ?10 OR seq ${sign} ?3)`;
+    const inOrder = (time: string): string => `ORDER BY ${time} ${direction}, seq ${direction}`;
+    const sorted = (condition: string): string => `${columns} ${condition} AND ${isAfter("run_at")} ${inOrder("at")}`;
+    const scan = (rows: string, given = ""): string =>
+      scanStatement(placed, { given, rows, place: ["at", "seq"], isBackwards: order === "newest" });
+    const some = (tasks: string, isOfTask: (task: string) => string): string => {
+      const bounded = (rows: string): string => `SELECT * FROM (${rows} LIMIT ${SORTED_JOBS_MAX + 1})`;
+      const others = [
+        `${columns} state = ${ready} AND ${isOfTask("task_id")}`,
+        `SELECT seq, run_at AS at FROM keyed k CROSS JOIN ${jobs} ON task_id = k.id AND ${IS_BLOCKED_OR_DEPENDENT}`,
+        `${columns} state = ${leased} AND acquired_until > 0 AND ${isOfTask("+task_id")}`,
+      ];
+      const isFew = guardSql(`(SELECT count(*) FROM others) <= ${SORTED_JOBS_MAX}`);
+      return scan(
+        `SELECT seq, at FROM (SELECT * FROM (${columns} state = ${delayed} AND ${isAfter("run_at")} ` +
+          `${inOrder("run_at")} LIMIT +?2) UNION ALL ` +
+          `SELECT seq, at FROM others WHERE ${isFew} IS NOT NULL AND ${isAfter("at")}) ${inOrder("at")}`,
+        `RECURSIVE keyed (id) AS (${tasks}), others AS MATERIALIZED (${others.map(bounded).join(" UNION ALL ")})`,
+      );
+    };
+    // The tasks that have jobs in the index of those that are blocked, or wait for others.
+    const nextKeyed = (after: string): string =>
+      `(SELECT task_id FROM ${jobs} WHERE (concurrency_key IS NOT NULL OR ${IS_BLOCKED_OR_DEPENDENT}) ` +
+      `AND task_id > ${after} ORDER BY task_id LIMIT 1)`;
+    const allKeyed =
+      `SELECT ${nextKeyed("''")} UNION ` + `SELECT ${nextKeyed("keyed.id")} FROM keyed WHERE keyed.id IS NOT NULL`;
+    return [
+      [`all by time ${order}`, some(allKeyed, (task) => `${task} > ''`)],
+      [`task by time ${order}`, some("SELECT ?4", (task) => `${task} = ?4`)],
+      [`schedule by time ${order}`, scan(sorted("schedule_id = ?5"))],
+      [`running by time ${order}`, scan(sorted(`state = ${leased} AND acquired_until > 0`))],
+    ];
+  };
+  return [...byTime("oldest"), ...byTime("newest")];
 }
 
 /** If the task ?4 has few jobs, the scan is along these, otherwise along all jobs: then the task has many of them, or a

@@ -186,7 +186,7 @@ export function recoveryStatements(names: TableNames): RecoveryStatements {
   });
 }
 
-/** The statements that cancel a job, in their order. */
+/** The statements that cancel jobs, in their order. */
 export interface CancellationStatements {
   readonly stampCancel: string;
   readonly readStamp: string;
@@ -197,35 +197,35 @@ export interface CancellationStatements {
   readonly markCancelled: string;
 }
 
+/** ?1 ids, as a JSON list, unless a comment says otherwise. */
 export function cancellationStatements(names: TableNames): CancellationStatements {
   const { jobs, steps } = names;
+  const named = (state: string): string =>
+    `seq IN (SELECT j.seq FROM json_each(?1) c CROSS JOIN ${jobs} j ON j.id = c.value WHERE j.${state})`;
   const endedRecord = `${endedJobAsJson(jobs)} AS record`;
-  const isUnleased = `id = ?1 AND state <> ${leased}`;
+  const isUnleased = named(`state <> ${leased}`);
   return lazily<CancellationStatements>({
-    // ?1 id, ?2 stamp, ?3 now. The stamp carries the job as the first try finds it.
+    // and ?2 stamp, ?3 now. The stamp carries the jobs as the first try finds them.
     stampCancel: () =>
-      `INSERT INTO ${steps} (id, at, answer) SELECT ?2, ?3, ${endedJobAsJson(jobs)} FROM ${jobs} WHERE id = ?1 ` +
-      "ON CONFLICT DO NOTHING",
+      `INSERT INTO ${steps} (id, at, answer) SELECT ?2, ?3, json_group_array(${endedJobAsJson("j")}) ` +
+      `FROM json_each(?1) c CROSS JOIN ${jobs} j ON j.id = c.value WHERE true ON CONFLICT DO NOTHING`,
     // ?1 stamp
     readStamp: () => `SELECT answer AS record FROM ${steps} WHERE id = ?1 AND answer IS NOT NULL`,
-    // ?1 id
     requestCancel: () =>
-      `UPDATE ${jobs} SET cancel_requested = 1 WHERE id = ?1 AND state = ${leased} RETURNING task_id, acquired_by`,
-    // ?1 id, ?2 now
+      `UPDATE ${jobs} SET cancel_requested = 1 WHERE ${named(`state = ${leased}`)} RETURNING ${endedRecord}`,
+    // and ?2 now; and so for the next
     keepCancelled: () => keepEnded(names, "'cancelled'", "?2", isUnleased),
-    // ?1 id, ?2 now
     enterCancelled: () => `${enterEnded(names, "'cancelled'", "?2")} WHERE ${isUnleased}`,
-    // ?1 id, ?2 whether the batch resolves dependencies. If not, and the job has children or parents, the batch is
-    // undone.
+    // and ?2 whether the batch resolves dependencies. If not, and a job has children or parents, the batch is undone.
     removeCancelled: () =>
       `DELETE FROM ${jobs} WHERE ${isUnleased} ` +
       `RETURNING ${endedRecord}, ${guardSql(`?2 OR has_children = 0 AND state <> ${dependent}`)} AS guard`,
-    // ?1 id, ?2 now. Precedes removeCancelled.
+    // and ?2 now. Precedes removeCancelled.
     markCancelled: () =>
       markDirty(
         names,
-        `SELECT task_id, concurrency_key, CAST(?2 AS INTEGER) FROM ${jobs} WHERE id = ?1 AND state = ${ready} ` +
-          "AND concurrency_key IS NOT NULL",
+        `SELECT DISTINCT task_id, concurrency_key, CAST(?2 AS INTEGER) FROM ${jobs} ` +
+          `WHERE ${named(`state = ${ready}`)} AND concurrency_key IS NOT NULL`,
       ),
   });
 }

@@ -11,6 +11,7 @@ import type { ScheduleRecord } from "../../../records/schedule.ts";
 import type { ScheduleAddition, ScheduleChanges, TaskPauseRequest } from "../../data-store.ts";
 import { changeKind, SCHEDULE_SETTINGS, settingsOf } from "../../shared/schedule-changes.ts";
 import { type SqlStatement, statement } from "../driver/driver-and-failures.ts";
+import { type ScannedTable, scanStatement } from "../list-scans.ts";
 import { toSchedule } from "../schedules/schedule-rows.ts";
 import { exhaustedSchedules } from "../schedules/schedule-statements.ts";
 import { REMOVED, type TableNames } from "../schema/tables.ts";
@@ -223,11 +224,17 @@ export function changeStatements(names: TableNames): ChangeStatements {
     `WHERE ${isDraft} AND ${moves}`;
   // `toChange` tells from the states which changes are pauses.
   const kind = "CASE WHEN d.removes = 1 THEN 'removed' WHEN d.state IS NULL THEN 'added' ELSE 'changed' END";
-  // ?1 `after`, the `seq` of the change before, ?2 limit, ?3 the id
-  const list = (record: string, isOf: string): ByOrder => ({
-    oldest: `SELECT ${record} FROM ${changes} WHERE ${isOf} = ?3 AND seq > ?1 ORDER BY seq LIMIT +?2`,
-    newest: `SELECT ${record} FROM ${changes} WHERE ${isOf} = ?3 AND seq < ?1 ORDER BY seq DESC LIMIT +?2`,
+  const byOrder = (listed: (range: string) => string): ByOrder => ({
+    oldest: listed("seq > ?3 ORDER BY seq"),
+    newest: listed("seq < ?3 ORDER BY seq DESC"),
   });
+  const list: ScannedTable = {
+    table: changes,
+    key: "seq",
+    record: changeAsJson("t"),
+    texts: ["former", "latter"],
+    isTaken: "true",
+  };
   const isTask = `id = ?1 AND declaration IS NOT ${REMOVED}`;
   const pauseKind = "CASE ?2 WHEN 1 THEN 'taskPaused' ELSE 'taskUnpaused' END";
   /** The changes that the clean-up looks at: `count` of them after the `seq` of a parameter. */
@@ -302,9 +309,18 @@ export function changeStatements(names: TableNames): ChangeStatements {
       `INSERT INTO ${changes} (task_id, key, at, made_by, kind) SELECT id, ?5, ?3, ?4, ${pauseKind} FROM ${tasks} ` +
       `WHERE ${isTask} AND EXISTS (SELECT 1 FROM ${keyLimiters} WHERE task_id = ?1 AND key = ?5 AND paused = 1) <> ?2`,
 
-    // the arguments of `list`; and so for the next
-    getScheduleChanges: () => list(`${changeAsJson()} AS record`, "schedule_id"),
-    getTaskPauseHistory: () => list(`${pauseAsJson()} AS record`, "task_id"),
+    // ?1 and ?2 as in `scanStatement`, ?3 the `seq` of the change before, ?4 schedule id
+    getScheduleChanges: () =>
+      byOrder((range) =>
+        scanStatement(list, {
+          rows: `SELECT seq FROM ${changes} WHERE schedule_id = ?4 AND ${range}`,
+          place: ["seq"],
+          isBackwards: range.endsWith("DESC"),
+        }),
+      ),
+    // ?1 limit, ?3 the `seq` of the pause before, ?4 task id
+    getTaskPauseHistory: () =>
+      byOrder((range) => `SELECT ${pauseAsJson()} AS record FROM ${changes} WHERE task_id = ?4 AND ${range} LIMIT +?1`),
 
     // The clean-up looks at a number of changes each time, and goes on after them the next time: from the oldest one to
     // the first that is young enough, and, for excess changes, from the oldest to the newest. ?1 the time before
@@ -358,17 +374,17 @@ function payload(table: string): string {
   return `(SELECT v->>'payload' FROM (SELECT ${validJson(`${table}.details`)} AS v))`;
 }
 
-function changeAsJson(): string {
+function changeAsJson(table: string): string {
   const columns = [
-    "seq",
-    "CAST(schedule_id AS TEXT)",
-    "at + 0",
-    "CAST(made_by AS TEXT)",
-    "CAST(kind AS TEXT)",
-    "effective_from + 0",
-    "changes_payload = 1",
+    `${table}.seq`,
+    `CAST(${table}.schedule_id AS TEXT)`,
+    `${table}.at + 0`,
+    `CAST(${table}.made_by AS TEXT)`,
+    `CAST(${table}.kind AS TEXT)`,
+    `${table}.effective_from + 0`,
+    `${table}.changes_payload = 1`,
   ];
-  return rowAsJson(null, columns, [validJson("former", "null"), validJson("latter", "null")]);
+  return rowAsJson(null, columns, [validJson(`${table}.former`, "null"), validJson(`${table}.latter`, "null")]);
 }
 
 function pauseAsJson(): string {

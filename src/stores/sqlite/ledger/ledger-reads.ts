@@ -18,8 +18,9 @@ import { occurrenceCursor, readOccurrenceCursor } from "../../shared/cursors-and
 import { entriesOf } from "../../shared/runs-over-skips.ts";
 import { FAR_FUTURE_MS, SCANNED_ROWS_FIRST } from "../bounds.ts";
 import type { Connection } from "../driver/connection.ts";
-import { type Row, statement } from "../driver/driver-and-failures.ts";
+import { statement } from "../driver/driver-and-failures.ts";
 import { type JobRow, jobAsJson, toJob } from "../jobs/job-rows.ts";
+import { readPage } from "../list-scans.ts";
 import type { TableNames } from "../schema/tables.ts";
 import {
   detail,
@@ -59,7 +60,7 @@ export class SqliteLedger implements Ledger {
   }
 
   getOccurrences(filter: OccurrenceRecordFilter): Promise<RecordPage<OccurrenceRecord>> {
-    return this.#use((open) => readPage(open, filter));
+    return this.#use((open) => readOccurrences(open, filter));
   }
 
   getJobOfFireTime(scheduleId: string, fireTime: number): Promise<JobRecord | null> {
@@ -70,16 +71,28 @@ export class SqliteLedger implements Ledger {
     });
   }
 
-  getScheduleChanges(filter: ChangeRecordFilter & { readonly scheduleId: string }): Promise<ScheduleChangeRecord[]> {
-    return this.#use(async (open) => {
-      const rows = await readChanges(open.connection, open.statements.getScheduleChanges, filter, filter.scheduleId);
-      return jsonRecords<ChangeRow>(rows).map(toChange);
+  getScheduleChanges(
+    filter: ChangeRecordFilter & { readonly scheduleId: string },
+  ): Promise<{ items: ScheduleChangeRecord[]; hasMore: boolean }> {
+    const { scheduleId, order, limit } = filter;
+    return this.#use(async ({ connection, statements }) => {
+      const page = { limit, cursor: String(startAfter(filter)) };
+      const { items, cursor } = await readPage<ChangeRow, ScheduleChangeRecord>(connection, page, {
+        statement: (after, most, scanned) =>
+          statement(statements.getScheduleChanges[order], most, scanned, Number(after), scheduleId),
+        takesAll: true,
+        toRecord: toChange,
+        cursorOf: ({ seq }) => String(seq),
+        cursorAt: ([seq = ""]) => seq,
+      });
+      return { items, hasMore: cursor !== null };
     });
   }
 
   getTaskPauseHistory(filter: ChangeRecordFilter & { readonly taskId: string }): Promise<TaskPauseRecord[]> {
-    return this.#use(async (open) => {
-      const rows = await readChanges(open.connection, open.statements.getTaskPauseHistory, filter, filter.taskId);
+    return this.#use(async ({ connection, statements }) => {
+      const sql = statements.getTaskPauseHistory[filter.order];
+      const rows = await connection.read(statement(sql, filter.limit, null, startAfter(filter), filter.taskId));
       return jsonRecords<PauseRow>(rows).map(toTaskPause);
     });
   }
@@ -92,17 +105,16 @@ export class SqliteLedger implements Ledger {
   }
 }
 
-function readChanges(
-  connection: Connection,
-  sql: ByOrder,
-  { order, limit, after }: ChangeRecordFilter,
-  id: string,
-): Promise<Row[]> {
-  return connection.read(statement(sql[order], after ?? (order === "oldest" ? 0 : FAR_FUTURE_MS), limit, id));
+/** The `seq` after which a list of changes begins. */
+function startAfter({ order, after }: ChangeRecordFilter): number {
+  return after ?? (order === "oldest" ? 0 : FAR_FUTURE_MS);
 }
 
 /** A page of entries. Where verdicts are asked for, few rows are read at first, and as many as may be after that. */
-async function readPage(open: OpenLedger, filter: OccurrenceRecordFilter): Promise<RecordPage<OccurrenceRecord>> {
+async function readOccurrences(
+  open: OpenLedger,
+  filter: OccurrenceRecordFilter,
+): Promise<RecordPage<OccurrenceRecord>> {
   const { limit, verdicts } = filter;
   // A stretch has an entry that goes on after it, and one that the page before ended with.
   const first = Math.max(3, limit + 2, verdicts === undefined ? 0 : SCANNED_ROWS_FIRST);

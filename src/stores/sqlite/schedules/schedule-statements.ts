@@ -130,8 +130,8 @@ export function scheduleStatements(names: TableNames): ScheduleStatements {
       `${changed("expect_start", "details.expectStartMs")}, ${changed("expect_finish", "details.expectFinishMs")}, ` +
       `${raisedAfter("?2->>'$.paused'", valueAfter("next_fire_time", "nextFireTime"), "?5")}, ` +
       `${changed("metadata", "metadata")}, details = json_patch(${validJson("details")}, ?2->'details'), ` +
-      "fence = fence + 1, revision = revision + 1, changed_by = ?4, preferred_scheduler = NULL " +
-      "WHERE id = ?1 AND (?3 IS NULL OR fence = ?3) AND changed_by IS NOT ?4",
+      "fence = fence + 1, revision = revision + (?2->>'$.keepsRevision' IS NOT 1), changed_by = ?4, " +
+      "preferred_scheduler = NULL WHERE id = ?1 AND (?3 IS NULL OR fence = ?3) AND changed_by IS NOT ?4",
     // ?1 id, ?2 expected fence or null
     removeSchedule: () => `DELETE FROM ${schedules} WHERE id = ?1 AND (?2 IS NULL OR fence = ?2) RETURNING id`,
     // ?1 ids of schedules whose jobs have keys. Tells looks that there is flow control.

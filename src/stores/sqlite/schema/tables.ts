@@ -257,7 +257,7 @@ function jobTables({ jobs, windows, dependencies }: TableNames): string[] {
       overdue_at INTEGER,
       start_deadline INTEGER
     )`,
-    `CREATE INDEX ${jobs}_delayed ON ${jobs} (run_at, task_id) WHERE state = ${JOB_STATE.delayed}`,
+    `CREATE INDEX ${jobs}_delayed ON ${jobs} (run_at, seq, task_id) WHERE state = ${JOB_STATE.delayed}`,
     `CREATE INDEX ${jobs}_ready ON ${jobs} (task_id, executor, priority DESC, virtual_time, run_at, seq) ` +
       `WHERE state = ${JOB_STATE.ready}`,
     `CREATE INDEX ${jobs}_leased ON ${jobs} (acquired_until, task_id, acquisition_id) ` +

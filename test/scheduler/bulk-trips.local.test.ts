@@ -1,0 +1,70 @@
+import { join } from "node:path";
+import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
+import { Scheduler } from "../../src/mod.ts";
+import { LibsqlDriver } from "../../src/stores/libsql/driver.ts";
+import { openClient } from "../../src/stores/libsql/open-client.ts";
+import { SqlDataStore } from "../../src/stores/sqlite/mod.ts";
+import { drain, VirtualClock } from "../../src/testing/mod.ts";
+import { CountingDriver } from "../support/counting-driver.ts";
+import { temporaryFolder } from "../support/temporary-folder.ts";
+import { START } from "./support.ts";
+
+let folder: Awaited<ReturnType<typeof temporaryFolder>>;
+beforeAll(async () => {
+  folder = await temporaryFolder();
+});
+afterAll(() => folder.remove());
+const schedulers: Scheduler[] = [];
+afterEach(async () => {
+  for (const scheduler of schedulers.splice(0)) await scheduler.stop();
+});
+
+/** A scheduler with jobs on a file, whose requests are counted from now on. */
+async function withJobs(name: string, count: number): Promise<{ scheduler: Scheduler; driver: CountingDriver }> {
+  const url = `file:${join(folder.path, `${name} ${count}.db`)}`;
+  const driver = new CountingDriver(new LibsqlDriver({ url }, { durability: "normal", timeoutMs: 1000, openClient }));
+  const options = { clock: new VirtualClock(START), logLevel: "silent" as const };
+  const scheduler = new Scheduler({ dataStore: new SqlDataStore(driver), ...options });
+  schedulers.push(scheduler);
+  scheduler.task("t", { maxRunningJobs: null, retry: { maxAttempts: 1 } }, () => {
+    throw new Error("broken");
+  });
+  await scheduler.addJobs(Array.from({ length: count }, () => ({ task: "t" })));
+  driver.reset();
+  return { scheduler, driver };
+}
+
+async function all<T>(listing: AsyncIterable<T>, idOf: (item: T) => string): Promise<string[]> {
+  const ids: string[] = [];
+  for await (const item of listing) ids.push(idOf(item));
+  return ids;
+}
+
+test.each([
+  [1000, 1],
+  [2500, 3],
+])("%i jobs are cancelled in %i commits, by a filter and by their ids", async (count, commits) => {
+  const filtered = await withJobs("filter", count);
+  expect(await filtered.scheduler.cancelJobs({ taskId: "t" })).toMatchObject({ cancelled: count, skipped: 0 });
+  expect(filtered.driver.trips).toEqual({ reads: commits, writes: commits });
+  const named = await withJobs("ids", count);
+  const ids = await all(named.scheduler.getJobs({ limit: 1000 }), ({ id }) => id);
+  named.driver.reset();
+  expect(await named.scheduler.cancelJobs({ ids })).toMatchObject({ cancelled: count, skipped: 0 });
+  expect(named.driver.trips).toEqual({ reads: 0, writes: commits });
+});
+
+test.each([
+  [1000, 1],
+  [2500, 3],
+])("%i jobs are retried in %i commits, each with two reads", async (count, commits) => {
+  const { scheduler, driver } = await withJobs("retry", count);
+  await drain(scheduler);
+  const ids = await all(scheduler.getJobResults({ limit: 1000 }), ({ jobId }) => jobId);
+  driver.reset();
+  expect(await scheduler.retryJobs({ ids })).toMatchObject({ retried: count, skipped: 0 });
+  expect(driver.trips).toEqual({ reads: 2 * commits, writes: commits });
+  driver.reset();
+  expect(await scheduler.retryJobs({ outcome: "error" })).toMatchObject({ retried: 0, skipped: count });
+  expect(driver.trips).toEqual({ reads: 2 * commits, writes: 0 });
+});
