@@ -1,41 +1,27 @@
-import { copyFile, readdir, readFile, symlink, writeFile } from "node:fs/promises";
+import { copyFile, readdir, readFile, writeFile } from "node:fs/promises";
 import { join, posix } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { InstalledProject, type Packed } from "./package/installed.ts";
 import { runOk } from "./package/run.ts";
-import { ROOT, stagePackage, temporaryFolder, tool } from "./package/stage.ts";
+import { ROOT, temporaryFolder, tool } from "./package/stage.ts";
 import { whyNoSqlite } from "./support/sqlite-store.ts";
 
 /** Packed, for whoever installs the package. */
 const PACKED_BYTES_MAX = 716_800;
 
-const cleanup: AsyncDisposable[] = [];
-let packed: { size: number; unpackedSize: number; files: { path: string }[] };
+let installed: InstalledProject | undefined;
+let packed: Packed;
 /** A project that has installed the tarball. */
 let project = "";
 
 beforeAll(async () => {
-  const stage = await stagePackage();
-  const fresh = await temporaryFolder("install");
-  cleanup.push(stage, fresh);
-  project = fresh.path;
-  const answer = await runOk(["npm", "pack", "--json", "--ignore-scripts", "--pack-destination", project], {
-    cwd: stage.path,
-  });
-  const tarball: typeof packed & { filename: string } = JSON.parse(answer)[0];
-  packed = tarball;
-  await writeFile(join(project, "package.json"), JSON.stringify({ private: true, type: "module" }));
-  await writeFile(join(project, "deno.json"), JSON.stringify({ nodeModulesDir: "manual" }));
-  const { devDependencies } = (await import("../package.json", { with: { type: "json" } })).default;
-  const install = ["npm", "install", "--prefer-offline", "--no-audit", "--no-fund", `./${tarball.filename}`];
-  await runOk([...install, `@libsql/client@${devDependencies["@libsql/client"]}`], {
-    cwd: project,
-  });
-  await symlink(join(ROOT, "node_modules/zod"), join(project, "node_modules/zod"), "dir");
+  installed = await InstalledProject.make("install");
+  packed = installed.packed;
+  project = installed.path;
+  await installed.link(["zod"]);
 });
 
-afterAll(async () => {
-  for (const item of cleanup) await item[Symbol.asyncDispose]();
-});
+afterAll(() => installed?.[Symbol.asyncDispose]());
 
 describe("the packed tarball", () => {
   // After a change of what is packed: npx vitest run test/package.node.test.ts -u
