@@ -1,40 +1,27 @@
-import { copyFile, readdir, writeFile } from "node:fs/promises";
-import { join } from "node:path";
+import { copyFile, readdir, readFile, writeFile } from "node:fs/promises";
+import { join, posix } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { InstalledProject, type Packed } from "./package/installed.ts";
 import { runOk } from "./package/run.ts";
-import { ROOT, stagePackage, temporaryFolder, tool } from "./package/stage.ts";
+import { ROOT, temporaryFolder, tool } from "./package/stage.ts";
 import { whyNoSqlite } from "./support/sqlite-store.ts";
 
 /** Packed, for whoever installs the package. */
 const PACKED_BYTES_MAX = 716_800;
 
-const cleanup: AsyncDisposable[] = [];
-let packed: { size: number; unpackedSize: number; files: { path: string }[] };
+let installed: InstalledProject | undefined;
+let packed: Packed;
 /** A project that has installed the tarball. */
 let project = "";
 
 beforeAll(async () => {
-  const stage = await stagePackage();
-  const fresh = await temporaryFolder("install");
-  cleanup.push(stage, fresh);
-  project = fresh.path;
-  const answer = await runOk(["npm", "pack", "--json", "--ignore-scripts", "--pack-destination", project], {
-    cwd: stage.path,
-  });
-  const tarball: typeof packed & { filename: string } = JSON.parse(answer)[0];
-  packed = tarball;
-  await writeFile(join(project, "package.json"), JSON.stringify({ private: true, type: "module" }));
-  await writeFile(join(project, "deno.json"), JSON.stringify({ nodeModulesDir: "manual" }));
-  const { devDependencies } = (await import("../package.json", { with: { type: "json" } })).default;
-  const install = ["npm", "install", "--prefer-offline", "--no-audit", "--no-fund", `./${tarball.filename}`];
-  await runOk([...install, `@libsql/client@${devDependencies["@libsql/client"]}`], {
-    cwd: project,
-  });
+  installed = await InstalledProject.make("install");
+  packed = installed.packed;
+  project = installed.path;
+  await installed.link(["zod"]);
 });
 
-afterAll(async () => {
-  for (const item of cleanup) await item[Symbol.asyncDispose]();
-});
+afterAll(() => installed?.[Symbol.asyncDispose]());
 
 describe("the packed tarball", () => {
   // After a change of what is packed: npx vitest run test/package.node.test.ts -u
@@ -61,12 +48,12 @@ describe("the packed tarball", () => {
     ["this TypeScript", [tool("tsc")], ["es2024", "dom", "esnext.temporal", "esnext.disposable", "esnext.intl"]],
     ["this TypeScript, without the types of Temporal", [tool("tsc")], ["es2022", "dom", "esnext.disposable"]],
     [
-      "TypeScript 5.9",
-      ["node", join(ROOT, "node_modules/typescript59/bin/tsc")],
+      "TypeScript 5.4",
+      ["node", join(ROOT, "node_modules/typescript54/bin/tsc")],
       ["es2022", "dom", "esnext.disposable"],
     ],
   ])("type-checks in strict projects that look into declarations and emit theirs: %s", async (_, tsc, lib) => {
-    const files = ["types.ts", "inferred.ts"];
+    const files = ["types.ts", "inferred.ts", "schemas.ts"];
     for (const file of files) await copyFile(join(ROOT, "test/package/consumer", file), join(project, file));
     const strict = { strict: true, skipLibCheck: false, noEmit: true, declaration: true, types: [] };
     for (const exactOptionalPropertyTypes of [false, true]) {
@@ -74,6 +61,34 @@ describe("the packed tarball", () => {
       await writeFile(join(project, "tsconfig.json"), JSON.stringify({ compilerOptions, files }));
       expect(await runOk([...tsc, "-p", "tsconfig.json"], { cwd: project })).toBe("");
     }
+  });
+
+  test("type-checks without dom and without a runtime's types, but for what names theirs", async () => {
+    const named = /^\.\/(client|cloudflare|hono|http-cron|otel|process|worker|package\.json)$/;
+    const doors = Object.keys((await import("../package.json", { with: { type: "json" } })).default.exports);
+    const lines = doors
+      .filter((door) => !named.test(door))
+      .map((door) => `import "${posix.join("escapement", door)}";`);
+    const program = await readFile(join(ROOT, "test/package/consumer/without-dom.ts"), "utf8");
+    await writeFile(join(project, "without-dom.ts"), `${lines.join("\n")}\n${program}`);
+    const strict = { strict: true, skipLibCheck: false, noEmit: true, types: [] };
+    const compilerOptions = { ...strict, module: "nodenext", target: "es2022", lib: ["es2022", "esnext.disposable"] };
+    await writeFile(join(project, "tsconfig.json"), JSON.stringify({ compilerOptions, files: ["without-dom.ts"] }));
+    expect(await runOk([tool("tsc"), "-p", "tsconfig.json"], { cwd: project })).toBe("");
+  });
+
+  test("has declarations that import no package but those that it names, and what workerd brings", async () => {
+    const { dependencies, peerDependencies } = (await import("../package.json", { with: { type: "json" } })).default;
+    const folder = join(project, "node_modules/escapement/dist");
+    const paths = (await readdir(folder, { recursive: true })).filter((path) => path.endsWith(".d.ts"));
+    const texts = await Promise.all(paths.map((path) => readFile(join(folder, path), "utf8")));
+    const imported = texts.flatMap((text) => [
+      ...text.matchAll(/^(?:import|export)\b[^;]* from "([^."][^"]*)";|\bimport\("([^."][^"]*)"\)/gm),
+    ]);
+    const names = [...new Set(imported.map(([, name, inline]) => name ?? inline ?? ""))];
+    const known = [...Object.keys(dependencies), ...Object.keys(peerDependencies), "cloudflare:workers"];
+    expect(names).toContain("temporal-polyfill");
+    expect(names.filter((name) => !known.includes(name))).toEqual([]);
   });
 
   test.each([

@@ -1,12 +1,18 @@
-import { existsSync, readdirSync, readFileSync } from "node:fs";
-import { mkdir, writeFile } from "node:fs/promises";
+import { existsSync, readFileSync } from "node:fs";
+import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { transform } from "esbuild";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { run } from "./package/run.ts";
-import { ROOT, stagePackage, temporaryFolder } from "./package/stage.ts";
-import { type CodeBlock, extractCodeBlocks } from "./readme/code-blocks.ts";
+import { installNode } from "../scripts/lib/node-versions.mjs";
+import { InstalledProject } from "./package/installed.ts";
+import { ROOT, tool } from "./package/stage.ts";
+import { extractCodeBlocks } from "./readme/code-blocks.ts";
+import { buildNext, installNext, startNext } from "./readme/next-project.ts";
+import { blocksOf, DOCUMENTS, linkImports, PROGRAMS, runPrograms } from "./readme/programs.ts";
 import { answerOfWorker } from "./readme/worker.ts";
+import { Child } from "./support/child.ts";
+
+/** Beside the one that runs the tests. */
+const NEWER_NODE = "24.21.0";
 
 describe("the code blocks of a Markdown text", () => {
   test("are its ts blocks, with what the comments before them ask for", () => {
@@ -60,15 +66,7 @@ describe("the code blocks of a Markdown text", () => {
   );
 });
 
-const docs = join(ROOT, "docs");
-const guides = existsSync(docs) ? readdirSync(docs).filter((name) => name.endsWith(".md") && showsCode(name)) : [];
-
-/** A page about the sources has none. */
-function showsCode(guide: string): boolean {
-  return extractCodeBlocks(readFileSync(join(docs, guide), "utf8")).length > 0;
-}
-
-describe.each(["README.md", ...readdirSync(docs).map((name) => `docs/${name}`)])("the links of %s", (name) => {
+describe.each(DOCUMENTS)("the links of %s", (name) => {
   test("lead to files of the repository, or to the web", () => {
     const text = readFileSync(join(ROOT, name), "utf8");
     const targets = [...text.matchAll(/\]\(([^)#\s]+)[^)]*\)/g)].map(([, target]) => target ?? "");
@@ -77,60 +75,122 @@ describe.each(["README.md", ...readdirSync(docs).map((name) => `docs/${name}`)])
   });
 });
 
-let stage: Awaited<ReturnType<typeof stagePackage>> | undefined;
-beforeAll(async () => {
-  stage = await stagePackage();
+test("a guide that shows no code is about the sources", () => {
+  const silent = DOCUMENTS.filter((document) => blocksOf(document).length === 0);
+  expect(silent).toEqual(expect.arrayContaining(["docs/architecture.md"]));
+  expect(silent).not.toContain("README.md");
 });
-afterAll(() => stage?.[Symbol.asyncDispose]());
 
-describe.each(["README.md", ...guides.map((name) => `docs/${name}`)])("%s", (name) => {
-  const blocks = extractCodeBlocks(readFileSync(join(ROOT, name), "utf8"));
+let project: InstalledProject;
+beforeAll(async () => {
+  project = await InstalledProject.make("readme");
+  await linkImports(project);
+});
+afterAll(() => project?.[Symbol.asyncDispose]());
 
-  test("shows code", () => {
-    expect(blocks).not.toEqual([]);
+describe("the programs of the README and the docs, run from the packed tarball,", () => {
+  const whole = `${PROGRAMS.length} of ${PROGRAMS.length} did what they say\n`;
+
+  test("do what they say on this Node, as JavaScript", async () => {
+    expect(await runPrograms(project.path, ["node"], "mjs")).toContain(whole);
   });
 
-  beforeAll(async () => {
-    for (const { file, code } of blocks) if (file !== undefined) await write(join(folderOf(name), file), code);
+  test("do what they say on Node 24, as TypeScript", async ({ skip }) => {
+    const node = newerNode();
+    if (typeof node !== "string") return skip(node.problem);
+    expect(await runPrograms(project.path, [node], "ts")).toContain(whole);
   });
 
-  for (const block of blocks.filter(({ file }) => file === undefined)) {
-    test(`does what it says at line ${block.line}`, async ({ skip }) => {
-      if (block.skipReason !== null) skip(block.skipReason);
-      expect(await outcomeOf(block, stage?.path ?? "", name)).toEqual({ exitCode: 0, missing: [] });
-    });
+  test.each([
+    ["Deno", [tool("deno"), "run", "-A", "--cached-only", "--no-lock"]],
+    ["Bun", [tool("bun"), "run"]],
+  ])("do what they say on %s, as TypeScript", async (_, command) => {
+    expect(await runPrograms(project.path, command, "ts")).toContain(whole);
+  });
+});
+
+const skipped = DOCUMENTS.flatMap(blocksOf).filter(({ skipReason }) => skipReason !== null);
+for (const { document, line, skipReason } of skipped) {
+  test(`the block in ${document} at line ${line} does what it says`, ({ skip }) => skip(skipReason ?? ""));
+}
+
+const workers = DOCUMENTS.flatMap(blocksOf).filter(({ isWorker }) => isWorker === true);
+test.each(workers)("the Worker in $document at line $line answers what it says", async ({ code, expected }) => {
+  const answer = await answerOfWorker(code, project.path);
+  expect(expected.filter((text) => !answer.includes(text))).toEqual([]);
+});
+
+test("the Worker of the guide runs in wrangler dev, with a request and a Cron Trigger", async () => {
+  const text = await readFile(join(ROOT, "docs/edge.md"), "utf8");
+  const configuration = /```json\n(\{\s+"name": "jobs",[\s\S]*?)```/.exec(text)?.[1] ?? "";
+  const folder = join(project.path, "worker");
+  await mkdir(folder);
+  await writeFile(join(folder, "wrangler.json"), configuration);
+  await writeFile(join(folder, "worker.ts"), workers.find(({ document }) => document === "docs/edge.md")?.code ?? "");
+  const dev = [tool("wrangler"), "dev", "--local", "--test-scheduled", "--ip", "127.0.0.1", "--port", "0"];
+  const variables = { CI: "true", WRANGLER_SEND_METRICS: "false", HOME: project.path };
+  const worker = new Child([...dev, "--inspector-port", "0", "--cwd", folder], variables);
+  try {
+    await worker.prints(/Ready on http/);
+    const address = /Ready on (http:\S+)/.exec(worker.output)?.[1] ?? "";
+    expect(await (await fetch(address)).text()).toBe("added report");
+    expect((await fetch(new URL("/__scheduled", address))).status).toBe(200);
+    await worker.prints(/Good morning/);
+  } finally {
+    worker.process.kill("SIGINT");
+    await worker.ended;
   }
 });
 
-/** Where the programs of a text lie: inside the package's folder, where "escapement" names the package itself. */
-function folderOf(document: string): string {
-  return join(stage?.path ?? "", "readme", document.replaceAll(/\W/g, "-"));
-}
+describe("in Next.js", () => {
+  const token = "0123456789abcdef0123456789abcdef";
+  const headers = { authorization: `Bearer ${token}`, "content-type": "application/json" };
+  const body = JSON.stringify({ taskId: "greet", payload: "Ada" });
+  let problem: string | null = null;
+  let next: Child | undefined;
+  let address = "";
 
-async function write(path: string, code: string): Promise<void> {
-  await mkdir(dirname(path), { recursive: true });
-  await writeFile(path, (await transform(code, { loader: "ts", target: "es2022", format: "esm" })).code);
-}
-
-/** Runs a block from the built package: a Worker in workerd, anything else on Node in an empty folder. */
-async function outcomeOf(block: CodeBlock, packageFolder: string, document: string): Promise<object> {
-  if (block.isWorker !== true) return outcomeOnNode(block, document);
-  const answer = await answerOfWorker(block.code, packageFolder);
-  return { exitCode: 0, missing: block.expected.filter((text) => !answer.includes(text)) };
-}
-
-async function outcomeOnNode({ code, line, expected }: CodeBlock, document: string): Promise<object> {
-  await using folder = await temporaryFolder("readme");
-  const program = join(folderOf(document), `line-${line}.mjs`);
-  await write(program, code);
-  const missingIn = (output: string): string[] => expected.filter((text) => !output.includes(text));
-  const isComplete = (output: string): boolean => missingIn(output).length === 0;
-  const ended = await run(["node", program], {
-    cwd: folder.path,
-    ...(expected.length > 0 && { until: isComplete }),
+  beforeAll(async () => {
+    const folder = join(project.path, "next");
+    problem = await installNext(folder, join(project.path, "node_modules"));
+    if (problem !== null) return;
+    await buildNext(folder);
+    next = startNext(folder, { SCHEDULER_TOKEN: token });
+    await next.prints(/Ready in/);
+    address = /http:\/\/127\S+/.exec(next.output)?.[0] ?? "";
   });
-  const missing = missingIn(ended.output);
-  // A program that was ended because it had printed everything has no exit code.
-  const hasSucceeded = missing.length === 0 && (ended.exitCode === 0 || expected.length > 0);
-  return hasSucceeded ? { exitCode: 0, missing } : { exitCode: ended.exitCode, missing, output: ended.output };
+  afterAll(async () => {
+    next?.process.kill("SIGTERM");
+    await next?.ended;
+  });
+
+  test("the router is a route handler that reads bodies", async ({ skip }) => {
+    if (problem !== null) skip(problem);
+    const answer = await fetch(`${address}/api/scheduler/jobs`, { method: "POST", headers, body });
+    expect([answer.status, await answer.json()]).toMatchObject([202, { taskId: "greet", payload: "Ada" }]);
+    expect((await fetch(`${address}/api/scheduler/jobs`)).status).toBe(401);
+  });
+
+  test("an API route of the pages, whose body Next.js has read, is refused with the cause", async ({ skip }) => {
+    if (problem !== null) skip(problem);
+    const answer = await fetch(`${address}/api/pages/jobs`, { method: "POST", headers, body });
+    const { detail } = (await answer.json()) as { detail: string };
+    expect([answer.status, detail]).toEqual([400, expect.stringContaining("read")]);
+    expect((await fetch(`${address}/api/pages/schedules`, { headers })).status).toBe(200);
+  });
+
+  test("a cron of the web ticks on the edge runtime", async ({ skip }) => {
+    if (problem !== null) skip(problem);
+    const answer = await fetch(`${address}/api/cron`, { headers });
+    expect([answer.status, await answer.json()]).toMatchObject([200, { jobsRun: 1 }]);
+  });
+});
+
+/** The program, or why it cannot be installed. */
+function newerNode(): string | { readonly problem: string } {
+  try {
+    return join(installNode(ROOT, NEWER_NODE), "node");
+  } catch (error) {
+    return { problem: String(error) };
+  }
 }

@@ -4,7 +4,7 @@
 // package may drop a file of which no name is used. Chunks hold many files, hence the promise has to be kept by every
 // statement: bundlers drop an unused `const x = f()` only when it is marked as pure.
 
-import ts from "typescript59";
+import ts from "typescript54";
 
 const PURE = "/* @__PURE__ */ ";
 const COLLECTIONS = new Set(["Map", "Set", "WeakMap", "WeakSet"]);

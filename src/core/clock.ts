@@ -1,3 +1,4 @@
+import type { AbortSignal } from "./abort-signal.ts";
 import { startBackgroundInterval } from "./background-timer.ts";
 import { Sleeper } from "./sleeper.ts";
 import { timerHost } from "./timer-host.ts";

@@ -1,3 +1,4 @@
+import type { AbortSignal } from "../core/abort-signal.ts";
 import type { Logger } from "../core/logger.ts";
 import type { OpenOptions } from "../core/open-options.ts";
 import type { JobRecord } from "../records/job.ts";

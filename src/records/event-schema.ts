@@ -18,7 +18,8 @@ import type { SerializedError } from "./serialized-error.ts";
 // What a broker receives may come from anybody: from another version of this library, or from another program. Fields
 // that are not named here are left out.
 
-// Made when a message comes for the first time, because most programs receive none.
+/** The schema of each event. Made when a message comes for the first time, because most programs receive none.
+ *  @internal */
 export const eventSchemas: () => { readonly [K in EventType]: FlatSchema<EventRecord<K>> } = once(() => {
   const id = text(ID_LENGTH_MAX);
   const ms = v.pipe(v.number(), v.safeInteger(), v.minValue(-INSTANT_MS_MAX), v.maxValue(INSTANT_MS_MAX));

@@ -1,3 +1,4 @@
+import type { AbortSignal } from "../core/abort-signal.ts";
 import { BULK_ADD_MAX, PARENTS_MAX } from "../core/limits.ts";
 import type { Logger } from "../core/logger.ts";
 import { listOf, optionError, takes } from "../core/option-errors.ts";

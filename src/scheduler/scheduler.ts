@@ -1,3 +1,4 @@
+import type { AbortSignal } from "../core/abort-signal.ts";
 import { systemClock } from "../core/clock.ts";
 import type { Duration } from "../core/duration.ts";
 import { SchedulerStateError } from "../core/errors.ts";

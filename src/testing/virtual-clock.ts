@@ -1,3 +1,4 @@
+import type { AbortSignal } from "../core/abort-signal.ts";
 import { type Clock, yieldToEventLoop } from "../core/clock.ts";
 import { type Duration, toDurationMs } from "../core/duration.ts";
 import { OptionsError } from "../core/errors.ts";

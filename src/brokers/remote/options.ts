@@ -30,22 +30,22 @@ const saysText = ({ input }: { readonly input: unknown }): string =>
 const saysSecret = ({ input }: { readonly input: unknown }): string =>
   mustBe("text that is not empty", input, "secret", input === undefined || input === "" ? UNSET : null);
 
-/** The problem of a url that cannot be read. It is not shown, because its password cannot be found. */
+/** The problem of a url that cannot be read. It is not shown, because its password cannot be found. @internal */
 export const saysReadable = ({ input }: { readonly input: unknown }): string =>
   mustBe("a url that can be read", input, "secret", "write encodeURIComponent(password) for the password in it");
 
-/** The name by which a message shows what is no url: that of a secret where a password may stand in it. */
+/** The name by which a message shows what is no url: that of a secret where a password may stand in it. @internal */
 export function nameOfWrongUrl(input: unknown): "secret" | "" {
   return typeof input === "string" && /[@?]/.test(input) ? "secret" : "";
 }
 
-/** Text that is not empty, such as a user's name. */
+/** Text that is not empty, such as a user's name. @internal */
 export const text: () => v.GenericSchema<string> = once(() => v.pipe(v.string(saysText), v.nonEmpty(saysText)));
 
-/** Text whose value no message shows, such as a password. */
+/** Text whose value no message shows, such as a password. @internal */
 export const secret: () => v.GenericSchema<string> = once(() => v.pipe(v.string(saysSecret), v.nonEmpty(saysSecret)));
 
-/** An address, which is text that is not empty. @param example what messages show of such an address */
+/** An address, which is text that is not empty. @param example what messages show of such an address @internal */
 export function addressText(example: string): v.GenericSchema<string> {
   const says = ({ input }: { readonly input: unknown }): string =>
     mustBe(`an address such as "${example}"`, input, "", input === undefined || input === "" ? UNSET : null);
@@ -53,19 +53,20 @@ export function addressText(example: string): v.GenericSchema<string> {
 }
 
 /** What to do about an option that is a part of the url, such as the host or the port; null for other names.
- *  @param example an address that has all parts */
+ *  @param example an address that has all parts
+ *  @internal */
 export function partOfUrl(name: string, example: string): string | null {
   return PARTS_OF_URL.test(name) ? `it is a part of the url: { url: "${example}" }` : null;
 }
 
 const PARTS_OF_URL = /^(host(_?name)?|port|path|protocol|db(_?name)?|database)$/i;
 
-/** The name of a channel or a topic. */
+/** The name of a channel or a topic. @internal */
 export const channelName: () => v.GenericSchema<string> = once(() => textUpTo(ID_LENGTH_MAX));
 
 const saysNamespace = says(`text of at most ${ID_LENGTH_MAX} characters`);
 
-/** The name of a store among those that share a channel. */
+/** The name of a store among those that share a channel. @internal */
 export const namespaceName: () => v.GenericSchema<string> = once(() =>
   v.pipe(
     v.string(saysNamespace),
@@ -79,7 +80,7 @@ const pem = once(() => v.union([secret(), v.instance(Uint8Array, saysPem)], says
 const saysPems = ({ input }: { readonly input: unknown }): string =>
   mustBe("PEM text or bytes, or a list of them", input, "secret");
 
-/** The schema of {@link BrokerTls}. */
+/** The schema of {@link BrokerTls}. @internal */
 export const tlsOptions: () => v.GenericSchema<BrokerTls> = once(
   () =>
     objectOf({

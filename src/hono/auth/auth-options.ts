@@ -48,10 +48,10 @@ export interface TokenAuth {
   readonly clientAddress?: ((request: Request) => string) | undefined;
 }
 
-/** The schema of the name of a caller, which may be missing. */
+/** The schema of the name of a caller, which may be missing. @internal */
 export const callerName: () => v.GenericSchema<string | undefined> = once(() => v.optional(textUpTo(BY_LENGTH_MAX)));
 
-/** The schema of the option `auth`. Its value has tokens without the spaces around them. */
+/** The schema of the option `auth`. Its value has tokens without the spaces around them. @internal */
 export function authSchema(): v.GenericSchema<RouterAuth, RouterAuth> {
   const tokens = tokensSchema();
   const others = v.custom<RouterAuth>(

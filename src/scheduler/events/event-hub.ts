@@ -1,4 +1,5 @@
 import type { EventBroker, Unsubscribe } from "../../brokers/event-broker.ts";
+import type { AbortSignal } from "../../core/abort-signal.ts";
 import { OptionsError } from "../../core/errors.ts";
 import { isThenable, type Logger } from "../../core/logger.ts";
 import { listOf, mustBe, optionError, shown } from "../../core/option-errors.ts";

@@ -4,13 +4,13 @@ import { checkId, checkTaskSettings } from "../options/check-options.ts";
 import type { TaskSettings } from "../options/options.ts";
 import type { JobContext, ResultOf, Task, TaskHandler } from "../scheduler-client.ts";
 
-/** A task as `defineTasks` takes it. `S` is the type of the schema, `H` that of the handler. */
-export interface TaskDefinition<S = StandardSchemaV1, H = TaskHandler<never>> {
+/** A task as `defineTasks` takes it. `P` is the payload that the handler gets. */
+export interface TaskDefinition<P = never> {
   /** Checks payloads when they are added and before they run, and gives them their types. */
-  readonly schema?: S | undefined;
-  readonly settings?: TaskSettings<HandledPayload<S>> | undefined;
+  readonly schema?: StandardSchemaV1<unknown, P> | undefined;
+  readonly settings?: TaskSettings<P> | undefined;
   /** Left out where other programs, or an executor such as a pool of threads, have it. */
-  readonly handler?: H | undefined;
+  readonly handler?: ((payload: P, context: JobContext) => unknown) | undefined;
 }
 
 /** A reference to a task, which `defineTasks` made. It is frozen, and holds nothing of any scheduler. */
@@ -31,14 +31,25 @@ export class DefinedTask<P = unknown, R = unknown> implements Task<P, R> {
   }
 }
 
-/** The payload that a handler gets: what its schema returns. */
-type HandledPayload<S> = [S] extends [StandardSchemaV1<unknown, infer O>] ? O : never;
+/** The definitions of tasks, by the payloads of their handlers. */
+type Definitions<Payloads> = { readonly [Id in keyof Payloads]: TaskDefinition<Payloads[Id]> };
+
+/** What was given to `defineTasks`, where it fits. It is inferred apart from `Definitions`, of which TypeScript before
+ *  5.9 takes the types of a handler's parameters only where nothing else describes the handler. */
+type Fitting<Given, All> = Given extends All
+  ? { readonly [Id in keyof Given]: Exclude<keyof Given[Id], keyof TaskDefinition> }[keyof Given] extends never
+    ? Given
+    : never
+  : never;
+
+type SchemaOf<D> = D extends { readonly schema: infer S } ? S : unknown;
+type HandlerOf<D> = D extends { readonly handler: infer H } ? H : unknown;
 
 /** The payload that callers pass: what the schema takes, or else the handler. */
 type CallersPayload<S, H> = unknown extends S
   ? H extends (...given: infer Given) => unknown
     ? Given extends readonly [infer P, ...unknown[]]
-      ? [P] extends [never]
+      ? unknown extends P
         ? undefined
         : P
       : undefined
@@ -48,10 +59,10 @@ type CallersPayload<S, H> = unknown extends S
     : unknown;
 
 /** What `defineTasks` returns: a reference for each definition. */
-export type DefinedTasks<Schemas, Handlers> = {
-  readonly [Id in keyof Schemas]: DefinedTask<
-    CallersPayload<Schemas[Id], Id extends keyof Handlers ? Handlers[Id] : unknown>,
-    Id extends keyof Handlers ? ResultOf<Handlers[Id]> : unknown
+export type DefinedTasks<Given> = {
+  readonly [Id in keyof Given]: DefinedTask<
+    CallersPayload<SchemaOf<Given[Id]>, HandlerOf<Given[Id]>>,
+    ResultOf<HandlerOf<Given[Id]>>
   >;
 };
 
@@ -69,21 +80,16 @@ export type DefinedTasks<Schemas, Handlers> = {
  * scheduler.use(tasks); // in the worker
  * await scheduler.addJob(tasks.mail, { payload: { to: "ada@example.org" } }); // anywhere
  */
-export function defineTasks<Schemas extends Record<string, unknown>, Handlers extends Record<string, unknown>>(
-  definitions: {
-    readonly [Id in keyof Schemas]: TaskDefinition<
-      Schemas[Id] & StandardSchemaV1,
-      (payload: HandledPayload<Schemas[Id]>, context: JobContext) => unknown
-    >;
-  } & { readonly [Id in keyof Handlers]: { readonly handler?: Handlers[Id] } },
-): DefinedTasks<Schemas, Handlers> {
+export function defineTasks<Payloads extends Record<string, unknown>, Given>(
+  definitions: Definitions<Payloads> | Fitting<Given, Definitions<Payloads>>,
+): DefinedTasks<Given> {
   try {
     if (!isPlain(definitions)) {
       const message = mustBe("an object of definitions by id, such as { mail: { handler } }", definitions);
       throw optionError("defineTasks()", "", message);
     }
     const tasks = Object.entries(definitions).map(([id, definition]) => [id, taskOf(id, definition)]);
-    return Object.freeze(Object.fromEntries(tasks)) as DefinedTasks<Schemas, Handlers>;
+    return Object.freeze(Object.fromEntries(tasks)) as DefinedTasks<Given>;
   } catch (error) {
     throw readingError(error, definitions, "defineTasks()");
   }

@@ -1,3 +1,4 @@
+import type { AbortSignal } from "../../core/abort-signal.ts";
 import { JobLookupError } from "../../core/errors.ts";
 import { printAsJSON, readable } from "../../core/inspect.ts";
 import { instantOf, instantOrNull, instantText, instantTextOrNull, type Temporal } from "../../core/temporal.ts";

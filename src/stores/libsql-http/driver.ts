@@ -1,3 +1,4 @@
+import type { AbortSignal } from "../../core/abort-signal.ts";
 import { canParseUrl } from "../../core/can-parse-url.ts";
 import { shownUrl } from "../libsql/address.ts";
 import { adviceFor, failureKind } from "../libsql/failures.ts";

@@ -1,0 +1,76 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { copyFile, mkdir, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { transform } from "esbuild";
+import manifest from "../../package.json" with { type: "json" };
+import type { InstalledProject } from "../package/installed.ts";
+import { run } from "../package/run.ts";
+import { ROOT } from "../package/stage.ts";
+import { type CodeBlock, extractCodeBlocks } from "./code-blocks.ts";
+
+/** A block, and the text where it stands. */
+interface DocumentedBlock extends CodeBlock {
+  readonly document: string;
+}
+
+/** The texts that show code to users. */
+export const DOCUMENTS: readonly string[] = ["README.md", ...readdirSync(join(ROOT, "docs")).map(inDocs)];
+
+function inDocs(name: string): string {
+  return `docs/${name}`;
+}
+
+export function blocksOf(document: string): DocumentedBlock[] {
+  return extractCodeBlocks(readFileSync(join(ROOT, document), "utf8")).map((block) => ({ ...block, document }));
+}
+
+const blocks = DOCUMENTS.flatMap(blocksOf);
+
+/** The blocks that are programs by themselves. */
+export const PROGRAMS: readonly DocumentedBlock[] = blocks.filter(
+  ({ skipReason, file, isWorker }) => skipReason === null && file === undefined && isWorker !== true,
+);
+
+/** Gives a project what the programs import beside the package. */
+export async function linkImports(project: InstalledProject): Promise<void> {
+  const text = blocks.map(({ code }) => code).join("\n");
+  const imported = [...text.matchAll(/ from "((?:@[\w-]+\/)?[\w-]+)(?:\/[^"]*)?"/g)].map(([, name = ""]) => name);
+  const names = new Set([...Object.keys(manifest.peerDependencies), ...imported]);
+  for (const installed of ["escapement", "@libsql/client"]) names.delete(installed);
+  await project.link(names);
+}
+
+/**
+ * Runs all programs one after the other in one process, each in a folder of its own.
+ *
+ * @param form of the files: TypeScript as it stands in the text, or what Node 20 reads
+ * @returns what was printed. It ends with a line that counts those that did what they say
+ */
+export async function runPrograms(project: string, command: readonly string[], form: "mjs" | "ts"): Promise<string> {
+  const list: object[] = [];
+  for (const { document, line, code, expected } of PROGRAMS) {
+    const file = `${folderOf(document)}/line-${line}.${form}`;
+    await write(join(project, folderOf(document)), `line-${line}.${form}`, form === "ts" ? code : await lowered(code));
+    list.push({ name: `${document}:${line}`, file, expected, isEndless: code.includes("runUntilStopped()") });
+  }
+  for (const { document, file, code } of blocks) {
+    if (file !== undefined) await write(join(project, folderOf(document)), file, await lowered(code));
+  }
+  await writeFile(join(project, "documented.json"), JSON.stringify(list));
+  await copyFile(join(ROOT, "test/package/consumer/documented.js"), join(project, "documented.js"));
+  return (await run([...command, "documented.js"], { cwd: project })).output;
+}
+
+function folderOf(document: string): string {
+  return document.replaceAll(/\W/g, "-");
+}
+
+async function write(folder: string, name: string, text: string): Promise<void> {
+  await mkdir(folder, { recursive: true });
+  await writeFile(join(folder, name), text);
+}
+
+/** A program in JavaScript that Node 20 reads. */
+async function lowered(code: string): Promise<string> {
+  return (await transform(code, { loader: "ts", target: "es2022", format: "esm" })).code;
+}
