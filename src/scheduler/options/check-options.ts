@@ -1,5 +1,5 @@
 import type * as v from "valibot";
-import { type Checker, checker, type Hints, namesOf } from "../../core/check.ts";
+import { type Checker, checker, namesOf } from "../../core/check.ts";
 import { ID_LENGTH_MAX } from "../../core/limits.ts";
 import { once } from "../../core/once.ts";
 import { isPlain, mustBe, optionError, optionsError, shown } from "../../core/option-errors.ts";
