@@ -107,10 +107,11 @@ export const DOOR_NAMES: Readonly<Record<string, DoorNames>> = {
       "RandomSource",
       "RateLimitOptions",
       "ResultOf",
-      "RetryOptions",
       "RetryJobsOptions",
+      "RetryOptions",
       "RevisionOptions",
       "RunJobOptions",
+      "RunNowOptions",
       "RunOverlapPolicy",
       "Schedule",
       "ScheduleCatchUp",
@@ -147,7 +148,7 @@ export const DOOR_NAMES: Readonly<Record<string, DoorNames>> = {
   },
   "./client": {
     values: ["RemoteError", "connect"],
-    types: ["ClientFetch", "ConnectOptions", "RemoteScheduler"],
+    types: ["ClientFetch", "ConnectOptions", "RemoteScheduler", "Session"],
   },
   "./cloudflare": {
     values: ["attachScheduler", "createWorker"],

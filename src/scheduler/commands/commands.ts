@@ -1,3 +1,4 @@
+import type { AbortSignal } from "../../core/abort-signal.ts";
 import type { Temporal } from "../../core/temporal.ts";
 import type { JobFilter, JobResultFilter, JobResultSelection, ScheduleFilter } from "../../stores/data-store.ts";
 import type { Trigger } from "../../triggers/trigger.ts";

@@ -1,3 +1,4 @@
+import type { AbortSignal } from "../../core/abort-signal.ts";
 import type { LogLevel } from "../../core/leveled-logger.ts";
 import type { StandardSchemaV1 } from "../../core/standard-schema.ts";
 import type { CheckedOf } from "../../records/fields/field.ts";
