@@ -35,7 +35,7 @@ test.each([
 describe("what callers set of a schedule", () => {
   const names = SETTINGS.map(({ name }) => name);
   const schemas = {
-    "addSchedule()": [scheduleOptionsSchema(), ["id", "conflictPolicy", "paused", "by", "ifRevision"]],
+    "addSchedule()": [scheduleOptionsSchema(), ["id", "conflictPolicy", "paused", "by", "ifRevision", "requestHash"]],
     "updateSchedule()": [scheduleChangesSchema(), ["trigger", "nextFireTime"]],
     "POST /schedules": [bodies.newScheduleBody(), ["id", "conflictPolicy", "paused", "by", "taskId", "trigger"]],
     "PATCH /schedules/:id": [bodies.scheduleChangesBody(), ["trigger", "nextFireTime", "by"]],

@@ -145,7 +145,7 @@ describe("the filters of lists", () => {
       ["getSchedules", { q: "a" }, 'q is no option; did you mean "search"?'],
       ["getSchedules", { search: "" }, "search must be text of 1 to 256 characters"],
       ["getSchedules", { sort: "nextFireTime", cursor: "x" }, "cursor must be the cursor of a page of this list"],
-      ["getJobs", { sort: "newest" }, 'sort is no option; did you mean "order"?'],
+      ["getJobs", { sort: "newest" }, 'sort must be "id" or "runAt"; got "newest"'],
       ["getJobs", { from: "soon" }, "from"],
       ["getJobResults", { state: "error" }, 'state is no option; did you mean "outcome"?'],
       ["getJobResults", { search: "a".repeat(257) }, "search must be text of 1 to 256 characters"],
