@@ -27,11 +27,7 @@ describe("options of SqliteDataStore", () => {
       "a url by its own name",
       { url: "jobs.db" },
       {},
-      [
-        "(connection): 2 problems",
-        "- path is missing; it must be the path of a file, or :memory:",
-        '- url is no option; did you mean "path"?',
-      ].join("\n"),
+      '(connection) takes { path }; got { url: "jobs.db" }: write { path: "jobs.db" }',
     ],
     [
       "an option of the store in its connection",
