@@ -92,6 +92,8 @@ async function bundle() {
     input: Object.fromEntries(entries.map((path) => [path.slice("src/".length, -".ts".length), path])),
     platform: "neutral",
     treeshake: { moduleSideEffects: false },
+    // Limits and units stand where they are used, so that no bundle has names for them.
+    optimization: { inlineConst: true },
     // Bundlers write it as 1/0.
     transform: { target: "es2022", define: { "Number.POSITIVE_INFINITY": "Infinity" } },
     plugins: [sources],
