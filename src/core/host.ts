@@ -182,5 +182,9 @@ export function onSignal(signals: readonly HostSignal[], listener: (signal: Host
 /** Calls a listener when the program has nothing left to do, and not when it is ended from within or without. Where the
  *  runtime does not tell, the listener is never called. */
 export function onProgramEnd(listener: () => void): void {
-  hostProcess()?.on?.("beforeExit", listener);
+  try {
+    hostProcess()?.on?.("beforeExit", listener);
+  } catch {
+    // The edge runtime of Next.js has a process whose methods throw.
+  }
 }
