@@ -171,6 +171,12 @@ describe("in Next.js", () => {
     expect((await fetch(`${address}/api/scheduler/jobs`)).status).toBe(401);
   });
 
+  test("the router is an API route of the pages that leaves bodies alone", async ({ skip }) => {
+    if (problem !== null) skip(problem);
+    const answer = await fetch(`${address}/api/jobs/jobs`, { method: "POST", headers, body });
+    expect([answer.status, await answer.json()]).toMatchObject([202, { taskId: "greet", payload: "Ada" }]);
+  });
+
   test("an API route of the pages, whose body Next.js has read, is refused with the cause", async ({ skip }) => {
     if (problem !== null) skip(problem);
     const answer = await fetch(`${address}/api/pages/jobs`, { method: "POST", headers, body });

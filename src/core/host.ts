@@ -185,6 +185,6 @@ export function onProgramEnd(listener: () => void): void {
   try {
     hostProcess()?.on?.("beforeExit", listener);
   } catch {
-    // Next.js's edge runtime has a `process` whose functions throw.
+    // The edge runtime of Next.js has a process whose methods throw.
   }
 }

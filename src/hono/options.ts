@@ -26,7 +26,9 @@ export interface RouterOptions {
   /** Gets what fails and is no fault of the request; no answer shows it. Default: `console`. */
   readonly logger?: Logger | undefined;
   /** The path that the router is mounted at, such as `/scheduler`, where the router cannot see it: behind a proxy, or a
-   *  framework that takes it off the URL. Default: what stands before the route in the URL. */
+   *  framework that takes it off the URL. It is for addresses that the router answers with; where the URL still has the
+   *  path, mount the router: `new Hono().route("/scheduler", router)`. Default: what stands before the route in the
+   *  URL. */
   readonly basePath?: string | undefined;
   /** Hides secrets of payloads and returned values, from callers of both scopes. Default: nothing is hidden. */
   readonly redact?: Redact | undefined;
@@ -86,6 +88,7 @@ function schema(): v.GenericSchema<unknown, RouterOptions> {
     basePath: v.optional(
       v.pipe(
         textUpTo(1024),
+        v.regex(/^(\/|$)/, says("a path that begins with a slash")),
         v.transform((path) => path.replace(/\/+$/, "")),
       ),
     ),

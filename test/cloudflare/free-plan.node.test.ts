@@ -25,9 +25,10 @@ async function definitions(): Promise<unknown> {
   return (await database.prepare(sql).bind().all()).results;
 }
 
-/** Runs what `wrangler d1 execute` does of a file. */
+/** Runs a file as `wrangler d1 execute` does, which takes the comments out. */
 async function execute(script: string): Promise<void> {
-  for (const sql of script.split(/;\n/).filter((text) => text !== "")) await database.prepare(sql).bind().all();
+  const statements = script.replaceAll(/\/\*.*?\*\/|--[^\n]*/gs, "").split(/;\n/);
+  for (const sql of statements.filter((text) => text !== "")) await database.prepare(sql).bind().all();
 }
 
 /** An invocation: a scheduler of its own, on a binding that counts. */

@@ -143,6 +143,12 @@ describe("a path", () => {
     },
   );
 
+  test("is refused without its first slash", () => {
+    expect(() => setUpRouter({ basePath: "proxy" })).toThrow(
+      'createRouter(): basePath must be a path that begins with a slash; got "proxy"',
+    );
+  });
+
   test("is told by the option where the router cannot see it", async () => {
     const { ask, scheduler } = setUpRouter({ basePath: "/behind/a/proxy" });
     scheduler.task("t", () => {});

@@ -8,6 +8,7 @@ import { Child } from "../support/child.ts";
 const SOURCES = join(ROOT, "test/readme/next");
 const OFFLINE = /ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ECONNRESET|ETIMEDOUT|ENETUNREACH|EHOSTUNREACH/;
 const ROUTE = "app/api/scheduler/[[...path]]/route";
+const PAGE = "pages/api/jobs/[[...path]]";
 
 /** The environment of Next.js: Vitest has a `NODE_ENV` of its own. */
 const environment = { NODE_ENV: "production", NEXT_TELEMETRY_DISABLED: "1" };
@@ -34,14 +35,9 @@ export async function installNext(folder: string, packages: string): Promise<str
 
 /** Builds the routes of the documentation. @returns what Next.js printed */
 export async function buildNext(folder: string): Promise<string> {
-  const example = await readFile(join(ROOT, `examples/http/next/${ROUTE}.ts`), "utf8");
-  // Next.js looks for `export const`, which esbuild keeps where it is told no format.
-  const route = (await transform(example, { loader: "ts", target: "es2022" })).code.replace(
-    "../../../../../scheduler.ts",
-    "../../../../scheduler.js",
-  );
   const files = {
-    [`${ROUTE}.js`]: route,
+    [`${ROUTE}.js`]: await exampleOf(ROUTE),
+    [`${PAGE}.js`]: await exampleOf(PAGE),
     "app/api/cron/route.js": await readFile(join(SOURCES, "cron.js"), "utf8"),
     "pages/api/pages/[[...path]].js": await readFile(join(SOURCES, "page.js"), "utf8"),
     "scheduler.js": await readFile(join(SOURCES, "scheduler.js"), "utf8"),
@@ -51,6 +47,15 @@ export async function buildNext(folder: string): Promise<string> {
     await writeFile(join(folder, path), text);
   }
   return runOk(["node", "node_modules/next/dist/bin/next", "build"], { cwd: folder, env: environment });
+}
+
+/** An example as JavaScript, which takes the scheduler of the project. */
+async function exampleOf(name: string): Promise<string> {
+  const example = await readFile(join(ROOT, `examples/http/next/${name}.ts`), "utf8");
+  // Next.js looks for `export const`, which esbuild keeps where it is told no format.
+  const { code } = await transform(example, { loader: "ts", target: "es2022" });
+  // The examples share a scheduler that is one folder above the project.
+  return code.replace(/"\.\.\/(?<path>[./]*scheduler)\.ts"/, '"$<path>.js"');
 }
 
 /** Serves what was built. */

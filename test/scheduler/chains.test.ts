@@ -350,7 +350,7 @@ describe("parents that cannot be", () => {
       [() => untyped.addJob(task, { onParentFailure: "run" }), "goes with `after`"],
       [() => untyped.addJob(task, { after: [job], onParentFailure: "retry" }), 'must be "cancel" or "run"'],
       [() => untyped.addJob(task, { dependsOn: [job] }), "after"],
-      [() => untyped.addJobs([{ task, onParentFailure: "run" }]), "addJobs(), job 0"],
+      [() => untyped.addJobs([{ task, onParentFailure: "run" }]), "addJobs()[0]"],
       [() => untyped.addBatch([], { then: { task } }), "a list of 1 to 1000 jobs"],
       [() => untyped.addBatch([{ task }]), noOptions],
       [() => untyped.addBatch([{ task }], {}), `addBatch(): then is missing: ${noThen}`],
@@ -358,7 +358,7 @@ describe("parents that cannot be", () => {
       [() => untyped.addBatch([{ task }], { task }), "write { then: { task, ... } }"],
       [() => untyped.addBatch([{ task }], { then: task }), "write { then: { task } }"],
       [() => untyped.addBatch([{ task }], { then: { task, after: many.slice(1) } }), "at most 999 jobs besides"],
-      [() => untyped.addBatch([{ task, onParentFailure: "run" }], { then: { task } }), "addBatch(), job 0"],
+      [() => untyped.addBatch([{ task, onParentFailure: "run" }], { then: { task } }), "addBatch()[0]"],
     ];
     for (const [call, message] of mistakes) {
       const error = await rejectionOf(call());

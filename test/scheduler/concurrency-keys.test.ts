@@ -68,7 +68,7 @@ describe("the concurrency key of a job", () => {
     ];
     expect(errors.map((error) => String(error).replace(/ has maxRunningPerKey.*/, ""))).toEqual([
       'OptionsError: addJob(): concurrencyKey is missing: task "sync"',
-      'OptionsError: addJobs(), job 1: concurrencyKey is missing: task "sync"',
+      'OptionsError: addJobs()[1]: concurrencyKey is missing: task "sync"',
       'OptionsError: addSchedule(): concurrencyKey is missing: task "sync"',
       'OptionsError: runJob(): concurrencyKey is missing: task "sync"',
     ]);
@@ -110,7 +110,7 @@ describe("the concurrency key of a job", () => {
     expect(one.issues.map(({ path }) => path)).toEqual(["concurrencyKey"]);
     expect(one.cause).toBeInstanceOf(TypeError);
     const many = (await rejectionOf(scheduler.addJobs([{ task: sync, payload }]))) as OptionsError;
-    expect(many.message).toBe(`addJobs(), job 0: ${one.message}`);
+    expect(many.message).toBe(`addJobs()[0]: ${one.message}`);
     expect(many.cause).toBeInstanceOf(TypeError);
     expect(await rejectionOf(scheduler.addJob(sync, { payload: (() => {}) as never }))).toBeInstanceOf(
       SerializationError,

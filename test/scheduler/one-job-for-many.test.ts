@@ -315,5 +315,5 @@ test.each(MISTAKES)("%j is refused", async (options, message) => {
     expect([refusal instanceof OptionsError, (refusal as Error).message]).toEqual([true, `${verb}(): ${message}`]);
   }
   const refusal = await rejectionOf((scheduler.addJobs as unknown as Untyped).call(scheduler, [{ task, ...options }]));
-  expect((refusal as Error).message).toBe(`addJobs(), job 0: ${message}`);
+  expect((refusal as Error).message).toBe(`addJobs()[0]: ${message}`);
 });

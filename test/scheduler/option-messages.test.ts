@@ -519,13 +519,13 @@ const MISTAKES: readonly (readonly [mistake: string, work: () => unknown, messag
   [
     "a job among several",
     () => call("addJobs")([{ task }, { task, prority: 1 }]),
-    'addJobs(), job 1: prority is no option; did you mean "priority"?',
+    'addJobs()[1]: prority is no option; did you mean "priority"?',
   ],
-  ["a job without its task", () => call("addJobs")([{ payload: 1 }]), "addJobs(), job 0: task is missing"],
+  ["a job without its task", () => call("addJobs")([{ payload: 1 }]), "addJobs()[0]: task is missing"],
   [
     "a task in the place of a job",
     () => call("addJobs")([task]),
-    'addJobs(), job 0 takes an object of options; got { id: "report" }: write { task }',
+    'addJobs()[0] takes an object of options; got { id: "report" }: write { task }',
   ],
   [
     "one job in the place of several",

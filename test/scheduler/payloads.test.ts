@@ -42,11 +42,11 @@ describe("payloads", () => {
     ]);
     expect(await rejectionOf(unstorable)).toMatchObject({
       code: "serialization",
-      message: expect.stringMatching(/^addJobs\(\), job 1: the payload of task "t" cannot be stored: /),
+      message: expect.stringMatching(/^addJobs\(\)\[1\]: the payload of task "t" cannot be stored: /),
     });
     expect(await rejectionOf(scheduler.addJobs([{ task: strict, payload: "many" }]))).toMatchObject({
       code: "payload",
-      message: 'addJobs(), job 0: the payload of task "strict" is not valid: count.2: not a whole number',
+      message: 'addJobs()[0]: the payload of task "strict" is not valid: count.2: not a whole number',
       issues: [{ path: "count.2", message: "not a whole number" }],
     });
     expect((await scheduler.getJobs()).items).toEqual([]);

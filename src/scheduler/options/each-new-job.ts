@@ -13,7 +13,7 @@ export async function eachNewJob<T>(
 ): Promise<T[]> {
   const made: T[] = [];
   for (const [index, job] of jobs.entries()) {
-    const where = `${call}, job ${index}`;
+    const where = `${call}[${index}]`;
     const options = checkNewJob(job, where);
     try {
       const one = make(options.task, options, where);

@@ -86,16 +86,17 @@ export interface Migration {
   readonly statements: (names: TableNames) => readonly string[];
 }
 
-/** Text in the definition of the schema table, by which we recognize a table of ours. */
-export const SCHEMA_TABLE_MARK = "versions of the schema of escapement";
+/** The name of a constraint of the schema table, by which we recognize a table of ours. A comment would not do, because
+ *  `wrangler d1 execute` takes comments out of a script. */
+export const SCHEMA_TABLE_MARK = "made_by_escapement";
 
-/** The same text in tables that were made before the first release. */
+/** Text in the definition of schema tables that were made before the first release. */
 export const UNRELEASED_TABLE_MARK = "escapement schema versions";
 
 export function createSchemaTable(names: TableNames): string {
   return (
-    `CREATE TABLE ${names.schema} (version INTEGER PRIMARY KEY, ` +
-    `applied_at INTEGER NOT NULL /* ${SCHEMA_TABLE_MARK} */)`
+    `CREATE TABLE ${names.schema} (version INTEGER CONSTRAINT ${SCHEMA_TABLE_MARK} PRIMARY KEY, ` +
+    "applied_at INTEGER NOT NULL)"
   );
 }
 
