@@ -1,6 +1,6 @@
 import { fileURLToPath } from "node:url";
 import { defineConfig } from "vitest/config";
-import { includedTests } from "./test/support/every-runtime.ts";
+import { excludedTests, includedTests } from "./test/support/every-runtime.ts";
 import { TEST_HANG_MS } from "./test/support/hang.ts";
 import { LongestFirst } from "./test/support/longest-first.ts";
 
@@ -12,6 +12,7 @@ export default defineConfig({
     include: includedTests(isNode),
     exclude: [
       "test/**/*.workerd.test.ts",
+      ...excludedTests(isNode),
       ...(isNode ? [] : ["test/**/*.{node,browser}.test.ts", "test/**/!(libsql-http).server.test.ts"]),
     ],
     globalSetup: fileURLToPath(new URL("./test/support/run-folder.ts", import.meta.url)),

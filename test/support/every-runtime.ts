@@ -12,13 +12,29 @@ const FILES = [
   "doors.test.ts",
   "hono/*.server.test.ts",
   "scheduler/*.local.test.ts",
-  "scheduler/explain/*.local.test.ts",
   "scheduler/{cancellation,events,life-cycle,tick,timeouts,wakeups}.test.ts",
   "triggers/{preload-zones,temporal,zone-rules}.test.ts",
 ];
 
+/**
+ * What the folders above have beside: what the library does with SQL, over a driver or behind a stand-in for one. The
+ * contract of the stores, which runs on every runtime, is what drivers have a part in.
+ */
+const OF_NODE = [
+  "scheduler/{adding-together,bulk-trips,rolling-deploy,round-trips,tick-trips}.local",
+  "stores/{damaged-ledger,histories,libsql-statements,prepared-jobs,schema-check}.local",
+  "stores/sqlite-{chains,changes,flow,ledger,overlaps,steps,windows}.local",
+];
+
+const isWhole = process.env.ESCAPEMENT_ALL_TESTS !== undefined;
+
 /** What vitest includes. @param isNode whether the tests run on Node */
 export function includedTests(isNode: boolean): string[] {
-  if (isNode || process.env.ESCAPEMENT_ALL_TESTS !== undefined) return ["test/**/*.test.ts"];
+  if (isNode || isWhole) return ["test/**/*.test.ts"];
   return [...FOLDERS.map((folder) => `test/${folder}/**/*.test.ts`), ...FILES.map((file) => `test/${file}`)];
+}
+
+/** What vitest leaves out of that. @param isNode whether the tests run on Node */
+export function excludedTests(isNode: boolean): string[] {
+  return isNode || isWhole ? [] : OF_NODE.map((file) => `test/${file}.test.ts`);
 }
