@@ -100,6 +100,8 @@ export type {
   ScheduleCounts,
   ScheduleFilter,
   SchedulePlan,
+  ScheduleRemovalRequest,
+  ScheduleUpdateRequest,
   ScheduleWindow,
   Seen,
   SentHeartbeat,

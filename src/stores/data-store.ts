@@ -180,17 +180,13 @@ export interface DataStore extends AsyncDisposable {
   /** A page of schedules, ordered as the filter says. See rules I1 to I3 and I6.
    *  @throws {OptionsError} for a cursor that is none of this store's */
   getSchedules(filter: ScheduleFilter): Promise<RecordPage<ScheduleRecord>>;
-  /** Replaces the given fields and adds 1 to `fence` and `revision`, so that plans made before no longer count. Null
-   *  when there is no such schedule, or when its fence is not `expectedFence`. See rules S10 to S12. */
-  updateSchedule(
-    id: string,
-    changes: ScheduleChanges,
-    expectedFence?: number,
-    note?: AuditRecord,
-  ): Promise<ScheduleRecord | null>;
-  /** Removes a schedule; jobs that the schedule made stay. False when there is no such schedule, or when its fence is
-   *  not `expectedFence`. */
-  removeSchedule(id: string, note?: AuditRecord, expectedFence?: number): Promise<boolean>;
+  /** Changes at most 1,000 different schedules in one commit: replaces the given fields and adds 1 to `fence` and
+   *  `revision`, so that plans made before no longer count. One answer per update, in order: null when there is no such
+   *  schedule, or when its fence is not `expectedFence`. See rules S10 to S12, and S14. */
+  updateSchedules(updates: readonly ScheduleUpdateRequest[], note?: AuditRecord): Promise<(ScheduleRecord | null)[]>;
+  /** Removes at most 1,000 different schedules in one commit; jobs that they made stay. One answer per removal, in
+   *  order: false when there is no such schedule, or when its fence is not `expectedFence`. See rules S12 to S14. */
+  removeSchedules(removals: readonly ScheduleRemovalRequest[], note?: AuditRecord): Promise<boolean[]>;
 
   // ---- jobs and results
 
@@ -262,6 +258,17 @@ export type ScheduleChanges = Partial<
   /** Leaves `revision` as it is, because no caller has changed the schedule. Default: false. */
   readonly keepsRevision?: boolean;
 };
+
+/** A schedule that is to be removed. */
+export interface ScheduleRemovalRequest {
+  readonly id: string;
+  /** The fence that the schedule must have. Default: any. */
+  readonly expectedFence?: number;
+}
+
+export interface ScheduleUpdateRequest extends ScheduleRemovalRequest {
+  readonly changes: ScheduleChanges;
+}
 
 /** Fields that a schedule has or has not. */
 type NullRemoves = "concurrencyKey" | "zoneRules" | "expectStartMs" | "expectFinishMs";

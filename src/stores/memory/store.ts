@@ -230,17 +230,15 @@ export class MemoryDataStore implements contract.DataStore {
     return this.#schedules.page(filter);
   }
 
-  async updateSchedule(
-    id: string,
-    changes: contract.ScheduleChanges,
-    expectedFence?: number,
+  async updateSchedules(
+    updates: readonly contract.ScheduleUpdateRequest[],
     note?: AuditRecord,
-  ): Promise<ScheduleRecord | null> {
-    return this.#schedules.update(id, changes, expectedFence, note);
+  ): Promise<(ScheduleRecord | null)[]> {
+    return this.#schedules.update(updates, note);
   }
 
-  async removeSchedule(id: string, note?: AuditRecord, expectedFence?: number): Promise<boolean> {
-    return this.#schedules.remove(id, note, expectedFence);
+  async removeSchedules(removals: readonly contract.ScheduleRemovalRequest[], note?: AuditRecord): Promise<boolean[]> {
+    return removals.map((removal) => this.#schedules.remove(removal, note));
   }
 
   // ---- jobs, leases and results
