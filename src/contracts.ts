@@ -93,6 +93,7 @@ export type {
   RecoveredJob,
   RecoveryReport,
   ReleaseStatus,
+  ResultsOfJobs,
   ScheduleAddition,
   ScheduleAdditionChange,
   ScheduleAdditionReport,

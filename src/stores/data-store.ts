@@ -219,8 +219,8 @@ export interface DataStore extends AsyncDisposable {
   getSchedulers(now: number): Promise<SchedulerRecord[]>;
   /** The result of a job; null when there is none, or when it has expired at `now`. */
   getJobResult(jobId: string, now: number): Promise<JobResultRecord | null>;
-  /** The results of jobs that have one and have not expired at `now`, in any order. At most 1,000 ids. */
-  getResultsOfJobs(jobIds: readonly string[], now: number): Promise<JobResultRecord[]>;
+  /** The results of jobs that have one and have not expired at `now`, of at most 1,000 different ids. See rule R15. */
+  getResultsOfJobs(jobIds: readonly string[], now: number): Promise<ResultsOfJobs>;
   /** Those of the ids that neither an unfinished job has, nor a result that has not expired at `now`. At most 2,000
    *  ids. See rule R15. */
   getUnknownJobIds(jobIds: readonly string[], now: number): Promise<string[]>;
@@ -285,6 +285,14 @@ export interface TaskPauseRequest extends TaskPause {
   readonly now: number;
   /** Who asks for it, for the {@link Ledger}; absent leaves no record. */
   readonly by?: string;
+}
+
+export interface ResultsOfJobs {
+  /** In any order. */
+  readonly results: readonly JobResultRecord[];
+  /** How many ids were read for, the first ones; at least one. The results of the others would be more than a page has
+   *  room for. */
+  readonly read: number;
 }
 
 export interface CancelReport {

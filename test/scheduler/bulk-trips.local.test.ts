@@ -34,6 +34,11 @@ async function withJobs(name: string, count: number): Promise<{ scheduler: Sched
   return { scheduler, driver };
 }
 
+/** Jobs that will fail, with payloads of about 900 KB. */
+function addLarge(scheduler: Scheduler, count: number): Promise<unknown> {
+  return scheduler.addJobs(Array.from({ length: count }, () => ({ task: "t", payload: "x".repeat(900_000) })));
+}
+
 /** The same with schedules instead of jobs. */
 async function withSchedules(name: string, count: number): ReturnType<typeof withJobs> {
   const { scheduler, driver } = await withJobs(name, 1);
@@ -127,4 +132,15 @@ test("a thousand additions of jobs in flight, some after unknown jobs, cost two 
   );
   expect(reasons[3]?.message).toContain('does not know: "unknown 3". A parent');
   expect(driver.trips).toEqual({ reads: 1, writes: 2 });
+});
+
+test("jobs with large results are retried in parts of four megabytes", async () => {
+  const { scheduler, driver } = await withJobs("large", 1);
+  await scheduler.cancelJobs({ all: true });
+  await addLarge(scheduler, 10);
+  await drain(scheduler);
+  const ids = await all(scheduler.getJobResults({ outcome: "error" }), ({ jobId }) => jobId);
+  driver.reset();
+  expect(await scheduler.retryJobs({ ids })).toMatchObject({ retried: 10, skipped: 0 });
+  expect(driver.trips).toEqual({ reads: 6, writes: 3 });
 });

@@ -57,7 +57,7 @@ describe("removeSchedules()", () => {
   });
 
   test.each<[unknown, string]>([
-    [{}, "removeSchedules() takes a filter that names something, because any other means everything; " + EVERYTHING],
+    [{}, `removeSchedules() takes a filter that names something, because any other means everything; ${EVERYTHING}`],
     [undefined, `removeSchedules() takes a filter; got undefined: ${EVERYTHING}`],
     ["a", 'removeSchedules() takes a filter; got "a": write { ids }'],
     [["a"], "removeSchedules() takes a filter; got a list of 1: write { ids }"],

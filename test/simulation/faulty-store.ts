@@ -281,7 +281,7 @@ export class FaultyStore implements contract.DataStore {
     return this.#call("getUnknownJobIds", () => this.#store.getUnknownJobIds(jobIds, now));
   }
 
-  getResultsOfJobs(jobIds: readonly string[], now: number): Promise<JobResultRecord[]> {
+  getResultsOfJobs(jobIds: readonly string[], now: number): Promise<contract.ResultsOfJobs> {
     return this.#call("getResultsOfJobs", () => this.#store.getResultsOfJobs(jobIds, now));
   }
 

@@ -130,12 +130,19 @@ export class BulkVerbs implements BulkCommands {
   }
 
   async *#endedOf(ids: readonly string[], now: number, signal: AbortSignal | undefined): AsyncGenerator<EndedJobs> {
-    for (const part of partsOf(ids)) {
+    const unique = [...new Set(ids)];
+    // Where results are large, each read has fewer of them, and is not asked for many more.
+    let limit = BULK_STEP_MAX;
+    for (let start = 0; start < unique.length; ) {
       signal?.throwIfAborted();
-      const found = await this.#context.env.store.getResultsOfJobs(part, now);
-      const byId = new Map(found.map((result) => [result.jobId, result]));
+      const asked = unique.slice(start, start + limit);
+      const found = await this.#context.env.store.getResultsOfJobs(asked, now);
+      const part = asked.slice(0, found.read);
+      const byId = new Map(found.results.map((result) => [result.jobId, result]));
       const results = part.flatMap((id) => byId.get(id) ?? []);
       yield { results, missing: part.filter((id) => !byId.has(id)) };
+      start += found.read;
+      limit = Math.min(BULK_STEP_MAX, 2 * found.read);
     }
   }
 

@@ -219,7 +219,7 @@ export class SqlDataStore implements contract.DataStore {
     return this.#use((open) => open.results.get(jobId, now));
   }
 
-  async getResultsOfJobs(jobIds: readonly string[], now: number): Promise<JobResultRecord[]> {
+  async getResultsOfJobs(jobIds: readonly string[], now: number): Promise<contract.ResultsOfJobs> {
     return this.#use((open) => open.results.getOfJobs(jobIds, now));
   }
 
