@@ -52,7 +52,7 @@ export type {
   RunOverlapPolicy,
 } from "./records/policies.ts";
 export type { SerializedError } from "./records/serialized-error.ts";
-export type { BulkRefusal, SkippedJobs } from "./scheduler/commands/commands.ts";
+export type { BulkRefusal, SkippedJobs, SkippedSchedules } from "./scheduler/commands/commands.ts";
 export type { SchedulerState } from "./scheduler/driving/lifecycle.ts";
 export type { EventsOptions, SubscribeOptions, Subscription } from "./scheduler/events/event-hub.ts";
 export type { SchedulerEvent } from "./scheduler/events/scheduler-event.ts";
@@ -61,6 +61,7 @@ export type {
   BatchOptions,
   BulkJobOptions,
   BulkResultOptions,
+  BulkScheduleOptions,
   CatchUpOptions,
   ChangeOptions,
   JobFilterOptions,
@@ -77,7 +78,6 @@ export type {
   ScheduleChangeFilterOptions,
   ScheduleFilterOptions,
   ScheduleOptions,
-  ScheduleRemoval,
   ScheduleUpdate,
   TaskSettings,
   TickOptions,

@@ -5,14 +5,15 @@ import { listOf, optionError, takes } from "../core/option-errors.ts";
 import type { InstantLike, Temporal } from "../core/temporal.ts";
 import type { EventType } from "../records/events.ts";
 import type { Trigger } from "../triggers/trigger.ts";
-import type { Commands, SkippedJobs } from "./commands/commands.ts";
-import { printSchedules, removeSchedules } from "./commands/many-schedules.ts";
+import type { Commands, SkippedJobs, SkippedSchedules } from "./commands/commands.ts";
+import { printSchedules } from "./commands/print-schedules.ts";
 import type { EventFilter, EventsOptions, SubscribeOptions, Subscription } from "./events/event-hub.ts";
 import type { SchedulerEvent } from "./events/scheduler-event.ts";
 import {
   checkBatchOptions,
   checkBulkJobs,
   checkBulkResults,
+  checkBulkSchedules,
   checkChangeOptions,
   checkEventsOptions,
   checkId,
@@ -31,7 +32,6 @@ import {
   checkScheduleChangeFilter,
   checkScheduleChanges,
   checkScheduleFilter,
-  checkScheduleRemoval,
   checkSubscribeOptions,
   checkTaskPause,
   checkThenJob,
@@ -42,6 +42,7 @@ import type {
   BatchOptions,
   BulkJobOptions,
   BulkResultOptions,
+  BulkScheduleOptions,
   ChangeOptions,
   JobFilterOptions,
   JobOptions,
@@ -55,7 +56,6 @@ import type {
   ScheduleChangeFilterOptions,
   ScheduleFilterOptions,
   ScheduleOptions,
-  ScheduleRemoval,
   ScheduleUpdate,
 } from "./options/options.ts";
 import type { OptionsWithPayload, RequiredPayload } from "./options/payload-argument.ts";
@@ -211,15 +211,28 @@ export abstract class SchedulerClient {
   }
 
   /**
-   * Removes the schedules that fit all that the filter gives, one after the other. Jobs that they made stay. When the
-   * call rejects, some of the schedules may have been removed; it may be repeated.
-   * @returns how many schedules were removed
-   * @throws {OptionsError} for a filter that gives nothing: `{ all: true }` removes every schedule
+   * Removes the schedules that fit all that the filter gives, in commits of 1,000. Jobs that they made stay. Safe to
+   * repeat.
+   * @param filter.ids the schedules with these ids, in the place of a filter
+   * @param filter.all every schedule; without it, a filter that names nothing is refused
+   * @param filter.signal ends the call between two commits; what was done stays done
+   * @param options.by who removes them, see {@link ChangeOptions}
+   * @returns how many schedules were removed, how many were `skipped` because there are none, and the first 100 of
+   *   these (`refusals`)
+   * @throws {OptionsError} @throws the signal's reason
    * @example
-   * const count = await scheduler.removeSchedules({ taskId: "report", paused: true });
+   * const { removed } = await scheduler.removeSchedules({ taskId: "report", paused: true });
    */
-  async removeSchedules(filter: ScheduleRemoval): Promise<number> {
-    return removeSchedules(this, checkScheduleRemoval(filter, "removeSchedules()"));
+  async removeSchedules(
+    filter: BulkScheduleOptions,
+    options: ChangeOptions = {},
+  ): Promise<{ removed: number } & SkippedSchedules> {
+    const where = "removeSchedules()";
+    const { count: removed, ...skipped } = await commandsOf(this).schedules.changeMany(
+      checkBulkSchedules(filter, where),
+      { action: "remove", ...checkChangeOptions(options, where) },
+    );
+    return { removed, ...skipped };
   }
 
   /** Pauses a schedule: it makes no jobs until it is unpaused. Jobs that it made earlier still run. Idempotent.
@@ -247,6 +260,35 @@ export abstract class SchedulerClient {
       checkId(id, "schedule id"),
       checkUnpauseOptions(options, "unpauseSchedule()"),
     );
+  }
+
+  /** Pauses the schedules that fit, as {@link pauseSchedule} does, in commits of 1,000. The parameters and the answer
+   *  are those of {@link removeSchedules}. Safe to repeat. @throws {OptionsError} @throws the signal's reason */
+  async pauseSchedules(
+    filter: BulkScheduleOptions,
+    options: ChangeOptions = {},
+  ): Promise<{ paused: number } & SkippedSchedules> {
+    const where = "pauseSchedules()";
+    const { count: paused, ...skipped } = await commandsOf(this).schedules.changeMany(
+      checkBulkSchedules(filter, where),
+      { action: "pause", ...checkChangeOptions(options, where) },
+    );
+    return { paused, ...skipped };
+  }
+
+  /** Lets the paused schedules that fit go on, as {@link unpauseSchedule} does, in commits of 1,000. The filter and the
+   *  answer are those of {@link removeSchedules}; a schedule whose trigger cannot tell its next fire time is skipped
+   *  too. Safe to repeat. @throws {OptionsError} @throws the signal's reason */
+  async unpauseSchedules(
+    filter: BulkScheduleOptions,
+    options: { resumeFrom?: "now" | InstantLike } & ChangeOptions = {},
+  ): Promise<{ unpaused: number } & SkippedSchedules> {
+    const where = "unpauseSchedules()";
+    const { count: unpaused, ...skipped } = await commandsOf(this).schedules.changeMany(
+      checkBulkSchedules(filter, where),
+      { action: "unpause", ...checkUnpauseOptions(options, where) },
+    );
+    return { unpaused, ...skipped };
   }
 
   /**

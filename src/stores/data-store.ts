@@ -180,17 +180,13 @@ export interface DataStore extends AsyncDisposable {
   /** A page of schedules, ordered as the filter says. See rules I1 to I3 and I6.
    *  @throws {OptionsError} for a cursor that is none of this store's */
   getSchedules(filter: ScheduleFilter): Promise<RecordPage<ScheduleRecord>>;
-  /** Replaces the given fields and adds 1 to `fence` and `revision`, so that plans made before no longer count. Null
-   *  when there is no such schedule, or when its fence is not `expectedFence`. See rules S10 to S12. */
-  updateSchedule(
-    id: string,
-    changes: ScheduleChanges,
-    expectedFence?: number,
-    note?: AuditRecord,
-  ): Promise<ScheduleRecord | null>;
-  /** Removes a schedule; jobs that the schedule made stay. False when there is no such schedule, or when its fence is
-   *  not `expectedFence`. */
-  removeSchedule(id: string, note?: AuditRecord, expectedFence?: number): Promise<boolean>;
+  /** Changes at most 1,000 different schedules in one commit: replaces the given fields and adds 1 to `fence` and
+   *  `revision`, so that plans made before no longer count. One answer per update, in order: null when there is no such
+   *  schedule, or when its fence is not `expectedFence`. See rules S10 to S12, and S14. */
+  updateSchedules(updates: readonly ScheduleUpdateRequest[], note?: AuditRecord): Promise<(ScheduleRecord | null)[]>;
+  /** Removes at most 1,000 different schedules in one commit; jobs that they made stay. One answer per removal, in
+   *  order: false when there is no such schedule, or when its fence is not `expectedFence`. See rules S12 to S14. */
+  removeSchedules(removals: readonly ScheduleRemovalRequest[], note?: AuditRecord): Promise<boolean[]>;
 
   // ---- jobs and results
 
@@ -223,8 +219,8 @@ export interface DataStore extends AsyncDisposable {
   getSchedulers(now: number): Promise<SchedulerRecord[]>;
   /** The result of a job; null when there is none, or when it has expired at `now`. */
   getJobResult(jobId: string, now: number): Promise<JobResultRecord | null>;
-  /** The results of jobs that have one and have not expired at `now`, in any order. At most 1,000 ids. */
-  getResultsOfJobs(jobIds: readonly string[], now: number): Promise<JobResultRecord[]>;
+  /** The results of jobs that have one and have not expired at `now`, of at most 1,000 different ids. See rule R15. */
+  getResultsOfJobs(jobIds: readonly string[], now: number): Promise<ResultsOfJobs>;
   /** Those of the ids that neither an unfinished job has, nor a result that has not expired at `now`. At most 2,000
    *  ids. See rule R15. */
   getUnknownJobIds(jobIds: readonly string[], now: number): Promise<string[]>;
@@ -263,6 +259,17 @@ export type ScheduleChanges = Partial<
   readonly keepsRevision?: boolean;
 };
 
+/** A schedule that is to be removed. */
+export interface ScheduleRemovalRequest {
+  readonly id: string;
+  /** The fence that the schedule must have. Default: any. */
+  readonly expectedFence?: number;
+}
+
+export interface ScheduleUpdateRequest extends ScheduleRemovalRequest {
+  readonly changes: ScheduleChanges;
+}
+
 /** Fields that a schedule has or has not. */
 type NullRemoves = "concurrencyKey" | "zoneRules" | "expectStartMs" | "expectFinishMs";
 
@@ -278,6 +285,14 @@ export interface TaskPauseRequest extends TaskPause {
   readonly now: number;
   /** Who asks for it, for the {@link Ledger}; absent leaves no record. */
   readonly by?: string;
+}
+
+export interface ResultsOfJobs {
+  /** In any order. */
+  readonly results: readonly JobResultRecord[];
+  /** How many ids were read for, the first ones; at least one. The results of the others would be more than a page has
+   *  room for. */
+  readonly read: number;
 }
 
 export interface CancelReport {

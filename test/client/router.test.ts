@@ -109,6 +109,11 @@ describe("a client behind a router does what a scheduler does:", () => {
       said.push(await client.runScheduleNow("i", { idempotencyKey: "k", uniqueFor: "1h" }));
       said.push(await client.runScheduleNow("i", { idempotencyKey: "k" }));
       said.push(await client.getSchedules({ search: "WEEK", state: "active", sort: "nextFireTime" }));
+      said.push(
+        await client.pauseSchedules({ ids: ["d", "missing"] }),
+        await client.pauseSchedules({ taskId: "none" }),
+      );
+      said.push(await client.unpauseSchedules({ all: true }, { resumeFrom: at(5) }));
       said.push(await client.removeSchedules({ ids: ["d", "missing"] }), await client.removeSchedule("i"));
       const lines: string[] = [];
       await client.printSchedules({ write: (line) => lines.push(line) });

@@ -220,7 +220,14 @@ describe("a broker", () => {
     const clock = new VirtualClock(START);
     const dataStore = new MemoryDataStore();
     const order: string[] = [];
-    for (const name of ["putTasks", "pauseTask", "step", "addSchedules", "updateSchedule", "removeSchedule"] as const) {
+    for (const name of [
+      "putTasks",
+      "pauseTask",
+      "step",
+      "addSchedules",
+      "updateSchedules",
+      "removeSchedules",
+    ] as const) {
       const write: (...given: never[]) => Promise<unknown> = dataStore[name].bind(dataStore);
       const watched = async (...given: never[]): Promise<unknown> => {
         const answer = await write(...given);
@@ -251,7 +258,7 @@ describe("a broker", () => {
       ...["step", "jobAdded jobAcquired", "step", "jobReleased"],
       ...["addSchedules", "scheduleAdded"],
       ...["step", "jobAdded scheduleUpdated jobAcquired", "step", "jobReleased"],
-      ...["updateSchedule", "scheduleUpdated", "removeSchedule", "scheduleRemoved", "pauseTask", "taskPaused"],
+      ...["updateSchedules", "scheduleUpdated", "removeSchedules", "scheduleRemoved", "pauseTask", "taskPaused"],
     ]);
   });
 });

@@ -1,5 +1,6 @@
 import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { IntervalTrigger, type LogLevel, Scheduler } from "../../src/mod.ts";
+import { updateSchedule } from "../../src/testing/data-store-contract/makers.ts";
 import { drain, VirtualClock } from "../../src/testing/mod.ts";
 import {
   everySecond,
@@ -180,7 +181,7 @@ describe("the log of a scheduler", () => {
   test("names the next schedule at its start also where its trigger is of an unknown kind", async () => {
     const { scheduler, store, clock, log } = setUp({ logLevel: "info", identity: "me" });
     await scheduler.schedule("custom", "0 9 * * *", () => {});
-    await store.updateSchedule("custom", { trigger: '{"type":"moon","version":1}' });
+    await updateSchedule(store, "custom", { trigger: '{"type":"moon","version":1}' });
     await scheduler.start({ paused: true });
     await clock.settle();
     expect(lines(log)).toContain("info | escapement: next: custom, Tue 09:00 UTC");

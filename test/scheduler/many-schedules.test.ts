@@ -1,6 +1,8 @@
 import { describe, expect, test } from "vitest";
-import { CronTrigger, IntervalTrigger, OptionsError, type ScheduleRemoval, type Scheduler } from "../../src/mod.ts";
+import { type BulkScheduleOptions, CronTrigger, IntervalTrigger, OptionsError, type Scheduler } from "../../src/mod.ts";
 import { everySecond, recordEvents, rejectionOf, type Setup, setUp } from "./support.ts";
+
+const EVERYTHING = "write { all: true } if you mean everything";
 
 async function withSchedules(): Promise<Setup> {
   const setup = setUp();
@@ -22,49 +24,91 @@ async function idsOf(scheduler: Scheduler): Promise<string> {
 }
 
 describe("removeSchedules()", () => {
-  test.each<[ScheduleRemoval, number, string]>([
+  test.each<[BulkScheduleOptions, number, string]>([
     [{ taskId: "t" }, 2, "cd"],
     [{ paused: true }, 2, "ad"],
     [{ taskId: "u", paused: true }, 1, "abd"],
-    [{ ids: ["a", "missing", "d"] }, 2, "bc"],
-    [{ ids: ["a", "b", "missing"], paused: false }, 1, "bcd"],
-    [{ ids: ["a", "c"], taskId: "u" }, 1, "abd"],
+    [{ ids: ["a", "d"] }, 2, "bc"],
     [{ ids: [] }, 0, "abcd"],
     [{ all: true }, 4, ""],
   ])("removes what fits %j, and counts it", async (filter, count, left) => {
     const { scheduler } = await withSchedules();
     const seen = recordEvents(scheduler);
-    expect(await scheduler.removeSchedules(filter)).toBe(count);
+    expect(await scheduler.removeSchedules(filter)).toEqual({ removed: count, skipped: 0, refusals: [] });
     expect(await idsOf(scheduler)).toBe(left);
     expect(seen).toEqual(Array.from({ length: count }, () => "scheduleRemoved"));
   });
 
-  test("goes on after the first page", async () => {
+  test("goes on after the first commit, unless its signal is aborted", async () => {
     const { scheduler } = setUp();
     scheduler.task("t", () => {});
-    for (let n = 0; n < 1001; n++) await scheduler.addSchedule("t", everySecond());
-    expect(await scheduler.removeSchedules({ taskId: "t" })).toBe(1001);
+    const schedules = Array.from({ length: 2001 }, (_, index) => ({
+      task: "t",
+      trigger: everySecond(),
+      id: `${index}`,
+    }));
+    await scheduler.addSchedules(schedules);
+    const caller = new AbortController();
+    using _ = scheduler.subscribe("scheduleRemoved", () => caller.abort(new Error("gone")));
+    const left = await rejectionOf(scheduler.removeSchedules({ taskId: "t", signal: caller.signal }));
+    expect((left as Error).message).toBe("gone");
+    expect(await scheduler.removeSchedules({ taskId: "t" })).toMatchObject({ removed: 1001 });
     expect(await idsOf(scheduler)).toBe("");
   });
 
   test.each<[unknown, string]>([
-    [{}, "removeSchedules() needs taskId, paused or ids; write { all: true } to remove every schedule"],
-    [undefined, "removeSchedules() takes a filter; got undefined: write { all: true } to remove every schedule"],
-    ["a", 'removeSchedules() takes a filter; got "a": write { ids: ["a"] }'],
+    [{}, `removeSchedules() takes a filter that names something, because any other means everything; ${EVERYTHING}`],
+    [undefined, `removeSchedules() takes a filter; got undefined: ${EVERYTHING}`],
+    ["a", 'removeSchedules() takes a filter; got "a": write { ids }'],
     [["a"], "removeSchedules() takes a filter; got a list of 1: write { ids }"],
     [{ id: "a" }, 'removeSchedules(): id is no option; did you mean "ids"?'],
-    [{ all: false }, "removeSchedules(): all must be true; got false"],
-    [
-      { all: true, taskId: "t" },
-      "removeSchedules(): all must stand alone, because it means every schedule; leave it out to remove those that " +
-        "the filter takes",
-    ],
+    [{ ids: ["a"], taskId: "t" }, "removeSchedules(): ids go without a filter, and without all"],
   ])("refuses %j, because nobody may lose everything by mistake", async (filter, message) => {
     const { scheduler } = await withSchedules();
-    const refusal = await rejectionOf(scheduler.removeSchedules(filter as ScheduleRemoval));
+    const refusal = await rejectionOf(scheduler.removeSchedules(filter as BulkScheduleOptions));
     expect(refusal).toBeInstanceOf(OptionsError);
     expect((refusal as Error).message).toBe(message);
     expect(await idsOf(scheduler)).toBe("abcd");
+  });
+});
+
+describe("pauseSchedules() and unpauseSchedules()", () => {
+  test("pause what fits, let it go on, and tell what was passed over", async () => {
+    const { scheduler } = await withSchedules();
+    const seen = recordEvents(scheduler);
+    const passedOver = { skipped: 1, refusals: [{ id: "none", code: "scheduleLookup", detail: expect.any(String) }] };
+    expect(await scheduler.pauseSchedules({ ids: ["a", "none", "a"] }, { by: "me" })).toEqual({
+      paused: 1,
+      ...passedOver,
+    });
+    expect((await scheduler.getScheduleChanges("a")).items[0]).toMatchObject({ by: "me", kind: "paused" });
+    expect(await scheduler.unpauseSchedules({ paused: true })).toEqual({ unpaused: 3, skipped: 0, refusals: [] });
+    expect((await scheduler.getSchedules({ paused: true })).items).toEqual([]);
+    expect(seen).toEqual(Array.from({ length: 4 }, () => "scheduleUpdated"));
+  });
+
+  test("drop the fire times before an instant", async () => {
+    const { scheduler, clock } = await withSchedules();
+    await scheduler.pauseSchedules({ all: true });
+    await clock.advance("PT1M");
+    await scheduler.unpauseSchedules({ taskId: "t" }, { resumeFrom: "now" });
+    const times = (await scheduler.getSchedules()).items.map(({ nextFireTime }) => nextFireTime?.epochMilliseconds);
+    const [first = 0] = times;
+    expect(times.map((time = 0) => time - first)).toEqual([0, 0, -60_000, -60_000]);
+  });
+
+  test("change what somebody else changes meanwhile", async () => {
+    const { scheduler, store } = await withSchedules();
+    const update = store.updateSchedules.bind(store);
+    let others = 1;
+    store.updateSchedules = async (updates, note) => {
+      if (others-- > 0) await update([{ id: "b", changes: { priority: 7 } }]);
+      return update(updates, note);
+    };
+    expect(await scheduler.pauseSchedules({ all: true })).toMatchObject({ paused: 4, skipped: 0 });
+    expect((await scheduler.getSchedules({ paused: true })).items.map(({ priority }) => priority)).toEqual([
+      0, 7, 0, 0,
+    ]);
   });
 });
 

@@ -2,6 +2,7 @@ import * as v from "valibot";
 import { describe, expect, test } from "vitest";
 import * as z from "zod";
 import { DeserializationError, MemoryDataStore, type StandardSchemaV1 } from "../../src/mod.ts";
+import { updateSchedule } from "../../src/testing/data-store-contract/makers.ts";
 import { drain } from "../../src/testing/mod.ts";
 import { everySecond, rejectionOf, setUp } from "./support.ts";
 
@@ -173,7 +174,7 @@ describe("payloads", () => {
     const { scheduler, store } = setUp();
     scheduler.task("t", () => {});
     await scheduler.addSchedule("t", everySecond(), { id: "s" });
-    await store.updateSchedule("s", { payload: "{", trigger: "{" });
+    await updateSchedule(store, "s", { payload: "{", trigger: "{" });
     const [schedule] = (await scheduler.getSchedules()).items;
     expect(schedule?.toJSON()).toMatchObject({
       id: "s",

@@ -78,7 +78,7 @@ describe("the main entry", () => {
       "removeSchedule",
       "pauseSchedule",
     ],
-    ...["removeSchedules", "printSchedules", "addBatch"],
+    ...["pauseSchedules", "unpauseSchedules", "removeSchedules", "printSchedules", "addBatch"],
     ...["unpauseSchedule", "runScheduleNow", "previewSchedule", "addJob", "addJobs", "runJob", "getJob", "getJobs"],
     ...["getJobResult", "getJobResults", "cancelJob", "subscribe", "nextEvent", "events", "health", "cleanup"],
     ...["retryJob", "retryJobs", "cancelJobs", "removeJobResults"],

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { MemoryDataStore } from "../../src/mod.ts";
 import type * as contract from "../../src/stores/data-store.ts";
+import { removeSchedule, updateSchedule } from "../../src/testing/data-store-contract/makers.ts";
 import { rollingDeployCases } from "./rolling-deploy.ts";
 import { at, everySecond, START_MS, secondsOf, setUp } from "./support.ts";
 
@@ -45,7 +46,7 @@ describe("a thousand due schedules that nobody here can read", () => {
     await setup.scheduler.addSchedule("t", everySecond(), { id: "first" });
     const record = await counts.getSchedule("first");
     if (record === null) throw new Error("the schedule was added");
-    await counts.removeSchedule("first");
+    await removeSchedule(counts, "first");
     const additions = Array.from({ length: 1000 }, (_, index) => ({
       schedule: { ...record, ...UNREADABLE, id: `unreadable ${index}`, nextFireTime: START_MS - 1_000_000 + index },
       conflictPolicy: "error" as const,
@@ -83,7 +84,7 @@ describe("a thousand due schedules that nobody here can read", () => {
     if (record === null) throw new Error("the schedule is there");
     await scheduler.addSchedule("early", everySecond(), { id: "early" });
     await scheduler.pauseSchedule("early");
-    await counts.updateSchedule("early", { nextFireTime: record.nextFireTime, paused: true });
+    await updateSchedule(counts, "early", { nextFireTime: record.nextFireTime, paused: true });
     await scheduler.unpauseSchedule("early");
     await clock.settle();
     expect(ran).toContain("early");

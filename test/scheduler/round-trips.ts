@@ -4,6 +4,7 @@ import { LocalEventBroker } from "../../src/brokers/local.ts";
 import { IntervalTrigger, Scheduler, type SchedulerOptions } from "../../src/mod.ts";
 import type { SqlDriver } from "../../src/stores/sqlite/driver/driver-and-failures.ts";
 import { SqlDataStore } from "../../src/stores/sqlite/store.ts";
+import { removeSchedule } from "../../src/testing/data-store-contract/makers.ts";
 import { VirtualClock } from "../../src/testing/mod.ts";
 import { CountingDriver, type StepCount, type Trips } from "../support/counting-driver.ts";
 import { at, START, START_MS, secondsOf } from "./support.ts";
@@ -279,7 +280,7 @@ export function roundTripCases(backend: Backend, counts: readonly number[]): voi
         await bench.advanceTo(65.5);
         expect(runs).toBe(2);
         expect(costOf(driver, `four schedulers that ${words}`).writes).toBe(2);
-        await store.removeSchedule(id);
+        await removeSchedule(store, id);
       });
     }
   });

@@ -11,6 +11,7 @@ import {
   Trigger,
   type TriggerJSON,
 } from "../../src/mod.ts";
+import { updateSchedule } from "../../src/testing/data-store-contract/makers.ts";
 import { drain } from "../../src/testing/mod.ts";
 import { at, everySecond, START, secondsOf, setUp } from "./support.ts";
 
@@ -435,7 +436,7 @@ describe("a trigger that fails", () => {
     const { scheduler, store, log } = setUp();
     scheduler.task("t", () => {});
     await scheduler.addSchedule("t", everySecond(), { id: "s" });
-    await store.updateSchedule("s", { trigger });
+    await updateSchedule(store, "s", { trigger });
     const failed = scheduler.nextEvent("scheduleDeserializationFailed");
     await scheduler.tick();
     const error = { code: "deserialization" };
@@ -497,7 +498,7 @@ describe("a schedule of which the store takes no plan", () => {
     const { scheduler, store } = setUp();
     scheduler.task("t", () => {});
     await scheduler.addSchedule("t", everySecond(), { id: "s" });
-    await store.updateSchedule("s", { executor: "" });
+    await updateSchedule(store, "s", { executor: "" });
     const failed = scheduler.nextEvent("scheduleFailed");
     await scheduler.tick();
     expect(await failed).toMatchObject({ scheduleId: "s", error: { code: "deserialization" } });

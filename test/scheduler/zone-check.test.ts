@@ -3,6 +3,7 @@ import type { LookRequest, ScheduleChanges } from "../../src/contracts.ts";
 import { instantText } from "../../src/core/temporal.ts";
 import { zoneFingerprint } from "../../src/cron/zone-fingerprint.ts";
 import { CronTrigger, MemoryDataStore, type SchedulerEvent } from "../../src/mod.ts";
+import { updateSchedule } from "../../src/testing/data-store-contract/makers.ts";
 import { at, rejectionOf, type Setup, setUp } from "./support.ts";
 
 const OWN = `Europe/Berlin ${zoneFingerprint("Europe/Berlin", 2028)}`;
@@ -27,7 +28,7 @@ async function forged(
     daily,
     { id: "report" },
   );
-  await setup.store.updateSchedule("report", changes);
+  await updateSchedule(setup.store, "report", changes);
   const changed: SchedulerEvent<"zoneRulesChanged">[] = [];
   setup.scheduler.subscribe("zoneRulesChanged", (event) => {
     changed.push(event);
@@ -54,7 +55,7 @@ describe("a next fire time carries the time zone rules that made it", () => {
   test("when the schedule is added, fires, or changes its rule", async () => {
     const setup = await forged({});
     expect(await stored(setup)).toEqual(RIGHT);
-    await setup.store.updateSchedule("report", { zoneRules: OTHER });
+    await updateSchedule(setup.store, "report", { zoneRules: OTHER });
     await setup.clock.advanceTo(at(NINE));
     await setup.scheduler.tick();
     expect(await stored(setup)).toEqual(["2030-01-02T08:00:00Z", OWN]);
@@ -188,7 +189,7 @@ describe("at the start of a scheduler, a next fire time by other rules", () => {
   test("stays where the trigger cannot be read, and holds up no other", async () => {
     const setup = await forged();
     await setup.scheduler.addSchedule("t", daily, { id: "a" });
-    await setup.store.updateSchedule("a", { zoneRules: OTHER, trigger: "{}", nextFireTime: LATE_MS });
+    await updateSchedule(setup.store, "a", { zoneRules: OTHER, trigger: "{}", nextFireTime: LATE_MS });
     await start(setup);
     expect(await stored(setup, "a")).toEqual(LATE);
     expect(await stored(setup)).toEqual(RIGHT);
@@ -200,9 +201,9 @@ describe("at the start of a scheduler, a next fire time by other rules", () => {
       const zones = Intl.supportedValuesOf("timeZone").slice(0, 120);
       for (const zone of zones) {
         await setup.scheduler.addSchedule("t", daily, { id: zone });
-        await setup.store.updateSchedule(zone, { zoneRules: `${zone} ${zoneFingerprint(zone, 2028) ?? "2028 0"}` });
+        await updateSchedule(setup.store, zone, { zoneRules: `${zone} ${zoneFingerprint(zone, 2028) ?? "2028 0"}` });
       }
-      await setup.store.updateSchedule("report", {
+      await updateSchedule(setup.store, "report", {
         zoneRules: "Pacific/Tongatapu 2028 00000001,Europe/Berlin 2028 00000001",
       });
       if (isTick) for (let tick = 0; tick < 3; tick++) await setup.scheduler.tick();
@@ -214,7 +215,7 @@ describe("at the start of a scheduler, a next fire time by other rules", () => {
   test("is looked for again after an hour, because processes of a release before may still have planned", async () => {
     const setup = await forged({});
     await start(setup);
-    await setup.store.updateSchedule("report", { zoneRules: OTHER, nextFireTime: LATE_MS });
+    await updateSchedule(setup.store, "report", { zoneRules: OTHER, nextFireTime: LATE_MS });
     await setup.clock.advance("PT30M");
     expect(await stored(setup)).toEqual(LATE);
     await setup.clock.advance("PT32M");

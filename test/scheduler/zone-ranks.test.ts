@@ -188,9 +188,9 @@ test("what a failure of the store leaves undone, the next start does", async () 
   for (let index = 0; index < 5; index++) await added(store, OLD, `s-${index}`);
   const hours = async (): Promise<number[]> => Promise.all([0, 1, 2, 3, 4].map((index) => hourOf(store, `s-${index}`)));
   present = NEW;
-  const update = store.updateSchedule.bind(store);
+  const update = store.updateSchedules.bind(store);
   let left = 2;
-  store.updateSchedule = async (...given) => {
+  store.updateSchedules = async (...given) => {
     if (left-- === 0) throw new Error("the store is out");
     return update(...given);
   };

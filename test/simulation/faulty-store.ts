@@ -43,8 +43,8 @@ const MAY_BE_LATE: ReadonlySet<string> = new Set([
   "addJobs",
   "cancelJobs",
   "addSchedules",
-  "updateSchedule",
-  "removeSchedule",
+  "updateSchedules",
+  "removeSchedules",
   "pauseTask",
 ]);
 
@@ -134,24 +134,26 @@ export class FaultyStore implements contract.DataStore {
     return this.#call("getSchedules", () => this.#store.getSchedules(filter));
   }
 
-  updateSchedule(
-    id: string,
-    changes: contract.ScheduleChanges,
-    expectedFence?: number,
+  updateSchedules(
+    updates: readonly contract.ScheduleUpdateRequest[],
     note?: AuditRecord,
-  ): Promise<ScheduleRecord | null> {
-    return this.#call("updateSchedule", async () => {
-      const updated = await this.#store.updateSchedule(id, changes, expectedFence, note);
-      this.#world.schedules.onUpdate(id, changes, { expectedFence, note }, updated);
+  ): Promise<(ScheduleRecord | null)[]> {
+    return this.#call("updateSchedules", async () => {
+      const updated = await this.#store.updateSchedules(updates, note);
+      for (const [index, { id, changes, expectedFence }] of updates.entries()) {
+        this.#world.schedules.onUpdate(id, changes, { expectedFence, note }, updated[index] ?? null);
+      }
       return updated;
     });
   }
 
-  removeSchedule(id: string, note?: AuditRecord): Promise<boolean> {
-    return this.#call("removeSchedule", async () => {
-      const wasThere = await this.#store.removeSchedule(id, note);
-      this.#world.schedules.onRemove(id, wasThere, note);
-      return wasThere;
+  removeSchedules(removals: readonly contract.ScheduleRemovalRequest[], note?: AuditRecord): Promise<boolean[]> {
+    return this.#call("removeSchedules", async () => {
+      const wereThere = await this.#store.removeSchedules(removals, note);
+      for (const [index, { id }] of removals.entries()) {
+        this.#world.schedules.onRemove(id, wereThere[index] === true, note);
+      }
+      return wereThere;
     });
   }
 
@@ -279,7 +281,7 @@ export class FaultyStore implements contract.DataStore {
     return this.#call("getUnknownJobIds", () => this.#store.getUnknownJobIds(jobIds, now));
   }
 
-  getResultsOfJobs(jobIds: readonly string[], now: number): Promise<JobResultRecord[]> {
+  getResultsOfJobs(jobIds: readonly string[], now: number): Promise<contract.ResultsOfJobs> {
     return this.#call("getResultsOfJobs", () => this.#store.getResultsOfJobs(jobIds, now));
   }
 

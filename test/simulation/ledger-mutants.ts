@@ -1,4 +1,5 @@
 import type { OccurrenceRecord, Skip } from "../../src/records/ledger.ts";
+import type { ScheduleRemovalRequest } from "../../src/stores/data-store.ts";
 import { History } from "../../src/stores/memory/history-of-schedule.ts";
 import { MemoryLedger } from "../../src/stores/memory/ledger.ts";
 import { MemoryDataStore } from "../../src/stores/memory/store.ts";
@@ -181,8 +182,8 @@ export const LEDGERS: readonly Mutant[] = [
   store(
     "does not learn of removals",
     class extends MemoryDataStore {
-      override removeSchedule(id: string): Promise<boolean> {
-        return super.removeSchedule(id);
+      override removeSchedules(removals: readonly ScheduleRemovalRequest[]): Promise<boolean[]> {
+        return super.removeSchedules(removals);
       }
     },
   ),

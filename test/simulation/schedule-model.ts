@@ -102,7 +102,7 @@ export class ScheduleModel {
   }
 
   onAdd(additions: readonly ScheduleAddition[], report: ScheduleAdditionReport, note: AuditRecord | undefined): void {
-    if (report.conflictId !== null) return;
+    if (report.conflicts !== null) return;
     additions.forEach((addition, index) => {
       const { schedule } = addition;
       const existing = this.#byId.get(schedule.id);

@@ -17,8 +17,10 @@ import {
   makeSchedule,
   planOf,
   release,
+  removeSchedule,
   step,
   T0,
+  updateSchedule,
 } from "../../src/testing/data-store-contract/makers.ts";
 import { Random } from "../simulation/random.ts";
 import { LIBSQL, openWithTables, rowsOf } from "./local-stores.ts";
@@ -73,14 +75,14 @@ class Life {
         return (store) => store.addSchedules(add(schedule), note);
       }
       case "remove":
-        return (store) => store.removeSchedule(id, note);
+        return (store) => removeSchedule(store, id, note);
       case "change": {
         const changes = random.pick([
           { paused: true },
           { paused: false },
           { trigger: `{"kind":${this.#names++}}`, nextFireTime: this.now + random.int(-10, 3) * 1000 },
         ]);
-        return (store) => store.updateSchedule(id, changes, undefined, note);
+        return (store) => updateSchedule(store, id, changes, undefined, note);
       }
       case "plan":
         return this.#plan(id);

@@ -184,6 +184,7 @@ describe("statements of LibsqlDataStore", () => {
         "all by time": [...waiting, ...paused, ...ended, SORTED],
         "active by time": waiting,
         "paused by time": paused,
+        "named by id": ["sqlite_autoindex_escapement_schedules_1 (id=?)"],
         "ended by time": [...ended, SORTED],
       };
       expect((await scanOf(sql)).toSorted()).toEqual(plans[key]?.toSorted());

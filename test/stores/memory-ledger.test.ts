@@ -14,7 +14,15 @@ import {
   seenAgain,
   skipOf,
 } from "../../src/testing/data-store-contract/ledger-makers.ts";
-import { add, commit, makeSchedule, numbered, planOf, T0 } from "../../src/testing/data-store-contract/makers.ts";
+import {
+  add,
+  commit,
+  makeSchedule,
+  numbered,
+  planOf,
+  removeSchedule,
+  T0,
+} from "../../src/testing/data-store-contract/makers.ts";
 
 function ledgerOf(store: MemoryDataStore): NonNullable<MemoryDataStore["ledger"]> {
   if (store.ledger === null) throw new Error("the ledger is off");
@@ -70,7 +78,7 @@ describe("The ledger of a MemoryDataStore", () => {
     const store = new MemoryDataStore({ ledger: false });
     const job = await runningJob(store);
     await end(store, job);
-    await store.removeSchedule("schedule", { at: T0, by: "somebody" });
+    await removeSchedule(store, "schedule", { at: T0, by: "somebody" });
     expect([store.ledger, (await store.cleanup({ now: T0, limit: 10 })).removedOccurrences]).toEqual([null, undefined]);
   });
 

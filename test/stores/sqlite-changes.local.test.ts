@@ -15,8 +15,10 @@ import {
   makeSchedule,
   makeTask,
   planOf,
+  removeSchedule,
   step,
   T0,
+  updateSchedule,
 } from "../../src/testing/data-store-contract/makers.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { LOCAL_STORES, openWithTables, rowsOf } from "./local-stores.ts";
@@ -89,10 +91,14 @@ const DECLARED = { trigger: "{}", triggerRule: "{}", declaration: "new", nextFir
 const VERBS: readonly Verb[] = [
   {
     name: "a change",
-    call: (store) => store.updateSchedule("schedule", { priority: 7, nextFireTime: T0 + 9000 }, undefined, LATER),
+    call: (store) => updateSchedule(store, "schedule", { priority: 7, nextFireTime: T0 + 9000 }, undefined, LATER),
     kinds: ["changed"],
   },
-  { name: "a pause", call: (store) => store.updateSchedule("schedule", { paused: true }, 0, LATER), kinds: ["paused"] },
+  {
+    name: "a pause",
+    call: (store) => updateSchedule(store, "schedule", { paused: true }, 0, LATER),
+    kinds: ["paused"],
+  },
   {
     name: "a replacement",
     call: (store) => store.addSchedules([{ schedule: makeSchedule(DECLARED), conflictPolicy: "replace" }], LATER),
@@ -108,7 +114,7 @@ const VERBS: readonly Verb[] = [
     call: (store) => store.addSchedules(add(makeSchedule({ createdAt: T0 + 5 })), LATER),
     kinds: [],
   },
-  { name: "a removal", call: (store) => store.removeSchedule("schedule", LATER), kinds: ["removed"] },
+  { name: "a removal", call: (store) => removeSchedule(store, "schedule", LATER), kinds: ["removed"] },
 ];
 const LATER = { at: T0 + 50_000, by: "another" };
 
@@ -161,7 +167,7 @@ for (const local of LOCAL_STORES) {
       driver.trips = 0;
       await commit(store, [plan]);
       expect(driver.trips).toBe(1);
-      await store.updateSchedule("schedule", { paused: false });
+      await updateSchedule(store, "schedule", { paused: false });
       const another = await failingPlan(store);
       driver.losesNext = true;
       await commit(store, [another]);
@@ -184,7 +190,7 @@ for (const local of LOCAL_STORES) {
     });
 
     test("a change that others have overtaken leaves nothing", async () => {
-      expect(await store.updateSchedule("schedule", { priority: 9 }, 77, LATER)).toBeNull();
+      expect(await updateSchedule(store, "schedule", { priority: 9 }, 77, LATER)).toBeNull();
       expect(await kindsOf(store)).toEqual(["added"]);
     });
   });
@@ -211,8 +217,8 @@ for (const local of LOCAL_STORES) {
 
     test("a replacement by the same settings in another order changes nothing", async () => {
       await store.addSchedules(add(makeSchedule({ name: "A" })), NOTE);
-      await store.updateSchedule("schedule", { name: null }, undefined, LATER);
-      await store.updateSchedule("schedule", { name: "A" }, undefined, LATER);
+      await updateSchedule(store, "schedule", { name: null }, undefined, LATER);
+      await updateSchedule(store, "schedule", { name: "A" }, undefined, LATER);
       await store.addSchedules([{ schedule: makeSchedule({ name: "A" }), conflictPolicy: "replace" }], LATER);
       expect(await kindsOf(store)).toEqual(["added", "changed", "changed"]);
     });
@@ -241,7 +247,7 @@ for (const local of LOCAL_STORES) {
         const ids = ["updated", "replaced", "declared", "removed", "good"];
         await store.addSchedules(add(...ids.map((id) => makeSchedule({ id }))), NOTE);
         await run(`UPDATE escapement_schedules SET ${damage} WHERE id <> 'good'`);
-        await store.updateSchedule("updated", { priority: 3, nextFireTime: T0 + 5 }, undefined, LATER);
+        await updateSchedule(store, "updated", { priority: 3, nextFireTime: T0 + 5 }, undefined, LATER);
         const replacement = (id: string) => ({ id, priority: 3, trigger: "{}", triggerRule: "{}", declaration: "d" });
         const [replaced, declared] = ["replaced", "declared"].map((id) => makeSchedule(replacement(id)));
         if (replaced === undefined || declared === undefined) throw new Error("two schedules");
@@ -250,7 +256,7 @@ for (const local of LOCAL_STORES) {
           { schedule: declared, conflictPolicy: "update" },
         ] as const;
         await store.addSchedules(additions, LATER);
-        expect(await store.removeSchedule("removed", LATER)).toBe(true);
+        expect(await removeSchedule(store, "removed", LATER)).toBe(true);
         const after = await Promise.all(["updated", "replaced", "declared"].map((id) => store.getSchedule(id)));
         expect(after.map((schedule) => schedule?.priority)).toEqual([3, 3, 3]);
         const kinds = await Promise.all(ids.map((id) => kindsOf(store, id)));
@@ -272,8 +278,8 @@ for (const local of LOCAL_STORES) {
 
     test("a damaged record stops no list", async () => {
       await store.addSchedules(add(makeSchedule()), NOTE);
-      await store.updateSchedule("schedule", { priority: 1 }, undefined, LATER);
-      await store.updateSchedule("schedule", { priority: 2 }, undefined, LATER);
+      await updateSchedule(store, "schedule", { priority: 1 }, undefined, LATER);
+      await updateSchedule(store, "schedule", { priority: 2 }, undefined, LATER);
       await run(
         "UPDATE escapement_changes SET latter = x'61', former = '5', made_by = x'61', at = 'soon' WHERE seq = 2",
       );
@@ -287,8 +293,8 @@ for (const local of LOCAL_STORES) {
       await off.putTasks([makeTask()]);
       await off.addSchedules(add(makeSchedule(), makeSchedule({ id: "ended", nextFireTime: null })), NOTE);
       await commit(off, [await failingPlan(off)]);
-      await off.updateSchedule("schedule", { priority: 3 }, undefined, LATER);
-      await off.removeSchedule("schedule", LATER);
+      await updateSchedule(off, "schedule", { priority: 3 }, undefined, LATER);
+      await removeSchedule(off, "schedule", LATER);
       await off.pauseTask({ taskId: "task", key: null, paused: true, now: T0, by: "a" });
       await extend(off, [], { now: T0, aliveUntil: T0 + 1000 });
       await off.cleanup({ now: T0 + 9, limit: 100 });
@@ -302,8 +308,8 @@ for (const local of LOCAL_STORES) {
 
       test("keeps the newest change of a schedule that is there, however old it is", async () => {
         await store.addSchedules(add(makeSchedule(), makeSchedule({ id: "young" })), NOTE);
-        await store.updateSchedule("schedule", { priority: 3 }, undefined, LATER);
-        await store.updateSchedule("young", { priority: 3 }, undefined, { at: LATE, by: "a" });
+        await updateSchedule(store, "schedule", { priority: 3 }, undefined, LATER);
+        await updateSchedule(store, "young", { priority: 3 }, undefined, { at: LATE, by: "a" });
         await store.cleanup({ now: LATE, limit: 100 });
         expect([await kindsOf(store), await kindsOf(store, "young")]).toEqual([["changed"], ["changed"]]);
       });
@@ -415,7 +421,7 @@ for (const local of LOCAL_STORES) {
           const { fence = 0 } = (await first.getSchedule("schedule")) ?? {};
           const priorities = stores.map((_, index) => round * 10 + index + 1);
           const updates = stores.map((one, index) =>
-            one.updateSchedule("schedule", { priority: priorities[index] ?? 0 }, fence, NOTE),
+            updateSchedule(one, "schedule", { priority: priorities[index] ?? 0 }, fence, NOTE),
           );
           const counted = (await Promise.all(updates)).flatMap((updated) => (updated === null ? [] : updated.priority));
           expect(counted).toHaveLength(1);

@@ -25,6 +25,7 @@ import {
   step,
   T0,
   take,
+  updateSchedule,
 } from "../../src/testing/data-store-contract/makers.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { LIBSQL, openWithTables } from "./local-stores.ts";
@@ -249,7 +250,7 @@ describe("a store that has not seen flow control yet", () => {
   test("fires a schedule whose jobs have a key, and the key counts", async () => {
     await store.putTasks([makeTask({ maxRunningPerKey: 1 })]);
     await store.addSchedules(add(makeSchedule({ concurrencyKey: "k" }), makeSchedule({ id: "other" })));
-    await store.updateSchedule("other", { concurrencyKey: "k" });
+    await updateSchedule(store, "other", { concurrencyKey: "k" });
     const { due } = await look(store, { schedules: {} });
     const { acquired } = await step(stale, { plans: due.map((schedule) => planOf(schedule)) });
     expect(acquired.map(({ id, concurrencyKey }) => [id, concurrencyKey])).toEqual([["job of other", "k"]]);

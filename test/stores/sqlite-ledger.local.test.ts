@@ -29,6 +29,7 @@ import {
   numbered,
   planOf,
   release,
+  removeSchedule,
   step,
   T0,
 } from "../../src/testing/data-store-contract/makers.ts";
@@ -308,7 +309,7 @@ describe("the clean-up of the ledger", () => {
   test("removes the history of a schedule that is gone, once it is empty and no job is left", async () => {
     await open({ countMax: 10, ageMsMax: DAY_MS });
     await fireAt(store, await dueSchedule(store), [T0]);
-    await store.removeSchedule("schedule");
+    await removeSchedule(store, "schedule");
     const ledger = ledgerOf(store);
     await store.cleanup({ now: T0 + DAY_MS, limit: 1000 });
     expect(await ledger.getLedgerStart("schedule")).toBe(T0);

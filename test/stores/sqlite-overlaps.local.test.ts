@@ -78,7 +78,7 @@ describe("an addition of a schedule whose answer is lost", () => {
   async function changeOf(addition: ScheduleAddition): Promise<string | undefined> {
     driver.losesNext = true;
     const report = await store.addSchedules([addition]);
-    return report.conflictId === null ? report.results[0]?.change : undefined;
+    return report.conflicts === null ? report.results[0]?.change : undefined;
   }
 
   test("is told as what its first try did, so that somebody hears of it", async () => {

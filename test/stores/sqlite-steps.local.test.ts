@@ -26,6 +26,7 @@ import {
   step,
   T0,
   take,
+  updateSchedule,
 } from "../../src/testing/data-store-contract/makers.ts";
 import { openWithTables } from "./local-stores.ts";
 
@@ -141,7 +142,7 @@ describe("a damaged row", () => {
       ["", { id: "b" }, 0],
       ["inline", { id: "c" }, 3],
     ]);
-    expect((await store.updateSchedule("b", { executor: "inline" }))?.executor).toBe("inline");
+    expect((await updateSchedule(store, "b", { executor: "inline" }))?.executor).toBe("inline");
   });
 
   test("of a job stops no step: it is given out with a payload that cannot be read, put back and recovered", async () => {
@@ -392,24 +393,24 @@ describe("a change of a schedule whose answer is lost", () => {
   test("is told when it stands, and counts once", async () => {
     const { revision } = makeSchedule();
     driver.loseAnswer();
-    expect(await store.updateSchedule("schedule", { paused: true }, 5)).toEqual(
+    expect(await updateSchedule(store, "schedule", { paused: true }, 5)).toEqual(
       makeSchedule({ paused: true, fence: 6, revision: revision + 1 }),
     );
     driver.loseAnswer();
-    expect(await store.updateSchedule("schedule", { priority: 1 })).toEqual(
+    expect(await updateSchedule(store, "schedule", { priority: 1 })).toEqual(
       makeSchedule({ paused: true, priority: 1, fence: 7, revision: revision + 2 }),
     );
   });
 
   test("is not told of one that did not arrive when somebody else changed it, though the fence is as expected", async () => {
     driver.loseRequest(() => driver.run("UPDATE escapement_schedules SET fence = 6, changed_by = 'b#1'"));
-    expect(await store.updateSchedule("schedule", { paused: true }, 5)).toBeNull();
+    expect(await updateSchedule(store, "schedule", { paused: true }, 5)).toBeNull();
     expect((await store.getSchedule("schedule"))?.paused).toBe(false);
   });
 
   test("does not undo what others changed since, where it names a fence", async () => {
     driver.loseAnswer(() => driver.run("UPDATE escapement_schedules SET paused = 0, fence = 7, changed_by = 'other'"));
-    expect(await store.updateSchedule("schedule", { paused: true }, 5)).toBeNull();
+    expect(await updateSchedule(store, "schedule", { paused: true }, 5)).toBeNull();
     expect((await store.getSchedule("schedule"))?.paused).toBe(false);
   });
 });

@@ -1,9 +1,10 @@
-import type * as v from "valibot";
+import * as v from "valibot";
 import type { Clock } from "../../core/clock.ts";
 import { durationText } from "../../core/duration.ts";
 import type { IdGenerator } from "../../core/ids.ts";
 import { DURATION_MS_MAX } from "../../core/limits.ts";
 import { optionError } from "../../core/option-errors.ts";
+import type { SkippedJobs } from "../../scheduler/commands/commands.ts";
 import { Job, type JobClient } from "../../scheduler/views/job.ts";
 import { JobResult, type JobResultFacts } from "../../scheduler/views/job-result.ts";
 import { mapPage, type Page } from "../../scheduler/views/page.ts";
@@ -42,6 +43,22 @@ export async function readJob(context: CallContext, call: Call): Promise<Job> {
 }
 
 /** A list whose records come with their large values, as those of a scheduler do. */
+/** How much longer a call about many schedules or jobs may take, in milliseconds. */
+const BULK_MS = 300_000;
+
+const bulkSchema = () => {
+  const refusal = v.object({ id: v.string(), code: v.string(), detail: v.string() });
+  return v.object({ count: v.number(), skipped: v.number(), refusals: v.array(refusal) });
+};
+
+/** The answer to a call about many schedules or jobs. */
+export function readBulk(
+  { requester }: CallContext,
+  call: Pick<Call, "path" | "body" | "signal" | "isRepeatable">,
+): Promise<{ count: number } & SkippedJobs> {
+  return requester.read({ method: "POST", ...call, waitMs: BULK_MS }, bulkSchema());
+}
+
 export function wholeList(path: string, include = "payload,result"): Pick<Call, "path" | "query"> {
   return { path, query: { include } };
 }

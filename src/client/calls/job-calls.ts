@@ -17,7 +17,17 @@ import type { JobFilter, JobResultFilter, JobResultSelection } from "../../store
 import type { Call } from "../http/requester.ts";
 import { jobResultSchema, jobSchema } from "../wire/job.ts";
 import { wireFilter, wireOptions } from "../wire/options.ts";
-import { type CallContext, jobOf, ownKey, placeOf, readJob, readPage, resultOf, wholeList } from "./context.ts";
+import {
+  type CallContext,
+  jobOf,
+  ownKey,
+  placeOf,
+  readBulk,
+  readJob,
+  readPage,
+  resultOf,
+  wholeList,
+} from "./context.ts";
 import type { TaskCalls } from "./task-calls.ts";
 import { taskIdOf, travelling } from "./task-reference.ts";
 
@@ -169,18 +179,9 @@ export class JobCalls implements JobCommands, BulkCommands {
     const body = ids === undefined ? { action, filter: wireFilter(selection), all } : { action, ids };
     // Jobs that a retry added may have failed by the time of a repetition, which would retry them once more.
     const isRepeatable = action !== "retry";
-    const call: Call = { method: "POST", path: "/jobs/bulk", body, signal, isRepeatable, waitMs: BULK_MS };
-    return this.#context.requester.read(call, bulkSchema());
+    return readBulk(this.#context, { path: "/jobs/bulk", body, signal, isRepeatable });
   }
 }
-
-/** How much longer a call about many jobs may take, in milliseconds. */
-const BULK_MS = 300_000;
-
-const bulkSchema = () => {
-  const refusal = v.object({ id: v.string(), code: v.string(), detail: v.string() });
-  return v.object({ count: v.number(), skipped: v.number(), refusals: v.array(refusal) });
-};
 
 function batchCall(body: object): Call {
   return { method: "POST", path: "/jobs/batch", body };

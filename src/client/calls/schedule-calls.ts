@@ -1,15 +1,23 @@
 import * as v from "valibot";
 import { optionError } from "../../core/option-errors.ts";
 import { instantText, type Temporal, zonedOf } from "../../core/temporal.ts";
-import type { LedgerCommands, ScheduleCommands } from "../../scheduler/commands/commands.ts";
+import type {
+  BulkChange,
+  LedgerCommands,
+  ScheduleCommands,
+  SkippedSchedules,
+} from "../../scheduler/commands/commands.ts";
 import { checkOrder, checkScheduleOptions, checkTrigger } from "../../scheduler/options/check-options.ts";
 import type {
+  CheckedBulk,
   CheckedChange,
   CheckedOccurrenceFilter,
   CheckedRevision,
   CheckedRunNow,
   CheckedScheduleChangeFilter,
   CheckedScheduleChanges,
+  CheckedUnpause,
+  ScheduleSelection,
 } from "../../scheduler/options/checked-options.ts";
 import type { ScheduleOptions } from "../../scheduler/options/options.ts";
 import { type Question, questionText } from "../../scheduler/options/question.ts";
@@ -27,7 +35,7 @@ import { wireOptions } from "../wire/options.ts";
 import { scheduleSchema } from "../wire/schedule.ts";
 import { scheduleChangeSchema } from "../wire/schedule-change.ts";
 import { instant } from "../wire/values.ts";
-import { type CallContext, ownKey, placeOf, readJob, readPage, scheduleOf, wholeList } from "./context.ts";
+import { type CallContext, ownKey, placeOf, readBulk, readJob, readPage, scheduleOf, wholeList } from "./context.ts";
 import { taskIdOf, travelling } from "./task-reference.ts";
 
 /** What a client does with schedules. */
@@ -97,10 +105,18 @@ export class ScheduleCalls implements ScheduleCommands, LedgerCommands {
     return this.#ask("POST", id, { verb: "pause", body: note });
   }
 
-  unpause(id: string, options: CheckedChange & { resumeFrom?: "now" | number | undefined }): Promise<Schedule> {
-    const { resumeFrom, by } = options;
-    const from = typeof resumeFrom === "number" ? instantText(resumeFrom) : resumeFrom;
-    return this.#ask("POST", id, { verb: "unpause", body: { by, resumeFrom: from } });
+  unpause(id: string, options: CheckedUnpause): Promise<Schedule> {
+    return this.#ask("POST", id, { verb: "unpause", body: wireUnpause(options) });
+  }
+
+  async changeMany(
+    { ids, all, signal, ...filter }: CheckedBulk<ScheduleSelection>,
+    change: BulkChange,
+  ): Promise<{ count: number } & SkippedSchedules> {
+    signal?.throwIfAborted();
+    const selection = ids !== undefined ? { ids } : all ? { all } : { filter };
+    const body = { ...selection, action: change.action, ...wireUnpause(change) };
+    return readBulk(this.#context, { path: "/schedules/bulk", body, signal });
   }
 
   async runNow(id: string, { requestHash: _, ...options }: CheckedRunNow): Promise<Job> {
@@ -141,6 +157,10 @@ export class ScheduleCalls implements ScheduleCommands, LedgerCommands {
     const call = { method, ...placeOf("schedules", id, verb), body, headers, isRepeatable };
     return scheduleOf(this.#context, await this.#context.requester.read(call, scheduleSchema()));
   }
+}
+
+function wireUnpause({ by, resumeFrom }: CheckedUnpause): object {
+  return { by, resumeFrom: typeof resumeFrom === "number" ? instantText(resumeFrom) : resumeFrom };
 }
 
 interface AskOptions {

@@ -10,7 +10,8 @@ import type {
   LeaseExtensionReport,
   ScheduleAddition,
   ScheduleAdditionReport,
-  ScheduleChanges,
+  ScheduleRemovalRequest,
+  ScheduleUpdateRequest,
   StepReport,
   StepRequest,
   TaskChange,
@@ -61,17 +62,15 @@ export class AlarmedStore extends DurableObjectDataStore {
     return this.#heeded(super.addSchedules(additions, note));
   }
 
-  override updateSchedule(
-    id: string,
-    changes: ScheduleChanges,
-    expectedFence?: number,
+  override updateSchedules(
+    updates: readonly ScheduleUpdateRequest[],
     note?: AuditRecord,
-  ): Promise<ScheduleRecord | null> {
-    return this.#heeded(super.updateSchedule(id, changes, expectedFence, note));
+  ): Promise<(ScheduleRecord | null)[]> {
+    return this.#heeded(super.updateSchedules(updates, note));
   }
 
-  override removeSchedule(id: string, note?: AuditRecord, expectedFence?: number): Promise<boolean> {
-    return this.#heeded(super.removeSchedule(id, note, expectedFence));
+  override removeSchedules(removals: readonly ScheduleRemovalRequest[], note?: AuditRecord): Promise<boolean[]> {
+    return this.#heeded(super.removeSchedules(removals, note));
   }
 
   override addJobs(jobs: readonly NewJobRecord[]): Promise<JobAddition[]> {

@@ -3,7 +3,7 @@ import { optionError } from "../../core/option-errors.ts";
 import type { SchedulerClient } from "../../scheduler/scheduler-client.ts";
 import type { JobBulkReport } from "../api.ts";
 import type { JobBulk } from "../wire.ts";
-import { assertExpected } from "./each-of-many.ts";
+import { assertExpected } from "./expected-count.ts";
 
 const WHERE = "POST /jobs/bulk";
 

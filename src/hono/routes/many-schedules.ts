@@ -4,13 +4,13 @@ import type { ChangeOptions } from "../../scheduler/options/options.ts";
 import type { SchedulerClient } from "../../scheduler/scheduler-client.ts";
 import type { ManyReport } from "../api.ts";
 import type { ScheduleBulk } from "../wire.ts";
-import { assertExpected, eachOfMany } from "./each-of-many.ts";
+import { assertExpected } from "./expected-count.ts";
 
 const WHERE = "POST /schedules/bulk";
 
 /**
- * Pauses, unpauses or removes many schedules, one after the other, until the caller leaves. A schedule that is gone
- * meanwhile is passed over.
+ * Pauses, unpauses or removes many schedules, until the caller leaves. A schedule that is gone meanwhile is passed
+ * over.
  * @throws {OptionsError} @throws {Refusal} when another number of schedules fits than was expected
  */
 export async function changeMany(
@@ -22,12 +22,24 @@ export async function changeMany(
   const { action, expectedCount, resumeFrom } = bulk;
   const ids = await idsOf(client, bulk, signal);
   assertExpected("schedules", ids.length, expectedCount);
-  const change = (id: string): Promise<unknown> => {
-    if (action === "remove") return client.removeSchedule(id, note);
-    if (action === "pause") return client.pauseSchedule(id, note);
-    return client.unpauseSchedule(id, { ...note, ...(resumeFrom === undefined ? {} : { resumeFrom }) });
-  };
-  return eachOfMany(ids, signal, change);
+  const selection = { ids, signal };
+  switch (action) {
+    case "remove": {
+      const { removed: count, ...skipped } = await client.removeSchedules(selection, note);
+      return { count, ...skipped };
+    }
+    case "pause": {
+      const { paused: count, ...skipped } = await client.pauseSchedules(selection, note);
+      return { count, ...skipped };
+    }
+    case "unpause": {
+      const options = { ...note, ...(resumeFrom === undefined ? {} : { resumeFrom }) };
+      const { unpaused: count, ...skipped } = await client.unpauseSchedules(selection, options);
+      return { count, ...skipped };
+    }
+    default:
+      return action satisfies never;
+  }
 }
 
 async function idsOf(client: SchedulerClient, bulk: ScheduleBulk, signal: AbortSignal): Promise<string[]> {

@@ -14,6 +14,8 @@ import type {
   CheckedRunNow,
   CheckedScheduleChangeFilter,
   CheckedScheduleChanges,
+  CheckedUnpause,
+  ScheduleSelection,
 } from "../options/checked-options.ts";
 import type { ScheduleOptions } from "../options/options.ts";
 import type { Question } from "../options/question.ts";
@@ -60,7 +62,8 @@ export interface ScheduleCommands {
   update(id: string, changes: CheckedScheduleChanges, note: CheckedRevision): Promise<Schedule>;
   remove(id: string, note: CheckedRevision): Promise<void>;
   pause(id: string, note: CheckedChange): Promise<Schedule>;
-  unpause(id: string, options: CheckedChange & { resumeFrom?: "now" | number | undefined }): Promise<Schedule>;
+  unpause(id: string, options: CheckedUnpause): Promise<Schedule>;
+  changeMany(filter: CheckedBulk<ScheduleSelection>, change: BulkChange): Promise<{ count: number } & SkippedSchedules>;
   runNow(id: string, options: CheckedRunNow): Promise<Job>;
   preview(id: string, options: { limit: number; from?: number | undefined }): Promise<Temporal.ZonedDateTime[]>;
 }
@@ -92,16 +95,24 @@ export interface RunWait {
   readonly onAdded: (jobId: string) => void;
 }
 
+/** What `changeMany` does with each schedule. */
+export type BulkChange =
+  | ({ readonly action: "remove" | "pause" } & CheckedChange)
+  | ({ readonly action: "unpause" } & CheckedUnpause);
+
+/** What a call about many schedules passed over: how many, and why of the first 100. */
+export interface SkippedSchedules extends SkippedJobs {}
+
 /** What a call about many jobs passed over: how many, and why of the first 100. */
 export interface SkippedJobs {
   readonly skipped: number;
   readonly refusals: readonly BulkRefusal[];
 }
 
-/** Why a call about many jobs passed one over. */
+/** Why a call about many schedules or jobs passed one over. */
 export interface BulkRefusal {
   readonly id: string;
-  /** The `code` of the error that the call about this one job alone would reject with. */
+  /** The `code` of the error that the call about this one alone would reject with. */
   readonly code: string;
   readonly detail: string;
 }

@@ -106,8 +106,8 @@ export class ZoneMoves {
   async #move(schedule: ZonedSchedule, change: Change, now: number): Promise<void> {
     const { store, events, identity } = this.#env;
     const { id, nextFireTime, fence } = schedule;
-    const changes = { ...change, keepsRevision: true };
-    const updated = await store.updateSchedule(id, changes, fence, { at: now, by: identity });
+    const update = { id, expectedFence: fence, changes: { ...change, keepsRevision: true } };
+    const [updated = null] = await store.updateSchedules([update], { at: now, by: identity });
     if (updated === null || nextFireTime === null) return;
     events.publish([scheduleSaved(this.#env, updated, "updated")]);
     this.#total++;

@@ -16,7 +16,6 @@ import type {
   CheckedNewJob,
   CheckedOccurrenceFilter,
   CheckedPrintOptions,
-  CheckedRemoval,
   CheckedResultOptions,
   CheckedRevision,
   CheckedRunJobOptions,
@@ -30,12 +29,13 @@ import type {
   CheckedSubscribeOptions,
   CheckedTaskSettings,
   CheckedTickOptions,
+  CheckedUnpause,
+  ScheduleSelection,
 } from "./checked-options.ts";
 import {
   idAdvice,
   jobAdvice,
   pausedKeyAdvice,
-  removalAdvice,
   scheduleAdvice,
   schedulerAdvice,
   signalOptionAdvice,
@@ -202,10 +202,9 @@ export const checkRevisionOptions: Checker<CheckedRevision> = checker(schemas.re
   },
   words: wordsOf("revised", "change"),
 });
-export const checkUnpauseOptions: Checker<CheckedChange & { resumeFrom?: "now" | number | undefined }> = checker(
-  schemas.unpauseOptionsSchema,
-  { words: wordsOf("change") },
-);
+export const checkUnpauseOptions: Checker<CheckedUnpause> = checker(schemas.unpauseOptionsSchema, {
+  words: wordsOf("change"),
+});
 const checkRunNow: Checker<CheckedRunNow> = checker(schemas.runNowSchema, {
   instead: (value) => (typeof value === "string" ? `write { idempotencyKey: ${shown(value)} }` : null),
 });
@@ -245,24 +244,6 @@ export const checkScheduleChangeFilter: Checker<CheckedScheduleChangeFilter> = c
 export const checkPrintOptions: Checker<CheckedPrintOptions> = checker(schemas.printOptionsSchema, {
   instead: (value) => (typeof value === "function" ? "pass it as { write }" : null),
 });
-const checkRemoval: Checker<CheckedRemoval> = checker(schemas.scheduleRemovalSchema, {
-  takes: "a filter",
-  instead: removalAdvice,
-  words: wordsOf("removal"),
-});
-/** A filter that is empty by mistake must not remove everything. */
-export const checkScheduleRemoval: Checker<CheckedRemoval> = (value, where) => {
-  const removal = checkRemoval(value, where);
-  const { all, ...filter } = removal;
-  if ((all === true) !== (Object.keys(filter).length === 0)) {
-    const message =
-      all === true
-        ? "must stand alone, because it means every schedule; leave it out to remove those that the filter takes"
-        : "needs taskId, paused or ids; write { all: true } to remove every schedule";
-    throw optionError(where, all === true ? "all" : "", message);
-  }
-  return removal;
-};
 export const checkJobFilter: Checker<JobFilter> = checker(schemas.jobFilterSchema, {
   words: wordsOf("jobs", "search", "range"),
 });
@@ -271,6 +252,9 @@ export const checkJobResultFilter: Checker<JobResultFilter> = checker(schemas.jo
 });
 export const checkBulkResults: Checker<CheckedBulk<JobResultSelection>> = bulkChecker(schemas.bulkResultSchema);
 export const checkRetryJobs: Checker<CheckedBulk<JobResultSelection>> = bulkChecker(schemas.retryJobsSchema);
+export const checkBulkSchedules: Checker<CheckedBulk<ScheduleSelection>> = bulkChecker(schemas.bulkScheduleSchema, {
+  words: wordsOf("bulkSchedules"),
+});
 export const checkBulkJobs: Checker<CheckedBulk<Pick<JobFilter, "taskId" | "scheduleId">>> = bulkChecker(
   schemas.bulkJobSchema,
 );
@@ -292,12 +276,18 @@ function agreeing<T extends CheckedJobOptions>(check: Checker<T>, parents?: read
 
 const EVERYTHING_ADVICE = "write { all: true } if you mean everything";
 
+function bulkAdvice(value: unknown): string | null {
+  if (value === undefined) return EVERYTHING_ADVICE;
+  if (typeof value === "string" || Array.isArray(value)) return "write { ids }";
+  return signalOptionAdvice(value);
+}
+
 /** A filter that names nothing may be a mistake, such as a variable that is undefined, and would mean everything. */
 function bulkChecker<Selection extends object>(
   schema: () => v.GenericSchema<unknown, CheckedBulk<Selection>>,
+  words: Parameters<typeof checker>[1] = {},
 ): Checker<CheckedBulk<Selection>> {
-  const instead = (value: unknown) => (value === undefined ? EVERYTHING_ADVICE : signalOptionAdvice(value));
-  const check = checker(schema, { takes: "a filter", instead });
+  const check = checker(schema, { takes: "a filter", instead: bulkAdvice, ...words });
   return (value, where) => {
     const checked = check(value, where);
     const { ids, all, signal: _signal, ...selection } = checked;

@@ -11,6 +11,7 @@ import type {
   RetryPolicy,
   RunOverlapPolicy,
 } from "../../records/policies.ts";
+import type { ScheduleFilter } from "../../stores/data-store.ts";
 import type { Trigger } from "../../triggers/trigger.ts";
 import type { OccurrenceVerdict } from "./occurrence-verdicts.ts";
 
@@ -178,11 +179,12 @@ export interface CheckedEventsOptions {
   onDropped?: (count: number) => void;
 }
 
-export interface CheckedRemoval {
-  taskId?: string;
-  paused?: boolean;
-  ids?: string[];
-  all?: true;
+/** Which schedules a call about many is about. */
+export type ScheduleSelection = Pick<ScheduleFilter, "taskId" | "paused">;
+
+/** What `unpauseSchedule` and `unpauseSchedules` take. */
+export interface CheckedUnpause extends CheckedChange {
+  resumeFrom?: "now" | number | undefined;
 }
 
 export interface CheckedPrintOptions {

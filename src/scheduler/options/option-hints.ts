@@ -212,12 +212,6 @@ export function scheduleAdvice(value: unknown): string | null {
   return isPlain(value) || !Array.isArray(value) ? null : "what the handler gets is passed as { payload: ... }";
 }
 
-export function removalAdvice(value: unknown): string | null {
-  if (typeof value === "string") return `write { ids: [${shown(value)}] }`;
-  if (value === undefined) return "write { all: true } to remove every schedule";
-  return Array.isArray(value) ? "write { ids }" : null;
-}
-
 export function stopAdvice(value: unknown): string | null {
   return typeof value === "number" ? `write { drainTimeout: { milliseconds: ${value} } }` : null;
 }

@@ -60,7 +60,6 @@ import type {
   CheckedNewJob,
   CheckedOccurrenceFilter,
   CheckedPrintOptions,
-  CheckedRemoval,
   CheckedResultOptions,
   CheckedRevision,
   CheckedRunJobOptions,
@@ -74,7 +73,9 @@ import type {
   CheckedSubscribeOptions,
   CheckedTaskSettings,
   CheckedTickOptions,
+  CheckedUnpause,
   KeyFunction,
+  ScheduleSelection,
 } from "./checked-options.ts";
 import { checkMetadata } from "./metadata.ts";
 import { OCCURRENCE_VERDICTS, type OccurrenceVerdict } from "./occurrence-verdicts.ts";
@@ -481,10 +482,7 @@ export const revisionOptionsSchema: () => v.GenericSchema<unknown, CheckedRevisi
   objectOf({ by: by(), ifRevision: v.optional(wholeNumber(0)) }),
 );
 
-export const unpauseOptionsSchema: () => v.GenericSchema<
-  unknown,
-  CheckedChange & { resumeFrom?: "now" | number | undefined }
-> = once(() =>
+export const unpauseOptionsSchema: () => v.GenericSchema<unknown, CheckedUnpause> = once(() =>
   objectOf({
     resumeFrom: v.optional(converted((value: unknown) => (value === "now" ? value : toEpochMs(value as string, "")))),
     by: by(),
@@ -552,15 +550,6 @@ export const scheduleChangeFilterSchema: () => v.GenericSchema<unknown, CheckedS
 const saysIds = says(`a list of at most ${BULK_ADD_MAX} ids`);
 const ids = () => v.exactOptional(v.pipe(v.array(name(), saysIds), v.maxLength(BULK_ADD_MAX, saysIds)));
 
-export const scheduleRemovalSchema: () => v.GenericSchema<unknown, CheckedRemoval> = once(() =>
-  objectOf({
-    taskId: v.exactOptional(name()),
-    paused: v.exactOptional(trueOrFalse),
-    ids: ids(),
-    all: v.exactOptional(v.literal(true, says("true"))),
-  }),
-);
-
 export const printOptionsSchema: () => v.GenericSchema<unknown, CheckedPrintOptions> = once(
   () =>
     objectOf({
@@ -612,6 +601,15 @@ export const retryJobsSchema: () => v.GenericSchema<unknown, CheckedBulk<JobResu
 export const bulkResultSchema: () => v.GenericSchema<unknown, CheckedBulk<JobResultSelection>> = once(() =>
   objectOf({
     ...resultSelection(),
+    ...bulk(),
+  }),
+);
+
+export const bulkScheduleSchema: () => v.GenericSchema<unknown, CheckedBulk<ScheduleSelection>> = once(() =>
+  objectOf({
+    taskId: v.exactOptional(name()),
+    paused: v.exactOptional(trueOrFalse),
+    ids: ids(),
     ...bulk(),
   }),
 );

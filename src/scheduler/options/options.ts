@@ -386,17 +386,6 @@ export interface ScheduleChangeFilterOptions {
   cursor?: string | null;
 }
 
-/** Which schedules `removeSchedules` removes: those that fit all that is given. */
-export interface ScheduleRemoval {
-  taskId?: string;
-  /** True for paused schedules only, false for schedules that are not paused. Default: both. */
-  paused?: boolean;
-  /** The schedules with these ids, at most 10,000. An id without a schedule is passed over. */
-  ids?: readonly string[];
-  /** Every schedule of the store. It stands alone. */
-  all?: true;
-}
-
 /** Options of `printSchedules`. */
 export interface PrintOptions {
   /** Gets the lines, one after the other. Default: `console.log`. */
@@ -456,12 +445,21 @@ export interface JobResultFilterOptions extends JobResultSelectionOptions {
   cursor?: string | null;
 }
 
-/** What `retryJobs`, `cancelJobs` and `removeJobResults` take besides a filter. */
+/** What calls about many schedules, jobs and results take besides a filter. */
 interface BulkOptions {
   /** True for everything. Without it, a filter that names nothing is refused, because it would mean everything. */
   all?: boolean;
   /** Ends the call between two steps; it rejects with the signal's reason. What was done stays done. */
   signal?: AbortSignal;
+}
+
+/** Which schedules `pauseSchedules`, `unpauseSchedules` and `removeSchedules` are about. */
+export interface BulkScheduleOptions extends BulkOptions {
+  /** The schedules with these ids, at most 10,000, in the place of a filter. */
+  ids?: readonly string[];
+  taskId?: string;
+  /** True for paused schedules only, false for schedules that are not paused. Default: both. */
+  paused?: boolean;
 }
 
 /** Which results `removeJobResults` is about. */

@@ -108,7 +108,7 @@ const SYNONYMS: Synonyms = {
   "occurrences: outcome status state verdicts": "verdict",
   "jobs: status": "state",
   "results: state status": "outcome",
-  "removal: id": "ids",
+  "bulkSchedules: id": "ids",
 };
 
 /** What a word means in some places of {@link SYNONYMS}. */

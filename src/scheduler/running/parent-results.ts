@@ -8,7 +8,11 @@ export async function parentResults(
   { store, clock }: Environment,
   { after = [] }: JobRecord,
 ): Promise<readonly (JobResultRecord | null)[]> {
-  const found = after.length === 0 ? [] : await store.getResultsOfJobs(after, clock.now());
-  const results = new Map(found.map((record) => [record.jobId, record]));
+  const results = new Map<string, JobResultRecord>();
+  for (let left = [...new Set(after)]; left.length > 0; ) {
+    const found = await store.getResultsOfJobs(left, clock.now());
+    for (const record of found.results) results.set(record.jobId, record);
+    left = left.slice(found.read);
+  }
   return after.map((id) => results.get(id) ?? null);
 }

@@ -1,14 +1,15 @@
-import { ConflictingIdError, JobLookupError, OptionsError, TaskLookupError } from "../../core/errors.ts";
-import { BULK_STEP_MAX, CLEANUP_BATCH, REFUSALS_MAX } from "../../core/limits.ts";
+import { ConflictingIdError, JobLookupError } from "../../core/errors.ts";
+import { BULK_STEP_MAX, CLEANUP_BATCH } from "../../core/limits.ts";
 import type { JobRecord } from "../../records/job.ts";
 import type { JobResultRecord } from "../../records/job-result.ts";
 import type { JobOutcome } from "../../records/policies.ts";
 import type { JobFilter, JobResultSelection, RecordPage } from "../../stores/data-store.ts";
-import type { BulkCommands, BulkRefusal, SkippedJobs } from "../commands/commands.ts";
+import type { BulkCommands, SkippedJobs } from "../commands/commands.ts";
 import type { CheckedBulk } from "../options/checked-options.ts";
 import type { Job } from "../views/job.ts";
 import type { JobVerbs } from "./job-verbs.ts";
 import { repeatableJobOf, retriedJob, retryIdOf, withKey } from "./retried-job.ts";
+import { partsOf, Skips } from "./skips.ts";
 import type { VerbContext } from "./verb-context.ts";
 
 /** The outcomes of jobs that `retryJobs` repeats unless an outcome is given. Nobody cancels a job to have it
@@ -129,12 +130,19 @@ export class BulkVerbs implements BulkCommands {
   }
 
   async *#endedOf(ids: readonly string[], now: number, signal: AbortSignal | undefined): AsyncGenerator<EndedJobs> {
-    for (const part of partsOf(ids)) {
+    const unique = [...new Set(ids)];
+    // Where results are large, each read has fewer of them, and is not asked for many more.
+    let limit = BULK_STEP_MAX;
+    for (let start = 0; start < unique.length; ) {
       signal?.throwIfAborted();
-      const found = await this.#context.env.store.getResultsOfJobs(part, now);
-      const byId = new Map(found.map((result) => [result.jobId, result]));
+      const asked = unique.slice(start, start + limit);
+      const found = await this.#context.env.store.getResultsOfJobs(asked, now);
+      const part = asked.slice(0, found.read);
+      const byId = new Map(found.results.map((result) => [result.jobId, result]));
       const results = part.flatMap((id) => byId.get(id) ?? []);
       yield { results, missing: part.filter((id) => !byId.has(id)) };
+      start += found.read;
+      limit = Math.min(BULK_STEP_MAX, 2 * found.read);
     }
   }
 
@@ -174,32 +182,6 @@ export class BulkVerbs implements BulkCommands {
 interface EndedJobs {
   readonly results: readonly JobResultRecord[];
   readonly missing: readonly string[];
-}
-
-/** Different ids, in parts that one commit takes. */
-function* partsOf(ids: readonly string[]): Generator<readonly string[]> {
-  const unique = [...new Set(ids)];
-  for (let start = 0; start < unique.length; start += BULK_STEP_MAX) yield unique.slice(start, start + BULK_STEP_MAX);
-}
-
-/** What a call passes over: how many, and the first of them. */
-class Skips {
-  readonly #refusals: BulkRefusal[] = [];
-  #count = 0;
-
-  /** @throws the error, if it is not about the job */
-  add(id: string, error: unknown): void {
-    const isOfJob = [JobLookupError, ConflictingIdError, TaskLookupError, OptionsError].some(
-      (known) => error instanceof known,
-    );
-    if (!isOfJob) throw error;
-    const { code, message: detail } = error as JobLookupError | ConflictingIdError | TaskLookupError | OptionsError;
-    if (++this.#count <= REFUSALS_MAX) this.#refusals.push({ id, code, detail });
-  }
-
-  report(): SkippedJobs {
-    return { skipped: this.#count, refusals: this.#refusals };
-  }
 }
 
 function noResult(id: string, isUnfinished: boolean): Error {

@@ -151,7 +151,7 @@ export class ScheduleAdditions {
     try {
       const additions = calls.map(({ addition }) => addition);
       const report = await store.addSchedules(additions, note);
-      if (report.conflictId === null) {
+      if (report.conflicts === null) {
         calls.forEach(({ addition, resolve }, index) => {
           const result = report.results[index];
           if (result !== undefined)
@@ -159,12 +159,9 @@ export class ScheduleAdditions {
         });
         return;
       }
-      const { conflictId } = report;
-      const refused = calls.findLast(
-        ({ addition: { schedule, conflictPolicy } }) => schedule.id === conflictId && conflictPolicy === "error",
-      );
-      (refused ?? first).reject(idInUse(conflictId));
-      await this.#write(calls.filter((call) => call !== (refused ?? first)));
+      const inUse = new Set(report.conflicts);
+      for (const place of inUse) calls[place]?.reject(idInUse(calls[place].addition.schedule.id));
+      await this.#write(calls.filter((_, place) => !inUse.has(place)));
     } catch (error) {
       if (calls.length === 1 || error instanceof StoreUnavailableError) {
         for (const { reject } of calls) reject(error);

@@ -1,4 +1,4 @@
-import { RevisionConflictError, ScheduleLookupError, SchedulerStateError } from "../../core/errors.ts";
+import { RevisionConflictError } from "../../core/errors.ts";
 import { BULK_ADD_MAX, UPDATE_TRIES_MAX } from "../../core/limits.ts";
 import { canHoldOptions, isPlain, listOf, optionError, shown, takes } from "../../core/option-errors.ts";
 import { type Temporal, zonedOf } from "../../core/temporal.ts";
@@ -9,14 +9,17 @@ import type { ScheduleRecord } from "../../records/schedule.ts";
 import type { ScheduleAdditionChange, ScheduleChanges, ScheduleFilter } from "../../stores/data-store.ts";
 import { zoneRulesOf } from "../../triggers/stored-zone-rules.ts";
 import type { Trigger } from "../../triggers/trigger.ts";
-import type { ScheduleCommands } from "../commands/commands.ts";
+import type { BulkChange, ScheduleCommands, SkippedSchedules } from "../commands/commands.ts";
 import { scheduleOutdated, scheduleRemoved, scheduleSaved } from "../events/event-records.ts";
 import { checkOrder, checkScheduleOptions, checkTrigger, scheduleOptionNames } from "../options/check-options.ts";
 import type {
+  CheckedBulk,
   CheckedChange,
   CheckedRevision,
   CheckedRunNow,
   CheckedScheduleChanges,
+  CheckedUnpause,
+  ScheduleSelection,
 } from "../options/checked-options.ts";
 import { sayingWhere } from "../options/each-new-job.ts";
 import type { ScheduleDefaults, ScheduleOptions } from "../options/options.ts";
@@ -32,6 +35,8 @@ import type { JobVerbs } from "./job-verbs.ts";
 import { assertFireTime, newJobRecord, scheduleChanges } from "./new-records.ts";
 import { assertOwnJob, otherRequest } from "./request-hash.ts";
 import { ScheduleAdditions, type WantedSchedule } from "./schedule-additions.ts";
+import { ScheduleBulk } from "./schedule-bulk.ts";
+import { noSchedule, tooManyChanges } from "./schedule-errors.ts";
 import type { VerbContext } from "./verb-context.ts";
 
 /** What a scheduler does with schedules. */
@@ -39,11 +44,13 @@ export class ScheduleVerbs implements ScheduleCommands {
   readonly #context: VerbContext;
   readonly #jobs: JobVerbs;
   readonly #additions: ScheduleAdditions;
+  readonly #bulk: ScheduleBulk;
 
   constructor(context: VerbContext, jobs: JobVerbs) {
     this.#context = context;
     this.#jobs = jobs;
     this.#additions = new ScheduleAdditions(context);
+    this.#bulk = new ScheduleBulk(context);
   }
 
   async add(
@@ -169,9 +176,10 @@ export class ScheduleVerbs implements ScheduleCommands {
     await ready();
     for (let tries = 0; ; tries++) {
       if (tries === UPDATE_TRIES_MAX) throw tooManyChanges(id);
-      const fence = ifRevision === undefined ? undefined : (await this.#record(id, ifRevision)).fence;
-      if (await env.store.removeSchedule(id, this.#note(by), fence)) break;
-      if (fence === undefined) throw noSchedule(id);
+      const fenced = ifRevision === undefined ? {} : { expectedFence: (await this.#record(id, ifRevision)).fence };
+      const [isRemoved] = await env.store.removeSchedules([{ id, ...fenced }], this.#note(by));
+      if (isRemoved === true) break;
+      if (ifRevision === undefined) throw noSchedule(id);
     }
     env.events.publish([scheduleRemoved(env, id, false)]);
   }
@@ -180,11 +188,25 @@ export class ScheduleVerbs implements ScheduleCommands {
     return this.#change(id, note, () => ({ paused: true }));
   }
 
-  async unpause(id: string, options: CheckedChange & { resumeFrom?: "now" | number | undefined }): Promise<Schedule> {
-    const { resumeFrom } = options;
+  async unpause(id: string, options: CheckedUnpause): Promise<Schedule> {
+    return this.#change(id, options, this.#unpausing(options));
+  }
+
+  async changeMany(
+    filter: CheckedBulk<ScheduleSelection>,
+    change: BulkChange,
+  ): Promise<{ count: number } & SkippedSchedules> {
+    await this.#context.ready();
+    const note = this.#note(change.by);
+    if (change.action === "remove") return this.#bulk.remove(filter, note);
+    const changesOf = change.action === "pause" ? () => ({ paused: true }) : this.#unpausing(change);
+    return this.#bulk.change(filter, note, changesOf);
+  }
+
+  #unpausing({ resumeFrom }: CheckedUnpause): (record: ScheduleRecord) => ScheduleChanges {
     const now = this.#context.env.clock.now();
     const from = resumeFrom === "now" ? now : (resumeFrom ?? null);
-    return this.#change(id, options, (record) => {
+    return (record) => {
       if (from === null) return { paused: false };
       // What is dropped leaves no pace to keep.
       const resumed = { paused: false, paceUntil: null };
@@ -195,7 +217,7 @@ export class ScheduleVerbs implements ScheduleCommands {
       // Other rules would find one before the instant that the caller chose.
       const zoneRules = from > now || nextFireTime === null ? null : zoneRulesOf(trigger, now);
       return { ...resumed, nextFireTime, zoneRules };
-    });
+    };
   }
 
   async runNow(id: string, options: CheckedRunNow): Promise<Job> {
@@ -247,7 +269,8 @@ export class ScheduleVerbs implements ScheduleCommands {
     for (let tries = 0; tries < UPDATE_TRIES_MAX; tries++) {
       const record = await this.#record(id, ifRevision);
       const { store } = this.#context.env;
-      const updated = await store.updateSchedule(id, changesOf(record), record.fence, this.#note(by));
+      const update = { id, expectedFence: record.fence, changes: changesOf(record) };
+      const [updated = null] = await store.updateSchedules([update], this.#note(by));
       if (updated === null) continue;
       this.#publishChange(updated, "updated");
       return this.#scheduleOf(updated);
@@ -279,14 +302,4 @@ export class ScheduleVerbs implements ScheduleCommands {
 function withDefaults(options: ScheduleOptions, defaults: ScheduleDefaults): ScheduleOptions {
   if (Object.keys(defaults).length === 0 || !canHoldOptions(options, scheduleOptionNames())) return options;
   return { ...defaults, ...withoutUndefined(options) };
-}
-
-function tooManyChanges(id: string): SchedulerStateError {
-  return new SchedulerStateError(
-    `schedule "${id}" was changed by others ${UPDATE_TRIES_MAX} times meanwhile; try again`,
-  );
-}
-
-function noSchedule(id: string): ScheduleLookupError {
-  return new ScheduleLookupError(`there is no schedule "${id}"`, id);
 }

@@ -15,9 +15,10 @@ export interface ScheduleAddition {
 export type ScheduleAdditionChange = "added" | "replaced" | "updated" | "kept" | "outdated";
 
 export type ScheduleAdditionReport =
-  | { readonly conflictId: string }
+  /** The places in the call of the additions whose ids are in use, in order. */
+  | { readonly conflicts: readonly number[] }
   | {
-      readonly conflictId: null;
+      readonly conflicts: null;
       readonly results: readonly {
         readonly change: ScheduleAdditionChange;
         readonly schedule: ScheduleRecord;

@@ -18,6 +18,8 @@ interface PageRequest {
 
 /** Which schedules, and in which order; absent fields do not matter. */
 export interface ScheduleFilter extends PageRequest {
+  /** At most 1,000 ids; they are for the order of ids alone. */
+  readonly ids?: readonly string[];
   readonly taskId?: string;
   readonly paused?: boolean;
   /** `ended`: the schedule has no fire time left, paused or not. `paused`: it has one, and is paused. `active`: it has

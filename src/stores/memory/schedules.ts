@@ -19,6 +19,8 @@ import type {
   ScheduleCounts,
   ScheduleFilter,
   SchedulePlan,
+  ScheduleRemovalRequest,
+  ScheduleUpdateRequest,
   Seen,
   StepRequest,
   StoreInspection,
@@ -107,12 +109,13 @@ export class Schedules {
 
   add(additions: readonly ScheduleAddition[], note: AuditRecord | undefined): ScheduleAdditionReport {
     const seen = new Set<string>();
-    for (const { schedule, conflictPolicy } of additions) {
-      if (conflictPolicy === "error" && (this.#byId.has(schedule.id) || seen.has(schedule.id))) {
-        return { conflictId: schedule.id };
-      }
+    const conflicts: number[] = [];
+    for (const [place, { schedule, conflictPolicy }] of additions.entries()) {
+      const isInUse = this.#byId.has(schedule.id) || seen.has(schedule.id);
+      if (conflictPolicy === "error" && isInUse) conflicts.push(place);
       seen.add(schedule.id);
     }
+    if (conflicts.length > 0) return { conflicts };
     // Made before the first change, because reading a schedule may throw.
     const records = additions.map(({ schedule }) => ({ ...schedule, metadata: frozenCopy(schedule.metadata) }));
     const sizes = records.map(bytesOf);
@@ -121,25 +124,32 @@ export class Schedules {
       const change = this.#addOne({ ...addition, schedule: record }, sizes[index] ?? 0, note);
       return { change, schedule: { ...(this.peek(record.id) ?? record) } };
     });
-    return { conflictId: null, results };
+    return { conflicts: null, results };
   }
 
-  update(
-    id: string,
-    changes: ScheduleChanges,
-    expectedFence: number | undefined,
-    note: AuditRecord | undefined,
-  ): ScheduleRecord | null {
-    const entry = this.#byId.get(id);
-    if (entry === undefined || (expectedFence !== undefined && entry.record.fence !== expectedFence)) return null;
-    const metadata = changes.metadata === undefined ? entry.record.metadata : frozenCopy(changes.metadata);
-    this.#change(entry, { ...changes, metadata }, note);
-    return { ...entry.record };
+  update(updates: readonly ScheduleUpdateRequest[], note: AuditRecord | undefined): (ScheduleRecord | null)[] {
+    // Made before the first change, because reading metadata may throw.
+    const copies = updates.map(({ changes: { metadata } }) =>
+      metadata === undefined ? {} : { metadata: frozenCopy(metadata) },
+    );
+    return updates.map((update, index) => {
+      const entry = this.#expected(update);
+      if (entry === undefined) return null;
+      this.#change(entry, { ...update.changes, metadata: entry.record.metadata, ...copies[index] }, note);
+      return { ...entry.record };
+    });
   }
 
-  remove(id: string, note: AuditRecord | undefined, expectedFence?: number): boolean {
+  /** The schedule, unless it has another fence than is expected. */
+  #expected({ id, expectedFence }: ScheduleRemovalRequest): ScheduleEntry | undefined {
     const entry = this.#byId.get(id);
-    if (entry === undefined || (expectedFence !== undefined && entry.record.fence !== expectedFence)) return false;
+    return expectedFence === undefined || entry?.record.fence === expectedFence ? entry : undefined;
+  }
+
+  remove(removal: ScheduleRemovalRequest, note: AuditRecord | undefined): boolean {
+    const { id } = removal;
+    const entry = this.#expected(removal);
+    if (entry === undefined) return false;
     this.#takeOut(entry);
     this.#byId.delete(id);
     this.#ordered.delete(entry);
@@ -155,7 +165,7 @@ export class Schedules {
       if (removed.length >= limit) break;
       if (!hasJobs(record.id)) removed.push(record.id);
     }
-    for (const id of removed) this.remove(id, { at: now, by: null });
+    for (const id of removed) this.remove({ id }, { at: now, by: null });
     return removed;
   }
 
@@ -308,19 +318,25 @@ export class Schedules {
   // ---- lists
 
   page(filter: ScheduleFilter): RecordPage<ScheduleRecord> {
-    const { limit, cursor, sort } = filter;
-    const isByTime = sort === "nextFireTime";
+    const { ids, limit, cursor, sort } = filter;
+    const isByTime = ids === undefined && sort === "nextFireTime";
     const end = isByTime && cursor !== null ? readScheduleCursor(cursor) : null;
     const isNext = ({ record }: ScheduleEntry): boolean =>
       isByTime ? end === null || compareToEnd(record, end) > 0 : cursor === null || compareTexts(record.id, cursor) > 0;
     const entries = isByTime
       ? merged([this.#active.from(isNext), this.#resting.from(isNext)], inOrderOfFireTimes)
-      : this.#ordered.from(isNext);
+      : ids === undefined
+        ? this.#ordered.from(isNext)
+        : this.#named(ids).filter(isNext);
     return pageOf(entries, limit, {
       matches: ({ record }) => isSelected(record, filter),
       recordOf: ({ record }) => ({ ...record }),
       cursorOf: ({ record }) => (isByTime ? scheduleCursor(record) : record.id),
     });
+  }
+
+  #named(ids: readonly string[]): ScheduleEntry[] {
+    return [...new Set(ids)].flatMap((id) => this.#byId.get(id) ?? []).sort(inOrderOfIds);
   }
 
   /** The schedule that waits longest for a fire that is due. */

@@ -1,4 +1,4 @@
-import { TASK_PAUSES_MAX } from "../../core/limits.ts";
+import { PAGE_BYTES_MAX, TASK_PAUSES_MAX } from "../../core/limits.ts";
 import { compareTexts } from "../../core/text.ts";
 import type { JobRecord, NewJobRecord } from "../../records/job.ts";
 import type { JobResultRecord } from "../../records/job-result.ts";
@@ -22,6 +22,7 @@ import { frozenCopy } from "./frozen-copies.ts";
 import { inspectJobs, jobPage } from "./job-lists.ts";
 import { extendLeases, giveUpLeases, recoverLost, releaseJob } from "./leases-and-recovery.ts";
 import { MemoryLedger } from "./ledger.ts";
+import { sizeOf } from "./list-pages.ts";
 import { MemoryZoneRules } from "./memory-zone-rules.ts";
 import { checkMemoryOptions } from "./options.ts";
 import { OverdueOccurrences } from "./overdue-occurrences.ts";
@@ -230,17 +231,15 @@ export class MemoryDataStore implements contract.DataStore {
     return this.#schedules.page(filter);
   }
 
-  async updateSchedule(
-    id: string,
-    changes: contract.ScheduleChanges,
-    expectedFence?: number,
+  async updateSchedules(
+    updates: readonly contract.ScheduleUpdateRequest[],
     note?: AuditRecord,
-  ): Promise<ScheduleRecord | null> {
-    return this.#schedules.update(id, changes, expectedFence, note);
+  ): Promise<(ScheduleRecord | null)[]> {
+    return this.#schedules.update(updates, note);
   }
 
-  async removeSchedule(id: string, note?: AuditRecord, expectedFence?: number): Promise<boolean> {
-    return this.#schedules.remove(id, note, expectedFence);
+  async removeSchedules(removals: readonly contract.ScheduleRemovalRequest[], note?: AuditRecord): Promise<boolean[]> {
+    return removals.map((removal) => this.#schedules.remove(removal, note));
   }
 
   // ---- jobs, leases and results
@@ -289,8 +288,16 @@ export class MemoryDataStore implements contract.DataStore {
     return this.#tables.results.get(jobId, now);
   }
 
-  async getResultsOfJobs(jobIds: readonly string[], now: number): Promise<JobResultRecord[]> {
-    return [...new Set(jobIds)].map((id) => this.#tables.results.get(id, now)).filter((result) => result !== null);
+  async getResultsOfJobs(jobIds: readonly string[], now: number): Promise<contract.ResultsOfJobs> {
+    const results: JobResultRecord[] = [];
+    let size = 0;
+    for (const [place, id] of jobIds.entries()) {
+      const result = this.#tables.results.get(id, now);
+      size += sizeOf(result);
+      if (size > PAGE_BYTES_MAX && results.length > 0) return { results, read: place };
+      if (result !== null) results.push(result);
+    }
+    return { results, read: jobIds.length };
   }
 
   async getUnknownJobIds(jobIds: readonly string[], now: number): Promise<string[]> {

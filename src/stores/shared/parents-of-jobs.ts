@@ -71,15 +71,25 @@ function circle(ids: readonly string[]): StoreRefusedError {
   );
 }
 
+/** The parents that an error is about. */
+const UNKNOWN = new WeakMap<object, readonly string[]>();
+
+/** The parents that the store does not know, if that is what an error says. */
+export function unknownParentsIn(error: StoreRefusedError): readonly string[] {
+  return UNKNOWN.get(error) ?? [];
+}
+
 /** The error about parents that a store does not know. */
 export function unknownParents(ids: readonly string[]): StoreRefusedError {
   const names = ids.slice(0, SHOWN_MAX).map((id) => `"${id}"`);
   const more = ids.length > SHOWN_MAX ? ` and ${ids.length - SHOWN_MAX} more` : "";
-  return new StoreRefusedError(
+  const error = new StoreRefusedError(
     `\`after\` names jobs that the store does not know: ${names.join(", ")}${more}. A parent is a job that has not ` +
       "ended, or whose result is kept; keep the parent's result longer (resultExpirationTime), or add the job " +
       "without this parent",
   );
+  UNKNOWN.set(error, ids);
+  return error;
 }
 
 const SHOWN_MAX = 10;

@@ -171,19 +171,15 @@ export class SqlDataStore implements contract.DataStore {
     return this.#use((open) => open.schedules.getPage(filter));
   }
 
-  async updateSchedule(
-    id: string,
-    changes: contract.ScheduleChanges,
-    expectedFence?: number,
+  async updateSchedules(
+    updates: readonly contract.ScheduleUpdateRequest[],
     note?: AuditRecord,
-  ): Promise<ScheduleRecord | null> {
-    return this.#use((open) =>
-      open.schedules.update(id, changes, expectedFence, note).finally(() => open.steps.schedulesChanged()),
-    );
+  ): Promise<(ScheduleRecord | null)[]> {
+    return this.#use((open) => open.schedules.update(updates, note).finally(() => open.steps.schedulesChanged()));
   }
 
-  async removeSchedule(id: string, note?: AuditRecord, expectedFence?: number): Promise<boolean> {
-    return this.#use((open) => open.schedules.remove(id, note, expectedFence));
+  async removeSchedules(removals: readonly contract.ScheduleRemovalRequest[], note?: AuditRecord): Promise<boolean[]> {
+    return this.#use((open) => open.schedules.remove(removals, note));
   }
 
   /** Calls that come while an insert is in flight travel together in the next one. */
@@ -223,7 +219,7 @@ export class SqlDataStore implements contract.DataStore {
     return this.#use((open) => open.results.get(jobId, now));
   }
 
-  async getResultsOfJobs(jobIds: readonly string[], now: number): Promise<JobResultRecord[]> {
+  async getResultsOfJobs(jobIds: readonly string[], now: number): Promise<contract.ResultsOfJobs> {
     return this.#use((open) => open.results.getOfJobs(jobIds, now));
   }
 

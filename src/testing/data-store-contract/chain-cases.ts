@@ -137,6 +137,22 @@ export const chainCases: readonly DataStoreCase[] = [
     },
   },
   {
+    name: "chains: a read of results ends where they have four megabytes",
+    rules: ["R15"],
+    async run({ open }) {
+      const store = await open();
+      const large = [0, 1, 2, 3, 4].map((index) => `job ${index}`);
+      for (const id of large) {
+        await release(store, [finish(await leasedJob(store, { id }), { returnValue: `"${"x".repeat(900_000)}"` })]);
+      }
+      const ids = ["none", ...large, "nobody"];
+      const first = await store.getResultsOfJobs(ids, T0);
+      equal([first.results.length, first.read], [4, 5], "the first read");
+      const second = await store.getResultsOfJobs(ids.slice(first.read), T0);
+      equal([second.results.map(({ jobId }) => jobId), second.read], [["job 4"], 2], "the second");
+    },
+  },
+  {
     name: "chains: the results of many jobs are read at once",
     rules: ["R15"],
     async run({ open }) {
@@ -144,14 +160,14 @@ export const chainCases: readonly DataStoreCase[] = [
       await store.addJobs(makeJobs(3));
       const [a = makeJob(), b = makeJob(), c = makeJob()] = (await take(store)).acquired;
       await release(store, [finish(a), finish(b, { expiresAt: T0 + 50 }), finish(c, { outcome: "error" })]);
-      const ids = [c.id, "nobody", a.id, b.id, a.id];
+      const ids = [c.id, "nobody", a.id, b.id];
       const read = async (now: number): Promise<string[]> =>
-        (await store.getResultsOfJobs(ids, now)).map(({ jobId }) => jobId).sort();
+        (await store.getResultsOfJobs(ids, now)).results.map(({ jobId }) => jobId).sort();
       equal(await read(T0), [a.id, b.id, c.id], "the results");
       equal(await read(T0 + 50), [a.id, c.id], "once one has expired");
-      equal(await store.getResultsOfJobs([], T0), [], "of no jobs");
-      const [result] = await store.getResultsOfJobs([a.id], T0);
-      equal(result, await store.getJobResult(a.id, T0), "one result");
+      equal(await store.getResultsOfJobs([], T0), { results: [], read: 0 }, "of no jobs");
+      const { results, read: count } = await store.getResultsOfJobs([a.id], T0);
+      equal([results[0], count], [await store.getJobResult(a.id, T0), 1], "one result");
       await store.addJobs([makeJob({ id: "waiting" })]);
       const asked = ["none", a.id, b.id, "waiting", "nobody"];
       equal(await store.getUnknownJobIds(asked, T0), ["none", "nobody"], "the unknown ids");

@@ -25,6 +25,6 @@ export async function outcomesOf(
   ids: readonly string[],
   now?: number,
 ): Promise<Record<string, string>> {
-  const results = await store.getResultsOfJobs(ids, now ?? T0 + 1);
+  const { results } = await store.getResultsOfJobs(ids, now ?? T0 + 1);
   return Object.fromEntries(results.map(({ jobId, outcome }) => [jobId, outcome]));
 }

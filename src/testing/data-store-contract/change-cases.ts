@@ -15,7 +15,7 @@ import {
   seenAgain,
   TASK_PAUSES,
 } from "./ledger-makers.ts";
-import { add, commit, makeSchedule, makeTask, planOf, T0 } from "./makers.ts";
+import { add, commit, makeSchedule, makeTask, planOf, removeSchedule, T0, updateSchedule } from "./makers.ts";
 
 type Changes = Awaited<ReturnType<Ledger["getScheduleChanges"]>>;
 
@@ -64,17 +64,17 @@ export const changeCases: readonly DataStoreCase[] = [
     "changes: without a note, and where nothing is written, there is nothing to tell",
     async (store, ledger) => {
       await store.addSchedules(add(LATER));
-      await store.updateSchedule("schedule", { priority: 5 });
+      await updateSchedule(store, "schedule", { priority: 5 });
       await store.addSchedules([{ schedule: makeSchedule({ id: "new" }), conflictPolicy: "error" }, conflict()], NOTE);
-      await store.updateSchedule("schedule", { priority: 6 }, -1, NOTE);
-      await store.updateSchedule("unknown", { priority: 6 }, undefined, NOTE);
-      await store.removeSchedule("unknown", NOTE);
+      await updateSchedule(store, "schedule", { priority: 6 }, -1, NOTE);
+      await updateSchedule(store, "unknown", { priority: 6 }, undefined, NOTE);
+      await removeSchedule(store, "unknown", NOTE);
       const outdated = { ...LATER, declaration: "older", version: 1 };
       await store.addSchedules([{ schedule: { ...outdated, version: 2 }, conflictPolicy: "replace" }]);
       const update = { ...outdated, declaration: "other", priority: 9 };
       await store.addSchedules([{ schedule: update, conflictPolicy: "update" }], NOTE);
       equal(await changesOf(ledger), [], "the changes");
-      await store.removeSchedule("schedule");
+      await removeSchedule(store, "schedule");
       equal(await changesOf(ledger), [], "the changes after a removal");
       for (const scheduleId of ["new", "unknown"]) {
         equal((await ledger.getScheduleChanges({ ...CHANGES, scheduleId })).items, [], `the changes of ${scheduleId}`);
@@ -85,7 +85,7 @@ export const changeCases: readonly DataStoreCase[] = [
     await store.addSchedules(add(LATER), NOTE);
     const changes = { trigger: "{}", triggerRule: "{}", taskId: "other", priority: 3, metadata: { b: 2 } };
     const fields = { ...changes, nextFireTime: T0 + 90_000, concurrencyKey: null, name: "A name" };
-    await store.updateSchedule("schedule", fields, LATER.fence, { at: T0 + 5, by: null });
+    await updateSchedule(store, "schedule", fields, LATER.fence, { at: T0 + 5, by: null });
     const { concurrencyKey: _removed, ...rest } = LATER;
     const after = stateOf({ ...rest, ...changes, nextFireTime: T0 + 90_000, name: "A name" });
     const expected = { kind: "changed", at: T0 + 5, by: null, effectiveFrom: T0 + 6, before: ADDED.after, after };
@@ -123,9 +123,9 @@ export const changeCases: readonly DataStoreCase[] = [
   ),
   ledgerCase(["H9"], "changes: a payload is told to have changed, and is not told", async (store, ledger) => {
     await store.addSchedules(add(LATER), NOTE);
-    await store.updateSchedule("schedule", { payload: '"new"' }, undefined, { at: T0 + 1, by: "a" });
-    await store.updateSchedule("schedule", { payload: null, priority: 2 }, undefined, { at: T0 + 2, by: "a" });
-    await store.updateSchedule("schedule", { payload: null, priority: 3 }, undefined, { at: T0 + 3, by: "a" });
+    await updateSchedule(store, "schedule", { payload: '"new"' }, undefined, { at: T0 + 1, by: "a" });
+    await updateSchedule(store, "schedule", { payload: null, priority: 2 }, undefined, { at: T0 + 2, by: "a" });
+    await updateSchedule(store, "schedule", { payload: null, priority: 3 }, undefined, { at: T0 + 3, by: "a" });
     const changes = await changesOf(ledger);
     equal(
       changes.map((change) => change.changesPayload),
@@ -140,15 +140,15 @@ export const changeCases: readonly DataStoreCase[] = [
   }),
   ledgerCase(["H8"], "changes: what changed nothing, as a repetition, leaves nothing", async (store, ledger) => {
     await store.addSchedules(add(LATER), NOTE);
-    await store.updateSchedule("schedule", {}, undefined, { at: T0 + 1, by: "a" });
+    await updateSchedule(store, "schedule", {}, undefined, { at: T0 + 1, by: "a" });
     const same = { priority: LATER.priority, metadata: { a: [1] }, payload: "1", concurrencyKey: "key" };
-    await store.updateSchedule("schedule", same, undefined, { at: T0 + 2, by: "a" });
+    await updateSchedule(store, "schedule", same, undefined, { at: T0 + 2, by: "a" });
     await store.addSchedules([{ schedule: LATER, conflictPolicy: "replace" }], { at: T0 + 3, by: "a" });
     equal(await kindsOf(ledger), ["added"], "the changes after some that changed nothing");
     for (const at of [T0 + 4, T0 + 5]) {
-      await store.updateSchedule("schedule", { priority: 7 }, undefined, { at, by: "a" });
+      await updateSchedule(store, "schedule", { priority: 7 }, undefined, { at, by: "a" });
     }
-    for (const at of [T0 + 6, T0 + 7]) await store.removeSchedule("schedule", { at, by: "a" });
+    for (const at of [T0 + 6, T0 + 7]) await removeSchedule(store, "schedule", { at, by: "a" });
     const kinds = (await ledger.getScheduleChanges(CHANGES)).items.map(({ kind, at }) => [kind, at - T0]);
     equal(
       kinds,
@@ -172,7 +172,7 @@ export const changeCases: readonly DataStoreCase[] = [
       { paused: false },
       { nextFireTime: T0 + 80_000 },
     ]) {
-      await store.updateSchedule("schedule", changes, undefined, { at: T0 + 5, by: "a" });
+      await updateSchedule(store, "schedule", changes, undefined, { at: T0 + 5, by: "a" });
     }
     const kinds = ["added", "paused", "unpaused", "changed", "unpaused", "changed", "unpaused", "changed"];
     equal(await kindsOf(ledger), kinds, "the kinds");
@@ -229,7 +229,7 @@ export const changeCases: readonly DataStoreCase[] = [
       await store.addSchedules(add(LATER), NOTE);
       await store.addSchedules(add(makeSchedule({ id: "other" })), NOTE);
       await store.pauseTask({ taskId: "task", key: null, paused: true, now: T0, by: "a" });
-      for (const priority of [1, 2, 3, 4]) await store.updateSchedule("schedule", { priority }, undefined, NOTE);
+      for (const priority of [1, 2, 3, 4]) await updateSchedule(store, "schedule", { priority }, undefined, NOTE);
       await store.pauseTask({ taskId: "task", key: null, paused: false, now: T0, by: "a" });
       const { items: all } = await ledger.getScheduleChanges(CHANGES);
       const { items: others } = await ledger.getScheduleChanges({ ...CHANGES, scheduleId: "other" });
@@ -259,7 +259,7 @@ export const changeCases: readonly DataStoreCase[] = [
   ledgerCase(["H12", "I1"], "changes: a page ends at 4 MB, and the other changes follow", async (store, ledger) => {
     const metadata = { text: "x".repeat(600_000) };
     await store.addSchedules(add(makeSchedule({ ...LATER, metadata })), NOTE);
-    for (const priority of [1, 2, 3, 4, 5]) await store.updateSchedule("schedule", { priority }, undefined, NOTE);
+    for (const priority of [1, 2, 3, 4, 5]) await updateSchedule(store, "schedule", { priority }, undefined, NOTE);
     const first: Changes = await ledger.getScheduleChanges(CHANGES);
     equal([first.items.length, first.hasMore], [3, true], "the first page");
     const after = present(first.items.at(-1), "the last change of the page").seq;
@@ -268,7 +268,7 @@ export const changeCases: readonly DataStoreCase[] = [
   }),
   ledgerCase(["H12"], "changes: no number comes again after the clean-up", async (store, ledger) => {
     await store.addSchedules(add(LATER), NOTE);
-    await store.removeSchedule("schedule", NOTE);
+    await removeSchedule(store, "schedule", NOTE);
     const last = present((await ledger.getScheduleChanges(CHANGES)).items.at(-1), "the removal").seq;
     const late = T0 + ledger.limits.ageMsMax + DAY_MS;
     await cleanUp(store, late, 2);
@@ -276,7 +276,7 @@ export const changeCases: readonly DataStoreCase[] = [
     await store.addSchedules(add(LATER), NOTE);
     const [{ seq } = { seq: 0 }] = (await ledger.getScheduleChanges(CHANGES)).items;
     isTrue(seq > last, `a number above ${last}, not ${seq}`);
-    await store.removeSchedule("schedule", NOTE);
+    await removeSchedule(store, "schedule", NOTE);
     await cleanUp(store, late, 2);
     await store.putTasks([makeTask()]);
     await store.pauseTask({ taskId: "task", key: null, paused: true, now: T0, by: "a" });

@@ -5,7 +5,7 @@ import type { ScheduleChanges } from "../../stores/data-store.ts";
 import { equal } from "./assert.ts";
 import type { DataStoreCase } from "./contract-case.ts";
 import { CHANGES, cleanUp, entriesOf, ledgerCase, makeSkip, NOTE, seenAgain, skipOf } from "./ledger-makers.ts";
-import { add, commit, makeSchedule, planOf, T0 } from "./makers.ts";
+import { add, commit, makeSchedule, planOf, removeSchedule, T0, updateSchedule } from "./makers.ts";
 
 // What was due when a schedule was changed, and from when on the change counts.
 
@@ -178,7 +178,7 @@ export const changeSkipCases: readonly DataStoreCase[] = [
       for (const [index, { what, schedule, changes, ...expected }] of MOVES.entries()) {
         const id = `schedule-${index}`;
         await store.addSchedules(add(makeSchedule({ id, ...schedule })));
-        await store.updateSchedule(id, changes, undefined, LATER);
+        await updateSchedule(store, id, changes, undefined, LATER);
         const [change] = (await ledger.getScheduleChanges({ ...CHANGES, scheduleId: id })).items;
         const skips = await entriesOf(ledger, { scheduleId: id });
         equal({ effectiveFrom: change?.effectiveFrom, skips }, expected, what);
@@ -215,8 +215,8 @@ export const changeSkipCases: readonly DataStoreCase[] = [
   }),
   ledgerCase(["H8"], "changes: without a note, nothing that was due is told", async (store, ledger) => {
     await store.addSchedules(add(makeSchedule(DUE)));
-    await store.updateSchedule("schedule", { nextFireTime: T0 + 3000 });
-    await store.removeSchedule("schedule");
+    await updateSchedule(store, "schedule", { nextFireTime: T0 + 3000 });
+    await removeSchedule(store, "schedule");
     equal(await entriesOf(ledger), [], "the entries");
   }),
   ledgerCase(["H10"], "changes: a removal passes over what was due", async (store, ledger) => {
@@ -227,7 +227,7 @@ export const changeSkipCases: readonly DataStoreCase[] = [
       ["ended", { ...DUE, nextFireTime: null }, []],
     ] as const) {
       await store.addSchedules(add(makeSchedule({ id, ...fields })));
-      for (const at of [AT, AT + 1]) await store.removeSchedule(id, { ...LATER, at });
+      for (const at of [AT, AT + 1]) await removeSchedule(store, id, { ...LATER, at });
       const { items: changes } = await ledger.getScheduleChanges({ ...CHANGES, scheduleId: id });
       const told = changes.map(({ kind, effectiveFrom: from, after }) => ({ kind, from, after }));
       equal(told, [{ kind: "removed", from: AT + 1, after: null }], `the changes of the one that was ${id}`);
@@ -237,7 +237,7 @@ export const changeSkipCases: readonly DataStoreCase[] = [
   ledgerCase(["H11"], "changes: a later change cuts what earlier changes had passed over", async (store, ledger) => {
     await store.addSchedules(add(makeSchedule(DUE)));
     const move = (at: number, nextFireTime: number) =>
-      store.updateSchedule("schedule", { nextFireTime }, undefined, { ...LATER, at });
+      updateSchedule(store, "schedule", { nextFireTime }, undefined, { ...LATER, at });
     await move(AT, T0 + 9000);
     equal(await entriesOf(ledger), [left(T0 + 1000, T0 + 8999, "replaced")], "the entries after the first change");
     await move(AT + 1, T0 + 5000);
@@ -256,25 +256,25 @@ export const changeSkipCases: readonly DataStoreCase[] = [
     "changes: a rule that changes alone cuts what earlier changes had passed over",
     async (store, ledger) => {
       await store.addSchedules(add(makeSchedule(DUE)));
-      await store.updateSchedule("schedule", { nextFireTime: AT + 7000 }, undefined, LATER);
+      await updateSchedule(store, "schedule", { nextFireTime: AT + 7000 }, undefined, LATER);
       equal(await entriesOf(ledger), [left(T0 + 1000, AT, "replaced")], "the entries after the first change");
       const note = { by: "a clock that is behind", at: AT - 1000 };
-      await store.updateSchedule("schedule", { trigger: "{}", triggerRule: "{}" }, undefined, note);
+      await updateSchedule(store, "schedule", { trigger: "{}", triggerRule: "{}" }, undefined, note);
       equal(await entriesOf(ledger), [left(T0 + 1000, AT - 1000, "replaced")], "the entries after the second change");
     },
   ),
   ledgerCase(["H11"], "changes: what leaves the fire times alone cuts nothing", async (store, ledger) => {
     const schedule = makeSchedule({ ...DUE, paused: true });
     await store.addSchedules(add(schedule));
-    await store.updateSchedule("schedule", { nextFireTime: null }, undefined, LATER);
+    await updateSchedule(store, "schedule", { nextFireTime: null }, undefined, LATER);
     const skipped = [left(T0 + 1000, AT, "paused")];
     const note = { by: "a clock that is behind", at: AT - 1000 };
-    await store.updateSchedule("schedule", { paused: false }, undefined, note);
+    await updateSchedule(store, "schedule", { paused: false }, undefined, note);
     equal(await entriesOf(ledger), skipped, "the entries after an update");
     const same = { ...schedule, nextFireTime: null, priority: 7 };
     await store.addSchedules([{ schedule: same, conflictPolicy: "replace" }], note);
     equal(await entriesOf(ledger), skipped, "the entries after a replacement");
-    await store.removeSchedule("schedule", note);
+    await removeSchedule(store, "schedule", note);
     equal(await entriesOf(ledger), skipped, "the entries after the removal");
   }),
   ledgerCase(["H11"], "changes: what plans passed over is not cut", async (store, ledger) => {
@@ -285,7 +285,7 @@ export const changeSkipCases: readonly DataStoreCase[] = [
     ];
     const plan = planOf(await seenAgain(store), { fires: [], skips, nextFireTime: T0 + 9000, lastFireTime: T0 + 8000 });
     await commit(store, [plan], { now: T0 + 9000 });
-    await store.updateSchedule("schedule", { nextFireTime: T0 + 2000 }, undefined, LATER);
+    await updateSchedule(store, "schedule", { nextFireTime: T0 + 2000 }, undefined, LATER);
     equal(
       await entriesOf(ledger),
       skips.map((skip) => ({ kind: "skip", ...skip })),

@@ -2,7 +2,7 @@ import type { ScheduleRecord } from "../../records/schedule.ts";
 import type { DataStore, DeclaredSchedule, LookReport, ScheduleAddition } from "../../stores/data-store.ts";
 import { equal } from "./assert.ts";
 import type { DataStoreCase } from "./contract-case.ts";
-import { look, makeSchedule, T0 } from "./makers.ts";
+import { look, makeSchedule, T0, updateSchedule } from "./makers.ts";
 
 const OTHER_RULE = { trigger: '{"type":"cron"}', triggerRule: '{"type":"cron"}' };
 
@@ -14,7 +14,7 @@ async function declare(
 ): Promise<{ change: string; schedule: ScheduleRecord } | undefined> {
   const addition: ScheduleAddition = { schedule: makeSchedule(fields), conflictPolicy: "update", ...others };
   const report = await store.addSchedules([addition]);
-  return report.conflictId === null ? report.results[0] : undefined;
+  return report.conflicts === null ? report.results[0] : undefined;
 }
 
 export const declarationCases: readonly DataStoreCase[] = [
@@ -63,7 +63,7 @@ export const declarationCases: readonly DataStoreCase[] = [
     async run({ open }) {
       const store = await open();
       await declare(store, { declaration: "a", priority: 1 });
-      const edited = await store.updateSchedule("schedule", { priority: 7, paused: true, ...OTHER_RULE });
+      const edited = await updateSchedule(store, "schedule", { priority: 7, paused: true, ...OTHER_RULE });
       const answer = await declare(store, { declaration: "a", priority: 1, nextFireTime: T0 + 9 });
       equal(answer, { change: "kept", schedule: edited }, "the answer");
       equal(await store.getSchedule("schedule"), edited, "the stored schedule");
@@ -197,7 +197,7 @@ export const declarationCases: readonly DataStoreCase[] = [
       const store = await open();
       await declare(store, { declaration: "a", version: 1 });
       await declare(store, { declaration: "b", version: 2 }, { conflictPolicy: "doNothing" });
-      const updated = await store.updateSchedule("schedule", { priority: 3 });
+      const updated = await updateSchedule(store, "schedule", { priority: 3 });
       equal([updated?.declaration, updated?.version], ["a", 1], "the declaration and its version");
     },
   },
@@ -213,7 +213,7 @@ export const declarationCases: readonly DataStoreCase[] = [
       }));
       const report = await store.addSchedules(additions);
       equal(
-        report.conflictId === null ? report.results.map(({ change }) => change) : null,
+        report.conflicts === null ? report.results.map(({ change }) => change) : null,
         ["added", "updated", "kept"],
         "the answers",
       );

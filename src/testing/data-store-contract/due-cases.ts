@@ -2,7 +2,18 @@ import type { ScheduleRecord } from "../../records/schedule.ts";
 import type { DataStore, LookedSchedule, ScheduleWindow } from "../../stores/data-store.ts";
 import { equal, isTrue, present } from "./assert.ts";
 import { type DataStoreCase, openTwo } from "./contract-case.ts";
-import { add, idsOf, look, lookedAt, makeSchedule, numbered, step, T0 } from "./makers.ts";
+import {
+  add,
+  idsOf,
+  look,
+  lookedAt,
+  makeSchedule,
+  numbered,
+  removeSchedule,
+  step,
+  T0,
+  updateSchedule,
+} from "./makers.ts";
 
 /** What a planner sees of a schedule, except the size of its row. */
 function seen(record: ScheduleRecord): object {
@@ -97,11 +108,11 @@ export const dueCases: readonly DataStoreCase[] = [
         ),
       );
       equal(await windowOf(store), [["now"], T0 + 2], "what is due");
-      await store.updateSchedule("now", { paused: true });
+      await updateSchedule(store, "now", { paused: true });
       equal(await windowOf(store), [[], T0 + 2], "when it is paused");
-      await store.updateSchedule("now", { paused: false });
+      await updateSchedule(store, "now", { paused: false });
       equal(await windowOf(store), [["now"], T0 + 2], "when it is not any more");
-      await store.updateSchedule("future", { nextFireTime: null });
+      await updateSchedule(store, "future", { nextFireTime: null });
       equal(await windowOf(store), [["now"], null], "when the future one is exhausted");
     },
   },
@@ -154,7 +165,7 @@ export const dueCases: readonly DataStoreCase[] = [
       const store = await open();
       const all = Array.from({ length: 4 }, (_, index) => makeSchedule({ id: numbered("s", index) }));
       await store.addSchedules(add(...all));
-      await store.removeSchedule("s-00001");
+      await removeSchedule(store, "s-00001");
       equal(await windowOf(store, { after: [T0, "s-00001"] }), [["s-00002", "s-00003"], null], "behind a removed one");
       equal(await windowOf(store, { after: [T0 - 1, "x"], limit: 1 }), [["s-00000"], T0], "behind an earlier time");
       equal(await windowOf(store, { after: [T0, "x"] }), [[], null], "behind them all");
@@ -194,10 +205,10 @@ export const dueCases: readonly DataStoreCase[] = [
     async run({ open }) {
       const store = await open();
       const [before] = await lookedAt(store, makeSchedule());
-      await store.updateSchedule("schedule", { metadata: { text: "y".repeat(10_000) } });
+      await updateSchedule(store, "schedule", { metadata: { text: "y".repeat(10_000) } });
       const [large] = (await look(store, { schedules: {} })).due;
       isTrue(present(large, "the schedule").bytes >= 10_000 + present(before, "the schedule").bytes - 100, "it grew");
-      await store.updateSchedule("schedule", { metadata: {} });
+      await updateSchedule(store, "schedule", { metadata: {} });
       const [after] = (await look(store, { schedules: {} })).due;
       equal(after?.bytes, before?.bytes, "and shrank again");
     },

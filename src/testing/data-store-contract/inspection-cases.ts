@@ -13,9 +13,11 @@ import {
   makeSchedule,
   planOf,
   release,
+  removeSchedule,
   step,
   T0,
   take,
+  updateSchedule,
 } from "./makers.ts";
 
 /** The counts of a store as `task: waiting, running`. */
@@ -160,8 +162,8 @@ export const inspectionCases: readonly DataStoreCase[] = [
       // A store need not count them.
       if (schedules === undefined) return;
       equal(schedules, { active: 3, paused: 1, ended: 2, overdue: 1 }, "the counts");
-      await store.removeSchedule("later");
-      await store.updateSchedule("paused", { paused: false });
+      await removeSchedule(store, "later");
+      await updateSchedule(store, "paused", { paused: false });
       const counted = await other.inspect(T0 + 9, { countsSchedules: true });
       equal(counted.schedules, { active: 3, paused: 0, ended: 2, overdue: 3 }, "after changes, when all are due");
     },

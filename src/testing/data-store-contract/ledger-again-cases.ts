@@ -16,7 +16,7 @@ import {
   skipOf,
   taken,
 } from "./ledger-makers.ts";
-import { add, commit, fireOf, makeSchedule, planOf, step, T0 } from "./makers.ts";
+import { add, commit, fireOf, makeSchedule, planOf, removeSchedule, step, T0 } from "./makers.ts";
 
 // What becomes of fire times that a schedule passes twice, because it was removed and added again with a start
 // that has passed. Each has one entry.
@@ -42,7 +42,7 @@ async function relived(
   await end(store, first, { finishedAt: T0 + 6000 });
   const third = present(await store.getJob(jobIdAt(T0 + 5000)), "the third job");
   await end(store, third, { finishedAt: T0 + 6000 });
-  await store.removeSchedule("schedule", { ...NOTE, at: AT - 1000 });
+  await removeSchedule(store, "schedule", { ...NOTE, at: AT - 1000 });
   await store.addSchedules(again, NOTE);
   return {
     1: runOf(first, { finishedAt: T0 + 6000 }),
@@ -85,7 +85,7 @@ export const ledgerAgainCases: readonly DataStoreCase[] = [
     await commit(store, [planOf(await seenAgain(store), { fires: [], skips: [skip], nextFireTime: T0 + 9000 })], {
       now: T0 + 8000,
     });
-    await store.removeSchedule("schedule", { ...NOTE, at: T0 + 8500 });
+    await removeSchedule(store, "schedule", { ...NOTE, at: T0 + 8500 });
     await store.addSchedules(add(makeSchedule({ nextFireTime: T0 + 4000 })), NOTE);
     equal(await shared(ledger), [partOf(skip, T0, T0 + 3999)], "the entries");
   }),
@@ -151,7 +151,7 @@ export const ledgerAgainCases: readonly DataStoreCase[] = [
     "ledger: what a change passes over leaves out what ran before the schedule was removed",
     async (store, ledger) => {
       const runs = await relived(store);
-      await store.removeSchedule("schedule", NOTE);
+      await removeSchedule(store, "schedule", NOTE);
       const removed = makeSkip(T0, { until: AT, verdict: "removed", count: null });
       const entries = [
         partOf(removed, T0, T0 + 999),
@@ -208,7 +208,7 @@ export const ledgerAgainCases: readonly DataStoreCase[] = [
         await step(store, { now: AT, jobs: null, plans: [{ ...plan, ...times }] });
       };
       await fire(T0, "first");
-      await store.removeSchedule("schedule", NOTE);
+      await removeSchedule(store, "schedule", NOTE);
       await store.addSchedules(add(makeSchedule({ overlap: "replaceQueued" })), NOTE);
       await fire(T0, "second");
       equal(await shared(ledger), [], "the entries while the second job waits");

@@ -27,6 +27,7 @@ import {
   makeTask,
   planOf,
   release,
+  removeSchedule,
   step,
   T0,
   take,
@@ -225,7 +226,7 @@ export const ledgerCases: readonly DataStoreCase[] = [
   }),
   ledgerCase(["H1"], "ledger: a job that outlives its schedule still leaves its run", async (store, ledger) => {
     const job = await runningJob(store);
-    await store.removeSchedule("schedule");
+    await removeSchedule(store, "schedule");
     await end(store, job);
     equal(await entriesOf(ledger), [runOf(job)], "the entries");
   }),
@@ -297,7 +298,7 @@ export const ledgerCases: readonly DataStoreCase[] = [
     const job = await runningJob(store);
     equal(await ledger.getLedgerStart("schedule"), T0, "while there is the schedule");
     await end(store, job);
-    await store.removeSchedule("schedule", { ...NOTE, at: T0 + 3000 });
+    await removeSchedule(store, "schedule", { ...NOTE, at: T0 + 3000 });
     equal(await ledger.getLedgerStart("schedule"), T0, "after its removal");
     await dueSchedule(store, { createdAt: T0 + 5000, nextFireTime: T0 + 6000 }, { ...NOTE, at: T0 + 5000 });
     equal(await ledger.getLedgerStart("schedule"), T0, "when a schedule of the same id is added");

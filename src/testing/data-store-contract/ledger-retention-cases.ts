@@ -19,7 +19,7 @@ import {
   skipOf,
   TASK_PAUSES,
 } from "./ledger-makers.ts";
-import { commit, extend, makeTask, planOf, T0 } from "./makers.ts";
+import { commit, extend, makeTask, planOf, removeSchedule, T0, updateSchedule } from "./makers.ts";
 
 /** A ledger that keeps more entries than this is too large to be filled by a case. */
 const FILLED_MAX = 20_000;
@@ -100,7 +100,7 @@ export const ledgerRetentionCases: readonly DataStoreCase[] = [
     await dueSchedule(store, {}, NOTE);
     const kept = await dueSchedule(store, { id: "kept" }, NOTE);
     await skipSeconds(store, 3, T0 + 9000);
-    await store.removeSchedule("schedule", { ...NOTE, at: T0 + 9000 });
+    await removeSchedule(store, "schedule", { ...NOTE, at: T0 + 9000 });
     await cleanUp(store, T0 + 9000, 3);
     equal((await entriesOf(ledger)).length, 4, "how many entries there are soon after");
     equal((await ledger.getScheduleChanges(CHANGES)).items.length, 2, "how many changes there are soon after");
@@ -116,7 +116,7 @@ export const ledgerRetentionCases: readonly DataStoreCase[] = [
     async (store, ledger) => {
       await dueSchedule(store, {}, NOTE);
       const start = await startOf(ledger);
-      await store.removeSchedule("schedule", { ...NOTE, at: T0 - 1 });
+      await removeSchedule(store, "schedule", { ...NOTE, at: T0 - 1 });
       await cleanUp(store, T0 + 3 * DAY_MS);
       equal(await ledger.getLedgerStart("schedule"), start, "its start");
       equal((await ledger.getScheduleChanges(CHANGES)).items.length, 2, "how many changes there are");
@@ -134,7 +134,7 @@ export const ledgerRetentionCases: readonly DataStoreCase[] = [
     await dueSchedule(store, {}, NOTE);
     await dueSchedule(store, { id: "other" }, NOTE);
     for (let priority = 1; priority <= 120; priority++) {
-      await store.updateSchedule("schedule", { priority }, undefined, { at: T0 + priority, by: "somebody" });
+      await updateSchedule(store, "schedule", { priority }, undefined, { at: T0 + priority, by: "somebody" });
     }
     await cleanUp(store, T0 + 1000);
     const { items: kept } = await ledger.getScheduleChanges(CHANGES);

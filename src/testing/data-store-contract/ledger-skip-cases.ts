@@ -2,7 +2,7 @@ import type { OccurrenceRecord } from "../../records/ledger.ts";
 import { equal } from "./assert.ts";
 import type { DataStoreCase } from "./contract-case.ts";
 import { dueSchedule, entriesOf, fireAt, ledgerCase, makeSkip, seenAgain, skipOf } from "./ledger-makers.ts";
-import { commit, fireOf, planOf, T0 } from "./makers.ts";
+import { commit, fireOf, planOf, T0, updateSchedule } from "./makers.ts";
 import { again, twice } from "./repeat.ts";
 
 /** One of each kind that a planner makes. */
@@ -41,7 +41,7 @@ export const ledgerSkipCases: readonly DataStoreCase[] = [
     await commit(store, [planOf(schedule), { ...plan, skips: [makeSkip(T0 + 500)] }], { now: NOW });
     equal(await entriesOf(ledger), [], "the entries after the second plan of a step");
     const [updated, fence] = [{ ...plan, expected: T0 + 1000 }, (await seenAgain(store)).fence];
-    await store.updateSchedule("schedule", { paused: true });
+    await updateSchedule(store, "schedule", { paused: true });
     await commit(store, [{ ...updated, fence: fence + 1 }], { now: NOW });
     equal(await entriesOf(ledger), [], "the entries after a plan of a paused schedule");
   }),

@@ -1,5 +1,6 @@
 import type { JobRecord } from "../../records/job.ts";
 import { type JobResultRecord, keptJobOf } from "../../records/job-result.ts";
+import type { AuditRecord } from "../../records/ledger.ts";
 import type { ScheduleRecord } from "../../records/schedule.ts";
 import type { TaskRecord } from "../../records/task.ts";
 import type {
@@ -14,6 +15,7 @@ import type {
   LookRequest,
   PlannedJob,
   ScheduleAddition,
+  ScheduleChanges,
   SchedulePlan,
   ScheduleWindow,
   StepReport,
@@ -362,4 +364,27 @@ export async function jobIds(store: DataStore): Promise<string[]> {
 /** The ids of records, in their order. */
 export function idsOf(records: readonly { readonly id: string }[]): string[] {
   return records.map((record) => record.id);
+}
+
+/** Changes one schedule. */
+export async function updateSchedule(
+  store: DataStore,
+  id: string,
+  changes: ScheduleChanges,
+  expectedFence?: number,
+  note?: AuditRecord,
+): Promise<ScheduleRecord | null> {
+  const update = { id, changes, ...(expectedFence === undefined ? {} : { expectedFence }) };
+  return (await store.updateSchedules([update], note))[0] ?? null;
+}
+
+/** Removes one schedule. */
+export async function removeSchedule(
+  store: DataStore,
+  id: string,
+  note?: AuditRecord,
+  expectedFence?: number,
+): Promise<boolean> {
+  const removal = { id, ...(expectedFence === undefined ? {} : { expectedFence }) };
+  return (await store.removeSchedules([removal], note))[0] === true;
 }

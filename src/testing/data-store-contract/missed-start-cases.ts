@@ -23,6 +23,7 @@ import {
   step,
   T0,
   take,
+  updateSchedule,
 } from "./makers.ts";
 import { again } from "./repeat.ts";
 
@@ -303,7 +304,7 @@ export const missedStartCases: readonly DataStoreCase[] = [
     async (store, ledger) => {
       const schedule = await dueSchedule(store, { expectStartMs: 60_000, expectFinishMs: 120_000 });
       await fireAt(store, schedule, [T0], { startDeadline: DEADLINE });
-      await store.updateSchedule("schedule", { paused: true });
+      await updateSchedule(store, "schedule", { paused: true });
       const { changedOverdue } = await step(store, { now: T0 + 120_000, queues: [], overdue: true });
       equal(changedOverdue, undefined, "the overdue occurrences while it waits");
       equal(await missedIds(store, { overdue: true }), [jobIdAt(T0)], "what ends");

@@ -18,9 +18,11 @@ import {
   numbered,
   planOf,
   release,
+  removeSchedule,
   type StepFields,
   step,
   T0,
+  updateSchedule,
 } from "./makers.ts";
 
 /** What the schedules of the cases expect: a start within a minute, and an end within ten. */
@@ -68,7 +70,7 @@ export const overdueCases: readonly DataStoreCase[] = [
     const schedule = makeSchedule(EXPECTED);
     await store.addSchedules(add(schedule));
     equal(await store.getSchedule("schedule"), schedule, "the added schedule");
-    const updated = await store.updateSchedule("schedule", { expectStartMs: null, expectFinishMs: 1000 });
+    const updated = await updateSchedule(store, "schedule", { expectStartMs: null, expectFinishMs: 1000 });
     const { expectStartMs: _, ...rest } = schedule;
     equal(updated, { ...rest, expectFinishMs: 1000, fence: 1, revision: T0 + 1 }, "the changed schedule");
     const plain = makeSchedule();
@@ -146,7 +148,7 @@ export const overdueCases: readonly DataStoreCase[] = [
       raised(overdueOf("start")),
       "the overdue occurrences of the repetition",
     );
-    await store.updateSchedule("schedule", { paused: true });
+    await updateSchedule(store, "schedule", { paused: true });
     const end = "scheduler-a 1#second";
     const over = resolved(ended(overdueOf("start"), "paused"));
     equal(await changed(store, T0 + 2 * START_MS, { stepId: end }), over, "what is over");
@@ -259,11 +261,11 @@ export const overdueCases: readonly DataStoreCase[] = [
   ledgerCase(["O7"], "overdue: a pause ends those without a job, and is no reason for others", async (store) => {
     await store.addSchedules(add(makeSchedule(EXPECTED)));
     await changed(store, T0 + START_MS);
-    await store.updateSchedule("schedule", { paused: true }, undefined, { ...NOTE, at: T0 + START_MS + 1 });
+    await updateSchedule(store, "schedule", { paused: true }, undefined, { ...NOTE, at: T0 + START_MS + 1 });
     equal(await changed(store, T0 + START_MS + 1), resolved(ended(overdueOf("start"), "paused")), "what is over");
     equal((await look(store)).overdue, undefined, "the look in the pause");
     const now = T0 + 2 * FINISH_MS;
-    await store.updateSchedule("schedule", { paused: false }, undefined, { ...NOTE, at: now });
+    await updateSchedule(store, "schedule", { paused: false }, undefined, { ...NOTE, at: now });
     equal((await look(store, { now })).overdue, undefined, "the look after the pause");
     equal(await changed(store, now), undefined, "the overdue occurrences after the pause");
     const schedule = await seenAgain(store);
@@ -274,7 +276,7 @@ export const overdueCases: readonly DataStoreCase[] = [
     await store.addSchedules(add(makeSchedule({ ...EXPECTED, paused: true })));
     const now = T0 + 2 * FINISH_MS;
     const resumed = { paused: false, nextFireTime: T0 + START_MS };
-    await store.updateSchedule("schedule", resumed, undefined, { ...NOTE, at: now });
+    await updateSchedule(store, "schedule", resumed, undefined, { ...NOTE, at: now });
     equal((await look(store, { now })).overdue, undefined, "the look after the pause");
     equal(await changed(store, now), undefined, "the overdue occurrences after the pause");
   }),
@@ -294,19 +296,19 @@ export const overdueCases: readonly DataStoreCase[] = [
   ledgerCase(["O7"], "overdue: the pause of a schedule leaves those of its jobs", async (store) => {
     await fired(store);
     const occurrence = overdueOf("start", { jobId: JOB });
-    await store.updateSchedule("schedule", { paused: true }, undefined, NOTE);
+    await updateSchedule(store, "schedule", { paused: true }, undefined, NOTE);
     equal(await changed(store, T0 + START_MS), raised(occurrence), "the overdue occurrences");
   }),
   ledgerCase(["O7"], "overdue: the removal of a schedule ends those without a job", async (store) => {
     await store.addSchedules(add(makeSchedule(EXPECTED)));
     await changed(store, T0 + START_MS);
-    await store.removeSchedule("schedule", { ...NOTE, at: T0 + START_MS + 1 });
+    await removeSchedule(store, "schedule", { ...NOTE, at: T0 + START_MS + 1 });
     equal(await changed(store, T0 + START_MS + 2), resolved(ended(overdueOf("start"), "removed")), "what is over");
     equal((await look(store)).overdue, undefined, "the look");
   }),
   ledgerCase(["O2"], "overdue: a job of a removed schedule is never overdue", async (store) => {
     await fired(store);
-    await store.removeSchedule("schedule");
+    await removeSchedule(store, "schedule");
     equal(await changed(store, T0 + FINISH_MS), undefined, "the overdue occurrences");
     equal((await look(store)).overdue, undefined, "the look");
   }),
@@ -353,7 +355,7 @@ export const overdueCases: readonly DataStoreCase[] = [
     const ids = Array.from({ length: count }, (_, index) => numbered("s", index));
     await store.addSchedules(add(...ids.map((id) => makeSchedule({ id, expectStartMs: START_MS }))));
     while ((await look(store)).overdue?.nextAt === T0 + START_MS) await changed(store, T0 + START_MS);
-    for (const id of ids.slice(-300)) await store.removeSchedule(id);
+    for (const id of ids.slice(-300)) await removeSchedule(store, id);
     let over = 0;
     for (let tries = 0; tries < 4; tries++) over += (await changed(store, T0 + START_MS))?.resolved.length ?? 0;
     equal(over, 300, "how many are over after as many steps as there are parts, and one");

@@ -25,9 +25,11 @@ import {
   numbered,
   planOf,
   release,
+  removeSchedule,
   step,
   T0,
   take,
+  updateSchedule,
 } from "./makers.ts";
 import { again, twice } from "./repeat.ts";
 
@@ -156,7 +158,7 @@ export const overlapCases: readonly DataStoreCase[] = [
         equal(report.plans, committed(["job-00001"]), `the answer with ${overlap}`);
         const expected = [`again, ${overlap}`, `by hand, ${overlap}`, "job-00001", `other's, ${overlap}`];
         equal(await jobIds(store), expected, "the jobs");
-        await store.removeSchedule("schedule");
+        await removeSchedule(store, "schedule");
         for (const id of await jobIds(store)) await cancel(store, id, T0);
       }
     },
@@ -267,12 +269,12 @@ export const overlapCases: readonly DataStoreCase[] = [
       const [first, second] = await openTwo(context);
       for (const overlap of ["skip", "replaceQueued", "cancelRunning"] as const) {
         const schedule = await firedOnce(first, overlap, 0);
-        await second.updateSchedule("schedule", { priority: 3 });
+        await updateSchedule(second, "schedule", { priority: 3 });
         const passed = { passed: 7, lastPassedTime: T0 + 900 };
         const report = await step(first, { ...LATER, limit: 0, plans: [fireNo(2, schedule, passed)] });
         equal(report.plans, [{ committed: false, addedJobIds: [] }], "the answer");
         equal([await jobIds(first), await skippedCount(first)], [["job-00001"], 0], "the jobs, and the count");
-        await first.removeSchedule("schedule");
+        await removeSchedule(first, "schedule");
         await cancel(first, "job-00001", T0);
         await first.cleanup({ now: T0 + 1_000_000_000, limit: 10 });
       }
@@ -356,7 +358,7 @@ export const overlapCases: readonly DataStoreCase[] = [
       const plans = [fireNo(2, schedule)];
       const first = await again(store, { ...LATER, jobs: null, plans });
       equal(first.plans, committed([], { isSkipped: true }), "the answer of the repetition that came first");
-      await store.updateSchedule("schedule", { priority: 1 });
+      await updateSchedule(store, "schedule", { priority: 1 });
       const second = await again(store, { ...LATER, jobs: null, plans });
       equal(second.plans, [{ committed: false, addedJobIds: [] }], "the answer after a change");
       equal(await skippedCount(store), 1, "the count");
@@ -369,7 +371,7 @@ export const overlapCases: readonly DataStoreCase[] = [
       const store = await open();
       const schedule = await firedOnce(store, "skip", 0);
       await step(store, { ...LATER, jobs: null, plans: [fireNo(2, schedule)] });
-      await store.updateSchedule("schedule", { overlap: "queue" });
+      await updateSchedule(store, "schedule", { overlap: "queue" });
       await store.addSchedules([{ schedule: makeSchedule({ overlap: "skip" }), conflictPolicy: "replace" }]);
       const stored = present(await store.getSchedule("schedule"), "the schedule");
       equal([stored.overlap, stored.skippedCount], ["skip", 1], "the policy, and the count");

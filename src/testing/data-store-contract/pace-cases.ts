@@ -1,6 +1,7 @@
+import type { ScheduleChanges } from "../../stores/data-store.ts";
 import { equal, present } from "./assert.ts";
 import type { DataStoreCase } from "./contract-case.ts";
-import { add, commit, fireOf, look, makeSchedule, planOf, T0, take } from "./makers.ts";
+import { add, commit, fireOf, look, makeSchedule, planOf, T0, take, updateSchedule } from "./makers.ts";
 import { COMMITTED, planned, REFUSED } from "./planned.ts";
 
 export const paceCases: readonly DataStoreCase[] = [
@@ -68,8 +69,8 @@ export const paceCases: readonly DataStoreCase[] = [
       const store = await open();
       const catchUp = { maxAgeMs: 3, maxCount: null, paceMs: 4 };
       await store.addSchedules(add(makeSchedule()));
-      const updated = async (changes: Parameters<typeof store.updateSchedule>[1]): Promise<unknown> => {
-        const { paceUntil, catchUp } = present(await store.updateSchedule("schedule", changes), "the schedule");
+      const updated = async (changes: ScheduleChanges): Promise<unknown> => {
+        const { paceUntil, catchUp } = present(await updateSchedule(store, "schedule", changes), "the schedule");
         return { paceUntil, catchUp };
       };
       equal(await updated({ paceUntil: T0, catchUp }), { paceUntil: T0, catchUp }, "when they are set");

@@ -18,6 +18,7 @@ import {
   step,
   T0,
   take,
+  updateSchedule,
 } from "./makers.ts";
 import { COMMITTED, planned, REFUSED } from "./planned.ts";
 
@@ -223,7 +224,7 @@ export const planCases: readonly DataStoreCase[] = [
         makeSchedule({ id: "b" }),
         makeSchedule({ id: "c" }),
       );
-      await store.updateSchedule("b", {});
+      await updateSchedule(store, "b", {});
       const { plans } = await commit(
         store,
         due.toReversed().map((schedule) => planOf(schedule)),

@@ -15,9 +15,11 @@ import {
   numbered,
   planOf,
   release,
+  removeSchedule,
   step,
   T0,
   take,
+  updateSchedule,
 } from "./makers.ts";
 import { COMMITTED, planned, REFUSED } from "./planned.ts";
 
@@ -67,12 +69,12 @@ export const planRaceCases: readonly DataStoreCase[] = [
     async run({ open }) {
       const store = await open();
       const changes: [string, () => Promise<unknown>][] = [
-        ["updated", () => store.updateSchedule("schedule", { priority: 5 })],
-        ["updated by nothing", () => store.updateSchedule("schedule", {})],
-        ["paused", () => store.updateSchedule("schedule", { paused: true })],
-        ["moved on", () => store.updateSchedule("schedule", { nextFireTime: T0 + 5 })],
+        ["updated", () => updateSchedule(store, "schedule", { priority: 5 })],
+        ["updated by nothing", () => updateSchedule(store, "schedule", {})],
+        ["paused", () => updateSchedule(store, "schedule", { paused: true })],
+        ["moved on", () => updateSchedule(store, "schedule", { nextFireTime: T0 + 5 })],
         ["replaced", () => store.addSchedules([{ schedule: makeSchedule(), conflictPolicy: "replace" }])],
-        ["removed", () => store.removeSchedule("schedule")],
+        ["removed", () => removeSchedule(store, "schedule")],
       ];
       for (const [what, change] of changes) {
         const due = await planned(store);
@@ -82,7 +84,7 @@ export const planRaceCases: readonly DataStoreCase[] = [
         equal([report.plans, report.acquired], [[REFUSED], []], `the answer, ${what}`);
         equal(await store.getSchedule("schedule"), before, `the schedule, ${what}`);
         equal(await store.getJob("job of schedule"), null, `the job, ${what}`);
-        await store.removeSchedule("schedule");
+        await removeSchedule(store, "schedule");
       }
     },
   },
@@ -92,8 +94,8 @@ export const planRaceCases: readonly DataStoreCase[] = [
     async run({ open }) {
       const store = await open();
       const due = await planned(store);
-      await store.updateSchedule("schedule", { paused: true });
-      await store.updateSchedule("schedule", { paused: false });
+      await updateSchedule(store, "schedule", { paused: true });
+      await updateSchedule(store, "schedule", { paused: false });
       equal((await commit(store, [planOf(due)])).plans, [REFUSED], "the answer");
     },
   },
@@ -103,7 +105,7 @@ export const planRaceCases: readonly DataStoreCase[] = [
     async run({ open }) {
       const store = await open();
       const due = await planned(store, { fence: 7_000_000_001 });
-      await store.removeSchedule("schedule");
+      await removeSchedule(store, "schedule");
       await store.addSchedules(add(makeSchedule({ fence: 5 })));
       equal((await commit(store, [planOf(due)])).plans, [REFUSED], "the answer");
       equal(await store.getSchedule("schedule"), makeSchedule({ fence: 5 }), "the schedule");
@@ -206,7 +208,7 @@ export const planRaceCases: readonly DataStoreCase[] = [
         await commit(store, [planOf(present(due, "the schedule"))], { now });
         await note();
       }
-      await store.updateSchedule("schedule", { priority: 2 });
+      await updateSchedule(store, "schedule", { priority: 2 });
       await note();
       await store.addSchedules([{ schedule: makeSchedule({ fence: 1 }), conflictPolicy: "replace" }]);
       await note();
@@ -220,7 +222,7 @@ export const planRaceCases: readonly DataStoreCase[] = [
       const store = await open();
       const job = await leasedJob(store);
       const due = await planned(store);
-      await store.updateSchedule("schedule", {});
+      await updateSchedule(store, "schedule", {});
       const report = await step(store, {
         releases: [finish(job)],
         additions: [makeJob({ id: "added" })],

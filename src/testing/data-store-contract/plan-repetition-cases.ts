@@ -1,6 +1,19 @@
 import { equal, present } from "./assert.ts";
 import { type DataStoreCase, openTwo } from "./contract-case.ts";
-import { finish, fireOf, idsOf, lookedAt, makeSchedule, planOf, release, step, T0, take } from "./makers.ts";
+import {
+  finish,
+  fireOf,
+  idsOf,
+  lookedAt,
+  makeSchedule,
+  planOf,
+  release,
+  removeSchedule,
+  step,
+  T0,
+  take,
+  updateSchedule,
+} from "./makers.ts";
 import { again, twice } from "./repeat.ts";
 
 export const planRepetitionCases: readonly DataStoreCase[] = [
@@ -69,7 +82,7 @@ export const planRepetitionCases: readonly DataStoreCase[] = [
       const [due] = await lookedAt(store, makeSchedule());
       const plans = [planOf(present(due, "the schedule"))];
       const lost = await step(store, { stepId: "one", plans });
-      await store.updateSchedule("schedule", { priority: 3 });
+      await updateSchedule(store, "schedule", { priority: 3 });
       const answer = await again(store, { stepId: "one", plans });
       equal(
         [answer.plans[0]?.addedJobIds, answer.acquired],
@@ -89,7 +102,7 @@ export const planRepetitionCases: readonly DataStoreCase[] = [
       const [due] = await lookedAt(store, makeSchedule());
       const plans = [planOf(present(due, "the schedule"))];
       const lost = await step(store, { stepId: "one", plans });
-      await store.removeSchedule("schedule");
+      await removeSchedule(store, "schedule");
       const answer = await again(store, { stepId: "one", plans });
       equal(
         [answer.plans, answer.acquired],

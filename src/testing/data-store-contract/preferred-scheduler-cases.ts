@@ -1,7 +1,7 @@
 import type { DataStore } from "../../stores/data-store.ts";
 import { equal, present } from "./assert.ts";
 import type { DataStoreCase } from "./contract-case.ts";
-import { commit, extend, look, lookedAt, makeSchedule, planOf, step, T0 } from "./makers.ts";
+import { commit, extend, look, lookedAt, makeSchedule, planOf, step, T0, updateSchedule } from "./makers.ts";
 
 /** When the schedules of these cases are due again. */
 const NEXT = T0 + 1000;
@@ -87,7 +87,7 @@ export const preferredSchedulerCases: readonly DataStoreCase[] = [
       await lookedAt(store, makeSchedule());
       await extend(store, [], { schedulerId: "a", aliveUntil: NEXT + 90_000 });
       await fire(store, "a");
-      await store.updateSchedule("schedule", { priority: 7 });
+      await updateSchedule(store, "schedule", { priority: 7 });
       equal(await preferredScheduler(store), null, "the preferred scheduler");
     },
   },

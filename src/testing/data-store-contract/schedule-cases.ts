@@ -1,6 +1,18 @@
 import { equal, isTrue, present } from "./assert.ts";
 import type { DataStoreCase } from "./contract-case.ts";
-import { add, commit, idsOf, look, makeSchedule, makeTask, numbered, planOf, T0 } from "./makers.ts";
+import {
+  add,
+  commit,
+  idsOf,
+  look,
+  makeSchedule,
+  makeTask,
+  numbered,
+  planOf,
+  removeSchedule,
+  T0,
+  updateSchedule,
+} from "./makers.ts";
 
 const OTHER_RULE = { trigger: '{"type":"cron"}', triggerRule: '{"type":"cron"}' };
 
@@ -32,7 +44,7 @@ export const scheduleCases: readonly DataStoreCase[] = [
         paceUntil: T0 + 70,
       });
       const report = await store.addSchedules(add(schedule));
-      equal(report, { conflictId: null, results: [{ change: "added", schedule }] }, "the answer");
+      equal(report, { conflicts: null, results: [{ change: "added", schedule }] }, "the answer");
       equal(await store.getSchedule("schedule"), schedule, "the stored schedule");
     },
   },
@@ -42,7 +54,7 @@ export const scheduleCases: readonly DataStoreCase[] = [
     async run({ open }) {
       const store = await open();
       equal(await store.getSchedule("missing"), null, "an unknown schedule");
-      equal(await store.addSchedules([]), { conflictId: null, results: [] }, "the answer to nothing");
+      equal(await store.addSchedules([]), { conflicts: null, results: [] }, "the answer to nothing");
     },
   },
   {
@@ -55,7 +67,7 @@ export const scheduleCases: readonly DataStoreCase[] = [
       equal(
         report,
         {
-          conflictId: null,
+          conflicts: null,
           results: [
             { change: "kept", schedule: makeSchedule({ priority: 1 }) },
             { change: "added", schedule: makeSchedule({ id: "new" }) },
@@ -89,7 +101,7 @@ export const scheduleCases: readonly DataStoreCase[] = [
       const report = await store.addSchedules([{ schedule: replacement, conflictPolicy: "replace", setsPaused: true }]);
       const counted = { skippedCount: 3, fence: 1, revision: T0 + 1 };
       const expected = { ...replacement, createdAt: T0, lastFireTime: T0 - 5, ...counted };
-      equal(report, { conflictId: null, results: [{ change: "replaced", schedule: expected }] }, "the answer");
+      equal(report, { conflicts: null, results: [{ change: "replaced", schedule: expected }] }, "the answer");
       equal(await store.getSchedule("schedule"), expected, "the stored schedule");
     },
   },
@@ -154,11 +166,11 @@ export const scheduleCases: readonly DataStoreCase[] = [
     async run({ open }) {
       const store = await open();
       const report = await store.addSchedules([{ schedule: makeSchedule(), conflictPolicy: "replace" }]);
-      equal(report, { conflictId: null, results: [{ change: "added", schedule: makeSchedule() }] }, "the answer");
+      equal(report, { conflicts: null, results: [{ change: "added", schedule: makeSchedule() }] }, "the answer");
     },
   },
   {
-    name: "schedules: error on an id in use names the first one and writes nothing of the call",
+    name: "schedules: error on ids in use names all of them and writes nothing of the call",
     rules: ["S8"],
     async run({ open }) {
       const store = await open();
@@ -170,10 +182,46 @@ export const scheduleCases: readonly DataStoreCase[] = [
         { schedule: makeSchedule({ id: "d" }), conflictPolicy: "doNothing" },
         { schedule: makeSchedule({ id: "b", priority: 9 }), conflictPolicy: "replace" },
       ]);
-      equal(report, { conflictId: "c" }, "the answer");
+      equal(report, { conflicts: [1, 2] }, "the answer");
       equal(await store.getSchedule("a"), null, "an addition before the conflict");
       equal(await store.getSchedule("d"), null, "an addition after the conflict");
       equal((await store.getSchedule("b"))?.priority, 0, "a replacement after the conflict");
+    },
+  },
+  {
+    name: "schedules: many are changed and removed in one commit, each by its own fence",
+    rules: ["S12", "S13", "S14"],
+    async run({ open }) {
+      const store = await open();
+      const ids = Array.from({ length: 1000 }, (_, index) => numbered("s", index));
+      const added = ids.map((id) => makeSchedule({ id, fence: 1 }));
+      for (let start = 0; start < 1000; start += 200) {
+        await store.addSchedules(add(...added.slice(start, start + 200)));
+      }
+      const wrong = new Set([ids[3], ids[999]]);
+      const note = { at: T0, by: "me" };
+      const updates = ids.map((id, index) => {
+        return { id, expectedFence: wrong.has(id) ? 7 : 1, changes: { paused: true, priority: index } };
+      });
+      const updated = await store.updateSchedules([{ id: "none", changes: { paused: true } }, ...updates], note);
+      const expected = added.map((schedule, index) => {
+        const changes = { paused: true, priority: index, fence: 2, revision: schedule.revision + 1 };
+        return wrong.has(schedule.id) ? null : { ...schedule, ...changes };
+      });
+      equal(updated, [null, ...expected], "the answers to the updates");
+      const named = { ids: ["none", ids[999] ?? "", ids[3] ?? "", ids[5] ?? ""], cursor: null };
+      const page = await store.getSchedules({ ...named, limit: 2 });
+      equal(idsOf(page.items), [ids[3], ids[5]], "named schedules");
+      const rest = await store.getSchedules({ ...named, limit: 2, cursor: page.cursor });
+      equal([idsOf(rest.items), rest.cursor], [[ids[999]], null], "the others");
+      equal(idsOf((await store.getSchedules({ ...named, limit: 9, paused: true })).items), [ids[5]], "the paused ones");
+      const removals = ids.map((id) => ({ id, expectedFence: 2 }));
+      const removed = await store.removeSchedules([{ id: "none" }, ...removals], note);
+      equal(removed, [false, ...ids.map((id) => !wrong.has(id))], "the answers to the removals");
+      const left = await store.getSchedules({ limit: 10, cursor: null });
+      equal(idsOf(left.items), [ids[3], ids[999]], "what is left");
+      equal(await store.updateSchedules([]), [], "the answer to no update");
+      equal(await store.removeSchedules([]), [], "the answer to no removal");
     },
   },
   {
@@ -182,7 +230,7 @@ export const scheduleCases: readonly DataStoreCase[] = [
     async run({ open }) {
       const store = await open();
       const report = await store.addSchedules([{ schedule: makeSchedule(), conflictPolicy: "error" }]);
-      equal(report, { conflictId: null, results: [{ change: "added", schedule: makeSchedule() }] }, "the answer");
+      equal(report, { conflicts: null, results: [{ change: "added", schedule: makeSchedule() }] }, "the answer");
     },
   },
   {
@@ -191,14 +239,14 @@ export const scheduleCases: readonly DataStoreCase[] = [
     async run({ open }) {
       const store = await open();
       const kept = await store.addSchedules(add(makeSchedule(), makeSchedule({ priority: 3 })));
-      equal(kept.conflictId === null && kept.results.map(({ change }) => change), ["added", "kept"], "doNothing");
+      equal(kept.conflicts === null && kept.results.map(({ change }) => change), ["added", "kept"], "doNothing");
       equal((await store.getSchedule("schedule"))?.priority, 0, "what doNothing left");
       const replaced = await store.addSchedules([
         { schedule: makeSchedule({ id: "x" }), conflictPolicy: "doNothing" },
         { schedule: makeSchedule({ id: "x", priority: 3 }), conflictPolicy: "replace" },
       ]);
       equal(
-        replaced.conflictId === null && replaced.results.map(({ change }) => change),
+        replaced.conflicts === null && replaced.results.map(({ change }) => change),
         ["added", "replaced"],
         "replace",
       );
@@ -207,7 +255,7 @@ export const scheduleCases: readonly DataStoreCase[] = [
         { schedule: makeSchedule({ id: "y" }), conflictPolicy: "doNothing" },
         { schedule: makeSchedule({ id: "y" }), conflictPolicy: "error" },
       ]);
-      equal(refused, { conflictId: "y" }, "error");
+      equal(refused, { conflicts: [1] }, "error");
       equal(await store.getSchedule("y"), null, "what error left");
     },
   },
@@ -273,7 +321,7 @@ export const scheduleCases: readonly DataStoreCase[] = [
         lastFireTime: T0 - 1,
       });
       await store.addSchedules(add(schedule));
-      const updated = await store.updateSchedule("schedule", {
+      const updated = await updateSchedule(store, "schedule", {
         payload: null,
         misfireGraceMs: null,
         metadata: { c: 2 },
@@ -322,7 +370,7 @@ export const scheduleCases: readonly DataStoreCase[] = [
         paceUntil: T0 + 8,
       } as const;
       const expected = { ...makeSchedule(), ...changes, fence: 1, revision: T0 + 1 };
-      equal(await store.updateSchedule("schedule", changes), expected, "the answer");
+      equal(await updateSchedule(store, "schedule", changes), expected, "the answer");
     },
   },
   {
@@ -332,7 +380,7 @@ export const scheduleCases: readonly DataStoreCase[] = [
       const store = await open();
       await store.addSchedules(add(makeSchedule({ name: "Daily" })));
       const expected = makeSchedule({ fence: 1, revision: T0 + 1 });
-      equal(await store.updateSchedule("schedule", { name: null }), expected, "the answer");
+      equal(await updateSchedule(store, "schedule", { name: null }), expected, "the answer");
     },
   },
   {
@@ -342,11 +390,11 @@ export const scheduleCases: readonly DataStoreCase[] = [
       const store = await open();
       await store.addSchedules(add(makeSchedule()));
       const keyed = makeSchedule({ concurrencyKey: "k" });
-      const given = await store.updateSchedule("schedule", { concurrencyKey: "k" });
+      const given = await updateSchedule(store, "schedule", { concurrencyKey: "k" });
       equal(given, { ...keyed, fence: 1, revision: T0 + 1 }, "once it was given");
-      const left = await store.updateSchedule("schedule", { priority: 1 });
+      const left = await updateSchedule(store, "schedule", { priority: 1 });
       equal(left, { ...keyed, priority: 1, fence: 2, revision: T0 + 2 }, "after another update");
-      const taken = await store.updateSchedule("schedule", { priority: 0, concurrencyKey: null });
+      const taken = await updateSchedule(store, "schedule", { priority: 0, concurrencyKey: null });
       const expected = makeSchedule({ fence: 3, revision: T0 + 3 });
       equal(taken, expected, "once it was taken away");
       equal(await store.getSchedule("schedule"), expected, "the stored schedule");
@@ -359,7 +407,7 @@ export const scheduleCases: readonly DataStoreCase[] = [
       const store = await open();
       await store.addSchedules(add(makeSchedule({ fence: 1_099_511_627_775 })));
       const expected = makeSchedule({ fence: 1_099_511_627_776, revision: T0 + 1 });
-      equal(await store.updateSchedule("schedule", {}), expected, "the schedule");
+      equal(await updateSchedule(store, "schedule", {}), expected, "the schedule");
     },
   },
   {
@@ -368,8 +416,8 @@ export const scheduleCases: readonly DataStoreCase[] = [
     async run({ open }) {
       const store = await open();
       await store.addSchedules(add(makeSchedule()));
-      await store.updateSchedule("schedule", { paused: true, priority: 4 });
-      const again = present(await store.updateSchedule("schedule", { paused: true, priority: 4 }), "the answer");
+      await updateSchedule(store, "schedule", { paused: true, priority: 4 });
+      const again = present(await updateSchedule(store, "schedule", { paused: true, priority: 4 }), "the answer");
       equal({ ...again, fence: 0, revision: T0 }, makeSchedule({ paused: true, priority: 4 }), "the schedule");
       isTrue(again.fence >= 1, "its fence has grown");
     },
@@ -380,18 +428,18 @@ export const scheduleCases: readonly DataStoreCase[] = [
     async run({ open }) {
       const store = await open();
       await store.addSchedules(add(makeSchedule({ fence: 4 })));
-      equal(await store.updateSchedule("schedule", { priority: 1 }, 3), null, "a lower fence");
-      equal(await store.updateSchedule("schedule", { priority: 1 }, 5), null, "a higher fence");
+      equal(await updateSchedule(store, "schedule", { priority: 1 }, 3), null, "a lower fence");
+      equal(await updateSchedule(store, "schedule", { priority: 1 }, 5), null, "a higher fence");
       equal(await store.getSchedule("schedule"), makeSchedule({ fence: 4 }), "what refused updates left");
       equal(
-        await store.updateSchedule("schedule", { priority: 1 }, 4),
+        await updateSchedule(store, "schedule", { priority: 1 }, 4),
         makeSchedule({ fence: 5, revision: T0 + 1, priority: 1 }),
         "an equal one",
       );
-      equal(await store.updateSchedule("missing", { priority: 1 }), null, "an unknown schedule");
-      equal(await store.removeSchedule("schedule", { at: T0, by: "me" }, 4), false, "a removal with a lower fence");
+      equal(await updateSchedule(store, "missing", { priority: 1 }), null, "an unknown schedule");
+      equal(await removeSchedule(store, "schedule", { at: T0, by: "me" }, 4), false, "a removal with a lower fence");
       equal((await store.getSchedule("schedule"))?.fence, 5, "the fence after it");
-      isTrue(await store.removeSchedule("schedule", { at: T0, by: "me" }, 5), "a removal with an equal one");
+      isTrue(await removeSchedule(store, "schedule", { at: T0, by: "me" }, 5), "a removal with an equal one");
     },
   },
   {
@@ -408,13 +456,13 @@ export const scheduleCases: readonly DataStoreCase[] = [
         [1, 7],
         "fence and revision after a plan",
       );
-      await store.updateSchedule("schedule", { paused: true });
+      await updateSchedule(store, "schedule", { paused: true });
       equal(await revision(), 8, "after an update");
       await store.addSchedules([{ schedule: makeSchedule({ revision: 99 }), conflictPolicy: "replace" }]);
       equal(await revision(), 9, "after a replacement");
       await store.addSchedules([{ schedule: makeSchedule({ revision: 99 }), conflictPolicy: "doNothing" }]);
       equal(await revision(), 9, "after an addition that was not made");
-      const moved = await store.updateSchedule("schedule", { nextFireTime: T0 + 7, keepsRevision: true });
+      const moved = await updateSchedule(store, "schedule", { nextFireTime: T0 + 7, keepsRevision: true });
       equal([moved?.nextFireTime, moved?.fence, moved?.revision], [T0 + 7, 4, 9], "after an update that keeps it");
       equal(await store.getSchedule("schedule"), moved, "the schedule");
     },
@@ -425,8 +473,8 @@ export const scheduleCases: readonly DataStoreCase[] = [
     async run({ open }) {
       const store = await open();
       await store.addSchedules(add(makeSchedule()));
-      isTrue(await store.removeSchedule("schedule"), "the first removal removes");
-      isTrue(!(await store.removeSchedule("schedule")), "the second removal finds nothing");
+      isTrue(await removeSchedule(store, "schedule"), "the first removal removes");
+      isTrue(!(await removeSchedule(store, "schedule")), "the second removal finds nothing");
       equal(await store.getSchedule("schedule"), null, "the removed schedule");
       const { due, nextFireAt } = await look(store, { schedules: {} });
       equal([due, nextFireAt], [[], null], "what is due");

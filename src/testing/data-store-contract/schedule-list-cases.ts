@@ -2,7 +2,7 @@ import { OptionsError } from "../../core/errors.ts";
 import { equal } from "./assert.ts";
 import type { DataStoreCase } from "./contract-case.ts";
 import { jobList, scheduleList } from "./list-makers.ts";
-import { add, makeJob, makeSchedule, makeTask, T0 } from "./makers.ts";
+import { add, makeJob, makeSchedule, makeTask, removeSchedule, T0, updateSchedule } from "./makers.ts";
 
 async function isRefused(call: Promise<unknown>): Promise<boolean> {
   return call.then(
@@ -56,8 +56,8 @@ export const scheduleListCases: readonly DataStoreCase[] = [
       equal(await scheduleList(store, { paused: true }), "b d", "paused, ended or not");
       equal(await scheduleList(store, { state: "active", taskId: "other" }), "e", "active of a task");
       equal(await scheduleList(store, { state: "ended", search: "D" }), "d", "ended with a text");
-      await store.updateSchedule("a", { paused: true });
-      await store.updateSchedule("c", { nextFireTime: T0 });
+      await updateSchedule(store, "a", { paused: true });
+      await updateSchedule(store, "c", { nextFireTime: T0 });
       equal(await scheduleList(store, { state: "active" }), "c e", "active after the changes");
       equal(await scheduleList(store, { state: "paused" }), "a b", "paused after the changes");
     },
@@ -135,9 +135,9 @@ export const scheduleListCases: readonly DataStoreCase[] = [
       };
       const [first, cursor] = await page(2, null);
       equal(first, "a b", "the first page");
-      await store.removeSchedule("b");
-      await store.removeSchedule("c");
-      await store.updateSchedule("a", { nextFireTime: T0 + 100 });
+      await removeSchedule(store, "b");
+      await removeSchedule(store, "c");
+      await updateSchedule(store, "a", { nextFireTime: T0 + 100 });
       await store.addSchedules(
         add(makeSchedule({ id: "before", nextFireTime: T0 }), makeSchedule({ id: "z", nextFireTime: T0 + 1 })),
       );

@@ -3,7 +3,20 @@ import type { TaskRecord } from "../../records/task.ts";
 import type { DataStore } from "../../stores/data-store.ts";
 import { equal } from "./assert.ts";
 import type { DataStoreCase } from "./contract-case.ts";
-import { add, cancel, finish, leasedJob, look, makeJob, makeSchedule, makeTask, release, T0, take } from "./makers.ts";
+import {
+  add,
+  cancel,
+  finish,
+  leasedJob,
+  look,
+  makeJob,
+  makeSchedule,
+  makeTask,
+  release,
+  removeSchedule,
+  T0,
+  take,
+} from "./makers.ts";
 
 export const taskCases: readonly DataStoreCase[] = [
   {
@@ -161,7 +174,7 @@ export const taskCases: readonly DataStoreCase[] = [
       await store.putTasks([makeTask()]);
       await store.addSchedules(add(makeSchedule()));
       equal(await store.removeTask("task"), "inUse", "with a schedule");
-      await store.removeSchedule("schedule");
+      await removeSchedule(store, "schedule");
       equal(await store.removeTask("task"), "removed", "without one");
     },
   },

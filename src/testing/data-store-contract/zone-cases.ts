@@ -1,8 +1,8 @@
 import type { KnownZoneRules, ZonedSchedule, ZoneRulesStore } from "../../stores/contract/zone-rules-types.ts";
-import type { DataStore } from "../../stores/data-store.ts";
+import type { DataStore, ScheduleChanges } from "../../stores/data-store.ts";
 import { equal, present } from "./assert.ts";
 import { type DataStoreCase, type DataStoreContext, openTwo } from "./contract-case.ts";
-import { add, commit, idsOf, look, makeSchedule, numbered, planOf, T0 } from "./makers.ts";
+import { add, commit, idsOf, look, makeSchedule, numbered, planOf, T0, updateSchedule } from "./makers.ts";
 
 const BERLIN = "Europe/Berlin 2024 00000001";
 const PARIS = "Europe/Paris 2024 00000002";
@@ -72,8 +72,8 @@ export const zoneCases: readonly DataStoreCase[] = [
 
   zoneCase(["Z1"], "a change replaces, removes or leaves them", async (store) => {
     await store.addSchedules(add(makeSchedule({ zoneRules: BERLIN })));
-    const change = async (changes: Parameters<DataStore["updateSchedule"]>[1]): Promise<string | null> =>
-      present(await store.updateSchedule("schedule", changes), "the schedule").zoneRules ?? null;
+    const change = async (changes: ScheduleChanges): Promise<string | null> =>
+      present(await updateSchedule(store, "schedule", changes), "the schedule").zoneRules ?? null;
     equal(await change({ priority: 1 }), BERLIN, "left");
     equal(await change({ zoneRules: PARIS }), PARIS, "replaced");
     equal(await change({ nextFireTime: T0 + 5, zoneRules: null }), null, "removed");

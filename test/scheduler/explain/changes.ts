@@ -1,4 +1,5 @@
 import { DateTrigger, ExcludingTrigger, IntervalTrigger } from "../../../src/mod.ts";
+import { updateSchedule } from "../../../src/testing/data-store-contract/makers.ts";
 import { BERLIN, cron, NINE, type Row, running, type World } from "../explain-world.ts";
 
 /** As a program of an earlier version does it: on the second day, the rule becomes another, and the ledger learns nothing of it, nor of what follows. */
@@ -7,7 +8,7 @@ async function replacedUnseen(world: World): Promise<void> {
   await world.to("2030-01-02T00:00:00Z");
   const trigger = JSON.stringify(cron("0 10 * * *"));
   const nextFireTime = Date.parse("2030-01-04T10:00:00Z");
-  await world.store.updateSchedule("s", { trigger, triggerRule: trigger, nextFireTime });
+  await updateSchedule(world.store, "s", { trigger, triggerRule: trigger, nextFireTime });
   await world.to("2030-01-03T12:00:00Z");
 }
 

@@ -1,5 +1,4 @@
 import type { JobRecord, NewJobRecord } from "../../../src/records/job.ts";
-import type { JobResultRecord } from "../../../src/records/job-result.ts";
 import type * as contract from "../../../src/stores/data-store.ts";
 import { MemoryDataStore } from "../../../src/stores/memory/store.ts";
 import { type BrokenStore, caughtBy } from "./broken-store.ts";
@@ -90,7 +89,7 @@ class HidesHolds extends MemoryDataStore {
 
 /** Shows results that have expired. */
 class ShowsExpiredResults extends MemoryDataStore {
-  override getResultsOfJobs(ids: readonly string[]): Promise<JobResultRecord[]> {
+  override getResultsOfJobs(ids: readonly string[]): ReturnType<MemoryDataStore["getResultsOfJobs"]> {
     return super.getResultsOfJobs(ids, 0);
   }
 }

@@ -1,6 +1,8 @@
 import type { AuditRecord, OccurrenceRecord, TaskPauseRecord } from "../../../src/records/ledger.ts";
+import type { ScheduleRecord } from "../../../src/records/schedule.ts";
 import type { Ledger, OccurrenceRecordFilter } from "../../../src/stores/contract/ledger-types.ts";
 import type * as contract from "../../../src/stores/data-store.ts";
+import type { ScheduleRemovalRequest, ScheduleUpdateRequest } from "../../../src/stores/data-store.ts";
 import { MemoryDataStore } from "../../../src/stores/memory/store.ts";
 import { type BrokenStore, caughtBy } from "./broken-store.ts";
 
@@ -77,17 +79,15 @@ class ForgetsUptimes extends reading(() => ({ getUptimes: async () => [] })) {}
 
 /** Tells the ledger of no removal. */
 class ForgetsRemovals extends MemoryDataStore {
-  override removeSchedule(id: string): Promise<boolean> {
-    return super.removeSchedule(id);
+  override removeSchedules(removals: readonly ScheduleRemovalRequest[]): Promise<boolean[]> {
+    return super.removeSchedules(removals);
   }
 }
 
 /** Tells the ledger of no change. */
 class ForgetsChanges extends MemoryDataStore {
-  override updateSchedule(
-    ...[id, changes, fence]: Parameters<MemoryDataStore["updateSchedule"]>
-  ): ReturnType<MemoryDataStore["updateSchedule"]> {
-    return super.updateSchedule(id, changes, fence);
+  override updateSchedules(updates: readonly ScheduleUpdateRequest[]): Promise<(ScheduleRecord | null)[]> {
+    return super.updateSchedules(updates);
   }
 }
 

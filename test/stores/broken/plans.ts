@@ -1,7 +1,10 @@
 import type { JobRecord } from "../../../src/records/job.ts";
 import { NEVER_RUN } from "../../../src/records/job.ts";
+import type { AuditRecord } from "../../../src/records/ledger.ts";
+import type { ScheduleRecord } from "../../../src/records/schedule.ts";
 import type * as contract from "../../../src/stores/data-store.ts";
 import { MemoryDataStore } from "../../../src/stores/memory/store.ts";
+import { removeSchedule, updateSchedule } from "../../../src/testing/data-store-contract/makers.ts";
 import { type BrokenStore, caughtBy } from "./broken-store.ts";
 
 type Step = contract.StepRequest;
@@ -37,7 +40,7 @@ class IgnoresPauses extends ChangesPlans {
   override async changed(plan: contract.SchedulePlan): Promise<contract.SchedulePlan> {
     const schedule = await this.getSchedule(plan.scheduleId);
     if (schedule === null || !schedule.paused || schedule.fence !== plan.fence) return plan;
-    await this.updateSchedule(plan.scheduleId, { paused: false });
+    await updateSchedule(this, plan.scheduleId, { paused: false });
     return { ...plan, fence: plan.fence + 1 };
   }
 }
@@ -127,16 +130,22 @@ class BeginsFencesAnew extends MemoryDataStore {
 
 /** Changes schedules without a heartbeat to those that planned. */
 class KeepsFences extends MemoryDataStore {
-  override async updateSchedule(
-    ...call: Parameters<MemoryDataStore["updateSchedule"]>
-  ): ReturnType<MemoryDataStore["updateSchedule"]> {
-    const before = await this.getSchedule(call[0]);
-    const updated = await super.updateSchedule(...call);
-    if (before === null || updated === null) return updated;
-    await this.removeSchedule(before.id);
-    const schedule = { ...updated, fence: before.fence };
-    await this.addSchedules([{ schedule, conflictPolicy: "error" }]);
-    return schedule;
+  override async updateSchedules(
+    updates: readonly contract.ScheduleUpdateRequest[],
+    note?: AuditRecord,
+  ): Promise<(ScheduleRecord | null)[]> {
+    const fences = new Map<string, number>();
+    for (const { id } of updates) fences.set(id, (await this.getSchedule(id))?.fence ?? 0);
+    const updated = await super.updateSchedules(updates, note);
+    return Promise.all(
+      updated.map(async (record) => {
+        if (record === null) return null;
+        await removeSchedule(this, record.id);
+        const schedule = { ...record, fence: fences.get(record.id) ?? 0 };
+        await this.addSchedules([{ schedule, conflictPolicy: "error" }]);
+        return schedule;
+      }),
+    );
   }
 }
 

@@ -106,12 +106,12 @@ class WritesHalfACall extends MemoryDataStore {
     const results: contract.ScheduleAdditionReport[] = [];
     for (const addition of additions) {
       const report = await super.addSchedules([addition]);
-      if (report.conflictId !== null) return report;
+      if (report.conflicts !== null) return report;
       results.push(report);
     }
     return {
-      conflictId: null,
-      results: results.flatMap((report) => (report.conflictId === null ? report.results : [])),
+      conflicts: null,
+      results: results.flatMap((report) => (report.conflicts === null ? report.results : [])),
     };
   }
 }

@@ -1,5 +1,6 @@
 import type * as contract from "../../../src/stores/data-store.ts";
 import { MemoryDataStore } from "../../../src/stores/memory/store.ts";
+import { updateSchedule } from "../../../src/testing/data-store-contract/makers.ts";
 import { type BrokenStore, caughtBy } from "./broken-store.ts";
 
 type Step = contract.StepRequest;
@@ -35,7 +36,7 @@ class HurriesFires extends MemoryDataStore {
   override async step(request: Step): Promise<Report> {
     const plans: contract.SchedulePlan[] = [];
     for (const plan of request.plans) {
-      const updated = await this.updateSchedule(plan.scheduleId, { priority: 1000 }, plan.fence);
+      const updated = await updateSchedule(this, plan.scheduleId, { priority: 1000 }, plan.fence);
       plans.push({ ...plan, fence: updated?.fence ?? plan.fence });
     }
     return super.step({ ...request, plans });

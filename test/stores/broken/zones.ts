@@ -1,6 +1,7 @@
 import type { ZoneRulesStore } from "../../../src/stores/contract/zone-rules-types.ts";
 import type * as contract from "../../../src/stores/data-store.ts";
 import { MemoryDataStore } from "../../../src/stores/memory/store.ts";
+import { updateSchedule } from "../../../src/testing/data-store-contract/makers.ts";
 import { type BrokenStore, caughtBy } from "./broken-store.ts";
 
 /** A store whose zone rules are wrong in one method. */
@@ -52,7 +53,7 @@ class ConfirmsAnyFence extends ChangesZoneRules {
   constructor() {
     super(() => ({
       confirm: async (confirmations) => {
-        for (const { scheduleId, zoneRules } of confirmations) await this.updateSchedule(scheduleId, { zoneRules });
+        for (const { scheduleId, zoneRules } of confirmations) await updateSchedule(this, scheduleId, { zoneRules });
       },
     }));
   }

@@ -2,7 +2,7 @@ import { StoreRefusedError, StoreUnavailableError } from "../../../core/errors.t
 import { endsWorkWithRequests } from "../../../core/host.ts";
 import { hasMissedStart, type JobRecord, type NewJobRecord } from "../../../records/job.ts";
 import type { JobAddition } from "../../data-store.ts";
-import { hasParents } from "../../shared/parents-of-jobs.ts";
+import { hasParents, unknownParents, unknownParentsIn } from "../../shared/parents-of-jobs.ts";
 import { COALESCED_JOBS_MAX, COALESCED_LENGTH_MAX, STAMPED_BY_JOB_MAX } from "../bounds.ts";
 import { type Row, type SqlStatement, statement } from "../driver/driver-and-failures.ts";
 import type { AdmissionStatements, HeldBy } from "../flow-control/admission.ts";
@@ -267,15 +267,25 @@ export class AdditionQueue {
         start += jobs.length;
       }
     } catch (error) {
-      // One bad call must not fail the others, so each call is tried by itself.
-      if (calls.length > 1 && error instanceof StoreRefusedError) {
-        for (const call of calls) await this.#insertCalls([call]);
-        return;
-      }
+      if (calls.length > 1 && error instanceof StoreRefusedError) return this.#insertWithout(error, calls);
       for (const { reject } of calls) reject(error);
       // In an outage the calls that wait would fail one after the other, each after the same time.
       if (this.#joins && error instanceof StoreUnavailableError)
         for (const { reject } of this.#waiting.splice(0)) reject(error);
     }
+  }
+
+  /** One bad call must not fail the others. Those with unknown parents are known from the error. What else the store
+   *  refuses is halved until it is known which call is refused. */
+  async #insertWithout(error: StoreRefusedError, calls: readonly WaitingCall[]): Promise<void> {
+    const unknown = new Set(unknownParentsIn(error));
+    const left = calls.filter(({ jobs, reject }) => {
+      const parents = jobs.flatMap(({ after = [], retryOf }) => (retryOf === undefined ? after : []));
+      const missing = [...new Set(parents)].filter((id) => unknown.has(id));
+      if (missing.length > 0) reject(unknownParents(missing));
+      return missing.length === 0;
+    });
+    const half = left.length < calls.length ? left.length : Math.ceil(left.length / 2);
+    for (const part of [left.slice(0, half), left.slice(half)]) if (part.length > 0) await this.#insertCalls(part);
   }
 }

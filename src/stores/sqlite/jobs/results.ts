@@ -1,6 +1,7 @@
+import { PAGE_BYTES_MAX } from "../../../core/limits.ts";
 import type { JobProgress } from "../../../records/attempt.ts";
 import type { JobResultRecord, KeptJob } from "../../../records/job-result.ts";
-import type { JobResultFilter, JobResultSelection, RecordPage } from "../../data-store.ts";
+import type { JobResultFilter, JobResultSelection, RecordPage, ResultsOfJobs } from "../../data-store.ts";
 import { readResultCursor, resultCursor } from "../../shared/cursors-and-search.ts";
 import { FAR_FUTURE_MS, FAR_PAST_MS } from "../bounds.ts";
 import type { Connection } from "../driver/connection.ts";
@@ -15,6 +16,7 @@ import {
   metadataField,
   numberOrNull,
   rowAsJson,
+  sizeInBytes,
   validJson,
 } from "../sql-and-json.ts";
 
@@ -36,18 +38,18 @@ export class SqliteResults {
     return row === undefined ? null : toResult(row);
   }
 
-  /** In several reads where the answer is larger than the server sends. */
-  async getOfJobs(jobIds: readonly string[], now: number): Promise<JobResultRecord[]> {
-    if (jobIds.length === 0) return [];
-    const ids = [...new Set(jobIds)];
+  /** Of half the ids where the answer is larger than the server sends. */
+  async getOfJobs(ids: readonly string[], now: number): Promise<ResultsOfJobs> {
+    if (ids.length === 0) return { results: [], read: 0 };
     try {
       const sql = this.#statements.getResultsOfJobs;
       const rows = await this.#connection.read(statement(sql, JSON.stringify(ids), now));
-      return jsonRecords<ResultRow>(rows).map(toResult);
+      const end = rows.find(({ record }) => record === null);
+      const fitting = rows.filter(({ record }) => record !== null);
+      return { results: jsonRecords<ResultRow>(fitting).map(toResult), read: Number(end?.place ?? ids.length) };
     } catch (error) {
       if (this.#connection.failureKind(error) !== "tooLarge" || ids.length === 1) throw error;
-      const half = Math.ceil(ids.length / 2);
-      return [...(await this.getOfJobs(ids.slice(0, half), now)), ...(await this.getOfJobs(ids.slice(half), now))];
+      return this.getOfJobs(ids.slice(0, Math.ceil(ids.length / 2)), now);
     }
   }
 
@@ -147,10 +149,13 @@ export function resultStatements({ results }: TableNames): ResultStatements {
   return lazily<ResultStatements>({
     // ?1 job id, ?2 now
     getResult: () => `${select} FROM ${results} WHERE job_id = ?1 AND expires_at > ?2`,
-    // ?1 job ids, ?2 now
+    // ?1 job ids, ?2 now. In the order of the ids; what has no room on a page has no record.
     getResultsOfJobs: () =>
-      `SELECT ${resultAsJson("r")} AS record FROM json_each(?1) a CROSS JOIN ${results} r ON r.job_id = a.value ` +
-      "WHERE r.expires_at > ?2",
+      `SELECT w.place AS place, CASE WHEN w.bytes_so_far <= ${PAGE_BYTES_MAX} OR w.bytes_so_far = w.bytes ` +
+      `THEN ${resultAsJson("r")} END AS record FROM (SELECT k.*, sum(k.bytes) OVER (ORDER BY k.place ` +
+      "ROWS UNBOUNDED PRECEDING) AS bytes_so_far FROM (SELECT a.key AS place, r.rowid AS seq, " +
+      `${sizeInBytes("r.details")} AS bytes FROM json_each(?1) a CROSS JOIN ${results} r ON r.job_id = a.value ` +
+      `WHERE r.expires_at > ?2) k) w CROSS JOIN ${results} r ON r.rowid = w.seq ORDER BY w.place`,
     getResults: () => resultLists(results),
     // the arguments of `matching`, and ?6 limit
     removeResults: () =>

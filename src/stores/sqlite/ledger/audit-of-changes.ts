@@ -8,12 +8,17 @@ import {
   type TaskPauseRecord,
 } from "../../../records/ledger.ts";
 import type { ScheduleRecord } from "../../../records/schedule.ts";
-import type { ScheduleAddition, ScheduleChanges, TaskPauseRequest } from "../../data-store.ts";
+import type {
+  ScheduleAddition,
+  ScheduleRemovalRequest,
+  ScheduleUpdateRequest,
+  TaskPauseRequest,
+} from "../../data-store.ts";
 import { changeKind, SCHEDULE_SETTINGS, settingsOf } from "../../shared/schedule-changes.ts";
 import { type SqlStatement, statement } from "../driver/driver-and-failures.ts";
 import { type ScannedTable, scanStatement } from "../list-scans.ts";
 import { toSchedule } from "../schedules/schedule-rows.ts";
-import { exhaustedSchedules } from "../schedules/schedule-statements.ts";
+import { exhaustedSchedules, hasExpectedFence } from "../schedules/schedule-statements.ts";
 import { REMOVED, type TableNames } from "../schema/tables.ts";
 import { fieldsOf, instant, lazily, rowAsJson, rowParameters, validJson } from "../sql-and-json.ts";
 import { insertSkips, type LedgerSwitch, lastSkipFrom } from "./history-writes.ts";
@@ -50,39 +55,36 @@ export function recordAdditions(
   return { before, after: after(statements, { mayMove, mayBeUnchanged: mayMove, mayCut: true }) };
 }
 
-/** Records a change. `stamp` is that of the statement that makes it. */
-export function recordUpdate(
+/** Records changes of different schedules. `stamp` is that of the statement that makes them. */
+export function recordUpdates(
   statements: Statements,
-  change: {
-    readonly id: string;
-    readonly changes: ScheduleChanges;
-    readonly expectedFence: number | undefined;
-    readonly stamp: string;
-  },
+  updates: readonly ScheduleUpdateRequest[],
+  stamp: string,
   note: AuditRecord | undefined,
 ): RecordedChange {
   if (note === undefined || !statements.keepsLedger) return NOTHING;
-  const { id, changes, expectedFence, stamp } = change;
-  const mayMove = changes.nextFireTime !== undefined;
-  const mayCut = mayMove || changes.trigger !== undefined;
-  return {
-    before: [statement(statements.draftUpdate, id, note.at, note.by, expectedFence ?? null, stamp)],
-    after: after(statements, { mayMove, mayBeUnchanged: true, mayCut }),
-  };
+  const mayMove = updates.some(({ changes }) => changes.nextFireTime !== undefined);
+  const mayCut = mayMove || updates.some(({ changes }) => changes.trigger !== undefined);
+  const drafts = fencedRows(updates).map((rows) => statement(statements.draftUpdates, rows, note.at, note.by, stamp));
+  return { before: drafts, after: after(statements, { mayMove, mayBeUnchanged: true, mayCut }) };
 }
 
-/** Records a removal. All of it comes before the schedule goes. */
-export function recordRemoval(
+/** Records removals of different schedules. All of it comes before the schedules go. */
+export function recordRemovals(
   statements: Statements,
-  id: string,
-  expectedFence: number | undefined,
+  removals: readonly ScheduleRemovalRequest[],
   note: AuditRecord | undefined,
 ): SqlStatement[] {
   if (note === undefined || !statements.keepsLedger) return [];
   return [
-    statement(statements.draftRemoval, id, note.at, note.by, expectedFence ?? null),
+    ...fencedRows(removals).map((rows) => statement(statements.draftRemovals, rows, note.at, note.by)),
     ...after(statements, { mayMove: true, mayBeUnchanged: false, mayCut: true }),
   ];
+}
+
+/** The rows that name schedules and their fences. */
+export function fencedRows(schedules: readonly ScheduleRemovalRequest[]): string[] {
+  return rowParameters(schedules.map(({ id, expectedFence = null }) => [id, expectedFence])).map(({ text }) => text);
 }
 
 function after(
@@ -181,8 +183,8 @@ export function toTaskPause([seq, at, taskId, key, by, kind]: PauseRow): TaskPau
 /** The statements about changes of schedules, and about pauses of tasks. */
 export interface ChangeStatements {
   readonly draftAdditions: string;
-  readonly draftUpdate: string;
-  readonly draftRemoval: string;
+  readonly draftUpdates: string;
+  readonly draftRemovals: string;
   readonly dropUnchanged: string;
   readonly cutSkips: string;
   readonly removeCutSkips: string;
@@ -210,6 +212,9 @@ export function changeStatements(names: TableNames): ChangeStatements {
     "(schedule_id, at, made_by, removes, state, payload, paused, next_fire_time, last_fire_time)";
   const stored = (state: string): string =>
     `${state}, ${payload("s")}, coalesce(s.paused = 1, 0), ${instant("s.next_fire_time")}, s.last_fire_time`;
+  const draftsOfNamed = (removes: number): string =>
+    `${intoDrafts} SELECT s.id, ?2, ?3, ${removes}, ${stored(stateAsJson("s"))} FROM json_each(?1) r ` +
+    `CROSS JOIN ${schedules} s ON s.id = r.value->>0 WHERE ${hasExpectedFence("s")}`;
   const stateOrNone = `CASE WHEN s.id IS NOT NULL THEN ${stateAsJson("s")} END`;
   // A range, because a statement without one would read like a scan of the whole table.
   const isDraft = "d.seq > 0";
@@ -252,14 +257,10 @@ export function changeStatements(names: TableNames): ChangeStatements {
       `${intoDrafts} SELECT r.value->>0, ?2, ?3, 0, ${stored(stateOrNone)} ` +
       `FROM json_each(?1) r LEFT JOIN ${schedules} s ON s.id = r.value->>0 WHERE s.id IS NULL ` +
       "OR r.value->>1 = 'replace' OR (r.value->>1 = 'update' AND s.declaration IS NOT r.value->>2)",
-    // ?1 id, ?2 at, ?3 by, ?4 expected fence or null, ?5 stamp. Runs before updateSchedule, under its condition.
-    draftUpdate: () =>
-      `${intoDrafts} SELECT s.id, ?2, ?3, 0, ${stored(stateAsJson("s"))} FROM ${schedules} s ` +
-      "WHERE s.id = ?1 AND (?4 IS NULL OR s.fence = ?4) AND s.changed_by IS NOT ?5",
-    // ?1 id, ?2 at, ?3 by, ?4 expected fence or null. Runs before removeSchedule.
-    draftRemoval: () =>
-      `${intoDrafts} SELECT s.id, ?2, ?3, 1, ${stored(stateAsJson("s"))} FROM ${schedules} s ` +
-      "WHERE s.id = ?1 AND (?4 IS NULL OR s.fence = ?4)",
+    // ?1 rows [id, expected fence or null], ?2 at, ?3 by, ?4 stamp. Runs before updateSchedules, under its condition.
+    draftUpdates: () => `${draftsOfNamed(0)} AND s.changed_by IS NOT ?4`,
+    // The same without ?4. Runs before removeSchedules.
+    draftRemovals: () => draftsOfNamed(1),
     // The next six follow the writes of schedules, in this order, and have no arguments.
     dropUnchanged: () =>
       `DELETE FROM ${changeDrafts} WHERE seq IN (SELECT d.seq FROM ${changeDrafts} d CROSS JOIN ${schedules} s ` +

@@ -7,8 +7,9 @@ import type {
   ScheduleAddition,
   ScheduleAdditionChange,
   ScheduleAdditionReport,
-  ScheduleChanges,
   ScheduleFilter,
+  ScheduleRemovalRequest,
+  ScheduleUpdateRequest,
 } from "../../data-store.ts";
 import { readScheduleCursor, scheduleCursor } from "../../shared/cursors-and-search.ts";
 import { additionChange, keptDeclaration, type StoredDeclaration } from "../../shared/declarations.ts";
@@ -16,9 +17,9 @@ import type { Statements } from "../all-statements.ts";
 import { FAR_FUTURE_MS, FAR_PAST_MS } from "../bounds.ts";
 import type { Connection } from "../driver/connection.ts";
 import { type Answers, Batch, type SqlStatement, type SqlValue, statement } from "../driver/driver-and-failures.ts";
-import { recordAdditions, recordRemoval, recordUpdate } from "../ledger/audit-of-changes.ts";
+import { fencedRows, recordAdditions, recordRemovals, recordUpdates } from "../ledger/audit-of-changes.ts";
 import { readPage } from "../list-scans.ts";
-import { idsOf, jsonArray, jsonRecords, rowParameters } from "../sql-and-json.ts";
+import { idsOf, jsonArray, jsonRecords, type RowsParameter, rowParameters } from "../sql-and-json.ts";
 import { newScheduleRow, type ScheduleRow, scheduleDetails, toSchedule } from "./schedule-rows.ts";
 import { type ReplacementStatements, scheduleScanOf } from "./schedule-statements.ts";
 
@@ -35,27 +36,32 @@ export class SqliteSchedules {
 
   async add(additions: readonly ScheduleAddition[], note?: AuditRecord): Promise<ScheduleAdditionReport> {
     const sorted = sortAdditions(additions);
-    const { unique, certainConflictId } = sorted;
+    const { unique, certainConflicts } = sorted;
     for (let tries = 1; ; tries++) {
-      if (certainConflictId === null) {
+      if (certainConflicts.length === 0) {
         try {
           return await this.#write(additions, sorted, note);
         } catch (error) {
           if (this.#connection.failureKind(error) !== "guard" || tries === CONFLICT_TRIES_MAX) throw error;
         }
       }
-      const conflictId = (await this.#findConflict(unique)) ?? certainConflictId;
-      if (conflictId !== null) return { conflictId };
+      const conflicts = [...(await this.#findConflicts(unique)), ...certainConflicts];
+      if (conflicts.length > 0) return { conflicts: conflicts.sort((a, b) => a - b) };
       // The schedule that had the id is gone in the meantime: try again.
     }
   }
 
-  async #findConflict(unique: readonly ScheduleRecord[]): Promise<string | null> {
-    for (const rows of conflictRows(unique)) {
-      const [id] = idsOf(await this.#connection.read(statement(this.#statements.findConflict, rows, 0)));
-      if (id !== undefined) return id;
+  async #findConflicts(unique: readonly UniqueAddition[]): Promise<number[]> {
+    const conflicts: number[] = [];
+    let start = 0;
+    for (const { text, count } of conflictRows(unique)) {
+      for (const row of await this.#connection.read(statement(this.#statements.findConflicts, text, 0))) {
+        const place = unique[start + Number(row.place)]?.place;
+        if (place !== undefined) conflicts.push(place);
+      }
+      start += count;
     }
-    return null;
+    return conflicts;
   }
 
   async #write(
@@ -97,7 +103,7 @@ export class SqliteSchedules {
     const build = (isRepetition: boolean): BatchOfAdditions => {
       const batch = new Batch();
       const existing = batch.add(ids.map(({ text }) => statement(findExisting, text)));
-      batch.add(conflictRows(unique).map((rows) => statement(guardConflicts, rows, isRepetition ? 1 : 0)));
+      batch.add(conflictRows(unique).map(({ text }) => statement(guardConflicts, text, isRepetition ? 1 : 0)));
       batch.add(rounds.flatMap(writeRound));
       batch.add([
         ...rowParameters(versions).map(({ text }) => statement(raiseVersions, text)),
@@ -125,7 +131,7 @@ export class SqliteSchedules {
       const result = { change, schedule: stored[index] ?? schedule };
       return mayHaveWritten ? asFirstTried(result, addition) : result;
     });
-    return { conflictId: null, results };
+    return { conflicts: null, results };
   }
 
   async get(id: string): Promise<ScheduleRecord | null> {
@@ -135,15 +141,16 @@ export class SqliteSchedules {
   }
 
   async getPage(filter: ScheduleFilter): Promise<RecordPage<ScheduleRecord>> {
-    const { taskId = null, paused, state = null, search = null } = filter;
+    const { ids, taskId = null, paused, state = null, search = null } = filter;
     const [scan, takesAll] = scheduleScanOf(filter);
     const sql = this.#statements.getSchedules[scan] ?? "";
     const selection = [taskId, paused === undefined ? null : Number(paused), state, search];
-    const isByTime = filter.sort === "nextFireTime";
+    const isByTime = ids === undefined && filter.sort === "nextFireTime";
+    const named = ids === undefined ? [] : [JSON.stringify(ids)];
     if (isByTime && filter.cursor !== null) readScheduleCursor(filter.cursor);
     return readPage<ScheduleRow, ScheduleRecord>(this.#connection, filter, {
       statement: (cursor, limit, scanned) => {
-        if (!isByTime) return statement(sql, limit, scanned, cursor, ...selection);
+        if (!isByTime) return statement(sql, limit, scanned, cursor, ...selection, ...named);
         const start = cursor === null ? { id: null, nextFireTime: FAR_PAST_MS } : readScheduleCursor(cursor);
         return statement(sql, limit, scanned, start.id, ...selection, start.nextFireTime ?? FAR_FUTURE_MS);
       },
@@ -154,39 +161,55 @@ export class SqliteSchedules {
     });
   }
 
-  async update(
-    id: string,
-    changes: ScheduleChanges,
-    expectedFence: number | undefined,
-    note?: AuditRecord,
-  ): Promise<ScheduleRecord | null> {
-    const { payload: _, ...columns } = changes;
-    const text = JSON.stringify({ ...columns, details: scheduleDetails(changes) });
+  async update(updates: readonly ScheduleUpdateRequest[], note?: AuditRecord): Promise<(ScheduleRecord | null)[]> {
     // Others change schedules too, so that no count of the fence tells whose change it is.
     const stamp = this.#ids.next(systemClock.now());
-    const { updateSchedule, getStampedSchedule, makeLimiters } = this.#statements;
-    const recorded = recordUpdate(this.#statements, { id, changes, expectedFence, stamp }, note);
-    const answers = await this.#connection.write(() => [
-      ...recorded.before,
-      statement(updateSchedule, id, text, expectedFence ?? null, stamp, note?.at ?? null),
-      statement(getStampedSchedule, id, stamp),
-      ...(changes.concurrencyKey === undefined ? [] : [statement(makeLimiters, JSON.stringify([id]))]),
-      ...recorded.after,
-    ]);
-    const [row] = jsonRecords<ScheduleRow>(answers[recorded.before.length + 1]);
-    return row === undefined ? null : toSchedule(row);
+    const { updateSchedules, getStampedSchedules, makeLimiters } = this.#statements;
+    const recorded = recordUpdates(this.#statements, updates, stamp, note);
+    const keyed = updates.filter(({ changes }) => changes.concurrencyKey !== undefined);
+    const idParameters = (of: readonly ScheduleUpdateRequest[]): RowsParameter[] =>
+      rowParameters(of.map(({ id }) => id));
+    const batch = new Batch();
+    batch.add(recorded.before);
+    batch.add(
+      rowParameters(updates.map(updateRow)).map(({ text }) =>
+        statement(updateSchedules, text, stamp, note?.at ?? null),
+      ),
+    );
+    const stamped = batch.add(idParameters(updates).map(({ text }) => statement(getStampedSchedules, text, stamp)));
+    batch.add(idParameters(keyed).map(({ text }) => statement(makeLimiters, text)));
+    batch.add(recorded.after);
+    const answers = await this.#connection.write(() => batch.statements);
+    const records = stamped.of(answers).flatMap((rows) => jsonRecords<ScheduleRow>(rows).map(toSchedule));
+    const byId = new Map(records.map((record) => [record.id, record]));
+    return updates.map(({ id }) => byId.get(id) ?? null);
   }
 
-  async remove(id: string, note?: AuditRecord, expectedFence?: number): Promise<boolean> {
-    const recorded = recordRemoval(this.#statements, id, expectedFence, note);
+  async remove(removals: readonly ScheduleRemovalRequest[], note?: AuditRecord): Promise<boolean[]> {
+    const { removeSchedules, findExisting } = this.#statements;
+    const batch = new Batch();
+    batch.add(recordRemovals(this.#statements, removals, note));
+    const removing = batch.add(fencedRows(removals).map((rows) => statement(removeSchedules, rows)));
     let mayHaveRemoved = false;
     const answers = await this.#connection.write((isRepetition) => {
       mayHaveRemoved = isRepetition;
-      return [...recorded, statement(this.#statements.removeSchedule, id, expectedFence ?? null)];
+      return batch.statements;
     });
-    if (answers.at(-1)?.length === 1) return true;
-    return mayHaveRemoved && (expectedFence === undefined || (await this.get(id)) === null);
+    const removed = new Set(removing.of(answers).flatMap(idsOf));
+    if (!mayHaveRemoved) return removals.map(({ id }) => removed.has(id));
+    const left = new Set<string>();
+    for (const { text } of rowParameters(removals.map(({ id }) => id))) {
+      const rows = await this.#connection.read(statement(findExisting, text));
+      for (const [id] of jsonArray<ExistingRow>(rows, "existing")) left.add(id);
+    }
+    return removals.map(({ id, expectedFence }) => expectedFence === undefined || !left.has(id));
   }
+}
+
+/** A row of `updateSchedules`. */
+function updateRow({ id, changes, expectedFence }: ScheduleUpdateRequest): unknown[] {
+  const { payload: _, ...columns } = changes;
+  return [id, expectedFence ?? null, { ...columns, details: scheduleDetails(changes) }];
 }
 
 function timeCursorAt([time, id = ""]: readonly string[]): string {
@@ -241,9 +264,15 @@ interface SortedAdditions {
   /** An id that comes twice in the call comes in two of them. */
   readonly rounds: readonly RoundOfAdditions[];
   /** Schedules whose id must be free. */
-  readonly unique: readonly ScheduleRecord[];
-  /** An id that comes twice in the call, the second time with the policy `error`; null when there is none. */
-  readonly certainConflictId: string | null;
+  readonly unique: readonly UniqueAddition[];
+  /** The places of additions with the policy `error` whose id came before in the call. */
+  readonly certainConflicts: readonly number[];
+}
+
+interface UniqueAddition {
+  readonly schedule: ScheduleRecord;
+  /** In the call. */
+  readonly place: number;
 }
 
 /** Sorts additions by the statement that writes them: one statement adds, the next replaces. An id that comes twice in
@@ -251,14 +280,15 @@ interface SortedAdditions {
 function sortAdditions(additions: readonly ScheduleAddition[]): SortedAdditions {
   const seen = new Map<string, number>();
   const rounds: RoundOfAdditions[] = [];
-  const unique: ScheduleRecord[] = [];
-  for (const addition of additions) {
+  const unique: UniqueAddition[] = [];
+  const certainConflicts: number[] = [];
+  for (const [place, addition] of additions.entries()) {
     const { schedule, conflictPolicy } = addition;
     const earlier = seen.get(schedule.id) ?? 0;
     seen.set(schedule.id, earlier + 1);
     if (conflictPolicy === "error") {
-      if (earlier > 0) return { rounds, unique, certainConflictId: schedule.id };
-      unique.push(schedule);
+      if (earlier > 0) certainConflicts.push(place);
+      else unique.push({ schedule, place });
     }
     rounds[earlier] ??= { inserts: [], replacements: [], updates: [] };
     const round = rounds[earlier];
@@ -266,12 +296,10 @@ function sortAdditions(additions: readonly ScheduleAddition[]): SortedAdditions 
     else if (conflictPolicy === "update") round.updates.push(addition);
     else if (earlier === 0) round.inserts.push(schedule);
   }
-  return { rounds, unique, certainConflictId: null };
+  return { rounds, unique, certainConflicts };
 }
 
-/** The rows that `findConflict` and `guardConflicts` read. */
-function conflictRows(unique: readonly ScheduleRecord[]): string[] {
-  return rowParameters(unique.map((schedule) => [schedule.id, schedule.trigger, schedule.createdAt])).map(
-    ({ text }) => text,
-  );
+/** The rows that `findConflicts` and `guardConflicts` read. */
+function conflictRows(unique: readonly UniqueAddition[]): RowsParameter[] {
+  return rowParameters(unique.map(({ schedule: { id, trigger, createdAt } }) => [id, trigger, createdAt]));
 }

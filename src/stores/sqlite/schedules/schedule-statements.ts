@@ -16,7 +16,7 @@ export interface ReplacementStatements {
 
 /** The statements about schedules, except plans. */
 export interface ScheduleStatements {
-  readonly findConflict: string;
+  readonly findConflicts: string;
   readonly guardConflicts: string;
   readonly findExisting: string;
   readonly insertSchedules: string;
@@ -25,11 +25,11 @@ export interface ScheduleStatements {
   readonly raiseVersions: string;
   readonly getSchedulesById: string;
   readonly getSchedule: string;
-  readonly getStampedSchedule: string;
+  readonly getStampedSchedules: string;
   /** By the scan that reads a page. See {@link scheduleScanOf}. */
   readonly getSchedules: Readonly<Record<string, string>>;
-  readonly updateSchedule: string;
-  readonly removeSchedule: string;
+  readonly updateSchedules: string;
+  readonly removeSchedules: string;
   readonly removeExhausted: string;
   readonly makeLimiters: string;
 }
@@ -38,12 +38,12 @@ export interface ScheduleStatements {
 export function scheduleStatements(names: TableNames): ScheduleStatements {
   const { schedules } = names;
   const record = `${scheduleAsJson(schedules)} AS record`;
-  // ?1 rows [id, trigger, createdAt], ?2 whether the fate of an earlier try is unknown. Finds the first row, in order,
+  // ?1 rows [id, trigger, createdAt], ?2 whether the fate of an earlier try is unknown. Finds the places of the rows
   // whose id is in use. With ?2, a stored schedule with the same trigger and createdAt does not count, because the
   // earlier try added it.
-  const conflict =
-    `SELECT a.value->>0 AS id FROM json_each(?1) a CROSS JOIN ${schedules} s ON s.id = a.value->>0 ` +
-    "WHERE NOT (?2 AND s.trigger_json = a.value->>1 AND s.created_at = a.value->>2) ORDER BY a.key LIMIT 1";
+  const conflicts =
+    `SELECT a.key AS place FROM json_each(?1) a CROSS JOIN ${schedules} s ON s.id = a.value->>0 ` +
+    "WHERE NOT (?2 AND s.trigger_json = a.value->>1 AND s.created_at = a.value->>2)";
   const byIds = `FROM json_each(?1) a CROSS JOIN ${schedules} s ON s.id = a.value`;
   const recordsById = `SELECT ${scheduleAsJson("s")} AS r ${byIds}`;
   // ?1 rows of newScheduleRow
@@ -54,10 +54,10 @@ export function scheduleStatements(names: TableNames): ScheduleStatements {
     "SELECT value->>0, value->>1, value->>2, value->>3, value->>4, value->>5, value->>6, value->>7, value->>8, " +
     "value->>9, value->>10, value->>11, value->>12, value->>13, value->>14, value->>15, value->>16, value->>17, " +
     "value->>18 FROM json_each(?1) WHERE true";
-  /** What a column is after the changes in ?2, by their field `name`. A field that is absent changes nothing; null is a
-   *  value. */
+  /** What a column is after the changes of the row `r`, by their field `name`. A field that is absent changes nothing;
+   *  null is a value. */
   const valueAfter = (column: string, name: string): string =>
-    `CASE WHEN json_type(?2, '$.${name}') IS NULL THEN ${column} ELSE ?2->>'$.${name}' END`;
+    `CASE WHEN json_type(r.value, '$[2].${name}') IS NULL THEN ${column} ELSE r.value->>'$[2].${name}' END`;
   /** Sets a column to it. */
   const changed = (column: string, name: string): string => `${column} = ${valueAfter(column, name)}`;
   /** A fire time that passed during a pause is not overdue when the pause ends. The parameters are SQL: `paused` and
@@ -91,9 +91,9 @@ export function scheduleStatements(names: TableNames): ScheduleStatements {
   });
 
   return lazily<ScheduleStatements>({
-    findConflict: () => conflict,
-    // The arguments of findConflict. Fails when there is a conflict.
-    guardConflicts: () => `SELECT ${guardSql(`NOT EXISTS (${conflict})`)} AS guard`,
+    findConflicts: () => conflicts,
+    // The arguments of findConflicts. Fails when there is a conflict.
+    guardConflicts: () => `SELECT ${guardSql(`NOT EXISTS (${conflicts})`)} AS guard`,
     // ?1 ids. Yields rows [id, declaration, version].
     findExisting: () =>
       "SELECT json_group_array(json_array(CAST(s.id AS TEXT), CAST(s.declaration AS TEXT), s.version + 0)) " +
@@ -116,29 +116,37 @@ export function scheduleStatements(names: TableNames): ScheduleStatements {
 
     // ?1 id
     getSchedule: () => `SELECT ${record} FROM ${schedules} WHERE id = ?1`,
-    // ?1 id, ?2 stamp
-    getStampedSchedule: () => `SELECT ${record} FROM ${schedules} WHERE id = ?1 AND changed_by = ?2`,
+    // ?1 ids, ?2 stamp
+    getStampedSchedules: () => `SELECT ${scheduleAsJson("s")} AS record ${byIds} WHERE s.changed_by = ?2`,
     getSchedules: () => scheduleLists(names),
 
-    // ?1 id, ?2 changes as JSON, ?3 expected fence or null, ?4 stamp, ?5 when the change is made, or null. A
-    // schedule that carries the stamp is left alone, because an earlier try has changed it already.
-    updateSchedule: () =>
+    // ?1 rows [id, expected fence or null, changes], ?2 stamp, ?3 when the changes are made, or null. A schedule that
+    // carries the stamp is left alone, because an earlier try has changed it already.
+    updateSchedules: () =>
       `UPDATE ${schedules} SET ${changed("task_id", "taskId")}, ${changed("trigger_json", "trigger")}, ` +
       `${changed("trigger_rule", "triggerRule")}, ${changed("paused", "paused")}, ` +
       `${changed("next_fire_time", "nextFireTime")}, ${changed("last_fire_time", "lastFireTime")}, ` +
       `${changed("pace_until", "paceUntil")}, ${changed("zone_rules", "zoneRules")}, ` +
       `${changed("expect_start", "details.expectStartMs")}, ${changed("expect_finish", "details.expectFinishMs")}, ` +
-      `${raisedAfter("?2->>'$.paused'", valueAfter("next_fire_time", "nextFireTime"), "?5")}, ` +
-      `${changed("metadata", "metadata")}, details = json_patch(${validJson("details")}, ?2->'details'), ` +
-      "fence = fence + 1, revision = revision + (?2->>'$.keepsRevision' IS NOT 1), changed_by = ?4, " +
-      "preferred_scheduler = NULL WHERE id = ?1 AND (?3 IS NULL OR fence = ?3) AND changed_by IS NOT ?4",
-    // ?1 id, ?2 expected fence or null
-    removeSchedule: () => `DELETE FROM ${schedules} WHERE id = ?1 AND (?2 IS NULL OR fence = ?2) RETURNING id`,
+      `${raisedAfter("r.value->>'$[2].paused'", valueAfter("next_fire_time", "nextFireTime"), "?3")}, ` +
+      `${changed("metadata", "metadata")}, details = json_patch(${validJson("details")}, r.value->'$[2].details'), ` +
+      "fence = fence + 1, revision = revision + (r.value->>'$[2].keepsRevision' IS NOT 1), changed_by = ?2, " +
+      `preferred_scheduler = NULL FROM json_each(?1) r WHERE ${schedules}.id = r.value->>0 ` +
+      `AND ${hasExpectedFence(schedules)} AND changed_by IS NOT ?2`,
+    // ?1 rows [id, expected fence or null]
+    removeSchedules: () =>
+      `DELETE FROM ${schedules} WHERE seq IN (SELECT s.seq FROM json_each(?1) r CROSS JOIN ${schedules} s ` +
+      `ON s.id = r.value->>0 WHERE ${hasExpectedFence("s")}) RETURNING id`,
     // ?1 ids of schedules whose jobs have keys. Tells looks that there is flow control.
     makeLimiters: () => markDirty(names, `SELECT s.task_id, '', 0 ${byIds} WHERE true`),
     // ?1 limit. Columns of the answer: id
     removeExhausted: () => `DELETE FROM ${schedules} WHERE seq IN (${exhaustedSchedules(names, "?1")}) RETURNING id`,
   });
+}
+
+/** SQL of whether a schedule has the fence that the row `r` of a parameter expects: [id, fence or null]. */
+export function hasExpectedFence(table: string): string {
+  return `(r.value->>1 IS NULL OR ${table}.fence = r.value->>1)`;
 }
 
 /** SQL that selects the `seq` of the schedules that are at an end; `limit` is SQL too. */
@@ -152,6 +160,7 @@ export function exhaustedSchedules({ schedules, jobs }: TableNames, limit: strin
 /** The conditions of the scans in the order of ids. */
 const BY_ID: Readonly<Record<string, string>> = {
   all: "",
+  named: "id IN (SELECT value FROM json_each(?8)) AND ",
   task: "task_id = ?4 AND ",
   paused: "paused = 1 AND ",
   ended: "next_fire_time IS NULL AND ",
@@ -174,8 +183,10 @@ const BY_TIME: Readonly<Record<string, readonly (keyof typeof KINDS)[]>> = {
 };
 
 /** The scan that fits a filter best, and whether the filter takes every row of the scan. */
-export function scheduleScanOf({ taskId, paused, state, search, sort }: ScheduleFilter): [name: string, boolean] {
+export function scheduleScanOf(filter: ScheduleFilter): [name: string, takesAll: boolean] {
+  const { ids, taskId, paused, state, search, sort } = filter;
   const areAbsent = (...parts: unknown[]): boolean => parts.every((part) => part === undefined);
+  if (ids !== undefined) return ["named by id", areAbsent(taskId, paused, state, search)];
   if (sort === "nextFireTime") return [`${state ?? "all"} by time`, areAbsent(taskId, paused, search)];
   if (taskId !== undefined) return ["task by id", areAbsent(paused, state, search)];
   if (state === "ended") return ["ended by id", areAbsent(paused, search)];
@@ -184,8 +195,8 @@ export function scheduleScanOf({ taskId, paused, state, search, sort }: Schedule
 }
 
 /**
- * By scan. ?3 id to start after, or null, ?4 taskId or null, ?5 paused or null, ?6 state or null, ?7 search or null. In
- * the order of times also ?8, the fire time of ?3: `FAR_FUTURE_MS` for none.
+ * By scan. ?3 id to start after, or null, ?4 taskId or null, ?5 paused or null, ?6 state or null, ?7 search or null. Of
+ * named schedules also ?8, their ids; in the order of times ?8 is the fire time of ?3: `FAR_FUTURE_MS` for none.
  */
 function scheduleLists(names: TableNames): Readonly<Record<string, string>> {
   const { schedules } = names;
