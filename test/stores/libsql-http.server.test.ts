@@ -52,7 +52,8 @@ async function clear(tablePrefix: string): Promise<void> {
 }
 
 describe("LibsqlDataStore over fetch alone keeps the contract", () => {
-  for (const { name, rules, run } of RUNTIME === "Node.js" ? dataStoreContract : sampleOf(dataStoreContract)) {
+  // The same statements keep the whole contract on local databases and in Durable Objects.
+  for (const { name, rules, run } of sampleOf(dataStoreContract, RUNTIME === "Node.js" ? 2 : 10)) {
     test(titleOf(rules, name), async () => {
       await clear("http_");
       await run({ open: () => openStore("http_"), reopen: () => openStore("http_") });

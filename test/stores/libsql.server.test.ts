@@ -60,10 +60,13 @@ async function clear(tablePrefix: string, of: Sqld): Promise<void> {
   }
 }
 
-for (const protocol of ["httpUrl", "wsUrl"] as const) {
+for (const [protocol, first] of [
+  ["httpUrl", 1],
+  ["wsUrl", 3],
+] as const) {
   describe(`LibsqlDataStore on sqld (${protocol}) keeps the contract`, () => {
-    // On this server, the store over fetch alone keeps the whole contract.
-    for (const { name, rules, run } of sampleOf(dataStoreContract)) {
+    // On this server, the store over fetch alone keeps the even half of the contract.
+    for (const { name, rules, run } of sampleOf(dataStoreContract, 10, first)) {
       test(titleOf(rules, name), async () => {
         const reopen = (): Promise<DataStore> => openStore({ url: server[protocol] }, { tablePrefix: protocol });
         await clear(protocol, server);
@@ -85,8 +88,8 @@ describe("LibsqlDataStore on an embedded replica keeps the contract", () => {
     await folder?.remove();
   });
 
-  // Every fifth case: the primary was seen to answer with status 429 after some 130 replicas had been opened in a row.
-  for (const { name, rules, run } of dataStoreContract.filter((_, index) => index % 5 === 0)) {
+  // A tenth: the primary was seen to answer with status 429 after some 130 replicas had been opened in a row.
+  for (const { name, rules, run } of dataStoreContract.filter((_, index) => index % 10 === 5)) {
     test(titleOf(rules, name), async () => {
       await clear("replica_", primary);
       // One file for all, since a new one fetches all that was ever written; and one handle alone: what others write

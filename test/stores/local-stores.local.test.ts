@@ -72,7 +72,7 @@ for (const local of LOCAL_STORES) {
   describe(`${storeName} keeps the contract`, () => {
     const record = new StatementRecord();
     // The native part of LibsqlDataStore is the same on every runtime.
-    const cases = isNode || storeName !== "LibsqlDataStore" ? all : sampleOf(all);
+    const cases = isNode || storeName !== "LibsqlDataStore" ? all : sampleOf(all, 5);
     for (const { name, rules, run } of cases) {
       test(titleOf(rules, name), async ({ skip }) => {
         const open = () => openInMemory(local, record);
