@@ -52,8 +52,7 @@ async function clear(tablePrefix: string): Promise<void> {
 }
 
 describe("LibsqlDataStore over fetch alone keeps the contract", () => {
-  // The same statements keep the whole contract on local databases and in Durable Objects.
-  for (const { name, rules, run } of sampleOf(dataStoreContract, RUNTIME === "Node.js" ? 2 : 10)) {
+  for (const { name, rules, run } of sampleOf(dataStoreContract, RUNTIME === "Node.js" ? 1 : 10)) {
     test(titleOf(rules, name), async () => {
       await clear("http_");
       await run({ open: () => openStore("http_"), reopen: () => openStore("http_") });

@@ -22,8 +22,8 @@ const FILES = [
  */
 const OF_NODE = [
   "scheduler/{adding-together,bulk-trips,rolling-deploy,round-trips,tick-trips}.local",
-  "stores/{damaged-ledger,histories,libsql-statements,prepared-jobs,schema-check}.local",
-  "stores/sqlite-{chains,changes,flow,ledger,overlaps,steps,windows}.local",
+  "stores/{histories,libsql-statements,prepared-jobs,schema-check}.local",
+  "stores/sqlite-{chains,flow,ledger,overlaps,steps,windows}.local",
 ];
 
 const isWhole = process.env.ESCAPEMENT_ALL_TESTS !== undefined;
