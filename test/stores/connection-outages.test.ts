@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { StoreRefusedError, StoreUnavailableError } from "../../src/core/errors.ts";
 import { JoinedCall } from "../../src/core/joined-call.ts";
+import type { NewJobRecord } from "../../src/records/job.ts";
 import { COALESCED_LENGTH_MAX, CONNECTION_TRIES_MAX, REQUEST_BYTES_MAX } from "../../src/stores/sqlite/bounds.ts";
 import { Connection } from "../../src/stores/sqlite/driver/connection.ts";
 import {
@@ -90,14 +91,14 @@ describe("a request that is too large for a database elsewhere", () => {
 
 describe("calls that add jobs and travel together", () => {
   function queueThat(
-    fails: (count: number) => Error | null,
+    fails: (count: number, jobs: readonly NewJobRecord[]) => Error | null,
     meanwhile: () => void = () => {},
   ): { queue: AdditionQueue; inserts: number[] } {
     const inserts: number[] = [];
     const queue = new AdditionQueue(async (jobs) => {
       inserts.push(jobs.length);
       meanwhile();
-      const failure = fails(inserts.length);
+      const failure = fails(inserts.length, jobs);
       if (failure !== null) throw failure;
       return jobs.map((job) => ({ job, isNew: true }));
     }, true);
@@ -118,11 +119,13 @@ describe("calls that add jobs and travel together", () => {
     expect(inserts).toEqual([3]);
   });
 
-  test("are tried one by one when something in them is refused", async () => {
-    const { queue, inserts } = queueThat((count) => (count <= 2 ? new StoreRefusedError("no") : null));
-    const failures = await failuresOf([1, 2, 3].map(() => queue.add([makeJob()])));
-    expect(failures).toEqual([expect.any(StoreRefusedError), null, null]);
-    expect(inserts).toEqual([3, 1, 1, 1]);
+  test("are halved when something in them is refused, until it is known which", async () => {
+    const isBad = (jobs: readonly NewJobRecord[]) => jobs.some(({ taskId }) => taskId === "bad");
+    const { queue, inserts } = queueThat((_, jobs) => (isBad(jobs) ? new StoreRefusedError("no") : null));
+    const tasks = ["good", "good", "bad", "good", "good", "good", "good", "good"];
+    const failures = await failuresOf(tasks.map((taskId) => queue.add([makeJob({ taskId })])));
+    expect(failures).toEqual(tasks.map((taskId) => (taskId === "bad" ? expect.any(StoreRefusedError) : null)));
+    expect(inserts).toEqual([8, 4, 2, 2, 1, 1, 4]);
   });
 
   test("are no more than fit into a request", async () => {
