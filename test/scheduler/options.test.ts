@@ -150,7 +150,7 @@ describe("jobs", () => {
     scheduler.task("t", () => {});
     const error = await rejectionOf(scheduler.addJobs([{ task: "t" }, { task: "t", priority: 0.5 }]));
     expect(pathsOf(error)).toEqual(["priority"]);
-    expect((error as Error).message).toContain("job 1");
+    expect((error as Error).message).toContain("addJobs()[1]");
     expect((await scheduler.getJobs()).items).toEqual([]);
   });
 
