@@ -41,7 +41,8 @@ export function compareKeys(a: string, b: string): number {
   return a < b ? -1 : 1;
 }
 
-/** Text on one line: line breaks and other control characters are written as in a URL. */
+/** Text on one line: line breaks, other control characters, and what turns the direction of text are written as in a
+ *  URL. */
 export function oneLine(text: string): string {
-  return text.replace(/[\p{Cc}\u2028\u2029]/gu, encodeURIComponent);
+  return text.replace(/[\p{Cc}\p{Bidi_Control}\u2028\u2029]/gu, encodeURIComponent);
 }

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { compareTexts } from "../../src/core/text.ts";
+import { compareTexts, oneLine } from "../../src/core/text.ts";
 
 test("texts are in the order of their UTF-8, whatever their UTF-16 units say", () => {
   const pieces = [
@@ -28,4 +28,8 @@ test("texts are in the order of their UTF-8, whatever their UTF-16 units say", (
     texts.filter((b) => Math.sign(compareTexts(a, b)) !== Math.sign(compareBytes(a, b))).map((b) => [a, b]),
   );
   expect(wrong).toEqual([]);
+});
+
+test("a text on one line breaks no line, and turns the direction of no other text", () => {
+  expect(oneLine("a\nb\u202ec\u2066d é שלום")).toBe("a%0Ab%E2%80%AEc%E2%81%A6d é שלום");
 });
