@@ -2,9 +2,10 @@
 
 // Runs the deterministic simulation (test/simulation) over many seeds, on all cores, or shows one seed:
 //
-//   node scripts/simulate.mjs [--from 0] [--count 100000] [--workers 2] [--failures 20]
-//   node scripts/simulate.mjs --seed 4711 [--trace]
+//   node scripts/simulate.mjs [--from 0] [--count 100000] [--workers 2] [--failures 20] [--only operators]
+//   node scripts/simulate.mjs --seed 4711 [--trace] [--only operators]
 //
+// `--only operators` runs the small simulation of what operators do (test/simulation/operators).
 // Exits with 1 when a promise was broken. A seed gives the same run everywhere. Many seeds run with lighter stand-ins
 // for some of the host's globals (scripts/lib/light-host.mjs), one seed runs with the host's own. A long run tells every
 // 20 s how far it is, so that a run that is ended early still tells what it covered.
@@ -22,6 +23,9 @@ const REPORT_MS = 20_000;
 const root = fileURLToPath(new URL("..", import.meta.url));
 const outfile = `${root}node_modules/.cache/escapement/simulation-${process.env.ESCAPEMENT_SIMULATION ?? process.pid}.mjs`;
 
+/** Which simulation alone; empty for the large one. */
+let only = process.env.ESCAPEMENT_SIMULATION_ONLY ?? "";
+
 if (process.send === undefined) process.exitCode = await main();
 else await work();
 
@@ -34,13 +38,20 @@ async function main() {
       failures: { type: "string", default: "20" },
       seed: { type: "string" },
       trace: { type: "boolean", default: false },
+      only: { type: "string" },
     },
   });
+  if (values.only !== undefined && values.only !== "operators") {
+    console.error(`--only takes "operators", not "${values.only}"`);
+    return 2;
+  }
+  only = values.only ?? "";
   await bundle();
   if (values.seed !== undefined) return showOne(Number(values.seed), values.trace);
   const from = Number(values.from);
   const count = Number(values.count);
-  console.log(`node scripts/simulate.mjs --from ${from} --count ${count} --workers ${values.workers}`);
+  const what = `--from ${from} --count ${count} --workers ${values.workers}${only === "" ? "" : ` --only ${only}`}`;
+  console.log(`node scripts/simulate.mjs ${what}`);
   console.log(`Node ${process.version}, seeds ${from} to ${from + count - 1}`);
   return runMany(from, from + count, Number(values.workers), Number(values.failures));
 }
@@ -48,7 +59,11 @@ async function main() {
 async function bundle() {
   await mkdir(new URL(".", pathToFileURL(outfile)), { recursive: true });
   await build({
-    entryPoints: [`${root}test/simulation/simulate.ts`],
+    stdin: {
+      contents:
+        'export { simulate } from "./simulate.ts"; export { simulateOperators } from "./operators/operators.ts";',
+      resolveDir: `${root}test/simulation`,
+    },
     outfile,
     bundle: true,
     platform: "node",
@@ -60,9 +75,10 @@ async function bundle() {
   });
 }
 
-/** @returns {Promise<typeof import("../test/simulation/simulate.ts")>} */
+/** @returns {Promise<Pick<typeof import("../test/simulation/simulate.ts"), "simulate">>} */
 async function load() {
-  return import(pathToFileURL(outfile).href);
+  const { simulate, simulateOperators } = await import(pathToFileURL(outfile).href);
+  return { simulate: only === "operators" ? simulateOperators : simulate };
 }
 
 /** @param {number} seed @param {boolean} isTraced */
@@ -92,7 +108,9 @@ async function runMany(from, until, workersCount, failuresMax) {
   };
   const reporting = setInterval(report, REPORT_MS);
   const workers = Array.from({ length: workersCount }, () =>
-    fork(fileURLToPath(import.meta.url), { env: { ...process.env, ESCAPEMENT_SIMULATION: String(process.pid) } }),
+    fork(fileURLToPath(import.meta.url), {
+      env: { ...process.env, ESCAPEMENT_SIMULATION: String(process.pid), ESCAPEMENT_SIMULATION_ONLY: only },
+    }),
   );
   const ends = workers.map(
     (worker) =>
@@ -125,7 +143,8 @@ async function runMany(from, until, workersCount, failuresMax) {
   console.log(
     `${done} seeds in ${seconds(startedAt)} s on ${workersCount} workers (${msPerSeed.toFixed(1)} ms each), ${failed.length} failed`,
   );
-  if (failed.length > 0) console.log(`replay with: node scripts/simulate.mjs --seed ${failed[0]} --trace`);
+  const onlyText = only === "" ? "" : `--only ${only} `;
+  if (failed.length > 0) console.log(`replay with: node scripts/simulate.mjs ${onlyText}--seed ${failed[0]} --trace`);
   return failed.length > 0 || done < until - from || codes.some((code) => code !== 0) ? 1 : 0;
 }
 

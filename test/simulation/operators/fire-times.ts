@@ -1,0 +1,49 @@
+import type { StepReport, StepRequest } from "../../../src/stores/data-store.ts";
+import type { OperatedProcess, Operation, OperatorRun } from "./operators.ts";
+
+/** Operators add extra jobs, pause a schedule, and let it go on. Whatever they do, plans make one job of a fire time. */
+export function fireTimes(run: OperatorRun): Operation {
+  const { random } = run;
+  const jobs = new Map<string, string>();
+  const onStep = ({ plans }: StepRequest, report: StepReport): void => {
+    for (const [place, { scheduleId, fires }] of plans.entries()) {
+      const added = new Set(report.plans[place]?.addedJobIds);
+      for (const { jobId, fireTime } of fires) {
+        if (!added.has(jobId)) continue;
+        const name = `${scheduleId} at ${fireTime}`;
+        const other = jobs.get(name) ?? jobId;
+        jobs.set(name, jobId);
+        if (other !== jobId) run.history.violate(`the fire time of ${name} made the jobs ${other} and ${jobId}`);
+      }
+    }
+  };
+  const heal = (process: OperatedProcess): void => {
+    for (const id of run.scheduleIds) {
+      void run.attempt(process, `unpauseSchedule ${id}`, (scheduler) => scheduler.unpauseSchedule(id));
+    }
+  };
+  return {
+    weight: 3,
+    act: (process) => {
+      const id = random.pick(run.scheduleIds);
+      const kind = random.pick(["runScheduleNow", "pauseSchedule", "unpauseSchedule", "unpauseSchedule"] as const);
+      const options = random.pick([{}, { resumeFrom: "now" }] as const);
+      void run.attempt(process, `${kind} ${id}`, (scheduler): Promise<unknown> => {
+        if (kind === "runScheduleNow") return scheduler.runScheduleNow(id);
+        return kind === "pauseSchedule" ? scheduler.pauseSchedule(id) : scheduler.unpauseSchedule(id, options);
+      });
+    },
+    onEffect: (method, args, answer) => {
+      if (method === "step") onStep(args[0] as StepRequest, answer as StepReport);
+    },
+    heal,
+    checkAtRest: async () => {
+      for (const id of run.scheduleIds) {
+        const { nextFireTime = null } = (await run.store.getSchedule(id)) ?? {};
+        if (nextFireTime === null || nextFireTime < run.clock.now() - 5000) {
+          run.history.violate(`${id} stands still at ${nextFireTime}`);
+        }
+      }
+    },
+  };
+}
