@@ -65,10 +65,14 @@ export function unexpected(element: StoppedElement): CronSyntaxError {
   return elementError(element, `has an unexpected ${quote(String.fromCodePoint(text.codePointAt(at) ?? 0))}`);
 }
 
-/** The error for `H` (Jenkins) and `~` (OpenBSD), with which other programs pick a value themselves. */
+/** The error for `H` (Jenkins) without a seed, and for `~` (OpenBSD), which picks a value at random. */
 function picked(element: StoppedElement, sign: string): CronSyntaxError {
-  const advice = "write a value; to spread schedules over time, give them a maxJitter";
-  return elementError(element, `has a ${quote(sign)}, which would pick a value at random`, null, advice);
+  if (sign === "~") {
+    const advice = "write H, which a seed picks, or a value; to spread schedules over time, give them a maxJitter";
+    return elementError(element, 'has a "~", which would pick a value at random', null, advice);
+  }
+  const advice = "give the schedule an id, or write CronTrigger.fromCrontab(text, { seed })";
+  return elementError(element, `has a ${quote(sign)}, whose value follows from a seed`, null, advice);
 }
 
 function takes({ name, min, writtenMax, names }: CronField): string {

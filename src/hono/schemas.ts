@@ -232,6 +232,7 @@ const scheduleEntries = once(() => ({
   taskId: idText(),
   trigger: trigger(),
   paused: optional(trueOrFalse),
+  spread: optional(trueOrFalse),
 }));
 
 export const scheduleBody: () => v.GenericSchema<unknown, ReplacingScheduleBody> = once(() => {
@@ -341,6 +342,8 @@ export const triggerPreviewBody: () => v.GenericSchema<unknown, TriggerPreviewBo
     trigger: trigger(),
     limit: v.exactOptional(wholeNumber(1, TRIGGER_PREVIEW_MAX), 10),
     from: optional(instantText()),
+    id: optional(idText()),
+    spread: optional(trueOrFalse),
   }),
 );
 

@@ -1,8 +1,8 @@
 import { toDurationMs } from "../core/duration.ts";
 import { OptionsError } from "../core/errors.ts";
 import { mustBe, optionError, optionsError, unknownOption } from "../core/option-errors.ts";
+import { checkTrigger, type Spreading } from "../scheduler/options/check-options.ts";
 import { triggerFromJSON } from "../triggers/codec.ts";
-import { CronTrigger } from "../triggers/cron.ts";
 import { DateTrigger } from "../triggers/date.ts";
 import { IntervalTrigger } from "../triggers/interval.ts";
 import type { Trigger } from "../triggers/trigger.ts";
@@ -11,14 +11,15 @@ import type { WireTrigger } from "./wire.ts";
 /**
  * The trigger of a request. Crontab text without a time zone stays text, because the scheduler reads it in its own
  * zone.
+ * @param spreading the id of the schedule, which picks the values of `H`
  * @throws {OptionsError} @throws {CronSyntaxError} @throws {DeserializationError}
  */
-export function triggerOf(wire: WireTrigger, where: string): Trigger | string {
+export function triggerOf(wire: WireTrigger, where: string, spreading: Spreading = {}): Trigger | string {
   if (typeof wire === "string") return wire;
   try {
     if ("type" in wire) return triggerFromJSON(wire);
     const { cron, every, at, timeZone } = textsOf(wire, where);
-    if (cron !== undefined) return timeZone === undefined ? cron : CronTrigger.fromCrontab(cron, { timeZone });
+    if (cron !== undefined) return timeZone === undefined ? cron : checkTrigger(cron, where, timeZone, spreading);
     if (every !== undefined) return new IntervalTrigger({ milliseconds: toDurationMs(every, "every") });
     return new DateTrigger(at ?? "", timeZone === undefined ? {} : { timeZone });
   } catch (error) {

@@ -149,6 +149,8 @@ interface ScheduleBody extends ScheduleSettingsBody, CallerNote {
   readonly taskId: string;
   readonly trigger: WireTrigger;
   readonly paused?: boolean;
+  /** Whether the id picks when in its period an interval or a nickname fires. Default: false. */
+  readonly spread?: boolean;
 }
 
 /** A schedule that replaces the stored one. What GET answers besides may be sent back, and changes nothing. */
@@ -240,4 +242,7 @@ export interface JobBulk {
 
 export interface TriggerPreviewBody extends PreviewQuery {
   readonly trigger: WireTrigger;
+  /** The id that the schedule is to have, which picks the values of `H`. */
+  readonly id?: string;
+  readonly spread?: boolean;
 }

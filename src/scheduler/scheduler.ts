@@ -506,7 +506,7 @@ export class Scheduler extends SchedulerClient implements LocalSchedulerClient, 
     handler?: TaskHandler<never>,
   ): Promise<Schedule> {
     const given = scheduledTask(id, trigger, optionsOrHandler, handler);
-    checkTrigger(trigger, "schedule()", this.#inherited.timeZone);
+    checkTrigger(trigger, "schedule()", this.#inherited.timeZone, given.options);
     const task = this.task(id, given.settings, given.handler);
     return this.#scheduleVerbs.add(task, trigger, given.options, "schedule()");
   }

@@ -1,5 +1,5 @@
 import { DeserializationError, type Issue, OptionsError } from "../core/errors.ts";
-import { COMBINED_TRIGGERS_MAX, TRIGGER_DEPTH_MAX } from "../core/limits.ts";
+import { COMBINED_TRIGGERS_MAX, CRON_TEXT_LENGTH_MAX, TRIGGER_DEPTH_MAX } from "../core/limits.ts";
 import { mustBe, optionsError } from "../core/option-errors.ts";
 import { toEpochMs } from "../core/temporal.ts";
 import { CalendarIntervalTrigger } from "./calendar-interval.ts";
@@ -33,8 +33,10 @@ const builtIn: Readonly<Record<string, TriggerCodec>> = {
     const anchorDay = anchor === undefined ? null : toEpochDay(text(anchor, "anchor"), "anchor");
     return new CalendarIntervalTrigger(checkedLater(options), anchorDay);
   }),
-  cron: codec(({ expression, ...options }) => {
-    return new CronTrigger(text(expression, "expression"), { dayMatch: "and", ...checkedLater<CronOptions>(options) });
+  cron: codec(({ expression, written, ...options }) => {
+    const rest = { dayMatch: "and" as const, ...checkedLater<CronOptions>(options) };
+    const shown = written === undefined ? null : text(written, "written").slice(0, CRON_TEXT_LENGTH_MAX);
+    return new CronTrigger(text(expression, "expression"), rest, shown);
   }),
   or: codec(({ triggers }, read) => new OrTrigger(readAll(triggers, read))),
   and: codec(({ triggers, ...options }, read) => new AndTrigger(readAll(triggers, read), checkedLater(options))),

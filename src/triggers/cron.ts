@@ -1,4 +1,6 @@
+import { CronSyntaxError } from "../core/errors.ts";
 import { CRON_CANONICAL_LENGTH_MAX, FIRE_TIME_MS_MAX } from "../core/limits.ts";
+import { optionError } from "../core/option-errors.ts";
 import { type InstantLike, toEpochMs } from "../core/temporal.ts";
 import { withoutUndefined } from "../core/without-undefined.ts";
 import { cronText } from "../cron/canonical-text.ts";
@@ -9,6 +11,7 @@ import type { CronFields } from "../cron/fields.ts";
 import { type CronSettings, isSurelyPossible, parseCrontab, parseFields } from "../cron/parse.ts";
 import { sharedCron } from "../cron/shared-crons.ts";
 import type { DstPolicy, ParsedCron } from "../cron/spec.ts";
+import { quote } from "../cron/syntax.ts";
 import { type FireTimesOptions, rangeOf } from "./fire-time-range.ts";
 import {
   type Checked,
@@ -21,7 +24,9 @@ import {
   resolveTimeZone,
   text,
   timeZoneAdvice,
+  trueOrFalse,
 } from "./options.ts";
+import { hasHash, spreadNickname, withoutHashes } from "./seeded-crontab.ts";
 import { checkMs, Trigger } from "./trigger.ts";
 import type { TriggerJSON } from "./trigger-json.ts";
 import { boundsText, isoIn, isoOf } from "./words.ts";
@@ -39,6 +44,11 @@ export interface CronOptions {
   /** `"or"`: where day and weekday are both restricted (neither starts with `*` or `?`) either suffices, as in
    *  crontab(5). Default: `"or"` for crontab text, `"and"` for fields. */
   readonly dayMatch?: "and" | "or" | undefined;
+  /** Picks the value of each `H` in crontab text, as in Jenkins: any text, for example the id of the schedule, which
+   *  `schedule` and `addSchedule` give. Equal seeds give equal values, everywhere and in every release. */
+  readonly seed?: string | undefined;
+  /** Whether the seed also picks the time of a nickname: `@daily` is then `H H * * *`. Default: false. */
+  readonly spread?: boolean | undefined;
 }
 
 const rules = {
@@ -47,6 +57,8 @@ const rules = {
   endTime: optional(instantMs, FIRE_TIME_MS_MAX),
   dst: optional(dstPolicy, "auto"),
   dayMatch: optional(oneOf(["and", "or"])),
+  seed: optional(text),
+  spread: optional(trueOrFalse, false),
 };
 
 const NO_OPTIONS: CronOptions = Object.freeze({});
@@ -80,6 +92,8 @@ export class CronTrigger extends Trigger {
   }
 
   readonly #spec: ParsedCron;
+  /** The crontab text as it was written, if a seed picked values in it. */
+  readonly written: string | null;
   /** Compiled at the first question, because many triggers are only checked, stored or shown. Equal triggers share
    *  it. */
   #compiled: CompiledCron | null = null;
@@ -90,10 +104,11 @@ export class CronTrigger extends Trigger {
 
   /**
    * @param fields the fields, or crontab text as {@link CronTrigger.fromCrontab} takes it
+   * @param written the text of which a seed made these fields: it is shown, and decides nothing
    * @throws {CronSyntaxError} when a field cannot be understood, none is set, or no date can ever match
    * @throws {OptionsError} for unknown or invalid options, or an end before the start
    */
-  constructor(fields: CronFields | string, options: CronOptions = NO_OPTIONS) {
+  constructor(fields: CronFields | string, options: CronOptions = NO_OPTIONS, written: string | null = null) {
     super();
     const isText = typeof fields === "string";
     // Checking costs more than parsing does, so what cannot be wrong is not checked.
@@ -108,9 +123,12 @@ export class CronTrigger extends Trigger {
       dst: checked.dst,
       dayMatch: checked.dayMatch ?? (isText ? "or" : "and"),
     };
-    this.#spec = isText ? parseCrontab(fields, settings, CRON_CANONICAL_LENGTH_MAX) : parseFields(fields, settings);
+    const rule = seeded(fields, checked);
+    this.written = rule === fields ? written : String(fields);
+    this.#spec =
+      typeof rule === "string" ? parseCrontab(rule, settings, CRON_CANONICAL_LENGTH_MAX) : parseFields(rule, settings);
     if (!isSurelyPossible(this.#spec) && !(this.#compiled ?? this.#compile()).canEverMatch)
-      throw impossibleDate(fields);
+      throw madeOf(impossibleDate(rule), this.written);
     this.#floorMs = startMs - 1;
     this.#endMs = Math.min(endMs, FIRE_TIME_MS_MAX);
   }
@@ -121,11 +139,13 @@ export class CronTrigger extends Trigger {
    * @param text 5 fields (minute hour day month weekday), 6 (seconds first) or 7 (and year last), or a nickname such as
    * `@daily`. Where both day and weekday are restricted, either suffices; `dayMatch: "and"` asks for both. A last word
    *   `week=10-20` restricts the ISO week. `2nd fri` has a space, so it is written `fri#2` here. The weekdays 0 and 7
-   *   are Sunday (in APScheduler 0 is Monday), and the time zone is UTC unless `timeZone` says otherwise.
+   *   are Sunday (in APScheduler 0 is Monday), and the time zone is UTC unless `timeZone` says otherwise. With a
+   *   `seed`, `H` is a value that the seed picks, as in Jenkins: `H H * * *`, `H/15 * * * *`, `H(0-29) 2-5 * * *`.
    * @throws {CronSyntaxError} with the field, the element, its position and often a suggestion
    * @throws {OptionsError} for unknown or invalid options
    * @example
    * CronTrigger.fromCrontab("0 9 * * mon-fri", { timeZone: "Europe/Berlin" }).next();
+   * CronTrigger.fromCrontab("H H * * *", { seed: "backup" }).describe(); // At 17:38, in UTC (H H * * *)
    */
   static fromCrontab(text: string, options: CronOptions = NO_OPTIONS): CronTrigger {
     return new CronTrigger(checkCrontab(text), options);
@@ -215,7 +235,7 @@ export class CronTrigger extends Trigger {
   describe(): string {
     const from = this.startMs === null ? null : isoIn(this.startMs, this.timeZone);
     const until = this.#endMs === FIRE_TIME_MS_MAX ? null : isoIn(this.#endMs, this.timeZone);
-    return describeCron(this.#spec) + boundsText(from, until);
+    return describeCron(this.#spec) + boundsText(from, until) + (this.written === null ? "" : ` (${this.written})`);
   }
 
   toJSON(): TriggerJSON {
@@ -224,6 +244,7 @@ export class CronTrigger extends Trigger {
       type: "cron",
       version: 1,
       expression: this.toString(),
+      written: this.written ?? undefined,
       timeZone,
       dayMatch: dayMatch === "or" ? dayMatch : undefined,
       dst: dst === "auto" ? undefined : dst,
@@ -231,6 +252,26 @@ export class CronTrigger extends Trigger {
       endTime,
     });
   }
+}
+
+/** Fields or text in which the seed has picked the value of each `H`. */
+function seeded(fields: CronFields | string, { seed, spread }: Checked<typeof rules>): CronFields | string {
+  if (seed === undefined && !spread) return fields;
+  if (typeof fields !== "string") throw optionError("CronTrigger", "seed", "is for crontab text, which may have an H");
+  if (seed === undefined) throw optionError("CronTrigger", "spread", "goes together with a seed, which picks the time");
+  const text = spread ? (spreadNickname(fields) ?? fields) : fields;
+  if (hasHash(text)) return withoutHashes(text, seed);
+  if (!spread) return fields;
+  throw optionError("CronTrigger", "spread", "is for nicknames such as @daily; in other text write H for a value");
+}
+
+/** An error about text that a seed made, which names the text as it was written, too. */
+function madeOf(error: CronSyntaxError, written: string | null): CronSyntaxError {
+  if (written === null) return error;
+  const { field, element, position, suggestion } = error;
+  return new CronSyntaxError(`${error.message}; it comes of ${quote(written)}`, {
+    ...{ field, element, position, suggestion },
+  });
 }
 
 function isTimeZoneAlone(options: CronOptions): boolean {

@@ -1,7 +1,18 @@
 import { FIRE_TIME_MS_MAX } from "../core/limits.ts";
 import { optionError } from "../core/option-errors.ts";
 import { INSTANT_MS_MAX, type InstantLike } from "../core/temporal.ts";
-import { amount, type Checked, checkOptions, checkOrder, instantMs, jitterAdvice, oneOf, optional } from "./options.ts";
+import {
+  amount,
+  type Checked,
+  checkOptions,
+  checkOrder,
+  instantMs,
+  jitterAdvice,
+  oneOf,
+  optional,
+  text,
+} from "./options.ts";
+import { seedHash } from "./seeded-crontab.ts";
 import { checkMs, Trigger } from "./trigger.ts";
 import type { TriggerJSON } from "./trigger-json.ts";
 import { boundsText, isoOf, periodText } from "./words.ts";
@@ -35,6 +46,11 @@ export interface IntervalOptions {
    *  (`"afterInterval"`, as in APScheduler 3). Not together with `startTime`, which names the first fire time itself.
    *  Default: `"immediately"`. */
   readonly firstRun?: "immediately" | "afterInterval" | undefined;
+  /** Any text, for example the id of the schedule: the fire times are whole periods since 1970, moved by a part of a
+   *  period that follows from this text. So equal periods with different seeds fire at different times, and one seed
+   *  fires at the same times everywhere, whenever its schedule was added. Not together with `startTime` or `firstRun`.
+   *  `addSchedule(task, trigger, { id, spread: true })` gives the id. */
+  readonly seed?: string | undefined;
 }
 
 const rules = {
@@ -47,6 +63,7 @@ const rules = {
   startTime: optional(instantMs),
   endTime: optional(instantMs, FIRE_TIME_MS_MAX),
   firstRun: optional(oneOf(["immediately", "afterInterval"]), "immediately"),
+  seed: optional(text),
 };
 
 /**
@@ -69,6 +86,7 @@ export class IntervalTrigger extends Trigger {
   readonly #isAnchor: boolean;
   /** From the anchor to the first fire time. */
   readonly #firstDelayMs: number;
+  readonly #seed: string | null;
 
   /**
    * @param options at least one unit above zero; the sum must be a whole number of milliseconds
@@ -87,7 +105,18 @@ export class IntervalTrigger extends Trigger {
       const message = 'cannot be "afterInterval" beside startTime, which names the first fire time itself';
       throw optionError("IntervalTrigger", "firstRun", message);
     }
-    this.#startMs = startMs ?? (anchorMs === null ? null : anchorMs + this.#firstDelayMs);
+    this.#seed = checked.seed ?? null;
+    if (this.#seed !== null && (startMs !== null || this.#firstDelayMs > 0)) {
+      throw optionError(
+        "IntervalTrigger",
+        "seed",
+        "goes without startTime and firstRun, because it tells every fire time",
+      );
+    }
+    this.#startMs =
+      this.#seed === null
+        ? (startMs ?? (anchorMs === null ? null : anchorMs + this.#firstDelayMs))
+        : offsetOf(this.#seed, this.#intervalMs);
     this.#isAnchor = startMs === null;
     this.#endMs = Math.min(endMs, FIRE_TIME_MS_MAX);
   }
@@ -136,9 +165,11 @@ export class IntervalTrigger extends Trigger {
     });
     const until = this.#endMs === FIRE_TIME_MS_MAX ? null : isoOf(this.#endMs);
     const isDelayed = this.#firstDelayMs > 0;
+    const offset =
+      this.#seed === null ? "" : `, ${(this.#startMs ?? 0) / 1000} s past whole periods (seed: ${this.#seed})`;
     return (
       periodText(amounts) +
-      (isDelayed ? ", first after one period" : "") +
+      (isDelayed ? ", first after one period" : offset) +
       boundsText(this.startMs === null ? null : isoOf(this.startMs), until)
     );
   }
@@ -148,7 +179,9 @@ export class IntervalTrigger extends Trigger {
       type: "interval",
       version: 1,
       ...this.#options(),
-      ...(this.#isAnchor && this.#startMs !== null ? { anchor: isoOf(this.#startMs - this.#firstDelayMs) } : {}),
+      ...(this.#isAnchor && this.#startMs !== null && this.#seed === null
+        ? { anchor: isoOf(this.#startMs - this.#firstDelayMs) }
+        : {}),
     };
   }
 
@@ -158,8 +191,23 @@ export class IntervalTrigger extends Trigger {
       ...(this.startMs === null ? {} : { startTime: isoOf(this.startMs) }),
       ...(this.#endMs === FIRE_TIME_MS_MAX ? {} : { endTime: isoOf(this.#endMs) }),
       ...(this.#firstDelayMs === 0 ? {} : { firstRun: "afterInterval" }),
+      ...(this.#seed === null ? {} : { seed: this.#seed }),
     };
   }
+
+  /**
+   * The same period with a `seed`, as `spread` of a schedule makes it.
+   * @throws {OptionsError} when the trigger has a `startTime` or a `firstRun`
+   */
+  spreadBy(seed: string): IntervalTrigger {
+    return new IntervalTrigger({ ...this.#options(), seed });
+  }
+}
+
+/** The part of a period, in ms, by which a seed moves its fire times: whole seconds where the period is of seconds. */
+function offsetOf(seed: string, intervalMs: number): number {
+  const grainMs = intervalMs % MS_PER_UNIT.seconds === 0 ? MS_PER_UNIT.seconds : 1;
+  return Math.floor((seedHash(`interval ${seed}`) / 2 ** 32) * (intervalMs / grainMs)) * grainMs;
 }
 
 function sum(options: Checked<typeof rules>): number {

@@ -114,6 +114,9 @@ export function converted<T>(convert: (value: never) => T): Rule<T> {
 
 export const text: Rule<string> = (value) => (typeof value === "string" ? value : new Wrong(mustBe("text", value)));
 
+export const trueOrFalse: Rule<boolean> = (value) =>
+  typeof value === "boolean" ? value : new Wrong(mustBe("true or false", value));
+
 /** An instant, as epoch milliseconds. */
 export const instantMs: Rule<number> = converted((value: Parameters<typeof toEpochMs>[0]) => toEpochMs(value, ""));
 

@@ -812,8 +812,8 @@ const ROWS: Row[] = [
     "H",
     0,
     null,
-    'minute "H" has a "H", which would pick a value at random (position 0 in "H * * * *"); write a ' +
-      "value; to spread schedules over time, give them a maxJitter",
+    'minute "H" has a "H", whose value follows from a seed (position 0 in "H * * * *"); ' +
+      "give the schedule an id, or write CronTrigger.fromCrontab(text, { seed })",
   ],
   [
     "H/15 * * * *",
@@ -821,8 +821,8 @@ const ROWS: Row[] = [
     "H/15",
     0,
     null,
-    'minute "H/15" has a "H", which would pick a value at random (position 0 in "H/15 * * * *"); ' +
-      "write a value; to spread schedules over time, give them a maxJitter",
+    'minute "H/15" has a "H", whose value follows from a seed (position 0 in "H/15 * * * *"); ' +
+      "give the schedule an id, or write CronTrigger.fromCrontab(text, { seed })",
   ],
   [
     "0 H(0-7) * * *",
@@ -830,8 +830,8 @@ const ROWS: Row[] = [
     "H(0-7)",
     2,
     null,
-    'hour "H(0-7)" has a "H", which would pick a value at random (position 2 in "0 H(0-7) * * *"); ' +
-      "write a value; to spread schedules over time, give them a maxJitter",
+    'hour "H(0-7)" has a "H", whose value follows from a seed (position 2 in "0 H(0-7) * * *"); ' +
+      "give the schedule an id, or write CronTrigger.fromCrontab(text, { seed })",
   ],
   [
     "0 9 * * h",
@@ -839,8 +839,8 @@ const ROWS: Row[] = [
     "h",
     8,
     null,
-    'dayOfWeek "h" has a "h", which would pick a value at random (position 8 in "0 9 * * h"); write ' +
-      "a value; to spread schedules over time, give them a maxJitter",
+    'dayOfWeek "h" has a "h", whose value follows from a seed (position 8 in "0 9 * * h"); ' +
+      "give the schedule an id, or write CronTrigger.fromCrontab(text, { seed })",
   ],
   [
     "0~30 9 * * *",
@@ -849,7 +849,7 @@ const ROWS: Row[] = [
     0,
     null,
     'minute "0~30" has a "~", which would pick a value at random (position 0 in "0~30 9 * * *"); ' +
-      "write a value; to spread schedules over time, give them a maxJitter",
+      "write H, which a seed picks, or a value; to spread schedules over time, give them a maxJitter",
   ],
   [
     "~ 9 * * *",
@@ -857,8 +857,8 @@ const ROWS: Row[] = [
     "~",
     0,
     null,
-    'minute "~" has a "~", which would pick a value at random (position 0 in "~ 9 * * *"); write a ' +
-      "value; to spread schedules over time, give them a maxJitter",
+    'minute "~" has a "~", which would pick a value at random (position 0 in "~ 9 * * *"); write ' +
+      "H, which a seed picks, or a value; to spread schedules over time, give them a maxJitter",
   ],
   [
     "CRON_TZ=Asia/Tokyo 0 9 * * *",

@@ -35,9 +35,15 @@ test.each([
 describe("what callers set of a schedule", () => {
   const names = SETTINGS.map(({ name }) => name);
   const schemas = {
-    "addSchedule()": [scheduleOptionsSchema(), ["id", "conflictPolicy", "paused", "by", "ifRevision", "requestHash"]],
+    "addSchedule()": [
+      scheduleOptionsSchema(),
+      ["id", "conflictPolicy", "paused", "spread", "by", "ifRevision", "requestHash"],
+    ],
     "updateSchedule()": [scheduleChangesSchema(), ["trigger", "nextFireTime"]],
-    "POST /schedules": [bodies.newScheduleBody(), ["id", "conflictPolicy", "paused", "by", "taskId", "trigger"]],
+    "POST /schedules": [
+      bodies.newScheduleBody(),
+      ["id", "conflictPolicy", "paused", "spread", "by", "taskId", "trigger"],
+    ],
     "PATCH /schedules/:id": [bodies.scheduleChangesBody(), ["trigger", "nextFireTime", "by"]],
   } as const;
 

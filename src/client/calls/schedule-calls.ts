@@ -7,7 +7,12 @@ import type {
   ScheduleCommands,
   SkippedSchedules,
 } from "../../scheduler/commands/commands.ts";
-import { checkOrder, checkScheduleOptions, checkTrigger } from "../../scheduler/options/check-options.ts";
+import {
+  checkOrder,
+  checkScheduleOptions,
+  checkTrigger,
+  type Spreading,
+} from "../../scheduler/options/check-options.ts";
 import type {
   CheckedBulk,
   CheckedChange,
@@ -57,7 +62,7 @@ export class ScheduleCalls implements ScheduleCommands, LedgerCommands {
     const { conflictPolicy, ifRevision, requestHash: _, ...settings } = checked;
     const body = {
       ...wireOptions(settings, options),
-      ...{ id, taskId: taskIdOf(task), trigger: wireTrigger(trigger, where), conflictPolicy },
+      ...{ id, taskId: taskIdOf(task), trigger: wireTrigger(trigger, where, checked), conflictPolicy },
       ...(key === undefined ? {} : { concurrencyKey: key }),
     };
     if (ifRevision !== undefined) {
@@ -90,7 +95,7 @@ export class ScheduleCalls implements ScheduleCommands, LedgerCommands {
     }
     if ("payload" in changes) await travelling(id, changes.payload, null);
     const { trigger, ...others } = changes;
-    const rule = trigger === undefined ? {} : { trigger: wireTrigger(trigger, where) };
+    const rule = trigger === undefined ? {} : { trigger: wireTrigger(trigger, where, { id }) };
     // A repeated call could fire the schedule once more.
     const isRepeatable = changes.nextFireTime === undefined && ifRevision === undefined;
     return this.#ask("PATCH", id, { body: { ...wireOptions(others), ...rule, ...note }, isRepeatable, ifRevision });
@@ -177,8 +182,8 @@ function ifMatch(ifRevision: number | undefined): Readonly<Record<string, string
 
 /** Crontab text travels without a time zone, because it is read in that of the scheduler. It is read here too, so that
  *  its errors are found at once. */
-function wireTrigger(trigger: Trigger | string, where: string): unknown {
-  const rule = checkTrigger(trigger, where, "UTC");
+function wireTrigger(trigger: Trigger | string, where: string, spreading: Spreading): unknown {
+  const rule = checkTrigger(trigger, where, "UTC", spreading);
   return typeof trigger === "string" ? { cron: trigger } : rule.toJSON();
 }
 

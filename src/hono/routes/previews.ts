@@ -1,6 +1,6 @@
 import { PREVIEW_BODY_BYTES_MAX } from "../../core/limits.ts";
 import { toEpochMs, zonedOf } from "../../core/temporal.ts";
-import { CronTrigger } from "../../triggers/cron.ts";
+import { checkTrigger } from "../../scheduler/options/check-options.ts";
 import { previewOf } from "../preview.ts";
 import type { Routes } from "../route.ts";
 import * as schemas from "../schemas.ts";
@@ -22,9 +22,9 @@ export const previewRoutes: Routes<"GET /schedules/:id/preview" | "POST /trigger
     scope: "read",
     bodyBytesMax: PREVIEW_BODY_BYTES_MAX,
     body: schemas.triggerPreviewBody,
-    handle: async ({ clock, body: { trigger: wire, limit, from } }) => {
-      const given = triggerOf(wire, "POST /triggers/preview");
-      const rule = typeof given === "string" ? CronTrigger.fromCrontab(given, { timeZone: "UTC" }) : given;
+    handle: async ({ clock, body: { trigger: wire, limit, from, ...spreading } }) => {
+      const where = "POST /triggers/preview";
+      const rule = checkTrigger(triggerOf(wire, where, spreading), where, "UTC", spreading);
       const fromMs = from === undefined ? clock.now() : toEpochMs(from, "from");
       const times = [...rule.fireTimes({ from: zonedOf(fromMs, "UTC"), limit })].map(msOf);
       return { status: 200, body: previewOf(rule, times, fromMs, times.length < limit) };

@@ -39,7 +39,7 @@ export const scheduleRoutes: Routes<
     body: schemas.newScheduleBody,
     handle: async ({ client, clock, body, requestKey, by, show, pathTo }) => {
       const { taskId, trigger, by: given, ...options } = body;
-      const rule = triggerOf(trigger, "POST /schedules");
+      const rule = triggerOf(trigger, "POST /schedules", options);
       const settings: ScheduleOptions = { ...options, ...by(given) };
       const key = options.id === undefined ? requestKey() : undefined;
       if (key !== undefined) {
@@ -73,7 +73,7 @@ export const scheduleRoutes: Routes<
       // What GET answers may be sent back.
       const { id: _id, skippedCount: _count, createdAt: _at, revision: _revision, ...withTimes } = others;
       const { nextFireTime: _next, lastFireTime: _last, ...settable } = withTimes;
-      const rule = triggerOf(trigger, "PUT /schedules/:id");
+      const rule = triggerOf(trigger, "PUT /schedules/:id", { id, spread: settable.spread });
       const ifMatch = await revisionOf(request, client, id);
       const settings = { ...settable, ...by(given), id, conflictPolicy: "replace" as const };
       for (let tries = 1; ; tries++) {
@@ -93,7 +93,7 @@ export const scheduleRoutes: Routes<
     scope: "write",
     body: schemas.scheduleChangesBody,
     handle: async ({ client, params, body: { trigger, by: given, ...changes }, by, show, request }) => {
-      const rule = trigger === undefined ? {} : { trigger: triggerOf(trigger, "PATCH /schedules/:id") };
+      const rule = trigger === undefined ? {} : { trigger: triggerOf(trigger, "PATCH /schedules/:id", params) };
       const options = { ...by(given), ifRevision: await revisionOf(request, client, params.id) };
       return shown(await client.updateSchedule(params.id, { ...changes, ...rule }, options), show);
     },

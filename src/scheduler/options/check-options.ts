@@ -7,6 +7,8 @@ import { isSameWord, nearest } from "../../core/suggest.ts";
 import { isStorable, STORABLE, STORABLE_ADVICE } from "../../core/text.ts";
 import type { JobFilter, JobResultFilter, JobResultSelection, ScheduleFilter } from "../../stores/data-store.ts";
 import { CronTrigger } from "../../triggers/cron.ts";
+import { IntervalTrigger } from "../../triggers/interval.ts";
+import { hasHash } from "../../triggers/seeded-crontab.ts";
 import { Trigger } from "../../triggers/trigger.ts";
 import type {
   CheckedBulk,
@@ -320,13 +322,36 @@ export function checkOrder(task: unknown, trigger: unknown, where: string): void
   throw optionError(where, "task", mustBe("a task, its id or a named function", task, "", advice));
 }
 
-/** A trigger, or crontab text, which is read in a time zone. @throws {CronSyntaxError} */
-export function checkTrigger(value: unknown, where: string, timeZone: string): Trigger {
-  if (value instanceof Trigger) return value;
+/** What picks the values of `H`, and the times of a spread: the id of the schedule. */
+export interface Spreading {
+  readonly id?: string | undefined;
+  readonly spread?: boolean | undefined;
+}
+
+/** A trigger, or crontab text, which is read in a time zone. @throws {CronSyntaxError} @throws {OptionsError} */
+export function checkTrigger(
+  value: unknown,
+  where: string,
+  timeZone: string,
+  { id: seed, spread = false }: Spreading = {},
+): Trigger {
+  if (spread && seed === undefined)
+    throw optionError(where, "spread", "goes together with an id, which picks the time");
+  if (value instanceof Trigger) return spread ? spreadTrigger(value, where, seed as string) : value;
   const advice = typeof value === "string" ? textAdvice(value) : triggerAdvice(value);
-  if (typeof value === "string" && advice === null) return CronTrigger.fromCrontab(value, { timeZone });
+  if (typeof value === "string" && advice === null) {
+    const isSeeded = seed !== undefined && (spread || hasHash(value));
+    return CronTrigger.fromCrontab(value, isSeeded ? { timeZone, seed, spread } : { timeZone });
+  }
   const message = mustBe("a trigger or crontab text", value, "", advice);
   throw optionError(where, "trigger", message);
+}
+
+function spreadTrigger(trigger: Trigger, where: string, seed: string): Trigger {
+  if (trigger instanceof IntervalTrigger) return trigger.spreadBy(seed);
+  if (trigger instanceof CronTrigger && trigger.written !== null) return trigger;
+  const message = "is for intervals and nicknames such as @daily; in crontab text write H for a value";
+  throw optionError(where, "spread", message);
 }
 
 function triggerOf(value: unknown): string {

@@ -77,6 +77,7 @@ export interface CheckedScheduleOptions extends CheckedScheduleSettings {
   id?: string | undefined;
   conflictPolicy: ConflictPolicy;
   paused?: boolean | undefined;
+  spread?: boolean | undefined;
   by?: string | undefined;
   ifRevision?: number | undefined;
   requestHash?: string | undefined;

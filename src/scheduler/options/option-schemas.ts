@@ -310,6 +310,7 @@ const newScheduleEntries = once(() => ({
   ...scheduleSettings(),
   conflictPolicy: v.optional(oneOf(CONFLICT_POLICIES), "update"),
   paused: v.optional(trueOrFalse),
+  spread: v.optional(trueOrFalse),
   by: by(),
 }));
 

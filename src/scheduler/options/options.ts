@@ -194,6 +194,10 @@ export interface ScheduleOptions<P = unknown> extends RevisionOptions {
    * - `"error"` rejects with `ConflictingIdError`.
    */
   conflictPolicy?: ConflictPolicy | undefined;
+  /** Whether the id picks when in its period the schedule fires, so that schedules with one rule do not fire at one
+   *  instant: for an `IntervalTrigger`, and for nicknames such as `@daily`. In other crontab text write `H` for a value
+   *  that the id picks: `"H 3 * * *"`. Default: false. */
+  spread?: boolean | undefined;
   /** A hash of the request that adds the schedule: the call rejects if another one added the schedule of this id.
    *  @internal */
   requestHash?: string | undefined;
@@ -233,7 +237,10 @@ export type ScheduleDefaults = Pick<
 
 /** What `updateSchedule` changes. Fields that are not given stay as they are. */
 export interface ScheduleUpdate<P = unknown>
-  extends Omit<ScheduleOptions<P>, "id" | "conflictPolicy" | "paused" | keyof RevisionOptions | "requestHash"> {
+  extends Omit<
+    ScheduleOptions<P>,
+    "id" | "conflictPolicy" | "paused" | "spread" | keyof RevisionOptions | "requestHash"
+  > {
   /** A trigger, or crontab text in the time zone of the scheduler. A trigger with a new rule counts from now. A trigger
    *  with the same rule as before leaves the fire times as they are. */
   trigger?: Trigger | string | undefined;

@@ -63,7 +63,7 @@ export class ScheduleVerbs implements ScheduleCommands {
     checkOrder(task, rule, where);
     const checked = checkScheduleOptions(withDefaults(options, inherited.scheduleDefaults), where);
     assertExpectable(env.store, checked, checked, where);
-    const trigger = checkTrigger(rule, where, inherited.timeZone);
+    const trigger = checkTrigger(rule, where, inherited.timeZone, checked);
     const taskId = tasks.idOf(task);
     const { id, conflictPolicy, ifRevision } = checked;
     if (ifRevision !== undefined) {
@@ -152,7 +152,7 @@ export class ScheduleVerbs implements ScheduleCommands {
   async update(id: string, changes: CheckedScheduleChanges, note: CheckedRevision): Promise<Schedule> {
     const { trigger: rule, ...checked } = changes;
     const { timeZone } = this.#context.inherited;
-    const trigger = rule === undefined ? rule : checkTrigger(rule, "updateSchedule()", timeZone);
+    const trigger = rule === undefined ? rule : checkTrigger(rule, "updateSchedule()", timeZone, { id });
     const { taskId } = await this.#record(id);
     // A payload that is given as undefined removes the stored payload. If none is given, the stored payload stays.
     const isPayloadGiven = "payload" in changes;
