@@ -73,6 +73,7 @@ export type {
   RetryJobsOptions,
   RetryOptions,
   RevisionOptions,
+  RunFilterOptions,
   RunJobOptions,
   RunNowOptions,
   ScheduleChangeFilterOptions,
@@ -118,6 +119,7 @@ export type { Occurrence, OccurrenceRun } from "./scheduler/views/occurrence.ts"
 export type { Listing, Page } from "./scheduler/views/page.ts";
 export type { PreparedJob } from "./scheduler/views/prepared-job.ts";
 export type { TaskRetry } from "./scheduler/views/retry.ts";
+export type { Run } from "./scheduler/views/run.ts";
 export type { Schedule, ScheduleCatchUp } from "./scheduler/views/schedule.ts";
 export type { ScheduleChange, ScheduleSnapshot } from "./scheduler/views/schedule-change.ts";
 export type { TaskRateLimit, TaskView } from "./scheduler/views/task-view.ts";

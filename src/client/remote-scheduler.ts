@@ -11,6 +11,7 @@ import { giveCommands, SchedulerClient } from "../scheduler/scheduler-client.ts"
 import { SchedulerHealth } from "../scheduler/views/health.ts";
 import type { CallContext } from "./calls/context.ts";
 import { JobCalls } from "./calls/job-calls.ts";
+import { RunCalls } from "./calls/run-calls.ts";
 import { ScheduleCalls } from "./calls/schedule-calls.ts";
 import { TaskCalls } from "./calls/task-calls.ts";
 import { EventFeed } from "./events/event-feed.ts";
@@ -85,7 +86,7 @@ export class RemoteScheduler extends SchedulerClient implements AsyncDisposable 
     const schedules = new ScheduleCalls(context);
     const jobs = new JobCalls(context, tasks);
     giveCommands(this, {
-      ...{ tasks, schedules, ledger: schedules, jobs, bulk: jobs },
+      ...{ tasks, schedules, ledger: schedules, jobs, bulk: jobs, runs: new RunCalls(context) },
       listen: () => {
         if (this.#isClosed) throw new SchedulerStateError(`the client of ${this.identity} is closed`);
         hub.open();

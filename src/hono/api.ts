@@ -6,6 +6,7 @@ import type { Job } from "../scheduler/views/job.ts";
 import type { JobResult } from "../scheduler/views/job-result.ts";
 import type { Occurrence } from "../scheduler/views/occurrence.ts";
 import type { Plain, PlainPage } from "../scheduler/views/plain.ts";
+import type { Run } from "../scheduler/views/run.ts";
 import type { Schedule } from "../scheduler/views/schedule.ts";
 import type { ScheduleChange } from "../scheduler/views/schedule-change.ts";
 import type { TaskView } from "../scheduler/views/task-view.ts";
@@ -27,6 +28,7 @@ import type {
   ResultQuery,
   ResultWait,
   RunBody,
+  RunQuery,
   ScheduleBulk,
   ScheduleChangesBody,
   ScheduleQuery,
@@ -198,6 +200,8 @@ export interface Endpoints {
     query: ResultWait;
     answers: { 200: Plain<JobResult>; 202: Plain<Job> };
   };
+  "GET /runs": { query: RunQuery; answers: { 200: PlainPage<Run> } };
+  "GET /runs/:id": { param: "id"; answers: { 200: Plain<Run> } };
   "GET /results": { query: ResultQuery; answers: { 200: PlainPage<JobResult> } };
 }
 

@@ -14,6 +14,7 @@ import {
 import { once } from "../core/once.ts";
 import { isPlain, mustBe, mustBeOneOf } from "../core/option-errors.ts";
 import { EVENT_TYPES, type EventType } from "../records/events.ts";
+import { WORDS } from "../records/fields/field.ts";
 import { COALESCE_POLICIES, JOB_OUTCOMES, PARENT_FAILURE_POLICIES, RUN_OVERLAP_POLICIES } from "../records/policies.ts";
 import { OCCURRENCE_VERDICTS } from "../scheduler/options/occurrence-verdicts.ts";
 import {
@@ -33,6 +34,7 @@ import {
   type ResultQuery,
   type ResultWait,
   type RunBody,
+  type RunQuery,
   type ScheduleBulk,
   type ScheduleChangesBody,
   type ScheduleQuery,
@@ -152,6 +154,23 @@ export const jobQuery: () => v.GenericSchema<unknown, JobQuery> = once(() =>
 
 export const resultQuery: () => v.GenericSchema<unknown, ResultQuery> = once(() =>
   v.strictObject({ ...searched(), ...resultFilter(), order: newestFirst(), ...included(), ...page() }),
+);
+
+export const runQuery: () => v.GenericSchema<unknown, RunQuery> = once(() =>
+  v.strictObject({
+    ...searched(),
+    ...jobFilter(),
+    state: optional(listOf(oneOf(WORDS.state), 1, WORDS.state.length)),
+    outcome: optional(listOf(oneOf(JOB_OUTCOMES), 1, JOB_OUTCOMES.length)),
+    error: optional(idText()),
+    key: optional(idText()),
+    minRunTime: optional(durationText()),
+    maxRunTime: optional(durationText()),
+    minAttempts: optional(wholeNumber(0)),
+    ...range(),
+    ...included(),
+    ...page(),
+  }),
 );
 
 export const resultWait: () => v.GenericSchema<unknown, ResultWait> = once(() =>

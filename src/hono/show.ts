@@ -3,6 +3,7 @@ import type { Job } from "../scheduler/views/job.ts";
 import type { JobResult } from "../scheduler/views/job-result.ts";
 import type { Page } from "../scheduler/views/page.ts";
 import { type Plain, type PlainPage, plain } from "../scheduler/views/plain.ts";
+import type { Run } from "../scheduler/views/run.ts";
 import type { Schedule } from "../scheduler/views/schedule.ts";
 import type { Scope } from "./auth/auth-options.ts";
 import type { Redact, ShownValue } from "./redaction.ts";
@@ -13,6 +14,7 @@ export interface Show {
   schedule(schedule: Schedule): Plain<Schedule>;
   job(job: Job): Plain<Job>;
   result(result: JobResult): Plain<JobResult>;
+  run(run: Run): Plain<Run>;
   /** How they look in a list, which has those large values that were asked for. Default: none */
   listed(include?: readonly LargeValue[]): Show;
 }
@@ -29,6 +31,15 @@ export function showFor(scope: Scope, redact: Redact | null, include: readonly L
   };
   const hasResults = include.includes("result");
   const hasStacks = scope === "write" && hasResults;
+  /** The value that was returned, and the error, of what has ended. */
+  type Ended = Pick<Plain<JobResult>, "taskId" | "returnValue" | "error" | "attemptHistory">;
+  const withResult = <T extends Ended>(whole: T): T => {
+    const returnValue = hasResults ? hidden(whole.returnValue, whole.taskId, "returnValue") : undefined;
+    if (hasStacks) return { ...whole, returnValue };
+    // In JSON, an error is its record.
+    const error = whole.error === null ? null : (shownError(whole.error as SerializedError) as typeof whole.error);
+    return { ...whole, returnValue, error, attemptHistory: withoutStacks(whole.attemptHistory) };
+  };
   return {
     listed: (asked = []) => showFor(scope, redact, asked),
     schedule: (schedule) => withPayload(plain(schedule)),
@@ -36,15 +47,8 @@ export function showFor(scope: Scope, redact: Redact | null, include: readonly L
       const shown = withPayload(plain(job));
       return hasStacks ? shown : { ...shown, attemptHistory: withoutStacks(shown.attemptHistory) };
     },
-    result(result) {
-      const whole = withPayload(plain(result));
-      const returnValue = hasResults ? hidden(whole.returnValue, whole.taskId, "returnValue") : undefined;
-      const shown = { ...whole, returnValue };
-      if (hasStacks) return shown;
-      // In JSON, an error is its record.
-      const error = shown.error === null ? null : (shownError(shown.error as SerializedError) as typeof shown.error);
-      return { ...shown, error, attemptHistory: withoutStacks(shown.attemptHistory) };
-    },
+    result: (result) => withResult(withPayload(plain(result))),
+    run: (run) => withResult(withPayload(plain(run))),
   };
 }
 

@@ -81,6 +81,26 @@ export interface ResultQuery extends SearchQuery, ResultFilterQuery, IncludeQuer
   readonly order?: "newest" | "oldest";
 }
 
+/** Jobs, ended or not. */
+export interface RunQuery extends SearchQuery, JobFilterQuery, IncludeQuery, PageQuery {
+  /** Several times, or with commas in between. Default: all. */
+  readonly state?: readonly ("queued" | "held" | "running" | "ended")[];
+  /** The same; unfinished jobs are left out. */
+  readonly outcome?: readonly JobOutcome[];
+  /** Text that the error has somewhere. */
+  readonly error?: string;
+  /** The idempotency key or the concurrency key, whole. */
+  readonly key?: string;
+  /** A duration, such as `PT5M` or `5m`. */
+  readonly minRunTime?: string;
+  readonly maxRunTime?: string;
+  readonly minAttempts?: number;
+  /** Jobs that ended at this instant or later; of unfinished ones, those whose `runAt` is. */
+  readonly from?: string;
+  /** The same before this instant. */
+  readonly until?: string;
+}
+
 export interface ResultWait {
   /** How long the answer may wait for the end of the job, in seconds: 1 to 30. Default: not at all. */
   readonly wait?: number;

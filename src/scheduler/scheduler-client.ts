@@ -27,6 +27,7 @@ import {
   checkResultOptions,
   checkRetryJobs,
   checkRevisionOptions,
+  checkRunFilter,
   checkRunJobOptions,
   checkRunNowOptions,
   checkScheduleChangeFilter,
@@ -51,6 +52,7 @@ import type {
   PrintOptions,
   RetryJobsOptions,
   RevisionOptions,
+  RunFilterOptions,
   RunJobOptions,
   RunNowOptions,
   ScheduleChangeFilterOptions,
@@ -67,6 +69,7 @@ import type { JobResult } from "./views/job-result.ts";
 import type { Occurrence } from "./views/occurrence.ts";
 import { type Listing, listingOf } from "./views/page.ts";
 import type { PreparedJob } from "./views/prepared-job.ts";
+import type { Run } from "./views/run.ts";
 import type { Schedule } from "./views/schedule.ts";
 import type { ScheduleChange } from "./views/schedule-change.ts";
 import type { TaskView } from "./views/task-view.ts";
@@ -530,6 +533,28 @@ export abstract class SchedulerClient {
     return listingOf(filter, async (one) =>
       commandsOf(this).jobs.resultPage(checkJobResultFilter(one, "getJobResults()")),
     );
+  }
+
+  /** A run: the job with this id, ended or not, in the form in which {@link getRuns} lists it.
+   *  @throws {JobLookupError} when there is neither a job with this id nor a result of it */
+  async getRun(id: string): Promise<Run> {
+    return commandsOf(this).runs.get(checkId(id, "job id"));
+  }
+
+  /**
+   * Jobs that are unfinished and jobs that have ended, as one list: a page when awaited (default: the first 100), all
+   * of them in `for await`. See {@link Listing}. Unfinished jobs come first, those that were added last before the
+   * others; then come those that have ended, the newest first, by their end. Where some of the states `"running"`,
+   * `"held"` and `"queued"` are asked for, they come in this order. A cursor stays good while jobs come and go: a job
+   * that ends between two pages may come twice, and none is left out. Where a filter takes few of very many, a page may
+   * be short or empty, and yet have a cursor.
+   * @throws {OptionsError}
+   * @example
+   * const { items } = await scheduler.getRuns({ outcome: ["error", "abandoned"], error: "timed out", minAttempts: 2 });
+   * for await (const run of scheduler.getRuns({ state: ["running", "ended"] })) console.log(run.id, run.state);
+   */
+  getRuns(filter: RunFilterOptions = {}): Listing<Run> {
+    return listingOf(filter, async (one) => commandsOf(this).runs.page(checkRunFilter(one, "getRuns()")));
   }
 
   /**

@@ -57,6 +57,7 @@ import { checkHealth } from "./verbs/check-health.ts";
 import { Closing } from "./verbs/closing.ts";
 import { JobVerbs } from "./verbs/job-verbs.ts";
 import { LedgerVerbs } from "./verbs/ledger-verbs.ts";
+import { RunVerbs } from "./verbs/run-verbs.ts";
 import { ScheduleVerbs } from "./verbs/schedule-verbs.ts";
 import { scheduledTask } from "./verbs/scheduled-task.ts";
 import { TaskVerbs } from "./verbs/task-verbs.ts";
@@ -198,6 +199,7 @@ export class Scheduler extends SchedulerClient implements LocalSchedulerClient, 
       schedules: this.#scheduleVerbs,
       ledger: new LedgerVerbs(context),
       jobs: this.#jobVerbs,
+      runs: new RunVerbs(context),
       bulk: new BulkVerbs(context, this.#jobVerbs),
       listen: () => {
         this.#lifecycle.assertUsable();

@@ -158,6 +158,9 @@ describe("a client behind a router does what a scheduler does:", () => {
       said.push(await client.getJobResults({ search: "RangeError" }));
       said.push(await client.getJobResults(), await client.getJobResults({ outcome: "error", order: "oldest" }));
       said.push(await client.getJobResults({ from: at(60), until: at(61), taskId: "add" }));
+      said.push(await client.getRuns(), await client.getRuns({ outcome: ["error", "cancelled"], minRunTime: "0s" }));
+      said.push(await client.getRuns({ state: ["queued", "ended"], minAttempts: 1, from: at(1) }));
+      said.push(await client.getRun(then.id), await refusal(client.getRun("none")));
       said.push(await client.getJobResult(many[0].id), await refusal(Promise.resolve(jobs[0]?.wait())));
       said.push(await client.retryJob(many[1].id), await client.retryJobs({ taskId: "fail" }));
       said.push(await client.cancelJobs({ taskId: "fail" }), await client.cancelJobs({ all: true }));

@@ -5,7 +5,7 @@ import { serializer } from "../../src/client/calls/task-reference.ts";
 import { eventOf } from "../../src/client/wire/event.ts";
 import { explanationSchema } from "../../src/client/wire/explanation.ts";
 import { healthSchema } from "../../src/client/wire/health.ts";
-import { jobResultSchema, jobSchema } from "../../src/client/wire/job.ts";
+import { jobResultSchema, jobSchema, runSchema } from "../../src/client/wire/job.ts";
 import { occurrenceSchema } from "../../src/client/wire/occurrence.ts";
 import { scheduleSchema } from "../../src/client/wire/schedule.ts";
 import { scheduleChangeSchema } from "../../src/client/wire/schedule-change.ts";
@@ -18,6 +18,7 @@ import { SchedulerHealth } from "../../src/scheduler/views/health.ts";
 import { Job } from "../../src/scheduler/views/job.ts";
 import { JobResult } from "../../src/scheduler/views/job-result.ts";
 import { Occurrence } from "../../src/scheduler/views/occurrence.ts";
+import { Run, runOfJob, runOfResult } from "../../src/scheduler/views/run.ts";
 import { Schedule } from "../../src/scheduler/views/schedule.ts";
 import { ScheduleChange } from "../../src/scheduler/views/schedule-change.ts";
 import { TaskView } from "../../src/scheduler/views/task-view.ts";
@@ -74,6 +75,20 @@ describe("what travels as JSON is the same view at the other end:", () => {
       fc.property(results, (record) => {
         const text = sent(new JobResult(record, serializer));
         expect(sent(new JobResult(read(jobResultSchema(), text), serializer))).toBe(text);
+      }),
+      runs,
+    );
+  });
+
+  test.each([
+    ["a run that is unfinished", jobs.map(runOfJob)],
+    ["a run that has ended", results.map(runOfResult)],
+  ])("%s, with its error", (_, facts) => {
+    fc.assert(
+      fc.property(facts, (one) => {
+        const here = new Run(one, serializer);
+        const there = new Run(read(runSchema(), sent(here)), serializer);
+        expect([sent(there), there.toRow(), there.error]).toEqual([sent(here), here.toRow(), here.error]);
       }),
       runs,
     );

@@ -111,6 +111,8 @@ export const DOOR_NAMES: Readonly<Record<string, DoorNames>> = {
       "RetryJobsOptions",
       "RetryOptions",
       "RevisionOptions",
+      "Run",
+      "RunFilterOptions",
       "RunJobOptions",
       "RunNowOptions",
       "RunOverlapPolicy",

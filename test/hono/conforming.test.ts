@@ -8,7 +8,7 @@ import { setUpRouter } from "./support.ts";
 /** What an answer is called in the document: the name of a schema, null for no body, or undefined. */
 function nameOf(route: string, status: number): string | null | undefined {
   const [method, address = ""] = route.split(" ");
-  const path = address.replace(/\?.*/, "").replace(/^\/(schedules|jobs|tasks)\/(?!bulk|batch)[^/]+/, "/$1/:id");
+  const path = address.replace(/\?.*/, "").replace(/^\/(schedules|jobs|tasks|runs)\/(?!bulk|batch)[^/]+/, "/$1/:id");
   const docs = Object.entries(routeDocs).find(([key]) => key === `${method} ${path}`)?.[1];
   if (docs === undefined) throw new Error(`the document has no ${route}`);
   if (status >= 400 && docs.problems.includes(status)) return "Problem";
@@ -71,6 +71,8 @@ test("every answer is what the document says that it is", async () => {
   await drain(scheduler);
   await check(`GET /jobs/${id}/result`);
   await check("GET /results");
+  await check("GET /runs");
+  await check(`GET /runs/${id}`);
   await check("GET /overview");
   await check("POST /schedules", { id: "often", taskId: "fail", trigger: { every: "1s" }, coalesce: "all" });
   await clock.advance("PT5S");

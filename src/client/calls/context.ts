@@ -88,7 +88,7 @@ export function scheduleOf({ client }: CallContext, record: ScheduleFacts): Sche
  * @throws {OptionsError} for the ids `.` and `..`, which every URL takes for steps along its path, encoded or not
  */
 export function placeOf(
-  kind: "jobs" | "schedules" | "tasks",
+  kind: "jobs" | "runs" | "schedules" | "tasks",
   id: string,
   verb?: string,
 ): { readonly path: string; readonly about: string } {

@@ -2,8 +2,10 @@ import * as v from "valibot";
 import { once } from "../../core/once.ts";
 import type { JobProgress } from "../../records/attempt.ts";
 import { JOB_FIELDS, JOB_RESULT_FIELDS } from "../../records/fields/job.ts";
+import { RUN_FIELDS } from "../../records/fields/run.ts";
 import type { JobFacts } from "../../scheduler/views/job.ts";
 import type { JobResultFacts } from "../../scheduler/views/job-result.ts";
+import type { RunFacts } from "../../scheduler/views/run.ts";
 import { recordSchema } from "./fields.ts";
 
 /** A job as a {@link JobFacts record}, and whether it had ended when it was returned in the place of a new one. */
@@ -36,6 +38,9 @@ export const jobResultSchema: () => v.GenericSchema<unknown, JobResultFacts> = o
     })),
   ),
 );
+
+/** What `Run.toJSON()` made, as what it was made of. */
+export const runSchema: () => v.GenericSchema<unknown, RunFacts> = once(() => recordSchema(RUN_FIELDS));
 
 function progressOf(fraction: number | null, note: string | null): { progress?: JobProgress } {
   return fraction === null ? {} : { progress: { fraction, note } };

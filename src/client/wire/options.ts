@@ -7,13 +7,16 @@ import { SCHEDULE_FIELDS } from "../../records/fields/schedule.ts";
 // Options on their way to a router. Only what the caller gave travels, so that the defaults are those of the scheduler
 // behind the router.
 
-/** The range of a list. */
-const RANGE: Fields = { from: { kind: "instant" }, until: { kind: "instant" } };
+/** What bounds a list. */
+const BOUNDS: Fields = {
+  ...{ from: { kind: "instant" }, until: { kind: "instant" } },
+  ...{ minRunTime: { kind: "duration" }, maxRunTime: { kind: "duration" } },
+};
 
 /** Options of a schedule or a job as JSON.
  *  @param given the same before defaults were added to it, which do not travel */
 export function wireOptions(checked: object, given: object | null = null): Record<string, unknown> {
-  return wireFields({ ...JOB_FIELDS, ...JOB_OPTIONS, ...SCHEDULE_FIELDS, ...RANGE }, checked, given);
+  return wireFields({ ...JOB_FIELDS, ...JOB_OPTIONS, ...SCHEDULE_FIELDS, ...BOUNDS }, checked, given);
 }
 
 function wireFields(fields: Fields, checked: object, given: object | null): Record<string, unknown> {

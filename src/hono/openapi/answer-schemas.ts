@@ -9,6 +9,7 @@ import {
   WORDS,
 } from "../../records/fields/field.ts";
 import { ATTEMPT_FIELDS, JOB_FIELDS, JOB_RESULT_FIELDS } from "../../records/fields/job.ts";
+import { RUN_FIELDS } from "../../records/fields/run.ts";
 import { SCHEDULE_FIELDS } from "../../records/fields/schedule.ts";
 import { TASK_FIELDS } from "../../records/fields/task.ts";
 import { SCHEDULE_CHANGE_KINDS } from "../../records/ledger.ts";
@@ -80,6 +81,7 @@ const attempt = answerOf(ATTEMPT_FIELDS);
 const schedule = answerOf(SCHEDULE_FIELDS);
 const job = answerOf(JOB_FIELDS);
 const jobResult = answerOf(JOB_RESULT_FIELDS);
+const run = answerOf(RUN_FIELDS);
 const task = answerOf(TASK_FIELDS);
 
 const scheduler: v.GenericSchema = v.strictObject({
@@ -281,6 +283,8 @@ export type AnswerName =
   | "JobCancellation"
   | "JobResult"
   | "JobResultPage"
+  | "Run"
+  | "RunPage"
   | "Task"
   | "TaskPage"
   | "Scheduler"
@@ -322,6 +326,8 @@ export const answerSchemas: Readonly<Record<AnswerName, v.GenericSchema>> = {
   JobCancellation: v.strictObject({ id: v.string(), cancelled: v.literal(true) }),
   JobResult: jobResult,
   JobResultPage: pageOf(jobResult),
+  Run: run,
+  RunPage: pageOf(run),
   Task: task,
   TaskPage: pageOf(task),
   Scheduler: scheduler,

@@ -254,6 +254,18 @@ export const routeDocs: { readonly [Key in keyof Endpoints]: RouteDocs<Key> } = 
     answers: { 200: "JobResult", 202: "Job" },
     problems: [400, 404, 503],
   },
+  "GET /runs": {
+    operationId: "listRuns",
+    summary: "Unfinished jobs, then those that have ended, the newest first",
+    answers: { 200: "RunPage" },
+    problems: [400, 503],
+  },
+  "GET /runs/:id": {
+    operationId: "getRun",
+    summary: "One job, ended or not, with its result",
+    answers: { 200: "Run" },
+    problems: [400, 404, 503],
+  },
   "GET /results": {
     operationId: "listJobResults",
     summary: "The results, the newest first",

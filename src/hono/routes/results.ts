@@ -9,8 +9,8 @@ import { shownPage } from "../show.ts";
 /** When to ask again for the result of a job that has not ended, in seconds. */
 const RETRY_AFTER_S = 1;
 
-/** How jobs ended. */
-export const resultRoutes: Routes<"GET /jobs/:id/result" | "GET /results"> = {
+/** How jobs ended, and jobs that have ended or not as one list. */
+export const resultRoutes: Routes<"GET /jobs/:id/result" | "GET /results" | "GET /runs" | "GET /runs/:id"> = {
   "GET /jobs/:id/result": {
     scope: "read",
     query: schemas.resultWait,
@@ -36,6 +36,18 @@ export const resultRoutes: Routes<"GET /jobs/:id/result" | "GET /results"> = {
       status: 200,
       body: shownPage(await client.getJobResults(filter), show.listed(include).result),
     }),
+  },
+  "GET /runs": {
+    scope: "read",
+    query: schemas.runQuery,
+    handle: async ({ client, query: { include, ...filter }, show }) => ({
+      status: 200,
+      body: shownPage(await client.getRuns(filter), show.listed(include).run),
+    }),
+  },
+  "GET /runs/:id": {
+    scope: "read",
+    handle: async ({ client, params, show }) => ({ status: 200, body: show.run(await client.getRun(params.id)) }),
   },
 };
 

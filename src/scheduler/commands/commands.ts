@@ -15,6 +15,7 @@ import type {
   CheckedScheduleChangeFilter,
   CheckedScheduleChanges,
   CheckedUnpause,
+  RunFilter,
   ScheduleSelection,
 } from "../options/checked-options.ts";
 import type { ScheduleOptions } from "../options/options.ts";
@@ -25,6 +26,7 @@ import type { Job } from "../views/job.ts";
 import type { JobResult } from "../views/job-result.ts";
 import type { Occurrence } from "../views/occurrence.ts";
 import type { Page } from "../views/page.ts";
+import type { Run } from "../views/run.ts";
 import type { Schedule } from "../views/schedule.ts";
 import type { ScheduleChange } from "../views/schedule-change.ts";
 import type { TaskView } from "../views/task-view.ts";
@@ -39,6 +41,7 @@ export interface Commands {
   readonly schedules: ScheduleCommands;
   readonly ledger: LedgerCommands;
   readonly jobs: JobCommands;
+  readonly runs: RunCommands;
   readonly bulk: BulkCommands;
   /** The listeners, which receive events from now on. @throws {SchedulerStateError} once the client has ended */
   listen(): EventHub;
@@ -86,6 +89,11 @@ export interface JobCommands {
   result(id: string, options: CheckedResultOptions): Promise<JobResult | null>;
   resultPage(filter: JobResultFilter): Promise<Page<JobResult>>;
   cancel(id: string): Promise<boolean>;
+}
+
+export interface RunCommands {
+  get(id: string): Promise<Run>;
+  page(filter: RunFilter): Promise<Page<Run>>;
 }
 
 /** How `runJob` waits. */

@@ -32,6 +32,7 @@ import type {
   CheckedTaskSettings,
   CheckedTickOptions,
   CheckedUnpause,
+  RunFilter,
   ScheduleSelection,
 } from "./checked-options.ts";
 import {
@@ -251,6 +252,9 @@ export const checkJobFilter: Checker<JobFilter> = checker(schemas.jobFilterSchem
 });
 export const checkJobResultFilter: Checker<JobResultFilter> = checker(schemas.jobResultFilterSchema, {
   words: wordsOf("results", "search", "range"),
+});
+export const checkRunFilter: Checker<RunFilter> = checker(schemas.runFilterSchema, {
+  words: wordsOf("runs", "search", "range"),
 });
 export const checkBulkResults: Checker<CheckedBulk<JobResultSelection>> = bulkChecker(schemas.bulkResultSchema);
 export const checkRetryJobs: Checker<CheckedBulk<JobResultSelection>> = bulkChecker(schemas.retryJobsSchema);

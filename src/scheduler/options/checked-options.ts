@@ -6,6 +6,7 @@ import type { ScheduleSettings } from "../../records/fields/schedule.ts";
 import type { RETRY_FIELDS } from "../../records/fields/task.ts";
 import type {
   ConflictPolicy,
+  JobOutcome,
   Metadata,
   ParentFailurePolicy,
   RetryPolicy,
@@ -149,6 +150,24 @@ export interface CheckedScheduleChangeFilter {
   order: "newest" | "oldest";
   limit: number;
   cursor: string | null;
+}
+
+/** Which runs; absent fields do not matter. Durations are in milliseconds. */
+export interface RunFilter {
+  limit: number;
+  cursor: string | null;
+  taskId?: string;
+  scheduleId?: string;
+  state?: readonly ("queued" | "held" | "running" | "ended")[];
+  outcome?: readonly JobOutcome[];
+  error?: string;
+  key?: string;
+  minRunMs?: number;
+  maxRunMs?: number;
+  minAttempts?: number;
+  from?: number;
+  until?: number;
+  search?: string;
 }
 
 export interface CheckedStartOptions {

@@ -75,10 +75,11 @@ import type {
   CheckedTickOptions,
   CheckedUnpause,
   KeyFunction,
+  RunFilter,
   ScheduleSelection,
 } from "./checked-options.ts";
 import { checkMetadata } from "./metadata.ts";
-import { OCCURRENCE_VERDICTS, type OccurrenceVerdict } from "./occurrence-verdicts.ts";
+import { OCCURRENCE_VERDICTS } from "./occurrence-verdicts.ts";
 import {
   BROKER_METHODS,
   backoffAdvice,
@@ -521,25 +522,24 @@ export const scheduleFilterSchema: () => v.GenericSchema<unknown, ScheduleFilter
   }),
 );
 
-/** One verdict, or a list of them; the checked value is a list. */
-const verdicts = once(() =>
-  converted((value: unknown): readonly OccurrenceVerdict[] => {
+/** One of some words, or a list of them; the checked value is a list. @param noun such as `a verdict` */
+const someOf = <Word extends string>(words: readonly Word[], noun: string) =>
+  converted((value: unknown): readonly Word[] => {
     const list: readonly unknown[] = Array.isArray(value) ? value : [value];
-    if (list.length === 0) throw new OptionsError("must name a verdict at least; leave it out for all");
+    if (list.length === 0) throw new OptionsError(`must name ${noun} at least; leave it out for all`);
     for (const one of list) {
-      if (OCCURRENCE_VERDICTS.some((verdict) => verdict === one)) continue;
-      throw new OptionsError(mustBeOneOf(OCCURRENCE_VERDICTS, one));
+      if (words.some((word) => word === one)) continue;
+      throw new OptionsError(mustBeOneOf(words, one));
     }
-    return [...new Set(list as readonly OccurrenceVerdict[])];
-  }),
-);
+    return [...new Set(list as readonly Word[])];
+  });
 
 export const occurrenceFilterSchema: () => v.GenericSchema<unknown, CheckedOccurrenceFilter> = once(() =>
   objectOf({
     ...page(),
     from: v.exactOptional(instantMs),
     until: v.exactOptional(instantMs),
-    verdict: v.exactOptional(verdicts()),
+    verdict: v.exactOptional(someOf(OCCURRENCE_VERDICTS, "a verdict")),
     order: v.optional(oneOf(["newest", "oldest"]), "newest"),
   }),
 );
@@ -588,6 +588,24 @@ export const jobResultFilterSchema: () => v.GenericSchema<unknown, JobResultFilt
     ...page(),
     ...resultSelection(),
     order: v.exactOptional(oneOf(["newest", "oldest"])),
+    search: v.exactOptional(name()),
+  }),
+);
+
+export const runFilterSchema: () => v.GenericSchema<unknown, RunFilter> = once(() =>
+  objectOf({
+    ...page(),
+    taskId: v.exactOptional(name()),
+    scheduleId: v.exactOptional(name()),
+    state: v.exactOptional(someOf(["queued", "held", "running", "ended"] as const, "a state")),
+    outcome: v.exactOptional(someOf(JOB_OUTCOMES, "an outcome")),
+    error: v.exactOptional(name()),
+    key: v.exactOptional(name()),
+    minRunTime: v.exactOptional(durationMs()),
+    maxRunTime: v.exactOptional(durationMs()),
+    minAttempts: v.exactOptional(wholeNumber(0)),
+    from: v.exactOptional(instantMs),
+    until: v.exactOptional(instantMs),
     search: v.exactOptional(name()),
   }),
 );

@@ -452,6 +452,41 @@ export interface JobResultFilterOptions extends JobResultSelectionOptions {
   cursor?: string | null;
 }
 
+/** Filter of `getRuns`; a page has at most `limit` items (default 100, at most 1,000). Fields that are not given do not
+ *  matter. */
+export interface RunFilterOptions {
+  taskId?: string;
+  scheduleId?: string;
+  /** One or several, as `Run.state` says. Default: all. */
+  state?: RunState | readonly RunState[];
+  /** Jobs that ended so, one or several outcomes. Default: all, unfinished jobs included. */
+  outcome?: JobOutcome | readonly JobOutcome[];
+  /** Jobs whose error has this text somewhere, in its name or its message: 1 to 256 characters. For the letters A to Z,
+   *  case does not matter. */
+  error?: string;
+  /** Jobs with this idempotency key or concurrency key, whole. */
+  key?: string;
+  /** Jobs that have ended and whose last attempt took at least so long. */
+  minRunTime?: Duration;
+  /** Jobs that have ended and whose last attempt took at most so long. */
+  maxRunTime?: Duration;
+  /** Jobs with at least so many attempts, as `Run.attempts` counts them. */
+  minAttempts?: number;
+  /** Jobs that ended at this instant or later, for example `"2030-01-31T09:00:00Z"`; of unfinished jobs, those whose
+   *  `runAt` is. */
+  from?: InstantLike;
+  /** The same before this instant. */
+  until?: InstantLike;
+  /** Jobs of which the id, task, schedule, idempotency key or concurrency key has this text somewhere, or the error:
+   *  1 to 256 characters. For the letters A to Z, case does not matter. */
+  search?: string;
+  limit?: number;
+  /** The `cursor` of the page before. Default: null, for the first page. */
+  cursor?: string | null;
+}
+
+type RunState = "queued" | "held" | "running" | "ended";
+
 /** What calls about many schedules, jobs and results take besides a filter. */
 interface BulkOptions {
   /** True for everything. Without it, a filter that names nothing is refused, because it would mean everything. */

@@ -108,6 +108,12 @@ const SYNONYMS: Synonyms = {
   "occurrences: outcome status state verdicts": "verdict",
   "jobs: status": "state",
   "results: state status": "outcome",
+  "runs: status": "state",
+  "runs: outcomes": "outcome",
+  "runs: idempotencyKey concurrencyKey": "key",
+  "runs: minDuration duration": "minRunTime",
+  "runs: maxDuration": "maxRunTime",
+  "runs: attempts": "minAttempts",
   "bulkSchedules: id": "ids",
 };
 

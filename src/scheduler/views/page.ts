@@ -12,10 +12,10 @@ export interface Page<T> {
 }
 
 /**
- * What `getSchedules`, `getJobs` and `getJobResults` return. Await it for one page, or iterate over the items of this
- * page and of all pages after it. Nothing is read before that. A page is read when the loop has reached its first item,
- * and `limit` is the size of the pages. Each loop reads anew. What goes wrong rejects the `await`, or throws in the
- * loop.
+ * What `getSchedules`, `getJobs`, `getJobResults` and `getRuns` return. Await it for one page, or iterate over the
+ * items of this page and of all pages after it. Nothing is read before that. A page is read when the loop has reached
+ * its first item, and `limit` is the size of the pages. Each loop reads anew. What goes wrong rejects the `await`, or
+ * throws in the loop.
  * @example
  * for await (const job of scheduler.getJobs({ taskId: "mail" })) await job.cancel();
  */

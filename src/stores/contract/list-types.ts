@@ -49,6 +49,10 @@ export interface JobFilter extends PageRequest {
   readonly sort?: "id" | "runAt";
   /** `newest` is the opposite order. Default: `oldest`. Ids that schedulers make grow in the order of addition. */
   readonly order?: "oldest" | "newest";
+  /** The idempotency key or the concurrency key is this text. */
+  readonly key?: string;
+  /** At least so many attempts were begun: failed ones, lost ones, and the one of the lease. */
+  readonly attemptsMin?: number;
 }
 
 /** Which results; absent fields do not matter. */
@@ -63,6 +67,17 @@ export interface JobResultSelection {
 }
 
 export interface JobResultFilter extends PageRequest, JobResultSelection {
+  /** At least two outcomes, of which the result has one. Not together with `outcome`. */
+  readonly outcomes?: readonly JobOutcome[];
+  /** The name or the message of the error has this text somewhere. */
+  readonly error?: string;
+  /** From the start of the last attempt to the end, in milliseconds, both included; results without a start are left
+   *  out. */
+  readonly runTimeMsMin?: number;
+  readonly runTimeMsMax?: number;
+  readonly attemptsMin?: number;
+  /** The idempotency key or the concurrency key of the job is this text. */
+  readonly key?: string;
   /** Default: `newest`, which is the opposite order. */
   readonly order?: "newest" | "oldest";
   /** One of `jobId`, `taskId`, `scheduleId`, the name and the message of the error, and the job's `idempotencyKey` and

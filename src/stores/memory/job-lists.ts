@@ -57,16 +57,23 @@ function entriesOf({ jobs, queues }: Tables, filter: JobFilter): Iterable<JobEnt
   );
 }
 
-function isSelected(entry: JobEntry, { taskId, state, from, until, search }: JobFilter): boolean {
+function isSelected(entry: JobEntry, filter: JobFilter): boolean {
+  const { taskId, state, from, until, search, key, attemptsMin = 0 } = filter;
   const { record } = entry;
   return (
     (taskId ?? record.taskId) === record.taskId &&
     (state === undefined || state === stateOf(entry)) &&
     (from === undefined || record.runAt >= from) &&
     (until === undefined || record.runAt < until) &&
+    (key === undefined || key === record.idempotencyKey || key === record.concurrencyKey) &&
+    (attemptsMin === 0 || attemptsMin <= attemptsOf(record)) &&
     (search === undefined ||
       isFound(search, [record.id, record.taskId, record.scheduleId, record.idempotencyKey, record.concurrencyKey]))
   );
+}
+
+function attemptsOf({ failedAttempts, recoveries, acquiredBy }: JobEntry["record"]): number {
+  return failedAttempts + recoveries + (acquiredBy === null ? 0 : 1);
 }
 
 function stateOf(entry: JobEntry): JobFilter["state"] {

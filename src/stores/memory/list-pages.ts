@@ -1,5 +1,6 @@
 import { PAGE_BYTES_MAX } from "../../core/limits.ts";
 import type { RecordPage } from "../data-store.ts";
+import { sizeOf } from "../shared/size-of.ts";
 import { SortedList } from "./sorted-list.ts";
 
 interface Source<E> {
@@ -45,18 +46,6 @@ export function pageOf<E, R>(
   }
   return { items, cursor: null };
 }
-
-/** About how many bytes a record has: the length of all its texts, and a constant for each other value. To print the
- *  record would cost ten times as much. */
-export function sizeOf(value: unknown): number {
-  if (typeof value === "string") return value.length;
-  if (typeof value !== "object" || value === null) return VALUE_BYTES;
-  let size = VALUE_BYTES;
-  for (const name in value) size += sizeOf(value[name as keyof typeof value]);
-  return size;
-}
-
-const VALUE_BYTES = 8;
 
 export interface PageRules<E, R> {
   readonly matches: (entry: E) => boolean;

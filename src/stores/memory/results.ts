@@ -48,7 +48,8 @@ export class Results {
         ? this.#byEnd.from((entry) => isLate(entry) && isNext(entry))
         : this.#byEnd.backFrom((entry) => isEarly(entry) && isNext(entry));
     return pageOf(takenWhile(entries, sign > 0 ? isEarly : isLate), limit, {
-      matches: ({ record }) => record.expiresAt > now && matches(record, filter) && isSought(record, filter),
+      matches: ({ record }) =>
+        record.expiresAt > now && matches(record, filter) && isSought(record, filter) && isMeant(record, filter),
       recordOf,
       cursorOf: ({ record, seq: place }) => resultCursor({ finishedAt: record.finishedAt, place }),
     });
@@ -122,6 +123,22 @@ function isSought({ jobId, taskId, scheduleId, error, job }: JobResultRecord, { 
   if (search === undefined) return true;
   const keys = [job?.idempotencyKey, job?.concurrencyKey];
   return isFound(search, [jobId, taskId, scheduleId, error?.name, error?.message, ...keys]);
+}
+
+function isMeant(
+  { outcome, error, startedAt, finishedAt, attempts, job }: JobResultRecord,
+  filter: JobResultFilter,
+): boolean {
+  const { outcomes, error: text, runTimeMsMin, runTimeMsMax, attemptsMin = 0, key } = filter;
+  if (outcomes !== undefined && !outcomes.includes(outcome)) return false;
+  if (text !== undefined && !isFound(text, [error?.name, error?.message])) return false;
+  if (key !== undefined && key !== job?.idempotencyKey && key !== job?.concurrencyKey) return false;
+  if (attempts < attemptsMin) return false;
+  if (runTimeMsMin === undefined && runTimeMsMax === undefined) return true;
+  const runTimeMs = startedAt === null ? Number.NaN : finishedAt - startedAt;
+  return (
+    runTimeMs >= (runTimeMsMin ?? Number.NEGATIVE_INFINITY) && runTimeMs <= (runTimeMsMax ?? Number.POSITIVE_INFINITY)
+  );
 }
 
 function inOrderOfEnds(a: ResultEntry, b: ResultEntry): number {

@@ -146,6 +146,26 @@ export const jobListCases: readonly DataStoreCase[] = [
     },
   },
   {
+    name: "lists: jobs can be of a key, and can have begun a number of attempts at least",
+    rules: ["I4"],
+    async run({ open }) {
+      const store = await open();
+      await store.addJobs([
+        makeJob({ id: "a", idempotencyKey: "k" }),
+        makeJob({ id: "b", concurrencyKey: "k" }),
+        makeJob({ id: "c", idempotencyKey: "kk", concurrencyKey: "K" }),
+        makeJob({ id: "d", failedAttempts: 1, recoveries: 1, runAt: T0 + 9 }),
+      ]);
+      await leasedJob(store, { id: "e", failedAttempts: 1, priority: 9 }, { limit: 1 });
+      equal(await jobList(store, { key: "k" }), "a b", "of a key");
+      equal(await jobList(store, { key: "k", sort: "runAt" }), "a b", "of a key, by time");
+      equal(await jobList(store, { attemptsMin: 1 }), "d e", "that have begun");
+      equal(await jobList(store, { attemptsMin: 2 }), "d e", "that have begun twice");
+      equal(await jobList(store, { attemptsMin: 3 }), "", "that have begun three times");
+      equal(await jobList(store, { attemptsMin: 2, state: "running" }), "e", "that run");
+    },
+  },
+  {
     name: "lists: a cursor of jobs stays good in both orders while jobs come and go",
     rules: ["I2"],
     async run({ open }) {

@@ -54,6 +54,52 @@ export const listCases: readonly DataStoreCase[] = [
     },
   },
   {
+    name: "lists: results can be of several outcomes, an error, a run time, a key and attempts",
+    rules: ["I5"],
+    async run({ open }) {
+      const store = await open();
+      const done = async (id: string, result: Parameters<typeof makeResult>[1], fields: object = {}) => {
+        const queues = ["task", "u"].map((taskId) => ({ executor: "inline", taskId }));
+        await release(store, [finish(await leasedJob(store, { id, ...fields }, { queues }), result)]);
+      };
+      const error = { name: "TimeoutError", message: "took too long" };
+      await done("a", { finishedAt: T0 + 1, startedAt: T0 - 9, attempts: 1 });
+      await done("b", { finishedAt: T0 + 2, startedAt: T0, attempts: 3, outcome: "error", error });
+      await done("c", { finishedAt: T0 + 3, startedAt: null, attempts: 0, outcome: "cancelled" });
+      await done(
+        "d",
+        { finishedAt: T0 + 3, startedAt: T0, attempts: 2, outcome: "abandoned" },
+        { idempotencyKey: "k" },
+      );
+      await done(
+        "e",
+        { finishedAt: T0 + 4, startedAt: T0 + 4, outcome: "error" },
+        { concurrencyKey: "k", taskId: "u" },
+      );
+      const both = async (filter: Parameters<typeof resultList>[1]): Promise<string> => {
+        const oldest = await resultList(store, filter);
+        const newest = await resultList(store, { ...filter, order: "newest" });
+        equal(newest.split(" ").toReversed().join(" "), oldest, "both orders have the same results");
+        return oldest;
+      };
+      equal(await both({ outcomes: ["error", "abandoned"] }), "b d e", "of two outcomes");
+      equal(
+        await both({ outcomes: ["error", "cancelled", "abandoned"], until: T0 + 4 }),
+        "b c d",
+        "of three, of a time",
+      );
+      equal(await both({ outcomes: ["error", "success"] }), "a b e", "of success and another outcome");
+      equal(await both({ outcomes: ["error", "abandoned"], taskId: "u" }), "e", "together with a task");
+      equal(await both({ error: "TOO LONG" }), "b", "of a message");
+      equal(await both({ error: "timeout" }), "b", "of a name of errors");
+      equal(await both({ runTimeMsMin: 3 }), "a d", "that took so long at least");
+      equal(await both({ runTimeMsMax: 3 }), "b d e", "that took so long at most");
+      equal(await both({ runTimeMsMin: 1, runTimeMsMax: 2, outcome: "error" }), "b", "that took between two times");
+      equal(await both({ attemptsMin: 2 }), "b d", "of attempts");
+      equal(await both({ key: "k" }), "d e", "of a key");
+    },
+  },
+  {
     name: "lists: results are found by a part of job, task, schedule, error or key",
     rules: ["I6"],
     async run({ open }) {

@@ -116,12 +116,11 @@ export class SqliteJobs {
 
   getPage(filter: JobFilter): Promise<RecordPage<JobRecord>> {
     if (filter.sort === "runAt") return this.#getPageByTime(filter);
-    const { taskId, scheduleId, state, from, until, search } = filter;
     const [scan, takesAll] = jobScanOf(filter);
     const sql = this.#statements.getJobs[scan] ?? "";
-    const selection = [taskId, scheduleId, state, from, until, search].map((part) => part ?? null);
+    const { selection, rest } = selectionArgs(filter);
     return readPage<JobRow, JobRecord>(this.#connection, filter, {
-      statement: (cursor, limit, scanned) => statement(sql, limit, scanned, cursor, ...selection),
+      statement: (cursor, limit, scanned) => statement(sql, limit, scanned, cursor, ...selection, null, ...rest),
       takesAll,
       toRecord: toJob,
       cursorOf: ({ id }) => id,
@@ -130,19 +129,19 @@ export class SqliteJobs {
   }
 
   async #getPageByTime(filter: JobFilter): Promise<RecordPage<JobRecord>> {
-    const { taskId, scheduleId, state, from, until, search, order = "oldest" } = filter;
+    const { taskId, scheduleId, state, order = "oldest" } = filter;
     if (filter.cursor !== null) readJobCursor(filter.cursor);
     const scan =
       scheduleId !== undefined ? "schedule" : state === "running" ? state : taskId === undefined ? "all" : "task";
     const sql = this.#statements.getJobs[`${scan} by time ${order}`] ?? "";
-    const selection = [taskId, scheduleId, state, from, until, search].map((part) => part ?? null);
+    const { selection, rest } = selectionArgs(filter);
     try {
       const page = await readPage<JobRow, PlacedJob>(this.#connection, filter, {
         statement: (cursor, limit, scanned) => {
           const { seq, runAt } = startOf(cursor, filter);
-          return statement(sql, limit, scanned, seq, ...selection, runAt);
+          return statement(sql, limit, scanned, seq, ...selection, runAt, ...rest);
         },
-        takesAll: [taskId, state, from, until, search].every((part) => part === undefined),
+        takesAll: othersOf(filter).every((part) => part === undefined),
         toRecord: (row) => ({ job: toJob(row), seq: row[21] ?? 0 }),
         cursorOf: ({ job: { runAt }, seq }) => jobCursor({ runAt, seq }),
         cursorAt: ([runAt, seq]) => jobCursor({ runAt: Number(runAt), seq: Number(seq) }),
@@ -208,6 +207,18 @@ interface PlacedJob {
   readonly seq: number;
 }
 
+/** The arguments ?4 to ?9 of a list, and ?11 and ?12. */
+function selectionArgs(filter: JobFilter): Readonly<Record<"selection" | "rest", (string | number | null)[]>> {
+  const { taskId, scheduleId, state, from, until, search, key, attemptsMin } = filter;
+  const given = (parts: readonly (string | number | undefined)[]) => parts.map((part) => part ?? null);
+  return { selection: given([taskId, scheduleId, state, from, until, search]), rest: given([key, attemptsMin]) };
+}
+
+/** What a filter names besides a schedule. */
+function othersOf({ taskId, state, from, until, search, key, attemptsMin }: JobFilter): unknown[] {
+  return [taskId, state, from, until, search, key, attemptsMin];
+}
+
 /** Where a page in the order of `runAt` begins, which the filter may put off. */
 function startOf(cursor: string | null, { from, until, order }: JobFilter): JobCursor {
   if (order === "newest") {
@@ -252,16 +263,17 @@ const SCANS: Readonly<Record<string, readonly [condition: string, id: string]>> 
 
 /** The scan that fits a filter best, and whether the filter takes every row of the scan. */
 function jobScanOf(filter: JobFilter): [name: string, boolean] {
-  const { taskId, scheduleId, state, from, until, search, order = "oldest" } = filter;
+  const { taskId, scheduleId, state, order = "oldest" } = filter;
   const name =
     scheduleId !== undefined ? "schedule" : state === "running" ? state : taskId !== undefined ? "task" : "all";
-  const others = [from, until, search, taskId, name === "running" ? undefined : state];
+  const { state: _, ...stateless } = filter;
+  const others = othersOf(name === "running" ? stateless : filter);
   return [`${name} ${order}`, others.every((part) => part === undefined)];
 }
 
 /**
  * By scan. ?3 id to start after, or null, ?4 taskId or null, ?5 scheduleId or null, ?6 state or null, ?7 from or
- * null, ?8 until or null, ?9 search or null.
+ * null, ?8 until or null, ?9 search or null, ?11 a key or null, ?12 the fewest attempts or null.
  */
 function jobLists(names: TableNames): Readonly<Record<string, string>> {
   const { jobs } = names;
@@ -275,6 +287,8 @@ function jobLists(names: TableNames): Readonly<Record<string, string>> {
     isTaken:
       `(?4 IS NULL OR t.task_id = ?4) AND (?5 IS NULL OR t.schedule_id = ?5) AND (?6 IS NULL OR ?6 = ${state}) ` +
       `AND (?7 IS NULL OR t.run_at >= ?7) AND (?8 IS NULL OR t.run_at < ?8) ` +
+      "AND (?11 IS NULL OR ?11 IN (t.idempotency_key, t.concurrency_key)) " +
+      "AND (?12 IS NULL OR ?12 <= t.failed_attempts + t.recoveries + (t.acquired_by IS NOT NULL)) " +
       `AND ${foundIn(
         "?9",
         texts.map((column) => `t.${column}`),

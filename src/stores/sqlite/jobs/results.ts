@@ -55,13 +55,19 @@ export class SqliteResults {
 
   async getPage(filter: JobResultFilter, now: number): Promise<RecordPage<JobResultRecord>> {
     if (filter.cursor !== null) readResultCursor(filter.cursor);
-    const { taskId, outcome, search, order = "newest" } = filter;
+    const { taskId, outcome, outcomes, search, error, runTimeMsMin, runTimeMsMax, attemptsMin, key } = filter;
+    const { order = "newest" } = filter;
     const index = resultIndexOf(filter);
     const sql = this.#statements.getResults[`${index} ${order}`] ?? "";
     const isOldestFirst = order === "oldest";
     const begin = { finishedAt: isOldestFirst ? FAR_PAST_MS : FAR_FUTURE_MS, place: 0 };
     const [after, before, ...selection] = selectionArgs(filter);
-    const others = [index === "task" ? undefined : taskId, index === outcome ? undefined : outcome, search];
+    const rest = [error, runTimeMsMin, runTimeMsMax, attemptsMin, key];
+    const ofOutcomes = outcomes === undefined ? null : JSON.stringify(outcomes);
+    const more = [search ?? null, ofOutcomes, ...rest.map((part) => part ?? null)];
+    const isOfIndex = index === "unsuccessful" ? outcomes : index === outcome ? outcome : undefined;
+    const ofTask = index === "task" ? undefined : taskId;
+    const others = [ofTask, isOfIndex === undefined ? (outcome ?? outcomes) : undefined, search, ...rest];
     const page = await readPage<ResultRow, Placed>(this.#connection, filter, {
       statement: (cursor, limit, scanned) => {
         const { finishedAt, place } = cursor === null ? begin : readResultCursor(cursor);
@@ -69,7 +75,7 @@ export class SqliteResults {
         const range = isOldestFirst
           ? [Math.max(after, finishedAt), before]
           : [after, Math.min(before, finishedAt + (cursor === null ? 0 : 1))];
-        return statement(sql, limit, scanned, ...selection, ...range, finishedAt, place, now, search ?? null);
+        return statement(sql, limit, scanned, ...selection, ...range, finishedAt, place, now, ...more);
       },
       takesAll: others.every((part) => part === undefined),
       toRecord: placed,
@@ -118,23 +124,23 @@ export interface ResultStatements {
   readonly countChanges: string;
 }
 
+const UNSUCCESSFUL = ["error", "missedStartDeadline", "deserializationFailed", "cancelled", "abandoned"];
+
 /** The conditions by which SQLite chooses each index. All indexes are in the order of the ends. SQLite uses the partial
  *  index only for an outcome that stands in the statement as text, together with the index's own condition. */
 const INDEXES: Readonly<Record<string, string>> = {
   all: "true",
   task: "task_id = ?3",
   schedule: "schedule_id = ?4",
-  ...Object.fromEntries(
-    ["error", "missedStartDeadline", "deserializationFailed", "cancelled", "abandoned"].map((outcome) => [
-      outcome,
-      `outcome = '${outcome}' AND outcome <> 'success'`,
-    ]),
-  ),
+  ...Object.fromEntries(UNSUCCESSFUL.map((outcome) => [outcome, `outcome = '${outcome}' AND outcome <> 'success'`])),
 };
 
+type Outcomes = Pick<JobResultFilter, "outcomes">;
+
 /** The index that fits a filter best. The other parts of the filter are tested row by row. */
-function resultIndexOf({ taskId, scheduleId, outcome }: JobResultSelection): string {
+function resultIndexOf({ taskId, scheduleId, outcome, outcomes }: JobResultSelection & Outcomes): string {
   if (scheduleId !== undefined) return "schedule";
+  if (outcomes?.includes("success") === false) return "unsuccessful";
   if (outcome !== undefined && INDEXES[outcome] !== undefined) return outcome;
   return taskId === undefined ? "all" : "task";
 }
@@ -177,7 +183,9 @@ export function resultStatements({ results }: TableNames): ResultStatements {
 
 /**
  * By index and order. ?3 taskId or null, ?4 scheduleId or null, ?5 outcome or null, ?6 from, ?7 until,
- * ?8 and ?9 the end and the row of the result after which the page begins, ?10 now, ?11 search or null.
+ * ?8 and ?9 the end and the row of the result after which the page begins, ?10 now, ?11 search or null, ?12 outcomes as
+ * a JSON list or null, ?13 a text of the error or null, ?14 and ?15 the shortest and the longest run time or null,
+ * ?16 the fewest attempts or null, ?17 a key or null.
  */
 function resultLists(results: string): Readonly<Record<string, string>> {
   const ofError = (name: string): string => jsonField(`$.error.${name}`);
@@ -191,25 +199,38 @@ function resultLists(results: string): Readonly<Record<string, string>> {
     texts: ["details"],
     isTaken:
       "(?3 IS NULL OR t.task_id = ?3) AND (?4 IS NULL OR t.schedule_id = ?4) AND (?5 IS NULL OR t.outcome = ?5) " +
-      `AND t.expires_at > ?10 AND ${foundIn("?11", texts)}`,
+      `AND t.expires_at > ?10 AND ${foundIn("?11", texts)} ` +
+      "AND (?12 IS NULL OR t.outcome IN (SELECT value FROM json_each(?12))) " +
+      `AND ${foundIn("?13", [ofError("name"), ofError("message")])} ` +
+      `AND (?14 IS NULL OR t.finished_at - ${jsonField("$.startedAt")} >= ?14) ` +
+      `AND (?15 IS NULL OR t.finished_at - ${jsonField("$.startedAt")} <= ?15) ` +
+      `AND (?16 IS NULL OR ${jsonField("$.attempts")} >= ?16) ` +
+      `AND (?17 IS NULL OR ?17 IN (${ofJob("idempotencyKey")}, ${ofJob("concurrencyKey")}))`,
   };
-  const scan = (condition: string, isBackwards: boolean): Scan => {
+  const scan = (conditions: readonly string[], isBackwards: boolean): Scan => {
     const [sign, order] = isBackwards ? ["<", "DESC"] : [">", "ASC"];
-    return {
-      rows:
+    const rows = conditions.map(
+      (condition) =>
         `SELECT rowid AS seq, finished_at AS at FROM ${results} WHERE ${condition} AND finished_at >= ?6 ` +
-        `AND finished_at < ?7 AND (finished_at ${sign} ?8 OR finished_at = ?8 AND rowid ${sign} ?9) ` +
-        `ORDER BY finished_at ${order}, rowid ${order}`,
+        `AND finished_at < ?7 AND (finished_at ${sign} ?8 OR finished_at = ?8 AND rowid ${sign} ?9)`,
+    );
+    return {
+      rows: `${rows.join(" UNION ALL ")} ORDER BY at ${order}, seq ${order}`,
       place: ["at", "seq"],
       isBackwards,
     };
   };
-  return Object.fromEntries(
-    Object.entries(INDEXES).flatMap(([name, condition]) => [
-      [`${name} newest`, scanStatement(list, scan(condition, true))],
-      [`${name} oldest`, scanStatement(list, scan(condition, false))],
+  // Each part is in the order already, so that SQLite merges them.
+  const unsuccessful = UNSUCCESSFUL.map(
+    (outcome) => `'${outcome}' IN (SELECT value FROM json_each(?12)) AND ${INDEXES[outcome]}`,
+  );
+  const scans = Object.entries({ ...INDEXES, unsuccessful }).flatMap(([name, condition]) =>
+    [true, false].map((isBackwards) => [
+      `${name} ${isBackwards ? "newest" : "oldest"}`,
+      scanStatement(list, scan([condition].flat(), isBackwards)),
     ]),
   );
+  return Object.fromEntries(scans);
 }
 
 function jsonField(path: string): string {

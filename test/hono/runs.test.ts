@@ -1,0 +1,68 @@
+import { describe, expect, test } from "vitest";
+import { drain } from "../../src/testing/mod.ts";
+import { setUpRouter } from "./support.ts";
+
+async function withRuns(options: Parameters<typeof setUpRouter>[0] = {}) {
+  const setup = setUpRouter(options);
+  const { scheduler } = setup;
+  scheduler.task("ok", () => "value");
+  scheduler.task("fail", () => {
+    throw new Error("no paper");
+  });
+  const done = await scheduler.addJob("ok", { payload: { a: 1 } });
+  await drain(scheduler);
+  const failed = await scheduler.addJob("fail", { payload: 2 });
+  await drain(scheduler);
+  const waiting = await scheduler.addJob("ok", { delay: "1h" });
+  return { ...setup, ids: { done: done.id, failed: failed.id, waiting: waiting.id } };
+}
+
+describe("runs over HTTP", () => {
+  test("are jobs that have ended or not, without large values unless they are asked for", async () => {
+    const { ask, ids } = await withRuns();
+    const { status, body } = await ask("GET /runs");
+    const { items, cursor } = body as { items: Record<string, unknown>[]; cursor: null };
+    expect([status, cursor, items.map(({ id }) => id)]).toEqual([200, null, [ids.waiting, ids.failed, ids.done]]);
+    expect(items.map(({ state, outcome }) => [state, outcome])).toEqual([
+      ["queued", null],
+      ["ended", "error"],
+      ["ended", "success"],
+    ]);
+    expect(items.some((item) => "payload" in item || "returnValue" in item)).toBe(false);
+    expect(items[1]?.error).toEqual({ name: "Error", message: "no paper" });
+    const whole = (await ask("GET /runs?include=payload,result&outcome=success")).body;
+    expect(whole).toMatchObject({ items: [{ id: ids.done, payload: { a: 1 }, returnValue: "value" }] });
+  });
+
+  test("are filtered, and paged by cursors that belong to the list", async () => {
+    const { ask, ids } = await withRuns();
+    const found = async (query: string) =>
+      ((await ask(`GET /runs?${query}`)).body as { items: { id: string }[] }).items.map(({ id }) => id);
+    expect(await found("outcome=error,abandoned")).toEqual([ids.failed]);
+    expect(await found("outcome=error&outcome=success&taskId=ok")).toEqual([ids.done]);
+    expect(await found("state=queued,held")).toEqual([ids.waiting]);
+    expect(await found("error=PAPER&minAttempts=1&maxRunTime=5m")).toEqual([ids.failed]);
+    const first = (await ask("GET /runs?limit=2")).body as { cursor: string };
+    expect(await found(`limit=2&cursor=${encodeURIComponent(first.cursor)}`)).toEqual([ids.done]);
+    const other = await ask(`GET /runs?limit=2&state=ended&cursor=${encodeURIComponent(first.cursor)}`);
+    expect(other).toMatchObject({ status: 400, body: { code: "options" } });
+  });
+
+  test.each(["state=asleep", "outcome=", "minAttempts=-1", "minRunTime=soon", "key=", "order=oldest"])(
+    "are not listed by %s",
+    async (query) => {
+      const { ask } = await withRuns();
+      expect(await ask(`GET /runs?${query}`)).toMatchObject({ status: 400, body: { code: "options" } });
+    },
+  );
+
+  test("are read one by one, with their values hidden by the function of the router", async () => {
+    const { ask, ids } = await withRuns({ redact: (_, { field }) => `no ${field}` });
+    const { status, body } = await ask(`GET /runs/${ids.done}`);
+    expect([status, body]).toMatchObject([
+      200,
+      { outcome: "success", payload: "no payload", returnValue: "no returnValue" },
+    ]);
+    expect(await ask("GET /runs/none")).toMatchObject({ status: 404, body: { code: "jobLookup", id: "none" } });
+  });
+});
