@@ -15,6 +15,7 @@ export { receivedEvents } from "./records/event-schema.ts";
 export { EVENT_TYPES, type EventRecord, type EventType } from "./records/events.ts";
 export type { JobRecord, NewJobRecord } from "./records/job.ts";
 export type { JobResultRecord, KeptJob } from "./records/job-result.ts";
+export type { JobSleep, JobStepRecord } from "./records/job-step.ts";
 export {
   type AuditRecord,
   type OccurrenceRecord,
@@ -77,6 +78,8 @@ export type {
   JobRelease,
   JobResultFilter,
   JobResultSelection,
+  JobStepReport,
+  JobStepSave,
   LeaseEnd,
   LeaseExtension,
   LeaseExtensionReport,

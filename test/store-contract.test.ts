@@ -12,6 +12,7 @@ const UNTESTED: Readonly<Record<string, string>> = {
   G18: "a store that counts no requests is right, too",
   X16: "a case does not see requests (test/scheduler/tick-trips.local.test.ts)",
   A7: "it takes a transaction of an application (test/stores/prepared-jobs.ts)",
+  J11: "it takes a transaction of an application (test/stores/prepared-steps.ts)",
   F16: "a case does not see what a database reads (test/stores/sqlite-flow.local.test.ts)",
   O12: "a store that learns at once is right, too",
   I13: "no case can make writes fail (test/stores/lost-files.local.test.ts)",

@@ -499,3 +499,13 @@ export const ZONE_CHECK_MS = 3_600_000;
 
 /** Longest list in an event. */
 export const EVENT_LIST_MAX = 100;
+
+/** How long after the first step of an attempt, and then how often, a clean-up asks whether a job and its result are
+ *  gone, so that its steps go too; in milliseconds. */
+export const STEPS_CHECKED_EVERY_MS = 3_600_000;
+
+/** Of how many jobs one clean-up asks so. */
+export const STEPS_CHECKED_PER_CLEANUP_MAX = 1000;
+
+/** Of how many jobs one clean-up removes the steps at most: 4 MB each. */
+export const STEPS_REMOVED_PER_CLEANUP_MAX = 20;

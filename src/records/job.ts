@@ -1,4 +1,5 @@
 import type { AttemptRecord, JobProgress } from "./attempt.ts";
+import type { JobSleep } from "./job-step.ts";
 import type { Metadata, ParentFailurePolicy, RetryPolicy } from "./policies.ts";
 
 /** An unfinished job, in the form that stores keep. Times are epoch milliseconds. A job that ends is removed, and
@@ -68,6 +69,8 @@ export interface JobRecord {
   /** Why the job cannot be acquired although it may be due: a limit of its key (`limit`), or parents that have not
    *  ended (`parents`). Absent for a job that is not held. Stores set it; in an addition it means nothing. */
   readonly heldBy?: "limit" | "parents";
+  /** How the job last slept; absent for a job that never did. It sleeps until `runAt` while it has no lease. */
+  readonly sleep?: JobSleep;
 }
 
 /** A job that is to be added, and what decides about its addition. */
@@ -83,6 +86,8 @@ export interface NewJobRecord extends JobRecord {
   };
   /** Until the instant `until`, other additions of the task with the same `kind` and `key` add nothing. */
   readonly once?: { readonly kind: "throttle" | "unique"; readonly key: string; readonly until: number };
+  /** Goes with `retryOf`: the job begins with a copy of the steps of that job. Default: false. */
+  readonly copiesSteps?: boolean;
 }
 
 /** Whether a job has missed its `startDeadline`, so that it never starts: no attempt has failed, and it is not known to

@@ -1,5 +1,6 @@
 import type { JobRecord, NewJobRecord } from "../records/job.ts";
 import type { JobResultRecord } from "../records/job-result.ts";
+import type { JobStepRecord } from "../records/job-step.ts";
 import type { AuditRecord } from "../records/ledger.ts";
 import type { ScheduleRecord } from "../records/schedule.ts";
 import type { SchedulerRecord } from "../records/scheduler.ts";
@@ -7,6 +8,7 @@ import type { TaskRecord } from "../records/task.ts";
 import type { Serializer } from "../serializers/serializer.ts";
 import type { JobAddition, ScheduleAddition, ScheduleAdditionReport } from "./contract/addition-types.ts";
 import type { InspectionOptions, StoreInspection } from "./contract/inspection-types.ts";
+import type { JobStepReport, JobStepSave } from "./contract/job-step-types.ts";
 import type {
   LeaseExtension,
   LeaseExtensionReport,
@@ -34,6 +36,7 @@ export type {
   ScheduleAdditionReport,
 } from "./contract/addition-types.ts";
 export type { InspectionOptions, ScheduleCounts, StoreInspection, TaskBacklog } from "./contract/inspection-types.ts";
+export type { JobStepReport, JobStepSave } from "./contract/job-step-types.ts";
 export type {
   Heartbeat,
   HeldJob,
@@ -209,6 +212,15 @@ export interface DataStore extends AsyncDisposable {
   /** Extends the named leases that are still the caller's, and gives up leases of the caller whose jobs run nowhere.
    *  See rules L1 to L7, and L17 for heartbeats. */
   extendLeases(extension: LeaseExtension): Promise<LeaseExtensionReport>;
+  /** Writes a step of a leased job, and extends its lease; does nothing unless the lease is the caller's. See rules J1
+   *  to J6. */
+  saveJobStep(save: JobStepSave): Promise<JobStepReport>;
+  /** The steps of an unfinished job, or of one whose result has not expired at `now`, by `startedAt`, then name. See
+   *  rules J7 to J10. */
+  getJobSteps(jobId: string, now: number): Promise<JobStepRecord[]>;
+  /** The statements by which an application writes a step within a transaction of its own, in the same database. Absent
+   *  where `prepareAddition` is. See rule J11. */
+  prepareJobStep?(save: JobStepSave): Promise<SqlStatement[]>;
   /** Gives up the leases that dead instances of an identity left. A scheduler calls it when it starts. See rules L8 to
    *  L10. */
   giveUpLeases(request: LeaseSurrender): Promise<LeaseSurrenderReport>;

@@ -1,6 +1,7 @@
 import { StoreRefusedError, StoreUnavailableError } from "../../src/core/errors.ts";
 import type { JobRecord, NewJobRecord } from "../../src/records/job.ts";
 import type { JobResultRecord } from "../../src/records/job-result.ts";
+import type { JobStepRecord } from "../../src/records/job-step.ts";
 import type { AuditRecord } from "../../src/records/ledger.ts";
 import type { ScheduleRecord } from "../../src/records/schedule.ts";
 import type { SchedulerRecord } from "../../src/records/scheduler.ts";
@@ -271,6 +272,14 @@ export class FaultyStore implements contract.DataStore {
 
   getSchedulers(now: number): Promise<SchedulerRecord[]> {
     return this.#call("getSchedulers", () => this.#store.getSchedulers(now));
+  }
+
+  saveJobStep(save: contract.JobStepSave): Promise<contract.JobStepReport> {
+    return this.#call("saveJobStep", () => this.#store.saveJobStep(save));
+  }
+
+  getJobSteps(jobId: string, now: number): Promise<JobStepRecord[]> {
+    return this.#call("getJobSteps", () => this.#store.getJobSteps(jobId, now));
   }
 
   getJobResult(jobId: string, now: number): Promise<JobResultRecord | null> {

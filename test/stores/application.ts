@@ -26,8 +26,12 @@ export interface ApplicationKind {
 function ofClient(client: Client, inBatches: boolean): Application {
   const inTransaction = async (statements: readonly SqlStatement[], isToCommit: boolean): Promise<void> => {
     const transaction = await client.transaction("write");
-    for (const statement of statements) await transaction.execute(statement);
-    await (isToCommit ? transaction.commit() : transaction.rollback());
+    try {
+      for (const statement of statements) await transaction.execute(statement);
+      await (isToCommit ? transaction.commit() : transaction.rollback());
+    } finally {
+      transaction.close();
+    }
   };
   return {
     async commit(statements) {
@@ -77,7 +81,12 @@ export const SQLITE_APPLICATION: ApplicationKind = {
     const database = openDatabase(path);
     const transact = (statements: readonly SqlStatement[], end: "COMMIT" | "ROLLBACK"): void => {
       database.prepare("BEGIN IMMEDIATE").all();
-      for (const { sql, args } of statements) database.prepare(sql).all(...args);
+      try {
+        for (const { sql, args } of statements) database.prepare(sql).all(...args);
+      } catch (error) {
+        database.prepare("ROLLBACK").all();
+        throw error;
+      }
       database.prepare(end).all();
     };
     return {
@@ -100,13 +109,13 @@ export const SQLITE_APPLICATION: ApplicationKind = {
 export async function withApplication(
   kind: ApplicationKind,
   address: string,
-  use: (application: Application, scheduler: Scheduler) => Promise<void>,
+  use: (application: Application, scheduler: Scheduler, store: DataStore) => Promise<void>,
 ): Promise<void> {
   const { application, dataStore } = kind.open(address);
   const scheduler = new Scheduler({ dataStore });
   try {
     await application.commit([{ sql: "CREATE TABLE IF NOT EXISTS orders (id TEXT PRIMARY KEY)", args: [] }]);
-    await use(application, scheduler);
+    await use(application, scheduler, dataStore);
   } finally {
     await scheduler.stop();
     application.close();

@@ -5,6 +5,7 @@ import { ContractViolation, dataStoreContract } from "../../src/testing/data-sto
 import { brokenChains } from "./broken/chains.ts";
 import { brokenFlow } from "./broken/flow.ts";
 import { brokenInspections } from "./broken/inspections.ts";
+import { brokenJobSteps } from "./broken/job-steps.ts";
 import { brokenLeases } from "./broken/leases.ts";
 import { brokenLedgers } from "./broken/ledgers.ts";
 import { brokenLists } from "./broken/lists.ts";
@@ -22,6 +23,7 @@ import { brokenZones } from "./broken/zones.ts";
 const BROKEN_STORES = [
   ...brokenRecords,
   ...brokenLeases,
+  ...brokenJobSteps,
   ...brokenLooks,
   ...brokenPlans,
   ...brokenOverlaps,

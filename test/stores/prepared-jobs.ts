@@ -146,7 +146,7 @@ function order(id: string): SqlStatement {
 }
 
 /** What D1 and Durable Objects take: plain parameters, at most 100, and statements of 100 KB. */
-function expectPortable(sql: string, args: readonly unknown[]): void {
+export function expectPortable(sql: string, args: readonly unknown[]): void {
   expect(sql.match(/\?/g)?.length).toBe(args.length);
   expect(sql).not.toMatch(/\?\d|[:@$]\w/);
   expect(args.length).toBeLessThanOrEqual(100);

@@ -1,6 +1,7 @@
 import type { AttemptRecord } from "../../records/attempt.ts";
 import type { JobRecord, NewJobRecord } from "../../records/job.ts";
 import type { JobResultRecord } from "../../records/job-result.ts";
+import type { JobSleep } from "../../records/job-step.ts";
 import type { Skip } from "../../records/ledger.ts";
 import type { RunOverlapPolicy } from "../../records/policies.ts";
 import type { SchedulerProfile } from "../../records/scheduler.ts";
@@ -55,6 +56,8 @@ export type JobRelease = { readonly jobId: string; readonly fence: number } & (
       readonly failedAttempts: number;
       /** Replaces that of the job; absent leaves it as it is. */
       readonly attemptHistory?: readonly AttemptRecord[];
+      /** Replaces that of the job, which has then started, see rule R20; absent leaves it as it is. */
+      readonly sleep?: JobSleep;
     }
   | {
       readonly kind: "giveUp";

@@ -152,8 +152,8 @@ function addJob(tables: Tables, job: NewJobRecord, metadata: JobRecord["metadata
 }
 
 function addUnlessExisting(
-  { jobs, results, flow, queues }: Tables,
-  job: JobRecord,
+  { jobs, results, flow, queues, steps }: Tables,
+  job: NewJobRecord,
   metadata: JobRecord["metadata"],
   children: JobEntry[],
 ): JobAddition {
@@ -161,8 +161,12 @@ function addUnlessExisting(
   if (existing !== undefined) return { job: recordOf(existing), isNew: false };
   if (job.retryOf !== undefined && !results.has(job.retryOf)) return { job, isNew: false, isOutdated: true };
   // The store keeps a copy, so that the caller's record itself may be returned.
-  const record: Mutable<JobRecord> = { ...job, metadata };
+  const record: Mutable<NewJobRecord> = { ...job, metadata };
   if (record.heldBy !== undefined) delete record.heldBy;
+  if (record.copiesSteps !== undefined) {
+    delete record.copiesSteps;
+    if (job.copiesSteps === true && job.retryOf !== undefined) steps.copy(job.retryOf, job.id);
+  }
   const entry = jobs.insert(record);
   flow.join(entry);
   if (hasParents(job)) children.push(entry);

@@ -16,6 +16,7 @@ import { type Flow, promotedJob } from "./flow-control.ts";
 import type { MemoryLedger } from "./ledger.ts";
 import type { Queues } from "./queues-and-acquisition.ts";
 import type { Results } from "./results.ts";
+import type { JobSteps } from "./steps-of-jobs.ts";
 import type { Bursts, Windows } from "./throttle-and-debounce.ts";
 import type { Jobs } from "./unfinished-jobs.ts";
 
@@ -28,6 +29,7 @@ export interface Tables {
   readonly windows: Windows;
   readonly bursts: Bursts;
   readonly results: Results;
+  readonly steps: JobSteps;
   readonly ledger: MemoryLedger | null;
 }
 
@@ -153,12 +155,14 @@ function releaseChildren(tables: Tables, jobId: string, outcome: JobOutcome, not
 function keepEnd(tables: Tables, entry: JobEntry, result: JobResultRecord, { now }: Notes): void {
   tables.ledger?.ended(entry.record, result, entry.limiter !== null);
   const isKept = result.expiresAt > now;
-  dropJob(tables, entry, isKept ? null : now);
   if (isKept) tables.results.keep(result);
+  dropJob(tables, entry, isKept ? null : now);
 }
 
 /** Removes a job, which leaves no result. @param endedAt as in `Jobs.remove` */
-function dropJob({ chains, bursts, queues, flow, jobs }: Tables, entry: JobEntry, endedAt: number | null = null): void {
+function dropJob(tables: Tables, entry: JobEntry, endedAt: number | null = null): void {
+  const { chains, bursts, queues, flow, jobs, results, steps } = tables;
+  if (!results.has(entry.record.id)) steps.remove(entry.record.id);
   chains.release(entry);
   bursts.over(entry.record.id);
   queues.endLease(entry, null);

@@ -1,6 +1,8 @@
 import type { JobRecord } from "../../records/job.ts";
 import type {
   JobRelease,
+  JobStepReport,
+  JobStepSave,
   LeaseExtension,
   LeaseExtensionReport,
   LeaseSurrender,
@@ -44,6 +46,10 @@ export function releaseJob(tables: Tables, release: JobRelease, step: StepReques
       record.runAt = release.runAt;
       record.failedAttempts = release.failedAttempts;
       if (release.attemptHistory !== undefined) record.attemptHistory = frozenCopy(release.attemptHistory);
+      if (release.sleep !== undefined) {
+        record.sleep = frozenCopy(release.sleep);
+        record.startedFence = record.fence;
+      }
     }
     tables.queues.putBack(entry, stepId, release.kind === "giveUp" || record.runAt <= now);
   }
@@ -94,6 +100,22 @@ export function extendLeases(tables: Tables, extension: LeaseExtension): LeaseEx
   giveUpOrphans(tables, extension, extended);
   return { lost, cancelRequested };
 }
+
+/** Writes a step of a leased job, and extends its lease. */
+export function saveJobStep({ jobs, queues, steps }: Tables, save: JobStepSave): JobStepReport {
+  const { now, jobId, fence, schedulerId, until } = save;
+  const entry = jobs.find(jobId);
+  if (entry === undefined) return NOT_SAVED;
+  const { record } = entry;
+  const acquiredUntil = record.acquiredUntil ?? now;
+  if (record.fence !== fence || record.acquiredBy !== schedulerId || acquiredUntil <= now) return NOT_SAVED;
+  steps.put(save);
+  record.startedFence = fence;
+  if (acquiredUntil < until) queues.endLeaseAt(entry, until);
+  return { isSaved: true, cancelRequested: record.cancelRequested };
+}
+
+const NOT_SAVED: JobStepReport = Object.freeze({ isSaved: false, cancelRequested: false });
 
 /** Gives up leases that steps of this instance made but the extension does not name. Nobody runs their jobs, because a
  *  try of such a step arrived late. */

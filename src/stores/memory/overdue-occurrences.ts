@@ -236,8 +236,8 @@ function dueTimes(
   ];
 }
 
-function hasStarted({ record: { acquiredBy, failedAttempts, recoveries } }: JobEntry): boolean {
-  return acquiredBy !== null || failedAttempts > 0 || recoveries > 0;
+function hasStarted({ record: { acquiredBy, failedAttempts, recoveries, startedFence } }: JobEntry): boolean {
+  return acquiredBy !== null || failedAttempts > 0 || recoveries > 0 || startedFence > 0;
 }
 
 function inOrderOfTimes(a: Watch, b: Watch): number {

@@ -4,6 +4,7 @@ import { isFound, readResultCursor, resultCursor } from "../shared/cursors-and-s
 import { frozenCopy, type Mutable } from "./frozen-copies.ts";
 import { pageOf } from "./list-pages.ts";
 import { SortedList } from "./sorted-list.ts";
+import type { JobSteps } from "./steps-of-jobs.ts";
 
 interface ResultEntry {
   readonly record: JobResultRecord;
@@ -16,7 +17,13 @@ export class Results {
   readonly #byJobId = new Map<string, ResultEntry>();
   readonly #byEnd = new SortedList<ResultEntry>(inOrderOfEnds);
   readonly #byExpiry = new SortedList<ResultEntry>((a, b) => a.record.expiresAt - b.record.expiresAt || a.seq - b.seq);
+  readonly #steps: JobSteps;
   #seq = 0;
+
+  /** @param steps those of a job go with its result */
+  constructor(steps: JobSteps) {
+    this.#steps = steps;
+  }
 
   /** Whether the store holds a result of the job, expired or not. */
   has(jobId: string): boolean {
@@ -84,6 +91,7 @@ export class Results {
     this.#byExpiry.delete(entry);
     this.#byEnd.delete(entry);
     this.#byJobId.delete(entry.record.jobId);
+    this.#steps.remove(entry.record.jobId);
   }
 }
 

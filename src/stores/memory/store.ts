@@ -2,6 +2,7 @@ import { PAGE_BYTES_MAX, TASK_PAUSES_MAX } from "../../core/limits.ts";
 import { compareTexts } from "../../core/text.ts";
 import type { JobRecord, NewJobRecord } from "../../records/job.ts";
 import type { JobResultRecord } from "../../records/job-result.ts";
+import type { JobStepRecord } from "../../records/job-step.ts";
 import type { AuditRecord } from "../../records/ledger.ts";
 import type { ScheduleRecord } from "../../records/schedule.ts";
 import type { SchedulerRecord } from "../../records/scheduler.ts";
@@ -21,7 +22,7 @@ import { isHeld } from "./entries-of-jobs-and-tasks.ts";
 import { Flow, pausedKeys } from "./flow-control.ts";
 import { frozenCopy } from "./frozen-copies.ts";
 import { inspectJobs, jobPage } from "./job-lists.ts";
-import { extendLeases, giveUpLeases, recoverLost, releaseJob } from "./leases-and-recovery.ts";
+import { extendLeases, giveUpLeases, recoverLost, releaseJob, saveJobStep } from "./leases-and-recovery.ts";
 import { MemoryLedger } from "./ledger.ts";
 import { MemoryZoneRules } from "./memory-zone-rules.ts";
 import { checkMemoryOptions } from "./options.ts";
@@ -30,6 +31,7 @@ import { Queues } from "./queues-and-acquisition.ts";
 import { Results } from "./results.ts";
 import { Schedulers } from "./schedulers-and-uptime.ts";
 import { Schedules } from "./schedules.ts";
+import { JobSteps } from "./steps-of-jobs.ts";
 import { Bursts, Windows } from "./throttle-and-debounce.ts";
 import { Jobs } from "./unfinished-jobs.ts";
 
@@ -65,7 +67,8 @@ export class MemoryDataStore implements contract.DataStore {
     const queues = new Queues(jobs, flow, bursts);
     const ledger = limits === null ? null : new MemoryLedger(limits, jobs);
     const tables = { jobs, queues, flow, chains: new Chains(), windows: new Windows(), bursts };
-    this.#tables = { ...tables, results: new Results(), ledger };
+    const steps = new JobSteps();
+    this.#tables = { ...tables, results: new Results(steps), steps, ledger };
     const schedulers = new Schedulers(ledger?.uptime ?? null);
     const scheduleOf = (id: string): Readonly<ScheduleRecord> | undefined => schedules.peek(id);
     const overdue = ledger === null ? null : new OverdueOccurrences({ jobs, ledger, scheduleOf });
@@ -282,6 +285,15 @@ export class MemoryDataStore implements contract.DataStore {
 
   async getSchedulers(now: number): Promise<SchedulerRecord[]> {
     return this.#schedulers.alive(now);
+  }
+
+  async saveJobStep(save: contract.JobStepSave): Promise<contract.JobStepReport> {
+    return saveJobStep(this.#tables, save);
+  }
+
+  async getJobSteps(jobId: string, now: number): Promise<JobStepRecord[]> {
+    const { jobs, results, steps } = this.#tables;
+    return jobs.has(jobId) || results.get(jobId, now) !== null ? steps.get(jobId) : [];
   }
 
   async getJobResult(jobId: string, now: number): Promise<JobResultRecord | null> {

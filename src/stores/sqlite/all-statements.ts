@@ -14,6 +14,7 @@ import {
 } from "./jobs/recovery-and-cancellation.ts";
 import { type ReleaseStatements, releaseStatements } from "./jobs/releases.ts";
 import { type ResultStatements, resultStatements } from "./jobs/results.ts";
+import { type StepStatements, stepStatements } from "./jobs/steps-of-jobs.ts";
 import { type WindowStatements, windowStatements } from "./jobs/throttle-and-debounce.ts";
 import { type ChangeStatements, changeStatements } from "./ledger/audit-of-changes.ts";
 import { type HistoryStatements, historyStatements, type LedgerSwitch } from "./ledger/history-writes.ts";
@@ -40,6 +41,7 @@ export interface Statements
     WindowStatements,
     LeaseStatements,
     ReleaseStatements,
+    StepStatements,
     RecoveryStatements,
     ScheduleStatements,
     PlanStatements,
@@ -65,6 +67,7 @@ export function makeStatements(names: TableNames, keepsLedger = true): Statement
     windowStatements(names),
     leaseStatements(names),
     releaseStatements(names),
+    stepStatements(names),
     recoveryStatements(names),
     scheduleStatements(names),
     planStatements(names),

@@ -3,6 +3,7 @@ import { systemRandom } from "../../core/ids.ts";
 import { JoinedCall } from "../../core/joined-call.ts";
 import type { JobRecord, NewJobRecord } from "../../records/job.ts";
 import type { JobResultRecord } from "../../records/job-result.ts";
+import type { JobStepRecord } from "../../records/job-step.ts";
 import type { AuditRecord } from "../../records/ledger.ts";
 import type { ScheduleRecord } from "../../records/schedule.ts";
 import type { SchedulerRecord } from "../../records/scheduler.ts";
@@ -23,6 +24,7 @@ import { inspect } from "./inspection.ts";
 import { SqliteJobs } from "./jobs/job-commands-and-lists.ts";
 import { SqliteLeases } from "./jobs/leases-and-heartbeats.ts";
 import { SqliteResults } from "./jobs/results.ts";
+import { SqliteJobSteps } from "./jobs/steps-of-jobs.ts";
 import { type OpenLedger, SqliteLedger } from "./ledger/ledger-reads.ts";
 import { SqliteSchedules } from "./schedules/schedule-commands-and-lists.ts";
 import { SqliteZoneRules } from "./schedules/sqlite-zone-rules.ts";
@@ -61,6 +63,7 @@ interface OpenStore {
   readonly jobs: SqliteJobs;
   readonly leases: SqliteLeases;
   readonly steps: SqliteSteps;
+  readonly jobSteps: SqliteJobSteps;
   readonly results: SqliteResults;
   readonly cleanUp: CleanUp;
   readonly ledger: OpenLedger;
@@ -215,6 +218,18 @@ export class SqlDataStore implements contract.DataStore {
     return this.#use((open) => open.leases.getSchedulers(now));
   }
 
+  async saveJobStep(save: contract.JobStepSave): Promise<contract.JobStepReport> {
+    return this.#use((open) => open.jobSteps.save(save));
+  }
+
+  async getJobSteps(jobId: string, now: number): Promise<JobStepRecord[]> {
+    return this.#use((open) => open.jobSteps.get(jobId, now));
+  }
+
+  async prepareJobStep(save: contract.JobStepSave): Promise<SqlStatement[]> {
+    return this.#use(async (open) => open.jobSteps.prepare(save));
+  }
+
   async getJobResult(jobId: string, now: number): Promise<JobResultRecord | null> {
     return this.#use((open) => open.results.get(jobId, now));
   }
@@ -291,6 +306,7 @@ export class SqlDataStore implements contract.DataStore {
         jobs: new SqliteJobs(connection, statements, flow),
         leases: new SqliteLeases(connection, statements),
         steps: new SqliteSteps(connection, schema, { statements, names, flow, cleanUp }),
+        jobSteps: new SqliteJobSteps(connection, statements),
         results: new SqliteResults(connection, statements),
         cleanUp,
         ledger: { connection, statements },

@@ -22,6 +22,7 @@ import { historyCases } from "./history-cases.ts";
 import { inspectionCases } from "./inspection-cases.ts";
 import { jobCases } from "./job-cases.ts";
 import { jobListCases } from "./job-list-cases.ts";
+import { jobStepCases } from "./job-step-cases.ts";
 import { leaseCases } from "./lease-cases.ts";
 import { ledgerAgainCases } from "./ledger-again-cases.ts";
 import { ledgerCases } from "./ledger-cases.ts";
@@ -91,6 +92,7 @@ export const dataStoreContract: readonly DataStoreCase[] = Object.freeze([
   ...orphanCases,
   ...recoveryCases,
   ...cancellationCases,
+  ...jobStepCases,
   ...resultCases,
   ...scheduleListCases,
   ...jobListCases,

@@ -135,6 +135,9 @@ const GUARD = "escapement guard";
 /** Text in SQLite's error when a job has a parent that the store does not know. */
 export const PARENTS_GUARD = "escapement: a job in `after` is unknown";
 
+/** Text in SQLite's error when an application's transaction writes a step of a job whose lease is lost. */
+export const LEASE_GUARD = "escapement: the lease of the job was lost";
+
 /**
  * SQL that fails when a condition does not hold, and so undoes the whole batch, because a batch has no other way to
  * branch. No damaged row can fail with the same text.

@@ -12,13 +12,15 @@ import { jsonRecords, rowParameters } from "../sql-and-json.ts";
 import { type DependencyStatements, NewChildren } from "./dependencies.ts";
 import { type AdditionStatements, hasUniqueKey, insertionsOf, isPlain, newJobState } from "./insertion-statements.ts";
 import { type JobRow, toJob } from "./job-rows.ts";
+import type { StepStatements } from "./steps-of-jobs.ts";
 import { isWindowed, WindowedAdditions, type WindowStatements } from "./throttle-and-debounce.ts";
 
 type Statements = AdditionStatements &
   WindowStatements &
   DependencyStatements &
   LedgerSwitch &
-  Pick<AdmissionStatements, "markAdded">;
+  Pick<AdmissionStatements, "markAdded"> &
+  Pick<StepStatements, "copySteps">;
 
 export interface AdditionStamp {
   /** The stamp's text. All tries of one batch have the same text, and no other batch has it. */
@@ -73,6 +75,7 @@ export class Additions {
     return [
       ...(this.#freesKeys ? this.#insertionsWithFreedKeys() : this.#insertions()),
       ...this.#marks(),
+      ...this.#copies(),
       ...this.#stamps(),
       ...this.children.linking(),
     ];
@@ -158,6 +161,14 @@ export class Additions {
     if (this.#windowed !== null) return this.#windowed.insertions();
     const { insert, insertPlainly } = this.#statements;
     return insertionsOf(this.#isPlain ? insertPlainly : insert, this.#jobs, this.#stamp?.id ?? null);
+  }
+
+  /** The steps of the jobs that jobs of this batch repeat. */
+  #copies(): SqlStatement[] {
+    const rows = this.#repeated.flatMap(({ id, retryOf, copiesSteps }) =>
+      copiesSteps === true ? [[id, retryOf]] : [],
+    );
+    return rowParameters(rows).map(({ text }) => statement(this.#statements.copySteps, text));
   }
 
   /** Few jobs get a stamp each, so that a repetition of any of them is recognized, even in another batch. Of many jobs,

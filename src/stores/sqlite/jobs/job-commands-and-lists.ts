@@ -19,6 +19,7 @@ import { type DependencyStatements, resolved, resolving } from "./dependencies.t
 import { type AdditionStatements, insertionsOf } from "./insertion-statements.ts";
 import { isJobOfTask, type JobRow, jobAsJson, toJob } from "./job-rows.ts";
 import type { CancellationStatements } from "./recovery-and-cancellation.ts";
+import type { StepStatements } from "./steps-of-jobs.ts";
 import type { WindowStatements } from "./throttle-and-debounce.ts";
 
 type Statements = JobStatements &
@@ -27,6 +28,7 @@ type Statements = JobStatements &
   CancellationStatements &
   DependencyStatements &
   Pick<AdmissionStatements, "markAdded"> &
+  Pick<StepStatements, "copySteps"> &
   LedgerSwitch;
 
 /** The jobs of a `SqlDataStore`, except the steps and leases of schedulers. */

@@ -114,6 +114,7 @@ export function toJob(row: JobRow): JobRecord {
   if (details.after !== undefined) job.after = details.after;
   if (details.onParentFailure !== undefined) job.onParentFailure = details.onParentFailure;
   if (details.retry !== undefined) job.retry = details.retry;
+  if (details.sleep !== undefined) job.sleep = details.sleep;
   const heldBy = heldByOf(row[15]);
   if (heldBy !== undefined) job.heldBy = heldBy;
   const concurrencyKey = row[16];

@@ -148,6 +148,7 @@ export class Releases {
             release.failedAttempts,
             false,
             jsonOrNull(release.attemptHistory),
+            jsonOrNull(release.sleep),
           ]
         : [release.jobId, release.fence, null, null, ...lossOf(release)],
     );
@@ -251,8 +252,9 @@ export function releaseStatements(names: TableNames): ReleaseStatements {
       "WHERE j.fence = r.value AND j.acquired_by = ?2 AND (?3 OR j.concurrency_key IS NULL) " +
       "AND (?4 OR j.has_children = 0))",
     // ?1 rows [jobId, fence, runAt or null, failedAttempts or null, whether the job started, attemptHistory as JSON or
-    // null], ?2 schedulerId, ?3 now, ?4 stepId, ?5 whether to put jobs with a key back. A job that is to be cancelled,
-    // or that had started, gets a lease that has ended, so that recovery, which follows, ends the job or takes it back.
+    // null, sleep as JSON or nothing], ?2 schedulerId, ?3 now, ?4 stepId, ?5 whether to put jobs with
+    // a key back. A job that is to be cancelled, or that had started, gets a lease that has ended, so that
+    // recovery, which follows, ends the job or takes it back.
     putBack: () =>
       `UPDATE ${jobs} SET state = CASE WHEN ${isLost} THEN ${leased} ` +
       `WHEN coalesce(r.value->>2 > ?3, 0) THEN ${delayed} WHEN concurrency_key IS NULL THEN ${ready} ` +
@@ -261,7 +263,9 @@ export function releaseStatements(names: TableNames): ReleaseStatements {
       "failed_attempts = CASE WHEN cancel_requested THEN failed_attempts " +
       "ELSE coalesce(r.value->>3, failed_attempts) END, " +
       "attempt_history = coalesce(r.value->>5, attempt_history), " +
-      "started_fence = CASE WHEN r.value->>4 THEN fence ELSE started_fence END, " +
+      "started_fence = CASE WHEN r.value->>4 OR r.value->>6 IS NOT NULL THEN fence ELSE started_fence END, " +
+      "details = CASE WHEN r.value->>6 IS NOT NULL AND json_valid(details) " +
+      "THEN json_set(details, '$.sleep', json(r.value->>6)) ELSE details END, " +
       `acquired_by = CASE WHEN ${isLost} THEN acquired_by END, ` +
       `acquired_until = CASE WHEN ${isLost} THEN ?3 END, acquisition_id = ?4 ` +
       `FROM json_each(?1) r WHERE ${jobs}.id = r.value->>0 AND ${jobs}.fence = r.value->>1 ` +

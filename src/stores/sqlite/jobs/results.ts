@@ -86,9 +86,12 @@ export class SqliteResults {
   }
 
   async remove(selection: JobResultSelection, limit: number): Promise<number> {
-    const { removeResults, countChanges } = this.#statements;
-    const [, removed] = await this.#connection.write(() => [
-      statement(removeResults[resultIndexOf(selection)] ?? "", ...selectionArgs(selection), limit),
+    const { removeResults, countChanges, removeStepsOfResults } = this.#statements;
+    const index = resultIndexOf(selection);
+    const args = [...selectionArgs(selection), limit] as const;
+    const [, , removed] = await this.#connection.write(() => [
+      statement(removeStepsOfResults[index] ?? "", ...args),
+      statement(removeResults[index] ?? "", ...args),
       statement(countChanges),
     ]);
     return numberOrNull(removed, "changes") ?? 0;
@@ -120,6 +123,8 @@ export interface ResultStatements {
   readonly getResults: Readonly<Record<string, string>>;
   /** By the index by which they are found. */
   readonly removeResults: Readonly<Record<string, string>>;
+  /** By the same. Runs before `removeResults`. */
+  readonly removeStepsOfResults: Readonly<Record<string, string>>;
   readonly removeExpired: string;
   readonly countChanges: string;
 }
@@ -145,7 +150,7 @@ function resultIndexOf({ taskId, scheduleId, outcome, outcomes }: JobResultSelec
   return taskId === undefined ? "all" : "task";
 }
 
-export function resultStatements({ results }: TableNames): ResultStatements {
+export function resultStatements({ results, jobSteps }: TableNames): ResultStatements {
   const select = `SELECT ${resultAsJson(results)} AS record`;
   // ?1 from, ?2 until, ?3 taskId or null, ?4 scheduleId or null, ?5 outcome or null
   const matching = (condition: string): string =>
@@ -169,6 +174,14 @@ export function resultStatements({ results }: TableNames): ResultStatements {
         Object.entries(INDEXES).map(([name, condition]) => [
           name,
           `DELETE FROM ${results} WHERE rowid IN (SELECT rowid ${matching(condition)} ` +
+            `ORDER BY finished_at, rowid LIMIT +?6)`,
+        ]),
+      ),
+    removeStepsOfResults: () =>
+      Object.fromEntries(
+        Object.entries(INDEXES).map(([name, condition]) => [
+          name,
+          `DELETE FROM ${jobSteps} WHERE job_id IN (SELECT job_id ${matching(condition)} ` +
             `ORDER BY finished_at, rowid LIMIT +?6)`,
         ]),
       ),

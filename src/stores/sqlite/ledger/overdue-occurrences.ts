@@ -147,7 +147,8 @@ export function overdueStatements(names: TableNames): OverdueStatements {
     `SELECT * FROM ${schedules} WHERE ${MAY_BE_OVERDUE} AND +next_fire_time <= ${FAR_FUTURE_MS} ` +
     `AND ${OVERDUE_AT} <= ?1 ORDER BY ${OVERDUE_AT} LIMIT ${OVERDUE_RAISED_PER_STEP_MAX}`;
   const late = `SELECT * FROM ${jobs} WHERE overdue_at <= ?1 ORDER BY overdue_at LIMIT ${OVERDUE_RAISED_PER_STEP_MAX}`;
-  const hasStarted = `(j.state = ${JOB_STATE.leased} OR j.failed_attempts > 0 OR j.recoveries > 0)`;
+  const counts = ["failed_attempts", "recoveries", "started_fence"].map((column) => `OR j.${column} > 0`);
+  const hasStarted = `(j.state = ${JOB_STATE.leased} ${counts.join(" ")})`;
   const later = (within: string): string => `WHEN fire_time + s.${within} > ?1 THEN fire_time + s.${within}`;
   const open =
     `(SELECT ${KEY}, follows FROM ${overdue} WHERE ${IS_OPEN} ` +

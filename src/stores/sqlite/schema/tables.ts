@@ -15,6 +15,8 @@ const TABLES = {
   keyLimiters: "key_limiters",
   /** What `throttle` and `uniqueFor` let happen once in a time. */
   windows: "windows",
+  /** The recorded steps of jobs (`context.step`). */
+  jobSteps: "job_steps",
   /** Which job waits for which. */
   dependencies: "dependencies",
   /** The schedules of whose fire times the store keeps a history. */
@@ -112,6 +114,7 @@ export const MIGRATIONS: readonly Migration[] = Object.freeze([
       ...taskTables(names),
       ...scheduleTables(names),
       ...jobTables(names),
+      ...jobStepTables(names),
       ...resultTables(names),
       ...schedulerTables(names),
       ...ledgerTables(names),
@@ -299,6 +302,29 @@ function jobTables({ jobs, windows, dependencies }: TableNames): string[] {
     `CREATE INDEX ${dependencies}_child ON ${dependencies} (child_id, outcome)`,
     `CREATE INDEX ${dependencies}_ended ON ${dependencies} (parent_id, child_id, cancels, outcome) ` +
       "WHERE outcome IS NOT NULL",
+  ];
+}
+
+function jobStepTables({ jobSteps }: TableNames): string[] {
+  return [
+    // `fence`, `number`: of the write that a row has last.
+    // `check_at`: of one row of a job at least, when the clean-up asks whether the job and its result are gone.
+    `CREATE TABLE ${jobSteps} (
+      job_id TEXT NOT NULL,
+      name TEXT NOT NULL,
+      fence INTEGER NOT NULL,
+      number INTEGER NOT NULL,
+      check_at INTEGER,
+      started_at INTEGER NOT NULL,
+      ended_at INTEGER,
+      wake_at INTEGER,
+      attempts INTEGER NOT NULL,
+      version INTEGER,
+      value TEXT,
+      cursor TEXT,
+      PRIMARY KEY (job_id, name)
+    ) WITHOUT ROWID`,
+    `CREATE INDEX ${jobSteps}_check ON ${jobSteps} (check_at) WHERE check_at IS NOT NULL`,
   ];
 }
 

@@ -1,4 +1,4 @@
-import { DEAD_SCHEDULER_MS, TOMBSTONE_MS } from "../../../core/limits.ts";
+import { DEAD_SCHEDULER_MS, STEPS_CHECKED_EVERY_MS, TOMBSTONE_MS } from "../../../core/limits.ts";
 import type { LedgerLimits } from "../../contract/ledger-types.ts";
 import type { CleanupReport } from "../../data-store.ts";
 import type { Statements } from "../all-statements.ts";
@@ -21,7 +21,7 @@ export class CleanUp {
 
   statements({ now, limit }: { readonly now: number; readonly limit: number }): SqlStatement[] {
     const { removeExpired, countChanges, removeExhausted, removeStamps, removeDead, removeWindows } = this.#statements;
-    const { markForgotten, removeIdle } = this.#statements;
+    const { markForgotten, removeIdle, putOffSteps, removeSteps, hasMoreSteps } = this.#statements;
     return [
       ...(this.#changes?.statements({ now, limit }) ?? []),
       statement(removeExpired, now, limit),
@@ -31,6 +31,9 @@ export class CleanUp {
       statement(removeDead, now - DEAD_SCHEDULER_MS, now),
       statement(removeWindows, now - TOMBSTONE_MS, limit),
       statement(countChanges),
+      statement(putOffSteps, now, now + STEPS_CHECKED_EVERY_MS),
+      statement(removeSteps, now),
+      statement(hasMoreSteps, now),
       statement(markForgotten, now),
       statement(removeIdle, now, limit),
       ...(this.#ledger === null ? [] : trimHistories(this.#statements, this.#ledger, { now, limit })),
@@ -40,10 +43,10 @@ export class CleanUp {
   /** What the statements did, by their answers. */
   report(results: readonly Row[][]): CleanupReport {
     const answers = this.#changes?.seen(results) ?? results;
-    const [, expired, exhausted, , , , windows, , , , , , , runs, , skips, trim] = answers;
+    const [, expired, exhausted, , , , windows, , , steps, , , , , , , runs, , skips, trim] = answers;
     const removedWindows = numberOrNull(windows, "changes") ?? 0;
     const removedOccurrences = (numberOrNull(runs, "changes") ?? 0) + (numberOrNull(skips, "changes") ?? 0);
-    const hasMore = numberOrNull(trim, "has_more") === 1;
+    const hasMore = numberOrNull(trim, "has_more") === 1 || numberOrNull(steps, "has_more") === 1;
     return {
       removedResults: numberOrNull(expired, "changes") ?? 0,
       removedScheduleIds: idsOf(exhausted),

@@ -299,10 +299,11 @@ function unchangedSchedules({ schedules, histories }: TableNames, rows: string, 
 }
 
 /** See `removeExpired`, `removeWindows` and `markBooks`. */
-function hasExpired({ results, windows, histories }: TableNames, at: string, keepsLedger: boolean): string {
+function hasExpired({ results, windows, histories, jobSteps }: TableNames, at: string, keepsLedger: boolean): string {
   return (
     `EXISTS (SELECT 1 FROM ${results} WHERE expires_at <= ${at}) ` +
-    `OR EXISTS (SELECT 1 FROM ${windows} WHERE until <= ${at} - ${TOMBSTONE_MS})` +
+    `OR EXISTS (SELECT 1 FROM ${windows} WHERE until <= ${at} - ${TOMBSTONE_MS}) ` +
+    `OR EXISTS (SELECT 1 FROM ${jobSteps} WHERE check_at <= ${at})` +
     (keepsLedger ? ` OR EXISTS (SELECT 1 FROM ${histories} WHERE next_trim_at <= ${at})` : "")
   );
 }
