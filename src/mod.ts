@@ -118,6 +118,7 @@ export type { JobResult } from "./scheduler/views/job-result.ts";
 export type { Occurrence, OccurrenceRun } from "./scheduler/views/occurrence.ts";
 export type { Listing, Page } from "./scheduler/views/page.ts";
 export type { PreparedJob } from "./scheduler/views/prepared-job.ts";
+export type { PreviewedFire } from "./scheduler/views/previewed-fire.ts";
 export type { TaskRetry } from "./scheduler/views/retry.ts";
 export type { Run } from "./scheduler/views/run.ts";
 export type { Schedule, ScheduleCatchUp } from "./scheduler/views/schedule.ts";

@@ -269,6 +269,10 @@ export const QUESTION_STEPS_MAX = 250_000;
 /** Most dates and spans of dates that one `ExcludingTrigger` takes: enough for a century of holidays. */
 export const EXCLUDED_DATES_MAX = 10_000;
 
+/** Most dates in a row that an `ExcludingTrigger` with `shift` takes: a question looks at each of them. Fire times that
+ *  are moved further are a mistake. */
+export const SHIFTED_DATES_MAX = 366;
+
 /** Most parents of one job (`after`). */
 export const PARENTS_MAX = 1000;
 

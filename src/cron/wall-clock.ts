@@ -5,6 +5,7 @@ import { type ZoneTable, zoneTable } from "./zone.ts";
 // 100 nanoseconds. Older ones are rare, and the runtime is asked about them, which takes some microseconds.
 
 const DAY = 86_400;
+const DAY_MS = DAY * 1000;
 /** The tables know the offsets from here on, whatever the zone: the first days of 1970 are left to the runtime. */
 const TABLE_LO = 2 * DAY;
 /** Temporal represents 100,000,000 days on either side of 1970. Instants near either end count as this far from 1970,
@@ -56,6 +57,59 @@ export function wallTimes(
 /** The first instant of a date, in epoch milliseconds. */
 export function startOfDay(day: number, timeZone: string): number {
   return wallTimes(day, 0, timeZone, "advance", "first")[0] ?? day * DAY * 1000;
+}
+
+/** What a wall clock shows at an instant (epoch milliseconds), as the epoch milliseconds that it would be in UTC. */
+export function wallAt(epochMs: number, timeZone: string): number {
+  if (timeZone === "UTC") return epochMs;
+  return epochMs + offsetOf(zoneTable(timeZone), Math.max(Math.floor(epochMs / 1000), OLDEST)) * 1000;
+}
+
+/** The first instant at which a wall clock shows a time, which is given as epoch milliseconds that it would be in UTC;
+ *  for a time in a gap, the first instant after the gap. It never goes back while the time goes on. */
+export function firstInstantOf(wallMs: number, timeZone: string): number {
+  const [day, second] = [
+    Math.floor(wallMs / DAY_MS),
+    Math.floor((wallMs - Math.floor(wallMs / DAY_MS) * DAY_MS) / 1000),
+  ];
+  const [shown] = wallTimes(day, second, timeZone, "skip", "first");
+  if (shown !== undefined) return shown + (wallMs - Math.floor(wallMs / 1000) * 1000);
+  return wallTimes(day, second, timeZone, "advance", "first")[0] ?? wallMs;
+}
+
+/** The least time of a wall clock whose {@link firstInstantOf} is not before an instant. */
+export function firstWallFrom(epochMs: number, timeZone: string): number {
+  const wallMs = wallAt(epochMs - 1, timeZone) + 1;
+  if (timeZone === "UTC") return wallMs;
+  const table = zoneTable(timeZone);
+  const before = Math.max(Math.floor((epochMs - 1) / 1000), OLDEST) - DAY;
+  const offset = offsetOf(table, before);
+  if (before === OLDEST - DAY || offset <= offsetOf(table, before + DAY)) return wallMs;
+  // Clocks were put back not long before, so times up to the change were shown earlier.
+  return Math.max(wallMs, ((changeAfter(table, before) ?? before) + offset) * 1000);
+}
+
+/** The stretches of instants, [from, until), in which a wall clock shows times of [fromWallMs, untilWallMs). The times
+ *  lie at most two days apart. */
+export function stretchesOf(
+  fromWallMs: number,
+  untilWallMs: number,
+  timeZone: string,
+): (readonly [fromMs: number, untilMs: number])[] {
+  if (timeZone === "UTC") return [[fromWallMs, untilWallMs]];
+  const table = zoneTable(timeZone);
+  const stretches: (readonly [number, number])[] = [];
+  // No offset is larger than 15 hours.
+  const end = Math.ceil(untilWallMs / 1000) + 54_000;
+  for (let at = Math.max(Math.floor(fromWallMs / 1000) - 54_000, OLDEST); at < end; ) {
+    const until = changeAfter(table, at) ?? end;
+    const offsetMs = offsetOf(table, at) * 1000;
+    const from = Math.max(fromWallMs - offsetMs, at * 1000);
+    const before = Math.min(untilWallMs - offsetMs, until * 1000);
+    if (from < before) stretches.push([from, before]);
+    at = until;
+  }
+  return stretches;
 }
 
 function offsetOf(table: ZoneTable, instant: number): number {

@@ -54,6 +54,8 @@ interface PreviewedFire {
   /** What a change of the clocks does to it: it is `moved` out of a gap, or its time of day comes twice, and this is
    *  the `first` or the `second`. Null for nothing. */
   readonly clockChange: "moved" | "first" | "second" | null;
+  /** The fire time on an excluded date that was moved here: an instant. Null for one that was not moved. */
+  readonly shiftedFrom: string | null;
 }
 
 /** The fire times to come. */

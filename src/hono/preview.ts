@@ -1,4 +1,4 @@
-import { instantText } from "../core/temporal.ts";
+import { instantText, instantTextOrNull } from "../core/temporal.ts";
 import { type ClockShift, clockChanges } from "../triggers/clock-changes.ts";
 import { timesInGap } from "../triggers/gaps.ts";
 import type { Trigger } from "../triggers/trigger.ts";
@@ -35,6 +35,7 @@ export function previewOf(trigger: Trigger, times: readonly number[], fromMs: nu
       at: instantText(at),
       local: isoIn(at, timeZone),
       clockChange: marks.get(at) ?? null,
+      shiftedFrom: instantTextOrNull(trigger.shiftedFromMs(at)),
     })),
     skipped,
   };

@@ -2,7 +2,7 @@ import type { AbortSignal } from "../core/abort-signal.ts";
 import { BULK_ADD_MAX, PARENTS_MAX } from "../core/limits.ts";
 import type { Logger } from "../core/logger.ts";
 import { listOf, optionError, takes } from "../core/option-errors.ts";
-import type { InstantLike, Temporal } from "../core/temporal.ts";
+import type { InstantLike } from "../core/temporal.ts";
 import type { EventType } from "../records/events.ts";
 import type { Trigger } from "../triggers/trigger.ts";
 import type { Commands, SkippedJobs, SkippedSchedules } from "./commands/commands.ts";
@@ -69,6 +69,7 @@ import type { JobResult } from "./views/job-result.ts";
 import type { Occurrence } from "./views/occurrence.ts";
 import { type Listing, listingOf } from "./views/page.ts";
 import type { PreparedJob } from "./views/prepared-job.ts";
+import type { PreviewedFire } from "./views/previewed-fire.ts";
 import type { Run } from "./views/run.ts";
 import type { Schedule } from "./views/schedule.ts";
 import type { ScheduleChange } from "./views/schedule-change.ts";
@@ -310,16 +311,17 @@ export abstract class SchedulerClient {
   }
 
   /**
-   * The schedule's fire times to come, in the trigger's time zone, even while the schedule is paused. Empty when the
-   * schedule has no fire time left.
+   * The schedule's fire times to come, in the trigger's time zone, even while the schedule is paused; with
+   * `shiftedFrom` for those that were moved from an excluded date. Empty when the schedule has no fire time left.
    * @param options.limit most fire times to return: 0 to 1,000
    * @param options.from show no fire time before this instant. Default: the schedule's next fire time, which is also
    *   the earliest possible
    * @throws {ScheduleLookupError} @throws {OptionsError}
    * @example
    * const nextThree = await scheduler.previewSchedule("report", { limit: 3 });
+   * console.log(nextThree.map(String).join(", "));
    */
-  async previewSchedule(id: string, options: { limit: number; from?: InstantLike }): Promise<Temporal.ZonedDateTime[]> {
+  async previewSchedule(id: string, options: { limit: number; from?: InstantLike }): Promise<PreviewedFire[]> {
     return commandsOf(this).schedules.preview(
       checkId(id, "schedule id"),
       checkPreviewOptions(options, "previewSchedule()"),

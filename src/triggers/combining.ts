@@ -42,6 +42,21 @@ abstract class CombiningTrigger extends Trigger {
     return zonesOf(this.triggers);
   }
 
+  override shiftedFromMs(atMs: number): number | null {
+    checkMs(atMs, "atMs");
+    return withinBudget(() => {
+      let shifted: number | null = null;
+      for (const [index, child] of this.triggers.entries()) {
+        if (!matchesOf(child, atMs, "triggers", index)) continue;
+        const fromMs = child.shiftedFromMs(atMs);
+        // A child fires then by itself.
+        if (fromMs === null) return null;
+        shifted ??= fromMs;
+      }
+      return shifted;
+    });
+  }
+
   override startingAtMs(atMs: number): this {
     checkMs(atMs, "atMs");
     const anchored = this.anchoredChildren(atMs);

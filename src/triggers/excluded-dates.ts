@@ -12,7 +12,8 @@ export interface DateRange {
   readonly until: DateLike;
 }
 
-type Span = readonly [first: number, last: number];
+/** Excluded dates that follow each other, in days since 1970-01-01. */
+export type Span = readonly [first: number, last: number];
 
 /** What a look at the clock before 1970 takes from the budget of a question, because the tables of zones begin
  *  there. */
@@ -21,56 +22,65 @@ const STEPS_AN_OLD_LOOK = 1000;
 /** Whole dates of a time zone: spans of days, in order and without overlaps. Looked up by the date of an instant, so
  *  that there is nothing to prepare, however many there are. */
 export class ExcludedDates {
-  readonly #spans: readonly Span[];
-  readonly #timeZone: string;
+  /** In order, and none of them next to another. */
+  readonly spans: readonly Span[];
+  readonly timeZone: string;
 
   /** @throws {OptionsError} for anything but dates, or for a range that ends before it starts */
   constructor(dates: readonly (DateLike | DateRange)[], timeZone: string) {
-    this.#spans = mergedSpans(dates);
-    this.#timeZone = timeZone;
+    this.spans = mergedSpans(dates);
+    this.timeZone = timeZone;
   }
 
   /** An instant, not before an excluded one, up to which all are excluded; null when the instant is not excluded. */
   endAfter(atMs: number, share: StepShare): number | null {
-    const span = this.#spanAt(atMs, share);
+    const span = this.spanAt(atMs, share);
     if (span === null) return null;
     // Clocks will be put back to the date before, so there is no leaping to the end.
-    const [, again = atMs] = this.#midnights(span[0]);
+    const [, again = atMs] = this.midnights(span[0]);
     if (atMs < again) return atMs;
-    return this.#midnights(span[1] + 1).find((midnightMs) => midnightMs > atMs) ?? atMs;
+    return this.midnights(span[1] + 1).find((midnightMs) => midnightMs > atMs) ?? atMs;
   }
 
   /** An instant, not after an excluded one, from which on all are excluded; null when the instant is not excluded. */
   startBefore(atMs: number, share: StepShare): number | null {
-    const span = this.#spanAt(atMs, share);
+    const span = this.spanAt(atMs, share);
     if (span === null) return null;
-    return this.#midnights(span[0]).findLast((midnightMs) => midnightMs <= atMs) ?? atMs;
+    // Clocks were put back to the date, so there is no leaping over the time before.
+    if (atMs >= (this.midnights(span[1] + 1)[0] ?? Number.POSITIVE_INFINITY)) return atMs;
+    return this.midnights(span[0]).findLast((midnightMs) => midnightMs <= atMs) ?? atMs;
   }
 
   toJSON(): (string | DateRange)[] {
-    return this.#spans.map(([first, last]) =>
+    return this.spans.map(([first, last]) =>
       first === last ? dateText(first) : { from: dateText(first), until: dateText(last) },
     );
   }
 
-  #spanAt(atMs: number, share: StepShare): Span | null {
-    if (this.#spans.length === 0) return null;
-    if (atMs < 0 && this.#timeZone !== "UTC") share.take(STEPS_AN_OLD_LOOK);
-    const day = dayAt(atMs, this.#timeZone);
-    let low = 0;
-    let high = this.#spans.length;
-    while (low < high) {
-      const middle = (low + high) >> 1;
-      if ((this.#spans[middle]?.[1] ?? 0) < day) low = middle + 1;
-      else high = middle;
-    }
-    const span = this.#spans[low];
+  /** The excluded dates around an instant; null when the instant is not excluded. */
+  spanAt(atMs: number, share: StepShare): Span | null {
+    if (this.spans.length === 0) return null;
+    if (atMs < 0 && this.timeZone !== "UTC") share.take(STEPS_AN_OLD_LOOK);
+    const day = dayAt(atMs, this.timeZone);
+    const span = this.spans[this.spanFrom(day)];
     return span !== undefined && span[0] <= day ? span : null;
   }
 
+  /** The place of the first span that ends on a day or later. */
+  spanFrom(day: number): number {
+    let low = 0;
+    let high = this.spans.length;
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if ((this.spans[middle]?.[1] ?? 0) < day) low = middle + 1;
+      else high = middle;
+    }
+    return low;
+  }
+
   /** The first instant of a date; two where clocks are put back just after midnight, as in St. John's until 2011. */
-  #midnights(day: number): readonly number[] {
-    return wallTimes(day, 0, this.#timeZone, "advance", "both");
+  midnights(day: number): readonly number[] {
+    return wallTimes(day, 0, this.timeZone, "advance", "both");
   }
 }
 

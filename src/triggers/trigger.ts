@@ -140,6 +140,19 @@ export abstract class Trigger {
     return this.nextMs(atMs - 1) === atMs;
   }
 
+  /** The fire time on an excluded date that was moved to a fire time, by an `ExcludingTrigger` with `shift`. Null for
+   *  one that was not moved, or that the rule has there as well; of several, the nearest. */
+  shiftedFrom(at: InstantLike): Temporal.ZonedDateTime | null {
+    const fromMs = hasDigitsBelowMs(at) ? null : this.shiftedFromMs(toEpochMs(at, "at"));
+    return fromMs === null ? null : this.zoned(fromMs);
+  }
+
+  /** {@link shiftedFrom} for epoch milliseconds. A subclass that is made of other triggers overrides this method. */
+  shiftedFromMs(atMs: number): number | null {
+    checkMs(atMs, "atMs");
+    return null;
+  }
+
   /** The start that the rule itself names (`startTime`, `startDate`, `runTime`), in epoch milliseconds, or null. */
   get startMs(): number | null {
     return null;

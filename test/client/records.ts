@@ -201,7 +201,15 @@ const wall = fc.constantFrom("2027-03-28T02:00:00", "2027-10-31T03:00:00");
 
 export const explanations: fc.Arbitrary<ExplanationFacts> = timeZone.chain((zone) =>
   fc.record({
-    ...{ scheduleId: text, timeZone: fc.constant(zone), at: fireTime, fireTime: at, before: at, after: at },
+    ...{
+      scheduleId: text,
+      timeZone: fc.constant(zone),
+      at: fireTime,
+      fireTime: at,
+      shiftedFrom: at,
+      before: at,
+      after: at,
+    },
     ...{ verdict: fc.constantFrom(...EXPLAINED_VERDICTS), cause: orNull(causes), occurrence: orNull(occurrences) },
     clockChanges: fc.array(fc.record({ timeZone, at: fireTime, from: wall, to: wall }), { maxLength: 2 }),
     ...{ advice: orNull(text), text },

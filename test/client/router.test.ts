@@ -5,6 +5,7 @@ import {
   CronTrigger,
   DateTrigger,
   defineTasks,
+  ExcludingTrigger,
   IntervalTrigger,
   JobCancelledError,
   JobLookupError,
@@ -326,6 +327,19 @@ describe("a client behind a router", () => {
       [["2030-03-31T02:00:00", "2030-03-31T03:00:00"]],
     ]);
     expect(clockChanges[0]?.from).toBeInstanceOf(Temporal.PlainDateTime);
+  });
+
+  test("hears from which excluded date a fire time was moved", async () => {
+    const { client, scheduler } = setUpBehindRouter();
+    scheduler.task("t", () => {});
+    const days = CronTrigger.fromCrontab("0 9 4 1 *", { timeZone: "Europe/Berlin" });
+    await client.addSchedule("t", new ExcludingTrigger(days, ["2030-01-04"], { shift: "after" }), { id: "s" });
+    const [fire] = await client.previewSchedule("s", { limit: 1 });
+    const [there] = await scheduler.previewSchedule("s", { limit: 1 });
+    expect(fire?.toJSON()).toEqual(there?.toJSON());
+    expect(String(fire?.shiftedFrom)).toBe("2030-01-04T09:00:00+01:00[Europe/Berlin]");
+    const { shiftedFrom } = await client.explain("s", "2030-01-05 09:00");
+    expect(String(shiftedFrom)).toBe("2030-01-04T09:00:00+01:00[Europe/Berlin]");
   });
 
   test("may not say who it is where its token does", async () => {

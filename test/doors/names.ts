@@ -104,6 +104,7 @@ export const DOOR_NAMES: Readonly<Record<string, DoorNames>> = {
       "PausedTask",
       "PayloadOf",
       "PreparedJob",
+      "PreviewedFire",
       "PrintOptions",
       "RandomSource",
       "RateLimitOptions",

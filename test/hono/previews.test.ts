@@ -73,6 +73,23 @@ describe("a preview of a trigger", () => {
     );
   });
 
+  test("says from which excluded date a fire time was moved", async () => {
+    const trigger = {
+      ...{ type: "excluding", version: 1, trigger: cron("0 9 25 12 *"), shift: "after" },
+      excluded: [{ from: "2027-12-24", until: "2027-12-26" }],
+    };
+    expect((await preview(trigger, "2027-12-01T00:00:00Z", 2)).items).toEqual([
+      {
+        ...{ at: "2027-12-27T08:00:00Z", local: "2027-12-27T09:00:00+01:00", clockChange: null },
+        shiftedFrom: "2027-12-25T08:00:00Z",
+      },
+      {
+        ...{ at: "2028-12-25T08:00:00Z", local: "2028-12-25T09:00:00+01:00", clockChange: null },
+        shiftedFrom: null,
+      },
+    ]);
+  });
+
   test("tells nothing of a gap before it begins", async () => {
     expect((await preview(cron("30 2 * * *", { gap: "skip" }), "2027-03-28T12:00:00Z", 2)).skipped).toEqual([]);
   });

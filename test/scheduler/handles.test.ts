@@ -24,7 +24,7 @@ describe("a schedule", () => {
     expect((await job.refresh()).toJSON()).toEqual(job.toJSON());
     expect(job.scheduleId).toBe("s");
     const preview = await schedule.preview({ limit: 2, from: at(3) });
-    expect(preview.map((time) => secondsOf(time.toInstant()))).toEqual([3, 4]);
+    expect(preview.map(({ fireTime }) => secondsOf(fireTime.toInstant()))).toEqual([3, 4]);
   });
 
   test("that was removed is missed by its verbs", async () => {

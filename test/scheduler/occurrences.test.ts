@@ -485,6 +485,7 @@ describe("explain", () => {
         into: "2030-01-01T09:00:00Z",
         run: null,
       },
+      shiftedFrom: null,
       before: "2030-01-01T06:00:00Z",
       after: "2030-01-01T08:00:00Z",
       clockChanges: [],

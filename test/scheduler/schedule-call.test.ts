@@ -180,7 +180,7 @@ describe("updateSchedule({ nextFireTime })", () => {
     const moved = await scheduler.updateSchedule("s", { nextFireTime: at(600) });
     expect(secondsOf(moved.nextFireTime)).toBe(600);
     const preview = await scheduler.previewSchedule("s", { limit: 3 });
-    expect(preview.map((time) => secondsOf(time.toInstant()))).toEqual([600, 3600, 7200]);
+    expect(preview.map(({ fireTime }) => secondsOf(fireTime.toInstant()))).toEqual([600, 3600, 7200]);
     await clock.advance({ minutes: 10 });
     await drain(scheduler);
     expect(fired).toEqual([600]);

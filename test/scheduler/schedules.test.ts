@@ -3,6 +3,7 @@ import type { SchedulePlan, StepReport, StepRequest } from "../../src/contracts.
 import {
   CronTrigger,
   DateTrigger,
+  ExcludingTrigger,
   IntervalTrigger,
   MemoryDataStore,
   OrTrigger,
@@ -264,8 +265,8 @@ describe("previewSchedule", () => {
     scheduler.task("t", () => {});
     await scheduler.addSchedule("t", everySecond(), { id: "s" });
     const seconds = async (from?: string) =>
-      (await scheduler.previewSchedule("s", { limit: 2, ...(from === undefined ? {} : { from }) })).map((time) =>
-        secondsOf(time.toInstant()),
+      (await scheduler.previewSchedule("s", { limit: 2, ...(from === undefined ? {} : { from }) })).map(
+        ({ fireTime }) => secondsOf(fireTime.toInstant()),
       );
     expect(await seconds()).toEqual([0, 1]);
     expect(await seconds("2030-01-01T00:00:05.5Z")).toEqual([6, 7]);
@@ -280,7 +281,26 @@ describe("previewSchedule", () => {
     await drain(scheduler);
     await scheduler.updateSchedule("s", { trigger: new IntervalTrigger({ seconds: 2, startTime: START }) });
     const preview = await scheduler.previewSchedule("s", { limit: 2 });
-    expect(preview.map((time) => secondsOf(time.toInstant()))).toEqual([4, 6]);
+    expect(preview.map(({ fireTime }) => secondsOf(fireTime.toInstant()))).toEqual([4, 6]);
+  });
+
+  test("says from which excluded date a fire time was moved", async () => {
+    const { scheduler } = setUp();
+    scheduler.task("t", () => {});
+    const days = CronTrigger.fromCrontab("0 9 4,7 1 *", { timeZone: "Europe/Berlin" });
+    const trigger = new ExcludingTrigger(days, ["2030-01-04"], { shift: "before" });
+    await scheduler.addSchedule("t", trigger, { id: "s" });
+    const preview = await scheduler.previewSchedule("s", { limit: 2 });
+    expect(preview.map(({ fireTime, shiftedFrom }) => [String(fireTime), shiftedFrom?.toString()])).toEqual([
+      ["2030-01-03T09:00:00+01:00[Europe/Berlin]", "2030-01-04T09:00:00+01:00[Europe/Berlin]"],
+      ["2030-01-07T09:00:00+01:00[Europe/Berlin]", undefined],
+    ]);
+    expect(String(preview[0])).toBe("2030-01-03T09:00:00+01:00[Europe/Berlin]");
+    expect(JSON.parse(JSON.stringify(preview[0]))).toEqual({
+      timeZone: "Europe/Berlin",
+      fireTime: "2030-01-03T08:00:00Z",
+      shiftedFrom: "2030-01-04T08:00:00Z",
+    });
   });
 
   test("is empty for a schedule without fire times, and bounded", async () => {

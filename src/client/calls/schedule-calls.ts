@@ -1,6 +1,6 @@
 import * as v from "valibot";
 import { optionError } from "../../core/option-errors.ts";
-import { instantText, type Temporal, zonedOf } from "../../core/temporal.ts";
+import { instantText } from "../../core/temporal.ts";
 import type {
   BulkChange,
   LedgerCommands,
@@ -30,6 +30,7 @@ import { Explanation } from "../../scheduler/views/explanation.ts";
 import type { Job } from "../../scheduler/views/job.ts";
 import { Occurrence } from "../../scheduler/views/occurrence.ts";
 import type { Page } from "../../scheduler/views/page.ts";
+import { PreviewedFire } from "../../scheduler/views/previewed-fire.ts";
 import type { Schedule, ScheduleFacts } from "../../scheduler/views/schedule.ts";
 import { ScheduleChange } from "../../scheduler/views/schedule-change.ts";
 import type { ScheduleFilter } from "../../stores/data-store.ts";
@@ -129,12 +130,14 @@ export class ScheduleCalls implements ScheduleCommands, LedgerCommands {
     return readJob(this.#context, { method: "POST", ...placeOf("schedules", id, "run"), body });
   }
 
-  async preview(id: string, options: { limit: number; from?: number | undefined }): Promise<Temporal.ZonedDateTime[]> {
+  async preview(id: string, options: { limit: number; from?: number | undefined }): Promise<PreviewedFire[]> {
     const { limit, from } = options;
     const query = { limit: Math.max(limit, 1), from: from === undefined ? undefined : instantText(from) };
     const call = { method: "GET", ...placeOf("schedules", id, "preview"), query } as const;
     const { timeZone, items } = await this.#context.requester.read(call, previewSchema());
-    return items.slice(0, limit).map(({ at }) => zonedOf(at, timeZone));
+    return items
+      .slice(0, limit)
+      .map(({ at, shiftedFrom }) => new PreviewedFire({ timeZone, fireTime: at, shiftedFrom }));
   }
 
   async explain(id: string, question: Question): Promise<Explanation> {
@@ -187,4 +190,8 @@ function wireTrigger(trigger: Trigger | string, where: string, spreading: Spread
   return typeof trigger === "string" ? { cron: trigger } : rule.toJSON();
 }
 
-const previewSchema = () => v.object({ timeZone: v.string(), items: v.array(v.object({ at: instant() })) });
+const previewSchema = () =>
+  v.object({
+    timeZone: v.string(),
+    items: v.array(v.object({ at: instant(), shiftedFrom: v.nullable(instant()) })),
+  });

@@ -28,6 +28,7 @@ export const explanationSchema: () => v.GenericSchema<unknown, ExplanationFacts>
     verdict: oneOf(EXPLAINED_VERDICTS) as v.GenericSchema<unknown, ExplainedVerdict>,
     cause: orNull(cause()),
     occurrence: orNull(occurrenceSchema()),
+    shiftedFrom: orNull(instant()),
     before: orNull(instant()),
     after: orNull(instant()),
     clockChanges: v.array(v.object({ timeZone: text(), at: instant(), from: text(), to: text() })),

@@ -1,5 +1,4 @@
 import type { AbortSignal } from "../../core/abort-signal.ts";
-import type { Temporal } from "../../core/temporal.ts";
 import type { JobFilter, JobResultFilter, JobResultSelection, ScheduleFilter } from "../../stores/data-store.ts";
 import type { Trigger } from "../../triggers/trigger.ts";
 import type { EventHub } from "../events/event-hub.ts";
@@ -26,6 +25,7 @@ import type { Job } from "../views/job.ts";
 import type { JobResult } from "../views/job-result.ts";
 import type { Occurrence } from "../views/occurrence.ts";
 import type { Page } from "../views/page.ts";
+import type { PreviewedFire } from "../views/previewed-fire.ts";
 import type { Run } from "../views/run.ts";
 import type { Schedule } from "../views/schedule.ts";
 import type { ScheduleChange } from "../views/schedule-change.ts";
@@ -68,7 +68,7 @@ export interface ScheduleCommands {
   unpause(id: string, options: CheckedUnpause): Promise<Schedule>;
   changeMany(filter: CheckedBulk<ScheduleSelection>, change: BulkChange): Promise<{ count: number } & SkippedSchedules>;
   runNow(id: string, options: CheckedRunNow): Promise<Job>;
-  preview(id: string, options: { limit: number; from?: number | undefined }): Promise<Temporal.ZonedDateTime[]>;
+  preview(id: string, options: { limit: number; from?: number | undefined }): Promise<PreviewedFire[]>;
 }
 
 export interface LedgerCommands {

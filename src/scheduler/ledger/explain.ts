@@ -4,7 +4,7 @@ import type { OccurrenceRecord, ScheduleChangeRecord } from "../../records/ledge
 import type { ScheduleRecord } from "../../records/schedule.ts";
 import type { Ledger } from "../../stores/contract/ledger-types.ts";
 import type { DataStore } from "../../stores/data-store.ts";
-import { exclusionIn } from "../../triggers/leaves.ts";
+import { exclusionIn, shiftIn } from "../../triggers/leaves.ts";
 import { type Question, wallText } from "../options/question.ts";
 import type { ExplainedVerdict, ExplanationFacts } from "../views/explanation.ts";
 import { type Sought, soughtIn } from "./asked.ts";
@@ -56,6 +56,8 @@ interface Subject {
   readonly skipped: number | null;
   /** Whether the rule names what clocks went over. */
   readonly isSkippedByRule: boolean;
+  /** The fire time on an excluded date that was moved to the one that is meant. */
+  readonly shiftedFrom: number | null;
 }
 
 /** The answer to a question, with at most eight requests to the store: two of {@link knownOf} among them. */
@@ -86,7 +88,7 @@ export async function explain(known: Known, question: Question): Promise<Explana
 /** The fire time that is meant, of the rule that held then. */
 function subjectOf(history: RuleHistory, question: Question): Subject {
   const [sought, period] = place(history, question);
-  const none = { sought, period, fireTime: null, skipped: sought.skipped, isSkippedByRule: false };
+  const none = { sought, period, fireTime: null, skipped: sought.skipped, isSkippedByRule: false, shiftedFrom: null };
   for (const [from, until] of sought.windows) {
     const fireTime = history.next(from - 1);
     if (fireTime !== null && fireTime < until) return { ...none, fireTime };
@@ -94,6 +96,11 @@ function subjectOf(history: RuleHistory, question: Question): Subject {
   const { rule } = period;
   const trigger = rule?.trigger ?? null;
   if (rule === null || trigger === null) return none;
+  for (const [from, until] of sought.windows) {
+    const shift = rule.ask(() => shiftIn(trigger, from, until), null);
+    if (shift === null || history.next(shift.toMs - 1) !== shift.toMs) continue;
+    return { ...none, fireTime: shift.toMs, shiftedFrom: shift.fromMs };
+  }
   const wall = sought.skipped ?? wallBeforeChange(trigger, rule.timeZone, sought.at);
   if (wall === null) return none;
   const span = question.kind === "wall" ? question.span : 1000;
@@ -230,6 +237,11 @@ function answer(
   const timeZone = rule?.timeZone ?? "UTC";
   const middle = fireTime ?? sought.at;
   const trigger = rule?.trigger ?? null;
+  const shiftedFrom =
+    subject.shiftedFrom ??
+    (trigger === null || rule === null || fireTime === null
+      ? null
+      : rule.ask(() => trigger.shiftedFromMs(fireTime), null));
   const changes = trigger === null || rule === null ? [] : rule.ask(() => changesOnDayOf(trigger, sought.at), []);
   const taskId = period.state?.taskId ?? "";
   const told: Told = { scheduleId, taskId, timeZone, now, verdict, cause, finding, hasLedger: known.ledger !== null };
@@ -243,7 +255,7 @@ function answer(
           run: runFactsOf(finding),
         };
   return {
-    ...{ scheduleId, timeZone, at: sought.at, fireTime, verdict, cause, occurrence, before, after },
+    ...{ scheduleId, timeZone, at: sought.at, fireTime, verdict, cause, occurrence, shiftedFrom, before, after },
     clockChanges: changes.map(({ timeZone: zone, atMs, shiftMs, offsetMs }) => ({
       timeZone: zone,
       at: atMs,
@@ -257,6 +269,7 @@ function answer(
       isRuleOfNow,
       sought,
       skipped: subject.skipped,
+      shiftedFrom,
       fireTime,
       isOfRule,
       before,

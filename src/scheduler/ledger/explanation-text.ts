@@ -12,6 +12,8 @@ export interface TextFacts extends Told {
   readonly sought: Sought;
   /** What clocks went over, or would have shown. */
   readonly skipped: number | null;
+  /** The fire time on an excluded date that was moved to this one. */
+  readonly shiftedFrom: number | null;
   readonly fireTime: number | null;
   /** Whether the rule has the fire time. Otherwise only the store has it. */
   readonly isOfRule: boolean;
@@ -25,6 +27,7 @@ export function explanationText(facts: TextFacts): string {
   const advice = adviceText(facts);
   return [
     ...clockLines(facts),
+    ...shiftLines(facts),
     ruleLine(facts),
     `Verdict: ${verdictText(facts)}`.trim(),
     ...(cause === null ? [] : [`Cause: ${cause}`]),
@@ -60,6 +63,14 @@ function clockLines({ rule, sought, skipped, fireTime, timeZone }: TextFacts): s
     return [`${effect.kind === "moved" ? moved : repeated}${goText(effect.change)}.`];
   }
   return changes.map((change) => `That day, ${goText(change)}, in ${change.timeZone}.`);
+}
+
+function shiftLines({ sought, shiftedFrom, fireTime, timeZone }: TextFacts): string[] {
+  if (shiftedFrom === null || fireTime === null) return [];
+  const [from, to] = [clockText(shiftedFrom, timeZone), clockText(fireTime, timeZone)];
+  const isAskedFor = sought.at === fireTime || sought.windows.some(([at, until]) => fireTime >= at && fireTime < until);
+  if (isAskedFor) return [`It was moved from ${from}, which is on an excluded date.`];
+  return [`${from} is on an excluded date. The rule fires at ${to} instead.`];
 }
 
 /** `clocks go from 02:00 to 03:00`. */

@@ -1,7 +1,7 @@
 import { RevisionConflictError } from "../../core/errors.ts";
 import { BULK_ADD_MAX, UPDATE_TRIES_MAX } from "../../core/limits.ts";
 import { canHoldOptions, isPlain, listOf, optionError, shown, takes } from "../../core/option-errors.ts";
-import { type Temporal, zonedOf } from "../../core/temporal.ts";
+import { zonedOf } from "../../core/temporal.ts";
 import { withoutUndefined } from "../../core/without-undefined.ts";
 import type { AuditRecord } from "../../records/ledger.ts";
 import type { ConflictPolicy } from "../../records/policies.ts";
@@ -27,6 +27,7 @@ import type { NewSchedule } from "../scheduler-client.ts";
 import { type KeyedPayload, keyedPayload } from "../tasks/concurrency-key.ts";
 import type { Job } from "../views/job.ts";
 import { mapPage, type Page } from "../views/page.ts";
+import { type PreviewedFire, previewedFire } from "../views/previewed-fire.ts";
 import { Schedule } from "../views/schedule.ts";
 import { boundPage } from "./bound-page.ts";
 import { differingOptions } from "./declared-schedule.ts";
@@ -234,7 +235,7 @@ export class ScheduleVerbs implements ScheduleCommands {
     return job;
   }
 
-  async preview(id: string, options: { limit: number; from?: number | undefined }): Promise<Temporal.ZonedDateTime[]> {
+  async preview(id: string, options: { limit: number; from?: number | undefined }): Promise<PreviewedFire[]> {
     const { limit, from } = options;
     const record = await this.#record(id);
     const { nextFireTime, lastFireTime } = record;
@@ -243,10 +244,12 @@ export class ScheduleVerbs implements ScheduleCommands {
     const earliest = lastFireTime === null ? nextFireTime : Math.max(nextFireTime, lastFireTime + 1);
     const startMs = Math.max(from ?? earliest, earliest);
     const { trigger } = this.#scheduleOf(record);
-    const fireTimes = [...trigger.fireTimes({ from: zonedOf(startMs, "UTC"), limit })];
+    const fires = [...trigger.fireTimes({ from: zonedOf(startMs, "UTC"), limit })].map(({ epochMilliseconds }) =>
+      previewedFire(trigger, epochMilliseconds),
+    );
     // The next fire time may be one that a caller chose, and not one of the trigger.
-    if (startMs !== nextFireTime || fireTimes[0]?.epochMilliseconds === nextFireTime) return fireTimes;
-    return [zonedOf(nextFireTime, trigger.timeZone), ...fireTimes].slice(0, limit);
+    if (startMs !== nextFireTime || fires[0]?.fireTime.epochMilliseconds === nextFireTime) return fires;
+    return [previewedFire(trigger, nextFireTime), ...fires].slice(0, limit);
   }
 
   async #record(id: string, ifRevision?: number): Promise<ScheduleRecord> {

@@ -103,6 +103,7 @@ export interface ExplanationFacts {
   readonly verdict: ExplainedVerdict;
   readonly cause: Cause<number> | null;
   readonly occurrence: OccurrenceFacts | null;
+  readonly shiftedFrom: number | null;
   readonly before: number | null;
   readonly after: number | null;
   readonly clockChanges: readonly ClockChangeFacts[];
@@ -164,6 +165,10 @@ export class Explanation {
     const { occurrence } = this.#facts;
     return occurrence === null ? null : new Occurrence(occurrence);
   }
+  /** The fire time on an excluded date that was moved to {@link fireTime}; null when it was not moved. */
+  get shiftedFrom(): Temporal.ZonedDateTime | null {
+    return zonedOrNull(this.#facts.shiftedFrom, this.#facts.timeZone);
+  }
   /** The fire time before the one that the answer is about (or before the instant), of the rule as it was then; null
    *  for none. */
   get before(): Temporal.ZonedDateTime | null {
@@ -189,14 +194,27 @@ export class Explanation {
   }
 
   toJSON(): Record<string, unknown> {
-    const { scheduleId, timeZone, at, fireTime, verdict, cause, before, after, clockChanges, advice, text } =
-      this.#facts;
+    const {
+      scheduleId,
+      timeZone,
+      at,
+      fireTime,
+      verdict,
+      cause,
+      shiftedFrom,
+      before,
+      after,
+      clockChanges,
+      advice,
+      text,
+    } = this.#facts;
     return {
       ...{ scheduleId, timeZone, at: instantText(at) },
       fireTime: instantTextOrNull(fireTime),
       verdict,
       cause: cause === null ? null : causeWith(cause, instantText),
       occurrence: this.occurrence?.toJSON() ?? null,
+      shiftedFrom: instantTextOrNull(shiftedFrom),
       before: instantTextOrNull(before),
       after: instantTextOrNull(after),
       clockChanges: clockChanges.map((change) => ({ ...change, at: instantText(change.at) })),

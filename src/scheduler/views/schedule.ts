@@ -10,6 +10,7 @@ import type { Trigger } from "../../triggers/trigger.ts";
 import type { ChangeOptions, RevisionOptions, RunNowOptions, ScheduleUpdate } from "../options/options.ts";
 import type { Job } from "./job.ts";
 import { jsonOf } from "./json-of.ts";
+import type { PreviewedFire } from "./previewed-fire.ts";
 import { cellText, type TableRow, timeText } from "./table.ts";
 
 /** What the verbs of a {@link Schedule} need of the scheduler that made it. Every `SchedulerClient` has it. */
@@ -20,7 +21,7 @@ export interface ScheduleClient {
   unpauseSchedule(id: string, options?: { resumeFrom?: "now" | InstantLike } & ChangeOptions): Promise<Schedule>;
   removeSchedule(id: string, options?: RevisionOptions): Promise<void>;
   runScheduleNow(id: string, options?: RunNowOptions): Promise<Job>;
-  previewSchedule(id: string, options: { limit: number; from?: InstantLike }): Promise<Temporal.ZonedDateTime[]>;
+  previewSchedule(id: string, options: { limit: number; from?: InstantLike }): Promise<PreviewedFire[]>;
 }
 
 /** What a {@link Schedule} shows of its record. */
@@ -204,7 +205,7 @@ export class Schedule {
    * @throws {ScheduleLookupError} when the schedule was removed
    * @throws {OptionsError}
    */
-  preview(options: { limit: number; from?: InstantLike }): Promise<Temporal.ZonedDateTime[]> {
+  preview(options: { limit: number; from?: InstantLike }): Promise<PreviewedFire[]> {
     return this.#client.previewSchedule(this.#record.id, options);
   }
 

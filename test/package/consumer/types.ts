@@ -56,7 +56,7 @@ export async function main(): Promise<number> {
   await scheduler.schedule("report", "0 9 * * mon-fri", (pair: [number, string]) => pair);
   scheduler.use(tasks, { timeout: "5m", executor: perhaps() });
   const previewed = await (await scheduler.addSchedule(tasks.bye, "@daily")).preview({ limit: 1 });
-  const hours: (number | undefined)[] = [job.createdAt.epochMilliseconds, previewed[0]?.hour];
+  const hours: (number | undefined)[] = [job.createdAt.epochMilliseconds, previewed[0]?.fireTime.hour];
   return (hours[0] ?? 0) + (await scheduler.runJob(same, { payload: { a: 1, b: 2 } }));
 }
 

@@ -288,6 +288,39 @@ export const changes: readonly Row[] = [
     says: ["the one after is Fri 2030-01-04 09:00 +01:00."],
   },
   {
+    name: "a holiday whose fire time was moved",
+    at: "2030-01-03",
+    happens: async (world) => {
+      await running(world, new ExcludingTrigger(cron("0 9 3 * *", BERLIN), ["2030-01-03"], { shift: "after" }));
+      await world.to("2030-01-06T12:00:00Z");
+    },
+    verdict: "success",
+    cause: null,
+    fireTime: "2030-01-04T08:00:00Z",
+    says: [
+      "Thu 2030-01-03 09:00 +01:00 is on an excluded date. The rule fires at Fri 2030-01-04 09:00 +01:00 instead.",
+      "moved from excluded dates (2030-01-03) to the next day that is not.",
+    ],
+  },
+  {
+    name: "a fire time that was moved from a holiday",
+    at: "2030-01-02 09:00",
+    happens: (world) =>
+      running(world, new ExcludingTrigger(cron("0 9 3 * *", BERLIN), ["2030-01-03"], { shift: "before" })),
+    verdict: "upcoming",
+    cause: null,
+    fireTime: "2030-01-02T08:00:00Z",
+    says: ["It was moved from Thu 2030-01-03 09:00 +01:00, which is on an excluded date."],
+  },
+  {
+    name: "a fire time on a holiday that was moved to another, where the rule fires anyway",
+    at: "2030-01-04T09:00:00Z",
+    happens: (world) => running(world, new ExcludingTrigger(cron(NINE), ["2030-01-03"], { shift: "after" })),
+    verdict: "upcoming",
+    cause: null,
+    says: ["Fri 2030-01-04 09:00 UTC (2030-01-04T09:00:00Z) is a fire time of"],
+  },
+  {
     name: "an instant that another rule excludes",
     at: "2030-01-05T09:00:00Z",
     happens: (world) => running(world, new ExcludingTrigger(cron(NINE), cron("0 9 * * sat"))),

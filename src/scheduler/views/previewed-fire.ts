@@ -1,0 +1,54 @@
+import { printAsJSON } from "../../core/inspect.ts";
+import { instantText, instantTextOrNull, type Temporal, zonedOf } from "../../core/temporal.ts";
+import type { Trigger } from "../../triggers/trigger.ts";
+
+/** What a {@link PreviewedFire} shows; times in epoch milliseconds. */
+export interface PreviewedFireFacts {
+  readonly timeZone: string;
+  readonly fireTime: number;
+  readonly shiftedFrom: number | null;
+}
+
+/** A fire time to come. As text, it is the fire time in the time zone of the rule. It never changes. */
+export class PreviewedFire {
+  readonly #facts: PreviewedFireFacts;
+
+  static {
+    printAsJSON(PreviewedFire.prototype);
+  }
+
+  constructor(facts: PreviewedFireFacts) {
+    this.#facts = facts;
+    Object.freeze(this);
+  }
+
+  /** In the time zone of the rule; in JSON, an instant. */
+  get fireTime(): Temporal.ZonedDateTime {
+    return zonedOf(this.#facts.fireTime, this.#facts.timeZone);
+  }
+  /** The fire time on an excluded date that was moved here (`shift` of an `ExcludingTrigger`), in the same zone; null
+   *  for a fire time that was not moved. */
+  get shiftedFrom(): Temporal.ZonedDateTime | null {
+    const { shiftedFrom, timeZone } = this.#facts;
+    return shiftedFrom === null ? null : zonedOf(shiftedFrom, timeZone);
+  }
+
+  /** {@link fireTime} as text: `2030-01-01T09:00:00+01:00[Europe/Berlin]`. */
+  toString(): string {
+    return this.fireTime.toString();
+  }
+
+  toJSON(): Record<string, unknown> {
+    const { timeZone, fireTime, shiftedFrom } = this.#facts;
+    return { timeZone, fireTime: instantText(fireTime), shiftedFrom: instantTextOrNull(shiftedFrom) };
+  }
+}
+
+/** A fire time of a trigger. */
+export function previewedFire(trigger: Trigger, fireTime: number): PreviewedFire {
+  return new PreviewedFire({
+    timeZone: trigger.timeZone,
+    fireTime,
+    shiftedFrom: trigger.shiftedFromMs(fireTime),
+  });
+}
