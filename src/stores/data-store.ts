@@ -101,6 +101,8 @@ export interface DataStore extends AsyncDisposable {
   /** Turns payloads and return values into the text that the records carry, and the text back into values. */
   readonly serializer: Serializer;
   readonly capabilities: StoreCapabilities;
+  /** Whether the store is open. Absent in stores that need no opening. */
+  readonly isOpen?: boolean;
   /** The version of the tables that the store makes. Absent where there are none. */
   readonly schemaVersion?: number;
   /** How many requests the store has sent to its database so far, in whatever way they ended. It only grows. A tick

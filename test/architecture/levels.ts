@@ -14,6 +14,7 @@ export const LEVELS: Readonly<Record<string, number>> = {
   observability: 5,
   "http-cron": 5,
   cloudflare: 5,
+  transfer: 5,
   "task-server": 5,
   cli: 5,
   testing: 5,

@@ -516,6 +516,20 @@ export const DOOR_NAMES: Readonly<Record<string, DoorNames>> = {
       "JobExecutorTaskContext",
     ],
   },
+  "./transfer": {
+    values: ["TransferError", "exportStore", "importStore"],
+    types: [
+      "ExportOptions",
+      "ImportCounts",
+      "ImportOptions",
+      "ImportPolicy",
+      "ImportReport",
+      "NotImportedJob",
+      "TransferIssue",
+      "TransferLines",
+      "TransferPart",
+    ],
+  },
   "./worker": {
     values: ["LeaseThread", "WorkerExecutor", "serveTasks"],
     types: [

@@ -105,6 +105,10 @@ export class SqlDataStore implements contract.DataStore {
     this.ledger = ledger === null ? null : new SqliteLedger(ledger, (call) => this.#use((open) => call(open.ledger)));
   }
 
+  get isOpen(): boolean {
+    return this.#open !== null;
+  }
+
   get roundTrips(): number {
     return this.#trips.count;
   }

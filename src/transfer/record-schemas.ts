@@ -1,0 +1,235 @@
+import * as v from "valibot";
+import { converted, oneOf, says, textUpTo, trueOrFalse, wholeNumber } from "../core/check.ts";
+import { OptionsError } from "../core/errors.ts";
+import { ID_LENGTH_MAX, PARENTS_MAX, SERIALIZED_LENGTH_MAX } from "../core/limits.ts";
+import { once } from "../core/once.ts";
+import { mustBe } from "../core/option-errors.ts";
+import { INSTANT_MS_MAX } from "../core/temporal.ts";
+import { isStorable, STORABLE } from "../core/text.ts";
+import type { JobRecord } from "../records/job.ts";
+import {
+  COALESCE_POLICIES,
+  type Metadata,
+  PARENT_FAILURE_POLICIES,
+  type RetryPolicy,
+  RUN_OVERLAP_POLICIES,
+} from "../records/policies.ts";
+import type { ScheduleRecord } from "../records/schedule.ts";
+import type { TaskRecord } from "../records/task.ts";
+import { checkMetadata } from "../scheduler/options/metadata.ts";
+import { triggerFromJSON } from "../triggers/codec.ts";
+import { ruleKey } from "../triggers/trigger.ts";
+
+// What records must be that come from a text. Types are checked, and what else a store relies on. A field that a record
+// gets has to be added here too: the entries of each schema are those of its type.
+
+type Schema<T> = v.GenericSchema<unknown, T>;
+
+/** The schema of an object with exactly these fields. */
+function exactly<T>(entries: { readonly [K in keyof T]-?: Schema<T[K] | undefined> }): Schema<T> {
+  return v.strictObject(entries as v.ObjectEntries, ({ expected, received, input }) => {
+    if (expected === "never") return "is no field that this program knows";
+    return received === "undefined" && expected !== "Object" ? "is missing" : mustBe("an object", input);
+  }) as unknown as Schema<T>;
+}
+
+function absent<T>(schema: Schema<T>): Schema<T | undefined> {
+  return v.optional(schema) as unknown as Schema<T | undefined>;
+}
+
+const orNull = <T>(schema: Schema<T>): Schema<T | null> => v.nullable(schema) as unknown as Schema<T | null>;
+const unknownly = <T>(schema: v.GenericSchema<T>): Schema<T> => schema as Schema<T>;
+
+const id = once(() => unknownly(textUpTo(ID_LENGTH_MAX)));
+const whole = once(() => unknownly(wholeNumber()));
+const count = once(() => unknownly(wholeNumber(0)));
+const instant = once(() => unknownly(wholeNumber(-INSTANT_MS_MAX, INSTANT_MS_MAX)));
+const flag = (): Schema<boolean> => unknownly(trueOrFalse);
+
+/** A field that an export leaves out. */
+const never = (): Schema<never> => v.never("must not be there") as unknown as Schema<never>;
+
+/** Text of a payload or a name. */
+const text = once(() =>
+  unknownly(
+    v.pipe(
+      v.string(says("text")),
+      v.maxLength(SERIALIZED_LENGTH_MAX, `must have at most ${SERIALIZED_LENGTH_MAX} characters`),
+      v.check(isStorable, says(STORABLE)),
+    ),
+  ),
+);
+
+/** A priority ends in .5 for a job that makes up for a fire time. */
+const priority = once(() =>
+  unknownly(
+    v.pipe(
+      v.number(says("a number")),
+      v.check((value) => Number.isSafeInteger(value * 2), says("a whole number, or one that ends in .5")),
+    ),
+  ),
+);
+
+const metadata = once(
+  (): Schema<Metadata> =>
+    converted((value: unknown) => {
+      const checked = checkMetadata(value);
+      if ("metadata" in checked) return checked.metadata;
+      throw new OptionsError(checked.problem, [{ path: "", message: checked.problem }]);
+    }),
+);
+
+const retry = once(() =>
+  exactly<RetryPolicy>({
+    maxAttempts: unknownly(wholeNumber(1)),
+    backoff: exactly<RetryPolicy["backoff"]>({
+      initialMs: count(),
+      factor: unknownly(v.pipe(v.number(says("a number")), v.finite(), v.minValue(1, says("a number of 1 or more")))),
+      maxMs: count(),
+      jitter: unknownly(oneOf(["full", "none"])),
+    }),
+  }),
+);
+
+export const taskSchema: () => Schema<TaskRecord> = once(() =>
+  exactly<TaskRecord>({
+    id: id(),
+    executor: id(),
+    maxRunningJobs: orNull(count()),
+    misfireGraceMs: orNull(count()),
+    maxRecoveries: count(),
+    timeoutMs: orNull(count()),
+    resultExpirationMs: count(),
+    retry: retry(),
+    overlap: unknownly(oneOf(RUN_OVERLAP_POLICIES)),
+    metadata: metadata(),
+    maxRunningPerKey: absent(count()),
+    rateLimit: absent(
+      exactly<NonNullable<TaskRecord["rateLimit"]>>({
+        limit: unknownly(wholeNumber(1)),
+        perMs: unknownly(wholeNumber(1)),
+        burst: unknownly(wholeNumber(1)),
+      }),
+    ),
+    fair: absent(flag()),
+    paused: absent(flag()),
+    declaration: absent(text()),
+    version: absent(whole()),
+  }),
+);
+
+const triggerText = once(() =>
+  v.pipe(
+    v.string(says("the JSON of a trigger, as text")),
+    v.maxLength(SERIALIZED_LENGTH_MAX, `must have at most ${SERIALIZED_LENGTH_MAX} characters`),
+  ),
+);
+
+export const scheduleSchema: () => Schema<ScheduleRecord> = once(() =>
+  exactly<ScheduleRecord>({
+    id: id(),
+    name: orNull(text()),
+    taskId: id(),
+    trigger: unknownly(triggerText()),
+    triggerRule: unknownly(triggerText()),
+    payload: orNull(text()),
+    executor: id(),
+    priority: whole(),
+    coalesce: unknownly(oneOf(COALESCE_POLICIES)),
+    misfireGraceMs: orNull(count()),
+    maxJitterMs: count(),
+    catchUp: orNull(
+      exactly<NonNullable<ScheduleRecord["catchUp"]>>({
+        maxAgeMs: orNull(count()),
+        maxCount: orNull(count()),
+        paceMs: orNull(count()),
+      }),
+    ),
+    resultExpirationMs: count(),
+    maxRecoveries: count(),
+    overlap: unknownly(oneOf(RUN_OVERLAP_POLICIES)),
+    metadata: metadata(),
+    concurrencyKey: absent(id()),
+    expectStartMs: absent(count()),
+    expectFinishMs: absent(count()),
+    paused: flag(),
+    createdAt: instant(),
+    nextFireTime: orNull(instant()),
+    zoneRules: absent(text()),
+    lastFireTime: orNull(instant()),
+    paceUntil: orNull(instant()),
+    fence: count(),
+    revision: count(),
+    skippedCount: count(),
+    declaration: absent(text()),
+    version: absent(whole()),
+  }),
+);
+
+/** The schedule with the rule that its trigger has. The trigger is one that this program can read.
+ *  @throws {DeserializationError} for a trigger that nobody can read, or that has a type that is not registered */
+export function withRule(schedule: ScheduleRecord): ScheduleRecord {
+  let json: unknown;
+  try {
+    json = JSON.parse(schedule.trigger);
+  } catch {
+    json = null;
+  }
+  return { ...schedule, triggerRule: ruleKey(triggerFromJSON(json)) };
+}
+
+/** A job as an export has it, without what tells of a lease. */
+export const jobSchema: () => Schema<JobRecord> = once(() =>
+  exactly<JobRecord>({
+    id: id(),
+    taskId: id(),
+    scheduleId: orNull(id()),
+    executor: id(),
+    payload: orNull(text()),
+    priority: priority(),
+    runAt: instant(),
+    createdAt: instant(),
+    fireTime: orNull(instant()),
+    scheduledFireTime: orNull(instant()),
+    startDeadline: orNull(instant()),
+    missedCount: orNull(count()),
+    firstMissedTime: orNull(instant()),
+    lastMissedTime: orNull(instant()),
+    resultExpirationMs: count(),
+    maxRecoveries: count(),
+    metadata: metadata(),
+    idempotencyKey: orNull(id()),
+    failedAttempts: count(),
+    recoveries: count(),
+    startedFence: unknownly(wholeNumber(0, 0)),
+    cancelRequested: v.literal(false) as Schema<boolean>,
+    acquiredBy: v.null() as Schema<null>,
+    acquiredUntil: v.null() as Schema<null>,
+    fence: count(),
+    retry: absent(retry()),
+    retryOf: absent(id()),
+    attemptHistory: absent(never()),
+    progress: absent(never()),
+    concurrencyKey: absent(id()),
+    after: absent(v.pipe(v.array(id()), v.minLength(1), v.maxLength(PARENTS_MAX)) as Schema<readonly string[]>),
+    onParentFailure: absent(unknownly(oneOf(PARENT_FAILURE_POLICIES))),
+    heldBy: absent(never()),
+    sleep: absent(never()),
+  }),
+);
+
+export interface TaskPauseLine {
+  readonly taskId: string;
+  readonly key: string | null;
+}
+
+export const taskPauseSchema: () => Schema<TaskPauseLine> = once(() =>
+  exactly<TaskPauseLine>({ taskId: id(), key: orNull(id()) }),
+);
+
+/** A job that ran during the export. */
+export type RunningJobLine = Pick<JobRecord, "id" | "taskId" | "scheduleId">;
+
+export const runningJobSchema: () => Schema<RunningJobLine> = once(() =>
+  exactly<RunningJobLine>({ id: id(), taskId: id(), scheduleId: orNull(id()) }),
+);
