@@ -78,6 +78,7 @@ export type {
   RunNowOptions,
   ScheduleChangeFilterOptions,
   ScheduleFilterOptions,
+  ScheduleIncludeOptions,
   ScheduleOptions,
   ScheduleUpdate,
   TaskSettings,

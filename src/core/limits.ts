@@ -429,6 +429,10 @@ export const RESOLVED_OVERDUE_KEPT_MS = 600_000;
 /** Most fire times that one preview lists. */
 export const PREVIEW_LENGTH_MAX = 1000;
 
+/** Most fire times that a page of schedules has with its schedules. Each costs some microseconds, and a search by key
+ *  or three. */
+export const INCLUDED_MAX = 10_000;
+
 /** Deepest nesting of metadata. SQLite refuses JSON of more than 1,000 levels, and stores put metadata into JSON of
  *  their own. */
 export const METADATA_DEPTH_MAX = 100;

@@ -5,6 +5,7 @@ import type { Count, LiveScheduler, PausedTask, SchedulerHealth } from "../sched
 import type { Job } from "../scheduler/views/job.ts";
 import type { JobResult } from "../scheduler/views/job-result.ts";
 import type { Occurrence } from "../scheduler/views/occurrence.ts";
+import type { Page } from "../scheduler/views/page.ts";
 import type { Plain, PlainPage } from "../scheduler/views/plain.ts";
 import type { Run } from "../scheduler/views/run.ts";
 import type { Schedule } from "../scheduler/views/schedule.ts";
@@ -66,6 +67,12 @@ export interface Preview {
   readonly items: readonly PreviewedFire[];
   /** Times of day that do not exist because of a gap, and for which nothing fires: `2027-03-28T02:30:00`. */
   readonly skipped: readonly string[];
+}
+
+/** A schedule in a list, with what was asked for besides. */
+export interface ListedSchedule extends Omit<Plain<Schedule>, "next" | "runs"> {
+  readonly next?: Preview["items"];
+  readonly runs?: Plain<Schedule>["runs"];
 }
 
 /** How everything is, on one page. */
@@ -171,7 +178,7 @@ export interface Endpoints {
   "POST /tasks/:id/pause": { param: "id"; body: TaskPauseBody; answers: { 200: Plain<TaskView> } };
   "POST /tasks/:id/unpause": { param: "id"; body: TaskPauseBody; answers: { 200: Plain<TaskView> } };
 
-  "GET /schedules": { query: ScheduleQuery; answers: { 200: PlainPage<Schedule> } };
+  "GET /schedules": { query: ScheduleQuery; answers: { 200: Page<ListedSchedule> } };
   "POST /schedules": { body: NewScheduleBody; answers: { 201: Plain<Schedule> } };
   "POST /schedules/bulk": { body: ScheduleBulk; answers: { 200: ScheduleBulkReport } };
   "GET /schedules/:id": { param: "id"; answers: { 200: Plain<Schedule> } };

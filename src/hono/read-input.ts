@@ -63,7 +63,7 @@ function queryOf(url: URL, check: Checker<unknown>, schema: object | undefined, 
     const isList = kind === "array";
     if (Object.hasOwn(query, name) && !isList) throw badQuery(optionError(where, name, "is given twice"));
     const value = isList
-      ? [...((query[name] as string[] | undefined) ?? []), ...text.split(",")]
+      ? [...((query[name] as string[] | undefined) ?? []), ...(name === "ids" ? [text] : text.split(","))]
       : converted(text, kind);
     // Defined, because a parameter may be called `__proto__`.
     Object.defineProperty(query, name, { value, enumerable: true, configurable: true });

@@ -130,11 +130,20 @@ const resultFilter = once(() => ({
   ...range(),
 }));
 
+const scheduleExtra = once(() =>
+  v.pipe(
+    textUpTo(20),
+    v.regex(/^(payload|(next|runs):[1-9]\d{0,2})$/, ({ input }) => mustBe(EXTRAS, input)),
+  ),
+);
+const EXTRAS = "payload, or next or runs with a number of 1 to 999, such as next:5";
+
 export const scheduleQuery: () => v.GenericSchema<unknown, ScheduleQuery> = once(() =>
   v.strictObject({
     ...scheduleFilter(),
     sort: optional(oneOf(["id", "nextFireTime"])),
-    include: optional(listOf(oneOf(["payload"]), 1, LARGE_VALUES.length)),
+    ids: optional(listOf(idText(), 1, PAGE_SIZE_DEFAULT)),
+    include: optional(listOf(scheduleExtra(), 1, 3)),
     ...page(),
   }),
 );

@@ -46,7 +46,12 @@ interface ScheduleFilterQuery extends SearchQuery {
   readonly state?: "active" | "paused" | "ended";
 }
 
-export interface ScheduleQuery extends ScheduleFilterQuery, IncludeQuery<"payload">, PageQuery {
+export interface ScheduleQuery extends ScheduleFilterQuery, PageQuery {
+  /** Schedules with these ids, in the order of ids; several times, because an id may have a comma. */
+  readonly ids?: readonly string[];
+  /** `payload`; `next:5`, the next fire times; `runs:24`, the last fire times with what became of each. Several times,
+   *  or with commas in between. Default: none of them. */
+  readonly include?: readonly string[];
   /** Default: `"id"`. */
   readonly sort?: "id" | "nextFireTime";
 }

@@ -13,8 +13,8 @@ import { checkExport, type ExportOptions } from "./options.ts";
  * text is JSON lines, of which the first has a version. It has **payloads and metadata as they are**: keep it as safe
  * as the store itself.
  *
- * The store may be in use. Each record is as it was at one instant, but not all of them at the same one. A store that is
- * not open is opened, and closed at the end. Pages of 1,000 records are read, so memory stays bounded.
+ * The store may be in use. Each record is as it was at one instant, but not all of them at the same one. A store that
+ * is not open is opened, and closed at the end. Pages of 1,000 records are read, so memory stays bounded.
  * @returns lines, each with its line break. The loop over them rejects with `StoreUnavailableError` when the store
  * fails, and with the reason of `options.signal`
  * @throws {OptionsError} for unknown or invalid options

@@ -171,6 +171,17 @@ describe("a client behind a router does what a scheduler does:", () => {
     });
   });
 
+  test("schedules are listed by ids, with fire times to come and runs", async () => {
+    await expectSame(async ({ client, scheduler, clock }) => {
+      scheduler.task("t", () => {});
+      for (const id of ["a", "b", "c,d"]) await client.addSchedule("t", "* * * * *", { id });
+      await clock.advance("PT1M");
+      await scheduler.tick();
+      const { items } = await client.getSchedules({ ids: ["c,d", "a"], include: { next: 3, runs: 2 } });
+      return [items, items.map(({ next, runs }) => [next?.map(String), runs?.map((run) => run.toRow())])];
+    });
+  });
+
   test("occurrences are listed and explained, and changes told with who made them", async () => {
     await expectSame(async ({ client, scheduler, clock }) => {
       let runs = 0;

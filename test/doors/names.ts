@@ -123,6 +123,7 @@ export const DOOR_NAMES: Readonly<Record<string, DoorNames>> = {
       "ScheduleChangeFilterOptions",
       "ScheduleChangeKind",
       "ScheduleFilterOptions",
+      "ScheduleIncludeOptions",
       "ScheduleOptions",
       "ScheduleSnapshot",
       "ScheduleUpdate",

@@ -72,6 +72,7 @@ test("every answer is what the document says that it is", async () => {
   await check(`GET /jobs/${id}/result`);
   await check("GET /results");
   await check("GET /runs");
+  await check("GET /schedules?ids=s&include=next:2,runs:3");
   await check(`GET /runs/${id}`);
   await check("GET /overview");
   await check("POST /schedules", { id: "often", taskId: "fail", trigger: { every: "1s" }, coalesce: "all" });

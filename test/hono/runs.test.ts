@@ -17,6 +17,35 @@ async function withRuns(options: Parameters<typeof setUpRouter>[0] = {}) {
   return { ...setup, ids: { done: done.id, failed: failed.id, waiting: waiting.id } };
 }
 
+describe("schedules over HTTP", () => {
+  test("are listed by ids, which may have commas, with fire times to come and runs", async () => {
+    const { ask, scheduler, clock } = setUpRouter();
+    scheduler.task("t", () => {});
+    for (const id of ["a", "b", "c,d"]) await scheduler.addSchedule("t", "* * * * *", { id });
+    await clock.advance("PT1M");
+    await drain(scheduler);
+    const { body } = await ask("GET /schedules?ids=c,d&ids=a&include=next:2,runs:1");
+    const run = { verdict: "success", fireTime: "2030-01-01T00:01:00Z", run: { lateness: "PT0S", attempts: 1 } };
+    const next = ["2030-01-01T00:02:00Z", "2030-01-01T00:03:00Z"].map((at) => ({ at, clockChange: null }));
+    expect(body).toMatchObject({
+      items: [
+        { id: "a", next, runs: [run] },
+        { id: "c,d", next, runs: [run] },
+      ],
+    });
+    const plain = (await ask("GET /schedules?include=payload")).body as { items: object[] };
+    expect(plain.items.some((item) => "next" in item || "runs" in item)).toBe(false);
+  });
+
+  test.each(["ids=", "include=next", "include=next:0", "include=runs:1000", "include=result", "include=next:101"])(
+    "are not listed by %s",
+    async (query) => {
+      const { ask } = setUpRouter();
+      expect(await ask(`GET /schedules?${query}`)).toMatchObject({ status: 400, body: { code: "options" } });
+    },
+  );
+});
+
 describe("runs over HTTP", () => {
   test("are jobs that have ended or not, without large values unless they are asked for", async () => {
     const { ask, ids } = await withRuns();

@@ -372,6 +372,22 @@ describe("the query plans of the ledger", () => {
     },
   );
 
+  test("single fire times are found by keys, each for itself", async () => {
+    const steps = await planOfStatement(statements.getFireTimes);
+    expect(new Set(steps)).toEqual(
+      new Set([
+        `SEARCH h ${byId} LEFT-JOIN`,
+        "SEARCH r USING PRIMARY KEY (partition=? AND fire_time=? AND history=?)",
+        "SEARCH escapement_skips USING PRIMARY KEY (history=? AND from_time=?)",
+        lastSkip,
+      ]),
+    );
+    const plan = await driver.rows(`EXPLAIN QUERY PLAN ${statements.getFireTimes}`);
+    expect(plan.map((row) => row.detail)).toContain(
+      "SEARCH escapement_jobs USING INDEX escapement_jobs_schedule (schedule_id=? AND fire_time=?)",
+    );
+  });
+
   test("runs and skips find their history by the id of the schedule, and skips the rest by keys", async () => {
     const { enterRuns, enterHeldRuns, enterLost, enterCancelled, enterDoomed } = statements;
     expect(await planOfStatement(enterRuns)).toEqual([`SEARCH h ${byId}`]);

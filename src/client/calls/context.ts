@@ -8,7 +8,12 @@ import type { SkippedJobs } from "../../scheduler/commands/commands.ts";
 import { Job, type JobClient } from "../../scheduler/views/job.ts";
 import { JobResult, type JobResultFacts } from "../../scheduler/views/job-result.ts";
 import { mapPage, type Page } from "../../scheduler/views/page.ts";
-import { Schedule, type ScheduleClient, type ScheduleFacts } from "../../scheduler/views/schedule.ts";
+import {
+  Schedule,
+  type ScheduleClient,
+  type ScheduleExtras,
+  type ScheduleFacts,
+} from "../../scheduler/views/schedule.ts";
 import type { Call, Requester } from "../http/requester.ts";
 import { jobSchema, type ReadJob } from "../wire/job.ts";
 import { wireFilter } from "../wire/options.ts";
@@ -79,8 +84,8 @@ export function resultOf(record: JobResultFacts): JobResult {
   return new JobResult(record, serializer);
 }
 
-export function scheduleOf({ client }: CallContext, record: ScheduleFacts): Schedule {
-  return new Schedule(record, serializer, client);
+export function scheduleOf({ client }: CallContext, record: ScheduleFacts, extras?: ScheduleExtras): Schedule {
+  return new Schedule(record, serializer, client, extras);
 }
 
 /**

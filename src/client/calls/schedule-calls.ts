@@ -21,6 +21,7 @@ import type {
   CheckedRunNow,
   CheckedScheduleChangeFilter,
   CheckedScheduleChanges,
+  CheckedScheduleFilter,
   CheckedUnpause,
   ScheduleSelection,
 } from "../../scheduler/options/checked-options.ts";
@@ -31,16 +32,14 @@ import type { Job } from "../../scheduler/views/job.ts";
 import { Occurrence } from "../../scheduler/views/occurrence.ts";
 import type { Page } from "../../scheduler/views/page.ts";
 import { PreviewedFire } from "../../scheduler/views/previewed-fire.ts";
-import type { Schedule, ScheduleFacts } from "../../scheduler/views/schedule.ts";
+import type { Schedule, ScheduleExtras, ScheduleFacts } from "../../scheduler/views/schedule.ts";
 import { ScheduleChange } from "../../scheduler/views/schedule-change.ts";
-import type { ScheduleFilter } from "../../stores/data-store.ts";
 import type { Trigger } from "../../triggers/trigger.ts";
 import { explanationSchema } from "../wire/explanation.ts";
 import { occurrenceSchema } from "../wire/occurrence.ts";
 import { wireOptions } from "../wire/options.ts";
-import { scheduleSchema } from "../wire/schedule.ts";
+import { listedScheduleSchema, previewedFireSchema, scheduleSchema } from "../wire/schedule.ts";
 import { scheduleChangeSchema } from "../wire/schedule-change.ts";
-import { instant } from "../wire/values.ts";
 import { type CallContext, ownKey, placeOf, readBulk, readJob, readPage, scheduleOf, wholeList } from "./context.ts";
 import { taskIdOf, travelling } from "./task-reference.ts";
 
@@ -82,9 +81,17 @@ export class ScheduleCalls implements ScheduleCommands, LedgerCommands {
     return this.#ask("GET", id);
   }
 
-  async page(filter: ScheduleFilter): Promise<Page<Schedule>> {
-    const convert = (record: ScheduleFacts): Schedule => scheduleOf(this.#context, record);
-    return readPage(this.#context, wholeList("/schedules", "payload"), filter, scheduleSchema(), convert);
+  async page({ include = {}, ids, ...filter }: CheckedScheduleFilter): Promise<Page<Schedule>> {
+    const convert = ({ next, runs, ...record }: ScheduleFacts & ScheduleExtras): Schedule =>
+      scheduleOf(this.#context, record, {
+        ...(next === undefined ? {} : { next }),
+        ...(runs === undefined ? {} : { runs }),
+      });
+    const words = Object.entries(include).map(([name, count]) => `${name}:${count}`);
+    const { path, query } = wholeList("/schedules", ["payload", ...words].join(","));
+    // An id may have a comma.
+    const list = { path, query: { ...query, ids } };
+    return readPage(this.#context, list, filter, listedScheduleSchema(), convert);
   }
 
   async update(id: string, changes: CheckedScheduleChanges, options: CheckedRevision): Promise<Schedule> {
@@ -135,9 +142,7 @@ export class ScheduleCalls implements ScheduleCommands, LedgerCommands {
     const query = { limit: Math.max(limit, 1), from: from === undefined ? undefined : instantText(from) };
     const call = { method: "GET", ...placeOf("schedules", id, "preview"), query } as const;
     const { timeZone, items } = await this.#context.requester.read(call, previewSchema());
-    return items
-      .slice(0, limit)
-      .map(({ at, shiftedFrom }) => new PreviewedFire({ timeZone, fireTime: at, shiftedFrom }));
+    return items.slice(0, limit).map((facts) => new PreviewedFire({ ...facts, timeZone }));
   }
 
   async explain(id: string, question: Question): Promise<Explanation> {
@@ -193,5 +198,5 @@ function wireTrigger(trigger: Trigger | string, where: string, spreading: Spread
 const previewSchema = () =>
   v.object({
     timeZone: v.string(),
-    items: v.array(v.object({ at: instant(), shiftedFrom: v.nullable(instant()) })),
+    items: v.array(previewedFireSchema()),
   });

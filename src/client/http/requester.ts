@@ -17,7 +17,7 @@ import type { Sending, Transport } from "./transport.ts";
 export interface Call extends Pick<Sending, "method"> {
   readonly path: string;
   /** Entries that are undefined or null are left out. */
-  readonly query?: Readonly<Record<string, string | number | boolean | null | undefined>>;
+  readonly query?: Readonly<Record<string, QueryValue | readonly string[] | null | undefined>>;
   readonly body?: unknown;
   readonly headers?: Readonly<Record<string, string>>;
   /** The id that the call is about, for errors. */
@@ -222,9 +222,11 @@ function jsonOf(text: string, { headers }: Response, call: Call): unknown {
   }
 }
 
+type QueryValue = string | number | boolean;
+
 function queryText(query: Call["query"] = {}): string {
   const entries = Object.entries(query).flatMap(([name, value]) =>
-    value === undefined || value === null ? [] : [[name, String(value)]],
+    value === undefined || value === null ? [] : [value].flat().map((one) => [name, String(one)]),
   );
   return entries.length === 0 ? "" : `?${new URLSearchParams(entries)}`;
 }

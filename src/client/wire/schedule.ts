@@ -1,8 +1,31 @@
-import type * as v from "valibot";
+import * as v from "valibot";
 import { once } from "../../core/once.ts";
 import { SCHEDULE_FIELDS } from "../../records/fields/schedule.ts";
-import type { ScheduleFacts } from "../../scheduler/views/schedule.ts";
+import type { PreviewedFireFacts } from "../../scheduler/views/previewed-fire.ts";
+import type { ScheduleExtras, ScheduleFacts } from "../../scheduler/views/schedule.ts";
 import { recordSchema } from "./fields.ts";
+import { occurrenceSchema } from "./occurrence.ts";
+import { instant } from "./values.ts";
 
 /** What `Schedule.toJSON()` made, as the record that it was made of. */
 export const scheduleSchema: () => v.GenericSchema<unknown, ScheduleFacts> = once(() => recordSchema(SCHEDULE_FIELDS));
+
+/** A fire time to come, as a route makes it. */
+export const previewedFireSchema: () => v.GenericSchema<unknown, Pick<PreviewedFireFacts, "fireTime" | "shiftedFrom">> =
+  once(() =>
+    v.pipe(
+      v.object({ at: instant(), shiftedFrom: v.nullable(instant()) }),
+      v.transform(({ at: fireTime, shiftedFrom }) => ({ fireTime, shiftedFrom })),
+    ),
+  );
+
+/** The same in a list, with what was asked for besides. */
+export const listedScheduleSchema: () => v.GenericSchema<unknown, ScheduleFacts & ScheduleExtras> = once(() =>
+  v.intersect([
+    scheduleSchema(),
+    v.object({
+      next: v.exactOptional(v.array(previewedFireSchema())),
+      runs: v.exactOptional(v.array(occurrenceSchema())),
+    }),
+  ]),
+);

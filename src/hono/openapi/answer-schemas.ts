@@ -54,8 +54,11 @@ const error: v.GenericSchema = v.strictObject({
 });
 
 /** What a view's `toJSON()` makes of these fields. */
-const answerOf = (fields: Fields): v.GenericSchema =>
-  v.strictObject(Object.fromEntries(Object.entries(fields).map(([name, field]) => [name, answerField(field)])));
+const answerOf = (fields: Fields): v.GenericSchema => v.strictObject(entriesOf(fields));
+
+function entriesOf(fields: Fields): v.ObjectEntries {
+  return Object.fromEntries(Object.entries(fields).map(([name, field]) => [name, answerField(field)]));
+}
 
 function answerField(field: Field): v.GenericSchema {
   const schema = field.kind === "object" ? answerOf(field.fields) : answerKind(field.kind);
@@ -147,17 +150,17 @@ const overview: v.GenericSchema = v.strictObject({
   failures: v.array(jobResult),
 });
 
+const previewedFire: v.GenericSchema = v.strictObject({
+  at: instant,
+  local: v.string(),
+  clockChange: v.nullable(v.picklist(["moved", "first", "second"])),
+  shiftedFrom: instantOrNull,
+});
+
 const preview: v.GenericSchema = v.strictObject({
   description: v.string(),
   timeZone: v.string(),
-  items: v.array(
-    v.strictObject({
-      at: instant,
-      local: v.string(),
-      clockChange: v.nullable(v.picklist(["moved", "first", "second"])),
-      shiftedFrom: instantOrNull,
-    }),
-  ),
+  items: v.array(previewedFire),
   skipped: v.array(v.string()),
 });
 
@@ -250,6 +253,13 @@ const tickReport: v.GenericSchema = v.strictObject({
   roundTrips: count,
 });
 
+/** A schedule in a list, with what was asked for besides. */
+const listedSchedule = v.strictObject({
+  ...entriesOf(SCHEDULE_FIELDS),
+  next: v.exactOptional(v.array(previewedFire)),
+  runs: v.exactOptional(v.array(occurrence)),
+});
+
 /** What went wrong, after RFC 9457. */
 const problem: v.GenericSchema = v.looseObject({
   type: v.string(),
@@ -313,7 +323,7 @@ export const answerSchemas: Readonly<Record<AnswerName, v.GenericSchema>> = {
   SerializedError: error,
   Attempt: attempt,
   Schedule: schedule,
-  SchedulePage: pageOf(schedule),
+  SchedulePage: pageOf(listedSchedule),
   ScheduleBulkReport: v.strictObject({
     action: v.picklist(["pause", "unpause", "remove"]),
     ...many,

@@ -1,9 +1,11 @@
 import { RevisionConflictError } from "../../core/errors.ts";
-import type { ScheduleOptions } from "../../scheduler/options/options.ts";
+import type { ScheduleIncludeOptions, ScheduleOptions } from "../../scheduler/options/options.ts";
 import type { Plain } from "../../scheduler/views/plain.ts";
 import type { Schedule } from "../../scheduler/views/schedule.ts";
+import type { ListedSchedule, Preview } from "../api.ts";
 import { KEY_KEPT, keyedScheduleId } from "../idempotency.ts";
 import { revisionOf } from "../if-match.ts";
+import { previewOf } from "../preview.ts";
 import type { Routes } from "../route.ts";
 import * as schemas from "../schemas.ts";
 import { type Show, shownPage } from "../show.ts";
@@ -29,10 +31,17 @@ export const scheduleRoutes: Routes<
   "GET /schedules": {
     scope: "read",
     query: schemas.scheduleQuery,
-    handle: async ({ client, query: { include, ...filter }, show }) => ({
-      status: 200,
-      body: shownPage(await client.getSchedules(filter), show.listed(include).schedule),
-    }),
+    handle: async ({ client, query: { include: words = [], ...filter }, show }) => {
+      const extras = words.map((word) => word.split(":")).flatMap(([name, count]) => (count ? [[name, +count]] : []));
+      const include: ScheduleIncludeOptions = Object.fromEntries(extras);
+      const large = words.includes("payload") ? (["payload"] as const) : [];
+      const { schedule: shown } = show.listed(large);
+      const withNext = (schedule: Schedule): ListedSchedule => {
+        const { next, ...whole } = shown(schedule);
+        return next === undefined ? whole : { ...whole, next: nextOf(schedule) };
+      };
+      return { status: 200, body: shownPage(await client.getSchedules({ ...filter, include }), withNext) };
+    },
   },
   "POST /schedules": {
     scope: "write",
@@ -130,6 +139,13 @@ export const scheduleRoutes: Routes<
     },
   },
 };
+
+/** As a preview has them. A trigger that cannot be read has none. */
+function nextOf(schedule: Schedule): Preview["items"] {
+  const times = (schedule.next ?? []).map(({ fireTime }) => fireTime.epochMilliseconds);
+  const [first] = times;
+  return first === undefined ? [] : previewOf(schedule.trigger, times, first, false).items;
+}
 
 function shown(schedule: Schedule, show: Show): { status: 200; body: Plain<Schedule>; headers: { etag: string } } {
   return { status: 200, body: show.schedule(schedule), headers: { etag: `"${schedule.revision}"` } };

@@ -1,5 +1,5 @@
 import type { AbortSignal } from "../../core/abort-signal.ts";
-import type { JobFilter, JobResultFilter, JobResultSelection, ScheduleFilter } from "../../stores/data-store.ts";
+import type { JobFilter, JobResultFilter, JobResultSelection } from "../../stores/data-store.ts";
 import type { Trigger } from "../../triggers/trigger.ts";
 import type { EventHub } from "../events/event-hub.ts";
 import type {
@@ -13,6 +13,7 @@ import type {
   CheckedRunNow,
   CheckedScheduleChangeFilter,
   CheckedScheduleChanges,
+  CheckedScheduleFilter,
   CheckedUnpause,
   RunFilter,
   ScheduleSelection,
@@ -60,7 +61,7 @@ export interface ScheduleCommands {
   /** @param options not checked, because a scheduler's `scheduleDefaults` stand in for those that are not given */
   add(task: unknown, trigger: Trigger | string, options: ScheduleOptions): Promise<Schedule>;
   get(id: string): Promise<Schedule>;
-  page(filter: ScheduleFilter): Promise<Page<Schedule>>;
+  page(filter: CheckedScheduleFilter): Promise<Page<Schedule>>;
   /** @param changes with a trigger that is not read yet */
   update(id: string, changes: CheckedScheduleChanges, note: CheckedRevision): Promise<Schedule>;
   remove(id: string, note: CheckedRevision): Promise<void>;

@@ -1,11 +1,11 @@
 import type * as v from "valibot";
 import { type Checker, checker, namesOf } from "../../core/check.ts";
-import { ID_LENGTH_MAX } from "../../core/limits.ts";
+import { ID_LENGTH_MAX, INCLUDED_MAX } from "../../core/limits.ts";
 import { once } from "../../core/once.ts";
 import { isPlain, mustBe, optionError, optionsError, shown } from "../../core/option-errors.ts";
 import { isSameWord, nearest } from "../../core/suggest.ts";
 import { isStorable, STORABLE, STORABLE_ADVICE } from "../../core/text.ts";
-import type { JobFilter, JobResultFilter, JobResultSelection, ScheduleFilter } from "../../stores/data-store.ts";
+import type { JobFilter, JobResultFilter, JobResultSelection } from "../../stores/data-store.ts";
 import { CronTrigger } from "../../triggers/cron.ts";
 import { IntervalTrigger } from "../../triggers/interval.ts";
 import { hasHash } from "../../triggers/seeded-crontab.ts";
@@ -25,6 +25,7 @@ import type {
   CheckedRunOptions,
   CheckedScheduleChangeFilter,
   CheckedScheduleChanges,
+  CheckedScheduleFilter,
   CheckedScheduleOptions,
   CheckedSchedulerOptions,
   CheckedStartOptions,
@@ -234,9 +235,20 @@ export const checkPreviewOptions: Checker<{ limit: number; from?: number | undef
     instead: (value) => (typeof value === "number" || value === undefined ? `write { limit: ${value ?? 10} }` : null),
   },
 );
-export const checkScheduleFilter: Checker<ScheduleFilter> = checker(schemas.scheduleFilterSchema, {
+const checkSchedules: Checker<CheckedScheduleFilter> = checker(schemas.scheduleFilterSchema, {
   words: wordsOf("schedules", "search"),
 });
+export const checkScheduleFilter: Checker<CheckedScheduleFilter> = (value, where) => {
+  const filter = checkSchedules(value, where);
+  const { ids, sort, limit, include = {} } = filter;
+  if (ids !== undefined && sort === "nextFireTime") throw optionError(where, "ids", "come in the order of ids alone");
+  for (const name of ["next", "runs"] as const) {
+    if (limit * (include[name] ?? 0) <= INCLUDED_MAX) continue;
+    const message = `must be at most ${Math.floor(INCLUDED_MAX / limit)} where limit is ${limit}`;
+    throw optionError(where, `include.${name}`, message);
+  }
+  return filter;
+};
 export const checkOccurrenceFilter: Checker<CheckedOccurrenceFilter> = checker(schemas.occurrenceFilterSchema, {
   words: wordsOf("occurrences", "range"),
 });

@@ -199,6 +199,15 @@ export interface CheckedEventsOptions {
   onDropped?: (count: number) => void;
 }
 
+/** What a list of schedules has of each besides. */
+export interface ScheduleInclude {
+  next?: number;
+  runs?: number;
+}
+
+/** Which schedules, and with what. */
+export type CheckedScheduleFilter = ScheduleFilter & { readonly include?: ScheduleInclude };
+
 /** Which schedules a call about many is about. */
 export type ScheduleSelection = Pick<ScheduleFilter, "taskId" | "paused">;
 

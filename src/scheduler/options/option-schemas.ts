@@ -43,13 +43,7 @@ import {
   PARENT_FAILURE_POLICIES,
   RUN_OVERLAP_POLICIES,
 } from "../../records/policies.ts";
-import type {
-  DataStore,
-  JobFilter,
-  JobResultFilter,
-  JobResultSelection,
-  ScheduleFilter,
-} from "../../stores/data-store.ts";
+import type { DataStore, JobFilter, JobResultFilter, JobResultSelection } from "../../stores/data-store.ts";
 import { resolveTimeZone } from "../../triggers/options.ts";
 import { Trigger } from "../../triggers/trigger.ts";
 import type {
@@ -67,6 +61,7 @@ import type {
   CheckedRunOptions,
   CheckedScheduleChangeFilter,
   CheckedScheduleChanges,
+  CheckedScheduleFilter,
   CheckedScheduleOptions,
   CheckedSchedulerOptions,
   CheckedStartOptions,
@@ -511,9 +506,18 @@ const page = once(() => ({
   cursor: v.optional(v.nullable(v.pipe(v.string(saysCursor), v.check(isStorable, saysCursor))), null),
 }));
 
-export const scheduleFilterSchema: () => v.GenericSchema<unknown, ScheduleFilter> = once(() =>
+const saysNamed = says("a list of 1 to 1,000 ids");
+
+export const scheduleFilterSchema: () => v.GenericSchema<unknown, CheckedScheduleFilter> = once(() =>
   objectOf({
     ...page(),
+    ids: v.exactOptional(v.pipe(v.array(name(), saysNamed), v.minLength(1, saysNamed), v.maxLength(1000, saysNamed))),
+    include: v.exactOptional(
+      objectOf({
+        next: v.exactOptional(wholeNumber(1, PREVIEW_LENGTH_MAX)),
+        runs: v.exactOptional(wholeNumber(1, PREVIEW_LENGTH_MAX)),
+      }),
+    ),
     taskId: v.exactOptional(name()),
     paused: v.exactOptional(trueOrFalse),
     state: v.exactOptional(oneOf(["active", "paused", "ended"])),

@@ -349,8 +349,19 @@ export interface TickOptions {
   signal?: AbortSignal | undefined;
 }
 
+/** What a list of schedules has of each besides the schedule. `limit` times `next`, and `limit` times `runs`, may be
+ *  10,000 at most. */
+export interface ScheduleIncludeOptions {
+  /** How many of its fire times to come: `Schedule.next`. */
+  next?: number;
+  /** How many of its last fire times, with what became of each: `Schedule.runs`. */
+  runs?: number;
+}
+
 /** Filter and order of `getSchedules`; a page has at most `limit` items (default 100, at most 1,000). */
 export interface ScheduleFilterOptions {
+  /** Schedules with these ids, at most 1,000, in the order of ids. Not together with another `sort`. */
+  ids?: readonly string[];
   taskId?: string;
   /** True for paused schedules only, false for schedules that are not paused. Default: both. */
   paused?: boolean;
@@ -363,6 +374,8 @@ export interface ScheduleFilterOptions {
   /** `"nextFireTime"` begins with the schedule that fires first; schedules that have no fire time left come last. One
    *  that fires between two pages may come again, with its new time. Default: `"id"`. */
   sort?: "id" | "nextFireTime";
+  /** What to read of each schedule besides. Default: nothing. */
+  include?: ScheduleIncludeOptions;
   limit?: number;
   /** The `cursor` of the page before. Default: null, for the first page. */
   cursor?: string | null;

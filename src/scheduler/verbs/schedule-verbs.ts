@@ -1,12 +1,11 @@
 import { RevisionConflictError } from "../../core/errors.ts";
 import { BULK_ADD_MAX, UPDATE_TRIES_MAX } from "../../core/limits.ts";
 import { canHoldOptions, isPlain, listOf, optionError, shown, takes } from "../../core/option-errors.ts";
-import { zonedOf } from "../../core/temporal.ts";
 import { withoutUndefined } from "../../core/without-undefined.ts";
 import type { AuditRecord } from "../../records/ledger.ts";
 import type { ConflictPolicy } from "../../records/policies.ts";
 import type { ScheduleRecord } from "../../records/schedule.ts";
-import type { ScheduleAdditionChange, ScheduleChanges, ScheduleFilter } from "../../stores/data-store.ts";
+import type { ScheduleAdditionChange, ScheduleChanges } from "../../stores/data-store.ts";
 import { zoneRulesOf } from "../../triggers/stored-zone-rules.ts";
 import type { Trigger } from "../../triggers/trigger.ts";
 import type { BulkChange, ScheduleCommands, SkippedSchedules } from "../commands/commands.ts";
@@ -18,6 +17,7 @@ import type {
   CheckedRevision,
   CheckedRunNow,
   CheckedScheduleChanges,
+  CheckedScheduleFilter,
   CheckedUnpause,
   ScheduleSelection,
 } from "../options/checked-options.ts";
@@ -26,9 +26,9 @@ import type { ScheduleDefaults, ScheduleOptions } from "../options/options.ts";
 import type { NewSchedule } from "../scheduler-client.ts";
 import { type KeyedPayload, keyedPayload } from "../tasks/concurrency-key.ts";
 import type { Job } from "../views/job.ts";
-import { mapPage, type Page } from "../views/page.ts";
+import type { Page } from "../views/page.ts";
 import { type PreviewedFire, previewedFire } from "../views/previewed-fire.ts";
-import { Schedule } from "../views/schedule.ts";
+import { Schedule, type ScheduleExtras } from "../views/schedule.ts";
 import { boundPage } from "./bound-page.ts";
 import { differingOptions } from "./declared-schedule.ts";
 import { assertExpectable } from "./expectations.ts";
@@ -38,6 +38,7 @@ import { assertOwnJob, otherRequest } from "./request-hash.ts";
 import { ScheduleAdditions, type WantedSchedule } from "./schedule-additions.ts";
 import { ScheduleBulk } from "./schedule-bulk.ts";
 import { noSchedule, tooManyChanges } from "./schedule-errors.ts";
+import { extrasOf, fireTimesOf } from "./schedule-extras.ts";
 import type { VerbContext } from "./verb-context.ts";
 
 /** What a scheduler does with schedules. */
@@ -143,11 +144,12 @@ export class ScheduleVerbs implements ScheduleCommands {
     return this.#scheduleOf(await this.#record(id));
   }
 
-  async page(filter: ScheduleFilter): Promise<Page<Schedule>> {
+  async page({ include = {}, ...filter }: CheckedScheduleFilter): Promise<Page<Schedule>> {
     const { env, ready } = this.#context;
     await ready();
-    const page = await boundPage(["getSchedules()"], filter, (one) => env.store.getSchedules(one));
-    return mapPage(page, (record) => this.#scheduleOf(record));
+    const { items, cursor } = await boundPage(["getSchedules()"], filter, (one) => env.store.getSchedules(one));
+    const extras = await extrasOf(env, items, include);
+    return { items: items.map((record, place) => this.#scheduleOf(record, extras[place])), cursor };
   }
 
   async update(id: string, changes: CheckedScheduleChanges, note: CheckedRevision): Promise<Schedule> {
@@ -238,18 +240,9 @@ export class ScheduleVerbs implements ScheduleCommands {
   async preview(id: string, options: { limit: number; from?: number | undefined }): Promise<PreviewedFire[]> {
     const { limit, from } = options;
     const record = await this.#record(id);
-    const { nextFireTime, lastFireTime } = record;
-    if (nextFireTime === null) return [];
-    // A new trigger may start before the last fire time of the old trigger, and such fire times do not fire.
-    const earliest = lastFireTime === null ? nextFireTime : Math.max(nextFireTime, lastFireTime + 1);
-    const startMs = Math.max(from ?? earliest, earliest);
+    if (record.nextFireTime === null) return [];
     const { trigger } = this.#scheduleOf(record);
-    const fires = [...trigger.fireTimes({ from: zonedOf(startMs, "UTC"), limit })].map(({ epochMilliseconds }) =>
-      previewedFire(trigger, epochMilliseconds),
-    );
-    // The next fire time may be one that a caller chose, and not one of the trigger.
-    if (startMs !== nextFireTime || fires[0]?.fireTime.epochMilliseconds === nextFireTime) return fires;
-    return [previewedFire(trigger, nextFireTime), ...fires].slice(0, limit);
+    return fireTimesOf(record, trigger, limit, from).map((at) => previewedFire(trigger, at));
   }
 
   async #record(id: string, ifRevision?: number): Promise<ScheduleRecord> {
@@ -296,8 +289,8 @@ export class ScheduleVerbs implements ScheduleCommands {
     return keyedPayload({ serializer: env.store.serializer, tasks }, taskId, payload, key);
   }
 
-  #scheduleOf(record: ScheduleRecord): Schedule {
-    return new Schedule(record, this.#context.env.store.serializer, this.#context.client);
+  #scheduleOf(record: ScheduleRecord, extras?: ScheduleExtras): Schedule {
+    return new Schedule(record, this.#context.env.store.serializer, this.#context.client, extras);
   }
 }
 

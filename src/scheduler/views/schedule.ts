@@ -10,7 +10,8 @@ import type { Trigger } from "../../triggers/trigger.ts";
 import type { ChangeOptions, RevisionOptions, RunNowOptions, ScheduleUpdate } from "../options/options.ts";
 import type { Job } from "./job.ts";
 import { jsonOf } from "./json-of.ts";
-import type { PreviewedFire } from "./previewed-fire.ts";
+import { Occurrence, type OccurrenceFacts } from "./occurrence.ts";
+import { PreviewedFire, type PreviewedFireFacts } from "./previewed-fire.ts";
 import { cellText, type TableRow, timeText } from "./table.ts";
 
 /** What the verbs of a {@link Schedule} need of the scheduler that made it. Every `SchedulerClient` has it. */
@@ -29,6 +30,12 @@ export type ScheduleFacts = Omit<
   ScheduleRecord,
   "triggerRule" | "maxRecoveries" | "fence" | "declaration" | "version" | "paceUntil"
 >;
+
+/** What a list has of a schedule besides; times in epoch milliseconds. */
+export interface ScheduleExtras {
+  readonly next?: readonly Pick<PreviewedFireFacts, "fireTime" | "shiftedFrom">[];
+  readonly runs?: readonly OccurrenceFacts[];
+}
 
 /** Bounds of what a schedule makes up for, see `CatchUpOptions`. Null is unlimited. */
 export interface ScheduleCatchUp {
@@ -51,12 +58,13 @@ export class Schedule {
   readonly #record: ScheduleFacts;
   readonly #serializer: Serializer;
   readonly #client: ScheduleClient;
+  readonly #extras: ScheduleExtras;
 
   static {
     printAsJSON(Schedule.prototype);
   }
 
-  constructor(record: ScheduleFacts, serializer: Serializer, client: ScheduleClient) {
+  constructor(record: ScheduleFacts, serializer: Serializer, client: ScheduleClient, extras: ScheduleExtras = {}) {
     // Own properties, because `console.table` shows no others. The rest is made when it is read.
     this.id = record.id;
     this.taskId = record.taskId;
@@ -64,6 +72,7 @@ export class Schedule {
     this.#record = record;
     this.#serializer = serializer;
     this.#client = client;
+    this.#extras = extras;
   }
 
   /** A name for people; null for none. */
@@ -151,6 +160,18 @@ export class Schedule {
     return this.#record.revision;
   }
 
+  /** Its fire times to come; empty when it has none left, or an unreadable trigger.
+   *  Undefined unless a list was asked to `include` them. */
+  get next(): PreviewedFire[] | undefined {
+    const timeZone = this.#timeZone;
+    return this.#extras.next?.map((facts) => new PreviewedFire({ ...facts, timeZone }));
+  }
+  /** Its last fire times until the last one that was processed, and what became of each, the newest first: those of its
+   *  present rule of which the ledger knows. Undefined unless a list was asked to `include` them. */
+  get runs(): Occurrence[] | undefined {
+    return this.#extras.runs?.map((facts) => new Occurrence(facts));
+  }
+
   /** Pauses the schedule: it makes no jobs until it is unpaused. Jobs that it made earlier still run. Idempotent.
    *  @param options.by who pauses it, see {@link ChangeOptions}
    *  @returns the schedule as it is now @throws {ScheduleLookupError} when the schedule was removed */
@@ -231,6 +252,19 @@ export class Schedule {
   }
 
   toJSON(): Record<string, unknown> {
-    return jsonOf<Schedule>(SCHEDULE_FIELDS, this, this.#record);
+    const { next, runs } = this;
+    return {
+      ...jsonOf<Omit<Schedule, keyof ScheduleExtras>>(SCHEDULE_FIELDS, this, this.#record),
+      ...(next === undefined ? {} : { next: next.map((fire) => fire.toJSON()) }),
+      ...(runs === undefined ? {} : { runs: runs.map((occurrence) => occurrence.toJSON()) }),
+    };
+  }
+
+  get #timeZone(): string {
+    try {
+      return this.trigger.timeZone;
+    } catch {
+      return "UTC";
+    }
   }
 }

@@ -33,6 +33,9 @@ export interface Ledger {
     /** Null when this page is the last. */
     readonly cursor: string | null;
   }>;
+  /** What is known of single fire times of schedules, at most 10,000 in all; one answer per fire time, in order. See
+   *  rule H25. */
+  getFireTimes(asked: readonly AskedFireTimes[]): Promise<(FireTimeRecord | null)[][]>;
   /** The unfinished job of a fire time that is no repetition of another job; null when there is none. */
   getJobOfFireTime(scheduleId: string, fireTime: number): Promise<JobRecord | null>;
   /** A page of the changes of a schedule (the oldest kept ones first, or the newest first), beginning after `after` (a
@@ -57,6 +60,24 @@ export interface OccurrenceRecordFilter {
   readonly order: "oldest" | "newest";
   readonly limit: number;
   readonly cursor: string | null;
+}
+
+/** Fire times of a schedule, in any order. */
+export interface AskedFireTimes {
+  readonly scheduleId: string;
+  readonly fireTimes: readonly number[];
+}
+
+/** The entry that has a fire time, or its unfinished job. */
+export type FireTimeRecord = OccurrenceRecord | ({ readonly kind: "job" } & UnfinishedRun);
+
+/** The unfinished job of a fire time. */
+export interface UnfinishedRun {
+  readonly jobId: string;
+  readonly scheduledFireTime: number;
+  readonly createdAt: number;
+  /** Failed ones, lost ones, and the one of the lease. */
+  readonly attempts: number;
 }
 
 export interface ChangeRecordFilter {

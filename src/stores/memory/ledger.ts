@@ -10,7 +10,14 @@ import type {
   UptimeRecord,
 } from "../../records/ledger.ts";
 import type { ScheduleRecord } from "../../records/schedule.ts";
-import type { ChangeRecordFilter, Ledger, LedgerLimits, OccurrenceRecordFilter } from "../contract/ledger-types.ts";
+import type {
+  AskedFireTimes,
+  ChangeRecordFilter,
+  FireTimeRecord,
+  Ledger,
+  LedgerLimits,
+  OccurrenceRecordFilter,
+} from "../contract/ledger-types.ts";
 import type { OverlapReport, TaskPauseRequest } from "../data-store.ts";
 import { occurrenceCursor, readOccurrenceCursor } from "../shared/cursors-and-search.ts";
 import { changeOf } from "../shared/schedule-changes.ts";
@@ -158,6 +165,20 @@ export class MemoryLedger implements Ledger {
       if (verdicts === undefined || verdicts.includes(verdict)) items.push(row);
     }
     return { items, cursor: null };
+  }
+
+  async getFireTimes(asked: readonly AskedFireTimes[]): Promise<(FireTimeRecord | null)[][]> {
+    return asked.map(({ scheduleId, fireTimes }) =>
+      fireTimes.map((fireTime) => {
+        const entry = this.#histories.get(scheduleId)?.find(fireTime);
+        if (entry !== undefined) return { ...entry };
+        const job = this.#jobs.madeAt(scheduleId, fireTime)?.record;
+        if (job === undefined) return null;
+        const { id: jobId, createdAt, failedAttempts, recoveries, acquiredBy } = job;
+        const attempts = failedAttempts + recoveries + (acquiredBy === null ? 0 : 1);
+        return { kind: "job", jobId, scheduledFireTime: job.scheduledFireTime ?? fireTime, createdAt, attempts };
+      }),
+    );
   }
 
   async getJobOfFireTime(scheduleId: string, fireTime: number): Promise<JobRecord | null> {

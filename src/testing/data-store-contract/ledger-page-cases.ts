@@ -74,6 +74,30 @@ export const ledgerPageCases: readonly DataStoreCase[] = [
       equal(await entriesOf(ledger, { scheduleId: "other" }), [], "those of another schedule");
     },
   ),
+  ledgerCase(
+    ["H25"],
+    "ledger: single fire times are those of runs, of skips, of unfinished jobs, or unknown",
+    async (store, ledger) => {
+      const [first, second, third, tooOld, , coalesced, last] = await fill(store);
+      await fireAt(store, await seenAgain(store), [T0 + 21_000]);
+      const at = (...seconds: readonly number[]) => seconds.map((second) => T0 + second * 1000);
+      const found = await ledger.getFireTimes([
+        { scheduleId: "schedule", fireTimes: at(20, 2, 7, 1, 0, 16, 22, -1) },
+        { scheduleId: "other", fireTimes: at(0) },
+        { scheduleId: "schedule", fireTimes: [] },
+        { scheduleId: "schedule", fireTimes: at(21) },
+      ]);
+      equal(found[0], [last, third, tooOld, second, first, coalesced, null, null], "of the schedule");
+      equal(found.slice(1, 3), [[null], []], "of another schedule, and none");
+      const jobId = jobIdAt(T0 + 21_000);
+      const { createdAt } = present(await store.getJob(jobId), "the job");
+      const times = { scheduledFireTime: T0 + 21_000, createdAt };
+      equal(found[3], [{ kind: "job", jobId, ...times, attempts: 0 }], "of an unfinished job");
+      await step(store, { now: T0 + 21_000 });
+      const leased = (await ledger.getFireTimes([{ scheduleId: "schedule", fireTimes: at(21) }]))[0];
+      equal(leased, [{ kind: "job", jobId, ...times, attempts: 1 }], "of a job that runs");
+    },
+  ),
   ledgerCase(["H14"], "ledger: pages go on where the page before ended, in both orders", async (store, ledger) => {
     const all = await fill(store);
     for (const limit of [1, 2, 3, 7]) {

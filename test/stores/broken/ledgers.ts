@@ -71,6 +71,15 @@ class OverlooksReachingSkips extends reading((ledger) => {
 
 class FindsNoJob extends reading(() => ({ getJobOfFireTime: async () => null })) {}
 
+/** Finds an entry only where it begins, and no job. */
+class FindsNoFireTime extends reading((ledger) => {
+  const find = ledger.getFireTimes.bind(ledger);
+  return {
+    getFireTimes: async (asked) =>
+      (await find(asked)).map((records) => records.map((record) => (record?.kind === "run" ? record : null))),
+  };
+}) {}
+
 class NeverBegins extends reading(() => ({ getLedgerStart: async () => null })) {}
 
 class ForgetsPauses extends reading(() => ({ getTaskPauseHistory: async (): Promise<TaskPauseRecord[]> => [] })) {}
@@ -114,6 +123,7 @@ export const brokenLedgers: readonly BrokenStore[] = [
     IgnoresTheOrder,
     OverlooksReachingSkips,
     FindsNoJob,
+    FindsNoFireTime,
     NeverBegins,
   ),
   ...caughtBy("changes", ForgetsPauses, ForgetsRemovals, ForgetsChanges, MistakesTheTime),

@@ -4,6 +4,7 @@ import { type BrokenStore, caughtBy } from "./broken-store.ts";
 
 type Schedules = ReturnType<MemoryDataStore["getSchedules"]>;
 type Jobs = ReturnType<MemoryDataStore["getJobs"]>;
+type Results = ReturnType<MemoryDataStore["getJobResults"]>;
 
 /** Takes capital letters for other letters. */
 class MindsTheCase extends MemoryDataStore {
@@ -49,6 +50,20 @@ class QueuesWhatIsHeld extends MemoryDataStore {
   }
 }
 
+class ListsWithoutKeys extends MemoryDataStore {
+  override getJobs({ key: _ignored, ...filter }: contract.JobFilter): Jobs {
+    return super.getJobs(filter);
+  }
+}
+
+/** Takes the first of several outcomes. */
+class TakesOneOutcome extends MemoryDataStore {
+  override getJobResults({ outcomes, ...filter }: contract.JobResultFilter, now: number): Results {
+    const [outcome] = outcomes ?? [];
+    return super.getJobResults({ ...filter, ...(outcome === undefined ? {} : { outcome }) }, now);
+  }
+}
+
 /** Counts rows in its cursors. */
 class CountsItsPages extends MemoryDataStore {
   override async getJobs(filter: contract.JobFilter): Jobs {
@@ -79,5 +94,7 @@ export const brokenLists: readonly BrokenStore[] = caughtBy(
   IncludesTheLastInstant,
   QueuesWhatIsHeld,
   CountsItsPages,
+  ListsWithoutKeys,
+  TakesOneOutcome,
   SearchesIds,
 );

@@ -12,7 +12,14 @@ import {
 } from "../../../records/ledger.ts";
 import { JOB_OUTCOMES } from "../../../records/policies.ts";
 import type { SchedulerRole } from "../../../records/scheduler.ts";
-import type { ChangeRecordFilter, Ledger, LedgerLimits, OccurrenceRecordFilter } from "../../contract/ledger-types.ts";
+import type {
+  AskedFireTimes,
+  ChangeRecordFilter,
+  FireTimeRecord,
+  Ledger,
+  LedgerLimits,
+  OccurrenceRecordFilter,
+} from "../../contract/ledger-types.ts";
 import type { RecordPage } from "../../data-store.ts";
 import { occurrenceCursor, readOccurrenceCursor } from "../../shared/cursors-and-search.ts";
 import { entriesOf } from "../../shared/runs-over-skips.ts";
@@ -61,6 +68,15 @@ export class SqliteLedger implements Ledger {
 
   getOccurrences(filter: OccurrenceRecordFilter): Promise<RecordPage<OccurrenceRecord>> {
     return this.#use((open) => readOccurrences(open, filter));
+  }
+
+  getFireTimes(asked: readonly AskedFireTimes[]): Promise<(FireTimeRecord | null)[][]> {
+    return this.#use(async ({ connection, statements }) => {
+      const text = JSON.stringify(asked.map(({ scheduleId, fireTimes }) => [scheduleId, fireTimes]));
+      const rows = jsonArray<FireTimeRow>(await connection.read(statement(statements.getFireTimes, text)), "found");
+      const found = new Map(rows.map((row) => [`${row[0]} ${row[1]}`, toFireTime(row)]));
+      return asked.map(({ fireTimes }, place) => fireTimes.map((time) => found.get(`${place} ${time}`) ?? null));
+    });
   }
 
   getJobOfFireTime(scheduleId: string, fireTime: number): Promise<JobRecord | null> {
@@ -201,6 +217,15 @@ type RunRow = [fireTime: number, outcome: string | null, text: string | null];
 
 type SkipRow = [from: number, until: number, verdict: string, count: number | null, into: number | null];
 
+/** Of what there is, each as the tables have it. */
+type FireTimeRow = [
+  place: number,
+  fireTime: number,
+  run: RunRow | null,
+  skip: SkipRow | null,
+  job: [id: string, scheduledFireTime: number | null, createdAt: number | null, attempts: number] | null,
+];
+
 type UptimeRow = [
   [identity: string, role: SchedulerRole, isResident: number, since: number, until: number],
   tasks: unknown,
@@ -215,6 +240,16 @@ function toRun([time, outcome, text]: RunRow): ({ readonly kind: "run" } & Run) 
   const fireTime = nearestInstantMs(time);
   const known = JOB_OUTCOMES.find((one) => one === outcome) ?? "error";
   return { kind: "run", fireTime, outcome: known, ...readRun(text, fireTime) };
+}
+
+function toFireTime([, fireTime, run, skip, job]: FireTimeRow): FireTimeRecord | null {
+  const ended = run === null ? null : toRun(run);
+  if (ended?.kind === "run") return ended;
+  if (skip !== null) return { kind: "skip", ...toSkip(skip) };
+  if (job === null) return null;
+  const [jobId, scheduledFireTime, createdAt, attempts] = job;
+  const times = { scheduledFireTime: scheduledFireTime ?? fireTime, createdAt: createdAt ?? fireTime };
+  return { kind: "job", jobId, ...times, attempts };
 }
 
 /** What `runText` wrote. */
@@ -263,6 +298,7 @@ export interface ReadStatements {
   readonly getLedgerStart: string;
   readonly getJobOfFireTime: string;
   readonly getOccurrences: ByOrder;
+  readonly getFireTimes: string;
   readonly extendUptime: string;
   readonly getUptimes: string;
   readonly removeUptimes: string;
@@ -282,6 +318,8 @@ export function readStatements(names: TableNames): ReadStatements {
     getJobOfFireTime: () =>
       `SELECT ${jobAsJson(jobs)} AS record FROM ${jobs} WHERE schedule_id = ?1 AND fire_time = ?2 ` +
       `AND ${detail("retryOf")} IS NULL`,
+    // ?1 rows [scheduleId, fire times]. One row, see {@link FireTimeRow}.
+    getFireTimes: () => fireTimes(names),
     getOccurrences: () => ({ oldest: stretch(names, "ASC"), newest: stretch(names, "DESC") }),
 
     // Follows keepAlive. ?1 identity, ?2 now, ?3 aliveUntil, ?4 role, ?5 whether it is resident, ?6 task ids, ?7 how
@@ -308,6 +346,35 @@ export function readStatements(names: TableNames): ReadStatements {
   });
 }
 
+/** What is no number in a damaged row reads as 0. */
+const wholeOf = (column: string): string => `CAST(${column} + 0 AS INTEGER)`;
+/** A BLOB, which no JSON can hold, reads as an empty text. */
+const textOf = (column: string): string => `CASE WHEN ${column} < x'' THEN ${column} ELSE '' END`;
+const runAsJson = (run: string): string => `json_array(${wholeOf("fire_time")}, ${textOf("outcome")}, ${run})`;
+const SKIP_AS_JSON =
+  `json_array(${wholeOf("from_time")}, ${wholeOf("until_time")}, ${textOf("verdict")}, ${wholeOf("count")}, ` +
+  `${wholeOf("into_time")})`;
+
+/** Each fire time is a search by key in each table. */
+function fireTimes(names: TableNames): string {
+  const { histories, runs, skips, jobs } = names;
+  const isRun = `${isOf("h.number", "r")} AND fire_time = t.value`;
+  const run = `SELECT ${runAsJson(textOf("run"))} FROM ${runs} r WHERE ${isRun}`;
+  const skip =
+    `SELECT ${SKIP_AS_JSON} FROM ${skips} WHERE history = h.number ` +
+    `AND from_time = (${lastSkipFrom(names, "h.number", "t.value")}) AND until_time >= t.value`;
+  const attempts = "failed_attempts + recoveries + (acquired_by IS NOT NULL)";
+  const job =
+    `SELECT json_array(id, ${detail("scheduledFireTime")}, ${detail("createdAt")}, ${attempts}) FROM ${jobs} ` +
+    `WHERE schedule_id = a.value->>0 AND fire_time = t.value AND ${detail("retryOf")} IS NULL`;
+  const found = [run, skip, job].map((sql) => `coalesce((${sql}), 'null')`);
+  const item = `'[' || ${["a.key", "t.value", ...found].join(" || ',' || ")} || ']'`;
+  return (
+    `SELECT '[' || group_concat(${item}) || ']' AS found FROM json_each(?1) a ` +
+    `LEFT JOIN ${histories} h ON h.schedule_id = a.value->>0 CROSS JOIN json_each(a.value, '$[1]') t`
+  );
+}
+
 /**
  * The rows of a stretch of a history. ?1 id of the schedule, ?2 and ?3 its first and last fire time, ?4 the outcomes
  * whose runs are asked for, or null, ?5 limit of runs and of skips. Columns: `runs` and `skips`, as JSON, in the order;
@@ -323,13 +390,8 @@ function stretch(names: TableNames, order: "ASC" | "DESC"): string {
     `(SELECT ${end} FROM ${skips} WHERE history = ${history} ` +
     `AND from_time = (${lastSkipFrom(names, history, time)}) AND until_time >= ${time})`;
   const isAsked = "(?4 IS NULL OR outcome IN (SELECT value FROM json_each(?4)))";
-  // What is no number in a damaged row reads as 0, and a BLOB, which no JSON can hold, as an empty text.
-  const whole = (column: string): string => `CAST(${column} + 0 AS INTEGER)`;
-  const text = (column: string): string => `CASE WHEN ${column} < x'' THEN ${column} ELSE '' END`;
-  const run = `json_array(${whole("fire_time")}, ${text("outcome")}, CASE WHEN ${isAsked} THEN ${text("run")} END)`;
-  const skip =
-    `json_array(${whole("from_time")}, ${whole("until_time")}, ${text("verdict")}, ${whole("count")}, ` +
-    `${whole("into_time")})`;
+  const run = runAsJson(`CASE WHEN ${isAsked} THEN ${textOf("run")} END`);
+  const skip = SKIP_AS_JSON;
   const asArray = "'[' || group_concat(item) || ']'";
   return (
     `SELECT (SELECT ${asArray} FROM (SELECT ${run} AS item ${runsIn("?2", "?3")} ` +
