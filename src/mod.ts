@@ -68,6 +68,7 @@ export type {
   JobOptions,
   JobResultFilterOptions,
   OccurrenceFilterOptions,
+  PauseOptions,
   PrintOptions,
   RateLimitOptions,
   RetryJobsOptions,
@@ -102,7 +103,7 @@ export { Scheduler } from "./scheduler/scheduler-with-store.ts";
 export { currentJob } from "./scheduler/tasks/current-job.ts";
 export { type DefinedTask, type DefinedTasks, defineTasks } from "./scheduler/tasks/defined-tasks.ts";
 export type { Attempt } from "./scheduler/views/attempt.ts";
-export type { Cause, ClockChange, ExplainedVerdict, Explanation } from "./scheduler/views/explanation.ts";
+export type { Cause, ClockChange, ExplainedVerdict, Explanation, PauseCause } from "./scheduler/views/explanation.ts";
 export type {
   BackloggedSchedule,
   Count,

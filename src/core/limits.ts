@@ -392,6 +392,12 @@ export const UPTIMES_PER_ANSWER_MAX = 1000;
  *  15 minutes, and few call them more rarely. */
 export const TICK_GAP_MS_MAX = 900_000;
 
+/** Longest reason of a pause or a blackout, in UTF-16 units. It stands in records, events and explanations. */
+export const REASON_LENGTH_MAX = 500;
+
+/** Most pauses of schedules, of tasks and of keys that one step ends. The next step ends the others. */
+export const PAUSES_ENDED_PER_STEP_MAX = 100;
+
 /** Longest name of who changes something, in UTF-16 units. It stands in every change that the ledger keeps. */
 export const BY_LENGTH_MAX = 200;
 

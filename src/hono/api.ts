@@ -24,6 +24,7 @@ import type {
   NewJobBody,
   NewScheduleBody,
   OccurrenceQuery,
+  PauseBody,
   PreviewQuery,
   ReplacingScheduleBody,
   ResultQuery,
@@ -34,6 +35,7 @@ import type {
   ScheduleChangesBody,
   ScheduleQuery,
   TaskPauseBody,
+  TaskUnpauseBody,
   TriggerPreviewBody,
   UnpauseBody,
 } from "./wire.ts";
@@ -176,7 +178,7 @@ export interface Endpoints {
   "GET /tasks": { answers: { 200: PlainPage<TaskView> } };
   "DELETE /tasks/:id": { param: "id"; answers: { 204: null } };
   "POST /tasks/:id/pause": { param: "id"; body: TaskPauseBody; answers: { 200: Plain<TaskView> } };
-  "POST /tasks/:id/unpause": { param: "id"; body: TaskPauseBody; answers: { 200: Plain<TaskView> } };
+  "POST /tasks/:id/unpause": { param: "id"; body: TaskUnpauseBody; answers: { 200: Plain<TaskView> } };
 
   "GET /schedules": { query: ScheduleQuery; answers: { 200: Page<ListedSchedule> } };
   "POST /schedules": { body: NewScheduleBody; answers: { 201: Plain<Schedule> } };
@@ -185,7 +187,7 @@ export interface Endpoints {
   "PUT /schedules/:id": { param: "id"; body: ReplacingScheduleBody; answers: { 200: Plain<Schedule> } };
   "PATCH /schedules/:id": { param: "id"; body: ScheduleChangesBody; answers: { 200: Plain<Schedule> } };
   "DELETE /schedules/:id": { param: "id"; query: CallerNote; answers: { 204: null } };
-  "POST /schedules/:id/pause": { param: "id"; body: CallerNote; answers: { 200: Plain<Schedule> } };
+  "POST /schedules/:id/pause": { param: "id"; body: PauseBody; answers: { 200: Plain<Schedule> } };
   "POST /schedules/:id/unpause": { param: "id"; body: UnpauseBody; answers: { 200: Plain<Schedule> } };
   "POST /schedules/:id/run": { param: "id"; body: RunBody; answers: { 202: Plain<Job> } };
   "GET /schedules/:id/preview": { param: "id"; query: PreviewQuery; answers: { 200: Preview } };

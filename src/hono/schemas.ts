@@ -10,6 +10,7 @@ import {
   PAGE_SIZE_MAX,
   PARENTS_MAX,
   PREVIEW_LENGTH_MAX,
+  REASON_LENGTH_MAX,
 } from "../core/limits.ts";
 import { once } from "../core/once.ts";
 import { isPlain, mustBe, mustBeOneOf } from "../core/option-errors.ts";
@@ -29,6 +30,7 @@ import {
   type NewJobBody,
   type NewScheduleBody,
   type OccurrenceQuery,
+  type PauseBody,
   type PreviewQuery,
   type ReplacingScheduleBody,
   type ResultQuery,
@@ -39,6 +41,7 @@ import {
   type ScheduleChangesBody,
   type ScheduleQuery,
   type TaskPauseBody,
+  type TaskUnpauseBody,
   type TriggerPreviewBody,
   type UnpauseBody,
   type WireTrigger,
@@ -209,6 +212,12 @@ export const changeQuery: () => v.GenericSchema<unknown, ChangeQuery> = once(() 
 
 /** Who asks for a change; also a query, because a DELETE has no body. */
 const note = once(() => ({ by: optional(textUpTo(BY_LENGTH_MAX)) }));
+const pause = once(() => ({
+  until: optional(instantText()),
+  reason: optional(textUpTo(REASON_LENGTH_MAX)),
+  ...note(),
+}));
+export const pauseBody: () => v.GenericSchema<unknown, PauseBody> = once(() => v.strictObject(pause()));
 export const callerNote: () => v.GenericSchema<unknown, CallerNote> = once(() => v.strictObject(note()));
 
 export const eventQuery: () => v.GenericSchema<unknown, EventQuery> = once(() => {
@@ -264,7 +273,8 @@ const scheduleEntries = once(() => ({
 }));
 
 export const scheduleBody: () => v.GenericSchema<unknown, ReplacingScheduleBody> = once(() => {
-  const shown = ["id", "skippedCount", "createdAt", "nextFireTime", "lastFireTime", "revision"];
+  const times = ["createdAt", "nextFireTime", "lastFireTime", "pausedUntil"];
+  const shown = ["id", "skippedCount", "revision", "pauseReason", "pausedBy", ...times];
   const ignored = Object.fromEntries(shown.map((name) => [name, optional(anything)]));
   return v.strictObject({ ...scheduleEntries(), ...ignored });
 });
@@ -295,6 +305,9 @@ export const unpauseBody: () => v.GenericSchema<unknown, UnpauseBody> = once(() 
 export const nothing: () => v.GenericSchema<unknown, object> = once(() => v.strictObject({}));
 
 export const taskPauseBody: () => v.GenericSchema<unknown, TaskPauseBody> = once(() =>
+  v.strictObject({ key: optional(idText()), ...pause() }),
+);
+export const taskUnpauseBody: () => v.GenericSchema<unknown, TaskUnpauseBody> = once(() =>
   v.strictObject({ key: optional(idText()), ...note() }),
 );
 
@@ -306,7 +319,7 @@ export const scheduleBulkBody: () => v.GenericSchema<unknown, ScheduleBulk> = on
     all: optional(trueOrFalse),
     expectedCount: optional(wholeNumber(0)),
     resumeFrom: optional(instantText()),
-    ...note(),
+    ...pause(),
   }),
 );
 

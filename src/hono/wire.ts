@@ -151,10 +151,19 @@ export interface UnpauseBody extends CallerNote {
   readonly resumeFrom?: string;
 }
 
-export interface TaskPauseBody extends CallerNote {
+export interface PauseBody extends CallerNote {
+  /** When the pause ends by itself: an instant in the future. Default: never. */
+  readonly until?: string;
+  /** Why it is paused, for people. */
+  readonly reason?: string;
+}
+
+export interface TaskUnpauseBody extends CallerNote {
   /** The concurrency key. Default: the whole task. */
   readonly key?: string;
 }
+
+export interface TaskPauseBody extends PauseBody, TaskUnpauseBody {}
 
 export interface EventQuery {
   /** The types of the events, with commas between them. Default: all. */
@@ -186,6 +195,9 @@ export interface ReplacingScheduleBody extends ScheduleBody {
   readonly nextFireTime?: unknown;
   readonly lastFireTime?: unknown;
   readonly revision?: unknown;
+  readonly pausedUntil?: unknown;
+  readonly pauseReason?: unknown;
+  readonly pausedBy?: unknown;
 }
 
 export interface NewScheduleBody extends ScheduleBody {
@@ -201,7 +213,7 @@ export interface ScheduleChangesBody extends ScheduleSettingsBody, CallerNote {
 }
 
 /** What happens to many schedules: to those with the `ids`, to those that fit the `filter`, or to all. */
-export interface ScheduleBulk extends CallerNote {
+export interface ScheduleBulk extends PauseBody {
   readonly action: "pause" | "unpause" | "remove";
   readonly ids?: readonly string[];
   readonly filter?: ScheduleFilterQuery;

@@ -5,6 +5,7 @@ import {
   EVENT_LIST_MAX,
   EVENTS_PER_MESSAGE_MAX,
   ID_LENGTH_MAX,
+  REASON_LENGTH_MAX,
   SERIALIZED_LENGTH_MAX,
 } from "../core/limits.ts";
 import { once } from "../core/once.ts";
@@ -35,17 +36,21 @@ export const eventSchemas: () => { readonly [K in EventType]: FlatSchema<EventRe
     ...schedule,
     ...{ schedulerId: id, fireTimeMs: ms, kind: v.picklist(OVERDUE_KINDS), dueAtMs: ms, jobId: v.nullable(id) },
   };
+  const by = v.nullable(id);
+  const pause = { by, reason: v.nullable(text(REASON_LENGTH_MAX)), untilMs: v.nullable(ms) };
   const scheduler = { timestampMs: ms, schedulerId: id };
 
   return {
     taskAdded: v.object({ type: v.literal("taskAdded"), ...task }),
     taskUpdated: v.object({ type: v.literal("taskUpdated"), ...task }),
     taskRemoved: v.object({ type: v.literal("taskRemoved"), ...task }),
-    taskPaused: v.object({ type: v.literal("taskPaused"), ...task, concurrencyKey: v.nullable(id) }),
-    taskUnpaused: v.object({ type: v.literal("taskUnpaused"), ...task, concurrencyKey: v.nullable(id) }),
+    taskPaused: v.object({ type: v.literal("taskPaused"), ...task, concurrencyKey: v.nullable(id), ...pause }),
+    taskUnpaused: v.object({ type: v.literal("taskUnpaused"), ...task, concurrencyKey: v.nullable(id), by }),
     taskOutdated: v.object({ type: v.literal("taskOutdated"), ...task, schedulerId: id, version: v.nullable(count) }),
     scheduleAdded: v.object({ type: v.literal("scheduleAdded"), ...schedule, nextFireTimeMs: v.nullable(ms) }),
     scheduleUpdated: v.object({ type: v.literal("scheduleUpdated"), ...schedule, nextFireTimeMs: v.nullable(ms) }),
+    schedulePaused: v.object({ type: v.literal("schedulePaused"), ...schedule, ...pause }),
+    scheduleUnpaused: v.object({ type: v.literal("scheduleUnpaused"), ...schedule, by }),
     scheduleRemoved: v.object({
       type: v.literal("scheduleRemoved"),
       timestampMs: ms,

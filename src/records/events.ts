@@ -22,6 +22,14 @@ type SchedulerFacts = {
   readonly schedulerId: string;
 };
 
+type PauseFacts = {
+  /** Identity of a scheduler, or the name that the caller gave. */
+  readonly by: string | null;
+  readonly reason: string | null;
+  /** When the pause ends by itself; null for never. */
+  readonly untilMs: number | null;
+};
+
 type OverdueFacts = ScheduleFacts &
   SchedulerFacts & {
     readonly fireTimeMs: number;
@@ -39,13 +47,19 @@ interface EventFactsByType {
   taskUpdated: TaskFacts;
   taskRemoved: TaskFacts;
   /** Somebody paused the task, or one concurrency key of the task; `concurrencyKey` is null for the whole task. */
-  taskPaused: TaskFacts & { readonly concurrencyKey: string | null };
-  taskUnpaused: TaskFacts & { readonly concurrencyKey: string | null };
+  taskPaused: TaskFacts & PauseFacts & { readonly concurrencyKey: string | null };
+  /** The task, or the key, goes on. `by` is null where the pause came to its end by itself. */
+  taskUnpaused: TaskFacts & { readonly concurrencyKey: string | null; readonly by: string | null };
   /** A scheduler declared the task, and the store keeps the settings of a program with a higher version. `version` is
    *  the scheduler's own, or null when it has none. */
   taskOutdated: TaskFacts & SchedulerFacts & { readonly version: number | null };
   scheduleAdded: ScheduleFacts & { readonly nextFireTimeMs: number | null };
   scheduleUpdated: ScheduleFacts & { readonly nextFireTimeMs: number | null };
+  /** Somebody or something paused the schedule, or gave the pause another end or reason: a caller, a trigger that failed
+   *  (`scheduleFailed` comes before it). */
+  schedulePaused: ScheduleFacts & PauseFacts;
+  /** The schedule goes on. `by` is null where the pause came to its end by itself. */
+  scheduleUnpaused: ScheduleFacts & { readonly by: string | null };
   /** A schedule was removed. `finished`: by the clean-up, because it had no fire time left. */
   scheduleRemoved: { readonly scheduleId: string; readonly finished: boolean };
   /** More than 10 jobs of the schedule are unfinished, because they take longer than the pauses between its fire times,
@@ -145,6 +159,8 @@ export const EVENT_TYPES: readonly EventType[] = Object.freeze([
   "taskOutdated",
   "scheduleAdded",
   "scheduleUpdated",
+  "schedulePaused",
+  "scheduleUnpaused",
   "scheduleRemoved",
   "scheduleBacklogged",
   "scheduleFailed",

@@ -64,7 +64,8 @@ export type OccurrenceRecord = ({ readonly kind: "run" } & Run) | ({ readonly ki
 /** Who changes something, and when. */
 export interface AuditRecord {
   readonly at: number;
-  /** Identity of a scheduler, or a name that the caller gave; null for the clean-up. */
+  /** Identity of a scheduler, or a name that the caller gave; null for what happens by itself: the clean-up, and the end
+   *  of a pause. */
   readonly by: string | null;
 }
 
@@ -74,17 +75,20 @@ export interface ScheduleState {
   readonly trigger: string;
   readonly nextFireTime: number | null;
   readonly paused: boolean;
+  /** When the pause ends, and its reason; absent for none. */
+  readonly pausedUntil?: number;
+  readonly pauseReason?: string;
   readonly taskId: string;
   /** The other settings, by their names in `ScheduleRecord`, without the payload: all fields except those above,
-   *  `id`, `triggerRule`, `declaration` and `version`, and except what stores and planners write for themselves
+   *  `id`, `triggerRule`, `pausedBy`, `declaration` and `version`, and except what stores and planners write for themselves
    *  (`createdAt`, `lastFireTime`, `paceUntil`, `zoneRules`, `fence`, `revision`, `skippedCount`). */
   readonly settings: Readonly<Record<string, unknown>>;
   readonly metadata: Metadata;
 }
 
 /**
- * What a change of a schedule was: `paused` and `unpaused` when the pause is all that changed, besides the next fire
- * time; `failed` for a schedule that was paused because its trigger failed: the plan of a step paused it.
+ * What a change of a schedule was: `paused` (also for another end or reason of a pause) and `unpaused` when the pause is
+ * all that changed, besides the next fire time; `failed` for a schedule that was paused because its trigger failed: the plan of a step paused it.
  */
 export type ScheduleChangeKind = "added" | "changed" | "paused" | "unpaused" | "failed" | "removed";
 
@@ -122,6 +126,9 @@ export interface TaskPauseRecord extends AuditRecord {
   /** Null for the whole task. */
   readonly key: string | null;
   readonly kind: "taskPaused" | "taskUnpaused";
+  /** When the pause was to end, and its reason; absent for none. */
+  readonly until?: number;
+  readonly reason?: string;
 }
 
 /** A span in which a scheduler was up. Spans of one identity do not overlap. */

@@ -33,6 +33,12 @@ export interface ScheduleRecord {
   /** The same for its end. Not less than `expectStartMs`. */
   readonly expectFinishMs?: number;
   readonly paused: boolean;
+  /** When the pause ends by itself; absent for a pause without an end, and for none. */
+  readonly pausedUntil?: number;
+  /** Why it was paused; absent for no reason, and for no pause. */
+  readonly pauseReason?: string;
+  /** Who paused it; absent where nobody said so, and for no pause. */
+  readonly pausedBy?: string;
   readonly createdAt: number;
   /** The next fire time, or null when the trigger is exhausted. */
   readonly nextFireTime: number | null;

@@ -33,6 +33,10 @@ export interface TaskRecord {
   /** Whether the task is paused: then none of its jobs is acquired. Absent is false. Only `DataStore.pauseTask` changes
    *  it; `putTasks` leaves it as it is. */
   readonly paused?: boolean;
+  /** As those of a schedule. Only `DataStore.pauseTask`, and the end of the pause, change them. */
+  readonly pausedUntil?: number;
+  readonly pauseReason?: string;
+  readonly pausedBy?: string;
   /** A hash of what a program declares about the task; absent in a record that no program declared. */
   readonly declaration?: string;
   /** The version of the program that declares it; absent when it has none. */

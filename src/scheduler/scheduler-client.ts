@@ -22,6 +22,7 @@ import {
   checkJobResultFilter,
   checkNextEventOptions,
   checkOccurrenceFilter,
+  checkPauseOptions,
   checkPreviewOptions,
   checkPrintOptions,
   checkResultOptions,
@@ -35,6 +36,7 @@ import {
   checkScheduleFilter,
   checkSubscribeOptions,
   checkTaskPause,
+  checkTaskUnpause,
   checkThenJob,
   checkUnpauseOptions,
 } from "./options/check-options.ts";
@@ -49,6 +51,7 @@ import type {
   JobOptions,
   JobResultFilterOptions,
   OccurrenceFilterOptions,
+  PauseOptions,
   PrintOptions,
   RetryJobsOptions,
   RevisionOptions,
@@ -110,14 +113,17 @@ export abstract class SchedulerClient {
    * lasts when the whole task is paused and unpaused. Publishes `taskPaused`.
    * @param id the id of the task
    * @param options.key the concurrency key, of which there need be no job. Default: the whole task
+   * @param options.until when the pause ends by itself, see {@link PauseOptions}. Default: never
+   * @param options.reason why, for people. A pause of what is paused replaces its end and its reason
    * @param options.by who asks for it, see {@link ChangeOptions}
    * @returns the task as it is now
    * @throws {TaskLookupError} when there is no task with this id
-   * @throws {OptionsError} also for a key that is given and undefined, because it would pause the whole task
+   * @throws {OptionsError} also for a key that is given and undefined, because it would pause the whole task, and for
+   *   an end that has passed
    * @example
-   * await scheduler.pauseTask("sync", { key: "tenant 7" });
+   * await scheduler.pauseTask("sync", { key: "tenant 7", until: "2030-01-31T09:00:00Z", reason: "their migration" });
    */
-  async pauseTask(id: string, options: { key?: string } & ChangeOptions = {}): Promise<TaskView> {
+  async pauseTask(id: string, options: { key?: string } & PauseOptions = {}): Promise<TaskView> {
     return commandsOf(this).tasks.setPaused(checkId(id, "task id"), checkTaskPause(options, "pauseTask()"), true);
   }
 
@@ -131,7 +137,7 @@ export abstract class SchedulerClient {
    * @throws {OptionsError}
    */
   async unpauseTask(id: string, options: { key?: string } & ChangeOptions = {}): Promise<TaskView> {
-    return commandsOf(this).tasks.setPaused(checkId(id, "task id"), checkTaskPause(options, "unpauseTask()"), false);
+    return commandsOf(this).tasks.setPaused(checkId(id, "task id"), checkTaskUnpause(options, "unpauseTask()"), false);
   }
 
   // ---- schedules
@@ -239,15 +245,25 @@ export abstract class SchedulerClient {
     return { removed, ...skipped };
   }
 
-  /** Pauses a schedule: it makes no jobs until it is unpaused. Jobs that it made earlier still run. Idempotent.
-   *  @param options.by who pauses it, see {@link ChangeOptions}
-   *  @returns the schedule as it is now @throws {ScheduleLookupError} @throws {OptionsError} */
-  async pauseSchedule(id: string, options: ChangeOptions = {}): Promise<Schedule> {
-    return commandsOf(this).schedules.pause(checkId(id, "schedule id"), checkChangeOptions(options, "pauseSchedule()"));
+  /**
+   * Pauses a schedule: it makes no jobs until it is unpaused, or until the end of the pause. Jobs that it made earlier
+   * still run. Idempotent: a pause of a paused schedule replaces its end and its reason. Publishes `schedulePaused`.
+   * @param options.until when the pause ends by itself, see {@link PauseOptions}. What was missed is due then, as after
+   *   `unpauseSchedule(id)`. Default: never
+   * @param options.reason why, for people. Default: none
+   * @param options.by who pauses it, see {@link ChangeOptions}
+   * @returns the schedule as it is now
+   * @throws {ScheduleLookupError} @throws {OptionsError} also for an end that has passed
+   * @example
+   * await scheduler.pauseSchedule("report", { until: "2030-01-31T09:00:00Z", reason: "the source is migrated" });
+   */
+  async pauseSchedule(id: string, options: PauseOptions = {}): Promise<Schedule> {
+    return commandsOf(this).schedules.pause(checkId(id, "schedule id"), checkPauseOptions(options, "pauseSchedule()"));
   }
 
   /**
    * Lets a paused schedule go on.
+   * Publishes `scheduleUnpaused`.
    * @param options.resumeFrom `"now"` or an instant: fire times before this instant are dropped. Default: the schedule
    *   keeps its next fire time, and fires at once if that fire time has passed.
    * @param options.by who unpauses it, see {@link ChangeOptions}
@@ -270,12 +286,12 @@ export abstract class SchedulerClient {
    *  are those of {@link removeSchedules}. Safe to repeat. @throws {OptionsError} @throws the signal's reason */
   async pauseSchedules(
     filter: BulkScheduleOptions,
-    options: ChangeOptions = {},
+    options: PauseOptions = {},
   ): Promise<{ paused: number } & SkippedSchedules> {
     const where = "pauseSchedules()";
     const { count: paused, ...skipped } = await commandsOf(this).schedules.changeMany(
       checkBulkSchedules(filter, where),
-      { action: "pause", ...checkChangeOptions(options, where) },
+      { action: "pause", ...checkPauseOptions(options, where) },
     );
     return { paused, ...skipped };
   }

@@ -26,6 +26,7 @@ import type {
 import type { LookReport, LookRequest } from "./contract/look-types.ts";
 import type { CleanupReport, StepReport, StepRequest } from "./contract/step-types.ts";
 import type { ZoneRulesStore } from "./contract/zone-rules-types.ts";
+import type { PauseFacts } from "./shared/pauses.ts";
 import type { SqlStatement } from "./sqlite/driver/driver-and-failures.ts";
 
 // What the methods take and return, by subject.
@@ -68,6 +69,7 @@ export type {
 } from "./contract/look-types.ts";
 export type {
   CleanupReport,
+  EndedPauses,
   JobRelease,
   OverlapReport,
   PlannedJob,
@@ -141,7 +143,7 @@ export interface DataStore extends AsyncDisposable {
   /** Pauses a task, or one concurrency key of a task, or lets it go on. Idempotent. False when there is no such task.
    *  See rules T9 to T14. */
   pauseTask(request: TaskPauseRequest): Promise<boolean>;
-  /** Everything that is paused, by task, then key (the task itself first), at most 10,000. */
+  /** Everything that is paused, by task, then key (the task itself first), at most 10,000, with what was said of it. */
   getTaskPauses(): Promise<TaskPause[]>;
 
   // ---- the hot path
@@ -160,7 +162,7 @@ export interface DataStore extends AsyncDisposable {
    * 5. *Acquisition* of at most `jobs.limit` jobs: Q1 to Q12, with admission by the limits of keys: F1 to F16.
    * 6. A look, whose answer is part of the report: V1 to V11.
    *
-   * With `overdue`, the step also raises and resolves overdue occurrences: O1 to O12. The end of a job resolves the
+   * With `endsPauses`, the step ends pauses whose end has come: S16 and T15. With `overdue`, the step also raises and resolves overdue occurrences: O1 to O12. The end of a job resolves the
    * dependencies of its children in the same commit: C7 to C9. For the order see X2, for repetitions X4 to X15.
    *
    * @throws {StoreUnavailableError} the fate of the step is unknown: repeat it with the same `stepId` and
@@ -287,14 +289,17 @@ export interface ScheduleUpdateRequest extends ScheduleRemovalRequest {
 /** Fields that a schedule has or has not. */
 type NullRemoves = "concurrencyKey" | "zoneRules" | "expectStartMs" | "expectFinishMs";
 
-export interface TaskPause {
+export interface TaskPause extends PauseFacts {
   readonly taskId: string;
   /** A concurrency key; null for the whole task. */
   readonly key: string | null;
 }
 
-export interface TaskPauseRequest extends TaskPause {
+export interface TaskPauseRequest extends Pick<TaskPause, "taskId" | "key"> {
   readonly paused: boolean;
+  /** When the pause ends by itself; absent for no end. Of a pause alone, as `reason`. */
+  readonly until?: number;
+  readonly reason?: string;
   /** The present, in epoch milliseconds. */
   readonly now: number;
   /** Who asks for it, for the {@link Ledger}; absent leaves no record. */

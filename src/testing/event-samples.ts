@@ -21,14 +21,19 @@ export function sampleOf(type: EventType): EventRecord {
     case "taskRemoved":
       return { type, ...task };
     case "taskPaused":
+      return { type, ...task, concurrencyKey: null, by: "Ada", reason: "upgrade", untilMs: 1_800_000_000_005 };
     case "taskUnpaused":
-      return { type, ...task, concurrencyKey: null };
+      return { type, ...task, concurrencyKey: null, by: null };
     case "taskOutdated":
       return { type, ...task, schedulerId: "scheduler", version: null };
     case "scheduleAdded":
       return { type, ...schedule, nextFireTimeMs: 1_800_000_000_002 };
     case "scheduleUpdated":
       return { type, ...schedule, nextFireTimeMs: null };
+    case "schedulePaused":
+      return { type, ...schedule, by: "Ada", reason: null, untilMs: null };
+    case "scheduleUnpaused":
+      return { type, ...schedule, by: null };
     case "scheduleRemoved":
       return { type, timestampMs, scheduleId: "schedule", finished: true };
     case "scheduleBacklogged":

@@ -38,7 +38,7 @@ async function* exported(dataStore: DataStore, { hasJobs, signal }: Parts): Asyn
     yield headerLine(new Date(systemClock.now()).toISOString());
     for (const task of await dataStore.getTasks()) yield recordLine("task", task);
     signal?.throwIfAborted();
-    for (const { taskId, key } of await dataStore.getTaskPauses()) yield recordLine("taskPause", { taskId, key });
+    for (const pause of await dataStore.getTaskPauses()) yield recordLine("taskPause", pause);
     for await (const schedule of all((cursor) => dataStore.getSchedules({ limit: PAGE_SIZE_MAX, cursor }), signal)) {
       yield recordLine("schedule", schedule);
     }

@@ -7,6 +7,7 @@ import {
   SCHEDULES_PER_COMMIT_MAX,
   TRANSFER_COMMIT_LENGTH_MAX,
 } from "../core/limits.ts";
+import { withoutUndefined } from "../core/without-undefined.ts";
 import type { DataStore } from "../stores/data-store.ts";
 import {
   type TransferHeader,
@@ -153,14 +154,15 @@ class Import {
     reader: TransferReader,
   ): Promise<void> {
     for (const { record, line } of pauses) {
-      const { taskId, key } = record;
+      const { taskId, key, pausedUntil: until, pauseReason: reason, pausedBy: by } = record;
       if (!this.#tasks.has(taskId)) {
         reader.refuse(line, unknownTask("taskPause", taskId));
         continue;
       }
       this.#taskPauses++;
       if (!this.#writes || this.#tasks.get(taskId) !== true) continue;
-      await this.#dataStore.pauseTask({ taskId, key, paused: true, now: systemClock.now(), by: BY });
+      const said = withoutUndefined({ until, reason, by });
+      await this.#dataStore.pauseTask({ taskId, key, paused: true, now: systemClock.now(), ...said });
     }
   }
 

@@ -17,6 +17,7 @@ import {
 import type { ScheduleRecord } from "../records/schedule.ts";
 import type { TaskRecord } from "../records/task.ts";
 import { checkMetadata } from "../scheduler/options/metadata.ts";
+import type { PauseFacts } from "../stores/shared/pauses.ts";
 import { triggerFromJSON } from "../triggers/codec.ts";
 import { ruleKey } from "../triggers/trigger.ts";
 
@@ -91,6 +92,12 @@ const retry = once(() =>
   }),
 );
 
+const pauseFacts = () => ({
+  pausedUntil: absent(instant()),
+  pauseReason: absent(text()),
+  pausedBy: absent(text()),
+});
+
 export const taskSchema: () => Schema<TaskRecord> = once(() =>
   exactly<TaskRecord>({
     id: id(),
@@ -113,6 +120,7 @@ export const taskSchema: () => Schema<TaskRecord> = once(() =>
     ),
     fair: absent(flag()),
     paused: absent(flag()),
+    ...pauseFacts(),
     declaration: absent(text()),
     version: absent(whole()),
   }),
@@ -153,6 +161,7 @@ export const scheduleSchema: () => Schema<ScheduleRecord> = once(() =>
     expectStartMs: absent(count()),
     expectFinishMs: absent(count()),
     paused: flag(),
+    ...pauseFacts(),
     createdAt: instant(),
     nextFireTime: orNull(instant()),
     zoneRules: absent(text()),
@@ -218,13 +227,13 @@ export const jobSchema: () => Schema<JobRecord> = once(() =>
   }),
 );
 
-export interface TaskPauseLine {
+export interface TaskPauseLine extends PauseFacts {
   readonly taskId: string;
   readonly key: string | null;
 }
 
 export const taskPauseSchema: () => Schema<TaskPauseLine> = once(() =>
-  exactly<TaskPauseLine>({ taskId: id(), key: orNull(id()) }),
+  exactly<TaskPauseLine>({ taskId: id(), key: orNull(id()), ...pauseFacts() }),
 );
 
 /** A job that ran during the export. */

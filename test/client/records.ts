@@ -53,6 +53,9 @@ const progress = fc.record({ fraction: fc.double({ min: 0, max: 1, noNaN: true }
 
 const catchUp = fc.record({ maxAgeMs: orNull(duration), maxCount: orNull(count), paceMs: orNull(duration) });
 
+/** What is said of a pause, besides its end. */
+const said = { pauseReason: text, pausedBy: text };
+
 export const schedules: fc.Arbitrary<ScheduleRecord> = record(
   {
     ...{ id: text, name: orNull(text), taskId: text, executor: text, triggerRule: text },
@@ -63,7 +66,7 @@ export const schedules: fc.Arbitrary<ScheduleRecord> = record(
     ...{ metadata, paused: fc.boolean(), createdAt: ms, nextFireTime: orNull(ms), lastFireTime: orNull(ms) },
     ...{ fence: count, revision: count, skippedCount: count },
   },
-  { concurrencyKey: text, expectStartMs: duration, expectFinishMs: duration },
+  { concurrencyKey: text, expectStartMs: duration, expectFinishMs: duration, ...said, pausedUntil: ms },
 ) as fc.Arbitrary<ScheduleRecord>;
 
 export const jobs: fc.Arbitrary<JobRecord> = record(
@@ -114,6 +117,7 @@ export const tasks: fc.Arbitrary<TaskRecord> = record(
   },
   {
     ...{ maxRunningPerKey: count, fair: fc.boolean(), paused: fc.boolean(), declaration: text, version: count },
+    ...{ ...said, pausedUntil: ms },
     rateLimit: fc.record({ limit: count, perMs: duration, burst: count }),
   },
 ) as fc.Arbitrary<TaskRecord>;
@@ -164,7 +168,7 @@ export const storeFacts: fc.Arbitrary<StoreFacts | null> = orNull(
       fc.record({ scheduleId: text, taskId: text, unfinished: fc.record({ count, isCapped: fc.boolean() }) }),
       { maxLength: 2 },
     ),
-    pauses: fc.array(fc.record({ taskId: text, key: orNull(text) }), { maxLength: 2 }),
+    pauses: fc.array(record({ taskId: text, key: orNull(text) }, { ...said, pausedUntil: smallMs }), { maxLength: 2 }),
     latencyMs: count,
     clockSkewMs: orNull(fc.integer()),
   }),
@@ -184,12 +188,12 @@ export const occurrences: fc.Arbitrary<OccurrenceFacts> = fc.record({
   ),
 });
 
-const since = { by: orNull(text), at: orNull(fireTime) };
 const at = orNull(fireTime);
+const pause = { by: orNull(text), at, reason: orNull(text), until: at };
 const causes: fc.Arbitrary<Cause<number>> = fc.oneof(
   fc.record({ kind: fc.constant("nobodyUp"), lacks: fc.constantFrom("scheduler", "worker"), from: at, until: at }),
   fc.record({ kind: fc.constant("held"), concurrencyKey: orNull(text) }),
-  fc.record({ kind: fc.constant("taskPaused"), key: orNull(text), ...since }),
+  fc.record({ kind: fc.constant("taskPaused"), key: orNull(text), ...pause }),
   fc.record({ kind: fc.constant("unfinishedRun"), fireTime: at, jobId: orNull(text) }),
   fc.record({ kind: fc.constant("policy"), option: fc.constant("catchUp.maxAge") }),
   fc.record({ kind: fc.constant("error"), name: orNull(text), message: orNull(text) }),
@@ -217,7 +221,8 @@ export const explanations: fc.Arbitrary<ExplanationFacts> = timeZone.chain((zone
 );
 
 const snapshots = fc.record({
-  ...{ rule: text, timeZone, paused: fc.boolean(), nextFireTimes: fc.array(fireTime, { maxLength: 3 }) },
+  ...{ rule: text, timeZone, paused: fc.boolean(), pausedUntil: at, pauseReason: orNull(text) },
+  ...{ nextFireTimes: fc.array(fireTime, { maxLength: 3 }) },
 });
 
 export const changes: fc.Arbitrary<ScheduleChangeFacts> = fc.record({

@@ -101,6 +101,8 @@ export const DOOR_NAMES: Readonly<Record<string, DoorNames>> = {
       "OverdueOccurrence",
       "Page",
       "ParentFailurePolicy",
+      "PauseCause",
+      "PauseOptions",
       "PausedTask",
       "PayloadOf",
       "PreparedJob",

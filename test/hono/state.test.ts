@@ -82,7 +82,7 @@ describe("the overview", () => {
         running: 0,
         pausedTasks: 1,
       },
-      pausedTasks: [{ taskId: "fail", key: null }],
+      pausedTasks: [{ taskId: "fail", key: null, until: null, reason: null, by: scheduler.identity }],
       nextFires: [{ id: "s", nextFireTime: "2030-01-01T09:00:00Z" }],
       failures: [{ taskId: "fail", outcome: "error", error: { message: "no paper" } }],
     });
@@ -101,11 +101,14 @@ describe("tasks", () => {
     };
     expect(await seen()).toEqual([["a/b", false, "PT5M"]]);
     const { items } = (await ask("GET /tasks")).body as { items: object[] };
-    expect(await ask("POST /tasks/a%2Fb/pause")).toMatchObject({ status: 200, body: { ...items[0], isPaused: true } });
+    expect(await ask("POST /tasks/a%2Fb/pause")).toMatchObject({
+      status: 200,
+      body: { ...items[0], isPaused: true, pausedBy: scheduler.identity },
+    });
     expect(await seen()).toEqual([["a/b", true, "PT5M"]]);
     expect(await ask("POST /tasks/a%2Fb/pause", { key: "tenant 7" })).toMatchObject({ body: { isPaused: true } });
     expect(await ask("POST /tasks/a%2Fb/unpause")).toMatchObject({ status: 200, body: items[0] });
-    expect((await scheduler.health()).pausedTasks).toEqual([{ taskId: "a/b", key: "tenant 7" }]);
+    expect((await scheduler.health()).pausedTasks).toMatchObject([{ taskId: "a/b", key: "tenant 7" }]);
     expect(await ask("DELETE /tasks/a%2Fb")).toMatchObject({ status: 204 });
     expect(await seen()).toEqual([]);
   });

@@ -223,7 +223,7 @@ describe("a task that is paused", () => {
     const [other, sync] = await scheduler.getTasks();
     const { pausedTasks } = await scheduler.health();
     expect([held.length, started, other?.isPaused, sync?.isPaused]).toEqual([1, ["other"], false, true]);
-    expect(pausedTasks).toEqual([{ taskId: "sync", key: null }]);
+    expect(pausedTasks).toMatchObject([{ taskId: "sync", key: null }]);
     await scheduler.unpauseTask("sync");
     await clock.advance({ milliseconds: 1 });
     expect([held.length, (await scheduler.health()).pausedTasks]).toEqual([2, []]);
@@ -249,7 +249,7 @@ describe("a task that is paused", () => {
     const [a] = await scheduler.addJobs(["a", "b"].map((payload) => ({ task: sync, payload })));
     await clock.advance("PT1S");
     expect([ran, (await a?.refresh())?.heldBy]).toEqual([["b"], "limit"]);
-    expect((await scheduler.health()).pausedTasks).toEqual([{ taskId: "sync", key: "a" }]);
+    expect((await scheduler.health()).pausedTasks).toMatchObject([{ taskId: "sync", key: "a" }]);
     await scheduler.pauseTask("sync");
     await scheduler.unpauseTask("sync");
     await clock.advance("PT1S");

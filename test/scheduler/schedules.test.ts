@@ -431,6 +431,7 @@ describe("a trigger that fails", () => {
         fired.push(`${job.scheduleId} ${secondsOf(job.scheduledFireTime)}`);
       });
       const failed = scheduler.nextEvent("scheduleFailed");
+      const paused = scheduler.nextEvent("schedulePaused");
       await scheduler.start();
       await scheduler.addSchedule("t", new Moody(), { id: "a" });
       await scheduler.addSchedule("t", everySecond(), { id: "b" });
@@ -438,6 +439,9 @@ describe("a trigger that fails", () => {
       Moody.failure = failure;
       await clock.advance("PT2S");
       expect(await failed).toMatchObject({ scheduleId: "a", taskId: "t" });
+      const { by, reason } = (await paused) ?? {};
+      expect([by, reason]).toEqual([scheduler.identity, (await scheduler.getSchedule("a")).pauseReason]);
+      expect(reason).toContain(failure === "throw" ? "out of order" : "must return");
       expect(fired.sort()).toEqual(["a 0", "b 0", "b 1", "b 2"]);
       expect(await scheduler.getSchedule("a")).toMatchObject({ paused: true, nextFireTime: at(1) });
       expect(log.filter(({ level }) => level === "error")).toHaveLength(1);

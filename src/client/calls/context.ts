@@ -4,7 +4,9 @@ import { durationText } from "../../core/duration.ts";
 import type { IdGenerator } from "../../core/ids.ts";
 import { DURATION_MS_MAX } from "../../core/limits.ts";
 import { optionError } from "../../core/option-errors.ts";
+import { instantText } from "../../core/temporal.ts";
 import type { SkippedJobs } from "../../scheduler/commands/commands.ts";
+import type { CheckedPause } from "../../scheduler/options/checked-options.ts";
 import { Job, type JobClient } from "../../scheduler/views/job.ts";
 import { JobResult, type JobResultFacts } from "../../scheduler/views/job-result.ts";
 import { mapPage, type Page } from "../../scheduler/views/page.ts";
@@ -102,4 +104,9 @@ export function placeOf(
     throw optionError(`${kind.slice(0, -1)} id`, "", message);
   }
   return { path: `/${kind}/${encodeURIComponent(id)}${verb === undefined ? "" : `/${verb}`}`, about: id };
+}
+
+/** A pause as it travels. */
+export function wirePause({ by, until, reason }: CheckedPause): object {
+  return { by, until: until === undefined ? undefined : instantText(until), reason };
 }

@@ -15,8 +15,8 @@ import {
 } from "../../scheduler/options/check-options.ts";
 import type {
   CheckedBulk,
-  CheckedChange,
   CheckedOccurrenceFilter,
+  CheckedPause,
   CheckedRevision,
   CheckedRunNow,
   CheckedScheduleChangeFilter,
@@ -40,7 +40,17 @@ import { occurrenceSchema } from "../wire/occurrence.ts";
 import { wireOptions } from "../wire/options.ts";
 import { listedScheduleSchema, previewedFireSchema, scheduleSchema } from "../wire/schedule.ts";
 import { scheduleChangeSchema } from "../wire/schedule-change.ts";
-import { type CallContext, ownKey, placeOf, readBulk, readJob, readPage, scheduleOf, wholeList } from "./context.ts";
+import {
+  type CallContext,
+  ownKey,
+  placeOf,
+  readBulk,
+  readJob,
+  readPage,
+  scheduleOf,
+  wholeList,
+  wirePause,
+} from "./context.ts";
 import { taskIdOf, travelling } from "./task-reference.ts";
 
 /** What a client does with schedules. */
@@ -114,8 +124,8 @@ export class ScheduleCalls implements ScheduleCommands, LedgerCommands {
     await this.#context.requester.call({ method: "DELETE", ...placeOf("schedules", id), query: { by }, headers });
   }
 
-  pause(id: string, note: CheckedChange): Promise<Schedule> {
-    return this.#ask("POST", id, { verb: "pause", body: note });
+  pause(id: string, options: CheckedPause): Promise<Schedule> {
+    return this.#ask("POST", id, { verb: "pause", body: wirePause(options) });
   }
 
   unpause(id: string, options: CheckedUnpause): Promise<Schedule> {
@@ -128,7 +138,8 @@ export class ScheduleCalls implements ScheduleCommands, LedgerCommands {
   ): Promise<{ count: number } & SkippedSchedules> {
     signal?.throwIfAborted();
     const selection = ids !== undefined ? { ids } : all ? { all } : { filter };
-    const body = { ...selection, action: change.action, ...wireUnpause(change) };
+    const note = change.action === "pause" ? wirePause(change) : wireUnpause(change);
+    const body = { ...selection, action: change.action, ...note };
     return readBulk(this.#context, { path: "/schedules/bulk", body, signal });
   }
 

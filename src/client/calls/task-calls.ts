@@ -1,9 +1,9 @@
 import type { TaskCommands } from "../../scheduler/commands/commands.ts";
-import type { CheckedChange } from "../../scheduler/options/checked-options.ts";
+import type { CheckedTaskPause } from "../../scheduler/options/checked-options.ts";
 import { TaskView } from "../../scheduler/views/task-view.ts";
 import { pageSchema } from "../wire/pages.ts";
 import { taskSchema } from "../wire/task.ts";
-import { type CallContext, placeOf } from "./context.ts";
+import { type CallContext, placeOf, wirePause } from "./context.ts";
 
 /** Most tasks whose settings are remembered. */
 const REMEMBERED_MAX = 1000;
@@ -38,11 +38,8 @@ export class TaskCalls implements TaskCommands {
     await this.#context.requester.call({ method: "DELETE", ...placeOf("tasks", id) });
   }
 
-  async setPaused(
-    id: string,
-    body: CheckedChange & { key?: string | undefined },
-    isPaused: boolean,
-  ): Promise<TaskView> {
+  async setPaused(id: string, { key, ...pause }: CheckedTaskPause, isPaused: boolean): Promise<TaskView> {
+    const body = { key, ...wirePause(pause) };
     const place = placeOf("tasks", id, isPaused ? "pause" : "unpause");
     return new TaskView(await this.#context.requester.read({ method: "POST", ...place, body }, taskSchema()));
   }

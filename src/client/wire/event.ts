@@ -5,7 +5,7 @@ import { instantMs } from "./values.ts";
 /** The fields of events that are instants. In records they end in `Ms`. */
 const INSTANTS: readonly string[] = [
   ...["timestamp", "nextFireTime", "fireTime", "formerFireTime", "runAt", "scheduledFireTime", "startedAt"],
-  ...["dueAt", "raisedAt"],
+  ...["dueAt", "raisedAt", "until"],
 ];
 
 /** The event that a text of a stream is. @param onRefused called with the reason when it is none

@@ -3,6 +3,7 @@ import { once } from "../../core/once.ts";
 import { OVERDUE_KINDS } from "../../records/overdue.ts";
 import { SchedulerHealth, type TaskWork } from "../../scheduler/views/health.ts";
 import type { TaskBacklog } from "../../stores/data-store.ts";
+import { pauseFacts } from "../../stores/shared/pauses.ts";
 import { error, flag, instant, number, oneOf, orNull, text } from "./values.ts";
 
 const overdue = once(() =>
@@ -15,6 +16,23 @@ const overdue = once(() =>
     raisedAt: instant(),
     jobId: orNull(text()),
   }),
+);
+
+const paused = once(() =>
+  v.pipe(
+    v.object({
+      taskId: text(),
+      key: orNull(text()),
+      until: orNull(instant()),
+      reason: orNull(text()),
+      by: orNull(text()),
+    }),
+    v.transform(({ taskId, key, until, reason, by }) => ({
+      taskId,
+      key,
+      ...pauseFacts({ pausedUntil: until, pauseReason: reason, pausedBy: by }),
+    })),
+  ),
 );
 
 const counted = once(() => v.object({ count: number(), isCapped: flag() }));
@@ -34,7 +52,7 @@ export const healthSchema: () => v.GenericSchema<unknown, SchedulerHealth> = onc
       oldestDueJob: v.nullable(v.object({ id: text(), taskId: text(), runAt: instant() })),
       oldestDueSchedule: v.nullable(v.object({ id: text(), taskId: text(), nextFireTime: instant() })),
       backlog: v.array(v.object({ taskId: text(), waiting: counted(), held: counted(), running: number() })),
-      pausedTasks: v.array(v.object({ taskId: text(), key: orNull(text()) })),
+      pausedTasks: v.array(paused()),
       schedulers: v.array(
         v.object({
           identity: text(),

@@ -5,7 +5,14 @@ import type { ScheduleChangeFacts, SnapshotFacts } from "../../scheduler/views/s
 import { flag, instant, number, oneOf, orNull, text } from "./values.ts";
 
 const snapshot = (): v.GenericSchema<unknown, SnapshotFacts> =>
-  v.object({ rule: text(), timeZone: text(), paused: flag(), nextFireTimes: v.array(instant()) });
+  v.object({
+    rule: text(),
+    timeZone: text(),
+    paused: flag(),
+    pausedUntil: orNull(instant()),
+    pauseReason: orNull(text()),
+    nextFireTimes: v.array(instant()),
+  });
 
 /** What `ScheduleChange.toJSON()` made, as the facts that it was made of. */
 export const scheduleChangeSchema: () => v.GenericSchema<unknown, ScheduleChangeFacts> = once(() =>

@@ -4,6 +4,7 @@ import type {
   JobOptions,
   JobResultFilterOptions,
   OccurrenceFilterOptions,
+  PauseOptions,
   ScheduleFilterOptions,
   ScheduleOptions,
   ScheduleUpdate,
@@ -64,8 +65,8 @@ export class RemoteVerbs {
     await this.#client.removeSchedule(id);
   }
 
-  async pauseSchedule(id: string): Promise<Plain<Schedule>> {
-    return plain(await this.#client.pauseSchedule(id));
+  async pauseSchedule(id: string, options: PauseOptions = {}): Promise<Plain<Schedule>> {
+    return plain(await this.#client.pauseSchedule(id, options));
   }
 
   async unpauseSchedule(id: string, options: { resumeFrom?: "now" | InstantLike } = {}): Promise<Plain<Schedule>> {

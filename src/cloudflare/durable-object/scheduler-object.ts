@@ -7,6 +7,7 @@ import type {
   JobOptions,
   JobResultFilterOptions,
   OccurrenceFilterOptions,
+  PauseOptions,
   ScheduleFilterOptions,
   ScheduleOptions,
 } from "../../scheduler/options/options.ts";
@@ -101,9 +102,9 @@ export abstract class SchedulerDurableObject<Env = unknown> extends DurableObjec
     return this.#attached.remote.removeSchedule(id);
   }
 
-  /** Pauses a schedule: it makes no jobs until it is unpaused. Idempotent. */
-  pauseSchedule(id: string): Promise<Plain<Schedule>> {
-    return this.#attached.remote.pauseSchedule(id);
+  /** Pauses a schedule: it makes no jobs until it is unpaused, or until the end of the pause. Idempotent. */
+  pauseSchedule(id: string, options?: PauseOptions): Promise<Plain<Schedule>> {
+    return this.#attached.remote.pauseSchedule(id, options);
   }
 
   /** Lets a schedule go on after a pause. */

@@ -102,7 +102,9 @@ const oldestDueJob = v.nullable(
 const oldestDueSchedule = v.nullable(
   v.strictObject({ id: v.string(), taskId: v.string(), nextFireTime: instant, lateMs: v.number() }),
 );
-const pausedTasks = v.array(v.strictObject({ taskId: v.string(), key: textOrNull }));
+const pausedTasks = v.array(
+  v.strictObject({ taskId: v.string(), key: textOrNull, until: instantOrNull, reason: textOrNull, by: textOrNull }),
+);
 const backloggedSchedules = v.array(
   v.strictObject({ scheduleId: v.string(), taskId: v.string(), unfinished: bounded }),
 );
@@ -184,7 +186,7 @@ const occurrence: v.GenericSchema = v.strictObject({
   ),
 });
 
-const since = { by: textOrNull, at: instantOrNull };
+const pause = { by: textOrNull, at: instantOrNull, reason: textOrNull, until: instantOrNull };
 const change = { by: textOrNull, at: instant };
 const of = <Kind extends string, Facts extends v.ObjectEntries>(kind: Kind, facts: Facts) =>
   v.strictObject({ kind: v.literal(kind), ...facts });
@@ -194,8 +196,8 @@ const cause: v.GenericSchema = v.variant("kind", [
   of("noHandler", { taskId: v.string() }),
   of("noSlot", { taskId: v.string() }),
   of("held", { concurrencyKey: textOrNull }),
-  of("taskPaused", { key: textOrNull, ...since }),
-  of("schedulePaused", since),
+  of("taskPaused", { key: textOrNull, ...pause }),
+  of("schedulePaused", pause),
   of("triggerFailed", { at: instantOrNull }),
   of("added", change),
   of("changed", change),
@@ -229,6 +231,8 @@ const snapshot: v.GenericSchema = v.strictObject({
   rule: v.string(),
   timeZone: v.string(),
   paused: v.boolean(),
+  pausedUntil: instantOrNull,
+  pauseReason: textOrNull,
   nextFireTimes: v.array(instant),
 });
 

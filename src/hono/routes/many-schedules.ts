@@ -19,7 +19,7 @@ export async function changeMany(
   note: ChangeOptions,
   signal: AbortSignal,
 ): Promise<ManyReport> {
-  const { action, expectedCount, resumeFrom } = bulk;
+  const { action, expectedCount, resumeFrom, until, reason } = bulk;
   const ids = await idsOf(client, bulk, signal);
   assertExpected("schedules", ids.length, expectedCount);
   const selection = { ids, signal };
@@ -29,7 +29,7 @@ export async function changeMany(
       return { count, ...skipped };
     }
     case "pause": {
-      const { paused: count, ...skipped } = await client.pauseSchedules(selection, note);
+      const { paused: count, ...skipped } = await client.pauseSchedules(selection, { ...note, until, reason });
       return { count, ...skipped };
     }
     case "unpause": {
@@ -44,8 +44,11 @@ export async function changeMany(
 
 async function idsOf(client: SchedulerClient, bulk: ScheduleBulk, signal: AbortSignal): Promise<string[]> {
   const { action, ids, filter = {}, all = false, resumeFrom } = bulk;
-  if (resumeFrom !== undefined && action !== "unpause") {
-    throw optionError(WHERE, "resumeFrom", 'goes with the action "unpause" alone');
+  const ofUnpause = action === "unpause" ? {} : { resumeFrom };
+  const ofPause = action === "pause" ? {} : { until: bulk.until, reason: bulk.reason };
+  for (const [name, value] of Object.entries({ ...ofUnpause, ...ofPause })) {
+    if (value === undefined) continue;
+    throw optionError(WHERE, name, `goes with the action "${name === "resumeFrom" ? "unpause" : "pause"}" alone`);
   }
   const hasFilter = Object.keys(filter).length > 0;
   if ([ids !== undefined, hasFilter, all].filter(Boolean).length !== 1 || (ids !== undefined && bulk.filter)) {

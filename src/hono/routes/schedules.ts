@@ -81,7 +81,8 @@ export const scheduleRoutes: Routes<
       const { taskId, trigger, by: given, ...others } = body;
       // What GET answers may be sent back.
       const { id: _id, skippedCount: _count, createdAt: _at, revision: _revision, ...withTimes } = others;
-      const { nextFireTime: _next, lastFireTime: _last, ...settable } = withTimes;
+      const { nextFireTime: _next, lastFireTime: _last, ...withPause } = withTimes;
+      const { pausedUntil: _until, pauseReason: _reason, pausedBy: _who, ...settable } = withPause;
       const rule = triggerOf(trigger, "PUT /schedules/:id", { id, spread: settable.spread });
       const ifMatch = await revisionOf(request, client, id);
       const settings = { ...settable, ...by(given), id, conflictPolicy: "replace" as const };
@@ -118,9 +119,9 @@ export const scheduleRoutes: Routes<
   },
   "POST /schedules/:id/pause": {
     scope: "write",
-    body: schemas.callerNote,
+    body: schemas.pauseBody,
     handle: async ({ client, params, body, by, show }) =>
-      shown(await client.pauseSchedule(params.id, by(body.by)), show),
+      shown(await client.pauseSchedule(params.id, { ...body, ...by(body.by) }), show),
   },
   "POST /schedules/:id/unpause": {
     scope: "write",

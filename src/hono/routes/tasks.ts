@@ -1,6 +1,5 @@
 import { plain } from "../../scheduler/views/plain.ts";
-import type { Endpoints } from "../api.ts";
-import type { Route, Routes } from "../route.ts";
+import type { Routes } from "../route.ts";
 import * as schemas from "../schemas.ts";
 import { wholePage } from "../show.ts";
 
@@ -19,17 +18,20 @@ export const taskRoutes: Routes<
       return { status: 204, body: null };
     },
   },
-  "POST /tasks/:id/pause": pausing("pauseTask"),
-  "POST /tasks/:id/unpause": pausing("unpauseTask"),
-};
-
-function pausing(verb: "pauseTask" | "unpauseTask"): Route<Endpoints["POST /tasks/:id/pause"]> {
-  return {
+  "POST /tasks/:id/pause": {
     scope: "write",
     body: schemas.taskPauseBody,
     handle: async ({ client, params, body, by }) => ({
       status: 200,
-      body: plain(await client[verb](params.id, { ...body, ...by(body.by) })),
+      body: plain(await client.pauseTask(params.id, { ...body, ...by(body.by) })),
     }),
-  };
-}
+  },
+  "POST /tasks/:id/unpause": {
+    scope: "write",
+    body: schemas.taskUnpauseBody,
+    handle: async ({ client, params, body, by }) => ({
+      status: 200,
+      body: plain(await client.unpauseTask(params.id, { ...body, ...by(body.by) })),
+    }),
+  },
+};

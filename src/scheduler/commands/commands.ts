@@ -8,12 +8,14 @@ import type {
   CheckedJobOptions,
   CheckedNewJob,
   CheckedOccurrenceFilter,
+  CheckedPause,
   CheckedResultOptions,
   CheckedRevision,
   CheckedRunNow,
   CheckedScheduleChangeFilter,
   CheckedScheduleChanges,
   CheckedScheduleFilter,
+  CheckedTaskPause,
   CheckedUnpause,
   RunFilter,
   ScheduleSelection,
@@ -54,7 +56,7 @@ export interface TaskCommands {
   all(): Promise<TaskView[]>;
   remove(id: string): Promise<void>;
   /** @param isPaused whether the task, or the key of the task, is to be paused or to go on */
-  setPaused(id: string, pause: CheckedChange & { key?: string | undefined }, isPaused: boolean): Promise<TaskView>;
+  setPaused(id: string, pause: CheckedTaskPause, isPaused: boolean): Promise<TaskView>;
 }
 
 export interface ScheduleCommands {
@@ -65,7 +67,7 @@ export interface ScheduleCommands {
   /** @param changes with a trigger that is not read yet */
   update(id: string, changes: CheckedScheduleChanges, note: CheckedRevision): Promise<Schedule>;
   remove(id: string, note: CheckedRevision): Promise<void>;
-  pause(id: string, note: CheckedChange): Promise<Schedule>;
+  pause(id: string, options: CheckedPause): Promise<Schedule>;
   unpause(id: string, options: CheckedUnpause): Promise<Schedule>;
   changeMany(filter: CheckedBulk<ScheduleSelection>, change: BulkChange): Promise<{ count: number } & SkippedSchedules>;
   runNow(id: string, options: CheckedRunNow): Promise<Job>;
@@ -106,7 +108,8 @@ export interface RunWait {
 
 /** What `changeMany` does with each schedule. */
 export type BulkChange =
-  | ({ readonly action: "remove" | "pause" } & CheckedChange)
+  | ({ readonly action: "remove" } & CheckedChange)
+  | ({ readonly action: "pause" } & CheckedPause)
   | ({ readonly action: "unpause" } & CheckedUnpause);
 
 /** What a call about many schedules passed over: how many, and why of the first 100. */

@@ -453,6 +453,10 @@ export class Engine {
     else this.#tickWakeup.call(atMs);
   }
 
+  #pauseEndsBy(atMs: number | null): void {
+    if (atMs !== null) this.#lookBy(atMs);
+  }
+
   /** Looks for schedules that are due earlier than the last look has shown. */
   #watchSchedules(): void {
     const { events } = this.#parts.env;
@@ -462,6 +466,7 @@ export class Engine {
       else this.#tickWakeup.call(nextFireTimeMs);
     };
     events.watch("scheduleAdded", onSchedule);
+    events.watch("schedulePaused", ({ untilMs }) => this.#pauseEndsBy(untilMs));
     events.watch("scheduleUpdated", (schedule) => {
       onSchedule(schedule);
       if (this.#isResident) this.#backlogs.fired();
@@ -505,6 +510,7 @@ export class Engine {
       if (schedulerId !== identity && !isLeased) this.#loop.lookBy();
     });
     events.watch("taskUnpaused", () => this.#loop.lookBy());
+    events.watch("taskPaused", ({ untilMs }) => this.#pauseEndsBy(untilMs));
     // Its limits may let more jobs run.
     events.watch("taskUpdated", () => this.#loop.lookBy());
     events.watch("jobRetried", ({ runAtMs }) => this.#loop.lookBy(runAtMs));

@@ -15,7 +15,7 @@ import type { FirePlanner } from "../firing/fire-planner.ts";
 import type { JobRunner } from "../running/job-runner.ts";
 import type { LeaseKeeper } from "../running/lease-keeper.ts";
 import { pauseAfterFailure } from "./outage-pause.ts";
-import { hasMissed, isOverdue, type Stepper } from "./stepper.ts";
+import { hasEndedPause, hasMissed, isOverdue, type Stepper } from "./stepper.ts";
 
 export interface LoopOptions {
   readonly env: Environment;
@@ -208,7 +208,7 @@ export class Loop {
     const isRunDue = seen.hasReady || (seen.nextRunAt !== null && seen.nextRunAt <= now);
     const isJobDue = isRunDue && runner.room > 0 && !this.#isFruitless;
     const mayBeOverdue = isOverdue(seen, now) || (this.#triesToResolve && seen.overdue?.isOpen === true);
-    if (stepper.hasUnsent || due.length > 0 || isLeaseLost || isJobDue || mayBeOverdue || hasMissed(seen, now)) {
+    if (stepper.hasUnsent || due.length > 0 || isLeaseLost || isJobDue || mayBeOverdue || hasToEnd(seen, now)) {
       const hasMore = seen.nextFireAt !== null && seen.nextFireAt <= now;
       stepper.turnPage(hasMore ? seen.due : [], now);
       const jobsMax = this.#options.hasPeers() ? this.#share : NEVER;
@@ -230,6 +230,7 @@ export class Loop {
     if (ours.length > 0) {
       planner.prepare(ours);
       const others = [seen.nextRunAt, seen.nextMissAt, seen.leaseEndsAt, seen.overdue?.nextAt ?? null, this.#staleAt];
+      others.push(seen.pauseEndsAt ?? null);
       const known = [...ours.map(({ nextFireTime }) => nextFireTime), ...others];
       // An instant that is past belongs to a job that waits for room: waiting for that instant gives the job no room.
       return { kind: "fire", at: Math.min(...known.map((at) => (at === null || at <= now ? NEVER : at))) };
@@ -257,7 +258,8 @@ export class Loop {
   }
 
   /** When a look may find something new, in epoch milliseconds. */
-  #nextLookAt({ due, nextFireAt, nextRunAt, nextMissAt, leaseEndsAt, overdue }: Seen, now: number): number {
+  #nextLookAt(seen: Seen, now: number): number {
+    const { due, nextFireAt, nextRunAt, nextMissAt, leaseEndsAt, pauseEndsAt, overdue } = seen;
     const others = due.map(({ nextFireTime }) => Math.max(nextFireTime + this.#preferredWaitMs, now));
     return Math.min(
       ...others,
@@ -266,6 +268,7 @@ export class Loop {
       nextRunAt ?? NEVER,
       nextMissAt ?? NEVER,
       leaseEndsAt ?? NEVER,
+      pauseEndsAt ?? NEVER,
       overdue?.nextAt ?? NEVER,
       this.#staleAt,
       Math.max(this.#options.stepper.passesUntil, now),
@@ -297,6 +300,11 @@ export class Loop {
     // Something else is due by now than what the last step found to be gone.
     if (this.#staleAt <= now || now >= at) this.#isFruitless = false;
   }
+}
+
+/** Whether jobs have missed their start, or pauses have come to their end. */
+function hasToEnd(seen: Seen, now: number): boolean {
+  return hasMissed(seen, now) || hasEndedPause(seen, now);
 }
 
 function hasLostLease({ leaseEndsAt }: Seen, now: number): boolean {

@@ -6,6 +6,7 @@ import type { SchedulerProfile } from "../../records/scheduler.ts";
 import { serializedError } from "../../records/serialized-error.ts";
 import type {
   CleanupReport,
+  EndedPauses,
   LookedSchedule,
   LookReport,
   ScheduleWindow,
@@ -14,16 +15,18 @@ import type {
   StepRequest,
   View,
 } from "../../stores/data-store.ts";
+import { pauseFacts } from "../../stores/shared/pauses.ts";
 import type { Environment } from "../environment.ts";
 import {
   jobAdded,
   jobCancelRequested,
   overdueEvents,
   scheduleFailed,
+  schedulePauseEvents,
   scheduleSaved,
   skipEvents,
 } from "../events/event-records.ts";
-import { additionEvents, jobPromoted } from "../events/flow-events.ts";
+import { additionEvents, jobPromoted, taskPauseChanged } from "../events/flow-events.ts";
 import { type FirePlanner, type PlannedSchedule, pausedPlan } from "../firing/fire-planner.ts";
 import type { JobRunner } from "../running/job-runner.ts";
 import type { Peers } from "../running/peers.ts";
@@ -419,6 +422,7 @@ export class Stepper {
       ...(cleansUp ? { cleanup: { limit: CLEANUP_BATCH } } : {}),
       ...(inOneTrip ? { inOneTrip } : {}),
       ...(jobsMax !== null && hasMissed(this.#seen, now) ? { endsMissed: true } : {}),
+      ...(isWhole && hasEndedPause(this.#seen, now) ? { endsPauses: true } : {}),
       ...(isWhole && (this.#seen?.overdue?.isOpen === true || isOverdue(this.#seen, now)) ? { overdue: true } : {}),
       ...this.#view(now, jobsMax === null ? null : Math.min(jobsMax, runner.room), aheadMs, timeoutMsMax),
       stepId,
@@ -477,6 +481,7 @@ export class Stepper {
     runner.log.added(report.additions);
     this.#recordAdditions(additions, report, acquired, happened);
     const jobsAdded = this.#recordPlans(planned, report, acquired, happened);
+    if (report.endedPauses !== undefined) this.#recordPauseEnds(report.endedPauses, happened);
     if (report.changedOverdue !== undefined) happened.push(...overdueEvents(env, report.changedOverdue));
     runner.log.promoted(promoted);
     for (const job of promoted) happened.push(jobPromoted(env, job, acquired.has(job.jobId)));
@@ -546,6 +551,8 @@ export class Stepper {
       }
       if (failure !== null) {
         happened.push(scheduleFailed(env, schedule, serializedError(failure.error)));
+        const paused = { id, taskId, paused: true, ...pauseFacts({ pauseReason: plan.pauseReason }) };
+        happened.push(...schedulePauseEvents(env, paused, env.identity));
         env.logger.error(`escapement: schedule "${id}" was paused because it failed`, failure.error);
       }
       if (plan.skips !== undefined || plan.overlap !== undefined)
@@ -555,6 +562,15 @@ export class Stepper {
       happened.push(scheduleSaved(env, { id, taskId, paused, nextFireTime }, "updated"));
     });
     return jobsAdded;
+  }
+
+  #recordPauseEnds({ schedules, tasks }: EndedPauses, happened: EventRecord[]): void {
+    const { env } = this.#parts;
+    for (const schedule of schedules) {
+      happened.push(...schedulePauseEvents(env, { ...schedule, paused: false }, null));
+      happened.push(scheduleSaved(env, { ...schedule, paused: false }, "updated"));
+    }
+    for (const pause of tasks) happened.push(taskPauseChanged(env, pause, false, null));
   }
 
   #cancel(jobIds: readonly string[], happened: EventRecord[]): void {
@@ -589,6 +605,12 @@ export function isOverdue(seen: Seen | null, now: number): boolean {
   return nextAt !== null && nextAt <= now;
 }
 
+/** Whether a pause has come to its end, for a step to end it. */
+export function hasEndedPause(seen: Seen | null, now: number): boolean {
+  const endsAt = seen?.pauseEndsAt ?? null;
+  return endsAt !== null && endsAt <= now;
+}
+
 /** Whether jobs wait that have missed their start, for a step to end. */
 export function hasMissed(seen: Seen | null, now: number): boolean {
   const nextAt = seen?.nextMissAt ?? null;
@@ -598,10 +620,11 @@ export function hasMissed(seen: Seen | null, now: number): boolean {
 /** The earliest instant from `fromMs` on at which something of what was seen is due; null for never. All are epoch
  *  milliseconds. */
 export function earliestDueAt(
-  { due, nextFireAt, nextRunAt, nextMissAt, leaseEndsAt, overdue }: Seen,
+  { due, nextFireAt, nextRunAt, nextMissAt, leaseEndsAt, pauseEndsAt, overdue }: Seen,
   fromMs: number = Number.NEGATIVE_INFINITY,
 ): number | null {
-  const all = [due[0]?.nextFireTime ?? null, nextFireAt, nextRunAt, nextMissAt, leaseEndsAt, overdue?.nextAt ?? null];
+  const first = due[0]?.nextFireTime ?? null;
+  const all = [first, nextFireAt, nextRunAt, nextMissAt, leaseEndsAt, pauseEndsAt ?? null, overdue?.nextAt ?? null];
   const instants = all.filter((at) => at !== null).filter((at) => at >= fromMs);
   return instants.length === 0 ? null : Math.min(...instants);
 }

@@ -11,7 +11,15 @@ import { emptyOutcomes, type JobRunner } from "../running/job-runner.ts";
 import type { LeaseKeeper } from "../running/lease-keeper.ts";
 import type { TickReport } from "../views/tick-report.ts";
 import type { TickCleaning } from "./clean-up.ts";
-import { earliestDueAt, hasMissed, isOverdue, type StepBounds, type Stepper, type StepResult } from "./stepper.ts";
+import {
+  earliestDueAt,
+  hasEndedPause,
+  hasMissed,
+  isOverdue,
+  type StepBounds,
+  type Stepper,
+  type StepResult,
+} from "./stepper.ts";
 import type { TickBounds } from "./tick-bounds.ts";
 import type { ZoneCheck } from "./zone-check.ts";
 
@@ -133,7 +141,7 @@ class TickWork {
       const isBusy = this.jobsRun > started || !runner.isIdle || stepper.hasUnsent || isOverdue(seen, now);
       if (isBusy && bounds.tripsLeft > 0) continue;
       const isOver = bounds.isOver(now) || bounds.tripsLeft === 0;
-      if (hasMissed(seen, now) && !isOver) continue;
+      if (hasToEnd(seen, now) && !isOver) continue;
       const dueBy = this.#dueBy(now);
       const isScheduleDue = (seen.due[0]?.nextFireTime ?? Number.POSITIVE_INFINITY) <= dueBy;
       if (isScheduleDue && !isOver) continue;
@@ -165,7 +173,7 @@ class TickWork {
         this.#isShort ||
         (await this.#hasReady(seen, now)) ||
         isPartial ||
-        (isOver && (isScheduleDue || hasMissed(seen, now)));
+        (isOver && (isScheduleDue || hasToEnd(seen, now)));
       return this;
     }
   }
@@ -232,7 +240,7 @@ class TickWork {
     if (tripsLeft === 0 || (tripsLeft === 1 && !runner.isIdle)) return false;
     const hasReady = seen.hasReady || (seen.nextRunAt !== null && seen.nextRunAt <= now);
     const canStart = hasReady && (jobsMax ?? 0) > 0 && runner.room > 0;
-    const isMissed = hasMissed(seen, now) && !this.#bounds.isOver(now);
+    const isMissed = hasToEnd(seen, now) && !this.#bounds.isOver(now);
     const isLeaseLost = seen.leaseEndsAt !== null && seen.leaseEndsAt <= now;
     return stepper.hasUnsent || due.length > 0 || isLeaseLost || canStart || isMissed || this.#hasOverdue(seen, now);
   }
@@ -329,6 +337,11 @@ class TickWork {
     if (tripsLeft === 0) return true;
     return (await stepper.look(now, { aheadMs: this.#dueBy(now) - now, timeoutMsMax: limits.durationMs })).hasReady;
   }
+}
+
+/** Whether jobs have missed their start, or pauses have come to their end. */
+function hasToEnd(seen: Seen, now: number): boolean {
+  return hasMissed(seen, now) || hasEndedPause(seen, now);
 }
 
 /** At the deadline, aborts what still runs: it goes back to the queue. */

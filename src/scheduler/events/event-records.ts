@@ -46,6 +46,27 @@ export function scheduleSaved(
   return { type, timestampMs: clock.now(), scheduleId, taskId, nextFireTimeMs };
 }
 
+/**
+ * The event of a schedule that was paused or goes on; none where nothing of its pause changed.
+ * @param by who asked for it; null for a pause that came to its end
+ * @param before the schedule before the change. Default: it was not as it is now
+ */
+export function schedulePauseEvents(
+  { clock }: Origin,
+  schedule: Pausable & Pick<ScheduleRecord, "id" | "taskId">,
+  by: string | null,
+  before?: Pausable,
+): EventRecord[] {
+  const { id: scheduleId, taskId, paused, pausedUntil, pauseReason } = schedule;
+  const isSame = before?.paused === paused && before.pausedUntil === pausedUntil && before.pauseReason === pauseReason;
+  if (isSame) return [];
+  const facts = { timestampMs: clock.now(), scheduleId, taskId, by };
+  if (!paused) return [{ type: "scheduleUnpaused", ...facts }];
+  return [{ type: "schedulePaused", ...facts, reason: pauseReason ?? null, untilMs: pausedUntil ?? null }];
+}
+
+type Pausable = Pick<ScheduleRecord, "paused" | "pausedUntil" | "pauseReason">;
+
 /** @param finished whether a clean-up removed the schedule because it had ended */
 export function scheduleRemoved({ clock }: Origin, scheduleId: string, finished: boolean): EventRecord {
   return { type: "scheduleRemoved", timestampMs: clock.now(), scheduleId, finished };

@@ -13,9 +13,16 @@ interface Origin {
 
 // Events of flow control: what is held, what is promoted, and what is paused.
 
-export function taskPauseChanged({ clock }: Origin, { taskId, key }: TaskPause, isPaused: boolean): EventRecord {
-  const type = isPaused ? "taskPaused" : "taskUnpaused";
-  return { type, timestampMs: clock.now(), taskId, concurrencyKey: key };
+/** @param by who asked for it; null for a pause that came to its end */
+export function taskPauseChanged(
+  { clock }: Origin,
+  { taskId, key, pausedUntil, pauseReason }: TaskPause,
+  isPaused: boolean,
+  by: string | null,
+): EventRecord {
+  const facts = { timestampMs: clock.now(), taskId, concurrencyKey: key, by };
+  if (!isPaused) return { type: "taskUnpaused", ...facts };
+  return { type: "taskPaused", ...facts, reason: pauseReason ?? null, untilMs: pausedUntil ?? null };
 }
 
 /**

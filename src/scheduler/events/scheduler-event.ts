@@ -12,6 +12,7 @@ type Times<R> = { readonly timestamp: Temporal.Instant } & (R extends { nextFire
   (R extends { scheduledFireTimeMs: number | null }
     ? { readonly scheduledFireTime: Temporal.Instant | null }
     : unknown) &
+  (R extends { untilMs: number | null } ? { readonly until: Temporal.Instant | null } : unknown) &
   (R extends { startedAtMs: number | null } ? { readonly startedAt: Temporal.Instant | null } : unknown);
 
 /** An event as listeners get it: the fields of its record, and its instants also as `Temporal.Instant`. For example,
@@ -47,6 +48,9 @@ class EventFace {
   }
   get scheduledFireTime(): Temporal.Instant | null {
     return instantOrNull((this as unknown as EventRecord<"jobReleased">).scheduledFireTimeMs);
+  }
+  get until(): Temporal.Instant | null {
+    return instantOrNull((this as unknown as EventRecord<"schedulePaused">).untilMs);
   }
   get startedAt(): Temporal.Instant | null {
     return instantOrNull((this as unknown as EventRecord<"jobReleased">).startedAtMs);

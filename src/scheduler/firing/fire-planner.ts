@@ -1,5 +1,6 @@
 import { DeserializationError } from "../../core/errors.ts";
-import { FIRES_PER_STEP_MAX, PLANS_PER_STEP_MAX, STEP_BYTES_MAX } from "../../core/limits.ts";
+import { FIRES_PER_STEP_MAX, PLANS_PER_STEP_MAX, REASON_LENGTH_MAX, STEP_BYTES_MAX } from "../../core/limits.ts";
+import { serializedError } from "../../records/serialized-error.ts";
 import type { LookedSchedule, PlannedJob, SchedulePlan } from "../../stores/data-store.ts";
 import { zoneRulesOf } from "../../triggers/stored-zone-rules.ts";
 import type { Environment } from "../environment.ts";
@@ -182,6 +183,12 @@ function bytesOf(schedules: readonly LookedSchedule[]): number {
   return schedules.reduce((sum, { bytes }) => sum + bytes, 0);
 }
 
+/** The message of an error, as much of it as a reason has room for. */
+function reasonOf(error: unknown): string {
+  const { message } = serializedError(error);
+  return message.length > REASON_LENGTH_MAX ? `${message.slice(0, REASON_LENGTH_MAX - 3)}...` : message;
+}
+
 /** A plan that makes no jobs, and pauses the schedule without changing its fire times. */
 export function pausedPlan(schedule: LookedSchedule, error: unknown): PlannedSchedule {
   const { id: scheduleId, fence, nextFireTime, lastFireTime, paceUntil } = schedule;
@@ -193,6 +200,7 @@ export function pausedPlan(schedule: LookedSchedule, error: unknown): PlannedSch
     nextFireTime,
     lastFireTime,
     paused: true,
+    pauseReason: reasonOf(error),
     isPreferred: false,
     ...(paceUntil === null ? {} : { paceUntil }),
   };

@@ -1,7 +1,7 @@
 import { LATE_MS, UPTIMES_PER_ANSWER_MAX } from "../../core/limits.ts";
 import type { Run, ScheduleChangeRecord, UptimeRecord } from "../../records/ledger.ts";
 import type { ScheduleRecord } from "../../records/schedule.ts";
-import type { Cause } from "../views/explanation.ts";
+import type { Cause, PauseCause } from "../views/explanation.ts";
 import { reasonOf } from "../views/job-error.ts";
 import type { Evidence } from "./evidence.ts";
 import { type Finding, isRunning } from "./finding.ts";
@@ -126,7 +126,7 @@ function causeOfWait(one: Case, wait: Span, isHeld: boolean): CauseFacts | null 
   const paused = taskPauses(evidence.pauses, key).find((pause) => isMost([pause], wait));
   if (paused !== undefined) {
     const { change } = paused;
-    return { kind: "taskPaused", key: change?.key ?? null, by: change?.by ?? null, at: change?.at ?? null };
+    return { kind: "taskPaused", key: change?.key ?? null, ...pauseCause(change, change?.until, change?.reason) };
   }
   if (isHeld) return { kind: "held", concurrencyKey: key };
   const { uptimes } = evidence;
@@ -187,7 +187,8 @@ function pausedNow({ evidence, state }: Case): CauseFacts | null {
   const now = evidence.pausedNow.find((pause) => pause.taskId === taskId && (pause.key === null || pause.key === key));
   if (now === undefined) return null;
   const record = evidence.pauses.findLast((pause) => pause.kind === "taskPaused" && pause.key === now.key);
-  return { kind: "taskPaused", key: now.key, by: record?.by ?? null, at: record?.at ?? null };
+  const { pausedBy: by = null, pausedUntil, pauseReason } = now;
+  return { kind: "taskPaused", key: now.key, ...pauseCause(record ?? null, pausedUntil, pauseReason), by };
 }
 
 function keyOf({ settings }: PeriodState): string | null {
@@ -208,7 +209,16 @@ function causeOfPause({ finding, history }: Case): CauseFacts {
 
 function schedulePaused(change: ScheduleChangeRecord | null): CauseFacts {
   if (change?.kind === "failed") return { kind: "triggerFailed", at: change.at };
-  return { kind: "schedulePaused", by: change?.by ?? null, at: change?.at ?? null };
+  const { pausedUntil, pauseReason } = change?.after ?? {};
+  return { kind: "schedulePaused", ...pauseCause(change, pausedUntil, pauseReason) };
+}
+
+function pauseCause(
+  change: { readonly by: string | null; readonly at: number } | null,
+  until: number | undefined,
+  reason: string | undefined,
+): PauseCause<number> {
+  return { by: change?.by ?? null, at: change?.at ?? null, reason: reason ?? null, until: until ?? null };
 }
 
 /** The change that moved the schedule over a fire time. */

@@ -18,13 +18,14 @@ export function changeFactsOf(record: ScheduleChangeRecord): ScheduleChangeFacts
   };
 }
 
-function snapshotOf({ trigger, nextFireTime, paused }: ScheduleState): SnapshotFacts {
+function snapshotOf(state: ScheduleState): SnapshotFacts {
+  const { trigger, nextFireTime, paused, pausedUntil = null, pauseReason = null } = state;
   const rule = new Rule(trigger);
   const nextFireTimes: number[] = [];
   for (let at = nextFireTime; at !== null && nextFireTimes.length < NEXT_FIRE_TIMES; at = rule.next(at)) {
     nextFireTimes.push(at);
   }
-  return { rule: rule.words, timeZone: rule.timeZone, paused, nextFireTimes };
+  return { rule: rule.words, timeZone: rule.timeZone, paused, pausedUntil, pauseReason, nextFireTimes };
 }
 
 function changedOptions(record: ScheduleChangeRecord, before: ScheduleState, after: ScheduleState): string[] {

@@ -42,7 +42,9 @@ export function schedulePauses(changes: readonly ScheduleChangeRecord[]): Pause<
   let open = wasPaused ? pauseFrom<ScheduleChangeRecord>(Number.NEGATIVE_INFINITY, null) : null;
   for (const change of changes) {
     const isPaused = change.after?.paused === true;
+    // The last word about a pause counts.
     if (isPaused && open === null) open = pauseFrom(change.at, change);
+    else if (isPaused && open !== null && change.kind === "paused") open = { ...open, change };
     if (isPaused || open === null) continue;
     pauses.push({ ...open, until: change.at });
     open = null;
@@ -58,7 +60,7 @@ export function taskPauses(records: readonly TaskPauseRecord[], key: string | nu
     let open = own[0]?.kind === "taskUnpaused" ? pauseFrom<TaskPauseRecord>(Number.NEGATIVE_INFINITY, null) : null;
     for (const record of own) {
       const isPaused = record.kind === "taskPaused";
-      if (isPaused) open ??= pauseFrom(record.at, record);
+      if (isPaused) open = open === null ? pauseFrom(record.at, record) : { ...open, change: record };
       if (isPaused || open === null) continue;
       pauses.push({ ...open, until: record.at });
       open = null;

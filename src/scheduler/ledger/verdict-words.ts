@@ -1,4 +1,4 @@
-import type { ExplainedVerdict } from "../views/explanation.ts";
+import type { ExplainedVerdict, PauseCause } from "../views/explanation.ts";
 import type { CauseFacts } from "./cause.ts";
 import { type Finding, isRunning } from "./finding.ts";
 import { clockText, lengthText, timeOfDay } from "./words.ts";
@@ -108,7 +108,10 @@ function waitingText(finding: Finding | null, now: number): string {
 export function causeText({ cause, timeZone, finding }: Told): string | null {
   const when = (at: number | null): string => (at === null ? "" : ` at ${clockText(at, timeZone)}`);
   // A name is on one line, because the lines of the text mean something.
-  const by = (name: string | null): string => (name === null ? "" : ` by ${name.replace(/\p{Cc}+/gu, " ")}`);
+  const by = (name: string | null): string => (name === null ? "" : ` by ${inOneLine(name)}`);
+  const pauseText = ({ by: who, at, until, reason }: PauseCause<number>): string =>
+    `${by(who)}${when(at)}${until === null ? "" : `, until ${clockText(until, timeZone)}`}` +
+    `${reason === null ? "." : `: ${inOneLine(reason)}`}`;
   if (cause === null) return null;
   switch (cause.kind) {
     case "nobodyUp": {
@@ -129,12 +132,9 @@ export function causeText({ cause, timeZone, finding }: Told): string | null {
         ? "the limits of the task held the job."
         : `the limits of the task held the job, whose concurrency key is "${cause.concurrencyKey}".`;
     case "taskPaused":
-      return (
-        `${cause.key === null ? "the task" : `the key "${cause.key}" of the task`} was paused` +
-        `${by(cause.by)}${when(cause.at)}.`
-      );
+      return `${cause.key === null ? "the task" : `the key "${cause.key}" of the task`} was paused${pauseText(cause)}`;
     case "schedulePaused":
-      return `the schedule was paused${by(cause.by)}${when(cause.at)}.`;
+      return `the schedule was paused${pauseText(cause)}`;
     case "triggerFailed":
       return `the trigger of the schedule failed${when(cause.at)}, which paused the schedule.`;
     case "added":
@@ -158,7 +158,7 @@ export function causeText({ cause, timeZone, finding }: Told): string | null {
     case "lost":
       return (
         `its process was lost${cause.attempts > 1 ? `, in each of ${cause.attempts} attempts` : ""}` +
-        `${cause.message === null ? "" : `: ${cause.message.replace(/\p{Cc}+/gu, " ")}`}.`
+        `${cause.message === null ? "" : `: ${inOneLine(cause.message)}`}.`
       );
     case "bounds":
       return boundsText(cause.bound, cause.at === null ? null : clockText(cause.at, timeZone));
@@ -167,6 +167,10 @@ export function causeText({ cause, timeZone, finding }: Told): string | null {
     default:
       return cause satisfies never;
   }
+}
+
+function inOneLine(text: string): string {
+  return text.replace(/\p{Cc}+/gu, " ");
 }
 
 function boundsText(bound: "start" | "end", at: string | null): string {

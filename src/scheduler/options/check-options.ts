@@ -17,6 +17,7 @@ import type {
   CheckedJobOptions,
   CheckedNewJob,
   CheckedOccurrenceFilter,
+  CheckedPause,
   CheckedPrintOptions,
   CheckedResultOptions,
   CheckedRevision,
@@ -30,6 +31,7 @@ import type {
   CheckedSchedulerOptions,
   CheckedStartOptions,
   CheckedSubscribeOptions,
+  CheckedTaskPause,
   CheckedTaskSettings,
   CheckedTickOptions,
   CheckedUnpause,
@@ -218,17 +220,30 @@ export const checkRunNowOptions: Checker<CheckedRunNow> = (value, where) => {
   if (issues.length > 0) throw optionsError(where, issues);
   return options;
 };
-const checkPause: Checker<CheckedChange & { key?: string | undefined }> = checker(schemas.taskPauseSchema, {
-  instead: (value) => (typeof value === "string" ? `write { key: ${shown(value)} }` : null),
-  words: wordsOf("pause", "change"),
+/** How a schedule, or schedules, are paused. */
+export const checkPauseOptions: Checker<CheckedPause> = checker(schemas.pauseOptionsSchema, {
+  instead: (value) => (typeof value === "string" ? `write { reason: ${shown(value)} }` : null),
+  words: wordsOf("paused", "change"),
 });
+export const checkTaskPause: Checker<CheckedTaskPause> = keyChecker(schemas.taskPauseSchema, "pause", "paused");
+export const checkTaskUnpause: Checker<CheckedTaskPause> = keyChecker(schemas.taskUnpauseSchema, "pause");
+
 /** A key that is undefined by mistake must not pause the whole task. */
-export const checkTaskPause: Checker<CheckedChange & { key?: string | undefined }> = (value, where) => {
-  const pause = checkPause(value, where);
-  if (pause.key !== undefined || !isPlain(value) || !("key" in value)) return pause;
-  const message = mustBe(`text of 1 to ${ID_LENGTH_MAX} characters`, undefined, "", pausedKeyAdvice(undefined));
-  throw optionError(where, "key", message);
-};
+function keyChecker(
+  schema: () => v.GenericSchema<unknown, CheckedTaskPause>,
+  ...places: readonly string[]
+): Checker<CheckedTaskPause> {
+  const check = checker(schema, {
+    instead: (value) => (typeof value === "string" ? `write { key: ${shown(value)} }` : null),
+    words: wordsOf(...places, "change"),
+  });
+  return (value, where) => {
+    const pause = check(value, where);
+    if (pause.key !== undefined || !isPlain(value) || !("key" in value)) return pause;
+    const message = mustBe(`text of 1 to ${ID_LENGTH_MAX} characters`, undefined, "", pausedKeyAdvice(undefined));
+    throw optionError(where, "key", message);
+  };
+}
 export const checkPreviewOptions: Checker<{ limit: number; from?: number | undefined }> = checker(
   schemas.previewOptionsSchema,
   {

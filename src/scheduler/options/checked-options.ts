@@ -136,6 +136,15 @@ export interface CheckedChange {
   by?: string | undefined;
 }
 
+export interface CheckedPause extends CheckedChange {
+  until?: number | undefined;
+  reason?: string | undefined;
+}
+
+export interface CheckedTaskPause extends CheckedPause {
+  key?: string | undefined;
+}
+
 export interface CheckedRevision extends CheckedChange {
   ifRevision?: number | undefined;
 }

@@ -28,6 +28,7 @@ import {
   PAGE_SIZE_MAX,
   PARENTS_MAX,
   PREVIEW_LENGTH_MAX,
+  REASON_LENGTH_MAX,
 } from "../../core/limits.ts";
 import type { Logger } from "../../core/logger.ts";
 import { once } from "../../core/once.ts";
@@ -53,6 +54,7 @@ import type {
   CheckedJobOptions,
   CheckedNewJob,
   CheckedOccurrenceFilter,
+  CheckedPause,
   CheckedPrintOptions,
   CheckedResultOptions,
   CheckedRevision,
@@ -66,6 +68,7 @@ import type {
   CheckedSchedulerOptions,
   CheckedStartOptions,
   CheckedSubscribeOptions,
+  CheckedTaskPause,
   CheckedTaskSettings,
   CheckedTickOptions,
   CheckedUnpause,
@@ -488,11 +491,19 @@ export const unpauseOptionsSchema: () => v.GenericSchema<unknown, CheckedUnpause
 
 export const runNowSchema: () => v.GenericSchema<unknown, CheckedRunNow> = once(() => objectOf(onceEntries()));
 
-export const taskPauseSchema: () => v.GenericSchema<unknown, CheckedChange & { key?: string | undefined }> = once(() =>
-  objectOf({
-    key: v.optional(textUpTo(ID_LENGTH_MAX, pausedKeyAdvice)),
-    by: by(),
-  }),
+const pauseEntries = once(() => ({
+  until: v.optional(instantMs),
+  reason: v.optional(textUpTo(REASON_LENGTH_MAX, textAdviceOf)),
+  by: by(),
+}));
+export const pauseOptionsSchema: () => v.GenericSchema<unknown, CheckedPause> = once(() => objectOf(pauseEntries()));
+
+const pausedKey = once(() => v.optional(textUpTo(ID_LENGTH_MAX, pausedKeyAdvice)));
+export const taskPauseSchema: () => v.GenericSchema<unknown, CheckedTaskPause> = once(() =>
+  objectOf({ key: pausedKey(), ...pauseEntries() }),
+);
+export const taskUnpauseSchema: () => v.GenericSchema<unknown, CheckedTaskPause> = once(() =>
+  objectOf({ key: pausedKey(), by: by() }),
 );
 
 export const previewOptionsSchema: () => v.GenericSchema<unknown, { limit: number; from?: number | undefined }> = once(

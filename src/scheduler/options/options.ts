@@ -137,6 +137,16 @@ export interface ChangeOptions {
   by?: string | undefined;
 }
 
+/** How long something is paused, and why. */
+export interface PauseOptions extends ChangeOptions {
+  /** When the pause ends by itself: an instant in the future. Then the schedule or the task goes on as after
+   *  `unpauseSchedule(id)` or `unpauseTask(id)`, once over all schedulers of the store; with `tick()`, in the first tick
+   *  from then on. Default: never. */
+  until?: InstantLike | undefined;
+  /** Why it is paused: text of 1 to 500 characters, for people. It is shown until the pause ends. Default: none. */
+  reason?: string | undefined;
+}
+
 /** What a change of a schedule depends on. */
 export interface RevisionOptions extends ChangeOptions {
   /** The `revision` of the schedule that the change is made for: if it has another one, because somebody changed it

@@ -99,6 +99,9 @@ const SYNONYMS: Synonyms = {
 
   "change: who user actor author": "by",
   "pause: concurrencyKey": "key",
+  "paused: to end endTime resumeAt expiresAt": "until",
+  "paused: for duration": "until is the instant at which the pause ends",
+  "paused: why note comment message": "reason",
   "search: q query text": "search",
   "range: since": "from",
   "range: to": "until",

@@ -3,7 +3,7 @@ import type { AuditRecord } from "../../records/ledger.ts";
 import type { ScheduleRecord } from "../../records/schedule.ts";
 import type { RecordPage, ScheduleChanges, ScheduleUpdateRequest } from "../../stores/data-store.ts";
 import type { SkippedSchedules } from "../commands/commands.ts";
-import { scheduleRemoved, scheduleSaved } from "../events/event-records.ts";
+import { schedulePauseEvents, scheduleRemoved, scheduleSaved } from "../events/event-records.ts";
 import type { CheckedBulk, ScheduleSelection } from "../options/checked-options.ts";
 import { noSchedule, tooManyChanges } from "./schedule-errors.ts";
 import { partsOf, Skips } from "./skips.ts";
@@ -54,7 +54,7 @@ export class ScheduleBulk {
         const found = new Set<string>();
         for await (const records of this.#records(left, filter.signal)) {
           const updates = records.flatMap((record) => updateOf(record, changesOf, skips));
-          const missedHere = await this.#write(updates, note);
+          const missedHere = await this.#write(updates, note, records);
           for (const { id } of records) found.add(id);
           count += updates.length - missedHere.length;
           missed.push(...missedHere);
@@ -67,12 +67,22 @@ export class ScheduleBulk {
   }
 
   /** Returns the ids of the schedules that others have changed meanwhile. */
-  async #write(updates: readonly ScheduleUpdateRequest[], note: AuditRecord): Promise<string[]> {
+  async #write(
+    updates: readonly ScheduleUpdateRequest[],
+    note: AuditRecord,
+    records: readonly ScheduleRecord[],
+  ): Promise<string[]> {
     if (updates.length === 0) return [];
     const { env } = this.#context;
     const updated = await env.store.updateSchedules(updates, note);
+    const before = new Map(records.map((record) => [record.id, record]));
     env.events.publish(
-      updated.filter((record) => record !== null).map((record) => scheduleSaved(env, record, "updated")),
+      updated
+        .filter((record) => record !== null)
+        .flatMap((record) => [
+          ...schedulePauseEvents(env, record, note.by, before.get(record.id)),
+          scheduleSaved(env, record, "updated"),
+        ]),
     );
     return updates.filter((_, place) => (updated[place] ?? null) === null).map(({ id }) => id);
   }

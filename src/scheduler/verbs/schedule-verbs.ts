@@ -6,14 +6,15 @@ import type { AuditRecord } from "../../records/ledger.ts";
 import type { ConflictPolicy } from "../../records/policies.ts";
 import type { ScheduleRecord } from "../../records/schedule.ts";
 import type { ScheduleAdditionChange, ScheduleChanges } from "../../stores/data-store.ts";
+import { pauseFacts } from "../../stores/shared/pauses.ts";
 import { zoneRulesOf } from "../../triggers/stored-zone-rules.ts";
 import type { Trigger } from "../../triggers/trigger.ts";
 import type { BulkChange, ScheduleCommands, SkippedSchedules } from "../commands/commands.ts";
-import { scheduleOutdated, scheduleRemoved, scheduleSaved } from "../events/event-records.ts";
+import { scheduleOutdated, schedulePauseEvents, scheduleRemoved, scheduleSaved } from "../events/event-records.ts";
 import { checkOrder, checkScheduleOptions, checkTrigger, scheduleOptionNames } from "../options/check-options.ts";
 import type {
   CheckedBulk,
-  CheckedChange,
+  CheckedPause,
   CheckedRevision,
   CheckedRunNow,
   CheckedScheduleChanges,
@@ -29,6 +30,7 @@ import type { Job } from "../views/job.ts";
 import type { Page } from "../views/page.ts";
 import { type PreviewedFire, previewedFire } from "../views/previewed-fire.ts";
 import { Schedule, type ScheduleExtras } from "../views/schedule.ts";
+import { assertLater } from "./assert-later.ts";
 import { boundPage } from "./bound-page.ts";
 import { differingOptions } from "./declared-schedule.ts";
 import { assertExpectable } from "./expectations.ts";
@@ -94,6 +96,8 @@ export class ScheduleVerbs implements ScheduleCommands {
     return this.#change(id, wanted.options, (record) => ({
       ...settings,
       paused: paused ?? record.paused,
+      // A pause that stays keeps its end and its reason.
+      ...(paused === false ? {} : pauseFacts(record)),
       ...(record.triggerRule === asked.triggerRule ? {} : { trigger, nextFireTime, paceUntil, zoneRules }),
     }));
   }
@@ -187,8 +191,8 @@ export class ScheduleVerbs implements ScheduleCommands {
     env.events.publish([scheduleRemoved(env, id, false)]);
   }
 
-  async pause(id: string, note: CheckedChange): Promise<Schedule> {
-    return this.#change(id, note, () => ({ paused: true }));
+  async pause(id: string, options: CheckedPause): Promise<Schedule> {
+    return this.#change(id, options, this.#pausing(options, "pauseSchedule()"));
   }
 
   async unpause(id: string, options: CheckedUnpause): Promise<Schedule> {
@@ -202,8 +206,17 @@ export class ScheduleVerbs implements ScheduleCommands {
     await this.#context.ready();
     const note = this.#note(change.by);
     if (change.action === "remove") return this.#bulk.remove(filter, note);
-    const changesOf = change.action === "pause" ? () => ({ paused: true }) : this.#unpausing(change);
+    const isPause = change.action === "pause";
+    const changesOf = isPause ? this.#pausing(change, "pauseSchedules()") : this.#unpausing(change);
     return this.#bulk.change(filter, note, changesOf);
+  }
+
+  /** @throws {OptionsError} for an end that has passed */
+  #pausing({ by, until, reason }: CheckedPause, where: string): () => ScheduleChanges {
+    const { clock, identity } = this.#context.env;
+    assertLater(until, clock.now(), where);
+    const pause = pauseFacts({ pausedUntil: until, pauseReason: reason, pausedBy: by ?? identity });
+    return () => ({ paused: true, ...pause });
   }
 
   #unpausing({ resumeFrom }: CheckedUnpause): (record: ScheduleRecord) => ScheduleChanges {
@@ -268,6 +281,8 @@ export class ScheduleVerbs implements ScheduleCommands {
       const update = { id, expectedFence: record.fence, changes: changesOf(record) };
       const [updated = null] = await store.updateSchedules([update], this.#note(by));
       if (updated === null) continue;
+      const { env } = this.#context;
+      env.events.publish(schedulePauseEvents(env, updated, by ?? env.identity, record));
       this.#publishChange(updated, "updated");
       return this.#scheduleOf(updated);
     }

@@ -1,10 +1,13 @@
 import { ConflictingIdError, TaskLookupError } from "../../core/errors.ts";
+import { withoutUndefined } from "../../core/without-undefined.ts";
+import { pauseFacts } from "../../stores/shared/pauses.ts";
 import type { TaskCommands } from "../commands/commands.ts";
 import { taskRemoved } from "../events/event-records.ts";
 import { taskPauseChanged } from "../events/flow-events.ts";
-import type { CheckedChange } from "../options/checked-options.ts";
+import type { CheckedTaskPause } from "../options/checked-options.ts";
 import { announceTasks } from "../tasks/announce-tasks.ts";
 import { TaskView } from "../views/task-view.ts";
+import { assertLater } from "./assert-later.ts";
 import type { VerbContext } from "./verb-context.ts";
 
 /** What a scheduler does with tasks. */
@@ -35,19 +38,18 @@ export class TaskVerbs implements TaskCommands {
     env.events.publish([taskRemoved(env, id)]);
   }
 
-  async setPaused(
-    id: string,
-    asked: CheckedChange & { key?: string | undefined },
-    isPaused: boolean,
-  ): Promise<TaskView> {
+  async setPaused(id: string, asked: CheckedTaskPause, isPaused: boolean): Promise<TaskView> {
     const { env, ready } = this.#context;
-    const { key = null, by = env.identity } = asked;
+    const { key = null, by = env.identity, until, reason } = asked;
+    const now = env.clock.now();
+    assertLater(until, now, "pauseTask()");
     await ready();
-    const pause = { taskId: id, key };
-    const isThere = await env.store.pauseTask({ ...pause, paused: isPaused, now: env.clock.now(), by });
+    const said = withoutUndefined({ until, reason });
+    const isThere = await env.store.pauseTask({ taskId: id, key, paused: isPaused, now, by, ...said });
     const task = isThere ? await env.store.getTask(id) : null;
     if (task === null) throw new TaskLookupError(`there is no task "${id}"`, id);
-    env.events.publish([taskPauseChanged(env, pause, isPaused)]);
+    const pause = { taskId: id, key, ...pauseFacts({ pausedUntil: until, pauseReason: reason }) };
+    env.events.publish([taskPauseChanged(env, pause, isPaused, by)]);
     const what = key === null ? `task "${id}"` : `key "${key}" of task "${id}"`;
     env.logger.info(`escapement: ${what} ${isPaused ? "is paused" : "goes on"}`);
     return new TaskView(task);

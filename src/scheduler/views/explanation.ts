@@ -32,6 +32,15 @@ export const EXPLAINED_VERDICTS: readonly ExplainedVerdict[] = Object.freeze([
   "noFireTime",
 ] as const);
 
+/** Who paused something, when, why, and until when; null where it is not known, and for none. */
+export interface PauseCause<At = Temporal.Instant> {
+  readonly by: string | null;
+  readonly at: At | null;
+  readonly reason: string | null;
+  /** When the pause was to end by itself. */
+  readonly until: At | null;
+}
+
 /** Why a verdict is what it is. `by` is the identity of a scheduler, or the name that a caller gave; null where it is
  *  not known. */
 export type Cause<At = Temporal.Instant> =
@@ -50,8 +59,8 @@ export type Cause<At = Temporal.Instant> =
   /** The job was held, because of its concurrency key, or the rate or the turns of its task. */
   | { readonly kind: "held"; readonly concurrencyKey: string | null }
   /** The task was paused, or one concurrency key of it. */
-  | { readonly kind: "taskPaused"; readonly key: string | null; readonly by: string | null; readonly at: At | null }
-  | { readonly kind: "schedulePaused"; readonly by: string | null; readonly at: At | null }
+  | ({ readonly kind: "taskPaused"; readonly key: string | null } & PauseCause<At>)
+  | ({ readonly kind: "schedulePaused" } & PauseCause<At>)
   /** The trigger of the schedule failed, which paused the schedule. */
   | { readonly kind: "triggerFailed"; readonly at: At | null }
   /** The schedule was added later than that. */

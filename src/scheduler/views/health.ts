@@ -69,6 +69,11 @@ export interface PausedTask {
   readonly taskId: string;
   /** Null for the whole task. */
   readonly key: string | null;
+  /** When the pause ends by itself; null for never. */
+  readonly until: Temporal.Instant | null;
+  readonly reason: string | null;
+  /** Who paused it: the identity of a scheduler, or the name that the caller gave. */
+  readonly by: string | null;
 }
 
 /** A job that is due and waits. */
@@ -173,7 +178,7 @@ export class SchedulerHealth {
   }
   /** The tasks and the concurrency keys that are paused, by task, then key (the task itself first); at most 10,000. */
   get pausedTasks(): readonly PausedTask[] {
-    return (this.#store?.pauses ?? []).map(({ taskId, key }) => ({ taskId, key }));
+    return this.#pauses(instantOf);
   }
   /** The schedulers that are alive on the store, by identity. */
   get schedulers(): readonly LiveScheduler[] {
@@ -217,13 +222,20 @@ export class SchedulerHealth {
       oldestDueJob: oldestDueJob === null ? null : this.#dueJob(oldestDueJob, instantText),
       oldestDueSchedule: oldestDueSchedule === null ? null : this.#dueSchedule(oldestDueSchedule, instantText),
       backlog: this.backlog,
-      pausedTasks: this.pausedTasks,
+      pausedTasks: this.#pauses(instantText),
       schedulers: this.#schedulers(instantText),
       unhandledTasks: this.unhandledTasks,
       backloggedSchedules: this.backloggedSchedules,
       overdueOccurrences: this.#overdue(instantText),
       overdueCount: this.overdueCount,
     };
+  }
+
+  #pauses<T>(at: (epochMs: number) => T): (Omit<PausedTask, "until"> & { until: T | null })[] {
+    return (this.#store?.pauses ?? []).map(({ taskId, key, pausedUntil, pauseReason = null, pausedBy = null }) => ({
+      ...{ taskId, key, until: pausedUntil === undefined ? null : at(pausedUntil) },
+      ...{ reason: pauseReason, by: pausedBy },
+    }));
   }
 
   #dueJob<T>({ id, taskId, runAt }: DueJobFacts, at: (epochMs: number) => T): Omit<DueJob, "runAt"> & { runAt: T } {

@@ -1,5 +1,12 @@
 import { printAsJSON } from "../../core/inspect.ts";
-import { instantOf, instantText, type Temporal, zonedOf } from "../../core/temporal.ts";
+import {
+  instantOf,
+  instantOrNull,
+  instantText,
+  instantTextOrNull,
+  type Temporal,
+  zonedOf,
+} from "../../core/temporal.ts";
 import type { ScheduleChangeKind, ScheduleChangeRecord } from "../../records/ledger.ts";
 
 /** What a {@link ScheduleChange} shows; times in epoch milliseconds. */
@@ -14,6 +21,8 @@ export interface SnapshotFacts {
   readonly rule: string;
   readonly timeZone: string;
   readonly paused: boolean;
+  readonly pausedUntil: number | null;
+  readonly pauseReason: string | null;
   readonly nextFireTimes: readonly number[];
 }
 
@@ -24,6 +33,10 @@ export interface ScheduleSnapshot {
   /** The time zone of the trigger. */
   readonly timeZone: string;
   readonly paused: boolean;
+  /** When the pause was to end by itself; null for never, and for no pause. */
+  readonly pausedUntil: Temporal.Instant | null;
+  /** Why it was paused; null for no reason, and for no pause. */
+  readonly pauseReason: string | null;
   /** The next three fire times as they were seen then, also while it is paused; none for a schedule that has ended. */
   readonly nextFireTimes: readonly Temporal.ZonedDateTime[];
 }
@@ -33,9 +46,10 @@ export class ScheduleChange {
   /** Grows with each change in the store. */
   readonly seq: number;
   readonly scheduleId: string;
-  /** The identity of a scheduler, or the name that the caller gave; null for the clean-up. */
+  /** The identity of a scheduler, or the name that the caller gave; null for what happens by itself: the clean-up, and
+   *  the end of a pause. */
   readonly by: string | null;
-  /** `paused` and `unpaused` where nothing else changed; `failed` for a schedule that was paused because its trigger
+  /** `paused` (also with another end or reason than before) and `unpaused` where nothing else changed; `failed` for a schedule that was paused because its trigger
    *  failed. */
   readonly kind: ScheduleChangeKind;
   /** The names of the options that changed, as `updateSchedule` has them; empty for the other kinds. */
@@ -80,12 +94,15 @@ export class ScheduleChange {
 
 function snapshotOf(facts: SnapshotFacts | null): ScheduleSnapshot | null {
   if (facts === null) return null;
-  const { rule, timeZone, paused, nextFireTimes } = facts;
-  return Object.freeze({ rule, timeZone, paused, nextFireTimes: nextFireTimes.map((ms) => zonedOf(ms, timeZone)) });
+  const { rule, timeZone, paused, pauseReason } = facts;
+  const nextFireTimes = facts.nextFireTimes.map((ms) => zonedOf(ms, timeZone));
+  const pausedUntil = instantOrNull(facts.pausedUntil);
+  return Object.freeze({ rule, timeZone, paused, pausedUntil, pauseReason, nextFireTimes });
 }
 
 function snapshotAsJSON(facts: SnapshotFacts | null): unknown {
   if (facts === null) return null;
-  const { rule, timeZone, paused, nextFireTimes } = facts;
-  return { rule, timeZone, paused, nextFireTimes: nextFireTimes.map(instantText) };
+  const { rule, timeZone, paused, pauseReason } = facts;
+  const pausedUntil = instantTextOrNull(facts.pausedUntil);
+  return { rule, timeZone, paused, pausedUntil, pauseReason, nextFireTimes: facts.nextFireTimes.map(instantText) };
 }

@@ -7,7 +7,13 @@ import type { ScheduleRecord } from "../../records/schedule.ts";
 import type { Serializer } from "../../serializers/serializer.ts";
 import { parseTrigger } from "../../triggers/parse-trigger.ts";
 import type { Trigger } from "../../triggers/trigger.ts";
-import type { ChangeOptions, RevisionOptions, RunNowOptions, ScheduleUpdate } from "../options/options.ts";
+import type {
+  ChangeOptions,
+  PauseOptions,
+  RevisionOptions,
+  RunNowOptions,
+  ScheduleUpdate,
+} from "../options/options.ts";
 import type { Job } from "./job.ts";
 import { jsonOf } from "./json-of.ts";
 import { Occurrence, type OccurrenceFacts } from "./occurrence.ts";
@@ -18,7 +24,7 @@ import { cellText, type TableRow, timeText } from "./table.ts";
 export interface ScheduleClient {
   getSchedule(id: string): Promise<Schedule>;
   updateSchedule(id: string, changes: ScheduleUpdate, options?: RevisionOptions): Promise<Schedule>;
-  pauseSchedule(id: string, options?: ChangeOptions): Promise<Schedule>;
+  pauseSchedule(id: string, options?: PauseOptions): Promise<Schedule>;
   unpauseSchedule(id: string, options?: { resumeFrom?: "now" | InstantLike } & ChangeOptions): Promise<Schedule>;
   removeSchedule(id: string, options?: RevisionOptions): Promise<void>;
   runScheduleNow(id: string, options?: RunNowOptions): Promise<Job>;
@@ -135,6 +141,19 @@ export class Schedule {
   get expectFinishWithin(): Temporal.Duration | null {
     return durationOrNull(this.#record.expectFinishMs ?? null);
   }
+  /** When the pause ends by itself; null for a pause without an end, and for none. */
+  get pausedUntil(): Temporal.Instant | null {
+    return instantOrNull(this.#record.pausedUntil ?? null);
+  }
+  /** Why the schedule is paused; null for no reason, and for no pause. */
+  get pauseReason(): string | null {
+    return this.#record.pauseReason ?? null;
+  }
+  /** Who paused it: the identity of a scheduler, or the name that the caller gave; null for no pause, and for a
+   *  schedule that was added as paused. */
+  get pausedBy(): string | null {
+    return this.#record.pausedBy ?? null;
+  }
   /** How many fire times made no job, or lost their waiting job to a newer one, because of {@link overlap}. */
   get skippedCount(): number {
     return this.#record.skippedCount;
@@ -172,10 +191,14 @@ export class Schedule {
     return this.#extras.runs?.map((facts) => new Occurrence(facts));
   }
 
-  /** Pauses the schedule: it makes no jobs until it is unpaused. Jobs that it made earlier still run. Idempotent.
+  /** Pauses the schedule: it makes no jobs until it is unpaused, or until the end of the pause. Jobs that it made
+   *  earlier still run. Idempotent: a pause of a paused schedule replaces its end and its reason.
+   *  @param options.until when the pause ends by itself, see {@link PauseOptions}. Default: never
+   *  @param options.reason why, for people. Default: none
    *  @param options.by who pauses it, see {@link ChangeOptions}
-   *  @returns the schedule as it is now @throws {ScheduleLookupError} when the schedule was removed */
-  pause(options: ChangeOptions = {}): Promise<Schedule> {
+   *  @returns the schedule as it is now @throws {ScheduleLookupError} when the schedule was removed
+   *  @throws {OptionsError} also for an end that has passed */
+  pause(options: PauseOptions = {}): Promise<Schedule> {
     return this.#client.pauseSchedule(this.#record.id, options);
   }
 

@@ -1,6 +1,6 @@
 import { durationOf, durationOrNull } from "../../core/duration.ts";
 import { printAsJSON } from "../../core/inspect.ts";
-import type { Temporal } from "../../core/temporal.ts";
+import { instantOrNull, type Temporal } from "../../core/temporal.ts";
 import { TASK_FIELDS } from "../../records/fields/task.ts";
 import type { Metadata, RunOverlapPolicy } from "../../records/policies.ts";
 import type { TaskRecord } from "../../records/task.ts";
@@ -48,6 +48,18 @@ export class TaskView {
   /** Whether the whole task was paused (see `pauseTask`). `health()` has the paused keys too. */
   get isPaused(): boolean {
     return this.#record.paused ?? false;
+  }
+  /** When the pause of the whole task ends by itself; null for a pause without an end, and for none. */
+  get pausedUntil(): Temporal.Instant | null {
+    return instantOrNull(this.#record.pausedUntil ?? null);
+  }
+  /** Why the whole task is paused; null for no reason, and for no pause. */
+  get pauseReason(): string | null {
+    return this.#record.pauseReason ?? null;
+  }
+  /** Who paused it: the identity of a scheduler, or the name that the caller gave; null for no pause. */
+  get pausedBy(): string | null {
+    return this.#record.pausedBy ?? null;
   }
   /** How late a job of a schedule may start; null is unlimited. */
   get misfireGraceTime(): Temporal.Duration | null {

@@ -76,6 +76,9 @@ export interface Seen {
   /** Whether a step with a higher limit would acquire more jobs of the queues now. The value means nothing while a
    *  lease waits for recovery (`leaseEndsAt <= now`). See rule V8. */
   readonly hasReady: boolean;
+  /** When the first pause ends, of a schedule, a task or a key, in the past too; absent for no such pause. See rules S17
+   *  and T15. */
+  readonly pauseEndsAt?: number;
   /** What a step with `overdue` has to do; absent for nothing, and without a `Ledger`. See rules O10 to O12. */
   readonly overdue?: SeenOverdue;
 }
@@ -103,6 +106,9 @@ export interface LookedSchedule
     | "declaration"
     | "version"
     | "concurrencyKey"
+    | "pausedUntil"
+    | "pauseReason"
+    | "pausedBy"
     | "expectStartMs"
     | "expectFinishMs"
   > {

@@ -4,6 +4,7 @@ import type { JobResultRecord } from "../../records/job-result.ts";
 import type { JobSleep } from "../../records/job-step.ts";
 import type { Skip } from "../../records/ledger.ts";
 import type { RunOverlapPolicy } from "../../records/policies.ts";
+import type { ScheduleRecord } from "../../records/schedule.ts";
 import type { SchedulerProfile } from "../../records/scheduler.ts";
 import type { JobAddition } from "./addition-types.ts";
 import type { LeaseEnd, RecoveryReport } from "./lease-types.ts";
@@ -36,6 +37,8 @@ export interface StepRequest extends View {
   readonly cleanup?: { readonly limit: number };
   /** Whether to raise and to resolve overdue occurrences. Default: false. */
   readonly overdue?: boolean;
+  /** Whether to end pauses whose end has come, see rules S16 and T15. Default: false. */
+  readonly endsPauses?: boolean;
   /** Whether the step must not send a second request to the database, although a second one in rare cases would make
    *  the usual step cheaper. Default: false. */
   readonly inOneTrip?: boolean;
@@ -81,6 +84,8 @@ export interface SchedulePlan {
   readonly nextFireTime: number | null;
   readonly lastFireTime: number | null;
   readonly paused: boolean;
+  /** Why the plan pauses the schedule; absent for no reason, and where it does not. */
+  readonly pauseReason?: string;
   /** Replaces the `zoneRules` of the schedule; null removes them, and absent leaves them as they are. */
   readonly zoneRules?: string | null;
   /** Whether the scheduler can run the schedule's jobs itself. */
@@ -127,6 +132,8 @@ export interface StepReport extends Seen, RecoveryReport {
   /** The jobs that were held before the step and that the step promoted, or whose parents have ended; absent for
    *  none. A repetition may leave out what an earlier try promoted. */
   readonly promoted?: readonly PromotedJob[];
+  /** The pauses that the step ended; absent for none. A repetition may leave out those that an earlier try ended. */
+  readonly endedPauses?: EndedPauses;
   /** What became of overdue occurrences; absent for nothing. A repetition has what an earlier try did. */
   readonly changedOverdue?: OverdueReport;
   /** What the clean-up of the step removed; absent without one. */
@@ -156,6 +163,12 @@ export interface OverlapReport {
   readonly replaced: readonly { readonly jobId: string; readonly fireTime: number }[];
   /** The jobs under a lease that the plan asked to cancel, by fire time. */
   readonly cancelRequested: readonly string[];
+}
+
+/** Pauses that came to their end. */
+export interface EndedPauses {
+  readonly schedules: readonly Pick<ScheduleRecord, "id" | "taskId" | "nextFireTime">[];
+  readonly tasks: readonly { readonly taskId: string; readonly key: string | null }[];
 }
 
 /** A held job that was promoted: it can be acquired, or was in the same step. */

@@ -2,6 +2,7 @@ import { TURNS_AHEAD_MAX } from "../../core/limits.ts";
 import { compareKeys } from "../../core/text.ts";
 import { hasMissedStart, type JobRecord } from "../../records/job.ts";
 import type { TaskRecord } from "../../records/task.ts";
+import type { PauseFacts } from "../shared/pauses.ts";
 import type { Mutable } from "./frozen-copies.ts";
 import { FairQueues, TokenBucket } from "./rates-and-fairness.ts";
 import { SortedList } from "./sorted-list.ts";
@@ -89,7 +90,8 @@ export class KeyLimiter {
   /** The jobs that are admitted and wait to be acquired. */
   readonly admitted: SortedList<JobEntry> = new SortedList(inOrderOfAcquisition);
   readonly bucket: TokenBucket = new TokenBucket();
-  isPaused = false;
+  /** What was said of the pause of the key; null while it is not paused. */
+  pause: PauseFacts | null = null;
   /** How many unfinished jobs the key has, and how many of these are under a lease. */
   jobCount = 0;
   leasedCount = 0;
@@ -102,6 +104,10 @@ export class KeyLimiter {
     this.task = task;
     this.key = key;
     this.seq = seq;
+  }
+
+  get isPaused(): boolean {
+    return this.pause !== null;
   }
 
   get admittedCount(): number {

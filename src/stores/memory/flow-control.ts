@@ -2,6 +2,7 @@ import { CLOCK_TOLERANCE_MS } from "../../core/limits.ts";
 import type { JobRecord } from "../../records/job.ts";
 import type { TaskRecord } from "../../records/task.ts";
 import type { PromotedJob, TaskPause } from "../data-store.ts";
+import type { PauseFacts } from "../shared/pauses.ts";
 import { isBlocked, type JobEntry, KeyLimiter, moveTo, type TaskEntry } from "./entries-of-jobs-and-tasks.ts";
 import { FairQueues } from "./rates-and-fairness.ts";
 import { SortedList } from "./sorted-list.ts";
@@ -79,8 +80,9 @@ export class Flow {
   }
 
   /** Applies a pause of a task or of a key, or its end. The caller has changed the task's record. */
-  pause(task: TaskEntry, key: string | null, isPaused: boolean): void {
-    if (key !== null) this.#limiterOf(task, key).isPaused = isPaused;
+  pause(task: TaskEntry, key: string | null, pause: PauseFacts | null): void {
+    const isPaused = pause !== null;
+    if (key !== null) this.#limiterOf(task, key).pause = pause;
     const changed = key === null ? [...task.limiters.values()] : [this.#limiterOf(task, key)];
     for (const limiter of changed) {
       if (isPaused) for (const entry of [...limiter.admitted.from()]) this.block(entry);
@@ -237,7 +239,7 @@ export class Flow {
 
 /** The keys of a task that are paused. */
 export function pausedKeys({ id: taskId, limiters }: TaskEntry): TaskPause[] {
-  return [...limiters.values()].filter(({ isPaused }) => isPaused).map(({ key }) => ({ taskId, key }));
+  return [...limiters.values()].flatMap(({ key, pause }) => (pause === null ? [] : { taskId, key, ...pause }));
 }
 
 function needsAdmission(task: TaskRecord | null, { concurrencyKey }: JobRecord): boolean {

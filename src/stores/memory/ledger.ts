@@ -1,4 +1,5 @@
 import { CHANGES_KEPT_MAX, LEDGER_MEMORY_COUNT_MAX, LEDGER_SCAN_MAX } from "../../core/limits.ts";
+import { withoutUndefined } from "../../core/without-undefined.ts";
 import type { JobRecord } from "../../records/job.ts";
 import type { JobResultRecord } from "../../records/job-result.ts";
 import type {
@@ -113,10 +114,16 @@ export class MemoryLedger implements Ledger {
   }
 
   /** A task or a key of it was paused, or goes on. */
-  taskPaused({ taskId, key, paused, now, by }: TaskPauseRequest): void {
+  taskPaused({ taskId, key, paused, now, by, until, reason }: TaskPauseRequest): void {
     if (by === undefined) return;
+    const said = paused ? withoutUndefined({ until, reason }) : {};
     const kind = paused ? "taskPaused" : "taskUnpaused";
-    this.#taskPauses.add(taskId, { seq: ++this.#seq, at: now, by, taskId, key, kind });
+    this.#taskPauses.add(taskId, { seq: ++this.#seq, at: now, by, taskId, key, kind, ...said });
+  }
+
+  /** The pause of a task or of a key came to its end. */
+  taskPauseEnded(taskId: string, key: string | null, now: number): void {
+    this.#taskPauses.add(taskId, { seq: ++this.#seq, at: now, by: null, taskId, key, kind: "taskUnpaused" });
   }
 
   /** The row in which a fire time is; undefined for none. */

@@ -26,6 +26,13 @@ export function assign(record: Mutable<ScheduleRecord>, changes: { readonly [nam
   for (const name of OPTIONAL) if (record[name] === null) delete record[name];
 }
 
+/** Removes what was said of a pause. */
+export function removePauseFacts(record: Mutable<ScheduleRecord>): void {
+  delete record.pausedUntil;
+  delete record.pauseReason;
+  delete record.pausedBy;
+}
+
 const OPTIONAL = ["concurrencyKey", "expectStartMs", "expectFinishMs", "declaration", "version", "zoneRules"] as const;
 
 /** What a look shows of a schedule: its record without payload and metadata. */
@@ -90,6 +97,10 @@ export function inOrderOfFireTimes(a: ScheduleEntry, b: ScheduleEntry): number {
   const timeOfA = fireTimeOf(a);
   const timeOfB = fireTimeOf(b);
   return timeOfA === timeOfB ? inOrderOfIds(a, b) : timeOfA - timeOfB;
+}
+
+export function inOrderOfPauseEnds(a: ScheduleEntry, b: ScheduleEntry): number {
+  return (a.record.pausedUntil ?? 0) - (b.record.pausedUntil ?? 0) || inOrderOfIds(a, b);
 }
 
 export function isAfter({ record }: ScheduleEntry, [nextFireTime, id]: readonly [number, string]): boolean {

@@ -1,3 +1,4 @@
+import { PAUSES_ENDED_PER_STEP_MAX } from "../../core/limits.ts";
 import { compareTexts, orderKey } from "../../core/text.ts";
 import type { AuditRecord } from "../../records/ledger.ts";
 import type { ScheduleRecord } from "../../records/schedule.ts";
@@ -9,6 +10,7 @@ import type {
 } from "../contract/zone-rules-types.ts";
 import type {
   DeclaredSchedule,
+  EndedPauses,
   LookedSchedule,
   OverlapReport,
   RecordPage,
@@ -28,6 +30,7 @@ import type {
 } from "../data-store.ts";
 import { readScheduleCursor, scheduleCursor } from "../shared/cursors-and-search.ts";
 import { additionChange, isDeclaredAs, keptDeclaration } from "../shared/declarations.ts";
+import { pauseFacts } from "../shared/pauses.ts";
 import { inOrderOfIds } from "./entries-of-jobs-and-tasks.ts";
 import { frozenCopy, type Mutable } from "./frozen-copies.ts";
 import type { MemoryLedger } from "./ledger.ts";
@@ -39,9 +42,11 @@ import {
   compareToEnd,
   fireTimeOf,
   inOrderOfFireTimes,
+  inOrderOfPauseEnds,
   isAfter,
   isSelected,
   lookedAt,
+  removePauseFacts,
   type ScheduleEntry,
   stateOf,
 } from "./schedule-entry.ts";
@@ -63,6 +68,8 @@ export class Schedules {
   readonly #ordered = new SortedList<ScheduleEntry>(inOrderOfIds);
   readonly #active = new SortedList<ScheduleEntry>(inOrderOfFireTimes);
   readonly #resting = new SortedList<ScheduleEntry>(inOrderOfFireTimes);
+  /** Those whose pause ends by itself, the earliest end first. */
+  readonly #ending = new SortedList<ScheduleEntry>(inOrderOfPauseEnds);
   /** How many schedules each task has; tasks without schedules are left out. */
   readonly #countByTask = new Map<string, number>();
   /** How many schedules have each text of `zoneRules`. */
@@ -199,9 +206,10 @@ export class Schedules {
         zoneRules = null,
       } = record.triggerRule === schedule.triggerRule ? record : schedule;
       const { createdAt, lastFireTime, skippedCount, fence, revision } = record;
-      const paused = addition.setsPaused === true ? schedule.paused : record.paused;
+      const pausing = addition.setsPaused === true ? schedule : record;
+      const paused = { paused: pausing.paused, ...pauseFacts(pausing) };
       const counted = { skippedCount, fence, revision };
-      const kept = { trigger, nextFireTime, paceUntil, zoneRules, createdAt, lastFireTime, paused, ...counted };
+      const kept = { trigger, nextFireTime, paceUntil, zoneRules, createdAt, lastFireTime, ...paused, ...counted };
       const { concurrencyKey = null, expectStartMs = null, expectFinishMs = null } = schedule;
       const removable = { concurrencyKey, expectStartMs, expectFinishMs };
       this.#change(existing, { ...schedule, ...kept, ...removable }, note);
@@ -218,6 +226,8 @@ export class Schedules {
   ): void {
     const before = note === undefined || this.#ledger === null ? null : { ...entry.record };
     this.#takeOut(entry);
+    // What was said of a pause goes with the pause.
+    if (changes.paused !== undefined) removePauseFacts(entry.record);
     assign(entry.record, changes);
     entry.record.fence++;
     if (!keepsRevision) entry.record.revision++;
@@ -233,12 +243,14 @@ export class Schedules {
 
   #putIn(entry: ScheduleEntry): void {
     this.#file(entry);
+    if (entry.record.pausedUntil !== undefined) this.#ending.add(entry);
     countIn(this.#countByTask, entry.record.taskId, 1);
     countIn(this.#countByRules, entry.record.zoneRules, 1);
   }
 
   #takeOut(entry: ScheduleEntry): void {
     this.#listOf(entry).delete(entry);
+    if (entry.record.pausedUntil !== undefined) this.#ending.delete(entry);
     countIn(this.#countByTask, entry.record.taskId, -1);
     countIn(this.#countByRules, entry.record.zoneRules, -1);
   }
@@ -250,6 +262,25 @@ export class Schedules {
 
   #listOf({ record: { nextFireTime, paused } }: ScheduleEntry): SortedList<ScheduleEntry> {
     return nextFireTime === null || paused ? this.#resting : this.#active;
+  }
+
+  /** When the first pause ends; infinite for none. */
+  get pauseEndsAt(): number {
+    return this.#ending.first?.record.pausedUntil ?? Number.POSITIVE_INFINITY;
+  }
+
+  /** Ends the pauses whose end has come, as many as a step ends. */
+  endPauses({ now, stepId }: StepRequest): EndedPauses["schedules"] {
+    const ended: EndedPauses["schedules"][number][] = [];
+    const note = { at: now, by: null };
+    while (this.pauseEndsAt <= now && ended.length < PAUSES_ENDED_PER_STEP_MAX) {
+      const entry = this.#ending.first as ScheduleEntry;
+      this.#change(entry, { paused: false }, note);
+      entry.stepId = stepId;
+      const { id, taskId, nextFireTime } = entry.record;
+      ended.push({ id, taskId, nextFireTime });
+    }
+    return ended;
   }
 
   // ---- plans
@@ -286,6 +317,8 @@ export class Schedules {
     record.lastFireTime = plan.lastFireTime;
     record.paceUntil = plan.paceUntil ?? null;
     record.paused = plan.paused;
+    const { pauseReason } = plan;
+    if (pauseReason !== undefined) assign(record, { ...pauseFacts({ pauseReason, pausedBy: schedulerId }) });
     record.fence = fence + 1;
     if (plan.zoneRules !== undefined) this.#setZoneRules(record, plan.zoneRules);
     entry.preferred = plan.isPreferred ? schedulerId : null;

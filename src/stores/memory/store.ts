@@ -1,4 +1,4 @@
-import { PAGE_BYTES_MAX, TASK_PAUSES_MAX } from "../../core/limits.ts";
+import { PAGE_BYTES_MAX, PAUSES_ENDED_PER_STEP_MAX, TASK_PAUSES_MAX } from "../../core/limits.ts";
 import { compareTexts } from "../../core/text.ts";
 import type { JobRecord, NewJobRecord } from "../../records/job.ts";
 import type { JobResultRecord } from "../../records/job-result.ts";
@@ -12,13 +12,14 @@ import type { Serializer } from "../../serializers/serializer.ts";
 import type { Ledger } from "../contract/ledger-types.ts";
 import type { ZoneRulesStore } from "../contract/zone-rules-types.ts";
 import type * as contract from "../data-store.ts";
-import { isStaleTask, putTask } from "../shared/declarations.ts";
+import { isStaleTask, putTask, withoutPause } from "../shared/declarations.ts";
 import type { LedgerOptions } from "../shared/ledger-option.ts";
+import { type PauseFacts, pauseFacts } from "../shared/pauses.ts";
 import { sizeOf } from "../shared/size-of.ts";
 import { addJobs, addPlannedJob, checkParents, withHolds } from "./additions.ts";
 import { Chains } from "./dependencies.ts";
 import { cancelJobs, emptyNotes, endMissed, makeRoom, type Notes, type Tables } from "./ends-of-jobs.ts";
-import { isHeld } from "./entries-of-jobs-and-tasks.ts";
+import { isHeld, type TaskEntry } from "./entries-of-jobs-and-tasks.ts";
 import { Flow, pausedKeys } from "./flow-control.ts";
 import { frozenCopy } from "./frozen-copies.ts";
 import { inspectJobs, jobPage } from "./job-lists.ts";
@@ -52,6 +53,11 @@ export class MemoryDataStore implements contract.DataStore {
   readonly #overdue: OverdueOccurrences | null;
   readonly #schedulers: Schedulers;
   readonly #schedules: Schedules;
+  /** The pauses of tasks and keys that end by themselves. */
+  readonly #pauseEnds = new Map<
+    string,
+    { readonly task: TaskEntry; readonly key: string | null; readonly at: number }
+  >();
 
   /** @param options.serializer turns payloads and return values into text. Default: a {@link JSONSerializer}. The other
    *  stores have the same default, so that a program may move to them without a change
@@ -122,6 +128,7 @@ export class MemoryDataStore implements contract.DataStore {
     const task = jobs.tasks.get(id);
     if (this.#schedules.isTaskInUse(id) || (task !== undefined && task.jobCount > 0)) return "inUse";
     if (task === undefined || task.record === null) return "missing";
+    for (const [of, end] of this.#pauseEnds) if (end.task === task) this.#pauseEnds.delete(of);
     flow.removeTask(task);
     task.record = null;
     jobs.forgetTask(task);
@@ -129,22 +136,62 @@ export class MemoryDataStore implements contract.DataStore {
   }
 
   async pauseTask(request: contract.TaskPauseRequest): Promise<boolean> {
-    const { taskId, key, paused: isPaused } = request;
-    const { jobs, flow } = this.#tables;
-    const task = jobs.tasks.get(taskId);
+    const { taskId, key, paused: isPaused, until, reason, by } = request;
+    const task = this.#tables.jobs.tasks.get(taskId);
     if (task === undefined || task.record === null) return false;
-    const { paused: wasPaused = false, ...settings } = task.record;
-    const wasKeyPaused = key === null ? wasPaused : task.limiters.get(key)?.isPaused === true;
-    if (request.by !== undefined && wasKeyPaused !== isPaused) this.#ledger?.taskPaused(request);
-    if (key === null) task.record = frozenCopy(isPaused ? { ...settings, paused: true } : settings);
-    flow.pause(task, key, isPaused);
+    const pause = isPaused ? pauseFacts({ pausedUntil: until, pauseReason: reason, pausedBy: by }) : null;
+    const before = this.#pauseOf(task, key);
+    const isSame = before?.pausedUntil === pause?.pausedUntil && before?.pauseReason === pause?.pauseReason;
+    if ((before !== null) !== isPaused || !isSame) this.#ledger?.taskPaused(request);
+    this.#setPause(task, key, pause);
     return true;
+  }
+
+  #pauseOf({ record, limiters }: TaskEntry, key: string | null): PauseFacts | null {
+    if (key !== null) return limiters.get(key)?.pause ?? null;
+    return record?.paused === true ? pauseFacts(record) : null;
+  }
+
+  #setPause(task: TaskEntry, key: string | null, pause: PauseFacts | null): void {
+    if (key === null && task.record !== null) {
+      const settings = withoutPause(task.record);
+      task.record = frozenCopy(pause === null ? settings : { ...settings, paused: true, ...pause });
+    }
+    const of = JSON.stringify([task.id, key]);
+    if (pause?.pausedUntil === undefined) this.#pauseEnds.delete(of);
+    else this.#pauseEnds.set(of, { task, key, at: pause.pausedUntil });
+    this.#tables.flow.pause(task, key, pause);
+  }
+
+  /** When the first pause of a schedule, a task or a key ends; infinite for none. */
+  #pauseEndsAt(): number {
+    let first = this.#schedules.pauseEndsAt;
+    for (const { at } of this.#pauseEnds.values()) first = Math.min(first, at);
+    return first;
+  }
+
+  #seePauses({ jobs, schedules }: contract.View): Pick<contract.Seen, "pauseEndsAt"> {
+    const pauseEndsAt = jobs === null && schedules === null ? Number.POSITIVE_INFINITY : this.#pauseEndsAt();
+    return pauseEndsAt === Number.POSITIVE_INFINITY ? NOTHING_MORE : { pauseEndsAt };
+  }
+
+  /** Ends the pauses whose end has come, as many as a step ends. */
+  #endPauses(request: contract.StepRequest): contract.EndedPauses | null {
+    const { now } = request;
+    const schedules = this.#schedules.endPauses(request);
+    const due = [...this.#pauseEnds.values()].filter(({ at }) => at <= now).sort((a, b) => a.at - b.at);
+    const tasks = due.slice(0, PAUSES_ENDED_PER_STEP_MAX).map(({ task, key }) => {
+      this.#setPause(task, key, null);
+      this.#ledger?.taskPauseEnded(task.id, key, now);
+      return { taskId: task.id, key };
+    });
+    return schedules.length + tasks.length === 0 ? null : { schedules, tasks };
   }
 
   async getTaskPauses(): Promise<contract.TaskPause[]> {
     const pauses: contract.TaskPause[] = [];
     for (const task of this.#tables.jobs.tasks.values()) {
-      if (task.record?.paused === true) pauses.push({ taskId: task.id, key: null });
+      if (task.record?.paused === true) pauses.push({ taskId: task.id, key: null, ...pauseFacts(task.record) });
       pauses.push(...pausedKeys(task));
     }
     const inOrder = pauses.sort((a, b) => compareTexts(a.taskId, b.taskId) || compareTexts(a.key ?? "", b.key ?? ""));
@@ -163,7 +210,8 @@ export class MemoryDataStore implements contract.DataStore {
     const staleTaskIds = stale.map((task) => task.id);
     const seen = { due, nextFireAt, nextRunAt, nextMissAt, leaseEndsAt, hasReady };
     const unchanged = request.declared === undefined ? {} : { unchanged: this.#schedules.unchanged(request.declared) };
-    const report = { ...seen, staleTaskIds, hasExpired, ...this.#seeOverdue(request), ...unchanged };
+    const more = { ...this.#seeOverdue(request), ...this.#seePauses(request) };
+    const report = { ...seen, staleTaskIds, hasExpired, ...more, ...unchanged };
     return request.zoneRules === undefined
       ? report
       : { ...report, zoneRules: this.#schedules.zoneRules(request.zoneRules) };
@@ -182,6 +230,7 @@ export class MemoryDataStore implements contract.DataStore {
     if (request.overdue === true) this.#overdue?.raise(request);
     if (request.recover) recoverLost(tables, request, notes);
     if (request.endsMissed === true) endMissed(tables, notes);
+    const endedPauses = request.endsPauses === true ? this.#endPauses(request) : null;
     const additions = addJobs(tables, request.additions, metadata, notes);
     const plans = this.#commitPlans(request, notes);
     const acquired = tables.queues.acquire(request);
@@ -206,11 +255,14 @@ export class MemoryDataStore implements contract.DataStore {
       hasReady,
     };
     const seenOverdue = this.#seeOverdue(request);
-    const isSmall = promoted.length === 0 && cleanup === null && changedOverdue === undefined;
-    if (isSmall && seenOverdue === NONE_OVERDUE) return report;
+    const seenPauses = this.#seePauses(request);
+    const isSmall = promoted.length === 0 && cleanup === null && changedOverdue === undefined && endedPauses === null;
+    if (isSmall && seenOverdue === NOTHING_MORE && seenPauses === NOTHING_MORE) return report;
     return {
       ...report,
       ...seenOverdue,
+      ...seenPauses,
+      ...(endedPauses === null ? {} : { endedPauses }),
       ...(promoted.length === 0 ? {} : { promoted }),
       ...(changedOverdue === undefined ? {} : { changedOverdue }),
       ...(cleanup === null ? {} : { cleanup }),
@@ -404,11 +456,11 @@ export class MemoryDataStore implements contract.DataStore {
 
   #seeOverdue({ jobs, schedules }: contract.View): Pick<contract.Seen, "overdue"> {
     const overdue = jobs === null && schedules === null ? undefined : this.#overdue?.see();
-    return overdue === undefined ? NONE_OVERDUE : { overdue };
+    return overdue === undefined ? NOTHING_MORE : { overdue };
   }
 }
 
-const NONE_OVERDUE: Pick<contract.Seen, "overdue"> = Object.freeze({});
+const NOTHING_MORE: Pick<contract.Seen, "overdue" | "pauseEndsAt"> = Object.freeze({});
 const NO_COMMIT: contract.PlanReport = Object.freeze({ committed: false, addedJobIds: Object.freeze([]) });
 
 function metadataOf({ metadata }: NewJobRecord): NewJobRecord["metadata"] {

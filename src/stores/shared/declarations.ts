@@ -3,6 +3,7 @@ import { type Field, recordName } from "../../records/fields/field.ts";
 import { TASK_FIELDS } from "../../records/fields/task.ts";
 import type { TaskRecord } from "../../records/task.ts";
 import type { ScheduleAddition, ScheduleAdditionChange, TaskChange } from "../data-store.ts";
+import { pauseFacts } from "./pauses.ts";
 
 /** What becomes of the stored task when `given` is put, see rules T1 to T5. `stored` is undefined when there is
  *  none. */
@@ -12,8 +13,9 @@ export function putTask(
 ): { readonly task: TaskRecord; readonly change: TaskChange } {
   const { task, change } = putSettings(stored, given);
   if (task === stored || task.paused === stored?.paused) return { task, change };
-  const { paused: _, ...settings } = task;
-  return { task: stored?.paused === undefined ? settings : { ...settings, paused: stored.paused }, change };
+  const settings = withoutPause(task);
+  const isPaused = stored?.paused !== undefined;
+  return { task: isPaused ? { ...settings, paused: stored.paused, ...pauseFacts(stored) } : settings, change };
 }
 
 function putSettings(
@@ -63,7 +65,14 @@ function isSame(a: TaskRecord, b: TaskRecord): boolean {
   return settingsText(a) === settingsText(b);
 }
 
-function settingsText({ paused: _, ...settings }: TaskRecord): string {
+/** The settings of a task, whose pause is none of them. */
+export function withoutPause(task: TaskRecord): TaskRecord {
+  const { paused: _, pausedUntil: _until, pauseReason: _reason, pausedBy: _by, ...settings } = task;
+  return settings;
+}
+
+function settingsText(task: TaskRecord): string {
+  const settings = withoutPause(task);
   const keys = Object.entries<Field>(TASK_FIELDS).map(([name, field]) => recordName(name, field));
   return JSON.stringify(keys.map((key) => settings[key as keyof typeof settings] ?? false));
 }

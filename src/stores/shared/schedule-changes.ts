@@ -2,6 +2,7 @@ import { SCHEDULE_OPTIONS } from "../../records/fields/schedule.ts";
 import type { AuditRecord, ScheduleChangeRecord, ScheduleState, Skip } from "../../records/ledger.ts";
 import type { ScheduleRecord } from "../../records/schedule.ts";
 import type { ScheduleChanges } from "../data-store.ts";
+import { pauseFacts } from "./pauses.ts";
 
 // What a change of a schedule leaves in a ledger. Pure, so that all stores say the same.
 
@@ -53,7 +54,8 @@ export function changeOf(
 function stateOf(schedule: ScheduleRecord | null): ScheduleState | null {
   if (schedule === null) return null;
   const { trigger, nextFireTime, paused, taskId, metadata } = schedule;
-  return { trigger, nextFireTime, paused, taskId, settings: settingsOf(schedule), metadata };
+  const { pausedBy: _, ...pause } = pauseFacts(schedule);
+  return { trigger, nextFireTime, paused, ...pause, taskId, settings: settingsOf(schedule), metadata };
 }
 
 /** The instant from which on the fire times are those of the state after the change. */
@@ -71,9 +73,13 @@ export function changeKind(
   changesPayload: boolean,
 ): ScheduleChangeRecord["kind"] {
   const { paused, nextFireTime } = before;
-  if (paused === after.paused || changesPayload) return "changed";
+  const isSamePause = paused === after.paused && pauseText(before) === pauseText(after);
+  if (isSamePause || changesPayload) return "changed";
   // A schedule that goes on may do so from now on, and leave out what was due.
-  if (textOf({ ...after, paused, nextFireTime }) !== textOf(before)) return "changed";
+  const nextOfPause = paused === after.paused ? after.nextFireTime : nextFireTime;
+  const unpaused = { paused, pausedUntil: undefined, pauseReason: undefined };
+  const others = (state: ScheduleState): string => textOf({ ...state, ...unpaused, nextFireTime: nextOfPause });
+  if (others(after) !== textOf({ ...before, ...unpaused })) return "changed";
   return after.paused ? "paused" : "unpaused";
 }
 
@@ -88,10 +94,20 @@ function skipOf(before: ScheduleRecord, after: ScheduleRecord | null, effectiveF
 }
 
 /** The same text for the same state. */
-function textOf({ settings, trigger, nextFireTime, paused, taskId, metadata }: ScheduleState): string {
+function textOf(state: Comparable): string {
+  const { settings, trigger, nextFireTime, paused, taskId, metadata } = state;
   const sorted = Object.entries(settings).sort(([a], [b]) => (a < b ? -1 : 1));
-  return JSON.stringify([trigger, nextFireTime, paused, taskId, metadata, sorted]);
+  return JSON.stringify([trigger, nextFireTime, paused, taskId, metadata, sorted, pauseText(state)]);
 }
+
+function pauseText({ pausedUntil, pauseReason }: Pick<Comparable, "pausedUntil" | "pauseReason">): string {
+  return JSON.stringify([pausedUntil ?? null, pauseReason ?? null]);
+}
+
+type Comparable = Omit<ScheduleState, "pausedUntil" | "pauseReason"> & {
+  readonly pausedUntil?: number | undefined;
+  readonly pauseReason?: string | undefined;
+};
 
 const OTHERS: readonly string[] = ["taskId", "triggerRule", "payload", "metadata"];
 

@@ -40,6 +40,7 @@ const NUMBERS: ReadonlySet<string> = new Set([
   "fence",
   "started_fence",
   "paused",
+  "paused_until",
   "created_at",
   "next_fire_time",
   "last_fire_time",

@@ -37,6 +37,7 @@ import { orphanCases } from "./orphan-cases.ts";
 import { overdueCases } from "./overdue-cases.ts";
 import { overlapCases } from "./overlap-cases.ts";
 import { paceCases } from "./pace-cases.ts";
+import { pauseEndCases } from "./pause-end-cases.ts";
 import { planCases } from "./plan-cases.ts";
 import { planRaceCases } from "./plan-race-cases.ts";
 import { planRepetitionCases } from "./plan-repetition-cases.ts";
@@ -115,6 +116,7 @@ export const dataStoreContract: readonly DataStoreCase[] = Object.freeze([
   ...flowRateCases,
   ...flowFairCases,
   ...flowPauseCases,
+  ...pauseEndCases,
   ...flowModelCases,
   ...missedStartCases,
   ...wrongClockCases,

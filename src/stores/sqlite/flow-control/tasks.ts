@@ -1,12 +1,14 @@
 import type { TaskRecord } from "../../../records/task.ts";
 import type { TaskChange, TaskPause, TaskPauseRequest } from "../../data-store.ts";
-import { NO_VERSION, putTask } from "../../shared/declarations.ts";
+import { NO_VERSION, putTask, withoutPause } from "../../shared/declarations.ts";
+import { type PauseFacts, pauseFacts } from "../../shared/pauses.ts";
 import { PAUSES_MAX } from "../bounds.ts";
 import type { Connection } from "../driver/connection.ts";
 import { statement } from "../driver/driver-and-failures.ts";
 import { isJobOfTask } from "../jobs/job-rows.ts";
 import { type ChangeStatements, recordPause } from "../ledger/audit-of-changes.ts";
 import type { LedgerSwitch } from "../ledger/history-writes.ts";
+import { endingKeyPauses, endingPauses, PAUSE_COLUMNS, setPauseColumns } from "../schema/pause-columns.ts";
 import { JOB_STATE, REMOVED, type TableNames } from "../schema/tables.ts";
 import {
   fieldsOf,
@@ -73,31 +75,41 @@ export class SqliteTasks {
   }
 
   async pause(request: TaskPauseRequest): Promise<boolean> {
-    const { taskId, key, paused } = request;
+    const { taskId, key, paused, until = null, reason = null, by = null } = request;
     this.#flow.flow = "on";
     const { pauseTask, makeLimiterOfTask, pauseLimiters, pauseKey, blockPaused } = this.#statements;
     const isPaused = paused ? 1 : 0;
+    const said = paused ? [until, reason, by] : [null, null, null];
     const recorded = recordPause(this.#statements, request);
     const answers = await this.#connection.write(() =>
       key === null
         ? [
             ...recorded,
-            statement(pauseTask, taskId, isPaused),
+            statement(pauseTask, taskId, isPaused, ...said),
             statement(makeLimiterOfTask, taskId),
             statement(pauseLimiters, taskId, isPaused),
           ]
-        : [...recorded, statement(pauseKey, taskId, isPaused, key), statement(blockPaused, taskId, key)],
+        : [...recorded, statement(pauseKey, taskId, isPaused, key, ...said), statement(blockPaused, taskId, key)],
     );
     return answers[recorded.length]?.length === 1;
   }
 
   async getPauses(): Promise<TaskPause[]> {
     const rows = await this.#connection.read(statement(this.#statements.getTaskPauses));
-    return rows.map(({ task_id: taskId, key }) => ({
+    return rows.map(({ task_id: taskId, key, paused_until: until, pause_reason: reason, paused_by: by }) => ({
       taskId: String(taskId),
-      key: typeof key === "string" ? key : null,
+      key: textOrNull(key),
+      ...pauseFacts({
+        pausedUntil: typeof until === "number" ? until : null,
+        pauseReason: textOrNull(reason),
+        pausedBy: textOrNull(by),
+      }),
     }));
   }
+}
+
+function textOrNull(value: unknown): string | null {
+  return typeof value === "string" ? value : null;
 }
 
 const { ready, blocked } = JOB_STATE;
@@ -121,12 +133,16 @@ export interface TaskStatements {
   readonly pauseLimiters: string;
   readonly pauseKey: string;
   readonly blockPaused: string;
+  readonly reopenLimiters: string;
+  readonly endTaskPauses: string;
+  readonly endKeyPauses: string;
   readonly getTaskPauses: string;
 }
 
 export function taskStatements(names: TableNames): TaskStatements {
   const { tasks, schedules, jobs, keyLimiters } = names;
   const record = `${taskAsJson(tasks)} AS record`;
+  const said = PAUSE_COLUMNS.join(", ");
   const isInUse =
     `EXISTS (SELECT 1 FROM ${schedules} WHERE task_id = ?1) ` +
     `OR EXISTS (SELECT 1 FROM ${jobs} WHERE ${isJobOfTask("?1")})`;
@@ -136,7 +152,8 @@ export function taskStatements(names: TableNames): TaskStatements {
   const dirtyUnlessPaused = "CASE WHEN ?2 = 0 THEN 0 END";
   const toBlocked = `state = ${blocked}, virtual_time = NULL`;
   const isLimited = "(max_running_per_key IS NOT NULL OR rate_limit IS NOT NULL OR fair = 1)";
-  const setPaused = (paused: string): string => `paused = ${paused}, limited = (${paused} = 1 OR ${isLimited})`;
+  const setPaused = (paused: string, said: readonly string[] = []): string =>
+    `paused = ${paused}, limited = (${paused} = 1 OR ${isLimited}), ${setPauseColumns(said)}`;
 
   return lazily<TaskStatements>({
     // ?1 ids
@@ -173,29 +190,42 @@ export function taskStatements(names: TableNames): TaskStatements {
       `WHERE ${isTask} AND NOT (${isInUse}) RETURNING id`,
     // ?1 id. Follows removeTask.
     unpauseRemoved: () =>
-      `UPDATE ${keyLimiters} SET paused = 0, ${becomesDirty("0")} WHERE task_id = ?1 AND paused = 1 ` +
+      `UPDATE ${keyLimiters} SET paused = 0, ${setPauseColumns()}, ${becomesDirty("0")} WHERE task_id = ?1 AND paused = 1 ` +
       `AND EXISTS (SELECT 1 FROM ${tasks} WHERE id = ?1 AND declaration IS ${REMOVED})`,
 
-    // ?1 id, ?2 whether to pause. Yields a row if there is such a task; and so does pauseKey.
-    pauseTask: () => `UPDATE ${tasks} SET ${setPaused("?2")} WHERE ${isTask} RETURNING id`,
+    // ?1 id, ?2 whether to pause, ?3 until, ?4 reason, ?5 by. Yields a row if there is such a task; and so does pauseKey.
+    pauseTask: () => `UPDATE ${tasks} SET ${setPaused("?2", ["?3", "?4", "?5"])} WHERE ${isTask} RETURNING id`,
     // ?1 id. Tells looks that there is flow control.
     makeLimiterOfTask: () => markDirty(names, `SELECT id, '', 0 FROM ${tasks} WHERE ${isTask}`),
     // ?1 id, ?2 whether to pause. The limiters of a task that goes on are dirty.
     pauseLimiters: () =>
       `UPDATE ${keyLimiters} SET dirty_since = ${dirtyUnlessPaused}, admit_at = NULL WHERE task_id = ?1 ` +
       `AND EXISTS (SELECT 1 FROM ${tasks} WHERE ${isTask})`,
-    // ?1 id, ?2 whether to pause, ?3 key
+    // ?1 id, ?2 whether to pause, ?3 key, ?4 until, ?5 reason, ?6 by
     pauseKey: () =>
-      `INSERT INTO ${keyLimiters} (task_id, key, paused, dirty_since) SELECT id, ?3, ?2, ${dirtyUnlessPaused} ` +
+      `INSERT INTO ${keyLimiters} (task_id, key, paused, dirty_since, paused_until, pause_reason, paused_by) ` +
+      `SELECT id, ?3, ?2, ${dirtyUnlessPaused}, ?4, ?5, ?6 ` +
       `FROM ${tasks} WHERE ${isTask} ON CONFLICT (task_id, key) DO UPDATE SET paused = excluded.paused, ` +
+      "paused_until = excluded.paused_until, pause_reason = excluded.pause_reason, paused_by = excluded.paused_by, " +
       "dirty_since = excluded.dirty_since, admit_at = NULL RETURNING key",
     // ?1 id, ?2 key. Follows pauseKey; nothing admits jobs of a paused key.
     blockPaused: () =>
       `UPDATE ${jobs} SET ${toBlocked} WHERE task_id = ?1 AND concurrency_key = ?2 AND state = ${ready} ` +
       `AND EXISTS (SELECT 1 FROM ${keyLimiters} WHERE task_id = ?1 AND key = ?2 AND paused = 1)`,
+    // ?1 now. The next two follow each other, and the statements that record the ends.
+    reopenLimiters: () =>
+      `UPDATE ${keyLimiters} SET dirty_since = 0, admit_at = NULL WHERE task_id IN (SELECT id FROM ${tasks} ` +
+      `WHERE rowid IN (${endingPauses(tasks, "?1")}))`,
+    endTaskPauses: () =>
+      `UPDATE ${tasks} SET ${setPaused("0")} WHERE rowid IN (${endingPauses(tasks, "?1")}) ` +
+      "RETURNING id AS task_id, NULL AS key",
+    // ?1 now
+    endKeyPauses: () =>
+      `UPDATE ${keyLimiters} SET paused = 0, dirty_since = 0, admit_at = NULL, ${setPauseColumns()} ` +
+      `WHERE (task_id, key) IN (${endingKeyPauses(keyLimiters, "?1")}) RETURNING task_id, key`,
     getTaskPauses: () =>
-      `SELECT id AS task_id, NULL AS key FROM ${tasks} WHERE paused = 1 AND id > '' UNION ALL ` +
-      `SELECT task_id, key FROM ${keyLimiters} WHERE paused = 1 AND task_id > '' ` +
+      `SELECT id AS task_id, NULL AS key, ${said} FROM ${tasks} WHERE paused = 1 AND id > '' UNION ALL ` +
+      `SELECT task_id, key, ${said} FROM ${keyLimiters} WHERE paused = 1 AND task_id > '' ` +
       `ORDER BY task_id, key LIMIT ${PAUSES_MAX}`,
   });
 }
@@ -235,8 +265,17 @@ function putTasks(tasks: string): string {
 }
 
 type TaskRow = [
-  [id: string, maxRunningJobs: number | null, declaration: string | null, version: number | null, paused: number],
-  Omit<TaskRecord, "id" | "maxRunningJobs" | "declaration" | "version" | "paused">,
+  [
+    id: string,
+    maxRunningJobs: number | null,
+    declaration: string | null,
+    version: number | null,
+    paused: number,
+    pausedUntil: number | null,
+    pauseReason: string | null,
+    pausedBy: string | null,
+  ],
+  Omit<TaskRecord, "id" | "maxRunningJobs" | "declaration" | "version" | "paused" | keyof PauseFacts>,
 ];
 
 function taskAsJson(table: string): string {
@@ -247,6 +286,9 @@ function taskAsJson(table: string): string {
     declaration ?? "",
     `${table}.version + 0`,
     `${table}.paused + 0`,
+    `${table}.paused_until + 0`,
+    `CAST(${table}.pause_reason AS TEXT)`,
+    `CAST(${table}.paused_by AS TEXT)`,
   ];
   return rowAsJson(null, columns, [validJson(`${table}.details`)]);
 }
@@ -262,8 +304,8 @@ export function taskRow(task: TaskRecord): (string | number | null)[] {
 }
 
 function taskDetails(task: TaskRecord): string {
-  const { id: _id, maxRunningJobs: _maxRunningJobs, declaration: _hash, version: _version, ...details } = task;
-  return JSON.stringify({ ...details, paused: undefined });
+  const { id: _id, maxRunningJobs: _max, declaration: _hash, version: _version, ...details } = withoutPause(task);
+  return JSON.stringify(details);
 }
 
 function hasFlowControl({ maxRunningPerKey, rateLimit, fair = false }: TaskRecord): boolean {
@@ -282,7 +324,8 @@ const DAMAGED_TASK: TaskRow[1] = {
   metadata: {},
 };
 
-function toTask([[id, maxRunningJobs, declaration, version, paused], stored]: TaskRow): TaskRecord {
+function toTask([columns, stored]: TaskRow): TaskRecord {
+  const [id, maxRunningJobs, declaration, version, paused, pausedUntil, pauseReason, pausedBy] = columns;
   const details = { ...DAMAGED_TASK, ...fieldsOf(stored, {}) };
   const { maxRunningPerKey, rateLimit, fair } = details;
   return {
@@ -299,7 +342,7 @@ function toTask([[id, maxRunningJobs, declaration, version, paused], stored]: Ta
     ...(maxRunningPerKey === undefined ? {} : { maxRunningPerKey }),
     ...(rateLimit === undefined ? {} : { rateLimit }),
     ...(fair === undefined ? {} : { fair }),
-    ...(paused === 1 ? { paused: true } : {}),
+    ...(paused === 1 ? { paused: true, ...pauseFacts({ pausedUntil, pauseReason, pausedBy }) } : {}),
     ...(declaration === null ? {} : { declaration }),
     ...(version === null ? {} : { version }),
   };

@@ -1,5 +1,6 @@
 import { CHANGES_KEPT_MAX } from "../../../core/limits.ts";
 import { INSTANT_MS_MAX, nearestInstantMs } from "../../../core/temporal.ts";
+import { withoutUndefined } from "../../../core/without-undefined.ts";
 import {
   type AuditRecord,
   SCHEDULE_CHANGE_KINDS,
@@ -14,11 +15,13 @@ import type {
   ScheduleUpdateRequest,
   TaskPauseRequest,
 } from "../../data-store.ts";
+import { pauseFacts } from "../../shared/pauses.ts";
 import { changeKind, SCHEDULE_SETTINGS, settingsOf } from "../../shared/schedule-changes.ts";
 import { type SqlStatement, statement } from "../driver/driver-and-failures.ts";
 import { type ScannedTable, scanStatement } from "../list-scans.ts";
 import { toSchedule } from "../schedules/schedule-rows.ts";
 import { exhaustedSchedules, hasExpectedFence } from "../schedules/schedule-statements.ts";
+import { endingKeyPauses, endingPauses } from "../schema/pause-columns.ts";
 import { REMOVED, type TableNames } from "../schema/tables.ts";
 import { fieldsOf, instant, lazily, rowAsJson, rowParameters, validJson } from "../sql-and-json.ts";
 import { insertSkips, type LedgerSwitch, lastSkipFrom } from "./history-writes.ts";
@@ -103,10 +106,11 @@ function after(
 /** Records that a task, or a key of a task, is paused or goes on. Comes before that happens. */
 export function recordPause(
   { recordTaskPause, recordKeyPause, keepsLedger }: Statements,
-  { taskId, key, paused, now, by }: TaskPauseRequest,
+  request: TaskPauseRequest,
 ): SqlStatement[] {
+  const { taskId, key, paused, now, by, until = null, reason = null } = request;
   if (by === undefined || !keepsLedger) return [];
-  const args = [taskId, paused ? 1 : 0, now, by] as const;
+  const args = [taskId, paused ? 1 : 0, now, by, until, reason] as const;
   return [key === null ? statement(recordTaskPause, ...args) : statement(recordKeyPause, ...args, key)];
 }
 
@@ -127,9 +131,16 @@ export type ChangeRow = [
 ];
 
 /** What `stateAsJson` yields. */
-type StoredState = Omit<ScheduleState, "paused"> & { readonly paused: number };
+type StoredState = Omit<ScheduleState, "paused" | "pausedUntil" | "pauseReason"> & {
+  readonly paused: number;
+  readonly pausedUntil?: number | null;
+  readonly pauseReason?: string | null;
+};
 
-export type PauseRow = [seq: number, at: number, taskId: string, key: string | null, by: string | null, kind: string];
+export type PauseRow = [
+  [seq: number, at: number, taskId: string, key: string | null, by: string | null, kind: string],
+  said: { readonly until?: number | null; readonly reason?: string | null } | null,
+];
 
 export function toChange([columns, former, latter]: ChangeRow): ScheduleChangeRecord {
   const [seq, scheduleId, time, by, name, from, changesPayload] = columns;
@@ -147,6 +158,7 @@ export function toChange([columns, former, latter]: ChangeRow): ScheduleChangeRe
 function toState(json: unknown): ScheduleState | null {
   const stored = fieldsOf(json as StoredState, {});
   const { trigger, nextFireTime, paused, taskId, settings: written, metadata } = stored;
+  const pause = pauseFacts(stored);
   if (typeof trigger !== "string" || typeof taskId !== "string" || !isInstantOrNull(nextFireTime)) return null;
   const settled = Object.entries(fieldsOf(written ?? {}, {})).filter(([, value]) => value !== null);
   const columns = [
@@ -165,19 +177,26 @@ function toState(json: unknown): ScheduleState | null {
     0,
     null,
     null,
+    null,
+    null,
+    null,
   ] as const;
   const schedule = toSchedule([[...columns], metadata ?? {}, Object.fromEntries(settled)]);
   const settings = settingsOf(schedule);
-  return { trigger, nextFireTime, paused: paused === 1, taskId, settings, metadata: schedule.metadata };
+  return { trigger, nextFireTime, paused: paused === 1, ...pause, taskId, settings, metadata: schedule.metadata };
 }
 
 function isInstantOrNull(value: unknown): value is number | null {
   return value === null || (Number.isInteger(value) && Math.abs(value as number) <= INSTANT_MS_MAX);
 }
 
-export function toTaskPause([seq, at, taskId, key, by, kind]: PauseRow): TaskPauseRecord {
+export function toTaskPause([[seq, at, taskId, key, by, kind], said]: PauseRow): TaskPauseRecord {
   const isPause = kind === "taskPaused";
-  return { seq, at: nearestInstantMs(at), by, taskId, key, kind: isPause ? "taskPaused" : "taskUnpaused" };
+  const { until, reason } = said ?? {};
+  return {
+    ...{ seq, at: nearestInstantMs(at), by, taskId, key, kind: isPause ? "taskPaused" : "taskUnpaused" },
+    ...withoutUndefined({ until: until ?? undefined, reason: reason ?? undefined }),
+  };
 }
 
 /** The statements about changes of schedules, and about pauses of tasks. */
@@ -194,6 +213,9 @@ export interface ChangeStatements {
   readonly recordExhausted: string;
   readonly recordTaskPause: string;
   readonly recordKeyPause: string;
+  readonly draftPauseEnds: string;
+  readonly recordTaskPauseEnds: string;
+  readonly recordKeyPauseEnds: string;
   readonly getScheduleChanges: ByOrder;
   readonly getTaskPauseHistory: ByOrder;
   readonly nextChanges: string;
@@ -242,6 +264,8 @@ export function changeStatements(names: TableNames): ChangeStatements {
   };
   const isTask = `id = ?1 AND declaration IS NOT ${REMOVED}`;
   const pauseKind = "CASE ?2 WHEN 1 THEN 'taskPaused' ELSE 'taskUnpaused' END";
+  const said = "CASE WHEN ?2 = 1 AND coalesce(?5, ?6) IS NOT NULL THEN json_object('until', ?5, 'reason', ?6) END";
+  const isOtherPause = "?2 = 1 AND paused = 1 AND (paused_until IS NOT ?5 OR pause_reason IS NOT ?6)";
   /** The changes that the clean-up looks at: `count` of them after the `seq` of a parameter. */
   const window = (after: string, count: string): string =>
     `(SELECT * FROM ${changes} WHERE seq > ${after} ORDER BY seq LIMIT +${count})`;
@@ -301,14 +325,28 @@ export function changeStatements(names: TableNames): ChangeStatements {
       `${stateAsJson("s")}, ${effectiveFrom("NULL", "s.last_fire_time", "?1")} ` +
       `FROM (${exhaustedSchedules(names, "?2")}) e CROSS JOIN ${schedules} s ON s.seq = e.seq`,
 
-    // ?1 task id, ?2 whether to pause, ?3 at, ?4 by. Runs before pauseTask.
+    // ?1 task id, ?2 whether to pause, ?3 at, ?4 by, ?5 until and ?6 reason, or null. Runs before pauseTask.
     recordTaskPause: () =>
-      `INSERT INTO ${changes} (task_id, at, made_by, kind) SELECT id, ?3, ?4, ${pauseKind} FROM ${tasks} ` +
-      `WHERE ${isTask} AND (paused = 1) <> ?2`,
-    // the same, and ?5 key. Runs before pauseKey.
-    recordKeyPause: () =>
-      `INSERT INTO ${changes} (task_id, key, at, made_by, kind) SELECT id, ?5, ?3, ?4, ${pauseKind} FROM ${tasks} ` +
-      `WHERE ${isTask} AND EXISTS (SELECT 1 FROM ${keyLimiters} WHERE task_id = ?1 AND key = ?5 AND paused = 1) <> ?2`,
+      `INSERT INTO ${changes} (task_id, at, made_by, kind, latter) SELECT id, ?3, ?4, ${pauseKind}, ${said} ` +
+      `FROM ${tasks} WHERE ${isTask} AND ((paused = 1) <> ?2 OR ${isOtherPause})`,
+    // the same, and ?7 key. Runs before pauseKey.
+    recordKeyPause: () => {
+      const paused = `EXISTS (SELECT 1 FROM ${keyLimiters} WHERE task_id = ?1 AND key = ?7 AND paused = 1`;
+      return (
+        `INSERT INTO ${changes} (task_id, key, at, made_by, kind, latter) SELECT id, ?7, ?3, ?4, ${pauseKind}, ${said} ` +
+        `FROM ${tasks} WHERE ${isTask} AND (${paused}) <> ?2 OR ${paused} AND ${isOtherPause}))`
+      );
+    },
+    // ?1 now. The next three run before the statements that end pauses.
+    draftPauseEnds: () =>
+      `${intoDrafts} SELECT s.id, ?1, NULL, 0, ${stored(stateAsJson("s"))} FROM (${endingPauses(schedules, "?1")}) e ` +
+      `CROSS JOIN ${schedules} s ON s.rowid = e.rowid`,
+    recordTaskPauseEnds: () =>
+      `INSERT INTO ${changes} (task_id, at, kind) SELECT id, ?1, 'taskUnpaused' FROM ${tasks} ` +
+      `WHERE rowid IN (${endingPauses(tasks, "?1")})`,
+    recordKeyPauseEnds: () =>
+      `INSERT INTO ${changes} (task_id, key, at, kind) SELECT task_id, key, ?1, 'taskUnpaused' ` +
+      `FROM (${endingKeyPauses(keyLimiters, "?1")})`,
 
     // ?1 and ?2 as in `scanStatement`, ?3 the `seq` of the change before, ?4 schedule id
     getScheduleChanges: () =>
@@ -349,6 +387,7 @@ export function stateAsJson(table: string): string {
   return (
     `json_object('trigger', CAST(${table}.trigger_json AS TEXT), ` +
     `'nextFireTime', ${instant(`${table}.next_fire_time`)}, 'paused', ${table}.paused = 1, ` +
+    `'pausedUntil', ${instant(`${table}.paused_until`)}, 'pauseReason', CAST(${table}.pause_reason AS TEXT), ` +
     `'taskId', CAST(${table}.task_id AS TEXT), ` +
     `'settings', json((SELECT '{' || ${joined(settings)} || '}' ` +
     `FROM (SELECT ${validJson(`${table}.details`)} AS v))), ` +
@@ -390,5 +429,5 @@ function changeAsJson(table: string): string {
 
 function pauseAsJson(): string {
   const columns = ["CAST(task_id AS TEXT)", "CAST(key AS TEXT)", "CAST(made_by AS TEXT)", "CAST(kind AS TEXT)"];
-  return `json_array(seq, at + 0, ${columns.join(", ")})`;
+  return rowAsJson(null, ["seq", "at + 0", ...columns], [validJson("latter", "null")]);
 }

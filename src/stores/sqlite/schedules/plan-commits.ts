@@ -36,9 +36,10 @@ export class Plans {
   commits(hasParents: boolean): SqlStatement[] {
     if (this.#counted.length === 0) return [];
     const { now, schedulerId, stepId } = this.#request;
-    const { insertFires, commitPlans, recordFailures, setZoneRulesOfPlans, keepsLedger } = this.#statements;
+    const { insertFires, commitPlans, recordFailures, notePauses, setZoneRulesOfPlans, keepsLedger } = this.#statements;
     const fireRows = this.#counted.filter((plan) => plan.fires.length > 0 && !isApart(plan)).map(fireRow);
-    const failures = keepsLedger ? this.#counted.filter(({ paused }) => paused).map(planRow) : [];
+    const pausing = this.#counted.filter(({ paused }) => paused);
+    const failures = keepsLedger ? pausing.map(failureRow) : [];
     return [
       ...this.#insertions(insertFires, fireRows),
       ...this.#makingWay(hasParents),
@@ -46,6 +47,9 @@ export class Plans {
       ...rowParameters(failures).map(({ text }) => statement(recordFailures, text, now, schedulerId)),
       ...rowParameters(this.#counted.flatMap(zoneRulesRow)).map(({ text }) =>
         statement(setZoneRulesOfPlans, text, now),
+      ),
+      ...rowParameters(pausing.filter(hasReason).map(failureRow)).map(({ text }) =>
+        statement(notePauses, text, now, schedulerId),
       ),
       statement(commitPlans, JSON.stringify(this.#counted.map(planRow)), now, stepId, schedulerId),
     ];
@@ -162,6 +166,14 @@ function planRow(plan: SchedulePlan): unknown[] {
   return [scheduleId, fence, expected, nextFireTime, lastFireTime, paused, isPreferred, paceUntil];
 }
 
+function hasReason({ pauseReason }: SchedulePlan): boolean {
+  return pauseReason !== undefined;
+}
+
+function failureRow({ scheduleId, fence, expected, nextFireTime, pauseReason }: SchedulePlan): unknown[] {
+  return [scheduleId, fence, expected, nextFireTime, pauseReason ?? null];
+}
+
 function zoneRulesRow({ scheduleId, fence, expected, zoneRules }: SchedulePlan): unknown[][] {
   return zoneRules === undefined ? [] : [[scheduleId, fence, expected, zoneRules]];
 }
@@ -199,6 +211,7 @@ export interface PlanStatements {
   readonly enterSkips: string;
   readonly insertUnskipped: string;
   readonly recordFailures: string;
+  readonly notePauses: string;
   readonly setZoneRulesOfPlans: string;
   readonly commitPlans: string;
   readonly confirmPlans: string;
@@ -317,13 +330,17 @@ export function planStatements(names: TableNames): PlanStatements {
           `CROSS JOIN ${histories} h ON h.schedule_id = s.id CROSS JOIN json_each(r.value, '$[3]') f ` +
           `WHERE ${asPlanned}`,
       ),
-    // ?1 rows of commitPlans that pause their schedules, ?2 now, ?3 schedulerId. Runs before commitPlans.
+    // ?1 rows [scheduleId, fence, expected, nextFireTime, pauseReason] of plans that pause their schedules, ?2 now,
+    // ?3 schedulerId. Runs before commitPlans, and so does the next one.
     recordFailures: () =>
       `INSERT INTO ${changes} (schedule_id, at, made_by, kind, former, latter, effective_from) ` +
       `SELECT s.id, ?2, ?3, 'failed', ${stateAsJson("s")}, ` +
-      `json_set(${stateAsJson("s")}, '$.paused', 1, '$.nextFireTime', r.value->>3), ` +
+      `json_set(${stateAsJson("s")}, '$.paused', 1, '$.nextFireTime', r.value->>3, '$.pauseReason', r.value->>4), ` +
       `${effectiveFrom("r.value->>3", "s.last_fire_time", "?2")} ` +
       `FROM json_each(?1) r CROSS JOIN ${schedules} s ON s.id = r.value->>0 WHERE ${asPlanned}`,
+    notePauses: () =>
+      `UPDATE ${schedules} AS s SET pause_reason = r.value->>4, paused_by = ?3 FROM json_each(?1) r ` +
+      `WHERE s.id = r.value->>0 AND ${asPlanned}`,
     // ?1 rows [scheduleId, fence, expected, zoneRules], ?2 now. Runs before commitPlans, and only for plans that change
     // them, because commitPlans would otherwise write the index of zone rules anew.
     setZoneRulesOfPlans: () =>

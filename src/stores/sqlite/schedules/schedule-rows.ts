@@ -1,6 +1,7 @@
 import type { CatchUp } from "../../../records/policies.ts";
 import type { ScheduleRecord } from "../../../records/schedule.ts";
 import type { LookedSchedule, ScheduleChanges } from "../../data-store.ts";
+import { pauseFacts } from "../../shared/pauses.ts";
 import { SCHEDULE_SETTINGS } from "../../shared/schedule-changes.ts";
 import type { TableNames } from "../schema/tables.ts";
 import { fieldsOf, readableColumn, rowAsJson, sizeInBytes, validJson } from "../sql-and-json.ts";
@@ -36,11 +37,28 @@ type Columns = [
 type Details = Partial<Omit<ScheduleRecord, "metadata" | "catchUp"> & { readonly catchUp: Partial<CatchUp> | null }>;
 
 /** The columns that no planner needs. */
-const OTHER_COLUMNS = ["skipped_count", "revision", "declaration", "version"];
+const OTHER_COLUMNS = [
+  "skipped_count",
+  "revision",
+  "declaration",
+  "version",
+  "paused_until",
+  "pause_reason",
+  "paused_by",
+];
 
 /** What {@link scheduleAsJson} yields. */
 export type ScheduleRow = [
-  [...Columns, skippedCount: number, revision: number, declaration: string | null, version: number | null],
+  [
+    ...Columns,
+    skippedCount: number,
+    revision: number,
+    declaration: string | null,
+    version: number | null,
+    pausedUntil: number | null,
+    pauseReason: string | null,
+    pausedBy: string | null,
+  ],
   metadata: ScheduleRecord["metadata"],
   Details,
 ];
@@ -96,6 +114,9 @@ export function newScheduleRow(schedule: ScheduleRecord): (string | number | nul
     schedule.expectStartMs ?? null,
     schedule.expectFinishMs ?? null,
     schedule.revision,
+    schedule.pausedUntil ?? null,
+    schedule.pauseReason ?? null,
+    schedule.pausedBy ?? null,
   ];
 }
 
@@ -109,7 +130,7 @@ export function scheduleDetails(schedule: ScheduleChanges): Partial<Record<keyof
 
 export function toSchedule([columns, metadata, stored]: ScheduleRow): ScheduleRecord {
   const details = fieldsOf(stored, {});
-  const [known, [skippedCount, revision, declaration, version]] = split(columns);
+  const [known, [skippedCount, revision, declaration, version, pausedUntil, pauseReason, pausedBy]] = split(columns);
   return {
     ...planned(columns, details),
     name: details.name ?? null,
@@ -123,6 +144,7 @@ export function toSchedule([columns, metadata, stored]: ScheduleRow): ScheduleRe
     ...(details.expectFinishMs === undefined ? {} : { expectFinishMs: details.expectFinishMs }),
     ...(declaration === null ? {} : { declaration }),
     ...(version === null ? {} : { version }),
+    ...pauseFacts({ pausedUntil, pauseReason, pausedBy }),
   };
 }
 

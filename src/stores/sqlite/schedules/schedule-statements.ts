@@ -4,8 +4,9 @@ import { FAR_FUTURE_MS } from "../bounds.ts";
 import { guardSql } from "../driver/driver-and-failures.ts";
 import { markDirty } from "../flow-control/key-limiters.ts";
 import { foundIn, type Scan, scanStatement } from "../list-scans.ts";
+import { endingPauses, PAUSE_COLUMNS, setPauseColumns } from "../schema/pause-columns.ts";
 import type { TableNames } from "../schema/tables.ts";
-import { detail, lazily, validJson } from "../sql-and-json.ts";
+import { detail, instant, lazily, validJson } from "../sql-and-json.ts";
 import { scheduleAsJson } from "./schedule-rows.ts";
 
 /** A statement that keeps whether the schedules are paused, and one that sets it. */
@@ -29,6 +30,7 @@ export interface ScheduleStatements {
   /** By the scan that reads a page. See {@link scheduleScanOf}. */
   readonly getSchedules: Readonly<Record<string, string>>;
   readonly updateSchedules: string;
+  readonly endSchedulePauses: string;
   readonly removeSchedules: string;
   readonly removeExhausted: string;
   readonly makeLimiters: string;
@@ -50,16 +52,19 @@ export function scheduleStatements(names: TableNames): ScheduleStatements {
   const insert =
     `INSERT INTO ${schedules} (id, task_id, trigger_json, trigger_rule, paused, created_at, next_fire_time, ` +
     "last_fire_time, fence, metadata, details, skipped_count, declaration, version, pace_until, zone_rules, " +
-    "expect_start, expect_finish, revision) " +
+    "expect_start, expect_finish, revision, paused_until, pause_reason, paused_by) " +
     "SELECT value->>0, value->>1, value->>2, value->>3, value->>4, value->>5, value->>6, value->>7, value->>8, " +
     "value->>9, value->>10, value->>11, value->>12, value->>13, value->>14, value->>15, value->>16, value->>17, " +
-    "value->>18 FROM json_each(?1) WHERE true";
+    "value->>18, value->>19, value->>20, value->>21 FROM json_each(?1) WHERE true";
   /** What a column is after the changes of the row `r`, by their field `name`. A field that is absent changes nothing;
    *  null is a value. */
   const valueAfter = (column: string, name: string): string =>
     `CASE WHEN json_type(r.value, '$[2].${name}') IS NULL THEN ${column} ELSE r.value->>'$[2].${name}' END`;
   /** Sets a column to it. */
   const changed = (column: string, name: string): string => `${column} = ${valueAfter(column, name)}`;
+  /** Sets what was said of a pause, which goes with the pause. */
+  const ofPause = (column: string, name: string): string =>
+    `${column} = CASE WHEN json_type(r.value, '$[2].paused') IS NULL THEN ${column} ELSE r.value->>'$[2].${name}' END`;
   /** A fire time that passed during a pause is not overdue when the pause ends. The parameters are SQL: `paused` and
    *  the next fire time after the change, and when the change is made, or null. */
   const raisedAfter = (paused: string, next: string, at: string): string =>
@@ -85,7 +90,8 @@ export function scheduleStatements(names: TableNames): ScheduleStatements {
   const replacements = (condition = ""): ReplacementStatements => ({
     keepingPause: replace("", condition),
     settingPause: replace(
-      `paused = excluded.paused, ${raisedAfter("excluded.paused", valueOfRule("next_fire_time"), "?2")}, `,
+      `paused = excluded.paused, ${setPauseColumns(PAUSE_COLUMNS.map((name) => `excluded.${name}`))}, ` +
+        `${raisedAfter("excluded.paused", valueOfRule("next_fire_time"), "?2")}, `,
       condition,
     ),
   });
@@ -125,6 +131,8 @@ export function scheduleStatements(names: TableNames): ScheduleStatements {
     updateSchedules: () =>
       `UPDATE ${schedules} SET ${changed("task_id", "taskId")}, ${changed("trigger_json", "trigger")}, ` +
       `${changed("trigger_rule", "triggerRule")}, ${changed("paused", "paused")}, ` +
+      `${ofPause("paused_until", "pausedUntil")}, ${ofPause("pause_reason", "pauseReason")}, ` +
+      `${ofPause("paused_by", "pausedBy")}, ` +
       `${changed("next_fire_time", "nextFireTime")}, ${changed("last_fire_time", "lastFireTime")}, ` +
       `${changed("pace_until", "paceUntil")}, ${changed("zone_rules", "zoneRules")}, ` +
       `${changed("expect_start", "details.expectStartMs")}, ${changed("expect_finish", "details.expectFinishMs")}, ` +
@@ -133,6 +141,11 @@ export function scheduleStatements(names: TableNames): ScheduleStatements {
       "fence = fence + 1, revision = revision + (r.value->>'$[2].keepsRevision' IS NOT 1), changed_by = ?2, " +
       `preferred_scheduler = NULL FROM json_each(?1) r WHERE ${schedules}.id = r.value->>0 ` +
       `AND ${hasExpectedFence(schedules)} AND changed_by IS NOT ?2`,
+    // ?1 now, ?2 stepId. Ends pauses as `updateSchedules` would, and yields [id, task_id, next_fire_time].
+    endSchedulePauses: () =>
+      `UPDATE ${schedules} SET paused = 0, ${setPauseColumns()}, ${raisedAfter("0", "next_fire_time", "?1")}, fence = fence + 1, revision = revision + 1, changed_by = ?2, ` +
+      `preferred_scheduler = NULL WHERE seq IN (${endingPauses(schedules, "?1")}) ` +
+      `RETURNING CAST(id AS TEXT) AS id, CAST(task_id AS TEXT) AS task_id, ${instant("next_fire_time")} AS next_fire_time`,
     // ?1 rows [id, expected fence or null]
     removeSchedules: () =>
       `DELETE FROM ${schedules} WHERE seq IN (SELECT s.seq FROM json_each(?1) r CROSS JOIN ${schedules} s ` +

@@ -144,8 +144,12 @@ function taskTables({ tasks, keyLimiters }: TableNames): string[] {
       paused INTEGER NOT NULL DEFAULT 0,
       own_key TEXT,
       limited INTEGER NOT NULL DEFAULT 0,
-      former TEXT
+      former TEXT,
+      paused_until INTEGER,
+      pause_reason TEXT,
+      paused_by TEXT
     )`,
+    `CREATE INDEX ${tasks}_pause_ends ON ${tasks} (paused_until) WHERE paused_until IS NOT NULL`,
     // Finds the few tasks that are paused, that have a rate, or that are fair.
     `CREATE INDEX ${tasks}_governed ON ${tasks} (id) WHERE paused = 1 OR own_key IS NOT NULL`,
 
@@ -162,8 +166,12 @@ function taskTables({ tasks, keyLimiters }: TableNames): string[] {
       tat INTEGER,
       virtual_time INTEGER NOT NULL DEFAULT 0,
       paused INTEGER NOT NULL DEFAULT 0,
+      paused_until INTEGER,
+      pause_reason TEXT,
+      paused_by TEXT,
       PRIMARY KEY (task_id, key)
     ) WITHOUT ROWID`,
+    `CREATE INDEX ${keyLimiters}_pause_ends ON ${keyLimiters} (paused_until) WHERE paused_until IS NOT NULL`,
     `CREATE INDEX ${keyLimiters}_dirty ON ${keyLimiters} (dirty_since) WHERE dirty_since IS NOT NULL`,
     `CREATE INDEX ${keyLimiters}_token ON ${keyLimiters} (task_id, admit_at) WHERE admit_at IS NOT NULL`,
     `CREATE INDEX ${keyLimiters}_time ON ${keyLimiters} (task_id, virtual_time) WHERE virtual_time > 0`,
@@ -179,6 +187,7 @@ function scheduleTables({ schedules }: TableNames): string[] {
     // `pace_until`: until when catch-up has spread the jobs of the schedule.
     // `zone_rules`: the time zone rules by which the next fire time was computed.
     // `expect_start`: within how many milliseconds after a fire time a run is to start and to end.
+    // `paused_until`, `pause_reason`, `paused_by`: what was said of a pause; null for nothing, and for no pause.
     // `raised_start_for`, `raised_finish_for`: the next fire time that was found to be overdue before it had a job, or
     // that passed during a pause.
     `CREATE TABLE ${schedules} (
@@ -206,13 +215,17 @@ function scheduleTables({ schedules }: TableNames): string[] {
       expect_start INTEGER,
       expect_finish INTEGER,
       raised_start_for INTEGER,
-      raised_finish_for INTEGER
+      raised_finish_for INTEGER,
+      paused_until INTEGER,
+      pause_reason TEXT,
+      paused_by TEXT
     )`,
     `CREATE INDEX ${schedules}_due ON ${schedules} (next_fire_time, id) ` +
       "WHERE paused = 0 AND next_fire_time IS NOT NULL",
     `CREATE INDEX ${schedules}_task ON ${schedules} (task_id, id)`,
     `CREATE INDEX ${schedules}_paused ON ${schedules} (id) WHERE paused = 1`,
     `CREATE INDEX ${schedules}_exhausted ON ${schedules} (id) WHERE next_fire_time IS NULL`,
+    `CREATE INDEX ${schedules}_pause_ends ON ${schedules} (paused_until) WHERE paused_until IS NOT NULL`,
     `CREATE INDEX ${schedules}_overdue ON ${schedules} (${OVERDUE_AT}) WHERE ${MAY_BE_OVERDUE}`,
     `CREATE INDEX ${schedules}_zone_rules ON ${schedules} (zone_rules, id) WHERE zone_rules IS NOT NULL`,
   ];

@@ -22,6 +22,7 @@ import {
   toLookedSchedule,
 } from "../schedules/schedule-rows.ts";
 import { zoneRulesTexts } from "../schedules/sqlite-zone-rules.ts";
+import { firstPauseEnd } from "../schema/pause-columns.ts";
 import { IS_UNSTARTED, JOB_STATE, REMOVED, type TableNames } from "../schema/tables.ts";
 import { fits, jsonArray, numberOrNull } from "../sql-and-json.ts";
 
@@ -97,6 +98,7 @@ export class Looks {
     const nextFireAt = numberOrNull(rows, "next_fire_at");
     const nextAt = numberOrNull(rows, "overdue_at");
     const isOpen = openOverdueCount(rows) > 0;
+    const pauseEndsAt = numberOrNull(rows, "pause_ends_at");
     if (rows[0]?.open_overdue !== undefined) {
       this.#askedAt = now;
       this.#mayBeOverdue = nextAt !== null || isOpen;
@@ -108,6 +110,7 @@ export class Looks {
       leaseEndsAt: numberOrNull(rows, "next_lease_end"),
       // A step is needed to resolve dependencies, too.
       hasReady: numberOrNull(rows, "has_ready") === 1 || hasEndedDependencies(rows),
+      ...(pauseEndsAt === null ? {} : { pauseEndsAt }),
       ...(nextAt === null && !isOpen ? {} : { overdue: { nextAt, isOpen } }),
     };
   }
@@ -241,6 +244,7 @@ export interface LookForm {
  *   `DependencyStatements`), `has_flow`, whether the database needs flow control,
  *   and with flow control `has_accounts` (see `FlowState`);
  * - `acquired`, the acquired jobs as one JSON text;
+ * - `pause_ends_at`, when the first pause ends;
  * - `due`, the due schedules as one JSON text, and `next_fire_at`, the earliest fire time that is not due;
  * - the `overdueColumns`;
  * - `stale_task_ids`, a JSON array;
@@ -266,7 +270,10 @@ export function lookStatement(names: TableNames, form: LookForm): string {
   if (form.schedules) {
     columns.push(...scheduleColumns(names, parameters(4)));
   }
-  if (form.overdue && (form.queues !== null || form.schedules)) columns.push(...overdueColumns(names));
+  if (form.queues !== null || form.schedules) {
+    columns.push(pauseEnd(names, form.flow));
+    if (form.overdue) columns.push(...overdueColumns(names));
+  }
   if (form.tasks) {
     const [rows = ""] = parameters(1);
     columns.push(`(${staleTasks(names, rows)}) AS stale_task_ids`);
@@ -296,6 +303,14 @@ function unchangedSchedules({ schedules, histories }: TableNames, rows: string, 
     `AND coalesce(s.version, ${NO_VERSION}) >= coalesce(d.value->>2, ${NO_VERSION})` +
     (keepsLedger ? ` AND ${hasHistory}` : "")
   );
+}
+
+/** When the first pause ends. Every task that is paused has a key limiter, which tells looks to apply flow control. */
+function pauseEnd({ schedules, tasks, keyLimiters }: TableNames, flow: Flow): string {
+  const tables = flow === "on" ? [schedules, tasks, keyLimiters] : [schedules];
+  const ends = tables.map(firstPauseEnd);
+  const first = ends.length === 1 ? ends[0] : `SELECT min(at) FROM (${ends.join(" UNION ALL ")})`;
+  return `(${first}) AS pause_ends_at`;
 }
 
 /** See `removeExpired`, `removeWindows` and `markBooks`. */

@@ -33,6 +33,7 @@ import {
   Looks,
   openOverdueCount,
 } from "./look-for-work.ts";
+import { endedPausesOf, endingPausesOf } from "./pause-ends.ts";
 
 interface StepParts {
   readonly statements: Statements;
@@ -227,8 +228,8 @@ class StepBatch {
   readonly #plans: Plans;
   readonly #answers: Readonly<
     Record<
-      | ("releases" | "raising" | "recovery" | "missed" | "existing" | "confirmation" | "resolution" | "children")
-      | ("resolvedOverdue" | "cleanup" | "look"),
+      | ("releases" | "raising" | "recovery" | "missed" | "pauses" | "existing" | "confirmation" | "resolution")
+      | ("children" | "resolvedOverdue" | "cleanup" | "look"),
       Answers
     >
   >;
@@ -272,6 +273,7 @@ class StepBatch {
     if (request.recover && request.leaseEnds !== undefined) batch.add(leaseMoves(statements, request.leaseEnds, now));
     const recovered = batch.add(this.#recovery(statements, hasParents));
     const missed = batch.add(endsMissed ? endingMissed(statements, now) : []);
+    const pauses = batch.add(request.endsPauses === true ? endingPausesOf(statements, request) : []);
     batch.add(this.#additions.insertions());
     const existing = batch.add(this.#additions.search());
     batch.add(this.#plans.commits(hasParents));
@@ -291,6 +293,7 @@ class StepBatch {
       raising,
       recovery: recovered,
       missed,
+      pauses,
       existing,
       confirmation,
       resolution,
@@ -315,12 +318,14 @@ class StepBatch {
     const { released, ended: cancelled } = resolved(resolution.of(results), now, this.#admission.stillBlocked(results));
     const ended = [...missedResults(missed.of(results), now), ...cancelled];
     const promoted = [...released, ...this.#admission.admitted(results, recovered)];
+    const endedPauses = endedPausesOf(this.#answers.pauses.of(results));
     const additions = this.#additions.answers(existing.of(results), this.#admission.blockedAdditions(results));
     return {
       ...this.#looks.seen(this.#request, seen),
       recovered: recovered.recovered,
       ended: ended.length === 0 ? recovered.ended : [...recovered.ended, ...ended],
       ...(promoted.length === 0 ? {} : { promoted }),
+      ...(endedPauses === undefined ? {} : { endedPauses }),
       ...(changed === undefined ? {} : { changedOverdue: changed }),
       ...(cleaned.length === 0 ? {} : { cleanup: this.#cleanUp.report(cleaned) }),
       releases: this.#releases.statuses(this.#isExact ? releases.of(results) : null),

@@ -1,0 +1,21 @@
+import { withoutUndefined } from "../../core/without-undefined.ts";
+
+/** What is said of a pause: when it ends by itself, why it is there, and who asked for it. Absent fields: for ever, for
+ *  no reason, and nobody. */
+export interface PauseFacts {
+  readonly pausedUntil?: number;
+  readonly pauseReason?: string;
+  readonly pausedBy?: string;
+}
+
+/** The facts of a pause among other fields; null and undefined count as absent. */
+export function pauseFacts(
+  of: { readonly [Name in keyof PauseFacts]?: PauseFacts[Name] | null | undefined },
+): PauseFacts {
+  const { pausedUntil, pauseReason, pausedBy } = of;
+  return withoutUndefined({
+    pausedUntil: pausedUntil ?? undefined,
+    pauseReason: pauseReason ?? undefined,
+    pausedBy: pausedBy ?? undefined,
+  });
+}

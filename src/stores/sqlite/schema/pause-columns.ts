@@ -1,0 +1,33 @@
+import { PAUSES_ENDED_PER_STEP_MAX } from "../../../core/limits.ts";
+import { FAR_FUTURE_MS } from "../bounds.ts";
+
+// Schedules, tasks and key limiters have the same columns for what is said of their pauses.
+
+/** When the pause ends by itself, why it is there, and who asked for it; NULL for none, and for no pause. */
+export const PAUSE_COLUMNS = ["paused_until", "pause_reason", "paused_by"] as const;
+
+/** SQL that sets them; NULL unless `values` are given. */
+export function setPauseColumns(values: readonly string[] = []): string {
+  return PAUSE_COLUMNS.map((column, index) => `${column} = ${values[index] ?? "NULL"}`).join(", ");
+}
+
+/** SQL that selects the `rowid` of the rows whose pause has come to its end, as many as a step ends. `now` is SQL. */
+export function endingPauses(table: string, now: string): string {
+  return (
+    `SELECT rowid FROM ${table} WHERE paused_until <= ${now} ` +
+    `ORDER BY paused_until, rowid LIMIT ${PAUSES_ENDED_PER_STEP_MAX}`
+  );
+}
+
+/** The same of the pauses of keys, which have no `rowid`. */
+export function endingKeyPauses(table: string, now: string): string {
+  return (
+    `SELECT task_id, key FROM ${table} WHERE paused_until <= ${now} ` +
+    `ORDER BY paused_until, task_id, key LIMIT ${PAUSES_ENDED_PER_STEP_MAX}`
+  );
+}
+
+/** SQL of when the first pause of a row of the table ends. A text in a damaged row is greater than every number. */
+export function firstPauseEnd(table: string): string {
+  return `SELECT min(paused_until) AS at FROM ${table} WHERE paused_until <= ${FAR_FUTURE_MS}`;
+}

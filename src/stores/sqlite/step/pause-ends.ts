@@ -1,0 +1,38 @@
+import type { EndedPauses, StepRequest } from "../../data-store.ts";
+import { type Row, type SqlStatement, statement } from "../driver/driver-and-failures.ts";
+import type { TaskStatements } from "../flow-control/tasks.ts";
+import type { ChangeStatements } from "../ledger/audit-of-changes.ts";
+import type { LedgerSwitch } from "../ledger/history-writes.ts";
+import type { ScheduleStatements } from "../schedules/schedule-statements.ts";
+
+type Statements = TaskStatements & ScheduleStatements & ChangeStatements & LedgerSwitch;
+
+/** The statements of a step that end the pauses whose end has come. */
+export function endingPausesOf(statements: Statements, { now, stepId }: StepRequest): SqlStatement[] {
+  const { keepsLedger, draftPauseEnds, recordChanges, removeDrafts } = statements;
+  const { recordTaskPauseEnds, recordKeyPauseEnds } = statements;
+  const { endSchedulePauses, reopenLimiters, endTaskPauses, endKeyPauses } = statements;
+  const drafts = [draftPauseEnds, recordTaskPauseEnds, recordKeyPauseEnds].map((sql) => statement(sql, now));
+  return [
+    ...(keepsLedger ? drafts : []),
+    statement(endSchedulePauses, now, stepId),
+    ...[reopenLimiters, endTaskPauses, endKeyPauses].map((sql) => statement(sql, now)),
+    ...(keepsLedger ? [statement(recordChanges), statement(removeDrafts)] : []),
+  ];
+}
+
+/** What the answers tell; undefined for nothing. */
+export function endedPausesOf(answers: readonly Row[][]): EndedPauses | undefined {
+  const rows = answers.flat();
+  const schedules = rows
+    .filter((row) => row.id !== undefined)
+    .map(({ id, task_id: taskId, next_fire_time: next }) => ({
+      id: String(id),
+      taskId: String(taskId),
+      nextFireTime: next === null ? null : Number(next),
+    }));
+  const tasks = rows
+    .filter((row) => row.id === undefined && row.task_id !== undefined)
+    .map(({ task_id: taskId, key }) => ({ taskId: String(taskId), key: key === null ? null : String(key) }));
+  return schedules.length + tasks.length === 0 ? undefined : { schedules, tasks };
+}
