@@ -20,6 +20,7 @@ export {
   JobCancelledError,
   JobDeadlineMissedError,
   JobLookupError,
+  JobSkippedError,
   JobTimeoutError,
   LeaseLostError,
   MaxIterationsReachedError,
@@ -30,6 +31,7 @@ export {
   ScheduleLookupError,
   SchedulerStateError,
   SerializationError,
+  SkipRun,
   StoreRefusedError,
   StoreUnavailableError,
   TaskLookupError,
@@ -90,6 +92,7 @@ export type { SchedulerOptions } from "./scheduler/options/scheduler-options.ts"
 export type {
   AddedBatch,
   JobContext,
+  LastRun,
   LocalSchedulerClient,
   NewJob,
   NewSchedule,

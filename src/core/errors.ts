@@ -235,6 +235,12 @@ export class WorkerLostError extends EscapementError {
   }
 }
 
+/** The job ended as `skipped`, because its handler threw a {@link SkipRun}, which is the `cause`. There is no value. */
+export class JobSkippedError extends EscapementError {
+  static override readonly errorName: string = "JobSkippedError";
+  readonly code = "jobSkipped";
+}
+
 /** A handler throws it to end its job at once with the outcome `error`, whatever the task's `retry` says.
  *
  *  @example
@@ -243,6 +249,17 @@ export class WorkerLostError extends EscapementError {
 export class NonRetryableError extends EscapementError {
   static override readonly errorName: string = "NonRetryableError";
   readonly code = "nonRetryable";
+}
+
+/** A handler throws it where there is nothing to do: the job ends at once with the outcome `skipped`, which is no
+ *  failure, whatever the task's `retry` says. The message is the reason, of which the ledger keeps 100 bytes.
+ *
+ *  @example
+ *  throw new SkipRun("no new orders");
+ */
+export class SkipRun extends EscapementError {
+  static override readonly errorName: string = "SkipRun";
+  readonly code = "skipRun";
 }
 
 /** The data store cannot be opened or reached, or does not hold what it should hold. `cause` is the driver's error, if

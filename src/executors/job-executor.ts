@@ -3,6 +3,7 @@ import type { Logger } from "../core/logger.ts";
 import type { OpenOptions } from "../core/open-options.ts";
 import type { JobRecord } from "../records/job.ts";
 import type { JobResultRecord } from "../records/job-result.ts";
+import type { JobOutcome } from "../records/policies.ts";
 import type { Serializer } from "../serializers/serializer.ts";
 
 /** One attempt of a job, in the form that an executor gets. */
@@ -42,6 +43,12 @@ export interface JobCall {
    *  in the order of the job's `after`, null for one that is not kept any more. Absent: nobody can read them.
    *  @throws {StoreUnavailableError} */
   getParentResults?(): Promise<readonly (JobResultRecord | null)[]>;
+  /** Reads how the last run of the job's schedule ended, for a handler that runs elsewhere; `finishedAt` in epoch
+   *  milliseconds. Null for none. Absent: nobody can read it. @throws {StoreUnavailableError} */
+  getLastRun?(): Promise<{ readonly outcome: JobOutcome; readonly finishedAt: number } | null>;
+  /** Reads the fire time before those that the job stands for, in epoch milliseconds, with the time zone of the rule.
+   *  Null for none. Absent: nobody can read it. @throws {StoreUnavailableError} */
+  getPreviousFireTime?(): Promise<{ readonly at: number; readonly timeZone: string } | null>;
   /** Runs the task's handler in this thread. Throws where the task has no handler here. */
   readonly invoke: () => unknown;
 }

@@ -1,3 +1,4 @@
+import { SKIP_REASON_BYTES_MAX } from "../core/limits.ts";
 import type { AttemptRecord, JobProgress } from "./attempt.ts";
 import type { JobRecord } from "./job.ts";
 import type { JobOutcome, Metadata, RetryPolicy } from "./policies.ts";
@@ -18,6 +19,7 @@ export interface JobResultRecord {
   readonly attempts: number;
   /** The serialized return value of a success; null when there is none to keep. */
   readonly returnValue: string | null;
+  /** What ended a job that failed; of a `skipped` one, the `SkipRun` without its stack, whose message is the reason. */
   readonly error: SerializedError | null;
   /** The instant from which on the result counts as removed. */
   readonly expiresAt: number;
@@ -50,6 +52,21 @@ export interface KeptJob {
   readonly after?: readonly string[];
   /** Absent where the task says it. */
   readonly retry?: RetryPolicy;
+}
+
+/** Why the handler skipped the run, as ledgers keep it; null for a job that ended otherwise. */
+export function skipReasonOf({ outcome, error }: Pick<JobResultRecord, "outcome" | "error">): string | null {
+  if (outcome !== "skipped") return null;
+  const message = error?.message ?? "";
+  let [length, bytes] = [0, 0];
+  for (const char of message) {
+    // Stores may write slashes and percent signs as three characters.
+    const code = char === "/" || char === "%" ? 0x800 : (char.codePointAt(0) ?? 0);
+    bytes += code < 0x80 ? 1 : code < 0x800 ? 2 : code < 0x10000 ? 3 : 4;
+    if (bytes > SKIP_REASON_BYTES_MAX) break;
+    length += char.length;
+  }
+  return message.slice(0, length);
 }
 
 /** What the result of a job keeps of the job. */

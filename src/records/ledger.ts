@@ -54,6 +54,8 @@ export interface Run {
   readonly finishedAt: number;
   /** How many attempts the job had. */
   readonly attempts: number;
+  /** Why the handler skipped the run: the first 100 bytes; absent unless `outcome` is `skipped`. */
+  readonly reason?: string;
   /** Whether the job had a concurrency key, or its task a rate or turns, so that admission may have held the job. */
   readonly isKeyed: boolean;
 }

@@ -51,6 +51,7 @@ export type ConflictPolicy = "update" | "doNothing" | "replace" | "error";
  * - `deserializationFailed`: the payload cannot be read.
  * - `cancelled`: somebody cancelled the job.
  * - `abandoned`: the job was lost with its process more often than `maxRecoveries` allows.
+ * - `skipped`: the handler threw a `SkipRun`, because there was nothing to do. No failure.
  */
 export type JobOutcome =
   | "success"
@@ -58,7 +59,8 @@ export type JobOutcome =
   | "missedStartDeadline"
   | "deserializationFailed"
   | "cancelled"
-  | "abandoned";
+  | "abandoned"
+  | "skipped";
 
 /** All outcomes. */
 export const JOB_OUTCOMES: readonly JobOutcome[] = Object.freeze([
@@ -68,7 +70,13 @@ export const JOB_OUTCOMES: readonly JobOutcome[] = Object.freeze([
   "deserializationFailed",
   "cancelled",
   "abandoned",
+  "skipped",
 ]);
+
+/** Whether a job that ended so lets jobs that come after it run, whatever their `onParentFailure` says. */
+export function isDone(outcome: JobOutcome): boolean {
+  return outcome === "success" || outcome === "skipped";
+}
 
 /** How many attempts may start in a time, over all schedulers. It is the generic cell rate algorithm (GCRA): attempts
  *  start `perMs / limit` apart, and up to `burst` of them at once after a pause. So no time of `perMs` has more than

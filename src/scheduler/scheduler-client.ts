@@ -2,8 +2,9 @@ import type { AbortSignal } from "../core/abort-signal.ts";
 import { BULK_ADD_MAX, PARENTS_MAX } from "../core/limits.ts";
 import type { Logger } from "../core/logger.ts";
 import { listOf, optionError, takes } from "../core/option-errors.ts";
-import type { InstantLike } from "../core/temporal.ts";
+import type { InstantLike, Temporal } from "../core/temporal.ts";
 import type { EventType } from "../records/events.ts";
+import type { JobOutcome } from "../records/policies.ts";
 import type { Trigger } from "../triggers/trigger.ts";
 import type { Commands, SkippedJobs, SkippedSchedules } from "./commands/commands.ts";
 import { printSchedules } from "./commands/print-schedules.ts";
@@ -807,6 +808,12 @@ export type ResultOf<T> = T extends (...given: never) => infer R
 /** Runs a task's jobs: a handler gets the payload and the context, and returns the result or a promise of it. */
 export type TaskHandler<P = unknown, R = unknown> = (payload: P, context: JobContext) => R | Promise<R>;
 
+/** How a run of a schedule ended. */
+export interface LastRun {
+  readonly outcome: JobOutcome;
+  readonly finishedAt: Temporal.Instant;
+}
+
 /** What a handler knows about the attempt that it makes. */
 export interface JobContext {
   /** The job as it was when this attempt began. */
@@ -841,6 +848,31 @@ export interface JobContext {
    * });
    */
   getParentResults(): Promise<(JobResult | null)[]>;
+  /**
+   * How the last run of the job's schedule ended: the job of the latest fire time that has ended, as the ledger has it.
+   * Without a ledger, or where it has none, it is the job of the schedule that ended last, while its result is kept.
+   * Null for none, and for a job without a schedule. The store is read when this is called.
+   * @throws {StoreUnavailableError}
+   * @example
+   * scheduler.task("import", async (_payload, { getLastRun }) => {
+   *   const last = await getLastRun();
+   *   if (last?.outcome === "success") throw new SkipRun(`done at ${last.finishedAt}`);
+   * });
+   */
+  getLastRun(): Promise<LastRun | null>;
+  /**
+   * Since when data is due: the fire time before all those that the job stands for (also those that were coalesced
+   * into it), by the rule that its schedule has now, in the time zone of the rule. Null for the first fire time of a
+   * rule that has a start, for a job without a schedule, and where the schedule was removed. For a job that no fire
+   * time made (`runScheduleNow`), the last fire time before it was added. The store is read when this is read, and the
+   * promise may reject with a `StoreUnavailableError`.
+   * @example
+   * scheduler.task("import", async (_payload, context) => {
+   *   const since = await context.previousFireTime;
+   *   console.log(`orders since ${since}`);
+   * });
+   */
+  readonly previousFireTime: Promise<Temporal.ZonedDateTime | null>;
   /** Publishes a `jobProgressed` event. For example, `progress(0.5, "half of the pages")`. @param fraction how much of
    *  the work is done, 0 to 1 @throws {OptionsError} for any other fraction, and for a note that is no text */
   progress(fraction: number, note?: string): void;

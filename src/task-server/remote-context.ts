@@ -1,12 +1,14 @@
 import { SchedulerStateError } from "../core/errors.ts";
 import { PROGRESS_NOTE_LENGTH_MAX, WORKER_LOG_LENGTH_MAX, WORKER_PROGRESS_MS_MIN } from "../core/limits.ts";
 import type { Logger } from "../core/logger.ts";
+import { instantOf, type Temporal, zonedOf } from "../core/temporal.ts";
 import { timerHost } from "../core/timer-host.ts";
 import type {
+  AnswerMessage,
+  AskedFact,
   FromWorker,
   LogDetail,
   LogMessageLevel,
-  ParentsMessage,
   RunMessage,
 } from "../executors/remote/remote-call.ts";
 import { cut } from "../records/attempt.ts";
@@ -16,6 +18,7 @@ import { revivedError } from "../records/revived-error.ts";
 import type { SerializedError } from "../records/serialized-error.ts";
 import { serializedError } from "../records/serialized-error.ts";
 import { checkProgress } from "../scheduler/running/check-progress.ts";
+import type { LastRunFacts, ZonedFireTime } from "../scheduler/running/schedule-facts.ts";
 import type { JobContext, LocalSchedulerClient } from "../scheduler/scheduler-client.ts";
 import { Job, type JobClient } from "../scheduler/views/job.ts";
 import { JobResult } from "../scheduler/views/job-result.ts";
@@ -43,8 +46,8 @@ export class RemoteContext implements JobContext {
   #controller: AbortController | null = null;
   #reason: Error | null = null;
   #hasEnded = false;
-  /** Who waits for the results of the jobs before. One question answers all of them. */
-  #waiting: { resolve(results: (JobResult | null)[]): void; reject(reason: unknown): void }[] = [];
+  /** Who waits for an answer. One question answers all who ask the same. */
+  #waiting: { readonly about: AskedFact; resolve(json: unknown): void; reject(reason: unknown): void }[] = [];
   #sentAt = Number.NEGATIVE_INFINITY;
   #unsent: FromWorker | null = null;
   #stopTimer: (() => void) | null = null;
@@ -69,11 +72,13 @@ export class RemoteContext implements JobContext {
     this.#waiting = [];
   }
 
-  /** What the scheduler's thread says about the results of the jobs before. */
-  hearParents(answer: ParentsMessage["answer"]): void {
-    for (const { resolve, reject } of this.#waiting.splice(0)) {
+  /** What the scheduler's thread answers. */
+  hear(about: AskedFact, answer: AnswerMessage["answer"]): void {
+    const all = this.#waiting;
+    this.#waiting = all.filter((one) => one.about !== about);
+    for (const { resolve, reject } of all.filter((one) => one.about === about)) {
       if ("error" in answer) reject(revivedError(answer.error));
-      else resolve(resultsIn(answer.results, this.#host.serializer));
+      else resolve(JSON.parse(answer.json));
     }
   }
 
@@ -115,15 +120,43 @@ export class RemoteContext implements JobContext {
     return () => this.#askParents();
   }
 
+  /** A bound function, so that it may be taken out of the context. */
+  get getLastRun(): JobContext["getLastRun"] {
+    return async () => {
+      const facts =
+        this.job.scheduleId === null ? null : await this.#ask<LastRunFacts | null>("lastRun", "getLastRun()");
+      return facts === null ? null : { outcome: facts.outcome, finishedAt: instantOf(facts.finishedAt) };
+    };
+  }
+  get previousFireTime(): JobContext["previousFireTime"] {
+    const zoned = this.#askPrevious();
+    // Nobody may wait for what was read in passing, and its rejection would end the worker.
+    zoned.catch(() => undefined);
+    return zoned;
+  }
+
   async #askParents(): Promise<(JobResult | null)[]> {
     if (this.job.after.length === 0) return [];
+    const records = await this.#ask<readonly (JobResultRecord | null)[]>("parents", "getParentResults()");
+    return records.map((record) => (record === null ? null : new JobResult(record, this.#host.serializer)));
+  }
+
+  async #askPrevious(): Promise<Temporal.ZonedDateTime | null> {
+    if (this.job.scheduleId === null) return null;
+    const fire = await this.#ask<ZonedFireTime | null>("previousFireTime", "previousFireTime");
+    return fire === null ? null : zonedOf(fire.at, fire.timeZone);
+  }
+
+  /** Asks the scheduler's thread, which is trusted to answer what was asked. */
+  async #ask<Answer>(about: AskedFact, asked: string): Promise<Answer> {
     if (this.#hasEnded) {
-      throw new SchedulerStateError("getParentResults() of a handler's context: the handler has ended; call it before");
+      throw new SchedulerStateError(`${asked} of a handler's context: the handler has ended; ask before`);
     }
-    return new Promise((resolve, reject) => {
-      this.#waiting.push({ resolve, reject });
-      if (this.#waiting.length === 1) this.#host.sendNow({ op: "askParents", id: this.#run.id });
-    });
+    return new Promise<unknown>((resolve, reject) => {
+      const isAsked = this.#waiting.some((one) => one.about === about);
+      this.#waiting.push({ about, resolve, reject });
+      if (!isAsked) this.#host.sendNow({ op: "ask", id: this.#run.id, about });
+    }) as Promise<Answer>;
   }
 
   #makeController(): AbortController {
@@ -187,11 +220,6 @@ export class RemoteContext implements JobContext {
     this.#sentAt = timerHost.elapsed();
     this.#host.sendNow(message);
   }
-}
-
-function resultsIn(text: string, serializer: Serializer): (JobResult | null)[] {
-  const records = JSON.parse(text) as readonly (JobResultRecord | null)[];
-  return records.map((record) => (record === null ? null : new JobResult(record, serializer)));
 }
 
 /** As much of a note as is kept. Long notes would else fill the memory of the scheduler. */

@@ -71,7 +71,7 @@ export class TaskServer implements ContextHost {
   #take(message: ToWorker): void {
     if (message.op === "run") this.#run(message);
     else if (message.op === "abort") this.#running.get(message.id)?.abort(message.reason);
-    else if (message.op === "parents") this.#running.get(message.id)?.hearParents(message.answer);
+    else if (message.op === "answer") this.#running.get(message.id)?.hear(message.about, message.answer);
     else void this.#open(message);
   }
 

@@ -1,4 +1,4 @@
-import { NonRetryableError, WorkerLostError } from "../core/errors.ts";
+import { NonRetryableError, SkipRun, WorkerLostError } from "../core/errors.ts";
 import { type Logger, silentLogger } from "../core/logger.ts";
 import type { JobCall, JobExecutor } from "../executors/job-executor.ts";
 import { equal, isTrue } from "./data-store-contract/assert.ts";
@@ -88,6 +88,15 @@ export const jobExecutorContract: readonly JobExecutorCase[] = Object.freeze([
         const error = await rejectionOf(executor.execute(callOf("endsForGood", "enough")));
         isTrue(error instanceof NonRetryableError, "it is a NonRetryableError");
         equal(factsOf(error), ["NonRetryableError", "enough", "nonRetryable"], "failure");
+      }),
+  },
+  {
+    name: "rejects with the SkipRun that the handler threw",
+    run: (context) =>
+      withExecutor(context, async (executor) => {
+        const error = await rejectionOf(executor.execute(callOf("skips", "nothing to do")));
+        isTrue(error instanceof SkipRun, "it is a SkipRun");
+        equal(factsOf(error), ["SkipRun", "nothing to do", "skipRun"], "failure");
       }),
   },
   {

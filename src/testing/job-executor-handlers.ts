@@ -1,4 +1,4 @@
-import { NonRetryableError, WorkerLostError } from "../core/errors.ts";
+import { NonRetryableError, SkipRun, WorkerLostError } from "../core/errors.ts";
 import type { JobContext } from "../scheduler/scheduler-client.ts";
 
 /** What the handlers of the contract of executors read of their context. */
@@ -16,6 +16,7 @@ export type JobExecutorTask =
   | "rejects"
   | "declines"
   | "endsForGood"
+  | "skips"
   | "looksLost"
   | "tellsAttempt"
   | "progresses"
@@ -41,6 +42,9 @@ export const jobExecutorHandlers: Readonly<
   },
   endsForGood: async (payload: unknown) => {
     throw new NonRetryableError(String(payload));
+  },
+  skips: async (payload: unknown) => {
+    throw new SkipRun(String(payload));
   },
   looksLost: (payload: unknown) => {
     throw new WorkerLostError(String(payload));

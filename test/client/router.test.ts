@@ -15,6 +15,7 @@ import {
   type Scheduler,
   type SchedulerClient,
   SerializationError,
+  SkipRun,
   type StandardSchemaV1,
   StoreRefusedError,
   TaskLookupError,
@@ -338,6 +339,26 @@ describe("a client behind a router", () => {
       [["2030-03-31T02:00:00", "2030-03-31T03:00:00"]],
     ]);
     expect(clockChanges[0]?.from).toBeInstanceOf(Temporal.PlainDateTime);
+  });
+
+  test("hears of a run that its handler skipped, which is no failure", async () => {
+    const { client, scheduler, clock } = setUpBehindRouter();
+    scheduler.task("t", () => {
+      throw new SkipRun("nothing to do");
+    });
+    await scheduler.start();
+    await client.addSchedule("t", new DateTrigger(at(0)), { id: "s" });
+    await clock.advance("PT1S");
+    const { items } = await client.getJobResults({ outcome: "skipped" });
+    expect(items).toMatchObject([{ outcome: "skipped", error: { cause: { message: "nothing to do" } } }]);
+    expect(await rejectionOf(Promise.resolve().then(() => items[0]?.unwrap()))).toMatchObject({ code: "jobSkipped" });
+    expect(await client.retryJobs({ all: true })).toMatchObject({ retried: 0 });
+    expect((await client.getRuns({ outcome: "skipped" })).items.map(({ outcome }) => outcome)).toEqual(["skipped"]);
+    const [occurrence] = (await client.getOccurrences("s", { verdict: "declined" })).items;
+    expect(occurrence?.verdict).toBe("declined");
+    const { cause } = await client.explain("s", at(0));
+    expect(cause).toEqual({ kind: "declined", reason: "nothing to do" });
+    await scheduler.stop();
   });
 
   test("hears from which excluded date a fire time was moved", async () => {

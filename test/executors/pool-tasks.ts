@@ -1,6 +1,6 @@
 import { setTimeout as wait } from "node:timers/promises";
 import { threadId } from "node:worker_threads";
-import { NonRetryableError, OptionsError } from "../../src/core/errors.ts";
+import { NonRetryableError, OptionsError, SkipRun } from "../../src/core/errors.ts";
 import type { JobContext } from "../../src/scheduler/scheduler-client.ts";
 import { currentJob } from "../../src/scheduler/tasks/current-job.ts";
 import { type DefinedTask, defineTasks } from "../../src/scheduler/tasks/defined-tasks.ts";
@@ -110,6 +110,21 @@ export const tasks: Readonly<Record<string, DefinedTask>> = defineTasks({
         result === null ? null : [result.outcome, result.payload ?? null, result.returnValue ?? null],
       );
       return [shown, again.length, results.map((result) => result?.error?.message ?? null)];
+    },
+  },
+  scheduleFacts: {
+    handler: async (_payload: unknown, context: JobContext) => {
+      const [last, again, since] = await Promise.all([
+        context.getLastRun(),
+        context.getLastRun(),
+        context.previousFireTime,
+      ]);
+      return [last?.outcome ?? null, again?.finishedAt.toString() ?? null, since?.toString() ?? null];
+    },
+  },
+  skips: {
+    handler: (reason: string) => {
+      throw new SkipRun(reason);
     },
   },
   cancelItself: { handler: (_payload: unknown, { job }: JobContext) => job.cancel() },

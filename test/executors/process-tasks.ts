@@ -9,6 +9,12 @@ export const tasks: object = defineTasks({
     handler: async (_: unknown, { getParentResults }) =>
       (await getParentResults()).map((result) => (result === null ? null : [result.jobId, result.returnValue])),
   },
+  scheduleFacts: {
+    handler: async (_: unknown, { getLastRun, previousFireTime }) => [
+      (await getLastRun())?.outcome ?? null,
+      String(await previousFireTime),
+    ],
+  },
   pid: { handler: () => process.pid },
   exit: { handler: (code: number) => process.exit(code) },
   complains: {

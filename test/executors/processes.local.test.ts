@@ -162,6 +162,16 @@ describe("what is sent arrives as it was:", () => {
     expect(await executor.execute(call)).toEqual([["a", 5], null]);
   });
 
+  test("how the last run ended, and the fire time before", async () => {
+    await using executor = await openExecutor();
+    const call = makeCall("scheduleFacts", null, {
+      job: { scheduleId: "s" },
+      getLastRun: async () => ({ outcome: "skipped", finishedAt: 0 }),
+      getPreviousFireTime: async () => ({ at: 0, timeZone: "Europe/Berlin" }),
+    });
+    expect(await executor.execute(call)).toEqual(["skipped", "1970-01-01T01:00:00+01:00[Europe/Berlin]"]);
+  });
+
   test("and messages that a handler sends by itself disturb nobody", async () => {
     expect(await executor.execute(makeCall("talkNonsense"))).toBe("talked");
   });

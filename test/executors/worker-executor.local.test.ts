@@ -177,6 +177,24 @@ describe("A handler in a thread", () => {
     }),
   );
 
+  test("learns how the last run ended, and the fire time before, where somebody can read it", () =>
+    withExecutor({}, async (executor) => {
+      const facts: Partial<JobCall> = {
+        getLastRun: async () => ({ outcome: "error", finishedAt: 1000 }),
+        getPreviousFireTime: async () => ({ at: 0, timeZone: "Asia/Tokyo" }),
+      };
+      const of = (call: object): Promise<unknown> => outcomeOf(executor.execute(makeCall("scheduleFacts", null, call)));
+      expect(await of({ ...facts, job: { scheduleId: "s" } })).toEqual({
+        value: ["error", "1970-01-01T00:00:01Z", "1970-01-01T09:00:00+09:00[Asia/Tokyo]"],
+      });
+      expect(await of(facts)).toEqual({ value: [null, null, null] });
+      const nothing = { getLastRun: async () => null, getPreviousFireTime: async () => null };
+      expect(await of({ ...nothing, job: { scheduleId: "s" } })).toEqual({ value: [null, null, null] });
+      expect(await of({ job: { scheduleId: "s" } })).toMatchObject({ code: "schedulerState" });
+      const away = { ...facts, getPreviousFireTime: () => Promise.reject(new StoreUnavailableError("away")) };
+      expect(await of({ ...away, job: { scheduleId: "s" } })).toMatchObject({ code: "storeUnavailable" });
+    }));
+
   test("throws errors that keep their class, name, code, facts and causes", () =>
     withExecutor({}, async (executor) => {
       const of = (taskId: string): Promise<unknown> => outcomeOf(executor.execute(makeCall(taskId)));

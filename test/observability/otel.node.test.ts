@@ -12,7 +12,7 @@ import { pino } from "pino";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { connect } from "../../src/client/mod.ts";
 import { createRouter } from "../../src/hono/mod.ts";
-import { Scheduler, type SchedulerClient, type SchedulerOptions } from "../../src/mod.ts";
+import { Scheduler, type SchedulerClient, type SchedulerOptions, SkipRun } from "../../src/mod.ts";
 import { Telemetry } from "../../src/observability/otel/mod.ts";
 import { LibsqlDataStore } from "../../src/stores/libsql/mod.ts";
 import { drain, VirtualClock } from "../../src/testing/mod.ts";
@@ -269,6 +269,19 @@ describe("the span of an attempt", () => {
     expect(told).toEqual([
       [1, "error", "ECONNREFUSED", failed("refused"), [["exception", "refused"]]],
       [2, "error", "TypeError", failed("no such account"), [["exception", "no such account"]]],
+    ]);
+  });
+
+  test("of a run that its handler skipped is no failure", async () => {
+    const { scheduler, spans } = setUpTraced();
+    scheduler.task("idle", () => {
+      throw new SkipRun("nothing to do");
+    });
+    await scheduler.addJob("idle");
+    await drain(scheduler);
+    const { attributes, status, events } = spanNamed(spans(), "run idle");
+    expect([attributes["escapement.outcome"], attributes["error.type"], status.code, events]).toEqual([
+      ...["skipped", undefined, SpanStatusCode.UNSET, []],
     ]);
   });
 

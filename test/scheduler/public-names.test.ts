@@ -162,6 +162,7 @@ describe("the main entry", () => {
       logger: expect.anything(),
       progress: expect.any(Function),
       getParentResults: expect.any(Function),
+      getLastRun: expect.any(Function),
     });
   });
 });

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { DeserializationError, MemoryDataStore } from "../../src/mod.ts";
+import { DeserializationError, MemoryDataStore, SkipRun } from "../../src/mod.ts";
 import { drain } from "../../src/testing/mod.ts";
 import { at, leaseAndDie, secondsOf, setUp } from "./support.ts";
 
@@ -89,7 +89,7 @@ describe("results", () => {
     });
   });
 
-  test("have one of six outcomes, each of which can be listed", async () => {
+  test("have one of seven outcomes, each of which can be listed", async () => {
     const serializer = {
       serialize: (value: unknown) => JSON.stringify(value),
       deserialize: (): unknown => {
@@ -102,9 +102,13 @@ describe("results", () => {
       throw new Error("no");
     });
     scheduler.task("lost", { maxRecoveries: 0 }, () => {});
+    scheduler.task("idle", () => {
+      throw new SkipRun("nothing to do");
+    });
     await scheduler.addJobs([
       { task: "t" },
       { task: "bad" },
+      { task: "idle" },
       { task: "t", startDeadline: at(1) },
       { task: "t", payload: "unreadable" },
       { task: "lost" },
@@ -120,6 +124,7 @@ describe("results", () => {
       "deserializationFailed",
       "cancelled",
       "abandoned",
+      "skipped",
     ] as const;
     for (const outcome of outcomes) expect((await scheduler.getJobResults({ outcome })).items).toHaveLength(1);
     expect(Object.keys(reports[0]?.outcomes ?? {}).sort()).toEqual([...outcomes].sort());

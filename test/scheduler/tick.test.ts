@@ -10,6 +10,7 @@ const NO_OUTCOMES = {
   error: 0,
   missedStartDeadline: 0,
   deserializationFailed: 0,
+  skipped: 0,
   cancelled: 0,
   abandoned: 0,
 };

@@ -696,6 +696,8 @@ export class JobModel {
         // Where no result is kept, no value is sent that a store could refuse.
         (attempt?.ending === "returnedTooMuch" && record.resultExpirationMs === 0),
       error: (hasFailed && !mayRetry) || (attempt?.ending === "returnedTooMuch" && release.result.returnValue === null),
+      // No handler here skips a run.
+      skipped: false,
       cancelled: record.cancelRequested && (attempt === undefined || isCancelled(attempt)),
       missedStartDeadline:
         attempt === undefined && record.startDeadline !== null && caller.clock.now() > record.startDeadline,

@@ -2,7 +2,6 @@ import { startBackgroundTimer } from "../../core/background-timer.ts";
 import { SchedulerStateError, WorkerLostError } from "../../core/errors.ts";
 import { WORKER_MESSAGES_MAX } from "../../core/limits.ts";
 import { optionError } from "../../core/option-errors.ts";
-import type { JobResultRecord } from "../../records/job-result.ts";
 import { revivedError } from "../../records/revived-error.ts";
 import { serializedError } from "../../records/serialized-error.ts";
 import type { JobCall } from "../job-executor.ts";
@@ -10,7 +9,14 @@ import { AbortFlags } from "./abort-flags.ts";
 import { textsOf } from "./call-texts.ts";
 import type { PendingCall } from "./pending-call.ts";
 import type { PoolSettings, PoolWords } from "./pool-settings.ts";
-import { type FromWorker, fromWorker, type ParentsMessage, type ToWorker, type UnfitMessage } from "./remote-call.ts";
+import {
+  type AnswerMessage,
+  type AskedFact,
+  type FromWorker,
+  fromWorker,
+  type ToWorker,
+  type UnfitMessage,
+} from "./remote-call.ts";
 import { tellLog } from "./remote-log.ts";
 import type { ChannelListener, LostReason, OpenChannel, WorkerChannel } from "./worker-channel.ts";
 
@@ -209,25 +215,25 @@ export class PoolWorker implements ChannelListener {
         if (pending !== undefined) tellLog(pending.call.logger, message);
         break;
       }
-      case "askParents":
-        void this.#tellParents(message.id);
+      case "ask":
+        void this.#answer(message.id, message.about);
         break;
       default:
         message satisfies never;
     }
   }
 
-  /** Answers a handler that asks for the results of the jobs before its own. */
-  async #tellParents(id: number): Promise<void> {
+  /** Answers a handler that asks about its job. */
+  async #answer(id: number, about: AskedFact): Promise<void> {
     const pending = this.#calls.get(id);
     if (pending === undefined) return;
-    let answer: ParentsMessage["answer"];
+    let answer: AnswerMessage["answer"];
     try {
-      answer = { results: JSON.stringify(await parentsOf(pending.call)) };
+      answer = { json: JSON.stringify(await factOf(pending.call, about)) };
     } catch (error) {
       answer = { error: serializedError(error) };
     }
-    if (this.#calls.get(id) === pending) this.#post({ op: "parents", id, answer });
+    if (this.#calls.get(id) === pending) this.#post({ op: "answer", id, about, answer });
   }
 
   #settle(id: number, settle: (pending: PendingCall) => void): void {
@@ -307,7 +313,15 @@ function returnedValue(call: JobCall, text: string | undefined): unknown {
   return text === undefined ? undefined : textsOf(call).returned(text);
 }
 
-async function parentsOf(call: JobCall): Promise<readonly (JobResultRecord | null)[]> {
-  if (call.getParentResults !== undefined) return call.getParentResults();
-  throw new SchedulerStateError("getParentResults() of a handler's context: whoever runs the job cannot read them");
+const FACTS = {
+  parents: ["getParentResults", "getParentResults()"],
+  lastRun: ["getLastRun", "getLastRun()"],
+  previousFireTime: ["getPreviousFireTime", "previousFireTime"],
+} as const;
+
+async function factOf(call: JobCall, about: AskedFact): Promise<unknown> {
+  const [method, asked] = FACTS[about];
+  const fact = call[method]?.();
+  if (fact !== undefined) return fact;
+  throw new SchedulerStateError(`${asked} of a handler's context: whoever runs the job cannot read it`);
 }

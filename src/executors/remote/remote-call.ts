@@ -44,14 +44,19 @@ interface AbortMessage {
   readonly reason: SerializedError;
 }
 
-/** To a worker: the records of the results that it asked for, as JSON, or why there are none. */
-export interface ParentsMessage {
-  readonly op: "parents";
+/** What a handler may ask about its job: the results of the jobs that the job came after, the last run of its schedule,
+ *  or the fire time before. */
+export type AskedFact = "parents" | "lastRun" | "previousFireTime";
+
+/** To a worker: what it asked for, as JSON, or why there is no answer. */
+export interface AnswerMessage {
+  readonly op: "answer";
   readonly id: number;
-  readonly answer: { readonly results: string } | { readonly error: SerializedError };
+  readonly about: AskedFact;
+  readonly answer: { readonly json: string } | { readonly error: SerializedError };
 }
 
-export type ToWorker = OpenMessage | RunMessage | AbortMessage | ParentsMessage;
+export type ToWorker = OpenMessage | RunMessage | AbortMessage | AnswerMessage;
 
 /** From a worker, as its first message: the tasks that its module has handlers for. */
 interface ReadyMessage {
@@ -113,10 +118,11 @@ export type LogMessageLevel = "debug" | "info" | "warn" | "error";
 /** A value that was logged: JSON, or an error. */
 export type LogDetail = { readonly value: unknown } | { readonly error: SerializedError };
 
-/** From a worker: the handler asks for the results of the jobs that its job came after. */
-interface AskParentsMessage {
-  readonly op: "askParents";
+/** From a worker: the handler asks about its job. */
+interface AskMessage {
+  readonly op: "ask";
   readonly id: number;
+  readonly about: AskedFact;
 }
 
 export type FromWorker =
@@ -127,7 +133,7 @@ export type FromWorker =
   | FailedMessage
   | ProgressMessage
   | LogMessage
-  | AskParentsMessage;
+  | AskMessage;
 
 /** The messages of a worker that fit the protocol. Others are left out. */
 export function fromWorker(data: unknown): readonly FromWorker[] {
@@ -154,7 +160,7 @@ function isFromWorker(message: unknown): message is FromWorker {
   if (op === "crashed") return isError(message.error);
   if (typeof id !== "number") return false;
   if (op === "done") return isTextOrAbsent(message.text);
-  if (op === "askParents") return true;
+  if (op === "ask") return isAskedFact(message.about);
   if (op === "failed") return isError(message.error);
   if (op === "progress") return isFraction(message.fraction) && isTextOrAbsent(message.note);
   return op === "log" && isLevel(message.level) && isText(message.message) && isDetails(message.details);
@@ -166,7 +172,7 @@ function isToWorker(message: unknown): message is ToWorker {
   if (op === "open") return isTextOrAbsent(message.module) && isText(message.worker) && isTextOrAbsent(message.sample);
   if (typeof id !== "number") return false;
   if (op === "abort") return isError(message.reason);
-  if (op === "parents") return isAnswer(message.answer);
+  if (op === "answer") return isAskedFact(message.about) && isAnswer(message.answer);
   if (op !== "run" || !isText(message.taskId) || !isTextOrAbsent(message.payload)) return false;
   return isText(message.job) && typeof message.slot === "number";
 }
@@ -198,7 +204,11 @@ function isError(value: unknown, depth = 0): value is SerializedError {
 
 function isAnswer(value: unknown): boolean {
   if (!isRecord(value)) return false;
-  return isText(value.results) || isError(value.error);
+  return isText(value.json) || isError(value.error);
+}
+
+function isAskedFact(value: unknown): value is AskedFact {
+  return value === "parents" || value === "lastRun" || value === "previousFireTime";
 }
 
 function isLevel(value: unknown): value is LogMessageLevel {

@@ -205,6 +205,7 @@ const cause: v.GenericSchema = v.variant("kind", [
   of("unfinishedRun", { fireTime: instantOrNull, jobId: textOrNull }),
   of("policy", { option: v.picklist(["coalesce", "catchUp.maxAge", "catchUp.maxCount", "catchUp.pace", "overlap"]) }),
   of("error", { name: textOrNull, message: textOrNull, code: textOrNull }),
+  of("declined", { reason: textOrNull }),
   of("retried", { attempts: count }),
   of("lost", { attempts: count, message: textOrNull }),
   of("bounds", { bound: v.picklist(["start", "end"]), at: instantOrNull }),

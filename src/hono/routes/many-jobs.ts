@@ -55,7 +55,7 @@ async function countOf(
 ): Promise<number> {
   const page = { ...filter, limit: PAGE_SIZE_MAX };
   const found = action === "cancel" ? client.getJobs(page) : client.getJobResults(page);
-  const skips = action === "retry" && filter.outcome === undefined ? ["success", "cancelled"] : [];
+  const skips = action === "retry" && filter.outcome === undefined ? ["success", "skipped", "cancelled"] : [];
   let count = 0;
   for await (const one of found) {
     signal.throwIfAborted();

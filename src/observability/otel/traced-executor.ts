@@ -5,6 +5,7 @@ import { ABORT_GRACE_MS } from "../../core/limits.ts";
 import { instantText } from "../../core/temporal.ts";
 import type { ExecutorOpenOptions, JobCall, JobExecutor } from "../../executors/job-executor.ts";
 import type { JobRecord } from "../../records/job.ts";
+import { thrownSkip } from "../../scheduler/running/attempt-outcome.ts";
 import { messagingAttributes } from "./messaging.ts";
 import type { RecentRuns } from "./recent-runs.ts";
 import { recordError } from "./span-ends.ts";
@@ -110,18 +111,23 @@ async function endWith(span: Span, work: Promise<unknown>, signal: AbortSignal, 
     ignored.then(() => ({ thrown: signal.reason as unknown })),
   ]);
   ended.abort();
-  const outcome = outcomeOf(failure !== null, signal);
+  const outcome = outcomeOf(failure, signal);
   span.setAttribute("escapement.outcome", outcome);
   const reason: unknown = signal.reason;
   if (outcome === "error") recordError(span, signal.aborted ? reason : failure?.thrown);
-  else if (outcome !== "success") span.setAttribute("error.type", (reason as { code: string }).code);
+  else if (outcome !== "success" && outcome !== "skipped")
+    span.setAttribute("error.type", (reason as { code: string }).code);
   span.end();
 }
 
 /** How the attempt ended, as the scheduler sees it. A value that a handler returned after an abort is too late, unless
  *  the scheduler's stop was the reason. */
-function outcomeOf(hasFailed: boolean, { aborted, reason }: AbortSignal): "success" | "error" | AbortOutcome {
-  if (!aborted) return hasFailed ? "error" : "success";
+function outcomeOf(
+  failure: { readonly thrown: unknown } | null,
+  { aborted, reason }: AbortSignal,
+): "success" | "skipped" | "error" | AbortOutcome {
+  const hasFailed = failure !== null;
+  if (!aborted) return !hasFailed ? "success" : thrownSkip(failure.thrown) === null ? "error" : "skipped";
   if (reason instanceof LeaseLostError) return "leaseLost";
   if (reason instanceof JobCancelledError) return "cancelled";
   if (reason instanceof SchedulerStateError) return hasFailed ? "givenBack" : "success";

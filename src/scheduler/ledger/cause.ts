@@ -49,6 +49,8 @@ export function causeOf(one: Case): CauseFacts | null {
       const { name = null, message = null, code = null } = evidence.result?.error ?? {};
       return { kind: "error", name, message, code };
     }
+    case "declined":
+      return { kind: "declined", reason: run?.reason ?? null };
     case "abandoned": {
       const reason = evidence.result === null ? null : reasonOf(evidence.result);
       return { kind: "lost", attempts: run?.attempts ?? 0, message: reason?.message ?? null };

@@ -3,7 +3,7 @@ import type { JobRecord } from "../../records/job.ts";
 import type { OccurrenceRecord, SkipVerdict } from "../../records/ledger.ts";
 import type { JobOutcome } from "../../records/policies.ts";
 import { occurrenceCursor, readOccurrenceCursor } from "../../stores/shared/cursors-and-search.ts";
-import { type OccurrenceVerdict, verdictOfOutcome } from "../options/occurrence-verdicts.ts";
+import { type OccurrenceVerdict, outcomeOfVerdict, verdictOfOutcome } from "../options/occurrence-verdicts.ts";
 import { Occurrence } from "../views/occurrence.ts";
 import type { Page } from "../views/page.ts";
 import type { Known } from "./explain.ts";
@@ -135,7 +135,7 @@ async function entryPage(
 
 function storedVerdict(verdict: OccurrenceVerdict): readonly (JobOutcome | SkipVerdict)[] {
   if (verdict === "waiting") return [];
-  return [verdict === "misfired" ? "missedStartDeadline" : verdict];
+  return [outcomeOfVerdict(verdict)];
 }
 
 const UNKNOWN = { run: null, skip: null, job: null };

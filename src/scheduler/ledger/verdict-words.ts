@@ -30,6 +30,8 @@ export function verdictText(told: Told): string {
       return `failed: its payload could not be read. ${runText(finding)}`;
     case "cancelled":
       return `cancelled${cause?.kind === "policy" ? " by the next fire time" : ""}. ${runText(finding)}`;
+    case "declined":
+      return `declined: its handler had nothing to do. ${runText(finding)}`;
     case "abandoned":
       return `abandoned: it was lost with its process too often. ${runText(finding)}`;
     case "coalesced":
@@ -153,6 +155,8 @@ export function causeText({ cause, timeZone, finding }: Told): string | null {
     case "error":
       if (cause.name === null) return "the error is not kept any more.";
       return `${cause.name}${cause.code === null ? "" : ` [${cause.code}]`}: ${cause.message}`;
+    case "declined":
+      return cause.reason === null ? "the reason is not known." : `${cause.reason.replace(/\p{Cc}+/gu, " ")}`;
     case "retried":
       return retriedText(cause.attempts, finding ?? { run: null, job: null }, timeZone);
     case "lost":

@@ -1,5 +1,5 @@
 import type { Logger } from "../../core/logger.ts";
-import { instantText } from "../../core/temporal.ts";
+import { instantOf, instantText, zonedOf } from "../../core/temporal.ts";
 import type { Environment } from "../environment.ts";
 import { jobProgressed } from "../events/event-records.ts";
 import type { JobContext, LocalSchedulerClient } from "../scheduler-client.ts";
@@ -9,6 +9,7 @@ import type { AbortReason } from "./abort-state.ts";
 import { checkProgress } from "./check-progress.ts";
 import type { JobAttempt } from "./job-attempt.ts";
 import { parentResults } from "./parent-results.ts";
+import { lastRunOf, previousFireTimeOf } from "./schedule-facts.ts";
 
 /** What a handler gets. Each part is made when the handler reads it, because most handlers read nothing. */
 export class AttemptContext implements JobContext {
@@ -68,6 +69,22 @@ export class AttemptContext implements JobContext {
   /** A bound function, so that it may be taken out of the context. */
   get getParentResults(): JobContext["getParentResults"] {
     return () => this.#readParentResults();
+  }
+
+  /** A bound function, so that it may be taken out of the context. */
+  get getLastRun(): JobContext["getLastRun"] {
+    return async () => {
+      const facts = await lastRunOf(this.#env, this.#attempt.job);
+      return facts === null ? null : { outcome: facts.outcome, finishedAt: instantOf(facts.finishedAt) };
+    };
+  }
+
+  get previousFireTime(): JobContext["previousFireTime"] {
+    const found = previousFireTimeOf(this.#env, this.#attempt.job);
+    const zoned = found.then((fire) => (fire === null ? null : zonedOf(fire.at, fire.timeZone)));
+    // Nobody may wait for what was read in passing, and its rejection would end the process.
+    zoned.catch(() => undefined);
+    return zoned;
   }
 
   #childLogger(): Logger {

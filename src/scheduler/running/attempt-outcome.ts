@@ -4,6 +4,7 @@ import {
   LeaseLostError,
   NonRetryableError,
   SchedulerStateError,
+  SkipRun,
 } from "../../core/errors.ts";
 import type { RandomSource } from "../../core/ids.ts";
 import { UNREADABLE_PASSES_MAX, UNREADABLE_PAUSE_MS_MAX, UNREADABLE_PAUSE_MS_MIN } from "../../core/limits.ts";
@@ -62,8 +63,10 @@ export function attemptOutcome(facts: AttemptFacts, ending: AttemptEnding): Atte
       return unreadable(facts, ending.error);
     case "returned":
       return finished(facts, "success", ending.returnValue, null);
-    case "threw":
-      return failed(facts, ending.error, ending.isFinal);
+    case "threw": {
+      const reason = ending.isFinal ? null : thrownSkip(ending.error);
+      return reason === null ? failed(facts, ending.error, ending.isFinal) : skipped(facts, reason);
+    }
     case "lost":
       return ending.hasStarted ? lost(facts, ending.error) : givenUp(facts, false);
     case "aborted":
@@ -102,6 +105,27 @@ function unreadable(facts: AttemptFacts, thrown: unknown): AttemptOutcome {
   const leftMs = job.startDeadline === null ? Number.POSITIVE_INFINITY : Math.max(0, job.startDeadline - now);
   const runAt = now + Math.floor(Math.min(pauseMs, leftMs / 2));
   return { release: { ...leaseOf(job), kind: "retry", runAt, failedAttempts: job.failedAttempts }, error };
+}
+
+/** Why a handler skipped the run; null for anything else that it threw. What comes from a thread, or from another copy
+ *  of this library, is told by its code. */
+export function thrownSkip(thrown: unknown): string | null {
+  try {
+    // A thrown Proxy may throw again at any question.
+    const isSkip = typeof thrown === "object" && thrown !== null && "code" in thrown && thrown.code === "skipRun";
+    return isSkip && "message" in thrown ? serializedError(thrown).message : null;
+  } catch {
+    return null;
+  }
+}
+
+function skipped(facts: AttemptFacts, reason: string): AttemptOutcome {
+  const { release } = finished(facts, "skipped", null, {
+    name: SkipRun.errorName,
+    message: reason,
+    code: "skipRun",
+  });
+  return { release, error: null };
 }
 
 function failed(facts: AttemptFacts, thrown: unknown, isFinal: boolean): AttemptOutcome {

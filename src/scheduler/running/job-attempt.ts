@@ -26,6 +26,7 @@ import { resultText } from "../tasks/result-text.ts";
 import type { RegisteredTask } from "../tasks/task-registry.ts";
 import { type AbortListener, type AbortReason, AbortState } from "./abort-state.ts";
 import { type AttemptEnding, type AttemptOutcome, attemptOutcome } from "./attempt-outcome.ts";
+import type { LastRunFacts, ZonedFireTime } from "./schedule-facts.ts";
 
 /** What an attempt needs from the runner. */
 export interface AttemptEnvironment {
@@ -37,6 +38,8 @@ export interface AttemptEnvironment {
   readonly contextOf: (attempt: JobAttempt) => JobContext;
   /** Reads the results of the jobs that a job came after. */
   readonly parentsOf: (job: JobRecord) => Promise<readonly (JobResultRecord | null)[]>;
+  readonly lastRunOf: (job: JobRecord) => Promise<LastRunFacts | null>;
+  readonly previousFireTimeOf: (job: JobRecord) => Promise<ZonedFireTime | null>;
   readonly leaseExtender: LeaseExtender | undefined;
   /** Called once for each attempt that runs, when its outcome is settled, and not before `run` has returned. */
   readonly onEnded: (attempt: JobAttempt, outcome: AttemptOutcome) => void;
@@ -328,16 +331,18 @@ export class JobAttempt {
   }
 }
 
+type CallEnvironment = Pick<AttemptEnvironment, "contextOf" | "parentsOf" | "lastRunOf" | "previousFireTimeOf">;
+
 /** What an executor gets. The signal is made when somebody reads it, because most handlers never do. */
 class AttemptCall implements JobCall {
   readonly #attempt: JobAttempt;
-  readonly #env: Pick<AttemptEnvironment, "contextOf" | "parentsOf">;
+  readonly #env: CallEnvironment;
   #made: JobContext | null = null;
   /** Whether the handler of this thread was called. */
   isInvoked = false;
   readonly payload: unknown;
 
-  constructor(attempt: JobAttempt, payload: unknown, env: Pick<AttemptEnvironment, "contextOf" | "parentsOf">) {
+  constructor(attempt: JobAttempt, payload: unknown, env: CallEnvironment) {
     this.#attempt = attempt;
     this.payload = payload;
     this.#env = env;
@@ -381,6 +386,14 @@ class AttemptCall implements JobCall {
 
   getParentResults(): Promise<readonly (JobResultRecord | null)[]> {
     return this.#env.parentsOf(this.#attempt.job);
+  }
+
+  getLastRun(): Promise<LastRunFacts | null> {
+    return this.#env.lastRunOf(this.#attempt.job);
+  }
+
+  getPreviousFireTime(): Promise<ZonedFireTime | null> {
+    return this.#env.previousFireTimeOf(this.#attempt.job);
   }
 
   get texts(): CallTexts {

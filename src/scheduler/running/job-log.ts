@@ -3,7 +3,7 @@ import { instantText } from "../../core/temporal.ts";
 import type { AttemptRecord } from "../../records/attempt.ts";
 import type { JobRecord } from "../../records/job.ts";
 import type { JobResultRecord } from "../../records/job-result.ts";
-import type { JobOutcome } from "../../records/policies.ts";
+import { isDone, type JobOutcome } from "../../records/policies.ts";
 import { type SerializedError, serializedError } from "../../records/serialized-error.ts";
 import type { JobAddition } from "../../stores/data-store.ts";
 import type { Environment } from "../environment.ts";
@@ -133,12 +133,13 @@ export class JobLog {
   /** The job ended. `fence` is that of the attempt that ended it, if one did. */
   ended(result: JobResultRecord, fence?: number, thrown?: unknown): void {
     const { outcome, attempts, error } = result;
-    const isSuccess = outcome === "success";
+    const isSuccess = isDone(outcome);
     if (isSuccess && !this.#logger.showsDebug) return;
     const isAwaited = outcome === "error" && this.#awaited.has(result.jobId);
     const fields = { ...endFields(result), ...(fence === undefined ? {} : { fence }) };
     const level = isAwaited ? "debug" : LEVELS[outcome];
-    this.#write(level, result, fields, TEXTS[outcome](attempts), isSuccess ? NO_FAILURE : { thrown, error });
+    const text = outcome === "skipped" ? skippedText(error) : TEXTS[outcome](attempts);
+    this.#write(level, result, fields, text, isSuccess ? NO_FAILURE : { thrown, error });
   }
 
   #write(
@@ -203,7 +204,12 @@ const LEVELS = {
   abandoned: "error",
   missedStartDeadline: "warn",
   cancelled: "debug",
+  skipped: "debug",
 } as const;
+
+function skippedText(error: SerializedError | null): string {
+  return `was skipped by its handler${error === null ? "" : `: ${error.message}`}`;
+}
 
 const TEXTS = {
   success: (attempts: number) => `has ended (attempt ${attempts})`,

@@ -20,6 +20,7 @@ import { LagWatch } from "./lag-watch.ts";
 import { parentResults } from "./parent-results.ts";
 import { Quarantine } from "./quarantine.ts";
 import { type EndedAttempt, ReleaseQueue } from "./release-queue.ts";
+import { lastRunOf, previousFireTimeOf } from "./schedule-facts.ts";
 import { type Wait, Waits } from "./waits.ts";
 
 export interface RunnerOptions {
@@ -79,6 +80,8 @@ export class JobRunner {
       isShared: capabilities.sharedByProcesses,
       contextOf,
       parentsOf: (job) => parentResults(env, job),
+      lastRunOf: (job) => lastRunOf(env, job),
+      previousFireTimeOf: (job) => previousFireTimeOf(env, job),
       leaseExtender,
       onEnded: (attempt, outcome) => this.#ended(attempt, outcome),
     };
@@ -563,5 +566,6 @@ export function loseLease(attempt: JobAttempt): void {
 }
 
 export function emptyOutcomes(): Record<JobOutcome, number> {
-  return { success: 0, error: 0, missedStartDeadline: 0, deserializationFailed: 0, cancelled: 0, abandoned: 0 };
+  const none = { success: 0, error: 0, missedStartDeadline: 0, deserializationFailed: 0, cancelled: 0 };
+  return { ...none, abandoned: 0, skipped: 0 };
 }

@@ -13,7 +13,7 @@ import { partsOf, Skips } from "./skips.ts";
 import type { VerbContext } from "./verb-context.ts";
 
 /** The outcomes of jobs that `retryJobs` repeats unless an outcome is given. Nobody cancels a job to have it
- *  repeated. */
+ *  repeated, and a handler that had nothing to do has not failed. */
 const RETRIED_OUTCOMES: readonly JobOutcome[] = ["error", "abandoned", "missedStartDeadline", "deserializationFailed"];
 
 /** What a scheduler does with jobs that have ended, and with many jobs at once. */

@@ -1,6 +1,7 @@
 import { DeserializationError, JobLookupError, PayloadError } from "../../core/errors.ts";
 import { givenPriority, type JobRecord, NEVER_RUN } from "../../records/job.ts";
 import type { JobResultRecord, KeptJob } from "../../records/job-result.ts";
+import { isDone } from "../../records/policies.ts";
 import { keyedPayload } from "../tasks/concurrency-key.ts";
 import type { VerbContext } from "./verb-context.ts";
 
@@ -43,7 +44,7 @@ export function endedJob(result: JobResultRecord): JobRecord {
     ...{ missedCount: null, firstMissedTime: null, lastMissedTime: null },
     ...{ resultExpirationMs: expiresAt - finishedAt, maxRecoveries, idempotencyKey },
     ...NEVER_RUN,
-    failedAttempts: outcome === "success" ? attempts - 1 : attempts,
+    failedAttempts: isDone(outcome) ? attempts - 1 : attempts,
     cancelRequested: outcome === "cancelled",
     attemptHistory: [...attemptHistory, ...last],
     ...(progress === undefined ? {} : { progress }),

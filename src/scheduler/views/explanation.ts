@@ -83,6 +83,9 @@ export type Cause<At = Temporal.Instant> =
       /** Null also for an error without one. */
       readonly code: string | null;
     }
+  /** The handler skipped the run (`SkipRun`), and said why: the first 100 bytes. Null where the entry of the
+   *  ledger is damaged. */
+  | { readonly kind: "declined"; readonly reason: string | null }
   /** The job was not done with one attempt. */
   | { readonly kind: "retried"; readonly attempts: number }
   /** The processes that ran the job were lost; `message` says how the last one was, where that is known. */

@@ -3,6 +3,7 @@ import {
   JobAbandonedError,
   JobCancelledError,
   JobDeadlineMissedError,
+  JobSkippedError,
   JobTimeoutError,
 } from "../../core/errors.ts";
 import type { JobResultRecord } from "../../records/job-result.ts";
@@ -34,6 +35,8 @@ export function errorFromRecord(result: EndedFacts): Error {
       return new JobCancelledError(`${job} was cancelled`, cause);
     case "missedStartDeadline":
       return new JobDeadlineMissedError(`${job} was not started before its deadline`, cause);
+    case "skipped":
+      return new JobSkippedError(`${job} was skipped by its handler: ${reason?.message ?? "it said no more"}`, cause);
     case "abandoned":
       return new JobAbandonedError(`${job} ${lostText(result.attempts)}`, cause);
     case "deserializationFailed":

@@ -96,7 +96,8 @@ export class JobResult<R = unknown> {
     const { returnValue } = this.#record;
     return returnValue === null ? undefined : (this.#serializer.deserialize(returnValue) as R);
   }
-  /** The error that ended the job, with its name, message, stack and causes; null after a success. */
+  /** The error that ended the job, with its name, message, stack and causes; null after a success. Of a job that its
+   *  handler skipped it is a `JobSkippedError`, which is no failure: the message of its `cause` is the reason. */
   get error(): Error | null {
     return this.#record.outcome === "success" ? null : errorFromRecord(this.#record);
   }
@@ -150,6 +151,7 @@ export class JobResult<R = unknown> {
 
   get #attempts(): AttemptFacts[] {
     const { attemptHistory = [], startedAt, finishedAt, attempts: number, error } = this.#record;
-    return startedAt === null ? [...attemptHistory] : [...attemptHistory, { number, startedAt, finishedAt, error }];
+    if (startedAt === null) return [...attemptHistory];
+    return [...attemptHistory, { number, startedAt, finishedAt, error: this.outcome === "skipped" ? null : error }];
   }
 }

@@ -39,7 +39,8 @@ export function runOfResult(result: JobResultRecord): RunFacts {
   const kept: Partial<KeptJob> = result.job ?? {};
   const { createdAt = startedAt ?? finishedAt, executor = "inline", payload = null, metadata = {} } = kept;
   const earlier = result.attemptHistory ?? [];
-  const last = startedAt === null ? [] : [{ number: attempts, startedAt, finishedAt, error }];
+  const ofAttempt = outcome === "skipped" ? null : error;
+  const last = startedAt === null ? [] : [{ number: attempts, startedAt, finishedAt, error: ofAttempt }];
   return {
     ...{ id, taskId, scheduleId, state: "ended", outcome, executor, payload },
     ...{ priority: result.job === undefined ? 0 : givenPriority(result.job), createdAt },

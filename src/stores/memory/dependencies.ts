@@ -1,4 +1,4 @@
-import type { JobOutcome } from "../../records/policies.ts";
+import { isDone, type JobOutcome } from "../../records/policies.ts";
 import type { JobEntry } from "./entries-of-jobs-and-tasks.ts";
 
 /** What becomes of the jobs that waited for a job that has ended. */
@@ -52,5 +52,5 @@ export class Chains {
 
 /** Whether a job is cancelled when a parent ends so. */
 export function isCancelledBy({ record }: JobEntry, outcome: JobOutcome): boolean {
-  return outcome !== "success" && record.onParentFailure !== "run";
+  return !isDone(outcome) && record.onParentFailure !== "run";
 }

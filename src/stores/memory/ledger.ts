@@ -1,7 +1,7 @@
 import { CHANGES_KEPT_MAX, LEDGER_MEMORY_COUNT_MAX, LEDGER_SCAN_MAX } from "../../core/limits.ts";
 import { withoutUndefined } from "../../core/without-undefined.ts";
 import type { JobRecord } from "../../records/job.ts";
-import type { JobResultRecord } from "../../records/job-result.ts";
+import { type JobResultRecord, skipReasonOf } from "../../records/job-result.ts";
 import type {
   AuditRecord,
   OccurrenceRecord,
@@ -57,6 +57,7 @@ export class MemoryLedger implements Ledger {
     const { scheduleId, fireTime, createdAt } = job;
     if (scheduleId === null || fireTime === null) return;
     const { jobId, outcome, startedAt, finishedAt, attempts } = result;
+    const reason = skipReasonOf(result);
     const scheduledFireTime = job.scheduledFireTime ?? fireTime;
     const history = this.#histories.get(scheduleId);
     history?.addRun({
@@ -69,6 +70,7 @@ export class MemoryLedger implements Ledger {
       jobId,
       outcome,
       attempts,
+      ...(reason === null ? {} : { reason }),
       isKeyed,
     });
     history?.trim(Number.NEGATIVE_INFINITY, this.#countMax);

@@ -1,4 +1,4 @@
-import { JOB_OUTCOMES } from "../../records/policies.ts";
+import { isDone, JOB_OUTCOMES } from "../../records/policies.ts";
 import { equal, present } from "./assert.ts";
 import { childOf, outcomesOf, settledBy } from "./chain-makers.ts";
 import type { DataStoreCase } from "./contract-case.ts";
@@ -22,7 +22,22 @@ import { again, twice } from "./repeat.ts";
 
 /** What the end of parents does to their children. */
 export const chainEndCases: readonly DataStoreCase[] = [
-  ...JOB_OUTCOMES.filter((outcome) => outcome !== "success").map(
+  {
+    name: "chains: a parent whose handler skipped it lets all jobs run that come after it",
+    rules: ["C8"],
+    async run({ open }) {
+      const store = await open();
+      const parents = [await leasedJob(store, { id: "a" }), await leasedJob(store, { id: "b" })] as const;
+      await store.addJobs([childOf(["a"], { id: "child" }), childOf(["a", "b"], { id: "grandchild" })]);
+      const first = await release(store, [finish(parents[0], { outcome: "skipped" })]);
+      equal([first.ended, settledBy(first).promoted], [[], ["child"]], "after the first");
+      const second = await release(store, [finish(parents[1], { outcome: "success" })]);
+      equal([second.ended, settledBy(second).promoted], [[], ["grandchild"]], "after the second");
+      await store.addJobs([childOf(["a"], { id: "later" })]);
+      equal((await store.getJob("later"))?.heldBy, undefined, "a child that is added afterwards");
+    },
+  },
+  ...JOB_OUTCOMES.filter((outcome) => !isDone(outcome)).map(
     (outcome): DataStoreCase => ({
       name: `chains: a parent that ends as ${outcome} cancels a job, unless the job is to run all the same`,
       rules: ["C8"],

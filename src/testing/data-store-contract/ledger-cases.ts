@@ -53,10 +53,33 @@ export const ledgerCases: readonly DataStoreCase[] = [
         const job = await runningJob(store, { id: outcome }, fire);
         const startedAt = outcome === "missedStartDeadline" ? null : T0 + 2011;
         await end(store, job, { outcome, startedAt, finishedAt: T0 + 2070 });
-        const run = runOf(job, { outcome, startedAt, finishedAt: T0 + 2070, scheduledFireTime: T0 + 7 });
+        const reason = outcome === "skipped" ? { reason: "" } : {};
+        const run = runOf(job, { outcome, startedAt, finishedAt: T0 + 2070, scheduledFireTime: T0 + 7, ...reason });
         equal(run.kind === "run" && run.createdAt, T0 + 3, "when the job was made");
         equal(await entriesOf(ledger, { scheduleId: outcome }), [run], `the entries after ${outcome}`);
       }
+    },
+  ),
+  ledgerCase(
+    ["H1"],
+    "ledger: the run of a job that its handler skipped has the first 100 bytes of the reason",
+    async (store, ledger) => {
+      for (const [id, message, reason] of [
+        ["plain", "nothing to do / 50% done", "nothing to do / 50% done"],
+        ["long", "x".repeat(101), "x".repeat(100)],
+        ["wide", "日".repeat(34), "日".repeat(33)],
+        ["lines", "a\nb  c ", "a\nb  c "],
+      ] as const) {
+        const job = await runningJob(store, { id });
+        const error = { name: "SkipRun", message, code: "skipRun" };
+        await end(store, job, { outcome: "skipped", error, expiresAt: T0 });
+        equal(await entriesOf(ledger, { scheduleId: id }), [runOf(job, { outcome: "skipped", reason })], id);
+      }
+      const keyed = await runningJob(store, { id: "keyed", concurrencyKey: "key" });
+      const error = { name: "SkipRun", message: "a/b", code: "skipRun" };
+      await end(store, keyed, { outcome: "skipped", error });
+      const run = runOf(keyed, { outcome: "skipped", reason: "a/b", isKeyed: true });
+      equal(await entriesOf(ledger, { scheduleId: "keyed" }), [run], "of a job with a key");
     },
   ),
   ledgerCase(["H1"], "ledger: a finished job whose result is not kept leaves the same run", async (store, ledger) => {

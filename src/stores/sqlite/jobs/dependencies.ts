@@ -297,5 +297,5 @@ export function dependencyStatements(names: TableNames): DependencyStatements {
 
 /** Whether a dependency that has ended cancels its child. */
 function cancelsBy(alias: string): string {
-  return `(${alias}.cancels = 1 AND ${alias}.outcome <> 'success')`;
+  return `(${alias}.cancels = 1 AND ${alias}.outcome NOT IN ('success', 'skipped'))`;
 }

@@ -1,6 +1,7 @@
 import { PAGE_BYTES_MAX } from "../../../core/limits.ts";
 import type { JobProgress } from "../../../records/attempt.ts";
 import type { JobResultRecord, KeptJob } from "../../../records/job-result.ts";
+import { JOB_OUTCOMES } from "../../../records/policies.ts";
 import type { JobResultFilter, JobResultSelection, RecordPage, ResultsOfJobs } from "../../data-store.ts";
 import { readResultCursor, resultCursor } from "../../shared/cursors-and-search.ts";
 import { FAR_FUTURE_MS, FAR_PAST_MS } from "../bounds.ts";
@@ -129,7 +130,7 @@ export interface ResultStatements {
   readonly countChanges: string;
 }
 
-const UNSUCCESSFUL = ["error", "missedStartDeadline", "deserializationFailed", "cancelled", "abandoned"];
+const UNSUCCESSFUL = JOB_OUTCOMES.filter((outcome) => outcome !== "success");
 
 /** The conditions by which SQLite chooses each index. All indexes are in the order of the ends. SQLite uses the partial
  *  index only for an outcome that stands in the statement as text, together with the index's own condition. */

@@ -1,4 +1,4 @@
-import type { JobResultRecord, KeptJob } from "../../../records/job-result.ts";
+import { type JobResultRecord, type KeptJob, skipReasonOf } from "../../../records/job-result.ts";
 import type { LedgerLimits } from "../../contract/ledger-types.ts";
 import {
   FAR_PAST_MS,
@@ -73,7 +73,7 @@ function insertInto({ runs }: TableNames): string {
  *  are epoch milliseconds. The text is that of {@link runText}. */
 function selectRun(
   { jobs }: TableNames,
-  run: Readonly<Record<"outcome" | "startedAt" | "finishedAt" | "attempts", string>>,
+  run: Readonly<Record<"outcome" | "startedAt" | "finishedAt" | "attempts" | "reason", string>>,
 ): string {
   const createdAt = `coalesce(${detail("createdAt")}, fire_time)`;
   const facts = [
@@ -85,7 +85,7 @@ function selectRun(
     "concurrency_key IS NOT NULL",
   ];
   const texts = facts.map((fact) => `coalesce(CAST(${fact} AS INTEGER), '-') || ' '`);
-  const text = `${texts.join(" || ")} || '/' || ${jobs}.id`;
+  const text = `${texts.join(" || ")} || ${run.reason} || '/' || ${jobs}.id`;
   return `SELECT ${partitionOf("history")}, history, fire_time, ${run.outcome}, ${text}`;
 }
 
@@ -93,7 +93,7 @@ function selectRun(
  *  `endedWithoutRun` tells. Both parameters are SQL. */
 export function enterEnded(names: TableNames, outcome: string, now: string): string {
   const attempts = "failed_attempts + recoveries + (acquired_by IS NOT NULL)";
-  const run = selectRun(names, { outcome, startedAt: "NULL", finishedAt: now, attempts });
+  const run = selectRun(names, { outcome, startedAt: "NULL", finishedAt: now, attempts, reason: "''" });
   return `${insertInto(names)} ${run} FROM ${names.jobs} ${joinHistories(names)}`;
 }
 
@@ -125,9 +125,10 @@ export function runEntries(
   const fired = finished.filter(isFired);
   if (fired.length === 0) return [];
   if (!isPlain || !fired.every(isWhole)) {
-    const rows = fired.map(({ jobId, fence, result: { outcome, startedAt, finishedAt, attempts } }) => [
-      ...[jobId, fence, outcome, startedAt, finishedAt, attempts],
-    ]);
+    const rows = fired.map(({ jobId, fence, result }) => {
+      const { outcome, startedAt, finishedAt, attempts } = result;
+      return [jobId, fence, outcome, startedAt, finishedAt, attempts, reasonText(result)];
+    });
     return rowParameters(rows).map(({ text }) => statement(enterHeldRuns, text, schedulerId));
   }
   // Nearly always the jobs end alike.
@@ -156,14 +157,22 @@ function memberOf(result: WholeJob["result"]): readonly [key: string, json: stri
   return [instantKey(result.job.fireTime, runText(result)), JSON.stringify(result.scheduleId)];
 }
 
-/** The column `run`: the jitter, when the job was made, its start and its end, its attempts, whether it had a key, and
- *  its id after a slash. The first two are differences to the fire time, the next two to when the job was made; a
- *  hyphen stands for null. `ledger-reads.ts` reads it. */
-function runText({ jobId, scheduledFireTime, startedAt, finishedAt, attempts, job }: WholeJob["result"]): string {
+/** Why the handler skipped the run, without slashes; empty for a run that it did not skip. */
+function reasonText(result: JobResultRecord): string {
+  return (skipReasonOf(result) ?? "").replace(/[%/]/g, encodeURIComponent);
+}
+
+/** The column `run`: the jitter, when the job was made, its start and its end, its attempts, whether it had a key, why
+ *  it was skipped (nothing for another run, see {@link reasonText}), and its id after a slash. The first two are
+ *  differences to the fire time, the next two to when the job was made; a hyphen stands for null. `ledger-reads.ts`
+ *  reads it. */
+function runText(result: WholeJob["result"]): string {
+  const { jobId, scheduledFireTime, startedAt, finishedAt, attempts, job } = result;
   const { fireTime, createdAt } = job;
   const jitter = scheduledFireTime === null ? 0 : scheduledFireTime - fireTime;
   const started = startedAt === null ? "-" : startedAt - createdAt;
-  return `${jitter} ${createdAt - fireTime} ${started} ${finishedAt - createdAt} ${attempts} 0 /${jobId}`;
+  const times = `${jitter} ${createdAt - fireTime} ${started} ${finishedAt - createdAt}`;
+  return `${times} ${attempts} 0 ${reasonText(result)}/${jobId}`;
 }
 
 /** The statements that trim one partition of histories, in their order. */
@@ -252,14 +261,15 @@ export function historyStatements(names: TableNames): HistoryStatements {
     enterRuns: () =>
       `${insertInto(names)} SELECT ${partitionOf("h.number")}, h.number, ${KEY_INSTANT}, ?2, ${KEY_ID} ` +
       `FROM json_each(?1) r CROSS JOIN ${histories} h ON h.schedule_id = r.value`,
-    // ?1 rows [jobId, fence, outcome, startedAt, finishedAt, attempts], ?2 schedulerId. Precedes the statements that
-    // remove the jobs.
+    // ?1 rows [jobId, fence, outcome, startedAt, finishedAt, attempts, reasonText], ?2 schedulerId. Precedes the
+    // statements that remove the jobs.
     enterHeldRuns: () =>
       `${insertInto(names)} ${selectRun(names, {
         outcome: "r.value->>2",
         startedAt: "(r.value->>3)",
         finishedAt: "(r.value->>4)",
         attempts: "r.value->>5",
+        reason: "(r.value->>6)",
       })} FROM json_each(?1) r CROSS JOIN ${jobs} ON ${jobs}.id = r.value->>0 ${joinHistories(names)} ` +
       "WHERE fence = r.value->>1 AND acquired_by = ?2",
 

@@ -239,7 +239,7 @@ function toRun([time, outcome, text]: RunRow): ({ readonly kind: "run" } & Run) 
   if (text === null) return otherRun(time);
   const fireTime = nearestInstantMs(time);
   const known = JOB_OUTCOMES.find((one) => one === outcome) ?? "error";
-  return { kind: "run", fireTime, outcome: known, ...readRun(text, fireTime) };
+  return { kind: "run", fireTime, outcome: known, ...readRun(text, fireTime, known === "skipped") };
 }
 
 function toFireTime([, fireTime, run, skip, job]: FireTimeRow): FireTimeRecord | null {
@@ -253,9 +253,9 @@ function toFireTime([, fireTime, run, skip, job]: FireTimeRow): FireTimeRecord |
 }
 
 /** What `runText` wrote. */
-function readRun(text: string, fireTime: number): Omit<Run, "fireTime" | "outcome"> {
+function readRun(text: string, fireTime: number, isSkipped: boolean): Omit<Run, "fireTime" | "outcome"> {
   const slash = text.indexOf("/");
-  const [jitter, created, started, finished, attempts, keyed] = text.slice(0, Math.max(slash, 0)).split(" ");
+  const [jitter, created, started, finished, attempts, keyed, ...words] = text.slice(0, Math.max(slash, 0)).split(" ");
   const createdAt = instantAfter(fireTime, created);
   return {
     scheduledFireTime: instantAfter(fireTime, jitter),
@@ -264,8 +264,18 @@ function readRun(text: string, fireTime: number): Omit<Run, "fireTime" | "outcom
     startedAt: started === "-" ? null : instantAfter(createdAt, started),
     finishedAt: instantAfter(createdAt, finished),
     attempts: numberOf(attempts),
+    ...(isSkipped ? { reason: reasonOf(words.join(" ")) } : {}),
     isKeyed: keyed === "1",
   };
+}
+
+/** The text itself in a damaged row. */
+function reasonOf(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
 }
 
 /** In a damaged row the instant itself, where the sum would be none. */
