@@ -16,6 +16,8 @@ const OF_THE_BUILD = { npm_config_ignore_scripts: "true", npm_config_offline: "t
 export const CHECKS = [
   { name: "wasm/dist is fresh", command: ["node", "scripts/build-wasm.mjs", "--check"] },
   { name: "the OpenAPI document is fresh", command: ["node", "scripts/build-openapi.mjs", "--check"] },
+  { name: "the page is fresh", command: ["node", "scripts/build-dashboard.mjs", "--check"] },
+  { name: "types of the page", command: [`${BIN}/tsc`, "-p", "src/dashboard/page/tsconfig.json"] },
   { name: "types of tests and examples", command: [`${BIN}/tsc`, "-p", "test/tsconfig.json"] },
   { name: "types of examples on Bun", command: [`${BIN}/tsc`, "-p", "examples/bun/tsconfig.json"] },
   {

@@ -463,6 +463,13 @@ export const SESSION_MS = 43_200_000;
  *  began. A session that ends later than a new one would was begun by a clock that was wrong. */
 export const SESSION_SKEW_MS = 300_000;
 
+/** How long a code of a link signs in, in milliseconds: an hour, because somebody may click late on what a program
+ *  printed. */
+export const SIGN_IN_CODE_MS = 3_600_000;
+
+/** Most unused codes that a router keeps. */
+export const SIGN_IN_CODES_MAX = 100;
+
 /** Wrong tokens that an address may send in a row, and the time after which it may send one more, in milliseconds. */
 export const AUTH_FAILURES_MAX = 10;
 export const AUTH_FAILURE_REFILL_MS = 6000;

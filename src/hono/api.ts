@@ -34,6 +34,7 @@ import type {
   ScheduleBulk,
   ScheduleChangesBody,
   ScheduleQuery,
+  SessionBody,
   TaskPauseBody,
   TaskUnpauseBody,
   TriggerPreviewBody,
@@ -73,6 +74,8 @@ export interface Preview {
 
 /** A schedule in a list, with what was asked for besides. */
 export interface ListedSchedule extends Omit<Plain<Schedule>, "next" | "runs"> {
+  /** The rule in words; why it cannot be read, for a rule of a newer version. */
+  readonly description?: string;
   readonly next?: Preview["items"];
   readonly runs?: Plain<Schedule>["runs"];
 }
@@ -171,7 +174,7 @@ export interface Endpoints {
   "POST /cleanup": { answers: { 204: null } };
   "POST /tick": { answers: { 200: PlainTickReport } };
   "GET /session": { answers: { 200: Session } };
-  "POST /session": { body: { readonly token: string }; answers: { 204: null } };
+  "POST /session": { body: SessionBody; answers: { 204: null } };
   "DELETE /session": { answers: { 204: null } };
   "GET /openapi.json": { answers: { 200: { readonly openapi: string } } };
 

@@ -20,6 +20,7 @@ import { inRequestWords } from "./request-words.ts";
 import type { Call, Reply, Route } from "./route.ts";
 import { routes } from "./routes/mod.ts";
 import { nothing } from "./schemas.ts";
+import { type PageSetup, pageBehindSlash, servePage } from "./serve-page.ts";
 import { showFor } from "./show.ts";
 
 /** The scheduler, or what makes one for a request, where requests must not share a connection (Workers), or where the
@@ -33,6 +34,16 @@ export type Router = Hono<GateEnv> & {
   /** Ends the streams of events, and opens no more: for the end of a server, whose connections they would keep open.
    *  Other requests are answered on. Idempotent. */
   close(): void;
+  /**
+   * Makes a code that signs a page in once, with the rights of a token, by `POST /session` with `{ code }`. It is for a
+   * link of a program to its own page: put it into the fragment, `#code=...`, which no server and no log gets to see.
+   * This process alone knows the code, for an hour at most; of more than 100 unused ones, the oldest are forgotten.
+   * @param token one of `auth.tokens`
+   * @throws {OptionsError} for a token that is none of them
+   * @example
+   * console.log(`http://127.0.0.1:${port}/scheduler#code=${router.signInCode(token)}`);
+   */
+  signInCode(token: string): string;
 };
 
 /**
@@ -50,6 +61,7 @@ export function createRouter<E extends Env = Env>(scheduler: RouterScheduler<E>,
     allowedHosts,
     basePath,
     clock = systemClock,
+    dashboard,
     maxEventStreams,
     metrics,
     redact,
@@ -65,6 +77,8 @@ export function createRouter<E extends Env = Env>(scheduler: RouterScheduler<E>,
   // By path, because an application may mount the router at its root, and has other routes there.
   for (const path of new Set(served.map(({ path }) => path))) app.use(path, gate.headers, refuseNoUrl);
   gate.session(app);
+  const page: PageSetup | null = dashboard === undefined ? null : { page: dashboard, gate, basePath };
+  if (page !== null) servePage(app, page);
   for (const { key, route, method, path } of served) {
     const body = route.body ?? (method === "POST" ? nothing : undefined);
     const read = inputReader(key, route.query, body, route.bodyBytesMax ?? BODY_BYTES_MAX);
@@ -102,13 +116,16 @@ export function createRouter<E extends Env = Env>(scheduler: RouterScheduler<E>,
   app.notFound(notFound);
   // An application that the router is mounted in answers by its own `notFound`. What lies below the path of the mount
   // is the router's, unless the application has a route there.
-  app.all("*", (context, next) => {
-    const isMountedAtRoot = routePath(context) === "/*";
+  app.all("*", async (context, next) => {
+    const path = routePath(context);
+    const isMountedAtRoot = path === "/*";
+    const shown = page === null ? null : await pageBehindSlash(page, context, path);
+    if (shown !== null) return shown;
     const hasOther = matchedRoutes(context).length > context.req.routeIndex + 1;
     return isMountedAtRoot || hasOther ? next() : notFound(context);
   });
   app.onError((error, { req }) => problemOf(error, req.raw, logger));
-  return Object.assign(app, { close: () => streams.close() });
+  return Object.assign(app, { close: () => streams.close(), signInCode: gate.signInCode });
 }
 
 /** The `Host` is a part of the URL that servers make. Of `a.99`, which looks like a bad IPv4 address, none is made. */

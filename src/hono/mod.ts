@@ -9,3 +9,4 @@ export type { Authenticate, Caller, RouterAuth, Scope, TokenAuth, TokenGrant } f
 export { createRouter, type Router, type RouterScheduler } from "./create-router.ts";
 export type { MetricsSource, RouterOptions } from "./options.ts";
 export type { Redact, ShownValue } from "./redaction.ts";
+export type { PageSource } from "./serve-page.ts";

@@ -6,6 +6,7 @@ import { mustBe, optionError } from "../core/option-errors.ts";
 import type { SchedulerClient } from "../scheduler/scheduler-client.ts";
 import { authSchema, type RouterAuth } from "./auth/auth-options.ts";
 import type { Redact } from "./redaction.ts";
+import type { PageSource } from "./serve-page.ts";
 
 /** What the router needs of a `Metrics`. */
 export interface MetricsSource {
@@ -35,6 +36,8 @@ export interface RouterOptions {
   /** What `GET /metrics` answers, for those who may read: a `Metrics` of `escapement/metrics`. Default: there is no
    *  such route. */
   readonly metrics?: MetricsSource | undefined;
+  /** The page that is served at the mount: a `dashboard()` of `escapement/dashboard`. Default: none. */
+  readonly dashboard?: PageSource | undefined;
   /** Streams of events at a time; whoever comes then gets 503. Default: 200. */
   readonly maxEventStreams?: number | undefined;
   /** Where waits and sessions get the time from. Default: `systemClock`. */
@@ -94,6 +97,7 @@ function schema(): v.GenericSchema<unknown, RouterOptions> {
     ),
     redact: v.optional(v.custom<Redact>((value) => typeof value === "function", says("a function of a value"))),
     metrics: v.optional(implementing<MetricsSource>("a Metrics", ["text"])),
+    dashboard: v.optional(implementing<PageSource>("a dashboard()", ["document"])),
     maxEventStreams: v.optional(wholeNumber(1)),
     clock: v.optional(implementing<Clock>("a Clock", ["now", "sleep", "yield"])),
   });

@@ -40,6 +40,7 @@ import {
   type ScheduleBulk,
   type ScheduleChangesBody,
   type ScheduleQuery,
+  type SessionBody,
   type TaskPauseBody,
   type TaskUnpauseBody,
   type TriggerPreviewBody,
@@ -136,17 +137,17 @@ const resultFilter = once(() => ({
 const scheduleExtra = once(() =>
   v.pipe(
     textUpTo(20),
-    v.regex(/^(payload|(next|runs):[1-9]\d{0,2})$/, ({ input }) => mustBe(EXTRAS, input)),
+    v.regex(/^(payload|description|(next|runs):[1-9]\d{0,2})$/, ({ input }) => mustBe(EXTRAS, input)),
   ),
 );
-const EXTRAS = "payload, or next or runs with a number of 1 to 999, such as next:5";
+const EXTRAS = "payload, description, or next or runs with a number of 1 to 999, such as next:5";
 
 export const scheduleQuery: () => v.GenericSchema<unknown, ScheduleQuery> = once(() =>
   v.strictObject({
     ...scheduleFilter(),
     sort: optional(oneOf(["id", "nextFireTime"])),
     ids: optional(listOf(idText(), 1, PAGE_SIZE_DEFAULT)),
-    include: optional(listOf(scheduleExtra(), 1, 3)),
+    include: optional(listOf(scheduleExtra(), 1, 4)),
     ...page(),
   }),
 );
@@ -388,6 +389,8 @@ export const triggerPreviewBody: () => v.GenericSchema<unknown, TriggerPreviewBo
   }),
 );
 
-export const sessionBody: () => v.GenericSchema<unknown, { readonly token: string }> = once(() =>
-  v.strictObject({ token: v.string(({ input }) => mustBe("text", input, "token")) }),
-);
+/** One of the two; the route says so. */
+export const sessionBody: () => v.GenericSchema<unknown, SessionBody> = once(() => {
+  const secret = () => optional(v.string(({ input }) => mustBe("text", input, "token")));
+  return v.strictObject({ token: secret(), code: secret() });
+});

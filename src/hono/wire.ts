@@ -34,9 +34,9 @@ export const LARGE_VALUES = ["payload", "result"] as const;
 export type LargeValue = (typeof LARGE_VALUES)[number];
 
 /** What a list of records with large values takes. */
-interface IncludeQuery<Value extends LargeValue = LargeValue> {
+interface IncludeQuery {
   /** The large values to show; several times, or with commas in between. Default: none. */
-  readonly include?: readonly Value[];
+  readonly include?: readonly LargeValue[];
 }
 
 interface ScheduleFilterQuery extends SearchQuery {
@@ -49,8 +49,8 @@ interface ScheduleFilterQuery extends SearchQuery {
 export interface ScheduleQuery extends ScheduleFilterQuery, PageQuery {
   /** Schedules with these ids, in the order of ids; several times, because an id may have a comma. */
   readonly ids?: readonly string[];
-  /** `payload`; `next:5`, the next fire times; `runs:24`, the last fire times with what became of each. Several times,
-   *  or with commas in between. Default: none of them. */
+  /** `payload`; `description`, the rule in words; `next:5`, the next fire times; `runs:24`, the last fire times with
+   *  what became of each. Several times, or with commas in between. Default: none of them. */
   readonly include?: readonly string[];
   /** Default: `"id"`. */
   readonly sort?: "id" | "nextFireTime";
@@ -282,4 +282,11 @@ export interface TriggerPreviewBody extends PreviewQuery {
   /** The id that the schedule is to have, which picks the values of `H`. */
   readonly id?: string;
   readonly spread?: boolean;
+}
+
+/** What a page signs in with: either of the two. */
+export interface SessionBody {
+  readonly token?: string;
+  /** What a program made by `signInCode`. It counts once. */
+  readonly code?: string;
 }

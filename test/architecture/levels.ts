@@ -18,6 +18,7 @@ export const LEVELS: Readonly<Record<string, number>> = {
   "task-server": 5,
   cli: 5,
   testing: 5,
+  dashboard: 6,
 };
 
 /** The doors and programs of the package that name more than their folder may, and the highest level of each. A folder's
@@ -77,11 +78,12 @@ export const PACKAGE_ROOMS: Readonly<Record<string, RegExp>> = {
   postgres: /^src\/brokers\/postgres\//,
   hono: /^src\/(hono|cloudflare)\//,
   "@opentelemetry/api": /^src\/observability\/otel\//,
+  preact: /^src\/dashboard\/page\//,
   vitest: /^src\/testing\//,
 };
 
-/** Where time and randomness come from: the rest of the library is given them. */
-export const TIME_ROOM: RegExp = /^src\/core\//;
+/** Where time and randomness come from: the rest of the library is given them. The page runs in a browser. */
+export const TIME_ROOM: RegExp = /^src\/(core|dashboard\/page)\//;
 
 /** Where `AbortSignal.timeout` may bound real input and output, which no virtual clock moves. */
 export const IO_TIMEOUT_ROOM: RegExp = /^src\/(stores|brokers|client)\//;

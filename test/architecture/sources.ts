@@ -9,7 +9,7 @@ interface GlobImporter {
   ): Record<string, string>;
 }
 
-const sources = (import.meta as unknown as GlobImporter).glob("../../src/**/*.ts", {
+const sources = (import.meta as unknown as GlobImporter).glob("../../src/**/*.{ts,tsx}", {
   query: "?raw",
   import: "default",
   eager: true,

@@ -366,6 +366,7 @@ export const DOOR_NAMES: Readonly<Record<string, DoorNames>> = {
       "TriggerJSON",
     ],
   },
+  "./dashboard": { values: ["dashboard"], types: ["Dashboard", "DashboardOptions"] },
   "./d1": {
     values: ["D1DataStore", "schemaSql"],
     types: [
@@ -399,6 +400,7 @@ export const DOOR_NAMES: Readonly<Record<string, DoorNames>> = {
       "Caller",
       "Endpoints",
       "MetricsSource",
+      "PageSource",
       "Problem",
       "Redact",
       "Router",

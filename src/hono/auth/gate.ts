@@ -16,6 +16,7 @@ import { isSameOrigin } from "./same-origin.ts";
 import { securityHeaders } from "./security-headers.ts";
 import { openSession, SESSION_COOKIE } from "./session-cookie.ts";
 import { mountSession } from "./session-routes.ts";
+import { SignInCodes } from "./sign-in-codes.ts";
 
 const CHALLENGE = 'Bearer realm="escapement"';
 const ASK_FOR_TOKEN = "nobody is signed in; send a token of the router in the header `Authorization: Bearer TOKEN`";
@@ -49,6 +50,10 @@ export interface Gate {
   admit(needed?: Scope): MiddlewareHandler<GateEnv>;
   /** Wrong tokens; null where there are no tokens. */
   readonly failures: AuthFailures | null;
+  /** Whether the sender of a request is known, whatever that caller may do. */
+  knows(c: Context): Promise<boolean>;
+  /** Makes a code that signs in once. @throws {OptionsError} for a token that is none of the router's */
+  signInCode(token: string): string;
   /** Mounts the routes of sessions, where there are tokens. They come before what is admitted. */
   session(app: Hono<GateEnv>): void;
 }
@@ -58,6 +63,8 @@ export function createGate({ auth, clock = systemClock, basePath, ...options }: 
   const logger = leveledLogger(options.logger);
   warnOf(auth, logger);
   const callerOf = callerReader(auth, clock);
+  const tokens = typeof auth === "object" ? auth.tokens.map(({ token }) => token) : [];
+  const codes = new SignInCodes({ clock, tokens });
   const hosts = options.allowedHosts ?? (auth === "none" ? [] : null);
   const failures =
     typeof auth === "object" ? new AuthFailures({ clock, logger, clientAddress: auth.clientAddress }) : null;
@@ -95,10 +102,18 @@ export function createGate({ auth, clock = systemClock, basePath, ...options }: 
         return next();
       },
     failures,
+    async knows(c) {
+      try {
+        return (await callerOf(c)) !== null;
+      } catch {
+        // The page asks who is signed in, and tells of what is wrong.
+        return true;
+      }
+    },
+    signInCode: (token) => codes.add(token),
     session(app) {
-      if (typeof auth !== "object" || failures === null) return;
-      const tokens = auth.tokens.map(({ token }) => token);
-      mountSession(app, { tokens, clock, logger, basePath: basePath ?? null, failures });
+      if (failures === null) return;
+      mountSession(app, { tokens, codes, clock, logger, basePath: basePath ?? null, failures });
     },
   };
 }

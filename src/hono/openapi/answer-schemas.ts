@@ -261,6 +261,7 @@ const tickReport: v.GenericSchema = v.strictObject({
 /** A schedule in a list, with what was asked for besides. */
 const listedSchedule = v.strictObject({
   ...entriesOf(SCHEDULE_FIELDS),
+  description: v.exactOptional(v.string()),
   next: v.exactOptional(v.array(previewedFire)),
   runs: v.exactOptional(v.array(occurrence)),
 });

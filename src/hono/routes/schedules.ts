@@ -38,7 +38,11 @@ export const scheduleRoutes: Routes<
       const { schedule: shown } = show.listed(large);
       const withNext = (schedule: Schedule): ListedSchedule => {
         const { next, ...whole } = shown(schedule);
-        return next === undefined ? whole : { ...whole, next: nextOf(schedule) };
+        return {
+          ...whole,
+          ...(words.includes("description") ? { description: describe(schedule) } : {}),
+          ...(next === undefined ? {} : { next: nextOf(schedule) }),
+        };
       };
       return { status: 200, body: shownPage(await client.getSchedules({ ...filter, include }), withNext) };
     },
@@ -146,6 +150,14 @@ function nextOf(schedule: Schedule): Preview["items"] {
   const times = (schedule.next ?? []).map(({ fireTime }) => fireTime.epochMilliseconds);
   const [first] = times;
   return first === undefined ? [] : previewOf(schedule.trigger, times, first, false).items;
+}
+
+function describe(schedule: Schedule): string {
+  try {
+    return schedule.trigger.describe();
+  } catch (error) {
+    return `unreadable: ${error instanceof Error ? error.message : String(error)}`;
+  }
 }
 
 function shown(schedule: Schedule, show: Show): { status: 200; body: Plain<Schedule>; headers: { etag: string } } {

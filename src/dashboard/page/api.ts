@@ -1,0 +1,253 @@
+import type { Endpoints } from "../../hono/api.ts";
+import { getState, type Session, setState } from "./store.ts";
+import { durationMs, msOf } from "./time.ts";
+
+// All requests of the page. Nothing else of it asks the server, and nothing is asked that the routes of docs/http.md do
+// not offer to everybody.
+
+/** What a route answers when all is well. */
+type Answer<Key extends keyof Endpoints> = Endpoints[Key]["answers"][keyof Endpoints[Key]["answers"]];
+type ItemOf<Key extends keyof Endpoints> = Answer<Key> extends { items: readonly (infer Item)[] } ? Item : never;
+
+export type Overview = Answer<"GET /overview">;
+export type Health = Answer<"GET /health">;
+/** Lists have the rule in words. */
+export type Schedule = ItemOf<"GET /schedules"> & { readonly description?: string };
+export type Task = ItemOf<"GET /tasks">;
+export type Job = Answer<"POST /jobs">;
+export type Preview = Answer<"GET /schedules/:id/preview">;
+export type Occurrence = ItemOf<"GET /schedules/:id/occurrences">;
+export type Explanation = Answer<"GET /schedules/:id/explain">;
+export type Change = ItemOf<"GET /schedules/:id/changes">;
+
+export interface Page<T> {
+  readonly items: readonly T[];
+  readonly cursor: string | null;
+}
+
+/** A request that was refused. */
+export class Refused extends Error {
+  override readonly name = "Refused";
+  readonly status: number;
+  readonly code: string;
+  readonly issues: readonly { readonly path: string; readonly message: string; readonly suggestion?: string }[];
+  readonly facts: Readonly<Record<string, unknown>>;
+
+  constructor(status: number, problem: Readonly<Record<string, unknown>>) {
+    super(String(problem.detail ?? problem.title ?? `the server answered ${status}`));
+    this.status = status;
+    this.code = String(problem.code ?? "");
+    this.issues = Array.isArray(problem.issues) ? problem.issues : [];
+    this.facts = problem;
+  }
+}
+
+/** No answer came, or one that says that the server is not there. */
+export class Unreached extends Error {
+  override readonly name = "Unreached";
+}
+
+/** The mount of the router: the folder of this script. */
+export const BASE: URL = new URL(".", document.querySelector("script")?.src);
+
+type Query = Readonly<Record<string, string | number | boolean | readonly string[] | null | undefined>>;
+
+/** The address of a route. Words of the query without a value go. */
+export function urlOf(path: readonly string[], query: Query = {}): URL {
+  const url = new URL(path.map(encodeURIComponent).join("/"), BASE);
+  for (const [name, value] of Object.entries(query)) {
+    if (value !== null && value !== undefined && value !== "") url.searchParams.set(name, String(value));
+  }
+  return url;
+}
+
+interface Sent {
+  readonly query?: Query | undefined;
+  readonly body?: unknown;
+  readonly headers?: Readonly<Record<string, string>> | undefined;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** @throws {Refused} @throws {Unreached} */
+async function send<T>(method: string, path: readonly string[], sent: Sent = {}): Promise<T> {
+  const { query, body, headers, signal } = sent;
+  const init: RequestInit = { method, headers: { ...headers }, credentials: "same-origin" };
+  if (signal !== undefined) init.signal = signal;
+  if (body !== undefined) {
+    init.body = JSON.stringify(body);
+    init.headers = { ...headers, "content-type": "application/json" };
+  }
+  let answer: Response;
+  try {
+    answer = await fetch(urlOf(path, query), init);
+  } catch (error) {
+    if (signal?.aborted === true) throw error;
+    onUnreached();
+    throw new Unreached("the server does not answer");
+  }
+  const isJson = answer.headers.get("content-type")?.includes("json") === true;
+  if ([502, 503, 504].includes(answer.status) && !isJson) {
+    onUnreached();
+    throw new Unreached(`the server answered ${answer.status}`);
+  }
+  onReached();
+  if (answer.status === 204) return undefined as T;
+  const read = isJson ? await answer.json() : {};
+  if (answer.ok) return read as T;
+  if (answer.status === 401 && path[0] !== "session") setState({ session: null });
+  throw new Refused(answer.status, read);
+}
+
+let onUnreached: () => void = () => {};
+
+/** @param handler called when a request got no answer */
+export function whenUnreached(handler: () => void): void {
+  onUnreached = handler;
+}
+
+function onReached(): void {
+  const { live } = getState();
+  setState({ live: { ...live, seenAt: Date.now() } });
+}
+
+const get = <T>(path: readonly string[], query?: Query, signal?: AbortSignal): Promise<T> =>
+  send<T>("GET", path, { query, signal });
+const post = <T>(path: readonly string[], body: unknown = {}): Promise<T> => send<T>("POST", path, { body });
+
+// ---- sessions
+
+export const getSession = (): Promise<Session> => get(["session"]);
+export const signIn = (secret: { token: string } | { code: string }): Promise<void> => post(["session"], secret);
+export const signOut = (): Promise<void> => send("DELETE", ["session"]);
+
+// ---- state
+
+export const getOverview = (signal?: AbortSignal): Promise<Overview> => get(["overview"], {}, signal);
+export const getHealth = (signal?: AbortSignal): Promise<Health> => get(["health"], {}, signal);
+export const getTasks = (signal?: AbortSignal): Promise<Page<Task>> => get(["tasks"], {}, signal);
+export const setTaskPaused = (id: string, isPaused: boolean): Promise<Task> =>
+  post(["tasks", id, isPaused ? "pause" : "unpause"]);
+
+// ---- schedules
+
+export interface ScheduleFilter {
+  readonly search?: string | undefined;
+  readonly taskId?: string | undefined;
+  readonly state?: "active" | "paused" | "ended" | undefined;
+}
+
+export const getSchedules = (
+  query: ScheduleFilter & { sort?: string; limit?: number; cursor?: string | undefined },
+  signal?: AbortSignal,
+): Promise<Page<Schedule>> => get(["schedules"], { ...query, include: ["description"] }, signal);
+export const getSchedule = (id: string, signal?: AbortSignal): Promise<Schedule> => get(["schedules", id], {}, signal);
+export const addSchedule = (body: object): Promise<Schedule> => post(["schedules"], body);
+/** @throws {Refused} with the status 412, when somebody else has changed it since that revision */
+export const updateSchedule = (id: string, changes: object, revision: number): Promise<Schedule> =>
+  send("PATCH", ["schedules", id], { body: changes, headers: { "if-match": `"${revision}"` } });
+export const pauseSchedule = (id: string): Promise<Schedule> => post(["schedules", id, "pause"]);
+export const unpauseSchedule = (id: string): Promise<Schedule> =>
+  post(["schedules", id, "unpause"], { resumeFrom: "now" });
+export const removeSchedule = (id: string): Promise<void> => send("DELETE", ["schedules", id]);
+export const runSchedule = (id: string): Promise<Job> => post(["schedules", id, "run"]);
+
+/** Either ids, or everything that fits the filter; `expectedCount` is what somebody saw and confirmed. */
+export interface Selection {
+  readonly ids?: readonly string[];
+  readonly filter?: object;
+  readonly all?: boolean;
+  readonly expectedCount?: number;
+}
+
+export interface BulkReport {
+  readonly count: number;
+  readonly skipped: number;
+  readonly refusals: readonly { readonly id: string; readonly detail: string }[];
+}
+
+export const bulkSchedules = (action: "pause" | "unpause" | "remove", which: Selection): Promise<BulkReport> =>
+  post(["schedules", "bulk"], { action, ...which, ...(action === "unpause" ? { resumeFrom: "now" } : {}) });
+export const bulkJobs = (action: "retry" | "cancel", which: Selection): Promise<BulkReport> =>
+  post(["jobs", "bulk"], { action, ...which });
+
+export const previewSchedule = (id: string, limit: number, signal?: AbortSignal): Promise<Preview> =>
+  get(["schedules", id, "preview"], { limit }, signal);
+export const previewTrigger = (trigger: unknown, limit: number, signal?: AbortSignal): Promise<Preview> =>
+  send("POST", ["triggers", "preview"], { body: { trigger, limit }, signal });
+export const getOccurrences = (
+  id: string,
+  query: { limit?: number; cursor?: string; verdict?: string; from?: string; until?: string },
+  signal?: AbortSignal,
+): Promise<Page<Occurrence>> => get(["schedules", id, "occurrences"], query, signal);
+export const explain = (id: string, at: string, signal?: AbortSignal): Promise<Explanation> =>
+  get(["schedules", id, "explain"], { at }, signal);
+export const getChanges = (id: string, signal?: AbortSignal): Promise<Page<Change>> =>
+  get(["schedules", id, "changes"], { limit: 20 }, signal);
+
+// ---- runs
+
+/** A job, unfinished or ended, as the page shows it. Instants are epoch milliseconds. */
+export interface Run {
+  readonly id: string;
+  readonly taskId: string;
+  readonly scheduleId: string | null;
+  /** What it is at, or how it ended. */
+  readonly state: string;
+  readonly dueAt: number;
+  readonly startedAt: number | null;
+  readonly endedAt: number | null;
+  readonly lateMs: number | null;
+  readonly runMs: number | null;
+  readonly attempts: number;
+  readonly error: { readonly name: string; readonly message: string } | null;
+  readonly progress: number | null;
+  readonly note: string | null;
+  readonly by: string | null;
+}
+
+/** A job as the router tells it, with all that it keeps. */
+export type WholeRun = Answer<"GET /runs/:id">;
+
+const runOf = (run: WholeRun): Run => ({
+  id: run.id,
+  taskId: run.taskId,
+  scheduleId: run.scheduleId,
+  state: run.outcome ?? run.state,
+  dueAt: Date.parse(run.scheduledFireTime ?? run.runAt),
+  startedAt: msOf(run.startedAt),
+  endedAt: msOf(run.finishedAt),
+  lateMs: durationMs(run.lateness),
+  runMs: durationMs(run.runTime),
+  attempts: run.attempts,
+  error: run.error,
+  progress: run.progress,
+  note: run.progressNote,
+  by: run.acquiredBy,
+});
+
+export interface RunFilter {
+  readonly search?: string | undefined;
+  /** Words with commas between them, as the route takes them. */
+  readonly state?: string | undefined;
+  readonly outcome?: string | undefined;
+  readonly taskId?: string | undefined;
+  readonly scheduleId?: string | undefined;
+  readonly from?: string | undefined;
+  readonly until?: string | undefined;
+}
+
+/** Unfinished jobs first, then ended ones, the newest first. */
+export async function getRuns(
+  filter: RunFilter,
+  paging: { limit: number; cursor?: string | undefined },
+  signal?: AbortSignal,
+): Promise<Page<Run>> {
+  const { items, cursor } = await get<Page<WholeRun>>(["runs"], { ...filter, ...paging }, signal);
+  return { items: items.map(runOf), cursor };
+}
+
+export const getRun = (id: string, signal?: AbortSignal): Promise<WholeRun> => get(["runs", id], {}, signal);
+export const cancelJob = (id: string): Promise<unknown> => post(["jobs", id, "cancel"]);
+export const retryJob = (id: string, changed?: { payload: unknown }): Promise<Job> =>
+  post(["jobs", id, "retry"], changed);
+export const addJob = (body: object): Promise<Job> => post(["jobs"], body);

@@ -1,0 +1,247 @@
+import type { ComponentChildren } from "preact";
+import { useState } from "preact/hooks";
+import { hrefOf } from "./hash.ts";
+import { retryNow } from "./live.ts";
+import { Button } from "./parts/basics.tsx";
+import { Help, Notices, Question } from "./parts/dialogs.tsx";
+import { Icon, Mark } from "./parts/glyph.tsx";
+import { go, type State, setState, setTheme, setZoneMode, useNow, usePlace, useStore } from "./store.ts";
+import { clockText, MY_ZONE, roughText, type ZoneMode } from "./time.ts";
+
+const PAGES = ["overview", "schedules", "timeline", "runs", "tasks", "system"] as const;
+type PageName = (typeof PAGES)[number];
+const NAMES: Readonly<Record<PageName, string>> = {
+  overview: "Overview",
+  schedules: "Schedules",
+  timeline: "Timeline",
+  runs: "Runs",
+  tasks: "Tasks",
+  system: "System",
+};
+
+const INSTANCE = document.documentElement.dataset.instance ?? "";
+
+const liveOf = (state: State) => state.live;
+const failuresOf = (state: State) => state.failures;
+const themeOf = (state: State) => state.theme;
+const zoneModeOf = (state: State) => state.zoneMode;
+const sessionOf = (state: State) => state.session;
+
+/** The bar, the page in the middle, and the bar of phones. */
+export function Frame({ children }: { children: ComponentChildren }) {
+  const { page } = usePlace();
+  const session = useStore(sessionOf);
+  return (
+    <>
+      <button type="button" class="skip" onClick={() => document.getElementById("main")?.focus()}>
+        Skip to the content
+      </button>
+      <header class="top">
+        <a class="brand" href={hrefOf("overview")}>
+          <Mark />
+          escapement
+          {INSTANCE === "" ? null : <span class="inst hide-s">/ {INSTANCE}</span>}
+        </a>
+        <nav class="main" aria-label="Pages">
+          {PAGES.map((name) => (
+            <PageLink key={name} name={name} page={page} />
+          ))}
+        </nav>
+        <span class="grow" />
+        <GlobalSearch />
+        <ZoneSwitch />
+        <Menu />
+        <LiveDot />
+      </header>
+      <Gone />
+      {session?.scope === "read" ? (
+        <div class="banner calm">You may look at everything here, and change nothing.</div>
+      ) : null}
+      <main id="main" tabIndex={-1}>
+        {children}
+      </main>
+      <PhoneBar page={page} />
+      <Question />
+      <Help />
+      <Notices />
+    </>
+  );
+}
+
+function PageLink({ name, page }: { name: PageName; page: string }) {
+  const failures = useStore(failuresOf);
+  const isBad = name === "runs" && failures > 0;
+  return (
+    <a href={hrefOf(name)} aria-current={page === name ? "page" : undefined}>
+      {NAMES[name]}
+      {isBad ? (
+        <span class="n" aria-hidden="true" title="failed since you last looked at Runs">
+          {failures}
+        </span>
+      ) : null}
+    </a>
+  );
+}
+
+function GlobalSearch() {
+  const { page } = usePlace();
+  // A page with a list has the search of that list.
+  if (["schedules", "runs", "tasks"].includes(page)) return null;
+  return (
+    <form
+      class="search"
+      role="search"
+      onSubmit={(event) => {
+        event.preventDefault();
+        const text = new FormData(event.currentTarget).get("search");
+        go(hrefOf("schedules", null, { search: String(text) }));
+      }}
+    >
+      <input
+        name="search"
+        type="search"
+        aria-label="Search"
+        placeholder="Search ids, tasks, errors"
+        aria-keyshortcuts="/"
+      />
+      <kbd aria-hidden="true">/</kbd>
+    </form>
+  );
+}
+
+function ZoneSwitch() {
+  const mode = useStore(zoneModeOf);
+  return (
+    <select
+      class="btn zone hide-s"
+      aria-label="Show times in"
+      value={mode}
+      onChange={(event) => setZoneMode(event.currentTarget.value as ZoneMode)}
+    >
+      <option value="schedule">schedules' zones</option>
+      <option value="mine">mine: {MY_ZONE}</option>
+      <option value="utc">UTC</option>
+    </select>
+  );
+}
+
+function Menu() {
+  const theme = useStore(themeOf);
+  const next = theme === "auto" ? "dark" : theme === "dark" ? "light" : "auto";
+  return (
+    <>
+      <Button
+        kind="ghost hide-s"
+        label={`Colours: ${theme}. Change to ${next}`}
+        title={`Colours: ${theme}`}
+        onClick={() => setTheme(next)}
+      >
+        {theme === "dark" ? "☾" : theme === "light" ? "☀" : "◐"}
+      </Button>
+      <Button kind="ghost hide-s" label="Keys" title="Keys" keyHint="?" onClick={() => setState({ isHelpOpen: true })}>
+        <span class="visually-hidden">Keys</span>
+      </Button>
+    </>
+  );
+}
+
+function LiveDot() {
+  const { status } = useStore(liveOf);
+  const isGone = status === "reconnecting" || status === "offline";
+  const words = status === "polling" ? "every 5 s" : status;
+  const title =
+    status === "polling"
+      ? "Events of other processes do not come in, so this page asks every 5 s. An event broker would share them."
+      : undefined;
+  return (
+    <span class={`live ${isGone ? "gone" : status === "polling" ? "slow" : ""}`} title={title}>
+      <i aria-hidden="true" />
+      <span role="status">{words}</span>
+    </span>
+  );
+}
+
+/** What stands above everything while the server does not answer. */
+function Gone() {
+  const { status, retryAt, seenAt } = useStore(liveOf);
+  const skewMs = useStore(skewOf);
+  const now = useNow() - skewMs;
+  if (status !== "reconnecting" && status !== "offline") return null;
+  const wait = retryAt === null ? 0 : Math.max(0, Math.ceil((retryAt - now) / 1000));
+  return (
+    <div class="banner" role="alert">
+      <b>{status === "offline" ? "This device is offline." : "The server does not answer."}</b>
+      <span aria-hidden="true">{retryAt === null ? "Trying now." : `Trying again in ${wait} s.`}</span>
+      <Button kind="small" onClick={() => retryNow()}>
+        Try now
+      </Button>
+      {seenAt === null ? null : (
+        <span aria-hidden="true">
+          Last seen {clockText(seenAt, MY_ZONE, true)}: what you see is {roughText(now - seenAt)} old. Writing is off
+          until the server answers.
+        </span>
+      )}
+    </div>
+  );
+}
+
+const skewOf = (state: State) => state.skewMs;
+
+function PhoneBar({ page }: { page: string }) {
+  const [isOpen, setOpen] = useState(false);
+  return (
+    <nav class="phonebar" aria-label="Pages on a phone">
+      {(["overview", "schedules", "timeline", "runs"] as const).map((name) => (
+        <a key={name} href={hrefOf(name)} aria-current={page === name ? "page" : undefined}>
+          <Icon name={name} />
+          {NAMES[name]}
+        </a>
+      ))}
+      <button type="button" aria-expanded={isOpen} aria-haspopup="true" onClick={() => setOpen(!isOpen)}>
+        <Icon name="more" />
+        More
+      </button>
+      {isOpen ? (
+        <div class="more">
+          {(["tasks", "system"] as const).map((name) => (
+            <a
+              key={name}
+              href={hrefOf(name)}
+              aria-current={page === name ? "page" : undefined}
+              onClick={() => setOpen(false)}
+            >
+              <Icon name={name} />
+              {NAMES[name]}
+            </a>
+          ))}
+          <PhoneChoices />
+        </div>
+      ) : null}
+    </nav>
+  );
+}
+
+function PhoneChoices() {
+  const mode = useStore(zoneModeOf);
+  const theme = useStore(themeOf);
+  return (
+    <div class="choices">
+      <label>
+        Times in{" "}
+        <select value={mode} onChange={(event) => setZoneMode(event.currentTarget.value as ZoneMode)}>
+          <option value="schedule">schedules' zones</option>
+          <option value="mine">my zone</option>
+          <option value="utc">UTC</option>
+        </select>
+      </label>
+      <label>
+        Colours{" "}
+        <select value={theme} onChange={(event) => setTheme(event.currentTarget.value as State["theme"])}>
+          <option value="auto">as the device</option>
+          <option value="light">light</option>
+          <option value="dark">dark</option>
+        </select>
+      </label>
+    </div>
+  );
+}

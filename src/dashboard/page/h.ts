@@ -1,0 +1,2 @@
+// What JSX becomes. The build injects it.
+export { Fragment, h } from "preact";

@@ -1,0 +1,153 @@
+import * as api from "./api.ts";
+import { getState, type Live, refresh, setState } from "./store.ts";
+
+// How the page stays up to date: by the stream of events, by asking every 5 s where events of other processes do not
+// come in, and by trying again where the server does not answer.
+
+/** Least time between two loads because of events: a busy scheduler has thousands a second. */
+const REFRESH_MS = 1500;
+const POLL_MS = 5000;
+/** What is shown is loaded anew after this time, whatever came in, because some things change without an event. */
+const SLOW_POLL_MS = 30_000;
+const RETRY_MS_MAX = 15_000;
+
+let source: EventSource | null = null;
+let failures = 0;
+let isShared = true;
+let refreshTimer: ReturnType<typeof setTimeout> | null = null;
+let retryTimer: ReturnType<typeof setTimeout> | null = null;
+let loadedAt = 0;
+
+function setLive(patch: Partial<Live>): void {
+  setState({ live: { ...getState().live, ...patch } });
+}
+
+/** Begins once somebody is signed in. */
+export async function goLive(): Promise<void> {
+  stop();
+  try {
+    const asked = Date.now();
+    const { eventsShared, checkedAt } = await api.getHealth();
+    isShared = eventsShared !== false;
+    setState({ skewMs: Date.parse(checkedAt) - (asked + Date.now()) / 2 });
+  } catch (error) {
+    if (error instanceof api.Unreached) return;
+  }
+  open();
+}
+
+/** Ends it, when somebody signs out. */
+export function stop(): void {
+  source?.close();
+  source = null;
+  if (retryTimer !== null) clearTimeout(retryTimer);
+  retryTimer = null;
+}
+
+function open(): void {
+  source = new EventSource(api.urlOf(["events"]));
+  source.onopen = () => {
+    failures = 0;
+    setLive({ status: isShared ? "live" : "polling", retryAt: null, seenAt: Date.now() });
+    refresh();
+  };
+  source.onerror = () => void lost();
+  source.addEventListener("reset", () => refresh());
+  for (const type of SHOWN) source.addEventListener(type, ({ data }) => heard(JSON.parse(data)));
+}
+
+/** What changes something that the page shows. */
+const SHOWN = [
+  ...["jobAdded", "jobAcquired", "jobProgressed", "jobRetried", "jobReleased", "jobHeld", "jobPromoted"],
+  ...["jobUpdated", "jobUnclaimed"],
+  ...["scheduleAdded", "scheduleUpdated", "scheduleRemoved", "scheduleFailed", "scheduleBacklogged"],
+  ...["occurrenceSkipped", "occurrenceOverdue", "occurrenceResolved"],
+  ...["taskAdded", "taskUpdated", "taskRemoved", "taskPaused", "taskUnpaused"],
+  ...["schedulerStarted", "schedulerStopped", "schedulerPaused", "schedulerResumed"],
+];
+
+interface Heard {
+  readonly type: string;
+  readonly jobId?: string;
+  readonly fraction?: number;
+  readonly note?: string | null;
+  readonly outcome?: string;
+}
+
+function heard({ type, jobId = "", fraction = 0, note = null, outcome }: Heard): void {
+  const { progress, failures: count } = getState();
+  if (type === "jobProgressed") {
+    setState({ progress: { ...progress, [jobId]: { fraction, note } } });
+    return;
+  }
+  if (type === "jobReleased") {
+    if (jobId in progress) {
+      setState({ progress: Object.fromEntries(Object.entries(progress).filter(([id]) => id !== jobId)) });
+    }
+    if (outcome !== "success" && outcome !== "cancelled") setState({ failures: count + 1 });
+  }
+  if (refreshTimer !== null) return;
+  refreshTimer = setTimeout(
+    () => {
+      refreshTimer = null;
+      loadedAt = Date.now();
+      refresh();
+    },
+    Math.max(50, loadedAt + REFRESH_MS - Date.now()),
+  );
+}
+
+/** The stream has ended: after its 10 minutes, or because the server is gone. A look tells which. */
+async function lost(): Promise<void> {
+  stop();
+  if (!navigator.onLine) return retryLater("offline");
+  try {
+    await api.getSession();
+    setTimeout(open, failures++ === 0 ? 0 : RETRY_MS_MAX);
+  } catch (error) {
+    if (error instanceof api.Refused && error.status === 401) setState({ session: null });
+    else if (!(error instanceof api.Unreached)) retryLater("reconnecting");
+  }
+}
+
+function retryLater(status: "reconnecting" | "offline"): void {
+  if (retryTimer !== null) return;
+  source?.close();
+  source = null;
+  const wait = Math.min(RETRY_MS_MAX, 1000 * 2 ** Math.min(failures++, 4));
+  setLive({ status, retryAt: Date.now() + wait });
+  retryTimer = setTimeout(() => void retryNow(), wait);
+}
+
+/** Tries to reach the server at once. */
+export async function retryNow(): Promise<void> {
+  stop();
+  setLive({ retryAt: null });
+  try {
+    const session = await api.getSession();
+    setState({ session });
+    await goLive();
+  } catch (error) {
+    if (error instanceof api.Refused && error.status === 401) setState({ session: null });
+    else retryLater(navigator.onLine ? "reconnecting" : "offline");
+  }
+}
+
+/** Once, when the page is opened. */
+export function watch(): void {
+  api.whenUnreached(() => retryLater(navigator.onLine ? "reconnecting" : "offline"));
+  window.addEventListener("offline", () => retryLater("offline"));
+  window.addEventListener("online", () => void retryNow());
+  setInterval(() => {
+    setState({ now: Date.now() + getState().skewMs });
+    const { status } = getState().live;
+    const pause = status === "polling" ? POLL_MS : SLOW_POLL_MS;
+    if ((status === "live" || status === "polling") && Date.now() - loadedAt >= pause && !document.hidden) {
+      loadedAt = Date.now();
+      refresh();
+    }
+  }, 1000);
+  document.addEventListener("visibilitychange", () => {
+    if (!document.hidden) refresh();
+  });
+}

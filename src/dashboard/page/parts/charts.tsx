@@ -1,0 +1,342 @@
+import { useEffect, useRef, useState } from "preact/hooks";
+import type { Run } from "../api.ts";
+import { hrefOf } from "../hash.ts";
+import { clockText, durationText, whenText } from "../time.ts";
+import { isTrouble, sayingOf } from "../verdicts.ts";
+
+/** The width of an element, as it is now. */
+export function useWidth(): [preact.RefObject<HTMLDivElement | null>, number] {
+  const element = useRef<HTMLDivElement>(null);
+  const [width, setWidth] = useState(0);
+  useEffect(() => {
+    if (element.current === null) return;
+    const observer = new ResizeObserver(([entry]) => setWidth(Math.floor(entry?.contentRect.width ?? 0)));
+    observer.observe(element.current);
+    return () => observer.disconnect();
+  }, []);
+  return [element, width];
+}
+
+/** The class that a verdict's bar has. */
+function fillOf(verdict: string): string {
+  const { tone } = sayingOf(verdict);
+  if (tone === "success") return "f-ok";
+  if (tone === "error") return "f-err";
+  if (tone === "missed") return "f-miss";
+  if (tone === "running") return "f-run";
+  return tone === "abandoned" ? "f-aband" : "f-off";
+}
+
+/** Where a duration stands between 0 and 1: by its logarithm, so that a second and an hour both show. */
+function logShare(ms: number, minMs: number, maxMs: number): number {
+  if (ms <= minMs) return 0.06;
+  return Math.min(1, 0.06 + (0.94 * Math.log(ms / minMs)) / Math.log(maxMs / minMs));
+}
+
+/** Evenly spaced times of day: about one for each so many pixels. */
+export function ticksOf(fromMs: number, untilMs: number, width: number, pixels = 110): number[] {
+  const steps = [1, 2, 5, 10, 15, 30, 60, 120, 180, 360, 720, 1440, 2880, 10_080].map((minutes) => minutes * 60_000);
+  const least = ((untilMs - fromMs) * pixels) / Math.max(width, 1);
+  const step = steps.find((one) => one >= least) ?? 604_800_000;
+  const first = Math.ceil(fromMs / step) * step;
+  return Array.from({ length: Math.max(0, Math.ceil((untilMs - first) / step)) }, (_, index) => first + index * step);
+}
+
+export interface ComingFire {
+  readonly at: number;
+  readonly scheduleId: string | null;
+  /** How many fire there. */
+  readonly count: number;
+}
+
+interface TickerProps {
+  readonly runs: readonly Run[];
+  readonly coming: readonly ComingFire[];
+  readonly now: number;
+  readonly zone: string;
+}
+
+const BACK_MS = 3_600_000;
+const AHEAD_MS = 2_400_000;
+const FLOOR = 118;
+const HEIGHT = 160;
+/** So many fires in one minute are a herd. */
+const HERD = 10;
+
+/** An hour back and the time ahead on one axis: what ran with its run time as height, what failed at full height, what
+ *  runs on top, what comes hollow. */
+export function Ticker({ runs, coming, now, zone }: TickerProps) {
+  const [element, width] = useWidth();
+  const from = now - BACK_MS;
+  const until = now + AHEAD_MS;
+  const x = (at: number): number => ((at - from) / (until - from)) * width;
+  const ended = columnsOf(
+    runs.filter((run) => run.endedAt !== null),
+    x,
+  );
+  const running = runs.filter(({ state }) => state === "running").slice(0, 5);
+  const herds = coming.filter(({ count }) => count >= HERD);
+  const failed = runs.filter(({ state }) => isTrouble(state)).length;
+  return (
+    <div class="panel chart ticker" ref={element}>
+      {width === 0 ? null : (
+        <svg
+          width={width}
+          height={HEIGHT}
+          role="group"
+          aria-label={`The last hour: ${runs.length} runs, ${failed} not well. To come: ${coming.length} fires`}
+        >
+          {ticksOf(from, until, width).map((at) => (
+            <g key={at}>
+              <line class="gridline" x1={x(at)} x2={x(at)} y1="16" y2={FLOOR} />
+              {Math.abs(x(at) - x(now)) < 60 || x(at) < 18 || x(at) > width - 18 ? null : (
+                <text x={x(at)} y={HEIGHT - 12} text-anchor="middle">
+                  {clockText(at, zone, false)}
+                </text>
+              )}
+            </g>
+          ))}
+          <line class="axis" x1="0" x2={width} y1={FLOOR} y2={FLOOR} />
+          {ended.map(({ left, run, count }) => {
+            const height = isTrouble(run.state)
+              ? 60
+              : 60 * logShare((run.endedAt ?? 0) - (run.startedAt ?? run.endedAt ?? 0), 5, 3_600_000);
+            return (
+              <a key={left} href={hrefOf("runs", run.id)} tabIndex={-1} aria-label={wordsOf(run, count, zone)}>
+                <title>{wordsOf(run, count, zone)}</title>
+                <rect class="hit" x={left - 1} y="16" width="5" height={FLOOR - 16} />
+                <rect class={fillOf(run.state)} x={left} y={FLOOR - height} width="3" height={height} />
+              </a>
+            );
+          })}
+          {running.map((run, index) => {
+            const start = Math.max(0, x(run.startedAt ?? run.dueAt));
+            return (
+              <a key={run.id} href={hrefOf("runs", run.id)} tabIndex={-1} aria-label={wordsOf(run, 1, zone)}>
+                <title>{wordsOf(run, 1, zone)}</title>
+                <rect
+                  class="f-run"
+                  x={start}
+                  y={20 + index * 9}
+                  width={Math.max(4, x(now) - start)}
+                  height="5"
+                  rx="2"
+                />
+              </a>
+            );
+          })}
+          {coming.map(({ at, scheduleId, count }) => (
+            <a
+              key={`${at} ${scheduleId}`}
+              href={
+                scheduleId === null
+                  ? hrefOf("timeline")
+                  : hrefOf("schedules", scheduleId, { at: new Date(at).toISOString() })
+              }
+              tabIndex={-1}
+              aria-label={comingWords({ at, scheduleId, count }, zone)}
+            >
+              <title>{comingWords({ at, scheduleId, count }, zone)}</title>
+              <rect
+                class={count >= HERD ? "f-herd" : "f-next"}
+                x={x(at) - 2}
+                y={FLOOR - 13}
+                width={count >= HERD ? 8 : 5}
+                height="13"
+                rx="2"
+              />
+            </a>
+          ))}
+          {herds.map(({ at, count }) => (
+            <text key={at} class="brass" x={x(at)} y={FLOOR - 20} text-anchor="middle">
+              {count} at {clockText(at, zone, false)}
+            </text>
+          ))}
+          <line class="now" x1={x(now)} x2={x(now)} y1="8" y2={FLOOR + 6} />
+          <text class="brass strong" x={x(now)} y={HEIGHT - 12} text-anchor="middle">
+            {clockText(now, zone, false)} now
+          </text>
+        </svg>
+      )}
+    </div>
+  );
+}
+
+interface Column {
+  readonly left: number;
+  readonly run: Run;
+  readonly count: number;
+}
+
+/** One bar for what falls on one place: the worst, then the longest. */
+function columnsOf(runs: readonly Run[], x: (at: number) => number): Column[] {
+  const columns = new Map<number, Column>();
+  for (const run of runs) {
+    const left = Math.round(x(run.startedAt ?? run.endedAt ?? run.dueAt) / 4) * 4;
+    if (left < 0) continue;
+    const other = columns.get(left);
+    const isWorse = other === undefined || weight(run) > weight(other.run);
+    columns.set(left, { left, run: isWorse ? run : other.run, count: (other?.count ?? 0) + 1 });
+  }
+  return [...columns.values()];
+}
+
+function weight({ state, startedAt, endedAt }: Run): number {
+  return (isTrouble(state) ? 1e12 : 0) + (endedAt ?? 0) - (startedAt ?? endedAt ?? 0);
+}
+
+function wordsOf(
+  { scheduleId, taskId, state, startedAt, endedAt, dueAt, error }: Run,
+  count: number,
+  zone: string,
+): string {
+  const took = startedAt !== null && endedAt !== null ? ` in ${durationText(endedAt - startedAt)}` : "";
+  const why = error === null ? "" : `: ${error.message.slice(0, 120)}`;
+  const more = count > 1 ? `, and ${count - 1} more` : "";
+  const at = clockText(startedAt ?? dueAt, zone, true);
+  return `${scheduleId ?? taskId} ${sayingOf(state).words}${took}${why} (${at})${more}`;
+}
+
+function comingWords({ at, scheduleId, count }: ComingFire, zone: string): string {
+  return `${scheduleId ?? `${count} schedules`} at ${clockText(at, zone)}: still to come`;
+}
+
+export interface ChartRun {
+  readonly at: number;
+  readonly verdict: string;
+  readonly lateMs: number | null;
+  readonly runMs: number | null;
+  readonly href: string;
+}
+
+/** Lateness upwards and run time downwards on one axis, with how the run time drifts. @param runs the oldest first */
+export function RunChart({ runs, zone, now }: { runs: readonly ChartRun[]; zone: string; now: number }) {
+  const [element, width] = useWidth();
+  const left = 54;
+  const step = Math.max(3, (width - left - 12) / Math.max(runs.length, 24));
+  const lateMax = Math.max(1000, ...runs.map(({ lateMs }) => lateMs ?? 0));
+  const runMax = Math.max(100, ...runs.map(({ runMs }) => runMs ?? 0));
+  const [middle, up, down] = [92, 70, 80];
+  const drift = driftOf(runs);
+  const yOf = (ms: number): number => middle + 18 + (ms / runMax) * down;
+  return (
+    <div class="chart" ref={element}>
+      {width === 0 ? null : (
+        <svg
+          width={width}
+          height="200"
+          role="group"
+          aria-label={`Lateness and run time of the last ${runs.length} runs. ${drift?.words ?? ""}`}
+        >
+          {[lateMax, lateMax / 10].map((ms) => (
+            <g key={ms}>
+              <line
+                class="gridline"
+                x1={left}
+                x2={width - 8}
+                y1={middle - up * logShare(ms, 1, lateMax)}
+                y2={middle - up * logShare(ms, 1, lateMax)}
+              />
+              <text x={left - 6} y={middle - up * logShare(ms, 1, lateMax) + 4} text-anchor="end">
+                {durationText(ms)}
+              </text>
+            </g>
+          ))}
+          <text x={left - 6} y={middle + 3} text-anchor="end">
+            late 0
+          </text>
+          <text x={left - 6} y={middle + 21} text-anchor="end">
+            run 0
+          </text>
+          {[runMax / 2, runMax].map((ms) => (
+            <g key={ms}>
+              <line class="gridline" x1={left} x2={width - 8} y1={yOf(ms)} y2={yOf(ms)} />
+              <text x={left - 6} y={yOf(ms) + 4} text-anchor="end">
+                {durationText(ms)}
+              </text>
+            </g>
+          ))}
+          {runs.map(({ at, verdict, lateMs, runMs, href }, index) => {
+            const start = left + 4 + index * step;
+            const bar = Math.min(14, Math.max(2, step - 2));
+            const lateWords = lateMs === null ? "" : `, ${durationText(lateMs)} late`;
+            const runWords = runMs === null ? "" : `, ran ${durationText(runMs)}`;
+            const words = `${whenText(at, zone, now)}: ${sayingOf(verdict).words}${lateWords}${runWords}`;
+            const late = lateMs === null ? 0 : up * logShare(lateMs, 1, lateMax);
+            return (
+              <a key={at} href={href} tabIndex={-1} aria-label={words}>
+                <title>{words}</title>
+                <rect class="hit" x={start - 1} y="12" width={step} height="180" />
+                {lateMs === null && runMs === null ? (
+                  <path class={`mark ${fillOf(verdict)}`} d={`M${start + bar / 2} ${middle - 12}l5 9h-10Z`} />
+                ) : (
+                  <>
+                    <rect
+                      class={lateMs !== null && lateMs > 1000 ? "f-miss" : "f-late"}
+                      x={start}
+                      y={middle - late}
+                      width={bar}
+                      height={late}
+                    />
+                    <rect
+                      class={fillOf(verdict)}
+                      x={start}
+                      y={middle + 18}
+                      width={bar}
+                      height={runMs === null ? 0 : Math.max(1, (runMs / runMax) * down)}
+                    />
+                  </>
+                )}
+              </a>
+            );
+          })}
+          {drift === null ? null : (
+            <>
+              <line
+                class="drift"
+                x1={left + 4}
+                x2={left + 4 + runs.length * step}
+                y1={yOf(drift.first)}
+                y2={yOf(drift.last)}
+              />
+              <text class="brass" x={width - 10} y="196" text-anchor="end">
+                {drift.words}
+              </text>
+            </>
+          )}
+        </svg>
+      )}
+    </div>
+  );
+}
+
+/** How the run time changes, by the median slope between pairs (Theil and Sen), which single outliers do not bend. Null
+ *  where there are few runs or little change. */
+function driftOf(
+  runs: readonly { readonly runMs: number | null }[],
+): { first: number; last: number; words: string } | null {
+  const points = runs.flatMap(({ runMs }, index) => (runMs === null ? [] : [[index, runMs] as const]));
+  if (points.length < 10) return null;
+  const slopes: number[] = [];
+  for (const [a, one] of points.entries()) {
+    for (const other of points.slice(a + 1)) slopes.push((other[1] - one[1]) / (other[0] - one[0]));
+  }
+  const slope = medianOf(slopes);
+  const middle = medianOf(points.map(([index, ms]) => ms - slope * index));
+  const first = middle;
+  const last = middle + slope * (runs.length - 1);
+  if (first <= 0 || last <= 0 || Math.abs(last / first - 1) < 0.1) return null;
+  const percent = Math.round(Math.abs(last / first - 1) * 100);
+  return { first, last, words: `run time ${last > first ? "grew" : "fell"} ${percent} % in ${runs.length} runs` };
+}
+
+function medianOf(values: readonly number[]): number {
+  return quantileOf(values, 0.5) ?? 0;
+}
+
+/** Null for no values. */
+export function quantileOf(values: readonly number[], share: number): number | null {
+  if (values.length === 0) return null;
+  const sorted = [...values].sort((a, b) => a - b);
+  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? null;
+}

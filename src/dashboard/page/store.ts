@@ -1,0 +1,199 @@
+import { useEffect, useState } from "preact/hooks";
+import { type Place, placeOf } from "./hash.ts";
+import type { ZoneMode } from "./time.ts";
+
+/** How the page hears of what happens. */
+export interface Live {
+  /** `live`: events come in. `polling`: they do not come from all processes, so the page asks every 5 s. */
+  readonly status: "connecting" | "live" | "polling" | "reconnecting" | "offline";
+  /** When the page tries again, in the browser's epoch milliseconds; null where it need not. */
+  readonly retryAt: number | null;
+  /** When the server answered last; null before its first answer. */
+  readonly seenAt: number | null;
+}
+
+/** Something to tell once, such as what an action did. */
+export interface Notice {
+  readonly id: number;
+  readonly kind: "ok" | "err";
+  readonly text: string;
+  /** A link that belongs to it. */
+  readonly href?: string | undefined;
+}
+
+/** A question that an action waits for. */
+interface Question {
+  readonly title: string;
+  readonly text: string;
+  readonly action: string;
+  readonly isDanger: boolean;
+  answer(isYes: boolean): void;
+}
+
+/** Who asks, as GET /session tells it. */
+export interface Session {
+  readonly scope: "read" | "write";
+  readonly name: string | null;
+  readonly expiresAt: string | null;
+}
+
+/** All of the page's state, but what was loaded. */
+export interface State {
+  readonly place: Place;
+  /** Undefined while nobody knows; null: nobody is signed in. */
+  readonly session: Session | null | undefined;
+  readonly live: Live;
+  readonly zoneMode: ZoneMode;
+  readonly theme: "auto" | "light" | "dark";
+  readonly notices: readonly Notice[];
+  readonly question: Question | null;
+  readonly isHelpOpen: boolean;
+  /** Grows when what is shown may be out of date. */
+  readonly revision: number;
+  /** What running jobs said of their progress, newer than what was loaded. */
+  readonly progress: Readonly<Record<string, { readonly fraction: number; readonly note: string | null }>>;
+  /** Failures since the page was opened or Runs was looked at. */
+  readonly failures: number;
+  /** How far the server's clock is ahead of the browser's, in milliseconds. */
+  readonly skewMs: number;
+  /** The present of the server's clock, to the second. */
+  readonly now: number;
+}
+
+function kept<T extends string>(name: string, values: readonly T[], otherwise: T): T {
+  try {
+    const value = localStorage.getItem(`escapement.${name}`) as T | null;
+    return value !== null && values.includes(value) ? value : otherwise;
+  } catch {
+    return otherwise;
+  }
+}
+
+function keep(name: string, value: string): void {
+  try {
+    localStorage.setItem(`escapement.${name}`, value);
+  } catch {
+    // A browser that keeps nothing for pages forgets the choice.
+  }
+}
+
+let state: State = {
+  place: placeOf(location.hash),
+  session: undefined,
+  live: { status: "connecting", retryAt: null, seenAt: null },
+  zoneMode: kept("zone", ["schedule", "mine", "utc"], "schedule"),
+  theme: kept("theme", ["auto", "light", "dark"], "auto"),
+  notices: [],
+  question: null,
+  isHelpOpen: false,
+  revision: 0,
+  progress: {},
+  failures: 0,
+  skewMs: 0,
+  now: Date.now(),
+};
+const listeners = new Set<() => void>();
+
+export function getState(): State {
+  return state;
+}
+
+export function setState(patch: Partial<State>): void {
+  state = { ...state, ...patch };
+  for (const listener of [...listeners]) listener();
+}
+
+/** What a component shows of the state; it is drawn anew when that changes. */
+export function useStore<T>(select: (state: State) => T): T {
+  const [, redraw] = useState(0);
+  const selected = select(state);
+  useEffect(() => {
+    let last = selected;
+    const look = (): void => {
+      const next = select(state);
+      if (Object.is(last, next)) return;
+      last = next;
+      redraw((count) => count + 1);
+    };
+    listeners.add(look);
+    look();
+    return () => void listeners.delete(look);
+  }, [select]);
+  return selected;
+}
+
+// The selectors stand here, because one that is made anew at each drawing would subscribe anew.
+const nowOf = (of: State): number => of.now;
+const zoneModeOf = (of: State): ZoneMode => of.zoneMode;
+const placeIn = (of: State): Place => of.place;
+const canWriteIn = (of: State): boolean => of.session?.scope === "write";
+const isGoneIn = (of: State): boolean => of.live.status === "reconnecting" || of.live.status === "offline";
+
+export const useNow = (): number => useStore(nowOf);
+export const useZoneMode = (): ZoneMode => useStore(zoneModeOf);
+export const usePlace = (): Place => useStore(placeIn);
+/** Whether buttons that change something are there at all. */
+export const useCanWrite = (): boolean => useStore(canWriteIn);
+/** Whether the server does not answer, so that writes are off. */
+export const useIsGone = (): boolean => useStore(isGoneIn);
+
+export function setZoneMode(zoneMode: ZoneMode): void {
+  keep("zone", zoneMode);
+  setState({ zoneMode });
+}
+
+export function setTheme(theme: State["theme"]): void {
+  keep("theme", theme);
+  document.documentElement.dataset.theme = theme;
+  setState({ theme });
+}
+
+let noticeId = 0;
+
+/** Tells something for some seconds. */
+export function notify(kind: Notice["kind"], text: string, href?: string): void {
+  const notice = { id: ++noticeId, kind, text, href };
+  setState({ notices: [...state.notices.slice(-3), notice] });
+  setTimeout(() => dismiss(notice.id), kind === "ok" ? 6000 : 15_000);
+}
+
+export function dismiss(id: number): void {
+  setState({ notices: state.notices.filter((notice) => notice.id !== id) });
+}
+
+/** Asks somebody before something is done that cannot be taken back, or is done to many. */
+export function ask(title: string, text: string, action: string, isDanger = false): Promise<boolean> {
+  return new Promise((resolve) => {
+    const answer = (isYes: boolean): void => {
+      setState({ question: null });
+      resolve(isYes);
+    };
+    setState({ question: { title, text, action, isDanger, answer } });
+  });
+}
+
+/** Loads anew what is shown. */
+export function refresh(): void {
+  setState({ revision: state.revision + 1 });
+}
+
+export function go(href: string): void {
+  location.hash = href;
+}
+
+/** Changes words of the query in the address bar, without a new step in the history. */
+export function setQuery(words: Readonly<Record<string, string | null>>): void {
+  const { page, id, part, query } = state.place;
+  const next = new URLSearchParams(query);
+  for (const [name, value] of Object.entries(words)) {
+    if (value === null || value === "") next.delete(name);
+    else next.set(name, value);
+  }
+  const path = [page, id, part]
+    .filter((word) => word !== null)
+    .map(encodeURIComponent)
+    .join("/");
+  const search = next.toString();
+  history.replaceState(null, "", `#/${path}${search === "" ? "" : `?${search}`}`);
+  setState({ place: placeOf(location.hash) });
+}
