@@ -35,6 +35,7 @@ export {
   type ConflictPolicy,
   JOB_OUTCOMES,
   type JobOutcome,
+  type Labels,
   type Metadata,
   type RetryPolicy,
   type RunOverlapPolicy,

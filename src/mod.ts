@@ -49,6 +49,7 @@ export type { ScheduleChangeKind } from "./records/ledger.ts";
 export type {
   CoalescePolicy,
   JobOutcome,
+  Labels,
   Metadata,
   ParentFailurePolicy,
   RunOverlapPolicy,
@@ -84,6 +85,7 @@ export type {
   ScheduleIncludeOptions,
   ScheduleOptions,
   ScheduleUpdate,
+  TaskFilterOptions,
   TaskSettings,
   TickOptions,
 } from "./scheduler/options/options.ts";

@@ -63,6 +63,8 @@ export function openApiOf(parts) {
     GivenDuration: parts.schemas.durationText(),
     Metadata: parts.metadata,
     GivenMetadata: parts.schemas.metadata(),
+    Labels: parts.labels,
+    GivenLabels: parts.schemas.labels(),
   };
   const convert = converter(parts, definitions);
   /** @type {Record<string, Json>} */
@@ -203,6 +205,7 @@ function converter({ schemas, instant, duration, metadata }, definitions) {
     [schemas.durationText(), { type: "string", examples: ["PT5M", "1h 30m"] }],
     [schemas.metadata(), { type: "object", additionalProperties: {} }],
     [metadata, { type: "object", additionalProperties: {} }],
+    [schemas.labels(), { type: "object", additionalProperties: { type: "string" } }],
     [schemas.trigger(), triggerSchema()],
   ]);
   const names = new Map(Object.entries(definitions).map(([name, schema]) => [schema, name]));

@@ -443,6 +443,14 @@ export const PREVIEW_LENGTH_MAX = 1000;
  *  or three. */
 export const INCLUDED_MAX = 10_000;
 
+/** Most labels of a task, schedule or job. Each is a row of an index, so that a commit of 1,000 jobs writes 16,000 rows
+ *  at most. */
+export const LABELS_MAX = 16;
+
+/** Longest name and value of a label, in UTF-16 units. */
+export const LABEL_NAME_LENGTH_MAX = 64;
+export const LABEL_VALUE_LENGTH_MAX = 256;
+
 /** Deepest nesting of metadata. SQLite refuses JSON of more than 1,000 levels, and stores put metadata into JSON of
  *  their own. */
 export const METADATA_DEPTH_MAX = 100;

@@ -21,6 +21,7 @@ import type {
   JobBatch,
   JobBulk,
   JobQuery,
+  LabelQuery,
   NewJobBody,
   NewScheduleBody,
   OccurrenceQuery,
@@ -178,7 +179,7 @@ export interface Endpoints {
   "DELETE /session": { answers: { 204: null } };
   "GET /openapi.json": { answers: { 200: { readonly openapi: string } } };
 
-  "GET /tasks": { answers: { 200: PlainPage<TaskView> } };
+  "GET /tasks": { query: LabelQuery; answers: { 200: PlainPage<TaskView> } };
   "DELETE /tasks/:id": { param: "id"; answers: { 204: null } };
   "POST /tasks/:id/pause": { param: "id"; body: TaskPauseBody; answers: { 200: Plain<TaskView> } };
   "POST /tasks/:id/unpause": { param: "id"; body: TaskUnpauseBody; answers: { 200: Plain<TaskView> } };

@@ -55,6 +55,9 @@ function hintsFor(where: string, bodySchema: () => GenericSchema): Hints {
   return { takes: "a JSON object", elsewhere: (name) => (isRun && name === "payload" ? PAYLOAD_ADVICE : null) };
 }
 
+/** Lists whose items come one by one, because these may have commas. */
+const UNSPLIT: readonly string[] = ["ids", "label"];
+
 function queryOf(url: URL, check: Checker<unknown>, schema: object | undefined, where: string): unknown {
   const { entries = {} } = (schema ?? {}) as { entries?: Record<string, object> };
   const query: Record<string, unknown> = {};
@@ -63,7 +66,7 @@ function queryOf(url: URL, check: Checker<unknown>, schema: object | undefined, 
     const isList = kind === "array";
     if (Object.hasOwn(query, name) && !isList) throw badQuery(optionError(where, name, "is given twice"));
     const value = isList
-      ? [...((query[name] as string[] | undefined) ?? []), ...(name === "ids" ? [text] : text.split(","))]
+      ? [...((query[name] as string[] | undefined) ?? []), ...(UNSPLIT.includes(name) ? [text] : text.split(","))]
       : converted(text, kind);
     // Defined, because a parameter may be called `__proto__`.
     Object.defineProperty(query, name, { value, enumerable: true, configurable: true });

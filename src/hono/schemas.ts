@@ -6,6 +6,9 @@ import {
   CATCH_UP_MAX,
   ID_LENGTH_MAX,
   ISSUES_MAX,
+  LABEL_NAME_LENGTH_MAX,
+  LABEL_VALUE_LENGTH_MAX,
+  LABELS_MAX,
   PAGE_SIZE_DEFAULT,
   PAGE_SIZE_MAX,
   PARENTS_MAX,
@@ -16,7 +19,13 @@ import { once } from "../core/once.ts";
 import { isPlain, mustBe, mustBeOneOf } from "../core/option-errors.ts";
 import { EVENT_TYPES, type EventType } from "../records/events.ts";
 import { WORDS } from "../records/fields/field.ts";
-import { COALESCE_POLICIES, JOB_OUTCOMES, PARENT_FAILURE_POLICIES, RUN_OVERLAP_POLICIES } from "../records/policies.ts";
+import {
+  COALESCE_POLICIES,
+  JOB_OUTCOMES,
+  type Labels,
+  PARENT_FAILURE_POLICIES,
+  RUN_OVERLAP_POLICIES,
+} from "../records/policies.ts";
 import { OCCURRENCE_VERDICTS } from "../scheduler/options/occurrence-verdicts.ts";
 import {
   type CallerNote,
@@ -27,6 +36,7 @@ import {
   type JobBulk,
   type JobQuery,
   LARGE_VALUES,
+  type LabelQuery,
   type NewJobBody,
   type NewScheduleBody,
   type OccurrenceQuery,
@@ -79,6 +89,11 @@ export const metadata: () => v.GenericSchema<Readonly<Record<string, unknown>>> 
   v.custom<Readonly<Record<string, unknown>>>(isPlain, ({ input }) => mustBe("an object", input)),
 );
 
+/** Labels, which the verb checks that gets them. */
+export const labels: () => v.GenericSchema<Labels> = once(() =>
+  v.custom<Labels>(isPlain, ({ input }) => mustBe("an object of names and values", input)),
+);
+
 const optional = <I, O>(schema: v.GenericSchema<I, O>) => v.exactOptional(schema);
 const orNull = <I, O>(schema: v.GenericSchema<I, O>) => v.exactOptional(v.nullable(schema));
 
@@ -121,8 +136,16 @@ const searched = once(() => ({ search: optional(idText()) }));
 const range = once(() => ({ from: optional(instantText()), until: optional(instantText()) }));
 const newestFirst = once(() => optional(oneOf(["newest", "oldest"])));
 
+/** The labels of a query: each is `name:value`, whose value may have commas. */
+const labelled = once(() => ({
+  label: optional(listOf(textUpTo(LABEL_NAME_LENGTH_MAX + 1 + LABEL_VALUE_LENGTH_MAX), 1, LABELS_MAX)),
+}));
+
+export const taskQuery: () => v.GenericSchema<unknown, LabelQuery> = once(() => v.strictObject(labelled()));
+
 const scheduleFilter = once(() => ({
   ...searched(),
+  ...labelled(),
   taskId: optional(idText()),
   paused: optional(trueOrFalse),
   state: optional(oneOf(["active", "paused", "ended"])),
@@ -130,6 +153,7 @@ const scheduleFilter = once(() => ({
 const jobFilter = once(() => ({ taskId: optional(idText()), scheduleId: optional(idText()) }));
 const resultFilter = once(() => ({
   ...jobFilter(),
+  ...labelled(),
   outcome: optional(oneOf(JOB_OUTCOMES)),
   ...range(),
 }));
@@ -156,6 +180,7 @@ export const jobQuery: () => v.GenericSchema<unknown, JobQuery> = once(() =>
   v.strictObject({
     ...searched(),
     ...jobFilter(),
+    ...labelled(),
     state: optional(oneOf(["queued", "held", "running"])),
     ...range(),
     sort: optional(oneOf(["id", "runAt"])),
@@ -173,6 +198,7 @@ export const runQuery: () => v.GenericSchema<unknown, RunQuery> = once(() =>
   v.strictObject({
     ...searched(),
     ...jobFilter(),
+    ...labelled(),
     state: optional(listOf(oneOf(WORDS.state), 1, WORDS.state.length)),
     outcome: optional(listOf(oneOf(JOB_OUTCOMES), 1, JOB_OUTCOMES.length)),
     error: optional(idText()),
@@ -241,6 +267,7 @@ const inherited = once(() => ({
   payload: optional(anything),
   executor: optional(idText()),
   metadata: optional(metadata()),
+  labels: optional(labels()),
   resultExpirationTime: optional(durationText()),
   concurrencyKey: orNull(idText()),
 }));

@@ -39,7 +39,13 @@ interface IncludeQuery {
   readonly include?: readonly LargeValue[];
 }
 
-interface ScheduleFilterQuery extends SearchQuery {
+/** What each list of labelled records takes. */
+export interface LabelQuery {
+  /** A label as `name:value`; several times for records that have all of them, 16 at most. Default: all records. */
+  readonly label?: readonly string[];
+}
+
+interface ScheduleFilterQuery extends SearchQuery, LabelQuery {
   readonly taskId?: string;
   readonly paused?: boolean;
   /** `ended` schedules have no fire time left; of the others, `paused` are those that are paused. */
@@ -61,7 +67,7 @@ interface JobFilterQuery {
   readonly scheduleId?: string;
 }
 
-export interface JobQuery extends SearchQuery, JobFilterQuery, IncludeQuery, PageQuery {
+export interface JobQuery extends SearchQuery, JobFilterQuery, LabelQuery, IncludeQuery, PageQuery {
   readonly state?: "queued" | "held" | "running";
   /** Jobs whose `runAt` is this instant or later. */
   readonly from?: string;
@@ -73,7 +79,7 @@ export interface JobQuery extends SearchQuery, JobFilterQuery, IncludeQuery, Pag
   readonly order?: "newest" | "oldest";
 }
 
-interface ResultFilterQuery extends JobFilterQuery {
+interface ResultFilterQuery extends JobFilterQuery, LabelQuery {
   readonly outcome?: JobOutcome;
   /** Jobs that ended at this instant or later. */
   readonly from?: string;
@@ -87,7 +93,7 @@ export interface ResultQuery extends SearchQuery, ResultFilterQuery, IncludeQuer
 }
 
 /** Jobs, ended or not. */
-export interface RunQuery extends SearchQuery, JobFilterQuery, IncludeQuery, PageQuery {
+export interface RunQuery extends SearchQuery, JobFilterQuery, LabelQuery, IncludeQuery, PageQuery {
   /** Several times, or with commas in between. Default: all. */
   readonly state?: readonly ("queued" | "held" | "running" | "ended")[];
   /** The same; unfinished jobs are left out. */
@@ -235,7 +241,10 @@ export interface RunBody {
 
 export interface NewJobBody
   extends RunBody,
-    Pick<ScheduleSettingsBody, "payload" | "executor" | "metadata" | "resultExpirationTime" | "concurrencyKey"> {
+    Pick<
+      ScheduleSettingsBody,
+      "payload" | "executor" | "metadata" | "labels" | "resultExpirationTime" | "concurrencyKey"
+    > {
   readonly taskId: string;
   readonly runAt?: string;
   /** A duration from now, such as `"PT5M"` or `"5m"`; not together with `runAt`. */

@@ -1,7 +1,7 @@
 import { SKIP_REASON_BYTES_MAX } from "../core/limits.ts";
 import type { AttemptRecord, JobProgress } from "./attempt.ts";
 import type { JobRecord } from "./job.ts";
-import type { JobOutcome, Metadata, RetryPolicy } from "./policies.ts";
+import type { JobOutcome, Labels, Metadata, RetryPolicy } from "./policies.ts";
 import type { SerializedError } from "./serialized-error.ts";
 
 /** How a job ended, in the form that stores keep. Times are epoch milliseconds. */
@@ -40,6 +40,8 @@ export interface KeptJob {
    *  was damaged. */
   readonly omitsPayload?: true;
   readonly metadata: Metadata;
+  /** Absent for none; never empty. */
+  readonly labels?: Labels;
   readonly executor: string;
   readonly priority: number;
   readonly fireTime: number | null;
@@ -73,10 +75,12 @@ export function skipReasonOf({ outcome, error }: Pick<JobResultRecord, "outcome"
 export function keptJobOf(job: JobRecord): KeptJob {
   const { payload, metadata, executor, priority, fireTime, idempotencyKey, maxRecoveries, createdAt } = job;
   const kept = { payload, metadata, executor, priority, fireTime, idempotencyKey, maxRecoveries, createdAt };
-  const { concurrencyKey, after, retry } = job;
-  if (concurrencyKey === undefined && after === undefined && retry === undefined) return kept;
+  const { labels, concurrencyKey, after, retry } = job;
+  const isPlain = concurrencyKey === undefined && after === undefined && retry === undefined;
+  if (isPlain && labels === undefined) return kept;
   return {
     ...kept,
+    ...(labels === undefined ? {} : { labels }),
     ...(concurrencyKey === undefined ? {} : { concurrencyKey }),
     ...(after === undefined ? {} : { after }),
     ...(retry === undefined ? {} : { retry }),

@@ -1,6 +1,6 @@
 import type { AttemptRecord, JobProgress } from "./attempt.ts";
 import type { JobSleep } from "./job-step.ts";
-import type { Metadata, ParentFailurePolicy, RetryPolicy } from "./policies.ts";
+import type { Labels, Metadata, ParentFailurePolicy, RetryPolicy } from "./policies.ts";
 
 /** An unfinished job, in the form that stores keep. Times are epoch milliseconds. A job that ends is removed, and
  *  leaves a `JobResultRecord`. */
@@ -36,6 +36,8 @@ export interface JobRecord {
   /** How many times a job that was lost with its process goes back to the queue. */
   readonly maxRecoveries: number;
   readonly metadata: Metadata;
+  /** Absent for none; never empty. */
+  readonly labels?: Labels;
   /** Unique among the unfinished jobs of the task; null for none. */
   readonly idempotencyKey: string | null;
   /** How many attempts have failed so far. */

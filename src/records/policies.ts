@@ -111,3 +111,18 @@ export interface RetryPolicy {
 
 /** JSON data that travels with a task, schedule or job. For example, `{ owner: "billing" }`. */
 export type Metadata = Readonly<Record<string, unknown>>;
+
+/** Names and values by which tasks, schedules, jobs and results are found. For example, `{ team: "billing" }`. */
+export type Labels = Readonly<Record<string, string>>;
+
+export const NO_LABELS: Labels = Object.freeze({});
+
+/** Whether labels have all those of a filter. */
+export function hasLabels(labels: Labels | undefined, wanted: Labels | undefined): boolean {
+  return wanted === undefined || Object.entries(wanted).every(([name, value]) => labelOf(labels, name) === value);
+}
+
+function labelOf(labels: Labels | undefined, name: string): string | undefined {
+  // A label may be called `constructor`.
+  return labels !== undefined && Object.hasOwn(labels, name) ? labels[name] : undefined;
+}

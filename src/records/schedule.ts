@@ -1,4 +1,4 @@
-import type { CatchUp, CoalescePolicy, Metadata, RunOverlapPolicy } from "./policies.ts";
+import type { CatchUp, CoalescePolicy, Labels, Metadata, RunOverlapPolicy } from "./policies.ts";
 
 /** A schedule, in the form that stores keep. Times are epoch milliseconds. */
 export interface ScheduleRecord {
@@ -26,6 +26,8 @@ export interface ScheduleRecord {
   /** What a fire does while an earlier run of the schedule is unfinished. */
   readonly overlap: RunOverlapPolicy;
   readonly metadata: Metadata;
+  /** The labels of the schedule, and of its jobs to come; absent for none; never empty. */
+  readonly labels?: Labels;
   /** The concurrency key of the schedule's jobs, see `JobRecord.concurrencyKey`; absent for none. */
   readonly concurrencyKey?: string;
   /** Within how many milliseconds after a fire time a job is to start; absent for no expectation. */

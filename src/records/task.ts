@@ -1,4 +1,4 @@
-import type { Metadata, RateLimit, RetryPolicy, RunOverlapPolicy } from "./policies.ts";
+import type { Labels, Metadata, RateLimit, RetryPolicy, RunOverlapPolicy } from "./policies.ts";
 
 /** What a store knows of a task: its settings, with all defaults filled in. The handler is not stored: it lives in the
  *  schedulers that registered the task. */
@@ -22,6 +22,8 @@ export interface TaskRecord {
    *  nothing else. */
   readonly overlap: RunOverlapPolicy;
   readonly metadata: Metadata;
+  /** Absent for none; never empty. */
+  readonly labels?: Labels;
   /** Most jobs of one concurrency key that run at once, counted over all schedulers of the store; absent is unlimited.
    *  Jobs without a key do not count. */
   readonly maxRunningPerKey?: number;

@@ -36,6 +36,7 @@ import {
   checkScheduleChanges,
   checkScheduleFilter,
   checkSubscribeOptions,
+  checkTaskFilter,
   checkTaskPause,
   checkTaskUnpause,
   checkThenJob,
@@ -63,6 +64,7 @@ import type {
   ScheduleFilterOptions,
   ScheduleOptions,
   ScheduleUpdate,
+  TaskFilterOptions,
 } from "./options/options.ts";
 import type { OptionsWithPayload, RequiredPayload } from "./options/payload-argument.ts";
 import { questionOf } from "./options/question.ts";
@@ -94,9 +96,10 @@ export abstract class SchedulerClient {
 
   // ---- tasks
 
-  /** Every task that the store knows, with its settings, ordered by id. @throws {StoreUnavailableError} */
-  async getTasks(): Promise<TaskView[]> {
-    return commandsOf(this).tasks.all();
+  /** Every task that the store knows, with its settings, ordered by id; with `labels`, those that have all of them.
+   *  @throws {OptionsError} for labels that are none @throws {StoreUnavailableError} */
+  async getTasks(filter: TaskFilterOptions = {}): Promise<TaskView[]> {
+    return commandsOf(this).tasks.all(checkTaskFilter(filter, "getTasks()"));
   }
 
   /**

@@ -287,7 +287,7 @@ export interface ScheduleUpdateRequest extends ScheduleRemovalRequest {
 }
 
 /** Fields that a schedule has or has not. */
-type NullRemoves = "concurrencyKey" | "zoneRules" | "expectStartMs" | "expectFinishMs";
+type NullRemoves = "concurrencyKey" | "zoneRules" | "expectStartMs" | "expectFinishMs" | "labels";
 
 export interface TaskPause extends PauseFacts {
   readonly taskId: string;

@@ -16,6 +16,7 @@ import {
 } from "../records/policies.ts";
 import type { ScheduleRecord } from "../records/schedule.ts";
 import type { TaskRecord } from "../records/task.ts";
+import { checkedLabelFilter } from "../scheduler/options/labels.ts";
 import { checkMetadata } from "../scheduler/options/metadata.ts";
 import type { PauseFacts } from "../stores/shared/pauses.ts";
 import { triggerFromJSON } from "../triggers/codec.ts";
@@ -110,6 +111,7 @@ export const taskSchema: () => Schema<TaskRecord> = once(() =>
     retry: retry(),
     overlap: unknownly(oneOf(RUN_OVERLAP_POLICIES)),
     metadata: metadata(),
+    labels: absent(converted(checkedLabelFilter)),
     maxRunningPerKey: absent(count()),
     rateLimit: absent(
       exactly<NonNullable<TaskRecord["rateLimit"]>>({
@@ -157,6 +159,7 @@ export const scheduleSchema: () => Schema<ScheduleRecord> = once(() =>
     maxRecoveries: count(),
     overlap: unknownly(oneOf(RUN_OVERLAP_POLICIES)),
     metadata: metadata(),
+    labels: absent(converted(checkedLabelFilter)),
     concurrencyKey: absent(id()),
     expectStartMs: absent(count()),
     expectFinishMs: absent(count()),
@@ -207,6 +210,7 @@ export const jobSchema: () => Schema<JobRecord> = once(() =>
     resultExpirationMs: count(),
     maxRecoveries: count(),
     metadata: metadata(),
+    labels: absent(converted(checkedLabelFilter)),
     idempotencyKey: orNull(id()),
     failedAttempts: count(),
     recoveries: count(),

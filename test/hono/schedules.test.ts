@@ -38,6 +38,7 @@ describe("a schedule over HTTP", () => {
         skippedCount: 0,
         revision: expect.any(Number),
         metadata: {},
+        labels: {},
         paused: false,
         pausedUntil: null,
         pauseReason: null,

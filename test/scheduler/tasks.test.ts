@@ -35,6 +35,7 @@ describe("tasks", () => {
       resultExpirationTime: "PT24H",
       retry: { maxAttempts: 4, backoff },
       metadata: { team: "core", level: 1 },
+      labels: {},
     });
     expect(own).toEqual({
       ...plain,

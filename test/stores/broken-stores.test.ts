@@ -8,7 +8,7 @@ import { brokenInspections } from "./broken/inspections.ts";
 import { brokenJobSteps } from "./broken/job-steps.ts";
 import { brokenLeases } from "./broken/leases.ts";
 import { brokenLedgers } from "./broken/ledgers.ts";
-import { brokenLists } from "./broken/lists.ts";
+import { brokenLabels, brokenLists } from "./broken/lists.ts";
 import { brokenLooks } from "./broken/looks.ts";
 import { brokenOverlaps } from "./broken/overlaps.ts";
 import { brokenPlans } from "./broken/plans.ts";
@@ -32,6 +32,7 @@ const BROKEN_STORES = [
   ...brokenInspections,
   ...brokenResults,
   ...brokenLists,
+  ...brokenLabels,
   ...brokenFlow,
   ...brokenChains,
   ...brokenWindows,

@@ -121,8 +121,8 @@ describe("statements of LibsqlDataStore", () => {
     const end = details.findIndex((step) => /^SCAN w\b/.test(step));
     return details
       .slice(0, end)
-      .filter((step) => /^(SCAN|SEARCH) escapement_|TEMP B-TREE FOR/.test(step))
-      .map((step) => step.replace(/^SEARCH escapement_\w+ USING (COVERING )?INDEX /, ""));
+      .filter((step) => /^(SCAN|SEARCH) (escapement_|[ljs] )|TEMP B-TREE FOR/.test(step))
+      .map((step) => step.replace(/^SEARCH (escapement_\w+|[ljs]) USING (COVERING )?(INDEX )?/, ""));
   }
 
   const { getResults, getJobs, getSchedules } = makeStatements(names);
@@ -130,6 +130,17 @@ describe("statements of LibsqlDataStore", () => {
   for (const [key, sql] of Object.entries(getResults)) {
     test(`the results of "${key}" come from an index in the order of the ends, and are not sorted`, async () => {
       const [index] = key.split(" ");
+      if (index === "label") {
+        const ofLabel = "PRIMARY KEY (kind=? AND name=? AND value=? AND at>? AND at<?)";
+        // Those of one instant are sorted.
+        const steps = [
+          ofLabel,
+          "sqlite_autoindex_escapement_results_1 (job_id=?)",
+          expect.stringMatching(/^USE TEMP B-TREE FOR (LAST TERM|RIGHT PART) OF ORDER BY$/),
+        ];
+        expect(await scanOf(sql)).toEqual(steps);
+        return;
+      }
       const parts = index === "unsuccessful" ? 5 : 1;
       const suffix = { all: "finished", task: "task", schedule: "schedule" }[index ?? ""] ?? "unsuccessful";
       const equal = index === "all" ? "" : "\\w+=\\? AND ";
@@ -139,6 +150,7 @@ describe("statements of LibsqlDataStore", () => {
     });
   }
 
+  const OF_ID = "sqlite_autoindex_escapement_jobs_1 (id=?)";
   const SORTED = "USE TEMP B-TREE FOR ORDER BY";
 
   for (const [key, sql] of Object.entries(getJobs)) {
@@ -151,6 +163,7 @@ describe("statements of LibsqlDataStore", () => {
         task: [...OF_TASK, `sqlite_autoindex_escapement_jobs_1 (${id})`],
         schedule: ["escapement_jobs_schedule (schedule_id=?)", SORTED],
         running: ["escapement_jobs_leased (acquired_until>?)", SORTED],
+        label: [`PRIMARY KEY (kind=? AND name=? AND value=? AND at=? AND ${id})`, OF_ID],
       };
       const time = order === "oldest" ? "run_at>?" : "run_at<?";
       const others = (ofTask: string): string[] => [
@@ -167,6 +180,7 @@ describe("statements of LibsqlDataStore", () => {
         ...plans,
         all: [nextKeyed, nextKeyed, ...others(">")],
         task: others("="),
+        label: ["PRIMARY KEY (kind=? AND name=? AND value=? AND at=?)", OF_ID, SORTED],
       };
       const expected = isByTime ? byTime[index] : plans[index];
       expect((await scanOf(sql)).toSorted()).toEqual(expected?.toSorted());
@@ -188,6 +202,10 @@ describe("statements of LibsqlDataStore", () => {
         "paused by time": paused,
         "named by id": ["sqlite_autoindex_escapement_schedules_1 (id=?)"],
         "ended by time": [...ended, SORTED],
+        "label by id": [
+          "PRIMARY KEY (kind=? AND name=? AND value=? AND at=? AND id>?)",
+          "sqlite_autoindex_escapement_schedules_1 (id=?)",
+        ],
       };
       expect((await scanOf(sql)).toSorted()).toEqual(plans[key]?.toSorted());
     });

@@ -8,6 +8,7 @@ import type {
   CheckedJobOptions,
   CheckedNewJob,
   CheckedResultOptions,
+  JobSelection,
 } from "../../scheduler/options/checked-options.ts";
 import { eachNewJob } from "../../scheduler/options/each-new-job.ts";
 import type { Job } from "../../scheduler/views/job.ts";
@@ -118,9 +119,7 @@ export class JobCalls implements JobCommands, BulkCommands {
     return { retried, ...skipped };
   }
 
-  async cancelMany(
-    filter: CheckedBulk<Pick<JobFilter, "taskId" | "scheduleId">>,
-  ): Promise<{ cancelled: number } & SkippedJobs> {
+  async cancelMany(filter: CheckedBulk<JobSelection>): Promise<{ cancelled: number } & SkippedJobs> {
     const { count: cancelled, ...skipped } = await this.#bulk("cancel", filter);
     return { cancelled, ...skipped };
   }

@@ -37,7 +37,7 @@ import { ScheduleChange } from "../../scheduler/views/schedule-change.ts";
 import type { Trigger } from "../../triggers/trigger.ts";
 import { explanationSchema } from "../wire/explanation.ts";
 import { occurrenceSchema } from "../wire/occurrence.ts";
-import { wireOptions } from "../wire/options.ts";
+import { wireFilter, wireOptions } from "../wire/options.ts";
 import { listedScheduleSchema, previewedFireSchema, scheduleSchema } from "../wire/schedule.ts";
 import { scheduleChangeSchema } from "../wire/schedule-change.ts";
 import {
@@ -137,7 +137,7 @@ export class ScheduleCalls implements ScheduleCommands, LedgerCommands {
     change: BulkChange,
   ): Promise<{ count: number } & SkippedSchedules> {
     signal?.throwIfAborted();
-    const selection = ids !== undefined ? { ids } : all ? { all } : { filter };
+    const selection = ids !== undefined ? { ids } : all ? { all } : { filter: wireFilter(filter) };
     const note = change.action === "pause" ? wirePause(change) : wireUnpause(change);
     const body = { ...selection, action: change.action, ...note };
     return readBulk(this.#context, { path: "/schedules/bulk", body, signal });

@@ -1,6 +1,7 @@
 import type { TaskCommands } from "../../scheduler/commands/commands.ts";
-import type { CheckedTaskPause } from "../../scheduler/options/checked-options.ts";
+import type { CheckedTaskPause, TaskFilter } from "../../scheduler/options/checked-options.ts";
 import { TaskView } from "../../scheduler/views/task-view.ts";
+import { wireFilter } from "../wire/options.ts";
 import { pageSchema } from "../wire/pages.ts";
 import { taskSchema } from "../wire/task.ts";
 import { type CallContext, placeOf, wirePause } from "./context.ts";
@@ -18,8 +19,8 @@ export class TaskCalls implements TaskCommands {
     this.#context = context;
   }
 
-  async all(): Promise<TaskView[]> {
-    const call = { method: "GET", path: "/tasks" } as const;
+  async all(filter: TaskFilter): Promise<TaskView[]> {
+    const call = { method: "GET", path: "/tasks", query: wireFilter(filter) } as const;
     const { items } = await this.#context.requester.read(call, pageSchema(taskSchema()));
     for (const { id, resultExpirationMs } of items.slice(0, REMEMBERED_MAX)) {
       this.#resultExpirationMs.set(id, resultExpirationMs);
@@ -30,7 +31,7 @@ export class TaskCalls implements TaskCommands {
   /** How long results of a task are kept, in milliseconds, as of the first time that somebody asked; null when nobody
    *  knows the task. */
   async resultExpirationMs(id: string): Promise<number | null> {
-    if (!this.#resultExpirationMs.has(id)) await this.all();
+    if (!this.#resultExpirationMs.has(id)) await this.all({});
     return this.#resultExpirationMs.get(id) ?? null;
   }
 

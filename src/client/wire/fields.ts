@@ -11,7 +11,7 @@ import {
   WORDS,
 } from "../../records/fields/field.ts";
 import { ATTEMPT_FIELDS } from "../../records/fields/job.ts";
-import { duration, error, flag, instant, metadata, number, oneOf, orNull, text, value } from "./values.ts";
+import { duration, error, flag, instant, labels, metadata, number, oneOf, orNull, text, value } from "./values.ts";
 
 type Schema = v.GenericSchema<unknown, unknown>;
 
@@ -41,7 +41,7 @@ function schemaOfKind(kind: keyof Kinds): Schema {
 }
 
 const PLAIN: Readonly<Record<keyof PlainKinds, () => Schema>> = {
-  ...{ text, flag, number, instant, duration, metadata, value, error },
+  ...{ text, flag, number, instant, duration, metadata, labels, value, error },
   ...{ whole: number, count: number },
   texts: () => v.array(text()),
   attempts: () => v.array(recordSchema(ATTEMPT_FIELDS)),

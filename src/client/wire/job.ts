@@ -29,12 +29,12 @@ export const jobSchema: () => v.GenericSchema<unknown, ReadJob> = once(() =>
 export const jobResultSchema: () => v.GenericSchema<unknown, JobResultFacts> = once(() =>
   v.pipe(
     recordSchema(JOB_RESULT_FIELDS),
-    v.transform(({ attemptHistory, progress, progressNote, payload, metadata, concurrencyKey, ...same }) => ({
+    v.transform(({ attemptHistory, progress, progressNote, payload, metadata, labels, concurrencyKey, ...same }) => ({
       ...same,
       // The last attempt is on the wire too, if its handler was called. A record has its facts in other fields.
       attemptHistory: same.startedAt === null ? attemptHistory : attemptHistory.slice(0, -1),
       ...progressOf(progress, progressNote),
-      job: { payload, metadata, ...(concurrencyKey === undefined ? {} : { concurrencyKey }) },
+      job: { payload, metadata, labels, ...(concurrencyKey === undefined ? {} : { concurrencyKey }) },
     })),
   ),
 );

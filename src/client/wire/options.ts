@@ -3,6 +3,7 @@ import { instantText } from "../../core/temporal.ts";
 import type { Field, Fields } from "../../records/fields/field.ts";
 import { JOB_FIELDS, JOB_OPTIONS } from "../../records/fields/job.ts";
 import { SCHEDULE_FIELDS } from "../../records/fields/schedule.ts";
+import type { Labels } from "../../records/policies.ts";
 
 // Options on their way to a router. Only what the caller gave travels, so that the defaults are those of the scheduler
 // behind the router.
@@ -37,10 +38,14 @@ function wireField(field: Field | undefined, value: unknown): unknown {
 }
 
 /** A filter as JSON, or as a query. */
-export function wireFilter(checked: object): Record<string, string | number | boolean> {
-  const wire: Record<string, string | number | boolean> = {};
+export function wireFilter({ labels, ...checked }: { readonly labels?: Labels }): WireFilter {
+  const wire: Record<string, WireFilter[string]> = {};
   for (const [name, value] of Object.entries(wireOptions(checked))) {
     if (value !== null) wire[name] = Array.isArray(value) ? value.join(",") : (value as string | number | boolean);
   }
+  if (labels !== undefined) wire.label = Object.entries(labels).map((label) => label.join(":"));
   return wire;
 }
+
+/** A list comes as several parameters of one name. */
+type WireFilter = Readonly<Record<string, string | number | boolean | readonly string[]>>;

@@ -1,7 +1,7 @@
 import * as v from "valibot";
 import { toDurationMs } from "../../core/duration.ts";
 import { once } from "../../core/once.ts";
-import type { Metadata } from "../../records/policies.ts";
+import type { Labels, Metadata } from "../../records/policies.ts";
 import type { SerializedError } from "../../records/serialized-error.ts";
 
 // What routers send, as records have it: instants as epoch milliseconds, durations as milliseconds, values as text. The
@@ -62,6 +62,8 @@ function textOf(given: unknown): string | null {
 /** An object, as it is. */
 export const metadata = (): Schema<Metadata> =>
   v.custom<Metadata>((given) => typeof given === "object" && given !== null && !Array.isArray(given), "no object");
+
+export const labels = (): Schema<Labels> => metadata() as Schema<Labels>;
 
 /** One of the given words. */
 export const oneOf = <const Words extends readonly string[]>(words: Words): Schema<Words[number]> => v.picklist(words);

@@ -8,6 +8,7 @@ import type {
   ScheduleFilterOptions,
   ScheduleOptions,
   ScheduleUpdate,
+  TaskFilterOptions,
 } from "../../scheduler/options/options.ts";
 import type { NewJob, SchedulerClient } from "../../scheduler/scheduler-client.ts";
 import type { Explanation } from "../../scheduler/views/explanation.ts";
@@ -40,8 +41,8 @@ export class RemoteVerbs {
     this.#client = client;
   }
 
-  async getTasks(): Promise<Plain<TaskView>[]> {
-    return (await this.#client.getTasks()).map(plain);
+  async getTasks(filter: TaskFilterOptions = {}): Promise<Plain<TaskView>[]> {
+    return (await this.#client.getTasks(filter)).map(plain);
   }
 
   async addSchedule(taskId: string, trigger: RemoteTrigger, options: ScheduleOptions = {}): Promise<Plain<Schedule>> {

@@ -10,6 +10,7 @@ import type {
   PauseOptions,
   ScheduleFilterOptions,
   ScheduleOptions,
+  TaskFilterOptions,
 } from "../../scheduler/options/options.ts";
 import type { Scheduler } from "../../scheduler/scheduler.ts";
 import type { NewJob } from "../../scheduler/scheduler-client.ts";
@@ -72,9 +73,9 @@ export abstract class SchedulerDurableObject<Env = unknown> extends DurableObjec
     return this.#attached.rearm();
   }
 
-  /** Every task that the object knows, with its settings, ordered by id. */
-  getTasks(): Promise<Plain<TaskView>[]> {
-    return this.#attached.remote.getTasks();
+  /** Every task that the object knows, with its settings, ordered by id; with `labels`, those that have all of them. */
+  getTasks(filter?: TaskFilterOptions): Promise<Plain<TaskView>[]> {
+    return this.#attached.remote.getTasks(filter);
   }
 
   /** Adds a schedule. @param trigger crontab text, or what `trigger.toJSON()` returns */

@@ -36,6 +36,7 @@ const many = {
 };
 const whole = v.pipe(v.number(), v.integer());
 export const metadata: v.GenericSchema = v.record(v.string(), v.unknown());
+export const labels: v.GenericSchema = v.record(v.string(), v.string());
 
 const storedTrigger: v.GenericSchema = v.looseObject({
   type: v.string(),
@@ -75,7 +76,7 @@ const PLAIN: Readonly<Record<Exclude<keyof PlainKinds, "attempts">, v.GenericSch
   texts: v.array(v.string()),
   flag: v.boolean(),
   number: v.number(),
-  ...{ whole, count, instant, duration, metadata, error },
+  ...{ whole, count, instant, duration, metadata, labels, error },
   value: v.exactOptional(v.unknown()),
   trigger: storedTrigger,
 };

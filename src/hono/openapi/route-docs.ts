@@ -96,7 +96,7 @@ export const routeDocs: { readonly [Key in keyof Endpoints]: RouteDocs<Key> } = 
     operationId: "listTasks",
     summary: "The tasks that the store knows",
     answers: { 200: "TaskPage" },
-    problems: [503],
+    problems: [400, 422, 503],
   },
   "DELETE /tasks/:id": {
     operationId: "removeTask",

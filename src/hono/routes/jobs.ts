@@ -3,6 +3,7 @@ import type { NewJob, SchedulerClient } from "../../scheduler/scheduler-client.t
 import type { Job } from "../../scheduler/views/job.ts";
 import type { Plain } from "../../scheduler/views/plain.ts";
 import { KEY_KEPT, type RequestKey } from "../idempotency.ts";
+import { withLabels } from "../labels-of.ts";
 import type { Routes } from "../route.ts";
 import * as schemas from "../schemas.ts";
 import { type Show, shownPage } from "../show.ts";
@@ -24,7 +25,7 @@ export const jobRoutes: Routes<
     query: schemas.jobQuery,
     handle: async ({ client, query: { include, ...filter }, show }) => ({
       status: 200,
-      body: shownPage(await client.getJobs(filter), show.listed(include).job),
+      body: shownPage(await client.getJobs(withLabels(filter, "GET /jobs")), show.listed(include).job),
     }),
   },
   "POST /jobs": {
@@ -110,6 +111,6 @@ function newJob({ taskId, ...options }: NewJobBody): NewJob<string> {
 async function repeated(client: SchedulerClient, id: string, payload: unknown): Promise<Job> {
   const result = await client.getJobResult(id);
   if (result === null) throw new JobLookupError(`there is no result of job "${id}"`, id);
-  const { taskId, metadata, concurrencyKey } = result;
-  return client.addJob(taskId, { payload, metadata, ...(concurrencyKey === null ? {} : { concurrencyKey }) });
+  const { taskId, metadata, labels, concurrencyKey } = result;
+  return client.addJob(taskId, { payload, metadata, labels, ...(concurrencyKey === null ? {} : { concurrencyKey }) });
 }

@@ -2,6 +2,7 @@ import { PAGE_SIZE_MAX } from "../../core/limits.ts";
 import { optionError } from "../../core/option-errors.ts";
 import type { SchedulerClient } from "../../scheduler/scheduler-client.ts";
 import type { JobBulkReport } from "../api.ts";
+import { withLabels } from "../labels-of.ts";
 import type { JobBulk } from "../wire.ts";
 import { assertExpected } from "./expected-count.ts";
 
@@ -27,7 +28,7 @@ export async function changeManyJobs(
     const count = ids === undefined ? await countOf(client, bulk, expectedCount + 1, signal) : new Set(ids).size;
     assertExpected("jobs", count, expectedCount);
   }
-  const selection = ids === undefined ? { ...filter, all, signal } : { ids, signal };
+  const selection = ids === undefined ? { ...withLabels(filter, WHERE), all, signal } : { ids, signal };
   switch (action) {
     case "retry": {
       const { retried: count, ...skipped } = await client.retryJobs(selection);
@@ -53,7 +54,7 @@ async function countOf(
   max: number,
   signal: AbortSignal,
 ): Promise<number> {
-  const page = { ...filter, limit: PAGE_SIZE_MAX };
+  const page = { ...withLabels(filter, WHERE), limit: PAGE_SIZE_MAX };
   const found = action === "cancel" ? client.getJobs(page) : client.getJobResults(page);
   const skips = action === "retry" && filter.outcome === undefined ? ["success", "skipped", "cancelled"] : [];
   let count = 0;

@@ -3,6 +3,7 @@ import { optionError } from "../../core/option-errors.ts";
 import type { ChangeOptions } from "../../scheduler/options/options.ts";
 import type { SchedulerClient } from "../../scheduler/scheduler-client.ts";
 import type { ManyReport } from "../api.ts";
+import { withLabels } from "../labels-of.ts";
 import type { ScheduleBulk } from "../wire.ts";
 import { assertExpected } from "./expected-count.ts";
 
@@ -57,7 +58,7 @@ async function idsOf(client: SchedulerClient, bulk: ScheduleBulk, signal: AbortS
   }
   if (ids !== undefined) return [...new Set(ids)];
   const found: string[] = [];
-  for await (const { id } of client.getSchedules({ ...filter, limit: PAGE_SIZE_MAX })) {
+  for await (const { id } of client.getSchedules({ ...withLabels(filter, WHERE), limit: PAGE_SIZE_MAX })) {
     signal.throwIfAborted();
     found.push(id);
     if (found.length > BULK_ADD_MAX) {

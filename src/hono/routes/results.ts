@@ -2,6 +2,7 @@ import { type Clock, sleepFor } from "../../core/clock.ts";
 import { JobLookupError } from "../../core/errors.ts";
 import type { SchedulerClient } from "../../scheduler/scheduler-client.ts";
 import type { JobResult } from "../../scheduler/views/job-result.ts";
+import { withLabels } from "../labels-of.ts";
 import type { Routes } from "../route.ts";
 import * as schemas from "../schemas.ts";
 import { shownPage } from "../show.ts";
@@ -34,7 +35,7 @@ export const resultRoutes: Routes<"GET /jobs/:id/result" | "GET /results" | "GET
     query: schemas.resultQuery,
     handle: async ({ client, query: { include, ...filter }, show }) => ({
       status: 200,
-      body: shownPage(await client.getJobResults(filter), show.listed(include).result),
+      body: shownPage(await client.getJobResults(withLabels(filter, "GET /results")), show.listed(include).result),
     }),
   },
   "GET /runs": {
@@ -42,7 +43,7 @@ export const resultRoutes: Routes<"GET /jobs/:id/result" | "GET /results" | "GET
     query: schemas.runQuery,
     handle: async ({ client, query: { include, ...filter }, show }) => ({
       status: 200,
-      body: shownPage(await client.getRuns(filter), show.listed(include).run),
+      body: shownPage(await client.getRuns(withLabels(filter, "GET /runs")), show.listed(include).run),
     }),
   },
   "GET /runs/:id": {

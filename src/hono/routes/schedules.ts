@@ -5,6 +5,7 @@ import type { Schedule } from "../../scheduler/views/schedule.ts";
 import type { ListedSchedule, Preview } from "../api.ts";
 import { KEY_KEPT, keyedScheduleId } from "../idempotency.ts";
 import { revisionOf } from "../if-match.ts";
+import { withLabels } from "../labels-of.ts";
 import { previewOf } from "../preview.ts";
 import type { Routes } from "../route.ts";
 import * as schemas from "../schemas.ts";
@@ -44,7 +45,10 @@ export const scheduleRoutes: Routes<
           ...(next === undefined ? {} : { next: nextOf(schedule) }),
         };
       };
-      return { status: 200, body: shownPage(await client.getSchedules({ ...filter, include }), withNext) };
+      return {
+        status: 200,
+        body: shownPage(await client.getSchedules({ ...withLabels(filter, "GET /schedules"), include }), withNext),
+      };
     },
   },
   "POST /schedules": {

@@ -1,4 +1,5 @@
 import { plain } from "../../scheduler/views/plain.ts";
+import { withLabels } from "../labels-of.ts";
 import type { Routes } from "../route.ts";
 import * as schemas from "../schemas.ts";
 import { wholePage } from "../show.ts";
@@ -9,7 +10,11 @@ export const taskRoutes: Routes<
 > = {
   "GET /tasks": {
     scope: "read",
-    handle: async ({ client }) => ({ status: 200, body: wholePage((await client.getTasks()).map(plain)) }),
+    query: schemas.taskQuery,
+    handle: async ({ client, query }) => ({
+      status: 200,
+      body: wholePage((await client.getTasks(withLabels(query, "GET /tasks"))).map(plain)),
+    }),
   },
   "DELETE /tasks/:id": {
     scope: "write",

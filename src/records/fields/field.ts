@@ -5,6 +5,7 @@ import {
   type CoalescePolicy,
   JOB_OUTCOMES,
   type JobOutcome,
+  type Labels,
   type Metadata,
   PARENT_FAILURE_POLICIES,
   type ParentFailurePolicy,
@@ -31,6 +32,8 @@ export interface PlainKinds {
   /** Milliseconds; in JSON, ISO 8601 text. */
   duration: number;
   metadata: Metadata;
+  /** Empty for none, which records leave out. */
+  labels: Labels;
   /** A serialized value or null for none; in JSON the value, which is missing for none. */
   value: string | null;
   /** The JSON of a trigger as text; in JSON, that JSON. */

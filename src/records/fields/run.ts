@@ -23,6 +23,7 @@ export const RUN_FIELDS = {
   progress: { kind: "number", null: "unknown" },
   progressNote: { kind: "text", null: "none" },
   metadata: { kind: "metadata" },
+  labels: { kind: "labels" },
   idempotencyKey: { kind: "text", null: "none" },
   concurrencyKey: { kind: "text", null: "none" },
   retryOf: { kind: "text", null: "none" },

@@ -31,6 +31,7 @@ export const SCHEDULE_FIELDS = {
   expectFinishWithin: { kind: "duration", absent: "none", default: null },
   skippedCount: { kind: "count" },
   metadata: { kind: "metadata", inherits: true },
+  labels: { kind: "labels", inherits: true },
   paused: { kind: "flag" },
   pausedUntil: { kind: "instant", absent: "none" },
   pauseReason: { kind: "text", absent: "none" },

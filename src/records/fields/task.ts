@@ -35,4 +35,5 @@ export const TASK_FIELDS = {
   retry: { kind: "object", fields: RETRY_FIELDS as typeof RETRY_FIELDS },
   overlap: { kind: "overlap" },
   metadata: { kind: "metadata" },
+  labels: { kind: "labels" },
 } as const;

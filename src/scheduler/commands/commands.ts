@@ -17,8 +17,10 @@ import type {
   CheckedScheduleFilter,
   CheckedTaskPause,
   CheckedUnpause,
+  JobSelection,
   RunFilter,
   ScheduleSelection,
+  TaskFilter,
 } from "../options/checked-options.ts";
 import type { ScheduleOptions } from "../options/options.ts";
 import type { Question } from "../options/question.ts";
@@ -53,7 +55,7 @@ export interface Commands {
 }
 
 export interface TaskCommands {
-  all(): Promise<TaskView[]>;
+  all(filter: TaskFilter): Promise<TaskView[]>;
   remove(id: string): Promise<void>;
   /** @param isPaused whether the task, or the key of the task, is to be paused or to go on */
   setPaused(id: string, pause: CheckedTaskPause, isPaused: boolean): Promise<TaskView>;
@@ -132,8 +134,6 @@ export interface BulkRefusal {
 export interface BulkCommands {
   retry(id: string): Promise<Job>;
   retryMany(filter: CheckedBulk<JobResultSelection>): Promise<{ retried: number } & SkippedJobs>;
-  cancelMany(
-    filter: CheckedBulk<Pick<JobFilter, "taskId" | "scheduleId">>,
-  ): Promise<{ cancelled: number } & SkippedJobs>;
+  cancelMany(filter: CheckedBulk<JobSelection>): Promise<{ cancelled: number } & SkippedJobs>;
   removeResults(filter: CheckedBulk<JobResultSelection>): Promise<{ removed: number }>;
 }

@@ -35,8 +35,10 @@ import type {
   CheckedTaskSettings,
   CheckedTickOptions,
   CheckedUnpause,
+  JobSelection,
   RunFilter,
   ScheduleSelection,
+  TaskFilter,
 } from "./checked-options.ts";
 import {
   idAdvice,
@@ -250,6 +252,7 @@ export const checkPreviewOptions: Checker<{ limit: number; from?: number | undef
     instead: (value) => (typeof value === "number" || value === undefined ? `write { limit: ${value ?? 10} }` : null),
   },
 );
+export const checkTaskFilter: Checker<TaskFilter> = checker(schemas.taskFilterSchema);
 const checkSchedules: Checker<CheckedScheduleFilter> = checker(schemas.scheduleFilterSchema, {
   words: wordsOf("schedules", "search"),
 });
@@ -288,9 +291,7 @@ export const checkRetryJobs: Checker<CheckedBulk<JobResultSelection>> = bulkChec
 export const checkBulkSchedules: Checker<CheckedBulk<ScheduleSelection>> = bulkChecker(schemas.bulkScheduleSchema, {
   words: wordsOf("bulkSchedules"),
 });
-export const checkBulkJobs: Checker<CheckedBulk<Pick<JobFilter, "taskId" | "scheduleId">>> = bulkChecker(
-  schemas.bulkJobSchema,
-);
+export const checkBulkJobs: Checker<CheckedBulk<JobSelection>> = bulkChecker(schemas.bulkJobSchema);
 
 /** Options that may contradict others; without them, nothing can. */
 const COMBINED = ["delayMs", "debounce", "throttle", "uniqueForMs", "onParentFailure"] as const;

@@ -7,12 +7,13 @@ import type { RETRY_FIELDS } from "../../records/fields/task.ts";
 import type {
   ConflictPolicy,
   JobOutcome,
+  Labels,
   Metadata,
   ParentFailurePolicy,
   RetryPolicy,
   RunOverlapPolicy,
 } from "../../records/policies.ts";
-import type { ScheduleFilter } from "../../stores/data-store.ts";
+import type { JobFilter, ScheduleFilter } from "../../stores/data-store.ts";
 import type { Trigger } from "../../triggers/trigger.ts";
 import type { OccurrenceVerdict } from "./occurrence-verdicts.ts";
 
@@ -47,6 +48,7 @@ export interface CheckedTaskDefaults extends CheckedLimits {
   resultExpirationMs: number;
   overlap: RunOverlapPolicy;
   metadata: Metadata;
+  labels?: Labels | undefined;
 }
 
 /** The concurrency key of a payload. It is a function of the program, and may return anything. */
@@ -63,6 +65,7 @@ export interface CheckedTaskSettings extends CheckedLimits {
   resultExpirationMs?: number | undefined;
   overlap?: RunOverlapPolicy | undefined;
   metadata?: Metadata | undefined;
+  labels?: Labels | undefined;
   schema?: StandardSchemaV1 | undefined;
 }
 
@@ -99,6 +102,7 @@ export interface CheckedJobOptions extends CheckedRunNow {
   throttle?: { key: string; perMs: number } | undefined;
   concurrencyKey?: string | null | undefined;
   metadata?: Metadata | undefined;
+  labels?: Labels | undefined;
   executor?: string | undefined;
   resultExpirationMs?: number | undefined;
   startDeadline?: number | undefined;
@@ -176,6 +180,7 @@ export interface RunFilter {
   minAttempts?: number;
   from?: number;
   until?: number;
+  labels?: Labels;
   search?: string;
 }
 
@@ -208,6 +213,9 @@ export interface CheckedEventsOptions {
   onDropped?: (count: number) => void;
 }
 
+/** Which tasks. */
+export type TaskFilter = Pick<ScheduleFilter, "labels">;
+
 /** What a list of schedules has of each besides. */
 export interface ScheduleInclude {
   next?: number;
@@ -218,7 +226,10 @@ export interface ScheduleInclude {
 export type CheckedScheduleFilter = ScheduleFilter & { readonly include?: ScheduleInclude };
 
 /** Which schedules a call about many is about. */
-export type ScheduleSelection = Pick<ScheduleFilter, "taskId" | "paused">;
+export type ScheduleSelection = Pick<ScheduleFilter, "taskId" | "paused" | "labels">;
+
+/** Which unfinished jobs a call about many is about. */
+export type JobSelection = Pick<JobFilter, "taskId" | "scheduleId" | "labels">;
 
 /** What `unpauseSchedule` and `unpauseSchedules` take. */
 export interface CheckedUnpause extends CheckedChange {

@@ -72,10 +72,13 @@ import type {
   CheckedTaskSettings,
   CheckedTickOptions,
   CheckedUnpause,
+  JobSelection,
   KeyFunction,
   RunFilter,
   ScheduleSelection,
+  TaskFilter,
 } from "./checked-options.ts";
+import { checkedLabelFilter, checkedLabels } from "./labels.ts";
 import { checkMetadata } from "./metadata.ts";
 import { OCCURRENCE_VERDICTS } from "./occurrence-verdicts.ts";
 import {
@@ -131,6 +134,8 @@ const metadata = once(() =>
     }),
   ),
 );
+
+const labels = once(() => converted(checkedLabels));
 
 const signal = once(() =>
   v.custom<AbortSignal>(
@@ -199,6 +204,7 @@ const taskDefaults = once(() =>
     resultExpirationTime: v.optional(durationMs(), { hours: 24 }),
     overlap: v.optional(oneOf(RUN_OVERLAP_POLICIES), "queue"),
     metadata: v.optional(metadata(), {}),
+    labels: v.optional(labels()),
   }),
 );
 
@@ -287,6 +293,7 @@ export const schedulerOptionsSchema: () => v.GenericSchema<unknown, CheckedSched
 const inherited = once(() => ({
   executor: v.optional(name()),
   metadata: v.optional(metadata()),
+  labels: v.optional(labels()),
   resultExpirationTime: v.optional(durationMs()),
 }));
 
@@ -517,6 +524,10 @@ const page = once(() => ({
   cursor: v.optional(v.nullable(v.pipe(v.string(saysCursor), v.check(isStorable, saysCursor))), null),
 }));
 
+const labelFilter = once(() => ({ labels: v.exactOptional(converted(checkedLabelFilter)) }));
+
+export const taskFilterSchema: () => v.GenericSchema<unknown, TaskFilter> = once(() => objectOf(labelFilter()));
+
 const saysNamed = says("a list of 1 to 1,000 ids");
 
 export const scheduleFilterSchema: () => v.GenericSchema<unknown, CheckedScheduleFilter> = once(() =>
@@ -532,6 +543,7 @@ export const scheduleFilterSchema: () => v.GenericSchema<unknown, CheckedSchedul
     taskId: v.exactOptional(name()),
     paused: v.exactOptional(trueOrFalse),
     state: v.exactOptional(oneOf(["active", "paused", "ended"])),
+    ...labelFilter(),
     search: v.exactOptional(name()),
     sort: v.exactOptional(oneOf(["id", "nextFireTime"])),
   }),
@@ -584,6 +596,7 @@ export const jobFilterSchema: () => v.GenericSchema<unknown, JobFilter> = once((
     state: v.exactOptional(oneOf(["queued", "held", "running"])),
     from: v.exactOptional(instantMs),
     until: v.exactOptional(instantMs),
+    ...labelFilter(),
     search: v.exactOptional(name()),
     sort: v.exactOptional(oneOf(["id", "runAt"])),
     order: v.exactOptional(oneOf(["oldest", "newest"])),
@@ -596,6 +609,7 @@ const resultSelection = once(() => ({
   outcome: v.exactOptional(oneOf(JOB_OUTCOMES)),
   from: v.exactOptional(instantMs),
   until: v.exactOptional(instantMs),
+  ...labelFilter(),
 }));
 
 export const jobResultFilterSchema: () => v.GenericSchema<unknown, JobResultFilter> = once(() =>
@@ -621,6 +635,7 @@ export const runFilterSchema: () => v.GenericSchema<unknown, RunFilter> = once((
     minAttempts: v.exactOptional(wholeNumber(0)),
     from: v.exactOptional(instantMs),
     until: v.exactOptional(instantMs),
+    ...labelFilter(),
     search: v.exactOptional(name()),
   }),
 );
@@ -643,17 +658,18 @@ export const bulkScheduleSchema: () => v.GenericSchema<unknown, CheckedBulk<Sche
   objectOf({
     taskId: v.exactOptional(name()),
     paused: v.exactOptional(trueOrFalse),
+    ...labelFilter(),
     ids: ids(),
     ...bulk(),
   }),
 );
 
-export const bulkJobSchema: () => v.GenericSchema<unknown, CheckedBulk<Pick<JobFilter, "taskId" | "scheduleId">>> =
-  once(() =>
-    objectOf({
-      taskId: v.exactOptional(name()),
-      scheduleId: v.exactOptional(name()),
-      ids: ids(),
-      ...bulk(),
-    }),
-  );
+export const bulkJobSchema: () => v.GenericSchema<unknown, CheckedBulk<JobSelection>> = once(() =>
+  objectOf({
+    taskId: v.exactOptional(name()),
+    scheduleId: v.exactOptional(name()),
+    ...labelFilter(),
+    ids: ids(),
+    ...bulk(),
+  }),
+);

@@ -5,6 +5,7 @@ import type {
   CoalescePolicy,
   ConflictPolicy,
   JobOutcome,
+  Labels,
   Metadata,
   ParentFailurePolicy,
   RunOverlapPolicy,
@@ -62,6 +63,13 @@ export interface TaskSettings<P = never> {
   /** JSON data that the task's schedules and jobs inherit, at most 100 levels deep, without the key `__proto__`.
    *  Default: `{}`. */
   metadata?: Metadata | undefined;
+  /** Names and values by which the task, its schedules and jobs are found: at most 16, of names of 1 to 64 letters,
+   *  digits and `_ . / -`, and values of 1 to 256 characters. Schedules and jobs inherit them, label by label. Default:
+   *  none.
+   *  @example
+   *  scheduler.task("invoice", { labels: { team: "billing" } }, invoice);
+   *  await scheduler.getJobs({ labels: { team: "billing" } }); */
+  labels?: Labels | undefined;
 }
 
 /** It is written as a method, so that `TaskSettings` without a type of the payload fit every task. */
@@ -228,6 +236,9 @@ export interface ScheduleOptions<P = unknown> extends RevisionOptions {
   expectFinishWithin?: Duration | null | undefined;
   /** JSON data. It is merged over the task's metadata, key by key. Default: the task's. */
   metadata?: Metadata | undefined;
+  /** Names and values by which the schedule and its jobs are found, merged over the task's labels, label by label: at
+   *  most 16 together. A change is about the jobs to come; jobs that exist keep theirs. Default: the task's. */
+  labels?: Labels | undefined;
   /** Name of the executor that runs the jobs. Default: the task's. */
   executor?: string | undefined;
   /** Jobs with a higher priority run first. Default: 0. */
@@ -304,6 +315,9 @@ export interface JobOptions<P = unknown> {
   concurrencyKey?: string | null | undefined;
   /** JSON data. It is merged over the task's metadata, key by key. Default: the task's. */
   metadata?: Metadata | undefined;
+  /** Names and values by which the job and its result are found, merged over the task's labels, label by label: at most
+   *  16 together. Default: the task's. */
+  labels?: Labels | undefined;
   /** Name of the executor that runs the job. Default: the task's. */
   executor?: string | undefined;
   /** How long the result is kept; zero keeps none. Default: the task's. */
@@ -359,6 +373,17 @@ export interface TickOptions {
   signal?: AbortSignal | undefined;
 }
 
+/** What lists and calls about many take: what has all of these labels. */
+interface LabelFilterOptions {
+  /** Names and values, 1 to 16. What is named first is looked up; the others are compared. Default: all.
+   *  @example
+   *  await scheduler.cancelJobs({ labels: { team: "billing" } }); */
+  labels?: Labels;
+}
+
+/** Filter of `getTasks`. */
+export interface TaskFilterOptions extends LabelFilterOptions {}
+
 /** What a list of schedules has of each besides the schedule. `limit` times `next`, and `limit` times `runs`, may be
  *  10,000 at most. */
 export interface ScheduleIncludeOptions {
@@ -369,7 +394,7 @@ export interface ScheduleIncludeOptions {
 }
 
 /** Filter and order of `getSchedules`; a page has at most `limit` items (default 100, at most 1,000). */
-export interface ScheduleFilterOptions {
+export interface ScheduleFilterOptions extends LabelFilterOptions {
   /** Schedules with these ids, at most 1,000, in the order of ids. Not together with another `sort`. */
   ids?: readonly string[];
   taskId?: string;
@@ -428,7 +453,7 @@ export interface PrintOptions {
 }
 
 /** Filter and order of `getJobs`; a page has at most `limit` items (default 100, at most 1,000). */
-export interface JobFilterOptions {
+export interface JobFilterOptions extends LabelFilterOptions {
   taskId?: string;
   scheduleId?: string;
   /** As `Job.state` says. Default: all. */
@@ -453,7 +478,7 @@ export interface JobFilterOptions {
 }
 
 /** Which results. Fields that are not given do not matter. */
-interface JobResultSelectionOptions {
+interface JobResultSelectionOptions extends LabelFilterOptions {
   taskId?: string;
   scheduleId?: string;
   outcome?: JobOutcome;
@@ -477,7 +502,7 @@ export interface JobResultFilterOptions extends JobResultSelectionOptions {
 
 /** Filter of `getRuns`; a page has at most `limit` items (default 100, at most 1,000). Fields that are not given do not
  *  matter. */
-export interface RunFilterOptions {
+export interface RunFilterOptions extends LabelFilterOptions {
   taskId?: string;
   scheduleId?: string;
   /** One or several, as `Run.state` says. Default: all. */
@@ -519,7 +544,7 @@ interface BulkOptions {
 }
 
 /** Which schedules `pauseSchedules`, `unpauseSchedules` and `removeSchedules` are about. */
-export interface BulkScheduleOptions extends BulkOptions {
+export interface BulkScheduleOptions extends BulkOptions, LabelFilterOptions {
   /** The schedules with these ids, at most 10,000, in the place of a filter. */
   ids?: readonly string[];
   taskId?: string;
@@ -537,7 +562,7 @@ export interface RetryJobsOptions extends BulkResultOptions {
 }
 
 /** Which jobs `cancelJobs` is about. */
-export interface BulkJobOptions extends BulkOptions {
+export interface BulkJobOptions extends BulkOptions, LabelFilterOptions {
   /** The jobs with these ids, at most 10,000, in the place of a filter. */
   ids?: readonly string[];
   taskId?: string;

@@ -18,6 +18,7 @@ import {
   type KeyFunction,
 } from "../options/check-options.ts";
 import type { CheckedRetry } from "../options/checked-options.ts";
+import { mergedLabels } from "../options/labels.ts";
 import { TASK_FIRST } from "../options/option-hints.ts";
 import type { TaskSettings } from "../options/options.ts";
 import type { Task, TaskHandler } from "../scheduler-client.ts";
@@ -365,6 +366,7 @@ function nameOfBound(name: string): [what: string, id: string] {
 function toRecord(id: string, defaults: CheckedTaskDefaults, settings: CheckedTaskSettings): TaskRecord {
   const merged = { ...defaults, ...withoutUndefined(settings) };
   const { maxRunningPerKey: perKey = null, rateLimit = null, fair = false } = merged;
+  const labels = mergedLabels(defaults.labels, settings.labels, `task "${id}"`);
   return {
     id,
     executor: merged.executor,
@@ -380,6 +382,7 @@ function toRecord(id: string, defaults: CheckedTaskDefaults, settings: CheckedTa
     ...(perKey === null ? {} : { maxRunningPerKey: perKey }),
     ...(rateLimit === null ? {} : { rateLimit: rateOf(rateLimit) }),
     ...(fair ? { fair } : {}),
+    ...(labels === undefined ? {} : { labels }),
   };
 }
 

@@ -3,9 +3,9 @@ import { BULK_STEP_MAX, CLEANUP_BATCH } from "../../core/limits.ts";
 import type { JobRecord } from "../../records/job.ts";
 import type { JobResultRecord } from "../../records/job-result.ts";
 import type { JobOutcome } from "../../records/policies.ts";
-import type { JobFilter, JobResultSelection, RecordPage } from "../../stores/data-store.ts";
+import type { JobResultSelection, RecordPage } from "../../stores/data-store.ts";
 import type { BulkCommands, SkippedJobs } from "../commands/commands.ts";
-import type { CheckedBulk } from "../options/checked-options.ts";
+import type { CheckedBulk, JobSelection } from "../options/checked-options.ts";
 import type { Job } from "../views/job.ts";
 import type { JobVerbs } from "./job-verbs.ts";
 import { repeatableJobOf, retriedJob, retryIdOf, withKey } from "./retried-job.ts";
@@ -59,9 +59,7 @@ export class BulkVerbs implements BulkCommands {
     return { retried, ...skips.report() };
   }
 
-  async cancelMany(
-    filter: CheckedBulk<Pick<JobFilter, "taskId" | "scheduleId">>,
-  ): Promise<{ cancelled: number } & SkippedJobs> {
+  async cancelMany(filter: CheckedBulk<JobSelection>): Promise<{ cancelled: number } & SkippedJobs> {
     const { env, ready } = this.#context;
     const { ids, all: _all, signal, ...selection } = filter;
     await ready();

@@ -5,7 +5,7 @@ import { withoutUndefined } from "../../core/without-undefined.ts";
 import type { RecordOf } from "../../records/fields/field.ts";
 import { type ScheduleSettings, SETTINGS } from "../../records/fields/schedule.ts";
 import { type JobRecord, NEVER_RUN, type NewJobRecord } from "../../records/job.ts";
-import type { CatchUp, Metadata } from "../../records/policies.ts";
+import type { CatchUp, Labels, Metadata } from "../../records/policies.ts";
 import type { ScheduleRecord } from "../../records/schedule.ts";
 import type { TaskRecord } from "../../records/task.ts";
 import type { ScheduleChanges } from "../../stores/data-store.ts";
@@ -17,6 +17,7 @@ import type {
   CheckedScheduleOptions,
   CheckedScheduleSettings,
 } from "../options/check-options.ts";
+import { mergedLabels } from "../options/labels.ts";
 import type { KeyedPayload } from "../tasks/concurrency-key.ts";
 import { retryOver } from "../tasks/task-registry.ts";
 import { jobIdOf } from "./request-hash.ts";
@@ -28,12 +29,14 @@ export function newScheduleRecord(
 ): ScheduleRecord {
   const { id, task, trigger, payload, now } = facts;
   const { zoneRules, ...triggered } = triggerFields(trigger, now);
+  const { labels: own, ...others } = options;
+  const labels = mergedLabels(task.labels, own, "the schedule");
   return {
     id,
     taskId: task.id,
     ...triggered,
     ...(zoneRules === null ? {} : { zoneRules }),
-    ...settingsOf(task, options),
+    ...settingsOf(task, others),
     payload: payload.text,
     maxRecoveries: task.maxRecoveries,
     metadata: { ...task.metadata, ...options.metadata },
@@ -43,18 +46,23 @@ export function newScheduleRecord(
     fence: firstFence(),
     revision: now,
     skippedCount: 0,
+    ...(labels === undefined ? {} : { labels }),
     ...(payload.key === null ? {} : { concurrencyKey: payload.key }),
   };
 }
 
 /** What the call sets; what it leaves out is as the task or the default says it. */
-function settingsOf(task: TaskRecord, options: CheckedScheduleSettings): RecordOf<ScheduleSettings> {
-  const settings = givenSettings(options);
+function settingsOf(
+  task: TaskRecord,
+  options: Omit<CheckedScheduleSettings, "labels">,
+): Omit<RecordOf<ScheduleSettings>, "labels"> {
+  const { labels: _, ...settings } = givenSettings(options);
   for (const { key, inherits, default: unset, absent } of SETTINGS) {
+    if (key === "labels") continue;
     if (settings[key] === undefined) settings[key] = inherits ? task[key as keyof TaskRecord] : unset;
     if (settings[key] === null && absent !== undefined) delete settings[key];
   }
-  return settings as RecordOf<ScheduleSettings>;
+  return settings as Omit<RecordOf<ScheduleSettings>, "labels">;
 }
 
 /** The settings of a call; undefined where it leaves them out. */
@@ -98,6 +106,7 @@ export function scheduleChanges(
   schedule: ScheduleRecord,
   facts: {
     taskMetadata: Metadata;
+    taskLabels: Labels | undefined;
     trigger: Trigger | undefined;
     payload: string | null | undefined;
     key: string | null | undefined;
@@ -105,7 +114,7 @@ export function scheduleChanges(
   },
   options: CheckedScheduleChanges,
 ): ScheduleChanges {
-  const { taskMetadata, trigger, payload, key, now } = facts;
+  const { taskMetadata, taskLabels, trigger, payload, key, now } = facts;
   const isNewRule = trigger !== undefined && ruleKey(trigger) !== schedule.triggerRule;
   return {
     ...(isNewRule ? triggerFields(trigger, now) : {}),
@@ -117,6 +126,7 @@ export function scheduleChanges(
       payload,
       concurrencyKey: key,
       metadata: options.metadata && { ...taskMetadata, ...options.metadata },
+      labels: options.labels && (mergedLabels(taskLabels, options.labels, "updateSchedule()") ?? null),
     }),
   };
 }
@@ -158,7 +168,9 @@ export function newJobRecord(
     idempotencyKey: options.idempotencyKey ?? null,
   };
   const { after, onParentFailure = "cancel", retry } = options;
-  const retried: JobRecord = retry === undefined ? record : { ...record, retry: retryOver(task.retry, retry) };
+  const labels = mergedLabels(task.labels, options.labels, "the job");
+  const labelled: JobRecord = labels === undefined ? record : { ...record, labels };
+  const retried: JobRecord = retry === undefined ? labelled : { ...labelled, retry: retryOver(task.retry, retry) };
   const chained: JobRecord = after === undefined ? retried : { ...retried, after, onParentFailure };
   return withWindow(payload.key === null ? chained : { ...chained, concurrencyKey: payload.key }, options);
 }

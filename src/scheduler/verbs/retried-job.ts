@@ -22,6 +22,7 @@ export function retriedJob(result: JobResultRecord, job: KeptJob, now: number): 
     ...NEVER_RUN,
     idempotencyKey: job.idempotencyKey ?? jobId,
     retryOf: jobId,
+    ...(job.labels === undefined ? {} : { labels: job.labels }),
     ...(job.concurrencyKey === undefined ? {} : { concurrencyKey: job.concurrencyKey }),
     ...(job.retry === undefined ? {} : { retry: job.retry }),
     // It reads their results, whatever became of them.
@@ -35,7 +36,7 @@ export function endedJob(result: JobResultRecord): JobRecord {
   const { attemptHistory = [], error, progress, retryOf } = result;
   const kept: Partial<KeptJob> = result.job ?? {};
   const { payload = null, metadata = {}, executor = "inline", fireTime = null, concurrencyKey, after, retry } = kept;
-  const { createdAt = startedAt ?? finishedAt, idempotencyKey = null, maxRecoveries = 0 } = kept;
+  const { createdAt = startedAt ?? finishedAt, idempotencyKey = null, maxRecoveries = 0, labels } = kept;
   const priority = result.job === undefined ? 0 : givenPriority(result.job);
   const last = startedAt === null || error === null ? [] : [{ number: attempts, startedAt, finishedAt, error }];
   return {
@@ -49,6 +50,7 @@ export function endedJob(result: JobResultRecord): JobRecord {
     attemptHistory: [...attemptHistory, ...last],
     ...(progress === undefined ? {} : { progress }),
     ...(retryOf === undefined ? {} : { retryOf }),
+    ...(labels === undefined ? {} : { labels }),
     ...(concurrencyKey === undefined ? {} : { concurrencyKey }),
     ...(after === undefined ? {} : { after }),
     ...(retry === undefined ? {} : { retry }),

@@ -103,13 +103,17 @@ function partsOf({ state, outcome, error, minRunMs, maxRunMs }: RunFilter): read
   return [...(wanted.length === UNFINISHED.length ? (["unfinished"] as const) : wanted), ...ended];
 }
 
-type Shared = Pick<JobFilter, "taskId" | "scheduleId" | "from" | "until" | "search" | "key" | "attemptsMin"> &
+type Shared = Pick<
+  JobFilter,
+  "taskId" | "scheduleId" | "from" | "until" | "labels" | "search" | "key" | "attemptsMin"
+> &
   Pick<JobFilter, "limit" | "cursor">;
 
-function sharedOf({ limit, cursor, taskId, scheduleId, from, until, search, key, minAttempts }: RunFilter): Shared {
+function sharedOf({ limit, cursor, key, minAttempts, ...others }: RunFilter): Shared {
+  const { taskId, scheduleId, from, until, labels, search } = others;
   return {
     ...{ limit, cursor },
-    ...given({ taskId, scheduleId, from, until, search, key, attemptsMin: minAttempts }),
+    ...given({ taskId, scheduleId, from, until, labels, search, key, attemptsMin: minAttempts }),
   };
 }
 

@@ -91,8 +91,8 @@ export class ScheduleVerbs implements ScheduleCommands {
     // What a schedule has of its own, whoever declares it.
     const { createdAt: _at, lastFireTime: _last, skippedCount: _count, ...withoutPast } = asked;
     const { fence: _fence, revision: _revision, declaration: _declared, version: _version, ...others } = withoutPast;
-    const { concurrencyKey = null, expectStartMs = null, expectFinishMs = null } = others;
-    const settings = { ...others, concurrencyKey, expectStartMs, expectFinishMs };
+    const { concurrencyKey = null, expectStartMs = null, expectFinishMs = null, labels = null } = others;
+    const settings = { ...others, concurrencyKey, expectStartMs, expectFinishMs, labels };
     return this.#change(id, wanted.options, (record) => ({
       ...settings,
       paused: paused ?? record.paused,
@@ -167,9 +167,11 @@ export class ScheduleVerbs implements ScheduleCommands {
     const keyed = isPayloadGiven ? await this.#keyedPayload(taskId, checked.payload, given) : undefined;
     const isKeyKnown = isPayloadGiven && this.#context.tasks.keyFunctionOf(taskId) !== null;
     const key = isKeyKnown ? keyed?.key : given;
-    const taskMetadata = checked.metadata === undefined ? {} : (await this.#context.tasks.settingsOf(taskId)).metadata;
+    const inherits = checked.metadata !== undefined || checked.labels !== undefined;
+    const task = inherits ? await this.#context.tasks.settingsOf(taskId) : null;
     const now = this.#context.env.clock.now();
-    const facts = { taskMetadata, trigger, payload: keyed?.text, key, now };
+    const ofTask = { taskMetadata: task?.metadata ?? {}, taskLabels: task?.labels };
+    const facts = { ...ofTask, trigger, payload: keyed?.text, key, now };
     return this.#change(id, note, (record) => {
       const { expectStartMs = record.expectStartMs, expectFinishMs = record.expectFinishMs } = checked;
       const { store } = this.#context.env;
@@ -240,12 +242,13 @@ export class ScheduleVerbs implements ScheduleCommands {
     const { env, tasks } = this.#context;
     const schedule = await this.#record(id);
     const task = await tasks.settingsOf(schedule.taskId);
-    const { executor, priority, metadata, maxRecoveries, resultExpirationMs } = schedule;
+    const { executor, priority, metadata, labels, maxRecoveries, resultExpirationMs } = schedule;
     const payload = { text: schedule.payload, key: schedule.concurrencyKey ?? null };
     const now = env.clock.now();
     const facts = { id: env.ids.next(now), task, payload, now };
-    const record = newJobRecord(facts, { ...options, executor, priority, resultExpirationMs });
-    const job = await this.#jobs.addRecord({ ...record, scheduleId: id, metadata, maxRecoveries });
+    const { labels: _, ...record } = newJobRecord(facts, { ...options, executor, priority, resultExpirationMs });
+    const labelled = labels === undefined ? record : { ...record, labels };
+    const job = await this.#jobs.addRecord({ ...labelled, scheduleId: id, metadata, maxRecoveries });
     assertOwnJob(job.id, options.requestHash, "runScheduleNow()");
     return job;
   }

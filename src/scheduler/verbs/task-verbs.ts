@@ -1,10 +1,11 @@
 import { ConflictingIdError, TaskLookupError } from "../../core/errors.ts";
 import { withoutUndefined } from "../../core/without-undefined.ts";
+import { hasLabels } from "../../records/policies.ts";
 import { pauseFacts } from "../../stores/shared/pauses.ts";
 import type { TaskCommands } from "../commands/commands.ts";
 import { taskRemoved } from "../events/event-records.ts";
 import { taskPauseChanged } from "../events/flow-events.ts";
-import type { CheckedTaskPause } from "../options/checked-options.ts";
+import type { CheckedTaskPause, TaskFilter } from "../options/checked-options.ts";
 import { announceTasks } from "../tasks/announce-tasks.ts";
 import { TaskView } from "../views/task-view.ts";
 import { assertLater } from "./assert-later.ts";
@@ -18,9 +19,10 @@ export class TaskVerbs implements TaskCommands {
     this.#context = context;
   }
 
-  async all(): Promise<TaskView[]> {
+  async all({ labels }: TaskFilter): Promise<TaskView[]> {
     await this.#context.ready();
-    return (await this.#context.env.store.getTasks()).map((record) => new TaskView(record));
+    const tasks = await this.#context.env.store.getTasks();
+    return tasks.filter((task) => hasLabels(task.labels, labels)).map((record) => new TaskView(record));
   }
 
   async remove(id: string): Promise<void> {

@@ -3,7 +3,7 @@ import { instantOf, instantOrNull, instantText, instantTextOrNull, type Temporal
 import type { JSONOf } from "../../records/fields/field.ts";
 import type { JOB_RESULT_FIELDS } from "../../records/fields/job.ts";
 import type { JobResultRecord, KeptJob } from "../../records/job-result.ts";
-import type { JobOutcome, Metadata } from "../../records/policies.ts";
+import { type JobOutcome, type Labels, type Metadata, NO_LABELS } from "../../records/policies.ts";
 import type { Serializer } from "../../serializers/serializer.ts";
 import { type Attempt, type AttemptFacts, attemptAsJSON, attemptOf } from "./attempt.ts";
 import { errorFromRecord, reasonOf } from "./job-error.ts";
@@ -11,7 +11,7 @@ import { cellText, type TableRow, timeText } from "./table.ts";
 
 /** What a {@link JobResult} shows of its record. */
 export interface JobResultFacts extends Omit<JobResultRecord, "job"> {
-  readonly job?: Pick<KeptJob, "payload" | "metadata" | "concurrencyKey">;
+  readonly job?: Pick<KeptJob, "payload" | "metadata" | "labels" | "concurrencyKey">;
 }
 
 /** How a job ended. `R` is the type of the value that its handler returned. */
@@ -73,6 +73,10 @@ export class JobResult<R = unknown> {
   }
   get metadata(): Metadata {
     return this.#record.job?.metadata ?? {};
+  }
+  /** The labels of the job; empty for none. */
+  get labels(): Labels {
+    return this.#record.job?.labels ?? NO_LABELS;
   }
   /** The job's concurrency key; null for none. */
   get concurrencyKey(): string | null {
@@ -140,6 +144,7 @@ export class JobResult<R = unknown> {
       attemptHistory: this.#attempts.map(attemptAsJSON),
       payload: readable(() => this.payload),
       metadata: this.metadata,
+      labels: this.labels,
       concurrencyKey: this.concurrencyKey,
       progress: this.progress,
       progressNote: this.progressNote,

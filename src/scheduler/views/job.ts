@@ -5,7 +5,7 @@ import { instantOf, instantOrNull, instantText, instantTextOrNull, type Temporal
 import type { JSONOf } from "../../records/fields/field.ts";
 import type { JOB_FIELDS } from "../../records/fields/job.ts";
 import { givenPriority, type JobRecord } from "../../records/job.ts";
-import type { Metadata, ParentFailurePolicy } from "../../records/policies.ts";
+import { type Labels, type Metadata, NO_LABELS, type ParentFailurePolicy } from "../../records/policies.ts";
 import type { Serializer } from "../../serializers/serializer.ts";
 import { type Attempt, attemptAsJSON, attemptOf } from "./attempt.ts";
 import type { JobResult } from "./job-result.ts";
@@ -102,6 +102,10 @@ export class Job<R = unknown> {
   }
   get metadata(): Metadata {
     return this.#record.metadata;
+  }
+  /** Empty for none. */
+  get labels(): Labels {
+    return this.#record.labels ?? NO_LABELS;
   }
   get idempotencyKey(): string | null {
     return this.#record.idempotencyKey;
@@ -246,6 +250,7 @@ export class Job<R = unknown> {
       firstMissedTime: instantTextOrNull(this.#record.firstMissedTime),
       lastMissedTime: instantTextOrNull(this.#record.lastMissedTime),
       metadata: this.metadata,
+      labels: this.labels,
       idempotencyKey: this.idempotencyKey,
       concurrencyKey: this.concurrencyKey,
       after: this.after,

@@ -5,7 +5,7 @@ import type { JSONOf, RecordOf } from "../../records/fields/field.ts";
 import type { RUN_FIELDS } from "../../records/fields/run.ts";
 import { givenPriority, type JobRecord } from "../../records/job.ts";
 import type { JobResultRecord, KeptJob } from "../../records/job-result.ts";
-import type { JobOutcome, Metadata } from "../../records/policies.ts";
+import { type JobOutcome, type Labels, type Metadata, NO_LABELS } from "../../records/policies.ts";
 import type { Serializer } from "../../serializers/serializer.ts";
 import { type Attempt, type AttemptFacts, attemptAsJSON, attemptOf } from "./attempt.ts";
 import { errorFromRecord, reasonOf } from "./job-error.ts";
@@ -19,6 +19,7 @@ export type RunFacts = Omit<RecordOf<typeof RUN_FIELDS>, "attemptHistory"> & {
 /** An unfinished job as a run. Nobody knows when the attempt of its lease began. */
 export function runOfJob(job: JobRecord): RunFacts {
   const { id, taskId, scheduleId, executor, payload, createdAt, runAt, scheduledFireTime, metadata } = job;
+  const { labels = NO_LABELS } = job;
   const { failedAttempts, recoveries, attemptHistory = [], heldBy = null, acquiredBy, cancelRequested } = job;
   const isRunning = acquiredBy !== null;
   return {
@@ -27,7 +28,7 @@ export function runOfJob(job: JobRecord): RunFacts {
     ...{ startedAt: null, finishedAt: null, latenessMs: latenessOf(job, null), runMs: null },
     ...{ attempts: failedAttempts + recoveries + (isRunning ? 1 : 0), attemptHistory },
     ...{ heldBy, acquiredBy, cancelRequested },
-    ...{ progress: job.progress?.fraction ?? null, progressNote: job.progress?.note ?? null, metadata },
+    ...{ progress: job.progress?.fraction ?? null, progressNote: job.progress?.note ?? null, metadata, labels },
     ...{ idempotencyKey: job.idempotencyKey, concurrencyKey: job.concurrencyKey ?? null },
     ...{ retryOf: job.retryOf ?? null, expiresAt: null, returnValue: null, error: null },
   };
@@ -50,6 +51,7 @@ export function runOfResult(result: JobResultRecord): RunFacts {
     ...{ attempts, attemptHistory: [...earlier, ...last] },
     ...{ heldBy: null, acquiredBy: null, cancelRequested: outcome === "cancelled" },
     ...{ progress: result.progress?.fraction ?? null, progressNote: result.progress?.note ?? null, metadata },
+    labels: kept.labels ?? NO_LABELS,
     ...{ idempotencyKey: kept.idempotencyKey ?? null, concurrencyKey: kept.concurrencyKey ?? null },
     ...{ retryOf: result.retryOf ?? null, expiresAt: result.expiresAt, returnValue: result.returnValue, error },
   };
@@ -168,6 +170,10 @@ export class Run {
   get metadata(): Metadata {
     return this.#facts.metadata;
   }
+  /** The labels of the job; empty for none. */
+  get labels(): Labels {
+    return this.#facts.labels;
+  }
   get idempotencyKey(): string | null {
     return this.#facts.idempotencyKey;
   }
@@ -234,6 +240,7 @@ export class Run {
       progress: this.progress,
       progressNote: this.progressNote,
       metadata: this.metadata,
+      labels: this.labels,
       idempotencyKey: this.idempotencyKey,
       concurrencyKey: this.concurrencyKey,
       retryOf: this.retryOf,

@@ -2,7 +2,13 @@ import { durationOf, durationOrNull } from "../../core/duration.ts";
 import { printAsJSON } from "../../core/inspect.ts";
 import { type InstantLike, instantOf, instantOrNull, type Temporal } from "../../core/temporal.ts";
 import { SCHEDULE_FIELDS } from "../../records/fields/schedule.ts";
-import type { CoalescePolicy, Metadata, RunOverlapPolicy } from "../../records/policies.ts";
+import {
+  type CoalescePolicy,
+  type Labels,
+  type Metadata,
+  NO_LABELS,
+  type RunOverlapPolicy,
+} from "../../records/policies.ts";
 import type { ScheduleRecord } from "../../records/schedule.ts";
 import type { Serializer } from "../../serializers/serializer.ts";
 import { parseTrigger } from "../../triggers/parse-trigger.ts";
@@ -160,6 +166,10 @@ export class Schedule {
   }
   get metadata(): Metadata {
     return this.#record.metadata;
+  }
+  /** Empty for none. */
+  get labels(): Labels {
+    return this.#record.labels ?? NO_LABELS;
   }
   get createdAt(): Temporal.Instant {
     return instantOf(this.#record.createdAt);

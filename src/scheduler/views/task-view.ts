@@ -2,7 +2,7 @@ import { durationOf, durationOrNull } from "../../core/duration.ts";
 import { printAsJSON } from "../../core/inspect.ts";
 import { instantOrNull, type Temporal } from "../../core/temporal.ts";
 import { TASK_FIELDS } from "../../records/fields/task.ts";
-import type { Metadata, RunOverlapPolicy } from "../../records/policies.ts";
+import { type Labels, type Metadata, NO_LABELS, type RunOverlapPolicy } from "../../records/policies.ts";
 import type { TaskRecord } from "../../records/task.ts";
 import { jsonOf } from "./json-of.ts";
 import { retryOf, type TaskRetry } from "./retry.ts";
@@ -87,6 +87,10 @@ export class TaskView {
   }
   get metadata(): Metadata {
     return this.#record.metadata;
+  }
+  /** Empty for none. */
+  get labels(): Labels {
+    return this.#record.labels ?? NO_LABELS;
   }
 
   toJSON(): Record<string, unknown> {

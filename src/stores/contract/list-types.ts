@@ -1,4 +1,4 @@
-import type { JobOutcome } from "../../records/policies.ts";
+import type { JobOutcome, Labels } from "../../records/policies.ts";
 
 // Pages of records, and which records they have. Times are epoch milliseconds.
 
@@ -10,6 +10,12 @@ export interface RecordPage<T> {
   readonly cursor: string | null;
 }
 
+/** What each list of labelled records is filtered by. */
+interface LabelFilter {
+  /** The records that have all of these; never empty. See rule I15. */
+  readonly labels?: Labels;
+}
+
 interface PageRequest {
   readonly limit: number;
   /** Where the previous page ended, or null for the first page. */
@@ -17,7 +23,7 @@ interface PageRequest {
 }
 
 /** Which schedules, and in which order; absent fields do not matter. */
-export interface ScheduleFilter extends PageRequest {
+export interface ScheduleFilter extends PageRequest, LabelFilter {
   /** At most 1,000 ids; they are for the order of ids alone. */
   readonly ids?: readonly string[];
   readonly taskId?: string;
@@ -33,7 +39,7 @@ export interface ScheduleFilter extends PageRequest {
 }
 
 /** Which jobs, and in which order; absent fields do not matter. */
-export interface JobFilter extends PageRequest {
+export interface JobFilter extends PageRequest, LabelFilter {
   readonly taskId?: string;
   readonly scheduleId?: string;
   /** `running`: under a lease, live or not. `held`: `heldBy` says why. `queued`: neither. */
@@ -56,7 +62,7 @@ export interface JobFilter extends PageRequest {
 }
 
 /** Which results; absent fields do not matter. */
-export interface JobResultSelection {
+export interface JobResultSelection extends LabelFilter {
   readonly taskId?: string;
   readonly scheduleId?: string;
   readonly outcome?: JobOutcome;

@@ -7,7 +7,7 @@ import { hasParents, refuseCircles, unknownParents } from "../shared/parents-of-
 import { isCancelledBy } from "./dependencies.ts";
 import { cancelChildren, type Notes, type Tables } from "./ends-of-jobs.ts";
 import { isHeld, type JobEntry, moveTo, recordOf } from "./entries-of-jobs-and-tasks.ts";
-import type { Mutable } from "./frozen-copies.ts";
+import { frozenCopy, type Mutable } from "./frozen-copies.ts";
 import { vanishesIn } from "./leases-and-recovery.ts";
 
 // How jobs come into a memory store. An *existing job* may stand for an addition, which then adds none.
@@ -115,6 +115,7 @@ export function addPlannedJob(
     acquiredUntil: null,
     fence: 0,
   };
+  if (schedule.labels !== undefined) record.labels = schedule.labels;
   if (schedule.concurrencyKey !== undefined) record.concurrencyKey = schedule.concurrencyKey;
   const entry = jobs.insert(record);
   flow.join(entry);
@@ -162,6 +163,7 @@ function addUnlessExisting(
   if (job.retryOf !== undefined && !results.has(job.retryOf)) return { job, isNew: false, isOutdated: true };
   // The store keeps a copy, so that the caller's record itself may be returned.
   const record: Mutable<NewJobRecord> = { ...job, metadata };
+  if (record.labels !== undefined) record.labels = frozenCopy(record.labels);
   if (record.heldBy !== undefined) delete record.heldBy;
   if (record.copiesSteps !== undefined) {
     delete record.copiesSteps;
@@ -197,6 +199,8 @@ function debounce(
   Object.assign(record, { executor, payload, priority, startDeadline, resultExpirationMs, maxRecoveries, metadata });
   record.createdAt = Math.min(record.createdAt, job.createdAt);
   record.runAt = debouncedRunAt(job, record.createdAt);
+  if (job.labels === undefined) delete record.labels;
+  else record.labels = frozenCopy(job.labels);
   if (concurrencyKey === undefined) delete record.concurrencyKey;
   else record.concurrencyKey = concurrencyKey;
   if (retry === undefined) delete record.retry;

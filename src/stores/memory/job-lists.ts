@@ -1,6 +1,7 @@
 import { SORTED_JOBS_MAX } from "../../core/limits.ts";
 import { compareTexts } from "../../core/text.ts";
 import type { JobRecord } from "../../records/job.ts";
+import { hasLabels } from "../../records/policies.ts";
 import type { JobFilter, RecordPage, StoreInspection, TaskBacklog } from "../data-store.ts";
 import { isFound, jobCursor, readJobCursor, tooManyToSort } from "../shared/cursors-and-search.ts";
 import type { Tables } from "./ends-of-jobs.ts";
@@ -21,7 +22,7 @@ export function jobPage(tables: Tables, filter: JobFilter): RecordPage<JobRecord
 
 /** The same in the order of `runAt`. Those that are not due yet are in this order; the others are sorted. */
 function entriesByTime({ jobs, queues }: Tables, filter: JobFilter): Iterable<JobEntry> {
-  const { taskId, scheduleId, state, order, cursor } = filter;
+  const { taskId, scheduleId, state, labels, order, cursor } = filter;
   const sign = order === "newest" ? -1 : 1;
   const compare = (a: JobEntry, b: JobEntry): number => sign * (a.record.runAt - b.record.runAt || a.seq - b.seq);
   const end = cursor === null ? null : readJobCursor(cursor);
@@ -34,6 +35,7 @@ function entriesByTime({ jobs, queues }: Tables, filter: JobFilter): Iterable<Jo
   const others: JobEntry[] = [];
   for (const entry of jobs.all()) {
     if (entry.list === queues.delayed || (taskId ?? entry.record.taskId) !== entry.record.taskId) continue;
+    if (!hasLabels(entry.record.labels, labels)) continue;
     if (others.push(entry) > SORTED_JOBS_MAX) throw tooManyToSort();
   }
   const delayed = sign > 0 ? queues.delayed.from(isAfter) : queues.delayed.backFrom(isAfter);
@@ -58,7 +60,7 @@ function entriesOf({ jobs, queues }: Tables, filter: JobFilter): Iterable<JobEnt
 }
 
 function isSelected(entry: JobEntry, filter: JobFilter): boolean {
-  const { taskId, state, from, until, search, key, attemptsMin = 0 } = filter;
+  const { taskId, state, from, until, search, key, attemptsMin = 0, labels } = filter;
   const { record } = entry;
   return (
     (taskId ?? record.taskId) === record.taskId &&
@@ -68,7 +70,8 @@ function isSelected(entry: JobEntry, filter: JobFilter): boolean {
     (key === undefined || key === record.idempotencyKey || key === record.concurrencyKey) &&
     (attemptsMin === 0 || attemptsMin <= attemptsOf(record)) &&
     (search === undefined ||
-      isFound(search, [record.id, record.taskId, record.scheduleId, record.idempotencyKey, record.concurrencyKey]))
+      isFound(search, [record.id, record.taskId, record.scheduleId, record.idempotencyKey, record.concurrencyKey])) &&
+    hasLabels(record.labels, labels)
   );
 }
 

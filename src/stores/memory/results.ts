@@ -1,4 +1,5 @@
 import type { JobResultRecord } from "../../records/job-result.ts";
+import { hasLabels } from "../../records/policies.ts";
 import type { JobResultFilter, JobResultSelection, RecordPage } from "../data-store.ts";
 import { isFound, readResultCursor, resultCursor } from "../shared/cursors-and-search.ts";
 import { frozenCopy, type Mutable } from "./frozen-copies.ts";
@@ -101,6 +102,7 @@ function ownCopy(result: JobResultRecord): JobResultRecord {
   const copy: Mutable<JobResultRecord> = { ...result };
   if (error !== null) copy.error = frozenCopy(error);
   if (job !== undefined) copy.job = { ...job, metadata: frozenCopy(job.metadata) };
+  if (copy.job?.labels !== undefined) copy.job = { ...copy.job, labels: frozenCopy(copy.job.labels) };
   if (job?.after !== undefined) copy.job = frozenCopy(job);
   if (attemptHistory !== undefined) copy.attemptHistory = frozenCopy(attemptHistory);
   if (progress !== undefined) copy.progress = frozenCopy(progress);
@@ -119,11 +121,12 @@ function* takenWhile<T>(items: Iterable<T>, isWanted: (item: T) => boolean): Gen
   }
 }
 
-function matches(record: JobResultRecord, { taskId, scheduleId, outcome }: JobResultSelection): boolean {
+function matches(record: JobResultRecord, { taskId, scheduleId, outcome, labels }: JobResultSelection): boolean {
   return (
     (taskId ?? record.taskId) === record.taskId &&
     (scheduleId ?? record.scheduleId) === record.scheduleId &&
-    (outcome ?? record.outcome) === record.outcome
+    (outcome ?? record.outcome) === record.outcome &&
+    hasLabels(record.job?.labels, labels)
   );
 }
 

@@ -1,4 +1,5 @@
 import { compareTexts } from "../../core/text.ts";
+import { hasLabels } from "../../records/policies.ts";
 import type { ScheduleRecord } from "../../records/schedule.ts";
 import type { LookedSchedule, OverlapReport, ScheduleFilter } from "../data-store.ts";
 import { isFound, type ScheduleCursor } from "../shared/cursors-and-search.ts";
@@ -33,7 +34,15 @@ export function removePauseFacts(record: Mutable<ScheduleRecord>): void {
   delete record.pausedBy;
 }
 
-const OPTIONAL = ["concurrencyKey", "expectStartMs", "expectFinishMs", "declaration", "version", "zoneRules"] as const;
+const OPTIONAL = [
+  "concurrencyKey",
+  "expectStartMs",
+  "expectFinishMs",
+  "declaration",
+  "version",
+  "zoneRules",
+  "labels",
+] as const;
 
 /** What a look shows of a schedule: its record without payload and metadata. */
 export function lookedAt(
@@ -64,7 +73,9 @@ export function lookedAt(
     preferredScheduler,
     bytes,
   };
-  return record.zoneRules === undefined ? looked : { ...looked, zoneRules: record.zoneRules };
+  const { zoneRules, labels } = record;
+  if (zoneRules === undefined && labels === undefined) return looked;
+  return { ...looked, ...(zoneRules === undefined ? {} : { zoneRules }), ...(labels === undefined ? {} : { labels }) };
 }
 
 /** The approximate size of the fields that are no texts, in bytes. */
@@ -75,12 +86,13 @@ export function bytesOf({ id, taskId, executor, trigger, triggerRule, payload, m
   return BYTES_FIXED + texts + (payload?.length ?? 0) + JSON.stringify(metadata).length;
 }
 
-export function isSelected(record: ScheduleRecord, { taskId, paused, state, search }: ScheduleFilter): boolean {
+export function isSelected(record: ScheduleRecord, { taskId, paused, state, search, labels }: ScheduleFilter): boolean {
   return (
     (taskId ?? record.taskId) === record.taskId &&
     (paused ?? record.paused) === record.paused &&
     (state ?? stateOf(record)) === stateOf(record) &&
-    (search === undefined || isFound(search, [record.id, record.name]))
+    (search === undefined || isFound(search, [record.id, record.name])) &&
+    hasLabels(record.labels, labels)
   );
 }
 

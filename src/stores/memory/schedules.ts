@@ -1,5 +1,6 @@
 import { PAUSES_ENDED_PER_STEP_MAX } from "../../core/limits.ts";
 import { compareTexts, orderKey } from "../../core/text.ts";
+import { withoutUndefined } from "../../core/without-undefined.ts";
 import type { AuditRecord } from "../../records/ledger.ts";
 import type { ScheduleRecord } from "../../records/schedule.ts";
 import type {
@@ -124,7 +125,7 @@ export class Schedules {
     }
     if (conflicts.length > 0) return { conflicts };
     // Made before the first change, because reading a schedule may throw.
-    const records = additions.map(({ schedule }) => ({ ...schedule, metadata: frozenCopy(schedule.metadata) }));
+    const records = additions.map(({ schedule }) => withOwnCopies(schedule));
     const sizes = records.map(bytesOf);
     const results = additions.map((addition, index) => {
       const record = records[index] ?? addition.schedule;
@@ -136,8 +137,8 @@ export class Schedules {
 
   update(updates: readonly ScheduleUpdateRequest[], note: AuditRecord | undefined): (ScheduleRecord | null)[] {
     // Made before the first change, because reading metadata may throw.
-    const copies = updates.map(({ changes: { metadata } }) =>
-      metadata === undefined ? {} : { metadata: frozenCopy(metadata) },
+    const copies = updates.map(({ changes: { metadata, labels } }) =>
+      withoutUndefined({ metadata: frozenCopy(metadata), labels: frozenCopy(labels) }),
     );
     return updates.map((update, index) => {
       const entry = this.#expected(update);
@@ -210,8 +211,8 @@ export class Schedules {
       const paused = { paused: pausing.paused, ...pauseFacts(pausing) };
       const counted = { skippedCount, fence, revision };
       const kept = { trigger, nextFireTime, paceUntil, zoneRules, createdAt, lastFireTime, ...paused, ...counted };
-      const { concurrencyKey = null, expectStartMs = null, expectFinishMs = null } = schedule;
-      const removable = { concurrencyKey, expectStartMs, expectFinishMs };
+      const { concurrencyKey = null, expectStartMs = null, expectFinishMs = null, labels = null } = schedule;
+      const removable = { concurrencyKey, expectStartMs, expectFinishMs, labels };
       this.#change(existing, { ...schedule, ...kept, ...removable }, note);
     }
     assign(record, { declaration: declaration ?? null, version: version ?? null });
@@ -428,4 +429,9 @@ function countIn(counts: Map<string, number>, key: string | undefined, change: 1
   const count = (counts.get(key) ?? 0) + change;
   if (count === 0) counts.delete(key);
   else counts.set(key, count);
+}
+
+function withOwnCopies(schedule: ScheduleRecord): ScheduleRecord {
+  const copy = { ...schedule, metadata: frozenCopy(schedule.metadata) };
+  return copy.labels === undefined ? copy : { ...copy, labels: frozenCopy(copy.labels) };
 }

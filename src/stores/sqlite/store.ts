@@ -25,6 +25,7 @@ import { SqliteJobs } from "./jobs/job-commands-and-lists.ts";
 import { SqliteLeases } from "./jobs/leases-and-heartbeats.ts";
 import { SqliteResults } from "./jobs/results.ts";
 import { SqliteJobSteps } from "./jobs/steps-of-jobs.ts";
+import { LabelIndex } from "./label-index.ts";
 import { type OpenLedger, SqliteLedger } from "./ledger/ledger-reads.ts";
 import { SqliteSchedules } from "./schedules/schedule-commands-and-lists.ts";
 import { SqliteZoneRules } from "./schedules/sqlite-zone-rules.ts";
@@ -67,6 +68,7 @@ interface OpenStore {
   readonly results: SqliteResults;
   readonly cleanUp: CleanUp;
   readonly ledger: OpenLedger;
+  readonly labels: LabelIndex;
   readonly zoneRules: SqliteZoneRules;
   /** Writes, and changes nothing. */
   readonly writeProbe: SqlStatement;
@@ -160,7 +162,7 @@ export class SqlDataStore implements contract.DataStore {
   }
 
   step(request: contract.StepRequest): Promise<contract.StepReport> {
-    return this.#use((open) => open.steps.step(request));
+    return this.#use((open) => open.labels.before(request.additions, () => open.steps.step(request)));
   }
 
   async addSchedules(
@@ -301,18 +303,20 @@ export class SqlDataStore implements contract.DataStore {
       const statements = makeStatements(names, this.ledger !== null);
       const schema = new SchemaCheck(connection, names, now);
       const flow: FlowState = { flow: "off", hasAccounts: true, isKnown: false };
+      const labels = new LabelIndex(connection, names);
       const cleanUp = new CleanUp(statements, this.ledger?.limits ?? null);
       this.#open ??= {
         connection,
         schema,
         tasks: new SqliteTasks(connection, statements, flow),
-        schedules: new SqliteSchedules(connection, statements),
-        jobs: new SqliteJobs(connection, statements, flow),
+        schedules: new SqliteSchedules(connection, statements, labels),
+        jobs: new SqliteJobs(connection, statements, flow, labels),
         leases: new SqliteLeases(connection, statements),
         steps: new SqliteSteps(connection, schema, { statements, names, flow, cleanUp }),
         jobSteps: new SqliteJobSteps(connection, statements),
         results: new SqliteResults(connection, statements),
         cleanUp,
+        labels,
         ledger: { connection, statements },
         zoneRules: new SqliteZoneRules(connection, statements),
         writeProbe: { sql: `UPDATE ${names.schema} SET applied_at = applied_at`, args: [] },

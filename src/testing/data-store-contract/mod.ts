@@ -23,6 +23,7 @@ import { inspectionCases } from "./inspection-cases.ts";
 import { jobCases } from "./job-cases.ts";
 import { jobListCases } from "./job-list-cases.ts";
 import { jobStepCases } from "./job-step-cases.ts";
+import { labelCases } from "./label-cases.ts";
 import { leaseCases } from "./lease-cases.ts";
 import { ledgerAgainCases } from "./ledger-again-cases.ts";
 import { ledgerCases } from "./ledger-cases.ts";
@@ -98,6 +99,7 @@ export const dataStoreContract: readonly DataStoreCase[] = Object.freeze([
   ...scheduleListCases,
   ...jobListCases,
   ...listCases,
+  ...labelCases,
   ...recordCases,
   ...inspectionCases,
   ...overdueCases,

@@ -86,6 +86,63 @@ class SearchesIds extends MemoryDataStore {
   }
 }
 
+/** Shows everything, whatever the labels are. */
+class ForgetsTheLabels extends MemoryDataStore {
+  override getSchedules({ labels: _, ...filter }: contract.ScheduleFilter): Schedules {
+    return super.getSchedules(filter);
+  }
+}
+
+/** Takes one of the labels for all. */
+class TakesOneLabel extends MemoryDataStore {
+  override getJobs({ labels, ...filter }: contract.JobFilter): Jobs {
+    const [first] = Object.entries(labels ?? {});
+    return super.getJobs(first === undefined ? filter : { ...filter, labels: Object.fromEntries([first]) });
+  }
+}
+
+/** Removes too many results. */
+class RemovesOfAllLabels extends MemoryDataStore {
+  override removeJobResults({ labels: _, ...selection }: contract.JobResultSelection, limit: number): Promise<number> {
+    return super.removeJobResults(selection, limit);
+  }
+}
+
+/** Keeps the labels that a change leaves out. */
+class MergesLabels extends MemoryDataStore {
+  override async updateSchedules(
+    updates: readonly contract.ScheduleUpdateRequest[],
+  ): ReturnType<MemoryDataStore["updateSchedules"]> {
+    const merged = updates.map(async (update) => {
+      const { labels } = update.changes;
+      const former = (await this.getSchedule(update.id))?.labels;
+      return labels ? { ...update, changes: { ...update.changes, labels: { ...former, ...labels } } } : update;
+    });
+    return super.updateSchedules(await Promise.all(merged));
+  }
+}
+
+/** Leaves the results without what their jobs were labelled with. */
+class LosesTheLabelsOfResults extends MemoryDataStore {
+  override step(request: contract.StepRequest): Promise<contract.StepReport> {
+    const releases = request.releases.map((release) => {
+      if (release.kind !== "finish" || release.result.job === undefined) return release;
+      const { labels: _, ...job } = release.result.job;
+      return { ...release, result: { ...release.result, job } };
+    });
+    return super.step({ ...request, releases });
+  }
+}
+
+export const brokenLabels: readonly BrokenStore[] = caughtBy(
+  "labels",
+  ForgetsTheLabels,
+  TakesOneLabel,
+  RemovesOfAllLabels,
+  MergesLabels,
+  LosesTheLabelsOfResults,
+);
+
 export const brokenLists: readonly BrokenStore[] = caughtBy(
   "lists",
   MindsTheCase,

@@ -327,7 +327,7 @@ const DAMAGED_TASK: TaskRow[1] = {
 function toTask([columns, stored]: TaskRow): TaskRecord {
   const [id, maxRunningJobs, declaration, version, paused, pausedUntil, pauseReason, pausedBy] = columns;
   const details = { ...DAMAGED_TASK, ...fieldsOf(stored, {}) };
-  const { maxRunningPerKey, rateLimit, fair } = details;
+  const { labels, maxRunningPerKey, rateLimit, fair } = details;
   return {
     id,
     executor: details.executor,
@@ -339,6 +339,7 @@ function toTask([columns, stored]: TaskRow): TaskRecord {
     retry: details.retry,
     overlap: details.overlap,
     metadata: details.metadata,
+    ...(labels === undefined ? {} : { labels }),
     ...(maxRunningPerKey === undefined ? {} : { maxRunningPerKey }),
     ...(rateLimit === undefined ? {} : { rateLimit }),
     ...(fair === undefined ? {} : { fair }),

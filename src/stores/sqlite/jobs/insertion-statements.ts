@@ -2,6 +2,7 @@ import type { JobRecord, NewJobRecord } from "../../../records/job.ts";
 import { hasParents } from "../../shared/parents-of-jobs.ts";
 import { ALIKE_DETAILS_LENGTH_MAX, STAMPS_PER_CLEANUP_MAX } from "../bounds.ts";
 import { guardSql, type SqlStatement, statement } from "../driver/driver-and-failures.ts";
+import { beginDetails } from "../label-index.ts";
 import { hasMissedStart, JOB_STATE, type TableNames } from "../schema/tables.ts";
 import {
   field,
@@ -95,7 +96,7 @@ function jobDetails(job: NewJobRecord): string {
     field("firstMissedTime", firstMissedTime) +
     field("lastMissedTime", lastMissedTime);
   return (
-    `{"createdAt":${job.createdAt}${field("payload", job.payload)}${ofFire}` +
+    `${beginDetails(job.labels)}"createdAt":${job.createdAt}${field("payload", job.payload)}${ofFire}` +
     `${field("resultExpirationMs", job.resultExpirationMs)}${field("maxRecoveries", job.maxRecoveries)}` +
     `${metadataField(job.metadata)}${field("retryOf", job.retryOf)}` +
     `${field("after", hasParents(job) ? job.after : null)}${field("onParentFailure", job.onParentFailure)}` +

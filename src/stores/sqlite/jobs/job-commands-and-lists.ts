@@ -1,4 +1,5 @@
 import { systemClock } from "../../../core/clock.ts";
+import { OptionsError } from "../../../core/errors.ts";
 import { IdGenerator } from "../../../core/ids.ts";
 import { SORTED_JOBS_MAX } from "../../../core/limits.ts";
 import type { JobRecord, NewJobRecord } from "../../../records/job.ts";
@@ -10,6 +11,7 @@ import type { Connection } from "../driver/connection.ts";
 import { Batch, guardSql, positional, type SqlStatement, statement } from "../driver/driver-and-failures.ts";
 import type { AdmissionStatements } from "../flow-control/admission.ts";
 import type { FlowState } from "../flow-control/key-limiters.ts";
+import { hasAllLabels, isFirstLabel, type LabelIndex, labelCount, labelsParameter } from "../label-index.ts";
 import type { LedgerSwitch } from "../ledger/history-writes.ts";
 import { foundIn, readPage, type Scan, type ScannedTable, scanStatement } from "../list-scans.ts";
 import { IS_BLOCKED_OR_DEPENDENT, JOB_STATE, type TableNames } from "../schema/tables.ts";
@@ -36,19 +38,21 @@ export class SqliteJobs {
   readonly #connection: Connection;
   readonly #statements: Statements;
   readonly #flow: FlowState;
+  readonly #labels: LabelIndex;
   readonly #ids = new IdGenerator();
   readonly #additions = new AdditionQueue((jobs) =>
     this.#connection.isLocal && jobs.every(isOrdinary) ? this.#addOrdinary(jobs) : this.#addOthers(jobs),
   );
 
-  constructor(connection: Connection, statements: Statements, flow: FlowState) {
+  constructor(connection: Connection, statements: Statements, flow: FlowState, labels: LabelIndex) {
     this.#connection = connection;
     this.#statements = statements;
     this.#flow = flow;
+    this.#labels = labels;
   }
 
   add(jobs: readonly NewJobRecord[]): Promise<JobAddition[]> {
-    return jobs.length === 0 ? Promise.resolve([]) : this.#additions.add(jobs);
+    return jobs.length === 0 ? Promise.resolve([]) : this.#labels.before(jobs, () => this.#additions.add(jobs));
   }
 
   /** Nearly all additions come by here, so that the way is short. */
@@ -99,7 +103,8 @@ export class SqliteJobs {
   prepare(job: NewJobRecord): SqlStatement[] {
     const stamp = { id: job.id, now: job.createdAt };
     const statements = new Additions(this.#statements, [job], { stamp, isPlain: false, freesKeys: true }).insertions();
-    return this.#connection.prepared(statements.map(positional));
+    const triggers = job.labels === undefined ? [] : this.#labels.statements();
+    return this.#connection.prepared([...triggers, ...statements].map(positional));
   }
 
   #newStamp(jobs: readonly NewJobRecord[]): AdditionStamp | null {
@@ -131,11 +136,23 @@ export class SqliteJobs {
   }
 
   async #getPageByTime(filter: JobFilter): Promise<RecordPage<JobRecord>> {
-    const { taskId, scheduleId, state, order = "oldest" } = filter;
-    if (filter.cursor !== null) readJobCursor(filter.cursor);
-    const scan =
-      scheduleId !== undefined ? "schedule" : state === "running" ? state : taskId === undefined ? "all" : "task";
-    const sql = this.#statements.getJobs[`${scan} by time ${order}`] ?? "";
+    const { taskId, scheduleId, state, labels, cursor } = filter;
+    if (cursor !== null) readJobCursor(cursor);
+    if (scheduleId !== undefined) return this.#scanByTime("schedule", filter);
+    if (state === "running") return this.#scanByTime(state, filter);
+    if (labels !== undefined) {
+      try {
+        return await this.#scanByTime("label", filter);
+      } catch (error) {
+        // More have the label than are sorted, which leaves the order that an index has.
+        if (!(error instanceof OptionsError)) throw error;
+      }
+    }
+    return this.#scanByTime(taskId === undefined ? "all" : "task", filter);
+  }
+
+  async #scanByTime(scan: string, filter: JobFilter): Promise<RecordPage<JobRecord>> {
+    const sql = this.#statements.getJobs[`${scan} by time ${filter.order ?? "oldest"}`] ?? "";
     const { selection, rest } = selectionArgs(filter);
     try {
       const page = await readPage<JobRow, PlacedJob>(this.#connection, filter, {
@@ -209,16 +226,17 @@ interface PlacedJob {
   readonly seq: number;
 }
 
-/** The arguments ?4 to ?9 of a list, and ?11 and ?12. */
+/** The arguments ?4 to ?9 of a list, and ?11 to ?13. */
 function selectionArgs(filter: JobFilter): Readonly<Record<"selection" | "rest", (string | number | null)[]>> {
-  const { taskId, scheduleId, state, from, until, search, key, attemptsMin } = filter;
+  const { taskId, scheduleId, state, from, until, search, key, attemptsMin, labels } = filter;
   const given = (parts: readonly (string | number | undefined)[]) => parts.map((part) => part ?? null);
-  return { selection: given([taskId, scheduleId, state, from, until, search]), rest: given([key, attemptsMin]) };
+  const rest = [...given([key, attemptsMin]), labelsParameter(labels)];
+  return { selection: given([taskId, scheduleId, state, from, until, search]), rest };
 }
 
 /** What a filter names besides a schedule. */
-function othersOf({ taskId, state, from, until, search, key, attemptsMin }: JobFilter): unknown[] {
-  return [taskId, state, from, until, search, key, attemptsMin];
+function othersOf({ taskId, state, from, until, search, key, attemptsMin, labels }: JobFilter): unknown[] {
+  return [taskId, state, from, until, search, key, attemptsMin, labels];
 }
 
 /** Where a page in the order of `runAt` begins, which the filter may put off. */
@@ -265,17 +283,24 @@ const SCANS: Readonly<Record<string, readonly [condition: string, id: string]>> 
 
 /** The scan that fits a filter best, and whether the filter takes every row of the scan. */
 function jobScanOf(filter: JobFilter): [name: string, boolean] {
-  const { taskId, scheduleId, state, order = "oldest" } = filter;
-  const name =
-    scheduleId !== undefined ? "schedule" : state === "running" ? state : taskId !== undefined ? "task" : "all";
   const { state: _, ...stateless } = filter;
-  const others = othersOf(name === "running" ? stateless : filter);
-  return [`${name} ${order}`, others.every((part) => part === undefined)];
+  const { labels, ...unlabelled } = filter;
+  const name = jobScanNameOf(filter);
+  const isOfLabel = name === "label" && labelCount(labels) === 1;
+  const others = othersOf(name === "running" ? stateless : isOfLabel ? unlabelled : filter);
+  return [`${name} ${filter.order ?? "oldest"}`, others.every((part) => part === undefined)];
+}
+
+function jobScanNameOf({ taskId, scheduleId, state, labels }: JobFilter): string {
+  if (scheduleId !== undefined) return "schedule";
+  if (state === "running") return state;
+  if (labels !== undefined) return "label";
+  return taskId === undefined ? "all" : "task";
 }
 
 /**
  * By scan. ?3 id to start after, or null, ?4 taskId or null, ?5 scheduleId or null, ?6 state or null, ?7 from or
- * null, ?8 until or null, ?9 search or null, ?11 a key or null, ?12 the fewest attempts or null.
+ * null, ?8 until or null, ?9 search or null, ?11 a key or null, ?12 the fewest attempts or null, ?13 labels or null.
  */
 function jobLists(names: TableNames): Readonly<Record<string, string>> {
   const { jobs } = names;
@@ -294,7 +319,7 @@ function jobLists(names: TableNames): Readonly<Record<string, string>> {
       `AND ${foundIn(
         "?9",
         texts.map((column) => `t.${column}`),
-      )}`,
+      )} AND ${hasAllLabels(names, "?13", { kind: "job", id: "t.id" })}`,
   };
   // A BLOB is greater than any text.
   const range = { oldest: "> coalesce(?3, '')", newest: "< coalesce(?3, x'')" } as const;
@@ -308,6 +333,7 @@ function jobLists(names: TableNames): Readonly<Record<string, string>> {
   const statements = (["oldest", "newest"] as const).flatMap((order) => [
     ...Object.entries(SCANS).map(([name, rows]) => [`${name} ${order}`, scanStatement(list, scan(rows, order))]),
     [`task ${order}`, scanStatement(list, scanOfTask(jobs, scan(["", "id"], order), `id ${range[order]}`))],
+    [`label ${order}`, scanStatement(list, scanOfLabel(names, range[order], order === "newest"))],
   ]);
   return Object.fromEntries([...statements, ...listsByTime(names, list)]);
 }
@@ -317,7 +343,7 @@ function jobLists(names: TableNames): Readonly<Record<string, string>> {
  * jobs that are not due yet in this order. The others are sorted; where there are too many of them, the statement fails
  * as a guard does.
  */
-function listsByTime({ jobs }: TableNames, list: ScannedTable): [name: string, sql: string][] {
+function listsByTime({ jobs, labels }: TableNames, list: ScannedTable): [name: string, sql: string][] {
   const placed = { ...list, record: jobAsJson("t", "t.seq") };
   const columns = `SELECT seq, run_at AS at FROM ${jobs} WHERE`;
   const byTime = (order: "oldest" | "newest"): [name: string, sql: string][] => {
@@ -348,7 +374,15 @@ function listsByTime({ jobs }: TableNames, list: ScannedTable): [name: string, s
       `AND task_id > ${after} ORDER BY task_id LIMIT 1)`;
     const allKeyed =
       `SELECT ${nextKeyed("''")} UNION ` + `SELECT ${nextKeyed("keyed.id")} FROM keyed WHERE keyed.id IS NOT NULL`;
+    const ofLabel = scan(
+      `SELECT seq, run_at AS at FROM labelled CROSS JOIN ${jobs} USING (id) WHERE ` +
+        `${guardSql(`(SELECT count(*) FROM labelled) <= ${SORTED_JOBS_MAX}`)} IS NOT NULL ` +
+        `AND ${isAfter("run_at")} ${inOrder("run_at")}`,
+      `labelled AS MATERIALIZED (SELECT l.id AS id FROM ${labels} l WHERE ${isFirstLabel("?13", "job")} ` +
+        `AND l.at = 0 LIMIT ${SORTED_JOBS_MAX + 1})`,
+    );
     return [
+      [`label by time ${order}`, ofLabel],
       [`all by time ${order}`, some(allKeyed, (task) => `${task} > ''`)],
       [`task by time ${order}`, some("SELECT ?4", (task) => `${task} = ?4`)],
       [`schedule by time ${order}`, scan(sorted("schedule_id = ?5"))],
@@ -356,6 +390,17 @@ function listsByTime({ jobs }: TableNames, list: ScannedTable): [name: string, s
     ];
   };
   return [...byTime("oldest"), ...byTime("newest")];
+}
+
+/** Along the jobs with the first label, which the index of labels has in the order of their ids. */
+function scanOfLabel({ labels, jobs }: TableNames, range: string, isBackwards: boolean): Scan {
+  return {
+    rows:
+      `SELECT j.seq AS seq, l.id AS id FROM ${labels} l CROSS JOIN ${jobs} j ON j.id = l.id ` +
+      `WHERE ${isFirstLabel("?13", "job")} AND l.at = 0 AND l.id ${range} ORDER BY l.id${isBackwards ? " DESC" : ""}`,
+    place: ["id"],
+    isBackwards,
+  };
 }
 
 /** If the task ?4 has few jobs, the scan is along these, otherwise along all jobs: then the task has many of them, or a

@@ -110,6 +110,7 @@ export function toJob(row: JobRow): JobRecord {
     fence: row[13],
     startedFence: row[14],
   };
+  if (details.labels !== undefined) job.labels = details.labels;
   if (details.retryOf !== undefined) job.retryOf = details.retryOf;
   if (details.after !== undefined) job.after = details.after;
   if (details.onParentFailure !== undefined) job.onParentFailure = details.onParentFailure;

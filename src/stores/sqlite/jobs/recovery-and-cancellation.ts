@@ -238,6 +238,8 @@ export function keepEnded({ jobs, results }: TableNames, outcome: string, now: s
   // The column of a job that missed its start is null where another has its key.
   const idempotencyKey = `coalesce(idempotency_key, ${detail("idempotencyKey")})`;
   const metadata = "json(CASE WHEN json_valid(details) THEN details->'metadata' END)";
+  // Labels come first, see `label-index.ts`.
+  const labels = "json(CASE WHEN json_valid(details) THEN details->'labels' END)";
   const after = "json(CASE WHEN json_valid(details) THEN details->'after' END)";
   const retry = "json(CASE WHEN json_valid(details) THEN details->'retry' END)";
   const details = ["payload", "maxRecoveries", "createdAt"].map((name) => `'${name}', ${detail(name)}`);
@@ -249,7 +251,7 @@ export function keepEnded({ jobs, results }: TableNames, outcome: string, now: s
   return (
     `INSERT OR REPLACE INTO ${results} (job_id, task_id, schedule_id, outcome, expires_at, finished_at, details) ` +
     `SELECT id, task_id, schedule_id, ${outcome}, ${now} + ${detail("resultExpirationMs")}, CAST(${now} AS INTEGER), ` +
-    `json_set(json_patch('{}', json_object('scheduledFireTime', ${detail("scheduledFireTime")}, ` +
+    `json_set(json_patch('{}', json_object('labels', ${labels}, 'scheduledFireTime', ${detail("scheduledFireTime")}, ` +
     `'retryOf', ${detail("retryOf")}, ` +
     "'attempts', failed_attempts + recoveries + (acquired_by IS NOT NULL))), " +
     `'$.job', ${kept}, '$.attemptHistory', ${valid("attempt_history")}, '$.progress', ${valid("progress")}) ` +

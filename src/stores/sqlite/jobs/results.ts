@@ -1,12 +1,13 @@
 import { PAGE_BYTES_MAX } from "../../../core/limits.ts";
 import type { JobProgress } from "../../../records/attempt.ts";
 import type { JobResultRecord, KeptJob } from "../../../records/job-result.ts";
-import { JOB_OUTCOMES } from "../../../records/policies.ts";
+import { JOB_OUTCOMES, type Labels } from "../../../records/policies.ts";
 import type { JobResultFilter, JobResultSelection, RecordPage, ResultsOfJobs } from "../../data-store.ts";
 import { readResultCursor, resultCursor } from "../../shared/cursors-and-search.ts";
 import { FAR_FUTURE_MS, FAR_PAST_MS } from "../bounds.ts";
 import type { Connection } from "../driver/connection.ts";
 import { statement } from "../driver/driver-and-failures.ts";
+import { beginDetails, hasAllLabels, isFirstLabel, labelCount, labelsParameter } from "../label-index.ts";
 import { foundIn, readPage, type Scan, scanStatement } from "../list-scans.ts";
 import type { TableNames } from "../schema/tables.ts";
 import {
@@ -57,7 +58,7 @@ export class SqliteResults {
   async getPage(filter: JobResultFilter, now: number): Promise<RecordPage<JobResultRecord>> {
     if (filter.cursor !== null) readResultCursor(filter.cursor);
     const { taskId, outcome, outcomes, search, error, runTimeMsMin, runTimeMsMax, attemptsMin, key } = filter;
-    const { order = "newest" } = filter;
+    const { labels, order = "newest" } = filter;
     const index = resultIndexOf(filter);
     const sql = this.#statements.getResults[`${index} ${order}`] ?? "";
     const isOldestFirst = order === "oldest";
@@ -65,10 +66,11 @@ export class SqliteResults {
     const [after, before, ...selection] = selectionArgs(filter);
     const rest = [error, runTimeMsMin, runTimeMsMax, attemptsMin, key];
     const ofOutcomes = outcomes === undefined ? null : JSON.stringify(outcomes);
-    const more = [search ?? null, ofOutcomes, ...rest.map((part) => part ?? null)];
+    const more = [search ?? null, ofOutcomes, ...rest.map((part) => part ?? null), labelsParameter(labels)];
     const isOfIndex = index === "unsuccessful" ? outcomes : index === outcome ? outcome : undefined;
     const ofTask = index === "task" ? undefined : taskId;
     const others = [ofTask, isOfIndex === undefined ? (outcome ?? outcomes) : undefined, search, ...rest];
+    const otherLabels = labelCount(labels) - (index === "label" ? 1 : 0);
     const page = await readPage<ResultRow, Placed>(this.#connection, filter, {
       statement: (cursor, limit, scanned) => {
         const { finishedAt, place } = cursor === null ? begin : readResultCursor(cursor);
@@ -78,7 +80,7 @@ export class SqliteResults {
           : [after, Math.min(before, finishedAt + (cursor === null ? 0 : 1))];
         return statement(sql, limit, scanned, ...selection, ...range, finishedAt, place, now, ...more);
       },
-      takesAll: others.every((part) => part === undefined),
+      takesAll: otherLabels === 0 && others.every((part) => part === undefined),
       toRecord: placed,
       cursorOf: ({ cursor }) => cursor,
       cursorAt: ([finishedAt, place]) => resultCursor({ finishedAt: Number(finishedAt), place: Number(place) }),
@@ -89,7 +91,7 @@ export class SqliteResults {
   async remove(selection: JobResultSelection, limit: number): Promise<number> {
     const { removeResults, countChanges, removeStepsOfResults } = this.#statements;
     const index = resultIndexOf(selection);
-    const args = [...selectionArgs(selection), limit] as const;
+    const args = [...selectionArgs(selection), limit, labelsParameter(selection.labels)] as const;
     const [, , removed] = await this.#connection.write(() => [
       statement(removeStepsOfResults[index] ?? "", ...args),
       statement(removeResults[index] ?? "", ...args),
@@ -112,8 +114,8 @@ function placed(row: ResultRow): Placed {
 
 /** The arguments ?1 to ?5 of `removeResults`. */
 function selectionArgs(selection: JobResultSelection): [after: number, before: number, ...(string | null)[]] {
-  const { from = FAR_PAST_MS, until = FAR_FUTURE_MS } = selection;
-  return [from, until, selection.taskId ?? null, selection.scheduleId ?? null, selection.outcome ?? null];
+  const { from = FAR_PAST_MS, until = FAR_FUTURE_MS, taskId = null, scheduleId = null, outcome = null } = selection;
+  return [from, until, taskId, scheduleId, outcome];
 }
 
 /** The statements about results. */
@@ -144,20 +146,33 @@ const INDEXES: Readonly<Record<string, string>> = {
 type Outcomes = Pick<JobResultFilter, "outcomes">;
 
 /** The index that fits a filter best. The other parts of the filter are tested row by row. */
-function resultIndexOf({ taskId, scheduleId, outcome, outcomes }: JobResultSelection & Outcomes): string {
+function resultIndexOf({ taskId, scheduleId, outcome, outcomes, labels }: JobResultSelection & Outcomes): string {
   if (scheduleId !== undefined) return "schedule";
+  if (labels !== undefined) return "label";
   if (outcomes?.includes("success") === false) return "unsuccessful";
   if (outcome !== undefined && INDEXES[outcome] !== undefined) return outcome;
   return taskId === undefined ? "all" : "task";
 }
 
-export function resultStatements({ results, jobSteps }: TableNames): ResultStatements {
+export function resultStatements(names: TableNames): ResultStatements {
+  const { results, jobSteps, labels } = names;
   const select = `SELECT ${resultAsJson(results)} AS record`;
-  // ?1 from, ?2 until, ?3 taskId or null, ?4 scheduleId or null, ?5 outcome or null
-  const matching = (condition: string): string =>
-    `FROM ${results} WHERE ${condition} ` +
-    `AND finished_at >= ?1 AND finished_at < ?2 ` +
-    "AND (?3 IS NULL OR task_id = ?3) AND (?4 IS NULL OR schedule_id = ?4) AND (?5 IS NULL OR outcome = ?5)";
+  // ?1 from, ?2 until, ?3 taskId or null, ?4 scheduleId or null, ?5 outcome or null, ?6 limit, ?7 labels or null
+  const isMatching =
+    "(?3 IS NULL OR task_id = ?3) AND (?4 IS NULL OR schedule_id = ?4) AND (?5 IS NULL OR outcome = ?5) " +
+    `AND ${hasAllLabels(names, "?7", { kind: "result", at: `${results}.finished_at`, id: `${results}.job_id` })}`;
+  /** A statement for each index, of the rows that fit, the oldest first. */
+  const ofMatching = (sql: (rows: (column: string) => string) => string): Readonly<Record<string, string>> => {
+    const matching = (condition: string) => (column: string) =>
+      `SELECT ${column} FROM ${results} WHERE ${condition} AND finished_at >= ?1 AND finished_at < ?2 ` +
+      `AND ${isMatching} ORDER BY finished_at, rowid LIMIT +?6`;
+    const ofLabel = (column: string) =>
+      `SELECT ${results}.${column} FROM ${labels} l CROSS JOIN ${results} ON job_id = l.id AND finished_at = l.at ` +
+      `WHERE ${isFirstLabel("?7", "result")} AND l.at >= ?1 AND l.at < ?2 AND ${isMatching} ` +
+      `ORDER BY l.at, ${results}.rowid LIMIT +?6`;
+    const statements = Object.entries(INDEXES).map(([name, condition]) => [name, sql(matching(condition))]);
+    return { ...Object.fromEntries(statements), label: sql(ofLabel) };
+  };
   return lazily<ResultStatements>({
     // ?1 job id, ?2 now
     getResult: () => `${select} FROM ${results} WHERE job_id = ?1 AND expires_at > ?2`,
@@ -168,24 +183,10 @@ export function resultStatements({ results, jobSteps }: TableNames): ResultState
       "ROWS UNBOUNDED PRECEDING) AS bytes_so_far FROM (SELECT a.key AS place, r.rowid AS seq, " +
       `${sizeInBytes("r.details")} AS bytes FROM json_each(?1) a CROSS JOIN ${results} r ON r.job_id = a.value ` +
       `WHERE r.expires_at > ?2) k) w CROSS JOIN ${results} r ON r.rowid = w.seq ORDER BY w.place`,
-    getResults: () => resultLists(results),
-    // the arguments of `matching`, and ?6 limit
-    removeResults: () =>
-      Object.fromEntries(
-        Object.entries(INDEXES).map(([name, condition]) => [
-          name,
-          `DELETE FROM ${results} WHERE rowid IN (SELECT rowid ${matching(condition)} ` +
-            `ORDER BY finished_at, rowid LIMIT +?6)`,
-        ]),
-      ),
-    removeStepsOfResults: () =>
-      Object.fromEntries(
-        Object.entries(INDEXES).map(([name, condition]) => [
-          name,
-          `DELETE FROM ${jobSteps} WHERE job_id IN (SELECT job_id ${matching(condition)} ` +
-            `ORDER BY finished_at, rowid LIMIT +?6)`,
-        ]),
-      ),
+    getResults: () => resultLists(names),
+    // the arguments of `isMatching`
+    removeResults: () => ofMatching((rows) => `DELETE FROM ${results} WHERE rowid IN (${rows("rowid")})`),
+    removeStepsOfResults: () => ofMatching((rows) => `DELETE FROM ${jobSteps} WHERE job_id IN (${rows("job_id")})`),
     // ?1 now, ?2 limit
     removeExpired: () =>
       `DELETE FROM ${results} WHERE rowid IN (SELECT rowid FROM ${results} WHERE expires_at <= ?1 ` +
@@ -199,9 +200,10 @@ export function resultStatements({ results, jobSteps }: TableNames): ResultState
  * By index and order. ?3 taskId or null, ?4 scheduleId or null, ?5 outcome or null, ?6 from, ?7 until,
  * ?8 and ?9 the end and the row of the result after which the page begins, ?10 now, ?11 search or null, ?12 outcomes as
  * a JSON list or null, ?13 a text of the error or null, ?14 and ?15 the shortest and the longest run time or null,
- * ?16 the fewest attempts or null, ?17 a key or null.
+ * ?16 the fewest attempts or null, ?17 a key or null, ?18 labels or null.
  */
-function resultLists(results: string): Readonly<Record<string, string>> {
+function resultLists(names: TableNames): Readonly<Record<string, string>> {
+  const { results, labels } = names;
   const ofError = (name: string): string => jsonField(`$.error.${name}`);
   const ofJob = (name: string): string => jsonField(`$.job.${name}`);
   const columns = ["job_id", "task_id", "schedule_id"].map((column) => `t.${column}`);
@@ -219,17 +221,19 @@ function resultLists(results: string): Readonly<Record<string, string>> {
       `AND (?14 IS NULL OR t.finished_at - ${jsonField("$.startedAt")} >= ?14) ` +
       `AND (?15 IS NULL OR t.finished_at - ${jsonField("$.startedAt")} <= ?15) ` +
       `AND (?16 IS NULL OR ${jsonField("$.attempts")} >= ?16) ` +
-      `AND (?17 IS NULL OR ?17 IN (${ofJob("idempotencyKey")}, ${ofJob("concurrencyKey")}))`,
+      `AND (?17 IS NULL OR ?17 IN (${ofJob("idempotencyKey")}, ${ofJob("concurrencyKey")})) ` +
+      `AND ${hasAllLabels(names, "?18", { kind: "result", at: "t.finished_at", id: "t.job_id" })}`,
   };
-  const scan = (conditions: readonly string[], isBackwards: boolean): Scan => {
+  const scan = (conditions: readonly string[], isBackwards: boolean, from = results, at = "finished_at"): Scan => {
     const [sign, order] = isBackwards ? ["<", "DESC"] : [">", "ASC"];
+    const rowid = `${results}.rowid`;
     const rows = conditions.map(
       (condition) =>
-        `SELECT rowid AS seq, finished_at AS at FROM ${results} WHERE ${condition} AND finished_at >= ?6 ` +
-        `AND finished_at < ?7 AND (finished_at ${sign} ?8 OR finished_at = ?8 AND rowid ${sign} ?9)`,
+        `SELECT ${rowid} AS seq, ${at} AS at FROM ${from} WHERE ${condition} AND ${at} >= ?6 AND ${at} < ?7 ` +
+        `AND (${at} ${sign} ?8 OR ${at} = ?8 AND ${rowid} ${sign} ?9)`,
     );
     return {
-      rows: `${rows.join(" UNION ALL ")} ORDER BY at ${order}, seq ${order}`,
+      rows: `${rows.join(" UNION ALL ")} ORDER BY ${conditions.length > 1 ? "at" : at} ${order}, seq ${order}`,
       place: ["at", "seq"],
       isBackwards,
     };
@@ -244,7 +248,12 @@ function resultLists(results: string): Readonly<Record<string, string>> {
       scanStatement(list, scan([condition].flat(), isBackwards)),
     ]),
   );
-  return Object.fromEntries(scans);
+  const labelled = `${labels} l CROSS JOIN ${results} ON job_id = l.id AND finished_at = l.at`;
+  const ofLabel = [true, false].map((isBackwards) => [
+    `label ${isBackwards ? "newest" : "oldest"}`,
+    scanStatement(list, scan([isFirstLabel("?18", "result")], isBackwards, labelled, "l.at")),
+  ]);
+  return Object.fromEntries([...scans, ...ofLabel]);
 }
 
 function jsonField(path: string): string {
@@ -264,6 +273,8 @@ type ResultRow = [
   ],
   Omit<Partial<JobResultRecord>, "finishedAt" | "job" | "attemptHistory" | "progress" | "retryOf"> & {
     readonly job?: Partial<KeptJob>;
+    /** Those of the job. */
+    readonly labels?: Labels;
     readonly attemptHistory?: JobResultRecord["attemptHistory"] | null;
     readonly progress?: JobProgress | null;
     readonly retryOf?: string | null;
@@ -292,7 +303,7 @@ export function resultDetails(result: JobResultRecord): string {
     field("progress", result.progress) +
     field("retryOf", result.retryOf);
   const fireTime = field("scheduledFireTime", result.scheduledFireTime);
-  return `{${`${ofRun}${fireTime}${outcome}${kept}`.slice(1)}}`;
+  return `${beginDetails(job?.labels)}${`${ofRun}${fireTime}${outcome}${kept}`.slice(1)}}`;
 }
 
 /** What nearly all jobs have is left out. */
@@ -311,7 +322,7 @@ function keptJob(kept: KeptJob): string {
 
 const EXECUTOR_DEFAULT = "inline";
 
-function toKeptJob(kept: Partial<KeptJob>): KeptJob {
+function toKeptJob(kept: Partial<KeptJob>, labels: Labels | undefined): KeptJob {
   return {
     payload: kept.payload ?? null,
     ...(kept.omitsPayload === true ? { omitsPayload: true } : {}),
@@ -322,6 +333,7 @@ function toKeptJob(kept: Partial<KeptJob>): KeptJob {
     idempotencyKey: kept.idempotencyKey ?? null,
     maxRecoveries: kept.maxRecoveries ?? 0,
     createdAt: kept.createdAt ?? 0,
+    ...(labels === undefined ? {} : { labels }),
     ...(typeof kept.concurrencyKey === "string" ? { concurrencyKey: kept.concurrencyKey } : {}),
     ...(kept.after === undefined || kept.after === null ? {} : { after: kept.after }),
     ...(kept.retry === undefined || kept.retry === null ? {} : { retry: kept.retry }),
@@ -330,7 +342,7 @@ function toKeptJob(kept: Partial<KeptJob>): KeptJob {
 
 function toResult([columns, stored]: ResultRow): JobResultRecord {
   const details = fieldsOf(stored, {});
-  const { job, attemptHistory, progress, retryOf } = details;
+  const { job, labels, attemptHistory, progress, retryOf } = details;
   return {
     jobId: columns[0],
     taskId: columns[1],
@@ -343,7 +355,7 @@ function toResult([columns, stored]: ResultRow): JobResultRecord {
     returnValue: details.returnValue ?? null,
     error: details.error ?? null,
     expiresAt: columns[4],
-    ...(job === undefined ? {} : { job: toKeptJob(job) }),
+    ...(job === undefined ? {} : { job: toKeptJob(job, labels) }),
     ...(attemptHistory === undefined || attemptHistory === null ? {} : { attemptHistory }),
     ...(progress === undefined || progress === null ? {} : { progress }),
     ...(retryOf === undefined || retryOf === null ? {} : { retryOf }),

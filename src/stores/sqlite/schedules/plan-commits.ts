@@ -2,6 +2,7 @@ import { FIRES_PER_STEP_MAX, OVERLAP_JOBS_PER_PLAN_MAX, PLANS_PER_STEP_MAX } fro
 import type { OverlapReport, PlanReport, SchedulePlan, StepRequest } from "../../data-store.ts";
 import { guardSql, type Row, type SqlStatement, statement } from "../driver/driver-and-failures.ts";
 import { type Flow, markDirty } from "../flow-control/key-limiters.ts";
+import { beginDetailsAs } from "../label-index.ts";
 import { effectiveFrom, stateAsJson } from "../ledger/audit-of-changes.ts";
 import { insertSkips, type LedgerSwitch } from "../ledger/history-writes.ts";
 import { hasMissedStart, JOB_STATE, type TableNames } from "../schema/tables.ts";
@@ -241,7 +242,8 @@ export function planStatements(names: TableNames): PlanStatements {
     `SELECT f.value->>0, s.task_id, coalesce(${details}->>'executor', ''), s.id, f.value->>2, NULL, ` +
     `coalesce(${details}->>'priority', 0) - f.value->>9, f.value->>4, ` +
     `CASE WHEN f.value->>4 > f.value->>1 OR ${key} IS NOT NULL THEN ${delayed} ELSE ${ready} END, 0, 0, 0, 0, ` +
-    `rtrim(${known}, '}') || ',"resultExpirationMs":' || coalesce(${details}->'resultExpirationMs', '0') || ` +
+    `${beginDetailsAs(details)} || substr(rtrim(${known}, '}'), 2) || ',"resultExpirationMs":' || ` +
+    `coalesce(${details}->'resultExpirationMs', '0') || ` +
     `',"maxRecoveries":' || coalesce(${details}->'maxRecoveries', '0') || ` +
     `',"metadata":' || ${validJson("s.metadata")} || ` +
     `coalesce(',"payload":' || (${details}->'payload'), '') || '}', ${key}, ` +

@@ -17,6 +17,7 @@ import type { Statements } from "../all-statements.ts";
 import { FAR_FUTURE_MS, FAR_PAST_MS } from "../bounds.ts";
 import type { Connection } from "../driver/connection.ts";
 import { type Answers, Batch, type SqlStatement, type SqlValue, statement } from "../driver/driver-and-failures.ts";
+import { type LabelIndex, labelsParameter } from "../label-index.ts";
 import { fencedRows, recordAdditions, recordRemovals, recordUpdates } from "../ledger/audit-of-changes.ts";
 import { readPage } from "../list-scans.ts";
 import { idsOf, jsonArray, jsonRecords, type RowsParameter, rowParameters } from "../sql-and-json.ts";
@@ -27,14 +28,20 @@ import { type ReplacementStatements, scheduleScanOf } from "./schedule-statement
 export class SqliteSchedules {
   readonly #connection: Connection;
   readonly #statements: Statements;
+  readonly #labels: LabelIndex;
   readonly #ids = new IdGenerator();
 
-  constructor(connection: Connection, statements: Statements) {
+  constructor(connection: Connection, statements: Statements, labels: LabelIndex) {
     this.#connection = connection;
     this.#statements = statements;
+    this.#labels = labels;
   }
 
-  async add(additions: readonly ScheduleAddition[], note?: AuditRecord): Promise<ScheduleAdditionReport> {
+  add(additions: readonly ScheduleAddition[], note?: AuditRecord): Promise<ScheduleAdditionReport> {
+    return this.#labels.before(additions.map(scheduleOf), () => this.#add(additions, note));
+  }
+
+  async #add(additions: readonly ScheduleAddition[], note?: AuditRecord): Promise<ScheduleAdditionReport> {
     const sorted = sortAdditions(additions);
     const { unique, certainConflicts } = sorted;
     for (let tries = 1; ; tries++) {
@@ -141,10 +148,10 @@ export class SqliteSchedules {
   }
 
   async getPage(filter: ScheduleFilter): Promise<RecordPage<ScheduleRecord>> {
-    const { ids, taskId = null, paused, state = null, search = null } = filter;
+    const { ids, taskId = null, paused, state = null, search = null, labels } = filter;
     const [scan, takesAll] = scheduleScanOf(filter);
     const sql = this.#statements.getSchedules[scan] ?? "";
-    const selection = [taskId, paused === undefined ? null : Number(paused), state, search];
+    const selection = [taskId, paused === undefined ? null : Number(paused), state, search, labelsParameter(labels)];
     const isByTime = ids === undefined && filter.sort === "nextFireTime";
     const named = ids === undefined ? [] : [JSON.stringify(ids)];
     if (isByTime && filter.cursor !== null) readScheduleCursor(filter.cursor);
@@ -161,7 +168,12 @@ export class SqliteSchedules {
     });
   }
 
-  async update(updates: readonly ScheduleUpdateRequest[], note?: AuditRecord): Promise<(ScheduleRecord | null)[]> {
+  update(updates: readonly ScheduleUpdateRequest[], note?: AuditRecord): Promise<(ScheduleRecord | null)[]> {
+    const records = updates.map(({ changes }) => changes);
+    return this.#labels.before(records, () => this.#update(updates, note));
+  }
+
+  async #update(updates: readonly ScheduleUpdateRequest[], note?: AuditRecord): Promise<(ScheduleRecord | null)[]> {
     // Others change schedules too, so that no count of the fence tells whose change it is.
     const stamp = this.#ids.next(systemClock.now());
     const { updateSchedules, getStampedSchedules, makeLimiters } = this.#statements;

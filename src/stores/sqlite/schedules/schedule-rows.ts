@@ -179,6 +179,7 @@ function planned(
     resultExpirationMs: details.resultExpirationMs ?? 0,
     maxRecoveries: details.maxRecoveries ?? 0,
     overlap: details.overlap ?? "queue",
+    ...(details.labels === undefined ? {} : { labels: details.labels }),
     ...(details.concurrencyKey === undefined ? {} : { concurrencyKey: details.concurrencyKey }),
     paused: columns[4] === 1,
     createdAt: columns[5],

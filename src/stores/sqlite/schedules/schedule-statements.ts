@@ -3,6 +3,7 @@ import { NO_VERSION } from "../../shared/declarations.ts";
 import { FAR_FUTURE_MS } from "../bounds.ts";
 import { guardSql } from "../driver/driver-and-failures.ts";
 import { markDirty } from "../flow-control/key-limiters.ts";
+import { hasAllLabels, isFirstLabel, labelCount } from "../label-index.ts";
 import { foundIn, type Scan, scanStatement } from "../list-scans.ts";
 import { endingPauses, PAUSE_COLUMNS, setPauseColumns } from "../schema/pause-columns.ts";
 import type { TableNames } from "../schema/tables.ts";
@@ -73,6 +74,10 @@ export function scheduleStatements(names: TableNames): ScheduleStatements {
         (name) => `${name} = CASE WHEN paused = 1 AND ${paused} = 0 AND ${next} <= ${at} THEN ${next} ELSE ${name} END`,
       )
       .join(", ");
+  // New labels replace all of the former ones, which json_patch would keep.
+  const unlabelled =
+    `CASE WHEN json_type(r.value, '$[2].details.labels') IS NULL THEN ${validJson("details")} ` +
+    `ELSE json_remove(${validJson("details")}, '$.labels') END`;
   /** A column, or if the rule of the trigger is another, its new value. */
   const valueOfRule = (column: string): string =>
     `CASE WHEN trigger_rule = excluded.trigger_rule THEN ${column} ELSE excluded.${column} END`;
@@ -137,7 +142,7 @@ export function scheduleStatements(names: TableNames): ScheduleStatements {
       `${changed("pace_until", "paceUntil")}, ${changed("zone_rules", "zoneRules")}, ` +
       `${changed("expect_start", "details.expectStartMs")}, ${changed("expect_finish", "details.expectFinishMs")}, ` +
       `${raisedAfter("r.value->>'$[2].paused'", valueAfter("next_fire_time", "nextFireTime"), "?3")}, ` +
-      `${changed("metadata", "metadata")}, details = json_patch(${validJson("details")}, r.value->'$[2].details'), ` +
+      `${changed("metadata", "metadata")}, details = json_patch(${unlabelled}, r.value->'$[2].details'), ` +
       "fence = fence + 1, revision = revision + (r.value->>'$[2].keepsRevision' IS NOT 1), changed_by = ?2, " +
       `preferred_scheduler = NULL FROM json_each(?1) r WHERE ${schedules}.id = r.value->>0 ` +
       `AND ${hasExpectedFence(schedules)} AND changed_by IS NOT ?2`,
@@ -173,7 +178,7 @@ export function exhaustedSchedules({ schedules, jobs }: TableNames, limit: strin
 /** The conditions of the scans in the order of ids. */
 const BY_ID: Readonly<Record<string, string>> = {
   all: "",
-  named: "id IN (SELECT value FROM json_each(?8)) AND ",
+  named: "id IN (SELECT value FROM json_each(?9)) AND ",
   task: "task_id = ?4 AND ",
   paused: "paused = 1 AND ",
   ended: "next_fire_time IS NULL AND ",
@@ -197,10 +202,12 @@ const BY_TIME: Readonly<Record<string, readonly (keyof typeof KINDS)[]>> = {
 
 /** The scan that fits a filter best, and whether the filter takes every row of the scan. */
 export function scheduleScanOf(filter: ScheduleFilter): [name: string, takesAll: boolean] {
-  const { ids, taskId, paused, state, search, sort } = filter;
+  const { ids, taskId, paused, state, search, labels, sort } = filter;
   const areAbsent = (...parts: unknown[]): boolean => parts.every((part) => part === undefined);
-  if (ids !== undefined) return ["named by id", areAbsent(taskId, paused, state, search)];
-  if (sort === "nextFireTime") return [`${state ?? "all"} by time`, areAbsent(taskId, paused, search)];
+  if (ids !== undefined) return ["named by id", areAbsent(taskId, paused, state, search, labels)];
+  if (sort === "nextFireTime") return [`${state ?? "all"} by time`, areAbsent(taskId, paused, search, labels)];
+  if (labels !== undefined)
+    return ["label by id", areAbsent(taskId, paused, state, search) && labelCount(labels) === 1];
   if (taskId !== undefined) return ["task by id", areAbsent(paused, state, search)];
   if (state === "ended") return ["ended by id", areAbsent(paused, search)];
   if (paused === true || state === "paused") return ["paused by id", areAbsent(state, search)];
@@ -208,11 +215,12 @@ export function scheduleScanOf(filter: ScheduleFilter): [name: string, takesAll:
 }
 
 /**
- * By scan. ?3 id to start after, or null, ?4 taskId or null, ?5 paused or null, ?6 state or null, ?7 search or null. Of
- * named schedules also ?8, their ids; in the order of times ?8 is the fire time of ?3: `FAR_FUTURE_MS` for none.
+ * By scan. ?3 id to start after, or null, ?4 taskId or null, ?5 paused or null, ?6 state or null, ?7 search or null,
+ * ?8 labels or null. Of named schedules also ?9, their ids; in the order of times ?9 is the fire time of ?3:
+ * `FAR_FUTURE_MS` for none.
  */
 function scheduleLists(names: TableNames): Readonly<Record<string, string>> {
-  const { schedules } = names;
+  const { schedules, labels } = names;
   const state = "CASE WHEN t.next_fire_time IS NULL THEN 'ended' WHEN t.paused = 1 THEN 'paused' ELSE 'active' END";
   const list = {
     table: schedules,
@@ -221,13 +229,21 @@ function scheduleLists(names: TableNames): Readonly<Record<string, string>> {
     texts: ["trigger_json", "metadata", "details"],
     isTaken:
       `(?4 IS NULL OR t.task_id = ?4) AND (?5 IS NULL OR t.paused = ?5) AND (?6 IS NULL OR ?6 = ${state}) ` +
-      `AND ${foundIn("?7", ["t.id", detail("name", "t")])}`,
+      `AND ${foundIn("?7", ["t.id", detail("name", "t")])} ` +
+      `AND ${hasAllLabels(names, "?8", { kind: "schedule", id: "t.id" })}`,
   };
   const byId = (condition: string): Scan => ({
     rows: `SELECT seq, id FROM ${schedules} WHERE ${condition}id > coalesce(?3, '') ORDER BY id`,
     place: ["id"],
   });
+  const ofLabel: Scan = {
+    rows:
+      `SELECT s.seq AS seq, l.id AS id FROM ${labels} l CROSS JOIN ${schedules} s ON s.id = l.id ` +
+      `WHERE ${isFirstLabel("?8", "schedule")} AND l.at = 0 AND l.id > coalesce(?3, '') ORDER BY l.id`,
+    place: ["id"],
+  };
   return Object.fromEntries([
+    ["label by id", scanStatement(list, ofLabel)],
     ...Object.entries(BY_ID).map(([name, condition]) => [`${name} by id`, scanStatement(list, byId(condition))]),
     ...Object.entries(BY_TIME).map(([name, kinds]) => [
       `${name} by time`,
@@ -239,10 +255,10 @@ function scheduleLists(names: TableNames): Readonly<Record<string, string>> {
 function rowsByTime(schedules: string, kinds: readonly (keyof typeof KINDS)[]): string {
   const parts = kinds.map((kind) => {
     const rows = (time: string): string => `SELECT seq, ${time} AS at, id FROM ${schedules} WHERE ${KINDS[kind]} AND `;
-    const isAfter = "next_fire_time >= ?8 AND (next_fire_time > ?8 OR id > coalesce(?3, ''))";
+    const isAfter = "next_fire_time >= ?9 AND (next_fire_time > ?9 OR id > coalesce(?3, ''))";
     if (kind !== "ended") return rows("next_fire_time") + isAfter;
     // SQLite would sort all of them, because it does not see that they have one time.
-    const start = `id > CASE WHEN ?8 < ${FAR_FUTURE_MS} THEN '' ELSE coalesce(?3, '') END`;
+    const start = `id > CASE WHEN ?9 < ${FAR_FUTURE_MS} THEN '' ELSE coalesce(?3, '') END`;
     return `SELECT * FROM (${rows(`${FAR_FUTURE_MS}`)}${start} ORDER BY id LIMIT +?2)`;
   });
   return `${parts.join(" UNION ALL ")} ORDER BY at, id`;

@@ -2,6 +2,7 @@ import { StoreUnavailableError } from "../../../core/errors.ts";
 import { JoinedCall } from "../../../core/joined-call.ts";
 import type { Connection } from "../driver/connection.ts";
 import { messageOf, type Row, type SqlStatement } from "../driver/driver-and-failures.ts";
+import { hasLabelTriggers, labelTriggers } from "../label-index.ts";
 import { numberOrNull } from "../sql-and-json.ts";
 import {
   createSchemaTable,
@@ -61,7 +62,9 @@ export async function reset(
   if (version === 0) return;
   refuseNewer(names, version, migrations);
   const dropped = Object.values(names).map((name) => ({ sql: `DROP TABLE IF EXISTS ${name}`, args: [] }));
-  await connection.write(() => [...dropped, ...freshStatements(names, migrations, now)]);
+  // Other processes know of these triggers, and do not make them once more.
+  const triggers = (await connection.read(hasLabelTriggers(names))).length === 0 ? [] : labelTriggers(names);
+  await connection.write(() => [...dropped, ...freshStatements(names, migrations, now), ...triggers]);
 }
 
 function refuseNewer(names: TableNames, version: number, migrations: readonly Migration[]): void {

@@ -17,6 +17,8 @@ const TABLES = {
   windows: "windows",
   /** The recorded steps of jobs (`context.step`). */
   jobSteps: "job_steps",
+  /** What labels tell of: a row for each label of a schedule, an unfinished job or a result. */
+  labels: "labels",
   /** Which job waits for which. */
   dependencies: "dependencies",
   /** The schedules of whose fire times the store keeps a history. */
@@ -117,6 +119,7 @@ export const MIGRATIONS: readonly Migration[] = Object.freeze([
       ...jobStepTables(names),
       ...resultTables(names),
       ...schedulerTables(names),
+      ...labelTables(names),
       ...ledgerTables(names),
     ],
   },
@@ -359,6 +362,20 @@ function resultTables({ results }: TableNames): string[] {
     `CREATE INDEX ${results}_task ON ${results} (task_id, finished_at)`,
     `CREATE INDEX ${results}_schedule ON ${results} (schedule_id, finished_at) WHERE schedule_id IS NOT NULL`,
     `CREATE INDEX ${results}_unsuccessful ON ${results} (outcome, finished_at) WHERE outcome <> 'success'`,
+  ];
+}
+
+function labelTables({ labels }: TableNames): string[] {
+  return [
+    // See `label-index.ts`. `at`: when a job ended, of a result; else 0.
+    `CREATE TABLE ${labels} (
+      kind INTEGER NOT NULL,
+      name TEXT NOT NULL,
+      value TEXT NOT NULL,
+      at INTEGER NOT NULL,
+      id TEXT NOT NULL,
+      PRIMARY KEY (kind, name, value, at, id)
+    ) WITHOUT ROWID`,
   ];
 }
 

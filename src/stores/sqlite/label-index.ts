@@ -1,0 +1,148 @@
+import { JoinedCall } from "../../core/joined-call.ts";
+import type { Labels } from "../../records/policies.ts";
+import type { Connection } from "./driver/connection.ts";
+import type { SqlStatement } from "./driver/driver-and-failures.ts";
+import type { TableNames } from "./schema/tables.ts";
+import { validJson } from "./sql-and-json.ts";
+
+// Labels travel in the details of their records. The table of labels is an index of them, which triggers keep. The
+// triggers are made when the first record with labels is written, because they would make each write of a job a tenth
+// dearer, labels or not.
+
+/** The column `kind` of a label. */
+export const LABELLED: { readonly schedule: 0; readonly job: 1; readonly result: 2 } = Object.freeze({
+  schedule: 0,
+  job: 1,
+  result: 2,
+});
+
+type Kind = keyof typeof LABELLED;
+
+/** The details of jobs and results begin with their labels, if they have any, so that a trigger sees it at once. */
+const BEGINNING = '{"labels":';
+
+/** How details begin: with the labels, where there are any. Another field has to follow. */
+export function beginDetails(labels: Labels | undefined): string {
+  return labels === undefined ? "{" : `${BEGINNING}${JSON.stringify(labels)},`;
+}
+
+/** The same in SQL, with the labels of another record. @param details SQL of the details of that record */
+export function beginDetailsAs(details: string): string {
+  return `coalesce('${BEGINNING}' || (${details}->'labels') || ',', '{')`;
+}
+
+/** A parameter of the filters below: the names and values; null for any. */
+export function labelsParameter(labels: Labels | undefined): string | null {
+  return labels === undefined ? null : JSON.stringify(Object.entries(labels));
+}
+
+/** How many labels a filter has. */
+export function labelCount(labels: Labels | undefined): number {
+  return Object.keys(labels ?? {}).length;
+}
+
+/** SQL of whether a record has all labels of a parameter.
+ *  @param at SQL of the column `at` of its labels @param id SQL of its id */
+export function hasAllLabels(
+  { labels }: TableNames,
+  parameter: string,
+  { kind, at = "0", id }: { readonly kind: Kind; readonly at?: string; readonly id: string },
+): string {
+  return (
+    `(${parameter} IS NULL OR NOT EXISTS (SELECT 1 FROM json_each(${parameter}) n WHERE NOT EXISTS (` +
+    `SELECT 1 FROM ${labels} l WHERE l.kind = ${LABELLED[kind]} AND l.name = n.value->>0 ` +
+    `AND l.value = n.value->>1 AND l.at = ${at} AND l.id = ${id})))`
+  );
+}
+
+/** SQL condition of the rows `l` of the first label of a parameter. */
+export function isFirstLabel(parameter: string, kind: Kind): string {
+  return `l.kind = ${LABELLED[kind]} AND l.name = ${parameter}->>'$[0][0]' AND l.value = ${parameter}->>'$[0][1]'`;
+}
+
+/** The name of one of the triggers. The others are made together with it. */
+function firstTrigger({ labels }: TableNames): string {
+  return `${labels}_of_new_jobs`;
+}
+
+/** SQL of whether the triggers are there. */
+export function hasLabelTriggers(names: TableNames): SqlStatement {
+  return { sql: "SELECT 1 FROM sqlite_master WHERE type = 'trigger' AND name = ?1", args: [firstTrigger(names)] };
+}
+
+/** The statements that make the triggers, unless they are there. */
+export function labelTriggers(names: TableNames): SqlStatement[] {
+  const { labels, jobs, results, schedules } = names;
+  // Damaged details make no statement fail.
+  const rows = (kind: Kind, row: string, id: string, at = "0"): string =>
+    `SELECT ${LABELLED[kind]}, key, value, ${at}, ${id} FROM json_each(${validJson(`${row}.details`)}, '$.labels') ` +
+    "WHERE type = 'text' AND typeof(key) = 'text'";
+  const add = (...row: Parameters<typeof rows>): string => `INSERT OR IGNORE INTO ${labels} ${rows(...row)}; `;
+  const remove = (...row: Parameters<typeof rows>): string =>
+    `DELETE FROM ${labels} WHERE (kind, name, value, at, id) IN (${rows(...row)}); `;
+  const begins = (row: string): string => `substr(${row}.details, 1, ${BEGINNING.length}) = '${BEGINNING}'`;
+  const trigger = (name: string, event: string, body: string): SqlStatement => ({
+    sql: `CREATE TRIGGER IF NOT EXISTS ${labels}_of_${name} ${event} BEGIN ${body}END`,
+    args: [],
+  });
+  const [isNew, isOld] = [`WHEN ${begins("NEW")}`, `WHEN ${begins("OLD")}`];
+  const at = (row: string): string => `${row}.finished_at`;
+  // A result takes the place of another without a DELETE that a trigger could see.
+  const former = `SELECT r.* FROM ${results} r WHERE r.job_id = NEW.job_id`;
+  const removeFormer =
+    `DELETE FROM ${labels} WHERE (kind, name, value, at, id) IN (SELECT ${LABELLED.result}, n.key, n.value, ` +
+    `f.finished_at, f.job_id FROM (${former}) f CROSS JOIN json_each(${validJson("f.details")}, '$.labels') n); `;
+  return [
+    trigger("new_jobs", `AFTER INSERT ON ${jobs} ${isNew}`, add("job", "NEW", "NEW.id")),
+    trigger("old_jobs", `AFTER DELETE ON ${jobs} ${isOld}`, remove("job", "OLD", "OLD.id")),
+    trigger(
+      "changed_jobs",
+      `AFTER UPDATE OF details ON ${jobs} WHEN ${begins("OLD")} OR ${begins("NEW")}`,
+      remove("job", "OLD", "OLD.id") + add("job", "NEW", "NEW.id"),
+    ),
+    trigger("former_results", `BEFORE INSERT ON ${results} ${isNew}`, removeFormer),
+    trigger("new_results", `AFTER INSERT ON ${results} ${isNew}`, add("result", "NEW", "NEW.job_id", at("NEW"))),
+    trigger("old_results", `AFTER DELETE ON ${results} ${isOld}`, remove("result", "OLD", "OLD.job_id", at("OLD"))),
+    trigger("new_schedules", `AFTER INSERT ON ${schedules}`, add("schedule", "NEW", "NEW.id")),
+    trigger("old_schedules", `AFTER DELETE ON ${schedules}`, remove("schedule", "OLD", "OLD.id")),
+    trigger(
+      "changed_schedules",
+      `AFTER UPDATE OF details ON ${schedules}`,
+      remove("schedule", "OLD", "OLD.id") + add("schedule", "NEW", "NEW.id"),
+    ),
+  ];
+}
+
+/** Makes the triggers before the first record with labels is written. */
+export class LabelIndex {
+  readonly #connection: Connection;
+  readonly #names: TableNames;
+  readonly #making = new JoinedCall(() => this.#make());
+  #isKept = false;
+
+  constructor(connection: Connection, names: TableNames) {
+    this.#connection = connection;
+    this.#names = names;
+  }
+
+  /** Whether records with labels may be written. */
+  get isKept(): boolean {
+    return this.#isKept;
+  }
+
+  /** Calls a function that writes records, some of which may have labels. */
+  before<T>(records: readonly { readonly labels?: Labels | null }[], write: () => Promise<T>): Promise<T> {
+    if (this.#isKept || !records.some(({ labels }) => labels)) return write();
+    return this.#making.run().then(write);
+  }
+
+  /** What has to come before a record with labels in a batch of others. */
+  statements(): SqlStatement[] {
+    return this.#isKept ? [] : labelTriggers(this.#names);
+  }
+
+  async #make(): Promise<void> {
+    await this.#connection.write(() => labelTriggers(this.#names));
+    this.#isKept = true;
+  }
+}
