@@ -21,6 +21,7 @@ export {
   JobDeadlineMissedError,
   JobLookupError,
   JobSkippedError,
+  JobSleepError,
   JobTimeoutError,
   LeaseLostError,
   MaxIterationsReachedError,
@@ -32,6 +33,7 @@ export {
   SchedulerStateError,
   SerializationError,
   SkipRun,
+  StepError,
   StoreRefusedError,
   StoreUnavailableError,
   TaskLookupError,
@@ -41,6 +43,7 @@ export {
 export type { RandomSource } from "./core/ids.ts";
 export type { LogLevel } from "./core/leveled-logger.ts";
 export type { Logger } from "./core/logger.ts";
+export { RetryAfter } from "./core/retry-after.ts";
 export type { StandardSchemaV1 } from "./core/standard-schema.ts";
 export { type InstantLike, Temporal } from "./core/temporal.ts";
 export { InlineExecutor } from "./executors/inline.ts";
@@ -105,6 +108,7 @@ export type {
   TaskHandler,
 } from "./scheduler/scheduler-client.ts";
 export { Scheduler } from "./scheduler/scheduler-with-store.ts";
+export type { PreparedStep, StepContext, StepOptions, Steps } from "./scheduler/steps/step-types.ts";
 export { currentJob } from "./scheduler/tasks/current-job.ts";
 export { type DefinedTask, type DefinedTasks, defineTasks } from "./scheduler/tasks/defined-tasks.ts";
 export type { Attempt } from "./scheduler/views/attempt.ts";
@@ -122,6 +126,7 @@ export type {
 } from "./scheduler/views/health.ts";
 export type { Job } from "./scheduler/views/job.ts";
 export type { JobResult } from "./scheduler/views/job-result.ts";
+export type { JobStep } from "./scheduler/views/job-step.ts";
 export type { Occurrence, OccurrenceRun } from "./scheduler/views/occurrence.ts";
 export type { Listing, Page } from "./scheduler/views/page.ts";
 export type { PreparedJob } from "./scheduler/views/prepared-job.ts";

@@ -262,6 +262,21 @@ export class SkipRun extends EscapementError {
   readonly code = "skipRun";
 }
 
+/** A step of a job (`context.step`) that cannot be: its name came before in the attempt, it began within another step
+ *  or after the handler had ended, or the job has more steps, or larger ones, than it may. The message says what to
+ *  do. */
+export class StepError extends EscapementError {
+  static override readonly errorName: string = "StepError";
+  readonly code = "step";
+}
+
+/** What `step.sleep` throws to end the attempt, because the job sleeps. Let it through: whoever catches all errors of a
+ *  handler throws this one again. */
+export class JobSleepError extends EscapementError {
+  static override readonly errorName: string = "JobSleepError";
+  readonly code = "jobSleep";
+}
+
 /** The data store cannot be opened or reached, or does not hold what it should hold. `cause` is the driver's error, if
  *  there is one. */
 export class StoreUnavailableError extends EscapementError {

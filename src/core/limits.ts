@@ -533,6 +533,13 @@ export const ZONE_CHECK_MS = 3_600_000;
 /** Longest list in an event. */
 export const EVENT_LIST_MAX = 100;
 
+/** Most steps of a job (`context.step`), most characters of a value or a cursor as text, most of all of a job, and most
+ *  of a name. A job with more is better two jobs, because an attempt reads all steps of its job. */
+export const JOB_STEPS_MAX = 1000;
+export const JOB_STEP_VALUE_LENGTH_MAX = 262_144;
+export const JOB_STEPS_LENGTH_MAX = 4_194_304;
+export const JOB_STEP_NAME_LENGTH_MAX = 200;
+
 /** How long after the first step of an attempt, and then how often, a clean-up asks whether a job and its result are
  *  gone, so that its steps go too; in milliseconds. */
 export const STEPS_CHECKED_EVERY_MS = 3_600_000;
@@ -556,3 +563,6 @@ export const TRANSFER_COMMIT_LENGTH_MAX = 500_000;
 
 /** Most jobs that the report of an import lists as not imported. */
 export const NOT_IMPORTED_LISTED_MAX = 10_000;
+
+/** How often attempts of a job may end with a `RetryAfter`, if its task says nothing else. */
+export const SNOOZES_MAX_DEFAULT = 100;

@@ -3,8 +3,10 @@ import type { Logger } from "../core/logger.ts";
 import type { OpenOptions } from "../core/open-options.ts";
 import type { JobRecord } from "../records/job.ts";
 import type { JobResultRecord } from "../records/job-result.ts";
+import type { JobStepRecord } from "../records/job-step.ts";
 import type { JobOutcome } from "../records/policies.ts";
 import type { Serializer } from "../serializers/serializer.ts";
+import type { StepPort } from "./step-port.ts";
 
 /** One attempt of a job, in the form that an executor gets. */
 export interface JobCall {
@@ -49,6 +51,10 @@ export interface JobCall {
   /** Reads the fire time before those that the job stands for, in epoch milliseconds, with the time zone of the rule.
    *  Null for none. Absent: nobody can read it. @throws {StoreUnavailableError} */
   getPreviousFireTime?(): Promise<{ readonly at: number; readonly timeZone: string } | null>;
+  /** Records the steps of the attempt, for a handler that runs elsewhere. Absent: nobody can record steps. */
+  readonly steps?: StepPort;
+  /** Calls a function with each step that is recorded as ended. One listener at most. */
+  onStep?(listener: (step: JobStepRecord) => void): void;
   /** Runs the task's handler in this thread. Throws where the task has no handler here. */
   readonly invoke: () => unknown;
 }

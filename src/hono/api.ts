@@ -4,6 +4,7 @@ import type { Explanation } from "../scheduler/views/explanation.ts";
 import type { Count, LiveScheduler, PausedTask, SchedulerHealth } from "../scheduler/views/health.ts";
 import type { Job } from "../scheduler/views/job.ts";
 import type { JobResult } from "../scheduler/views/job-result.ts";
+import type { JobStep } from "../scheduler/views/job-step.ts";
 import type { Occurrence } from "../scheduler/views/occurrence.ts";
 import type { Page } from "../scheduler/views/page.ts";
 import type { Plain, PlainPage } from "../scheduler/views/plain.ts";
@@ -30,6 +31,7 @@ import type {
   ReplacingScheduleBody,
   ResultQuery,
   ResultWait,
+  RetryBody,
   RunBody,
   RunQuery,
   ScheduleBulk,
@@ -209,7 +211,8 @@ export interface Endpoints {
   "POST /jobs/bulk": { body: JobBulk; answers: { 200: JobBulkReport } };
   "GET /jobs/:id": { param: "id"; answers: { 200: Plain<Job> } };
   "POST /jobs/:id/cancel": { param: "id"; answers: { 202: { readonly id: string; readonly cancelled: true } } };
-  "POST /jobs/:id/retry": { param: "id"; body: { readonly payload?: unknown }; answers: { 202: Plain<Job> } };
+  "POST /jobs/:id/retry": { param: "id"; body: RetryBody; answers: { 202: Plain<Job> } };
+  "GET /jobs/:id/steps": { param: "id"; answers: { 200: PlainPage<JobStep> } };
   "GET /jobs/:id/result": {
     param: "id";
     query: ResultWait;

@@ -4,8 +4,8 @@ import type { Scope } from "./auth/auth-options.ts";
 /** Where a value stands that an answer is about to show. */
 export interface ShownValue {
   readonly taskId: string;
-  /** The payload of a schedule, a job or a result, or what a handler returned. */
-  readonly field: "payload" | "returnValue";
+  /** The payload of a schedule, a job or a result, what a handler returned, or the value or cursor of a step. */
+  readonly field: "payload" | "returnValue" | "step";
   /** What the caller may do. */
   readonly scope: Scope;
 }

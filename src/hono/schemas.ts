@@ -45,6 +45,7 @@ import {
   type ReplacingScheduleBody,
   type ResultQuery,
   type ResultWait,
+  type RetryBody,
   type RunBody,
   type RunQuery,
   type ScheduleBulk,
@@ -402,8 +403,8 @@ export const jobBulkBody: () => v.GenericSchema<unknown, JobBulk> = once(() =>
   }),
 );
 
-export const retryBody: () => v.GenericSchema<unknown, { readonly payload?: unknown }> = once(() =>
-  v.strictObject({ payload: optional(anything) }),
+export const retryBody: () => v.GenericSchema<unknown, RetryBody> = once(() =>
+  v.strictObject({ payload: optional(anything), restart: optional(trueOrFalse) }),
 );
 
 export const triggerPreviewBody: () => v.GenericSchema<unknown, TriggerPreviewBody> = once(() =>

@@ -1,6 +1,7 @@
 import { type SerializedError, shownError } from "../records/serialized-error.ts";
 import type { Job } from "../scheduler/views/job.ts";
 import type { JobResult } from "../scheduler/views/job-result.ts";
+import type { JobStep } from "../scheduler/views/job-step.ts";
 import type { Page } from "../scheduler/views/page.ts";
 import { type Plain, type PlainPage, plain } from "../scheduler/views/plain.ts";
 import type { Run } from "../scheduler/views/run.ts";
@@ -15,6 +16,8 @@ export interface Show {
   job(job: Job): Plain<Job>;
   result(result: JobResult): Plain<JobResult>;
   run(run: Run): Plain<Run>;
+  /** The value and the cursor are for those who may write. */
+  step(step: JobStep, taskId: string): Plain<JobStep>;
   /** How they look in a list, which has those large values that were asked for. Default: none */
   listed(include?: readonly LargeValue[]): Show;
 }
@@ -49,6 +52,12 @@ export function showFor(scope: Scope, redact: Redact | null, include: readonly L
     },
     result: (result) => withResult(withPayload(plain(result))),
     run: (run) => withResult(withPayload(plain(run))),
+    step(step, taskId) {
+      const shown = plain(step);
+      const seen = (value: typeof shown.value): typeof shown.value =>
+        scope === "write" && value !== undefined ? hidden(value, taskId, "step") : undefined;
+      return { ...shown, value: seen(shown.value), cursor: seen(shown.cursor) };
+    },
   };
 }
 

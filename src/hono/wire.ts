@@ -274,6 +274,14 @@ export interface JobBatch {
   readonly then?: NewJobBody;
 }
 
+/** How a job runs once more. */
+export interface RetryBody {
+  /** In the place of the old payload: then the new job is no retry of the old one. */
+  readonly payload?: unknown;
+  /** Whether the new job begins anew, without the recorded steps of the old one. Default: false. */
+  readonly restart?: boolean;
+}
+
 /** What happens to many jobs: `retry` and `purge` are about results, `cancel` is about unfinished jobs. */
 export interface JobBulk {
   readonly action: "retry" | "cancel" | "purge";

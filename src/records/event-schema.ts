@@ -135,6 +135,8 @@ export const eventSchemas: () => { readonly [K in EventType]: FlatSchema<EventRe
       note: v.nullable(text(SERIALIZED_LENGTH_MAX)),
     }),
     jobRetried: v.object({ type: v.literal("jobRetried"), ...job, attempt, runAtMs: ms, error: v.nullable(error) }),
+    stepFinished: v.object({ type: v.literal("stepFinished"), ...job, step: id, startedAtMs: ms }),
+    jobSleeps: v.object({ type: v.literal("jobSleeps"), ...job, step: v.nullable(id), runAtMs: ms }),
     jobCancelRequested: v.object({ type: v.literal("jobCancelRequested"), timestampMs: ms, jobId: id }),
     jobReleased: v.object({
       type: v.literal("jobReleased"),

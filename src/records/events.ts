@@ -130,6 +130,11 @@ interface EventFactsByType {
   /** An attempt failed, or its payload could not be read here (`error`), or it was lost with its process (`error` is
    *  null). The job is back in the queue. */
   jobRetried: JobFacts & { readonly attempt: number; readonly runAtMs: number; readonly error: SerializedError | null };
+  /** A step of the job (`context.step`) is recorded as ended. `startedAtMs` is its beginning, in whichever attempt. */
+  stepFinished: JobFacts & { readonly step: string; readonly startedAtMs: number };
+  /** An attempt ended without a failure: the job sleeps in a step until `runAtMs`, or its handler threw `RetryAfter`
+   *  (`step` is null). */
+  jobSleeps: JobFacts & { readonly step: string | null; readonly runAtMs: number };
   /** Somebody asked to cancel a job that runs elsewhere. Its scheduler asks the store whether that is so. */
   jobCancelRequested: { readonly jobId: string };
   /** The job ended. `schedulerId` is null when no scheduler held it. */
@@ -178,6 +183,8 @@ export const EVENT_TYPES: readonly EventType[] = Object.freeze([
   "jobAcquired",
   "jobProgressed",
   "jobRetried",
+  "stepFinished",
+  "jobSleeps",
   "jobCancelRequested",
   "jobReleased",
   "schedulerStarted",

@@ -26,3 +26,10 @@ export interface JobSleep {
   /** How many attempts ended with a `RetryAfter` so far. */
   readonly snoozes: number;
 }
+
+/** A statement that writes a step within a transaction of the application's: SQL with plain `?` parameters, and their
+ *  values. */
+export interface StepStatement {
+  readonly sql: string;
+  readonly args: (string | number | null)[];
+}

@@ -1,3 +1,5 @@
+import type { RandomSource } from "../core/ids.ts";
+
 /** What a schedule does with several fire times that are due at once. It makes one job for the latest fire time
  *  (`latest`, the default), one job for the earliest (`earliest`), or one job for each (`all`). */
 export type CoalescePolicy = "latest" | "earliest" | "all";
@@ -107,6 +109,17 @@ export interface RetryPolicy {
     /** `"full"` waits a random time between zero and the pause; `"none"` waits the pause itself. */
     readonly jitter: "full" | "none";
   };
+}
+
+/** The pause before the next attempt, in milliseconds: exponential, with "full jitter" (uniform between zero and the
+ *  computed pause), which spreads the retries of jobs that failed together (M. Brooker, "Exponential Backoff And
+ *  Jitter", 2015). */
+export function backoffMs(backoff: RetryPolicy["backoff"], failedAttempts: number, random: RandomSource): number {
+  const { initialMs, factor, maxMs, jitter } = backoff;
+  // Zero times a factor that has grown to infinity is no number.
+  const grown = initialMs === 0 ? 0 : initialMs * factor ** (failedAttempts - 1);
+  const pause = Math.min(maxMs, grown);
+  return Math.round(jitter === "full" ? random() * pause : pause);
 }
 
 /** JSON data that travels with a task, schedule or job. For example, `{ owner: "billing" }`. */

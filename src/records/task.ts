@@ -24,6 +24,8 @@ export interface TaskRecord {
   readonly metadata: Metadata;
   /** Absent for none; never empty. */
   readonly labels?: Labels;
+  /** How many attempts of a job may end with a `RetryAfter`; absent is 100. */
+  readonly maxSnoozes?: number;
   /** Most jobs of one concurrency key that run at once, counted over all schedulers of the store; absent is unlimited.
    *  Jobs without a key do not count. */
   readonly maxRunningPerKey?: number;

@@ -27,6 +27,7 @@ import {
   checkPreviewOptions,
   checkPrintOptions,
   checkResultOptions,
+  checkRetryJob,
   checkRetryJobs,
   checkRevisionOptions,
   checkRunFilter,
@@ -68,10 +69,12 @@ import type {
 } from "./options/options.ts";
 import type { OptionsWithPayload, RequiredPayload } from "./options/payload-argument.ts";
 import { questionOf } from "./options/question.ts";
+import type { Steps } from "./steps/step-types.ts";
 import type { Explanation } from "./views/explanation.ts";
 import type { SchedulerHealth } from "./views/health.ts";
 import type { Job } from "./views/job.ts";
 import type { JobResult } from "./views/job-result.ts";
+import type { JobStep } from "./views/job-step.ts";
 import type { Occurrence } from "./views/occurrence.ts";
 import { type Listing, listingOf } from "./views/page.ts";
 import type { PreparedJob } from "./views/prepared-job.ts";
@@ -580,6 +583,17 @@ export abstract class SchedulerClient {
   }
 
   /**
+   * The recorded steps of a job (`context.step`), by their beginning: of an unfinished job, or of one whose result is
+   * kept. Also `job.steps()`.
+   * @throws {JobLookupError} when there is neither such a job nor its result
+   * @example
+   * for (const { name, state } of await scheduler.getJobSteps(id)) console.log(name, state);
+   */
+  async getJobSteps(id: string): Promise<JobStep[]> {
+    return commandsOf(this).jobs.steps(checkId(id, "job id"));
+  }
+
+  /**
    * Cancels a job. A queued job ends at once. The `signal` of a running job is aborted: at once when the job runs in
    * this scheduler, or in one that an event reaches, else when the job's lease is next extended (every third of
    * `leaseDuration`).
@@ -594,7 +608,9 @@ export abstract class SchedulerClient {
    * `maxRecoveries`, schedule, fire time and concurrency key, which runs now, without a deadline. The new job has
    * `retryOf`, and an id that follows from that of the old one (`id~1`, then `id~2`), so that a job is retried once
    * while the result of the new job is kept; while the new job is unfinished, it is returned again. Handlers see the
-   * same `idempotencyKey` as before; an unfinished job that has this key is returned instead of a new one.
+   * same `idempotencyKey` as before; an unfinished job that has this key is returned instead of a new one. The new job
+   * goes on where the recorded steps of the old one ended (`context.step`).
+   * @param options.restart begin anew, without the recorded steps. Default: false
    * @throws {JobLookupError} when there is no result of this job, or when the result has no payload that could be
    *   passed on
    * @throws {ConflictingIdError} when the job has not ended, or when it was retried and the new job has ended (`id`
@@ -604,8 +620,8 @@ export abstract class SchedulerClient {
    * const { items } = await scheduler.getJobResults({ outcome: "error", limit: 1 });
    * for (const { jobId } of items) await scheduler.retryJob(jobId);
    */
-  async retryJob(id: string): Promise<Job> {
-    return commandsOf(this).bulk.retry(checkId(id, "job id"));
+  async retryJob(id: string, options: { restart?: boolean } = {}): Promise<Job> {
+    return commandsOf(this).bulk.retry(checkId(id, "job id"), checkRetryJob(options, "retryJob()"));
   }
 
   /**
@@ -832,6 +848,9 @@ export interface JobContext {
   /** Aborted when the attempt is to end early. `signal.reason` says why: `JobTimeoutError`, `JobCancelledError`,
    *  `LeaseLostError` or `SchedulerStateError` (the scheduler stops). For example, pass it to `fetch`. */
   readonly signal: AbortSignal;
+  /** Records parts of the job as they end, so that a later attempt goes on where the last one was; and lets the job
+   *  sleep without a place, a lease or a worker. See {@link Steps}. */
+  readonly step: Steps;
   /** The scheduler that runs the attempt. For example, add the next job with it. */
   readonly scheduler: LocalSchedulerClient;
   /** The logger of the scheduler. Its lines name the task and the job: as bindings (`taskId`, `jobId`, `scheduleId`,

@@ -1,4 +1,6 @@
+import { systemClock } from "../core/clock.ts";
 import { SchedulerStateError } from "../core/errors.ts";
+import { systemRandom } from "../core/ids.ts";
 import { PROGRESS_NOTE_LENGTH_MAX, WORKER_LOG_LENGTH_MAX, WORKER_PROGRESS_MS_MIN } from "../core/limits.ts";
 import type { Logger } from "../core/logger.ts";
 import { instantOf, type Temporal, zonedOf } from "../core/temporal.ts";
@@ -10,6 +12,7 @@ import type {
   LogDetail,
   LogMessageLevel,
   RunMessage,
+  SteppedMessage,
 } from "../executors/remote/remote-call.ts";
 import { cut } from "../records/attempt.ts";
 import type { JobRecord } from "../records/job.ts";
@@ -20,10 +23,13 @@ import { serializedError } from "../records/serialized-error.ts";
 import { checkProgress } from "../scheduler/running/check-progress.ts";
 import type { LastRunFacts, ZonedFireTime } from "../scheduler/running/schedule-facts.ts";
 import type { JobContext, LocalSchedulerClient } from "../scheduler/scheduler-client.ts";
+import { JobSteps } from "../scheduler/steps/job-steps.ts";
+import type { Steps } from "../scheduler/steps/step-types.ts";
 import { Job, type JobClient } from "../scheduler/views/job.ts";
 import { JobResult } from "../scheduler/views/job-result.ts";
 import type { Serializer } from "../serializers/serializer.ts";
 import type { LogBudget } from "./log-budget.ts";
+import { RemoteSteps } from "./remote-steps.ts";
 
 /** What a context needs of the worker that it is in. */
 export interface ContextHost {
@@ -48,6 +54,8 @@ export class RemoteContext implements JobContext {
   #hasEnded = false;
   /** Who waits for an answer. One question answers all who ask the same. */
   #waiting: { readonly about: AskedFact; resolve(json: unknown): void; reject(reason: unknown): void }[] = [];
+  #steps: JobSteps | null = null;
+  #port: RemoteSteps | null = null;
   #sentAt = Number.NEGATIVE_INFINITY;
   #unsent: FromWorker | null = null;
   #stopTimer: (() => void) | null = null;
@@ -62,6 +70,11 @@ export class RemoteContext implements JobContext {
     if (this.#hasEnded) return;
     this.#reason ??= revivedError(reason);
     this.#controller?.abort(this.#reason);
+  }
+
+  /** The handler has returned. */
+  returned(): void {
+    this.#steps?.returned();
   }
 
   /** The handler has returned or thrown. What it reported last is sent. */
@@ -82,6 +95,15 @@ export class RemoteContext implements JobContext {
     }
   }
 
+  /** What the scheduler's thread says about a step. */
+  hearStep(message: SteppedMessage): void {
+    this.#port?.hear(message);
+  }
+
+  get step(): Steps {
+    this.#steps ??= this.#makeSteps();
+    return this.#steps;
+  }
   get job(): Job {
     this.#job ??= this.#makeJob();
     return this.#job;
@@ -159,6 +181,19 @@ export class RemoteContext implements JobContext {
     }) as Promise<Answer>;
   }
 
+  #makeSteps(): JobSteps {
+    const port = new RemoteSteps(this.#run.id, (message) => this.#host.sendNow(message));
+    this.#port = port;
+    return new JobSteps({
+      ...{ port, clock: systemClock, random: systemRandom, serializer: this.#host.serializer },
+      job: JSON.parse(this.#run.job) as JobRecord,
+      idempotencyKey: this.idempotencyKey,
+      signal: this.signal,
+      logger: this.logger,
+      hasEnded: () => this.#hasEnded,
+    });
+  }
+
   #makeController(): AbortController {
     const controller = new AbortController();
     this.#controller = controller;
@@ -171,7 +206,7 @@ export class RemoteContext implements JobContext {
     const record = JSON.parse(this.#run.job) as JobRecord;
     const { payload = null } = this.#run;
     const refuse = async (): Promise<never> => this.#never("the job's methods");
-    const client: JobClient = { getJob: refuse, cancelJob: refuse, getJobResult: refuse };
+    const client: JobClient = { getJob: refuse, cancelJob: refuse, getJobSteps: refuse, getJobResult: refuse };
     return new Job({ ...record, payload }, this.#host.serializer, client);
   }
 

@@ -72,6 +72,7 @@ export class TaskServer implements ContextHost {
     if (message.op === "run") this.#run(message);
     else if (message.op === "abort") this.#running.get(message.id)?.abort(message.reason);
     else if (message.op === "answer") this.#running.get(message.id)?.hear(message.about, message.answer);
+    else if (message.op === "stepped") this.#running.get(message.id)?.hearStep(message);
     else void this.#open(message);
   }
 
@@ -130,6 +131,7 @@ export class TaskServer implements ContextHost {
   }
 
   #succeed(context: RemoteContext, { id, job, keepsResult }: RunMessage, value: unknown): void {
+    context.returned();
     let text: string | null = null;
     try {
       if (value !== undefined && keepsResult) {

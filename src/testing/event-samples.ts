@@ -71,6 +71,10 @@ export function sampleOf(type: EventType): EventRecord {
       return { type, ...job, fraction: 0.25, note: null };
     case "jobRetried":
       return { type, ...job, attempt: 1, runAtMs: 1_800_000_000_004, error };
+    case "stepFinished":
+      return { type, ...job, step: "step", startedAtMs: 1_800_000_000_005 };
+    case "jobSleeps":
+      return { type, ...job, step: "settle", runAtMs: 1_800_000_000_006 };
     case "jobCancelRequested":
       return { type, timestampMs, jobId: "job" };
     case "jobReleased":

@@ -121,6 +121,7 @@ export const taskSchema: () => Schema<TaskRecord> = once(() =>
       }),
     ),
     fair: absent(flag()),
+    maxSnoozes: absent(wholeNumber(0)),
     paused: absent(flag()),
     ...pauseFacts(),
     declaration: absent(text()),

@@ -42,6 +42,7 @@ export const SCHEDULER_FLOORS: Readonly<Record<string, number>> = {
   options: 1,
   events: 1,
   views: 2,
+  steps: 2,
   commands: 3,
   "scheduler-client.ts": 4,
   tasks: 5,

@@ -11,6 +11,7 @@ import {
   JobLookupError,
   OptionsError,
   PayloadError,
+  RetryAfter,
   ScheduleLookupError,
   type Scheduler,
   type SchedulerClient,
@@ -21,7 +22,7 @@ import {
   TaskLookupError,
   Temporal,
 } from "../../src/mod.ts";
-import type { VirtualClock } from "../../src/testing/mod.ts";
+import { drain, type VirtualClock } from "../../src/testing/mod.ts";
 import { at, rejectionOf, setUp } from "../scheduler/support.ts";
 import { setUpBehindRouter } from "./support.ts";
 
@@ -180,6 +181,48 @@ describe("a client behind a router does what a scheduler does:", () => {
       await scheduler.tick();
       const { items } = await client.getSchedules({ ids: ["c,d", "a"], include: { next: 3, runs: 2 } });
       return [items, items.map(({ next, runs }) => [next?.map(String), runs?.map((run) => run.toRow())])];
+    });
+  });
+
+  test("steps are shown, sleeps explained, and jobs begun anew", async () => {
+    await expectSame(async ({ client, scheduler, clock }) => {
+      let isBroken = true;
+      scheduler.task("steps", async (_: undefined, { step }) => {
+        await step.run(
+          "load",
+          { retry: { maxAttempts: 2, backoff: { initial: "PT0S" } } },
+          async ({ cursor, save }) => {
+            await save({ page: 1 });
+            if (cursor === undefined) throw new Error("no");
+            return [1, "two", null];
+          },
+        );
+        await step.sleep("settle", "1d");
+        if (isBroken) throw new Error("broken");
+      });
+      scheduler.task("poll", { maxSnoozes: 1 }, () => {
+        throw new RetryAfter("1m");
+      });
+      await client.addSchedule("steps", new DateTrigger(at(1)), { id: "s" });
+      await client.addSchedule("poll", new DateTrigger(at(1)), { id: "p" });
+      await clock.advance("PT1S");
+      await drain(scheduler);
+      const [job] = (await client.getJobs({ taskId: "steps" })).items;
+      const id = job?.id ?? "";
+      const said: unknown[] = [(await client.getJobs()).items.map(({ sleepsIn, snoozes }) => [sleepsIn, snoozes])];
+      said.push(
+        await job?.steps(),
+        (await client.getTasks()).map(({ maxSnoozes }) => maxSnoozes),
+      );
+      said.push(await client.explain("s", at(1)), await client.explain("p", at(1)));
+      await clock.advance("P1D");
+      await drain(scheduler);
+      isBroken = false;
+      said.push(await client.getJobSteps(id), await client.getJobSteps((await client.retryJob(id)).id));
+      await drain(scheduler);
+      said.push(await client.getJobResult(`${id}~1`), await client.retryJob(`${id}~1`, { restart: true }));
+      said.push(await client.getJobSteps(`${id}~2`), await refusal(client.getJobSteps("none")));
+      return said;
     });
   });
 

@@ -66,10 +66,18 @@ test("every answer is what the document says that it is", async () => {
   await check("GET /jobs");
   await check(`GET /jobs/${id}`);
   await check(`GET /jobs/${id}/result`);
+  scheduler.task("steps", async (_: undefined, { step }) => {
+    await step.run("load", ({ save }) => save(5));
+    await step.sleep("settle", "1d");
+  });
+  const steps = (await check("POST /jobs", { taskId: "steps" })) as { id: string };
   await check("GET /health");
   await check("POST /tick");
   await drain(scheduler);
   await check(`GET /jobs/${id}/result`);
+  await check(`GET /jobs/${steps.id}/steps`);
+  await check(`GET /jobs/${steps.id}`);
+  await check("GET /jobs/none/steps");
   await check("GET /results");
   await check("GET /runs");
   await check("GET /schedules?ids=s&include=next:2,runs:3");

@@ -121,6 +121,8 @@ describe("a job over HTTP", () => {
     await drain(setup.scheduler);
     const again = await setup.ask(`POST /jobs/${id}/retry`);
     const other = await setup.ask(`POST /jobs/${id}/retry`, { payload: 2 });
+    const both = await setup.ask(`POST /jobs/${id}/retry`, { payload: 2, restart: true });
+    expect(both).toMatchObject({ status: 422, body: { detail: expect.stringMatching(/does not go with a payload/) } });
     expect([again, other]).toMatchObject([
       { status: 202, body: { id: `${id}~1`, retryOf: id, payload: 1, metadata: { owner: "Ada" } } },
       { status: 202, body: { taskId: "fail", retryOf: null, payload: 2, metadata: { owner: "Ada" } } },

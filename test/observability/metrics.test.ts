@@ -258,6 +258,8 @@ describe("the text of metrics", () => {
       "COUNTER escapement_jobs_finished_total",
       "COUNTER escapement_attempts_failed_total",
       "COUNTER escapement_jobs_recovered_total",
+      "COUNTER escapement_steps_finished_total",
+      "COUNTER escapement_jobs_slept_total",
       "COUNTER escapement_leases_lost_total",
       "HISTOGRAM escapement_fire_delay_seconds",
       "HISTOGRAM escapement_queue_wait_seconds",

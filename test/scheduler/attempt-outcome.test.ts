@@ -44,6 +44,8 @@ const facts: AttemptFacts = {
   now: NOW,
   progress: null,
   retry: { maxAttempts: 3, backoff: { initialMs: 1000, factor: 2, maxMs: 60_000, jitter: "full" } },
+  maxSnoozes: 100,
+  hasRecorded: false,
   random: () => 0.5,
 };
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { IntervalTrigger, type JobContext, NonRetryableError } from "../../src/mod.ts";
-import { backoffMs } from "../../src/scheduler/running/attempt-outcome.ts";
+import { backoffMs } from "../../src/records/policies.ts";
 import { drain } from "../../src/testing/mod.ts";
 import { recordEvents, secondsOf, setUp } from "./support.ts";
 

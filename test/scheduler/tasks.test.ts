@@ -31,6 +31,7 @@ describe("tasks", () => {
       misfireGraceTime: null,
       overlap: "queue",
       maxRecoveries: 3,
+      maxSnoozes: 100,
       timeout: null,
       resultExpirationTime: "PT24H",
       retry: { maxAttempts: 4, backoff },

@@ -13,10 +13,11 @@ import type {
 import { eachNewJob } from "../../scheduler/options/each-new-job.ts";
 import type { Job } from "../../scheduler/views/job.ts";
 import type { JobResult } from "../../scheduler/views/job-result.ts";
+import { JobStep } from "../../scheduler/views/job-step.ts";
 import type { Page } from "../../scheduler/views/page.ts";
 import type { JobFilter, JobResultFilter, JobResultSelection } from "../../stores/data-store.ts";
 import type { Call } from "../http/requester.ts";
-import { jobResultSchema, jobSchema } from "../wire/job.ts";
+import { jobResultSchema, jobSchema, jobStepSchema } from "../wire/job.ts";
 import { wireFilter, wireOptions } from "../wire/options.ts";
 import {
   type CallContext,
@@ -30,7 +31,7 @@ import {
   wholeList,
 } from "./context.ts";
 import type { TaskCalls } from "./task-calls.ts";
-import { taskIdOf, travelling } from "./task-reference.ts";
+import { serializer, taskIdOf, travelling } from "./task-reference.ts";
 
 /** How long one request waits for the end of a job, in seconds. Longer waits are made of several requests. */
 const WAIT_S = 20;
@@ -110,8 +111,15 @@ export class JobCalls implements JobCommands, BulkCommands {
     }
   }
 
-  async retry(id: string): Promise<Job> {
-    return readJob(this.#context, { method: "POST", ...placeOf("jobs", id, "retry") });
+  async retry(id: string, { restart }: { readonly restart: boolean }): Promise<Job> {
+    const body = restart ? { body: { restart } } : {};
+    return readJob(this.#context, { method: "POST", ...placeOf("jobs", id, "retry"), ...body });
+  }
+
+  async steps(id: string): Promise<JobStep[]> {
+    const call: Call = { method: "GET", ...placeOf("jobs", id, "steps") };
+    const { items } = await this.#context.requester.read(call, v.object({ items: v.array(jobStepSchema()) }));
+    return items.map((record) => new JobStep(record, serializer));
   }
 
   async retryMany(filter: CheckedBulk<JobResultSelection>): Promise<{ retried: number } & SkippedJobs> {

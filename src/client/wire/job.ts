@@ -2,7 +2,9 @@ import * as v from "valibot";
 import { once } from "../../core/once.ts";
 import type { JobProgress } from "../../records/attempt.ts";
 import { JOB_FIELDS, JOB_RESULT_FIELDS } from "../../records/fields/job.ts";
+import { JOB_STEP_FIELDS } from "../../records/fields/job-step.ts";
 import { RUN_FIELDS } from "../../records/fields/run.ts";
+import type { JobSleep, JobStepRecord } from "../../records/job-step.ts";
 import type { JobFacts } from "../../scheduler/views/job.ts";
 import type { JobResultFacts } from "../../scheduler/views/job-result.ts";
 import type { RunFacts } from "../../scheduler/views/run.ts";
@@ -18,10 +20,18 @@ export interface ReadJob {
 export const jobSchema: () => v.GenericSchema<unknown, ReadJob> = once(() =>
   v.pipe(
     recordSchema(JOB_FIELDS),
-    v.transform(({ state, progress, progressNote, ...same }) => ({
-      record: { ...same, ...progressOf(progress, progressNote) },
+    v.transform(({ state, progress, progressNote, sleepsIn, snoozes, ...same }) => ({
+      record: { ...same, ...progressOf(progress, progressNote), ...sleepOf(sleepsIn, snoozes) },
       hasEnded: state === "ended",
     })),
+  ),
+);
+
+/** What `JobStep.toJSON()` made, as the record that it was made of. */
+export const jobStepSchema: () => v.GenericSchema<unknown, JobStepRecord> = once(() =>
+  v.pipe(
+    recordSchema(JOB_STEP_FIELDS),
+    v.transform(({ state: _, ...record }) => record),
   ),
 );
 
@@ -41,6 +51,10 @@ export const jobResultSchema: () => v.GenericSchema<unknown, JobResultFacts> = o
 
 /** What `Run.toJSON()` made, as what it was made of. */
 export const runSchema: () => v.GenericSchema<unknown, RunFacts> = once(() => recordSchema(RUN_FIELDS));
+
+function sleepOf(step: string | null, snoozes: number): { sleep?: JobSleep } {
+  return step === null && snoozes === 0 ? {} : { sleep: { step, snoozes } };
+}
 
 function progressOf(fraction: number | null, note: string | null): { progress?: JobProgress } {
   return fraction === null ? {} : { progress: { fraction, note } };

@@ -15,6 +15,7 @@ import type { Explanation } from "../../scheduler/views/explanation.ts";
 import type { SchedulerHealth } from "../../scheduler/views/health.ts";
 import type { Job } from "../../scheduler/views/job.ts";
 import type { JobResult } from "../../scheduler/views/job-result.ts";
+import type { JobStep } from "../../scheduler/views/job-step.ts";
 import type { Occurrence } from "../../scheduler/views/occurrence.ts";
 import { type Plain, type PlainPage, plain, plainPage } from "../../scheduler/views/plain.ts";
 import type { Schedule } from "../../scheduler/views/schedule.ts";
@@ -121,8 +122,12 @@ export class RemoteVerbs {
     return plainPage(await this.#client.getJobResults(filter));
   }
 
-  async retryJob(id: string): Promise<Plain<Job>> {
-    return plain(await this.#client.retryJob(id));
+  async getJobSteps(id: string): Promise<Plain<JobStep>[]> {
+    return (await this.#client.getJobSteps(id)).map(plain);
+  }
+
+  async retryJob(id: string, options: { restart?: boolean } = {}): Promise<Plain<Job>> {
+    return plain(await this.#client.retryJob(id, options));
   }
 
   async health(): Promise<Plain<SchedulerHealth>> {

@@ -18,6 +18,7 @@ import type { Explanation } from "../../scheduler/views/explanation.ts";
 import type { SchedulerHealth } from "../../scheduler/views/health.ts";
 import type { Job } from "../../scheduler/views/job.ts";
 import type { JobResult } from "../../scheduler/views/job-result.ts";
+import type { JobStep } from "../../scheduler/views/job-step.ts";
 import type { Occurrence } from "../../scheduler/views/occurrence.ts";
 import type { Plain, PlainPage } from "../../scheduler/views/plain.ts";
 import type { Schedule } from "../../scheduler/views/schedule.ts";
@@ -168,9 +169,14 @@ export abstract class SchedulerDurableObject<Env = unknown> extends DurableObjec
     return this.#attached.remote.getJobResults(filter);
   }
 
-  /** Runs a job again that has ended. */
-  retryJob(id: string): Promise<Plain<Job>> {
-    return this.#attached.remote.retryJob(id);
+  /** The recorded steps of a job, by their beginning. */
+  getJobSteps(id: string): Promise<Plain<JobStep>[]> {
+    return this.#attached.remote.getJobSteps(id);
+  }
+
+  /** Runs a job again that has ended. @param options.restart begin anew, without its recorded steps. Default: false */
+  retryJob(id: string, options?: { restart?: boolean }): Promise<Plain<Job>> {
+    return this.#attached.remote.retryJob(id, options);
   }
 
   /** How the object's store and its work are. */

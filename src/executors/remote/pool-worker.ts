@@ -14,6 +14,8 @@ import {
   type AskedFact,
   type FromWorker,
   fromWorker,
+  type StepMessage,
+  type SteppedMessage,
   type ToWorker,
   type UnfitMessage,
 } from "./remote-call.ts";
@@ -215,6 +217,9 @@ export class PoolWorker implements ChannelListener {
         if (pending !== undefined) tellLog(pending.call.logger, message);
         break;
       }
+      case "step":
+        void this.#answerStep(message);
+        break;
       case "ask":
         void this.#answer(message.id, message.about);
         break;
@@ -234,6 +239,20 @@ export class PoolWorker implements ChannelListener {
       answer = { error: serializedError(error) };
     }
     if (this.#calls.get(id) === pending) this.#post({ op: "answer", id, about, answer });
+  }
+
+  /** Answers a handler that loads, saves or prepares a step. */
+  async #answerStep(message: StepMessage): Promise<void> {
+    const { id, number } = message;
+    const pending = this.#calls.get(id);
+    if (pending === undefined) return;
+    let answer: SteppedMessage["answer"];
+    try {
+      answer = { json: JSON.stringify((await stepAnswer(pending.call, message)) ?? null) };
+    } catch (error) {
+      answer = { error: serializedError(error) };
+    }
+    if (this.#calls.get(id) === pending) this.#post({ op: "stepped", id, number, answer });
   }
 
   #settle(id: number, settle: (pending: PendingCall) => void): void {
@@ -324,4 +343,10 @@ async function factOf(call: JobCall, about: AskedFact): Promise<unknown> {
   const fact = call[method]?.();
   if (fact !== undefined) return fact;
   throw new SchedulerStateError(`${asked} of a handler's context: whoever runs the job cannot read it`);
+}
+
+async function stepAnswer({ steps }: JobCall, { method, step }: StepMessage): Promise<unknown> {
+  if (steps === undefined) throw new SchedulerStateError("step of a handler's context: whoever runs the job has none");
+  if (method === "load" || step === undefined) return steps.load();
+  return method === "save" ? steps.save(step) : steps.prepare(step);
 }

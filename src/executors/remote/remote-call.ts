@@ -1,4 +1,5 @@
-import { ERROR_CAUSES_MAX } from "../../core/limits.ts";
+import { ERROR_CAUSES_MAX, JOB_STEP_NAME_LENGTH_MAX, JOB_STEP_VALUE_LENGTH_MAX } from "../../core/limits.ts";
+import type { JobStepRecord } from "../../records/job-step.ts";
 import type { SerializedError } from "../../records/serialized-error.ts";
 
 // What a scheduler's thread and a worker (a thread or a process of the executor's) say to each other: plain data, in
@@ -56,7 +57,17 @@ export interface AnswerMessage {
   readonly answer: { readonly json: string } | { readonly error: SerializedError };
 }
 
-export type ToWorker = OpenMessage | RunMessage | AbortMessage | AnswerMessage;
+/** To a worker: what became of a call about steps, or why it failed. */
+export interface SteppedMessage {
+  readonly op: "stepped";
+  readonly id: number;
+  /** That of the question. */
+  readonly number: number;
+  /** JSON of what the `StepPort` answered. */
+  readonly answer: { readonly json: string } | { readonly error: SerializedError };
+}
+
+export type ToWorker = OpenMessage | RunMessage | AbortMessage | AnswerMessage | SteppedMessage;
 
 /** From a worker, as its first message: the tasks that its module has handlers for. */
 interface ReadyMessage {
@@ -125,7 +136,19 @@ interface AskMessage {
   readonly about: AskedFact;
 }
 
+/** From a worker: the handler loads, saves or prepares a step, see `StepPort`. */
+export interface StepMessage {
+  readonly op: "step";
+  readonly id: number;
+  /** Counts the questions of a call. */
+  readonly number: number;
+  readonly method: "load" | "save" | "prepare";
+  /** Absent to load. */
+  readonly step?: JobStepRecord;
+}
+
 export type FromWorker =
+  | StepMessage
   | ReadyMessage
   | UnfitMessage
   | CrashedMessage
@@ -161,6 +184,7 @@ function isFromWorker(message: unknown): message is FromWorker {
   if (typeof id !== "number") return false;
   if (op === "done") return isTextOrAbsent(message.text);
   if (op === "ask") return isAskedFact(message.about);
+  if (op === "step") return typeof message.number === "number" && isStepQuestion(message.method, message.step);
   if (op === "failed") return isError(message.error);
   if (op === "progress") return isFraction(message.fraction) && isTextOrAbsent(message.note);
   return op === "log" && isLevel(message.level) && isText(message.message) && isDetails(message.details);
@@ -173,8 +197,22 @@ function isToWorker(message: unknown): message is ToWorker {
   if (typeof id !== "number") return false;
   if (op === "abort") return isError(message.reason);
   if (op === "answer") return isAskedFact(message.about) && isAnswer(message.answer);
+  if (op === "stepped") return typeof message.number === "number" && isRecord(message.answer);
   if (op !== "run" || !isText(message.taskId) || !isTextOrAbsent(message.payload)) return false;
   return isText(message.job) && typeof message.slot === "number";
+}
+
+function isStepQuestion(method: unknown, step: unknown): boolean {
+  if (method === "load") return true;
+  if ((method !== "save" && method !== "prepare") || !isRecord(step)) return false;
+  const { name, value, cursor, startedAt, endedAt, wakeAt, attempts, version } = step;
+  const isWhole = (one: unknown): boolean => Number.isSafeInteger(one);
+  const texts = [value, cursor].every(
+    (one) => one === null || (isText(one) && one.length <= JOB_STEP_VALUE_LENGTH_MAX),
+  );
+  const times = [endedAt, wakeAt, version].every((one) => one === null || isWhole(one));
+  const isName = isText(name) && name !== "" && name.length <= JOB_STEP_NAME_LENGTH_MAX;
+  return isName && texts && times && isWhole(startedAt) && isWhole(attempts);
 }
 
 function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {

@@ -9,6 +9,7 @@ import {
   WORDS,
 } from "../../records/fields/field.ts";
 import { ATTEMPT_FIELDS, JOB_FIELDS, JOB_RESULT_FIELDS } from "../../records/fields/job.ts";
+import { JOB_STEP_FIELDS } from "../../records/fields/job-step.ts";
 import { RUN_FIELDS } from "../../records/fields/run.ts";
 import { SCHEDULE_FIELDS } from "../../records/fields/schedule.ts";
 import { TASK_FIELDS } from "../../records/fields/task.ts";
@@ -85,6 +86,7 @@ const attempt = answerOf(ATTEMPT_FIELDS);
 const schedule = answerOf(SCHEDULE_FIELDS);
 const job = answerOf(JOB_FIELDS);
 const jobResult = answerOf(JOB_RESULT_FIELDS);
+const jobStep = answerOf(JOB_STEP_FIELDS);
 const run = answerOf(RUN_FIELDS);
 const task = answerOf(TASK_FIELDS);
 
@@ -207,6 +209,7 @@ const cause: v.GenericSchema = v.variant("kind", [
   of("policy", { option: v.picklist(["coalesce", "catchUp.maxAge", "catchUp.maxCount", "catchUp.pace", "overlap"]) }),
   of("error", { name: textOrNull, message: textOrNull, code: textOrNull }),
   of("declined", { reason: textOrNull }),
+  of("sleeps", { step: textOrNull, until: instant }),
   of("retried", { attempts: count }),
   of("lost", { attempts: count, message: textOrNull }),
   of("bounds", { bound: v.picklist(["start", "end"]), at: instantOrNull }),
@@ -300,6 +303,8 @@ export type AnswerName =
   | "JobBatchReport"
   | "JobBulkReport"
   | "JobCancellation"
+  | "JobStep"
+  | "JobStepPage"
   | "JobResult"
   | "JobResultPage"
   | "Run"
@@ -343,6 +348,8 @@ export const answerSchemas: Readonly<Record<AnswerName, v.GenericSchema>> = {
     ...many,
   }),
   JobCancellation: v.strictObject({ id: v.string(), cancelled: v.literal(true) }),
+  JobStep: jobStep,
+  JobStepPage: pageOf(jobStep),
   JobResult: jobResult,
   JobResultPage: pageOf(jobResult),
   Run: run,

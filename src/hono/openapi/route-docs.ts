@@ -248,6 +248,12 @@ export const routeDocs: { readonly [Key in keyof Endpoints]: RouteDocs<Key> } = 
     answers: { 202: "Job" },
     problems: [404, 409, 422, 503],
   },
+  "GET /jobs/:id/steps": {
+    operationId: "listJobSteps",
+    summary: "The recorded steps of a job, the first one first; values are for those who may write",
+    answers: { 200: "JobStepPage" },
+    problems: [404, 503],
+  },
   "GET /jobs/:id/result": {
     operationId: "getJobResult",
     summary: "How a job ended; 202 while it is unfinished",

@@ -1,4 +1,5 @@
 import { JobLookupError } from "../../core/errors.ts";
+import { optionError } from "../../core/option-errors.ts";
 import type { NewJob, SchedulerClient } from "../../scheduler/scheduler-client.ts";
 import type { Job } from "../../scheduler/views/job.ts";
 import type { Plain } from "../../scheduler/views/plain.ts";
@@ -19,6 +20,7 @@ export const jobRoutes: Routes<
   | "GET /jobs/:id"
   | "POST /jobs/:id/cancel"
   | "POST /jobs/:id/retry"
+  | "GET /jobs/:id/steps"
 > = {
   "GET /jobs": {
     scope: "read",
@@ -81,8 +83,21 @@ export const jobRoutes: Routes<
   "POST /jobs/:id/retry": {
     scope: "write",
     body: schemas.retryBody,
-    handle: async ({ client, params: { id }, body, show, pathTo }) =>
-      added("payload" in body ? await repeated(client, id, body.payload) : await client.retryJob(id), show, pathTo),
+    handle: async ({ client, params: { id }, body: { restart = false, ...body }, show, pathTo }) => {
+      const isOther = "payload" in body;
+      if (isOther && restart)
+        throw optionError("retry", "restart", "does not go with a payload, which makes a new job");
+      const job = isOther ? await repeated(client, id, body.payload) : await client.retryJob(id, { restart });
+      return added(job, show, pathTo);
+    },
+  },
+  "GET /jobs/:id/steps": {
+    scope: "read",
+    handle: async ({ client, params: { id }, show }) => {
+      const { taskId } = await client.getJob(id);
+      const steps = await client.getJobSteps(id);
+      return { status: 200, body: { items: steps.map((step) => show.step(step, taskId)), cursor: null } };
+    },
   },
 };
 

@@ -32,6 +32,14 @@ export class Instruments {
     "escapement_jobs_recovered_total",
     "Jobs that went back to the queue because they were lost with their process, or given back by a stop.",
   );
+  readonly stepsFinished: Counter = new Counter(
+    "escapement_steps_finished_total",
+    "Steps of jobs (context.step) that were recorded as ended.",
+  );
+  readonly jobsSlept: Counter = new Counter(
+    "escapement_jobs_slept_total",
+    "Attempts that ended without a failure, because the job sleeps in a step or its handler threw RetryAfter.",
+  );
   readonly leasesLost: Counter = new Counter(
     "escapement_leases_lost_total",
     "Attempts of this process whose outcome does not count, because their lease was lost.",
@@ -70,6 +78,8 @@ export class Instruments {
       this.jobsFinished,
       this.attemptsFailed,
       this.jobsRecovered,
+      this.stepsFinished,
+      this.jobsSlept,
       this.leasesLost,
       this.fireDelay,
       this.queueWait,

@@ -36,6 +36,12 @@ export class Tally {
       case "jobRetried":
         (event.error === null ? jobsRecovered : attemptsFailed).add(this.labels.of(event.taskId));
         break;
+      case "stepFinished":
+        this.instruments.stepsFinished.add(this.labels.of(event.taskId));
+        break;
+      case "jobSleeps":
+        this.instruments.jobsSlept.add(this.labels.of(event.taskId));
+        break;
       case "jobReleased": {
         const { taskId, outcome } = event;
         jobsFinished.add(this.labels.with(taskId, "outcome", outcome));

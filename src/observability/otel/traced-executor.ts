@@ -5,6 +5,7 @@ import { ABORT_GRACE_MS } from "../../core/limits.ts";
 import { instantText } from "../../core/temporal.ts";
 import type { ExecutorOpenOptions, JobCall, JobExecutor } from "../../executors/job-executor.ts";
 import type { JobRecord } from "../../records/job.ts";
+import type { JobStepRecord } from "../../records/job-step.ts";
 import { thrownSkip } from "../../scheduler/running/attempt-outcome.ts";
 import { messagingAttributes } from "./messaging.ts";
 import type { RecentRuns } from "./recent-runs.ts";
@@ -59,6 +60,7 @@ export class TracedExecutor implements JobExecutor {
       },
       ROOT_CONTEXT,
     );
+    if (span.isRecording()) call.onStep?.(stepTracer(tracer(), span, clock.now()));
     // The scheduler's loops may have been started within a trace, which is none of the job's.
     const work = context.with(trace.setSpan(ROOT_CONTEXT, span), () => this.#executor.execute(call));
     if (span.isRecording()) {
@@ -77,6 +79,18 @@ export class TracedExecutor implements JobExecutor {
   [Symbol.asyncDispose](): Promise<void> {
     return this.close();
   }
+}
+
+/** Makes a span of each step, below that of the attempt in which the step ended. Its name has no value of a loop
+ *  (`post:17`), because back ends count names. @param begunAt of the attempt */
+function stepTracer(tracer: Tracer, attempt: Span, begunAt: number): (step: JobStepRecord) => void {
+  const parent = trace.setSpan(ROOT_CONTEXT, attempt);
+  return ({ name, startedAt, endedAt, attempts }) => {
+    const startTime = Math.max(startedAt, begunAt);
+    const attributes = { "escapement.step": name, "escapement.step.attempts": attempts };
+    const span = tracer.startSpan(`step ${name.split(":", 1)[0]}`, { startTime, attributes }, parent);
+    span.end(Math.max(startTime, endedAt ?? startTime));
+  };
 }
 
 function attemptAttributes(job: JobRecord, now: number): Attributes {
@@ -111,13 +125,25 @@ async function endWith(span: Span, work: Promise<unknown>, signal: AbortSignal, 
     ignored.then(() => ({ thrown: signal.reason as unknown })),
   ]);
   ended.abort();
-  const outcome = outcomeOf(failure, signal);
+  const pause = failure === null || signal.aborted ? null : pauseOf(failure.thrown);
+  const outcome = pause ?? outcomeOf(failure, signal);
   span.setAttribute("escapement.outcome", outcome);
   const reason: unknown = signal.reason;
   if (outcome === "error") recordError(span, signal.aborted ? reason : failure?.thrown);
-  else if (outcome !== "success" && outcome !== "skipped")
+  else if (signal.aborted && outcome !== "success" && outcome !== "skipped") {
     span.setAttribute("error.type", (reason as { code: string }).code);
+  }
   span.end();
+}
+
+/** Whether an attempt ended without a failure, because its job goes on later. */
+function pauseOf(thrown: unknown): "sleeps" | "snoozed" | null {
+  try {
+    const code = (thrown as { code?: unknown } | null)?.code;
+    return code === "jobSleep" ? "sleeps" : code === "retryAfter" ? "snoozed" : null;
+  } catch {
+    return null;
+  }
 }
 
 /** How the attempt ended, as the scheduler sees it. A value that a handler returned after an abort is too late, unless

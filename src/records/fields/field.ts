@@ -51,6 +51,7 @@ export interface WordKinds {
   heldBy: "limit" | "parents";
   state: "queued" | "held" | "running" | "ended";
   jitter: RetryPolicy["backoff"]["jitter"];
+  stepState: "open" | "sleeping" | "ended";
 }
 
 /** The words of each. */
@@ -62,6 +63,7 @@ export const WORDS: { readonly [K in keyof WordKinds]: readonly WordKinds[K][] }
   heldBy: ["limit", "parents"],
   state: ["queued", "held", "running", "ended"],
   jitter: ["full", "none"],
+  stepState: ["open", "sleeping", "ended"],
 };
 
 export function isWord(kind: keyof Kinds): kind is keyof WordKinds {

@@ -32,6 +32,8 @@ export const JOB_FIELDS = {
   cancelRequested: { kind: "flag" },
   retryOf: { kind: "text", absent: "none" },
   attemptHistory: { kind: "attempts" },
+  sleepsIn: { kind: "text", null: "none" },
+  snoozes: { kind: "count" },
   progress: { kind: "number", null: "unknown" },
   progressNote: { kind: "text", null: "none" },
 } as const;

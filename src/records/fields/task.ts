@@ -30,6 +30,7 @@ export const TASK_FIELDS = {
   pausedBy: { kind: "text", absent: "none" },
   misfireGraceTime: { kind: "duration", null: "unlimited" },
   maxRecoveries: { kind: "count" },
+  maxSnoozes: { kind: "count" },
   timeout: { kind: "duration", null: "unlimited" },
   resultExpirationTime: { kind: "duration" },
   retry: { kind: "object", fields: RETRY_FIELDS as typeof RETRY_FIELDS },

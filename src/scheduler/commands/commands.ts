@@ -28,6 +28,7 @@ import type { Explanation } from "../views/explanation.ts";
 import type { SchedulerHealth } from "../views/health.ts";
 import type { Job } from "../views/job.ts";
 import type { JobResult } from "../views/job-result.ts";
+import type { JobStep } from "../views/job-step.ts";
 import type { Occurrence } from "../views/occurrence.ts";
 import type { Page } from "../views/page.ts";
 import type { PreviewedFire } from "../views/previewed-fire.ts";
@@ -91,6 +92,7 @@ export interface JobCommands {
   run(task: unknown, options: CheckedJobOptions, wait: RunWait): Promise<JobResult>;
   get(id: string): Promise<Job>;
   page(filter: JobFilter): Promise<Page<Job>>;
+  steps(id: string): Promise<JobStep[]>;
   result(id: string, options: CheckedResultOptions): Promise<JobResult | null>;
   resultPage(filter: JobResultFilter): Promise<Page<JobResult>>;
   cancel(id: string): Promise<boolean>;
@@ -132,7 +134,7 @@ export interface BulkRefusal {
 }
 
 export interface BulkCommands {
-  retry(id: string): Promise<Job>;
+  retry(id: string, options: { readonly restart: boolean }): Promise<Job>;
   retryMany(filter: CheckedBulk<JobResultSelection>): Promise<{ retried: number } & SkippedJobs>;
   cancelMany(filter: CheckedBulk<JobSelection>): Promise<{ cancelled: number } & SkippedJobs>;
   removeResults(filter: CheckedBulk<JobResultSelection>): Promise<{ removed: number }>;

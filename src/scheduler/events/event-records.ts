@@ -3,6 +3,7 @@ import { MISSED_COUNT_STEPS_MAX } from "../../core/limits.ts";
 import type { EventRecord } from "../../records/events.ts";
 import type { JobRecord } from "../../records/job.ts";
 import type { JobResultRecord } from "../../records/job-result.ts";
+import type { JobStepRecord } from "../../records/job-step.ts";
 import type { OverdueRecord } from "../../records/overdue.ts";
 import type { ScheduleRecord } from "../../records/schedule.ts";
 import type { SerializedError } from "../../records/serialized-error.ts";
@@ -176,6 +177,18 @@ export function jobRetried(
   { jobId, taskId, scheduleId, attempt, runAtMs, error }: Omit<EventRecord<"jobRetried">, "type" | "timestampMs">,
 ): EventRecord {
   return { type: "jobRetried", timestampMs: clock.now(), jobId, taskId, scheduleId, attempt, runAtMs, error };
+}
+
+/** @param step null for a job whose handler threw `RetryAfter` */
+export function jobSleeps({ clock }: Origin, job: JobRecord, runAtMs: number, step: string | null): EventRecord {
+  const { id: jobId, taskId, scheduleId } = job;
+  return { type: "jobSleeps", timestampMs: clock.now(), jobId, taskId, scheduleId, step, runAtMs };
+}
+
+export function stepFinished({ clock }: Origin, job: JobRecord, { name, startedAt }: JobStepRecord): EventRecord {
+  const { id: jobId, taskId, scheduleId } = job;
+  const type = "stepFinished";
+  return { type, timestampMs: clock.now(), jobId, taskId, scheduleId, step: name, startedAtMs: startedAt };
 }
 
 export function jobCancelRequested({ clock }: Origin, jobId: string): EventRecord {

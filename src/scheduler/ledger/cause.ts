@@ -1,4 +1,6 @@
 import { LATE_MS, UPTIMES_PER_ANSWER_MAX } from "../../core/limits.ts";
+import type { JobRecord } from "../../records/job.ts";
+import type { JobSleep } from "../../records/job-step.ts";
 import type { Run, ScheduleChangeRecord, UptimeRecord } from "../../records/ledger.ts";
 import type { ScheduleRecord } from "../../records/schedule.ts";
 import type { Cause, PauseCause } from "../views/explanation.ts";
@@ -78,6 +80,9 @@ export function causeOf(one: Case): CauseFacts | null {
         return isLost ? { kind: "lost", attempts: job.failedAttempts + job.recoveries + 1, message: null } : null;
       }
       if (job.runAt > one.now) {
+        if (job.sleep !== undefined && isAsleep(job, job.sleep)) {
+          return { kind: "sleeps", step: job.sleep.step, until: job.runAt };
+        }
         if (job.failedAttempts > 0) return { kind: "retried", attempts: job.failedAttempts };
         return job.runAt > (job.scheduledFireTime ?? job.runAt) ? { kind: "policy", option: "catchUp.pace" } : null;
       }
@@ -90,6 +95,11 @@ export function causeOf(one: Case): CauseFacts | null {
     default:
       return verdict satisfies never;
   }
+}
+
+/** Whether a job that waits for its `runAt` does so because it sleeps, and not because it failed after that. */
+function isAsleep({ attemptHistory }: JobRecord, { step, snoozes }: JobSleep): boolean {
+  return step !== null || (snoozes > 0 && attemptHistory === undefined);
 }
 
 /** Why a job began late: it was made late, or it waited. */

@@ -133,6 +133,10 @@ export function causeText({ cause, timeZone, finding }: Told): string | null {
       return cause.concurrencyKey === null
         ? "the limits of the task held the job."
         : `the limits of the task held the job, whose concurrency key is "${cause.concurrencyKey}".`;
+    case "sleeps":
+      return cause.step === null
+        ? `the handler put the job off until ${clockText(cause.until, timeZone)}.`
+        : `the job sleeps in step "${cause.step.replace(/\p{Cc}+/gu, " ")}" until ${clockText(cause.until, timeZone)}.`;
     case "taskPaused":
       return `${cause.key === null ? "the task" : `the key "${cause.key}" of the task`} was paused${pauseText(cause)}`;
     case "schedulePaused":

@@ -193,6 +193,7 @@ export const checkNextEventOptions: Checker<{ signal?: AbortSignal | undefined }
 export const checkResultOptions: Checker<CheckedResultOptions> = checker(schemas.resultOptionsSchema, {
   instead: signalOptionAdvice,
 });
+export const checkRetryJob: Checker<{ restart: boolean }> = checker(schemas.retryJobSchema);
 export const checkSubscribeOptions: Checker<CheckedSubscribeOptions> = checker(schemas.subscribeOptionsSchema, {
   instead: (value) => (value === true ? "write { once: true }" : null),
 });

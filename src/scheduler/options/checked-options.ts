@@ -44,6 +44,7 @@ export interface CheckedTaskDefaults extends CheckedLimits {
   misfireGraceMs: number | null;
   retry: { maxAttempts: number; backoff: CheckedBackoff };
   maxRecoveries: number;
+  maxSnoozes: number;
   timeoutMs: number | null;
   resultExpirationMs: number;
   overlap: RunOverlapPolicy;
@@ -61,6 +62,7 @@ export interface CheckedTaskSettings extends CheckedLimits {
   misfireGraceMs?: number | null | undefined;
   retry?: CheckedRetry | undefined;
   maxRecoveries?: number | undefined;
+  maxSnoozes?: number | undefined;
   timeoutMs?: number | null | undefined;
   resultExpirationMs?: number | undefined;
   overlap?: RunOverlapPolicy | undefined;

@@ -29,6 +29,7 @@ import {
   PARENTS_MAX,
   PREVIEW_LENGTH_MAX,
   REASON_LENGTH_MAX,
+  SNOOZES_MAX_DEFAULT,
 } from "../../core/limits.ts";
 import type { Logger } from "../../core/logger.ts";
 import { once } from "../../core/once.ts";
@@ -200,6 +201,7 @@ const taskDefaults = once(() =>
     misfireGraceTime: v.optional(v.nullable(durationMs()), null),
     retry: v.optional(retryDefaults(), {}),
     maxRecoveries: v.optional(wholeNumber(0), 3),
+    maxSnoozes: v.optional(wholeNumber(0, 1_000_000), SNOOZES_MAX_DEFAULT),
     timeout: v.optional(v.nullable(durationMs(1)), null),
     resultExpirationTime: v.optional(durationMs(), { hours: 24 }),
     overlap: v.optional(oneOf(RUN_OVERLAP_POLICIES), "queue"),
@@ -464,6 +466,10 @@ export const resultOptionsSchema: () => v.GenericSchema<unknown, CheckedResultOp
     wait: v.optional(trueOrFalse, false),
     signal: v.optional(signal()),
   }),
+);
+
+export const retryJobSchema: () => v.GenericSchema<unknown, { restart: boolean }> = once(() =>
+  objectOf({ restart: v.optional(trueOrFalse, false) }),
 );
 
 export const subscribeOptionsSchema: () => v.GenericSchema<unknown, CheckedSubscribeOptions> = once(

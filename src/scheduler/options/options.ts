@@ -53,6 +53,9 @@ export interface TaskSettings<P = never> {
    *  Jobs that were lost start one after the other, the next one after a few seconds, because one of them may be what
    *  ended their process. Default: 3. */
   maxRecoveries?: number | undefined;
+  /** How many attempts of a job may end with a `RetryAfter`, which counts as no failure: 0 to 1,000,000. From then on
+   *  it counts as one. Default: 100. */
+  maxSnoozes?: number | undefined;
   /** Longest run of one attempt, for example `{ seconds: 30 }`; null is unlimited. Default: null. */
   timeout?: Duration | null | undefined;
   /** How long results are kept; zero keeps none. Default: 24 hours. */

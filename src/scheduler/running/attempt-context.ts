@@ -3,6 +3,8 @@ import { instantOf, instantText, zonedOf } from "../../core/temporal.ts";
 import type { Environment } from "../environment.ts";
 import { jobProgressed } from "../events/event-records.ts";
 import type { JobContext, LocalSchedulerClient } from "../scheduler-client.ts";
+import { JobSteps } from "../steps/job-steps.ts";
+import type { Steps } from "../steps/step-types.ts";
 import { Job } from "../views/job.ts";
 import { JobResult } from "../views/job-result.ts";
 import type { AbortReason } from "./abort-state.ts";
@@ -18,6 +20,7 @@ export class AttemptContext implements JobContext {
   readonly #scheduler: LocalSchedulerClient;
   #job: Job | null = null;
   #logger: Logger | null = null;
+  #step: JobSteps | null = null;
 
   constructor(attempt: JobAttempt, env: Environment, scheduler: LocalSchedulerClient) {
     this.#attempt = attempt;
@@ -61,6 +64,11 @@ export class AttemptContext implements JobContext {
     return this.#logger;
   }
 
+  get step(): Steps {
+    this.#step ??= this.#makeSteps();
+    return this.#step;
+  }
+
   /** A bound function, so that it may be taken out of the context. */
   get progress(): JobContext["progress"] {
     return (fraction, note) => this.#publishProgress(fraction, note);
@@ -85,6 +93,20 @@ export class AttemptContext implements JobContext {
     // Nobody may wait for what was read in passing, and its rejection would end the process.
     zoned.catch(() => undefined);
     return zoned;
+  }
+
+  #makeSteps(): JobSteps {
+    const attempt = this.#attempt;
+    const { clock, random, store } = this.#env;
+    const { job, signal, steps: port } = attempt;
+    const steps = new JobSteps({
+      ...{ port, clock, random, serializer: store.serializer, job, signal },
+      idempotencyKey: this.idempotencyKey,
+      logger: this.logger,
+      hasEnded: () => attempt.hasEnded,
+    });
+    attempt.onReturned = () => steps.returned();
+    return steps;
   }
 
   #childLogger(): Logger {

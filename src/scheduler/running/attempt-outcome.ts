@@ -8,10 +8,12 @@ import {
 } from "../../core/errors.ts";
 import type { RandomSource } from "../../core/ids.ts";
 import { UNREADABLE_PASSES_MAX, UNREADABLE_PAUSE_MS_MAX, UNREADABLE_PAUSE_MS_MIN } from "../../core/limits.ts";
+import { retryAfterOf } from "../../core/retry-after.ts";
 import { type AttemptRecord, type JobProgress, withAttempt } from "../../records/attempt.ts";
 import type { JobRecord } from "../../records/job.ts";
 import { type JobResultRecord, withKeptFacts } from "../../records/job-result.ts";
-import type { JobOutcome, RetryPolicy } from "../../records/policies.ts";
+import type { JobSleep } from "../../records/job-step.ts";
+import { backoffMs, type JobOutcome, type RetryPolicy } from "../../records/policies.ts";
 import { type SerializedError, serializedError } from "../../records/serialized-error.ts";
 import type { JobRelease } from "../../stores/data-store.ts";
 import type { AbortReason } from "./abort-state.ts";
@@ -29,7 +31,9 @@ export type AttemptEnding =
   /** The thread or the process that did the work has ended. `hasStarted`: the work may have begun. */
   | { readonly kind: "lost"; readonly error: unknown; readonly hasStarted: boolean }
   /** The work was ended early. */
-  | { readonly kind: "aborted"; readonly reason: AbortReason };
+  | { readonly kind: "aborted"; readonly reason: AbortReason }
+  /** The handler sleeps in a step until an instant, in epoch milliseconds. */
+  | { readonly kind: "sleeps"; readonly step: string; readonly until: number };
 
 /** What an outcome depends on besides the ending; times in epoch milliseconds. */
 export interface AttemptFacts {
@@ -42,6 +46,10 @@ export interface AttemptFacts {
   /** What the handler last said in this attempt; null for nothing. */
   readonly progress: JobProgress | null;
   readonly retry: RetryPolicy;
+  /** How many attempts of the job may end with a `RetryAfter`. */
+  readonly maxSnoozes: number;
+  /** Whether this attempt recorded a step, or how far one is. */
+  readonly hasRecorded: boolean;
   /** Whether other processes may run the job too. */
   readonly isShared: boolean;
   readonly random: RandomSource;
@@ -71,6 +79,8 @@ export function attemptOutcome(facts: AttemptFacts, ending: AttemptEnding): Atte
       return ending.hasStarted ? lost(facts, ending.error) : givenUp(facts, false);
     case "aborted":
       return aborted(facts, ending.reason);
+    case "sleeps":
+      return asleep(facts, ending.until, { step: ending.step, snoozes: facts.job.sleep?.snoozes ?? 0 });
     default:
       return ending satisfies never;
   }
@@ -79,10 +89,19 @@ export function attemptOutcome(facts: AttemptFacts, ending: AttemptEnding): Atte
 function aborted(facts: AttemptFacts, reason: AbortReason): AttemptOutcome {
   if (reason instanceof LeaseLostError) return { release: null, error: null };
   if (reason instanceof JobCancelledError) return finished(facts, "cancelled", null, null);
-  return reason instanceof SchedulerStateError ? givenUp(facts) : failed(facts, reason, false);
+  // An attempt that recorded something has not run in vain, and the next one goes on from there.
+  const { startedAt, hasRecorded } = facts;
+  if (reason instanceof SchedulerStateError) return givenUp(facts, startedAt !== null && !hasRecorded);
+  return failed(facts, reason, false);
 }
 
-function givenUp({ job, startedAt }: AttemptFacts, hasStarted = startedAt !== null): AttemptOutcome {
+/** The job goes back without a failure. */
+function asleep({ job }: AttemptFacts, runAt: number, sleep: JobSleep): AttemptOutcome {
+  const { failedAttempts } = job;
+  return { release: { ...leaseOf(job), kind: "retry", runAt, failedAttempts, sleep }, error: null };
+}
+
+function givenUp({ job }: AttemptFacts, hasStarted: boolean): AttemptOutcome {
   return { release: { ...leaseOf(job), kind: "giveUp", hasStarted }, error: null };
 }
 
@@ -98,13 +117,16 @@ function unreadable(facts: AttemptFacts, thrown: unknown): AttemptOutcome {
   const { job, now, isShared } = facts;
   const error = serializedError(thrown);
   // Acquisitions before this one that ended neither in a failure nor with their process.
-  const passes = Math.max(0, job.fence - 1 - job.failedAttempts - job.recoveries);
+  const passes = Math.max(0, job.fence - 1 - Math.max(job.startedFence, job.failedAttempts + job.recoveries));
   if (!isShared || passes >= UNREADABLE_PASSES_MAX) return finished(facts, "deserializationFailed", null, error);
   const pauseMs = Math.min(UNREADABLE_PAUSE_MS_MIN * 2 ** passes, UNREADABLE_PAUSE_MS_MAX);
   // Others need time before the deadline, too.
   const leftMs = job.startDeadline === null ? Number.POSITIVE_INFINITY : Math.max(0, job.startDeadline - now);
   const runAt = now + Math.floor(Math.min(pauseMs, leftMs / 2));
-  return { release: { ...leaseOf(job), kind: "retry", runAt, failedAttempts: job.failedAttempts }, error };
+  return {
+    release: { ...leaseOf(job), kind: "retry", runAt, failedAttempts: job.failedAttempts, ...awake(job) },
+    error,
+  };
 }
 
 /** Why a handler skipped the run; null for anything else that it threw. What comes from a thread, or from another copy
@@ -130,15 +152,28 @@ function skipped(facts: AttemptFacts, reason: string): AttemptOutcome {
 
 function failed(facts: AttemptFacts, thrown: unknown, isFinal: boolean): AttemptOutcome {
   const { job, number, startedAt, retry, random, now } = facts;
+  const snoozedUntil = isFinal ? null : retryAfterOf(thrown, now);
+  const snoozes = (job.sleep?.snoozes ?? 0) + 1;
+  if (snoozedUntil !== null && snoozes <= facts.maxSnoozes) return asleep(facts, snoozedUntil, { step: null, snoozes });
   const failedAttempts = job.failedAttempts + 1;
-  const error = serializedError(thrown);
+  const said = serializedError(thrown);
+  const error = snoozedUntil === null ? said : { ...said, message: `${said.message}; ${tooOften(facts.maxSnoozes)}` };
   if (isFinal || failedAttempts >= retry.maxAttempts || !isRetryable(thrown)) {
     return finished(facts, "error", null, error);
   }
   const runAt = now + backoffMs(retry.backoff, failedAttempts, random);
   const attempt: AttemptRecord = { number, startedAt, finishedAt: now, error };
   const attemptHistory = withAttempt(job.attemptHistory, attempt);
-  return { release: { ...leaseOf(job), kind: "retry", runAt, failedAttempts, attemptHistory }, error };
+  return { release: { ...leaseOf(job), kind: "retry", runAt, failedAttempts, attemptHistory, ...awake(job) }, error };
+}
+
+function tooOften(maxSnoozes: number): string {
+  return `it counts as a failure, because the job was put off ${maxSnoozes} times (see maxSnoozes)`;
+}
+
+/** A job that goes back for another reason than a sleep no longer sleeps in the step of its last one. */
+function awake({ sleep }: JobRecord): { readonly sleep?: JobSleep } {
+  return sleep === undefined || sleep.step === null ? {} : { sleep: { ...sleep, step: null } };
 }
 
 function finished(
@@ -168,17 +203,6 @@ function finished(
 
 function leaseOf({ id: jobId, fence }: JobRecord): { jobId: string; fence: number } {
   return { jobId, fence };
-}
-
-/** The pause before the next attempt, in milliseconds: exponential, with "full jitter" (uniform between zero and the
- *  computed pause), which spreads the retries of jobs that failed together (M. Brooker, "Exponential Backoff And
- *  Jitter", 2015). */
-export function backoffMs(backoff: RetryPolicy["backoff"], failedAttempts: number, random: RandomSource): number {
-  const { initialMs, factor, maxMs, jitter } = backoff;
-  // Zero times a factor that has grown to infinity is no number.
-  const grown = initialMs === 0 ? 0 : initialMs * factor ** (failedAttempts - 1);
-  const pause = Math.min(maxMs, grown);
-  return Math.round(jitter === "full" ? random() * pause : pause);
 }
 
 /** Whether another attempt may help. Errors are recognized by their code too, because an error that crossed a thread,

@@ -10,14 +10,16 @@ import {
   WorkerLostError,
 } from "../../core/errors.ts";
 import type { RandomSource } from "../../core/ids.ts";
-import { ABORT_GRACE_MS, PROGRESS_NOTE_LENGTH_MAX, WORKER_END_MS } from "../../core/limits.ts";
+import { ABORT_GRACE_MS, PROGRESS_NOTE_LENGTH_MAX, SNOOZES_MAX_DEFAULT, WORKER_END_MS } from "../../core/limits.ts";
 import type { Logger } from "../../core/logger.ts";
 import { capacityOf } from "../../executors/capacity.ts";
 import type { CallTexts, JobCall, JobExecutor } from "../../executors/job-executor.ts";
 import type { LeaseExtender } from "../../executors/lease-extender.ts";
+import type { StepPort } from "../../executors/step-port.ts";
 import { cut, type JobProgress } from "../../records/attempt.ts";
 import { hasMissedStart, type JobRecord } from "../../records/job.ts";
 import type { JobResultRecord } from "../../records/job-result.ts";
+import type { JobStepRecord } from "../../records/job-step.ts";
 import type { Serializer } from "../../serializers/serializer.ts";
 import type { JobContext, TaskHandler } from "../scheduler-client.ts";
 import { runAsCurrentJob } from "../tasks/current-job.ts";
@@ -41,6 +43,7 @@ export interface AttemptEnvironment {
   readonly lastRunOf: (job: JobRecord) => Promise<LastRunFacts | null>;
   readonly previousFireTimeOf: (job: JobRecord) => Promise<ZonedFireTime | null>;
   readonly leaseExtender: LeaseExtender | undefined;
+  readonly stepsOf: (attempt: JobAttempt) => StepPort;
   /** Called once for each attempt that runs, when its outcome is settled, and not before `run` has returned. */
   readonly onEnded: (attempt: JobAttempt, outcome: AttemptOutcome) => void;
 }
@@ -67,6 +70,12 @@ export class JobAttempt {
   #progress: JobProgress | null = null;
   /** The progress that the store has. */
   #savedProgress: JobProgress | null = null;
+  #steps: StepPort | null = null;
+  #hasRecorded = false;
+  #sleep: { readonly step: string; readonly until: number } | null = null;
+  #onStep: ((step: JobStepRecord) => void) | null = null;
+  /** Called when the handler has returned. */
+  onReturned: (() => void) | null = null;
 
   constructor(job: JobRecord, task: RegisteredTask, executor: JobExecutor, env: AttemptEnvironment) {
     this.job = job;
@@ -146,6 +155,29 @@ export class JobAttempt {
     if (progress !== null) this.#savedProgress = progress;
   }
 
+  /** How the attempt records steps; made when it is first needed, because most handlers have none. */
+  get steps(): StepPort {
+    this.#steps ??= this.#env.stepsOf(this);
+    return this.#steps;
+  }
+
+  /** Calls a function with each step that is recorded as ended. */
+  onStep(listener: (step: JobStepRecord) => void): void {
+    this.#onStep = listener;
+  }
+
+  /** The store has this step, and extended the lease until an instant, in epoch milliseconds. */
+  stepSaved(step: JobStepRecord, until: number): void {
+    this.#hasRecorded = true;
+    if (until > this.#leaseEndsAt) this.#leaseEndsAt = until;
+    const { name, wakeAt, endedAt } = step;
+    if (endedAt !== null) this.#onStep?.(step);
+    // Of several sleeps the first to end wakes the job.
+    else if (wakeAt !== null && wakeAt < (this.#sleep?.until ?? Number.POSITIVE_INFINITY)) {
+      this.#sleep = { step: name, until: wakeAt };
+    }
+  }
+
   /** The lease was extended; `until` is in epoch milliseconds. */
   extendTo(until: number): void {
     this.#leaseEndsAt = until;
@@ -193,7 +225,13 @@ export class JobAttempt {
     const { reason } = this.#abort;
     // A value that the handler returned after an abort is too late, unless the scheduler's stop was the reason.
     const isLate = reason !== null && !(reason instanceof SchedulerStateError);
-    this.#endWith(isLate ? { kind: "aborted", reason } : this.#returned(value));
+    if (isLate) this.#endWith({ kind: "aborted", reason });
+    // A handler that caught the error of a sleep sleeps all the same.
+    else if (this.#sleep !== null) this.#endWith({ kind: "sleeps", ...this.#sleep });
+    else {
+      this.onReturned?.();
+      this.#endWith(this.#returned(value));
+    }
   }
 
   #failed(error: unknown): void {
@@ -201,6 +239,7 @@ export class JobAttempt {
     const { reason } = this.#abort;
     if (reason !== null) this.#endWith({ kind: "aborted", reason });
     else if (this.#isWorkerLoss(error)) this.#endWith(this.#lost(error));
+    else if (this.#sleep !== null && isSleep(error)) this.#endWith({ kind: "sleeps", ...this.#sleep });
     else this.#endWith({ kind: "threw", error, isFinal: this.#isFinal });
   }
 
@@ -229,7 +268,9 @@ export class JobAttempt {
     const { retry = this.task.record.retry } = job;
     const startedAt = this.#startedAt;
     const progress = this.#progress;
-    const facts = { job, number, startedAt, now: clock.now(), progress, retry, random, isShared };
+    const { maxSnoozes = SNOOZES_MAX_DEFAULT } = this.task.record;
+    const ofSteps = { maxSnoozes, hasRecorded: this.#hasRecorded };
+    const facts = { job, number, startedAt, now: clock.now(), progress, retry, random, isShared, ...ofSteps };
     this.#env.onEnded(this, attemptOutcome(facts, ending));
   }
 
@@ -384,6 +425,14 @@ class AttemptCall implements JobCall {
     this.#attempt.started();
   }
 
+  get steps(): StepPort {
+    return this.#attempt.steps;
+  }
+
+  onStep(listener: (step: JobStepRecord) => void): void {
+    this.#attempt.onStep(listener);
+  }
+
   getParentResults(): Promise<readonly (JobResultRecord | null)[]> {
     return this.#env.parentsOf(this.#attempt.job);
   }
@@ -421,6 +470,15 @@ class ReturnedText {
 
   constructor(text: string) {
     this.text = text;
+  }
+}
+
+/** Whether a handler ended because its job sleeps. */
+function isSleep(error: unknown): boolean {
+  try {
+    return (error as { code?: unknown } | null)?.code === "jobSleep";
+  } catch {
+    return false;
   }
 }
 

@@ -112,6 +112,15 @@ export class JobLog {
     this.#write("warn", { jobId, taskId, scheduleId }, fields, text, failure);
   }
 
+  /** An attempt ended without a failure, and the job goes on at `runAt` (epoch milliseconds). */
+  sleeps(record: JobRecord, runAt: number, step: string | null): void {
+    if (!this.#logger.showsDebug) return;
+    const { id: jobId, taskId, scheduleId, fence } = record;
+    const job = { jobId, taskId, scheduleId };
+    const what = step === null ? "was put off by its handler" : `sleeps in step "${step}"`;
+    this.#line(job, { fence }).debug(`${nameOf(job)} ${what} until ${instantText(runAt)}`);
+  }
+
   /** An attempt was lost with its process, or was given back by this scheduler, and the job runs again. */
   recovered(job: JobFacts, attempt: number, isGivenBack: boolean): void {
     const what = isGivenBack ? "was given back to the queue" : "was lost with its process";

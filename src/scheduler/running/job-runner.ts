@@ -9,11 +9,12 @@ import type { JobOutcome } from "../../records/policies.ts";
 import { type SerializedError, serializedError } from "../../records/serialized-error.ts";
 import type { HeldJob, JobCapacity, JobQueue, RecoveryReport, ReleaseStatus } from "../../stores/data-store.ts";
 import type { Environment } from "../environment.ts";
-import { jobAcquired, jobReleased, jobRetried } from "../events/event-records.ts";
+import { jobAcquired, jobReleased, jobRetried, jobSleeps } from "../events/event-records.ts";
 import type { JobContext } from "../scheduler-client.ts";
 import { currentJob } from "../tasks/current-job.ts";
 import type { TaskRegistry } from "../tasks/task-registry.ts";
 import type { AttemptOutcome } from "./attempt-outcome.ts";
+import { AttemptSteps } from "./attempt-steps.ts";
 import { type AttemptEnvironment, JobAttempt } from "./job-attempt.ts";
 import { JobLog } from "./job-log.ts";
 import { LagWatch } from "./lag-watch.ts";
@@ -83,6 +84,7 @@ export class JobRunner {
       lastRunOf: (job) => lastRunOf(env, job),
       previousFireTimeOf: (job) => previousFireTimeOf(env, job),
       leaseExtender,
+      stepsOf: (attempt) => new AttemptSteps(attempt, env),
       onEnded: (attempt, outcome) => this.#ended(attempt, outcome),
     };
     this.#quarantine = new Quarantine(options.env.clock, {
@@ -511,7 +513,12 @@ export class JobRunner {
       this.log.ended(release.result, attempt.job.fence, attempt.thrown);
       happened.push(jobReleased(env, release.result, env.identity));
     } else if (release.kind === "retry") {
-      const { runAt: runAtMs } = release;
+      const { runAt: runAtMs, sleep } = release;
+      if (sleep !== undefined && error === null) {
+        this.log.sleeps(attempt.job, runAtMs, sleep.step);
+        happened.push(jobSleeps(env, attempt.job, runAtMs, sleep.step));
+        return;
+      }
       this.log.retried(attempt.job, attempt.number, release, { thrown: attempt.thrown, error });
       happened.push(jobRetried(env, { jobId, taskId, scheduleId, attempt: attempt.number, runAtMs, error }));
     } else {

@@ -1,5 +1,5 @@
 import { HandlerLookupError, OptionsError, TaskLookupError } from "../../core/errors.ts";
-import { LIMIT_PER_BURST } from "../../core/limits.ts";
+import { LIMIT_PER_BURST, SNOOZES_MAX_DEFAULT } from "../../core/limits.ts";
 import { cannotBeRead, isPlain, mustBe, optionError } from "../../core/option-errors.ts";
 import type { StandardSchemaV1 } from "../../core/standard-schema.ts";
 import { nearest } from "../../core/suggest.ts";
@@ -383,6 +383,7 @@ function toRecord(id: string, defaults: CheckedTaskDefaults, settings: CheckedTa
     ...(rateLimit === null ? {} : { rateLimit: rateOf(rateLimit) }),
     ...(fair ? { fair } : {}),
     ...(labels === undefined ? {} : { labels }),
+    ...(merged.maxSnoozes === SNOOZES_MAX_DEFAULT ? {} : { maxSnoozes: merged.maxSnoozes }),
   };
 }
 

@@ -26,13 +26,13 @@ export class BulkVerbs implements BulkCommands {
     this.#jobs = jobs;
   }
 
-  async retry(id: string): Promise<Job> {
+  async retry(id: string, { restart }: { readonly restart: boolean }): Promise<Job> {
     const { env, tasks, ready } = this.#context;
     await ready();
     const now = env.clock.now();
     const result = await env.store.getJobResult(id, now);
     if (result === null) throw noResult(id, (await env.store.getJob(id)) !== null);
-    const record = retriedJob(result, repeatableJobOf(result), now);
+    const record = retriedJob(result, repeatableJobOf(result), now, !restart);
     await tasks.settingsOf(result.taskId);
     if ((await env.store.getJobResult(record.id, now)) !== null) {
       throw new ConflictingIdError(

@@ -4,6 +4,7 @@ import { optionError } from "../../core/option-errors.ts";
 import type { EventRecord } from "../../records/events.ts";
 import type { JobRecord, NewJobRecord } from "../../records/job.ts";
 import type { JobResultRecord } from "../../records/job-result.ts";
+import type { JobStepRecord } from "../../records/job-step.ts";
 import type { TaskRecord } from "../../records/task.ts";
 import type { JobAddition, JobFilter, JobResultFilter } from "../../stores/data-store.ts";
 import type { JobCommands, RunWait } from "../commands/commands.ts";
@@ -16,6 +17,7 @@ import { assertKeyed, type KeyedPayload, keyedPayload } from "../tasks/concurren
 import { currentJob } from "../tasks/current-job.ts";
 import { Job } from "../views/job.ts";
 import { JobResult } from "../views/job-result.ts";
+import { JobStep } from "../views/job-step.ts";
 import { mapPage, type Page } from "../views/page.ts";
 import type { PreparedJob } from "../views/prepared-job.ts";
 import { boundPage } from "./bound-page.ts";
@@ -112,6 +114,16 @@ export class JobVerbs implements JobCommands {
     if (result !== null) return this.viewOf(endedJob(result), true);
     const why = "it never existed, its result expired, or none was to be kept";
     throw new JobLookupError(`there is no job "${id}" and no result of it: ${why}`, id);
+  }
+
+  async steps(id: string): Promise<JobStep[]> {
+    const { env, ready } = this.#context;
+    await ready();
+    const now = env.clock.now();
+    const steps = await env.store.getJobSteps(id, now);
+    // There may be no such job.
+    if (steps.length === 0) await this.get(id);
+    return steps.map((step) => new JobStep(awoken(step, now), env.store.serializer));
   }
 
   async page(filter: JobFilter): Promise<Page<Job>> {
@@ -229,4 +241,9 @@ export class JobVerbs implements JobCommands {
   #resultOf(record: JobResultRecord): JobResult {
     return new JobResult(record, this.#context.env.store.serializer);
   }
+}
+
+/** A sleep ends when its time has come, which nobody writes. */
+function awoken(step: JobStepRecord, now: number): JobStepRecord {
+  return step.endedAt === null && step.wakeAt !== null && step.wakeAt <= now ? { ...step, endedAt: step.wakeAt } : step;
 }

@@ -1,5 +1,5 @@
 import { DeserializationError, JobLookupError, PayloadError } from "../../core/errors.ts";
-import { givenPriority, type JobRecord, NEVER_RUN } from "../../records/job.ts";
+import { givenPriority, type JobRecord, NEVER_RUN, type NewJobRecord } from "../../records/job.ts";
 import type { JobResultRecord, KeptJob } from "../../records/job-result.ts";
 import { isDone } from "../../records/policies.ts";
 import { keyedPayload } from "../tasks/concurrency-key.ts";
@@ -9,8 +9,14 @@ import type { VerbContext } from "./verb-context.ts";
  * The job that repeats a job that has ended. Its id follows from that of the job (`id~1`, and then `id~2`), so that
  * each job is repeated once, however often and by how many programs that is asked for. Its idempotency key is that of
  * the job, or else the id of the first job, because handlers make their effects once for each key.
+ * @param copiesSteps whether the job goes on where the steps of the other one ended
  */
-export function retriedJob(result: JobResultRecord, job: KeptJob, now: number): JobRecord {
+export function retriedJob(
+  result: JobResultRecord,
+  job: KeptJob,
+  now: number,
+  copiesSteps: boolean = true,
+): NewJobRecord {
   const { jobId, taskId, scheduleId, scheduledFireTime, finishedAt, expiresAt } = result;
   const { payload, metadata, executor, fireTime, maxRecoveries } = job;
   const priority = givenPriority(job);
@@ -23,6 +29,7 @@ export function retriedJob(result: JobResultRecord, job: KeptJob, now: number): 
     idempotencyKey: job.idempotencyKey ?? jobId,
     retryOf: jobId,
     ...(job.labels === undefined ? {} : { labels: job.labels }),
+    copiesSteps,
     ...(job.concurrencyKey === undefined ? {} : { concurrencyKey: job.concurrencyKey }),
     ...(job.retry === undefined ? {} : { retry: job.retry }),
     // It reads their results, whatever became of them.
@@ -59,7 +66,7 @@ export function endedJob(result: JobResultRecord): JobRecord {
 
 /** The job with the concurrency key that its task tells from the payload, unless the job has a key. A payload that
  *  cannot be read has none: the job ends as soon as it begins. @throws {OptionsError} when the task's function fails */
-export async function withKey({ env, tasks }: VerbContext, job: JobRecord): Promise<JobRecord> {
+export async function withKey({ env, tasks }: VerbContext, job: NewJobRecord): Promise<NewJobRecord> {
   const { taskId, payload } = job;
   if (job.concurrencyKey !== undefined || tasks.keyFunctionOf(taskId) === null) return job;
   const { serializer } = env.store;

@@ -86,6 +86,8 @@ export type Cause<At = Temporal.Instant> =
   /** The handler skipped the run (`SkipRun`), and said why: the first 100 bytes. Null where the entry of the
    *  ledger is damaged. */
   | { readonly kind: "declined"; readonly reason: string | null }
+  /** The job sleeps until an instant, in a step (`step.sleep`); null where its handler threw `RetryAfter`. */
+  | { readonly kind: "sleeps"; readonly step: string | null; readonly until: At }
   /** The job was not done with one attempt. */
   | { readonly kind: "retried"; readonly attempts: number }
   /** The processes that ran the job were lost; `message` says how the last one was, where that is known. */

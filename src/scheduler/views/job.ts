@@ -9,6 +9,7 @@ import { type Labels, type Metadata, NO_LABELS, type ParentFailurePolicy } from 
 import type { Serializer } from "../../serializers/serializer.ts";
 import { type Attempt, attemptAsJSON, attemptOf } from "./attempt.ts";
 import type { JobResult } from "./job-result.ts";
+import type { JobStep } from "./job-step.ts";
 import { retryAsJSON, retryOf, type TaskRetry } from "./retry.ts";
 import { type TableRow, timeText } from "./table.ts";
 
@@ -16,6 +17,7 @@ import { type TableRow, timeText } from "./table.ts";
 export interface JobClient {
   getJob(id: string): Promise<Job>;
   cancelJob(id: string): Promise<boolean>;
+  getJobSteps(id: string): Promise<JobStep[]>;
   getJobResult(id: string, options?: { wait?: boolean; signal?: AbortSignal }): Promise<JobResult | null>;
 }
 
@@ -170,6 +172,15 @@ export class Job<R = unknown> {
   get attemptHistory(): Attempt[] {
     return (this.#record.attemptHistory ?? []).map(attemptOf);
   }
+  /** The step in which the job sleeps until `runAt` (`step.sleep`); null for a job that does not. */
+  get sleepsIn(): string | null {
+    const { sleep, acquiredBy } = this.#record;
+    return acquiredBy === null && !this.#hasEnded ? (sleep?.step ?? null) : null;
+  }
+  /** How many attempts of the job ended with a `RetryAfter` so far. */
+  get snoozes(): number {
+    return this.#record.sleep?.snoozes ?? 0;
+  }
   /** How much of the work is done, 0 to 1: what the handler last said with `progress()`. The store learns it every
    *  third of `leaseDuration`. Null when the handler has said nothing. */
   get progress(): number | null {
@@ -211,6 +222,12 @@ export class Job<R = unknown> {
     const result = await this.#client.getJobResult(id, { ...options, wait: true });
     if (result === null) throw new JobLookupError(`there is no result of job "${id}"`, id);
     return (result as JobResult<R>).unwrap();
+  }
+
+  /** The recorded steps of the job (`context.step`), by their beginning; empty for none.
+   *  @throws {JobLookupError} when the job has ended and its result is not kept */
+  steps(): Promise<JobStep[]> {
+    return this.#client.getJobSteps(this.#record.id);
   }
 
   /** The job as it is now. @throws {JobLookupError} when the job has ended and its result is not kept */
@@ -265,6 +282,8 @@ export class Job<R = unknown> {
       cancelRequested: this.cancelRequested,
       retryOf: this.retryOf,
       attemptHistory: (this.#record.attemptHistory ?? []).map(attemptAsJSON),
+      sleepsIn: this.sleepsIn,
+      snoozes: this.snoozes,
       progress: this.progress,
       progressNote: this.progressNote,
     } satisfies JSONOf<typeof JOB_FIELDS>;

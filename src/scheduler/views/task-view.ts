@@ -1,5 +1,6 @@
 import { durationOf, durationOrNull } from "../../core/duration.ts";
 import { printAsJSON } from "../../core/inspect.ts";
+import { SNOOZES_MAX_DEFAULT } from "../../core/limits.ts";
 import { instantOrNull, type Temporal } from "../../core/temporal.ts";
 import { TASK_FIELDS } from "../../records/fields/task.ts";
 import { type Labels, type Metadata, NO_LABELS, type RunOverlapPolicy } from "../../records/policies.ts";
@@ -68,6 +69,10 @@ export class TaskView {
   /** How many times a job that was lost with its process goes back to the queue. */
   get maxRecoveries(): number {
     return this.#record.maxRecoveries;
+  }
+  /** How many attempts of a job may end with a `RetryAfter`. */
+  get maxSnoozes(): number {
+    return this.#record.maxSnoozes ?? SNOOZES_MAX_DEFAULT;
   }
   /** Longest run of one attempt; null is unlimited. */
   get timeout(): Temporal.Duration | null {

@@ -327,7 +327,7 @@ const DAMAGED_TASK: TaskRow[1] = {
 function toTask([columns, stored]: TaskRow): TaskRecord {
   const [id, maxRunningJobs, declaration, version, paused, pausedUntil, pauseReason, pausedBy] = columns;
   const details = { ...DAMAGED_TASK, ...fieldsOf(stored, {}) };
-  const { labels, maxRunningPerKey, rateLimit, fair } = details;
+  const { labels, maxRunningPerKey, rateLimit, fair, maxSnoozes } = details;
   return {
     id,
     executor: details.executor,
@@ -343,6 +343,7 @@ function toTask([columns, stored]: TaskRow): TaskRecord {
     ...(maxRunningPerKey === undefined ? {} : { maxRunningPerKey }),
     ...(rateLimit === undefined ? {} : { rateLimit }),
     ...(fair === undefined ? {} : { fair }),
+    ...(maxSnoozes === undefined ? {} : { maxSnoozes }),
     ...(paused === 1 ? { paused: true, ...pauseFacts({ pausedUntil, pauseReason, pausedBy }) } : {}),
     ...(declaration === null ? {} : { declaration }),
     ...(version === null ? {} : { version }),

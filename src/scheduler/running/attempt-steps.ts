@@ -1,0 +1,73 @@
+import { JobCancelledError, LeaseLostError, StepError, StoreRefusedError } from "../../core/errors.ts";
+import type { LoadedSteps, StepPort } from "../../executors/step-port.ts";
+import type { JobStepRecord, StepStatement } from "../../records/job-step.ts";
+import type { DataStore, JobStepSave } from "../../stores/data-store.ts";
+import type { Environment } from "../environment.ts";
+import { stepFinished } from "../events/event-records.ts";
+import type { JobAttempt } from "./job-attempt.ts";
+
+/** The steps of one attempt, as the scheduler writes them under the lease of the attempt. */
+export class AttemptSteps implements StepPort {
+  readonly #attempt: JobAttempt;
+  readonly #env: Environment;
+  #number = 0;
+  #hasSaved = false;
+
+  constructor(attempt: JobAttempt, env: Environment) {
+    this.#attempt = attempt;
+    this.#env = env;
+  }
+
+  /** The first attempt of a job finds none, unless the job repeats another one. */
+  async load(): Promise<LoadedSteps> {
+    const { job, task } = this.#attempt;
+    const { version = null } = task.record;
+    if (job.fence <= 1 && job.retryOf === undefined) return { steps: [], version };
+    const { store, clock } = this.#env;
+    return { steps: await store.getJobSteps(job.id, clock.now()), version };
+  }
+
+  async save(step: JobStepRecord): Promise<void> {
+    const attempt = this.#attempt;
+    const save = this.#saveOf(step);
+    const { isSaved, cancelRequested } = await this.#env.store.saveJobStep(save);
+    if (!isSaved) throw this.#lost();
+    this.#hasSaved = true;
+    attempt.stepSaved(step, save.until);
+    if (cancelRequested) attempt.abort(new JobCancelledError(`job ${attempt.job.id} was cancelled`));
+    if (step.endedAt !== null) this.#env.events.publish([stepFinished(this.#env, attempt.job, step)]);
+  }
+
+  async prepare(step: JobStepRecord): Promise<readonly StepStatement[]> {
+    const { store } = this.#env;
+    const statements = await store.prepareJobStep?.(this.#saveOf(step));
+    if (statements !== undefined) return statements;
+    throw new StoreRefusedError(
+      `prepare() of a step needs a store in a database that the application writes to as well; a ${nameOf(store)} ` +
+        "has no such database. Use LibsqlDataStore or SqliteDataStore, or return the value from the body",
+    );
+  }
+
+  #saveOf(step: JobStepRecord): JobStepSave {
+    const attempt = this.#attempt;
+    const { id: jobId, fence } = attempt.job;
+    if (attempt.hasEnded) {
+      if (attempt.isAborted) throw attempt.signal.reason;
+      throw new StepError(`step "${step.name}" of job ${jobId} came after the handler had ended`);
+    }
+    const { clock, identity, leaseMs } = this.#env;
+    const now = clock.now();
+    const lease = { now, schedulerId: identity, jobId, fence, until: now + leaseMs };
+    return { ...lease, number: ++this.#number, isFirst: !this.#hasSaved, step };
+  }
+
+  #lost(): LeaseLostError {
+    const lost = new LeaseLostError(`the lease of job ${this.#attempt.job.id} was lost`);
+    this.#attempt.abort(lost);
+    return lost;
+  }
+}
+
+function nameOf(store: DataStore): string {
+  return store.constructor.name;
+}
