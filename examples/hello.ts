@@ -1,5 +1,6 @@
 // Fires real schedules from an embedded libSQL file. Stop it (Ctrl-C, or kill -9) and start it again: the schedules
-// are still there, and it says what it missed meanwhile. The link that it prints leads to its router.
+// are still there, and it says what it missed meanwhile. The link that it prints leads to its page, which has the
+// schedules of a shop beside, with a week of history.
 //
 //   npm start                        Node
 //   deno run -A examples/hello.ts    Deno
@@ -7,13 +8,15 @@
 //
 // Options: --for SECONDS ends by itself, --database FILE keeps it elsewhere, --port NUMBER serves there (default: any).
 
-import { mkdirSync } from "node:fs";
+import { existsSync, mkdirSync } from "node:fs";
 import { dirname, relative, resolve } from "node:path";
 import process from "node:process";
 import { parseArgs } from "node:util";
 import { CronTrigger, DateTrigger, IntervalTrigger, type Job, type Schedule, Scheduler } from "escapement";
 import { LibsqlDataStore } from "escapement/libsql";
 import { control } from "./http/control.ts";
+import { registerShop } from "./shop/tasks.ts";
+import { liveThroughAWeek } from "./shop/week.ts";
 
 const { values: options } = parseArgs({
   options: {
@@ -32,19 +35,20 @@ type Paint = (text: string) => string;
 
 // An identity that is the same at every start lets a start give back what an earlier run left that was killed. That run
 // counts as dead when its last sign of life has ended: within a minute (the leaseDuration).
+const isNew = !existsSync(file);
+if (isNew) {
+  console.log("A shop lives through a week, which takes some seconds...");
+  await using dataStore = new LibsqlDataStore({ url: `file:${file}` });
+  await liveThroughAWeek(dataStore, Date.now(), Math.random);
+}
 const scheduler = new Scheduler({ dataStore: new LibsqlDataStore({ url: `file:${file}` }), identity: "hello" });
+registerShop(scheduler, pause, Math.random);
 const counts = { fired: 0, missed: 0, recovered: 0 };
 
 const chime = scheduler.task("chime", (_payload, { job }) => printFire(job));
 const backup = scheduler.task("backup", async (_payload, { job, signal }) => {
   printFire(job, "started, takes 1.5 s");
-  await new Promise<void>((done) => {
-    const timer = setTimeout(done, 1500);
-    signal.addEventListener("abort", () => {
-      clearTimeout(timer);
-      done();
-    });
-  });
+  await pause(1500, signal);
   signal.throwIfAborted();
 });
 const greet = scheduler.task("greet", (name: string, { job }) => {
@@ -53,8 +57,8 @@ const greet = scheduler.task("greet", (name: string, { job }) => {
 });
 
 console.log(`${bold("Escapement")} on ${runtimeName()}, database ${relative(process.cwd(), file)}`);
-const kept = await scheduler.getSchedules();
-if (kept.items.length > 0) printKept(kept.items);
+const { items: kept } = await scheduler.getSchedules();
+if (!isNew) printKept(kept);
 
 // Adding a schedule that exists changes nothing, so a program may add its schedules at every start.
 await scheduler.addSchedule(chime, CronTrigger.fromCrontab("*/5 * * * * *", { timeZone: "Europe/Berlin" }), {
@@ -78,7 +82,7 @@ scheduler.subscribe("jobRetried", () => {
 if (options.for !== undefined) setTimeout(() => void scheduler.stop(), Number(options.for) * 1000);
 
 const { link, router, authorization, stop } = await control(scheduler, Number(options.port));
-console.log(`  control it at ${cyan(link)}`);
+console.log(`  see it at ${cyan(link)}`);
 console.log(dim(`  or from a shell (${router}/openapi.json and docs/http.md have all routes):`));
 for (const call of [
   `${router}/schedules`,
@@ -100,6 +104,19 @@ console.log(
   `${bold("Stopped.")} ${counts.fired} jobs ran, ${counts.missed} missed fire times were made up for by a later one, ` +
     `${counts.recovered} lost jobs were recovered. Start again to see what was missed meanwhile.`,
 );
+
+/** Waits, or until the signal says otherwise. */
+function pause(ms: number, signal?: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const end = () => {
+      clearTimeout(timer);
+      signal?.removeEventListener("abort", end);
+      resolve();
+    };
+    const timer = setTimeout(end, ms);
+    signal?.addEventListener("abort", end);
+  });
+}
 
 function printFire(job: Job, note = ""): void {
   const startedAt = new Date();

@@ -11,8 +11,7 @@ type ItemOf<Key extends keyof Endpoints> = Answer<Key> extends { items: readonly
 
 export type Overview = Answer<"GET /overview">;
 export type Health = Answer<"GET /health">;
-/** Lists have the rule in words. */
-export type Schedule = ItemOf<"GET /schedules"> & { readonly description?: string };
+export type Schedule = ItemOf<"GET /schedules">;
 export type Task = ItemOf<"GET /tasks">;
 export type Job = Answer<"POST /jobs">;
 export type Preview = Answer<"GET /schedules/:id/preview">;
@@ -137,9 +136,9 @@ export interface ScheduleFilter {
 }
 
 export const getSchedules = (
-  query: ScheduleFilter & { sort?: string; limit?: number; cursor?: string | undefined },
+  query: ScheduleFilter & { sort?: string; limit?: number; cursor?: string | undefined; include?: readonly string[] },
   signal?: AbortSignal,
-): Promise<Page<Schedule>> => get(["schedules"], { ...query, include: ["description"] }, signal);
+): Promise<Page<Schedule>> => get(["schedules"], { include: ["description", "next:1"], ...query }, signal);
 export const getSchedule = (id: string, signal?: AbortSignal): Promise<Schedule> => get(["schedules", id], {}, signal);
 export const addSchedule = (body: object): Promise<Schedule> => post(["schedules"], body);
 /** @throws {Refused} with the status 412, when somebody else has changed it since that revision */

@@ -9,7 +9,7 @@ import { ruleOf } from "../rule.ts";
 import { go, type State, useCanWrite, useIsGone, useNow, useStore, useZoneMode } from "../store.ts";
 import { clockText, durationText, relativeText, roughText, whenText, zoneOf } from "../time.ts";
 import { useData } from "../use-data.ts";
-import { isTrouble } from "../verdicts.ts";
+import { clockChangeWords, isTrouble } from "../verdicts.ts";
 
 interface Seen {
   readonly overview: api.Overview;
@@ -70,7 +70,7 @@ function subWords({ overview, coming }: Seen, now: number, count: number): strin
   const next = coming[0]?.nextFireTime ?? null;
   const waiting = queued.count + held.count;
   const parts = [`${running} running`, `${waiting.toLocaleString("en")} waiting`];
-  if (next !== null) parts.push(`next fire ${relativeText(Date.parse(next), now)}`);
+  if (next !== null) parts.push(`next fire ${relativeText(Math.max(now, Date.parse(next)), now)}`);
   return `${count === 0 ? "" : "Everything else is on time: "}${parts.join(", ")}.`;
 }
 
@@ -304,7 +304,8 @@ function NextFires({ schedules, now }: { schedules: readonly api.Schedule[]; now
           </tr>
         </thead>
         <tbody>
-          {shown.map(({ id, nextFireTime, trigger }) => {
+          {shown.map(({ id, nextFireTime, trigger, next = [] }) => {
+            const change = clockChangeWords(next[0]?.clockChange ?? null);
             const at = Date.parse(nextFireTime ?? "");
             const { timeZone } = ruleOf(trigger);
             const zone = zoneOf(mode, timeZone);
@@ -314,7 +315,10 @@ function NextFires({ schedules, now }: { schedules: readonly api.Schedule[]; now
                 <td class="id">
                   <a href={hrefOf("schedules", id)}>{id}</a>
                 </td>
-                <td class="r nowrap">{whenText(at, zone, now).replace("today ", "")}</td>
+                <td class="r nowrap">
+                  {change === null ? null : <span class="badge dst">{change}</span>}{" "}
+                  {whenText(at, zone, now).replace("today ", "")}
+                </td>
                 <td class="dim nowrap">{zone}</td>
               </tr>
             );

@@ -4,12 +4,17 @@ import * as api from "../api.ts";
 import { exportButtons } from "../export.tsx";
 import { hrefOf } from "../hash.ts";
 import { attempt, Button, Chips, Empty, Failure, Loading, When } from "../parts/basics.tsx";
+import { quantileOf, Spark } from "../parts/charts.tsx";
 import { Glyph } from "../parts/glyph.tsx";
 import { VirtualRows } from "../parts/virtual.tsx";
 import { ruleOf } from "../rule.ts";
 import { go, setQuery, useCanWrite, useNow, usePlace } from "../store.ts";
+import { durationMs, durationText } from "../time.ts";
 import { usePages } from "../use-pages.ts";
+import { clockChangeWords } from "../verdicts.ts";
 
+/** What a row shows besides the schedule. */
+const SHOWN = ["description", "next:1", "runs:24"];
 const CHIPS = [
   ["", "All"],
   ["active", "Active"],
@@ -29,7 +34,7 @@ export function SchedulesPage() {
   const sort = query.sort === "id" ? "id" : "nextFireTime";
   const key = `schedules ${JSON.stringify({ ...filter, sort })}`;
   const { items, error, isComplete, more } = usePages<api.Schedule, api.Page<api.Schedule>>(key, (cursor, signal) =>
-    api.getSchedules({ ...filter, sort, limit: 100, cursor }, signal),
+    api.getSchedules({ ...filter, sort, limit: 100, cursor, include: SHOWN }, signal),
   );
   useEffect(() => setSelected(new Set()), [key]);
   const toggle = (id: string): void => {
@@ -115,6 +120,13 @@ export function SchedulesPage() {
                 <th>Schedule</th>
                 <th>Rule</th>
                 <th>Next fire</th>
+                <th class="hide-s">Last 24 runs</th>
+                <th class="r hide-s" title="of the last 24 runs, all but the worst one start within">
+                  Late (p95)
+                </th>
+                <th class="r hide-s" title="half of the last 24 runs are faster">
+                  Run time (p50)
+                </th>
                 <th class="r">
                   <span class="visually-hidden">Actions</span>
                 </th>
@@ -125,7 +137,7 @@ export function SchedulesPage() {
               rowHeight={49}
               phoneHeight={79}
               total={null}
-              columns={canWrite ? 5 : 4}
+              columns={canWrite ? 8 : 7}
               onEnd={more}
               render={(schedule) => (
                 <Row key={schedule.id} schedule={schedule} isSelected={selected.has(schedule.id)} toggle={toggle} />
@@ -169,6 +181,7 @@ function Row({ schedule, isSelected, toggle }: RowProps) {
       <td class="next">
         <NextFire schedule={schedule} timeZone={rule.timeZone} />
       </td>
+      <RunCells schedule={schedule} />
       <td class="r nowrap acts">
         {canWrite ? (
           <>
@@ -190,6 +203,28 @@ function Row({ schedule, isSelected, toggle }: RowProps) {
   );
 }
 
+/** How its last runs went. */
+function RunCells({ schedule: { id, runs = [] } }: { schedule: api.Schedule }) {
+  const late = quantileOf(
+    runs.flatMap(({ run }) => durationMs(run?.lateness) ?? []),
+    0.95,
+  );
+  const ran = quantileOf(
+    runs.flatMap(({ run }) => durationMs(run?.runTime) ?? []),
+    0.5,
+  );
+  const bars = [...runs].reverse().map(({ verdict, run }) => ({ verdict, runMs: durationMs(run?.runTime) }));
+  return (
+    <>
+      <td class="hide-s">
+        <Spark runs={bars} id={id} />
+      </td>
+      <td class={`r hide-s nowrap ${(late ?? 0) > 60_000 ? "" : "dim"}`}>{late === null ? "" : durationText(late)}</td>
+      <td class="r hide-s nowrap dim">{ran === null ? "" : durationText(ran)}</td>
+    </>
+  );
+}
+
 export function StateGlyph({ schedule: { paused, nextFireTime } }: { schedule: api.Schedule }) {
   const tone = paused ? "paused" : nextFireTime === null ? "cancelled" : "active";
   const words = paused ? "paused" : nextFireTime === null ? "ended" : "active";
@@ -202,7 +237,7 @@ export function StateGlyph({ schedule: { paused, nextFireTime } }: { schedule: a
 }
 
 function NextFire({
-  schedule: { paused, nextFireTime },
+  schedule: { paused, nextFireTime, next = [] },
   timeZone,
 }: {
   schedule: api.Schedule;
@@ -218,7 +253,12 @@ function NextFire({
         due <When ms={at} zone={timeZone} />
       </span>
     );
-  return <When ms={at} zone={timeZone} />;
+  const change = clockChangeWords(next[0]?.clockChange ?? null);
+  return (
+    <>
+      {change === null ? null : <span class="badge dst">{change}</span>} <When ms={at} zone={timeZone} />
+    </>
+  );
 }
 
 interface BulkProps {

@@ -1,10 +1,10 @@
 import * as api from "../api.ts";
 import { hrefOf } from "../hash.ts";
 import { Chips, Empty, Failure, Loading, Panel } from "../parts/basics.tsx";
-import { ticksOf, useWidth } from "../parts/charts.tsx";
+import { quantileOf, ticksOf, useWidth } from "../parts/charts.tsx";
 import { ruleOf } from "../rule.ts";
 import { setQuery, useNow, usePlace, useZoneMode } from "../store.ts";
-import { clockText, DAY_MS, dayText, durationText, whenText, zoneOf } from "../time.ts";
+import { clockText, DAY_MS, dayText, durationMs, durationText, whenText, zoneOf } from "../time.ts";
 import { useData } from "../use-data.ts";
 
 const SPANS = {
@@ -27,20 +27,20 @@ interface Lane {
 }
 
 async function loadLanes(spanMs: number, signal: AbortSignal): Promise<Lane[]> {
-  const { items } = await api.getSchedules({ state: "active", sort: "nextFireTime", limit: LANES_MAX }, signal);
+  const include = ["description", `next:${FIRES_MAX + 1}`, "runs:12"];
+  const query = { state: "active", sort: "nextFireTime", limit: LANES_MAX, include } as const;
+  const { items } = await api.getSchedules(query, signal);
   const until = Date.now() + spanMs;
-  return Promise.all(
-    items.map(async (schedule) => {
-      const { items: fires } = await api.previewSchedule(schedule.id, FIRES_MAX + 1, signal);
-      const { words } = ruleOf(schedule.trigger, schedule.description);
-      return {
-        id: schedule.id,
-        words,
-        usualMs: null,
-        fires: fires.map(({ at }) => Date.parse(at)).filter((at) => at < until),
-      };
-    }),
-  );
+  const lanes = items.map(({ id, trigger, description, next = [], runs = [] }) => ({
+    id,
+    words: ruleOf(trigger, description).words,
+    usualMs: quantileOf(
+      runs.flatMap(({ run }) => durationMs(run?.runTime) ?? []),
+      0.5,
+    ),
+    fires: next.map(({ at }) => Date.parse(at)).filter((at) => at < until),
+  }));
+  return lanes.filter(({ fires }) => fires.length > 0);
 }
 
 export function TimelinePage() {
@@ -73,7 +73,7 @@ export function TimelinePage() {
       ) : lanes.length === 0 ? (
         <div class="panel">
           <Empty title="Nothing is to come">
-            <p>No schedule is active.</p>
+            <p>No schedule fires in this time.</p>
           </Empty>
         </div>
       ) : (

@@ -1,7 +1,7 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import type { Run } from "../api.ts";
 import { hrefOf } from "../hash.ts";
-import { clockText, durationText, whenText } from "../time.ts";
+import { clockText, durationText, roughText, whenText } from "../time.ts";
 import { isTrouble, sayingOf } from "../verdicts.ts";
 
 /** The width of an element, as it is now. */
@@ -201,6 +201,38 @@ function comingWords({ at, scheduleId, count }: ComingFire, zone: string): strin
   return `${scheduleId ?? `${count} schedules`} at ${clockText(at, zone)}: still to come`;
 }
 
+/** The last runs of a schedule as little bars: run time as height, colour for trouble. */
+export function Spark({ runs, id }: { runs: readonly SparkRun[]; id: string }) {
+  if (runs.length === 0) return <span class="faint">none yet</span>;
+  const times = runs.flatMap(({ runMs }) => (runMs === null ? [] : [runMs]));
+  const most = Math.max(1, ...times);
+  const bad = runs.filter(({ verdict }) => isTrouble(verdict)).length;
+  const label = `the last ${runs.length} runs, ${bad === 0 ? "all well" : `${bad} not well`}`;
+  return (
+    <svg class="spark" width={24 * 5} height="16" role="img" aria-label={label}>
+      <title>{label}</title>
+      {runs.map(({ verdict, runMs }, index) => {
+        const height = isTrouble(verdict) ? 14 : 3 + 11 * ((runMs ?? 0) / most);
+        return (
+          <rect
+            key={`${id} ${index}`}
+            class={fillOf(verdict)}
+            x={(24 - runs.length + index) * 5}
+            y={15 - height}
+            width="3"
+            height={height}
+          />
+        );
+      })}
+    </svg>
+  );
+}
+
+interface SparkRun {
+  readonly verdict: string;
+  readonly runMs: number | null;
+}
+
 export interface ChartRun {
   readonly at: number;
   readonly verdict: string;
@@ -228,7 +260,7 @@ export function RunChart({ runs, zone, now }: { runs: readonly ChartRun[]; zone:
           role="group"
           aria-label={`Lateness and run time of the last ${runs.length} runs. ${drift?.words ?? ""}`}
         >
-          {[lateMax, lateMax / 10].map((ms) => (
+          {[lateMax, lateMax / 60].map((ms) => (
             <g key={ms}>
               <line
                 class="gridline"
@@ -238,7 +270,7 @@ export function RunChart({ runs, zone, now }: { runs: readonly ChartRun[]; zone:
                 y2={middle - up * logShare(ms, 1, lateMax)}
               />
               <text x={left - 6} y={middle - up * logShare(ms, 1, lateMax) + 4} text-anchor="end">
-                {durationText(ms)}
+                {ms < 1000 ? durationText(ms) : roughText(ms)}
               </text>
             </g>
           ))}
