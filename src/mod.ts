@@ -70,6 +70,7 @@ export type {
   BulkScheduleOptions,
   CatchUpOptions,
   ChangeOptions,
+  FailureOptions,
   JobFilterOptions,
   JobOptions,
   JobResultFilterOptions,
@@ -113,6 +114,7 @@ export { currentJob } from "./scheduler/tasks/current-job.ts";
 export { type DefinedTask, type DefinedTasks, defineTasks } from "./scheduler/tasks/defined-tasks.ts";
 export type { Attempt } from "./scheduler/views/attempt.ts";
 export type { Cause, ClockChange, ExplainedVerdict, Explanation, PauseCause } from "./scheduler/views/explanation.ts";
+export type { FailureGroup, FailureReport } from "./scheduler/views/failure-group.ts";
 export type {
   BackloggedSchedule,
   Count,

@@ -439,6 +439,9 @@ export const RESOLVED_OVERDUE_KEPT_MS = 600_000;
 /** Most fire times that one preview lists. */
 export const PREVIEW_LENGTH_MAX = 1000;
 
+/** Most failures that are looked through for their groups, the newest ones. In JSON they take some 2 MB. */
+export const FAILURES_SEEN_MAX = 5000;
+
 /** Most fire times that a page of schedules has with its schedules. Each costs some microseconds, and a search by key
  *  or three. */
 export const INCLUDED_MAX = 10_000;

@@ -1,6 +1,7 @@
 import type { Env, Hono } from "hono";
 import type { Issue } from "../core/errors.ts";
 import type { Explanation } from "../scheduler/views/explanation.ts";
+import type { FailureGroup } from "../scheduler/views/failure-group.ts";
 import type { Count, LiveScheduler, PausedTask, SchedulerHealth } from "../scheduler/views/health.ts";
 import type { Job } from "../scheduler/views/job.ts";
 import type { JobResult } from "../scheduler/views/job-result.ts";
@@ -19,6 +20,7 @@ import type {
   ChangeQuery,
   EventQuery,
   ExplainQuery,
+  FailureQuery,
   JobBatch,
   JobBulk,
   JobQuery,
@@ -81,6 +83,13 @@ export interface ListedSchedule extends Omit<Plain<Schedule>, "next" | "runs"> {
   readonly description?: string;
   readonly next?: Preview["items"];
   readonly runs?: Plain<Schedule>["runs"];
+}
+
+/** Failures in groups, those with the most first. */
+export interface Failures {
+  readonly items: readonly Plain<FailureGroup>[];
+  /** How many failures were looked at, the newest ones. */
+  readonly seen: Count;
 }
 
 /** How everything is, on one page. */
@@ -218,6 +227,7 @@ export interface Endpoints {
     query: ResultWait;
     answers: { 200: Plain<JobResult>; 202: Plain<Job> };
   };
+  "GET /failures": { query: FailureQuery; answers: { 200: Failures } };
   "GET /runs": { query: RunQuery; answers: { 200: PlainPage<Run> } };
   "GET /runs/:id": { param: "id"; answers: { 200: Plain<Run> } };
   "GET /results": { query: ResultQuery; answers: { 200: PlainPage<JobResult> } };

@@ -32,6 +32,7 @@ import {
   type ChangeQuery,
   type EventQuery,
   type ExplainQuery,
+  type FailureQuery,
   type JobBatch,
   type JobBulk,
   type JobQuery,
@@ -210,6 +211,15 @@ export const runQuery: () => v.GenericSchema<unknown, RunQuery> = once(() =>
     ...range(),
     ...included(),
     ...page(),
+  }),
+);
+
+export const failureQuery: () => v.GenericSchema<unknown, FailureQuery> = once(() =>
+  v.strictObject({
+    groupBy: optional(listOf(oneOf(["task", "error"]), 1, 2)),
+    ...jobFilter(),
+    ...range(),
+    limit: page().limit,
   }),
 );
 
@@ -398,7 +408,7 @@ export const jobBulkBody: () => v.GenericSchema<unknown, JobBulk> = once(() =>
     action: oneOf(["retry", "cancel", "purge"]),
     ids: optional(listOf(idText(), 0, BULK_ADD_MAX)),
     expectedCount: optional(wholeNumber(0, BULK_ADD_MAX)),
-    filter: optional(objectOf(resultFilter())),
+    filter: optional(objectOf({ ...resultFilter(), failureKey: optional(idText()) })),
     all: optional(trueOrFalse),
   }),
 );

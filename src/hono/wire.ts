@@ -112,6 +112,16 @@ export interface RunQuery extends SearchQuery, JobFilterQuery, LabelQuery, Inclu
   readonly until?: string;
 }
 
+/** Failures, in groups. */
+export interface FailureQuery extends JobFilterQuery {
+  /** What those of a group share; several times, or with commas in between. Default: both. */
+  readonly groupBy?: readonly ("task" | "error")[];
+  readonly from?: string;
+  readonly until?: string;
+  /** Most groups. Default: 100. */
+  readonly limit: number;
+}
+
 export interface ResultWait {
   /** How long the answer may wait for the end of the job, in seconds: 1 to 30. Default: not at all. */
   readonly wait?: number;
@@ -289,7 +299,8 @@ export interface JobBulk {
   readonly ids?: readonly string[];
   /** Nothing happens unless so many jobs or results fit. Default: any number. */
   readonly expectedCount?: number;
-  readonly filter?: ResultFilterQuery;
+  /** `failureKey`, the `key` of a group of `/failures`, goes with `retry` alone. */
+  readonly filter?: ResultFilterQuery & { readonly failureKey?: string };
   /** Everything: without it, a filter that names nothing is refused. */
   readonly all?: boolean;
 }

@@ -17,6 +17,7 @@ import {
   checkBulkSchedules,
   checkChangeOptions,
   checkEventsOptions,
+  checkFailureOptions,
   checkId,
   checkJobFilter,
   checkJobOptions,
@@ -50,6 +51,7 @@ import type {
   BulkResultOptions,
   BulkScheduleOptions,
   ChangeOptions,
+  FailureOptions,
   JobFilterOptions,
   JobOptions,
   JobResultFilterOptions,
@@ -71,6 +73,7 @@ import type { OptionsWithPayload, RequiredPayload } from "./options/payload-argu
 import { questionOf } from "./options/question.ts";
 import type { Steps } from "./steps/step-types.ts";
 import type { Explanation } from "./views/explanation.ts";
+import type { FailureReport } from "./views/failure-group.ts";
 import type { SchedulerHealth } from "./views/health.ts";
 import type { Job } from "./views/job.ts";
 import type { JobResult } from "./views/job-result.ts";
@@ -594,6 +597,20 @@ export abstract class SchedulerClient {
   }
 
   /**
+   * Failures in groups: of one task, with one error, or both. Messages count as one where they differ in numbers and
+   * ids alone. The newest 5,000 failures are looked through, in one read; `seen` says whether there may be more.
+   * Cancelled jobs are no failures.
+   * @returns the groups with the most failures first
+   * @throws {OptionsError}
+   * @example
+   * const { groups } = await scheduler.getFailures({ from: "2030-01-31T00:00:00Z" });
+   * for (const { taskId, key, count, message } of groups) console.log(taskId, key, count, message);
+   */
+  async getFailures(options: FailureOptions = {}): Promise<FailureReport> {
+    return commandsOf(this).runs.failures(checkFailureOptions(options, "getFailures()"));
+  }
+
+  /**
    * Cancels a job. A queued job ends at once. The `signal` of a running job is aborted: at once when the job runs in
    * this scheduler, or in one that an event reaches, else when the job's lease is next extended (every third of
    * `leaseDuration`).
@@ -629,6 +646,7 @@ export abstract class SchedulerClient {
    * there are when it begins, so that it ends even if the jobs fail again. Safe to repeat: no job is retried twice.
    * @param filter.ids the jobs with these ids, in the place of a filter
    * @param filter.outcome default: every outcome except `success` and `cancelled`
+   * @param filter.failureKey the `key` of a group of {@link getFailures}
    * @param filter.all retry everything; without it, a filter that names nothing is refused
    * @param filter.signal ends the call between two commits; what was done stays done
    * @returns how many jobs were retried, how many were `skipped`, and why of the first 100 (`refusals`): they have no

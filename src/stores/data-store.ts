@@ -17,6 +17,8 @@ import type {
 } from "./contract/lease-types.ts";
 import type { Ledger } from "./contract/ledger-types.ts";
 import type {
+  FailureList,
+  FailureSelection,
   JobFilter,
   JobResultFilter,
   JobResultSelection,
@@ -50,6 +52,8 @@ export type {
   RecoveryReport,
 } from "./contract/lease-types.ts";
 export type {
+  FailureList,
+  FailureSelection,
   JobFilter,
   JobResultFilter,
   JobResultSelection,
@@ -243,6 +247,8 @@ export interface DataStore extends AsyncDisposable {
   /** A page of results that have not expired, ordered by `finishedAt`. See rules I1, I2, I5 and I6.
    *  @throws {OptionsError} for a cursor that is none of this store's */
   getJobResults(filter: JobResultFilter, now: number): Promise<RecordPage<JobResultRecord>>;
+  /** Results of jobs that failed and have not expired, of which only outcome and error are read. See rule I16. */
+  getFailures(selection: FailureSelection, now: number): Promise<FailureList>;
   /** Removes results, expired or not; at most `limit`, the oldest first. Returns how many. See rule R16. */
   removeJobResults(selection: JobResultSelection, limit: number): Promise<number>;
   /** Removes expired results, ended schedules, and windows of `once`, at most `limit` of each, and old entries of the

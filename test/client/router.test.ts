@@ -164,8 +164,14 @@ describe("a client behind a router does what a scheduler does:", () => {
       said.push(await client.getRuns(), await client.getRuns({ outcome: ["error", "cancelled"], minRunTime: "0s" }));
       said.push(await client.getRuns({ state: ["queued", "ended"], minAttempts: 1, from: at(1) }));
       said.push(await client.getRun(then.id), await refusal(client.getRun("none")));
+      const { groups, seen } = await client.getFailures({ from: at(0) });
+      said.push(
+        groups,
+        seen,
+        (await client.getFailures({ groupBy: "task" })).groups.map((group) => group.toRow()),
+      );
       said.push(await client.getJobResult(many[0].id), await refusal(Promise.resolve(jobs[0]?.wait())));
-      said.push(await client.retryJob(many[1].id), await client.retryJobs({ taskId: "fail" }));
+      said.push(await client.retryJob(many[1].id), await client.retryJobs({ failureKey: groups[0]?.key ?? "" }));
       said.push(await client.cancelJobs({ taskId: "fail" }), await client.cancelJobs({ all: true }));
       said.push(await client.removeJobResults({ outcome: "cancelled" }), await client.getJobResult("missing"));
       await client.cleanup();

@@ -80,6 +80,7 @@ test("every answer is what the document says that it is", async () => {
   await check("GET /jobs/none/steps");
   await check("GET /results");
   await check("GET /runs");
+  await check("GET /failures?groupBy=task,error");
   await check("GET /schedules?ids=s&include=next:2,runs:3");
   await check(`GET /runs/${id}`);
   await check("GET /overview");

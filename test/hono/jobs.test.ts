@@ -216,7 +216,7 @@ describe("many jobs", () => {
     ]);
     expect(await setup.ask("GET /schedules?include=payload,result")).toMatchObject({
       status: 400,
-      body: { issues: [{ path: "include.1", message: 'must be "payload"; got "result"' }] },
+      body: { issues: [{ path: "include.1", message: expect.stringMatching(/^must be payload, .*; got "result"$/) }] },
     });
     expect(await setup.ask("GET /jobs?include=payload,stack")).toMatchObject({
       status: 400,

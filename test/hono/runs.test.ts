@@ -46,6 +46,26 @@ describe("schedules over HTTP", () => {
   );
 });
 
+describe("failures over HTTP", () => {
+  test("are listed in groups, of which one is retried if it is as large as expected", async () => {
+    const { ask, ids } = await withRuns();
+    const { status, body } = await ask("GET /failures?groupBy=task,error&from=2030-01-01T00:00:00Z");
+    const { items } = body as { items: { key: string }[] };
+    expect([status, body]).toMatchObject([
+      200,
+      { items: [{ taskId: "fail", pattern: "no paper", count: 1, jobIds: [ids.failed] }], seen: { count: 1 } },
+    ]);
+    const filter = { taskId: "fail", failureKey: items[0]?.key };
+    const bulk = (action: string, expectedCount: number, chosen: object = filter) =>
+      ask("POST /jobs/bulk", { action, filter: chosen, expectedCount });
+    expect(await bulk("retry", 2)).toMatchObject({ status: 409 });
+    expect(await bulk("retry", 0, { failureKey: "other" })).toMatchObject({ status: 200, body: { count: 0 } });
+    expect(await bulk("retry", 1)).toMatchObject({ status: 200, body: { count: 1 } });
+    expect(await bulk("purge", 1)).toMatchObject({ status: 422, body: { code: "options" } });
+    expect(await ask("GET /failures?groupBy=name")).toMatchObject({ status: 400 });
+  });
+});
+
 describe("runs over HTTP", () => {
   test("are jobs that have ended or not, without large values unless they are asked for", async () => {
     const { ask, ids } = await withRuns();

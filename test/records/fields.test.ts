@@ -23,13 +23,17 @@ function gettersOf({ prototype }: { prototype: object }): string[] {
   );
 }
 
+/** What a list has of a schedule only where it was asked for. */
+const INCLUDED: readonly string[] = ["next", "runs"];
+
 test.each([
   ["schedule", Schedule, SCHEDULE_FIELDS, ["id", "taskId", "paused"]],
   ["job", Job, JOB_FIELDS, ["id", "taskId", "scheduleId"]],
   ["result", JobResult, JOB_RESULT_FIELDS, ["jobId", "taskId", "scheduleId", "outcome"]],
   ["task", TaskView, TASK_FIELDS, []],
 ] as const)("a %s shows what its table names, and nothing else", (_, view, fields, own) => {
-  expect([...own, ...gettersOf(view)].sort()).toEqual(Object.keys(fields).sort());
+  const getters = gettersOf(view).filter((name) => !INCLUDED.includes(name));
+  expect([...own, ...getters].sort()).toEqual(Object.keys(fields).sort());
 });
 
 describe("what callers set of a schedule", () => {

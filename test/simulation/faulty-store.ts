@@ -306,6 +306,10 @@ export class FaultyStore implements contract.DataStore {
     return this.#call("getJobResults", () => this.#store.getJobResults(filter, now));
   }
 
+  getFailures(selection: contract.FailureSelection, now: number): Promise<contract.FailureList> {
+    return this.#call("getFailures", () => this.#store.getFailures(selection, now));
+  }
+
   cleanup(request: { readonly now: number; readonly limit: number }): Promise<contract.CleanupReport> {
     return this.#call("cleanup", async () => {
       const report = await this.#store.cleanup(request);

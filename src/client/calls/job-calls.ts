@@ -9,6 +9,7 @@ import type {
   CheckedNewJob,
   CheckedResultOptions,
   JobSelection,
+  RetrySelection,
 } from "../../scheduler/options/checked-options.ts";
 import { eachNewJob } from "../../scheduler/options/each-new-job.ts";
 import type { Job } from "../../scheduler/views/job.ts";
@@ -122,7 +123,7 @@ export class JobCalls implements JobCommands, BulkCommands {
     return items.map((record) => new JobStep(record, serializer));
   }
 
-  async retryMany(filter: CheckedBulk<JobResultSelection>): Promise<{ retried: number } & SkippedJobs> {
+  async retryMany(filter: CheckedBulk<RetrySelection>): Promise<{ retried: number } & SkippedJobs> {
     const { count: retried, ...skipped } = await this.#bulk("retry", filter);
     return { retried, ...skipped };
   }

@@ -1,8 +1,11 @@
+import * as v from "valibot";
 import type { RunCommands } from "../../scheduler/commands/commands.ts";
-import type { RunFilter } from "../../scheduler/options/checked-options.ts";
+import type { FailureFilter, RunFilter } from "../../scheduler/options/checked-options.ts";
+import { FailureGroup, type FailureReport } from "../../scheduler/views/failure-group.ts";
 import type { Page } from "../../scheduler/views/page.ts";
 import { Run, type RunFacts } from "../../scheduler/views/run.ts";
-import { runSchema } from "../wire/job.ts";
+import { failureGroupSchema, runSchema } from "../wire/job.ts";
+import { wireFilter } from "../wire/options.ts";
 import { type CallContext, placeOf, readPage, wholeList } from "./context.ts";
 import { serializer } from "./task-reference.ts";
 
@@ -21,7 +24,19 @@ export class RunCalls implements RunCommands {
   async page(filter: RunFilter): Promise<Page<Run>> {
     return readPage(this.#context, wholeList("/runs"), filter, runSchema(), runOf);
   }
+
+  async failures(filter: FailureFilter): Promise<FailureReport> {
+    const call = { method: "GET", path: "/failures", query: wireFilter(filter as object) } as const;
+    const { items, seen } = await this.#context.requester.read(call, failuresSchema());
+    return { groups: items.map((facts) => new FailureGroup(facts)), seen };
+  }
 }
+
+const failuresSchema = () =>
+  v.object({
+    items: v.array(failureGroupSchema()),
+    seen: v.object({ count: v.number(), isCapped: v.boolean() }),
+  });
 
 function runOf(facts: RunFacts): Run {
   return new Run(facts, serializer);

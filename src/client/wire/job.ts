@@ -1,10 +1,12 @@
 import * as v from "valibot";
 import { once } from "../../core/once.ts";
 import type { JobProgress } from "../../records/attempt.ts";
+import { FAILURE_GROUP_FIELDS } from "../../records/fields/failure.ts";
 import { JOB_FIELDS, JOB_RESULT_FIELDS } from "../../records/fields/job.ts";
 import { JOB_STEP_FIELDS } from "../../records/fields/job-step.ts";
 import { RUN_FIELDS } from "../../records/fields/run.ts";
 import type { JobSleep, JobStepRecord } from "../../records/job-step.ts";
+import type { FailureGroupFacts } from "../../scheduler/views/failure-group.ts";
 import type { JobFacts } from "../../scheduler/views/job.ts";
 import type { JobResultFacts } from "../../scheduler/views/job-result.ts";
 import type { RunFacts } from "../../scheduler/views/run.ts";
@@ -55,6 +57,11 @@ export const runSchema: () => v.GenericSchema<unknown, RunFacts> = once(() => re
 function sleepOf(step: string | null, snoozes: number): { sleep?: JobSleep } {
   return step === null && snoozes === 0 ? {} : { sleep: { step, snoozes } };
 }
+
+/** What `FailureGroup.toJSON()` made, as what it was made of. */
+export const failureGroupSchema: () => v.GenericSchema<unknown, FailureGroupFacts> = once(() =>
+  recordSchema(FAILURE_GROUP_FIELDS),
+);
 
 function progressOf(fraction: number | null, note: string | null): { progress?: JobProgress } {
   return fraction === null ? {} : { progress: { fraction, note } };

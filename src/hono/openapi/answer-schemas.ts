@@ -1,4 +1,5 @@
 import * as v from "valibot";
+import { FAILURE_GROUP_FIELDS } from "../../records/fields/failure.ts";
 import {
   type Field,
   type Fields,
@@ -88,6 +89,7 @@ const job = answerOf(JOB_FIELDS);
 const jobResult = answerOf(JOB_RESULT_FIELDS);
 const jobStep = answerOf(JOB_STEP_FIELDS);
 const run = answerOf(RUN_FIELDS);
+const failureGroup = answerOf(FAILURE_GROUP_FIELDS);
 const task = answerOf(TASK_FIELDS);
 
 const scheduler: v.GenericSchema = v.strictObject({
@@ -307,6 +309,8 @@ export type AnswerName =
   | "JobStepPage"
   | "JobResult"
   | "JobResultPage"
+  | "Failures"
+  | "FailureGroup"
   | "Run"
   | "RunPage"
   | "Task"
@@ -352,6 +356,8 @@ export const answerSchemas: Readonly<Record<AnswerName, v.GenericSchema>> = {
   JobStepPage: pageOf(jobStep),
   JobResult: jobResult,
   JobResultPage: pageOf(jobResult),
+  Failures: v.strictObject({ items: v.array(failureGroup), seen: bounded }),
+  FailureGroup: failureGroup,
   Run: run,
   RunPage: pageOf(run),
   Task: task,

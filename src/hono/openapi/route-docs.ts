@@ -260,6 +260,12 @@ export const routeDocs: { readonly [Key in keyof Endpoints]: RouteDocs<Key> } = 
     answers: { 200: "JobResult", 202: "Job" },
     problems: [400, 404, 503],
   },
+  "GET /failures": {
+    operationId: "listFailures",
+    summary: "The newest failures, in groups of one task and one error",
+    answers: { 200: "Failures" },
+    problems: [400, 503],
+  },
   "GET /runs": {
     operationId: "listRuns",
     summary: "Unfinished jobs, then those that have ended, the newest first",

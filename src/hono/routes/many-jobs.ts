@@ -1,6 +1,9 @@
 import { PAGE_SIZE_MAX } from "../../core/limits.ts";
 import { optionError } from "../../core/option-errors.ts";
+import { failureKeyOf } from "../../records/failure.ts";
 import type { SchedulerClient } from "../../scheduler/scheduler-client.ts";
+import type { JobResult } from "../../scheduler/views/job-result.ts";
+import { plain } from "../../scheduler/views/plain.ts";
 import type { JobBulkReport } from "../api.ts";
 import { withLabels } from "../labels-of.ts";
 import type { JobBulk } from "../wire.ts";
@@ -23,6 +26,9 @@ export async function changeManyJobs(
   }
   if (ids !== undefined && action === "purge") {
     throw optionError(WHERE, "ids", "go with retry and cancel; purge takes a filter");
+  }
+  if (filter.failureKey !== undefined && action !== "retry") {
+    throw optionError(WHERE, "filter.failureKey", "goes with retry alone");
   }
   if (expectedCount !== undefined) {
     const count = ids === undefined ? await countOf(client, bulk, expectedCount + 1, signal) : new Set(ids).size;
@@ -54,15 +60,23 @@ async function countOf(
   max: number,
   signal: AbortSignal,
 ): Promise<number> {
-  const page = { ...withLabels(filter, WHERE), limit: PAGE_SIZE_MAX };
+  const { failureKey, ...others } = filter;
+  const page = { ...withLabels(others, WHERE), limit: PAGE_SIZE_MAX };
   const found = action === "cancel" ? client.getJobs(page) : client.getJobResults(page);
   const skips = action === "retry" && filter.outcome === undefined ? ["success", "skipped", "cancelled"] : [];
   let count = 0;
   for await (const one of found) {
     signal.throwIfAborted();
     if ("outcome" in one && skips.includes(one.outcome)) continue;
+    if ("outcome" in one && failureKey !== undefined && failureKey !== keyOf(one)) continue;
     count++;
     if (count === max) break;
   }
   return count;
+}
+
+/** The key of the group of failures that a result is of. */
+function keyOf(result: JobResult): string {
+  const { outcome, error } = plain(result);
+  return failureKeyOf({ outcome, name: error?.name ?? null, message: error?.message ?? null });
 }

@@ -2,6 +2,7 @@ import { type Clock, sleepFor } from "../../core/clock.ts";
 import { JobLookupError } from "../../core/errors.ts";
 import type { SchedulerClient } from "../../scheduler/scheduler-client.ts";
 import type { JobResult } from "../../scheduler/views/job-result.ts";
+import { plain } from "../../scheduler/views/plain.ts";
 import { withLabels } from "../labels-of.ts";
 import type { Routes } from "../route.ts";
 import * as schemas from "../schemas.ts";
@@ -11,7 +12,9 @@ import { shownPage } from "../show.ts";
 const RETRY_AFTER_S = 1;
 
 /** How jobs ended, and jobs that have ended or not as one list. */
-export const resultRoutes: Routes<"GET /jobs/:id/result" | "GET /results" | "GET /runs" | "GET /runs/:id"> = {
+export const resultRoutes: Routes<
+  "GET /jobs/:id/result" | "GET /results" | "GET /failures" | "GET /runs" | "GET /runs/:id"
+> = {
   "GET /jobs/:id/result": {
     scope: "read",
     query: schemas.resultWait,
@@ -37,6 +40,14 @@ export const resultRoutes: Routes<"GET /jobs/:id/result" | "GET /results" | "GET
       status: 200,
       body: shownPage(await client.getJobResults(withLabels(filter, "GET /results")), show.listed(include).result),
     }),
+  },
+  "GET /failures": {
+    scope: "read",
+    query: schemas.failureQuery,
+    handle: async ({ client, query }) => {
+      const { groups, seen } = await client.getFailures(query);
+      return { status: 200, body: { items: groups.map(plain), seen } };
+    },
   },
   "GET /runs": {
     scope: "read",

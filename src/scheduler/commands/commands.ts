@@ -17,7 +17,9 @@ import type {
   CheckedScheduleFilter,
   CheckedTaskPause,
   CheckedUnpause,
+  FailureFilter,
   JobSelection,
+  RetrySelection,
   RunFilter,
   ScheduleSelection,
   TaskFilter,
@@ -25,6 +27,7 @@ import type {
 import type { ScheduleOptions } from "../options/options.ts";
 import type { Question } from "../options/question.ts";
 import type { Explanation } from "../views/explanation.ts";
+import type { FailureReport } from "../views/failure-group.ts";
 import type { SchedulerHealth } from "../views/health.ts";
 import type { Job } from "../views/job.ts";
 import type { JobResult } from "../views/job-result.ts";
@@ -101,6 +104,7 @@ export interface JobCommands {
 export interface RunCommands {
   get(id: string): Promise<Run>;
   page(filter: RunFilter): Promise<Page<Run>>;
+  failures(filter: FailureFilter): Promise<FailureReport>;
 }
 
 /** How `runJob` waits. */
@@ -135,7 +139,7 @@ export interface BulkRefusal {
 
 export interface BulkCommands {
   retry(id: string, options: { readonly restart: boolean }): Promise<Job>;
-  retryMany(filter: CheckedBulk<JobResultSelection>): Promise<{ retried: number } & SkippedJobs>;
+  retryMany(filter: CheckedBulk<RetrySelection>): Promise<{ retried: number } & SkippedJobs>;
   cancelMany(filter: CheckedBulk<JobSelection>): Promise<{ cancelled: number } & SkippedJobs>;
   removeResults(filter: CheckedBulk<JobResultSelection>): Promise<{ removed: number }>;
 }

@@ -35,7 +35,9 @@ import type {
   CheckedTaskSettings,
   CheckedTickOptions,
   CheckedUnpause,
+  FailureFilter,
   JobSelection,
+  RetrySelection,
   RunFilter,
   ScheduleSelection,
   TaskFilter,
@@ -288,7 +290,10 @@ export const checkRunFilter: Checker<RunFilter> = checker(schemas.runFilterSchem
   words: wordsOf("runs", "search", "range"),
 });
 export const checkBulkResults: Checker<CheckedBulk<JobResultSelection>> = bulkChecker(schemas.bulkResultSchema);
-export const checkRetryJobs: Checker<CheckedBulk<JobResultSelection>> = bulkChecker(schemas.retryJobsSchema);
+export const checkFailureOptions: Checker<FailureFilter> = checker(schemas.failureOptionsSchema, {
+  words: wordsOf("range"),
+});
+export const checkRetryJobs: Checker<CheckedBulk<RetrySelection>> = bulkChecker(schemas.retryJobsSchema);
 export const checkBulkSchedules: Checker<CheckedBulk<ScheduleSelection>> = bulkChecker(schemas.bulkScheduleSchema, {
   words: wordsOf("bulkSchedules"),
 });

@@ -13,7 +13,7 @@ import type {
   RetryPolicy,
   RunOverlapPolicy,
 } from "../../records/policies.ts";
-import type { JobFilter, ScheduleFilter } from "../../stores/data-store.ts";
+import type { JobFilter, JobResultSelection, ScheduleFilter } from "../../stores/data-store.ts";
 import type { Trigger } from "../../triggers/trigger.ts";
 import type { OccurrenceVerdict } from "./occurrence-verdicts.ts";
 
@@ -185,6 +185,19 @@ export interface RunFilter {
   labels?: Labels;
   search?: string;
 }
+
+/** Which failures, in which groups. */
+export interface FailureFilter {
+  groupBy: readonly ("task" | "error")[];
+  taskId?: string;
+  scheduleId?: string;
+  from?: number;
+  until?: number;
+  limit: number;
+}
+
+/** Which jobs `retryJobs` is about. */
+export type RetrySelection = JobResultSelection & { readonly failureKey?: string };
 
 export interface CheckedStartOptions {
   paused: boolean;

@@ -73,8 +73,10 @@ import type {
   CheckedTaskSettings,
   CheckedTickOptions,
   CheckedUnpause,
+  FailureFilter,
   JobSelection,
   KeyFunction,
+  RetrySelection,
   RunFilter,
   ScheduleSelection,
   TaskFilter,
@@ -646,11 +648,22 @@ export const runFilterSchema: () => v.GenericSchema<unknown, RunFilter> = once((
   }),
 );
 
+export const failureOptionsSchema: () => v.GenericSchema<unknown, FailureFilter> = once(() =>
+  objectOf({
+    groupBy: v.optional(someOf(["task", "error"] as const, "a word"), ["task", "error"]),
+    taskId: v.exactOptional(name()),
+    scheduleId: v.exactOptional(name()),
+    from: v.exactOptional(instantMs),
+    until: v.exactOptional(instantMs),
+    limit: page().limit,
+  }),
+);
+
 const bulk = once(() => ({ all: v.optional(trueOrFalse, false), signal: v.exactOptional(signal()) }));
 
 /** Of what `retryJobs` takes besides what `removeJobResults` takes. */
-export const retryJobsSchema: () => v.GenericSchema<unknown, CheckedBulk<JobResultSelection>> = once(() =>
-  objectOf({ ...resultSelection(), ids: ids(), ...bulk() }),
+export const retryJobsSchema: () => v.GenericSchema<unknown, CheckedBulk<RetrySelection>> = once(() =>
+  objectOf({ ...resultSelection(), failureKey: v.exactOptional(name()), ids: ids(), ...bulk() }),
 );
 
 export const bulkResultSchema: () => v.GenericSchema<unknown, CheckedBulk<JobResultSelection>> = once(() =>

@@ -538,6 +538,20 @@ export interface RunFilterOptions extends LabelFilterOptions {
 
 type RunState = "queued" | "held" | "running" | "ended";
 
+/** Options of `getFailures`. Fields that are not given do not matter. */
+export interface FailureOptions {
+  /** What the failures of a group share: one, or both. Default: both. */
+  groupBy?: "task" | "error" | readonly ("task" | "error")[];
+  taskId?: string;
+  scheduleId?: string;
+  /** Jobs that ended at this instant or later, for example `"2030-01-31T09:00:00Z"`. */
+  from?: InstantLike;
+  /** Jobs that ended before this instant. */
+  until?: InstantLike;
+  /** Most groups: 1 to 1,000. Default: 100. */
+  limit?: number;
+}
+
 /** What calls about many schedules, jobs and results take besides a filter. */
 interface BulkOptions {
   /** True for everything. Without it, a filter that names nothing is refused, because it would mean everything. */
@@ -560,6 +574,8 @@ export interface BulkResultOptions extends JobResultSelectionOptions, BulkOption
 
 /** Which jobs `retryJobs` is about. */
 export interface RetryJobsOptions extends BulkResultOptions {
+  /** Failures with one error: the `key` of a group of `getFailures`. */
+  failureKey?: string;
   /** The jobs with these ids, at most 10,000, in the place of a filter. */
   ids?: readonly string[];
 }

@@ -1,20 +1,16 @@
 import { ConflictingIdError, JobLookupError } from "../../core/errors.ts";
 import { BULK_STEP_MAX, CLEANUP_BATCH } from "../../core/limits.ts";
+import { FAILURES, failureKeyOf } from "../../records/failure.ts";
 import type { JobRecord } from "../../records/job.ts";
 import type { JobResultRecord } from "../../records/job-result.ts";
-import type { JobOutcome } from "../../records/policies.ts";
 import type { JobResultSelection, RecordPage } from "../../stores/data-store.ts";
 import type { BulkCommands, SkippedJobs } from "../commands/commands.ts";
-import type { CheckedBulk, JobSelection } from "../options/checked-options.ts";
+import type { CheckedBulk, JobSelection, RetrySelection } from "../options/checked-options.ts";
 import type { Job } from "../views/job.ts";
 import type { JobVerbs } from "./job-verbs.ts";
 import { repeatableJobOf, retriedJob, retryIdOf, withKey } from "./retried-job.ts";
 import { partsOf, Skips } from "./skips.ts";
 import type { VerbContext } from "./verb-context.ts";
-
-/** The outcomes of jobs that `retryJobs` repeats unless an outcome is given. Nobody cancels a job to have it
- *  repeated, and a handler that had nothing to do has not failed. */
-const RETRIED_OUTCOMES: readonly JobOutcome[] = ["error", "abandoned", "missedStartDeadline", "deserializationFailed"];
 
 /** What a scheduler does with jobs that have ended, and with many jobs at once. */
 export class BulkVerbs implements BulkCommands {
@@ -47,7 +43,7 @@ export class BulkVerbs implements BulkCommands {
     return this.#jobs.viewOf(addition?.job ?? record, addition?.hasEnded);
   }
 
-  async retryMany(filter: CheckedBulk<JobResultSelection>): Promise<{ retried: number } & SkippedJobs> {
+  async retryMany(filter: CheckedBulk<RetrySelection>): Promise<{ retried: number } & SkippedJobs> {
     const { env, ready } = this.#context;
     const { ids, all: _all, signal, ...selection } = filter;
     await ready();
@@ -109,19 +105,22 @@ export class BulkVerbs implements BulkCommands {
    *  before the first page, where clocks agree, and are known by their job otherwise. */
   async *#allEnded(
     start: number,
-    selection: JobResultSelection,
+    { failureKey, ...selection }: RetrySelection,
     signal: AbortSignal | undefined,
   ): AsyncGenerator<EndedJobs> {
     const { store } = this.#context.env;
+    const isMeant = ({ outcome, error }: JobResultRecord): boolean =>
+      failureKey === undefined ||
+      failureKey === failureKeyOf({ outcome, name: error?.name ?? null, message: error?.message ?? null });
     const until = Math.min(selection.until ?? Number.POSITIVE_INFINITY, start + 1);
-    for (const outcome of selection.outcome === undefined ? RETRIED_OUTCOMES : [selection.outcome]) {
+    for (const outcome of selection.outcome === undefined ? FAILURES : [selection.outcome]) {
       let cursor: string | null = null;
       do {
         signal?.throwIfAborted();
         const filter = { ...selection, outcome, until, limit: BULK_STEP_MAX, cursor };
         const page: RecordPage<JobResultRecord> = await store.getJobResults(filter, start);
         const isOld = ({ job, retryOf }: JobResultRecord) => retryOf === undefined || (job?.createdAt ?? 0) < start;
-        yield { results: page.items.filter(isOld), missing: [] };
+        yield { results: page.items.filter((result) => isOld(result) && isMeant(result)), missing: [] };
         ({ cursor } = page);
       } while (cursor !== null);
     }

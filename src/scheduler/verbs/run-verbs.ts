@@ -1,13 +1,15 @@
 import { JobLookupError } from "../../core/errors.ts";
-import { PAGE_BYTES_MAX } from "../../core/limits.ts";
+import { FAILURES_SEEN_MAX, PAGE_BYTES_MAX } from "../../core/limits.ts";
 import type { JobFilter, JobResultFilter, RecordPage } from "../../stores/data-store.ts";
 import { wrongCursor } from "../../stores/shared/cursors-and-search.ts";
 import { sizeOf } from "../../stores/shared/size-of.ts";
 import type { RunCommands } from "../commands/commands.ts";
-import type { RunFilter } from "../options/checked-options.ts";
+import type { FailureFilter, RunFilter } from "../options/checked-options.ts";
+import type { FailureReport } from "../views/failure-group.ts";
 import { mapPage, type Page } from "../views/page.ts";
 import { Run, type RunFacts, runOfJob, runOfResult } from "../views/run.ts";
 import { boundPage } from "./bound-page.ts";
+import { groupsOf } from "./failure-groups.ts";
 import type { VerbContext } from "./verb-context.ts";
 
 /** A page whose records are this large in total is not filled up from the next part of the list. */
@@ -43,6 +45,15 @@ export class RunVerbs implements RunCommands {
     await this.#context.ready();
     const page = await boundPage(["getRuns()"], filter, (one) => this.#read(one));
     return mapPage(page, (facts) => this.#viewOf(facts));
+  }
+
+  async failures(filter: FailureFilter): Promise<FailureReport> {
+    const { env, ready } = this.#context;
+    await ready();
+    const { groupBy: _by, ...selection } = filter;
+    const { items, seen } = await env.store.getFailures({ ...selection, limit: FAILURES_SEEN_MAX }, env.clock.now());
+    const count = { count: seen, isCapped: seen >= FAILURES_SEEN_MAX };
+    return { groups: groupsOf(items, filter), seen: count };
   }
 
   /** A page may begin in one part and end in the next. A cursor is the place of its part, and the cursor within it. */

@@ -1,3 +1,4 @@
+import type { FailureRecord } from "../../records/failure.ts";
 import type { JobOutcome, Labels } from "../../records/policies.ts";
 
 // Pages of records, and which records they have. Times are epoch milliseconds.
@@ -70,6 +71,19 @@ export interface JobResultSelection extends LabelFilter {
   readonly from?: number;
   /** `finishedAt` is before this instant. */
   readonly until?: number;
+}
+
+/** Which failures; absent fields do not matter. */
+export interface FailureSelection extends Pick<JobResultSelection, "taskId" | "scheduleId" | "from" | "until"> {
+  /** Most failures that are looked through, those that ended last. */
+  readonly limit: number;
+}
+
+/** Failures, those that ended last first. */
+export interface FailureList {
+  readonly items: readonly FailureRecord[];
+  /** How many failures were looked through. With `limit`, there may be more. */
+  readonly seen: number;
 }
 
 export interface JobResultFilter extends PageRequest, JobResultSelection {

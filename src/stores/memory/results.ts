@@ -1,6 +1,7 @@
+import { FAILURE_MESSAGE_MAX, FAILURES, type FailureRecord } from "../../records/failure.ts";
 import type { JobResultRecord } from "../../records/job-result.ts";
 import { hasLabels } from "../../records/policies.ts";
-import type { JobResultFilter, JobResultSelection, RecordPage } from "../data-store.ts";
+import type { FailureList, FailureSelection, JobResultFilter, JobResultSelection, RecordPage } from "../data-store.ts";
 import { isFound, readResultCursor, resultCursor } from "../shared/cursors-and-search.ts";
 import { frozenCopy, type Mutable } from "./frozen-copies.ts";
 import { pageOf } from "./list-pages.ts";
@@ -61,6 +62,19 @@ export class Results {
       recordOf,
       cursorOf: ({ record, seq: place }) => resultCursor({ finishedAt: record.finishedAt, place }),
     });
+  }
+
+  failures(selection: FailureSelection, now: number): FailureList {
+    const { from = Number.NEGATIVE_INFINITY, until = Number.POSITIVE_INFINITY, limit } = selection;
+    const items: FailureRecord[] = [];
+    let seen = 0;
+    for (const { record } of this.#byEnd.backFrom((entry) => entry.record.finishedAt < until)) {
+      if (record.finishedAt < from || seen === limit) break;
+      if (!FAILURES.some((outcome) => outcome === record.outcome)) continue;
+      seen++;
+      if (record.expiresAt > now && matches(record, selection)) items.push(failureOf(record));
+    }
+    return { items, seen };
   }
 
   remove(selection: JobResultSelection, limit: number): number {
@@ -128,6 +142,11 @@ function matches(record: JobResultRecord, { taskId, scheduleId, outcome, labels 
     (outcome ?? record.outcome) === record.outcome &&
     hasLabels(record.job?.labels, labels)
   );
+}
+
+function failureOf({ jobId, taskId, scheduleId, outcome, finishedAt, error }: JobResultRecord): FailureRecord {
+  const message = error === null ? null : error.message.slice(0, FAILURE_MESSAGE_MAX);
+  return { jobId, taskId, scheduleId, outcome, finishedAt, name: error?.name ?? null, message };
 }
 
 function isSought({ jobId, taskId, scheduleId, error, job }: JobResultRecord, { search }: JobResultFilter): boolean {

@@ -373,6 +373,10 @@ export class MemoryDataStore implements contract.DataStore {
     return this.#tables.results.page(filter, now);
   }
 
+  async getFailures(selection: contract.FailureSelection, now: number): Promise<contract.FailureList> {
+    return this.#tables.results.failures(selection, now);
+  }
+
   async removeJobResults(selection: contract.JobResultSelection, limit: number): Promise<number> {
     return this.#tables.results.remove(selection, limit);
   }

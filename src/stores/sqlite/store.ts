@@ -252,6 +252,10 @@ export class SqlDataStore implements contract.DataStore {
     return this.#use((open) => open.results.getPage(filter, now));
   }
 
+  async getFailures(selection: contract.FailureSelection, now: number): Promise<contract.FailureList> {
+    return this.#use((open) => open.results.getFailures(selection, now));
+  }
+
   async removeJobResults(selection: contract.JobResultSelection, limit: number): Promise<number> {
     return this.#use((open) => open.results.remove(selection, limit));
   }

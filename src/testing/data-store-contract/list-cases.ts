@@ -100,6 +100,45 @@ export const listCases: readonly DataStoreCase[] = [
     },
   },
   {
+    name: "lists: failures are those that ended last, whose errors alone are told",
+    rules: ["I16"],
+    async run({ open }) {
+      const store = await open();
+      const done = async (id: string, result: Parameters<typeof makeResult>[1], fields: object = {}) => {
+        const queues = ["task", "u"].map((taskId) => ({ executor: "inline", taskId }));
+        await release(store, [finish(await leasedJob(store, { id, ...fields }, { queues }), result)]);
+      };
+      const error = { name: "TypeError", message: "x".repeat(600), stack: "at y" };
+      await done("a", { finishedAt: T0 + 1, outcome: "error", error }, { scheduleId: "s" });
+      await done("b", { finishedAt: T0 + 2 });
+      await done("c", { finishedAt: T0 + 3, outcome: "abandoned", startedAt: null });
+      await done("d", { finishedAt: T0 + 4, outcome: "cancelled" });
+      await done("e", { finishedAt: T0 + 5, outcome: "deserializationFailed", error }, { taskId: "u" });
+      await done("f", { finishedAt: T0 + 6, outcome: "error", error, expiresAt: T0 + 50 });
+      const list = async (selection: Partial<Parameters<typeof store.getFailures>[0]>, now = T0 + 50) => {
+        const { items, seen } = await store.getFailures({ limit: 100, ...selection }, now);
+        return `${items.map(({ jobId }) => jobId).join(" ")} of ${seen}`;
+      };
+      equal(await list({}), "e c a of 4", "all but the expired one");
+      equal(await list({}, T0 + 49), "f e c a of 4", "before it expires");
+      equal(await list({ limit: 2 }), "e of 2", "the last two");
+      equal(await list({ from: T0 + 3, until: T0 + 5 }), "c of 1", "of a time");
+      equal(await list({ taskId: "u" }), "e of 4", "of a task");
+      equal(await list({ scheduleId: "s" }), "a of 4", "of a schedule");
+      const { items } = await store.getFailures({ limit: 100, from: T0 + 1, until: T0 + 4 }, T0);
+      const ids = { taskId: "task", scheduleId: null };
+      const cut = { name: "TypeError", message: "x".repeat(500) };
+      equal(
+        items,
+        [
+          { jobId: "c", ...ids, outcome: "abandoned", finishedAt: T0 + 3, name: null, message: null },
+          { jobId: "a", taskId: "task", scheduleId: "s", outcome: "error", finishedAt: T0 + 1, ...cut },
+        ],
+        "what is told",
+      );
+    },
+  },
+  {
     name: "lists: results are found by a part of job, task, schedule, error or key",
     rules: ["I6"],
     async run({ open }) {

@@ -64,6 +64,13 @@ class TakesOneOutcome extends MemoryDataStore {
   }
 }
 
+class CountsCancelledJobs extends MemoryDataStore {
+  override async getFailures(selection: contract.FailureSelection, now: number): Promise<contract.FailureList> {
+    const { items, seen } = await super.getFailures(selection, now);
+    return { items, seen: seen + 1 };
+  }
+}
+
 /** Counts rows in its cursors. */
 class CountsItsPages extends MemoryDataStore {
   override async getJobs(filter: contract.JobFilter): Jobs {
@@ -153,5 +160,6 @@ export const brokenLists: readonly BrokenStore[] = caughtBy(
   CountsItsPages,
   ListsWithoutKeys,
   TakesOneOutcome,
+  CountsCancelledJobs,
   SearchesIds,
 );

@@ -1,8 +1,16 @@
 import { PAGE_BYTES_MAX } from "../../../core/limits.ts";
 import type { JobProgress } from "../../../records/attempt.ts";
+import { FAILURE_MESSAGE_MAX, FAILURES, type FailureRecord } from "../../../records/failure.ts";
 import type { JobResultRecord, KeptJob } from "../../../records/job-result.ts";
 import { JOB_OUTCOMES, type Labels } from "../../../records/policies.ts";
-import type { JobResultFilter, JobResultSelection, RecordPage, ResultsOfJobs } from "../../data-store.ts";
+import type {
+  FailureList,
+  FailureSelection,
+  JobResultFilter,
+  JobResultSelection,
+  RecordPage,
+  ResultsOfJobs,
+} from "../../data-store.ts";
 import { readResultCursor, resultCursor } from "../../shared/cursors-and-search.ts";
 import { FAR_FUTURE_MS, FAR_PAST_MS } from "../bounds.ts";
 import type { Connection } from "../driver/connection.ts";
@@ -13,6 +21,7 @@ import type { TableNames } from "../schema/tables.ts";
 import {
   field,
   fieldsOf,
+  jsonArray,
   jsonRecords,
   lazily,
   metadataField,
@@ -88,6 +97,21 @@ export class SqliteResults {
     return { items: page.items.map(({ result }) => result), cursor: page.cursor };
   }
 
+  /** Of fewer where the answer is larger than the server sends. */
+  async getFailures(selection: FailureSelection, now: number): Promise<FailureList> {
+    const { limit, taskId = null, scheduleId = null, from = FAR_PAST_MS, until = FAR_FUTURE_MS } = selection;
+    try {
+      const sql = this.#statements.getFailures;
+      const rows = await this.#connection.read(statement(sql, from, until, taskId, scheduleId, now, limit));
+      const [seen] = jsonArray<number>(rows.slice(-1), "seen");
+      return { items: jsonRecords<FailureRow>(rows.slice(0, -1)).map(toFailure), seen: seen ?? 0 };
+    } catch (error) {
+      if (this.#connection.failureKind(error) !== "tooLarge" || limit === 1) throw error;
+      const fewer = await this.getFailures({ ...selection, limit: Math.ceil(limit / 4) }, now);
+      return { ...fewer, seen: limit };
+    }
+  }
+
   async remove(selection: JobResultSelection, limit: number): Promise<number> {
     const { removeResults, countChanges, removeStepsOfResults } = this.#statements;
     const index = resultIndexOf(selection);
@@ -128,9 +152,14 @@ export interface ResultStatements {
   readonly removeResults: Readonly<Record<string, string>>;
   /** By the same. Runs before `removeResults`. */
   readonly removeStepsOfResults: Readonly<Record<string, string>>;
+  readonly getFailures: string;
   readonly removeExpired: string;
   readonly countChanges: string;
 }
+
+/** The outcomes that are read together from their index: at most five, because cloud databases take no more parts of a
+ *  compound select. */
+const MERGED = [...FAILURES, "cancelled"] as const;
 
 const UNSUCCESSFUL = JOB_OUTCOMES.filter((outcome) => outcome !== "success");
 
@@ -149,7 +178,7 @@ type Outcomes = Pick<JobResultFilter, "outcomes">;
 function resultIndexOf({ taskId, scheduleId, outcome, outcomes, labels }: JobResultSelection & Outcomes): string {
   if (scheduleId !== undefined) return "schedule";
   if (labels !== undefined) return "label";
-  if (outcomes?.includes("success") === false) return "unsuccessful";
+  if (outcomes?.every((one) => MERGED.some((merged) => merged === one))) return "unsuccessful";
   if (outcome !== undefined && INDEXES[outcome] !== undefined) return outcome;
   return taskId === undefined ? "all" : "task";
 }
@@ -184,6 +213,24 @@ export function resultStatements(names: TableNames): ResultStatements {
       `${sizeInBytes("r.details")} AS bytes FROM json_each(?1) a CROSS JOIN ${results} r ON r.job_id = a.value ` +
       `WHERE r.expires_at > ?2) k) w CROSS JOIN ${results} r ON r.rowid = w.seq ORDER BY w.place`,
     getResults: () => resultLists(names),
+    // ?1 from, ?2 until, ?3 taskId or null, ?4 scheduleId or null, ?5 now, ?6 limit. The last row has how many were
+    // looked through, as a JSON list. The parts are in the order already, so that SQLite merges them.
+    getFailures: () => {
+      const parts = FAILURES.map(
+        (outcome) =>
+          `SELECT rowid AS seq, finished_at AS at FROM ${results} WHERE ${INDEXES[outcome]} ` +
+          "AND finished_at >= ?1 AND finished_at < ?2",
+      );
+      const columns = ["job_id", "task_id", "schedule_id", "outcome", "finished_at"].map((column) => `t.${column}`);
+      const error = [jsonField("$.error.name"), `substr(${jsonField("$.error.message")}, 1, ${FAILURE_MESSAGE_MAX})`];
+      return (
+        `WITH scanned AS MATERIALIZED (${parts.join(" UNION ALL ")} ORDER BY at DESC, seq DESC LIMIT +?6) ` +
+        `SELECT * FROM (SELECT json_array(${[...columns, ...error].join(", ")}) AS record, NULL AS seen ` +
+        `FROM scanned w CROSS JOIN ${results} t ON t.rowid = w.seq WHERE t.expires_at > ?5 ` +
+        "AND (?3 IS NULL OR t.task_id = ?3) AND (?4 IS NULL OR t.schedule_id = ?4) " +
+        "ORDER BY w.at DESC, w.seq DESC) UNION ALL SELECT NULL, json_array((SELECT count(*) FROM scanned))"
+      );
+    },
     // the arguments of `isMatching`
     removeResults: () => ofMatching((rows) => `DELETE FROM ${results} WHERE rowid IN (${rows("rowid")})`),
     removeStepsOfResults: () => ofMatching((rows) => `DELETE FROM ${jobSteps} WHERE job_id IN (${rows("job_id")})`),
@@ -239,7 +286,7 @@ function resultLists(names: TableNames): Readonly<Record<string, string>> {
     };
   };
   // Each part is in the order already, so that SQLite merges them.
-  const unsuccessful = UNSUCCESSFUL.map(
+  const unsuccessful = MERGED.map(
     (outcome) => `'${outcome}' IN (SELECT value FROM json_each(?12)) AND ${INDEXES[outcome]}`,
   );
   const scans = Object.entries({ ...INDEXES, unsuccessful }).flatMap(([name, condition]) =>
@@ -258,6 +305,20 @@ function resultLists(names: TableNames): Readonly<Record<string, string>> {
 
 function jsonField(path: string): string {
   return `CASE WHEN json_valid(t.details) THEN json_extract(t.details, '${path}') END`;
+}
+
+type FailureRow = [
+  jobId: string,
+  taskId: string,
+  scheduleId: string | null,
+  outcome: JobResultRecord["outcome"],
+  finishedAt: number,
+  name: string | null,
+  message: string | null,
+];
+
+function toFailure([jobId, taskId, scheduleId, outcome, finishedAt, name, message]: FailureRow): FailureRecord {
+  return { jobId, taskId, scheduleId, outcome, finishedAt, name, message };
 }
 
 type ResultRow = [
