@@ -10,6 +10,7 @@ import { brokenLeases } from "./broken/leases.ts";
 import { brokenLedgers } from "./broken/ledgers.ts";
 import { brokenLabels, brokenLists } from "./broken/lists.ts";
 import { brokenLooks } from "./broken/looks.ts";
+import { brokenNotices } from "./broken/notices.ts";
 import { brokenOverlaps } from "./broken/overlaps.ts";
 import { brokenPlans } from "./broken/plans.ts";
 import { brokenRecords } from "./broken/records.ts";
@@ -38,6 +39,7 @@ const BROKEN_STORES = [
   ...brokenWindows,
   ...brokenLedgers,
   ...brokenZones,
+  ...brokenNotices,
 ];
 
 /** The name of the first case of a section that a store fails. */

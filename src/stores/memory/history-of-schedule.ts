@@ -14,6 +14,8 @@ export class History {
   since: number;
   /** Whether the schedule was removed and added again: then jobs of before may have fire times that come again. */
   isReopened = false;
+  /** Whether the run that ended last has failed, besides those that say nothing about it. */
+  isFailing = false;
   readonly #runs = new SortedList<RunRow>((a, b) => a.fireTime - b.fireTime);
   /** They do not overlap. */
   readonly #skips = new SortedList<Skip>((a, b) => a.from - b.from);

@@ -10,6 +10,7 @@ import type {
   TaskPauseRecord,
   UptimeRecord,
 } from "../../records/ledger.ts";
+import { NEUTRAL_OUTCOMES } from "../../records/notice.ts";
 import type { ScheduleRecord } from "../../records/schedule.ts";
 import type {
   AskedFireTimes,
@@ -26,6 +27,7 @@ import { recordOf } from "./entries-of-jobs-and-tasks.ts";
 import { frozenCopy } from "./frozen-copies.ts";
 import { History } from "./history-of-schedule.ts";
 import { pageOf } from "./list-pages.ts";
+import type { Notices } from "./notices.ts";
 import { Uptime } from "./schedulers-and-uptime.ts";
 import type { Jobs } from "./unfinished-jobs.ts";
 
@@ -38,11 +40,13 @@ export class MemoryLedger implements Ledger {
   readonly #changes = new AuditRecords<ScheduleChangeRecord>();
   readonly #taskPauses = new AuditRecords<TaskPauseRecord>();
   readonly #jobs: Jobs;
+  readonly #notices: Notices;
   #seq = 0;
 
-  constructor(limits: LedgerLimits, jobs: Jobs) {
+  constructor(limits: LedgerLimits, jobs: Jobs, notices: Notices) {
     this.limits = Object.freeze(limits);
     this.#jobs = jobs;
+    this.#notices = notices;
   }
 
   /** A schedule was added. */
@@ -74,6 +78,14 @@ export class MemoryLedger implements Ledger {
       isKeyed,
     });
     history?.trim(Number.NEGATIVE_INFINITY, this.#countMax);
+    if (history === undefined || NEUTRAL_OUTCOMES.includes(outcome)) return;
+    const facts = { at: finishedAt, scheduleId, taskId: job.taskId, fireTime, jobId, outcome };
+    const hasFailed = outcome !== "success";
+    if (history.isFailing !== hasFailed) {
+      history.isFailing = hasFailed;
+      this.#notices.add({ type: hasFailed ? "failed" : "recovered", ...facts });
+    }
+    if (!hasFailed) this.#notices.add({ type: "succeeded", ...facts });
   }
 
   /** Fire times made no job. Those that have an unfinished job, of before the schedule was added again, keep it. */
@@ -107,12 +119,19 @@ export class MemoryLedger implements Ledger {
     this.#changes.add(record.scheduleId, { ...record, seq: ++this.#seq });
     if (movesFireTimes) this.#histories.get(record.scheduleId)?.cut(record.effectiveFrom);
     if (skip !== null) this.skip(record.scheduleId, [skip]);
+    if (before?.paused === false && after?.paused === true) this.#paused(after, note);
   }
 
   /** A plan paused a schedule, because its trigger failed. The plan itself tells which fire times it passes over. */
   failed(before: ScheduleRecord, after: ScheduleRecord, note: AuditRecord): void {
     const found = changeOf(before, after, note);
     if (found !== null) this.#changes.add(before.id, { ...found.record, kind: "failed", seq: ++this.#seq });
+    this.#paused(after, note);
+  }
+
+  #paused(schedule: ScheduleRecord, { at, by }: AuditRecord): void {
+    const { id: scheduleId, taskId, pauseReason: reason = null, pausedUntil: until = null } = schedule;
+    this.#notices.add({ type: "paused", at, scheduleId, taskId, key: null, by, reason, until });
   }
 
   /** A task or a key of it was paused, or goes on. */
@@ -120,7 +139,12 @@ export class MemoryLedger implements Ledger {
     if (by === undefined) return;
     const said = paused ? withoutUndefined({ until, reason }) : {};
     const kind = paused ? "taskPaused" : "taskUnpaused";
+    const known = this.#taskPauses.after(taskId, { order: "newest", limit: 1, after: null });
+    const before = known.find((pause) => pause.key === key);
     this.#taskPauses.add(taskId, { seq: ++this.#seq, at: now, by, taskId, key, kind, ...said });
+    if (!paused || before?.kind === "taskPaused") return;
+    const facts = { scheduleId: null, taskId, key, by, reason: reason ?? null, until: until ?? null };
+    this.#notices.add({ type: "paused", at: now, ...facts });
   }
 
   /** The pause of a task or of a key came to its end. */

@@ -11,6 +11,7 @@ import type { OverdueReport, SeenOverdue } from "../contract/look-types.ts";
 import type { StepRequest, StoreInspection } from "../data-store.ts";
 import { isMissed, type JobEntry } from "./entries-of-jobs-and-tasks.ts";
 import type { MemoryLedger } from "./ledger.ts";
+import type { Notices } from "./notices.ts";
 import { SortedList } from "./sorted-list.ts";
 import type { Jobs } from "./unfinished-jobs.ts";
 
@@ -40,6 +41,7 @@ interface Parts {
   readonly jobs: Jobs;
   readonly ledger: MemoryLedger;
   readonly scheduleOf: (id: string) => Readonly<ScheduleRecord> | undefined;
+  readonly notices: Notices;
 }
 
 /** The overdue occurrences of a memory store, by what their schedules expect. The occurrence of the next fire time has
@@ -170,6 +172,7 @@ export class OverdueOccurrences {
     if (this.#open.has(key) || this.#over.has(key)) return;
     const record = { scheduleId, taskId, fireTime, kind, dueAt, raisedAt: now, jobId };
     this.#open.set(key, { record, jobId, raisedBy: stepId, follows: fireTime, end: null });
+    this.#parts.notices.add({ type: "overdue", at: now, scheduleId, taskId, fireTime, jobId, kind, dueAt });
   }
 
   /** Why an overdue occurrence is over; null while it is open. */

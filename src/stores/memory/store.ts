@@ -26,6 +26,7 @@ import { inspectJobs, jobPage } from "./job-lists.ts";
 import { extendLeases, giveUpLeases, recoverLost, releaseJob, saveJobStep } from "./leases-and-recovery.ts";
 import { MemoryLedger } from "./ledger.ts";
 import { MemoryZoneRules } from "./memory-zone-rules.ts";
+import { Notices } from "./notices.ts";
 import { checkMemoryOptions } from "./options.ts";
 import { OverdueOccurrences } from "./overdue-occurrences.ts";
 import { Queues } from "./queues-and-acquisition.ts";
@@ -58,6 +59,7 @@ export class MemoryDataStore implements contract.DataStore {
     string,
     { readonly task: TaskEntry; readonly key: string | null; readonly at: number }
   >();
+  readonly #notices: Notices;
 
   /** @param options.serializer turns payloads and return values into text. Default: a {@link JSONSerializer}. The other
    *  stores have the same default, so that a program may move to them without a change
@@ -71,13 +73,14 @@ export class MemoryDataStore implements contract.DataStore {
     const jobs = new Jobs();
     const [flow, bursts] = [new Flow(), new Bursts()];
     const queues = new Queues(jobs, flow, bursts);
-    const ledger = limits === null ? null : new MemoryLedger(limits, jobs);
+    const notices = new Notices({ jobs, flow, queues });
+    const ledger = limits === null ? null : new MemoryLedger(limits, jobs, notices);
     const tables = { jobs, queues, flow, chains: new Chains(), windows: new Windows(), bursts };
     const steps = new JobSteps();
     this.#tables = { ...tables, results: new Results(steps), steps, ledger };
     const schedulers = new Schedulers(ledger?.uptime ?? null);
     const scheduleOf = (id: string): Readonly<ScheduleRecord> | undefined => schedules.peek(id);
-    const overdue = ledger === null ? null : new OverdueOccurrences({ jobs, ledger, scheduleOf });
+    const overdue = ledger === null ? null : new OverdueOccurrences({ jobs, ledger, scheduleOf, notices });
     const isAlive = (schedulerId: string, now: number): boolean => schedulers.isAlive(schedulerId, now);
     const schedules = new Schedules({ isAlive, ledger, overdue });
     const rules = new MemoryZoneRules();
@@ -86,6 +89,7 @@ export class MemoryDataStore implements contract.DataStore {
     this.#overdue = overdue;
     this.#schedulers = schedulers;
     this.#schedules = schedules;
+    this.#notices = notices;
     this.zoneRules = Object.freeze<ZoneRulesStore>({
       rank: async (request) => rules.rank(request),
       getSchedules: async (request) => schedules.zoned(request),
@@ -109,6 +113,7 @@ export class MemoryDataStore implements contract.DataStore {
       const entry = jobs.taskOf(given.id);
       const { task, change } = putTask(entry.record ?? undefined, given);
       entry.maxRunningJobs = task.maxRunningJobs;
+      this.#notices.taskPut(given.id);
       if (flow.configure(entry, frozenCopy(task))) queues.rejoin(entry);
       return change;
     });

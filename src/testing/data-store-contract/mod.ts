@@ -33,6 +33,7 @@ import { ledgerSkipCases } from "./ledger-skip-cases.ts";
 import { listCases } from "./list-cases.ts";
 import { lookCases } from "./look-cases.ts";
 import { missedStartCases } from "./missed-start-cases.ts";
+import { noticeCases } from "./notice-cases.ts";
 import { onceCases } from "./once-cases.ts";
 import { orphanCases } from "./orphan-cases.ts";
 import { overdueCases } from "./overdue-cases.ts";
@@ -131,5 +132,6 @@ export const dataStoreContract: readonly DataStoreCase[] = Object.freeze([
   ...changeCases,
   ...changeSkipCases,
   ...uptimeCases,
+  ...noticeCases,
   ...zoneCases,
 ]);

@@ -8,6 +8,7 @@ import { statement } from "../driver/driver-and-failures.ts";
 import { isJobOfTask } from "../jobs/job-rows.ts";
 import { type ChangeStatements, recordPause } from "../ledger/audit-of-changes.ts";
 import type { LedgerSwitch } from "../ledger/history-writes.ts";
+import { noticeTriggers, triggersFor } from "../ledger/notice-triggers.ts";
 import { endingKeyPauses, endingPauses, PAUSE_COLUMNS, setPauseColumns } from "../schema/pause-columns.ts";
 import { JOB_STATE, REMOVED, type TableNames } from "../schema/tables.ts";
 import {
@@ -42,10 +43,13 @@ export class SqliteTasks {
     const { getTasksById, putTasks, makeLimitersOfTasks, changeLimiters, rekeyJobs, blockJobs, forgetFormer } =
       this.#statements;
     const ids = JSON.stringify(tasks.map((task) => task.id));
+    const { makeNoticeTriggers, keepsLedger } = this.#statements;
+    const triggers = keepsLedger ? triggersFor(tasks, makeNoticeTriggers) : [];
     const [existing] = await this.#connection.write(() => [
       statement(getTasksById, ids),
       ...rowParameters(tasks.map(taskRow)).map(({ text }) => statement(putTasks, text)),
       ...[makeLimitersOfTasks, changeLimiters, rekeyJobs, blockJobs, forgetFormer].map((sql) => statement(sql, ids)),
+      ...triggers.map((sql) => statement(sql)),
     ]);
     const known = new Map(jsonRecords<TaskRow>(existing).map((row) => [row[0][0], toTask(row)]));
     return tasks.map((given) => {
@@ -137,6 +141,7 @@ export interface TaskStatements {
   readonly endTaskPauses: string;
   readonly endKeyPauses: string;
   readonly getTaskPauses: string;
+  readonly makeNoticeTriggers: ReturnType<typeof noticeTriggers>;
 }
 
 export function taskStatements(names: TableNames): TaskStatements {
@@ -227,6 +232,7 @@ export function taskStatements(names: TableNames): TaskStatements {
       `SELECT id AS task_id, NULL AS key, ${said} FROM ${tasks} WHERE paused = 1 AND id > '' UNION ALL ` +
       `SELECT task_id, key, ${said} FROM ${keyLimiters} WHERE paused = 1 AND task_id > '' ` +
       `ORDER BY task_id, key LIMIT ${PAUSES_MAX}`,
+    makeNoticeTriggers: () => noticeTriggers(names),
   });
 }
 

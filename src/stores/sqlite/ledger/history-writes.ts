@@ -124,18 +124,19 @@ export function runEntries(
   if (!keepsLedger) return [];
   const fired = finished.filter(isFired);
   if (fired.length === 0) return [];
-  if (!isPlain || !fired.every(isWhole)) {
+  const outcomes = new Set(fired.map(({ result }) => result.outcome));
+  // Notices depend on the order of the ends.
+  if (!isPlain || outcomes.size > 1 || !fired.every(isWhole)) {
     const rows = fired.map(({ jobId, fence, result }) => {
       const { outcome, startedAt, finishedAt, attempts } = result;
       return [jobId, fence, outcome, startedAt, finishedAt, attempts, reasonText(result)];
     });
     return rowParameters(rows).map(({ text }) => statement(enterHeldRuns, text, schedulerId));
   }
-  // Nearly always the jobs end alike.
-  return [...new Set(fired.map(({ result }) => result.outcome))].flatMap((outcome) => {
-    const rows = fired.flatMap(({ result }) => (result.outcome === outcome ? [memberOf(result)] : []));
-    return memberParameters(rows).map(({ text }) => statement(enterRuns, text, outcome));
-  });
+  const [outcome] = outcomes;
+  return memberParameters(fired.map(({ result }) => memberOf(result))).map(({ text }) =>
+    statement(enterRuns, text, outcome ?? ""),
+  );
 }
 
 interface WholeJob extends FinishedJob {

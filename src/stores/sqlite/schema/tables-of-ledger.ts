@@ -19,12 +19,14 @@ export function ledgerTables(names: Names): string[] {
     // `since`: from when on the history has all fire times.
     // `next_trim_at`: when the clean-up looks at the history again.
     // `kept_from`: the clean-up removes the rows of the history that begin before this time.
+    // `failing`: whether the run that ended last has failed, besides those that say nothing about it.
     `CREATE TABLE ${histories} (
       number INTEGER PRIMARY KEY,
       schedule_id TEXT UNIQUE NOT NULL,
       since INTEGER NOT NULL,
       next_trim_at INTEGER NOT NULL,
-      kept_from INTEGER
+      kept_from INTEGER,
+      failing INTEGER NOT NULL DEFAULT 0
     )`,
     `CREATE INDEX ${histories}_trim ON ${histories} (next_trim_at)`,
 

@@ -1,0 +1,69 @@
+import type { TaskRecord } from "../../../src/records/task.ts";
+import type * as contract from "../../../src/stores/data-store.ts";
+import { MemoryDataStore } from "../../../src/stores/memory/store.ts";
+import { type BrokenStore, caughtBy } from "./broken-store.ts";
+
+const PREFIX = "escapement.notices.";
+
+/** Knows the channels in another way. */
+function knowing(change: (metadata: TaskRecord["metadata"]) => TaskRecord["metadata"]): typeof MemoryDataStore {
+  return class extends MemoryDataStore {
+    override putTasks(tasks: readonly TaskRecord[]): ReturnType<contract.DataStore["putTasks"]> {
+      return super.putTasks(
+        tasks.map((task) => (task.id.startsWith(PREFIX) ? { ...task, metadata: change(task.metadata) } : task)),
+      );
+    }
+  };
+}
+
+class SendsNothing extends knowing(() => ({})) {}
+
+class IgnoresSchedules extends knowing(({ schedules: _, ...rest }) => rest) {}
+
+class IgnoresTypes extends knowing((metadata) => ({
+  ...metadata,
+  on: ["failed", "recovered", "succeeded", "overdue", "paused"],
+})) {}
+
+class ForgetsPauses extends knowing((metadata) => ({ ...metadata, on: ["failed", "recovered", "overdue"] })) {}
+
+class ForgetsOverdue extends knowing((metadata) => ({ ...metadata, on: ["failed", "recovered", "paused"] })) {}
+
+/** Adds the notices of a step only after the step, as a scheduler would that hears of events. */
+class AddsAfterwards extends MemoryDataStore {
+  override async step(request: contract.StepRequest): Promise<contract.StepReport> {
+    const { jobs } = request;
+    const queues = jobs?.queues.filter(({ taskId }) => !taskId.startsWith(PREFIX)) ?? [];
+    return super.step(jobs === null ? request : { ...request, jobs: { ...jobs, queues } });
+  }
+}
+
+/** Adds a notice for each failure, although the schedule has failed before. */
+class TellsEachFailure extends MemoryDataStore {
+  override async step(request: contract.StepRequest): Promise<contract.StepReport> {
+    const report = await super.step(request);
+    for (const release of request.releases) {
+      if (release.kind !== "finish" || release.result.outcome !== "abandoned") continue;
+      const { items } = await this.getJobs({ taskId: `${PREFIX}channel`, limit: 100, cursor: null });
+      const [first] = items;
+      if (first !== undefined) await this.addJobs([{ ...first, id: `${first.id} again` }]);
+    }
+    return report;
+  }
+}
+
+/** Tells a repetition's changes once more. */
+class TellsAgain extends MemoryDataStore {
+  override async step(request: contract.StepRequest): Promise<contract.StepReport> {
+    const report = await super.step(request);
+    if (!request.isRepetition) return report;
+    const { items } = await this.getJobs({ taskId: `${PREFIX}channel`, limit: 1, cursor: null });
+    await this.addJobs(items.map((job) => ({ ...job, id: `${job.id} again` })));
+    return report;
+  }
+}
+
+export const brokenNotices: readonly BrokenStore[] = [
+  ...caughtBy("notices", SendsNothing, IgnoresSchedules, IgnoresTypes, ForgetsPauses, ForgetsOverdue),
+  ...caughtBy("notices", AddsAfterwards, TellsEachFailure, TellsAgain),
+];
