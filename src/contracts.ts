@@ -28,6 +28,7 @@ export {
   type TaskPauseRecord,
   type UptimeRecord,
 } from "./records/ledger.ts";
+export { NOTICE_TASK_PREFIX, type NoticeRecord, type NoticeTaskFacts, type NoticeType } from "./records/notice.ts";
 export type { OverdueEnd, OverdueKind, OverdueRecord, ResolvedOverdueRecord } from "./records/overdue.ts";
 export {
   type CatchUp,

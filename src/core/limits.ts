@@ -569,3 +569,6 @@ export const NOT_IMPORTED_LISTED_MAX = 10_000;
 
 /** How often attempts of a job may end with a `RetryAfter`, if its task says nothing else. */
 export const SNOOZES_MAX_DEFAULT = 100;
+
+/** Longest name of a channel of notices, in UTF-16 units. */
+export const NOTICE_NAME_LENGTH_MAX = 64;

@@ -212,6 +212,7 @@ export class Scheduler extends SchedulerClient implements LocalSchedulerClient, 
         await cleanUp(env);
       },
     });
+    for (const channel of options.notices ?? []) this.#tasks.notify(channel);
   }
 
   /** What the scheduler does at present. `stopped` both before a start and after a stop. */

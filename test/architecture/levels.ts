@@ -15,6 +15,7 @@ export const LEVELS: Readonly<Record<string, number>> = {
   "http-cron": 5,
   cloudflare: 5,
   transfer: 5,
+  notices: 5,
   "task-server": 5,
   cli: 5,
   testing: 5,

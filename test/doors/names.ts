@@ -199,6 +199,7 @@ export const DOOR_NAMES: Readonly<Record<string, DoorNames>> = {
     values: [
       "EVENT_TYPES",
       "JOB_OUTCOMES",
+      "NOTICE_TASK_PREFIX",
       "SKIP_VERDICTS",
       "SqlDataStore",
       "StoreRefusedError",
@@ -269,6 +270,9 @@ export const DOOR_NAMES: Readonly<Record<string, DoorNames>> = {
       "OccurrenceRecord",
       "OccurrenceRecordFilter",
       "OpenOptions",
+      "NoticeRecord",
+      "NoticeTaskFacts",
+      "NoticeType",
       "OverdueEnd",
       "OverdueKind",
       "OverdueRecord",
@@ -478,6 +482,10 @@ export const DOOR_NAMES: Readonly<Record<string, DoorNames>> = {
     ],
   },
   "./no-temporal": { values: ["Temporal"], types: [] },
+  "./notices": {
+    values: ["NoticeError", "discord", "ntfy", "ping", "slack", "webhook"],
+    types: ["Notice", "NoticeChannel", "NoticeData", "NoticeType", "PingOptions", "WebhookBody", "WebhookOptions"],
+  },
   "./otel": {
     values: ["Telemetry"],
     types: ["TelemetryOptions", "TracedOptions"],

@@ -5,7 +5,7 @@
  */
 const FOLDERS = [
   ...["brokers", "cloudflare", "core", "cron", "edge", "executors", "golden", "http-cron", "runtime", "serializers"],
-  ...["hono/auth", "hono/events", "client", "stores", "transfer"],
+  ...["hono/auth", "hono/events", "client", "notices", "stores", "transfer"],
 ];
 
 const FILES = [

@@ -83,6 +83,7 @@ import type {
 } from "./checked-options.ts";
 import { checkedLabelFilter, checkedLabels } from "./labels.ts";
 import { checkMetadata } from "./metadata.ts";
+import type { NoticeChannel } from "./notice-channel.ts";
 import { OCCURRENCE_VERDICTS } from "./occurrence-verdicts.ts";
 import {
   BROKER_METHODS,
@@ -277,6 +278,7 @@ export const schedulerOptionsSchema: () => v.GenericSchema<unknown, CheckedSched
     maxConcurrentJobs: v.optional(wholeNumber(1), 100),
     taskDefaults: v.optional(taskDefaults(), {}),
     scheduleDefaults: v.optional(scheduleDefaults()),
+    notices: v.optional(v.array(implementing<NoticeChannel>("what webhook() or ping() returns", ["send"]))),
     timeZone: v.optional(timeZone(), "UTC"),
     leaseDuration: v.optional(durationMs(100), { seconds: 60 }),
     leaseThread: v.optional(

@@ -7,6 +7,7 @@ import type { Logger } from "../../core/logger.ts";
 import type { JobExecutor } from "../../executors/job-executor.ts";
 import type { LeaseExtender } from "../../executors/lease-extender.ts";
 import type { DataStore } from "../../stores/data-store.ts";
+import type { NoticeChannel } from "./notice-channel.ts";
 import type { ScheduleDefaults, TaskSettings } from "./options.ts";
 
 /** Options of a `Scheduler`. */
@@ -36,6 +37,10 @@ export interface SchedulerOptions {
   /** Settings that the schedules inherit which this scheduler adds, for example `{ coalesce: "all" }`. What tasks and
    *  schedules both have, such as `misfireGraceTime`, belongs to `taskDefaults`. Default: `{}`. */
   scheduleDefaults?: ScheduleDefaults | undefined;
+  /** Where to tell of changes of state: a schedule that begins to fail, or works again; what is overdue; pauses. See
+   *  `webhook` and `ping` of `escapement/notices`. Each change is told once, whichever scheduler of the store makes it
+   *  or runs the job that sends it. Needs a store with a ledger. Default: none. */
+  notices?: readonly NoticeChannel[] | undefined;
   /** The time zone in which `addSchedule`, `schedule` and `updateSchedule` read crontab text: an IANA name, or
    *  `"local"` for the host's. It is resolved when the schedule is added, and stored with it. Triggers that are built
    *  have a zone of their own. Default: `"UTC"`. */

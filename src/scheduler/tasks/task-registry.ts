@@ -7,6 +7,7 @@ import { textHash } from "../../core/text-hash.ts";
 import { withoutUndefined } from "../../core/without-undefined.ts";
 import { InlineExecutor } from "../../executors/inline.ts";
 import type { JobExecutor } from "../../executors/job-executor.ts";
+import { NOTICE_TASK_PREFIX } from "../../records/notice.ts";
 import type { RateLimit, RetryPolicy } from "../../records/policies.ts";
 import type { TaskRecord } from "../../records/task.ts";
 import type { DataStore, JobQueue, TaskChange } from "../../stores/data-store.ts";
@@ -19,6 +20,7 @@ import {
 } from "../options/check-options.ts";
 import type { CheckedRetry } from "../options/checked-options.ts";
 import { mergedLabels } from "../options/labels.ts";
+import type { NoticeChannel } from "../options/notice-channel.ts";
 import { TASK_FIRST } from "../options/option-hints.ts";
 import type { TaskSettings } from "../options/options.ts";
 import type { Task, TaskHandler } from "../scheduler-client.ts";
@@ -96,6 +98,17 @@ export class TaskRegistry {
     this.#unsaved.add(id);
     this.#queues = null;
     return Object.freeze({ id });
+  }
+
+  /** Registers the task of a channel of notices. @throws {OptionsError} */
+  notify(channel: NoticeChannel): void {
+    const { name, on, schedules, settings } = channel;
+    const id = NOTICE_TASK_PREFIX + name;
+    if (this.#byId.has(id)) throw optionError("new Scheduler()", "notices", `must have one channel "${name}" only`);
+    if (!this.#store.ledger) throw optionError("new Scheduler()", "notices", "need a data store with a ledger");
+    const metadata = { on, ...(schedules === undefined ? {} : { schedules }) };
+    const own = { executor: "inline", maxRunningPerKey: null, rateLimit: null, fair: false, ...settings, metadata };
+    this.register(id, own, (_payload, context) => channel.send(context));
   }
 
   /** The id of a task, which is given as a task, an id or a named function. A named function is registered as a task on

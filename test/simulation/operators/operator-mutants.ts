@@ -1,5 +1,6 @@
-import type { Mutant } from "../mutant.ts";
+import { answering, type Mutant, store } from "../mutant.ts";
 import { PLANS } from "../plan-mutants.ts";
+import { CHANNEL } from "./notices.ts";
 
 /** A fault, and the first seed that finds it. */
 export interface OperatorMutant {
@@ -13,7 +14,35 @@ function known(name: string): Mutant {
   return found;
 }
 
+/** Faults about notices. */
+const NOTICES: readonly Mutant[] = [
+  store(
+    "tells of a change once more when a step is repeated",
+    answering(async (report, request, inner) => {
+      if (!request.isRepetition) return report;
+      const page = { taskId: CHANNEL, order: "newest", limit: 1, cursor: null } as const;
+      const { items } = await inner.getJobs(page);
+      await inner.addJobs(items.map((job) => ({ ...job, id: `${job.id} again` })));
+      return report;
+    }),
+  ),
+  store(
+    "forgets the notices of jobs that it ends itself",
+    answering(async (report, { now }, inner) => {
+      const ended = new Set(report.ended.map(({ jobId }) => jobId));
+      const { items } = await inner.getJobs({ taskId: CHANNEL, limit: 1000, cursor: null });
+      const ofEnded = items.filter(({ metadata }) => ended.has(String(metadata.jobId)));
+      await inner.cancelJobs(
+        ofEnded.map(({ id }) => id),
+        now,
+      );
+      return report;
+    }),
+  ),
+];
+
 /** Faults of our own, each of which a promise about the operations has to find. */
 export const OPERATOR_MUTANTS: readonly OperatorMutant[] = [
+  ...NOTICES.map((mutant) => ({ mutant, caughtBy: 0 })),
   { mutant: known("the store adds a plan's jobs and does not move the schedule on"), caughtBy: 0 },
 ];

@@ -1,0 +1,77 @@
+import type { JobResultRecord } from "../../../src/records/job-result.ts";
+import { NEUTRAL_OUTCOMES, NOTICE_TASK_PREFIX, type NoticeRecord } from "../../../src/records/notice.ts";
+import type { ScheduleRecord } from "../../../src/records/schedule.ts";
+import type { RecoveryReport, StepReport, StepRequest } from "../../../src/stores/data-store.ts";
+import { makeTask } from "../../../src/testing/data-store-contract/makers.ts";
+import type { Operation, OperatorRun } from "./operators.ts";
+
+/** The task of the channel. No process has a handler for it, so that its jobs stay, and can be counted. */
+export const CHANNEL = `${NOTICE_TASK_PREFIX}watched`;
+
+/** Each change of state makes one notice: none is lost, and none comes twice, whatever crashes between. */
+export function notices(run: OperatorRun): Operation {
+  void run.store.putTasks([makeTask({ id: CHANNEL, metadata: { on: ["failed", "recovered", "paused"] } })]);
+  const expected: string[] = [];
+  const ended = new Set<string>();
+  const failing = new Map<string, boolean>();
+  const paused = new Set<string>();
+
+  const ends = (results: readonly JobResultRecord[]): void => {
+    for (const { jobId, scheduleId, scheduledFireTime, outcome } of results) {
+      if (scheduleId === null || scheduledFireTime === null || NEUTRAL_OUTCOMES.includes(outcome)) continue;
+      if (ended.has(jobId)) continue;
+      ended.add(jobId);
+      const hasFailed = outcome !== "success";
+      if ((failing.get(scheduleId) ?? false) === hasFailed) continue;
+      failing.set(scheduleId, hasFailed);
+      expected.push(`${hasFailed ? "failed" : "recovered"} ${jobId}`);
+    }
+  };
+  const onStep = ({ releases }: StepRequest, report: StepReport): void => {
+    ends(
+      releases.flatMap((one, place) =>
+        one.kind === "finish" && report.releases[place] === "released" ? [one.result] : [],
+      ),
+    );
+    ends(report.ended);
+    for (const { id } of report.endedPauses?.schedules ?? []) paused.delete(id);
+  };
+  const onUpdates = (records: readonly (ScheduleRecord | null)[]): void => {
+    for (const record of records) {
+      if (record === null || record.paused === paused.has(record.id)) continue;
+      if (record.paused) {
+        paused.add(record.id);
+        expected.push(`paused ${record.id}`);
+      } else paused.delete(record.id);
+    }
+  };
+
+  return {
+    weight: 1,
+    act: (process) => {
+      const id = run.random.pick(run.scheduleIds);
+      void run.attempt(process, `pauseSchedule ${id}`, (scheduler) => scheduler.pauseSchedule(id, { by: "ada" }));
+      void run.attempt(process, `unpauseSchedule ${id}`, (scheduler) => scheduler.unpauseSchedule(id));
+    },
+    onEffect: (method, args, answer) => {
+      if (method === "step") onStep(args[0] as StepRequest, answer as StepReport);
+      if (method === "giveUpLeases") ends((answer as RecoveryReport).ended);
+      if (method === "updateSchedules") {
+        onUpdates(answer as readonly (ScheduleRecord | null)[]);
+      }
+    },
+    checkAtRest: async () => {
+      const { items } = await run.store.getJobs({ taskId: CHANNEL, sort: "runAt", limit: 1000, cursor: null });
+      const told = items.map(({ metadata }) => {
+        const notice = metadata as unknown as NoticeRecord;
+        return notice.type === "paused"
+          ? `paused ${notice.scheduleId}`
+          : `${notice.type} ${"jobId" in notice && notice.jobId}`;
+      });
+      const wanted = expected.toSorted().join(", ");
+      if (told.toSorted().join(", ") !== wanted) {
+        run.history.violate(`the notices are not those of the changes: ${told.toSorted().join(", ")}; not ${wanted}`);
+      }
+    },
+  };
+}
