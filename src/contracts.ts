@@ -11,6 +11,7 @@ export type { OpenOptions } from "./core/open-options.ts";
 export type { CallTexts, ExecutorOpenOptions, JobCall, JobExecutor } from "./executors/job-executor.ts";
 export type { LeaseExtender, LeaseHolder } from "./executors/lease-extender.ts";
 export type { AttemptRecord, JobProgress } from "./records/attempt.ts";
+export type { BlackoutRecord, MissedPolicy } from "./records/blackout.ts";
 export { receivedEvents } from "./records/event-schema.ts";
 export { EVENT_TYPES, type EventRecord, type EventType } from "./records/events.ts";
 export type { JobRecord, NewJobRecord } from "./records/job.ts";
@@ -65,10 +66,14 @@ export type {
   ZoneRulesStore,
 } from "./stores/contract/zone-rules-types.ts";
 export type {
+  BlackoutAddition,
+  BlackoutAdditionReport,
+  BlackoutList,
   CancelReport,
   CleanupReport,
   DataStore,
   DeclaredSchedule,
+  EndedPauses,
   Heartbeat,
   HeldJob,
   InspectionOptions,

@@ -47,6 +47,7 @@ export { RetryAfter } from "./core/retry-after.ts";
 export type { StandardSchemaV1 } from "./core/standard-schema.ts";
 export { type InstantLike, Temporal } from "./core/temporal.ts";
 export { InlineExecutor } from "./executors/inline.ts";
+export type { MissedPolicy } from "./records/blackout.ts";
 export type { EventType } from "./records/events.ts";
 export type { ScheduleChangeKind } from "./records/ledger.ts";
 export type {
@@ -65,6 +66,7 @@ export type { SchedulerEvent } from "./scheduler/events/scheduler-event.ts";
 export type { OccurrenceVerdict } from "./scheduler/options/occurrence-verdicts.ts";
 export type {
   BatchOptions,
+  BlackoutOptions,
   BulkJobOptions,
   BulkResultOptions,
   BulkScheduleOptions,
@@ -113,6 +115,7 @@ export type { PreparedStep, StepContext, StepOptions, Steps } from "./scheduler/
 export { currentJob } from "./scheduler/tasks/current-job.ts";
 export { type DefinedTask, type DefinedTasks, defineTasks } from "./scheduler/tasks/defined-tasks.ts";
 export type { Attempt } from "./scheduler/views/attempt.ts";
+export type { Blackout } from "./scheduler/views/blackout.ts";
 export type { Cause, ClockChange, ExplainedVerdict, Explanation, PauseCause } from "./scheduler/views/explanation.ts";
 export type { FailureGroup, FailureReport } from "./scheduler/views/failure-group.ts";
 export type {

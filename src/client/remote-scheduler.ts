@@ -9,6 +9,7 @@ import { serializedError } from "../records/serialized-error.ts";
 import { EventHub } from "../scheduler/events/event-hub.ts";
 import { giveCommands, SchedulerClient } from "../scheduler/scheduler-client.ts";
 import { SchedulerHealth } from "../scheduler/views/health.ts";
+import { BlackoutCalls } from "./calls/blackout-calls.ts";
 import type { CallContext } from "./calls/context.ts";
 import { JobCalls } from "./calls/job-calls.ts";
 import { RunCalls } from "./calls/run-calls.ts";
@@ -87,6 +88,7 @@ export class RemoteScheduler extends SchedulerClient implements AsyncDisposable 
     const jobs = new JobCalls(context, tasks);
     giveCommands(this, {
       ...{ tasks, schedules, ledger: schedules, jobs, bulk: jobs, runs: new RunCalls(context) },
+      blackouts: new BlackoutCalls(context),
       listen: () => {
         if (this.#isClosed) throw new SchedulerStateError(`the client of ${this.identity} is closed`);
         hub.open();

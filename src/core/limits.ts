@@ -402,6 +402,22 @@ export const REASON_LENGTH_MAX = 500;
 /** Most pauses of schedules, of tasks and of keys that one step ends. The next step ends the others. */
 export const PAUSES_ENDED_PER_STEP_MAX = 100;
 
+/** Most blackouts of a store. Whoever plans a fire compares it with each. */
+export const BLACKOUTS_MAX = 1000;
+
+/** Most tasks of one blackout. */
+export const BLACKOUT_TASKS_MAX = 1000;
+
+/** Most windows that one question about blackouts looks at, one after the other. Blackouts that follow each other for
+ *  longer without a gap count as blackouts for ever. */
+export const BLACKOUT_STEPS_MAX = 100;
+
+/** Most times of blackouts that one plan of a schedule tells apart in the ledger; those beyond are told as the others. */
+export const BLACKED_OUT_RANGES_MAX = 100;
+
+/** How long a blackout that does not recur is kept after its end, because fire times within it may be planned late. */
+export const BLACKOUT_KEPT_MS = 2_592_000_000;
+
 /** Longest name of who changes something, in UTF-16 units. It stands in every change that the ledger keeps. */
 export const BY_LENGTH_MAX = 200;
 

@@ -1,5 +1,6 @@
 import type { Env, Hono } from "hono";
 import type { Issue } from "../core/errors.ts";
+import type { Blackout } from "../scheduler/views/blackout.ts";
 import type { Explanation } from "../scheduler/views/explanation.ts";
 import type { FailureGroup } from "../scheduler/views/failure-group.ts";
 import type { Count, LiveScheduler, PausedTask, SchedulerHealth } from "../scheduler/views/health.ts";
@@ -16,6 +17,7 @@ import type { TaskView } from "../scheduler/views/task-view.ts";
 import type { TickReport } from "../scheduler/views/tick-report.ts";
 import type { Scope } from "./auth/auth-options.ts";
 import type {
+  BlackoutBody,
   CallerNote,
   ChangeQuery,
   EventQuery,
@@ -65,6 +67,8 @@ interface PreviewedFire {
   readonly clockChange: "moved" | "first" | "second" | null;
   /** The fire time on an excluded date that was moved here: an instant. Null for one that was not moved. */
   readonly shiftedFrom: string | null;
+  /** The id of a blackout within which the fire time makes no job; null for none. */
+  readonly blackout: string | null;
 }
 
 /** The fire times to come. */
@@ -194,6 +198,10 @@ export interface Endpoints {
   "DELETE /tasks/:id": { param: "id"; answers: { 204: null } };
   "POST /tasks/:id/pause": { param: "id"; body: TaskPauseBody; answers: { 200: Plain<TaskView> } };
   "POST /tasks/:id/unpause": { param: "id"; body: TaskUnpauseBody; answers: { 200: Plain<TaskView> } };
+
+  "GET /blackouts": { answers: { 200: PlainPage<Blackout> } };
+  "POST /blackouts": { body: BlackoutBody; answers: { 201: Plain<Blackout> } };
+  "DELETE /blackouts/:id": { param: "id"; query: CallerNote; answers: { 204: null } };
 
   "GET /schedules": { query: ScheduleQuery; answers: { 200: Page<ListedSchedule> } };
   "POST /schedules": { body: NewScheduleBody; answers: { 201: Plain<Schedule> } };

@@ -16,8 +16,15 @@ const YEAR_MS = 366 * 86_400_000;
  * @param times in epoch milliseconds and in order
  * @param fromMs the instant from which on the trigger was asked
  * @param isWhole whether the trigger has no later fire time
+ * @param blackouts the id of the blackout of each fire time that is within one
  */
-export function previewOf(trigger: Trigger, times: readonly number[], fromMs: number, isWhole: boolean): Preview {
+export function previewOf(
+  trigger: Trigger,
+  times: readonly number[],
+  fromMs: number,
+  isWhole: boolean,
+  blackouts: ReadonlyMap<number, string | null> = new Map(),
+): Preview {
   const { timeZone } = trigger;
   const lastMs = times.at(-1) ?? fromMs;
   const marks = new Map<number, "moved" | "first" | "second">();
@@ -36,6 +43,7 @@ export function previewOf(trigger: Trigger, times: readonly number[], fromMs: nu
       local: isoIn(at, timeZone),
       clockChange: marks.get(at) ?? null,
       shiftedFrom: instantTextOrNull(trigger.shiftedFromMs(at)),
+      blackout: blackouts.get(at) ?? null,
     })),
     skipped,
   };

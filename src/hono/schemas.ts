@@ -1,6 +1,7 @@
 import * as v from "valibot";
 import { anything, numberFrom, objectOf, oneOf, textUpTo, trueOrFalse, wholeNumber } from "../core/check.ts";
 import {
+  BLACKOUT_TASKS_MAX,
   BULK_ADD_MAX,
   BY_LENGTH_MAX,
   CATCH_UP_MAX,
@@ -17,6 +18,7 @@ import {
 } from "../core/limits.ts";
 import { once } from "../core/once.ts";
 import { isPlain, mustBe, mustBeOneOf } from "../core/option-errors.ts";
+import { MISSED_POLICIES } from "../records/blackout.ts";
 import { EVENT_TYPES, type EventType } from "../records/events.ts";
 import { WORDS } from "../records/fields/field.ts";
 import {
@@ -28,6 +30,7 @@ import {
 } from "../records/policies.ts";
 import { OCCURRENCE_VERDICTS } from "../scheduler/options/occurrence-verdicts.ts";
 import {
+  type BlackoutBody,
   type CallerNote,
   type ChangeQuery,
   type EventQuery,
@@ -348,6 +351,22 @@ export const taskPauseBody: () => v.GenericSchema<unknown, TaskPauseBody> = once
 );
 export const taskUnpauseBody: () => v.GenericSchema<unknown, TaskUnpauseBody> = once(() =>
   v.strictObject({ key: optional(idText()), ...note() }),
+);
+
+export const blackoutBody: () => v.GenericSchema<unknown, BlackoutBody> = once(() =>
+  v.strictObject({
+    id: idText(),
+    from: optional(instantText()),
+    until: optional(instantText()),
+    trigger: optional(trigger()),
+    duration: optional(durationText()),
+    labels: optional(labels()),
+    taskIds: optional(listOf(idText(), 1, BLACKOUT_TASKS_MAX)),
+    missed: optional(oneOf(MISSED_POLICIES)),
+    reason: optional(textUpTo(REASON_LENGTH_MAX)),
+    conflictPolicy: v.exactOptional(oneOf(["update", "doNothing", "replace", "error"]), "error"),
+    ...note(),
+  }),
 );
 
 export const scheduleBulkBody: () => v.GenericSchema<unknown, ScheduleBulk> = once(() =>

@@ -1,6 +1,7 @@
+import type { MissedPolicy } from "../records/blackout.ts";
 import type { JSONValue } from "../records/fields/field.ts";
 import type { ScheduleSettings } from "../records/fields/schedule.ts";
-import type { ConflictPolicy, JobOutcome } from "../records/policies.ts";
+import type { ConflictPolicy, JobOutcome, Labels } from "../records/policies.ts";
 import type { OccurrenceVerdict } from "../scheduler/options/occurrence-verdicts.ts";
 import type { TriggerJSON } from "../triggers/trigger-json.ts";
 
@@ -180,6 +181,24 @@ export interface TaskUnpauseBody extends CallerNote {
 }
 
 export interface TaskPauseBody extends PauseBody, TaskUnpauseBody {}
+
+/** A blackout: `from` and `until`, or `trigger` and `duration`. */
+export interface BlackoutBody extends CallerNote {
+  readonly id: string;
+  readonly from?: string;
+  readonly until?: string;
+  readonly trigger?: WireTrigger;
+  readonly duration?: string;
+  /** Only schedules that have all of these labels. */
+  readonly labels?: Labels;
+  /** Only schedules of these tasks. */
+  readonly taskIds?: readonly string[];
+  /** Default: `"skip"`. */
+  readonly missed?: MissedPolicy;
+  readonly reason?: string;
+  /** Default: `"error"`. */
+  readonly conflictPolicy?: ConflictPolicy;
+}
 
 export interface EventQuery {
   /** The types of the events, with commas between them. Default: all. */

@@ -75,7 +75,7 @@ export const eventSchemas: () => { readonly [K in EventType]: FlatSchema<EventRe
       ...schedule,
       fireTimeMs: ms,
       count: v.pipe(count, v.minValue(1)),
-      reason: v.picklist(["overlap", "replaced", "tooOld", "overCount"]),
+      reason: v.picklist(["overlap", "replaced", "tooOld", "overCount", "blackedOut"]),
       jobId: v.nullable(id),
     }),
     occurrenceOverdue: v.object({ type: v.literal("occurrenceOverdue"), ...overdue }),
@@ -85,6 +85,11 @@ export const eventSchemas: () => { readonly [K in EventType]: FlatSchema<EventRe
       raisedAtMs: ms,
       reason: v.picklist(OVERDUE_ENDS),
     }),
+    blackoutAdded: v.object({
+      ...{ type: v.literal("blackoutAdded"), timestampMs: ms, blackoutId: id, by },
+      reason: v.nullable(text(REASON_LENGTH_MAX)),
+    }),
+    blackoutRemoved: v.object({ type: v.literal("blackoutRemoved"), timestampMs: ms, blackoutId: id, by }),
     scheduleDeserializationFailed: v.object({
       type: v.literal("scheduleDeserializationFailed"),
       ...schedule,

@@ -73,12 +73,12 @@ interface EventFactsByType {
   scheduleOutdated: ScheduleFacts & SchedulerFacts & { readonly version: number | null };
   /** Fire times of a schedule made no job (`overlap`), or the waiting job of a fire time gave way to a newer one
    *  (`replaced`, and `jobId` names the job if there was one), because an earlier run was unfinished. Or `catchUp` left
-   *  them out: `maxAge` (`tooOld`) or `maxCount` (`overCount`). `count` says how many fire times the event stands for
+   *  them out: `maxAge` (`tooOld`) or `maxCount` (`overCount`). Or a blackout did (`blackedOut`). `count` says how many fire times the event stands for
    *  (at least, where they are too many to count), and `fireTimeMs` is the last of them. */
   occurrenceSkipped: ScheduleFacts & {
     readonly fireTimeMs: number;
     readonly count: number;
-    readonly reason: "overlap" | "replaced" | "tooOld" | "overCount";
+    readonly reason: "overlap" | "replaced" | "tooOld" | "overCount" | "blackedOut";
     readonly jobId: string | null;
   };
   /** An occurrence of a schedule has not started (`expectStartWithin`) or not ended (`expectFinishWithin`) in time.
@@ -88,6 +88,9 @@ interface EventFactsByType {
   /** What `occurrenceOverdue` told is over: the job `started`, or has `finished` with any outcome; the occurrence was
    *  `skipped`; or the schedule was `paused` or `removed` while there was no job. */
   occurrenceResolved: OverdueFacts & { readonly raisedAtMs: number; readonly reason: OverdueEnd };
+  /** Somebody added a blackout, or replaced one. */
+  blackoutAdded: { readonly blackoutId: string; readonly by: string | null; readonly reason: string | null };
+  blackoutRemoved: { readonly blackoutId: string; readonly by: string | null };
   /** A scheduler cannot read the trigger of a due schedule, and leaves the schedule to schedulers that can. Published
    *  once for each schedule and process. */
   scheduleDeserializationFailed: ScheduleFacts & SchedulerFacts & { readonly error: SerializedError };
@@ -173,6 +176,8 @@ export const EVENT_TYPES: readonly EventType[] = Object.freeze([
   "occurrenceSkipped",
   "occurrenceOverdue",
   "occurrenceResolved",
+  "blackoutAdded",
+  "blackoutRemoved",
   "scheduleDeserializationFailed",
   "zoneRulesChanged",
   "jobAdded",

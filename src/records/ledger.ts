@@ -13,8 +13,18 @@ import type { SchedulerRole } from "./scheduler.ts";
  * - `replaced`: a newer fire time, `into`, took the place of the waiting job; or, where `into` is null, they were due
  *   and unprocessed when the rule or the next fire time of the schedule was changed.
  * - `removed`: they were due and unprocessed when the schedule was removed.
+ * - `blackedOut`: a blackout left them out. If they were to be made up for, the job of the fire time `into`, which is
+ *   the end of the blackout, stands for them.
  */
-export type SkipVerdict = "coalesced" | "paused" | "tooOld" | "overCount" | "overlapSkipped" | "replaced" | "removed";
+export type SkipVerdict =
+  | "coalesced"
+  | "paused"
+  | "tooOld"
+  | "overCount"
+  | "overlapSkipped"
+  | "replaced"
+  | "removed"
+  | "blackedOut";
 
 /** All of them. Stores may keep the place in this list, so that it only grows at its end. */
 export const SKIP_VERDICTS: readonly SkipVerdict[] = Object.freeze([
@@ -25,6 +35,7 @@ export const SKIP_VERDICTS: readonly SkipVerdict[] = Object.freeze([
   "overlapSkipped",
   "replaced",
   "removed",
+  "blackedOut",
 ]);
 
 /** Fire times that made no run of their own: those in [from, until] of the rule that the schedule had then. That may be

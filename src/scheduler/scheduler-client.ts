@@ -12,6 +12,7 @@ import type { EventFilter, EventsOptions, SubscribeOptions, Subscription } from 
 import type { SchedulerEvent } from "./events/scheduler-event.ts";
 import {
   checkBatchOptions,
+  checkBlackout,
   checkBulkJobs,
   checkBulkResults,
   checkBulkSchedules,
@@ -47,6 +48,7 @@ import {
 import { tellJobAdded } from "./options/job-added.ts";
 import type {
   BatchOptions,
+  BlackoutOptions,
   BulkJobOptions,
   BulkResultOptions,
   BulkScheduleOptions,
@@ -72,6 +74,7 @@ import type {
 import type { OptionsWithPayload, RequiredPayload } from "./options/payload-argument.ts";
 import { questionOf } from "./options/question.ts";
 import type { Steps } from "./steps/step-types.ts";
+import type { Blackout } from "./views/blackout.ts";
 import type { Explanation } from "./views/explanation.ts";
 import type { FailureReport } from "./views/failure-group.ts";
 import type { SchedulerHealth } from "./views/health.ts";
@@ -353,6 +356,49 @@ export abstract class SchedulerClient {
       checkPreviewOptions(options, "previewSchedule()"),
     );
   }
+
+  // ---- blackouts
+
+  /**
+   * Adds a blackout: a time, once or recurring, in which fire times make no job. It is about fire times alone: jobs that
+   * exist already, their retries, `addJob` and `runScheduleNow` go on. A fire time within [from, until) makes no job; with
+   * `missed: "runOnce"`, one job for all of them runs at its end. Every scheduler of the store heeds it at once. A store
+   * takes 1,000 blackouts; one that does not recur is removed by the clean-up 30 days after its end. Publishes
+   * `blackoutAdded`.
+   * @param id text of 1 to 256 characters
+   * @param options when it is, and which schedules it is about, see {@link BlackoutOptions}. Crontab text is read in the
+   *   time zone that this scheduler has as its option `timeZone`
+   * @returns the blackout as it is stored
+   * @throws {OptionsError} @throws {CronSyntaxError}
+   * @throws {ConflictingIdError} with `conflictPolicy: "error"`, when the id is in use
+   * @throws {StoreRefusedError} when there are 1,000 blackouts
+   * @example
+   * const sundays = CronTrigger.fromCrontab("0 2 * * sun", { timeZone: "Europe/Berlin" });
+   * await scheduler.addBlackout("maintenance", { trigger: sundays, duration: "2h", missed: "runOnce" });
+   */
+  async addBlackout(id: string, options: BlackoutOptions): Promise<Blackout> {
+    return commandsOf(this).blackouts.add(checkId(id, "blackout id"), checkBlackout(options, "addBlackout()"));
+  }
+
+  /** All blackouts, by id, those that are over included until the clean-up removes them. */
+  async getBlackouts(): Promise<Blackout[]> {
+    return commandsOf(this).blackouts.all();
+  }
+
+  /**
+   * Removes a blackout: fire times fire again from now on. Those that nobody has processed yet are no longer blacked out,
+   * and what `missed: "runOnce"` owes runs with the next fire time, or when the blackout would have ended. Publishes
+   * `blackoutRemoved`.
+   * @param options.by who removes it, see {@link ChangeOptions}
+   * @returns whether there was such a blackout
+   * @throws {OptionsError}
+   */
+  async removeBlackout(id: string, options: ChangeOptions = {}): Promise<boolean> {
+    const note = checkChangeOptions(options, "removeBlackout()");
+    return commandsOf(this).blackouts.remove(checkId(id, "blackout id"), note);
+  }
+
+  // ---- why
 
   /**
    * Why a schedule did or did not run at an instant, or will not: the verdict on that fire time, its cause, its job,

@@ -52,6 +52,7 @@ import {
 import { currentJob } from "./tasks/current-job.ts";
 import { tasksToUse } from "./tasks/defined-tasks.ts";
 import { TaskRegistry } from "./tasks/task-registry.ts";
+import { BlackoutVerbs } from "./verbs/blackout-verbs.ts";
 import { BulkVerbs } from "./verbs/bulk-verbs.ts";
 import { checkHealth } from "./verbs/check-health.ts";
 import { Closing } from "./verbs/closing.ts";
@@ -197,6 +198,7 @@ export class Scheduler extends SchedulerClient implements LocalSchedulerClient, 
     giveCommands(this, {
       tasks: this.#taskVerbs,
       schedules: this.#scheduleVerbs,
+      blackouts: new BlackoutVerbs(context),
       ledger: new LedgerVerbs(context),
       jobs: this.#jobVerbs,
       runs: new RunVerbs(context),

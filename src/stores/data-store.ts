@@ -1,3 +1,4 @@
+import type { BlackoutRecord } from "../records/blackout.ts";
 import type { JobRecord, NewJobRecord } from "../records/job.ts";
 import type { JobResultRecord } from "../records/job-result.ts";
 import type { JobStepRecord } from "../records/job-step.ts";
@@ -7,6 +8,7 @@ import type { SchedulerRecord } from "../records/scheduler.ts";
 import type { TaskRecord } from "../records/task.ts";
 import type { Serializer } from "../serializers/serializer.ts";
 import type { JobAddition, ScheduleAddition, ScheduleAdditionReport } from "./contract/addition-types.ts";
+import type { BlackoutAddition, BlackoutAdditionReport, BlackoutList } from "./contract/blackout-types.ts";
 import type { InspectionOptions, StoreInspection } from "./contract/inspection-types.ts";
 import type { JobStepReport, JobStepSave } from "./contract/job-step-types.ts";
 import type {
@@ -38,6 +40,7 @@ export type {
   ScheduleAdditionChange,
   ScheduleAdditionReport,
 } from "./contract/addition-types.ts";
+export type { BlackoutAddition, BlackoutAdditionReport, BlackoutList } from "./contract/blackout-types.ts";
 export type { InspectionOptions, ScheduleCounts, StoreInspection, TaskBacklog } from "./contract/inspection-types.ts";
 export type { JobStepReport, JobStepSave } from "./contract/job-step-types.ts";
 export type {
@@ -198,6 +201,15 @@ export interface DataStore extends AsyncDisposable {
   /** Removes at most 1,000 different schedules in one commit; jobs that they made stay. One answer per removal, in
    *  order: false when there is no such schedule, or when its fence is not `expectedFence`. See rules S12 to S14. */
   removeSchedules(removals: readonly ScheduleRemovalRequest[], note?: AuditRecord): Promise<boolean[]>;
+
+  // ---- blackouts
+
+  /** All blackouts, by id, with the version that a step names. See rules B1 to B5. */
+  getBlackouts(): Promise<BlackoutList>;
+  /** Adds a blackout, or replaces the one with its id. See rules B1 to B3. */
+  addBlackout(addition: BlackoutAddition): Promise<BlackoutAdditionReport>;
+  /** Removes a blackout and returns it; null when there is none. */
+  removeBlackout(id: string): Promise<BlackoutRecord | null>;
 
   // ---- jobs and results
 

@@ -48,6 +48,10 @@ export function sampleOf(type: EventType): EventRecord {
       return { type, ...schedule, ...overdue, kind: "start", jobId: null };
     case "occurrenceResolved":
       return { type, ...schedule, ...overdue, kind: "finish", jobId: "job", raisedAtMs: 4, reason: "finished" };
+    case "blackoutAdded":
+      return { type, timestampMs, blackoutId: "blackout", by: "Ada", reason: "maintenance" };
+    case "blackoutRemoved":
+      return { type, timestampMs, blackoutId: "blackout", by: null };
     case "scheduleDeserializationFailed":
       return { type, ...schedule, schedulerId: "scheduler", error };
     case "zoneRulesChanged": {

@@ -47,6 +47,8 @@ const MAY_BE_LATE: ReadonlySet<string> = new Set([
   "updateSchedules",
   "removeSchedules",
   "pauseTask",
+  "addBlackout",
+  "removeBlackout",
 ]);
 
 /**
@@ -114,6 +116,18 @@ export class FaultyStore implements contract.DataStore {
       this.#world.gates.checkPauses(pauses);
       return pauses;
     });
+  }
+
+  getBlackouts(): Promise<contract.BlackoutList> {
+    return this.#call("getBlackouts", () => this.#store.getBlackouts());
+  }
+
+  addBlackout(addition: contract.BlackoutAddition): Promise<contract.BlackoutAdditionReport> {
+    return this.#call("addBlackout", () => this.#store.addBlackout(addition));
+  }
+
+  removeBlackout(id: string): ReturnType<contract.DataStore["removeBlackout"]> {
+    return this.#call("removeBlackout", () => this.#store.removeBlackout(id));
   }
 
   addSchedules(

@@ -6,6 +6,7 @@ import { DURATION_MS_MAX } from "../../core/limits.ts";
 import { optionError } from "../../core/option-errors.ts";
 import { instantText } from "../../core/temporal.ts";
 import type { SkippedJobs } from "../../scheduler/commands/commands.ts";
+import { checkTrigger, type Spreading } from "../../scheduler/options/check-options.ts";
 import type { CheckedPause } from "../../scheduler/options/checked-options.ts";
 import { Job, type JobClient } from "../../scheduler/views/job.ts";
 import { JobResult, type JobResultFacts } from "../../scheduler/views/job-result.ts";
@@ -16,6 +17,7 @@ import {
   type ScheduleExtras,
   type ScheduleFacts,
 } from "../../scheduler/views/schedule.ts";
+import type { Trigger } from "../../triggers/trigger.ts";
 import type { Call, Requester } from "../http/requester.ts";
 import { jobSchema, type ReadJob } from "../wire/job.ts";
 import { wireFilter } from "../wire/options.ts";
@@ -95,7 +97,7 @@ export function scheduleOf({ client }: CallContext, record: ScheduleFacts, extra
  * @throws {OptionsError} for the ids `.` and `..`, which every URL takes for steps along its path, encoded or not
  */
 export function placeOf(
-  kind: "jobs" | "runs" | "schedules" | "tasks",
+  kind: "blackouts" | "jobs" | "runs" | "schedules" | "tasks",
   id: string,
   verb?: string,
 ): { readonly path: string; readonly about: string } {
@@ -104,6 +106,13 @@ export function placeOf(
     throw optionError(`${kind.slice(0, -1)} id`, "", message);
   }
   return { path: `/${kind}/${encodeURIComponent(id)}${verb === undefined ? "" : `/${verb}`}`, about: id };
+}
+
+/** Crontab text travels without a time zone, because it is read in that of the scheduler. It is read here too, so that
+ *  its errors are found at once. */
+export function wireTrigger(trigger: Trigger | string, where: string, spreading: Spreading): unknown {
+  const rule = checkTrigger(trigger, where, "UTC", spreading);
+  return typeof trigger === "string" ? { cron: trigger } : rule.toJSON();
 }
 
 /** A pause as it travels. */

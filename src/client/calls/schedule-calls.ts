@@ -7,12 +7,7 @@ import type {
   ScheduleCommands,
   SkippedSchedules,
 } from "../../scheduler/commands/commands.ts";
-import {
-  checkOrder,
-  checkScheduleOptions,
-  checkTrigger,
-  type Spreading,
-} from "../../scheduler/options/check-options.ts";
+import { checkOrder, checkScheduleOptions } from "../../scheduler/options/check-options.ts";
 import type {
   CheckedBulk,
   CheckedOccurrenceFilter,
@@ -50,6 +45,7 @@ import {
   scheduleOf,
   wholeList,
   wirePause,
+  wireTrigger,
 } from "./context.ts";
 import { taskIdOf, travelling } from "./task-reference.ts";
 
@@ -197,13 +193,6 @@ interface AskOptions {
 
 function ifMatch(ifRevision: number | undefined): Readonly<Record<string, string>> {
   return ifRevision === undefined ? {} : { "if-match": `"${ifRevision}"` };
-}
-
-/** Crontab text travels without a time zone, because it is read in that of the scheduler. It is read here too, so that
- *  its errors are found at once. */
-function wireTrigger(trigger: Trigger | string, where: string, spreading: Spreading): unknown {
-  const rule = checkTrigger(trigger, where, "UTC", spreading);
-  return typeof trigger === "string" ? { cron: trigger } : rule.toJSON();
 }
 
 const previewSchema = () =>

@@ -1,4 +1,6 @@
 import * as v from "valibot";
+import { MISSED_POLICIES } from "../../records/blackout.ts";
+import { BLACKOUT_FIELDS } from "../../records/fields/blackout.ts";
 import { FAILURE_GROUP_FIELDS } from "../../records/fields/failure.ts";
 import {
   type Field,
@@ -91,6 +93,7 @@ const jobStep = answerOf(JOB_STEP_FIELDS);
 const run = answerOf(RUN_FIELDS);
 const failureGroup = answerOf(FAILURE_GROUP_FIELDS);
 const task = answerOf(TASK_FIELDS);
+const blackout = answerOf(BLACKOUT_FIELDS);
 
 const scheduler: v.GenericSchema = v.strictObject({
   identity: v.string(),
@@ -162,6 +165,7 @@ const previewedFire: v.GenericSchema = v.strictObject({
   local: v.string(),
   clockChange: v.nullable(v.picklist(["moved", "first", "second"])),
   shiftedFrom: instantOrNull,
+  blackout: textOrNull,
 });
 
 const preview: v.GenericSchema = v.strictObject({
@@ -203,6 +207,10 @@ const cause: v.GenericSchema = v.variant("kind", [
   of("held", { concurrencyKey: textOrNull }),
   of("taskPaused", { key: textOrNull, ...pause }),
   of("schedulePaused", pause),
+  of("blackout", {
+    ...{ id: textOrNull, reason: textOrNull, by: textOrNull, until: instantOrNull },
+    missed: v.nullable(v.picklist(MISSED_POLICIES)),
+  }),
   of("triggerFailed", { at: instantOrNull }),
   of("added", change),
   of("changed", change),
@@ -315,6 +323,8 @@ export type AnswerName =
   | "RunPage"
   | "Task"
   | "TaskPage"
+  | "Blackout"
+  | "BlackoutPage"
   | "Scheduler"
   | "SchedulerPage"
   | "Health"
@@ -362,6 +372,8 @@ export const answerSchemas: Readonly<Record<AnswerName, v.GenericSchema>> = {
   RunPage: pageOf(run),
   Task: task,
   TaskPage: pageOf(task),
+  Blackout: blackout,
+  BlackoutPage: pageOf(blackout),
   Scheduler: scheduler,
   SchedulerPage: pageOf(scheduler),
   Health: health,

@@ -116,6 +116,24 @@ export const routeDocs: { readonly [Key in keyof Endpoints]: RouteDocs<Key> } = 
     answers: { 200: "Task" },
     problems: [404, 422, 503],
   },
+  "GET /blackouts": {
+    operationId: "listBlackouts",
+    summary: "The blackouts, ordered by id: times in which fire times make no job",
+    answers: { 200: "BlackoutPage" },
+    problems: [503],
+  },
+  "POST /blackouts": {
+    operationId: "addBlackout",
+    summary: "Add a blackout",
+    answers: { 201: "Blackout" },
+    problems: [409, 422, 503],
+  },
+  "DELETE /blackouts/:id": {
+    operationId: "removeBlackout",
+    summary: "Remove a blackout: fire times fire again from now on",
+    answers: { 204: null },
+    problems: [404, 422, 503],
+  },
   "GET /schedules": {
     operationId: "listSchedules",
     summary: "The schedules, ordered by id",

@@ -1,5 +1,6 @@
 import type { Endpoints } from "../api.ts";
 import type { Routes } from "../route.ts";
+import { blackoutRoutes } from "./blackouts.ts";
 import { eventRoutes } from "./events.ts";
 import { jobRoutes } from "./jobs.ts";
 import { occurrenceRoutes } from "./occurrences.ts";
@@ -16,6 +17,7 @@ export const routes: Routes<keyof Endpoints> = {
   ...eventRoutes,
   ...sessionRoutes,
   ...taskRoutes,
+  ...blackoutRoutes,
   ...scheduleRoutes,
   ...previewRoutes,
   ...occurrenceRoutes,

@@ -13,9 +13,11 @@ export const previewRoutes: Routes<"GET /schedules/:id/preview" | "POST /trigger
     query: schemas.previewQuery,
     handle: async ({ client, clock, params: { id }, query }) => {
       const { trigger } = await client.getSchedule(id);
-      const times = (await client.previewSchedule(id, query)).map(({ fireTime }) => msOf(fireTime));
+      const fires = await client.previewSchedule(id, query);
+      const times = fires.map(({ fireTime }) => msOf(fireTime));
+      const blackouts = new Map(fires.map(({ fireTime, blackout }) => [msOf(fireTime), blackout]));
       const fromMs = query.from === undefined ? (times[0] ?? clock.now()) : toEpochMs(query.from, "from");
-      return { status: 200, body: previewOf(trigger, times, fromMs, times.length < query.limit) };
+      return { status: 200, body: previewOf(trigger, times, fromMs, times.length < query.limit, blackouts) };
     },
   },
   "POST /triggers/preview": {

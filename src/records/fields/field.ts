@@ -1,5 +1,6 @@
 import { type MsName, msName } from "../../core/duration.ts";
 import type { AttemptRecord } from "../attempt.ts";
+import { MISSED_POLICIES, type MissedPolicy } from "../blackout.ts";
 import {
   COALESCE_POLICIES,
   type CoalescePolicy,
@@ -49,6 +50,7 @@ export interface WordKinds {
   outcome: JobOutcome;
   onParentFailure: ParentFailurePolicy;
   heldBy: "limit" | "parents";
+  missed: MissedPolicy;
   state: "queued" | "held" | "running" | "ended";
   jitter: RetryPolicy["backoff"]["jitter"];
   stepState: "open" | "sleeping" | "ended";
@@ -61,6 +63,7 @@ export const WORDS: { readonly [K in keyof WordKinds]: readonly WordKinds[K][] }
   outcome: JOB_OUTCOMES,
   onParentFailure: PARENT_FAILURE_POLICIES,
   heldBy: ["limit", "parents"],
+  missed: MISSED_POLICIES,
   state: ["queued", "held", "running", "ended"],
   jitter: ["full", "none"],
   stepState: ["open", "sleeping", "ended"],

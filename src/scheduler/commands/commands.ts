@@ -3,6 +3,7 @@ import type { JobFilter, JobResultFilter, JobResultSelection } from "../../store
 import type { Trigger } from "../../triggers/trigger.ts";
 import type { EventHub } from "../events/event-hub.ts";
 import type {
+  CheckedBlackout,
   CheckedBulk,
   CheckedChange,
   CheckedJobOptions,
@@ -26,6 +27,7 @@ import type {
 } from "../options/checked-options.ts";
 import type { ScheduleOptions } from "../options/options.ts";
 import type { Question } from "../options/question.ts";
+import type { Blackout } from "../views/blackout.ts";
 import type { Explanation } from "../views/explanation.ts";
 import type { FailureReport } from "../views/failure-group.ts";
 import type { SchedulerHealth } from "../views/health.ts";
@@ -48,6 +50,7 @@ import type { TaskView } from "../views/task-view.ts";
 export interface Commands {
   readonly tasks: TaskCommands;
   readonly schedules: ScheduleCommands;
+  readonly blackouts: BlackoutCommands;
   readonly ledger: LedgerCommands;
   readonly jobs: JobCommands;
   readonly runs: RunCommands;
@@ -78,6 +81,14 @@ export interface ScheduleCommands {
   changeMany(filter: CheckedBulk<ScheduleSelection>, change: BulkChange): Promise<{ count: number } & SkippedSchedules>;
   runNow(id: string, options: CheckedRunNow): Promise<Job>;
   preview(id: string, options: { limit: number; from?: number | undefined }): Promise<PreviewedFire[]>;
+}
+
+export interface BlackoutCommands {
+  all(): Promise<Blackout[]>;
+  /** @param options with a trigger that is not read yet */
+  add(id: string, options: CheckedBlackout): Promise<Blackout>;
+  /** Whether there was one. */
+  remove(id: string, note: CheckedChange): Promise<boolean>;
 }
 
 export interface LedgerCommands {

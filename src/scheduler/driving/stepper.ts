@@ -229,8 +229,15 @@ export class Stepper {
         report = await env.store.look({ ...view, ...asked, tasks: null });
       }
     }
+    await this.#heedBlackouts(report);
     if (report.zoneRules !== undefined) zoneCheck.heard(report.zoneRules, now);
     return this.#show(view, report);
+  }
+
+  /** Reads the blackouts if the planner heeds those of another version. */
+  async #heedBlackouts({ blackouts = 0 }: Seen): Promise<void> {
+    const { env, planner } = this.#parts;
+    if (blackouts !== planner.blackoutsVersion) planner.heed(await env.store.getBlackouts());
   }
 
   /** When there is something to do, as one read finds out; null for never, in epoch milliseconds. Changes nothing here,
@@ -287,6 +294,7 @@ export class Stepper {
   async step(now: number, bounds: StepBounds): Promise<StepResult> {
     if (this.#pending !== null) return this.#repeat(now, bounds);
     const { planner, runner, additions } = this.#parts;
+    if (bounds.due.length > 0 && this.#seen !== null) await this.#heedBlackouts(this.#seen);
     const batch: StepBatch = {
       releases: bounds.leavesOutcomes === true ? [] : runner.nextReleases,
       additions: additions.take(),
@@ -397,7 +405,7 @@ export class Stepper {
     for (const ended of releases) this.#parts.runner.releaseRefused(ended, error);
     for (const { reject } of additions) reject(error);
     const [one] = planned;
-    return one === undefined ? null : pausedPlan(one.schedule, error);
+    return one === undefined ? null : pausedPlan(one.schedule, error, one.blackouts);
   }
 
   #request(
@@ -433,6 +441,7 @@ export class Stepper {
       recover,
       ...(leaseEnds.length === 0 ? {} : { leaseEnds }),
       plans: planned.map(({ plan }) => plan),
+      ...((planned[0]?.blackouts ?? 0) === 0 ? {} : { blackouts: planned[0]?.blackouts ?? 0 }),
     };
   }
 
@@ -529,13 +538,13 @@ export class Stepper {
   /** Adds the events of the plans. Returns how many jobs the plans added. */
   #recordPlans(
     planned: readonly PlannedSchedule[],
-    { plans }: StepReport,
+    { plans, blackouts = 0 }: StepReport,
     acquired: ReadonlySet<string>,
     happened: EventRecord[],
   ): number {
     const { env, planner } = this.#parts;
     let jobsAdded = 0;
-    planned.forEach(({ schedule, plan, failure }, index) => {
+    planned.forEach(({ schedule, plan, failure, blackouts: heeded }, index) => {
       const result = plans[index];
       if (result === undefined) return;
       const { id, taskId, executor } = schedule;
@@ -546,7 +555,8 @@ export class Stepper {
         happened.push(jobAdded(env, { id: jobId, taskId, scheduleId: id, executor, runAt }, acquired.has(jobId)));
       }
       if (!result.committed) {
-        planner.notCommitted(schedule);
+        // A plan that heeds outdated blackouts is made anew.
+        if (heeded === blackouts) planner.notCommitted(schedule);
         return;
       }
       if (failure !== null) {

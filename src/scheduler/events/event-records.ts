@@ -1,5 +1,6 @@
 import type { Clock } from "../../core/clock.ts";
 import { MISSED_COUNT_STEPS_MAX } from "../../core/limits.ts";
+import type { BlackoutRecord } from "../../records/blackout.ts";
 import type { EventRecord } from "../../records/events.ts";
 import type { JobRecord } from "../../records/job.ts";
 import type { JobResultRecord } from "../../records/job-result.ts";
@@ -123,6 +124,19 @@ export function zoneRulesChanged(
   { zones, schedules, total }: Pick<EventRecord<"zoneRulesChanged">, "zones" | "schedules" | "total">,
 ): EventRecord {
   return { type: "zoneRulesChanged", timestampMs: clock.now(), schedulerId: identity, zones, schedules, total };
+}
+
+// ---- blackouts
+
+export function blackoutAdded(
+  { clock }: Origin,
+  { id: blackoutId, by, reason }: Pick<BlackoutRecord, "id" | "by" | "reason">,
+): EventRecord {
+  return { type: "blackoutAdded", timestampMs: clock.now(), blackoutId, by, reason };
+}
+
+export function blackoutRemoved({ clock }: Origin, blackoutId: string, by: string): EventRecord {
+  return { type: "blackoutRemoved", timestampMs: clock.now(), blackoutId, by };
 }
 
 // ---- jobs, in the order of a job's life: `jobAdded`, then per attempt `jobAcquired` and, when it is not the last
@@ -261,7 +275,7 @@ export function skipEvents(
   { isSkipped, replaced }: OverlapReport = NO_OVERLAP,
 ): EventRecord[] {
   const events = skips.flatMap(({ verdict: reason, until: fireTimeMs, count }) => {
-    if (reason !== "tooOld" && reason !== "overCount") return [];
+    if (reason !== "tooOld" && reason !== "overCount" && reason !== "blackedOut") return [];
     const least = count ?? MISSED_COUNT_STEPS_MAX;
     return [occurrenceSkipped(origin, schedule, { fireTimeMs, count: least, reason, jobId: null })];
   });

@@ -1,9 +1,11 @@
 import { DeserializationError } from "../../core/errors.ts";
 import { FIRES_PER_STEP_MAX, PLANS_PER_STEP_MAX, REASON_LENGTH_MAX, STEP_BYTES_MAX } from "../../core/limits.ts";
 import { serializedError } from "../../records/serialized-error.ts";
-import type { LookedSchedule, PlannedJob, SchedulePlan } from "../../stores/data-store.ts";
+import type { BlackoutList, LookedSchedule, PlannedJob, SchedulePlan } from "../../stores/data-store.ts";
 import { zoneRulesOf } from "../../triggers/stored-zone-rules.ts";
 import type { Environment } from "../environment.ts";
+import { KnownBlackouts, NO_BLACKOUTS } from "./known-blackouts.ts";
+import { planOpenFires } from "./plan-blackouts.ts";
 import { type FirePlan, planFires } from "./plan-fires.ts";
 import { plannedJob } from "./planned-job.ts";
 import { StuckSchedules } from "./stuck-schedules.ts";
@@ -18,6 +20,8 @@ export interface PlannedSchedule {
   readonly failure: { readonly error: unknown } | null;
   /** Whether more fire times are due than the plan has. */
   readonly isCut: boolean;
+  /** The version of the blackouts that the plan heeds. */
+  readonly blackouts: number;
 }
 
 /** A plan that was made ahead of the fire time. */
@@ -44,6 +48,7 @@ export class FirePlanner {
   readonly #unreadable: UnreadableSchedules;
   readonly #stuck = new StuckSchedules();
   #prepared = new Map<string, Prepared>();
+  #blackouts = NO_BLACKOUTS;
 
   /** @param isPreferred whether this scheduler stays resident, and can run the schedule's jobs itself */
   constructor(env: Environment, isPreferred: (schedule: LookedSchedule) => boolean) {
@@ -52,11 +57,25 @@ export class FirePlanner {
     this.#isPreferred = isPreferred;
   }
 
+  /** The version of the blackouts that plans heed. */
+  get blackoutsVersion(): number {
+    return this.#blackouts.version;
+  }
+
+  /** Heeds these blackouts from now on. */
+  heed(blackouts: BlackoutList): void {
+    this.#blackouts = new KnownBlackouts(blackouts);
+    this.#prepared.clear();
+  }
+
   /** The schedules whose triggers can be read here; the same list when that is all of them. */
   readable(due: readonly LookedSchedule[], now: number): readonly LookedSchedule[] {
     const unreadable: { schedule: LookedSchedule; error: unknown }[] = [];
     for (const schedule of due) {
-      const problem = this.#triggers.problemOf(schedule.trigger, now) ?? this.#stuckProblem(schedule, now);
+      const problem =
+        this.#triggers.problemOf(schedule.trigger, now) ??
+        this.#blackouts.problemOf(schedule) ??
+        this.#stuckProblem(schedule, now);
       if (problem !== null) unreadable.push({ schedule, error: problem.error });
     }
     if (unreadable.length === 0) return due;
@@ -133,9 +152,9 @@ export class FirePlanner {
       if (policy === "queue" && (fires.length > 1 || isCut)) plan.isCatchUp = true;
       if (policy !== "queue" && fires.length > 0)
         plan.overlap = { policy, passed: passed?.count ?? 0, lastPassedTime: passed?.lastTime ?? null };
-      return { schedule, plan, failure: null, isCut };
+      return { schedule, plan, failure: null, isCut, blackouts: this.#blackouts.version };
     } catch (error) {
-      return pausedPlan(schedule, error);
+      return pausedPlan(schedule, error, this.#blackouts.version);
     }
   }
 
@@ -157,8 +176,16 @@ export class FirePlanner {
 
   #fires(schedule: LookedSchedule, now: number, firesMax: number): ZonedFirePlan {
     const trigger = this.#triggers.get(schedule.trigger);
-    const plan = planFires(schedule, trigger, now, this.#env.random, firesMax);
-    return { plan, zoneRules: plan.nextFireTime === null ? null : zoneRulesOf(trigger, now) };
+    const { random } = this.#env;
+    const blackouts = this.#blackouts.of(schedule);
+    if (blackouts === null) {
+      const plan = planFires(schedule, trigger, now, random, firesMax);
+      return { plan, zoneRules: plan.nextFireTime === null ? null : zoneRulesOf(trigger, now) };
+    }
+    const plan = planOpenFires(schedule, trigger, blackouts, now, random, firesMax);
+    // No rule of the schedule made the end of a blackout.
+    const isOfRule = plan.nextFireTime !== null && plan.isNextOfRule;
+    return { plan, zoneRules: isOfRule ? zoneRulesOf(trigger, now) : null };
   }
 }
 
@@ -190,7 +217,7 @@ function reasonOf(error: unknown): string {
 }
 
 /** A plan that makes no jobs, and pauses the schedule without changing its fire times. */
-export function pausedPlan(schedule: LookedSchedule, error: unknown): PlannedSchedule {
+export function pausedPlan(schedule: LookedSchedule, error: unknown, blackouts: number): PlannedSchedule {
   const { id: scheduleId, fence, nextFireTime, lastFireTime, paceUntil } = schedule;
   const plan = {
     scheduleId,
@@ -204,5 +231,5 @@ export function pausedPlan(schedule: LookedSchedule, error: unknown): PlannedSch
     isPreferred: false,
     ...(paceUntil === null ? {} : { paceUntil }),
   };
-  return { schedule, plan, failure: { error }, isCut: false };
+  return { schedule, plan, failure: { error }, isCut: false, blackouts };
 }

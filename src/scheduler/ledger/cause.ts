@@ -1,8 +1,10 @@
 import { LATE_MS, UPTIMES_PER_ANSWER_MAX } from "../../core/limits.ts";
+import type { BlackoutRecord } from "../../records/blackout.ts";
 import type { JobRecord } from "../../records/job.ts";
 import type { JobSleep } from "../../records/job-step.ts";
 import type { Run, ScheduleChangeRecord, UptimeRecord } from "../../records/ledger.ts";
 import type { ScheduleRecord } from "../../records/schedule.ts";
+import { BlackoutWindows, isAbout } from "../../triggers/blackout-windows.ts";
 import type { Cause, PauseCause } from "../views/explanation.ts";
 import { reasonOf } from "../views/job-error.ts";
 import type { Evidence } from "./evidence.ts";
@@ -69,6 +71,8 @@ export function causeOf(one: Case): CauseFacts | null {
       return unfinishedRun(one);
     case "paused":
       return causeOfPause(one);
+    case "blackedOut":
+      return blackoutOf(one) ?? { kind: "blackout", id: null, reason: null, by: null, until: null, missed: null };
     case "replaced":
       return skip?.into == null ? changeOver(one, "changed") : { kind: "policy", option: "overlap" };
     case "removed":
@@ -89,11 +93,34 @@ export function causeOf(one: Case): CauseFacts | null {
       return causeOfWait(one, { from: Math.max(job.runAt, job.createdAt), until: one.now }, job.heldBy === "limit");
     case "upcoming":
       if (one.schedule?.paused === true) return causeOfPause(one);
-      return pausedNow(one);
+      return blackoutOf(one) ?? pausedNow(one);
     case "unrecorded":
       return causeOfNothing(one);
     default:
       return verdict satisfies never;
+  }
+}
+
+/** The blackout that contains the fire time; one that makes up for nothing, if there is one. Null for none. */
+function blackoutOf({ finding, evidence, schedule, state }: Case): CauseFacts | null {
+  const of = { ...schedule, taskId: state.taskId };
+  const found = evidence.blackouts.filter((record) => isAbout(record, of)).flatMap(readWindows);
+  const within = found.flatMap((windows) => {
+    const window = windows.at(finding.fireTime);
+    return window === null ? [] : { record: windows.record, until: window.until };
+  });
+  const one = within.find(({ record }) => record.missed === "skip") ?? within[0];
+  if (one === undefined) return null;
+  const { id, reason, by, missed } = one.record;
+  return { kind: "blackout", id, reason, by, until: one.until, missed };
+}
+
+/** The windows of a blackout; none for one whose trigger cannot be read here. */
+function readWindows(record: BlackoutRecord): BlackoutWindows[] {
+  try {
+    return [new BlackoutWindows(record)];
+  } catch {
+    return [];
   }
 }
 

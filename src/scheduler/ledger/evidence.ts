@@ -1,4 +1,5 @@
 import { CHANGES_READ_MAX, UPTIMES_BEFORE_MS } from "../../core/limits.ts";
+import type { BlackoutRecord } from "../../records/blackout.ts";
 import type { JobRecord } from "../../records/job.ts";
 import type { JobResultRecord } from "../../records/job-result.ts";
 import type { Run, TaskPauseRecord, UptimeRecord } from "../../records/ledger.ts";
@@ -23,6 +24,8 @@ export interface Evidence {
   readonly earlierRuns: readonly Run[];
   /** Unfinished jobs of the schedule, the oldest first. */
   readonly unfinished: readonly JobRecord[];
+  /** The blackouts that there are. */
+  readonly blackouts: readonly BlackoutRecord[];
 }
 
 const NO_EVIDENCE: Evidence = Object.freeze({
@@ -33,6 +36,7 @@ const NO_EVIDENCE: Evidence = Object.freeze({
   pausedNow: [],
   earlierRuns: [],
   unfinished: [],
+  blackouts: [],
 });
 
 /** Who is asked, and about what. */
@@ -79,9 +83,12 @@ export async function evidenceFor(inquiry: Inquiry, finding: Finding, isLate: bo
       return { ...NO_EVIDENCE, uptimes: known, pauses, pausedNow };
     }
     case "upcoming": {
-      const [pauses, pausedNow] = await Promise.all([pausesOf(inquiry), store.getTaskPauses()]);
-      return { ...NO_EVIDENCE, pauses, pausedNow };
+      const asked = [pausesOf(inquiry), store.getTaskPauses(), store.getBlackouts()] as const;
+      const [pauses, pausedNow, { items: blackouts }] = await Promise.all(asked);
+      return { ...NO_EVIDENCE, pauses, pausedNow, blackouts };
     }
+    case "blackedOut":
+      return { ...NO_EVIDENCE, blackouts: (await store.getBlackouts()).items };
     default:
       return NO_EVIDENCE;
   }

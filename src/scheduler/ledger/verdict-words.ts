@@ -46,6 +46,10 @@ export function verdictText(told: Told): string {
       return "left out: more fire times were due than catchUp.maxCount makes up for.";
     case "overlapSkipped":
       return 'skipped: an earlier run of the schedule was unfinished (overlap "skip").';
+    case "blackedOut":
+      return finding?.skip?.into == null
+        ? "blacked out: it lay within a blackout, and made no job."
+        : `blacked out: it lay within a blackout, and the job of ${into(told)}, at its end, stands for it.`;
     case "replaced":
       return finding?.skip?.into == null
         ? "replaced: it was due and unprocessed when the schedule was changed."
@@ -141,6 +145,13 @@ export function causeText({ cause, timeZone, finding }: Told): string | null {
       return `${cause.key === null ? "the task" : `the key "${cause.key}" of the task`} was paused${pauseText(cause)}`;
     case "schedulePaused":
       return `the schedule was paused${pauseText(cause)}`;
+    case "blackout": {
+      if (cause.id === null) return "the blackout is not there any more, or is another one now.";
+      const until = cause.until === null ? "" : `, until ${clockText(cause.until, timeZone)}`;
+      const why = cause.reason === null ? "." : `: ${inOneLine(cause.reason)}`;
+      const ends = cause.missed === "runOnce" ? "; one job for all such fire times runs at its end" : "";
+      return `it lies within blackout "${cause.id}"${by(cause.by)}${until}${ends}${why}`;
+    }
     case "triggerFailed":
       return `the trigger of the schedule failed${when(cause.at)}, which paused the schedule.`;
     case "added":
@@ -230,6 +241,8 @@ function causeAdvice({ scheduleId, taskId, verdict, cause, finding, hasLedger }:
       return isPresent
         ? `unpauseSchedule("${scheduleId}") lets it go on.`
         : "unpauseSchedule(id) without resumeFrom makes up for the fire times of a pause.";
+    case "blackout":
+      return isPresent && cause.id !== null ? `removeBlackout(${JSON.stringify(cause.id)}) lets it fire.` : null;
     case "triggerFailed":
       return `Mend the trigger, then unpauseSchedule("${scheduleId}").`;
     case "unfinishedRun":

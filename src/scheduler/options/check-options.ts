@@ -11,6 +11,7 @@ import { IntervalTrigger } from "../../triggers/interval.ts";
 import { hasHash } from "../../triggers/seeded-crontab.ts";
 import { Trigger } from "../../triggers/trigger.ts";
 import type {
+  CheckedBlackout,
   CheckedBulk,
   CheckedChange,
   CheckedEventsOptions,
@@ -224,6 +225,20 @@ export const checkRunNowOptions: Checker<CheckedRunNow> = (value, where) => {
   const issues = contradictions({ ...options, priority: 0 });
   if (issues.length > 0) throw optionsError(where, issues);
   return options;
+};
+const checkBlackoutOptions: Checker<CheckedBlackout> = checker(schemas.blackoutSchema, {
+  takes: "{ from, until } or { trigger, duration }",
+  words: wordsOf("blackout", "paused", "change"),
+});
+/** A blackout is one of two forms. */
+export const checkBlackout: Checker<CheckedBlackout> = (value, where) => {
+  const checked = checkBlackoutOptions(value, where);
+  const { from, until, trigger, durationMs } = checked;
+  const isOnce = from !== undefined && until !== undefined && trigger === undefined && durationMs === undefined;
+  const recurs = trigger !== undefined && durationMs !== undefined && from === undefined && until === undefined;
+  if (!isOnce && !recurs) throw optionError(where, "", "takes either from and until, or trigger and duration");
+  if (isOnce && until <= from) throw optionError(where, "until", "must be later than from");
+  return checked;
 };
 /** How a schedule, or schedules, are paused. */
 export const checkPauseOptions: Checker<CheckedPause> = checker(schemas.pauseOptionsSchema, {

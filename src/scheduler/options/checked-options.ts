@@ -1,6 +1,7 @@
 import type { AbortSignal } from "../../core/abort-signal.ts";
 import type { LogLevel } from "../../core/leveled-logger.ts";
 import type { StandardSchemaV1 } from "../../core/standard-schema.ts";
+import type { MissedPolicy } from "../../records/blackout.ts";
 import type { CheckedOf } from "../../records/fields/field.ts";
 import type { ScheduleSettings } from "../../records/fields/schedule.ts";
 import type { RETRY_FIELDS } from "../../records/fields/task.ts";
@@ -140,6 +141,20 @@ export interface CheckedSchedulerOptions {
 /** Who changes something. */
 export interface CheckedChange {
   by?: string | undefined;
+}
+
+/** A blackout: `from` and `until`, or `trigger` and `durationMs`. */
+export interface CheckedBlackout extends CheckedChange {
+  from?: number | undefined;
+  until?: number | undefined;
+  /** Not read yet. */
+  trigger?: Trigger | string | undefined;
+  durationMs?: number | undefined;
+  labels?: Labels | undefined;
+  taskIds?: string[] | undefined;
+  missed: MissedPolicy;
+  reason?: string | undefined;
+  conflictPolicy: ConflictPolicy;
 }
 
 export interface CheckedPause extends CheckedChange {

@@ -19,6 +19,7 @@ import type { Duration } from "../../core/duration.ts";
 import { OptionsError } from "../../core/errors.ts";
 import { LOG_LEVELS } from "../../core/leveled-logger.ts";
 import {
+  BLACKOUT_TASKS_MAX,
   BULK_ADD_MAX,
   BY_LENGTH_MAX,
   CATCH_UP_MAX,
@@ -39,6 +40,7 @@ import { toEpochMs } from "../../core/temporal.ts";
 import { isStorable } from "../../core/text.ts";
 import type { JobExecutor } from "../../executors/job-executor.ts";
 import type { LeaseExtender } from "../../executors/lease-extender.ts";
+import { MISSED_POLICIES } from "../../records/blackout.ts";
 import {
   COALESCE_POLICIES,
   JOB_OUTCOMES,
@@ -49,6 +51,7 @@ import type { DataStore, JobFilter, JobResultFilter, JobResultSelection } from "
 import { resolveTimeZone } from "../../triggers/options.ts";
 import { Trigger } from "../../triggers/trigger.ts";
 import type {
+  CheckedBlackout,
   CheckedBulk,
   CheckedChange,
   CheckedEventsOptions,
@@ -507,6 +510,36 @@ export const unpauseOptionsSchema: () => v.GenericSchema<unknown, CheckedUnpause
 );
 
 export const runNowSchema: () => v.GenericSchema<unknown, CheckedRunNow> = once(() => objectOf(onceEntries()));
+
+const taskIds = once(() =>
+  converted((value: unknown): string[] => {
+    const isText = (one: unknown): boolean =>
+      typeof one === "string" && one.length > 0 && one.length <= ID_LENGTH_MAX && isStorable(one);
+    const isRight = Array.isArray(value) && value.length > 0 && value.length <= BLACKOUT_TASKS_MAX;
+    if (isRight && Array.from(value).every(isText)) return [...new Set(value as string[])];
+    throw new OptionsError(mustBe(`a list of 1 to ${BLACKOUT_TASKS_MAX} ids of tasks`, value));
+  }),
+);
+
+export const blackoutSchema: () => v.GenericSchema<unknown, CheckedBlackout> = once(() =>
+  objectOf({
+    from: v.optional(instantMs),
+    until: v.optional(instantMs),
+    trigger: v.optional(
+      v.custom<Trigger | string>(
+        (value) => value instanceof Trigger || typeof value === "string",
+        ({ input }) => mustBe("a trigger or crontab text", input, "", triggerAdvice(input)),
+      ),
+    ),
+    duration: v.optional(durationMs(1)),
+    labels: v.optional(converted(checkedLabelFilter)),
+    taskIds: v.optional(taskIds()),
+    missed: v.optional(oneOf(MISSED_POLICIES), "skip"),
+    reason: v.optional(textUpTo(REASON_LENGTH_MAX, textAdviceOf)),
+    conflictPolicy: v.optional(oneOf(CONFLICT_POLICIES), "update"),
+    by: by(),
+  }),
+);
 
 const pauseEntries = once(() => ({
   until: v.optional(instantMs),

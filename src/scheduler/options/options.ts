@@ -1,6 +1,7 @@
 import type { AbortSignal } from "../../core/abort-signal.ts";
 import type { Duration } from "../../core/duration.ts";
 import type { InstantLike } from "../../core/temporal.ts";
+import type { MissedPolicy } from "../../records/blackout.ts";
 import type {
   CoalescePolicy,
   ConflictPolicy,
@@ -146,6 +147,37 @@ export interface ChangeOptions {
   /** A name for people: text of 1 to 200 characters, for example `"ada@example.org"`. Default: the identity of the
    *  scheduler. */
   by?: string | undefined;
+}
+
+/**
+ * When a blackout is, and which schedules it is about: `from` and `until`, or `trigger` and `duration`.
+ * @example
+ * const weekly: BlackoutOptions = { trigger: "0 2 * * sun", duration: "2h", reason: "maintenance" };
+ * const once: BlackoutOptions = { from: "2030-12-24T12:00:00Z", until: "2031-01-02T06:00:00Z", missed: "runOnce" };
+ */
+export interface BlackoutOptions extends ChangeOptions {
+  /** When it begins. Goes together with `until`. */
+  from?: InstantLike | undefined;
+  /** When it ends: the first instant that is not part of it, later than `from`. */
+  until?: InstantLike | undefined;
+  /** A trigger, or crontab text in the time zone of the scheduler: each of its fire times begins the blackout. Goes
+   *  together with `duration`. */
+  trigger?: Trigger | string | undefined;
+  /** How long it lasts each time, longer than zero, on the clock of the trigger's time zone: two hours from 02:00 end at
+   *  04:00, also on days on which clocks change. */
+  duration?: Duration | undefined;
+  /** Only schedules that have all of these labels, each with this value: 1 to 16. Default: all schedules. */
+  labels?: Labels | undefined;
+  /** Only schedules of these tasks: 1 to 1,000 ids. With `labels`, both must fit. Default: all tasks. */
+  taskIds?: readonly string[] | undefined;
+  /** `"skip"`: the fire times within it make no job. `"runOnce"`: they make one job for all of them at its end.
+   *  Default: `"skip"`. */
+  missed?: MissedPolicy | undefined;
+  /** Why it is there: text of 1 to 500 characters, for people. Default: none. */
+  reason?: string | undefined;
+  /** What happens when a blackout has the id. `"update"` and `"replace"` replace one that says something else,
+   *  `"doNothing"` keeps it, and `"error"` rejects with `ConflictingIdError`. Default: `"update"`. */
+  conflictPolicy?: ConflictPolicy | undefined;
 }
 
 /** How long something is paused, and why. */

@@ -4,6 +4,7 @@ import type { FireTimeRecord } from "../../stores/contract/ledger-types.ts";
 import { parseTrigger } from "../../triggers/parse-trigger.ts";
 import type { Trigger } from "../../triggers/trigger.ts";
 import type { Environment } from "../environment.ts";
+import { KnownBlackouts } from "../firing/known-blackouts.ts";
 import type { ScheduleInclude } from "../options/checked-options.ts";
 import { verdictOfOutcome } from "../options/occurrence-verdicts.ts";
 import type { OccurrenceFacts } from "../views/occurrence.ts";
@@ -16,9 +17,10 @@ export async function extrasOf(
   { next, runs }: ScheduleInclude,
 ): Promise<ScheduleExtras[]> {
   const triggers = schedules.map(({ trigger }) => readTrigger(trigger));
+  const blackouts = next === undefined ? null : new KnownBlackouts(await store.getBlackouts());
   const occurrences = runs === undefined ? null : await lastOccurrences(store, schedules, triggers, runs);
   return schedules.map((schedule, place) => ({
-    ...(next === undefined ? {} : { next: orNone(() => nextOf(schedule, triggers[place] ?? null, next)) }),
+    ...(next === undefined ? {} : { next: orNone(() => nextOf(schedule, triggers[place] ?? null, next, blackouts)) }),
     ...(occurrences === null ? {} : { runs: occurrences[place] ?? [] }),
   }));
 }
@@ -43,10 +45,19 @@ function msOf({ epochMilliseconds }: { readonly epochMilliseconds: number }): nu
   return epochMilliseconds;
 }
 
-function nextOf(schedule: ScheduleRecord, trigger: Trigger | null, limit: number): NonNullable<ScheduleExtras["next"]> {
+function nextOf(
+  schedule: ScheduleRecord,
+  trigger: Trigger | null,
+  limit: number,
+  known: KnownBlackouts | null,
+): NonNullable<ScheduleExtras["next"]> {
   if (trigger === null) return [];
+  const blackouts = known?.of(schedule) ?? null;
   const times = fireTimesOf(schedule, trigger, limit);
-  return times.map((fireTime) => ({ fireTime, shiftedFrom: trigger.shiftedFromMs(fireTime) }));
+  return times.map((fireTime) => ({
+    ...{ fireTime, shiftedFrom: trigger.shiftedFromMs(fireTime) },
+    blackout: blackouts?.idAt(fireTime) ?? null,
+  }));
 }
 
 /** What became of the last fire times. They follow from the rule, so that each is found by its key, however many fire

@@ -11,6 +11,7 @@ import { zoneRulesOf } from "../../triggers/stored-zone-rules.ts";
 import type { Trigger } from "../../triggers/trigger.ts";
 import type { BulkChange, ScheduleCommands, SkippedSchedules } from "../commands/commands.ts";
 import { scheduleOutdated, schedulePauseEvents, scheduleRemoved, scheduleSaved } from "../events/event-records.ts";
+import { KnownBlackouts } from "../firing/known-blackouts.ts";
 import { checkOrder, checkScheduleOptions, checkTrigger, scheduleOptionNames } from "../options/check-options.ts";
 import type {
   CheckedBulk,
@@ -258,7 +259,10 @@ export class ScheduleVerbs implements ScheduleCommands {
     const record = await this.#record(id);
     if (record.nextFireTime === null) return [];
     const { trigger } = this.#scheduleOf(record);
-    return fireTimesOf(record, trigger, limit, from).map((at) => previewedFire(trigger, at));
+    const blackouts = new KnownBlackouts(await this.#context.env.store.getBlackouts()).of(record);
+    return fireTimesOf(record, trigger, limit, from).map((at) => {
+      return previewedFire(trigger, at, blackouts?.idAt(at) ?? null);
+    });
   }
 
   async #record(id: string, ifRevision?: number): Promise<ScheduleRecord> {

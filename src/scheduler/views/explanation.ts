@@ -1,5 +1,6 @@
 import { printAsJSON } from "../../core/inspect.ts";
 import { instantOf, instantText, instantTextOrNull, Temporal, zonedOf } from "../../core/temporal.ts";
+import type { MissedPolicy } from "../../records/blackout.ts";
 import { OCCURRENCE_VERDICTS, type OccurrenceVerdict } from "../options/occurrence-verdicts.ts";
 import { Occurrence, type OccurrenceFacts } from "./occurrence.ts";
 
@@ -61,6 +62,16 @@ export type Cause<At = Temporal.Instant> =
   /** The task was paused, or one concurrency key of it. */
   | ({ readonly kind: "taskPaused"; readonly key: string | null } & PauseCause<At>)
   | ({ readonly kind: "schedulePaused" } & PauseCause<At>)
+  /** A blackout left it out; nulls where it is not there any more, or somebody has changed it. */
+  | {
+      readonly kind: "blackout";
+      readonly id: string | null;
+      readonly reason: string | null;
+      readonly by: string | null;
+      /** When it ended, or ends. */
+      readonly until: At | null;
+      readonly missed: MissedPolicy | null;
+    }
   /** The trigger of the schedule failed, which paused the schedule. */
   | { readonly kind: "triggerFailed"; readonly at: At | null }
   /** The schedule was added later than that. */

@@ -45,7 +45,7 @@ export type ScheduleFacts = Omit<
 
 /** What a list has of a schedule besides; times in epoch milliseconds. */
 export interface ScheduleExtras {
-  readonly next?: readonly Pick<PreviewedFireFacts, "fireTime" | "shiftedFrom">[];
+  readonly next?: readonly Pick<PreviewedFireFacts, "fireTime" | "shiftedFrom" | "blackout">[];
   readonly runs?: readonly OccurrenceFacts[];
 }
 

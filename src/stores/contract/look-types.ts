@@ -76,6 +76,8 @@ export interface Seen {
   /** Whether a step with a higher limit would acquire more jobs of the queues now. The value means nothing while a
    *  lease waits for recovery (`leaseEndsAt <= now`). See rule V8. */
   readonly hasReady: boolean;
+  /** The version of the blackouts; absent while there was none, and without schedules. See rule B3. */
+  readonly blackouts?: number;
   /** When the first pause ends, of a schedule, a task or a key, in the past too; absent for no such pause. See rules S17
    *  and T15. */
   readonly pauseEndsAt?: number;

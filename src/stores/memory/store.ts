@@ -1,5 +1,6 @@
 import { PAGE_BYTES_MAX, PAUSES_ENDED_PER_STEP_MAX, TASK_PAUSES_MAX } from "../../core/limits.ts";
 import { compareTexts } from "../../core/text.ts";
+import type { BlackoutRecord } from "../../records/blackout.ts";
 import type { JobRecord, NewJobRecord } from "../../records/job.ts";
 import type { JobResultRecord } from "../../records/job-result.ts";
 import type { JobStepRecord } from "../../records/job-step.ts";
@@ -17,6 +18,7 @@ import type { LedgerOptions } from "../shared/ledger-option.ts";
 import { type PauseFacts, pauseFacts } from "../shared/pauses.ts";
 import { sizeOf } from "../shared/size-of.ts";
 import { addJobs, addPlannedJob, checkParents, withHolds } from "./additions.ts";
+import { Blackouts } from "./blackouts.ts";
 import { Chains } from "./dependencies.ts";
 import { cancelJobs, emptyNotes, endMissed, makeRoom, type Notes, type Tables } from "./ends-of-jobs.ts";
 import { isHeld, type TaskEntry } from "./entries-of-jobs-and-tasks.ts";
@@ -54,6 +56,7 @@ export class MemoryDataStore implements contract.DataStore {
   readonly #overdue: OverdueOccurrences | null;
   readonly #schedulers: Schedulers;
   readonly #schedules: Schedules;
+  readonly #blackouts = new Blackouts();
   /** The pauses of tasks and keys that end by themselves. */
   readonly #pauseEnds = new Map<
     string,
@@ -180,6 +183,11 @@ export class MemoryDataStore implements contract.DataStore {
     return pauseEndsAt === Number.POSITIVE_INFINITY ? NOTHING_MORE : { pauseEndsAt };
   }
 
+  #seeBlackouts({ schedules }: contract.View): Pick<contract.Seen, "blackouts"> {
+    const { version } = this.#blackouts;
+    return version === 0 || schedules === null ? NOTHING_MORE : { blackouts: version };
+  }
+
   /** Ends the pauses whose end has come, as many as a step ends. */
   #endPauses(request: contract.StepRequest): contract.EndedPauses | null {
     const { now } = request;
@@ -203,6 +211,20 @@ export class MemoryDataStore implements contract.DataStore {
     return inOrder.slice(0, TASK_PAUSES_MAX);
   }
 
+  // ---- blackouts
+
+  async getBlackouts(): Promise<contract.BlackoutList> {
+    return this.#blackouts.list();
+  }
+
+  async addBlackout(addition: contract.BlackoutAddition): Promise<contract.BlackoutAdditionReport> {
+    return this.#blackouts.add(addition);
+  }
+
+  async removeBlackout(id: string): Promise<BlackoutRecord | null> {
+    return this.#blackouts.remove(id);
+  }
+
   // ---- the hot path
 
   async look(request: contract.LookRequest): Promise<contract.LookReport> {
@@ -215,7 +237,7 @@ export class MemoryDataStore implements contract.DataStore {
     const staleTaskIds = stale.map((task) => task.id);
     const seen = { due, nextFireAt, nextRunAt, nextMissAt, leaseEndsAt, hasReady };
     const unchanged = request.declared === undefined ? {} : { unchanged: this.#schedules.unchanged(request.declared) };
-    const more = { ...this.#seeOverdue(request), ...this.#seePauses(request) };
+    const more = { ...this.#seeOverdue(request), ...this.#seePauses(request), ...this.#seeBlackouts(request) };
     const report = { ...seen, staleTaskIds, hasExpired, ...more, ...unchanged };
     return request.zoneRules === undefined
       ? report
@@ -261,12 +283,15 @@ export class MemoryDataStore implements contract.DataStore {
     };
     const seenOverdue = this.#seeOverdue(request);
     const seenPauses = this.#seePauses(request);
+    const seenBlackouts = this.#seeBlackouts(request);
     const isSmall = promoted.length === 0 && cleanup === null && changedOverdue === undefined && endedPauses === null;
-    if (isSmall && seenOverdue === NOTHING_MORE && seenPauses === NOTHING_MORE) return report;
+    const seen = [seenOverdue, seenPauses, seenBlackouts];
+    if (isSmall && seen.every((one) => one === NOTHING_MORE)) return report;
     return {
       ...report,
       ...seenOverdue,
       ...seenPauses,
+      ...seenBlackouts,
       ...(endedPauses === null ? {} : { endedPauses }),
       ...(promoted.length === 0 ? {} : { promoted }),
       ...(changedOverdue === undefined ? {} : { changedOverdue }),
@@ -403,6 +428,7 @@ export class MemoryDataStore implements contract.DataStore {
   #cleanup(now: number, limit: number): contract.CleanupReport {
     const { jobs, windows, results } = this.#tables;
     this.#schedulers.cleanup(now);
+    this.#blackouts.cleanup(now);
     const removedWindows = windows.cleanup(now, limit);
     const removedScheduleIds = this.#schedules.cleanup(now, limit, (id) => jobs.hasJobsOf(id));
     const isNeeded = (id: string): boolean => this.#schedules.has(id) || jobs.hasJobsOf(id);
@@ -427,7 +453,8 @@ export class MemoryDataStore implements contract.DataStore {
 
   #commitPlan(plan: contract.SchedulePlan, request: contract.StepRequest, notes: Notes): contract.PlanReport {
     const { stepId, isRepetition } = request;
-    const schedule = this.#schedules.commit(plan, request);
+    const isHeeding = (request.blackouts ?? 0) === this.#blackouts.version;
+    const schedule = isHeeding ? this.#schedules.commit(plan, request) : null;
     if (schedule === null && !isRepetition) return NO_COMMIT;
     const isSkipped = schedule !== null && plan.overlap !== undefined && this.#makeRoom(plan, plan.overlap, notes);
     if (schedule !== null && plan.skips !== undefined) this.#ledger?.skip(plan.scheduleId, plan.skips);
@@ -469,7 +496,7 @@ export class MemoryDataStore implements contract.DataStore {
   }
 }
 
-const NOTHING_MORE: Pick<contract.Seen, "overdue" | "pauseEndsAt"> = Object.freeze({});
+const NOTHING_MORE: Pick<contract.Seen, "overdue" | "pauseEndsAt" | "blackouts"> = Object.freeze({});
 const NO_COMMIT: contract.PlanReport = Object.freeze({ committed: false, addedJobIds: Object.freeze([]) });
 
 function metadataOf({ metadata }: NewJobRecord): NewJobRecord["metadata"] {

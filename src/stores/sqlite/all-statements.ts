@@ -22,6 +22,7 @@ import { type ReadStatements, readStatements } from "./ledger/ledger-reads.ts";
 import { type OverdueStatements, overdueStatements } from "./ledger/overdue-occurrences.ts";
 import { type PlanStatements, planStatements } from "./schedules/plan-commits.ts";
 import { type ScheduleStatements, scheduleStatements } from "./schedules/schedule-statements.ts";
+import { type BlackoutStatements, blackoutStatements } from "./schedules/sqlite-blackouts.ts";
 import { type ZoneRulesStatements, zoneRulesStatements } from "./schedules/sqlite-zone-rules.ts";
 import type { TableNames } from "./schema/tables.ts";
 import { joined } from "./sql-and-json.ts";
@@ -53,6 +54,7 @@ export interface Statements
     HistoryStatements,
     ReadStatements,
     ChangeStatements,
+    BlackoutStatements,
     ZoneRulesStatements,
     OverdueStatements,
     LedgerSwitch {}
@@ -79,6 +81,7 @@ export function makeStatements(names: TableNames, keepsLedger = true): Statement
     historyStatements(names),
     readStatements(names),
     changeStatements(names),
+    blackoutStatements(names),
     zoneRulesStatements(names),
     overdueStatements(names),
   );

@@ -1,6 +1,7 @@
 import { StoreUnavailableError } from "../../core/errors.ts";
 import { systemRandom } from "../../core/ids.ts";
 import { JoinedCall } from "../../core/joined-call.ts";
+import type { BlackoutRecord } from "../../records/blackout.ts";
 import type { JobRecord, NewJobRecord } from "../../records/job.ts";
 import type { JobResultRecord } from "../../records/job-result.ts";
 import type { JobStepRecord } from "../../records/job-step.ts";
@@ -28,6 +29,7 @@ import { SqliteJobSteps } from "./jobs/steps-of-jobs.ts";
 import { LabelIndex } from "./label-index.ts";
 import { type OpenLedger, SqliteLedger } from "./ledger/ledger-reads.ts";
 import { SqliteSchedules } from "./schedules/schedule-commands-and-lists.ts";
+import { SqliteBlackouts } from "./schedules/sqlite-blackouts.ts";
 import { SqliteZoneRules } from "./schedules/sqlite-zone-rules.ts";
 import { NEWEST, reset, SchemaCheck } from "./schema/migrations.ts";
 import { MIGRATIONS, type TableNames, tableNames } from "./schema/tables.ts";
@@ -61,6 +63,7 @@ interface OpenStore {
   readonly schema: SchemaCheck;
   readonly tasks: SqliteTasks;
   readonly schedules: SqliteSchedules;
+  readonly blackouts: SqliteBlackouts;
   readonly jobs: SqliteJobs;
   readonly leases: SqliteLeases;
   readonly steps: SqliteSteps;
@@ -154,6 +157,18 @@ export class SqlDataStore implements contract.DataStore {
 
   async getTaskPauses(): Promise<contract.TaskPause[]> {
     return this.#use((open) => open.tasks.getPauses());
+  }
+
+  async getBlackouts(): Promise<contract.BlackoutList> {
+    return this.#use((open) => open.blackouts.list());
+  }
+
+  async addBlackout(addition: contract.BlackoutAddition): Promise<contract.BlackoutAdditionReport> {
+    return this.#use((open) => open.blackouts.add(addition));
+  }
+
+  async removeBlackout(id: string): Promise<BlackoutRecord | null> {
+    return this.#use((open) => open.blackouts.remove(id));
   }
 
   /** Checks by itself whether the schema is up to date, unlike the other methods. */
@@ -314,6 +329,7 @@ export class SqlDataStore implements contract.DataStore {
         schema,
         tasks: new SqliteTasks(connection, statements, flow),
         schedules: new SqliteSchedules(connection, statements, labels),
+        blackouts: new SqliteBlackouts(connection, statements),
         jobs: new SqliteJobs(connection, statements, flow, labels),
         leases: new SqliteLeases(connection, statements),
         steps: new SqliteSteps(connection, schema, { statements, names, flow, cleanUp }),

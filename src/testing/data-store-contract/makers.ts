@@ -212,6 +212,7 @@ export function step(store: DataStore, fields: StepFields = {}): Promise<StepRep
     recover: fields.recover ?? false,
     plans: fields.plans ?? [],
     ...(fields.endsMissed === undefined ? {} : { endsMissed: fields.endsMissed }),
+    ...(fields.blackouts === undefined ? {} : { blackouts: fields.blackouts }),
     ...(fields.endsPauses === undefined ? {} : { endsPauses: fields.endsPauses }),
     ...(fields.overdue === undefined ? {} : { overdue: fields.overdue }),
     ...(fields.heartbeat === undefined ? {} : { heartbeat: fields.heartbeat }),

@@ -1,4 +1,5 @@
 import { acquisitionCases } from "./acquisition-cases.ts";
+import { blackoutCases } from "./blackout-cases.ts";
 import { cancellationCases } from "./cancellation-cases.ts";
 import { chainAdditionCases } from "./chain-addition-cases.ts";
 import { chainCases } from "./chain-cases.ts";
@@ -120,6 +121,7 @@ export const dataStoreContract: readonly DataStoreCase[] = Object.freeze([
   ...flowFairCases,
   ...flowPauseCases,
   ...pauseEndCases,
+  ...blackoutCases,
   ...flowModelCases,
   ...missedStartCases,
   ...wrongClockCases,

@@ -7,6 +7,7 @@ import { effectiveFrom, stateAsJson } from "../ledger/audit-of-changes.ts";
 import { insertSkips, type LedgerSwitch } from "../ledger/history-writes.ts";
 import { hasMissedStart, JOB_STATE, type TableNames } from "../schema/tables.ts";
 import { jsonArray, lazily, numberOrNull, rowParameters, validJson } from "../sql-and-json.ts";
+import { blackoutsVersion } from "./sqlite-blackouts.ts";
 
 type Statements = PlanStatements & LedgerSwitch;
 
@@ -38,21 +39,21 @@ export class Plans {
     if (this.#counted.length === 0) return [];
     const { now, schedulerId, stepId } = this.#request;
     const { insertFires, commitPlans, recordFailures, notePauses, setZoneRulesOfPlans, keepsLedger } = this.#statements;
-    const fireRows = this.#counted.filter((plan) => plan.fires.length > 0 && !isApart(plan)).map(fireRow);
+    const fireRows = this.#counted.filter((plan) => plan.fires.length > 0 && !isApart(plan)).map(this.#row(fireRow));
     const pausing = this.#counted.filter(({ paused }) => paused);
-    const failures = keepsLedger ? pausing.map(failureRow) : [];
+    const failures = keepsLedger ? pausing.map(this.#row(failureRow)) : [];
     return [
       ...this.#insertions(insertFires, fireRows),
       ...this.#makingWay(hasParents),
       ...this.#skips(),
       ...rowParameters(failures).map(({ text }) => statement(recordFailures, text, now, schedulerId)),
-      ...rowParameters(this.#counted.flatMap(zoneRulesRow)).map(({ text }) =>
+      ...rowParameters(this.#counted.filter(setsZoneRules).map(this.#row(zoneRulesRow))).map(({ text }) =>
         statement(setZoneRulesOfPlans, text, now),
       ),
-      ...rowParameters(pausing.filter(hasReason).map(failureRow)).map(({ text }) =>
+      ...rowParameters(pausing.filter(hasReason).map(this.#row(failureRow))).map(({ text }) =>
         statement(notePauses, text, now, schedulerId),
       ),
-      statement(commitPlans, JSON.stringify(this.#counted.map(planRow)), now, stepId, schedulerId),
+      statement(commitPlans, JSON.stringify(this.#counted.map(this.#row(planRow))), now, stepId, schedulerId),
     ];
   }
 
@@ -62,7 +63,7 @@ export class Plans {
     const { now } = this.#request;
     const { noteOverlaps, markReplaced, endReplaced, removeReplaced } = this.#statements;
     const { cancelOverlapped, insertUnskipped, keepsLedger, skipOverlapped } = this.#statements;
-    const rows = JSON.stringify(this.#apart.map(overlapRow));
+    const rows = JSON.stringify(this.#apart.map(this.#row(overlapRow)));
     const has = (...policies: string[]): boolean =>
       this.#apart.some(({ overlap }) => policies.includes(overlap.policy));
     const replacing = [
@@ -75,8 +76,15 @@ export class Plans {
       ...(has("replaceQueued", "cancelRunning") ? replacing : []),
       ...(keepsLedger ? [statement(skipOverlapped, rows, now)] : []),
       ...(has("cancelRunning") ? [statement(cancelOverlapped, rows, now)] : []),
-      ...this.#insertions(insertUnskipped, this.#apart.map(fireRow)),
+      ...this.#insertions(insertUnskipped, this.#apart.map(this.#row(fireRow))),
     ];
+  }
+
+  /** The rows of plans with what {@link planStatements} compares. */
+  #row<P extends SchedulePlan>(row: (plan: P) => unknown[]): (plan: P) => unknown[] {
+    const { blackouts = 0 } = this.#request;
+    if (blackouts === 0) return row;
+    return (plan) => row(plan).map((value, place) => (place === 1 ? plan.fence + blackouts : value));
   }
 
   #insertions(sql: string, fireRows: readonly unknown[][]): SqlStatement[] {
@@ -88,7 +96,7 @@ export class Plans {
   #skips(): SqlStatement[] {
     const { keepsLedger, enterSkips } = this.#statements;
     if (!keepsLedger) return [];
-    const rows = this.#counted.filter(({ skips = [] }) => skips.length > 0).map(skipRow);
+    const rows = this.#counted.filter(({ skips = [] }) => skips.length > 0).map(this.#row(skipRow));
     return rowParameters(rows).map(({ text }) => statement(enterSkips, text, this.#request.now));
   }
 
@@ -175,8 +183,12 @@ function failureRow({ scheduleId, fence, expected, nextFireTime, pauseReason }: 
   return [scheduleId, fence, expected, nextFireTime, pauseReason ?? null];
 }
 
-function zoneRulesRow({ scheduleId, fence, expected, zoneRules }: SchedulePlan): unknown[][] {
-  return zoneRules === undefined ? [] : [[scheduleId, fence, expected, zoneRules]];
+function setsZoneRules({ zoneRules }: SchedulePlan): boolean {
+  return zoneRules !== undefined;
+}
+
+function zoneRulesRow({ scheduleId, fence, expected, zoneRules }: SchedulePlan): unknown[] {
+  return [scheduleId, fence, expected, zoneRules];
 }
 
 function fireRow({ scheduleId, fence, expected, fires, isCatchUp = false }: SchedulePlan): unknown[] {
@@ -221,10 +233,13 @@ export interface PlanStatements {
 
 export function planStatements(names: TableNames): PlanStatements {
   const { schedules, jobs, tasks, dependencies, histories, changes } = names;
-  // True while the schedule of the row [scheduleId, fence, expected, ...] is as the planner saw it; ?2 now. The plus
+  // True while the schedule of the row [scheduleId, fence, expected, ...], and the blackouts, are as the planner saw
+  // them; ?2 now. The fence of the row is the sum of the schedule's fence and of the version of the blackouts. Both only
+  // grow, so that the sum is the same only if both are. The plus
   // signs keep SQLite from using the index of due schedules, in which many schedules may share one fire time.
   const asPlanned =
-    "s.fence = r.value->>1 AND +s.next_fire_time = r.value->>2 AND +s.next_fire_time <= ?2 AND +s.paused = 0";
+    `s.fence + coalesce((${blackoutsVersion(names)}), 0) = r.value->>1 AND +s.next_fire_time = r.value->>2 ` +
+    "AND +s.next_fire_time <= ?2 AND +s.paused = 0";
   const details = validJson("s.details");
   const { delayed, ready, leased } = JOB_STATE;
   // The fields that the planner knows: merging them into `{}` leaves out those that are null. No other field may go

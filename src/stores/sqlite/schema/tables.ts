@@ -35,6 +35,8 @@ const TABLES = {
   uptimes: "uptimes",
   /** Occurrences that are overdue. */
   overdue: "overdue",
+  /** Times in which fire times make no job. */
+  blackouts: "blackouts",
   /** The time zone rules that schedulers had. */
   zoneRules: "zone_rules",
 };
@@ -115,6 +117,7 @@ export const MIGRATIONS: readonly Migration[] = Object.freeze([
     statements: (names: TableNames): readonly string[] => [
       ...taskTables(names),
       ...scheduleTables(names),
+      ...blackoutTables(names),
       ...jobTables(names),
       ...jobStepTables(names),
       ...resultTables(names),
@@ -231,6 +234,21 @@ function scheduleTables({ schedules }: TableNames): string[] {
     `CREATE INDEX ${schedules}_pause_ends ON ${schedules} (paused_until) WHERE paused_until IS NOT NULL`,
     `CREATE INDEX ${schedules}_overdue ON ${schedules} (${OVERDUE_AT}) WHERE ${MAY_BE_OVERDUE}`,
     `CREATE INDEX ${schedules}_zone_rules ON ${schedules} (zone_rules, id) WHERE zone_rules IS NOT NULL`,
+  ];
+}
+
+function blackoutTables({ blackouts }: TableNames): string[] {
+  return [
+    // `seq` grows with each change: a removal leaves a row without an id. So the greatest is the version of them all.
+    // `until`: the end of a blackout that does not recur. `rule`: what it says.
+    `CREATE TABLE ${blackouts} (
+      seq INTEGER PRIMARY KEY AUTOINCREMENT,
+      id TEXT UNIQUE,
+      until INTEGER,
+      rule TEXT NOT NULL,
+      details TEXT NOT NULL
+    )`,
+    `CREATE INDEX ${blackouts}_until ON ${blackouts} (until) WHERE until IS NOT NULL`,
   ];
 }
 

@@ -5,6 +5,7 @@ import type { Statements } from "../all-statements.ts";
 import { CHANGES_SEEN_PER_CLEANUP_MAX } from "../bounds.ts";
 import { type Row, type SqlStatement, statement } from "../driver/driver-and-failures.ts";
 import { trimHistories } from "../ledger/history-writes.ts";
+import { cleaningBlackouts } from "../schedules/sqlite-blackouts.ts";
 import { idsOf, numberOrNull } from "../sql-and-json.ts";
 
 /** The clean-up of a `SqlDataStore`: a write of its own, or a part of a step. */
@@ -37,6 +38,7 @@ export class CleanUp {
       statement(markForgotten, now),
       statement(removeIdle, now, limit),
       ...(this.#ledger === null ? [] : trimHistories(this.#statements, this.#ledger, { now, limit })),
+      ...cleaningBlackouts(this.#statements, now),
     ];
   }
 

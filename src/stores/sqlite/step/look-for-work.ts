@@ -21,6 +21,7 @@ import {
   scheduleAsJson,
   toLookedSchedule,
 } from "../schedules/schedule-rows.ts";
+import { blackoutsVersion } from "../schedules/sqlite-blackouts.ts";
 import { zoneRulesTexts } from "../schedules/sqlite-zone-rules.ts";
 import { firstPauseEnd } from "../schema/pause-columns.ts";
 import { IS_UNSTARTED, JOB_STATE, REMOVED, type TableNames } from "../schema/tables.ts";
@@ -99,6 +100,7 @@ export class Looks {
     const nextAt = numberOrNull(rows, "overdue_at");
     const isOpen = openOverdueCount(rows) > 0;
     const pauseEndsAt = numberOrNull(rows, "pause_ends_at");
+    const blackouts = numberOrNull(rows, "blackouts");
     if (rows[0]?.open_overdue !== undefined) {
       this.#askedAt = now;
       this.#mayBeOverdue = nextAt !== null || isOpen;
@@ -110,6 +112,7 @@ export class Looks {
       leaseEndsAt: numberOrNull(rows, "next_lease_end"),
       // A step is needed to resolve dependencies, too.
       hasReady: numberOrNull(rows, "has_ready") === 1 || hasEndedDependencies(rows),
+      ...(blackouts === null ? {} : { blackouts }),
       ...(pauseEndsAt === null ? {} : { pauseEndsAt }),
       ...(nextAt === null && !isOpen ? {} : { overdue: { nextAt, isOpen } }),
     };
@@ -245,6 +248,7 @@ export interface LookForm {
  *   and with flow control `has_accounts` (see `FlowState`);
  * - `acquired`, the acquired jobs as one JSON text;
  * - `pause_ends_at`, when the first pause ends;
+ * - `blackouts`, the version of the blackouts;
  * - `due`, the due schedules as one JSON text, and `next_fire_at`, the earliest fire time that is not due;
  * - the `overdueColumns`;
  * - `stale_task_ids`, a JSON array;
@@ -268,7 +272,7 @@ export function lookStatement(names: TableNames, form: LookForm): string {
     if (form.acquired) columns.push(`(${acquiredJobs(names, schedulerId, stepId)}) AS acquired`);
   }
   if (form.schedules) {
-    columns.push(...scheduleColumns(names, parameters(4)));
+    columns.push(...scheduleColumns(names, parameters(4)), `(${blackoutsVersion(names)}) AS blackouts`);
   }
   if (form.queues !== null || form.schedules) {
     columns.push(pauseEnd(names, form.flow));

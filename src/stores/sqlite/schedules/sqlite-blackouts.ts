@@ -1,0 +1,119 @@
+import { BLACKOUT_KEPT_MS, BLACKOUTS_MAX } from "../../../core/limits.ts";
+import type { BlackoutRecord } from "../../../records/blackout.ts";
+import type { BlackoutAddition, BlackoutAdditionReport, BlackoutList } from "../../contract/blackout-types.ts";
+import { blackoutChange, blackoutRule } from "../../shared/blackouts.ts";
+import type { Connection } from "../driver/connection.ts";
+import { type Row, type SqlStatement, statement } from "../driver/driver-and-failures.ts";
+import type { TableNames } from "../schema/tables.ts";
+import { lazily, numberOrNull } from "../sql-and-json.ts";
+
+/** The blackouts of a `SqlDataStore`. */
+export class SqliteBlackouts {
+  readonly #connection: Connection;
+  readonly #statements: BlackoutStatements;
+
+  constructor(connection: Connection, statements: BlackoutStatements) {
+    this.#connection = connection;
+    this.#statements = statements;
+  }
+
+  async list(): Promise<BlackoutList> {
+    const rows = await this.#connection.read(statement(this.#statements.getBlackouts));
+    const version = numberOrNull(rows, "version") ?? 0;
+    return { version, items: rows.flatMap(blackoutsOf) };
+  }
+
+  async add(addition: BlackoutAddition): Promise<BlackoutAdditionReport> {
+    const { blackout, conflictPolicy } = addition;
+    const { getBlackout, replaceBlackout, insertBlackout } = this.#statements;
+    const { id, until } = blackout;
+    const replaces = conflictPolicy === "replace" || conflictPolicy === "update" ? 1 : 0;
+    const rule = blackoutRule(blackout);
+    const answers = await this.#connection.write(() => [
+      statement(getBlackout, id),
+      statement(replaceBlackout, id, rule, replaces),
+      statement(insertBlackout, id, until, rule, JSON.stringify(blackout)),
+      statement(getBlackout, id),
+    ]);
+    const [before] = (answers[0] ?? []).flatMap(blackoutsOf);
+    const [stored] = (answers[3] ?? []).flatMap(blackoutsOf);
+    if (stored === undefined) return { change: "full", blackout };
+    return { change: before === undefined ? "added" : blackoutChange(before, addition), blackout: stored };
+  }
+
+  async remove(id: string): Promise<BlackoutRecord | null> {
+    const { getBlackout, markRemoval, removeBlackout, forgetRemovals } = this.#statements;
+    const [rows] = await this.#connection.write(() => [
+      statement(getBlackout, id),
+      statement(markRemoval, id),
+      statement(removeBlackout, id),
+      statement(forgetRemovals),
+    ]);
+    return (rows ?? []).flatMap(blackoutsOf)[0] ?? null;
+  }
+}
+
+/** The statements that remove the blackouts that ended long ago, and do not recur. */
+export function cleaningBlackouts(
+  { markOldBlackouts, removeOldBlackouts, forgetRemovals }: BlackoutStatements,
+  now: number,
+): SqlStatement[] {
+  const before = now - BLACKOUT_KEPT_MS;
+  return [statement(markOldBlackouts, before), statement(removeOldBlackouts, before), statement(forgetRemovals)];
+}
+
+/** The blackout of a row; none for a row that marks a removal, or that is damaged. */
+function blackoutsOf({ id, details }: Row): BlackoutRecord[] {
+  if (typeof id !== "string" || typeof details !== "string") return [];
+  try {
+    const record: unknown = JSON.parse(details);
+    return typeof record === "object" && record !== null ? [{ ...(record as BlackoutRecord), id }] : [];
+  } catch {
+    return [];
+  }
+}
+
+/** A comment before each statement lists its arguments. */
+export interface BlackoutStatements {
+  readonly getBlackouts: string;
+  readonly getBlackout: string;
+  readonly replaceBlackout: string;
+  readonly insertBlackout: string;
+  readonly markRemoval: string;
+  readonly removeBlackout: string;
+  readonly forgetRemovals: string;
+  readonly markOldBlackouts: string;
+  readonly removeOldBlackouts: string;
+}
+
+export function blackoutStatements(names: TableNames): BlackoutStatements {
+  const { blackouts } = names;
+  const columns = "CAST(id AS TEXT) AS id, CAST(details AS TEXT) AS details";
+  return lazily<BlackoutStatements>({
+    getBlackouts: () =>
+      `SELECT (${blackoutsVersion(names)}) AS version, ${columns} FROM ${blackouts} WHERE seq > 0 ORDER BY id`,
+    // ?1 id
+    getBlackout: () => `SELECT ${columns} FROM ${blackouts} WHERE id = ?1`,
+    // ?1 id, ?2 what it says, ?3 whether to replace what says something else. Makes room for insertBlackout.
+    replaceBlackout: () => `DELETE FROM ${blackouts} WHERE id = ?1 AND ?3 AND rule IS NOT ?2`,
+    // ?1 id, ?2 until, ?3 what it says, ?4 the record as JSON. Writes nothing where the id is in use.
+    insertBlackout: () =>
+      `INSERT INTO ${blackouts} (id, until, rule, details) SELECT ?1, ?2, ?3, ?4 ` +
+      `WHERE NOT EXISTS (SELECT 1 FROM ${blackouts} WHERE id = ?1) ` +
+      `AND (SELECT count(*) FROM ${blackouts} WHERE id > '') < ${BLACKOUTS_MAX}`,
+    // ?1 id. A row without an id keeps the number of a removal, so that the version grows.
+    markRemoval: () => `INSERT INTO ${blackouts} (rule, details) SELECT '', '' FROM ${blackouts} WHERE id = ?1`,
+    removeBlackout: () => `DELETE FROM ${blackouts} WHERE id = ?1`,
+    forgetRemovals: () => `DELETE FROM ${blackouts} WHERE id IS NULL AND seq < (${blackoutsVersion(names)})`,
+    // ?1 the end of those that are old
+    markOldBlackouts: () =>
+      `INSERT INTO ${blackouts} (rule, details) SELECT '', '' ` +
+      `WHERE EXISTS (SELECT 1 FROM ${blackouts} WHERE until <= ?1)`,
+    removeOldBlackouts: () => `DELETE FROM ${blackouts} WHERE until <= ?1`,
+  });
+}
+
+/** SQL of the version of the blackouts; NULL while there was none. */
+export function blackoutsVersion({ blackouts }: TableNames): string {
+  return `SELECT max(seq) FROM ${blackouts}`;
+}
