@@ -269,6 +269,9 @@ export const QUESTION_STEPS_MAX = 250_000;
 /** Most dates and spans of dates that one `ExcludingTrigger` takes: enough for a century of holidays. */
 export const EXCLUDED_DATES_MAX = 10_000;
 
+/** How long it is kept how a job failed, where nobody says otherwise: somebody looks at failures days later. */
+export const FAILURE_KEPT_MS: number = 30 * 86_400_000;
+
 /** Bytes of UTF-8 that a ledger keeps of the reason for which a handler skipped a run. 10,000 runs, which may be read
  *  together, then stay below the 2 MB that D1 has for a text. */
 export const SKIP_REASON_BYTES_MAX = 100;

@@ -283,6 +283,7 @@ const inherited = once(() => ({
   metadata: optional(metadata()),
   labels: optional(labels()),
   resultExpirationTime: optional(durationText()),
+  failureExpirationTime: orNull(durationText()),
   concurrencyKey: orNull(idText()),
 }));
 

@@ -272,7 +272,13 @@ export interface NewJobBody
   extends RunBody,
     Pick<
       ScheduleSettingsBody,
-      "payload" | "executor" | "metadata" | "labels" | "resultExpirationTime" | "concurrencyKey"
+      | "payload"
+      | "executor"
+      | "metadata"
+      | "labels"
+      | "resultExpirationTime"
+      | "failureExpirationTime"
+      | "concurrencyKey"
     > {
   readonly taskId: string;
   readonly runAt?: string;

@@ -1,7 +1,7 @@
 import { SKIP_REASON_BYTES_MAX } from "../core/limits.ts";
 import type { AttemptRecord, JobProgress } from "./attempt.ts";
 import type { JobRecord } from "./job.ts";
-import type { JobOutcome, Labels, Metadata, RetryPolicy } from "./policies.ts";
+import { isFailure, type JobOutcome, type Labels, type Metadata, type RetryPolicy } from "./policies.ts";
 import type { SerializedError } from "./serialized-error.ts";
 
 /** How a job ended, in the form that stores keep. Times are epoch milliseconds. */
@@ -54,6 +54,10 @@ export interface KeptJob {
   readonly after?: readonly string[];
   /** Absent where the task says it. */
   readonly retry?: RetryPolicy;
+  /** How long a job that does not fail keeps its result; absent where the result itself tells. */
+  readonly resultExpirationMs?: number;
+  /** As that of the job. */
+  readonly failureExpirationMs?: number;
 }
 
 /** Why the handler skipped the run, as ledgers keep it; null for a job that ended otherwise. */
@@ -75,12 +79,13 @@ export function skipReasonOf({ outcome, error }: Pick<JobResultRecord, "outcome"
 export function keptJobOf(job: JobRecord): KeptJob {
   const { payload, metadata, executor, priority, fireTime, idempotencyKey, maxRecoveries, createdAt } = job;
   const kept = { payload, metadata, executor, priority, fireTime, idempotencyKey, maxRecoveries, createdAt };
-  const { labels, concurrencyKey, after, retry } = job;
+  const { labels, concurrencyKey, after, retry, failureExpirationMs } = job;
   const isPlain = concurrencyKey === undefined && after === undefined && retry === undefined;
-  if (isPlain && labels === undefined) return kept;
+  if (isPlain && labels === undefined && failureExpirationMs === undefined) return kept;
   return {
     ...kept,
     ...(labels === undefined ? {} : { labels }),
+    ...(failureExpirationMs === undefined ? {} : { failureExpirationMs }),
     ...(concurrencyKey === undefined ? {} : { concurrencyKey }),
     ...(after === undefined ? {} : { after }),
     ...(retry === undefined ? {} : { retry }),
@@ -97,7 +102,8 @@ export function withKeptFacts(
   job: JobRecord,
   progress: JobProgress | null,
 ): JobResultRecord {
-  result.job = keptJobOf(job);
+  const kept = keptJobOf(job);
+  result.job = isFailure(result.outcome) ? { ...kept, resultExpirationMs: job.resultExpirationMs } : kept;
   const last = progress ?? job.progress;
   if (last !== undefined) result.progress = last;
   if (job.attemptHistory !== undefined) result.attemptHistory = job.attemptHistory;

@@ -54,6 +54,8 @@ export interface JobRecord {
   readonly acquiredUntil: number | null;
   /** Grows with every acquisition of this job. */
   readonly fence: number;
+  /** How long it is kept how the job failed, in milliseconds; absent is as `keptMsOf` says. */
+  readonly failureExpirationMs?: number;
   /** How often a failing job runs again; absent where the task says it. */
   readonly retry?: RetryPolicy;
   /** The id of the job that this job repeats; absent for none. */

@@ -1,4 +1,5 @@
 import type { RandomSource } from "../core/ids.ts";
+import { FAILURE_KEPT_MS } from "../core/limits.ts";
 
 /** What a schedule does with several fire times that are due at once. It makes one job for the latest fire time
  *  (`latest`, the default), one job for the earliest (`earliest`), or one job for each (`all`). */
@@ -75,6 +76,11 @@ export const JOB_OUTCOMES: readonly JobOutcome[] = Object.freeze([
   "skipped",
 ]);
 
+/** Whether a job that ended so has failed. */
+export function isFailure(outcome: JobOutcome): boolean {
+  return !isDone(outcome) && outcome !== "cancelled";
+}
+
 /** Whether a job that ended so lets jobs that come after it run, whatever their `onParentFailure` says. */
 export function isDone(outcome: JobOutcome): boolean {
   return outcome === "success" || outcome === "skipped";
@@ -138,4 +144,17 @@ export function hasLabels(labels: Labels | undefined, wanted: Labels | undefined
 function labelOf(labels: Labels | undefined, name: string): string | undefined {
   // A label may be called `constructor`.
   return labels !== undefined && Object.hasOwn(labels, name) ? labels[name] : undefined;
+}
+
+/** How long the result of a job is kept, in milliseconds. A failure is kept as long as its setting says; without one,
+ *  30 days, longer where results are, and not at all where none is kept. */
+export function keptMsOf(
+  {
+    resultExpirationMs,
+    failureExpirationMs,
+  }: { readonly resultExpirationMs: number; readonly failureExpirationMs?: number },
+  outcome: JobOutcome,
+): number {
+  if (!isFailure(outcome)) return resultExpirationMs;
+  return failureExpirationMs ?? (resultExpirationMs === 0 ? 0 : Math.max(FAILURE_KEPT_MS, resultExpirationMs));
 }

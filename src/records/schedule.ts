@@ -28,6 +28,8 @@ export interface ScheduleRecord {
   readonly metadata: Metadata;
   /** The labels of the schedule, and of its jobs to come; absent for none; never empty. */
   readonly labels?: Labels;
+  /** How long it is kept how a job failed, in milliseconds; absent is as `keptMsOf` says. */
+  readonly failureExpirationMs?: number;
   /** The concurrency key of the schedule's jobs, see `JobRecord.concurrencyKey`; absent for none. */
   readonly concurrencyKey?: string;
   /** Within how many milliseconds after a fire time a job is to start; absent for no expectation. */

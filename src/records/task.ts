@@ -26,6 +26,8 @@ export interface TaskRecord {
   readonly labels?: Labels;
   /** How many attempts of a job may end with a `RetryAfter`; absent is 100. */
   readonly maxSnoozes?: number;
+  /** How long it is kept how a job failed, in milliseconds; absent is as `keptMsOf` says. */
+  readonly failureExpirationMs?: number;
   /** Most jobs of one concurrency key that run at once, counted over all schedulers of the store; absent is unlimited.
    *  Jobs without a key do not count. */
   readonly maxRunningPerKey?: number;

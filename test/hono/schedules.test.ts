@@ -31,6 +31,7 @@ describe("a schedule over HTTP", () => {
         maxJitter: "PT0S",
         catchUp: null,
         resultExpirationTime: "PT24H",
+        failureExpirationTime: null,
         overlap: "queue",
         concurrencyKey: null,
         expectStartWithin: null,

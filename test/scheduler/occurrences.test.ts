@@ -317,6 +317,7 @@ describe("getScheduleChanges", () => {
       misfireGraceTime: "1h",
       maxJitter: "1s",
       resultExpirationTime: "1h",
+      failureExpirationTime: "2d",
       overlap: "skip",
       concurrencyKey: "k",
       priority: 5,

@@ -105,7 +105,7 @@ describe("retryJob()", () => {
   test("rejects for a job without a result, one that has not ended, and one whose task is gone", async () => {
     const { scheduler, clock } = setUpBroken();
     expect(await rejectionOf(scheduler.retryJob("nobody"))).toMatchObject({ code: "jobLookup", id: "nobody" });
-    const { id } = await scheduler.addJob("t", { resultExpirationTime: "PT1M" });
+    const { id } = await scheduler.addJob("t", { failureExpirationTime: "PT1M" });
     expect(await rejectionOf(scheduler.retryJob(id))).toBeInstanceOf(ConflictingIdError);
     await drain(scheduler);
     await clock.advance("PT30S");

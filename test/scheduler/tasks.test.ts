@@ -34,6 +34,10 @@ describe("tasks", () => {
       maxSnoozes: 100,
       timeout: null,
       resultExpirationTime: "PT24H",
+      failureExpirationTime: null,
+      pausedUntil: null,
+      pauseReason: null,
+      pausedBy: null,
       retry: { maxAttempts: 4, backoff },
       metadata: { team: "core", level: 1 },
       labels: {},
@@ -62,12 +66,22 @@ describe("tasks", () => {
 
   test("settings of the call come before those of the task, for jobs and schedules", async () => {
     const { scheduler } = setUp({ taskDefaults: { executor: "default", misfireGraceTime: "PT1S" } });
-    const own = { executor: "own", misfireGraceTime: "PT2S", resultExpirationTime: "PT2H" } as const;
+    const own = {
+      executor: "own",
+      misfireGraceTime: "PT2S",
+      resultExpirationTime: "PT2H",
+      failureExpirationTime: "PT4H",
+    } as const;
     scheduler.task("plain", () => {});
     scheduler.task("t", own, () => {});
-    const call = { executor: "call", misfireGraceTime: "PT3S", resultExpirationTime: "PT3H" } as const;
+    const call = {
+      executor: "call",
+      misfireGraceTime: "PT3S",
+      resultExpirationTime: "PT3H",
+      failureExpirationTime: "PT5H",
+    } as const;
     const settingsOf = async (taskId: string, options: object) => {
-      const { executor, misfireGraceTime, resultExpirationTime } = await scheduler.addSchedule(
+      const { executor, misfireGraceTime, resultExpirationTime, failureExpirationTime } = await scheduler.addSchedule(
         taskId,
         everySecond(),
         options,
@@ -76,12 +90,14 @@ describe("tasks", () => {
         executor,
         misfireGraceTime: String(misfireGraceTime),
         resultExpirationTime: String(resultExpirationTime),
+        failureExpirationTime: String(failureExpirationTime),
       };
     };
     expect(await settingsOf("plain", {})).toEqual({
       executor: "default",
       misfireGraceTime: "PT1S",
       resultExpirationTime: "PT24H",
+      failureExpirationTime: "null",
     });
     expect(await settingsOf("t", {})).toEqual(own);
     expect(await settingsOf("t", call)).toEqual(call);

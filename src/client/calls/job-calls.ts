@@ -70,6 +70,11 @@ export class JobCalls implements JobCommands, BulkCommands {
     const keptMs = options.resultExpirationMs ?? (await this.#tasks.resultExpirationMs(taskIdOf(task)));
     if (keptMs !== null && keptMs < AWAITED_RESULT_MS_MIN) {
       job.resultExpirationTime = durationText(AWAITED_RESULT_MS_MIN);
+      // Where no result is kept, no failure is, unless the task says so.
+      if (keptMs === 0 && options.failureExpirationMs === undefined) {
+        const failureMs = await this.#tasks.failureExpirationMs(taskIdOf(task));
+        if (failureMs === null) job.failureExpirationTime = durationText(AWAITED_RESULT_MS_MIN);
+      }
     }
     const { id } = await readJob(this.#context, { method: "POST", path: "/jobs", body: job, signal });
     onAdded(id);

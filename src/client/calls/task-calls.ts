@@ -1,3 +1,4 @@
+import type { TaskRecord } from "../../records/task.ts";
 import type { TaskCommands } from "../../scheduler/commands/commands.ts";
 import type { CheckedTaskPause, TaskFilter } from "../../scheduler/options/checked-options.ts";
 import { TaskView } from "../../scheduler/views/task-view.ts";
@@ -13,7 +14,7 @@ const REMEMBERED_MAX = 1000;
 export class TaskCalls implements TaskCommands {
   readonly #context: CallContext;
   /** How long results of a task are kept, in milliseconds, by the id of the task. */
-  readonly #resultExpirationMs = new Map<string, number>();
+  readonly #kept = new Map<string, Pick<TaskRecord, "resultExpirationMs" | "failureExpirationMs">>();
 
   constructor(context: CallContext) {
     this.#context = context;
@@ -22,17 +23,21 @@ export class TaskCalls implements TaskCommands {
   async all(filter: TaskFilter): Promise<TaskView[]> {
     const call = { method: "GET", path: "/tasks", query: wireFilter(filter) } as const;
     const { items } = await this.#context.requester.read(call, pageSchema(taskSchema()));
-    for (const { id, resultExpirationMs } of items.slice(0, REMEMBERED_MAX)) {
-      this.#resultExpirationMs.set(id, resultExpirationMs);
-    }
+    for (const record of items.slice(0, REMEMBERED_MAX)) this.#kept.set(record.id, record);
     return items.map((record) => new TaskView(record));
   }
 
   /** How long results of a task are kept, in milliseconds, as of the first time that somebody asked; null when nobody
    *  knows the task. */
   async resultExpirationMs(id: string): Promise<number | null> {
-    if (!this.#resultExpirationMs.has(id)) await this.all({});
-    return this.#resultExpirationMs.get(id) ?? null;
+    if (!this.#kept.has(id)) await this.all({});
+    return this.#kept.get(id)?.resultExpirationMs ?? null;
+  }
+
+  /** How long failures of a task are kept, in the same way; null also for a task that sets nothing. */
+  async failureExpirationMs(id: string): Promise<number | null> {
+    if (!this.#kept.has(id)) await this.all({});
+    return this.#kept.get(id)?.failureExpirationMs ?? null;
   }
 
   async remove(id: string): Promise<void> {

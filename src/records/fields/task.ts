@@ -33,6 +33,7 @@ export const TASK_FIELDS = {
   maxSnoozes: { kind: "count" },
   timeout: { kind: "duration", null: "unlimited" },
   resultExpirationTime: { kind: "duration" },
+  failureExpirationTime: { kind: "duration", absent: "none" },
   retry: { kind: "object", fields: RETRY_FIELDS as typeof RETRY_FIELDS },
   overlap: { kind: "overlap" },
   metadata: { kind: "metadata" },

@@ -248,7 +248,7 @@ function causeAdvice({ scheduleId, taskId, verdict, cause, finding, hasLedger }:
     case "unfinishedRun":
       return 'Make the runs shorter than the time between two fire times; or overlap: "queue" lets them wait.';
     case "error":
-      if (cause.name === null) return "A longer resultExpirationTime keeps errors for longer.";
+      if (cause.name === null) return "A longer failureExpirationTime keeps errors for longer.";
       return finding?.run == null ? null : `retryJob("${finding.run.jobId}") runs it again.`;
     case "lost":
       return "Find out what ended the processes: memory, a crash, a deploy without stop().";

@@ -48,6 +48,7 @@ export interface CheckedTaskDefaults extends CheckedLimits {
   maxSnoozes: number;
   timeoutMs: number | null;
   resultExpirationMs: number;
+  failureExpirationMs?: number | null | undefined;
   overlap: RunOverlapPolicy;
   metadata: Metadata;
   labels?: Labels | undefined;
@@ -66,6 +67,7 @@ export interface CheckedTaskSettings extends CheckedLimits {
   maxSnoozes?: number | undefined;
   timeoutMs?: number | null | undefined;
   resultExpirationMs?: number | undefined;
+  failureExpirationMs?: number | null | undefined;
   overlap?: RunOverlapPolicy | undefined;
   metadata?: Metadata | undefined;
   labels?: Labels | undefined;
@@ -108,6 +110,7 @@ export interface CheckedJobOptions extends CheckedRunNow {
   labels?: Labels | undefined;
   executor?: string | undefined;
   resultExpirationMs?: number | undefined;
+  failureExpirationMs?: number | null | undefined;
   startDeadline?: number | undefined;
   retry?: CheckedRetry | undefined;
   /** Ids, each once. */

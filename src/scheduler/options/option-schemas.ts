@@ -210,6 +210,7 @@ const taskDefaults = once(() =>
     maxSnoozes: v.optional(wholeNumber(0, 1_000_000), SNOOZES_MAX_DEFAULT),
     timeout: v.optional(v.nullable(durationMs(1)), null),
     resultExpirationTime: v.optional(durationMs(), { hours: 24 }),
+    failureExpirationTime: v.optional(v.nullable(durationMs())),
     overlap: v.optional(oneOf(RUN_OVERLAP_POLICIES), "queue"),
     metadata: v.optional(metadata(), {}),
     labels: v.optional(labels()),
@@ -304,6 +305,7 @@ const inherited = once(() => ({
   metadata: v.optional(metadata()),
   labels: v.optional(labels()),
   resultExpirationTime: v.optional(durationMs()),
+  failureExpirationTime: v.optional(v.nullable(durationMs())),
 }));
 
 const scheduleSettings = once(() => ({

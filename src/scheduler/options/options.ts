@@ -61,6 +61,10 @@ export interface TaskSettings<P = never> {
   timeout?: Duration | null | undefined;
   /** How long results are kept; zero keeps none. Default: 24 hours. */
   resultExpirationTime?: Duration | undefined;
+  /** How long it is kept how a job failed, with the error and the payload: every outcome but `success`, `skipped` and
+   *  `cancelled`. Null is as the default says: 30 days, longer where `resultExpirationTime` is, and not at all where
+   *  that is zero. Default: null. */
+  failureExpirationTime?: Duration | null | undefined;
   /** What a fire of the task's schedules does while an earlier run of the same schedule is unfinished: `"queue"`,
    *  `"skip"`, `"replaceQueued"` or `"cancelRunning"`, see {@link RunOverlapPolicy}. Default: `"queue"`. */
   overlap?: RunOverlapPolicy | undefined;
@@ -280,6 +284,10 @@ export interface ScheduleOptions<P = unknown> extends RevisionOptions {
   priority?: number | undefined;
   /** How long results of the schedule's jobs are kept; zero keeps none. Default: the task's. */
   resultExpirationTime?: Duration | undefined;
+  /** How long it is kept how a job failed, with the error and the payload: every outcome but `success`, `skipped` and
+   *  `cancelled`. Null is as the default says: 30 days, longer where `resultExpirationTime` is, and not at all where
+   *  that is zero. Default: the task's. */
+  failureExpirationTime?: Duration | null | undefined;
   /** Which missed fire times are made up for, and how fast; null for all, at once. What is left out makes no job, now
    *  or later. In `updateSchedule`, what is given replaces the whole object. Default: null. */
   catchUp?: CatchUpOptions | null | undefined;
@@ -357,6 +365,10 @@ export interface JobOptions<P = unknown> {
   executor?: string | undefined;
   /** How long the result is kept; zero keeps none. Default: the task's. */
   resultExpirationTime?: Duration | undefined;
+  /** How long it is kept how the job failed, with the error and the payload: every outcome but `success`, `skipped` and
+   *  `cancelled`. Null is as the default says: 30 days, longer where `resultExpirationTime` is, and not at all where
+   *  that is zero. Default: the task's. */
+  failureExpirationTime?: Duration | null | undefined;
   /** The job does not start after this instant: it then ends as `missedStartDeadline`, whatever it waits for. A job
    *  that runs again, because it failed or is known to have started before its process was lost, was in time. Default:
    *  none. */

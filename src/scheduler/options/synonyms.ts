@@ -23,7 +23,7 @@ const SYNONYMS: Synonyms = {
   "taskDefaults: concurrencyKey":
     "it is about the payload of one task: scheduler.task(id, { concurrencyKey }, handler)",
   "scheduleDefaults: executor maxRunningJobs maxRunningPerKey rateLimit fair misfireGraceTime retry": INHERITED,
-  "scheduleDefaults: maxRecoveries timeout resultExpirationTime overlap metadata": INHERITED,
+  "scheduleDefaults: maxRecoveries timeout resultExpirationTime failureExpirationTime overlap metadata": INHERITED,
   "scheduleDefaults: concurrencyKey schema": INHERITED,
 
   "task: concurrency maxConcurrency maxInstances": "maxRunningJobs",
@@ -73,7 +73,8 @@ const SYNONYMS: Synonyms = {
   "job: deadline": "startDeadline",
   "job: misfireGraceTime":
     "it counts for jobs of schedules; write { startDeadline: new Date(Date.now() + milliseconds) }",
-  "job: removeOnComplete removeOnFail": "resultExpirationTime",
+  "job: removeOnComplete": "resultExpirationTime",
+  "job: removeOnFail": "failureExpirationTime",
   "job: dependencies dependsOn parents": "after",
   "job: onFailure": "onParentFailure",
   "debounce: per window interval":

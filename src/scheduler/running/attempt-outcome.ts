@@ -13,7 +13,7 @@ import { type AttemptRecord, type JobProgress, withAttempt } from "../../records
 import type { JobRecord } from "../../records/job.ts";
 import { type JobResultRecord, withKeptFacts } from "../../records/job-result.ts";
 import type { JobSleep } from "../../records/job-step.ts";
-import { backoffMs, type JobOutcome, type RetryPolicy } from "../../records/policies.ts";
+import { backoffMs, type JobOutcome, keptMsOf, type RetryPolicy } from "../../records/policies.ts";
 import { type SerializedError, serializedError } from "../../records/serialized-error.ts";
 import type { JobRelease } from "../../stores/data-store.ts";
 import type { AbortReason } from "./abort-state.ts";
@@ -182,6 +182,7 @@ function finished(
   returnValue: string | null,
   error: SerializedError | null,
 ): AttemptOutcome {
+  const keptMs = keptMsOf(job, outcome);
   const end: JobResultRecord = {
     jobId: job.id,
     taskId: job.taskId,
@@ -193,10 +194,10 @@ function finished(
     attempts: startedAt === null ? number - 1 : number,
     returnValue,
     error,
-    expiresAt: now + job.resultExpirationMs,
+    expiresAt: now + keptMs,
   };
   // A result that is not kept need not know what its job was, unless the store's ledger keeps the run of a fire time.
-  const needsNone = job.resultExpirationMs === 0 && job.fireTime === null;
+  const needsNone = keptMs === 0 && job.fireTime === null;
   const result = needsNone ? end : withKeptFacts(end, job, progress);
   return { release: { jobId: job.id, fence: job.fence, kind: "finish", result }, error };
 }

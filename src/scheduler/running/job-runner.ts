@@ -5,7 +5,7 @@ import type { LeaseExtender } from "../../executors/lease-extender.ts";
 import type { EventRecord } from "../../records/events.ts";
 import type { JobRecord } from "../../records/job.ts";
 import { type JobResultRecord, keptJobOf } from "../../records/job-result.ts";
-import type { JobOutcome } from "../../records/policies.ts";
+import { type JobOutcome, keptMsOf } from "../../records/policies.ts";
 import { type SerializedError, serializedError } from "../../records/serialized-error.ts";
 import type { HeldJob, JobCapacity, JobQueue, RecoveryReport, ReleaseStatus } from "../../stores/data-store.ts";
 import type { Environment } from "../environment.ts";
@@ -544,7 +544,10 @@ function smallerResult(result: JobResultRecord, job: JobRecord, error: unknown):
   if (hasPayload && result.returnValue !== null) return withoutPayload(result);
   if (result.returnValue !== null) {
     const failure = serializedError(resultRefused(result.jobId, error));
-    return { ...result, job: keptJobOf(job), outcome: "error", returnValue: null, error: failure };
+    const { resultExpirationMs } = job;
+    const ended = { ...result, outcome: "error", returnValue: null, error: failure } as const;
+    const expiresAt = result.finishedAt + keptMsOf(job, "error");
+    return { ...ended, job: { ...keptJobOf(job), resultExpirationMs }, expiresAt };
   }
   return hasPayload ? withoutPayload(result) : null;
 }

@@ -44,8 +44,8 @@ export async function lastRunOf({ store, clock }: World, { scheduleId }: JobReco
   return result === undefined ? null : { outcome: result.outcome, finishedAt: result.finishedAt };
 }
 
-/** The fire time before all those that a job stands for, by the rule that its schedule has now; null for none, and where
- *  the schedule is gone. For a job that no fire time made, the last one before it was added.
+/** The fire time before all those that a job stands for, by the rule that its schedule has now; null for none, and
+ *  where the schedule is gone. For a job that no fire time made, the last one before it was added.
  *  @throws {StoreUnavailableError} */
 export async function previousFireTimeOf({ store }: World, job: JobRecord): Promise<ZonedFireTime | null> {
   const schedule = job.scheduleId === null ? null : await store.getSchedule(job.scheduleId);

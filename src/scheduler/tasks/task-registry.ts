@@ -378,7 +378,7 @@ function nameOfBound(name: string): [what: string, id: string] {
 
 function toRecord(id: string, defaults: CheckedTaskDefaults, settings: CheckedTaskSettings): TaskRecord {
   const merged = { ...defaults, ...withoutUndefined(settings) };
-  const { maxRunningPerKey: perKey = null, rateLimit = null, fair = false } = merged;
+  const { maxRunningPerKey: perKey = null, rateLimit = null, fair = false, failureExpirationMs = null } = merged;
   const labels = mergedLabels(defaults.labels, settings.labels, `task "${id}"`);
   return {
     id,
@@ -392,6 +392,7 @@ function toRecord(id: string, defaults: CheckedTaskDefaults, settings: CheckedTa
     retry: retryOver(defaults.retry, settings.retry ?? {}),
     metadata: { ...defaults.metadata, ...settings.metadata },
     // Absent where they say nothing, so that a new setting leaves the declarations of tasks without it as they are.
+    ...(failureExpirationMs === null ? {} : { failureExpirationMs }),
     ...(perKey === null ? {} : { maxRunningPerKey: perKey }),
     ...(rateLimit === null ? {} : { rateLimit: rateOf(rateLimit) }),
     ...(fair ? { fair } : {}),

@@ -5,6 +5,7 @@ import type { EventRecord } from "../../records/events.ts";
 import type { JobRecord, NewJobRecord } from "../../records/job.ts";
 import type { JobResultRecord } from "../../records/job-result.ts";
 import type { JobStepRecord } from "../../records/job-step.ts";
+import { keptMsOf } from "../../records/policies.ts";
 import type { TaskRecord } from "../../records/task.ts";
 import type { JobAddition, JobFilter, JobResultFilter } from "../../stores/data-store.ts";
 import type { JobCommands, RunWait } from "../commands/commands.ts";
@@ -87,11 +88,14 @@ export class JobVerbs implements JobCommands {
   async run(task: unknown, options: CheckedJobOptions, { signal, onAdded }: RunWait): Promise<JobResult> {
     const record = await this.#newRecord(task, options, "runJob()");
     const resultExpirationMs = Math.max(record.resultExpirationMs, AWAITED_RESULT_MS_MIN);
+    const failureExpirationMs = Math.max(keptMsOf(record, "error"), AWAITED_RESULT_MS_MIN);
+    const isLonger = keptMsOf({ ...record, resultExpirationMs }, "error") !== failureExpirationMs;
+    const kept = { resultExpirationMs, ...(isLonger ? { failureExpirationMs } : {}) };
     const { log } = this.#runner;
     let awaitedId = record.id;
     log.awaits(awaitedId);
     const result = await this.#waitForResult(signal, async () => {
-      const [addition] = await this.#context.addJobs([{ ...record, resultExpirationMs }]);
+      const [addition] = await this.#context.addJobs([{ ...record, ...kept }]);
       // With a key it may be another job, which keeps its result as long as it was told, and may have ended.
       const { job, hasEnded = false } = addition ?? { job: record };
       if (job.id !== awaitedId) {

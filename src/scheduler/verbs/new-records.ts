@@ -60,7 +60,7 @@ function settingsOf(
   for (const { key, inherits, default: unset, absent } of SETTINGS) {
     if (key === "labels") continue;
     if (settings[key] === undefined) settings[key] = inherits ? task[key as keyof TaskRecord] : unset;
-    if (settings[key] === null && absent !== undefined) delete settings[key];
+    if ((settings[key] ?? null) === null && absent !== undefined) delete settings[key];
   }
   return settings as Omit<RecordOf<ScheduleSettings>, "labels">;
 }
@@ -167,10 +167,11 @@ export function newJobRecord(
     metadata: options.metadata === undefined ? task.metadata : { ...task.metadata, ...options.metadata },
     idempotencyKey: options.idempotencyKey ?? null,
   };
-  const { after, onParentFailure = "cancel", retry } = options;
+  const { after, onParentFailure = "cancel", retry, failureExpirationMs = task.failureExpirationMs } = options;
   const labels = mergedLabels(task.labels, options.labels, "the job");
   const labelled: JobRecord = labels === undefined ? record : { ...record, labels };
-  const retried: JobRecord = retry === undefined ? labelled : { ...labelled, retry: retryOver(task.retry, retry) };
+  const kept: JobRecord = failureExpirationMs == null ? labelled : { ...labelled, failureExpirationMs };
+  const retried: JobRecord = retry === undefined ? kept : { ...kept, retry: retryOver(task.retry, retry) };
   const chained: JobRecord = after === undefined ? retried : { ...retried, after, onParentFailure };
   return withWindow(payload.key === null ? chained : { ...chained, concurrencyKey: payload.key }, options);
 }

@@ -243,11 +243,13 @@ export class ScheduleVerbs implements ScheduleCommands {
     const { env, tasks } = this.#context;
     const schedule = await this.#record(id);
     const task = await tasks.settingsOf(schedule.taskId);
-    const { executor, priority, metadata, labels, maxRecoveries, resultExpirationMs } = schedule;
+    const { executor, priority, metadata, labels, maxRecoveries } = schedule;
+    const { resultExpirationMs, failureExpirationMs = null } = schedule;
     const payload = { text: schedule.payload, key: schedule.concurrencyKey ?? null };
     const now = env.clock.now();
     const facts = { id: env.ids.next(now), task, payload, now };
-    const { labels: _, ...record } = newJobRecord(facts, { ...options, executor, priority, resultExpirationMs });
+    const own = { executor, priority, resultExpirationMs, failureExpirationMs };
+    const { labels: _, ...record } = newJobRecord(facts, { ...options, ...own });
     const labelled = labels === undefined ? record : { ...record, labels };
     const job = await this.#jobs.addRecord({ ...labelled, scheduleId: id, metadata, maxRecoveries });
     assertOwnJob(job.id, options.requestHash, "runScheduleNow()");

@@ -22,7 +22,10 @@ export interface JobClient {
 }
 
 /** What a {@link Job} shows of its record. */
-export type JobFacts = Omit<JobRecord, "resultExpirationMs" | "maxRecoveries" | "startedFence" | "fence">;
+export type JobFacts = Omit<
+  JobRecord,
+  "resultExpirationMs" | "failureExpirationMs" | "maxRecoveries" | "startedFence" | "fence"
+>;
 
 /**
  * A job as it was when it was read, with what can be done to it. Its fields never change; {@link refresh}

@@ -131,6 +131,11 @@ export class Schedule {
   get resultExpirationTime(): Temporal.Duration {
     return durationOf(this.#record.resultExpirationMs);
   }
+  /** How long it is kept how a job failed; null is as the default says: 30 days, longer where
+   *  {@link resultExpirationTime} is, and not at all where that is zero. */
+  get failureExpirationTime(): Temporal.Duration | null {
+    return durationOrNull(this.#record.failureExpirationMs ?? null);
+  }
   /** What a fire does while an earlier run of the schedule is unfinished. */
   get overlap(): RunOverlapPolicy {
     return this.#record.overlap;

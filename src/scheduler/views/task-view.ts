@@ -82,6 +82,11 @@ export class TaskView {
   get resultExpirationTime(): Temporal.Duration {
     return durationOf(this.#record.resultExpirationMs);
   }
+  /** How long it is kept how a job failed; null is as the default says: 30 days, longer where
+   *  {@link resultExpirationTime} is, and not at all where that is zero. */
+  get failureExpirationTime(): Temporal.Duration | null {
+    return durationOrNull(this.#record.failureExpirationMs ?? null);
+  }
   /** How many attempts a failing job gets, and the pauses between the attempts. */
   get retry(): TaskRetry {
     return retryOf(this.#record.retry);

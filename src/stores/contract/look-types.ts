@@ -108,6 +108,7 @@ export interface LookedSchedule
     | "declaration"
     | "version"
     | "concurrencyKey"
+    | "failureExpirationMs"
     | "pausedUntil"
     | "pauseReason"
     | "pausedBy"

@@ -117,6 +117,7 @@ export function addPlannedJob(
   };
   if (schedule.labels !== undefined) record.labels = schedule.labels;
   if (schedule.concurrencyKey !== undefined) record.concurrencyKey = schedule.concurrencyKey;
+  if (schedule.failureExpirationMs !== undefined) record.failureExpirationMs = schedule.failureExpirationMs;
   const entry = jobs.insert(record);
   flow.join(entry);
   const expectedMs = schedule.expectStartMs ?? schedule.expectFinishMs;
@@ -201,6 +202,8 @@ function debounce(
   record.runAt = debouncedRunAt(job, record.createdAt);
   if (job.labels === undefined) delete record.labels;
   else record.labels = frozenCopy(job.labels);
+  if (job.failureExpirationMs === undefined) delete record.failureExpirationMs;
+  else record.failureExpirationMs = job.failureExpirationMs;
   if (concurrencyKey === undefined) delete record.concurrencyKey;
   else record.concurrencyKey = concurrencyKey;
   if (retry === undefined) delete record.retry;

@@ -1,4 +1,5 @@
 import type { JobRecord } from "../../records/job.ts";
+import { keptMsOf } from "../../records/policies.ts";
 import type {
   JobRelease,
   JobStepReport,
@@ -173,7 +174,7 @@ export function vanishesIn({ now, schedulerId, recover, releases }: StepRequest,
   const hasStarted = release?.kind === "start" || (release?.kind === "giveUp" && release.hasStarted === true);
   const goesBack = release !== undefined && release.kind !== "start";
   const isTakenBack = goesBack ? record.cancelRequested || hasStarted : isLost;
-  const { startedFence, fence, resultExpirationMs } = record;
+  const { startedFence, fence } = record;
   const before = { ...record, startedFence: hasStarted ? fence : startedFence };
-  return isTakenBack && resultExpirationMs <= 0 && isLastLoss(before);
+  return isTakenBack && keptMsOf(record, "abandoned") <= 0 && isLastLoss(before);
 }

@@ -36,6 +36,7 @@ export function removePauseFacts(record: Mutable<ScheduleRecord>): void {
 
 const OPTIONAL = [
   "concurrencyKey",
+  "failureExpirationMs",
   "expectStartMs",
   "expectFinishMs",
   "declaration",

@@ -1,6 +1,6 @@
 import type { JobRecord, NewJobRecord } from "../../records/job.ts";
 import type { JobResultRecord } from "../../records/job-result.ts";
-import type { JobOutcome } from "../../records/policies.ts";
+import { type JobOutcome, keptMsOf } from "../../records/policies.ts";
 
 /** The job of an addition, without what decides about the addition. */
 export function addedJob(addition: NewJobRecord): JobRecord {
@@ -31,6 +31,6 @@ export function endedWithoutRun(job: JobRecord, outcome: OutcomeWithoutRun, now:
     attempts: job.failedAttempts + job.recoveries + (job.acquiredBy === null ? 0 : 1),
     returnValue: null,
     error: null,
-    expiresAt: now + job.resultExpirationMs,
+    expiresAt: now + keptMsOf(job, outcome),
   };
 }

@@ -163,7 +163,7 @@ export const historyCases: readonly DataStoreCase[] = [
       const lost = await leasedJob(store, { ...KEYED, id: "lost", maxRecoveries: 0 });
       const late = { now: T0 + LEASE_MS };
       const [ended] = (await take(store, late)).ended;
-      const expected = { ...present(ended, "the lost job"), ...keptFacts(lost) };
+      const expected = { ...present(ended, "the lost job"), ...keptFacts(lost, true) };
       equal(await store.getJobResult("lost", late.now), expected, "the result of a lost job");
     },
   },

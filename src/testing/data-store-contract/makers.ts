@@ -121,10 +121,14 @@ export function numbered(prefix: string, index: number): string {
 }
 
 /** What a result keeps of its job. */
-export function keptFacts(job: JobRecord): Pick<JobResultRecord, "job" | "attemptHistory" | "progress" | "retryOf"> {
-  const { attemptHistory, progress, retryOf } = job;
+/** @param hasFailed whether the result also keeps how long it would be kept otherwise */
+export function keptFacts(
+  job: JobRecord,
+  hasFailed = false,
+): Pick<JobResultRecord, "job" | "attemptHistory" | "progress" | "retryOf"> {
+  const { attemptHistory, progress, retryOf, resultExpirationMs } = job;
   return {
-    job: keptJobOf(job),
+    job: { ...keptJobOf(job), ...(hasFailed ? { resultExpirationMs } : {}) },
     ...(attemptHistory === undefined ? {} : { attemptHistory }),
     ...(progress === undefined ? {} : { progress }),
     ...(retryOf === undefined ? {} : { retryOf }),

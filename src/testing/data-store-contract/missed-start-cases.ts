@@ -1,4 +1,5 @@
 import type { JobRecord } from "../../records/job.ts";
+import { keptMsOf } from "../../records/policies.ts";
 import type { DataStore, StepReport } from "../../stores/data-store.ts";
 import { equal, present } from "./assert.ts";
 import { childOf, outcomesOf, settledBy } from "./chain-makers.ts";
@@ -128,7 +129,7 @@ export const missedStartCases: readonly DataStoreCase[] = [
           attempts: 0,
           returnValue: null,
           error: null,
-          expiresAt: MISSED + job.resultExpirationMs,
+          expiresAt: MISSED + keptMsOf(job, "missedStartDeadline"),
         };
         equal([ended, nextMissAt, idsOf(acquired)], [[result], null, []], "the step that ends it");
         equal(await store.getJob("hurried"), null, "the job");

@@ -12,6 +12,7 @@ import { debounceHeldCases } from "./debounce-held-cases.ts";
 import { debounceRepetitionCases } from "./debounce-repetition-cases.ts";
 import { declarationCases } from "./declaration-cases.ts";
 import { dueCases } from "./due-cases.ts";
+import { failureCases } from "./failure-cases.ts";
 import { flowFairCases } from "./flow-fair-cases.ts";
 import { flowKeyCases } from "./flow-key-cases.ts";
 import { flowLimitCases } from "./flow-limit-cases.ts";
@@ -95,6 +96,7 @@ export const dataStoreContract: readonly DataStoreCase[] = Object.freeze([
   ...leaseCases,
   ...orphanCases,
   ...recoveryCases,
+  ...failureCases,
   ...cancellationCases,
   ...jobStepCases,
   ...resultCases,

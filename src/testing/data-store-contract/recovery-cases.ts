@@ -1,3 +1,4 @@
+import { FAILURE_KEPT_MS } from "../../core/limits.ts";
 import { equal, present } from "./assert.ts";
 import { type DataStoreCase, openTwo } from "./contract-case.ts";
 import {
@@ -221,10 +222,10 @@ export const recoveryCases: readonly DataStoreCase[] = [
         attempts: 2,
         returnValue: null,
         error: null,
-        expiresAt: now + 86_400_000,
+        expiresAt: now + FAILURE_KEPT_MS,
       };
       equal([second.recovered, second.acquired, second.ended], [[], [], [result]], "the second loss");
-      equal(await store.getJobResult("job", now), { ...result, ...keptFacts(job) }, "the result");
+      equal(await store.getJobResult("job", now), { ...result, ...keptFacts(job, true) }, "the result");
       equal(await store.getJob("job"), null, "the job");
     },
   },

@@ -333,7 +333,7 @@ const DAMAGED_TASK: TaskRow[1] = {
 function toTask([columns, stored]: TaskRow): TaskRecord {
   const [id, maxRunningJobs, declaration, version, paused, pausedUntil, pauseReason, pausedBy] = columns;
   const details = { ...DAMAGED_TASK, ...fieldsOf(stored, {}) };
-  const { labels, maxRunningPerKey, rateLimit, fair, maxSnoozes } = details;
+  const { labels, maxRunningPerKey, rateLimit, fair, maxSnoozes, failureExpirationMs } = details;
   return {
     id,
     executor: details.executor,
@@ -346,6 +346,7 @@ function toTask([columns, stored]: TaskRow): TaskRecord {
     overlap: details.overlap,
     metadata: details.metadata,
     ...(labels === undefined ? {} : { labels }),
+    ...(failureExpirationMs === undefined ? {} : { failureExpirationMs }),
     ...(maxRunningPerKey === undefined ? {} : { maxRunningPerKey }),
     ...(rateLimit === undefined ? {} : { rateLimit }),
     ...(fair === undefined ? {} : { fair }),

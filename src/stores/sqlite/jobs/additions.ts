@@ -185,8 +185,8 @@ export class Additions {
 }
 
 /** Whether nothing tells of the job once it has ended. The stamps of bursts tell of debounced jobs. */
-function leavesNoTrace({ resultExpirationMs, debounce }: NewJobRecord): boolean {
-  return resultExpirationMs === 0 && debounce === undefined;
+function leavesNoTrace(job: NewJobRecord): boolean {
+  return job.resultExpirationMs === 0 && job.debounce === undefined;
 }
 
 /** Whether the addition of a job is its insertion and nothing else, where no answer can get lost. */

@@ -100,7 +100,7 @@ function jobDetails(job: NewJobRecord): string {
     `${field("resultExpirationMs", job.resultExpirationMs)}${field("maxRecoveries", job.maxRecoveries)}` +
     `${metadataField(job.metadata)}${field("retryOf", job.retryOf)}` +
     `${field("after", hasParents(job) ? job.after : null)}${field("onParentFailure", job.onParentFailure)}` +
-    `${field("retry", job.retry)}` +
+    `${field("retry", job.retry)}${field("failureExpirationMs", job.failureExpirationMs)}` +
     `${field("maxWaitMs", job.debounce?.maxWaitMs)}}`
   );
 }

@@ -70,7 +70,9 @@ export function jobAsJson(table: string, ...more: string[]): string {
 
 /** As {@link jobAsJson}, but with only those details that `endedWithoutRun` needs, so that the answer stays small. */
 export function endedJobAsJson(table: string): string {
-  const fields = ["scheduledFireTime", "resultExpirationMs"].map((name) => `'${name}', ${detail(name, table)}`);
+  const fields = ["scheduledFireTime", "resultExpirationMs", "failureExpirationMs"].map(
+    (name) => `'${name}', ${detail(name, table)}`,
+  );
   return `json_array(${readableColumns(table, JOB_COLUMNS).join(", ")}, json_object(${fields.join(", ")}))`;
 }
 
@@ -115,6 +117,7 @@ export function toJob(row: JobRow): JobRecord {
   if (details.after !== undefined) job.after = details.after;
   if (details.onParentFailure !== undefined) job.onParentFailure = details.onParentFailure;
   if (details.retry !== undefined) job.retry = details.retry;
+  if (typeof details.failureExpirationMs === "number") job.failureExpirationMs = details.failureExpirationMs;
   if (details.sleep !== undefined) job.sleep = details.sleep;
   const heldBy = heldByOf(row[15]);
   if (heldBy !== undefined) job.heldBy = heldBy;

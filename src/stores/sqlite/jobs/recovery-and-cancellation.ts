@@ -1,4 +1,4 @@
-import { MISSED_PER_STEP_MAX } from "../../../core/limits.ts";
+import { FAILURE_KEPT_MS, MISSED_PER_STEP_MAX } from "../../../core/limits.ts";
 import type { JobResultRecord } from "../../../records/job-result.ts";
 import type { LeaseEnd, RecoveryReport } from "../../data-store.ts";
 import { endedWithoutRun } from "../../shared/added-and-ended-jobs.ts";
@@ -242,19 +242,28 @@ export function keepEnded({ jobs, results }: TableNames, outcome: string, now: s
   const labels = "json(CASE WHEN json_valid(details) THEN details->'labels' END)";
   const after = "json(CASE WHEN json_valid(details) THEN details->'after' END)";
   const retry = "json(CASE WHEN json_valid(details) THEN details->'retry' END)";
-  const details = ["payload", "maxRecoveries", "createdAt"].map((name) => `'${name}', ${detail(name)}`);
+  const details = ["payload", "maxRecoveries", "createdAt", "failureExpirationMs"].map(
+    (name) => `'${name}', ${detail(name)}`,
+  );
+  // As `keptMsOf` says.
+  const resultMs = detail("resultExpirationMs");
+  const byDefault = `CASE WHEN ${resultMs} > 0 THEN max(${resultMs}, ${FAILURE_KEPT_MS}) ELSE 0 END`;
+  const keptMs =
+    `CASE WHEN (${outcome}) = 'cancelled' THEN ${resultMs} ` +
+    `ELSE coalesce(${detail("failureExpirationMs")}, ${byDefault}) END`;
   const kept =
     `json_object(${details.join(", ")}, 'metadata', ${metadata}, 'executor', executor, 'priority', priority, ` +
     `'fireTime', fire_time, 'idempotencyKey', ${idempotencyKey}, 'after', ${after}, 'retry', ${retry}, ` +
     "'concurrencyKey', nullif(concurrency_key, ''), " +
+    `'resultExpirationMs', CASE WHEN (${outcome}) <> 'cancelled' THEN ${resultMs} END, ` +
     "'omitsPayload', json(CASE WHEN NOT json_valid(details) THEN 'true' END))";
   return (
     `INSERT OR REPLACE INTO ${results} (job_id, task_id, schedule_id, outcome, expires_at, finished_at, details) ` +
-    `SELECT id, task_id, schedule_id, ${outcome}, ${now} + ${detail("resultExpirationMs")}, CAST(${now} AS INTEGER), ` +
+    `SELECT id, task_id, schedule_id, ${outcome}, ${now} + ${keptMs}, CAST(${now} AS INTEGER), ` +
     `json_set(json_patch('{}', json_object('labels', ${labels}, 'scheduledFireTime', ${detail("scheduledFireTime")}, ` +
     `'retryOf', ${detail("retryOf")}, ` +
     "'attempts', failed_attempts + recoveries + (acquired_by IS NOT NULL))), " +
     `'$.job', ${kept}, '$.attemptHistory', ${valid("attempt_history")}, '$.progress', ${valid("progress")}) ` +
-    `FROM ${jobs} WHERE ${condition} AND ${detail("resultExpirationMs")} > 0`
+    `FROM ${jobs} WHERE ${condition} AND (${keptMs}) > 0`
   );
 }

@@ -377,8 +377,10 @@ function keptJob(kept: KeptJob): string {
     field("executor", executor === EXECUTOR_DEFAULT ? null : executor) +
     field("priority", priority === 0 ? null : priority) +
     field("maxRecoveries", maxRecoveries === 0 ? null : maxRecoveries);
+  const times =
+    field("resultExpirationMs", kept.resultExpirationMs) + field("failureExpirationMs", kept.failureExpirationMs);
   const flow = field("concurrencyKey", kept.concurrencyKey) + field("after", kept.after) + field("retry", kept.retry);
-  return `{"createdAt":${kept.createdAt}${ofPayload}${settings}${keys}${flow}}`;
+  return `{"createdAt":${kept.createdAt}${ofPayload}${settings}${keys}${flow}${times}}`;
 }
 
 const EXECUTOR_DEFAULT = "inline";
@@ -398,6 +400,8 @@ function toKeptJob(kept: Partial<KeptJob>, labels: Labels | undefined): KeptJob 
     ...(typeof kept.concurrencyKey === "string" ? { concurrencyKey: kept.concurrencyKey } : {}),
     ...(kept.after === undefined || kept.after === null ? {} : { after: kept.after }),
     ...(kept.retry === undefined || kept.retry === null ? {} : { retry: kept.retry }),
+    ...(typeof kept.resultExpirationMs === "number" ? { resultExpirationMs: kept.resultExpirationMs } : {}),
+    ...(typeof kept.failureExpirationMs === "number" ? { failureExpirationMs: kept.failureExpirationMs } : {}),
   };
 }
 

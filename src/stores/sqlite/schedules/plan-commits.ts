@@ -259,6 +259,7 @@ export function planStatements(names: TableNames): PlanStatements {
     `CASE WHEN f.value->>4 > f.value->>1 OR ${key} IS NOT NULL THEN ${delayed} ELSE ${ready} END, 0, 0, 0, 0, ` +
     `${beginDetailsAs(details)} || substr(rtrim(${known}, '}'), 2) || ',"resultExpirationMs":' || ` +
     `coalesce(${details}->'resultExpirationMs', '0') || ` +
+    `coalesce(',"failureExpirationMs":' || (${details}->'failureExpirationMs'), '') || ` +
     `',"maxRecoveries":' || coalesce(${details}->'maxRecoveries', '0') || ` +
     `',"metadata":' || ${validJson("s.metadata")} || ` +
     `coalesce(',"payload":' || (${details}->'payload'), '') || '}', ${key}, ` +

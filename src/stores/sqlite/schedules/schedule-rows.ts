@@ -140,6 +140,7 @@ export function toSchedule([columns, metadata, stored]: ScheduleRow): ScheduleRe
     skippedCount,
     revision,
     ...(details.concurrencyKey === undefined ? {} : { concurrencyKey: details.concurrencyKey }),
+    ...(details.failureExpirationMs === undefined ? {} : { failureExpirationMs: details.failureExpirationMs }),
     ...(details.expectStartMs === undefined ? {} : { expectStartMs: details.expectStartMs }),
     ...(details.expectFinishMs === undefined ? {} : { expectFinishMs: details.expectFinishMs }),
     ...(declaration === null ? {} : { declaration }),
