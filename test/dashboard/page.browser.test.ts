@@ -1,6 +1,7 @@
 import type { Browser } from "playwright-core";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { CronTrigger, IntervalTrigger, Scheduler } from "../../src/mod.ts";
+import { HANG_MS } from "../support/hang.ts";
 import { hasChromium, launch, openTab, quiet, READ, type Site, serveSite, type Tab } from "./site.ts";
 
 /** Names that break links: all of them are ids of schedules here. */
@@ -69,7 +70,7 @@ describe.runIf(hasChromium)("the page in Chromium", () => {
     await go("schedules");
     await page.getByRole("searchbox").fill("weekdays");
     await page.getByRole("row", { name: /report\/weekdays/ }).waitFor();
-    await expect.poll(() => page.getByRole("row").count()).toBe(2);
+    await expect.poll(() => page.getByRole("row").count(), { timeout: HANG_MS }).toBe(2);
     expect((await scheduler.getSchedule("report/weekdays")).trigger.describe()).toBe(
       "At 09:00, Monday to Friday, in Europe/Berlin",
     );

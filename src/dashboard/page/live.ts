@@ -72,14 +72,16 @@ interface Heard {
   readonly fraction?: number;
   readonly note?: string | null;
   readonly outcome?: string;
+  readonly timestamp: string;
 }
 
-function heard({ type, jobId = "", fraction = 0, note = null, outcome }: Heard): void {
+function heard({ type, timestamp, jobId = "", fraction = 0, note = null, outcome }: Heard): void {
   const { progress, failures: count } = getState();
   if (type === "jobProgressed") {
     setState({ progress: { ...progress, [jobId]: { fraction, note } } });
     return;
   }
+  if (type === "jobAcquired") setState({ started: { ...getState().started, [jobId]: Date.parse(timestamp) } });
   if (type === "jobReleased") {
     if (jobId in progress) {
       setState({ progress: Object.fromEntries(Object.entries(progress).filter(([id]) => id !== jobId)) });

@@ -52,6 +52,8 @@ export interface State {
   readonly revision: number;
   /** What running jobs said of their progress, newer than what was loaded. */
   readonly progress: Readonly<Record<string, { readonly fraction: number; readonly note: string | null }>>;
+  /** When attempts began of which the page has heard, by job. */
+  readonly started: Readonly<Record<string, number>>;
   /** Failures since the page was opened or Runs was looked at. */
   readonly failures: number;
   /** How far the server's clock is ahead of the browser's, in milliseconds. */
@@ -88,6 +90,7 @@ let state: State = {
   isHelpOpen: false,
   revision: 0,
   progress: {},
+  started: {},
   failures: 0,
   skewMs: 0,
   now: Date.now(),

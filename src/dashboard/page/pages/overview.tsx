@@ -2,7 +2,7 @@ import * as actions from "../actions.ts";
 import * as api from "../api.ts";
 import { type Failures, groupFailures } from "../failures.ts";
 import { hrefOf } from "../hash.ts";
-import { attempt, Button, CopyButton, Empty, Failure, Loading, Panel, When } from "../parts/basics.tsx";
+import { attempt, Button, CopyButton, Empty, Failure, Loading, Panel } from "../parts/basics.tsx";
 import { type ComingFire, quantileOf, Ticker } from "../parts/charts.tsx";
 import { Glyph, Mark, Verdict } from "../parts/glyph.tsx";
 import { ruleOf } from "../rule.ts";
@@ -330,9 +330,11 @@ function NextFires({ schedules, now }: { schedules: readonly api.Schedule[]; now
 }
 
 const progressOf = (state: State) => state.progress;
+const startedOf = (state: State) => state.started;
 
 function Running({ runs, now }: { runs: readonly api.Run[]; now: number }) {
   const progress = useStore(progressOf);
+  const started = useStore(startedOf);
   const canWrite = useCanWrite();
   return (
     <Panel title="Running now" count={runs.length}>
@@ -341,7 +343,7 @@ function Running({ runs, now }: { runs: readonly api.Run[]; now: number }) {
         {runs.slice(0, 12).map((run) => {
           const { fraction, note } = progress[run.id] ?? { fraction: run.progress, note: run.note };
           const name = run.scheduleId ?? run.taskId;
-          const ran = run.startedAt === null ? null : now - run.startedAt;
+          const ran = Math.max(0, now - (started[run.id] ?? run.dueAt));
           return (
             <li key={run.id} class="row running" data-row>
               <Verdict verdict="running" words="" />
@@ -353,11 +355,9 @@ function Running({ runs, now }: { runs: readonly api.Run[]; now: number }) {
                 {fraction === null ? "" : `${Math.round(fraction * 100)} % `}
                 {note ?? ""}
               </span>
-              <span class="dim nowrap">{ran === null ? <When ms={run.dueAt} zone={null} /> : durationText(ran)}</span>
+              <span class="dim nowrap">{durationText(ran)}</span>
               <span class="dim nowrap">
-                {ran !== null && fraction !== null && fraction > 0.02
-                  ? `~${roughText((ran / fraction) * (1 - fraction))} left`
-                  : ""}
+                {fraction !== null && fraction > 0.02 ? `~${roughText((ran / fraction) * (1 - fraction))} left` : ""}
               </span>
               {canWrite ? (
                 <Button kind="small danger" isWrite onClick={() => attempt(() => actions.cancel(run.id, name))}>

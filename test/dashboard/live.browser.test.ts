@@ -1,0 +1,268 @@
+import type { Browser } from "playwright-core";
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
+import { CronTrigger, IntervalTrigger, Scheduler } from "../../src/mod.ts";
+import { HANG_MS } from "../support/hang.ts";
+import { hasChromium, launch, openTab, quiet, type Site, serveSite, type Tab } from "./site.ts";
+
+/** Strings that would do something, were they markup, a format or a name of an object: 204 of them. */
+const CORES = [
+  ...["<img src=x onerror=alert(1)>", "<script>alert(1)</script>", "\"><svg onload='alert(1)'>", "javascript:alert(1)"],
+  ...["{{7*7}}", "$" + "{7*7}", "%3Cscript%3E", "&lt;b&gt;", "__proto__", "constructor", "toString", "\u202egnp.exe"],
+  ...["'; DROP TABLE jobs;--", "../../etc/passwd", "a\tb", "=cmd|' /C calc'!A0", "</style><style>*{display:none}"],
+];
+const WRAPS = [
+  ["", ""],
+  ["'", "'"],
+  ['"', '"'],
+  ["<!--", "-->"],
+  ["</td>", ""],
+  ["\\", ""],
+  ["&", ";"],
+  ["<a href=", ">"],
+];
+const MORE = [
+  ["</textarea>", ""],
+  ["</title>", ""],
+  ["`", "`"],
+  ["<math><mi>", "</mi>"],
+];
+const HOSTILE = [...WRAPS, ...MORE].flatMap(([before, after]) => CORES.map((core) => `${before}${core}${after}`));
+
+/** How long something may take on a busy machine. */
+const WITHIN = { timeout: HANG_MS };
+
+describe.runIf(hasChromium)("the live page in Chromium", () => {
+  let browser: Browser;
+  let scheduler: Scheduler;
+  let site: Site;
+  let tab: Tab | undefined;
+  let isFailing = true;
+  beforeAll(async () => {
+    browser = await launch();
+    scheduler = new Scheduler({ identity: "w-1", logger: quiet });
+    scheduler.task("tick", () => "tock");
+    scheduler.task("fails", () => {
+      if (isFailing) throw Object.assign(new Error("upstream answered 503 after 17 ms"), { name: "StripeError" });
+    });
+    scheduler.task("slow", async (_payload, { signal, progress }) => {
+      progress(0.31, "page 31 of 100");
+      await new Promise<void>((resolve) => signal.addEventListener("abort", () => resolve()));
+      signal.throwIfAborted();
+    });
+    scheduler.task("echo", (payload) => {
+      throw new Error(String(payload));
+    });
+    const yearly = CronTrigger.fromCrontab("0 0 1 1 *", { timeZone: "UTC" });
+    await scheduler.addSchedule("tick", yearly, { id: "yearly" });
+    await scheduler.start();
+    site = await serveSite(scheduler);
+  });
+  afterAll(async () => {
+    await browser?.close();
+    await site?.[Symbol.asyncDispose]();
+    await scheduler?.stop();
+  });
+  afterEach(async () => {
+    const complaints = tab?.complaints ?? [];
+    await tab?.[Symbol.asyncDispose]();
+    tab = undefined;
+    expect(complaints).toEqual([]);
+  });
+  const open = async (options: Parameters<typeof openTab>[2] = {}): Promise<Tab> => {
+    tab = await openTab(browser, site, options);
+    return tab;
+  };
+
+  test("what fires shows at once, and what is paused stays so", async () => {
+    const { page, go } = await open();
+    await go("runs");
+    await scheduler.addSchedule("tick", new IntervalTrigger({ seconds: 1 }), { id: "every-second" });
+    await page
+      .getByRole("row", { name: /every-second/ })
+      .nth(1)
+      .waitFor();
+    await go("schedules");
+    const row = page.getByRole("row", { name: /every-second/ });
+    await row.getByRole("button", { name: "Pause" }).click();
+    await row.getByRole("button", { name: "Unpause" }).waitFor();
+    expect((await scheduler.getSchedule("every-second")).paused).toBe(true);
+    await scheduler.removeSchedule("every-second");
+    await row.waitFor({ state: "detached" });
+  });
+
+  test("a change of a rule is shown as what comes and what goes, and asked about", async () => {
+    await scheduler.addSchedule("tick", CronTrigger.fromCrontab("0 9 * * *", { timeZone: "UTC" }), { id: "daily" });
+    const { page, go, picture } = await open();
+    await go("schedules/daily/edit");
+    await page.getByLabel("When", { exact: true }).fill("30 9 * * *");
+    const change = page.getByRole("region", { name: "What this changes" });
+    await change.getByRole("listitem").filter({ hasText: "+" }).first().waitFor();
+    await change.getByRole("listitem").filter({ hasText: "−" }).first().waitFor();
+    await picture("edit");
+    await page.getByRole("button", { name: "Save" }).click();
+    await page.getByRole("dialog").getByText("From now on: At 09:30, in UTC. It was: At 09:00, in UTC.").waitFor();
+    await page.getByRole("button", { name: "Change the rule" }).click();
+    await page.getByRole("heading", { name: "daily" }).waitFor();
+    expect((await scheduler.getSchedule("daily")).trigger.describe()).toBe("At 09:30, in UTC");
+    await page.getByText(/rule: At 09:00.* → At 09:30/).waitFor();
+    await scheduler.removeSchedule("daily");
+  });
+
+  test("failures are one group, whose runs are all retried at once", async () => {
+    isFailing = true;
+    for (let count = 0; count < 3; count++) await scheduler.runJob("fails").catch(() => {});
+    const { page, go, picture } = await open();
+    const group = page.getByRole("listitem", { name: /fails: 3 × StripeError: upstream answered 503/ });
+    await group.waitFor();
+    await picture("failing");
+    isFailing = false;
+    await group.getByRole("button", { name: "Retry all" }).click();
+    await page.getByRole("button", { name: "Retry 3 runs" }).click();
+    await page.getByText("3 runs will run once more.").waitFor();
+    await go("runs?show=success");
+    await expect.poll(() => page.getByRole("row", { name: /fails/ }).count(), WITHIN).toBe(3);
+  });
+
+  test("a running job tells its progress, and is cancelled", async () => {
+    const { page, picture } = await open();
+    await page.getByText("Nothing runs at the moment.").waitFor();
+    const job = await scheduler.addJob("slow");
+    await page.getByRole("progressbar", { name: "Progress of slow" }).waitFor();
+    await page.getByText("31 % page 31 of 100").waitFor();
+    await picture("running");
+    await page.getByRole("listitem").filter({ hasText: "slow" }).getByRole("button", { name: "Cancel" }).click();
+    await page.getByRole("button", { name: "Cancel the run" }).click();
+    await page.getByText("Nothing runs at the moment.").waitFor();
+    expect((await job.result())?.outcome).toBe("cancelled");
+  });
+
+  test("a run that failed says why, and runs again with a changed payload", async () => {
+    const failed = await scheduler.addJob("echo", { payload: { team: "finance" } });
+    await failed.wait().catch(() => {});
+    const { page, go, picture } = await open();
+    await go(`runs/${failed.id}`);
+    await page.getByText("Error: [object Object]").first().waitFor();
+    await picture("run");
+    await page.getByRole("button", { name: "Run again with changes" }).click();
+    await page.getByLabel("Input of the new run").fill('"another one"');
+    await page.getByRole("button", { name: "Run it" }).click();
+    await page.getByText("It runs once more.").waitFor();
+    await go("runs?search=another+one");
+    await page.getByText("Error: another one").waitFor();
+  });
+
+  test("without its server it says so, turns writing off, and goes on when the server is back", async () => {
+    const { page, picture, complaints } = await open();
+    await page
+      .getByText(/needs? you|All is well|Nothing is scheduled/)
+      .first()
+      .waitFor();
+    await site.stop();
+    await page
+      .getByRole("status")
+      .filter({ hasText: /reconnecting|offline/ })
+      .waitFor();
+    await page.getByRole("alert").getByText("The server does not answer.").waitFor();
+    await picture("gone");
+    await site.start();
+    await page.getByRole("button", { name: "Try now" }).click();
+    await page
+      .getByRole("status")
+      .filter({ hasText: /live|every 5 s/ })
+      .waitFor();
+    // The browser writes down each request that found nobody.
+    expect(complaints.filter((text) => !/ERR_CONNECTION|ERR_INCOMPLETE|ERR_EMPTY/.test(text))).toEqual([]);
+    complaints.length = 0;
+  });
+
+  test("whatever a store holds is text", async () => {
+    const trigger = CronTrigger.fromCrontab("0 9 1 1 *", { timeZone: "UTC" });
+    const options = HOSTILE.map((text) => ({ id: text, name: text, payload: text, metadata: { text } }));
+    await Promise.all(options.map((one) => scheduler.addSchedule("tick", trigger, one)));
+    const jobs = await scheduler.addJobs(HOSTILE.map((payload) => ({ task: "echo", payload })));
+    await Promise.all(jobs.map((job) => job.wait().catch(() => {})));
+    const { page, go } = await open();
+    await page.evaluate(() => {
+      globalThis.alert = () => console.error("a store has scripted the page");
+    });
+    const some = jobs.filter((_, index) => index % 13 === 0).map(({ id }) => `runs/${id}`);
+    for (const place of ["overview", "schedules", "runs", "runs?show=failed", "timeline", ...some]) {
+      await go(place);
+      await page.locator("main h1, main h2").first().waitFor();
+      expect(await page.locator("main img, main script, main style, main math").count()).toBe(0);
+    }
+    for (const text of HOSTILE.filter((_, index) => index % 13 === 0)) {
+      await go(`schedules/${encodeURIComponent(text)}`);
+      await expect.poll(() => page.locator("h1").textContent(), WITHIN).toBe(text);
+    }
+    await scheduler.removeSchedules({ all: true });
+  });
+
+  test("keys move between pages and rows, and a phone has a bar of its own", async () => {
+    await scheduler.addSchedule("tick", new IntervalTrigger({ hours: 1 }), { id: "hourly" });
+    const { page, go } = await open();
+    await page.getByRole("heading").first().waitFor();
+    await page.keyboard.press("g");
+    await page.keyboard.press("s");
+    await page.getByRole("row", { name: /hourly/ }).waitFor();
+    await page.keyboard.press("j");
+    await page.keyboard.press("Enter");
+    await page.getByRole("heading", { name: "hourly" }).waitFor();
+    await page.keyboard.press("?");
+    await page.getByRole("dialog", { name: "Keys" }).waitFor();
+    await page.keyboard.press("Escape");
+    await page.setViewportSize({ width: 400, height: 800 });
+    await go("schedules");
+    await page.getByRole("button", { name: "More" }).click();
+    await page.getByRole("link", { name: "System" }).click();
+    await page.getByRole("heading", { name: "System" }).waitFor();
+    expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(400);
+    await scheduler.removeSchedule("hourly");
+  });
+
+  test("ten thousand schedules scroll, with a bounded number of rows in the page", async () => {
+    const trigger = CronTrigger.fromCrontab("0 0 * * *", { timeZone: "UTC" });
+    const many = Array.from({ length: 10_000 }, (_, index) => ({
+      task: "tick",
+      trigger,
+      options: { id: `tenant/${String(index).padStart(5, "0")}/rollup` },
+    }));
+    for (let start = 0; start < many.length; start += 1000) {
+      await Promise.all(
+        many.slice(start, start + 1000).map(({ task, options }) => scheduler.addSchedule(task, trigger, options)),
+      );
+    }
+    const { page, go } = await open();
+    await go("schedules?sort=id");
+    await page.getByRole("row", { name: /tenant\/00000\/rollup/ }).waitFor();
+    const lastShown = async (): Promise<string> => (await page.locator("tbody tr a").last().textContent()) ?? "";
+    let most = 0;
+    for (const goal of ["tenant/00150", "tenant/00350", "tenant/00950"]) {
+      await expect
+        .poll(async () => {
+          await page.mouse.wheel(0, 3000);
+          most = Math.max(most, await page.locator("tbody tr").count());
+          return (await lastShown()) > goal;
+        }, WITHIN)
+        .toBe(true);
+    }
+    const frames = await page.evaluate(
+      () =>
+        new Promise<number>((resolve) => {
+          const times: number[] = [];
+          const step = (at: number): void => {
+            times.push(at);
+            scrollBy(0, -120);
+            if (times.length < 60) requestAnimationFrame(step);
+            else resolve(59_000 / (at - (times[0] ?? 0)));
+          };
+          requestAnimationFrame(step);
+        }),
+    );
+    console.log(`10,000 schedules scroll at ${frames.toFixed(0)} frames a second, with ${most} rows at most`);
+    expect(most).toBeLessThan(200);
+    await page.getByRole("searchbox").fill("09999");
+    await page.getByRole("row", { name: /tenant\/09999\/rollup/ }).waitFor();
+    await scheduler.removeSchedules({ all: true });
+  });
+});
