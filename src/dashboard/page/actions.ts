@@ -12,8 +12,8 @@ export async function runNow(id: string): Told {
   return { text: `${id} runs now.`, href: hrefOf("runs", job.id) };
 }
 
-export async function setPaused(id: string, isPaused: boolean): Told {
-  await (isPaused ? api.pauseSchedule(id) : api.unpauseSchedule(id));
+export async function setPaused(id: string, isPaused: boolean, how: object = {}): Told {
+  await (isPaused ? api.pauseSchedule(id, how) : api.unpauseSchedule(id));
   refresh();
   return isPaused ? `${id} is paused.` : `${id} goes on.`;
 }
@@ -52,12 +52,8 @@ export async function retry(id: string, changed?: { payload: unknown }): Told {
 
 export async function retryMany(which: api.Selection, count: number): Told {
   const runs = count === 1 ? "1 run" : `${count.toLocaleString("en")} runs`;
-  const isSure = await ask(
-    `Retry ${runs}?`,
-    "Each of them runs once more, with the input that it had.",
-    `Retry ${runs}`,
-  );
-  if (!isSure) return null;
+  const text = "Each of them runs once more, with the input that it had.";
+  if (!(await ask(`Retry ${runs}?`, text, `Retry ${runs}`))) return null;
   const report = await api.bulkJobs("retry", which);
   refresh();
   return told(report, "will run once more", "run");

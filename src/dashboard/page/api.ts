@@ -16,6 +16,7 @@ export type Task = ItemOf<"GET /tasks">;
 export type Job = Answer<"POST /jobs">;
 export type Preview = Answer<"GET /schedules/:id/preview">;
 export type Occurrence = ItemOf<"GET /schedules/:id/occurrences">;
+export type FailureGroup = ItemOf<"GET /failures">;
 export type Explanation = Answer<"GET /schedules/:id/explain">;
 export type Change = ItemOf<"GET /schedules/:id/changes">;
 
@@ -144,7 +145,8 @@ export const addSchedule = (body: object): Promise<Schedule> => post(["schedules
 /** @throws {Refused} with the status 412, when somebody else has changed it since that revision */
 export const updateSchedule = (id: string, changes: object, revision: number): Promise<Schedule> =>
   send("PATCH", ["schedules", id], { body: changes, headers: { "if-match": `"${revision}"` } });
-export const pauseSchedule = (id: string): Promise<Schedule> => post(["schedules", id, "pause"]);
+export const pauseSchedule = (id: string, body: object = {}): Promise<Schedule> =>
+  post(["schedules", id, "pause"], body);
 export const unpauseSchedule = (id: string): Promise<Schedule> =>
   post(["schedules", id, "unpause"], { resumeFrom: "now" });
 export const removeSchedule = (id: string): Promise<void> => send("DELETE", ["schedules", id]);
@@ -245,6 +247,11 @@ export async function getRuns(
   return { items: items.map(runOf), cursor };
 }
 
+/** Failures that are alike, the most frequent first. */
+export const getFailures = (
+  query: { taskId?: string; scheduleId?: string; from?: string | undefined },
+  signal?: AbortSignal,
+): Promise<{ items: readonly FailureGroup[] }> => get(["failures"], { ...query, limit: 20 }, signal);
 export const getRun = (id: string, signal?: AbortSignal): Promise<WholeRun> => get(["runs", id], {}, signal);
 export const cancelJob = (id: string): Promise<unknown> => post(["jobs", id, "cancel"]);
 export const retryJob = (id: string, changed?: { payload: unknown }): Promise<Job> =>

@@ -1,6 +1,6 @@
 import * as actions from "../actions.ts";
 import * as api from "../api.ts";
-import { type Failures, groupFailures } from "../failures.ts";
+import { messageOf, nameOf } from "../failures.ts";
 import { hrefOf } from "../hash.ts";
 import { attempt, Button, CopyButton, Empty, Failure, Loading, Panel } from "../parts/basics.tsx";
 import { type ComingFire, quantileOf, Ticker } from "../parts/charts.tsx";
@@ -17,18 +17,20 @@ interface Seen {
   readonly runs: readonly api.Run[];
   readonly coming: readonly api.Schedule[];
   readonly tasks: readonly api.Task[];
+  readonly failures: readonly api.FailureGroup[];
 }
 
 async function load(signal: AbortSignal): Promise<Seen> {
   const from = new Date(Date.now() - 3_600_000).toISOString();
-  const [overview, health, runs, coming, tasks] = await Promise.all([
+  const [overview, health, runs, coming, tasks, failures] = await Promise.all([
     api.getOverview(signal),
     api.getHealth(signal),
     api.getRuns({ from }, { limit: 500 }, signal),
     api.getSchedules({ state: "active", sort: "nextFireTime", limit: 100 }, signal),
     api.getTasks(signal),
+    api.getFailures({ from: new Date(Date.now() - 86_400_000).toISOString() }, signal),
   ]);
-  return { overview, health, runs: runs.items, coming: coming.items, tasks: tasks.items };
+  return { overview, health, runs: runs.items, coming: coming.items, tasks: tasks.items, failures: failures.items };
 }
 
 export function OverviewPage() {
@@ -124,7 +126,7 @@ function lateText(ms: number | null): string {
 
 /** Something that somebody should look at. */
 type Thing =
-  | { readonly kind: "failures"; readonly group: Failures }
+  | { readonly kind: "failures"; readonly group: api.FailureGroup }
   | {
       readonly kind: "overdue";
       readonly id: string;
@@ -136,8 +138,7 @@ type Thing =
   | { readonly kind: "pausedTask"; readonly taskId: string; readonly key: string | null }
   | { readonly kind: "backlog"; readonly id: string; readonly unfinished: number };
 
-function attentionOf({ overview, health, runs }: Seen): Thing[] {
-  const failures = groupFailures(runs);
+function attentionOf({ overview, health, failures }: Seen): Thing[] {
   return [
     ...failures.map((group) => ({ kind: "failures" as const, group })),
     ...health.overdueOccurrences.slice(0, 10).map(({ scheduleId, fireTime, dueAt, kind }) => ({
@@ -161,7 +162,7 @@ function Attention({ things, now, zone }: { things: readonly Thing[]; now: numbe
   return (
     <Panel title="Needs attention" count={things.length}>
       {things.length === 0 ? (
-        <p class="calm-text">Nothing. No run failed in the last hour, and nothing is overdue.</p>
+        <p class="calm-text">Nothing. No run failed in the last day, and nothing is overdue.</p>
       ) : (
         <ul class="rows">
           {things.map((thing) => (
@@ -174,7 +175,7 @@ function Attention({ things, now, zone }: { things: readonly Thing[]; now: numbe
 }
 
 function keyOf(thing: Thing): string {
-  if (thing.kind === "failures") return thing.group.key;
+  if (thing.kind === "failures") return `${thing.group.taskId} ${thing.group.key}`;
   return `${thing.kind} ${"id" in thing ? thing.id : thing.taskId}`;
 }
 
@@ -253,35 +254,32 @@ function ThingRow({ thing, now, zone }: { thing: Thing; now: number; zone: strin
 }
 
 /** Failures of one kind, with what can be done about all of them. */
-export function FailureRow({ group, now, zone }: { group: Failures; now: number; zone: string }) {
+export function FailureRow({ group, now, zone }: { group: api.FailureGroup; now: number; zone: string }) {
   const canWrite = useCanWrite();
-  const { name, first, count, runIds, latestId, since, verdict } = group;
-  const words =
-    count === 1
-      ? `once, ${whenText(since, zone, now).replace("today ", "")}`
-      : `${count} times since ${whenText(since, zone, now).replace("today ", "")}`;
+  const { taskId, key, count, jobIds, firstAt, outcome } = group;
+  const name = nameOf(group);
+  const said = messageOf(group);
+  const since = whenText(Date.parse(firstAt), zone, now).replace("today ", "");
+  const href = hrefOf("runs", jobIds[0]);
+  const retry = count === 1 ? "Retry" : "Retry all";
+  const which = { filter: { taskId, failureKey: key }, expectedCount: count };
   return (
-    <li class="row" data-row aria-label={`${name}: ${count} × ${first}`}>
-      <Verdict verdict={verdict} words="" />
-      <a class="name" href={hrefOf("runs", latestId)}>
+    <li class="row" data-row aria-label={`${name}: ${count} × ${said}`}>
+      <Verdict verdict={outcome ?? "error"} words="" />
+      <a class="name" href={href}>
         {name}
       </a>
-      <span class="what" title={first}>
-        {first}
+      <span class="what" title={said}>
+        {said}
       </span>
-      <span class="dim">{words}</span>
+      <span class="dim">{count === 1 ? `once, ${since}` : `${count} times since ${since}`}</span>
       <span class="actions">
-        <Button kind="small" onClick={() => go(hrefOf("runs", latestId))} label={`Open the last run of ${name}`}>
+        <Button kind="small" onClick={() => go(href)} label={`Open the last run of ${name}`}>
           Open
         </Button>
         {canWrite ? (
-          <Button
-            kind="small"
-            isWrite
-            onClick={() => attempt(() => actions.retryMany({ ids: runIds }, runIds.length))}
-            label={count === 1 ? "Retry" : "Retry all"}
-          >
-            {count === 1 ? "Retry" : "Retry all"}
+          <Button kind="small" isWrite onClick={() => attempt(() => actions.retryMany(which, count))}>
+            {retry}
           </Button>
         ) : null}
       </span>

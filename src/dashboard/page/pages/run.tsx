@@ -1,7 +1,6 @@
 import { useState } from "preact/hooks";
 import * as actions from "../actions.ts";
 import * as api from "../api.ts";
-import { groupFailures } from "../failures.ts";
 import { hrefOf } from "../hash.ts";
 import { attempt, Button, CopyButton, Facts, Failure, hasEntries, Json, Loading, Panel } from "../parts/basics.tsx";
 import { Dialog } from "../parts/dialogs.tsx";
@@ -136,36 +135,35 @@ function ChangedRun({ run, onClose }: { run: api.WholeRun; onClose: () => void }
 /** Whether others failed in the same way. */
 function Recurrence({ run, zone, now }: { run: api.WholeRun; zone: string; now: number }) {
   const isBad = isTrouble(run.outcome ?? "");
-  const filter = run.scheduleId === null ? { taskId: run.taskId } : { scheduleId: run.scheduleId };
-  const { data } = useData(isBad ? `like ${JSON.stringify(filter)}` : null, (signal) =>
-    api.getRuns({ ...filter, state: "ended" }, { limit: 200 }, signal),
-  );
-  if (!isBad) return null;
   const error = run.error as Shown | null;
-  const group = groupFailures(data?.items ?? []).find(({ runIds }) => runIds.includes(run.id));
-  const others = (group?.count ?? 1) - 1;
-  const again = data?.items.find(
-    ({ state, endedAt }) => state === "success" && (endedAt ?? 0) > msOf(run.finishedAt ?? ""),
+  const filter = run.scheduleId === null ? { taskId: run.taskId } : { scheduleId: run.scheduleId };
+  const { data } = useData(isBad ? `like ${JSON.stringify(filter)}` : null, async (signal) => {
+    const [{ items }, { items: good }] = await Promise.all([
+      api.getFailures(filter, signal),
+      api.getRuns({ ...filter, outcome: "success" }, { limit: 1 }, signal),
+    ]);
+    return { items, good: good[0]?.endedAt ?? 0 };
+  });
+  if (!isBad) return null;
+  const begin = (message: string | null | undefined) => `${message ?? ""}`.slice(0, 12);
+  const group = data?.items.find(
+    ({ jobIds, name, message }) =>
+      jobIds.includes(run.id) || (name === error?.name && begin(message) === begin(error?.message)),
   );
+  const others = (group?.count ?? 1) - 1;
+  const since = whenText(Date.parse(group?.firstAt ?? run.createdAt), zone, now);
   return (
     <div class="callout err spaced">
       <b>{error === null ? sayingOf(run.outcome ?? "").words : `${error.name}: ${error.message}`}</b>
-      <div>
-        {data === undefined
-          ? ""
-          : others === 0
-            ? "No other of its last runs failed in this way. "
-            : `Same error as ${others} other run(s) since ${whenText(group?.since ?? 0, zone, now)}. `}
-        {data === undefined ? "" : again === undefined ? "It has not succeeded since." : "It has succeeded since."}
-        {group !== undefined && others > 0 ? (
-          <>
-            {" "}
-            <a class="link" href={hrefOf("runs", null, { ...filter, show: "failed" })}>
-              See all of them
-            </a>
-          </>
-        ) : null}
-      </div>
+      {data === undefined ? null : (
+        <div>
+          {others === 0 ? "No other run failed in this way. " : `Same error as ${others} other run(s) since ${since}. `}
+          {data.good > msOf(run.finishedAt ?? "") ? "It has succeeded since. " : "It has not succeeded since. "}
+          <a class="link" href={hrefOf("runs", null, { ...filter, show: "failed" })}>
+            See all that failed
+          </a>
+        </div>
+      )}
     </div>
   );
 }

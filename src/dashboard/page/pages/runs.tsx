@@ -2,13 +2,13 @@ import { useEffect, useState } from "preact/hooks";
 import * as actions from "../actions.ts";
 import * as api from "../api.ts";
 import { exportButtons } from "../export.tsx";
-import { groupFailures } from "../failures.ts";
 import { hrefOf } from "../hash.ts";
 import { attempt, Button, Chips, Empty, Failure, Loading, Panel } from "../parts/basics.tsx";
 import { Verdict } from "../parts/glyph.tsx";
 import { VirtualRows } from "../parts/virtual.tsx";
 import { type State, setQuery, useCanWrite, useNow, usePlace, useStore, useZoneMode } from "../store.ts";
 import { durationText, whenText, zoneOf } from "../time.ts";
+import { useData } from "../use-data.ts";
 import { usePages } from "../use-pages.ts";
 import { FailureRow } from "./overview.tsx";
 import { SearchBox } from "./schedules.tsx";
@@ -42,7 +42,7 @@ export function RunsPage() {
   // An instant that moves on with each load would make another list of it.
   const from = (): string | undefined => (since === undefined ? undefined : new Date(Date.now() - since).toISOString());
   const key = `runs ${JSON.stringify({ ...filter, since })}`;
-  const { items, error, isComplete, more } = usePages<api.Run, api.Page<api.Run>>(key, (cursor, signal) =>
+  const { items, error, more } = usePages<api.Run, api.Page<api.Run>>(key, (cursor, signal) =>
     api.getRuns({ ...filter, from: cursor === undefined ? from() : undefined }, { limit: 100, cursor }, signal),
   );
   useEffect(() => setSelected(new Set()), [key]);
@@ -94,9 +94,7 @@ export function RunsPage() {
         <BulkBar selected={selected} items={items ?? []} clear={() => setSelected(new Set())} />
       ) : null}
       {error === null ? null : <Failure error={error} />}
-      {query.show === "failed" && items !== undefined && items.length > 0 ? (
-        <Groups items={items} isComplete={isComplete} />
-      ) : null}
+      {query.show === "failed" ? <Groups filter={{ taskId: query.taskId, scheduleId: query.scheduleId }} /> : null}
       <div class="panel">
         {items === undefined ? (
           <Loading rows={12} />
@@ -146,16 +144,17 @@ export function RunsPage() {
   );
 }
 
-function Groups({ items, isComplete }: { items: readonly api.Run[]; isComplete: boolean }) {
+function Groups({ filter }: { filter: object }) {
   const now = useNow();
   const zone = zoneOf(useZoneMode(), null);
-  const groups = groupFailures(items);
+  const { data } = useData(`failures ${JSON.stringify(filter)}`, (signal) => api.getFailures(filter, signal));
+  if (data === undefined || data.items.length === 0) return null;
   return (
     <div class="spaced">
-      <Panel title="By error" count={`${groups.length}${isComplete ? "" : ` among the last ${items.length} failures`}`}>
+      <Panel title="By error" count={data.items.length}>
         <ul class="rows">
-          {groups.slice(0, 20).map((group) => (
-            <FailureRow key={group.key} group={group} now={now} zone={zone} />
+          {data.items.map((group) => (
+            <FailureRow key={`${group.taskId} ${group.key}`} group={group} now={now} zone={zone} />
           ))}
         </ul>
       </Panel>

@@ -704,7 +704,8 @@ function oftenWords(times: readonly number[]): string {
     ["day", 86_400_000],
     ["week", 604_800_000],
   ] as const) {
-    if (each < ms * 0.99) return `About ${Math.round(ms / each)} times ${unit === "hour" ? "an" : "a"} ${unit}.`;
+    if (Math.abs(each / ms - 1) < 0.02) return `Once ${unit === "hour" ? "an" : "a"} ${unit}.`;
+    if (each < ms) return `About ${Math.round(ms / each)} times ${unit === "hour" ? "an" : "a"} ${unit}.`;
   }
   const count = Math.round(31_557_600_000 / each);
   return count > 1 ? `About ${count} times a year.` : "About once a year, or less often.";

@@ -4,10 +4,11 @@ import * as api from "../api.ts";
 import { hrefOf } from "../hash.ts";
 import { attempt, Button, Facts, Failure, hasEntries, Json, Loading, Panel } from "../parts/basics.tsx";
 import { RunChart } from "../parts/charts.tsx";
+import { Dialog } from "../parts/dialogs.tsx";
 import { Glyph, Verdict } from "../parts/glyph.tsx";
 import { ruleOf } from "../rule.ts";
 import { go, setQuery, useCanWrite, useNow, usePlace, useZoneMode } from "../store.ts";
-import { clockText, dayText, durationMs, durationText, msOf, offsetText, whenText, zoneOf } from "../time.ts";
+import { clockText, dayText, durationMs, durationText, MY_ZONE, msOf, offsetText, whenText, zoneOf } from "../time.ts";
 import { useData } from "../use-data.ts";
 import { clockChangeWords, isTrouble, sayingOf } from "../verdicts.ts";
 import { StateGlyph } from "./schedules.tsx";
@@ -49,7 +50,7 @@ export function SchedulePage({ id }: { id: string }) {
 
 function Head({ schedule }: { schedule: api.Schedule }) {
   const canWrite = useCanWrite();
-  const { id, name, taskId, paused, nextFireTime } = schedule;
+  const { id, name, taskId, paused, nextFireTime, pausedUntil, pauseReason } = schedule;
   return (
     <div class="toolbar head">
       <h1>{name ?? id}</h1>
@@ -57,6 +58,11 @@ function Head({ schedule }: { schedule: api.Schedule }) {
         <StateGlyph schedule={schedule} />
         {paused ? "paused" : nextFireTime === null ? "ended" : "active"}
       </span>
+      {pausedUntil === null && pauseReason === null ? null : (
+        <span class="miss">
+          {pausedUntil && <>until {whenText(msOf(pausedUntil), MY_ZONE, Date.now())}</>} {pauseReason}
+        </span>
+      )}
       <span class="dim">
         {name === null ? "" : `${id}, `}task <a href={hrefOf("tasks", null, { search: taskId })}>{taskId}</a>
       </span>
@@ -69,6 +75,7 @@ function Head({ schedule }: { schedule: api.Schedule }) {
           <Button isWrite keyHint="p" onClick={() => attempt(() => actions.setPaused(id, !paused))}>
             {paused ? "Unpause" : "Pause"}
           </Button>
+          {paused ? null : <PauseUntil id={id} />}
           <Button keyHint="e" onClick={() => go(hrefOf("schedules", id, {}, "edit"))}>
             Edit
           </Button>
@@ -78,6 +85,49 @@ function Head({ schedule }: { schedule: api.Schedule }) {
         </>
       ) : null}
     </div>
+  );
+}
+
+/** A pause that ends by itself, and says why it is there. */
+function PauseUntil({ id }: { id: string }) {
+  const [isOpen, setOpen] = useState(false);
+  if (!isOpen) {
+    return (
+      <Button kind="ghost" onClick={() => setOpen(true)}>
+        Until…
+      </Button>
+    );
+  }
+  const save = async (form: FormData): Promise<void> => {
+    const until = String(form.get("until"));
+    const reason = String(form.get("reason"));
+    const body = {
+      ...(until === "" ? {} : { until: new Date(until).toISOString() }),
+      ...(reason === "" ? {} : { reason }),
+    };
+    if (await attempt(() => actions.setPaused(id, true, body))) setOpen(false);
+  };
+  return (
+    <Dialog title={`Pause ${id}`} onClose={() => setOpen(false)}>
+      <form
+        onSubmit={(event) => {
+          event.preventDefault();
+          void save(new FormData(event.currentTarget));
+        }}
+      >
+        <div class="field">
+          <label for="until">Until, in {MY_ZONE}; empty: until somebody unpauses it</label>
+          <input id="until" class="input" name="until" type="datetime-local" />
+        </div>
+        <div class="field">
+          <label for="reason">Why</label>
+          <input id="reason" class="input" name="reason" maxLength={500} />
+        </div>
+        <Button kind="primary" type="submit" isWrite>
+          Pause it
+        </Button>
+      </form>
+    </Dialog>
   );
 }
 
@@ -212,9 +262,9 @@ function LedgerRow({ one, zone, now }: { one: api.Occurrence; zone: string; now:
       <td>
         <Verdict verdict={verdict} {...(words === undefined ? {} : { words })} />
       </td>
-      <td class="r dim nowrap">{late === null ? "" : durationText(late)}</td>
-      <td class="r dim nowrap">{ran === null ? "" : durationText(ran)}</td>
-      <td class="r dim">{run?.attempts ?? ""}</td>
+      <td class="r dim nowrap hide-s">{late === null ? "" : durationText(late)}</td>
+      <td class="r dim nowrap hide-s">{ran === null ? "" : durationText(ran)}</td>
+      <td class="r dim hide-s">{run?.attempts ?? ""}</td>
       <td class="r">
         <Button
           kind="small ghost"

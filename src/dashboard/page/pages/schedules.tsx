@@ -237,7 +237,7 @@ export function StateGlyph({ schedule: { paused, nextFireTime } }: { schedule: a
 }
 
 function NextFire({
-  schedule: { paused, nextFireTime, next = [] },
+  schedule: { paused, pauseReason, nextFireTime, next = [] },
   timeZone,
 }: {
   schedule: api.Schedule;
@@ -245,7 +245,12 @@ function NextFire({
 }) {
   const now = useNow();
   if (nextFireTime === null) return <span class="dim">ended</span>;
-  if (paused) return <span class="dim">paused</span>;
+  if (paused)
+    return (
+      <span class="dim" title={pauseReason ?? ""}>
+        paused <span class="hide-s">{pauseReason}</span>
+      </span>
+    );
   const at = Date.parse(nextFireTime);
   if (at < now - 5000)
     return (
