@@ -15,6 +15,7 @@ export type { BlackoutRecord, MissedPolicy } from "./records/blackout.ts";
 export { receivedEvents } from "./records/event-schema.ts";
 export { EVENT_TYPES, type EventRecord, type EventType } from "./records/events.ts";
 export type { JobRecord, NewJobRecord } from "./records/job.ts";
+export type { JobLogLevel, JobLogLineRecord, JobLogRecord } from "./records/job-log.ts";
 export type { JobResultRecord, KeptJob } from "./records/job-result.ts";
 export type { JobSleep, JobStepRecord } from "./records/job-step.ts";
 export {

@@ -130,6 +130,7 @@ export type {
   TaskWork,
 } from "./scheduler/views/health.ts";
 export type { Job } from "./scheduler/views/job.ts";
+export type { JobLog, JobLogLine } from "./scheduler/views/job-log.ts";
 export type { JobResult } from "./scheduler/views/job-result.ts";
 export type { JobStep } from "./scheduler/views/job-step.ts";
 export type { Occurrence, OccurrenceRun } from "./scheduler/views/occurrence.ts";

@@ -465,6 +465,20 @@ export const FAILURES_SEEN_MAX = 5000;
  *  or three. */
 export const INCLUDED_MAX = 10_000;
 
+/** Most lines and bytes that a task may keep of the log of an attempt, and how many it keeps unless it says so. A row has
+ *  the log of an attempt, and is written anew with each extension of its lease. */
+export const JOB_LOG_LINES_MAX = 10_000;
+export const JOB_LOG_BYTES_MAX = 262_144;
+export const JOB_LOG_LINES_DEFAULT = 1000;
+export const JOB_LOG_BYTES_DEFAULT = 65_536;
+
+/** Longest message of a kept line, in UTF-16 units, and longest JSON of what is logged with it. */
+export const JOB_LOG_MESSAGE_LENGTH_MAX = 4096;
+export const JOB_LOG_FIELDS_LENGTH_MAX = 4096;
+
+/** Most attempts of a job whose logs are kept, the last ones. */
+export const JOB_LOGS_MAX = 20;
+
 /** Most labels of a task, schedule or job. Each is a row of an index, so that a commit of 1,000 jobs writes 16,000 rows
  *  at most. */
 export const LABELS_MAX = 16;

@@ -5,6 +5,7 @@ import type { Explanation } from "../scheduler/views/explanation.ts";
 import type { FailureGroup } from "../scheduler/views/failure-group.ts";
 import type { Count, LiveScheduler, PausedTask, SchedulerHealth } from "../scheduler/views/health.ts";
 import type { Job } from "../scheduler/views/job.ts";
+import type { JobLog } from "../scheduler/views/job-log.ts";
 import type { JobResult } from "../scheduler/views/job-result.ts";
 import type { JobStep } from "../scheduler/views/job-step.ts";
 import type { Occurrence } from "../scheduler/views/occurrence.ts";
@@ -230,6 +231,7 @@ export interface Endpoints {
   "POST /jobs/:id/cancel": { param: "id"; answers: { 202: { readonly id: string; readonly cancelled: true } } };
   "POST /jobs/:id/retry": { param: "id"; body: RetryBody; answers: { 202: Plain<Job> } };
   "GET /jobs/:id/steps": { param: "id"; answers: { 200: PlainPage<JobStep> } };
+  "GET /jobs/:id/logs": { param: "id"; answers: { 200: PlainPage<JobLog> } };
   "GET /jobs/:id/result": {
     param: "id";
     query: ResultWait;

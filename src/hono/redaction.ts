@@ -4,8 +4,9 @@ import type { Scope } from "./auth/auth-options.ts";
 /** Where a value stands that an answer is about to show. */
 export interface ShownValue {
   readonly taskId: string;
-  /** The payload of a schedule, a job or a result, what a handler returned, or the value or cursor of a step. */
-  readonly field: "payload" | "returnValue" | "step";
+  /** The payload of a schedule, a job or a result, what a handler returned, the value or cursor of a step, or
+   *  `{ message, fields }` of a line that a handler logged. */
+  readonly field: "payload" | "returnValue" | "step" | "log";
   /** What the caller may do. */
   readonly scope: Scope;
 }
@@ -20,7 +21,7 @@ export interface ShownValue {
 export type Redact = (value: unknown, shown: ShownValue) => unknown;
 
 /** What is shown where nothing of a value may be. */
-const REDACTED = "[redacted]";
+export const REDACTED = "[redacted]";
 
 /** A `redact` that never throws: what it cannot hide, it hides as a whole. */
 export function guardedRedact(redact: Redact, logger: Logger): Redact {

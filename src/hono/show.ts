@@ -1,5 +1,7 @@
+import { isPlain } from "../core/option-errors.ts";
 import { type SerializedError, shownError } from "../records/serialized-error.ts";
 import type { Job } from "../scheduler/views/job.ts";
+import type { JobLog } from "../scheduler/views/job-log.ts";
 import type { JobResult } from "../scheduler/views/job-result.ts";
 import type { JobStep } from "../scheduler/views/job-step.ts";
 import type { Page } from "../scheduler/views/page.ts";
@@ -7,7 +9,7 @@ import { type Plain, type PlainPage, plain } from "../scheduler/views/plain.ts";
 import type { Run } from "../scheduler/views/run.ts";
 import type { Schedule } from "../scheduler/views/schedule.ts";
 import type { Scope } from "./auth/auth-options.ts";
-import type { Redact, ShownValue } from "./redaction.ts";
+import { REDACTED, type Redact, type ShownValue } from "./redaction.ts";
 import { LARGE_VALUES, type LargeValue } from "./wire.ts";
 
 /** How records look to one caller. Everything that leaves the router with a payload or a stack passes here. */
@@ -15,6 +17,7 @@ export interface Show {
   schedule(schedule: Schedule): Plain<Schedule>;
   job(job: Job): Plain<Job>;
   result(result: JobResult): Plain<JobResult>;
+  log(log: JobLog, taskId: string): Plain<JobLog>;
   run(run: Run): Plain<Run>;
   /** The value and the cursor are for those who may write. */
   step(step: JobStep, taskId: string): Plain<JobStep>;
@@ -46,6 +49,12 @@ export function showFor(scope: Scope, redact: Redact | null, include: readonly L
   return {
     listed: (asked = []) => showFor(scope, redact, asked),
     schedule: (schedule) => withPayload(plain(schedule)),
+    log(log, taskId) {
+      const shown = plain(log);
+      const withoutStack = scope === "write" ? shown.lines : shown.lines.map(lineWithoutStack);
+      if (redact === null) return { ...shown, lines: withoutStack };
+      return { ...shown, lines: withoutStack.map((line) => hiddenLine(line, redact, { taskId, field: "log", scope })) };
+    },
     job(job) {
       const shown = withPayload(plain(job));
       return hasStacks ? shown : { ...shown, attemptHistory: withoutStacks(shown.attemptHistory) };
@@ -68,6 +77,26 @@ export function shownPage<T, Shown>({ items, cursor }: Page<T>, show: (item: T) 
 /** A list that has one page only. */
 export function wholePage<T>(items: readonly Plain<T>[]): PlainPage<T> {
   return { items: [...items], cursor: null };
+}
+
+type PlainLine = Plain<JobLog>["lines"][number];
+
+function lineWithoutStack(line: PlainLine): PlainLine {
+  const error = line.fields?.error;
+  if (!isPlain(error) || typeof error.message !== "string") return line;
+  return { ...line, fields: { ...line.fields, error: shownError(error as unknown as SerializedError) } };
+}
+
+/** A line whose message and fields are what `redact` returned; a text alone is the message. */
+function hiddenLine(line: PlainLine, redact: Redact, shown: ShownValue): PlainLine {
+  const { message, fields } = line;
+  const given = redact({ message, fields }, shown);
+  if (!isPlain(given)) return { ...line, message: typeof given === "string" ? given : REDACTED, fields: null };
+  return {
+    ...line,
+    message: typeof given.message === "string" ? given.message : REDACTED,
+    fields: isPlain(given.fields) ? (given.fields as PlainLine["fields"]) : null,
+  };
 }
 
 type PlainAttempts = Plain<Job>["attemptHistory"];

@@ -34,6 +34,9 @@ export interface TaskRecord {
   /** How many attempts may start in a time: for each concurrency key, and for the jobs without one together; absent is
    *  unlimited. */
   readonly rateLimit?: RateLimit;
+  /** How much of the log of each attempt is kept: the last lines, at most so many, and at most so many bytes; absent for
+   *  nothing. */
+  readonly keepLogs?: { readonly lines: number; readonly bytes: number };
   /** Whether the concurrency keys take turns (the jobs without one are one more key); absent is false. */
   readonly fair?: boolean;
   /** Whether the task is paused: then none of its jobs is acquired. Absent is false. Only `DataStore.pauseTask` changes

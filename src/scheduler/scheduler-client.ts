@@ -79,6 +79,7 @@ import type { Explanation } from "./views/explanation.ts";
 import type { FailureReport } from "./views/failure-group.ts";
 import type { SchedulerHealth } from "./views/health.ts";
 import type { Job } from "./views/job.ts";
+import type { JobLog } from "./views/job-log.ts";
 import type { JobResult } from "./views/job-result.ts";
 import type { JobStep } from "./views/job-step.ts";
 import type { Occurrence } from "./views/occurrence.ts";
@@ -593,6 +594,20 @@ export abstract class SchedulerClient {
    */
   async getJobResult(id: string, options: { wait?: boolean; signal?: AbortSignal } = {}): Promise<JobResult | null> {
     return commandsOf(this).jobs.result(checkId(id, "job id"), checkResultOptions(options, "getJobResult()"));
+  }
+
+  /**
+   * What is kept of the log of a job, attempt by attempt, the first one first: of its last 20 leases. Its task says by
+   * `keepLogs` how much is kept; without that setting there is nothing. Lines of an attempt that runs come with the
+   * extensions of its lease, and the others with its end.
+   * @throws {JobLookupError} for a job that never existed, or whose result is not kept any more
+   * @example
+   * for (const { attempt, lines } of await scheduler.getJobLogs(job.id)) {
+   *   for (const { at, level, message } of lines) console.log(attempt, `${at}`, level, message);
+   * }
+   */
+  async getJobLogs(jobId: string): Promise<JobLog[]> {
+    return commandsOf(this).jobs.logs(checkId(jobId, "job id"));
   }
 
   /**

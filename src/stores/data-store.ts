@@ -1,5 +1,6 @@
 import type { BlackoutRecord } from "../records/blackout.ts";
 import type { JobRecord, NewJobRecord } from "../records/job.ts";
+import type { JobLogRecord } from "../records/job-log.ts";
 import type { JobResultRecord } from "../records/job-result.ts";
 import type { JobStepRecord } from "../records/job-step.ts";
 import type { AuditRecord } from "../records/ledger.ts";
@@ -238,6 +239,9 @@ export interface DataStore extends AsyncDisposable {
   /** The steps of an unfinished job, or of one whose result has not expired at `now`, by `startedAt`, then name. See
    *  rules J7 to J10. */
   getJobSteps(jobId: string, now: number): Promise<JobStepRecord[]>;
+  /** What is kept of the logs of an unfinished job, or of one whose result has not expired at `now`: of its last 20
+   *  leases, the oldest first. See rule J13. */
+  getJobLogs(jobId: string, now: number): Promise<JobLogRecord[]>;
   /** The statements by which an application writes a step within a transaction of its own, in the same database. Absent
    *  where `prepareAddition` is. See rule J11. */
   prepareJobStep?(save: JobStepSave): Promise<SqlStatement[]>;

@@ -123,6 +123,7 @@ export const taskSchema: () => Schema<TaskRecord> = once(() =>
     ),
     fair: absent(flag()),
     maxSnoozes: absent(wholeNumber(0)),
+    keepLogs: absent(exactly<NonNullable<TaskRecord["keepLogs"]>>({ lines: count(), bytes: count() })),
     paused: absent(flag()),
     ...pauseFacts(),
     declaration: absent(text()),

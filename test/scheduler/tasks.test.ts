@@ -40,6 +40,7 @@ describe("tasks", () => {
       pausedBy: null,
       retry: { maxAttempts: 4, backoff },
       metadata: { team: "core", level: 1 },
+      keepLogs: null,
       labels: {},
     });
     expect(own).toEqual({

@@ -1,5 +1,6 @@
 import { StoreRefusedError, StoreUnavailableError } from "../../src/core/errors.ts";
 import type { JobRecord, NewJobRecord } from "../../src/records/job.ts";
+import type { JobLogRecord } from "../../src/records/job-log.ts";
 import type { JobResultRecord } from "../../src/records/job-result.ts";
 import type { JobStepRecord } from "../../src/records/job-step.ts";
 import type { AuditRecord } from "../../src/records/ledger.ts";
@@ -290,6 +291,10 @@ export class FaultyStore implements contract.DataStore {
 
   saveJobStep(save: contract.JobStepSave): Promise<contract.JobStepReport> {
     return this.#call("saveJobStep", () => this.#store.saveJobStep(save));
+  }
+
+  getJobLogs(jobId: string, now: number): Promise<JobLogRecord[]> {
+    return this.#call("getJobLogs", () => this.#store.getJobLogs(jobId, now));
   }
 
   getJobSteps(jobId: string, now: number): Promise<JobStepRecord[]> {

@@ -5,6 +5,7 @@ import { ContractViolation, dataStoreContract } from "../../src/testing/data-sto
 import { brokenChains } from "./broken/chains.ts";
 import { brokenFlow } from "./broken/flow.ts";
 import { brokenInspections } from "./broken/inspections.ts";
+import { brokenJobLogs } from "./broken/job-logs.ts";
 import { brokenJobSteps } from "./broken/job-steps.ts";
 import { brokenLeases } from "./broken/leases.ts";
 import { brokenLedgers } from "./broken/ledgers.ts";
@@ -25,6 +26,7 @@ const BROKEN_STORES = [
   ...brokenRecords,
   ...brokenLeases,
   ...brokenJobSteps,
+  ...brokenJobLogs,
   ...brokenLooks,
   ...brokenPlans,
   ...brokenOverlaps,

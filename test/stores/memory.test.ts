@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { JobLogs } from "../../src/stores/memory/logs-of-jobs.ts";
 import { Results } from "../../src/stores/memory/results.ts";
 import { JobSteps } from "../../src/stores/memory/steps-of-jobs.ts";
 import { MemoryDataStore } from "../../src/stores/memory/store.ts";
@@ -14,7 +15,7 @@ describe("MemoryDataStore keeps the contract", () => {
 
 describe("A result that a MemoryDataStore keeps", () => {
   test("cannot be changed through the parents that it was given or that it shows", () => {
-    const results = new Results(new JobSteps());
+    const results = new Results(new JobSteps(), new JobLogs());
     const after = ["first", "second"];
     const result = makeResult(makeJob({ after }));
     results.keep(result);

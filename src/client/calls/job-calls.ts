@@ -13,13 +13,16 @@ import type {
 } from "../../scheduler/options/checked-options.ts";
 import { eachNewJob } from "../../scheduler/options/each-new-job.ts";
 import type { Job } from "../../scheduler/views/job.ts";
+import { JobLog } from "../../scheduler/views/job-log.ts";
 import type { JobResult } from "../../scheduler/views/job-result.ts";
 import { JobStep } from "../../scheduler/views/job-step.ts";
 import type { Page } from "../../scheduler/views/page.ts";
 import type { JobFilter, JobResultFilter, JobResultSelection } from "../../stores/data-store.ts";
 import type { Call } from "../http/requester.ts";
 import { jobResultSchema, jobSchema, jobStepSchema } from "../wire/job.ts";
+import { jobLogSchema } from "../wire/job-log.ts";
 import { wireFilter, wireOptions } from "../wire/options.ts";
+import { pageSchema } from "../wire/pages.ts";
 import {
   type CallContext,
   jobOf,
@@ -87,6 +90,12 @@ export class JobCalls implements JobCommands, BulkCommands {
 
   async page(filter: JobFilter): Promise<Page<Job>> {
     return readPage(this.#context, wholeList("/jobs"), filter, jobSchema(), (item) => jobOf(this.#context, item));
+  }
+
+  async logs(id: string): Promise<JobLog[]> {
+    const call = { method: "GET", ...placeOf("jobs", id, "logs") } as const;
+    const { items } = await this.#context.requester.read(call, pageSchema(jobLogSchema()));
+    return items.map((log) => new JobLog(log));
   }
 
   async result(id: string, { wait, signal }: CheckedResultOptions): Promise<JobResult | null> {

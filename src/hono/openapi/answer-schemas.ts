@@ -16,6 +16,7 @@ import { JOB_STEP_FIELDS } from "../../records/fields/job-step.ts";
 import { RUN_FIELDS } from "../../records/fields/run.ts";
 import { SCHEDULE_FIELDS } from "../../records/fields/schedule.ts";
 import { TASK_FIELDS } from "../../records/fields/task.ts";
+import { JOB_LOG_LEVELS } from "../../records/job-log.ts";
 import { SCHEDULE_CHANGE_KINDS } from "../../records/ledger.ts";
 import { OVERDUE_KINDS } from "../../records/overdue.ts";
 import { JOB_OUTCOMES } from "../../records/policies.ts";
@@ -94,6 +95,19 @@ const run = answerOf(RUN_FIELDS);
 const failureGroup = answerOf(FAILURE_GROUP_FIELDS);
 const task = answerOf(TASK_FIELDS);
 const blackout = answerOf(BLACKOUT_FIELDS);
+
+const jobLog: v.GenericSchema = v.strictObject({
+  attempt: count,
+  dropped: count,
+  lines: v.array(
+    v.strictObject({
+      at: instant,
+      level: v.picklist(JOB_LOG_LEVELS),
+      message: v.string(),
+      fields: v.nullable(metadata),
+    }),
+  ),
+});
 
 const scheduler: v.GenericSchema = v.strictObject({
   identity: v.string(),
@@ -325,6 +339,7 @@ export type AnswerName =
   | "TaskPage"
   | "Blackout"
   | "BlackoutPage"
+  | "JobLogPage"
   | "Scheduler"
   | "SchedulerPage"
   | "Health"
@@ -374,6 +389,7 @@ export const answerSchemas: Readonly<Record<AnswerName, v.GenericSchema>> = {
   TaskPage: pageOf(task),
   Blackout: blackout,
   BlackoutPage: pageOf(blackout),
+  JobLogPage: pageOf(jobLog),
   Scheduler: scheduler,
   SchedulerPage: pageOf(scheduler),
   Health: health,

@@ -266,6 +266,12 @@ export const routeDocs: { readonly [Key in keyof Endpoints]: RouteDocs<Key> } = 
     answers: { 202: "Job" },
     problems: [404, 409, 422, 503],
   },
+  "GET /jobs/:id/logs": {
+    operationId: "getJobLogs",
+    summary: "What is kept of the log of a job, attempt by attempt",
+    answers: { 200: "JobLogPage" },
+    problems: [404, 503],
+  },
   "GET /jobs/:id/steps": {
     operationId: "listJobSteps",
     summary: "The recorded steps of a job, the first one first; values are for those who may write",

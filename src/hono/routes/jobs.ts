@@ -7,7 +7,7 @@ import { KEY_KEPT, type RequestKey } from "../idempotency.ts";
 import { withLabels } from "../labels-of.ts";
 import type { Routes } from "../route.ts";
 import * as schemas from "../schemas.ts";
-import { type Show, shownPage } from "../show.ts";
+import { type Show, shownPage, wholePage } from "../show.ts";
 import type { NewJobBody } from "../wire.ts";
 import { changeManyJobs } from "./many-jobs.ts";
 
@@ -18,6 +18,7 @@ export const jobRoutes: Routes<
   | "POST /jobs/batch"
   | "POST /jobs/bulk"
   | "GET /jobs/:id"
+  | "GET /jobs/:id/logs"
   | "POST /jobs/:id/cancel"
   | "POST /jobs/:id/retry"
   | "GET /jobs/:id/steps"
@@ -72,6 +73,15 @@ export const jobRoutes: Routes<
       status: 200,
       body: show.job(await client.getJob(params.id)),
     }),
+  },
+  "GET /jobs/:id/logs": {
+    scope: "read",
+    handle: async ({ client, params: { id }, show }) => {
+      const logs = await client.getJobLogs(id);
+      // What is hidden depends on the task.
+      const { taskId } = await client.getJob(id);
+      return { status: 200, body: wholePage(logs.map((log) => show.log(log, taskId))) };
+    },
   },
   "POST /jobs/:id/cancel": {
     scope: "write",

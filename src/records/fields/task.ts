@@ -36,6 +36,11 @@ export const TASK_FIELDS = {
   failureExpirationTime: { kind: "duration", absent: "none" },
   retry: { kind: "object", fields: RETRY_FIELDS as typeof RETRY_FIELDS },
   overlap: { kind: "overlap" },
+  keepLogs: {
+    kind: "object",
+    absent: "none",
+    fields: { lines: { kind: "count" }, bytes: { kind: "count" } },
+  },
   metadata: { kind: "metadata" },
   labels: { kind: "labels" },
 } as const;

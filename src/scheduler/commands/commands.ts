@@ -32,6 +32,7 @@ import type { Explanation } from "../views/explanation.ts";
 import type { FailureReport } from "../views/failure-group.ts";
 import type { SchedulerHealth } from "../views/health.ts";
 import type { Job } from "../views/job.ts";
+import type { JobLog } from "../views/job-log.ts";
 import type { JobResult } from "../views/job-result.ts";
 import type { JobStep } from "../views/job-step.ts";
 import type { Occurrence } from "../views/occurrence.ts";
@@ -109,6 +110,7 @@ export interface JobCommands {
   steps(id: string): Promise<JobStep[]>;
   result(id: string, options: CheckedResultOptions): Promise<JobResult | null>;
   resultPage(filter: JobResultFilter): Promise<Page<JobResult>>;
+  logs(id: string): Promise<JobLog[]>;
   cancel(id: string): Promise<boolean>;
 }
 

@@ -39,8 +39,13 @@ interface CheckedLimits {
   fair?: boolean | undefined;
 }
 
+/** How much is kept of the log of each attempt. */
+interface CheckedLogging {
+  keepLogs?: { lines: number; bytes: number } | null | undefined;
+}
+
 /** The settings that tasks of a scheduler have, unless their own settings say something else. */
-export interface CheckedTaskDefaults extends CheckedLimits {
+export interface CheckedTaskDefaults extends CheckedLimits, CheckedLogging {
   executor: string;
   misfireGraceMs: number | null;
   retry: { maxAttempts: number; backoff: CheckedBackoff };
@@ -58,7 +63,7 @@ export interface CheckedTaskDefaults extends CheckedLimits {
 export type KeyFunction = (payload: never) => unknown;
 
 /** Settings of one task. A setting that is not given is left to the defaults. */
-export interface CheckedTaskSettings extends CheckedLimits {
+export interface CheckedTaskSettings extends CheckedLimits, CheckedLogging {
   executor?: string | undefined;
   concurrencyKey?: KeyFunction | undefined;
   misfireGraceMs?: number | null | undefined;

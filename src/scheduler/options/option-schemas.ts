@@ -25,6 +25,10 @@ import {
   CATCH_UP_MAX,
   FLOW_LIMIT_MAX,
   ID_LENGTH_MAX,
+  JOB_LOG_BYTES_DEFAULT,
+  JOB_LOG_BYTES_MAX,
+  JOB_LOG_LINES_DEFAULT,
+  JOB_LOG_LINES_MAX,
   PAGE_SIZE_DEFAULT,
   PAGE_SIZE_MAX,
   PARENTS_MAX,
@@ -197,6 +201,16 @@ const keyFunction = once(() =>
   ),
 );
 
+const keepLogs = once(() =>
+  objectOf(
+    {
+      lines: v.optional(wholeNumber(1, JOB_LOG_LINES_MAX), JOB_LOG_LINES_DEFAULT),
+      bytes: v.optional(wholeNumber(1000, JOB_LOG_BYTES_MAX), JOB_LOG_BYTES_DEFAULT),
+    },
+    (value) => (value === true ? "write { keepLogs: {} } for 1,000 lines and 65,536 bytes" : null),
+  ),
+);
+
 const taskDefaults = once(() =>
   objectOf({
     executor: v.optional(name(), "inline"),
@@ -204,6 +218,7 @@ const taskDefaults = once(() =>
     maxRunningPerKey: v.optional(v.nullable(wholeNumber(1, FLOW_LIMIT_MAX, limitAdvice))),
     rateLimit: v.optional(v.nullable(rateLimit())),
     fair: v.optional(trueOrFalse),
+    keepLogs: v.optional(v.nullable(keepLogs())),
     misfireGraceTime: v.optional(v.nullable(durationMs()), null),
     retry: v.optional(retryDefaults(), {}),
     maxRecoveries: v.optional(wholeNumber(0), 3),

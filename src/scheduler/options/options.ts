@@ -71,6 +71,12 @@ export interface TaskSettings<P = never> {
   /** JSON data that the task's schedules and jobs inherit, at most 100 levels deep, without the key `__proto__`.
    *  Default: `{}`. */
   metadata?: Metadata | undefined;
+  /** Keeps what handlers log by `context.logger` with the job, of each attempt the last `lines` (1 to 10,000; default:
+   *  1,000) and `bytes` (1,000 to 262,144; default: 65,536), whatever the scheduler's `logLevel` is; null for nothing.
+   *  `getJobLogs` reads it. It goes with the job's result, or with the job where no result is kept. Default: null.
+   *  @example
+   *  scheduler.task("import", { keepLogs: { lines: 200 } }, (_, { logger }) => logger.info("begins")); */
+  keepLogs?: { lines?: number | undefined; bytes?: number | undefined } | null | undefined;
   /** Names and values by which the task, its schedules and jobs are found: at most 16, of names of 1 to 64 letters,
    *  digits and `_ . / -`, and values of 1 to 256 characters. Schedules and jobs inherit them, label by label. Default:
    *  none.

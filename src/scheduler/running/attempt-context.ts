@@ -60,7 +60,7 @@ export class AttemptContext implements JobContext {
     return this.#scheduler;
   }
   get logger(): Logger {
-    this.#logger ??= this.#childLogger();
+    this.#logger ??= this.#keptLogger();
     return this.#logger;
   }
 
@@ -107,6 +107,11 @@ export class AttemptContext implements JobContext {
     });
     attempt.onReturned = () => steps.returned();
     return steps;
+  }
+
+  #keptLogger(): Logger {
+    const logger = this.#childLogger();
+    return this.#attempt.log?.keeping(logger, () => !this.#attempt.hasEnded) ?? logger;
   }
 
   #childLogger(): Logger {

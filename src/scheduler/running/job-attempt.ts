@@ -28,6 +28,7 @@ import { resultText } from "../tasks/result-text.ts";
 import type { RegisteredTask } from "../tasks/task-registry.ts";
 import { type AbortListener, type AbortReason, AbortState } from "./abort-state.ts";
 import { type AttemptEnding, type AttemptOutcome, attemptOutcome } from "./attempt-outcome.ts";
+import { KeptLog } from "./kept-log.ts";
 import type { LastRunFacts, ZonedFireTime } from "./schedule-facts.ts";
 
 /** What an attempt needs from the runner. */
@@ -68,6 +69,8 @@ export class JobAttempt {
   #call: AttemptCall | null = null;
   #workerLoss: WorkerLostError | null = null;
   #progress: JobProgress | null = null;
+  /** What is kept of the handler's log; null for nothing. */
+  readonly log: KeptLog | null;
   /** The progress that the store has. */
   #savedProgress: JobProgress | null = null;
   #steps: StepPort | null = null;
@@ -83,6 +86,8 @@ export class JobAttempt {
     this.#executor = executor;
     this.#env = env;
     this.#leaseEndsAt = job.acquiredUntil ?? 0;
+    const { keepLogs } = task.record;
+    this.log = keepLogs === undefined ? null : new KeptLog(this.number, keepLogs, env.clock);
   }
 
   get signal(): AbortSignal {

@@ -446,7 +446,8 @@ export class JobRunner {
     else this.#outdated.delete(attempt);
     this.#waits.forget(attempt);
     if (release?.kind === "finish") this.#waits.ended(id);
-    if (release !== null) this.#releases.add(attempt, release, error);
+    const log = attempt.log?.unsaved ?? null;
+    if (release !== null) this.#releases.add(attempt, log === null ? release : { ...release, log }, error);
     else this.#letGo(attempt);
     this.#quarantine.ended(attempt);
     this.#tellWaiting();
@@ -533,9 +534,16 @@ function total(numbers: Iterable<number>): number {
   return sum;
 }
 
-function heldJob({ job, hasStarted, unsavedProgress }: JobAttempt): HeldJob {
-  const held = { jobId: job.id, fence: job.fence, hasStarted };
-  return unsavedProgress === null ? held : { ...held, progress: unsavedProgress };
+function heldJob({ job, hasStarted, unsavedProgress, hasEnded, log }: JobAttempt): HeldJob {
+  const held: HeldJob = { jobId: job.id, fence: job.fence, hasStarted };
+  // The log of an attempt that has ended goes with its outcome.
+  const unsavedLog = hasEnded ? null : (log?.unsaved ?? null);
+  if (unsavedProgress === null && unsavedLog === null) return held;
+  return {
+    ...held,
+    ...(unsavedProgress === null ? {} : { progress: unsavedProgress }),
+    ...(unsavedLog === null ? {} : { log: unsavedLog }),
+  };
 }
 
 /** What to try next when a store refuses a result; null when nothing is left to try. */

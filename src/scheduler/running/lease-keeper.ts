@@ -50,6 +50,7 @@ export class LeaseKeeper {
     const attempts = [...runner.running.values()];
     const jobs = runner.held;
     const progress = attempts.map((attempt) => attempt.unsavedProgress);
+    const logs = new Map(jobs.map(({ jobId, fence, log }) => [`${fence} ${jobId}`, log]));
     const profile = this.#options.profile();
     if (jobs.length === 0 && !profile.isResident) {
       this.#lastRunAt = now;
@@ -81,6 +82,8 @@ export class LeaseKeeper {
         }
         attempt.extendTo(until);
         attempt.progressSaved(progress[index] ?? null);
+        const log = attempt.log === null ? undefined : logs.get(`${attempt.job.fence} ${attempt.job.id}`);
+        if (log !== undefined) attempt.log?.saved(log);
       }
       for (const jobId of cancelRequested) runner.cancel(jobId);
       peers.observed(heartbeats, now);

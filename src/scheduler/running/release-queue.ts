@@ -1,5 +1,6 @@
 import { RELEASE_LENGTH_PER_STEP_MAX, RELEASES_PER_STEP_MAX } from "../../core/limits.ts";
 import type { AttemptRecord } from "../../records/attempt.ts";
+import type { JobLogRecord } from "../../records/job-log.ts";
 import type { SerializedError } from "../../records/serialized-error.ts";
 import type { JobRelease, ReleaseStatus } from "../../stores/data-store.ts";
 import type { JobAttempt } from "./job-attempt.ts";
@@ -96,6 +97,15 @@ export class ReleaseQueue {
 
 /** Characters of the texts that a release carries, about. */
 function lengthOf(release: JobRelease): number {
+  return lengthOfOutcome(release) + (release.log === undefined ? 0 : logLength(release.log));
+}
+
+/** About, because a line is read once more when it is written. */
+function logLength({ lines }: JobLogRecord): number {
+  return lines.reduce((sum, { message, fields }) => sum + message.length + (fields === undefined ? 0 : 200), 0);
+}
+
+function lengthOfOutcome(release: JobRelease): number {
   if (release.kind === "retry") return historyLength(release.attemptHistory);
   if (release.kind !== "finish") return 0;
   const { returnValue, error, job, attemptHistory } = release.result;

@@ -398,6 +398,7 @@ function toRecord(id: string, defaults: CheckedTaskDefaults, settings: CheckedTa
     ...(fair ? { fair } : {}),
     ...(labels === undefined ? {} : { labels }),
     ...(merged.maxSnoozes === SNOOZES_MAX_DEFAULT ? {} : { maxSnoozes: merged.maxSnoozes }),
+    ...(merged.keepLogs ? { keepLogs: merged.keepLogs } : {}),
   };
 }
 

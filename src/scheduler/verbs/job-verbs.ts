@@ -17,6 +17,7 @@ import type { JobRunner } from "../running/job-runner.ts";
 import { assertKeyed, type KeyedPayload, keyedPayload } from "../tasks/concurrency-key.ts";
 import { currentJob } from "../tasks/current-job.ts";
 import { Job } from "../views/job.ts";
+import { JobLog } from "../views/job-log.ts";
 import { JobResult } from "../views/job-result.ts";
 import { JobStep } from "../views/job-step.ts";
 import { mapPage, type Page } from "../views/page.ts";
@@ -135,6 +136,15 @@ export class JobVerbs implements JobCommands {
     await ready();
     const page = await boundPage(["getJobs()"], filter, (one) => env.store.getJobs(one));
     return mapPage(page, (record) => this.viewOf(record));
+  }
+
+  async logs(id: string): Promise<JobLog[]> {
+    const { env, ready } = this.#context;
+    await ready();
+    const logs = await env.store.getJobLogs(id, env.clock.now());
+    // Of no job, or of one without.
+    if (logs.length === 0) await this.get(id);
+    return logs.map((log) => new JobLog(log));
   }
 
   async result(id: string, { wait, signal }: CheckedResultOptions): Promise<JobResult | null> {

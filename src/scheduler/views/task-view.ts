@@ -95,6 +95,10 @@ export class TaskView {
   get overlap(): RunOverlapPolicy {
     return this.#record.overlap;
   }
+  /** How much of the log of each attempt is kept; null for nothing. */
+  get keepLogs(): TaskRecord["keepLogs"] | null {
+    return this.#record.keepLogs ?? null;
+  }
   get metadata(): Metadata {
     return this.#record.metadata;
   }

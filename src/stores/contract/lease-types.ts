@@ -1,4 +1,5 @@
 import type { JobProgress } from "../../records/attempt.ts";
+import type { JobLogRecord } from "../../records/job-log.ts";
 import type { JobResultRecord } from "../../records/job-result.ts";
 import type { SchedulerProfile } from "../../records/scheduler.ts";
 
@@ -12,6 +13,8 @@ export interface HeldJob {
   readonly hasStarted?: boolean;
   /** Replaces the `progress` of the job, if the lease is extended; absent leaves it as it is. */
   readonly progress?: JobProgress;
+  /** Replaces the log of the attempt, if the lease is extended; absent leaves it as it is. See rule J13. */
+  readonly log?: JobLogRecord;
 }
 
 export interface LeaseExtension {

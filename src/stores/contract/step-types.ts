@@ -1,5 +1,6 @@
 import type { AttemptRecord } from "../../records/attempt.ts";
 import type { JobRecord, NewJobRecord } from "../../records/job.ts";
+import type { JobLogRecord } from "../../records/job-log.ts";
 import type { JobResultRecord } from "../../records/job-result.ts";
 import type { JobSleep } from "../../records/job-step.ts";
 import type { Skip } from "../../records/ledger.ts";
@@ -53,7 +54,12 @@ export interface SentHeartbeat {
   readonly profile: SchedulerProfile;
 }
 
-export type JobRelease = { readonly jobId: string; readonly fence: number } & (
+export type JobRelease = {
+  readonly jobId: string;
+  readonly fence: number;
+  /** Replaces the log of the attempt, if the release counts; absent leaves it as it is. See rule J13. */
+  readonly log?: JobLogRecord;
+} & (
   | { readonly kind: "finish"; readonly result: JobResultRecord }
   | {
       readonly kind: "retry";

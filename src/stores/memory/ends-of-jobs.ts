@@ -14,6 +14,7 @@ import type { Chains } from "./dependencies.ts";
 import { isMissed, type JobEntry, moveTo } from "./entries-of-jobs-and-tasks.ts";
 import { type Flow, promotedJob } from "./flow-control.ts";
 import type { MemoryLedger } from "./ledger.ts";
+import type { JobLogs } from "./logs-of-jobs.ts";
 import type { Queues } from "./queues-and-acquisition.ts";
 import type { Results } from "./results.ts";
 import type { JobSteps } from "./steps-of-jobs.ts";
@@ -30,6 +31,7 @@ export interface Tables {
   readonly bursts: Bursts;
   readonly results: Results;
   readonly steps: JobSteps;
+  readonly logs: JobLogs;
   readonly ledger: MemoryLedger | null;
 }
 
@@ -161,8 +163,11 @@ function keepEnd(tables: Tables, entry: JobEntry, result: JobResultRecord, { now
 
 /** Removes a job, which leaves no result. @param endedAt as in `Jobs.remove` */
 function dropJob(tables: Tables, entry: JobEntry, endedAt: number | null = null): void {
-  const { chains, bursts, queues, flow, jobs, results, steps } = tables;
-  if (!results.has(entry.record.id)) steps.remove(entry.record.id);
+  const { chains, bursts, queues, flow, jobs, results, steps, logs } = tables;
+  if (!results.has(entry.record.id)) {
+    steps.remove(entry.record.id);
+    logs.remove(entry.record.id);
+  }
   chains.release(entry);
   bursts.over(entry.record.id);
   queues.endLease(entry, null);

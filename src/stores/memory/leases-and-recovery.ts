@@ -31,6 +31,7 @@ export function releaseJob(tables: Tables, release: JobRelease, step: StepReques
     const wasPutBack = isRepetition && !isStart && release.kind !== "finish" && entry.stepId === stepId;
     return wasPutBack ? "released" : "fenced";
   }
+  if (release.log !== undefined) tables.logs.put(record.id, record.fence, release.log);
   if (release.kind === "finish") {
     endJob(tables, entry, release.result, notes);
   } else if (isStart) {
@@ -85,7 +86,7 @@ export function extendLeases(tables: Tables, extension: LeaseExtension): LeaseEx
   const lost: string[] = [];
   const cancelRequested: string[] = [];
   const extended = new Set<JobEntry>();
-  for (const { jobId, fence, hasStarted, progress } of extension.jobs) {
+  for (const { jobId, fence, hasStarted, progress, log } of extension.jobs) {
     const entry = tables.jobs.find(jobId);
     if (entry === undefined || entry.record.fence !== fence || entry.record.acquiredBy !== schedulerId) {
       lost.push(jobId);
@@ -95,6 +96,7 @@ export function extendLeases(tables: Tables, extension: LeaseExtension): LeaseEx
     extended.add(entry);
     if (hasStarted === true) record.startedFence = fence;
     if (progress !== undefined) record.progress = frozenCopy(progress);
+    if (log !== undefined) tables.logs.put(jobId, fence, log);
     if ((record.acquiredUntil ?? 0) < until) tables.queues.endLeaseAt(entry, until);
     if (record.cancelRequested) cancelRequested.push(jobId);
   }

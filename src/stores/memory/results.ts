@@ -5,6 +5,7 @@ import type { FailureList, FailureSelection, JobResultFilter, JobResultSelection
 import { isFound, readResultCursor, resultCursor } from "../shared/cursors-and-search.ts";
 import { frozenCopy, type Mutable } from "./frozen-copies.ts";
 import { pageOf } from "./list-pages.ts";
+import type { JobLogs } from "./logs-of-jobs.ts";
 import { SortedList } from "./sorted-list.ts";
 import type { JobSteps } from "./steps-of-jobs.ts";
 
@@ -20,11 +21,13 @@ export class Results {
   readonly #byEnd = new SortedList<ResultEntry>(inOrderOfEnds);
   readonly #byExpiry = new SortedList<ResultEntry>((a, b) => a.record.expiresAt - b.record.expiresAt || a.seq - b.seq);
   readonly #steps: JobSteps;
+  readonly #logs: JobLogs;
   #seq = 0;
 
-  /** @param steps those of a job go with its result */
-  constructor(steps: JobSteps) {
+  /** @param steps those of a job go with its result @param logs so do these */
+  constructor(steps: JobSteps, logs: JobLogs) {
     this.#steps = steps;
+    this.#logs = logs;
   }
 
   /** Whether the store holds a result of the job, expired or not. */
@@ -107,6 +110,7 @@ export class Results {
     this.#byEnd.delete(entry);
     this.#byJobId.delete(entry.record.jobId);
     this.#steps.remove(entry.record.jobId);
+    this.#logs.remove(entry.record.jobId);
   }
 }
 

@@ -2,6 +2,7 @@ import { PAGE_BYTES_MAX, PAUSES_ENDED_PER_STEP_MAX, TASK_PAUSES_MAX } from "../.
 import { compareTexts } from "../../core/text.ts";
 import type { BlackoutRecord } from "../../records/blackout.ts";
 import type { JobRecord, NewJobRecord } from "../../records/job.ts";
+import type { JobLogRecord } from "../../records/job-log.ts";
 import type { JobResultRecord } from "../../records/job-result.ts";
 import type { JobStepRecord } from "../../records/job-step.ts";
 import type { AuditRecord } from "../../records/ledger.ts";
@@ -27,6 +28,7 @@ import { frozenCopy } from "./frozen-copies.ts";
 import { inspectJobs, jobPage } from "./job-lists.ts";
 import { extendLeases, giveUpLeases, recoverLost, releaseJob, saveJobStep } from "./leases-and-recovery.ts";
 import { MemoryLedger } from "./ledger.ts";
+import { JobLogs } from "./logs-of-jobs.ts";
 import { MemoryZoneRules } from "./memory-zone-rules.ts";
 import { Notices } from "./notices.ts";
 import { checkMemoryOptions } from "./options.ts";
@@ -79,8 +81,8 @@ export class MemoryDataStore implements contract.DataStore {
     const notices = new Notices({ jobs, flow, queues });
     const ledger = limits === null ? null : new MemoryLedger(limits, jobs, notices);
     const tables = { jobs, queues, flow, chains: new Chains(), windows: new Windows(), bursts };
-    const steps = new JobSteps();
-    this.#tables = { ...tables, results: new Results(steps), steps, ledger };
+    const [steps, logs] = [new JobSteps(), new JobLogs()];
+    this.#tables = { ...tables, results: new Results(steps, logs), steps, logs, ledger };
     const schedulers = new Schedulers(ledger?.uptime ?? null);
     const scheduleOf = (id: string): Readonly<ScheduleRecord> | undefined => schedules.peek(id);
     const overdue = ledger === null ? null : new OverdueOccurrences({ jobs, ledger, scheduleOf, notices });
@@ -371,6 +373,11 @@ export class MemoryDataStore implements contract.DataStore {
 
   async saveJobStep(save: contract.JobStepSave): Promise<contract.JobStepReport> {
     return saveJobStep(this.#tables, save);
+  }
+
+  async getJobLogs(jobId: string, now: number): Promise<JobLogRecord[]> {
+    const { jobs, results, logs } = this.#tables;
+    return jobs.has(jobId) || results.get(jobId, now) !== null ? logs.get(jobId) : [];
   }
 
   async getJobSteps(jobId: string, now: number): Promise<JobStepRecord[]> {

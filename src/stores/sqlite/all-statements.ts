@@ -6,6 +6,7 @@ import { type DependencyStatements, dependencyStatements } from "./jobs/dependen
 import { type AdditionStatements, additionStatements } from "./jobs/insertion-statements.ts";
 import { type JobStatements, jobStatements } from "./jobs/job-commands-and-lists.ts";
 import { type LeaseStatements, leaseStatements } from "./jobs/leases-and-heartbeats.ts";
+import { type LogStatements, logStatements } from "./jobs/logs-of-jobs.ts";
 import {
   type CancellationStatements,
   cancellationStatements,
@@ -43,6 +44,7 @@ export interface Statements
     LeaseStatements,
     ReleaseStatements,
     StepStatements,
+    LogStatements,
     RecoveryStatements,
     ScheduleStatements,
     PlanStatements,
@@ -78,6 +80,7 @@ export function makeStatements(names: TableNames, keepsLedger = true): Statement
     dependencyStatements(names),
     cancellationStatements(names),
     inspectionStatements(names),
+    logStatements(names),
     historyStatements(names),
     readStatements(names),
     changeStatements(names),

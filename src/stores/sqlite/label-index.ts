@@ -1,7 +1,6 @@
-import { JoinedCall } from "../../core/joined-call.ts";
 import type { Labels } from "../../records/policies.ts";
-import type { Connection } from "./driver/connection.ts";
 import type { SqlStatement } from "./driver/driver-and-failures.ts";
+import { lateTrigger } from "./late-triggers.ts";
 import type { TableNames } from "./schema/tables.ts";
 import { validJson } from "./sql-and-json.ts";
 
@@ -36,6 +35,11 @@ export function labelsParameter(labels: Labels | undefined): string | null {
   return labels === undefined ? null : JSON.stringify(Object.entries(labels));
 }
 
+/** Whether one of some records has labels. */
+export function hasLabelled(records: readonly { readonly labels?: Labels | null }[]): boolean {
+  return records.some(({ labels }) => labels);
+}
+
 /** How many labels a filter has. */
 export function labelCount(labels: Labels | undefined): number {
   return Object.keys(labels ?? {}).length;
@@ -60,16 +64,6 @@ export function isFirstLabel(parameter: string, kind: Kind): string {
   return `l.kind = ${LABELLED[kind]} AND l.name = ${parameter}->>'$[0][0]' AND l.value = ${parameter}->>'$[0][1]'`;
 }
 
-/** The name of one of the triggers. The others are made together with it. */
-function firstTrigger({ labels }: TableNames): string {
-  return `${labels}_of_new_jobs`;
-}
-
-/** SQL of whether the triggers are there. */
-export function hasLabelTriggers(names: TableNames): SqlStatement {
-  return { sql: "SELECT 1 FROM sqlite_master WHERE type = 'trigger' AND name = ?1", args: [firstTrigger(names)] };
-}
-
 /** The statements that make the triggers, unless they are there. */
 export function labelTriggers(names: TableNames): SqlStatement[] {
   const { labels, jobs, results, schedules } = names;
@@ -81,10 +75,8 @@ export function labelTriggers(names: TableNames): SqlStatement[] {
   const remove = (...row: Parameters<typeof rows>): string =>
     `DELETE FROM ${labels} WHERE (kind, name, value, at, id) IN (${rows(...row)}); `;
   const begins = (row: string): string => `substr(${row}.details, 1, ${BEGINNING.length}) = '${BEGINNING}'`;
-  const trigger = (name: string, event: string, body: string): SqlStatement => ({
-    sql: `CREATE TRIGGER IF NOT EXISTS ${labels}_of_${name} ${event} BEGIN ${body}END`,
-    args: [],
-  });
+  const trigger = (name: string, event: string, body: string): SqlStatement =>
+    lateTrigger(`${labels}_of_${name}`, event, body);
   const [isNew, isOld] = [`WHEN ${begins("NEW")}`, `WHEN ${begins("OLD")}`];
   const at = (row: string): string => `${row}.finished_at`;
   // A result takes the place of another without a DELETE that a trigger could see.
@@ -111,38 +103,4 @@ export function labelTriggers(names: TableNames): SqlStatement[] {
       remove("schedule", "OLD", "OLD.id") + add("schedule", "NEW", "NEW.id"),
     ),
   ];
-}
-
-/** Makes the triggers before the first record with labels is written. */
-export class LabelIndex {
-  readonly #connection: Connection;
-  readonly #names: TableNames;
-  readonly #making = new JoinedCall(() => this.#make());
-  #isKept = false;
-
-  constructor(connection: Connection, names: TableNames) {
-    this.#connection = connection;
-    this.#names = names;
-  }
-
-  /** Whether records with labels may be written. */
-  get isKept(): boolean {
-    return this.#isKept;
-  }
-
-  /** Calls a function that writes records, some of which may have labels. */
-  before<T>(records: readonly { readonly labels?: Labels | null }[], write: () => Promise<T>): Promise<T> {
-    if (this.#isKept || !records.some(({ labels }) => labels)) return write();
-    return this.#making.run().then(write);
-  }
-
-  /** What has to come before a record with labels in a batch of others. */
-  statements(): SqlStatement[] {
-    return this.#isKept ? [] : labelTriggers(this.#names);
-  }
-
-  async #make(): Promise<void> {
-    await this.#connection.write(() => labelTriggers(this.#names));
-    this.#isKept = true;
-  }
 }

@@ -3,6 +3,7 @@ import { systemRandom } from "../../core/ids.ts";
 import { JoinedCall } from "../../core/joined-call.ts";
 import type { BlackoutRecord } from "../../records/blackout.ts";
 import type { JobRecord, NewJobRecord } from "../../records/job.ts";
+import type { JobLogRecord } from "../../records/job-log.ts";
 import type { JobResultRecord } from "../../records/job-result.ts";
 import type { JobStepRecord } from "../../records/job-step.ts";
 import type { AuditRecord } from "../../records/ledger.ts";
@@ -24,9 +25,11 @@ import { SqliteTasks } from "./flow-control/tasks.ts";
 import { inspect } from "./inspection.ts";
 import { SqliteJobs } from "./jobs/job-commands-and-lists.ts";
 import { SqliteLeases } from "./jobs/leases-and-heartbeats.ts";
+import { logTriggers, readLogs } from "./jobs/logs-of-jobs.ts";
 import { SqliteResults } from "./jobs/results.ts";
 import { SqliteJobSteps } from "./jobs/steps-of-jobs.ts";
-import { LabelIndex } from "./label-index.ts";
+import { hasLabelled, labelTriggers } from "./label-index.ts";
+import { LateTriggers } from "./late-triggers.ts";
 import { type OpenLedger, SqliteLedger } from "./ledger/ledger-reads.ts";
 import { SqliteSchedules } from "./schedules/schedule-commands-and-lists.ts";
 import { SqliteBlackouts } from "./schedules/sqlite-blackouts.ts";
@@ -71,7 +74,9 @@ interface OpenStore {
   readonly results: SqliteResults;
   readonly cleanUp: CleanUp;
   readonly ledger: OpenLedger;
-  readonly labels: LabelIndex;
+  readonly labels: LateTriggers;
+  readonly logs: LateTriggers;
+  readonly readLogs: (jobId: string, now: number) => Promise<JobLogRecord[]>;
   readonly zoneRules: SqliteZoneRules;
   /** Writes, and changes nothing. */
   readonly writeProbe: SqlStatement;
@@ -177,7 +182,16 @@ export class SqlDataStore implements contract.DataStore {
   }
 
   step(request: contract.StepRequest): Promise<contract.StepReport> {
-    return this.#use((open) => open.labels.before(request.additions, () => open.steps.step(request)));
+    return this.#use((open) =>
+      open.labels.before(
+        () => hasLabelled(request.additions),
+        () =>
+          open.logs.before(
+            () => hasLogged(request.releases),
+            () => open.steps.step(request),
+          ),
+      ),
+    );
   }
 
   async addSchedules(
@@ -224,7 +238,16 @@ export class SqlDataStore implements contract.DataStore {
   }
 
   async extendLeases(extension: contract.LeaseExtension): Promise<contract.LeaseExtensionReport> {
-    return this.#use((open) => open.leases.extend(extension));
+    return this.#use((open) =>
+      open.logs.before(
+        () => hasLogged(extension.jobs),
+        () => open.leases.extend(extension),
+      ),
+    );
+  }
+
+  async getJobLogs(jobId: string, now: number): Promise<JobLogRecord[]> {
+    return this.#use((open) => open.readLogs(jobId, now));
   }
 
   async giveUpLeases(surrender: contract.LeaseSurrender): Promise<contract.RecoveryReport> {
@@ -322,7 +345,8 @@ export class SqlDataStore implements contract.DataStore {
       const statements = makeStatements(names, this.ledger !== null);
       const schema = new SchemaCheck(connection, names, now);
       const flow: FlowState = { flow: "off", hasAccounts: true, isKnown: false };
-      const labels = new LabelIndex(connection, names);
+      const labels = new LateTriggers(connection, labelTriggers(names));
+      const logs = new LateTriggers(connection, logTriggers(names));
       const cleanUp = new CleanUp(statements, this.ledger?.limits ?? null);
       this.#open ??= {
         connection,
@@ -337,6 +361,8 @@ export class SqlDataStore implements contract.DataStore {
         results: new SqliteResults(connection, statements),
         cleanUp,
         labels,
+        logs,
+        readLogs: (jobId, at) => readLogs(connection, statements, jobId, at),
         ledger: { connection, statements },
         zoneRules: new SqliteZoneRules(connection, statements),
         writeProbe: { sql: `UPDATE ${names.schema} SET applied_at = applied_at`, args: [] },
@@ -359,6 +385,10 @@ export class SqlDataStore implements contract.DataStore {
       throw error;
     }
   }
+}
+
+function hasLogged(leases: readonly { readonly log?: JobLogRecord }[]): boolean {
+  return leases.some(({ log }) => log !== undefined);
 }
 
 function notOpen(): StoreUnavailableError {

@@ -24,6 +24,7 @@ import { historyCases } from "./history-cases.ts";
 import { inspectionCases } from "./inspection-cases.ts";
 import { jobCases } from "./job-cases.ts";
 import { jobListCases } from "./job-list-cases.ts";
+import { jobLogCases } from "./job-log-cases.ts";
 import { jobStepCases } from "./job-step-cases.ts";
 import { labelCases } from "./label-cases.ts";
 import { leaseCases } from "./lease-cases.ts";
@@ -99,6 +100,7 @@ export const dataStoreContract: readonly DataStoreCase[] = Object.freeze([
   ...failureCases,
   ...cancellationCases,
   ...jobStepCases,
+  ...jobLogCases,
   ...resultCases,
   ...scheduleListCases,
   ...jobListCases,

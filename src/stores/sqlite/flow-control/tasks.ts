@@ -333,7 +333,7 @@ const DAMAGED_TASK: TaskRow[1] = {
 function toTask([columns, stored]: TaskRow): TaskRecord {
   const [id, maxRunningJobs, declaration, version, paused, pausedUntil, pauseReason, pausedBy] = columns;
   const details = { ...DAMAGED_TASK, ...fieldsOf(stored, {}) };
-  const { labels, maxRunningPerKey, rateLimit, fair, maxSnoozes, failureExpirationMs } = details;
+  const { labels, keepLogs, maxRunningPerKey, rateLimit, fair, maxSnoozes, failureExpirationMs } = details;
   return {
     id,
     executor: details.executor,
@@ -347,6 +347,7 @@ function toTask([columns, stored]: TaskRow): TaskRecord {
     metadata: details.metadata,
     ...(labels === undefined ? {} : { labels }),
     ...(failureExpirationMs === undefined ? {} : { failureExpirationMs }),
+    ...(keepLogs === undefined ? {} : { keepLogs }),
     ...(maxRunningPerKey === undefined ? {} : { maxRunningPerKey }),
     ...(rateLimit === undefined ? {} : { rateLimit }),
     ...(fair === undefined ? {} : { fair }),

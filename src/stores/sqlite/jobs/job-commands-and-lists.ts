@@ -11,7 +11,8 @@ import type { Connection } from "../driver/connection.ts";
 import { Batch, guardSql, positional, type SqlStatement, statement } from "../driver/driver-and-failures.ts";
 import type { AdmissionStatements } from "../flow-control/admission.ts";
 import type { FlowState } from "../flow-control/key-limiters.ts";
-import { hasAllLabels, isFirstLabel, type LabelIndex, labelCount, labelsParameter } from "../label-index.ts";
+import { hasAllLabels, hasLabelled, isFirstLabel, labelCount, labelsParameter } from "../label-index.ts";
+import type { LateTriggers } from "../late-triggers.ts";
 import type { LedgerSwitch } from "../ledger/history-writes.ts";
 import { foundIn, readPage, type Scan, type ScannedTable, scanStatement } from "../list-scans.ts";
 import { IS_BLOCKED_OR_DEPENDENT, JOB_STATE, type TableNames } from "../schema/tables.ts";
@@ -38,13 +39,13 @@ export class SqliteJobs {
   readonly #connection: Connection;
   readonly #statements: Statements;
   readonly #flow: FlowState;
-  readonly #labels: LabelIndex;
+  readonly #labels: LateTriggers;
   readonly #ids = new IdGenerator();
   readonly #additions = new AdditionQueue((jobs) =>
     this.#connection.isLocal && jobs.every(isOrdinary) ? this.#addOrdinary(jobs) : this.#addOthers(jobs),
   );
 
-  constructor(connection: Connection, statements: Statements, flow: FlowState, labels: LabelIndex) {
+  constructor(connection: Connection, statements: Statements, flow: FlowState, labels: LateTriggers) {
     this.#connection = connection;
     this.#statements = statements;
     this.#flow = flow;
@@ -52,7 +53,12 @@ export class SqliteJobs {
   }
 
   add(jobs: readonly NewJobRecord[]): Promise<JobAddition[]> {
-    return jobs.length === 0 ? Promise.resolve([]) : this.#labels.before(jobs, () => this.#additions.add(jobs));
+    return jobs.length === 0
+      ? Promise.resolve([])
+      : this.#labels.before(
+          () => hasLabelled(jobs),
+          () => this.#additions.add(jobs),
+        );
   }
 
   /** Nearly all additions come by here, so that the way is short. */
@@ -103,7 +109,7 @@ export class SqliteJobs {
   prepare(job: NewJobRecord): SqlStatement[] {
     const stamp = { id: job.id, now: job.createdAt };
     const statements = new Additions(this.#statements, [job], { stamp, isPlain: false, freesKeys: true }).insertions();
-    const triggers = job.labels === undefined ? [] : this.#labels.statements();
+    const triggers = job.labels === undefined ? [] : this.#labels.statements;
     return this.#connection.prepared([...triggers, ...statements].map(positional));
   }
 

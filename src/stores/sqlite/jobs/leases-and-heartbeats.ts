@@ -20,9 +20,11 @@ import type { ReadStatements } from "../ledger/ledger-reads.ts";
 import { JOB_STATE, type TableNames } from "../schema/tables.ts";
 import { lazily, rowParameters } from "../sql-and-json.ts";
 import { type DependencyStatements, resolved, resolving } from "./dependencies.ts";
+import { type LogStatements, logsOfLeased } from "./logs-of-jobs.ts";
 import { type RecoveryStatements, recovery, recoveryReport } from "./recovery-and-cancellation.ts";
 
-type Statements = LeaseStatements &
+type Statements = LogStatements &
+  LeaseStatements &
   RecoveryStatements &
   DependencyStatements &
   LedgerSwitch &
@@ -47,6 +49,7 @@ export class SqliteLeases {
         : [jobId, fence, hasStarted === true, JSON.stringify(progress)],
     );
     const batch = new Batch();
+    batch.add(logsOfLeased(this.#statements, jobs, schedulerId));
     const extensions = batch.add(rowParameters(rows).map(({ text }) => statement(extend, text, schedulerId, until)));
     batch.add([statement(giveUpStrays, JSON.stringify(rows), schedulerId, now, instanceId, settledStepId)]);
     batch.add(heartbeatStatements(this.#statements, extension));

@@ -6,9 +6,10 @@ import { type HistoryStatements, type LedgerSwitch, runEntries } from "../ledger
 import { JOB_STATE, type TableNames } from "../schema/tables.ts";
 import { instantKey, KEY_ID, KEY_INSTANT, lazily, memberParameters, rowParameters } from "../sql-and-json.ts";
 import type { DependencyStatements } from "./dependencies.ts";
+import { type LogStatements, logsOfLeased } from "./logs-of-jobs.ts";
 import { resultDetails, resultRow } from "./results.ts";
 
-type Statements = ReleaseStatements & DependencyStatements & HistoryStatements & LedgerSwitch;
+type Statements = ReleaseStatements & LogStatements & DependencyStatements & HistoryStatements & LedgerSwitch;
 
 type Finish = JobRelease & { kind: "finish" };
 
@@ -47,6 +48,7 @@ export class Releases {
   hopefully(hasParents: boolean): SqlStatement[] {
     const { guardChanges } = this.#statements;
     return [
+      ...this.#logs(),
       ...this.#keeping(this.#kept().map(({ result }) => result)),
       ...this.#entries(this.#flow === "off"),
       ...this.#dirtyLimiters(),
@@ -68,6 +70,7 @@ export class Releases {
       ...this.#jobRows(this.#request.releases).map(({ text }) =>
         statement(releaseStatuses, text, schedulerId, isRepetition ? 1 : 0, stepId),
       ),
+      ...this.#logs(),
       ...kept.map(({ text }) => statement(keepResultsOfLeased, text, schedulerId)),
       ...this.#entries(false),
       ...this.#dirtyLimiters(),
@@ -86,6 +89,10 @@ export class Releases {
       if (first === release) return "released";
       return first?.kind === "finish" ? "missing" : "fenced";
     });
+  }
+
+  #logs(): SqlStatement[] {
+    return logsOfLeased(this.#statements, [...this.#first.values()], this.#request.schedulerId);
   }
 
   #kept(): Finish[] {

@@ -17,7 +17,8 @@ import type { Statements } from "../all-statements.ts";
 import { FAR_FUTURE_MS, FAR_PAST_MS } from "../bounds.ts";
 import type { Connection } from "../driver/connection.ts";
 import { type Answers, Batch, type SqlStatement, type SqlValue, statement } from "../driver/driver-and-failures.ts";
-import { type LabelIndex, labelsParameter } from "../label-index.ts";
+import { hasLabelled, labelsParameter } from "../label-index.ts";
+import type { LateTriggers } from "../late-triggers.ts";
 import { fencedRows, recordAdditions, recordRemovals, recordUpdates } from "../ledger/audit-of-changes.ts";
 import { readPage } from "../list-scans.ts";
 import { idsOf, jsonArray, jsonRecords, type RowsParameter, rowParameters } from "../sql-and-json.ts";
@@ -28,17 +29,18 @@ import { type ReplacementStatements, scheduleScanOf } from "./schedule-statement
 export class SqliteSchedules {
   readonly #connection: Connection;
   readonly #statements: Statements;
-  readonly #labels: LabelIndex;
+  readonly #labels: LateTriggers;
   readonly #ids = new IdGenerator();
 
-  constructor(connection: Connection, statements: Statements, labels: LabelIndex) {
+  constructor(connection: Connection, statements: Statements, labels: LateTriggers) {
     this.#connection = connection;
     this.#statements = statements;
     this.#labels = labels;
   }
 
   add(additions: readonly ScheduleAddition[], note?: AuditRecord): Promise<ScheduleAdditionReport> {
-    return this.#labels.before(additions.map(scheduleOf), () => this.#add(additions, note));
+    const areLabelled = (): boolean => hasLabelled(additions.map(scheduleOf));
+    return this.#labels.before(areLabelled, () => this.#add(additions, note));
   }
 
   async #add(additions: readonly ScheduleAddition[], note?: AuditRecord): Promise<ScheduleAdditionReport> {
@@ -169,8 +171,8 @@ export class SqliteSchedules {
   }
 
   update(updates: readonly ScheduleUpdateRequest[], note?: AuditRecord): Promise<(ScheduleRecord | null)[]> {
-    const records = updates.map(({ changes }) => changes);
-    return this.#labels.before(records, () => this.#update(updates, note));
+    const areLabelled = (): boolean => hasLabelled(updates.map(({ changes }) => changes));
+    return this.#labels.before(areLabelled, () => this.#update(updates, note));
   }
 
   async #update(updates: readonly ScheduleUpdateRequest[], note?: AuditRecord): Promise<(ScheduleRecord | null)[]> {

@@ -2,7 +2,9 @@ import { StoreUnavailableError } from "../../../core/errors.ts";
 import { JoinedCall } from "../../../core/joined-call.ts";
 import type { Connection } from "../driver/connection.ts";
 import { messageOf, type Row, type SqlStatement } from "../driver/driver-and-failures.ts";
-import { hasLabelTriggers, labelTriggers } from "../label-index.ts";
+import { logTriggers } from "../jobs/logs-of-jobs.ts";
+import { labelTriggers } from "../label-index.ts";
+import { hasTrigger } from "../late-triggers.ts";
 import { numberOrNull } from "../sql-and-json.ts";
 import {
   createSchemaTable,
@@ -63,7 +65,11 @@ export async function reset(
   refuseNewer(names, version, migrations);
   const dropped = Object.values(names).map((name) => ({ sql: `DROP TABLE IF EXISTS ${name}`, args: [] }));
   // Other processes know of these triggers, and do not make them once more.
-  const triggers = (await connection.read(hasLabelTriggers(names))).length === 0 ? [] : labelTriggers(names);
+  const triggers: SqlStatement[] = [];
+  for (const made of [labelTriggers(names), logTriggers(names)]) {
+    const [first] = made;
+    if (first !== undefined && (await connection.read(hasTrigger(first))).length > 0) triggers.push(...made);
+  }
   await connection.write(() => [...dropped, ...freshStatements(names, migrations, now), ...triggers]);
 }
 

@@ -17,6 +17,8 @@ const TABLES = {
   windows: "windows",
   /** The recorded steps of jobs (`context.step`). */
   jobSteps: "job_steps",
+  /** What handlers logged. */
+  jobLogs: "job_logs",
   /** What labels tell of: a row for each label of a schedule, an unfinished job or a result. */
   labels: "labels",
   /** Which job waits for which. */
@@ -123,6 +125,7 @@ export const MIGRATIONS: readonly Migration[] = Object.freeze([
       ...resultTables(names),
       ...schedulerTables(names),
       ...labelTables(names),
+      ...jobLogTables(names),
       ...ledgerTables(names),
     ],
   },
@@ -380,6 +383,20 @@ function resultTables({ results }: TableNames): string[] {
     `CREATE INDEX ${results}_task ON ${results} (task_id, finished_at)`,
     `CREATE INDEX ${results}_schedule ON ${results} (schedule_id, finished_at) WHERE schedule_id IS NOT NULL`,
     `CREATE INDEX ${results}_unsuccessful ON ${results} (outcome, finished_at) WHERE outcome <> 'success'`,
+  ];
+}
+
+function jobLogTables({ jobLogs }: TableNames): string[] {
+  return [
+    // See `logs-of-jobs.ts`. `fence`: that of the lease under which the handler ran.
+    `CREATE TABLE ${jobLogs} (
+      job_id TEXT NOT NULL,
+      fence INTEGER NOT NULL,
+      attempt INTEGER NOT NULL,
+      dropped INTEGER NOT NULL,
+      lines TEXT NOT NULL,
+      PRIMARY KEY (job_id, fence)
+    )`,
   ];
 }
 
