@@ -372,3 +372,20 @@ describe("a traced client", () => {
     expect((await scheduler.getTasks()).map(({ id }) => id)).toEqual(["t"]);
   });
 });
+
+test("the steps of a job have spans below that of the attempt in which they ended, and a sleep is no error", async () => {
+  const { scheduler, clock, spans } = setUpTraced();
+  const task = scheduler.task("close", async (_: undefined, { step }) => {
+    await step.run("post:17", async () => clock.sleep(clock.now() + 2000));
+    await step.sleep("settle", "PT1H");
+  });
+  await scheduler.addJob(task);
+  const ticking = scheduler.tick();
+  await clock.advance("PT2S");
+  await ticking;
+  const [step, attempt] = [spanNamed(spans(), "step post"), spanNamed(spans(), "run close")];
+  expect(step.parentSpanContext?.spanId).toBe(attempt.spanContext().spanId);
+  expect(step.attributes).toEqual({ "escapement.step": "post:17", "escapement.step.attempts": 1 });
+  expect([step.duration, attempt.status.code]).toEqual([[2, 0], SpanStatusCode.UNSET]);
+  expect(attempt.attributes["escapement.outcome"]).toBe("sleeps");
+});

@@ -1,5 +1,7 @@
 import { describe, expect, test } from "vitest";
 import {
+  DateTrigger,
+  IntervalTrigger,
   JobSleepError,
   LeaseLostError,
   MemoryDataStore,
@@ -163,6 +165,26 @@ describe("a step", () => {
       expect(error?.message).toMatch(message);
     });
   }
+
+  test("beyond 1,000 of a job, or 4 MB, fails with what to do", async () => {
+    const { scheduler } = setUp();
+    const value = "x".repeat(250_000);
+    const many = scheduler.task("many", async (_: undefined, { step }) => {
+      for (let index = 0; index < 1001; index++) await step.run(`${index}`, () => index);
+    });
+    const large = scheduler.task("large", async (_: undefined, { step }) => {
+      for (let index = 0; index < 17; index++) await step.run(`${index}`, () => value);
+    });
+    const jobs = [await scheduler.addJob(many), await scheduler.addJob(large)];
+    await drain(scheduler);
+    const messages = [];
+    for (const job of jobs) messages.push((await job.result())?.error?.message);
+    expect(messages).toEqual([
+      expect.stringMatching(/step "1000" .* is one too many: a job has 1000 steps at most; use a cursor/),
+      expect.stringMatching(/step "16" .* makes the steps of the job too large: 4250034 characters, at most 4194304/),
+    ]);
+    expect((await jobs[1]?.steps())?.length).toBe(16);
+  });
 
   test("with a value that the serializer refuses fails with its path", async () => {
     const { scheduler } = setUp();
@@ -492,6 +514,46 @@ describe("a sleep", () => {
     await drain(scheduler);
     expect(await job.cancel()).toBe(true);
     expect(await job.result()).toMatchObject({ outcome: "cancelled" });
+  });
+
+  test("keeps no place of its key, takes a token where it goes on, and keeps the next fire from making a job", async () => {
+    const { scheduler, clock } = setUp();
+    const begun: unknown[] = [];
+    const keyed = { maxRunningPerKey: 1, concurrencyKey: () => "k" };
+    const task = scheduler.task("keyed", keyed, async (name: string, { step }) => {
+      begun.push(name);
+      if (name === "a") await step.sleep("settle", "PT1H");
+    });
+    await scheduler.addJobs(["a", "b"].map((payload) => ({ task, payload })));
+    await drain(scheduler);
+    expect(begun).toEqual(["a", "b"]);
+    const starts: number[] = [];
+    const rated = scheduler.task("rated", { rateLimit: { limit: 1, per: "PT10M", burst: 1 } }, async (_, { step }) => {
+      starts.push((clock.now() - START_MS) / 60_000);
+      await step.sleep("settle", "PT1M");
+    });
+    await scheduler.addJob(rated);
+    const handler = (_: undefined, { step }: { readonly step: Steps }) => step.sleep("settle", "PT50M");
+    scheduler.task("fired", { overlap: "skip", maxRunningJobs: null }, handler as never);
+    await scheduler.addSchedule("fired", new IntervalTrigger({ minutes: 20, startTime: at(0) }), { id: "s" });
+    for (let minute = 0; minute < 59; minute++) {
+      await drain(scheduler);
+      await clock.advance("PT1M");
+    }
+    expect(starts).toEqual([0, 10]);
+    const fires = (await scheduler.getOccurrences("s", { order: "oldest" })).items.map(({ verdict }) => verdict);
+    expect(fires).toEqual(["success", "overlapSkipped", "overlapSkipped"]);
+  });
+
+  test("is explained", async () => {
+    const { scheduler, clock } = setUp();
+    scheduler.task("t", (_: undefined, { step }) => step.sleep("settle", "2d"));
+    await scheduler.addSchedule("t", new DateTrigger(at(60)), { id: "s" });
+    await clock.advance("PT1M");
+    await drain(scheduler);
+    const { verdict, cause, text } = await scheduler.explain("s", at(60));
+    expect([verdict, cause]).toEqual(["waiting", { kind: "sleeps", step: "settle", until: at(172_860) }]);
+    expect(text).toMatch(/the job sleeps in step "settle" until /);
   });
 
   test("does not let the job miss its start", async () => {

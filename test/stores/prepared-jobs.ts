@@ -127,6 +127,29 @@ export const PREPARED_JOB_CASES: readonly {
     },
   },
   {
+    name: "a step is recorded with the application's rows, once, whatever the process does afterwards",
+    async run(application, scheduler) {
+      let attempts = 0;
+      const retry = { maxAttempts: 3, backoff: { initial: "PT0S" } } as const;
+      scheduler.task("book", { retry }, async (_: undefined, { step }) => {
+        const value = await step.run("book", async ({ prepare }) => {
+          const done = await prepare({ booked: 1 });
+          for (const { sql, args } of done.statements) expectPortable(sql, args);
+          await application.commit([order("order-1"), ...done.statements]);
+          // The process could end here: the step is there.
+          if (++attempts === 1) throw new Error("no");
+          return done.value;
+        });
+        return [value, attempts];
+      });
+      const { id } = await scheduler.addJob("book");
+      await scheduler.tick();
+      await scheduler.tick();
+      expect((await scheduler.getJobResult(id))?.returnValue).toEqual([{ booked: 1 }, 1]);
+      expect(await application.read("SELECT id FROM orders")).toEqual(["order-1"]);
+    },
+  },
+  {
     name: "a running scheduler starts the job when it is told of the commit",
     async run(application, scheduler) {
       const task = scheduler.task("ship", (order: string) => `${order} shipped`);

@@ -1,5 +1,6 @@
 import { answering, type Mutant, store } from "../mutant.ts";
 import { PLANS } from "../plan-mutants.ts";
+import { JOB_STEP_MUTANTS } from "./job-step-mutants.ts";
 import { CHANNEL } from "./notices.ts";
 
 /** A fault, and the first seed that finds it. */
@@ -44,5 +45,6 @@ const NOTICES: readonly Mutant[] = [
 /** Faults of our own, each of which a promise about the operations has to find. */
 export const OPERATOR_MUTANTS: readonly OperatorMutant[] = [
   ...NOTICES.map((mutant) => ({ mutant, caughtBy: 0 })),
+  ...JOB_STEP_MUTANTS.map((mutant, place) => ({ mutant, caughtBy: place === 0 ? 10 : 0 })),
   { mutant: known("the store adds a plan's jobs and does not move the schedule on"), caughtBy: 0 },
 ];

@@ -35,6 +35,8 @@ import { OPERATIONS } from "./operations.ts";
 export interface Operation {
   /** How often it is done, compared with the others. */
   readonly weight: number;
+  /** A process starts: registers a task of the operation's own. */
+  register?(process: OperatedProcess): void;
   /** Does it once, by this process. It does not wait: failures are those of `run.attempt`. */
   act(process: OperatedProcess): void;
   /** A call took effect in the store. Its caller may hear of it later, or never. */
@@ -208,6 +210,7 @@ class Simulation implements OperatorRun {
       if (untilMs > process.clock.now()) await process.clock.sleep(untilMs, context.signal);
       if (failures.chance(this.#failure)) throw new Error("this time");
     });
+    for (const operation of this.operations) operation.register?.(process);
     this.history.trace(name, "starts");
     void this.#live(process);
     return process;
