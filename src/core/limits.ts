@@ -92,6 +92,14 @@ export const SHARE_FIRST = 4;
  *  step. */
 export const CATCH_UP_JOBS_PER_COMMIT_MAX = 500;
 
+/** Most fire times that a backfill looks at before its next commit, and about how many characters its jobs have in one:
+ *  so few that others have their turn, and that a request to any database has room for it. */
+export const BACKFILL_FIRE_TIMES_PER_COMMIT_MAX = 500;
+export const BACKFILL_LENGTH_PER_COMMIT_MAX = 500_000;
+
+/** How long a store remembers a backfill after its last change: a repetition of the call may come late. */
+export const BACKFILL_KEPT_MS: number = 30 * 86_400_000;
+
 /** Most jobs that one step ends because they have missed their `startDeadline`. */
 export const MISSED_PER_STEP_MAX = 100;
 

@@ -9,6 +9,7 @@ import type { SchedulerRecord } from "../records/scheduler.ts";
 import type { TaskRecord } from "../records/task.ts";
 import type { Serializer } from "../serializers/serializer.ts";
 import type { JobAddition, ScheduleAddition, ScheduleAdditionReport } from "./contract/addition-types.ts";
+import type { BackfillCommit, BackfillReport, BackfillRequest } from "./contract/backfill-types.ts";
 import type { BlackoutAddition, BlackoutAdditionReport, BlackoutList } from "./contract/blackout-types.ts";
 import type { InspectionOptions, StoreInspection } from "./contract/inspection-types.ts";
 import type { JobStepReport, JobStepSave } from "./contract/job-step-types.ts";
@@ -41,6 +42,7 @@ export type {
   ScheduleAdditionChange,
   ScheduleAdditionReport,
 } from "./contract/addition-types.ts";
+export type { BackfillCommit, BackfillReport, BackfillRequest } from "./contract/backfill-types.ts";
 export type { BlackoutAddition, BlackoutAdditionReport, BlackoutList } from "./contract/blackout-types.ts";
 export type { InspectionOptions, ScheduleCounts, StoreInspection, TaskBacklog } from "./contract/inspection-types.ts";
 export type { JobStepReport, JobStepSave } from "./contract/job-step-types.ts";
@@ -251,6 +253,14 @@ export interface DataStore extends AsyncDisposable {
   /** Cancels jobs in one commit, at most 1,000: those that wait end at once, the holders of leased ones are asked. See
    *  rules R10 to R12, and R19. */
   cancelJobs(ids: readonly string[], now: number): Promise<CancelReport>;
+  /** How far a backfill has come, and which fire times have an unfinished job. See rules B1 and B2. */
+  seeBackfill(request: BackfillRequest): Promise<BackfillReport>;
+  /** Adds jobs of a backfill, and how far it has come, in one commit. Answers the jobs, as the commit left them; null if
+   *  the commit did not count, because another backfill of the schedule came first, or a fire time has an unfinished
+   *  job. See rules B3 to B6. */
+  commitBackfill(commit: BackfillCommit): Promise<readonly JobRecord[] | null>;
+  /** Lets a backfill add nothing more. False when there is none with this id that could. See rule B7. */
+  cancelBackfill(id: string, now: number): Promise<boolean>;
   /** The instances of schedulers that are alive at `now`, by identity, then instance. See rules L17 and L18. */
   getSchedulers(now: number): Promise<SchedulerRecord[]>;
   /** The result of a job; null when there is none, or when it has expired at `now`. */
@@ -267,8 +277,8 @@ export interface DataStore extends AsyncDisposable {
   getFailures(selection: FailureSelection, now: number): Promise<FailureList>;
   /** Removes results, expired or not; at most `limit`, the oldest first. Returns how many. See rule R16. */
   removeJobResults(selection: JobResultSelection, limit: number): Promise<number>;
-  /** Removes expired results, ended schedules, and windows of `once`, at most `limit` of each, and old entries of the
-   *  ledger. See rules R17, W12, L20 and H17 to H24. */
+  /** Removes expired results, ended schedules, windows of `once` and old backfills, at most `limit` of each, and old
+   *  entries of the ledger. See rules R17, W12, L20, B8 and H17 to H24. */
   cleanup(request: { readonly now: number; readonly limit: number }): Promise<CleanupReport>;
 
   // ---- what people see

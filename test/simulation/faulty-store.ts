@@ -285,6 +285,18 @@ export class FaultyStore implements contract.DataStore {
     });
   }
 
+  seeBackfill(request: contract.BackfillRequest): Promise<contract.BackfillReport> {
+    return this.#call("seeBackfill", () => this.#store.seeBackfill(request));
+  }
+
+  commitBackfill(commit: contract.BackfillCommit): Promise<readonly JobRecord[] | null> {
+    return this.#call("commitBackfill", () => this.#store.commitBackfill(commit));
+  }
+
+  cancelBackfill(id: string, now: number): Promise<boolean> {
+    return this.#call("cancelBackfill", () => this.#store.cancelBackfill(id, now));
+  }
+
   getSchedulers(now: number): Promise<SchedulerRecord[]> {
     return this.#call("getSchedulers", () => this.#store.getSchedulers(now));
   }

@@ -164,6 +164,7 @@ describe("statements of LibsqlDataStore", () => {
         schedule: ["escapement_jobs_schedule (schedule_id=?)", SORTED],
         running: ["escapement_jobs_leased (acquired_until>?)", SORTED],
         label: [`PRIMARY KEY (kind=? AND name=? AND value=? AND at=? AND ${id})`, OF_ID],
+        backfill: ["sqlite_autoindex_escapement_jobs_1 (id>? AND id<?)"],
       };
       const time = order === "oldest" ? "run_at>?" : "run_at<?";
       const others = (ofTask: string): string[] => [
@@ -181,6 +182,7 @@ describe("statements of LibsqlDataStore", () => {
         all: [nextKeyed, nextKeyed, ...others(">")],
         task: others("="),
         label: ["PRIMARY KEY (kind=? AND name=? AND value=? AND at=?)", OF_ID, SORTED],
+        backfill: [...(plans.backfill ?? []), SORTED],
       };
       const expected = isByTime ? byTime[index] : plans[index];
       expect((await scanOf(sql)).toSorted()).toEqual(expected?.toSorted());

@@ -1,9 +1,10 @@
-import type { NewJobRecord } from "../../records/job.ts";
+import type { JobRecord, NewJobRecord } from "../../records/job.ts";
 import type { AuditRecord } from "../../records/ledger.ts";
 import type { ScheduleRecord } from "../../records/schedule.ts";
 import type { SchedulerRecord } from "../../records/scheduler.ts";
 import type { TaskRecord } from "../../records/task.ts";
 import type {
+  BackfillCommit,
   CancelReport,
   JobAddition,
   LeaseExtension,
@@ -75,6 +76,10 @@ export class AlarmedStore extends DurableObjectDataStore {
 
   override addJobs(jobs: readonly NewJobRecord[]): Promise<JobAddition[]> {
     return this.#heeded(super.addJobs(jobs));
+  }
+
+  override commitBackfill(commit: BackfillCommit): Promise<readonly JobRecord[] | null> {
+    return this.#heeded(super.commitBackfill(commit));
   }
 
   override cancelJobs(ids: readonly string[], now: number): Promise<CancelReport> {

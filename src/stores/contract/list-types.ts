@@ -43,6 +43,8 @@ export interface ScheduleFilter extends PageRequest, LabelFilter {
 export interface JobFilter extends PageRequest, LabelFilter {
   readonly taskId?: string;
   readonly scheduleId?: string;
+  /** The jobs that a backfill added, and those that repeat them. */
+  readonly backfillId?: string;
   /** `running`: under a lease, live or not. `held`: `heldBy` says why. `queued`: neither. */
   readonly state?: "queued" | "held" | "running";
   /** `runAt` is this instant or later. */

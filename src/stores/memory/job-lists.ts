@@ -1,5 +1,6 @@
 import { SORTED_JOBS_MAX } from "../../core/limits.ts";
 import { compareTexts } from "../../core/text.ts";
+import { backfillIdOf } from "../../records/backfill.ts";
 import type { JobRecord } from "../../records/job.ts";
 import { hasLabels } from "../../records/policies.ts";
 import type { JobFilter, RecordPage, StoreInspection, TaskBacklog } from "../data-store.ts";
@@ -44,9 +45,13 @@ function entriesByTime({ jobs, queues }: Tables, filter: JobFilter): Iterable<Jo
 
 /** The jobs that may be on a page, in its order. */
 function entriesOf({ jobs, queues }: Tables, filter: JobFilter): Iterable<JobEntry> {
-  const { taskId, scheduleId, state, order, cursor } = filter;
+  const { taskId, scheduleId, backfillId, state, order, cursor } = filter;
   const sign = order === "newest" ? -1 : 1;
-  const isAfter = ({ record }: JobEntry): boolean => cursor === null || sign * compareTexts(record.id, cursor) > 0;
+  // The ids of the jobs of a backfill lie together: between this text and the same with a point less or more.
+  const bound = backfillId === undefined ? null : backfillId + (sign > 0 ? "." : "/");
+  const isAfter = ({ record }: JobEntry): boolean =>
+    (cursor === null || sign * compareTexts(record.id, cursor) > 0) &&
+    (bound === null || sign * compareTexts(record.id, bound) > 0);
   if (scheduleId !== undefined || state === "running") {
     const few = scheduleId === undefined ? queues.leasedWhere(isAfter) : [...jobs.ofSchedule(scheduleId)];
     return few.filter(isAfter).sort((a, b) => sign * compareTexts(a.record.id, b.record.id));
@@ -60,10 +65,11 @@ function entriesOf({ jobs, queues }: Tables, filter: JobFilter): Iterable<JobEnt
 }
 
 function isSelected(entry: JobEntry, filter: JobFilter): boolean {
-  const { taskId, state, from, until, search, key, attemptsMin = 0, labels } = filter;
+  const { taskId, backfillId, state, from, until, search, key, attemptsMin = 0, labels } = filter;
   const { record } = entry;
   return (
     (taskId ?? record.taskId) === record.taskId &&
+    (backfillId === undefined || backfillIdOf(record.id) === backfillId) &&
     (state === undefined || state === stateOf(entry)) &&
     (from === undefined || record.runAt >= from) &&
     (until === undefined || record.runAt < until) &&

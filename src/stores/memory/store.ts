@@ -19,6 +19,7 @@ import type { LedgerOptions } from "../shared/ledger-option.ts";
 import { type PauseFacts, pauseFacts } from "../shared/pauses.ts";
 import { sizeOf } from "../shared/size-of.ts";
 import { addJobs, addPlannedJob, checkParents, withHolds } from "./additions.ts";
+import { Backfills } from "./backfills.ts";
 import { Blackouts } from "./blackouts.ts";
 import { Chains } from "./dependencies.ts";
 import { cancelJobs, emptyNotes, endMissed, makeRoom, type Notes, type Tables } from "./ends-of-jobs.ts";
@@ -54,6 +55,7 @@ export class MemoryDataStore implements contract.DataStore {
   readonly ledger: Ledger | null;
   readonly zoneRules: ZoneRulesStore;
   readonly #tables: Tables;
+  readonly #backfills: Backfills;
   readonly #ledger: MemoryLedger | null;
   readonly #overdue: OverdueOccurrences | null;
   readonly #schedulers: Schedulers;
@@ -83,6 +85,7 @@ export class MemoryDataStore implements contract.DataStore {
     const tables = { jobs, queues, flow, chains: new Chains(), windows: new Windows(), bursts };
     const [steps, logs] = [new JobSteps(), new JobLogs()];
     this.#tables = { ...tables, results: new Results(steps, logs), steps, logs, ledger };
+    this.#backfills = new Backfills(this.#tables);
     const schedulers = new Schedulers(ledger?.uptime ?? null);
     const scheduleOf = (id: string): Readonly<ScheduleRecord> | undefined => schedules.peek(id);
     const overdue = ledger === null ? null : new OverdueOccurrences({ jobs, ledger, scheduleOf, notices });
@@ -367,6 +370,18 @@ export class MemoryDataStore implements contract.DataStore {
     return { ...report, ...this.#schedulers.heartbeats(surrender.instanceId) };
   }
 
+  async seeBackfill(request: contract.BackfillRequest): Promise<contract.BackfillReport> {
+    return this.#backfills.see(request);
+  }
+
+  async commitBackfill(commit: contract.BackfillCommit): Promise<readonly JobRecord[] | null> {
+    return this.#backfills.commit(commit);
+  }
+
+  async cancelBackfill(id: string, now: number): Promise<boolean> {
+    return this.#backfills.cancel(id, now);
+  }
+
   async getSchedulers(now: number): Promise<SchedulerRecord[]> {
     return this.#schedulers.alive(now);
   }
@@ -435,6 +450,7 @@ export class MemoryDataStore implements contract.DataStore {
   #cleanup(now: number, limit: number): contract.CleanupReport {
     const { jobs, windows, results } = this.#tables;
     this.#schedulers.cleanup(now);
+    this.#backfills.cleanup(now, limit);
     this.#blackouts.cleanup(now);
     const removedWindows = windows.cleanup(now, limit);
     const removedScheduleIds = this.#schedules.cleanup(now, limit, (id) => jobs.hasJobsOf(id));

@@ -1,4 +1,5 @@
 import { orderKey } from "../../core/text.ts";
+import { isMadeByPlan } from "../../records/backfill.ts";
 import type { JobRecord } from "../../records/job.ts";
 import type { TaskRecord } from "../../records/task.ts";
 import { isMissed, type JobEntry, newTaskEntry, recordOf, type TaskEntry } from "./entries-of-jobs-and-tasks.ts";
@@ -98,7 +99,7 @@ export class Jobs {
   /** The job that the schedule made for a fire time. */
   madeAt(scheduleId: string, fireTime: number): JobEntry | undefined {
     const entry = this.atFireTime(scheduleId, fireTime);
-    return entry?.record.retryOf === undefined ? entry : undefined;
+    return entry !== undefined && isMadeByPlan(entry.record) ? entry : undefined;
   }
 
   hasJobsOf(scheduleId: string): boolean {
@@ -112,10 +113,10 @@ export class Jobs {
   }
 
   /** The jobs that fire times of the schedule made and that have not missed their start, the earliest fire time first.
-   *  A job that repeats another one has its fire time too, but somebody asked for it. */
+   *  A job that repeats another one has its fire time too, as has one of a backfill, but somebody asked for it. */
   madeBy(scheduleId: string, now: number): JobEntry[] {
     return [...this.ofSchedule(scheduleId)]
-      .filter((entry) => entry.record.fireTime !== null && entry.record.retryOf === undefined && !isMissed(entry, now))
+      .filter((entry) => isMadeByPlan(entry.record) && !isMissed(entry, now))
       .sort((a, b) => (a.record.fireTime ?? 0) - (b.record.fireTime ?? 0));
   }
 

@@ -2,6 +2,7 @@ import { type AdmissionStatements, admissionStatements } from "./flow-control/ad
 import { type TaskStatements, taskStatements } from "./flow-control/tasks.ts";
 import { type InspectionStatements, inspectionStatements } from "./inspection.ts";
 import { type AcquisitionStatements, acquisitionStatements } from "./jobs/acquisition.ts";
+import { type BackfillStatements, backfillStatements } from "./jobs/backfills.ts";
 import { type DependencyStatements, dependencyStatements } from "./jobs/dependencies.ts";
 import { type AdditionStatements, additionStatements } from "./jobs/insertion-statements.ts";
 import { type JobStatements, jobStatements } from "./jobs/job-commands-and-lists.ts";
@@ -50,6 +51,7 @@ export interface Statements
     PlanStatements,
     AcquisitionStatements,
     AdmissionStatements,
+    BackfillStatements,
     DependencyStatements,
     CancellationStatements,
     InspectionStatements,
@@ -77,6 +79,7 @@ export function makeStatements(names: TableNames, keepsLedger = true): Statement
     planStatements(names),
     acquisitionStatements(names),
     admissionStatements(names),
+    backfillStatements(names),
     dependencyStatements(names),
     cancellationStatements(names),
     inspectionStatements(names),

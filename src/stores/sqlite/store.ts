@@ -23,6 +23,7 @@ import type { SqlDriver, SqlStatement } from "./driver/driver-and-failures.ts";
 import type { FlowState } from "./flow-control/key-limiters.ts";
 import { SqliteTasks } from "./flow-control/tasks.ts";
 import { inspect } from "./inspection.ts";
+import { SqliteBackfills } from "./jobs/backfills.ts";
 import { SqliteJobs } from "./jobs/job-commands-and-lists.ts";
 import { SqliteLeases } from "./jobs/leases-and-heartbeats.ts";
 import { logTriggers, readLogs } from "./jobs/logs-of-jobs.ts";
@@ -68,6 +69,7 @@ interface OpenStore {
   readonly schedules: SqliteSchedules;
   readonly blackouts: SqliteBlackouts;
   readonly jobs: SqliteJobs;
+  readonly backfills: SqliteBackfills;
   readonly leases: SqliteLeases;
   readonly steps: SqliteSteps;
   readonly jobSteps: SqliteJobSteps;
@@ -258,6 +260,18 @@ export class SqlDataStore implements contract.DataStore {
     return this.#use((open) => open.jobs.cancel(ids, now));
   }
 
+  async seeBackfill(request: contract.BackfillRequest): Promise<contract.BackfillReport> {
+    return this.#use((open) => open.backfills.see(request));
+  }
+
+  async commitBackfill(commit: contract.BackfillCommit): Promise<readonly JobRecord[] | null> {
+    return this.#use((open) => open.backfills.commit(commit));
+  }
+
+  async cancelBackfill(id: string, now: number): Promise<boolean> {
+    return this.#use((open) => open.backfills.cancel(id, now));
+  }
+
   async getSchedulers(now: number): Promise<SchedulerRecord[]> {
     return this.#use((open) => open.leases.getSchedulers(now));
   }
@@ -347,6 +361,7 @@ export class SqlDataStore implements contract.DataStore {
       const flow: FlowState = { flow: "off", hasAccounts: true, isKnown: false };
       const labels = new LateTriggers(connection, labelTriggers(names));
       const logs = new LateTriggers(connection, logTriggers(names));
+      const jobs = new SqliteJobs(connection, statements, flow, labels);
       const cleanUp = new CleanUp(statements, this.ledger?.limits ?? null);
       this.#open ??= {
         connection,
@@ -354,7 +369,8 @@ export class SqlDataStore implements contract.DataStore {
         tasks: new SqliteTasks(connection, statements, flow),
         schedules: new SqliteSchedules(connection, statements, labels),
         blackouts: new SqliteBlackouts(connection, statements),
-        jobs: new SqliteJobs(connection, statements, flow, labels),
+        jobs,
+        backfills: new SqliteBackfills(connection, statements, jobs),
         leases: new SqliteLeases(connection, statements),
         steps: new SqliteSteps(connection, schema, { statements, names, flow, cleanUp }),
         jobSteps: new SqliteJobSteps(connection, statements),

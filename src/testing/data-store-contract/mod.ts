@@ -1,4 +1,5 @@
 import { acquisitionCases } from "./acquisition-cases.ts";
+import { backfillCases } from "./backfill-cases.ts";
 import { blackoutCases } from "./blackout-cases.ts";
 import { cancellationCases } from "./cancellation-cases.ts";
 import { chainAdditionCases } from "./chain-addition-cases.ts";
@@ -97,6 +98,7 @@ export const dataStoreContract: readonly DataStoreCase[] = Object.freeze([
   ...leaseCases,
   ...orphanCases,
   ...recoveryCases,
+  ...backfillCases,
   ...failureCases,
   ...cancellationCases,
   ...jobStepCases,

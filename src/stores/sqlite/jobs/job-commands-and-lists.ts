@@ -104,6 +104,18 @@ export class SqliteJobs {
     }
   }
 
+  /** Adds jobs, which have no windows, parents and keys to be unique, in one commit with a statement that comes first.
+   *  Answers them as they are then, as far as that is known. */
+  async addAfter(first: SqlStatement, jobs: readonly NewJobRecord[]): Promise<readonly JobRecord[]> {
+    if (jobs.some(({ concurrencyKey }) => concurrencyKey !== undefined)) this.#flow.flow = "on";
+    const form = { stamp: null, isPlain: this.#needsNoFlow, freesKeys: false };
+    const additions = new Additions(this.#statements, jobs, form);
+    return this.#labels.before(jobs, async () => {
+      await this.#connection.write(() => [first, ...additions.insertions()]);
+      return additions.answers([]).map(({ job }) => job);
+    });
+  }
+
   /** The statements that add a job in somebody else's transaction. The job's own id is their stamp, because that
    *  transaction may be repeated, whatever the database is. */
   prepare(job: NewJobRecord): SqlStatement[] {
@@ -142,8 +154,9 @@ export class SqliteJobs {
   }
 
   async #getPageByTime(filter: JobFilter): Promise<RecordPage<JobRecord>> {
-    const { taskId, scheduleId, state, labels, cursor } = filter;
+    const { taskId, scheduleId, backfillId, state, labels, cursor } = filter;
     if (cursor !== null) readJobCursor(cursor);
+    if (backfillId !== undefined) return this.#scanByTime("backfill", filter);
     if (scheduleId !== undefined) return this.#scanByTime("schedule", filter);
     if (state === "running") return this.#scanByTime(state, filter);
     if (labels !== undefined) {
@@ -232,17 +245,21 @@ interface PlacedJob {
   readonly seq: number;
 }
 
-/** The arguments ?4 to ?9 of a list, and ?11 to ?13. */
+/** The arguments ?4 to ?9 of a list, and those from ?11 on. */
 function selectionArgs(filter: JobFilter): Readonly<Record<"selection" | "rest", (string | number | null)[]>> {
-  const { taskId, scheduleId, state, from, until, search, key, attemptsMin, labels } = filter;
+  const { taskId, scheduleId, state, from, until, search, key, attemptsMin, labels, backfillId } = filter;
   const given = (parts: readonly (string | number | undefined)[]) => parts.map((part) => part ?? null);
-  const rest = [...given([key, attemptsMin]), labelsParameter(labels)];
+  // A server refuses an argument that its statement does not have.
+  const last = backfillId === undefined ? [] : [backfillId];
+  const rest = [...given([key, attemptsMin]), labelsParameter(labels), ...last];
   return { selection: given([taskId, scheduleId, state, from, until, search]), rest };
 }
 
-/** What a filter names besides a schedule. */
-function othersOf({ taskId, state, from, until, search, key, attemptsMin, labels }: JobFilter): unknown[] {
-  return [taskId, state, from, until, search, key, attemptsMin, labels];
+/** What a filter names besides a schedule, or a backfill. */
+function othersOf(filter: JobFilter): unknown[] {
+  const { taskId, scheduleId, backfillId, state, from, until, search, key, attemptsMin, labels } = filter;
+  const schedule = backfillId === undefined ? undefined : scheduleId;
+  return [taskId, schedule, state, from, until, search, key, attemptsMin, labels];
 }
 
 /** Where a page in the order of `runAt` begins, which the filter may put off. */
@@ -278,11 +295,15 @@ export function jobStatements(names: TableNames): JobStatements {
 
 const { delayed, ready, leased, blocked } = JOB_STATE;
 
+/** Whether a job belongs to the backfill ?14: the ids of its jobs are its own, a point, and their fire times. */
+const IS_OF_BACKFILL = "id > ?14 || '.' AND id < ?14 || '/'";
+
 /** The conditions of the scans, and the ids of their rows. The jobs of a schedule, and those that run, are sorted,
  *  because no index has them in the order of ids; the sign keeps SQLite from the index of all ids. The scan of a task
  *  is of another kind, see {@link scanOfTask}. */
 const SCANS: Readonly<Record<string, readonly [condition: string, id: string]>> = {
   all: ["", "id"],
+  backfill: [`${IS_OF_BACKFILL} AND `, "id"],
   schedule: ["schedule_id = ?5 AND ", "+id"],
   running: [`state = ${leased} AND acquired_until > 0 AND `, "+id"],
 };
@@ -297,7 +318,8 @@ function jobScanOf(filter: JobFilter): [name: string, boolean] {
   return [`${name} ${filter.order ?? "oldest"}`, others.every((part) => part === undefined)];
 }
 
-function jobScanNameOf({ taskId, scheduleId, state, labels }: JobFilter): string {
+function jobScanNameOf({ taskId, scheduleId, backfillId, state, labels }: JobFilter): string {
+  if (backfillId !== undefined) return "backfill";
   if (scheduleId !== undefined) return "schedule";
   if (state === "running") return state;
   if (labels !== undefined) return "label";
@@ -306,7 +328,8 @@ function jobScanNameOf({ taskId, scheduleId, state, labels }: JobFilter): string
 
 /**
  * By scan. ?3 id to start after, or null, ?4 taskId or null, ?5 scheduleId or null, ?6 state or null, ?7 from or
- * null, ?8 until or null, ?9 search or null, ?11 a key or null, ?12 the fewest attempts or null, ?13 labels or null.
+ * null, ?8 until or null, ?9 search or null, ?11 a key or null, ?12 the fewest attempts or null, ?13 labels or null,
+ * ?14 backfillId or null.
  */
 function jobLists(names: TableNames): Readonly<Record<string, string>> {
   const { jobs } = names;
@@ -392,6 +415,7 @@ function listsByTime({ jobs, labels }: TableNames, list: ScannedTable): [name: s
       [`all by time ${order}`, some(allKeyed, (task) => `${task} > ''`)],
       [`task by time ${order}`, some("SELECT ?4", (task) => `${task} = ?4`)],
       [`schedule by time ${order}`, scan(sorted("schedule_id = ?5"))],
+      [`backfill by time ${order}`, scan(sorted(IS_OF_BACKFILL))],
       [`running by time ${order}`, scan(sorted(`state = ${leased} AND acquired_until > 0`))],
     ];
   };

@@ -1,7 +1,8 @@
 import type { AttemptRecord, JobProgress } from "../../../records/attempt.ts";
+import { BACKFILL_ID_LENGTH } from "../../../records/backfill.ts";
 import type { JobRecord } from "../../../records/job.ts";
 import { IS_BLOCKED_OR_DEPENDENT, JOB_STATE } from "../schema/tables.ts";
-import { detail, fieldsOf, readableColumns } from "../sql-and-json.ts";
+import { detail, fieldsOf, readableColumns, validJson } from "../sql-and-json.ts";
 
 // How rows of jobs read.
 
@@ -173,4 +174,10 @@ export function isJobOfTask(task: string): string {
     `state = ${leased} AND acquired_until > 0`,
   ];
   return `(${states.map((state) => `${state} AND task_id = ${task}`).join(" OR ")})`;
+}
+
+/** SQL of whether a plan of its schedule made a job that has a fire time, see `isMadeByPlan`. @param job the alias of the
+ *  job's row */
+export function isMadeByPlan(job: string): string {
+  return `substr(${job}.id, ${BACKFILL_ID_LENGTH + 1}, 1) <> '.' AND ${validJson(`${job}.details`)}->>'retryOf' IS NULL`;
 }

@@ -26,19 +26,10 @@ import { entriesOf } from "../../shared/runs-over-skips.ts";
 import { FAR_FUTURE_MS, SCANNED_ROWS_FIRST } from "../bounds.ts";
 import type { Connection } from "../driver/connection.ts";
 import { statement } from "../driver/driver-and-failures.ts";
-import { type JobRow, jobAsJson, toJob } from "../jobs/job-rows.ts";
+import { isMadeByPlan, type JobRow, jobAsJson, toJob } from "../jobs/job-rows.ts";
 import { readPage } from "../list-scans.ts";
 import type { TableNames } from "../schema/tables.ts";
-import {
-  detail,
-  instant,
-  jsonArray,
-  jsonRecords,
-  lazily,
-  numberOrNull,
-  rowAsJson,
-  validJson,
-} from "../sql-and-json.ts";
+import { detail, instant, jsonArray, jsonRecords, lazily, numberOrNull, rowAsJson, validJson } from "../sql-and-json.ts";
 import { type ByOrder, type ChangeRow, type PauseRow, toChange, toTaskPause } from "./audit-of-changes.ts";
 import { isOf, lastSkipFrom } from "./history-writes.ts";
 
@@ -326,8 +317,8 @@ export function readStatements(names: TableNames): ReadStatements {
     getLedgerStart: () => `SELECT ${instant("since")} AS since FROM ${histories} WHERE schedule_id = ?1`,
     // ?1 id of a schedule, ?2 fire time
     getJobOfFireTime: () =>
-      `SELECT ${jobAsJson(jobs)} AS record FROM ${jobs} WHERE schedule_id = ?1 AND fire_time = ?2 ` +
-      `AND ${detail("retryOf")} IS NULL`,
+      `SELECT ${jobAsJson("j")} AS record FROM ${jobs} j WHERE schedule_id = ?1 AND fire_time = ?2 ` +
+      `AND ${isMadeByPlan("j")}`,
     // ?1 rows [scheduleId, fire times]. One row, see {@link FireTimeRow}.
     getFireTimes: () => fireTimes(names),
     getOccurrences: () => ({ oldest: stretch(names, "ASC"), newest: stretch(names, "DESC") }),
@@ -375,8 +366,8 @@ function fireTimes(names: TableNames): string {
     `AND from_time = (${lastSkipFrom(names, "h.number", "t.value")}) AND until_time >= t.value`;
   const attempts = "failed_attempts + recoveries + (acquired_by IS NOT NULL)";
   const job =
-    `SELECT json_array(id, ${detail("scheduledFireTime")}, ${detail("createdAt")}, ${attempts}) FROM ${jobs} ` +
-    `WHERE schedule_id = a.value->>0 AND fire_time = t.value AND ${detail("retryOf")} IS NULL`;
+    `SELECT json_array(id, ${detail("scheduledFireTime")}, ${detail("createdAt")}, ${attempts}) FROM ${jobs} j ` +
+    `WHERE schedule_id = a.value->>0 AND fire_time = t.value AND ${isMadeByPlan("j")}`;
   const found = [run, skip, job].map((sql) => `coalesce((${sql}), 'null')`);
   const item = `'[' || ${["a.key", "t.value", ...found].join(" || ',' || ")} || ']'`;
   return (

@@ -10,9 +10,10 @@ import type { OverdueReport } from "../../contract/look-types.ts";
 import type { StepRequest } from "../../data-store.ts";
 import { FAR_FUTURE_MS, RESOLVED_OVERDUE_REMOVED_PER_STEP_MAX } from "../bounds.ts";
 import { type Row, type SqlStatement, statement } from "../driver/driver-and-failures.ts";
+import { isMadeByPlan } from "../jobs/job-rows.ts";
 import { hasMissedStart, JOB_STATE, type TableNames } from "../schema/tables.ts";
 import { MAY_BE_OVERDUE, OVERDUE_AT } from "../schema/tables-of-ledger.ts";
-import { detail, lazily } from "../sql-and-json.ts";
+import { lazily } from "../sql-and-json.ts";
 import { isOf, type LedgerSwitch, lastSkipFrom } from "./history-writes.ts";
 
 // Occurrences that are overdue: their job has not started, or not ended, within the time that the schedule expects. A
@@ -207,7 +208,7 @@ export function overdueStatements(names: TableNames): OverdueStatements {
       `coalesce(j.id, substr(r.run, instr(r.run, '/') + 1)) AS job, ${reason} AS reason FROM ${open} o ` +
       `LEFT JOIN ${schedules} s ON s.id = o.schedule_id ` +
       `LEFT JOIN ${jobs} j ON j.schedule_id = o.schedule_id AND j.fire_time = o.follows ` +
-      `AND ${detail("retryOf", "j")} IS NULL ` +
+      `AND ${isMadeByPlan("j")} ` +
       `LEFT JOIN ${histories} h ON h.schedule_id = o.schedule_id ` +
       `LEFT JOIN ${runs} r ON ${isOf("h.number", "r")} AND r.fire_time = o.follows ` +
       `LEFT JOIN ${skips} k ON ${isSkip}) v WHERE ${isSame} AND v.reason IS NOT NULL ` +
@@ -247,7 +248,7 @@ export function openOverdueColumn({ overdue }: TableNames): string {
 export function openOverdueAsJson({ jobs, overdue }: TableNames): string {
   const job =
     `(SELECT j.id FROM ${jobs} j WHERE j.schedule_id = o.schedule_id AND j.fire_time = o.follows ` +
-    `AND ${detail("retryOf", "j")} IS NULL)`;
+    `AND ${isMadeByPlan("j")})`;
   const texts = ["schedule_id", "task_id", "kind"].map((column) => `CAST(o.${column} AS TEXT)`).join(", ");
   return (
     `SELECT json_group_array(json_array(${texts}, fire_time + 0, due_at + 0, raised_at + 0, CAST(job AS TEXT))) ` +

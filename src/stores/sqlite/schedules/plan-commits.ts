@@ -2,6 +2,7 @@ import { FIRES_PER_STEP_MAX, OVERLAP_JOBS_PER_PLAN_MAX, PLANS_PER_STEP_MAX } fro
 import type { OverlapReport, PlanReport, SchedulePlan, StepRequest } from "../../data-store.ts";
 import { guardSql, type Row, type SqlStatement, statement } from "../driver/driver-and-failures.ts";
 import { type Flow, markDirty } from "../flow-control/key-limiters.ts";
+import { isMadeByPlan } from "../jobs/job-rows.ts";
 import { beginDetailsAs } from "../label-index.ts";
 import { effectiveFrom, stateAsJson } from "../ledger/audit-of-changes.ts";
 import { insertSkips, type LedgerSwitch } from "../ledger/history-writes.ts";
@@ -268,11 +269,10 @@ export function planStatements(names: TableNames): PlanStatements {
     `CROSS JOIN json_each(r.value, '$[3]') f LEFT JOIN ${tasks} t ON t.id = CASE WHEN ?3 THEN s.task_id END ` +
     `WHERE ${asPlanned}`;
   const unlessSkipped = "AND coalesce(s.overlap_note->>'isSkipped', 0) = 0";
-  // A job that repeats another has the fire time of that job, but was asked for. One that has missed its start counts
-  // as ended.
+  // One that has missed its start counts as ended.
   const ofSchedule =
     `FROM ${jobs} j WHERE j.schedule_id = s.id AND j.fire_time IS NOT NULL ` +
-    `AND ${validJson("j.details")}->>'retryOf' IS NULL AND (${hasMissedStart("?2", "j")}) IS NOT TRUE`;
+    `AND ${isMadeByPlan("j")} AND (${hasMissedStart("?2", "j")}) IS NOT TRUE`;
   /** SQL of a JSON array: of the schedule's first jobs that fire times made and that are in `states`. */
   const first = (item: string, states: string): string =>
     `json((SELECT json_group_array(${item}) FROM (SELECT j.id, j.fire_time ${ofSchedule} AND ${states} ` +

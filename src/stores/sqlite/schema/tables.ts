@@ -7,6 +7,8 @@ const TABLES = {
   schedules: "schedules",
   jobs: "jobs",
   results: "results",
+  /** Jobs that make up for past fire times, and how far their addition has come. */
+  backfills: "backfills",
   /** Stamps of additions whose jobs leave no result. */
   steps: "steps",
   /** The instances of schedulers that are alive. */
@@ -255,7 +257,7 @@ function blackoutTables({ blackouts }: TableNames): string[] {
   ];
 }
 
-function jobTables({ jobs, windows, dependencies }: TableNames): string[] {
+function jobTables({ jobs, windows, dependencies, backfills }: TableNames): string[] {
   return [
     // Rows have small integers as keys: `seq` is the order of addition, and the other indexes carry it.
     // `acquisition_id`: the step that leased the job, or put it back.
@@ -315,6 +317,20 @@ function jobTables({ jobs, windows, dependencies }: TableNames): string[] {
       "WHERE debounce_key IS NOT NULL AND fence = 0",
     `CREATE INDEX ${jobs}_overdue ON ${jobs} (overdue_at) WHERE overdue_at IS NOT NULL`,
     `CREATE INDEX ${jobs}_deadline ON ${jobs} (start_deadline) WHERE start_deadline IS NOT NULL AND ${IS_UNSTARTED}`,
+
+    // `details`: the whole record, as JSON.
+    `CREATE TABLE ${backfills} (
+      id TEXT PRIMARY KEY NOT NULL,
+      schedule_id TEXT NOT NULL,
+      key TEXT NOT NULL,
+      seq INTEGER NOT NULL,
+      changed_at INTEGER NOT NULL,
+      cancelled INTEGER NOT NULL DEFAULT 0,
+      details TEXT NOT NULL
+    ) WITHOUT ROWID`,
+    `CREATE INDEX ${backfills}_schedule ON ${backfills} (schedule_id, seq)`,
+    `CREATE UNIQUE INDEX ${backfills}_key ON ${backfills} (schedule_id, key) WHERE cancelled = 0`,
+    `CREATE INDEX ${backfills}_changed ON ${backfills} (changed_at)`,
 
     `CREATE TABLE ${windows} (
       task_id TEXT NOT NULL,

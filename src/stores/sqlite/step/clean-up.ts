@@ -1,4 +1,4 @@
-import { DEAD_SCHEDULER_MS, STEPS_CHECKED_EVERY_MS, TOMBSTONE_MS } from "../../../core/limits.ts";
+import { BACKFILL_KEPT_MS, DEAD_SCHEDULER_MS, STEPS_CHECKED_EVERY_MS, TOMBSTONE_MS } from "../../../core/limits.ts";
 import type { LedgerLimits } from "../../contract/ledger-types.ts";
 import type { CleanupReport } from "../../data-store.ts";
 import type { Statements } from "../all-statements.ts";
@@ -22,7 +22,7 @@ export class CleanUp {
 
   statements({ now, limit }: { readonly now: number; readonly limit: number }): SqlStatement[] {
     const { removeExpired, countChanges, removeExhausted, removeStamps, removeDead, removeWindows } = this.#statements;
-    const { markForgotten, removeIdle, putOffSteps, removeSteps, hasMoreSteps } = this.#statements;
+    const { markForgotten, removeIdle, removeBackfills, putOffSteps, removeSteps, hasMoreSteps } = this.#statements;
     return [
       ...(this.#changes?.statements({ now, limit }) ?? []),
       statement(removeExpired, now, limit),
@@ -37,6 +37,7 @@ export class CleanUp {
       statement(hasMoreSteps, now),
       statement(markForgotten, now),
       statement(removeIdle, now, limit),
+      statement(removeBackfills, now - BACKFILL_KEPT_MS, limit),
       ...(this.#ledger === null ? [] : trimHistories(this.#statements, this.#ledger, { now, limit })),
       ...cleaningBlackouts(this.#statements, now),
     ];
@@ -45,7 +46,7 @@ export class CleanUp {
   /** What the statements did, by their answers. */
   report(results: readonly Row[][]): CleanupReport {
     const answers = this.#changes?.seen(results) ?? results;
-    const [, expired, exhausted, , , , windows, , , steps, , , , , , , runs, , skips, trim] = answers;
+    const [, expired, exhausted, , , , windows, , , steps, , , , , , , , runs, , skips, trim] = answers;
     const removedWindows = numberOrNull(windows, "changes") ?? 0;
     const removedOccurrences = (numberOrNull(runs, "changes") ?? 0) + (numberOrNull(skips, "changes") ?? 0);
     const hasMore = numberOrNull(trim, "has_more") === 1 || numberOrNull(steps, "has_more") === 1;
