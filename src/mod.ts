@@ -59,12 +59,13 @@ export type {
   RunOverlapPolicy,
 } from "./records/policies.ts";
 export type { SerializedError } from "./records/serialized-error.ts";
-export type { BulkRefusal, SkippedJobs, SkippedSchedules } from "./scheduler/commands/commands.ts";
+export type { BackfillReport, BulkRefusal, SkippedJobs, SkippedSchedules } from "./scheduler/commands/commands.ts";
 export type { SchedulerState } from "./scheduler/driving/lifecycle.ts";
 export type { EventsOptions, SubscribeOptions, Subscription } from "./scheduler/events/event-hub.ts";
 export type { SchedulerEvent } from "./scheduler/events/scheduler-event.ts";
 export type { OccurrenceVerdict } from "./scheduler/options/occurrence-verdicts.ts";
 export type {
+  BackfillOptions,
   BatchOptions,
   BlackoutOptions,
   BulkJobOptions,

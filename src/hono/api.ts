@@ -1,5 +1,6 @@
 import type { Env, Hono } from "hono";
 import type { Issue } from "../core/errors.ts";
+import type { BackfillReport } from "../scheduler/commands/commands.ts";
 import type { Blackout } from "../scheduler/views/blackout.ts";
 import type { Explanation } from "../scheduler/views/explanation.ts";
 import type { FailureGroup } from "../scheduler/views/failure-group.ts";
@@ -18,6 +19,7 @@ import type { TaskView } from "../scheduler/views/task-view.ts";
 import type { TickReport } from "../scheduler/views/tick-report.ts";
 import type { Scope } from "./auth/auth-options.ts";
 import type {
+  BackfillBody,
   BlackoutBody,
   CallerNote,
   ChangeQuery,
@@ -214,6 +216,7 @@ export interface Endpoints {
   "POST /schedules/:id/pause": { param: "id"; body: PauseBody; answers: { 200: Plain<Schedule> } };
   "POST /schedules/:id/unpause": { param: "id"; body: UnpauseBody; answers: { 200: Plain<Schedule> } };
   "POST /schedules/:id/run": { param: "id"; body: RunBody; answers: { 202: Plain<Job> } };
+  "POST /schedules/:id/backfill": { param: "id"; body: BackfillBody; answers: { 200: Plain<BackfillReport> } };
   "GET /schedules/:id/preview": { param: "id"; query: PreviewQuery; answers: { 200: Preview } };
   "GET /schedules/:id/occurrences": { param: "id"; query: OccurrenceQuery; answers: { 200: PlainPage<Occurrence> } };
   "GET /schedules/:id/explain": { param: "id"; query: ExplainQuery; answers: { 200: Plain<Explanation> } };

@@ -30,6 +30,7 @@ import {
 } from "../records/policies.ts";
 import { OCCURRENCE_VERDICTS } from "../scheduler/options/occurrence-verdicts.ts";
 import {
+  type BackfillBody,
   type BlackoutBody,
   type CallerNote,
   type ChangeQuery,
@@ -186,6 +187,7 @@ export const jobQuery: () => v.GenericSchema<unknown, JobQuery> = once(() =>
     ...searched(),
     ...jobFilter(),
     ...labelled(),
+    backfillId: optional(idText()),
     state: optional(oneOf(["queued", "held", "running"])),
     ...range(),
     sort: optional(oneOf(["id", "runAt"])),
@@ -399,6 +401,20 @@ const retry = once(() =>
 const onceEntries = once(() => ({ idempotencyKey: optional(idText()), uniqueFor: optional(durationText()) }));
 export const runBody: () => v.GenericSchema<unknown, RunBody> = once(() => v.strictObject(onceEntries()));
 
+export const backfillBody: () => v.GenericSchema<unknown, BackfillBody> = once(() =>
+  v.strictObject({
+    from: instantText(),
+    until: instantText(),
+    order: newestFirst(),
+    pace: optional(durationText()),
+    limit: optional(wholeNumber(1)),
+    includeRan: optional(trueOrFalse),
+    includeUnrecorded: optional(trueOrFalse),
+    dryRun: optional(trueOrFalse),
+    idempotencyKey: optional(idText()),
+  }),
+);
+
 export const newJobBody: () => v.GenericSchema<unknown, NewJobBody> = once(() =>
   objectOf({
     ...inherited(),
@@ -428,7 +444,7 @@ export const jobBulkBody: () => v.GenericSchema<unknown, JobBulk> = once(() =>
     action: oneOf(["retry", "cancel", "purge"]),
     ids: optional(listOf(idText(), 0, BULK_ADD_MAX)),
     expectedCount: optional(wholeNumber(0, BULK_ADD_MAX)),
-    filter: optional(objectOf({ ...resultFilter(), failureKey: optional(idText()) })),
+    filter: optional(objectOf({ ...resultFilter(), failureKey: optional(idText()), backfillId: optional(idText()) })),
     all: optional(trueOrFalse),
   }),
 );

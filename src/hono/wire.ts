@@ -69,6 +69,7 @@ interface JobFilterQuery {
 }
 
 export interface JobQuery extends SearchQuery, JobFilterQuery, LabelQuery, IncludeQuery, PageQuery {
+  readonly backfillId?: string;
   readonly state?: "queued" | "held" | "running";
   /** Jobs whose `runAt` is this instant or later. */
   readonly from?: string;
@@ -268,6 +269,20 @@ export interface RunBody {
   readonly uniqueFor?: string;
 }
 
+/** Which fire times a backfill makes up for. */
+export interface BackfillBody {
+  readonly from: string;
+  readonly until: string;
+  readonly order?: "newest" | "oldest";
+  readonly pace?: string;
+  readonly limit?: number;
+  readonly includeRan?: boolean;
+  readonly includeUnrecorded?: boolean;
+  readonly dryRun?: boolean;
+  /** Default: the header `Idempotency-Key`, else one for each combination of schedule and options. */
+  readonly idempotencyKey?: string;
+}
+
 export interface NewJobBody
   extends RunBody,
     Pick<
@@ -324,8 +339,8 @@ export interface JobBulk {
   readonly ids?: readonly string[];
   /** Nothing happens unless so many jobs or results fit. Default: any number. */
   readonly expectedCount?: number;
-  /** `failureKey`, the `key` of a group of `/failures`, goes with `retry` alone. */
-  readonly filter?: ResultFilterQuery & { readonly failureKey?: string };
+  /** `failureKey`, the `key` of a group of `/failures`, goes with `retry` alone, and `backfillId` with `cancel`. */
+  readonly filter?: ResultFilterQuery & { readonly failureKey?: string; readonly backfillId?: string };
   /** Everything: without it, a filter that names nothing is refused. */
   readonly all?: boolean;
 }

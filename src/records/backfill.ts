@@ -13,8 +13,8 @@ export interface BackfillRecord {
   /** The fire times are those in [from, until) that `position` has passed. */
   readonly from: number;
   readonly until: number;
-  /** How far it has come: of `oldest`, the instant before which all fire times are seen to; of `newest`, that from which
-   *  on they are. */
+  /** How far it has come: of `oldest`, the instant before which all fire times are seen to; of `newest`, that from
+   *  which on they are. */
   readonly position: number;
   /** Whether nothing is left to add. */
   readonly isDone: boolean;

@@ -9,8 +9,8 @@ export const COALESCE_POLICIES: readonly CoalescePolicy[] = Object.freeze(["late
 
 /**
  * What a fire of a schedule does while an earlier run of the schedule is unfinished: its job waits, runs, or waits for
- * a retry. Only jobs that fire times made count; those of `addJob`, `runScheduleNow` and `retryJob` neither count nor
- * are touched.
+ * a retry. Only jobs that fire times made count; those of `addJob`, `runScheduleNow`, `retryJob` and `backfill` neither
+ * count nor are touched.
  *
  * - `queue` (the default): the fire makes its job, which waits for its turn. Temporal's `BufferAll`; with
  *   `maxRunningJobs: null`, Temporal's `AllowAll`; APScheduler 4.

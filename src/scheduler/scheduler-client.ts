@@ -2,15 +2,16 @@ import type { AbortSignal } from "../core/abort-signal.ts";
 import { BULK_ADD_MAX, PARENTS_MAX } from "../core/limits.ts";
 import type { Logger } from "../core/logger.ts";
 import { listOf, optionError, takes } from "../core/option-errors.ts";
-import type { InstantLike, Temporal } from "../core/temporal.ts";
+import { type InstantLike, instantOrNull, type Temporal } from "../core/temporal.ts";
 import type { EventType } from "../records/events.ts";
 import type { JobOutcome } from "../records/policies.ts";
 import type { Trigger } from "../triggers/trigger.ts";
-import type { Commands, SkippedJobs, SkippedSchedules } from "./commands/commands.ts";
+import type { BackfillReport, Commands, SkippedJobs, SkippedSchedules } from "./commands/commands.ts";
 import { printSchedules } from "./commands/print-schedules.ts";
 import type { EventFilter, EventsOptions, SubscribeOptions, Subscription } from "./events/event-hub.ts";
 import type { SchedulerEvent } from "./events/scheduler-event.ts";
 import {
+  checkBackfillOptions,
   checkBatchOptions,
   checkBlackout,
   checkBulkJobs,
@@ -47,6 +48,7 @@ import {
 } from "./options/check-options.ts";
 import { tellJobAdded } from "./options/job-added.ts";
 import type {
+  BackfillOptions,
   BatchOptions,
   BlackoutOptions,
   BulkJobOptions,
@@ -338,6 +340,45 @@ export abstract class SchedulerClient {
       checkId(id, "schedule id"),
       checkRunNowOptions(options, "runScheduleNow()"),
     );
+  }
+
+  /**
+   * Adds jobs for past fire times of the schedule as it is now that have no run by the ledger: of each fire time in the
+   * range, unless a job of it has begun or is unfinished, or it was coalesced into one that has. Each job has its own
+   * `scheduledFireTime`, keeps to the limits of the task, and comes behind other jobs of its priority. As one of
+   * {@link runScheduleNow}, it has nothing to do with `overlap` and `misfireGraceTime`. Its end replaces the entry of
+   * the ledger. `getJobs({ backfillId })` lists the jobs, `cancelJobs({ backfillId })` cancels them and what is still
+   * to be added.
+   *
+   * The jobs come in commits of at most 500, with how far the backfill has come. The same call is the same backfill for
+   * 30 days: however often it is repeated, interrupted or made by several programs, it adds no job twice, and answers
+   * the same. Safe to repeat.
+   * @param options.from fire times at this instant or later
+   * @param options.until fire times before this instant. Those that the schedule has still to process, from its
+   *   `nextFireTime` on, are left to it; of a paused schedule, they are refused
+   * @param options.order which jobs are added first. Default: `"oldest"`
+   * @param options.pace how long after one job the next one may start. Default: at once
+   * @param options.limit most jobs to add. Default: unlimited
+   * @param options.includeRan whether fire times that ran run once more. Default: false
+   * @param options.includeUnrecorded whether fire times run of which nobody knows whether they ran: those before the
+   *   ledger begins. Default: false, which refuses them
+   * @param options.dryRun adds nothing, and answers what would be added. Default: false
+   * @param options.idempotencyKey tells this backfill from others of the same options. Default: none
+   * @param options.signal ends the call between two commits; the same call goes on
+   * @returns how many jobs were added, the first and the last of their fire times, and the id of the backfill: null
+   *   where nothing was added
+   * @throws {ScheduleLookupError} @throws {OptionsError} @throws {TaskLookupError} @throws {BrokenTriggerError}
+   * @throws the signal's reason
+   * @example
+   * const january = { from: "2030-01-01T00:00:00Z", until: "2030-02-01T00:00:00Z" };
+   * const { count, backfillId } = await scheduler.backfill("report", { ...january, pace: "10s" });
+   */
+  async backfill(scheduleId: string, options: BackfillOptions): Promise<BackfillReport> {
+    const { first, last, ...facts } = await commandsOf(this).schedules.backfill(
+      checkId(scheduleId, "schedule id"),
+      checkBackfillOptions(options, "backfill()"),
+    );
+    return { ...facts, first: instantOrNull(first), last: instantOrNull(last) };
   }
 
   /**

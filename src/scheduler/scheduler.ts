@@ -186,6 +186,7 @@ export class Scheduler extends SchedulerClient implements LocalSchedulerClient, 
         // A program without the handler is a client, which leaves the work to others.
         if (this.#tasks.get(taskId) !== undefined) expectBegin({ store, logger, scheduleId });
       },
+      announceJobs: (jobs) => this.#engine.announceJobs(jobs),
       addJobs: (jobs) => this.#engine.addJobs(jobs),
       get closing() {
         return closing();

@@ -253,13 +253,13 @@ export interface DataStore extends AsyncDisposable {
   /** Cancels jobs in one commit, at most 1,000: those that wait end at once, the holders of leased ones are asked. See
    *  rules R10 to R12, and R19. */
   cancelJobs(ids: readonly string[], now: number): Promise<CancelReport>;
-  /** How far a backfill has come, and which fire times have an unfinished job. See rules B1 and B2. */
+  /** How far a backfill has come, and which fire times have an unfinished job. See rules M1 and M2. */
   seeBackfill(request: BackfillRequest): Promise<BackfillReport>;
-  /** Adds jobs of a backfill, and how far it has come, in one commit. Answers the jobs, as the commit left them; null if
-   *  the commit did not count, because another backfill of the schedule came first, or a fire time has an unfinished
-   *  job. See rules B3 to B6. */
+  /** Adds jobs of a backfill, and how far it has come, in one commit. Answers the jobs, as the commit left them; null
+   *  if the commit did not count, because another backfill of the schedule came first, or a fire time has an unfinished
+   *  job. See rules M3 to M6. */
   commitBackfill(commit: BackfillCommit): Promise<readonly JobRecord[] | null>;
-  /** Lets a backfill add nothing more. False when there is none with this id that could. See rule B7. */
+  /** Lets a backfill add nothing more. False when there is none with this id that could. See rule M7. */
   cancelBackfill(id: string, now: number): Promise<boolean>;
   /** The instances of schedulers that are alive at `now`, by identity, then instance. See rules L17 and L18. */
   getSchedulers(now: number): Promise<SchedulerRecord[]>;
@@ -278,7 +278,7 @@ export interface DataStore extends AsyncDisposable {
   /** Removes results, expired or not; at most `limit`, the oldest first. Returns how many. See rule R16. */
   removeJobResults(selection: JobResultSelection, limit: number): Promise<number>;
   /** Removes expired results, ended schedules, windows of `once` and old backfills, at most `limit` of each, and old
-   *  entries of the ledger. See rules R17, W12, L20, B8 and H17 to H24. */
+   *  entries of the ledger. See rules R17, W12, L20, M8 and H17 to H24. */
   cleanup(request: { readonly now: number; readonly limit: number }): Promise<CleanupReport>;
 
   // ---- what people see

@@ -60,6 +60,8 @@ export const DOOR_NAMES: Readonly<Record<string, DoorNames>> = {
     types: [
       "AddedBatch",
       "Attempt",
+      "BackfillOptions",
+      "BackfillReport",
       "BackloggedSchedule",
       "BatchOptions",
       "Blackout",

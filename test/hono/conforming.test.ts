@@ -94,6 +94,11 @@ test("every answer is what the document says that it is", async () => {
     await check(`GET /schedules/often/explain?at=${at}`);
   }
   await check("GET /schedules/often/explain?at=soon");
+  const range = { from: "2030-01-01T00:00:00Z", until: "2030-01-01T00:00:04Z" };
+  await check("POST /schedules/often/backfill", { ...range, dryRun: true });
+  await check("POST /schedules/often/backfill", { ...range, includeRan: true, limit: 1, pace: "5m" });
+  await check("POST /schedules/often/backfill", { from: range.from });
+  await check("POST /schedules/none/backfill", range);
   await check("GET /schedules/s/explain?at=2030-01-05");
   await check(`POST /jobs/${id}/retry`);
   await check(`POST /jobs/${id}~1/cancel`);

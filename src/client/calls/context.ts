@@ -53,7 +53,7 @@ export async function readJob(context: CallContext, call: Call): Promise<Job> {
 
 /** A list whose records come with their large values, as those of a scheduler do. */
 /** How much longer a call about many schedules or jobs may take, in milliseconds. */
-const BULK_MS = 300_000;
+export const BULK_MS = 300_000;
 
 const bulkSchema = () => {
   const refusal = v.object({ id: v.string(), code: v.string(), detail: v.string() });

@@ -2,6 +2,7 @@ import * as v from "valibot";
 import { optionError } from "../../core/option-errors.ts";
 import { instantText } from "../../core/temporal.ts";
 import type {
+  BackfillFacts,
   BulkChange,
   LedgerCommands,
   ScheduleCommands,
@@ -9,6 +10,7 @@ import type {
 } from "../../scheduler/commands/commands.ts";
 import { checkOrder, checkScheduleOptions } from "../../scheduler/options/check-options.ts";
 import type {
+  CheckedBackfill,
   CheckedBulk,
   CheckedOccurrenceFilter,
   CheckedPause,
@@ -35,7 +37,9 @@ import { occurrenceSchema } from "../wire/occurrence.ts";
 import { wireFilter, wireOptions } from "../wire/options.ts";
 import { listedScheduleSchema, previewedFireSchema, scheduleSchema } from "../wire/schedule.ts";
 import { scheduleChangeSchema } from "../wire/schedule-change.ts";
+import { instant, orNull } from "../wire/values.ts";
 import {
+  BULK_MS,
   type CallContext,
   ownKey,
   placeOf,
@@ -144,6 +148,13 @@ export class ScheduleCalls implements ScheduleCommands, LedgerCommands {
     return readJob(this.#context, { method: "POST", ...placeOf("schedules", id, "run"), body });
   }
 
+  /** It may be made once more, because the same call is the same backfill. */
+  async backfill(id: string, { signal, ...options }: CheckedBackfill): Promise<BackfillFacts> {
+    signal?.throwIfAborted();
+    const call = { method: "POST", ...placeOf("schedules", id, "backfill"), body: wireOptions(options) } as const;
+    return this.#context.requester.read({ ...call, signal, waitMs: BULK_MS, isRepeatable: true }, backfillSchema());
+  }
+
   async preview(id: string, options: { limit: number; from?: number | undefined }): Promise<PreviewedFire[]> {
     const { limit, from } = options;
     const query = { limit: Math.max(limit, 1), from: from === undefined ? undefined : instantText(from) };
@@ -194,6 +205,14 @@ interface AskOptions {
 function ifMatch(ifRevision: number | undefined): Readonly<Record<string, string>> {
   return ifRevision === undefined ? {} : { "if-match": `"${ifRevision}"` };
 }
+
+const backfillSchema = () =>
+  v.object({
+    count: v.number(),
+    first: orNull(instant()),
+    last: orNull(instant()),
+    backfillId: v.nullable(v.string()),
+  });
 
 const previewSchema = () =>
   v.object({

@@ -22,7 +22,7 @@ export interface ReadJob {
 export const jobSchema: () => v.GenericSchema<unknown, ReadJob> = once(() =>
   v.pipe(
     recordSchema(JOB_FIELDS),
-    v.transform(({ state, progress, progressNote, sleepsIn, snoozes, ...same }) => ({
+    v.transform(({ state, progress, progressNote, sleepsIn, snoozes, backfillId: _, ...same }) => ({
       record: { ...same, ...progressOf(progress, progressNote), ...sleepOf(sleepsIn, snoozes) },
       hasEnded: state === "ended",
     })),

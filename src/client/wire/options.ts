@@ -8,9 +8,9 @@ import type { Labels } from "../../records/policies.ts";
 // Options on their way to a router. Only what the caller gave travels, so that the defaults are those of the scheduler
 // behind the router.
 
-/** What bounds a list. */
+/** What bounds a list or a backfill. */
 const BOUNDS: Fields = {
-  ...{ from: { kind: "instant" }, until: { kind: "instant" } },
+  ...{ from: { kind: "instant" }, until: { kind: "instant" }, pace: { kind: "duration" } },
   ...{ minRunTime: { kind: "duration" }, maxRunTime: { kind: "duration" } },
 };
 

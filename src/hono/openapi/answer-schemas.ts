@@ -234,6 +234,7 @@ const cause: v.GenericSchema = v.variant("kind", [
   of("error", { name: textOrNull, message: textOrNull, code: textOrNull }),
   of("declined", { reason: textOrNull }),
   of("sleeps", { step: textOrNull, until: instant }),
+  of("backfill", { backfillId: v.string() }),
   of("retried", { attempts: count }),
   of("lost", { attempts: count, message: textOrNull }),
   of("bounds", { bound: v.picklist(["start", "end"]), at: instantOrNull }),
@@ -322,6 +323,7 @@ export type AnswerName =
   | "Schedule"
   | "SchedulePage"
   | "ScheduleBulkReport"
+  | "BackfillReport"
   | "Job"
   | "JobPage"
   | "JobBatchReport"
@@ -368,6 +370,12 @@ export const answerSchemas: Readonly<Record<AnswerName, v.GenericSchema>> = {
   ScheduleBulkReport: v.strictObject({
     action: v.picklist(["pause", "unpause", "remove"]),
     ...many,
+  }),
+  BackfillReport: v.strictObject({
+    count: whole,
+    first: instantOrNull,
+    last: instantOrNull,
+    backfillId: textOrNull,
   }),
   Job: job,
   JobPage: pageOf(job),

@@ -194,6 +194,12 @@ export const routeDocs: { readonly [Key in keyof Endpoints]: RouteDocs<Key> } = 
     answers: { 202: "Job" },
     problems: [404, 422, 503],
   },
+  "POST /schedules/:id/backfill": {
+    operationId: "backfill",
+    summary: "Add jobs for past fire times of a schedule that have no run",
+    answers: { 200: "BackfillReport" },
+    problems: [404, 422, 503],
+  },
   "GET /schedules/:id/preview": {
     operationId: "previewSchedule",
     summary: "The fire times to come of a schedule",

@@ -1,4 +1,5 @@
 import { RevisionConflictError } from "../../core/errors.ts";
+import { instantTextOrNull, type Temporal } from "../../core/temporal.ts";
 import type { ScheduleIncludeOptions, ScheduleOptions } from "../../scheduler/options/options.ts";
 import type { Plain } from "../../scheduler/views/plain.ts";
 import type { Schedule } from "../../scheduler/views/schedule.ts";
@@ -28,6 +29,7 @@ export const scheduleRoutes: Routes<
   | "POST /schedules/:id/pause"
   | "POST /schedules/:id/unpause"
   | "POST /schedules/:id/run"
+  | "POST /schedules/:id/backfill"
 > = {
   "GET /schedules": {
     scope: "read",
@@ -147,6 +149,15 @@ export const scheduleRoutes: Routes<
       return { status: 202, body: show.job(job), headers: { location: pathTo("jobs", job.id) } };
     },
   },
+  "POST /schedules/:id/backfill": {
+    scope: "write",
+    body: schemas.backfillBody,
+    handle: async ({ client, params, body, requestKey, request: { signal } }) => {
+      const { idempotencyKey = requestKey()?.idempotencyKey } = body;
+      const { count, first, last, backfillId } = await client.backfill(params.id, { ...body, idempotencyKey, signal });
+      return { status: 200, body: { count, first: textOf(first), last: textOf(last), backfillId } };
+    },
+  },
 };
 
 /** As a preview has them. A trigger that cannot be read has none. */
@@ -162,6 +173,10 @@ function describe(schedule: Schedule): string {
   } catch (error) {
     return `unreadable: ${error instanceof Error ? error.message : String(error)}`;
   }
+}
+
+function textOf(instant: Temporal.Instant | null): string | null {
+  return instantTextOrNull(instant?.epochMilliseconds ?? null);
 }
 
 function shown(schedule: Schedule, show: Show): { status: 200; body: Plain<Schedule>; headers: { etag: string } } {

@@ -31,6 +31,7 @@ export const JOB_FIELDS = {
   acquiredUntil: { kind: "instant", null: "none" },
   cancelRequested: { kind: "flag" },
   retryOf: { kind: "text", absent: "none" },
+  backfillId: { kind: "text", null: "none" },
   attemptHistory: { kind: "attempts" },
   sleepsIn: { kind: "text", null: "none" },
   snoozes: { kind: "count" },

@@ -3,6 +3,7 @@ import type { JobFilter, JobResultFilter, JobResultSelection } from "../../store
 import type { Trigger } from "../../triggers/trigger.ts";
 import type { EventHub } from "../events/event-hub.ts";
 import type {
+  CheckedBackfill,
   CheckedBlackout,
   CheckedBulk,
   CheckedChange,
@@ -81,6 +82,7 @@ export interface ScheduleCommands {
   unpause(id: string, options: CheckedUnpause): Promise<Schedule>;
   changeMany(filter: CheckedBulk<ScheduleSelection>, change: BulkChange): Promise<{ count: number } & SkippedSchedules>;
   runNow(id: string, options: CheckedRunNow): Promise<Job>;
+  backfill(id: string, options: CheckedBackfill): Promise<BackfillFacts>;
   preview(id: string, options: { limit: number; from?: number | undefined }): Promise<PreviewedFire[]>;
 }
 
@@ -125,6 +127,25 @@ export interface RunWait {
   readonly signal: AbortSignal | undefined;
   /** Gets the id of the job as soon as the job is added. */
   readonly onAdded: (jobId: string) => void;
+}
+
+/** What a backfill added, or would add. Times are epoch milliseconds. */
+export interface BackfillFacts {
+  readonly count: number;
+  readonly first: number | null;
+  readonly last: number | null;
+  readonly backfillId: string | null;
+}
+
+/** What `backfill` added, or would add. */
+export interface BackfillReport {
+  /** How many jobs. */
+  readonly count: number;
+  /** The earliest and the latest of their fire times; null for none. */
+  readonly first: Temporal.Instant | null;
+  readonly last: Temporal.Instant | null;
+  /** The backfill that the jobs belong to; null where nothing was added. */
+  readonly backfillId: string | null;
 }
 
 /** What `changeMany` does with each schedule. */

@@ -221,19 +221,29 @@ export class Engine {
       return waiting;
     }
     const additions = await env.store.addJobs(jobs);
+    this.#announce(additions, jobs);
+    // Each promise costs an addition time, so that nothing is awaited where no job has ended.
+    if (additions.some(({ hasEnded }) => hasEnded === true)) await this.#tellEndsOf(additions);
+    return additions;
+  }
+
+  /** Tells of jobs that were added otherwise. */
+  announceJobs(jobs: readonly JobRecord[]): void {
+    this.#announce(
+      jobs.map((job) => ({ job, isNew: true })),
+      jobs,
+    );
+  }
+
+  #announce(additions: readonly JobAddition[], jobs: readonly NewJobRecord[]): void {
+    const { env } = this.#parts;
     this.runner.log.added(additions);
     const happened: EventRecord[] = [];
-    let hasEnded = false;
     jobs.forEach((job, index) => {
       const addition = additions[index];
-      if (addition === undefined) return;
-      happened.push(...additionEvents(env, addition, job, false));
-      hasEnded ||= addition.hasEnded === true;
+      if (addition !== undefined) happened.push(...additionEvents(env, addition, job, false));
     });
     env.events.publish(happened);
-    // Each promise costs an addition time, so that nothing is awaited where no job has ended.
-    if (hasEnded) await this.#tellEndsOf(additions);
-    return additions;
   }
 
   /** Tells of jobs that were cancelled as soon as they were added, because of parents that had ended. Does not reject,

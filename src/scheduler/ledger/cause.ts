@@ -1,4 +1,5 @@
 import { LATE_MS, UPTIMES_PER_ANSWER_MAX } from "../../core/limits.ts";
+import { backfillIdOf } from "../../records/backfill.ts";
 import type { BlackoutRecord } from "../../records/blackout.ts";
 import type { JobRecord } from "../../records/job.ts";
 import type { JobSleep } from "../../records/job-step.ts";
@@ -33,17 +34,23 @@ interface LedgerFacts {
   readonly start: number | null;
 }
 
-/** Whether a job began so late that it needs a cause. */
+/** Whether a job began so late that it needs a cause. A backfill is a cause by itself. */
 export function isLate(run: Run | null): boolean {
-  return run !== null && (run.startedAt ?? run.finishedAt) - run.scheduledFireTime > LATE_MS;
+  return (
+    run !== null &&
+    backfillIdOf(run.jobId) === null &&
+    (run.startedAt ?? run.finishedAt) - run.scheduledFireTime > LATE_MS
+  );
 }
 
 /** Why a verdict is what it is; null when there is nothing more to say. */
 export function causeOf(one: Case): CauseFacts | null {
   const { finding, evidence } = one;
   const { verdict, run, skip, job } = finding;
+  const backfillId = run === null ? null : backfillIdOf(run.jobId);
   switch (verdict) {
     case "success":
+      if (backfillId !== null) return { kind: "backfill", backfillId };
       if (run !== null && run.attempts > 1) return { kind: "retried", attempts: run.attempts };
       return run === null || !isLate(run) ? null : causeOfLateness(one, run);
     case "misfired":

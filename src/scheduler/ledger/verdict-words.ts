@@ -172,6 +172,8 @@ export function causeText({ cause, timeZone, finding }: Told): string | null {
       return `${cause.name}${cause.code === null ? "" : ` [${cause.code}]`}: ${cause.message}`;
     case "declined":
       return cause.reason === null ? "the reason is not known." : `${cause.reason.replace(/\p{Cc}+/gu, " ")}`;
+    case "backfill":
+      return `backfill ${cause.backfillId} made up for it.`;
     case "retried":
       return retriedText(cause.attempts, finding ?? { run: null, job: null }, timeZone);
     case "lost":

@@ -11,6 +11,7 @@ import { IntervalTrigger } from "../../triggers/interval.ts";
 import { hasHash } from "../../triggers/seeded-crontab.ts";
 import { Trigger } from "../../triggers/trigger.ts";
 import type {
+  CheckedBackfill,
   CheckedBlackout,
   CheckedBulk,
   CheckedChange,
@@ -225,6 +226,14 @@ export const checkRunNowOptions: Checker<CheckedRunNow> = (value, where) => {
   const issues = contradictions({ ...options, priority: 0 });
   if (issues.length > 0) throw optionsError(where, issues);
   return options;
+};
+const checkBackfill: Checker<CheckedBackfill> = checker(schemas.backfillSchema, {
+  words: wordsOf("backfill", "range"),
+});
+export const checkBackfillOptions: Checker<CheckedBackfill> = (value, where) => {
+  const options = checkBackfill(value, where);
+  if (options.from < options.until) return options;
+  throw optionError(where, "from", "must be earlier than until, because until itself is not included");
 };
 const checkBlackoutOptions: Checker<CheckedBlackout> = checker(schemas.blackoutSchema, {
   takes: "{ from, until } or { trigger, duration }",

@@ -103,6 +103,19 @@ export interface CheckedRunNow {
   requestHash?: string | undefined;
 }
 
+export interface CheckedBackfill {
+  from: number;
+  until: number;
+  order: "oldest" | "newest";
+  paceMs?: number | undefined;
+  limit?: number | undefined;
+  includeRan: boolean;
+  includeUnrecorded: boolean;
+  dryRun: boolean;
+  idempotencyKey?: string | undefined;
+  signal?: AbortSignal | undefined;
+}
+
 export interface CheckedJobOptions extends CheckedRunNow {
   payload?: unknown;
   runAt?: number | undefined;
@@ -267,7 +280,7 @@ export type CheckedScheduleFilter = ScheduleFilter & { readonly include?: Schedu
 export type ScheduleSelection = Pick<ScheduleFilter, "taskId" | "paused" | "labels">;
 
 /** Which unfinished jobs a call about many is about. */
-export type JobSelection = Pick<JobFilter, "taskId" | "scheduleId" | "labels">;
+export type JobSelection = Pick<JobFilter, "taskId" | "scheduleId" | "backfillId" | "labels">;
 
 /** What `unpauseSchedule` and `unpauseSchedules` take. */
 export interface CheckedUnpause extends CheckedChange {

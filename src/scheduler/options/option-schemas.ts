@@ -55,6 +55,7 @@ import type { DataStore, JobFilter, JobResultFilter, JobResultSelection } from "
 import { resolveTimeZone } from "../../triggers/options.ts";
 import { Trigger } from "../../triggers/trigger.ts";
 import type {
+  CheckedBackfill,
   CheckedBlackout,
   CheckedBulk,
   CheckedChange,
@@ -528,6 +529,21 @@ export const unpauseOptionsSchema: () => v.GenericSchema<unknown, CheckedUnpause
 
 export const runNowSchema: () => v.GenericSchema<unknown, CheckedRunNow> = once(() => objectOf(onceEntries()));
 
+export const backfillSchema: () => v.GenericSchema<unknown, CheckedBackfill> = once(() =>
+  objectOf({
+    from: instantMs,
+    until: instantMs,
+    order: v.optional(oneOf(["oldest", "newest"]), "oldest"),
+    pace: v.optional(durationMs(1)),
+    limit: v.optional(wholeNumber(1)),
+    includeRan: v.optional(trueOrFalse, false),
+    includeUnrecorded: v.optional(trueOrFalse, false),
+    dryRun: v.optional(trueOrFalse, false),
+    idempotencyKey: v.optional(name()),
+    signal: v.optional(signal()),
+  }),
+);
+
 const taskIds = once(() =>
   converted((value: unknown): string[] => {
     const isText = (one: unknown): boolean =>
@@ -653,6 +669,7 @@ export const jobFilterSchema: () => v.GenericSchema<unknown, JobFilter> = once((
     ...page(),
     taskId: v.exactOptional(name()),
     scheduleId: v.exactOptional(name()),
+    backfillId: v.exactOptional(name()),
     state: v.exactOptional(oneOf(["queued", "held", "running"])),
     from: v.exactOptional(instantMs),
     until: v.exactOptional(instantMs),
@@ -739,6 +756,7 @@ export const bulkJobSchema: () => v.GenericSchema<unknown, CheckedBulk<JobSelect
   objectOf({
     taskId: v.exactOptional(name()),
     scheduleId: v.exactOptional(name()),
+    backfillId: v.exactOptional(name()),
     ...labelFilter(),
     ids: ids(),
     ...bulk(),

@@ -407,6 +407,32 @@ export interface RunNowOptions extends Pick<JobOptions, "idempotencyKey" | "uniq
   requestHash?: string | undefined;
 }
 
+/** Options of `backfill`, which explains them. */
+export interface BackfillOptions {
+  /** Fire times at this instant or later, for example `"2030-01-31T09:00:00Z"`. */
+  from: InstantLike;
+  /** Fire times before this instant, which is not in the future. */
+  until: InstantLike;
+  /** `"newest"` adds the job of the last fire time first. Default: `"oldest"`. */
+  order?: "oldest" | "newest" | undefined;
+  /** How long after one job the next one may start, at least 1 ms. Default: all may start at once, as far as limits of
+   *  the task let them. */
+  pace?: Duration | undefined;
+  /** Most jobs to add. Default: unlimited. */
+  limit?: number | undefined;
+  /** Whether fire times that ran run once more. Default: false. */
+  includeRan?: boolean | undefined;
+  /** Whether fire times run of which the store does not know whether they ran. Default: false, which refuses them. */
+  includeUnrecorded?: boolean | undefined;
+  /** Adds nothing, and answers what would be added. Default: false. */
+  dryRun?: boolean | undefined;
+  /** Calls with one key are one backfill, for 30 days: the key of another one runs the same range once more. Default:
+   *  one for each combination of schedule and options. */
+  idempotencyKey?: string | undefined;
+  /** Ends the call between two commits; it rejects with the signal's reason. The same call goes on. */
+  signal?: AbortSignal | undefined;
+}
+
 /** Options of `runJob`. */
 export interface RunJobOptions<P = unknown> extends JobOptions<P> {
   /** Ends the wait; the job goes on. */
@@ -509,6 +535,8 @@ export interface PrintOptions {
 export interface JobFilterOptions extends LabelFilterOptions {
   taskId?: string;
   scheduleId?: string;
+  /** The jobs that this `backfill` added, and those that repeat them. */
+  backfillId?: string;
   /** As `Job.state` says. Default: all. */
   state?: "queued" | "held" | "running";
   /** Jobs whose `runAt` is this instant or later, for example `"2030-01-31T09:00:00Z"`. */
@@ -520,8 +548,8 @@ export interface JobFilterOptions extends LabelFilterOptions {
   search?: string;
   /** `"runAt"` begins with the job that is due first; those of one instant come in the order of addition. A job whose
    *  `runAt` changes between two pages may come again. It is refused while more than 10,000 of the jobs (of the
-   *  `taskId`, if one is given) are due, run or wait for others, unless a `scheduleId` or the state `"running"` is
-   *  given. Default: `"id"`, which is the order of addition. */
+   *  `taskId`, if one is given) are due, run or wait for others, unless a `scheduleId`, a `backfillId` or the state
+   *  `"running"` is given. Default: `"id"`, which is the order of addition. */
   sort?: "id" | "runAt";
   /** `"newest"` is the opposite order: it begins with the job that was added last, or with the latest `runAt`. Default:
    *  `"oldest"`. */
@@ -636,4 +664,6 @@ export interface BulkJobOptions extends BulkOptions, LabelFilterOptions {
   ids?: readonly string[];
   taskId?: string;
   scheduleId?: string;
+  /** The jobs of this `backfill`, which adds no more of them. */
+  backfillId?: string;
 }

@@ -98,6 +98,14 @@ const SYNONYMS: Synonyms = {
     'overlap: "skip" fires only after the run before; scheduler.task(id, { maxRunningJobs }, handler) is how many run',
   "anywhere: nextRunTime": "updateSchedule(id, { nextFireTime }) sets it, and runScheduleNow(id) runs now",
 
+  "backfill: start startAt startTime": "from",
+  "backfill: end endAt endTime": "until",
+  "backfill: count max maxJobs": "limit",
+  "backfill: interval delay spread": "pace",
+  "backfill: force rerun reprocess overwrite": "includeRan",
+  "backfill: dry preview simulate": "dryRun",
+  "backfill: id backfillId key": "idempotencyKey",
+
   "change: who user actor author": "by",
   "pause: concurrencyKey": "key",
   "paused: to end endTime resumeAt expiresAt": "until",

@@ -59,9 +59,16 @@ export class BulkVerbs implements BulkCommands {
     const { env, ready } = this.#context;
     const { ids, all: _all, signal, ...selection } = filter;
     await ready();
+    const { backfillId, ...others } = selection;
+    // It adds nothing more from here on, so that all of its jobs are found below.
+    const isWhole = backfillId !== undefined && Object.keys(others).length === 0;
+    if (isWhole) await env.store.cancelBackfill(backfillId, env.clock.now());
     const skips = new Skips();
     let cancelled = 0;
-    const parts = ids === undefined ? this.#unfinishedIds(env.clock.now(), selection) : partsOf(ids);
+    const parts =
+      ids === undefined
+        ? this.#unfinishedIds(isWhole ? Number.POSITIVE_INFINITY : env.clock.now(), selection)
+        : partsOf(ids);
     for await (const part of parts) {
       signal?.throwIfAborted();
       for (const [place, isCancelled] of (await this.#jobs.cancelAll(part)).entries()) {

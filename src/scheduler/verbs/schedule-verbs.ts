@@ -9,11 +9,12 @@ import type { ScheduleAdditionChange, ScheduleChanges } from "../../stores/data-
 import { pauseFacts } from "../../stores/shared/pauses.ts";
 import { zoneRulesOf } from "../../triggers/stored-zone-rules.ts";
 import type { Trigger } from "../../triggers/trigger.ts";
-import type { BulkChange, ScheduleCommands, SkippedSchedules } from "../commands/commands.ts";
+import type { BackfillFacts, BulkChange, ScheduleCommands, SkippedSchedules } from "../commands/commands.ts";
 import { scheduleOutdated, schedulePauseEvents, scheduleRemoved, scheduleSaved } from "../events/event-records.ts";
 import { KnownBlackouts } from "../firing/known-blackouts.ts";
 import { checkOrder, checkScheduleOptions, checkTrigger, scheduleOptionNames } from "../options/check-options.ts";
 import type {
+  CheckedBackfill,
   CheckedBulk,
   CheckedPause,
   CheckedRevision,
@@ -32,6 +33,7 @@ import type { Page } from "../views/page.ts";
 import { type PreviewedFire, previewedFire } from "../views/previewed-fire.ts";
 import { Schedule, type ScheduleExtras } from "../views/schedule.ts";
 import { assertLater } from "./assert-later.ts";
+import { backfill } from "./backfill.ts";
 import { boundPage } from "./bound-page.ts";
 import { differingOptions } from "./declared-schedule.ts";
 import { assertExpectable } from "./expectations.ts";
@@ -254,6 +256,11 @@ export class ScheduleVerbs implements ScheduleCommands {
     const job = await this.#jobs.addRecord({ ...labelled, scheduleId: id, metadata, maxRecoveries });
     assertOwnJob(job.id, options.requestHash, "runScheduleNow()");
     return job;
+  }
+
+  async backfill(id: string, options: CheckedBackfill): Promise<BackfillFacts> {
+    const record = await this.#record(id);
+    return backfill(this.#context, { record, trigger: this.#scheduleOf(record).trigger }, options);
   }
 
   async preview(id: string, options: { limit: number; from?: number | undefined }): Promise<PreviewedFire[]> {

@@ -1,4 +1,4 @@
-import type { NewJobRecord } from "../../records/job.ts";
+import type { JobRecord, NewJobRecord } from "../../records/job.ts";
 import type { JobAddition } from "../../stores/data-store.ts";
 import type { Environment } from "../environment.ts";
 import type { ScheduleDefaults } from "../options/options.ts";
@@ -27,6 +27,8 @@ export interface VerbContext {
   readonly closing: Closing;
   /** Whether a job that waits in the queue may still be begun, by this scheduler or by another one. */
   readonly mayBegin: () => boolean;
+  /** Tells listeners of jobs that a write of their own has added. */
+  readonly announceJobs: (jobs: readonly JobRecord[]) => void;
   /** Adds jobs and tells listeners. Where this scheduler runs jobs in its loop, the next step adds them; elsewhere a
    *  write of their own does. @throws {StoreUnavailableError} */
   readonly addJobs: (jobs: readonly NewJobRecord[]) => Promise<readonly JobAddition[]>;

@@ -99,6 +99,8 @@ export type Cause<At = Temporal.Instant> =
   | { readonly kind: "declined"; readonly reason: string | null }
   /** The job sleeps until an instant, in a step (`step.sleep`); null where its handler threw `RetryAfter`. */
   | { readonly kind: "sleeps"; readonly step: string | null; readonly until: At }
+  /** A `backfill` made up for the fire time. */
+  | { readonly kind: "backfill"; readonly backfillId: string }
   /** The job was not done with one attempt. */
   | { readonly kind: "retried"; readonly attempts: number }
   /** The processes that ran the job were lost; `message` says how the last one was, where that is known. */

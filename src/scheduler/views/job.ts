@@ -2,6 +2,7 @@ import type { AbortSignal } from "../../core/abort-signal.ts";
 import { JobLookupError } from "../../core/errors.ts";
 import { printAsJSON, readable } from "../../core/inspect.ts";
 import { instantOf, instantOrNull, instantText, instantTextOrNull, type Temporal } from "../../core/temporal.ts";
+import { backfillIdOf } from "../../records/backfill.ts";
 import type { JSONOf } from "../../records/fields/field.ts";
 import type { JOB_FIELDS } from "../../records/fields/job.ts";
 import { givenPriority, type JobRecord } from "../../records/job.ts";
@@ -171,6 +172,10 @@ export class Job<R = unknown> {
   get retryOf(): string | null {
     return this.#record.retryOf ?? null;
   }
+  /** The id of the backfill that added the job, or the job that this job repeats (see `backfill`); null for none. */
+  get backfillId(): string | null {
+    return backfillIdOf(this.#record.id);
+  }
   /** The attempts that failed so far, the oldest first: the last 20. */
   get attemptHistory(): Attempt[] {
     return (this.#record.attemptHistory ?? []).map(attemptOf);
@@ -284,6 +289,7 @@ export class Job<R = unknown> {
       acquiredUntil: instantTextOrNull(this.#record.acquiredUntil),
       cancelRequested: this.cancelRequested,
       retryOf: this.retryOf,
+      backfillId: this.backfillId,
       attemptHistory: (this.#record.attemptHistory ?? []).map(attemptAsJSON),
       sleepsIn: this.sleepsIn,
       snoozes: this.snoozes,

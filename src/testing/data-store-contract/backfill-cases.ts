@@ -52,7 +52,7 @@ async function addTwo(store: DataStore): Promise<readonly JobRecord[]> {
 export const backfillCases: readonly DataStoreCase[] = [
   {
     name: "backfills: a commit adds its jobs, and how far it has come",
-    rules: ["B1", "B3"],
+    rules: ["M1", "M3"],
     async run({ open }) {
       const store = await open();
       equal(await see(store), { backfill: null, seq: 0, taken: [] }, "before");
@@ -81,7 +81,7 @@ export const backfillCases: readonly DataStoreCase[] = [
   },
   {
     name: "backfills: the fire times of unfinished jobs are taken, whatever made these",
-    rules: ["B2"],
+    rules: ["M2"],
     async run({ open }) {
       const store = await open();
       await addTwo(store);
@@ -96,7 +96,7 @@ export const backfillCases: readonly DataStoreCase[] = [
   },
   {
     name: "backfills: a commit does not count where another one of the schedule came first",
-    rules: ["B4", "B6"],
+    rules: ["M4", "M6"],
     async run({ open }) {
       const store = await open();
       const jobs = await addTwo(store);
@@ -112,7 +112,7 @@ export const backfillCases: readonly DataStoreCase[] = [
   },
   {
     name: "backfills: a commit does not count where a fire time has an unfinished job",
-    rules: ["B4"],
+    rules: ["M4"],
     async run({ open }) {
       const store = await open();
       await store.addJobs([jobAt(T0 - 4000, { id: "planned" })]);
@@ -124,7 +124,7 @@ export const backfillCases: readonly DataStoreCase[] = [
   },
   {
     name: "backfills: limits of keys hold their jobs as all others",
-    rules: ["B3", "F1"],
+    rules: ["M3", "F1"],
     async run({ open }) {
       const store = await open();
       await store.putTasks([makeTask({ maxRunningPerKey: 1 })]);
@@ -137,7 +137,7 @@ export const backfillCases: readonly DataStoreCase[] = [
   },
   {
     name: "backfills: a job of one neither counts for the overlap of its schedule nor is touched by it",
-    rules: ["B5", "P12"],
+    rules: ["M5", "P12"],
     async run({ open }) {
       for (const overlap of ["skip", "replaceQueued", "cancelRunning"] as const) {
         const store = await open();
@@ -158,7 +158,7 @@ export const backfillCases: readonly DataStoreCase[] = [
     },
   },
   ledgerCase(
-    ["B5", "H3", "H15"],
+    ["M5", "H3", "H15"],
     "backfills: a job of one replaces the entry of its fire time when it ends",
     async (store, ledger) => {
       const schedule = await dueSchedule(store, {}, NOTE);
@@ -176,7 +176,7 @@ export const backfillCases: readonly DataStoreCase[] = [
   ),
   {
     name: "backfills: a cancelled one adds nothing more, and leaves its key to another",
-    rules: ["B1", "B7"],
+    rules: ["M1", "M7"],
     async run({ open }) {
       const store = await open();
       await addTwo(store);
@@ -194,7 +194,7 @@ export const backfillCases: readonly DataStoreCase[] = [
   },
   {
     name: "backfills: the clean-up removes those that nobody has changed for 30 days",
-    rules: ["B8"],
+    rules: ["M8"],
     async run({ open }) {
       const store = await open();
       await addTwo(store);

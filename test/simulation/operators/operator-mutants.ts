@@ -1,4 +1,8 @@
-import { answering, type Mutant, store } from "../mutant.ts";
+import type { JobRecord } from "../../../src/records/job.ts";
+import { FireTimesThatRan } from "../../../src/scheduler/ledger/fire-times-that-ran.ts";
+import type { BackfillCommit } from "../../../src/stores/data-store.ts";
+import { MemoryDataStore } from "../../../src/stores/memory/store.ts";
+import { answering, type Mutant, patched, store } from "../mutant.ts";
 import { PLANS } from "../plan-mutants.ts";
 import { JOB_STEP_MUTANTS } from "./job-step-mutants.ts";
 import { CHANNEL } from "./notices.ts";
@@ -42,9 +46,38 @@ const NOTICES: readonly Mutant[] = [
   ),
 ];
 
+/** A store that changes what comes to it of backfills. */
+function backfilling(change: (commit: BackfillCommit, store: MemoryDataStore) => Promise<BackfillCommit>) {
+  return class extends MemoryDataStore {
+    override async commitBackfill(commit: BackfillCommit): Promise<readonly JobRecord[] | null> {
+      return super.commitBackfill(await change(commit, this));
+    }
+  };
+}
+
 /** Faults of our own, each of which a promise about the operations has to find. */
 export const OPERATOR_MUTANTS: readonly OperatorMutant[] = [
   ...NOTICES.map((mutant) => ({ mutant, caughtBy: 0 })),
   ...JOB_STEP_MUTANTS.map((mutant, place) => ({ mutant, caughtBy: place === 0 ? 10 : 0 })),
   { mutant: known("the store adds a plan's jobs and does not move the schedule on"), caughtBy: 0 },
+  {
+    mutant: store(
+      "forgets how far a backfill has come",
+      backfilling(async (commit) => {
+        const { from, until } = commit.backfill;
+        const position = commit.backfill.request.includes("oldest") ? from : until;
+        return { ...commit, backfill: { ...commit.backfill, position, isDone: false } };
+      }),
+    ),
+    caughtBy: 0,
+  },
+  {
+    mutant: patched(
+      "takes what ran for what did not",
+      FireTimesThatRan.prototype,
+      "among",
+      () => async () => () => false,
+    ),
+    caughtBy: 0,
+  },
 ];

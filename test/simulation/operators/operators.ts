@@ -1,14 +1,14 @@
-// What operators do to schedules, tasks and jobs, in a small world: two or three processes on one store, over a network
-// that loses calls and answers, with crashes, and with clocks that differ by less than stores put up with. A seed costs
-// a tenth of one of ../simulate.ts, because there are no models of the whole store: each operation brings what must hold
-// of it.
+// What operators do to schedules, tasks and jobs, in a small world: two or three processes on one store, over a
+// network that loses calls and answers, with crashes, and with clocks that differ by less than stores put up with. A
+// seed costs a fraction of one of ../simulate.ts, because there are no models of the whole store: each operation brings
+// what must hold of it.
 //
 // To add an operation: write a file beside this one that exports an `OperationMaker`, and name it in operations.ts.
 // `act` does it once, through `run.attempt`, which tells expected failures from others; calls run at the same time, and
-// it is good to repeat one, by the same process or another. What must hold is checked in `onEffect` (each call that took
-// effect in the store, in that order, whatever its caller heard), `onHandler` (each call of a handler), and
-// `checkAtRest` (after the faults; `heal` comes before). `run.history.violate(text)` tells of a broken promise. Then put
-// a fault of your own into operator-mutants.ts, for each promise, that the promise must find.
+// it is good to repeat one, by the same process or another. What must hold is checked in `onEffect` (each call that
+// took effect in the store, in that order, whatever its caller heard), `onHandler` (each call of a handler), and
+// `checkAtRest` (after the faults; `heal` comes before). `run.history.violate(text)` tells of a broken promise. Then
+// put a fault of your own into operator-mutants.ts, for each promise, that the promise must find.
 //
 //   node scripts/simulate.mjs --only operators [--count 100000]
 //   node scripts/simulate.mjs --only operators --seed 4711 --trace
@@ -85,6 +85,12 @@ const LATE_MS = 2000;
 const SKEW_MS_MAX = 900;
 const EXPECTED_CODES: readonly string[] = ["storeUnavailable", "schedulerState", "scheduleLookup", "jobLookup"];
 
+/** When a run begins, and some fire times before it. */
+const START = "2030-01-01T00:00:00Z";
+const BEFORE_START = "2029-12-31T23:59:50Z";
+
+const LARGE = "x".repeat(200_000);
+
 /** How much goes wrong in a run. Probabilities are of one call, event or turn. */
 interface Faults {
   readonly call: number;
@@ -102,7 +108,7 @@ export async function simulateOperators(
 }
 
 class Simulation implements OperatorRun {
-  readonly clock = new VirtualClock();
+  readonly clock = new VirtualClock(START);
   readonly history: History;
   readonly random: Random;
   readonly store: DataStore;
@@ -242,6 +248,7 @@ class Simulation implements OperatorRun {
     expected: readonly string[] = [],
   ): Promise<T | null> {
     const { history } = this;
+    await process.whenAlive();
     const name = `${process.name}: ${what} (${this.clock.now()})`;
     history.trace(process.name, what);
     history.count(what.split(" ")[0] ?? what);
@@ -249,7 +256,7 @@ class Simulation implements OperatorRun {
     process.onCrash.push(() => this.#open.delete(name));
     try {
       const answer = await call(process.scheduler);
-      history.trace(process.name, `${what}: answered ${history.isTraced ? JSON.stringify(answer) : ""}`);
+      history.trace(process.name, `${what}: answered ${history.isTraced ? JSON.stringify(answer)?.slice(0, 300) : ""}`);
       return answer;
     } catch (error) {
       const code = error instanceof EscapementError ? error.code : "";
@@ -454,12 +461,19 @@ function drawSchedule(
   index: number,
 ): { readonly trigger: IntervalTrigger; readonly options: ScheduleOptions } {
   return {
-    trigger: new IntervalTrigger({ milliseconds: random.pick([900, 2500, 6000]) }),
+    // It has fired before, as far as the rule knows.
+    trigger: new IntervalTrigger({
+      milliseconds: random.pick([900, 2500, 6000]),
+      startTime: random.pick([START, BEFORE_START]),
+    }),
     options: {
       id: `schedule${index}`,
       conflictPolicy: "update",
       coalesce: random.pick(["latest", "earliest", "all"] as const),
       overlap: random.pick(["queue", "skip", "replaceQueued", "cancelRunning"] as const),
+      catchUp: random.pick([null, { maxAge: { milliseconds: 2000 } }]),
+      // So large that a commit of a backfill has room for two jobs.
+      ...(random.chance(0.2) ? { payload: LARGE } : {}),
     },
   };
 }

@@ -110,10 +110,13 @@ export class SqliteJobs {
     if (jobs.some(({ concurrencyKey }) => concurrencyKey !== undefined)) this.#flow.flow = "on";
     const form = { stamp: null, isPlain: this.#needsNoFlow, freesKeys: false };
     const additions = new Additions(this.#statements, jobs, form);
-    return this.#labels.before(jobs, async () => {
-      await this.#connection.write(() => [first, ...additions.insertions()]);
-      return additions.answers([]).map(({ job }) => job);
-    });
+    return this.#labels.before(
+      () => hasLabelled(jobs),
+      async () => {
+        await this.#connection.write(() => [first, ...additions.insertions()]);
+        return additions.answers([]).map(({ job }) => job);
+      },
+    );
   }
 
   /** The statements that add a job in somebody else's transaction. The job's own id is their stamp, because that

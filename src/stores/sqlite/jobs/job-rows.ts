@@ -176,8 +176,9 @@ export function isJobOfTask(task: string): string {
   return `(${states.map((state) => `${state} AND task_id = ${task}`).join(" OR ")})`;
 }
 
-/** SQL of whether a plan of its schedule made a job that has a fire time, see `isMadeByPlan`. @param job the alias of the
- *  job's row */
+/** SQL of whether a plan of its schedule made a job that has a fire time, see `isMadeByPlan` of the records.
+ *  @param job the alias of the job's row */
 export function isMadeByPlan(job: string): string {
-  return `substr(${job}.id, ${BACKFILL_ID_LENGTH + 1}, 1) <> '.' AND ${validJson(`${job}.details`)}->>'retryOf' IS NULL`;
+  const isOfNoBackfill = `substr(${job}.id, ${BACKFILL_ID_LENGTH + 1}, 1) <> '.'`;
+  return `${isOfNoBackfill} AND ${validJson(`${job}.details`)}->>'retryOf' IS NULL`;
 }

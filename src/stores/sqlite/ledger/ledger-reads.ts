@@ -29,7 +29,16 @@ import { statement } from "../driver/driver-and-failures.ts";
 import { isMadeByPlan, type JobRow, jobAsJson, toJob } from "../jobs/job-rows.ts";
 import { readPage } from "../list-scans.ts";
 import type { TableNames } from "../schema/tables.ts";
-import { detail, instant, jsonArray, jsonRecords, lazily, numberOrNull, rowAsJson, validJson } from "../sql-and-json.ts";
+import {
+  detail,
+  instant,
+  jsonArray,
+  jsonRecords,
+  lazily,
+  numberOrNull,
+  rowAsJson,
+  validJson,
+} from "../sql-and-json.ts";
 import { type ByOrder, type ChangeRow, type PauseRow, toChange, toTaskPause } from "./audit-of-changes.ts";
 import { isOf, lastSkipFrom } from "./history-writes.ts";
 
