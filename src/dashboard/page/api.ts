@@ -185,6 +185,21 @@ export const explain = (id: string, at: string, signal?: AbortSignal): Promise<E
 export const getChanges = (id: string, signal?: AbortSignal): Promise<Page<Change>> =>
   get(["schedules", id, "changes"], { limit: 20 }, signal);
 
+/** What a backfill made, or would make. */
+export interface Backfill {
+  readonly count: number;
+  readonly first: string | null;
+  readonly last: string | null;
+}
+
+/** Jobs for past fire times that did not run. With `dryRun`, it only tells how many there would be. */
+export const backfill = (id: string, body: object): Promise<Backfill> => post(["schedules", id, "backfill"], body);
+
+/** What happened within a run, recorded by itself. */
+export type Step = ItemOf<"GET /jobs/:id/steps">;
+export const getSteps = (id: string, signal?: AbortSignal): Promise<Page<Step>> =>
+  get(["jobs", id, "steps"], {}, signal);
+
 // ---- runs
 
 /** A job, unfinished or ended, as the page shows it. Instants are epoch milliseconds. */

@@ -41,6 +41,7 @@ export function RunPage({ id }: { id: string }) {
       <div class="grid two wide-left">
         <div class="grid">
           <Steps run={run} zone={zone} />
+          <Recorded id={run.id} zone={zone} />
         </div>
         <div class="grid">
           {run.error === null ? null : (
@@ -242,6 +243,28 @@ function Steps({ run, zone }: { run: api.WholeRun; zone: string }) {
               <td class="r dim nowrap">{gap}</td>
               <td class={isBad ? "o error" : ""}>{what}</td>
               <td class="dim">{note}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </Panel>
+  );
+}
+
+/** The steps that the handler recorded, from which a later attempt goes on. */
+function Recorded({ id, zone }: { id: string; zone: string }) {
+  const { data } = useData(`steps ${id}`, (signal) => api.getSteps(id, signal));
+  if (data === undefined || data.items.length === 0) return null;
+  return (
+    <Panel title="Recorded steps">
+      <table class="t-steps">
+        <tbody>
+          {data.items.map(({ name, state, startedAt, endedAt }) => (
+            <tr key={name}>
+              <td class="mono nowrap">{preciseText(msOf(startedAt), zone)}</td>
+              <td class="r dim nowrap">{endedAt && durationText(msOf(endedAt) - msOf(startedAt))}</td>
+              <td>{name}</td>
+              <td class="dim">{state}</td>
             </tr>
           ))}
         </tbody>

@@ -1,13 +1,13 @@
-import { useEffect, useState } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 import * as actions from "../actions.ts";
 import * as api from "../api.ts";
 import { hrefOf } from "../hash.ts";
-import { attempt, Button, Facts, Failure, hasEntries, Json, Loading, Panel } from "../parts/basics.tsx";
+import { attempt, Button, capital, Facts, Failure, hasEntries, Json, Loading, Panel } from "../parts/basics.tsx";
 import { RunChart } from "../parts/charts.tsx";
 import { Dialog } from "../parts/dialogs.tsx";
 import { Glyph, Verdict } from "../parts/glyph.tsx";
 import { ruleOf } from "../rule.ts";
-import { go, setQuery, useCanWrite, useNow, usePlace, useZoneMode } from "../store.ts";
+import { go, refresh, setQuery, useCanWrite, useNow, usePlace, useZoneMode } from "../store.ts";
 import { clockText, dayText, durationMs, durationText, MY_ZONE, msOf, offsetText, whenText, zoneOf } from "../time.ts";
 import { useData } from "../use-data.ts";
 import { clockChangeWords, isTrouble, sayingOf } from "../verdicts.ts";
@@ -76,6 +76,7 @@ function Head({ schedule }: { schedule: api.Schedule }) {
             {paused ? "Unpause" : "Pause"}
           </Button>
           {paused ? null : <PauseUntil id={id} />}
+          <Backfill id={id} />
           <Button keyHint="e" onClick={() => go(hrefOf("schedules", id, {}, "edit"))}>
             Edit
           </Button>
@@ -126,6 +127,58 @@ function PauseUntil({ id }: { id: string }) {
         <Button kind="primary" type="submit" isWrite>
           Pause it
         </Button>
+      </form>
+    </Dialog>
+  );
+}
+
+/** Runs for fire times that are past: first their number, then the runs themselves. */
+function Backfill({ id }: { id: string }) {
+  const [isOpen, setOpen] = useState(false);
+  const [found, setFound] = useState<api.Backfill | null>(null);
+  const form = useRef<HTMLFormElement>(null);
+  if (!isOpen) {
+    return (
+      <Button kind="ghost" onClick={() => setOpen(true)}>
+        Backfill…
+      </Button>
+    );
+  }
+  const ask = (dryRun: boolean) =>
+    attempt(async () => {
+      const data = new FormData(form.current ?? undefined);
+      const at = (name: string) => new Date(String(data.get(name))).toISOString();
+      const includeRan = data.has("ran");
+      const report = await api.backfill(id, { from: at("from"), until: at("until"), includeRan, dryRun });
+      setFound(report);
+      if (dryRun) return null;
+      setOpen(false);
+      refresh();
+      return { text: `${report.count} runs are added.`, href: hrefOf("runs", null, { scheduleId: id }) };
+    });
+  return (
+    <Dialog title={`Backfill ${id}`} onClose={() => setOpen(false)}>
+      <form ref={form} onInput={() => setFound(null)} onSubmit={(event) => event.preventDefault()}>
+        {["from", "until"].map((name) => (
+          <div class="field" key={name}>
+            <label for={name}>
+              {capital(name)}, in {MY_ZONE}
+            </label>
+            <input id={name} class="input" name={name} type="datetime-local" required />
+          </div>
+        ))}
+        <p>
+          <label>
+            <input type="checkbox" name="ran" /> Also those that ran
+          </label>
+        </p>
+        <p aria-live="polite">{found && `${found.count} fire times would get a run. Nothing has been done yet.`}</p>
+        <div class="actions">
+          <Button onClick={() => ask(true)}>Count them</Button>
+          <Button kind="primary" isWrite isOff={!found?.count} onClick={() => ask(false)}>
+            {`Add ${found?.count ?? 0} runs`}
+          </Button>
+        </div>
       </form>
     </Dialog>
   );
