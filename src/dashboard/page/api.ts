@@ -196,9 +196,13 @@ export interface Backfill {
 export const backfill = (id: string, body: object): Promise<Backfill> => post(["schedules", id, "backfill"], body);
 
 /** What happened within a run, recorded by itself. */
-export type Step = ItemOf<"GET /jobs/:id/steps">;
+type Step = ItemOf<"GET /jobs/:id/steps">;
 export const getSteps = (id: string, signal?: AbortSignal): Promise<Page<Step>> =>
   get(["jobs", id, "steps"], {}, signal);
+
+/** What the handler logged, attempt by attempt. */
+type Log = ItemOf<"GET /jobs/:id/logs">;
+export const getLogs = (id: string, signal?: AbortSignal): Promise<Page<Log>> => get(["jobs", id, "logs"], {}, signal);
 
 // ---- runs
 

@@ -2,7 +2,18 @@ import { useState } from "preact/hooks";
 import * as actions from "../actions.ts";
 import * as api from "../api.ts";
 import { hrefOf } from "../hash.ts";
-import { attempt, Button, CopyButton, Facts, Failure, hasEntries, Json, Loading, Panel } from "../parts/basics.tsx";
+import {
+  attempt,
+  Button,
+  Chips,
+  CopyButton,
+  Facts,
+  Failure,
+  hasEntries,
+  Json,
+  Loading,
+  Panel,
+} from "../parts/basics.tsx";
 import { Dialog } from "../parts/dialogs.tsx";
 import { Verdict } from "../parts/glyph.tsx";
 import { type State, useCanWrite, useNow, useStore, useZoneMode } from "../store.ts";
@@ -42,6 +53,7 @@ export function RunPage({ id }: { id: string }) {
         <div class="grid">
           <Steps run={run} zone={zone} />
           <Recorded id={run.id} zone={zone} />
+          <Log id={run.id} zone={zone} />
         </div>
         <div class="grid">
           {run.error === null ? null : (
@@ -269,6 +281,33 @@ function Recorded({ id, zone }: { id: string; zone: string }) {
           ))}
         </tbody>
       </table>
+    </Panel>
+  );
+}
+
+/** What the handler logged, of the last attempt or of the one that is chosen. */
+function Log({ id, zone }: { id: string; zone: string }) {
+  const { data } = useData(`logs ${id}`, (signal) => api.getLogs(id, signal));
+  const [chosen, setChosen] = useState("");
+  const attempts = data?.items ?? [];
+  const log = attempts.find(({ attempt: number }) => String(number) === chosen) ?? attempts.at(-1);
+  if (log === undefined) return null;
+  const options = attempts.map(({ attempt: number }) => [String(number), number] as const);
+  return (
+    <Panel
+      title="Log"
+      count={`attempt ${log.attempt}`}
+      side={<Chips label="Attempt" value={String(log.attempt)} options={options} onChange={setChosen} />}
+    >
+      <pre>
+        {log.dropped > 0 ? `${log.dropped} lines were left out\n` : ""}
+        {log.lines.map(({ at, level, message, fields }) => (
+          <div key={`${at} ${message}`} class={level === "error" ? "err" : level === "warn" ? "miss" : ""}>
+            <span class="faint">{preciseText(msOf(at), zone)}</span> {message}{" "}
+            <span class="faint">{fields && JSON.stringify(fields)}</span>
+          </div>
+        ))}
+      </pre>
     </Panel>
   );
 }
