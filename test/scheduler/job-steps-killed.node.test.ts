@@ -12,9 +12,7 @@ const CURSOR = 1000;
 /** After how many effects each process kills itself: within a step, between two, within the cursor, and at its end. */
 const KILLS = [1, 2, 48, 333, 1, 600, 50];
 
-test("a job of 50 steps and a cursor of 1,000 ends whenever its processes are killed", {
-  timeout: 180_000,
-}, async () => {
+test("a job of 50 steps and a cursor of 1,000 ends whenever its processes are killed", async () => {
   const folder = await temporaryFolder();
   onTestFinished(() => folder.remove());
   const program = join(folder.path, "program.mjs");
