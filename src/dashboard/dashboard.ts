@@ -1,5 +1,6 @@
 import * as v from "valibot";
 import { type Checker, checker, textUpTo } from "../core/check.ts";
+import { type Insight, insight } from "../insight/forecast.ts";
 import { pageFiles } from "./built/page-files.ts";
 
 /** Options of `dashboard`. */
@@ -16,6 +17,8 @@ export interface Dashboard {
   document(folder: string, isSignedIn: boolean): string;
   /** The files that the document loads, by name. */
   readonly files: Readonly<Record<string, { readonly type: string; readonly etag: string; readonly text: string }>>;
+  /** What tells the page the load to come. */
+  readonly insight: Insight;
 }
 
 /** The schema is made at the first call, because importing must cost nothing. */
@@ -35,6 +38,7 @@ export function dashboard(options: DashboardOptions = {}): Dashboard {
   const shown = escaped(instance);
   return {
     files: pageFiles,
+    insight: insight(),
     document: (folder, isSignedIn) => `<!doctype html>
 <html lang="en" data-instance="${shown}"${isSignedIn ? " data-signed-in" : ""}>
 <meta charset="utf-8">

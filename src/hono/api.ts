@@ -26,6 +26,7 @@ import type {
   EventQuery,
   ExplainQuery,
   FailureQuery,
+  ForecastQuery,
   JobBatch,
   JobBulk,
   JobQuery,
@@ -97,6 +98,28 @@ export interface Failures {
   readonly items: readonly Plain<FailureGroup>[];
   /** How many failures were looked at, the newest ones. */
   readonly seen: Count;
+}
+
+/** A part of a forecast. */
+interface ForecastBucket {
+  readonly from: string;
+  readonly fires: number;
+  /** How many jobs run on average, as far as run times are known. */
+  readonly expectedRunning: number;
+}
+
+/** How often the active schedules will fire. */
+export interface Forecast {
+  readonly from: string;
+  readonly until: string;
+  readonly bucket: string;
+  readonly total: number;
+  readonly buckets: readonly ForecastBucket[];
+  /** The bucket with the most fires; null when nothing fires. */
+  readonly busiest: ForecastBucket | null;
+  /** One near it with fewer fires; null for none. */
+  readonly emptier: ForecastBucket | null;
+  readonly text: string;
 }
 
 /** How everything is, on one page. */
@@ -221,6 +244,8 @@ export interface Endpoints {
   "GET /schedules/:id/occurrences": { param: "id"; query: OccurrenceQuery; answers: { 200: PlainPage<Occurrence> } };
   "GET /schedules/:id/explain": { param: "id"; query: ExplainQuery; answers: { 200: Plain<Explanation> } };
   "GET /schedules/:id/changes": { param: "id"; query: ChangeQuery; answers: { 200: PlainPage<ScheduleChange> } };
+  /** With the option `dashboard` or `insight` alone. */
+  "GET /forecast": { query: ForecastQuery; answers: { 200: Forecast } };
   "POST /triggers/preview": { body: TriggerPreviewBody; answers: { 200: Preview } };
 
   "GET /jobs": { query: JobQuery; answers: { 200: PlainPage<Job> } };

@@ -63,6 +63,7 @@ export function createRouter<E extends Env = Env>(scheduler: RouterScheduler<E>,
     clock = systemClock,
     dashboard,
     maxEventStreams,
+    insight = options.dashboard?.insight,
     metrics,
     redact,
   } = checkRouterOptions(scheduler, options);
@@ -73,6 +74,7 @@ export function createRouter<E extends Env = Env>(scheduler: RouterScheduler<E>,
   const hide = redact === undefined ? null : guardedRedact(redact, logger);
   const served = (Object.entries(routes) as [string, Route][])
     .filter(([key]) => key !== "GET /metrics" || metrics !== undefined)
+    .filter(([key]) => key !== "GET /forecast" || insight !== undefined)
     .map(([key, route]) => ({ key, route, ...partsOf(key) }));
   // By path, because an application may mount the router at its root, and has other routes there.
   for (const path of new Set(served.map(({ path }) => path))) app.use(path, gate.headers, refuseNoUrl);
@@ -92,7 +94,7 @@ export function createRouter<E extends Env = Env>(scheduler: RouterScheduler<E>,
           typeof scheduler === "function" ? assertClient(await scheduler(context as unknown as Context<E>)) : scheduler;
         const params = context.req.param();
         const call: Call = {
-          ...{ client, clock, request, streams, params, query, body, metrics },
+          ...{ client, clock, request, streams, params, query, body, metrics, insight },
           authFailures: gate.failures?.count,
           show: showFor(context.var.scope, hide),
           caller: context.var,

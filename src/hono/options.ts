@@ -5,6 +5,7 @@ import type { Logger } from "../core/logger.ts";
 import { mustBe, optionError } from "../core/option-errors.ts";
 import type { SchedulerClient } from "../scheduler/scheduler-client.ts";
 import { authSchema, type RouterAuth } from "./auth/auth-options.ts";
+import type { InsightSource } from "./insight-source.ts";
 import type { Redact } from "./redaction.ts";
 import type { PageSource } from "./serve-page.ts";
 
@@ -36,6 +37,9 @@ export interface RouterOptions {
   /** What `GET /metrics` answers, for those who may read: a `Metrics` of `escapement/metrics`. Default: there is no
    *  such route. */
   readonly metrics?: MetricsSource | undefined;
+  /** What answers `GET /forecast`, for those who may read: an `insight()` of `escapement/insight`. Default: that of the
+   *  `dashboard`; without either, there is no such route. */
+  readonly insight?: InsightSource | undefined;
   /** The page that is served at the mount: a `dashboard()` of `escapement/dashboard`. Default: none. */
   readonly dashboard?: PageSource | undefined;
   /** Streams of events at a time; whoever comes then gets 503. Default: 200. */
@@ -97,6 +101,7 @@ function schema(): v.GenericSchema<unknown, RouterOptions> {
     ),
     redact: v.optional(v.custom<Redact>((value) => typeof value === "function", says("a function of a value"))),
     metrics: v.optional(implementing<MetricsSource>("a Metrics", ["text"])),
+    insight: v.optional(implementing<InsightSource>("an insight()", ["forecast"])),
     dashboard: v.optional(implementing<PageSource>("a dashboard()", ["document"])),
     maxEventStreams: v.optional(wholeNumber(1)),
     clock: v.optional(implementing<Clock>("a Clock", ["now", "sleep", "yield"])),

@@ -7,6 +7,7 @@ import type { Scope } from "./auth/auth-options.ts";
 import type { GateEnv } from "./auth/gate-env.ts";
 import type { EventStreams } from "./events/event-streams.ts";
 import type { RequestKey } from "./idempotency.ts";
+import type { InsightSource } from "./insight-source.ts";
 import type { MetricsSource } from "./options.ts";
 import type { Show } from "./show.ts";
 
@@ -21,6 +22,8 @@ export interface Call<E extends Endpoint = Endpoint> {
   readonly streams: EventStreams;
   /** What the router tells of its scheduler as metrics; undefined without that option. */
   readonly metrics: MetricsSource | undefined;
+  /** What tells the load to come; undefined without that option. */
+  readonly insight: InsightSource | undefined;
   /** How many wrong tokens came; undefined where there are no tokens. */
   readonly authFailures: number | undefined;
   readonly params: Readonly<Record<NonNullable<E["param"]>, string>>;

@@ -37,6 +37,7 @@ import {
   type EventQuery,
   type ExplainQuery,
   type FailureQuery,
+  type ForecastQuery,
   type JobBatch,
   type JobBulk,
   type JobQuery,
@@ -234,6 +235,10 @@ export const resultWait: () => v.GenericSchema<unknown, ResultWait> = once(() =>
 
 export const previewQuery: () => v.GenericSchema<unknown, PreviewQuery> = once(() =>
   v.strictObject({ limit: v.exactOptional(wholeNumber(1, PREVIEW_LENGTH_MAX), 10), from: optional(instantText()) }),
+);
+
+export const forecastQuery: () => v.GenericSchema<unknown, ForecastQuery> = once(() =>
+  v.strictObject({ ...range(), bucket: optional(durationText()) }),
 );
 
 export const occurrenceQuery: () => v.GenericSchema<unknown, OccurrenceQuery> = once(() =>

@@ -1,6 +1,7 @@
 import type { Context, Hono } from "hono";
 import type { Gate } from "./auth/gate.ts";
 import type { GateEnv } from "./auth/gate-env.ts";
+import type { InsightSource } from "./insight-source.ts";
 
 /** What the router needs of a `dashboard()`. */
 export interface PageSource {
@@ -9,6 +10,8 @@ export interface PageSource {
   document(folder: string, isSignedIn: boolean): string;
   /** The files that the document loads, by name. */
   readonly files: Readonly<Record<string, { readonly type: string; readonly etag: string; readonly text: string }>>;
+  /** What answers `GET /forecast`. */
+  readonly insight?: InsightSource;
 }
 
 /** Where a page is served, and by whom. */

@@ -135,6 +135,16 @@ export interface PreviewQuery {
   readonly from?: string;
 }
 
+/** The load to come. */
+export interface ForecastQuery {
+  /** Default: now. */
+  readonly from?: string;
+  /** Default: a day after `from`. */
+  readonly until?: string;
+  /** A duration; there are at most 20,000 buckets. Default: a minute. */
+  readonly bucket?: string;
+}
+
 /** Of the fire times until now. */
 export interface OccurrenceQuery extends PageQuery {
   /** Fire times at this instant or later. */

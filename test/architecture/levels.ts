@@ -16,6 +16,7 @@ export const LEVELS: Readonly<Record<string, number>> = {
   cloudflare: 5,
   transfer: 5,
   notices: 5,
+  insight: 5,
   "task-server": 5,
   cli: 5,
   testing: 5,

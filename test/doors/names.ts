@@ -433,6 +433,7 @@ export const DOOR_NAMES: Readonly<Record<string, DoorNames>> = {
       "Authenticate",
       "Caller",
       "Endpoints",
+      "InsightSource",
       "MetricsSource",
       "PageSource",
       "Problem",
@@ -480,6 +481,10 @@ export const DOOR_NAMES: Readonly<Record<string, DoorNames>> = {
     ],
   },
   "./loggers": { values: ["fromLogTape", "fromPino"], types: ["LogTapeLike", "PinoLike"] },
+  "./insight": {
+    values: ["forecast", "insight"],
+    types: ["Forecast", "ForecastBucket", "ForecastOptions", "ForecastedSchedule", "Insight", "ScheduleSource"],
+  },
   "./metrics": {
     values: ["Metrics"],
     types: ["WatchedOptions"],

@@ -2,6 +2,7 @@ import * as v from "valibot";
 import { expect, test } from "vitest";
 import { answerSchemas } from "../../src/hono/openapi/answer-schemas.ts";
 import { routeDocs } from "../../src/hono/openapi/route-docs.ts";
+import { insight } from "../../src/insight/mod.ts";
 import { drain } from "../../src/testing/mod.ts";
 import { setUpRouter } from "./support.ts";
 
@@ -16,7 +17,7 @@ function nameOf(route: string, status: number): string | null | undefined {
 }
 
 test("every answer is what the document says that it is", async () => {
-  const { ask, scheduler, clock } = setUpRouter();
+  const { ask, scheduler, clock } = setUpRouter({ insight: insight() });
   scheduler.task(
     "t",
     { rateLimit: { limit: 10, per: "1s" }, timeout: "5m", maxRunningJobs: null },
@@ -80,6 +81,8 @@ test("every answer is what the document says that it is", async () => {
   await check("GET /jobs/none/steps");
   await check("GET /results");
   await check("GET /runs");
+  await check("GET /forecast?bucket=1h");
+  await check("GET /forecast?bucket=soon");
   await check("GET /failures?groupBy=task,error");
   await check("GET /schedules?ids=s&include=next:2,runs:3");
   await check(`GET /runs/${id}`);

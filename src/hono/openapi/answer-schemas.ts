@@ -295,6 +295,19 @@ const listedSchedule = v.strictObject({
   runs: v.exactOptional(v.array(occurrence)),
 });
 
+const forecastBucket = v.strictObject({ from: instant, fires: count, expectedRunning: v.number() });
+
+const forecast: v.GenericSchema = v.strictObject({
+  from: instant,
+  until: instant,
+  bucket: duration,
+  total: count,
+  buckets: v.array(forecastBucket),
+  busiest: v.nullable(forecastBucket),
+  emptier: v.nullable(forecastBucket),
+  text: v.string(),
+});
+
 /** What went wrong, after RFC 9457. */
 const problem: v.GenericSchema = v.looseObject({
   type: v.string(),
@@ -347,6 +360,7 @@ export type AnswerName =
   | "Health"
   | "Overview"
   | "Preview"
+  | "Forecast"
   | "Occurrence"
   | "OccurrencePage"
   | "Cause"
@@ -403,6 +417,7 @@ export const answerSchemas: Readonly<Record<AnswerName, v.GenericSchema>> = {
   Health: health,
   Overview: overview,
   Preview: preview,
+  Forecast: forecast,
   Occurrence: occurrence,
   OccurrencePage: pageOf(occurrence),
   Cause: cause,

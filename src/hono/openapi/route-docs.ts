@@ -224,6 +224,12 @@ export const routeDocs: { readonly [Key in keyof Endpoints]: RouteDocs<Key> } = 
     answers: { 200: "ScheduleChangePage" },
     problems: [400, 404, 503],
   },
+  "GET /forecast": {
+    operationId: "getForecast",
+    summary: "How often the active schedules will fire, bucket by bucket, where the router was given an insight",
+    answers: { 200: "Forecast" },
+    problems: [400, 404, 503],
+  },
   "POST /triggers/preview": {
     operationId: "previewTrigger",
     summary: "The fire times of a trigger that is not stored",
