@@ -104,6 +104,8 @@ export type {
   RecoveredJob,
   RecoveryReport,
   ReleaseStatus,
+  RestoredHistory,
+  RestoredRecords,
   ResultsOfJobs,
   ScheduleAddition,
   ScheduleAdditionChange,

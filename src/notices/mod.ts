@@ -3,6 +3,8 @@
  *
  * @module
  */
+export type { NoticeType } from "../records/notice.ts";
+export type { NoticeChannel, NoticeContext } from "../scheduler/options/notice-channel.ts";
 export { discord, ntfy, slack } from "./bodies.ts";
 export type { Notice, NoticeData } from "./notice.ts";
 export { NoticeError } from "./notice-error.ts";

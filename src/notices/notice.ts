@@ -1,7 +1,7 @@
 import { NonRetryableError } from "../core/errors.ts";
 import { instantText } from "../core/temporal.ts";
 import { NOTICE_TYPES, type NoticeRecord, type NoticeType } from "../records/notice.ts";
-import type { JobContext } from "../scheduler/scheduler-client.ts";
+import type { NoticeContext } from "../scheduler/options/notice-channel.ts";
 
 /** What a notice is about. Instants are ISO 8601 text, and null is none. */
 export interface NoticeData {
@@ -45,7 +45,7 @@ const MESSAGE_LENGTH_MAX = 500;
 
 /** The notice that a job is.
  *  @throws {NonRetryableError} for a job that somebody added by hand */
-export async function noticeOf({ job, scheduler }: JobContext): Promise<Notice> {
+export async function noticeOf({ job, scheduler }: NoticeContext): Promise<Notice> {
   const record = job.metadata as unknown as Flat;
   if (!NOTICE_TYPES.includes(record.type) || typeof record.at !== "number") {
     throw new NonRetryableError("the job is no notice: only changes of state add jobs of this task");

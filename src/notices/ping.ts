@@ -18,9 +18,10 @@ const check = checker<CheckedChannel>(
 );
 
 /**
- * Asks for a URL on each success of a run, for dead-man services such as Healthchecks.io, Cronitor and Uptime Kuma: they
- * tell when it no longer comes, whatever the reason. Name the `schedules` that it is about; each success of any other
- * would count, too. A ping is a job of the task `escapement.notices.ping`, and is tried 4 times within some minutes.
+ * Asks for a URL on each success of a run, for dead-man services such as Healthchecks.io, Cronitor and Uptime Kuma:
+ * they tell when it no longer comes, whatever the reason. Name the `schedules` that it is about; each success of any
+ * other would count, too. A ping is a job of the task `escapement.notices.ping`, and is tried 4 times within some
+ * minutes.
  * @throws {OptionsError} for unknown or invalid options; its message does not show the URL
  * @example
  * const alive = ping({ url: "https://hc-ping.com/your-uuid", schedules: ["backup"] });

@@ -29,8 +29,8 @@ export interface WebhookOptions extends ChannelOptions {
   readonly on: readonly NoticeType[];
   /** Whether a notice is sent. Default: all are. */
   readonly filter?: ((notice: Notice) => boolean | Promise<boolean>) | undefined;
-  /** Makes the body of a notice: `slack`, `discord`, `ntfy(topic)`, or a function of yours. Default: the notice as JSON,
-   *  which is a payload of Standard Webhooks. */
+  /** Makes the body of a notice: `slack`, `discord`, `ntfy(topic)`, or a function of yours. Default: the notice as
+   *  JSON, which is a payload of Standard Webhooks. */
   readonly body?: ((notice: Notice) => WebhookBody | Promise<WebhookBody>) | undefined;
   /** Signs each request as Standard Webhooks say: `whsec_` and the Base64 of 24 to 64 bytes. With several, each signs,
    *  so that a secret can be replaced without a pause. A function is asked at each request. Default: none. */

@@ -30,6 +30,7 @@ import type {
   ScheduleFilter,
 } from "./contract/list-types.ts";
 import type { LookReport, LookRequest } from "./contract/look-types.ts";
+import type { RestoredRecords } from "./contract/restore-types.ts";
 import type { CleanupReport, StepReport, StepRequest } from "./contract/step-types.ts";
 import type { ZoneRulesStore } from "./contract/zone-rules-types.ts";
 import type { PauseFacts } from "./shared/pauses.ts";
@@ -77,6 +78,7 @@ export type {
   Seen,
   View,
 } from "./contract/look-types.ts";
+export type { RestoredHistory, RestoredRecords } from "./contract/restore-types.ts";
 export type {
   CleanupReport,
   EndedPauses,
@@ -277,6 +279,9 @@ export interface DataStore extends AsyncDisposable {
   getFailures(selection: FailureSelection, now: number): Promise<FailureList>;
   /** Removes results, expired or not; at most `limit`, the oldest first. Returns how many. See rule R16. */
   removeJobResults(selection: JobResultSelection, limit: number): Promise<number>;
+  /** Writes results and entries of histories that another store had, as they are, in one commit, and keeps what is
+   *  there. See rules R22 and H26. */
+  restore(records: RestoredRecords): Promise<void>;
   /** Removes expired results, ended schedules, windows of `once` and old backfills, at most `limit` of each, and old
    *  entries of the ledger. See rules R17, W12, L20, M8 and H17 to H24. */
   cleanup(request: { readonly now: number; readonly limit: number }): Promise<CleanupReport>;

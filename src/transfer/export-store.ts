@@ -1,15 +1,19 @@
 import type { AbortSignal } from "../core/abort-signal.ts";
 import { systemClock } from "../core/clock.ts";
 import { PAGE_SIZE_MAX } from "../core/limits.ts";
+import { INSTANT_MS_MAX } from "../core/temporal.ts";
 import { compareTexts } from "../core/text.ts";
 import { type JobRecord, NEVER_RUN } from "../records/job.ts";
+import type { OccurrenceRecord } from "../records/ledger.ts";
 import type { DataStore, RecordPage } from "../stores/data-store.ts";
 import { endLine, headerLine, recordLine } from "./format.ts";
 import { opened } from "./opened.ts";
-import { checkExport, type ExportOptions } from "./options.ts";
+import { checkExport, type ExportOptions, type TransferPart } from "./options.ts";
+import type { RunLine, SkipLine } from "./record-schemas.ts";
 
 /**
- * Gives tasks, schedules and pauses of a store as text, line by line; and unfinished jobs, if they are asked for. The
+ * Gives tasks, schedules and pauses of a store as text, line by line; and unfinished jobs, results and the ledger, if
+ * they are asked for. The
  * text is JSON lines, of which the first has a version. It has **payloads and metadata as they are**: keep it as safe
  * as the store itself.
  *
@@ -23,15 +27,14 @@ import { checkExport, type ExportOptions } from "./options.ts";
  */
 export function exportStore(dataStore: DataStore, options: ExportOptions = {}): AsyncGenerator<string, void, void> {
   const { include, signal } = checkExport(dataStore, options);
-  return exported(dataStore, { hasJobs: include.includes("jobs"), signal });
+  return exported(dataStore, new Set(include), signal);
 }
 
-interface Parts {
-  readonly hasJobs: boolean;
-  readonly signal: AbortSignal | undefined;
-}
-
-async function* exported(dataStore: DataStore, { hasJobs, signal }: Parts): AsyncGenerator<string, void, void> {
+async function* exported(
+  dataStore: DataStore,
+  parts: ReadonlySet<TransferPart>,
+  signal: AbortSignal | undefined,
+): AsyncGenerator<string, void, void> {
   signal?.throwIfAborted();
   const close = await opened(dataStore);
   try {
@@ -42,7 +45,15 @@ async function* exported(dataStore: DataStore, { hasJobs, signal }: Parts): Asyn
     for await (const schedule of all((cursor) => dataStore.getSchedules({ limit: PAGE_SIZE_MAX, cursor }), signal)) {
       yield recordLine("schedule", schedule);
     }
-    if (hasJobs) yield* jobLines(dataStore, signal);
+    if (parts.has("jobs")) yield* jobLines(dataStore, signal);
+    if (parts.has("results")) {
+      const now = systemClock.now();
+      const page = { order: "oldest", limit: PAGE_SIZE_MAX } as const;
+      for await (const result of all((cursor) => dataStore.getJobResults({ ...page, cursor }, now), signal)) {
+        yield recordLine("result", result);
+      }
+    }
+    if (parts.has("ledger")) yield* ledgerLines(dataStore, signal);
     yield endLine();
   } finally {
     await close();
@@ -60,6 +71,29 @@ async function* all<T>(
     yield* read.items;
     cursor = read.cursor;
   } while (cursor !== null);
+}
+
+/** What became of the fire times of the schedules that are there. */
+async function* ledgerLines(dataStore: DataStore, signal: AbortSignal | undefined): AsyncGenerator<string> {
+  const { ledger } = dataStore;
+  if (!ledger) return;
+  const always = { from: -INSTANT_MS_MAX, until: INSTANT_MS_MAX, order: "oldest", limit: PAGE_SIZE_MAX } as const;
+  for await (const { id: scheduleId } of all(
+    (cursor) => dataStore.getSchedules({ limit: PAGE_SIZE_MAX, cursor }),
+    signal,
+  )) {
+    const since = await ledger.getLedgerStart(scheduleId);
+    if (since !== null) yield recordLine("history", { scheduleId, since });
+    for await (const entry of all(
+      async (cursor) =>
+        ledger.getOccurrences({ scheduleId, ...always, cursor }) as Promise<RecordPage<OccurrenceRecord>>,
+      signal,
+    )) {
+      const { kind, ...facts } = entry;
+      if (kind === "run") yield recordLine("run", { scheduleId, ...facts } as RunLine);
+      else yield recordLine("skip", { scheduleId, ...facts } as SkipLine);
+    }
+  }
 }
 
 /** Jobs come after their parents, so that an import knows of each parent what became of it. */

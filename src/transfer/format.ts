@@ -4,15 +4,23 @@ import { once } from "../core/once.ts";
 import { mustBe } from "../core/option-errors.ts";
 import { compareTexts } from "../core/text.ts";
 import type { JobRecord } from "../records/job.ts";
+import type { JobResultRecord } from "../records/job-result.ts";
 import type { ScheduleRecord } from "../records/schedule.ts";
 import type { TaskRecord } from "../records/task.ts";
 import type { Serializer } from "../serializers/serializer.ts";
 import type { Line } from "./line-reader.ts";
 import {
+  type HistoryLine,
+  historySchema,
   jobSchema,
+  type RunLine,
   type RunningJobLine,
+  resultSchema,
   runningJobSchema,
+  runSchema,
+  type SkipLine,
   scheduleSchema,
+  skipSchema,
   type TaskPauseLine,
   taskPauseSchema,
   taskSchema,
@@ -33,6 +41,10 @@ export interface TransferRecords {
   schedule: ScheduleRecord;
   runningJob: RunningJobLine;
   job: JobRecord;
+  result: JobResultRecord;
+  history: HistoryLine;
+  run: RunLine;
+  skip: SkipLine;
 }
 
 export type TransferKind = keyof TransferRecords;
@@ -59,6 +71,10 @@ const KINDS: { readonly [K in TransferKind]: Kind<TransferRecords[K]> } = {
   schedule: { rank: 2, schema: scheduleSchema },
   runningJob: { rank: 3, schema: runningJobSchema },
   job: { rank: 3, schema: jobSchema },
+  result: { rank: 4, schema: resultSchema },
+  history: { rank: 5, schema: historySchema },
+  run: { rank: 5, schema: runSchema },
+  skip: { rank: 5, schema: skipSchema },
 };
 
 /** The first line. */

@@ -8,7 +8,8 @@ import {
   TRANSFER_COMMIT_LENGTH_MAX,
 } from "../core/limits.ts";
 import { withoutUndefined } from "../core/without-undefined.ts";
-import type { DataStore } from "../stores/data-store.ts";
+import type { OccurrenceRecord } from "../records/ledger.ts";
+import type { DataStore, RestoredHistory } from "../stores/data-store.ts";
 import {
   type TransferHeader,
   type TransferKind,
@@ -69,11 +70,13 @@ class Import {
   readonly #dataStore: DataStore;
   readonly #policy: ImportPolicy;
   readonly #writes: boolean;
-  readonly #counts: Record<"task" | "schedule" | "job", Mutable<ImportCounts>> = {
+  readonly #counts: Record<Counted, Mutable<ImportCounts>> = {
     task: { added: 0, replaced: 0, kept: 0 },
     schedule: { added: 0, replaced: 0, kept: 0 },
     job: { added: 0, replaced: 0, kept: 0 },
+    result: { added: 0, replaced: 0, kept: 0 },
   };
+  #occurrences = 0;
   #taskPauses = 0;
   /** The tasks of the store and of the text; and whether the text decides about them. */
   readonly #tasks = new Map<string, boolean>();
@@ -110,9 +113,10 @@ class Import {
   }
 
   #report({ exportedAt }: TransferHeader): Omit<ImportReport, "dryRun"> {
-    const { task: tasks, schedule: schedules, job: jobs } = this.#counts;
+    const { task: tasks, schedule: schedules, job: jobs, result: results } = this.#counts;
     const notImported = [...this.#notImported.values()].slice(0, NOT_IMPORTED_LISTED_MAX);
-    return { exportedAt, tasks, schedules, jobs, taskPauses: this.#taskPauses, notImported };
+    const counts = { tasks, schedules, jobs, results, occurrences: this.#occurrences };
+    return { exportedAt, ...counts, taskPauses: this.#taskPauses, notImported };
   }
 
   async #take(batch: Batch, reader: TransferReader): Promise<void> {
@@ -132,6 +136,18 @@ class Import {
         return;
       case "job":
         return this.#takeJobs(recordsOf(batch, "job"));
+      case "result":
+        return this.#takeResults(recordsOf(batch, "result"));
+      case "history":
+        return this.#restore(recordsOf(batch, "history").map((history) => ({ ...history, entries: [] })));
+      case "run":
+        return this.#takeEntries(
+          recordsOf(batch, "run").map(({ scheduleId, ...run }) => [scheduleId, { kind: "run", ...run }]),
+        );
+      case "skip":
+        return this.#takeEntries(
+          recordsOf(batch, "skip").map(({ scheduleId, ...skip }) => [scheduleId, { kind: "skip", ...skip }]),
+        );
     }
   }
 
@@ -236,6 +252,21 @@ class Import {
     return this.assertNoConflict();
   }
 
+  async #takeResults(results: readonly TransferRecords["result"][]): Promise<void> {
+    const unknown = await this.#unknownJobs(results.map(({ jobId }) => jobId));
+    for (const { jobId } of results) this.#count("result", jobId, !unknown.has(jobId));
+    if (this.#writes) await this.#dataStore.restore({ results, histories: [] });
+  }
+
+  async #takeEntries(entries: readonly [scheduleId: string, entry: OccurrenceRecord][]): Promise<void> {
+    this.#occurrences += entries.length;
+    await this.#restore(entries.map(([scheduleId, entry]) => ({ scheduleId, since: null, entries: [entry] })));
+  }
+
+  async #restore(histories: readonly RestoredHistory[]): Promise<void> {
+    if (this.#writes) await this.#dataStore.restore({ results: [], histories });
+  }
+
   async #unknownJobs(ids: readonly string[]): Promise<Set<string>> {
     const unknown = new Set<string>();
     for (let start = 0; start < ids.length; start += PAGE_SIZE_MAX) {
@@ -245,17 +276,19 @@ class Import {
     return unknown;
   }
 
-  #count(kind: "task" | "schedule" | "job", id: string, isStored: boolean): void {
+  #count(kind: Counted, id: string, isStored: boolean): void {
     const counts = this.#counts[kind];
     if (!isStored) counts.added++;
-    else if (this.#policy === "replace" && kind !== "job") counts.replaced++;
+    else if (this.#policy === "replace" && kind !== "job" && kind !== "result") counts.replaced++;
     else counts.kept++;
-    if (!isStored) return;
+    // Results are no work: those that are there stay.
+    if (!isStored || kind === "result") return;
     this.#conflict ??= { kind, id };
     this.#conflictCount++;
   }
 }
 
+type Counted = "task" | "schedule" | "job" | "result";
 type Mutable<T> = { -readonly [K in keyof T]: T[K] };
 
 /** Who changes what an import changes, for the ledger. */

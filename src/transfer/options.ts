@@ -4,8 +4,9 @@ import { checker, implementing, oneOf, trueOrFalse } from "../core/check.ts";
 import { mustBe, optionError } from "../core/option-errors.ts";
 import type { DataStore } from "../stores/data-store.ts";
 
-/** What an export has besides tasks, schedules and pauses: unfinished jobs. */
-export type TransferPart = "jobs";
+/** What an export has besides tasks, schedules and pauses: unfinished jobs, results that have not expired, and what
+ *  became of the fire times of its schedules. */
+export type TransferPart = "jobs" | "results" | "ledger";
 
 /** Options of `exportStore`. */
 export interface ExportOptions {
@@ -39,7 +40,7 @@ type Chunks = Iterable<string | Uint8Array> | AsyncIterable<string | Uint8Array>
  */
 export type TransferLines = string | Chunks | (() => Chunks);
 
-const parts = ["jobs"] as const satisfies readonly TransferPart[];
+const parts = ["jobs", "results", "ledger"] as const satisfies readonly TransferPart[];
 
 const signal = (): v.GenericSchema<AbortSignal | undefined> =>
   v.optional(implementing<AbortSignal>("an AbortSignal", ["throwIfAborted"]));

@@ -1,20 +1,25 @@
 import * as v from "valibot";
 import { converted, oneOf, says, textUpTo, trueOrFalse, wholeNumber } from "../core/check.ts";
 import { OptionsError } from "../core/errors.ts";
-import { ID_LENGTH_MAX, PARENTS_MAX, SERIALIZED_LENGTH_MAX } from "../core/limits.ts";
+import { ERROR_CAUSES_MAX, ID_LENGTH_MAX, PARENTS_MAX, SERIALIZED_LENGTH_MAX } from "../core/limits.ts";
 import { once } from "../core/once.ts";
 import { mustBe } from "../core/option-errors.ts";
 import { INSTANT_MS_MAX } from "../core/temporal.ts";
 import { isStorable, STORABLE } from "../core/text.ts";
+import type { AttemptRecord, JobProgress } from "../records/attempt.ts";
 import type { JobRecord } from "../records/job.ts";
+import type { JobResultRecord, KeptJob } from "../records/job-result.ts";
+import { type Run, SKIP_VERDICTS, type Skip } from "../records/ledger.ts";
 import {
   COALESCE_POLICIES,
+  JOB_OUTCOMES,
   type Metadata,
   PARENT_FAILURE_POLICIES,
   type RetryPolicy,
   RUN_OVERLAP_POLICIES,
 } from "../records/policies.ts";
 import type { ScheduleRecord } from "../records/schedule.ts";
+import type { SerializedError } from "../records/serialized-error.ts";
 import type { TaskRecord } from "../records/task.ts";
 import { checkedLabelFilter } from "../scheduler/options/labels.ts";
 import { checkMetadata } from "../scheduler/options/metadata.ts";
@@ -233,6 +238,114 @@ export const jobSchema: () => Schema<JobRecord> = once(() =>
     onParentFailure: absent(unknownly(oneOf(PARENT_FAILURE_POLICIES))),
     heldBy: absent(never()),
     sleep: absent(never()),
+  }),
+);
+
+const error = (depth: number): Schema<SerializedError> =>
+  exactly<SerializedError>({
+    name: text(),
+    message: text(),
+    stack: absent(text()),
+    code: absent(text()),
+    cause: absent(depth === 0 ? never() : error(depth - 1)),
+    properties: absent(metadata()),
+    errors: absent(depth === 0 ? never() : (v.array(v.lazy(() => error(0))) as unknown as Schema<SerializedError[]>)),
+  });
+
+const errors = once(() => error(ERROR_CAUSES_MAX));
+
+const progress = once(() =>
+  exactly<JobProgress>({
+    fraction: unknownly(v.pipe(v.number(says("a number")), v.minValue(0), v.maxValue(1))),
+    note: orNull(text()),
+  }),
+);
+
+export const resultSchema: () => Schema<JobResultRecord> = once(() =>
+  exactly<JobResultRecord>({
+    jobId: id(),
+    taskId: id(),
+    scheduleId: orNull(id()),
+    scheduledFireTime: orNull(instant()),
+    outcome: unknownly(oneOf(JOB_OUTCOMES)),
+    startedAt: orNull(instant()),
+    finishedAt: instant(),
+    attempts: count(),
+    returnValue: orNull(text()),
+    error: orNull(errors()),
+    expiresAt: instant(),
+    job: absent(
+      exactly<KeptJob>({
+        payload: orNull(text()),
+        omitsPayload: absent(v.literal(true) as unknown as Schema<true>),
+        metadata: metadata(),
+        labels: absent(converted(checkedLabelFilter)),
+        executor: id(),
+        priority: priority(),
+        fireTime: orNull(instant()),
+        idempotencyKey: orNull(id()),
+        maxRecoveries: count(),
+        createdAt: instant(),
+        concurrencyKey: absent(id()),
+        after: absent(v.array(id()) as unknown as Schema<readonly string[]>),
+        resultExpirationMs: absent(count()),
+        failureExpirationMs: absent(count()),
+        retry: absent(retry()),
+      }),
+    ),
+    attemptHistory: absent(
+      v.array(
+        exactly<AttemptRecord>({
+          number: count(),
+          startedAt: orNull(instant()),
+          finishedAt: instant(),
+          error: errors(),
+        }),
+      ) as unknown as Schema<readonly AttemptRecord[]>,
+    ),
+    progress: absent(progress()),
+    retryOf: absent(id()),
+  }),
+);
+
+/** From when on the entries of a schedule are whole. They follow. */
+export interface HistoryLine {
+  readonly scheduleId: string;
+  readonly since: number;
+}
+
+export const historySchema: () => Schema<HistoryLine> = once(() =>
+  exactly<HistoryLine>({ scheduleId: id(), since: instant() }),
+);
+
+/** An entry of the ledger. */
+export type RunLine = Run & { readonly scheduleId: string };
+export type SkipLine = Skip & { readonly scheduleId: string };
+
+export const runSchema: () => Schema<RunLine> = once(() =>
+  exactly<RunLine>({
+    scheduleId: id(),
+    fireTime: instant(),
+    scheduledFireTime: instant(),
+    jobId: id(),
+    outcome: unknownly(oneOf(JOB_OUTCOMES)),
+    createdAt: instant(),
+    startedAt: orNull(instant()),
+    finishedAt: instant(),
+    attempts: count(),
+    reason: absent(text()),
+    isKeyed: flag(),
+  }),
+);
+
+export const skipSchema: () => Schema<SkipLine> = once(() =>
+  exactly<SkipLine>({
+    scheduleId: id(),
+    from: instant(),
+    until: instant(),
+    verdict: unknownly(oneOf(SKIP_VERDICTS)),
+    count: orNull(count()),
+    into: orNull(instant()),
   }),
 );
 

@@ -26,6 +26,10 @@ export interface ImportReport {
   readonly tasks: ImportCounts;
   readonly schedules: ImportCounts;
   readonly jobs: ImportCounts;
+  /** Results of jobs that the store has, or has a result of, are kept. */
+  readonly results: ImportCounts;
+  /** How many runs and skips of the ledger the text has. Those of fire times that the store knows are kept. */
+  readonly occurrences: number;
   /** How many pauses of tasks and of concurrency keys the text has. */
   readonly taskPauses: number;
   /** The first 10,000 jobs that are not imported. */

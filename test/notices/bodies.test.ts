@@ -1,15 +1,15 @@
 import { describe, expect, test } from "vitest";
 import type { NoticeRecord } from "../../src/contracts.ts";
+import type { NoticeContext } from "../../src/notices/mod.ts";
 import { discord, type Notice, ntfy, slack } from "../../src/notices/mod.ts";
 import { noticeOf } from "../../src/notices/notice.ts";
-import type { JobContext } from "../../src/scheduler/scheduler-client.ts";
 
 const AT = Date.parse("2030-01-31T09:00:01Z");
 const RUN = { at: AT, taskId: "mail", scheduleId: "report", fireTime: AT - 1000, jobId: "job" } as const;
 
 function made(metadata: unknown, error: unknown = null): Promise<Notice> {
   const scheduler = { getJobResult: async () => ({ error }) };
-  return noticeOf({ job: { metadata }, scheduler } as unknown as JobContext);
+  return noticeOf({ job: { metadata }, scheduler } as unknown as NoticeContext);
 }
 
 const RECORDS: readonly NoticeRecord[] = [

@@ -325,6 +325,10 @@ export class FaultyStore implements contract.DataStore {
     return this.#call("getResultsOfJobs", () => this.#store.getResultsOfJobs(jobIds, now));
   }
 
+  restore(records: contract.RestoredRecords): Promise<void> {
+    return this.#call("restore", () => this.#store.restore(records));
+  }
+
   removeJobResults(selection: contract.JobResultSelection, limit: number): Promise<number> {
     return this.#call("removeJobResults", () => this.#store.removeJobResults(selection, limit));
   }

@@ -60,23 +60,29 @@ describe("importStore refuses, and imports nothing of", () => {
     [
       "an unknown kind",
       text('{"robot":{}}'),
-      ["2: has no record of a kind that this program knows: task, taskPause, schedule, runningJob, job"],
+      [
+        "2: has no record of a kind that this program knows: task, taskPause, schedule, runningJob, job, result, history, run, skip",
+      ],
     ],
     [
       "a kind of the prototype",
       text('{"constructor":{}}'),
-      ["2: has no record of a kind that this program knows: task, taskPause, schedule, runningJob, job"],
+      [
+        "2: has no record of a kind that this program knows: task, taskPause, schedule, runningJob, job, result, history, run, skip",
+      ],
     ],
     [
       "two records in a line",
       text('{"task":{},"job":{}}'),
-      ["2: has no record of a kind that this program knows: task, taskPause, schedule, runningJob, job"],
+      [
+        "2: has no record of a kind that this program knows: task, taskPause, schedule, runningJob, job, result, history, run, skip",
+      ],
     ],
     [
       "a list",
       text("[]", "null"),
       [
-        "2: has no record of a kind that this program knows: task, taskPause, schedule, runningJob, job",
+        "2: has no record of a kind that this program knows: task, taskPause, schedule, runningJob, job, result, history, run, skip",
         "3: is no JSON object",
       ],
     ],

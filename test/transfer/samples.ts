@@ -4,6 +4,7 @@ import type { DataStore } from "../../src/stores/data-store.ts";
 import {
   idsOf,
   makeJob,
+  makeResult,
   makeSchedule,
   makeTask,
   release,
@@ -69,10 +70,38 @@ export async function fill(store: DataStore): Promise<void> {
   const { fence = 0 } = acquired[1] ?? {};
   const slept = { kind: "retry", jobId: "9 sleeps", fence, runAt: T0 + 9, failedAttempts: 0, sleep } as const;
   expect((await release(store, [slept])).releases).toEqual(["released"]);
+  const error = { name: "E", message: "m", cause: { name: "C", message: "c" }, properties: { status: 5 } };
+  const kept = { concurrencyKey: "key", after: ["5"], retry: makeTask().retry, payload: "7", metadata: { a: null } };
+  const expiresAt = T0 + 1e12;
+  await store.restore({
+    results: [
+      makeResult(makeJob({ id: "done", scheduleId: "a", fireTime: T0 - 9, ...kept }), { expiresAt }),
+      makeResult(makeJob({ id: "failed" }), {
+        ...{ expiresAt, outcome: "error", error, returnValue: null, startedAt: null, scheduledFireTime: null },
+        attemptHistory: [{ number: 1, startedAt: null, finishedAt: T0, error }],
+        progress: { fraction: 0.5, note: "half" },
+      }),
+    ],
+    histories: [
+      {
+        ...{ scheduleId: "a", since: T0 - 100 },
+        entries: [
+          { kind: "skip", from: T0 - 50, until: T0 - 20, verdict: "paused", count: null, into: null },
+          {
+            ...{ kind: "run", fireTime: T0 - 9, scheduledFireTime: T0 - 8, jobId: "done", outcome: "success" },
+            ...{ createdAt: T0 - 8, startedAt: T0 - 7, finishedAt: T0 - 6, attempts: 2, isKeyed: true },
+          },
+        ],
+      },
+    ],
+  });
 }
 
-/** The text of a store, with its jobs unless asked otherwise. */
-export async function linesOf(store: DataStore, options: ExportOptions = { include: ["jobs"] }): Promise<string[]> {
+/** The text of a store, with all that an export can have unless asked otherwise. */
+export async function linesOf(
+  store: DataStore,
+  options: ExportOptions = { include: ["jobs", "results", "ledger"] },
+): Promise<string[]> {
   const lines: string[] = [];
   for await (const line of exportStore(store, options)) lines.push(line);
   return lines;
@@ -95,6 +124,8 @@ export async function expectRoundTrip(from: DataStore, to: DataStore): Promise<v
     tasks: { added: 3, replaced: 0, kept: 0 },
     schedules: { added: 3, replaced: 0, kept: 0 },
     jobs: { added: 5, replaced: 0, kept: 0 },
+    results: { added: 2, replaced: 0, kept: 0 },
+    occurrences: 2,
     taskPauses: 2,
     notImported: [
       { jobId: "6 runs", taskId: "running", scheduleId: null, reason: "running" },

@@ -1,5 +1,6 @@
+import type { AbortSignal } from "../../core/abort-signal.ts";
 import type { NoticeType } from "../../records/notice.ts";
-import type { JobContext } from "../scheduler-client.ts";
+import type { Metadata } from "../../records/policies.ts";
 import type { TaskSettings } from "./options.ts";
 
 /** A way for notices of changes of state, such as a `webhook` of `escapement/notices`. */
@@ -14,5 +15,14 @@ export interface NoticeChannel {
   readonly settings?: Omit<TaskSettings, "concurrencyKey" | "metadata"> | undefined;
   /** Sends the notice that a job is: the metadata of `context.job` says what happened. When it rejects, the job is
    *  retried by the settings. */
-  send(context: JobContext): Promise<unknown>;
+  send(context: NoticeContext): Promise<unknown>;
+}
+
+/** What a channel gets of the `JobContext` of a notice. */
+export interface NoticeContext {
+  readonly job: { readonly id: string; readonly metadata: Metadata };
+  readonly signal: AbortSignal;
+  readonly scheduler: {
+    getJobResult(id: string): Promise<{ readonly error: { name: string; message: string } | null } | null>;
+  };
 }

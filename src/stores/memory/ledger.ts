@@ -20,7 +20,7 @@ import type {
   LedgerLimits,
   OccurrenceRecordFilter,
 } from "../contract/ledger-types.ts";
-import type { OverlapReport, TaskPauseRequest } from "../data-store.ts";
+import type { OverlapReport, RestoredHistory, TaskPauseRequest } from "../data-store.ts";
 import { occurrenceCursor, readOccurrenceCursor } from "../shared/cursors-and-search.ts";
 import { changeOf } from "../shared/schedule-changes.ts";
 import { recordOf } from "./entries-of-jobs-and-tasks.ts";
@@ -50,9 +50,10 @@ export class MemoryLedger implements Ledger {
   }
 
   /** A schedule was added. */
-  begin({ id, createdAt }: ScheduleRecord): void {
+  begin({ id, createdAt, lastFireTime }: ScheduleRecord): void {
     const history = this.#histories.get(id);
-    if (history === undefined) this.#histories.set(id, new History(createdAt));
+    const since = lastFireTime === null ? createdAt : Math.max(createdAt, lastFireTime + 1);
+    if (history === undefined) this.#histories.set(id, new History(since));
     else history.isReopened = true;
   }
 
@@ -150,6 +151,20 @@ export class MemoryLedger implements Ledger {
   /** The pause of a task or of a key came to its end. */
   taskPauseEnded(taskId: string, key: string | null, now: number): void {
     this.#taskPauses.add(taskId, { seq: ++this.#seq, at: now, by: null, taskId, key, kind: "taskUnpaused" });
+  }
+
+  /** Adds what another store remembers, and keeps what is there. */
+  restore({ scheduleId, since, entries }: RestoredHistory): void {
+    const history = this.#histories.get(scheduleId);
+    if (history === undefined) return;
+    for (const entry of entries) {
+      if (entry.kind === "skip") {
+        const { kind: _, ...skip } = entry;
+        this.skip(scheduleId, [skip]);
+      } else if (history.find(entry.fireTime)?.kind !== "run") history.addRun(frozenCopy(entry));
+    }
+    history.since = Math.min(history.since, since ?? history.since);
+    history.trim(Number.NEGATIVE_INFINITY, this.#countMax);
   }
 
   /** The row in which a fire time is; undefined for none. */

@@ -429,6 +429,14 @@ export class MemoryDataStore implements contract.DataStore {
     return this.#tables.results.failures(selection, now);
   }
 
+  async restore({ results, histories }: contract.RestoredRecords): Promise<void> {
+    for (const result of results) {
+      const isKnown = this.#tables.jobs.has(result.jobId) || this.#tables.results.has(result.jobId);
+      if (!isKnown) this.#tables.results.keep(result);
+    }
+    for (const history of histories) this.#ledger?.restore(history);
+  }
+
   async removeJobResults(selection: contract.JobResultSelection, limit: number): Promise<number> {
     return this.#tables.results.remove(selection, limit);
   }

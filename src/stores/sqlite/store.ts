@@ -308,6 +308,10 @@ export class SqlDataStore implements contract.DataStore {
     return this.#use((open) => open.results.getFailures(selection, now));
   }
 
+  async restore(records: contract.RestoredRecords): Promise<void> {
+    return this.#use((open) => open.results.restore(records));
+  }
+
   async removeJobResults(selection: contract.JobResultSelection, limit: number): Promise<number> {
     return this.#use((open) => open.results.remove(selection, limit));
   }

@@ -54,6 +54,7 @@ import { releaseCases } from "./release-cases.ts";
 import { releaseRepetitionCases } from "./release-repetition-cases.ts";
 import { repeatedJobCases } from "./repeated-job-cases.ts";
 import { repetitionCases } from "./repetition-cases.ts";
+import { restoreCases } from "./restore-cases.ts";
 import { resultCases } from "./result-cases.ts";
 import { scheduleCases } from "./schedule-cases.ts";
 import { scheduleListCases } from "./schedule-list-cases.ts";
@@ -141,5 +142,6 @@ export const dataStoreContract: readonly DataStoreCase[] = Object.freeze([
   ...changeSkipCases,
   ...uptimeCases,
   ...noticeCases,
+  ...restoreCases,
   ...zoneCases,
 ]);

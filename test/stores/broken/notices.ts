@@ -63,7 +63,28 @@ class TellsAgain extends MemoryDataStore {
   }
 }
 
+/** Writes what another store had over what is there. */
+class RestoresOverResults extends MemoryDataStore {
+  override async restore(records: contract.RestoredRecords): Promise<void> {
+    await this.removeJobResults({}, 1000);
+    await super.restore(records);
+  }
+}
+
+class RestoresNoHistories extends MemoryDataStore {
+  override restore({ results }: contract.RestoredRecords): Promise<void> {
+    return super.restore({ results, histories: [] });
+  }
+}
+
+class ForgetsRestoredStarts extends MemoryDataStore {
+  override restore({ results, histories }: contract.RestoredRecords): Promise<void> {
+    return super.restore({ results, histories: histories.map((history) => ({ ...history, since: null })) });
+  }
+}
+
 export const brokenNotices: readonly BrokenStore[] = [
   ...caughtBy("notices", SendsNothing, IgnoresSchedules, IgnoresTypes, ForgetsPauses, ForgetsOverdue),
   ...caughtBy("notices", AddsAfterwards, TellsEachFailure, TellsAgain),
+  ...caughtBy("restored records", RestoresOverResults, RestoresNoHistories, ForgetsRestoredStarts),
 ];

@@ -9,6 +9,7 @@ import type {
   JobResultFilter,
   JobResultSelection,
   RecordPage,
+  RestoredRecords,
   ResultsOfJobs,
 } from "../../data-store.ts";
 import { readResultCursor, resultCursor } from "../../shared/cursors-and-search.ts";
@@ -16,6 +17,7 @@ import { FAR_FUTURE_MS, FAR_PAST_MS } from "../bounds.ts";
 import type { Connection } from "../driver/connection.ts";
 import { statement } from "../driver/driver-and-failures.ts";
 import { beginDetails, hasAllLabels, isFirstLabel, labelCount, labelsParameter } from "../label-index.ts";
+import { type HistoryStatements, type LedgerSwitch, restoringHistories } from "../ledger/history-writes.ts";
 import { foundIn, readPage, type Scan, scanStatement } from "../list-scans.ts";
 import type { TableNames } from "../schema/tables.ts";
 import {
@@ -27,11 +29,12 @@ import {
   metadataField,
   numberOrNull,
   rowAsJson,
+  rowParameters,
   sizeInBytes,
   validJson,
 } from "../sql-and-json.ts";
 
-type Statements = ResultStatements;
+type Statements = ResultStatements & HistoryStatements & LedgerSwitch;
 
 /** The results of a `SqlDataStore`, and its cleaning. */
 export class SqliteResults {
@@ -62,6 +65,16 @@ export class SqliteResults {
       if (this.#connection.failureKind(error) !== "tooLarge" || ids.length === 1) throw error;
       return this.getOfJobs(ids.slice(0, Math.ceil(ids.length / 2)), now);
     }
+  }
+
+  async restore(records: RestoredRecords): Promise<void> {
+    const { restoreResults } = this.#statements;
+    const rows = rowParameters(records.results.map(resultRow));
+    const statements = [
+      ...rows.map(({ text }) => statement(restoreResults, text)),
+      ...restoringHistories(this.#statements, records.histories),
+    ];
+    if (statements.length > 0) await this.#connection.write(() => statements);
   }
 
   async getPage(filter: JobResultFilter, now: number): Promise<RecordPage<JobResultRecord>> {
@@ -144,6 +157,7 @@ function selectionArgs(selection: JobResultSelection): [after: number, before: n
 
 /** The statements about results. */
 export interface ResultStatements {
+  readonly restoreResults: string;
   readonly getResult: string;
   readonly getResultsOfJobs: string;
   /** By the index that a page is read from, then its order. See {@link resultIndexOf}. */
@@ -203,6 +217,11 @@ export function resultStatements(names: TableNames): ResultStatements {
     return { ...Object.fromEntries(statements), label: sql(ofLabel) };
   };
   return lazily<ResultStatements>({
+    // ?1 rows of resultRow
+    restoreResults: () =>
+      `INSERT OR IGNORE INTO ${results} (job_id, task_id, schedule_id, outcome, expires_at, finished_at, details) ` +
+      "SELECT r.value->>0, r.value->>1, r.value->>2, r.value->>3, r.value->>4, r.value->>5, r.value->>6 " +
+      `FROM json_each(?1) r WHERE NOT EXISTS (SELECT 1 FROM ${names.jobs} WHERE id = r.value->>0)`,
     // ?1 job id, ?2 now
     getResult: () => `${select} FROM ${results} WHERE job_id = ?1 AND expires_at > ?2`,
     // ?1 job ids, ?2 now. In the order of the ids; what has no room on a page has no record.

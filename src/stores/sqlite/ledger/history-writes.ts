@@ -1,5 +1,7 @@
 import { type JobResultRecord, type KeptJob, skipReasonOf } from "../../../records/job-result.ts";
+import type { Run } from "../../../records/ledger.ts";
 import type { LedgerLimits } from "../../contract/ledger-types.ts";
+import type { RestoredHistory } from "../../contract/restore-types.ts";
 import {
   FAR_PAST_MS,
   HISTORIES_PER_PARTITION,
@@ -176,6 +178,33 @@ function runText(result: WholeJob["result"]): string {
   return `${times} ${attempts} 0 ${reasonText(result)}/${jobId}`;
 }
 
+/** The statements that write what another store remembers, and keep what is there. */
+export function restoringHistories(
+  { keepsLedger, restoreRuns, restoreSkips, restoreSince }: LedgerSwitch & HistoryStatements,
+  histories: readonly RestoredHistory[],
+): SqlStatement[] {
+  if (!keepsLedger) return [];
+  const [runs, skips, starts]: [unknown[][], unknown[][], unknown[][]] = [[], [], []];
+  for (const { scheduleId, since, entries } of histories) {
+    if (since !== null) starts.push([scheduleId, since]);
+    for (const entry of entries) {
+      if (entry.kind === "run") runs.push([scheduleId, entry.fireTime, entry.outcome, textOfRun(entry)]);
+      else skips.push([scheduleId, entry.from, entry.until, entry.verdict, entry.count, entry.into]);
+    }
+  }
+  const all = (sql: string, rows: unknown[][]): SqlStatement[] =>
+    rowParameters(rows).map(({ text }) => statement(sql, text));
+  return [...all(restoreRuns, runs), ...all(restoreSkips, skips), ...all(restoreSince, starts)];
+}
+
+/** The text of a run that is known as a whole, see {@link runText}. */
+function textOfRun({ fireTime, scheduledFireTime, createdAt, startedAt, finishedAt, ...run }: Run): string {
+  const started = startedAt === null ? "-" : startedAt - createdAt;
+  const times = `${scheduledFireTime - fireTime} ${createdAt - fireTime} ${started} ${finishedAt - createdAt}`;
+  const reason = (run.reason ?? "").replace(/[%/]/g, encodeURIComponent);
+  return `${times} ${run.attempts} ${run.isKeyed ? 1 : 0} ${reason}/${run.jobId}`;
+}
+
 /** The statements that trim one partition of histories, in their order. */
 export function trimHistories(
   statements: HistoryStatements & { readonly countChanges: string },
@@ -202,6 +231,9 @@ export interface HistoryStatements {
   readonly openHistories: string;
   readonly enterRuns: string;
   readonly enterHeldRuns: string;
+  readonly restoreRuns: string;
+  readonly restoreSkips: string;
+  readonly restoreSince: string;
   readonly removeHistories: string;
   readonly raiseKeptFrom: string;
   readonly postponeTrim: string;
@@ -273,6 +305,23 @@ export function historyStatements(names: TableNames): HistoryStatements {
         reason: "(r.value->>6)",
       })} FROM json_each(?1) r CROSS JOIN ${jobs} ON ${jobs}.id = r.value->>0 ${joinHistories(names)} ` +
       "WHERE fence = r.value->>1 AND acquired_by = ?2",
+
+    // The next three write what another store remembers. ?1 rows [scheduleId, fireTime, outcome, text of the run]
+    restoreRuns: () =>
+      `INSERT OR IGNORE INTO ${runs} (partition, history, fire_time, outcome, run) ` +
+      `SELECT ${partitionOf("h.number")}, h.number, r.value->>1, r.value->>2, r.value->>3 ` +
+      `FROM json_each(?1) r CROSS JOIN ${histories} h ON h.schedule_id = r.value->>0`,
+    // ?1 rows [scheduleId, from, until, verdict, count, into]
+    restoreSkips: () =>
+      insertSkips(
+        names,
+        "SELECT h.number AS history, h.schedule_id AS schedule_id, r.value->>1 AS from_time, " +
+          "r.value->>2 AS until_time, r.value->>3 AS verdict, r.value->>4 AS count, r.value->>5 AS into_time " +
+          `FROM json_each(?1) r CROSS JOIN ${histories} h ON h.schedule_id = r.value->>0`,
+      ),
+    // ?1 rows [scheduleId, since]
+    restoreSince: () =>
+      `UPDATE ${histories} SET since = min(since, r.value->>1) FROM json_each(?1) r WHERE schedule_id = r.value->>0`,
 
     // The next six trim a partition, because its runs are counted in one go. They run one after the other.
     // ?1 now. Removes the histories of schedules that are gone, without rows, without changes, and without a job that

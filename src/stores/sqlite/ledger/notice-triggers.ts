@@ -10,9 +10,9 @@ import { validJson } from "../sql-and-json.ts";
 type Names = Readonly<Record<"tasks" | "schedules" | "jobs" | "histories" | "runs" | "changes" | "overdue", string>>;
 
 /**
- * The statements that make the triggers of notices, unless they are there. A trigger adds notices, as jobs, in the commit
- * of the change of state, whichever statement makes it, because each change of state is a new row of the ledger. The
- * triggers come into being with the first task of notices: they double what the end of a job costs.
+ * The statements that make the triggers of notices, unless they are there. A trigger adds notices, as jobs, in the
+ * commit of the change of state, whichever statement makes it, because each change of state is a new row of the ledger.
+ * The triggers come into being with the first task of notices: they double what the end of a job costs.
  */
 export function noticeTriggers(names: Names): Readonly<Record<"changes" | "successes", readonly string[]>> {
   const { schedules, jobs, histories, runs, changes, overdue } = names;
@@ -29,6 +29,8 @@ export function noticeTriggers(names: Names): Readonly<Record<"changes" | "succe
     taskId: `(SELECT task_id FROM ${jobs} WHERE id = ${jobId})`,
     facts: `'fireTime', NEW.fire_time, 'jobId', ${jobId}, 'outcome', NEW.outcome`,
   };
+  // A run of another store, which is restored, has no job any more.
+  const isLive = `EXISTS (SELECT 1 FROM ${jobs} WHERE id = ${jobId})`;
   const neutral = NEUTRAL_OUTCOMES.map((outcome) => `'${outcome}'`).join(", ");
   const hasTurned = `${isFailing} = (NEW.outcome = 'success')`;
   const turn = "CASE NEW.outcome WHEN 'success' THEN 'recovered' ELSE 'failed' END";
@@ -39,7 +41,7 @@ export function noticeTriggers(names: Names): Readonly<Record<"changes" | "succe
     trigger(
       runs,
       "turned",
-      `NEW.outcome NOT IN (${neutral}) AND ${hasTurned}`,
+      `NEW.outcome NOT IN (${neutral}) AND ${hasTurned} AND ${isLive}`,
       addNotices(names, { ...ofRun, type: turn }),
       `UPDATE ${histories} SET failing = NEW.outcome <> 'success' WHERE number = NEW.history`,
     ),
@@ -73,7 +75,10 @@ export function noticeTriggers(names: Names): Readonly<Record<"changes" | "succe
     ),
   ];
   const succeeded = addNotices(names, { ...ofRun, type: "'succeeded'" });
-  return { changes: ofChanges, successes: [trigger(runs, "succeeded", "NEW.outcome = 'success'", succeeded)] };
+  return {
+    changes: ofChanges,
+    successes: [trigger(runs, "succeeded", `NEW.outcome = 'success' AND ${isLive}`, succeeded)],
+  };
 }
 
 /** A trigger after the insertion of a row. */
@@ -124,7 +129,8 @@ function addNotices({ tasks, jobs }: Names, { type, at, scheduleId, taskId, fact
     "cancel_requested, details, start_deadline, concurrency_key) " +
     `SELECT ${id}, id, coalesce(task->>'executor', 'inline'), 0, at, 0, 0, 0, 0, 0, ${job}, deadline, own_key ` +
     `FROM (SELECT id, own_key, task, at, at + ${NOTICE_STARTS_WITHIN_MS} AS deadline, printf('%012x', at) AS hex, ` +
-    `${scheduleId} AS schedule, ${type} AS notice FROM (SELECT id, own_key, declaration, ${details} AS task, ${at} AS at ` +
+    `${scheduleId} AS schedule, ${type} AS notice ` +
+    `FROM (SELECT id, own_key, declaration, ${details} AS task, ${at} AS at ` +
     `FROM ${tasks} WHERE ${IS_NOTICE_TASK} AND declaration IS NOT '')) ` +
     `WHERE EXISTS (SELECT 1 FROM json_each(task, '$.metadata.on') WHERE value = notice) ` +
     "AND (task->'$.metadata.schedules' IS NULL " +
