@@ -212,7 +212,7 @@ export interface Endpoints {
   /** Server-Sent Events. */
   "GET /events": { query: EventQuery; answers: { 200: Response } };
   /** Text for Prometheus, with the option `metrics` alone. */
-  "GET /metrics": { answers: { 200: Response } };
+  "GET /metrics": { query: LabelQuery; answers: { 200: Response } };
   "POST /cleanup": { answers: { 204: null } };
   "POST /tick": { answers: { 200: PlainTickReport } };
   "GET /session": { answers: { 200: Session } };

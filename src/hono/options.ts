@@ -13,8 +13,8 @@ import type { PageSource } from "./serve-page.ts";
 export interface MetricsSource {
   /** The media type of `text`. */
   readonly contentType: string;
-  /** All numbers. */
-  text(): Promise<string>;
+  /** All numbers, or those of the tasks with some labels. */
+  text(filter?: { readonly labels?: Readonly<Record<string, string>> }): Promise<string>;
 }
 
 /** Options of `createRouter`. */

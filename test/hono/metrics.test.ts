@@ -21,6 +21,33 @@ describe("GET /metrics", () => {
     expect((await answer.text()).split("\n")).toContain('escapement_jobs{task="t",state="queued"} 1');
   });
 
+  test("answers the numbers of the tasks that have the labels, where some are given", async () => {
+    const { scheduler, metrics, clock } = setUpWatched();
+    scheduler.task("bill", { labels: { team: "billing" } }, () => {});
+    scheduler.task("mail", { labels: { team: "mail" } }, () => {});
+    scheduler.task('odd "name', { labels: { team: "billing", odd: "1" } }, () => {});
+    await scheduler.addJobs([{ task: "bill" }, { task: "mail" }, { task: 'odd "name' }]);
+    const router = createRouter(scheduler, { auth: "none", metrics, clock });
+    const linesOf = async (query: string): Promise<string[]> => {
+      const headers = { "sec-fetch-site": "same-origin" };
+      const answer = await router.request(`https://localhost/metrics?${query}`, { headers });
+      expect(answer.status).toBe(200);
+      return (await answer.text()).split("\n").filter((line) => line.startsWith("escapement_"));
+    };
+    const lines = await linesOf("label=team:billing");
+    expect(lines).toContain('escapement_jobs{task="bill",state="queued"} 1');
+    expect(lines).toContain('escapement_jobs{task="odd \\"name",state="queued"} 1');
+    expect(lines).toContain("escapement_store_up 1");
+    expect(lines.join()).not.toMatch(/mail|escapement_schedules|operation=/);
+    expect((await linesOf("label=team:nobody")).filter((line) => !line.includes("auth_failures"))).toEqual([
+      "escapement_store_up 1",
+    ]);
+    const wrong = await router.request("https://localhost/metrics?label=team", {
+      headers: { "sec-fetch-site": "same-origin" },
+    });
+    expect(wrong.status).toBe(400);
+  });
+
   test("is answered with the headers of security, as every route is", async () => {
     const { router } = setUpRouter({ metrics: setUpWatched().metrics });
     const headersOf = async (path: string): Promise<unknown[]> => {

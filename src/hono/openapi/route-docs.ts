@@ -54,7 +54,7 @@ export const routeDocs: { readonly [Key in keyof Endpoints]: RouteDocs<Key> } = 
     operationId: "getMetrics",
     summary: "Numbers as text for Prometheus, where the router was given metrics",
     answers: { 200: null },
-    problems: [404],
+    problems: [400, 404],
   },
   "POST /cleanup": {
     operationId: "cleanUp",

@@ -5,9 +5,11 @@ import type { SchedulerHealth } from "../../scheduler/views/health.ts";
 import { type Plain, plain } from "../../scheduler/views/plain.ts";
 import type { TickReport } from "../../scheduler/views/tick-report.ts";
 import type { Overview } from "../api.ts";
+import { withLabels } from "../labels-of.ts";
 import { isReady } from "../readiness.ts";
 import { Refusal } from "../refusal.ts";
 import type { Routes } from "../route.ts";
+import * as schemas from "../schemas.ts";
 import { type Show, shownPage, wholePage } from "../show.ts";
 
 /** Most schedules, and most failures, of an overview. */
@@ -58,9 +60,11 @@ export const stateRoutes: Routes<
   },
   "GET /metrics": {
     scope: "read",
-    handle: async ({ metrics, authFailures }) => {
+    query: schemas.taskQuery,
+    handle: async ({ metrics, authFailures, query }) => {
+      const filter = withLabels(query, "GET /metrics");
       const headers = { "cache-control": "no-store", "content-type": metrics?.contentType ?? "" };
-      return new Response(`${await metrics?.text()}${failuresText(authFailures)}`, { headers });
+      return new Response(`${await metrics?.text(filter)}${failuresText(authFailures)}`, { headers });
     },
   },
   "GET /openapi.json": {

@@ -4,6 +4,7 @@ import { OptionsError } from "../../core/errors.ts";
 import { HEALTH_ANSWER_MS, METRICS_COUNT_MAX } from "../../core/limits.ts";
 import { InlineExecutor } from "../../executors/inline.ts";
 import type { JobExecutor } from "../../executors/job-executor.ts";
+import { hasLabels } from "../../records/policies.ts";
 import { defaultBroker } from "../../scheduler/driving/default-broker.ts";
 import type { DataStore, ScheduleCounts, StoreInspection } from "../../stores/data-store.ts";
 import { gaugeText, type Labels, label } from "./families.ts";
@@ -20,6 +21,9 @@ export interface WatchedOptions {
   executors?: Record<string, JobExecutor> | undefined;
   clock?: Clock | undefined;
 }
+
+/** Names and values that a task has all of. */
+type TaskLabelFilter = Readonly<Record<string, string>>;
 
 /** The store of a `Metrics`, as it was given and as it is watched. */
 interface Watched {
@@ -74,9 +78,24 @@ export class Metrics {
   /**
    * All numbers in the text format of Prometheus (version 0.0.4). It costs one read of the store, in which each
    * schedule counts, and answers within 5 s: of a store that does not answer, `escapement_store_up` is 0. The gauges
-   * are left out while no scheduler has opened the store. Never rejects.
+   * are left out while no scheduler has opened the store. It rejects for labels that are none, and for nothing else.
+   *
+   * @param filter with `labels`: the numbers of the tasks that have all of them, and `escapement_store_up`. It costs a
+   *   read of the tasks more, and while the store does not answer, there are no other numbers
+   * @throws {OptionsError}
+   * @example
+   * const ofBilling = await metrics.text({ labels: { team: "billing" } });
    */
-  async text(): Promise<string> {
+  async text(filter: { readonly labels?: TaskLabelFilter } = {}): Promise<string> {
+    const { labels } = filter;
+    checkLabels(labels);
+    const whole = await this.#text();
+    if (labels === undefined) return whole;
+    const tasks = this.#watched?.openness.isOpen === true ? await tasksOf(this.#watched, labels) : [];
+    return linesOfTasks(whole, new Set(tasks.map((id) => this.#tally.labels.of(id))));
+  }
+
+  async #text(): Promise<string> {
     const counted = this.#tally.instruments.text();
     const watched = this.#watched;
     if (watched?.openness.isOpen !== true) return counted;
@@ -122,6 +141,42 @@ async function inspected({ store, clock }: Watched, now: number): Promise<StoreI
   } finally {
     answered.abort();
   }
+}
+
+/** The ids of the tasks that have all of the labels; none while the store does not answer in time. */
+async function tasksOf({ store, clock }: Watched, labels: TaskLabelFilter): Promise<readonly string[]> {
+  const answered = new AbortController();
+  try {
+    const late = sleepFor(clock, HEALTH_ANSWER_MS, answered.signal).then(() => []);
+    const tasks = await Promise.race([store.getTasks(), late]);
+    return tasks.filter((task) => hasLabels(task.labels, labels)).map(({ id }) => id);
+  } catch {
+    return [];
+  } finally {
+    answered.abort();
+  }
+}
+
+/** The lines of some tasks, with those that tell what a number is, and whether the store answers. */
+function linesOfTasks(text: string, tasks: ReadonlySet<Labels>): string {
+  const isWanted = (line: string): boolean => {
+    if (line === "" || line.startsWith("#") || line.startsWith("escapement_store_up ")) return true;
+    const [, task = ""] = /^\w+\{(task="(?:[^"\\]|\\.)*")/.exec(line) ?? [];
+    // What tasks share that have no label of their own is of others, too.
+    return task !== OTHER && tasks.has(task);
+  };
+  return text.split("\n").filter(isWanted).join("\n");
+}
+
+const OTHER = label("task", "other");
+
+/** A filter that names no label may be a mistake. */
+function checkLabels(labels: TaskLabelFilter | undefined): void {
+  if (labels === undefined) return;
+  const values = Object.values(labels);
+  if (values.length > 0 && values.every((value) => typeof value === "string")) return;
+  const problem = "must have a name and its text at least; leave it out for all";
+  throw new OptionsError(`text(): labels ${problem}`, [{ path: "labels", message: problem }]);
 }
 
 const STORE_MISSING =
