@@ -483,7 +483,7 @@ describe("a sleep", () => {
     await drain(scheduler);
     await clock.advance("PT1H");
     await drain(scheduler);
-    expect(seen).toEqual(["ran", ["short", 60_000], ["long", 3_660_000], ["short", 3_660_000]]);
+    expect(seen).toEqual(["ran", ["short", 60_000], ["short", 3_660_000], ["long", 3_660_000]]);
     expect((await scheduler.getJobResult(id))?.outcome).toBe("success");
   });
 

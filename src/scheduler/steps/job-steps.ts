@@ -161,12 +161,13 @@ export class JobSteps implements Steps {
     const work = this.#storedStep(name).then(async (stored) => {
       if (stored !== undefined && stored.wakeAt === null)
         throw this.#error(name, "was none: give the sleep a new name");
+      if (stored !== undefined && stored.endedAt !== null) return null;
       const now = clock.now();
       const step = { ...this.#newStep(name, stored), wakeAt: stored?.wakeAt ?? untilOf(now) };
       // A clock that is behind does not let a job sleep on that another scheduler found to be due.
       const isOver = step.wakeAt <= Math.max(now, stored === undefined ? now : job.runAt);
-      if (!isOver) await this.#save(step);
-      else if (stored === undefined) await this.#save({ ...step, endedAt: now });
+      // The end is recorded, because a later attempt may run where the clock is behind.
+      await this.#save(isOver ? { ...step, endedAt: now } : step);
       return isOver ? null : step.wakeAt;
     });
     const wakeAt = await this.#asBusy(work);
