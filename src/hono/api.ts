@@ -94,7 +94,7 @@ export interface ListedSchedule extends Omit<Plain<Schedule>, "next" | "runs"> {
 }
 
 /** Failures in groups, those with the most first. */
-export interface Failures {
+interface Failures {
   readonly items: readonly Plain<FailureGroup>[];
   /** How many failures were looked at, the newest ones. */
   readonly seen: Count;

@@ -72,7 +72,7 @@ export interface AskedFireTimes {
 export type FireTimeRecord = OccurrenceRecord | ({ readonly kind: "job" } & UnfinishedRun);
 
 /** The unfinished job of a fire time. */
-export interface UnfinishedRun {
+interface UnfinishedRun {
   readonly jobId: string;
   readonly scheduledFireTime: number;
   readonly createdAt: number;
