@@ -204,6 +204,23 @@ export const getSteps = (id: string, signal?: AbortSignal): Promise<Page<Step>> 
 type Log = ItemOf<"GET /jobs/:id/logs">;
 export const getLogs = (id: string, signal?: AbortSignal): Promise<Page<Log>> => get(["jobs", id, "logs"], {}, signal);
 
+/** The load to come, in buckets of one length. */
+export interface Forecast {
+  readonly buckets: readonly ForecastBucket[];
+  readonly busiest: ForecastBucket | null;
+  readonly emptier: ForecastBucket | null;
+  readonly text: string;
+}
+
+interface ForecastBucket {
+  readonly from: string;
+  readonly fires: number;
+  readonly expectedRunning: number;
+}
+
+export const getForecast = (query: { until: string; bucket: string }, signal?: AbortSignal): Promise<Forecast> =>
+  get(["forecast"], query, signal);
+
 // ---- runs
 
 /** A job, unfinished or ended, as the page shows it. Instants are epoch milliseconds. */

@@ -148,8 +148,8 @@ function Backfill({ id }: { id: string }) {
     attempt(async () => {
       const data = new FormData(form.current ?? undefined);
       const at = (name: string) => new Date(String(data.get(name))).toISOString();
-      const includeRan = data.has("ran");
-      const report = await api.backfill(id, { from: at("from"), until: at("until"), includeRan, dryRun });
+      const which = { includeRan: data.has("ran"), includeUnrecorded: data.has("unknown") };
+      const report = await api.backfill(id, { from: at("from"), until: at("until"), ...which, dryRun });
       setFound(report);
       if (dryRun) return null;
       setOpen(false);
@@ -170,6 +170,9 @@ function Backfill({ id }: { id: string }) {
         <p>
           <label>
             <input type="checkbox" name="ran" /> Also those that ran
+          </label>{" "}
+          <label>
+            <input type="checkbox" name="unknown" /> Also those older than the records
           </label>
         </p>
         <p aria-live="polite">{found && `${found.count} fire times would get a run. Nothing has been done yet.`}</p>

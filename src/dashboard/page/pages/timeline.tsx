@@ -7,6 +7,8 @@ import { setQuery, useNow, usePlace, useZoneMode } from "../store.ts";
 import { clockText, DAY_MS, dayText, durationMs, durationText, whenText, zoneOf } from "../time.ts";
 import { useData } from "../use-data.ts";
 
+/** So many fires in one bucket are worth a word. */
+const HERD = 10;
 const SPANS = {
   "1 h": 3_600_000,
   "12 h": 43_200_000,
@@ -68,6 +70,7 @@ export function TimelinePage() {
         </span>
       </div>
       {error === null ? null : <Failure error={error} />}
+      <Load span={span} zone={zone} now={now} />
       {lanes === undefined ? (
         <Loading rows={12} />
       ) : lanes.length === 0 ? (
@@ -81,6 +84,54 @@ export function TimelinePage() {
           <Lanes lanes={lanes} from={from} until={from + span} zone={zone} now={now} />
         </Panel>
       )}
+    </>
+  );
+}
+
+/** How many fires come when, over all schedules, with what to do about a herd. */
+function Load({ span, zone, now }: { span: number; zone: string; now: number }) {
+  const [element, width] = useWidth();
+  const bucketMs = Math.max(60_000, Math.round(span / 144 / 60_000) * 60_000);
+  const { data } = useData(`forecast ${span}`, (signal) => {
+    const until = new Date(Date.now() + span).toISOString();
+    return api.getForecast({ until, bucket: `PT${bucketMs / 1000}S` }, signal);
+  });
+  if (data === undefined) return null;
+  const { buckets, busiest, emptier } = data;
+  const most = Math.max(1, ...buckets.map(({ fires }) => fires));
+  const each = (width - LEFT - 12) / Math.max(1, buckets.length);
+  return (
+    <>
+      {busiest !== null && busiest.fires >= HERD ? (
+        <div class="callout miss spaced">
+          <b>
+            {busiest.fires.toLocaleString("en")} fires at {whenText(Date.parse(busiest.from), zone, now)}
+          </b>
+          {emptier === null
+            ? "."
+            : `; at ${clockText(Date.parse(emptier.from), zone, false)} there are ${emptier.fires}: move some there.`}
+        </div>
+      ) : null}
+      <div class="spaced">
+        <Panel title="Load" count={`fires in each ${durationText(bucketMs)}, all schedules`}>
+          <div class="chart" ref={element}>
+            <svg width={width} height="90" role="img" aria-label={data.text}>
+              {buckets.map(({ from, fires }, index) => (
+                <rect
+                  key={from}
+                  class={fires === busiest?.fires && fires >= HERD ? "f-herd" : "f-load"}
+                  x={LEFT + index * each}
+                  y={88 - (fires / most) * 80}
+                  width={Math.max(1, each - 1)}
+                  height={(fires / most) * 80}
+                >
+                  <title>{`${whenText(Date.parse(from), zone, now)}: ${fires}`}</title>
+                </rect>
+              ))}
+            </svg>
+          </div>
+        </Panel>
+      </div>
     </>
   );
 }
