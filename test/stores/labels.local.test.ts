@@ -157,6 +157,24 @@ describe("the index of labels", () => {
     expect(20_000).toBeGreaterThan(SCANNED_ROWS_MAX);
   });
 
+  test("removes the labels of a job by their key, however many there are", async () => {
+    const { store, client } = await open();
+    await store.addJobs([makeJob({ labels: BILLING })]);
+    const { rows } = await client.execute(
+      "SELECT sql FROM sqlite_master WHERE type = 'trigger' AND sql LIKE '%DELETE FROM escapement_labels%'",
+    );
+    expect(rows).toHaveLength(6);
+    for (const { sql } of rows) {
+      const [removal = ""] = /DELETE FROM escapement_labels [^;]*/.exec(String(sql)) ?? [];
+      const ofTables = removal
+        .replaceAll(/(OLD|NEW)\.(job_id|id|details)/g, "'x'")
+        .replaceAll(/(OLD|NEW)\.finished_at/g, "1");
+      const plan = await client.execute(`EXPLAIN QUERY PLAN ${ofTables}`);
+      const key = "SEARCH escapement_labels USING PRIMARY KEY (kind=? AND name=? AND value=? AND at=? AND id=?)";
+      expect(plan.rows.map(({ detail }) => detail)).toContain(key);
+    }
+  });
+
   test("of more jobs than are sorted leaves the order to an index", async () => {
     const { store } = await open();
     for (let start = 0; start < 11_000; start += 1000) {

@@ -9,7 +9,7 @@ import { validJson } from "./sql-and-json.ts";
 // dearer, labels or not.
 
 /** The column `kind` of a label. */
-export const LABELLED: { readonly schedule: 0; readonly job: 1; readonly result: 2 } = Object.freeze({
+const LABELLED: { readonly schedule: 0; readonly job: 1; readonly result: 2 } = Object.freeze({
   schedule: 0,
   job: 1,
   result: 2,
@@ -72,18 +72,23 @@ export function labelTriggers(names: TableNames): SqlStatement[] {
     `SELECT ${LABELLED[kind]}, key, value, ${at}, ${id} FROM json_each(${validJson(`${row}.details`)}, '$.labels') ` +
     "WHERE type = 'text' AND typeof(key) = 'text'";
   const add = (...row: Parameters<typeof rows>): string => `INSERT OR IGNORE INTO ${labels} ${rows(...row)}; `;
-  const remove = (...row: Parameters<typeof rows>): string =>
-    `DELETE FROM ${labels} WHERE (kind, name, value, at, id) IN (${rows(...row)}); `;
+  // Written so that the key finds each row: a list of whole keys would be compared with all rows.
+  const removeOf = (kind: Kind, details: string, id: string, at: string): string => {
+    const of = (column: string): string => `(SELECT ${column} FROM json_each(${validJson(details)}, '$.labels'))`;
+    return (
+      `DELETE FROM ${labels} WHERE kind = ${LABELLED[kind]} AND name IN ${of("key")} AND value IN ${of("value")} ` +
+      `AND at = ${at} AND id = ${id}; `
+    );
+  };
+  const remove = (kind: Kind, row: string, id: string, at = "0"): string => removeOf(kind, `${row}.details`, id, at);
   const begins = (row: string): string => `substr(${row}.details, 1, ${BEGINNING.length}) = '${BEGINNING}'`;
   const trigger = (name: string, event: string, body: string): SqlStatement =>
     lateTrigger(`${labels}_of_${name}`, event, body);
   const [isNew, isOld] = [`WHEN ${begins("NEW")}`, `WHEN ${begins("OLD")}`];
   const at = (row: string): string => `${row}.finished_at`;
   // A result takes the place of another without a DELETE that a trigger could see.
-  const former = `SELECT r.* FROM ${results} r WHERE r.job_id = NEW.job_id`;
-  const removeFormer =
-    `DELETE FROM ${labels} WHERE (kind, name, value, at, id) IN (SELECT ${LABELLED.result}, n.key, n.value, ` +
-    `f.finished_at, f.job_id FROM (${former}) f CROSS JOIN json_each(${validJson("f.details")}, '$.labels') n); `;
+  const former = (column: string): string => `(SELECT ${column} FROM ${results} WHERE job_id = NEW.job_id)`;
+  const removeFormer = removeOf("result", former("details"), "NEW.job_id", former("finished_at"));
   return [
     trigger("new_jobs", `AFTER INSERT ON ${jobs} ${isNew}`, add("job", "NEW", "NEW.id")),
     trigger("old_jobs", `AFTER DELETE ON ${jobs} ${isOld}`, remove("job", "OLD", "OLD.id")),
