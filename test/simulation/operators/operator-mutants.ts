@@ -3,7 +3,6 @@ import { FireTimesThatRan } from "../../../src/scheduler/ledger/fire-times-that-
 import type { BackfillCommit } from "../../../src/stores/data-store.ts";
 import { MemoryDataStore } from "../../../src/stores/memory/store.ts";
 import { answering, type Mutant, patched, store } from "../mutant.ts";
-import { PLANS } from "../plan-mutants.ts";
 import { JOB_STEP_MUTANTS } from "./job-step-mutants.ts";
 import { CHANNEL } from "./notices.ts";
 
@@ -11,12 +10,6 @@ import { CHANNEL } from "./notices.ts";
 export interface OperatorMutant {
   readonly mutant: Mutant;
   readonly caughtBy: number;
-}
-
-function known(name: string): Mutant {
-  const found = PLANS.find((mutant) => mutant.name === name);
-  if (found === undefined) throw new Error(`there is no fault "${name}"`);
-  return found;
 }
 
 /** Faults about notices. */
@@ -59,7 +52,6 @@ function backfilling(change: (commit: BackfillCommit, store: MemoryDataStore) =>
 export const OPERATOR_MUTANTS: readonly OperatorMutant[] = [
   ...NOTICES.map((mutant) => ({ mutant, caughtBy: 0 })),
   ...JOB_STEP_MUTANTS.map((mutant, place) => ({ mutant, caughtBy: place === 0 ? 10 : 0 })),
-  { mutant: known("the store adds a plan's jobs and does not move the schedule on"), caughtBy: 0 },
   {
     mutant: store(
       "forgets how far a backfill has come",
