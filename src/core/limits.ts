@@ -42,6 +42,9 @@ export const ID_LENGTH_MAX = 256;
 /** Most jobs or schedules that one call may add. A larger list would hold the store's write lock for seconds. */
 export const BULK_ADD_MAX = 10_000;
 
+/** Most fire times of one simulation. */
+export const SIMULATED_FIRES_MAX = 100_000;
+
 /** Most schedules that one commit adds. */
 export const SCHEDULES_PER_COMMIT_MAX = 200;
 
@@ -280,9 +283,6 @@ export const EXCLUDED_DATES_MAX = 10_000;
 /** How long it is kept how a job failed, where nobody says otherwise: somebody looks at failures days later. */
 export const FAILURE_KEPT_MS: number = 30 * 86_400_000;
 
-/** Characters that a schedule keeps of each text of the error of its last failure. */
-export const FAILURE_TEXT_LENGTH_MAX = 1000;
-
 /** Bytes of UTF-8 that a ledger keeps of the reason for which a handler skipped a run. 10,000 runs, which may be read
  *  together, then stay below the 2 MB that D1 has for a text. */
 export const SKIP_REASON_BYTES_MAX = 100;
@@ -413,9 +413,6 @@ export const TICK_GAP_MS_MAX = 900_000;
 /** Longest reason of a pause or a blackout, in UTF-16 units. It stands in records, events and explanations. */
 export const REASON_LENGTH_MAX = 500;
 
-/** Most failures in a row after which a schedule may be paused. */
-export const PAUSE_AFTER_FAILURES_MAX = 1000;
-
 /** Most pauses of schedules, of tasks and of keys that one step ends. The next step ends the others. */
 export const PAUSES_ENDED_PER_STEP_MAX = 100;
 
@@ -429,8 +426,7 @@ export const BLACKOUT_TASKS_MAX = 1000;
  *  longer without a gap count as blackouts for ever. */
 export const BLACKOUT_STEPS_MAX = 100;
 
-/** Most times of blackouts that one plan of a schedule tells apart in the ledger; those beyond are told as the
- *  others. */
+/** Most times of blackouts that one plan of a schedule tells apart in the ledger; those beyond are told as the others. */
 export const BLACKED_OUT_RANGES_MAX = 100;
 
 /** How long a blackout that does not recur is kept after its end, because fire times within it may be planned late. */

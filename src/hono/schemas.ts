@@ -13,7 +13,6 @@ import {
   PAGE_SIZE_DEFAULT,
   PAGE_SIZE_MAX,
   PARENTS_MAX,
-  PAUSE_AFTER_FAILURES_MAX,
   PREVIEW_LENGTH_MAX,
   REASON_LENGTH_MAX,
 } from "../core/limits.ts";
@@ -310,7 +309,6 @@ const scheduleSettings = once(() => ({
       pace: orNull(durationText()),
     }),
   ),
-  pauseAfterFailures: orNull(wholeNumber(1, PAUSE_AFTER_FAILURES_MAX)),
   expectStartWithin: orNull(durationText()),
   expectFinishWithin: orNull(durationText()),
 }));
@@ -326,7 +324,7 @@ const scheduleEntries = once(() => ({
 
 export const scheduleBody: () => v.GenericSchema<unknown, ReplacingScheduleBody> = once(() => {
   const times = ["createdAt", "nextFireTime", "lastFireTime", "pausedUntil"];
-  const shown = ["id", "skippedCount", "lastFailure", "revision", "pauseReason", "pausedBy", ...times];
+  const shown = ["id", "skippedCount", "revision", "pauseReason", "pausedBy", ...times];
   const ignored = Object.fromEntries(shown.map((name) => [name, optional(anything)]));
   return v.strictObject({ ...scheduleEntries(), ...ignored });
 });

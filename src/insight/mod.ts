@@ -1,5 +1,5 @@
 /**
- * What schedules will do: the load to come.
+ * What schedules will do: the load to come, and a simulation of everything that may go wrong.
  *
  * @module
  */
@@ -14,3 +14,5 @@ export {
   insight,
   type ScheduleSource,
 } from "./forecast.ts";
+export { type SimulatedSchedule, type SimulateOptions, type SimulationFault, simulate } from "./simulate.ts";
+export type { SimulatedOccurrence, SimulationReport } from "./simulation-report.ts";

@@ -1,5 +1,4 @@
 import type { CatchUp, CoalescePolicy, Labels, Metadata, RunOverlapPolicy } from "./policies.ts";
-import type { ScheduleFailure } from "./schedule-failure.ts";
 
 /** A schedule, in the form that stores keep. Times are epoch milliseconds. */
 export interface ScheduleRecord {
@@ -37,9 +36,6 @@ export interface ScheduleRecord {
   readonly expectStartMs?: number;
   /** The same for its end. Not less than `expectStartMs`. */
   readonly expectFinishMs?: number;
-  /** After how many failed runs in a row, of jobs that fire times made, the store pauses the schedule; absent for
-   *  never. */
-  readonly pauseAfterFailures?: number;
   readonly paused: boolean;
   /** When the pause ends by itself; absent for a pause without an end, and for none. */
   readonly pausedUntil?: number;
@@ -66,8 +62,6 @@ export interface ScheduleRecord {
   readonly revision: number;
   /** How many fire times made no job, or lost their job to a newer one, because of `overlap`. */
   readonly skippedCount: number;
-  /** How a job of the schedule failed last; absent for none. Stores write it when such a job ends. */
-  readonly lastFailure?: ScheduleFailure;
   /** A hash of what a program last declared about the schedule; absent when no program declared it. Edits leave it as
    *  it is. */
   readonly declaration?: string;

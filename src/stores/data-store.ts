@@ -84,7 +84,6 @@ export type {
   EndedPauses,
   JobRelease,
   OverlapReport,
-  PausedSchedule,
   PlannedJob,
   PlannedOverlap,
   PlanReport,
@@ -175,9 +174,8 @@ export interface DataStore extends AsyncDisposable {
    * 5. *Acquisition* of at most `jobs.limit` jobs: Q1 to Q12, with admission by the limits of keys: F1 to F16.
    * 6. A look, whose answer is part of the report: V1 to V11.
    *
-   * With `endsPauses`, the step ends pauses whose end has come: S16 and T15. With `overdue`, the step also raises and
-   * resolves overdue occurrences: O1 to O12. The end of a job resolves the dependencies of its children in the same
-   * commit: C7 to C9. For the order see X2, for repetitions X4 to X15.
+   * With `endsPauses`, the step ends pauses whose end has come: S16 and T15. With `overdue`, the step also raises and resolves overdue occurrences: O1 to O12. The end of a job resolves the
+   * dependencies of its children in the same commit: C7 to C9. For the order see X2, for repetitions X4 to X15.
    *
    * @throws {StoreUnavailableError} the fate of the step is unknown: repeat it with the same `stepId` and
    *   `isRepetition`
@@ -304,7 +302,7 @@ export type TaskChange = "added" | "updated" | "unchanged" | "outdated";
 export type ScheduleChanges = Partial<
   Omit<
     ScheduleRecord,
-    "id" | "createdAt" | "fence" | "revision" | "skippedCount" | "lastFailure" | "declaration" | "version" | NullRemoves
+    "id" | "createdAt" | "fence" | "revision" | "skippedCount" | "declaration" | "version" | NullRemoves
   >
 > & {
   /** Null removes it. */
@@ -326,14 +324,7 @@ export interface ScheduleUpdateRequest extends ScheduleRemovalRequest {
 }
 
 /** Fields that a schedule has or has not. */
-type NullRemoves =
-  | "concurrencyKey"
-  | "failureExpirationMs"
-  | "zoneRules"
-  | "expectStartMs"
-  | "expectFinishMs"
-  | "labels"
-  | "pauseAfterFailures";
+type NullRemoves = "concurrencyKey" | "zoneRules" | "expectStartMs" | "expectFinishMs" | "labels";
 
 export interface TaskPause extends PauseFacts {
   readonly taskId: string;

@@ -16,11 +16,11 @@ export const LEVELS: Readonly<Record<string, number>> = {
   cloudflare: 5,
   transfer: 5,
   notices: 5,
-  insight: 5,
   "task-server": 5,
   cli: 5,
   testing: 5,
-  dashboard: 6,
+  insight: 6,
+  dashboard: 7,
 };
 
 /** The doors and programs of the package that name more than their folder may, and the highest level of each. A folder's

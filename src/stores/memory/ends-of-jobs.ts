@@ -1,7 +1,6 @@
 import { MISSED_PER_STEP_MAX, OVERLAP_JOBS_PER_PLAN_MAX } from "../../core/limits.ts";
 import { type JobResultRecord, withKeptFacts } from "../../records/job-result.ts";
-import { isFailure, type JobOutcome } from "../../records/policies.ts";
-import { failureOf, type ScheduleFailure } from "../../records/schedule-failure.ts";
+import type { JobOutcome } from "../../records/policies.ts";
 import type {
   CancelReport,
   JobCancellation,
@@ -34,7 +33,6 @@ export interface Tables {
   readonly steps: JobSteps;
   readonly logs: JobLogs;
   readonly ledger: MemoryLedger | null;
-  readonly schedules: { failed(scheduleId: string, failure: ScheduleFailure): void };
 }
 
 /** What a report tells of jobs besides those of its request, while it is being written. */
@@ -44,12 +42,10 @@ export interface Notes {
   readonly recovered: RecoveredJob[];
   readonly ended: JobResultRecord[];
   readonly promoted: PromotedJob[];
-  /** The ends that count for the failures of their schedules, in their order. */
-  readonly counted: { readonly scheduleId: string; readonly outcome: JobOutcome }[];
 }
 
 export function emptyNotes(now: number): Notes {
-  return { now, recovered: [], ended: [], promoted: [], counted: [] };
+  return { now, recovered: [], ended: [], promoted: [] };
 }
 
 /** Ends a job with the result of its run. */
@@ -158,12 +154,8 @@ function releaseChildren(tables: Tables, jobId: string, outcome: JobOutcome, not
 }
 
 /** Removes a job that has ended, and keeps its result, or its id for a while if the result expires at once. */
-function keepEnd(tables: Tables, entry: JobEntry, result: JobResultRecord, { now, counted }: Notes): void {
-  const { pauseAfterFailures, scheduleId, fireTime, retryOf } = entry.record;
-  const isCounted = pauseAfterFailures !== undefined && fireTime !== null && retryOf === undefined;
-  if (isCounted && scheduleId !== null) counted.push({ scheduleId, outcome: result.outcome });
+function keepEnd(tables: Tables, entry: JobEntry, result: JobResultRecord, { now }: Notes): void {
   tables.ledger?.ended(entry.record, result, entry.limiter !== null);
-  if (scheduleId !== null && isFailure(result.outcome)) tables.schedules.failed(scheduleId, failureOf(result));
   const isKept = result.expiresAt > now;
   if (isKept) tables.results.keep(result);
   dropJob(tables, entry, isKept ? null : now);

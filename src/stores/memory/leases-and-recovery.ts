@@ -7,6 +7,7 @@ import type {
   LeaseExtension,
   LeaseExtensionReport,
   LeaseSurrender,
+  RecoveryReport,
   ReleaseStatus,
   StepRequest,
 } from "../data-store.ts";
@@ -72,12 +73,12 @@ export function giveUpLeases(
   tables: Tables,
   { now, schedulerId, instanceId }: LeaseSurrender,
   isSpared: (stepId: string) => boolean,
-): Notes {
+): RecoveryReport {
   const notes = emptyNotes(now);
   const isLeft = ({ stepId, record }: JobEntry): boolean =>
     record.acquiredBy === schedulerId && stepId !== null && !stepId.startsWith(instanceId) && !isSpared(stepId);
   for (const entry of tables.queues.leasedWhere(isLeft)) recover(tables, entry, notes, null);
-  return notes;
+  return { recovered: notes.recovered, ended: notes.ended };
 }
 
 export function extendLeases(tables: Tables, extension: LeaseExtension): LeaseExtensionReport {

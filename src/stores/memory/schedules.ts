@@ -2,9 +2,7 @@ import { PAUSES_ENDED_PER_STEP_MAX } from "../../core/limits.ts";
 import { compareTexts, orderKey } from "../../core/text.ts";
 import { withoutUndefined } from "../../core/without-undefined.ts";
 import type { AuditRecord } from "../../records/ledger.ts";
-import { countsAsFailure } from "../../records/policies.ts";
 import type { ScheduleRecord } from "../../records/schedule.ts";
-import type { ScheduleFailure } from "../../records/schedule-failure.ts";
 import type {
   ZonedPage,
   ZonedPageRequest,
@@ -16,7 +14,6 @@ import type {
   EndedPauses,
   LookedSchedule,
   OverlapReport,
-  PausedSchedule,
   RecordPage,
   ScheduleAddition,
   ScheduleAdditionChange,
@@ -34,8 +31,7 @@ import type {
 } from "../data-store.ts";
 import { readScheduleCursor, scheduleCursor } from "../shared/cursors-and-search.ts";
 import { additionChange, isDeclaredAs, keptDeclaration } from "../shared/declarations.ts";
-import { pauseFacts, reasonOfFailures } from "../shared/pauses.ts";
-import type { Notes } from "./ends-of-jobs.ts";
+import { pauseFacts } from "../shared/pauses.ts";
 import { inOrderOfIds } from "./entries-of-jobs-and-tasks.ts";
 import { frozenCopy, type Mutable } from "./frozen-copies.ts";
 import type { MemoryLedger } from "./ledger.ts";
@@ -69,8 +65,6 @@ const NOTHING_SEEN: Pick<Seen, "due" | "nextFireAt"> = Object.freeze({ due: Obje
 /** The schedules of a memory store. A schedule is *active* when it has a next fire time and is not paused, else
  *  *resting*. */
 export class Schedules {
-  /** Ids of those of which the last runs failed, and perhaps of others. */
-  readonly #failing = new Set<string>();
   readonly #byId = new Map<string, ScheduleEntry>();
   readonly #ordered = new SortedList<ScheduleEntry>(inOrderOfIds);
   readonly #active = new SortedList<ScheduleEntry>(inOrderOfFireTimes);
@@ -194,7 +188,6 @@ export class Schedules {
         bytes,
         preferred: null,
         stepId: null,
-        failures: 0,
         overlap: null,
       };
       this.#byId.set(schedule.id, entry);
@@ -213,15 +206,13 @@ export class Schedules {
         paceUntil,
         zoneRules = null,
       } = record.triggerRule === schedule.triggerRule ? record : schedule;
-      const { createdAt, lastFireTime, skippedCount, fence, revision, lastFailure } = record;
+      const { createdAt, lastFireTime, skippedCount, fence, revision } = record;
       const pausing = addition.setsPaused === true ? schedule : record;
       const paused = { paused: pausing.paused, ...pauseFacts(pausing) };
-      const counted = { skippedCount, fence, revision, ...(lastFailure === undefined ? {} : { lastFailure }) };
+      const counted = { skippedCount, fence, revision };
       const kept = { trigger, nextFireTime, paceUntil, zoneRules, createdAt, lastFireTime, ...paused, ...counted };
       const { concurrencyKey = null, expectStartMs = null, expectFinishMs = null, labels = null } = schedule;
-      const { failureExpirationMs = null, pauseAfterFailures = null } = schedule;
-      const ofFailures = { failureExpirationMs, pauseAfterFailures };
-      const removable = { concurrencyKey, expectStartMs, expectFinishMs, labels, ...ofFailures };
+      const removable = { concurrencyKey, expectStartMs, expectFinishMs, labels };
       this.#change(existing, { ...schedule, ...kept, ...removable }, note);
     }
     assign(record, { declaration: declaration ?? null, version: version ?? null });
@@ -238,7 +229,6 @@ export class Schedules {
     this.#takeOut(entry);
     // What was said of a pause goes with the pause.
     if (changes.paused !== undefined) removePauseFacts(entry.record);
-    if (changes.paused === false && entry.record.paused) entry.failures = 0;
     assign(entry.record, changes);
     entry.record.fence++;
     if (!keepsRevision) entry.record.revision++;
@@ -294,36 +284,6 @@ export class Schedules {
     return ended;
   }
 
-  /** Counts how runs ended for the failures of their schedules. */
-  countEnds(counted: Notes["counted"]): void {
-    for (const { scheduleId, outcome } of counted) {
-      const entry = this.#byId.get(scheduleId);
-      const hasFailed = countsAsFailure(outcome);
-      if (entry === undefined || hasFailed === null) continue;
-      entry.failures = hasFailed ? entry.failures + 1 : 0;
-      if (hasFailed) this.#failing.add(scheduleId);
-      else this.#failing.delete(scheduleId);
-    }
-  }
-
-  /** Pauses the schedules of which as many runs failed in a row as they allow. */
-  pauseFailing({ now, schedulerId }: Pick<StepRequest, "now" | "schedulerId">): PausedSchedule[] {
-    const pausedSchedules: PausedSchedule[] = [];
-    for (const id of this.#failing) {
-      const entry = this.#byId.get(id);
-      if (entry === undefined || entry.failures === 0) {
-        this.#failing.delete(id);
-        continue;
-      }
-      const { pauseAfterFailures = Number.POSITIVE_INFINITY, paused, taskId, nextFireTime } = entry.record;
-      if (paused || entry.failures < pauseAfterFailures) continue;
-      const pauseReason = reasonOfFailures(entry.failures);
-      this.#change(entry, { paused: true, pauseReason, pausedBy: schedulerId }, { at: now, by: schedulerId });
-      pausedSchedules.push({ id, taskId, nextFireTime, pauseReason });
-    }
-    return pausedSchedules;
-  }
-
   // ---- plans
 
   /** A page of due schedules, and the earliest fire time after the page. */
@@ -371,12 +331,6 @@ export class Schedules {
   }
 
   /** Keeps what the plan that was just committed did because of the schedule's `overlap`. */
-  /** A job of a schedule has failed. */
-  failed(scheduleId: string, failure: ScheduleFailure): void {
-    const entry = this.#byId.get(scheduleId);
-    if (entry !== undefined) entry.record.lastFailure = failure;
-  }
-
   keepOverlap(scheduleId: string, report: OverlapReport, skippedCount: number): void {
     const entry = this.#byId.get(scheduleId);
     if (entry === undefined) return;

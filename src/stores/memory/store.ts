@@ -84,13 +84,13 @@ export class MemoryDataStore implements contract.DataStore {
     const ledger = limits === null ? null : new MemoryLedger(limits, jobs, notices);
     const tables = { jobs, queues, flow, chains: new Chains(), windows: new Windows(), bursts };
     const [steps, logs] = [new JobSteps(), new JobLogs()];
+    this.#tables = { ...tables, results: new Results(steps, logs), steps, logs, ledger };
+    this.#backfills = new Backfills(this.#tables);
     const schedulers = new Schedulers(ledger?.uptime ?? null);
     const scheduleOf = (id: string): Readonly<ScheduleRecord> | undefined => schedules.peek(id);
     const overdue = ledger === null ? null : new OverdueOccurrences({ jobs, ledger, scheduleOf, notices });
     const isAlive = (schedulerId: string, now: number): boolean => schedulers.isAlive(schedulerId, now);
     const schedules = new Schedules({ isAlive, ledger, overdue });
-    this.#tables = { ...tables, results: new Results(steps, logs), steps, logs, ledger, schedules };
-    this.#backfills = new Backfills(this.#tables);
     const rules = new MemoryZoneRules();
     this.ledger = ledger;
     this.#ledger = ledger;
@@ -194,13 +194,6 @@ export class MemoryDataStore implements contract.DataStore {
   }
 
   /** Ends the pauses whose end has come, as many as a step ends. */
-  #pauseFailing(request: contract.StepRequest, { counted }: Notes): contract.PausedSchedule[] | undefined {
-    this.#schedules.countEnds(counted);
-    if (counted.length === 0 && !request.recover) return undefined;
-    const paused = this.#schedules.pauseFailing(request);
-    return paused.length === 0 ? undefined : paused;
-  }
-
   #endPauses(request: contract.StepRequest): contract.EndedPauses | null {
     const { now } = request;
     const schedules = this.#schedules.endPauses(request);
@@ -269,7 +262,6 @@ export class MemoryDataStore implements contract.DataStore {
     if (request.overdue === true) this.#overdue?.raise(request);
     if (request.recover) recoverLost(tables, request, notes);
     if (request.endsMissed === true) endMissed(tables, notes);
-    const pausedSchedules = this.#pauseFailing(request, notes);
     const endedPauses = request.endsPauses === true ? this.#endPauses(request) : null;
     const additions = addJobs(tables, request.additions, metadata, notes);
     const plans = this.#commitPlans(request, notes);
@@ -297,8 +289,7 @@ export class MemoryDataStore implements contract.DataStore {
     const seenOverdue = this.#seeOverdue(request);
     const seenPauses = this.#seePauses(request);
     const seenBlackouts = this.#seeBlackouts(request);
-    const hasPaused = endedPauses !== null || pausedSchedules !== undefined;
-    const isSmall = promoted.length === 0 && cleanup === null && changedOverdue === undefined && !hasPaused;
+    const isSmall = promoted.length === 0 && cleanup === null && changedOverdue === undefined && endedPauses === null;
     const seen = [seenOverdue, seenPauses, seenBlackouts];
     if (isSmall && seen.every((one) => one === NOTHING_MORE)) return report;
     return {
@@ -306,7 +297,6 @@ export class MemoryDataStore implements contract.DataStore {
       ...seenOverdue,
       ...seenPauses,
       ...seenBlackouts,
-      ...(pausedSchedules === undefined ? {} : { pausedSchedules }),
       ...(endedPauses === null ? {} : { endedPauses }),
       ...(promoted.length === 0 ? {} : { promoted }),
       ...(changedOverdue === undefined ? {} : { changedOverdue }),
@@ -376,9 +366,8 @@ export class MemoryDataStore implements contract.DataStore {
     if (surrender.isAlone === true) this.#schedulers.forgetOthers(surrender);
     this.#schedulers.beat(surrender);
     const isSpared = (stepId: string): boolean => this.#schedulers.hasMade(schedulerId, stepId, now);
-    const { counted, recovered, ended } = giveUpLeases(this.#tables, surrender, isSpared);
-    this.#schedules.countEnds(counted);
-    return { recovered, ended, ...this.#schedulers.heartbeats(surrender.instanceId) };
+    const report = giveUpLeases(this.#tables, surrender, isSpared);
+    return { ...report, ...this.#schedulers.heartbeats(surrender.instanceId) };
   }
 
   async seeBackfill(request: contract.BackfillRequest): Promise<contract.BackfillReport> {

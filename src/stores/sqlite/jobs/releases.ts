@@ -1,23 +1,15 @@
 import type { JobResultRecord } from "../../../records/job-result.ts";
-import { countsAsFailure, isFailure } from "../../../records/policies.ts";
-import { failureOf } from "../../../records/schedule-failure.ts";
 import type { JobRelease, ReleaseStatus, StepRequest } from "../../data-store.ts";
 import { guardSql, type Row, type SqlStatement, statement } from "../driver/driver-and-failures.ts";
 import { type Flow, markDirty } from "../flow-control/key-limiters.ts";
 import { type HistoryStatements, type LedgerSwitch, runEntries } from "../ledger/history-writes.ts";
-import type { ScheduleStatements } from "../schedules/schedule-statements.ts";
 import { JOB_STATE, type TableNames } from "../schema/tables.ts";
 import { instantKey, KEY_ID, KEY_INSTANT, lazily, memberParameters, rowParameters } from "../sql-and-json.ts";
 import type { DependencyStatements } from "./dependencies.ts";
 import { type LogStatements, logsOfLeased } from "./logs-of-jobs.ts";
 import { resultDetails, resultRow } from "./results.ts";
 
-type Statements = Pick<ScheduleStatements, "countEnds"> &
-  ReleaseStatements &
-  LogStatements &
-  DependencyStatements &
-  HistoryStatements &
-  LedgerSwitch;
+type Statements = ReleaseStatements & LogStatements & DependencyStatements & HistoryStatements & LedgerSwitch;
 
 type Finish = JobRelease & { kind: "finish" };
 
@@ -57,10 +49,8 @@ export class Releases {
     const { guardChanges } = this.#statements;
     return [
       ...this.#logs(),
-      ...this.#counting(),
       ...this.#keeping(this.#kept().map(({ result }) => result)),
       ...this.#entries(this.#flow === "off"),
-      ...this.#failures(),
       ...this.#dirtyLimiters(),
       ...(hasParents ? this.#ends() : []),
       ...[...this.#removals(hasParents), ...this.#puttingsBack(), ...this.#starts()].flatMap(({ count, ...one }) => [
@@ -81,10 +71,8 @@ export class Releases {
         statement(releaseStatuses, text, schedulerId, isRepetition ? 1 : 0, stepId),
       ),
       ...this.#logs(),
-      ...this.#counting(),
       ...kept.map(({ text }) => statement(keepResultsOfLeased, text, schedulerId)),
       ...this.#entries(false),
-      ...this.#failures(),
       ...this.#dirtyLimiters(),
       ...this.#ends(),
       ...[...this.#removals(true), ...this.#puttingsBack(), ...this.#starts()].map(({ count: _, ...one }) => one),
@@ -107,39 +95,12 @@ export class Releases {
     return logsOfLeased(this.#statements, [...this.#first.values()], this.#request.schedulerId);
   }
 
-  /** Whether an end counts for the failures of its schedule. */
-  get countsEnds(): boolean {
-    return this.#finished.some(({ countsFor }) => countsFor !== undefined);
-  }
-
-  #counting(): SqlStatement[] {
-    if (!this.countsEnds) return [];
-    const rows = this.#finished.flatMap(({ jobId, fence, countsFor, result }) => {
-      const hasFailed = countsAsFailure(result.outcome);
-      return countsFor === undefined || hasFailed === null ? [] : [[jobId, fence, countsFor, hasFailed ? 1 : 0]];
-    });
-    return rowParameters(rows).map(({ text }) =>
-      statement(this.#statements.countEnds, text, this.#request.schedulerId),
-    );
-  }
-
   #kept(): Finish[] {
     return this.#finished.filter((release) => release.result.expiresAt > this.#request.now);
   }
 
   #entries(isPlain: boolean): SqlStatement[] {
     return runEntries(this.#statements, this.#finished, this.#request.schedulerId, isPlain);
-  }
-
-  /** What schedules keep of the jobs that failed. Nearly always there is none. */
-  #failures(): SqlStatement[] {
-    const failed = this.#finished.filter(({ result }) => result.scheduleId !== null && isFailure(result.outcome));
-    const rows = failed.map(({ jobId, fence, result }) => [
-      ...[jobId, fence, result.finishedAt, JSON.stringify(failureOf(result))],
-    ]);
-    return rowParameters(rows).map(({ text }) =>
-      statement(this.#statements.recordFailed, text, this.#request.schedulerId),
-    );
   }
 
   /** Nearly always the results are those of one task and of one outcome. Then the values that they share travel once,
@@ -260,7 +221,6 @@ export interface ReleaseStatements {
   readonly putBack: string;
   readonly markReleased: string;
   readonly markStarted: string;
-  readonly recordFailed: string;
   readonly guardChanges: string;
 }
 
@@ -329,13 +289,6 @@ export function releaseStatements(names: TableNames): ReleaseStatements {
     markStarted: () =>
       `UPDATE ${jobs} SET started_fence = fence FROM json_each(?1) r WHERE ${jobs}.id = r.value->>0 ` +
       `AND ${jobs}.fence = r.value->>1 AND ${jobs}.acquired_by = ?2`,
-    // ?1 rows [jobId, fence, finishedAt, ScheduleFailure as JSON], ?2 schedulerId. Precedes the statements that remove
-    // the jobs. SQLite takes the failure of the row with the last end.
-    recordFailed: () =>
-      `UPDATE ${names.schedules} SET last_failure = f.failure FROM (SELECT j.schedule_id AS schedule, ` +
-      `max(r.value->>2), r.value->>3 AS failure FROM json_each(?1) r CROSS JOIN ${jobs} j ON j.id = r.value->>0 ` +
-      "WHERE j.fence = r.value->>1 AND j.acquired_by = ?2 AND j.schedule_id IS NOT NULL GROUP BY j.schedule_id) f " +
-      `WHERE ${names.schedules}.id = f.schedule`,
     // ?1 how many rows the statement before this one must have changed
     guardChanges: () => `SELECT ${guardSql("changes() = ?1")} AS guard`,
   });

@@ -1,11 +1,10 @@
 import type { CatchUp } from "../../../records/policies.ts";
 import type { ScheduleRecord } from "../../../records/schedule.ts";
-import type { ScheduleFailure } from "../../../records/schedule-failure.ts";
 import type { LookedSchedule, ScheduleChanges } from "../../data-store.ts";
 import { pauseFacts } from "../../shared/pauses.ts";
 import { SCHEDULE_SETTINGS } from "../../shared/schedule-changes.ts";
 import type { TableNames } from "../schema/tables.ts";
-import { fieldsOf, jsonOrUndefined, readableColumn, rowAsJson, sizeInBytes, validJson } from "../sql-and-json.ts";
+import { fieldsOf, readableColumn, rowAsJson, sizeInBytes, validJson } from "../sql-and-json.ts";
 
 const COLUMNS = [
   "id",
@@ -46,7 +45,6 @@ const OTHER_COLUMNS = [
   "paused_until",
   "pause_reason",
   "paused_by",
-  "last_failure",
 ];
 
 /** What {@link scheduleAsJson} yields. */
@@ -60,7 +58,6 @@ export type ScheduleRow = [
     pausedUntil: number | null,
     pauseReason: string | null,
     pausedBy: string | null,
-    lastFailure: string | null,
   ],
   metadata: ScheduleRecord["metadata"],
   Details,
@@ -120,7 +117,6 @@ export function newScheduleRow(schedule: ScheduleRecord): (string | number | nul
     schedule.pausedUntil ?? null,
     schedule.pauseReason ?? null,
     schedule.pausedBy ?? null,
-    schedule.lastFailure === undefined ? null : JSON.stringify(schedule.lastFailure),
   ];
 }
 
@@ -134,8 +130,7 @@ export function scheduleDetails(schedule: ScheduleChanges): Partial<Record<keyof
 
 export function toSchedule([columns, metadata, stored]: ScheduleRow): ScheduleRecord {
   const details = fieldsOf(stored, {});
-  const [known, [skippedCount, revision, declaration, version, pausedUntil, pauseReason, pausedBy, lastFailure]] =
-    split(columns);
+  const [known, [skippedCount, revision, declaration, version, pausedUntil, pauseReason, pausedBy]] = split(columns);
   return {
     ...planned(columns, details),
     name: details.name ?? null,
@@ -146,13 +141,11 @@ export function toSchedule([columns, metadata, stored]: ScheduleRow): ScheduleRe
     revision,
     ...(details.concurrencyKey === undefined ? {} : { concurrencyKey: details.concurrencyKey }),
     ...(details.failureExpirationMs === undefined ? {} : { failureExpirationMs: details.failureExpirationMs }),
-    ...(details.pauseAfterFailures === undefined ? {} : { pauseAfterFailures: details.pauseAfterFailures }),
     ...(details.expectStartMs === undefined ? {} : { expectStartMs: details.expectStartMs }),
     ...(details.expectFinishMs === undefined ? {} : { expectFinishMs: details.expectFinishMs }),
     ...(declaration === null ? {} : { declaration }),
     ...(version === null ? {} : { version }),
     ...pauseFacts({ pausedUntil, pauseReason, pausedBy }),
-    ...failureFact(lastFailure),
   };
 }
 
@@ -161,11 +154,6 @@ export function toLookedSchedule([columns, stored]: LookedScheduleRow): LookedSc
   const [known, [preferredScheduler, bytes]] = split(columns);
   // The statement only shows schedules that have a fire time.
   return { ...planned(known, details), nextFireTime: known[6] ?? 0, preferredScheduler, bytes };
-}
-
-function failureFact(text: string | null): Pick<ScheduleRecord, "lastFailure"> {
-  const lastFailure = text === null ? undefined : jsonOrUndefined<ScheduleFailure>(text);
-  return lastFailure === undefined ? {} : { lastFailure };
 }
 
 /** The columns that a planner needs, and the others. */
