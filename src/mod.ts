@@ -140,7 +140,7 @@ export type { PreparedJob } from "./scheduler/views/prepared-job.ts";
 export type { PreviewedFire } from "./scheduler/views/previewed-fire.ts";
 export type { TaskRetry } from "./scheduler/views/retry.ts";
 export type { Run } from "./scheduler/views/run.ts";
-export type { Schedule, ScheduleCatchUp } from "./scheduler/views/schedule.ts";
+export type { LastFailure, Schedule, ScheduleCatchUp } from "./scheduler/views/schedule.ts";
 export type { ScheduleChange, ScheduleSnapshot } from "./scheduler/views/schedule-change.ts";
 export type { TaskRateLimit, TaskView } from "./scheduler/views/task-view.ts";
 export type { TickReport } from "./scheduler/views/tick-report.ts";

@@ -283,6 +283,9 @@ export const EXCLUDED_DATES_MAX = 10_000;
 /** How long it is kept how a job failed, where nobody says otherwise: somebody looks at failures days later. */
 export const FAILURE_KEPT_MS: number = 30 * 86_400_000;
 
+/** Characters that a schedule keeps of each text of the error of its last failure. */
+export const FAILURE_TEXT_LENGTH_MAX = 1000;
+
 /** Bytes of UTF-8 that a ledger keeps of the reason for which a handler skipped a run. 10,000 runs, which may be read
  *  together, then stay below the 2 MB that D1 has for a text. */
 export const SKIP_REASON_BYTES_MAX = 100;

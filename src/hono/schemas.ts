@@ -324,7 +324,7 @@ const scheduleEntries = once(() => ({
 
 export const scheduleBody: () => v.GenericSchema<unknown, ReplacingScheduleBody> = once(() => {
   const times = ["createdAt", "nextFireTime", "lastFireTime", "pausedUntil"];
-  const shown = ["id", "skippedCount", "revision", "pauseReason", "pausedBy", ...times];
+  const shown = ["id", "skippedCount", "lastFailure", "revision", "pauseReason", "pausedBy", ...times];
   const ignored = Object.fromEntries(shown.map((name) => [name, optional(anything)]));
   return v.strictObject({ ...scheduleEntries(), ...ignored });
 });

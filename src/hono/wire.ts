@@ -237,6 +237,7 @@ interface ScheduleBody extends ScheduleSettingsBody, CallerNote {
 export interface ReplacingScheduleBody extends ScheduleBody {
   readonly id?: unknown;
   readonly skippedCount?: unknown;
+  readonly lastFailure?: unknown;
   readonly createdAt?: unknown;
   readonly nextFireTime?: unknown;
   readonly lastFireTime?: unknown;

@@ -94,7 +94,8 @@ export interface ScheduleState {
   readonly taskId: string;
   /** The other settings, by their names in `ScheduleRecord`, without the payload: all fields except those above,
    *  `id`, `triggerRule`, `pausedBy`, `declaration` and `version`, and except what stores and planners write for themselves
-   *  (`createdAt`, `lastFireTime`, `paceUntil`, `zoneRules`, `fence`, `revision`, `skippedCount`). */
+   *  (`createdAt`, `lastFireTime`, `paceUntil`, `zoneRules`, `fence`, `revision`, `skippedCount`,
+   *  `lastFailure`). */
   readonly settings: Readonly<Record<string, unknown>>;
   readonly metadata: Metadata;
 }

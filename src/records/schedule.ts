@@ -1,4 +1,5 @@
 import type { CatchUp, CoalescePolicy, Labels, Metadata, RunOverlapPolicy } from "./policies.ts";
+import type { ScheduleFailure } from "./schedule-failure.ts";
 
 /** A schedule, in the form that stores keep. Times are epoch milliseconds. */
 export interface ScheduleRecord {
@@ -62,6 +63,8 @@ export interface ScheduleRecord {
   readonly revision: number;
   /** How many fire times made no job, or lost their job to a newer one, because of `overlap`. */
   readonly skippedCount: number;
+  /** How a job of the schedule failed last; absent for none. Stores write it when such a job ends. */
+  readonly lastFailure?: ScheduleFailure;
   /** A hash of what a program last declared about the schedule; absent when no program declared it. Edits leave it as
    *  it is. */
   readonly declaration?: string;

@@ -302,7 +302,7 @@ export type TaskChange = "added" | "updated" | "unchanged" | "outdated";
 export type ScheduleChanges = Partial<
   Omit<
     ScheduleRecord,
-    "id" | "createdAt" | "fence" | "revision" | "skippedCount" | "declaration" | "version" | NullRemoves
+    "id" | "createdAt" | "fence" | "revision" | "skippedCount" | "lastFailure" | "declaration" | "version" | NullRemoves
   >
 > & {
   /** Null removes it. */
@@ -324,7 +324,13 @@ export interface ScheduleUpdateRequest extends ScheduleRemovalRequest {
 }
 
 /** Fields that a schedule has or has not. */
-type NullRemoves = "concurrencyKey" | "zoneRules" | "expectStartMs" | "expectFinishMs" | "labels";
+type NullRemoves =
+  | "concurrencyKey"
+  | "failureExpirationMs"
+  | "zoneRules"
+  | "expectStartMs"
+  | "expectFinishMs"
+  | "labels";
 
 export interface TaskPause extends PauseFacts {
   readonly taskId: string;

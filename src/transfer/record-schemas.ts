@@ -182,6 +182,22 @@ export const scheduleSchema: () => Schema<ScheduleRecord> = once(() =>
     fence: count(),
     revision: count(),
     skippedCount: count(),
+    lastFailure: absent(
+      exactly<NonNullable<ScheduleRecord["lastFailure"]>>({
+        jobId: id(),
+        outcome: unknownly(oneOf(JOB_OUTCOMES)),
+        scheduledFireTime: orNull(instant()),
+        finishedAt: instant(),
+        attempts: count(),
+        error: orNull(
+          exactly<NonNullable<NonNullable<ScheduleRecord["lastFailure"]>["error"]>>({
+            name: text(),
+            message: text(),
+            code: orNull(text()),
+          }),
+        ),
+      }),
+    ),
     declaration: absent(text()),
     version: absent(whole()),
   }),

@@ -390,6 +390,23 @@ describe("a client behind a router", () => {
     expect(clockChanges[0]?.from).toBeInstanceOf(Temporal.PlainDateTime);
   });
 
+  test("sees the last failure of a schedule, and may send back what it read", async () => {
+    const { client, scheduler } = setUpBehindRouter();
+    scheduler.task("t", () => {
+      throw new Error("broken");
+    });
+    await client.addSchedule("t", new DateTrigger(at(0)), { id: "s", failureExpirationTime: "2d" });
+    await scheduler.tick();
+    const there = await scheduler.getSchedule("s");
+    const here = await client.getSchedule("s");
+    expect(here.toJSON()).toEqual(there.toJSON());
+    expect(here.lastFailure).toMatchObject({
+      outcome: "error",
+      error: { name: "Error", message: "broken", code: null },
+    });
+    expect(String(here.failureExpirationTime)).toBe("PT48H");
+  });
+
   test("hears of a run that its handler skipped, which is no failure", async () => {
     const { client, scheduler, clock } = setUpBehindRouter();
     scheduler.task("t", () => {

@@ -101,6 +101,7 @@ export const DOOR_NAMES: Readonly<Record<string, DoorNames>> = {
       "JobResultFilterOptions",
       "JobStep",
       "Labels",
+      "LastFailure",
       "LastRun",
       "LedgerOptions",
       "Listing",

@@ -32,6 +32,7 @@ describe("a schedule over HTTP", () => {
         catchUp: null,
         resultExpirationTime: "PT24H",
         failureExpirationTime: null,
+        lastFailure: null,
         overlap: "queue",
         concurrencyKey: null,
         expectStartWithin: null,

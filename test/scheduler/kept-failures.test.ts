@@ -6,6 +6,34 @@ import { at, everySecond, secondsOf, setUp } from "./support.ts";
 
 const DAY_S = 86_400;
 
+describe("the last failure of a schedule", () => {
+  test("stays when its result is gone, and when the next run succeeds", async () => {
+    const { scheduler, clock } = setUp();
+    let isBroken = true;
+    const task = scheduler.task("t", { failureExpirationTime: "1s" }, () => {
+      if (isBroken) throw Object.assign(new TypeError("broken"), { code: "E_BROKEN" });
+    });
+    expect((await scheduler.addSchedule(task, everySecond(), { id: "s" })).lastFailure).toBe(null);
+    await drain(scheduler);
+    isBroken = false;
+    await clock.advance("PT10S");
+    await drain(scheduler);
+    await scheduler.cleanup();
+    const { lastFailure, ...schedule } = (await scheduler.getSchedule("s")).toJSON();
+    expect(schedule).toMatchObject({ id: "s" });
+    expect(lastFailure).toMatchObject({
+      outcome: "error",
+      scheduledFireTime: "2030-01-01T00:00:00Z",
+      finishedAt: "2030-01-01T00:00:00Z",
+      attempts: 1,
+      error: { name: "TypeError", message: "broken", code: "E_BROKEN" },
+    });
+    const shown = (await scheduler.getSchedule("s")).lastFailure;
+    expect([secondsOf(shown?.finishedAt ?? null), shown?.error?.message]).toEqual([0, "broken"]);
+    expect((await scheduler.getJobResults({ outcome: "error" })).items).toEqual([]);
+  });
+});
+
 describe("failureExpirationTime", () => {
   async function keptFor(settings: object, options: object = {}): Promise<number[]> {
     const { scheduler } = setUp();

@@ -300,6 +300,7 @@ describe("previewSchedule", () => {
       timeZone: "Europe/Berlin",
       fireTime: "2030-01-03T08:00:00Z",
       shiftedFrom: "2030-01-04T08:00:00Z",
+      blackout: null,
     });
   });
 

@@ -90,7 +90,8 @@ export const scheduleRoutes: Routes<
     handle: async ({ client, params: { id }, body, by, show, request }) => {
       const { taskId, trigger, by: given, ...others } = body;
       // What GET answers may be sent back.
-      const { id: _id, skippedCount: _count, createdAt: _at, revision: _revision, ...withTimes } = others;
+      const { id: _id, skippedCount: _count, createdAt: _at, revision: _revision, ...withFailure } = others;
+      const { lastFailure: _failure, ...withTimes } = withFailure;
       const { nextFireTime: _next, lastFireTime: _last, ...withPause } = withTimes;
       const { pausedUntil: _until, pauseReason: _reason, pausedBy: _who, ...settable } = withPause;
       const rule = triggerOf(trigger, "PUT /schedules/:id", { id, spread: settable.spread });

@@ -31,6 +31,22 @@ export const SCHEDULE_FIELDS = {
   expectStartWithin: { kind: "duration", absent: "none", default: null },
   expectFinishWithin: { kind: "duration", absent: "none", default: null },
   skippedCount: { kind: "count" },
+  lastFailure: {
+    kind: "object",
+    absent: "none",
+    fields: {
+      jobId: { kind: "text" },
+      outcome: { kind: "outcome" },
+      scheduledFireTime: { kind: "instant", null: "none" },
+      finishedAt: { kind: "instant" },
+      attempts: { kind: "count" },
+      error: {
+        kind: "object",
+        null: "none",
+        fields: { name: { kind: "text" }, message: { kind: "text" }, code: { kind: "text", null: "none" } },
+      },
+    },
+  },
   metadata: { kind: "metadata", inherits: true },
   labels: { kind: "labels", inherits: true },
   paused: { kind: "flag" },

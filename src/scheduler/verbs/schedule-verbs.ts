@@ -92,10 +92,11 @@ export class ScheduleVerbs implements ScheduleCommands {
     const { paused } = wanted.options;
     const { nextFireTime, paceUntil, trigger, zoneRules = null, ...asked } = await this.#additions.recordOf(wanted);
     // What a schedule has of its own, whoever declares it.
-    const { createdAt: _at, lastFireTime: _last, skippedCount: _count, ...withoutPast } = asked;
+    const { createdAt: _at, lastFireTime: _last, skippedCount: _count, lastFailure: _failure, ...withoutPast } = asked;
     const { fence: _fence, revision: _revision, declaration: _declared, version: _version, ...others } = withoutPast;
     const { concurrencyKey = null, expectStartMs = null, expectFinishMs = null, labels = null } = others;
-    const settings = { ...others, concurrencyKey, expectStartMs, expectFinishMs, labels };
+    const { failureExpirationMs = null } = others;
+    const settings = { ...others, concurrencyKey, failureExpirationMs, expectStartMs, expectFinishMs, labels };
     return this.#change(id, wanted.options, (record) => ({
       ...settings,
       paused: paused ?? record.paused,

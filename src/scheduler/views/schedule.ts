@@ -2,6 +2,7 @@ import { durationOf, durationOrNull } from "../../core/duration.ts";
 import { printAsJSON } from "../../core/inspect.ts";
 import { type InstantLike, instantOf, instantOrNull, type Temporal } from "../../core/temporal.ts";
 import { SCHEDULE_FIELDS } from "../../records/fields/schedule.ts";
+import type { JobOutcome } from "../../records/policies.ts";
 import {
   type CoalescePolicy,
   type Labels,
@@ -47,6 +48,20 @@ export type ScheduleFacts = Omit<
 export interface ScheduleExtras {
   readonly next?: readonly Pick<PreviewedFireFacts, "fireTime" | "shiftedFrom" | "blackout">[];
   readonly runs?: readonly OccurrenceFacts[];
+}
+
+/** How a job of a schedule failed. */
+export interface LastFailure {
+  readonly jobId: string;
+  /** Neither `success`, `skipped` nor `cancelled`. */
+  readonly outcome: JobOutcome;
+  /** With jitter; null for a job that no fire time made. */
+  readonly scheduledFireTime: Temporal.Instant | null;
+  readonly finishedAt: Temporal.Instant;
+  readonly attempts: number;
+  /** At most 1,000 characters of each; null where no handler threw it, as for a job that was lost or not started in
+   *  time. */
+  readonly error: { readonly name: string; readonly message: string; readonly code: string | null } | null;
 }
 
 /** Bounds of what a schedule makes up for, see `CatchUpOptions`. Null is unlimited. */
@@ -186,6 +201,15 @@ export class Schedule {
   /** The last fire time that was processed; null before the first fire. */
   get lastFireTime(): Temporal.Instant | null {
     return instantOrNull(this.#record.lastFireTime);
+  }
+
+  /** How a job of the schedule failed last, however long ago: it stays as long as the schedule, and a success does not
+   *  remove it. Null for none. */
+  get lastFailure(): LastFailure | null {
+    const failure = this.#record.lastFailure;
+    if (failure === undefined) return null;
+    const { scheduledFireTime, finishedAt } = failure;
+    return { ...failure, scheduledFireTime: instantOrNull(scheduledFireTime), finishedAt: instantOf(finishedAt) };
   }
 
   /** Tells whether the schedule was changed: every change raises it, and no fire does. See `ifRevision` of

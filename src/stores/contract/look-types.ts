@@ -104,6 +104,7 @@ export interface LookedSchedule
     | "metadata"
     | "name"
     | "skippedCount"
+    | "lastFailure"
     | "revision"
     | "declaration"
     | "version"

@@ -1,6 +1,7 @@
 import { MISSED_PER_STEP_MAX, OVERLAP_JOBS_PER_PLAN_MAX } from "../../core/limits.ts";
 import { type JobResultRecord, withKeptFacts } from "../../records/job-result.ts";
-import type { JobOutcome } from "../../records/policies.ts";
+import { isFailure, type JobOutcome } from "../../records/policies.ts";
+import { failureOf, type ScheduleFailure } from "../../records/schedule-failure.ts";
 import type {
   CancelReport,
   JobCancellation,
@@ -33,6 +34,7 @@ export interface Tables {
   readonly steps: JobSteps;
   readonly logs: JobLogs;
   readonly ledger: MemoryLedger | null;
+  readonly schedules: { failed(scheduleId: string, failure: ScheduleFailure): void };
 }
 
 /** What a report tells of jobs besides those of its request, while it is being written. */
@@ -156,6 +158,8 @@ function releaseChildren(tables: Tables, jobId: string, outcome: JobOutcome, not
 /** Removes a job that has ended, and keeps its result, or its id for a while if the result expires at once. */
 function keepEnd(tables: Tables, entry: JobEntry, result: JobResultRecord, { now }: Notes): void {
   tables.ledger?.ended(entry.record, result, entry.limiter !== null);
+  const { scheduleId } = entry.record;
+  if (scheduleId !== null && isFailure(result.outcome)) tables.schedules.failed(scheduleId, failureOf(result));
   const isKept = result.expiresAt > now;
   if (isKept) tables.results.keep(result);
   dropJob(tables, entry, isKept ? null : now);

@@ -3,6 +3,7 @@ import { compareTexts, orderKey } from "../../core/text.ts";
 import { withoutUndefined } from "../../core/without-undefined.ts";
 import type { AuditRecord } from "../../records/ledger.ts";
 import type { ScheduleRecord } from "../../records/schedule.ts";
+import type { ScheduleFailure } from "../../records/schedule-failure.ts";
 import type {
   ZonedPage,
   ZonedPageRequest,
@@ -206,13 +207,14 @@ export class Schedules {
         paceUntil,
         zoneRules = null,
       } = record.triggerRule === schedule.triggerRule ? record : schedule;
-      const { createdAt, lastFireTime, skippedCount, fence, revision } = record;
+      const { createdAt, lastFireTime, skippedCount, fence, revision, lastFailure } = record;
       const pausing = addition.setsPaused === true ? schedule : record;
       const paused = { paused: pausing.paused, ...pauseFacts(pausing) };
-      const counted = { skippedCount, fence, revision };
+      const counted = { skippedCount, fence, revision, ...(lastFailure === undefined ? {} : { lastFailure }) };
       const kept = { trigger, nextFireTime, paceUntil, zoneRules, createdAt, lastFireTime, ...paused, ...counted };
       const { concurrencyKey = null, expectStartMs = null, expectFinishMs = null, labels = null } = schedule;
-      const removable = { concurrencyKey, expectStartMs, expectFinishMs, labels };
+      const { failureExpirationMs = null } = schedule;
+      const removable = { concurrencyKey, failureExpirationMs, expectStartMs, expectFinishMs, labels };
       this.#change(existing, { ...schedule, ...kept, ...removable }, note);
     }
     assign(record, { declaration: declaration ?? null, version: version ?? null });
@@ -331,6 +333,12 @@ export class Schedules {
   }
 
   /** Keeps what the plan that was just committed did because of the schedule's `overlap`. */
+  /** A job of a schedule has failed. */
+  failed(scheduleId: string, failure: ScheduleFailure): void {
+    const entry = this.#byId.get(scheduleId);
+    if (entry !== undefined) entry.record.lastFailure = failure;
+  }
+
   keepOverlap(scheduleId: string, report: OverlapReport, skippedCount: number): void {
     const entry = this.#byId.get(scheduleId);
     if (entry === undefined) return;

@@ -84,13 +84,13 @@ export class MemoryDataStore implements contract.DataStore {
     const ledger = limits === null ? null : new MemoryLedger(limits, jobs, notices);
     const tables = { jobs, queues, flow, chains: new Chains(), windows: new Windows(), bursts };
     const [steps, logs] = [new JobSteps(), new JobLogs()];
-    this.#tables = { ...tables, results: new Results(steps, logs), steps, logs, ledger };
-    this.#backfills = new Backfills(this.#tables);
     const schedulers = new Schedulers(ledger?.uptime ?? null);
     const scheduleOf = (id: string): Readonly<ScheduleRecord> | undefined => schedules.peek(id);
     const overdue = ledger === null ? null : new OverdueOccurrences({ jobs, ledger, scheduleOf, notices });
     const isAlive = (schedulerId: string, now: number): boolean => schedulers.isAlive(schedulerId, now);
     const schedules = new Schedules({ isAlive, ledger, overdue });
+    this.#tables = { ...tables, results: new Results(steps, logs), steps, logs, ledger, schedules };
+    this.#backfills = new Backfills(this.#tables);
     const rules = new MemoryZoneRules();
     this.ledger = ledger;
     this.#ledger = ledger;

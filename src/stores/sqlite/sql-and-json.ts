@@ -235,3 +235,13 @@ export function joined<T extends object>(...parts: readonly object[]): T {
   }
   return texts as T;
 }
+
+/** The JSON in a column; undefined where there is none, or where it is damaged. */
+export function jsonOrUndefined<T>(text: string | null | undefined): T | undefined {
+  if (text === null || text === undefined) return undefined;
+  try {
+    return JSON.parse(text) as T;
+  } catch {
+    return undefined;
+  }
+}

@@ -2,7 +2,7 @@ import type { AttemptRecord, JobProgress } from "../../../records/attempt.ts";
 import { BACKFILL_ID_LENGTH } from "../../../records/backfill.ts";
 import type { JobRecord } from "../../../records/job.ts";
 import { IS_BLOCKED_OR_DEPENDENT, JOB_STATE } from "../schema/tables.ts";
-import { detail, fieldsOf, readableColumns, validJson } from "../sql-and-json.ts";
+import { detail, fieldsOf, jsonOrUndefined, readableColumns, validJson } from "../sql-and-json.ts";
 
 // How rows of jobs read.
 
@@ -131,16 +131,6 @@ export function toJob(row: JobRow): JobRecord {
   const progress = jsonOrUndefined<JobProgress>(row[20]);
   if (progress !== undefined) job.progress = progress;
   return job;
-}
-
-/** The JSON in a column; undefined where there is none, or where it is damaged. */
-function jsonOrUndefined<T>(text: string | null | undefined): T | undefined {
-  if (text === null || text === undefined) return undefined;
-  try {
-    return JSON.parse(text) as T;
-  } catch {
-    return undefined;
-  }
 }
 
 /** What holds a job in this state; undefined for nothing. */

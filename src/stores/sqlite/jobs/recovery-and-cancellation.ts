@@ -50,11 +50,12 @@ export function recovery(
   { now, endedBy, holder, putBackBy, spares, limit, stepId, hasParents }: Recovery,
 ): SqlStatement[] {
   const args = [endedBy, holder, now, putBackBy, limit, spares] as const;
-  const { keepsLedger, markLost, keepLost, enterLost, endLost, removeLost, putBackLost } = statements;
+  const { keepsLedger, markLost, keepLost, enterLost, failLost, endLost, removeLost, putBackLost } = statements;
   return [
     statement(markLost, ...args),
     statement(keepLost, ...args),
     ...(keepsLedger ? [statement(enterLost, ...args)] : []),
+    statement(failLost, ...args),
     ...(hasParents ? [statement(endLost, ...args)] : []),
     statement(removeLost, ...args, hasParents ? 1 : 0),
     statement(putBackLost, ...args, stepId),
@@ -64,9 +65,12 @@ export function recovery(
 /** Ends jobs that have missed their start. The children of those that end are left to `resolving`. Read the answers
  *  with {@link missedResults}. */
 export function endingMissed(statements: Statements, now: number): SqlStatement[] {
-  const { keepsLedger, keepMissed, enterMissed, markMissed, endMissed, forgetMissed, removeMissed } = statements;
+  const { keepsLedger, keepMissed, enterMissed, failMissed, markMissed, endMissed, forgetMissed, removeMissed } =
+    statements;
   const entering = keepsLedger ? [enterMissed] : [];
-  return [keepMissed, ...entering, markMissed, endMissed, forgetMissed, removeMissed].map((sql) => statement(sql, now));
+  return [keepMissed, ...entering, failMissed, markMissed, endMissed, forgetMissed, removeMissed].map((sql) =>
+    statement(sql, now),
+  );
 }
 
 export function missedResults(answers: readonly Row[][], now: number): JobResultRecord[] {
@@ -101,12 +105,14 @@ export interface RecoveryStatements {
   readonly markLost: string;
   readonly keepLost: string;
   readonly enterLost: string;
+  readonly failLost: string;
   readonly endLost: string;
   readonly removeLost: string;
   readonly putBackLost: string;
   /** These end jobs that have missed their start, and run one after the other. ?1 now. */
   readonly keepMissed: string;
   readonly enterMissed: string;
+  readonly failMissed: string;
   readonly markMissed: string;
   readonly endMissed: string;
   readonly forgetMissed: string;
@@ -153,6 +159,7 @@ export function recoveryStatements(names: TableNames): RecoveryStatements {
     enterLost: () =>
       enterEnded(names, "CASE WHEN cancel_requested THEN 'cancelled' ELSE 'abandoned' END", "?3") +
       ` WHERE ${lostForGood}`,
+    failLost: () => failEnded(names, "'abandoned'", "?3", `${lostForGood} AND NOT cancel_requested`),
     endLost: () =>
       `UPDATE ${dependencies} SET outcome = ${outcomeOfLost} FROM ${jobs} ` +
       `WHERE ${lostForGood} AND has_children = 1 AND parent_id = id AND outcome IS NULL`,
@@ -170,6 +177,7 @@ export function recoveryStatements(names: TableNames): RecoveryStatements {
       "RETURNING id, task_id, schedule_id, failed_attempts + recoveries AS attempt",
     keepMissed: () => keepEnded(names, "'missedStartDeadline'", "?1", missedJobs),
     enterMissed: () => `${enterEnded(names, "'missedStartDeadline'", "?1")} WHERE ${missedJobs}`,
+    failMissed: () => failEnded(names, "'missedStartDeadline'", "?1", missedJobs),
     markMissed: () =>
       markDirty(
         names,
@@ -228,6 +236,20 @@ export function cancellationStatements(names: TableNames): CancellationStatement
           `WHERE ${named(`state = ${ready}`)} AND concurrency_key IS NOT NULL`,
       ),
   });
+}
+
+/** SQL that tells schedules of the jobs of a condition, which fail without a run: what `failureOf` makes of the result
+ *  that `endedWithoutRun` gives. */
+function failEnded({ schedules, jobs }: TableNames, outcome: string, now: string, condition: string): string {
+  const failure =
+    `json_object('jobId', id, 'outcome', ${outcome}, 'scheduledFireTime', ${detail("scheduledFireTime")}, ` +
+    `'finishedAt', CAST(${now} AS INTEGER), ` +
+    "'attempts', failed_attempts + recoveries + (acquired_by IS NOT NULL), 'error', NULL)";
+  return (
+    `UPDATE ${schedules} SET last_failure = f.failure FROM (SELECT schedule_id AS schedule, max(seq), ` +
+    `${failure} AS failure FROM ${jobs} WHERE ${condition} AND schedule_id IS NOT NULL GROUP BY schedule_id) f ` +
+    `WHERE ${schedules}.id = f.schedule`
+  );
 }
 
 /** SQL that keeps the results of the jobs of a condition, which end without a run: the fields that `endedWithoutRun`

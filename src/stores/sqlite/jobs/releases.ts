@@ -1,4 +1,6 @@
 import type { JobResultRecord } from "../../../records/job-result.ts";
+import { isFailure } from "../../../records/policies.ts";
+import { failureOf } from "../../../records/schedule-failure.ts";
 import type { JobRelease, ReleaseStatus, StepRequest } from "../../data-store.ts";
 import { guardSql, type Row, type SqlStatement, statement } from "../driver/driver-and-failures.ts";
 import { type Flow, markDirty } from "../flow-control/key-limiters.ts";
@@ -51,6 +53,7 @@ export class Releases {
       ...this.#logs(),
       ...this.#keeping(this.#kept().map(({ result }) => result)),
       ...this.#entries(this.#flow === "off"),
+      ...this.#failures(),
       ...this.#dirtyLimiters(),
       ...(hasParents ? this.#ends() : []),
       ...[...this.#removals(hasParents), ...this.#puttingsBack(), ...this.#starts()].flatMap(({ count, ...one }) => [
@@ -73,6 +76,7 @@ export class Releases {
       ...this.#logs(),
       ...kept.map(({ text }) => statement(keepResultsOfLeased, text, schedulerId)),
       ...this.#entries(false),
+      ...this.#failures(),
       ...this.#dirtyLimiters(),
       ...this.#ends(),
       ...[...this.#removals(true), ...this.#puttingsBack(), ...this.#starts()].map(({ count: _, ...one }) => one),
@@ -101,6 +105,17 @@ export class Releases {
 
   #entries(isPlain: boolean): SqlStatement[] {
     return runEntries(this.#statements, this.#finished, this.#request.schedulerId, isPlain);
+  }
+
+  /** What schedules keep of the jobs that failed. Nearly always there is none. */
+  #failures(): SqlStatement[] {
+    const failed = this.#finished.filter(({ result }) => result.scheduleId !== null && isFailure(result.outcome));
+    const rows = failed.map(({ jobId, fence, result }) => [
+      ...[jobId, fence, result.finishedAt, JSON.stringify(failureOf(result))],
+    ]);
+    return rowParameters(rows).map(({ text }) =>
+      statement(this.#statements.recordFailed, text, this.#request.schedulerId),
+    );
   }
 
   /** Nearly always the results are those of one task and of one outcome. Then the values that they share travel once,
@@ -221,6 +236,7 @@ export interface ReleaseStatements {
   readonly putBack: string;
   readonly markReleased: string;
   readonly markStarted: string;
+  readonly recordFailed: string;
   readonly guardChanges: string;
 }
 
@@ -289,6 +305,13 @@ export function releaseStatements(names: TableNames): ReleaseStatements {
     markStarted: () =>
       `UPDATE ${jobs} SET started_fence = fence FROM json_each(?1) r WHERE ${jobs}.id = r.value->>0 ` +
       `AND ${jobs}.fence = r.value->>1 AND ${jobs}.acquired_by = ?2`,
+    // ?1 rows [jobId, fence, finishedAt, ScheduleFailure as JSON], ?2 schedulerId. Precedes the statements that remove
+    // the jobs. SQLite takes the failure of the row with the last end.
+    recordFailed: () =>
+      `UPDATE ${names.schedules} SET last_failure = f.failure FROM (SELECT j.schedule_id AS schedule, ` +
+      `max(r.value->>2), r.value->>3 AS failure FROM json_each(?1) r CROSS JOIN ${jobs} j ON j.id = r.value->>0 ` +
+      "WHERE j.fence = r.value->>1 AND j.acquired_by = ?2 AND j.schedule_id IS NOT NULL GROUP BY j.schedule_id) f " +
+      `WHERE ${names.schedules}.id = f.schedule`,
     // ?1 how many rows the statement before this one must have changed
     guardChanges: () => `SELECT ${guardSql("changes() = ?1")} AS guard`,
   });

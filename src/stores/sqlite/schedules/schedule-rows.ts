@@ -1,10 +1,11 @@
 import type { CatchUp } from "../../../records/policies.ts";
 import type { ScheduleRecord } from "../../../records/schedule.ts";
+import type { ScheduleFailure } from "../../../records/schedule-failure.ts";
 import type { LookedSchedule, ScheduleChanges } from "../../data-store.ts";
 import { pauseFacts } from "../../shared/pauses.ts";
 import { SCHEDULE_SETTINGS } from "../../shared/schedule-changes.ts";
 import type { TableNames } from "../schema/tables.ts";
-import { fieldsOf, readableColumn, rowAsJson, sizeInBytes, validJson } from "../sql-and-json.ts";
+import { fieldsOf, jsonOrUndefined, readableColumn, rowAsJson, sizeInBytes, validJson } from "../sql-and-json.ts";
 
 const COLUMNS = [
   "id",
@@ -45,6 +46,7 @@ const OTHER_COLUMNS = [
   "paused_until",
   "pause_reason",
   "paused_by",
+  "last_failure",
 ];
 
 /** What {@link scheduleAsJson} yields. */
@@ -58,6 +60,7 @@ export type ScheduleRow = [
     pausedUntil: number | null,
     pauseReason: string | null,
     pausedBy: string | null,
+    lastFailure: string | null,
   ],
   metadata: ScheduleRecord["metadata"],
   Details,
@@ -117,6 +120,7 @@ export function newScheduleRow(schedule: ScheduleRecord): (string | number | nul
     schedule.pausedUntil ?? null,
     schedule.pauseReason ?? null,
     schedule.pausedBy ?? null,
+    schedule.lastFailure === undefined ? null : JSON.stringify(schedule.lastFailure),
   ];
 }
 
@@ -130,7 +134,8 @@ export function scheduleDetails(schedule: ScheduleChanges): Partial<Record<keyof
 
 export function toSchedule([columns, metadata, stored]: ScheduleRow): ScheduleRecord {
   const details = fieldsOf(stored, {});
-  const [known, [skippedCount, revision, declaration, version, pausedUntil, pauseReason, pausedBy]] = split(columns);
+  const [known, [skippedCount, revision, declaration, version, pausedUntil, pauseReason, pausedBy, lastFailure]] =
+    split(columns);
   return {
     ...planned(columns, details),
     name: details.name ?? null,
@@ -146,6 +151,7 @@ export function toSchedule([columns, metadata, stored]: ScheduleRow): ScheduleRe
     ...(declaration === null ? {} : { declaration }),
     ...(version === null ? {} : { version }),
     ...pauseFacts({ pausedUntil, pauseReason, pausedBy }),
+    ...failureFact(lastFailure),
   };
 }
 
@@ -154,6 +160,11 @@ export function toLookedSchedule([columns, stored]: LookedScheduleRow): LookedSc
   const [known, [preferredScheduler, bytes]] = split(columns);
   // The statement only shows schedules that have a fire time.
   return { ...planned(known, details), nextFireTime: known[6] ?? 0, preferredScheduler, bytes };
+}
+
+function failureFact(text: string | null): Pick<ScheduleRecord, "lastFailure"> {
+  const lastFailure = text === null ? undefined : jsonOrUndefined<ScheduleFailure>(text);
+  return lastFailure === undefined ? {} : { lastFailure };
 }
 
 /** The columns that a planner needs, and the others. */

@@ -199,6 +199,7 @@ function scheduleTables({ schedules }: TableNames): string[] {
     // `zone_rules`: the time zone rules by which the next fire time was computed.
     // `expect_start`: within how many milliseconds after a fire time a run is to start and to end.
     // `paused_until`, `pause_reason`, `paused_by`: what was said of a pause; null for nothing, and for no pause.
+    // `last_failure`: a `ScheduleFailure` as JSON; null for none.
     // `raised_start_for`, `raised_finish_for`: the next fire time that was found to be overdue before it had a job, or
     // that passed during a pause.
     `CREATE TABLE ${schedules} (
@@ -229,7 +230,8 @@ function scheduleTables({ schedules }: TableNames): string[] {
       raised_finish_for INTEGER,
       paused_until INTEGER,
       pause_reason TEXT,
-      paused_by TEXT
+      paused_by TEXT,
+      last_failure TEXT
     )`,
     `CREATE INDEX ${schedules}_due ON ${schedules} (next_fire_time, id) ` +
       "WHERE paused = 0 AND next_fire_time IS NOT NULL",
