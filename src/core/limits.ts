@@ -416,6 +416,9 @@ export const TICK_GAP_MS_MAX = 900_000;
 /** Longest reason of a pause or a blackout, in UTF-16 units. It stands in records, events and explanations. */
 export const REASON_LENGTH_MAX = 500;
 
+/** Most failures in a row after which a schedule may be paused. */
+export const PAUSE_AFTER_FAILURES_MAX = 1000;
+
 /** Most pauses of schedules, of tasks and of keys that one step ends. The next step ends the others. */
 export const PAUSES_ENDED_PER_STEP_MAX = 100;
 
@@ -429,7 +432,8 @@ export const BLACKOUT_TASKS_MAX = 1000;
  *  longer without a gap count as blackouts for ever. */
 export const BLACKOUT_STEPS_MAX = 100;
 
-/** Most times of blackouts that one plan of a schedule tells apart in the ledger; those beyond are told as the others. */
+/** Most times of blackouts that one plan of a schedule tells apart in the ledger; those beyond are told as the
+ *  others. */
 export const BLACKED_OUT_RANGES_MAX = 100;
 
 /** How long a blackout that does not recur is kept after its end, because fire times within it may be planned late. */

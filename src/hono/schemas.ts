@@ -13,6 +13,7 @@ import {
   PAGE_SIZE_DEFAULT,
   PAGE_SIZE_MAX,
   PARENTS_MAX,
+  PAUSE_AFTER_FAILURES_MAX,
   PREVIEW_LENGTH_MAX,
   REASON_LENGTH_MAX,
 } from "../core/limits.ts";
@@ -309,6 +310,7 @@ const scheduleSettings = once(() => ({
       pace: orNull(durationText()),
     }),
   ),
+  pauseAfterFailures: orNull(wholeNumber(1, PAUSE_AFTER_FAILURES_MAX)),
   expectStartWithin: orNull(durationText()),
   expectFinishWithin: orNull(durationText()),
 }));

@@ -55,8 +55,8 @@ interface EventFactsByType {
   taskOutdated: TaskFacts & SchedulerFacts & { readonly version: number | null };
   scheduleAdded: ScheduleFacts & { readonly nextFireTimeMs: number | null };
   scheduleUpdated: ScheduleFacts & { readonly nextFireTimeMs: number | null };
-  /** Somebody or something paused the schedule, or gave the pause another end or reason: a caller, a trigger that failed
-   *  (`scheduleFailed` comes before it). */
+  /** Somebody or something paused the schedule, or gave the pause another end or reason: a caller, a trigger that
+   *  failed (`scheduleFailed` comes before it). */
   schedulePaused: ScheduleFacts & PauseFacts;
   /** The schedule goes on. `by` is null where the pause came to its end by itself. */
   scheduleUnpaused: ScheduleFacts & { readonly by: string | null };
@@ -73,8 +73,9 @@ interface EventFactsByType {
   scheduleOutdated: ScheduleFacts & SchedulerFacts & { readonly version: number | null };
   /** Fire times of a schedule made no job (`overlap`), or the waiting job of a fire time gave way to a newer one
    *  (`replaced`, and `jobId` names the job if there was one), because an earlier run was unfinished. Or `catchUp` left
-   *  them out: `maxAge` (`tooOld`) or `maxCount` (`overCount`). Or a blackout did (`blackedOut`). `count` says how many fire times the event stands for
-   *  (at least, where they are too many to count), and `fireTimeMs` is the last of them. */
+   *  them out: `maxAge` (`tooOld`) or `maxCount` (`overCount`). Or a blackout did (`blackedOut`). `count` says how many
+   *  fire times the event stands for (at least, where they are too many to count), and `fireTimeMs` is the last of
+   *  them. */
   occurrenceSkipped: ScheduleFacts & {
     readonly fireTimeMs: number;
     readonly count: number;

@@ -77,8 +77,8 @@ export type OccurrenceRecord = ({ readonly kind: "run" } & Run) | ({ readonly ki
 /** Who changes something, and when. */
 export interface AuditRecord {
   readonly at: number;
-  /** Identity of a scheduler, or a name that the caller gave; null for what happens by itself: the clean-up, and the end
-   *  of a pause. */
+  /** Identity of a scheduler, or a name that the caller gave; null for what happens by itself: the clean-up, and the
+   *  end of a pause. */
   readonly by: string | null;
 }
 
@@ -93,16 +93,17 @@ export interface ScheduleState {
   readonly pauseReason?: string;
   readonly taskId: string;
   /** The other settings, by their names in `ScheduleRecord`, without the payload: all fields except those above,
-   *  `id`, `triggerRule`, `pausedBy`, `declaration` and `version`, and except what stores and planners write for themselves
-   *  (`createdAt`, `lastFireTime`, `paceUntil`, `zoneRules`, `fence`, `revision`, `skippedCount`,
+   *  `id`, `triggerRule`, `pausedBy`, `declaration` and `version`, and except what stores and planners write for
+   *  themselves (`createdAt`, `lastFireTime`, `paceUntil`, `zoneRules`, `fence`, `revision`, `skippedCount`,
    *  `lastFailure`). */
   readonly settings: Readonly<Record<string, unknown>>;
   readonly metadata: Metadata;
 }
 
 /**
- * What a change of a schedule was: `paused` (also for another end or reason of a pause) and `unpaused` when the pause is
- * all that changed, besides the next fire time; `failed` for a schedule that was paused because its trigger failed: the plan of a step paused it.
+ * What a change of a schedule was: `paused` (also for another end or reason of a pause) and `unpaused` when the pause
+ * is all that changed, besides the next fire time; `failed` for a schedule that was paused because its trigger failed:
+ * the plan of a step paused it.
  */
 export type ScheduleChangeKind = "added" | "changed" | "paused" | "unpaused" | "failed" | "removed";
 

@@ -65,6 +65,12 @@ export type JobOutcome =
   | "abandoned"
   | "skipped";
 
+/** Whether a run failed (true) or succeeded (false); null for one that says neither: it was skipped or cancelled. */
+export function countsAsFailure(outcome: JobOutcome): boolean | null {
+  if (outcome === "success") return false;
+  return outcome === "skipped" || outcome === "cancelled" ? null : true;
+}
+
 /** All outcomes. */
 export const JOB_OUTCOMES: readonly JobOutcome[] = Object.freeze([
   "success",

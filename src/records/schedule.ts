@@ -37,6 +37,9 @@ export interface ScheduleRecord {
   readonly expectStartMs?: number;
   /** The same for its end. Not less than `expectStartMs`. */
   readonly expectFinishMs?: number;
+  /** After how many failed runs in a row, of jobs that fire times made, the store pauses the schedule; absent for
+   *  never. */
+  readonly pauseAfterFailures?: number;
   readonly paused: boolean;
   /** When the pause ends by itself; absent for a pause without an end, and for none. */
   readonly pausedUntil?: number;

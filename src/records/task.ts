@@ -39,6 +39,9 @@ export interface TaskRecord {
   readonly keepLogs?: { readonly lines: number; readonly bytes: number };
   /** Whether the concurrency keys take turns (the jobs without one are one more key); absent is false. */
   readonly fair?: boolean;
+  /** After how many failed runs in a row a schedule of the task is paused, if the schedule sets nothing else; absent
+   *  for never. */
+  readonly pauseAfterFailures?: number;
   /** Whether the task is paused: then none of its jobs is acquired. Absent is false. Only `DataStore.pauseTask` changes
    *  it; `putTasks` leaves it as it is. */
   readonly paused?: boolean;

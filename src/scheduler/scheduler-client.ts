@@ -402,14 +402,14 @@ export abstract class SchedulerClient {
   // ---- blackouts
 
   /**
-   * Adds a blackout: a time, once or recurring, in which fire times make no job. It is about fire times alone: jobs that
-   * exist already, their retries, `addJob` and `runScheduleNow` go on. A fire time within [from, until) makes no job; with
-   * `missed: "runOnce"`, one job for all of them runs at its end. Every scheduler of the store heeds it at once. A store
-   * takes 1,000 blackouts; one that does not recur is removed by the clean-up 30 days after its end. Publishes
-   * `blackoutAdded`.
+   * Adds a blackout: a time, once or recurring, in which fire times make no job. It is about fire times alone: jobs
+   * that exist already, their retries, `addJob` and `runScheduleNow` go on. A fire time within [from, until) makes no
+   * job; with `missed: "runOnce"`, one job for all of them runs at its end. Every scheduler of the store heeds it at
+   * once. A store takes 1,000 blackouts; one that does not recur is removed by the clean-up 30 days after its end.
+   * Publishes `blackoutAdded`.
    * @param id text of 1 to 256 characters
-   * @param options when it is, and which schedules it is about, see {@link BlackoutOptions}. Crontab text is read in the
-   *   time zone that this scheduler has as its option `timeZone`
+   * @param options when it is, and which schedules it is about, see {@link BlackoutOptions}. Crontab text is read in
+   *   the time zone that this scheduler has as its option `timeZone`
    * @returns the blackout as it is stored
    * @throws {OptionsError} @throws {CronSyntaxError}
    * @throws {ConflictingIdError} with `conflictPolicy: "error"`, when the id is in use
@@ -428,9 +428,9 @@ export abstract class SchedulerClient {
   }
 
   /**
-   * Removes a blackout: fire times fire again from now on. Those that nobody has processed yet are no longer blacked out,
-   * and what `missed: "runOnce"` owes runs with the next fire time, or when the blackout would have ended. Publishes
-   * `blackoutRemoved`.
+   * Removes a blackout: fire times fire again from now on. Those that nobody has processed yet are no longer blacked
+   * out, and what `missed: "runOnce"` owes runs with the next fire time, or when the blackout would have ended.
+   * Publishes `blackoutRemoved`.
    * @param options.by who removes it, see {@link ChangeOptions}
    * @returns whether there was such a blackout
    * @throws {OptionsError}

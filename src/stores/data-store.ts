@@ -84,6 +84,7 @@ export type {
   EndedPauses,
   JobRelease,
   OverlapReport,
+  PausedSchedule,
   PlannedJob,
   PlannedOverlap,
   PlanReport,
@@ -174,8 +175,9 @@ export interface DataStore extends AsyncDisposable {
    * 5. *Acquisition* of at most `jobs.limit` jobs: Q1 to Q12, with admission by the limits of keys: F1 to F16.
    * 6. A look, whose answer is part of the report: V1 to V11.
    *
-   * With `endsPauses`, the step ends pauses whose end has come: S16 and T15. With `overdue`, the step also raises and resolves overdue occurrences: O1 to O12. The end of a job resolves the
-   * dependencies of its children in the same commit: C7 to C9. For the order see X2, for repetitions X4 to X15.
+   * With `endsPauses`, the step ends pauses whose end has come: S16 and T15. With `overdue`, the step also raises and
+   * resolves overdue occurrences: O1 to O12. The end of a job resolves the dependencies of its children in the same
+   * commit: C7 to C9. For the order see X2, for repetitions X4 to X15.
    *
    * @throws {StoreUnavailableError} the fate of the step is unknown: repeat it with the same `stepId` and
    *   `isRepetition`
@@ -330,7 +332,8 @@ type NullRemoves =
   | "zoneRules"
   | "expectStartMs"
   | "expectFinishMs"
-  | "labels";
+  | "labels"
+  | "pauseAfterFailures";
 
 export interface TaskPause extends PauseFacts {
   readonly taskId: string;

@@ -138,8 +138,8 @@ export class ScheduleBlackouts {
     return until;
   }
 
-  /** Whether a fire time within the union, from `first` on, is to be made up for when the union ends: all blackouts that
-   *  contain it say so. */
+  /** Whether a fire time within the union, from `first` on, is to be made up for when the union ends: all blackouts
+   *  that contain it say so. */
   owes(union: Union, first: number, nextFire: (after: number) => number | null): boolean {
     if (!this.#mayOwe) return false;
     let fire = nextFire(Math.max(union.from, first) - 1);

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { OptionsError } from "../../src/mod.ts";
+import { DateTrigger, OptionsError } from "../../src/mod.ts";
 import { setUpRouter } from "../hono/support.ts";
 import { at, rejectionOf } from "../scheduler/support.ts";
 import { setUpBehindRouter } from "./support.ts";
@@ -42,6 +42,28 @@ describe("a client behind a router", () => {
     for (const call of [client.pauseSchedule("s", { until: at(0) }), client.pauseTask("t", { until: at(-1) })]) {
       expect(await rejectionOf(call)).toBeInstanceOf(OptionsError);
     }
+  });
+});
+
+describe("a client behind a router that pauses after failures", () => {
+  test("sets and reads the number, and reads why a schedule was paused", async () => {
+    const { client, scheduler } = setUpBehindRouter();
+    scheduler.task("t", () => Promise.reject(new Error("down")));
+    const trigger = "2030-01-01T00:00:00Z";
+    const added = await client.addSchedule("t", new DateTrigger(trigger), { id: "s", pauseAfterFailures: 1 });
+    expect(added.pauseAfterFailures).toBe(1);
+    await client.addSchedule("t", "0 0 1 1 *", { id: "other" });
+    expect((await client.updateSchedule("other", { pauseAfterFailures: 3 })).pauseAfterFailures).toBe(3);
+    expect((await client.updateSchedule("other", { pauseAfterFailures: null })).pauseAfterFailures).toBeNull();
+    const wrong = client.updateSchedule("other", { pauseAfterFailures: 0 });
+    expect(await rejectionOf(wrong)).toBeInstanceOf(OptionsError);
+    await client.updateSchedule("other", { pauseAfterFailures: 1, nextFireTime: trigger });
+    await scheduler.tick();
+    expect(await client.getSchedule("other")).toMatchObject({
+      paused: true,
+      pauseReason: "1 failure in a row",
+      pausedBy: scheduler.identity,
+    });
   });
 });
 

@@ -9,7 +9,9 @@ import { setUpRouter } from "./support.ts";
 /** What an answer is called in the document: the name of a schema, null for no body, or undefined. */
 function nameOf(route: string, status: number): string | null | undefined {
   const [method, address = ""] = route.split(" ");
-  const path = address.replace(/\?.*/, "").replace(/^\/(schedules|jobs|tasks|runs)\/(?!bulk|batch)[^/]+/, "/$1/:id");
+  const path = address
+    .replace(/\?.*/, "")
+    .replace(/^\/(schedules|jobs|tasks|runs|blackouts)\/(?!bulk|batch)[^/]+/, "/$1/:id");
   const docs = Object.entries(routeDocs).find(([key]) => key === `${method} ${path}`)?.[1];
   if (docs === undefined) throw new Error(`the document has no ${route}`);
   if (status >= 400 && docs.problems.includes(status)) return "Problem";
@@ -57,6 +59,13 @@ test("every answer is what the document says that it is", async () => {
   await check("POST /schedules/s/unpause", { resumeFrom: "now" });
   await check("POST /schedules/bulk", { action: "pause", ids: ["s"] });
   await check("GET /schedules/s/preview");
+  const blackout = { id: "b", trigger: { cron: "0 2 * * sun" }, duration: "2h", reason: "closed" };
+  await check("POST /blackouts", blackout);
+  await check("POST /blackouts", blackout);
+  await check("POST /blackouts", { id: "c", from: "2030-02-01T00:00:00Z" });
+  await check("GET /blackouts");
+  await check("DELETE /blackouts/b");
+  await check("DELETE /blackouts/b");
   await check("POST /schedules/s/run");
   await check("GET /schedules/s/changes");
   await check("GET /schedules/s/changes?cursor=x");

@@ -27,6 +27,7 @@ export const SCHEDULE_FIELDS = {
   resultExpirationTime: { kind: "duration", inherits: true },
   failureExpirationTime: { kind: "duration", absent: "none", inherits: true },
   overlap: { kind: "overlap", inherits: true },
+  pauseAfterFailures: { kind: "count", absent: "never", inherits: true },
   concurrencyKey: { kind: "text", absent: "none", default: null },
   expectStartWithin: { kind: "duration", absent: "none", default: null },
   expectFinishWithin: { kind: "duration", absent: "none", default: null },

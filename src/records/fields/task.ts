@@ -24,6 +24,7 @@ export const TASK_FIELDS = {
     fields: { limit: { kind: "count" }, per: { kind: "duration" }, burst: { kind: "count" } },
   },
   fair: { kind: "flag" },
+  pauseAfterFailures: { kind: "count", absent: "never" },
   isPaused: { kind: "flag", record: "paused" },
   pausedUntil: { kind: "instant", absent: "none" },
   pauseReason: { kind: "text", absent: "none" },

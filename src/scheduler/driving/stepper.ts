@@ -9,6 +9,7 @@ import type {
   EndedPauses,
   LookedSchedule,
   LookReport,
+  PausedSchedule,
   ScheduleWindow,
   Seen,
   StepReport,
@@ -490,6 +491,7 @@ export class Stepper {
     runner.log.added(report.additions);
     this.#recordAdditions(additions, report, acquired, happened);
     const jobsAdded = this.#recordPlans(planned, report, acquired, happened);
+    for (const paused of report.pausedSchedules ?? []) this.#recordFailurePause(paused, happened);
     if (report.endedPauses !== undefined) this.#recordPauseEnds(report.endedPauses, happened);
     if (report.changedOverdue !== undefined) happened.push(...overdueEvents(env, report.changedOverdue));
     runner.log.promoted(promoted);
@@ -572,6 +574,13 @@ export class Stepper {
       happened.push(scheduleSaved(env, { id, taskId, paused, nextFireTime }, "updated"));
     });
     return jobsAdded;
+  }
+
+  #recordFailurePause(schedule: PausedSchedule, happened: EventRecord[]): void {
+    const { env } = this.#parts;
+    const paused = { ...schedule, paused: true };
+    happened.push(...schedulePauseEvents(env, paused, env.identity), scheduleSaved(env, paused, "updated"));
+    env.logger.error(`escapement: schedule "${schedule.id}" was paused: ${schedule.pauseReason}`);
   }
 
   #recordPauseEnds({ schedules, tasks }: EndedPauses, happened: EventRecord[]): void {

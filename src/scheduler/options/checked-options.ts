@@ -37,6 +37,7 @@ interface CheckedLimits {
   maxRunningPerKey?: number | null | undefined;
   rateLimit?: { limit: number; perMs: number; burst?: number | undefined } | null | undefined;
   fair?: boolean | undefined;
+  pauseAfterFailures?: number | null | undefined;
 }
 
 /** How much is kept of the log of each attempt. */

@@ -6,8 +6,8 @@ import { JOB_OUTCOMES, type JobOutcome } from "../../records/policies.ts";
  * - `success`, `error`, `deserializationFailed`, `cancelled`, `abandoned`: how its job ended.
  * - `misfired`: its job was not started in time (`missedStartDeadline`).
  * - `declined`: its handler threw a `SkipRun` (`skipped`).
- * - `coalesced`, `paused`, `tooOld`, `overCount`, `overlapSkipped`, `replaced`, `removed`, `blackedOut`: why it made no job of its
- *   own, see {@link SkipVerdict}.
+ * - `coalesced`, `paused`, `tooOld`, `overCount`, `overlapSkipped`, `replaced`, `removed`, `blackedOut`: why it made no
+ *   job of its own, see {@link SkipVerdict}.
  * - `waiting`: its job is unfinished, or nobody has processed the fire time yet.
  */
 export type OccurrenceVerdict =

@@ -32,6 +32,7 @@ import {
   PAGE_SIZE_DEFAULT,
   PAGE_SIZE_MAX,
   PARENTS_MAX,
+  PAUSE_AFTER_FAILURES_MAX,
   PREVIEW_LENGTH_MAX,
   REASON_LENGTH_MAX,
   SNOOZES_MAX_DEFAULT,
@@ -212,6 +213,10 @@ const keepLogs = once(() =>
   ),
 );
 
+const pauseAfterFailures = once(() =>
+  v.optional(v.nullable(wholeNumber(1, PAUSE_AFTER_FAILURES_MAX, unlimitedAdvice))),
+);
+
 const taskDefaults = once(() =>
   objectOf({
     executor: v.optional(name(), "inline"),
@@ -228,6 +233,7 @@ const taskDefaults = once(() =>
     resultExpirationTime: v.optional(durationMs(), { hours: 24 }),
     failureExpirationTime: v.optional(v.nullable(durationMs())),
     overlap: v.optional(oneOf(RUN_OVERLAP_POLICIES), "queue"),
+    pauseAfterFailures: pauseAfterFailures(),
     metadata: v.optional(metadata(), {}),
     labels: v.optional(labels()),
   }),
@@ -333,6 +339,7 @@ const scheduleSettings = once(() => ({
   maxJitter: v.optional(durationMs()),
   priority: v.optional(wholeNumber()),
   overlap: v.optional(oneOf(RUN_OVERLAP_POLICIES)),
+  pauseAfterFailures: pauseAfterFailures(),
   concurrencyKey: concurrencyKey(),
   catchUp: v.optional(v.nullable(catchUp())),
   expectStartWithin: v.optional(v.nullable(durationMs(1))),

@@ -68,6 +68,9 @@ export interface TaskSettings<P = never> {
   /** What a fire of the task's schedules does while an earlier run of the same schedule is unfinished: `"queue"`,
    *  `"skip"`, `"replaceQueued"` or `"cancelRunning"`, see {@link RunOverlapPolicy}. Default: `"queue"`. */
   overlap?: RunOverlapPolicy | undefined;
+  /** After how many failed runs in a row a schedule of the task is paused, unless the schedule says something else: 1
+   *  to 1,000; null for never. See `ScheduleOptions.pauseAfterFailures`. Default: null. */
+  pauseAfterFailures?: number | null | undefined;
   /** JSON data that the task's schedules and jobs inherit, at most 100 levels deep, without the key `__proto__`.
    *  Default: `{}`. */
   metadata?: Metadata | undefined;
@@ -173,8 +176,8 @@ export interface BlackoutOptions extends ChangeOptions {
   /** A trigger, or crontab text in the time zone of the scheduler: each of its fire times begins the blackout. Goes
    *  together with `duration`. */
   trigger?: Trigger | string | undefined;
-  /** How long it lasts each time, longer than zero, on the clock of the trigger's time zone: two hours from 02:00 end at
-   *  04:00, also on days on which clocks change. */
+  /** How long it lasts each time, longer than zero, on the clock of the trigger's time zone: two hours from 02:00 end
+   *  at 04:00, also on days on which clocks change. */
   duration?: Duration | undefined;
   /** Only schedules that have all of these labels, each with this value: 1 to 16. Default: all schedules. */
   labels?: Labels | undefined;
@@ -193,8 +196,8 @@ export interface BlackoutOptions extends ChangeOptions {
 /** How long something is paused, and why. */
 export interface PauseOptions extends ChangeOptions {
   /** When the pause ends by itself: an instant in the future. Then the schedule or the task goes on as after
-   *  `unpauseSchedule(id)` or `unpauseTask(id)`, once over all schedulers of the store; with `tick()`, in the first tick
-   *  from then on. Default: never. */
+   *  `unpauseSchedule(id)` or `unpauseTask(id)`, once over all schedulers of the store; with `tick()`, in the first
+   *  tick from then on. Default: never. */
   until?: InstantLike | undefined;
   /** Why it is paused: text of 1 to 500 characters, for people. It is shown until the pause ends. Default: none. */
   reason?: string | undefined;
@@ -270,6 +273,11 @@ export interface ScheduleOptions<P = unknown> extends RevisionOptions {
   /** What a fire does while an earlier run of the schedule is unfinished: `"queue"`, `"skip"`, `"replaceQueued"` or
    *  `"cancelRunning"`, see {@link RunOverlapPolicy}. Default: the task's `overlap`. */
   overlap?: RunOverlapPolicy | undefined;
+  /** After how many failed runs in a row the schedule is paused, with a reason: 1 to 1,000; null for never. Runs of
+   *  fire times count, in the order in which they end; those of `runScheduleNow` and `retryJob` do not. A run that
+   *  succeeds begins the count anew, and so does the end of a pause; a run that was skipped or cancelled says nothing.
+   *  Default: the task's, which is null. */
+  pauseAfterFailures?: number | null | undefined;
   /** The concurrency key of the schedule's jobs: text of 1 to 256 characters; null for none. It is stored with the
    *  schedule. Default: what the task's `concurrencyKey` tells from the payload. */
   concurrencyKey?: string | null | undefined;

@@ -199,7 +199,7 @@ function finished(
   // A result that is not kept need not know what its job was, unless the store's ledger keeps the run of a fire time.
   const needsNone = keptMs === 0 && job.fireTime === null;
   const result = needsNone ? end : withKeptFacts(end, job, progress);
-  return { release: { jobId: job.id, fence: job.fence, kind: "finish", result }, error };
+  return { release: { jobId: job.id, fence: job.fence, kind: "finish", result, ...countsFor(job) }, error };
 }
 
 function leaseOf({ id: jobId, fence }: JobRecord): { jobId: string; fence: number } {
@@ -216,4 +216,10 @@ function isRetryable(error: unknown): boolean {
   } catch {
     return true;
   }
+}
+
+/** The schedule whose failures the end of a job counts for. */
+function countsFor({ pauseAfterFailures, scheduleId, fireTime, retryOf }: JobRecord): { readonly countsFor?: string } {
+  const isCounted = pauseAfterFailures !== undefined && fireTime !== null && retryOf === undefined;
+  return isCounted && scheduleId !== null ? { countsFor: scheduleId } : {};
 }

@@ -378,7 +378,8 @@ function nameOfBound(name: string): [what: string, id: string] {
 
 function toRecord(id: string, defaults: CheckedTaskDefaults, settings: CheckedTaskSettings): TaskRecord {
   const merged = { ...defaults, ...withoutUndefined(settings) };
-  const { maxRunningPerKey: perKey = null, rateLimit = null, fair = false, failureExpirationMs = null } = merged;
+  const { maxRunningPerKey: perKey = null, rateLimit = null, fair = false } = merged;
+  const { pauseAfterFailures = null, failureExpirationMs = null } = merged;
   const labels = mergedLabels(defaults.labels, settings.labels, `task "${id}"`);
   return {
     id,
@@ -396,6 +397,7 @@ function toRecord(id: string, defaults: CheckedTaskDefaults, settings: CheckedTa
     ...(perKey === null ? {} : { maxRunningPerKey: perKey }),
     ...(rateLimit === null ? {} : { rateLimit: rateOf(rateLimit) }),
     ...(fair ? { fair } : {}),
+    ...(pauseAfterFailures === null ? {} : { pauseAfterFailures }),
     ...(labels === undefined ? {} : { labels }),
     ...(merged.maxSnoozes === SNOOZES_MAX_DEFAULT ? {} : { maxSnoozes: merged.maxSnoozes }),
     ...(merged.keepLogs ? { keepLogs: merged.keepLogs } : {}),

@@ -95,8 +95,9 @@ export class ScheduleVerbs implements ScheduleCommands {
     const { createdAt: _at, lastFireTime: _last, skippedCount: _count, lastFailure: _failure, ...withoutPast } = asked;
     const { fence: _fence, revision: _revision, declaration: _declared, version: _version, ...others } = withoutPast;
     const { concurrencyKey = null, expectStartMs = null, expectFinishMs = null, labels = null } = others;
-    const { failureExpirationMs = null } = others;
-    const settings = { ...others, concurrencyKey, failureExpirationMs, expectStartMs, expectFinishMs, labels };
+    const { failureExpirationMs = null, pauseAfterFailures = null } = others;
+    const removable = { failureExpirationMs, pauseAfterFailures };
+    const settings = { ...others, concurrencyKey, expectStartMs, expectFinishMs, labels, ...removable };
     return this.#change(id, wanted.options, (record) => ({
       ...settings,
       paused: paused ?? record.paused,

@@ -49,8 +49,8 @@ export class ScheduleChange {
   /** The identity of a scheduler, or the name that the caller gave; null for what happens by itself: the clean-up, and
    *  the end of a pause. */
   readonly by: string | null;
-  /** `paused` (also with another end or reason than before) and `unpaused` where nothing else changed; `failed` for a schedule that was paused because its trigger
-   *  failed. */
+  /** `paused` (also with another end or reason than before) and `unpaused` where nothing else changed; `failed` for a
+   *  schedule that was paused because its trigger failed. */
   readonly kind: ScheduleChangeKind;
   /** The names of the options that changed, as `updateSchedule` has them; empty for the other kinds. */
   readonly changed: readonly string[];

@@ -167,6 +167,10 @@ export class Schedule {
   get expectFinishWithin(): Temporal.Duration | null {
     return durationOrNull(this.#record.expectFinishMs ?? null);
   }
+  /** After how many failed runs in a row the schedule is paused; null for never. */
+  get pauseAfterFailures(): number | null {
+    return this.#record.pauseAfterFailures ?? null;
+  }
   /** When the pause ends by itself; null for a pause without an end, and for none. */
   get pausedUntil(): Temporal.Instant | null {
     return instantOrNull(this.#record.pausedUntil ?? null);

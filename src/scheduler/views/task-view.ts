@@ -50,6 +50,10 @@ export class TaskView {
   get isPaused(): boolean {
     return this.#record.paused ?? false;
   }
+  /** After how many failed runs in a row a schedule of the task is paused; null for never. */
+  get pauseAfterFailures(): number | null {
+    return this.#record.pauseAfterFailures ?? null;
+  }
   /** When the pause of the whole task ends by itself; null for a pause without an end, and for none. */
   get pausedUntil(): Temporal.Instant | null {
     return instantOrNull(this.#record.pausedUntil ?? null);

@@ -78,8 +78,8 @@ export interface Seen {
   readonly hasReady: boolean;
   /** The version of the blackouts; absent while there was none, and without schedules. See rule B3. */
   readonly blackouts?: number;
-  /** When the first pause ends, of a schedule, a task or a key, in the past too; absent for no such pause. See rules S17
-   *  and T15. */
+  /** When the first pause ends, of a schedule, a task or a key, in the past too; absent for no such pause. See rules
+   *  S17 and T15. */
   readonly pauseEndsAt?: number;
   /** What a step with `overdue` has to do; absent for nothing, and without a `Ledger`. See rules O10 to O12. */
   readonly overdue?: SeenOverdue;
@@ -113,6 +113,7 @@ export interface LookedSchedule
     | "pausedUntil"
     | "pauseReason"
     | "pausedBy"
+    | "pauseAfterFailures"
     | "expectStartMs"
     | "expectFinishMs"
   > {

@@ -60,7 +60,12 @@ export type JobRelease = {
   /** Replaces the log of the attempt, if the release counts; absent leaves it as it is. See rule J13. */
   readonly log?: JobLogRecord;
 } & (
-  | { readonly kind: "finish"; readonly result: JobResultRecord }
+  | {
+      readonly kind: "finish";
+      readonly result: JobResultRecord;
+      /** The schedule whose failures the end of the job counts for, see rule S18; absent for none. */
+      readonly countsFor?: string;
+    }
   | {
       readonly kind: "retry";
       readonly runAt: number;
@@ -140,6 +145,9 @@ export interface StepReport extends Seen, RecoveryReport {
   /** The jobs that were held before the step and that the step promoted, or whose parents have ended; absent for
    *  none. A repetition may leave out what an earlier try promoted. */
   readonly promoted?: readonly PromotedJob[];
+  /** The schedules that the step paused because of their failures; absent for none. A repetition may leave out those
+   *  that an earlier try paused. See rule S19. */
+  readonly pausedSchedules?: readonly PausedSchedule[];
   /** The pauses that the step ended; absent for none. A repetition may leave out those that an earlier try ended. */
   readonly endedPauses?: EndedPauses;
   /** What became of overdue occurrences; absent for nothing. A repetition has what an earlier try did. */
@@ -172,6 +180,9 @@ export interface OverlapReport {
   /** The jobs under a lease that the plan asked to cancel, by fire time. */
   readonly cancelRequested: readonly string[];
 }
+
+/** A schedule that a store paused. */
+export type PausedSchedule = Pick<ScheduleRecord, "id" | "taskId" | "nextFireTime"> & { readonly pauseReason: string };
 
 /** Pauses that came to their end. */
 export interface EndedPauses {

@@ -118,6 +118,7 @@ export function addPlannedJob(
   if (schedule.labels !== undefined) record.labels = schedule.labels;
   if (schedule.concurrencyKey !== undefined) record.concurrencyKey = schedule.concurrencyKey;
   if (schedule.failureExpirationMs !== undefined) record.failureExpirationMs = schedule.failureExpirationMs;
+  if (schedule.pauseAfterFailures !== undefined) record.pauseAfterFailures = schedule.pauseAfterFailures;
   const entry = jobs.insert(record);
   flow.join(entry);
   const expectedMs = schedule.expectStartMs ?? schedule.expectFinishMs;

@@ -44,10 +44,12 @@ export interface Notes {
   readonly recovered: RecoveredJob[];
   readonly ended: JobResultRecord[];
   readonly promoted: PromotedJob[];
+  /** The ends that count for the failures of their schedules, in their order. */
+  readonly counted: { readonly scheduleId: string; readonly outcome: JobOutcome }[];
 }
 
 export function emptyNotes(now: number): Notes {
-  return { now, recovered: [], ended: [], promoted: [] };
+  return { now, recovered: [], ended: [], promoted: [], counted: [] };
 }
 
 /** Ends a job with the result of its run. */
@@ -156,9 +158,11 @@ function releaseChildren(tables: Tables, jobId: string, outcome: JobOutcome, not
 }
 
 /** Removes a job that has ended, and keeps its result, or its id for a while if the result expires at once. */
-function keepEnd(tables: Tables, entry: JobEntry, result: JobResultRecord, { now }: Notes): void {
+function keepEnd(tables: Tables, entry: JobEntry, result: JobResultRecord, { now, counted }: Notes): void {
+  const { pauseAfterFailures, scheduleId, fireTime, retryOf } = entry.record;
+  const isCounted = pauseAfterFailures !== undefined && fireTime !== null && retryOf === undefined;
+  if (isCounted && scheduleId !== null) counted.push({ scheduleId, outcome: result.outcome });
   tables.ledger?.ended(entry.record, result, entry.limiter !== null);
-  const { scheduleId } = entry.record;
   if (scheduleId !== null && isFailure(result.outcome)) tables.schedules.failed(scheduleId, failureOf(result));
   const isKept = result.expiresAt > now;
   if (isKept) tables.results.keep(result);

@@ -7,7 +7,6 @@ import type {
   LeaseExtension,
   LeaseExtensionReport,
   LeaseSurrender,
-  RecoveryReport,
   ReleaseStatus,
   StepRequest,
 } from "../data-store.ts";
@@ -73,12 +72,12 @@ export function giveUpLeases(
   tables: Tables,
   { now, schedulerId, instanceId }: LeaseSurrender,
   isSpared: (stepId: string) => boolean,
-): RecoveryReport {
+): Notes {
   const notes = emptyNotes(now);
   const isLeft = ({ stepId, record }: JobEntry): boolean =>
     record.acquiredBy === schedulerId && stepId !== null && !stepId.startsWith(instanceId) && !isSpared(stepId);
   for (const entry of tables.queues.leasedWhere(isLeft)) recover(tables, entry, notes, null);
-  return { recovered: notes.recovered, ended: notes.ended };
+  return notes;
 }
 
 export function extendLeases(tables: Tables, extension: LeaseExtension): LeaseExtensionReport {

@@ -17,6 +17,8 @@ export interface ScheduleEntry {
   preferred: string | null;
   /** Id of the step that committed the last plan. */
   stepId: string | null;
+  /** How many runs have failed in a row, where the schedule counts them. */
+  failures: number;
   /** What that plan did because of the schedule's `overlap`; null for nothing. */
   overlap: OverlapReport | null;
 }
@@ -37,6 +39,7 @@ export function removePauseFacts(record: Mutable<ScheduleRecord>): void {
 const OPTIONAL = [
   "concurrencyKey",
   "failureExpirationMs",
+  "pauseAfterFailures",
   "expectStartMs",
   "expectFinishMs",
   "declaration",

@@ -2,6 +2,7 @@ import { PAUSES_ENDED_PER_STEP_MAX } from "../../core/limits.ts";
 import { compareTexts, orderKey } from "../../core/text.ts";
 import { withoutUndefined } from "../../core/without-undefined.ts";
 import type { AuditRecord } from "../../records/ledger.ts";
+import { countsAsFailure } from "../../records/policies.ts";
 import type { ScheduleRecord } from "../../records/schedule.ts";
 import type { ScheduleFailure } from "../../records/schedule-failure.ts";
 import type {
@@ -15,6 +16,7 @@ import type {
   EndedPauses,
   LookedSchedule,
   OverlapReport,
+  PausedSchedule,
   RecordPage,
   ScheduleAddition,
   ScheduleAdditionChange,
@@ -32,7 +34,8 @@ import type {
 } from "../data-store.ts";
 import { readScheduleCursor, scheduleCursor } from "../shared/cursors-and-search.ts";
 import { additionChange, isDeclaredAs, keptDeclaration } from "../shared/declarations.ts";
-import { pauseFacts } from "../shared/pauses.ts";
+import { pauseFacts, reasonOfFailures } from "../shared/pauses.ts";
+import type { Notes } from "./ends-of-jobs.ts";
 import { inOrderOfIds } from "./entries-of-jobs-and-tasks.ts";
 import { frozenCopy, type Mutable } from "./frozen-copies.ts";
 import type { MemoryLedger } from "./ledger.ts";
@@ -66,6 +69,8 @@ const NOTHING_SEEN: Pick<Seen, "due" | "nextFireAt"> = Object.freeze({ due: Obje
 /** The schedules of a memory store. A schedule is *active* when it has a next fire time and is not paused, else
  *  *resting*. */
 export class Schedules {
+  /** Ids of those of which the last runs failed, and perhaps of others. */
+  readonly #failing = new Set<string>();
   readonly #byId = new Map<string, ScheduleEntry>();
   readonly #ordered = new SortedList<ScheduleEntry>(inOrderOfIds);
   readonly #active = new SortedList<ScheduleEntry>(inOrderOfFireTimes);
@@ -189,6 +194,7 @@ export class Schedules {
         bytes,
         preferred: null,
         stepId: null,
+        failures: 0,
         overlap: null,
       };
       this.#byId.set(schedule.id, entry);
@@ -213,8 +219,9 @@ export class Schedules {
       const counted = { skippedCount, fence, revision, ...(lastFailure === undefined ? {} : { lastFailure }) };
       const kept = { trigger, nextFireTime, paceUntil, zoneRules, createdAt, lastFireTime, ...paused, ...counted };
       const { concurrencyKey = null, expectStartMs = null, expectFinishMs = null, labels = null } = schedule;
-      const { failureExpirationMs = null } = schedule;
-      const removable = { concurrencyKey, failureExpirationMs, expectStartMs, expectFinishMs, labels };
+      const { failureExpirationMs = null, pauseAfterFailures = null } = schedule;
+      const ofFailures = { failureExpirationMs, pauseAfterFailures };
+      const removable = { concurrencyKey, expectStartMs, expectFinishMs, labels, ...ofFailures };
       this.#change(existing, { ...schedule, ...kept, ...removable }, note);
     }
     assign(record, { declaration: declaration ?? null, version: version ?? null });
@@ -231,6 +238,7 @@ export class Schedules {
     this.#takeOut(entry);
     // What was said of a pause goes with the pause.
     if (changes.paused !== undefined) removePauseFacts(entry.record);
+    if (changes.paused === false && entry.record.paused) entry.failures = 0;
     assign(entry.record, changes);
     entry.record.fence++;
     if (!keepsRevision) entry.record.revision++;
@@ -284,6 +292,36 @@ export class Schedules {
       ended.push({ id, taskId, nextFireTime });
     }
     return ended;
+  }
+
+  /** Counts how runs ended for the failures of their schedules. */
+  countEnds(counted: Notes["counted"]): void {
+    for (const { scheduleId, outcome } of counted) {
+      const entry = this.#byId.get(scheduleId);
+      const hasFailed = countsAsFailure(outcome);
+      if (entry === undefined || hasFailed === null) continue;
+      entry.failures = hasFailed ? entry.failures + 1 : 0;
+      if (hasFailed) this.#failing.add(scheduleId);
+      else this.#failing.delete(scheduleId);
+    }
+  }
+
+  /** Pauses the schedules of which as many runs failed in a row as they allow. */
+  pauseFailing({ now, schedulerId }: Pick<StepRequest, "now" | "schedulerId">): PausedSchedule[] {
+    const pausedSchedules: PausedSchedule[] = [];
+    for (const id of this.#failing) {
+      const entry = this.#byId.get(id);
+      if (entry === undefined || entry.failures === 0) {
+        this.#failing.delete(id);
+        continue;
+      }
+      const { pauseAfterFailures = Number.POSITIVE_INFINITY, paused, taskId, nextFireTime } = entry.record;
+      if (paused || entry.failures < pauseAfterFailures) continue;
+      const pauseReason = reasonOfFailures(entry.failures);
+      this.#change(entry, { paused: true, pauseReason, pausedBy: schedulerId }, { at: now, by: schedulerId });
+      pausedSchedules.push({ id, taskId, nextFireTime, pauseReason });
+    }
+    return pausedSchedules;
   }
 
   // ---- plans

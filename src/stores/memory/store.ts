@@ -194,6 +194,13 @@ export class MemoryDataStore implements contract.DataStore {
   }
 
   /** Ends the pauses whose end has come, as many as a step ends. */
+  #pauseFailing(request: contract.StepRequest, { counted }: Notes): contract.PausedSchedule[] | undefined {
+    this.#schedules.countEnds(counted);
+    if (counted.length === 0 && !request.recover) return undefined;
+    const paused = this.#schedules.pauseFailing(request);
+    return paused.length === 0 ? undefined : paused;
+  }
+
   #endPauses(request: contract.StepRequest): contract.EndedPauses | null {
     const { now } = request;
     const schedules = this.#schedules.endPauses(request);
@@ -262,6 +269,7 @@ export class MemoryDataStore implements contract.DataStore {
     if (request.overdue === true) this.#overdue?.raise(request);
     if (request.recover) recoverLost(tables, request, notes);
     if (request.endsMissed === true) endMissed(tables, notes);
+    const pausedSchedules = this.#pauseFailing(request, notes);
     const endedPauses = request.endsPauses === true ? this.#endPauses(request) : null;
     const additions = addJobs(tables, request.additions, metadata, notes);
     const plans = this.#commitPlans(request, notes);
@@ -289,7 +297,8 @@ export class MemoryDataStore implements contract.DataStore {
     const seenOverdue = this.#seeOverdue(request);
     const seenPauses = this.#seePauses(request);
     const seenBlackouts = this.#seeBlackouts(request);
-    const isSmall = promoted.length === 0 && cleanup === null && changedOverdue === undefined && endedPauses === null;
+    const hasPaused = endedPauses !== null || pausedSchedules !== undefined;
+    const isSmall = promoted.length === 0 && cleanup === null && changedOverdue === undefined && !hasPaused;
     const seen = [seenOverdue, seenPauses, seenBlackouts];
     if (isSmall && seen.every((one) => one === NOTHING_MORE)) return report;
     return {
@@ -297,6 +306,7 @@ export class MemoryDataStore implements contract.DataStore {
       ...seenOverdue,
       ...seenPauses,
       ...seenBlackouts,
+      ...(pausedSchedules === undefined ? {} : { pausedSchedules }),
       ...(endedPauses === null ? {} : { endedPauses }),
       ...(promoted.length === 0 ? {} : { promoted }),
       ...(changedOverdue === undefined ? {} : { changedOverdue }),
@@ -366,8 +376,9 @@ export class MemoryDataStore implements contract.DataStore {
     if (surrender.isAlone === true) this.#schedulers.forgetOthers(surrender);
     this.#schedulers.beat(surrender);
     const isSpared = (stepId: string): boolean => this.#schedulers.hasMade(schedulerId, stepId, now);
-    const report = giveUpLeases(this.#tables, surrender, isSpared);
-    return { ...report, ...this.#schedulers.heartbeats(surrender.instanceId) };
+    const { counted, recovered, ended } = giveUpLeases(this.#tables, surrender, isSpared);
+    this.#schedules.countEnds(counted);
+    return { recovered, ended, ...this.#schedulers.heartbeats(surrender.instanceId) };
   }
 
   async seeBackfill(request: contract.BackfillRequest): Promise<contract.BackfillReport> {

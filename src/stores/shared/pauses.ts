@@ -8,6 +8,11 @@ export interface PauseFacts {
   readonly pausedBy?: string;
 }
 
+/** Why a schedule was paused because of its failures. SQL says the same. */
+export function reasonOfFailures(count: number): string {
+  return count === 1 ? "1 failure in a row" : `${count} failures in a row`;
+}
+
 /** The facts of a pause among other fields; null and undefined count as absent. */
 export function pauseFacts(
   of: { readonly [Name in keyof PauseFacts]?: PauseFacts[Name] | null | undefined },

@@ -44,6 +44,7 @@ import { overdueCases } from "./overdue-cases.ts";
 import { overlapCases } from "./overlap-cases.ts";
 import { paceCases } from "./pace-cases.ts";
 import { pauseEndCases } from "./pause-end-cases.ts";
+import { pauseFailureCases } from "./pause-failure-cases.ts";
 import { planCases } from "./plan-cases.ts";
 import { planRaceCases } from "./plan-race-cases.ts";
 import { planRepetitionCases } from "./plan-repetition-cases.ts";
@@ -128,6 +129,7 @@ export const dataStoreContract: readonly DataStoreCase[] = Object.freeze([
   ...flowFairCases,
   ...flowPauseCases,
   ...pauseEndCases,
+  ...pauseFailureCases,
   ...blackoutCases,
   ...flowModelCases,
   ...missedStartCases,

@@ -195,10 +195,11 @@ export function taskStatements(names: TableNames): TaskStatements {
       `WHERE ${isTask} AND NOT (${isInUse}) RETURNING id`,
     // ?1 id. Follows removeTask.
     unpauseRemoved: () =>
-      `UPDATE ${keyLimiters} SET paused = 0, ${setPauseColumns()}, ${becomesDirty("0")} WHERE task_id = ?1 AND paused = 1 ` +
-      `AND EXISTS (SELECT 1 FROM ${tasks} WHERE id = ?1 AND declaration IS ${REMOVED})`,
+      `UPDATE ${keyLimiters} SET paused = 0, ${setPauseColumns()}, ${becomesDirty("0")} ` +
+      `WHERE task_id = ?1 AND paused = 1 AND EXISTS (SELECT 1 FROM ${tasks} WHERE id = ?1 AND declaration IS ${REMOVED})`,
 
-    // ?1 id, ?2 whether to pause, ?3 until, ?4 reason, ?5 by. Yields a row if there is such a task; and so does pauseKey.
+    // ?1 id, ?2 whether to pause, ?3 until, ?4 reason, ?5 by. Yields a row if there is such a task; and so does
+    // pauseKey.
     pauseTask: () => `UPDATE ${tasks} SET ${setPaused("?2", ["?3", "?4", "?5"])} WHERE ${isTask} RETURNING id`,
     // ?1 id. Tells looks that there is flow control.
     makeLimiterOfTask: () => markDirty(names, `SELECT id, '', 0 FROM ${tasks} WHERE ${isTask}`),
@@ -333,7 +334,8 @@ const DAMAGED_TASK: TaskRow[1] = {
 function toTask([columns, stored]: TaskRow): TaskRecord {
   const [id, maxRunningJobs, declaration, version, paused, pausedUntil, pauseReason, pausedBy] = columns;
   const details = { ...DAMAGED_TASK, ...fieldsOf(stored, {}) };
-  const { labels, keepLogs, maxRunningPerKey, rateLimit, fair, maxSnoozes, failureExpirationMs } = details;
+  const { labels, keepLogs, maxRunningPerKey, rateLimit, fair, maxSnoozes, failureExpirationMs, pauseAfterFailures } =
+    details;
   return {
     id,
     executor: details.executor,
@@ -347,6 +349,7 @@ function toTask([columns, stored]: TaskRow): TaskRecord {
     metadata: details.metadata,
     ...(labels === undefined ? {} : { labels }),
     ...(failureExpirationMs === undefined ? {} : { failureExpirationMs }),
+    ...(pauseAfterFailures === undefined ? {} : { pauseAfterFailures }),
     ...(keepLogs === undefined ? {} : { keepLogs }),
     ...(maxRunningPerKey === undefined ? {} : { maxRunningPerKey }),
     ...(rateLimit === undefined ? {} : { rateLimit }),

@@ -101,7 +101,7 @@ function jobDetails(job: NewJobRecord): string {
     `${metadataField(job.metadata)}${field("retryOf", job.retryOf)}` +
     `${field("after", hasParents(job) ? job.after : null)}${field("onParentFailure", job.onParentFailure)}` +
     `${field("retry", job.retry)}${field("failureExpirationMs", job.failureExpirationMs)}` +
-    `${field("maxWaitMs", job.debounce?.maxWaitMs)}}`
+    `${field("pauseAfterFailures", job.pauseAfterFailures)}${field("maxWaitMs", job.debounce?.maxWaitMs)}}`
   );
 }
 

@@ -119,6 +119,7 @@ export function toJob(row: JobRow): JobRecord {
   if (details.onParentFailure !== undefined) job.onParentFailure = details.onParentFailure;
   if (details.retry !== undefined) job.retry = details.retry;
   if (typeof details.failureExpirationMs === "number") job.failureExpirationMs = details.failureExpirationMs;
+  if (details.pauseAfterFailures !== undefined) job.pauseAfterFailures = details.pauseAfterFailures;
   if (details.sleep !== undefined) job.sleep = details.sleep;
   const heldBy = heldByOf(row[15]);
   if (heldBy !== undefined) job.heldBy = heldBy;

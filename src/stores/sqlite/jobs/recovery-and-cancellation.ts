@@ -50,8 +50,10 @@ export function recovery(
   { now, endedBy, holder, putBackBy, spares, limit, stepId, hasParents }: Recovery,
 ): SqlStatement[] {
   const args = [endedBy, holder, now, putBackBy, limit, spares] as const;
-  const { keepsLedger, markLost, keepLost, enterLost, failLost, endLost, removeLost, putBackLost } = statements;
+  const { keepsLedger, countLost, markLost, keepLost, enterLost, failLost, endLost, removeLost, putBackLost } =
+    statements;
   return [
+    statement(countLost, ...args),
     statement(markLost, ...args),
     statement(keepLost, ...args),
     ...(keepsLedger ? [statement(enterLost, ...args)] : []),
@@ -65,12 +67,11 @@ export function recovery(
 /** Ends jobs that have missed their start. The children of those that end are left to `resolving`. Read the answers
  *  with {@link missedResults}. */
 export function endingMissed(statements: Statements, now: number): SqlStatement[] {
-  const { keepsLedger, keepMissed, enterMissed, failMissed, markMissed, endMissed, forgetMissed, removeMissed } =
-    statements;
+  const { keepsLedger, countMissed, keepMissed, enterMissed, failMissed, markMissed, endMissed } = statements;
+  const { forgetMissed, removeMissed } = statements;
   const entering = keepsLedger ? [enterMissed] : [];
-  return [keepMissed, ...entering, failMissed, markMissed, endMissed, forgetMissed, removeMissed].map((sql) =>
-    statement(sql, now),
-  );
+  const ending = [failMissed, markMissed, endMissed, forgetMissed, removeMissed];
+  return [countMissed, keepMissed, ...entering, ...ending].map((sql) => statement(sql, now));
 }
 
 export function missedResults(answers: readonly Row[][], now: number): JobResultRecord[] {
@@ -104,12 +105,14 @@ export interface RecoveryStatements {
   readonly moveLeases: string;
   readonly markLost: string;
   readonly keepLost: string;
+  readonly countLost: string;
   readonly enterLost: string;
   readonly failLost: string;
   readonly endLost: string;
   readonly removeLost: string;
   readonly putBackLost: string;
   /** These end jobs that have missed their start, and run one after the other. ?1 now. */
+  readonly countMissed: string;
   readonly keepMissed: string;
   readonly enterMissed: string;
   readonly failMissed: string;
@@ -120,7 +123,7 @@ export interface RecoveryStatements {
 }
 
 export function recoveryStatements(names: TableNames): RecoveryStatements {
-  const { jobs, schedulers, dependencies } = names;
+  const { jobs, schedules, schedulers, dependencies } = names;
   // The steps of an instance begin with its name.
   const isOfAnother = "substr(coalesce(acquisition_id, ''), 1, length(?6)) <> ?6";
   const isOfTheDead =
@@ -141,6 +144,11 @@ export function recoveryStatements(names: TableNames): RecoveryStatements {
   const lostForGood = `${lost()} AND ${isForGood}`;
   const outcomeOfLost = "CASE WHEN cancel_requested THEN 'cancelled' ELSE 'abandoned' END";
 
+  const countFailures = (which: string): string =>
+    `UPDATE ${schedules} AS s SET failures = s.failures + x.n FROM (SELECT schedule_id, count(*) AS n FROM ${jobs} ` +
+    `WHERE ${which} AND schedule_id IS NOT NULL AND fire_time IS NOT NULL AND ${detail("retryOf")} IS NULL ` +
+    `AND ${detail("pauseAfterFailures")} IS NOT NULL GROUP BY schedule_id) x WHERE s.id = x.schedule_id`;
+
   return lazily<RecoveryStatements>({
     // ?1 the ends of leases by instance, as a JSON list of pairs, ?2 and ?3 of which leases: of those that end after
     // ?2, and not after ?3
@@ -155,6 +163,8 @@ export function recoveryStatements(names: TableNames): RecoveryStatements {
         `SELECT DISTINCT task_id, concurrency_key, CAST(?3 AS INTEGER) FROM ${jobs} ` +
           `WHERE ${lost("2 * ?5")} AND concurrency_key IS NOT NULL`,
       ),
+    // Jobs that are lost for good, or miss their start, count as failures of their schedules.
+    countLost: () => countFailures(`${lostForGood} AND cancel_requested = 0`),
     keepLost: () => keepEnded(names, outcomeOfLost, "?3", lostForGood),
     enterLost: () =>
       enterEnded(names, "CASE WHEN cancel_requested THEN 'cancelled' ELSE 'abandoned' END", "?3") +
@@ -175,6 +185,7 @@ export function recoveryStatements(names: TableNames): RecoveryStatements {
       "acquired_until = NULL, acquisition_id = CASE WHEN acquisition_id = ?7 THEN acquisition_id END " +
       `WHERE ${lost()} AND NOT ${isForGood} ` +
       "RETURNING id, task_id, schedule_id, failed_attempts + recoveries AS attempt",
+    countMissed: () => countFailures(missedJobs),
     keepMissed: () => keepEnded(names, "'missedStartDeadline'", "?1", missedJobs),
     enterMissed: () => `${enterEnded(names, "'missedStartDeadline'", "?1")} WHERE ${missedJobs}`,
     failMissed: () => failEnded(names, "'missedStartDeadline'", "?1", missedJobs),

@@ -1,17 +1,23 @@
 import type { JobResultRecord } from "../../../records/job-result.ts";
-import { isFailure } from "../../../records/policies.ts";
+import { countsAsFailure, isFailure } from "../../../records/policies.ts";
 import { failureOf } from "../../../records/schedule-failure.ts";
 import type { JobRelease, ReleaseStatus, StepRequest } from "../../data-store.ts";
 import { guardSql, type Row, type SqlStatement, statement } from "../driver/driver-and-failures.ts";
 import { type Flow, markDirty } from "../flow-control/key-limiters.ts";
 import { type HistoryStatements, type LedgerSwitch, runEntries } from "../ledger/history-writes.ts";
+import type { ScheduleStatements } from "../schedules/schedule-statements.ts";
 import { JOB_STATE, type TableNames } from "../schema/tables.ts";
 import { instantKey, KEY_ID, KEY_INSTANT, lazily, memberParameters, rowParameters } from "../sql-and-json.ts";
 import type { DependencyStatements } from "./dependencies.ts";
 import { type LogStatements, logsOfLeased } from "./logs-of-jobs.ts";
 import { resultDetails, resultRow } from "./results.ts";
 
-type Statements = ReleaseStatements & LogStatements & DependencyStatements & HistoryStatements & LedgerSwitch;
+type Statements = Pick<ScheduleStatements, "countEnds"> &
+  ReleaseStatements &
+  LogStatements &
+  DependencyStatements &
+  HistoryStatements &
+  LedgerSwitch;
 
 type Finish = JobRelease & { kind: "finish" };
 
@@ -51,6 +57,7 @@ export class Releases {
     const { guardChanges } = this.#statements;
     return [
       ...this.#logs(),
+      ...this.#counting(),
       ...this.#keeping(this.#kept().map(({ result }) => result)),
       ...this.#entries(this.#flow === "off"),
       ...this.#failures(),
@@ -74,6 +81,7 @@ export class Releases {
         statement(releaseStatuses, text, schedulerId, isRepetition ? 1 : 0, stepId),
       ),
       ...this.#logs(),
+      ...this.#counting(),
       ...kept.map(({ text }) => statement(keepResultsOfLeased, text, schedulerId)),
       ...this.#entries(false),
       ...this.#failures(),
@@ -97,6 +105,22 @@ export class Releases {
 
   #logs(): SqlStatement[] {
     return logsOfLeased(this.#statements, [...this.#first.values()], this.#request.schedulerId);
+  }
+
+  /** Whether an end counts for the failures of its schedule. */
+  get countsEnds(): boolean {
+    return this.#finished.some(({ countsFor }) => countsFor !== undefined);
+  }
+
+  #counting(): SqlStatement[] {
+    if (!this.countsEnds) return [];
+    const rows = this.#finished.flatMap(({ jobId, fence, countsFor, result }) => {
+      const hasFailed = countsAsFailure(result.outcome);
+      return countsFor === undefined || hasFailed === null ? [] : [[jobId, fence, countsFor, hasFailed ? 1 : 0]];
+    });
+    return rowParameters(rows).map(({ text }) =>
+      statement(this.#statements.countEnds, text, this.#request.schedulerId),
+    );
   }
 
   #kept(): Finish[] {

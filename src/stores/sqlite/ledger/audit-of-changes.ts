@@ -20,7 +20,7 @@ import { changeKind, SCHEDULE_SETTINGS, settingsOf } from "../../shared/schedule
 import { type SqlStatement, statement } from "../driver/driver-and-failures.ts";
 import { type ScannedTable, scanStatement } from "../list-scans.ts";
 import { toSchedule } from "../schedules/schedule-rows.ts";
-import { exhaustedSchedules, hasExpectedFence } from "../schedules/schedule-statements.ts";
+import { exhaustedSchedules, hasExpectedFence, isFailing } from "../schedules/schedule-statements.ts";
 import { endingKeyPauses, endingPauses } from "../schema/pause-columns.ts";
 import { REMOVED, type TableNames } from "../schema/tables.ts";
 import { fieldsOf, instant, lazily, rowAsJson, rowParameters, validJson } from "../sql-and-json.ts";
@@ -215,6 +215,7 @@ export interface ChangeStatements {
   readonly recordTaskPause: string;
   readonly recordKeyPause: string;
   readonly draftPauseEnds: string;
+  readonly draftFailing: string;
   readonly recordTaskPauseEnds: string;
   readonly recordKeyPauseEnds: string;
   readonly getScheduleChanges: ByOrder;
@@ -334,14 +335,17 @@ export function changeStatements(names: TableNames): ChangeStatements {
     recordKeyPause: () => {
       const paused = `EXISTS (SELECT 1 FROM ${keyLimiters} WHERE task_id = ?1 AND key = ?7 AND paused = 1`;
       return (
-        `INSERT INTO ${changes} (task_id, key, at, made_by, kind, latter) SELECT id, ?7, ?3, ?4, ${pauseKind}, ${said} ` +
-        `FROM ${tasks} WHERE ${isTask} AND (${paused}) <> ?2 OR ${paused} AND ${isOtherPause}))`
+        `INSERT INTO ${changes} (task_id, key, at, made_by, kind, latter) ` +
+        `SELECT id, ?7, ?3, ?4, ${pauseKind}, ${said} FROM ${tasks} WHERE ${isTask} AND (${paused}) <> ?2 OR ${paused} AND ${isOtherPause}))`
       );
     },
     // ?1 now. The next three run before the statements that end pauses.
     draftPauseEnds: () =>
       `${intoDrafts} SELECT s.id, ?1, NULL, 0, ${stored(stateAsJson("s"))} FROM (${endingPauses(schedules, "?1")}) e ` +
       `CROSS JOIN ${schedules} s ON s.rowid = e.rowid`,
+    // ?1 at, ?2 by. Runs before pauseFailing.
+    draftFailing: () =>
+      `${intoDrafts} SELECT s.id, ?1, ?2, 0, ${stored(stateAsJson("s"))} FROM ${schedules} s WHERE ${isFailing("s")}`,
     recordTaskPauseEnds: () =>
       `INSERT INTO ${changes} (task_id, at, kind) SELECT id, ?1, 'taskUnpaused' FROM ${tasks} ` +
       `WHERE rowid IN (${endingPauses(tasks, "?1")})`,

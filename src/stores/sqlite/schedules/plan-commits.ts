@@ -235,9 +235,9 @@ export interface PlanStatements {
 export function planStatements(names: TableNames): PlanStatements {
   const { schedules, jobs, tasks, dependencies, histories, changes } = names;
   // True while the schedule of the row [scheduleId, fence, expected, ...], and the blackouts, are as the planner saw
-  // them; ?2 now. The fence of the row is the sum of the schedule's fence and of the version of the blackouts. Both only
-  // grow, so that the sum is the same only if both are. The plus
-  // signs keep SQLite from using the index of due schedules, in which many schedules may share one fire time.
+  // them; ?2 now. The fence of the row is the sum of the schedule's fence and of the version of the blackouts. Both
+  // only grow, so that the sum is the same only if both are. The plus signs keep SQLite from using the index of due
+  // schedules, in which many schedules may share one fire time.
   const asPlanned =
     `s.fence + coalesce((${blackoutsVersion(names)}), 0) = r.value->>1 AND +s.next_fire_time = r.value->>2 ` +
     "AND +s.next_fire_time <= ?2 AND +s.paused = 0";
@@ -263,6 +263,7 @@ export function planStatements(names: TableNames): PlanStatements {
     `coalesce(',"failureExpirationMs":' || (${details}->'failureExpirationMs'), '') || ` +
     `',"maxRecoveries":' || coalesce(${details}->'maxRecoveries', '0') || ` +
     `',"metadata":' || ${validJson("s.metadata")} || ` +
+    `coalesce(',"pauseAfterFailures":' || (${details}->'pauseAfterFailures'), '') || ` +
     `coalesce(',"payload":' || (${details}->'payload'), '') || '}', ${key}, ` +
     `f.value->>2 + coalesce(s.expect_start, s.expect_finish), f.value->>5 ` +
     `FROM json_each(?1) r CROSS JOIN ${schedules} s ON s.id = r.value->>0 ` +

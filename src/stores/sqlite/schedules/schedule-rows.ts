@@ -146,6 +146,7 @@ export function toSchedule([columns, metadata, stored]: ScheduleRow): ScheduleRe
     revision,
     ...(details.concurrencyKey === undefined ? {} : { concurrencyKey: details.concurrencyKey }),
     ...(details.failureExpirationMs === undefined ? {} : { failureExpirationMs: details.failureExpirationMs }),
+    ...(details.pauseAfterFailures === undefined ? {} : { pauseAfterFailures: details.pauseAfterFailures }),
     ...(details.expectStartMs === undefined ? {} : { expectStartMs: details.expectStartMs }),
     ...(details.expectFinishMs === undefined ? {} : { expectFinishMs: details.expectFinishMs }),
     ...(declaration === null ? {} : { declaration }),

@@ -32,6 +32,8 @@ export interface ScheduleStatements {
   readonly getSchedules: Readonly<Record<string, string>>;
   readonly updateSchedules: string;
   readonly endSchedulePauses: string;
+  readonly countEnds: string;
+  readonly pauseFailing: string;
   readonly removeSchedules: string;
   readonly removeExhausted: string;
   readonly makeLimiters: string;
@@ -63,6 +65,9 @@ export function scheduleStatements(names: TableNames): ScheduleStatements {
     `CASE WHEN json_type(r.value, '$[2].${name}') IS NULL THEN ${column} ELSE r.value->>'$[2].${name}' END`;
   /** Sets a column to it. */
   const changed = (column: string, name: string): string => `${column} = ${valueAfter(column, name)}`;
+  /** The end of a pause begins the count of failures anew. `paused` is the SQL of the pause after the change. */
+  const countedAfter = (paused: string): string =>
+    `failures = CASE WHEN paused = 1 AND ${paused} = 0 THEN 0 ELSE failures END`;
   /** Sets what was said of a pause, which goes with the pause. */
   const ofPause = (column: string, name: string): string =>
     `${column} = CASE WHEN json_type(r.value, '$[2].paused') IS NULL THEN ${column} ELSE r.value->>'$[2].${name}' END`;
@@ -96,7 +101,7 @@ export function scheduleStatements(names: TableNames): ScheduleStatements {
     keepingPause: replace("", condition),
     settingPause: replace(
       `paused = excluded.paused, ${setPauseColumns(PAUSE_COLUMNS.map((name) => `excluded.${name}`))}, ` +
-        `${raisedAfter("excluded.paused", valueOfRule("next_fire_time"), "?2")}, `,
+        `${countedAfter("excluded.paused")}, ${raisedAfter("excluded.paused", valueOfRule("next_fire_time"), "?2")}, `,
       condition,
     ),
   });
@@ -137,7 +142,7 @@ export function scheduleStatements(names: TableNames): ScheduleStatements {
       `UPDATE ${schedules} SET ${changed("task_id", "taskId")}, ${changed("trigger_json", "trigger")}, ` +
       `${changed("trigger_rule", "triggerRule")}, ${changed("paused", "paused")}, ` +
       `${ofPause("paused_until", "pausedUntil")}, ${ofPause("pause_reason", "pauseReason")}, ` +
-      `${ofPause("paused_by", "pausedBy")}, ` +
+      `${ofPause("paused_by", "pausedBy")}, ${countedAfter("r.value->>'$[2].paused'")}, ` +
       `${changed("next_fire_time", "nextFireTime")}, ${changed("last_fire_time", "lastFireTime")}, ` +
       `${changed("pace_until", "paceUntil")}, ${changed("zone_rules", "zoneRules")}, ` +
       `${changed("expect_start", "details.expectStartMs")}, ${changed("expect_finish", "details.expectFinishMs")}, ` +
@@ -148,9 +153,27 @@ export function scheduleStatements(names: TableNames): ScheduleStatements {
       `AND ${hasExpectedFence(schedules)} AND changed_by IS NOT ?2`,
     // ?1 now, ?2 stepId. Ends pauses as `updateSchedules` would, and yields [id, task_id, next_fire_time].
     endSchedulePauses: () =>
-      `UPDATE ${schedules} SET paused = 0, ${setPauseColumns()}, ${raisedAfter("0", "next_fire_time", "?1")}, fence = fence + 1, revision = revision + 1, changed_by = ?2, ` +
+      `UPDATE ${schedules} SET paused = 0, failures = 0, ${setPauseColumns()}, ` +
+      `${raisedAfter("0", "next_fire_time", "?1")}, fence = fence + 1, revision = revision + 1, changed_by = ?2, ` +
       `preferred_scheduler = NULL WHERE seq IN (${endingPauses(schedules, "?1")}) ` +
-      `RETURNING CAST(id AS TEXT) AS id, CAST(task_id AS TEXT) AS task_id, ${instant("next_fire_time")} AS next_fire_time`,
+      "RETURNING CAST(id AS TEXT) AS id, CAST(task_id AS TEXT) AS task_id, " +
+      `${instant("next_fire_time")} AS next_fire_time`,
+    // ?1 rows [jobId, fence, schedule id, whether the run failed], in the order of their ends, ?2 schedulerId. Precedes
+    // the statements that remove the jobs.
+    countEnds: () =>
+      `UPDATE ${schedules} AS s SET failures = CASE WHEN x.last IS NULL THEN s.failures + x.failed ELSE x.since END ` +
+      "FROM (SELECT schedule_id, last, sum(failed) AS failed, sum(failed AND key > coalesce(last, -1)) AS since " +
+      "FROM (SELECT r.key AS key, r.value->>2 AS schedule_id, r.value->>3 AS failed, " +
+      "max(CASE WHEN r.value->>3 = 0 THEN r.key END) OVER (PARTITION BY r.value->>2) AS last " +
+      `FROM json_each(?1) r CROSS JOIN ${names.jobs} j ON j.id = r.value->>0 ` +
+      "WHERE j.fence = r.value->>1 AND j.acquired_by = ?2) GROUP BY schedule_id, last) x WHERE s.id = x.schedule_id",
+    // ?1 now, ?2 schedulerId, ?3 stepId. Follows countEnds and the ends by the store. Yields the schedules that it
+    // pauses.
+    pauseFailing: () =>
+      `UPDATE ${schedules} SET paused = 1, paused_until = NULL, pause_reason = ${REASON_OF_FAILURES}, ` +
+      "paused_by = ?2, fence = fence + 1, revision = revision + 1, changed_by = ?3, preferred_scheduler = NULL " +
+      `WHERE ${isFailing()} RETURNING CAST(id AS TEXT) AS id, CAST(task_id AS TEXT) AS task_id, ` +
+      `${instant("next_fire_time")} AS next_fire_time, pause_reason`,
     // ?1 rows [id, expected fence or null]
     removeSchedules: () =>
       `DELETE FROM ${schedules} WHERE seq IN (SELECT s.seq FROM json_each(?1) r CROSS JOIN ${schedules} s ` +
@@ -160,6 +183,16 @@ export function scheduleStatements(names: TableNames): ScheduleStatements {
     // ?1 limit. Columns of the answer: id
     removeExhausted: () => `DELETE FROM ${schedules} WHERE seq IN (${exhaustedSchedules(names, "?1")}) RETURNING id`,
   });
+}
+
+/** As `reasonOfFailures`. */
+const REASON_OF_FAILURES = "failures || CASE failures WHEN 1 THEN ' failure' ELSE ' failures' END || ' in a row'";
+
+/** SQL of whether a schedule is to be paused because of its failures. */
+export function isFailing(table?: string): string {
+  const column = (name: string): string => (table === undefined ? name : `${table}.${name}`);
+  const allowed = detail("pauseAfterFailures", table);
+  return `${column("failures")} > 0 AND ${column("paused")} = 0 AND ${column("failures")} >= ${allowed}`;
 }
 
 /** SQL of whether a schedule has the fence that the row `r` of a parameter expects: [id, fence or null]. */

@@ -200,6 +200,7 @@ function scheduleTables({ schedules }: TableNames): string[] {
     // `expect_start`: within how many milliseconds after a fire time a run is to start and to end.
     // `paused_until`, `pause_reason`, `paused_by`: what was said of a pause; null for nothing, and for no pause.
     // `last_failure`: a `ScheduleFailure` as JSON; null for none.
+    // `failures`: how many runs have failed in a row, where the schedule counts them.
     // `raised_start_for`, `raised_finish_for`: the next fire time that was found to be overdue before it had a job, or
     // that passed during a pause.
     `CREATE TABLE ${schedules} (
@@ -231,8 +232,10 @@ function scheduleTables({ schedules }: TableNames): string[] {
       paused_until INTEGER,
       pause_reason TEXT,
       paused_by TEXT,
-      last_failure TEXT
+      last_failure TEXT,
+      failures INTEGER NOT NULL DEFAULT 0
     )`,
+    `CREATE INDEX ${schedules}_failing ON ${schedules} (failures) WHERE failures > 0`,
     `CREATE INDEX ${schedules}_due ON ${schedules} (next_fire_time, id) ` +
       "WHERE paused = 0 AND next_fire_time IS NOT NULL",
     `CREATE INDEX ${schedules}_task ON ${schedules} (task_id, id)`,

@@ -1,4 +1,4 @@
-import type { EndedPauses, StepRequest } from "../../data-store.ts";
+import type { EndedPauses, PausedSchedule, StepRequest } from "../../data-store.ts";
 import { type Row, type SqlStatement, statement } from "../driver/driver-and-failures.ts";
 import type { TaskStatements } from "../flow-control/tasks.ts";
 import type { ChangeStatements } from "../ledger/audit-of-changes.ts";
@@ -19,6 +19,26 @@ export function endingPausesOf(statements: Statements, { now, stepId }: StepRequ
     ...[reopenLimiters, endTaskPauses, endKeyPauses].map((sql) => statement(sql, now)),
     ...(keepsLedger ? [statement(recordChanges), statement(removeDrafts)] : []),
   ];
+}
+
+/** The statements of a step that pause the schedules of which too many runs have failed in a row. */
+export function pausingFailing(statements: Statements, { now, schedulerId, stepId }: StepRequest): SqlStatement[] {
+  const { keepsLedger, draftFailing, pauseFailing, recordChanges, removeDrafts } = statements;
+  return [
+    ...(keepsLedger ? [statement(draftFailing, now, schedulerId)] : []),
+    statement(pauseFailing, now, schedulerId, stepId),
+    ...(keepsLedger ? [statement(recordChanges), statement(removeDrafts)] : []),
+  ];
+}
+
+/** The schedules that they paused; undefined for none. */
+export function pausedSchedulesOf(answers: readonly Row[][]): PausedSchedule[] | undefined {
+  const paused = answers.flat().flatMap(({ id, task_id: taskId, next_fire_time: next, pause_reason: reason }) => {
+    if (id === undefined) return [];
+    const nextFireTime = next === null ? null : Number(next);
+    return [{ id: String(id), taskId: String(taskId), nextFireTime, pauseReason: String(reason) }];
+  });
+  return paused.length === 0 ? undefined : paused;
 }
 
 /** What the answers tell; undefined for nothing. */

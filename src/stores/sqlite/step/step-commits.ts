@@ -33,7 +33,7 @@ import {
   Looks,
   openOverdueCount,
 } from "./look-for-work.ts";
-import { endedPausesOf, endingPausesOf } from "./pause-ends.ts";
+import { endedPausesOf, endingPausesOf, pausedSchedulesOf, pausingFailing } from "./pause-ends.ts";
 
 interface StepParts {
   readonly statements: Statements;
@@ -228,7 +228,17 @@ class StepBatch {
   readonly #plans: Plans;
   readonly #answers: Readonly<
     Record<
-      | ("releases" | "raising" | "recovery" | "missed" | "pauses" | "existing" | "confirmation" | "resolution")
+      | (
+          | "releases"
+          | "raising"
+          | "recovery"
+          | "missed"
+          | "failing"
+          | "pauses"
+          | "existing"
+          | "confirmation"
+          | "resolution"
+        )
       | ("children" | "resolvedOverdue" | "cleanup" | "look"),
       Answers
     >
@@ -273,6 +283,9 @@ class StepBatch {
     if (request.recover && request.leaseEnds !== undefined) batch.add(leaseMoves(statements, request.leaseEnds, now));
     const recovered = batch.add(this.#recovery(statements, hasParents));
     const missed = batch.add(endsMissed ? endingMissed(statements, now) : []);
+    const mayLose = request.recover || this.#releases.hasPutBacks;
+    const mayFail = this.#releases.countsEnds || mayLose || endsMissed;
+    const failing = batch.add(mayFail ? pausingFailing(statements, request) : []);
     const pauses = batch.add(request.endsPauses === true ? endingPausesOf(statements, request) : []);
     batch.add(this.#additions.insertions());
     const existing = batch.add(this.#additions.search());
@@ -293,6 +306,7 @@ class StepBatch {
       raising,
       recovery: recovered,
       missed,
+      failing,
       pauses,
       existing,
       confirmation,
@@ -318,6 +332,7 @@ class StepBatch {
     const { released, ended: cancelled } = resolved(resolution.of(results), now, this.#admission.stillBlocked(results));
     const ended = [...missedResults(missed.of(results), now), ...cancelled];
     const promoted = [...released, ...this.#admission.admitted(results, recovered)];
+    const pausedSchedules = pausedSchedulesOf(this.#answers.failing.of(results));
     const endedPauses = endedPausesOf(this.#answers.pauses.of(results));
     const additions = this.#additions.answers(existing.of(results), this.#admission.blockedAdditions(results));
     return {
@@ -325,6 +340,7 @@ class StepBatch {
       recovered: recovered.recovered,
       ended: ended.length === 0 ? recovered.ended : [...recovered.ended, ...ended],
       ...(promoted.length === 0 ? {} : { promoted }),
+      ...(pausedSchedules === undefined ? {} : { pausedSchedules }),
       ...(endedPauses === undefined ? {} : { endedPauses }),
       ...(changed === undefined ? {} : { changedOverdue: changed }),
       ...(cleaned.length === 0 ? {} : { cleanup: this.#cleanUp.report(cleaned) }),
