@@ -196,7 +196,8 @@ export function taskStatements(names: TableNames): TaskStatements {
     // ?1 id. Follows removeTask.
     unpauseRemoved: () =>
       `UPDATE ${keyLimiters} SET paused = 0, ${setPauseColumns()}, ${becomesDirty("0")} ` +
-      `WHERE task_id = ?1 AND paused = 1 AND EXISTS (SELECT 1 FROM ${tasks} WHERE id = ?1 AND declaration IS ${REMOVED})`,
+      "WHERE task_id = ?1 AND paused = 1 " +
+      `AND EXISTS (SELECT 1 FROM ${tasks} WHERE id = ?1 AND declaration IS ${REMOVED})`,
 
     // ?1 id, ?2 whether to pause, ?3 until, ?4 reason, ?5 by. Yields a row if there is such a task; and so does
     // pauseKey.

@@ -336,7 +336,8 @@ export function changeStatements(names: TableNames): ChangeStatements {
       const paused = `EXISTS (SELECT 1 FROM ${keyLimiters} WHERE task_id = ?1 AND key = ?7 AND paused = 1`;
       return (
         `INSERT INTO ${changes} (task_id, key, at, made_by, kind, latter) ` +
-        `SELECT id, ?7, ?3, ?4, ${pauseKind}, ${said} FROM ${tasks} WHERE ${isTask} AND (${paused}) <> ?2 OR ${paused} AND ${isOtherPause}))`
+        `SELECT id, ?7, ?3, ?4, ${pauseKind}, ${said} FROM ${tasks} ` +
+        `WHERE ${isTask} AND (${paused}) <> ?2 OR ${paused} AND ${isOtherPause}))`
       );
     },
     // ?1 now. The next three run before the statements that end pauses.
