@@ -18,6 +18,7 @@ const UNTOLD: ReadonlySet<string> = new Set([
   "fence",
   "revision",
   "skippedCount",
+  "pausedBy",
   "declaration",
   "version",
 ]);
@@ -61,7 +62,10 @@ export class ChangeModel {
   }
 }
 
-type State = Pick<ScheduleRecord, "nextFireTime" | "paused" | "trigger" | "taskId"> | null;
+type State = Pick<
+  ScheduleRecord,
+  "nextFireTime" | "paused" | "pausedUntil" | "pauseReason" | "trigger" | "taskId"
+> | null;
 
 function lineOf(at: number, by: string | null, before: State, after: State): string {
   return `by ${by} at ${at}: from ${stateOf(before)} to ${stateOf(after)}`;
@@ -69,7 +73,13 @@ function lineOf(at: number, by: string | null, before: State, after: State): str
 
 function stateOf(state: State): string {
   if (state === null) return "nothing";
-  return `${state.trigger} of ${state.taskId}, next ${state.nextFireTime}${state.paused ? ", paused" : ""}`;
+  const { trigger, taskId, nextFireTime, paused, pausedUntil, pauseReason } = state;
+  const pause = `${paused ? ", paused" : ""}${textOf("until", pausedUntil)}${textOf("because of", pauseReason)}`;
+  return `${trigger} of ${taskId}, next ${nextFireTime}${pause}`;
+}
+
+function textOf(name: string, value: number | string | undefined): string {
+  return value === undefined ? "" : ` ${name} ${value}`;
 }
 
 /** The same text where a ledger sees no change. */
