@@ -483,8 +483,8 @@ export const FAILURES_SEEN_MAX = 5000;
  *  or three. */
 export const INCLUDED_MAX = 10_000;
 
-/** Most lines and bytes that a task may keep of the log of an attempt, and how many it keeps unless it says so. A row has
- *  the log of an attempt, and is written anew with each extension of its lease. */
+/** Most lines and bytes that a task may keep of the log of an attempt, and how many it keeps unless it says so. A row
+ *  has the log of an attempt, and is written anew with each extension of its lease. */
 export const JOB_LOG_LINES_MAX = 10_000;
 export const JOB_LOG_BYTES_MAX = 262_144;
 export const JOB_LOG_LINES_DEFAULT = 1000;

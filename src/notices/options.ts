@@ -21,7 +21,7 @@ export interface ChannelOptions {
 
 type Headers = Readonly<Record<string, string>>;
 
-export const URL_RULE =
+const URL_RULE =
   "must be the text of an http: or https: URL without a user and a password; its value is not shown";
 const SECRET_RULE = "must be whsec_ and the Base64 of 24 to 64 bytes; its value is not shown";
 

@@ -34,8 +34,8 @@ export interface TaskRecord {
   /** How many attempts may start in a time: for each concurrency key, and for the jobs without one together; absent is
    *  unlimited. */
   readonly rateLimit?: RateLimit;
-  /** How much of the log of each attempt is kept: the last lines, at most so many, and at most so many bytes; absent for
-   *  nothing. */
+  /** How much of the log of each attempt is kept: the last lines, at most so many, and at most so many bytes; absent
+   *  for nothing. */
   readonly keepLogs?: { readonly lines: number; readonly bytes: number };
   /** Whether the concurrency keys take turns (the jobs without one are one more key); absent is false. */
   readonly fair?: boolean;

@@ -32,7 +32,7 @@ import { TransferError, type TransferIssue } from "./transfer-error.ts";
 // name of its kind, and the last line says that nothing is missing.
 
 /** The newest version of the format that this program reads, which is the one that it writes. */
-export const TRANSFER_VERSION = 1;
+const TRANSFER_VERSION = 1;
 
 /** The records of a text, by their kind. */
 export interface TransferRecords {
