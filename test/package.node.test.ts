@@ -7,7 +7,7 @@ import { ROOT, temporaryFolder, tool } from "./package/stage.ts";
 import { whyNoSqlite } from "./support/sqlite-store.ts";
 
 /** Packed, for whoever installs the package. */
-const PACKED_BYTES_MAX = 870_400;
+const PACKED_BYTES_MAX = 921_600;
 
 let installed: InstalledProject | undefined;
 let packed: Packed;
@@ -30,7 +30,7 @@ describe("the packed tarball", () => {
     await expect(`${paths.join("\n")}\n`).toMatchFileSnapshot("golden/packed-files.txt");
   });
 
-  test("is at most 850 KB", async ({ annotate }) => {
+  test("is at most 900 KB", async ({ annotate }) => {
     const { files, size, unpackedSize } = packed;
     await annotate(
       `package: ${files.length} files, ${size} bytes packed, of ${PACKED_BYTES_MAX}, ${unpackedSize} unpacked`,

@@ -1,28 +1,13 @@
 import * as v from "valibot";
+import { canParseUrl } from "../core/can-parse-url.ts";
 import { durationMs, oneOf, says, textUpTo } from "../core/check.ts";
-import type { Duration } from "../core/duration.ts";
 import { ID_LENGTH_MAX, NOTICE_NAME_LENGTH_MAX } from "../core/limits.ts";
 import { optionError } from "../core/option-errors.ts";
 import { NOTICE_TYPES, type NoticeType } from "../records/notice.ts";
+import type { Headers } from "./channel-options.ts";
 import { keyOf } from "./standard-webhooks.ts";
 
-/** What both kinds of channels have. */
-export interface ChannelOptions {
-  /** Name of the channel, unique in a scheduler: 1 to 64 letters, digits, `-` and `_`. Its jobs are those of the task
-   *  `escapement.notices.NAME`. */
-  readonly name?: string | undefined;
-  /** Only notices about these schedules, by their ids. Default: about all. */
-  readonly schedules?: readonly string[] | undefined;
-  /** Longest time of one try, the answer included. Default: 10 s. */
-  readonly timeout?: Duration | undefined;
-  /** Headers of each request, such as `Authorization`; a function is asked at each request. Default: none. */
-  readonly headers?: Headers | (() => Headers) | undefined;
-}
-
-type Headers = Readonly<Record<string, string>>;
-
-const URL_RULE =
-  "must be the text of an http: or https: URL without a user and a password; its value is not shown";
+const URL_RULE = "must be the text of an http: or https: URL without a user and a password; its value is not shown";
 const SECRET_RULE = "must be whsec_ and the Base64 of 24 to 64 bytes; its value is not shown";
 
 const name = (): v.GenericSchema<string> =>
@@ -32,7 +17,7 @@ const name = (): v.GenericSchema<string> =>
     v.maxLength(NOTICE_NAME_LENGTH_MAX, says(`text of at most ${NOTICE_NAME_LENGTH_MAX} characters`)),
   );
 
-/** What a check makes of {@link ChannelOptions}. */
+/** What a check makes of `ChannelOptions`. */
 export interface CheckedChannel {
   readonly name?: string;
   readonly schedules?: readonly string[];
@@ -57,8 +42,8 @@ export const channelTypes = (): v.GenericSchema<readonly NoticeType[]> =>
 
 /** @throws {OptionsError} that shows nothing of the URL */
 export function checkUrl(url: unknown, where: string): string {
-  const text = url instanceof URL ? url.href : url;
-  if (typeof text === "string" && URL.canParse(text)) {
+  const text = typeof url === "string" ? url : Object(url).href;
+  if (typeof text === "string" && canParseUrl(text)) {
     const { protocol, username, password } = new URL(text);
     const isHttp = protocol === "https:" || protocol === "http:";
     if (isHttp && username === "" && password === "") return text;

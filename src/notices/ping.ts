@@ -1,8 +1,9 @@
 import type * as v from "valibot";
 import { checker, objectOf } from "../core/check.ts";
 import type { NoticeChannel } from "../scheduler/options/notice-channel.ts";
+import type { ChannelOptions, UrlOrText } from "./channel-options.ts";
 import { noticeOf } from "./notice.ts";
-import { type ChannelOptions, type CheckedChannel, channelEntries, checkHeaders, checkUrl } from "./options.ts";
+import { type CheckedChannel, channelEntries, checkHeaders, checkUrl } from "./options.ts";
 import { send } from "./send.ts";
 import { asked } from "./webhook.ts";
 
@@ -10,7 +11,7 @@ import { asked } from "./webhook.ts";
 export interface PingOptions extends ChannelOptions {
   /** What is asked for, by GET: an `http:` or `https:` URL. A function is asked at each request. It never enters the
    *  store, the log or an error. */
-  readonly url: string | URL | undefined | (() => string | URL | undefined);
+  readonly url: UrlOrText | undefined | (() => UrlOrText | undefined);
 }
 
 const check = checker<CheckedChannel>(

@@ -4,16 +4,9 @@ import { systemClock } from "../core/clock.ts";
 import { optionError } from "../core/option-errors.ts";
 import type { NoticeType } from "../records/notice.ts";
 import type { NoticeChannel } from "../scheduler/options/notice-channel.ts";
+import type { ChannelOptions, UrlOrText } from "./channel-options.ts";
 import { type Notice, noticeOf } from "./notice.ts";
-import {
-  type ChannelOptions,
-  type CheckedChannel,
-  channelEntries,
-  channelTypes,
-  checkHeaders,
-  checkSecrets,
-  checkUrl,
-} from "./options.ts";
+import { type CheckedChannel, channelEntries, channelTypes, checkHeaders, checkSecrets, checkUrl } from "./options.ts";
 import { send } from "./send.ts";
 import { signedHeaders } from "./standard-webhooks.ts";
 
@@ -24,7 +17,7 @@ export type WebhookBody = string | object;
 export interface WebhookOptions extends ChannelOptions {
   /** Where notices go, by POST: an `http:` or `https:` URL. A function is asked at each request, for what is known only
    *  then. It never enters the store, the log or an error. */
-  readonly url: string | URL | undefined | (() => string | URL | undefined);
+  readonly url: UrlOrText | undefined | (() => UrlOrText | undefined);
   /** Which changes of state: `failed`, `recovered`, `succeeded`, `overdue`, `paused`. */
   readonly on: readonly NoticeType[];
   /** Whether a notice is sent. Default: all are. */

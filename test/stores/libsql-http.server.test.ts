@@ -4,6 +4,7 @@ import type { DataStore } from "../../src/stores/data-store.ts";
 import { HranaHttpDriver, type HttpFetch } from "../../src/stores/libsql-http/driver.ts";
 import { LibsqlDataStore } from "../../src/stores/libsql-http/mod.ts";
 import { LibsqlDataStore as WorkerdDataStore } from "../../src/stores/libsql-workerd/mod.ts";
+import { tableNames } from "../../src/stores/sqlite/schema/tables.ts";
 import { makeJob, T0 } from "../../src/testing/data-store-contract/makers.ts";
 import { dataStoreContract } from "../../src/testing/data-store-contract/mod.ts";
 import { sharedSqld } from "../support/shared-sqld.ts";
@@ -12,11 +13,6 @@ import { sampleOf, titleOf } from "./contract-title.ts";
 
 // Runs on every runtime. Each has a `fetch` of its own, and the rest of the store is the same everywhere.
 const [RUNTIME] = (globalThis.navigator?.userAgent ?? "Node.js").split("/");
-
-const TABLES = [
-  ...["tasks", "schedules", "jobs", "results", "steps", "schedulers", "key_limiters", "windows", "dependencies"],
-  ...["histories", "runs", "skips", "changes", "change_drafts", "uptimes", "overdue", "zone_rules"],
-];
 
 let server: Awaited<ReturnType<typeof sharedSqld>>;
 let driver: HranaHttpDriver;
@@ -45,7 +41,8 @@ async function openStore(tablePrefix: string, options: { fetch?: HttpFetch } = {
 /** Empties the tables of the contract, if there are any: quicker than new ones for every case. */
 async function clear(tablePrefix: string): Promise<void> {
   try {
-    await driver.batch(TABLES.map((table) => ({ sql: `DELETE FROM ${tablePrefix}${table}`, args: [] })));
+    const { schema: _, ...tables } = tableNames(tablePrefix);
+    await driver.batch(Object.values(tables).map((table) => ({ sql: `DELETE FROM ${table}`, args: [] })));
   } catch (error) {
     if (!String(error).includes("no such table")) throw error;
   }

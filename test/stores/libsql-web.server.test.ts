@@ -4,6 +4,7 @@ import { StoreUnavailableError } from "../../src/core/errors.ts";
 import { LibsqlDriver } from "../../src/stores/libsql/driver.ts";
 import { type LibsqlClient, LibsqlDataStore } from "../../src/stores/libsql/mod.ts";
 import { Connection } from "../../src/stores/sqlite/driver/connection.ts";
+import { tableNames } from "../../src/stores/sqlite/schema/tables.ts";
 import { T0 } from "../../src/testing/data-store-contract/makers.ts";
 import { dataStoreContract } from "../../src/testing/data-store-contract/mod.ts";
 import { sharedSqld } from "../support/shared-sqld.ts";
@@ -63,11 +64,9 @@ async function openStore(tablePrefix: string): Promise<LibsqlDataStore> {
 async function clear(): Promise<void> {
   const client = createClient({ url: server.url });
   try {
+    const { schema: _, ...tables } = tableNames("web_");
     await client.batch(
-      [
-        ...["tasks", "schedules", "jobs", "results", "steps", "schedulers", "key_limiters", "windows", "dependencies"],
-        ...["histories", "runs", "skips", "changes", "change_drafts", "uptimes", "overdue", "zone_rules"],
-      ].map((table) => `DELETE FROM web_${table}`),
+      Object.values(tables).map((table) => `DELETE FROM ${table}`),
       "write",
     );
   } catch (error) {

@@ -7,6 +7,7 @@ import { LibsqlDriver } from "../../src/stores/libsql/driver.ts";
 import { LibsqlDataStore, type LibsqlStoreOptions, type LibsqlUrlConnection } from "../../src/stores/libsql/mod.ts";
 import { CONNECTION_TRIES_MAX } from "../../src/stores/sqlite/bounds.ts";
 import { Connection } from "../../src/stores/sqlite/driver/connection.ts";
+import { tableNames } from "../../src/stores/sqlite/schema/tables.ts";
 import {
   add,
   finish,
@@ -45,12 +46,9 @@ async function openStore(connection: LibsqlUrlConnection, options: LibsqlStoreOp
 async function clear(tablePrefix: string, of: Sqld): Promise<void> {
   const client = createClient({ url: of.httpUrl });
   try {
-    const tables = [
-      ...["tasks", "schedules", "jobs", "results", "steps", "schedulers", "key_limiters", "windows", "dependencies"],
-      ...["histories", "runs", "skips", "changes", "change_drafts", "uptimes", "overdue", "zone_rules"],
-    ];
+    const { schema: _, ...tables } = tableNames(tablePrefix);
     await client.batch(
-      tables.map((table) => `DELETE FROM ${tablePrefix}${table}`),
+      Object.values(tables).map((table) => `DELETE FROM ${table}`),
       "write",
     );
   } catch (error) {

@@ -1,4 +1,5 @@
 import type { AbortSignal } from "../../core/abort-signal.ts";
+import type { Temporal } from "../../core/temporal.ts";
 import type { JobFilter, JobResultFilter, JobResultSelection } from "../../stores/data-store.ts";
 import type { Trigger } from "../../triggers/trigger.ts";
 import type { EventHub } from "../events/event-hub.ts";

@@ -1,3 +1,4 @@
+import type { AbortSignal } from "../../core/abort-signal.ts";
 import type { Duration } from "../../core/duration.ts";
 import type { InstantLike } from "../../core/temporal.ts";
 import type { StepStatement } from "../../records/job-step.ts";
