@@ -14,7 +14,12 @@ interface DocumentedBlock extends CodeBlock {
 }
 
 /** The texts that show code to users. */
-export const DOCUMENTS: readonly string[] = ["README.md", ...readdirSync(join(ROOT, "docs")).filter((name) => name.endsWith(".md")).map(inDocs)];
+export const DOCUMENTS: readonly string[] = [
+  "README.md",
+  ...readdirSync(join(ROOT, "docs"))
+    .filter((name) => name.endsWith(".md"))
+    .map(inDocs),
+];
 
 function inDocs(name: string): string {
   return `docs/${name}`;
