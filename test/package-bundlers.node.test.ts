@@ -163,7 +163,11 @@ async function bundle(program: string, platform: "node" | "browser"): Promise<st
 }
 
 async function vite(outDir: string, options: object, noExternal = false): Promise<void> {
-  const config = { logLevel: "warn", build: { chunkSizeWarningLimit: 1000, ...options, outDir }, ...(noExternal && { ssr: { noExternal } }) };
+  const config = {
+    logLevel: "warn",
+    build: { chunkSizeWarningLimit: 1000, ...options, outDir },
+    ...(noExternal && { ssr: { noExternal } }),
+  };
   await writeFile(join(project, "vite.config.mjs"), `export default ${JSON.stringify(config)};`);
   const { exitCode, output } = await run([tool("vite"), "build"], { cwd: project });
   expect({ exitCode, output }).toEqual({ exitCode: 0, output: "" });
