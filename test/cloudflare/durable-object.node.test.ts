@@ -56,7 +56,12 @@ describe("a remote call", () => {
       "2030-01-02T09:00:00+00:00[UTC]",
     ]);
     const { revision, ...others } = added as { revision: number };
-    expect(await call("pauseSchedule", "a")).toEqual({ ...others, paused: true, revision: revision + 1 });
+    expect(await call("pauseSchedule", "a")).toEqual({
+      ...others,
+      paused: true,
+      pausedBy: "durable-object",
+      revision: revision + 1,
+    });
   });
 
   test("takes the JSON of a trigger, for a new schedule and for one that is changed", async () => {

@@ -6,6 +6,7 @@ import { StoreUnavailableError } from "../../src/core/errors.ts";
 import { createRouter } from "../../src/hono/mod.ts";
 import { routes } from "../../src/hono/routes/mod.ts";
 import { jobBatchBody } from "../../src/hono/schemas.ts";
+import { insight } from "../../src/insight/mod.ts";
 import { MemoryDataStore, type Scheduler } from "../../src/mod.ts";
 import { recordingLogger } from "../scheduler/support.ts";
 import { bearer, GRANTS, READ, WRITE } from "./auth/support.ts";
@@ -20,7 +21,7 @@ interface Guarded extends RouterSetup {
 /** A router with a token of each scope, over a scheduler with a task that echoes and one that fails. */
 function setUpGuarded(options: Parameters<typeof setUpRouter>[0] = {}): Guarded {
   const metrics = { contentType: "text/plain", text: async () => "" };
-  const setup = setUpRouter({ auth: { tokens: GRANTS }, metrics, ...options });
+  const setup = setUpRouter({ auth: { tokens: GRANTS }, metrics, insight: insight(), ...options });
   setup.scheduler.task("echo", (payload) => payload);
   setup.scheduler.task("fail", () => {
     throw new Error("it is broken", { cause: new Error("deep down") });

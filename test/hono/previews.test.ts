@@ -80,11 +80,11 @@ describe("a preview of a trigger", () => {
     };
     expect((await preview(trigger, "2027-12-01T00:00:00Z", 2)).items).toEqual([
       {
-        ...{ at: "2027-12-27T08:00:00Z", local: "2027-12-27T09:00:00+01:00", clockChange: null },
+        ...{ at: "2027-12-27T08:00:00Z", local: "2027-12-27T09:00:00+01:00", clockChange: null, blackout: null },
         shiftedFrom: "2027-12-25T08:00:00Z",
       },
       {
-        ...{ at: "2028-12-25T08:00:00Z", local: "2028-12-25T09:00:00+01:00", clockChange: null },
+        ...{ at: "2028-12-25T08:00:00Z", local: "2028-12-25T09:00:00+01:00", clockChange: null, blackout: null },
         shiftedFrom: null,
       },
     ]);

@@ -185,9 +185,9 @@ describe("a body", () => {
   test.each([
     ["POST /schedules/s/run", { payload: 1 }, "payload", "POST /jobs with { taskId, payload }"],
     ["POST /schedules/s/run", { foo: 1 }, "foo", "the options are idempotencyKey and uniqueFor"],
-    ["POST /schedules/s/pause", { foo: 1 }, "foo", "the only option is by"],
+    ["POST /schedules/s/pause", { foo: 1 }, "foo", "the options are until, reason and by"],
     ["POST /schedules/s/unpause", { foo: 1 }, "foo", "the options are resumeFrom and by"],
-    ["POST /tasks/t/pause", { foo: 1 }, "foo", "the options are key and by"],
+    ["POST /tasks/t/pause", { foo: 1 }, "foo", "the options are key, until, reason and by"],
     ["POST /jobs/j/cancel", { foo: 1 }, "foo", "leave the body out"],
     ["POST /cleanup", { foo: 1 }, "foo", "leave the body out"],
     ["POST /tick", { foo: 1 }, "foo", "leave the body out"],

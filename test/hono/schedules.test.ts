@@ -37,6 +37,7 @@ describe("a schedule over HTTP", () => {
         concurrencyKey: null,
         expectStartWithin: null,
         expectFinishWithin: null,
+        pauseAfterFailures: null,
         skippedCount: 0,
         revision: expect.any(Number),
         metadata: {},

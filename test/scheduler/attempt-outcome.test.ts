@@ -6,6 +6,7 @@ import {
   NonRetryableError,
   SchedulerStateError,
 } from "../../src/core/errors.ts";
+import { FAILURE_KEPT_MS } from "../../src/core/limits.ts";
 import { type JobRecord, NEVER_RUN } from "../../src/records/job.ts";
 import { type AttemptEnding, type AttemptFacts, attemptOutcome } from "../../src/scheduler/running/attempt-outcome.ts";
 import { keptFacts } from "../../src/testing/data-store-contract/makers.ts";
@@ -71,6 +72,9 @@ const finished = (changes: object) => ({
   kind: "finish",
   result: { ...result, ...keptFacts(job), ...changes },
 });
+/** A failure is kept longer than a success, with what it needs to be tried again as it was. */
+const failedFor = (changes: object) =>
+  finished({ ...keptFacts(job, true), expiresAt: NOW + FAILURE_KEPT_MS, ...changes });
 const attempt = { number: 2, startedAt: NOW - 100, finishedAt: NOW };
 const retried = {
   ...{ ...lease, kind: "retry", runAt: NOW + 1000, failedAttempts: 2 },
@@ -91,27 +95,27 @@ describe("from how an attempt ended to what the store is told", () => {
       "a passed start deadline is a miss, which was no attempt",
       { kind: "late" },
       { number: 1, startedAt: null },
-      finished({ outcome: "missedStartDeadline", startedAt: null, attempts: 0 }),
+      failedFor({ outcome: "missedStartDeadline", startedAt: null, attempts: 0 }),
     ],
     [
       "an unreadable payload ends the job",
       { kind: "unreadable", error: boom },
       { startedAt: null },
-      finished({ outcome: "deserializationFailed", startedAt: null, attempts: 1, error: boomRecord }),
+      failedFor({ outcome: "deserializationFailed", startedAt: null, attempts: 1, error: boomRecord }),
     ],
     ["an error is tried again, after the backoff's pause", threw(boom), {}, retried],
     [
       "an error of the last attempt ends the job",
       threw(boom),
       { job: { ...job, failedAttempts: 2 }, number: 3 },
-      finished({ outcome: "error", attempts: 3, error: boomRecord }),
+      failedFor({ outcome: "error", attempts: 3, error: boomRecord }),
     ],
-    ["a final error ends the job", threw(boom, true), {}, finished({ outcome: "error", error: boomRecord })],
+    ["a final error ends the job", threw(boom, true), {}, failedFor({ outcome: "error", error: boomRecord })],
     [
       "an error that says so is final",
       threw(new NonRetryableError("boom")),
       {},
-      finished({ outcome: "error", error: expect.objectContaining({ code: "nonRetryable" }) }),
+      failedFor({ outcome: "error", error: expect.objectContaining({ code: "nonRetryable" }) }),
     ],
     ["a timeout is an error like any other", aborted(new JobTimeoutError("too long")), {}, retried],
     ["a cancelled job ends", aborted(new JobCancelledError("stop")), {}, finished({ outcome: "cancelled" })],

@@ -195,8 +195,8 @@ const MISTAKES: readonly (readonly [mistake: string, work: () => unknown, messag
       '- maxIdle must be a duration such as "5m" or { minutes: 5 }; got 5: a bare number has no ' +
         "unit; write { seconds: 5 } or { milliseconds: 5 }",
       "- colour is no option; the options are dataStore, eventBroker, executors, role, identity, " +
-        "maxConcurrentJobs, taskDefaults, scheduleDefaults, timeZone, leaseDuration, leaseThread, cleanupInterval, maxIdle, " +
-        "zoneRules, version, logger, logLevel, clock and random",
+        "maxConcurrentJobs, taskDefaults, scheduleDefaults, notices, timeZone, leaseDuration, leaseThread, cleanupInterval, " +
+        "maxIdle, zoneRules, version, logger, logLevel, clock and random",
       '- loger is no option; did you mean "logger"?',
     ].join("\n"),
   ],
