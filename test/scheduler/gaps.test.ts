@@ -258,7 +258,8 @@ describe("a broker", () => {
       ...["step", "jobAdded jobAcquired", "step", "jobReleased"],
       ...["addSchedules", "scheduleAdded"],
       ...["step", "jobAdded scheduleUpdated jobAcquired", "step", "jobReleased"],
-      ...["updateSchedules", "scheduleUpdated", "removeSchedules", "scheduleRemoved", "pauseTask", "taskPaused"],
+      ...["updateSchedules", "schedulePaused", "scheduleUpdated"],
+      ...["removeSchedules", "scheduleRemoved", "pauseTask", "taskPaused"],
     ]);
   });
 });

@@ -84,7 +84,8 @@ describe("pauseSchedules() and unpauseSchedules()", () => {
     expect((await scheduler.getScheduleChanges("a")).items[0]).toMatchObject({ by: "me", kind: "paused" });
     expect(await scheduler.unpauseSchedules({ paused: true })).toEqual({ unpaused: 3, skipped: 0, refusals: [] });
     expect((await scheduler.getSchedules({ paused: true })).items).toEqual([]);
-    expect(seen).toEqual(Array.from({ length: 4 }, () => "scheduleUpdated"));
+    const resumed = ["scheduleUnpaused", "scheduleUpdated"];
+    expect(seen).toEqual(["schedulePaused", "scheduleUpdated", ...resumed, ...resumed, ...resumed]);
   });
 
   test("drop the fire times before an instant", async () => {

@@ -296,12 +296,16 @@ describe("getScheduleChanges", () => {
         rule: "At 09:00, in UTC",
         timeZone: "UTC",
         paused: false,
+        pausedUntil: null,
+        pauseReason: null,
         nextFireTimes: ["2030-01-01T09:00:00Z", "2030-01-02T09:00:00Z", "2030-01-03T09:00:00Z"],
       },
       after: {
         rule: "At 17:00, in Europe/Berlin",
         timeZone: "Europe/Berlin",
         paused: false,
+        pausedUntil: null,
+        pauseReason: null,
         nextFireTimes: ["2030-01-01T16:00:00Z", "2030-01-02T16:00:00Z", "2030-01-03T16:00:00Z"],
       },
     });
@@ -401,7 +405,9 @@ describe("who changes something", () => {
       "updateSchedule(): by is no option here; it stands apart from the changes: updateSchedule(id, changes, { by })";
     expect(await rejectionOf(update)).toMatchObject({ message });
     const pause = scheduler.pauseSchedule("s", "ada" as never);
-    expect(await rejectionOf(pause)).toHaveProperty("message", expect.stringContaining('write { by: "ada" }'));
+    expect(await rejectionOf(pause)).toHaveProperty("message", expect.stringContaining('write { reason: "ada" }'));
+    const remove = scheduler.removeSchedule("s", "ada" as never);
+    expect(await rejectionOf(remove)).toHaveProperty("message", expect.stringContaining('write { by: "ada" }'));
   });
 });
 

@@ -166,7 +166,7 @@ describe("jobs", () => {
   test("getJob finds a job until its result is gone", async () => {
     const { scheduler, clock } = setUp();
     const { id, state } = await scheduler.addJob(
-      scheduler.task("t", { resultExpirationTime: "1h" }, (_: number) => {
+      scheduler.task("t", { failureExpirationTime: "1h" }, (_: number) => {
         throw new Error("no paper");
       }),
       { payload: 7, metadata: { owner: "Ada" }, priority: 2, retry: { backoff: { initial: "5s" } } },

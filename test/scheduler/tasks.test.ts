@@ -35,6 +35,7 @@ describe("tasks", () => {
       timeout: null,
       resultExpirationTime: "PT24H",
       failureExpirationTime: null,
+      pauseAfterFailures: null,
       pausedUntil: null,
       pauseReason: null,
       pausedBy: null,

@@ -58,7 +58,7 @@ export const catchUps: readonly Row[] = [
       await world.to("2030-01-01T12:31:00Z");
     },
     verdict: "coalesced",
-    cause: { kind: "schedulePaused", by: "ada", at: "2030-01-01T08:30:00Z" },
+    cause: { kind: "schedulePaused", by: "ada", at: "2030-01-01T08:30:00Z", reason: null, until: null },
     says: ["Cause: the schedule was paused by ada"],
   },
   {

@@ -138,7 +138,7 @@ export const ends: readonly Row[] = [
     },
     verdict: "error",
     cause: { kind: "error", name: null, message: null, code: null },
-    says: ["the error is not kept any more.", "A longer resultExpirationTime keeps errors for longer."],
+    says: ["the error is not kept any more.", "A longer failureExpirationTime keeps errors for longer."],
   },
   {
     name: "a job that failed and was repeated",

@@ -40,8 +40,8 @@ export const memories: readonly Row[] = [
       await world.to("2030-01-03T00:00:00Z");
     },
     verdict: "waiting",
-    cause: { kind: "taskPaused", key: null, by: null, at: null },
-    says: ["the task was paused."],
+    cause: { kind: "taskPaused", key: null, by: "w-1", at: null, reason: null, until: null },
+    says: ["the task was paused by w-1."],
   },
   {
     name: "a store without a ledger, and a fire time to come",

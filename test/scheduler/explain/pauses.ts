@@ -33,7 +33,7 @@ export const pauses: readonly Row[] = [
       await world.to("2030-01-12T12:00:00Z");
     },
     verdict: "paused",
-    cause: { kind: "schedulePaused", by: "ada", at: "2030-01-03T12:00:00Z" },
+    cause: { kind: "schedulePaused", by: "ada", at: "2030-01-03T12:00:00Z", reason: null, until: null },
     says: [
       "Verdict: paused: the schedule was paused, and went on after it.",
       "Cause: the schedule was paused by ada at Thu 2030-01-03 12:00 UTC.",
@@ -65,7 +65,7 @@ export const pauses: readonly Row[] = [
       await world.to("2030-01-06T12:00:00Z");
     },
     verdict: "paused",
-    cause: { kind: "schedulePaused", by: "ada", at: "2030-01-03T12:00:00Z" },
+    cause: { kind: "schedulePaused", by: "ada", at: "2030-01-03T12:00:00Z", reason: null, until: null },
     says: ["no job is made of it while the schedule is paused.", 'unpauseSchedule("s") lets it go on.'],
   },
   {
@@ -76,7 +76,7 @@ export const pauses: readonly Row[] = [
       await world.scheduler.pauseSchedule("s", { by: "ada" });
     },
     verdict: "upcoming",
-    cause: { kind: "schedulePaused", by: "ada", at: "2030-01-01T00:00:00Z" },
+    cause: { kind: "schedulePaused", by: "ada", at: "2030-01-01T00:00:00Z", reason: null, until: null },
     says: ["nothing will run if all stays as it is"],
   },
   {
@@ -87,7 +87,7 @@ export const pauses: readonly Row[] = [
       await world.to("2030-01-01T12:00:00Z");
     },
     verdict: "paused",
-    cause: { kind: "schedulePaused", by: "deploy", at: "2030-01-01T00:00:00Z" },
+    cause: { kind: "schedulePaused", by: "deploy", at: "2030-01-01T00:00:00Z", reason: null, until: null },
     says: ["by deploy"],
   },
   {
@@ -101,7 +101,7 @@ export const pauses: readonly Row[] = [
       await world.to("2030-01-03T13:00:00Z");
     },
     verdict: "success",
-    cause: { kind: "schedulePaused", by: "ada", at: "2030-01-01T00:00:00Z" },
+    cause: { kind: "schedulePaused", by: "ada", at: "2030-01-01T00:00:00Z", reason: null, until: null },
     says: ["1 d 3 h late", "paused by ada"],
   },
   {

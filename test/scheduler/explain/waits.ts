@@ -238,7 +238,7 @@ export const waits: readonly Row[] = [
       await world.to("2030-01-01T10:00:00Z");
     },
     verdict: "waiting",
-    cause: { kind: "taskPaused", key: null, by: "ada", at: "2030-01-01T08:00:00Z" },
+    cause: { kind: "taskPaused", key: null, by: "ada", at: "2030-01-01T08:00:00Z", reason: null, until: null },
     says: ["the task was paused by ada at Tue 2030-01-01 08:00 UTC.", 'unpauseTask("t") lets it go on.'],
   },
   {
@@ -253,7 +253,7 @@ export const waits: readonly Row[] = [
       await world.to("2030-01-01T11:00:00Z");
     },
     verdict: "success",
-    cause: { kind: "taskPaused", key: null, by: "ada", at: "2030-01-01T08:00:00Z" },
+    cause: { kind: "taskPaused", key: null, by: "ada", at: "2030-01-01T08:00:00Z", reason: null, until: null },
     says: ["1 h late"],
   },
   {
@@ -268,7 +268,7 @@ export const waits: readonly Row[] = [
       await world.to("2030-01-01T10:00:00Z");
     },
     verdict: "waiting",
-    cause: { kind: "taskPaused", key: "tenant 7", by: "ada", at: "2030-01-01T08:00:00Z" },
+    cause: { kind: "taskPaused", key: "tenant 7", by: "ada", at: "2030-01-01T08:00:00Z", reason: null, until: null },
     says: ['the key "tenant 7" of the task was paused', 'unpauseTask("t", { key: "tenant 7" })'],
   },
   {
@@ -279,7 +279,7 @@ export const waits: readonly Row[] = [
       await world.scheduler.pauseTask("t");
     },
     verdict: "upcoming",
-    cause: { kind: "taskPaused", key: null, by: "w-1", at: "2030-01-01T00:00:00Z" },
+    cause: { kind: "taskPaused", key: null, by: "w-1", at: "2030-01-01T00:00:00Z", reason: null, until: null },
     says: ["upcoming, but nothing will run if all stays as it is.", "the task was paused by w-1"],
   },
   {
