@@ -72,7 +72,10 @@ function added(seq: number, jobId: string, epoch = "e"): string {
 }
 
 function paused(seq: number, taskId: string): string {
-  const event = { type: "taskPaused", timestamp: "2030-01-01T00:00:00Z", taskId, concurrencyKey: null };
+  const event = {
+    ...{ type: "taskPaused", timestamp: "2030-01-01T00:00:00Z", taskId, concurrencyKey: null },
+    ...{ until: null, reason: null, by: "scheduler" },
+  };
   return `id: e.${seq}\nevent: taskPaused\ndata: ${JSON.stringify(event)}\n\n`;
 }
 

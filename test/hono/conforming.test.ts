@@ -25,7 +25,8 @@ test("every answer is what the document says that it is", async () => {
     { rateLimit: { limit: 10, per: "1s" }, timeout: "5m", maxRunningJobs: null },
     (payload) => payload,
   );
-  scheduler.task("fail", { retry: { maxAttempts: 2, backoff: { initial: "0s" } } }, () => {
+  scheduler.task("fail", { retry: { maxAttempts: 2, backoff: { initial: "0s" } }, keepLogs: {} }, (_, { logger }) => {
+    logger.info("prints", { pages: 2 });
     throw new Error("no paper", { cause: new Error("no trees") });
   });
   const seen = new Set<string>();
@@ -88,6 +89,10 @@ test("every answer is what the document says that it is", async () => {
   await check(`GET /jobs/${steps.id}/steps`);
   await check(`GET /jobs/${steps.id}`);
   await check("GET /jobs/none/steps");
+  const lines = [{ message: "prints", fields: { pages: 2 } }];
+  const logs = [1, 2].map((attempt) => ({ attempt, lines }));
+  expect(await check(`GET /jobs/${id}/logs`)).toMatchObject({ items: logs });
+  await check("GET /jobs/none/logs");
   await check("GET /results");
   await check("GET /runs");
   await check("GET /forecast?bucket=1h");
