@@ -1157,7 +1157,7 @@ export class JobModel {
     const { id } = job.record;
     this.#history.trace("store", `job ${id} ended: ${outcome}`);
     const gate = this.#gates.gateOf(job.record);
-    if (gate !== null && job.isReady && job.lease === null) this.#turns.onWaitingEnded(gate);
+    if (gate !== null && job.isReady && job.lease === null) this.#turns.onTurnLost(gate);
     this.#endLease(job);
     this.#unfinished.delete(id);
     job.outcome = outcome;
@@ -1213,6 +1213,8 @@ export class JobModel {
 
   #putBack(job: ModelJob, stepId: string | null, isReady: boolean): void {
     this.#endLease(job);
+    const gate = this.#gates.gateOf(job.record);
+    if (gate !== null) this.#turns.onTurnLost(gate);
     job.waitsSinceMs = this.#history.nowMs;
     job.isReady = isReady;
     job.readySince = this.#commits;

@@ -1,13 +1,14 @@
 import type { History } from "./history.ts";
 
-/** How many jobs of one other key may come first while a job of a key could start. A job that is put back loses its
- *  turn, so that a key falls behind by its own put-backs, of which a seed has few. */
+/** How many jobs of one other key may come first while a job of a key could start, besides the turns that the key has
+ *  lost. */
 const PASSES_MAX = 4;
 
 /** Whether the keys of fair tasks take turns: how often each was passed over by each other. */
 export class TurnModel {
   readonly #history: History;
-  /** How many turns each key has lost with jobs that ended while they waited: the jobs behind them keep their turns. */
+  /** How many turns each key has lost: with jobs that ended while they waited, because the jobs behind them keep their
+   *  turns, and with jobs that were put back, which get another turn. */
   readonly #lost = new Map<string, number>();
   readonly #passes = new Map<string, Map<string, number>>();
 
@@ -34,8 +35,8 @@ export class TurnModel {
     }
   }
 
-  /** A job that waited for its turn has ended. */
-  onWaitingEnded(gate: string): void {
+  /** A job that waited for its turn has ended, or one that had its turn was put back. */
+  onTurnLost(gate: string): void {
     this.#lost.set(gate, (this.#lost.get(gate) ?? 0) + 1);
   }
 
