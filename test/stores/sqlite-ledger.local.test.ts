@@ -108,8 +108,9 @@ describe("the cost of the ledger", () => {
     expect(store.ledger).toBeNull();
     const [alone, off] = [await endAlone(), await runOnce()];
     expect(off).toEqual(alone);
-    // One statement for the job that ended, and one for those that were lost.
-    expect(off[0]).toBe(on[0] - 2);
+    // One statement for the job that ended, one for those that were lost, and three for the changes of the schedules
+    // that failed too often: what they were, what they are, and the removal of the drafts.
+    expect(off[0]).toBe(on[0] - 5);
     const skips = [makeSkip(T0 + 1000)];
     await commit(store, [planOf(await seenAgain(store), { fires: [], skips })], { now: T0 + 1000 });
     await cancel(store, "nothing", T0);
@@ -384,7 +385,7 @@ describe("the query plans of the ledger", () => {
     );
     const plan = await driver.rows(`EXPLAIN QUERY PLAN ${statements.getFireTimes}`);
     expect(plan.map((row) => row.detail)).toContain(
-      "SEARCH escapement_jobs USING INDEX escapement_jobs_schedule (schedule_id=? AND fire_time=?)",
+      "SEARCH j USING INDEX escapement_jobs_schedule (schedule_id=? AND fire_time=?)",
     );
   });
 
