@@ -213,6 +213,8 @@ export class Schedules {
         paceUntil,
         zoneRules = null,
       } = record.triggerRule === schedule.triggerRule ? record : schedule;
+      // What the addition says of its pause goes with its `paused`.
+      const { pausedUntil: _, pauseReason: __, pausedBy: ___, ...settings } = schedule;
       const { createdAt, lastFireTime, skippedCount, fence, revision, lastFailure } = record;
       const pausing = addition.setsPaused === true ? schedule : record;
       const paused = { paused: pausing.paused, ...pauseFacts(pausing) };
@@ -222,7 +224,7 @@ export class Schedules {
       const { failureExpirationMs = null, pauseAfterFailures = null } = schedule;
       const ofFailures = { failureExpirationMs, pauseAfterFailures };
       const removable = { concurrencyKey, expectStartMs, expectFinishMs, labels, ...ofFailures };
-      this.#change(existing, { ...schedule, ...kept, ...removable }, note);
+      this.#change(existing, { ...settings, ...kept, ...removable }, note);
     }
     assign(record, { declaration: declaration ?? null, version: version ?? null });
     return change;

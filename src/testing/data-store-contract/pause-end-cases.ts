@@ -42,6 +42,9 @@ export const pauseEndCases: readonly DataStoreCase[] = [
       equal(await pauseOf(store), { paused: true, pausedUntil: undefined, ...other }, "another pause");
       await updateSchedule(store, "schedule", { paused: false });
       equal(await pauseOf(store), NO_PAUSE, "the end");
+      const paused = makeSchedule({ paused: true, ...SAID });
+      await store.addSchedules([{ schedule: paused, conflictPolicy: "replace" }]);
+      equal(await pauseOf(store), NO_PAUSE, "a replacement by a paused one that does not set the pause");
       await updateSchedule(store, "schedule", { paused: true, ...SAID });
       await store.addSchedules([{ schedule: makeSchedule(), conflictPolicy: "replace", setsPaused: true }]);
       equal(await pauseOf(store), NO_PAUSE, "a replacement that sets the pause");
