@@ -103,8 +103,8 @@ describe.runIf(hasChromium)("the live page in Chromium", () => {
     await page.getByRole("dialog").getByText("From now on: At 09:30, in UTC. It was: At 09:00, in UTC.").waitFor();
     await page.getByRole("button", { name: "Change the rule" }).click();
     await page.getByRole("heading", { name: "daily" }).waitFor();
-    expect((await scheduler.getSchedule("daily")).trigger.describe()).toBe("At 09:30, in UTC");
     await page.getByText(/rule: At 09:00.* → At 09:30/).waitFor();
+    expect((await scheduler.getSchedule("daily")).trigger.describe()).toBe("At 09:30, in UTC");
     await scheduler.removeSchedule("daily");
   });
 
