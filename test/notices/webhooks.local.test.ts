@@ -267,7 +267,7 @@ describe("what a program knows of a receiver", () => {
       await metrics.text(),
       JSON.stringify(await scheduler.health()),
     ];
-    expect(texts.filter((text) => HIDDEN.test(text.replaceAll(import.meta.dirname, "")))).toEqual([]);
+    expect(texts.filter((text) => HIDDEN.test(text.replaceAll(String(import.meta.dirname), "")))).toEqual([]);
   });
 
   test.each<[string, () => unknown]>([
