@@ -111,6 +111,8 @@ export type {
   ScheduleAdditionChange,
   ScheduleAdditionReport,
   ScheduleChanges,
+  ScheduleCommit,
+  ScheduleCommitReport,
   ScheduleCounts,
   ScheduleFilter,
   SchedulePlan,

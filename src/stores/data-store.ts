@@ -8,7 +8,13 @@ import type { ScheduleRecord } from "../records/schedule.ts";
 import type { SchedulerRecord } from "../records/scheduler.ts";
 import type { TaskRecord } from "../records/task.ts";
 import type { Serializer } from "../serializers/serializer.ts";
-import type { JobAddition, ScheduleAddition, ScheduleAdditionReport } from "./contract/addition-types.ts";
+import type {
+  JobAddition,
+  ScheduleAddition,
+  ScheduleAdditionReport,
+  ScheduleCommit,
+  ScheduleCommitReport,
+} from "./contract/addition-types.ts";
 import type { BackfillCommit, BackfillReport, BackfillRequest } from "./contract/backfill-types.ts";
 import type { BlackoutAddition, BlackoutAdditionReport, BlackoutList } from "./contract/blackout-types.ts";
 import type { InspectionOptions, StoreInspection } from "./contract/inspection-types.ts";
@@ -42,6 +48,8 @@ export type {
   ScheduleAddition,
   ScheduleAdditionChange,
   ScheduleAdditionReport,
+  ScheduleCommit,
+  ScheduleCommitReport,
 } from "./contract/addition-types.ts";
 export type { BackfillCommit, BackfillReport, BackfillRequest } from "./contract/backfill-types.ts";
 export type { BlackoutAddition, BlackoutAdditionReport, BlackoutList } from "./contract/blackout-types.ts";
@@ -208,6 +216,9 @@ export interface DataStore extends AsyncDisposable {
   /** Removes at most 1,000 different schedules in one commit; jobs that they made stay. One answer per removal, in
    *  order: false when there is no such schedule, or when its fence is not `expectedFence`. See rules S12 to S14. */
   removeSchedules(removals: readonly ScheduleRemovalRequest[], note?: AuditRecord): Promise<boolean[]>;
+  /** Renames, removes, and adds or replaces schedules in one commit, at most 1,000 of each, if all of them have the
+   *  revisions that the caller saw. See rules S20 to S22. */
+  commitSchedules(commit: ScheduleCommit, note?: AuditRecord): Promise<ScheduleCommitReport>;
 
   // ---- blackouts
 

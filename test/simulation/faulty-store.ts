@@ -47,6 +47,7 @@ const MAY_BE_LATE: ReadonlySet<string> = new Set([
   "addSchedules",
   "updateSchedules",
   "removeSchedules",
+  "commitSchedules",
   "pauseTask",
   "addBlackout",
   "removeBlackout",
@@ -161,6 +162,10 @@ export class FaultyStore implements contract.DataStore {
       }
       return updated;
     });
+  }
+
+  commitSchedules(commit: contract.ScheduleCommit, note?: AuditRecord): Promise<contract.ScheduleCommitReport> {
+    return this.#call("commitSchedules", () => this.#store.commitSchedules(commit, note));
   }
 
   removeSchedules(removals: readonly contract.ScheduleRemovalRequest[], note?: AuditRecord): Promise<boolean[]> {

@@ -11,6 +11,8 @@ import type {
   LeaseExtensionReport,
   ScheduleAddition,
   ScheduleAdditionReport,
+  ScheduleCommit,
+  ScheduleCommitReport,
   ScheduleRemovalRequest,
   ScheduleUpdateRequest,
   StepReport,
@@ -72,6 +74,10 @@ export class AlarmedStore extends DurableObjectDataStore {
 
   override removeSchedules(removals: readonly ScheduleRemovalRequest[], note?: AuditRecord): Promise<boolean[]> {
     return this.#heeded(super.removeSchedules(removals, note));
+  }
+
+  override commitSchedules(commit: ScheduleCommit, note?: AuditRecord): Promise<ScheduleCommitReport> {
+    return this.#heeded(super.commitSchedules(commit, note));
   }
 
   override addJobs(jobs: readonly NewJobRecord[]): Promise<JobAddition[]> {

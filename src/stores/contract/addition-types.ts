@@ -25,6 +25,24 @@ export type ScheduleAdditionReport =
       }[];
     };
 
+/** Changes of different schedules that happen together, or not at all. */
+export interface ScheduleCommit {
+  /** The `revision` that each schedule must have; null where there must be none. */
+  readonly expected: readonly { readonly id: string; readonly revision: number | null }[];
+  /** Schedules that get another id, with what the store keeps of them. They come first. */
+  readonly renames: readonly { readonly from: string; readonly to: string }[];
+  readonly removals: readonly string[];
+  /** Schedules with the policy `replace`, of different ids. They come last. */
+  readonly additions: readonly ScheduleAddition[];
+}
+
+export interface ScheduleCommitReport {
+  /** The ids of those that are not as expected. If there is one, nothing was written. */
+  readonly moved: readonly string[];
+  /** What the additions left, in their order. */
+  readonly schedules: readonly ScheduleRecord[];
+}
+
 export interface JobAddition {
   /** `heldBy` tells how the commit left the job. */
   readonly job: JobRecord;

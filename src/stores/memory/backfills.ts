@@ -43,6 +43,11 @@ export class Backfills {
     return true;
   }
 
+  /** Gives the backfills of a schedule to another id. */
+  renameSchedule(from: string, to: string): void {
+    for (const backfill of this.#of(from)) this.#byId.set(backfill.id, Object.freeze({ ...backfill, scheduleId: to }));
+  }
+
   cleanup(now: number, limit: number): void {
     const old = [...this.#byId.values()].filter(({ changedAt }) => changedAt <= now - BACKFILL_KEPT_MS);
     for (const { id } of old.slice(0, limit)) this.#byId.delete(id);

@@ -57,6 +57,18 @@ export class MemoryLedger implements Ledger {
     else history.isReopened = true;
   }
 
+  /** What is known of a schedule has another id, unless that one has a history of its own. */
+  rename(from: string, to: string): void {
+    const history = this.#histories.get(from);
+    if (history !== undefined && !this.#histories.has(to)) {
+      this.#histories.delete(from);
+      this.#histories.set(to, history);
+    }
+    const changes = this.#changes.after(from, { order: "oldest", after: null });
+    this.#changes.keep(from, () => false);
+    for (const change of changes) this.#changes.add(to, { ...change, scheduleId: to });
+  }
+
   /** A job has ended. @param isKeyed whether the job needed admission */
   ended(job: JobRecord, result: JobResultRecord, isKeyed: boolean): void {
     const { scheduleId, fireTime, createdAt } = job;
@@ -140,7 +152,7 @@ export class MemoryLedger implements Ledger {
     if (by === undefined) return;
     const said = paused ? withoutUndefined({ until, reason }) : {};
     const kind = paused ? "taskPaused" : "taskUnpaused";
-    const known = this.#taskPauses.after(taskId, { order: "newest", limit: 1, after: null });
+    const known = this.#taskPauses.after(taskId, { order: "newest", after: null });
     const before = known.find((pause) => pause.key === key);
     this.#taskPauses.add(taskId, { seq: ++this.#seq, at: now, by, taskId, key, kind, ...said });
     if (!paused || before?.kind === "taskPaused") return;
@@ -272,7 +284,7 @@ class AuditRecords<R extends { readonly seq: number; readonly at: number }> {
     this.#byId.set(id, records.slice(-CHANGES_KEPT_MAX));
   }
 
-  after(id: string, { order, after }: ChangeRecordFilter): R[] {
+  after(id: string, { order, after }: Omit<ChangeRecordFilter, "limit">): R[] {
     const records = this.#byId.get(id) ?? [];
     const ordered = order === "oldest" ? records : records.toReversed();
     const isNext = ({ seq }: R): boolean => after === null || (order === "oldest" ? seq > after : seq < after);

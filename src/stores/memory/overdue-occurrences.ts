@@ -100,6 +100,20 @@ export class OverdueOccurrences {
     return { nextAt, isOpen };
   }
 
+  /** A schedule has another id. */
+  rename(from: string, to: string): void {
+    this.forget(from);
+    for (const occurrences of [this.#open, this.#over]) {
+      for (const [key, occurrence] of [...occurrences]) {
+        const { scheduleId, fireTime, kind } = occurrence.record;
+        if (scheduleId !== from) continue;
+        occurrences.delete(key);
+        const record = { ...occurrence.record, scheduleId: to };
+        occurrences.set(nameOf(fireTime, kind, to), { ...occurrence, record });
+      }
+    }
+  }
+
   /** For people. */
   inspect(): Pick<StoreInspection, "overdue"> {
     if (this.#open.size === 0) return {};
@@ -168,7 +182,7 @@ export class OverdueOccurrences {
     jobId: string | null,
     { now, stepId }: StepRequest,
   ): void {
-    const key = `${fireTime} ${kind} ${scheduleId}`;
+    const key = nameOf(fireTime, kind, scheduleId);
     if (this.#open.has(key) || this.#over.has(key)) return;
     const record = { scheduleId, taskId, fireTime, kind, dueAt, raisedAt: now, jobId };
     this.#open.set(key, { record, jobId, raisedBy: stepId, follows: fireTime, end: null });
@@ -216,6 +230,10 @@ export class OverdueOccurrences {
     watch.overdueAt = due[0]?.dueAt ?? null;
     if (watch.overdueAt !== null) this.#toRaise.add(watch);
   }
+}
+
+function nameOf(fireTime: number, kind: OverdueKind, scheduleId: string): string {
+  return `${fireTime} ${kind} ${scheduleId}`;
 }
 
 /** What is overdue, as much as a step raises. */

@@ -10,7 +10,7 @@ import { SortedList } from "./sorted-list.ts";
 import type { JobSteps } from "./steps-of-jobs.ts";
 
 interface ResultEntry {
-  readonly record: JobResultRecord;
+  record: JobResultRecord;
   /** Counts up with every result. */
   readonly seq: number;
 }
@@ -89,6 +89,13 @@ export class Results {
     }
     for (const entry of removed) this.#remove(entry);
     return removed.length;
+  }
+
+  /** Gives the results of a schedule to another id. */
+  renameSchedule(from: string, to: string): void {
+    for (const entry of this.#byJobId.values()) {
+      if (entry.record.scheduleId === from) entry.record = { ...entry.record, scheduleId: to };
+    }
   }
 
   hasExpired(now: number): boolean {

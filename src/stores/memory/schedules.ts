@@ -12,6 +12,7 @@ import type {
   ZoneRulesConfirmation,
 } from "../contract/zone-rules-types.ts";
 import type {
+  ScheduleCommitReport as CommitOfAll,
   DeclaredSchedule,
   EndedPauses,
   LookedSchedule,
@@ -22,6 +23,7 @@ import type {
   ScheduleAdditionChange,
   ScheduleAdditionReport,
   ScheduleChanges,
+  ScheduleCommit,
   ScheduleCounts,
   ScheduleFilter,
   SchedulePlan,
@@ -152,6 +154,35 @@ export class Schedules {
       this.#change(entry, { ...update.changes, metadata: entry.record.metadata, ...copies[index] }, note);
       return { ...entry.record };
     });
+  }
+
+  /** Renames, removes and adds schedules, if all of them are as expected. */
+  commitAll({ expected, renames, removals, additions }: ScheduleCommit, note: AuditRecord | undefined): CommitOfAll {
+    const revisionOf = (id: string): number | null => this.#byId.get(id)?.record.revision ?? null;
+    const moved = expected.filter(({ id, revision }) => revisionOf(id) !== revision).map(({ id }) => id);
+    if (moved.length > 0) return { moved, schedules: [] };
+    // Made before the first change, because reading a schedule may throw.
+    const copies = additions.map((addition) => ({ ...addition, schedule: withOwnCopies(addition.schedule) }));
+    for (const { from, to } of renames) this.#rename(from, to);
+    for (const id of removals) this.remove({ id }, note);
+    const { results = [] } = this.add(copies, note) as Partial<Extract<ScheduleAdditionReport, { conflicts: null }>>;
+    return { moved, schedules: results.map(({ schedule }) => schedule) };
+  }
+
+  #rename(from: string, to: string): void {
+    const entry = this.#byId.get(from);
+    if (entry === undefined) return;
+    this.#takeOut(entry);
+    this.#byId.delete(from);
+    this.#ordered.delete(entry);
+    this.#overdue?.rename(from, to);
+    this.#ledger?.rename(from, to);
+    if (this.#failing.delete(from)) this.#failing.add(to);
+    const record = { ...entry.record, id: to, fence: entry.record.fence + 1 };
+    const renamed = { ...entry, record, orderKey: orderKey(to), preferred: null, stepId: null, overlap: null };
+    this.#byId.set(to, renamed);
+    this.#ordered.add(renamed);
+    this.#putIn(renamed);
   }
 
   /** The schedule, unless it has another fence than is expected. */

@@ -342,6 +342,17 @@ export class MemoryDataStore implements contract.DataStore {
     return removals.map((removal) => this.#schedules.remove(removal, note));
   }
 
+  async commitSchedules(commit: contract.ScheduleCommit, note?: AuditRecord): Promise<contract.ScheduleCommitReport> {
+    const report = this.#schedules.commitAll(commit, note);
+    if (report.moved.length > 0) return report;
+    for (const { from, to } of commit.renames) {
+      this.#tables.jobs.renameSchedule(from, to);
+      this.#tables.results.renameSchedule(from, to);
+      this.#backfills.renameSchedule(from, to);
+    }
+    return report;
+  }
+
   // ---- jobs, leases and results
 
   async addJobs(added: readonly NewJobRecord[]): Promise<contract.JobAddition[]> {

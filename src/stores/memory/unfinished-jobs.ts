@@ -112,6 +112,15 @@ export class Jobs {
     return found === undefined ? [] : [found];
   }
 
+  /** Gives the jobs of a schedule to another id, which has none with the same fire time. */
+  renameSchedule(from: string, to: string): void {
+    const moving = this.#bySchedule.get(from);
+    if (moving === undefined || this.#bySchedule.has(to)) return;
+    for (const { record } of this.ofSchedule(from)) record.scheduleId = to;
+    this.#bySchedule.delete(from);
+    this.#bySchedule.set(to, moving);
+  }
+
   /** The jobs that fire times of the schedule made and that have not missed their start, the earliest fire time first.
    *  A job that repeats another one has its fire time too, as has one of a backfill, but somebody asked for it. */
   madeBy(scheduleId: string, now: number): JobEntry[] {

@@ -222,6 +222,10 @@ export class SqlDataStore implements contract.DataStore {
     return this.#use((open) => open.schedules.remove(removals, note));
   }
 
+  async commitSchedules(commit: contract.ScheduleCommit, note?: AuditRecord): Promise<contract.ScheduleCommitReport> {
+    return this.#use((open) => open.schedules.commit(commit, note).finally(() => open.steps.schedulesChanged()));
+  }
+
   /** Calls that come while an insert is in flight travel together in the next one. */
   addJobs(jobs: readonly NewJobRecord[]): Promise<contract.JobAddition[]> {
     return this.#use((open) => open.jobs.add(jobs));

@@ -58,6 +58,7 @@ import { repetitionCases } from "./repetition-cases.ts";
 import { restoreCases } from "./restore-cases.ts";
 import { resultCases } from "./result-cases.ts";
 import { scheduleCases } from "./schedule-cases.ts";
+import { scheduleCommitCases } from "./schedule-commit-cases.ts";
 import { scheduleListCases } from "./schedule-list-cases.ts";
 import { stepCases } from "./step-cases.ts";
 import { taskCases } from "./task-cases.ts";
@@ -82,6 +83,7 @@ export type { DataStoreCase, DataStoreContext } from "./contract-case.ts";
 export const dataStoreContract: readonly DataStoreCase[] = Object.freeze([
   ...taskCases,
   ...scheduleCases,
+  ...scheduleCommitCases,
   ...declarationCases,
   ...dueCases,
   ...preferredSchedulerCases,

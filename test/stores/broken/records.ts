@@ -1,3 +1,4 @@
+import type { AuditRecord } from "../../../src/records/ledger.ts";
 import type * as contract from "../../../src/stores/data-store.ts";
 import { MemoryDataStore } from "../../../src/stores/memory/store.ts";
 import { type BrokenStore, caughtBy } from "./broken-store.ts";
@@ -159,6 +160,37 @@ class SkipsBetweenPages extends MemoryDataStore {
   }
 }
 
+/** Commits changes of schedules that others have changed. */
+class CommitsWhatMoved extends MemoryDataStore {
+  override commitSchedules(
+    commit: contract.ScheduleCommit,
+    note?: AuditRecord,
+  ): Promise<contract.ScheduleCommitReport> {
+    return super.commitSchedules({ ...commit, expected: [] }, note);
+  }
+}
+
+/** Removes one schedule and adds another one in the place of a rename. */
+class ForgetsOnRename extends MemoryDataStore {
+  override commitSchedules(
+    { renames, removals, ...commit }: contract.ScheduleCommit,
+    note?: AuditRecord,
+  ): Promise<contract.ScheduleCommitReport> {
+    const gone = [...removals, ...renames.map(({ from }) => from)];
+    return super.commitSchedules({ ...commit, removals: gone, renames: [] }, note);
+  }
+}
+
+/** Keeps what a commit removes. */
+class KeepsTheRemoved extends MemoryDataStore {
+  override commitSchedules(
+    commit: contract.ScheduleCommit,
+    note?: AuditRecord,
+  ): Promise<contract.ScheduleCommitReport> {
+    return super.commitSchedules({ ...commit, removals: [] }, note);
+  }
+}
+
 export const brokenRecords: readonly BrokenStore[] = [
   ...caughtBy("jobs", LosesAJob, IgnoresKeys, MixesKeysOfTasks, ForgetsWhatRan),
   ...caughtBy("acquisition", ForgetsPriorities, ForgetsDelays),
@@ -166,6 +198,7 @@ export const brokenRecords: readonly BrokenStore[] = [
   ...caughtBy("cleanup", KeepsEveryResult),
   ...caughtBy("results", LosesResults),
   ...caughtBy("schedules", WritesHalfACall, ForgetsNextFireTimes, SkipsBetweenPages),
+  ...caughtBy("schedule commits", CommitsWhatMoved, ForgetsOnRename, KeepsTheRemoved),
   ...caughtBy("cancelling", IgnoresCancellations),
   ...caughtBy("records", SharesRecords, LosesConstructors),
 ];

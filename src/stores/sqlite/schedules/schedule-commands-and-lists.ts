@@ -7,6 +7,8 @@ import type {
   ScheduleAddition,
   ScheduleAdditionChange,
   ScheduleAdditionReport,
+  ScheduleCommit,
+  ScheduleCommitReport,
   ScheduleFilter,
   ScheduleRemovalRequest,
   ScheduleUpdateRequest,
@@ -77,7 +79,8 @@ export class SqliteSchedules {
     additions: readonly ScheduleAddition[],
     { rounds, unique }: SortedAdditions,
     note: AuditRecord | undefined,
-  ): Promise<ScheduleAdditionReport> {
+    before: (isRepetition: boolean) => readonly SqlStatement[] = () => [],
+  ): Promise<Extract<ScheduleAdditionReport, { conflicts: null }>> {
     const { guardConflicts, findExisting, insertSchedules, getSchedulesById } = this.#statements;
     const { replaceSchedules, updateDeclared, raiseVersions, makeLimiters } = this.#statements;
     const { keepsLedger, openHistories } = this.#statements;
@@ -111,6 +114,7 @@ export class SqliteSchedules {
     };
     const build = (isRepetition: boolean): BatchOfAdditions => {
       const batch = new Batch();
+      batch.add(before(isRepetition));
       const existing = batch.add(ids.map(({ text }) => statement(findExisting, text)));
       batch.add(conflictRows(unique).map(({ text }) => statement(guardConflicts, text, isRepetition ? 1 : 0)));
       batch.add(rounds.flatMap(writeRound));
@@ -141,6 +145,42 @@ export class SqliteSchedules {
       return mayHaveWritten ? asFirstTried(result, addition) : result;
     });
     return { conflicts: null, results };
+  }
+
+  /** Renames, removes and adds schedules, if all of them are as expected. */
+  commit(commit: ScheduleCommit, note?: AuditRecord): Promise<ScheduleCommitReport> {
+    const areLabelled = (): boolean => hasLabelled(commit.additions.map(scheduleOf));
+    return this.#labels.before(areLabelled, () => this.#commit(commit, note));
+  }
+
+  async #commit(
+    { expected, renames, removals, additions }: ScheduleCommit,
+    note?: AuditRecord,
+  ): Promise<ScheduleCommitReport> {
+    const { guardRevisions, findMoved, renameSchedules, removeSchedules } = this.#statements;
+    const declared = new Map(additions.map(({ schedule: { id, declaration } }) => [id, declaration]));
+    const rows = rowParameters(expected.map(({ id, revision }) => [id, revision, declared.get(id) ?? null]));
+    const removing = removals.map((id) => ({ id }));
+    const before = (isRepetition: boolean): SqlStatement[] => [
+      ...rows.map(({ text }) => statement(guardRevisions, text, isRepetition ? 1 : 0)),
+      ...rowParameters(renames.map(({ from, to }) => [from, to])).flatMap(({ text }) =>
+        Object.values(renameSchedules).map((sql) => statement(sql, text)),
+      ),
+      ...recordRemovals(this.#statements, removing, note),
+      ...fencedRows(removing).map((fenced) => statement(removeSchedules, fenced)),
+    ];
+    for (let tries = 1; ; tries++) {
+      try {
+        const { results } = await this.#write(additions, sortAdditions(additions), note, before);
+        return { moved: [], schedules: results.map(({ schedule }) => schedule) };
+      } catch (error) {
+        if (this.#connection.failureKind(error) !== "guard" || tries === CONFLICT_TRIES_MAX) throw error;
+      }
+      const moved: string[] = [];
+      for (const { text } of rows) moved.push(...idsOf(await this.#connection.read(statement(findMoved, text, 0))));
+      if (moved.length > 0) return { moved, schedules: [] };
+      // They are as expected again in the meantime: try again.
+    }
   }
 
   async get(id: string): Promise<ScheduleRecord | null> {

@@ -21,6 +21,9 @@ export interface ScheduleStatements {
   readonly findConflicts: string;
   readonly guardConflicts: string;
   readonly findExisting: string;
+  readonly findMoved: string;
+  readonly guardRevisions: string;
+  readonly renameSchedules: Readonly<Record<string, string>>;
   readonly insertSchedules: string;
   readonly replaceSchedules: ReplacementStatements;
   readonly updateDeclared: ReplacementStatements;
@@ -49,6 +52,11 @@ export function scheduleStatements(names: TableNames): ScheduleStatements {
   const conflicts =
     `SELECT a.key AS place FROM json_each(?1) a CROSS JOIN ${schedules} s ON s.id = a.value->>0 ` +
     "WHERE NOT (?2 AND s.trigger_json = a.value->>1 AND s.created_at = a.value->>2)";
+  // A repetition finds what its first try has left.
+  const moved =
+    `SELECT a.value->>0 AS id FROM json_each(?1) a LEFT JOIN ${schedules} s ON s.id = a.value->>0 ` +
+    "WHERE s.revision IS NOT a.value->>1 " +
+    "AND NOT (?2 AND s.declaration IS a.value->>2 AND (s.id IS NULL) = (a.value->>2 IS NULL))";
   const byIds = `FROM json_each(?1) a CROSS JOIN ${schedules} s ON s.id = a.value`;
   const recordsById = `SELECT ${scheduleAsJson("s")} AS r ${byIds}`;
   // ?1 rows of newScheduleRow
@@ -114,6 +122,12 @@ export function scheduleStatements(names: TableNames): ScheduleStatements {
     findExisting: () =>
       "SELECT json_group_array(json_array(CAST(s.id AS TEXT), CAST(s.declaration AS TEXT), s.version + 0)) " +
       `AS existing ${byIds}`,
+    // ?1 rows [id, revision or null, declaration or null], ?2 whether it is a repetition
+    findMoved: () => moved,
+    // The arguments of findMoved. Fails when it yields something.
+    guardRevisions: () => `SELECT ${guardSql(`NOT EXISTS (${moved})`)} AS guard`,
+    // ?1 rows [id, new id]. What the new id has of its own stays. The details are set for the triggers of labels.
+    renameSchedules: () => renames(names),
     insertSchedules: () => `${insert} ON CONFLICT (id) DO NOTHING`,
     // the arguments of `replace`; with `settingPause`, ?2 when the change is made, or null
     replaceSchedules: () => replacements(),
@@ -183,6 +197,22 @@ export function scheduleStatements(names: TableNames): ScheduleStatements {
     // ?1 limit. Columns of the answer: id
     removeExhausted: () => `DELETE FROM ${schedules} WHERE seq IN (${exhaustedSchedules(names, "?1")}) RETURNING id`,
   });
+}
+
+/** By table. */
+function renames(names: TableNames): Readonly<Record<string, string>> {
+  const { schedules, jobs, results, histories, changes, overdue, backfills } = names;
+  const ofTable = (table: string, set = ""): string =>
+    `UPDATE OR IGNORE ${table} SET schedule_id = r.value->>1${set} FROM json_each(?1) r ` +
+    `WHERE ${table}.schedule_id = r.value->>0`;
+  return {
+    schedules:
+      `UPDATE ${schedules} SET id = r.value->>1, details = details, fence = fence + 1, changed_by = NULL, ` +
+      `preferred_scheduler = NULL FROM json_each(?1) r WHERE ${schedules}.id = r.value->>0`,
+    ...{ jobs: ofTable(jobs), results: ofTable(results), histories: ofTable(histories), changes: ofTable(changes) },
+    overdue: ofTable(overdue),
+    backfills: ofTable(backfills, `, details = json_set(${validJson("details")}, '$.scheduleId', r.value->>1)`),
+  };
 }
 
 /** As `reasonOfFailures`. */
