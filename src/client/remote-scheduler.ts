@@ -10,7 +10,7 @@ import { EventHub } from "../scheduler/events/event-hub.ts";
 import { giveCommands, SchedulerClient } from "../scheduler/scheduler-client.ts";
 import { SchedulerHealth } from "../scheduler/views/health.ts";
 import { BlackoutCalls } from "./calls/blackout-calls.ts";
-import type { CallContext } from "./calls/context.ts";
+import { type CallContext, giveCallContext } from "./calls/context.ts";
 import { JobCalls } from "./calls/job-calls.ts";
 import { RunCalls } from "./calls/run-calls.ts";
 import { ScheduleCalls } from "./calls/schedule-calls.ts";
@@ -83,6 +83,7 @@ export class RemoteScheduler extends SchedulerClient implements AsyncDisposable 
     this.#feed = feed;
     this.#hub = hub;
     const context: CallContext = { requester: this.#requester, ids: new IdGenerator(random), clock, client: this };
+    giveCallContext(context);
     const tasks = new TaskCalls(context);
     const schedules = new ScheduleCalls(context);
     const jobs = new JobCalls(context, tasks);

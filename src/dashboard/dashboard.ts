@@ -1,6 +1,6 @@
 import * as v from "valibot";
 import { type Checker, checker, textUpTo } from "../core/check.ts";
-import { type Insight, insight } from "../insight/forecast.ts";
+import { type Insight, insight } from "../insight/insight.ts";
 import { pageFiles } from "./built/page-files.ts";
 
 /** Options of `dashboard`. */

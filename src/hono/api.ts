@@ -19,6 +19,7 @@ import type { TaskView } from "../scheduler/views/task-view.ts";
 import type { TickReport } from "../scheduler/views/tick-report.ts";
 import type { Scope } from "./auth/auth-options.ts";
 import type {
+  ApplyBody,
   BackfillBody,
   BlackoutBody,
   CallerNote,
@@ -35,6 +36,7 @@ import type {
   NewScheduleBody,
   OccurrenceQuery,
   PauseBody,
+  PlanBody,
   PreviewQuery,
   ReplacingScheduleBody,
   ResultQuery,
@@ -119,6 +121,32 @@ export interface Forecast {
   readonly busiest: ForecastBucket | null;
   /** One near it with fewer fires; null for none. */
   readonly emptier: ForecastBucket | null;
+  readonly text: string;
+}
+
+/** A schedule of a plan. */
+interface PlannedSchedule {
+  readonly id: string;
+  readonly taskId: string;
+  /** The id that it has before the plan; null where it keeps its id. */
+  readonly renamedFrom: string | null;
+  /** The names of the options that change. */
+  readonly options: readonly string[];
+  /** Next fire times, before the plan and after it. */
+  readonly before: readonly string[];
+  readonly after: readonly string[];
+}
+
+/** What a plan does, or did. */
+export interface PlanReport {
+  readonly owner: string;
+  readonly revision: string;
+  readonly added: readonly PlannedSchedule[];
+  readonly changed: readonly PlannedSchedule[];
+  readonly removed: readonly PlannedSchedule[];
+  readonly unchanged: readonly string[];
+  /** Minutes in which many schedules fire, and more than before. */
+  readonly herds: readonly { readonly from: string; readonly before: number; readonly after: number }[];
   readonly text: string;
 }
 
@@ -246,6 +274,9 @@ export interface Endpoints {
   "GET /schedules/:id/changes": { param: "id"; query: ChangeQuery; answers: { 200: PlainPage<ScheduleChange> } };
   /** With the option `dashboard` or `insight` alone. */
   "GET /forecast": { query: ForecastQuery; answers: { 200: Forecast } };
+  /** With the option `dashboard` or `insight` alone, as the next one. */
+  "POST /plan": { body: PlanBody; answers: { 200: PlanReport } };
+  "POST /apply": { body: ApplyBody; answers: { 200: PlanReport } };
   "POST /triggers/preview": { body: TriggerPreviewBody; answers: { 200: Preview } };
 
   "GET /jobs": { query: JobQuery; answers: { 200: PlainPage<Job> } };

@@ -18,6 +18,7 @@ import { inputReader } from "./read-input.ts";
 import { guardedRedact, jsonText } from "./redaction.ts";
 import { inRequestWords } from "./request-words.ts";
 import type { Call, Reply, Route } from "./route.ts";
+import { insightRoutes } from "./routes/insight.ts";
 import { routes } from "./routes/mod.ts";
 import { nothing } from "./schemas.ts";
 import { type PageSetup, pageBehindSlash, servePage } from "./serve-page.ts";
@@ -74,7 +75,7 @@ export function createRouter<E extends Env = Env>(scheduler: RouterScheduler<E>,
   const hide = redact === undefined ? null : guardedRedact(redact, logger);
   const served = (Object.entries(routes) as [string, Route][])
     .filter(([key]) => key !== "GET /metrics" || metrics !== undefined)
-    .filter(([key]) => key !== "GET /forecast" || insight !== undefined)
+    .filter(([key]) => insight !== undefined || !(key in insightRoutes))
     .map(([key, route]) => ({ key, route, ...partsOf(key) }));
   // By path, because an application may mount the router at its root, and has other routes there.
   for (const path of new Set(served.map(({ path }) => path))) app.use(path, gate.headers, refuseNoUrl);

@@ -1,4 +1,6 @@
+import type { AbortSignal } from "../core/abort-signal.ts";
 import type { SchedulerClient } from "../scheduler/scheduler-client.ts";
+import type { DeclaredBody } from "./wire.ts";
 
 /** What the router needs of an `insight()`. */
 export interface InsightSource {
@@ -6,5 +8,17 @@ export interface InsightSource {
   forecast(
     scheduler: SchedulerClient,
     options: { from?: string; until?: string; bucket?: string },
+  ): Promise<{ toJSON(): Record<string, unknown> }>;
+  /** What declared schedules would change. */
+  plan(
+    scheduler: SchedulerClient,
+    declared: readonly DeclaredBody[],
+    options: { owner: string; nextFires?: number; signal: AbortSignal },
+  ): Promise<{ toJSON(): Record<string, unknown> }>;
+  /** Changes it, unless the plan is another one than that with the revision. */
+  apply(
+    scheduler: SchedulerClient,
+    declared: readonly DeclaredBody[],
+    options: { owner: string; revision: string; by?: string | undefined; signal: AbortSignal },
   ): Promise<{ toJSON(): Record<string, unknown> }>;
 }

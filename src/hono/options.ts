@@ -37,8 +37,8 @@ export interface RouterOptions {
   /** What `GET /metrics` answers, for those who may read: a `Metrics` of `escapement/metrics`. Default: there is no
    *  such route. */
   readonly metrics?: MetricsSource | undefined;
-  /** What answers `GET /forecast`, for those who may read: an `insight()` of `escapement/insight`. Default: that of the
-   *  `dashboard`; without either, there is no such route. */
+  /** What answers `GET /forecast`, `POST /plan` and `POST /apply`: an `insight()` of `escapement/insight`. Default:
+   *  that of the `dashboard`; without either, there are no such routes. */
   readonly insight?: InsightSource | undefined;
   /** The page that is served at the mount: a `dashboard()` of `escapement/dashboard`. Default: none. */
   readonly dashboard?: PageSource | undefined;
@@ -101,7 +101,7 @@ function schema(): v.GenericSchema<unknown, RouterOptions> {
     ),
     redact: v.optional(v.custom<Redact>((value) => typeof value === "function", says("a function of a value"))),
     metrics: v.optional(implementing<MetricsSource>("a Metrics", ["text"])),
-    insight: v.optional(implementing<InsightSource>("an insight()", ["forecast"])),
+    insight: v.optional(implementing<InsightSource>("an insight()", ["forecast", "plan", "apply"])),
     dashboard: v.optional(implementing<PageSource>("a dashboard()", ["document"])),
     maxEventStreams: v.optional(wholeNumber(1)),
     clock: v.optional(implementing<Clock>("a Clock", ["now", "sleep", "yield"])),

@@ -3,6 +3,7 @@ import { anything, numberFrom, objectOf, oneOf, textUpTo, trueOrFalse, wholeNumb
 import {
   BLACKOUT_TASKS_MAX,
   BULK_ADD_MAX,
+  BULK_STEP_MAX,
   BY_LENGTH_MAX,
   CATCH_UP_MAX,
   ID_LENGTH_MAX,
@@ -31,10 +32,12 @@ import {
 } from "../records/policies.ts";
 import { OCCURRENCE_VERDICTS } from "../scheduler/options/occurrence-verdicts.ts";
 import {
+  type ApplyBody,
   type BackfillBody,
   type BlackoutBody,
   type CallerNote,
   type ChangeQuery,
+  type DeclaredBody,
   type EventQuery,
   type ExplainQuery,
   type FailureQuery,
@@ -48,6 +51,7 @@ import {
   type NewScheduleBody,
   type OccurrenceQuery,
   type PauseBody,
+  type PlanBody,
   type PreviewQuery,
   type ReplacingScheduleBody,
   type ResultQuery,
@@ -337,6 +341,19 @@ export const newScheduleBody: () => v.GenericSchema<unknown, NewScheduleBody> = 
     id: optional(idText()),
     conflictPolicy: v.exactOptional(oneOf(["update", "doNothing", "replace", "error"]), "error"),
   }),
+);
+
+export const declaredBody: () => v.GenericSchema<unknown, DeclaredBody> = once(() => {
+  const { taskId, by: _, ...others } = scheduleEntries();
+  return v.strictObject({ ...others, id: idText(), task: taskId, renamedFrom: optional(idText()) });
+});
+
+const planEntries = once(() => ({ owner: idText(), declared: listOf(declaredBody(), 0, BULK_STEP_MAX) }));
+export const planBody: () => v.GenericSchema<unknown, PlanBody> = once(() =>
+  v.strictObject({ ...planEntries(), nextFires: optional(wholeNumber(0, TRIGGER_PREVIEW_MAX)) }),
+);
+export const applyBody: () => v.GenericSchema<unknown, ApplyBody> = once(() =>
+  v.strictObject({ ...planEntries(), ...note(), revision: idText() }),
 );
 
 export const scheduleChangesBody: () => v.GenericSchema<unknown, ScheduleChangesBody> = once(() =>

@@ -253,6 +253,27 @@ export interface NewScheduleBody extends ScheduleBody {
   readonly conflictPolicy: ConflictPolicy;
 }
 
+/** A schedule of a plan. */
+export interface DeclaredBody extends Omit<ScheduleBody, "taskId" | "by"> {
+  readonly id: string;
+  readonly task: string;
+  /** The id that the schedule had before. */
+  readonly renamedFrom?: string;
+}
+
+/** What a plan is made of. */
+export interface PlanBody {
+  /** Whose schedules they are. Default of `nextFires`: 3. */
+  readonly owner: string;
+  readonly declared: readonly DeclaredBody[];
+  readonly nextFires?: number;
+}
+
+/** A plan that is applied while it is the one with the `revision`. */
+export interface ApplyBody extends Omit<PlanBody, "nextFires">, CallerNote {
+  readonly revision: string;
+}
+
 /** What is left out stays as it is. */
 export interface ScheduleChangesBody extends ScheduleSettingsBody, CallerNote {
   readonly trigger?: WireTrigger;

@@ -90,16 +90,6 @@ export class ForecastBucket {
   }
 }
 
-/** What the option `insight` of `createRouter` takes. */
-export interface Insight {
-  forecast(source: ScheduleSource, options: ForecastOptions): Promise<Forecast>;
-}
-
-/** Makes what answers `GET /forecast` of a router: `createRouter(scheduler, { auth, insight: insight() })`. */
-export function insight(): Insight {
-  return { forecast };
-}
-
 /** The schema is made at the first call, because importing must cost nothing. */
 let check: Checker<CheckedForecast> | undefined;
 

@@ -62,7 +62,7 @@ import { RunVerbs } from "./verbs/run-verbs.ts";
 import { ScheduleVerbs } from "./verbs/schedule-verbs.ts";
 import { scheduledTask } from "./verbs/scheduled-task.ts";
 import { TaskVerbs } from "./verbs/task-verbs.ts";
-import type { VerbContext } from "./verbs/verb-context.ts";
+import { giveContext, type VerbContext } from "./verbs/verb-context.ts";
 import type { PreparedJob } from "./views/prepared-job.ts";
 import type { Schedule } from "./views/schedule.ts";
 import type { TickReport } from "./views/tick-report.ts";
@@ -196,6 +196,7 @@ export class Scheduler extends SchedulerClient implements LocalSchedulerClient, 
     this.#taskVerbs = new TaskVerbs(context);
     this.#jobVerbs = new JobVerbs(context, () => this.#engine.runner);
     this.#scheduleVerbs = new ScheduleVerbs(context, this.#jobVerbs);
+    giveContext(context);
     giveCommands(this, {
       tasks: this.#taskVerbs,
       schedules: this.#scheduleVerbs,

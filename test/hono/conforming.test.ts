@@ -97,6 +97,11 @@ test("every answer is what the document says that it is", async () => {
   await check("GET /runs");
   await check("GET /forecast?bucket=1h");
   await check("GET /forecast?bucket=soon");
+  const code = { owner: "billing", declared: [{ id: "code", task: "t", trigger: "0 9 * * *" }] };
+  const { revision } = (await check("POST /plan", code)) as { revision: string };
+  await check("POST /plan", { ...code, owner: "" });
+  await check("POST /apply", { ...code, revision });
+  await check("POST /apply", { ...code, revision });
   await check("GET /failures?groupBy=task,error");
   await check("GET /schedules?ids=s&include=next:2,runs:3");
   await check(`GET /runs/${id}`);

@@ -33,6 +33,19 @@ export interface CallContext {
   readonly client: JobClient & ScheduleClient;
 }
 
+/** By client, for what is a door of its own and has routes of its own. */
+const contexts = new WeakMap<object, CallContext>();
+
+/** @internal */
+export function giveCallContext(context: CallContext): void {
+  contexts.set(context.client, context);
+}
+
+/** What the calls of a client share; undefined for what is no client of a router. @internal */
+export function callContextOf(client: object): CallContext | undefined {
+  return contexts.get(client);
+}
+
 /** How long the key of an addition is kept at least, in milliseconds. It has to be longer than the call is repeated. */
 const KEY_KEPT_MS_MIN = 600_000;
 

@@ -308,6 +308,21 @@ const forecast: v.GenericSchema = v.strictObject({
   text: v.string(),
 });
 
+const planned = v.array(
+  v.strictObject({
+    ...{ id: v.string(), taskId: v.string(), renamedFrom: textOrNull, options: v.array(v.string()) },
+    ...{ before: v.array(instant), after: v.array(instant) },
+  }),
+);
+
+const plan: v.GenericSchema = v.strictObject({
+  ...{ owner: v.string(), revision: v.string() },
+  ...{ added: planned, changed: planned, removed: planned },
+  unchanged: v.array(v.string()),
+  herds: v.array(v.strictObject({ from: instant, before: count, after: count })),
+  text: v.string(),
+});
+
 /** What went wrong, after RFC 9457. */
 const problem: v.GenericSchema = v.looseObject({
   type: v.string(),
@@ -361,6 +376,7 @@ export type AnswerName =
   | "Overview"
   | "Preview"
   | "Forecast"
+  | "Plan"
   | "Occurrence"
   | "OccurrencePage"
   | "Cause"
@@ -418,6 +434,7 @@ export const answerSchemas: Readonly<Record<AnswerName, v.GenericSchema>> = {
   Overview: overview,
   Preview: preview,
   Forecast: forecast,
+  Plan: plan,
   Occurrence: occurrence,
   OccurrencePage: pageOf(occurrence),
   Cause: cause,

@@ -230,6 +230,19 @@ export const routeDocs: { readonly [Key in keyof Endpoints]: RouteDocs<Key> } = 
     answers: { 200: "Forecast" },
     problems: [400, 404, 503],
   },
+  "POST /plan": {
+    operationId: "planSchedules",
+    summary: "What schedules as code would add, change and remove, where the router was given an insight",
+    answers: { 200: "Plan" },
+    problems: [404, 422, 503],
+  },
+  "POST /apply": {
+    operationId: "applySchedules",
+    summary:
+      "Do what a plan says, in one commit, unless something changed since, where the router was given an insight",
+    answers: { 200: "Plan" },
+    problems: [404, 412, 422, 503],
+  },
   "POST /triggers/preview": {
     operationId: "previewTrigger",
     summary: "The fire times of a trigger that is not stored",

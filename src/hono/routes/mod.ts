@@ -2,6 +2,7 @@ import type { Endpoints } from "../api.ts";
 import type { Routes } from "../route.ts";
 import { blackoutRoutes } from "./blackouts.ts";
 import { eventRoutes } from "./events.ts";
+import { insightRoutes } from "./insight.ts";
 import { jobRoutes } from "./jobs.ts";
 import { occurrenceRoutes } from "./occurrences.ts";
 import { previewRoutes } from "./previews.ts";
@@ -20,6 +21,7 @@ export const routes: Routes<keyof Endpoints> = {
   ...blackoutRoutes,
   ...scheduleRoutes,
   ...previewRoutes,
+  ...insightRoutes,
   ...occurrenceRoutes,
   ...jobRoutes,
   ...resultRoutes,

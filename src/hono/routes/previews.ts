@@ -1,23 +1,13 @@
 import { PREVIEW_BODY_BYTES_MAX } from "../../core/limits.ts";
-import { instantText, toEpochMs, zonedOf } from "../../core/temporal.ts";
+import { toEpochMs, zonedOf } from "../../core/temporal.ts";
 import { checkTrigger } from "../../scheduler/options/check-options.ts";
-import type { Forecast } from "../api.ts";
 import { previewOf } from "../preview.ts";
 import type { Routes } from "../route.ts";
 import * as schemas from "../schemas.ts";
 import { triggerOf } from "../trigger-of.ts";
 
 /** Fire times to come. */
-export const previewRoutes: Routes<"GET /forecast" | "GET /schedules/:id/preview" | "POST /triggers/preview"> = {
-  "GET /forecast": {
-    scope: "read",
-    query: schemas.forecastQuery,
-    handle: async ({ client, clock, insight, query }) => {
-      const found = await insight?.forecast(client, { from: instantText(clock.now()), ...query });
-      // The route is there with an insight alone, whose JSON has these fields.
-      return { status: 200, body: found?.toJSON() as unknown as Forecast };
-    },
-  },
+export const previewRoutes: Routes<"GET /schedules/:id/preview" | "POST /triggers/preview"> = {
   "GET /schedules/:id/preview": {
     scope: "read",
     query: schemas.previewQuery,

@@ -6,6 +6,19 @@ import type { LocalSchedulerClient } from "../scheduler-client.ts";
 import type { TaskRegistry } from "../tasks/task-registry.ts";
 import type { Closing } from "./closing.ts";
 
+/** By scheduler, for what is a door of its own and works with the store. */
+const contexts = new WeakMap<object, VerbContext>();
+
+/** @internal */
+export function giveContext(context: VerbContext): void {
+  contexts.set(context.client, context);
+}
+
+/** What a scheduler of this process works with; undefined for other clients. @internal */
+export function contextOf(client: object): VerbContext | undefined {
+  return contexts.get(client);
+}
+
 /** What `TaskVerbs`, `ScheduleVerbs` and `JobVerbs` share. */
 export interface VerbContext {
   readonly env: Environment;

@@ -1,0 +1,35 @@
+import { instantText } from "../../core/temporal.ts";
+import type { Forecast, PlanReport } from "../api.ts";
+import type { InsightSource } from "../insight-source.ts";
+import type { Routes } from "../route.ts";
+import * as schemas from "../schemas.ts";
+
+// The routes are there with an insight alone. What it answers has the fields of these types.
+
+/** What schedules would do, and schedules as code. */
+export const insightRoutes: Routes<"GET /forecast" | "POST /plan" | "POST /apply"> = {
+  "GET /forecast": {
+    scope: "read",
+    query: schemas.forecastQuery,
+    handle: async ({ client, clock, insight, query }) => {
+      const found = await (insight as InsightSource).forecast(client, { from: instantText(clock.now()), ...query });
+      return { status: 200, body: found.toJSON() as unknown as Forecast };
+    },
+  },
+  "POST /plan": {
+    scope: "read",
+    body: schemas.planBody,
+    handle: async ({ client, insight, body: { declared, ...options }, request: { signal } }) => {
+      const found = await (insight as InsightSource).plan(client, declared, { ...options, signal });
+      return { status: 200, body: found.toJSON() as unknown as PlanReport };
+    },
+  },
+  "POST /apply": {
+    scope: "write",
+    body: schemas.applyBody,
+    handle: async ({ client, insight, body: { declared, by: given, ...options }, by, request: { signal } }) => {
+      const found = await (insight as InsightSource).apply(client, declared, { ...options, ...by(given), signal });
+      return { status: 200, body: found.toJSON() as unknown as PlanReport };
+    },
+  },
+};
