@@ -20,13 +20,20 @@ const root = fileURLToPath(new URL("..", import.meta.url));
 
 /** Programs that a door starts in a thread or a process. They are built beside the door. */
 const PROGRAMS = [
+  "src/cli/engine.ts",
   "src/executors/process/process-entry.ts",
   "src/executors/worker/lease-entry.ts",
   "src/executors/worker/thread-entry.ts",
 ];
 
+/** The command line. It is built apart from the doors, which it imports as any program does. */
+const COMMANDS = "src/cli/bin.ts";
+
 /** Packages whose code is in the built files. */
-const BUNDLED = ["temporal-polyfill", "temporal-utils", "valibot"];
+const BUNDLED = ["commander", "picocolors", "temporal-polyfill", "temporal-utils", "valibot", "yaml"];
+
+/** Whoever loads the package decides which one it is. */
+const OF_TEMPORAL = /** @type {const} */ ({ id: "#temporal", external: true });
 
 /** @type {import("rolldown").OutputOptions} */
 const OUTPUT = {
@@ -70,6 +77,7 @@ const sources = {
 rmSync(outdir, { recursive: true, force: true });
 declare();
 await bundle();
+await bundleCommands();
 await bundleTemporal();
 writeFileSync(join(outdir, "LICENSES"), licenses());
 
@@ -109,6 +117,37 @@ async function bundle() {
       })),
     },
   });
+  await graph.close();
+}
+
+/** A file for each command, and what they share; `commander`, `picocolors` and `yaml` are in them. */
+async function bundleCommands() {
+  const graph = await rolldown({
+    cwd: root,
+    input: { bin: COMMANDS },
+    platform: "node",
+    external: (name) => /^(hono|jiti|@)/.test(name),
+    // Its modules for bundlers, of which what is unused goes.
+    resolve: { alias: { yaml: join(root, "node_modules/yaml/browser/dist/index.js") } },
+    plugins: [
+      {
+        name: "doors",
+        resolveId(name, importer) {
+          if (importer === undefined || !name.startsWith(".")) return name === "temporal-polyfill" ? OF_TEMPORAL : null;
+          const path = relative(root, resolve(importer, "..", name));
+          if (!path.startsWith("src/") || path === COMMANDS) return null;
+          if (doors.sources.includes(path)) return { id: `../${path.slice(4, -3)}.js`, external: "absolute" };
+          if (path === "src/cli/engine.ts") return { id: "./engine.js", external: "absolute" };
+          if (/^src\/(cli|core)\//.test(path)) return null;
+          throw new Error(
+            `${relative(root, importer)} imports ${path}; a command imports doors, the core and cli/engine.ts`,
+          );
+        },
+      },
+    ],
+  });
+  const dir = join(outdir, "cli");
+  await graph.write({ ...OUTPUT, dir, chunkFileNames: "[name].js", minify: true, comments: { legal: false } });
   await graph.close();
 }
 

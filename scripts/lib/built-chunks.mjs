@@ -5,7 +5,7 @@
 // that a scheduler can do without.
 
 /** Rooms below `src` of which `escapement` needs little. */
-const ROOMS = ["stores", "executors", "brokers", "cloudflare", "testing"];
+const ROOMS = ["crontab", "stores", "executors", "brokers", "cloudflare", "testing"];
 
 /** The shared files. None imports a later one. */
 export const CHUNKS = ["cron", "scheduler", ...ROOMS];
@@ -26,7 +26,8 @@ export function sharedChunks(entries, importsOf) {
   for (const path of new Set([...reached.values()].flatMap((paths) => [...paths]))) {
     if (entries.filter((entry) => isReachedBy(entry, path)).length < 2) continue;
     const room = ROOMS.find((name) => path.startsWith(`src/${name}/`));
-    if (isReachedBy("src/cron.ts", path)) chunks.set(path, "cron");
+    // What triggers have that few ask for goes along, so that the commands about rules load no scheduler.
+    if (isReachedBy("src/cron.ts", path) || path.startsWith("src/triggers/")) chunks.set(path, "cron");
     else if (room === undefined || isReachedBy("src/mod.ts", path)) chunks.set(path, "scheduler");
     else chunks.set(path, room);
   }

@@ -5,6 +5,7 @@ export const LEVELS: Readonly<Record<string, number>> = {
   records: 1,
   triggers: 2,
   serializers: 2,
+  crontab: 3,
   stores: 3,
   brokers: 3,
   executors: 3,
@@ -17,10 +18,10 @@ export const LEVELS: Readonly<Record<string, number>> = {
   transfer: 5,
   notices: 5,
   "task-server": 5,
-  cli: 5,
   testing: 5,
   insight: 6,
   dashboard: 7,
+  cli: 8,
 };
 
 /** The doors and programs of the package that name more than their folder may, and the highest level of each. A folder's
@@ -83,6 +84,9 @@ export const PACKAGE_ROOMS: Readonly<Record<string, RegExp>> = {
   "@opentelemetry/api": /^src\/observability\/otel\//,
   preact: /^src\/dashboard\/page\//,
   vitest: /^src\/testing\//,
+  commander: /^src\/cli\//,
+  picocolors: /^src\/cli\//,
+  yaml: /^src\/cli\/import\//,
 };
 
 /** Where time and randomness come from: the rest of the library is given them. The page runs in a browser. */

@@ -66,7 +66,11 @@ function checkDoor(tokens: readonly Token[], report: Report): void {
 function checkRelative(path: string, level: number | null, target: string, line: number, report: Report): void {
   const targetLevel = levelOf(target);
   if (!target.startsWith("src/")) report("folder", line, `${target} is outside src`);
-  else if (target in DOORS) report("upward", line, `${target} holds public names only; import the file itself`);
+  // The command line is a program, and imports what programs import.
+  else if (path.startsWith("src/cli/") && (isDoor(target) || /^src\/(cli|core)\//.test(target))) return;
+  else if (path.startsWith("src/cli/") && path !== "src/cli/engine.ts") {
+    report("upward", line, `${target} is no door; a command imports doors, the core, and cli/engine.ts`);
+  } else if (target in DOORS) report("upward", line, `${target} holds public names only; import the file itself`);
   else if (targetLevel === null) report("folder", line, `${target} is in no folder that has a level`);
   else if (level === null) return;
   else if (path in DOORS) {

@@ -1,0 +1,55 @@
+#!/usr/bin/env node
+import process from "node:process";
+import { systemClock } from "../core/clock.ts";
+import type { CliIo, CliSignals } from "./io.ts";
+import { main } from "./main.ts";
+
+const first = new AbortController();
+const second = new AbortController();
+let isInterrupted = false;
+
+for (const signal of ["SIGINT", "SIGTERM"] as const) {
+  process.on(signal, () => {
+    isInterrupted ||= signal === "SIGINT";
+    (first.signal.aborted ? second : first).abort();
+  });
+}
+
+const signals: CliSignals = {
+  first: first.signal,
+  second: second.signal,
+  get isInterrupted() {
+    return isInterrupted;
+  },
+  onHangUp(listener) {
+    process.on("SIGHUP", listener);
+    return () => process.off("SIGHUP", listener);
+  },
+};
+
+const { stdout, stderr, stdin } = process;
+// Whoever reads the output may stop reading, as `head` does.
+stdout.on("error", () => process.exit(0));
+
+const io: CliIo = {
+  write: (text) => void stdout.write(text),
+  drained: () =>
+    stdout.writableNeedDrain ? new Promise((resolve) => stdout.once("drain", resolve)) : Promise.resolve(),
+  writeError: (text) => void stderr.write(text),
+  async readInput() {
+    const pieces: Buffer[] = [];
+    for await (const piece of stdin) pieces.push(Buffer.from(piece));
+    return Buffer.concat(pieces).toString("utf8");
+  },
+  isTerminal: stdout.isTTY === true,
+  columns: stdout.columns ?? 80,
+  env: process.env,
+  cwd: process.cwd(),
+  clock: systemClock,
+  signals,
+};
+
+const code = await main(process.argv.slice(2), io);
+// What a program left behind, such as a timer, must not keep the process.
+await new Promise<void>((resolve) => stdout.write("", () => resolve()));
+process.exit(code);

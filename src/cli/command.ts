@@ -1,0 +1,53 @@
+import type { SchedulerClient } from "../mod.ts";
+import type { CliIo } from "./io.ts";
+import type { Output } from "./output.ts";
+
+/** A command as `--help` shows it. */
+export interface CommandSpec {
+  readonly name: string;
+  /** Its arguments: `<cron...>`, `[file]`. */
+  readonly takes?: string;
+  readonly summary: string;
+  readonly options?: readonly (readonly [flags: string, description: string])[];
+  /** What it works on: nothing, whatever has schedules, or one of both. */
+  readonly on: "nothing" | "scheduler" | "either";
+  /** Whether the first SIGINT or SIGTERM is its own to handle. */
+  readonly handlesSignals?: boolean;
+  readonly example: string;
+  /** Code is loaded when the command is called, because loading all of it would cost every command time. */
+  load(): Promise<{ readonly run: Run }>;
+}
+
+/** What a command needs of its scheduler. */
+export interface TargetOptions {
+  /** Whether a file that does not exist may be made. Default: false. */
+  readonly creates?: boolean;
+}
+
+/** The scheduler that a command works on. */
+export interface Target {
+  readonly client: SchedulerClient;
+  close(): Promise<void>;
+}
+
+/** Carries a command out. @returns its exit code */
+type Run = (call: CommandCall) => Promise<number>;
+
+/** One call of a command. */
+export interface CommandCall {
+  readonly io: CliIo;
+  readonly out: Output;
+  readonly args: readonly string[];
+  readonly options: CommandOptions;
+  /** The scheduler that the options name. It is closed when the command ends. */
+  target(expectations?: TargetOptions): Promise<Target>;
+}
+
+/** Options by their names; those that were not given are undefined. */
+export type CommandOptions = Readonly<Record<string, string | boolean | readonly string[] | undefined>>;
+
+/** An option that takes a text. */
+export function textOption({ options }: CommandCall, name: string): string | undefined {
+  const value = options[name];
+  return typeof value === "string" ? value : undefined;
+}

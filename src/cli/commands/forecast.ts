@@ -1,0 +1,65 @@
+import { type ForecastedSchedule, forecast } from "../../insight/mod.ts";
+import { type CommandCall, textOption } from "../command.ts";
+import { durationOption } from "../durations.ts";
+import { parseCrontab, readExpression } from "../engine.ts";
+import { CliError, EXIT } from "../failure.ts";
+import { readText } from "../files.ts";
+import { styled } from "../output.ts";
+import { crontabZone } from "../rules.ts";
+import { instantOption, instantText } from "../times.ts";
+
+const HOUR_MS = 3_600_000;
+/** Most hours that are listed. */
+const HOURS_MAX = 48;
+const BAR_WIDTH = 40;
+
+/** `escapement forecast`: the load to come. */
+export async function run(call: CommandCall): Promise<number> {
+  const { io, out, args } = call;
+  const spanMs = durationOption(textOption(call, "for"), "for", 24 * HOUR_MS);
+  const fromMs = Math.floor(instantOption(textOption(call, "from"), "from", io) / 60_000) * 60_000;
+  const [path] = args;
+  const source = path === undefined ? (await call.target()).client : await schedulesOf(call, path);
+  // A week of minutes is shown by minutes, and more by hours.
+  const bucket = spanMs <= 14 * 24 * HOUR_MS ? "1m" : "1h";
+  const range = { from: instantText(fromMs), until: instantText(fromMs + spanMs), bucket };
+  const found = await forecast(source, range);
+  if (out.isJson) {
+    out.json(found.toJSON());
+    return EXIT.fine;
+  }
+  out.line(styled("bold", found.text));
+  const hours = new Map<number, number>();
+  for (const { from, fires } of found.buckets) {
+    const hour = Math.floor(from.epochMilliseconds / HOUR_MS);
+    hours.set(hour, (hours.get(hour) ?? 0) + fires);
+  }
+  const most = Math.max(...hours.values());
+  if (hours.size > HOURS_MAX || most === 0) return EXIT.fine;
+  const rows = [...hours].map(([hour, fires]) => {
+    const bar = "#".repeat(Math.ceil((fires / most) * BAR_WIDTH));
+    return [
+      instantText(hour * HOUR_MS)
+        .slice(0, 16)
+        .replace("T", " "),
+      String(fires).padStart(String(most).length),
+      bar,
+    ];
+  });
+  out.table(null, rows, "  ");
+  return EXIT.fine;
+}
+
+async function schedulesOf(call: CommandCall, path: string): Promise<ForecastedSchedule[]> {
+  const system = call.options.system === true ? true : undefined;
+  const { entries } = parseCrontab(await readText(call.io, path), { system });
+  const timeZone = crontabZone(textOption(call, "tz"));
+  const schedules: ForecastedSchedule[] = [];
+  for (const { expression, id, line, ...entry } of entries) {
+    if (expression.toLowerCase() === "@reboot") continue;
+    const { trigger, error } = readExpression(expression, entry.timeZone ?? timeZone, id);
+    if (trigger === null) throw new CliError(`${path}:${line}: ${error.message}`, { code: "cronSyntax" });
+    schedules.push({ id, taskId: id, trigger });
+  }
+  return schedules;
+}

@@ -1,0 +1,163 @@
+import { describe, expect, test } from "vitest";
+import { call, folderWith } from "./support.ts";
+
+interface Found {
+  readonly schedules: readonly {
+    readonly id: string;
+    readonly taskId: string;
+    readonly description: string;
+    readonly settings: object;
+    readonly next: string | null;
+  }[];
+  readonly problems: readonly { readonly where: string; readonly message: string }[];
+}
+
+async function dryRun(name: string, text: string, ...more: string[]): Promise<Found & { code: number }> {
+  await using folder = await folderWith({ [name]: text });
+  const { code, out } = await call(["import", name, "--dry-run", "--tz", "UTC", "--json", ...more], {
+    cwd: folder.path,
+  });
+  return { code, ...(JSON.parse(out.join("\n")) as Found) };
+}
+
+describe("escapement import --dry-run", () => {
+  test("shows the schedules of a crontab", async () => {
+    await using folder = await folderWith({
+      crontab: "CRON_TZ=Europe/Berlin\n30 2 * * * /opt/backup.sh --all # nightly\n",
+    });
+    expect(await call(["import", "crontab", "--dry-run"], { cwd: folder.path })).toEqual({
+      code: 0,
+      out: [
+        expect.stringMatching(/^backup-[0-9a-f]{8} {2}line 2: 30 2 \* \* \*$/),
+        "  At 02:30, in Europe/Berlin",
+        "  task backup, next Fri 2027-01-01 02:30 +01:00",
+        "  runs: /opt/backup.sh --all # nightly",
+      ],
+      err: ["1 schedule would be added"],
+    });
+  });
+
+  test("keeps the id of a line while its command stays, and tells equal lines apart", async () => {
+    const ids = async (text: string) => (await dryRun("crontab", text)).schedules.map(({ id }) => id);
+    const [first] = await ids("0 1 * * * backup\n");
+    expect(await ids("# moved\n5 4 * * mon backup\n0 1 * * * other\n")).toContain(first);
+    expect(await ids("0 1 * * * backup\n0 2 * * * backup\n")).toEqual([first, `${first}-2`]);
+  });
+
+  test("takes CronJobs of Kubernetes over, and says what it cannot", async () => {
+    const text = `apiVersion: batch/v1
+kind: CronJob
+metadata: { name: backup, namespace: prod }
+spec:
+  schedule: "0 3 * * *"
+  timeZone: Europe/Berlin
+  concurrencyPolicy: Forbid
+  startingDeadlineSeconds: 200
+  suspend: true
+---
+apiVersion: v1
+kind: List
+items:
+  - kind: CronJob
+    metadata: { name: poll }
+    spec: { schedule: "*/5 * * * *", concurrencyPolicy: Replace }
+  - kind: CronJob
+    metadata: { name: broken }
+    spec: { schedule: "every day" }
+---
+kind: Deployment
+`;
+    const { code, schedules, problems } = await dryRun("jobs.yaml", text);
+    expect(schedules).toMatchObject([
+      {
+        id: "prod/backup",
+        taskId: "backup",
+        description: "At 03:00, in Europe/Berlin",
+        settings: { paused: true, overlap: "skip", misfireGraceTime: "200s" },
+      },
+      { id: "poll", settings: { overlap: "cancelRunning" }, description: "Every 5 minutes, in UTC" },
+    ]);
+    expect([code, problems.map(({ where }) => where)]).toEqual([2, ["CronJob broken"]]);
+  });
+
+  test("takes schedules of GitHub's workflows over", async () => {
+    const text = "name: Nightly build\non:\n  push:\n  schedule:\n    - cron: '0 4 * * 1-5'\n    - cron: '* * * * *'\n";
+    const { code, schedules } = await dryRun("build.yml", text);
+    expect([code, schedules]).toMatchObject([
+      0,
+      [
+        { id: "nightly-build", description: "At 04:00, Monday to Friday, in UTC" },
+        { id: "nightly-build-2", notes: ["GitHub runs it every 5 minutes at most"] },
+      ],
+    ]);
+  });
+
+  test.each([
+    ["daily", "At 00:00, in UTC"],
+    ["Mon..Fri *-*-* 09:00:00", "At 09:00, Monday to Friday, in UTC"],
+    ["Mon,Thu 10:00 Europe/Berlin", "At 10:00, Monday and Thursday, in Europe/Berlin"],
+    ["*-*-1..7 12:30", "At 12:30, on days 1 to 7 of the month, in UTC"],
+    ["*-01,07-01", "At 00:00, on day 1 of the month, in January and July, in UTC"],
+    ["*:0/15", "Every 15 minutes, in UTC"],
+    ["*-*~01 23:00", "At 23:00, on the last day of the month, in UTC"],
+    ["Mon *-05~07/1", "At 00:00, on the last Monday of the month, in May, in UTC"],
+    ["Fri *-*-13", "At 00:00, on day 13 of the month if it is Friday, in UTC"],
+    ["2030-12-24 18:00", "At 18:00, on 24 December, in 2030, in UTC"],
+  ])("reads OnCalendar=%s of systemd", async (text, description) => {
+    const { schedules, problems } = await dryRun("a.timer", `[Timer]\nOnCalendar=${text}\nPersistent=true\n`);
+    expect([schedules.map((one) => one.description), problems]).toEqual([[description], []]);
+  });
+
+  test("says which parts of a timer do not map", async () => {
+    const timer =
+      "[Timer]\nUnit=job.service\nOnBootSec=5min\nOnUnitActiveSec=1h 30min\nOnCalendar=*:0:0.5\nRandomizedDelaySec=90\n";
+    const { code, schedules, problems } = await dryRun("a.timer", timer);
+    expect(schedules).toMatchObject([
+      { id: "job", description: "Every 1 hour and 30 minutes", settings: { maxJitter: "90s" } },
+    ]);
+    expect([code, problems.map(({ where }) => where)]).toEqual([2, ["line 3", "line 5"]]);
+  });
+
+  test.each([
+    [
+      "YAML that grows",
+      "x.yaml",
+      `a: &a [${"x,".repeat(50)}]\nb: &b [${"*a,".repeat(50)}]\nc: &c [${"*b,".repeat(50)}]\nkind: CronJob\nd: [${"*c,".repeat(50)}]\n`,
+    ],
+    ["YAML that is none", "x.yaml", "kind: CronJob\n  bad: [\n"],
+    ["a template of Helm", "x.yaml", "kind: CronJob\nmetadata: {{ include }}\n"],
+    ["a workflow without a schedule", "w.yml", "name: x\non: push\njobs: {}\n"],
+    ["a schedule that is a number", "k.yaml", "kind: CronJob\nmetadata: { name: 5 }\nspec: { schedule: 5 }\n"],
+    ["bytes", "crontab", "\u0000\u0001\u0002 \ufffd\n"],
+  ])("refuses %s with 2", async (_, name, text) => {
+    const { code, problems } = await dryRun(name, text);
+    expect([code, problems.length > 0]).toEqual([2, true]);
+  });
+
+  test("refuses a system that nobody knows", async () => {
+    await using folder = await folderWith({ crontab: "" });
+    const { code, err } = await call(["import", "crontab", "--from", "jenkins"], { cwd: folder.path });
+    expect([code, err]).toEqual([
+      2,
+      ['error: --from is one of crontab, kubernetes, github, systemd, export; got "jenkins"'],
+    ]);
+  });
+});
+
+describe("escapement forecast FILE", () => {
+  test("tells the busiest minute, and the load of each hour", async () => {
+    await using folder = await folderWith({ crontab: "0 * * * * a\n0 3 * * * b\n*/30 3 * * * c\n@reboot d\n" });
+    const { code, out } = await call(["forecast", "crontab", "--tz", "UTC", "--for", "5h"], { cwd: folder.path });
+    expect([code, out]).toEqual([
+      0,
+      [
+        "Busiest: 2027-01-01 03:00 UTC, 3 fires in one minute, of 8. 2027-01-01 03:01 UTC has 0 fires.",
+        "  2027-01-01 00:00  1  ##########",
+        "  2027-01-01 01:00  1  ##########",
+        "  2027-01-01 02:00  1  ##########",
+        "  2027-01-01 03:00  4  ########################################",
+        "  2027-01-01 04:00  1  ##########",
+      ],
+    ]);
+  });
+});

@@ -1,0 +1,119 @@
+import { describe, expect, test } from "vitest";
+import { call, folderWith } from "./support.ts";
+
+const CRONTAB = `SHELL=/bin/sh
+# m h dom mon dow command
+0 0 30 2 * /bin/never
+CRON_TZ=Europe/Berlin
+0 9 13 * fri /usr/bin/report --all
+@reboot /bin/start
+@daily backup.sh
+*/7 * * * * poll
+30 2 * * * /opt/nightly.sh
+* 3 * * * oops
+0 1 * * * date +%Y
+61 * * * * foo
+2 30 * * * swapped
+hello
+0 0 31 * * month-end
+0 0 29 2 * leap
+@daily backup.sh
+`;
+
+describe("escapement lint", () => {
+  test("finds what a crontab says and does not mean", async () => {
+    await using folder = await folderWith({ crontab: CRONTAB });
+    expect(await call(["lint", "crontab", "--tz", "UTC"], { cwd: folder.path })).toEqual({
+      code: 1,
+      out: [
+        "crontab:3:1   error    0 0 30 2 *    never fires: no month matches day 30; write L for the last day",
+        "crontab:5:1   warning  0 9 13 * fri  fires on day 13 OR Friday (crontab's rule)",
+        "crontab:6     note     @reboot       has no fire times: it runs once, when the program that runs the crontab starts",
+        "crontab:8:1   warning  */7 * * * *   uneven: 4 minutes between :56 and :00",
+        "crontab:9     note     30 2 * * *    in Europe/Berlin: moves to 03:00 on 28 Mar 2027",
+        "crontab:10:1  warning  * 3 * * *     fires 60 times, each minute from 03:00 on; write 0 as the minute for once",
+        "crontab:11:1  warning  0 1 * * *     has a %, which ends the command; write \\% for a percent sign",
+        'crontab:12:1  error    61 * * * *    minute "61" is outside 0-59; minute takes 0-59, and ranges, steps and lists of them',
+        'crontab:13:1  error    2 30 * * *    hour "30" is outside 0-23; the order is minute hour day month weekday; did you mean 30 2 * * *?',
+        "crontab:14:1  error    hello         is no line of a crontab: it takes five fields (or a nickname) and a command",
+        "crontab:15    note     0 0 31 * *    does not fire in 5 months; write L for the last day of each month",
+        "crontab:16    note     0 0 29 2 *    fires in leap years alone",
+        "crontab:17:1  warning  @daily        is line 7 once more, so the command runs twice",
+      ],
+      err: ["13 rules: 4 errors, 5 warnings, 4 notes"],
+    });
+  });
+
+  test.each([
+    ["*/5 * * * *", []],
+    ["0 */5 * * *", ["uneven: 4 hours between 20:00 and 00:00"]],
+    ["0 0 */2 * *", ["uneven: begins anew with each month, so day 31 is followed by day 1"]],
+    ["0 0 1 */5 *", ["uneven: 2 months between month 11 and month 1"]],
+    ["0 0 * * */2", ["uneven: 1 day between Saturday and Sunday"]],
+    ["0 0 */2 * fri", ["uneven: begins anew with each month, so day 31 is followed by day 1"]],
+    ["0 9 1,15 * mon-fri", ["fires on days 1 and 15 OR Monday to Friday (crontab's rule)"]],
+    ["0 0 30 * *", ["does not fire in February; write L for the last day of each month"]],
+    ["0 0 L * *", []],
+    ["0 12 * * *", []],
+  ])("says of %s: %j", async (rule, messages) => {
+    const { out } = await call(["lint", "--cron", rule, "--json"]);
+    expect(JSON.parse(out.join("\n")).findings.map(({ message }: { message: string }) => message)).toEqual(messages);
+  });
+
+  test.each([
+    ["30 2 * * *", ["in Europe/Berlin: moves to 03:00 on 28 Mar 2027"]],
+    ["*/30 2 * * *", ["in Europe/Berlin: moves to 03:00 on 28 Mar 2027"]],
+    ["15 * * * *", []],
+    ["0 12 * * *", []],
+  ])("says of %s what clocks do: %j", async (rule, messages) => {
+    const { out } = await call(["lint", "--cron", rule, "--tz", "Europe/Berlin", "--json"]);
+    expect(JSON.parse(out.join("\n")).findings.map(({ message }: { message: string }) => message)).toEqual(messages);
+  });
+
+  test("tells a herd, lines that Windows or an editor broke, and zones that nobody knows", async () => {
+    const herd = Array.from({ length: 7 }, (_, index) => `0 4 * * * job${index}\n`).join("");
+    await using folder = await folderWith({
+      herd,
+      windows: "0 4 * * * a\r\n5 4 * * * b",
+      zone: "TZ=UTC\nCRON_TZ=Mars/Base\n0 4 * * * a\n",
+    });
+    const at = { cwd: folder.path };
+    expect((await call(["lint", "herd", "--tz", "UTC"], at)).out).toEqual([
+      "herd:1  note  0 4 * * *  herd: 7 lines fire at 04:00 UTC (lines 1, 2, 3, 4, 5, 6, ...); spread their minutes",
+    ]);
+    expect((await call(["lint", "windows", "--tz", "UTC"], at)).out.map((line) => line.split("  ").at(-1))).toEqual([
+      "ends with a carriage return, which cron hands to the command; save the file with Unix line breaks",
+      "has no line break at its end, so cron ignores it",
+    ]);
+    const zone = await call(["lint", "zone"], at);
+    expect([zone.code, zone.out[0]]).toEqual([1, expect.stringContaining("Mars/Base")]);
+  });
+
+  test("reads a system's crontab by its looks, or when told to", async () => {
+    const text = "17 * * * * root cd / && run-parts /etc/cron.hourly\n25 6 * * * root run-parts /etc/cron.daily\n";
+    const byLooks = await call(["lint", "-", "--tz", "UTC", "--json"], { input: text });
+    expect(JSON.parse(byLooks.out.join("\n"))).toEqual({ file: "stdin", rules: 2, findings: [] });
+    const told = await call(["lint", "-", "--system", "--tz", "UTC"], { input: "0 1 * * * justacommand\n" });
+    expect(told.out[0]).toContain("a user and a command");
+  });
+
+  test("ends with 0 without a finding, and with 2 without a file", async () => {
+    expect((await call(["lint", "-", "--tz", "UTC"], { input: "0 12 * * * noon\n" })).code).toBe(0);
+    expect((await call(["lint", "-", "--tz", "UTC"], { input: "" })).code).toBe(0);
+    expect(await call(["lint", "no-such-file"])).toEqual({
+      code: 2,
+      out: [],
+      err: ["error: no-such-file does not exist"],
+    });
+    expect((await call(["lint"])).code).toBe(2);
+  });
+
+  test("hands no control character of a file to the terminal", async () => {
+    const hostile = "\u001b]0;owned\u0007 \u009b2J * * x\n* * * * * \u001b[2J\n5 \u202e * * * x\n\u0000 * * * * y\n";
+    for (const json of [[], ["--json"]]) {
+      const { out, err } = await call(["lint", "-", ...json], { input: hostile, columns: 80, env: { NO_COLOR: "1" } });
+      expect([...out, ...err].join("\n")).not.toMatch(/[^\n\P{Cc}]|\p{Bidi_Control}/u);
+      expect(out.length).toBeGreaterThan(0);
+    }
+  });
+});

@@ -1,0 +1,64 @@
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { VirtualClock } from "escapement/testing";
+import type { CliIo } from "../../src/cli/io.ts";
+import { main } from "../../src/cli/main.ts";
+
+/** What a call of the command line did. */
+export interface Called {
+  readonly code: number;
+  readonly out: readonly string[];
+  readonly err: readonly string[];
+}
+
+export interface CallOptions {
+  readonly env?: Readonly<Record<string, string>>;
+  /** The width of the terminal. Default: no terminal. */
+  readonly columns?: number;
+  readonly input?: string;
+  readonly cwd?: string;
+  readonly now?: string;
+  readonly signals?: CliIo["signals"];
+}
+
+/** The signals of a call that nothing ends. */
+function noSignals(): CliIo["signals"] {
+  const never = new AbortController().signal;
+  return { first: never, second: never, isInterrupted: false, onHangUp: () => () => {} };
+}
+
+/** Calls the command line in this process, at 2027-01-01T00:00:00Z unless told otherwise. */
+export async function call(argv: readonly string[], options: CallOptions = {}): Promise<Called> {
+  let out = "";
+  let err = "";
+  const io: CliIo = {
+    write: (text) => {
+      out += text;
+    },
+    drained: async () => {},
+    writeError: (text) => {
+      err += text;
+    },
+    readInput: async () => options.input ?? "",
+    isTerminal: options.columns !== undefined,
+    columns: options.columns ?? 80,
+    env: options.env ?? {},
+    cwd: options.cwd ?? tmpdir(),
+    clock: new VirtualClock(options.now ?? "2027-01-01T00:00:00Z"),
+    signals: options.signals ?? noSignals(),
+  };
+  const code = await main(argv, io);
+  return { code, out: linesOf(out), err: linesOf(err) };
+}
+
+function linesOf(text: string): string[] {
+  return text === "" ? [] : text.replace(/\n$/, "").split("\n");
+}
+
+/** A folder with files, which is removed at the end. */
+export async function folderWith(files: Readonly<Record<string, string>>): Promise<{ path: string } & AsyncDisposable> {
+  const path = await mkdtemp(join(tmpdir(), "escapement-cli-"));
+  for (const [name, text] of Object.entries(files)) await writeFile(join(path, name), text);
+  return { path, [Symbol.asyncDispose]: () => rm(path, { recursive: true, force: true }) };
+}
