@@ -26,6 +26,7 @@ const DIRECTIVE = /<!--\s*test:\s*(?<verb>\w+)\s*(?<rest>(?:(?!-->)[\s\S])*?)\s*
  *     <!-- test: worker -->                            is a Worker, and runs in workerd
  *     <!-- test: file "tasks.js" -->                   is a file beside the programs of the text, and is not run
  *     <!-- test: continues -->                         runs after the code of the block before it
+ *     <!-- test: after CODE -->                        runs after code that the text does not show
  *
  * @throws {Error} on a directive that it does not know: a misspelt one would silently not test
  */
@@ -47,6 +48,7 @@ export function extractCodeBlocks(markdown: string): CodeBlock[] {
       else if (verb === "file" && /^"[\w.-]+"$/.test(rest)) file = JSON.parse(rest);
       else if (verb === "worker" && rest === "") isWorker = true;
       else if (verb === "continues" && blocks.length > 0) before = `${blocks.at(-1)?.code}\n`;
+      else if (verb === "after" && rest !== "") before = `${rest}\n`;
       else throw new Error(`line ${line}: unknown directive "test: ${verb} ${rest}"`);
     }
     const outdented = indent === "" ? code : code.replaceAll(new RegExp(`^${indent}`, "gm"), "");

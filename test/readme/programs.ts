@@ -1,8 +1,9 @@
-import { readdirSync, readFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { copyFile, mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { transform } from "esbuild";
 import manifest from "../../package.json" with { type: "json" };
+import { pagesOf } from "../../scripts/lib/pages.mjs";
 import type { InstalledProject } from "../package/installed.ts";
 import { run } from "../package/run.ts";
 import { ROOT } from "../package/stage.ts";
@@ -13,17 +14,11 @@ interface DocumentedBlock extends CodeBlock {
   readonly document: string;
 }
 
-/** The texts that show code to users. */
-export const DOCUMENTS: readonly string[] = [
-  "README.md",
-  ...readdirSync(join(ROOT, "docs"))
-    .filter((name) => name.endsWith(".md"))
-    .map(inDocs),
-];
+/** A page of this folder is about what one does, and not about runtimes: its programs run on one. */
+const GUIDES = "docs/guides";
 
-function inDocs(name: string): string {
-  return `docs/${name}`;
-}
+/** The texts that show code to users. */
+export const DOCUMENTS: readonly string[] = pagesOf(ROOT);
 
 export function blocksOf(document: string): DocumentedBlock[] {
   return extractCodeBlocks(readFileSync(join(ROOT, document), "utf8")).map((block) => ({ ...block, document }));
@@ -36,6 +31,12 @@ export const PROGRAMS: readonly DocumentedBlock[] = blocks.filter(
   ({ skipReason, file, isWorker }) => skipReason === null && file === undefined && isWorker !== true,
 );
 
+/**
+ * Those of the README and the reference, without what older versions of Node lack: what runs where the guides do not.
+ */
+export const PORTABLE_PROGRAMS = PROGRAMS.filter(({ document }) => !document.startsWith(GUIDES));
+export const OLDER_PROGRAMS = PORTABLE_PROGRAMS.filter(({ code }) => !code.includes('"escapement/sqlite"'));
+
 /** Gives a project what the programs import beside the package. */
 export async function linkImports(project: InstalledProject): Promise<void> {
   const text = blocks.map(({ code }) => code).join("\n");
@@ -46,14 +47,19 @@ export async function linkImports(project: InstalledProject): Promise<void> {
 }
 
 /**
- * Runs all programs one after the other in one process, each in a folder of its own.
+ * Runs programs one after the other in one process, each in a folder of its own.
  *
  * @param form of the files: TypeScript as it stands in the text, or what Node 20 reads
  * @returns what was printed. It ends with a line that counts those that did what they say
  */
-export async function runPrograms(project: string, command: readonly string[], form: "mjs" | "ts"): Promise<string> {
+export async function runPrograms(
+  programs: readonly DocumentedBlock[],
+  project: string,
+  command: readonly string[],
+  form: "mjs" | "ts",
+): Promise<string> {
   const list: object[] = [];
-  for (const { document, line, code, expected } of PROGRAMS) {
+  for (const { document, line, code, expected } of programs) {
     const file = `${folderOf(document)}/line-${line}.${form}`;
     await write(join(project, folderOf(document)), `line-${line}.${form}`, form === "ts" ? code : await lowered(code));
     list.push({ name: `${document}:${line}`, file, expected, isEndless: code.includes("runUntilStopped()") });
