@@ -2,10 +2,11 @@
 
 // Runs the deterministic simulation (test/simulation) over many seeds, on all cores, or shows one seed:
 //
-//   node scripts/simulate.mjs [--from 0] [--count 100000] [--workers 2] [--failures 20] [--only operators]
-//   node scripts/simulate.mjs --seed 4711 [--trace] [--only operators]
+//   node scripts/simulate.mjs [--from 0] [--count 100000] [--workers 2] [--failures 20] [--only operators|steps]
+//   node scripts/simulate.mjs --seed 4711 [--trace] [--only operators|steps]
 //
-// `--only operators` runs the small simulation of what operators do (test/simulation/operators).
+// `--only operators` runs the small simulation of what operators do (test/simulation/operators), `--only steps` the part
+// of it about jobs with steps: each hundredth seed of it on SQLite, the others on the memory store.
 // Exits with 1 when a promise was broken. A seed gives the same run everywhere. Many seeds run with lighter stand-ins
 // for some of the host's globals (scripts/lib/light-host.mjs), one seed runs with the host's own. A long run tells every
 // 20 s how far it is, so that a run that is ended early still tells what it covered.
@@ -41,8 +42,8 @@ async function main() {
       only: { type: "string" },
     },
   });
-  if (values.only !== undefined && values.only !== "operators") {
-    console.error(`--only takes "operators", not "${values.only}"`);
+  if (values.only !== undefined && !["operators", "steps"].includes(values.only)) {
+    console.error(`--only takes "operators" or "steps", not "${values.only}"`);
     return 2;
   }
   only = values.only ?? "";
@@ -60,8 +61,10 @@ async function bundle() {
   await mkdir(new URL(".", pathToFileURL(outfile)), { recursive: true });
   await build({
     stdin: {
-      contents:
-        'export { simulate } from "./simulate.ts"; export { simulateOperators } from "./operators/operators.ts";',
+      contents: `
+        export { simulate } from "./simulate.ts";
+        export { simulateOperators } from "./operators/operators.ts";
+        export { simulateSteps } from "./operators/simulate-steps.ts";`,
       resolveDir: `${root}test/simulation`,
     },
     outfile,
@@ -77,8 +80,8 @@ async function bundle() {
 
 /** @returns {Promise<Pick<typeof import("../test/simulation/simulate.ts"), "simulate">>} */
 async function load() {
-  const { simulate, simulateOperators } = await import(pathToFileURL(outfile).href);
-  return { simulate: only === "operators" ? simulateOperators : simulate };
+  const { simulate, simulateOperators, simulateSteps } = await import(pathToFileURL(outfile).href);
+  return { simulate: only === "operators" ? simulateOperators : only === "steps" ? simulateSteps : simulate };
 }
 
 /** @param {number} seed @param {boolean} isTraced */

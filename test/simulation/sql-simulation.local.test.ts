@@ -5,6 +5,8 @@ import type { SqliteStoreOptions } from "../../src/stores/sqlite-file/options.ts
 import { LIBSQL, SQLITE } from "../stores/local-stores.ts";
 import { KeptLibsqlStore } from "../support/kept-libsql.ts";
 import { drawLedger } from "./ledger-workload.ts";
+import { STEPS } from "./operators/operations.ts";
+import { simulateOperators } from "./operators/operators.ts";
 import { simulate } from "./simulate.ts";
 
 /** `npm test` takes the first half; `npm run test:matrix` takes all. */
@@ -38,5 +40,14 @@ describe.each(stores)("$name keeps every promise", ({ make, seedCount }) => {
         expect(violations, `seed ${seed}`).toEqual([]);
       }
     });
+  }
+});
+
+test("jobs with steps keep every promise on SQLite, too", async () => {
+  for (const seed of [0, 1, 2, 3, 4]) {
+    const store = new KeptLibsqlStore(":memory:");
+    const { violations } = await simulateOperators({ seed, makeStore: () => store }, STEPS);
+    await store.close();
+    expect(violations, `seed ${seed}`).toEqual([]);
   }
 });

@@ -3,7 +3,6 @@ import { FireTimesThatRan } from "../../../src/scheduler/ledger/fire-times-that-
 import type { BackfillCommit } from "../../../src/stores/data-store.ts";
 import { MemoryDataStore } from "../../../src/stores/memory/store.ts";
 import { answering, type Mutant, patched, store } from "../mutant.ts";
-import { JOB_STEP_MUTANTS } from "./job-step-mutants.ts";
 import { CHANNEL } from "./notices.ts";
 
 /** A fault, and the first seed that finds it. */
@@ -51,7 +50,6 @@ function backfilling(change: (commit: BackfillCommit, store: MemoryDataStore) =>
 /** Faults of our own, each of which a promise about the operations has to find. */
 export const OPERATOR_MUTANTS: readonly OperatorMutant[] = [
   ...NOTICES.map((mutant) => ({ mutant, caughtBy: 0 })),
-  ...JOB_STEP_MUTANTS.map((mutant, place) => ({ mutant, caughtBy: place === 0 ? 10 : 0 })),
   {
     mutant: store(
       "forgets how far a backfill has come",

@@ -1,5 +1,8 @@
 import { describe, expect, test } from "vitest";
 import { catchingSeed, SEEDS_MAX } from "../catching-seed.ts";
+import type { SimulationOptions, SimulationReport } from "../simulate.ts";
+import { JOB_STEP_MUTANTS } from "./job-step-mutants.ts";
+import { STEPS } from "./operations.ts";
 import { OPERATOR_MUTANTS } from "./operator-mutants.ts";
 import { simulateOperators } from "./operators.ts";
 
@@ -10,14 +13,19 @@ const isNode = !(
   globalThis.navigator?.userAgent === "Cloudflare-Workers"
 );
 const SEEDS = isNode ? 300 : 50;
-const SEEDS_PER_TEST = 50;
+const SEEDS_PER_TEST = 25;
 
-describe("whatever goes wrong while operators act, every promise is kept", () => {
-  for (let first = 0; first < SEEDS; first += SEEDS_PER_TEST) {
+const simulateSteps = (options: SimulationOptions): Promise<SimulationReport> => simulateOperators(options, STEPS);
+
+describe.each([
+  { name: "operators act", only: "operators", seeds: SEEDS, run: simulateOperators },
+  { name: "jobs take steps", only: "steps", seeds: SEEDS / 2, run: simulateSteps },
+])("whatever goes wrong while $name, every promise is kept", ({ only, seeds, run }) => {
+  for (let first = 0; first < seeds; first += SEEDS_PER_TEST) {
     test(`seeds ${first} to ${first + SEEDS_PER_TEST - 1}`, async () => {
       for (let seed = first; seed < first + SEEDS_PER_TEST; seed++) {
-        const { violations } = await simulateOperators({ seed });
-        expect(violations, `node scripts/simulate.mjs --only operators --seed ${seed} --trace`).toEqual([]);
+        const { violations } = await run({ seed });
+        expect(violations, `node scripts/simulate.mjs --only ${only} --seed ${seed} --trace`).toEqual([]);
       }
     });
   }
@@ -34,12 +42,15 @@ test("a seed always gives the same run", async () => {
   expect(await traceOf()).toEqual(first);
 });
 
-describe("the simulation of operators finds a fault of our own:", () => {
-  for (const { mutant, caughtBy } of OPERATOR_MUTANTS) {
+describe.each([
+  { name: "operators", mutants: OPERATOR_MUTANTS, run: simulateOperators },
+  { name: "jobs with steps", mutants: JOB_STEP_MUTANTS, run: simulateSteps },
+])("the simulation of $name finds a fault of our own:", ({ mutants, run }) => {
+  for (const { mutant, caughtBy } of mutants) {
     test(`${mutant.name}`, async ({ annotate }) => {
-      const seed = await catchingSeed(mutant, caughtBy, simulateOperators);
+      const seed = await catchingSeed(mutant, caughtBy, run);
       expect(seed, `nothing was found in ${SEEDS_MAX} seeds`).not.toBeNull();
-      if (seed !== caughtBy) await annotate(`seed ${seed} finds it, and not ${caughtBy}: change operator-mutants.ts`);
+      if (seed !== caughtBy) await annotate(`seed ${seed} finds it, and not ${caughtBy}: change its caughtBy`);
     });
   }
 });

@@ -12,6 +12,8 @@
 //
 //   node scripts/simulate.mjs --only operators [--count 100000]
 //   node scripts/simulate.mjs --only operators --seed 4711 --trace
+//
+// A `World` with one operation costs a fraction of that again (`--only steps`).
 
 import type { EventBroker, Unsubscribe } from "../../../src/brokers/event-broker.ts";
 import type { Clock } from "../../../src/core/clock.ts";
@@ -29,7 +31,7 @@ import { IntervalTrigger } from "../../../src/triggers/interval.ts";
 import { History } from "../history.ts";
 import { Random } from "../random.ts";
 import type { SimulationOptions, SimulationReport } from "../simulate.ts";
-import { OPERATIONS } from "./operations.ts";
+import { OPERATORS } from "./operations.ts";
 
 /** One kind of thing that operators do, and what must hold of it. */
 export interface Operation {
@@ -45,6 +47,8 @@ export interface Operation {
   onHandler?(context: JobContext, process: OperatedProcess): void;
   /** No faults from here on: ends what would keep the world from coming to rest. */
   heal?(process: OperatedProcess): void;
+  /** Whether there is nothing left to wait for, where faults have ended. Default: there always is. */
+  isAtRest?(): Promise<boolean>;
   /** What must have come true once there were no faults for a while. */
   checkAtRest?(): Promise<void>;
 }
@@ -54,6 +58,7 @@ export type OperationMaker = (run: OperatorRun) => Operation;
 
 /** What a run has of everything that its operations use. */
 export interface OperatorRun {
+  readonly world: World;
   /** The true time. */
   readonly clock: VirtualClock;
   readonly history: History;
@@ -75,14 +80,28 @@ export interface OperatorRun {
   ): Promise<T | null>;
 }
 
-/** How long the faults last, what may happen between two turns, and how long everything may take to come to rest. */
-const TURNS = { min: 8, max: 16 };
+/** What is there in a run, and for how long. */
+export interface World {
+  /** All that operators do. The place of one decides what the others draw, so that a new one comes last. */
+  readonly operations: readonly OperationMaker[];
+  readonly hasSchedules: boolean;
+  /** How long the faults last. */
+  readonly turns: { readonly min: number; readonly max: number };
+  readonly leaseMs: number;
+  /** How far clocks differ from the true one: less than a lease, and than what stores put up with. */
+  readonly skewMsMax: number;
+  /** How long everything may take to come to rest. */
+  readonly healingMs: number;
+  /** Whether processes stand still for longer than a lease, and some of them take ticks alone. */
+  readonly hasTicks: boolean;
+}
+
+/** What may happen between two turns, and how late what was lost may come. */
 const TURN_MS_MAX = 1500;
-const HEALING_MS = 14_000;
-const LEASE_MS = 9000;
 const LATE_MS = 2000;
-/** How far clocks differ from the true one, in milliseconds: less than a lease, and than what stores put up with. */
-const SKEW_MS_MAX = 900;
+const HEALING_STEP_MS = 2000;
+/** How long a tick lasts, and the pause after it. */
+const TICK_MS = { run: 2000, pause: 600 };
 const EXPECTED_CODES: readonly string[] = ["storeUnavailable", "schedulerState", "scheduleLookup", "jobLookup"];
 
 /** When a run begins, and some fire times before it. */
@@ -103,8 +122,9 @@ interface Faults {
 /** One run: the same seed gives the same one. */
 export async function simulateOperators(
   options: Pick<SimulationOptions, "seed" | "trace" | "makeStore" | "wrapStore">,
+  world: World = OPERATORS,
 ): Promise<SimulationReport> {
-  return new Simulation(options).run();
+  return new Simulation(options, world).run();
 }
 
 class Simulation implements OperatorRun {
@@ -118,6 +138,7 @@ class Simulation implements OperatorRun {
   areFaultsOn = true;
   readonly brokers = new Set<PartialBroker>();
   readonly operations: readonly Operation[];
+  readonly world: World;
   readonly #seed: number;
   readonly #faults: Faults;
   readonly #settings: TaskSettings;
@@ -128,34 +149,38 @@ class Simulation implements OperatorRun {
   readonly #open = new Set<string>();
   #lives = 0;
 
-  constructor({
-    seed,
-    trace,
-    makeStore,
-    wrapStore,
-  }: Pick<SimulationOptions, "seed" | "trace" | "makeStore" | "wrapStore">) {
+  constructor(
+    { seed, trace, makeStore, wrapStore }: Pick<SimulationOptions, "seed" | "trace" | "makeStore" | "wrapStore">,
+    world: World,
+  ) {
     this.#seed = seed;
+    this.world = world;
     this.history = new History(this.clock, trace ?? null);
     this.random = new Random(seed + 0x4f50_4552);
     this.store = makeStore?.() ?? new MemoryDataStore();
     this.#wrapStore = wrapStore ?? ((store) => store);
-    this.#faults = drawFaults(this.random);
+    this.#faults = drawFaults(this.random, world.skewMsMax);
     this.#settings = drawSettings(this.random);
     this.#durationMsMax = this.random.pick([0, 0, 400, 2500]);
     this.#failure = this.random.pick([0, 0, 0.3]);
-    this.#schedules = Array.from({ length: this.random.int(1, 2) }, (_, index) => drawSchedule(this.random, index));
+    const length = world.hasSchedules ? this.random.int(1, 2) : 0;
+    this.#schedules = Array.from({ length }, (_, index) => drawSchedule(this.random, index));
     this.scheduleIds = this.#schedules.map(({ options }) => options.id ?? "");
     const ways = Array.from(
       { length: this.random.pick([2, 2, 2, 3]) },
       () => this.random.int(-1, 1) * this.#faults.skewMs,
     );
-    this.operations = OPERATIONS.map((make) => make(this));
+    this.operations = world.operations.map((make) => make(this));
     for (const offsetMs of ways) this.#start(offsetMs);
   }
 
   async run(): Promise<SimulationReport> {
     const { clock, history, random } = this;
-    for (let turns = random.int(TURNS.min, TURNS.max); turns > 0 && history.violations.length === 0; turns--) {
+    for (
+      let turns = random.int(this.world.turns.min, this.world.turns.max);
+      turns > 0 && history.violations.length === 0;
+      turns--
+    ) {
       await clock.advanceTo(instantOf(clock.now() + random.int(1, TURN_MS_MAX)));
       this.#act();
     }
@@ -176,6 +201,10 @@ class Simulation implements OperatorRun {
       process.crash();
       return;
     }
+    if (this.world.hasTicks && random.chance(this.#faults.crash)) {
+      process.standStill(random.int(1, 2 * this.world.leaseMs));
+      return;
+    }
     const weights = Object.fromEntries(this.operations.map(({ weight }, index) => [String(index), weight]));
     for (let left = random.pick([1, 1, 2]); left > 0; left--) {
       this.operations[Number(random.weighted(weights))]?.act(process);
@@ -194,12 +223,19 @@ class Simulation implements OperatorRun {
     // All of its additions may have been lost.
     this.#addSchedules(processes[0] as OperatedProcess);
     for (const operation of this.operations) operation.heal?.(processes[0] as OperatedProcess);
-    await clock.advanceTo(instantOf(clock.now() + HEALING_MS));
+    for (let waitedMs = 0; waitedMs < this.world.healingMs && !(await this.#isAtRest()); waitedMs += HEALING_STEP_MS) {
+      await clock.advanceTo(instantOf(clock.now() + HEALING_STEP_MS));
+    }
     for (const what of this.#open) history.violate(`never answered: ${what}`);
     for (const operation of this.operations) await operation.checkAtRest?.();
-    const stops = processes.map(({ scheduler }) => scheduler.stop());
-    await clock.advanceTo(instantOf(clock.now() + HEALING_MS));
+    const stops = processes.map((process) => process.stop());
+    await clock.advanceTo(instantOf(clock.now() + this.world.healingMs));
     await Promise.all(stops);
+  }
+
+  async #isAtRest(): Promise<boolean> {
+    for (const { isAtRest } of this.operations) if ((await isAtRest?.()) !== true) return false;
+    return this.#open.size === 0;
   }
 
   #start(offsetMs: number): void {
@@ -218,7 +254,7 @@ class Simulation implements OperatorRun {
     });
     for (const operation of this.operations) operation.register?.(process);
     this.history.trace(name, "starts");
-    void this.#live(process);
+    void (this.world.hasTicks && this.random.chance(0.3) ? this.#tick(process) : this.#live(process));
     return process;
   }
 
@@ -238,6 +274,13 @@ class Simulation implements OperatorRun {
       } catch {
         await process.clock.sleep(process.clock.now() + 500);
       }
+    }
+  }
+
+  async #tick(process: OperatedProcess): Promise<void> {
+    while (!process.isCrashed && !process.isStopped) {
+      await process.scheduler.tick({ maxDuration: { milliseconds: TICK_MS.run } }).catch(() => {});
+      await process.clock.sleep(process.clock.now() + TICK_MS.pause);
     }
   }
 
@@ -320,6 +363,8 @@ export class OperatedProcess {
   readonly onCrash: (() => void)[] = [];
   readonly #run: Simulation;
   isCrashed = false;
+  isStopped = false;
+  #standsUntil = 0;
 
   constructor(run: Simulation, name: string, offsetMs: number, wrap: (store: DataStore) => DataStore, seed: number) {
     this.#run = run;
@@ -342,7 +387,7 @@ export class OperatedProcess {
       eventBroker: new PartialBroker(run, this),
       executors: { inline: PLAIN_EXECUTOR },
       identity: name,
-      leaseDuration: { milliseconds: LEASE_MS },
+      leaseDuration: { milliseconds: run.world.leaseMs },
       maxIdle: { milliseconds: 4000 },
       cleanupInterval: { milliseconds: 8000 },
       clock: this.clock,
@@ -357,8 +402,20 @@ export class OperatedProcess {
     for (const tell of this.onCrash.splice(0)) tell();
   }
 
+  /** Nothing of it goes on for so long. */
+  standStill(ms: number): void {
+    this.#run.history.trace(this.name, `stands still for ${ms} ms`);
+    this.#standsUntil = this.#run.clock.now() + ms;
+  }
+
+  stop(): Promise<void> {
+    this.isStopped = true;
+    return this.scheduler.stop();
+  }
+
   /** Never resolves once it has crashed. */
   async whenAlive(): Promise<void> {
+    while (this.#standsUntil > this.#run.clock.now()) await this.#run.clock.sleep(this.#standsUntil);
     if (this.isCrashed) await new Promise<never>(() => {});
   }
 
@@ -434,14 +491,14 @@ class PartialBroker implements EventBroker {
   }
 }
 
-function drawFaults(random: Random): Faults {
+function drawFaults(random: Random, skewMsMax: number): Faults {
   const isCalm = random.chance(0.1);
   return {
     call: isCalm ? 0 : random.pick([0, 0.05, 0.2]),
     deadlyCall: isCalm ? 0 : random.pick([0, 0.01]),
     crash: isCalm ? 0 : random.pick([0, 0.1, 0.3]),
     eventLoss: isCalm ? 0 : random.pick([0, 0.3]),
-    skewMs: isCalm ? 0 : random.pick([0, 0, SKEW_MS_MAX]),
+    skewMs: isCalm ? 0 : random.pick([0, 0, skewMsMax]),
   };
 }
 
