@@ -1,9 +1,7 @@
 import { setTimeout as wait } from "node:timers/promises";
 import { threadId } from "node:worker_threads";
 import { NonRetryableError, OptionsError, SkipRun } from "../../src/core/errors.ts";
-import { RetryAfter } from "../../src/core/retry-after.ts";
 import type { JobContext } from "../../src/scheduler/scheduler-client.ts";
-import type { StepContext } from "../../src/scheduler/steps/step-types.ts";
 import { currentJob } from "../../src/scheduler/tasks/current-job.ts";
 import { type DefinedTask, defineTasks } from "../../src/scheduler/tasks/defined-tasks.ts";
 
@@ -127,32 +125,6 @@ export const tasks: Readonly<Record<string, DefinedTask>> = defineTasks({
   skips: {
     handler: (reason: string) => {
       throw new SkipRun(reason);
-    },
-  },
-  records: {
-    handler: async (failsAt: number, { step, attempt, job }: JobContext) => {
-      const first = await step.run("first", () => ({ attempt }));
-      const last = await step.run("loop", async ({ cursor = 0, save, key }: StepContext<number>) => {
-        for (let i = cursor; i < 5; i++) {
-          if (i === failsAt && attempt === 1) throw new Error(`fails at ${i}`);
-          await save(i + 1);
-        }
-        return [cursor, key === `${job.id}:loop`];
-      });
-      await step.sleep("settle", { milliseconds: 1 });
-      if (failsAt === 7 && job.snoozes < 2) throw new RetryAfter({ milliseconds: 1 });
-      return [first, last, attempt, job.snoozes];
-    },
-  },
-  wrongSteps: {
-    handler: async (_payload: unknown, { step }: JobContext) => {
-      const messages: string[] = [];
-      const note = (error: unknown): void => void messages.push(error instanceof Error ? error.message : "");
-      await step.run("a", () => 1);
-      await step.run("a", () => 2).catch(note);
-      await step.run("b", () => step.run("c", () => 3)).catch(note);
-      await step.run("d", ({ prepare }) => prepare(1)).catch(note);
-      return messages;
     },
   },
   cancelItself: { handler: (_payload: unknown, { job }: JobContext) => job.cancel() },

@@ -6,7 +6,6 @@ import { silentLogger } from "../../src/core/logger.ts";
 import { ProcessExecutor } from "../../src/executors/process/process-executor.ts";
 import { WorkerExecutor } from "../../src/executors/worker/worker-executor.ts";
 import { Scheduler } from "../../src/scheduler/scheduler-with-store.ts";
-import { MemoryDataStore } from "../../src/stores/memory/store.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { type WorkerModules, workerModules } from "../support/worker-modules.ts";
 
@@ -56,52 +55,6 @@ describe("A scheduler whose handlers run in threads", () => {
       2,
       [null, "no"],
     ]);
-  });
-
-  test("records the steps of handlers, lets their jobs sleep, and puts them off", async () => {
-    scheduler.task("records", { executor: "threads", retry: { maxAttempts: 2, backoff: { initial: "PT0S" } } });
-    await scheduler.start();
-    expect(await scheduler.runJob("records", { payload: 3 })).toEqual([{ attempt: 1 }, [3, true], 2, 0]);
-    expect(await scheduler.runJob("records", { payload: 7 })).toEqual([{ attempt: 1 }, [0, true], 1, 2]);
-    const job = await scheduler.addJob("records", { payload: 9 });
-    await job.wait();
-    const steps = (await job.steps()).map(({ name, state, attempts }) => [name, state, attempts]);
-    expect(steps).toEqual([
-      ["first", "ended", 1],
-      ["loop", "ended", 1],
-      ["settle", "ended", 0],
-    ]);
-  });
-
-  test("says what is wrong with steps", async () => {
-    scheduler.task("wrongSteps", { executor: "threads" });
-    await scheduler.start();
-    expect(await scheduler.runJob("wrongSteps")).toEqual([
-      expect.stringMatching(/step "a" .* came before/),
-      expect.stringMatching(/step "c" .* began within another step/),
-      expect.stringMatching(/prepare\(\) of a step needs a store .* a MemoryDataStore has no such database/),
-    ]);
-  });
-
-  test("writes nothing more for a thread whose job another scheduler has by now", async () => {
-    const store = new MemoryDataStore();
-    const owner = new Scheduler({ executors: { threads }, logger: silentLogger, dataStore: store });
-    owner.task("records", { executor: "threads" });
-    const cursors: (string | null)[] = [];
-    const original = store.saveJobStep.bind(store);
-    const lost = new Promise<void>((resolve) => {
-      store.saveJobStep = async (save) => {
-        cursors.push(save.step.cursor);
-        if (save.step.cursor !== "3") return original(save);
-        resolve();
-        return { isSaved: false, cancelRequested: false };
-      };
-    });
-    await owner.start();
-    await owner.addJob("records", { payload: 9 });
-    await lost;
-    await owner.stop({ drainTimeout: { seconds: 0 } });
-    expect(cursors).toEqual([null, "1", "2", "3"]);
   });
 
   test("ends a job at its timeout that never ends a turn", async () => {

@@ -1,4 +1,5 @@
 import { ERROR_CAUSES_MAX, JOB_STEP_NAME_LENGTH_MAX, JOB_STEP_VALUE_LENGTH_MAX } from "../../core/limits.ts";
+import { isStorable } from "../../core/text.ts";
 import type { JobStepRecord } from "../../records/job-step.ts";
 import type { SerializedError } from "../../records/serialized-error.ts";
 
@@ -197,7 +198,7 @@ function isToWorker(message: unknown): message is ToWorker {
   if (typeof id !== "number") return false;
   if (op === "abort") return isError(message.reason);
   if (op === "answer") return isAskedFact(message.about) && isAnswer(message.answer);
-  if (op === "stepped") return typeof message.number === "number" && isRecord(message.answer);
+  if (op === "stepped") return typeof message.number === "number" && isAnswer(message.answer);
   if (op !== "run" || !isText(message.taskId) || !isTextOrAbsent(message.payload)) return false;
   return isText(message.job) && typeof message.slot === "number";
 }
@@ -208,10 +209,10 @@ function isStepQuestion(method: unknown, step: unknown): boolean {
   const { name, value, cursor, startedAt, endedAt, wakeAt, attempts, version } = step;
   const isWhole = (one: unknown): boolean => Number.isSafeInteger(one);
   const texts = [value, cursor].every(
-    (one) => one === null || (isText(one) && one.length <= JOB_STEP_VALUE_LENGTH_MAX),
+    (one) => one === null || (isText(one) && one.length <= JOB_STEP_VALUE_LENGTH_MAX && isStorable(one)),
   );
   const times = [endedAt, wakeAt, version].every((one) => one === null || isWhole(one));
-  const isName = isText(name) && name !== "" && name.length <= JOB_STEP_NAME_LENGTH_MAX;
+  const isName = isText(name) && name !== "" && name.length <= JOB_STEP_NAME_LENGTH_MAX && isStorable(name);
   return isName && texts && times && isWhole(startedAt) && isWhole(attempts);
 }
 
