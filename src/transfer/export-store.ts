@@ -98,9 +98,10 @@ async function* ledgerLines(dataStore: DataStore, signal: AbortSignal | undefine
 
 /** Jobs come after their parents, so that an import knows of each parent what became of it. */
 async function* jobLines(dataStore: DataStore, signal: AbortSignal | undefined): AsyncGenerator<string> {
+  const lineOf = async (job: JobRecord): Promise<string> => jobLine(job, await hasBegun(dataStore, job));
   /** Jobs whose parents are still to come, by id; each with the id up to which they come. */
   const waiting = new Map<string, { readonly job: JobRecord; until: string }>();
-  const due = function* (reached: string | null): Generator<string> {
+  const due = async function* (reached: string | null): AsyncGenerator<string> {
     for (let hasMore = true; hasMore; ) {
       hasMore = false;
       for (const [id, entry] of waiting) {
@@ -112,7 +113,7 @@ async function* jobLines(dataStore: DataStore, signal: AbortSignal | undefined):
         }
         waiting.delete(id);
         hasMore = true;
-        yield jobLine(entry.job);
+        yield await lineOf(entry.job);
       }
     }
   };
@@ -121,7 +122,7 @@ async function* jobLines(dataStore: DataStore, signal: AbortSignal | undefined):
     const until = lastOf(job.after ?? []);
     const isEarly = until !== null && (compareTexts(until, job.id) > 0 || job.after?.some((id) => waiting.has(id)));
     if (isEarly) waiting.set(job.id, { job, until });
-    else yield jobLine(job);
+    else yield await lineOf(job);
   }
   yield* due(null);
 }
@@ -130,10 +131,16 @@ function lastOf(ids: readonly string[]): string | null {
   return ids.reduce<string | null>((last, id) => (last === null || compareTexts(id, last) > 0 ? id : last), null);
 }
 
-function jobLine(job: JobRecord): string {
+/** Whether a copy of a job would do again what the job has done. Its recorded steps stay in its store. */
+async function hasBegun(dataStore: DataStore, job: JobRecord): Promise<boolean> {
+  if (job.acquiredBy !== null || job.sleep !== undefined) return true;
+  if (job.fence === 0 && job.retryOf === undefined) return false;
+  return (await dataStore.getJobSteps(job.id, systemClock.now())).length > 0;
+}
+
+function jobLine(job: JobRecord, isRunning: boolean): string {
   const { id, taskId, scheduleId } = job;
-  // The steps of a job that sleeps stay in its store, and a copy would do them again.
-  if (job.acquiredBy !== null || job.sleep !== undefined) return recordLine("runningJob", { id, taskId, scheduleId });
+  if (isRunning) return recordLine("runningJob", { id, taskId, scheduleId });
   // What tells of a lease, of attempts and of what holds the job is of this store alone.
   const { heldBy: _, progress: __, attemptHistory: ___, ...kept } = job;
   const { failedAttempts, recoveries, fence } = job;

@@ -288,7 +288,7 @@ test("an import that was interrupted is repeated with doNothing", async () => {
   await expect(importStore(to, lines)).rejects.toThrow("lost");
   to.addSchedules = addSchedules;
   await importStore(to, lines, { conflictPolicy: "doNothing" });
-  expect((await textOf(to)).length).toBe(lines.length - 1 - 4);
+  expect((await textOf(to)).length).toBe(lines.length - 1 - 5);
 });
 
 test("an export and an import end with their signal", async () => {

@@ -24,6 +24,6 @@ test("a store that is not open is opened and closed, also where an export ends e
   expect(to.isOpen).toBe(false);
   await expect(importStore(to, open)).rejects.toThrow(/the store has a task/);
   expect(to.isOpen).toBe(false);
-  expect(await textOf(to)).toHaveLength(open.length - 5);
+  expect(await textOf(to)).toHaveLength(open.length - 6);
   await folder.remove();
 });

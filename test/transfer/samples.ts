@@ -63,13 +63,26 @@ export async function fill(store: DataStore): Promise<void> {
     makeJob({ id: "8 waits for 7", taskId: "plain", after: ["7 waits for 6"] }),
   ]);
   await store.addJobs([makeJob({ id: "9 sleeps", taskId: "running", priority: -1 })]);
+  await store.addJobs([makeJob({ id: "9 has steps", taskId: "running", priority: -2 })]);
   const queues = [{ executor: "inline", taskId: "running" }];
   const { acquired } = await take(store, { queues });
-  expect(idsOf(acquired)).toEqual(["6 runs", "9 sleeps"]);
+  expect(idsOf(acquired)).toEqual(["6 runs", "9 sleeps", "9 has steps"]);
   const sleep = { step: "wait", snoozes: 0 };
   const { fence = 0 } = acquired[1] ?? {};
   const slept = { kind: "retry", jobId: "9 sleeps", fence, runAt: T0 + 9, failedAttempts: 0, sleep } as const;
-  expect((await release(store, [slept])).releases).toEqual(["released"]);
+  const step = { name: "a", startedAt: T0, endedAt: T0, wakeAt: null, attempts: 1, version: null, cursor: null };
+  const lease = {
+    now: T0,
+    schedulerId: "scheduler-a",
+    jobId: "9 has steps",
+    fence: acquired[2]?.fence ?? 0,
+    until: T0,
+  };
+  const saved = await store.saveJobStep({ ...lease, number: 1, isFirst: true, step: { ...step, value: "1" } });
+  expect(saved.isSaved).toBe(true);
+  const { jobId, fence: stepsFence } = lease;
+  const failed = { kind: "retry", jobId, fence: stepsFence, runAt: T0 + 9, failedAttempts: 1 } as const;
+  expect((await release(store, [slept, failed])).releases).toEqual(["released", "released"]);
   const error = { name: "E", message: "m", cause: { name: "C", message: "c" }, properties: { status: 5 } };
   const kept = { concurrencyKey: "key", after: ["5"], retry: makeTask().retry, payload: "7", metadata: { a: null } };
   const expiresAt = T0 + 1e12;
@@ -131,10 +144,11 @@ export async function expectRoundTrip(from: DataStore, to: DataStore): Promise<v
       { jobId: "6 runs", taskId: "running", scheduleId: null, reason: "running" },
       { jobId: "7 waits for 6", ...waiting },
       { jobId: "8 waits for 7", ...waiting },
+      { jobId: "9 has steps", taskId: "running", scheduleId: null, reason: "running" },
       { jobId: "9 sleeps", taskId: "running", scheduleId: null, reason: "running" },
     ],
   });
-  const notThere = /"id":"(6 runs|7 waits for 6|8 waits for 7|9 sleeps)"/;
+  const notThere = /"id":"(6 runs|7 waits for 6|8 waits for 7|9 sleeps|9 has steps)"/;
   const parsed = (text: readonly string[]): unknown[] => text.map((line) => JSON.parse(line));
   expect(parsed(await textOf(to))).toEqual(parsed(lines.slice(1).filter((line) => !notThere.test(line))));
   // The text of the copy says the same as that of the store.
