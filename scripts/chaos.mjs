@@ -3,6 +3,9 @@
 //   node scripts/chaos.mjs [--form file|sqlite-file|sqld] [--minutes 60] [--processes 3] [--seed N]
 //     [--broker redis|mqtt|postgres]
 // A file is libSQL's, or that of the SQLite that this Node brings along.
+//
+//   node scripts/chaos.mjs --killed-job [--steps 50] [--positions 1000]
+// Kills one job with steps and a cursor at every point of its way, in a process for each: 2,400 of them.
 import process from "node:process";
 import { parseArgs } from "node:util";
 import { bundleImport } from "./lib/bundle-import.mjs";
@@ -14,11 +17,22 @@ const { values } = parseArgs({
     processes: { type: "string", default: "3" },
     broker: { type: "string" },
     seed: { type: "string", default: String(Date.now() % 1_000_000) },
+    "killed-job": { type: "boolean", default: false },
+    steps: { type: "string", default: "50" },
+    positions: { type: "string", default: "1000" },
     quiet: { type: "boolean", default: false },
   },
 });
 const seed = Number(values.seed);
-const { BrokerServer, runChaos, Sqld, whyNoSqlite } = await bundleImport("test/chaos/mod.ts");
+const { BrokerServer, killJob, runChaos, Sqld, whyNoSqlite } = await bundleImport("test/chaos/mod.ts");
+if (values["killed-job"]) {
+  const found = await killJob({
+    ...{ steps: Number(values.steps), positions: Number(values.positions), points: "all" },
+    log: values.quiet ? undefined : (line) => console.log(`${new Date().toISOString()} ${line}`),
+  });
+  console.log(JSON.stringify({ ...found, violations: found.violations.slice(0, 50) }, null, 2));
+  process.exit(found.violations.length === 0 ? 0 : 1);
+}
 if (!["file", "sqlite-file", "sqld"].includes(values.form)) throw new Error(`there is no form "${values.form}"`);
 if (values.form === "sqlite-file" && whyNoSqlite !== null) throw new Error(whyNoSqlite);
 if (values.broker !== undefined && !["redis", "mqtt", "postgres"].includes(values.broker)) {

@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import { whyNoSqlite } from "../support/sqlite-store.ts";
+import { killJob } from "./kill-job.ts";
 import { runChaos } from "./run-chaos.ts";
 
 for (const store of ["libsql", "sqlite"] as const) {
@@ -15,3 +16,11 @@ for (const store of ["libsql", "sqlite"] as const) {
     expect(report.limitChecks).toBeGreaterThan(0);
   });
 }
+
+test("a job that is killed before and after each save of a step goes on from what is recorded", async () => {
+  const { kills, repeatedEffects, violations } = await killJob({ steps: 2, positions: 2, points: "saves" });
+  expect(violations).toEqual([]);
+  // Saves of two positions, of the ends of three steps, and of the beginning of a sleep: each effect of a step is there
+  // once more, because a process died between it and its record.
+  expect([kills, repeatedEffects]).toEqual([12, 3]);
+});
