@@ -92,6 +92,7 @@ export type {
   ScheduleIncludeOptions,
   ScheduleOptions,
   ScheduleUpdate,
+  StatsOptions,
   TaskFilterOptions,
   TaskSettings,
   TickOptions,
@@ -142,6 +143,7 @@ export type { TaskRetry } from "./scheduler/views/retry.ts";
 export type { Run } from "./scheduler/views/run.ts";
 export type { LastFailure, Schedule, ScheduleCatchUp } from "./scheduler/views/schedule.ts";
 export type { ScheduleChange, ScheduleSnapshot } from "./scheduler/views/schedule-change.ts";
+export type { Quantiles, Stats, StatsBucket, StatsReport, StatsSeries } from "./scheduler/views/stats.ts";
 export type { TaskRateLimit, TaskView } from "./scheduler/views/task-view.ts";
 export type { TickReport } from "./scheduler/views/tick-report.ts";
 export { DevalueSerializer } from "./serializers/devalue.ts";

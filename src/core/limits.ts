@@ -385,6 +385,15 @@ export const LEDGER_AGE_MS_MIN = 60_000;
 /** Most entries that a store in memory keeps of all schedules together, about: they take some 100 MB. */
 export const LEDGER_MEMORY_COUNT_MAX = 500_000;
 
+/** How long counts of jobs that ended are kept, in milliseconds, unless the ledger keeps its entries for a shorter
+ *  time; and most of them that one question looks through, because each costs about a microsecond. */
+export const STATS_AGE_MS_MAX = 2_592_000_000;
+export const STATS_COUNTS_SEEN_MAX = 200_000;
+/** Most counts that a store in memory keeps: they take some 20 MB. */
+export const STATS_MEMORY_COUNTS_MAX = 300_000;
+/** Most buckets of statistics, of all tasks or schedules together. */
+export const STATS_BUCKETS_MAX = 20_000;
+
 /** Most entries that a store looks through for one page of them. */
 export const LEDGER_SCAN_MAX = 10_000;
 

@@ -15,6 +15,7 @@ import type { Plain, PlainPage } from "../scheduler/views/plain.ts";
 import type { Run } from "../scheduler/views/run.ts";
 import type { Schedule } from "../scheduler/views/schedule.ts";
 import type { ScheduleChange } from "../scheduler/views/schedule-change.ts";
+import type { Stats } from "../scheduler/views/stats.ts";
 import type { TaskView } from "../scheduler/views/task-view.ts";
 import type { TickReport } from "../scheduler/views/tick-report.ts";
 import type { Scope } from "./auth/auth-options.ts";
@@ -48,6 +49,7 @@ import type {
   ScheduleChangesBody,
   ScheduleQuery,
   SessionBody,
+  StatsQuery,
   TaskPauseBody,
   TaskUnpauseBody,
   TriggerPreviewBody,
@@ -88,11 +90,12 @@ export interface Preview {
 }
 
 /** A schedule in a list, with what was asked for besides. */
-export interface ListedSchedule extends Omit<Plain<Schedule>, "next" | "runs"> {
+export interface ListedSchedule extends Omit<Plain<Schedule>, "next" | "runs" | "stats"> {
   /** The rule in words; why it cannot be read, for a rule of a newer version. */
   readonly description?: string;
   readonly next?: Preview["items"];
   readonly runs?: Plain<Schedule>["runs"];
+  readonly stats?: Plain<Schedule>["stats"];
 }
 
 /** Failures in groups, those with the most first. */
@@ -100,6 +103,27 @@ interface Failures {
   readonly items: readonly Plain<FailureGroup>[];
   /** How many failures were looked at, the newest ones. */
   readonly seen: Count;
+}
+
+/** How the jobs of a time ended, and how long they took. */
+type PlainStats = Plain<Stats>;
+
+/** The same, by parts of the time. */
+interface PlainSeries {
+  /** The task or the schedule; null without `by`. */
+  readonly id: string | null;
+  readonly total: PlainStats;
+  readonly buckets: readonly ({ readonly from: string } & PlainStats)[];
+}
+
+/** How jobs ended. */
+export interface StatsAnswer {
+  readonly from: string;
+  readonly until: string;
+  readonly bucket: string;
+  readonly items: readonly PlainSeries[];
+  /** Whether the store keeps statistics. */
+  readonly isKept: boolean;
 }
 
 /** A part of a forecast. */
@@ -297,6 +321,7 @@ export interface Endpoints {
     answers: { 200: Plain<JobResult>; 202: Plain<Job> };
   };
   "GET /failures": { query: FailureQuery; answers: { 200: Failures } };
+  "GET /stats": { query: StatsQuery; answers: { 200: StatsAnswer } };
   "GET /runs": { query: RunQuery; answers: { 200: PlainPage<Run> } };
   "GET /runs/:id": { param: "id"; answers: { 200: Plain<Run> } };
   "GET /results": { query: ResultQuery; answers: { 200: PlainPage<JobResult> } };

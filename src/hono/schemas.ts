@@ -63,6 +63,7 @@ import {
   type ScheduleChangesBody,
   type ScheduleQuery,
   type SessionBody,
+  type StatsQuery,
   type TaskPauseBody,
   type TaskUnpauseBody,
   type TriggerPreviewBody,
@@ -173,17 +174,17 @@ const resultFilter = once(() => ({
 const scheduleExtra = once(() =>
   v.pipe(
     textUpTo(20),
-    v.regex(/^(payload|description|(next|runs):[1-9]\d{0,2})$/, ({ input }) => mustBe(EXTRAS, input)),
+    v.regex(/^(payload|description|stats|(next|runs):[1-9]\d{0,2})$/, ({ input }) => mustBe(EXTRAS, input)),
   ),
 );
-const EXTRAS = "payload, description, or next or runs with a number of 1 to 999, such as next:5";
+const EXTRAS = "payload, description, stats, or next or runs with a number of 1 to 999, such as next:5";
 
 export const scheduleQuery: () => v.GenericSchema<unknown, ScheduleQuery> = once(() =>
   v.strictObject({
     ...scheduleFilter(),
     sort: optional(oneOf(["id", "nextFireTime"])),
     ids: optional(listOf(idText(), 1, PAGE_SIZE_DEFAULT)),
-    include: optional(listOf(scheduleExtra(), 1, 4)),
+    include: optional(listOf(scheduleExtra(), 1, 5)),
     ...page(),
   }),
 );
@@ -230,6 +231,16 @@ export const failureQuery: () => v.GenericSchema<unknown, FailureQuery> = once((
     groupBy: optional(listOf(oneOf(["task", "error"]), 1, 2)),
     ...jobFilter(),
     ...range(),
+    limit: page().limit,
+  }),
+);
+
+export const statsQuery: () => v.GenericSchema<unknown, StatsQuery> = once(() =>
+  v.strictObject({
+    ...jobFilter(),
+    ...range(),
+    bucket: optional(durationText()),
+    by: optional(oneOf(["task", "schedule"])),
     limit: page().limit,
   }),
 );

@@ -57,7 +57,8 @@ export interface ScheduleQuery extends ScheduleFilterQuery, PageQuery {
   /** Schedules with these ids, in the order of ids; several times, because an id may have a comma. */
   readonly ids?: readonly string[];
   /** `payload`; `description`, the rule in words; `next:5`, the next fire times; `runs:24`, the last fire times with
-   *  what became of each. Several times, or with commas in between. Default: none of them. */
+   *  what became of each; `stats`, how the jobs of the last 7 days ended. Several times, or with commas in between.
+   *  Default: none of them. */
   readonly include?: readonly string[];
   /** Default: `"id"`. */
   readonly sort?: "id" | "nextFireTime";
@@ -112,6 +113,20 @@ export interface RunQuery extends SearchQuery, JobFilterQuery, LabelQuery, Inclu
   readonly from?: string;
   /** The same before this instant. */
   readonly until?: string;
+}
+
+/** How jobs ended. */
+export interface StatsQuery extends JobFilterQuery {
+  /** Default: a day before `until`; of schedules, 7 days. Rounded down to a whole hour, or day. */
+  readonly from?: string;
+  /** Default: now. Rounded up likewise. */
+  readonly until?: string;
+  /** A duration of whole hours; of schedules, of whole days. Default: one of them. */
+  readonly bucket?: string;
+  /** Default: all together. */
+  readonly by?: "task" | "schedule";
+  /** Most tasks or schedules. Default: 100. */
+  readonly limit: number;
 }
 
 /** Failures, in groups. */

@@ -39,6 +39,7 @@ import {
   checkScheduleChangeFilter,
   checkScheduleChanges,
   checkScheduleFilter,
+  checkStatsOptions,
   checkSubscribeOptions,
   checkTaskFilter,
   checkTaskPause,
@@ -71,6 +72,7 @@ import type {
   ScheduleFilterOptions,
   ScheduleOptions,
   ScheduleUpdate,
+  StatsOptions,
   TaskFilterOptions,
 } from "./options/options.ts";
 import type { OptionsWithPayload, RequiredPayload } from "./options/payload-argument.ts";
@@ -91,6 +93,7 @@ import type { PreviewedFire } from "./views/previewed-fire.ts";
 import type { Run } from "./views/run.ts";
 import type { Schedule } from "./views/schedule.ts";
 import type { ScheduleChange } from "./views/schedule-change.ts";
+import type { StatsReport } from "./views/stats.ts";
 import type { TaskView } from "./views/task-view.ts";
 
 /**
@@ -710,6 +713,19 @@ export abstract class SchedulerClient {
    */
   async getFailures(options: FailureOptions = {}): Promise<FailureReport> {
     return commandsOf(this).runs.failures(checkFailureOptions(options, "getFailures()"));
+  }
+
+  /**
+   * How many jobs ended in each hour, in which way, how long they ran and how late they started. The store counts jobs
+   * as they end, so that an answer costs as much whatever ran, and keeps the counts for 30 days: of all jobs together
+   * and of tasks by the hour, of schedules by the day. Stores with `ledger: false` keep none.
+   * @throws {OptionsError} also for more than 20,000 buckets in all, and where more than 200,000 counts are in the way
+   * @example
+   * const { items } = await scheduler.getStats({ from: "2030-01-31T00:00:00Z", bucket: { hours: 6 }, by: "task" });
+   * for (const { id, total } of items) console.log(id, total.count, `${total.runTime?.p95}`);
+   */
+  async getStats(options: StatsOptions = {}): Promise<StatsReport> {
+    return commandsOf(this).runs.stats(checkStatsOptions(options, "getStats()"));
   }
 
   /**

@@ -170,6 +170,10 @@ describe("a client behind a router does what a scheduler does:", () => {
         seen,
         (await client.getFailures({ groupBy: "task" })).groups.map((group) => group.toRow()),
       );
+      const stats = { from: at(0), until: at(7200), bucket: { hours: 2 } };
+      said.push(await client.getStats({ ...stats, by: "task" }), await client.getStats({ taskId: "fail" }));
+      said.push(await client.getStats({ by: "schedule" }), await refusal(client.getStats({ ...stats, bucket: "1m" })));
+      said.push((await client.getSchedules({ include: { stats: true, next: 1 } })).items.map(({ stats: one }) => one));
       said.push(await client.getJobResult(many[0].id), await refusal(Promise.resolve(jobs[0]?.wait())));
       said.push(await client.retryJob(many[1].id), await client.retryJobs({ failureKey: groups[0]?.key ?? "" }));
       said.push(await client.cancelJobs({ taskId: "fail" }), await client.cancelJobs({ all: true }));

@@ -103,7 +103,9 @@ test("every answer is what the document says that it is", async () => {
   await check("POST /apply", { ...code, revision });
   await check("POST /apply", { ...code, revision });
   await check("GET /failures?groupBy=task,error");
-  await check("GET /schedules?ids=s&include=next:2,runs:3");
+  await check("GET /stats?by=task&bucket=12h");
+  await check("GET /stats?bucket=1ms");
+  await check("GET /schedules?ids=s&include=next:2,runs:3,stats");
   await check(`GET /runs/${id}`);
   await check("GET /overview");
   await check("POST /schedules", { id: "often", taskId: "fail", trigger: { every: "1s" }, coalesce: "all" });

@@ -46,6 +46,37 @@ describe("schedules over HTTP", () => {
   );
 });
 
+describe("statistics over HTTP", () => {
+  test("are what the library has, and come with a list of schedules", async () => {
+    const { ask, scheduler, clock } = await withRuns();
+    await scheduler.addSchedule("ok", "* * * * *", { id: "s" });
+    await clock.advance("PT1M");
+    await drain(scheduler);
+    const { body } = await ask("GET /stats?by=task&bucket=PT24H&until=2030-01-02T00:00:00Z");
+    const times = { p50: "PT0S", p95: "PT0S" };
+    const total = { count: 2, outcomes: { success: 2, error: 0, skipped: 0 }, runTime: times, lateness: times };
+    expect(body).toMatchObject({
+      ...{ from: "2030-01-01T00:00:00Z", until: "2030-01-02T00:00:00Z", bucket: "PT24H", isKept: true },
+      items: [
+        { id: "ok", total, buckets: [{ from: "2030-01-01T00:00:00Z", ...total }] },
+        { id: "fail", total: { count: 1, outcomes: { error: 1 }, lateness: null } },
+      ],
+    });
+    const listed = await ask("GET /schedules?include=stats");
+    expect(listed.body).toMatchObject({ items: [{ id: "s", stats: { count: 1, outcomes: { success: 1 } } }] });
+  });
+
+  test.each([
+    ...["bucket=1ms", "bucket=soon", "bucket=-PT1H", "bucket=PT0S", "bucket=PT1H30M", "by=hour", "by=task&by=schedule"],
+    ...["from=1000-01-01T00:00:00Z", "from=x", "until=2020-01-01T00:00:00Z&from=2021-01-01T00:00:00Z", "limit=0"],
+    ...["limit=1000&by=task", "limit=1e9", "scheduleId=", "taskId=a&scheduleId=b", "by=schedule&bucket=1h", "per=1h"],
+    ...["from=2030-01-01T00:00:00Z&until=%2B275760-09-13T00:00:00Z", `taskId=${"x".repeat(300)}`],
+  ])("are refused for %s", async (query) => {
+    const { ask } = setUpRouter();
+    expect(await ask(`GET /stats?${query}`)).toMatchObject({ status: 400, body: { code: "options" } });
+  });
+});
+
 describe("failures over HTTP", () => {
   test("are listed in groups, of which one is retried if it is as large as expected", async () => {
     const { ask, ids } = await withRuns();

@@ -26,12 +26,13 @@ async function withTable() {
 }
 
 describe("a table of schedules", () => {
-  test("of a hundred, with fires to come and runs, takes three statements", async () => {
+  test("of a hundred, with fires to come, runs and statistics, takes four statements", async () => {
     const { dataStore, scheduler, ids } = await withTable();
     const before = dataStore.roundTrips ?? 0;
-    const { items } = await scheduler.getSchedules({ ids, include: { next: 5, runs: 24 } });
-    // The schedules, the blackouts, in which a fire time makes no job, and the fire times that were.
-    expect((dataStore.roundTrips ?? 0) - before).toBe(3);
+    const { items } = await scheduler.getSchedules({ ids, include: { next: 5, runs: 24, stats: true } });
+    // The schedules, the blackouts, in which a fire time makes no job, the fire times that were, and the counts.
+    expect((dataStore.roundTrips ?? 0) - before).toBe(4);
+    expect(items.slice(0, 2).map(({ stats }) => stats?.count)).toEqual([3, 0]);
     expect(items.map(({ id }) => id)).toEqual(ids);
     const [often, daily] = items;
     expect(often?.next?.map((time) => secondsOf(time.fireTime.toInstant()))).toEqual([240, 300, 360, 420, 480]);

@@ -1,11 +1,13 @@
 import * as v from "valibot";
 import type { RunCommands } from "../../scheduler/commands/commands.ts";
-import type { FailureFilter, RunFilter } from "../../scheduler/options/checked-options.ts";
+import type { FailureFilter, RunFilter, StatsRequest } from "../../scheduler/options/checked-options.ts";
 import { FailureGroup, type FailureReport } from "../../scheduler/views/failure-group.ts";
 import type { Page } from "../../scheduler/views/page.ts";
 import { Run, type RunFacts } from "../../scheduler/views/run.ts";
+import type { StatsReport } from "../../scheduler/views/stats.ts";
 import { failureGroupSchema, runSchema } from "../wire/job.ts";
 import { wireFilter } from "../wire/options.ts";
+import { statsReportSchema } from "../wire/stats.ts";
 import { type CallContext, placeOf, readPage, wholeList } from "./context.ts";
 import { serializer } from "./task-reference.ts";
 
@@ -29,6 +31,11 @@ export class RunCalls implements RunCommands {
     const call = { method: "GET", path: "/failures", query: wireFilter(filter as object) } as const;
     const { items, seen } = await this.#context.requester.read(call, failuresSchema());
     return { groups: items.map((facts) => new FailureGroup(facts)), seen };
+  }
+
+  async stats(request: StatsRequest): Promise<StatsReport> {
+    const call = { method: "GET", path: "/stats", query: wireFilter(request as object) } as const;
+    return this.#context.requester.read(call, statsReportSchema());
   }
 }
 

@@ -92,12 +92,15 @@ export class ScheduleCalls implements ScheduleCommands, LedgerCommands {
   }
 
   async page({ include = {}, ids, ...filter }: CheckedScheduleFilter): Promise<Page<Schedule>> {
-    const convert = ({ next, runs, ...record }: ScheduleFacts & ScheduleExtras): Schedule =>
+    const convert = ({ next, runs, stats, ...record }: ScheduleFacts & ScheduleExtras): Schedule =>
       scheduleOf(this.#context, record, {
         ...(next === undefined ? {} : { next }),
         ...(runs === undefined ? {} : { runs }),
+        ...(stats === undefined ? {} : { stats }),
       });
-    const words = Object.entries(include).map(([name, count]) => `${name}:${count}`);
+    const { stats: hasStats = false, ...counted } = include;
+    const counts = Object.entries(counted).map(([name, count]) => `${name}:${count}`);
+    const words = hasStats ? [...counts, "stats"] : counts;
     const { path, query } = wholeList("/schedules", ["payload", ...words].join(","));
     // An id may have a comma.
     const list = { path, query: { ...query, ids } };

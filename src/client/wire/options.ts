@@ -11,7 +11,7 @@ import type { Labels } from "../../records/policies.ts";
 /** What bounds a list or a backfill. */
 const BOUNDS: Fields = {
   ...{ from: { kind: "instant" }, until: { kind: "instant" }, pace: { kind: "duration" } },
-  ...{ minRunTime: { kind: "duration" }, maxRunTime: { kind: "duration" } },
+  ...{ minRunTime: { kind: "duration" }, maxRunTime: { kind: "duration" }, bucket: { kind: "duration" } },
 };
 
 /** Options of a schedule or a job as JSON.

@@ -5,6 +5,7 @@ import type { PreviewedFireFacts } from "../../scheduler/views/previewed-fire.ts
 import type { ScheduleExtras, ScheduleFacts } from "../../scheduler/views/schedule.ts";
 import { recordSchema } from "./fields.ts";
 import { occurrenceSchema } from "./occurrence.ts";
+import { statsSchema } from "./stats.ts";
 import { instant, text } from "./values.ts";
 
 /** What `Schedule.toJSON()` made, as the record that it was made of. */
@@ -28,6 +29,7 @@ export const listedScheduleSchema: () => v.GenericSchema<unknown, ScheduleFacts 
     v.object({
       next: v.exactOptional(v.array(previewedFireSchema())),
       runs: v.exactOptional(v.array(occurrenceSchema())),
+      stats: v.exactOptional(statsSchema()),
     }),
   ]),
 );

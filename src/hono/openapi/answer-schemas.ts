@@ -15,6 +15,7 @@ import { ATTEMPT_FIELDS, JOB_FIELDS, JOB_RESULT_FIELDS } from "../../records/fie
 import { JOB_STEP_FIELDS } from "../../records/fields/job-step.ts";
 import { RUN_FIELDS } from "../../records/fields/run.ts";
 import { SCHEDULE_FIELDS } from "../../records/fields/schedule.ts";
+import { STATS_FIELDS } from "../../records/fields/stats.ts";
 import { TASK_FIELDS } from "../../records/fields/task.ts";
 import { JOB_LOG_LEVELS } from "../../records/job-log.ts";
 import { SCHEDULE_CHANGE_KINDS } from "../../records/ledger.ts";
@@ -93,8 +94,19 @@ const jobResult = answerOf(JOB_RESULT_FIELDS);
 const jobStep = answerOf(JOB_STEP_FIELDS);
 const run = answerOf(RUN_FIELDS);
 const failureGroup = answerOf(FAILURE_GROUP_FIELDS);
+const stats = answerOf(STATS_FIELDS);
 const task = answerOf(TASK_FIELDS);
 const blackout = answerOf(BLACKOUT_FIELDS);
+
+const statsAnswer: v.GenericSchema = v.strictObject({
+  ...{ from: instant, until: instant, bucket: duration, isKept: v.boolean() },
+  items: v.array(
+    v.strictObject({
+      ...{ id: textOrNull, total: stats },
+      buckets: v.array(v.strictObject({ from: instant, ...entriesOf(STATS_FIELDS) })),
+    }),
+  ),
+});
 
 const jobLog: v.GenericSchema = v.strictObject({
   attempt: count,
@@ -293,6 +305,7 @@ const listedSchedule = v.strictObject({
   description: v.exactOptional(v.string()),
   next: v.exactOptional(v.array(previewedFire)),
   runs: v.exactOptional(v.array(occurrence)),
+  stats: v.exactOptional(stats),
 });
 
 const forecastBucket = v.strictObject({ from: instant, fires: count, expectedRunning: v.number() });
@@ -363,6 +376,8 @@ export type AnswerName =
   | "JobResultPage"
   | "Failures"
   | "FailureGroup"
+  | "Stats"
+  | "StatsReport"
   | "Run"
   | "RunPage"
   | "Task"
@@ -421,6 +436,8 @@ export const answerSchemas: Readonly<Record<AnswerName, v.GenericSchema>> = {
   JobResultPage: pageOf(jobResult),
   Failures: v.strictObject({ items: v.array(failureGroup), seen: bounded }),
   FailureGroup: failureGroup,
+  Stats: stats,
+  StatsReport: statsAnswer,
   Run: run,
   RunPage: pageOf(run),
   Task: task,

@@ -315,6 +315,12 @@ export const routeDocs: { readonly [Key in keyof Endpoints]: RouteDocs<Key> } = 
     answers: { 200: "Failures" },
     problems: [400, 503],
   },
+  "GET /stats": {
+    operationId: "getStats",
+    summary: "How many jobs ended, in which way, how long they ran and how late they started",
+    answers: { 200: "StatsReport" },
+    problems: [400, 422, 503],
+  },
   "GET /runs": {
     operationId: "listRuns",
     summary: "Unfinished jobs, then those that have ended, the newest first",

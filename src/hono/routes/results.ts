@@ -1,8 +1,12 @@
 import { type Clock, sleepFor } from "../../core/clock.ts";
+import { durationText } from "../../core/duration.ts";
 import { JobLookupError } from "../../core/errors.ts";
+import { instantText } from "../../core/temporal.ts";
 import type { SchedulerClient } from "../../scheduler/scheduler-client.ts";
 import type { JobResult } from "../../scheduler/views/job-result.ts";
 import { plain } from "../../scheduler/views/plain.ts";
+import type { StatsReport } from "../../scheduler/views/stats.ts";
+import type { StatsAnswer } from "../api.ts";
 import { withLabels } from "../labels-of.ts";
 import type { Routes } from "../route.ts";
 import * as schemas from "../schemas.ts";
@@ -13,7 +17,7 @@ const RETRY_AFTER_S = 1;
 
 /** How jobs ended, and jobs that have ended or not as one list. */
 export const resultRoutes: Routes<
-  "GET /jobs/:id/result" | "GET /results" | "GET /failures" | "GET /runs" | "GET /runs/:id"
+  "GET /jobs/:id/result" | "GET /results" | "GET /failures" | "GET /stats" | "GET /runs" | "GET /runs/:id"
 > = {
   "GET /jobs/:id/result": {
     scope: "read",
@@ -49,6 +53,11 @@ export const resultRoutes: Routes<
       return { status: 200, body: { items: groups.map(plain), seen } };
     },
   },
+  "GET /stats": {
+    scope: "read",
+    query: schemas.statsQuery,
+    handle: async ({ client, query }) => ({ status: 200, body: shownStats(await client.getStats(query)) }),
+  },
   "GET /runs": {
     scope: "read",
     query: schemas.runQuery,
@@ -62,6 +71,14 @@ export const resultRoutes: Routes<
     handle: async ({ client, params, show }) => ({ status: 200, body: show.run(await client.getRun(params.id)) }),
   },
 };
+
+export function shownStats({ from, until, bucket, items, isKept }: StatsReport): StatsAnswer {
+  return {
+    ...{ from: instantText(from.epochMilliseconds), until: instantText(until.epochMilliseconds) },
+    ...{ bucket: durationText(bucket.total("milliseconds")), isKept },
+    items: items.map(({ id, total, buckets }) => ({ id, total: plain(total), buckets: buckets.map(plain) })),
+  };
+}
 
 /** The result of a job that ends within the time; null when it does not, or when nobody waits any more. */
 async function resultWithin(

@@ -36,7 +36,7 @@ export const scheduleRoutes: Routes<
     query: schemas.scheduleQuery,
     handle: async ({ client, query: { include: words = [], ...filter }, show }) => {
       const extras = words.map((word) => word.split(":")).flatMap(([name, count]) => (count ? [[name, +count]] : []));
-      const include: ScheduleIncludeOptions = Object.fromEntries(extras);
+      const include: ScheduleIncludeOptions = { ...Object.fromEntries(extras), stats: words.includes("stats") };
       const large = words.includes("payload") ? (["payload"] as const) : [];
       const { schedule: shown } = show.listed(large);
       const withNext = (schedule: Schedule): ListedSchedule => {

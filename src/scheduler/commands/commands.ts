@@ -25,6 +25,7 @@ import type {
   RetrySelection,
   RunFilter,
   ScheduleSelection,
+  StatsRequest,
   TaskFilter,
 } from "../options/checked-options.ts";
 import type { ScheduleOptions } from "../options/options.ts";
@@ -43,6 +44,7 @@ import type { PreviewedFire } from "../views/previewed-fire.ts";
 import type { Run } from "../views/run.ts";
 import type { Schedule } from "../views/schedule.ts";
 import type { ScheduleChange } from "../views/schedule-change.ts";
+import type { StatsReport } from "../views/stats.ts";
 import type { TaskView } from "../views/task-view.ts";
 
 /**
@@ -121,6 +123,7 @@ export interface RunCommands {
   get(id: string): Promise<Run>;
   page(filter: RunFilter): Promise<Page<Run>>;
   failures(filter: FailureFilter): Promise<FailureReport>;
+  stats(request: StatsRequest): Promise<StatsReport>;
 }
 
 /** How `runJob` waits. */

@@ -1,10 +1,12 @@
 import type * as v from "valibot";
 import { type Checker, checker, namesOf } from "../../core/check.ts";
+import { durationText } from "../../core/duration.ts";
 import { ID_LENGTH_MAX, INCLUDED_MAX } from "../../core/limits.ts";
 import { once } from "../../core/once.ts";
 import { isPlain, mustBe, optionError, optionsError, shown } from "../../core/option-errors.ts";
 import { isSameWord, nearest } from "../../core/suggest.ts";
 import { isStorable, STORABLE, STORABLE_ADVICE } from "../../core/text.ts";
+import { DAY_MS, HOUR_MS } from "../../records/stats.ts";
 import type { JobFilter, JobResultFilter, JobResultSelection } from "../../stores/data-store.ts";
 import { CronTrigger } from "../../triggers/cron.ts";
 import { IntervalTrigger } from "../../triggers/interval.ts";
@@ -42,6 +44,7 @@ import type {
   RetrySelection,
   RunFilter,
   ScheduleSelection,
+  StatsRequest,
   TaskFilter,
 } from "./checked-options.ts";
 import {
@@ -317,6 +320,18 @@ export const checkBulkResults: Checker<CheckedBulk<JobResultSelection>> = bulkCh
 export const checkFailureOptions: Checker<FailureFilter> = checker(schemas.failureOptionsSchema, {
   words: wordsOf("range"),
 });
+const checkStats: Checker<StatsRequest> = checker(schemas.statsOptionsSchema, { words: wordsOf("stats", "range") });
+export const checkStatsOptions: Checker<StatsRequest> = (value, where) => {
+  const request = checkStats(value, where);
+  const { by, taskId, scheduleId, bucketMs = DAY_MS } = request;
+  if (scheduleId !== undefined && (taskId !== undefined || by === "task")) {
+    throw optionError(where, "scheduleId", `goes without ${taskId === undefined ? 'by: "task"' : "taskId"}`);
+  }
+  const isOfSchedules = by === "schedule" || scheduleId !== undefined;
+  if (bucketMs % (isOfSchedules ? DAY_MS : HOUR_MS) === 0) return request;
+  const unit = isOfSchedules ? "whole days of 24 hours, because schedules are counted by the day" : "whole hours";
+  throw optionError(where, "bucket", `must be ${unit}; got ${durationText(bucketMs)}`);
+};
 export const checkRetryJobs: Checker<CheckedBulk<RetrySelection>> = bulkChecker(schemas.retryJobsSchema);
 export const checkBulkSchedules: Checker<CheckedBulk<ScheduleSelection>> = bulkChecker(schemas.bulkScheduleSchema, {
   words: wordsOf("bulkSchedules"),

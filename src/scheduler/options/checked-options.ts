@@ -233,6 +233,17 @@ export interface FailureFilter {
   limit: number;
 }
 
+/** Which statistics. */
+export interface StatsRequest {
+  from?: number;
+  until?: number;
+  bucketMs?: number;
+  by?: "task" | "schedule";
+  taskId?: string;
+  scheduleId?: string;
+  limit: number;
+}
+
 /** Which jobs `retryJobs` is about. */
 export type RetrySelection = JobResultSelection & { readonly failureKey?: string };
 
@@ -272,6 +283,7 @@ export type TaskFilter = Pick<ScheduleFilter, "labels">;
 export interface ScheduleInclude {
   next?: number;
   runs?: number;
+  stats?: boolean;
 }
 
 /** Which schedules, and with what. */

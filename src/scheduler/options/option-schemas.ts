@@ -88,6 +88,7 @@ import type {
   RetrySelection,
   RunFilter,
   ScheduleSelection,
+  StatsRequest,
   TaskFilter,
 } from "./checked-options.ts";
 import { checkedLabelFilter, checkedLabels } from "./labels.ts";
@@ -621,6 +622,7 @@ export const scheduleFilterSchema: () => v.GenericSchema<unknown, CheckedSchedul
       objectOf({
         next: v.exactOptional(wholeNumber(1, PREVIEW_LENGTH_MAX)),
         runs: v.exactOptional(wholeNumber(1, PREVIEW_LENGTH_MAX)),
+        stats: v.exactOptional(trueOrFalse),
       }),
     ),
     taskId: v.exactOptional(name()),
@@ -731,6 +733,18 @@ export const failureOptionsSchema: () => v.GenericSchema<unknown, FailureFilter>
     scheduleId: v.exactOptional(name()),
     from: v.exactOptional(instantMs),
     until: v.exactOptional(instantMs),
+    limit: page().limit,
+  }),
+);
+
+export const statsOptionsSchema: () => v.GenericSchema<unknown, StatsRequest> = once(() =>
+  objectOf({
+    from: v.exactOptional(instantMs),
+    until: v.exactOptional(instantMs),
+    bucket: v.exactOptional(durationMs(1)),
+    by: v.exactOptional(oneOf(["task", "schedule"])),
+    taskId: v.exactOptional(name()),
+    scheduleId: v.exactOptional(name()),
     limit: page().limit,
   }),
 );

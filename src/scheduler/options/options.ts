@@ -478,6 +478,8 @@ export interface ScheduleIncludeOptions {
   next?: number;
   /** How many of its last fire times, with what became of each: `Schedule.runs`. */
   runs?: number;
+  /** How its jobs of the last 7 days ended, and how long they took: `Schedule.stats`. */
+  stats?: boolean;
 }
 
 /** Filter and order of `getSchedules`; a page has at most `limit` items (default 100, at most 1,000). */
@@ -635,6 +637,25 @@ export interface FailureOptions {
   /** Jobs that ended before this instant. */
   until?: InstantLike;
   /** Most groups: 1 to 1,000. Default: 100. */
+  limit?: number;
+}
+
+/** Options of `getStats`. */
+export interface StatsOptions {
+  /** Default: a day before `until`; of schedules, 7 days. It is rounded down to a whole hour; of schedules, to a whole
+   *  day (UTC). */
+  from?: InstantLike;
+  /** It is rounded up likewise. Default: now. */
+  until?: InstantLike;
+  /** How long a bucket is: whole hours; of schedules, whole days. Default: an hour; of schedules, a day. */
+  bucket?: Duration;
+  /** One list of buckets for each task, or for each schedule. Default: one for all. */
+  by?: "task" | "schedule";
+  /** The jobs of this task alone. */
+  taskId?: string;
+  /** The jobs of this schedule alone. Not together with `taskId`. */
+  scheduleId?: string;
+  /** With `by`: most tasks or schedules, those of which the most jobs ended; 1 to 1,000. Default: 100. */
   limit?: number;
 }
 

@@ -130,6 +130,8 @@ const SYNONYMS: Synonyms = {
   "runs: minDuration duration": "minRunTime",
   "runs: maxDuration": "maxRunTime",
   "runs: attempts": "minAttempts",
+  "stats: groupBy": "by",
+  "stats: interval step resolution granularity": "bucket",
   "bulkSchedules: id": "ids",
 };
 

@@ -4,12 +4,14 @@ import type { JobFilter, JobResultFilter, RecordPage } from "../../stores/data-s
 import { wrongCursor } from "../../stores/shared/cursors-and-search.ts";
 import { sizeOf } from "../../stores/shared/size-of.ts";
 import type { RunCommands } from "../commands/commands.ts";
-import type { FailureFilter, RunFilter } from "../options/checked-options.ts";
+import type { FailureFilter, RunFilter, StatsRequest } from "../options/checked-options.ts";
 import type { FailureReport } from "../views/failure-group.ts";
 import { mapPage, type Page } from "../views/page.ts";
 import { Run, type RunFacts, runOfJob, runOfResult } from "../views/run.ts";
+import type { StatsReport } from "../views/stats.ts";
 import { boundPage } from "./bound-page.ts";
 import { groupsOf } from "./failure-groups.ts";
+import { statsOf } from "./stats-of-jobs.ts";
 import type { VerbContext } from "./verb-context.ts";
 
 /** A page whose records are this large in total is not filled up from the next part of the list. */
@@ -54,6 +56,12 @@ export class RunVerbs implements RunCommands {
     const { items, seen } = await env.store.getFailures({ ...selection, limit: FAILURES_SEEN_MAX }, env.clock.now());
     const count = { count: seen, isCapped: seen >= FAILURES_SEEN_MAX };
     return { groups: groupsOf(items, filter), seen: count };
+  }
+
+  async stats(request: StatsRequest): Promise<StatsReport> {
+    const { env, ready } = this.#context;
+    await ready();
+    return statsOf(env.store, request, env.clock.now());
   }
 
   /** A page may begin in one part and end in the next. A cursor is the place of its part, and the cursor within it. */

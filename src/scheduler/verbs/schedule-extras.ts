@@ -9,19 +9,23 @@ import type { ScheduleInclude } from "../options/checked-options.ts";
 import { verdictOfOutcome } from "../options/occurrence-verdicts.ts";
 import type { OccurrenceFacts } from "../views/occurrence.ts";
 import type { ScheduleExtras } from "../views/schedule.ts";
+import { statsOfSchedules } from "./stats-of-jobs.ts";
 
 /** What a list has of its schedules besides, in their order: at most one read for each kind of it. */
 export async function extrasOf(
-  { store }: Environment,
+  { store, clock }: Environment,
   schedules: readonly ScheduleRecord[],
-  { next, runs }: ScheduleInclude,
+  { next, runs, stats = false }: ScheduleInclude,
 ): Promise<ScheduleExtras[]> {
   const triggers = schedules.map(({ trigger }) => readTrigger(trigger));
   const blackouts = next === undefined ? null : new KnownBlackouts(await store.getBlackouts());
+  const ids = schedules.map(({ id }) => id);
+  const counted = stats ? await statsOfSchedules(store, ids, clock.now()) : null;
   const occurrences = runs === undefined ? null : await lastOccurrences(store, schedules, triggers, runs);
   return schedules.map((schedule, place) => ({
     ...(next === undefined ? {} : { next: orNone(() => nextOf(schedule, triggers[place] ?? null, next, blackouts)) }),
     ...(occurrences === null ? {} : { runs: occurrences[place] ?? [] }),
+    ...(counted === null ? {} : { stats: counted[place] }),
   }));
 }
 

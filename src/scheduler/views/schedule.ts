@@ -11,6 +11,7 @@ import {
   type RunOverlapPolicy,
 } from "../../records/policies.ts";
 import type { ScheduleRecord } from "../../records/schedule.ts";
+import type { StatsFacts } from "../../records/stats.ts";
 import type { Serializer } from "../../serializers/serializer.ts";
 import { parseTrigger } from "../../triggers/parse-trigger.ts";
 import type { Trigger } from "../../triggers/trigger.ts";
@@ -25,6 +26,7 @@ import type { Job } from "./job.ts";
 import { jsonOf } from "./json-of.ts";
 import { Occurrence, type OccurrenceFacts } from "./occurrence.ts";
 import { PreviewedFire, type PreviewedFireFacts } from "./previewed-fire.ts";
+import { Stats } from "./stats.ts";
 import { cellText, type TableRow, timeText } from "./table.ts";
 
 /** What the verbs of a {@link Schedule} need of the scheduler that made it. Every `SchedulerClient` has it. */
@@ -48,6 +50,7 @@ export type ScheduleFacts = Omit<
 export interface ScheduleExtras {
   readonly next?: readonly Pick<PreviewedFireFacts, "fireTime" | "shiftedFrom" | "blackout">[];
   readonly runs?: readonly OccurrenceFacts[];
+  readonly stats?: StatsFacts | undefined;
 }
 
 /** How a job of a schedule failed. */
@@ -233,6 +236,11 @@ export class Schedule {
   get runs(): Occurrence[] | undefined {
     return this.#extras.runs?.map((facts) => new Occurrence(facts));
   }
+  /** How its jobs of the last 7 days ended (UTC, today included). Undefined unless a list was asked to `include` it. */
+  get stats(): Stats | undefined {
+    const { stats } = this.#extras;
+    return stats === undefined ? undefined : new Stats(stats);
+  }
 
   /** Pauses the schedule: it makes no jobs until it is unpaused, or until the end of the pause. Jobs that it made
    *  earlier still run. Idempotent: a pause of a paused schedule replaces its end and its reason.
@@ -318,11 +326,12 @@ export class Schedule {
   }
 
   toJSON(): Record<string, unknown> {
-    const { next, runs } = this;
+    const { next, runs, stats } = this;
     return {
       ...jsonOf<Omit<Schedule, keyof ScheduleExtras>>(SCHEDULE_FIELDS, this, this.#record),
       ...(next === undefined ? {} : { next: next.map((fire) => fire.toJSON()) }),
       ...(runs === undefined ? {} : { runs: runs.map((occurrence) => occurrence.toJSON()) }),
+      ...(stats === undefined ? {} : { stats: stats.toJSON() }),
     };
   }
 

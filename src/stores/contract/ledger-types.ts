@@ -7,6 +7,7 @@ import type {
   UptimeRecord,
 } from "../../records/ledger.ts";
 import type { JobOutcome } from "../../records/policies.ts";
+import type { StatsFilter, StatsReport } from "./stats-types.ts";
 
 /** How much a store remembers. */
 export interface LedgerLimits {
@@ -18,8 +19,8 @@ export interface LedgerLimits {
 
 /**
  * What a store remembers of the fire times of its schedules (runs and skips), of changes of schedules and pauses of
- * tasks, and of the uptimes of schedulers. The store writes it in the commits that it makes anyway, and its clean-up
- * bounds it. See rules H1 to H24 of docs/store-contract.md.
+ * tasks, of the uptimes of schedulers, and of how many jobs ended. The store writes it in the commits that it makes
+ * anyway, and its clean-up bounds it. See rules H1 to H30 of docs/store-contract.md.
  */
 export interface Ledger {
   readonly limits: LedgerLimits;
@@ -48,6 +49,8 @@ export interface Ledger {
   getTaskPauseHistory(filter: ChangeRecordFilter & { readonly taskId: string }): Promise<TaskPauseRecord[]>;
   /** The uptimes that touch [from, until], by `since`: at most 1,000, those that began last. */
   getUptimes(filter: { readonly from: number; readonly until: number }): Promise<UptimeRecord[]>;
+  /** How many jobs ended, in which way, and how long they took, by the hour or the day. See rules H27 to H30. */
+  getStats(filter: StatsFilter): Promise<StatsReport>;
 }
 
 export interface OccurrenceRecordFilter {

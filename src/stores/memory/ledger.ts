@@ -1,4 +1,4 @@
-import { CHANGES_KEPT_MAX, LEDGER_MEMORY_COUNT_MAX, LEDGER_SCAN_MAX } from "../../core/limits.ts";
+import { CHANGES_KEPT_MAX, LEDGER_MEMORY_COUNT_MAX, LEDGER_SCAN_MAX, STATS_AGE_MS_MAX } from "../../core/limits.ts";
 import { withoutUndefined } from "../../core/without-undefined.ts";
 import type { JobRecord } from "../../records/job.ts";
 import { type JobResultRecord, skipReasonOf } from "../../records/job-result.ts";
@@ -20,6 +20,7 @@ import type {
   LedgerLimits,
   OccurrenceRecordFilter,
 } from "../contract/ledger-types.ts";
+import type { StatsFilter, StatsReport } from "../contract/stats-types.ts";
 import type { OverlapReport, RestoredHistory, TaskPauseRequest } from "../data-store.ts";
 import { occurrenceCursor, readOccurrenceCursor } from "../shared/cursors-and-search.ts";
 import { changeOf } from "../shared/schedule-changes.ts";
@@ -29,6 +30,7 @@ import { History } from "./history-of-schedule.ts";
 import { pageOf } from "./list-pages.ts";
 import type { Notices } from "./notices.ts";
 import { Uptime } from "./schedulers-and-uptime.ts";
+import { Stats } from "./stats-of-jobs.ts";
 import type { Jobs } from "./unfinished-jobs.ts";
 
 /** What a memory store remembers: a *history* of the fire times of each schedule, *audit records* of changes, and the
@@ -36,6 +38,7 @@ import type { Jobs } from "./unfinished-jobs.ts";
 export class MemoryLedger implements Ledger {
   readonly limits: LedgerLimits;
   readonly uptime: Uptime = new Uptime();
+  readonly #stats = new Stats();
   readonly #histories = new Map<string, History>();
   readonly #changes = new AuditRecords<ScheduleChangeRecord>();
   readonly #taskPauses = new AuditRecords<TaskPauseRecord>();
@@ -72,6 +75,7 @@ export class MemoryLedger implements Ledger {
   /** A job has ended. @param isKeyed whether the job needed admission */
   ended(job: JobRecord, result: JobResultRecord, isKeyed: boolean): void {
     const { scheduleId, fireTime, createdAt } = job;
+    this.#stats.ended(result);
     if (scheduleId === null || fireTime === null) return;
     const { jobId, outcome, startedAt, finishedAt, attempts } = result;
     const reason = skipReasonOf(result);
@@ -189,6 +193,7 @@ export class MemoryLedger implements Ledger {
   cleanup(now: number, isNeeded: (scheduleId: string) => boolean): number {
     const keptFrom = now - this.limits.ageMsMax;
     this.uptime.cleanup(keptFrom);
+    this.#stats.cleanup(now - Math.min(this.limits.ageMsMax, STATS_AGE_MS_MAX));
     let removed = 0;
     for (const [id, history] of this.#histories) {
       removed += history.trim(keptFrom, this.#countMax);
@@ -263,6 +268,10 @@ export class MemoryLedger implements Ledger {
 
   async getUptimes(filter: { from: number; until: number }): Promise<UptimeRecord[]> {
     return this.uptime.read(filter);
+  }
+
+  async getStats(filter: StatsFilter): Promise<StatsReport> {
+    return this.#stats.read(filter);
   }
 
   /** Most rows of one schedule. With very many schedules there are fewer, so that memory stays bounded. */

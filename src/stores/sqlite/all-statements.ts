@@ -22,6 +22,7 @@ import { type ChangeStatements, changeStatements } from "./ledger/audit-of-chang
 import { type HistoryStatements, historyStatements, type LedgerSwitch } from "./ledger/history-writes.ts";
 import { type ReadStatements, readStatements } from "./ledger/ledger-reads.ts";
 import { type OverdueStatements, overdueStatements } from "./ledger/overdue-occurrences.ts";
+import { type StatsStatements, statsStatements } from "./ledger/stats.ts";
 import { type PlanStatements, planStatements } from "./schedules/plan-commits.ts";
 import { type ScheduleStatements, scheduleStatements } from "./schedules/schedule-statements.ts";
 import { type BlackoutStatements, blackoutStatements } from "./schedules/sqlite-blackouts.ts";
@@ -61,6 +62,7 @@ export interface Statements
     BlackoutStatements,
     ZoneRulesStatements,
     OverdueStatements,
+    StatsStatements,
     LedgerSwitch {}
 
 export function makeStatements(names: TableNames, keepsLedger = true): Statements {
@@ -90,5 +92,6 @@ export function makeStatements(names: TableNames, keepsLedger = true): Statement
     blackoutStatements(names),
     zoneRulesStatements(names),
     overdueStatements(names),
+    statsStatements(names),
   );
 }

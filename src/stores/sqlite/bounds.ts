@@ -90,6 +90,10 @@ export const RESOLVED_OVERDUE_REMOVED_PER_STEP_MAX = 1000;
 /** Changes of schedules that one clean-up looks at, twice. Each costs some microseconds. */
 export const CHANGES_SEEN_PER_CLEANUP_MAX = 3000;
 
+/** Counts of jobs that ended long ago, of which one clean-up removes so many. An hour has a few hundred, unless very
+ *  many schedules fire; each costs a microsecond. */
+export const COUNTS_REMOVED_PER_CLEANUP_MAX = 20_000;
+
 /** Steps after the last parent that was seen to end, in which parents may end at once. A step that does not expect
  *  parents takes a second write for them. */
 export const CHAINED_STEPS_MAX = 100;

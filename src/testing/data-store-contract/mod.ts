@@ -60,6 +60,7 @@ import { resultCases } from "./result-cases.ts";
 import { scheduleCases } from "./schedule-cases.ts";
 import { scheduleCommitCases } from "./schedule-commit-cases.ts";
 import { scheduleListCases } from "./schedule-list-cases.ts";
+import { statsCases } from "./stats-cases.ts";
 import { stepCases } from "./step-cases.ts";
 import { taskCases } from "./task-cases.ts";
 import { uptimeCases } from "./uptime-cases.ts";
@@ -142,6 +143,7 @@ export const dataStoreContract: readonly DataStoreCase[] = Object.freeze([
   ...ledgerAgainCases,
   ...ledgerPageCases,
   ...ledgerRetentionCases,
+  ...statsCases,
   ...changeCases,
   ...changeSkipCases,
   ...uptimeCases,

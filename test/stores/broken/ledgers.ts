@@ -110,6 +110,18 @@ class MistakesTheTime extends MemoryDataStore {
   }
 }
 
+class CountsNothing extends reading(() => ({ getStats: async () => ({ counts: [], isCut: false }) })) {}
+
+class ForgetsHowLong extends reading((ledger) => {
+  const read = ledger.getStats.bind(ledger);
+  return {
+    getStats: async (filter) => {
+      const { counts, isCut } = await read(filter);
+      return { counts: counts.map((one) => ({ ...one, cell: one.cell - (one.cell % 65_536) })), isCut };
+    },
+  };
+}) {}
+
 export const brokenLedgers: readonly BrokenStore[] = [
   ...caughtBy(
     "ledger",
@@ -128,4 +140,5 @@ export const brokenLedgers: readonly BrokenStore[] = [
   ),
   ...caughtBy("changes", ForgetsPauses, ForgetsRemovals, ForgetsChanges, MistakesTheTime),
   ...caughtBy("uptimes", ForgetsUptimes),
+  ...caughtBy("stats", CountsNothing, ForgetsHowLong),
 ];

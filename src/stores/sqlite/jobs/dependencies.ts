@@ -14,6 +14,7 @@ import {
 } from "../driver/driver-and-failures.ts";
 import { admittedJob } from "../flow-control/admission.ts";
 import { enterEnded, type LedgerSwitch } from "../ledger/history-writes.ts";
+import { countEnded } from "../ledger/stats.ts";
 import { JOB_STATE, type TableNames } from "../schema/tables.ts";
 import { detail, idsOf, jsonRecords, lazily, rowParameters } from "../sql-and-json.ts";
 import { endedJobAsJson, heldByOf, type JobRow, toJob } from "./job-rows.ts";
@@ -26,9 +27,10 @@ type Statements = DependencyStatements & LedgerSwitch;
 
 /** Resolves the dependencies that have ended. Read the answers with {@link resolved}. */
 export function resolving(statements: Statements, now: number): SqlStatement[] {
-  const { keepDoomed, enterDoomed, removeDoomed, endDoomed, releaseChildren, forgetResolved, forgetEnded } = statements;
+  const { keepsLedger, enterDoomed, addDoomed, keepDoomed, removeDoomed, endDoomed } = statements;
+  const { releaseChildren, forgetResolved, forgetEnded } = statements;
   return [
-    ...(statements.keepsLedger ? [statement(enterDoomed, now)] : []),
+    ...(keepsLedger ? [statement(enterDoomed, now), statement(addDoomed, now)] : []),
     statement(keepDoomed, now),
     statement(removeDoomed),
     statement(endDoomed),
@@ -48,7 +50,7 @@ export interface Resolved {
 
 /** @param blocked the `seq` of jobs that their key limiters block after all */
 export function resolved(answers: readonly Row[][], now: number, blocked: ReadonlySet<number> = new Set()): Resolved {
-  // The first one of seven is not there without a ledger.
+  // The first two of eight are not there without a ledger.
   const [, removed, , released = []] = answers.slice(-6);
   return {
     ended: jsonRecords<JobRow>(removed).map((row) => endedWithoutRun(toJob(row), "cancelled", now)),
@@ -173,6 +175,7 @@ export interface DependencyStatements {
   readonly endCancelled: string;
   readonly forgetCancelled: string;
   readonly enterDoomed: string;
+  readonly addDoomed: string;
   readonly keepDoomed: string;
   readonly removeDoomed: string;
   readonly endDoomed: string;
@@ -269,8 +272,10 @@ export function dependencyStatements(names: TableNames): DependencyStatements {
       `DELETE FROM ${dependencies} WHERE child_id IN (SELECT c.value FROM json_each(?1) c ` +
       `WHERE NOT EXISTS (SELECT 1 FROM ${jobs} WHERE id = c.value))`,
 
-    // The next seven run one after the other. ?1 now.
+    // The next eight run one after the other. ?1 now.
     enterDoomed: () => `${enterEnded(names, "'cancelled'", "?1")} WHERE ${doomedJobs}`,
+    // ?1 now
+    addDoomed: () => countEnded(names, ["cancelled"], "?1", doomedJobs),
     // ?1 now
     keepDoomed: () => keepEnded(names, "'cancelled'", "?1", doomedJobs),
     // no arguments

@@ -213,13 +213,13 @@ export class SqliteJobs {
     // An answer can get lost, and then only a stamp tells what the first try found.
     const stamp = this.#connection.isLocal ? null : this.#ids.next(systemClock.now());
     const { stampCancel, readStamp, requestCancel, keepCancelled, markCancelled, removeCancelled } = this.#statements;
-    const { keepsLedger, enterCancelled, endCancelled, forgetCancelled } = this.#statements;
+    const { keepsLedger, enterCancelled, addCancelled, endCancelled, forgetCancelled } = this.#statements;
     const list = JSON.stringify(ids);
     const batch = new Batch();
     batch.add(stamp === null ? [] : [statement(stampCancel, list, stamp, now)]);
     const requested = batch.add([statement(requestCancel, list)]);
     batch.add([statement(keepCancelled, list, now), statement(markCancelled, list, now)]);
-    batch.add(keepsLedger ? [statement(enterCancelled, list, now)] : []);
+    batch.add(keepsLedger ? [statement(enterCancelled, list, now), statement(addCancelled, list, now)] : []);
     batch.add(hasFamily ? [statement(endCancelled, list)] : []);
     const removed = batch.add([statement(removeCancelled, list, hasFamily ? 1 : 0)]);
     batch.add(hasFamily ? [statement(forgetCancelled, list)] : []);

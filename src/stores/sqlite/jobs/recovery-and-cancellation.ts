@@ -6,6 +6,7 @@ import { FAR_FUTURE_MS } from "../bounds.ts";
 import { guardSql, type Row, type SqlStatement, statement } from "../driver/driver-and-failures.ts";
 import { markDirty } from "../flow-control/key-limiters.ts";
 import { enterEnded, type LedgerSwitch } from "../ledger/history-writes.ts";
+import { countEnded } from "../ledger/stats.ts";
 import { hasMissedStart, JOB_STATE, type TableNames } from "../schema/tables.ts";
 import { detail, jsonRecords, lazily } from "../sql-and-json.ts";
 import { endedJobAsJson, type JobRow, toJob } from "./job-rows.ts";
@@ -50,13 +51,13 @@ export function recovery(
   { now, endedBy, holder, putBackBy, spares, limit, stepId, hasParents }: Recovery,
 ): SqlStatement[] {
   const args = [endedBy, holder, now, putBackBy, limit, spares] as const;
-  const { keepsLedger, countLost, markLost, keepLost, enterLost, failLost, endLost, removeLost, putBackLost } =
-    statements;
+  const { keepsLedger, countLost, markLost, keepLost, enterLost, addLost } = statements;
+  const { failLost, endLost, removeLost, putBackLost } = statements;
   return [
     statement(countLost, ...args),
     statement(markLost, ...args),
     statement(keepLost, ...args),
-    ...(keepsLedger ? [statement(enterLost, ...args)] : []),
+    ...(keepsLedger ? [statement(enterLost, ...args), statement(addLost, ...args)] : []),
     statement(failLost, ...args),
     ...(hasParents ? [statement(endLost, ...args)] : []),
     statement(removeLost, ...args, hasParents ? 1 : 0),
@@ -67,9 +68,10 @@ export function recovery(
 /** Ends jobs that have missed their start. The children of those that end are left to `resolving`. Read the answers
  *  with {@link missedResults}. */
 export function endingMissed(statements: Statements, now: number): SqlStatement[] {
-  const { keepsLedger, countMissed, keepMissed, enterMissed, failMissed, markMissed, endMissed } = statements;
+  const { keepsLedger, countMissed, keepMissed, enterMissed, addMissed, failMissed, markMissed, endMissed } =
+    statements;
   const { forgetMissed, removeMissed } = statements;
-  const entering = keepsLedger ? [enterMissed] : [];
+  const entering = keepsLedger ? [enterMissed, addMissed] : [];
   const ending = [failMissed, markMissed, endMissed, forgetMissed, removeMissed];
   return [countMissed, keepMissed, ...entering, ...ending].map((sql) => statement(sql, now));
 }
@@ -107,6 +109,7 @@ export interface RecoveryStatements {
   readonly keepLost: string;
   readonly countLost: string;
   readonly enterLost: string;
+  readonly addLost: string;
   readonly failLost: string;
   readonly endLost: string;
   readonly removeLost: string;
@@ -115,6 +118,7 @@ export interface RecoveryStatements {
   readonly countMissed: string;
   readonly keepMissed: string;
   readonly enterMissed: string;
+  readonly addMissed: string;
   readonly failMissed: string;
   readonly markMissed: string;
   readonly endMissed: string;
@@ -169,6 +173,7 @@ export function recoveryStatements(names: TableNames): RecoveryStatements {
     enterLost: () =>
       enterEnded(names, "CASE WHEN cancel_requested THEN 'cancelled' ELSE 'abandoned' END", "?3") +
       ` WHERE ${lostForGood}`,
+    addLost: () => countEnded(names, ["cancelled", "abandoned"], "?3", lostForGood, "cancel_requested"),
     failLost: () => failEnded(names, "'abandoned'", "?3", `${lostForGood} AND NOT cancel_requested`),
     endLost: () =>
       `UPDATE ${dependencies} SET outcome = ${outcomeOfLost} FROM ${jobs} ` +
@@ -188,6 +193,7 @@ export function recoveryStatements(names: TableNames): RecoveryStatements {
     countMissed: () => countFailures(missedJobs),
     keepMissed: () => keepEnded(names, "'missedStartDeadline'", "?1", missedJobs),
     enterMissed: () => `${enterEnded(names, "'missedStartDeadline'", "?1")} WHERE ${missedJobs}`,
+    addMissed: () => countEnded(names, ["missedStartDeadline"], "?1", missedJobs),
     failMissed: () => failEnded(names, "'missedStartDeadline'", "?1", missedJobs),
     markMissed: () =>
       markDirty(
@@ -212,6 +218,7 @@ export interface CancellationStatements {
   readonly requestCancel: string;
   readonly keepCancelled: string;
   readonly enterCancelled: string;
+  readonly addCancelled: string;
   readonly removeCancelled: string;
   readonly markCancelled: string;
 }
@@ -235,6 +242,7 @@ export function cancellationStatements(names: TableNames): CancellationStatement
     // and ?2 now; and so for the next
     keepCancelled: () => keepEnded(names, "'cancelled'", "?2", isUnleased),
     enterCancelled: () => `${enterEnded(names, "'cancelled'", "?2")} WHERE ${isUnleased}`,
+    addCancelled: () => countEnded(names, ["cancelled"], "?2", isUnleased),
     // and ?2 whether the batch resolves dependencies. If not, and a job has children or parents, the batch is undone.
     removeCancelled: () =>
       `DELETE FROM ${jobs} WHERE ${isUnleased} ` +

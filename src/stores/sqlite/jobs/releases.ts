@@ -5,6 +5,7 @@ import type { JobRelease, ReleaseStatus, StepRequest } from "../../data-store.ts
 import { guardSql, type Row, type SqlStatement, statement } from "../driver/driver-and-failures.ts";
 import { type Flow, markDirty } from "../flow-control/key-limiters.ts";
 import { type HistoryStatements, type LedgerSwitch, runEntries } from "../ledger/history-writes.ts";
+import { countingEnds, type StatsStatements } from "../ledger/stats.ts";
 import type { ScheduleStatements } from "../schedules/schedule-statements.ts";
 import { JOB_STATE, type TableNames } from "../schema/tables.ts";
 import { instantKey, KEY_ID, KEY_INSTANT, lazily, memberParameters, rowParameters } from "../sql-and-json.ts";
@@ -17,6 +18,7 @@ type Statements = Pick<ScheduleStatements, "countEnds"> &
   LogStatements &
   DependencyStatements &
   HistoryStatements &
+  StatsStatements &
   LedgerSwitch;
 
 type Finish = JobRelease & { kind: "finish" };
@@ -60,6 +62,7 @@ export class Releases {
       ...this.#counting(),
       ...this.#keeping(this.#kept().map(({ result }) => result)),
       ...this.#entries(this.#flow === "off"),
+      ...this.#counts(true),
       ...this.#failures(),
       ...this.#dirtyLimiters(),
       ...(hasParents ? this.#ends() : []),
@@ -84,6 +87,7 @@ export class Releases {
       ...this.#counting(),
       ...kept.map(({ text }) => statement(keepResultsOfLeased, text, schedulerId)),
       ...this.#entries(false),
+      ...this.#counts(false),
       ...this.#failures(),
       ...this.#dirtyLimiters(),
       ...this.#ends(),
@@ -129,6 +133,10 @@ export class Releases {
 
   #entries(isPlain: boolean): SqlStatement[] {
     return runEntries(this.#statements, this.#finished, this.#request.schedulerId, isPlain);
+  }
+
+  #counts(isSure: boolean): SqlStatement[] {
+    return countingEnds(this.#statements, this.#finished, this.#request.schedulerId, isSure);
   }
 
   /** What schedules keep of the jobs that failed. Nearly always there is none. */

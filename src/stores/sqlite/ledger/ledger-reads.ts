@@ -20,6 +20,7 @@ import type {
   LedgerLimits,
   OccurrenceRecordFilter,
 } from "../../contract/ledger-types.ts";
+import type { StatsFilter, StatsReport } from "../../contract/stats-types.ts";
 import type { RecordPage } from "../../data-store.ts";
 import { occurrenceCursor, readOccurrenceCursor } from "../../shared/cursors-and-search.ts";
 import { entriesOf } from "../../shared/runs-over-skips.ts";
@@ -41,11 +42,12 @@ import {
 } from "../sql-and-json.ts";
 import { type ByOrder, type ChangeRow, type PauseRow, toChange, toTaskPause } from "./audit-of-changes.ts";
 import { isOf, lastSkipFrom } from "./history-writes.ts";
+import { readStats, type StatsStatements } from "./stats.ts";
 
 /** A store that is open, as the ledger uses it. */
 export interface OpenLedger {
   readonly connection: Connection;
-  readonly statements: LedgerStatements;
+  readonly statements: LedgerStatements & Pick<StatsStatements, "readCounts">;
 }
 
 /** What a `SqlDataStore` remembers: a *history* of the fire times of each schedule, *changes*, and the *uptimes* of
@@ -118,6 +120,10 @@ export class SqliteLedger implements Ledger {
       const rows = await connection.read(statement(statements.getUptimes, from, until));
       return jsonRecords<UptimeRow>(rows).map(toUptime);
     });
+  }
+
+  getStats(filter: StatsFilter): Promise<StatsReport> {
+    return this.#use(({ connection, statements }) => readStats(connection, statements, filter));
   }
 }
 

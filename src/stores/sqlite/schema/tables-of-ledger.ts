@@ -8,12 +8,15 @@ export const MAY_BE_OVERDUE: string =
   "AND raised_finish_for IS NOT next_fire_time";
 
 type Names = Readonly<
-  Record<"histories" | "runs" | "skips" | "changes" | "changeDrafts" | "uptimes" | "overdue" | "zoneRules", string>
+  Record<
+    "histories" | "runs" | "skips" | "changes" | "changeDrafts" | "uptimes" | "stats" | "overdue" | "zoneRules",
+    string
+  >
 >;
 
 /** The tables of the ledger. */
 export function ledgerTables(names: Names): string[] {
-  const { histories, runs, skips, changes, changeDrafts, uptimes, overdue, zoneRules } = names;
+  const { histories, runs, skips, changes, changeDrafts, uptimes, stats, overdue, zoneRules } = names;
   return [
     // The history of a schedule outlives the schedule. Its number keeps the rows of the next two tables narrow.
     // `since`: from when on the history has all fire times.
@@ -94,6 +97,16 @@ export function ledgerTables(names: Names): string[] {
       PRIMARY KEY (identity, since)
     ) WITHOUT ROWID`,
     `CREATE INDEX ${uptimes}_until ON ${uptimes} (until)`,
+
+    // See `stats.ts`. `hour`: since 1970, when the jobs ended. `schedule_id`, `task_id`: empty for all of them.
+    `CREATE TABLE ${stats} (
+      hour INTEGER NOT NULL,
+      schedule_id TEXT NOT NULL,
+      task_id TEXT NOT NULL,
+      cell INTEGER NOT NULL,
+      n INTEGER NOT NULL,
+      PRIMARY KEY (hour, schedule_id, task_id, cell)
+    ) WITHOUT ROWID`,
 
     // The occurrences that are overdue, and those whose overdue state was resolved a moment ago.
     // `follows`: the fire time whose job counts: another one where another job stands for the occurrence.

@@ -37,6 +37,8 @@ const TABLES = {
   changeDrafts: "change_drafts",
   /** When schedulers were up. */
   uptimes: "uptimes",
+  /** How many jobs ended, in which way, and how long they took. */
+  stats: "stats",
   /** Occurrences that are overdue. */
   overdue: "overdue",
   /** Times in which fire times make no job. */

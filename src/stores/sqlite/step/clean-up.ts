@@ -1,8 +1,15 @@
-import { BACKFILL_KEPT_MS, DEAD_SCHEDULER_MS, STEPS_CHECKED_EVERY_MS, TOMBSTONE_MS } from "../../../core/limits.ts";
+import {
+  BACKFILL_KEPT_MS,
+  DEAD_SCHEDULER_MS,
+  STATS_AGE_MS_MAX,
+  STEPS_CHECKED_EVERY_MS,
+  TOMBSTONE_MS,
+} from "../../../core/limits.ts";
+import { hourOf } from "../../../records/stats.ts";
 import type { LedgerLimits } from "../../contract/ledger-types.ts";
 import type { CleanupReport } from "../../data-store.ts";
 import type { Statements } from "../all-statements.ts";
-import { CHANGES_SEEN_PER_CLEANUP_MAX } from "../bounds.ts";
+import { CHANGES_SEEN_PER_CLEANUP_MAX, COUNTS_REMOVED_PER_CLEANUP_MAX } from "../bounds.ts";
 import { type Row, type SqlStatement, statement } from "../driver/driver-and-failures.ts";
 import { trimHistories } from "../ledger/history-writes.ts";
 import { cleaningBlackouts } from "../schedules/sqlite-blackouts.ts";
@@ -39,17 +46,25 @@ export class CleanUp {
       statement(removeIdle, now, limit),
       statement(removeBackfills, now - BACKFILL_KEPT_MS, limit),
       ...(this.#ledger === null ? [] : trimHistories(this.#statements, this.#ledger, { now, limit })),
+      ...(this.#ledger === null ? [] : this.#removingCounts(this.#ledger, now)),
       ...cleaningBlackouts(this.#statements, now),
     ];
+  }
+
+  #removingCounts({ ageMsMax }: LedgerLimits, now: number): SqlStatement[] {
+    const { removeCounts, countChanges } = this.#statements;
+    const oldest = hourOf(now - Math.min(ageMsMax, STATS_AGE_MS_MAX));
+    return [statement(removeCounts, oldest, COUNTS_REMOVED_PER_CLEANUP_MAX), statement(countChanges)];
   }
 
   /** What the statements did, by their answers. */
   report(results: readonly Row[][]): CleanupReport {
     const answers = this.#changes?.seen(results) ?? results;
-    const [, expired, exhausted, , , , windows, , , steps, , , , , , , , runs, , skips, trim] = answers;
+    const [, expired, exhausted, , , , windows, , , steps, , , , , , , , runs, , skips, trim, , counts] = answers;
     const removedWindows = numberOrNull(windows, "changes") ?? 0;
     const removedOccurrences = (numberOrNull(runs, "changes") ?? 0) + (numberOrNull(skips, "changes") ?? 0);
-    const hasMore = numberOrNull(trim, "has_more") === 1 || numberOrNull(steps, "has_more") === 1;
+    const hasMoreCounts = numberOrNull(counts, "changes") === COUNTS_REMOVED_PER_CLEANUP_MAX;
+    const hasMore = hasMoreCounts || [trim, steps].some((rows) => numberOrNull(rows, "has_more") === 1);
     return {
       removedResults: numberOrNull(expired, "changes") ?? 0,
       removedScheduleIds: idsOf(exhausted),
