@@ -1,3 +1,4 @@
+import type { DataStore } from "../contracts.ts";
 import type { SchedulerClient } from "../mod.ts";
 import type { CliIo } from "./io.ts";
 import type { Output } from "./output.ts";
@@ -27,6 +28,10 @@ export interface TargetOptions {
 /** The scheduler that a command works on. */
 export interface Target {
   readonly client: SchedulerClient;
+  /** The store that it is over; null for one that is behind a router, or is a module's. */
+  readonly dataStore: DataStore | null;
+  /** Who makes a change, for the history; nobody where the router says that. */
+  readonly by: { readonly by?: string };
   close(): Promise<void>;
 }
 
@@ -50,4 +55,15 @@ export type CommandOptions = Readonly<Record<string, string | boolean | readonly
 export function textOption({ options }: CommandCall, name: string): string | undefined {
   const value = options[name];
   return typeof value === "string" ? value : undefined;
+}
+
+/** An option that takes texts, each given by itself. */
+export function textsOption({ options }: CommandCall, name: string): readonly string[] {
+  const value = options[name];
+  return Array.isArray(value) ? (value as readonly string[]) : [];
+}
+
+/** An option that is given or not. */
+export function hasOption({ options }: CommandCall, name: string): boolean {
+  return options[name] === true;
 }

@@ -52,12 +52,17 @@ export class Output {
 
   /** Prints a value as JSON: indented, and one line for each value with `isLine`. */
   json(value: unknown, isLine = false): void {
-    const text = JSON.stringify(value, null, isLine ? 0 : 2) ?? "null";
-    // JSON has no escapes for some characters that terminals obey, or that hide text.
-    const safe = text.replace(/[\u007f-\u009f\p{Bidi_Control}\u2028\u2029]/gu, (character) => {
-      return `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`;
-    });
-    this.#io.write(`${safe}\n`);
+    this.jsonText(`${JSON.stringify(value, null, isLine ? 0 : 2) ?? "null"}\n`);
+  }
+
+  /** Prints text that is JSON. JSON escapes some of the characters that terminals obey, or that hide text; here the
+   *  others are escaped too, which changes no value. */
+  jsonText(text: string): void {
+    this.#io.write(
+      text.replace(/[\u007f-\u009f\p{Bidi_Control}\u2028\u2029]/gu, (character) => {
+        return `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`;
+      }),
+    );
   }
 
   /**

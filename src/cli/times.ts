@@ -1,3 +1,4 @@
+import { durationOption } from "./durations.ts";
 import { CliError } from "./failure.ts";
 import type { CliIo } from "./io.ts";
 
@@ -31,4 +32,46 @@ export function countOption(text: string | undefined, name: string, otherwise: n
   const count = Number(text);
   if (/^\d+$/.test(text) && count >= 1 && count <= max) return count;
   throw new CliError(`--${name} must be a number from 1 to ${max}; got ${JSON.stringify(text)}`);
+}
+
+/** How long ago or ahead something is, in one or two units: `3d 4h`, `12m`, `0.4s`. */
+export function spanText(ms: number): string {
+  const seconds = Math.abs(ms) / 1000;
+  if (seconds < 10) return `${Math.round(seconds * 10) / 10}s`;
+  const units: readonly (readonly [number, string])[] = [
+    [86_400, "d"],
+    [3600, "h"],
+    [60, "m"],
+    [1, "s"],
+  ];
+  const parts: string[] = [];
+  let rest = Math.round(seconds);
+  for (const [size, unit] of units) {
+    const count = Math.floor(rest / size);
+    rest %= size;
+    if (count > 0 && parts.length < 2) parts.push(`${count}${unit}`);
+    else if (parts.length > 0) break;
+  }
+  return parts.join(" ");
+}
+
+/** An instant of a scheduler as a zone's clocks show it, to the second where it has seconds; a dash for none. */
+export function zonedText(zoned: { toString(options: { timeZoneName: "never" }): string } | null): string {
+  if (zoned === null) return "-";
+  const text = zoned.toString({ timeZoneName: "never" });
+  return readableTime(text, !/T\d\d:\d\d:00[Z+-]/.test(text)).slice(4);
+}
+
+/** An instant of a scheduler in UTC, to the second: `2030-01-31 09:00:00Z`; a dash for none. */
+export function utcText(instant: { readonly epochMilliseconds: number } | null): string {
+  return instant === null
+    ? "-"
+    : `${new Date(instant.epochMilliseconds).toISOString().slice(0, 19).replace("T", " ")}Z`;
+}
+
+/** An instant of an option: itself, or a duration that is counted back from now: `24h`. */
+export function sinceOption(text: string | undefined, name: string, io: CliIo): string | undefined {
+  if (text === undefined) return undefined;
+  if (/^\d+(\.\d+)?[a-z]+$/i.test(text)) return instantText(io.clock.now() - durationOption(text, name, 0));
+  return instantText(instantOption(text, name, io));
 }

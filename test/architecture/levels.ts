@@ -87,6 +87,7 @@ export const PACKAGE_ROOMS: Readonly<Record<string, RegExp>> = {
   commander: /^src\/cli\//,
   picocolors: /^src\/cli\//,
   yaml: /^src\/cli\/import\//,
+  jiti: /^src\/cli\/load-module\.ts$/,
 };
 
 /** Where time and randomness come from: the rest of the library is given them. The page runs in a browser. */

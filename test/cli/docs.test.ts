@@ -35,7 +35,7 @@ describe.each(["docs/command-line.md"])("the commands of %s", (name) => {
         await writeFile(join(folder.path, step.file), step.text);
         continue;
       }
-      const { out, err } = await call(step.argv, { cwd: folder.path });
+      const { out, err } = await call(step.argv, { cwd: folder.path, env: { USER: "ada" } });
       shown.push([step.argv.join(" "), ...step.printed]);
       printed.push([step.argv.join(" "), ...out, ...err]);
     }

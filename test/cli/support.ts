@@ -1,9 +1,9 @@
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { VirtualClock } from "escapement/testing";
 import type { CliIo } from "../../src/cli/io.ts";
 import { main } from "../../src/cli/main.ts";
+import { VirtualClock } from "../../src/testing/mod.ts";
 
 /** What a call of the command line did. */
 export interface Called {

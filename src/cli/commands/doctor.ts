@@ -1,0 +1,140 @@
+import process from "node:process";
+import { VERSION } from "../../core/version.ts";
+import type { SchedulerClient, SchedulerHealth } from "../../mod.ts";
+import { type CommandCall, hasOption, textOption } from "../command.ts";
+import { EXIT } from "../failure.ts";
+import { type Style, styled } from "../output.ts";
+import { spanText } from "../times.ts";
+
+type Verdict = "ok" | "warn" | "fail";
+
+/** One line of the report. */
+interface Check {
+  readonly verdict: Verdict;
+  readonly name: string;
+  readonly message: string;
+}
+
+const STYLES: Readonly<Record<Verdict, Style>> = { ok: "green", warn: "yellow", fail: "red" };
+/** What is later than this waits for a scheduler, in milliseconds. */
+const LATE_MS = 60_000;
+/** Clocks that differ by more than this make leases unsafe, in milliseconds. */
+const SKEW_MS = 2000;
+
+/** `escapement doctor`: what is wrong with this runtime, the store, and the schedulers on it. */
+export async function run(call: CommandCall): Promise<number> {
+  const { out } = call;
+  const checks: Check[] = [runtimeCheck(), zonesCheck()];
+  let exitCode = EXIT.fine;
+  if (isNamed(call)) {
+    const { client } = await call.target();
+    const health = await client.health();
+    if (!health.isStoreReached) {
+      const { message = "it did not answer" } = health.storeError ?? {};
+      checks.push({ verdict: "fail", name: "store", message });
+      exitCode = EXIT.unreachable;
+    } else checks.push(...healthChecks(health), ...(await taskChecks(client, health)));
+  }
+  if (out.isJson) out.json({ checks });
+  else {
+    const width = Math.max(...checks.map(({ name }) => [...name].length));
+    for (const { verdict, name, message } of checks) {
+      out.line(styled(STYLES[verdict], verdict.padEnd(6)), name.padEnd(width + 2), message);
+    }
+  }
+  if (exitCode !== EXIT.fine) return exitCode;
+  return checks.some(({ verdict }) => verdict !== "ok") ? EXIT.found : EXIT.fine;
+}
+
+/** Whether there is a scheduler to look at; without one, the runtime is looked at alone. */
+function isNamed(call: CommandCall): boolean {
+  return ["store", "url", "config"].some((name) => textOption(call, name) !== undefined) || !hasOption(call, "runtime");
+}
+
+function runtimeCheck(): Check {
+  const { bun, deno, node } = process.versions as Readonly<Record<string, string | undefined>>;
+  const name = bun !== undefined ? `Bun ${bun}` : deno !== undefined ? `Deno ${deno}` : `Node ${node}`;
+  const hasTemporal = "Temporal" in globalThis;
+  const message = `${name}, escapement ${VERSION}, Temporal ${hasTemporal ? "built in" : "polyfilled"}`;
+  return { verdict: "ok", name: "runtime", message };
+}
+
+function zonesCheck(): Check {
+  const { tz } = process.versions as Readonly<Record<string, string | undefined>>;
+  const zone = new Intl.DateTimeFormat().resolvedOptions().timeZone ?? "UTC";
+  return {
+    verdict: "ok",
+    name: "time zones",
+    message: `data ${tz ?? "of an unknown version"}, this machine is in ${zone}`,
+  };
+}
+
+function healthChecks(health: SchedulerHealth): Check[] {
+  const { latencyMs, clockSkewMs, schedulers, oldestDueJob, oldestDueSchedule, overdueCount, pausedTasks } = health;
+  const checks: Check[] = [
+    { verdict: "ok", name: "store", message: `answered within ${Math.ceil(latencyMs ?? 0)} ms` },
+  ];
+  if (clockSkewMs !== null && Math.abs(clockSkewMs) > SKEW_MS) {
+    const side = clockSkewMs > 0 ? "ahead of" : "behind";
+    checks.push({
+      verdict: "warn",
+      name: "clock",
+      message: `the store's is ${spanText(clockSkewMs)} ${side} this machine's`,
+    });
+  }
+  const resident = schedulers.filter(({ isResident }) => isResident);
+  const names = schedulers
+    .map(({ identity }) => identity)
+    .slice(0, 5)
+    .join(", ");
+  checks.push(
+    schedulers.length === 0
+      ? { verdict: "warn", name: "schedulers", message: "none is alive: nothing fires until one starts or ticks" }
+      : {
+          verdict: "ok",
+          name: "schedulers",
+          message: `${schedulers.length} alive, ${resident.length} of them resident: ${names}`,
+        },
+  );
+  for (const due of [oldestDueSchedule, oldestDueJob]) {
+    if (due === null || due.lateMs <= LATE_MS) continue;
+    const what = due === oldestDueJob ? "job" : "schedule";
+    const message = `the oldest due ${what} waits for ${spanText(due.lateMs)}: ${due.id}`;
+    checks.push({ verdict: "fail", name: due.taskId, message });
+  }
+  if (overdueCount.count > 0) {
+    checks.push({
+      verdict: "fail",
+      name: "overdue",
+      message: `${overdueCount.count} runs have not started or ended in time`,
+    });
+  }
+  for (const { taskId, key, reason } of pausedTasks.slice(0, 20)) {
+    const about = key === null ? "" : ` for ${key}`;
+    checks.push({ verdict: "warn", name: taskId, message: `paused${about}${reason === null ? "" : `: ${reason}`}` });
+  }
+  for (const { scheduleId, unfinished } of health.backloggedSchedules) {
+    checks.push({ verdict: "warn", name: scheduleId, message: `${unfinished.count} unfinished jobs pile up` });
+  }
+  return checks;
+}
+
+/** Tasks whose schedules nobody can run. */
+async function taskChecks(client: SchedulerClient, { schedulers, unhandledTasks }: SchedulerHealth): Promise<Check[]> {
+  const workers = schedulers.filter(({ role }) => role !== "scheduler");
+  const handled = new Set(workers.flatMap(({ tasks }) => tasks));
+  const counts = new Map<string, number>();
+  for await (const { taskId } of client.getSchedules({ state: "active", limit: 1000 })) {
+    if (!handled.has(taskId)) counts.set(taskId, (counts.get(taskId) ?? 0) + 1);
+  }
+  const checks: Check[] = [];
+  for (const [name, count] of schedulers.length === 0 ? [] : [...counts].slice(0, 50)) {
+    const message = `${count} ${count === 1 ? "schedule" : "schedules"}, no live scheduler has its handler`;
+    checks.push({ verdict: "fail", name, message });
+  }
+  for (const name of unhandledTasks) {
+    if (!counts.has(name))
+      checks.push({ verdict: "fail", name, message: "jobs wait, no live scheduler has its handler" });
+  }
+  return checks;
+}

@@ -1,0 +1,275 @@
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { createRouter } from "../../src/hono/mod.ts";
+import { insight } from "../../src/insight/mod.ts";
+import { Scheduler } from "../../src/mod.ts";
+import type { DataStore } from "../../src/stores/data-store.ts";
+import { LibsqlDataStore } from "../../src/stores/libsql/mod.ts";
+import { drain, VirtualClock } from "../../src/testing/mod.ts";
+import { type HttpServer, startServer } from "../support/http-server.ts";
+import { SqliteDataStore, whyNoSqlite } from "../support/sqlite-store.ts";
+import { type Called, call, folderWith } from "./support.ts";
+
+const TOKEN = "0123456789abcdef0123456789abcdef";
+const LOGGER = { debug() {}, info() {}, warn() {}, error() {} };
+/** An id, a name and a message that would take a terminal over. */
+const HOSTILE = "\u001b]0;owned\u0007\u009b2J\u202ex";
+
+let folder: { readonly path: string } & AsyncDisposable;
+let server: HttpServer;
+let scheduler: Scheduler;
+let failedJob = "";
+
+function storeAt(name: string): DataStore {
+  const path = join(folder.path, name);
+  // What the command line opens on this runtime, because two SQLite libraries in one process must not share a file.
+  return whyNoSqlite === null ? new SqliteDataStore({ path }) : new LibsqlDataStore({ url: `file:${path}` });
+}
+
+beforeAll(async () => {
+  folder = await folderWith({ "owned.json": JSON.stringify([{ id: "bill", task: "report", trigger: "0 9 1 * *" }]) });
+  const clock = new VirtualClock("2026-12-30T00:00:00Z");
+  scheduler = new Scheduler({ dataStore: storeAt("jobs.db"), clock, logger: LOGGER, identity: "w-1" });
+  scheduler.task("fail", { keepLogs: { lines: 10 } }, (_, { logger }) => {
+    logger.warn(`the disk is ${HOSTILE}`);
+    throw new Error(`disk full ${HOSTILE}`);
+  });
+  await scheduler.schedule("report", "30 2 * * *", { name: "Nightly report" }, () => "fine");
+  await scheduler.addSchedule("fail", "0 12 * * *", { id: "fail/noon", payload: { text: HOSTILE } });
+  await scheduler.addSchedule("report", "0 0 * * *", { id: `a ${HOSTILE}`, name: HOSTILE });
+  await clock.advance({ days: 1 });
+  await drain(scheduler);
+  await clock.advance({ hours: 23 });
+  await scheduler.pauseSchedule(`a ${HOSTILE}`, { by: HOSTILE, reason: HOSTILE });
+  await clock.advance({ hours: 1 });
+  const { items } = await scheduler.getRuns({ outcome: "error" });
+  failedJob = items[0]?.id ?? "";
+  const auth = { tokens: [{ token: TOKEN, scope: "write", name: "ada" }] } as const;
+  const router = createRouter(scheduler, { auth, clock, logger: LOGGER, insight: insight() });
+  server = await startServer((request) => router.fetch(request));
+});
+
+afterAll(async () => {
+  await server?.stop();
+  await scheduler?.stop();
+  await folder?.[Symbol.asyncDispose]();
+});
+
+function onStore(...argv: string[]): Promise<Called> {
+  return call([...argv, "--store", "file:jobs.db"], { cwd: folder.path });
+}
+
+function onRouter(...argv: string[]): Promise<Called> {
+  return call([...argv, "--url", server.url], { cwd: folder.path, env: { ESCAPEMENT_TOKEN: TOKEN } });
+}
+
+describe("a command on a scheduler", () => {
+  test.each([
+    ["list"],
+    ["list", "--paused"],
+    ["list", "--search", "noon"],
+    ["list", "runs", "--failed"],
+    ["list", "jobs"],
+    ["list", "tasks"],
+    ["list", "--json"],
+    ["show", "report"],
+    ["show", "fail/noon", "--json"],
+    ["history", "report"],
+    ["history", "report", "--changes"],
+    ["explain", "report", "--at", "2026-12-30 02:30"],
+    ["explain", "report", "--at", "2026-12-30 02:30", "--json"],
+    ["forecast", "--for", "24h", "--from", "2027-01-01T00:00:00Z"],
+    ["simulate", "--for", "24h", "--from", "2027-01-01T00:00:00Z"],
+    ["backfill", "report", "--from", "2026-12-30T00:00:00Z", "--until", "2026-12-31T00:00:00Z", "--dry-run"],
+    ["plan", "owned.json", "--owner", "billing"],
+    ["show", "no-such-thing"],
+    ["explain", "report"],
+    ["list", "everything"],
+  ])("prints the same over a store and behind a router: %s %s", async (...argv) => {
+    const [here, there] = [await onStore(...argv), await onRouter(...argv)];
+    expect(there).toEqual(here);
+    expect([...here.out, ...here.err].length).toBeGreaterThan(0);
+  });
+
+  test("lists schedules by state, task, rule and next fire time", async () => {
+    const { code, out } = await onStore("list", "--task", "report");
+    expect([code, out]).toEqual([
+      0,
+      [
+        "STATE   SCHEDULE                            TASK    RULE              NEXT",
+        "paused  a %1B]0;owned%07%C2%9B2J%E2%80%AEx  report  At 00:00, in UTC  2027-01-01 00:00 +00:00",
+        "active  report                              report  At 02:30, in UTC  2026-12-31 02:30 +00:00",
+      ],
+    ]);
+  });
+
+  test("shows a failed job and its log", async () => {
+    const shown = await onStore("show", failedJob);
+    expect(shown.out).toEqual(
+      expect.arrayContaining([
+        "task      fail",
+        "state     error",
+        expect.stringMatching(/^error {5}Error: disk full /),
+      ]),
+    );
+    const logs = await onStore("logs", failedJob);
+    expect(logs.out).toEqual([expect.stringMatching(/^2026-12-31T00:00:00Z warn {2}the disk is /)]);
+  });
+
+  test.each([
+    ["list"],
+    ["list", "runs"],
+    ["list", "--json"],
+    ["show", `a ${HOSTILE}`],
+    ["history", `a ${HOSTILE}`, "--changes"],
+    ["explain", `a ${HOSTILE}`, "--at", "2027-01-01"],
+    ["show", HOSTILE],
+    ["logs", HOSTILE],
+    ["list", "runs", "--failed", "--json"],
+    ["export", "--include", "jobs,results"],
+  ])("hands no control character of the store to the terminal: %s", async (...argv) => {
+    for (const columns of [40, 80]) {
+      const options = { cwd: folder.path, columns, env: { NO_COLOR: "1" } };
+      const { out, err } = await call([...argv, "--store", "file:jobs.db"], options);
+      const text = [...out, ...err].join("\n");
+      expect(text).not.toMatch(/[^\n\P{Cc}]|\p{Bidi_Control}/u);
+      expect(text).not.toBe("");
+    }
+  });
+
+  test("fits a narrow terminal", async () => {
+    const { out } = await call(["list", "--store", "file:jobs.db"], {
+      cwd: folder.path,
+      columns: 80,
+      env: { NO_COLOR: "1" },
+    });
+    expect(out.filter((line) => [...line].length > 80)).toEqual([]);
+  });
+
+  test("changes schedules, and says who did", async () => {
+    const user = { cwd: folder.path, env: { USER: "grace" } };
+    const at = (...argv: string[]) => call([...argv, "--store", "file:changed.db"], user);
+    await using other = new Scheduler({ dataStore: storeAt("changed.db"), logger: LOGGER });
+    other.task("report", () => {});
+    await other.getTasks();
+    await other.addJob("report", { runAt: "2030-01-01T00:00:00Z" });
+    const steps = [
+      await at("add", "report", "0 9 * * mon-fri", "--tz", "Europe/Berlin", "--label", "team=billing"),
+      await at("add", "report", "--every", "15m", "--id", "often", "--payload", '{"deep":true}'),
+      await at("pause", "report", "often", "--until", "2027-02-01T00:00:00Z", "--reason", "migration"),
+      await at("unpause", "often", "--from", "now"),
+      await at("history", "report", "--changes"),
+      await at("list", "--label", "team=billing"),
+    ];
+    expect(steps.map(({ err }) => err)).toEqual(steps.map(() => []));
+    expect(steps.map(({ out }) => out)).toEqual([
+      ["report: At 09:00, Monday to Friday, in Europe/Berlin; next 2027-01-01 09:00 +01:00"],
+      ["often: Every 15 minutes; next 2027-01-01 00:00 +00:00"],
+      ["report: paused until 2027-02-01 00:00:00Z", "often: paused until 2027-02-01 00:00:00Z"],
+      ["often: goes on"],
+      [
+        "AT                    CHANGE  BY                    WHAT",
+        "2027-01-01 00:00:00Z  paused  grace (command line)  At 09:00, Monday to Friday, in Europe/Berlin",
+        "2027-01-01 00:00:00Z  added   grace (command line)  At 09:00, Monday to Friday, in Europe/Berlin",
+      ],
+      [expect.any(String), expect.stringMatching(/^paused {2}report/)],
+    ]);
+    const now = await at("now", "often");
+    const job = /job (\S+)$/.exec(now.out[0] ?? "")?.[1] ?? "";
+    expect((await at("cancel", job)).out).toEqual([`${job}: cancelled`]);
+    expect(await at("cancel", job)).toMatchObject({ code: 1 });
+    expect((await at("retry", job)).out).toEqual([`${job}: job ${job}~1`]);
+    expect((await at("retry", "--failed")).out).toEqual(["0 retried, 0 skipped"]);
+  });
+
+  test("adds the schedules of a crontab once, however often it is imported", async () => {
+    await using files = await folderWith({ crontab: "0 1 * * * /opt/backup.sh\n*/5 * * * * poll\n" });
+    const imported = () => call(["import", "crontab", "--tz", "UTC", "--store", "file:new.db"], { cwd: files.path });
+    expect(await imported()).toEqual({ code: 0, out: ["2 schedules are there now"], err: [] });
+    expect(await imported()).toEqual({ code: 0, out: ["2 schedules are there now"], err: [] });
+    const { out } = await call(["list", "--store", "file:new.db", "--json"], { cwd: files.path });
+    const { items } = JSON.parse(out.join("\n")) as { items: { taskId: string; revision: number }[] };
+    expect(items.map(({ taskId, revision }) => [taskId, revision])).toEqual([
+      ["backup", items[0]?.revision],
+      ["poll", items[0]?.revision],
+    ]);
+    await using broken = await folderWith({ crontab: "0 1 * * * fine\n99 * * * * broken\n" });
+    const refused = await call(["import", "crontab", "--store", "file:new.db"], { cwd: broken.path });
+    expect([refused.code, refused.err.length]).toEqual([2, 2]);
+    expect((await call(["list", "--store", "file:new.db"], { cwd: broken.path })).code).toBe(3);
+  });
+
+  test("exports a store, and imports it into another one, twice", async () => {
+    const exported = await onStore("export", "--include", "results");
+    await using files = await folderWith({ "store.jsonl": `${exported.out.join("\n")}\n` });
+    const imported = () => call(["import", "store.jsonl", "--store", "file:copy.db"], { cwd: files.path });
+    expect((await imported()).out.slice(0, 2)).toEqual(["tasks      2 added, 0 kept", "schedules  3 added, 0 kept"]);
+    expect((await imported()).out.slice(0, 2)).toEqual(["tasks      0 added, 2 kept", "schedules  0 added, 3 kept"]);
+    expect((await onRouter("export")).err).toEqual(["error: an export is made of a store: give --store"]);
+    expect(await readFile(join(files.path, "store.jsonl"), "utf8")).toContain("fail/noon");
+  });
+
+  test("plans, applies, and finds nothing to do after that", async () => {
+    const argv = ["owned.json", "--owner", "billing"];
+    const [first, applied, second] = [
+      await onStore("plan", ...argv),
+      await onRouter("apply", ...argv),
+      await onStore("plan", ...argv),
+    ];
+    expect([first.code, applied.code, second.code]).toEqual([1, 0, 0]);
+    expect(applied.out).toEqual(first.out);
+    await scheduler.removeSchedule("bill");
+  });
+
+  test("has a doctor who finds what nobody runs", async () => {
+    const { code, out } = await onStore("doctor");
+    // The store has a clock of its own, which a virtual one is far from.
+    const lines = out.filter((line) => !/^warn +clock/.test(line)).map((line) => line.replace(/ +/g, " "));
+    expect([code, lines]).toEqual([
+      1,
+      [
+        expect.stringMatching(/^ok runtime (Node|Deno|Bun) \d/),
+        expect.stringMatching(/^ok time zones data /),
+        expect.stringMatching(/^ok store answered within \d+ ms$/),
+        "warn schedulers none is alive: nothing fires until one starts or ticks",
+        "fail report the oldest due schedule waits for 21h 30m: report",
+      ],
+    ]);
+    expect((await call(["doctor", "--runtime", "--json"], { cwd: folder.path })).code).toBe(0);
+  });
+
+  test("prints the tables of a store", async () => {
+    const { code, out } = await call(["schema", "--sql"]);
+    expect([code, out.join("\n")]).toEqual([0, expect.stringMatching(/CREATE TABLE .*schedules/)]);
+  });
+
+  test.each([
+    [["list", "--store", "file:missing.db"], 3, /^error: there is no file /],
+    [["list", "--store", "jobs.db"], 2, /write file:jobs.db/],
+    [
+      ["list", "--store", "postgres://db"],
+      2,
+      /postgres:, which is no kind of store; known are file:, http:, https:, libsql:/,
+    ],
+    [["list", "--store", "http://127.0.0.1:9"], 3, /^error: /],
+    [["list", "--url", "http://127.0.0.1:9"], 3, /^error: /],
+    [["list", "--url", "ftp://example.org"], 2, /^error: connect\(\)/],
+    [["list"], 2, /^error: no scheduler is named$/],
+    [["list", "--store", "file:jobs.db", "--url", "http://127.0.0.1:9"], 2, /give one of them/],
+    [["show", "nothing", "--store", "file:jobs.db"], 1, /^error: .*nothing/],
+    [["pause", "report", "--until", "yesterday", "--store", "file:jobs.db"], 2, /^error: pauseSchedule\(\)/],
+    [["add", "unknown", "@daily", "--store", "file:jobs.db"], 1, /^error: .*unknown/],
+    [["add", "report", "@daily", "--payload", "{", "--store", "file:jobs.db"], 2, /--payload must be JSON/],
+    [["plan", "owned.json", "--store", "file:jobs.db"], 2, /--owner/],
+    [["export", "--include", "secrets", "--store", "file:jobs.db"], 2, /^error: exportStore\(\)/],
+  ] as const)("ends %j with %i", async (argv, code, message) => {
+    const called = await call(argv, { cwd: folder.path });
+    expect([called.code, called.err[0]]).toEqual([code, expect.stringMatching(message)]);
+  });
+
+  test("is refused behind a router without its token", async () => {
+    const called = await call(["list", "--url", server.url], { cwd: folder.path });
+    expect([called.code, called.out]).toEqual([2, []]);
+  });
+});
