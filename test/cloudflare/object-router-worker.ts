@@ -1,5 +1,6 @@
-// An object that answers HTTP with the router of its scheduler, for object-router.node.test.ts.
+// An object that answers HTTP with the router of its scheduler and its page.
 import { SchedulerDurableObject } from "../../src/cloudflare/workerd.ts";
+import { dashboard } from "../../src/dashboard/mod.ts";
 import { createRouter } from "../../src/hono/mod.ts";
 import type { Scheduler } from "../../src/scheduler.ts";
 
@@ -10,6 +11,7 @@ interface Env {
 export class Jobs extends SchedulerDurableObject<Env> {
   readonly #router = createRouter(this.scheduler, {
     auth: { tokens: [{ token: "a-long-random-text-of-this-test", scope: "write" }] },
+    dashboard: dashboard(),
   });
 
   protected override configure(scheduler: Scheduler): void {

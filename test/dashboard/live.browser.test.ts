@@ -105,6 +105,8 @@ describe.runIf(hasChromium)("the live page in Chromium", () => {
     await page.getByRole("heading", { name: "daily" }).waitFor();
     await page.getByText(/rule: At 09:00.* → At 09:30/).waitFor();
     expect((await scheduler.getSchedule("daily")).trigger.describe()).toBe("At 09:30, in UTC");
+    await go("overview");
+    await page.getByText("Next fires").waitFor();
     await scheduler.removeSchedule("daily");
   });
 
@@ -149,6 +151,61 @@ describe.runIf(hasChromium)("the live page in Chromium", () => {
     await page.getByText("It runs once more.").waitFor();
     await go("runs?search=another+one");
     await page.getByText("Error: another one").waitFor();
+  });
+
+  test("a pause ends by itself and says why, and what it left out is made up for, once it was counted", async () => {
+    const hourly = CronTrigger.fromCrontab("0 * * * *", { timeZone: "UTC" });
+    await scheduler.addSchedule("tick", hourly, { id: "hourly", labels: { team: "billing" } });
+    const { page, go, picture } = await open({ timezoneId: "UTC" });
+    const text = (hours: number): string => new Date(Date.now() + hours * 3_600_000).toISOString().slice(0, 16);
+    await go("schedules/hourly");
+    await page.getByRole("button", { name: "Until…" }).click();
+    await page.getByLabel(/Until/).fill(text(48));
+    await page.getByLabel("Why").fill("the warehouse moves");
+    await page.getByRole("button", { name: "Pause it" }).click();
+    await page.getByText(/until .* the warehouse moves/).waitFor();
+    expect(await scheduler.getSchedule("hourly")).toMatchObject({ paused: true, pauseReason: "the warehouse moves" });
+
+    await page.getByRole("button", { name: "Backfill…" }).click();
+    await page.getByLabel(/From/).fill(text(-5));
+    await page.getByLabel(/Until/).fill(text(0));
+    await page.getByLabel("Also those older than the records").check();
+    await page.getByRole("button", { name: "Count them" }).click();
+    await page.getByText("5 fire times would get a run. Nothing has been done yet.").waitFor();
+    expect((await scheduler.getRuns({ scheduleId: "hourly" })).items).toEqual([]);
+    await picture("backfill");
+    await page.getByRole("button", { name: "Add 5 runs" }).click();
+    await page.getByText("5 runs added.").waitFor();
+    await expect.poll(async () => (await scheduler.getRuns({ scheduleId: "hourly" })).items.length, WITHIN).toBe(5);
+
+    await go("schedules");
+    await page.getByRole("link", { name: "team:billing" }).click();
+    await page.getByRole("button", { name: "label team:billing ×" }).waitFor();
+    await expect.poll(() => page.getByRole("row").count(), WITHIN).toBe(2);
+    await go("overview");
+    await scheduler.removeSchedule("hourly");
+  });
+
+  test("a blackout is added and taken away", async () => {
+    const { page, go, picture } = await open({ timezoneId: "UTC" });
+    await go("system");
+    await page.getByRole("button", { name: "Add blackout" }).click();
+    await page.getByLabel("Id").fill("inventory");
+    await page.getByLabel(/From/).fill("2040-01-01T00:00");
+    await page.getByLabel(/Until/).fill("2040-01-02T00:00");
+    await page.getByLabel("Only for these tasks").fill("tick, slow");
+    await page.getByLabel("Why").fill("the shelves are counted");
+    await page.getByRole("button", { name: "Add it" }).click();
+    const blackout = page.getByRole("listitem").filter({ hasText: "inventory" });
+    await blackout.getByText("Sun 1 Jan 2040 00:00 to Mon 2 Jan 2040 00:00; only tick, slow").waitFor();
+    await picture("blackout");
+    expect((await scheduler.getBlackouts()).map(({ id, reason }) => [id, reason])).toEqual([
+      ["inventory", "the shelves are counted"],
+    ]);
+    await blackout.getByRole("button", { name: "Remove" }).click();
+    await page.getByRole("dialog").getByRole("button", { name: "Remove" }).click();
+    await blackout.waitFor({ state: "detached" });
+    expect(await scheduler.getBlackouts()).toEqual([]);
   });
 
   test("without its server it says so, turns writing off, and goes on when the server is back", async () => {

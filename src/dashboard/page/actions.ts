@@ -1,97 +1,74 @@
 import * as api from "./api.ts";
 import { hrefOf } from "./hash.ts";
+import { many, type Told } from "./parts/basics.tsx";
 import { ask, refresh } from "./store.ts";
 
 // What buttons do, wherever they stand. Each answers what to tell, or null for nothing.
 
-type Told = Promise<string | { text: string; href: string } | null>;
-
-export async function runNow(id: string): Told {
-  const job = await api.runSchedule(id);
+async function done(work: Promise<unknown>, told: string): Promise<Told> {
+  await work;
   refresh();
-  return { text: `${id} runs now.`, href: hrefOf("runs", job.id) };
+  return told;
 }
 
-export async function setPaused(id: string, isPaused: boolean, how: object = {}): Told {
-  await (isPaused ? api.pauseSchedule(id, how) : api.unpauseSchedule(id));
+/** @param work what makes a job */
+export async function run(work: Promise<api.Job>, told: string): Promise<Told> {
+  const job = await work;
   refresh();
-  return isPaused ? `${id} is paused.` : `${id} goes on.`;
+  return { text: told, href: hrefOf("runs", job.id) };
 }
 
-export async function remove(id: string): Told {
-  const isSure = await ask(
-    `Remove ${id}?`,
-    "It will not fire any more. Jobs that it made stay. This cannot be taken back.",
-    "Remove",
-    true,
+export const runNow = (id: string): Promise<Told> => run(api.runSchedule(id), `${id} runs now.`);
+export const retry = (id: string, changed?: { payload: unknown }): Promise<Told> =>
+  run(api.retryJob(id, changed), "It runs once more.");
+export const setPaused = (id: string, isPaused: boolean, how: object = {}): Promise<Told> =>
+  isPaused ? done(api.pauseSchedule(id, how), `${id} is paused.`) : done(api.unpauseSchedule(id), `${id} goes on.`);
+export const setTaskPaused = (id: string, isPaused: boolean): Promise<Told> =>
+  done(
+    api.setTaskPaused(id, isPaused),
+    isPaused ? `The task ${id} is paused: its runs wait.` : `The task ${id} goes on.`,
   );
-  if (!isSure) return null;
+export const addBlackout = (body: object): Promise<Told> =>
+  done(api.addBlackout(body), "It is added: within it, nothing fires.");
+
+export async function remove(id: string): Promise<Told> {
+  const text = "It will not fire any more. Jobs that it made stay. This cannot be taken back.";
+  if (!(await ask(`Remove ${id}?`, text, "Remove", true))) return null;
   await api.removeSchedule(id);
   location.hash = hrefOf("schedules");
   return `${id} is removed.`;
 }
 
-export async function cancel(id: string, name: string): Told {
-  const isSure = await ask(
-    `Cancel this run of ${name}?`,
-    "Its handler is told to stop. What it has done stays done.",
-    "Cancel the run",
-    true,
-  );
-  if (!isSure) return null;
-  await api.cancelJob(id);
-  refresh();
-  return `The run of ${name} is being cancelled.`;
+export async function removeBlackout(id: string): Promise<Told> {
+  if (!(await ask(`Remove the blackout ${id}?`, "From now on, schedules fire in it again.", "Remove", true)))
+    return null;
+  return done(api.removeBlackout(id), `The blackout ${id} is removed.`);
 }
 
-export async function retry(id: string, changed?: { payload: unknown }): Told {
-  const job = await api.retryJob(id, changed);
-  refresh();
-  return { text: "It runs once more.", href: hrefOf("runs", job.id) };
+export async function cancel(id: string, name: string): Promise<Told> {
+  const text = "Its handler is told to stop. What it has done stays done.";
+  if (!(await ask(`Cancel this run of ${name}?`, text, "Cancel the run", true))) return null;
+  return done(api.cancelJob(id), `The run of ${name} is being cancelled.`);
 }
 
-export async function retryMany(which: api.Selection, count: number): Told {
-  const runs = count === 1 ? "1 run" : `${count.toLocaleString("en")} runs`;
-  const text = "Each of them runs once more, with the input that it had.";
-  if (!(await ask(`Retry ${runs}?`, text, `Retry ${runs}`))) return null;
-  const report = await api.bulkJobs("retry", which);
-  refresh();
-  return told(report, "will run once more", "run");
-}
+const MANY = {
+  retry: ["Retry", "will run once more", "Each of them runs once more, with the input that it had."],
+  cancel: ["Cancel", "cancelled", "Those that wait do not start; handlers of those that run are told to stop."],
+  pause: ["Pause", "paused", "They make no runs until somebody unpauses them."],
+  unpause: ["Unpause", "unpaused", "They go on with their next fire time from now."],
+  remove: ["Remove", "removed", "They will not fire any more. This cannot be taken back."],
+} as const;
 
-export async function cancelMany(which: api.Selection, count: number): Told {
-  const runs = count === 1 ? "1 run" : `${count.toLocaleString("en")} runs`;
-  const text = "Those that wait do not start; handlers of those that run are told to stop.";
-  if (!(await ask(`Cancel ${runs}?`, text, `Cancel ${runs}`, true))) return null;
-  const report = await api.bulkJobs("cancel", which);
+/** Does something to many, once somebody has confirmed how many. */
+export async function changeMany(action: keyof typeof MANY, which: api.Selection, count: number): Promise<Told> {
+  const isAboutRuns = action === "retry" || action === "cancel";
+  const noun = isAboutRuns ? "run" : "schedule";
+  const [verb, past, text] = MANY[action];
+  const words = `${verb} ${many(count, noun)}`;
+  if (!(await ask(`${words}?`, text, words, action === "cancel" || action === "remove"))) return null;
+  const report = await (isAboutRuns ? api.bulkJobs(action, which) : api.bulkSchedules(action, which));
   refresh();
-  return told(report, "cancelled", "run");
-}
-
-export async function changeMany(action: "pause" | "unpause" | "remove", which: api.Selection, count: number): Told {
-  const many = count === 1 ? "1 schedule" : `${count.toLocaleString("en")} schedules`;
-  const verb = { pause: "Pause", unpause: "Unpause", remove: "Remove" }[action];
-  const text =
-    action === "remove"
-      ? "They will not fire any more. This cannot be taken back."
-      : action === "pause"
-        ? "They make no runs until somebody unpauses them."
-        : "They go on with their next fire time from now.";
-  if (!(await ask(`${verb} ${many}?`, text, `${verb} ${many}`, action === "remove"))) return null;
-  const report = await api.bulkSchedules(action, which);
-  refresh();
-  return told(report, { pause: "paused", unpause: "unpaused", remove: "removed" }[action], "schedule");
-}
-
-function told({ count, skipped, refusals }: api.BulkReport, done: string, noun: string): string {
-  const [first] = refusals;
-  const left =
-    skipped === 0 ? "" : ` ${skipped} were passed over${first === undefined ? "" : ` (${first.id}: ${first.detail})`}.`;
-  return `${count.toLocaleString("en")} ${noun}${count === 1 ? "" : "s"} ${done}.${left}`;
-}
-
-export async function setTaskPaused(id: string, isPaused: boolean): Told {
-  await api.setTaskPaused(id, isPaused);
-  refresh();
-  return isPaused ? `The task ${id} is paused: its runs wait.` : `The task ${id} goes on.`;
+  const [first] = report.refusals;
+  const why = first === undefined ? "" : ` (${first.id}: ${first.detail})`;
+  return `${many(report.count, noun)} ${past}.${report.skipped === 0 ? "" : ` ${report.skipped} were passed over${why}.`}`;
 }

@@ -124,7 +124,8 @@ export const signOut = (): Promise<void> => send("DELETE", ["session"]);
 
 export const getOverview = (signal?: AbortSignal): Promise<Overview> => get(["overview"], {}, signal);
 export const getHealth = (signal?: AbortSignal): Promise<Health> => get(["health"], {}, signal);
-export const getTasks = (signal?: AbortSignal): Promise<Page<Task>> => get(["tasks"], {}, signal);
+export const getTasks = (signal?: AbortSignal, label?: string): Promise<Page<Task>> =>
+  get(["tasks"], { label }, signal);
 export const setTaskPaused = (id: string, isPaused: boolean): Promise<Task> =>
   post(["tasks", id, isPaused ? "pause" : "unpause"]);
 
@@ -133,7 +134,15 @@ export const setTaskPaused = (id: string, isPaused: boolean): Promise<Task> =>
 export interface ScheduleFilter {
   readonly search?: string | undefined;
   readonly taskId?: string | undefined;
-  readonly state?: "active" | "paused" | "ended" | undefined;
+  readonly label?: string | undefined;
+  /** `active`, `paused` or `ended`. */
+  readonly state?: string | undefined;
+}
+
+/** The same for a change of many: a filter that names nothing has to say so. */
+export function wholeOf({ label, ...filter }: ScheduleFilter): Selection {
+  const given = label === undefined ? filter : { ...filter, label: [label] };
+  return Object.values(given).every((value) => value === undefined) ? { all: true } : { filter: given };
 }
 
 export const getSchedules = (
@@ -185,6 +194,23 @@ export const explain = (id: string, at: string, signal?: AbortSignal): Promise<E
 export const getChanges = (id: string, signal?: AbortSignal): Promise<Page<Change>> =>
   get(["schedules", id, "changes"], { limit: 20 }, signal);
 
+/** How many schedules match. */
+export async function countSchedules(filter: ScheduleFilter): Promise<number> {
+  let count = 0;
+  let cursor: string | undefined;
+  do {
+    const page = await getSchedules({ ...filter, limit: 1000, cursor });
+    count += page.items.length;
+    cursor = page.cursor ?? undefined;
+  } while (cursor !== undefined);
+  return count;
+}
+
+export type Blackout = ItemOf<"GET /blackouts">;
+export const getBlackouts = (signal?: AbortSignal): Promise<Page<Blackout>> => get(["blackouts"], {}, signal);
+export const addBlackout = (body: object): Promise<Blackout> => post(["blackouts"], body);
+export const removeBlackout = (id: string): Promise<void> => send("DELETE", ["blackouts", id]);
+
 /** What a backfill made, or would make. */
 export interface Backfill {
   readonly count: number;
@@ -212,14 +238,16 @@ export interface Forecast {
   readonly text: string;
 }
 
-interface ForecastBucket {
+export interface ForecastBucket {
   readonly from: string;
   readonly fires: number;
   readonly expectedRunning: number;
 }
 
-export const getForecast = (query: { until: string; bucket: string }, signal?: AbortSignal): Promise<Forecast> =>
-  get(["forecast"], query, signal);
+export const getForecast = (
+  query: { from: string; until: string; bucket: string },
+  signal?: AbortSignal,
+): Promise<Forecast> => get(["forecast"], query, signal);
 
 // ---- runs
 
@@ -269,6 +297,7 @@ export interface RunFilter {
   readonly outcome?: string | undefined;
   readonly taskId?: string | undefined;
   readonly scheduleId?: string | undefined;
+  readonly label?: string | undefined;
   readonly from?: string | undefined;
   readonly until?: string | undefined;
 }
@@ -285,7 +314,7 @@ export async function getRuns(
 
 /** Failures that are alike, the most frequent first. */
 export const getFailures = (
-  query: { taskId?: string; scheduleId?: string; from?: string | undefined },
+  query: { taskId?: string | undefined; scheduleId?: string | undefined; from?: string | undefined },
   signal?: AbortSignal,
 ): Promise<{ items: readonly FailureGroup[] }> => get(["failures"], { ...query, limit: 20 }, signal);
 export const getRun = (id: string, signal?: AbortSignal): Promise<WholeRun> => get(["runs", id], {}, signal);

@@ -10,7 +10,7 @@ import { AddPage, EditPage } from "./pages/schedule-form.tsx";
 import { SchedulesPage } from "./pages/schedules.tsx";
 import { SignIn } from "./pages/sign-in.tsx";
 import { SystemPage } from "./pages/system.tsx";
-import { TasksPage } from "./pages/tasks.tsx";
+import { TaskPage, TasksPage } from "./pages/tasks.tsx";
 import { TimelinePage } from "./pages/timeline.tsx";
 import { Empty, Loading } from "./parts/basics.tsx";
 import { type State, usePlace, useStore } from "./store.ts";
@@ -37,11 +37,11 @@ function CurrentPage() {
   }
   if (page === "runs") return id === null ? <RunsPage /> : <RunPage key={id} id={id} />;
   if (page === "timeline") return <TimelinePage />;
-  if (page === "tasks") return <TasksPage />;
+  if (page === "tasks") return id === null ? <TasksPage /> : <TaskPage key={id} id={id} />;
   if (page === "system") return <SystemPage />;
   if (page === "crontab") return <CrontabPage />;
   return (
-    <Empty title="There is no such page">
+    <Empty isPage title="There is no such page">
       <p>The address may be mistyped, or of another version of this page.</p>
     </Empty>
   );

@@ -7,7 +7,13 @@ export function nameOf({ taskId, scheduleIds }: FailureGroup): string {
   return only !== undefined && others.length === 0 ? only : (taskId ?? "all tasks");
 }
 
-/** The newest message of a group. */
-export function messageOf({ name, message, outcome }: FailureGroup): string {
+interface Said {
+  readonly name: string | null;
+  readonly message: string | null;
+  readonly outcome?: string | null;
+}
+
+/** `TypeError: x is not a function`; of a failure without an error, what it was. */
+export function messageOf({ name, message, outcome }: Said): string {
   return [name, message].filter((part) => part).join(": ") || sayingOf(outcome ?? "error").words;
 }

@@ -2,7 +2,7 @@ import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
 import { hrefOf } from "./hash.ts";
 import { retryNow } from "./live.ts";
-import { Button } from "./parts/basics.tsx";
+import { Button, options } from "./parts/basics.tsx";
 import { Help, Notices, Question } from "./parts/dialogs.tsx";
 import { Icon, Mark } from "./parts/glyph.tsx";
 import { go, type State, setState, setTheme, setZoneMode, useNow, usePlace, useStore } from "./store.ts";
@@ -118,9 +118,7 @@ function ZoneSwitch() {
       value={mode}
       onChange={(event) => setZoneMode(event.currentTarget.value as ZoneMode)}
     >
-      <option value="schedule">schedules' zones</option>
-      <option value="mine">mine: {MY_ZONE}</option>
-      <option value="utc">UTC</option>
+      {options({ schedule: "each its own zone", mine: `mine: ${MY_ZONE}`, utc: "UTC" })}
     </select>
   );
 }
@@ -229,17 +227,13 @@ function PhoneChoices() {
       <label>
         Times in{" "}
         <select value={mode} onChange={(event) => setZoneMode(event.currentTarget.value as ZoneMode)}>
-          <option value="schedule">schedules' zones</option>
-          <option value="mine">my zone</option>
-          <option value="utc">UTC</option>
+          {options({ schedule: "each its own zone", mine: "my zone", utc: "UTC" })}
         </select>
       </label>
       <label>
         Colours{" "}
         <select value={theme} onChange={(event) => setTheme(event.currentTarget.value as State["theme"])}>
-          <option value="auto">as the device</option>
-          <option value="light">light</option>
-          <option value="dark">dark</option>
+          {options({ auto: "as the device", light: "light", dark: "dark" })}
         </select>
       </label>
     </div>

@@ -15,7 +15,7 @@ export interface Live {
 /** Something to tell once, such as what an action did. */
 export interface Notice {
   readonly id: number;
-  readonly kind: "ok" | "err";
+  readonly kind: "ok" | "bad";
   readonly text: string;
   /** A link that belongs to it. */
   readonly href?: string | undefined;
@@ -139,6 +139,13 @@ export const usePlace = (): Place => useStore(placeIn);
 export const useCanWrite = (): boolean => useStore(canWriteIn);
 /** Whether the server does not answer, so that writes are off. */
 export const useIsGone = (): boolean => useStore(isGoneIn);
+
+const progressOf = (of: State): State["progress"] => of.progress;
+
+/** How far a run is, as events tell it, or as it was loaded. */
+export function useProgress({ id, progress, note }: { id: string; progress: number | null; note: string | null }) {
+  return useStore(progressOf)[id] ?? { fraction: progress, note };
+}
 
 export function setZoneMode(zoneMode: ZoneMode): void {
   keep("zone", zoneMode);

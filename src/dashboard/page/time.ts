@@ -76,11 +76,18 @@ export function offsetText(ms: number, zone: string): string {
   return text === "GMT" ? "+00:00" : text.replace("GMT", "");
 }
 
+/** How far the clocks of a zone are ahead of UTC, in milliseconds. */
+export function offsetMs(ms: number, zone: string): number {
+  const [hours = 0, minutes = 0] = offsetText(ms, zone).split(":").map(Number);
+  return (hours * 60 + Math.sign(hours) * minutes) * MINUTE_MS;
+}
+
 /** All of an instant, for a tooltip: `Sun 29 Mar 2026 03:00:00 +02:00 Europe/Berlin`. */
 export function fullText(ms: number, zone: string): string {
   return `${dayText(ms, zone, 0)} ${clockText(ms, zone, true)} ${offsetText(ms, zone)} ${zone}`;
 }
 
+export const MINUTE_MS = 60_000;
 export const DAY_MS = 86_400_000;
 
 /** `in 4 s`, `in 17 min`, `3 h ago`, `now`. */

@@ -3,57 +3,50 @@ import { type Page, Refused, Unreached } from "./api.ts";
 import { type State, useStore } from "./store.ts";
 
 /** A list that is loaded page by page. */
-export interface Pages<T, P extends Page<T>> {
+export interface Pages<T> {
   /** Undefined before the first answer. */
   readonly items: readonly T[] | undefined;
   /** The first page as it came last, with what it says of the whole list. */
-  readonly head: P | undefined;
+  readonly head: Page<T> | undefined;
   readonly isComplete: boolean;
   readonly error: Refused | null;
   readonly more: () => void;
 }
 
-interface Held<T, P> {
+interface Held<T> {
   readonly key: string;
-  readonly pages: readonly (readonly T[])[];
-  readonly cursors: readonly (string | null)[];
-  readonly head: P | undefined;
+  readonly pages: readonly Page<T>[];
 }
 
 const revisionOf = (state: State): number => state.revision;
 
 /** Loads the first page of a list, and further ones when they are asked for. When what is shown may be out of date, the
- *  first page is loaded anew; items that others have taken over are shown once.
- *  @param load @param fresh the present state of items that stand on later pages; null leaves them as they are */
-export function usePages<T extends { readonly id: string }, P extends Page<T>>(
+ *  first page is loaded anew; items that others have taken over are shown once. */
+export function usePages<T extends { readonly id: string }>(
   key: string,
-  load: (cursor: string | undefined, signal: AbortSignal) => Promise<P>,
-): Pages<T, P> {
+  load: (cursor: string | undefined) => Promise<Page<T>>,
+): Pages<T> {
   const revision = useStore(revisionOf);
-  const [held, setHeld] = useState<Held<T, P>>({ key: "", pages: [], cursors: [], head: undefined });
+  const [held, setHeld] = useState<Held<T>>({ key: "", pages: [] });
   const [error, setError] = useState<Refused | null>(null);
-  const busy = useRef<string | null>(null);
+  const busy = useRef("");
   const current = useRef({ key, held, load });
   current.current = { key, held, load };
 
   const fetchPage = async (index: number): Promise<void> => {
-    const { held: before, load: loadNow } = current.current;
-    const known = before.key === key ? before : { key, pages: [], cursors: [], head: undefined };
-    const cursor = index === 0 ? undefined : (known.cursors[index - 1] ?? undefined);
+    const known = current.current.held.key === key ? current.current.held.pages : [];
     const job = `${key} ${index}`;
     if (busy.current === job) return;
     busy.current = job;
     try {
-      const page = await loadNow(cursor, new AbortController().signal);
+      const page = await current.current.load(known[index - 1]?.cursor ?? undefined);
       if (current.current.key !== key) return;
       setHeld((old) => {
-        const base = old.key === key ? old : { key, pages: [], cursors: [], head: undefined };
+        const pages = old.key === key ? [...old.pages] : [];
         // A first page that is loaded anew may end elsewhere: what follows it then stays as it was.
-        const pages = [...base.pages];
-        const cursors = [...base.cursors];
-        pages[index] = page.items;
-        if (index > 0 || cursors.length <= 1) cursors[index] = page.cursor;
-        return { key, pages, cursors, head: index === 0 ? page : base.head };
+        const { cursor } = (pages.length > 1 ? pages[index] : undefined) ?? page;
+        pages[index] = { ...page, cursor };
+        return { key, pages };
       });
       setError(null);
     } catch (problem) {
@@ -61,20 +54,20 @@ export function usePages<T extends { readonly id: string }, P extends Page<T>>(
       if (!(problem instanceof Refused)) throw problem;
       if (current.current.key === key) setError(problem);
     } finally {
-      if (busy.current === job) busy.current = null;
+      if (busy.current === job) busy.current = "";
     }
   };
 
   useEffect(() => void fetchPage(0), [key, revision]);
   const isOwn = held.key === key;
-  const cursor = held.cursors.at(-1);
+  const last = held.pages.at(-1);
   return {
-    items: held.key === "" ? undefined : unique(held.pages.flat()),
-    head: held.head,
-    isComplete: isOwn && cursor === null,
+    items: last && unique(held.pages.flatMap(({ items }) => items)),
+    head: isOwn ? held.pages[0] : undefined,
+    isComplete: isOwn && last?.cursor === null,
     error,
     more: () => {
-      if (isOwn && held.pages.length > 0 && cursor !== null) void fetchPage(held.pages.length);
+      if (isOwn && last !== undefined && last.cursor !== null) void fetchPage(held.pages.length);
     },
   };
 }

@@ -44,10 +44,3 @@ export function sayingOf(verdict: string): Saying {
 export function isTrouble(verdict: string): boolean {
   return ["error", "missed", "abandoned"].includes(sayingOf(verdict).tone);
 }
-
-/** What a change of the clocks does to a fire time, in words. @param at the time of day that the rule names */
-export function clockChangeWords(change: "moved" | "first" | "second" | null): string | null {
-  if (change === "moved") return "moved: clocks go forward";
-  if (change === "first") return "first of two: clocks go back";
-  return change === "second" ? "second of two: clocks go back" : null;
-}

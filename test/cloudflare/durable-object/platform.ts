@@ -23,9 +23,12 @@ export class Platform implements AsyncDisposable {
   #workerd: Miniflare;
   readonly #start: () => Promise<Miniflare>;
   readonly #remove: () => Promise<void>;
+  /** Where it listened when it was started first. */
+  readonly url: string;
 
-  private constructor(workerd: Miniflare, start: () => Promise<Miniflare>, remove: () => Promise<void>) {
+  private constructor(workerd: Miniflare, url: string, start: () => Promise<Miniflare>, remove: () => Promise<void>) {
     this.#workerd = workerd;
+    this.url = url;
     this.#start = start;
     this.#remove = remove;
   }
@@ -47,7 +50,9 @@ export class Platform implements AsyncDisposable {
       await workerd.ready;
       return workerd;
     };
-    return new Platform(await start(), start, remove);
+    const workerd = await start();
+    const { origin } = await workerd.ready;
+    return new Platform(workerd, origin, start, remove);
   }
 
   /** Ends workerd at once, without a word to its objects, and starts it again. */

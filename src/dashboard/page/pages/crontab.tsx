@@ -1,7 +1,7 @@
 import { useState } from "preact/hooks";
 import * as api from "../api.ts";
 import { hrefOf } from "../hash.ts";
-import { attempt, Button, capital, Panel } from "../parts/basics.tsx";
+import { attempt, Button, Calm, capital, Field, many, Panel } from "../parts/basics.tsx";
 import { go, refresh } from "../store.ts";
 import { MY_ZONE } from "../time.ts";
 
@@ -37,41 +37,33 @@ export function CrontabPage() {
       }
       refresh();
       go(hrefOf("schedules", null, { taskId }));
-      return `${good.length} schedules are added.`;
+      return `${many(good.length, "schedule")} added.`;
     });
   return (
     <>
       <h1 class="spaced">Paste a crontab</h1>
-      <div class="grid two wide-left">
+      <div class="grid two">
         <div class="panel form">
-          <div class="field">
-            <label for="crontab">Lines</label>
-            <textarea
-              id="crontab"
-              class="input mono-s"
-              rows={10}
-              value={text}
-              onInput={(event) => setText(event.currentTarget.value)}
-              placeholder="0 3 * * * /usr/local/bin/backup"
-            />
-          </div>
-          <div class="field">
-            <label for="task">Task</label>
-            <input
-              id="task"
-              class="input"
-              value={taskId}
-              onInput={(event) => setTask(event.currentTarget.value)}
-              aria-describedby="task-hint"
-            />
-            <div id="task-hint" class="hint">
-              What runs each line. It gets {"{ command }"} as its input. Times are read in {MY_ZONE}.
-            </div>
-          </div>
+          <Field
+            tag="textarea"
+            rows={10}
+            id="crontab"
+            label="Lines"
+            value={text}
+            set={setText}
+            placeholder="0 3 * * * /usr/local/bin/backup"
+          />
+          <Field
+            id="task"
+            label="Task"
+            value={taskId}
+            set={setTask}
+            hint={`What runs each line. It gets { command } as its input. Times are read in ${MY_ZONE}.`}
+          />
           <div class="actions">
             <Button onClick={read}>Read the lines</Button>
             <Button kind="primary" isWrite isOff={good.length === 0 || taskId === ""} onClick={add}>
-              {`Add ${good.length} schedules`}
+              Add {many(good.length, "schedule")}
             </Button>
           </div>
         </div>
@@ -87,7 +79,7 @@ export function CrontabPage() {
               </li>
             ))}
           </ul>
-          {lines.length === 0 ? <p class="calm-text">Nothing has been read yet.</p> : null}
+          {lines.length === 0 && <Calm>Nothing has been read yet.</Calm>}
         </Panel>
       </div>
     </>

@@ -1,26 +1,29 @@
 import { useState } from "preact/hooks";
 import * as actions from "../actions.ts";
 import * as api from "../api.ts";
+import { messageOf } from "../failures.ts";
 import { hrefOf } from "../hash.ts";
 import {
-  attempt,
-  Button,
+  Act,
+  Calm,
   Chips,
   CopyButton,
   Facts,
   Failure,
+  Field,
   hasEntries,
   Json,
   Loading,
+  many,
   Panel,
 } from "../parts/basics.tsx";
-import { Dialog } from "../parts/dialogs.tsx";
-import { Verdict } from "../parts/glyph.tsx";
-import { type State, useCanWrite, useNow, useStore, useZoneMode } from "../store.ts";
+import { DialogButton } from "../parts/dialogs.tsx";
+import { Labels, Verdict } from "../parts/glyph.tsx";
+import { ProgressBar } from "../parts/item.tsx";
+import { useCanWrite, useNow, useProgress, useZoneMode } from "../store.ts";
 import { durationMs, durationText, msOf, preciseText, whenText, zoneOf } from "../time.ts";
 import { useData } from "../use-data.ts";
 import { isTrouble, sayingOf } from "../verdicts.ts";
-import { ProgressBar } from "./overview.tsx";
 
 type Attempt = api.WholeRun["attemptHistory"][number];
 type Shown = NonNullable<Attempt["error"]> & { readonly stack?: string; readonly code?: string };
@@ -49,14 +52,14 @@ export function RunPage({ id }: { id: string }) {
       <Head run={run} title={whenText(dueAt, zone, now)} name={name} />
       <Recurrence run={run} zone={zone} now={now} />
       <Progress run={run} name={name} />
-      <div class="grid two wide-left">
+      <div class="grid two">
         <div class="grid">
-          <Steps run={run} zone={zone} />
+          <Steps title="What happened" steps={stepsOf(run)} zone={zone} />
           <Recorded id={run.id} zone={zone} />
           <Log id={run.id} zone={zone} />
         </div>
         <div class="grid">
-          {run.error === null ? null : (
+          {run.error && (
             <Panel title="Error">
               <ErrorText error={run.error as Shown} />
             </Panel>
@@ -64,11 +67,11 @@ export function RunPage({ id }: { id: string }) {
           <Panel title="Input">
             <Json value={run.payload} />
           </Panel>
-          {run.outcome === "success" ? (
+          {run.outcome === "success" && (
             <Panel title="Output">
               <Json value={run.returnValue} />
             </Panel>
-          ) : null}
+          )}
           <About run={run} zone={zone} now={now} />
         </div>
       </div>
@@ -78,70 +81,50 @@ export function RunPage({ id }: { id: string }) {
 
 function Head({ run, title, name }: { run: api.WholeRun; title: string; name: string }) {
   const canWrite = useCanWrite();
-  const [isChanging, setChanging] = useState(false);
-  const isEnded = run.state === "ended";
   const verdict = run.outcome ?? run.state;
   const words = verdict === "error" && run.attempts > 1 ? `failed after ${run.attempts} attempts` : undefined;
   return (
     <div class="toolbar head">
       <h1>{title}</h1>
-      <Verdict verdict={verdict} {...(words === undefined ? {} : { words })} />
+      <Verdict verdict={verdict} words={words} />
       <code class="faint">{run.id}</code>
+      <Labels of={run.labels} page="runs" />
       <span class="grow" />
-      {!canWrite ? null : isEnded ? (
+      {!canWrite ? null : run.state === "ended" ? (
         <>
-          <Button kind="primary" isWrite keyHint="r" onClick={() => attempt(() => actions.retry(run.id))}>
+          <Act kind="primary" keyHint="r" work={() => actions.retry(run.id)}>
             Retry
-          </Button>
-          <Button isWrite onClick={() => setChanging(true)}>
-            Run again with changes…
-          </Button>
+          </Act>
+          <ChangedRun run={run} />
         </>
       ) : (
-        <Button kind="danger" isWrite onClick={() => attempt(() => actions.cancel(run.id, name))}>
+        <Act kind="danger" work={() => actions.cancel(run.id, name)}>
           Cancel
-        </Button>
+        </Act>
       )}
       <CopyButton kind="ghost" text={() => reportOf(run)}>
         Copy for a bug report
       </CopyButton>
-      {isChanging ? <ChangedRun run={run} onClose={() => setChanging(false)} /> : null}
     </div>
   );
 }
 
-function ChangedRun({ run, onClose }: { run: api.WholeRun; onClose: () => void }) {
-  const [text, setText] = useState(run.payload === undefined ? "" : JSON.stringify(run.payload, null, 2));
-  const [problem, setProblem] = useState<string | null>(null);
-  const send = async (): Promise<void> => {
-    let payload: unknown;
-    try {
-      payload = text.trim() === "" ? undefined : JSON.parse(text);
-    } catch (error) {
-      return setProblem(String(error));
-    }
-    if (await attempt(() => actions.retry(run.id, { payload }))) onClose();
+function ChangedRun({ run }: { run: api.WholeRun }) {
+  const words = "Run again with changes";
+  const save = (data: FormData) => {
+    const text = String(data.get("changed")).trim();
+    return actions.retry(run.id, { payload: text === "" ? undefined : JSON.parse(text) });
   };
   return (
-    <Dialog title="Run again with changes" onClose={onClose}>
-      <div class="field">
-        <label for="changed">Input of the new run, as JSON</label>
-        <textarea
-          id="changed"
-          class={`input mono-s ${problem === null ? "" : "bad"}`}
-          rows={10}
-          value={text}
-          onInput={(event) => setText(event.currentTarget.value)}
-        />
-        {problem === null ? null : <div class="problem">{problem}</div>}
-      </div>
-      <div class="actions">
-        <Button kind="primary" isWrite onClick={send}>
-          Run it
-        </Button>
-        <Button onClick={onClose}>Back</Button>
-      </div>
-    </Dialog>
+    <DialogButton words={`${words}…`} title={words} action="Run it" save={async (data) => save(data)}>
+      <Field
+        tag="textarea"
+        rows={10}
+        id="changed"
+        label="Input of the new run, as JSON"
+        defaultValue={run.payload === undefined ? "" : JSON.stringify(run.payload, null, 2)}
+      />
+    </DialogButton>
   );
 }
 
@@ -167,10 +150,12 @@ function Recurrence({ run, zone, now }: { run: api.WholeRun; zone: string; now: 
   const since = whenText(Date.parse(group?.firstAt ?? run.createdAt), zone, now);
   return (
     <div class="callout err spaced">
-      <b>{error === null ? sayingOf(run.outcome ?? "").words : `${error.name}: ${error.message}`}</b>
-      {data === undefined ? null : (
+      <b>{error === null ? sayingOf(run.outcome ?? "").words : messageOf(error)}</b>
+      {data !== undefined && (
         <div>
-          {others === 0 ? "No other run failed in this way. " : `Same error as ${others} other run(s) since ${since}. `}
+          {others === 0
+            ? "No other run failed in this way. "
+            : `${many(others, "other run")} failed in this way since ${since}. `}
           {data.good > msOf(run.finishedAt ?? "") ? "It has succeeded since. " : "It has not succeeded since. "}
           <a class="link" href={hrefOf("runs", null, { ...filter, show: "failed" })}>
             See all that failed
@@ -181,15 +166,12 @@ function Recurrence({ run, zone, now }: { run: api.WholeRun; zone: string; now: 
   );
 }
 
-const progressOf = (state: State) => state.progress;
-
 function Progress({ run, name }: { run: api.WholeRun; name: string }) {
-  const live = useStore(progressOf)[run.id];
-  const fraction = live?.fraction ?? run.progress;
+  const { fraction, note } = useProgress({ ...run, note: run.progressNote });
   if (run.state !== "running" || fraction === null) return null;
   return (
     <div class="callout run spaced">
-      <b>{Math.round(fraction * 100)} %</b> {live?.note ?? run.progressNote}
+      <b>{Math.round(fraction * 100)} %</b> {note}
       <ProgressBar fraction={fraction} name={name} />
     </div>
   );
@@ -200,20 +182,15 @@ interface Step {
   readonly gap: string;
   readonly what: string;
   readonly note: string;
-  readonly isBad?: boolean;
+  readonly isBad: boolean;
 }
 
 function stepsOf(run: api.WholeRun): Step[] {
   const steps: Step[] = [];
   const add = (at: number, what: string, note: string, isBad = false): void => {
     const before = steps.at(-1);
-    steps.push({
-      at,
-      what,
-      note,
-      isBad,
-      gap: before === undefined ? "" : `+${durationText(Math.max(0, at - before.at))}`,
-    });
+    const gap = before === undefined ? "" : `+${durationText(Math.max(0, at - before.at))}`;
+    steps.push({ at, what, note, isBad, gap });
   };
   const due = msOf(run.scheduledFireTime);
   if (due !== null) add(due, "due", "the fire time");
@@ -244,16 +221,16 @@ function stepsOf(run: api.WholeRun): Step[] {
   return steps;
 }
 
-function Steps({ run, zone }: { run: api.WholeRun; zone: string }) {
+function Steps({ title, steps, zone }: { title: string; steps: readonly Step[]; zone: string }) {
   return (
-    <Panel title="What happened" count={zone}>
+    <Panel title={title} count={zone}>
       <table class="t-steps">
         <tbody>
-          {stepsOf(run).map(({ at, gap, what, note, isBad }) => (
+          {steps.map(({ at, gap, what, note, isBad }) => (
             <tr key={`${at} ${what}`}>
               <td class="mono nowrap">{preciseText(at, zone)}</td>
               <td class="r dim nowrap">{gap}</td>
-              <td class={isBad ? "o error" : ""}>{what}</td>
+              <td class={isBad ? "err" : ""}>{what}</td>
               <td class="dim">{note}</td>
             </tr>
           ))}
@@ -267,22 +244,17 @@ function Steps({ run, zone }: { run: api.WholeRun; zone: string }) {
 function Recorded({ id, zone }: { id: string; zone: string }) {
   const { data } = useData(`steps ${id}`, (signal) => api.getSteps(id, signal));
   if (data === undefined || data.items.length === 0) return null;
-  return (
-    <Panel title="Recorded steps">
-      <table class="t-steps">
-        <tbody>
-          {data.items.map(({ name, state, startedAt, endedAt }) => (
-            <tr key={name}>
-              <td class="mono nowrap">{preciseText(msOf(startedAt), zone)}</td>
-              <td class="r dim nowrap">{endedAt && durationText(msOf(endedAt) - msOf(startedAt))}</td>
-              <td>{name}</td>
-              <td class="dim">{state}</td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </Panel>
-  );
+  const steps = data.items.map(({ name, state, startedAt, endedAt, wakeAt, attempts, value }) => ({
+    at: msOf(startedAt),
+    gap: endedAt === null ? "" : durationText(msOf(endedAt) - msOf(startedAt)),
+    what: attempts > 1 ? `${name}, attempt ${attempts}` : name,
+    note:
+      state === "ended"
+        ? (JSON.stringify(value) ?? "").slice(0, 200)
+        : `${state}${wakeAt === null ? "" : ` until ${preciseText(msOf(wakeAt), zone)}`}`,
+    isBad: false,
+  }));
+  return <Steps title="Recorded steps" steps={steps} zone={zone} />;
 }
 
 /** What the handler logged, of the last attempt or of the one that is chosen. */
@@ -313,13 +285,13 @@ function Log({ id, zone }: { id: string; zone: string }) {
 }
 
 function ErrorText({ error }: { error: Shown }) {
-  const { name, message, stack, cause } = error as Shown & { readonly cause?: Shown };
+  const { stack, cause } = error as Shown & { readonly cause?: Shown };
   return (
     <>
-      <pre>{stack ?? `${name}: ${message}`}</pre>
-      {cause === undefined ? null : (
+      <pre>{stack ?? messageOf(error)}</pre>
+      {cause && (
         <>
-          <div class="calm-text">caused by</div>
+          <Calm>caused by</Calm>
           <ErrorText error={cause} />
         </>
       )}
@@ -334,7 +306,7 @@ function About({ run, zone, now }: { run: api.WholeRun; zone: string; now: numbe
     <Panel title="About this run">
       <Facts
         rows={[
-          ["Task", <a href={hrefOf("tasks", null, { search: taskId })}>{taskId}</a>],
+          ["Task", <a href={hrefOf("tasks", taskId)}>{taskId}</a>],
           ["Runs in", executor],
           ["Repeats", retryOf && <a href={hrefOf("runs", retryOf)}>{retryOf}</a>],
           ["Idempotency key", idempotencyKey],
@@ -357,6 +329,6 @@ function reportOf(run: api.WholeRun): string {
     `Run ${run.id}: ${run.outcome ?? run.state}`,
     `Task ${run.taskId}, schedule ${run.scheduleId ?? "none"}`,
     ...steps,
-    ...(error === null ? [] : ["", error.stack ?? `${error.name}: ${error.message}`]),
+    ...(error === null ? [] : ["", error.stack ?? messageOf(error)]),
   ].join("\n");
 }

@@ -1,17 +1,17 @@
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useEffect, useState } from "preact/hooks";
 import * as actions from "../actions.ts";
 import * as api from "../api.ts";
 import { hrefOf } from "../hash.ts";
-import { attempt, Button, capital, Facts, Failure, hasEntries, Json, Loading, Panel } from "../parts/basics.tsx";
+import { Act, Button, Calm, Facts, Failure, Field, hasEntries, Json, Loading, many, Panel } from "../parts/basics.tsx";
 import { RunChart } from "../parts/charts.tsx";
-import { Dialog } from "../parts/dialogs.tsx";
-import { Glyph, Verdict } from "../parts/glyph.tsx";
+import { DialogButton } from "../parts/dialogs.tsx";
+import { FireTimes } from "../parts/fire-times.tsx";
+import { Glyph, Labels, stateOf, Verdict } from "../parts/glyph.tsx";
 import { ruleOf } from "../rule.ts";
 import { go, refresh, setQuery, useCanWrite, useNow, usePlace, useZoneMode } from "../store.ts";
-import { clockText, dayText, durationMs, durationText, MY_ZONE, msOf, offsetText, whenText, zoneOf } from "../time.ts";
+import { durationMs, durationText, MY_ZONE, msOf, whenText, zoneOf } from "../time.ts";
 import { useData } from "../use-data.ts";
-import { clockChangeWords, isTrouble, sayingOf } from "../verdicts.ts";
-import { StateGlyph } from "./schedules.tsx";
+import { isTrouble, sayingOf } from "../verdicts.ts";
 
 /** One schedule: how it went, what comes, and why. */
 export function SchedulePage({ id }: { id: string }) {
@@ -32,13 +32,13 @@ export function SchedulePage({ id }: { id: string }) {
         <a href={hrefOf("schedules")}>Schedules</a> /
       </div>
       <Head schedule={schedule} />
-      <div class="grid two wide-left">
+      <div class="grid two">
         <div class="grid">
           <Runs id={id} items={items} zone={zone} now={now} isLoaded={history !== undefined} />
           <Ledger id={id} items={items} zone={zone} now={now} cursor={history?.cursor ?? null} />
         </div>
         <div class="grid">
-          <RulePanel id={id} words={rule.words} code={rule.code} zone={zone} now={now} revision={schedule.revision} />
+          <RulePanel id={id} code={rule.code} zone={zone} revision={schedule.revision} />
           <Why id={id} at={at} isAsked={query.at !== undefined} zone={zone} />
           <Settings schedule={schedule} />
           <Changes id={id} zone={zone} now={now} revision={schedule.revision} />
@@ -50,140 +50,106 @@ export function SchedulePage({ id }: { id: string }) {
 
 function Head({ schedule }: { schedule: api.Schedule }) {
   const canWrite = useCanWrite();
-  const { id, name, taskId, paused, nextFireTime, pausedUntil, pauseReason } = schedule;
+  const { id, name, taskId, paused, pausedUntil, pauseReason, labels } = schedule;
+  const [tone, words] = stateOf(schedule);
   return (
     <div class="toolbar head">
       <h1>{name ?? id}</h1>
-      <span class={`o ${paused ? "paused" : nextFireTime === null ? "cancelled" : "success"}`}>
-        <StateGlyph schedule={schedule} />
-        {paused ? "paused" : nextFireTime === null ? "ended" : "active"}
+      <span class={`o ${tone}`}>
+        <Glyph tone={tone} />
+        {words}
       </span>
-      {pausedUntil === null && pauseReason === null ? null : (
+      {(pausedUntil ?? pauseReason) !== null && (
         <span class="miss">
-          {pausedUntil && <>until {whenText(msOf(pausedUntil), MY_ZONE, Date.now())}</>} {pauseReason}
+          {pausedUntil && `until ${whenText(msOf(pausedUntil), MY_ZONE, Date.now())}`} {pauseReason}
         </span>
       )}
       <span class="dim">
-        {name === null ? "" : `${id}, `}task <a href={hrefOf("tasks", null, { search: taskId })}>{taskId}</a>
+        {name !== null && `${id}, `}task <a href={hrefOf("tasks", taskId)}>{taskId}</a>
       </span>
+      <Labels of={labels} page="schedules" />
       <span class="grow" />
-      {canWrite ? (
+      {canWrite && (
         <>
-          <Button isWrite keyHint="r" onClick={() => attempt(() => actions.runNow(id))}>
+          <Act keyHint="r" work={() => actions.runNow(id)}>
             Run now
-          </Button>
-          <Button isWrite keyHint="p" onClick={() => attempt(() => actions.setPaused(id, !paused))}>
+          </Act>
+          <Act keyHint="p" work={() => actions.setPaused(id, !paused)}>
             {paused ? "Unpause" : "Pause"}
-          </Button>
-          {paused ? null : <PauseUntil id={id} />}
+          </Act>
+          <PauseUntil id={id} />
           <Backfill id={id} />
           <Button keyHint="e" onClick={() => go(hrefOf("schedules", id, {}, "edit"))}>
             Edit
           </Button>
-          <Button kind="ghost danger" isWrite onClick={() => attempt(() => actions.remove(id))}>
+          <Act kind="ghost danger" work={() => actions.remove(id)}>
             Remove
-          </Button>
+          </Act>
         </>
-      ) : null}
+      )}
     </div>
   );
 }
 
 /** A pause that ends by itself, and says why it is there. */
 function PauseUntil({ id }: { id: string }) {
-  const [isOpen, setOpen] = useState(false);
-  if (!isOpen) {
-    return (
-      <Button kind="ghost" onClick={() => setOpen(true)}>
-        Until…
-      </Button>
-    );
-  }
-  const save = async (form: FormData): Promise<void> => {
-    const until = String(form.get("until"));
-    const reason = String(form.get("reason"));
-    const body = {
+  const save = async (data: FormData) => {
+    const [until, reason] = [String(data.get("until")), String(data.get("reason"))];
+    return actions.setPaused(id, true, {
       ...(until === "" ? {} : { until: new Date(until).toISOString() }),
       ...(reason === "" ? {} : { reason }),
-    };
-    if (await attempt(() => actions.setPaused(id, true, body))) setOpen(false);
+    });
   };
   return (
-    <Dialog title={`Pause ${id}`} onClose={() => setOpen(false)}>
-      <form
-        onSubmit={(event) => {
-          event.preventDefault();
-          void save(new FormData(event.currentTarget));
-        }}
-      >
-        <div class="field">
-          <label for="until">Until, in {MY_ZONE}; empty: until somebody unpauses it</label>
-          <input id="until" class="input" name="until" type="datetime-local" />
-        </div>
-        <div class="field">
-          <label for="reason">Why</label>
-          <input id="reason" class="input" name="reason" maxLength={500} />
-        </div>
-        <Button kind="primary" type="submit" isWrite>
-          Pause it
-        </Button>
-      </form>
-    </Dialog>
+    <DialogButton words="Until…" title={`Pause ${id}`} action="Pause it" save={save} kind="ghost">
+      <Field
+        id="until"
+        label={`Until, in ${MY_ZONE}`}
+        type="datetime-local"
+        hint="Empty: until somebody unpauses it."
+      />
+      <Field id="reason" label="Why" maxLength={500} hint="Whoever wonders why it does not run reads this." />
+    </DialogButton>
   );
 }
 
 /** Runs for fire times that are past: first their number, then the runs themselves. */
 function Backfill({ id }: { id: string }) {
-  const [isOpen, setOpen] = useState(false);
   const [found, setFound] = useState<api.Backfill | null>(null);
-  const form = useRef<HTMLFormElement>(null);
-  if (!isOpen) {
-    return (
-      <Button kind="ghost" onClick={() => setOpen(true)}>
-        Backfill…
-      </Button>
-    );
-  }
-  const ask = (dryRun: boolean) =>
-    attempt(async () => {
-      const data = new FormData(form.current ?? undefined);
-      const at = (name: string) => new Date(String(data.get(name))).toISOString();
-      const which = { includeRan: data.has("ran"), includeUnrecorded: data.has("unknown") };
-      const report = await api.backfill(id, { from: at("from"), until: at("until"), ...which, dryRun });
-      setFound(report);
-      if (dryRun) return null;
-      setOpen(false);
-      refresh();
-      return { text: `${report.count} runs are added.`, href: hrefOf("runs", null, { scheduleId: id }) };
-    });
+  const save = async (data: FormData) => {
+    const at = (name: string) => new Date(String(data.get(name))).toISOString();
+    const which = { includeRan: data.has("ran"), includeUnrecorded: data.has("unknown") };
+    const dryRun = !found?.count;
+    const report = await api.backfill(id, { from: at("from"), until: at("until"), ...which, dryRun });
+    setFound(dryRun ? report : null);
+    if (dryRun) return null;
+    refresh();
+    return { text: `${many(report.count, "run")} added.`, href: hrefOf("runs", null, { scheduleId: id }) };
+  };
   return (
-    <Dialog title={`Backfill ${id}`} onClose={() => setOpen(false)}>
-      <form ref={form} onInput={() => setFound(null)} onSubmit={(event) => event.preventDefault()}>
-        {["from", "until"].map((name) => (
-          <div class="field" key={name}>
-            <label for={name}>
-              {capital(name)}, in {MY_ZONE}
-            </label>
-            <input id={name} class="input" name={name} type="datetime-local" required />
-          </div>
-        ))}
-        <p>
-          <label>
-            <input type="checkbox" name="ran" /> Also those that ran
-          </label>{" "}
-          <label>
-            <input type="checkbox" name="unknown" /> Also those older than the records
-          </label>
-        </p>
-        <p aria-live="polite">{found && `${found.count} fire times would get a run. Nothing has been done yet.`}</p>
-        <div class="actions">
-          <Button onClick={() => ask(true)}>Count them</Button>
-          <Button kind="primary" isWrite isOff={!found?.count} onClick={() => ask(false)}>
-            {`Add ${found?.count ?? 0} runs`}
-          </Button>
-        </div>
-      </form>
-    </Dialog>
+    <DialogButton
+      words="Backfill…"
+      title={`Backfill ${id}`}
+      action={found?.count ? `Add ${many(found.count, "run")}` : "Count them"}
+      save={save}
+      onChange={() => setFound(null)}
+      kind="ghost"
+    >
+      <p>Runs for fire times that are past, such as those of an outage.</p>
+      <Field id="from" label={`From, in ${MY_ZONE}`} type="datetime-local" required />
+      <Field id="until" label={`Until, in ${MY_ZONE}`} type="datetime-local" required />
+      <p>
+        <label>
+          <input type="checkbox" name="ran" /> Also those that ran
+        </label>{" "}
+        <label>
+          <input type="checkbox" name="unknown" /> Also those older than the records
+        </label>
+      </p>
+      <p aria-live="polite">
+        {found && `${many(found.count, "fire time")} would get a run. Nothing has been done yet.`}
+      </p>
+    </DialogButton>
   );
 }
 
@@ -224,7 +190,7 @@ function Runs({ id, items, zone, now, isLoaded }: HistoryProps & { isLoaded: boo
       {!isLoaded ? (
         <Loading rows={3} />
       ) : runs.length === 0 ? (
-        <p class="calm-text">It has not fired yet.</p>
+        <Calm>It has not fired yet.</Calm>
       ) : (
         <RunChart runs={runs} zone={zone} now={now} />
       )}
@@ -244,7 +210,13 @@ function Ledger({ id, items, zone, now, cursor }: HistoryProps & { cursor: strin
   const all = [...items, ...older];
   const shown = isQuiet
     ? all.filter(({ verdict }) => verdict !== "success")
-    : all.slice(0, older.length > 0 ? all.length : 20);
+    : all.slice(0, older.length > 0 || next === null ? all.length : 20);
+  const more = async (): Promise<void> => {
+    if (after === null) return setNext(null);
+    const page = await api.getOccurrences(id, { limit: 60, cursor: after });
+    setOlder([...older, ...page.items]);
+    setNext(page.cursor);
+  };
   return (
     <Panel title="Fire times" side={<AskWhy />}>
       <div class="subbar">
@@ -274,20 +246,10 @@ function Ledger({ id, items, zone, now, cursor }: HistoryProps & { cursor: strin
           </tbody>
         </table>
       </div>
-      {shown.length === 0 ? (
-        <p class="calm-text">{isQuiet ? "Everything went well." : "No fire time has come yet."}</p>
-      ) : null}
-      {after === null && all.length <= 20 ? null : (
+      {shown.length === 0 && <Calm>{isQuiet ? "Everything went well." : "No fire time has come yet."}</Calm>}
+      {(after !== null || shown.length < all.length) && !isQuiet && (
         <div class="subbar">
-          <Button
-            kind="small"
-            onClick={async () => {
-              if (after === null) return setNext(null);
-              const page = await api.getOccurrences(id, { limit: 60, cursor: after });
-              setOlder([...older, ...page.items]);
-              setNext(page.cursor);
-            }}
-          >
+          <Button kind="small" onClick={more}>
             Show older ones
           </Button>
         </div>
@@ -300,34 +262,20 @@ function LedgerRow({ one, zone, now }: { one: api.Occurrence; zone: string; now:
   const { fireTime, verdict, run } = one;
   const late = durationMs(run?.lateness);
   const ran = durationMs(run?.runTime);
-  const words =
-    verdict === "success"
-      ? late !== null && late > 1000
-        ? `ran, ${durationText(late)} late`
-        : "ran on time"
-      : undefined;
+  const isLate = late !== null && late > 1000;
+  const words = verdict === "success" ? (isLate ? `ran, ${durationText(late)} late` : "ran on time") : undefined;
+  const when = whenText(Date.parse(fireTime), zone, now);
   return (
     <tr data-row>
-      <td class="nowrap">
-        {run === null ? (
-          whenText(Date.parse(fireTime), zone, now)
-        ) : (
-          <a href={hrefOf("runs", run.jobId)}>{whenText(Date.parse(fireTime), zone, now)}</a>
-        )}
-      </td>
+      <td class="nowrap">{run === null ? when : <a href={hrefOf("runs", run.jobId)}>{when}</a>}</td>
       <td>
-        <Verdict verdict={verdict} {...(words === undefined ? {} : { words })} />
+        <Verdict verdict={verdict} words={words} />
       </td>
-      <td class="r dim nowrap hide-s">{late === null ? "" : durationText(late)}</td>
-      <td class="r dim nowrap hide-s">{ran === null ? "" : durationText(ran)}</td>
-      <td class="r dim hide-s">{run?.attempts ?? ""}</td>
+      <td class="r dim nowrap hide-s">{late !== null && durationText(late)}</td>
+      <td class="r dim nowrap hide-s">{ran !== null && durationText(ran)}</td>
+      <td class="r dim hide-s">{run?.attempts}</td>
       <td class="r">
-        <Button
-          kind="small ghost"
-          onClick={() => setQuery({ at: fireTime })}
-          label="Explain"
-          title="Why did it run, or not?"
-        >
+        <Button kind="small ghost" onClick={() => setQuery({ at: fireTime })} title="Why did it run, or not?">
           Explain
         </Button>
       </td>
@@ -379,7 +327,7 @@ function Why({ id, at, isAsked, zone }: { id: string; at: string | null; isAsked
 function toneOf(verdict: string): string {
   const { tone } = sayingOf(verdict);
   if (tone === "error" || tone === "abandoned") return "err";
-  return tone === "missed" || tone === "paused" ? "miss" : tone === "running" ? "run" : "plain";
+  return tone === "missed" || tone === "paused" ? "miss" : tone === "running" ? "run" : "";
 }
 
 function Explained({ explanation, zone }: { explanation: api.Explanation; zone: string }) {
@@ -388,15 +336,15 @@ function Explained({ explanation, zone }: { explanation: api.Explanation; zone: 
   const shownAt = Date.parse(fireTime ?? at);
   return (
     <>
-      <h2 class="why">
+      <h2>
         <Verdict verdict={verdict} words={`${whenText(shownAt, zone, now)}: ${sayingOf(verdict).words}`} />
       </h2>
-      <p class="text">{text}</p>
-      {advice === null || text.includes(advice) ? null : <p class="advice">{advice}</p>}
+      <p>{text}</p>
+      {advice !== null && !text.includes(advice) && <p>{advice}</p>}
       <div class="links">
-        {occurrence?.run ? <a href={hrefOf("runs", occurrence.run.jobId)}>Open the run</a> : null}
-        {before === null ? null : <a href={hrefOf("schedules", scheduleId, { at: before })}>Explain the one before</a>}
-        {after === null ? null : <a href={hrefOf("schedules", scheduleId, { at: after })}>Explain the one after</a>}
+        {occurrence?.run && <a href={hrefOf("runs", occurrence.run.jobId)}>Open the run</a>}
+        {before && <a href={hrefOf("schedules", scheduleId, { at: before })}>Explain the one before</a>}
+        {after && <a href={hrefOf("schedules", scheduleId, { at: after })}>Explain the one after</a>}
       </div>
     </>
   );
@@ -404,102 +352,21 @@ function Explained({ explanation, zone }: { explanation: api.Explanation; zone: 
 
 interface RuleProps {
   readonly id: string;
-  readonly words: string;
   readonly code: string;
   readonly zone: string;
-  readonly now: number;
   readonly revision: number;
 }
 
-function RulePanel({ id, words, code, zone, now, revision }: RuleProps) {
+function RulePanel({ id, code, zone, revision }: RuleProps) {
   const { data } = useData(`preview ${id} ${revision}`, (signal) => api.previewSchedule(id, 100, signal));
   return (
     <Panel title="Rule">
       <div class="meaning">
-        <div class="big">{data?.description ?? words}</div>
+        <div class="big">{data?.description ?? code}</div>
         <code class="faint">{code}</code>
       </div>
-      {data === undefined ? <Loading rows={4} /> : <Fires preview={data} zone={zone} now={now} id={id} />}
+      {data === undefined ? <Loading rows={4} /> : <FireTimes preview={data} zone={zone} limit={4} id={id} />}
     </Panel>
-  );
-}
-
-/** The next fire times, and the next ones that a change of the clocks touches, however far away. */
-function Fires({
-  preview,
-  zone,
-  now,
-  id,
-  limit = 4,
-}: {
-  preview: api.Preview;
-  zone: string;
-  now: number;
-  id?: string;
-  limit?: number;
-}) {
-  const { items, skipped } = preview;
-  const near = items.slice(0, limit);
-  const far = items
-    .slice(limit)
-    .filter(({ clockChange }) => clockChange !== null)
-    .slice(0, 3);
-  if (items.length === 0) return <p class="calm-text">It will not fire any more.</p>;
-  return (
-    <>
-      <table class="t-fires">
-        <tbody>
-          {near.map((fire) => (
-            <FireRow key={fire.at} fire={fire} zone={zone} now={now} id={id} />
-          ))}
-          {far.length === 0 ? null : (
-            <tr>
-              <td colSpan={3} class="faint">
-                … and when clocks change:
-              </td>
-            </tr>
-          )}
-          {far.map((fire) => (
-            <FireRow key={fire.at} fire={fire} zone={zone} now={now} id={id} />
-          ))}
-        </tbody>
-      </table>
-      {skipped.length === 0 ? null : (
-        <p class="calm-text">
-          <span class="badge dst">does not exist</span>{" "}
-          {skipped
-            .slice(0, 3)
-            .map((text) => text.replace("T", " "))
-            .join(", ")}
-          : clocks go forward, and nothing fires.
-        </p>
-      )}
-    </>
-  );
-}
-
-function FireRow({
-  fire: { at, clockChange },
-  zone,
-  now,
-  id,
-}: {
-  fire: api.Preview["items"][number];
-  zone: string;
-  now: number;
-  id: string | undefined;
-}) {
-  const ms = Date.parse(at);
-  const change = clockChangeWords(clockChange);
-  const day = dayText(ms, zone, now);
-  return (
-    <tr>
-      <td class="nowrap">{id === undefined ? day : <a href={hrefOf("schedules", id, { at })}>{day}</a>}</td>
-      <td class="nowrap mono">
-        {clockText(ms, zone)} {offsetText(ms, zone)}
-      </td>
-      <td class="r">{change === null ? null : <span class="badge dst">{change}</span>}</td>
-    </tr>
   );
 }
 
@@ -572,13 +439,13 @@ function Changes({ id, zone, now, revision }: { id: string; zone: string; now: n
   if (data === undefined || data.items.length === 0) return null;
   return (
     <Panel title="Changes" count="who changed what">
-      <table class="t-changes">
+      <table>
         <tbody>
           {data.items.map((change) => (
             <tr key={change.seq}>
               <td class="dim nowrap">{whenText(msOf(change.at), zone, now)}</td>
               <td>{changeWords(change)}</td>
-              <td class="r dim">{change.by ?? ""}</td>
+              <td class="r dim">{change.by}</td>
             </tr>
           ))}
         </tbody>

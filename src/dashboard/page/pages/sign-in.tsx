@@ -1,6 +1,6 @@
 import { useState } from "preact/hooks";
 import { getSession, Refused, signIn, Unreached } from "../api.ts";
-import { Button, capital } from "../parts/basics.tsx";
+import { Button, capital, Field } from "../parts/basics.tsx";
 import { Mark } from "../parts/glyph.tsx";
 import { setState } from "../store.ts";
 
@@ -25,26 +25,19 @@ export function SignIn() {
       >
         <Mark size={40} />
         <h1>Sign in to Escapement</h1>
-        <div class="field">
-          <label for="token">Token</label>
-          <input
-            id="token"
-            class={`input ${problem === null ? "" : "bad"}`}
-            name="token"
-            type="password"
-            required
-            autocomplete="current-password"
-            aria-describedby="token-hint"
-          />
-          <div id="token-hint" class="hint">
-            One of the tokens that the program gave to <code>createRouter</code>. This page does not keep it.
+        <Field
+          id="token"
+          label="Token"
+          type="password"
+          required
+          autocomplete="current-password"
+          hint="One of the tokens that the program gave to createRouter. This page does not keep it."
+        />
+        {problem && (
+          <div class="problem" role="alert">
+            {problem}
           </div>
-          {problem === null ? null : (
-            <div class="problem" role="alert">
-              {problem}
-            </div>
-          )}
-        </div>
+        )}
         <Button kind="primary" type="submit">
           Sign in
         </Button>

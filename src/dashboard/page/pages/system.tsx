@@ -1,9 +1,12 @@
+import * as actions from "../actions.ts";
 import * as api from "../api.ts";
 import { stop } from "../live.ts";
-import { Button, Facts, Failure, Loading, Panel, When } from "../parts/basics.tsx";
-import { Glyph } from "../parts/glyph.tsx";
-import { type State, setState, useStore } from "../store.ts";
-import { durationText } from "../time.ts";
+import { Act, Button, Calm, Facts, Failure, Field, Loading, Panel, When } from "../parts/basics.tsx";
+import { DialogButton } from "../parts/dialogs.tsx";
+import { Item } from "../parts/item.tsx";
+import { ruleOf } from "../rule.ts";
+import { type State, setState, useCanWrite, useNow, useStore, useZoneMode } from "../store.ts";
+import { durationMs, durationText, MY_ZONE, whenText, zoneOf } from "../time.ts";
 import { forget, useData } from "../use-data.ts";
 
 const sessionOf = (state: State) => state.session;
@@ -15,8 +18,11 @@ export function SystemPage() {
   return (
     <>
       <h1 class="spaced">System</h1>
-      <div class="grid two wide-left">
-        <Schedulers health={health} />
+      <div class="grid two">
+        <div class="grid">
+          <Schedulers health={health} />
+          <Blackouts />
+        </div>
         <div class="grid">
           <Store health={health} />
           <You />
@@ -32,30 +38,104 @@ function Schedulers({ health }: { health: api.Health }) {
   const { schedulers } = health;
   return (
     <Panel title="Schedulers" count={`${schedulers.length} alive`}>
-      {schedulers.length === 0 ? (
-        <p class="calm-text">
-          None is alive: nothing fires, and nothing runs, until a program calls start() or tick().
-        </p>
-      ) : null}
+      {schedulers.length === 0 && (
+        <Calm>None is alive: nothing fires, and nothing runs, until a program calls start() or tick().</Calm>
+      )}
       <ul class="rows">
         {schedulers.map(({ identity, role, isResident, tasks, executors, aliveUntil }) => (
-          <li class="row tall" key={identity} data-row>
-            <span class="o success">
-              <Glyph tone="active" />
-            </span>
-            <span class="name">{identity}</span>
-            <span class="what">
-              {ROLES[role]}
-              {isResident ? "" : ", by ticks"}; tasks: {tasks.length === 0 ? "none" : tasks.join(", ")}; in{" "}
-              {executors.join(", ")}
-            </span>
-            <span class="dim">
-              counts as alive until <When ms={Date.parse(aliveUntil)} zone={null} />
-            </span>
-          </li>
+          <Item
+            key={identity}
+            kind="tall"
+            tone="success"
+            name={identity}
+            what={
+              <>
+                {ROLES[role]}
+                {isResident ? "" : ", by ticks"}; tasks: {tasks.join(", ") || "none"}; in {executors.join(", ")}
+              </>
+            }
+            side={
+              <>
+                counts as alive until <When ms={Date.parse(aliveUntil)} zone={null} />
+              </>
+            }
+          />
         ))}
       </ul>
     </Panel>
+  );
+}
+
+/** Times in which nothing fires. */
+function Blackouts() {
+  const { data } = useData("blackouts", api.getBlackouts);
+  const canWrite = useCanWrite();
+  const now = useNow();
+  const zone = zoneOf(useZoneMode(), null);
+  const when = ({ from, until, trigger, duration }: api.Blackout): string => {
+    if (from !== null && until !== null) {
+      return `${whenText(Date.parse(from), zone, now)} to ${whenText(Date.parse(until), zone, now)}`;
+    }
+    const { code, timeZone } = ruleOf(trigger);
+    return `${code} ${timeZone ?? ""}, for ${durationText(durationMs(duration) ?? 0)} each time`;
+  };
+  return (
+    <Panel title="Blackouts" count="times in which nothing fires" side={canWrite && <AddBlackout />}>
+      {data?.items.length === 0 && <Calm>There is none.</Calm>}
+      <ul class="rows">
+        {data?.items.map((blackout) => {
+          const { id, reason, taskIds, labels, missed, by } = blackout;
+          const about = [...(taskIds ?? []), ...Object.entries(labels ?? {}).map((pair) => pair.join(":"))];
+          return (
+            <Item
+              key={id}
+              kind="tall"
+              tone="paused"
+              name={id}
+              what={
+                <>
+                  {when(blackout)}
+                  {about.length > 0 && `; only ${about.join(", ")}`}
+                  {missed === "runOnce" && "; what it covers runs once, afterwards"}
+                  {reason && <div class="dim">{reason}</div>}
+                </>
+              }
+              side={by}
+            >
+              {canWrite && (
+                <Act kind="small danger" work={() => actions.removeBlackout(id)}>
+                  Remove
+                </Act>
+              )}
+            </Item>
+          );
+        })}
+      </ul>
+    </Panel>
+  );
+}
+
+function AddBlackout() {
+  const save = async (data: FormData) => {
+    const text = (name: string): string => String(data.get(name)).trim();
+    const at = (name: string): string => new Date(text(name)).toISOString();
+    const taskIds = text("tasks")
+      .split(/[\s,]+/)
+      .filter((word) => word !== "");
+    return actions.addBlackout({
+      ...{ id: text("id"), from: at("from"), until: at("until") },
+      ...(taskIds.length === 0 ? {} : { taskIds }),
+      ...(text("reason") === "" ? {} : { reason: text("reason") }),
+    });
+  };
+  return (
+    <DialogButton words="Add blackout" title="Add a blackout" action="Add it" save={save} kind="small">
+      <Field id="id" label="Id" required placeholder="such as inventory-2027" />
+      <Field id="from" label={`From, in ${MY_ZONE}`} type="datetime-local" required />
+      <Field id="until" label={`Until, in ${MY_ZONE}`} type="datetime-local" required />
+      <Field id="tasks" label="Only for these tasks" placeholder="all, unless you name some" />
+      <Field id="reason" label="Why" maxLength={500} />
+    </DialogButton>
   );
 }
 

@@ -1,32 +1,33 @@
-import { useState } from "preact/hooks";
 import * as actions from "../actions.ts";
 import * as api from "../api.ts";
 import { hrefOf } from "../hash.ts";
-import { attempt, Button, Empty, Failure, Loading } from "../parts/basics.tsx";
-import { Dialog } from "../parts/dialogs.tsx";
-import { Glyph } from "../parts/glyph.tsx";
-import { refresh, useCanWrite, usePlace } from "../store.ts";
+import { Act, Calm, Empty, Facts, Failure, Field, hasEntries, Json, Loading, Panel } from "../parts/basics.tsx";
+import { DialogButton } from "../parts/dialogs.tsx";
+import { Glyph, Labels } from "../parts/glyph.tsx";
+import { Narrowed, SearchBox } from "../parts/list.tsx";
+import { useCanWrite, usePlace } from "../store.ts";
 import { durationMs, durationText } from "../time.ts";
 import { useData } from "../use-data.ts";
-import { SearchBox } from "./schedules.tsx";
+import type { Tone } from "../verdicts.ts";
 
 export function TasksPage() {
   const { query } = usePlace();
-  const { data: tasks, error } = useData("tasks", api.getTasks);
+  const { search = "", label } = query;
+  const { data: tasks, error } = useData(`tasks ${label}`, (signal) => api.getTasks(signal, label));
   const { data: health } = useData("health", api.getHealth);
-  const search = (query.search ?? "").toLowerCase();
-  const shown = tasks?.items.filter(({ id }) => id.toLowerCase().includes(search));
+  const shown = tasks?.items.filter(({ id }) => id.toLowerCase().includes(search.toLowerCase()));
   return (
     <>
       <div class="toolbar head">
         <h1>Tasks</h1>
-        <span class="dim">{tasks === undefined ? "" : tasks.items.length}</span>
+        <span class="dim">{tasks?.items.length}</span>
       </div>
       <div class="toolbar">
-        <SearchBox value={query.search ?? ""} placeholder="Filter by id" label="Filter tasks" />
+        <SearchBox value={search} placeholder="Filter by id" label="Filter tasks" />
+        <Narrowed query={query} />
       </div>
-      {error === null ? null : <Failure error={error} />}
-      <div class="panel scroll">
+      <Failure error={error} />
+      <div class="panel">
         {shown === undefined ? (
           <Loading />
         ) : shown.length === 0 ? (
@@ -36,16 +37,15 @@ export function TasksPage() {
             </p>
           </Empty>
         ) : (
-          <table class="cards t-tasks">
+          <table class="cards t-list">
             <thead>
               <tr>
                 <th>Task</th>
                 <th>Handled by</th>
-                <th class="r">Running</th>
-                <th class="r">Waiting</th>
-                <th>Attempts</th>
-                <th>Longest run</th>
-                <th class="r">
+                <th class="next">Now</th>
+                <th class="num hide-s">Attempts</th>
+                <th class="num hide-s">Longest run</th>
+                <th class="acts">
                   <span class="visually-hidden">Actions</span>
                 </th>
               </tr>
@@ -62,91 +62,137 @@ export function TasksPage() {
   );
 }
 
-function Row({ task, health }: { task: api.Task; health: api.Health | undefined }) {
-  const canWrite = useCanWrite();
-  const [isRunning, setRunning] = useState(false);
-  const { id, maxRunningJobs, timeout, retry } = task;
-  const work = health?.backlog.find(({ taskId }) => taskId === id);
-  const isPaused = health?.pausedTasks.some(({ taskId, key }) => taskId === id && key === null) === true;
+/** Who runs a task, and how it is. */
+function workOf({ id, isPaused, maxRunningJobs }: api.Task, health: api.Health | undefined) {
   const by = (health?.schedulers ?? []).filter(({ tasks, role }) => role !== "scheduler" && tasks.includes(id));
-  const timeoutMs = durationMs(timeout);
+  const { running = 0, waiting } = health?.backlog.find(({ taskId }) => taskId === id) ?? {};
+  const limit = maxRunningJobs === null ? "" : ` of ${maxRunningJobs}`;
+  const isUnhandled = health !== undefined && by.length === 0;
+  const state: readonly [Tone, string] = isPaused
+    ? ["paused", "paused"]
+    : isUnhandled
+      ? ["missed", "nobody handles it"]
+      : ["success", "handled"];
+  return {
+    by: isUnhandled ? "no live scheduler" : by.map(({ identity }) => identity).join(", "),
+    now: `${running}${limit} running, ${waiting?.count ?? 0}${waiting?.isCapped ? "+" : ""} waiting`,
+    isUnhandled,
+    state,
+  };
+}
+
+function attemptsText({ retry }: api.Task): string {
+  return retry.maxAttempts === 1 ? "one" : `up to ${retry.maxAttempts}`;
+}
+
+function timeoutText({ timeout }: api.Task): string {
+  const ms = durationMs(timeout);
+  return ms === null ? "unlimited" : durationText(ms);
+}
+
+function Row({ task, health }: { task: api.Task; health: api.Health | undefined }) {
+  const { id } = task;
+  const { by, now, isUnhandled, state } = workOf(task, health);
   return (
     <tr data-row>
       <td class="id">
-        <span class={`o ${isPaused ? "paused" : by.length === 0 ? "missed" : "success"}`}>
-          <Glyph tone={isPaused ? "paused" : by.length === 0 ? "missed" : "active"} />
-          <span class="visually-hidden">{isPaused ? "paused" : by.length === 0 ? "nobody handles it" : "handled"}</span>
-        </span>{" "}
-        <a href={hrefOf("runs", null, { taskId: id })}>{id}</a>
+        <State of={state} />
+        <a href={hrefOf("tasks", id)}>{id}</a>
+        <div class="faint">
+          <Labels of={task.labels} page="tasks" />
+        </div>
       </td>
-      <td class={by.length === 0 ? "miss" : "dim"}>
-        {health === undefined
-          ? ""
-          : by.length === 0
-            ? "no live scheduler"
-            : by.map(({ identity }) => identity).join(", ")}
-      </td>
-      <td class="r">
-        {work?.running ?? 0}
-        <span class="faint">{maxRunningJobs === null ? "" : ` of ${maxRunningJobs}`}</span>
-      </td>
-      <td class="r">{work === undefined ? 0 : `${work.waiting.count}${work.waiting.isCapped ? "+" : ""}`}</td>
-      <td class="dim">{retry.maxAttempts === 1 ? "one" : `up to ${retry.maxAttempts}`}</td>
-      <td class="dim">{timeoutMs === null ? "unlimited" : durationText(timeoutMs)}</td>
+      <td class={`rule ${isUnhandled ? "miss" : "dim"}`}>{by}</td>
+      <td class="next">{now}</td>
+      <td class="r dim hide-s">{attemptsText(task)}</td>
+      <td class="r dim hide-s">{timeoutText(task)}</td>
       <td class="r nowrap acts">
-        <a class="btn ghost small" href={hrefOf("schedules", null, { taskId: id })}>
-          Its schedules
-        </a>
-        {canWrite ? (
-          <>
-            <Button kind="ghost small" isWrite keyHint="r" onClick={() => setRunning(true)}>
-              Run now
-            </Button>
-            <Button
-              kind="ghost small"
-              isWrite
-              keyHint="p"
-              onClick={() => attempt(() => actions.setTaskPaused(id, !isPaused))}
-            >
-              {isPaused ? "Unpause" : "Pause"}
-            </Button>
-          </>
-        ) : null}
-        {isRunning ? <RunDialog taskId={id} onClose={() => setRunning(false)} /> : null}
+        <Acts task={task} kind="ghost small" />
       </td>
     </tr>
   );
 }
 
-function RunDialog({ taskId, onClose }: { taskId: string; onClose: () => void }) {
-  const [text, setText] = useState("");
-  const run = async (): Promise<void> => {
-    const isDone = await attempt(async () => {
-      const body = text.trim() === "" ? { taskId } : { taskId, payload: JSON.parse(text) };
-      const job = await api.addJob(body);
-      refresh();
-      return { text: `${taskId} runs now.`, href: hrefOf("runs", job.id) };
-    });
-    if (isDone) onClose();
+function State({ of: [tone, words] }: { of: readonly [Tone, string] }) {
+  return (
+    <span class={`o ${tone}`} title={words}>
+      <Glyph tone={tone} />
+      <span class="visually-hidden">{words}</span>
+    </span>
+  );
+}
+
+function Acts({ task: { id, isPaused }, kind }: { task: api.Task; kind: string }) {
+  const canWrite = useCanWrite();
+  if (!canWrite) return null;
+  const save = async (data: FormData) => {
+    const text = String(data.get("input")).trim();
+    const body = text === "" ? { taskId: id } : { taskId: id, payload: JSON.parse(text) };
+    return actions.run(api.addJob(body), `${id} runs now.`);
   };
   return (
-    <Dialog title={`Run ${taskId} once`} onClose={onClose}>
-      <div class="field">
-        <label for="input">Input, as JSON; left empty, it gets none</label>
-        <textarea
-          id="input"
-          class="input mono-s"
-          rows={6}
-          value={text}
-          onInput={(event) => setText(event.currentTarget.value)}
-        />
+    <>
+      <DialogButton words="Run now" title={`Run ${id} once`} action="Run it" save={save} kind={kind} keyHint="r">
+        <Field tag="textarea" rows={6} id="input" label="Input, as JSON; left empty, it gets none" />
+      </DialogButton>
+      <Act kind={kind} keyHint="p" work={() => actions.setTaskPaused(id, !isPaused)}>
+        {isPaused ? "Unpause" : "Pause"}
+      </Act>
+    </>
+  );
+}
+
+/** One task: what it may do, and how it does. */
+export function TaskPage({ id }: { id: string }) {
+  const { data: tasks, error } = useData("tasks undefined", api.getTasks);
+  const { data: health } = useData("health", api.getHealth);
+  if (tasks === undefined) return error === null ? <Loading rows={8} /> : <Failure error={error} />;
+  const task = tasks.items.find((one) => one.id === id);
+  if (task === undefined) return <Empty isPage title="There is no such task" />;
+  const { by, now, state, isUnhandled } = workOf(task, health);
+  const { executor, rateLimit, maxRunningPerKey, overlap, pausedUntil, pauseReason, metadata, labels } = task;
+  return (
+    <>
+      <div class="crumbs">
+        <a href={hrefOf("tasks")}>Tasks</a> /
       </div>
-      <div class="actions">
-        <Button kind="primary" isWrite onClick={run}>
-          Run it
-        </Button>
-        <Button onClick={onClose}>Back</Button>
+      <div class="toolbar head">
+        <h1>{id}</h1>
+        <span class={`o ${state[0]}`}>
+          <Glyph tone={state[0]} /> {state[1]}
+        </span>
+        <span class="miss">
+          {pausedUntil && `until ${pausedUntil}`} {pauseReason}
+        </span>
+        <Labels of={labels} page="tasks" />
+        <span class="grow" />
+        <a class="btn" href={hrefOf("schedules", null, { taskId: id })}>
+          Its schedules
+        </a>
+        <a class="btn" href={hrefOf("runs", null, { taskId: id })}>
+          Its runs
+        </a>
+        <Acts task={task} kind="" />
       </div>
-    </Dialog>
+      <div class="grid two">
+        <Panel title="Work">
+          <Calm>{now}</Calm>
+        </Panel>
+        <Panel title="Settings">
+          <Facts
+            rows={[
+              ["Handled by", <span class={isUnhandled ? "miss" : ""}>{by}</span>],
+              ["Runs in", executor],
+              ["Attempts", attemptsText(task)],
+              ["Longest run", timeoutText(task)],
+              ["At once, for one key", maxRunningPerKey],
+              ["Rate", rateLimit && `${rateLimit.limit} each ${durationText(durationMs(rateLimit.per) ?? 0)}`],
+              ["While one still runs", overlap],
+              ["Metadata", hasEntries(metadata) && <Json value={metadata} />],
+            ]}
+          />
+        </Panel>
+      </div>
+    </>
   );
 }

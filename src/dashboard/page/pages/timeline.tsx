@@ -1,20 +1,19 @@
 import * as api from "../api.ts";
 import { hrefOf } from "../hash.ts";
 import { Chips, Empty, Failure, Loading, Panel } from "../parts/basics.tsx";
-import { quantileOf, ticksOf, useWidth } from "../parts/charts.tsx";
-import { ruleOf } from "../rule.ts";
+import { herdOf, quantileOf, ticksOf, useWidth } from "../parts/charts.tsx";
+import { ruleOf, wordsOf } from "../rule.ts";
 import { setQuery, useNow, usePlace, useZoneMode } from "../store.ts";
-import { clockText, DAY_MS, dayText, durationMs, durationText, whenText, zoneOf } from "../time.ts";
+import { clockText, DAY_MS, dayText, durationMs, durationText, MINUTE_MS, whenText, zoneOf } from "../time.ts";
 import { useData } from "../use-data.ts";
 
-/** So many fires in one bucket are worth a word. */
-const HERD = 10;
-const SPANS = {
-  "1 h": 3_600_000,
-  "12 h": 43_200_000,
-  Week: 7 * DAY_MS,
-  Month: 30 * DAY_MS,
-} as const;
+/** How far to look, and how long the buckets of the load are. */
+const SPANS: Readonly<Record<string, readonly [span: number, bucket: number]>> = {
+  "1 h": [60 * MINUTE_MS, MINUTE_MS],
+  "12 h": [DAY_MS / 2, 5 * MINUTE_MS],
+  Week: [7 * DAY_MS, 60 * MINUTE_MS],
+  Month: [30 * DAY_MS, 240 * MINUTE_MS],
+};
 /** Most lanes; the load above them counts all schedules. */
 const LANES_MAX = 24;
 /** A lane with more fires than that is a band. */
@@ -35,7 +34,7 @@ async function loadLanes(spanMs: number, signal: AbortSignal): Promise<Lane[]> {
   const until = Date.now() + spanMs;
   const lanes = items.map(({ id, trigger, description, next = [], runs = [] }) => ({
     id,
-    words: ruleOf(trigger, description).words,
+    words: wordsOf(description, ruleOf(trigger)),
     usualMs: quantileOf(
       runs.flatMap(({ run }) => durationMs(run?.runTime) ?? []),
       0.5,
@@ -45,15 +44,24 @@ async function loadLanes(spanMs: number, signal: AbortSignal): Promise<Lane[]> {
   return lanes.filter(({ fires }) => fires.length > 0);
 }
 
+/** What a chart along the time needs. */
+interface Axis {
+  readonly from: number;
+  readonly until: number;
+  readonly zone: string;
+  readonly now: number;
+}
+
 export function TimelinePage() {
   const { query } = usePlace();
-  const name = (query.span ?? "12 h") in SPANS ? ((query.span ?? "12 h") as keyof typeof SPANS) : "12 h";
-  const span = SPANS[name];
+  const name = query.span !== undefined && query.span in SPANS ? query.span : "12 h";
+  const [span, bucket] = SPANS[name] ?? [DAY_MS, MINUTE_MS];
   const now = useNow();
   const zone = zoneOf(useZoneMode(), null);
   const { data: lanes, error } = useData(`lanes ${name}`, (signal) => loadLanes(span, signal));
   // The axis moves on by the minute, so that it does not tremble.
-  const from = Math.floor(now / 60_000) * 60_000;
+  const from = now - (now % MINUTE_MS);
+  const axis = { from, until: from + span, zone, now };
   return (
     <>
       <div class="toolbar head">
@@ -69,8 +77,8 @@ export function TimelinePage() {
           now {clockText(now, zone, false)}, {dayText(now, zone, now)}, {zone}
         </span>
       </div>
-      {error === null ? null : <Failure error={error} />}
-      <Load span={span} zone={zone} now={now} />
+      <Failure error={error} />
+      <Load span={span} bucket={bucket} axis={axis} />
       {lanes === undefined ? (
         <Loading rows={12} />
       ) : lanes.length === 0 ? (
@@ -81,7 +89,7 @@ export function TimelinePage() {
         </div>
       ) : (
         <Panel title="Lanes" count="bars are as long as the run usually takes">
-          <Lanes lanes={lanes} from={from} until={from + span} zone={zone} now={now} />
+          <Lanes lanes={lanes} axis={axis} />
         </Panel>
       )}
     </>
@@ -89,45 +97,57 @@ export function TimelinePage() {
 }
 
 /** How many fires come when, over all schedules, with what to do about a herd. */
-function Load({ span, zone, now }: { span: number; zone: string; now: number }) {
+function Load({ span, bucket, axis }: { span: number; bucket: number; axis: Axis }) {
+  const { zone, now } = axis;
   const [element, width] = useWidth();
-  const bucketMs = Math.max(60_000, Math.round(span / 144 / 60_000) * 60_000);
   const { data } = useData(`forecast ${span}`, (signal) => {
-    const until = new Date(Date.now() + span).toISOString();
-    return api.getForecast({ until, bucket: `PT${bucketMs / 1000}S` }, signal);
+    const start = Date.now() - (Date.now() % bucket);
+    const [from, until] = [start, start + span].map((ms) => new Date(ms).toISOString()) as [string, string];
+    return api.getForecast({ from, until, bucket: `PT${bucket / 1000}S` }, signal);
   });
-  if (data === undefined) return null;
-  const { buckets, busiest, emptier } = data;
-  const most = Math.max(1, ...buckets.map(({ fires }) => fires));
-  const each = (width - LEFT - 12) / Math.max(1, buckets.length);
+  const { buckets = [], busiest = null, emptier = null, text = "" } = data ?? {};
+  const most = Math.max(1, busiest?.fires ?? 0);
+  const herd = herdOf(buckets);
+  const x = scaleOf(axis, width);
+  const within = (at: string): string => {
+    const ms = Date.parse(at);
+    const words = whenText(ms, zone, now);
+    return bucket === MINUTE_MS ? words : `${words} to ${clockText(ms + bucket, zone)}`;
+  };
   return (
     <>
-      {busiest !== null && busiest.fires >= HERD ? (
+      {busiest !== null && busiest.fires >= herd && (
         <div class="callout miss spaced">
           <b>
-            {busiest.fires.toLocaleString("en")} fires at {whenText(Date.parse(busiest.from), zone, now)}
+            {busiest.fires.toLocaleString("en")} fires, {within(busiest.from)}.
           </b>
-          {emptier === null
-            ? "."
-            : `; at ${clockText(Date.parse(emptier.from), zone, false)} there are ${emptier.fires}: move some there.`}
+          {emptier !== null &&
+            emptier.fires * 2 <= busiest.fires &&
+            ` Only ${emptier.fires.toLocaleString("en")}, ${within(emptier.from)}: move some there.`}
         </div>
-      ) : null}
+      )}
       <div class="spaced">
-        <Panel title="Load" count={`fires in each ${durationText(bucketMs)}, all schedules`}>
+        <Panel title="Load" count={`fires in each ${durationText(bucket)}, all schedules`}>
           <div class="chart" ref={element}>
-            <svg width={width} height="90" role="img" aria-label={data.text}>
-              {buckets.map(({ from, fires }, index) => (
-                <rect
-                  key={from}
-                  class={fires === busiest?.fires && fires >= HERD ? "f-herd" : "f-load"}
-                  x={LEFT + index * each}
-                  y={88 - (fires / most) * 80}
-                  width={Math.max(1, each - 1)}
-                  height={(fires / most) * 80}
-                >
-                  <title>{`${whenText(Date.parse(from), zone, now)}: ${fires}`}</title>
-                </rect>
-              ))}
+            <svg width={width} height="90" role="img" aria-label={text}>
+              <text x="0" y="17">
+                {most.toLocaleString("en")} at most
+              </text>
+              {buckets.map(({ from, fires }) => {
+                const left = Math.max(x(axis.from), x(Date.parse(from)));
+                return (
+                  <rect
+                    key={from}
+                    class={fires >= herd ? "f-miss" : "f-load"}
+                    x={left}
+                    y={88 - (fires / most) * 80}
+                    width={Math.max(1, x(Date.parse(from) + bucket) - left - 1)}
+                    height={(fires / most) * 80}
+                  >
+                    <title>{`${within(from)}: ${fires}`}</title>
+                  </rect>
+                );
+              })}
             </svg>
           </div>
         </Panel>
@@ -136,49 +156,38 @@ function Load({ span, zone, now }: { span: number; zone: string; now: number }) 
   );
 }
 
-const LEFT = 190;
 const ROW = 26;
 
-function Lanes({
-  lanes,
-  from,
-  until,
-  zone,
-  now,
-}: {
-  lanes: readonly Lane[];
-  from: number;
-  until: number;
-  zone: string;
-  now: number;
-}) {
+function leftOf(width: number): number {
+  return width < 600 ? 100 : 190;
+}
+
+function scaleOf({ from, until }: Axis, width: number): (at: number) => number {
+  const left = leftOf(width);
+  return (at) => left + ((at - from) / (until - from)) * (width - left - 12);
+}
+
+function Lanes({ lanes, axis }: { lanes: readonly Lane[]; axis: Axis }) {
+  const { from, until, zone, now } = axis;
   const [element, width] = useWidth();
-  const left = width < 600 ? 110 : LEFT;
-  const x = (at: number): number => left + ((at - from) / (until - from)) * (width - left - 12);
+  const x = scaleOf(axis, width);
   const height = lanes.length * ROW;
   return (
     <div class="chart" ref={element}>
-      {width === 0 ? null : (
+      {width > 0 && (
         <svg width={width} height={height + 34} role="group" aria-label={`What ${lanes.length} schedules will do`}>
-          {ticksOf(from, until, width - left).map((at) => (
+          {ticksOf(from, until, width - leftOf(width), zone).map((at) => (
             <g key={at}>
               <line class="gridline" x1={x(at)} x2={x(at)} y1="0" y2={height} />
-              <text x={x(at)} y={height + 18}>
-                {until - from > 2 * DAY_MS ? dayText(at, zone, now) : clockText(at, zone, false)}
-              </text>
+              {x(at) < width - 40 && (
+                <text x={x(at)} y={height + 18}>
+                  {until - from > 2 * DAY_MS ? dayText(at, zone, now) : clockText(at, zone, false)}
+                </text>
+              )}
             </g>
           ))}
           {lanes.map((lane, index) => (
-            <LaneRow
-              key={lane.id}
-              lane={lane}
-              y={index * ROW}
-              x={x}
-              left={left}
-              right={width - 12}
-              zone={zone}
-              now={now}
-            />
+            <LaneRow key={lane.id} lane={lane} y={index * ROW} x={x} axis={axis} />
           ))}
           <line class="now" x1={x(now)} x2={x(now)} y1="0" y2={height} />
         </svg>
@@ -191,14 +200,11 @@ interface LaneProps {
   readonly lane: Lane;
   readonly y: number;
   readonly x: (at: number) => number;
-  readonly left: number;
-  readonly right: number;
-  readonly zone: string;
-  readonly now: number;
+  readonly axis: Axis;
 }
 
-function LaneRow({ lane: { id, words, fires, usualMs }, y, x, left, right, zone, now }: LaneProps) {
-  const isBand = fires.length > FIRES_MAX;
+function LaneRow({ lane: { id, words, fires, usualMs }, y, x, axis: { from, until, zone, now } }: LaneProps) {
+  const left = x(from);
   const most = Math.floor(left / 7) - 2;
   return (
     <g>
@@ -208,10 +214,10 @@ function LaneRow({ lane: { id, words, fires, usualMs }, y, x, left, right, zone,
           {id.length > most ? `${id.slice(0, most)}…` : id}
         </text>
       </a>
-      {isBand ? (
+      {fires.length > FIRES_MAX ? (
         <g>
-          <rect class="band" x={left} y={y + 8} width={right - left} height="9" rx="2" />
-          <text x={left + 8} y={y + 16}>
+          <rect class="band" x={left} y={y + 5} width={x(until) - left} height="16" rx="2" />
+          <text x={left + 8} y={y + 17}>
             {words}
           </text>
         </g>
@@ -219,19 +225,15 @@ function LaneRow({ lane: { id, words, fires, usualMs }, y, x, left, right, zone,
         fires.map((at) => {
           const usual = usualMs === null ? "" : `, usually ${durationText(usualMs)}`;
           const title = `${id}: ${whenText(at, zone, now)}${usual}`;
+          const href = hrefOf("schedules", id, { at: new Date(at).toISOString() });
           return (
-            <a
-              key={at}
-              href={hrefOf("schedules", id, { at: new Date(at).toISOString() })}
-              tabIndex={-1}
-              aria-label={title}
-            >
+            <a key={at} href={href} tabIndex={-1} aria-label={title}>
               <title>{title}</title>
               <rect
                 class="f-run"
                 x={x(at)}
                 y={y + 7}
-                width={Math.max(3, usualMs === null ? 3 : x(at + usualMs) - x(at))}
+                width={Math.max(3, x(at + (usualMs ?? 0)) - x(at))}
                 height="11"
                 rx="1.5"
               />

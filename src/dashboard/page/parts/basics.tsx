@@ -1,24 +1,33 @@
-import type { ComponentChildren } from "preact";
+import { type ComponentChildren, h } from "preact";
 import { Refused, Unreached } from "../api.ts";
 import { notify, useIsGone, useNow, useZoneMode } from "../store.ts";
 import { fullText, relativeText, whenText, zoneOf } from "../time.ts";
 
-/** Does what a button asks for, and tells what came of it. */
-export async function attempt(work: () => Promise<string | { text: string; href: string } | null>): Promise<boolean> {
+/** What to tell when something was done; null where nothing was. */
+export type Told = string | { readonly text: string; readonly href: string } | null;
+
+/** Does what a button asks for, and tells what came of it. @returns whether something was done */
+export async function attempt(work: () => Promise<Told>): Promise<boolean> {
   try {
     const done = await work();
     if (typeof done === "string") notify("ok", done);
     else if (done !== null) notify("ok", done.text, done.href);
-    return true;
+    return done !== null;
   } catch (error) {
-    if (!(error instanceof Refused || error instanceof Unreached)) throw error;
-    notify("err", capital(error.message));
+    // A SyntaxError is of JSON that somebody typed.
+    if (!(error instanceof Refused || error instanceof Unreached || error instanceof SyntaxError)) throw error;
+    notify("bad", capital(error.message));
     return false;
   }
 }
 
 export function capital(text: string): string {
   return text.charAt(0).toUpperCase() + text.slice(1);
+}
+
+/** `1 run`, `2,000 runs`. */
+export function many(count: number, noun: string): string {
+  return `${count.toLocaleString("en")} ${noun}${count === 1 ? "" : "s"}`;
 }
 
 interface ButtonProps {
@@ -34,22 +43,12 @@ interface ButtonProps {
   readonly type?: "button" | "submit";
 }
 
-export function Button({
-  children,
-  onClick,
-  kind = "",
-  isWrite = false,
-  isOff = false,
-  label,
-  title,
-  keyHint,
-  type = "button",
-}: ButtonProps) {
+export function Button({ children, onClick, kind = "", isWrite, isOff, keyHint, label, title, type }: ButtonProps) {
   const isGone = useIsGone();
-  const off = isOff || (isWrite && isGone);
+  const off = isOff === true || (isWrite === true && isGone);
   return (
     <button
-      type={type}
+      type={type ?? "button"}
       class={`btn ${kind}`}
       aria-label={label}
       title={title}
@@ -57,29 +56,33 @@ export function Button({
       aria-keyshortcuts={keyHint}
       onClick={(event) => {
         if (off) event.preventDefault();
-        else if (onClick !== undefined) void onClick();
+        else void onClick?.();
       }}
     >
       {children}
-      {keyHint === undefined ? null : <kbd aria-hidden="true">{keyHint}</kbd>}
+      {keyHint && <kbd aria-hidden="true">{keyHint}</kbd>}
     </button>
   );
 }
 
+/** A button that changes something, and tells what came of it. */
+export function Act({ work, ...button }: Omit<ButtonProps, "onClick" | "isWrite"> & { work: () => Promise<Told> }) {
+  return <Button {...button} isWrite onClick={() => attempt(work)} />;
+}
+
 interface PanelProps {
-  readonly title: ComponentChildren;
+  readonly title: string;
   readonly count?: ComponentChildren;
   readonly side?: ComponentChildren;
   readonly children: ComponentChildren;
-  readonly label?: string;
 }
 
-export function Panel({ title, count, side, children, label }: PanelProps) {
+export function Panel({ title, count, side, children }: PanelProps) {
   return (
-    <section class="panel" aria-label={label ?? (typeof title === "string" ? title : undefined)}>
+    <section class="panel" aria-label={title}>
       <h2>
         {title}
-        {count === undefined ? null : <span class="count">{count}</span>}
+        <span class="count">{count}</span>
         <span class="grow" />
         {side}
       </h2>
@@ -88,14 +91,18 @@ export function Panel({ title, count, side, children, label }: PanelProps) {
   );
 }
 
+/** Text within a panel that has nothing more to show. */
+export function Calm({ children }: { children: ComponentChildren }) {
+  return <p class="calm-text">{children}</p>;
+}
+
 /** A fire time as `in 4 s` while it is near, and as a day and a time of day else; all of it as its title. */
-export function When({ ms, zone, isNear = true }: { ms: number; zone: string | null; isNear?: boolean }) {
+export function When({ ms, zone }: { ms: number; zone: string | null }) {
   const now = useNow();
   const shown = zoneOf(useZoneMode(), zone);
-  const isRelative = isNear && Math.abs(ms - now) < 12 * 3_600_000;
   return (
     <time dateTime={new Date(ms).toISOString()} title={fullText(ms, shown)}>
-      {isRelative ? relativeText(ms, now) : whenText(ms, shown, now)}
+      {Math.abs(ms - now) < 12 * 3_600_000 ? relativeText(ms, now) : whenText(ms, shown, now)}
     </time>
   );
 }
@@ -111,39 +118,46 @@ export function Loading({ rows = 6 }: { rows?: number }) {
   );
 }
 
-export function Empty({ title, children }: { title: string; children?: ComponentChildren }) {
+interface EmptyProps {
+  readonly title: string;
+  readonly children?: ComponentChildren;
+  /** Whether it is all of the page, and not a list in it. */
+  readonly isPage?: boolean;
+}
+
+export function Empty({ title, children, isPage }: EmptyProps) {
   return (
     <div class="empty">
-      <h2>{title}</h2>
+      {isPage ? <h1>{title}</h1> : <h2>{title}</h2>}
       {children}
     </div>
   );
 }
 
-/** Why a list or a page cannot be shown. */
-export function Failure({ error }: { error: Refused }) {
+/** Why a list or a page cannot be shown; nothing for null. */
+export function Failure({ error }: { error: Refused | null }) {
   return (
-    <div class="callout err" role="alert">
-      <b>{error.status === 404 ? "There is no such thing (any more)." : "The server refused this."}</b>
-      <div>{capital(error.message)}</div>
-    </div>
+    error && (
+      <div class="callout err spaced" role="alert">
+        <b>{error.status === 404 ? "There is no such thing (any more)." : "The server refused this."}</b>
+        <div>{capital(error.message)}</div>
+      </div>
+    )
   );
 }
 
-/** Text for the clipboard, which browsers lack over plain http: then it is shown for copying by hand. */
-export function CopyButton({ text, children, kind = "" }: { text: () => string; children: string; kind?: string }) {
+/** Text for the clipboard, which browsers lack over plain http: then it is copied the old way. */
+export function CopyButton({ text, children, kind }: { text: () => string; children: string; kind?: string }) {
+  const copy = async (): Promise<void> => {
+    try {
+      await navigator.clipboard.writeText(text());
+      notify("ok", "Copied.");
+    } catch {
+      copyByHand(text());
+    }
+  };
   return (
-    <Button
-      kind={kind}
-      onClick={async () => {
-        try {
-          await navigator.clipboard.writeText(text());
-          notify("ok", "Copied.");
-        } catch {
-          copyByHand(text());
-        }
-      }}
-    >
+    <Button kind={kind ?? ""} onClick={copy}>
       {children}
     </Button>
   );
@@ -156,20 +170,13 @@ function copyByHand(text: string): void {
   area.select();
   const isCopied = document.execCommand("copy");
   area.remove();
-  notify(isCopied ? "ok" : "err", isCopied ? "Copied." : "This browser does not let pages copy over plain http.");
+  if (isCopied) notify("ok", "Copied.");
+  else notify("bad", "This browser does not let pages copy over plain http.");
 }
 
 /** JSON as text, never as markup. */
 export function Json({ value }: { value: unknown }) {
-  return (
-    <pre>
-      {value === undefined
-        ? "nothing"
-        : typeof value === "string"
-          ? JSON.stringify(value)
-          : JSON.stringify(value, null, 2)}
-    </pre>
-  );
+  return <pre>{value === undefined ? "nothing" : JSON.stringify(value, null, 2)}</pre>;
 }
 
 /** Names with their values; those without a value go. */
@@ -205,4 +212,62 @@ export function Chips({ label, value, options, onChange }: ChipsProps) {
       ))}
     </div>
   );
+}
+
+interface FieldProps {
+  readonly id: string;
+  readonly label: string;
+  readonly tag?: "input" | "textarea" | "select";
+  readonly hint?: ComponentChildren;
+  /** What is wrong with it, in the place of the hint. */
+  readonly problem?: string | null | undefined;
+  readonly set?: (value: string) => void;
+  /** Choices of a select. */
+  readonly children?: ComponentChildren;
+  // What inputs have.
+  readonly class?: string;
+  readonly type?: string;
+  readonly list?: string;
+  readonly rows?: number;
+  readonly value?: string;
+  readonly defaultValue?: string;
+  readonly placeholder?: string;
+  readonly maxLength?: number;
+  readonly autocomplete?: string;
+  readonly required?: boolean;
+  readonly readOnly?: boolean;
+  readonly disabled?: boolean;
+}
+
+/** A field of a form: its label, its input, and what is to be said of it. */
+export function Field({ id, label, tag = "input", hint, problem, set, ...input }: FieldProps) {
+  const said = problem ?? hint;
+  return (
+    <div class="field">
+      <label for={id}>{label}</label>
+      {h<Record<string, unknown>>(tag, {
+        id,
+        name: id,
+        class: "input",
+        "aria-describedby": said ? `${id}-hint` : undefined,
+        "aria-invalid": problem ? "true" : undefined,
+        onInput: set && ((event: { currentTarget: HTMLInputElement }) => set(event.currentTarget.value)),
+        ...input,
+      })}
+      {said && (
+        <div id={`${id}-hint`} class={problem ? "problem" : "hint"}>
+          {said}
+        </div>
+      )}
+    </div>
+  );
+}
+
+/** Choices of a `Field` whose tag is a select. */
+export function options(of: Readonly<Record<string, string>>): ComponentChildren {
+  return Object.entries(of).map(([value, words]) => (
+    <option key={value} value={value}>
+      {words}
+    </option>
+  ));
 }

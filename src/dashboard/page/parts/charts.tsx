@@ -1,20 +1,33 @@
-import { useEffect, useRef, useState } from "preact/hooks";
-import type { Run } from "../api.ts";
+import type { Ref } from "preact";
+import { useCallback, useRef, useState } from "preact/hooks";
+import type { ForecastBucket, Run } from "../api.ts";
 import { hrefOf } from "../hash.ts";
-import { clockText, durationText, roughText, whenText } from "../time.ts";
+import { clockText, durationText, MINUTE_MS, offsetMs, roughText, whenText } from "../time.ts";
 import { isTrouble, sayingOf } from "../verdicts.ts";
 
-/** The width of an element, as it is now. */
-export function useWidth(): [preact.RefObject<HTMLDivElement | null>, number] {
-  const element = useRef<HTMLDivElement>(null);
+/** The width of an element, as it is now; 0 before it is there. */
+export function useWidth(): [Ref<HTMLDivElement>, number] {
+  const observer = useRef<ResizeObserver | null>(null);
   const [width, setWidth] = useState(0);
-  useEffect(() => {
-    if (element.current === null) return;
-    const observer = new ResizeObserver(([entry]) => setWidth(Math.floor(entry?.contentRect.width ?? 0)));
-    observer.observe(element.current);
-    return () => observer.disconnect();
+  const attach = useCallback((element: HTMLDivElement | null) => {
+    observer.current?.disconnect();
+    if (element === null) return;
+    observer.current = new ResizeObserver(([entry]) => setWidth(Math.floor(entry?.contentRect.width ?? 0)));
+    observer.current.observe(element);
   }, []);
-  return [element, width];
+  return [attach, width];
+}
+
+/** How many fires of one bucket are a herd: ten or more, and three times what is usual. */
+export function herdOf(buckets: readonly ForecastBucket[]): number {
+  return Math.max(
+    10,
+    3 *
+      (quantileOf(
+        buckets.map(({ fires }) => fires),
+        0.5,
+      ) ?? 0),
+  );
 }
 
 /** The class that a verdict's bar has. */
@@ -33,12 +46,13 @@ function logShare(ms: number, minMs: number, maxMs: number): number {
   return Math.min(1, 0.06 + (0.94 * Math.log(ms / minMs)) / Math.log(maxMs / minMs));
 }
 
-/** Evenly spaced times of day: about one for each so many pixels. */
-export function ticksOf(fromMs: number, untilMs: number, width: number, pixels = 110): number[] {
-  const steps = [1, 2, 5, 10, 15, 30, 60, 120, 180, 360, 720, 1440, 2880, 10_080].map((minutes) => minutes * 60_000);
-  const least = ((untilMs - fromMs) * pixels) / Math.max(width, 1);
-  const step = steps.find((one) => one >= least) ?? 604_800_000;
-  const first = Math.ceil(fromMs / step) * step;
+/** Evenly spaced times of day of a zone: about one for each 110 pixels. */
+export function ticksOf(fromMs: number, untilMs: number, width: number, zone: string): number[] {
+  const steps = [1, 2, 5, 10, 15, 30, 60, 120, 180, 360, 720, 1440, 2880, 10_080].map((count) => count * MINUTE_MS);
+  const least = ((untilMs - fromMs) * 110) / Math.max(width, 1);
+  const step = steps.find((one) => one >= least) ?? 10_080 * MINUTE_MS;
+  const ahead = offsetMs(fromMs, zone);
+  const first = Math.ceil((fromMs + ahead) / step) * step - ahead;
   return Array.from({ length: Math.max(0, Math.ceil((untilMs - first) / step)) }, (_, index) => first + index * step);
 }
 
@@ -47,6 +61,9 @@ export interface ComingFire {
   readonly scheduleId: string | null;
   /** How many fire there. */
   readonly count: number;
+  readonly isHerd?: boolean;
+  /** How long the time is that it stands for, where there are others in it: then nobody knows when each fires. */
+  readonly lengthMs?: number;
 }
 
 interface TickerProps {
@@ -56,13 +73,10 @@ interface TickerProps {
   readonly zone: string;
 }
 
-const BACK_MS = 3_600_000;
-const AHEAD_MS = 2_400_000;
+const BACK_MS = 60 * MINUTE_MS;
+const AHEAD_MS = 40 * MINUTE_MS;
 const FLOOR = 118;
 const HEIGHT = 160;
-/** So many fires in one minute are a herd. */
-const HERD = 10;
-
 /** An hour back and the time ahead on one axis: what ran with its run time as height, what failed at full height, what
  *  runs on top, what comes hollow. */
 export function Ticker({ runs, coming, now, zone }: TickerProps) {
@@ -75,7 +89,6 @@ export function Ticker({ runs, coming, now, zone }: TickerProps) {
     x,
   );
   const running = runs.filter(({ state }) => state === "running").slice(0, 5);
-  const herds = coming.filter(({ count }) => count >= HERD);
   const failed = runs.filter(({ state }) => isTrouble(state)).length;
   return (
     <div class="panel chart ticker" ref={element}>
@@ -86,7 +99,7 @@ export function Ticker({ runs, coming, now, zone }: TickerProps) {
           role="group"
           aria-label={`The last hour: ${runs.length} runs, ${failed} not well. To come: ${coming.length} fires`}
         >
-          {ticksOf(from, until, width).map((at) => (
+          {ticksOf(from, until, width, zone).map((at) => (
             <g key={at}>
               <line class="gridline" x1={x(at)} x2={x(at)} y1="16" y2={FLOOR} />
               {Math.abs(x(at) - x(now)) < 60 || x(at) < 18 || x(at) > width - 18 ? null : (
@@ -125,33 +138,34 @@ export function Ticker({ runs, coming, now, zone }: TickerProps) {
               </a>
             );
           })}
-          {coming.map(({ at, scheduleId, count }) => (
-            <a
-              key={`${at} ${scheduleId}`}
-              href={
-                scheduleId === null
-                  ? hrefOf("timeline")
-                  : hrefOf("schedules", scheduleId, { at: new Date(at).toISOString() })
-              }
-              tabIndex={-1}
-              aria-label={comingWords({ at, scheduleId, count }, zone)}
-            >
-              <title>{comingWords({ at, scheduleId, count }, zone)}</title>
-              <rect
-                class={count >= HERD ? "f-herd" : "f-next"}
-                x={x(at) - 2}
-                y={FLOOR - 13}
-                width={count >= HERD ? 8 : 5}
-                height="13"
-                rx="2"
-              />
-            </a>
-          ))}
-          {herds.map(({ at, count }) => (
-            <text key={at} class="brass" x={x(at)} y={FLOOR - 20} text-anchor="middle">
-              {count} at {clockText(at, zone, false)}
-            </text>
-          ))}
+          {coming.map((fire) => {
+            const { at, scheduleId, count, isHerd, lengthMs = 0 } = fire;
+            // Many in one minute stand higher.
+            const height = 13 + Math.min(30, 4 * Math.log2(count));
+            const kind = isHerd ? "f-miss" : lengthMs > 0 ? "band" : "f-next";
+            const href =
+              scheduleId === null
+                ? hrefOf("timeline", null, { span: "1 h" })
+                : hrefOf("schedules", scheduleId, { at: new Date(at).toISOString() });
+            return (
+              <a key={`${at} ${scheduleId}`} href={href} tabIndex={-1} aria-label={comingWords(fire, zone)}>
+                <title>{comingWords(fire, zone)}</title>
+                <rect
+                  class={kind}
+                  x={x(at) - (lengthMs > 0 ? 0 : 2)}
+                  y={FLOOR - height}
+                  width={Math.max(5, x(at + lengthMs) - x(at) - 2)}
+                  height={height}
+                  rx="2"
+                />
+                {isHerd && (
+                  <text class="brass" x={x(at)} y={FLOOR - height - 7} text-anchor="middle">
+                    {count} at {clockText(at, zone, false)}
+                  </text>
+                )}
+              </a>
+            );
+          })}
           <line class="now" x1={x(now)} x2={x(now)} y1="8" y2={FLOOR + 6} />
           <text class="brass strong" x={x(now)} y={HEIGHT - 12} text-anchor="middle">
             {clockText(now, zone, false)} now
@@ -198,7 +212,7 @@ function wordsOf(
 }
 
 function comingWords({ at, scheduleId, count }: ComingFire, zone: string): string {
-  return `${scheduleId ?? `${count} schedules`} at ${clockText(at, zone)}: still to come`;
+  return `${scheduleId ?? `${count} fires`} at ${clockText(at, zone)}: still to come`;
 }
 
 /** The last runs of a schedule as little bars: run time as height, colour for trouble. */
@@ -304,7 +318,7 @@ export function RunChart({ runs, zone, now }: { runs: readonly ChartRun[]; zone:
                 ) : (
                   <>
                     <rect
-                      class={lateMs !== null && lateMs > 1000 ? "f-miss" : "f-late"}
+                      class={lateMs !== null && lateMs > 1000 ? "f-miss" : "f-off"}
                       x={start}
                       y={middle - late}
                       width={bar}

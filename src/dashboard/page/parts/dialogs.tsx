@@ -1,27 +1,71 @@
 import type { ComponentChildren } from "preact";
-import { useEffect, useRef } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 import { dismiss, type State, setState, useStore } from "../store.ts";
-import { Button } from "./basics.tsx";
+import { attempt, Button, type Told } from "./basics.tsx";
+
+interface DialogProps {
+  readonly title: string;
+  readonly children: ComponentChildren;
+  readonly onClose: () => void;
+}
 
 /** A dialog of the browser's own, which keeps the focus and ends with Esc. */
-export function Dialog({
-  title,
-  children,
-  onClose,
-}: {
-  title: string;
-  children: ComponentChildren;
-  onClose: () => void;
-}) {
+function Dialog({ title, children, onClose }: DialogProps) {
   const element = useRef<HTMLDialogElement>(null);
   useEffect(() => element.current?.showModal(), []);
   return (
     <dialog ref={element} aria-label={title} onClose={onClose}>
-      <div class="inner">
-        <h2>{title}</h2>
-        {children}
-      </div>
+      <h2>{title}</h2>
+      {children}
     </dialog>
+  );
+}
+
+interface DialogButtonProps {
+  /** What the button says, and what the dialog is called. */
+  readonly words: string;
+  readonly title: string;
+  /** What the button of the dialog says that does it. */
+  readonly action: string;
+  readonly children: ComponentChildren;
+  /** Does it. The dialog stays open until something was done. */
+  readonly save: (data: FormData) => Promise<Told>;
+  /** Called when something of the form changes. */
+  readonly onChange?: () => void;
+  readonly kind?: string;
+  readonly keyHint?: string;
+}
+
+/** A button that opens a dialog with a form. */
+export function DialogButton({ words, title, action, children, save, onChange, kind, keyHint }: DialogButtonProps) {
+  const [isOpen, setOpen] = useState(false);
+  const close = (): void => setOpen(false);
+  return (
+    <>
+      <Button isWrite kind={kind ?? ""} onClick={() => setOpen(true)} {...(keyHint === undefined ? {} : { keyHint })}>
+        {words}
+      </Button>
+      {isOpen && (
+        <Dialog title={title} onClose={close}>
+          <form
+            onInput={onChange}
+            onSubmit={async (event) => {
+              event.preventDefault();
+              const data = new FormData(event.currentTarget);
+              if (await attempt(() => save(data))) close();
+            }}
+          >
+            {children}
+            <div class="actions">
+              <Button kind="primary" type="submit" isWrite>
+                {action}
+              </Button>
+              <Button onClick={close}>Back</Button>
+            </div>
+          </form>
+        </Dialog>
+      )}
+    </>
   );
 }
 
@@ -53,7 +97,7 @@ export function Notices() {
       {notices.map(({ id, kind, text, href }) => (
         <div key={id} class={`notice ${kind}`}>
           <span>{text}</span>
-          {href === undefined ? null : <a href={href}>Open</a>}
+          {href && <a href={href}>Open</a>}
           <button type="button" aria-label="Dismiss" onClick={() => dismiss(id)}>
             ×
           </button>
@@ -63,27 +107,27 @@ export function Notices() {
   );
 }
 
-const KEYS: readonly (readonly [string, string])[] = [
-  ["/", "search"],
-  ["g then o, s, t or r", "Overview, Schedules, Timeline, Runs"],
-  ["j and k", "next and previous row"],
-  ["Enter", "open the row"],
-  ["x", "select the row"],
-  ["n", "add a schedule"],
-  ["r", "run now"],
-  ["p", "pause or unpause"],
-  ["e", "edit"],
-  ["z", "whose time zone"],
-  ["?", "this list"],
-  ["Esc", "close, or leave a field"],
-];
+const KEYS: Readonly<Record<string, string>> = {
+  "/": "search",
+  "g then o, s, t or r": "Overview, Schedules, Timeline, Runs",
+  "j and k": "next and previous row",
+  Enter: "open the row",
+  x: "select the row",
+  n: "add a schedule",
+  r: "run now",
+  p: "pause or unpause",
+  e: "edit",
+  z: "whose time zone",
+  "?": "this list",
+  Esc: "close, or leave a field",
+};
 
 export function Help() {
   if (!useStore(isHelpOpenIn)) return null;
   return (
     <Dialog title="Keys" onClose={() => setState({ isHelpOpen: false })}>
       <dl class="kv">
-        {KEYS.map(([key, does]) => [
+        {Object.entries(KEYS).map(([key, does]) => [
           <dt key={key}>
             <kbd>{key}</kbd>
           </dt>,

@@ -1,8 +1,9 @@
-import { sayingOf, type Tone } from "../verdicts.ts";
+import type { Schedule } from "../api.ts";
+import { hrefOf } from "../hash.ts";
+import { isTrouble, sayingOf, type Tone } from "../verdicts.ts";
 
 /** One shape for each tone, so that colour is never all that tells them apart. */
-const SHAPES: Readonly<Record<Tone | "active", preact.JSX.Element>> = {
-  active: <circle cx="6" cy="6" r="4.6" fill="currentColor" />,
+const SHAPES: Readonly<Record<Tone, preact.JSX.Element>> = {
   success: <circle cx="6" cy="6" r="4.6" fill="currentColor" />,
   error: <path d="M2 2l8 8M10 2l-8 8" stroke="currentColor" stroke-width="2.4" fill="none" />,
   missed: <path d="M6 1.4 11 10.4H1Z" stroke="currentColor" stroke-width="1.6" fill="none" stroke-linejoin="round" />,
@@ -13,7 +14,7 @@ const SHAPES: Readonly<Record<Tone | "active", preact.JSX.Element>> = {
   abandoned: <path d="M6 1 11 6 6 11 1 6Z" stroke="currentColor" stroke-width="1.8" fill="none" />,
 };
 
-export function Glyph({ tone }: { tone: Tone | "active" }) {
+export function Glyph({ tone }: { tone: Tone }) {
   return (
     <svg viewBox="0 0 12 12" width="11" height="11" aria-hidden="true">
       {SHAPES[tone]}
@@ -22,13 +23,57 @@ export function Glyph({ tone }: { tone: Tone | "active" }) {
 }
 
 /** What became of something: a glyph and words. @param verdict of a run, a fire time or an explanation */
-export function Verdict({ verdict, words }: { verdict: string; words?: string }) {
+export function Verdict({ verdict, words }: { verdict: string; words?: string | undefined }) {
   const saying = sayingOf(verdict);
   return (
     <span class={`o ${saying.tone}`}>
       <Glyph tone={saying.tone} />
       {words ?? saying.words}
     </span>
+  );
+}
+
+/** Whether a schedule fires: as a glyph, and in words for who does not see it. */
+export function StateGlyph({ schedule }: { schedule: Schedule }) {
+  const [tone, words] = stateOf(schedule);
+  return (
+    <span class={`o ${tone}`} title={words}>
+      <Glyph tone={tone} />
+      <span class="visually-hidden">{words}</span>
+    </span>
+  );
+}
+
+export function stateOf({ paused, nextFireTime, runs }: Schedule): readonly [Tone, string] {
+  if (nextFireTime === null) return ["cancelled", "ended"];
+  if (paused) return ["paused", "paused"];
+  return isTrouble(runs?.[0]?.verdict ?? "") ? ["error", "failing"] : ["success", "active"];
+}
+
+/** What a change of the clocks does to a fire time. */
+export function ClockChange({ of }: { of: "moved" | "first" | "second" | null | undefined }) {
+  return of && <span class="badge dst">{CLOCK_CHANGES[of]}</span>;
+}
+
+const CLOCK_CHANGES = {
+  moved: "moved: clocks go forward",
+  first: "first of two: clocks go back",
+  second: "second of two: clocks go back",
+};
+
+/** Labels, each of which leads to all that have it. */
+export function Labels({ of, page }: { of: Readonly<Record<string, string>>; page: string }) {
+  return (
+    <>
+      {Object.entries(of).map((pair) => {
+        const label = pair.join(":");
+        return (
+          <a key={label} class="badge" href={hrefOf(page, null, { label })}>
+            {label}
+          </a>
+        );
+      })}
+    </>
   );
 }
 

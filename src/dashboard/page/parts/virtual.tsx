@@ -8,17 +8,15 @@ interface VirtualProps<T> {
   readonly phoneHeight: number;
   /** Called when the end comes near. */
   readonly onEnd: () => void;
-  /** How many rows there are in all, loaded or not; null where nobody knows. */
-  readonly total: number | null;
   readonly columns: number;
-  readonly render: (item: T, index: number) => ComponentChildren;
+  readonly render: (item: T) => ComponentChildren;
 }
 
 const PHONE = matchMedia("(max-width: 760px)");
 const AHEAD = 12;
 
 /** The rows of a table body that are in sight, and empty ones of the height of the others. */
-export function VirtualRows<T>({ items, rowHeight, phoneHeight, onEnd, total, columns, render }: VirtualProps<T>) {
+export function VirtualRows<T>({ items, rowHeight, phoneHeight, onEnd, columns, render }: VirtualProps<T>) {
   const body = useRef<HTMLTableSectionElement>(null);
   const [range, setRange] = useState<readonly [number, number]>([0, 40]);
   const height = PHONE.matches ? phoneHeight : rowHeight;
@@ -41,12 +39,11 @@ export function VirtualRows<T>({ items, rowHeight, phoneHeight, onEnd, total, co
   }, [items.length, height, onEnd]);
   const first = Math.min(range[0], items.length);
   const last = Math.min(range[1], items.length);
-  const below = items.length - last + Math.max(0, Math.min(total ?? 0, items.length + 200) - items.length);
   return (
     <tbody ref={body}>
       <Spacer height={first * height} columns={columns} />
-      {items.slice(first, last).map((item, index) => render(item, first + index))}
-      <Spacer height={below * height} columns={columns} />
+      {items.slice(first, last).map(render)}
+      <Spacer height={(items.length - last) * height} columns={columns} />
     </tbody>
   );
 }
