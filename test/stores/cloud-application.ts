@@ -6,7 +6,7 @@ import type { Application } from "./application.ts";
 export async function withCloudApplication(
   application: Application,
   dataStore: DataStore,
-  use: (application: Application, scheduler: Scheduler) => Promise<void>,
+  use: (application: Application, scheduler: Scheduler, store: DataStore) => Promise<void>,
 ): Promise<void> {
   await application.commit([
     { sql: "DROP TABLE IF EXISTS orders", args: [] },
@@ -14,7 +14,7 @@ export async function withCloudApplication(
   ]);
   const scheduler = new Scheduler({ dataStore });
   try {
-    await use(application, scheduler);
+    await use(application, scheduler, dataStore);
   } finally {
     await scheduler.stop();
   }

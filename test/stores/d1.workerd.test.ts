@@ -10,6 +10,7 @@ import { withCloudApplication } from "./cloud-application.ts";
 import { sampleOf, titleOf } from "./contract-title.ts";
 import { LARGE_RECORD_CASES } from "./large-records.ts";
 import { PREPARED_JOB_CASES } from "./prepared-jobs.ts";
+import { PREPARED_STEP_CASES } from "./prepared-steps.ts";
 import { expectPortable, StatementRecord } from "./statement-rules.ts";
 
 const opened: D1DataStore[] = [];
@@ -69,7 +70,7 @@ describe("D1DataStore keeps the contract", () => {
   test("and every statement that ran is one that D1 takes", () => expectPortable(record));
 });
 
-describe("prepared jobs in a batch of D1:", () => {
+describe("prepared jobs and steps in a batch of D1:", () => {
   const prepare = (statements: readonly { sql: string; args: (string | number | null)[] }[]) =>
     statements.map(({ sql, args }) => env.DB.prepare(sql).bind(...args));
   const application = {
@@ -88,6 +89,13 @@ describe("prepared jobs in a batch of D1:", () => {
   };
   for (const { name, run } of PREPARED_JOB_CASES) {
     test(name, () => withCloudApplication(application, new D1DataStore(env.DB, { reset: true }), run));
+  }
+  for (const { name, run } of PREPARED_STEP_CASES) {
+    test(`of a step: ${name}`, () =>
+      withCloudApplication(application, new D1DataStore(env.DB, { reset: true }), async (own, _, store) => {
+        await store.open(T0);
+        await run(own, store);
+      }));
   }
 });
 

@@ -16,6 +16,7 @@ import { withCloudApplication } from "./cloud-application.ts";
 import { titleOf } from "./contract-title.ts";
 import { LARGE_RECORD_CASES } from "./large-records.ts";
 import { PREPARED_JOB_CASES } from "./prepared-jobs.ts";
+import { PREPARED_STEP_CASES } from "./prepared-steps.ts";
 import { expectPortable, StatementRecord } from "./statement-rules.ts";
 
 type Storage = ObjectState["storage"];
@@ -60,7 +61,7 @@ describe("DurableObjectDataStore keeps the contract", () => {
   test("and every statement that ran is one that a Durable Object takes", () => expectPortable(record));
 });
 
-describe("prepared jobs in a transaction of a Durable Object:", () => {
+describe("prepared jobs and steps in a transaction of a Durable Object:", () => {
   function applicationOf(storage: Storage): Application {
     const runAll = (statements: readonly SqlStatement[]): void => {
       // A cursor that is not read to its end keeps its table locked.
@@ -87,6 +88,16 @@ describe("prepared jobs in a transaction of a Durable Object:", () => {
         withCloudApplication(applicationOf(storage), new DurableObjectDataStore(storage, { reset: true }), run),
       ),
     );
+  }
+  for (const { name, run } of PREPARED_STEP_CASES) {
+    test(`of a step: ${name}`, () =>
+      inObject("prepared", (storage) => {
+        const opened = new DurableObjectDataStore(storage, { reset: true });
+        return withCloudApplication(applicationOf(storage), opened, async (application, _, store) => {
+          await store.open(T0);
+          await run(application, store);
+        });
+      }));
   }
 });
 
