@@ -230,15 +230,15 @@ export class Stepper {
         report = await env.store.look({ ...view, ...asked, tasks: null });
       }
     }
-    await this.#heedBlackouts(report);
+    await this.#readBlackouts(report);
     if (report.zoneRules !== undefined) zoneCheck.heard(report.zoneRules, now);
     return this.#show(view, report);
   }
 
-  /** Reads the blackouts if the planner heeds those of another version. */
-  async #heedBlackouts({ blackouts = 0 }: Seen): Promise<void> {
+  /** Reads the blackouts if the planner uses those of another version. */
+  async #readBlackouts({ blackouts = 0 }: Seen): Promise<void> {
     const { env, planner } = this.#parts;
-    if (blackouts !== planner.blackoutsVersion) planner.heed(await env.store.getBlackouts());
+    if (blackouts !== planner.blackoutsVersion) planner.useBlackouts(await env.store.getBlackouts());
   }
 
   /** When there is something to do, as one read finds out; null for never, in epoch milliseconds. Changes nothing here,
@@ -295,7 +295,7 @@ export class Stepper {
   async step(now: number, bounds: StepBounds): Promise<StepResult> {
     if (this.#pending !== null) return this.#repeat(now, bounds);
     const { planner, runner, additions } = this.#parts;
-    if (bounds.due.length > 0 && this.#seen !== null) await this.#heedBlackouts(this.#seen);
+    if (bounds.due.length > 0 && this.#seen !== null) await this.#readBlackouts(this.#seen);
     const batch: StepBatch = {
       releases: bounds.leavesOutcomes === true ? [] : runner.nextReleases,
       additions: additions.take(),
@@ -546,7 +546,7 @@ export class Stepper {
   ): number {
     const { env, planner } = this.#parts;
     let jobsAdded = 0;
-    planned.forEach(({ schedule, plan, failure, blackouts: heeded }, index) => {
+    planned.forEach(({ schedule, plan, failure, blackouts: used }, index) => {
       const result = plans[index];
       if (result === undefined) return;
       const { id, taskId, executor } = schedule;
@@ -557,8 +557,8 @@ export class Stepper {
         happened.push(jobAdded(env, { id: jobId, taskId, scheduleId: id, executor, runAt }, acquired.has(jobId)));
       }
       if (!result.committed) {
-        // A plan that heeds outdated blackouts is made anew.
-        if (heeded === blackouts) planner.notCommitted(schedule);
+        // A plan that uses outdated blackouts is made anew.
+        if (used === blackouts) planner.notCommitted(schedule);
         return;
       }
       if (failure !== null) {

@@ -20,7 +20,7 @@ export interface PlannedSchedule {
   readonly failure: { readonly error: unknown } | null;
   /** Whether more fire times are due than the plan has. */
   readonly isCut: boolean;
-  /** The version of the blackouts that the plan heeds. */
+  /** The version of the blackouts that the plan uses. */
   readonly blackouts: number;
 }
 
@@ -57,13 +57,13 @@ export class FirePlanner {
     this.#isPreferred = isPreferred;
   }
 
-  /** The version of the blackouts that plans heed. */
+  /** The version of the blackouts that plans use. */
   get blackoutsVersion(): number {
     return this.#blackouts.version;
   }
 
-  /** Heeds these blackouts from now on. */
-  heed(blackouts: BlackoutList): void {
+  /** Uses these blackouts from now on. */
+  useBlackouts(blackouts: BlackoutList): void {
     this.#blackouts = new KnownBlackouts(blackouts);
     this.#prepared.clear();
   }

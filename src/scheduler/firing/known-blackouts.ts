@@ -8,7 +8,7 @@ interface Unreadable {
   readonly error: unknown;
 }
 
-/** The blackouts that a planner heeds: those of the last version that it was told. */
+/** The blackouts that a planner uses: those of the last version that it was told. */
 export class KnownBlackouts {
   readonly version: number;
   readonly #windows: readonly BlackoutWindows[];

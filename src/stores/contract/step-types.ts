@@ -32,7 +32,7 @@ export interface StepRequest extends View {
    *  not later than `now`. Default: false. */
   readonly endsMissed?: boolean;
   readonly plans: readonly SchedulePlan[];
-  /** The version of the blackouts that the plans heed, see rule B4. Absent for 0: there was none. */
+  /** The version of the blackouts that the plans use, see rule B4. Absent for 0: there was none. */
   readonly blackouts?: number;
   /** The heartbeat of a scheduler that ticks, because it extends no leases. */
   readonly heartbeat?: SentHeartbeat;
