@@ -62,6 +62,39 @@ describe("a step", () => {
     expect((await scheduler.getJobResult(id))?.returnValue).toBe(5);
   });
 
+  test("may have any storable name, which is no other step's", async () => {
+    const { scheduler } = setUp();
+    const names = ["__proto__", "constructor", "e\u0301", "\u00e9", "👍".repeat(100), " ", "a\nb", "'?1;--", '"', "%_"];
+    const seen: unknown[] = [];
+    const task = scheduler.task("t", RETRY, async (_: undefined, { step, attempt }) => {
+      for (const name of names) seen.push(await step.run(name, () => `${attempt} ${name}`));
+      if (attempt === 1) throw new Error("no");
+    });
+    const job = await scheduler.addJob(task);
+    await drain(scheduler);
+    expect(seen).toEqual([...names, ...names].map((name) => `1 ${name}`));
+    expect(new Set((await job.steps()).map(({ name }) => name))).toEqual(new Set(names));
+  });
+
+  test("whose value or cursor no serializer reads fails with its path, and leaves nothing", async () => {
+    const { scheduler } = setUp();
+    const cycle: { own?: unknown } = {};
+    cycle.own = cycle;
+    const values = [cycle, 1n, [Number.NaN], { at: new Date(0) }, [undefined], { a: Symbol("s") }, () => 1];
+    const said: string[] = [];
+    const note = (error: unknown): void => void said.push((error as Error).name);
+    const task = scheduler.task("t", async (_: undefined, { step }) => {
+      for (const [index, value] of values.entries()) {
+        await step.run(`value ${index}`, () => value).catch(note);
+        await step.run(`cursor ${index}`, ({ save }) => save(value)).catch(note);
+      }
+    });
+    const job = await scheduler.addJob(task);
+    await drain(scheduler);
+    expect(said).toEqual(Array.from({ length: 2 * values.length }, () => "SerializationError"));
+    expect([(await job.result())?.outcome, await job.steps()]).toEqual(["success", []]);
+  });
+
   test("may run beside others, and the slowest does not hold up the records of the others", async () => {
     const { scheduler, clock } = setUp();
     let calls = 0;
@@ -505,6 +538,20 @@ describe("a sleep", () => {
     await clock.advance("PT1H");
     await drain(scheduler);
     expect((await scheduler.getJobResult(id))?.returnValue).toBe("slept");
+  });
+
+  test("is no failure where the handler gives its error another form", async () => {
+    const { scheduler } = setUp();
+    const task = scheduler.task("t", async (_: undefined, { step }) => {
+      try {
+        await step.sleep("a", "PT1H");
+      } catch (error) {
+        throw new Error("the handler failed", { cause: new Error("within", { cause: error }) });
+      }
+    });
+    const job = await scheduler.addJob(task);
+    await drain(scheduler);
+    expect(await job.refresh()).toMatchObject({ state: "queued", sleepsIn: "a", failedAttempts: 0 });
   });
 
   test("of a job that is cancelled ends at once", async () => {

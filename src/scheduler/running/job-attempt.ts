@@ -10,7 +10,13 @@ import {
   WorkerLostError,
 } from "../../core/errors.ts";
 import type { RandomSource } from "../../core/ids.ts";
-import { ABORT_GRACE_MS, PROGRESS_NOTE_LENGTH_MAX, SNOOZES_MAX_DEFAULT, WORKER_END_MS } from "../../core/limits.ts";
+import {
+  ABORT_GRACE_MS,
+  ERROR_CAUSES_MAX,
+  PROGRESS_NOTE_LENGTH_MAX,
+  SNOOZES_MAX_DEFAULT,
+  WORKER_END_MS,
+} from "../../core/limits.ts";
 import type { Logger } from "../../core/logger.ts";
 import { capacityOf } from "../../executors/capacity.ts";
 import type { CallTexts, JobCall, JobExecutor } from "../../executors/job-executor.ts";
@@ -478,10 +484,16 @@ class ReturnedText {
   }
 }
 
-/** Whether a handler ended because its job sleeps. */
+/** Whether a handler ended because its job sleeps, also where it gave the error another form. */
 function isSleep(error: unknown): boolean {
   try {
-    return (error as { code?: unknown } | null)?.code === "jobSleep";
+    // A thrown Proxy may throw again at any question.
+    let one = error as { code?: unknown; cause?: unknown } | null | undefined;
+    for (let depth = 0; depth <= ERROR_CAUSES_MAX; depth++) {
+      if (one?.code === "jobSleep") return true;
+      one = one?.cause as typeof one;
+    }
+    return false;
   } catch {
     return false;
   }
