@@ -1,4 +1,8 @@
-// Public names of `escapement/cron`: triggers without a scheduler.
+/**
+ * Triggers and batches alone: rules that say when something fires, without a scheduler and a store.
+ *
+ * @module
+ */
 
 export type { Duration } from "./core/duration.ts";
 export {

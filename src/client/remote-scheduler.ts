@@ -40,16 +40,20 @@ const sessionSchema = once(() =>
  * A scheduler behind a router. What it has is documented at `SchedulerClient`; these things are different over HTTP:
  *
  * - Every method may reject with `StoreUnavailableError` when the router cannot be reached, and with
- *   {@link RemoteError} when the router refuses the client.
+ *  {@link RemoteError} when the router refuses the client.
  * - Waits for the end of a job (`runJob`, `Job.wait`, `getJobResult` with `wait`) go on while the router cannot be
- *   reached, until their signal or {@link close} ends them. When the wait of `runJob` ends otherwise, its error has the
- *   id of the job as `jobId`.
+ *  reached, until their signal or {@link close} ends them. When the wait of `runJob` ends otherwise, its error has the
+ *  id of the job as `jobId`.
  * - Payloads and returned values travel as JSON, whatever the serializer of the store.
  * - The events of {@link subscribe}, {@link nextEvent} and {@link events} come from the first of them on, over one
- *   connection, which is opened anew when it breaks. Calls that write wait for it, so that a client that listens hears
- *   of what it does itself.
+ *  connection, which is opened anew when it breaks. Calls that write wait for it, so that a client that listens hears
+ *  of what it does itself.
  * - When the router cannot be reached, or refuses the client, `isStoreReached` of {@link health} is false, and
- *   `storeError` says why.
+ *  `storeError` says why.
+ *
+ * @example
+ * await using client = connect({ url: "https://jobs.example.org", token });
+ * await client.addJob("mail", { payload: "ada@example.org" });
  */
 export class RemoteScheduler extends SchedulerClient implements AsyncDisposable {
   /** The address of the router. */
@@ -59,7 +63,8 @@ export class RemoteScheduler extends SchedulerClient implements AsyncDisposable 
   readonly #feed: EventFeed;
   #isClosed = false;
 
-  /** @param connection what {@link options} were checked to be */
+  /** `connect` makes them. @param connection what {@link options} were checked to be
+   *  @throws {SchedulerStateError} from its methods, once it is closed */
   constructor(connection: CheckedConnection, options: Pick<ConnectOptions, "logger" | "clock" | "random">) {
     super();
     const { clock = systemClock } = options;

@@ -14,8 +14,8 @@ export interface WorkerOptions<Env> {
    * tasks.
    */
   readonly scheduler: (env: Env, ctx: WorkerContext) => Scheduler | Promise<Scheduler>;
-  /** Adds the schedules that the program declares. Called before the first tick of a Cron Trigger in each isolate, and
-   *  by no request, so that strangers cause no work. Called again where it has failed. */
+  /** Adds the schedules that the program declares. Called before the first tick of a Cron Trigger in each isolate,
+   *  and by no request, so that strangers cause no work. Called again where it has failed. Default: none are added. */
   readonly schedules?: ((scheduler: Scheduler, env: Env) => unknown) | undefined;
   /** Options of each tick. Default: `{}`. Give a `maxRoundTrips` where the plan bounds the requests of an
    *  invocation. */

@@ -90,7 +90,8 @@ export class MaxIterationsReachedError extends EscapementError {
     this.path = path;
   }
 
-  /** The same error as the parent of the searching trigger reports it: with a path that begins at the parent. */
+  /** The same error as the parent of the searching trigger reports it: with a path that begins at the parent.
+   *  @param child the name of the part in which it was, such as `triggers[1]` */
   within(child: string): MaxIterationsReachedError {
     const path = this.path === "" ? child : `${child}.${this.path}`;
     return new MaxIterationsReachedError(this.#problem, { path, cause: this.cause });

@@ -10,6 +10,7 @@ import type { StepPort } from "./step-port.ts";
 
 /** One attempt of a job, in the form that an executor gets. */
 export interface JobCall {
+  /** The job to run, as it was acquired. */
   readonly job: JobRecord;
   /** The payload, deserialized and validated. */
   readonly payload: unknown;

@@ -237,6 +237,7 @@ export interface Problem {
   readonly type: string;
   /** The status in words. */
   readonly title: string;
+  /** The status of the answer. */
   readonly status: ProblemStatus;
   /** What went wrong: the code of the library's error, or a word such as `"unauthorized"`. Match this. */
   readonly code: string;
@@ -250,7 +251,9 @@ export interface Problem {
   readonly field?: string | null;
   /** The same: the element as it was written, its zero-based place in the text, and a likely correction. */
   readonly element?: string;
+  /** Of crontab text: where in the text, from zero. */
   readonly position?: number;
+  /** Of crontab text: what was likely meant; null where nobody can tell. */
   readonly suggestion?: string | null;
 }
 

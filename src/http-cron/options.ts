@@ -8,6 +8,7 @@ import type { TickReport } from "../scheduler/views/tick-report.ts";
 
 /** What the handler needs of a `Scheduler`. */
 export interface TickingScheduler {
+  /** Does what is due, and answers with a report. */
   tick(options?: TickOptions): Promise<TickReport>;
 }
 

@@ -37,7 +37,12 @@ export interface ReadDeclaration {
   readonly where: string;
 }
 
-/** The JSON Schema (draft 2020-12) of a list of declared schedules, for files of JSON. */
+/**
+ * The JSON Schema (draft 2020-12) of a list of declared schedules, for files of JSON.
+ *
+ * @example
+ * await writeFile("schedules.schema.json", JSON.stringify(declaredSchema()));
+ */
 export function declaredSchema(): Record<string, unknown> {
   return JSON.parse(declaredSchemaText);
 }

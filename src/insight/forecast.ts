@@ -21,6 +21,7 @@ const DAY_MS = 86_400_000;
 export interface ForecastedSchedule {
   readonly id: string;
   readonly taskId: string;
+  /** The rule by which it fires. */
   readonly trigger: Trigger;
   /** Fire times before this one are left out. Default: none are. */
   readonly nextFireTime?: Temporal.Instant | null;
@@ -30,7 +31,9 @@ export interface ForecastedSchedule {
 
 /** What a forecast asks a scheduler. Every `SchedulerClient` is one. */
 export interface ScheduleSource {
+  /** The active schedules. */
   getSchedules(filter: { state: "active"; limit: number }): AsyncIterable<ForecastedSchedule>;
+  /** The newest jobs that have ended, for their run times. */
   getRuns(filter: { state: "ended"; limit: number }): PromiseLike<{ readonly items: readonly EndedRun[] }>;
 }
 
@@ -64,8 +67,15 @@ export interface Forecast {
   toJSON(): Record<string, unknown>;
 }
 
-/** A part of a {@link Forecast}. */
+/**
+ * A part of a {@link Forecast}.
+ *
+ * @example
+ * const { busiest } = await forecast(scheduler);
+ * console.log(`${busiest?.fires} fires from ${busiest?.from} on`);
+ */
 export class ForecastBucket {
+  /** How often schedules fire in it. */
   readonly fires: number;
   /** How many jobs run on average, as far as run times are known, with two digits after the point. */
   readonly expectedRunning: number;

@@ -11,8 +11,13 @@ export interface Insight extends InsightSource {
   apply(...args: Parameters<InsightSource["apply"]>): Promise<Plan>;
 }
 
-/** Makes what answers `GET /forecast`, `POST /plan` and `POST /apply` of a router:
- *  `createRouter(scheduler, { auth, insight: insight() })`. */
+/**
+ * Makes what answers `GET /forecast`, `POST /plan` and `POST /apply` of a router:
+ * `createRouter(scheduler, { auth, insight: insight() })`.
+ *
+ * @example
+ * const router = createRouter(scheduler, { auth, insight: insight() });
+ */
 export function insight(): Insight {
   return {
     forecast,

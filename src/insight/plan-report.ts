@@ -29,7 +29,13 @@ export interface PlanFacts {
   readonly herds: readonly HerdFacts[];
 }
 
-/** A schedule that a {@link Plan} adds, changes or removes. */
+/**
+ * A schedule that a {@link Plan} adds, changes or removes.
+ *
+ * @example
+ * const { changed } = await plan(scheduler, declared, { owner: "billing" });
+ * for (const { id, before, after } of changed) console.log(`${id}: ${before[0]} becomes ${after[0]}`);
+ */
 export class PlannedSchedule {
   readonly id: string;
   readonly taskId: string;
@@ -68,10 +74,18 @@ export class PlannedSchedule {
   }
 }
 
-/** A minute in which a {@link Plan} makes many schedules fire at once. */
+/**
+ * A minute in which a {@link Plan} makes many schedules fire at once.
+ *
+ * @example
+ * for (const { from, before, after } of (await plan(scheduler, declared, { owner: "billing" })).herds) {
+ *   console.log(`${from}: ${before} fires, ${after} after the plan`);
+ * }
+ */
 export class PlannedHerd {
-  /** How many schedules fire in it now, and after the plan. */
+  /** How many schedules fire in it now. */
   readonly before: number;
+  /** How many fire in it after the plan. */
   readonly after: number;
   readonly #fromMs: number;
 
@@ -94,14 +108,22 @@ export class PlannedHerd {
   }
 }
 
-/** What {@link plan} answers. It is data, which JSON carries. */
+/**
+ * What {@link plan} answers. It is data, which JSON carries.
+ *
+ * @example
+ * const { added, changed, removed, hasChanges } = await plan(scheduler, declared, { owner: "billing" });
+ */
 export class Plan {
+  /** Whose schedules it is about. */
   readonly owner: string;
   /** Stands for the declarations and the stored schedules that the plan was made of. */
   readonly revision: string;
   /** By id, as the next two. */
   readonly added: readonly PlannedSchedule[];
+  /** Schedules that are stored otherwise than they are declared. */
   readonly changed: readonly PlannedSchedule[];
+  /** Schedules of the owner that are declared no more. */
   readonly removed: readonly PlannedSchedule[];
   /** The ids of the schedules that are as they are declared. */
   readonly unchanged: readonly string[];

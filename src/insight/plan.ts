@@ -35,7 +35,8 @@ export interface PlanOptions {
 
 /** Options of {@link apply}. */
 export interface ApplyOptions {
-  /** The `revision` that the plan must have, where it was seen before: in a comment on a change, for example. */
+  /** The `revision` that the plan must have, where it was seen before: in a comment on a change, for example.
+   *  Default: any. */
   readonly ifRevision?: string;
   /** Who applies it, for `getScheduleChanges`. Default: the identity of the scheduler. */
   readonly by?: string;

@@ -47,9 +47,10 @@ export interface SimulationFault {
 
 /** What {@link simulate} takes. */
 export interface SimulateOptions {
-  /** The scheduler whose schedules and settings of tasks are read. Nothing else is done with it or its store. */
+  /** The scheduler whose schedules and settings of tasks are read. Nothing else is done with it or its store.
+   *  Default: none; then `schedules` are given. */
   readonly scheduler?: SchedulerClient;
-  /** Schedules in place of those of a scheduler. */
+  /** Schedules in place of those of a scheduler. Default: those of `scheduler`. */
   readonly schedules?: readonly SimulatedSchedule[];
   /** Settings of tasks, by id; with a scheduler, in place of the stored ones. Default: those of tasks. */
   readonly tasks?: Readonly<Record<string, TaskSettings>>;

@@ -37,6 +37,7 @@ export interface Notice {
   readonly timestamp: string;
   /** The whole in one line of plain English. */
   readonly text: string;
+  /** The same as facts. */
   readonly data: NoticeData;
 }
 

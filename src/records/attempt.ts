@@ -15,6 +15,7 @@ export interface AttemptRecord {
   /** When the handler was called; null when it was not called. */
   readonly startedAt: number | null;
   readonly finishedAt: number;
+  /** What the attempt threw; null for one that was lost with its process. */
   readonly error: SerializedError;
 }
 
@@ -22,6 +23,7 @@ export interface AttemptRecord {
 export interface JobProgress {
   /** How much of the work is done, 0 to 1. */
   readonly fraction: number;
+  /** What the handler said beside the number; null for nothing. */
   readonly note: string | null;
 }
 

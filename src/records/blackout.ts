@@ -23,6 +23,7 @@ export interface BlackoutRecord {
   readonly labels: Labels | null;
   /** The tasks whose schedules it is about; null for all. */
   readonly taskIds: readonly string[] | null;
+  /** What becomes of the fire times within: nothing, or one job for all of them at the end. */
   readonly missed: MissedPolicy;
   readonly reason: string | null;
   /** Who added it, or replaced it last. */

@@ -156,6 +156,7 @@ interface EventFactsByType {
   schedulerStopped: SchedulerFacts;
 }
 
+/** The name of an event's type, such as `jobReleased`. */
 export type EventType = keyof EventFactsByType;
 
 /** All event types. */

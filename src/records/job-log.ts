@@ -1,5 +1,6 @@
 /** Levels of the lines that a handler logs. */
 export const JOB_LOG_LEVELS = ["debug", "info", "warn", "error"] as const;
+/** The level of a line that a handler logged. */
 export type JobLogLevel = (typeof JOB_LOG_LEVELS)[number];
 
 /** A line that a handler logged. */

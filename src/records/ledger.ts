@@ -136,6 +136,7 @@ export interface ScheduleChangeRecord extends AuditRecord {
 
 /** A pause of a task, or of one concurrency key of a task, or its end. */
 export interface TaskPauseRecord extends AuditRecord {
+  /** Grows with each record of a task. */
   readonly seq: number;
   readonly taskId: string;
   /** Null for the whole task. */
@@ -153,6 +154,7 @@ export interface UptimeRecord {
   readonly isResident: boolean;
   /** The tasks for which it last had handlers. */
   readonly tasks: readonly string[];
+  /** When it began. */
   readonly since: number;
   /** When its last heartbeat ends, or when it signed off; later than the present for a scheduler that is up. */
   readonly until: number;

@@ -37,6 +37,7 @@ export const NOTICE_TYPES: readonly NoticeType[] = Object.freeze([
 
 /** What the metadata of a task says whose jobs are notices. */
 export interface NoticeTaskFacts {
+  /** Which changes of state it is told of. */
   readonly on: readonly NoticeType[];
   /** Only those of these schedules; absent for all, and for what is about no schedule. */
   readonly schedules?: readonly string[];

@@ -31,6 +31,7 @@ export interface OverdueRecord {
   readonly kind: OverdueKind;
   /** The fire time and the time that the schedule allows. */
   readonly dueAt: number;
+  /** When a scheduler found it overdue. */
   readonly raisedAt: number;
   /** The job of the occurrence, or the one that stands for it; null while there is none. */
   readonly jobId: string | null;

@@ -111,6 +111,7 @@ export const PARENT_FAILURE_POLICIES: readonly ParentFailurePolicy[] = Object.fr
 export interface RetryPolicy {
   /** Attempts in all, the first included; 1 means no retry. */
   readonly maxAttempts: number;
+  /** The pauses between attempts, in milliseconds. */
   readonly backoff: {
     /** Pause before the second attempt. */
     readonly initialMs: number;

@@ -22,6 +22,7 @@ export interface ScheduleRecord {
   readonly maxJitterMs: number;
   /** Bounds of what is made up for; null for none. */
   readonly catchUp: CatchUp | null;
+  /** How long results of its jobs are kept, in milliseconds. */
   readonly resultExpirationMs: number;
   readonly maxRecoveries: number;
   /** What a fire does while an earlier run of the schedule is unfinished. */

@@ -24,8 +24,13 @@ export interface SerializedError {
   readonly errors?: readonly SerializedError[];
 }
 
-/** What is kept of a thrown value. Never throws, whatever the value is. Long texts and long chains of causes are
- *  cut. */
+/**
+ * What is kept of a thrown value. Never throws, whatever the value is. Long texts and long chains of causes are
+ * cut.
+ *
+ * @example
+ * const { name, message } = serializedError(new TypeError("no number"));
+ */
 export function serializedError(thrown: unknown): SerializedError {
   return serialized(thrown, 0, { left: ERRORS_KEPT_MAX });
 }

@@ -17,6 +17,7 @@ export interface TaskRecord {
   readonly timeoutMs: number | null;
   /** How long results are kept, in milliseconds; 0 keeps none. */
   readonly resultExpirationMs: number;
+  /** How often, and after which pauses, a failed job is tried again. */
   readonly retry: RetryPolicy;
   /** What a fire of the task's schedules does while an earlier run of the schedule is unfinished, if the schedule sets
    *  nothing else. */

@@ -104,6 +104,11 @@ import type { TaskView } from "./views/task-view.ts";
  * Besides the errors that each method names, every method that reads or writes the store may reject with
  * `StoreUnavailableError`. One that writes rejects with `StoreRefusedError` when the store will never take what it was
  * given.
+ *
+ * @example
+ * async function pauseAll(client: SchedulerClient): Promise<number> {
+ *   return (await client.pauseSchedules({ all: true })).paused; // of a scheduler here, or behind HTTP
+ * }
  */
 export abstract class SchedulerClient {
   /** The scheduler's name in leases and events. */
@@ -938,7 +943,9 @@ export type AddedJobs<Tasks extends readonly unknown[]> = {
 
 /** What `addBatch` returns: a job for each of `Tasks`, and the one that comes after them. */
 export interface AddedBatch<Tasks extends readonly unknown[], Last> {
+  /** The jobs, in the order of the call. */
   readonly jobs: AddedJobs<Tasks>;
+  /** The job that comes after them. */
   readonly then: Job<ResultOf<Last>>;
 }
 

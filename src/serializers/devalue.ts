@@ -12,10 +12,10 @@ export interface DevalueFunctions {
 
 /** Options of a {@link DevalueSerializer}: functions for types of the caller's own, by a name for each type. */
 export interface DevalueOptions {
-  /** Each returns what a value of its type is made of, or anything falsy for a value of another type. */
+  /** Each returns what a value of its type is made of, or anything falsy for a value of another type. Default: none. */
   reducers?: Record<string, (value: unknown) => unknown>;
   /** Each makes a value of its type again. Keep every name that `reducers` ever had while stored text may use the
-   *  name. */
+   *  name. Default: none. */
   revivers?: Record<string, (value: never) => unknown>;
 }
 

@@ -124,6 +124,7 @@ export interface StoreCapabilities {
 export interface DataStore extends AsyncDisposable {
   /** Turns payloads and return values into the text that the records carry, and the text back into values. */
   readonly serializer: Serializer;
+  /** What the store can do that not every store can. */
   readonly capabilities: StoreCapabilities;
   /** Whether the store is open. Absent in stores that need no opening. */
   readonly isOpen?: boolean;
@@ -313,6 +314,7 @@ export interface DataStore extends AsyncDisposable {
 /** What became of a task that was put. */
 export type TaskChange = "added" | "updated" | "unchanged" | "outdated";
 
+/** Fields of a schedule that are to change, with their new values; absent fields stay as they are. */
 export type ScheduleChanges = Partial<
   Omit<
     ScheduleRecord,
@@ -333,7 +335,9 @@ export interface ScheduleRemovalRequest {
   readonly expectedFence?: number;
 }
 
+/** A schedule that is to be changed. */
 export interface ScheduleUpdateRequest extends ScheduleRemovalRequest {
+  /** What is to change. */
   readonly changes: ScheduleChanges;
 }
 
@@ -364,6 +368,7 @@ export interface TaskPauseRequest extends Pick<TaskPause, "taskId" | "key"> {
   readonly by?: string;
 }
 
+/** Results that were read by the ids of their jobs. */
 export interface ResultsOfJobs {
   /** In any order. */
   readonly results: readonly JobResultRecord[];
@@ -372,6 +377,7 @@ export interface ResultsOfJobs {
   readonly read: number;
 }
 
+/** What became of jobs that were to be cancelled. */
 export interface CancelReport {
   /** One answer per id, in order. */
   readonly jobs: readonly JobCancellation[];

@@ -20,11 +20,15 @@ export interface NotImportedJob {
 
 /** What `importStore` did. Of a dry run, what it would do. */
 export interface ImportReport {
+  /** Whether nothing was written. */
   readonly dryRun: boolean;
   /** When the text was exported, in ISO 8601. */
   readonly exportedAt: string;
+  /** What became of tasks. */
   readonly tasks: ImportCounts;
+  /** What became of schedules. */
   readonly schedules: ImportCounts;
+  /** What became of unfinished jobs. */
   readonly jobs: ImportCounts;
   /** Results of jobs that the store has, or has a result of, are kept. */
   readonly results: ImportCounts;

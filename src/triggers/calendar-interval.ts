@@ -24,7 +24,8 @@ import { checkMs, Trigger } from "./trigger.ts";
 import type { TriggerJSON } from "./trigger-json.ts";
 import { boundsText, isoOf, periodText } from "./words.ts";
 
-/** The period of a {@link CalendarIntervalTrigger} and its time of day. The period is the sum of its units. */
+/** The period of a {@link CalendarIntervalTrigger} and its time of day. The period is the sum of its `years`, `months`,
+ *  `weeks` and `days`; the time is `hour`, `minute` and `second`. Each is 0 by default. */
 export interface CalendarIntervalOptions {
   readonly years?: number | undefined;
   readonly months?: number | undefined;

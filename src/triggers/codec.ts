@@ -79,7 +79,8 @@ function problemOf(tag: unknown, codec: Partial<TriggerCodec> | null | undefined
 }
 
 /**
- * The trigger that some JSON describes: it gives the same answers as the trigger whose `toJSON` wrote the JSON.
+ * The trigger that some JSON (`json`, an object and no text) describes: it gives the same answers as the trigger whose
+ * `toJSON` wrote the JSON.
  *
  * @throws {DeserializationError} naming the path to what is malformed: no trigger JSON, a tag that is not registered,
  *   a newer version, or fields that the trigger refuses, whose error is the cause

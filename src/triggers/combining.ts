@@ -235,6 +235,7 @@ export class AndTrigger extends CombiningTrigger {
     return withinBudget((share) => this.#meetings(wholeMs, share).previous(wholeMs));
   }
 
+  /** The rules, and how near their times have to be. */
   describe(): string {
     return `All of, within ${this.#thresholdMs / 1000} s: ${describeAll(this.triggers)}`;
   }

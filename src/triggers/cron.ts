@@ -35,9 +35,9 @@ import { boundsText, isoIn, isoOf } from "./words.ts";
 export interface CronOptions {
   /** IANA name, or `"local"` for the host's. Default: `"UTC"`, and not the zone of the host. */
   readonly timeZone?: string | undefined;
-  /** Earliest fire time, inclusive. */
+  /** Earliest fire time, inclusive. Default: none. */
   readonly startTime?: InstantLike | undefined;
-  /** Latest fire time, inclusive. */
+  /** Latest fire time, inclusive. Default: none. */
   readonly endTime?: InstantLike | undefined;
   /** What fire times do when clocks change. Default: `"auto"`. */
   readonly dst?: DstPolicy | undefined;
@@ -45,7 +45,8 @@ export interface CronOptions {
    *  crontab(5). Default: `"or"` for crontab text, `"and"` for fields. */
   readonly dayMatch?: "and" | "or" | undefined;
   /** Picks the value of each `H` in crontab text, as in Jenkins: any text, for example the id of the schedule, which
-   *  `schedule` and `addSchedule` give. Equal seeds give equal values, everywhere and in every release. */
+   *  `schedule` and `addSchedule` give. Equal seeds give equal values, everywhere and in every release. Default:
+   *  none, and `H` is refused. */
   readonly seed?: string | undefined;
   /** Whether the seed also picks the time of a nickname: `@daily` is then `H H * * *`. Default: false. */
   readonly spread?: boolean | undefined;

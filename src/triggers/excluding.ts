@@ -126,7 +126,7 @@ export class ExcludingTrigger extends Trigger {
     });
   }
 
-  /** Where a fire time of the inner trigger is moved, in epoch milliseconds; null for one that is not excluded, and
+  /** Where a fire time of the inner trigger (`atMs`) is moved, in epoch milliseconds; null for one that is not excluded, and
    *  without `shift`. */
   shiftedToMs(atMs: number): number | null {
     checkMs(atMs, "atMs");

@@ -29,8 +29,9 @@ const MS_PER_UNIT = {
 type Unit = keyof typeof MS_PER_UNIT;
 const UNITS: readonly Unit[] = ["weeks", "days", "hours", "minutes", "seconds", "milliseconds"];
 
-/** The period of an {@link IntervalTrigger}: the sum of its units. `{ hours: 1, minutes: 30 }` is 90 minutes. A day is
- *  24 hours of elapsed time, also on a date on which clocks change. */
+/** The period of an {@link IntervalTrigger}: the sum of its `weeks`, `days`, `hours`, `minutes`, `seconds` and
+ *  `milliseconds`, each 0 by default. `{ hours: 1, minutes: 30 }` is 90 minutes. A day is 24 hours of elapsed time, also
+ *  on a date on which clocks change. */
 export interface IntervalOptions {
   readonly weeks?: number | undefined;
   readonly days?: number | undefined;
@@ -48,8 +49,8 @@ export interface IntervalOptions {
   readonly firstRun?: "immediately" | "afterInterval" | undefined;
   /** Any text, for example the id of the schedule: the fire times are whole periods since 1970, moved by a part of a
    *  period that follows from this text. So equal periods with different seeds fire at different times, and one seed
-   *  fires at the same times everywhere, whenever its schedule was added. Not together with `startTime` or `firstRun`.
-   *  `addSchedule(task, trigger, { id, spread: true })` gives the id. */
+   *  fires at the same times everywhere, whenever its schedule was added. Not together with `startTime` or
+   *  `firstRun`. `addSchedule(task, trigger, { id, spread: true })` gives the id. Default: none. */
   readonly seed?: string | undefined;
 }
 

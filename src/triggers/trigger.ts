@@ -21,6 +21,10 @@ import { isoOf } from "./words.ts";
  *
  * A subclass implements {@link nextMs}, {@link previousMs}, {@link toJSON} and {@link describe}, and registers a codec
  * with `registerTrigger` so that a store can bring it back.
+ *
+ * @example
+ * const trigger: Trigger = CronTrigger.fromCrontab("0 9 * * mon-fri", { timeZone: "Europe/Berlin" });
+ * for (const at of trigger.fireTimes({ limit: 3 })) console.log(String(at));
  */
 export abstract class Trigger {
   static {

@@ -13,7 +13,7 @@ export interface AttachOptions {
   readonly scheduler?: Omit<SchedulerOptions, "dataStore" | "eventBroker" | "identity" | "role" | "clock"> | undefined;
   /** Options of the store in the object's storage, such as `{ tablePrefix: "jobs_" }`. Default: `{}`. */
   readonly store?: DurableObjectStoreOptions | undefined;
-  /** Bounds of the work that one alarm does. */
+  /** Bounds of the work that one alarm does. Default: `{}`. */
   readonly tick?: AlarmTickOptions | undefined;
 }
 

@@ -34,6 +34,10 @@ export type RemoteScheduleUpdate = Omit<ScheduleUpdate, "trigger"> & { trigger?:
  * The verbs of a scheduler for callers outside of its object: what they take and return survives a remote call. Tasks
  * go by their ids, and triggers as crontab text or JSON. What is returned is explained at {@link Plain}. Otherwise each
  * verb does what the verb of `SchedulerClient` does which has its name.
+ *
+ * @example
+ * const jobs = env.JOBS.get(env.JOBS.idFromName("customer-17"));
+ * await jobs.addSchedule("greet", "0 9 * * mon-fri", { id: "morning" });
  */
 export class RemoteVerbs {
   readonly #client: SchedulerClient;

@@ -15,8 +15,8 @@ import type { ThreadSettings } from "./thread-channel.ts";
 
 /** Options of a {@link WorkerExecutor}. */
 export interface WorkerExecutorOptions extends RemoteExecutorOptions {
-  /** Limits of each thread's memory, in megabytes, as `node:worker_threads` has them. A thread that needs more is lost,
-   *  and the program goes on. Node only: Deno and Bun ignore them. */
+  /** Limits of each thread's memory, in megabytes, as `node:worker_threads` has them. A thread that needs more is
+   *  lost, and the program goes on. Node only: Deno and Bun ignore them. Default: those of Node. */
   readonly resourceLimits?: WorkerResourceLimits | undefined;
   /** Environment variables of the threads. Default: those of the program. */
   readonly env?: Readonly<Record<string, string>> | undefined;

@@ -42,6 +42,7 @@ export type RouterAuth = TokenAuth | Authenticate | "none";
 
 /** Bearer tokens. */
 export interface TokenAuth {
+  /** Who may enter: at least one. */
   readonly tokens: readonly TokenGrant[];
   /** The address of the client that sent a request, such as `request.headers.get("x-real-ip") ?? ""` behind a proxy
    *  that sets this header. Wrong tokens of one address are limited. Default: the address that the server tells. */

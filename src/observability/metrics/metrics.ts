@@ -17,6 +17,7 @@ export interface WatchedOptions {
   /** The store, which must be given, because it is what is watched: `new MemoryDataStore()` is what a `Scheduler` takes
    *  where none is given. */
   dataStore: DataStore;
+  /** The broker of the scheduler. Default: one for its store. */
   eventBroker?: EventBroker | undefined;
   executors?: Record<string, JobExecutor> | undefined;
   clock?: Clock | undefined;

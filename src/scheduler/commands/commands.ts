@@ -147,6 +147,7 @@ export interface BackfillReport {
   readonly count: number;
   /** The earliest and the latest of their fire times; null for none. */
   readonly first: Temporal.Instant | null;
+  /** The latest of their fire times; null for none. */
   readonly last: Temporal.Instant | null;
   /** The backfill that the jobs belong to; null where nothing was added. */
   readonly backfillId: string | null;
@@ -163,7 +164,9 @@ export interface SkippedSchedules extends SkippedJobs {}
 
 /** What a call about many jobs passed over: how many, and why of the first 100. */
 export interface SkippedJobs {
+  /** How many were passed over. */
   readonly skipped: number;
+  /** Why, for the first 100 of them. */
   readonly refusals: readonly BulkRefusal[];
 }
 
@@ -172,6 +175,7 @@ export interface BulkRefusal {
   readonly id: string;
   /** The `code` of the error that the call about this one alone would reject with. */
   readonly code: string;
+  /** What is wrong, and what to do: the message of that error. */
   readonly detail: string;
 }
 

@@ -20,8 +20,10 @@ export interface NoticeChannel {
 
 /** What a channel gets of the `JobContext` of a notice. */
 export interface NoticeContext {
+  /** The job that is the notice: its metadata says what happened. */
   readonly job: { readonly id: string; readonly metadata: Metadata };
   readonly signal: AbortSignal;
+  /** For the error of the run that failed. */
   readonly scheduler: {
     getJobResult(id: string): Promise<{ readonly error: { name: string; message: string } | null } | null>;
   };

@@ -100,6 +100,7 @@ type KeyOf<P> = { keyOf(payload: P): string | null | undefined }["keyOf"];
 export interface RetryOptions {
   /** Attempts in all, the first included. Default: 1. */
   maxAttempts?: number | undefined;
+  /** The pauses between attempts. Default: 1 s, doubled each time, at most 1 h, each of a random length up to that. */
   backoff?: {
     /** Pause before the second attempt. Default: 1 s. */
     initial?: Duration | undefined;
@@ -174,10 +175,10 @@ export interface BlackoutOptions extends ChangeOptions {
   /** When it ends: the first instant that is not part of it, later than `from`. */
   until?: InstantLike | undefined;
   /** A trigger, or crontab text in the time zone of the scheduler: each of its fire times begins the blackout. Goes
-   *  together with `duration`. */
+   *  together with `duration`. Default: none, for a blackout `from` one instant `until` another. */
   trigger?: Trigger | string | undefined;
   /** How long it lasts each time, longer than zero, on the clock of the trigger's time zone: two hours from 02:00 end
-   *  at 04:00, also on days on which clocks change. */
+   *  at 04:00, also on days on which clocks change. Default: none. */
   duration?: Duration | undefined;
   /** Only schedules that have all of these labels, each with this value: 1 to 16. Default: all schedules. */
   labels?: Labels | undefined;
@@ -474,11 +475,11 @@ export interface TaskFilterOptions extends LabelFilterOptions {}
 /** What a list of schedules has of each besides the schedule. `limit` times `next`, and `limit` times `runs`, may be
  *  10,000 at most. */
 export interface ScheduleIncludeOptions {
-  /** How many of its fire times to come: `Schedule.next`. */
+  /** How many of its fire times to come: `Schedule.next`. Default: none are read. */
   next?: number;
-  /** How many of its last fire times, with what became of each: `Schedule.runs`. */
+  /** How many of its last fire times, with what became of each: `Schedule.runs`. Default: none are read. */
   runs?: number;
-  /** How its jobs of the last 7 days ended, and how long they took: `Schedule.stats`. */
+  /** How its jobs of the last 7 days ended, and how long they took: `Schedule.stats`. Default: false. */
   stats?: boolean;
 }
 
@@ -669,7 +670,7 @@ interface BulkOptions {
 
 /** Which schedules `pauseSchedules`, `unpauseSchedules` and `removeSchedules` are about. */
 export interface BulkScheduleOptions extends BulkOptions, LabelFilterOptions {
-  /** The schedules with these ids, at most 10,000, in the place of a filter. */
+  /** The schedules with these ids, at most 10,000, in the place of a filter. Default: the filter decides. */
   ids?: readonly string[];
   taskId?: string;
   /** True for paused schedules only, false for schedules that are not paused. Default: both. */
@@ -681,18 +682,18 @@ export interface BulkResultOptions extends JobResultSelectionOptions, BulkOption
 
 /** Which jobs `retryJobs` is about. */
 export interface RetryJobsOptions extends BulkResultOptions {
-  /** Failures with one error: the `key` of a group of `getFailures`. */
+  /** Failures with one error: the `key` of a group of `getFailures`. Default: any error. */
   failureKey?: string;
-  /** The jobs with these ids, at most 10,000, in the place of a filter. */
+  /** The jobs with these ids, at most 10,000, in the place of a filter. Default: the filter decides. */
   ids?: readonly string[];
 }
 
 /** Which jobs `cancelJobs` is about. */
 export interface BulkJobOptions extends BulkOptions, LabelFilterOptions {
-  /** The jobs with these ids, at most 10,000, in the place of a filter. */
+  /** The jobs with these ids, at most 10,000, in the place of a filter. Default: the filter decides. */
   ids?: readonly string[];
   taskId?: string;
   scheduleId?: string;
-  /** The jobs of this `backfill`, which adds no more of them. */
+  /** The jobs of this `backfill`, which adds no more of them. Default: any. */
   backfillId?: string;
 }

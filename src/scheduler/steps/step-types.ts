@@ -89,6 +89,7 @@ export interface StepContext<C = unknown> {
 
 /** A step that the application's own transaction records. */
 export interface PreparedStep<T> {
+  /** What the step returns, as it is recorded. */
   readonly value: T;
   /** Each has plain `?` parameters, and `args` with their values. */
   readonly statements: readonly StepStatement[];

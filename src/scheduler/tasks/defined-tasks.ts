@@ -13,11 +13,20 @@ export interface TaskDefinition<P = never> {
   readonly handler?: ((payload: P, context: JobContext) => unknown) | undefined;
 }
 
-/** A reference to a task, which `defineTasks` made. It is frozen, and holds nothing of any scheduler. */
+/**
+ * A reference to a task, which `defineTasks` made. It is frozen, and holds nothing of any scheduler.
+ *
+ * @example
+ * const { mail } = defineTasks({ mail: { handler: (to: string) => `mail to ${to}` } });
+ * await client.addJob(mail, { payload: "ada@example.org" });
+ */
 export class DefinedTask<P = unknown, R = unknown> implements Task<P, R> {
   readonly id: string;
+  /** What checks and types the payload; null for none. */
   readonly schema: StandardSchemaV1 | null;
+  /** The settings that the task is declared with. */
   readonly settings: TaskSettings;
+  /** What runs a job of the task. */
   readonly handler: TaskHandler<never> | null;
   /** Carries types only; it has no value at run time. */
   declare readonly "~types"?: { readonly payload: P; readonly result: R };

@@ -8,7 +8,12 @@ import { parseTrigger } from "../../triggers/parse-trigger.ts";
 import type { Trigger } from "../../triggers/trigger.ts";
 import { jsonOf } from "./json-of.ts";
 
-/** A time, once or recurring, in which fire times make no job, as it was when it was read. It never changes. */
+/**
+ * A time, once or recurring, in which fire times make no job, as it was when it was read. It never changes.
+ *
+ * @example
+ * for (const { id, from, until, reason } of await scheduler.getBlackouts()) console.log(`${id}: ${from} to ${until}, ${reason}`);
+ */
 export class Blackout {
   readonly #record: BlackoutRecord;
 

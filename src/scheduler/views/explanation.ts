@@ -117,6 +117,7 @@ export interface ClockChange {
   readonly at: Temporal.Instant;
   /** What clocks showed before and after: for example 02:00 and 03:00. */
   readonly from: Temporal.PlainDateTime;
+  /** What clocks show right after it. */
   readonly to: Temporal.PlainDateTime;
 }
 
@@ -147,7 +148,12 @@ interface ClockChangeFacts {
   readonly to: string;
 }
 
-/** The answer to "why did it (not) run?" for one instant. It never changes. */
+/**
+ * The answer to "why did it (not) run?" for one instant. It never changes.
+ *
+ * @example
+ * const { verdict, cause, text } = await scheduler.explain("backup", "2030-01-31 03:00");
+ */
 export class Explanation {
   readonly scheduleId: string;
   readonly verdict: ExplainedVerdict;

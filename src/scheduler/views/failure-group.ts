@@ -18,7 +18,13 @@ export interface FailureReport {
   readonly seen: Count;
 }
 
-/** Failures of one task, with one error, or both: their messages differ in numbers and ids alone. */
+/**
+ * Failures of one task, with one error, or both: their messages differ in numbers and ids alone.
+ *
+ * @example
+ * const { groups } = await scheduler.getFailures();
+ * await scheduler.retryJobs({ taskId: "charge", failureKey: groups[0].key });
+ */
 export class FailureGroup {
   readonly #facts: FailureGroupFacts;
 
@@ -55,6 +61,7 @@ export class FailureGroup {
   get message(): string | null {
     return this.#facts.message;
   }
+  /** How many failures are in the group, of those that were looked through. */
   get count(): number {
     return this.#facts.count;
   }

@@ -48,6 +48,7 @@ export interface BackloggedSchedule {
 
 /** How many there are. */
 export interface Count {
+  /** The number; a lower bound where it `isCapped`. */
   readonly count: number;
   /** Whether the count stopped there: there are as many or more. */
   readonly isCapped: boolean;
@@ -61,6 +62,7 @@ export interface TaskWork {
   /** How many of the waiting jobs are held by a limit, a pause or their parents. The jobs of a paused task that has no
    *  limits are not held: they wait, and `pausedTasks` has the task. */
   readonly held: Count;
+  /** Jobs under a lease. */
   readonly running: number;
 }
 
@@ -105,8 +107,13 @@ export interface LiveScheduler {
   readonly aliveUntil: Temporal.Instant;
 }
 
-/** How a scheduler's store and the schedulers on it are, as of one moment. Instants are made when somebody reads them.
- *  Everything is JSON, too: `Response.json(await scheduler.health())`. */
+/**
+ * How a scheduler's store and the schedulers on it are, as of one moment. Instants are made when somebody reads them.
+ * Everything is JSON, too: `Response.json(await scheduler.health())`.
+ *
+ * @example
+ * const { isStoreReached, oldestDueJob, unhandledTasks } = await scheduler.health();
+ */
 export class SchedulerHealth {
   /** Identity of the scheduler that looked. */
   readonly identity: string;
@@ -134,6 +141,7 @@ export class SchedulerHealth {
     this.#about = about;
   }
 
+  /** When the store was asked. */
   get checkedAt(): Temporal.Instant {
     return instantOf(this.#checkedAt);
   }

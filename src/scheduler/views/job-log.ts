@@ -12,7 +12,12 @@ export interface JobLogLine {
   readonly fields: Readonly<Record<string, unknown>> | null;
 }
 
-/** What is kept of the log of one attempt of a job, see `keepLogs` of its task. */
+/**
+ * What is kept of the log of one attempt of a job, see `keepLogs` of its task.
+ *
+ * @example
+ * for (const { attempt, lines } of await scheduler.getJobLogs(job.id)) console.log(attempt, lines.at(-1)?.message);
+ */
 export class JobLog {
   /** 1 for the first attempt. */
   readonly attempt: number;

@@ -14,7 +14,13 @@ export interface JobResultFacts extends Omit<JobResultRecord, "job"> {
   readonly job?: Pick<KeptJob, "payload" | "metadata" | "labels" | "concurrencyKey">;
 }
 
-/** How a job ended. `R` is the type of the value that its handler returned. */
+/**
+ * How a job ended. `R` is the type of the value that its handler returned.
+ *
+ * @example
+ * const result = await scheduler.getJobResult(job.id, { wait: true });
+ * console.log(result?.outcome, result?.error?.message);
+ */
 export class JobResult<R = unknown> {
   readonly jobId: string;
   readonly taskId: string;

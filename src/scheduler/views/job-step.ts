@@ -5,7 +5,12 @@ import type { JobStepRecord } from "../../records/job-step.ts";
 import type { Serializer } from "../../serializers/serializer.ts";
 import { jsonOf } from "./json-of.ts";
 
-/** A recorded step of a job (`context.step`), as it was when it was read. */
+/**
+ * A recorded step of a job (`context.step`), as it was when it was read.
+ *
+ * @example
+ * for (const { name, state } of await scheduler.getJobSteps(job.id)) console.log(name, state);
+ */
 export class JobStep {
   readonly #record: JobStepRecord;
   readonly #serializer: Serializer;

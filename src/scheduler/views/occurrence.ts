@@ -32,7 +32,12 @@ export interface OccurrenceRunFacts {
   readonly attempts: number;
 }
 
-/** One fire time of a schedule, and what became of it. It never changes. */
+/**
+ * One fire time of a schedule, and what became of it. It never changes.
+ *
+ * @example
+ * for await (const { fireTime, verdict } of scheduler.getOccurrences("report")) console.log(`${fireTime} ${verdict}`);
+ */
 export class Occurrence {
   readonly scheduleId: string;
   readonly verdict: OccurrenceVerdict;
@@ -90,7 +95,13 @@ export class Occurrence {
   }
 }
 
-/** The job of a fire time. */
+/**
+ * The job of a fire time.
+ *
+ * @example
+ * const { items } = await scheduler.getOccurrences("report", { limit: 1 });
+ * console.log(items[0]?.run?.jobId, String(items[0]?.run?.lateness));
+ */
 export class OccurrenceRun {
   readonly jobId: string;
   /** How many attempts the job had, or has had so far. */

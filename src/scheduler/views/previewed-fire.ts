@@ -10,7 +10,12 @@ export interface PreviewedFireFacts {
   readonly blackout: string | null;
 }
 
-/** A fire time to come. As text, it is the fire time in the time zone of the rule. It never changes. */
+/**
+ * A fire time to come. As text, it is the fire time in the time zone of the rule. It never changes.
+ *
+ * @example
+ * for (const next of await scheduler.previewSchedule("report", { limit: 3 })) console.log(String(next));
+ */
 export class PreviewedFire {
   readonly #facts: PreviewedFireFacts;
 

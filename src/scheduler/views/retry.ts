@@ -8,6 +8,7 @@ import type { RetryPolicy } from "../../records/policies.ts";
 export interface TaskRetry {
   /** Attempts in all, the first included; 1 means no retry. */
   readonly maxAttempts: number;
+  /** The pauses between attempts. */
   readonly backoff: {
     /** Pause before the second attempt. */
     readonly initial: Temporal.Duration;

@@ -70,6 +70,9 @@ function latenessOf(
 /**
  * A job from its addition to its end, as it was when it was read: what `Job` and `JobResult` show of it, in one form.
  * Its fields never change. `refresh`, `cancel` and the like are verbs of the scheduler: `scheduler.cancelJob(run.id)`.
+ *
+ * @example
+ * for await (const run of scheduler.getRuns({ taskId: "report" })) console.log(run.id, run.state, run.outcome);
  */
 export class Run {
   readonly id: string;

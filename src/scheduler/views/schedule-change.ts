@@ -41,7 +41,13 @@ export interface ScheduleSnapshot {
   readonly nextFireTimes: readonly Temporal.ZonedDateTime[];
 }
 
-/** A change of a schedule: who, when and what. It never changes itself. */
+/**
+ * A change of a schedule: who, when and what. It never changes itself.
+ *
+ * @example
+ * const { items } = await scheduler.getScheduleChanges("report");
+ * for (const { at, by, kind, changed } of items) console.log(`${at} ${by}: ${kind} ${changed}`);
+ */
 export class ScheduleChange {
   /** Grows with each change in the store. */
   readonly seq: number;

@@ -61,6 +61,7 @@ export interface LastFailure {
   /** With jitter; null for a job that no fire time made. */
   readonly scheduledFireTime: Temporal.Instant | null;
   readonly finishedAt: Temporal.Instant;
+  /** How many attempts were made: those that failed, and those that were lost with their process. */
   readonly attempts: number;
   /** At most 1,000 characters of each; null where no handler threw it, as for a job that was lost or not started in
    *  time. */
@@ -69,8 +70,11 @@ export interface LastFailure {
 
 /** Bounds of what a schedule makes up for, see `CatchUpOptions`. Null is unlimited. */
 export interface ScheduleCatchUp {
+  /** Fire times that are older make no job; null is unlimited. */
   readonly maxAge: Temporal.Duration | null;
+  /** Most jobs for fire times that are due together, the newest ones; null is unlimited. */
   readonly maxCount: number | null;
+  /** The time from one job that makes up for a fire time to the next; null for none. */
   readonly pace: Temporal.Duration | null;
 }
 

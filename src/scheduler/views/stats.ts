@@ -8,11 +8,19 @@ import { jsonOf } from "./json-of.ts";
 
 /** A median, and what 95% of the times are below. Both are off by 9% at most, and by half a millisecond. */
 export interface Quantiles {
+  /** The median. */
   readonly p50: Temporal.Duration;
+  /** 95% of the times are below. */
   readonly p95: Temporal.Duration;
 }
 
-/** How the jobs of a time ended, and how long they took. */
+/**
+ * How the jobs of a time ended, and how long they took.
+ *
+ * @example
+ * const [all] = (await scheduler.getStats({ from: "2030-01-01T00:00:00Z" })).items;
+ * console.log(all?.total.count, all?.total.outcomes.error, String(all?.total.runTime?.p95));
+ */
 export class Stats {
   readonly #facts: StatsFacts;
 
@@ -51,7 +59,13 @@ function quantilesOf(facts: StatsFacts["runTime"]): Quantiles | null {
   return facts === null ? null : { p50: durationOf(facts.p50Ms), p95: durationOf(facts.p95Ms) };
 }
 
-/** One part of the time of a {@link StatsSeries}, which begins at `from`. */
+/**
+ * One part of the time of a {@link StatsSeries}, which begins at `from`.
+ *
+ * @example
+ * const [all] = (await scheduler.getStats({ from: "2030-01-01T00:00:00Z" })).items;
+ * for (const { from, count } of all?.buckets ?? []) console.log(`${from}: ${count} jobs ended`);
+ */
 export class StatsBucket extends Stats {
   readonly #fromMs: number;
 
@@ -73,6 +87,7 @@ export class StatsBucket extends Stats {
 export interface StatsSeries {
   /** The task or the schedule; null without `by`. */
   readonly id: string | null;
+  /** Of the whole time. */
   readonly total: Stats;
   /** One after the other, those without jobs too. */
   readonly buckets: readonly StatsBucket[];
@@ -84,6 +99,7 @@ export interface StatsReport {
   readonly from: Temporal.Instant;
   /** When the last bucket ends: `until`, or later. */
   readonly until: Temporal.Instant;
+  /** How long each bucket is. */
   readonly bucket: Temporal.Duration;
   /** Without `by`, one. Else those of which the most jobs ended come first, and those of which none did are left
    *  out. */

@@ -8,8 +8,13 @@ import type { TaskRecord } from "../../records/task.ts";
 import { jsonOf } from "./json-of.ts";
 import { retryOf, type TaskRetry } from "./retry.ts";
 
-/** The settings of a task as they were when the task was read, with all defaults filled in. Durations are made when a
- *  caller reads them. */
+/**
+ * The settings of a task as they were when the task was read, with all defaults filled in. Durations are made when a
+ * caller reads them.
+ *
+ * @example
+ * for (const { id, maxRunningJobs, isPaused } of await scheduler.getTasks()) console.log(id, maxRunningJobs, isPaused);
+ */
 export class TaskView {
   readonly #record: TaskRecord;
 
@@ -119,6 +124,7 @@ export class TaskView {
 /** How many attempts of a task may start in a time. */
 export interface TaskRateLimit {
   readonly limit: number;
+  /** The time in which at most `limit` attempts start. */
   readonly per: Temporal.Duration;
   /** How many attempts may start at once after a pause. */
   readonly burst: number;

@@ -11,7 +11,9 @@ export interface BlackoutList {
   readonly items: readonly BlackoutRecord[];
 }
 
+/** A blackout that is to be added. */
 export interface BlackoutAddition {
+  /** The blackout as it is to be stored. */
   readonly blackout: BlackoutRecord;
   readonly conflictPolicy: ConflictPolicy;
 }
@@ -19,6 +21,7 @@ export interface BlackoutAddition {
 /** What became of it. `conflict`: the id is in use (`error`), and nothing was written. `full`: there are as many as a
  *  store takes. `blackout` is the stored one; that of the call where none is. */
 export interface BlackoutAdditionReport {
+  /** What became of it, as said above. */
   readonly change: "added" | "replaced" | "kept" | "conflict" | "full";
   readonly blackout: BlackoutRecord;
 }

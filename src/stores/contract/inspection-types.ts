@@ -27,11 +27,13 @@ export interface StoreInspection {
 
 /** What an inspection is to find out besides the rest. */
 export interface InspectionOptions {
+  /** Whether to count the schedules too. Default: false. */
   readonly countsSchedules?: boolean;
   /** How far jobs and schedules are counted, of each task and state. A store that knows its counts need not heed it.
    *  Default: 10,000 */
   readonly countMax?: number;
-  /** Whether to reject while no write succeeds: if the last write of the store failed, the store tries one. */
+  /** Whether to reject while no write succeeds: if the last write of the store failed, the store tries one. Default:
+   *  false. */
   readonly checksWrites?: boolean;
 }
 

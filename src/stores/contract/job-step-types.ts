@@ -15,9 +15,11 @@ export interface JobStepSave {
   readonly number: number;
   /** Whether no save under this fence is known to have arrived. */
   readonly isFirst: boolean;
+  /** The step as it is to be stored. */
   readonly step: JobStepRecord;
 }
 
+/** What became of a write of a step. */
 export interface JobStepReport {
   /** False when the lease is no longer the caller's: then nothing was written. */
   readonly isSaved: boolean;

@@ -17,6 +17,7 @@ export interface HeldJob {
   readonly log?: JobLogRecord;
 }
 
+/** What a scheduler asks for while it lives: longer leases on what it runs, and its heartbeat. */
 export interface LeaseExtension {
   readonly now: number;
   readonly schedulerId: string;
@@ -27,6 +28,7 @@ export interface LeaseExtension {
   readonly settledStepId: string | null;
   /** When the leases of `jobs` end. */
   readonly until: number;
+  /** The jobs that it holds. */
   readonly jobs: readonly HeldJob[];
   /** The heartbeat: until when this instance counts as alive; null keeps the stored time. See rule L17. */
   readonly aliveUntil: number | null;
@@ -34,6 +36,7 @@ export interface LeaseExtension {
   readonly profile?: SchedulerProfile;
 }
 
+/** What became of the leases. */
 export interface LeaseExtensionReport {
   /** Ids of jobs whose lease is no longer the caller's. */
   readonly lost: readonly string[];
@@ -61,6 +64,7 @@ export interface LeaseEnd {
   readonly until: number;
 }
 
+/** A start or an end of a scheduler that gives up leases of its identity. */
 export interface LeaseSurrender {
   readonly now: number;
   readonly schedulerId: string;
@@ -68,11 +72,13 @@ export interface LeaseSurrender {
   readonly instanceId: string;
   /** Both as in {@link LeaseExtension}. */
   readonly aliveUntil: number | null;
+  /** Goes with `aliveUntil`. Default: a resident scheduler of which nothing else is known. */
   readonly profile?: SchedulerProfile;
   /** Whether no other instance of the identity can be alive, so that their heartbeats do not count. Default: false. */
   readonly isAlone?: boolean;
 }
 
+/** What became of the jobs whose leases were given up. */
 export interface LeaseSurrenderReport extends RecoveryReport {
   /** As in {@link LeaseExtensionReport}, with and without `aliveUntil`. */
   readonly heartbeats?: readonly Heartbeat[];
@@ -87,6 +93,7 @@ export interface RecoveredJob {
   readonly attempt: number;
 }
 
+/** What became of jobs whose leases had ended. */
 export interface RecoveryReport {
   /** Jobs that went back to the queue. */
   readonly recovered: readonly RecoveredJob[];

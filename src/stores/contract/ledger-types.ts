@@ -23,6 +23,7 @@ export interface LedgerLimits {
  * anyway, and its clean-up bounds it. See rules H1 to H30 of docs/store-contract.md.
  */
 export interface Ledger {
+  /** How much is remembered of each schedule. */
   readonly limits: LedgerLimits;
   /** From which time on the ledger has all fire times of a schedule; null when nothing is known about the schedule.
    *  See rule H16. */
@@ -53,6 +54,7 @@ export interface Ledger {
   getStats(filter: StatsFilter): Promise<StatsReport>;
 }
 
+/** Which entries of a schedule's history, and how many. */
 export interface OccurrenceRecordFilter {
   readonly scheduleId: string;
   readonly from: number;
@@ -83,8 +85,11 @@ interface UnfinishedRun {
   readonly attempts: number;
 }
 
+/** Which records of changes, and how many. */
 export interface ChangeRecordFilter {
+  /** `newest` is the opposite order. */
   readonly order: "oldest" | "newest";
   readonly limit: number;
+  /** The `seq` after which the page begins, in its order; null for the first page. */
   readonly after: number | null;
 }

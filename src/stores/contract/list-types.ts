@@ -88,6 +88,7 @@ export interface FailureList {
   readonly seen: number;
 }
 
+/** Which results, and in which order; absent fields do not matter. */
 export interface JobResultFilter extends PageRequest, JobResultSelection {
   /** At least two outcomes, of which the result has one. Not together with `outcome`. */
   readonly outcomes?: readonly JobOutcome[];
@@ -96,7 +97,9 @@ export interface JobResultFilter extends PageRequest, JobResultSelection {
   /** From the start of the last attempt to the end, in milliseconds, both included; results without a start are left
    *  out. */
   readonly runTimeMsMin?: number;
+  /** The longest run time, in milliseconds, included. */
   readonly runTimeMsMax?: number;
+  /** At least so many attempts were begun. */
   readonly attemptsMin?: number;
   /** The idempotency key or the concurrency key of the job is this text. */
   readonly key?: string;

@@ -12,6 +12,7 @@ export interface JobQueue {
 
 /** Which jobs a scheduler could run now, and how many. */
 export interface JobCapacity {
+  /** Whose jobs it could run. */
   readonly queues: readonly JobQueue[];
   /** The most jobs to acquire in a step. */
   readonly limit: number;
@@ -44,6 +45,7 @@ export interface ScheduleWindow {
   readonly after: readonly [nextFireTime: number, id: string] | null;
 }
 
+/** What a look is asked: one read of what is due. */
 export interface LookRequest extends View {
   /** Tasks whose stored record may be outdated; null when there are none. */
   readonly tasks: readonly TaskRecord[] | null;
@@ -85,6 +87,7 @@ export interface Seen {
   readonly overdue?: SeenOverdue;
 }
 
+/** What a look saw. */
 export interface LookReport extends Seen {
   /** Ids of the request's `tasks` that differ from their stored records, in order. See rule V10. */
   readonly staleTaskIds: readonly string[];
@@ -128,6 +131,7 @@ export interface LookedSchedule
 
 // What looks and steps say of overdue occurrences.
 
+/** What a step with `overdue` has to do. */
 export interface SeenOverdue {
   /** The earliest time at which an overdue occurrence may become due; null for never. See rules O10 and O11. */
   readonly nextAt: number | null;
@@ -137,6 +141,8 @@ export interface SeenOverdue {
 
 /** An overdue occurrence that a step raised and resolved is in both. */
 export interface OverdueReport {
+  /** Occurrences that the step found overdue. */
   readonly raised: readonly OverdueRecord[];
+  /** Occurrences that are overdue no longer, and why. */
   readonly resolved: readonly ResolvedOverdueRecord[];
 }

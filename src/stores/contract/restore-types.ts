@@ -5,6 +5,7 @@ import type { OccurrenceRecord } from "../../records/ledger.ts";
 export interface RestoredRecords {
   /** No two of the same job. */
   readonly results: readonly JobResultRecord[];
+  /** No two of the same schedule. */
   readonly histories: readonly RestoredHistory[];
 }
 
@@ -13,5 +14,6 @@ export interface RestoredHistory {
   readonly scheduleId: string;
   /** From when on the entries are whole, in epoch milliseconds; null leaves that of the store. */
   readonly since: number | null;
+  /** What became of fire times, in any order. */
   readonly entries: readonly OccurrenceRecord[];
 }

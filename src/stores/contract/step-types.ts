@@ -13,6 +13,7 @@ import type { OverdueReport, Seen, View } from "./look-types.ts";
 
 // What `DataStore.step` is asked, and what it answers. Times are epoch milliseconds.
 
+/** What a step is asked: one write of all that a scheduler did and wants to do. */
 export interface StepRequest extends View {
   /** Names the step: the scheduler's instance, then text that grows with every step. All tries of one step have the
    *  same `stepId`. */
@@ -21,7 +22,9 @@ export interface StepRequest extends View {
   readonly isRepetition: boolean;
   /** When the leases of acquired jobs end. */
   readonly until: number;
+  /** Attempts that ended, or started. */
   readonly releases: readonly JobRelease[];
+  /** Jobs to add. */
   readonly additions: readonly NewJobRecord[];
   /** Whether to take back leases that have ended. A scheduler sets it when the last `leaseEndsAt` that it knows is not
    *  later than `now`. */
@@ -31,6 +34,7 @@ export interface StepRequest extends View {
   /** Whether to end jobs that have missed their start. A scheduler sets it when the last `nextMissAt` that it knows is
    *  not later than `now`. Default: false. */
   readonly endsMissed?: boolean;
+  /** What becomes of due schedules. */
   readonly plans: readonly SchedulePlan[];
   /** The version of the blackouts that the plans use, see rule B4. Absent for 0: there was none. */
   readonly blackouts?: number;
@@ -51,9 +55,12 @@ export interface StepRequest extends View {
 export interface SentHeartbeat {
   readonly instanceId: string;
   readonly aliveUntil: number;
+  /** What the scheduler does, and can do. */
   readonly profile: SchedulerProfile;
 }
 
+/** How an attempt ended, and what becomes of its job: it finishes, waits for a retry, is given back, or goes on under
+ *  its lease as one that has started. Counts if the `fence` does. */
 export type JobRelease = {
   readonly jobId: string;
   readonly fence: number;
@@ -91,10 +98,12 @@ export interface SchedulePlan {
   readonly fence: number;
   /** The schedule's `nextFireTime` as the planner saw it. */
   readonly expected: number;
+  /** The jobs that the fire times make. */
   readonly fires: readonly PlannedJob[];
   /** Whether the fires make up for several fire times that are due together, see rule P5. Default: false. */
   readonly isCatchUp?: boolean;
   readonly nextFireTime: number | null;
+  /** The last fire time that the schedule has passed, once the plan counts. */
   readonly lastFireTime: number | null;
   readonly paused: boolean;
   /** Why the plan pauses the schedule; absent for no reason, and where it does not. */
@@ -113,10 +122,12 @@ export interface SchedulePlan {
 
 /** How a plan gets along with the unfinished jobs of its schedule, see rules P12 to P16. */
 export interface PlannedOverlap {
+  /** What the schedule's `overlap` says. */
   readonly policy: Exclude<RunOverlapPolicy, "queue">;
   /** How many fire times the plan passes over, because one at most can become a job; and the last of them, null for
    *  none. */
   readonly passed: number;
+  /** The last fire time that is passed over; null for none. */
   readonly lastPassedTime: number | null;
 }
 
@@ -133,6 +144,7 @@ export interface PlannedJob {
   readonly lastMissedTime: number | null;
 }
 
+/** What a step did, and what is due now. */
 export interface StepReport extends Seen, RecoveryReport {
   /** One status per release, in order. */
   readonly releases: readonly ReleaseStatus[];
@@ -164,7 +176,9 @@ export interface StepReport extends Seen, RecoveryReport {
  */
 export type ReleaseStatus = "released" | "fenced" | "missing";
 
+/** What became of a plan. */
 export interface PlanReport {
+  /** Whether the plan counted. */
   readonly committed: boolean;
   /** The plan's jobs that exist. */
   readonly addedJobIds: readonly string[];
@@ -172,6 +186,7 @@ export interface PlanReport {
   readonly overlap?: OverlapReport;
 }
 
+/** What a plan with an `overlap` found, and did about it. */
 export interface OverlapReport {
   /** Whether the plan's fire made no job, because of `skip` and an unfinished job. */
   readonly isSkipped: boolean;
@@ -186,7 +201,9 @@ export type PausedSchedule = Pick<ScheduleRecord, "id" | "taskId" | "nextFireTim
 
 /** Pauses that came to their end. */
 export interface EndedPauses {
+  /** The schedules that go on. */
   readonly schedules: readonly Pick<ScheduleRecord, "id" | "taskId" | "nextFireTime">[];
+  /** The tasks and keys that go on; a null key is the whole task. */
   readonly tasks: readonly { readonly taskId: string; readonly key: string | null }[];
 }
 
@@ -199,8 +216,11 @@ export interface PromotedJob {
   readonly concurrencyKey?: string;
 }
 
+/** What a clean-up removed. */
 export interface CleanupReport {
+  /** How many results had expired. */
   readonly removedResults: number;
+  /** The schedules that had no fire time left, and whose last job has ended. */
   readonly removedScheduleIds: readonly string[];
   /** How many windows of `once` were removed; absent for none. */
   readonly removedWindows?: number;

@@ -23,25 +23,31 @@ export interface ZoneRulesStore {
 
 /** The rules of a zone, as one runtime knows them. */
 export interface KnownZoneRules {
+  /** The IANA name of the zone. */
   readonly zone: string;
+  /** Stands for the clock changes of the zone over eight years. */
   readonly fingerprint: string;
 }
 
+/** Rules of zones that a scheduler tells the store. */
 export interface ZoneRulesRanking {
   readonly now: number;
   /** The rules of the caller, at most 1,000. */
   readonly own: readonly KnownZoneRules[];
   /** Rules that the caller found beside schedules, at most 1,000. */
   readonly seen: readonly KnownZoneRules[];
+  /** Whether those in `own` go to the top of their zones (`zoneRules: "adopt"`). */
   readonly adopts: boolean;
 }
 
+/** Rules of a zone, with their place in the store's order. */
 export interface RankedZoneRules extends KnownZoneRules {
   /** When the store saw them first, or took them to the top, in epoch milliseconds; a little later where that is needed
    *  for an order. Greater ranks outrank smaller ones. */
   readonly rank: number;
 }
 
+/** Which page of the schedules whose `zoneRules` are a text. */
 export interface ZonedPageRequest {
   readonly zoneRules: string;
   /** The id after which the page begins; empty for the first page. */
@@ -51,8 +57,10 @@ export interface ZonedPageRequest {
   readonly bytesMax: number;
 }
 
+/** A page of schedules whose next fire times were computed by the same rules. */
 export interface ZonedPage {
   readonly items: readonly ZonedSchedule[];
+  /** Whether there is a next page. */
   readonly hasMore: boolean;
 }
 
@@ -62,6 +70,7 @@ export type ZonedSchedule = Pick<
   "id" | "trigger" | "nextFireTime" | "lastFireTime" | "createdAt" | "fence"
 >;
 
+/** New `zoneRules` of a schedule, if its `fence` is as it was read. */
 export interface ZoneRulesConfirmation {
   readonly scheduleId: string;
   readonly fence: number;

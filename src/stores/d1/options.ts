@@ -6,6 +6,7 @@ import { REMOTE_TIMEOUT_MS_DEFAULT } from "../sqlite/bounds.ts";
 import { type CheckedSharedOptions, SHARED_SYNONYMS, type SharedStoreOptions } from "../sqlite/store-options.ts";
 import type { D1Binding } from "./binding.ts";
 
+/** Options of a {@link D1DataStore}. */
 export interface D1StoreOptions extends SharedStoreOptions {
   /** Longest wait for one answer of the database. Default: 10 seconds. */
   readonly timeout?: Duration;

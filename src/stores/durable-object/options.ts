@@ -4,6 +4,7 @@ import { cloudflareEntries, wrongArgument } from "../cloudflare-sqlite/options.t
 import { type CheckedSharedOptions, SHARED_SYNONYMS, type SharedStoreOptions } from "../sqlite/store-options.ts";
 import type { DurableObjectSqlStorage } from "./storage.ts";
 
+/** Options of a {@link DurableObjectDataStore}. */
 export interface DurableObjectStoreOptions extends SharedStoreOptions {}
 
 const checkStoreOptions = checker(() => v.strictObject(cloudflareEntries()), { synonyms: SHARED_SYNONYMS });

@@ -8,6 +8,7 @@ import { batchBody, batchRowsOf, executeBody, HranaError, rowsOf } from "./hrana
 /** What the driver needs of `fetch`. The global one fits, and so does one that is bound to a service. */
 export type HttpFetch = (url: string, request: HttpRequest) => Promise<HttpResponse>;
 
+/** What is sent: as much of `RequestInit` as `fetch` needs. */
 export interface HttpRequest {
   readonly method: "POST";
   readonly headers: Record<string, string>;
@@ -16,6 +17,7 @@ export interface HttpRequest {
   readonly signal: AbortSignal;
 }
 
+/** What is answered: as much of a `Response` as the driver reads. */
 export interface HttpResponse {
   readonly status: number;
   readonly headers: { get(name: string): string | null };

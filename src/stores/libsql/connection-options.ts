@@ -31,9 +31,11 @@ export interface LibsqlUrlConnection {
 
 /** A database by a client that the caller made. The caller closes the client too. */
 export interface LibsqlClientConnection {
+  /** The client, which whoever made it closes. */
   readonly client: LibsqlClient;
 }
 
+/** Where a libSQL database is: what `createClient` takes, or a client. */
 export type LibsqlConnection = LibsqlUrlConnection | LibsqlClientConnection;
 
 const CLIENT_METHODS = ["execute", "batch", "close"] as const;

@@ -11,6 +11,7 @@ import {
   sharedEntries,
 } from "../sqlite/store-options.ts";
 
+/** Options of a {@link LibsqlDataStore}. */
 export interface LibsqlStoreOptions extends SharedStoreOptions {
   /** For a file that is opened by its `url`. With `"full"` (default), commits that were acknowledged survive a power
    *  failure, at the cost of one fsync per commit. With `"normal"`, they survive a crash of the process, but a power

@@ -51,6 +51,7 @@ import { Jobs } from "./unfinished-jobs.ts";
  */
 export class MemoryDataStore implements contract.DataStore {
   readonly serializer: Serializer;
+  /** Nobody shares a store in memory. */
   readonly capabilities: contract.StoreCapabilities = Object.freeze({ sharedByProcesses: false });
   readonly ledger: Ledger | null;
   readonly zoneRules: ZoneRulesStore;

@@ -16,6 +16,7 @@ export interface SqliteConnection {
   readonly path: string;
 }
 
+/** Options of a {@link SqliteDataStore}. */
 export interface SqliteStoreOptions extends SharedStoreOptions {
   /** For a file. With `"full"` (default), commits that were acknowledged survive a power failure, at the cost of one
    *  fsync per commit. With `"normal"`, they survive a crash of the process, but a power failure can lose the last

@@ -49,7 +49,8 @@ export interface StoreRetryOptions {
   readonly maxDuration?: Duration;
   /** Time after which an operation is not tried again while others hold the database's lock. Default: 20 seconds. */
   readonly maxBusyDuration?: Duration;
-  /** The pauses between attempts. Each pause is random, between zero and twice the bound of the pause before. */
+  /** The pauses between attempts. Each pause is random, between zero and twice the bound of the pause before.
+   *  Default: from 20 ms to 1 s. */
   readonly backoff?: {
     /** Bound of the first pause; longer than zero. Default: 20 milliseconds. */
     readonly initial?: Duration;

@@ -40,6 +40,7 @@ import { MIGRATIONS, type TableNames, tableNames } from "./schema/tables.ts";
 import { CleanUp } from "./step/clean-up.ts";
 import { SqliteSteps } from "./step/step-commits.ts";
 
+/** Options of every store on SQLite. */
 export interface SqlDataStoreOptions {
   /** The name of the database in errors; it must hold no token. Default: `"the database"`. */
   readonly where?: string;
@@ -85,12 +86,18 @@ interface OpenStore {
   readonly inspect: (now: number, options: contract.InspectionOptions) => Promise<contract.StoreInspection>;
 }
 
-/** Keeps everything in a database that speaks SQLite's SQL, over a driver. Many schedulers, in many processes, may
- *  share the database. */
+/**
+ * Keeps everything in a database that speaks SQLite's SQL, over a driver. Many schedulers, in many processes, may
+ * share the database.
+ *
+ * @example
+ * new SqlDataStore(myDriver, { tablePrefix: "jobs_" }); // an SqlDriver of your own
+ */
 export class SqlDataStore implements contract.DataStore {
   readonly serializer: Serializer;
   /** The version of the tables that this library makes and knows. */
   readonly schemaVersion: number = NEWEST;
+  /** Whether other processes reach the database. */
   readonly capabilities: contract.StoreCapabilities;
   readonly ledger: SqliteLedger | null;
   readonly zoneRules: ZoneRulesStore = Object.freeze<ZoneRulesStore>({

@@ -1,4 +1,9 @@
-/** The error of a case that failed: the store, broker or executor does not keep its contract. */
+/**
+ * The error of a case that failed: the store, broker or executor does not keep its contract.
+ *
+ * @example
+ * if (error instanceof ContractViolation) console.log(error.message);
+ */
 export class ContractViolation extends Error {
   override readonly name = "ContractViolation";
 }

@@ -77,7 +77,7 @@ export interface SqlDriver {
   readonly loss?: StoreUnavailableError | null;
   /** What an error that `open`, `execute` or `batch` rejected with means. Drivers may ask `sqliteFailureKind`. */
   failureKind(error: unknown): FailureKind;
-  /** What users should do about a failure that is not SQLite's own; empty where the advice is unknown. */
+  /** What users should do about a failure (`error`) that is not SQLite's own; empty where the advice is unknown. */
   adviceFor?(error: unknown): string;
   /** Opens the connection anew. Called before the next operation when a local database was `busy`, or when a remote
    *  database did not answer in time. */
@@ -150,7 +150,14 @@ export function guardSql(condition: string): string {
 /** Most errors in a chain of causes that are looked at. */
 const CAUSES_MAX = 5;
 
-/** What an error of SQLite means for the next step, however the client writes its result code. */
+/**
+ * What an error of SQLite means for the next step, however the client writes its result code.
+ *
+ * @example
+ * failureKind(error) {
+ *   return sqliteFailureKind(error);
+ * }
+ */
 export function sqliteFailureKind(error: unknown): FailureKind {
   const message = messageOf(error);
   if (message.includes(GUARD)) return "guard";
