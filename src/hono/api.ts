@@ -191,10 +191,39 @@ export interface Overview {
   readonly pausedTasks: readonly Plain<PausedTask>[];
   readonly unhandledTasks: readonly string[];
   readonly backloggedSchedules: Plain<SchedulerHealth>["backloggedSchedules"];
-  /** The 10 active schedules that fire next. */
+  /** At most 100, and how many there are. */
+  readonly overdueOccurrences: Plain<SchedulerHealth>["overdueOccurrences"];
+  readonly overdueCount: Count;
+  /** The schedulers that are alive. */
+  readonly schedulers: readonly Plain<LiveScheduler>[];
+  /** How all jobs of the last day ended, hour by hour. Null while the store is not reached; then all lists that follow
+   *  are empty. */
+  readonly stats: StatsAnswer | null;
+  /** Runs that are under way, at most 50, then those that ended in the last hour, the newest first, at most 200. */
+  readonly runs: readonly OverviewRun[];
+  /** The next fire time of the 100 active schedules that fire next. */
+  readonly coming: readonly { readonly scheduleId: string; readonly taskId: string; readonly fireTime: string }[];
+  /** The first 10 of these, whole. */
   readonly nextFires: readonly Plain<Schedule>[];
   /** The last 10 results whose outcome is `error`. */
   readonly failures: readonly Plain<JobResult>[];
+  /** The failures of the last day, those of one task and one error together: the 10 largest groups. */
+  readonly failureGroups: readonly Plain<FailureGroup>[];
+  /** 10 schedules with `pauseAfterFailures` whose last run failed, paused or not. */
+  readonly failingSchedules: readonly Plain<Schedule>[];
+  /** Those that are not over. */
+  readonly blackouts: readonly Plain<Blackout>[];
+}
+
+/** A run in short. */
+export interface OverviewRun
+  extends Pick<
+    Plain<Run>,
+    | ("id" | "taskId" | "scheduleId" | "state" | "outcome" | "startedAt" | "finishedAt" | "lateness" | "runTime")
+    | ("progress" | "progressNote")
+  > {
+  /** Its fire time; of a job that no fire time made, from when on it may run, as far as that is known. */
+  readonly dueAt: string;
 }
 
 /** What a change of many did. */

@@ -161,7 +161,7 @@ const scheduleFilter = once(() => ({
   ...labelled(),
   taskId: optional(idText()),
   paused: optional(trueOrFalse),
-  state: optional(oneOf(["active", "paused", "ended"])),
+  state: optional(oneOf(["active", "paused", "ended", "failing"])),
 }));
 const jobFilter = once(() => ({ taskId: optional(idText()), scheduleId: optional(idText()) }));
 const resultFilter = once(() => ({

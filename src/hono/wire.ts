@@ -50,7 +50,7 @@ interface ScheduleFilterQuery extends SearchQuery, LabelQuery {
   readonly taskId?: string;
   readonly paused?: boolean;
   /** `ended` schedules have no fire time left; of the others, `paused` are those that are paused. */
-  readonly state?: "active" | "paused" | "ended";
+  readonly state?: "active" | "paused" | "ended" | "failing";
 }
 
 export interface ScheduleQuery extends ScheduleFilterQuery, PageQuery {

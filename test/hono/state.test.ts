@@ -85,7 +85,31 @@ describe("the overview", () => {
       pausedTasks: [{ taskId: "fail", key: null, until: null, reason: null, by: scheduler.identity }],
       nextFires: [{ id: "s", nextFireTime: "2030-01-01T09:00:00Z" }],
       failures: [{ taskId: "fail", outcome: "error", error: { message: "no paper" } }],
+      failureGroups: [{ taskId: "fail", count: 1, message: "no paper" }],
+      coming: [{ scheduleId: "s", taskId: "t", fireTime: "2030-01-01T09:00:00Z" }],
+      runs: [{ taskId: "fail", state: "ended", outcome: "error", dueAt: "2030-01-01T00:00:00Z", runTime: "PT0S" }],
+      stats: { bucket: "PT1H", items: [{ id: null, total: { count: 1, outcomes: { error: 1 } } }] },
+      overdueCount: { count: 0 },
     });
+  });
+
+  test("has the schedules that fail, and the blackouts that are not over", async () => {
+    const { ask, scheduler, clock } = setUpRouter();
+    scheduler.task("fail", () => {
+      throw new Error("no paper");
+    });
+    await scheduler.addSchedule("fail", "* * * * *", { id: "s", pauseAfterFailures: 1 });
+    await scheduler.addSchedule("fail", "0 9 1 1 *", { id: "other" });
+    await scheduler.addBlackout("holidays", { from: "2030-01-01T00:02:00Z", until: "2030-01-01T00:03:00Z" });
+    await clock.advance("PT1M");
+    await drain(scheduler);
+    expect((await ask("GET /overview")).body).toMatchObject({
+      failingSchedules: [{ id: "s", paused: true, pauseReason: "1 failure in a row" }],
+      blackouts: [{ id: "holidays" }],
+    });
+    expect((await ask("GET /schedules?state=failing")).body).toMatchObject({ items: [{ id: "s" }], cursor: null });
+    await clock.advance("PT2M");
+    expect((await ask("GET /overview")).body).toMatchObject({ blackouts: [] });
   });
 });
 

@@ -42,10 +42,10 @@ describe.each([
     const { scheduler } = await withRuns(make());
     const { items, isKept, ...range } = await scheduler.getStats();
     expect(JSON.stringify({ isKept, ...range })).toBe(
-      '{"isKept":true,"from":"2029-12-31T01:00:00Z","until":"2030-01-01T02:00:00Z","bucket":"PT1H"}',
+      '{"isKept":true,"from":"2029-12-31T02:00:00Z","until":"2030-01-01T02:00:00Z","bucket":"PT1H"}',
     );
     const [all] = items;
-    expect([all?.id, all?.total.count, all?.buckets.length]).toEqual([null, 61, 25]);
+    expect([all?.id, all?.total.count, all?.buckets.length]).toEqual([null, 61, 24]);
     expect(all?.total.outcomes).toMatchObject({ success: 60, error: 1, cancelled: 0 });
     expect(all?.buckets.flatMap(({ from, count }) => (count === 0 ? [] : [`${from} ${count}`]))).toEqual([
       "2030-01-01T00:00:00Z 59",

@@ -203,6 +203,7 @@ describe("statements of LibsqlDataStore", () => {
         "all by id": ["sqlite_autoindex_escapement_schedules_1 (id>?)"],
         "task by id": ["escapement_schedules_task (task_id=? AND id>?)"],
         "paused by id": ["escapement_schedules_paused (id>?)"],
+        "failing by id": ["escapement_schedules_failing (id>?)"],
         "ended by id": ended,
         "all by time": [...waiting, ...paused, ...ended, SORTED],
         "active by time": waiting,

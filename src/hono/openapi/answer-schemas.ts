@@ -143,6 +143,18 @@ const backloggedSchedules = v.array(
   v.strictObject({ scheduleId: v.string(), taskId: v.string(), unfinished: bounded }),
 );
 
+const overdueOccurrences = v.array(
+  v.strictObject({
+    scheduleId: v.string(),
+    taskId: v.string(),
+    fireTime: instant,
+    kind: v.picklist(OVERDUE_KINDS),
+    dueAt: instant,
+    raisedAt: instant,
+    jobId: textOrNull,
+  }),
+);
+
 const health: v.GenericSchema = v.strictObject({
   identity: v.string(),
   checkedAt: instant,
@@ -159,17 +171,7 @@ const health: v.GenericSchema = v.strictObject({
   schedulers: v.array(scheduler),
   unhandledTasks: v.array(v.string()),
   backloggedSchedules,
-  overdueOccurrences: v.array(
-    v.strictObject({
-      scheduleId: v.string(),
-      taskId: v.string(),
-      fireTime: instant,
-      kind: v.picklist(OVERDUE_KINDS),
-      dueAt: instant,
-      raisedAt: instant,
-      jobId: textOrNull,
-    }),
-  ),
+  overdueOccurrences,
   overdueCount: bounded,
 });
 
@@ -182,8 +184,25 @@ const overview: v.GenericSchema = v.strictObject({
   pausedTasks,
   unhandledTasks: v.array(v.string()),
   backloggedSchedules,
+  overdueOccurrences,
+  overdueCount: bounded,
+  schedulers: v.array(scheduler),
+  stats: v.nullable(statsAnswer),
+  runs: v.array(
+    v.strictObject({
+      ...{ id: v.string(), taskId: v.string(), scheduleId: textOrNull },
+      ...{ state: v.picklist(WORDS.state), outcome: v.nullable(v.picklist(JOB_OUTCOMES)), dueAt: instant },
+      ...{ startedAt: instantOrNull, finishedAt: instantOrNull },
+      ...{ lateness: v.nullable(duration), runTime: v.nullable(duration) },
+      ...{ progress: v.nullable(v.number()), progressNote: textOrNull },
+    }),
+  ),
+  coming: v.array(v.strictObject({ scheduleId: v.string(), taskId: v.string(), fireTime: instant })),
   nextFires: v.array(schedule),
   failures: v.array(jobResult),
+  failureGroups: v.array(failureGroup),
+  failingSchedules: v.array(schedule),
+  blackouts: v.array(blackout),
 });
 
 const previewedFire: v.GenericSchema = v.strictObject({

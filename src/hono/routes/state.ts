@@ -1,19 +1,14 @@
 import { hasMethods } from "../../core/check.ts";
 import { instantTextOrNull } from "../../core/temporal.ts";
 import type { SchedulerClient } from "../../scheduler/scheduler-client.ts";
-import type { SchedulerHealth } from "../../scheduler/views/health.ts";
-import { type Plain, plain } from "../../scheduler/views/plain.ts";
 import type { TickReport } from "../../scheduler/views/tick-report.ts";
-import type { Overview } from "../api.ts";
 import { withLabels } from "../labels-of.ts";
 import { isReady } from "../readiness.ts";
 import { Refusal } from "../refusal.ts";
 import type { Routes } from "../route.ts";
 import * as schemas from "../schemas.ts";
-import { type Show, shownPage, wholePage } from "../show.ts";
-
-/** Most schedules, and most failures, of an overview. */
-const SHOWN_MAX = 10;
+import { wholePage } from "../show.ts";
+import { overviewOf, shownHealth } from "./overview.ts";
 
 /** How the store and its schedulers are, and what keeps them going. */
 export const stateRoutes: Routes<
@@ -45,7 +40,7 @@ export const stateRoutes: Routes<
   },
   "GET /overview": {
     scope: "read",
-    handle: async ({ client, show }) => ({ status: 200, body: await overview(client, show) }),
+    handle: async ({ client, clock, show }) => ({ status: 200, body: await overviewOf(client, clock.now(), show) }),
   },
   "GET /schedulers": {
     scope: "read",
@@ -97,46 +92,4 @@ function failuresText(count: number | undefined): string {
 
 function ticks(client: SchedulerClient): client is SchedulerClient & { tick(): Promise<TickReport> } {
   return hasMethods(client, ["tick"]);
-}
-
-/** The message of the database says more than a caller needs, such as its address. */
-function shownHealth(health: SchedulerHealth): Plain<SchedulerHealth> {
-  const shown = plain(health);
-  if (shown.storeError === null) return shown;
-  const { name, code } = shown.storeError;
-  const storeError = { name, message: "the store cannot be reached", ...(code === undefined ? {} : { code }) };
-  return { ...shown, storeError };
-}
-
-async function overview(client: SchedulerClient, show: Show): Promise<Overview> {
-  const health = shownHealth(await client.health());
-  const { checkedAt, isStoreReached, oldestDueJob, oldestDueSchedule, backlog, schedulers, pausedTasks } = health;
-  const none = { items: [], cursor: null };
-  const [next, failures] = isStoreReached
-    ? await Promise.all([
-        client.getSchedules({ state: "active", sort: "nextFireTime", limit: SHOWN_MAX }),
-        client.getJobResults({ outcome: "error", limit: SHOWN_MAX }),
-      ])
-    : [none, none];
-  const sum = (count: (task: (typeof backlog)[number]) => number) =>
-    backlog.reduce((total, task) => total + count(task), 0);
-  const isCapped = (state: "waiting" | "held") => backlog.some((task) => task[state].isCapped);
-  return {
-    checkedAt,
-    isStoreReached,
-    counts: {
-      queued: { count: sum(({ waiting, held }) => waiting.count - held.count), isCapped: isCapped("waiting") },
-      held: { count: sum(({ held }) => held.count), isCapped: isCapped("held") },
-      running: sum(({ running }) => running),
-      schedulers: schedulers.length,
-      pausedTasks: pausedTasks.length,
-    },
-    oldestDueJob,
-    oldestDueSchedule,
-    pausedTasks,
-    unhandledTasks: health.unhandledTasks,
-    backloggedSchedules: health.backloggedSchedules,
-    nextFires: next.items.map(show.listed().schedule),
-    failures: shownPage(failures, show.listed().result).items,
-  };
 }

@@ -627,7 +627,7 @@ export const scheduleFilterSchema: () => v.GenericSchema<unknown, CheckedSchedul
     ),
     taskId: v.exactOptional(name()),
     paused: v.exactOptional(trueOrFalse),
-    state: v.exactOptional(oneOf(["active", "paused", "ended"])),
+    state: v.exactOptional(oneOf(["active", "paused", "ended", "failing"])),
     ...labelFilter(),
     search: v.exactOptional(name()),
     sort: v.exactOptional(oneOf(["id", "nextFireTime"])),

@@ -491,8 +491,9 @@ export interface ScheduleFilterOptions extends LabelFilterOptions {
   /** True for paused schedules only, false for schedules that are not paused. Default: both. */
   paused?: boolean;
   /** `"ended"` for schedules that have no fire time left; of the others, `"paused"` for those that are paused, and
-   *  `"active"` for those that are not. Default: all. */
-  state?: "active" | "paused" | "ended";
+   *  `"active"` for those that are not. `"failing"` for those with `pauseAfterFailures` whose last run failed, paused
+   *  or not. Default: all. */
+  state?: "active" | "paused" | "ended" | "failing";
   /** Schedules whose id or name has this text somewhere: 1 to 256 characters. For the letters A to Z, case does not
    *  matter. Default: all. */
   search?: string;

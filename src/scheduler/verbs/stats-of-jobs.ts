@@ -59,10 +59,11 @@ function inOrder(a: StatsSeries, b: StatsSeries): number {
 function filterOf({ by, taskId, scheduleId, limit, ...times }: StatsRequest, now: number): StatsFilter {
   const isOfSchedules = by === "schedule" || scheduleId !== undefined;
   const unitMs = isOfSchedules ? DAY_MS : HOUR_MS;
-  const { until: end = now, bucketMs = unitMs } = times;
+  // A job may have ended this very millisecond.
+  const { until: end = now + 1, bucketMs = unitMs } = times;
   const until = Math.ceil(end / unitMs) * unitMs;
-  const from =
-    Math.floor((times.from ?? end - (isOfSchedules ? (LISTED_DAYS - 1) * DAY_MS : DAY_MS)) / unitMs) * unitMs;
+  const start = times.from ?? until - (isOfSchedules ? LISTED_DAYS * DAY_MS : DAY_MS);
+  const from = Math.floor(start / unitMs) * unitMs;
   if (!(from < until)) throw optionError(WHERE, "from", "must be earlier than until");
   const count = Math.ceil((until - from) / bucketMs) * (by === undefined ? 1 : limit);
   if (count > STATS_BUCKETS_MAX) {
@@ -85,7 +86,7 @@ export async function statsOfSchedules(
   now: number,
 ): Promise<StatsFacts[]> {
   const sums = new Map(ids.map((id) => [id, new StatsSum()]));
-  const until = Math.ceil(now / DAY_MS) * DAY_MS;
+  const until = Math.ceil((now + 1) / DAY_MS) * DAY_MS;
   const range = { from: until - LISTED_DAYS * DAY_MS, until, bucketMs: LISTED_DAYS * DAY_MS };
   const found = await ledger?.getStats({ of: "schedules", ids, ...range, limit: ids.length });
   for (const { id, cell, count } of found?.counts ?? []) sums.get(id)?.add(cell, count);

@@ -30,8 +30,8 @@ export interface ScheduleFilter extends PageRequest, LabelFilter {
   readonly taskId?: string;
   readonly paused?: boolean;
   /** `ended`: the schedule has no fire time left, paused or not. `paused`: it has one, and is paused. `active`: it has
-   *  one, and is not paused. */
-  readonly state?: "active" | "paused" | "ended";
+   *  one, and is not paused. `failing`: its last runs failed, as far as they count (rule S18), paused or not. */
+  readonly state?: "active" | "paused" | "ended" | "failing";
   /** The id or the name has this text somewhere. For the letters A to Z, case does not matter. Never empty. */
   readonly search?: string;
   /** `nextFireTime`: the earliest first, then by id; schedules that have no fire time left are the last. Default:

@@ -90,11 +90,14 @@ export function bytesOf({ id, taskId, executor, trigger, triggerRule, payload, m
   return BYTES_FIXED + texts + (payload?.length ?? 0) + JSON.stringify(metadata).length;
 }
 
-export function isSelected(record: ScheduleRecord, { taskId, paused, state, search, labels }: ScheduleFilter): boolean {
+export function isSelected(
+  { record, failures }: ScheduleEntry,
+  { taskId, paused, state, search, labels }: ScheduleFilter,
+): boolean {
   return (
     (taskId ?? record.taskId) === record.taskId &&
     (paused ?? record.paused) === record.paused &&
-    (state ?? stateOf(record)) === stateOf(record) &&
+    (state === "failing" ? failures > 0 : (state ?? stateOf(record)) === stateOf(record)) &&
     (search === undefined || isFound(search, [record.id, record.name])) &&
     hasLabels(record.labels, labels)
   );

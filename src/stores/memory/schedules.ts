@@ -442,7 +442,7 @@ export class Schedules {
         ? this.#ordered.from(isNext)
         : this.#named(ids).filter(isNext);
     return pageOf(entries, limit, {
-      matches: ({ record }) => isSelected(record, filter),
+      matches: (entry) => isSelected(entry, filter),
       recordOf: ({ record }) => ({ ...record }),
       cursorOf: ({ record }) => (isByTime ? scheduleCursor(record) : record.id),
     });

@@ -1,6 +1,6 @@
 import type { JobRecord } from "../../records/job.ts";
 import type { JobOutcome } from "../../records/policies.ts";
-import type { DataStore, PausedSchedule } from "../../stores/data-store.ts";
+import type { DataStore, PausedSchedule, ScheduleFilter } from "../../stores/data-store.ts";
 import { equal } from "./assert.ts";
 import { type DataStoreCase, openTwo } from "./contract-case.ts";
 import { CHANGES, ledgerCase } from "./ledger-makers.ts";
@@ -9,6 +9,7 @@ import {
   commit,
   finish,
   fireOf,
+  idsOf,
   jobOf,
   makeJob,
   makeSchedule,
@@ -44,6 +45,12 @@ async function runs(
     paused.push((await step(store, { releases, jobs: null })).pausedSchedules);
   }
   return paused;
+}
+
+/** The ids of the schedules that fail, in the order of ids, or of their fire times. */
+async function failing(store: DataStore, fields: Partial<ScheduleFilter> = {}): Promise<string[]> {
+  const { items } = await store.getSchedules({ state: "failing", limit: 10, cursor: null, ...fields });
+  return idsOf(items);
 }
 
 const PAUSED: PausedSchedule = {
@@ -93,6 +100,24 @@ export const pauseFailureCases: readonly DataStoreCase[] = [
       await updateSchedule(store, "schedule", { paused: true, pausedUntil: T0 + 10 });
       await step(store, { now: T0 + 10, endsPauses: true, jobs: null });
       equal(await runs(store, ["error"], { first: 40 }), [undefined], "the first failure after a pause that ended");
+    },
+  },
+  {
+    name: "pauses by failures: those whose last run failed are listed, paused or not",
+    rules: ["I3"],
+    async run({ open }) {
+      const store = await open();
+      await store.addSchedules(add(makeSchedule({ id: "a" }), makeSchedule(STRICT), makeSchedule({ id: "z" })));
+      equal(await failing(store), [], "before the first failure");
+      await runs(store, ["error"]);
+      equal(await failing(store), ["schedule"], "after the first failure");
+      equal(await failing(store, { sort: "nextFireTime" }), ["schedule"], "by fire time");
+      equal(await failing(store, { paused: true }), [], "those that are paused, before the second failure");
+      await runs(store, ["error"], { first: 10 });
+      equal(await failing(store, { paused: true, taskId: "task" }), ["schedule"], "those of a task that are paused");
+      equal(await failing(store, { cursor: "schedule" }), [], "those behind it");
+      await updateSchedule(store, "schedule", { paused: false });
+      equal(await failing(store), [], "after the end of the pause");
     },
   },
   {

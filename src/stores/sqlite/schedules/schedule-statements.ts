@@ -222,7 +222,8 @@ const REASON_OF_FAILURES = "failures || CASE failures WHEN 1 THEN ' failure' ELS
 export function isFailing(table?: string): string {
   const column = (name: string): string => (table === undefined ? name : `${table}.${name}`);
   const allowed = detail("pauseAfterFailures", table);
-  return `${column("failures")} > 0 AND ${column("paused")} = 0 AND ${column("failures")} >= ${allowed}`;
+  // `id > ''` is a range of the index.
+  return `${column("failures")} > 0 AND ${column("id")} > '' AND ${column("paused")} = 0 AND ${column("failures")} >= ${allowed}`;
 }
 
 /** SQL of whether a schedule has the fence that the row `r` of a parameter expects: [id, fence or null]. */
@@ -245,6 +246,7 @@ const BY_ID: Readonly<Record<string, string>> = {
   task: "task_id = ?4 AND ",
   paused: "paused = 1 AND ",
   ended: "next_fire_time IS NULL AND ",
+  failing: "failures > 0 AND ",
 };
 
 /** The kinds of schedules, each with an index. No index has the paused ones in the order of their fire times, because
@@ -268,11 +270,17 @@ export function scheduleScanOf(filter: ScheduleFilter): [name: string, takesAll:
   const { ids, taskId, paused, state, search, labels, sort } = filter;
   const areAbsent = (...parts: unknown[]): boolean => parts.every((part) => part === undefined);
   if (ids !== undefined) return ["named by id", areAbsent(taskId, paused, state, search, labels)];
-  if (sort === "nextFireTime") return [`${state ?? "all"} by time`, areAbsent(taskId, paused, search, labels)];
+  if (sort === "nextFireTime") {
+    const isAll = state === undefined || state === "failing";
+    return [
+      isAll ? "all by time" : `${state} by time`,
+      areAbsent(taskId, paused, search, labels) && state !== "failing",
+    ];
+  }
   if (labels !== undefined)
     return ["label by id", areAbsent(taskId, paused, state, search) && labelCount(labels) === 1];
   if (taskId !== undefined) return ["task by id", areAbsent(paused, state, search)];
-  if (state === "ended") return ["ended by id", areAbsent(paused, search)];
+  if (state === "ended" || state === "failing") return [`${state} by id`, areAbsent(paused, search)];
   if (paused === true || state === "paused") return ["paused by id", areAbsent(state, search)];
   return ["all by id", areAbsent(paused, state, search)];
 }
@@ -291,7 +299,8 @@ function scheduleLists(names: TableNames): Readonly<Record<string, string>> {
     record: scheduleAsJson("t"),
     texts: ["trigger_json", "metadata", "details"],
     isTaken:
-      `(?4 IS NULL OR t.task_id = ?4) AND (?5 IS NULL OR t.paused = ?5) AND (?6 IS NULL OR ?6 = ${state}) ` +
+      `(?4 IS NULL OR t.task_id = ?4) AND (?5 IS NULL OR t.paused = ?5) AND (?6 IS NULL OR ?6 = ${state} ` +
+      "OR ?6 = 'failing' AND t.failures > 0) " +
       `AND ${foundIn("?7", ["t.id", detail("name", "t")])} ` +
       `AND ${hasAllLabels(names, "?8", { kind: "schedule", id: "t.id" })}`,
   };

@@ -237,7 +237,7 @@ function scheduleTables({ schedules }: TableNames): string[] {
       last_failure TEXT,
       failures INTEGER NOT NULL DEFAULT 0
     )`,
-    `CREATE INDEX ${schedules}_failing ON ${schedules} (failures) WHERE failures > 0`,
+    `CREATE INDEX ${schedules}_failing ON ${schedules} (id) WHERE failures > 0`,
     `CREATE INDEX ${schedules}_due ON ${schedules} (next_fire_time, id) ` +
       "WHERE paused = 0 AND next_fire_time IS NOT NULL",
     `CREATE INDEX ${schedules}_task ON ${schedules} (task_id, id)`,
