@@ -138,15 +138,34 @@ export class ScheduleBlackouts {
     return until;
   }
 
-  /** Whether a fire time within the union, from `first` on, is to be made up for when the union ends: all blackouts
-   *  that contain it say so. */
-  owes(union: Union, first: number, nextFire: (after: number) => number | null): boolean {
+  /**
+   * Whether a fire time within the union is to be made up for when the union ends: all blackouts that contain it say so.
+   *
+   * @param first the first fire time that is still to come to
+   * @param since fire times before it may have been left out from then on, by blackouts that were there
+   */
+  owes(union: Union, first: number, since: number, nextFire: (after: number) => number | null): boolean {
     if (!this.#mayOwe) return false;
-    let fire = nextFire(Math.max(union.from, first) - 1);
-    for (let steps = 0; steps < BLACKOUT_STEPS_MAX && fire !== null && fire < union.until; steps++) {
-      if (this.at(fire).every(({ missed }) => missed === "runOnce")) return true;
-      fire = nextFire(fire);
-    }
-    return false;
+    const isMadeUpFor = (at: number): boolean => this.at(at).every(({ missed }) => missed === "runOnce");
+    if (some(nextFire, Math.max(union.from, first), union.until, isMadeUpFor)) return true;
+    const created = Math.min(...this.#all.map(({ record: { createdAt } }) => createdAt));
+    const wasThere = (at: number): boolean => this.at(at).every(({ record: { createdAt } }) => createdAt <= at);
+    const earliest = Math.max(union.from, since, created);
+    return some(nextFire, earliest, Math.min(first, union.until), (at) => isMadeUpFor(at) && wasThere(at));
   }
+}
+
+/** Whether one of the fire times in [from, until) is such a one, as far as a search goes. */
+function some(
+  nextFire: (after: number) => number | null,
+  from: number,
+  until: number,
+  isSuch: (at: number) => boolean,
+): boolean {
+  let at = from < until ? nextFire(from - 1) : null;
+  for (let steps = 0; steps < BLACKOUT_STEPS_MAX && at !== null && at < until; steps++) {
+    if (isSuch(at)) return true;
+    at = nextFire(at);
+  }
+  return false;
 }

@@ -33,7 +33,9 @@ function hours(from: number, until: number, missed: MissedPolicy = "skip"): When
 
 const HOURLY = new IntervalTrigger({ hours: 1, startTime: "2030-01-01T00:00:00Z" });
 
-function scheduleOf(fields: Partial<FiringSchedule> = {}): FiringSchedule & { createdAt: number } {
+type Planned = FiringSchedule & { readonly createdAt: number };
+
+function scheduleOf(fields: Partial<Planned> = {}): Planned {
   return {
     ...{ id: "s", coalesce: "all", overlap: "queue", catchUp: null, paceUntil: null, maxJitterMs: 0 },
     ...{ nextFireTime: T0, lastFireTime: null, createdAt: T0 },
@@ -47,7 +49,7 @@ function hourOf(at: number | null): number | null {
 }
 
 /** A plan at an hour, in hours. */
-function planAt(hour: number, of: ScheduleBlackouts, fields: Partial<FiringSchedule> = {}, trigger: Trigger = HOURLY) {
+function planAt(hour: number, of: ScheduleBlackouts, fields: Partial<Planned> = {}, trigger: Trigger = HOURLY) {
   const plan = planOpenFires(scheduleOf(fields), trigger, of, T0 + hour * HOUR, () => 0);
   return {
     fires: plan.fires.map(({ fireTime, missedCount }) => [hourOf(fireTime), missedCount]),
@@ -148,6 +150,25 @@ describe("a plan with blackouts", () => {
     expect(planAt(2.25, of, { nextFireTime: T0 + 2.25 * HOUR })).toMatchObject({ fires: [], next: 3, last: 2.25 });
   });
 
+  test.each([1, 2, 12])("makes up for what one left out while others follow, planned every %s hours", (rhythm) => {
+    const of = blackouts(hours(2, 5.5, "runOnce"), hours(5, 8.5));
+    let schedule = scheduleOf();
+    const fired: (number | null)[] = [];
+    for (let now = T0; now <= T0 + 12 * HOUR; now += (rhythm * HOUR) / 2) {
+      const plan = planOpenFires(schedule, HOURLY, of, now, () => 0);
+      fired.push(...plan.fires.map(({ fireTime }) => hourOf(fireTime)));
+      schedule = { ...schedule, nextFireTime: plan.nextFireTime, lastFireTime: plan.lastFireTime };
+    }
+    expect(fired).toEqual([0, 1, 8.5, 9, 10, 11, 12]);
+  });
+
+  test("makes up for what was left out since the schedule was added", () => {
+    const of = blackouts(hours(0, 5.5, "runOnce"), hours(5, 8.5));
+    const later = { nextFireTime: T0 + 6 * HOUR, lastFireTime: T0 + 5 * HOUR };
+    expect(planAt(8, of, later).next).toBe(8.5);
+    expect(planAt(8, of, { ...later, createdAt: T0 + 5 * HOUR }).next).toBe(9);
+  });
+
   test("makes no job within a blackout, and at most one at its end, whatever blackouts there are", () => {
     const when = fc
       .record({ from: fc.integer({ min: 0, max: 40 }), length: fc.integer({ min: 1, max: 12 }), once: fc.boolean() })
@@ -190,7 +211,7 @@ describe("a plan with blackouts", () => {
 describe("a rule with blackouts", () => {
   test("answers the same forward and backward", () => {
     const of = blackouts(hours(2, 4), hours(6.5, 8.5, "runOnce"), hours(8.5, 9.5, "runOnce"));
-    const open = new OpenTrigger(HOURLY, of, T0);
+    const open = new OpenTrigger(HOURLY, of, T0, T0);
     const forward: number[] = [];
     for (let at = open.nextMs(T0 - 1); at !== null && at <= T0 + 12 * HOUR; at = open.nextMs(at)) forward.push(at);
     const backward: number[] = [];

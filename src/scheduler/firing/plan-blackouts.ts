@@ -18,12 +18,15 @@ export class OpenTrigger extends Trigger {
   readonly #rule: Trigger;
   readonly #blackouts: ScheduleBlackouts;
   readonly #first: number;
+  readonly #since: number;
 
-  constructor(rule: Trigger, blackouts: ScheduleBlackouts, first: number) {
+  /** @param since when the schedule was added: a blackout may have left out fire times before `first` since then */
+  constructor(rule: Trigger, blackouts: ScheduleBlackouts, first: number, since: number) {
     super();
     this.#rule = rule;
     this.#blackouts = blackouts;
     this.#first = first;
+    this.#since = since;
   }
 
   override get timeZone(): string {
@@ -40,8 +43,14 @@ export class OpenTrigger extends Trigger {
 
   /** Whether the end of a union makes up for a fire time within it. */
   owes(union: Union): boolean {
-    return union.isWhole && this.#blackouts.owes(union, this.#first, this.nextOfRule);
+    return union.isWhole && this.#blackouts.owes(union, this.#first, this.#since, this.#nextOrEarlier);
   }
+
+  /** The next fire time without blackouts, among those before the first one too. */
+  readonly #nextOrEarlier = (afterMs: number): number | null => {
+    const next = nextAfter(this.#rule, afterMs);
+    return afterMs < this.#first ? Math.min(next ?? this.#first, this.#first) : next;
+  };
 
   nextMs(afterMs: number): number | null {
     let at = afterMs;
@@ -111,7 +120,7 @@ export function planOpenFires(
   if (first === null || first > now) {
     return { ...planFires(schedule, trigger, now, random, firesMax), isNextOfRule: true };
   }
-  const open = new OpenTrigger(trigger, blackouts, first);
+  const open = new OpenTrigger(trigger, blackouts, first, schedule.createdAt);
   const start = open.nextMs(first - 1);
   const isNothingOpen = start === null || start > now;
   const plan: FirePlan = isNothingOpen
@@ -190,7 +199,7 @@ function standing(fire: PlannedFire, createdAt: number, trigger: Trigger, blacko
   if (fire.missedCount !== 0 || union === null || !union.isWhole || union.until !== fireTime) return fire;
   const nextOfRule = (after: number): number | null => nextAfter(trigger, after);
   const since = Math.max(union.from, createdAt);
-  if (!blackouts.owes(union, since, nextOfRule)) return fire;
+  if (!blackouts.owes(union, since, since, nextOfRule)) return fire;
   const first = nextOfRule(since - 1);
   const last = lastUntil(trigger, fireTime - 1);
   if (first === null || last === null || first > last) return fire;
