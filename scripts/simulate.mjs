@@ -6,7 +6,7 @@
 //   node scripts/simulate.mjs --seed 4711 [--trace] [--only operators|steps]
 //
 // `--only operators` runs the small simulation of what operators do (test/simulation/operators), `--only steps` the part
-// of it about jobs with steps: each hundredth seed of it on SQLite, the others on the memory store.
+// of it about jobs with steps: each hundredth seed of both on SQLite, the others on the memory store.
 // Exits with 1 when a promise was broken. A seed gives the same run everywhere. Many seeds run with lighter stand-ins
 // for some of the host's globals (scripts/lib/light-host.mjs), one seed runs with the host's own. A long run tells every
 // 20 s how far it is, so that a run that is ended early still tells what it covered.
@@ -63,8 +63,7 @@ async function bundle() {
     stdin: {
       contents: `
         export { simulate } from "./simulate.ts";
-        export { simulateOperators } from "./operators/operators.ts";
-        export { simulateSteps } from "./operators/simulate-steps.ts";`,
+        export { simulateOperations, simulateSteps } from "./operators/simulate-some-on-sqlite.ts";`,
       resolveDir: `${root}test/simulation`,
     },
     outfile,
@@ -80,8 +79,8 @@ async function bundle() {
 
 /** @returns {Promise<Pick<typeof import("../test/simulation/simulate.ts"), "simulate">>} */
 async function load() {
-  const { simulate, simulateOperators, simulateSteps } = await import(pathToFileURL(outfile).href);
-  return { simulate: only === "operators" ? simulateOperators : only === "steps" ? simulateSteps : simulate };
+  const { simulate, simulateOperations, simulateSteps } = await import(pathToFileURL(outfile).href);
+  return { simulate: only === "operators" ? simulateOperations : only === "steps" ? simulateSteps : simulate };
 }
 
 /** @param {number} seed @param {boolean} isTraced */

@@ -2,6 +2,7 @@ import { describe, expect, test } from "vitest";
 import type { DataStore } from "../../src/stores/data-store.ts";
 import type { SqlDataStore } from "../../src/stores/sqlite/store.ts";
 import type { SqliteStoreOptions } from "../../src/stores/sqlite-file/options.ts";
+import { T0 } from "../../src/testing/data-store-contract/makers.ts";
 import { LIBSQL, SQLITE } from "../stores/local-stores.ts";
 import { KeptLibsqlStore } from "../support/kept-libsql.ts";
 import { drawLedger } from "./ledger-workload.ts";
@@ -41,6 +42,16 @@ describe.each(stores)("$name keeps every promise", ({ make, seedCount }) => {
       }
     });
   }
+
+  test("while operators act", async () => {
+    for (let seed = 0; seed < seedCount / 8; seed++) {
+      const store = make(":memory:");
+      await store.open(T0);
+      const { violations } = await simulateOperators({ seed, makeStore: () => store });
+      await store.close();
+      expect(violations, `seed ${seed}`).toEqual([]);
+    }
+  });
 });
 
 test("jobs with steps keep every promise on SQLite, too", async () => {

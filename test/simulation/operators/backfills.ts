@@ -6,6 +6,9 @@ import type { OperatedProcess, Operation, OperatorRun } from "./operators.ts";
 /** How far back the ranges of backfills begin, and how far from the present they end, in milliseconds. */
 const RANGE_MS = { from: 20_000, until: 2000 };
 
+/** No clock is further from the true one. */
+const SKEW_MS_MAX = 900;
+
 /** What a backfill answered. */
 interface Answer {
   readonly count: number;
@@ -30,6 +33,7 @@ export function backfills(run: OperatorRun): Operation {
   const begun = new Map<string, Map<string, OperatedProcess>>();
   /** Fire times that somebody wanted to run once more. */
   const wantedAgain = new Set<string>();
+  let removedAt = Number.NEGATIVE_INFINITY;
 
   const onCommit = ({ backfill, jobs }: BackfillCommit, answer: unknown): void => {
     if (answer === null) return;
@@ -113,10 +117,13 @@ export function backfills(run: OperatorRun): Operation {
     onEffect: (method, args, answer) => {
       if (method === "commitBackfill") onCommit(args[0] as BackfillCommit, answer);
       if (method === "step") onPlans(answer as StepReport);
+      // One that is added under the id of a removed one may fire anew, from the beginning of its rule on.
+      if (method === "removeSchedules") removedAt = run.clock.now() + 2 * SKEW_MS_MAX;
       if (method === "cancelBackfill" && answer === true) cancelled.add(args[0] as string);
     },
     onHandler: ({ job }, process) => {
       if (job.fireTime === null || job.retryOf !== null) return;
+      if (job.fireTime.epochMilliseconds <= removedAt) return;
       const name = `${job.scheduleId} at ${job.fireTime.epochMilliseconds}`;
       const places = (begun.get(name) ?? new Map<string, OperatedProcess>()).set(job.id, process);
       begun.set(name, places);

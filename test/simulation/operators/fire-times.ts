@@ -5,11 +5,13 @@ import type { OperatedProcess, Operation, OperatorRun } from "./operators.ts";
 export function fireTimes(run: OperatorRun): Operation {
   const { random } = run;
   const jobs = new Map<string, string>();
+  /** Jobs of schedules that were removed since. */
+  const former = new Set<string>();
   const onStep = ({ plans }: StepRequest, report: StepReport): void => {
     for (const [place, { scheduleId, fires }] of plans.entries()) {
       const added = new Set(report.plans[place]?.addedJobIds);
       for (const { jobId, fireTime } of fires) {
-        if (!added.has(jobId)) continue;
+        if (!added.has(jobId) || former.has(jobId)) continue;
         const name = `${scheduleId} at ${fireTime}`;
         const other = jobs.get(name) ?? jobId;
         jobs.set(name, jobId);
@@ -35,11 +37,17 @@ export function fireTimes(run: OperatorRun): Operation {
     },
     onEffect: (method, args, answer) => {
       if (method === "step") onStep(args[0] as StepRequest, answer as StepReport);
+      // One that is added under the id of a removed one may fire anew.
+      if (method !== "removeSchedules") return;
+      for (const id of jobs.values()) former.add(id);
+      jobs.clear();
     },
     heal,
     checkAtRest: async () => {
       for (const id of run.scheduleIds) {
-        const { nextFireTime = null } = (await run.store.getSchedule(id)) ?? {};
+        const { nextFireTime = null, pauseReason } = (await run.store.getSchedule(id)) ?? {};
+        // It goes on failing.
+        if (pauseReason !== undefined) continue;
         if (nextFireTime === null || nextFireTime < run.clock.now() - 5000) {
           run.history.violate(`${id} stands still at ${nextFireTime}`);
         }

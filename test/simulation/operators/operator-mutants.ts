@@ -3,12 +3,19 @@ import { FireTimesThatRan } from "../../../src/scheduler/ledger/fire-times-that-
 import type { BackfillCommit } from "../../../src/stores/data-store.ts";
 import { MemoryDataStore } from "../../../src/stores/memory/store.ts";
 import { answering, type Mutant, patched, store } from "../mutant.ts";
+import { BLACKOUT_MUTANTS } from "./blackout-mutants.ts";
 import { CHANNEL } from "./notices.ts";
+import { PAUSE_MUTANTS } from "./pause-mutants.ts";
 
 /** A fault, and the first seed that finds it. */
 export interface OperatorMutant {
   readonly mutant: Mutant;
   readonly caughtBy: number;
+}
+
+/** The faults of a list, with the seeds that find them, in the same order. */
+function caught(mutants: readonly Mutant[], seeds: readonly number[]): OperatorMutant[] {
+  return mutants.map((mutant, place) => ({ mutant, caughtBy: seeds[place] ?? 0 }));
 }
 
 /** Faults about notices. */
@@ -49,7 +56,9 @@ function backfilling(change: (commit: BackfillCommit, store: MemoryDataStore) =>
 
 /** Faults of our own, each of which a promise about the operations has to find. */
 export const OPERATOR_MUTANTS: readonly OperatorMutant[] = [
-  ...NOTICES.map((mutant) => ({ mutant, caughtBy: 0 })),
+  ...caught(NOTICES, [10, 10]),
+  ...caught(BLACKOUT_MUTANTS, [110, 0, 62, 107, 0, 216]),
+  ...caught(PAUSE_MUTANTS, [0, 31, 0, 5, 49, 53]),
   {
     mutant: store(
       "forgets how far a backfill has come",
@@ -59,7 +68,7 @@ export const OPERATOR_MUTANTS: readonly OperatorMutant[] = [
         return { ...commit, backfill: { ...commit.backfill, position, isDone: false } };
       }),
     ),
-    caughtBy: 0,
+    caughtBy: 120,
   },
   {
     mutant: patched(
@@ -68,6 +77,6 @@ export const OPERATOR_MUTANTS: readonly OperatorMutant[] = [
       "among",
       () => async () => () => false,
     ),
-    caughtBy: 0,
+    caughtBy: 8,
   },
 ];

@@ -10,6 +10,9 @@
 // `checkAtRest` (after the faults; `heal` comes before). `run.history.violate(text)` tells of a broken promise. Then
 // put a fault of your own into operator-mutants.ts, for each promise, that the promise must find.
 //
+// The worlds are small, so that 100,000 seeds take some 15 minutes: a run has all of the promises, and one to three of
+// the operations. Each hundredth seed of the script is over SQL.
+//
 //   node scripts/simulate.mjs --only operators [--count 100000]
 //   node scripts/simulate.mjs --only operators --seed 4711 --trace
 //
@@ -22,6 +25,7 @@ import { instantOf } from "../../../src/core/temporal.ts";
 import type { JobExecutor } from "../../../src/executors/job-executor.ts";
 import { Scheduler } from "../../../src/mod.ts";
 import type { EventRecord } from "../../../src/records/events.ts";
+import type { Labels } from "../../../src/records/policies.ts";
 import type { ScheduleOptions, TaskSettings } from "../../../src/scheduler/options/options.ts";
 import type { JobContext } from "../../../src/scheduler/scheduler-client.ts";
 import type { DataStore } from "../../../src/stores/data-store.ts";
@@ -68,6 +72,12 @@ export interface OperatorRun {
   readonly taskId: string;
   /** The ids of the schedules, which all processes add when they start. */
   readonly scheduleIds: readonly string[];
+  labelsOf(scheduleId: string): Labels | undefined;
+  pauseAfterFailuresOf(scheduleId: string): number | null;
+  /** Whether the schedule leaves out what is too old. */
+  hasCatchUp(scheduleId: string): boolean;
+  /** Adds a schedule, as processes do when they start, or with another interval. */
+  addSchedule(process: OperatedProcess, id: string, intervalMs: number | null, options: ScheduleOptions): void;
   readonly processes: readonly OperatedProcess[];
   readonly areFaultsOn: boolean;
   /** Calls a scheduler. Answers what it answered, or null for what clients of a store under faults have to expect.
@@ -110,6 +120,12 @@ const BEFORE_START = "2029-12-31T23:59:50Z";
 
 const LARGE = "x".repeat(200_000);
 
+/** A schedule as processes add it. */
+interface DrawnSchedule {
+  readonly trigger: IntervalTrigger;
+  readonly options: ScheduleOptions;
+}
+
 /** How much goes wrong in a run. Probabilities are of one call, event or turn. */
 interface Faults {
   readonly call: number;
@@ -142,11 +158,14 @@ class Simulation implements OperatorRun {
   readonly #seed: number;
   readonly #faults: Faults;
   readonly #settings: TaskSettings;
-  readonly #schedules: readonly { readonly trigger: IntervalTrigger; readonly options: ScheduleOptions }[];
+  readonly #schedules: readonly DrawnSchedule[];
   readonly #durationMsMax: number;
   readonly #failure: number;
   readonly #wrapStore: (store: DataStore) => DataStore;
+  /** What operators do in this run. All others look on. */
+  readonly #acting: readonly Operation[];
   readonly #open = new Set<string>();
+  #last: Promise<unknown> = Promise.resolve();
   #lives = 0;
 
   constructor(
@@ -162,8 +181,8 @@ class Simulation implements OperatorRun {
     this.#faults = drawFaults(this.random, world.skewMsMax);
     this.#settings = drawSettings(this.random);
     this.#durationMsMax = this.random.pick([0, 0, 400, 2500]);
-    this.#failure = this.random.pick([0, 0, 0.3]);
-    const length = world.hasSchedules ? this.random.int(1, 2) : 0;
+    this.#failure = this.random.pick([0, 0, 0.3, 0.6]);
+    const length = world.hasSchedules ? this.random.pick([1, 1, 2]) : 0;
     this.#schedules = Array.from({ length }, (_, index) => drawSchedule(this.random, index));
     this.scheduleIds = this.#schedules.map(({ options }) => options.id ?? "");
     const ways = Array.from(
@@ -171,6 +190,7 @@ class Simulation implements OperatorRun {
       () => this.random.int(-1, 1) * this.#faults.skewMs,
     );
     this.operations = world.operations.map((make) => make(this));
+    this.#acting = drawActing(this.random, this.operations);
     for (const offsetMs of ways) this.#start(offsetMs);
   }
 
@@ -205,9 +225,9 @@ class Simulation implements OperatorRun {
       process.standStill(random.int(1, 2 * this.world.leaseMs));
       return;
     }
-    const weights = Object.fromEntries(this.operations.map(({ weight }, index) => [String(index), weight]));
+    const weights = Object.fromEntries(this.#acting.map(({ weight }, index) => [String(index), weight]));
     for (let left = random.pick([1, 1, 2]); left > 0; left--) {
-      this.operations[Number(random.weighted(weights))]?.act(process);
+      this.#acting[Number(random.weighted(weights))]?.act(process);
     }
   }
 
@@ -252,18 +272,40 @@ class Simulation implements OperatorRun {
       if (untilMs > process.clock.now()) await process.clock.sleep(untilMs, context.signal);
       if (failures.chance(this.#failure)) throw new Error("this time");
     });
-    for (const operation of this.operations) operation.register?.(process);
+    for (const operation of this.#acting) operation.register?.(process);
     this.history.trace(name, "starts");
     void (this.world.hasTicks && this.random.chance(0.3) ? this.#tick(process) : this.#live(process));
     return process;
   }
 
   #addSchedules(process: OperatedProcess): void {
-    for (const { trigger, options } of this.#schedules) {
-      void this.attempt(process, `addSchedule ${options.id}`, (scheduler) =>
-        scheduler.addSchedule(this.taskId, trigger, options),
-      );
-    }
+    for (const id of this.scheduleIds) this.addSchedule(process, id, null, {});
+  }
+
+  addSchedule(process: OperatedProcess, id: string, intervalMs: number | null, changes: ScheduleOptions): void {
+    const { trigger, options } = this.#scheduleOf(id);
+    const other = intervalMs === null ? trigger : new IntervalTrigger({ milliseconds: intervalMs, startTime: START });
+    void this.attempt(process, `addSchedule ${id} ${intervalMs ?? ""} ${Object.keys(changes)}`, (scheduler) =>
+      scheduler.addSchedule(this.taskId, other, { ...options, ...changes }),
+    );
+  }
+
+  labelsOf(id: string): Labels | undefined {
+    return this.#scheduleOf(id).options.labels;
+  }
+
+  pauseAfterFailuresOf(id: string): number | null {
+    return this.#scheduleOf(id).options.pauseAfterFailures ?? null;
+  }
+
+  hasCatchUp(id: string): boolean {
+    return this.#scheduleOf(id).options.catchUp !== null;
+  }
+
+  #scheduleOf(id: string): DrawnSchedule {
+    const found = this.#schedules.find(({ options }) => options.id === id);
+    if (found === undefined) throw new Error(`there is no schedule ${id}`);
+    return found;
   }
 
   async #live(process: OperatedProcess): Promise<void> {
@@ -295,7 +337,7 @@ class Simulation implements OperatorRun {
     const name = `${process.name}: ${what} (${this.clock.now()})`;
     history.trace(process.name, what);
     history.count(what.split(" ")[0] ?? what);
-    this.#open.add(name);
+    if (!process.isCrashed) this.#open.add(name);
     process.onCrash.push(() => this.#open.delete(name));
     try {
       const answer = await call(process.scheduler);
@@ -316,11 +358,12 @@ class Simulation implements OperatorRun {
   async call<T>(process: OperatedProcess, method: string, args: readonly unknown[], effect: () => T): Promise<T> {
     const { clock, history, random } = this;
     await process.whenAlive();
-    const run = async (): Promise<T> => {
-      const answer = await effect();
-      for (const operation of this.operations) operation.onEffect?.(method, args, answer);
-      return answer;
-    };
+    const run = (): Promise<T> =>
+      this.#exclusively(async () => {
+        const answer = await effect();
+        for (const operation of this.operations) operation.onEffect?.(method, args, answer);
+        return answer;
+      });
     const fate = this.#fate();
     if (fate === "slow") await clock.sleep(clock.now() + random.int(1, 600));
     if (fate === "lost" || fate === "late") {
@@ -335,6 +378,15 @@ class Simulation implements OperatorRun {
     if (fate !== "answerLost") return answer;
     history.trace(process.name, `${method} fails after it took effect`);
     throw new StoreUnavailableError(`the answer to ${method} was lost`);
+  }
+
+  /** Lets calls take effect one after the other, each with what the operations make of its answer. A store in memory
+   *  answers all of them after as many promises. */
+  #exclusively<T>(effect: () => Promise<T>): Promise<T> {
+    if (this.store instanceof MemoryDataStore) return effect();
+    const mine = this.#last.then(effect);
+    this.#last = mine.catch(() => {});
+    return mine;
   }
 
   #fate(): "sound" | "slow" | "lost" | "answerLost" | "late" | "deadly" {
@@ -436,9 +488,10 @@ export class OperatedProcess {
     return over(run.store, ledger === undefined || ledger === null ? own : { ...own, ledger: over(ledger) });
   }
 
-  /** Nothing here is an error of the program but how jobs end: outages are warnings. */
+  /** Nothing here is an error of the program but how jobs end, and what that pauses: outages are warnings. */
   #failed(args: readonly unknown[]): void {
-    if (!String(args[0]).startsWith("escapement: job ")) {
+    const text = String(args[0]);
+    if (!text.startsWith("escapement: job ") && !/ was paused: \d+ failures? in a row$/.test(text)) {
       this.#run.history.violate(`${this.name} logged an error: ${args.join(" ")}`);
     }
   }
@@ -463,10 +516,11 @@ class PartialBroker implements EventBroker {
   constructor(run: Simulation, process: OperatedProcess) {
     this.#run = run;
     this.#process = process;
-    run.brokers.add(this);
   }
 
-  async open(): Promise<void> {}
+  async open(): Promise<void> {
+    this.#run.brokers.add(this);
+  }
 
   async publish(events: readonly EventRecord[]): Promise<void> {
     if (!this.#process.isCrashed) this.#run.publish(events);
@@ -491,6 +545,13 @@ class PartialBroker implements EventBroker {
   }
 }
 
+/** Some of the operations. */
+function drawActing(random: Random, operations: readonly Operation[]): readonly Operation[] {
+  if (operations.length === 1) return operations;
+  const drawn = Array.from({ length: random.pick([1, 2, 2, 3]) }, () => random.pick(operations));
+  return [...new Set(drawn)];
+}
+
 function drawFaults(random: Random, skewMsMax: number): Faults {
   const isCalm = random.chance(0.1);
   return {
@@ -513,14 +574,11 @@ function drawSettings(random: Random): TaskSettings {
   };
 }
 
-function drawSchedule(
-  random: Random,
-  index: number,
-): { readonly trigger: IntervalTrigger; readonly options: ScheduleOptions } {
+function drawSchedule(random: Random, index: number): DrawnSchedule {
   return {
     // It has fired before, as far as the rule knows.
     trigger: new IntervalTrigger({
-      milliseconds: random.pick([900, 2500, 6000]),
+      milliseconds: random.pick([1200, 2500, 4000]),
       startTime: random.pick([START, BEFORE_START]),
     }),
     options: {
@@ -530,7 +588,10 @@ function drawSchedule(
       overlap: random.pick(["queue", "skip", "replaceQueued", "cancelRunning"] as const),
       catchUp: random.pick([null, { maxAge: { milliseconds: 2000 } }]),
       // So large that a commit of a backfill has room for two jobs.
-      ...(random.chance(0.2) ? { payload: LARGE } : {}),
+      ...(random.chance(0.05) ? { payload: LARGE } : {}),
+      ...(random.chance(0.5) ? { labels: { team: index === 0 ? "a" : "b" } } : {}),
+      ...(random.chance(0.4) ? { pauseAfterFailures: random.int(1, 3) } : {}),
+      ...(random.chance(0.1) ? { expectStartWithin: { milliseconds: 500 } } : {}),
     },
   };
 }
