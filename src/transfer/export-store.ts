@@ -12,9 +12,8 @@ import { checkExport, type ExportOptions, type TransferPart } from "./options.ts
 import type { RunLine, SkipLine } from "./record-schemas.ts";
 
 /**
- * Gives tasks, schedules and pauses of a store as text, line by line; and unfinished jobs, results and the ledger, if
- * they are asked for. The
- * text is JSON lines, of which the first has a version. It has **payloads and metadata as they are**: keep it as safe
+ * Gives tasks, schedules, pauses and blackouts of a store as text, line by line; and unfinished jobs, results and the
+ * ledger, if they are asked for. The text is JSON lines, of which the first has a version. It has **payloads and metadata as they are**: keep it as safe
  * as the store itself.
  *
  * The store may be in use. Each record is as it was at one instant, but not all of them at the same one. A store that
@@ -42,6 +41,7 @@ async function* exported(
     for (const task of await dataStore.getTasks()) yield recordLine("task", task);
     signal?.throwIfAborted();
     for (const pause of await dataStore.getTaskPauses()) yield recordLine("taskPause", pause);
+    for (const blackout of (await dataStore.getBlackouts()).items) yield recordLine("blackout", blackout);
     for await (const schedule of all((cursor) => dataStore.getSchedules({ limit: PAGE_SIZE_MAX, cursor }), signal)) {
       yield recordLine("schedule", schedule);
     }

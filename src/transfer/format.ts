@@ -3,6 +3,7 @@ import { ISSUES_MAX } from "../core/limits.ts";
 import { once } from "../core/once.ts";
 import { mustBe } from "../core/option-errors.ts";
 import { compareTexts } from "../core/text.ts";
+import type { BlackoutRecord } from "../records/blackout.ts";
 import type { JobRecord } from "../records/job.ts";
 import type { JobResultRecord } from "../records/job-result.ts";
 import type { ScheduleRecord } from "../records/schedule.ts";
@@ -10,6 +11,7 @@ import type { TaskRecord } from "../records/task.ts";
 import type { Serializer } from "../serializers/serializer.ts";
 import type { Line } from "./line-reader.ts";
 import {
+  blackoutSchema,
   type HistoryLine,
   historySchema,
   jobSchema,
@@ -38,6 +40,7 @@ const TRANSFER_VERSION = 1;
 export interface TransferRecords {
   task: TaskRecord;
   taskPause: TaskPauseLine;
+  blackout: BlackoutRecord;
   schedule: ScheduleRecord;
   runningJob: RunningJobLine;
   job: JobRecord;
@@ -68,6 +71,8 @@ interface Kind<T> {
 const KINDS: { readonly [K in TransferKind]: Kind<TransferRecords[K]> } = {
   task: { rank: 0, schema: taskSchema },
   taskPause: { rank: 1, schema: taskPauseSchema },
+  // Before the schedules, so that none of them fires within one.
+  blackout: { rank: 1, schema: blackoutSchema },
   schedule: { rank: 2, schema: scheduleSchema },
   runningJob: { rank: 3, schema: runningJobSchema },
   job: { rank: 3, schema: jobSchema },
@@ -188,7 +193,7 @@ export class TransferReader {
     this.#last = { rank, kind: found.kind, id };
     if (last === null) return null;
     if (rank < last.rank) return `a ${found.kind} must come before all records of the kind ${last.kind}`;
-    const isOrdered = found.kind === "task" || found.kind === "schedule";
+    const isOrdered = found.kind === "task" || found.kind === "blackout" || found.kind === "schedule";
     if (!isOrdered || found.kind !== last.kind || compareTexts(last.id, id) < 0) return null;
     return `${found.kind}.id: must come after ${JSON.stringify(last.id)} in the order of ids, each of which comes once`;
   }

@@ -2,6 +2,7 @@ import type { AbortSignal } from "../core/abort-signal.ts";
 import { systemClock } from "../core/clock.ts";
 import { ConflictingIdError } from "../core/errors.ts";
 import {
+  BLACKOUTS_MAX,
   NOT_IMPORTED_LISTED_MAX,
   PAGE_SIZE_MAX,
   SCHEDULES_PER_COMMIT_MAX,
@@ -73,6 +74,7 @@ class Import {
   readonly #counts: Record<Counted, Mutable<ImportCounts>> = {
     task: { added: 0, replaced: 0, kept: 0 },
     schedule: { added: 0, replaced: 0, kept: 0 },
+    blackout: { added: 0, replaced: 0, kept: 0 },
     job: { added: 0, replaced: 0, kept: 0 },
     result: { added: 0, replaced: 0, kept: 0 },
   };
@@ -80,6 +82,8 @@ class Import {
   #taskPauses = 0;
   /** The tasks of the store and of the text; and whether the text decides about them. */
   readonly #tasks = new Map<string, boolean>();
+  /** The ids of the blackouts of the store and of the text; null before the first of the text. */
+  #blackouts: Set<string> | null = null;
   /** The jobs that are not imported, and why. */
   readonly #notImported = new Map<string, NotImportedJob>();
   /** The first record whose id is in use, and how many there are. */
@@ -113,9 +117,9 @@ class Import {
   }
 
   #report({ exportedAt }: TransferHeader): Omit<ImportReport, "dryRun"> {
-    const { task: tasks, schedule: schedules, job: jobs, result: results } = this.#counts;
+    const { task: tasks, schedule: schedules, blackout: blackouts, job: jobs, result: results } = this.#counts;
     const notImported = [...this.#notImported.values()].slice(0, NOT_IMPORTED_LISTED_MAX);
-    const counts = { tasks, schedules, jobs, results, occurrences: this.#occurrences };
+    const counts = { tasks, schedules, blackouts, jobs, results, occurrences: this.#occurrences };
     return { exportedAt, ...counts, taskPauses: this.#taskPauses, notImported };
   }
 
@@ -127,6 +131,8 @@ class Import {
         return this.#takeTasks(recordsOf(batch, "task"));
       case "taskPause":
         return this.#takePauses(batch as Extract<Batch, readonly { kind: "taskPause" }[]>, reader);
+      case "blackout":
+        return this.#takeBlackouts(batch as Extract<Batch, readonly { kind: "blackout" }[]>, reader);
       case "schedule":
         return this.#takeSchedules(batch as Extract<Batch, readonly { kind: "schedule" }[]>, reader);
       case "runningJob":
@@ -179,6 +185,31 @@ class Import {
       if (!this.#writes || this.#tasks.get(taskId) !== true) continue;
       const said = withoutUndefined({ until, reason, by });
       await this.#dataStore.pauseTask({ taskId, key, paused: true, now: systemClock.now(), ...said });
+    }
+  }
+
+  async #takeBlackouts(
+    batch: readonly Extract<TransferRecord, { kind: "blackout" }>[],
+    reader: TransferReader,
+  ): Promise<void> {
+    if (this.#blackouts === null) {
+      const { items } = await this.#dataStore.getBlackouts();
+      this.#blackouts = new Set(items.map(({ id }) => id));
+    }
+    for (const { record: blackout, line } of batch) {
+      const { id } = blackout;
+      const isStored = this.#blackouts.has(id);
+      this.#count("blackout", id, isStored);
+      this.#blackouts.add(id);
+      if (this.#blackouts.size > BLACKOUTS_MAX) {
+        reader.refuse(line, `blackout: the store would have more than ${BLACKOUTS_MAX} blackouts`);
+      } else if (this.#writes) {
+        const conflictPolicy = this.#policy;
+        const { change } = await this.#dataStore.addBlackout({ blackout, conflictPolicy });
+        if (change !== "conflict") continue;
+        this.#noteConflict("blackout", id);
+        this.assertNoConflict();
+      }
     }
   }
 
@@ -282,13 +313,16 @@ class Import {
     else if (this.#policy === "replace" && kind !== "job" && kind !== "result") counts.replaced++;
     else counts.kept++;
     // Results are no work: those that are there stay.
-    if (!isStored || kind === "result") return;
+    if (isStored && kind !== "result") this.#noteConflict(kind, id);
+  }
+
+  #noteConflict(kind: Counted, id: string): void {
     this.#conflict ??= { kind, id };
     this.#conflictCount++;
   }
 }
 
-type Counted = "task" | "schedule" | "job" | "result";
+type Counted = "task" | "schedule" | "blackout" | "job" | "result";
 type Mutable<T> = { -readonly [K in keyof T]: T[K] };
 
 /** Who changes what an import changes, for the ledger. */

@@ -4,13 +4,13 @@ import { checker, implementing, oneOf, trueOrFalse } from "../core/check.ts";
 import { mustBe, optionError } from "../core/option-errors.ts";
 import type { DataStore } from "../stores/data-store.ts";
 
-/** What an export has besides tasks, schedules and pauses: unfinished jobs, results that have not expired, and what
+/** What an export has besides tasks, schedules, pauses and blackouts: unfinished jobs, results that have not expired, and what
  *  became of the fire times of its schedules. */
 export type TransferPart = "jobs" | "results" | "ledger";
 
 /** Options of `exportStore`. */
 export interface ExportOptions {
-  /** What to export besides tasks, schedules and pauses. Default: nothing. */
+  /** What to export besides tasks, schedules, pauses and blackouts. Default: nothing. */
   readonly include?: readonly TransferPart[] | undefined;
   /** Ends the export: the loop over the text rejects with the signal's reason. */
   readonly signal?: AbortSignal | undefined;

@@ -1,12 +1,19 @@
 import * as v from "valibot";
 import { converted, oneOf, says, textUpTo, trueOrFalse, wholeNumber } from "../core/check.ts";
 import { OptionsError } from "../core/errors.ts";
-import { ERROR_CAUSES_MAX, ID_LENGTH_MAX, PARENTS_MAX, SERIALIZED_LENGTH_MAX } from "../core/limits.ts";
+import {
+  BLACKOUT_TASKS_MAX,
+  ERROR_CAUSES_MAX,
+  ID_LENGTH_MAX,
+  PARENTS_MAX,
+  SERIALIZED_LENGTH_MAX,
+} from "../core/limits.ts";
 import { once } from "../core/once.ts";
 import { mustBe } from "../core/option-errors.ts";
 import { INSTANT_MS_MAX } from "../core/temporal.ts";
 import { isStorable, STORABLE } from "../core/text.ts";
 import type { AttemptRecord, JobProgress } from "../records/attempt.ts";
+import { type BlackoutRecord, MISSED_POLICIES } from "../records/blackout.ts";
 import type { JobRecord } from "../records/job.ts";
 import type { JobResultRecord, KeptJob } from "../records/job-result.ts";
 import { type Run, SKIP_VERDICTS, type Skip } from "../records/ledger.ts";
@@ -25,6 +32,7 @@ import { checkedLabelFilter } from "../scheduler/options/labels.ts";
 import { checkMetadata } from "../scheduler/options/metadata.ts";
 import type { PauseFacts } from "../stores/shared/pauses.ts";
 import { triggerFromJSON } from "../triggers/codec.ts";
+import { parseTrigger } from "../triggers/parse-trigger.ts";
 import { ruleKey } from "../triggers/trigger.ts";
 
 // What records must be that come from a text. Types are checked, and what else a store relies on. A field that a record
@@ -143,6 +151,39 @@ const triggerText = once(() =>
     v.maxLength(SERIALIZED_LENGTH_MAX, `must have at most ${SERIALIZED_LENGTH_MAX} characters`),
   ),
 );
+
+export const blackoutSchema: () => Schema<BlackoutRecord> = once(
+  () =>
+    v.pipe(
+      exactly<BlackoutRecord>({
+        id: id(),
+        from: orNull(instant()),
+        until: orNull(instant()),
+        trigger: orNull(unknownly(triggerText())),
+        durationMs: orNull(unknownly(wholeNumber(1))),
+        labels: orNull(converted(checkedLabelFilter)),
+        taskIds: orNull(
+          unknownly(v.pipe(v.array(id() as v.GenericSchema<string>), v.minLength(1), v.maxLength(BLACKOUT_TASKS_MAX))),
+        ),
+        missed: unknownly(oneOf(MISSED_POLICIES)),
+        reason: orNull(text()),
+        by: orNull(text()),
+        createdAt: instant(),
+      }),
+      v.check(hasWindow, "must have from and a later until, or a trigger that this program can read and durationMs"),
+    ) as unknown as Schema<BlackoutRecord>,
+);
+
+function hasWindow({ from, until, trigger, durationMs }: BlackoutRecord): boolean {
+  if (trigger === null) return from !== null && until !== null && from < until && durationMs === null;
+  if (from !== null || until !== null || durationMs === null) return false;
+  try {
+    parseTrigger(trigger);
+    return true;
+  } catch {
+    return false;
+  }
+}
 
 export const scheduleSchema: () => Schema<ScheduleRecord> = once(() =>
   exactly<ScheduleRecord>({

@@ -28,6 +28,8 @@ export interface ImportReport {
   readonly tasks: ImportCounts;
   /** What became of schedules. */
   readonly schedules: ImportCounts;
+  /** What became of blackouts. */
+  readonly blackouts: ImportCounts;
   /** What became of unfinished jobs. */
   readonly jobs: ImportCounts;
   /** Results of jobs that the store has, or has a result of, are kept. */

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { ConflictingIdError, OptionsError } from "../../src/core/errors.ts";
+import type { BlackoutRecord } from "../../src/records/blackout.ts";
 import type { DataStore } from "../../src/stores/data-store.ts";
 import { MemoryDataStore } from "../../src/stores/memory/store.ts";
 import { makeJob, makeTask, T0 } from "../../src/testing/data-store-contract/makers.ts";
@@ -12,6 +13,15 @@ const TASK = JSON.stringify({ task: makeTask() });
 
 function schedule(fields: Record<string, unknown> = {}): string {
   return JSON.stringify({ schedule: { ...readableSchedule(), ...fields } });
+}
+
+const BLACKOUT: BlackoutRecord = {
+  ...{ id: "blackout", from: T0, until: T0 + 9, trigger: null, durationMs: null, labels: null, taskIds: null },
+  ...{ missed: "skip", reason: "stored", by: null, createdAt: T0 },
+};
+
+function blackout(fields: Record<string, unknown> = {}): string {
+  return JSON.stringify({ blackout: { ...BLACKOUT, ...fields } });
 }
 
 function job(fields: Record<string, unknown> = {}): string {
@@ -61,28 +71,28 @@ describe("importStore refuses, and imports nothing of", () => {
       "an unknown kind",
       text('{"robot":{}}'),
       [
-        "2: has no record of a kind that this program knows: task, taskPause, schedule, runningJob, job, result, history, run, skip",
+        "2: has no record of a kind that this program knows: task, taskPause, blackout, schedule, runningJob, job, result, history, run, skip",
       ],
     ],
     [
       "a kind of the prototype",
       text('{"constructor":{}}'),
       [
-        "2: has no record of a kind that this program knows: task, taskPause, schedule, runningJob, job, result, history, run, skip",
+        "2: has no record of a kind that this program knows: task, taskPause, blackout, schedule, runningJob, job, result, history, run, skip",
       ],
     ],
     [
       "two records in a line",
       text('{"task":{},"job":{}}'),
       [
-        "2: has no record of a kind that this program knows: task, taskPause, schedule, runningJob, job, result, history, run, skip",
+        "2: has no record of a kind that this program knows: task, taskPause, blackout, schedule, runningJob, job, result, history, run, skip",
       ],
     ],
     [
       "a list",
       text("[]", "null"),
       [
-        "2: has no record of a kind that this program knows: task, taskPause, schedule, runningJob, job, result, history, run, skip",
+        "2: has no record of a kind that this program knows: task, taskPause, blackout, schedule, runningJob, job, result, history, run, skip",
         "3: is no JSON object",
       ],
     ],
@@ -123,6 +133,21 @@ describe("importStore refuses, and imports nothing of", () => {
       "a pause of an unknown task",
       text('{"taskPause":{"taskId":"other","key":null}}'),
       ['2: taskPause.taskId: neither the text nor the store has the task "other"'],
+    ],
+    [
+      "blackouts without a window, with a rule that nobody can read, and of nobody's schedules",
+      text(
+        blackout({ until: null }),
+        blackout({ from: T0 + 9 }),
+        blackout({ from: null, until: null, trigger: '{"type":"robot","version":1}', durationMs: 1 }),
+        blackout({ taskIds: [] }),
+      ),
+      [2, 3, 4, 5].map((line) => expect.stringMatching(new RegExp(`^${line}: blackout[.:]`))) as unknown as string[],
+    ],
+    [
+      "more blackouts than a store takes",
+      text(...Array.from({ length: 1001 }, (_, place) => blackout({ id: String(place + 1000) }))),
+      ["1002: blackout: the store would have more than 1000 blackouts"],
     ],
     [
       "an id that comes twice",
@@ -220,6 +245,7 @@ describe("where ids are in use", () => {
   async function stored(): Promise<DataStore> {
     const store = new MemoryDataStore();
     await store.putTasks([makeTask({ timeoutMs: 1, declaration: "hash" })]);
+    await store.addBlackout({ blackout: BLACKOUT, conflictPolicy: "error" });
     await store.addSchedules([{ schedule: readableSchedule({ name: "stored" }), conflictPolicy: "error" }]);
     await store.addJobs([makeJob({ metadata: { is: "stored" } })]);
     return store;
@@ -227,6 +253,7 @@ describe("where ids are in use", () => {
   const lines = text(
     JSON.stringify({ task: makeTask({ timeoutMs: 2, declaration: "hash" }) }),
     '{"taskPause":{"taskId":"task","key":null}}',
+    blackout({ reason: "imported" }),
     schedule({ name: "imported", paused: true }),
     schedule({ id: "schedule 2" }),
     job({ metadata: { is: "imported" } }),
@@ -234,14 +261,16 @@ describe("where ids are in use", () => {
   );
   const shown = async (store: DataStore): Promise<unknown[]> => {
     const [task, one] = [await store.getTask("task"), await store.getSchedule("schedule")];
-    return [task?.timeoutMs, task?.paused === true, one?.name, one?.paused, (await store.getJob("job"))?.metadata.is];
+    const reasons = (await store.getBlackouts()).items.map(({ reason }) => reason);
+    const is = (await store.getJob("job"))?.metadata.is;
+    return [task?.timeoutMs, task?.paused === true, ...reasons, one?.name, one?.paused, is];
   };
 
   test("nothing is imported", async () => {
     const store = await stored();
     const before = await textOf(store);
     const error = await importStore(store, lines).catch((thrown: unknown) => thrown);
-    const message = 'importStore(): the store has a task "task" (and 2 other ids); pass conflictPolicy "doNothing" or ';
+    const message = 'importStore(): the store has a task "task" (and 3 other ids); pass conflictPolicy "doNothing" or ';
     expect(error).toEqual(new ConflictingIdError(`${message}"replace"`, "task"));
     expect(await textOf(store)).toEqual(before);
   });
@@ -253,7 +282,7 @@ describe("where ids are in use", () => {
     const did = await importStore(store, lines, options);
     expect(did).toEqual({ ...would, dryRun: false });
     expect(did).toMatchObject({ tasks: { kept: 1 }, schedules: { added: 1, kept: 1 }, jobs: { added: 1, kept: 1 } });
-    expect(await shown(store)).toEqual([1, false, "stored", false, "stored"]);
+    expect(await shown(store)).toEqual([1, false, "stored", "stored", false, "stored"]);
     expect(await store.getJob("job 2")).not.toBeNull();
   });
 
@@ -264,7 +293,7 @@ describe("where ids are in use", () => {
     const did = await importStore(store, lines, options);
     expect(did).toEqual({ ...would, dryRun: false });
     expect(did).toMatchObject({ tasks: { replaced: 1 }, schedules: { added: 1, replaced: 1 }, jobs: { kept: 1 } });
-    expect(await shown(store)).toEqual([2, true, "imported", true, "stored"]);
+    expect(await shown(store)).toEqual([2, true, "imported", "imported", true, "stored"]);
   });
 
   test("a dry run of any policy writes nothing", async () => {

@@ -33,7 +33,31 @@ export async function fill(store: DataStore): Promise<void> {
     makeTask({ id: "running" }),
   ]);
   await store.pauseTask({ taskId: "plain", key: null, paused: true, now: T0 });
-  await store.pauseTask({ taskId: "limited", key: "a key", paused: true, now: T0 });
+  const until = T0 + 1e12;
+  await store.pauseTask({
+    taskId: "limited",
+    key: "a key",
+    paused: true,
+    now: T0,
+    until,
+    reason: "a reason",
+    by: "ada",
+  });
+  const christmas = {
+    id: "christmas",
+    from: T0 + 9,
+    until: T0 + 99,
+    missed: "runOnce",
+    labels: { team: "a" },
+  } as const;
+  const sundays = { id: "sundays", trigger: JSON.stringify(cron), durationMs: 7_200_000, taskIds: ["plain"] };
+  for (const blackout of [christmas, { ...sundays, missed: "skip", reason: "upgrades", by: "ada 😀" } as const]) {
+    const none = { from: null, until: null, trigger: null, durationMs: null, labels: null, taskIds: null };
+    await store.addBlackout({
+      blackout: { ...none, reason: null, by: null, createdAt: T0, ...blackout },
+      conflictPolicy: "error",
+    });
+  }
   await store.addSchedules(
     [
       readableSchedule({ id: "a", taskId: "plain", payload: '{"n":1}' }),
@@ -41,7 +65,9 @@ export async function fill(store: DataStore): Promise<void> {
         ...{ id: "b", taskId: "limited", name: "A name", executor: "worker", priority: -3, coalesce: "all" },
         ...{ trigger: JSON.stringify(cron), triggerRule: ruleKey(cron), zoneRules: "Europe/Berlin 2026 abc" },
         ...{ misfireGraceMs: 1, maxJitterMs: 2, catchUp: { maxAgeMs: null, maxCount: 3, paceMs: 4 }, overlap: "skip" },
-        ...{ metadata: { deep: [{ a: 1 }] }, concurrencyKey: "key", expectStartMs: 5, expectFinishMs: 6, paused: true },
+        ...{ metadata: { deep: [{ a: 1 }] }, concurrencyKey: "key", expectStartMs: 5, expectFinishMs: 6 },
+        ...{ paused: true, pausedUntil: T0 + 1e12, pauseReason: "2 failures in a row", pausedBy: "scheduler" },
+        ...{ pauseAfterFailures: 2, labels: { team: "a" } },
         ...{ nextFireTime: null, lastFireTime: T0, paceUntil: T0 + 1, fence: 77, skippedCount: 9 },
         ...{ declaration: "hash", version: 2 },
       }),
@@ -136,6 +162,7 @@ export async function expectRoundTrip(from: DataStore, to: DataStore): Promise<v
     exportedAt: JSON.parse(lines[0] ?? "").exportedAt,
     tasks: { added: 3, replaced: 0, kept: 0 },
     schedules: { added: 3, replaced: 0, kept: 0 },
+    blackouts: { added: 2, replaced: 0, kept: 0 },
     jobs: { added: 5, replaced: 0, kept: 0 },
     results: { added: 2, replaced: 0, kept: 0 },
     occurrences: 2,
@@ -154,5 +181,6 @@ export async function expectRoundTrip(from: DataStore, to: DataStore): Promise<v
   // The text of the copy says the same as that of the store.
   expect(await importStore(to, lines, { conflictPolicy: "doNothing", dryRun: true })).toMatchObject({
     ...{ tasks: { added: 0, kept: 3 }, schedules: { added: 0, kept: 3 }, jobs: { added: 0, kept: 5 } },
+    blackouts: { added: 0, kept: 2 },
   });
 }
