@@ -2,7 +2,12 @@ import { readFile } from "node:fs/promises";
 import { describe, expect, test } from "vitest";
 import { type Lockfile, missingPackages } from "./lockfiles/missing-packages.ts";
 
-describe.each(["package-lock.json", "bench/package-lock.json", "test/readme/next/package-lock.json"])("%s", (path) => {
+describe.each([
+  "package-lock.json",
+  "bench/package-lock.json",
+  "docs/site/package-lock.json",
+  "test/readme/next/package-lock.json",
+])("%s", (path) => {
   async function readLockfile(): Promise<Lockfile> {
     return JSON.parse(await readFile(new URL(`../${path}`, import.meta.url), "utf8"));
   }

@@ -45,8 +45,8 @@ export function chaptersOf(markdown) {
   });
 }
 
-/** @param {string} text of a heading @returns {string} */
-function anchorOf(text) {
+/** The anchor that a repository's page gives to a heading. @param {string} text @returns {string} */
+export function anchorOf(text) {
   return text
     .toLowerCase()
     .replace(/[^\p{L}\p{N}\s_-]/gu, "")
@@ -74,21 +74,34 @@ export function withContents(markdown) {
  * @param {string} index the text of docs/README.md
  */
 export function llmsText(index) {
-  const parts = index
+  const parts = chaptersOfIndex(index).map(({ text, items }) => {
+    const lines = items.map(({ text: name, path, about }) => `- [${name}](${path})${about === "" ? "" : `: ${about}`}`);
+    return `\n## ${text}\n\n${lines.join("\n")}\n`;
+  });
+  return ABOUT + parts.join("");
+}
+
+/**
+ * The chapters of the index, and the pages in each: their names, paths, links of a site, and what they are about.
+ *
+ * @param {string} index the text of docs/README.md
+ */
+export function chaptersOfIndex(index) {
+  return index
     .split("\n## ")
     .slice(1)
     .map((chapter) => {
-      const [title = "", ...lines] = chapter.split("\n");
-      return `\n## ${title}\n\n${lines.flatMap(entriesOf).join("\n")}\n`;
+      const [text = "", ...lines] = chapter.split("\n");
+      return { text, items: lines.flatMap(entriesOf) };
     });
-  return ABOUT + parts.join("");
 }
 
 /** @param {string} line of the index */
 function entriesOf(line) {
   const about = line.startsWith("|") ? (line.split("|")[2] ?? "").trim() : "";
-  return [...line.matchAll(/\[([^\]]+)\]\(([^)]+)\)/g)].map(([, text = "", target = ""]) => {
+  return [...line.matchAll(/\[([^\]]+)\]\(([^)]+)\)/g)].map(([, name = "", target = ""]) => {
     const path = target.startsWith("../") ? target.slice("../".length) : `docs/${target}`;
-    return `- [${text.charAt(0).toUpperCase()}${text.slice(1)}](${path})${about === "" ? "" : `: ${about}`}`;
+    const link = `/${path.replace(/README\.md$/, "").replace(/\.md$/, "")}`;
+    return { text: `${name.charAt(0).toUpperCase()}${name.slice(1)}`, path, link, about };
   });
 }
