@@ -103,6 +103,18 @@ describe("the packed tarball", () => {
     expect(output).toMatch(/^At 02:30, in Europe\/Berlin\n {2}Sun 2027-03-28 03:00 \+02:00 {3}2027-03-28T01:00:00Z /);
     const wrong = new Child([...program, "next", "0 9 * * mon-fir"]);
     expect([await wrong.ended, wrong.output]).toEqual([2, expect.stringContaining("did you mean mon-fri?")]);
+    const file = join(project, "scheduler.mjs");
+    await copyFile(join(ROOT, "test/package/consumer/scheduler.mjs"), file);
+    expect(await runOk([...program, "run", file, "--once"], { cwd: project })).toBe("it ran\n1 run, 1 success\n");
+    for (const [signal, code] of [
+      ["SIGTERM", 0],
+      ["SIGINT", 130],
+    ] as const) {
+      const running = new Child([...program, "run", file]);
+      await running.prints(/it ran/);
+      running.process.kill(signal);
+      expect([signal, await running.ended]).toEqual([signal, code]);
+    }
   });
 
   test.each([

@@ -15,6 +15,12 @@ for (const signal of ["SIGINT", "SIGTERM"] as const) {
   });
 }
 
+// Node warns of its own SQLite, which no reader of the output can do anything about.
+process.removeAllListeners("warning");
+process.on("warning", ({ name, message }) => {
+  if (name !== "ExperimentalWarning") process.stderr.write(`${name}: ${message}\n`);
+});
+
 const signals: CliSignals = {
   first: first.signal,
   second: second.signal,

@@ -87,6 +87,7 @@ export const PACKAGE_ROOMS: Readonly<Record<string, RegExp>> = {
   commander: /^src\/cli\//,
   picocolors: /^src\/cli\//,
   yaml: /^src\/cli\/import\//,
+  "@hono/node-server": /^src\/cli\/serve\.ts$/,
   jiti: /^src\/cli\/load-module\.ts$/,
 };
 

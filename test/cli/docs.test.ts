@@ -24,7 +24,7 @@ function stepsOf(page: string): Step[] {
   return steps;
 }
 
-describe.each(["docs/command-line.md"])("the commands of %s", (name) => {
+describe.each(["docs/command-line.md", "docs/crontab.md"])("the commands of %s", (name) => {
   test("print what the page says", async () => {
     const steps = stepsOf(readFileSync(join(ROOT, name), "utf8"));
     await using folder = await folderWith({});
@@ -39,7 +39,7 @@ describe.each(["docs/command-line.md"])("the commands of %s", (name) => {
       shown.push([step.argv.join(" "), ...step.printed]);
       printed.push([step.argv.join(" "), ...out, ...err]);
     }
-    expect(printed.length).toBeGreaterThan(3);
+    expect(printed.length).toBeGreaterThan(1);
     expect(printed).toEqual(shown);
   });
 });

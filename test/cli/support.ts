@@ -19,7 +19,10 @@ export interface CallOptions {
   readonly input?: string;
   readonly cwd?: string;
   readonly now?: string;
+  readonly clock?: CliIo["clock"];
   readonly signals?: CliIo["signals"];
+  /** Gets what is printed as it comes. */
+  readonly onOutput?: (text: string) => void;
 }
 
 /** The signals of a call that nothing ends. */
@@ -35,17 +38,19 @@ export async function call(argv: readonly string[], options: CallOptions = {}): 
   const io: CliIo = {
     write: (text) => {
       out += text;
+      options.onOutput?.(text);
     },
     drained: async () => {},
     writeError: (text) => {
       err += text;
+      options.onOutput?.(text);
     },
     readInput: async () => options.input ?? "",
     isTerminal: options.columns !== undefined,
     columns: options.columns ?? 80,
     env: options.env ?? {},
     cwd: options.cwd ?? tmpdir(),
-    clock: new VirtualClock(options.now ?? "2027-01-01T00:00:00Z"),
+    clock: options.clock ?? new VirtualClock(options.now ?? "2027-01-01T00:00:00Z"),
     signals: options.signals ?? noSignals(),
   };
   const code = await main(argv, io);
@@ -61,4 +66,65 @@ export async function folderWith(files: Readonly<Record<string, string>>): Promi
   const path = await mkdtemp(join(tmpdir(), "escapement-cli-"));
   for (const [name, text] of Object.entries(files)) await writeFile(join(path, name), text);
   return { path, [Symbol.asyncDispose]: () => rm(path, { recursive: true, force: true }) };
+}
+
+/** A call that goes on until it is told to stop. */
+export class Running {
+  readonly clock: VirtualClock;
+  readonly ended: Promise<Called>;
+  output = "";
+  readonly #first = new AbortController();
+  readonly #second = new AbortController();
+  #hangUp = (): void => {};
+  #onOutput = (): void => {};
+
+  constructor(argv: readonly string[], options: CallOptions = {}) {
+    this.clock = new VirtualClock(options.now ?? "2027-01-01T00:00:30Z");
+    const [first, second] = [this.#first.signal, this.#second.signal];
+    const onHangUp = (listener: () => void) => {
+      this.#hangUp = listener;
+      return () => {};
+    };
+    this.ended = call(argv, {
+      ...{ clock: this.clock, ...options, signals: { first, second, isInterrupted: false, onHangUp } },
+      onOutput: (text) => {
+        this.output += text;
+        this.#onOutput();
+      },
+    });
+  }
+
+  /** Waits until it has printed what matches, and forgets what it printed up to then. */
+  async prints(pattern: RegExp): Promise<RegExpExecArray> {
+    for (;;) {
+      const match = pattern.exec(this.output);
+      if (match !== null) {
+        this.output = this.output.slice(match.index + match[0].length);
+        return match;
+      }
+      const ended = await Promise.race([
+        this.ended,
+        new Promise<null>((resolve) => {
+          this.#onOutput = () => resolve(null);
+        }),
+      ]);
+      if (ended !== null)
+        throw new Error(`it ended with ${ended.code}, and nothing matched ${pattern}:\n${this.output}`);
+    }
+  }
+
+  hangUp(): void {
+    this.#hangUp();
+  }
+
+  /** The first SIGTERM, and the next ones. */
+  terminate(): void {
+    (this.#first.signal.aborted ? this.#second : this.#first).abort();
+  }
+
+  /** Stops it as SIGTERM does. */
+  async stop(): Promise<Called> {
+    this.terminate();
+    return this.ended;
+  }
 }

@@ -1,0 +1,72 @@
+import { basename } from "node:path";
+import { MemoryDataStore, type Scheduler } from "../../mod.ts";
+import { Metrics } from "../../observability/metrics/mod.ts";
+import { type CommandCall, hasOption, textOption } from "../command.ts";
+import { CrontabRunner, type OverlapPolicy } from "../crontab-runner.ts";
+import { durationOption } from "../durations.ts";
+import { CliError, EXIT } from "../failure.ts";
+import { createLog } from "../log.ts";
+import { crontabZone } from "../rules.ts";
+import { portOption, serveRouter } from "../serve.ts";
+import { openStore } from "../target.ts";
+
+const OVERLAPS = ["queue", "skip", "replaceQueued", "cancelRunning"] as const;
+const STOP_MS = 600_000;
+const RUNNING_MAX = 1000;
+
+/** `escapement crontab`: runs the commands of a crontab, until it is told to stop. */
+export async function run(call: CommandCall): Promise<number> {
+  const { io, out, args } = call;
+  const [path = ""] = args;
+  const overlap = overlapOption(call);
+  const stopMs = durationOption(textOption(call, "stopTimeout"), "stop-timeout", STOP_MS);
+  const port = portOption(call);
+  const log = createLog(io, out, hasOption(call, "verbose") ? "debug" : "info");
+  const runner = new CrontabRunner({
+    ...{ path, io, log, overlap },
+    label: basename(path).slice(0, 256) || "crontab",
+    timeZone: crontabZone(textOption(call, "tz")),
+    system: hasOption(call, "system") || /^\/etc\/cron/.test(path) ? true : undefined,
+  });
+  // Before anything is opened: a crontab with a mistake starts nothing.
+  await runner.read();
+  const store = textOption(call, "store");
+  const dataStore = store === undefined ? new MemoryDataStore() : (await openStore(store, call, true)).dataStore;
+  const { Scheduler } = await import("../../mod.ts");
+  const metrics = new Metrics();
+  const options = { dataStore, logger: log, maxConcurrentJobs: RUNNING_MAX, clock: io.clock };
+  const scheduler: Scheduler = new Scheduler(metrics.watch(options));
+  await runner.install(scheduler);
+  const served = port === null ? null : await serveRouter(call, scheduler, { port, metrics, withoutToken: "read" });
+  if (served !== null) log.info(`the page is at ${served.link}, and numbers for Prometheus at its /metrics`);
+  const ignoreHangUp = io.signals.onHangUp(() => void runner.reload(scheduler));
+  try {
+    await scheduler.start();
+    await runner.reboot(scheduler);
+    await ended(io.signals.first);
+    log.info("stopping: running commands may end; a second signal ends them");
+    const stopping = scheduler.stop({ drainTimeout: { milliseconds: stopMs } });
+    await Promise.race([stopping, ended(io.signals.second)]);
+    if (io.signals.second.aborted) runner.killAll();
+    await stopping;
+  } finally {
+    ignoreHangUp();
+    await scheduler.stop({ drainTimeout: { milliseconds: 0 } });
+    await served?.close();
+  }
+  return EXIT.fine;
+}
+
+function overlapOption(call: CommandCall): OverlapPolicy {
+  const given = textOption(call, "overlap") ?? "skip";
+  const known = OVERLAPS.find((policy) => policy === given);
+  if (known !== undefined) return known;
+  throw new CliError(`--overlap is one of ${OVERLAPS.join(", ")}; got ${JSON.stringify(given)}`);
+}
+
+function ended(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) resolve();
+    signal.addEventListener("abort", () => resolve(), { once: true });
+  });
+}

@@ -1,0 +1,144 @@
+import type { JobContext, Scheduler, Trigger } from "../mod.ts";
+import { type CrontabEntry, parseCrontab, readExpression } from "./engine.ts";
+import { CliError, messageOf } from "./failure.ts";
+import { readText } from "./files.ts";
+import type { CliIo } from "./io.ts";
+import type { ChildLogger } from "./log.ts";
+import { runShell } from "./shell.ts";
+
+export type OverlapPolicy = "queue" | "skip" | "replaceQueued" | "cancelRunning";
+
+/** What a crontab is run with. */
+export interface CrontabRunnerOptions {
+  readonly path: string;
+  readonly io: CliIo;
+  readonly log: ChildLogger;
+  readonly overlap: OverlapPolicy;
+  /** Tells the schedules of this crontab from others of a store. */
+  readonly label: string;
+  readonly timeZone: string;
+  readonly system: boolean | undefined;
+}
+
+/** An entry that can be run; without a trigger, it runs at the start. */
+interface Line {
+  readonly entry: CrontabEntry;
+  readonly trigger: Trigger | null;
+}
+
+const LABEL = "crontab";
+/** What is kept of the output of each run. */
+const KEPT = { lines: 1000, bytes: 65_536 };
+const NAME_LENGTH_MAX = 200;
+/** What the environment of a command does not have, because it is about this program. */
+const OWN_VARIABLES = ["ESCAPEMENT_TOKEN", "LIBSQL_AUTH_TOKEN", "TURSO_AUTH_TOKEN"];
+
+/**
+ * The commands of a crontab as tasks of a scheduler. A task has the id that follows from its line, and its handler runs
+ * the command of that line as the file has it: no payload, nothing of the store and nothing of a request is a part of
+ * what runs.
+ */
+export class CrontabRunner {
+  readonly #options: CrontabRunnerOptions;
+  /** By the id of the task. */
+  #lines: ReadonlyMap<string, Line> = new Map();
+  readonly #killing = new AbortController();
+
+  constructor(options: CrontabRunnerOptions) {
+    this.#options = options;
+  }
+
+  /** Reads the file. @throws {CliError} with everything that is wrong; then nothing changes */
+  async read(): Promise<void> {
+    const { io, path, timeZone, system } = this.#options;
+    const { entries, problems } = parseCrontab(await readText(io, path), { system });
+    const wrong = problems
+      .filter(({ severity }) => severity === "error")
+      .map(({ line, text, message }) => `  ${path}:${line}: ${text}: ${message}`);
+    const lines = new Map<string, Line>();
+    for (const entry of entries) {
+      if (entry.expression.toLowerCase() === "@reboot") {
+        lines.set(entry.id, { entry, trigger: null });
+        continue;
+      }
+      const { trigger, error } = readExpression(entry.expression, entry.timeZone ?? timeZone, entry.id);
+      if (trigger === null) wrong.push(`  ${path}:${entry.line}: ${entry.expression}: ${error.message}`);
+      else lines.set(entry.id, { entry, trigger });
+    }
+    if (wrong.length > 0) throw new CliError(`${path} cannot be read:`, { lines: wrong, code: "cronSyntax" });
+    this.#lines = lines;
+  }
+
+  /** Gives a scheduler the tasks and the schedules of the file, and removes those of lines that are gone. */
+  async install(scheduler: Scheduler): Promise<void> {
+    const { label, overlap, log, path } = this.#options;
+    const labels = { [LABEL]: label };
+    for (const id of this.#lines.keys()) {
+      scheduler.task(id, { keepLogs: KEPT, maxRunningJobs: RUNNING_PER_LINE, labels }, (_, context) =>
+        this.#run(id, context),
+      );
+    }
+    const scheduled = [...this.#lines].flatMap(([id, { entry, trigger }]) => {
+      const name = entry.command.slice(0, NAME_LENGTH_MAX).replaceAll("\0", "").toWellFormed();
+      return trigger === null
+        ? []
+        : [{ task: id, id, trigger, name, overlap, labels, conflictPolicy: "replace" as const }];
+    });
+    await scheduler.addSchedules(scheduled);
+    for await (const { id } of scheduler.getSchedules({ labels })) {
+      if (this.#lines.get(id)?.trigger === undefined || this.#lines.get(id)?.trigger === null) {
+        await scheduler.removeSchedule(id);
+      }
+    }
+    const users = [...this.#lines.values()].flatMap(({ entry }) => entry.user ?? []);
+    if (users.length > 0) log.warn("the users of the lines are ignored: commands run as the user of this process");
+    log.info(`${path} has ${this.#lines.size} ${this.#lines.size === 1 ? "line" : "lines"}`);
+  }
+
+  /** Reads the file anew. If it cannot be read, the lines that there are go on. */
+  async reload(scheduler: Scheduler): Promise<void> {
+    const { log, path } = this.#options;
+    try {
+      await this.read();
+      await this.install(scheduler);
+    } catch (error) {
+      const lines = error instanceof CliError ? error.lines : [];
+      log.error(`${path} is not taken over: ${[messageOf(error), ...lines].join(" ")}`);
+    }
+  }
+
+  /** Runs the lines with `@reboot`. */
+  async reboot(scheduler: Scheduler): Promise<void> {
+    for (const [id, { trigger }] of this.#lines) if (trigger === null) await scheduler.addJob(id);
+  }
+
+  /** Ends all commands that run. */
+  killAll(): void {
+    this.#killing.abort();
+  }
+
+  async #run(id: string, { logger, signal }: JobContext): Promise<void> {
+    const line = this.#lines.get(id);
+    if (line === undefined) throw new Error("the crontab has no such line any more");
+    const { command, input, env } = line.entry;
+    const { io } = this.#options;
+    const own = Object.entries(io.env).filter(([name]) => !OWN_VARIABLES.includes(name));
+    const { CRON_TZ: _, ...set } = env;
+    const ending = AbortSignal.any([signal, this.#killing.signal]);
+    const ended = await runShell(
+      { command, input, shell: env.SHELL ?? "/bin/sh", cwd: io.cwd, env: { ...definedOf(own), ...set } },
+      (text, channel) => logger[channel === "stdout" ? "info" : "warn"](text, { channel }),
+      { signal: ending, sleep: (ms) => io.clock.sleep(ms) },
+    );
+    signal.throwIfAborted();
+    if (ended !== 0)
+      throw new Error(typeof ended === "number" ? `exit code ${ended}` : `ended by ${ended ?? "nobody"}`);
+  }
+}
+
+/** `overlap` says how many runs of a line there are; a task has no other limit. */
+const RUNNING_PER_LINE = 100;
+
+function definedOf(entries: readonly (readonly [string, string | undefined])[]): Record<string, string> {
+  return Object.fromEntries(entries.filter((entry): entry is readonly [string, string] => entry[1] !== undefined));
+}

@@ -1,0 +1,163 @@
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { Scheduler } from "../../src/mod.ts";
+import { LibsqlDataStore } from "../../src/stores/libsql/mod.ts";
+import { call, folderWith, Running } from "./support.ts";
+
+/** What tells a line of the log apart. */
+const line = (msg: string): RegExp => new RegExp(`"msg":"${msg}"[^\n]*\n`);
+
+async function lastRuns(path: string): Promise<{ taskId: string; outcome: string; id: string }[]> {
+  const { out } = await call(["list", "runs", "--store", "file:cron.db", "--json"], { cwd: path });
+  return (JSON.parse(out.join("\n")) as { items: { taskId: string; outcome: string; id: string }[] }).items;
+}
+
+describe("escapement crontab", () => {
+  test("runs each line by the shell, with its environment and its input, and keeps what it prints", async () => {
+    const crontab = `GREETING="hello there"
+@reboot echo "booted $0 $GREETING"
+1 0 * * * echo "$GREETING, $OUTER"; echo trouble >&2
+2 0 * * * cat%first%second
+3 0 * * * exit 3
+`;
+    await using folder = await folderWith({ crontab });
+    const argv = ["crontab", "crontab", "--tz", "UTC", "--store", "file:cron.db"];
+    const running = new Running(argv, { cwd: folder.path, env: { OUTER: "outer", ESCAPEMENT_TOKEN: "secret" } });
+    await running.prints(line("booted /bin/sh hello there"));
+    await running.clock.advance("1m");
+    const told = await running.prints(line("hello there, outer"));
+    expect(JSON.parse(told[0].slice(told[0].indexOf('"msg"')).replace(/^/, "{"))).toMatchObject({ channel: "stdout" });
+    await running.prints(line("trouble"));
+    await running.clock.advance("1m");
+    await running.prints(line("first"));
+    await running.prints(line("second"));
+    await running.clock.advance("1m");
+    await running.prints(/exit code 3/);
+    expect(await running.stop()).toMatchObject({ code: 0 });
+    const runs = await lastRuns(folder.path);
+    expect(runs.map(({ outcome }) => outcome).sort()).toEqual(["error", "success", "success", "success"]);
+    const kept = runs.find(({ taskId, outcome }) => taskId.startsWith("echo") && outcome === "success");
+    const logs = await call(["logs", kept?.id ?? "", "--store", "file:cron.db"], { cwd: folder.path });
+    expect(logs.out.length).toBeGreaterThan(0);
+  });
+
+  test("makes up for what came due while it was stopped", async () => {
+    await using folder = await folderWith({ crontab: "0 3 * * * echo made up\n" });
+    const argv = ["crontab", "crontab", "--tz", "UTC", "--store", "file:cron.db"];
+    const first = new Running(argv, { cwd: folder.path });
+    await first.prints(line("crontab has 1 line"));
+    await first.stop();
+    const second = new Running(argv, { cwd: folder.path, now: "2027-01-01T07:00:00Z" });
+    await second.prints(line("made up"));
+    await second.stop();
+    expect(await lastRuns(folder.path)).toMatchObject([{ outcome: "success" }]);
+  });
+
+  test("runs what the file says, whatever the store, a payload or a job asks for", async () => {
+    await using folder = await folderWith({ crontab: "30 0 * * * echo the line of the file\n" });
+    const argv = ["crontab", "crontab", "--tz", "UTC", "--store", "file:cron.db"];
+    const first = new Running(argv, { cwd: folder.path });
+    await first.prints(line("crontab has 1 line"));
+    await first.stop();
+    const { out } = await call(["list", "--store", "file:cron.db", "--json"], { cwd: folder.path });
+    const [{ id }] = (JSON.parse(out.join("\n")) as { items: [{ id: string }] }).items;
+    const url = `file:${join(folder.path, "cron.db")}`;
+    const hostile = {
+      command: "touch owned",
+      shell: "touch owned",
+      env: { SHELL: "/bin/false" },
+      input: "touch owned",
+    };
+    const other = new Scheduler({ dataStore: new LibsqlDataStore({ url }), logLevel: "silent" });
+    await other.updateSchedule(id, { payload: hostile, metadata: hostile, name: "touch owned" });
+    await other.addJob(id, { payload: hostile, metadata: hostile, runAt: "2027-01-01T00:00:00Z" });
+    await other.addSchedule(id, "31 0 * * *", { id: "touch owned", payload: hostile });
+    await other.stop();
+    const second = new Running(argv, { cwd: folder.path });
+    await second.prints(line("the line of the file"));
+    await second.clock.advance("30m");
+    await second.prints(line("the line of the file"));
+    const { out: printed } = await second.stop();
+    expect(printed.join("\n")).not.toContain("owned");
+    const { out: left } = await call(["list", "--store", "file:cron.db", "--json"], { cwd: folder.path });
+    expect((JSON.parse(left.join("\n")) as { items: { id: string }[] }).items.map((one) => one.id)).toEqual([id]);
+    expect((await call(["lint", "owned"], { cwd: folder.path })).err[0]).toBe("error: owned does not exist");
+  });
+
+  test("reads the file anew when it is told to, and keeps the old one where the new one is wrong", async () => {
+    await using folder = await folderWith({ crontab: "5 0 * * * echo old\n6 0 * * * echo both\n" });
+    const running = new Running(["crontab", "crontab", "--tz", "UTC", "--store", "file:cron.db"], { cwd: folder.path });
+    await running.prints(line("crontab has 2 lines"));
+    await running.prints(/scheduler|starts|started/);
+    await writeFile(join(folder.path, "crontab"), "99 0 * * * echo broken\n");
+    running.hangUp();
+    await running.prints(/crontab is not taken over: .*minute \\"99\\"/);
+    await writeFile(join(folder.path, "crontab"), "6 0 * * * echo both\n7 0 * * * echo new\n");
+    running.hangUp();
+    await running.prints(line("crontab has 2 lines"));
+    await running.clock.advance("6m");
+    await running.prints(line("both"));
+    await running.clock.advance("1m");
+    await running.prints(line("new"));
+    const { out } = await running.stop();
+    expect(out.join("\n")).not.toContain('"msg":"old"');
+  });
+
+  test("lets running commands end after SIGTERM, and ends them at the second one", async () => {
+    const wait = "while [ ! -e go ]; do sleep 0.05; done; echo done waiting";
+    await using folder = await folderWith({ crontab: `@reboot echo waiting; ${wait}\n` });
+    const options = { cwd: folder.path };
+    const argv = ["crontab", "crontab", "--store", "file:cron.db"];
+    const patient = new Running(argv, options);
+    await patient.prints(line("waiting"));
+    patient.terminate();
+    await patient.prints(/stopping: /);
+    await writeFile(join(folder.path, "go"), "");
+    await patient.prints(line("done waiting"));
+    expect((await patient.ended).code).toBe(0);
+
+    await using other = await folderWith({ crontab: `@reboot echo waiting; ${wait}\n` });
+    const hurried = new Running(argv, { cwd: other.path });
+    await hurried.prints(line("waiting"));
+    hurried.terminate();
+    await hurried.prints(/stopping: /);
+    hurried.terminate();
+    expect((await hurried.ended).code).toBe(0);
+  });
+
+  test("starts nothing of a file with a mistake, and serves nobody else without a token", async () => {
+    await using folder = await folderWith({
+      wrong: "0 0 * * * fine\n60 * * * * x\nhello\n",
+      right: "0 0 * * * fine\n",
+    });
+    expect(await call(["crontab", "wrong"], { cwd: folder.path })).toEqual({
+      code: 2,
+      out: [],
+      err: [
+        "error: wrong cannot be read:",
+        "  wrong:3: hello: is no line of a crontab: it takes five fields (or a nickname) and a command",
+        expect.stringContaining('  wrong:2: 60 * * * *: minute "60" is outside 0-59'),
+      ],
+    });
+    const open = await call(["crontab", "right", "--port", "0", "--host", "0.0.0.0"], { cwd: folder.path });
+    expect([open.code, open.err[0]]).toEqual([2, "error: --host 0.0.0.0 needs a token"]);
+    expect((await call(["crontab", "right", "--overlap", "maybe"], { cwd: folder.path })).code).toBe(2);
+  });
+
+  test("tells its numbers on a loopback port, where nobody may change anything without a token", async () => {
+    await using folder = await folderWith({ crontab: "0 0 * * * fine\n" });
+    const running = new Running(["crontab", "crontab", "--port", "0"], { cwd: folder.path });
+    const [, address = ""] = await running.prints(/the page is at (http:\/\/127\.0\.0\.1:\d+\/)/);
+    const metrics = await fetch(`${address}metrics`);
+    expect([metrics.status, await metrics.text()]).toEqual([200, expect.stringContaining("escapement_schedules")]);
+    expect((await fetch(address)).headers.get("content-type")).toContain("text/html");
+    const { items } = (await (await fetch(`${address}schedules`)).json()) as { items: { id: string }[] };
+    const path = `${address}schedules/${items[0]?.id}`;
+    for (const verb of ["run", "pause"]) {
+      const headers = { "content-type": "application/json", "sec-fetch-site": "same-origin" };
+      expect((await fetch(`${path}/${verb}`, { method: "POST", headers, body: "{}" })).status).toBe(403);
+    }
+    expect((await running.stop()).code).toBe(0);
+  });
+});
