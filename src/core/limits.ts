@@ -632,3 +632,9 @@ export const SNOOZES_MAX_DEFAULT = 100;
 
 /** Longest name of a channel of notices, in UTF-16 units. */
 export const NOTICE_NAME_LENGTH_MAX = 64;
+
+/** Longest text of an `RRuleTrigger`, in UTF-16 units: enough for its most dates. */
+export const RRULE_TEXT_LENGTH_MAX = 32_768;
+
+/** Most dates of `RDATE`, and of `EXDATE`, that one `RRuleTrigger` takes. */
+export const RRULE_DATES_MAX = 1000;

@@ -9,6 +9,7 @@ export const LEVELS: Readonly<Record<string, number>> = {
   stores: 3,
   brokers: 3,
   executors: 3,
+  rrule: 3,
   scheduler: 4,
   hono: 5,
   client: 5,

@@ -514,6 +514,10 @@ export const DOOR_NAMES: Readonly<Record<string, DoorNames>> = {
       "SimulationReport",
     ],
   },
+  "./rrule": {
+    values: ["RRuleTrigger", "registerRRule"],
+    types: ["RRuleOptions"],
+  },
   "./metrics": {
     values: ["Metrics"],
     types: ["WatchedOptions"],
