@@ -40,7 +40,7 @@ const WITH_REVISION = ["PUT /schedules/:id", "PATCH /schedules/:id", "DELETE /sc
 const STREAM = "GET /events";
 /** Those whose answers are no JSON, with the media type.
  *  @type {Record<string, string>} */
-const TEXTS = { [STREAM]: "text/event-stream", "GET /metrics": "text/plain" };
+const TEXTS = { [STREAM]: "text/event-stream", "GET /metrics": "text/plain", "GET /calendar.ics": "text/calendar" };
 const WITH_LOCATION = ["POST /schedules", "POST /schedules/:id/run", "POST /jobs", "POST /jobs/:id/retry"];
 
 /**

@@ -638,3 +638,9 @@ export const RRULE_TEXT_LENGTH_MAX = 32_768;
 
 /** Most dates of `RDATE`, and of `EXDATE`, that one `RRuleTrigger` takes. */
 export const RRULE_DATES_MAX = 1000;
+
+/** Most events of a calendar that is written or read. */
+export const CALENDAR_EVENTS_MAX = 10_000;
+
+/** Longest text of a calendar that is read, in UTF-16 units. A country's holidays of ten years take 50,000. */
+export const CALENDAR_TEXT_LENGTH_MAX = 1_000_000;

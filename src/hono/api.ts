@@ -23,6 +23,7 @@ import type {
   ApplyBody,
   BackfillBody,
   BlackoutBody,
+  CalendarQuery,
   CallerNote,
   ChangeQuery,
   EventQuery,
@@ -333,6 +334,8 @@ export interface Endpoints {
   /** With the option `dashboard` or `insight` alone, as the next one. */
   "POST /plan": { body: PlanBody; answers: { 200: PlanReport } };
   "POST /apply": { body: ApplyBody; answers: { 200: PlanReport } };
+  /** With an `insight` that has a calendar alone. */
+  "GET /calendar.ics": { query: CalendarQuery; answers: { 200: Response } };
   "POST /triggers/preview": { body: TriggerPreviewBody; answers: { 200: Preview } };
 
   "GET /jobs": { query: JobQuery; answers: { 200: PlainPage<Job> } };

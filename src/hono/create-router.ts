@@ -76,6 +76,7 @@ export function createRouter<E extends Env = Env>(scheduler: RouterScheduler<E>,
   const served = (Object.entries(routes) as [string, Route][])
     .filter(([key]) => key !== "GET /metrics" || metrics !== undefined)
     .filter(([key]) => insight !== undefined || !(key in insightRoutes))
+    .filter(([key]) => key !== "GET /calendar.ics" || insight?.calendar !== undefined)
     .map(([key, route]) => ({ key, route, ...partsOf(key) }));
   // By path, because an application may mount the router at its root, and has other routes there.
   for (const path of new Set(served.map(({ path }) => path))) app.use(path, gate.headers, refuseNoUrl);

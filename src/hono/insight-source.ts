@@ -21,4 +21,11 @@ export interface InsightSource {
     declared: readonly DeclaredBody[],
     options: { owner: string; revision: string; by?: string | undefined; signal: AbortSignal },
   ): Promise<{ toJSON(): Record<string, unknown> }>;
+  /** A calendar of the fire times of a range, in epoch milliseconds; null for a wrong token. Without this method there
+   *  is no such route. */
+  calendar?(
+    scheduler: SchedulerClient,
+    token: string,
+    range: { readonly from: number; readonly until: number },
+  ): Promise<string | null>;
 }

@@ -35,6 +35,7 @@ import {
   type ApplyBody,
   type BackfillBody,
   type BlackoutBody,
+  type CalendarQuery,
   type CallerNote,
   type ChangeQuery,
   type DeclaredBody,
@@ -76,6 +77,10 @@ import {
 
 /** Longest text of an instant, a duration or a cursor, in UTF-16 units. A cursor has an id in it. */
 const TEXT_LENGTH_MAX = 2048;
+
+/** How many days of a calendar there are. */
+const CALENDAR_DAYS_MAX = 366;
+const CALENDAR_DAYS_DEFAULT = 30;
 
 /** Most fire times of one preview of a trigger that is not stored. */
 export const TRIGGER_PREVIEW_MAX = 100;
@@ -251,6 +256,13 @@ export const resultWait: () => v.GenericSchema<unknown, ResultWait> = once(() =>
 
 export const previewQuery: () => v.GenericSchema<unknown, PreviewQuery> = once(() =>
   v.strictObject({ limit: v.exactOptional(wholeNumber(1, PREVIEW_LENGTH_MAX), 10), from: optional(instantText()) }),
+);
+
+export const calendarQuery: () => v.GenericSchema<unknown, CalendarQuery> = once(() =>
+  v.strictObject({
+    token: optional(textUpTo(TEXT_LENGTH_MAX)),
+    days: v.exactOptional(wholeNumber(1, CALENDAR_DAYS_MAX), CALENDAR_DAYS_DEFAULT),
+  }),
 );
 
 export const forecastQuery: () => v.GenericSchema<unknown, ForecastQuery> = once(() =>

@@ -150,6 +150,14 @@ export interface PreviewQuery {
   readonly from?: string;
 }
 
+/** The fire times to come, as a calendar. */
+export interface CalendarQuery {
+  /** A token of the calendar; it may also be in the header `Authorization`, as that of the router. */
+  readonly token?: string;
+  /** From now on. Default: 30. */
+  readonly days: number;
+}
+
 /** The load to come. */
 export interface ForecastQuery {
   /** Default: now. */

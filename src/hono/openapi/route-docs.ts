@@ -243,6 +243,12 @@ export const routeDocs: { readonly [Key in keyof Endpoints]: RouteDocs<Key> } = 
     answers: { 200: "Plan" },
     problems: [404, 412, 422, 503],
   },
+  "GET /calendar.ics": {
+    operationId: "getCalendar",
+    summary: "The fire times to come as a calendar, for a token of its own, where the router has an insight with one",
+    answers: { 200: null },
+    problems: [400, 401, 503],
+  },
   "POST /triggers/preview": {
     operationId: "previewTrigger",
     summary: "The fire times of a trigger that is not stored",

@@ -1,13 +1,15 @@
+import { bearerOf } from "../../core/bearer.ts";
 import { instantText } from "../../core/temporal.ts";
 import type { Forecast, PlanReport } from "../api.ts";
 import type { InsightSource } from "../insight-source.ts";
+import { Refusal } from "../refusal.ts";
 import type { Routes } from "../route.ts";
 import * as schemas from "../schemas.ts";
 
 // The routes are there with an insight alone. What it answers has the fields of these types.
 
 /** What schedules would do, and schedules as code. */
-export const insightRoutes: Routes<"GET /forecast" | "POST /plan" | "POST /apply"> = {
+export const insightRoutes: Routes<"GET /forecast" | "POST /plan" | "POST /apply" | "GET /calendar.ics"> = {
   "GET /forecast": {
     scope: "read",
     query: schemas.forecastQuery,
@@ -32,4 +34,20 @@ export const insightRoutes: Routes<"GET /forecast" | "POST /plan" | "POST /apply
       return { status: 200, body: found.toJSON() as unknown as PlanReport };
     },
   },
+  "GET /calendar.ics": {
+    // Programs send no headers of their own, so that it has tokens of its own.
+    scope: "none",
+    query: schemas.calendarQuery,
+    handle: async ({ client, clock, insight, query: { token, days }, request }) => {
+      const from = clock.now();
+      const range = { from, until: from + days * 86_400_000 };
+      const text = await insight?.calendar?.(client, token ?? bearerOf(request) ?? "", range);
+      if (typeof text !== "string") throw new Refusal(401, "unauthorized", WRONG_TOKEN);
+      return new Response(text, {
+        headers: { "content-type": "text/calendar; charset=utf-8", "cache-control": "no-store" },
+      });
+    },
+  },
 };
+
+const WRONG_TOKEN = "the token is none of the calendar's; write `/calendar.ics?token=TOKEN`";
