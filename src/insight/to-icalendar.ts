@@ -9,6 +9,7 @@ import { Trigger } from "../triggers/trigger.ts";
 /** A schedule as a calendar needs it. A `Schedule` is one. */
 export interface CalendarSchedule {
   readonly id: string;
+  /** Its fire times are the events. */
   readonly trigger: Trigger;
   /** What programs show. Default: the id. */
   readonly name?: string | null;

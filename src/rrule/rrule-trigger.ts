@@ -1,4 +1,4 @@
-import { MaxIterationsReachedError, OptionsError } from "../core/errors.ts";
+import { MaxIterationsReachedError } from "../core/errors.ts";
 import { FIRE_TIME_MS_MAX, QUESTION_STEPS_MAX } from "../core/limits.ts";
 import { optionError } from "../core/option-errors.ts";
 import { withoutUndefined } from "../core/without-undefined.ts";
@@ -238,14 +238,19 @@ function least(a: number | null, b: number | undefined): number | null {
   return b === undefined ? a : Math.min(a, b);
 }
 
-/** Lets schedules with an {@link RRuleTrigger} be read from a store. Importing the class does it, too; a bundler leaves
- *  out an import of which nothing is used. */
+/**
+ * Lets schedules with an {@link RRuleTrigger} be read from a store. Importing the class does it, too; a bundler leaves
+ * out an import of which nothing is used.
+ * @example
+ * registerRRule();
+ * await scheduler.runUntilStopped();
+ */
 export function registerRRule(): void {
   registerTrigger(TAG, {
     version: 1,
+    // What is no text, and what are no options, the constructor refuses.
     fromJSON: ({ type: _type, version: _version, text: ruleText, ...options }) => {
-      if (typeof ruleText !== "string") throw new OptionsError("text: expected text");
-      return new RRuleTrigger(ruleText, options as RRuleOptions);
+      return new RRuleTrigger(ruleText as string, options as RRuleOptions);
     },
   });
 }

@@ -9,6 +9,15 @@ import { datesOf, eventsOf } from "./read-calendar.mjs";
 const range = { from: "2030-01-01T00:00:00Z", until: "2030-01-03T00:00:00Z" };
 const nine = CronTrigger.fromCrontab("0 9 * * *");
 
+const LONG = "ä€😀 ".repeat(40);
+const NAMES = [
+  "semi;colon, comma \\ backslash",
+  "two\nlines\r\nand more",
+  `long ${LONG}end`,
+  "BEGIN:VEVENT\r\nEND:VCALENDAR",
+  `control ${String.fromCharCode(7, 27)}characters`,
+];
+
 describe("a calendar of schedules", () => {
   test("has an event for each fire time, which calendar programs read", () => {
     const text = toICalendar([{ id: "report", taskId: "t", trigger: nine, name: "The report" }], range);
@@ -30,20 +39,14 @@ describe("a calendar of schedules", () => {
     ]);
   });
 
-  test.each([
-    "semi;colon, comma \\ backslash",
-    "two\nlines\r\nand more",
-    `long ${"ä€😀 ".repeat(40)}end`,
-    "BEGIN:VEVENT\r\nEND:VCALENDAR",
-    `control ${String.fromCharCode(7, 27)}characters`,
-  ])("carries %j as it is, in lines of at most 75 octets", (name) => {
+  test.each(NAMES)("carries %j as it is, in lines of at most 75 octets", (name) => {
     const text = toICalendar([{ id: name, trigger: nine, name }], { ...range, name });
     const shown = name.replaceAll("\r\n", "\n").replaceAll(/(?!\n)\p{Cc}/gu, "");
     expect(eventsOf(text).map(({ summary, uid }) => [summary, uid.startsWith(shown)])).toEqual(
       Array(2).fill([shown, true]),
     );
     const octets = text.split("\r\n").map((line) => new TextEncoder().encode(line).length);
-    expect(Math.max(...octets)).toBeLessThanOrEqual(75);
+    expect(octets.filter((count) => count > 75)).toEqual([]);
   });
 
   test("takes what a scheduler returns, without what is paused, has ended or is too often", async () => {

@@ -199,7 +199,7 @@ describe("an RRuleTrigger", () => {
   test("refuses wrong options", () => {
     expect(() => new RRuleTrigger(BERLIN, { timeZone: "UTC" })).toThrow(/is for a text that names no time zone/);
     expect(() => new RRuleTrigger(BERLIN, { tz: "UTC" } as never)).toThrow(OptionsError);
-    expect(() => triggerFromJSON({ type: "rrule", version: 1, text: 5 })).toThrow(/expected text/);
+    expect(() => triggerFromJSON({ type: "rrule", version: 1, text: 5 })).toThrow(/text must be text of RFC 5545/);
   });
 
   test.each([
