@@ -6,7 +6,7 @@ import type { BitSet64, CronSpec } from "./spec.ts";
 // sharing costs some comparisons.
 
 const ROWS = 1024;
-const PLACES = 4;
+const PLACES = 8;
 const rows: CompiledCron[][] = Array.from({ length: ROWS }, () => []);
 
 /** The compiled form of a spec: the one that an equal spec got lately, or a new one.

@@ -1,6 +1,7 @@
 import { optionError } from "../core/option-errors.ts";
-import { CronTrigger } from "../triggers/cron.ts";
-import { CronBatch } from "../triggers/cron-batch.ts";
+import { CompiledBatch, type CompiledCron } from "../cron/compiled-cron.ts";
+import { CronTrigger, partsOf } from "../triggers/cron.ts";
+import { IntervalTrigger, periodOf } from "../triggers/interval.ts";
 import type { Trigger } from "../triggers/trigger.ts";
 
 /** A schedule of a forecast; times in milliseconds. */
@@ -30,101 +31,234 @@ interface Range {
 /** Most fire times that are computed. */
 const FIRES_MAX = 10_000_000;
 
-/** Questions to all crontab rules at once. Rules that fire more often are compared, which costs each as much as some
- *  hundred fire times do, and then those that are alike are computed once. */
-const BATCH_ROUNDS = 32;
-
-/** A schedule, where its fires are counted. */
-interface Counted extends CountedSchedule {
-  readonly buckets: Float64Array;
-}
+/** Questions to all crontab rules at once. Those that fire more often are expanded, each by itself. */
+const BATCH_ROUNDS = 4;
+/** Fire times of a rule that are expanded at once. */
+const EXPANDED = 4096;
+/** Fire times of any other rule before it is compared with others, which costs as much as some hundred of them. */
+const FIRES_UNCOMPARED = 32;
 
 /** Counts the fire times in [from, until). @throws {OptionsError} for too many of them */
 export function countFires(schedules: readonly CountedSchedule[], range: Range, where: string): TaskFires[] {
-  const { from, until, bucketMs, count } = range;
-  const tasks = new Map<string, Map<number, TaskFires>>();
-  const counted = schedules.map((schedule): Counted => ({ ...schedule, buckets: bucketsOf(tasks, schedule, count) }));
-  let left = FIRES_MAX;
-  const fire = (at: number, { buckets }: Counted, weight: number): void => {
-    if (--left < 0) {
-      const message = `lies so far ahead that the schedules fire more than ${FIRES_MAX} times; choose an earlier one`;
-      throw optionError(where, "until", message);
+  const counter = new FireCounter(range, where);
+  const others: { readonly schedule: CountedSchedule; readonly buckets: Float64Array }[] = [];
+  for (const schedule of schedules) {
+    const { trigger, startMs } = schedule;
+    const buckets = counter.bucketsOf(schedule);
+    if (trigger instanceof CronTrigger) {
+      const { compiled, floorMs, endMs } = partsOf(trigger);
+      counter.addCron(compiled, buckets, Math.max(startMs, floorMs + 1), endMs);
+    } else if (trigger.constructor === IntervalTrigger) counter.addPeriod(trigger as IntervalTrigger, startMs, buckets);
+    else others.push({ schedule, buckets });
+  }
+  counter.countCrons();
+  counter.countPeriods();
+  counter.countOthers(others);
+  return counter.fires;
+}
+
+/** The schedules of one crontab rule. Nearly always all of their fires count, and in the same buckets. */
+interface CronGroup {
+  readonly buckets: Float64Array;
+  weight: number;
+  /** How many have other buckets. */
+  others: Map<Float64Array, number> | null;
+  /** Those that start or end by themselves; once the first fire time is known, only those of which not all count. */
+  bounded: Bounded[] | null;
+}
+
+interface Bounded {
+  readonly buckets: Float64Array;
+  readonly startMs: number;
+  readonly endMs: number;
+}
+
+class FireCounter {
+  readonly #range: Range;
+  readonly #where: string;
+  readonly #tasks = new Map<string, Map<number, TaskFires>>();
+  readonly #crons = new Map<CompiledCron, CronGroup>();
+  /** By buckets, then by period, first fire time and end. */
+  readonly #periods = new Map<Float64Array, Map<string, Period>>();
+  #left = FIRES_MAX;
+
+  constructor(range: Range, where: string) {
+    this.#range = range;
+    this.#where = where;
+  }
+
+  get fires(): TaskFires[] {
+    return [...this.#tasks.values()].flatMap((byTime) => [...byTime.values()]);
+  }
+
+  bucketsOf({ taskId, runMs }: CountedSchedule): Float64Array {
+    let byTime = this.#tasks.get(taskId);
+    if (byTime === undefined) {
+      byTime = new Map();
+      this.#tasks.set(taskId, byTime);
     }
+    let fires = byTime.get(runMs);
+    if (fires === undefined) {
+      fires = { runMs, buckets: new Float64Array(this.#range.count) };
+      byTime.set(runMs, fires);
+    }
+    return fires.buckets;
+  }
+
+  /** Equal rules share their compiled form, unless there are thousands. */
+  addCron(cron: CompiledCron, buckets: Float64Array, startMs: number, endMs: number): void {
+    const { from, until } = this.#range;
+    const isWhole = startMs <= from && endMs >= until - 1;
+    let group = this.#crons.get(cron);
+    if (group === undefined) {
+      group = { buckets, weight: 0, others: null, bounded: null };
+      this.#crons.set(cron, group);
+    }
+    if (isWhole) addWeight(group, buckets, 1);
+    else {
+      group.bounded ??= [];
+      group.bounded.push({ buckets, startMs, endMs });
+    }
+  }
+
+  addPeriod(trigger: IntervalTrigger, startMs: number, buckets: Float64Array): void {
+    const { from, until } = this.#range;
+    const rule = trigger.startingAtMs(from);
+    const firstMs = rule.nextMs(Math.max(from, startMs) - 1);
+    if (firstMs === null || firstMs >= until) return;
+    const { intervalMs, endMs } = periodOf(rule);
+    let periods = this.#periods.get(buckets);
+    if (periods === undefined) {
+      periods = new Map();
+      this.#periods.set(buckets, periods);
+    }
+    const key = `${intervalMs} ${firstMs} ${endMs}`;
+    const period = periods.get(key);
+    if (period === undefined) periods.set(key, { firstMs, intervalMs, endMs, weight: 1 });
+    else period.weight++;
+  }
+
+  /** A few questions to all rules at once: most rules of a day fire once or twice. */
+  countCrons(): void {
+    const { from, until } = this.#range;
+    const crons = [...this.#crons.keys()];
+    const groups = [...this.#crons.values()];
+    const batch = new CompiledBatch(crons);
+    const after = new Float64Array(crons.length).fill(from - 1);
+    for (let round = 0, alive = crons.length; round < BATCH_ROUNDS && alive > 0; round++) {
+      batch.nextMs(after, after);
+      alive = 0;
+      for (const [place, group] of groups.entries()) {
+        const at = after[place] ?? Number.NaN;
+        if (at < until) {
+          if (round === 0) this.#settle(group, at);
+          this.#fire(group, at);
+          alive++;
+        } else after[place] = Number.NaN;
+      }
+    }
+    const times = new Float64Array(EXPANDED);
+    for (const [place, group] of groups.entries()) {
+      let next = (after[place] ?? Number.NaN) + 1;
+      while (next < until) {
+        const count = crons[place]?.expandInto(times, next, until - 1) ?? 0;
+        for (let index = 0; index < count; index++) this.#fire(group, times[index] ?? 0);
+        next = count < EXPANDED ? until : (times[count - 1] ?? until) + 1;
+      }
+    }
+  }
+
+  countPeriods(): void {
+    const { from, until, bucketMs } = this.#range;
+    for (const [buckets, periods] of this.#periods) {
+      for (const { firstMs, intervalMs, endMs, weight } of periods.values()) {
+        for (let at = firstMs; at < until && at <= endMs; at += intervalMs) {
+          this.#count();
+          const index = Math.floor((at - from) / bucketMs);
+          buckets[index] = (buckets[index] ?? 0) + weight;
+        }
+      }
+    }
+  }
+
+  countOthers(others: readonly { readonly schedule: CountedSchedule; readonly buckets: Float64Array }[]): void {
+    const { from, until } = this.#range;
+    const rest = new Map<Float64Array, Map<string, { readonly rule: Trigger; readonly at: number; weight: number }>>();
+    for (const { schedule, buckets } of others) {
+      const rule = schedule.trigger.startingAtMs(from);
+      const after = Math.max(from, schedule.startMs) - 1;
+      const at = this.#walk(rule, after, buckets, 1, FIRES_UNCOMPARED);
+      if (at === null || at >= until) continue;
+      const byRule = rest.get(buckets) ?? new Map();
+      rest.set(buckets, byRule);
+      const key = `${at} ${JSON.stringify(schedule.trigger.toJSON())}`;
+      const alike = byRule.get(key);
+      if (alike === undefined) byRule.set(key, { rule, at, weight: 1 });
+      else alike.weight++;
+    }
+    for (const [buckets, byRule] of rest) {
+      for (const { rule, at, weight } of byRule.values()) this.#walk(rule, at, buckets, weight, FIRES_MAX);
+    }
+  }
+
+  /** Counts some fire times. Returns the last one; null where there are no more. */
+  #walk(rule: Trigger, afterMs: number, buckets: Float64Array, weight: number, most: number): number | null {
+    const { from, until, bucketMs } = this.#range;
+    let last = afterMs;
+    for (let count = 0; count < most; count++) {
+      const at = rule.nextMs(last);
+      if (at === null || !(at < until && at > last)) return null;
+      this.#count();
+      const index = Math.floor((at - from) / bucketMs);
+      buckets[index] = (buckets[index] ?? 0) + weight;
+      last = at;
+    }
+    return last;
+  }
+
+  /** Those that start no later than with the first fire time, and that do not end, are as those without bounds. */
+  #settle(group: CronGroup, firstMs: number): void {
+    if (group.bounded === null) return;
+    const { until } = this.#range;
+    const left: Bounded[] = [];
+    for (const one of group.bounded) {
+      if (one.startMs <= firstMs && one.endMs >= until - 1) addWeight(group, one.buckets, 1);
+      else left.push(one);
+    }
+    group.bounded = left.length === 0 ? null : left;
+  }
+
+  #fire({ buckets, weight, others, bounded }: CronGroup, at: number): void {
+    this.#count(1 + (others?.size ?? 0) + (bounded?.length ?? 0));
+    const { from, bucketMs } = this.#range;
     const index = Math.floor((at - from) / bucketMs);
     buckets[index] = (buckets[index] ?? 0) + weight;
-  };
-  const crons = counted.filter(({ trigger }) => trigger instanceof CronTrigger);
-  const others = counted.filter(({ trigger }) => !(trigger instanceof CronTrigger));
-  const often = askTogether(crons, range, fire);
-  for (const alike of groupsOf(often, others, from)) {
-    const [{ schedule, afterMs } = { schedule: null, afterMs: 0 }] = alike;
-    if (schedule === null) continue;
-    const rule = schedule.trigger.startingAtMs(from);
-    for (let at = rule.nextMs(afterMs); at !== null && at < until; ) {
-      fire(at, schedule, alike.length);
-      const next: number | null = rule.nextMs(at);
-      if (next !== null && !(next > at)) break;
-      at = next;
+    if (others !== null) for (const [more, count] of others) more[index] = (more[index] ?? 0) + count;
+    if (bounded === null) return;
+    for (const { buckets: own, startMs, endMs } of bounded) {
+      if (at >= startMs && at <= endMs) own[index] = (own[index] ?? 0) + 1;
     }
   }
-  return [...tasks.values()].flatMap((byTime) => [...byTime.values()]);
-}
 
-function bucketsOf(
-  tasks: Map<string, Map<number, TaskFires>>,
-  { taskId, runMs }: CountedSchedule,
-  count: number,
-): Float64Array {
-  const byTime = tasks.get(taskId) ?? new Map<number, TaskFires>();
-  tasks.set(taskId, byTime);
-  const fires = byTime.get(runMs) ?? { runMs, buckets: new Float64Array(count) };
-  byTime.set(runMs, fires);
-  return fires.buckets;
-}
-
-/** A schedule, and the instant after which its fires are still to be counted. */
-interface Rest {
-  readonly schedule: Counted;
-  readonly afterMs: number;
-}
-
-/** Counts fires of crontab rules round by round. Returns what fires on after the last round. */
-function askTogether(
-  crons: readonly Counted[],
-  { from, until }: Range,
-  fire: (at: number, schedule: Counted, weight: number) => void,
-): Rest[] {
-  const batch = new CronBatch(crons.map(({ trigger }) => trigger as CronTrigger));
-  const after = Float64Array.from(crons, ({ startMs }) => Math.max(from, startMs) - 1);
-  for (let round = 0, alive = crons.length; round < BATCH_ROUNDS && alive > 0; round++) {
-    batch.nextMs(after, after);
-    alive = 0;
-    for (const [place, schedule] of crons.entries()) {
-      const at = after[place] ?? Number.NaN;
-      if (at < until) {
-        fire(at, schedule, 1);
-        alive++;
-      } else after[place] = Number.NaN;
-    }
+  #count(fires = 1): void {
+    this.#left -= fires;
+    if (this.#left >= 0) return;
+    const message = `lies so far ahead that the schedules fire more than ${FIRES_MAX} times; choose an earlier one`;
+    throw optionError(this.#where, "until", message);
   }
-  return crons.flatMap((schedule, place) => {
-    const afterMs = after[place] ?? Number.NaN;
-    return Number.isNaN(afterMs) ? [] : [{ schedule, afterMs }];
-  });
 }
 
-/** Schedules that fire alike from an instant on, and are counted in the same buckets. */
-function groupsOf(often: readonly Rest[], others: readonly Counted[], from: number): Iterable<readonly Rest[]> {
-  const rests = [...often, ...others.map((schedule) => ({ schedule, afterMs: Math.max(from, schedule.startMs) - 1 }))];
-  const groups = new Map<Float64Array, Map<string, Rest[]>>();
-  for (const rest of rests) {
-    const { buckets, trigger } = rest.schedule;
-    const byRule = groups.get(buckets) ?? new Map<string, Rest[]>();
-    groups.set(buckets, byRule);
-    const key = `${rest.afterMs} ${JSON.stringify(trigger.toJSON())}`;
-    const alike = byRule.get(key) ?? [];
-    byRule.set(key, alike);
-    alike.push(rest);
+interface Period {
+  readonly firstMs: number;
+  readonly intervalMs: number;
+  readonly endMs: number;
+  weight: number;
+}
+
+function addWeight(group: CronGroup, buckets: Float64Array, weight: number): void {
+  if (buckets === group.buckets) group.weight += weight;
+  else {
+    group.others ??= new Map();
+    group.others.set(buckets, (group.others.get(buckets) ?? 0) + weight);
   }
-  return [...groups.values()].flatMap((byRule) => [...byRule.values()]);
 }

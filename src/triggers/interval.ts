@@ -67,6 +67,9 @@ const rules = {
   seed: optional(text),
 };
 
+/** The period of a trigger, and its last fire time or later, for those who count its fire times. @internal */
+export let periodOf: (trigger: IntervalTrigger) => { readonly intervalMs: number; readonly endMs: number };
+
 /**
  * Fires on a period of elapsed time: at `startTime`, one period later, two periods later, and so on. Clock changes and
  * calendars have no effect on the period.
@@ -79,6 +82,10 @@ const rules = {
  * const trigger = new IntervalTrigger({ minutes: 90, startTime: "2030-01-01T00:00:00Z" });
  */
 export class IntervalTrigger extends Trigger {
+  static {
+    periodOf = (trigger) => ({ intervalMs: trigger.#intervalMs, endMs: trigger.#endMs });
+  }
+
   readonly #intervalMs: number;
   readonly #startMs: number | null;
   readonly #endMs: number;
