@@ -139,6 +139,7 @@ export const eventSchemas: () => { readonly [K in EventType]: FlatSchema<EventRe
       fraction,
       note: v.nullable(text(SERIALIZED_LENGTH_MAX)),
     }),
+    jobLogged: v.object({ type: v.literal("jobLogged"), ...job, attempt, lines: count }),
     jobRetried: v.object({ type: v.literal("jobRetried"), ...job, attempt, runAtMs: ms, error: v.nullable(error) }),
     stepFinished: v.object({ type: v.literal("stepFinished"), ...job, step: id, startedAtMs: ms }),
     jobSleeps: v.object({ type: v.literal("jobSleeps"), ...job, step: v.nullable(id), runAtMs: ms }),

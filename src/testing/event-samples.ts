@@ -73,6 +73,8 @@ export function sampleOf(type: EventType): EventRecord {
       return { type, ...job, schedulerId: "scheduler", attempt: 2, scheduledFireTimeMs: 1_800_000_000_000 };
     case "jobProgressed":
       return { type, ...job, fraction: 0.25, note: null };
+    case "jobLogged":
+      return { type, ...job, attempt: 1, lines: 7 };
     case "jobRetried":
       return { type, ...job, attempt: 1, runAtMs: 1_800_000_000_004, error };
     case "stepFinished":

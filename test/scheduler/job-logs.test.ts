@@ -59,12 +59,19 @@ describe("the log of a job", () => {
     const ended = new Promise<void>((resolve) => {
       end = resolve;
     });
+    const told: unknown[] = [];
+    scheduler.subscribe("jobLogged", ({ jobId, attempt, lines }) => told.push([jobId, attempt, lines]));
+    scheduler.task("silent", async (_, { logger }) => {
+      logger.info("begins");
+      await ended;
+    });
     scheduler.task("long", { keepLogs: {} }, async (_, { logger }) => {
       logger.info("begins");
       await ended;
       logger.info("ends");
     });
     await scheduler.start();
+    await scheduler.addJob("silent");
     const { id } = await scheduler.addJob("long");
     await clock.advance({ seconds: 1 });
     expect(await scheduler.getJobLogs(id)).toEqual([]);
@@ -73,6 +80,7 @@ describe("the log of a job", () => {
     end();
     await clock.advance({ seconds: 1 });
     expect(messagesOf(await scheduler.getJobLogs(id))).toEqual([["begins", "ends"]]);
+    expect(told).toEqual([[id, 1, 1]]);
   });
 
   test("has the last lines of very many, and says how many were dropped", async () => {

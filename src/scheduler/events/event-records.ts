@@ -3,6 +3,7 @@ import { MISSED_COUNT_STEPS_MAX } from "../../core/limits.ts";
 import type { BlackoutRecord } from "../../records/blackout.ts";
 import type { EventRecord } from "../../records/events.ts";
 import type { JobRecord } from "../../records/job.ts";
+import type { JobLogRecord } from "../../records/job-log.ts";
 import type { JobResultRecord } from "../../records/job-result.ts";
 import type { JobStepRecord } from "../../records/job-step.ts";
 import type { OverdueRecord } from "../../records/overdue.ts";
@@ -184,6 +185,13 @@ export function jobAcquired({ clock, identity }: Origin, job: JobRecord, attempt
 export function jobProgressed({ clock }: Origin, job: JobRecord, fraction: number, note: string | null): EventRecord {
   const { id: jobId, taskId, scheduleId } = job;
   return { type: "jobProgressed", timestampMs: clock.now(), jobId, taskId, scheduleId, fraction, note };
+}
+
+/** @param log what the store has of the attempt by now */
+export function jobLogged({ clock }: Origin, job: JobRecord, log: JobLogRecord): EventRecord {
+  const { id: jobId, taskId, scheduleId } = job;
+  const lines = log.lines.length + log.dropped;
+  return { type: "jobLogged", timestampMs: clock.now(), jobId, taskId, scheduleId, attempt: log.attempt, lines };
 }
 
 export function jobRetried(

@@ -1,5 +1,7 @@
+import type { EventRecord } from "../../records/events.ts";
 import type { SchedulerProfile } from "../../records/scheduler.ts";
 import type { Environment } from "../environment.ts";
+import { jobLogged } from "../events/event-records.ts";
 import { type JobRunner, loseLease } from "./job-runner.ts";
 import type { Peers } from "./peers.ts";
 
@@ -74,6 +76,7 @@ export class LeaseKeeper {
       });
       this.#lastRunAt = now;
       const lostIds = new Set(lost);
+      const logged: EventRecord[] = [];
       // Only the attempts from before the call: a job of theirs may run here again by now, under a newer lease.
       for (const [index, attempt] of attempts.entries()) {
         if (lostIds.has(attempt.job.id)) {
@@ -83,8 +86,11 @@ export class LeaseKeeper {
         attempt.extendTo(until);
         attempt.progressSaved(progress[index] ?? null);
         const log = attempt.log === null ? undefined : logs.get(`${attempt.job.fence} ${attempt.job.id}`);
-        if (log !== undefined) attempt.log?.saved(log);
+        if (log === undefined) continue;
+        attempt.log?.saved(log);
+        logged.push(jobLogged(env, attempt.job, log));
       }
+      env.events.publish(logged);
       for (const jobId of cancelRequested) runner.cancel(jobId);
       peers.observed(heartbeats, now);
     } catch (error) {
