@@ -49,6 +49,13 @@ test("docs/README.md links to each page of the documentation", () => {
   expect(unlinked).toEqual([]);
 });
 
+test("docs/doors.md has a row for each door of the package", () => {
+  const { exports: doors } = JSON.parse(textOf("deno.json")) as { exports: Record<string, string> };
+  const text = textOf("docs/doors.md");
+  const names = Object.keys(doors).map((door) => door.replace(/^\./, "escapement"));
+  expect(names.filter((name) => !text.includes(`\n| \`${name}\` | `))).toEqual([]);
+});
+
 test("llms.txt has what docs/README.md has (npm run docs:contents)", () => {
   expect(textOf("llms.txt")).toBe(llmsText(textOf("docs/README.md")));
 });
