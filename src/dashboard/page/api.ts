@@ -56,7 +56,9 @@ type Query = Readonly<Record<string, string | number | boolean | readonly string
 export function urlOf(path: readonly string[], query: Query = {}): URL {
   const url = new URL(path.map(encodeURIComponent).join("/"), BASE);
   for (const [name, value] of Object.entries(query)) {
-    if (value !== null && value !== undefined && value !== "") url.searchParams.set(name, String(value));
+    for (const one of [value].flat()) {
+      if (one !== null && one !== undefined && one !== "") url.searchParams.append(name, String(one));
+    }
   }
   return url;
 }
@@ -137,6 +139,7 @@ export interface ScheduleFilter {
   readonly label?: string | undefined;
   /** `active`, `paused` or `ended`. */
   readonly state?: string | undefined;
+  readonly ids?: readonly string[];
 }
 
 /** The same for a change of many: a filter that names nothing has to say so. */
@@ -250,6 +253,12 @@ export const getForecast = (
 ): Promise<Forecast> => get(["forecast"], query, signal);
 
 // ---- runs
+
+export type Stats = Answer<"GET /stats">["items"][number];
+
+/** How the runs of the last day ended, hour by hour; of a schedule, those of the last week, day by day. */
+export const getStats = (of: { taskId: string } | { scheduleId: string }, signal?: AbortSignal) =>
+  get<Answer<"GET /stats">>(["stats"], of, signal);
 
 /** A job, unfinished or ended, as the page shows it. Instants are epoch milliseconds. */
 export interface Run {

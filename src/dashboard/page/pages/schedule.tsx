@@ -3,7 +3,7 @@ import * as actions from "../actions.ts";
 import * as api from "../api.ts";
 import { hrefOf } from "../hash.ts";
 import { Act, Button, Calm, Facts, Failure, Field, hasEntries, Json, Loading, many, Panel } from "../parts/basics.tsx";
-import { RunChart } from "../parts/charts.tsx";
+import { RunChart, usualWords } from "../parts/charts.tsx";
 import { DialogButton } from "../parts/dialogs.tsx";
 import { FireTimes } from "../parts/fire-times.tsx";
 import { Glyph, Labels, stateOf, Verdict } from "../parts/glyph.tsx";
@@ -17,6 +17,7 @@ import { isTrouble, sayingOf } from "../verdicts.ts";
 export function SchedulePage({ id }: { id: string }) {
   const { data: schedule, error } = useData(`schedule ${id}`, (signal) => api.getSchedule(id, signal));
   const { data: history } = useData(`occurrences ${id}`, (signal) => api.getOccurrences(id, { limit: 60 }, signal));
+  const { data: stats } = useData(`stats ${id}`, (signal) => api.getStats({ scheduleId: id }, signal));
   const { query } = usePlace();
   const now = useNow();
   const mode = useZoneMode();
@@ -34,7 +35,14 @@ export function SchedulePage({ id }: { id: string }) {
       <Head schedule={schedule} />
       <div class="grid two">
         <div class="grid">
-          <Runs id={id} items={items} zone={zone} now={now} isLoaded={history !== undefined} />
+          <Runs
+            id={id}
+            items={items}
+            zone={zone}
+            now={now}
+            isLoaded={history !== undefined}
+            usual={usualWords(stats?.items[0]?.total.runTime ?? null)}
+          />
           <Ledger id={id} items={items} zone={zone} now={now} cursor={history?.cursor ?? null} />
         </div>
         <div class="grid">
@@ -160,7 +168,7 @@ interface HistoryProps {
   readonly now: number;
 }
 
-function Runs({ id, items, zone, now, isLoaded }: HistoryProps & { isLoaded: boolean }) {
+function Runs({ id, items, zone, now, isLoaded, usual }: HistoryProps & { isLoaded: boolean; usual: string }) {
   const runs = [...items].reverse().map(({ fireTime, verdict, run }) => ({
     at: Date.parse(fireTime),
     verdict,
@@ -172,7 +180,7 @@ function Runs({ id, items, zone, now, isLoaded }: HistoryProps & { isLoaded: boo
   return (
     <Panel
       title="Runs"
-      count={items.length === 0 ? "" : `last ${items.length}`}
+      count={items.length === 0 ? "" : `last ${items.length}${usual && `, ${usual}`}`}
       side={
         <span class="tally">
           {(["success", "error", "missed"] as const).map((tone) => (
@@ -418,7 +426,7 @@ const COALESCE = {
   earliest: "one run stands for all of them, the earliest",
   all: "each gets a run",
 };
-const OVERLAP = {
+export const OVERLAP = {
   queue: "the next one waits",
   skip: "the next one is left out",
   replaceQueued: "the newest one waits, others go",

@@ -1,14 +1,16 @@
 import * as actions from "../actions.ts";
 import * as api from "../api.ts";
 import { hrefOf } from "../hash.ts";
-import { Act, Calm, Empty, Facts, Failure, Field, hasEntries, Json, Loading, Panel } from "../parts/basics.tsx";
+import { Act, Calm, Empty, Facts, Failure, Field, hasEntries, Json, Loading, many, Panel } from "../parts/basics.tsx";
+import { CountChart, usualWords } from "../parts/charts.tsx";
 import { DialogButton } from "../parts/dialogs.tsx";
 import { Glyph, Labels } from "../parts/glyph.tsx";
 import { Narrowed, SearchBox } from "../parts/list.tsx";
-import { useCanWrite, usePlace } from "../store.ts";
-import { durationMs, durationText } from "../time.ts";
+import { useCanWrite, useNow, usePlace, useZoneMode } from "../store.ts";
+import { durationMs, durationText, zoneOf } from "../time.ts";
 import { useData } from "../use-data.ts";
 import type { Tone } from "../verdicts.ts";
+import { OVERLAP } from "./schedule.tsx";
 
 export function TasksPage() {
   const { query } = usePlace();
@@ -175,9 +177,12 @@ export function TaskPage({ id }: { id: string }) {
         <Acts task={task} kind="" />
       </div>
       <div class="grid two">
-        <Panel title="Work">
-          <Calm>{now}</Calm>
-        </Panel>
+        <div class="grid">
+          <Panel title="Now">
+            <Calm>{now}</Calm>
+          </Panel>
+          <Ended id={id} />
+        </div>
         <Panel title="Settings">
           <Facts
             rows={[
@@ -187,12 +192,31 @@ export function TaskPage({ id }: { id: string }) {
               ["Longest run", timeoutText(task)],
               ["At once, for one key", maxRunningPerKey],
               ["Rate", rateLimit && `${rateLimit.limit} each ${durationText(durationMs(rateLimit.per) ?? 0)}`],
-              ["While one still runs", overlap],
+              ["While one still runs", OVERLAP[overlap]],
               ["Metadata", hasEntries(metadata) && <Json value={metadata} />],
             ]}
           />
         </Panel>
       </div>
     </>
+  );
+}
+
+/** How its runs ended in the last day. */
+function Ended({ id }: { id: string }) {
+  const { data } = useData(`stats ${id}`, (signal) => api.getStats({ taskId: id }, signal));
+  const now = useNow();
+  const zone = zoneOf(useZoneMode(), null);
+  const [stats] = data?.items ?? [];
+  if (stats === undefined) return null;
+  const { count, outcomes, runTime } = stats.total;
+  const bad = count - outcomes.success - outcomes.cancelled;
+  return (
+    <Panel
+      title="Ended in the last day"
+      count={[many(count, "run"), bad > 0 && `${bad} not well`, usualWords(runTime)].filter(Boolean).join(", ")}
+    >
+      <CountChart stats={stats} zone={zone} now={now} />
+    </Panel>
   );
 }

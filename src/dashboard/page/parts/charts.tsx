@@ -1,8 +1,8 @@
 import type { Ref } from "preact";
 import { useCallback, useRef, useState } from "preact/hooks";
-import type { ForecastBucket, Run } from "../api.ts";
+import type { ForecastBucket, Run, Stats } from "../api.ts";
 import { hrefOf } from "../hash.ts";
-import { clockText, durationText, MINUTE_MS, offsetMs, roughText, whenText } from "../time.ts";
+import { clockText, durationMs, durationText, MINUTE_MS, offsetMs, roughText, whenText } from "../time.ts";
 import { isTrouble, sayingOf } from "../verdicts.ts";
 
 /** The width of an element, as it is now; 0 before it is there. */
@@ -240,6 +240,45 @@ export function Spark({ runs, id }: { runs: readonly SparkRun[]; id: string }) {
       })}
     </svg>
   );
+}
+
+/** How many runs ended in each part of a time, and how many of them badly. */
+export function CountChart({ stats: { buckets }, zone, now }: { stats: Stats; zone: string; now: number }) {
+  const [element, width] = useWidth();
+  const most = Math.max(1, ...buckets.map(({ count }) => count));
+  const step = width / Math.max(1, buckets.length);
+  return (
+    <div class="chart" ref={element}>
+      <svg width={width} height="60" role="img" aria-label={`at most ${most} in one of ${buckets.length} parts`}>
+        {buckets.map(({ from, count, outcomes, runTime }, index) => {
+          const bad = count - outcomes.success - outcomes.cancelled;
+          const usual = runTime === null ? "" : `, usually ${durationText(durationMs(runTime.p50) ?? 0)}`;
+          const bar = (of: number, kind: string) => (
+            <rect
+              class={kind}
+              x={index * step}
+              y={60 - (of / most) * 58}
+              width={Math.max(1, step - 2)}
+              height={(of / most) * 58}
+            />
+          );
+          return (
+            <g key={from}>
+              <title>{`${whenText(Date.parse(from), zone, now)}: ${count}, ${bad} not well${usual}`}</title>
+              {bar(count, "f-ok")}
+              {bar(bad, "f-err")}
+            </g>
+          );
+        })}
+      </svg>
+    </div>
+  );
+}
+
+/** `usually 11 s (p50), 16 s (p95)`; nothing where nobody knows. */
+export function usualWords(times: Stats["total"]["runTime"]): string {
+  const [half, most] = [times?.p50, times?.p95].map((text) => durationMs(text));
+  return half == null || most == null ? "" : `usually ${durationText(half)} (p50), ${durationText(most)} (p95)`;
 }
 
 interface SparkRun {
