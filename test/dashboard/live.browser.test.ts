@@ -110,6 +110,29 @@ describe.runIf(hasChromium)("the live page in Chromium", () => {
     await scheduler.removeSchedule("daily");
   });
 
+  test("a herd is told of: in the timeline, and to whoever adds one more, with an emptier minute", async () => {
+    const soon = new Date(Date.now() + 1_500_000);
+    // Not the last minute of its hour, because the advice stays within the hour.
+    const at = new Date(Date.now() + (soon.getUTCMinutes() === 59 ? 1_800_000 : 1_500_000));
+    const cron = `${at.getUTCMinutes()} ${at.getUTCHours()} * * *`;
+    const herd = CronTrigger.fromCrontab(cron, { timeZone: "UTC" });
+    for (let count = 0; count < 12; count++) await scheduler.addSchedule("tick", herd, { id: `herd/${count}` });
+    const { page, go, picture } = await open({ timezoneId: "UTC" });
+    await page.getByText(/^12 at \d\d:\d\d$/).waitFor();
+    await go("timeline?span=1+h");
+    await page.getByText(/12 fires, (today|tomorrow) \d\d:\d\d\./).waitFor();
+    await page.getByText(/Only 0, .*: move some there/).waitFor();
+    await picture("herd");
+    await go("add");
+    await page.getByLabel("When", { exact: true }).fill(cron);
+    await page.getByText("At the first of these times, 12 others fire in the same minute.").waitFor();
+    await page.getByRole("button", { name: /Use minute \d\d, at which it would be alone/ }).click();
+    await page.getByText("12 others").waitFor({ state: "detached" });
+    expect(await page.getByLabel("When", { exact: true }).inputValue()).not.toBe(cron);
+    await go("overview");
+    await scheduler.removeSchedules({ all: true });
+  });
+
   test("failures are one group, whose runs are all retried at once", async () => {
     isFailing = true;
     for (let count = 0; count < 3; count++) await scheduler.runJob("fails").catch(() => {});

@@ -8,6 +8,7 @@ import {
   Calm,
   Chips,
   CopyButton,
+  capital,
   Facts,
   Failure,
   Field,
@@ -49,7 +50,7 @@ export function RunPage({ id }: { id: string }) {
         )}{" "}
         /
       </div>
-      <Head run={run} title={whenText(dueAt, zone, now)} name={name} />
+      <Head run={run} title={capital(whenText(dueAt, zone, now))} name={name} />
       <Recurrence run={run} zone={zone} now={now} />
       <Progress run={run} name={name} />
       <div class="grid two">

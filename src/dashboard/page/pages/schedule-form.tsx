@@ -608,7 +608,7 @@ function oftenWords(times: readonly number[]): string {
   return count > 1 ? `About ${count} times a year.` : "About once a year, or less often.";
 }
 
-/** Whether many others fire at the same minute, and a minute within the hour at which none does. */
+/** Whether many others fire in the same minute, and a minute of the hour at which the fewest do. */
 function Collision({ first, draft: { kind, when }, set }: DraftProps & { first: number }) {
   const from = first - (first % MINUTE_MS);
   const { data } = useData(
@@ -620,19 +620,20 @@ function Collision({ first, draft: { kind, when }, set }: DraftProps & { first: 
     true,
   );
   const [, minute, rest] = /^\s*(\d+)(\s+\S+\s+\S+\s+\S+\s+\S+)\s*$/.exec(kind === "cron" ? when : "") ?? [];
-  const others = data?.buckets[0]?.fires ?? 0;
-  if (data === undefined || minute === undefined || rest === undefined || others < 3) return null;
-  const step = data.buckets.findIndex(({ fires }, index) => fires === 0 && Number(minute) + index < 60);
-  const free = Number(minute) + step;
+  if (data === undefined || minute === undefined || rest === undefined) return null;
+  const counts = data.buckets.slice(0, 60 - Number(minute)).map(({ fires }) => fires);
+  const [others = 0] = counts;
+  const least = Math.min(...counts);
+  // Where every minute has as many, none is better.
+  if (others < 3 || others < 2 * least) return null;
+  const free = Number(minute) + counts.indexOf(least);
   return (
     <Calm>
       At the first of these times, {others} others fire in the same minute.{" "}
-      {step > 0 && (
-        <Pick
-          words={`Use minute ${String(free).padStart(2, "0")}, at which it would be alone`}
-          pick={() => set({ when: free + rest })}
-        />
-      )}
+      <Pick
+        words={`Use minute ${String(free).padStart(2, "0")}, at which ${least === 0 ? "it would be alone" : `${least} do`}`}
+        pick={() => set({ when: free + rest })}
+      />
     </Calm>
   );
 }

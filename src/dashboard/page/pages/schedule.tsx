@@ -2,7 +2,20 @@ import { useEffect, useState } from "preact/hooks";
 import * as actions from "../actions.ts";
 import * as api from "../api.ts";
 import { hrefOf } from "../hash.ts";
-import { Act, Button, Calm, Facts, Failure, Field, hasEntries, Json, Loading, many, Panel } from "../parts/basics.tsx";
+import {
+  Act,
+  Button,
+  Calm,
+  Facts,
+  Failure,
+  Field,
+  hasEntries,
+  Json,
+  Loading,
+  many,
+  Panel,
+  When,
+} from "../parts/basics.tsx";
 import { RunChart, usualWords } from "../parts/charts.tsx";
 import { DialogButton } from "../parts/dialogs.tsx";
 import { FireTimes } from "../parts/fire-times.tsx";
@@ -46,7 +59,7 @@ export function SchedulePage({ id }: { id: string }) {
           <Ledger id={id} items={items} zone={zone} now={now} cursor={history?.cursor ?? null} />
         </div>
         <div class="grid">
-          <RulePanel id={id} code={rule.code} zone={zone} revision={schedule.revision} />
+          <RulePanel id={id} code={rule.code} zone={zone} revision={schedule.revision} paused={schedule.paused} />
           <Why id={id} at={at} isAsked={query.at !== undefined} zone={zone} />
           <Settings schedule={schedule} />
           <Changes id={id} zone={zone} now={now} revision={schedule.revision} />
@@ -363,15 +376,26 @@ interface RuleProps {
   readonly code: string;
   readonly zone: string;
   readonly revision: number;
+  readonly paused: boolean;
 }
 
-function RulePanel({ id, code, zone, revision }: RuleProps) {
+function RulePanel({ id, code, zone, revision, paused }: RuleProps) {
   const { data } = useData(`preview ${id} ${revision}`, (signal) => api.previewSchedule(id, 100, signal));
+  const next = data?.items[0];
   return (
     <Panel title="Rule">
       <div class="meaning">
         <div class="big">{data?.description ?? code}</div>
         <code class="faint">{code}</code>
+        {paused ? (
+          <div class="miss">It is paused: at these times nothing runs.</div>
+        ) : (
+          next && (
+            <div>
+              The next is <When ms={Date.parse(next.at)} zone={zone} />.
+            </div>
+          )
+        )}
       </div>
       {data === undefined ? <Loading rows={4} /> : <FireTimes preview={data} zone={zone} limit={4} id={id} />}
     </Panel>
