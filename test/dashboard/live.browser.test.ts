@@ -121,7 +121,7 @@ describe.runIf(hasChromium)("the live page in Chromium", () => {
     await page.getByText(/^12 at \d\d:\d\d$/).waitFor();
     await go("timeline?span=1+h");
     await page.getByText(/12 fires, (today|tomorrow) \d\d:\d\d\./).waitFor();
-    await page.getByText(/Only 0, .*: move some there/).waitFor();
+    await page.getByText(/None, .*: move some there/).waitFor();
     await picture("herd");
     await go("add");
     await page.getByLabel("When", { exact: true }).fill(cron);
@@ -146,6 +146,24 @@ describe.runIf(hasChromium)("the live page in Chromium", () => {
     await page.getByText("3 runs will run once more.").waitFor();
     await go("runs?show=success");
     await expect.poll(() => page.getByRole("row", { name: /fails/ }).count(), WITHIN).toBe(3);
+  });
+
+  test("all runs that match are retried on the server, once somebody has confirmed how many", async () => {
+    isFailing = true;
+    const jobs = await scheduler.addJobs(
+      Array.from({ length: 120 }, () => ({ task: "fails", labels: { all: "yes" } })),
+    );
+    await Promise.all(jobs.map((job) => job.wait().catch(() => {})));
+    const { page, go } = await open();
+    await go("runs?show=failed&label=all%3Ayes");
+    await page.getByLabel("Select all that are shown").check();
+    await page.getByText("100 selected").waitFor();
+    await page.getByRole("button", { name: "Select all that match" }).click();
+    await page.getByText("120 selected").waitFor();
+    isFailing = false;
+    await page.getByRole("button", { name: "Retry 120 that ended" }).click();
+    await page.getByRole("dialog").getByRole("button", { name: "Retry 120 runs" }).click();
+    await page.getByText("120 runs will run once more.").waitFor();
   });
 
   test("a running job tells its progress, and is cancelled", async () => {
@@ -341,8 +359,15 @@ describe.runIf(hasChromium)("the live page in Chromium", () => {
     );
     console.log(`10,000 schedules scroll at ${frames.toFixed(0)} frames a second, with ${most} rows at most`);
     expect(most).toBeLessThan(200);
+    await page.getByLabel("Select all that are shown").check();
+    await page.getByRole("button", { name: "Select all that match" }).click();
+    await page.getByText("10,000 selected").waitFor();
+    await page.getByRole("button", { name: "Pause selected", exact: true }).click();
+    await page.getByRole("dialog").getByRole("button", { name: "Pause 10,000 schedules" }).click();
+    await page.getByText("10,000 schedules paused.").waitFor();
     await page.getByRole("searchbox").fill("09999");
     await page.getByRole("row", { name: /tenant\/09999\/rollup/ }).waitFor();
+    expect((await scheduler.getSchedule("tenant/09999/rollup")).paused).toBe(true);
     await scheduler.removeSchedules({ all: true });
   });
 });

@@ -142,10 +142,14 @@ export interface ScheduleFilter {
   readonly ids?: readonly string[];
 }
 
-/** The same for a change of many: a filter that names nothing has to say so. */
-export function wholeOf({ label, ...filter }: ScheduleFilter): Selection {
+/** What a filter stands for in a change of many: one that names nothing has to say so. */
+export function wholeOf<F extends { readonly label?: string | undefined }>(
+  { label, ...filter }: F,
+  expectedCount: number,
+): Selection {
   const given = label === undefined ? filter : { ...filter, label: [label] };
-  return Object.values(given).every((value) => value === undefined) ? { all: true } : { filter: given };
+  const isAll = Object.values(given).every((value) => value === undefined);
+  return { ...(isAll ? { all: true } : { filter: given }), expectedCount };
 }
 
 export const getSchedules = (
@@ -197,12 +201,12 @@ export const explain = (id: string, at: string, signal?: AbortSignal): Promise<E
 export const getChanges = (id: string, signal?: AbortSignal): Promise<Page<Change>> =>
   get(["schedules", id, "changes"], { limit: 20 }, signal);
 
-/** How many schedules match. */
-export async function countSchedules(filter: ScheduleFilter): Promise<number> {
+/** How many items a list has in all. */
+export async function countOf(load: (cursor: string | undefined) => Promise<Page<unknown>>): Promise<number> {
   let count = 0;
   let cursor: string | undefined;
   do {
-    const page = await getSchedules({ ...filter, limit: 1000, cursor });
+    const page = await load(cursor);
     count += page.items.length;
     cursor = page.cursor ?? undefined;
   } while (cursor !== undefined);

@@ -44,18 +44,24 @@ export function RunsPage() {
   const pages = usePages<api.Run>(`runs ${key}`, (cursor) =>
     api.getRuns({ ...filter, from: cursor === undefined ? from() : undefined }, { limit: 100, cursor }),
   );
-  const bulk = ({ items }: Chosen<api.Run>, clear: () => void) =>
+  // The server retries by what it searches results by; without an outcome, what failed.
+  const outcome = show === "failed" ? undefined : show;
+  const canRetryAll = search === undefined && ["failed", "success", "cancelled"].includes(show);
+  const bulk = ({ items, count: all, isAll }: Chosen<api.Run>, clear: () => void) =>
     (["retry", "cancel"] as const).map((action) => {
-      const ids = items.filter(({ endedAt }) => (endedAt !== null) === (action === "retry")).map(({ id }) => id);
+      const isRetry = action === "retry";
+      const ids = items.filter(({ endedAt }) => (endedAt !== null) === isRetry).map(({ id }) => id);
+      const count = isRetry && isAll ? all : ids.length;
+      const which = isRetry && isAll ? api.wholeOf({ taskId, scheduleId, label, outcome, from: from() }, all) : { ids };
       return (
         <Button
           key={action}
-          kind={action === "retry" ? "small" : "small danger"}
+          kind={isRetry ? "small" : "small danger"}
           isWrite
-          isOff={ids.length === 0}
-          onClick={async () => (await attempt(() => actions.changeMany(action, { ids }, ids.length))) && clear()}
+          isOff={count === 0}
+          onClick={async () => (await attempt(() => actions.changeMany(action, which, count))) && clear()}
         >
-          {action === "retry" ? `Retry ${ids.length} that ended` : `Cancel ${ids.length} unfinished`}
+          {isRetry ? `Retry ${count} that ended` : `Cancel ${count} unfinished`}
         </Button>
       );
     });
@@ -91,7 +97,11 @@ export function RunsPage() {
         columns={COLUMNS}
         Cells={Cells}
         bulk={bulk}
-        countAll={null}
+        countAll={
+          canRetryAll
+            ? () => api.countOf((cursor) => api.getRuns({ ...filter, from: from() }, { limit: 1000, cursor }))
+            : null
+        }
         empty={
           <Empty title="No run fits">
             <p>{search ? `Nothing has "${search}" in it.` : "Nothing is in this list."}</p>

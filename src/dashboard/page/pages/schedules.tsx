@@ -42,7 +42,7 @@ export function SchedulesPage() {
     return ids.length === 0 ? { items: [], cursor: null } : api.getSchedules({ ...others, ids });
   });
   const bulk = ({ items, count, isAll }: Chosen<api.Schedule>, clear: () => void) => {
-    const which = isAll ? { ...api.wholeOf(filter), expectedCount: count } : { ids: items.map(({ id }) => id) };
+    const which = isAll ? api.wholeOf(filter, count) : { ids: items.map(({ id }) => id) };
     return (["pause", "unpause", "remove"] as const).map((action) => (
       <Button
         key={action}
@@ -93,7 +93,7 @@ export function SchedulesPage() {
         columns={COLUMNS}
         Cells={Cells}
         bulk={bulk}
-        countAll={() => api.countSchedules(filter)}
+        countAll={() => api.countOf((cursor) => api.getSchedules({ ...filter, limit: 1000, cursor, include: [] }))}
         empty={
           <Empty title={key === "{}" ? "Nothing is scheduled yet" : "No schedule fits"}>
             <p>{search ? `No schedule has "${search}" in its id, name or task.` : "No schedule is in this list."}</p>

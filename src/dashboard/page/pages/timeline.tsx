@@ -123,7 +123,7 @@ function Load({ span, bucket, axis }: { span: number; bucket: number; axis: Axis
           </b>
           {emptier !== null &&
             emptier.fires * 2 <= busiest.fires &&
-            ` Only ${emptier.fires.toLocaleString("en")}, ${within(emptier.from)}: move some there.`}
+            ` ${emptier.fires === 0 ? "None" : emptier.fires.toLocaleString("en")}, ${within(emptier.from)}: move some there.`}
         </div>
       )}
       <div class="spaced">
