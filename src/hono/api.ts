@@ -204,8 +204,8 @@ export interface Overview {
   readonly runs: readonly OverviewRun[];
   /** The next fire time of the 100 active schedules that fire next. */
   readonly coming: readonly { readonly scheduleId: string; readonly taskId: string; readonly fireTime: string }[];
-  /** The first 10 of these, whole. */
-  readonly nextFires: readonly Plain<Schedule>[];
+  /** The first 10 of these, whole, each with its next fire time as a preview has it. */
+  readonly nextFires: readonly ListedSchedule[];
   /** The last 10 results whose outcome is `error`. */
   readonly failures: readonly Plain<JobResult>[];
   /** The failures of the last day, those of one task and one error together: the 10 largest groups. */

@@ -1,7 +1,10 @@
 import { Hono } from "hono";
 import { describe, expect, test } from "vitest";
 import { dashboard } from "../../src/dashboard/mod.ts";
+import { sayingOf } from "../../src/dashboard/page/verdicts.ts";
 import { createRouter } from "../../src/hono/mod.ts";
+import { JOB_OUTCOMES } from "../../src/records/policies.ts";
+import { EXPLAINED_VERDICTS } from "../../src/scheduler/views/explanation.ts";
 import { setUp } from "../scheduler/support.ts";
 
 const TOKEN = "a-long-random-text-for-the-dashboard";
@@ -85,6 +88,14 @@ describe("the page of a router", () => {
       expect([again.status, await again.text()]).toEqual([304, ""]);
       expect((await router.request(`/${name}`, { headers: { "if-none-match": '"other"' } })).status).toBe(200);
     }
+  });
+
+  test("has words for all that can become of a run or a fire time", () => {
+    const all = [...EXPLAINED_VERDICTS, ...JOB_OUTCOMES, "queued", "held", "running", "ended"];
+    expect(all.filter((verdict) => /[A-Z]/.test(sayingOf(verdict).words))).toEqual([]);
+    expect(new Set(all.filter((verdict) => sayingOf(verdict).words === verdict))).toEqual(
+      new Set(["cancelled", "running", "ended"]),
+    );
   });
 
   test("takes options that are right alone", () => {

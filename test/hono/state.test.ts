@@ -83,7 +83,7 @@ describe("the overview", () => {
         pausedTasks: 1,
       },
       pausedTasks: [{ taskId: "fail", key: null, until: null, reason: null, by: scheduler.identity }],
-      nextFires: [{ id: "s", nextFireTime: "2030-01-01T09:00:00Z" }],
+      nextFires: [{ id: "s", next: [{ at: "2030-01-01T09:00:00Z", clockChange: null }] }],
       failures: [{ taskId: "fail", outcome: "error", error: { message: "no paper" } }],
       failureGroups: [{ taskId: "fail", count: 1, message: "no paper" }],
       coming: [{ scheduleId: "s", taskId: "t", fireTime: "2030-01-01T09:00:00Z" }],

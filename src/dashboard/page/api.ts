@@ -9,7 +9,8 @@ import { durationMs, msOf } from "./time.ts";
 type Answer<Key extends keyof Endpoints> = Endpoints[Key]["answers"][keyof Endpoints[Key]["answers"]];
 type ItemOf<Key extends keyof Endpoints> = Answer<Key> extends { items: readonly (infer Item)[] } ? Item : never;
 
-export type Overview = Answer<"GET /overview">;
+/** How everything is, with its runs as the page shows them. */
+export type Overview = Omit<Answer<"GET /overview">, "runs"> & { readonly runs: readonly Run[] };
 export type Health = Answer<"GET /health">;
 export type Schedule = ItemOf<"GET /schedules">;
 export type Task = ItemOf<"GET /tasks">;
@@ -124,7 +125,6 @@ export const signOut = (): Promise<void> => send("DELETE", ["session"]);
 
 // ---- state
 
-export const getOverview = (signal?: AbortSignal): Promise<Overview> => get(["overview"], {}, signal);
 export const getHealth = (signal?: AbortSignal): Promise<Health> => get(["health"], {}, signal);
 export const getTasks = (signal?: AbortSignal, label?: string): Promise<Page<Task>> =>
   get(["tasks"], { label }, signal);
@@ -286,22 +286,30 @@ export interface Run {
 /** A job as the router tells it, with all that it keeps. */
 export type WholeRun = Answer<"GET /runs/:id">;
 
-const runOf = (run: WholeRun): Run => ({
+type ShortRun = Omit<Answer<"GET /overview">["runs"][number], "dueAt"> &
+  Partial<Pick<WholeRun, "runAt" | "scheduledFireTime" | "attempts" | "error" | "acquiredBy">>;
+
+const runOf = (run: ShortRun): Run => ({
   id: run.id,
   taskId: run.taskId,
   scheduleId: run.scheduleId,
   state: run.outcome ?? run.state,
-  dueAt: Date.parse(run.scheduledFireTime ?? run.runAt),
+  dueAt: Date.parse(run.scheduledFireTime ?? run.runAt ?? ""),
   startedAt: msOf(run.startedAt),
   endedAt: msOf(run.finishedAt),
   lateMs: durationMs(run.lateness),
   runMs: durationMs(run.runTime),
-  attempts: run.attempts,
-  error: run.error,
+  attempts: run.attempts ?? 1,
+  error: run.error ?? null,
   progress: run.progress,
   note: run.progressNote,
-  by: run.acquiredBy,
+  by: run.acquiredBy ?? null,
 });
+
+export async function getOverview(signal?: AbortSignal): Promise<Overview> {
+  const overview = await get<Answer<"GET /overview">>(["overview"], {}, signal);
+  return { ...overview, runs: overview.runs.map(({ dueAt, ...run }) => runOf({ ...run, runAt: dueAt })) };
+}
 
 export interface RunFilter {
   readonly search?: string | undefined;

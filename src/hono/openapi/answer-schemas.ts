@@ -175,6 +175,14 @@ const health: v.GenericSchema = v.strictObject({
   overdueCount: bounded,
 });
 
+const previewedFire: v.GenericSchema = v.strictObject({
+  at: instant,
+  local: v.string(),
+  clockChange: v.nullable(v.picklist(["moved", "first", "second"])),
+  shiftedFrom: instantOrNull,
+  blackout: textOrNull,
+});
+
 const overview: v.GenericSchema = v.strictObject({
   checkedAt: instant,
   isStoreReached: v.boolean(),
@@ -198,19 +206,11 @@ const overview: v.GenericSchema = v.strictObject({
     }),
   ),
   coming: v.array(v.strictObject({ scheduleId: v.string(), taskId: v.string(), fireTime: instant })),
-  nextFires: v.array(schedule),
+  nextFires: v.array(v.strictObject({ ...entriesOf(SCHEDULE_FIELDS), next: v.exactOptional(v.array(previewedFire)) })),
   failures: v.array(jobResult),
   failureGroups: v.array(failureGroup),
   failingSchedules: v.array(schedule),
   blackouts: v.array(blackout),
-});
-
-const previewedFire: v.GenericSchema = v.strictObject({
-  at: instant,
-  local: v.string(),
-  clockChange: v.nullable(v.picklist(["moved", "first", "second"])),
-  shiftedFrom: instantOrNull,
-  blackout: textOrNull,
 });
 
 const preview: v.GenericSchema = v.strictObject({

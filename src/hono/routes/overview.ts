@@ -6,6 +6,7 @@ import type { Run } from "../../scheduler/views/run.ts";
 import type { Overview, OverviewRun } from "../api.ts";
 import { type Show, shownPage } from "../show.ts";
 import { shownStats } from "./results.ts";
+import { withFires } from "./schedules.ts";
 
 /** Most schedules, failures and groups of failures of an overview. */
 const SHOWN_MAX = 10;
@@ -61,7 +62,7 @@ async function listsOf(client: SchedulerClient, now: number, show: Show): Promis
   const [running, ended, coming, failures, groups, failing, stats, blackouts] = await Promise.all([
     client.getRuns({ state: "running", limit: RUNNING_MAX }),
     client.getRuns({ state: "ended", from: hourAgo, limit: ENDED_MAX }),
-    client.getSchedules({ state: "active", sort: "nextFireTime", limit: COMING_MAX }),
+    client.getSchedules({ state: "active", sort: "nextFireTime", limit: COMING_MAX, include: { next: 1 } }),
     client.getJobResults({ outcome: "error", limit: SHOWN_MAX }),
     client.getFailures({ from: dayAgo, limit: SHOWN_MAX }),
     client.getSchedules({ state: "failing", limit: SHOWN_MAX }),
@@ -75,7 +76,7 @@ async function listsOf(client: SchedulerClient, now: number, show: Show): Promis
     coming: coming.items.flatMap(({ id: scheduleId, taskId, nextFireTime }) =>
       nextFireTime === null ? [] : [{ scheduleId, taskId, fireTime: instantText(nextFireTime.epochMilliseconds) }],
     ),
-    nextFires: coming.items.slice(0, SHOWN_MAX).map(schedule),
+    nextFires: coming.items.slice(0, SHOWN_MAX).map((one) => withFires(one, schedule(one))),
     failures: shownPage(failures, show.listed().result).items,
     failureGroups: groups.groups.map(plain),
     failingSchedules: failing.items.map(schedule),

@@ -39,14 +39,10 @@ export const scheduleRoutes: Routes<
       const include: ScheduleIncludeOptions = { ...Object.fromEntries(extras), stats: words.includes("stats") };
       const large = words.includes("payload") ? (["payload"] as const) : [];
       const { schedule: shown } = show.listed(large);
-      const withNext = (schedule: Schedule): ListedSchedule => {
-        const { next, ...whole } = shown(schedule);
-        return {
-          ...whole,
-          ...(words.includes("description") ? { description: describe(schedule) } : {}),
-          ...(next === undefined ? {} : { next: nextOf(schedule) }),
-        };
-      };
+      const withNext = (schedule: Schedule): ListedSchedule => ({
+        ...withFires(schedule, shown(schedule)),
+        ...(words.includes("description") ? { description: describe(schedule) } : {}),
+      });
       return {
         status: 200,
         body: shownPage(await client.getSchedules({ ...withLabels(filter, "GET /schedules"), include }), withNext),
@@ -161,7 +157,12 @@ export const scheduleRoutes: Routes<
   },
 };
 
-/** As a preview has them. A trigger that cannot be read has none. */
+/** A schedule with its next fire times, where they were asked for, as a preview has them. */
+export function withFires(schedule: Schedule, { next, ...shown }: Plain<Schedule>): ListedSchedule {
+  return next === undefined ? shown : { ...shown, next: nextOf(schedule) };
+}
+
+/** A trigger that cannot be read has none. */
 function nextOf(schedule: Schedule): Preview["items"] {
   const times = (schedule.next ?? []).map(({ fireTime }) => fireTime.epochMilliseconds);
   const [first] = times;

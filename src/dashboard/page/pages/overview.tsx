@@ -3,68 +3,41 @@ import * as api from "../api.ts";
 import { messageOf, nameOf } from "../failures.ts";
 import { hrefOf } from "../hash.ts";
 import { Act, Button, Calm, CopyButton, Empty, Failure, Loading, Panel } from "../parts/basics.tsx";
-import { type ComingFire, herdOf, quantileOf, Ticker } from "../parts/charts.tsx";
+import { badOf, type ComingFire, herdOf, Ticker } from "../parts/charts.tsx";
 import { ClockChange, Mark } from "../parts/glyph.tsx";
 import { Item, ProgressBar } from "../parts/item.tsx";
 import { ruleOf } from "../rule.ts";
 import { go, type State, useCanWrite, useIsGone, useNow, useProgress, useStore, useZoneMode } from "../store.ts";
-import { clockText, durationText, MINUTE_MS, relativeText, roughText, whenText, zoneOf } from "../time.ts";
+import { clockText, durationMs, durationText, MINUTE_MS, relativeText, roughText, whenText, zoneOf } from "../time.ts";
 import { useData } from "../use-data.ts";
-import { isTrouble, sayingOf } from "../verdicts.ts";
+import { sayingOf } from "../verdicts.ts";
 
-/** How far ahead the ticker looks, and most fire times of one schedule that it knows. */
+/** How far ahead the ticker looks. */
 const AHEAD_MS = 40 * MINUTE_MS;
-const NEXT = 9;
-
-interface Seen {
-  readonly overview: api.Overview;
-  readonly health: api.Health;
-  readonly runs: readonly api.Run[];
-  readonly coming: readonly api.Schedule[];
-  readonly paused: readonly api.Schedule[];
-  readonly tasks: readonly api.Task[];
-  readonly failures: readonly api.FailureGroup[];
-  readonly load: readonly api.ForecastBucket[];
-}
-
-async function load(signal: AbortSignal): Promise<Seen> {
-  const now = Date.now();
-  const minute = now - (now % MINUTE_MS);
-  const iso = (ms: number): string => new Date(ms).toISOString();
-  const [overview, health, runs, coming, paused, tasks, failures, forecast] = await Promise.all([
-    api.getOverview(signal),
-    api.getHealth(signal),
-    api.getRuns({ from: iso(now - 60 * MINUTE_MS) }, { limit: 500 }, signal),
-    api.getSchedules({ state: "active", sort: "nextFireTime", limit: 50, include: [`next:${NEXT}`] }, signal),
-    api.getSchedules({ state: "paused", limit: 100 }, signal),
-    api.getTasks(signal),
-    api.getFailures({ from: iso(now - 1440 * MINUTE_MS) }, signal),
-    api.getForecast({ from: iso(minute), until: iso(minute + AHEAD_MS), bucket: "PT1M" }, signal),
-  ]);
-  return {
-    ...{ overview, health, runs: runs.items, coming: coming.items, paused: paused.items },
-    ...{ tasks: tasks.items, failures: failures.items, load: forecast.buckets },
-  };
-}
 
 export function OverviewPage() {
-  const { data, error } = useData("overview", load);
+  const { data, error } = useData("overview", api.getOverview);
   const now = useNow();
   const isGone = useIsGone();
   const zone = zoneOf(useZoneMode(), null);
+  const minute = now - (now % MINUTE_MS);
+  const { data: forecast } = useData(`ahead ${minute}`, (signal) => {
+    const [from, until] = [minute, minute + AHEAD_MS].map((ms) => new Date(ms).toISOString()) as [string, string];
+    return api.getForecast({ from, until, bucket: "PT1M" }, signal);
+  });
   if (data === undefined) return error === null ? <Loading rows={10} /> : <Failure error={error} />;
-  const { overview, coming, runs, tasks } = data;
-  if (coming.length === 0 && runs.length === 0) return <NothingYet tasks={tasks} />;
+  const { coming, runs } = data;
+  if (coming.length === 0 && runs.length === 0) return <NothingYet />;
   const things = attentionOf(data, now, zone);
   const running = runs.filter(({ state }) => state === "running");
-  const next = coming[0]?.nextFireTime;
+  const next = coming[0]?.fireTime;
   const nextWords = next ? `, next fire ${relativeText(Math.max(now, Date.parse(next)), now)}` : "";
   return (
     <>
       <h1 class="verdict">
         <b>
           {isGone
-            ? `Last seen ${clockText(Date.parse(overview.checkedAt), zone, true)}.`
+            ? `Last seen ${clockText(Date.parse(data.checkedAt), zone, true)}.`
             : things.length === 0
               ? "All is well."
               : things.length === 1
@@ -73,17 +46,17 @@ export function OverviewPage() {
         </b>
         <span>
           {things.length > 0 && "Everything else is on time: "}
-          {overview.counts.running} running, {waitingOf(overview)} waiting{nextWords}.
+          {data.counts.running} running, {waitingOf(data)} waiting{nextWords}.
         </span>
       </h1>
-      <Ticker runs={runs} coming={comingOf(data, now)} now={now} zone={zone} />
-      <Numbers data={data} now={now} />
+      <Ticker runs={runs} coming={comingOf(data, forecast?.buckets ?? [], now)} now={now} zone={zone} />
+      <Numbers data={data} />
       <div class="grid two">
         <Panel title="Needs attention" count={things.length}>
           {things.length === 0 && <Calm>Nothing. No run failed in the last day, and nothing is overdue.</Calm>}
           <ul class="rows">{things}</ul>
         </Panel>
-        <NextFires schedules={coming} now={now} />
+        <NextFires schedules={data.nextFires} now={now} />
       </div>
       <Panel title="Running now" count={running.length}>
         {running.length === 0 && <Calm>Nothing runs at the moment.</Calm>}
@@ -101,11 +74,9 @@ function waitingOf({ counts: { queued, held } }: api.Overview): string {
   return (queued.count + held.count).toLocaleString("en");
 }
 
-/** What comes: each fire of schedules of which all are known, and how many others there are in each minute. */
-function comingOf({ coming, load }: Seen, now: number): ComingFire[] {
-  const known = coming
-    .filter(({ next = [] }) => next.length < NEXT || Date.parse(next.at(-1)?.at ?? "") > now + AHEAD_MS)
-    .flatMap(({ id, next = [] }) => next.map(({ at }) => ({ at: Date.parse(at), scheduleId: id, count: 1 })));
+/** What comes: the next fire of each schedule, and how many others there are in each minute. */
+function comingOf({ coming }: api.Overview, load: readonly api.ForecastBucket[], now: number): ComingFire[] {
+  const known = coming.map(({ scheduleId, fireTime }) => ({ at: Date.parse(fireTime), scheduleId, count: 1 }));
   const herd = herdOf(load);
   const fires = load.flatMap(({ from, fires: all }): ComingFire[] => {
     const at = Date.parse(from);
@@ -114,24 +85,23 @@ function comingOf({ coming, load }: Seen, now: number): ComingFire[] {
     const count = all - some.length;
     return count > 0 ? [{ at, scheduleId: null, count, lengthMs: MINUTE_MS }, ...some] : some;
   });
-  return fires.filter(({ at }) => at > now && at < now + AHEAD_MS);
+  return fires.filter(({ at }) => at > now);
 }
 
-function Numbers({ data: { overview, runs }, now }: { data: Seen; now: number }) {
-  const ended = runs.filter(({ endedAt }) => endedAt !== null && endedAt > now - 60 * MINUTE_MS);
-  const late = ended.flatMap(({ startedAt, dueAt }) => (startedAt === null ? [] : [Math.max(0, startedAt - dueAt)]));
-  const lateBy = (share: number): string => {
-    const ms = quantileOf(late, share);
+function Numbers({ data }: { data: api.Overview }) {
+  const total = data.stats?.items[0]?.total;
+  const timeOf = (text: string | undefined): string => {
+    const ms = durationMs(text);
     return ms === null ? "–" : durationText(ms);
   };
-  const share = (ended.filter(({ state }) => isTrouble(state)).length / Math.max(1, ended.length)) * 100;
-  const oldest = overview.oldestDueJob;
+  const share = total?.count ? (badOf(total) / total.count) * 100 : 0;
+  const oldest = data.oldestDueJob;
   const numbers: readonly (readonly [string, string, boolean?])[] = [
-    [ended.length.toLocaleString("en"), "runs in the last hour"],
-    [lateBy(0.5), "start late by, usually (p50)"],
-    [lateBy(0.99), "start late by, at worst (p99)"],
-    [`${share.toFixed(share > 0 && share < 10 ? 1 : 0)} %`, "failed, last hour", share > 0],
-    [waitingOf(overview), "waiting"],
+    [total?.count.toLocaleString("en") ?? "–", "runs in the last day"],
+    [timeOf(total?.lateness?.p50), "start late by, usually (p50)"],
+    [timeOf(total?.lateness?.p95), "start late by, 5 of 100 (p95)"],
+    [`${share.toFixed(share > 0 && share < 10 ? 1 : 0)} %`, "failed, last day", share > 0],
+    [waitingOf(data), "waiting"],
     [oldest === null ? "none" : roughText(oldest.lateMs), "oldest run that is due", (oldest?.lateMs ?? 0) > MINUTE_MS],
   ];
   return (
@@ -147,16 +117,17 @@ function Numbers({ data: { overview, runs }, now }: { data: Seen; now: number })
 }
 
 /** What somebody should look at, each with what can be done about it. */
-function attentionOf({ overview, health, failures, paused }: Seen, now: number, zone: string) {
-  const identities = new Set(health.schedulers.map(({ identity }) => identity));
+function attentionOf(overview: api.Overview, now: number, zone: string) {
   const opener = (href: string, words = "Open") => (
     <Button kind="small" onClick={() => go(href)}>
       {words}
     </Button>
   );
   return [
-    ...failures.map((group) => <FailureRow key={`${group.taskId} ${group.key}`} group={group} now={now} zone={zone} />),
-    ...health.overdueOccurrences.slice(0, 10).map(({ scheduleId, fireTime, dueAt, kind }) => {
+    ...overview.failureGroups.map((group) => (
+      <FailureRow key={`${group.taskId} ${group.key}`} group={group} now={now} zone={zone} />
+    )),
+    ...overview.overdueOccurrences.slice(0, 10).map(({ scheduleId, fireTime, dueAt, kind }) => {
       const href = hrefOf("schedules", scheduleId, { at: fireTime });
       return (
         <Item
@@ -193,9 +164,8 @@ function attentionOf({ overview, health, failures, paused }: Seen, now: number, 
         {opener(hrefOf("runs", null, { scheduleId }))}
       </Item>
     )),
-    // A scheduler pauses what failed too often, or whose rule fails, and says why.
-    ...paused
-      .filter(({ pausedBy, pauseReason }) => pauseReason !== null && identities.has(pausedBy ?? ""))
+    ...overview.failingSchedules
+      .filter(({ paused }) => paused)
       .map(({ id, pauseReason }) => (
         <Item key={id} tone="paused" name={id} href={hrefOf("schedules", id)} what={`Paused itself: ${pauseReason}`}>
           <Unpause work={() => actions.setPaused(id, false)} />
@@ -320,8 +290,10 @@ function Running({ run, now }: { run: api.Run; now: number }) {
   );
 }
 
-function NothingYet({ tasks }: { tasks: readonly api.Task[] }) {
+function NothingYet() {
   const canWrite = useCanWrite();
+  const { data } = useData("tasks undefined", api.getTasks);
+  const tasks = data?.items ?? [];
   const taskId = tasks[0]?.id ?? "report";
   const code = `await scheduler.addSchedule("${taskId}",
   CronTrigger.fromCrontab("0 9 * * mon-fri", { timeZone: "Europe/Berlin" }),

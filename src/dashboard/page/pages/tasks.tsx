@@ -2,7 +2,7 @@ import * as actions from "../actions.ts";
 import * as api from "../api.ts";
 import { hrefOf } from "../hash.ts";
 import { Act, Calm, Empty, Facts, Failure, Field, hasEntries, Json, Loading, many, Panel } from "../parts/basics.tsx";
-import { CountChart, usualWords } from "../parts/charts.tsx";
+import { badOf, CountChart, usualWords } from "../parts/charts.tsx";
 import { DialogButton } from "../parts/dialogs.tsx";
 import { Glyph, Labels } from "../parts/glyph.tsx";
 import { Narrowed, SearchBox } from "../parts/list.tsx";
@@ -209,8 +209,8 @@ function Ended({ id }: { id: string }) {
   const zone = zoneOf(useZoneMode(), null);
   const [stats] = data?.items ?? [];
   if (stats === undefined) return null;
-  const { count, outcomes, runTime } = stats.total;
-  const bad = count - outcomes.success - outcomes.cancelled;
+  const { count, runTime } = stats.total;
+  const bad = badOf(stats.total);
   return (
     <Panel
       title="Ended in the last day"

@@ -251,7 +251,7 @@ export function CountChart({ stats: { buckets }, zone, now }: { stats: Stats; zo
     <div class="chart" ref={element}>
       <svg width={width} height="60" role="img" aria-label={`at most ${most} in one of ${buckets.length} parts`}>
         {buckets.map(({ from, count, outcomes, runTime }, index) => {
-          const bad = count - outcomes.success - outcomes.cancelled;
+          const bad = badOf({ count, outcomes });
           const usual = runTime === null ? "" : `, usually ${durationText(durationMs(runTime.p50) ?? 0)}`;
           const bar = (of: number, kind: string) => (
             <rect
@@ -273,6 +273,11 @@ export function CountChart({ stats: { buckets }, zone, now }: { stats: Stats; zo
       </svg>
     </div>
   );
+}
+
+/** How many did not go well. */
+export function badOf({ count, outcomes }: Pick<Stats["total"], "count" | "outcomes">): number {
+  return count - outcomes.success - outcomes.cancelled - outcomes.skipped;
 }
 
 /** `usually 11 s (p50), 16 s (p95)`; nothing where nobody knows. */
