@@ -80,6 +80,7 @@ describe.runIf(hasChromium)("the page in Chromium", () => {
     expect((await scheduler.getSchedule("report/weekdays")).trigger.describe()).toBe(
       "At 09:00, Monday to Friday, in Europe/Berlin",
     );
+    await tab?.[Symbol.asyncDispose]();
     await scheduler.removeSchedule("report/weekdays");
   });
 
@@ -131,8 +132,8 @@ describe.runIf(hasChromium)("the page in Chromium", () => {
     const rule = page.getByRole("region", { name: "Rule" });
     const next = (await scheduler.getSchedule("report/new")).nextFireTime?.toZonedDateTimeISO("Europe/London");
     await rule.getByRole("link", { name: new RegExp(`${next?.day} \\w+ 09:00`) }).waitFor();
+    await tab?.[Symbol.asyncDispose]();
     await scheduler.removeSchedule("report/new");
-    await page.goto(`${site.url}#/overview`);
   });
 
   test("what others find it by keeps its name and its role", async () => {

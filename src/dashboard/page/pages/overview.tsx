@@ -85,7 +85,8 @@ function comingOf({ coming }: api.Overview, load: readonly api.ForecastBucket[],
     const count = all - some.length;
     return count > 0 ? [{ at, scheduleId: null, count, lengthMs: MINUTE_MS }, ...some] : some;
   });
-  return fires.filter(({ at }) => at > now);
+  // What stands for a whole minute lies behind what has a time of its own.
+  return fires.filter(({ at }) => at > now).sort((a, b) => (b.lengthMs ?? 0) - (a.lengthMs ?? 0));
 }
 
 function Numbers({ data }: { data: api.Overview }) {
@@ -99,7 +100,7 @@ function Numbers({ data }: { data: api.Overview }) {
   const numbers: readonly (readonly [string, string, boolean?])[] = [
     [total?.count.toLocaleString("en") ?? "–", "runs in the last day"],
     [timeOf(total?.lateness?.p50), "start late by, usually (p50)"],
-    [timeOf(total?.lateness?.p95), "start late by, 5 of 100 (p95)"],
+    [timeOf(total?.lateness?.p95), "start late by, rarely more (p95)"],
     [`${share.toFixed(share > 0 && share < 10 ? 1 : 0)} %`, "failed, last day", share > 0],
     [waitingOf(data), "waiting"],
     [oldest === null ? "none" : roughText(oldest.lateMs), "oldest run that is due", (oldest?.lateMs ?? 0) > MINUTE_MS],
