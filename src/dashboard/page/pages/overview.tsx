@@ -99,8 +99,8 @@ function Numbers({ data }: { data: api.Overview }) {
   const oldest = data.oldestDueJob;
   const numbers: readonly (readonly [string, string, boolean?])[] = [
     [total?.count.toLocaleString("en") ?? "–", "runs in the last day"],
-    [timeOf(total?.lateness?.p50), "start late by, usually (p50)"],
-    [timeOf(total?.lateness?.p95), "start late by, rarely more (p95)"],
+    [timeOf(total?.lateness?.p50), "late by, usually (p50)"],
+    [timeOf(total?.lateness?.p95), "late by, rarely more (p95)"],
     [`${share.toFixed(share > 0 && share < 10 ? 1 : 0)} %`, "failed, last day", share > 0],
     [waitingOf(data), "waiting"],
     [oldest === null ? "none" : roughText(oldest.lateMs), "oldest run that is due", (oldest?.lateMs ?? 0) > MINUTE_MS],
