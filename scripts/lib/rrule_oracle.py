@@ -2,8 +2,8 @@
 # Arguments: how many, a seed, and time zones (default: UTC).
 #
 # Left out is what dateutil reads in another way than the RFC: it takes the week of the start from the start on alone
-# where there is a BYSETPOS (here such rules start on the first day of a week), and knows no week numbers from the end
-# but the last. Rules that it needs too long for are left out, too.
+# where there is a BYSETPOS (here such rules start on the first day of a week), takes days of January for days of
+# week 53 that are in week 52 (2022-01-01), and knows no week numbers from the end but the last. Rules that it needs too long for are left out, too.
 import json, random, signal, sys
 from datetime import datetime, timedelta, timezone
 from dateutil.rrule import rrulestr
@@ -23,7 +23,7 @@ def rule():
     if rng.random() < 0.5: parts.append("INTERVAL=%d" % rng.randint(1, {"YEARLY": 4, "MONTHLY": 14, "WEEKLY": 6, "DAILY": 40, "HOURLY": 30, "MINUTELY": 100, "SECONDLY": 4000}[freq]))
     by = rng.random
     if by() < 0.25: parts.append("BYMONTH=" + some(range(1, 13), 4))
-    if freq == "YEARLY" and by() < 0.15: parts.append("BYWEEKNO=" + some([*range(1, 54), -1], 4))
+    if freq == "YEARLY" and by() < 0.15: parts.append("BYWEEKNO=" + some([*range(1, 52), -1], 4))
     if freq == "YEARLY" and by() < 0.15: parts.append("BYYEARDAY=" + some([*range(1, 367), -1, -100, -366], 5))
     if freq != "WEEKLY" and by() < 0.3: parts.append("BYMONTHDAY=" + some([*range(1, 32), -1, -2, -3, -31], 5))
     if by() < 0.45:

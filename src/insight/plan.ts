@@ -1,8 +1,8 @@
 import * as v from "valibot";
 import type { AbortSignal } from "../core/abort-signal.ts";
 import { checker, objectOf, wholeNumber } from "../core/check.ts";
-import { RevisionConflictError } from "../core/errors.ts";
-import { BULK_STEP_MAX, ID_LENGTH_MAX, PAGE_SIZE_MAX } from "../core/limits.ts";
+import { MaxIterationsReachedError, RevisionConflictError } from "../core/errors.ts";
+import { BULK_STEP_MAX, ID_LENGTH_MAX, PAGE_SIZE_MAX, PLAN_STEPS_MAX } from "../core/limits.ts";
 import { mustBe, optionError, shown } from "../core/option-errors.ts";
 import { textHash } from "../core/text-hash.ts";
 import type { ScheduleRecord } from "../records/schedule.ts";
@@ -16,6 +16,7 @@ import { fireTimesOf } from "../scheduler/verbs/schedule-extras.ts";
 import { contextOf, type VerbContext } from "../scheduler/verbs/verb-context.ts";
 import type { ScheduleFilter } from "../stores/data-store.ts";
 import { parseTrigger } from "../triggers/parse-trigger.ts";
+import { stepsTaken, withinBudget } from "../triggers/step-budget.ts";
 import { type DeclaredSchedule, OWNER_LABEL, type ReadDeclaration, readDeclarations } from "./declared.ts";
 import { herdsOf } from "./herds.ts";
 import { Plan, type PlanFacts, type PlannedFacts } from "./plan-report.ts";
@@ -68,6 +69,7 @@ const makers = new WeakMap<Plan, (options: ApplyOptions) => Promise<void>>();
  *   which many schedules would fire
  * @throws {OptionsError} for wrong declarations, and for ids of schedules of another owner, or of nobody
  * @throws {CronSyntaxError} @throws {DeserializationError} for triggers that cannot be read
+ * @throws {MaxIterationsReachedError} for triggers whose fire times take too many steps
  * @throws {TaskLookupError} for a task that neither this program nor the store knows
  * @throws what reading the store throws, and the reason of the signal
  * @example
@@ -132,6 +134,8 @@ interface Compared {
   readonly stored: ScheduleRecord | null;
   readonly setsPaused: boolean;
   readonly facts: PlannedFacts;
+  /** What its fire times took. */
+  readonly steps: number;
 }
 
 /** Everything that a plan is made of. */
@@ -235,9 +239,17 @@ class LocalPlans implements Planner {
       for (const record of await this.#all({ ids }, ended)) read.set(record.id, record);
     }
     const compared: Compared[] = [];
+    let steps = 0;
     for (const one of list) {
       ended?.throwIfAborted();
-      compared.push(await this.#comparedWith(one, read, owner, nextFires));
+      const found = await this.#comparedWith(one, read, owner, nextFires);
+      compared.push(found);
+      // The budget of a question bounds each of them, and there may be a thousand.
+      steps += found.steps;
+      if (steps > PLAN_STEPS_MAX) {
+        const message = `the next fire times of the declarations take more than ${PLAN_STEPS_MAX} steps`;
+        throw new MaxIterationsReachedError(`${message}; take fewer of them in one plan, or lower nextFires`);
+      }
     }
     compared.sort((a, b) => (a.asked.id < b.asked.id ? -1 : 1));
     const kept = new Set(compared.flatMap(({ stored }) => stored?.id ?? []));
@@ -261,6 +273,12 @@ class LocalPlans implements Planner {
     const trigger = checkTrigger(rule, where, inherited.timeZone, options);
     const taskId = tasks.idOf(task);
     const asked = await this.#additions.recordOf({ taskId, trigger, options, where });
+    let steps = stepsTaken();
+    const timesNext = (record: ScheduleRecord): number[] => {
+      const times = timesOf(record, limit);
+      steps += stepsTaken();
+      return times;
+    };
     const [existing, former] = [read.get(id), renamedFrom === null ? undefined : read.get(renamedFrom)];
     if (existing !== undefined && former !== undefined) {
       const message = `must be the id of a schedule that is gone, or ${shown(id)} must be: both are there`;
@@ -273,13 +291,14 @@ class LocalPlans implements Planner {
     const isRenamed = existing === undefined && former !== undefined;
     const common = { id, taskId: asked.taskId, renamedFrom: isRenamed ? renamedFrom : null };
     if (stored === null) {
-      return { ...base, facts: { ...common, options: [], before: [], after: timesOf(asked, limit) } };
+      const facts = { ...common, options: [], before: [], after: timesNext(asked) };
+      return { ...base, facts, steps };
     }
     const names = differingOptions(stored, asked);
     if (setsPaused && stored.paused !== asked.paused) names.push("paused");
     if (isRenamed) names.unshift("id");
-    const times = { before: timesOf(stored, limit), after: timesOf(after({ ...base, facts: null }), limit) };
-    return { ...base, facts: { ...common, options: names, ...times } };
+    const times = { before: timesNext(stored), after: timesNext(after(base)) };
+    return { ...base, facts: { ...common, options: names, ...times }, steps };
   }
 
   async #all(filter: Partial<ScheduleFilter>, ended: AbortSignal | undefined): Promise<ScheduleRecord[]> {
@@ -300,7 +319,7 @@ function isActive({ paused, nextFireTime }: ScheduleRecord): boolean {
 }
 
 /** The schedule after the plan, as far as its fire times go: those of the same rule stay. */
-function after({ asked, stored, setsPaused }: Omit<Compared, "facts"> & { facts: unknown }): ScheduleRecord {
+function after({ asked, stored, setsPaused }: Pick<Compared, "asked" | "stored" | "setsPaused">): ScheduleRecord {
   if (stored === null) return asked;
   const { trigger, nextFireTime } = stored.triggerRule === asked.triggerRule ? stored : asked;
   const { lastFireTime } = stored;
@@ -310,7 +329,7 @@ function after({ asked, stored, setsPaused }: Omit<Compared, "facts"> & { facts:
 function timesOf(record: ScheduleRecord, limit: number): number[] {
   if (limit === 0) return [];
   try {
-    return fireTimesOf(record, parseTrigger(record.trigger), limit);
+    return withinBudget(() => fireTimesOf(record, parseTrigger(record.trigger), limit));
   } catch {
     // This program does not know the trigger, or it fails.
     return [];

@@ -3,12 +3,14 @@ import { describe, expect, test } from "vitest";
 import { apply, type DeclaredSchedule, declaredSchema, insight, type Plan, plan } from "../../src/insight/mod.ts";
 import {
   IntervalTrigger,
+  MaxIterationsReachedError,
   MemoryDataStore,
   OptionsError,
   RevisionConflictError,
   type Schedule,
   Scheduler,
 } from "../../src/mod.ts";
+import { RRuleTrigger } from "../../src/rrule/mod.ts";
 import { VirtualClock } from "../../src/testing/mod.ts";
 import { setUpBehindRouter } from "../client/support.ts";
 import { setUpRouter } from "../hono/support.ts";
@@ -158,6 +160,19 @@ describe("a plan", () => {
     const { scheduler } = withTask();
     await expect(plan(scheduler, declared as never, { owner })).rejects.toThrow(message);
     expect((await scheduler.getSchedules()).items).toEqual([]);
+  });
+
+  test("refuses declarations whose fire times take too long, one by one or all together", async () => {
+    const { scheduler } = withTask();
+    const start = "DTSTART:20300101T000000Z\nRRULE:FREQ=";
+    const never = new RRuleTrigger(`${start}SECONDLY;BYMONTH=2;BYMONTHDAY=30`);
+    await expect(plan(scheduler, [{ ...report, trigger: never }], { owner })).rejects.toThrow(
+      MaxIterationsReachedError,
+    );
+    const seldom = new RRuleTrigger(`${start}DAILY;INTERVAL=7;BYMONTH=2;BYMONTHDAY=29;BYDAY=TU`);
+    const many = Array.from({ length: 1000 }, (_, index) => ({ ...report, id: `s${index}`, trigger: seldom }));
+    expect((await plan(scheduler, many.slice(0, 3), { owner })).added).toHaveLength(3);
+    await expect(plan(scheduler, many, { owner })).rejects.toThrow(/take more than 1000000 steps; take fewer of them/);
   });
 
   test("refuses what is no scheduler, no owner and no plan", async () => {

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import type { SimulationFault } from "../../src/insight/simulate.ts";
+import type { SimulatedOccurrence, SimulateOptions, SimulationFault } from "../../src/insight/mod.ts";
 import { simulate } from "../../src/insight/simulate.ts";
 import {
   CronTrigger,
@@ -188,7 +188,10 @@ const quiet = { debug() {}, info() {}, warn() {}, error() {} };
 /** Many more of them: `SIMULATED_STORES=1000 npx vitest run test/insight/simulate`. */
 const STORES = Number((globalThis as { process?: NodeJS.Process }).process?.env.SIMULATED_STORES ?? 20);
 
-test("agrees with a scheduler in the same outage, for random stores", async () => {
+/** A world of random schedules, an outage and runs of some length, in which a simulation and a scheduler that is driven
+ *  by hand must find the same.
+ *  What a mutant makes of the options or of the report, they must not. */
+function agreement({ options: changed = (given) => given, report = (found) => found }: Mutant = {}) {
   const schedule = fc.record({
     trigger: fc.oneof(
       fc.constantFrom("*/7 * * * *", "0,20 * * * *", "*/30 * * * *"),
@@ -206,27 +209,50 @@ test("agrees with a scheduler in the same outage, for random stores", async () =
     length: fc.integer({ min: 1, max: 90 }),
     runMinutes: fc.integer({ min: 1, max: 50 }),
   });
-  await fc.assert(
-    fc.asyncProperty(world, async ({ schedules: given, maxRunningJobs, down, length, runMinutes }) => {
-      const until = 240;
-      const schedules = given.map((one, index) => ({ id: `s${index}`, task: "t", ...one }) as const);
-      const tasks = { t: { maxRunningJobs } };
-      const faults: SimulationFault[] = [{ kind: "down", from: at(down), until: at(down + length) }];
-      const options = {
-        schedules,
-        tasks,
-        from: FROM,
-        until: at(until),
-        faults,
-        runTimes: { t: { minutes: runMinutes } },
-      };
-      const { occurrences } = await simulate(options);
-      const simulated = occurrences.map(
-        ({ scheduleId, fireTime, verdict, startedAt }) => `${fireTime} ${scheduleId} ${verdict} ${startedAt}`,
-      );
-      const byHand = await drivenByHand(schedules, tasks, [down, down + length, until], runMinutes);
-      expect(simulated.sort()).toEqual(byHand);
-    }),
-    { numRuns: STORES },
-  );
+  return fc.asyncProperty(world, async ({ schedules: given, maxRunningJobs, down, length, runMinutes }) => {
+    const until = 240;
+    const schedules = given.map((one, index) => ({ id: `s${index}`, task: "t", ...one }) as const);
+    const tasks = { t: { maxRunningJobs } };
+    const faults: SimulationFault[] = [{ kind: "down", from: at(down), until: at(down + length) }];
+    const runTimes = { t: { minutes: runMinutes } };
+    const options = { schedules, tasks, from: FROM, until: at(until), faults, runTimes };
+    const { occurrences } = await simulate(changed(options));
+    const simulated = report(occurrences).map(
+      ({ scheduleId, fireTime, verdict, startedAt }) => `${fireTime} ${scheduleId} ${verdict} ${startedAt}`,
+    );
+    const byHand = await drivenByHand(schedules, tasks, [down, down + length, until], runMinutes);
+    expect(simulated.sort()).toEqual(byHand);
+  });
+}
+
+interface Mutant {
+  readonly options?: (given: SimulateOptions) => SimulateOptions;
+  readonly report?: (found: readonly SimulatedOccurrence[]) => readonly SimulatedOccurrence[];
+}
+
+/** In tests of 50, because each test has a bound of its own on how long it may take. */
+const PART = 50;
+const PARTS = Array.from({ length: Math.ceil(STORES / PART) }, (_, part) => part);
+
+test.each(PARTS)("agrees with a scheduler in the same outage, for random stores (part %i)", async (part) => {
+  await fc.assert(agreement(), { numRuns: Math.min(PART, STORES - part * PART) });
+});
+
+test.each<[string, Mutant]>([
+  ["without the outage", { options: (given) => ({ ...given, faults: [] }) }],
+  ["whose runs take no time", { options: ({ runTimes: _, ...given }) => given }],
+  ["that leaves out the last occurrence", { report: (found) => found.slice(0, -1) }],
+  [
+    "that calls what was missed a success",
+    { report: (found) => found.map((one) => (one.verdict === "coalesced" ? { ...one, verdict: "success" } : one)) },
+  ],
+  [
+    "that says another start",
+    {
+      report: (found) => found.map((one) => ({ ...one, startedAt: one.startedAt?.add({ milliseconds: 1 }) ?? null })),
+    },
+  ],
+])("a simulation %s does not agree", async (_, mutant) => {
+  const { failed } = await fc.check(agreement(mutant), { numRuns: 50, seed: 7, endOnFailure: true });
+  expect(failed).toBe(true);
 });

@@ -67,6 +67,7 @@ export class MemoryLedger implements Ledger {
       this.#histories.delete(from);
       this.#histories.set(to, history);
     }
+    this.#stats.renameSchedule(from, to);
     const changes = this.#changes.after(from, { order: "oldest", after: null });
     this.#changes.keep(from, () => false);
     for (const change of changes) this.#changes.add(to, { ...change, scheduleId: to });

@@ -33,6 +33,16 @@ export class Stats {
     this.#add(ofDay, entry(entry(ofDay.schedules, scheduleId, newTasks), taskId, newCells), ended + late);
   }
 
+  /** Gives the counts of a schedule to another id, where that one has none. */
+  renameSchedule(from: string, to: string): void {
+    for (const { schedules } of this.#hours.values()) {
+      const moving = schedules.get(from);
+      if (moving === undefined || schedules.has(to)) continue;
+      schedules.delete(from);
+      schedules.set(to, moving);
+    }
+  }
+
   /** Removes what is old. */
   cleanup(keptFrom: number): void {
     const first = hourOf(keptFrom);

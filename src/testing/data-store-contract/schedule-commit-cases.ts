@@ -113,6 +113,13 @@ export const scheduleCommitCases: readonly DataStoreCase[] = [
       };
       equal(await kindsOf("new"), ["new changed"], "the changes");
       equal(await kindsOf("old"), [], "changes of the former id");
+      const days = { from: T0 - (T0 % DAY_MS), until: T0 - (T0 % DAY_MS) + 2 * DAY_MS, bucketMs: DAY_MS };
+      const { counts } = await ledger.getStats({ of: "schedules", ...days, limit: 9 });
+      equal(
+        counts.map(({ id }) => id),
+        ["new"],
+        "whose ends are counted",
+      );
     },
   ),
   ledgerCase(["S21", "H9"], "schedule commits: the ledger tells what each schedule was", async (store, ledger) => {

@@ -1,3 +1,4 @@
+import { DAY_HOURS } from "../../../records/stats.ts";
 import type { ScheduleFilter } from "../../data-store.ts";
 import { NO_VERSION } from "../../shared/declarations.ts";
 import { FAR_FUTURE_MS } from "../bounds.ts";
@@ -201,7 +202,7 @@ export function scheduleStatements(names: TableNames): ScheduleStatements {
 
 /** By table. */
 function renames(names: TableNames): Readonly<Record<string, string>> {
-  const { schedules, jobs, results, histories, changes, overdue, backfills } = names;
+  const { schedules, jobs, results, histories, changes, overdue, backfills, stats } = names;
   const ofTable = (table: string, set = ""): string =>
     `UPDATE OR IGNORE ${table} SET schedule_id = r.value->>1${set} FROM json_each(?1) r ` +
     `WHERE ${table}.schedule_id = r.value->>0`;
@@ -211,6 +212,13 @@ function renames(names: TableNames): Readonly<Record<string, string>> {
       `preferred_scheduler = NULL FROM json_each(?1) r WHERE ${schedules}.id = r.value->>0`,
     ...{ jobs: ofTable(jobs), results: ofTable(results), histories: ofTable(histories), changes: ofTable(changes) },
     overdue: ofTable(overdue),
+    // They are found by the day first.
+    stats:
+      `WITH RECURSIVE h (hour) AS (SELECT min(hour) / ${DAY_HOURS} * ${DAY_HOURS} FROM ${stats} ` +
+      `UNION ALL SELECT hour + ${DAY_HOURS} FROM h WHERE hour + ${DAY_HOURS} <= (SELECT max(hour) FROM ${stats})) ` +
+      `UPDATE OR IGNORE ${stats} SET schedule_id = x.latter FROM (SELECT h.hour AS day, r.value->>0 AS former, ` +
+      `r.value->>1 AS latter FROM json_each(?1) r CROSS JOIN h) x ` +
+      `WHERE ${stats}.hour = x.day AND ${stats}.schedule_id = x.former`,
     backfills: ofTable(backfills, `, details = json_set(${validJson("details")}, '$.scheduleId', r.value->>1)`),
   };
 }
