@@ -29,7 +29,7 @@ export function parseRuleText(text: unknown): RuleText {
 const EXAMPLE = 'write such as "DTSTART;TZID=Europe/Berlin:20300101T090000\\nRRULE:FREQ=WEEKLY;BYDAY=MO,FR"';
 
 /** @throws {OptionsError} */
-export function ruleTextOf(lines: readonly ContentLine[]): RuleText {
+function ruleTextOf(lines: readonly ContentLine[]): RuleText {
   let start: TextTime | null = null;
   let rule: Rule | null = null;
   const dates: Record<"RDATE" | "EXDATE", TextTime[]> = { RDATE: [], EXDATE: [] };
