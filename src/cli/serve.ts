@@ -28,7 +28,8 @@ export function portOption(call: CommandCall): number | null {
   return port === undefined ? null : port === "0" ? 0 : countOption(port, "port", 0, PORT_MAX);
 }
 
-/** Serves a scheduler with its page and its numbers. @throws {CliError} without a token on an address that others reach */
+/** Serves a scheduler with its page and its numbers.
+ *  @throws {CliError} without a token on an address that others reach */
 export async function serveRouter(call: CommandCall, client: SchedulerClient, options: ServeOptions): Promise<Served> {
   const { io } = call;
   const hostname = textOption(call, "host") ?? "127.0.0.1";

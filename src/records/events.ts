@@ -132,8 +132,8 @@ interface EventFactsByType {
   /** A handler reported its progress. `fraction` is 0 to 1. */
   jobProgressed: JobFacts & { readonly fraction: number; readonly note: string | null };
   /** The store has new lines of the log of a job that runs, see `TaskSettings.keepLogs`: `getJobLogs` reads them.
-   *  `lines` is how many the attempt has logged, those that were dropped included. What it logs last comes with its end,
-   *  without this event. */
+   *  `lines` is how many the attempt has logged, those that were dropped included. What it logs last comes with its
+   *  end, without this event. */
   jobLogged: JobFacts & { readonly attempt: number; readonly lines: number };
   /** An attempt failed, or its payload could not be read here (`error`), or it was lost with its process (`error` is
    *  null). The job is back in the queue. */

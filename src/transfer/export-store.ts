@@ -13,8 +13,8 @@ import type { RunLine, SkipLine } from "./record-schemas.ts";
 
 /**
  * Gives tasks, schedules, pauses and blackouts of a store as text, line by line; and unfinished jobs, results and the
- * ledger, if they are asked for. The text is JSON lines, of which the first has a version. It has **payloads and metadata as they are**: keep it as safe
- * as the store itself.
+ * ledger, if they are asked for. The text is JSON lines, of which the first has a version. It has **payloads and
+ * metadata as they are**: keep it as safe as the store itself.
  *
  * The store may be in use. Each record is as it was at one instant, but not all of them at the same one. A store that
  * is not open is opened, and closed at the end. Pages of 1,000 records are read, so memory stays bounded.

@@ -4,8 +4,8 @@ import { checker, implementing, oneOf, trueOrFalse } from "../core/check.ts";
 import { mustBe, optionError } from "../core/option-errors.ts";
 import type { DataStore } from "../stores/data-store.ts";
 
-/** What an export has besides tasks, schedules, pauses and blackouts: unfinished jobs, results that have not expired, and what
- *  became of the fire times of its schedules. */
+/** What an export has besides tasks, schedules, pauses and blackouts: unfinished jobs, results that have not expired,
+ *  and what became of the fire times of its schedules. */
 export type TransferPart = "jobs" | "results" | "ledger";
 
 /** Options of `exportStore`. */

@@ -13,8 +13,8 @@ export interface NotImportedJob {
   readonly jobId: string;
   readonly taskId: string;
   readonly scheduleId: string | null;
-  /** `running`: it ran while its store was exported, slept, or had recorded steps, so that a copy of it could do its work
-   *  twice. `waitsForRunning`: it waits for such a job. */
+  /** `running`: it ran while its store was exported, slept, or had recorded steps, so that a copy of it could do its
+   *  work twice. `waitsForRunning`: it waits for such a job. */
   readonly reason: "running" | "waitsForRunning";
 }
 

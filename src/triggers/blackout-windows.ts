@@ -139,7 +139,8 @@ export class ScheduleBlackouts {
   }
 
   /**
-   * Whether a fire time within the union is to be made up for when the union ends: all blackouts that contain it say so.
+   * Whether a fire time within the union is to be made up for when the union ends: all blackouts that contain it say
+   * so.
    *
    * @param first the first fire time that is still to come to
    * @param since fire times before it may have been left out from then on, by blackouts that were there

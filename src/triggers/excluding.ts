@@ -126,8 +126,8 @@ export class ExcludingTrigger extends Trigger {
     });
   }
 
-  /** Where a fire time of the inner trigger (`atMs`) is moved, in epoch milliseconds; null for one that is not excluded, and
-   *  without `shift`. */
+  /** Where a fire time of the inner trigger (`atMs`) is moved, in epoch milliseconds; null for one that is not
+   *  excluded, and without `shift`. */
   shiftedToMs(atMs: number): number | null {
     checkMs(atMs, "atMs");
     return withinBudget((share) => this.#shifted?.targetOf(atMs, share) ?? null);

@@ -30,8 +30,8 @@ type Unit = keyof typeof MS_PER_UNIT;
 const UNITS: readonly Unit[] = ["weeks", "days", "hours", "minutes", "seconds", "milliseconds"];
 
 /** The period of an {@link IntervalTrigger}: the sum of its `weeks`, `days`, `hours`, `minutes`, `seconds` and
- *  `milliseconds`, each 0 by default. `{ hours: 1, minutes: 30 }` is 90 minutes. A day is 24 hours of elapsed time, also
- *  on a date on which clocks change. */
+ *  `milliseconds`, each 0 by default. `{ hours: 1, minutes: 30 }` is 90 minutes. A day is 24 hours of elapsed time,
+ *  also on a date on which clocks change. */
 export interface IntervalOptions {
   readonly weeks?: number | undefined;
   readonly days?: number | undefined;

@@ -12,7 +12,7 @@ import { jsonOf } from "./json-of.ts";
  * A time, once or recurring, in which fire times make no job, as it was when it was read. It never changes.
  *
  * @example
- * for (const { id, from, until, reason } of await scheduler.getBlackouts()) console.log(`${id}: ${from} to ${until}, ${reason}`);
+ * for (const { id, from, until } of await scheduler.getBlackouts()) console.log(`${id}: ${from} to ${until}`);
  */
 export class Blackout {
   readonly #record: BlackoutRecord;

@@ -231,7 +231,8 @@ export function isFailing(table?: string): string {
   const column = (name: string): string => (table === undefined ? name : `${table}.${name}`);
   const allowed = detail("pauseAfterFailures", table);
   // `id > ''` is a range of the index.
-  return `${column("failures")} > 0 AND ${column("id")} > '' AND ${column("paused")} = 0 AND ${column("failures")} >= ${allowed}`;
+  const [failures, id, paused] = [column("failures"), column("id"), column("paused")];
+  return `${failures} > 0 AND ${id} > '' AND ${paused} = 0 AND ${failures} >= ${allowed}`;
 }
 
 /** SQL of whether a schedule has the fence that the row `r` of a parameter expects: [id, fence or null]. */
