@@ -230,9 +230,12 @@ describe.runIf(hasChromium)("the page in Chromium", () => {
     await page.getByText("You may look at everything here, and change nothing.").waitFor();
     await go("schedules/backup%2Fnightly");
     await page.getByRole("heading", { name: "backup/nightly" }).waitFor();
-    for (const name of ["Run now", "Pause", "Edit", "Remove"]) {
-      expect(await page.getByRole("button", { name, exact: true }).count()).toBe(0);
+    for (const name of ["Run now", "Pause", "Until…", "Backfill…", "Edit", "Remove"]) {
+      expect([name, await page.getByRole("button", { name, exact: true }).count()]).toEqual([name, 0]);
     }
+    await go("system");
+    await page.getByRole("region", { name: "Blackouts" }).waitFor();
+    expect(await page.getByRole("button", { name: "Add blackout" }).count()).toBe(0);
   });
 
   test("nothing of it is what axe-core finds wrong: each page and dialog in both themes, and on a phone", async () => {

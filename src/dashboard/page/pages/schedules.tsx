@@ -97,6 +97,11 @@ export function SchedulesPage() {
         empty={
           <Empty title={key === "{}" ? "Nothing is scheduled yet" : "No schedule fits"}>
             <p>{search ? `No schedule has "${search}" in its id, name or task.` : "No schedule is in this list."}</p>
+            {search && (
+              <a class="link" href={hrefOf("runs", null, { search })}>
+                Search runs and their errors for it
+              </a>
+            )}
           </Empty>
         }
       />

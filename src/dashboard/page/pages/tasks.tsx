@@ -7,7 +7,7 @@ import { DialogButton } from "../parts/dialogs.tsx";
 import { Glyph, Labels } from "../parts/glyph.tsx";
 import { Narrowed, SearchBox } from "../parts/list.tsx";
 import { useCanWrite, useNow, usePlace, useZoneMode } from "../store.ts";
-import { durationMs, durationText, zoneOf } from "../time.ts";
+import { durationMs, durationText, MY_ZONE, whenText, zoneOf } from "../time.ts";
 import { useData } from "../use-data.ts";
 import type { Tone } from "../verdicts.ts";
 import { OVERLAP } from "./schedule.tsx";
@@ -164,7 +164,7 @@ export function TaskPage({ id }: { id: string }) {
           <Glyph tone={state[0]} /> {state[1]}
         </span>
         <span class="miss">
-          {pausedUntil && `until ${pausedUntil}`} {pauseReason}
+          {pausedUntil && `until ${whenText(Date.parse(pausedUntil), MY_ZONE, Date.now())}`} {pauseReason}
         </span>
         <Labels of={labels} page="tasks" />
         <span class="grow" />
