@@ -122,7 +122,7 @@ describe.runIf(hasChromium)("the live page in Chromium", () => {
     await page.getByText(/^12 at \d\d:\d\d$/).waitFor();
     await go("timeline?span=1+h");
     await page.getByText(/12 fires, (today|tomorrow) \d\d:\d\d\./).waitFor();
-    await page.getByText(/None, .*: move some there/).waitFor();
+    await page.getByText(/(Today|Tomorrow) .* has 0: move some there/).waitFor();
     await picture("herd");
     await go("add");
     await page.getByLabel("When", { exact: true }).fill(cron);

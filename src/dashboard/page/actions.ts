@@ -70,5 +70,6 @@ export async function changeMany(action: keyof typeof MANY, which: api.Selection
   refresh();
   const [first] = report.refusals;
   const why = first === undefined ? "" : ` (${first.id}: ${first.detail})`;
-  return `${many(report.count, noun)} ${past}.${report.skipped === 0 ? "" : ` ${report.skipped} were passed over${why}.`}`;
+  const others = report.skipped === 0 ? "" : ` ${report.skipped} were passed over${why}.`;
+  return `${many(report.count, noun)} ${past}.${others}`;
 }

@@ -627,11 +627,12 @@ function Collision({ first, draft: { kind, when }, set }: DraftProps & { first: 
   // Where every minute has as many, none is better.
   if (others < 3 || others < 2 * least) return null;
   const free = Number(minute) + counts.indexOf(least);
+  const words = least === 0 ? "it would be alone" : `${least} do`;
   return (
     <Calm>
       At the first of these times, {others} others fire in the same minute.{" "}
       <Pick
-        words={`Use minute ${String(free).padStart(2, "0")}, at which ${least === 0 ? "it would be alone" : `${least} do`}`}
+        words={`Use minute ${String(free).padStart(2, "0")}, at which ${words}`}
         pick={() => set({ when: free + rest })}
       />
     </Calm>

@@ -1,6 +1,6 @@
 import * as api from "../api.ts";
 import { hrefOf } from "../hash.ts";
-import { Chips, Empty, Failure, Loading, Panel } from "../parts/basics.tsx";
+import { Chips, capital, Empty, Failure, Loading, Panel } from "../parts/basics.tsx";
 import { herdOf, quantileOf, ticksOf, useWidth } from "../parts/charts.tsx";
 import { ruleOf, wordsOf } from "../rule.ts";
 import { setQuery, useNow, usePlace, useZoneMode } from "../store.ts";
@@ -123,7 +123,7 @@ function Load({ span, bucket, axis }: { span: number; bucket: number; axis: Axis
           </b>
           {emptier !== null &&
             emptier.fires * 2 <= busiest.fires &&
-            ` ${emptier.fires === 0 ? "None" : emptier.fires.toLocaleString("en")}, ${within(emptier.from)}: move some there.`}
+            ` ${capital(within(emptier.from))} has ${emptier.fires.toLocaleString("en")}: move some there.`}
         </div>
       )}
       <div class="spaced">
