@@ -14,8 +14,10 @@ for (const [name, count, trigger, until] of [
   const schedules = Array.from({ length: count }, (_, n) => ({ id: `s${n}`, task: "t", trigger }));
   const tasks = { t: { maxRunningJobs: null } };
   const start = performance.now();
+  const cpu = process.cpuUsage();
   const { occurrences } = await simulate({ schedules, tasks, from: FROM, until });
   const simulatedMs = performance.now() - start;
+  const { user, system } = process.cpuUsage(cpu);
   const asked = performance.now();
   let total = 0;
   for (const { id } of schedules) {
@@ -26,6 +28,11 @@ for (const [name, count, trigger, until] of [
   const askedMs = performance.now() - asked;
   if (total !== occurrences.length) throw new Error(`${occurrences.length} occurrences for ${total} fire times`);
   const rate = Math.round((total / simulatedMs) * 1000);
-  rows.push([name, String(total), `${rate}/s`, `${(simulatedMs / askedMs).toFixed(0)} times`]);
+  const cpuMs = ((user + system) / 1000 / total).toFixed(2);
+  rows.push([name, String(total), `${rate}/s`, `${cpuMs} ms`, `${(simulatedMs / askedMs).toFixed(0)} times`]);
 }
-printTable("A simulation", ["schedules", "fire times", "simulated", "the time of their rules alone"], rows);
+printTable(
+  "A simulation",
+  ["schedules", "fire times", "simulated", "CPU a fire time", "the time of their rules alone"],
+  rows,
+);
