@@ -53,7 +53,11 @@ export class TransferText {
     if (this.#isRead && this.#kept !== null) return yield* this.#kept;
     this.#isRead = true;
     const lines = this.#lines;
-    const pieces = typeof lines === "string" ? [lines] : typeof lines === "function" ? lines() : lines;
+    const given: unknown = typeof lines === "function" ? lines() : lines;
+    const pieces = typeof given === "string" ? [given] : given;
+    if (!isIterable(pieces)) {
+      throw optionError("importStore()", "lines", "must be a function that returns text, or an iterable of text");
+    }
     // A byte order mark is left out.
     const decoder = new TextDecoder("utf-8", { fatal: true });
     let length = 0;
@@ -67,6 +71,11 @@ export class TransferText {
       yield text;
     }
   }
+}
+
+function isIterable(value: unknown): value is Iterable<unknown> | AsyncIterable<unknown> {
+  if (typeof value !== "object" || value === null) return false;
+  return Symbol.asyncIterator in value || Symbol.iterator in value;
 }
 
 function textOf(piece: unknown, decoder: TextDecoder): string {

@@ -220,6 +220,11 @@ describe("importStore takes text", () => {
 
   test.each<[string, unknown, string]>([
     ["no text", 5, "importStore(): lines must be text, an iterable of text, or a function; got 5"],
+    [
+      "a function that opens nothing",
+      () => undefined,
+      "importStore(): lines must be a function that returns text, or an iterable of text",
+    ],
     ["pieces that are no text", [5], "importStore(): lines must give pieces of text, or Uint8Arrays of UTF-8"],
     ["bytes that are no UTF-8", [new Uint8Array([0xff])], "importStore(): lines must be text in UTF-8"],
   ])("but not %s", async (_, given, message) => {
