@@ -164,7 +164,7 @@ export class ScheduleModel {
 
   #same(expected: ScheduleRecord, actual: ScheduleRecord): void {
     for (const key of Object.keys({ ...expected, ...actual }) as (keyof ScheduleRecord)[]) {
-      // Cases of the contract hold it: the model of schedules knows no outcomes.
+      // The simulation of operators holds it, and cases of the contract: the model of schedules knows no outcomes.
       if (key === "lastFailure") continue;
       const wanted = expected[key] === null && REMOVED_BY_NULL.has(key) ? undefined : expected[key];
       if (JSON.stringify(wanted) === JSON.stringify(actual[key])) continue;

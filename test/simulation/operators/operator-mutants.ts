@@ -58,7 +58,7 @@ function backfilling(change: (commit: BackfillCommit, store: MemoryDataStore) =>
 export const OPERATOR_MUTANTS: readonly OperatorMutant[] = [
   ...caught(NOTICES, [10, 10]),
   ...caught(BLACKOUT_MUTANTS, [110, 0, 62, 107, 0, 216]),
-  ...caught(PAUSE_MUTANTS, [0, 31, 0, 5, 49, 53]),
+  ...caught(PAUSE_MUTANTS, [0, 31, 0, 5, 49, 2, 53]),
   {
     mutant: store(
       "forgets how far a backfill has come",

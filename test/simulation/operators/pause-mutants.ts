@@ -1,3 +1,4 @@
+import type { ScheduleRecord } from "../../../src/records/schedule.ts";
 import type * as contract from "../../../src/stores/data-store.ts";
 import { MemoryDataStore } from "../../../src/stores/memory/store.ts";
 import { answering, type Mutant, scheduler, store } from "../mutant.ts";
@@ -56,6 +57,19 @@ export const PAUSE_MUTANTS: readonly Mutant[] = [
       }
       return { ...report, pausedSchedules: (report.pausedSchedules ?? []).filter(({ id }) => !ended.has(id)) };
     }),
+  ),
+  store(
+    "keeps the first failure of a schedule for the last",
+    class extends MemoryDataStore {
+      readonly #first = new Map<string, ScheduleRecord["lastFailure"]>();
+      override async getSchedule(id: string): Promise<ScheduleRecord | null> {
+        const schedule = await super.getSchedule(id);
+        if (schedule?.lastFailure === undefined) return schedule;
+        const first = this.#first.get(id) ?? schedule.lastFailure;
+        this.#first.set(id, first);
+        return { ...schedule, lastFailure: first };
+      }
+    },
   ),
   store(
     "goes on counting failures after a pause",

@@ -1,4 +1,5 @@
-import type { JobOutcome } from "../../../src/records/policies.ts";
+import type { JobResultRecord } from "../../../src/records/job-result.ts";
+import { countsAsFailure, type JobOutcome } from "../../../src/records/policies.ts";
 import type { ScheduleRecord } from "../../../src/records/schedule.ts";
 import type {
   RecoveryReport,
@@ -14,7 +15,8 @@ const LATE_MS_MAX = 1500;
 
 /**
  * Operators pause schedules, tasks and keys, some until a time, and failures pause schedules. Each pause with an end
- * ends once, then and no earlier; and the failure that reaches the number of a schedule pauses it, and no other does.
+ * ends once, then and no earlier; the failure that reaches the number of a schedule pauses it, and no other does; and a
+ * schedule shows the failure of the commit that had the last one.
  */
 export function pauses(run: OperatorRun): Operation {
   const { random, history, store, clock } = run;
@@ -26,6 +28,9 @@ export function pauses(run: OperatorRun): Operation {
   /** Jobs that fire times made and that have not ended. */
   const open = new Set<string>();
   const known = new Set<string>();
+  /** Jobs that have ended, and by schedule, of the last commit in which some failed, those that may be the last. */
+  const ended = new Set<string>();
+  const lastFailures = new Map<string, readonly string[]>();
   let healedAt = Number.POSITIVE_INFINITY;
 
   /** A job ended. Answers whether it counts. */
@@ -34,6 +39,19 @@ export function pauses(run: OperatorRun): Operation {
     if (outcome === "cancelled" || outcome === "skipped") return true;
     failures.set(scheduleId, outcome === "success" ? 0 : (failures.get(scheduleId) ?? 0) + 1);
     return true;
+  };
+  const noteFailures = (results: readonly JobResultRecord[]): void => {
+    const failed = results.filter(({ jobId, outcome }) => !ended.has(jobId) && countsAsFailure(outcome) === true);
+    for (const { jobId } of results) ended.add(jobId);
+    for (const { scheduleId } of failed) {
+      if (scheduleId === null || !known.has(scheduleId)) continue;
+      const own = failed.filter((one) => one.scheduleId === scheduleId);
+      const last = Math.max(...own.map(({ finishedAt }) => finishedAt));
+      lastFailures.set(
+        scheduleId,
+        own.filter(({ finishedAt }) => finishedAt === last).map(({ jobId }) => jobId),
+      );
+    }
   };
   const onEnds = ({ ended }: RecoveryReport): number =>
     ended.filter(({ jobId, scheduleId, outcome }) => onEnd(jobId, scheduleId, outcome)).length;
@@ -71,6 +89,10 @@ export function pauses(run: OperatorRun): Operation {
       if (release.kind !== "finish" || report.releases[place] !== "released") return false;
       return onEnd(release.jobId, release.result.scheduleId, release.result.outcome);
     });
+    const results = releases.flatMap((release, place) =>
+      release.kind === "finish" && report.releases[place] === "released" ? [release.result] : [],
+    );
+    noteFailures([...results, ...report.ended]);
     const counts = finished.length + onEnds(report) > 0;
     onPaused(report.pausedSchedules, counts || recover ? failing() : []);
     const { schedules: ended = [], tasks: endedTasks = [] } = report.endedPauses ?? {};
@@ -138,15 +160,17 @@ export function pauses(run: OperatorRun): Operation {
     },
     onEffect: (method, args, answer) => {
       if (method === "step") onStep(args[0] as StepRequest, answer as StepReport);
-      else if (method === "giveUpLeases") onEnds(answer as RecoveryReport);
-      else if (method === "updateSchedules") for (const one of answer as (ScheduleRecord | null)[]) onSchedule(one);
+      else if (method === "giveUpLeases") {
+        noteFailures((answer as RecoveryReport).ended);
+        onEnds(answer as RecoveryReport);
+      } else if (method === "updateSchedules") for (const one of answer as (ScheduleRecord | null)[]) onSchedule(one);
       else if (method === "addSchedules") {
         const report = answer as ScheduleAdditionReport;
         if (report.conflicts === null) for (const { schedule } of report.results) onSchedule(schedule);
       } else if (method === "removeSchedules") {
         for (const [place, { id }] of (args[0] as { readonly id: string }[]).entries()) {
           if ((answer as boolean[])[place] !== true) continue;
-          for (const facts of [schedules, failures, known]) facts.delete(id);
+          for (const facts of [schedules, failures, known, lastFailures]) facts.delete(id);
         }
       } else if (method === "pauseTask" && answer === true) {
         const { taskId, key, paused, until = Number.POSITIVE_INFINITY } = args[0] as TaskPauseRequest;
@@ -169,7 +193,10 @@ export function pauses(run: OperatorRun): Operation {
     },
     checkAtRest: async () => {
       for (const id of run.scheduleIds) {
-        const isPaused = (await store.getSchedule(id))?.paused ?? false;
+        const { paused: isPaused = false, lastFailure } = (await store.getSchedule(id)) ?? {};
+        const last = lastFailures.get(id) ?? [];
+        const isRight = last.length === 0 ? lastFailure === undefined : last.includes(lastFailure?.jobId ?? "");
+        if (!isRight) history.violate(`the last failure of ${id} is ${lastFailure?.jobId}, not ${last.join(" or ")}`);
         if (isPaused !== schedules.has(id)) history.violate(`${id} is ${isPaused ? "" : "not "}paused`);
       }
       const found = (await store.getTaskPauses()).map(({ taskId, key }) => nameOf(taskId, key)).sort();
