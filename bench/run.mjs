@@ -15,7 +15,7 @@ const commands = {
 };
 
 /** Benches that compare with nobody. */
-const WITHOUT_PEERS = ["forecast", "lists", "observability", "steps", "triggers"];
+const WITHOUT_PEERS = ["forecast", "lists", "observability", "overview", "steps", "triggers"];
 /** Modules that a bench loads into threads and processes: each becomes a file beside its own. */
 const MODULES_BESIDE = { executors: ["raw-thread", "tasks"] };
 const isOursAlone = rest.includes("--ours") || WITHOUT_PEERS.includes(name);

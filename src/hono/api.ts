@@ -306,6 +306,7 @@ export interface Endpoints {
   "GET /openapi.json": { answers: { 200: { readonly openapi: string } } };
 
   "GET /tasks": { query: LabelQuery; answers: { 200: PlainPage<TaskView> } };
+  "GET /tasks/:id": { param: "id"; answers: { 200: Plain<TaskView> } };
   "DELETE /tasks/:id": { param: "id"; answers: { 204: null } };
   "POST /tasks/:id/pause": { param: "id"; body: TaskPauseBody; answers: { 200: Plain<TaskView> } };
   "POST /tasks/:id/unpause": { param: "id"; body: TaskUnpauseBody; answers: { 200: Plain<TaskView> } };

@@ -122,6 +122,11 @@ export abstract class SchedulerClient {
     return commandsOf(this).tasks.all(checkTaskFilter(filter, "getTasks()"));
   }
 
+  /** A task that the store knows, with its settings. @throws {TaskLookupError} @throws {StoreUnavailableError} */
+  async getTask(id: string): Promise<TaskView> {
+    return commandsOf(this).tasks.get(checkId(id, "task id"));
+  }
+
   /**
    * Removes a task from this scheduler and from the store.
    * @throws {TaskLookupError} when there is no task with this id

@@ -170,6 +170,7 @@ describe("a client behind a router does what a scheduler does:", () => {
         seen,
         (await client.getFailures({ groupBy: "task" })).groups.map((group) => group.toRow()),
       );
+      said.push(await client.getTask("fail"), await refusal(client.getTask("none")));
       const stats = { from: at(0), until: at(7200), bucket: { hours: 2 } };
       said.push(await client.getStats({ ...stats, by: "task" }), await client.getStats({ taskId: "fail" }));
       said.push(await client.getStats({ by: "schedule" }), await refusal(client.getStats({ ...stats, bucket: "1m" })));

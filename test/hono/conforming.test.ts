@@ -130,6 +130,8 @@ test("every answer is what the document says that it is", async () => {
   await check("POST /jobs/bulk", { action: "purge", filter: { outcome: "success" } });
   await check("GET /schedulers");
   await check("GET /tasks");
+  await check("GET /tasks/t");
+  await check("GET /tasks/none");
   await check("POST /tasks/t/pause", { key: "k" });
   await check("POST /tasks/t/unpause");
   await check("POST /cleanup");

@@ -133,6 +133,7 @@ describe("tasks", () => {
     expect(await ask("POST /tasks/a%2Fb/pause", { key: "tenant 7" })).toMatchObject({ body: { isPaused: true } });
     expect(await ask("POST /tasks/a%2Fb/unpause")).toMatchObject({ status: 200, body: items[0] });
     expect((await scheduler.health()).pausedTasks).toMatchObject([{ taskId: "a/b", key: "tenant 7" }]);
+    expect(await ask("GET /tasks/a%2Fb")).toMatchObject({ status: 200, body: { id: "a/b", timeout: "PT5M" } });
     expect(await ask("DELETE /tasks/a%2Fb")).toMatchObject({ status: 204 });
     expect(await seen()).toEqual([]);
   });
@@ -143,6 +144,7 @@ describe("tasks", () => {
     await scheduler.addJob("t");
     expect(await ask("DELETE /tasks/t")).toMatchObject({ status: 409, body: { code: "conflictingId", id: "t" } });
     expect(await ask("DELETE /tasks/none")).toMatchObject({ status: 404, body: { code: "taskLookup", id: "none" } });
+    expect(await ask("GET /tasks/none")).toMatchObject({ status: 404, body: { code: "taskLookup", id: "none" } });
     expect(await ask("POST /tasks/none/pause")).toMatchObject({ status: 404 });
     expect(await ask("POST /tasks/t/pause", { key: "" })).toMatchObject({ status: 422 });
   });

@@ -27,6 +27,10 @@ export class TaskCalls implements TaskCommands {
     return items.map((record) => new TaskView(record));
   }
 
+  async get(id: string): Promise<TaskView> {
+    return new TaskView(await this.#context.requester.read({ method: "GET", ...placeOf("tasks", id) }, taskSchema()));
+  }
+
   /** How long results of a task are kept, in milliseconds, as of the first time that somebody asked; null when nobody
    *  knows the task. */
   async resultExpirationMs(id: string): Promise<number | null> {

@@ -98,6 +98,12 @@ export const routeDocs: { readonly [Key in keyof Endpoints]: RouteDocs<Key> } = 
     answers: { 200: "TaskPage" },
     problems: [400, 422, 503],
   },
+  "GET /tasks/:id": {
+    operationId: "getTask",
+    summary: "One task",
+    answers: { 200: "Task" },
+    problems: [400, 404, 503],
+  },
   "DELETE /tasks/:id": {
     operationId: "removeTask",
     summary: "Remove a task that no schedule and no unfinished job refers to",

@@ -6,7 +6,7 @@ import { wholePage } from "../show.ts";
 
 /** The tasks that the store knows. */
 export const taskRoutes: Routes<
-  "GET /tasks" | "DELETE /tasks/:id" | "POST /tasks/:id/pause" | "POST /tasks/:id/unpause"
+  "GET /tasks" | "GET /tasks/:id" | "DELETE /tasks/:id" | "POST /tasks/:id/pause" | "POST /tasks/:id/unpause"
 > = {
   "GET /tasks": {
     scope: "read",
@@ -15,6 +15,10 @@ export const taskRoutes: Routes<
       status: 200,
       body: wholePage((await client.getTasks(withLabels(query, "GET /tasks"))).map(plain)),
     }),
+  },
+  "GET /tasks/:id": {
+    scope: "read",
+    handle: async ({ client, params }) => ({ status: 200, body: plain(await client.getTask(params.id)) }),
   },
   "DELETE /tasks/:id": {
     scope: "write",

@@ -68,6 +68,7 @@ export interface Commands {
 
 export interface TaskCommands {
   all(filter: TaskFilter): Promise<TaskView[]>;
+  get(id: string): Promise<TaskView>;
   remove(id: string): Promise<void>;
   /** @param isPaused whether the task, or the key of the task, is to be paused or to go on */
   setPaused(id: string, pause: CheckedTaskPause, isPaused: boolean): Promise<TaskView>;

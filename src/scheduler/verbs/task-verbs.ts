@@ -25,6 +25,13 @@ export class TaskVerbs implements TaskCommands {
     return tasks.filter((task) => hasLabels(task.labels, labels)).map((record) => new TaskView(record));
   }
 
+  async get(id: string): Promise<TaskView> {
+    await this.#context.ready();
+    const task = await this.#context.env.store.getTask(id);
+    if (task === null) throw new TaskLookupError(`there is no task "${id}"`, id);
+    return new TaskView(task);
+  }
+
   async remove(id: string): Promise<void> {
     const { env, tasks, ready } = this.#context;
     await ready();
