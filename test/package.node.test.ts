@@ -1,10 +1,12 @@
 import { copyFile, readdir, readFile, writeFile } from "node:fs/promises";
 import { join, posix } from "node:path";
+import { Client } from "@modelcontextprotocol/sdk/client/index.js";
+import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { InstalledProject, type Packed } from "./package/installed.ts";
 import { runOk } from "./package/run.ts";
 import { ROOT, temporaryFolder, tool } from "./package/stage.ts";
-import { Child } from "./support/child.ts";
+import { Child, denoBinary } from "./support/child.ts";
 import { whyNoSqlite } from "./support/sqlite-store.ts";
 
 /** Packed, for whoever installs the package. */
@@ -19,7 +21,7 @@ beforeAll(async () => {
   installed = await InstalledProject.make("install");
   packed = installed.packed;
   project = installed.path;
-  await installed.link(["zod"]);
+  await installed.link(["zod", "hono", "@hono/node-server", "@modelcontextprotocol/sdk"]);
 });
 
 afterAll(() => installed?.[Symbol.asyncDispose]());
@@ -65,7 +67,7 @@ describe("the packed tarball", () => {
   });
 
   test("type-checks without dom and without a runtime's types, but for what names theirs", async () => {
-    const named = /^\.\/(client|cloudflare|hono|http-cron|otel|process|worker|package\.json)$/;
+    const named = /^\.\/(client|cloudflare|hono|http-cron|mcp|otel|process|worker|package\.json)$/;
     const doors = Object.keys((await import("../package.json", { with: { type: "json" } })).default.exports);
     const lines = doors
       .filter((door) => !named.test(door))
@@ -97,7 +99,9 @@ describe("the packed tarball", () => {
     ["Deno", [tool("deno"), "run", "-A", "--cached-only", "--no-lock"]],
     ["Bun", [tool("bun"), "run"]],
   ])("has a command line that ends with the codes that it promises: %s", async (_, command) => {
-    const program = [...command, join(project, "node_modules/.bin/escapement")];
+    // The signals below are for Deno itself, around which its package has a process.
+    const runtime = command[0] === tool("deno") ? [denoBinary(), ...command.slice(1)] : command;
+    const program = [...runtime, join(project, "node_modules/.bin/escapement")];
     const rule = ["30 2 * * *", "--tz", "Europe/Berlin", "-n", "1", "--from", "2027-03-27T12:00:00Z"];
     const output = await runOk([...program, "next", ...rule], { cwd: project });
     expect(output).toMatch(/^At 02:30, in Europe\/Berlin\n {2}Sun 2027-03-28 03:00 \+02:00 {3}2027-03-28T01:00:00Z /);
@@ -115,6 +119,22 @@ describe("the packed tarball", () => {
       running.process.kill(signal);
       expect([signal, await running.ended]).toEqual([signal, code]);
     }
+  });
+
+  test("serves agents on stdio, to the client of the protocol's own package", async () => {
+    const client = new Client({ name: "test", version: "1" });
+    const args = [join(project, "node_modules/.bin/escapement"), "mcp", "--store", "file:agents.db"];
+    await writeFile(join(project, "crontab"), "0 1 * * * backup\n");
+    await runOk(["node", args[0] ?? "", "import", "crontab", "--tz", "UTC", "--store", "file:agents.db"], {
+      cwd: project,
+    });
+    await client.connect(new StdioClientTransport({ command: "node", args, cwd: project }));
+    const { tools } = await client.listTools();
+    expect(tools.map(({ name }) => name)).toContain("list_schedules");
+    expect(tools.map(({ name }) => name)).not.toContain("pause");
+    const { content } = await client.callTool({ name: "list_schedules", arguments: {} });
+    expect(JSON.stringify(content)).toContain("backup");
+    await client.close();
   });
 
   test.each([

@@ -26,8 +26,9 @@ export function sharedChunks(entries, importsOf) {
   for (const path of new Set([...reached.values()].flatMap((paths) => [...paths]))) {
     if (entries.filter((entry) => isReachedBy(entry, path)).length < 2) continue;
     const room = ROOMS.find((name) => path.startsWith(`src/${name}/`));
-    // What triggers have that few ask for goes along, so that the commands about rules load no scheduler.
-    if (isReachedBy("src/cron.ts", path) || path.startsWith("src/triggers/")) chunks.set(path, "cron");
+    // What commands about rules need of the triggers goes along, so that they load no scheduler.
+    const isOfRules = path.startsWith("src/triggers/") && isReachedBy("src/cli/engine.ts", path);
+    if (isReachedBy("src/cron.ts", path) || isOfRules) chunks.set(path, "cron");
     else if (room === undefined || isReachedBy("src/mod.ts", path)) chunks.set(path, "scheduler");
     else chunks.set(path, room);
   }

@@ -326,4 +326,13 @@ export const COMMANDS: readonly CommandSpec[] = [
     example: "escapement crontab /etc/crontab --store file:/data/cron.db --port 9746",
     load: () => import("./commands/crontab.ts"),
   },
+  {
+    name: "mcp",
+    summary: "Serve the tools of the Model Context Protocol on stdio, for agents.",
+    options: [["--write", "also tools that change something"]],
+    on: "scheduler",
+    handlesSignals: true,
+    example: "escapement mcp --store file:jobs.db",
+    load: () => import("./commands/mcp.ts"),
+  },
 ];

@@ -21,6 +21,7 @@ import type { Call, Reply, Route } from "./route.ts";
 import { insightRoutes } from "./routes/insight.ts";
 import { routes } from "./routes/mod.ts";
 import { nothing } from "./schemas.ts";
+import { serveMcp } from "./serve-mcp.ts";
 import { type PageSetup, pageBehindSlash, servePage } from "./serve-page.ts";
 import { showFor } from "./show.ts";
 
@@ -65,6 +66,7 @@ export function createRouter<E extends Env = Env>(scheduler: RouterScheduler<E>,
     dashboard,
     maxEventStreams,
     insight = options.dashboard?.insight,
+    mcp,
     metrics,
     redact,
   } = checkRouterOptions(scheduler, options);
@@ -111,7 +113,8 @@ export function createRouter<E extends Env = Env>(scheduler: RouterScheduler<E>,
     };
     app.on(method, [path], ...(route.scope === "none" ? [] : [gate.admit(route.scope)]), handle);
   }
-  refuseOtherMethods(app, served);
+  if (mcp !== undefined) serveMcp(app, mcp, gate, logger);
+  refuseOtherMethods(app, [...served, ...(mcp === undefined ? [] : [{ method: "POST", path: "/mcp" }])]);
   const notFound = async (context: Context<GateEnv>): Promise<Response> => {
     context.res = problemResponse(404, "notFound", { detail: "the router has no such path" });
     await gate.headers(context, async () => {});

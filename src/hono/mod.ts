@@ -10,4 +10,5 @@ export { createRouter, type Router, type RouterScheduler } from "./create-router
 export type { InsightSource } from "./insight-source.ts";
 export type { MetricsSource, RouterOptions } from "./options.ts";
 export type { Redact, ShownValue } from "./redaction.ts";
+export type { McpSource } from "./serve-mcp.ts";
 export type { PageSource } from "./serve-page.ts";

@@ -7,6 +7,7 @@ import type { SchedulerClient } from "../scheduler/scheduler-client.ts";
 import { authSchema, type RouterAuth } from "./auth/auth-options.ts";
 import type { InsightSource } from "./insight-source.ts";
 import type { Redact } from "./redaction.ts";
+import type { McpSource } from "./serve-mcp.ts";
 import type { PageSource } from "./serve-page.ts";
 
 /** What the router needs of a `Metrics`. */
@@ -42,6 +43,8 @@ export interface RouterOptions {
   readonly insight?: InsightSource | undefined;
   /** The page that is served at the mount: a `dashboard()` of `escapement/dashboard`. Default: none. */
   readonly dashboard?: PageSource | undefined;
+  /** What answers POST `/mcp`, for agents: an `mcp()` of `escapement/mcp`. Default: there is no such route. */
+  readonly mcp?: McpSource | undefined;
   /** Streams of events at a time; whoever comes then gets 503. Default: 200. */
   readonly maxEventStreams?: number | undefined;
   /** Where waits and sessions get the time from. Default: `systemClock`. */
@@ -103,6 +106,7 @@ function schema(): v.GenericSchema<unknown, RouterOptions> {
     metrics: v.optional(implementing<MetricsSource>("a Metrics", ["text"])),
     insight: v.optional(implementing<InsightSource>("an insight()", ["forecast", "plan", "apply"])),
     dashboard: v.optional(implementing<PageSource>("a dashboard()", ["document"])),
+    mcp: v.optional(implementing<McpSource>("an mcp()", ["handle"])),
     maxEventStreams: v.optional(wholeNumber(1)),
     clock: v.optional(implementing<Clock>("a Clock", ["now", "sleep", "yield"])),
   });

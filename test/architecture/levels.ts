@@ -21,6 +21,7 @@ export const LEVELS: Readonly<Record<string, number>> = {
   "task-server": 5,
   testing: 5,
   insight: 6,
+  mcp: 6,
   dashboard: 7,
   cli: 8,
 };
@@ -83,6 +84,7 @@ export const PACKAGE_ROOMS: Readonly<Record<string, RegExp>> = {
   postgres: /^src\/brokers\/postgres\//,
   hono: /^src\/(hono|cloudflare)\//,
   "@opentelemetry/api": /^src\/observability\/otel\//,
+  "@modelcontextprotocol/sdk": /^src\/(mcp\/|cli\/commands\/mcp\.ts)/,
   preact: /^src\/dashboard\/page\//,
   vitest: /^src\/testing\//,
   commander: /^src\/cli\//,

@@ -445,6 +445,7 @@ export const DOOR_NAMES: Readonly<Record<string, DoorNames>> = {
       "Caller",
       "Endpoints",
       "InsightSource",
+      "McpSource",
       "MetricsSource",
       "PageSource",
       "Problem",
@@ -523,6 +524,10 @@ export const DOOR_NAMES: Readonly<Record<string, DoorNames>> = {
   "./rrule": {
     values: ["RRuleTrigger", "registerRRule"],
     types: ["RRuleOptions"],
+  },
+  "./mcp": {
+    values: ["mcp", "mcpServer"],
+    types: ["Mcp", "McpOptions", "McpRouter"],
   },
   "./metrics": {
     values: ["Metrics"],

@@ -1,4 +1,6 @@
+import { createRequire } from "node:module";
 import { resolve } from "node:path";
+import { pathToFileURL } from "node:url";
 import { MemoryDataStore, type NewSchedule, type Scheduler, type Task } from "../../mod.ts";
 import { type CommandCall, hasOption, textOption } from "../command.ts";
 import { durationOption } from "../durations.ts";
@@ -84,13 +86,22 @@ async function schedulerOf(call: CommandCall, loaded: unknown, path: string): Pr
     ];
     throw new CliError(`${path} exports neither a scheduler nor tasks`, { code: "module", lines });
   }
-  const { Scheduler } = await import("../../mod.ts");
+  const { Scheduler } = await packageOf(path);
   const dataStore = store === undefined ? new MemoryDataStore() : (await openStore(store, call, true)).dataStore;
   const logger = createLog(call.io, call.out, "info");
   const scheduler: Scheduler = new Scheduler({ dataStore, logger });
   scheduler.use(tasks as Readonly<Record<string, Task>>);
   await scheduler.addSchedules(schedules as readonly NewSchedule[]);
   return scheduler;
+}
+
+/** The package as the file imports it: where that is another copy than the command's, its tasks fit no other. */
+async function packageOf(path: string): Promise<typeof import("../../mod.ts")> {
+  try {
+    return await import(pathToFileURL(createRequire(path).resolve("escapement")).href);
+  } catch {
+    return import("../../mod.ts");
+  }
 }
 
 function isScheduler(value: unknown): value is Scheduler {

@@ -1,0 +1,58 @@
+import type { Context, Hono } from "hono";
+import type { Scope } from "./auth/auth-options.ts";
+import type { Gate } from "./auth/gate.ts";
+import type { GateEnv } from "./auth/gate-env.ts";
+import { problemOf } from "./problem-of.ts";
+
+/** What the router needs of an `mcp()` of `escapement/mcp`. */
+export interface McpSource {
+  handle(
+    request: Request,
+    router: {
+      readonly scope: Scope;
+      ask(path: string, init: { readonly method: string; readonly body?: string }): Promise<Response>;
+    },
+  ): Promise<Response>;
+}
+
+/** Serves POST `/mcp`. Its tools ask the router's own routes, as the caller that the gate has let in. */
+export function serveMcp(
+  app: Hono<GateEnv>,
+  source: McpSource,
+  gate: Gate,
+  logger: Parameters<typeof problemOf>[2],
+): void {
+  app.use("/mcp", gate.headers);
+  app.post("/mcp", gate.admit("read"), async (context) => {
+    const request = context.req.raw;
+    try {
+      return await source.handle(request, {
+        scope: context.var.scope,
+        ask: async (path, init) => app.fetch(asked(request, path, init), context.env, executionOf(context)),
+      });
+    } catch (error) {
+      return problemOf(error, request, logger);
+    }
+  });
+}
+
+/** The same caller's request of another route. That no other site's page sends it, the gate has seen to. */
+function asked(request: Request, path: string, { method, body }: { method: string; body?: string }): Request {
+  const headers = new Headers({ "sec-fetch-site": "same-origin" });
+  for (const name of ["authorization", "cookie", "host"]) {
+    const value = request.headers.get(name);
+    if (value !== null) headers.set(name, value);
+  }
+  if (body !== undefined) headers.set("content-type", "application/json");
+  const { signal } = request;
+  return new Request(new URL(path, request.url), { method, headers, signal, ...(body === undefined ? {} : { body }) });
+}
+
+/** Runtimes other than Workers have none, which the context says by throwing. */
+function executionOf(context: Context<GateEnv>): Context["executionCtx"] | undefined {
+  try {
+    return context.executionCtx;
+  } catch {
+    return undefined;
+  }
+}
