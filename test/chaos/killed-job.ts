@@ -75,7 +75,8 @@ const store = new KilledStore(
     };
   },
   { path: join(folder, "jobs.db") },
-  {},
+  // What a process has written is there when it is killed, whether the disk has it or not.
+  { durability: "normal" },
 );
 
 /** Gives the points of a call their name. */
