@@ -128,6 +128,7 @@ export const signOut = (): Promise<void> => send("DELETE", ["session"]);
 export const getHealth = (signal?: AbortSignal): Promise<Health> => get(["health"], {}, signal);
 export const getTasks = (signal?: AbortSignal, label?: string): Promise<Page<Task>> =>
   get(["tasks"], { label }, signal);
+export const getTask = (id: string, signal?: AbortSignal): Promise<Task> => get(["tasks", id], {}, signal);
 export const setTaskPaused = (id: string, isPaused: boolean): Promise<Task> =>
   post(["tasks", id, isPaused ? "pause" : "unpause"]);
 

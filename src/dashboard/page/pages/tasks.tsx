@@ -146,11 +146,10 @@ function Acts({ task: { id, isPaused }, kind }: { task: api.Task; kind: string }
 
 /** One task: what it may do, and how it does. */
 export function TaskPage({ id }: { id: string }) {
-  const { data: tasks, error } = useData("tasks undefined", api.getTasks);
+  const { data: task, error } = useData(`task ${id}`, (signal) => api.getTask(id, signal));
   const { data: health } = useData("health", api.getHealth);
-  if (tasks === undefined) return error === null ? <Loading rows={8} /> : <Failure error={error} />;
-  const task = tasks.items.find((one) => one.id === id);
-  if (task === undefined) return <Empty isPage title="There is no such task" />;
+  if (error !== null) return <Failure error={error} />;
+  if (task === undefined) return <Loading rows={8} />;
   const { by, now, state, isUnhandled } = workOf(task, health);
   const { executor, rateLimit, maxRunningPerKey, overlap, pausedUntil, pauseReason, metadata, labels } = task;
   return (
