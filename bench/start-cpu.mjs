@@ -31,6 +31,7 @@ for (const [index, checkout] of options.checkout.entries()) {
   for (const door of ["", "/cron"]) programs[`import ${name}${door}`] = `import "${name}${door}";`;
   for (const zone of ["UTC", "Europe/Berlin"]) programs[`${name} in ${zone}`] = nextOfEscapement(name, zone);
   programs[`${name}, a first job in memory`] = firstJob(name);
+  programs[`${name} next, the command`] = nextOfCommand(resolve(checkout));
 }
 for (const peer of PEERS) {
   const folder = `${here}node_modules/${peer}`;
@@ -79,6 +80,16 @@ function startInWorkerd() {
 function nextOfEscapement(name, zone) {
   return `import { CronTrigger } from "${name}/cron";
 CronTrigger.fromCrontab("0 9 * * 1-5", { timeZone: "${zone}" }).nextMs(Date.now());`;
+}
+
+/** What `npx escapement next` costs, without npx. */
+function nextOfCommand(checkout) {
+  const words = ["escapement", "next", "0 9 * * 1-5", "--tz", "Europe/Berlin", "--json"];
+  return `const { exit } = process;
+process.argv.splice(1, Infinity, ...${JSON.stringify(words)});
+process.exit = () => {};
+await import(${JSON.stringify(`${checkout}/dist/cli/bin.js`)});
+process.exit = exit;`;
 }
 
 function nextOfCroner(zone) {

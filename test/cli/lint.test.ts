@@ -116,4 +116,27 @@ describe("escapement lint", () => {
       expect(out.length).toBeGreaterThan(0);
     }
   });
+
+  test("reads a thousand lines of every kind without a crash, and in order", async () => {
+    const fields = ["*", "*/5", "0", "23-7/1", "1,15", "mon-wed", "L", "\\*", "99", "jan", "H", "?", "~", ""];
+    const commands = [
+      "root run-parts /etc/cron.hourly",
+      "date +%Y",
+      "a && b > /dev/null 2>&1 # c",
+      "",
+      "* x",
+      "\u0007",
+    ];
+    const pick = (index: number, prime: number): string => fields[(index * prime) % fields.length] ?? "";
+    const lines = Array.from({ length: 1000 }, (_, index) => {
+      const rule = [3, 5, 11, 13, 17].map((prime) => pick(index + prime, prime)).join(" ");
+      return `${index % 9 === 0 ? "@reboot" : rule} ${commands[index % commands.length]}`;
+    });
+    const { code, out } = await call(["lint", "-", "--json", "--tz", "Europe/Berlin"], {
+      input: `${lines.join("\n")}\n`,
+    });
+    const { findings } = JSON.parse(out.join("\n")) as { findings: { line: number }[] };
+    const places = findings.map(({ line }) => line);
+    expect([code, places.length > 500, places]).toEqual([1, true, [...places].sort((a, b) => a - b)]);
+  });
 });

@@ -1,4 +1,7 @@
 import { describe, expect, test } from "vitest";
+import { parseCrontab } from "../../src/cron/parse.ts";
+import { CronTrigger } from "../../src/triggers/cron.ts";
+import { oracleNext } from "../cron/oracle.ts";
 import { call } from "./support.ts";
 
 const BERLIN = ["--tz", "Europe/Berlin"];
@@ -105,6 +108,36 @@ describe("escapement next", () => {
   test("ends with 1 where nothing comes any more", async () => {
     const { code, out } = await call(["next", "0 0 9 1 1 ? 2020"]);
     expect([code, out.at(-1)]).toEqual([1, "  no fire time from then on"]);
+  });
+});
+
+describe("the fire times of escapement next", () => {
+  test.each([
+    "*/7 2-4 * * *",
+    "30 2 * * *",
+    "0 9 13 * fri",
+    "0 0 L * *",
+    "15 0-23/5 1-7 3,10 sun",
+    "H H * * *",
+    "@weekly",
+  ])("are those of the oracle: %s", async (rule) => {
+    for (const timeZone of ["UTC", "Europe/Berlin", "America/New_York", "Australia/Lord_Howe"]) {
+      const argv = ["next", rule, "--tz", timeZone, "-n", "40", "--from", "2027-03-01T00:00:00Z", "--json"];
+      const { items } = JSON.parse((await call(argv)).out.join("\n")) as { items: { at: string }[] };
+      // The values of H are those that the command shows, and the oracle knows no seed.
+      const text = rule.includes("H")
+        ? String(new CronTrigger(rule, { seed: rule }))
+        : rule.replace("@weekly", "0 0 * * 0");
+      const spec = parseCrontab(text, { timeZone, dst: "auto", dayMatch: "or" });
+      const expected: string[] = [];
+      let at: number | null = Date.parse("2027-03-01T00:00:00Z") - 1;
+      while (expected.length < 40) {
+        at = oracleNext(spec, at);
+        if (at === null) break;
+        expected.push(new Date(at).toISOString().replace(".000Z", "Z"));
+      }
+      expect(items.map((item) => item.at)).toEqual(expected);
+    }
   });
 });
 
