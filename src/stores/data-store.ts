@@ -87,7 +87,7 @@ export type {
   View,
 } from "./contract/look-types.ts";
 export type { RestoredHistory, RestoredRecords } from "./contract/restore-types.ts";
-export type { StatsCount, StatsFilter, StatsReport } from "./contract/stats-types.ts";
+export type { StatsCount, StatsFilter } from "./contract/stats-types.ts";
 export type {
   CleanupReport,
   EndedPauses,
