@@ -346,10 +346,9 @@ export interface Endpoints {
     answers: { 202: { readonly items: readonly Plain<Job>[]; readonly then: Plain<Job> | null } };
   };
   "POST /jobs/bulk": { body: JobBulk; answers: { 200: JobBulkReport } };
-  "GET /jobs/:id": { param: "id"; answers: { 200: Plain<Job> } };
+  "GET /jobs/:id": { param: "id"; answers: { 200: Plain<Job> & { readonly steps: readonly Plain<JobStep>[] } } };
   "POST /jobs/:id/cancel": { param: "id"; answers: { 202: { readonly id: string; readonly cancelled: true } } };
   "POST /jobs/:id/retry": { param: "id"; body: RetryBody; answers: { 202: Plain<Job> } };
-  "GET /jobs/:id/steps": { param: "id"; answers: { 200: PlainPage<JobStep> } };
   "GET /jobs/:id/logs": { param: "id"; answers: { 200: PlainPage<JobLog> } };
   "GET /jobs/:id/result": {
     param: "id";

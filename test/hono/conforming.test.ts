@@ -86,9 +86,7 @@ test("every answer is what the document says that it is", async () => {
   await check("POST /tick");
   await drain(scheduler);
   await check(`GET /jobs/${id}/result`);
-  await check(`GET /jobs/${steps.id}/steps`);
   await check(`GET /jobs/${steps.id}`);
-  await check("GET /jobs/none/steps");
   const lines = [{ message: "prints", fields: { pages: 2 } }];
   const logs = [1, 2].map((attempt) => ({ attempt, lines }));
   expect(await check(`GET /jobs/${id}/logs`)).toMatchObject({ items: logs });

@@ -23,8 +23,8 @@ test("the values of steps are for callers who may write, after redaction", async
   const { id } = await scheduler.addJob(task);
   await drain(scheduler);
   const shownTo = async (token: string): Promise<unknown> => {
-    const { body } = await ask(`GET /jobs/${id}/steps`, undefined, bearer(token));
-    return (body as { items: Record<string, unknown>[] }).items.map(({ name, state, value, cursor }) => [
+    const { body } = await ask(`GET /jobs/${id}`, undefined, bearer(token));
+    return (body as { steps: Record<string, unknown>[] }).steps.map(({ name, state, value, cursor }) => [
       ...[name, state, value ?? null, cursor ?? null],
     ]);
   };

@@ -132,9 +132,9 @@ export class JobCalls implements JobCommands, BulkCommands {
   }
 
   async steps(id: string): Promise<JobStep[]> {
-    const call: Call = { method: "GET", ...placeOf("jobs", id, "steps") };
-    const { items } = await this.#context.requester.read(call, v.object({ items: v.array(jobStepSchema()) }));
-    return items.map((record) => new JobStep(record, serializer));
+    const call: Call = { method: "GET", ...placeOf("jobs", id) };
+    const { steps } = await this.#context.requester.read(call, v.object({ steps: v.array(jobStepSchema()) }));
+    return steps.map((record) => new JobStep(record, serializer));
   }
 
   async retryMany(filter: CheckedBulk<RetrySelection>): Promise<{ retried: number } & SkippedJobs> {

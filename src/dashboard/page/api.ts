@@ -230,9 +230,8 @@ export interface Backfill {
 export const backfill = (id: string, body: object): Promise<Backfill> => post(["schedules", id, "backfill"], body);
 
 /** What happened within a run, recorded by itself. */
-type Step = ItemOf<"GET /jobs/:id/steps">;
-export const getSteps = (id: string, signal?: AbortSignal): Promise<Page<Step>> =>
-  get(["jobs", id, "steps"], {}, signal);
+export const getSteps = (id: string, signal?: AbortSignal): Promise<Pick<Answer<"GET /jobs/:id">, "steps">> =>
+  get(["jobs", id], {}, signal);
 
 /** What the handler logged, attempt by attempt. */
 type Log = ItemOf<"GET /jobs/:id/logs">;

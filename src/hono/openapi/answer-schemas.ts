@@ -390,7 +390,7 @@ export type AnswerName =
   | "JobBulkReport"
   | "JobCancellation"
   | "JobStep"
-  | "JobStepPage"
+  | "JobWithSteps"
   | "JobResult"
   | "JobResultPage"
   | "Failures"
@@ -450,7 +450,7 @@ export const answerSchemas: Readonly<Record<AnswerName, v.GenericSchema>> = {
   }),
   JobCancellation: v.strictObject({ id: v.string(), cancelled: v.literal(true) }),
   JobStep: jobStep,
-  JobStepPage: pageOf(jobStep),
+  JobWithSteps: v.strictObject({ ...entriesOf(JOB_FIELDS), steps: v.array(jobStep) }),
   JobResult: jobResult,
   JobResultPage: pageOf(jobResult),
   Failures: v.strictObject({ items: v.array(failureGroup), seen: bounded }),

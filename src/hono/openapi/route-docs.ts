@@ -287,8 +287,8 @@ export const routeDocs: { readonly [Key in keyof Endpoints]: RouteDocs<Key> } = 
   },
   "GET /jobs/:id": {
     operationId: "getJob",
-    summary: "One job, ended or not",
-    answers: { 200: "Job" },
+    summary: "One job, ended or not, with its recorded steps, whose values are for those who may write",
+    answers: { 200: "JobWithSteps" },
     problems: [400, 404, 503],
   },
   "POST /jobs/:id/cancel": {
@@ -307,12 +307,6 @@ export const routeDocs: { readonly [Key in keyof Endpoints]: RouteDocs<Key> } = 
     operationId: "getJobLogs",
     summary: "What is kept of the log of a job, attempt by attempt",
     answers: { 200: "JobLogPage" },
-    problems: [404, 503],
-  },
-  "GET /jobs/:id/steps": {
-    operationId: "listJobSteps",
-    summary: "The recorded steps of a job, the first one first; values are for those who may write",
-    answers: { 200: "JobStepPage" },
     problems: [404, 503],
   },
   "GET /jobs/:id/result": {

@@ -21,7 +21,6 @@ export const jobRoutes: Routes<
   | "GET /jobs/:id/logs"
   | "POST /jobs/:id/cancel"
   | "POST /jobs/:id/retry"
-  | "GET /jobs/:id/steps"
 > = {
   "GET /jobs": {
     scope: "read",
@@ -69,10 +68,10 @@ export const jobRoutes: Routes<
   },
   "GET /jobs/:id": {
     scope: "read",
-    handle: async ({ client, params, show }) => ({
-      status: 200,
-      body: show.job(await client.getJob(params.id)),
-    }),
+    handle: async ({ client, params: { id }, show }) => {
+      const [job, steps] = await Promise.all([client.getJob(id), client.getJobSteps(id)]);
+      return { status: 200, body: { ...show.job(job), steps: steps.map((step) => show.step(step, job.taskId)) } };
+    },
   },
   "GET /jobs/:id/logs": {
     scope: "read",
@@ -99,14 +98,6 @@ export const jobRoutes: Routes<
         throw optionError("retry", "restart", "does not go with a payload, which makes a new job");
       const job = isOther ? await repeated(client, id, body.payload) : await client.retryJob(id, { restart });
       return added(job, show, pathTo);
-    },
-  },
-  "GET /jobs/:id/steps": {
-    scope: "read",
-    handle: async ({ client, params: { id }, show }) => {
-      const { taskId } = await client.getJob(id);
-      const steps = await client.getJobSteps(id);
-      return { status: 200, body: { items: steps.map((step) => show.step(step, taskId)), cursor: null } };
     },
   },
 };

@@ -244,8 +244,8 @@ function Steps({ title, steps, zone }: { title: string; steps: readonly Step[]; 
 /** The steps that the handler recorded, from which a later attempt goes on. */
 function Recorded({ id, zone }: { id: string; zone: string }) {
   const { data } = useData(`steps ${id}`, (signal) => api.getSteps(id, signal));
-  if (data === undefined || data.items.length === 0) return null;
-  const steps = data.items.map(({ name, state, startedAt, endedAt, wakeAt, attempts, value }) => ({
+  if (data === undefined || data.steps.length === 0) return null;
+  const steps = data.steps.map(({ name, state, startedAt, endedAt, wakeAt, attempts, value }) => ({
     at: msOf(startedAt),
     gap: endedAt === null ? "" : durationText(msOf(endedAt) - msOf(startedAt)),
     what: attempts > 1 ? `${name}, attempt ${attempts}` : name,
