@@ -16,8 +16,8 @@ import type { LedgerLimits } from "../contract/ledger-types.ts";
 import type { ZoneRulesStore } from "../contract/zone-rules-types.ts";
 import type * as contract from "../data-store.ts";
 import { LEDGER_DEFAULT } from "../shared/ledger-option.ts";
-import { makeStatements } from "./all-statements.ts";
 import { REMOTE_TIMEOUT_MS_DEFAULT, type RetryLimits } from "./bounds.ts";
+import { type Schema, type SqlDialect, sqlite } from "./dialect.ts";
 import { Connection, type TripCount } from "./driver/connection.ts";
 import type { SqlDriver, SqlStatement } from "./driver/driver-and-failures.ts";
 import type { FlowState } from "./flow-control/key-limiters.ts";
@@ -26,17 +26,15 @@ import { inspect } from "./inspection.ts";
 import { SqliteBackfills } from "./jobs/backfills.ts";
 import { SqliteJobs } from "./jobs/job-commands-and-lists.ts";
 import { SqliteLeases } from "./jobs/leases-and-heartbeats.ts";
-import { logTriggers, readLogs } from "./jobs/logs-of-jobs.ts";
+import { readLogs } from "./jobs/logs-of-jobs.ts";
 import { SqliteResults } from "./jobs/results.ts";
 import { SqliteJobSteps } from "./jobs/steps-of-jobs.ts";
-import { hasLabelled, labelTriggers } from "./label-index.ts";
+import { hasLabelled } from "./label-index.ts";
 import { LateTriggers } from "./late-triggers.ts";
 import { type OpenLedger, SqliteLedger } from "./ledger/ledger-reads.ts";
 import { SqliteSchedules } from "./schedules/schedule-commands-and-lists.ts";
 import { SqliteBlackouts } from "./schedules/sqlite-blackouts.ts";
 import { SqliteZoneRules } from "./schedules/sqlite-zone-rules.ts";
-import { NEWEST, reset, SchemaCheck } from "./schema/migrations.ts";
-import { MIGRATIONS, type TableNames, tableNames } from "./schema/tables.ts";
 import { CleanUp } from "./step/clean-up.ts";
 import { SqliteSteps } from "./step/step-commits.ts";
 
@@ -65,7 +63,7 @@ export interface SqlDataStoreOptions {
 /** What a store consists of once it is open. */
 interface OpenStore {
   readonly connection: Connection;
-  readonly schema: SchemaCheck;
+  readonly schema: Schema;
   readonly tasks: SqliteTasks;
   readonly schedules: SqliteSchedules;
   readonly blackouts: SqliteBlackouts;
@@ -86,17 +84,12 @@ interface OpenStore {
   readonly inspect: (now: number, options: contract.InspectionOptions) => Promise<contract.StoreInspection>;
 }
 
-/**
- * Keeps everything in a database that speaks SQLite's SQL, over a driver. Many schedulers, in many processes, may
- * share the database.
- *
- * @example
- * new SqlDataStore(myDriver, { tablePrefix: "jobs_" }); // an SqlDriver of your own
- */
-export class SqlDataStore implements contract.DataStore {
+/** Keeps everything in a database of some kind of SQL, over a driver. Many schedulers, in many processes, may share the
+ *  database. */
+export class StoreInSql implements contract.DataStore {
   readonly serializer: Serializer;
   /** The version of the tables that this library makes and knows. */
-  readonly schemaVersion: number = NEWEST;
+  readonly schemaVersion: number;
   /** Whether other processes reach the database. */
   readonly capabilities: contract.StoreCapabilities;
   readonly ledger: SqliteLedger | null;
@@ -106,6 +99,7 @@ export class SqlDataStore implements contract.DataStore {
     confirm: (confirmations) => this.#use((open) => open.zoneRules.confirm(confirmations)),
   });
   readonly #driver: SqlDriver;
+  readonly #dialect: SqlDialect;
   readonly #options: SqlDataStoreOptions;
   readonly #trips: TripCount = { count: 0 };
   readonly #opening = new JoinedCall(() => this.#openStore());
@@ -114,8 +108,11 @@ export class SqlDataStore implements contract.DataStore {
   #isToReset: boolean;
   #open: OpenStore | null = null;
 
-  constructor(driver: SqlDriver, options: SqlDataStoreOptions = {}) {
+  /** @internal */
+  constructor(driver: SqlDriver, dialect: SqlDialect, options: SqlDataStoreOptions) {
     this.#driver = driver;
+    this.#dialect = dialect;
+    this.schemaVersion = dialect.schemaVersion;
     this.#options = options;
     this.#isToReset = options.reset ?? false;
     this.serializer = options.serializer ?? new JSONSerializer();
@@ -369,13 +366,13 @@ export class SqlDataStore implements contract.DataStore {
     const connection = new Connection(this.#driver, facts);
     try {
       await connection.open();
-      const names = tableNames(tablePrefix);
-      if (this.#isToReset) await this.#reset(connection, names, now);
-      const statements = makeStatements(names, this.ledger !== null);
-      const schema = new SchemaCheck(connection, names, now);
+      const sql = this.#dialect.forTables(tablePrefix);
+      const schema = sql.schema(connection, now);
+      if (this.#isToReset) await this.#reset(schema);
+      const statements = sql.makeStatements(this.ledger !== null);
       const flow: FlowState = { flow: "off", hasAccounts: true, isKnown: false };
-      const labels = new LateTriggers(connection, labelTriggers(names));
-      const logs = new LateTriggers(connection, logTriggers(names));
+      const labels = new LateTriggers(connection, sql.labelTriggers);
+      const logs = new LateTriggers(connection, sql.logTriggers);
       const jobs = new SqliteJobs(connection, statements, flow, labels);
       const cleanUp = new CleanUp(statements, this.ledger?.limits ?? null);
       this.#open ??= {
@@ -387,7 +384,7 @@ export class SqlDataStore implements contract.DataStore {
         jobs,
         backfills: new SqliteBackfills(connection, statements, jobs),
         leases: new SqliteLeases(connection, statements),
-        steps: new SqliteSteps(connection, schema, { statements, names, flow, cleanUp }),
+        steps: new SqliteSteps(connection, schema, { statements, lookStatement: sql.lookStatement, flow, cleanUp }),
         jobSteps: new SqliteJobSteps(connection, statements),
         results: new SqliteResults(connection, statements),
         cleanUp,
@@ -396,7 +393,7 @@ export class SqlDataStore implements contract.DataStore {
         readLogs: (jobId, at) => readLogs(connection, statements, jobId, at),
         ledger: { connection, statements },
         zoneRules: new SqliteZoneRules(connection, statements),
-        writeProbe: { sql: `UPDATE ${names.schema} SET applied_at = applied_at`, args: [] },
+        writeProbe: { sql: `UPDATE ${sql.names.schema} SET applied_at = applied_at`, args: [] },
         inspect: (at, options) => inspect(connection, statements, at, options),
       };
     } catch (error) {
@@ -407,14 +404,27 @@ export class SqlDataStore implements contract.DataStore {
   }
 
   /** Openings that overlap are not to empty what the first of them has filled. */
-  async #reset(connection: Connection, names: TableNames, now: number): Promise<void> {
+  async #reset(schema: Schema): Promise<void> {
     this.#isToReset = false;
     try {
-      await reset(connection, names, MIGRATIONS, now);
+      await schema.reset();
     } catch (error) {
       this.#isToReset = true;
       throw error;
     }
+  }
+}
+
+/**
+ * Keeps everything in a database that speaks SQLite's SQL, over a driver. Many schedulers, in many processes, may
+ * share the database.
+ *
+ * @example
+ * new SqlDataStore(myDriver, { tablePrefix: "jobs_" }); // an SqlDriver of your own
+ */
+export class SqlDataStore extends StoreInSql {
+  constructor(driver: SqlDriver, options: SqlDataStoreOptions = {}) {
+    super(driver, sqlite, options);
   }
 }
 

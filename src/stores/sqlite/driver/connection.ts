@@ -11,7 +11,14 @@ import {
   type RetryLimits,
 } from "../bounds.ts";
 import { bytesOf } from "../sql-and-json.ts";
-import { type FailureKind, type Row, type SqlDriver, type SqlStatement, storeError } from "./driver-and-failures.ts";
+import {
+  type FailureKind,
+  positional,
+  type Row,
+  type SqlDriver,
+  type SqlStatement,
+  storeError,
+} from "./driver-and-failures.ts";
 
 export interface ConnectionOptions {
   /** The name of the database in errors. It never holds a token. */
@@ -153,8 +160,9 @@ export class Connection {
   }
 
   /** The statements, which somebody else runs. @throws {StoreRefusedError} when the database would not take them */
-  prepared(statements: SqlStatement[]): SqlStatement[] {
+  prepared(given: SqlStatement[]): SqlStatement[] {
     try {
+      const statements = given.map(this.#driver.prepared ?? positional);
       this.#driver.refuseTooLarge?.(statements);
       return statements;
     } catch (error) {

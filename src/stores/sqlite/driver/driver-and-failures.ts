@@ -66,6 +66,8 @@ export interface SqlDriver {
   /** Throws for statements that write more than the database could give back. A driver that has this method asks it
    *  before it runs anything. The store calls it for statements that others run. */
   refuseTooLarge?(statements: readonly SqlStatement[]): void;
+  /** A statement as other clients of the database take it. Default: {@link positional} */
+  readonly prepared?: (statement: SqlStatement) => SqlStatement;
   /** Fetches what others wrote, for a database that reads a copy. Called before a scheduler looks for work. */
   synchronize?(): Promise<void>;
   /** A number that is another one after somebody else has committed a change to the database, as `PRAGMA data_version`

@@ -8,7 +8,7 @@ import { endedWithoutRun } from "../../shared/added-and-ended-jobs.ts";
 import { type JobCursor, jobCursor, readJobCursor, tooManyToSort } from "../../shared/cursors-and-search.ts";
 import { FAR_FUTURE_MS, FAR_PAST_MS, FEW_JOBS_MAX } from "../bounds.ts";
 import type { Connection } from "../driver/connection.ts";
-import { Batch, guardSql, positional, type SqlStatement, statement } from "../driver/driver-and-failures.ts";
+import { Batch, guardSql, type SqlStatement, statement } from "../driver/driver-and-failures.ts";
 import type { AdmissionStatements } from "../flow-control/admission.ts";
 import type { FlowState } from "../flow-control/key-limiters.ts";
 import { hasAllLabels, hasLabelled, isFirstLabel, labelCount, labelsParameter } from "../label-index.ts";
@@ -125,7 +125,7 @@ export class SqliteJobs {
     const stamp = { id: job.id, now: job.createdAt };
     const statements = new Additions(this.#statements, [job], { stamp, isPlain: false, freesKeys: true }).insertions();
     const triggers = job.labels === undefined ? [] : this.#labels.statements;
-    return this.#connection.prepared([...triggers, ...statements].map(positional));
+    return this.#connection.prepared([...triggers, ...statements]);
   }
 
   #newStamp(jobs: readonly NewJobRecord[]): AdditionStamp | null {

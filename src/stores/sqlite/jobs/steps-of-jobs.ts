@@ -6,7 +6,7 @@ import {
 import type { JobStepRecord } from "../../../records/job-step.ts";
 import type { JobStepReport, JobStepSave } from "../../data-store.ts";
 import type { Connection } from "../driver/connection.ts";
-import { LEASE_GUARD, positional, type Row, type SqlStatement, statement } from "../driver/driver-and-failures.ts";
+import { LEASE_GUARD, type Row, type SqlStatement, statement } from "../driver/driver-and-failures.ts";
 import type { TableNames } from "../schema/tables.ts";
 import { instant, lazily } from "../sql-and-json.ts";
 
@@ -37,7 +37,7 @@ export class SqliteJobSteps {
   prepare(save: JobStepSave): SqlStatement[] {
     const { jobId, fence, step } = save;
     const guard = statement(this.#statements.guardStep, jobId, step.name, fence);
-    return this.#connection.prepared([this.#write(save), guard].map(positional));
+    return this.#connection.prepared([this.#write(save), guard]);
   }
 
   #write({ now, jobId, fence, schedulerId, number, isFirst, step }: JobStepSave): SqlStatement {

@@ -54,7 +54,7 @@ export async function migrate(
  *
  * @throws {StoreUnavailableError} in the same cases as {@link migrate}
  */
-export async function reset(
+async function reset(
   connection: Connection,
   names: TableNames,
   migrations: readonly Migration[],
@@ -150,20 +150,14 @@ export class SchemaCheck {
     this.#now = now;
   }
 
-  /** Whether the schema is known to be the one of this library. */
   get isUpToDate(): boolean {
     return this.#isUpToDate;
   }
 
-  /** Checks the schema and brings it up to date. Returns whether the tables were made for it, so that they were empty.
-   *  @throws {StoreUnavailableError} see `migrate`; the call may be
-   *  repeated */
   bringUpToDate(): Promise<boolean> {
     return this.#migration.run();
   }
 
-  /** The answer of {@link Connection.readFresh}, after the schema was brought up to date if need be; null when the
-   *  tables were made for it, so that nothing is in them. Throws what {@link bringUpToDate} throws. */
   async readFresh(statement: SqlStatement): Promise<Row[] | null> {
     if (!this.#isUpToDate) {
       const rows = await this.#readWithVersion(statement);
@@ -189,6 +183,10 @@ export class SchemaCheck {
       this.#isMissing = message.toLowerCase().includes(`no such table: ${this.#names.schema.toLowerCase()}`);
       return null;
     }
+  }
+
+  reset(): Promise<void> {
+    return reset(this.#connection, this.#names, MIGRATIONS, this.#now);
   }
 
   async #migrate(): Promise<boolean> {

@@ -44,7 +44,7 @@ export interface LookExtras {
 
 /** Makes the statements of looks, and keeps their texts for later looks. */
 export class Looks {
-  readonly #names: TableNames;
+  readonly #lookStatement: (form: LookForm) => string;
   readonly #keepsLedger: boolean;
   readonly #texts = new Map<string, string>();
   readonly #pages = new DuePages();
@@ -55,8 +55,8 @@ export class Looks {
   #askedAt = Number.NEGATIVE_INFINITY;
 
   /** @param keepsLedger whether the store trims histories, and reports overdue occurrences */
-  constructor(names: TableNames, keepsLedger: boolean) {
-    this.#names = names;
+  constructor(lookStatement: (form: LookForm) => string, keepsLedger: boolean) {
+    this.#lookStatement = lookStatement;
     this.#keepsLedger = keepsLedger;
   }
 
@@ -140,7 +140,7 @@ export class Looks {
     const key = [queues, acquired, schedules, tasks, expired, zoneRules, declared, overdue, flow].join();
     let text = this.#texts.get(key);
     if (text === undefined) {
-      text = lookStatement(this.#names, form);
+      text = this.#lookStatement(form);
       this.#texts.set(key, text);
     }
     return text;

@@ -2,6 +2,7 @@ import type { JobRecord } from "../../../records/job.ts";
 import type { LookReport, LookRequest, StepReport, StepRequest } from "../../data-store.ts";
 import type { Statements } from "../all-statements.ts";
 import { ACQUIRED_BYTES_MAX, CHAINED_STEPS_MAX, RECOVERIES_PER_STEP_MAX } from "../bounds.ts";
+import type { Schema, SqlTexts } from "../dialect.ts";
 import type { Connection } from "../driver/connection.ts";
 import { type Answers, Batch, type Row, type SqlStatement, statement } from "../driver/driver-and-failures.ts";
 import { Admission } from "../flow-control/admission.ts";
@@ -22,8 +23,6 @@ import { Releases } from "../jobs/releases.ts";
 import { OverdueChecks, StepOverdue } from "../ledger/overdue-occurrences.ts";
 import { Plans } from "../schedules/plan-commits.ts";
 import { type ScheduleRow, toSchedule } from "../schedules/schedule-rows.ts";
-import type { SchemaCheck } from "../schema/migrations.ts";
-import type { TableNames } from "../schema/tables.ts";
 import { jsonArray, numberOrNull } from "../sql-and-json.ts";
 import type { CleanUp } from "./clean-up.ts";
 import {
@@ -37,7 +36,7 @@ import { endedPausesOf, endingPausesOf, pausedSchedulesOf, pausingFailing } from
 
 interface StepParts {
   readonly statements: Statements;
-  readonly names: TableNames;
+  readonly lookStatement: SqlTexts["lookStatement"];
   readonly flow: FlowState;
   readonly cleanUp: CleanUp;
 }
@@ -45,7 +44,7 @@ interface StepParts {
 /** The looks and steps of schedulers in a `SqlDataStore`: one read, and one write. */
 export class SqliteSteps {
   readonly #connection: Connection;
-  readonly #schema: SchemaCheck;
+  readonly #schema: Schema;
   readonly #context: Omit<StepContext, "boundsBytes">;
   readonly #flow: FlowState;
   /** Whether the last step leased jobs of many bytes. Steps of a local database pay for a bound only then. */
@@ -55,13 +54,13 @@ export class SqliteSteps {
   #chainedSteps = 0;
   readonly #overdueChecks = new OverdueChecks();
 
-  constructor(connection: Connection, schema: SchemaCheck, { statements, names, flow, cleanUp }: StepParts) {
+  constructor(connection: Connection, schema: Schema, { statements, lookStatement, flow, cleanUp }: StepParts) {
     this.#connection = connection;
     this.#schema = schema;
     this.#flow = flow;
     this.#context = {
       statements,
-      looks: new Looks(names, statements.keepsLedger),
+      looks: new Looks(lookStatement, statements.keepsLedger),
       cleanUp,
       isLocal: connection.isLocal,
     };

@@ -1,0 +1,58 @@
+import { makeStatements, type Statements } from "./all-statements.ts";
+import type { Connection } from "./driver/connection.ts";
+import type { Row, SqlStatement } from "./driver/driver-and-failures.ts";
+import { logTriggers } from "./jobs/logs-of-jobs.ts";
+import { labelTriggers } from "./label-index.ts";
+import { NEWEST, SchemaCheck } from "./schema/migrations.ts";
+import { type TableNames, tableNames } from "./schema/tables.ts";
+import { type LookForm, lookStatement } from "./step/look-for-work.ts";
+
+/** The tables of a store, and how they come into being. */
+export interface Schema {
+  /** Whether the schema is known to be the one of this library. */
+  readonly isUpToDate: boolean;
+  /** Checks the schema and brings it up to date. Returns whether the tables were made for it, so that they were empty.
+   *  @throws {StoreUnavailableError} the call may be repeated */
+  bringUpToDate(): Promise<boolean>;
+  /** The answer of {@link Connection.readFresh}, after the schema was brought up to date if need be; null when the
+   *  tables were made for it, so that nothing is in them. Throws what {@link bringUpToDate} throws. */
+  readFresh(statement: SqlStatement): Promise<Row[] | null>;
+  /** Drops the tables and makes them anew, empty, in one transaction. Does nothing where there are none. */
+  reset(): Promise<void>;
+}
+
+/** The texts of a kind of SQL, for the tables of one prefix. The statements of each kind have the same names, arguments
+ *  (`?1` and so on) and columns. */
+export interface SqlTexts {
+  readonly names: TableNames;
+  readonly makeStatements: (keepsLedger: boolean) => Statements;
+  readonly lookStatement: (form: LookForm) => string;
+  /** Triggers that are made when they have something to do for the first time. */
+  readonly labelTriggers: readonly SqlStatement[];
+  readonly logTriggers: readonly SqlStatement[];
+  /** @param now when migrations are made, in epoch milliseconds */
+  readonly schema: (connection: Connection, now: number) => Schema;
+}
+
+/** A kind of SQL. */
+export interface SqlDialect {
+  /** The version of the tables that this library makes and knows. */
+  readonly schemaVersion: number;
+  forTables(prefix: string): SqlTexts;
+}
+
+/** SQLite's SQL. */
+export const sqlite: SqlDialect = {
+  schemaVersion: NEWEST,
+  forTables: (prefix) => {
+    const names = tableNames(prefix);
+    return {
+      names,
+      makeStatements: (keepsLedger) => makeStatements(names, keepsLedger),
+      lookStatement: (form) => lookStatement(names, form),
+      labelTriggers: labelTriggers(names),
+      logTriggers: logTriggers(names),
+      schema: (connection, now) => new SchemaCheck(connection, names, now),
+    };
+  },
+};
