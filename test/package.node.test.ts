@@ -10,7 +10,7 @@ import { Child, denoBinary } from "./support/child.ts";
 import { whyNoSqlite } from "./support/sqlite-store.ts";
 
 /** Packed, for whoever installs the package. */
-const PACKED_BYTES_MAX = 1_024_000;
+const PACKED_BYTES_MAX = 1_070_080;
 
 let installed: InstalledProject | undefined;
 let packed: Packed;
@@ -33,7 +33,7 @@ describe("the packed tarball", () => {
     await expect(`${paths.join("\n")}\n`).toMatchFileSnapshot("golden/packed-files.txt");
   });
 
-  test("is at most 1000 KB", async ({ annotate }) => {
+  test("is at most 1045 KB", async ({ annotate }) => {
     const { files, size, unpackedSize } = packed;
     await annotate(
       `package: ${files.length} files, ${size} bytes packed, of ${PACKED_BYTES_MAX}, ${unpackedSize} unpacked`,

@@ -1,7 +1,7 @@
 import type { EventBroker } from "../../src/brokers/event-broker.ts";
 import { MqttEventBroker } from "../../src/brokers/mqtt/mod.ts";
-import { PostgresEventBroker } from "../../src/brokers/postgres/mod.ts";
 import { RedisEventBroker } from "../../src/brokers/redis/mod.ts";
+import { PostgresEventBroker } from "../../src/postgres.ts";
 import { load } from "../store/contestant.ts";
 import type { BenchServerName } from "./servers.ts";
 

@@ -38,7 +38,7 @@ export async function bundleImport(path) {
       logLevel: "warning",
       external: [
         ...["@hono/*", "@libsql/*", "@redis/*", "devalue", "esbuild", "express", "fast-check", "hono", "ioredis"],
-        ...["ioredis5", "miniflare", "mqtt", "postgres", "temporal-polyfill", "valibot"],
+        ...["ioredis5", "miniflare", "mqtt", "pg", "postgres", "temporal-polyfill", "valibot"],
       ],
       plugins: [ownPlaces],
     });

@@ -37,6 +37,7 @@ export const DOORS: Readonly<Record<string, number>> = {
   "src/executors/worker/thread-entry.ts": 5,
   "src/cron.ts": 2,
   "src/loggers.ts": 0,
+  "src/postgres.ts": 3,
   "src/scheduler.ts": 4,
   "src/testing/contracts.ts": 5,
 };
@@ -81,7 +82,7 @@ export const PACKAGE_ROOMS: Readonly<Record<string, RegExp>> = {
   "@libsql/client": /^src\/stores\/libsql\//,
   ioredis: /^src\/brokers\/redis\//,
   mqtt: /^src\/brokers\/mqtt\//,
-  postgres: /^src\/brokers\/postgres\//,
+  postgres: /^src\/(brokers|stores)\/postgres\//,
   hono: /^src\/(hono|cloudflare)\//,
   "@opentelemetry/api": /^src\/observability\/otel\//,
   "@modelcontextprotocol/sdk": /^src\/(mcp\/|cli\/commands\/mcp\.ts)/,

@@ -1,4 +1,4 @@
-import { urlsOf, withoutSocketFolder } from "./address.ts";
+import { urlsOf, withoutSocketFolder } from "../../core/postgres-address.ts";
 import type { PostgresClient } from "./client.ts";
 import type { PostgresUrlBrokerOptions } from "./options.ts";
 

@@ -1,6 +1,6 @@
 import postgres from "postgres";
 import { afterAll, beforeAll, describe, test } from "vitest";
-import { PostgresEventBroker } from "../../../src/brokers/postgres/mod.ts";
+import { PostgresEventBroker } from "../../../src/postgres.ts";
 import { eventBrokerContract } from "../../../src/testing/event-broker-contract.ts";
 import { untilConnected } from "../../support/connected-broker.ts";
 import { LoopbackProxy } from "../../support/loopback-proxy.ts";

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { PostgresEventBroker } from "../../../src/brokers/postgres/mod.ts";
 import { OptionsError } from "../../../src/core/errors.ts";
+import { PostgresEventBroker } from "../../../src/postgres.ts";
 
 /** The message of the error of these options. */
 function messageOf(options: unknown): string {

@@ -1,11 +1,7 @@
 import { inspect } from "node:util";
 import postgres from "postgres";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import {
-  BrokerUnavailableError,
-  type PostgresBrokerOptions,
-  PostgresEventBroker,
-} from "../../../src/brokers/postgres/mod.ts";
+import { BrokerUnavailableError, type PostgresBrokerOptions, PostgresEventBroker } from "../../../src/postgres.ts";
 import type { EventRecord } from "../../../src/records/events.ts";
 import { recordingLogger } from "../../scheduler/support.ts";
 import { freePort } from "../../support/free-port.ts";

@@ -1,6 +1,6 @@
 import postgres from "postgres";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { type PostgresBrokerOptions, PostgresEventBroker } from "../../../src/brokers/postgres/mod.ts";
+import { type PostgresBrokerOptions, PostgresEventBroker } from "../../../src/postgres.ts";
 import { recordingLogger } from "../../scheduler/support.ts";
 import { PgBouncer } from "../../support/pgbouncer.ts";
 import { PostgresServer } from "../../support/postgres-server.ts";

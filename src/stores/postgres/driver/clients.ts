@@ -1,0 +1,124 @@
+// What the store needs of the clients of PostgreSQL. Their own types would bind the shapes to one version.
+
+/** The answer of one statement, with values as the server writes them in text. */
+export interface Answer {
+  /** The names of the columns, and the numbers of their types (`pg_type.oid`). */
+  readonly columns: readonly (readonly [name: string, type: number])[];
+  readonly rows: readonly (readonly (string | null)[])[];
+}
+
+/** Sends statements as one simple query, which is one transaction. One answer for each. The first one is a setting. */
+export type Query = (statements: readonly string[]) => Promise<readonly Answer[]>;
+
+const NO_ROWS: Answer = Object.freeze({ columns: [], rows: [] });
+const SEPARATOR = ";\n";
+
+/** A `Pool` or a `Client` of node-postgres (`pg`). */
+export interface PgClient {
+  query(config: {
+    readonly text: string;
+    readonly rowMode: "array";
+    readonly types: { getTypeParser(): (value: string) => string };
+  }): Promise<unknown>;
+}
+
+/** The `sql` of postgres.js. */
+export interface PostgresJsClient {
+  unsafe(query: string): { simple(): { raw(): PromiseLike<unknown> } };
+}
+
+/** A database of PGlite. */
+export interface PGliteClient {
+  exec(query: string, options: object): Promise<unknown>;
+  readonly waitReady: Promise<void>;
+}
+
+/** A client of PostgreSQL: the `sql` of postgres.js, a `Pool` or a `Client` of `pg`, or a database of PGlite. */
+export type PostgresStoreClient = PgClient | PostgresJsClient | PGliteClient;
+
+/** How to send queries over a client; null for what is none. */
+export function queryOf(client: unknown): Query | null {
+  if (typeof client === "function") {
+    return isFunction(Object(client).unsafe) ? overPostgresJs(client as unknown as PostgresJsClient) : null;
+  }
+  if (typeof client !== "object" || client === null) return null;
+  if (isPGlite(client as PostgresStoreClient)) return overPGlite(client as PGliteClient);
+  return isFunction(Object(client).query) ? overPg(client as PgClient) : null;
+}
+
+/** Whether a client is a database in this process. */
+export function isPGlite(client: PostgresStoreClient): client is PGliteClient {
+  return "exec" in client && "waitReady" in client;
+}
+
+function isFunction(value: unknown): boolean {
+  return typeof value === "function";
+}
+
+interface PgResult {
+  readonly fields: readonly { readonly name: string; readonly dataTypeID: number }[];
+  readonly rows: readonly (readonly (string | null)[])[];
+}
+
+function overPg(client: PgClient): Query {
+  const types = {
+    getTypeParser:
+      () =>
+      (value: string): string =>
+        value,
+  };
+  return async (statements) => {
+    const text = statements.join(SEPARATOR);
+    const answer = (await client.query({ text, rowMode: "array", types })) as PgResult | PgResult[];
+    return [answer].flat().map(answerOfPg);
+  };
+}
+
+function answerOfPg({ fields, rows }: PgResult): Answer {
+  return { columns: fields.map(({ name, dataTypeID }) => [name, dataTypeID] as const), rows };
+}
+
+type RawRow = readonly (Uint8Array | null)[];
+type PostgresJsResult = readonly RawRow[] & {
+  readonly columns?: readonly { readonly name: string; readonly type: number }[];
+};
+
+const decoder = new TextDecoder();
+
+/** Raw values, because the client of an application may have parsers of its own. The client gives a list of the results
+ *  of those statements that yield rows, after one of those before them; and no list where no statement yields any. */
+function overPostgresJs(client: PostgresJsClient): Query {
+  return async (statements) => {
+    const answer = (await client.unsafe(statements.join(SEPARATOR)).simple().raw()) as object;
+    const [, ...results] = ("command" in answer ? [] : answer) as PostgresJsResult[];
+    return statements.map((sql) => {
+      const rows = yieldsRows(sql) ? results.shift() : undefined;
+      if (rows === undefined) return NO_ROWS;
+      return {
+        columns: (rows.columns ?? []).map(({ name, type }) => [ownName(name), type] as const),
+        rows: rows.map((row) => row.map((value) => (value === null ? null : decoder.decode(value)))),
+      };
+    });
+  };
+}
+
+/** The name of a column, which the client of an application may turn into `camelCase`, `PascalCase` or `kebab-case`. */
+function ownName(name: string): string {
+  return name
+    .replace(/[A-Z]/g, (letter, place) => `${place === 0 ? "" : "_"}${letter.toLowerCase()}`)
+    .replaceAll("-", "_");
+}
+
+/** Whether one of the store's statements yields rows. */
+function yieldsRows(sql: string): boolean {
+  return /^(SELECT|WITH) /.test(sql) || (/^(INSERT|UPDATE|DELETE) /.test(sql) && / RETURNING /.test(sql));
+}
+
+/** The types of columns that PGlite would parse. */
+const PARSED = [16, 20, 21, 23, 25, 114, 700, 701, 1043, 1700, 3802];
+
+function overPGlite(client: PGliteClient): Query {
+  const parsers = Object.fromEntries(PARSED.map((type) => [type, (value: string): string => value]));
+  return async (statements) =>
+    ((await client.exec(statements.join(SEPARATOR), { rowMode: "array", parsers })) as PgResult[]).map(answerOfPg);
+}

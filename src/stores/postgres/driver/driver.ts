@@ -1,0 +1,132 @@
+import {
+  codeOf,
+  type FailureKind,
+  messageOf,
+  PARENTS_GUARD,
+  type Row,
+  type SqlDriver,
+  type SqlStatement,
+} from "../../sqlite/driver/driver-and-failures.ts";
+import type { Answer, Query } from "./clients.ts";
+import { Literals, literal, numbered } from "./literals.ts";
+import { withoutStandIns } from "./stand-ins.ts";
+
+/** A connection, or a pool of them, that the store has made or was given. */
+export interface Link {
+  readonly query: Query;
+  readonly close?: () => Promise<void>;
+}
+
+/** Types of columns that hold numbers (`pg_type.oid`): integers, floating-point numbers and `numeric`. */
+const NUMBERS: ReadonlySet<number> = new Set([20, 21, 23, 700, 701, 1700]);
+const BOOLEAN = 16;
+
+/** What a transaction begins with, whatever the settings of the database are: each statement sees what was committed
+ *  before it began. */
+const ISOLATION = "SET TRANSACTION ISOLATION LEVEL READ COMMITTED";
+
+/** Settings that end with the transaction. The statements have few rows, and an index for each: other plans would only
+ *  cost their comparison, or be chosen by chance while a table is small. To compile a statement takes longer than to
+ *  run it. */
+const PLANS = ["jit", "enable_hashjoin", "enable_mergejoin", "enable_seqscan"].map((name) => `SET LOCAL ${name} = off`);
+
+/**
+ * Runs statements on a server of PostgreSQL. Each batch is one message, and one transaction.
+ *
+ * Batches that write take a lock of the schema, which ends with the transaction: so they go one after the other, as on
+ * SQLite, and the statements of a batch count on what the statements before them have seen. Reads take no lock.
+ */
+export class PostgresDriver implements SqlDriver {
+  readonly isLocal = false;
+  readonly prepared: (statement: SqlStatement) => SqlStatement = numbered;
+  readonly #link: () => Promise<Link>;
+  readonly #lock: string;
+  readonly #literals = new Literals();
+  #opened: Promise<Link> | null = null;
+
+  /** @param lock a text of which the lock's number is made */
+  constructor(link: () => Promise<Link>, lock: string) {
+    this.#link = link;
+    this.#lock = `SELECT pg_advisory_xact_lock(hashtextextended(${literal(lock)}, 0))`;
+  }
+
+  async open(): Promise<void> {
+    await this.#opening();
+  }
+
+  async execute(statement: SqlStatement): Promise<Row[]> {
+    const answers = await this.#run([...PLANS, this.#literals.textOf(statement)]);
+    return rowsOf(answers.at(-1));
+  }
+
+  async batch(statements: readonly SqlStatement[]): Promise<Row[][]> {
+    const texts = statements.map((statement) => this.#literals.textOf(statement));
+    const before = [ISOLATION, ...PLANS, this.#lock];
+    return (await this.#run([...before, ...texts])).slice(before.length).map(rowsOf);
+  }
+
+  failureKind(error: unknown): FailureKind {
+    const message = messageOf(error);
+    if (message.includes("escapement guard")) return "guard";
+    if (message.includes(PARENTS_GUARD)) return "refused";
+    return kindOfState(codeOf(error));
+  }
+
+  adviceFor(error: unknown): string {
+    const state = codeOf(error);
+    if (state === "25006") return "the server takes no writes; give the address of the primary";
+    if (state.startsWith("28")) return "check the user and the password";
+    if (state === "42501") return "give this user the rights that the schema needs";
+    if (state === "3D000") return "make the database first";
+    if (state === "53100") return "the disk of the server is full; free space and try again";
+    return state === "53300" ? "allow more connections, or put a pool in between" : "";
+  }
+
+  async reopen(): Promise<void> {
+    const former = this.#opened;
+    this.#opened = null;
+    // Whoever waits for an answer there gets none any more.
+    former?.then((link) => link.close?.()).catch(() => undefined);
+    await this.#opening();
+  }
+
+  async close(): Promise<void> {
+    const opened = this.#opened;
+    this.#opened = null;
+    await (await opened)?.close?.();
+  }
+
+  #opening(): Promise<Link> {
+    this.#opened ??= this.#link();
+    return this.#opened;
+  }
+
+  async #run(texts: readonly string[]): Promise<readonly Answer[]> {
+    const { query } = await this.#opening();
+    return query(texts);
+  }
+}
+
+function rowsOf(answer: Answer | undefined): Row[] {
+  const { columns = [], rows = [] } = answer ?? {};
+  return rows.map((values) =>
+    Object.fromEntries(columns.map(([name, type], place) => [name, parsed(values[place] ?? null, type)])),
+  );
+}
+
+/** Numbers and booleans read as those of SQLite do. */
+function parsed(text: string | null, type: number): string | number | null {
+  if (text === null) return null;
+  if (NUMBERS.has(type)) return Number(text);
+  return type === BOOLEAN ? Number(text === "t" || text === "true") : withoutStandIns(text);
+}
+
+/** What an SQLSTATE means. An error without one is a failure of the connection. */
+function kindOfState(state: string): FailureKind {
+  if (!/^[0-9A-Z]{5}$/.test(state) || /^[A-Z]{5}$/.test(state)) return "connection";
+  // Serialization failures and deadlocks, waits that were cut, locks, too many connections, a server that starts.
+  if (/^(40|55P03|57014|53300|57P03)/.test(state)) return "busy";
+  if (/^(08|57P0[12])/.test(state)) return "connection";
+  if (state.startsWith("54")) return "tooLarge";
+  return /^(21|22|23)/.test(state) ? "refused" : "unavailable";
+}

@@ -1,0 +1,195 @@
+import {
+  ACQUIRED_BYTES_MAX,
+  ACQUISITION_ARMS_MAX,
+  DUE_DELAYED_SEEN_MAX,
+  DUE_PER_STEP_MAX,
+  FAR_FUTURE_MS,
+} from "../../sqlite/bounds.ts";
+import type { Flow } from "../../sqlite/flow-control/key-limiters.ts";
+import {
+  type AcquisitionStatements,
+  acquisitionName,
+  FIRST_QUEUE_PARAMETER,
+  type QueueForm,
+  queueParameterCount,
+} from "../../sqlite/jobs/acquisition.ts";
+import { JOB_STATE, type TableNames } from "../../sqlite/schema/tables.ts";
+import { lazily } from "../../sqlite/sql-and-json.ts";
+import { isAnyDirty, needsAdmission } from "../flow-control/key-limiters.ts";
+import type { PostgresNames } from "../schema/names.ts";
+import { joinedJson, rowsOf, sizeInBytes } from "../sql-and-json.ts";
+import { jobAsJson } from "./job-rows.ts";
+
+// How a worker gets its jobs, see `sqlite/jobs/acquisition.ts`. A LIMIT may depend on a row of an outer table here, so
+// that one form of statement serves few queues and many.
+
+const { delayed, ready, leased } = JOB_STATE;
+
+export function acquisitionStatements(names: TableNames): AcquisitionStatements {
+  const { jobs } = names;
+  const forms: QueueForm[] = [
+    "many",
+    "bounded",
+    ...Array.from({ length: ACQUISITION_ARMS_MAX }, (_, index) => index + 1),
+  ];
+  return lazily<AcquisitionStatements>({
+    readyDue: () =>
+      `UPDATE ${jobs} SET state = ${ready} WHERE seq IN (SELECT seq FROM ${jobs} ` +
+      `WHERE state = ${delayed} AND run_at <= ?1 AND concurrency_key IS NULL ` +
+      `ORDER BY run_at, seq LIMIT ${DUE_PER_STEP_MAX})`,
+    acquire: () =>
+      lazily(
+        Object.fromEntries(
+          (["off", "on"] as const)
+            .flatMap((flow) => [false, true].flatMap((bounds) => forms.map((form) => [flow, bounds, form] as const)))
+            .map(([flow, bounds, form]) => [acquisitionName(flow, bounds, form), () => acquire(names, flow, form)]),
+        ),
+      ),
+  });
+}
+
+/** Leases the first candidates. It leases none while a lease has ended and is not taken back yet, because recovery
+ *  comes first. */
+function acquire(names: TableNames, flow: Flow, form: QueueForm): string {
+  const { jobs, tasks } = names;
+  const [schedulerId = "", until = "", stepId = ""] = [0, 1, 2].map(
+    (place) => `?${FIRST_QUEUE_PARAMETER + queueParameterCount(form) + place}`,
+  );
+  const limit =
+    `CASE WHEN EXISTS (SELECT 1 FROM ${jobs} WHERE state = ${leased} AND acquired_until <= ?1) THEN 0 ` +
+    `ELSE greatest(0, ?2 - (SELECT count(*) FROM ${jobs} WHERE state = ${leased} AND acquired_until > ?1 ` +
+    `AND acquisition_id = ${stepId})) END`;
+  const first =
+    `SELECT * FROM (${candidates(names, form, flow, stepId)}) k ORDER BY ${orderOf(flow, "k")} ` + `LIMIT ${limit}`;
+  const fitting =
+    "SELECT f.seq FROM (SELECT c.seq, row_number() OVER w AS place, " +
+    `sum(${sizeInBytes("j.details")}) OVER w AS bytes FROM (${first}) c JOIN ${jobs} j ON j.seq = c.seq ` +
+    `WINDOW w AS (ORDER BY ${orderOf(flow, "c")})) f WHERE f.place = 1 OR f.bytes <= ${ACQUIRED_BYTES_MAX}`;
+  // A ready job that has not the key that its task gives it (see `backfillKeys`) is left. This is tested after the
+  // LIMIT, and the look of the same step tells that there is more to do.
+  const ownKey = `(SELECT own_key FROM ${tasks} WHERE id = j.task_id)`;
+  const hasItsKey = ` AND (j.concurrency_key IS NOT NULL OR ${ownKey} IS NULL)`;
+  return (
+    `UPDATE ${jobs} AS j SET state = ${leased}, acquired_by = ${schedulerId}, acquired_until = ${until}, ` +
+    `acquisition_id = ${stepId}, fence = j.fence + 1 WHERE j.seq = ANY (ARRAY(${fitting}))` +
+    (flow === "on" ? hasItsKey : "")
+  );
+}
+
+/** The order of the jobs of one queue. Only those of fair tasks have a virtual time. */
+const IN_QUEUE = "priority DESC, virtual_time NULLS FIRST, run_at, seq";
+
+function inQueue(alias: string): string {
+  return IN_QUEUE.split(", ")
+    .map((column) => `${alias}.${column}`)
+    .join(", ");
+}
+
+/** Between tasks the age of the jobs counts: all jobs that have a virtual time of a fair task count as due when the
+ *  first of their queue was. */
+function orderOf(flow: Flow, alias: string): string {
+  const columns = ["priority DESC", ...(flow === "on" ? ["age", "virtual_time NULLS FIRST"] : []), "run_at", "seq"];
+  return columns.map((column) => `${alias}.${column}`).join(", ");
+}
+
+/** No more jobs of a task than it may start, and of an executor with a bound than it has room for. */
+function candidates(names: TableNames, form: QueueForm, flow: Flow, stepId: string): string {
+  const { jobs } = names;
+  const isBounded = form === "bounded";
+  const most = isBounded ? "least(?2, q.free, q.bound)" : "least(?2, q.free)";
+  const inQueues = readyIn("i", "q.task_id", "q.executor");
+  const age =
+    flow === "on"
+      ? `CASE WHEN i.virtual_time IS NOT NULL THEN (SELECT f.run_at FROM ${jobs} f ` +
+        `WHERE ${readyIn("f", "q.task_id", "q.executor")} ORDER BY ${inQueue("f")} LIMIT 1) ELSE i.run_at END`
+      : "0";
+  const found =
+    `SELECT n.*, q.task_id, q.executor, q.free${isBounded ? ", q.bound" : ""} FROM q CROSS JOIN LATERAL (` +
+    `SELECT i.seq, i.priority, i.run_at, i.virtual_time, ${age} AS age FROM ${jobs} i WHERE ${inQueues} ` +
+    `ORDER BY ${inQueue("i")} LIMIT greatest(0, ${most})) n`;
+  const ranked = (rows: string, of: string, order: string, limit: string): string =>
+    `SELECT * FROM (SELECT r.*, row_number() OVER (PARTITION BY r.${of} ORDER BY ${order}) AS place_of_${of} ` +
+    `FROM (${rows}) r) p WHERE p.place_of_${of} <= p.${limit}`;
+  const queues = queuesOf(names, form, flow, stepId);
+  // No task comes twice among few queues.
+  if (typeof form === "number") return `WITH ${queues} ${found}`;
+  const ofTasks = ranked(found, "task_id", flow === "on" ? inQueue("r") : orderOf(flow, "r"), "free");
+  return `WITH ${queues} ${isBounded ? ranked(ofTasks, "executor", orderOf(flow, "r"), "bound") : ofTasks}`;
+}
+
+/** SQL that is true when there are jobs of the queues that could be leased now, see the function of this name on
+ *  SQLite's SQL. */
+export function hasReadyJobs(
+  names: TableNames,
+  form: QueueForm,
+  { stepId, flow }: { readonly stepId: string | null; readonly flow: Flow },
+): string {
+  const { jobs } = names;
+  const endsStep = stepId !== null;
+  const due = `FROM ${jobs} WHERE state = ${delayed} AND run_at <= ?1 ORDER BY run_at`;
+  const seen = `SELECT task_id, executor ${due} LIMIT ${DUE_DELAYED_SEEN_MAX}`;
+  const isReady = `EXISTS (SELECT 1 FROM ${jobs} i WHERE ${readyIn("i", "q.task_id", "q.executor")})`;
+  const isDue = `EXISTS (SELECT 1 FROM (${seen}) seen WHERE seen.task_id = q.task_id AND seen.executor = q.executor)`;
+  const isWaiting = endsStep ? isReady : `(${isReady} OR ${isDue})`;
+  const inQueues =
+    form === 0
+      ? "false"
+      : `(WITH ${queuesOf(names, form, flow, stepId)} SELECT EXISTS (SELECT 1 FROM q WHERE q.free > 0 ` +
+        `${form === "bounded" ? "AND q.bound > 0 " : ""}AND ${isWaiting}))`;
+  // A step leaves only those limiters dirty that have something to admit.
+  const admission = endsStep ? isAnyDirty(names) : needsAdmission(names);
+  return (
+    `${inQueues} OR EXISTS (SELECT 1 ${due} LIMIT 1 OFFSET ${endsStep ? 0 : DUE_DELAYED_SEEN_MAX})` +
+    (flow === "off" ? "" : ` OR ${admission}`)
+  );
+}
+
+/** SQL of the text of the jobs that a step leased and still holds. `inOrder` sorts them. */
+export function acquiredJobs(names: PostgresNames, schedulerId: string, stepId: string): string {
+  const { jobs } = names;
+  return (
+    `SELECT ${joinedJson(jobAsJson(names, "j", "j.seq"))} FROM ${jobs} j WHERE j.state = ${leased} ` +
+    `AND j.acquired_until > ?1 AND j.acquisition_id = ${stepId} AND j.acquired_by = ${schedulerId}`
+  );
+}
+
+const IS_LEASE_LIVE = `state = ${leased} AND acquired_until > ?1 AND acquired_until <= ${FAR_FUTURE_MS}`;
+
+/** A job that was once found to be due stays ready, even for a scheduler whose clock is behind. */
+function readyIn(job: string, taskId: string, executor: string): string {
+  return `${job}.state = ${ready} AND ${job}.task_id = ${taskId} AND ${job}.executor = ${executor}`;
+}
+
+/** The queues as the table `q`, with the free slots of their tasks; and with what is left of the bounds of their
+ *  executors (`bound`), where these have bounds, after what a step has leased. A task without a limit gets one more
+ *  than the limit of the acquisition. */
+function queuesOf({ jobs, tasks }: TableNames, form: QueueForm, flow: Flow, stepId: string | null): string {
+  const isClosed = flow === "on" ? "t.paused = 1" : "t.limited = 1";
+  const limit = `CASE WHEN ${isClosed} THEN 0 ELSE t.max_running_jobs END`;
+  const isBounded = form === "bounded";
+  const isTaken = isBounded && stepId !== null;
+  const taken =
+    `taken AS MATERIALIZED (SELECT executor, count(*) AS n FROM ${jobs} ` +
+    `WHERE ${IS_LEASE_LIVE} AND acquisition_id = ${stepId} GROUP BY executor), `;
+  const bound = `coalesce(e.bound, ?2 + 1)${isTaken ? " - coalesce(k.n, 0)" : ""} AS bound, `;
+  return (
+    `${isTaken ? taken : ""}running AS MATERIALIZED (SELECT task_id, count(*) AS n FROM ${jobs} ` +
+    `WHERE ${IS_LEASE_LIVE} GROUP BY task_id), ` +
+    `q AS MATERIALIZED (SELECT e.executor, e.task_id, ${isBounded ? bound : ""}` +
+    `coalesce(${limit} - coalesce(r.n, 0), ?2 + 1) AS free FROM ${given(form)} LEFT JOIN ${tasks} t ON t.id = ` +
+    `e.task_id ` +
+    `LEFT JOIN running r ON r.task_id = e.task_id${isTaken ? " LEFT JOIN taken k ON k.executor = e.executor" : ""})`
+  );
+}
+
+/** The queues of the parameters from ?3 on, for FROM. */
+function given(form: QueueForm): string {
+  const list = `?${FIRST_QUEUE_PARAMETER}`;
+  if (form === "bounded") return rowsOf(list, "e", "executor text, task_id text, bound bigint");
+  if (form === "many") return rowsOf(list, "e", "executor text, task_id text");
+  const pairs = Array.from({ length: form }, (_, index) => {
+    const place = FIRST_QUEUE_PARAMETER + 2 * index;
+    return `(?${place}, ?${place + 1})`;
+  });
+  return `(VALUES ${pairs.join(", ")}) e (task_id, executor)`;
+}

@@ -1,0 +1,158 @@
+import { OVERLAP_JOBS_PER_PLAN_MAX } from "../../../core/limits.ts";
+import type { PlanStatements } from "../../sqlite/schedules/plan-commits.ts";
+import { JOB_STATE } from "../../sqlite/schema/tables.ts";
+import { lazily } from "../../sqlite/sql-and-json.ts";
+import { markDirty } from "../flow-control/key-limiters.ts";
+import { hasMissedStart, isMadeByPlan } from "../jobs/job-rows.ts";
+import { effectiveFrom, stateAsJson } from "../ledger/audit-of-changes.ts";
+import { insertSkips } from "../ledger/history-writes.ts";
+import { guardSql, type PostgresNames } from "../schema/names.ts";
+import { CHANGES, counted, rowsOf, textsOf } from "../sql-and-json.ts";
+import { blackoutsVersion } from "./blackouts-and-zones.ts";
+
+const { delayed, ready, leased } = JOB_STATE;
+
+/** The rows of plans `r`, each of which begins with what the planner saw. */
+function plans(more = ""): string {
+  return rowsOf("?1", "r", `id text, fence bigint, expected bigint${more}`);
+}
+
+const OVERLAPS = ", passed bigint, policy text, fire_time bigint";
+
+/** The arguments are those of the statements on SQLite's SQL. */
+export function planStatements(names: PostgresNames): PlanStatements {
+  const { schedules, jobs, tasks, dependencies, histories, changes, inSchema } = names;
+  // True while the schedule `s` of the row `r`, and the blackouts, are as the planner saw them; ?2 now. The fence of
+  // the
+  // row is the sum of the schedule's fence and of the version of the blackouts.
+  const asPlanned =
+    `s.fence + coalesce((${blackoutsVersion(names)}), 0) = r.fence AND s.next_fire_time = r.expected ` +
+    "AND s.next_fire_time <= ?2 AND s.paused = 0";
+  const ofPlan = `s.id = r.id AND ${asPlanned}`;
+  // A job with a key is delayed, so that a step with flow control blocks it, and marks its limiter. Without flow
+  // control (see `FlowState`) the key of the task is not looked up.
+  const key = "coalesce(s.details->>'concurrencyKey', t.own_key)";
+  const ofFire = [
+    "createdAt",
+    null,
+    "scheduledFireTime",
+    null,
+    "startDeadline",
+    "missedCount",
+    "firstMissedTime",
+  ].flatMap((name, index) => (name === null ? [] : [`'${name}', f.v->${index + 1}`]));
+  const field = (name: string): string => `'${name}', s.details->'${name}'`;
+  const number = (name: string): string => `'${name}', coalesce(s.details->'${name}', '0')`;
+  const details = `${inSchema}merged('{}', json_build_object(${[
+    field("labels"),
+    ...ofFire,
+    "'lastMissedTime', f.v->8",
+    number("resultExpirationMs"),
+    field("failureExpirationMs"),
+    number("maxRecoveries"),
+    "'metadata', s.metadata",
+    field("pauseAfterFailures"),
+    field("payload"),
+  ].join(", ")}))`;
+  const time = (place: number): string => `(f.v->>${place})::bigint`;
+  const insertFires = (condition: string): string =>
+    `INSERT INTO ${jobs} (id, task_id, executor, schedule_id, fire_time, idempotency_key, priority, run_at, state, ` +
+    "fence, failed_attempts, recoveries, cancel_requested, details, concurrency_key, overdue_at, start_deadline) " +
+    `SELECT f.v->>0, s.task_id, coalesce(s.details->>'executor', ''), s.id, ${time(2)}, NULL, ` +
+    `coalesce((s.details->>'priority')::double precision, 0) - (f.v->>9)::double precision, ${time(4)}, ` +
+    `CASE WHEN ${time(4)} > ${time(1)} OR ${key} IS NOT NULL THEN ${delayed} ELSE ${ready} END, 0, 0, 0, 0, ` +
+    `${details}, ${key}, ${time(2)} + coalesce(s.expect_start, s.expect_finish), ${time(5)} ` +
+    `FROM ${plans(", fires json")} JOIN ${schedules} s ON ${ofPlan}${condition} ` +
+    "CROSS JOIN LATERAL json_array_elements(r.fires) WITH ORDINALITY f(v, place) " +
+    `LEFT JOIN ${tasks} t ON t.id = CASE WHEN ?3 = 1 THEN s.task_id END ORDER BY r.key, f.place ON CONFLICT DO NOTHING`;
+  // One that has missed its start counts as ended.
+  const ofSchedule =
+    `FROM ${jobs} j WHERE j.schedule_id = s.id AND j.fire_time IS NOT NULL ` +
+    `AND ${isMadeByPlan("j")} AND (${hasMissedStart("?2", "j")}) IS NOT TRUE`;
+  /** SQL of a JSON array: of the schedule's first jobs that fire times made and that are in `states`. */
+  const first = (item: string, states: string): string =>
+    `coalesce((SELECT json_agg(${item} ORDER BY i.fire_time) FROM (SELECT j.id, j.fire_time ${ofSchedule} AND ` +
+    `${states} ` +
+    `ORDER BY j.fire_time LIMIT ${OVERLAP_JOBS_PER_PLAN_MAX}) i), '[]')`;
+  const isBusy = `CASE WHEN EXISTS (SELECT 1 ${ofSchedule}) THEN 1 ELSE 0 END`;
+  const waiting = first("json_build_array(i.id, i.fire_time)", `j.state <> ${leased}`);
+  const running = first("i.id", `j.state = ${leased} AND j.cancel_requested = 0`);
+  /** The ids that a list in the notes of the plans' schedules names. */
+  const noted = (list: string, id: string): string =>
+    `SELECT ${id} FROM ${plans()} JOIN ${schedules} s ON ${ofPlan} ` +
+    `CROSS JOIN LATERAL json_array_elements(s.overlap_note->'${list}') n`;
+  const replaced = noted("replaced", "n->>0");
+  const committed = (rows: string, stepId: string): string =>
+    `FROM ${rowsOf(rows, "r", "id text, fence bigint")} JOIN ${schedules} s ON s.id = r.id ` +
+    `WHERE s.fence = r.fence + 1 AND s.changed_by = ${stepId}`;
+
+  return lazily<PlanStatements>({
+    insertFires: () => insertFires(""),
+    noteOverlaps: () =>
+      `UPDATE ${schedules} AS s SET skipped_count = s.skipped_count + r.passed + ` +
+      `CASE r.policy WHEN 'skip' THEN ${isBusy} ELSE json_array_length(${waiting}) END, ` +
+      `overlap_note = CASE r.policy WHEN 'skip' THEN json_build_object('isSkipped', ${isBusy}) ` +
+      `WHEN 'replaceQueued' THEN json_build_object('replaced', ${waiting}) ` +
+      `ELSE json_build_object('replaced', ${waiting}, 'cancelRequested', ${running}) END ` +
+      `FROM ${plans(OVERLAPS)} WHERE ${ofPlan}`,
+    markReplaced: () =>
+      markDirty(
+        names,
+        `SELECT j.task_id, j.concurrency_key, ?2::bigint FROM ${jobs} j ` +
+          `WHERE j.id IN (${replaced}) AND j.concurrency_key IS NOT NULL AND j.state = ${ready}`,
+      ),
+    endReplaced: () =>
+      `UPDATE ${dependencies} SET outcome = 'cancelled' WHERE outcome IS NULL AND parent_id IN (${replaced})`,
+    removeReplaced: () =>
+      `DELETE FROM ${jobs} j WHERE j.id IN (${replaced}) ` +
+      `RETURNING ${guardSql(names, "?3 = 1 OR j.has_children = 0")} AS guard`,
+    skipOverlapped: () => {
+      const of =
+        `FROM ${plans(OVERLAPS)} JOIN ${schedules} s ON ${ofPlan} ` + `JOIN ${histories} h ON h.schedule_id = s.id `;
+      return insertSkips(
+        names,
+        "SELECT h.number, s.id, (n->>1)::bigint, (n->>1)::bigint, 'replaced', 1, r.fire_time " +
+          `${of} CROSS JOIN LATERAL json_array_elements(s.overlap_note->'replaced') n ` +
+          "WHERE (n->>1)::bigint IS DISTINCT FROM r.fire_time " +
+          `UNION ALL SELECT h.number, s.id, r.fire_time, r.fire_time, 'overlapSkipped', 1, NULL ${of}` +
+          "WHERE s.overlap_note->>'isSkipped' = '1' AND r.fire_time IS NOT NULL",
+      );
+    },
+    cancelOverlapped: () =>
+      `UPDATE ${jobs} SET cancel_requested = 1 WHERE id IN (${noted("cancelRequested", "n #>> '{}'")})`,
+    insertUnskipped: () => insertFires(" AND coalesce(s.overlap_note->>'isSkipped', '0') = '0'"),
+    enterSkips: () =>
+      insertSkips(
+        names,
+        "SELECT h.number, h.schedule_id, (f->>0)::bigint, (f->>1)::bigint, f->>2, (f->>3)::bigint, (f->>4)::bigint " +
+          `FROM ${plans(", skips json")} JOIN ${schedules} s ON ${ofPlan} JOIN ${histories} h ON h.schedule_id ` +
+          `= s.id ` +
+          "CROSS JOIN LATERAL json_array_elements(r.skips) f",
+      ),
+    recordFailures: () =>
+      `INSERT INTO ${changes} (schedule_id, at, made_by, kind, former, latter, effective_from) ` +
+      `SELECT s.id, ?2::bigint, ?3, 'failed', ${stateAsJson("s")}::json, ` +
+      `${inSchema}merged(${stateAsJson("s")}::json, ` +
+      "json_build_object('paused', 1, 'nextFireTime', r.next, 'pauseReason', r.reason)), " +
+      `${effectiveFrom("r.next", "s.last_fire_time", "?2::bigint")} ` +
+      `FROM ${plans(", next bigint, reason text")} JOIN ${schedules} s ON ${ofPlan} ORDER BY r.key`,
+    notePauses: () =>
+      `UPDATE ${schedules} AS s SET pause_reason = r.reason, paused_by = ?3 ` +
+      `FROM ${plans(", next bigint, reason text")} WHERE ${ofPlan}`,
+    setZoneRulesOfPlans: () =>
+      `UPDATE ${schedules} AS s SET zone_rules = r.zone_rules FROM ${plans(", zone_rules text")} WHERE ${ofPlan}`,
+    commitPlans: () =>
+      counted(
+        `UPDATE ${schedules} AS s SET next_fire_time = r.next, last_fire_time = r.last, ` +
+          "paused = CASE WHEN r.paused THEN 1 ELSE 0 END, pace_until = r.pace_until, fence = s.fence + 1, " +
+          "preferred_scheduler = CASE WHEN r.is_preferred THEN ?4 END, changed_by = ?3 " +
+          `FROM ${plans(", next bigint, last bigint, paused boolean, is_preferred boolean, pace_until bigint")} ` +
+          `WHERE ${ofPlan}`,
+      ),
+    confirmPlans: () =>
+      `SELECT ${CHANGES} AS changes, (SELECT json_agg(r.key)::text ${committed("?1", "?3")}) AS committed, ` +
+      `(SELECT json_agg(a.key)::text FROM ${textsOf("?2", "a")} JOIN ${jobs} j ON j.id = a.value) AS existing`,
+    readOverlaps: () =>
+      `SELECT json_agg(json_build_array(r.key, s.overlap_note))::text AS overlaps ${committed("?1", "?2")}`,
+  });
+}

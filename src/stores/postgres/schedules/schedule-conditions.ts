@@ -1,0 +1,72 @@
+import type { TableNames } from "../../sqlite/schema/tables.ts";
+import type { PostgresNames } from "../schema/names.ts";
+import { arrayOf, detailNumber, shownJson, sizeInBytes } from "../sql-and-json.ts";
+
+/** SQL of whether a schedule `s` is to be paused because of its failures. */
+export function isFailing(s: string): string {
+  return `${s}.failures > 0 AND ${s}.paused = 0 AND ${s}.failures >= ${detailNumber("pauseAfterFailures", s)}`;
+}
+
+/** SQL of whether a schedule has the fence that the row `r` of a parameter expects. */
+export function hasExpectedFence(s: string): string {
+  return `(r.fence IS NULL OR ${s}.fence = r.fence)`;
+}
+
+/** SQL that selects the `seq` of the schedules that are at an end; `limit` is SQL too. */
+export function exhaustedSchedules({ schedules, jobs }: TableNames, limit: string): string {
+  return (
+    `SELECT x.seq FROM ${schedules} x WHERE x.next_fire_time IS NULL ` +
+    `AND NOT EXISTS (SELECT 1 FROM ${jobs} j WHERE j.schedule_id = x.id) ORDER BY x.id LIMIT ${limit}`
+  );
+}
+
+const COLUMNS = [
+  "id",
+  "task_id",
+  "trigger_json",
+  "trigger_rule",
+  "paused",
+  "created_at",
+  "next_fire_time",
+  "last_fire_time",
+  "fence",
+  "pace_until",
+  "zone_rules",
+];
+
+/** The columns that no planner needs, except the last failure, which travels as a text. */
+const OTHER_COLUMNS = [
+  "skipped_count",
+  "revision",
+  "declaration",
+  "version",
+  "paused_until",
+  "pause_reason",
+  "paused_by",
+];
+
+/** SQL that yields a schedule's row as JSON text, see `ScheduleRow`. */
+export function scheduleAsJson(names: PostgresNames, s: string): string {
+  const columns = [...COLUMNS, ...OTHER_COLUMNS].map((column) => `${s}.${column}`);
+  const shown = (column: string): string => shownJson(names, `${s}.${column}`);
+  return arrayOf(
+    `json_build_array(${columns.join(", ")}, ${shown("last_failure")}::text)`,
+    shown("metadata"),
+    shown("details"),
+  );
+}
+
+/** The same without payload, metadata and name. `now` is the SQL of the present. */
+export function lookedScheduleAsJson(names: PostgresNames, s: string, now: string): string {
+  const { schedulers, inSchema } = names;
+  const preferredScheduler =
+    `(SELECT c.identity FROM ${schedulers} c WHERE c.identity = ${s}.preferred_scheduler ` +
+    `AND c.resident = 1 AND c.alive_until > ${now} LIMIT 1)`;
+  const texts = ["id", "task_id", "trigger_json", "trigger_rule", "metadata", "details"];
+  const bytes = `200 + ${texts.map((column) => sizeInBytes(`${s}.${column}`)).join(" + ")}`;
+  const columns = COLUMNS.map((column) => `${s}.${column}`).join(", ");
+  return arrayOf(
+    `json_build_array(${columns}, ${preferredScheduler}, ${bytes})`,
+    shownJson(names, `${inSchema}merged(${s}.details, '{"payload":null,"name":null}')`),
+  );
+}

@@ -1,0 +1,137 @@
+import { TOMBSTONE_MS } from "../../../core/limits.ts";
+import { NO_VERSION } from "../../shared/declarations.ts";
+import { FAR_FUTURE_MS } from "../../sqlite/bounds.ts";
+import { FIRST_QUEUE_PARAMETER, queueParameterCount } from "../../sqlite/jobs/acquisition.ts";
+import { IS_UNSTARTED, JOB_STATE, REMOVED } from "../../sqlite/schema/tables.ts";
+import type { LookForm } from "../../sqlite/step/look-for-work.ts";
+import { hasAccounts, nextToken } from "../flow-control/key-limiters.ts";
+import { acquiredJobs, hasReadyJobs } from "../jobs/acquisition.ts";
+import { overdueColumns } from "../ledger/overdue-occurrences.ts";
+import { blackoutsVersion, zoneRulesTexts } from "../schedules/blackouts-and-zones.ts";
+import { lookedScheduleAsJson, scheduleAsJson } from "../schedules/schedule-conditions.ts";
+import type { PostgresNames } from "../schema/names.ts";
+import { joinedJson, keptJson, rowsOf } from "../sql-and-json.ts";
+
+/** The one statement of a look, with the columns and arguments of the function of this name on SQLite's SQL. */
+export function lookStatement(names: PostgresNames, form: LookForm): string {
+  let next = 2;
+  const parameters = (count: number): string[] => Array.from({ length: count }, () => `?${next++}`);
+  const columns: string[] = [];
+  if (form.queues !== null) {
+    next = FIRST_QUEUE_PARAMETER + queueParameterCount(form.queues);
+    const [schedulerId = "", stepId = ""] = form.acquired ? parameters(2) : [];
+    columns.push(...jobColumns(names, form, form.acquired ? stepId : null));
+    if (form.acquired) columns.push(`(${acquiredJobs(names, schedulerId, stepId)}) AS acquired`);
+  }
+  if (form.schedules) {
+    columns.push(...scheduleColumns(names, parameters(4)), `(${blackoutsVersion(names)}) AS blackouts`);
+  }
+  if (form.queues !== null || form.schedules) {
+    columns.push(pauseEnd(names, form));
+    if (form.overdue) columns.push(...overdueColumns(names));
+  }
+  if (form.tasks) {
+    const [rows = ""] = parameters(1);
+    columns.push(`(${staleTasks(names, rows)}) AS stale_task_ids`);
+  }
+  if (form.expired) {
+    const [at = ""] = parameters(1);
+    columns.push(`(${hasExpired(names, at, form.ledger)}) AS has_expired`);
+  }
+  if (form.zoneRules) {
+    const [after = "", limit = ""] = parameters(2);
+    columns.push(`(${zoneRulesTexts(names, after, limit)}) AS zone_rules`);
+  }
+  if (form.declared) {
+    const [rows = ""] = parameters(1);
+    columns.push(`(${unchangedSchedules(names, rows, form.ledger)}) AS unchanged`);
+  }
+  return `SELECT ${columns.join(", ")}`;
+}
+
+/** The schedules of the rows that an addition would leave as they are. One without a history gets one when it is
+ *  added. */
+function unchangedSchedules(names: PostgresNames, rows: string, keepsLedger: boolean): string {
+  const { schedules, histories } = names;
+  const hasHistory = `EXISTS (SELECT 1 FROM ${histories} h WHERE h.schedule_id = s.id)`;
+  return (
+    `SELECT ${joinedJson(scheduleAsJson(names, "s"), "d.key")} ` +
+    `FROM ${rowsOf(rows, "d", "id text, declaration text, version bigint")} ` +
+    `JOIN ${schedules} s ON s.id = d.id WHERE s.declaration = d.declaration ` +
+    `AND coalesce(s.version, ${NO_VERSION}) >= coalesce(d.version, ${NO_VERSION})` +
+    (keepsLedger ? ` AND ${hasHistory}` : "")
+  );
+}
+
+/** When the first pause ends. Every task that is paused has a key limiter, which tells looks to apply flow control. */
+function pauseEnd({ schedules, tasks, keyLimiters }: PostgresNames, { flow }: LookForm): string {
+  const tables = flow === "on" ? [schedules, tasks, keyLimiters] : [schedules];
+  const ends = tables.map(
+    (table) => `SELECT min(paused_until) AS at FROM ${table} WHERE paused_until <= ${FAR_FUTURE_MS}`,
+  );
+  return `(SELECT min(p.at) FROM (${ends.join(" UNION ALL ")}) p) AS pause_ends_at`;
+}
+
+/** See `removeExpired`, `removeWindows` and `removeHistories`. */
+function hasExpired(
+  { results, windows, histories, jobSteps }: PostgresNames,
+  at: string,
+  keepsLedger: boolean,
+): string {
+  return (
+    `EXISTS (SELECT 1 FROM ${results} WHERE expires_at <= ${at}) ` +
+    `OR EXISTS (SELECT 1 FROM ${windows} WHERE until <= ${at} - ${TOMBSTONE_MS}) ` +
+    `OR EXISTS (SELECT 1 FROM ${jobSteps} WHERE check_at <= ${at})` +
+    (keepsLedger ? ` OR EXISTS (SELECT 1 FROM ${histories} WHERE next_trim_at <= ${at})` : "")
+  );
+}
+
+function jobColumns(names: PostgresNames, form: LookForm, stepId: string | null): string[] {
+  const { jobs, keyLimiters, dependencies } = names;
+  const { flow, queues } = form;
+  const nextRun = `SELECT min(run_at) AS at FROM ${jobs} WHERE state = ${JOB_STATE.delayed} AND run_at > ?1`;
+  const nextStart = flow === "on" ? `SELECT min(n.at) FROM (${nextRun} UNION ALL ${nextToken(names)}) n` : nextRun;
+  return [
+    `(${nextStart}) AS next_run_at`,
+    `(SELECT min(start_deadline) FROM ${jobs} WHERE start_deadline IS NOT NULL AND ${IS_UNSTARTED}) + 1 ` +
+      "AS next_miss_at",
+    `(SELECT min(acquired_until) FROM ${jobs} WHERE state = ${JOB_STATE.leased}) AS next_lease_end`,
+    `(${hasReadyJobs(names, queues ?? 0, { stepId, flow })}) AS has_ready`,
+    `EXISTS (SELECT 1 FROM ${dependencies} WHERE outcome IS NOT NULL) AS has_ended_dependencies`,
+    // Every task with limits and every unfinished job with a key has a key limiter.
+    `EXISTS (SELECT 1 FROM ${keyLimiters}) AS has_flow`,
+    ...(flow === "on" ? [`${hasAccounts(names)} AS has_accounts`] : []),
+  ];
+}
+
+const IS_WAITING = "s.paused = 0 AND s.next_fire_time IS NOT NULL";
+
+/** The page of schedules that begins after `afterTime` and `afterId`, and the first fire time later than `dueBy`. */
+function scheduleColumns(names: PostgresNames, window: readonly string[]): string[] {
+  const { schedules } = names;
+  const [dueBy, limit, afterTime, afterId] = window;
+  const isAfter = `(s.next_fire_time, s.id) > (${afterTime}::bigint, ${afterId}::text)`;
+  const inOrder = "ORDER BY s.next_fire_time, s.id LIMIT";
+  return [
+    `(SELECT ${joinedJson("d.schedule", "d.at, d.id")} FROM (SELECT s.next_fire_time AS at, s.id, ` +
+      `${lookedScheduleAsJson(names, "s", "?1")} AS schedule ` +
+      `FROM ${schedules} s WHERE ${IS_WAITING} AND s.next_fire_time <= ${dueBy} AND ${isAfter} ` +
+      `${inOrder} ${limit}) d) AS due`,
+    `(SELECT s.next_fire_time FROM ${schedules} s WHERE ${IS_WAITING} AND s.next_fire_time > ${dueBy} ` +
+      `AND ${isAfter} ${inOrder} 1) AS next_fire_at`,
+  ];
+}
+
+/** Of the tasks in the rows of `taskRow`, the ids of those that are stale, see `isStaleTask`. */
+function staleTasks(names: PostgresNames, rows: string): string {
+  const { tasks } = names;
+  return (
+    "SELECT json_agg(e.id ORDER BY e.key)::text FROM " +
+    `${rowsOf(rows, "e", "id text, max_running_jobs bigint, details text, declaration text, version bigint")} ` +
+    `LEFT JOIN ${tasks} t ON t.id = e.id WHERE t.id IS NULL OR t.declaration IS NOT DISTINCT FROM ${REMOVED} ` +
+    "OR CASE WHEN e.declaration IS NULL THEN t.max_running_jobs IS DISTINCT FROM e.max_running_jobs " +
+    `OR t.details::text IS DISTINCT FROM ${keptJson(names, "e.details")}::text ELSE t.declaration IS DISTINCT ` +
+    `FROM e.declaration ` +
+    `OR coalesce(t.version, ${NO_VERSION}) < coalesce(e.version, ${NO_VERSION}) END`
+  );
+}

@@ -1,0 +1,67 @@
+import { shownAddress } from "../../core/shown-address.ts";
+import { StoreInSql } from "../sqlite/store.ts";
+import { postgres } from "./dialect.ts";
+import { isPGlite, queryOf } from "./driver/clients.ts";
+import { type Link, PostgresDriver } from "./driver/driver.ts";
+import { openOwnClient } from "./driver/own-client.ts";
+import { checkConnection, checkOptions, type PostgresConnection, type PostgresStoreOptions } from "./options.ts";
+import { postgresNames } from "./schema/names.ts";
+import { schemaScript } from "./schema/schema-check.ts";
+import { NEWEST } from "./schema/tables.ts";
+
+/**
+ * Keeps everything in a schema of a PostgreSQL database (15 or later): a server, or PGlite. Many schedulers, in many
+ * processes, may share it.
+ *
+ * ```ts
+ * const store = new PostgresDataStore({ url: "postgres://app@127.0.0.1:5432/app" });
+ * await using scheduler = new Scheduler({ dataStore: store });
+ * ```
+ *
+ * Each read is one round trip, and so is each write, however much it carries. Between transactions the store leaves
+ * nothing in a connection, so that it may go through a pool that lends connections for one transaction each
+ * (PgBouncer's
+ * `pool_mode = transaction`). Writes to one schema go one after the other, under a lock that ends with the transaction.
+ *
+ * After a passing failure (a lost connection, a server that starts) the store tries again, for some seconds (`retry`),
+ * before a method rejects with `StoreUnavailableError`.
+ */
+export class PostgresDataStore extends StoreInSql {
+  /**
+   * @param connection `{ url }`, or `{ client }` with a client of yours, which you close yourself
+   * @throws {OptionsError} when an option is unknown, of a wrong type or out of range
+   */
+  constructor(connection: PostgresConnection, options: PostgresStoreOptions = {}) {
+    const given = checkConnection(connection);
+    const { schema, ...others } = checkOptions(options, "new PostgresDataStore(connection, options)");
+    super(new PostgresDriver(opener(given), `escapement ${schema}`), postgres, {
+      ...others,
+      where: "url" in given ? shownAddress(given.url) : "PostgreSQL",
+      sharedByProcesses: !("client" in given && isPGlite(given.client)),
+      tablePrefix: schema,
+    });
+  }
+
+  /**
+   * The statements that make the schema and its tables, for teams that make them by themselves. The store makes them
+   * where they are missing.
+   *
+   * @throws {OptionsError} for a name that the store would refuse
+   * @example
+   * writeFileSync("migrations/0001-escapement.sql", PostgresDataStore.schemaSql());
+   */
+  static schemaSql(options: { readonly schema?: string } = {}): string {
+    const { schema } = checkOptions(options, "PostgresDataStore.schemaSql(options)");
+    const now = "round(extract(epoch FROM clock_timestamp()) * 1000)";
+    const version = `INSERT INTO ${postgresNames(schema).schema} (version, applied_at) VALUES (${NEWEST}, ${now})`;
+    return [...schemaScript(schema), version].map((sql) => `${sql};\n`).join("");
+  }
+}
+
+function opener(connection: PostgresConnection): () => Promise<Link> {
+  if ("url" in connection) return () => openOwnClient(connection.url);
+  const query = queryOf(connection.client);
+  // It was checked above.
+  if (query === null) throw new TypeError("no client of PostgreSQL");
+  return async () => ({ query });
+}

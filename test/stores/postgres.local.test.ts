@@ -1,0 +1,209 @@
+import { setImmediate } from "node:timers/promises";
+import { PGlite } from "@electric-sql/pglite";
+import pg from "pg";
+import postgres from "postgres";
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
+import { StoreUnavailableError } from "../../src/core/errors.ts";
+import { PostgresDataStore, type PostgresStoreClient } from "../../src/postgres.ts";
+import type { DataStore } from "../../src/stores/data-store.ts";
+import { postgresNames } from "../../src/stores/postgres/schema/names.ts";
+import { finish, makeJob, makeSchedule, makeTask, step, T0 } from "../../src/testing/data-store-contract/makers.ts";
+import { dataStoreContract } from "../../src/testing/data-store-contract/mod.ts";
+import { PgBouncer } from "../support/pgbouncer.ts";
+import { PostgresServer } from "../support/postgres-server.ts";
+import { sampleOf, titleOf } from "./contract-title.ts";
+
+let server: PostgresServer;
+let bouncer: PgBouncer;
+let pool: pg.Pool;
+const opened: DataStore[] = [];
+beforeAll(async () => {
+  server = await PostgresServer.start();
+  bouncer = await PgBouncer.start(server);
+  pool = new pg.Pool({ connectionString: server.url, max: 8 });
+});
+afterEach(async () => {
+  for (const store of opened.splice(0)) await store.close();
+});
+afterAll(async () => {
+  await pool?.end();
+  await bouncer?.stop();
+  await server?.stop();
+});
+
+async function openStore(client: PostgresStoreClient, schema: string): Promise<PostgresDataStore> {
+  const store = new PostgresDataStore({ client }, { schema });
+  opened.push(store);
+  await store.open(T0);
+  return store;
+}
+
+interface Connected {
+  readonly client: PostgresStoreClient;
+  /** Runs a statement that yields nothing. */
+  readonly run: (sql: string) => PromiseLike<unknown>;
+  readonly end: () => Promise<unknown>;
+}
+
+/** The clients of which the store says that it works with them. They differ by their transport alone. */
+const CLIENTS: Readonly<Record<string, () => Connected>> = {
+  "a pool of pg": () => ({ client: pool, run: (sql) => pool.query(sql), end: async () => {} }),
+  "postgres.js": () => {
+    const client = postgres(server.url, { max: 4, onnotice: () => {}, transform: postgres.camel });
+    return { client, run: (sql) => client.unsafe(sql), end: () => client.end() };
+  },
+  "a pool behind PgBouncer that lends connections for one transaction": () => {
+    const client = new pg.Pool({ connectionString: bouncer.urlOf("transaction"), max: 4 });
+    return { client, run: (sql) => client.query(sql), end: () => client.end() };
+  },
+  PGlite: () => {
+    const client = new PGlite();
+    return { client, run: (sql) => client.exec(sql), end: () => client.close() };
+  },
+};
+
+for (const [index, [name, connect]] of Object.entries(CLIENTS).entries()) {
+  describe(`PostgresDataStore over ${name} keeps the contract:`, () => {
+    const schema = `Contract_${index}`;
+    const { inSchema: _, schema: __, ...tables } = postgresNames(schema);
+    const emptied = Object.values(tables).map((table) => `DELETE FROM ${table}`);
+    let connected: Connected;
+    beforeAll(async () => {
+      connected = connect();
+      await (await openStore(connected.client, schema)).getTasks();
+    });
+    afterAll(() => connected.end());
+    // All cases run in `npm run test:matrix`.
+    const cases = sampleOf(dataStoreContract, index === 0 ? 4 : 24, index);
+    for (const { name: title, rules, run } of cases) {
+      test(titleOf(rules, title), async ({ skip }) => {
+        await connected.run(emptied.join("; "));
+        const open = () => openStore(connected.client, schema);
+        await run({ open, reopen: open, skip });
+      });
+    }
+  });
+}
+
+test("an idle look is one round trip, and so is a step, however much it carries", async () => {
+  let trips = 0;
+  const counting: PostgresStoreClient = {
+    query: (config) => {
+      trips++;
+      return pool.query(config);
+    },
+  };
+  const store = await openStore(counting, "trips");
+  await store.putTasks([makeTask()]);
+  await store.addJobs(Array.from({ length: 100 }, (_, index) => makeJob({ id: `job ${index}` })));
+  const schedules = [makeSchedule({ id: "a" }), makeSchedule({ id: "b" })];
+  await store.addSchedules(schedules.map((schedule) => ({ schedule, conflictPolicy: "error" })));
+  trips = 0;
+  const jobs = { limit: 50, queues: [{ taskId: "task", executor: "inline" }] };
+  const window = { dueBy: T0, limit: 10, bytesMax: 1_000_000, after: null };
+  const asked = { now: T0, schedulerId: "scheduler", jobs, schedules: window, tasks: null };
+  const look = await store.look(asked);
+  expect(look.due.length).toBe(2);
+  expect(trips).toBe(1);
+  const { acquired } = await step(store, { stepId: "one", recover: true });
+  expect(acquired.length).toBe(100);
+  expect(trips).toBe(2);
+});
+
+test("many processes that start make the tables once", async () => {
+  const stores = await Promise.all(Array.from({ length: 8 }, () => openStore(pool, "made_once")));
+  await Promise.all(stores.map((store) => store.putTasks([makeTask()])));
+  expect((await pool.query('SELECT version FROM "made_once".schema')).rows).toEqual([{ version: 1 }]);
+});
+
+test("schemaSql gives what the store would make", async () => {
+  await pool.query(PostgresDataStore.schemaSql({ schema: "by_hand" }));
+  const store = await openStore(pool, "by_hand");
+  await store.putTasks([makeTask()]);
+  await openStore(pool, "by_itself").then((other) => other.getTasks());
+  const columns = async (schema: string): Promise<unknown[]> =>
+    (
+      await pool.query(
+        "SELECT table_name, column_name, data_type FROM information_schema.columns WHERE table_schema = $1 ORDER BY 1, 2",
+        [schema],
+      )
+    ).rows;
+  expect(await columns("by_hand")).toEqual(await columns("by_itself"));
+});
+
+test("a job of an application's transaction exists if and only if the transaction commits", async () => {
+  const store = await openStore(pool, "prepared");
+  const client = await pool.connect();
+  try {
+    for (const [id, ends] of [
+      ["kept", "COMMIT"],
+      ["gone", "ROLLBACK"],
+    ] as const) {
+      await client.query("BEGIN");
+      const labels = { tenant: "a" };
+      for (const { sql, args } of await store.prepareAddition(makeJob({ id, labels, payload: '"\\u0000"' }))) {
+        await client.query(sql, args);
+      }
+      expect(await store.getJob(id)).toBeNull();
+      await client.query(ends);
+    }
+  } finally {
+    client.release();
+  }
+  expect((await store.getJob("kept"))?.payload).toBe('"\\u0000"');
+  expect(await store.getJob("gone")).toBeNull();
+});
+
+test("eight clients that hammer one task start each job once, and no more of them at a time than its limit", async () => {
+  const clients = Array.from({ length: 8 }, () => new pg.Client({ connectionString: server.url }));
+  await Promise.all(clients.map((client) => client.connect()));
+  try {
+    const stores = await Promise.all(clients.map((client) => openStore(client, "hammered")));
+    for (const [taskId, limit] of [["one", 1] as const, ["three", 3] as const]) {
+      const [first] = stores;
+      await first?.putTasks([makeTask({ id: taskId, maxRunningJobs: limit })]);
+      const jobs = Array.from({ length: 20 }, (_, index) => makeJob({ id: `${taskId} ${index}`, taskId }));
+      // Each of them is added by every client.
+      await Promise.all(stores.map((store) => store.addJobs(jobs)));
+      const started: string[] = [];
+      let running = 0;
+      let most = 0;
+      const work = async (store: DataStore, worker: number): Promise<void> => {
+        const by = `worker ${worker}`;
+        for (let turn = 0; started.length < jobs.length; turn++) {
+          const stepId = `${by} ${taskId} ${turn}`;
+          const { acquired } = await step(store, { by, stepId, limit: 5, queues: [{ taskId, executor: "inline" }] });
+          started.push(...acquired.map(({ id }) => id));
+          running += acquired.length;
+          most = Math.max(most, running);
+          await setImmediate();
+          running -= acquired.length;
+          const releases = acquired.map((job) => finish(job));
+          if (releases.length > 0) await step(store, { by, stepId: `${stepId} end`, jobs: null, releases });
+        }
+      };
+      await Promise.all(stores.map(work));
+      expect(started.toSorted()).toEqual(jobs.map(({ id }) => id).toSorted());
+      expect(most).toBeLessThanOrEqual(limit);
+    }
+  } finally {
+    await Promise.all(clients.map((client) => client.end()));
+  }
+});
+
+test("a server that refuses the user is a store that is unavailable", async () => {
+  const url = `postgres://nobody@127.0.0.1:${server.port}/postgres`;
+  const store = new PostgresDataStore({ url }, { retry: { maxAttempts: 1 } });
+  opened.push(store);
+  await store.open(T0);
+  await expect(store.getTasks()).rejects.toThrow(StoreUnavailableError);
+});
+
+test("a text keeps characters that PostgreSQL has not", async () => {
+  const store = await openStore(pool, "characters");
+  const id = "[a\0\ud83d\ude00";
+  await store.putTasks([makeTask({ id, metadata: { "\0": ["\0", "\\u0000"] } })]);
+  expect(await store.getTask(id)).toMatchObject({ id, metadata: { "\0": ["\0", "\\u0000"] } });
+  await store.addJobs([makeJob({ id, taskId: id, payload: '"\\ud83d \\u0000 \0"' })]);
+  expect(await store.getJob(id)).toMatchObject({ id, taskId: id, payload: '"\\ud83d \\u0000 \0"' });
+});
