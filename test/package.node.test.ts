@@ -10,7 +10,7 @@ import { Child, denoBinary } from "./support/child.ts";
 import { whyNoSqlite } from "./support/sqlite-store.ts";
 
 /** Packed, for whoever installs the package. */
-const PACKED_BYTES_MAX = 1_070_080;
+const PACKED_BYTES_MAX = 1055 * 1024;
 
 let installed: InstalledProject | undefined;
 let packed: Packed;
@@ -33,7 +33,7 @@ describe("the packed tarball", () => {
     await expect(`${paths.join("\n")}\n`).toMatchFileSnapshot("golden/packed-files.txt");
   });
 
-  test("is at most 1045 KB", async ({ annotate }) => {
+  test("is at most 1055 KB", async ({ annotate }) => {
     const { files, size, unpackedSize } = packed;
     await annotate(
       `package: ${files.length} files, ${size} bytes packed, of ${PACKED_BYTES_MAX}, ${unpackedSize} unpacked`,
@@ -91,7 +91,7 @@ describe("the packed tarball", () => {
     const names = [...new Set(imported.map(([, name, inline]) => name ?? inline ?? ""))];
     const known = [...Object.keys(dependencies), ...Object.keys(peerDependencies), "cloudflare:workers"];
     expect(names).toContain("temporal-polyfill");
-    expect(names.filter((name) => !known.includes(name))).toEqual([]);
+    expect(names.filter((name) => !known.some((each) => name === each || name.startsWith(`${each}/`)))).toEqual([]);
   });
 
   test.each([

@@ -129,11 +129,11 @@ describe("a Worker, with everything that it uploads, stays within its budget:", 
   test.each([
     ["cron in Berlin", CRON, 45_900, 26_700],
     ["a scheduler with the memory store", ticking("", "", "escapement"), 189_700, 170_500],
-    ["a scheduler in a Durable Object", OBJECT, 233_800, 214_400],
-    ["a scheduler with D1", D1, 233_750, 214_450],
-    ["a scheduler with libSQL over fetch alone", LIGHT, 235_750, 216_400],
-    ["a scheduler with libSQL by a url", BY_URL, 237_000, 217_700],
-    ["a scheduler with libSQL by @libsql/client/web", WEB, 256_250, 236_850],
+    ["a scheduler in a Durable Object", OBJECT, 233_900, 214_500],
+    ["a scheduler with D1", D1, 233_850, 214_550],
+    ["a scheduler with libSQL over fetch alone", LIGHT, 235_850, 216_500],
+    ["a scheduler with libSQL by a url", BY_URL, 237_100, 217_800],
+    ["a scheduler with libSQL by @libsql/client/web", WEB, 256_350, 236_950],
   ])("%s", async (name, source, bytesMax, withoutTemporalMax) => {
     const worker = { stage: stage?.path ?? "" };
     const { gzippedBytes: bytes } = await bundleWorker(source, worker);

@@ -6,6 +6,7 @@ import { problemOf } from "./problem-of.ts";
 
 /** What the router needs of an `mcp()` of `escapement/mcp`. */
 export interface McpSource {
+  /** Answers one request; `ask` is a request to the router, with the rights of the caller. */
   handle(
     request: Request,
     router: {

@@ -28,6 +28,7 @@ export interface PostgresClientConnection {
 /** Where a `PostgresDataStore` keeps everything. */
 export type PostgresConnection = PostgresUrlConnection | PostgresClientConnection;
 
+/** Options of a `PostgresDataStore`. */
 export interface PostgresStoreOptions extends Omit<SharedStoreOptions, "tablePrefix"> {
   /** The schema of the database that has the tables; the store makes it where it is missing. Letters, digits
    *  and `_`, at most 63; capitals count. Default:

@@ -15,6 +15,7 @@ const SEPARATOR = ";\n";
 
 /** A `Pool` or a `Client` of node-postgres (`pg`). */
 export interface PgClient {
+  /** Runs a text of several statements; values come as text, rows as arrays. */
   query(config: {
     readonly text: string;
     readonly rowMode: "array";
@@ -24,12 +25,15 @@ export interface PgClient {
 
 /** The `sql` of postgres.js. */
 export interface PostgresJsClient {
+  /** Runs a text of several statements, as a simple query. */
   unsafe(query: string): { simple(): { raw(): PromiseLike<unknown> } };
 }
 
 /** A database of PGlite. */
 export interface PGliteClient {
+  /** Runs a text of several statements. */
   exec(query: string, options: object): Promise<unknown>;
+  /** Settles once the database is open. */
   readonly waitReady: Promise<void>;
 }
 

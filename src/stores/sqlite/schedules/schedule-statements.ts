@@ -216,9 +216,9 @@ function renames(names: TableNames): Readonly<Record<string, string>> {
     stats:
       `WITH RECURSIVE h (hour) AS (SELECT min(hour) / ${DAY_HOURS} * ${DAY_HOURS} FROM ${stats} ` +
       `UNION ALL SELECT hour + ${DAY_HOURS} FROM h WHERE hour + ${DAY_HOURS} <= (SELECT max(hour) FROM ${stats})) ` +
-      `UPDATE OR IGNORE ${stats} SET schedule_id = x.latter FROM (SELECT h.hour AS day, r.value->>0 AS former, ` +
-      `r.value->>1 AS latter FROM json_each(?1) r CROSS JOIN h) x ` +
-      `WHERE ${stats}.hour = x.day AND ${stats}.schedule_id = x.former`,
+      `UPDATE OR IGNORE ${stats} SET schedule_id = ` +
+      `(SELECT r.value->>1 FROM json_each(?1) r WHERE r.value->>0 = schedule_id) ` +
+      `WHERE hour IN (SELECT hour FROM h) AND schedule_id IN (SELECT r.value->>0 FROM json_each(?1) r)`,
     backfills: ofTable(backfills, `, details = json_set(${validJson("details")}, '$.scheduleId', r.value->>1)`),
   };
 }
