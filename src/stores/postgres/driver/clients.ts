@@ -31,7 +31,7 @@ export interface PostgresJsClient {
 
 /** A database of PGlite. */
 export interface PGliteClient {
-  /** Runs a text of several statements. */
+  /** Runs statements. @param query one or several of them @param options how rows and values are read */
   exec(query: string, options: object): Promise<unknown>;
   /** Settles once the database is open. */
   readonly waitReady: Promise<void>;
