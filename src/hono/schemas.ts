@@ -48,6 +48,7 @@ import {
   type JobQuery,
   LARGE_VALUES,
   type LabelQuery,
+  LIST_NUMBERS,
   type NewJobBody,
   type NewScheduleBody,
   type OccurrenceQuery,
@@ -149,6 +150,11 @@ const page = once(() => ({
 
 const included = once(() => ({ include: optional(listOf(oneOf(LARGE_VALUES), 1, LARGE_VALUES.length)) }));
 
+const counted = once(() => {
+  const words = [...LARGE_VALUES, ...LIST_NUMBERS] as const;
+  return { include: optional(listOf(oneOf(words), 1, words.length)) };
+});
+
 const searched = once(() => ({ search: optional(idText()) }));
 /** From an instant, which is included, until another one, which is not. */
 const range = once(() => ({ from: optional(instantText()), until: optional(instantText()) }));
@@ -169,27 +175,22 @@ const scheduleFilter = once(() => ({
   state: optional(oneOf(["active", "paused", "ended", "failing"])),
 }));
 const jobFilter = once(() => ({ taskId: optional(idText()), scheduleId: optional(idText()) }));
-const resultFilter = once(() => ({
-  ...jobFilter(),
-  ...labelled(),
-  outcome: optional(oneOf(JOB_OUTCOMES)),
-  ...range(),
-}));
-
 const scheduleExtra = once(() =>
   v.pipe(
     textUpTo(20),
-    v.regex(/^(payload|description|stats|(next|runs):[1-9]\d{0,2})$/, ({ input }) => mustBe(EXTRAS, input)),
+    v.regex(/^(payload|description|stats|total|facets|(next|runs):[1-9]\d{0,2})$/, ({ input }) =>
+      mustBe(EXTRAS, input),
+    ),
   ),
 );
-const EXTRAS = "payload, description, stats, or next or runs with a number of 1 to 999, such as next:5";
+const EXTRAS = "payload, description, stats, total, facets, or next or runs with a number of 1 to 999, such as next:5";
 
 export const scheduleQuery: () => v.GenericSchema<unknown, ScheduleQuery> = once(() =>
   v.strictObject({
     ...scheduleFilter(),
     sort: optional(oneOf(["id", "nextFireTime"])),
     ids: optional(listOf(idText(), 1, PAGE_SIZE_DEFAULT)),
-    include: optional(listOf(scheduleExtra(), 1, 5)),
+    include: optional(listOf(scheduleExtra(), 1, 7)),
     ...page(),
   }),
 );
@@ -204,29 +205,43 @@ export const jobQuery: () => v.GenericSchema<unknown, JobQuery> = once(() =>
     ...range(),
     sort: optional(oneOf(["id", "runAt"])),
     order: newestFirst(),
-    ...included(),
+    ...counted(),
     ...page(),
   }),
 );
 
 export const resultQuery: () => v.GenericSchema<unknown, ResultQuery> = once(() =>
-  v.strictObject({ ...searched(), ...resultFilter(), order: newestFirst(), ...included(), ...page() }),
-);
-
-export const runQuery: () => v.GenericSchema<unknown, RunQuery> = once(() =>
   v.strictObject({
     ...searched(),
     ...jobFilter(),
     ...labelled(),
-    state: optional(listOf(oneOf(WORDS.state), 1, WORDS.state.length)),
-    outcome: optional(listOf(oneOf(JOB_OUTCOMES), 1, JOB_OUTCOMES.length)),
-    error: optional(idText()),
-    key: optional(idText()),
-    minRunTime: optional(durationText()),
-    maxRunTime: optional(durationText()),
-    minAttempts: optional(wholeNumber(0)),
+    outcome: optional(oneOf(JOB_OUTCOMES)),
     ...range(),
+    order: newestFirst(),
     ...included(),
+    ...page(),
+  }),
+);
+
+const runFilter = once(() => ({
+  ...searched(),
+  ...jobFilter(),
+  ...labelled(),
+  error: optional(idText()),
+  key: optional(idText()),
+  minRunTime: optional(durationText()),
+  maxRunTime: optional(durationText()),
+  minAttempts: optional(wholeNumber(0)),
+  ...range(),
+}));
+const someOf = <const Words extends readonly string[]>(words: Words) => listOf(oneOf(words), 1, words.length);
+
+export const runQuery: () => v.GenericSchema<unknown, RunQuery> = once(() =>
+  v.strictObject({
+    ...runFilter(),
+    state: optional(someOf(WORDS.state)),
+    outcome: optional(someOf(JOB_OUTCOMES)),
+    ...counted(),
     ...page(),
   }),
 );
@@ -486,12 +501,23 @@ export const jobBatchBody: () => v.GenericSchema<unknown, JobBatch> = once(() =>
   }),
 );
 
+const oneOrMore = <const Words extends readonly string[]>(words: Words) =>
+  v.union([oneOf(words), someOf(words)], ({ input }) => mustBeOneOf(words, input));
+
 export const jobBulkBody: () => v.GenericSchema<unknown, JobBulk> = once(() =>
   v.strictObject({
     action: oneOf(["retry", "cancel", "purge"]),
     ids: optional(listOf(idText(), 0, BULK_ADD_MAX)),
     expectedCount: optional(wholeNumber(0, BULK_ADD_MAX)),
-    filter: optional(objectOf({ ...resultFilter(), failureKey: optional(idText()), backfillId: optional(idText()) })),
+    filter: optional(
+      objectOf({
+        ...runFilter(),
+        state: optional(oneOrMore(WORDS.state)),
+        outcome: optional(oneOrMore(JOB_OUTCOMES)),
+        failureKey: optional(idText()),
+        backfillId: optional(idText()),
+      }),
+    ),
     all: optional(trueOrFalse),
   }),
 );

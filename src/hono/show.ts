@@ -10,7 +10,7 @@ import type { Run } from "../scheduler/views/run.ts";
 import type { Schedule } from "../scheduler/views/schedule.ts";
 import type { Scope } from "./auth/auth-options.ts";
 import { REDACTED, type Redact, type ShownValue } from "./redaction.ts";
-import { LARGE_VALUES, type LargeValue } from "./wire.ts";
+import { LARGE_VALUES } from "./wire.ts";
 
 /** How records look to one caller. Everything that leaves the router with a payload or a stack passes here. */
 export interface Show {
@@ -22,12 +22,12 @@ export interface Show {
   /** The value and the cursor are for those who may write. */
   step(step: JobStep, taskId: string): Plain<JobStep>;
   /** How they look in a list, which has those large values that were asked for. Default: none */
-  listed(include?: readonly LargeValue[]): Show;
+  listed(include?: readonly string[]): Show;
 }
 
 /** Stacks and properties of errors are for those who may write. @param redact hides what nobody is to see; null shows
  *  values as they are @param include the large values that are shown */
-export function showFor(scope: Scope, redact: Redact | null, include: readonly LargeValue[] = LARGE_VALUES): Show {
+export function showFor(scope: Scope, redact: Redact | null, include: readonly string[] = LARGE_VALUES): Show {
   const hidden = <T>(value: T, taskId: string, field: ShownValue["field"]): T =>
     redact === null ? value : (redact(value, { taskId, field, scope }) as T);
   const withPayload = <T extends { readonly taskId: string; readonly payload: unknown }>(shown: T): T => {

@@ -34,10 +34,20 @@ interface SearchQuery {
 export const LARGE_VALUES = ["payload", "result"] as const;
 export type LargeValue = (typeof LARGE_VALUES)[number];
 
+/** The numbers of a list, which come where they are asked for. */
+export const LIST_NUMBERS = ["total", "facets"] as const;
+
 /** What a list of records with large values takes. */
 interface IncludeQuery {
   /** The large values to show; several times, or with commas in between. Default: none. */
   readonly include?: readonly LargeValue[];
+}
+
+/** The same of a list that also has numbers. */
+interface CountedQuery {
+  /** The large values to show, `total`, how many items the list has, and `facets`, how many of them are in each state;
+   *  several times, or with commas in between. Default: none. */
+  readonly include?: readonly (LargeValue | (typeof LIST_NUMBERS)[number])[];
 }
 
 /** What each list of labelled records takes. */
@@ -57,8 +67,8 @@ export interface ScheduleQuery extends ScheduleFilterQuery, PageQuery {
   /** Schedules with these ids, in the order of ids; several times, because an id may have a comma. */
   readonly ids?: readonly string[];
   /** `payload`; `description`, the rule in words; `next:5`, the next fire times; `runs:24`, the last fire times with
-   *  what became of each; `stats`, how the jobs of the last 7 days ended. Several times, or with commas in between.
-   *  Default: none of them. */
+   *  what became of each; `stats`, how the jobs of the last 7 days ended; `total` and `facets`, how many schedules the
+   *  list has, and how many in each state. Several times, or with commas in between. Default: none of them. */
   readonly include?: readonly string[];
   /** Default: `"id"`. */
   readonly sort?: "id" | "nextFireTime";
@@ -69,7 +79,7 @@ interface JobFilterQuery {
   readonly scheduleId?: string;
 }
 
-export interface JobQuery extends SearchQuery, JobFilterQuery, LabelQuery, IncludeQuery, PageQuery {
+export interface JobQuery extends SearchQuery, JobFilterQuery, LabelQuery, CountedQuery, PageQuery {
   readonly backfillId?: string;
   readonly state?: "queued" | "held" | "running";
   /** Jobs whose `runAt` is this instant or later. */
@@ -95,10 +105,11 @@ export interface ResultQuery extends SearchQuery, ResultFilterQuery, IncludeQuer
   readonly order?: "newest" | "oldest";
 }
 
-/** Jobs, ended or not. */
-export interface RunQuery extends SearchQuery, JobFilterQuery, LabelQuery, IncludeQuery, PageQuery {
+type RunWord = "queued" | "held" | "running" | "ended";
+
+interface RunFilterQuery extends SearchQuery, JobFilterQuery, LabelQuery {
   /** Several times, or with commas in between. Default: all. */
-  readonly state?: readonly ("queued" | "held" | "running" | "ended")[];
+  readonly state?: readonly RunWord[];
   /** The same; unfinished jobs are left out. */
   readonly outcome?: readonly JobOutcome[];
   /** Text that the error has somewhere. */
@@ -114,6 +125,9 @@ export interface RunQuery extends SearchQuery, JobFilterQuery, LabelQuery, Inclu
   /** The same before this instant. */
   readonly until?: string;
 }
+
+/** Jobs, ended or not. */
+export interface RunQuery extends RunFilterQuery, CountedQuery, PageQuery {}
 
 /** How jobs ended. */
 export interface StatsQuery extends JobFilterQuery {
@@ -387,6 +401,18 @@ export interface RetryBody {
   readonly restart?: boolean;
 }
 
+/** That of `/runs`, or a group or a backfill. A `purge` takes only `taskId`, `scheduleId`, `label`, one `outcome`,
+ *  `from` and `until`. */
+export interface JobBulkFilter extends Omit<RunFilterQuery, "state" | "outcome"> {
+  /** One, or several. */
+  readonly state?: RunWord | readonly RunWord[];
+  readonly outcome?: JobOutcome | readonly JobOutcome[];
+  /** The `key` of a group of `/failures`; with `retry` alone. */
+  readonly failureKey?: string;
+  /** With `cancel` alone. */
+  readonly backfillId?: string;
+}
+
 /** What happens to many jobs: `retry` and `purge` are about results, `cancel` is about unfinished jobs. */
 export interface JobBulk {
   readonly action: "retry" | "cancel" | "purge";
@@ -394,8 +420,7 @@ export interface JobBulk {
   readonly ids?: readonly string[];
   /** Nothing happens unless so many jobs or results fit. Default: any number. */
   readonly expectedCount?: number;
-  /** `failureKey`, the `key` of a group of `/failures`, goes with `retry` alone, and `backfillId` with `cancel`. */
-  readonly filter?: ResultFilterQuery & { readonly failureKey?: string; readonly backfillId?: string };
+  readonly filter?: JobBulkFilter;
   /** Everything: without it, a filter that names nothing is refused. */
   readonly all?: boolean;
 }

@@ -128,6 +128,59 @@ describe("runs over HTTP", () => {
     expect(other).toMatchObject({ status: 400, body: { code: "options" } });
   });
 
+  test("have their total and the counts of each state where these are asked for", async () => {
+    const { ask, scheduler } = await withRuns();
+    const one = { count: 1, isCapped: false };
+    const none = { count: 0, isCapped: false };
+    const { body } = await ask("GET /runs?include=total,facets&outcome=error&limit=1");
+    expect(body).toMatchObject({
+      total: one,
+      facets: { queued: one, held: none, running: none, error: one, success: one, abandoned: none },
+    });
+    expect((await ask("GET /runs")).body).not.toHaveProperty("total");
+    expect((await ask("GET /jobs?include=facets&state=held")).body).toEqual({
+      ...{ items: [], cursor: null },
+      facets: { queued: one, held: none, running: none },
+    });
+    for (const id of ["a", "b", "c"]) await scheduler.addSchedule("ok", "@daily", { id, paused: id === "c" });
+    expect((await ask("GET /schedules?include=total,facets&state=active&limit=1")).body).toMatchObject({
+      total: { count: 2, isCapped: false },
+      facets: { active: { count: 2 }, paused: { count: 1 }, ended: none, failing: none },
+    });
+    await scheduler.addJobs(Array.from({ length: 1001 }, () => ({ task: "ok", delay: "1h" })));
+    expect((await ask("GET /jobs?include=total&limit=1")).body).toMatchObject({
+      total: { count: 1000, isCapped: true },
+    });
+  });
+
+  test("are retried and cancelled by whatever lists them, if they are as many as expected", async () => {
+    const { ask, ids } = await withRuns();
+    const bulk = (action: string, filter: object, expectedCount: number) =>
+      ask("POST /jobs/bulk", { action, filter, expectedCount });
+    expect(await bulk("retry", { search: ids.failed }, 2)).toMatchObject({ status: 409 });
+    expect(await bulk("retry", { search: ids.done }, 0)).toMatchObject({ status: 200, body: { count: 0 } });
+    expect(await bulk("retry", { error: "PAPER", outcome: ["error"] }, 1)).toMatchObject({ body: { count: 1 } });
+    expect(await bulk("cancel", { state: ["held", "running"] }, 0)).toMatchObject({ body: { count: 0 } });
+    expect(await bulk("cancel", { search: ids.waiting, state: "queued" }, 1)).toMatchObject({ body: { count: 1 } });
+    expect(await ask(`GET /runs/${ids.waiting}`)).toMatchObject({ body: { outcome: "cancelled" } });
+  });
+
+  test.each([
+    ["retry", { state: "running" }, "filter.state"],
+    ["retry", { search: "a", failureKey: "b" }, "filter.failureKey"],
+    ["retry", { backfillId: "b" }, "filter.backfillId"],
+    ["cancel", { state: ["queued", "ended"] }, "filter.state"],
+    ["cancel", { minRunTime: "5m" }, "filter.minRunTime"],
+    ["cancel", { search: "a", minAttempts: -1 }, "filter.minAttempts"],
+    ["purge", { search: "a" }, "filter"],
+    ["purge", { outcome: ["error", "success"] }, "filter"],
+    ["retry", { outcome: "late" }, "filter.outcome"],
+  ])("are not changed by a %s with a filter that does not go with it: %o", async (action, filter, path) => {
+    const { ask } = await withRuns();
+    const { status, body } = await ask("POST /jobs/bulk", { action, filter });
+    expect([status, body]).toMatchObject([422, { code: "options", issues: [{ path }] }]);
+  });
+
   test.each(["state=asleep", "outcome=", "minAttempts=-1", "minRunTime=soon", "key=", "order=oldest"])(
     "are not listed by %s",
     async (query) => {

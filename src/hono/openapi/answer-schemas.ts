@@ -374,6 +374,13 @@ const problem: v.GenericSchema = v.looseObject({
 
 const pageOf = (item: v.GenericSchema): v.GenericSchema => v.strictObject({ items: v.array(item), cursor: textOrNull });
 
+const countedPageOf = (item: v.GenericSchema): v.GenericSchema =>
+  v.strictObject({
+    ...{ items: v.array(item), cursor: textOrNull },
+    total: v.exactOptional(bounded),
+    facets: v.exactOptional(v.record(v.string(), bounded)),
+  });
+
 /** The name of a schema of an answer. */
 export type AnswerName =
   | "Live"
@@ -430,7 +437,7 @@ export const answerSchemas: Readonly<Record<AnswerName, v.GenericSchema>> = {
   SerializedError: error,
   Attempt: attempt,
   Schedule: schedule,
-  SchedulePage: pageOf(listedSchedule),
+  SchedulePage: countedPageOf(listedSchedule),
   ScheduleBulkReport: v.strictObject({
     action: v.picklist(["pause", "unpause", "remove"]),
     ...many,
@@ -442,7 +449,7 @@ export const answerSchemas: Readonly<Record<AnswerName, v.GenericSchema>> = {
     backfillId: textOrNull,
   }),
   Job: job,
-  JobPage: pageOf(job),
+  JobPage: countedPageOf(job),
   JobBatchReport: v.strictObject({ items: v.array(job), then: v.nullable(job) }),
   JobBulkReport: v.strictObject({
     action: v.picklist(["retry", "cancel", "purge"]),
@@ -458,7 +465,7 @@ export const answerSchemas: Readonly<Record<AnswerName, v.GenericSchema>> = {
   Stats: stats,
   StatsReport: statsAnswer,
   Run: run,
-  RunPage: pageOf(run),
+  RunPage: countedPageOf(run),
   Task: task,
   TaskPage: pageOf(task),
   Blackout: blackout,

@@ -1,12 +1,13 @@
-import { PAGE_SIZE_MAX } from "../../core/limits.ts";
-import { optionError } from "../../core/option-errors.ts";
-import { failureKeyOf } from "../../records/failure.ts";
+import { BULK_ADD_MAX, PAGE_SIZE_MAX } from "../../core/limits.ts";
+import { mustBeOneOf, optionError } from "../../core/option-errors.ts";
+import { FAILURES, failureKeyOf } from "../../records/failure.ts";
+import type { JobOutcome } from "../../records/policies.ts";
 import type { SchedulerClient } from "../../scheduler/scheduler-client.ts";
 import type { JobResult } from "../../scheduler/views/job-result.ts";
 import { plain } from "../../scheduler/views/plain.ts";
 import type { JobBulkReport } from "../api.ts";
 import { withLabels } from "../labels-of.ts";
-import type { JobBulk } from "../wire.ts";
+import type { JobBulk, JobBulkFilter, RunQuery } from "../wire.ts";
 import { assertExpected } from "./expected-count.ts";
 
 const WHERE = "POST /jobs/bulk";
@@ -20,7 +21,8 @@ export async function changeManyJobs(
   bulk: JobBulk,
   signal: AbortSignal,
 ): Promise<JobBulkReport> {
-  const { action, ids, filter = {}, all = false, expectedCount } = bulk;
+  const { action, filter = {}, all = false, expectedCount } = bulk;
+  let { ids } = bulk;
   if (ids !== undefined && (bulk.filter !== undefined || all)) {
     throw optionError(WHERE, "ids", "go without a filter, and without all");
   }
@@ -30,11 +32,15 @@ export async function changeManyJobs(
   if (filter.failureKey !== undefined && action !== "retry") {
     throw optionError(WHERE, "filter.failureKey", "goes with retry alone");
   }
+  let own: OwnFilter = {};
+  if (isOwn(action, filter)) own = filter;
+  else ids = await runIdsOf(client, action, filter, signal);
   if (expectedCount !== undefined) {
-    const count = ids === undefined ? await countOf(client, bulk, expectedCount + 1, signal) : new Set(ids).size;
+    const max = expectedCount + 1;
+    const count = ids === undefined ? await countOf(client, action, own, max, signal) : new Set(ids).size;
     assertExpected("jobs", count, expectedCount);
   }
-  const selection = ids === undefined ? { ...withLabels(filter, WHERE), all, signal } : { ids, signal };
+  const selection = ids === undefined ? { ...withLabels(own, WHERE), all, signal } : { ids, signal };
   switch (action) {
     case "retry": {
       const { retried: count, ...skipped } = await client.retryJobs(selection);
@@ -53,10 +59,63 @@ export async function changeManyJobs(
   }
 }
 
+/** A filter that the verb of an action takes itself. */
+type OwnFilter = Omit<JobBulkFilter, keyof RunQuery> &
+  Pick<JobBulkFilter, "taskId" | "scheduleId" | "label" | "from" | "until"> & { readonly outcome?: JobOutcome };
+
+const OF_RESULTS = ["taskId", "scheduleId", "label", "outcome", "from", "until"];
+const OWN: Readonly<Record<JobBulk["action"], readonly string[]>> = {
+  retry: [...OF_RESULTS, "failureKey"],
+  purge: OF_RESULTS,
+  cancel: ["taskId", "scheduleId", "label", "backfillId"],
+};
+
+function isOwn(action: JobBulk["action"], filter: JobBulkFilter): filter is OwnFilter {
+  return !Array.isArray(filter.outcome) && Object.keys(filter).every((name) => OWN[action].includes(name));
+}
+
+const UNFINISHED = ["queued", "held", "running"] as const;
+/** What only a run that has ended has. */
+const OF_ENDED = ["outcome", "error", "minRunTime", "maxRunTime"] as const;
+
+/**
+ * The ids of the runs that fit. Without outcomes, a retry is about failures.
+ * @throws {OptionsError} when the filter does not go with the action, or too many fit
+ */
+async function runIdsOf(
+  client: SchedulerClient,
+  action: JobBulk["action"],
+  { failureKey, backfillId, ...filter }: JobBulkFilter,
+  signal: AbortSignal,
+): Promise<readonly string[]> {
+  const refusal = (name: string, message: string) =>
+    optionError(WHERE, name === "" ? "filter" : `filter.${name}`, message);
+  if (action === "purge") throw refusal("", `of a purge takes ${OF_RESULTS.join(", ")}, each once, and nothing else`);
+  if (failureKey !== undefined) throw refusal("failureKey", `goes with ${OF_RESULTS.join(", ")} alone`);
+  if (backfillId !== undefined)
+    throw refusal("backfillId", "goes with cancel, and with taskId, scheduleId and label alone");
+  const states: readonly string[] = action === "retry" ? ["ended"] : UNFINISHED;
+  const { state = action === "retry" ? "ended" : UNFINISHED, outcome = FAILURES } = filter;
+  const wrong = [state].flat().find((one) => !states.includes(one));
+  if (wrong !== undefined) throw refusal("state", `${mustBeOneOf(states, wrong)}, because the action is ${action}`);
+  const ofEnded = action === "cancel" ? OF_ENDED.find((name) => filter[name] !== undefined) : undefined;
+  if (ofEnded !== undefined) throw refusal(ofEnded, "does not go with cancel, because only what has ended has it");
+  const ended = action === "retry" ? { outcome } : {};
+  const found: string[] = [];
+  const runs = { ...withLabels(filter, WHERE), ...ended, state, limit: PAGE_SIZE_MAX };
+  for await (const { id } of client.getRuns(runs)) {
+    signal.throwIfAborted();
+    found.push(id);
+    if (found.length > BULK_ADD_MAX) throw refusal("", `takes more than ${BULK_ADD_MAX} runs; narrow it`);
+  }
+  return found;
+}
+
 /** How many jobs or results fit, counted to a bound. */
 async function countOf(
   client: SchedulerClient,
-  { action, filter = {} }: JobBulk,
+  action: JobBulk["action"],
+  filter: OwnFilter,
   max: number,
   signal: AbortSignal,
 ): Promise<number> {
