@@ -147,7 +147,7 @@ describe.runIf(hasChromium)("the live page in Chromium", () => {
     await expect.poll(() => page.getByRole("row", { name: /fails/ }).count(), WITHIN).toBe(3);
   });
 
-  test("all runs that match are retried on the server, once somebody has confirmed how many", async () => {
+  test("all runs that match are retried or cancelled on the server, once somebody has confirmed how many", async () => {
     isFailing = true;
     const jobs = await scheduler.addJobs(
       Array.from({ length: 120 }, () => ({ task: "fails", labels: { all: "yes" } })),
@@ -163,6 +163,14 @@ describe.runIf(hasChromium)("the live page in Chromium", () => {
     await page.getByRole("button", { name: "Retry 120 that ended" }).click();
     await page.getByRole("dialog").getByRole("button", { name: "Retry 120 runs" }).click();
     await page.getByText("120 runs will run once more.").waitFor();
+    const later = (_: unknown, n: number) => ({ task: "fails", idempotencyKey: `later-${n}`, delay: "1h" });
+    await scheduler.addJobs(Array.from({ length: 120 }, later));
+    await go("runs?show=waiting&search=later-");
+    await page.getByLabel("Select all that are shown").check();
+    await page.getByRole("button", { name: "Select all that match" }).click();
+    await page.getByRole("button", { name: "Cancel 120 unfinished" }).click();
+    await page.getByRole("dialog").getByRole("button", { name: "Cancel 120 runs" }).click();
+    await page.getByText("120 runs cancelled.").waitFor();
   });
 
   test("a running job tells its progress, and is cancelled", async () => {

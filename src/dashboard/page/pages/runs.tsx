@@ -44,15 +44,16 @@ export function RunsPage() {
   const pages = usePages<api.Run>(`runs ${key}`, (cursor) =>
     api.getRuns({ ...filter, from: cursor === undefined ? from() : undefined }, { limit: 100, cursor }),
   );
-  // The server retries by what it searches results by; without an outcome, what failed.
-  const outcome = show === "failed" ? undefined : show;
-  const canRetryAll = search === undefined && ["failed", "success", "cancelled"].includes(show);
+  const words = Object.entries(SHOWN[show]?.[1] ?? {}).map(([name, text]) => [name, text.split(",")]);
+  const whole = { search, taskId, scheduleId, label, ...Object.fromEntries(words) };
+  const isOfEnded = words.some(([name]) => name === "outcome");
   const bulk = ({ items, count: all, isAll }: Chosen<api.Run>, clear: () => void) =>
     (["retry", "cancel"] as const).map((action) => {
       const isRetry = action === "retry";
       const ids = items.filter(({ endedAt }) => (endedAt !== null) === isRetry).map(({ id }) => id);
-      const count = isRetry && isAll ? all : ids.length;
-      const which = isRetry && isAll ? api.wholeOf({ taskId, scheduleId, label, outcome, from: from() }, all) : { ids };
+      const isWhole = isAll && isRetry === isOfEnded;
+      const count = isWhole ? all : isAll ? 0 : ids.length;
+      const which = isWhole ? api.wholeOf({ ...whole, from: from() }, all) : { ids };
       return (
         <Button
           key={action}
@@ -98,7 +99,7 @@ export function RunsPage() {
         Cells={Cells}
         bulk={bulk}
         countAll={
-          canRetryAll
+          words.length > 0
             ? () => api.countOf((cursor) => api.getRuns({ ...filter, from: from() }, { limit: 1000, cursor }))
             : null
         }
