@@ -116,7 +116,7 @@ export const COMMANDS: readonly CommandSpec[] = [
     takes: "<id...>",
     summary: "Pause schedules.",
     options: [
-      ["--until <instant>", "when the pause ends by itself"],
+      ["--until <instant>", "when the pause ends by itself, or a duration from now on: 2h"],
       ["--reason <text>", "why, for people"],
       ["--task", "the ids are tasks"],
     ],

@@ -72,6 +72,14 @@ export function utcText(instant: { readonly epochMilliseconds: number } | null):
 /** An instant of an option: itself, or a duration that is counted back from now: `24h`. */
 export function sinceOption(text: string | undefined, name: string, io: CliIo): string | undefined {
   if (text === undefined) return undefined;
-  if (/^\d+(\.\d+)?[a-z]+$/i.test(text)) return instantText(io.clock.now() - durationOption(text, name, 0));
+  if (DURATION.test(text)) return instantText(io.clock.now() - durationOption(text, name, 0));
   return instantText(instantOption(text, name, io));
 }
+
+/** What a scheduler reads as an instant: the text of an option itself, or a duration from now on: `2h`. */
+export function aheadOption(text: string | undefined, name: string, io: CliIo): string | undefined {
+  if (text === undefined || !DURATION.test(text)) return text;
+  return instantText(io.clock.now() + durationOption(text, name, 0));
+}
+
+const DURATION = /^\d+(\.\d+)?[a-z]+$/i;

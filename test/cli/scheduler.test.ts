@@ -104,6 +104,13 @@ describe("a command on a scheduler", () => {
     ]);
   });
 
+  test("pauses for a time from now on", async () => {
+    expect(await onStore("pause", "fail/noon", "--until", "2h")).toEqual({
+      ...{ code: 0, out: ["fail/noon: paused until 2027-01-01 02:00:00Z"], err: [] },
+    });
+    expect((await onStore("unpause", "fail/noon")).code).toBe(0);
+  });
+
   test("shows a failed job and its log", async () => {
     const shown = await onStore("show", failedJob);
     expect(shown.out).toEqual(

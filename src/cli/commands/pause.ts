@@ -1,12 +1,12 @@
 import { type CommandCall, hasOption, textOption } from "../command.ts";
 import { EXIT } from "../failure.ts";
-import { utcText } from "../times.ts";
+import { aheadOption, utcText } from "../times.ts";
 
 /** `escapement pause`: schedules, or with `--task` tasks. */
 export async function run(call: CommandCall): Promise<number> {
   const { out, args } = call;
   const { client, by } = await call.target();
-  const until = textOption(call, "until");
+  const until = aheadOption(textOption(call, "until"), "until", call.io);
   const reason = textOption(call, "reason");
   const options = { ...by, ...(until === undefined ? {} : { until }), ...(reason === undefined ? {} : { reason }) };
   const paused = [];
