@@ -88,9 +88,12 @@ export function checkFieldNames(fields: CronFields): void {
   for (const name of Object.keys(fields)) {
     const names: readonly string[] = FIELD_NAMES;
     if (names.includes(name)) continue;
-    if (OPTION_NAMES.includes(name)) {
+    const meant = name === "tz" ? "timezone" : name.toLowerCase();
+    const option = OPTION_NAMES.find((known) => known.toLowerCase() === meant);
+    if (option !== undefined) {
+      const what = option === name ? "it is an option and" : `the option is ${option}, which`;
       throw new CronSyntaxError(
-        `${quote(name)} is not a cron field; it is an option and comes second: new CronTrigger(fields, { ${name} })`,
+        `${quote(name)} is not a cron field; ${what} comes second: new CronTrigger(fields, { ${option} })`,
         { field: null, element: name, position: 0, suggestion: null },
       );
     }

@@ -1,5 +1,5 @@
-import { durationText } from "../core/duration.ts";
 import { instantText, type Temporal } from "../core/temporal.ts";
+import { lengthText } from "../scheduler/ledger/words.ts";
 import type { OccurrenceVerdict } from "../scheduler/options/occurrence-verdicts.ts";
 
 /** What became of one fire time. */
@@ -85,7 +85,7 @@ function latenessText(occurrences: readonly SimulatedOccurrence[]): string[] {
     .filter(({ lateMs }) => lateMs > 0)
     .sort((a, b) => b.lateMs - a.lateMs);
   const named = late.slice(0, NAMED_MAX).map(({ scheduleId, fireTime, lateMs }) => {
-    return `  ${scheduleId}, due at ${fireTime}, began ${durationText(lateMs)} late`;
+    return `  ${scheduleId}, due at ${fireTime}, began ${lengthText(lateMs)} late`;
   });
   return late.length === 0 ? ["All runs began in time."] : [`${late.length} began late, the latest:`, ...named];
 }

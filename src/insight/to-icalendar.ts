@@ -70,7 +70,9 @@ export function toICalendar(schedules: Iterable<CalendarSchedule>, options: Cale
   let place = 0;
   for (const schedule of schedules) {
     if (!(schedule?.trigger instanceof Trigger)) {
-      throw optionError(WHERE, `schedules.${place}.trigger`, mustBe("a trigger", schedule?.trigger));
+      const given: unknown = schedule?.trigger;
+      const advice = typeof given === "string" ? "write CronTrigger.fromCrontab(text, { timeZone })" : null;
+      throw optionError(WHERE, `schedules.${place}.trigger`, mustBe("a trigger", given, "", advice));
     }
     place++;
     for (const fireTime of fireTimesOf(schedule, from, until, limit)) {

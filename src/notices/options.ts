@@ -28,17 +28,20 @@ export interface CheckedChannel {
 
 /** The options of a channel. What may be secret is checked apart, because messages of schemas show values. */
 export function channelEntries(): v.ObjectEntries {
+  const saysIds = says("a list of at least one id");
   return {
     name: v.optional(name()),
-    schedules: v.optional(v.pipe(v.array(textUpTo(ID_LENGTH_MAX)), v.minLength(1, says("a list of at least one id")))),
+    schedules: v.optional(v.pipe(v.array(textUpTo(ID_LENGTH_MAX), saysIds), v.minLength(1, saysIds))),
     timeout: v.optional(durationMs(1), { seconds: 10 }),
     url: v.optional(v.unknown()),
     headers: v.optional(v.unknown()),
   };
 }
 
-export const channelTypes = (): v.GenericSchema<readonly NoticeType[]> =>
-  v.pipe(v.array(oneOf(NOTICE_TYPES)), v.minLength(1, says("a list of at least one type")));
+export function channelTypes(): v.GenericSchema<readonly NoticeType[]> {
+  const saysTypes = says(`a list of at least one of ${NOTICE_TYPES.map((type) => `"${type}"`).join(", ")}`);
+  return v.pipe(v.array(oneOf(NOTICE_TYPES), saysTypes), v.minLength(1, saysTypes));
+}
 
 /** @throws {OptionsError} that shows nothing of the URL */
 export function checkUrl(url: unknown, where: string): string {

@@ -1,6 +1,6 @@
 import * as v from "valibot";
 import type { AbortSignal } from "../core/abort-signal.ts";
-import { checker, implementing, oneOf, trueOrFalse } from "../core/check.ts";
+import { checker, implementing, oneOf, says, trueOrFalse } from "../core/check.ts";
 import { mustBe, optionError } from "../core/option-errors.ts";
 import type { DataStore } from "../stores/data-store.ts";
 
@@ -57,7 +57,10 @@ export interface CheckedImport {
 }
 
 const exportOptions = checker<CheckedExport>(() =>
-  v.strictObject({ include: v.optional(v.array(oneOf(parts)), []), signal: signal() }),
+  v.strictObject({
+    include: v.optional(v.array(oneOf(parts), says(`a list of ${parts.map((part) => `"${part}"`).join(", ")}`)), []),
+    signal: signal(),
+  }),
 );
 
 const importOptions = checker<CheckedImport>(() =>

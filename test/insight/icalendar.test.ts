@@ -64,6 +64,11 @@ describe("a calendar of schedules", () => {
   test.each([
     [[{ id: "a", trigger: nine }], { ...range, until: range.from }, /until must be later than from/],
     [[{ id: "a" }], range, /schedules\.0\.trigger must be a trigger/],
+    [
+      [{ id: "a", trigger: "0 9 * * *" }],
+      range,
+      /must be a trigger; got "0 9 \* \* \*": write CronTrigger\.fromCrontab/,
+    ],
     [[{ id: "a", trigger: nine }], { ...range, til: 1 }, /til is no option/],
     [
       [{ id: "a", trigger: nine }],

@@ -52,7 +52,7 @@ describe("a simulation", () => {
       "1 were too late to start (misfireGraceTime).",
       "2 were missed and made up for by another one (coalesce).",
       "1 began late, the latest:",
-      "  report, due at 2030-01-01T04:00:00Z, began PT50M late",
+      "  report, due at 2030-01-01T04:00:00Z, began 50 min late",
     ]);
   });
 

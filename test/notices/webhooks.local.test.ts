@@ -314,8 +314,18 @@ describe("what a program knows of a receiver", () => {
   });
 });
 
+test.each([["failed"], [undefined], [[]]])("the types %j are refused with those that there are", (on) => {
+  expect(() => hook("http://127.0.0.1:1", { on: on as never })).toThrow(
+    /webhook\(\): on .*a list of at least one of "failed", "recovered"/,
+  );
+});
+
 describe("a scheduler refuses", () => {
   const channel = hook("http://127.0.0.1:1");
+
+  test("a channel that stands in no list", () => {
+    expect(() => new Scheduler({ notices: channel as never })).toThrow(/notices must be a list of what webhook\(\)/);
+  });
 
   test("two channels of one name", () => {
     expect(() => new Scheduler({ notices: [channel, channel] })).toThrow(/one channel "webhook" only/);

@@ -255,6 +255,13 @@ const MISTAKES: readonly Mistake[] = [
     'CronTrigger: timezone is no option; did you mean "timeZone"?',
   ],
   [
+    "a mistyped time zone among the fields",
+    () => make(CronTrigger, { hour: 9, timezone: "Europe/Berlin" }),
+    CronSyntaxError,
+    "cronSyntax",
+    '"timezone" is not a cron field; the option is timeZone, which comes second: new CronTrigger(fields, { timeZone })',
+  ],
+  [
     "a time zone among the fields",
     () => make(CronTrigger, { hour: 9, timeZone: "Europe/Berlin" }),
     CronSyntaxError,

@@ -425,6 +425,11 @@ const MISTAKES: readonly (readonly [mistake: string, work: () => unknown, messag
     () => addJob({ startAfter: 60 }),
     'addJob(): startAfter is no option here; write { delay: "5m" } for a time from now, or { runAt } for an instant',
   ],
+  [
+    "a time from now",
+    () => addJob({ in: "5m" }),
+    'addJob(): in is no option here; write { delay: "5m" } for a time from now, or { runAt } for an instant',
+  ],
   ...["repeat", "cron", "every"].map(
     (name) =>
       [

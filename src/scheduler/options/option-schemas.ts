@@ -305,7 +305,12 @@ export const schedulerOptionsSchema: () => v.GenericSchema<unknown, CheckedSched
     maxConcurrentJobs: v.optional(wholeNumber(1), 100),
     taskDefaults: v.optional(taskDefaults(), {}),
     scheduleDefaults: v.optional(scheduleDefaults()),
-    notices: v.optional(v.array(implementing<NoticeChannel>("what webhook() or ping() returns", ["send"]))),
+    notices: v.optional(
+      v.array(
+        implementing<NoticeChannel>("what webhook() or ping() returns", ["send"]),
+        says("a list of what webhook() or ping() return"),
+      ),
+    ),
     timeZone: v.optional(timeZone(), "UTC"),
     leaseDuration: v.optional(durationMs(100), { seconds: 60 }),
     leaseThread: v.optional(

@@ -64,7 +64,7 @@ const SYNONYMS: Synonyms = {
   "handled: data args kwargs": "payload",
 
   "job: at when": "runAt",
-  "job: startAfter": 'write { delay: "5m" } for a time from now, or { runAt } for an instant',
+  "job: startAfter in": 'write { delay: "5m" } for a time from now, or { runAt } for an instant',
   "job: repeat repeatEvery every interval cron crontab pattern": REPEATS,
   "job: lifo": "write { priority }: jobs run by priority, then by runAt, then in the order of their addition",
   "job: id jobId singletonKey jobKey uniqueKey": "idempotencyKey",
