@@ -14,7 +14,7 @@ describe.each([...pages, "CHANGELOG.md", "llms.txt", "bench/README.md"])("%s", (
 });
 
 test("a dead link is one to no file, or to no chapter of a page", () => {
-  const text = "[a](no.md) [b](README.md#install) [c](#no) ![d](docs/no.png) [e](https://example.org#no)\n`[f](no.md)`";
+  const text = "[a](no.md) [b](README.md#guides) [c](#no) ![d](docs/no.png) [e](https://example.org#no)\n`[f](no.md)`";
   const picture = ' <img src="no.png" alt="">';
   expect(deadLinks("SECURITY.md", text + picture)).toEqual(["no.md", "#no", "docs/no.png", "no.png"]);
 });
