@@ -18,8 +18,9 @@ const YEAR_MS = 366 * 86_400_000;
 const DAY_MS = 86_400_000;
 /** So many lines that fire in one minute are a herd. */
 const HERD_MIN = 5;
-/** Most fire times of one line in a day that count for herds. */
+/** Most fire times of one line in a day that count for herds, and most of all rules together. */
 const FIRES_MAX = 1441;
+const FIRES_OF_ALL_MAX = 1_000_000;
 
 /** Looks through a crontab. Findings come by line. */
 export function lintCrontab(crontab: Crontab, options: LintOptions): LintFinding[] {
@@ -131,16 +132,30 @@ function herdOf(
   rules: readonly { line: number; column: number; expression: string; trigger: CronTrigger }[],
   nowMs: number,
 ): LintFinding | null {
-  const lines = new Map<number, number[]>();
+  // Lines with one rule fire together: each rule is looked at once.
+  const linesOfRule = new Map<string, { trigger: CronTrigger; lines: number[] }>();
   for (const { line, trigger } of rules) {
+    const key = `${trigger.timeZone} ${trigger}`;
+    const same = linesOfRule.get(key);
+    if (same === undefined) linesOfRule.set(key, { trigger, lines: [line] });
+    else same.lines.push(line);
+  }
+  const counts = new Map<number, number>();
+  const looked: { minutes: ReadonlySet<number>; lines: readonly number[] }[] = [];
+  let fires = 0;
+  for (const { trigger, lines } of linesOfRule.values()) {
     const times = trigger.expand({ from: iso(nowMs), until: iso(nowMs + DAY_MS - 1), limit: FIRES_MAX });
     const minutes = new Set([...times].map((at) => Math.floor(at / 60_000)));
-    for (const minute of minutes) lines.set(minute, [...(lines.get(minute) ?? []), line]);
+    for (const minute of minutes) counts.set(minute, (counts.get(minute) ?? 0) + lines.length);
+    looked.push({ minutes, lines });
+    fires += minutes.size;
+    if (fires > FIRES_OF_ALL_MAX) break;
   }
-  let busiest: [number, number[]] | null = null;
-  for (const entry of lines) if (entry[1].length > (busiest?.[1].length ?? HERD_MIN - 1)) busiest = entry;
+  let busiest: [number, number] | null = null;
+  for (const entry of counts) if (entry[1] > (busiest?.[1] ?? HERD_MIN - 1)) busiest = entry;
   if (busiest === null) return null;
-  const [minute, together] = busiest;
+  const [minute] = busiest;
+  const together = looked.flatMap(({ minutes, lines }) => (minutes.has(minute) ? lines : [])).sort((a, b) => a - b);
   const first = rules.find(({ line }) => line === together[0]);
   if (first === undefined) return null;
   const listed = together.slice(0, 6).join(", ");

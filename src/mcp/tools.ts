@@ -43,6 +43,9 @@ const INSTANT = "ISO 8601 instant with an offset";
 const PAGE = { limit: count("Default: 20.", 1000), cursor: text("The cursor of the page before.") };
 const DRY_RUN = flag("Only show what would be done. Default: true. Pass false to do it.");
 
+/** More than any crontab, and so little that looking through it holds a server up for a moment only. */
+const CRONTAB_LENGTH_MAX = 65_536;
+
 /** The tools, in the order in which they are listed. Their texts are these, and nothing of a store. */
 export const TOOLS: readonly Tool[] = [
   {
@@ -69,6 +72,9 @@ export const TOOLS: readonly Tool[] = [
       const options = { timeZone: typeof timeZone === "string" ? timeZone : "UTC", nowMs };
       if (typeof cron === "string") return { findings: lintExpression(cron, options) };
       if (typeof crontab !== "string") throw new TypeError("lint takes crontab or cron, which are text");
+      if (crontab.length > CRONTAB_LENGTH_MAX) {
+        throw new TypeError(`crontab must have at most ${CRONTAB_LENGTH_MAX} characters`);
+      }
       return { findings: lintCrontab(parseCrontab(crontab, { system: system === true ? true : undefined }), options) };
     },
   },

@@ -78,6 +78,8 @@ describe("escapement lint", () => {
       zone: "TZ=UTC\nCRON_TZ=Mars/Base\n0 4 * * * a\n",
     });
     const at = { cwd: folder.path };
+    const same = await call(["lint", "-", "--tz", "UTC"], { input: "* * * * * same\n".repeat(2000) });
+    expect(same.out[0]).toContain("herd: 2000 lines fire at 00:00 UTC (lines 1, 2, 3, 4, 5, 6, ...)");
     expect((await call(["lint", "herd", "--tz", "UTC"], at)).out).toEqual([
       "herd:1  note  0 4 * * *  herd: 7 lines fire at 04:00 UTC (lines 1, 2, 3, 4, 5, 6, ...); spread their minutes",
     ]);

@@ -141,6 +141,7 @@ describe("POST /mcp", () => {
     ["a limit of another kind", "list_runs", { limit: "many" }],
     ["a rule that cannot be read", "preview", { trigger: "99 * * * *" }],
     ["nothing to look at", "lint", {}],
+    ["more than any crontab", "lint", { crontab: "* * * * * x\n".repeat(6000) }],
     ["a body that is too large", "preview", { trigger: "x".repeat(20_000) }],
   ])("refuses %s in words", async (_, name, given) => {
     const { connect } = await setUp();
