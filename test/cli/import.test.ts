@@ -134,6 +134,12 @@ kind: Deployment
     expect([code, problems.length > 0]).toEqual([2, true]);
   });
 
+  test("takes each CronJob of a list once, in a list that is within itself too", async () => {
+    const job = '{ kind: CronJob, metadata: { name: backup }, spec: { schedule: "0 3 * * *" } }';
+    const { code, schedules } = await dryRun("list.yaml", `kind: List\nitems: &all [${job}, { items: *all }]\n`);
+    expect([code, schedules.map(({ id }) => id)]).toEqual([0, ["backup"]]);
+  });
+
   test("refuses a system that nobody knows", async () => {
     await using folder = await folderWith({ crontab: "" });
     const { code, err } = await call(["import", "crontab", "--from", "jenkins"], { cwd: folder.path });

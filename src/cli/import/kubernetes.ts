@@ -19,7 +19,7 @@ export function importKubernetes(text: string, { taskId }: ImportSettings): Impo
   const ids = new UniqueIds();
   for (const { where, value, error } of plainYaml(parseAllDocuments(text, { logLevel: "silent" }))) {
     if (error !== null) problems.push({ where, message: error });
-    for (const item of cronJobsOf(value)) {
+    for (const item of cronJobsOf(value, new Set())) {
       const metadata = isObject(item.metadata) ? item.metadata : {};
       const spec = isObject(item.spec) ? item.spec : {};
       const name = textOf(metadata.name) ?? "cronjob";
@@ -50,10 +50,12 @@ export function importKubernetes(text: string, { taskId }: ImportSettings): Impo
   return { schedules, problems };
 }
 
-function cronJobsOf(value: unknown): Plain[] {
-  if (!isObject(value)) return [];
+/** The CronJobs of a value. @param seen by an alias, a list of YAML may be within itself */
+function cronJobsOf(value: unknown, seen: Set<Plain>): Plain[] {
+  if (!isObject(value) || seen.has(value)) return [];
+  seen.add(value);
   if (value.kind === "CronJob") return [value];
-  return Array.isArray(value.items) ? value.items.slice(0, 10_000).flatMap(cronJobsOf) : [];
+  return Array.isArray(value.items) ? value.items.slice(0, 10_000).flatMap((item) => cronJobsOf(item, seen)) : [];
 }
 
 function settingsOf(spec: Plain): ImportedSchedule["settings"] {
