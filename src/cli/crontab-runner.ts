@@ -43,6 +43,8 @@ export class CrontabRunner {
   /** By the id of the task. */
   #lines: ReadonlyMap<string, Line> = new Map();
   readonly #killing = new AbortController();
+  #reloads: Promise<void> = Promise.resolve();
+  #isReloadAhead = false;
 
   constructor(options: CrontabRunnerOptions) {
     this.#options = options;
@@ -95,9 +97,27 @@ export class CrontabRunner {
     log.info(`${path} has ${this.#lines.size} ${this.#lines.size === 1 ? "line" : "lines"}`);
   }
 
-  /** Reads the file anew. If it cannot be read, the lines that there are go on. */
-  async reload(scheduler: Scheduler): Promise<void> {
+  /**
+   * Reads the file anew. If it cannot be read, the lines that there are go on. One reload comes after the other,
+   * because an older one must not undo a newer one; one that has not begun serves all who ask meanwhile.
+   */
+  reload(scheduler: Scheduler): Promise<void> {
+    if (!this.#isReloadAhead) {
+      this.#isReloadAhead = true;
+      this.#reloads = this.#reloads.then(() => {
+        this.#isReloadAhead = false;
+        return this.#readAnew(scheduler);
+      });
+    }
+    return this.#reloads;
+  }
+
+  async #readAnew(scheduler: Scheduler): Promise<void> {
     const { log, path } = this.#options;
+    if (path === "-") {
+      log.warn("the standard input cannot be read anew: the lines that there are go on");
+      return;
+    }
     try {
       await this.read();
       await this.install(scheduler);

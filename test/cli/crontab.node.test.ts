@@ -104,6 +104,17 @@ describe("escapement crontab", () => {
     expect(out.join("\n")).not.toContain('"msg":"old"');
   });
 
+  test("goes on with the lines of its standard input, which cannot be read anew", async () => {
+    const running = new Running(["crontab", "-", "--tz", "UTC"], { input: "5 0 * * * echo here\n" });
+    await running.prints(line("- has 1 line"));
+    await running.prints(/started as/);
+    running.hangUp();
+    await running.prints(/cannot be read anew/);
+    await running.clock.advance("5m");
+    await running.prints(line("here"));
+    expect((await running.stop()).code).toBe(0);
+  });
+
   test("lets running commands end after SIGTERM, and ends them at the second one", async () => {
     const wait = "while [ ! -e go ]; do sleep 0.05; done; echo done waiting";
     await using folder = await folderWith({ crontab: `@reboot echo waiting; ${wait}\n` });
