@@ -1,17 +1,22 @@
 #!/usr/bin/env node
 import process from "node:process";
 import { systemClock } from "../core/clock.ts";
+import { codeOf, EXIT } from "./failure.ts";
 import type { CliIo, CliSignals } from "./io.ts";
 import { main } from "./main.ts";
 
 const first = new AbortController();
 const second = new AbortController();
+let isAsked = false;
 let isInterrupted = false;
+/** Why the standard output cannot be written. */
+let unwritable: string | null = null;
 
 for (const signal of ["SIGINT", "SIGTERM"] as const) {
   process.on(signal, () => {
     isInterrupted ||= signal === "SIGINT";
-    (first.signal.aborted ? second : first).abort();
+    (isAsked ? second : first).abort();
+    isAsked = true;
   });
 }
 
@@ -34,8 +39,12 @@ const signals: CliSignals = {
 };
 
 const { stdout, stderr, stdin } = process;
-// Whoever reads the output may stop reading, as `head` does.
-stdout.on("error", () => process.exit(0));
+// Whoever reads the output may stop reading, as `head` does. Running commands and jobs end first, as after SIGTERM.
+stdout.on("error", (error) => {
+  unwritable ??= codeOf(error) ?? error.message;
+  first.abort();
+});
+stderr.on("error", () => {});
 
 const io: CliIo = {
   write: (text) => void stdout.write(text),
@@ -58,4 +67,5 @@ const io: CliIo = {
 const code = await main(process.argv.slice(2), io);
 // What a program left behind, such as a timer, must not keep the process.
 await new Promise<void>((resolve) => stdout.write("", () => resolve()));
-process.exit(code);
+if (unwritable === null || unwritable === "EPIPE") process.exit(code);
+stderr.write(`error: the output cannot be written: ${unwritable}\n`, () => process.exit(EXIT.found));
