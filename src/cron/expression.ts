@@ -88,12 +88,10 @@ export function checkFieldNames(fields: CronFields): void {
   for (const name of Object.keys(fields)) {
     const names: readonly string[] = FIELD_NAMES;
     if (names.includes(name)) continue;
-    const meant = name === "tz" ? "timezone" : name.toLowerCase();
-    const option = OPTION_NAMES.find((known) => known.toLowerCase() === meant);
+    const option = OPTION_NAMES.find((known) => known.toLowerCase() === name.toLowerCase());
     if (option !== undefined) {
-      const what = option === name ? "it is an option and" : `the option is ${option}, which`;
       throw new CronSyntaxError(
-        `${quote(name)} is not a cron field; ${what} comes second: new CronTrigger(fields, { ${option} })`,
+        `${quote(name)} is not a cron field; it is an option and comes second: new CronTrigger(fields, { ${option} })`,
         { field: null, element: name, position: 0, suggestion: null },
       );
     }

@@ -259,7 +259,7 @@ const MISTAKES: readonly Mistake[] = [
     () => make(CronTrigger, { hour: 9, timezone: "Europe/Berlin" }),
     CronSyntaxError,
     "cronSyntax",
-    '"timezone" is not a cron field; the option is timeZone, which comes second: new CronTrigger(fields, { timeZone })',
+    '"timezone" is not a cron field; it is an option and comes second: new CronTrigger(fields, { timeZone })',
   ],
   [
     "a time zone among the fields",

@@ -308,7 +308,7 @@ export const schedulerOptionsSchema: () => v.GenericSchema<unknown, CheckedSched
     notices: v.optional(
       v.array(
         implementing<NoticeChannel>("what webhook() or ping() returns", ["send"]),
-        says("a list of what webhook() or ping() return"),
+        says("a list of what webhook() or ping() returns"),
       ),
     ),
     timeZone: v.optional(timeZone(), "UTC"),
