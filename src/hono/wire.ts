@@ -32,7 +32,7 @@ interface SearchQuery {
 
 /** What is in lists only where it is asked for: the payload, and the returned value with the stacks of errors. */
 export const LARGE_VALUES = ["payload", "result"] as const;
-export type LargeValue = (typeof LARGE_VALUES)[number];
+type LargeValue = (typeof LARGE_VALUES)[number];
 
 /** The numbers of a list, which come where they are asked for. */
 export const LIST_NUMBERS = ["total", "facets"] as const;
