@@ -242,7 +242,7 @@ test("a job that takes longer than the tick of an alarm may take goes back to th
   expect(await platform.call("ROWS/slow", "runSlowly")).toMatchObject({ outcome: "success", returnValue: 2 });
 });
 
-test("a fire writes at most 17 rows, and an object whose schedule is gone has no alarm", async ({ annotate }) => {
+test("a fire writes at most 22 rows, and an object whose schedule is gone has no alarm", async ({ annotate }) => {
   await platform.call("ROWS/a", "every", 200);
   const rows = await until(
     () => platform.call<number[]>("ROWS/a", "rowsOfFires"),
@@ -250,8 +250,8 @@ test("a fire writes at most 17 rows, and an object whose schedule is gone has no
   );
   await annotate(`rows written per fire: ${rows.join(", ")}`);
   // A busy machine is late for some of them.
-  expect(Math.min(...rows)).toBeLessThanOrEqual(17);
-  expect(rows.filter((count) => count > 19)).toEqual([]);
+  expect(Math.min(...rows)).toBeLessThanOrEqual(22);
+  expect(rows.filter((count) => count > 24)).toEqual([]);
   expect(await platform.call("ROWS/a", "stop")).toEqual({ alarm: null });
 });
 

@@ -24,7 +24,7 @@ function gettersOf({ prototype }: { prototype: object }): string[] {
 }
 
 /** What a list has of a schedule only where it was asked for. */
-const INCLUDED: readonly string[] = ["next", "runs"];
+const INCLUDED: readonly string[] = ["next", "runs", "stats"];
 
 test.each([
   ["schedule", Schedule, SCHEDULE_FIELDS, ["id", "taskId", "paused"]],

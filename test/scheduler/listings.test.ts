@@ -139,7 +139,7 @@ describe("the filters of lists", () => {
     const { scheduler } = setUp();
     const untyped = scheduler as unknown as Record<string, (filter: unknown) => Promise<unknown>>;
     const mistakes: [list: string, filter: unknown, message: string][] = [
-      ["getSchedules", { state: "running" }, 'state must be "active", "paused" or "ended"; got "running"'],
+      ["getSchedules", { state: "running" }, 'state must be "active", "paused", "ended" or "failing"; got "running"'],
       ["getSchedules", { sort: "nextfiretime" }, 'did you mean "nextFireTime"?'],
       ["getSchedules", { order: "id" }, 'order is no option; did you mean "sort"?'],
       ["getSchedules", { q: "a" }, 'q is no option; did you mean "search"?'],
