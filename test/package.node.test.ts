@@ -1,6 +1,8 @@
 import { copyFile, readdir, readFile, writeFile } from "node:fs/promises";
 import { join, posix } from "node:path";
-import { Client } from "@modelcontextprotocol/sdk/client/index.js";
+import { Client } from "@modelcontextprotocol/sdk/client";
+// The package names types that Deno does not find.
+// @ts-types="../node_modules/@modelcontextprotocol/sdk/dist/esm/client/stdio.d.ts"
 import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { InstalledProject, type Packed } from "./package/installed.ts";

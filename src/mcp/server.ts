@@ -1,4 +1,5 @@
 import type { Server } from "@modelcontextprotocol/sdk/server/index.js";
+import type { CallToolRequest } from "@modelcontextprotocol/sdk/types.js";
 import { systemClock } from "../core/clock.ts";
 import { once } from "../core/once.ts";
 import { VERSION } from "../core/version.ts";
@@ -37,7 +38,7 @@ export async function mcpServer(router: McpRouter): Promise<Server> {
       annotations: { readOnlyHint: scope === "read", destructiveHint: false, openWorldHint: false },
     })),
   }));
-  server.setRequestHandler(CallToolRequestSchema, async ({ params }) => {
+  server.setRequestHandler(CallToolRequestSchema, async ({ params }: CallToolRequest) => {
     const { content, isError } = await callTool(router, systemClock, params.name, params.arguments ?? {});
     return { content: [...content], ...(isError === true ? { isError } : {}) };
   });
