@@ -1,7 +1,6 @@
 import { PAGE_BYTES_MAX } from "../../core/limits.ts";
 import type { Scan, ScannedTable } from "../sqlite/list-scans.ts";
-import type { TableNames } from "../sqlite/schema/tables.ts";
-import { LABELLED } from "./schema/functions.ts";
+import { LABELLED, type TableNames } from "../sqlite/schema/tables.ts";
 import { sizeInBytes } from "./sql-and-json.ts";
 
 /** SQL that reads a page, see the function of this name on SQLite's SQL. */

@@ -1,19 +1,12 @@
 import type { Labels } from "../../records/policies.ts";
 import type { SqlStatement } from "./driver/driver-and-failures.ts";
 import { lateTrigger } from "./late-triggers.ts";
-import type { TableNames } from "./schema/tables.ts";
+import { LABELLED, type TableNames } from "./schema/tables.ts";
 import { validJson } from "./sql-and-json.ts";
 
 // Labels travel in the details of their records. The table of labels is an index of them, which triggers keep. The
 // triggers are made when the first record with labels is written, because they would make each write of a job a tenth
 // dearer, labels or not.
-
-/** The column `kind` of a label. */
-const LABELLED: { readonly schedule: 0; readonly job: 1; readonly result: 2 } = Object.freeze({
-  schedule: 0,
-  job: 1,
-  result: 2,
-});
 
 type Kind = keyof typeof LABELLED;
 

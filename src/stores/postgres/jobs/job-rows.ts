@@ -1,30 +1,9 @@
 import { BACKFILL_ID_LENGTH } from "../../../records/backfill.ts";
-import { IS_BLOCKED_OR_DEPENDENT, IS_UNSTARTED, JOB_STATE } from "../../sqlite/schema/tables.ts";
+import { IS_BLOCKED_OR_DEPENDENT, IS_UNSTARTED, JOB_COLUMNS, JOB_STATE } from "../../sqlite/schema/tables.ts";
 import type { PostgresNames } from "../schema/names.ts";
 import { arrayOf, shownJson } from "../sql-and-json.ts";
 
 // How rows of jobs read, see `JobRow`.
-
-const JOB_COLUMNS = [
-  "id",
-  "task_id",
-  "schedule_id",
-  "executor",
-  "priority",
-  "run_at",
-  "fire_time",
-  "idempotency_key",
-  "failed_attempts",
-  "recoveries",
-  "cancel_requested",
-  "acquired_by",
-  "acquired_until",
-  "fence",
-  "started_fence",
-  "state",
-  "concurrency_key",
-  "virtual_time",
-];
 
 /** SQL that yields a job's row as JSON text. `job` is the alias of its row, `more` are further items. */
 export function jobAsJson(names: PostgresNames, job: string, ...more: string[]): string {

@@ -1,4 +1,4 @@
-import type { TableNames } from "../../sqlite/schema/tables.ts";
+import { SCHEDULE_COLUMNS, type TableNames } from "../../sqlite/schema/tables.ts";
 import type { PostgresNames } from "../schema/names.ts";
 import { arrayOf, detailNumber, shownJson, sizeInBytes } from "../sql-and-json.ts";
 
@@ -20,20 +20,6 @@ export function exhaustedSchedules({ schedules, jobs }: TableNames, limit: strin
   );
 }
 
-const COLUMNS = [
-  "id",
-  "task_id",
-  "trigger_json",
-  "trigger_rule",
-  "paused",
-  "created_at",
-  "next_fire_time",
-  "last_fire_time",
-  "fence",
-  "pace_until",
-  "zone_rules",
-];
-
 /** The columns that no planner needs, except the last failure, which travels as a text. */
 const OTHER_COLUMNS = [
   "skipped_count",
@@ -47,7 +33,7 @@ const OTHER_COLUMNS = [
 
 /** SQL that yields a schedule's row as JSON text, see `ScheduleRow`. */
 export function scheduleAsJson(names: PostgresNames, s: string): string {
-  const columns = [...COLUMNS, ...OTHER_COLUMNS].map((column) => `${s}.${column}`);
+  const columns = [...SCHEDULE_COLUMNS, ...OTHER_COLUMNS].map((column) => `${s}.${column}`);
   const shown = (column: string): string => shownJson(names, `${s}.${column}`);
   return arrayOf(
     `json_build_array(${columns.join(", ")}, ${shown("last_failure")}::text)`,
@@ -64,7 +50,7 @@ export function lookedScheduleAsJson(names: PostgresNames, s: string, now: strin
     `AND c.resident = 1 AND c.alive_until > ${now} LIMIT 1)`;
   const texts = ["id", "task_id", "trigger_json", "trigger_rule", "metadata", "details"];
   const bytes = `200 + ${texts.map((column) => sizeInBytes(`${s}.${column}`)).join(" + ")}`;
-  const columns = COLUMNS.map((column) => `${s}.${column}`).join(", ");
+  const columns = SCHEDULE_COLUMNS.map((column) => `${s}.${column}`).join(", ");
   return arrayOf(
     `json_build_array(${columns}, ${preferredScheduler}, ${bytes})`,
     shownJson(names, `${inSchema}merged(${s}.details, '{"payload":null,"name":null}')`),

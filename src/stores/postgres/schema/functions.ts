@@ -6,7 +6,7 @@ import {
   NOTICE_TASKS_END,
 } from "../../../records/notice.ts";
 import { NO_VERSION } from "../../shared/declarations.ts";
-import { JOB_STATE, REMOVED } from "../../sqlite/schema/tables.ts";
+import { JOB_STATE, LABELLED, REMOVED } from "../../sqlite/schema/tables.ts";
 import { ESCAPES_SQL, STAND_IN } from "../driver/stand-ins.ts";
 import { NEW_JOB_COLUMNS, newJobValues } from "../jobs/new-job-columns.ts";
 import type { PostgresNames } from "./names.ts";
@@ -179,13 +179,6 @@ function insertWindowedJobs(names: PostgresNames): string {
       END LOOP;
     END $$`;
 }
-
-/** The column `kind` of a label. */
-export const LABELLED: { readonly schedule: 0; readonly job: 1; readonly result: 2 } = Object.freeze({
-  schedule: 0,
-  job: 1,
-  result: 2,
-});
 
 /** Keeps the index of labels. The details of jobs and results begin with their labels, if they have any. */
 function labels({ inSchema, labels: table, jobs, results, schedules }: PostgresNames): string[] {

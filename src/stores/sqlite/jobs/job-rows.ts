@@ -1,7 +1,7 @@
 import type { AttemptRecord, JobProgress } from "../../../records/attempt.ts";
 import { BACKFILL_ID_LENGTH } from "../../../records/backfill.ts";
 import type { JobRecord } from "../../../records/job.ts";
-import { IS_BLOCKED_OR_DEPENDENT, JOB_STATE } from "../schema/tables.ts";
+import { IS_BLOCKED_OR_DEPENDENT, JOB_COLUMNS, JOB_STATE } from "../schema/tables.ts";
 import { detail, fieldsOf, jsonOrUndefined, readableColumns, validJson } from "../sql-and-json.ts";
 
 // How rows of jobs read.
@@ -11,27 +11,6 @@ type Mutable<T> = { -readonly [K in keyof T]: T[K] };
 /** The details of a job whose stored details are no valid JSON. The payload here is no valid JSON either, so the job
  *  ends as `deserializationFailed`. */
 const DAMAGED: Partial<JobRecord> = Object.freeze({ payload: "this row is damaged" });
-
-const JOB_COLUMNS = [
-  "id",
-  "task_id",
-  "schedule_id",
-  "executor",
-  "priority",
-  "run_at",
-  "fire_time",
-  "idempotency_key",
-  "failed_attempts",
-  "recoveries",
-  "cancel_requested",
-  "acquired_by",
-  "acquired_until",
-  "fence",
-  "started_fence",
-  "state",
-  "concurrency_key",
-  "virtual_time",
-];
 
 /** What {@link jobAsJson} and {@link endedJobAsJson} yield. */
 export type JobRow = [

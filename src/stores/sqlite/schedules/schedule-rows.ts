@@ -4,22 +4,8 @@ import type { ScheduleFailure } from "../../../records/schedule-failure.ts";
 import type { LookedSchedule, ScheduleChanges } from "../../data-store.ts";
 import { pauseFacts } from "../../shared/pauses.ts";
 import { SCHEDULE_SETTINGS } from "../../shared/schedule-changes.ts";
-import type { TableNames } from "../schema/tables.ts";
+import { SCHEDULE_COLUMNS, type TableNames } from "../schema/tables.ts";
 import { fieldsOf, jsonOrUndefined, readableColumn, rowAsJson, sizeInBytes, validJson } from "../sql-and-json.ts";
-
-const COLUMNS = [
-  "id",
-  "task_id",
-  "trigger_json",
-  "trigger_rule",
-  "paused",
-  "created_at",
-  "next_fire_time",
-  "last_fire_time",
-  "fence",
-  "pace_until",
-  "zone_rules",
-];
 
 type Columns = [
   id: string,
@@ -76,7 +62,7 @@ export type LookedScheduleRow = [
 export function scheduleAsJson(table: string): string {
   return rowAsJson(
     table,
-    [...COLUMNS, ...OTHER_COLUMNS],
+    [...SCHEDULE_COLUMNS, ...OTHER_COLUMNS],
     [validJson(`${table}.metadata`), validJson(`${table}.details`)],
   );
 }
@@ -88,7 +74,7 @@ export function lookedScheduleAsJson({ schedulers }: TableNames, table: string, 
     `AND c.resident = 1 AND c.alive_until > ${now} LIMIT 1)`;
   const texts = ["id", "task_id", "trigger_json", "trigger_rule", "metadata", "details"];
   const bytes = `${ROW_OVERHEAD_BYTES} + ${texts.map((column) => sizeInBytes(`${table}.${column}`)).join(" + ")}`;
-  const columns = [...COLUMNS.map((column) => readableColumn(table, column)), preferredScheduler, bytes];
+  const columns = [...SCHEDULE_COLUMNS.map((column) => readableColumn(table, column)), preferredScheduler, bytes];
   return rowAsJson(null, columns, [`json_remove(${validJson(`${table}.details`)}, '$.payload', '$.name')`]);
 }
 
@@ -170,7 +156,7 @@ function failureFact(text: string | null): Pick<ScheduleRecord, "lastFailure"> {
 
 /** The columns that a planner needs, and the others. */
 function split<Others extends unknown[]>(columns: [...Columns, ...Others]): [Columns, Others] {
-  return [columns.slice(0, COLUMNS.length) as Columns, columns.slice(COLUMNS.length) as Others];
+  return [columns.slice(0, SCHEDULE_COLUMNS.length) as Columns, columns.slice(SCHEDULE_COLUMNS.length) as Others];
 }
 
 /** The fields of a schedule that a planner needs, except its next fire time. */

@@ -462,3 +462,47 @@ function schedulerTables({ schedulers, steps }: TableNames): string[] {
     `CREATE INDEX ${steps}_at ON ${steps} (at)`,
   ];
 }
+
+/** The columns of a job that its row is read from, whatever the dialect. */
+export const JOB_COLUMNS: readonly string[] = [
+  "id",
+  "task_id",
+  "schedule_id",
+  "executor",
+  "priority",
+  "run_at",
+  "fire_time",
+  "idempotency_key",
+  "failed_attempts",
+  "recoveries",
+  "cancel_requested",
+  "acquired_by",
+  "acquired_until",
+  "fence",
+  "started_fence",
+  "state",
+  "concurrency_key",
+  "virtual_time",
+];
+
+/** The columns of a schedule that planners need. */
+export const SCHEDULE_COLUMNS: readonly string[] = [
+  "id",
+  "task_id",
+  "trigger_json",
+  "trigger_rule",
+  "paused",
+  "created_at",
+  "next_fire_time",
+  "last_fire_time",
+  "fence",
+  "pace_until",
+  "zone_rules",
+];
+
+/** The column `kind` of a label. */
+export const LABELLED: { readonly schedule: 0; readonly job: 1; readonly result: 2 } = Object.freeze({
+  schedule: 0,
+  job: 1,
+  result: 2,
+});
