@@ -417,7 +417,7 @@ export abstract class SchedulerClient {
   /**
    * Adds a blackout: a time, once or recurring, in which fire times make no job. It is about fire times alone: jobs
    * that exist already, their retries, `addJob` and `runScheduleNow` go on. A fire time within [from, until) makes no
-   * job; with `missed: "runOnce"`, one job for all of them runs at its end. Every scheduler of the store heeds it at
+   * job; with `missed: "runOnce"`, one job for all of them runs at its end. Every scheduler of the store obeys it at
    * once. A store takes 1,000 blackouts; one that does not recur is removed by the clean-up 30 days after its end.
    * Publishes `blackoutAdded`.
    * @param id text of 1 to 256 characters

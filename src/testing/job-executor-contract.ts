@@ -254,7 +254,7 @@ export const jobExecutorContract: readonly JobExecutorCase[] = Object.freeze([
       }),
   },
   {
-    name: "settles when its signal is aborted and the handler heeds it",
+    name: "settles when its signal is aborted and the handler ends",
     run: (context) =>
       withExecutor(context, async (executor) => {
         const abort = new AbortController();

@@ -26,8 +26,8 @@ import {
   type DurableObjectStoreOptions,
 } from "../../stores/durable-object/mod.ts";
 
-/** The store of an object, which tells of each change that may alter when something is due. A method resolves once that
- *  was heeded: whoever has the answer can rely on the alarm. */
+/** The store of an object, which tells of each change that may alter when something is due. A method resolves once
+ *  the alarm is set: whoever has the answer can rely on it. */
 export class AlarmedStore extends DurableObjectDataStore {
   readonly #changed: () => Promise<void>;
   readonly #self: (now: number) => SchedulerRecord;
@@ -50,46 +50,46 @@ export class AlarmedStore extends DurableObjectDataStore {
   }
 
   override putTasks(tasks: readonly TaskRecord[]): Promise<TaskChange[]> {
-    return this.#heeded(super.putTasks(tasks));
+    return this.#alarmed(super.putTasks(tasks));
   }
 
   override removeTask(id: string): Promise<"removed" | "inUse" | "missing"> {
-    return this.#heeded(super.removeTask(id));
+    return this.#alarmed(super.removeTask(id));
   }
 
   override pauseTask(request: TaskPauseRequest): Promise<boolean> {
-    return this.#heeded(super.pauseTask(request));
+    return this.#alarmed(super.pauseTask(request));
   }
 
   override addSchedules(additions: readonly ScheduleAddition[], note?: AuditRecord): Promise<ScheduleAdditionReport> {
-    return this.#heeded(super.addSchedules(additions, note));
+    return this.#alarmed(super.addSchedules(additions, note));
   }
 
   override updateSchedules(
     updates: readonly ScheduleUpdateRequest[],
     note?: AuditRecord,
   ): Promise<(ScheduleRecord | null)[]> {
-    return this.#heeded(super.updateSchedules(updates, note));
+    return this.#alarmed(super.updateSchedules(updates, note));
   }
 
   override removeSchedules(removals: readonly ScheduleRemovalRequest[], note?: AuditRecord): Promise<boolean[]> {
-    return this.#heeded(super.removeSchedules(removals, note));
+    return this.#alarmed(super.removeSchedules(removals, note));
   }
 
   override commitSchedules(commit: ScheduleCommit, note?: AuditRecord): Promise<ScheduleCommitReport> {
-    return this.#heeded(super.commitSchedules(commit, note));
+    return this.#alarmed(super.commitSchedules(commit, note));
   }
 
   override addJobs(jobs: readonly NewJobRecord[]): Promise<JobAddition[]> {
-    return this.#heeded(super.addJobs(jobs));
+    return this.#alarmed(super.addJobs(jobs));
   }
 
   override commitBackfill(commit: BackfillCommit): Promise<readonly JobRecord[] | null> {
-    return this.#heeded(super.commitBackfill(commit));
+    return this.#alarmed(super.commitBackfill(commit));
   }
 
   override cancelJobs(ids: readonly string[], now: number): Promise<CancelReport> {
-    return this.#heeded(super.cancelJobs(ids, now));
+    return this.#alarmed(super.cancelJobs(ids, now));
   }
 
   /** Without the heartbeat, which would be a fifth of the rows that a fire writes. Nobody else can reach the
@@ -102,7 +102,7 @@ export class AlarmedStore extends DurableObjectDataStore {
     return super.extendLeases({ ...extension, aliveUntil: null });
   }
 
-  async #heeded<T>(change: Promise<T>): Promise<T> {
+  async #alarmed<T>(change: Promise<T>): Promise<T> {
     const answer = await change;
     await this.#changed();
     return answer;

@@ -513,7 +513,7 @@ export class Engine {
     });
     events.watchGaps(() => {
       this.#loop.lookForSchedule();
-      if (this.#isResident) this.#keeper.heedGap();
+      if (this.#isResident) this.#keeper.gapHeard();
     });
     events.watch("jobPromoted", ({ schedulerId, isLeased }) => {
       // What our own step promoted is in its answer.
@@ -525,7 +525,7 @@ export class Engine {
     events.watch("taskUpdated", () => this.#loop.lookBy());
     events.watch("jobRetried", ({ runAtMs }) => this.#loop.lookBy(runAtMs));
     events.watch("jobCancelRequested", ({ jobId }) => {
-      if (this.#isResident) this.#keeper.heedCancellation(jobId);
+      if (this.#isResident) this.#keeper.cancellationHeard(jobId);
     });
     events.watch("jobReleased", ({ schedulerId }) => {
       // A job of ours may wait for the slot of the released job. Our own releases are followed by an acquisition

@@ -101,12 +101,12 @@ export class LeaseKeeper {
 
   /** An event says that somebody asked to cancel a job. If the job runs here, the store is asked whether that is so,
    *  because anybody may send events. */
-  heedCancellation(jobId: string): void {
+  cancellationHeard(jobId: string): void {
     if (this.#options.runner.running.get(jobId)?.isAborted === false) this.#askSoon();
   }
 
   /** Events may have been missed: the store is asked whether somebody asked to cancel a job that runs here. */
-  heedGap(): void {
+  gapHeard(): void {
     if (this.#options.runner.running.size > 0) this.#askSoon();
   }
 

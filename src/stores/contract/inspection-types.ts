@@ -29,7 +29,7 @@ export interface StoreInspection {
 export interface InspectionOptions {
   /** Whether to count the schedules too. Default: false. */
   readonly countsSchedules?: boolean;
-  /** How far jobs and schedules are counted, of each task and state. A store that knows its counts need not heed it.
+  /** How far jobs and schedules are counted, of each task and state. A store that knows its counts may count on.
    *  Default: 10,000 */
   readonly countMax?: number;
   /** Whether to reject while no write succeeds: if the last write of the store failed, the store tries one. Default:

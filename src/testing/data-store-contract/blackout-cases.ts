@@ -102,7 +102,7 @@ export const blackoutCases: readonly DataStoreCase[] = [
     },
   },
   {
-    name: "blackouts: a plan counts only if it heeds all of them",
+    name: "blackouts: a plan counts only if it knew all of them",
     rules: ["B4"],
     async run(context) {
       const [store, other] = await openTwo(context);
@@ -126,7 +126,7 @@ export const blackoutCases: readonly DataStoreCase[] = [
       equal(await jobIds(store), [], "the jobs");
       const fences = await Promise.all(["plain", "apart"].map(async (id) => (await store.getSchedule(id))?.fence));
       equal(fences, [0, 0], "the fences");
-      equal(await committed(version), [true, true], "plans that heed the last version");
+      equal(await committed(version), [true, true], "plans that know the last version");
       equal((await jobIds(store)).length, 2, "how many jobs there are");
     },
   },

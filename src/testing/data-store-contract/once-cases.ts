@@ -58,7 +58,7 @@ export const onceCases: readonly DataStoreCase[] = [
     },
   },
   {
-    name: "once: each task, kind and key has a window of its own, and other additions heed none",
+    name: "once: each task, kind and key has a window of its own, and other additions pass by it",
     rules: ["W8"],
     async run({ open }) {
       const store = await open();
