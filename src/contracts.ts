@@ -125,6 +125,7 @@ export type {
   StepRequest,
   StoreCapabilities,
   StoreInspection,
+  StoreWarning,
   TaskBacklog,
   TaskChange,
   View,

@@ -54,7 +54,7 @@ import { tasksToUse } from "./tasks/defined-tasks.ts";
 import { TaskRegistry } from "./tasks/task-registry.ts";
 import { BlackoutVerbs } from "./verbs/blackout-verbs.ts";
 import { BulkVerbs } from "./verbs/bulk-verbs.ts";
-import { checkHealth } from "./verbs/check-health.ts";
+import { healthCheck } from "./verbs/check-health.ts";
 import { Closing } from "./verbs/closing.ts";
 import { JobVerbs } from "./verbs/job-verbs.ts";
 import { LedgerVerbs } from "./verbs/ledger-verbs.ts";
@@ -210,7 +210,7 @@ export class Scheduler extends SchedulerClient implements LocalSchedulerClient, 
         events.open();
         return events;
       },
-      health: () => checkHealth(context, broker),
+      health: healthCheck(context, broker),
       cleanup: async () => {
         await this.#ready();
         await cleanUp(env);

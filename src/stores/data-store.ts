@@ -53,7 +53,13 @@ export type {
 } from "./contract/addition-types.ts";
 export type { BackfillCommit, BackfillReport, BackfillRequest } from "./contract/backfill-types.ts";
 export type { BlackoutAddition, BlackoutAdditionReport, BlackoutList } from "./contract/blackout-types.ts";
-export type { InspectionOptions, ScheduleCounts, StoreInspection, TaskBacklog } from "./contract/inspection-types.ts";
+export type {
+  InspectionOptions,
+  ScheduleCounts,
+  StoreInspection,
+  StoreWarning,
+  TaskBacklog,
+} from "./contract/inspection-types.ts";
 export type { JobStepReport, JobStepSave } from "./contract/job-step-types.ts";
 export type {
   Heartbeat,

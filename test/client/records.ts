@@ -171,6 +171,7 @@ export const storeFacts: fc.Arbitrary<StoreFacts | null> = orNull(
     pauses: fc.array(record({ taskId: text, key: orNull(text) }, { ...said, pausedUntil: smallMs }), { maxLength: 2 }),
     latencyMs: count,
     clockSkewMs: orNull(fc.integer()),
+    storeWarnings: fc.array(fc.record({ code: text, message: text }), { maxLength: 2 }),
   }),
 ) as fc.Arbitrary<StoreFacts | null>;
 

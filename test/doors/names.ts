@@ -351,6 +351,7 @@ export const DOOR_NAMES: Readonly<Record<string, DoorNames>> = {
       "StepRequest",
       "StoreCapabilities",
       "StoreInspection",
+      "StoreWarning",
       "TaskBacklog",
       "TaskChange",
       "TaskPauseRecord",

@@ -21,6 +21,7 @@ describe("health()", () => {
       versions: { package: VERSION, schema: null },
       latencyMs: 0,
       clockSkewMs: null,
+      storeWarnings: [],
       oldestDueJob: null,
       oldestDueSchedule: null,
       backlog: [],
@@ -118,13 +119,23 @@ describe("health()", () => {
     ]);
   });
 
-  test("tells how far the clock of the store is ahead", async () => {
+  test("tells how far the clock of the store is ahead, and warns once beyond a second", async () => {
     const dataStore = new MemoryDataStore();
     const clock = new VirtualClock(START);
     const inspect = dataStore.inspect.bind(dataStore);
-    dataStore.inspect = async (now) => ({ ...(await inspect(now)), storeNow: clock.now() + 1500 });
-    await using scheduler = new Scheduler({ dataStore, clock, logger: recordingLogger().logger });
-    expect((await scheduler.health()).clockSkewMs).toBe(1500);
+    const { logger, entries } = recordingLogger();
+    let skewMs = 1000;
+    dataStore.inspect = async (now) => ({ ...(await inspect(now)), storeNow: clock.now() + skewMs });
+    await using scheduler = new Scheduler({ dataStore, clock, logger });
+    expect(await scheduler.health()).toMatchObject({ clockSkewMs: 1000, storeWarnings: [] });
+    for (skewMs of [-1500, -1501]) {
+      expect(await scheduler.health()).toMatchObject({ clockSkewMs: skewMs, storeWarnings: [{ code: "clockSkew" }] });
+    }
+    const message =
+      "the store's clock is 1500 ms behind this scheduler's; let both machines take the time of one server";
+    expect(entries.filter(({ level }) => level === "warn").map((entry) => entry.message)).toEqual([
+      `escapement: ${message}`,
+    ]);
   });
 });
 

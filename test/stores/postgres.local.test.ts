@@ -6,6 +6,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { StoreUnavailableError } from "../../src/core/errors.ts";
 import { PostgresDataStore, type PostgresStoreClient } from "../../src/postgres.ts";
 import type { DataStore } from "../../src/stores/data-store.ts";
+import { storeWarnings, type WarningBounds } from "../../src/stores/postgres/inspection.ts";
 import { postgresNames } from "../../src/stores/postgres/schema/names.ts";
 import { finish, makeJob, makeSchedule, makeTask, step, T0 } from "../../src/testing/data-store-contract/makers.ts";
 import { dataStoreContract } from "../../src/testing/data-store-contract/mod.ts";
@@ -206,4 +207,33 @@ test("a text keeps characters that PostgreSQL has not", async () => {
   expect(await store.getTask(id)).toMatchObject({ id, metadata: { "\0": ["\0", "\\u0000"] } });
   await store.addJobs([makeJob({ id, taskId: id, payload: '"\\ud83d \\u0000 \0"' })]);
   expect(await store.getJob(id)).toMatchObject({ id, taskId: id, payload: '"\\ud83d \\u0000 \0"' });
+});
+
+test("warns of a transaction that stays open, also of another user's, and of a table of dead rows", async () => {
+  const store = await openStore(pool, "warned");
+  await store.putTasks([makeTask()]);
+  const names = postgresNames("warned");
+  const warned = async (client: pg.ClientBase | pg.Pool, bounds: Partial<WarningBounds>): Promise<string[]> => {
+    const never = { openSeconds: 1_000_000, transactions: 1_000_000_000, deadRows: 1_000_000_000 };
+    const { rows } = await client.query(storeWarnings(names, { ...never, ...bounds }));
+    return ((rows[0] as { json_agg: string | null }).json_agg ?? "").match(/"code":"\w+"/g) ?? [];
+  };
+  expect((await store.inspect(T0)).warnings).toBeUndefined();
+  const [open, watcher] = [await pool.connect(), await pool.connect()];
+  try {
+    await watcher.query("CREATE ROLE watcher; GRANT USAGE ON SCHEMA warned TO watcher");
+    await open.query("BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT 1");
+    expect(await warned(pool, { openSeconds: 0 })).toEqual(['"code":"oldTransaction"']);
+    await pool.query("SELECT pg_current_xact_id(); SELECT pg_current_xact_id()");
+    // It is not shown when the transaction of another user began.
+    await watcher.query("SET ROLE watcher");
+    expect(await warned(watcher, { openSeconds: 0 })).toEqual([]);
+    expect(await warned(watcher, { transactions: 0 })).toEqual(['"code":"oldTransaction"']);
+    await watcher.query("RESET ROLE; DELETE FROM warned.tasks; SELECT pg_stat_force_next_flush()");
+    expect(await warned(watcher, { deadRows: 0 })).toEqual(['"code":"deadRows"']);
+  } finally {
+    await open.query("ROLLBACK");
+    open.release();
+    watcher.release();
+  }
 });

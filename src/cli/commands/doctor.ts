@@ -18,8 +18,6 @@ interface Check {
 const STYLES: Readonly<Record<Verdict, Style>> = { ok: "green", warn: "yellow", fail: "red" };
 /** What is later than this waits for a scheduler, in milliseconds. */
 const LATE_MS = 60_000;
-/** Clocks that differ by more than this make leases unsafe, in milliseconds. */
-const SKEW_MS = 2000;
 
 /** `escapement doctor`: what is wrong with this runtime, the store, and the schedulers on it. */
 export async function run(call: CommandCall): Promise<number> {
@@ -70,18 +68,11 @@ function zonesCheck(): Check {
 }
 
 function healthChecks(health: SchedulerHealth): Check[] {
-  const { latencyMs, clockSkewMs, schedulers, oldestDueJob, oldestDueSchedule, overdueCount, pausedTasks } = health;
+  const { latencyMs, storeWarnings, schedulers, oldestDueJob, oldestDueSchedule, overdueCount, pausedTasks } = health;
   const checks: Check[] = [
     { verdict: "ok", name: "store", message: `answered within ${Math.ceil(latencyMs ?? 0)} ms` },
   ];
-  if (clockSkewMs !== null && Math.abs(clockSkewMs) > SKEW_MS) {
-    const side = clockSkewMs > 0 ? "ahead of" : "behind";
-    checks.push({
-      verdict: "warn",
-      name: "clock",
-      message: `the store's is ${spanText(clockSkewMs)} ${side} this machine's`,
-    });
-  }
+  for (const { message } of storeWarnings) checks.push({ verdict: "warn", name: "store", message });
   const resident = schedulers.filter(({ isResident }) => isResident);
   const names = schedulers
     .map(({ identity }) => identity)

@@ -49,6 +49,7 @@ export const healthSchema: () => v.GenericSchema<unknown, SchedulerHealth> = onc
       versions: v.nullable(v.object({ package: text(), schema: orNull(number()) })),
       latencyMs: orNull(number()),
       clockSkewMs: orNull(number()),
+      storeWarnings: v.array(v.object({ code: text(), message: text() })),
       oldestDueJob: v.nullable(v.object({ id: text(), taskId: text(), runAt: instant() })),
       oldestDueSchedule: v.nullable(v.object({ id: text(), taskId: text(), nextFireTime: instant() })),
       backlog: v.array(v.object({ taskId: text(), waiting: counted(), held: counted(), running: number() })),

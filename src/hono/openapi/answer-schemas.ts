@@ -164,6 +164,7 @@ const health: v.GenericSchema = v.strictObject({
   versions: v.nullable(v.strictObject({ package: v.string(), schema: v.nullable(whole) })),
   latencyMs: v.nullable(v.number()),
   clockSkewMs: v.nullable(v.number()),
+  storeWarnings: v.array(v.strictObject({ code: v.string(), message: v.string() })),
   oldestDueJob,
   oldestDueSchedule,
   backlog: v.array(v.strictObject({ taskId: v.string(), waiting: bounded, held: bounded, running: count })),

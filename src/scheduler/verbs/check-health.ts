@@ -4,30 +4,42 @@ import { StoreUnavailableError } from "../../core/errors.ts";
 import { HEALTH_ANSWER_MS } from "../../core/limits.ts";
 import { VERSION } from "../../core/version.ts";
 import { serializedError } from "../../records/serialized-error.ts";
+import type { StoreWarning } from "../../stores/data-store.ts";
 import { backloggedSchedules } from "../running/schedule-backlogs.ts";
 import { SchedulerHealth, type StoreFacts } from "../views/health.ts";
 import type { VerbContext } from "./verb-context.ts";
 
+/** Clocks that differ by more are a warning, in milliseconds. */
+const SKEW_MS_MAX = 1000;
+
 /** Looks at the store and at the schedulers on it. Never rejects, and never waits for long: who asks wants to know that
- *  the store hangs. */
-export async function checkHealth(context: VerbContext, broker: EventBroker): Promise<SchedulerHealth> {
-  const { clock, identity, store } = context.env;
+ *  the store hangs. Logs the warnings that the look before did not have. */
+export function healthCheck(context: VerbContext, broker: EventBroker): () => Promise<SchedulerHealth> {
+  const { clock, identity, store, logger } = context.env;
   const about = {
     eventsShared: !(broker.isLocal ?? false),
     versions: { package: VERSION, schema: store.schemaVersion ?? null },
   };
-  const answered = new AbortController();
-  const late = sleepFor(clock, HEALTH_ANSWER_MS, answered.signal).then(() => {
-    throw new StoreUnavailableError(`the store has not answered within ${HEALTH_ANSWER_MS / 1000} s`);
-  });
-  try {
-    const facts = await Promise.race([storeFacts(context), late]);
-    return new SchedulerHealth(identity, clock.now(), facts, null, about);
-  } catch (error) {
-    return new SchedulerHealth(identity, clock.now(), null, serializedError(error), about);
-  } finally {
-    answered.abort();
-  }
+  let known: readonly string[] = [];
+  const logNew = (warnings: readonly StoreWarning[]): void => {
+    for (const { code, message } of warnings) if (!known.includes(code)) logger.warn(`escapement: ${message}`);
+    known = warnings.map(({ code }) => code);
+  };
+  return async () => {
+    const answered = new AbortController();
+    const late = sleepFor(clock, HEALTH_ANSWER_MS, answered.signal).then(() => {
+      throw new StoreUnavailableError(`the store has not answered within ${HEALTH_ANSWER_MS / 1000} s`);
+    });
+    try {
+      const facts = await Promise.race([storeFacts(context), late]);
+      logNew(facts.storeWarnings);
+      return new SchedulerHealth(identity, clock.now(), facts, null, about);
+    } catch (error) {
+      return new SchedulerHealth(identity, clock.now(), null, serializedError(error), about);
+    } finally {
+      answered.abort();
+    }
+  };
 }
 
 async function storeFacts({ env: { store, clock, identity }, ready, tasks: own }: VerbContext): Promise<StoreFacts> {
@@ -35,8 +47,10 @@ async function storeFacts({ env: { store, clock, identity }, ready, tasks: own }
   const askedAt = clock.now();
   const inspection = await store.inspect(askedAt, { checksWrites: true });
   const answeredAt = clock.now();
-  const { storeNow, tasks } = inspection;
+  const { storeNow, tasks, warnings = [] } = inspection;
   const pauses = await store.getTaskPauses();
+  const latencyMs = answeredAt - askedAt;
+  const clockSkewMs = storeNow === null ? null : Math.round(storeNow - (askedAt + answeredAt) / 2);
   return {
     inspection,
     // The store hears of a task that was registered after the start at the next heartbeat.
@@ -45,7 +59,17 @@ async function storeFacts({ env: { store, clock, identity }, ready, tasks: own }
     ),
     backloggedSchedules: await backloggedSchedules(store, tasks, pauses),
     pauses,
-    latencyMs: answeredAt - askedAt,
-    clockSkewMs: storeNow === null ? null : Math.round(storeNow - (askedAt + answeredAt) / 2),
+    latencyMs,
+    clockSkewMs,
+    storeWarnings: [...skewWarnings(clockSkewMs ?? 0, latencyMs / 2), ...warnings],
   };
+}
+
+/** @param precisionMs how far the skew may be from the true one */
+function skewWarnings(skewMs: number, precisionMs: number): StoreWarning[] {
+  const byMs = Math.abs(skewMs);
+  if (byMs - precisionMs <= SKEW_MS_MAX) return [];
+  const side = skewMs > 0 ? "ahead of" : "behind";
+  const message = `the store's clock is ${byMs} ms ${side} this scheduler's; let both machines take the time of one server`;
+  return [{ code: "clockSkew", message }];
 }

@@ -3,11 +3,11 @@ import { instantOf, instantText, type Temporal } from "../../core/temporal.ts";
 import type { OverdueKind } from "../../records/overdue.ts";
 import type { SchedulerRecord, SchedulerRole } from "../../records/scheduler.ts";
 import type { SerializedError } from "../../records/serialized-error.ts";
-import type { StoreInspection, TaskBacklog, TaskPause } from "../../stores/data-store.ts";
+import type { StoreInspection, StoreWarning, TaskBacklog, TaskPause } from "../../stores/data-store.ts";
 
 /** What a look at the store found out; times in epoch milliseconds. */
 export interface StoreFacts {
-  readonly inspection: Omit<StoreInspection, "storeNow">;
+  readonly inspection: Omit<StoreInspection, "storeNow" | "warnings">;
   readonly schedulers: readonly Omit<SchedulerRecord, "instanceId">[];
   readonly backloggedSchedules: readonly BackloggedSchedule[];
   /** Everything that is paused, by task, then key. */
@@ -15,6 +15,7 @@ export interface StoreFacts {
   /** How long the store took to answer. */
   readonly latencyMs: number;
   readonly clockSkewMs: number | null;
+  readonly storeWarnings: readonly StoreWarning[];
 }
 
 /** What a scheduler knows about itself. */
@@ -169,6 +170,11 @@ export class SchedulerHealth {
   get clockSkewMs(): number | null {
     return this.#store?.clockSkewMs ?? null;
   }
+  /** What somebody should do something about, although the store works: clocks that differ by more than a second, and
+   *  what PostgreSQL suffers from. A warning is also logged when it is new. */
+  get storeWarnings(): readonly StoreWarning[] {
+    return this.#store?.storeWarnings ?? [];
+  }
   /** The job that has been due for the longest time and waits; null when no job is due. Jobs that a limit,
    *  a rate or a pause holds count, and those that wait for their parents do not. */
   get oldestDueJob(): DueJob | null {
@@ -227,6 +233,7 @@ export class SchedulerHealth {
       versions: this.versions,
       latencyMs: this.latencyMs,
       clockSkewMs: this.clockSkewMs,
+      storeWarnings: this.storeWarnings,
       oldestDueJob: oldestDueJob === null ? null : this.#dueJob(oldestDueJob, instantText),
       oldestDueSchedule: oldestDueSchedule === null ? null : this.#dueSchedule(oldestDueSchedule, instantText),
       backlog: this.backlog,

@@ -14,6 +14,9 @@ export interface StoreInspection {
   readonly oldestDueSchedule: { readonly id: string; readonly taskId: string; readonly nextFireTime: number } | null;
   /** What the clock of the store's own machine says, in epoch milliseconds; null for a store without a clock. */
   readonly storeNow: number | null;
+  /** What will slow the database down, unless somebody does something about it; absent for nothing. Left out of an
+   *  inspection that counts schedules. */
+  readonly warnings?: readonly StoreWarning[];
   /** The overdue occurrences that are open, at most 100, and how many there are; absent for none. A count may stop at
    *  10,000: `isCapped` then stands for that many or more. */
   readonly overdue?: {
@@ -23,6 +26,16 @@ export interface StoreInspection {
   };
   /** How many schedules there are; absent unless asked for, and where a store does not count them. */
   readonly schedules?: ScheduleCounts;
+}
+
+/** What somebody should do something about in a store that works. */
+export interface StoreWarning {
+  /** `"clockSkew"`: the store's clock and the scheduler's differ by more than a second. `"oldTransaction"`: a
+   *  transaction that has been open for long keeps the database from removing dead rows. `"deadRows"`: a table has more
+   *  dead rows than live ones. Stores may have others. */
+  readonly code: string;
+  /** What is the matter, and what to do. */
+  readonly message: string;
 }
 
 /** What an inspection is to find out besides the rest. */

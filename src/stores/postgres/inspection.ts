@@ -14,7 +14,7 @@ export function inspectionStatements(names: PostgresNames): InspectionStatements
     `(${oldestDueSchedule(names)}) AS oldest_schedule, ` +
     "round(extract(epoch FROM clock_timestamp()) * 1000)::bigint AS store_now";
   return lazily<InspectionStatements>({
-    inspect: () => inspect,
+    inspect: () => `${inspect}, (${storeWarnings(names, WARNS_ABOVE)}) AS warnings`,
     inspectAll: () => `${inspect}, ${scheduleCounts(names)} AS schedules`,
   });
 }
@@ -69,4 +69,48 @@ function scheduleCounts({ schedules }: PostgresNames): string {
     count(`${isActive} AND next_fire_time <= ?1`),
   ];
   return `json_build_array(json_build_array(${counts.join(", ")}))::text`;
+}
+
+/** From when on something is a warning. */
+export interface WarningBounds {
+  /** How long a transaction has been open. */
+  readonly openSeconds: number;
+  /** Of how many later transactions it keeps the dead rows. */
+  readonly transactions: number;
+  /** How many rows of a table are dead; they also outnumber the others. */
+  readonly deadRows: number;
+}
+
+const WARNS_ABOVE: WarningBounds = { openSeconds: 300, transactions: 1_000_000, deadRows: 100_000 };
+
+/**
+ * SQL of the warnings, as JSON. It reads what the server has in memory.
+ *
+ * Nobody removes rows that a transaction may still see, and the tables of jobs get very many dead rows. When the
+ * transactions of other users began is shown to those who have the rights of `pg_read_all_stats`; how many transactions
+ * began since then, to everybody.
+ */
+export function storeWarnings(names: PostgresNames, above: WarningBounds): string {
+  const { openSeconds, transactions, deadRows } = above;
+  const advice = "end it, so that the database can remove dead rows";
+  const open =
+    "SELECT pid::text AS name, xact_start AS at, greatest(age(backend_xmin), age(backend_xid)) AS later " +
+    "FROM pg_stat_activity WHERE datname = current_database() AND coalesce(backend_xmin, backend_xid) IS NOT NULL " +
+    // Workers of autovacuum have no user, and keep no rows.
+    "AND usesysid IS NOT NULL " +
+    "UNION ALL SELECT gid, prepared, age(transaction) FROM pg_prepared_xacts WHERE database = current_database()";
+  const oldest =
+    "SELECT 'oldTransaction' AS code, CASE WHEN o.at IS NULL THEN " +
+    `format('a transaction (%s) has been open for the last %s transactions; ${advice}', o.name, o.later) ELSE ` +
+    "format('a transaction (%s) has been open for %s s; " +
+    `${advice}', o.name, round(extract(epoch FROM clock_timestamp() - o.at))) END AS message FROM (${open}) o ` +
+    `WHERE o.at < clock_timestamp() - interval '${openSeconds} seconds' OR o.later > ${transactions} ` +
+    "ORDER BY o.later DESC LIMIT 1";
+  const schema = names.inSchema.slice(1, -2);
+  const dead =
+    "SELECT 'deadRows', format('%s rows of the table %s are dead, and %s live; see that autovacuum is on, " +
+    "and that no transaction stays open', n_dead_tup, relname, n_live_tup) FROM pg_stat_user_tables " +
+    `WHERE schemaname = '${schema}' AND n_dead_tup > ${deadRows} AND n_dead_tup > n_live_tup ` +
+    "ORDER BY n_dead_tup DESC LIMIT 1";
+  return `SELECT json_agg(w)::text FROM ((${oldest}) UNION ALL (${dead})) w`;
 }

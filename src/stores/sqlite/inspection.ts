@@ -1,6 +1,6 @@
 import { OVERDUE_COUNTED_MAX } from "../../core/limits.ts";
 import type { OverdueKind, OverdueRecord } from "../../records/overdue.ts";
-import type { InspectionOptions, ScheduleCounts, StoreInspection, TaskBacklog } from "../data-store.ts";
+import type { InspectionOptions, ScheduleCounts, StoreInspection, StoreWarning, TaskBacklog } from "../data-store.ts";
 import { INSPECTED_COUNT_MAX, INSPECTED_QUEUES_MAX } from "./bounds.ts";
 import type { Connection } from "./driver/connection.ts";
 import { statement } from "./driver/driver-and-failures.ts";
@@ -12,8 +12,9 @@ import { openOverdueCount } from "./step/look-for-work.ts";
 const { delayed, ready, leased, blocked } = JOB_STATE;
 
 export interface InspectionStatements {
+  /** May have a column `warnings`, the JSON of {@link StoreWarning}s. */
   readonly inspect: string;
-  /** The same with the counts of schedules. */
+  /** The same with the counts of schedules, and without warnings. */
   readonly inspectAll: string;
 }
 
@@ -60,12 +61,14 @@ export async function inspect(
   const [job] = jsonArray<DueRow>(rows, "oldest_job");
   const [schedule] = jsonArray<DueRow>(rows, "oldest_schedule");
   const open = jsonArray<OverdueRow>(rows, "overdue").map(overdueOf);
+  const warnings = jsonArray<StoreWarning>(rows, "warnings");
   return {
     tasks: jsonArray<CountRow>(rows, "counts").map((row) => backlogOf(row, countMax)),
     oldestDueJob: job === undefined ? null : { id: job[0], taskId: job[1], runAt: job[2] },
     oldestDueSchedule:
       schedule === undefined ? null : { id: schedule[0], taskId: schedule[1], nextFireTime: schedule[2] },
     storeNow: numberOrNull(rows, "store_now"),
+    ...(warnings.length === 0 ? {} : { warnings }),
     ...(open.length === 0 ? {} : { overdue: { open, ...openCount(openOverdueCount(rows)) } }),
     ...(countsSchedules ? { schedules: countsOf(jsonArray<ScheduleCountRow>(rows, "schedules"), countMax) } : {}),
   };

@@ -140,9 +140,9 @@ function AddBlackout() {
 }
 
 function Store({ health }: { health: api.Health }) {
-  const { isStoreReached, storeError, latencyMs, clockSkewMs, eventsShared, versions, identity } = health;
+  const { isStoreReached, storeError, latencyMs, clockSkewMs, storeWarnings, ...about } = health;
+  const { eventsShared, versions, identity } = about;
   const skew = clockSkewMs === null ? null : durationText(Math.abs(clockSkewMs));
-  const isSkewed = Math.abs(clockSkewMs ?? 0) > 1000;
   const side = (clockSkewMs ?? 0) < 0 ? "behind" : "ahead";
   return (
     <Panel title="Store and events">
@@ -150,7 +150,8 @@ function Store({ health }: { health: api.Health }) {
         rows={[
           ["Store", isStoreReached ? "reached" : <span class="problem">{storeError?.message ?? "not reached"}</span>],
           ["Answers in", latencyMs !== null && durationText(latencyMs)],
-          ["Its clock", skew && <span class={isSkewed ? "problem" : ""}>{`${skew} ${side}`}</span>],
+          ["Its clock", skew && `${skew} ${side}`],
+          ["Look after", storeWarnings[0] && storeWarnings.map(({ message }) => <p class="problem">{message}</p>)],
           ["Events of others", eventsShared ? "come in" : "do not come in: this page asks every 5 s"],
           ["Asked through", identity],
           ["Version", versions && `${versions.package}, schema ${versions.schema ?? "none"}`],
