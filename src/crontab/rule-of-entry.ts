@@ -48,9 +48,9 @@ function expressionError(error: EscapementError, rule: string, offset: number): 
 }
 
 /** The message without what a caret shows, and without the question that the suggestion is. */
-function messageOf({ message }: CronSyntaxError, rule: string): string {
+function messageOf({ message, suggestion }: CronSyntaxError, rule: string): string {
   const text = plain(message).replace(/ \(position \d+ in .*?"\)(?=;|$)/, "");
-  const swap = swapped(rule);
+  const swap = suggestion === null ? swapped(rule) : null;
   const [problem = "", ...advice] = text.split("; ");
   const rest = advice.filter((part) => !part.startsWith("did you mean"));
   if (swap !== null && rest.length > 0) return `${problem}; the order is minute hour day month weekday`;
