@@ -106,6 +106,7 @@ export type {
   ReleaseStatus,
   RestoredHistory,
   RestoredRecords,
+  ResultRemoval,
   ResultsOfJobs,
   ScheduleAddition,
   ScheduleAdditionChange,

@@ -77,6 +77,7 @@ export type {
   JobFilterOptions,
   JobOptions,
   JobResultFilterOptions,
+  ListIncludeOptions,
   OccurrenceFilterOptions,
   PauseOptions,
   PrintOptions,

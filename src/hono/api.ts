@@ -242,14 +242,6 @@ export interface JobBulkReport extends ManyReport {
   readonly action: JobBulk["action"];
 }
 
-/** What a list tells of itself, where `include` asks for it. Counting stops where a page of 1,000 ends. */
-export interface ListCounts {
-  /** How many items there are, on all pages. */
-  readonly total?: Count;
-  /** How many of them are in each state, whatever states the request names; a run that ended counts by its outcome. */
-  readonly facets?: Readonly<Record<string, Count>>;
-}
-
 /** What `POST /schedules/bulk` did. */
 interface ScheduleBulkReport extends ManyReport {
   readonly action: ScheduleBulk["action"];
@@ -323,7 +315,7 @@ export interface Endpoints {
   "POST /blackouts": { body: BlackoutBody; answers: { 201: Plain<Blackout> } };
   "DELETE /blackouts/:id": { param: "id"; query: CallerNote; answers: { 204: null } };
 
-  "GET /schedules": { query: ScheduleQuery; answers: { 200: Page<ListedSchedule> & ListCounts } };
+  "GET /schedules": { query: ScheduleQuery; answers: { 200: Page<ListedSchedule> } };
   "POST /schedules": { body: NewScheduleBody; answers: { 201: Plain<Schedule> } };
   "POST /schedules/bulk": { body: ScheduleBulk; answers: { 200: ScheduleBulkReport } };
   "GET /schedules/:id": { param: "id"; answers: { 200: Plain<Schedule> } };
@@ -347,7 +339,7 @@ export interface Endpoints {
   "GET /calendar.ics": { query: CalendarQuery; answers: { 200: Response } };
   "POST /triggers/preview": { body: TriggerPreviewBody; answers: { 200: Preview } };
 
-  "GET /jobs": { query: JobQuery; answers: { 200: PlainPage<Job> & ListCounts } };
+  "GET /jobs": { query: JobQuery; answers: { 200: PlainPage<Job> } };
   "POST /jobs": { body: NewJobBody; answers: { 202: Plain<Job> } };
   "POST /jobs/batch": {
     body: JobBatch;
@@ -365,7 +357,7 @@ export interface Endpoints {
   };
   "GET /failures": { query: FailureQuery; answers: { 200: Failures } };
   "GET /stats": { query: StatsQuery; answers: { 200: StatsAnswer } };
-  "GET /runs": { query: RunQuery; answers: { 200: PlainPage<Run> & ListCounts } };
+  "GET /runs": { query: RunQuery; answers: { 200: PlainPage<Run> } };
   "GET /runs/:id": { param: "id"; answers: { 200: Plain<Run> } };
   "GET /results": { query: ResultQuery; answers: { 200: PlainPage<JobResult> } };
 }

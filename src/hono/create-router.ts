@@ -87,7 +87,7 @@ export function createRouter<E extends Env = Env>(scheduler: RouterScheduler<E>,
   if (page !== null) servePage(app, page);
   for (const { key, route, method, path } of served) {
     const body = route.body ?? (method === "POST" ? nothing : undefined);
-    const read = inputReader(key, route.query, body, route.bodyBytesMax ?? BODY_BYTES_MAX);
+    const read = inputReader(key, route.query ?? nothing, body, route.bodyBytesMax ?? BODY_BYTES_MAX);
     const handle = async (context: Context<GateEnv>): Promise<Response> => {
       const request = context.req.raw;
       try {

@@ -11,6 +11,9 @@ const PAYLOAD_ADVICE =
 const BODY_IS_GONE =
   "something in front of the router has read the body, such as express.json(); mount the router before that";
 
+/** What a caller should do about a parameter of a route that takes none. */
+const NO_QUERY: Hints = { takes: "no query", elsewhere: () => "this request takes none; leave it out" };
+
 /** Reads the input of one route. */
 export interface InputReader {
   /** @throws {Refusal} */
@@ -22,14 +25,14 @@ export interface InputReader {
 /** @param where the route, such as `POST /jobs`: the messages of errors begin with it */
 export function inputReader(
   where: string,
-  querySchema: (() => GenericSchema) | undefined,
+  querySchema: () => GenericSchema,
   bodySchema: (() => GenericSchema) | undefined,
   bodyBytesMax: number,
 ): InputReader {
-  const checkQuery = querySchema === undefined ? null : checker(querySchema, { takes: "a query" });
+  const checkQuery = checker(querySchema, querySchema === nothing ? NO_QUERY : { takes: "a query" });
   const checkBody = bodySchema === undefined ? null : checker(bodySchema, hintsFor(where, bodySchema));
   return {
-    query: (url) => (checkQuery === null ? undefined : queryOf(url, checkQuery, querySchema?.(), where)),
+    query: (url) => queryOf(url, checkQuery, querySchema(), where),
     async body(request) {
       if (checkBody === null) return undefined;
       const hasBody = announcesBody(request);
@@ -58,8 +61,8 @@ function hintsFor(where: string, bodySchema: () => GenericSchema): Hints {
 /** Lists whose items come one by one, because these may have commas. */
 const UNSPLIT: readonly string[] = ["ids", "label"];
 
-function queryOf(url: URL, check: Checker<unknown>, schema: object | undefined, where: string): unknown {
-  const { entries = {} } = (schema ?? {}) as { entries?: Record<string, object> };
+function queryOf(url: URL, check: Checker<unknown>, schema: object, where: string): unknown {
+  const { entries = {} } = schema as { entries?: Record<string, object> };
   const query: Record<string, unknown> = {};
   for (const [name, text] of url.searchParams) {
     const kind = Object.hasOwn(entries, name) ? kindOf(entries[name]) : null;

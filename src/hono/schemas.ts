@@ -519,6 +519,7 @@ export const jobBulkBody: () => v.GenericSchema<unknown, JobBulk> = once(() =>
       }),
     ),
     all: optional(trueOrFalse),
+    dryRun: optional(trueOrFalse),
   }),
 );
 

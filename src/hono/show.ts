@@ -70,8 +70,8 @@ export function showFor(scope: Scope, redact: Redact | null, include: readonly s
   };
 }
 
-export function shownPage<T, Shown>({ items, cursor }: Page<T>, show: (item: T) => Shown): Page<Shown> {
-  return { items: items.map(show), cursor };
+export function shownPage<T, Shown>(page: Page<T>, show: (item: T) => Shown): Page<Shown> {
+  return { ...page, items: page.items.map(show) };
 }
 
 /** A list that has one page only. */

@@ -416,13 +416,15 @@ export interface JobBulkFilter extends Omit<RunFilterQuery, "state" | "outcome">
 /** What happens to many jobs: `retry` and `purge` are about results, `cancel` is about unfinished jobs. */
 export interface JobBulk {
   readonly action: "retry" | "cancel" | "purge";
-  /** Of `retry` and `cancel`, in the place of a filter. */
+  /** In the place of a filter. */
   readonly ids?: readonly string[];
   /** Nothing happens unless so many jobs or results fit. Default: any number. */
   readonly expectedCount?: number;
   readonly filter?: JobBulkFilter;
   /** Everything: without it, a filter that names nothing is refused. */
   readonly all?: boolean;
+  /** With `purge` alone: removes nothing, and counts what it would remove. */
+  readonly dryRun?: boolean;
 }
 
 export interface TriggerPreviewBody extends PreviewQuery {

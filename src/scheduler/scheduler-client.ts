@@ -216,6 +216,7 @@ export abstract class SchedulerClient {
    * @example
    * for await (const schedule of scheduler.getSchedules({ taskId: "report" })) await schedule.pause();
    * const { items } = await scheduler.getSchedules({ state: "active", sort: "nextFireTime", limit: 5 });
+   * const { total, facets } = await scheduler.getSchedules({ limit: 1, include: { total: true, facets: true } });
    */
   getSchedules(filter: ScheduleFilterOptions = {}): Listing<Schedule> {
     return listingOf(filter, async (one) =>
@@ -806,12 +807,14 @@ export abstract class SchedulerClient {
 
   /**
    * Removes all results that fit and were there when the call began, in steps of 1,000. Safe to repeat.
+   * @param filter.ids the results of the jobs with these ids; ids without a result are passed over
+   * @param filter.dryRun removes nothing, and counts what it would remove. Default: false
    * @param filter.all remove everything; without it, a filter that names nothing is refused
    * @param filter.signal ends the call between two steps; what was done stays done
    * @returns how many results were removed: at least so many, if an answer of the store was lost
    * @throws {OptionsError} @throws the signal's reason
    * @example
-   * const { removed } = await scheduler.removeJobResults({ outcome: "success" });
+   * const { removed } = await scheduler.removeJobResults({ outcome: ["error", "abandoned"], error: "timed out" });
    */
   async removeJobResults(filter: BulkResultOptions): Promise<{ removed: number }> {
     return commandsOf(this).bulk.removeResults(checkBulkResults(filter, "removeJobResults()"));

@@ -31,8 +31,8 @@ import type {
   FailureSelection,
   JobFilter,
   JobResultFilter,
-  JobResultSelection,
   RecordPage,
+  ResultRemoval,
   ScheduleFilter,
 } from "./contract/list-types.ts";
 import type { LookReport, LookRequest } from "./contract/look-types.ts";
@@ -79,6 +79,7 @@ export type {
   JobResultFilter,
   JobResultSelection,
   RecordPage,
+  ResultRemoval,
   ScheduleFilter,
 } from "./contract/list-types.ts";
 export type {
@@ -299,7 +300,7 @@ export interface DataStore extends AsyncDisposable {
   /** Results of jobs that failed and have not expired, of which only outcome and error are read. See rule I16. */
   getFailures(selection: FailureSelection, now: number): Promise<FailureList>;
   /** Removes results, expired or not; at most `limit`, the oldest first. Returns how many. See rule R16. */
-  removeJobResults(selection: JobResultSelection, limit: number): Promise<number>;
+  removeJobResults(selection: ResultRemoval, limit: number): Promise<number>;
   /** Writes results and entries of histories that another store had, as they are, in one commit, and keeps what is
    *  there. See rules R22 and H26. */
   restore(records: RestoredRecords): Promise<void>;

@@ -170,6 +170,13 @@ describe("a client behind a router does what a scheduler does:", () => {
         seen,
         (await client.getFailures({ groupBy: "task" })).groups.map((group) => group.toRow()),
       );
+      const include = { total: true, facets: true };
+      said.push(await client.getRuns({ include, limit: 1, outcome: "error" }), await client.getJobs({ include }));
+      said.push(await client.getSchedules({ include: { ...include, next: 1 }, limit: 1, state: "paused" }));
+      said.push(
+        await client.getJobs({ include: { total: true } }),
+        await client.getRuns({ include: { facets: true } }),
+      );
       said.push(await client.getTask("fail"), await refusal(client.getTask("none")));
       const stats = { from: at(0), until: at(7200), bucket: { hours: 2 } };
       said.push(await client.getStats({ ...stats, by: "task" }), await client.getStats({ taskId: "fail" }));
@@ -178,6 +185,11 @@ describe("a client behind a router does what a scheduler does:", () => {
       said.push(await client.getJobResult(many[0].id), await refusal(Promise.resolve(jobs[0]?.wait())));
       said.push(await client.retryJob(many[1].id), await client.retryJobs({ failureKey: groups[0]?.key ?? "" }));
       said.push(await client.cancelJobs({ taskId: "fail" }), await client.cancelJobs({ all: true }));
+      const purge = { outcome: ["error", "success"], minAttempts: 1, maxRunTime: "5m", labels: { a: "b" } } as const;
+      said.push(await client.removeJobResults({ ...purge, dryRun: true }), await client.removeJobResults(purge));
+      said.push(await client.removeJobResults({ search: "RANGE", dryRun: true }));
+      said.push(await client.removeJobResults({ ids: [many[0].id, "none"], dryRun: true }));
+      said.push(await client.removeJobResults({ ids: [many[0].id, "none"] }));
       said.push(await client.removeJobResults({ outcome: "cancelled" }), await client.getJobResult("missing"));
       await client.cleanup();
       return said;

@@ -284,7 +284,7 @@ describe("many jobs", () => {
 
   test.each([
     { action: "purge" },
-    { action: "purge", ids: ["a"] },
+    { action: "purge", ids: ["a"], all: true },
     { action: "retry", ids: ["a"], all: true },
     { action: "retry", filter: {} },
     { action: "cancel", filter: { outcome: "error" } },

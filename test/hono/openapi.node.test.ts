@@ -1,6 +1,7 @@
 import { Validator } from "@seriousme/openapi-schema-validator";
 import { describe, expect, test } from "vitest";
 import { routes } from "../../src/hono/routes/mod.ts";
+import { insight } from "../../src/insight/mod.ts";
 import { setUpRouter } from "./support.ts";
 
 interface Document {
@@ -39,6 +40,31 @@ describe("the document of the router", () => {
     const references = [...JSON.stringify(document).matchAll(/"\$ref":"#\/([^"]+)"/g)].map(([, path = ""]) => path);
     const missing = references.filter((path) => valueAt(document, path.split("/")) === undefined);
     expect({ missing, some: references.length > 0 }).toEqual({ missing: [], some: true });
+  });
+});
+
+describe("a query", () => {
+  test("with a name that its route does not take is refused by every GET route, with the name that is meant", async () => {
+    const calendar = { tokens: ["a-secret-of-a-calendar"] };
+    const metrics = { contentType: "text/plain", text: async () => "" };
+    const { ask } = setUpRouter({ insight: insight({ calendar }), metrics });
+    const { paths } = (await ask("GET /openapi.json")).body as Document;
+    const answers = Object.entries(paths).flatMap(([path, { get }]) => {
+      const { parameters = [] } = (get ?? { parameters: [] }) as {
+        parameters?: readonly { name: string; in: string }[];
+      };
+      const known = parameters.find((one) => one.in === "query")?.name;
+      const asked = `GET ${path.replaceAll(/\{\w+\}/g, "x")}`;
+      return get === undefined ? [] : [{ asked, known, name: known === undefined ? "nonsense" : `${known}x` }];
+    });
+    expect(answers.length).toBeGreaterThan(25);
+    for (const { asked, known, name } of answers) {
+      const { status, body } = await ask(`${asked}?${name}=1`);
+      const advice = known === undefined ? "this request takes none; leave it out" : `did you mean "${known}"?`;
+      expect([asked, status, body]).toMatchObject([asked, 400, { code: "options" }]);
+      expect((body as { issues: unknown[] }).issues.at(-1)).toMatchObject({ path: name });
+      expect([asked, (body as { detail: string }).detail]).toEqual([asked, expect.stringContaining(advice)]);
+    }
   });
 });
 

@@ -153,6 +153,29 @@ describe("runs over HTTP", () => {
     });
   });
 
+  test("that have ended are purged by whatever lists them, or counted only", async () => {
+    const { ask, ids } = await withRuns();
+    const purge = async (chosen: object): Promise<unknown> => {
+      const { status, body } = await ask("POST /jobs/bulk", { action: "purge", ...chosen });
+      return status === 200 ? (body as { count: number }).count : status;
+    };
+    const dry = (filter: object) => purge({ filter, dryRun: true });
+    expect([await dry({ search: "PAPER" }), await dry({ error: "PAPER", outcome: ["error", "success"] })]).toEqual([
+      1, 1,
+    ]);
+    expect([await dry({ state: "ended" }), await dry({ maxRunTime: "5m" }), await dry({ minAttempts: 2 })]).toEqual([
+      2, 2, 0,
+    ]);
+    expect(await purge({ ids: [ids.done, ids.waiting, "none"], dryRun: true })).toBe(1);
+    expect(await purge({ filter: { search: "paper" }, expectedCount: 2 })).toBe(409);
+    expect(await ask("POST /jobs/bulk", { action: "retry", all: true, dryRun: true })).toMatchObject({ status: 422 });
+    expect((await ask("GET /results")).body).toMatchObject({ items: [{}, {}] });
+    expect(await purge({ filter: { search: "paper" }, expectedCount: 1 })).toBe(1);
+    expect(await ask(`GET /runs/${ids.failed}`)).toMatchObject({ status: 404 });
+    expect(await purge({ ids: [ids.done, ids.waiting], expectedCount: 1 })).toBe(1);
+    expect((await ask("GET /runs")).body).toMatchObject({ items: [{ id: ids.waiting }] });
+  });
+
   test("are retried and cancelled by whatever lists them, if they are as many as expected", async () => {
     const { ask, ids } = await withRuns();
     const bulk = (action: string, filter: object, expectedCount: number) =>
@@ -172,8 +195,10 @@ describe("runs over HTTP", () => {
     ["cancel", { state: ["queued", "ended"] }, "filter.state"],
     ["cancel", { minRunTime: "5m" }, "filter.minRunTime"],
     ["cancel", { search: "a", minAttempts: -1 }, "filter.minAttempts"],
-    ["purge", { search: "a" }, "filter"],
-    ["purge", { outcome: ["error", "success"] }, "filter"],
+    ["purge", { search: "a", state: ["ended", "running"] }, "filter.state"],
+    ["purge", { backfillId: "b" }, "filter.backfillId"],
+    ["purge", { failureKey: "b" }, "filter.failureKey"],
+    ["purge", { search: "a", minAttempts: -1 }, "filter.minAttempts"],
     ["retry", { outcome: "late" }, "filter.outcome"],
   ])("are not changed by a %s with a filter that does not go with it: %o", async (action, filter, path) => {
     const { ask } = await withRuns();

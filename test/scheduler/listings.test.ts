@@ -56,6 +56,39 @@ describe("a list", () => {
     }
   });
 
+  test("counts all its items, and those in each state, where it is asked to", async () => {
+    const { scheduler, store } = await withJobs(1003);
+    const one = { count: 1, isCapped: false };
+    const none = { count: 0, isCapped: false };
+    await scheduler.addJob("t", { idempotencyKey: "other" });
+    store.pages = 0;
+    const page = await scheduler.getJobs({ limit: 1, include: { total: true, facets: true } });
+    expect(page).toMatchObject({ total: { count: 1000, isCapped: true } });
+    expect(page.facets).toEqual({ queued: { count: 1000, isCapped: true }, held: none, running: none });
+    expect(store.pages).toBe(5);
+    const other = await scheduler.getJobs({
+      search: "other",
+      state: "running",
+      include: { total: true, facets: true },
+    });
+    expect(other).toEqual({ items: [], cursor: null, total: none, facets: { queued: one, held: none, running: none } });
+    const next = await scheduler.getJobs({ limit: 1, cursor: page.cursor, include: { total: true } });
+    expect(next.items.map(({ id }) => id)).not.toEqual(page.items.map(({ id }) => id));
+    expect([next.total?.isCapped, next.facets]).toEqual([true, undefined]);
+    expect(await scheduler.getJobs({ limit: 1 })).not.toHaveProperty("total");
+    for (const id of ["a", "b"]) await scheduler.addSchedule("t", "@daily", { id, paused: id === "b" });
+    const schedules = await scheduler.getSchedules({ paused: false, include: { total: true, facets: true } });
+    expect([schedules.total, schedules.facets]).toEqual([
+      one,
+      { active: one, paused: one, ended: none, failing: none },
+    ]);
+    await scheduler.cancelJobs({ all: true });
+    const runs = await scheduler.getRuns({ state: "queued", search: "other", include: { total: true, facets: true } });
+    expect([runs.total, runs.facets]).toMatchObject([none, { queued: none, cancelled: one, success: none }]);
+    const wrong: unknown = { totals: true };
+    expect(String(await rejectionOf(scheduler.getRuns({ include: wrong as object })))).toContain("total");
+  });
+
   test("begins after its cursor", async () => {
     const { scheduler, ids } = await withJobs(5);
     const { cursor } = await scheduler.getJobs({ limit: 3 });

@@ -281,6 +281,27 @@ describe("removeJobResults()", () => {
     expect(await scheduler.removeJobResults({ outcome: "error" })).toEqual({ removed: 1 });
     expect(await scheduler.removeJobResults({ all: true })).toEqual({ removed: 1 });
   });
+
+  test("takes the filters of runs and ids, page by page, and counts without removing", async () => {
+    const { scheduler } = setUpBroken();
+    scheduler.task("good", { maxRunningJobs: null }, () => {});
+    const jobs = await scheduler.addJobs(
+      Array.from({ length: 1200 }, (_, n) => ({ task: "good", idempotencyKey: n < 1100 ? `old-${n}` : `new-${n}` })),
+    );
+    await scheduler.addJob("t");
+    await drain(scheduler);
+    const old = { search: "OLD-", outcome: ["success", "error"] } as const;
+    expect(await scheduler.removeJobResults({ ...old, dryRun: true })).toEqual({ removed: 1100 });
+    expect(await scheduler.removeJobResults({ all: true, dryRun: true })).toEqual({ removed: 1201 });
+    expect(await scheduler.removeJobResults(old)).toEqual({ removed: 1100 });
+    expect(await scheduler.removeJobResults(old)).toEqual({ removed: 0 });
+    const ids = jobs.slice(1090).map(({ id }) => id);
+    expect(await scheduler.removeJobResults({ ids, dryRun: true })).toEqual({ removed: 100 });
+    expect(await scheduler.removeJobResults({ ids: [...ids, ids[50] ?? ""] })).toEqual({ removed: 100 });
+    expect(await scheduler.removeJobResults({ minAttempts: 2 })).toEqual({ removed: 0 });
+    expect(await scheduler.removeJobResults({ error: "broken" })).toEqual({ removed: 1 });
+    expect((await scheduler.getJobResults()).items).toEqual([]);
+  });
 });
 
 describe("a call about many jobs", () => {

@@ -334,7 +334,7 @@ export class FaultyStore implements contract.DataStore {
     return this.#call("restore", () => this.#store.restore(records));
   }
 
-  removeJobResults(selection: contract.JobResultSelection, limit: number): Promise<number> {
+  removeJobResults(selection: contract.ResultRemoval, limit: number): Promise<number> {
     return this.#call("removeJobResults", () => this.#store.removeJobResults(selection, limit));
   }
 

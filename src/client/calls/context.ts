@@ -7,7 +7,7 @@ import { optionError } from "../../core/option-errors.ts";
 import { instantText } from "../../core/temporal.ts";
 import type { SkippedJobs } from "../../scheduler/commands/commands.ts";
 import { checkTrigger, type Spreading } from "../../scheduler/options/check-options.ts";
-import type { CheckedPause } from "../../scheduler/options/checked-options.ts";
+import type { CheckedPause, ListInclude } from "../../scheduler/options/checked-options.ts";
 import { Job, type JobClient } from "../../scheduler/views/job.ts";
 import { JobResult, type JobResultFacts } from "../../scheduler/views/job-result.ts";
 import { mapPage, type Page } from "../../scheduler/views/page.ts";
@@ -64,7 +64,6 @@ export async function readJob(context: CallContext, call: Call): Promise<Job> {
   return jobOf(context, await context.requester.read(call, jobSchema()));
 }
 
-/** A list whose records come with their large values, as those of a scheduler do. */
 /** How much longer a call about many schedules or jobs may take, in milliseconds. */
 export const BULK_MS = 300_000;
 
@@ -81,8 +80,14 @@ export function readBulk(
   return requester.read({ method: "POST", ...call, waitMs: BULK_MS }, bulkSchema());
 }
 
-export function wholeList(path: string, include = "payload,result"): Pick<Call, "path" | "query"> {
-  return { path, query: { include } };
+/** A list whose records come with their large values, as those of a scheduler do. */
+export function wholeList(
+  path: string,
+  numbers: { readonly [Name in keyof ListInclude]: boolean | undefined } = {},
+  words: readonly string[] = ["payload", "result"],
+): Pick<Call, "path" | "query"> {
+  const asked = (["total", "facets"] as const).filter((name) => numbers[name] === true);
+  return { path, query: { include: [...words, ...asked].join(",") } };
 }
 
 /** Reads a page of a list. */

@@ -5,10 +5,12 @@ import { AWAITED_RESULT_MS_MIN } from "../../core/limits.ts";
 import type { BulkCommands, JobCommands, RunWait, SkippedJobs } from "../../scheduler/commands/commands.ts";
 import type {
   CheckedBulk,
+  CheckedJobFilter,
   CheckedJobOptions,
   CheckedNewJob,
   CheckedResultOptions,
   JobSelection,
+  ResultSelection,
   RetrySelection,
 } from "../../scheduler/options/checked-options.ts";
 import { eachNewJob } from "../../scheduler/options/each-new-job.ts";
@@ -17,7 +19,7 @@ import { JobLog } from "../../scheduler/views/job-log.ts";
 import type { JobResult } from "../../scheduler/views/job-result.ts";
 import { JobStep } from "../../scheduler/views/job-step.ts";
 import type { Page } from "../../scheduler/views/page.ts";
-import type { JobFilter, JobResultFilter, JobResultSelection } from "../../stores/data-store.ts";
+import type { JobResultFilter } from "../../stores/data-store.ts";
 import type { Call } from "../http/requester.ts";
 import { jobResultSchema, jobSchema, jobStepSchema } from "../wire/job.ts";
 import { jobLogSchema } from "../wire/job-log.ts";
@@ -88,8 +90,10 @@ export class JobCalls implements JobCommands, BulkCommands {
     return readJob(this.#context, { method: "GET", ...placeOf("jobs", id) });
   }
 
-  async page(filter: JobFilter): Promise<Page<Job>> {
-    return readPage(this.#context, wholeList("/jobs"), filter, jobSchema(), (item) => jobOf(this.#context, item));
+  async page({ include, ...filter }: CheckedJobFilter): Promise<Page<Job>> {
+    return readPage(this.#context, wholeList("/jobs", include), filter, jobSchema(), (item) =>
+      jobOf(this.#context, item),
+    );
   }
 
   async logs(id: string): Promise<JobLog[]> {
@@ -147,7 +151,7 @@ export class JobCalls implements JobCommands, BulkCommands {
     return { cancelled, ...skipped };
   }
 
-  async removeResults(filter: CheckedBulk<JobResultSelection>): Promise<{ removed: number }> {
+  async removeResults(filter: CheckedBulk<ResultSelection>): Promise<{ removed: number }> {
     return { removed: (await this.#bulk("purge", filter)).count };
   }
 
@@ -195,10 +199,13 @@ export class JobCalls implements JobCommands, BulkCommands {
 
   async #bulk(
     action: "retry" | "cancel" | "purge",
-    { ids, all, signal, ...selection }: CheckedBulk<object>,
+    { ids, all, signal, ...asked }: CheckedBulk<object>,
   ): Promise<{ count: number } & SkippedJobs> {
     signal?.throwIfAborted();
-    const body = ids === undefined ? { action, filter: wireFilter(selection), all } : { action, ids };
+    const { dryRun, outcome, ...selection }: { dryRun?: boolean; outcome?: unknown } = asked;
+    // A query has its list in one text.
+    const filter = { ...wireFilter(selection), ...(outcome === undefined ? {} : { outcome }) };
+    const body = { action, ...(ids === undefined ? { filter, all } : { ids }), ...(dryRun === true ? { dryRun } : {}) };
     // Jobs that a retry added may have failed by the time of a repetition, which would retry them once more.
     const isRepeatable = action !== "retry";
     return readBulk(this.#context, { path: "/jobs/bulk", body, signal, isRepeatable });

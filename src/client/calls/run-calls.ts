@@ -1,6 +1,6 @@
 import * as v from "valibot";
 import type { RunCommands } from "../../scheduler/commands/commands.ts";
-import type { FailureFilter, RunFilter, StatsRequest } from "../../scheduler/options/checked-options.ts";
+import type { CheckedRunFilter, FailureFilter, StatsRequest } from "../../scheduler/options/checked-options.ts";
 import { FailureGroup, type FailureReport } from "../../scheduler/views/failure-group.ts";
 import type { Page } from "../../scheduler/views/page.ts";
 import { Run, type RunFacts } from "../../scheduler/views/run.ts";
@@ -23,8 +23,8 @@ export class RunCalls implements RunCommands {
     return runOf(await this.#context.requester.read({ method: "GET", ...placeOf("runs", id) }, runSchema()));
   }
 
-  async page(filter: RunFilter): Promise<Page<Run>> {
-    return readPage(this.#context, wholeList("/runs"), filter, runSchema(), runOf);
+  async page({ include, ...filter }: CheckedRunFilter): Promise<Page<Run>> {
+    return readPage(this.#context, wholeList("/runs", include), filter, runSchema(), runOf);
   }
 
   async failures(filter: FailureFilter): Promise<FailureReport> {

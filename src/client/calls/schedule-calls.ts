@@ -98,10 +98,10 @@ export class ScheduleCalls implements ScheduleCommands, LedgerCommands {
         ...(runs === undefined ? {} : { runs }),
         ...(stats === undefined ? {} : { stats }),
       });
-    const { stats: hasStats = false, ...counted } = include;
+    const { stats: hasStats = false, total, facets, ...counted } = include;
     const counts = Object.entries(counted).map(([name, count]) => `${name}:${count}`);
     const words = hasStats ? [...counts, "stats"] : counts;
-    const { path, query } = wholeList("/schedules", ["payload", ...words].join(","));
+    const { path, query } = wholeList("/schedules", { total, facets }, ["payload", ...words]);
     // An id may have a comma.
     const list = { path, query: { ...query, ids } };
     return readPage(this.#context, list, filter, listedScheduleSchema(), convert);

@@ -3,5 +3,9 @@ import type { Page } from "../../scheduler/views/page.ts";
 
 /** A page of what a schema reads. */
 export function pageSchema<T>(item: v.GenericSchema<unknown, T>): v.GenericSchema<unknown, Page<T>> {
-  return v.object({ items: v.array(item), cursor: v.nullable(v.string()) });
+  const count = v.object({ count: v.number(), isCapped: v.boolean() });
+  return v.object({
+    ...{ items: v.array(item), cursor: v.nullable(v.string()) },
+    ...{ total: v.exactOptional(count), facets: v.exactOptional(v.record(v.string(), count)) },
+  });
 }

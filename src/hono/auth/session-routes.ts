@@ -8,7 +8,7 @@ import { optionError } from "../../core/option-errors.ts";
 import { problemResponse } from "../../core/problem.ts";
 import { problemOf } from "../problem-of.ts";
 import { inputReader } from "../read-input.ts";
-import { sessionBody } from "../schemas.ts";
+import { nothing, sessionBody } from "../schemas.ts";
 import type { SessionBody } from "../wire.ts";
 import type { AuthFailures } from "./auth-failures.ts";
 import type { GateEnv } from "./gate-env.ts";
@@ -33,7 +33,7 @@ const PATH = "/session";
  *  `DELETE /session` removes the cookie. */
 export function mountSession(app: Hono<GateEnv>, setup: SessionSetup): void {
   const { tokens, codes, clock, logger, basePath, failures } = setup;
-  const read = inputReader("POST /session", undefined, sessionBody, SESSION_BODY_BYTES_MAX);
+  const read = inputReader("POST /session", nothing, sessionBody, SESSION_BODY_BYTES_MAX);
   const cookieOf = (c: Context) => ({
     // The path as it was sent: browsers compare cookies with that, and a header cannot carry every character decoded.
     path: cookiePath(basePath ?? new URL(c.req.url).pathname.slice(0, -PATH.length)),

@@ -18,31 +18,31 @@ export const routeDocs: { readonly [Key in keyof Endpoints]: RouteDocs<Key> } = 
     operationId: "checkLive",
     summary: "Whether the process answers",
     answers: { 200: "Live" },
-    problems: [],
+    problems: [400],
   },
   "GET /health/ready": {
     operationId: "checkReady",
     summary: "Whether the store can be reached",
     answers: { 200: "Ready" },
-    problems: [503],
+    problems: [400, 503],
   },
   "GET /health": {
     operationId: "getHealth",
     summary: "How the store and the schedulers on it are. An outage is one of the facts",
     answers: { 200: "Health" },
-    problems: [],
+    problems: [400],
   },
   "GET /overview": {
     operationId: "getOverview",
     summary: "How everything is, on one page",
     answers: { 200: "Overview" },
-    problems: [503],
+    problems: [400, 503],
   },
   "GET /schedulers": {
     operationId: "listSchedulers",
     summary: "The living schedulers",
     answers: { 200: "SchedulerPage" },
-    problems: [],
+    problems: [400],
   },
   "GET /events": {
     operationId: "streamEvents",
@@ -72,7 +72,7 @@ export const routeDocs: { readonly [Key in keyof Endpoints]: RouteDocs<Key> } = 
     operationId: "getSession",
     summary: "Who asks, and what that caller may do",
     answers: { 200: "Session" },
-    problems: [],
+    problems: [400],
   },
   "POST /session": {
     operationId: "beginSession",
@@ -90,7 +90,7 @@ export const routeDocs: { readonly [Key in keyof Endpoints]: RouteDocs<Key> } = 
     operationId: "getOpenApi",
     summary: "This document",
     answers: { 200: "OpenApi" },
-    problems: [],
+    problems: [400],
   },
   "GET /tasks": {
     operationId: "listTasks",
@@ -126,7 +126,7 @@ export const routeDocs: { readonly [Key in keyof Endpoints]: RouteDocs<Key> } = 
     operationId: "listBlackouts",
     summary: "The blackouts, ordered by id: times in which fire times make no job",
     answers: { 200: "BlackoutPage" },
-    problems: [503],
+    problems: [400, 503],
   },
   "POST /blackouts": {
     operationId: "addBlackout",
@@ -281,7 +281,7 @@ export const routeDocs: { readonly [Key in keyof Endpoints]: RouteDocs<Key> } = 
   },
   "POST /jobs/bulk": {
     operationId: "changeJobs",
-    summary: "Retry or purge what has ended, or cancel what has not, by a filter",
+    summary: "Retry or purge what has ended, or cancel what has not, by a filter or ids",
     answers: { 200: "JobBulkReport" },
     problems: [422, 503],
   },
@@ -307,7 +307,7 @@ export const routeDocs: { readonly [Key in keyof Endpoints]: RouteDocs<Key> } = 
     operationId: "getJobLogs",
     summary: "What is kept of the log of a job, attempt by attempt",
     answers: { 200: "JobLogPage" },
-    problems: [404, 503],
+    problems: [400, 404, 503],
   },
   "GET /jobs/:id/result": {
     operationId: "getJobResult",

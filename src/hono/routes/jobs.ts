@@ -5,7 +5,7 @@ import type { Job } from "../../scheduler/views/job.ts";
 import type { Plain } from "../../scheduler/views/plain.ts";
 import { KEY_KEPT, type RequestKey } from "../idempotency.ts";
 import { withLabels } from "../labels-of.ts";
-import { countsOf } from "../list-counts.ts";
+import { numbersOf } from "../list-numbers.ts";
 import type { Routes } from "../route.ts";
 import * as schemas from "../schemas.ts";
 import { type Show, shownPage, wholePage } from "../show.ts";
@@ -27,16 +27,8 @@ export const jobRoutes: Routes<
     scope: "read",
     query: schemas.jobQuery,
     handle: async ({ client, query: { include, ...query }, show }) => {
-      const filter = withLabels(query, "GET /jobs");
-      const page = await client.getJobs(filter);
-      const { cursor: _cursor, ...whole } = filter;
-      const list = (limit: number, state = whole.state) =>
-        client.getJobs({ ...whole, ...(state === undefined ? {} : { state }), limit });
-      const facets = { queued: ["queued"], held: ["held"], running: ["running"] };
-      return {
-        status: 200,
-        body: { ...shownPage(page, show.listed(include).job), ...(await countsOf(include, list, facets)) },
-      };
+      const page = await client.getJobs({ ...withLabels(query, "GET /jobs"), include: numbersOf(include) });
+      return { status: 200, body: shownPage(page, show.listed(include).job) };
     },
   },
   "POST /jobs": {

@@ -26,12 +26,11 @@ export async function changeManyJobs(
   if (ids !== undefined && (bulk.filter !== undefined || all)) {
     throw optionError(WHERE, "ids", "go without a filter, and without all");
   }
-  if (ids !== undefined && action === "purge") {
-    throw optionError(WHERE, "ids", "go with retry and cancel; purge takes a filter");
-  }
   if (filter.failureKey !== undefined && action !== "retry") {
     throw optionError(WHERE, "filter.failureKey", "goes with retry alone");
   }
+  if (action === "purge") return purge(client, bulk, signal);
+  if (bulk.dryRun !== undefined) throw optionError(WHERE, "dryRun", "goes with purge alone");
   let own: OwnFilter = {};
   if (isOwn(action, filter)) own = filter;
   else ids = await runIdsOf(client, action, filter, signal);
@@ -46,10 +45,6 @@ export async function changeManyJobs(
       const { retried: count, ...skipped } = await client.retryJobs(selection);
       return { action, count, ...skipped };
     }
-    case "purge": {
-      const { removed } = await client.removeJobResults(selection);
-      return { action, count: removed, skipped: 0, refusals: [] };
-    }
     case "cancel": {
       const { cancelled: count, ...skipped } = await client.cancelJobs(selection);
       return { action, count, ...skipped };
@@ -59,18 +54,42 @@ export async function changeManyJobs(
   }
 }
 
+async function purge(
+  client: SchedulerClient,
+  { ids, filter = {}, all = false, dryRun = false, expectedCount }: JobBulk,
+  signal: AbortSignal,
+): Promise<JobBulkReport> {
+  const { failureKey: _, backfillId, state, ...ended } = filter;
+  if (backfillId !== undefined) throw optionError(WHERE, "filter.backfillId", "goes with cancel alone");
+  const wrong = [state ?? []].flat().find((one) => one !== "ended");
+  if (wrong !== undefined) {
+    throw optionError(WHERE, "filter.state", `${mustBeOneOf(["ended"], wrong)}, because the action is purge`);
+  }
+  const isOfState = state !== undefined && Object.keys(ended).length === 0;
+  const selection =
+    ids === undefined ? { ...withLabels(ended, WHERE), all: all || isOfState, signal } : { ids, signal };
+  if (expectedCount !== undefined) {
+    const { removed } = await client.removeJobResults({ ...selection, dryRun: true });
+    assertExpected("jobs", removed, expectedCount);
+  }
+  const { removed: count } = await client.removeJobResults({ ...selection, dryRun });
+  return { action: "purge", count, skipped: 0, refusals: [] };
+}
+
+/** What is done to many jobs by ids, or by a filter of its own. */
+type Action = Exclude<JobBulk["action"], "purge">;
+
 /** A filter that the verb of an action takes itself. */
 type OwnFilter = Omit<JobBulkFilter, keyof RunQuery> &
   Pick<JobBulkFilter, "taskId" | "scheduleId" | "label" | "from" | "until"> & { readonly outcome?: JobOutcome };
 
 const OF_RESULTS = ["taskId", "scheduleId", "label", "outcome", "from", "until"];
-const OWN: Readonly<Record<JobBulk["action"], readonly string[]>> = {
+const OWN: Readonly<Record<Action, readonly string[]>> = {
   retry: [...OF_RESULTS, "failureKey"],
-  purge: OF_RESULTS,
   cancel: ["taskId", "scheduleId", "label", "backfillId"],
 };
 
-function isOwn(action: JobBulk["action"], filter: JobBulkFilter): filter is OwnFilter {
+function isOwn(action: Action, filter: JobBulkFilter): filter is OwnFilter {
   return !Array.isArray(filter.outcome) && Object.keys(filter).every((name) => OWN[action].includes(name));
 }
 
@@ -84,13 +103,12 @@ const OF_ENDED = ["outcome", "error", "minRunTime", "maxRunTime"] as const;
  */
 async function runIdsOf(
   client: SchedulerClient,
-  action: JobBulk["action"],
+  action: Action,
   { failureKey, backfillId, ...filter }: JobBulkFilter,
   signal: AbortSignal,
 ): Promise<readonly string[]> {
   const refusal = (name: string, message: string) =>
     optionError(WHERE, name === "" ? "filter" : `filter.${name}`, message);
-  if (action === "purge") throw refusal("", `of a purge takes ${OF_RESULTS.join(", ")}, each once, and nothing else`);
   if (failureKey !== undefined) throw refusal("failureKey", `goes with ${OF_RESULTS.join(", ")} alone`);
   if (backfillId !== undefined)
     throw refusal("backfillId", "goes with cancel, and with taskId, scheduleId and label alone");
@@ -114,7 +132,7 @@ async function runIdsOf(
 /** How many jobs or results fit, counted to a bound. */
 async function countOf(
   client: SchedulerClient,
-  action: JobBulk["action"],
+  action: Action,
   filter: OwnFilter,
   max: number,
   signal: AbortSignal,

@@ -2,15 +2,13 @@ import { type Clock, sleepFor } from "../../core/clock.ts";
 import { durationText } from "../../core/duration.ts";
 import { JobLookupError } from "../../core/errors.ts";
 import { instantText } from "../../core/temporal.ts";
-import { JOB_OUTCOMES } from "../../records/policies.ts";
 import type { SchedulerClient } from "../../scheduler/scheduler-client.ts";
 import type { JobResult } from "../../scheduler/views/job-result.ts";
 import { plain } from "../../scheduler/views/plain.ts";
-import type { Run } from "../../scheduler/views/run.ts";
 import type { StatsReport } from "../../scheduler/views/stats.ts";
 import type { StatsAnswer } from "../api.ts";
 import { withLabels } from "../labels-of.ts";
-import { countsOf } from "../list-counts.ts";
+import { numbersOf } from "../list-numbers.ts";
 import type { Routes } from "../route.ts";
 import * as schemas from "../schemas.ts";
 import { shownPage } from "../show.ts";
@@ -65,15 +63,8 @@ export const resultRoutes: Routes<
     scope: "read",
     query: schemas.runQuery,
     handle: async ({ client, query: { include, ...query }, show }) => {
-      const filter = withLabels(query, "GET /runs");
-      const page = await client.getRuns(filter);
-      const { cursor: _cursor, ...whole } = filter;
-      const { state: _state, outcome: _outcome, ...others } = whole;
-      const list = (limit: number, state?: Run["state"]) =>
-        client.getRuns(state === undefined ? { ...whole, limit } : { ...others, limit, state });
-      const facets = { queued: ["queued"], held: ["held"], running: ["running"], ended: JOB_OUTCOMES };
-      const counts = await countsOf(include, list, facets, ({ outcome }) => outcome);
-      return { status: 200, body: { ...shownPage(page, show.listed(include).run), ...counts } };
+      const page = await client.getRuns({ ...withLabels(query, "GET /runs"), include: numbersOf(include) });
+      return { status: 200, body: shownPage(page, show.listed(include).run) };
     },
   },
   "GET /runs/:id": {

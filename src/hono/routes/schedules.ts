@@ -7,13 +7,12 @@ import type { ListedSchedule, Preview } from "../api.ts";
 import { KEY_KEPT, keyedScheduleId } from "../idempotency.ts";
 import { revisionOf } from "../if-match.ts";
 import { withLabels } from "../labels-of.ts";
-import { countsOf } from "../list-counts.ts";
+import { numbersOf } from "../list-numbers.ts";
 import { previewOf } from "../preview.ts";
 import type { Routes } from "../route.ts";
 import * as schemas from "../schemas.ts";
 import { type Show, shownPage } from "../show.ts";
 import { triggerOf } from "../trigger-of.ts";
-import type { ScheduleQuery } from "../wire.ts";
 import { changeMany } from "./many-schedules.ts";
 
 /** Most tries of a PUT that others overtake. */
@@ -39,20 +38,18 @@ export const scheduleRoutes: Routes<
     handle: async ({ client, query: { include: words = [], ...query }, show }) => {
       const filter = withLabels(query, "GET /schedules");
       const extras = words.map((word) => word.split(":")).flatMap(([name, count]) => (count ? [[name, +count]] : []));
-      const include: ScheduleIncludeOptions = { ...Object.fromEntries(extras), stats: words.includes("stats") };
+      const include: ScheduleIncludeOptions = {
+        ...Object.fromEntries(extras),
+        ...numbersOf(words),
+        stats: words.includes("stats"),
+      };
       const large = words.includes("payload") ? (["payload"] as const) : [];
       const { schedule: shown } = show.listed(large);
       const withNext = (schedule: Schedule): ListedSchedule => ({
         ...withFires(schedule, shown(schedule)),
         ...(words.includes("description") ? { description: describe(schedule) } : {}),
       });
-      const page = await client.getSchedules({ ...filter, include });
-      const { cursor: _cursor, sort: _sort, ...whole } = filter;
-      const { paused: _paused, ...others } = whole;
-      const list = (limit: number, state?: ScheduleQuery["state"]) =>
-        client.getSchedules(state === undefined ? { ...whole, limit } : { ...others, limit, state });
-      const facets = { active: ["active"], paused: ["paused"], ended: ["ended"], failing: ["failing"] };
-      return { status: 200, body: { ...shownPage(page, withNext), ...(await countsOf(words, list, facets)) } };
+      return { status: 200, body: shownPage(await client.getSchedules({ ...filter, include }), withNext) };
     },
   },
   "POST /schedules": {

@@ -1,6 +1,6 @@
 import type { AbortSignal } from "../../core/abort-signal.ts";
 import type { Temporal } from "../../core/temporal.ts";
-import type { JobFilter, JobResultFilter, JobResultSelection } from "../../stores/data-store.ts";
+import type { JobResultFilter } from "../../stores/data-store.ts";
 import type { Trigger } from "../../triggers/trigger.ts";
 import type { EventHub } from "../events/event-hub.ts";
 import type {
@@ -8,12 +8,14 @@ import type {
   CheckedBlackout,
   CheckedBulk,
   CheckedChange,
+  CheckedJobFilter,
   CheckedJobOptions,
   CheckedNewJob,
   CheckedOccurrenceFilter,
   CheckedPause,
   CheckedResultOptions,
   CheckedRevision,
+  CheckedRunFilter,
   CheckedRunNow,
   CheckedScheduleChangeFilter,
   CheckedScheduleChanges,
@@ -22,8 +24,8 @@ import type {
   CheckedUnpause,
   FailureFilter,
   JobSelection,
+  ResultSelection,
   RetrySelection,
-  RunFilter,
   ScheduleSelection,
   StatsRequest,
   TaskFilter,
@@ -112,7 +114,7 @@ export interface JobCommands {
   addBatch(jobs: readonly unknown[], then: CheckedNewJob): Promise<{ jobs: Job[]; then: Job }>;
   run(task: unknown, options: CheckedJobOptions, wait: RunWait): Promise<JobResult>;
   get(id: string): Promise<Job>;
-  page(filter: JobFilter): Promise<Page<Job>>;
+  page(filter: CheckedJobFilter): Promise<Page<Job>>;
   steps(id: string): Promise<JobStep[]>;
   result(id: string, options: CheckedResultOptions): Promise<JobResult | null>;
   resultPage(filter: JobResultFilter): Promise<Page<JobResult>>;
@@ -122,7 +124,7 @@ export interface JobCommands {
 
 export interface RunCommands {
   get(id: string): Promise<Run>;
-  page(filter: RunFilter): Promise<Page<Run>>;
+  page(filter: CheckedRunFilter): Promise<Page<Run>>;
   failures(filter: FailureFilter): Promise<FailureReport>;
   stats(request: StatsRequest): Promise<StatsReport>;
 }
@@ -184,5 +186,5 @@ export interface BulkCommands {
   retry(id: string, options: { readonly restart: boolean }): Promise<Job>;
   retryMany(filter: CheckedBulk<RetrySelection>): Promise<{ retried: number } & SkippedJobs>;
   cancelMany(filter: CheckedBulk<JobSelection>): Promise<{ cancelled: number } & SkippedJobs>;
-  removeResults(filter: CheckedBulk<JobResultSelection>): Promise<{ removed: number }>;
+  removeResults(filter: CheckedBulk<ResultSelection>): Promise<{ removed: number }>;
 }

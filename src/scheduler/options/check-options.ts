@@ -7,7 +7,7 @@ import { isPlain, mustBe, optionError, optionsError, shown } from "../../core/op
 import { isSameWord, nearest } from "../../core/suggest.ts";
 import { isStorable, STORABLE, STORABLE_ADVICE } from "../../core/text.ts";
 import { DAY_MS, HOUR_MS } from "../../records/stats.ts";
-import type { JobFilter, JobResultFilter, JobResultSelection } from "../../stores/data-store.ts";
+import type { JobResultFilter } from "../../stores/data-store.ts";
 import { CronTrigger } from "../../triggers/cron.ts";
 import { IntervalTrigger } from "../../triggers/interval.ts";
 import { hasHash } from "../../triggers/seeded-crontab.ts";
@@ -18,6 +18,7 @@ import type {
   CheckedBulk,
   CheckedChange,
   CheckedEventsOptions,
+  CheckedJobFilter,
   CheckedJobOptions,
   CheckedNewJob,
   CheckedOccurrenceFilter,
@@ -25,6 +26,7 @@ import type {
   CheckedPrintOptions,
   CheckedResultOptions,
   CheckedRevision,
+  CheckedRunFilter,
   CheckedRunJobOptions,
   CheckedRunNow,
   CheckedRunOptions,
@@ -41,8 +43,8 @@ import type {
   CheckedUnpause,
   FailureFilter,
   JobSelection,
+  ResultSelection,
   RetrySelection,
-  RunFilter,
   ScheduleSelection,
   StatsRequest,
   TaskFilter,
@@ -307,16 +309,16 @@ export const checkScheduleChangeFilter: Checker<CheckedScheduleChangeFilter> = c
 export const checkPrintOptions: Checker<CheckedPrintOptions> = checker(schemas.printOptionsSchema, {
   instead: (value) => (typeof value === "function" ? "pass it as { write }" : null),
 });
-export const checkJobFilter: Checker<JobFilter> = checker(schemas.jobFilterSchema, {
+export const checkJobFilter: Checker<CheckedJobFilter> = checker(schemas.jobFilterSchema, {
   words: wordsOf("jobs", "search", "range"),
 });
 export const checkJobResultFilter: Checker<JobResultFilter> = checker(schemas.jobResultFilterSchema, {
   words: wordsOf("results", "search", "range"),
 });
-export const checkRunFilter: Checker<RunFilter> = checker(schemas.runFilterSchema, {
+export const checkRunFilter: Checker<CheckedRunFilter> = checker(schemas.runFilterSchema, {
   words: wordsOf("runs", "search", "range"),
 });
-export const checkBulkResults: Checker<CheckedBulk<JobResultSelection>> = bulkChecker(schemas.bulkResultSchema);
+export const checkBulkResults: Checker<CheckedBulk<ResultSelection>> = bulkChecker(schemas.bulkResultSchema);
 export const checkFailureOptions: Checker<FailureFilter> = checker(schemas.failureOptionsSchema, {
   words: wordsOf("range"),
 });
@@ -369,7 +371,13 @@ function bulkChecker<Selection extends object>(
   const check = checker(schema, { takes: "a filter", instead: bulkAdvice, ...words });
   return (value, where) => {
     const checked = check(value, where);
-    const { ids, all, signal: _signal, ...selection } = checked;
+    const {
+      ids,
+      all,
+      signal: _signal,
+      dryRun: _dryRun,
+      ...selection
+    } = checked as typeof checked & { dryRun?: boolean };
     const isSelective = Object.keys(selection).length > 0;
     if (ids !== undefined && (all || isSelective))
       throw optionError(where, "ids", "go without a filter, and without all");

@@ -244,6 +244,9 @@ export interface StatsRequest {
   limit: number;
 }
 
+/** Which results `removeJobResults` is about, and whether it only counts them. */
+export type ResultSelection = Omit<RunFilter, "state" | "limit" | "cursor"> & { readonly dryRun?: boolean };
+
 /** Which jobs `retryJobs` is about. */
 export type RetrySelection = JobResultSelection & { readonly failureKey?: string };
 
@@ -279,8 +282,14 @@ export interface CheckedEventsOptions {
 /** Which tasks. */
 export type TaskFilter = Pick<ScheduleFilter, "labels">;
 
+/** What is counted of a list. */
+export interface ListInclude {
+  total?: boolean;
+  facets?: boolean;
+}
+
 /** What a list of schedules has of each besides. */
-export interface ScheduleInclude {
+export interface ScheduleInclude extends ListInclude {
   next?: number;
   runs?: number;
   stats?: boolean;
@@ -288,6 +297,12 @@ export interface ScheduleInclude {
 
 /** Which schedules, and with what. */
 export type CheckedScheduleFilter = ScheduleFilter & { readonly include?: ScheduleInclude };
+
+/** Which jobs, and what is counted of them. */
+export type CheckedJobFilter = JobFilter & { readonly include?: ListInclude };
+
+/** Which runs, and what is counted of them. */
+export type CheckedRunFilter = RunFilter & { readonly include?: ListInclude };
 
 /** Which schedules a call about many is about. */
 export type ScheduleSelection = Pick<ScheduleFilter, "taskId" | "paused" | "labels">;

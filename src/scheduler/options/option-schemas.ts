@@ -52,7 +52,7 @@ import {
   PARENT_FAILURE_POLICIES,
   RUN_OVERLAP_POLICIES,
 } from "../../records/policies.ts";
-import type { DataStore, JobFilter, JobResultFilter, JobResultSelection } from "../../stores/data-store.ts";
+import type { DataStore, JobResultFilter } from "../../stores/data-store.ts";
 import { resolveTimeZone } from "../../triggers/options.ts";
 import { Trigger } from "../../triggers/trigger.ts";
 import type {
@@ -61,6 +61,7 @@ import type {
   CheckedBulk,
   CheckedChange,
   CheckedEventsOptions,
+  CheckedJobFilter,
   CheckedJobOptions,
   CheckedNewJob,
   CheckedOccurrenceFilter,
@@ -68,6 +69,7 @@ import type {
   CheckedPrintOptions,
   CheckedResultOptions,
   CheckedRevision,
+  CheckedRunFilter,
   CheckedRunJobOptions,
   CheckedRunNow,
   CheckedRunOptions,
@@ -85,8 +87,8 @@ import type {
   FailureFilter,
   JobSelection,
   KeyFunction,
+  ResultSelection,
   RetrySelection,
-  RunFilter,
   ScheduleSelection,
   StatsRequest,
   TaskFilter,
@@ -619,6 +621,9 @@ export const taskFilterSchema: () => v.GenericSchema<unknown, TaskFilter> = once
 
 const saysNamed = says("a list of 1 to 1,000 ids");
 
+const counted = once(() => ({ total: v.exactOptional(trueOrFalse), facets: v.exactOptional(trueOrFalse) }));
+const include = once(() => v.exactOptional(objectOf(counted())));
+
 export const scheduleFilterSchema: () => v.GenericSchema<unknown, CheckedScheduleFilter> = once(() =>
   objectOf({
     ...page(),
@@ -628,6 +633,7 @@ export const scheduleFilterSchema: () => v.GenericSchema<unknown, CheckedSchedul
         next: v.exactOptional(wholeNumber(1, PREVIEW_LENGTH_MAX)),
         runs: v.exactOptional(wholeNumber(1, PREVIEW_LENGTH_MAX)),
         stats: v.exactOptional(trueOrFalse),
+        ...counted(),
       }),
     ),
     taskId: v.exactOptional(name()),
@@ -678,7 +684,7 @@ export const printOptionsSchema: () => v.GenericSchema<unknown, CheckedPrintOpti
     }) as v.GenericSchema<unknown, CheckedPrintOptions>,
 );
 
-export const jobFilterSchema: () => v.GenericSchema<unknown, JobFilter> = once(() =>
+export const jobFilterSchema: () => v.GenericSchema<unknown, CheckedJobFilter> = once(() =>
   objectOf({
     ...page(),
     taskId: v.exactOptional(name()),
@@ -691,6 +697,7 @@ export const jobFilterSchema: () => v.GenericSchema<unknown, JobFilter> = once((
     search: v.exactOptional(name()),
     sort: v.exactOptional(oneOf(["id", "runAt"])),
     order: v.exactOptional(oneOf(["oldest", "newest"])),
+    include: include(),
   }),
 );
 
@@ -712,22 +719,23 @@ export const jobResultFilterSchema: () => v.GenericSchema<unknown, JobResultFilt
   }),
 );
 
-export const runFilterSchema: () => v.GenericSchema<unknown, RunFilter> = once(() =>
+const runSelection = once(() => ({
+  ...resultSelection(),
+  outcome: v.exactOptional(someOf(JOB_OUTCOMES, "an outcome")),
+  error: v.exactOptional(name()),
+  key: v.exactOptional(name()),
+  minRunTime: v.exactOptional(durationMs()),
+  maxRunTime: v.exactOptional(durationMs()),
+  minAttempts: v.exactOptional(wholeNumber(0)),
+  search: v.exactOptional(name()),
+}));
+
+export const runFilterSchema: () => v.GenericSchema<unknown, CheckedRunFilter> = once(() =>
   objectOf({
     ...page(),
-    taskId: v.exactOptional(name()),
-    scheduleId: v.exactOptional(name()),
+    ...runSelection(),
     state: v.exactOptional(someOf(["queued", "held", "running", "ended"] as const, "a state")),
-    outcome: v.exactOptional(someOf(JOB_OUTCOMES, "an outcome")),
-    error: v.exactOptional(name()),
-    key: v.exactOptional(name()),
-    minRunTime: v.exactOptional(durationMs()),
-    maxRunTime: v.exactOptional(durationMs()),
-    minAttempts: v.exactOptional(wholeNumber(0)),
-    from: v.exactOptional(instantMs),
-    until: v.exactOptional(instantMs),
-    ...labelFilter(),
-    search: v.exactOptional(name()),
+    include: include(),
   }),
 );
 
@@ -756,16 +764,12 @@ export const statsOptionsSchema: () => v.GenericSchema<unknown, StatsRequest> = 
 
 const bulk = once(() => ({ all: v.optional(trueOrFalse, false), signal: v.exactOptional(signal()) }));
 
-/** Of what `retryJobs` takes besides what `removeJobResults` takes. */
 export const retryJobsSchema: () => v.GenericSchema<unknown, CheckedBulk<RetrySelection>> = once(() =>
   objectOf({ ...resultSelection(), failureKey: v.exactOptional(name()), ids: ids(), ...bulk() }),
 );
 
-export const bulkResultSchema: () => v.GenericSchema<unknown, CheckedBulk<JobResultSelection>> = once(() =>
-  objectOf({
-    ...resultSelection(),
-    ...bulk(),
-  }),
+export const bulkResultSchema: () => v.GenericSchema<unknown, CheckedBulk<ResultSelection>> = once(() =>
+  objectOf({ ...runSelection(), dryRun: v.exactOptional(trueOrFalse), ids: ids(), ...bulk() }),
 );
 
 export const bulkScheduleSchema: () => v.GenericSchema<unknown, CheckedBulk<ScheduleSelection>> = once(() =>

@@ -472,9 +472,18 @@ interface LabelFilterOptions {
 /** Filter of `getTasks`. */
 export interface TaskFilterOptions extends LabelFilterOptions {}
 
+/** What to count of a list besides, which `Page.total` and `Page.facets` show. Counting stops at 1,000. A loop over the
+ *  items shows neither. */
+export interface ListIncludeOptions {
+  /** How many items all pages have: one read more. Default: false. */
+  total?: boolean;
+  /** How many items are in each state, whatever states the filter names: 3 or 4 reads more. Default: false. */
+  facets?: boolean;
+}
+
 /** What a list of schedules has of each besides the schedule. `limit` times `next`, and `limit` times `runs`, may be
  *  10,000 at most. */
-export interface ScheduleIncludeOptions {
+export interface ScheduleIncludeOptions extends ListIncludeOptions {
   /** How many of its fire times to come: `Schedule.next`. Default: none are read. */
   next?: number;
   /** How many of its last fire times, with what became of each: `Schedule.runs`. Default: none are read. */
@@ -500,7 +509,7 @@ export interface ScheduleFilterOptions extends LabelFilterOptions {
   /** `"nextFireTime"` begins with the schedule that fires first; schedules that have no fire time left come last. One
    *  that fires between two pages may come again, with its new time. Default: `"id"`. */
   sort?: "id" | "nextFireTime";
-  /** What to read of each schedule besides. Default: nothing. */
+  /** What to read of each schedule besides, and to count: `total`, and `facets` by `state`. Default: nothing. */
   include?: ScheduleIncludeOptions;
   limit?: number;
   /** The `cursor` of the page before. Default: null, for the first page. */
@@ -566,6 +575,8 @@ export interface JobFilterOptions extends LabelFilterOptions {
   /** `"newest"` is the opposite order: it begins with the job that was added last, or with the latest `runAt`. Default:
    *  `"oldest"`. */
   order?: "oldest" | "newest";
+  /** What to count: `total`, and `facets` by `state`. Default: nothing. */
+  include?: ListIncludeOptions;
   limit?: number;
   cursor?: string | null;
 }
@@ -621,6 +632,8 @@ export interface RunFilterOptions extends LabelFilterOptions {
   /** Jobs of which the id, task, schedule, idempotency key or concurrency key has this text somewhere, or the error:
    *  1 to 256 characters. For the letters A to Z, case does not matter. */
   search?: string;
+  /** What to count: `total`, and `facets` by `state`, those that ended by `outcome`. Default: nothing. */
+  include?: ListIncludeOptions;
   limit?: number;
   /** The `cursor` of the page before. Default: null, for the first page. */
   cursor?: string | null;
@@ -678,11 +691,18 @@ export interface BulkScheduleOptions extends BulkOptions, LabelFilterOptions {
   paused?: boolean;
 }
 
-/** Which results `removeJobResults` is about. */
-export interface BulkResultOptions extends JobResultSelectionOptions, BulkOptions {}
+/** Which results `removeJobResults` is about: the filter of `getRuns`, of what has ended. */
+export interface BulkResultOptions
+  extends Omit<RunFilterOptions, "state" | "include" | "limit" | "cursor">,
+    BulkOptions {
+  /** The results of the jobs with these ids, at most 10,000, in the place of a filter. Default: the filter decides. */
+  ids?: readonly string[];
+  /** Removes nothing, and counts what it would remove. Default: false. */
+  dryRun?: boolean;
+}
 
 /** Which jobs `retryJobs` is about. */
-export interface RetryJobsOptions extends BulkResultOptions {
+export interface RetryJobsOptions extends JobResultSelectionOptions, BulkOptions {
   /** Failures with one error: the `key` of a group of `getFailures`. Default: any error. */
   failureKey?: string;
   /** The jobs with these ids, at most 10,000, in the place of a filter. Default: the filter decides. */

@@ -3,14 +3,18 @@ import { BULK_STEP_MAX, CLEANUP_BATCH } from "../../core/limits.ts";
 import { FAILURES, failureKeyOf } from "../../records/failure.ts";
 import type { JobRecord } from "../../records/job.ts";
 import type { JobResultRecord } from "../../records/job-result.ts";
-import type { JobResultSelection, RecordPage } from "../../stores/data-store.ts";
+import type { JobResultFilter, RecordPage } from "../../stores/data-store.ts";
 import type { BulkCommands, SkippedJobs } from "../commands/commands.ts";
-import type { CheckedBulk, JobSelection, RetrySelection } from "../options/checked-options.ts";
+import type { CheckedBulk, JobSelection, ResultSelection, RetrySelection } from "../options/checked-options.ts";
 import type { Job } from "../views/job.ts";
 import type { JobVerbs } from "./job-verbs.ts";
 import { repeatableJobOf, retriedJob, retryIdOf, withKey } from "./retried-job.ts";
+import { resultSelectionOf } from "./run-verbs.ts";
 import { partsOf, Skips } from "./skips.ts";
 import type { VerbContext } from "./verb-context.ts";
+
+/** By what a store removes results itself. */
+const SELECTED: readonly string[] = ["taskId", "scheduleId", "outcome", "from", "until", "labels"];
 
 /** What a scheduler does with jobs that have ended, and with many jobs at once. */
 export class BulkVerbs implements BulkCommands {
@@ -80,18 +84,47 @@ export class BulkVerbs implements BulkCommands {
     return { cancelled, ...skips.report() };
   }
 
-  async removeResults(filter: CheckedBulk<JobResultSelection>): Promise<{ removed: number }> {
+  async removeResults(filter: CheckedBulk<ResultSelection>): Promise<{ removed: number }> {
     const { env, ready } = this.#context;
-    const { all: _all, signal, ...selection } = filter;
+    const { ids, all: _all, signal, dryRun = false, ...selection } = filter;
     await ready();
-    const until = Math.min(selection.until ?? Number.POSITIVE_INFINITY, env.clock.now() + 1);
+    const start = env.clock.now();
+    const until = Math.min(selection.until ?? Number.POSITIVE_INFINITY, start + 1);
+    const results = { ...resultSelectionOf(selection), until };
+    const isOneStatement = Object.keys(results).every((name) => SELECTED.includes(name));
     let removed = 0;
-    for (;;) {
-      signal?.throwIfAborted();
-      const count = await env.store.removeJobResults({ ...selection, until }, CLEANUP_BATCH);
-      if (count === 0) return { removed };
-      removed += count;
+    if (ids === undefined && isOneStatement && !dryRun) {
+      for (;;) {
+        signal?.throwIfAborted();
+        const count = await env.store.removeJobResults(results, CLEANUP_BATCH);
+        if (count === 0) return { removed };
+        removed += count;
+      }
     }
+    const parts = ids === undefined ? this.#resultPages(results, start, signal) : this.#endedOf(ids, start, signal);
+    for await (const part of parts) {
+      const jobIds = part.results.map(({ jobId }) => jobId);
+      const isCount = dryRun || jobIds.length === 0;
+      removed += isCount ? jobIds.length : await env.store.removeJobResults({ jobIds }, jobIds.length);
+    }
+    return { removed };
+  }
+
+  async *#resultPages(
+    selection: Omit<JobResultFilter, "limit" | "cursor">,
+    now: number,
+    signal: AbortSignal | undefined,
+  ): AsyncGenerator<EndedJobs> {
+    let cursor: string | null = null;
+    do {
+      signal?.throwIfAborted();
+      const page: RecordPage<JobResultRecord> = await this.#context.env.store.getJobResults(
+        { ...selection, limit: CLEANUP_BATCH, cursor },
+        now,
+      );
+      yield { results: page.items, missing: [] };
+      ({ cursor } = page);
+    } while (cursor !== null);
   }
 
   /** The ids of the jobs that there were when the call began, page by page. */

@@ -7,10 +7,15 @@ import type { JobResultRecord } from "../../records/job-result.ts";
 import type { JobStepRecord } from "../../records/job-step.ts";
 import { keptMsOf } from "../../records/policies.ts";
 import type { TaskRecord } from "../../records/task.ts";
-import type { JobAddition, JobFilter, JobResultFilter } from "../../stores/data-store.ts";
+import type { JobAddition, JobResultFilter } from "../../stores/data-store.ts";
 import type { JobCommands, RunWait } from "../commands/commands.ts";
 import { jobCancelRequested } from "../events/event-records.ts";
-import type { CheckedJobOptions, CheckedNewJob, CheckedResultOptions } from "../options/checked-options.ts";
+import type {
+  CheckedJobFilter,
+  CheckedJobOptions,
+  CheckedNewJob,
+  CheckedResultOptions,
+} from "../options/checked-options.ts";
 import { eachNewJob } from "../options/each-new-job.ts";
 import { AttemptContext } from "../running/attempt-context.ts";
 import type { JobRunner } from "../running/job-runner.ts";
@@ -23,6 +28,7 @@ import { JobStep } from "../views/job-step.ts";
 import { mapPage, type Page } from "../views/page.ts";
 import type { PreparedJob } from "../views/prepared-job.ts";
 import { boundPage } from "./bound-page.ts";
+import { countsOf } from "./list-counts.ts";
 import { newJobRecord } from "./new-records.ts";
 import { NoWorker } from "./no-worker.ts";
 import { preparedJob } from "./prepare-job.ts";
@@ -131,11 +137,15 @@ export class JobVerbs implements JobCommands {
     return steps.map((step) => new JobStep(awoken(step, now), env.store.serializer));
   }
 
-  async page(filter: JobFilter): Promise<Page<Job>> {
+  async page({ include = {}, ...filter }: CheckedJobFilter): Promise<Page<Job>> {
     const { env, ready } = this.#context;
     await ready();
     const page = await boundPage(["getJobs()"], filter, (one) => env.store.getJobs(one));
-    return mapPage(page, (record) => this.viewOf(record));
+    const { sort: _sort, order: _order, ...selection } = filter;
+    const list = (limit: number, state = filter.state) =>
+      env.store.getJobs({ ...selection, ...(state === undefined ? {} : { state }), limit, cursor: null });
+    const facets = { queued: ["queued"], held: ["held"], running: ["running"] };
+    return { ...mapPage(page, (record) => this.viewOf(record)), ...(await countsOf(include, list, facets)) };
   }
 
   async logs(id: string): Promise<JobLog[]> {

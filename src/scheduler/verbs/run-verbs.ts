@@ -1,16 +1,18 @@
 import { JobLookupError } from "../../core/errors.ts";
 import { FAILURES_SEEN_MAX, PAGE_BYTES_MAX } from "../../core/limits.ts";
+import { JOB_OUTCOMES } from "../../records/policies.ts";
 import type { JobFilter, JobResultFilter, RecordPage } from "../../stores/data-store.ts";
 import { wrongCursor } from "../../stores/shared/cursors-and-search.ts";
 import { sizeOf } from "../../stores/shared/size-of.ts";
 import type { RunCommands } from "../commands/commands.ts";
-import type { FailureFilter, RunFilter, StatsRequest } from "../options/checked-options.ts";
+import type { CheckedRunFilter, FailureFilter, RunFilter, StatsRequest } from "../options/checked-options.ts";
 import type { FailureReport } from "../views/failure-group.ts";
 import { mapPage, type Page } from "../views/page.ts";
 import { Run, type RunFacts, runOfJob, runOfResult } from "../views/run.ts";
 import type { StatsReport } from "../views/stats.ts";
 import { boundPage } from "./bound-page.ts";
 import { groupsOf } from "./failure-groups.ts";
+import { countsOf } from "./list-counts.ts";
 import { statsOf } from "./stats-of-jobs.ts";
 import type { VerbContext } from "./verb-context.ts";
 
@@ -43,10 +45,15 @@ export class RunVerbs implements RunCommands {
     return this.#viewOf(job === null ? runOfResult(result as NonNullable<typeof result>) : runOfJob(job));
   }
 
-  async page(filter: RunFilter): Promise<Page<Run>> {
+  async page({ include = {}, ...filter }: CheckedRunFilter): Promise<Page<Run>> {
     await this.#context.ready();
     const page = await boundPage(["getRuns()"], filter, (one) => this.#read(one));
-    return mapPage(page, (facts) => this.#viewOf(facts));
+    const { outcome: _, ...others } = filter;
+    const list = (limit: number, state?: Run["state"]) =>
+      this.#read({ ...(state === undefined ? filter : { ...others, state: [state] }), limit, cursor: null });
+    const facets = { queued: ["queued"], held: ["held"], running: ["running"], ended: JOB_OUTCOMES };
+    const counts = await countsOf(include, list, facets, ({ outcome }) => outcome);
+    return { ...mapPage(page, (facts) => this.#viewOf(facts)), ...counts };
   }
 
   async failures(filter: FailureFilter): Promise<FailureReport> {
@@ -93,7 +100,11 @@ export class RunVerbs implements RunCommands {
 
   async #readPart(part: Part, filter: RunFilter): Promise<RecordPage<RunFacts>> {
     const { store, clock } = this.#context.env;
-    if (part === "ended") return converted(await store.getJobResults(resultFilterOf(filter), clock.now()), runOfResult);
+    if (part === "ended") {
+      const { limit, cursor } = filter;
+      const results = { limit, cursor, ...resultSelectionOf(filter) };
+      return converted(await store.getJobResults(results, clock.now()), runOfResult);
+    }
     return converted(await store.getJobs(jobFilterOf(filter, part)), runOfJob);
   }
 
@@ -122,25 +133,22 @@ function partsOf({ state, outcome, error, minRunMs, maxRunMs }: RunFilter): read
   return [...(wanted.length === UNFINISHED.length ? (["unfinished"] as const) : wanted), ...ended];
 }
 
-type Shared = Pick<
-  JobFilter,
-  "taskId" | "scheduleId" | "from" | "until" | "labels" | "search" | "key" | "attemptsMin"
-> &
-  Pick<JobFilter, "limit" | "cursor">;
+type RunSelection = Omit<RunFilter, "limit" | "cursor" | "state">;
 
-function sharedOf({ limit, cursor, key, minAttempts, ...others }: RunFilter): Shared {
+type Shared = Pick<JobFilter, "taskId" | "scheduleId" | "from" | "until" | "labels" | "search" | "key" | "attemptsMin">;
+
+function sharedOf({ key, minAttempts, ...others }: RunSelection): Shared {
   const { taskId, scheduleId, from, until, labels, search } = others;
-  return {
-    ...{ limit, cursor },
-    ...given({ taskId, scheduleId, from, until, labels, search, key, attemptsMin: minAttempts }),
-  };
+  return given({ taskId, scheduleId, from, until, labels, search, key, attemptsMin: minAttempts });
 }
 
-function jobFilterOf(filter: RunFilter, part: Exclude<Part, "ended">): JobFilter {
-  return { ...sharedOf(filter), order: "newest", ...(part === "unfinished" ? {} : { state: part }) };
+function jobFilterOf({ limit, cursor, ...filter }: RunFilter, part: Exclude<Part, "ended">): JobFilter {
+  const ofState = part === "unfinished" ? {} : { state: part };
+  return { limit, cursor, ...sharedOf(filter), order: "newest", ...ofState };
 }
 
-function resultFilterOf(filter: RunFilter): JobResultFilter {
+/** Which results fit what a filter says of runs. */
+export function resultSelectionOf(filter: RunSelection): Omit<JobResultFilter, "limit" | "cursor"> {
   const { outcome: outcomes = [], error, minRunMs: runTimeMsMin, maxRunMs: runTimeMsMax } = filter;
   const [outcome] = outcomes;
   const named = outcomes.length > 1 ? { outcomes } : { outcome };

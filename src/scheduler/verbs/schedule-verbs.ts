@@ -5,7 +5,7 @@ import { withoutUndefined } from "../../core/without-undefined.ts";
 import type { AuditRecord } from "../../records/ledger.ts";
 import type { ConflictPolicy } from "../../records/policies.ts";
 import type { ScheduleRecord } from "../../records/schedule.ts";
-import type { ScheduleAdditionChange, ScheduleChanges } from "../../stores/data-store.ts";
+import type { ScheduleAdditionChange, ScheduleChanges, ScheduleFilter } from "../../stores/data-store.ts";
 import { pauseFacts } from "../../stores/shared/pauses.ts";
 import { zoneRulesOf } from "../../triggers/stored-zone-rules.ts";
 import type { Trigger } from "../../triggers/trigger.ts";
@@ -38,6 +38,7 @@ import { boundPage } from "./bound-page.ts";
 import { differingOptions } from "./declared-schedule.ts";
 import { assertExpectable } from "./expectations.ts";
 import type { JobVerbs } from "./job-verbs.ts";
+import { countsOf } from "./list-counts.ts";
 import { assertFireTime, newJobRecord, scheduleChanges } from "./new-records.ts";
 import { assertOwnJob, otherRequest } from "./request-hash.ts";
 import { ScheduleAdditions, type WantedSchedule } from "./schedule-additions.ts";
@@ -158,7 +159,16 @@ export class ScheduleVerbs implements ScheduleCommands {
     await ready();
     const { items, cursor } = await boundPage(["getSchedules()"], filter, (one) => env.store.getSchedules(one));
     const extras = await extrasOf(env, items, include);
-    return { items: items.map((record, place) => this.#scheduleOf(record, extras[place])), cursor };
+    const { sort: _sort, ...selection } = filter;
+    const { paused: _paused, ...others } = selection;
+    const list = (limit: number, state?: NonNullable<ScheduleFilter["state"]>) =>
+      env.store.getSchedules({ ...(state === undefined ? selection : { ...others, state }), limit, cursor: null });
+    const facets = { active: ["active"], paused: ["paused"], ended: ["ended"], failing: ["failing"] };
+    return {
+      items: items.map((record, place) => this.#scheduleOf(record, extras[place])),
+      cursor,
+      ...(await countsOf(include, list, facets)),
+    };
   }
 
   async update(id: string, changes: CheckedScheduleChanges, note: CheckedRevision): Promise<Schedule> {

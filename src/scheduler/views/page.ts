@@ -1,4 +1,5 @@
 import type { RecordPage } from "../../stores/data-store.ts";
+import type { Count } from "./health.ts";
 
 /**
  * One page of a list. Pass its `cursor` to get the next page; a `cursor` of null says that this page is the last.
@@ -9,7 +10,15 @@ import type { RecordPage } from "../../stores/data-store.ts";
 export interface Page<T> {
   readonly items: T[];
   readonly cursor: string | null;
+  /** How many items all pages have, where `include` asks for it. */
+  readonly total?: Count;
+  /** How many items are in each state, whatever states the filter names; a run that ended counts by its outcome. Where
+   *  `include` asks for it. */
+  readonly facets?: Readonly<Record<string, Count>>;
 }
+
+/** What a list tells of itself. */
+export type ListCounts = Pick<Page<unknown>, "total" | "facets">;
 
 /**
  * What `getSchedules`, `getJobs`, `getJobResults` and `getRuns` return. Await it for one page, or iterate over the
@@ -22,8 +31,8 @@ export interface Page<T> {
 export interface Listing<T> extends Promise<Page<T>>, AsyncIterable<T> {}
 
 /** A page of records, converted into a page of what callers get. */
-export function mapPage<A, B>(page: RecordPage<A>, convert: (item: A) => B): Page<B> {
-  return { items: page.items.map(convert), cursor: page.cursor };
+export function mapPage<A, B>(page: RecordPage<A> & ListCounts, convert: (item: A) => B): Page<B> {
+  return { ...page, items: page.items.map(convert) };
 }
 
 /** The {@link Listing} of the pages that a function reads. @param read reads one page; it rejects and never throws */

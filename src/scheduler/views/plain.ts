@@ -38,5 +38,5 @@ export function plain<T extends { toJSON(): Record<string, unknown> }>(view: T):
 }
 
 export function plainPage<T extends { toJSON(): Record<string, unknown> }>(page: Page<T>): PlainPage<T> {
-  return { items: page.items.map(plain), cursor: page.cursor };
+  return { ...page, items: page.items.map(plain) };
 }

@@ -75,6 +75,12 @@ export interface JobResultSelection extends LabelFilter {
   readonly until?: number;
 }
 
+/** Which results to remove: those that fit, or those of some jobs. */
+export interface ResultRemoval extends JobResultSelection {
+  /** The results of these jobs, at most as many as the limit. Not together with other fields. */
+  readonly jobIds?: readonly string[];
+}
+
 /** Which failures; absent fields do not matter. */
 export interface FailureSelection extends Pick<JobResultSelection, "taskId" | "scheduleId" | "from" | "until"> {
   /** Most failures that are looked through, those that ended last. */

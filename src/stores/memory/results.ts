@@ -1,7 +1,14 @@
 import { FAILURE_MESSAGE_MAX, FAILURES, type FailureRecord } from "../../records/failure.ts";
 import type { JobResultRecord } from "../../records/job-result.ts";
 import { hasLabels } from "../../records/policies.ts";
-import type { FailureList, FailureSelection, JobResultFilter, JobResultSelection, RecordPage } from "../data-store.ts";
+import type {
+  FailureList,
+  FailureSelection,
+  JobResultFilter,
+  JobResultSelection,
+  RecordPage,
+  ResultRemoval,
+} from "../data-store.ts";
 import { isFound, readResultCursor, resultCursor } from "../shared/cursors-and-search.ts";
 import { frozenCopy, type Mutable } from "./frozen-copies.ts";
 import { pageOf } from "./list-pages.ts";
@@ -80,7 +87,12 @@ export class Results {
     return { items, seen };
   }
 
-  remove(selection: JobResultSelection, limit: number): number {
+  remove({ jobIds, ...selection }: ResultRemoval, limit: number): number {
+    if (jobIds !== undefined) {
+      const ofJobs = jobIds.flatMap((id) => this.#byJobId.get(id) ?? []);
+      for (const entry of ofJobs) this.#remove(entry);
+      return ofJobs.length;
+    }
     const { from = Number.NEGATIVE_INFINITY, until = Number.POSITIVE_INFINITY } = selection;
     const removed: ResultEntry[] = [];
     for (const entry of this.#byEnd.from(({ record }) => record.finishedAt >= from)) {

@@ -460,7 +460,7 @@ export class MemoryDataStore implements contract.DataStore {
     for (const history of histories) this.#ledger?.restore(history);
   }
 
-  async removeJobResults(selection: contract.JobResultSelection, limit: number): Promise<number> {
+  async removeJobResults(selection: contract.ResultRemoval, limit: number): Promise<number> {
     return this.#tables.results.remove(selection, limit);
   }
 

@@ -320,7 +320,7 @@ export class StoreInSql implements contract.DataStore {
     return this.#use((open) => open.results.restore(records));
   }
 
-  async removeJobResults(selection: contract.JobResultSelection, limit: number): Promise<number> {
+  async removeJobResults(selection: contract.ResultRemoval, limit: number): Promise<number> {
     return this.#use((open) => open.results.remove(selection, limit));
   }
 

@@ -177,6 +177,10 @@ export const resultCases: readonly DataStoreCase[] = [
       equal(items.map(({ jobId }) => jobId).join(" "), "j-5 j-3 j-1", "what is left");
       equal(await store.removeJobResults({ taskId: "nobody" }, 9), 0, "none of another task");
       equal(await store.removeJobResults({ taskId: "task", until: T0 + 5 }, 9), 2, "those of a time");
+      await done(store, { id: "j-7" }, { finishedAt: T0 + 7 });
+      const ofJobs = { jobIds: ["j-7", "gone"] };
+      equal(await store.removeJobResults(ofJobs, 2), 1, "that of a job");
+      equal(await store.removeJobResults(ofJobs, 2), 0, "a repetition for the job");
       equal(await store.removeJobResults({}, 9), 1, "all that are left");
       equal((await store.getJobResult("j-5", T0)) ?? null, null, "a removed result");
     },

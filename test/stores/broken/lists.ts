@@ -110,7 +110,7 @@ class TakesOneLabel extends MemoryDataStore {
 
 /** Removes too many results. */
 class RemovesOfAllLabels extends MemoryDataStore {
-  override removeJobResults({ labels: _, ...selection }: contract.JobResultSelection, limit: number): Promise<number> {
+  override removeJobResults({ labels: _, ...selection }: contract.ResultRemoval, limit: number): Promise<number> {
     return super.removeJobResults(selection, limit);
   }
 }

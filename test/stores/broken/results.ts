@@ -19,8 +19,15 @@ class IncludesTheEnd extends MemoryDataStore {
 
 /** Removes whatever fits, however much. */
 class RemovesTooMuch extends MemoryDataStore {
-  override removeJobResults(selection: contract.JobResultSelection): Promise<number> {
+  override removeJobResults(selection: contract.ResultRemoval): Promise<number> {
     return super.removeJobResults(selection, Number.POSITIVE_INFINITY);
+  }
+}
+
+/** Takes the ids of jobs for no filter. */
+class RemovesOfAllJobs extends MemoryDataStore {
+  override removeJobResults({ jobIds: _, ...selection }: contract.ResultRemoval, limit: number): Promise<number> {
+    return super.removeJobResults(selection, limit);
   }
 }
 
@@ -52,6 +59,6 @@ class LosesPayloads extends MemoryDataStore {
 }
 
 export const brokenResults: readonly BrokenStore[] = [
-  ...caughtBy("results", TurnsResultsRound, IncludesTheEnd, RemovesTooMuch),
+  ...caughtBy("results", TurnsResultsRound, IncludesTheEnd, RemovesTooMuch, RemovesOfAllJobs),
   ...caughtBy("history", ForgetsAttempts, ForgetsProgress, LosesPayloads),
 ];

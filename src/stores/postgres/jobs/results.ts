@@ -77,8 +77,16 @@ export function resultStatements(names: PostgresNames): ResultStatements {
         "ORDER BY p.at DESC NULLS LAST, p.seq DESC"
       );
     },
-    removeResults: () => ofMatching((ids) => counted(`DELETE FROM ${results} WHERE job_id IN (${ids})`)),
-    removeStepsOfResults: () => ofMatching((ids) => `DELETE FROM ${jobSteps} WHERE job_id IN (${ids})`),
+    removeResults: () => ({
+      ...ofMatching((ids) => counted(`DELETE FROM ${results} WHERE job_id IN (${ids})`)),
+      jobs: counted(`DELETE FROM ${results} WHERE job_id IN (SELECT a.value FROM ${textsOf("?1", "a")})`),
+    }),
+    removeStepsOfResults: () => ({
+      ...ofMatching((ids) => `DELETE FROM ${jobSteps} WHERE job_id IN (${ids})`),
+      jobs:
+        `DELETE FROM ${jobSteps} WHERE job_id IN (SELECT r.job_id FROM ${textsOf("?1", "a")} ` +
+        `JOIN ${results} r ON r.job_id = a.value)`,
+    }),
     removeExpired: () =>
       counted(
         `DELETE FROM ${results} WHERE seq IN (SELECT seq FROM ${results} WHERE expires_at <= ?1 ` +

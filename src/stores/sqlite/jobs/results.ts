@@ -10,6 +10,7 @@ import type {
   JobResultSelection,
   RecordPage,
   RestoredRecords,
+  ResultRemoval,
   ResultsOfJobs,
 } from "../../data-store.ts";
 import { readResultCursor, resultCursor } from "../../shared/cursors-and-search.ts";
@@ -125,10 +126,13 @@ export class SqliteResults {
     }
   }
 
-  async remove(selection: JobResultSelection, limit: number): Promise<number> {
+  async remove({ jobIds, ...selection }: ResultRemoval, limit: number): Promise<number> {
     const { removeResults, countChanges, removeStepsOfResults } = this.#statements;
-    const index = resultIndexOf(selection);
-    const args = [...selectionArgs(selection), limit, labelsParameter(selection.labels)] as const;
+    const index = jobIds === undefined ? resultIndexOf(selection) : "jobs";
+    const args =
+      jobIds === undefined
+        ? [...selectionArgs(selection), limit, labelsParameter(selection.labels)]
+        : [JSON.stringify(jobIds)];
     const [, , removed] = await this.#connection.write(() => [
       statement(removeStepsOfResults[index] ?? "", ...args),
       statement(removeResults[index] ?? "", ...args),
@@ -162,7 +166,7 @@ export interface ResultStatements {
   readonly getResultsOfJobs: string;
   /** By the index that a page is read from, then its order. See {@link resultIndexOf}. */
   readonly getResults: Readonly<Record<string, string>>;
-  /** By the index by which they are found. */
+  /** By the index by which they are found; `jobs` is by their ids, a JSON list. */
   readonly removeResults: Readonly<Record<string, string>>;
   /** By the same. Runs before `removeResults`. */
   readonly removeStepsOfResults: Readonly<Record<string, string>>;
@@ -251,8 +255,16 @@ export function resultStatements(names: TableNames): ResultStatements {
       );
     },
     // the arguments of `isMatching`
-    removeResults: () => ofMatching((rows) => `DELETE FROM ${results} WHERE rowid IN (${rows("rowid")})`),
-    removeStepsOfResults: () => ofMatching((rows) => `DELETE FROM ${jobSteps} WHERE job_id IN (${rows("job_id")})`),
+    removeResults: () => ({
+      ...ofMatching((rows) => `DELETE FROM ${results} WHERE rowid IN (${rows("rowid")})`),
+      jobs: `DELETE FROM ${results} WHERE job_id IN (SELECT value FROM json_each(?1))`,
+    }),
+    removeStepsOfResults: () => ({
+      ...ofMatching((rows) => `DELETE FROM ${jobSteps} WHERE job_id IN (${rows("job_id")})`),
+      jobs:
+        `DELETE FROM ${jobSteps} WHERE job_id IN (SELECT job_id FROM ${results} ` +
+        "WHERE job_id IN (SELECT value FROM json_each(?1)))",
+    }),
     // ?1 now, ?2 limit
     removeExpired: () =>
       `DELETE FROM ${results} WHERE rowid IN (SELECT rowid FROM ${results} WHERE expires_at <= ?1 ` +
