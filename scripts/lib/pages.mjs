@@ -10,7 +10,8 @@ export function pagesOf(root) {
     readdirSync(`${root}/${folder}`)
       .filter((name) => name.endsWith(".md"))
       .map((name) => `${folder}/${name}`);
-  return ["README.md", "CONTRIBUTING.md", "SECURITY.md", ...inFolder("docs"), ...inFolder("docs/guides")];
+  const folders = ["docs", "docs/guides", "docs/migrate"];
+  return ["README.md", "CONTRIBUTING.md", "SECURITY.md", ...folders.flatMap(inFolder)];
 }
 
 const LONG_FROM = 200;

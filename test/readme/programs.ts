@@ -14,8 +14,8 @@ interface DocumentedBlock extends CodeBlock {
   readonly document: string;
 }
 
-/** A page of this folder is about what one does, and not about runtimes: its programs run on one. */
-const GUIDES = "docs/guides";
+/** A page of these folders is about what one does, and not about runtimes: its programs run on one. */
+const GUIDES = /^docs\/(guides|migrate)\//;
 
 /** The texts that show code to users. */
 export const DOCUMENTS: readonly string[] = pagesOf(ROOT);
@@ -34,7 +34,7 @@ export const PROGRAMS: readonly DocumentedBlock[] = blocks.filter(
 /**
  * Those of the README and the reference, without what older versions of Node lack: what runs where the guides do not.
  */
-export const PORTABLE_PROGRAMS = PROGRAMS.filter(({ document }) => !document.startsWith(GUIDES));
+export const PORTABLE_PROGRAMS = PROGRAMS.filter(({ document }) => !GUIDES.test(document));
 export const OLDER_PROGRAMS = PORTABLE_PROGRAMS.filter(({ code }) => !code.includes('"escapement/sqlite"'));
 
 /** Gives a project what the programs import beside the package. */
