@@ -1,4 +1,4 @@
-import { type Contestant, countdown, load, until } from "./contestant.ts";
+import { type Contestant, countdown, type JobQueue, load, type QueueSettings, until } from "./contestant.ts";
 
 interface GraphileWorker {
   readonly Logger: new (factory: () => () => void) => object;
@@ -26,50 +26,66 @@ const WORKER = {
   failJobBatchDelay: 0,
 };
 
-export const GRAPHILE_WORKER: Contestant = {
-  name: "graphile-worker",
-  runtime: "node",
-  server: "postgres",
-  keeps: "never",
-  configuration:
-    "PostgreSQL with its defaults, concurrentJobs 24, maxPoolSize 25, local queue 500, completions batched, addJobs",
-  packages: ["graphile-worker"],
-  open: async ({ address, name }) => {
-    const { Logger, makeWorkerUtils, run } = await load<GraphileWorker>(import.meta.resolve("graphile-worker"));
-    const logger = new Logger(() => () => {});
-    const connection = { connectionString: address, schema: name, logger };
-    const utils = await makeWorkerUtils({ ...connection, maxPoolSize: 25 });
-    await utils.migrate();
-    let close = async (): Promise<void> => {};
-    return {
-      add: (payload) => utils.addJob("noop", { payload }),
-      addMany: (payloads) => utils.addJobs(payloads.map((payload) => ({ identifier: "noop", payload: { payload } }))),
-      process: async (count, onRun) => {
-        const { done, tick } = countdown(count);
-        const runner = await run({
-          preset: { worker: { ...WORKER, ...connection } },
-          noHandleSignals: true,
-          taskList: {
-            noop: async (data: unknown) => {
-              onRun((data as { payload: number }).payload);
-              tick();
-            },
+export const GRAPHILE_WORKER: Contestant = contestant(
+  "graphile-worker",
+  "PostgreSQL with its defaults, concurrentJobs 24, maxPoolSize 25, local queue 500, completions batched, addJobs",
+  WORKER,
+);
+
+/** With what it does unless it is told otherwise: one job at a time. */
+export const PLAIN_GRAPHILE_WORKER: Contestant = contestant(
+  "graphile-worker, defaults",
+  "concurrentJobs 1, no local queue, no batches, addJobs",
+  {},
+);
+
+function contestant(name: string, configuration: string, worker: object): Contestant {
+  return {
+    name,
+    runtime: "node",
+    server: "postgres",
+    keeps: "never",
+    configuration,
+    packages: ["graphile-worker"],
+    open: (settings) => open(settings, worker),
+  };
+}
+
+async function open({ address, name }: QueueSettings, worker: object): Promise<JobQueue> {
+  const { Logger, makeWorkerUtils, run } = await load<GraphileWorker>(import.meta.resolve("graphile-worker"));
+  const logger = new Logger(() => () => {});
+  const connection = { connectionString: address, schema: name, logger };
+  const utils = await makeWorkerUtils({ ...connection, maxPoolSize: 25 });
+  await utils.migrate();
+  let close = async (): Promise<void> => {};
+  return {
+    add: (payload) => utils.addJob("noop", { payload }),
+    addMany: (payloads) => utils.addJobs(payloads.map((payload) => ({ identifier: "noop", payload: { payload } }))),
+    process: async (count, onRun) => {
+      const { done, tick } = countdown(count);
+      const runner = await run({
+        preset: { worker: { ...worker, ...connection } },
+        noHandleSignals: true,
+        taskList: {
+          noop: async (data: unknown) => {
+            onRun((data as { payload: number }).payload);
+            tick();
           },
-        });
-        close = () => runner.stop();
-        await done;
-        // Finished jobs are removed a batch at a time: it is done when the table is empty.
-        await until(() =>
-          utils.withPgClient(async (client) => {
-            const { rows } = await client.query(`SELECT count(*) FROM ${name}._private_jobs`);
-            return rows[0]?.count === "0";
-          }),
-        );
-      },
-      close: async () => {
-        await close();
-        await utils.release();
-      },
-    };
-  },
-};
+        },
+      });
+      close = () => runner.stop();
+      await done;
+      // Finished jobs are removed a batch at a time: it is done when the table is empty.
+      await until(() =>
+        utils.withPgClient(async (client) => {
+          const { rows } = await client.query(`SELECT count(*) FROM ${name}._private_jobs`);
+          return rows[0]?.count === "0";
+        }),
+      );
+    },
+    close: async () => {
+      await close();
+      await utils.release();
+    },
+  };
+}
