@@ -21,14 +21,18 @@ export interface Link {
 const NUMBERS: ReadonlySet<number> = new Set([20, 21, 23, 700, 701, 1700]);
 const BOOLEAN = 16;
 
-/** What a transaction begins with, whatever the settings of the database are: each statement sees what was committed
- *  before it began. */
-const ISOLATION = "SET TRANSACTION ISOLATION LEVEL READ COMMITTED";
+/** What a transaction begins with that writes, whatever the settings of the database are: each statement sees what was
+ *  committed before it began. And one that reads. */
+const READ_COMMITTED = "SET TRANSACTION ISOLATION LEVEL READ COMMITTED";
+const NO_JIT = "SET LOCAL jit = off";
 
 /** Settings that end with the transaction. The statements have few rows, and an index for each: other plans would only
  *  cost their comparison, or be chosen by chance while a table is small. To compile a statement takes longer than to
- *  run it. */
-const PLANS = ["jit", "enable_hashjoin", "enable_mergejoin", "enable_seqscan"].map((name) => `SET LOCAL ${name} = off`);
+ *  run it. The functions of the schema keep one plan for all arguments. */
+const PLANS = [
+  ...["enable_hashjoin", "enable_mergejoin", "enable_seqscan"].map((name) => [name, "off"]),
+  ["plan_cache_mode", "force_generic_plan"],
+].map(([name, value]) => `set_config('${name}', '${value}', true)`);
 
 /**
  * Runs statements on a server of PostgreSQL. Each batch is one message, and one transaction.
@@ -47,7 +51,7 @@ export class PostgresDriver implements SqlDriver {
   /** @param lock a text of which the lock's number is made */
   constructor(link: () => Promise<Link>, lock: string) {
     this.#link = link;
-    this.#lock = `SELECT pg_advisory_xact_lock(hashtextextended(${literal(lock)}, 0))`;
+    this.#lock = `pg_advisory_xact_lock(hashtextextended(${literal(lock)}, 0))`;
   }
 
   async open(): Promise<void> {
@@ -55,13 +59,13 @@ export class PostgresDriver implements SqlDriver {
   }
 
   async execute(statement: SqlStatement): Promise<Row[]> {
-    const answers = await this.#run([...PLANS, this.#literals.textOf(statement)]);
+    const answers = await this.#run([NO_JIT, `SELECT ${PLANS.join(", ")}`, this.#literals.textOf(statement)]);
     return rowsOf(answers.at(-1));
   }
 
   async batch(statements: readonly SqlStatement[]): Promise<Row[][]> {
     const texts = statements.map((statement) => this.#literals.textOf(statement));
-    const before = [ISOLATION, ...PLANS, this.#lock];
+    const before = [READ_COMMITTED, NO_JIT, `SELECT ${[...PLANS, this.#lock].join(", ")}`];
     return (await this.#run([...before, ...texts])).slice(before.length).map(rowsOf);
   }
 

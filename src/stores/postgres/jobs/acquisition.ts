@@ -17,6 +17,7 @@ import { JOB_STATE, type TableNames } from "../../sqlite/schema/tables.ts";
 import { lazily } from "../../sqlite/sql-and-json.ts";
 import { isAnyDirty, needsAdmission } from "../flow-control/key-limiters.ts";
 import type { PostgresNames } from "../schema/names.ts";
+import { type Stored, storedRead, storedWrite } from "../schema/stored.ts";
 import { joinedJson, rowsOf, sizeInBytes } from "../sql-and-json.ts";
 import { jobAsJson } from "./job-rows.ts";
 
@@ -25,24 +26,118 @@ import { jobAsJson } from "./job-rows.ts";
 
 const { delayed, ready, leased } = JOB_STATE;
 
-export function acquisitionStatements(names: TableNames): AcquisitionStatements {
+/** How the queues come to a function: few as two arrays, the tasks and the executors; more as JSON. */
+type Queues = "few" | "many" | "bounded";
+
+const QUEUES = ["few", "many", "bounded"] as const;
+const FLOWS = ["off", "on"] as const;
+
+/** The types of the parameters that queues are, from the third on. */
+function queueTypes(queues: Queues): readonly string[] {
+  return queues === "few" ? ["text[]", "text[]"] : ["json"];
+}
+
+function queuesOfForm(form: QueueForm): Queues {
+  return typeof form === "number" ? "few" : form;
+}
+
+/** The parameters of a statement with queues, as a function takes them. */
+export function queueArguments(form: QueueForm): readonly string[] {
+  if (typeof form === "string") return [`?${FIRST_QUEUE_PARAMETER}::json`];
+  const list = (from: number): string =>
+    `ARRAY[${Array.from({ length: form }, (_, index) => `?${from + 2 * index}`).join(", ")}]::text[]`;
+  return [list(FIRST_QUEUE_PARAMETER), list(FIRST_QUEUE_PARAMETER + 1)];
+}
+
+interface StoredAcquisitions {
+  readonly readyDue: Stored;
+  readonly acquire: Readonly<Record<string, Stored>>;
+  readonly hasReady: Readonly<Record<string, Stored>>;
+  readonly acquired: Stored;
+}
+
+export function storedAcquisitions(names: PostgresNames): StoredAcquisitions {
   const { jobs } = names;
+  const forms = FLOWS.flatMap((flow) => QUEUES.map((queues) => ({ flow, queues })));
+  return lazily<StoredAcquisitions>({
+    readyDue: () =>
+      storedWrite(names, {
+        name: "ready_due",
+        types: ["bigint"],
+        sql:
+          `UPDATE ${jobs} SET state = ${ready} WHERE seq = ANY (ARRAY(SELECT seq FROM ${jobs} ` +
+          `WHERE state = ${delayed} AND run_at <= ?1 AND concurrency_key IS NULL ` +
+          `ORDER BY run_at, seq LIMIT ${DUE_PER_STEP_MAX}))`,
+      }),
+    acquire: () =>
+      Object.fromEntries(
+        forms.map(({ flow, queues }) => [
+          `${flow} ${queues}`,
+          storedWrite(names, {
+            name: `acquire_${flow}_${queues}`,
+            types: ["bigint", "bigint", ...queueTypes(queues), "text", "bigint", "text"],
+            sql: acquire(names, flow, queues),
+          }),
+        ]),
+      ),
+    hasReady: () =>
+      Object.fromEntries(
+        forms.flatMap(({ flow, queues }) =>
+          [true, false].map((endsStep) => [
+            `${flow} ${queues} ${endsStep}`,
+            storedRead(
+              names,
+              {
+                name: `has_ready_${flow}_${queues}${endsStep ? "_after_step" : ""}`,
+                types: ["bigint", "bigint", ...queueTypes(queues), ...(endsStep ? ["text"] : [])],
+                sql: hasReady(names, queues, flow, endsStep),
+              },
+              "boolean",
+            ),
+          ]),
+        ),
+      ),
+    acquired: () =>
+      storedRead(
+        names,
+        {
+          name: "acquired_jobs",
+          types: ["bigint", "text", "text"],
+          sql:
+            `SELECT ${joinedJson(jobAsJson(names, "j", "j.seq"))} FROM ${jobs} j WHERE j.state = ${leased} ` +
+            "AND j.acquired_until > ?1 AND j.acquired_by = ?2 AND j.acquisition_id = ?3",
+        },
+        "text",
+      ),
+  });
+}
+
+export function acquisitionStatements(names: PostgresNames): AcquisitionStatements {
   const forms: QueueForm[] = [
     "many",
     "bounded",
     ...Array.from({ length: ACQUISITION_ARMS_MAX }, (_, index) => index + 1),
   ];
+  const functions = storedAcquisitions(names);
+  const acquisition = (flow: Flow, form: QueueForm): string => {
+    const next = FIRST_QUEUE_PARAMETER + queueParameterCount(form);
+    const others = [0, 1, 2].map((place) => `?${next + place}`);
+    const call = functions.acquire[`${flow} ${queuesOfForm(form)}`]?.call(
+      "?1",
+      "?2",
+      ...queueArguments(form),
+      ...others,
+    );
+    return `SELECT ${call} AS done`;
+  };
   return lazily<AcquisitionStatements>({
-    readyDue: () =>
-      `UPDATE ${jobs} SET state = ${ready} WHERE seq IN (SELECT seq FROM ${jobs} ` +
-      `WHERE state = ${delayed} AND run_at <= ?1 AND concurrency_key IS NULL ` +
-      `ORDER BY run_at, seq LIMIT ${DUE_PER_STEP_MAX})`,
+    readyDue: () => functions.readyDue.statement,
     acquire: () =>
       lazily(
         Object.fromEntries(
-          (["off", "on"] as const)
-            .flatMap((flow) => [false, true].flatMap((bounds) => forms.map((form) => [flow, bounds, form] as const)))
-            .map(([flow, bounds, form]) => [acquisitionName(flow, bounds, form), () => acquire(names, flow, form)]),
+          FLOWS.flatMap((flow) =>
+            [false, true].flatMap((bounds) => forms.map((form) => [flow, bounds, form] as const)),
+          ).map(([flow, bounds, form]) => [acquisitionName(flow, bounds, form), () => acquisition(flow, form)]),
         ),
       ),
   });
@@ -50,17 +145,17 @@ export function acquisitionStatements(names: TableNames): AcquisitionStatements 
 
 /** Leases the first candidates. It leases none while a lease has ended and is not taken back yet, because recovery
  *  comes first. */
-function acquire(names: TableNames, flow: Flow, form: QueueForm): string {
+function acquire(names: PostgresNames, flow: Flow, queues: Queues): string {
   const { jobs, tasks } = names;
   const [schedulerId = "", until = "", stepId = ""] = [0, 1, 2].map(
-    (place) => `?${FIRST_QUEUE_PARAMETER + queueParameterCount(form) + place}`,
+    (place) => `?${FIRST_QUEUE_PARAMETER + queueTypes(queues).length + place}`,
   );
   const limit =
     `CASE WHEN EXISTS (SELECT 1 FROM ${jobs} WHERE state = ${leased} AND acquired_until <= ?1) THEN 0 ` +
     `ELSE greatest(0, ?2 - (SELECT count(*) FROM ${jobs} WHERE state = ${leased} AND acquired_until > ?1 ` +
     `AND acquisition_id = ${stepId})) END`;
   const first =
-    `SELECT * FROM (${candidates(names, form, flow, stepId)}) k ORDER BY ${orderOf(flow, "k")} ` + `LIMIT ${limit}`;
+    `SELECT * FROM (${candidates(names, queues, flow, stepId)}) k ORDER BY ${orderOf(flow, "k")} ` + `LIMIT ${limit}`;
   const fitting =
     "SELECT f.seq FROM (SELECT c.seq, row_number() OVER w AS place, " +
     `sum(${sizeInBytes("j.details")}) OVER w AS bytes FROM (${first}) c JOIN ${jobs} j ON j.seq = c.seq ` +
@@ -93,7 +188,7 @@ function orderOf(flow: Flow, alias: string): string {
 }
 
 /** No more jobs of a task than it may start, and of an executor with a bound than it has room for. */
-function candidates(names: TableNames, form: QueueForm, flow: Flow, stepId: string): string {
+function candidates(names: TableNames, form: Queues, flow: Flow, stepId: string): string {
   const { jobs } = names;
   const isBounded = form === "bounded";
   const most = isBounded ? "least(?2, q.free, q.bound)" : "least(?2, q.free)";
@@ -112,7 +207,7 @@ function candidates(names: TableNames, form: QueueForm, flow: Flow, stepId: stri
     `FROM (${rows}) r) p WHERE p.place_of_${of} <= p.${limit}`;
   const queues = queuesOf(names, form, flow, stepId);
   // No task comes twice among few queues.
-  if (typeof form === "number") return `WITH ${queues} ${found}`;
+  if (form === "few") return `WITH ${queues} ${found}`;
   const ofTasks = ranked(found, "task_id", flow === "on" ? inQueue("r") : orderOf(flow, "r"), "free");
   return `WITH ${queues} ${isBounded ? ranked(ofTasks, "executor", orderOf(flow, "r"), "bound") : ofTasks}`;
 }
@@ -120,22 +215,25 @@ function candidates(names: TableNames, form: QueueForm, flow: Flow, stepId: stri
 /** SQL that is true when there are jobs of the queues that could be leased now, see the function of this name on
  *  SQLite's SQL. */
 export function hasReadyJobs(
-  names: TableNames,
+  names: PostgresNames,
   form: QueueForm,
   { stepId, flow }: { readonly stepId: string | null; readonly flow: Flow },
 ): string {
+  const stored = storedAcquisitions(names).hasReady[`${flow} ${queuesOfForm(form)} ${stepId !== null}`];
+  return stored?.call("?1", "?2", ...queueArguments(form), ...(stepId === null ? [] : [stepId])) ?? "";
+}
+
+function hasReady(names: PostgresNames, queues: Queues, flow: Flow, endsStep: boolean): string {
   const { jobs } = names;
-  const endsStep = stepId !== null;
+  const stepId = endsStep ? `?${FIRST_QUEUE_PARAMETER + queueTypes(queues).length}` : null;
   const due = `FROM ${jobs} WHERE state = ${delayed} AND run_at <= ?1 ORDER BY run_at`;
   const seen = `SELECT task_id, executor ${due} LIMIT ${DUE_DELAYED_SEEN_MAX}`;
   const isReady = `EXISTS (SELECT 1 FROM ${jobs} i WHERE ${readyIn("i", "q.task_id", "q.executor")})`;
   const isDue = `EXISTS (SELECT 1 FROM (${seen}) seen WHERE seen.task_id = q.task_id AND seen.executor = q.executor)`;
   const isWaiting = endsStep ? isReady : `(${isReady} OR ${isDue})`;
   const inQueues =
-    form === 0
-      ? "false"
-      : `(WITH ${queuesOf(names, form, flow, stepId)} SELECT EXISTS (SELECT 1 FROM q WHERE q.free > 0 ` +
-        `${form === "bounded" ? "AND q.bound > 0 " : ""}AND ${isWaiting}))`;
+    `(WITH ${queuesOf(names, queues, flow, stepId)} SELECT EXISTS (SELECT 1 FROM q WHERE q.free > 0 ` +
+    `${queues === "bounded" ? "AND q.bound > 0 " : ""}AND ${isWaiting}))`;
   // A step leaves only those limiters dirty that have something to admit.
   const admission = endsStep ? isAnyDirty(names) : needsAdmission(names);
   return (
@@ -146,11 +244,7 @@ export function hasReadyJobs(
 
 /** SQL of the text of the jobs that a step leased and still holds. `inOrder` sorts them. */
 export function acquiredJobs(names: PostgresNames, schedulerId: string, stepId: string): string {
-  const { jobs } = names;
-  return (
-    `SELECT ${joinedJson(jobAsJson(names, "j", "j.seq"))} FROM ${jobs} j WHERE j.state = ${leased} ` +
-    `AND j.acquired_until > ?1 AND j.acquisition_id = ${stepId} AND j.acquired_by = ${schedulerId}`
-  );
+  return storedAcquisitions(names).acquired.call("?1", schedulerId, stepId);
 }
 
 const IS_LEASE_LIVE = `state = ${leased} AND acquired_until > ?1 AND acquired_until <= ${FAR_FUTURE_MS}`;
@@ -163,7 +257,7 @@ function readyIn(job: string, taskId: string, executor: string): string {
 /** The queues as the table `q`, with the free slots of their tasks; and with what is left of the bounds of their
  *  executors (`bound`), where these have bounds, after what a step has leased. A task without a limit gets one more
  *  than the limit of the acquisition. */
-function queuesOf({ jobs, tasks }: TableNames, form: QueueForm, flow: Flow, stepId: string | null): string {
+function queuesOf({ jobs, tasks }: TableNames, form: Queues, flow: Flow, stepId: string | null): string {
   const isClosed = flow === "on" ? "t.paused = 1" : "t.limited = 1";
   const limit = `CASE WHEN ${isClosed} THEN 0 ELSE t.max_running_jobs END`;
   const isBounded = form === "bounded";
@@ -183,13 +277,9 @@ function queuesOf({ jobs, tasks }: TableNames, form: QueueForm, flow: Flow, step
 }
 
 /** The queues of the parameters from ?3 on, for FROM. */
-function given(form: QueueForm): string {
+function given(queues: Queues): string {
   const list = `?${FIRST_QUEUE_PARAMETER}`;
-  if (form === "bounded") return rowsOf(list, "e", "executor text, task_id text, bound bigint");
-  if (form === "many") return rowsOf(list, "e", "executor text, task_id text");
-  const pairs = Array.from({ length: form }, (_, index) => {
-    const place = FIRST_QUEUE_PARAMETER + 2 * index;
-    return `(?${place}, ?${place + 1})`;
-  });
-  return `(VALUES ${pairs.join(", ")}) e (task_id, executor)`;
+  if (queues === "bounded") return rowsOf(list, "e", "executor text, task_id text, bound bigint");
+  if (queues === "many") return rowsOf(list, "e", "executor text, task_id text");
+  return `unnest(${list}, ?${FIRST_QUEUE_PARAMETER + 1}) e (task_id, executor)`;
 }

@@ -5,6 +5,7 @@ import { JOB_STATE, type TableNames } from "../../sqlite/schema/tables.ts";
 import { lazily } from "../../sqlite/sql-and-json.ts";
 import { markDirty } from "../flow-control/key-limiters.ts";
 import { guardSql, type PostgresNames } from "../schema/names.ts";
+import { type Stored, storedWrite } from "../schema/stored.ts";
 import { counted, instantMembers, rowsOf } from "../sql-and-json.ts";
 import { hasMissedStart, jobAsJson } from "./job-rows.ts";
 import { NEW_JOB_COLUMNS, newJobValues } from "./new-job-columns.ts";
@@ -38,16 +39,24 @@ export function additionStatements(names: PostgresNames): AdditionStatements {
     findOutdated: () =>
       `SELECT a.place AS place FROM ${rowsOf("?1", "a", "id text, place bigint")} ` +
       `WHERE NOT ${isJob("a.id")} AND NOT ${hasResult("a.id")}`,
-    stampAdditions: () =>
-      `INSERT INTO ${steps} (id, at) SELECT a.stamp, ?2::bigint FROM ${rowsOf("?1", "a", "stamp text, job_id text")} ` +
-      `WHERE a.job_id IS NULL OR ${isJob("a.job_id")} ON CONFLICT DO NOTHING`,
+    stampAdditions: () => storedStamps(names).statement,
     removeStamps: () =>
       `DELETE FROM ${steps} WHERE id IN (SELECT id FROM ${steps} WHERE at <= ?1 ` +
       `ORDER BY at LIMIT ${STAMPS_PER_CLEANUP_MAX})`,
   });
 }
 
-function insertionStatements(names: PostgresNames, hasKeys: boolean): InsertionStatements {
+const TEXT = "text";
+/** The parameters of jobs that are alike, with those of a batch's stamp. */
+const ALIKE = ["json", TEXT, TEXT, "double precision", "bigint"];
+
+interface StoredInsertions extends Readonly<Record<"jobs" | "stampedJobs" | "alikeJobs" | "stampedAlikeJobs", Stored>> {
+  /** SQL, because a batch of a stamp has one job in an array. */
+  readonly oneJob: string;
+}
+
+/** @param hasKeys whether jobs have keys, or get those of their tasks */
+export function storedInsertions(names: PostgresNames, hasKeys: boolean): StoredInsertions {
   const { jobs, tasks } = names;
   const { hasResult, isStamped } = existenceChecks(names);
   // A job without a key of its own that is admitted nevertheless is delayed until a step with flow control finds it
@@ -77,15 +86,49 @@ function insertionStatements(names: PostgresNames, hasKeys: boolean): InsertionS
   const newAlikeJobs = (isNotStamped = ""): string =>
     `INSERT INTO ${jobs} ${columns} ${values("a.id", "a.instant", "a.value")}FROM ${instantMembers("?1", "a")} ` +
     `WHERE NOT ${hasResult("a.id")} ${isNotStamped}ORDER BY a.key ON CONFLICT DO NOTHING`;
-  return lazily<InsertionStatements>({
-    jobs: () => newJobs(),
+  const write = (name: string, types: readonly string[], sql: string): Stored =>
+    storedWrite(names, { name: `${name}${hasKeys ? "_with_keys" : ""}`, types, sql });
+  return lazily<StoredInsertions>({
+    jobs: () => write("insert_jobs", ["json"], newJobs()),
     stampedJobs: () =>
-      newJobs(`AND NOT ${isStamped("v->>0")} AND (coalesce(v->>4, v->>5) IS NOT NULL OR NOT ${isStamped("?2")}) `),
-    alikeJobs: () => newAlikeJobs(),
+      write(
+        "insert_stamped_jobs",
+        ["json", TEXT],
+        newJobs(`AND NOT ${isStamped("v->>0")} AND (coalesce(v->>4, v->>5) IS NOT NULL OR NOT ${isStamped("?2")}) `),
+      ),
+    alikeJobs: () => write("insert_alike_jobs", ALIKE, newAlikeJobs()),
+    stampedAlikeJobs: () =>
+      write(
+        "insert_stamped_alike_jobs",
+        [...ALIKE, TEXT],
+        newAlikeJobs(`AND NOT ${isStamped("?6")} AND NOT ${isStamped("a.id")} `),
+      ),
     oneJob: () =>
       `INSERT INTO ${jobs} ${columns} ${values("?1::text", "?6::bigint", "?7::json")}WHERE NOT ${hasResult("?1")} ` +
       "ON CONFLICT DO NOTHING",
-    stampedAlikeJobs: () => newAlikeJobs(`AND NOT ${isStamped("?6")} AND NOT ${isStamped("a.id")} `),
+  });
+}
+
+function insertionStatements(names: PostgresNames, hasKeys: boolean): InsertionStatements {
+  const stored = storedInsertions(names, hasKeys);
+  return lazily<InsertionStatements>({
+    jobs: () => stored.jobs.statement,
+    stampedJobs: () => stored.stampedJobs.statement,
+    alikeJobs: () => stored.alikeJobs.statement,
+    stampedAlikeJobs: () => stored.stampedAlikeJobs.statement,
+    oneJob: () => stored.oneJob,
+  });
+}
+
+/** The statement that stamps additions. */
+export function storedStamps(names: PostgresNames): Stored {
+  const { isJob } = existenceChecks(names);
+  return storedWrite(names, {
+    name: "stamp_additions",
+    types: ["json", "bigint"],
+    sql:
+      `INSERT INTO ${names.steps} (id, at) SELECT a.stamp, ?2 FROM ${rowsOf("?1", "a", "stamp text, job_id text")} ` +
+      `WHERE a.job_id IS NULL OR ${isJob("a.job_id")} ON CONFLICT DO NOTHING`,
   });
 }
 

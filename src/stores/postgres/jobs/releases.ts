@@ -3,6 +3,7 @@ import { JOB_STATE } from "../../sqlite/schema/tables.ts";
 import { lazily } from "../../sqlite/sql-and-json.ts";
 import { markDirty } from "../flow-control/key-limiters.ts";
 import { guardSql, type PostgresNames } from "../schema/names.ts";
+import { type Stored, storedWrite } from "../schema/stored.ts";
 import { CHANGES, counted, instantMembers, keptJson, rowsOf } from "../sql-and-json.ts";
 import { intoResults } from "./ended-jobs.ts";
 
@@ -22,9 +23,55 @@ export function resultRows(more = ""): string {
   return rowsOf("?1", "r", RESULT + more);
 }
 
+const TEXT = "text";
+
+/** What nearly all steps release. */
+export function storedReleases(
+  names: PostgresNames,
+): Readonly<Record<"keepResults" | "keepAlikeResults" | "removeFinished" | "markStarted", Stored>> {
+  const { jobs } = names;
+  const isHeld = "j.id = r.id AND j.fence = r.fence AND j.acquired_by = ?2";
+  return {
+    keepResults: storedWrite(names, {
+      name: "keep_results",
+      types: ["json"],
+      sql: intoResults(names, `SELECT ${resultOfRow(names)} FROM ${resultRows()} ORDER BY r.key`),
+    }),
+    keepAlikeResults: storedWrite(names, {
+      name: "keep_alike_results",
+      types: ["json", TEXT, TEXT, TEXT, "bigint"],
+      sql: intoResults(
+        names,
+        `SELECT r.id, ?2, ?3, ?4, r.instant + ?5, r.instant, r.value FROM ${instantMembers("?1", "r")} ORDER BY r.key`,
+      ),
+    }),
+    removeFinished: storedWrite(
+      names,
+      {
+        name: "remove_finished",
+        types: ["json", TEXT, "bigint", "bigint"],
+        sql:
+          `DELETE FROM ${jobs} j USING (SELECT key AS id, value::text::bigint AS fence FROM json_each(?1::json)) r ` +
+          `WHERE ${isHeld} AND (?3 = 1 OR j.concurrency_key IS NULL) AND (?4 = 1 OR j.has_children = 0)`,
+      },
+      true,
+    ),
+    markStarted: storedWrite(
+      names,
+      {
+        name: "mark_started",
+        types: ["json", TEXT],
+        sql: `UPDATE ${jobs} AS j SET started_fence = j.fence FROM ${rowsOf("?1", "r", "id text, fence bigint")} WHERE ${isHeld}`,
+      },
+      true,
+    ),
+  };
+}
+
 /** The arguments are those of the statements on SQLite's SQL. */
 export function releaseStatements(names: PostgresNames): ReleaseStatements {
   const { jobs, results, schedules, inSchema } = names;
+  const functions = storedReleases(names);
   const fenced = rowsOf("?1", "r", "id text, fence bigint");
   const isHeld = "j.id = r.id AND j.fence = r.fence AND j.acquired_by = ?2";
   const isLost = "(j.cancel_requested = 1 OR coalesce(r.has_started, false))";
@@ -40,24 +87,15 @@ export function releaseStatements(names: PostgresNames): ReleaseStatements {
       `WHEN ?3 = 1 AND r.kind < 2 AND EXISTS (SELECT 1 FROM ${results} x WHERE x.job_id = r.id) THEN 'r' ` +
       `ELSE 'm' END, '' ORDER BY r.key) AS letters FROM ${rowsOf("?1", "r", "id text, fence bigint, kind integer")} ` +
       `LEFT JOIN ${jobs} j ON j.id = r.id`,
-    keepResults: () => intoResults(names, `SELECT ${resultOfRow(names)} FROM ${resultRows()} ORDER BY r.key`),
-    keepAlikeResults: () =>
-      intoResults(
-        names,
-        `SELECT r.id, ?2::text, ?3::text, ?4::text, r.instant + ?5::bigint, r.instant, r.value ` +
-          `FROM ${instantMembers("?1", "r")} ORDER BY r.key`,
-      ),
+    keepResults: () => functions.keepResults.statement,
+    keepAlikeResults: () => functions.keepAlikeResults.statement,
     keepResultsOfLeased: () =>
       intoResults(
         names,
         `SELECT ${resultOfRow(names)} FROM ${resultRows(", fence bigint")} JOIN ${jobs} j ON j.id = r.job_id ` +
           "WHERE j.fence = r.fence AND j.acquired_by = ?2 ORDER BY r.key",
       ),
-    removeFinished: () =>
-      counted(
-        `DELETE FROM ${jobs} j USING (SELECT key AS id, value::text::bigint AS fence FROM json_each(?1::json)) r ` +
-          `WHERE ${isHeld} AND (?3 = 1 OR j.concurrency_key IS NULL) AND (?4 = 1 OR j.has_children = 0)`,
-      ),
+    removeFinished: () => functions.removeFinished.statement,
     putBack: () =>
       counted(
         `UPDATE ${jobs} AS j SET state = CASE WHEN ${isLost} THEN ${leased} ` +
@@ -81,7 +119,7 @@ export function releaseStatements(names: PostgresNames): ReleaseStatements {
         `SELECT j.task_id, j.concurrency_key, ?3::bigint FROM ${fenced} JOIN ${jobs} j ON ${isHeld} ` +
           "WHERE j.concurrency_key IS NOT NULL",
       ),
-    markStarted: () => counted(`UPDATE ${jobs} AS j SET started_fence = j.fence FROM ${fenced} WHERE ${isHeld}`),
+    markStarted: () => functions.markStarted.statement,
     recordFailed: () =>
       `UPDATE ${schedules} AS s SET last_failure = f.failure FROM (SELECT DISTINCT ON (j.schedule_id) ` +
       `j.schedule_id AS schedule, ${keptJson(names, "r.failure")} AS failure FROM ` +

@@ -3,6 +3,8 @@ import type { HistoryStatements } from "../../sqlite/ledger/history-writes.ts";
 import type { TableNames } from "../../sqlite/schema/tables.ts";
 import { lazily } from "../../sqlite/sql-and-json.ts";
 import { attemptsOf } from "../jobs/job-rows.ts";
+import type { PostgresNames } from "../schema/names.ts";
+import { type Stored, storedWrite } from "../schema/stored.ts";
 import { counted, detailNumber, instantMembers, rowsOf, textsOf } from "../sql-and-json.ts";
 
 // How the history of a schedule is written and trimmed, see `sqlite/ledger/history-writes.ts`.
@@ -101,8 +103,16 @@ export function enterEnded(names: TableNames, outcome: string, now: string, cond
   return intoRuns(names, `${run} FROM ${names.jobs} j ${joinHistories(names)} WHERE ${condition}`);
 }
 
+/** The statement that writes the runs of jobs that ended. */
+export function storedRuns(names: PostgresNames): Stored {
+  const rows =
+    `SELECT ${partitionOf("h.number")}, h.number, r.instant, ?2, r.id, r.key ` +
+    `FROM ${instantMembers("?1", "r")} JOIN ${names.histories} h ON h.schedule_id = r.value #>> '{}'`;
+  return storedWrite(names, { name: "enter_runs", types: ["json", "text"], sql: intoRuns(names, rows) });
+}
+
 /** The arguments are those of the statements on SQLite's SQL. */
-export function historyStatements(names: TableNames): HistoryStatements {
+export function historyStatements(names: PostgresNames): HistoryStatements {
   const { schedules, jobs, histories, runs, skips, changes } = names;
   const since = "greatest(s.created_at, coalesce(s.last_fire_time + 1, s.created_at))";
   // The partition to trim. ?1 now
@@ -151,12 +161,7 @@ export function historyStatements(names: TableNames): HistoryStatements {
       `INSERT INTO ${histories} (schedule_id, since, next_trim_at) ` +
       `SELECT s.id, ${since}, s.created_at + ${TRIM_HOURLY_MS} ` +
       `FROM ${textsOf("?1", "a")} JOIN ${schedules} s ON s.id = a.value ORDER BY a.key ON CONFLICT DO NOTHING`,
-    enterRuns: () =>
-      intoRuns(
-        names,
-        `SELECT ${partitionOf("h.number")}, h.number, r.instant, ?2::text, r.id, r.key ` +
-          `FROM ${instantMembers("?1", "r")} JOIN ${histories} h ON h.schedule_id = r.value #>> '{}'`,
-      ),
+    enterRuns: () => storedRuns(names).statement,
     enterHeldRuns: () => {
       const rows =
         "id text, fence bigint, outcome text, started_at bigint, finished_at bigint, attempts bigint, reason text";

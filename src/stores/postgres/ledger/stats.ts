@@ -3,6 +3,8 @@ import { DAY_HOURS, FIRST_ENDED_CELL, HOUR_MS, outcomeCell } from "../../../reco
 import type { StatsStatements } from "../../sqlite/ledger/stats.ts";
 import type { TableNames } from "../../sqlite/schema/tables.ts";
 import { lazily } from "../../sqlite/sql-and-json.ts";
+import type { PostgresNames } from "../schema/names.ts";
+import { type Stored, storedWrite } from "../schema/stored.ts";
 import { counted, rowsOf, textsOf } from "../sql-and-json.ts";
 
 /** SQL that adds to counts. `rows` yields hour, schedule, task, cell and number. */
@@ -37,10 +39,18 @@ export function countEnded(
   );
 }
 
+const KEY = "hour bigint, schedule_id text, task_id text, cell bigint";
+
+/** The statement that counts the jobs of a step. */
+export function storedCounts(names: PostgresNames): Stored {
+  const rows = rowsOf("?1", "r", `${KEY}, n bigint`);
+  const sql = adding(names, `SELECT r.hour, r.schedule_id, r.task_id, r.cell, r.n FROM ${rows}`);
+  return storedWrite(names, { name: "add_counts", types: ["json"], sql });
+}
+
 /** The arguments are those of the statements on SQLite's SQL. */
-export function statsStatements(names: TableNames): StatsStatements {
+export function statsStatements(names: PostgresNames): StatsStatements {
   const { stats, jobs } = names;
-  const key = "hour bigint, schedule_id text, task_id text, cell bigint";
   const counts = (id: string, hours: number, source: string): string =>
     `WITH c AS MATERIALIZED (SELECT ${id} AS id, s.hour, s.cell, s.n ` +
     `FROM generate_series(?1::bigint, greatest(?1, ?2 - 1)::bigint, ${hours}) h (hour) ${source} LIMIT ?4), ` +
@@ -53,16 +63,12 @@ export function statsStatements(names: TableNames): StatsStatements {
   const ofTasks = "s.hour = h.hour AND s.schedule_id = ''";
   const each = `CROSS JOIN ${textsOf("?6", "i")}`;
   return lazily<StatsStatements>({
-    addCounts: () =>
-      adding(
-        names,
-        `SELECT r.hour, r.schedule_id, r.task_id, r.cell, r.n FROM ${rowsOf("?1", "r", `${key}, n bigint`)}`,
-      ),
+    addCounts: () => storedCounts(names).statement,
     addCountsOfLeased: () =>
       adding(
         names,
         `SELECT r.hour, r.schedule_id, r.task_id, r.cell, 1 FROM ` +
-          `${rowsOf("?1", "r", `id text, fence bigint, ${key}`)} ` +
+          `${rowsOf("?1", "r", `id text, fence bigint, ${KEY}`)} ` +
           `JOIN ${jobs} j ON j.id = r.id WHERE j.fence = r.fence AND j.acquired_by = ?2`,
       ),
     removeCounts: () =>

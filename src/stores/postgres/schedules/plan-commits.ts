@@ -7,7 +7,8 @@ import { hasMissedStart, isMadeByPlan } from "../jobs/job-rows.ts";
 import { effectiveFrom, stateAsJson } from "../ledger/audit-of-changes.ts";
 import { insertSkips } from "../ledger/history-writes.ts";
 import { guardSql, type PostgresNames } from "../schema/names.ts";
-import { CHANGES, counted, rowsOf, textsOf } from "../sql-and-json.ts";
+import { type Stored, storedWrite } from "../schema/stored.ts";
+import { CHANGES, rowsOf, textsOf } from "../sql-and-json.ts";
 import { blackoutsVersion } from "./blackouts-and-zones.ts";
 
 const { delayed, ready, leased } = JOB_STATE;
@@ -19,9 +20,15 @@ function plans(more = ""): string {
 
 const OVERLAPS = ", passed bigint, policy text, fire_time bigint";
 
-/** The arguments are those of the statements on SQLite's SQL. */
-export function planStatements(names: PostgresNames): PlanStatements {
-  const { schedules, jobs, tasks, dependencies, histories, changes, inSchema } = names;
+interface PlanSql {
+  /** SQL of whether a schedule `s` is as the planner of the row `r` saw it. */
+  readonly ofPlan: string;
+  /** A statement that inserts the jobs of fires. */
+  readonly insertFires: (condition: string) => string;
+}
+
+function planSql(names: PostgresNames): PlanSql {
+  const { schedules, jobs, tasks, inSchema } = names;
   // True while the schedule `s` of the row `r`, and the blackouts, are as the planner saw them; ?2 now. The fence of
   // the
   // row is the sum of the schedule's fence and of the version of the blackouts.
@@ -65,6 +72,30 @@ export function planStatements(names: PostgresNames): PlanStatements {
     `FROM ${plans(", fires json")} JOIN ${schedules} s ON ${ofPlan}${condition} ` +
     "CROSS JOIN LATERAL json_array_elements(r.fires) WITH ORDINALITY f(v, place) " +
     `LEFT JOIN ${tasks} t ON t.id = CASE WHEN ?3 = 1 THEN s.task_id END ORDER BY r.key, f.place ON CONFLICT DO NOTHING`;
+  return { ofPlan, insertFires };
+}
+
+const TYPES = ["json", "bigint"];
+
+/** What the step of every plan writes. */
+export function storedPlans(names: PostgresNames): Readonly<Record<"insertFires" | "commitPlans", Stored>> {
+  const { ofPlan, insertFires } = planSql(names);
+  const commit =
+    `UPDATE ${names.schedules} AS s SET next_fire_time = r.next, last_fire_time = r.last, ` +
+    "paused = CASE WHEN r.paused THEN 1 ELSE 0 END, pace_until = r.pace_until, fence = s.fence + 1, " +
+    "preferred_scheduler = CASE WHEN r.is_preferred THEN ?4 END, changed_by = ?3 " +
+    `FROM ${plans(", next bigint, last bigint, paused boolean, is_preferred boolean, pace_until bigint")} ` +
+    `WHERE ${ofPlan}`;
+  return {
+    insertFires: storedWrite(names, { name: "insert_fires", types: [...TYPES, "bigint"], sql: insertFires("") }),
+    commitPlans: storedWrite(names, { name: "commit_plans", types: [...TYPES, "text", "text"], sql: commit }, true),
+  };
+}
+
+/** The arguments are those of the statements on SQLite's SQL. */
+export function planStatements(names: PostgresNames): PlanStatements {
+  const { schedules, jobs, dependencies, histories, changes, inSchema } = names;
+  const { ofPlan, insertFires } = planSql(names);
   // One that has missed its start counts as ended.
   const ofSchedule =
     `FROM ${jobs} j WHERE j.schedule_id = s.id AND j.fire_time IS NOT NULL ` +
@@ -87,7 +118,7 @@ export function planStatements(names: PostgresNames): PlanStatements {
     `WHERE s.fence = r.fence + 1 AND s.changed_by = ${stepId}`;
 
   return lazily<PlanStatements>({
-    insertFires: () => insertFires(""),
+    insertFires: () => storedPlans(names).insertFires.statement,
     noteOverlaps: () =>
       `UPDATE ${schedules} AS s SET skipped_count = s.skipped_count + r.passed + ` +
       `CASE r.policy WHEN 'skip' THEN ${isBusy} ELSE json_array_length(${waiting}) END, ` +
@@ -141,14 +172,7 @@ export function planStatements(names: PostgresNames): PlanStatements {
       `FROM ${plans(", next bigint, reason text")} WHERE ${ofPlan}`,
     setZoneRulesOfPlans: () =>
       `UPDATE ${schedules} AS s SET zone_rules = r.zone_rules FROM ${plans(", zone_rules text")} WHERE ${ofPlan}`,
-    commitPlans: () =>
-      counted(
-        `UPDATE ${schedules} AS s SET next_fire_time = r.next, last_fire_time = r.last, ` +
-          "paused = CASE WHEN r.paused THEN 1 ELSE 0 END, pace_until = r.pace_until, fence = s.fence + 1, " +
-          "preferred_scheduler = CASE WHEN r.is_preferred THEN ?4 END, changed_by = ?3 " +
-          `FROM ${plans(", next bigint, last bigint, paused boolean, is_preferred boolean, pace_until bigint")} ` +
-          `WHERE ${ofPlan}`,
-      ),
+    commitPlans: () => storedPlans(names).commitPlans.statement,
     confirmPlans: () =>
       `SELECT ${CHANGES} AS changes, (SELECT json_agg(r.key)::text ${committed("?1", "?3")}) AS committed, ` +
       `(SELECT json_agg(a.key)::text FROM ${textsOf("?2", "a")} JOIN ${jobs} j ON j.id = a.value) AS existing`,

@@ -8,8 +8,16 @@ import {
 import { NO_VERSION } from "../../shared/declarations.ts";
 import { JOB_STATE, LABELLED, REMOVED } from "../../sqlite/schema/tables.ts";
 import { ESCAPES_SQL, STAND_IN } from "../driver/stand-ins.ts";
+import { storedAcquisitions } from "../jobs/acquisition.ts";
+import { storedInsertions, storedStamps } from "../jobs/additions.ts";
 import { NEW_JOB_COLUMNS, newJobValues } from "../jobs/new-job-columns.ts";
+import { storedReleases } from "../jobs/releases.ts";
+import { storedRuns } from "../ledger/history-writes.ts";
+import { storedCounts } from "../ledger/stats.ts";
+import { storedPlans } from "../schedules/plan-commits.ts";
+import { storedLooks } from "../step/look-for-work.ts";
 import type { PostgresNames } from "./names.ts";
+import type { Stored } from "./stored.ts";
 
 const { delayed, ready, dependent } = JOB_STATE;
 
@@ -26,6 +34,25 @@ export function functions(names: PostgresNames): string[] {
     ...labels(names),
     ...logs(names),
     ...notices(names),
+    ...storedStatements(names).map(({ create }) => create),
+  ];
+}
+
+/** The statements that the database plans once for a connection: what looks, steps and additions send most. */
+function storedStatements(names: PostgresNames): Stored[] {
+  const { readyDue, acquire, hasReady, acquired } = storedAcquisitions(names);
+  const { nextRunAt, pauseEnds, ...looks } = storedLooks(names);
+  const insertions = [true, false].flatMap((hasKeys) => {
+    const { jobs, stampedJobs, alikeJobs, stampedAlikeJobs } = storedInsertions(names, hasKeys);
+    return [jobs, stampedJobs, alikeJobs, stampedAlikeJobs];
+  });
+  return [
+    ...[readyDue, acquired, ...Object.values(acquire), ...Object.values(hasReady)],
+    ...[nextRunAt, pauseEnds, looks].flatMap((parts) => Object.values<Stored>(parts)),
+    ...insertions,
+    ...Object.values(storedReleases(names)),
+    ...Object.values(storedPlans(names)),
+    ...[storedStamps(names), storedCounts(names), storedRuns(names)],
   ];
 }
 

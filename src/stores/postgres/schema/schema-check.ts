@@ -116,7 +116,7 @@ export function schemaScript(schema: string): string[] {
   return [makeSchema, ...schemaStatements(postgresNames(schema))];
 }
 
-/** Whether a schema, a table or a column is not there. */
+/** Whether a schema, a table, a column or a function is not there. */
 function isMissing(error: unknown): boolean {
-  return error instanceof StoreUnavailableError && ["3F000", "42P01", "42703"].includes(codeOf(error.cause));
+  return error instanceof StoreUnavailableError && ["3F000", "42P01", "42703", "42883"].includes(codeOf(error.cause));
 }

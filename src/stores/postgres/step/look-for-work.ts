@@ -1,8 +1,10 @@
 import { TOMBSTONE_MS } from "../../../core/limits.ts";
 import { NO_VERSION } from "../../shared/declarations.ts";
 import { FAR_FUTURE_MS } from "../../sqlite/bounds.ts";
+import type { Flow } from "../../sqlite/flow-control/key-limiters.ts";
 import { FIRST_QUEUE_PARAMETER, queueParameterCount } from "../../sqlite/jobs/acquisition.ts";
 import { IS_UNSTARTED, JOB_STATE, REMOVED } from "../../sqlite/schema/tables.ts";
+import { lazily } from "../../sqlite/sql-and-json.ts";
 import type { LookForm } from "../../sqlite/step/look-for-work.ts";
 import { hasAccounts, nextToken } from "../flow-control/key-limiters.ts";
 import { acquiredJobs, hasReadyJobs } from "../jobs/acquisition.ts";
@@ -10,6 +12,7 @@ import { overdueColumns } from "../ledger/overdue-occurrences.ts";
 import { blackoutsVersion, zoneRulesTexts } from "../schedules/blackouts-and-zones.ts";
 import { lookedScheduleAsJson, scheduleAsJson } from "../schedules/schedule-conditions.ts";
 import type { PostgresNames } from "../schema/names.ts";
+import { type Stored, storedRead } from "../schema/stored.ts";
 import { joinedJson, keptJson, rowsOf } from "../sql-and-json.ts";
 
 /** The one statement of a look, with the columns and arguments of the function of this name on SQLite's SQL. */
@@ -23,11 +26,17 @@ export function lookStatement(names: PostgresNames, form: LookForm): string {
     columns.push(...jobColumns(names, form, form.acquired ? stepId : null));
     if (form.acquired) columns.push(`(${acquiredJobs(names, schedulerId, stepId)}) AS acquired`);
   }
+  const stored = storedLooks(names);
   if (form.schedules) {
-    columns.push(...scheduleColumns(names, parameters(4)), `(${blackoutsVersion(names)}) AS blackouts`);
+    const window = parameters(4);
+    columns.push(
+      `${stored.due.call("?1", ...window)} AS due`,
+      `${stored.nextFireAt.call(window[0] ?? "", ...window.slice(2))} AS next_fire_at`,
+      `(${blackoutsVersion(names)}) AS blackouts`,
+    );
   }
   if (form.queues !== null || form.schedules) {
-    columns.push(pauseEnd(names, form));
+    columns.push(`${stored.pauseEnds[form.flow].call()} AS pause_ends_at`);
     if (form.overdue) columns.push(...overdueColumns(names));
   }
   if (form.tasks) {
@@ -63,15 +72,6 @@ function unchangedSchedules(names: PostgresNames, rows: string, keepsLedger: boo
   );
 }
 
-/** When the first pause ends. Every task that is paused has a key limiter, which tells looks to apply flow control. */
-function pauseEnd({ schedules, tasks, keyLimiters }: PostgresNames, { flow }: LookForm): string {
-  const tables = flow === "on" ? [schedules, tasks, keyLimiters] : [schedules];
-  const ends = tables.map(
-    (table) => `SELECT min(paused_until) AS at FROM ${table} WHERE paused_until <= ${FAR_FUTURE_MS}`,
-  );
-  return `(SELECT min(p.at) FROM (${ends.join(" UNION ALL ")}) p) AS pause_ends_at`;
-}
-
 /** See `removeExpired`, `removeWindows` and `removeHistories`. */
 function hasExpired(
   { results, windows, histories, jobSteps }: PostgresNames,
@@ -87,39 +87,95 @@ function hasExpired(
 }
 
 function jobColumns(names: PostgresNames, form: LookForm, stepId: string | null): string[] {
-  const { jobs, keyLimiters, dependencies } = names;
   const { flow, queues } = form;
-  const nextRun = `SELECT min(run_at) AS at FROM ${jobs} WHERE state = ${JOB_STATE.delayed} AND run_at > ?1`;
-  const nextStart = flow === "on" ? `SELECT min(n.at) FROM (${nextRun} UNION ALL ${nextToken(names)}) n` : nextRun;
+  const stored = storedLooks(names);
   return [
-    `(${nextStart}) AS next_run_at`,
-    `(SELECT min(start_deadline) FROM ${jobs} WHERE start_deadline IS NOT NULL AND ${IS_UNSTARTED}) + 1 ` +
-      "AS next_miss_at",
-    `(SELECT min(acquired_until) FROM ${jobs} WHERE state = ${JOB_STATE.leased}) AS next_lease_end`,
-    `(${hasReadyJobs(names, queues ?? 0, { stepId, flow })}) AS has_ready`,
-    `EXISTS (SELECT 1 FROM ${dependencies} WHERE outcome IS NOT NULL) AS has_ended_dependencies`,
-    // Every task with limits and every unfinished job with a key has a key limiter.
-    `EXISTS (SELECT 1 FROM ${keyLimiters}) AS has_flow`,
+    `${stored.nextRunAt[flow].call("?1")} AS next_run_at`,
+    `${stored.nextMissAt.call()} AS next_miss_at`,
+    `${stored.nextLeaseEnd.call()} AS next_lease_end`,
+    `${hasReadyJobs(names, queues ?? 0, { stepId, flow })} AS has_ready`,
+    `${stored.hasEndedDependencies.call()} AS has_ended_dependencies`,
+    `${stored.hasFlow.call()} AS has_flow`,
     ...(flow === "on" ? [`${hasAccounts(names)} AS has_accounts`] : []),
   ];
 }
 
 const IS_WAITING = "s.paused = 0 AND s.next_fire_time IS NOT NULL";
 
-/** The page of schedules that begins after `afterTime` and `afterId`, and the first fire time later than `dueBy`. */
-function scheduleColumns(names: PostgresNames, window: readonly string[]): string[] {
-  const { schedules } = names;
-  const [dueBy, limit, afterTime, afterId] = window;
-  const isAfter = `(s.next_fire_time, s.id) > (${afterTime}::bigint, ${afterId}::text)`;
+interface StoredLooks {
+  readonly nextRunAt: Readonly<Record<Flow, Stored>>;
+  readonly nextMissAt: Stored;
+  readonly nextLeaseEnd: Stored;
+  readonly hasEndedDependencies: Stored;
+  /** Every task with limits and every unfinished job with a key has a key limiter. */
+  readonly hasFlow: Stored;
+  /** The page of schedules that begins after a fire time and an id: now, until when, limit, time, id. */
+  readonly due: Stored;
+  /** The first fire time later than that: until when, time, id. */
+  readonly nextFireAt: Stored;
+  /** When the first pause ends. Every task that is paused has a key limiter, which tells looks to apply flow control. */
+  readonly pauseEnds: Readonly<Record<Flow, Stored>>;
+}
+
+/** The columns of the looks of every day. Others are asked for at starts and now and then. */
+export function storedLooks(names: PostgresNames): StoredLooks {
+  const { jobs, keyLimiters, dependencies, schedules, tasks } = names;
+  const nextRun = `SELECT min(run_at) AS at FROM ${jobs} WHERE state = ${JOB_STATE.delayed} AND run_at > ?1`;
+  const read = (name: string, types: readonly string[], returns: string, sql: string): Stored =>
+    storedRead(names, { name, types, sql }, returns);
+  const pauseEnd = (tables: readonly string[]): string => {
+    const ends = tables.map(
+      (table) => `SELECT min(paused_until) AS at FROM ${table} WHERE paused_until <= ${FAR_FUTURE_MS}`,
+    );
+    return `SELECT min(p.at) FROM (${ends.join(" UNION ALL ")}) p`;
+  };
+  const isAfter = (time: string, id: string): string => `(s.next_fire_time, s.id) > (${time}, ${id})`;
   const inOrder = "ORDER BY s.next_fire_time, s.id LIMIT";
-  return [
-    `(SELECT ${joinedJson("d.schedule", "d.at, d.id")} FROM (SELECT s.next_fire_time AS at, s.id, ` +
-      `${lookedScheduleAsJson(names, "s", "?1")} AS schedule ` +
-      `FROM ${schedules} s WHERE ${IS_WAITING} AND s.next_fire_time <= ${dueBy} AND ${isAfter} ` +
-      `${inOrder} ${limit}) d) AS due`,
-    `(SELECT s.next_fire_time FROM ${schedules} s WHERE ${IS_WAITING} AND s.next_fire_time > ${dueBy} ` +
-      `AND ${isAfter} ${inOrder} 1) AS next_fire_at`,
-  ];
+  return lazily<StoredLooks>({
+    nextRunAt: () => ({
+      off: read("next_run_at", ["bigint"], "bigint", nextRun),
+      on: read(
+        "next_start_at",
+        ["bigint"],
+        "bigint",
+        `SELECT min(n.at) FROM (${nextRun} UNION ALL ${nextToken(names)}) n`,
+      ),
+    }),
+    nextMissAt: () =>
+      read(
+        "next_miss_at",
+        [],
+        "bigint",
+        `SELECT min(start_deadline) + 1 FROM ${jobs} WHERE start_deadline IS NOT NULL AND ${IS_UNSTARTED}`,
+      ),
+    nextLeaseEnd: () =>
+      read("next_lease_end", [], "bigint", `SELECT min(acquired_until) FROM ${jobs} WHERE state = ${JOB_STATE.leased}`),
+    hasEndedDependencies: () =>
+      read("has_ended_dependencies", [], "boolean", `EXISTS (SELECT 1 FROM ${dependencies} WHERE outcome IS NOT NULL)`),
+    hasFlow: () => read("has_flow", [], "boolean", `EXISTS (SELECT 1 FROM ${keyLimiters})`),
+    due: () =>
+      read(
+        "due_schedules",
+        ["bigint", "bigint", "bigint", "bigint", "text"],
+        "text",
+        `SELECT ${joinedJson("d.schedule", "d.at, d.id")} FROM (SELECT s.next_fire_time AS at, s.id, ` +
+          `${lookedScheduleAsJson(names, "s", "?1")} AS schedule ` +
+          `FROM ${schedules} s WHERE ${IS_WAITING} AND s.next_fire_time <= ?2 AND ${isAfter("?4", "?5")} ` +
+          `${inOrder} ?3) d`,
+      ),
+    nextFireAt: () =>
+      read(
+        "next_fire_at",
+        ["bigint", "bigint", "text"],
+        "bigint",
+        `SELECT s.next_fire_time FROM ${schedules} s WHERE ${IS_WAITING} AND s.next_fire_time > ?1 ` +
+          `AND ${isAfter("?2", "?3")} ${inOrder} 1`,
+      ),
+    pauseEnds: () => ({
+      off: read("pause_of_schedule_ends_at", [], "bigint", pauseEnd([schedules])),
+      on: read("pause_ends_at", [], "bigint", pauseEnd([schedules, tasks, keyLimiters])),
+    }),
+  });
 }
 
 /** Of the tasks in the rows of `taskRow`, the ids of those that are stale, see `isStaleTask`. */
