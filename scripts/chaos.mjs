@@ -1,8 +1,8 @@
 // Runs the chaos suite for as long as wanted and prints what it found:
 //
-//   node scripts/chaos.mjs [--form file|sqlite-file|sqld] [--minutes 60] [--processes 3] [--seed N]
+//   node scripts/chaos.mjs [--form file|sqlite-file|sqld|postgres] [--minutes 60] [--processes 3] [--seed N]
 //     [--broker redis|mqtt|postgres]
-// A file is libSQL's, or that of the SQLite that this Node brings along.
+// A file is libSQL's, or that of the SQLite that this Node brings along. PostgreSQL has a standby, which takes over.
 //
 //   node scripts/chaos.mjs --killed-job [--steps 50] [--positions 1000]
 // Kills one job with steps and a cursor at every point of its way, in a process for each: 2,400 of them.
@@ -24,7 +24,8 @@ const { values } = parseArgs({
   },
 });
 const seed = Number(values.seed);
-const { BrokerServer, killJob, runChaos, Sqld, whyNoSqlite } = await bundleImport("test/chaos/mod.ts");
+const { BrokerServer, killJob, PostgresPair, runChaos, Sqld, sqldOf, whyNoSqlite } =
+  await bundleImport("test/chaos/mod.ts");
 if (values["killed-job"]) {
   const found = await killJob({
     ...{ steps: Number(values.steps), positions: Number(values.positions), points: "all" },
@@ -33,26 +34,29 @@ if (values["killed-job"]) {
   console.log(JSON.stringify({ ...found, violations: found.violations.slice(0, 50) }, null, 2));
   process.exit(found.violations.length === 0 ? 0 : 1);
 }
-if (!["file", "sqlite-file", "sqld"].includes(values.form)) throw new Error(`there is no form "${values.form}"`);
+if (!["file", "sqlite-file", "sqld", "postgres"].includes(values.form))
+  throw new Error(`there is no form "${values.form}"`);
 if (values.form === "sqlite-file" && whyNoSqlite !== null) throw new Error(whyNoSqlite);
 if (values.broker !== undefined && !["redis", "mqtt", "postgres"].includes(values.broker)) {
   throw new Error(`there is no broker "${values.broker}"`);
 }
-const server = values.form === "sqld" ? await Sqld.start() : null;
+const sqld = values.form === "sqld" ? await Sqld.start() : null;
+const pair = values.form === "postgres" ? await PostgresPair.start() : null;
 const broker = values.broker === undefined ? null : await BrokerServer.start(values.broker);
 console.log(
   `chaos on ${values.form} with broker ${values.broker ?? "none"}, ${values.minutes} minutes, ${values.processes} processes, seed ${seed}`,
 );
 const report = await runChaos({
-  store: values.form === "sqlite-file" ? "sqlite" : "libsql",
-  server,
+  store: values.form === "sqlite-file" ? "sqlite" : pair !== null ? "postgres" : "libsql",
+  server: sqld === null ? pair : sqldOf(sqld),
   broker,
   seconds: Number(values.minutes) * 60,
   processes: Number(values.processes),
   seed,
   log: values.quiet ? undefined : (line) => console.log(`${new Date().toISOString()} ${line}`),
 });
-await server?.stop();
+await sqld?.stop();
+await pair?.stop();
 await broker?.stop();
 console.log(JSON.stringify({ ...report, violations: report.violations.slice(0, 50) }, null, 2));
 console.log(`${report.violations.length} violations`);

@@ -2,11 +2,12 @@
 
 // Runs the deterministic simulation (test/simulation) over many seeds, on all cores, or shows one seed:
 //
-//   node scripts/simulate.mjs [--from 0] [--count 100000] [--workers 2] [--failures 20] [--only operators|steps]
-//   node scripts/simulate.mjs --seed 4711 [--trace] [--only operators|steps]
+//   node scripts/simulate.mjs [--from 0] [--count 100000] [--workers 2] [--failures 20] [--only operators|steps|postgres]
+//   node scripts/simulate.mjs --seed 4711 [--trace] [--only operators|steps|postgres]
 //
 // `--only operators` runs the small simulation of what operators do (test/simulation/operators), `--only steps` the part
-// of it about jobs with steps: each hundredth seed of both on SQLite, the others on the memory store.
+// of it about jobs with steps: each hundredth seed of both on SQLite, the others on the memory store. `--only postgres`
+// runs both simulations on PGlite.
 // Exits with 1 when a promise was broken. A seed gives the same run everywhere. Many seeds run with lighter stand-ins
 // for some of the host's globals (scripts/lib/light-host.mjs), one seed runs with the host's own. A long run tells every
 // 20 s how far it is, so that a run that is ended early still tells what it covered.
@@ -42,8 +43,8 @@ async function main() {
       only: { type: "string" },
     },
   });
-  if (values.only !== undefined && !["operators", "steps"].includes(values.only)) {
-    console.error(`--only takes "operators" or "steps", not "${values.only}"`);
+  if (values.only !== undefined && !["operators", "steps", "postgres"].includes(values.only)) {
+    console.error(`--only takes "operators", "steps" or "postgres", not "${values.only}"`);
     return 2;
   }
   only = values.only ?? "";
@@ -63,6 +64,7 @@ async function bundle() {
     stdin: {
       contents: `
         export { simulate } from "./simulate.ts";
+        export { simulateOnPostgres } from "./simulate-on-postgres.ts";
         export { simulateOperations, simulateSteps } from "./operators/simulate-some-on-sqlite.ts";`,
       resolveDir: `${root}test/simulation`,
     },
@@ -73,14 +75,15 @@ async function bundle() {
     target: "node20",
     sourcemap: "inline",
     logLevel: "warning",
-    external: ["temporal-polyfill", "valibot"],
+    external: ["@electric-sql/pglite", "temporal-polyfill", "valibot"],
   });
 }
 
 /** @returns {Promise<Pick<typeof import("../test/simulation/simulate.ts"), "simulate">>} */
 async function load() {
-  const { simulate, simulateOperations, simulateSteps } = await import(pathToFileURL(outfile).href);
-  return { simulate: only === "operators" ? simulateOperations : only === "steps" ? simulateSteps : simulate };
+  const { simulate, ...others } = await import(pathToFileURL(outfile).href);
+  const { simulateOperations: operators, simulateSteps: steps, simulateOnPostgres: postgres } = others;
+  return { simulate: { operators, steps, postgres }[only] ?? simulate };
 }
 
 /** @param {number} seed @param {boolean} isTraced */

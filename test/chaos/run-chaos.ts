@@ -8,9 +8,9 @@ import { fileURLToPath } from "node:url";
 import { IntervalTrigger, type Page, Scheduler } from "../../src/mod.ts";
 import { bundleProcess } from "../support/bundle-process.ts";
 import { HANG_MS } from "../support/hang.ts";
-import type { Sqld } from "../support/sqld.ts";
 import type { BrokerServer } from "./broker-server.ts";
 import { makeBroker } from "./brokers.ts";
+import type { ChaosServer } from "./chaos-server.ts";
 import { FlowChaos } from "./flow.ts";
 import { type LedgerEntry, readLedger } from "./ledger.ts";
 import { randomFrom } from "./random.ts";
@@ -21,7 +21,7 @@ import { LIMIT, registerTasks } from "./tasks.ts";
 export interface ChaosOptions {
   readonly store: StoreKind;
   /** Null runs on a file. */
-  readonly server: Sqld | null;
+  readonly server: ChaosServer | null;
   /** What carries events between the processes, and is killed and cut, too. Default: nothing does. */
   readonly broker?: BrokerServer | null;
   readonly seconds: number;
@@ -34,6 +34,8 @@ export interface ChaosReport {
   readonly kills: number;
   readonly freezes: number;
   readonly restartsOfServer: number;
+  /** How often something else was done to the server, such as to cut its connections. */
+  readonly disturbances: number;
   /** How often a server had to be started anew because it took no write any more. */
   readonly hangsOfServer: number;
   readonly restartsOfBroker: number;
@@ -87,7 +89,7 @@ class ChaosRun {
   readonly #violations: string[] = [];
   readonly #addedAt = new Map<string, number>();
   readonly #counts = {
-    ...{ kills: 0, freezes: 0, restartsOfServer: 0, hangsOfServer: 0, restartsOfBroker: 0, cuts: 0 },
+    ...{ kills: 0, freezes: 0, restartsOfServer: 0, disturbances: 0, hangsOfServer: 0, restartsOfBroker: 0, cuts: 0 },
     limitChecks: 0,
   };
   #identities = 0;
@@ -99,7 +101,7 @@ class ChaosRun {
   constructor(options: ChaosOptions, folder: string) {
     this.#options = options;
     this.#random = randomFrom(options.seed);
-    this.#place = options.server?.httpUrl ?? join(folder, "chaos.db");
+    this.#place = options.server?.url ?? join(folder, "chaos.db");
     this.#ledger = join(folder, "ledger.jsonl");
     this.#bundle = join(folder, "worker.mjs");
     const { broker } = options;
@@ -134,8 +136,10 @@ class ChaosRun {
 
   /** Whether each part was struck that is to be. */
   get #hasStruck(): boolean {
-    const { kills, freezes, restartsOfBroker, cuts } = this.#counts;
-    return kills + freezes > 0 && (this.#options.broker == null || restartsOfBroker + cuts > 0);
+    const { kills, freezes, restartsOfBroker, cuts, restartsOfServer } = this.#counts;
+    const { server, broker } = this.#options;
+    const isServerStruck = server?.disturb === undefined || restartsOfServer > 0;
+    return kills + freezes > 0 && isServerStruck && (broker == null || restartsOfBroker + cuts > 0);
   }
 
   async dispose(): Promise<void> {
@@ -199,6 +203,9 @@ class ChaosRun {
       await this.#options.server.resume();
       this.#isServerUp = true;
       this.#log("server back");
+    } else if (dice < 0.35 && this.#options.server?.disturb !== undefined) {
+      this.#counts.disturbances++;
+      this.#log(await this.#options.server.disturb(this.#random));
     } else if (dice > 0.9) {
       await this.#strikeBroker();
     }

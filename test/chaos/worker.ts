@@ -3,13 +3,13 @@ import process from "node:process";
 import { Scheduler } from "../../src/mod.ts";
 import { type BrokerKind, makeBroker } from "./brokers.ts";
 import { LEASE_MS, MAX_IDLE_MS } from "./settings.ts";
-import { makeStore } from "./stores.ts";
+import { makeStore, type StoreKind } from "./stores.ts";
 import { registerTasks } from "./tasks.ts";
 
 const [kind = "", place = "", ledger = "", identity = "", brokerKind = "", brokerUrl = ""] = process.argv.slice(2);
 const hasBroker = brokerKind !== "";
 const scheduler = new Scheduler({
-  dataStore: makeStore(kind === "sqlite" ? kind : "libsql", place),
+  dataStore: makeStore(kind as StoreKind, place),
   ...(hasBroker ? { eventBroker: makeBroker(brokerKind as BrokerKind, brokerUrl, Math.random) } : {}),
   identity,
   leaseDuration: { milliseconds: LEASE_MS },

@@ -31,7 +31,7 @@ export class PostgresServer extends TestServer {
       name: "postgres",
       command: serverBinary("postgres", "postgresql", FOLDERS),
       args: ["-D", join(folder.path, "data"), ...[...fast, ...places, ...settings].flatMap((set) => ["-c", set])],
-      ready: /ready to accept connections/,
+      ready: /ready to accept (read-only )?connections/,
       // After SIGKILL its processes would live on for a moment, and keep the server from being started again.
       crash: "SIGQUIT",
       user: plainUser("postgres", "nobody"),
@@ -62,6 +62,18 @@ export class PostgresServer extends TestServer {
     const server = new PostgresServer(await freePort(), folder, [...tls, ...(options.settings ?? [])]);
     await server.resume();
     return server;
+  }
+
+  /** A standby of this server, with a copy of its data, which follows it. */
+  async startStandby(...settings: readonly string[]): Promise<PostgresServer> {
+    const user = plainUser("postgres", "nobody");
+    const folder = await temporaryFolder();
+    await giveFolder(folder.path, user);
+    const copy = ["-D", join(folder.path, "data"), "-R", "-X", "stream", "-c", "fast", "--no-sync", "-d", this.url];
+    runTool(user, serverBinary("pg_basebackup", "postgresql", FOLDERS), ...copy);
+    const standby = new PostgresServer(await freePort(), folder, settings);
+    await standby.resume();
+    return standby;
   }
 
   /** Its address, with the password. */
