@@ -103,6 +103,11 @@ describe("IntervalTrigger, first after one period", () => {
 });
 
 describe("IntervalTrigger", () => {
+  test("has one object of options, and refuses a second one", () => {
+    const second = { firstRun: "afterInterval" } as never;
+    expect(() => new IntervalTrigger({ minutes: 5 }, second)).toThrow("anchorMs must be a finite number");
+  });
+
   const start = "2030-01-01T00:00:00Z";
   const trigger = new IntervalTrigger({ hours: 36, startTime: start, endTime: "2030-01-05T12:00:00Z" });
 
