@@ -15,6 +15,7 @@ import {
   PROGRAMS,
   runPrograms,
 } from "./readme/programs.ts";
+import { buildServers, type Served, startServer } from "./readme/servers.ts";
 import { answerOfWorker } from "./readme/worker.ts";
 import { Child } from "./support/child.ts";
 
@@ -148,8 +149,56 @@ test("the Worker of the guide runs in wrangler dev, with a request and a Cron Tr
   }
 });
 
+const token = "0123456789abcdef0123456789abcdef";
+
+/** Adds a schedule through the router of a server, listens to its events, and sends SIGTERM while a job runs. */
+async function stopWhileRunning({ child, address }: Served, router = "/scheduler"): Promise<string> {
+  const headers = { authorization: `Bearer ${token}`, "content-type": "application/json" };
+  const body = JSON.stringify({ taskId: "report", trigger: { every: "1s" } });
+  const added = await fetch(`${address}${router}/schedules`, { method: "POST", headers, body });
+  expect(added.status, child.output).toBe(201);
+  await child.prints(/report begins/);
+  const events = await fetch(`${address}${router}/events`, { headers });
+  expect(events.status).toBe(200);
+  // Of another job, so that what is awaited is not that of the first one.
+  await child.prints(/report ends[\s\S]*report begins/);
+  child.process.kill("SIGTERM");
+  await child.ended;
+  await events.text().catch(() => {});
+  return child.output;
+}
+
+/** Which jobs a server has begun, and which of them ended. */
+function reportsOf(output: string): [begun: number, ended: number] {
+  return [output.match(/report begins/g)?.length ?? 0, output.match(/report ends/g)?.length ?? 0];
+}
+
+describe("in a framework, the server of the guide", () => {
+  const node = newerNode();
+  let folder = "";
+  beforeAll(async () => {
+    folder = await buildServers(project);
+  });
+
+  test.each(["express", "fastify", "nest"])(
+    "mounts the router, fires schedules, and lets jobs end on SIGTERM: %s",
+    async (name) => {
+      if (typeof node !== "string") throw new Error(node.problem);
+      const database = join(folder, `${name}.db`);
+      const served = await startServer([node, join(folder, `${name}.js`)], { DATABASE: database });
+      const { address } = served;
+      expect((await fetch(`${address}/scheduler/schedules`)).status).toBe(401);
+      expect((await fetch(`${address}/scheduler`)).headers.get("content-type")).toContain("text/html");
+      const added = await fetch(`${address}/reports`, { method: "POST" });
+      expect([added.status, await added.json()]).toEqual([202, { id: expect.any(String) }]);
+      const [begun, ended] = reportsOf(await stopWhileRunning(served));
+      expect(begun).toBeGreaterThan(1);
+      expect(ended).toBe(begun);
+    },
+  );
+});
+
 describe("in Next.js", () => {
-  const token = "0123456789abcdef0123456789abcdef";
   const headers = { authorization: `Bearer ${token}`, "content-type": "application/json" };
   const body = JSON.stringify({ taskId: "greet", payload: "Ada" });
   let problem: string | null = null;
@@ -161,7 +210,9 @@ describe("in Next.js", () => {
     problem = await installNext(folder, join(project.path, "node_modules"));
     if (problem !== null) return;
     await buildNext(folder);
-    next = startNext(folder, { SCHEDULER_TOKEN: token });
+    const node = newerNode();
+    if (typeof node !== "string") throw new Error(node.problem);
+    next = startNext(node, folder, { SCHEDULER_TOKEN: token, DATABASE: join(folder, "jobs.db") });
     await next.prints(/Ready in/);
     address = /http:\/\/127\S+/.exec(next.output)?.[0] ?? "";
   });
@@ -195,6 +246,13 @@ describe("in Next.js", () => {
     if (problem !== null) skip(problem);
     const answer = await fetch(`${address}/api/cron`, { headers });
     expect([answer.status, await answer.json()], next?.output).toMatchObject([200, { jobsRun: 1 }]);
+  });
+
+  test("the scheduler starts with the server, and lets jobs end on SIGTERM", async ({ skip }) => {
+    if (next === undefined) return skip(problem ?? "");
+    const [begun, ended] = reportsOf(await stopWhileRunning({ child: next, address }, "/api/scheduler"));
+    expect(ended).toBe(begun);
+    expect(await next.ended).toBe(0);
   });
 });
 

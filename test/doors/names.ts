@@ -439,6 +439,14 @@ export const DOOR_NAMES: Readonly<Record<string, DoorNames>> = {
       "StoreRetryOptions",
     ],
   },
+  "./fastify": {
+    values: ["schedulerPlugin"],
+    types: ["SchedulerPluginOptions"],
+  },
+  "./nestjs": {
+    values: ["EscapementModule", "Handles", "Scheduled"],
+    types: ["EscapementModuleAsyncOptions", "EscapementModuleOptions", "HandlerDecorator"],
+  },
   "./hono": {
     values: ["createRouter"],
     types: [

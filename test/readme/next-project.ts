@@ -4,6 +4,8 @@ import { transform } from "esbuild";
 import { run, runOk } from "../package/run.ts";
 import { ROOT } from "../package/stage.ts";
 import { Child } from "../support/child.ts";
+import { lowered } from "./programs.ts";
+import { codeOf } from "./servers.ts";
 
 const SOURCES = join(ROOT, "test/readme/next");
 const OFFLINE = /ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ECONNRESET|ETIMEDOUT|ENETUNREACH|EHOSTUNREACH/;
@@ -11,7 +13,7 @@ const ROUTE = "app/api/scheduler/[[...path]]/route";
 const PAGE = "pages/api/jobs/[[...path]]";
 
 /** The environment of Next.js: Vitest has a `NODE_ENV` of its own. */
-const environment = { NODE_ENV: "production", NEXT_TELEMETRY_DISABLED: "1" };
+const environment = { NODE_ENV: "production", NEXT_TELEMETRY_DISABLED: "1", NEXT_MANUAL_SIG_HANDLE: "true" };
 
 /**
  * Installs Next.js of `test/readme/next/package-lock.json`, and what a project has installed beside it.
@@ -41,6 +43,9 @@ export async function buildNext(folder: string): Promise<string> {
     "app/api/cron/route.js": await readFile(join(SOURCES, "cron.js"), "utf8"),
     "pages/api/pages/[[...path]].js": await readFile(join(SOURCES, "page.js"), "utf8"),
     "scheduler.js": await readFile(join(SOURCES, "scheduler.js"), "utf8"),
+    "next.config.mjs": codeOf("next.config.mjs"),
+    "the-scheduler.js": await lowered(codeOf("the-scheduler.js")),
+    "instrumentation.js": await lowered(codeOf("instrumentation.js")),
   };
   for (const [path, text] of Object.entries(files)) {
     await mkdir(dirname(join(folder, path)), { recursive: true });
@@ -59,7 +64,7 @@ async function exampleOf(name: string): Promise<string> {
 }
 
 /** Serves what was built. */
-export function startNext(folder: string, variables: Readonly<Record<string, string>>): Child {
+export function startNext(node: string, folder: string, variables: Readonly<Record<string, string>>): Child {
   const next = join(folder, "node_modules/next/dist/bin/next");
-  return new Child(["node", next, "start", folder, "-p", "0", "-H", "127.0.0.1"], { ...environment, ...variables });
+  return new Child([node, next, "start", folder, "-p", "0", "-H", "127.0.0.1"], { ...environment, ...variables });
 }

@@ -82,6 +82,6 @@ async function write(folder: string, name: string, text: string): Promise<void> 
 }
 
 /** A program in JavaScript that Node 20 reads. */
-async function lowered(code: string): Promise<string> {
+export async function lowered(code: string): Promise<string> {
   return (await transform(code, { loader: "ts", target: "es2022", format: "esm" })).code;
 }

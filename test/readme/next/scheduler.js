@@ -1,8 +1,8 @@
-import { MemoryDataStore, Scheduler } from "escapement";
 import { createRouter } from "escapement/hono";
+import { theScheduler } from "./the-scheduler.js";
 
 export function makeRouter() {
-  const scheduler = new Scheduler({ dataStore: new MemoryDataStore() });
+  const scheduler = theScheduler();
   scheduler.task("greet", (name) => `Hello, ${name}`);
   return createRouter(scheduler, { auth: { tokens: [{ token: process.env.SCHEDULER_TOKEN, scope: "write" }] } });
 }
