@@ -123,6 +123,44 @@ describe("the packed tarball", () => {
     }
   });
 
+  test("writes a Worker that type-checks, and in wrangler dev has a page, wants its token, and ticks", async () => {
+    await using folder = await temporaryFolder("init");
+    const program = join(project, "node_modules/.bin/escapement");
+    await runOk(["node", program, "init", "cloudflare", "jobs"], { cwd: folder.path });
+    const jobs = join(folder.path, "jobs");
+    const manifest = JSON.parse(await readFile(join(jobs, "package.json"), "utf8"));
+    manifest.dependencies.escapement = `file:${join(project, packed.filename)}`;
+    await writeFile(join(jobs, "package.json"), JSON.stringify({ ...manifest, devDependencies: {} }));
+    await runOk(["npm", "install", "--prefer-offline", "--no-audit", "--no-fund"], { cwd: jobs });
+    expect(await runOk([tool("tsc")], { cwd: jobs })).toBe("");
+
+    await copyFile(join(jobs, ".dev.vars.example"), join(jobs, ".dev.vars"));
+    const dev = [tool("wrangler"), "dev", "--test-scheduled", "--ip", "127.0.0.1", "--port", "0"];
+    const variables = { CI: "true", WRANGLER_SEND_METRICS: "false", HOME: folder.path };
+    const worker = new Child([...dev, "--inspector-port", "0", "--cwd", jobs], variables);
+    try {
+      await worker.prints(/Ready on http/);
+      const address = /Ready on (http:\S+)/.exec(worker.output)?.[1] ?? "";
+      expect((await fetch(`${address}/scheduler`)).headers.get("content-type")).toContain("text/html");
+      expect((await fetch(`${address}/scheduler/dashboard.js`)).status).toBe(200);
+      expect((await fetch(`${address}/scheduler/schedules`)).status).toBe(401);
+      // The first event adds the schedules of the program, and the second does what is due.
+      expect((await fetch(`${address}/__scheduled`)).status).toBe(200);
+      const headers = { authorization: "Bearer a-token-for-this-machine-alone", "content-type": "application/json" };
+      const listed = await fetch(`${address}/scheduler/schedules`, { headers });
+      const { items } = (await listed.json()) as { items: { id: string }[] };
+      expect(items.map(({ id }) => id).sort()).toEqual(["every minute", "good morning"]);
+      const body = JSON.stringify({ taskId: "report", trigger: { every: "1s" } });
+      const replaced = await fetch(`${address}/scheduler/schedules/good%20morning`, { method: "PUT", headers, body });
+      expect(replaced.status).toBe(200);
+      expect((await fetch(`${address}/__scheduled`)).status).toBe(200);
+      await worker.prints(/report, due at/);
+    } finally {
+      worker.process.kill("SIGINT");
+      await worker.ended;
+    }
+  });
+
   test("serves agents on stdio, to the client of the protocol's own package", async () => {
     const client = new Client({ name: "test", version: "1" });
     const args = [join(project, "node_modules/.bin/escapement"), "mcp", "--store", "file:agents.db"];

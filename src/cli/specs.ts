@@ -61,6 +61,18 @@ export const COMMANDS: readonly CommandSpec[] = [
     load: () => import("./commands/import.ts"),
   },
   {
+    name: "init",
+    takes: "<template> [folder]",
+    summary: "Write the files of a new project: cloudflare, a Worker on D1 with its page.",
+    options: [
+      ["--dry-run", "show what would be written"],
+      ["--force", "overwrite files that are there"],
+    ],
+    on: "nothing",
+    example: "escapement init cloudflare jobs",
+    load: () => import("./commands/init.ts"),
+  },
+  {
     name: "list",
     takes: "[what]",
     summary: "List schedules, or runs, jobs, tasks or blackouts.",

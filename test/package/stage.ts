@@ -28,7 +28,8 @@ export async function temporaryFolder(purpose: string): Promise<{ path: string }
  */
 export async function stagePackage(): Promise<{ path: string } & AsyncDisposable> {
   const stage = await temporaryFolder("stage");
-  for (const name of ["package.json", "README.md", "LICENSE", "CHANGELOG.md", "wasm/dist"]) {
+  const beside = ["README.md", "LICENSE", "CHANGELOG.md", "wasm/dist", "examples/cloudflare-template"];
+  for (const name of ["package.json", ...beside]) {
     if (existsSync(join(ROOT, name))) await cp(join(ROOT, name), join(stage.path, name), { recursive: true });
   }
   await symlink(join(ROOT, "node_modules"), join(stage.path, "node_modules"), "dir");

@@ -1,0 +1,78 @@
+import { mkdir, readdir, readFile, stat, writeFile } from "node:fs/promises";
+import { createRequire } from "node:module";
+import { dirname, join, resolve } from "node:path";
+import { type CommandCall, hasOption } from "../command.ts";
+import { CliError, EXIT } from "../failure.ts";
+
+/** Where each template is in the package, and what to do with what was written. */
+const TEMPLATES: Readonly<Record<string, { readonly folder: string; readonly next: readonly string[] }>> = {
+  cloudflare: {
+    folder: "examples/cloudflare-template",
+    next: ["npm install", "cp .dev.vars.example .dev.vars", "npm run dev"],
+  },
+};
+
+/** `escapement init`: the files of a new project. */
+export async function run(call: CommandCall): Promise<number> {
+  const { io, out, args } = call;
+  const [name = "", folder = "."] = args;
+  const template = Object.hasOwn(TEMPLATES, name) ? TEMPLATES[name] : undefined;
+  if (template === undefined) {
+    throw new CliError(`there is no template ${JSON.stringify(name)}: write ${Object.keys(TEMPLATES).join(" or ")}`);
+  }
+  const source = join(packageFolder(), template.folder);
+  const names = await filesOf(source);
+  const targets = names.map((file) => ({ file, path: join(folder, shownName(file)) }));
+  const isDry = hasOption(call, "dryRun");
+  if (!isDry && !hasOption(call, "force")) await assertNone(io.cwd, targets);
+  for (const { file, path } of isDry ? [] : targets) {
+    const target = resolve(io.cwd, path);
+    await mkdir(dirname(target), { recursive: true });
+    await writeFile(target, await readFile(join(source, file)));
+  }
+  const next = [...(folder === "." ? [] : [`cd ${folder}`]), ...template.next];
+  if (out.isJson) out.json({ files: targets.map(({ path }) => path), next });
+  else {
+    for (const { path } of targets) out.line(`${isDry ? "would write" : "wrote"} ${path}`);
+    if (!isDry) out.line("next:");
+    for (const line of isDry ? [] : next) out.line(`  ${line}`);
+  }
+  return EXIT.fine;
+}
+
+/** @throws {CliError} when files are there already; nothing has been written by then */
+async function assertNone(cwd: string, targets: readonly { readonly path: string }[]): Promise<void> {
+  const there: string[] = [];
+  for (const { path } of targets) {
+    const isThere = await stat(resolve(cwd, path)).then(
+      () => true,
+      () => false,
+    );
+    if (isThere) there.push(path);
+  }
+  if (there.length === 0) return;
+  const lines = [...there.map((path) => `  ${path}`), "  name another folder, or overwrite them by --force"];
+  throw new CliError("nothing was written, because these are there already:", {
+    lines,
+    exitCode: EXIT.found,
+    code: "exists",
+  });
+}
+
+/** npm packs no file of the name `.gitignore`. */
+function shownName(file: string): string {
+  return file.replace(/^_gitignore$/, ".gitignore");
+}
+
+async function filesOf(folder: string): Promise<string[]> {
+  const entries = await readdir(folder, { recursive: true, withFileTypes: true });
+  return entries
+    .filter((entry) => entry.isFile())
+    .map(({ name, parentPath }) => join(parentPath.slice(folder.length + 1), name))
+    .sort();
+}
+
+/** The package finds itself by its name, whichever file of it asks. */
+function packageFolder(): string {
+  return dirname(createRequire(import.meta.url).resolve("escapement/package.json"));
+}

@@ -1,0 +1,62 @@
+import { readdir, readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import manifest from "../../package.json" with { type: "json" };
+import { ROOT } from "../package/stage.ts";
+import { call, folderWith } from "./support.ts";
+
+const FILES = [
+  ...[".dev.vars.example", "README.md", ".gitignore", "package.json", "src/index.ts", "src/jobs.ts"],
+  ...["tsconfig.json", "wrangler.jsonc"],
+];
+
+describe("escapement init cloudflare", () => {
+  test("writes a project, and says what to do next", async () => {
+    await using folder = await folderWith({ "notes.txt": "mine" });
+    const { code, out, err } = await call(["init", "cloudflare", "jobs"], { cwd: folder.path });
+    expect([code, err]).toEqual([0, []]);
+    expect(out).toEqual([
+      ...FILES.map((file) => `wrote ${join("jobs", file)}`),
+      ...["next:", "  cd jobs", "  npm install", "  cp .dev.vars.example .dev.vars", "  npm run dev"],
+    ]);
+    const text = await readFile(join(folder.path, "jobs/.gitignore"), "utf8");
+    expect(text).toContain("/.dev.vars\n");
+  });
+
+  test("overwrites nothing unless it is told to, and names what is there", async () => {
+    await using folder = await folderWith({ "package.json": "mine", "README.md": "mine" });
+    const { code, err } = await call(["init", "cloudflare"], { cwd: folder.path });
+    expect([code, err]).toEqual([
+      1,
+      [
+        ...["error: nothing was written, because these are there already:", "  README.md", "  package.json"],
+        "  name another folder, or overwrite them by --force",
+      ],
+    ]);
+    expect((await readdir(folder.path)).sort()).toEqual(["README.md", "package.json"]);
+    expect((await call(["init", "cloudflare", "--force"], { cwd: folder.path })).code).toBe(0);
+    expect(await readFile(join(folder.path, "package.json"), "utf8")).toContain('"escapement"');
+  });
+
+  test("shows with --dry-run what it would write", async () => {
+    await using folder = await folderWith({});
+    const { out } = await call(["init", "cloudflare", "--dry-run"], { cwd: folder.path });
+    expect(out).toEqual(FILES.map((file) => `would write ${file}`));
+    const { out: json } = await call(["init", "cloudflare", "--dry-run", "--json"], { cwd: folder.path });
+    expect(JSON.parse(json.join(""))).toMatchObject({ files: FILES });
+    expect(await readdir(folder.path)).toEqual([]);
+  });
+
+  test("needs the name of a template", async () => {
+    expect(await call(["init", "vercel"])).toMatchObject({
+      code: 2,
+      err: ['error: there is no template "vercel": write cloudflare'],
+    });
+  });
+
+  test("asks for this version of the package, and of its peer", async () => {
+    const text = await readFile(join(ROOT, "examples/cloudflare-template/package.json"), "utf8");
+    const { dependencies } = JSON.parse(text);
+    expect(dependencies).toEqual({ escapement: `^${manifest.version}`, hono: manifest.peerDependencies.hono });
+  });
+});
