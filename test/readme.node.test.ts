@@ -14,6 +14,7 @@ import {
   PORTABLE_PROGRAMS,
   PROGRAMS,
   runPrograms,
+  thirdOf,
 } from "./readme/programs.ts";
 import { buildServers, type Served, startServer } from "./readme/servers.ts";
 import { answerOfWorker } from "./readme/worker.ts";
@@ -99,7 +100,8 @@ describe("the programs of the README and the docs, run from the packed tarball,"
   const all = ({ length }: typeof PROGRAMS) => `${length} of ${length} did what they say\n`;
 
   test("do what they say on this Node, as JavaScript", async () => {
-    expect(await runPrograms(OLDER_PROGRAMS, project.path, ["node"], "mjs")).toContain(all(OLDER_PROGRAMS));
+    const programs = thirdOf(OLDER_PROGRAMS, 0);
+    expect(await runPrograms(programs, project.path, ["node"], "mjs")).toContain(all(programs));
   });
 
   test("do what they say on Node 24, as TypeScript, those of the guides too", async ({ skip }) => {
@@ -109,10 +111,11 @@ describe("the programs of the README and the docs, run from the packed tarball,"
   });
 
   test.each([
-    ["Deno", [tool("deno"), "run", "-A", "--cached-only", "--no-lock"]],
-    ["Bun", [tool("bun"), "run"]],
-  ])("do what they say on %s, as TypeScript", async (_, command) => {
-    expect(await runPrograms(PORTABLE_PROGRAMS, project.path, command, "ts")).toContain(all(PORTABLE_PROGRAMS));
+    ["Deno", 1, [tool("deno"), "run", "-A", "--cached-only", "--no-lock"]],
+    ["Bun", 2, [tool("bun"), "run"]],
+  ] as const)("do what they say on %s, as TypeScript", async (_, first, command) => {
+    const programs = thirdOf(PORTABLE_PROGRAMS, first);
+    expect(await runPrograms(programs, project.path, command, "ts")).toContain(all(programs));
   });
 });
 

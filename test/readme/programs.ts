@@ -31,11 +31,21 @@ export const PROGRAMS: readonly DocumentedBlock[] = blocks.filter(
   ({ skipReason, file, isWorker }) => skipReason === null && file === undefined && isWorker !== true,
 );
 
-/**
- * Those of the README and the reference, without what older versions of Node lack: what runs where the guides do not.
- */
+/** Those of the README and the reference: what runs where the guides do not. */
 export const PORTABLE_PROGRAMS = PROGRAMS.filter(({ document }) => !GUIDES.test(document));
+/** Those without what older versions of Node lack. */
 export const OLDER_PROGRAMS = PORTABLE_PROGRAMS.filter(({ code }) => !code.includes('"escapement/sqlite"'));
+
+/**
+ * One of three programs, for a runtime beside that which runs all, and all of the README. `npm run test:matrix` takes
+ * all.
+ *
+ * @param first the index of the first: runtimes take different ones
+ */
+export function thirdOf(programs: readonly DocumentedBlock[], first: 0 | 1 | 2): readonly DocumentedBlock[] {
+  if (process.env.ESCAPEMENT_ALL_TESTS !== undefined) return programs;
+  return programs.filter(({ document }, index) => document === "README.md" || index % 3 === first);
+}
 
 /** Gives a project what the programs import beside the package. */
 export async function linkImports(project: InstalledProject): Promise<void> {

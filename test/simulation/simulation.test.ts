@@ -2,14 +2,14 @@ import { describe, expect, test } from "vitest";
 import { simulate } from "./simulate.ts";
 
 /** The runs are the same everywhere, so that the other runtimes are asked for a sample, and `npm test` for the first
- *  half: `npm run test:matrix` takes all, and `npm run simulate` any number. */
+ *  quarter: `npm run test:matrix` takes all, and `npm run simulate` any number. */
 const isNode = !(
   "Deno" in globalThis ||
   "Bun" in globalThis ||
   globalThis.navigator?.userAgent === "Cloudflare-Workers"
 );
 const isWhole = globalThis.process?.env.ESCAPEMENT_ALL_TESTS !== undefined;
-const SEEDS = !isNode ? 100 : isWhole ? 500 : 250;
+const SEEDS = !isNode ? 100 : isWhole ? 500 : 125;
 const SEEDS_PER_TEST = 25;
 
 describe("whatever goes wrong, every promise is kept once it is over", () => {

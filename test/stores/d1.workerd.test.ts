@@ -58,7 +58,7 @@ describe("D1DataStore keeps the contract", () => {
   // A row of D1 holds two megabytes.
   const cases = dataStoreContract.filter(({ isAboutLargeRows }) => isAboutLargeRows !== true);
   // The same SQLite keeps the whole contract in Durable Objects.
-  for (const { name, rules, run } of sampleOf(cases, 2)) {
+  for (const { name, rules, run } of sampleOf(cases, 4)) {
     test(titleOf(rules, name), () =>
       run({
         open: openEmpty,

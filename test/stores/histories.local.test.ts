@@ -25,7 +25,8 @@ import {
 import { Random } from "../simulation/random.ts";
 import { LIBSQL, openWithTables, rowsOf } from "./local-stores.ts";
 
-const SEQUENCES = 150;
+/** `npm run test:matrix` takes all. */
+const SEQUENCES = process.env.ESCAPEMENT_ALL_TESTS === undefined ? 60 : 150;
 const SEQUENCES_PER_TEST = 10;
 const MAKE_DUE = "UPDATE escapement_histories SET next_trim_at = 0";
 const MOVES = 50;

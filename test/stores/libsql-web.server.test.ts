@@ -77,7 +77,7 @@ async function clear(): Promise<void> {
 }
 
 describe("LibsqlDataStore with a client of @libsql/client/web keeps the contract", () => {
-  for (const { name, rules, run } of sampleOf(dataStoreContract, 10)) {
+  for (const { name, rules, run } of sampleOf(dataStoreContract, 20)) {
     test(titleOf(rules, name), async () => {
       await clear();
       await run({ open: () => openStore("web_"), reopen: () => openStore("web_") });

@@ -17,13 +17,16 @@ const FILES = [
 ];
 
 /**
- * What the folders above have beside: what the library does with SQL, over a driver or behind a stand-in for one. The
- * contract of the stores, which runs on every runtime, is what drivers have a part in.
+ * What the folders above have beside: what the library does with SQL, over a driver or behind a stand-in for one, and
+ * how a broker gets over an outage. The contracts of stores and brokers, which run on every runtime, are what drivers
+ * have a part in.
  */
 const OF_NODE = [
-  "scheduler/{adding-together,bulk-trips,rolling-deploy,round-trips,tick-trips}.local",
-  "stores/{histories,libsql-statements,prepared-jobs,schema-check}.local",
-  "stores/sqlite-{chains,flow,ledger,overlaps,steps,windows}.local",
+  "brokers/{half-open,postgres/outages,redis/outages}.local",
+  "scheduler/{adding-together,bulk-trips,restored-backup,rolling-deploy,round-trips,tick-trips}.local",
+  "stores/{damaged-ledger,damaged-rows,histories,labels,libsql-statements,prepared-jobs,schema-check}.local",
+  "stores/{broken-stores,statement-rules}",
+  "stores/sqlite-{chains,changes,flow,job-steps,ledger,overlaps,steps,windows}.local",
 ];
 
 const isWhole = process.env.ESCAPEMENT_ALL_TESTS !== undefined;

@@ -6,13 +6,15 @@ import { STEPS } from "./operations.ts";
 import { OPERATOR_MUTANTS } from "./operator-mutants.ts";
 import { simulateOperators } from "./operators.ts";
 
-/** The runs are the same everywhere, so that the other runtimes are asked for a sample. */
+/** The runs are the same everywhere, so that the other runtimes are asked for a sample, and `npm test` for the first
+ *  third: `npm run test:matrix` takes all, and `npm run simulate` any number. */
 const isNode = !(
   "Deno" in globalThis ||
   "Bun" in globalThis ||
   globalThis.navigator?.userAgent === "Cloudflare-Workers"
 );
-const SEEDS = isNode ? 300 : 50;
+const isWhole = globalThis.process?.env.ESCAPEMENT_ALL_TESTS !== undefined;
+const SEEDS = !isNode ? 50 : isWhole ? 300 : 100;
 const SEEDS_PER_TEST = 25;
 
 const simulateSteps = (options: SimulationOptions): Promise<SimulationReport> => simulateOperators(options, STEPS);
