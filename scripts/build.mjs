@@ -126,7 +126,7 @@ async function bundleCommands() {
     cwd: root,
     input: { bin: COMMANDS },
     platform: "node",
-    external: (name) => /^(hono|jiti|@)/.test(name),
+    external: (name) => /^(hono|ioredis|jiti|pg|postgres|@)/.test(name),
     // Its modules for bundlers, of which what is unused goes.
     resolve: { alias: { yaml: join(root, "node_modules/yaml/browser/dist/index.js") } },
     plugins: [

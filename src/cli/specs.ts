@@ -48,9 +48,13 @@ export const COMMANDS: readonly CommandSpec[] = [
   {
     name: "import",
     takes: "<file>",
-    summary: "Add the schedules of a crontab, of other systems, or of an export.",
+    summary: "Add the schedules of a crontab, of other systems, of a queue (also by its address), or of an export.",
     options: [
-      ["--from <system>", "crontab, kubernetes, github, systemd or export (default: as the file looks)"],
+      [
+        "--from <system>",
+        "crontab, kubernetes, github, systemd, pgboss, bullmq, agenda, apscheduler3, apscheduler4 or export " +
+          "(default: as the file looks)",
+      ],
       ["--dry-run", "show what would be added"],
       ["--task <id>", "the task of all schedules (default: one for each)"],
       TZ,

@@ -65,6 +65,8 @@ async function closeClient(client: SchedulerClient): Promise<void> {
 
 async function overStore({ dataStore, call }: OpenedStore): Promise<Target> {
   const { Scheduler } = await import("../mod.ts");
+  // Rules of calendars may be in the store.
+  (await import("../rrule/mod.ts")).registerRRule();
   const by = byOf(call);
   // It never starts: until then, a scheduler is a client of its store.
   const client: Scheduler = new Scheduler({ dataStore, logger: SILENT, cleanupInterval: null, clock: call.io.clock });

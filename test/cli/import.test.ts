@@ -145,7 +145,10 @@ kind: Deployment
     const { code, err } = await call(["import", "crontab", "--from", "jenkins"], { cwd: folder.path });
     expect([code, err]).toEqual([
       2,
-      ['error: --from is one of crontab, kubernetes, github, systemd, export; got "jenkins"'],
+      [
+        "error: --from is one of crontab, kubernetes, github, systemd, pgboss, bullmq, agenda, apscheduler3, " +
+          'apscheduler4, export; got "jenkins"',
+      ],
     ]);
   });
 });

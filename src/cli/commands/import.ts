@@ -1,24 +1,43 @@
-import type { Scheduler, SchedulerClient } from "../../mod.ts";
+import type { Job, Scheduler, SchedulerClient } from "../../mod.ts";
 import { type CommandCall, hasOption, textOption } from "../command.ts";
 import { isoIn } from "../engine.ts";
 import { CliError, EXIT } from "../failure.ts";
 import { readText } from "../files.ts";
-import type { Imported, ImportedSchedule, ImportProblem, ImportSettings } from "../import/imported.ts";
+import type {
+  Imported,
+  ImportedJob,
+  ImportedQueue,
+  ImportedSchedule,
+  ImportProblem,
+  ImportSettings,
+} from "../import/imported.ts";
 import { styled } from "../output.ts";
 import { crontabZone } from "../rules.ts";
 import { readableTime } from "../times.ts";
 
-const SYSTEMS = ["crontab", "kubernetes", "github", "systemd", "export"] as const;
+const QUEUES = ["pgboss", "bullmq", "agenda", "apscheduler3", "apscheduler4"] as const;
+const SYSTEMS = ["crontab", "kubernetes", "github", "systemd", ...QUEUES, "export"] as const;
 type System = (typeof SYSTEMS)[number];
+type Queue = (typeof QUEUES)[number];
+
+/** The servers that are read in place of a file. */
+const SERVERS = /^(?:(postgres(?:ql)?)|rediss?):\/\//i;
+/** Jobs that go into one commit. */
+const JOBS_AT_ONCE = 1000;
+/** For so long a job is not added again, also if it has ended. */
+const UNIQUE_FOR = "30d";
+/** Lines about what stays behind; --json has all of them. */
+const LEFT_SHOWN = 50;
 
 /** `escapement import`: schedules of other systems, or an export of this one. */
 export async function run(call: CommandCall): Promise<number> {
   const { io, out, args } = call;
   const [path = ""] = args;
-  const text = await readText(io, path);
+  const text = SERVERS.test(path) ? path : await readText(io, path);
   const system = systemOf(call, path, text);
   if (system === "export") return importExport(call, text);
   const found = await read(system, text, {
+    nowMs: io.clock.now(),
     timeZone: crontabZone(textOption(call, "tz")),
     taskId: textOption(call, "task"),
     system: call.options.system === true || /^\/etc\/cron/.test(path) ? true : undefined,
@@ -29,30 +48,61 @@ export async function run(call: CommandCall): Promise<number> {
   }
   if (out.isJson) {
     const schedules = found.schedules.map((one) => jsonOf(one, io.clock.now()));
-    out.json({ from: system, schedules, problems: found.problems });
+    out.json({ from: system, schedules, problems: found.problems, ...found.queue });
   } else show(call, found);
-  return found.problems.length > 0 ? EXIT.usage : EXIT.fine;
+  return found.problems.length > 0 ? EXIT.usage : exitCodeOf(found);
+}
+
+/** Whether anything of the other system stays behind. */
+function exitCodeOf({ queue }: Imported): number {
+  return (queue?.left.length ?? 0) > 0 ? EXIT.found : EXIT.fine;
 }
 
 /** Adds what was read. The ids stay the same, so that the next import of the same text changes nothing. */
-async function add(call: CommandCall, { schedules }: Imported): Promise<number> {
+async function add(call: CommandCall, found: Imported): Promise<number> {
   const { out } = call;
+  const { schedules, queue } = found;
   const { client, by, dataStore } = await call.target({ creates: true });
-  await declare(client, schedules, dataStore !== null);
+  await declare(client, [...schedules, ...(queue?.jobs ?? [])], dataStore !== null);
+  // Before anything of them could start.
+  for (const id of queue?.pausedTaskIds ?? []) await client.pauseTask(id, by);
   const added = [];
   for (const [index, { id, taskId, trigger, settings }] of schedules.entries()) {
     added.push(await client.addSchedule(taskId, trigger, { id, ...settings, ...by }));
     out.progress(index + 1, schedules.length, "schedules");
   }
-  if (out.isJson) out.json({ schedules: added });
-  else out.line(`${added.length} ${added.length === 1 ? "schedule is" : "schedules are"} there now`);
-  return EXIT.fine;
+  if (queue === undefined) {
+    if (out.isJson) out.json({ schedules: added });
+    else out.line(`${added.length} ${added.length === 1 ? "schedule is" : "schedules are"} there now`);
+    return EXIT.fine;
+  }
+  const jobs = await addJobs(client, queue.jobs);
+  if (out.isJson) out.json({ schedules: added, jobs, left: queue.left });
+  else {
+    out.line(`${counted(added.length, "schedule")} and ${counted(jobs.length, "job")} are there now`);
+    showLeft(call, queue);
+  }
+  return exitCodeOf(found);
+}
+
+/** Adds jobs, in their order. One that was added before is not added again. */
+async function addJobs(client: SchedulerClient, jobs: readonly ImportedJob[]): Promise<Job[]> {
+  const added: Job[] = [];
+  for (let from = 0; from < jobs.length; from += JOBS_AT_ONCE) {
+    const part = jobs.slice(from, from + JOBS_AT_ONCE);
+    added.push(
+      ...(await client.addJobs(
+        part.map(({ taskId, settings }) => ({ task: taskId, uniqueFor: UNIQUE_FOR, ...settings })),
+      )),
+    );
+  }
+  return added;
 }
 
 /** Makes tasks known that the store does not know yet. Their handlers are the program's, which says their settings. */
 async function declare(
   client: SchedulerClient,
-  schedules: readonly ImportedSchedule[],
+  schedules: readonly { readonly taskId: string }[],
   hasStore: boolean,
 ): Promise<void> {
   const known = new Set((await client.getTasks()).map(({ id }) => id));
@@ -90,20 +140,51 @@ function systemOf(call: CommandCall, path: string, text: string): System {
   const given = textOption(call, "from");
   if (given !== undefined) {
     const known = SYSTEMS.find((system) => system === given);
-    if (known !== undefined) return known;
+    if (known !== undefined) return checkServer(known, path);
     throw new CliError(`--from is one of ${SYSTEMS.join(", ")}; got ${JSON.stringify(given)}`);
   }
+  const server = SERVERS.exec(path);
+  if (server !== null) return server[1] === undefined ? "bullmq" : "pgboss";
+  const version = /^\s*\{\s*"apscheduler":\s*([34])\b/.exec(text)?.[1];
+  if (version !== undefined) return version === "3" ? "apscheduler3" : "apscheduler4";
   if (text.startsWith('{"')) return "export";
   if (/\.timer$/.test(path) || /^\s*(\[Timer\]|OnCalendar=)/m.test(text)) return "systemd";
   if (/^\s*["']?kind["']?:\s*["']?(CronJob|List)/m.test(text)) return "kubernetes";
   return /^\s*-?\s*["']?cron["']?:/m.test(text) || /\.ya?ml$/.test(path) ? "github" : "crontab";
 }
 
+/** @throws {CliError} for the address of a server that the system is not on */
+function checkServer(system: System, path: string): System {
+  const server = SERVERS.exec(path);
+  const fits = server === null || system === (server[1] === undefined ? "bullmq" : "pgboss");
+  if (!fits) throw new CliError(`--from ${system} takes a file; an address is that of pgboss or bullmq`);
+  return system;
+}
+
 async function read(system: Exclude<System, "export">, text: string, settings: ImportSettings): Promise<Imported> {
+  const queue = QUEUES.find((one) => one === system);
+  if (queue !== undefined) return readQueue(queue, text, settings);
   if (system === "kubernetes") return (await import("../import/kubernetes.ts")).importKubernetes(text, settings);
   if (system === "github") return (await import("../import/github.ts")).importGithub(text, settings);
   if (system === "systemd") return (await import("../import/systemd.ts")).importSystemd(text, settings);
   return (await import("../import/crontab.ts")).importCrontab(text, settings);
+}
+
+/** @param text of a file, or an address */
+async function readQueue(system: Queue, text: string, settings: ImportSettings): Promise<Imported> {
+  const isServer = SERVERS.test(text);
+  const file = async (): Promise<unknown> => (await import("../import/json-text.ts")).readJson(text);
+  if (system === "pgboss") {
+    const value = isServer ? (await import("../import/pg-boss-tables.ts")).readPgBoss(text) : file();
+    return (await import("../import/pg-boss.ts")).importPgBoss(await value, settings);
+  }
+  if (system === "bullmq") {
+    const value = isServer ? (await import("../import/bullmq-keys.ts")).readBullmq(text) : file();
+    return (await import("../import/bullmq.ts")).importBullmq(await value, settings);
+  }
+  if (system === "agenda") return (await import("../import/agenda.ts")).importAgenda(await file(), settings);
+  const version = system === "apscheduler3" ? 3 : 4;
+  return (await import("../import/apscheduler.ts")).importAPScheduler(await file(), version, settings);
 }
 
 function jsonOf({ where, id, taskId, written, trigger, settings, notes }: ImportedSchedule, nowMs: number): object {
@@ -114,22 +195,55 @@ function jsonOf({ where, id, taskId, written, trigger, settings, notes }: Import
   };
 }
 
-function show({ io, out }: CommandCall, { schedules, problems }: Imported): void {
+function show(call: CommandCall, { schedules, problems, queue }: Imported): void {
+  const { io, out } = call;
   const now = io.clock.now();
   for (const { where, id, taskId, written, trigger, settings, notes } of schedules) {
     out.line(styled("bold", id), styled("dim", `  ${where}: ${written}`));
     out.line(`  ${trigger.describe()}`);
     const next = trigger.startingAtMs(now).nextMs(now - 1);
     const time = next === null ? "never" : readableTime(isoIn(next, trigger.timeZone), next % 60_000 !== 0);
-    const more = Object.entries(settings).map(([name, value]) => `, ${name} ${value}`);
+    const more = Object.entries(settings).map(([name, value]) => `, ${name} ${shownValue(value)}`);
     out.line(`  task ${taskId}, next ${time}${more.join("")}`);
     for (const note of notes) out.line(styled("dim", `  ${note}`));
   }
   for (const problem of problems) out.error(styled("red", "error:"), ` ${problemText(problem)}`);
-  const count = `${schedules.length} ${schedules.length === 1 ? "schedule" : "schedules"}`;
+  if (queue !== undefined) showJobs(call, queue);
+  const jobs = queue === undefined ? "" : ` and ${counted(queue.jobs.length, "job")}`;
+  const count = `${counted(schedules.length, "schedule")}${jobs}`;
   out.error(
     styled("dim", `${count} would be added${problems.length > 0 ? `, ${problems.length} cannot be read` : ""}`),
   );
+}
+
+function showJobs(call: CommandCall, queue: ImportedQueue): void {
+  const { out } = call;
+  for (const taskId of new Set(queue.jobs.map((job) => job.taskId))) {
+    const jobs = queue.jobs.filter((job) => job.taskId === taskId);
+    const later = jobs.filter(({ settings }) => settings.runAt !== undefined).length;
+    out.line(styled("bold", taskId), `  ${counted(jobs.length, "job")}, ${later} of them not yet due`);
+  }
+  for (const taskId of queue.pausedTaskIds) out.line(styled("bold", taskId), "  is paused, and stays paused");
+  for (const note of queue.notes) out.line(styled("dim", `note: ${note}`));
+  showLeft(call, queue);
+}
+
+function showLeft({ out }: CommandCall, { left }: ImportedQueue): void {
+  for (const problem of left.slice(0, LEFT_SHOWN)) {
+    out.error(styled("yellow", "stays behind:"), ` ${problemText(problem)}`);
+  }
+  const more = left.length - LEFT_SHOWN;
+  if (more > 0) out.error(styled("dim", `and ${more} more, which --json lists`));
+}
+
+/** A payload may be long: a line shows where it begins. */
+function shownValue(value: unknown): string {
+  const text = typeof value === "object" && value !== null ? JSON.stringify(value) : String(value);
+  return text.length > 80 ? `${text.slice(0, 79)}…` : text;
+}
+
+function counted(count: number, what: string): string {
+  return `${count} ${what}${count === 1 ? "" : "s"}`;
 }
 
 function problemText({ where, message }: ImportProblem): string {

@@ -16,9 +16,36 @@ export interface ImportedSchedule {
     readonly misfireGraceTime?: string;
     readonly maxJitter?: string;
     readonly name?: string;
+    readonly coalesce?: "latest" | "earliest" | "all";
+    readonly catchUp?: { readonly maxAge: string };
+    readonly priority?: number;
+    readonly payload?: unknown;
+    readonly metadata?: Readonly<Record<string, unknown>>;
   };
   /** What the other system does and this one does not, or otherwise. */
   readonly notes: readonly string[];
+}
+
+/** A job that waits in another system. */
+export interface ImportedJob {
+  readonly where: string;
+  readonly taskId: string;
+  readonly settings: {
+    /** Names it in all systems, so that it is added once. */
+    readonly idempotencyKey: string;
+    readonly payload?: unknown;
+    /** Left out for a job that is due. */
+    readonly runAt?: string;
+    readonly priority?: number;
+    readonly metadata?: Readonly<Record<string, unknown>>;
+    readonly retry?: ImportedRetry;
+  };
+}
+
+/** How often a job is tried from now on, and after what pauses. */
+export interface ImportedRetry {
+  readonly maxAttempts: number;
+  readonly backoff?: { readonly initial: string; readonly factor: number; readonly jitter: "full" | "none" };
 }
 
 /** What cannot be taken over. */
@@ -31,6 +58,19 @@ export interface ImportProblem {
 export interface Imported {
   readonly schedules: readonly ImportedSchedule[];
   readonly problems: readonly ImportProblem[];
+  /** What a queue has besides schedules; undefined for a system that has none. */
+  readonly queue?: ImportedQueue;
+}
+
+/** What a queue has besides schedules. */
+export interface ImportedQueue {
+  readonly jobs: readonly ImportedJob[];
+  /** Tasks that are paused in the other system. */
+  readonly pausedTaskIds: readonly string[];
+  /** What stays behind: unlike a problem, it keeps nothing else from being added. */
+  readonly left: readonly ImportProblem[];
+  /** What is otherwise here, or is to be said in the program. */
+  readonly notes: readonly string[];
 }
 
 /** How a file is read. */
@@ -39,6 +79,7 @@ export interface ImportSettings {
   /** The task of all schedules; undefined for one for each. */
   readonly taskId: string | undefined;
   readonly system: boolean | undefined;
+  readonly nowMs: number;
 }
 
 /** Ids that are unique among those that were given before. */
