@@ -48,5 +48,9 @@ export function numbered({ sql, args }: SqlStatement): SqlStatement {
   const values = args.map((value, place) =>
     typeof value === "string" && json.has(place) ? withStandIns(value) : value,
   );
-  return { sql: sql.replace(/\?(\d+)/g, "$$$1"), args: values };
+  // postgres.js makes JSON of a value that the server expects as json, also of a text that is JSON already.
+  return {
+    sql: sql.replace(/\?(\d+)(::json)?/g, (_, number, json) => `$${number}${json ? "::text::json" : ""}`),
+    args: values,
+  };
 }
