@@ -16,7 +16,7 @@ export {
 } from "./core/errors.ts";
 export { type InstantLike, Temporal } from "./core/temporal.ts";
 export type { CronFields } from "./cron/fields.ts";
-export type { DstPolicy, GapPolicy, OverlapPolicy } from "./cron/spec.ts";
+export type { CronDialect, DstPolicy, GapPolicy, OverlapPolicy } from "./cron/spec.ts";
 export { type CalendarIntervalOptions, CalendarIntervalTrigger } from "./triggers/calendar-interval.ts";
 export type { DateLike } from "./triggers/civil-date.ts";
 export { type ReadTrigger, registerTrigger, type TriggerCodec, triggerFromJSON } from "./triggers/codec.ts";

@@ -1,10 +1,12 @@
-import type { CronTrigger } from "../cron.ts";
+import { nearest } from "../core/suggest.ts";
+import type { CronDialect, CronTrigger } from "../cron.ts";
+import { type CommandCall, textOption } from "./command.ts";
 import { readExpression } from "./engine.ts";
 import { CliError } from "./failure.ts";
 
 /** A trigger of the command line's crontab text. @throws {CliError} with a caret below what is wrong */
-export function triggerOfText(text: string, timeZone: string): CronTrigger {
-  const { trigger, error } = readExpression(text, timeZone, text);
+export function triggerOfText(text: string, timeZone: string, dialect?: CronDialect | undefined): CronTrigger {
+  const { trigger, error } = readExpression(text, timeZone, text, dialect);
   if (trigger !== null) return trigger;
   throw new CliError(error.message, { code: "cronSyntax", lines: caretLines(text, error) });
 }
@@ -26,6 +28,18 @@ function caretLines(
     " ".repeat([...text.slice(0, start)].length) +
     "^".repeat(Math.max(1, [...text.slice(start, start + length)].length));
   return [`  ${text}`, `  ${carets}${question === "" ? "" : `  ${question}`}`];
+}
+
+const DIALECTS = ["ocps", "quartz", "vixie"] as const satisfies readonly CronDialect[];
+
+/** The dialect that `--dialect` names. @throws {CliError} for another */
+export function dialectOption(call: CommandCall): CronDialect | undefined {
+  const given = textOption(call, "dialect");
+  const dialect = DIALECTS.find((name) => name === given);
+  if (dialect !== undefined || given === undefined) return dialect;
+  const near = nearest(given, DIALECTS);
+  const question = near === null ? "" : `; did you mean ${near}?`;
+  throw new CliError(`--dialect is one of ${DIALECTS.join(", ")}; got ${JSON.stringify(given)}${question}`);
 }
 
 /** The zone that a crontab is read in, if the file names none: that of this machine, as cron does. */

@@ -9,6 +9,7 @@ export const SCHEDULER_OPTIONS: readonly (readonly [flags: string, description: 
 ];
 
 const TZ = ["--tz <zone>", "the time zone, such as Europe/Berlin, or local"] as const;
+const DIALECT = ["--dialect <name>", "read rules as others do: ocps, quartz or vixie"] as const;
 const FROM = ["--from <instant>", "begin here (default: now)"] as const;
 
 /** All commands, in the order in which `--help` shows them. */
@@ -17,7 +18,7 @@ export const COMMANDS: readonly CommandSpec[] = [
     name: "next",
     takes: "<cron...>",
     summary: "Tell what a rule means, and when it fires next.",
-    options: [TZ, ["-n, --count <number>", "how many fire times (default: 5)"], FROM],
+    options: [TZ, DIALECT, ["-n, --count <number>", "how many fire times (default: 5)"], FROM],
     on: "nothing",
     example: "escapement next '30 2 * * *' --tz Europe/Berlin -n 2",
     load: () => import("./commands/next.ts"),
@@ -29,6 +30,7 @@ export const COMMANDS: readonly CommandSpec[] = [
     options: [
       ["--cron <rule>", "look at this rule in place of a file"],
       TZ,
+      DIALECT,
       ["--system", "lines name a user, as in /etc/crontab"],
       FROM,
     ],

@@ -7,17 +7,20 @@ const YEAR_TEXT_LENGTH_MAX = 100;
 
 /**
  * Canonical crontab text: one text for all spellings of a rule, which compiles to the same rule again. Five fields,
- * six where the second is not 0, seven where the year is restricted, then `week=` where the ISO week is.
+ * six where the second is not 0, seven where the year is restricted, then `week=` where the ISO week is. A `+` before
+ * the weekday says that the day must match, too.
  */
 export function cronText(spec: ParsedCron): string {
   const years = yearField(spec);
+  const day = dayField(spec);
+  const weekday = weekdayField(spec);
   const second = valuesText(spec.seconds.lo, spec.seconds.hi, SECOND);
   const fields = [
     valuesText(spec.minutes.lo, spec.minutes.hi, MINUTE),
     valuesText(spec.hours, 0, HOUR),
-    dayField(spec),
+    day,
     valuesText(spec.months, 0, MONTH),
-    weekdayField(spec),
+    spec.dayMatch === "or" || day.startsWith("*") || weekday === "*" ? weekday : `+${weekday}`,
   ];
   if (second !== "0" || years !== "*") fields.unshift(second);
   if (years !== "*") fields.push(years);
@@ -47,10 +50,14 @@ function listText(values: readonly number[], { min, max, wraps }: CronField, may
     .join(",");
 }
 
-function yearField(spec: ParsedCron): string {
-  if (spec.years === null) return "*";
-  const text = listText(yearsOf(spec.years), YEAR, true);
-  return text.length > YEAR_TEXT_LENGTH_MAX ? spec.yearText : text;
+function yearField({ years, yearText }: ParsedCron): string {
+  return years === null ? "*" : (shortYears(years) ?? yearText);
+}
+
+/** The text of a set of years; null for a long one. */
+export function shortYears(years: Uint32Array): string | null {
+  const text = listText(yearsOf(years), YEAR, true);
+  return text.length > YEAR_TEXT_LENGTH_MAX ? null : text;
 }
 
 function dayField(spec: ParsedCron): string {

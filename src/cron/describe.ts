@@ -203,7 +203,8 @@ function yearClause(spec: ParsedCron): string {
     return `every ${step} years from ${years[0]}${last + step > YEAR.max ? "" : ` to ${last}`}`;
   }
   const runs = runTexts(years, String);
-  return runs.length > LISTED_MAX ? `in the years ${spec.yearText}` : within(runs);
+  // No run at all: years before 1970.
+  return runs.length > LISTED_MAX || runs.length === 0 ? `in the years ${spec.yearText}` : within(runs);
 }
 
 /** The names of values, where three or more neighbours become `Monday to Friday`. With bounds, a run may go on from the

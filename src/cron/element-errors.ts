@@ -62,7 +62,9 @@ export function unexpected(element: StoppedElement): CronSyntaxError {
   if (at >= end) return elementError(element, "ends too early");
   const [sign = ""] = /^(?:~|h(?![a-z]))/i.exec(text.slice(at, end)) ?? [];
   if (sign !== "") return picked(element, sign);
-  return elementError(element, `has an unexpected ${quote(String.fromCodePoint(text.codePointAt(at) ?? 0))}`);
+  const character = String.fromCodePoint(text.codePointAt(at) ?? 0);
+  const advice = character === "+" ? "a + begins dayOfWeek, and nothing else" : null;
+  return elementError(element, `has an unexpected ${quote(character)}`, null, advice);
 }
 
 /** The error for `H` (Jenkins) without a seed, and for `~` (OpenBSD), which picks a value at random. */

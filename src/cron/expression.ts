@@ -1,7 +1,9 @@
 import { CronSyntaxError } from "../core/errors.ts";
 import { CRON_TEXT_LENGTH_MAX } from "../core/limits.ts";
+import { optionError } from "../core/option-errors.ts";
 import { nearest } from "../core/suggest.ts";
 import { type CronField, type CronFields, DAY, FIELDS_BY_SIGNIFICANCE, NICKNAMES } from "./fields.ts";
+import type { CronDialect } from "./spec.ts";
 import { quote, syntaxError } from "./syntax.ts";
 
 // Checks of an expression as a whole, and the errors for what is wrong with it.
@@ -105,17 +107,20 @@ export function checkFieldNames(fields: CronFields): void {
 }
 
 /** Options of a cron trigger, which callers write among its fields. */
-const OPTION_NAMES: readonly string[] = ["timeZone", "startTime", "endTime", "dst", "dayMatch"];
+const OPTION_NAMES: readonly string[] = ["timeZone", "startTime", "endTime", "dst", "dayMatch", "dialect"];
 
-/** The crontab text that a nickname stands for.
+/** The crontab text that a nickname stands for. Other dialects than our own have them in lower case.
  *  @throws {CronSyntaxError} */
-export function expandNickname(text: string): string {
-  const nickname = text.trim().toLowerCase();
+export function expandNickname(text: string, dialect: CronDialect | undefined): string {
+  const nickname = dialect === undefined ? text.trim().toLowerCase() : text.trim();
   const crontab = Object.hasOwn(NICKNAMES, nickname) ? NICKNAMES[nickname] : undefined;
   if (crontab !== undefined) return crontab;
   const place = { text: text.trim(), field: null, start: 0, end: text.length };
   if (nickname === "@reboot") {
-    throw syntaxError(place, "names no time", null, "call the task when your program starts, or add a job");
+    const advice = "call the task when your program starts, or add a job";
+    // OCPS has it: it may be refused, but not as an error of syntax.
+    if (dialect === "ocps") throw optionError("CronTrigger", "", `${nickname} names no time; ${advice}`);
+    throw syntaxError(place, "names no time", null, advice);
   }
   if (nickname.startsWith("@every")) {
     throw syntaxError(place, "is not a nickname", null, "use an IntervalTrigger");

@@ -2,6 +2,7 @@ import type { CronSyntaxError } from "../core/errors.ts";
 import { CRON_CANONICAL_LENGTH_MAX } from "../core/limits.ts";
 import { elementError, outside, type StoppedElement, stepTooLarge, unexpected, unknownName } from "./element-errors.ts";
 import { type CronField, DAY, DAY_OF_WEEK, nameKey, WEEKDAY_NAMES, YEAR } from "./fields.ts";
+import type { CronDialect } from "./spec.ts";
 
 /** Positions are kept of this many words: seven fields and the ISO week. More words are only counted. */
 export const WORDS_MAX = 8;
@@ -40,6 +41,8 @@ export class FieldReader {
   restricted = 0;
   /** The values of the year field, which no bit set of 64 holds. */
   years: Uint32Array | null = null;
+  /** Whose rules the text follows: undefined for our own. */
+  dialect: CronDialect | undefined;
 
   text = "";
   private field: CronField = DAY;
@@ -52,7 +55,7 @@ export class FieldReader {
   readonly ends: Int32Array = new Int32Array(WORDS_MAX);
   /** The characters of the text, followed by a 0. They are copied, because reading an array is cheaper than reading
    *  a string. */
-  private readonly codes = new Uint16Array(CRON_CANONICAL_LENGTH_MAX + 1);
+  readonly codes: Uint16Array = new Uint16Array(CRON_CANONICAL_LENGTH_MAX + 1);
 
   /** Turns to another text, whose length was checked. Returns how many words it has. */
   begin(text: string): number {
@@ -78,9 +81,10 @@ export class FieldReader {
   }
 
   /** Forgets what the fields of an earlier expression left. */
-  reset(): void {
+  reset(dialect: CronDialect | undefined): void {
     this.restricted = 0;
     this.years = null;
+    this.dialect = dialect;
   }
 
   /** Reads the field that stands in the text from `start` to `end`. The character at `end` is white space or none. */
@@ -109,8 +113,6 @@ export class FieldReader {
     if (code === STAR) {
       this.at++;
     } else if (code === QUESTION) {
-      if (field !== DAY && field !== DAY_OF_WEEK)
-        throw this.error("stands for any day, in day and dayOfWeek alone", "*");
       this.at++;
       this.add(first, last, 1);
       return;
@@ -120,7 +122,13 @@ export class FieldReader {
       const next = this.peek();
       if (next === DASH) {
         this.at++;
+        const isName = isLetter(this.peek());
         last = this.readValue();
+        if (field === DAY_OF_WEEK) {
+          // A range that ends with a Sunday by name runs to 7, except where the name is another one of 0 alone.
+          if (last === 0 && isName && first > 0 && this.dialect !== "vixie") last = 7;
+          if (this.peek() === HASH && this.readNth(first, HASH, last)) return;
+        }
       } else if (next !== SLASH) {
         if (field === DAY && this.readDaySuffix(first, next)) return;
         if (field === DAY_OF_WEEK && this.readNth(first % 7, next)) return;
@@ -198,17 +206,19 @@ export class FieldReader {
     return true;
   }
 
-  /** `fri#2`, `friL`. */
-  private readNth(weekday: number, code: number): boolean {
+  /** `fri#2`, `fri#L`, `friL`, and with a last weekday `mon-fri#1`. */
+  private readNth(weekday: number, code: number, last: number = weekday): boolean {
     if (code === HASH) {
       this.at++;
-      const isNumber = isDigit(this.peek());
-      const nth = isNumber ? this.readNumber() : 0;
-      if (nth < 1 || nth > 5) {
-        const name = WEEKDAY_NAMES[weekday];
-        throw this.error("must have a number from 1 to 5 after the #", nth > 5 ? `${name}L` : `${name}#1`);
+      const isLast = (this.peek() | 32) === LOWER_L && this.wordLength() === 1;
+      const nth = isLast ? 6 : isDigit(this.peek()) ? this.readNumber() : 0;
+      if (isLast) this.at++;
+      else if (nth < 1 || nth > 5) {
+        const name = WEEKDAY_NAMES[weekday % 7];
+        throw this.error("must have a number from 1 to 5, or L, after the #", nth > 5 ? `${name}L` : `${name}#1`);
       }
-      this.addNth(nth, weekday);
+      if (weekday > last) this.checkWrap(weekday, last);
+      for (let day = weekday; day <= (weekday > last ? last + 7 : last); day++) this.addNth(nth, day % 7);
       return true;
     }
     if ((code | 32) !== LOWER_L || this.wordLength() !== 1) return false;
@@ -245,7 +255,11 @@ export class FieldReader {
     const code = this.peek();
     if (isDigit(code)) {
       const value = this.readNumber();
-      if (value < field.min || value > field.writtenMax) throw outside(this.element, value);
+      if (value < field.min || value > field.writtenMax) {
+        // Nothing fires in the years before 1970, but OCPS may name them.
+        if (field !== YEAR || this.dialect !== "ocps" || value < 1 || value > field.max)
+          throw outside(this.element, value);
+      }
       return value;
     }
     if (field.keys.length > 0 && isLetter(code)) return this.readName(field);
@@ -270,14 +284,22 @@ export class FieldReader {
       if (last === 7) to = 0;
     }
     const wraps = from > to;
-    if (wraps && !field.wraps) throw this.error("runs backwards", `${last}-${first}`);
+    if (first > last) this.checkWrap(first, last);
     const span = wraps ? to + field.max - field.min + 1 - from : to - from;
-    if (step > span && step > 1) throw stepTooLarge(this.element, first, span);
+    // OCPS and Vixie cron take such a step, which leaves the first value alone.
+    if (step > span && step > 1 && (this.dialect ?? "quartz") === "quartz")
+      throw stepTooLarge(this.element, first, span);
     if (field === YEAR) this.addYears(from, to, step);
     else if (step === 1 && !wraps) this.addRun(from, to);
     else this.addSteps(from, span, step);
     // Sunday was written as 7.
     if (field === DAY_OF_WEEK && this.lo > 127) this.lo = (this.lo | 1) & 127;
+  }
+
+  private checkWrap(first: number, last: number): void {
+    const { field, dialect } = this;
+    const mayWrap = dialect === "quartz" ? field !== YEAR : field.wraps && dialect === undefined;
+    if (!mayWrap) throw this.error("runs backwards", `${last}-${first}`);
   }
 
   private addRun(first: number, last: number): void {

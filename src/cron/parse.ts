@@ -1,5 +1,6 @@
 import { CronSyntaxError } from "../core/errors.ts";
 import { CRON_TEXT_LENGTH_MAX } from "../core/limits.ts";
+import { checkDialect, enterDialect } from "./dialects.ts";
 import {
   checkFieldNames,
   checkText,
@@ -19,7 +20,7 @@ import {
   WEEK,
   YEAR,
 } from "./fields.ts";
-import type { BitSet64, CronSpec, DstPolicy, ParsedCron } from "./spec.ts";
+import type { BitSet64, CronDialect, CronSpec, DstPolicy, ParsedCron } from "./spec.ts";
 import { quote } from "./syntax.ts";
 
 /** What applies to an expression as a whole. The values are trusted: whoever calls has checked them. */
@@ -28,6 +29,7 @@ export interface CronSettings {
   readonly timeZone: string;
   readonly dst: DstPolicy;
   readonly dayMatch: "and" | "or";
+  readonly dialect?: CronDialect | undefined;
 }
 
 type Draft = { -readonly [Key in keyof ParsedCron]: ParsedCron[Key] };
@@ -49,6 +51,7 @@ const LAST_YEARS = 2 ** ((YEAR.max - YEAR.min + 1) & 31) - 1;
 const reader = new FieldReader();
 
 const STAR = 42;
+const PLUS = 43;
 const QUESTION = 63;
 const AT_SIGN = 64;
 const WEEK_WORD = "week=";
@@ -67,8 +70,13 @@ export function parseCrontab(
   checkText(text, null, lengthMax);
   let count = reader.begin(text);
   const { starts, ends } = reader;
-  if (text.charCodeAt(starts[0] ?? 0) === AT_SIGN) return parseCrontab(expandNickname(text), settings);
-  const hasWeek = count > 5 && count <= WORDS_MAX && text.startsWith(WEEK_WORD, starts[count - 1]);
+  const { dialect } = settings;
+  if (text.charCodeAt(starts[0] ?? 0) === AT_SIGN && dialect !== "quartz") {
+    return parseCrontab(expandNickname(text, dialect), settings);
+  }
+  if (dialect !== undefined) enterDialect(dialect, reader, count);
+  const hasWeek =
+    dialect === undefined && count > 5 && count <= WORDS_MAX && text.startsWith(WEEK_WORD, starts[count - 1]);
   if (hasWeek) count--;
   if (count < 5 || count > 7) {
     throw timeZonePrefix(text) ?? withFieldCountHint(wrongFieldCount(text, count), text, settings);
@@ -81,6 +89,7 @@ export function parseCrontab(
       readInto(draft, FIELDS_OF_CRONTAB[word + first] ?? YEAR, starts[word] ?? 0, ends[word] ?? 0);
     }
     if (hasWeek) readInto(draft, WEEK, (starts[count] ?? 0) + WEEK_WORD.length, ends[count] ?? 0);
+    if (dialect !== undefined) checkDialect(dialect, reader, count);
     return finish(draft, settings);
   } catch (error) {
     if (!(error instanceof CronSyntaxError)) throw error;
@@ -119,7 +128,7 @@ export function isSurelyPossible({ daysOfMonth, daysOfWeek, isoWeeks, years }: C
 }
 
 function newDraft(settings: CronSettings): Draft {
-  reader.reset();
+  reader.reset(settings.dialect);
   return {
     seconds: SIXTY,
     minutes: SIXTY,
@@ -146,7 +155,9 @@ function newDraft(settings: CronSettings): Draft {
 function readInto(draft: Draft, field: CronField, start: number, end: number): void {
   // A star changes nothing. Most fields of most expressions are stars, so it is looked for first.
   if (end - start === 1 && reader.text.charCodeAt(start) === STAR) return;
-  reader.read(field, start, end);
+  const code = reader.text.charCodeAt(start);
+  const hasPlus = code === PLUS && field === DAY_OF_WEEK;
+  reader.read(field, hasPlus ? start + 1 : start, end);
   switch (field.name) {
     case "second":
       draft.seconds = sixty();
@@ -158,7 +169,7 @@ function readInto(draft: Draft, field: CronField, start: number, end: number): v
       draft.hours = reader.lo;
       return;
     case "day":
-      if (!isStar(reader.text.charCodeAt(start))) reader.restricted |= 1;
+      if (!isStar(code)) reader.restricted |= 1;
       draft.daysOfMonth = reader.lo;
       draft.lastDayOffsets = reader.lastDays;
       draft.nearestWeekdays = reader.nearestWeekdays;
@@ -169,7 +180,7 @@ function readInto(draft: Draft, field: CronField, start: number, end: number): v
       draft.months = reader.lo;
       return;
     case "dayOfWeek":
-      if (!isStar(reader.text.charCodeAt(start))) reader.restricted |= 2;
+      if (!isStar(code) && !hasPlus) reader.restricted |= 2;
       draft.daysOfWeek = reader.lo;
       draft.nthOfWeekday = nthOf();
       return;
@@ -201,7 +212,9 @@ function finish(draft: Draft, settings: CronSettings): ParsedCron {
     draft.nthOfWeekday = EMPTY;
   }
   draft.dayMatch = isEither && !isEitherFull ? "or" : "and";
-  if (draft.hours !== HOURS) {
+  // Vixie cron runs a job by the clock as it is, if its minute or hour begins with a star.
+  if (reader.dialect === "ocps") draft.overlap = "first";
+  else if (reader.dialect === "vixie" ? !/^\s*(\S+\s+)?\*/.test(reader.text) : draft.hours !== HOURS) {
     draft.gap = "advance";
     draft.overlap = "first";
   }
@@ -252,6 +265,7 @@ function withFieldCountHint(error: CronSyntaxError, text: string, settings: Cron
   });
 }
 
+/** Whether a field counts as unrestricted. In OCPS only one that is a star does, and such a field is not read. */
 function isStar(code: number): boolean {
-  return code === STAR || code === QUESTION;
+  return code === QUESTION || (code === STAR && reader.dialect !== "ocps");
 }

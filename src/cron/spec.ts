@@ -11,6 +11,16 @@ export type GapPolicy = "advance" | "shift" | "skip";
 export type OverlapPolicy = "first" | "second" | "both";
 
 /**
+ * Whose rules crontab text follows, where they are not our own.
+ *
+ * - `"ocps"`: the [Open Cron Pattern Specification](https://github.com/open-source-cron/ocps), up to 1.4.
+ * - `"quartz"`: Quartz, for
+ *   [Java](https://www.quartz-scheduler.org/documentation/quartz-2.3.0/tutorials/crontrigger.html) and .NET.
+ * - `"vixie"`: [Vixie cron](https://github.com/vixie/cron) and cronie, which most Linux systems have.
+ */
+export type CronDialect = "ocps" | "quartz" | "vixie";
+
+/**
  * What fire times do when clocks change. `"auto"`: a rule that matches every hour is elapsed time (`skip`, `both`), and
  * any other is wall-clock time (`advance`, `first`). A half that is left out is as `"auto"` says for the rule: `{
  * overlap: "second" }` changes repeated times alone.

@@ -1,3 +1,4 @@
+import type { CronDialect } from "../cron/spec.ts";
 import { CronTrigger } from "../triggers/cron.ts";
 import type { Lint } from "./finding.ts";
 
@@ -19,34 +20,35 @@ const WEEKDAY: Unit = { name: "day", min: 0, max: 6, text: (value) => DAYS[value
 const UNITS = [MINUTE, HOUR, DAY, MONTH, WEEKDAY];
 
 /** What five fields, which can be read, say that they may not mean. */
-export function fieldLints(expression: string): Lint[] {
+export function fieldLints(expression: string, dialect?: CronDialect | undefined): Lint[] {
   const fields = expression.split(/\s+/);
   const [minute = "", hour = "", day = "", month = "", weekday = ""] = fields;
   if (fields.length !== 5) return [];
   return [
-    ...dayLints(day, weekday),
+    ...dayLints(day, weekday, dialect),
     ...fields.flatMap((field, index) => unevenLint(field, UNITS[index] ?? MINUTE)),
     ...everyMinuteLints(minute, hour),
     ...monthLints(day, month, weekday),
   ];
 }
 
-function dayLints(day: string, weekday: string): Lint[] {
-  const isFree = (field: string): boolean => /^[*?]/.test(field);
+function dayLints(day: string, weekday: string, dialect: CronDialect | undefined): Lint[] {
+  // In OCPS, a step of a star is a restriction, too.
+  const isFree = (field: string): boolean => (dialect === "ocps" ? /^([*?]$|\+)/ : /^[*?+]/).test(field);
   if (isFree(day) || isFree(weekday)) return [];
-  const days = clauseOf(`0 0 ${day} * *`)
+  const days = clauseOf(`0 0 ${day} * *`, dialect)
     .replace(/^on /, "")
     .replace(/ of the month$/, "");
-  const message = `fires on ${days} OR ${clauseOf(`0 0 * * ${weekday}`)} (crontab's rule)`;
+  const message = `fires on ${days} OR ${clauseOf(`0 0 * * ${weekday}`, dialect)} (crontab's rule)`;
   return [{ severity: "warning", rule: "dayOrWeekday", message, suggestion: null }];
 }
 
 /** The days of a rule in words: `Friday`, `on day 13 of the month`. */
-function clauseOf(expression: string): string {
-  return new CronTrigger(expression)
+function clauseOf(expression: string, dialect: CronDialect | undefined): string {
+  return new CronTrigger(expression, { dialect, dst: "auto" })
     .describe()
     .replace(/^At 00:00, /, "")
-    .replace(/, in UTC$/, "");
+    .replace(/, in UTC.*$/, "");
 }
 
 /** A step that does not go into the length of its circle begins anew with each hour, day, month or year. */

@@ -1,3 +1,4 @@
+import type { CronDialect } from "../cron/spec.ts";
 import { clockChanges } from "../triggers/clock-changes.ts";
 import type { CronTrigger } from "../triggers/cron.ts";
 import { clockMarks } from "./clock-marks.ts";
@@ -10,6 +11,8 @@ import { readExpression } from "./rule-of-entry.ts";
 export interface LintOptions {
   /** The zone of lines for which the crontab names none. */
   readonly timeZone: string;
+  /** Whose rules the lines follow. Default: our own dialect. */
+  readonly dialect?: CronDialect | undefined;
   /** Changes of the clocks are looked for from here on, for a year. */
   readonly nowMs: number;
 }
@@ -39,7 +42,8 @@ export function lintCrontab(crontab: Crontab, options: LintOptions): LintFinding
     const before = seen.get(key);
     if (before === undefined) seen.set(key, line);
     else findings.push({ ...place, ...warning("duplicate", `is line ${before} once more, so the command runs twice`) });
-    const { trigger } = expression === "@reboot" ? { trigger: null } : readExpression(expression, zone, id);
+    const { trigger } =
+      expression === "@reboot" ? { trigger: null } : readExpression(expression, zone, id, options.dialect);
     if (trigger !== null) rules.push({ ...place, trigger });
   }
   const herd = herdOf(rules, options.nowMs);
@@ -52,7 +56,8 @@ export function lintExpression(expression: string, options: LintOptions, seed = 
   if (expression.trim().toLowerCase() === "@reboot") {
     return [note("reboot", "has no fire times: it runs once, when the program that runs the crontab starts")];
   }
-  const { trigger, error } = readExpression(expression, options.timeZone, seed);
+  const { timeZone, dialect } = options;
+  const { trigger, error } = readExpression(expression, timeZone, seed, dialect);
   if (error !== null) {
     const { message, suggestion } = error;
     const isNever = message.startsWith("never fires") || message.includes("never comes");
@@ -60,7 +65,12 @@ export function lintExpression(expression: string, options: LintOptions, seed = 
     const question = suggestion === null || isNever ? "" : `; did you mean ${suggestion}?`;
     return [{ severity: "error", rule, message: `${message}${question}`, suggestion }];
   }
-  return [...fieldLints(expression.replace(/^\s*(?:CRON_)?TZ=\S+\s+/, "").trim()), ...clockLints(trigger, options)];
+  // OCPS takes such a rule.
+  if (trigger.nextMs(-1) === null) {
+    return [{ severity: "error", rule: "never", message: "never fires: no date matches", suggestion: null }];
+  }
+  const fields = expression.replace(/^\s*(?:CRON_)?TZ=\S+\s+/, "").trim();
+  return [...fieldLints(fields, dialect), ...clockLints(trigger, options)];
 }
 
 function commandLints(command: string, input: string | null): Lint[] {

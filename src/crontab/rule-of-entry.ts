@@ -1,4 +1,5 @@
 import { CronSyntaxError, EscapementError } from "../core/errors.ts";
+import type { CronDialect } from "../cron/spec.ts";
 import { CronTrigger } from "../triggers/cron.ts";
 
 /** The rule of an expression, or why there is none. */
@@ -18,21 +19,31 @@ interface ExpressionError {
 }
 
 /** Reads crontab text. Nothing throws. @param seed picks the values of `H` */
-export function readExpression(expression: string, timeZone: string, seed: string): ReadExpression {
+export function readExpression(
+  expression: string,
+  timeZone: string,
+  seed: string,
+  dialect?: CronDialect | undefined,
+): ReadExpression {
   const prefix = /^\s*(?:CRON_)?TZ=(\S+)\s+/.exec(expression);
   const offset = prefix?.[0].length ?? 0;
   const rule = expression.slice(offset);
   try {
-    const options = { timeZone: prefix?.[1] ?? timeZone };
-    const hasHash = /(?<![a-z])H(?![a-z])/i.test(rule);
+    const options = { timeZone: prefix?.[1] ?? timeZone, dialect };
+    const hasHash = dialect === undefined && /(?<![a-z])H(?![a-z])/i.test(rule);
     return { trigger: new CronTrigger(rule, hasHash ? { ...options, seed } : options), error: null };
   } catch (error) {
     if (!(error instanceof EscapementError)) throw error;
-    return { trigger: null, error: expressionError(error, rule, offset) };
+    return { trigger: null, error: expressionError(error, rule, offset, dialect) };
   }
 }
 
-function expressionError(error: EscapementError, rule: string, offset: number): ExpressionError {
+function expressionError(
+  error: EscapementError,
+  rule: string,
+  offset: number,
+  dialect: CronDialect | undefined,
+): ExpressionError {
   // A zone that nobody knows.
   if (!(error instanceof CronSyntaxError)) {
     return { message: plain(error.message), start: 0, length: 0, suggestion: null };
@@ -40,17 +51,17 @@ function expressionError(error: EscapementError, rule: string, offset: number): 
   const { element, position, suggestion } = error;
   const isNever = error.field === "day" && error.message.includes("never comes");
   return {
-    message: isNever ? neverText(element, suggestion) : messageOf(error, rule),
+    message: isNever ? neverText(element, suggestion) : messageOf(error, rule, dialect),
     start: offset + position,
     length: element.length,
-    suggestion: suggestion ?? swapped(rule),
+    suggestion: suggestion ?? swapped(rule, dialect),
   };
 }
 
 /** The message without what a caret shows, and without the question that the suggestion is. */
-function messageOf({ message, suggestion }: CronSyntaxError, rule: string): string {
+function messageOf({ message, suggestion }: CronSyntaxError, rule: string, dialect: CronDialect | undefined): string {
   const text = plain(message).replace(/ \(position \d+ in .*?"\)(?=;|$)/, "");
-  const swap = suggestion === null ? swapped(rule) : null;
+  const swap = suggestion === null ? swapped(rule, dialect) : null;
   const [problem = "", ...advice] = text.split("; ");
   const rest = advice.filter((part) => !part.startsWith("did you mean"));
   if (swap !== null && rest.length > 0) return `${problem}; the order is minute hour day month weekday`;
@@ -67,14 +78,14 @@ function plain(message: string): string {
 }
 
 /** The same fields with minute and hour, or day and month, in the other order, if only that can be read. */
-function swapped(rule: string): string | null {
+function swapped(rule: string, dialect: CronDialect | undefined): string | null {
   const fields = rule.trim().split(/\s+/);
   if (fields.length !== 5) return null;
   for (const [a, b] of [[0, 1] as const, [2, 3] as const]) {
     const other = [...fields];
     [other[a], other[b]] = [fields[b] ?? "", fields[a] ?? ""];
     try {
-      return String(new CronTrigger(other.join(" "))) === "" ? null : other.join(" ");
+      return String(new CronTrigger(other.join(" "), { dialect })) === "" ? null : other.join(" ");
     } catch (error) {
       if (!(error instanceof EscapementError)) throw error;
     }

@@ -34,9 +34,8 @@ const builtIn: Readonly<Record<string, TriggerCodec>> = {
     return new CalendarIntervalTrigger(checkedLater(options), anchorDay);
   }),
   cron: codec(({ expression, written, ...options }) => {
-    const rest = { dayMatch: "and" as const, ...checkedLater<CronOptions>(options) };
     const shown = written === undefined ? null : text(written, "written").slice(0, CRON_TEXT_LENGTH_MAX);
-    return new CronTrigger(text(expression, "expression"), rest, shown);
+    return new CronTrigger(text(expression, "expression"), checkedLater<CronOptions>(options), shown);
   }),
   or: codec(({ triggers }, read) => new OrTrigger(readAll(triggers, read))),
   and: codec(({ triggers, ...options }, read) => new AndTrigger(readAll(triggers, read), checkedLater(options))),

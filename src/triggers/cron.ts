@@ -3,14 +3,14 @@ import { CRON_CANONICAL_LENGTH_MAX, FIRE_TIME_MS_MAX } from "../core/limits.ts";
 import { optionError } from "../core/option-errors.ts";
 import { type InstantLike, toEpochMs } from "../core/temporal.ts";
 import { withoutUndefined } from "../core/without-undefined.ts";
-import { cronText } from "../cron/canonical-text.ts";
+import { cronText, shortYears } from "../cron/canonical-text.ts";
 import type { CompiledCron } from "../cron/compiled-cron.ts";
 import { describeCron, isAutoDst } from "../cron/describe.ts";
 import { checkCrontab, impossibleDate } from "../cron/expression.ts";
 import type { CronFields } from "../cron/fields.ts";
 import { type CronSettings, isSurelyPossible, parseCrontab, parseFields } from "../cron/parse.ts";
 import { sharedCron } from "../cron/shared-crons.ts";
-import type { DstPolicy, ParsedCron } from "../cron/spec.ts";
+import type { CronDialect, DstPolicy, ParsedCron } from "../cron/spec.ts";
 import { quote } from "../cron/syntax.ts";
 import { type FireTimesOptions, rangeOf } from "./fire-time-range.ts";
 import {
@@ -50,6 +50,16 @@ export interface CronOptions {
   readonly seed?: string | undefined;
   /** Whether the seed also picks the time of a nickname: `@daily` is then `H H * * *`. Default: false. */
   readonly spread?: boolean | undefined;
+  /**
+   * Reads crontab text as others do: `"ocps"` (the [Open Cron Pattern
+   * Specification](https://github.com/open-source-cron/ocps), 1.0 to 1.4), `"quartz"` ([Quartz](
+   * https://www.quartz-scheduler.org/documentation/quartz-2.3.0/tutorials/crontrigger.html): the second first, 1 is
+   * Sunday, `?` in one of the two day fields) or `"vixie"` ([Vixie cron](https://github.com/vixie/cron) and cronie:
+   * five fields). What the other has not, is refused. The trigger has canonical text of our own dialect, and keeps no
+   * other, except for a rule that our own cannot say: one of OCPS that never fires, or years without a short text. Goes
+   * together with neither `dayMatch` nor `seed`. Default: our own dialect.
+   */
+  readonly dialect?: CronDialect | undefined;
 }
 
 const rules = {
@@ -60,6 +70,7 @@ const rules = {
   dayMatch: optional(oneOf(["and", "or"])),
   seed: optional(text),
   spread: optional(trueOrFalse, false),
+  dialect: optional(oneOf(["ocps", "quartz", "vixie"])),
 };
 
 const NO_OPTIONS: CronOptions = Object.freeze({});
@@ -93,7 +104,9 @@ export class CronTrigger extends Trigger {
   }
 
   readonly #spec: ParsedCron;
-  /** The crontab text as it was written, if a seed picked values in it. */
+  /** The dialect of {@link written}, where our own cannot say the same. */
+  readonly #dialect: CronDialect | undefined;
+  /** The crontab text as it was written, if a seed picked values in it, or if only its own dialect can say it. */
   readonly written: string | null;
   /** Compiled at the first question, because many triggers are only checked, stored or shown. Equal triggers share
    *  it. */
@@ -119,17 +132,26 @@ export class CronTrigger extends Trigger {
     const { startTime: startMs, endTime: endMs } = checked;
     checkOrder("CronTrigger", startMs, FIRE_TIME_MS_MAX, ["startTime", "the end of the year 9999"]);
     checkOrder("CronTrigger", startMs, endMs, ["startTime", "endTime"]);
+    const { dialect } = checked;
+    if (dialect !== undefined && (!isText || checked.dayMatch !== undefined)) {
+      throw optionError("CronTrigger", "dialect", "is for crontab text, which says what dayMatch would say");
+    }
     const settings: CronSettings = {
       timeZone: resolveTimeZone(checked.timeZone),
       dst: checked.dst,
       dayMatch: checked.dayMatch ?? (isText ? "or" : "and"),
+      dialect,
     };
     const rule = seeded(fields, checked);
-    this.written = rule === fields ? written : String(fields);
     this.#spec =
       typeof rule === "string" ? parseCrontab(rule, settings, CRON_CANONICAL_LENGTH_MAX) : parseFields(rule, settings);
-    if (!isSurelyPossible(this.#spec) && !(this.#compiled ?? this.#compile()).canEverMatch)
-      throw madeOf(impossibleDate(rule), this.written);
+    const isNever = !isSurelyPossible(this.#spec) && !(this.#compiled ?? this.#compile()).canEverMatch;
+    if (isNever && dialect !== "ocps") throw madeOf(impossibleDate(rule), rule === fields ? written : String(fields));
+    // Years without a short text are kept as they were written.
+    const { years } = this.#spec;
+    const isForeign = isNever || (dialect !== undefined && years !== null && shortYears(years) === null);
+    this.#dialect = isForeign ? dialect : undefined;
+    this.written = rule === fields && this.#dialect === undefined ? written : String(fields);
     this.#floorMs = startMs - 1;
     this.#endMs = Math.min(endMs, FIRE_TIME_MS_MAX);
   }
@@ -138,15 +160,17 @@ export class CronTrigger extends Trigger {
    * The trigger of a crontab line.
    *
    * @param text 5 fields (minute hour day month weekday), 6 (seconds first) or 7 (and year last), or a nickname such as
-   * `@daily`. Where both day and weekday are restricted, either suffices; `dayMatch: "and"` asks for both. A last word
-   *   `week=10-20` restricts the ISO week. `2nd fri` has a space, so it is written `fri#2` here. The weekdays 0 and 7
-   *   are Sunday (in APScheduler 0 is Monday), and the time zone is UTC unless `timeZone` says otherwise. With a
-   *   `seed`, `H` is a value that the seed picks, as in Jenkins: `H H * * *`, `H/15 * * * *`, `H(0-29) 2-5 * * *`.
+   *   `@daily`. Where both day and weekday are restricted, either suffices; a `+` before the weekday asks for both. A
+   *   last word `week=10-20` restricts the ISO week. `2nd fri` has a space, so it is written `fri#2` here. The weekdays
+   *   0 and 7 are Sunday (in APScheduler 0 is Monday), and the time zone is UTC unless `timeZone` says otherwise. With
+   *   a `seed`, `H` is a value that the seed picks, as in Jenkins: `H H * * *`, `H/15 * * * *`, `H(0-29) 2-5 * * *`.
+   *   With a `dialect`, the text is read as others do
    * @throws {CronSyntaxError} with the field, the element, its position and often a suggestion
    * @throws {OptionsError} for unknown or invalid options
    * @example
    * CronTrigger.fromCrontab("0 9 * * mon-fri", { timeZone: "Europe/Berlin" }).next();
    * CronTrigger.fromCrontab("H H * * *", { seed: "backup" }).describe(); // At 17:38, in UTC (H H * * *)
+   * CronTrigger.fromCrontab("0 0 12 ? * 2#1", { dialect: "quartz" }); // the first Monday
    */
   static fromCrontab(text: string, options: CronOptions = NO_OPTIONS): CronTrigger {
     return new CronTrigger(checkCrontab(text), options);
@@ -167,11 +191,11 @@ export class CronTrigger extends Trigger {
 
   /** The options that, with the text of `toString`, make an equal trigger. */
   get options(): CronOptions {
-    const { timeZone, dayMatch, gap, overlap } = this.#spec;
+    const { timeZone, gap, overlap } = this.#spec;
     const { startMs } = this;
     return {
       timeZone,
-      dayMatch,
+      ...(this.#dialect === undefined ? {} : { dialect: this.#dialect }),
       dst: isAutoDst(this.#spec) ? "auto" : { gap, overlap },
       ...(startMs === null ? {} : { startTime: isoOf(startMs) }),
       ...(this.#endMs === FIRE_TIME_MS_MAX ? {} : { endTime: isoOf(this.#endMs) }),
@@ -227,10 +251,10 @@ export class CronTrigger extends Trigger {
     );
   }
 
-  /** Canonical crontab text of the fields: equal for all spellings of a rule. With {@link options} it makes an equal
-   *  trigger: `CronTrigger.fromCrontab(String(trigger), trigger.options)`. */
+  /** Canonical crontab text of the fields: equal for all spellings of a rule that fires. With {@link options} it makes
+   *  an equal trigger: `CronTrigger.fromCrontab(String(trigger), trigger.options)`. */
   override toString(): string {
-    return cronText(this.#spec);
+    return this.#dialect === undefined ? cronText(this.#spec) : (this.written ?? "");
   }
 
   describe(): string {
@@ -240,14 +264,14 @@ export class CronTrigger extends Trigger {
   }
 
   toJSON(): TriggerJSON {
-    const { timeZone, dayMatch, dst, startTime, endTime } = this.options;
+    const { timeZone, dialect, dst, startTime, endTime } = this.options;
     return withoutUndefined({
       type: "cron",
       version: 1,
       expression: this.toString(),
       written: this.written ?? undefined,
       timeZone,
-      dayMatch: dayMatch === "or" ? dayMatch : undefined,
+      dialect,
       dst: dst === "auto" ? undefined : dst,
       startTime,
       endTime,
@@ -256,9 +280,11 @@ export class CronTrigger extends Trigger {
 }
 
 /** Fields or text in which the seed has picked the value of each `H`. */
-function seeded(fields: CronFields | string, { seed, spread }: Checked<typeof rules>): CronFields | string {
+function seeded(fields: CronFields | string, { seed, spread, dialect }: Checked<typeof rules>): CronFields | string {
   if (seed === undefined && !spread) return fields;
-  if (typeof fields !== "string") throw optionError("CronTrigger", "seed", "is for crontab text, which may have an H");
+  if (typeof fields !== "string" || dialect !== undefined) {
+    throw optionError("CronTrigger", "seed", "is for crontab text of our own dialect, which may have an H");
+  }
   if (seed === undefined) throw optionError("CronTrigger", "spread", "goes together with a seed, which picks the time");
   const text = spread ? (spreadNickname(fields) ?? fields) : fields;
   if (hasHash(text)) return withoutHashes(text, seed);

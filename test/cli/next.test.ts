@@ -47,6 +47,27 @@ describe("escapement next", () => {
     expect((await call(["next", "CRON_TZ=Asia/Tokyo 0 9 * * *", "-n", "1"])).out[0]).toBe("At 09:00, in Asia/Tokyo");
   });
 
+  test("reads a rule as others do", async () => {
+    expect((await call(["next", "0 0 12 ? * 2#1", "--dialect", "quartz", "-n", "1"])).out).toEqual([
+      "At 12:00, on the first Monday of the month, in UTC",
+      "  Mon 2027-01-04 12:00 +00:00   2027-01-04T12:00:00Z",
+    ]);
+    expect(await call(["next", "0 0 31 2 *", "--dialect", "ocps"])).toMatchObject({
+      code: 1,
+      out: [expect.stringContaining("At 00:00, on 31 February, in UTC"), "  no fire time from then on"],
+    });
+    expect((await call(["next", "0 22-2 * * *", "--dialect", "vixie"])).err).toEqual([
+      'error: hour "22-2" runs backwards',
+      "  0 22-2 * * *",
+      "    ^^^^  did you mean 2-22?",
+    ]);
+    expect(await call(["next", "0 9 * * *", "--dialect", "quarz"])).toEqual({
+      code: 2,
+      out: [],
+      err: ['error: --dialect is one of ocps, quartz, vixie; got "quarz"; did you mean quartz?'],
+    });
+  });
+
   test("points at what it cannot read", async () => {
     expect(await call(["next", "0 9 * * mon-fir"])).toEqual({
       code: 2,

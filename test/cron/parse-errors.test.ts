@@ -190,12 +190,47 @@ const ROWS: Row[] = [
     'minute "" is empty (position 2 in "5,,6 * * * *"); write a value, or remove the comma',
   ],
   [
-    "? * * * *",
+    "?/2 * * * *",
     "minute",
-    "?",
+    "?/2",
     0,
-    "*",
-    'minute "?" stands for any day, in day and dayOfWeek alone (position 0 in "? * * * *"); did you mean "*"?',
+    null,
+    'minute "?/2" has an unexpected "/" (position 0 in "?/2 * * * *"); minute takes 0-59, and ranges, steps ' +
+      "and lists of them",
+  ],
+  [
+    "* * +1 * *",
+    "day",
+    "+1",
+    4,
+    null,
+    'day "+1" has an unexpected "+" (position 4 in "* * +1 * *"); a + begins dayOfWeek, and nothing else',
+  ],
+  [
+    "0 12 1 * mon,+fri",
+    "dayOfWeek",
+    "+fri",
+    13,
+    null,
+    'dayOfWeek "+fri" has an unexpected "+" (position 13 in "0 12 1 * mon,+fri"); a + begins dayOfWeek, ' +
+      "and nothing else",
+  ],
+  [
+    "0 12 1 * +",
+    "dayOfWeek",
+    "",
+    10,
+    null,
+    'dayOfWeek "" is empty (position 10 in "0 12 1 * +"); write a value, or remove the comma',
+  ],
+  [
+    "0 12 * * mon-fri#LL",
+    "dayOfWeek",
+    "mon-fri#LL",
+    9,
+    "mon#1",
+    'dayOfWeek "mon-fri#LL" must have a number from 1 to 5, or L, after the # (position 9 in "0 12 * * ' +
+      'mon-fri#LL"); did you mean "mon#1"?',
   ],
   [
     "** * * * *",
@@ -387,7 +422,8 @@ const ROWS: Row[] = [
     "fri#6",
     4,
     "friL",
-    'day "fri#6" must have a number from 1 to 5 after the # (position 4 in "* * fri#6 * *"); did you mean "friL"?',
+    'day "fri#6" must have a number from 1 to 5, or L, after the # (position 4 in "* * fri#6 * *"); did you ' +
+      'mean "friL"?',
   ],
   [
     "* * 5#2 * *",
@@ -508,7 +544,7 @@ const ROWS: Row[] = [
     "fri#0",
     8,
     "fri#1",
-    'dayOfWeek "fri#0" must have a number from 1 to 5 after the # (position 8 in "* * * * fri#0"); did you ' +
+    'dayOfWeek "fri#0" must have a number from 1 to 5, or L, after the # (position 8 in "* * * * fri#0"); did you ' +
       'mean "fri#1"?',
   ],
   [
@@ -517,7 +553,7 @@ const ROWS: Row[] = [
     "fri#6",
     8,
     "friL",
-    'dayOfWeek "fri#6" must have a number from 1 to 5 after the # (position 8 in "* * * * fri#6"); did you ' +
+    'dayOfWeek "fri#6" must have a number from 1 to 5, or L, after the # (position 8 in "* * * * fri#6"); did you ' +
       'mean "friL"?',
   ],
   [
@@ -526,7 +562,8 @@ const ROWS: Row[] = [
     "fri#",
     8,
     "fri#1",
-    'dayOfWeek "fri#" must have a number from 1 to 5 after the # (position 8 in "* * * * fri#"); did you mean "fri#1"?',
+    'dayOfWeek "fri#" must have a number from 1 to 5, or L, after the # (position 8 in "* * * * fri#"); did ' +
+      'you mean "fri#1"?',
   ],
   [
     "* * * * L",

@@ -121,6 +121,16 @@ describe("elements", () => {
     ["friL", "friL"],
     ["5l", "friL"],
     ["mon,fri#5", "mon,fri#5"],
+    ["fri#L", "friL"],
+    ["5#l", "friL"],
+    ["sun-mon#3", "sun#3,mon#3"],
+    ["sat-mon#1", "sun#1,mon#1,sat#1"],
+    ["5-7#2", "sun#2,fri#2,sat#2"],
+    ["0-7#2", "sun#2,mon#2,tue#2,wed#2,thu#2,fri#2,sat#2"],
+    ["mon-tue#L,fri", "fri,monL,tueL"],
+    ["sat-sun", "sat-sun"],
+    ["+mon", "mon"],
+    ["+*", "*"],
   ])("the weekday %s is %s", (weekday, text) => {
     expect(cronText(crontab(`0 0 * * ${weekday}`))).toBe(`0 0 * * ${text}`);
   });
@@ -149,6 +159,13 @@ describe("crontab text", () => {
     ["0 0 1-31 * mon", "0 0 * * *"],
     ["0 0 1 * 0-7", "0 0 * * *"],
     ["0 0 ? * mon", "0 0 * * mon"],
+    ["? ? ? ? ? ? ?", "* * * * * *"],
+    ["0 12 1 * +mon", "0 12 1 * +mon"],
+    ["0 12 1 * +1,3", "0 12 1 * +mon,wed"],
+    ["0 12 1-31 * +mon", "0 12 * * mon"],
+    ["0 12 1 * +0-6", "0 12 1 * *"],
+    ["0 12 */2 * +mon", "0 12 */2 * mon"],
+    ["0 12 L * +fri#L", "0 12 L * +friL"],
     ["0 9 * * mon week=10-20", "0 9 * * mon week=10-20"],
     ["0 9 * * mon week=1-53", "0 9 * * mon"],
     ["0 0 9 * * mon 2030 week=*/2", "0 0 9 * * mon 2030 week=*/2"],
@@ -176,6 +193,7 @@ describe("crontab text", () => {
     ["0 0 1/2 * fri", "or"],
     ["0 0 13 * */2", "and"],
     ["0 0 *,13 * fri", "and"],
+    ["0 0 13 * +fri", "and"],
   ])("the day and the weekday of %j combine with %s", (text, dayMatch) => {
     expect(crontab(text).dayMatch).toBe(dayMatch);
     expect(parseCrontab(text, { ...SETTINGS, dayMatch: "and" }).dayMatch).toBe("and");
@@ -205,7 +223,10 @@ describe("fields", () => {
     [{ year: 2030 }, "0 0 0 1 1 * 2030"],
     [{ year: 2030, minute: 0 }, "0 * * * * * 2030".replace("0 *", "0 0")],
     [{ month: 6, hour: 3 }, "0 3 * 6 *"],
-    [{ day: 13, dayOfWeek: "fri" }, "0 0 13 * fri"],
+    [{ day: 13, dayOfWeek: "fri" }, "0 0 13 * +fri"],
+    [{ day: "*/2", dayOfWeek: "fri" }, "0 0 */2 * fri"],
+    [{ day: 13, dayOfWeek: "+fri" }, "0 0 13 * +fri"],
+    [{ year: "?", month: "?", day: "?", week: "?", hour: 9 }, "0 9 * * *"],
     [{ hour: "*", minute: 0 }, "0 * * * *"],
     [{ hour: 9, minute: undefined }, "0 9 * * *"],
     [{ dayOfWeek: "mon , wed" }, "0 0 * * mon,wed"],
@@ -234,7 +255,7 @@ describe("canonical text", () => {
     fc.assert(
       fc.property(anyFields, fc.constantFrom("and" as const, "or" as const), (fields, dayMatch) => {
         const spec = parseFields(fields, { ...SETTINGS, dayMatch });
-        const again = parseCrontab(cronText(spec), { ...SETTINGS, dayMatch: spec.dayMatch }, 4096);
+        const again = parseCrontab(cronText(spec), SETTINGS, 4096);
         expect({ ...again, yearText: "" }).toEqual({ ...spec, yearText: "" });
         expect(cronText(again)).toBe(cronText(spec));
       }),
@@ -260,6 +281,9 @@ const WEEKDAYS = ["sun", "mon", "tue", "wed", "thu", "fri", "sat"];
 const anyNth = fc
   .tuple(fc.constantFrom(...WEEKDAYS), fc.integer({ min: 1, max: 6 }))
   .map(([weekday, nth]) => (nth === 6 ? `${weekday}L` : `${weekday}#${nth}`));
+const anyNthOfRange = fc
+  .tuple(fc.integer({ min: 0, max: 7 }), fc.integer({ min: 0, max: 7 }), fc.constantFrom("1", "2", "3", "4", "5", "L"))
+  .map(([first, last, nth]) => `${first}-${last}#${nth}`);
 const anyDaySpecial = fc.oneof(
   fc.integer({ min: 0, max: 30 }).map((offset) => `L-${offset}`),
   fc.integer({ min: 1, max: 31 }).map((day) => `${day}W`),
@@ -278,7 +302,12 @@ const anyFields = fc.record(
     hour: listOf(elements(0, 23, true)),
     day: listOf(fc.oneof(elements(1, 31, false), anyDaySpecial)),
     month: listOf(elements(1, 12, true)),
-    dayOfWeek: listOf(fc.oneof(elements(0, 6, true), fc.constantFrom(...WEEKDAYS, "5-7", "0-7"), anyNth)),
+    dayOfWeek: fc
+      .tuple(
+        fc.constantFrom("", "", "+"),
+        listOf(fc.oneof(elements(0, 6, true), fc.constantFrom(...WEEKDAYS, "5-7", "0-7"), anyNth, anyNthOfRange)),
+      )
+      .map((parts) => parts.join("")),
     week: listOf(elements(1, 53, false)),
     year: listOf(elements(1970, 9999, false)),
   },

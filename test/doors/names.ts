@@ -394,6 +394,7 @@ export const DOOR_NAMES: Readonly<Record<string, DoorNames>> = {
     types: [
       "AndOptions",
       "CalendarIntervalOptions",
+      "CronDialect",
       "CronFields",
       "CronOptions",
       "DateLike",

@@ -3,7 +3,7 @@ import { type LintFinding, type LintSeverity, lintCrontab, lintExpression, parse
 import { CliError, EXIT } from "../failure.ts";
 import { readText } from "../files.ts";
 import { type Style, styled } from "../output.ts";
-import { crontabZone } from "../rules.ts";
+import { crontabZone, dialectOption } from "../rules.ts";
 import { instantOption } from "../times.ts";
 
 const STYLES: Readonly<Record<LintSeverity, Style>> = { error: "red", warning: "yellow", note: "cyan" };
@@ -39,6 +39,7 @@ async function look(call: CommandCall): Promise<{ name: string; findings: readon
   const rule = textOption(call, "cron");
   const options = {
     timeZone: crontabZone(textOption(call, "tz") ?? (rule === undefined ? undefined : "UTC")),
+    dialect: dialectOption(call),
     nowMs: instantOption(textOption(call, "from"), "from", io),
   };
   if (rule !== undefined) {

@@ -2,7 +2,7 @@ import { type CommandCall, textOption } from "../command.ts";
 import { clockMarks, isoIn } from "../engine.ts";
 import { EXIT } from "../failure.ts";
 import { type Piece, styled } from "../output.ts";
-import { triggerOfText } from "../rules.ts";
+import { dialectOption, triggerOfText } from "../rules.ts";
 import { countOption, instantOption, instantText, readableTime } from "../times.ts";
 
 const COUNT_DEFAULT = 5;
@@ -19,7 +19,7 @@ export async function run(call: CommandCall): Promise<number> {
   const { io, out, args } = call;
   const count = countOption(textOption(call, "count"), "count", COUNT_DEFAULT, COUNT_MAX);
   const fromMs = instantOption(textOption(call, "from"), "from", io);
-  const trigger = triggerOfText(args.join(" "), textOption(call, "tz") ?? "UTC");
+  const trigger = triggerOfText(args.join(" "), textOption(call, "tz") ?? "UTC", dialectOption(call));
   const times: number[] = [];
   for (let at = trigger.nextMs(fromMs - 1); at !== null && times.length < count; at = trigger.nextMs(at))
     times.push(at);

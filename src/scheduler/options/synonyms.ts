@@ -89,7 +89,7 @@ const SYNONYMS: Synonyms = {
   "anywhere: timeZone tz":
     "it belongs to the trigger: CronTrigger.fromCrontab(text, { timeZone }), " +
     "or to new Scheduler({ timeZone }), for crontab text",
-  "anywhere: startTime endTime dst dayMatch": CRON_TEXT,
+  "anywhere: startTime endTime dst dayMatch dialect": CRON_TEXT,
   "anywhere: startDate": CRON_TEXT.replace("%", "startTime"),
   "anywhere: endDate": CRON_TEXT.replace("%", "endTime"),
   "anywhere: firstRun": "it belongs to the trigger: new IntervalTrigger({ minutes: 5, firstRun })",
