@@ -157,7 +157,7 @@ describe.runIf(hasChromium)("the live page in Chromium", () => {
     await go("runs?show=failed&label=all%3Ayes");
     await page.getByLabel("Select all that are shown").check();
     await page.getByText("100 selected").waitFor();
-    await page.getByRole("button", { name: "Select all that match" }).click();
+    await page.getByRole("button", { name: "Select all 120 that match" }).click();
     await page.getByText("120 selected").waitFor();
     isFailing = false;
     await page.getByRole("button", { name: "Retry 120 that ended" }).click();
@@ -167,10 +167,18 @@ describe.runIf(hasChromium)("the live page in Chromium", () => {
     await scheduler.addJobs(Array.from({ length: 120 }, later));
     await go("runs?show=waiting&search=later-");
     await page.getByLabel("Select all that are shown").check();
-    await page.getByRole("button", { name: "Select all that match" }).click();
+    await page.getByRole("button", { name: "Select all 120 that match" }).click();
     await page.getByRole("button", { name: "Cancel 120 unfinished" }).click();
     await page.getByRole("dialog").getByRole("button", { name: "Cancel 120 runs" }).click();
     await page.getByText("120 runs cancelled.").waitFor();
+    await page.getByRole("button", { name: "Cancelled 120", exact: true }).click();
+    await page.getByLabel("Select all that are shown").check();
+    await page.getByRole("button", { name: "Select all 120 that match" }).click();
+    await page.getByRole("button", { name: "Delete 120 that ended" }).click();
+    await page.getByRole("dialog").getByRole("button", { name: "Delete 120 runs" }).click();
+    await page.getByText("120 runs deleted.").waitFor();
+    await page.getByRole("button", { name: "Cancelled 0", exact: true }).waitFor();
+    expect((await scheduler.getRuns({ search: "later-" })).items).toEqual([]);
   });
 
   test("a running job tells its progress, and is cancelled", async () => {
@@ -252,6 +260,23 @@ describe.runIf(hasChromium)("the live page in Chromium", () => {
     await page.getByRole("dialog").getByRole("button", { name: "Remove" }).click();
     await blackout.waitFor({ state: "detached" });
     expect(await scheduler.getBlackouts()).toEqual([]);
+
+    await page.getByRole("button", { name: "Add blackout" }).click();
+    await page.getByLabel("Id").fill("nightly");
+    await page.getByRole("button", { name: "Again and again" }).click();
+    await page.getByLabel("Begins").fill("0 25 * * *");
+    await page.getByText(/Hour "25" is outside 0-23/).waitFor();
+    await page.getByLabel("Begins").fill("0 22 * * sat");
+    await page.getByLabel("Time zone").fill("Europe/Berlin");
+    await page.getByText(/At 22:00, Saturday, in Europe.Berlin; next .* 22:00/).waitFor();
+    await page.getByLabel("Lasts").fill("8h");
+    await picture("blackout-recurring");
+    await page.getByRole("button", { name: "Add it" }).click();
+    const nightly = page.getByRole("listitem").filter({ hasText: "nightly" });
+    await nightly.getByText("0 22 * * sat Europe/Berlin, for 8 h each time").waitFor();
+    await nightly.getByRole("button", { name: "Remove" }).click();
+    await page.getByRole("dialog").getByRole("button", { name: "Remove" }).click();
+    await nightly.waitFor({ state: "detached" });
   });
 
   test("without its server it says so, turns writing off, and goes on when the server is back", async () => {
@@ -363,7 +388,8 @@ describe.runIf(hasChromium)("the live page in Chromium", () => {
     console.log(`10,000 schedules scroll at ${frames.toFixed(0)} frames a second, with ${most} rows at most`);
     expect(most).toBeLessThan(200);
     await page.getByLabel("Select all that are shown").check();
-    await page.getByRole("button", { name: "Select all that match" }).click();
+    await page.getByRole("button", { name: /^All 1,00\d\+$/ }).waitFor();
+    await page.getByRole("button", { name: "Select all 1,000+ that match" }).click();
     await page.getByText("10,000 selected").waitFor();
     await page.getByRole("button", { name: "Pause selected", exact: true }).click();
     await page.getByRole("dialog").getByRole("button", { name: "Pause 10,000 schedules" }).click();

@@ -54,6 +54,7 @@ export async function cancel(id: string, name: string): Promise<Told> {
 const MANY = {
   retry: ["Retry", "will run once more", "Each of them runs once more, with the input that it had."],
   cancel: ["Cancel", "cancelled", "Those that wait do not start; handlers of those that run are told to stop."],
+  purge: ["Delete", "deleted", "Their inputs, results, errors and logs go. This cannot be taken back."],
   pause: ["Pause", "paused", "They make no runs until somebody unpauses them."],
   unpause: ["Unpause", "unpaused", "They go on with their next fire time from now."],
   remove: ["Remove", "removed", "They will not fire any more. This cannot be taken back."],
@@ -61,11 +62,11 @@ const MANY = {
 
 /** Does something to many, once somebody has confirmed how many. */
 export async function changeMany(action: keyof typeof MANY, which: api.Selection, count: number): Promise<Told> {
-  const isAboutRuns = action === "retry" || action === "cancel";
+  const isAboutRuns = action === "retry" || action === "cancel" || action === "purge";
   const noun = isAboutRuns ? "run" : "schedule";
   const [verb, past, text] = MANY[action];
   const words = `${verb} ${many(count, noun)}`;
-  if (!(await ask(`${words}?`, text, words, action === "cancel" || action === "remove"))) return null;
+  if (!(await ask(`${words}?`, text, words, ["cancel", "purge", "remove"].includes(action)))) return null;
   const report = await (isAboutRuns ? api.bulkJobs(action, which) : api.bulkSchedules(action, which));
   refresh();
   const [first] = report.refusals;

@@ -24,6 +24,34 @@ export type Change = ItemOf<"GET /schedules/:id/changes">;
 export interface Page<T> {
   readonly items: readonly T[];
   readonly cursor: string | null;
+  /** Where it was asked for, as the next one. */
+  readonly total?: Count;
+  readonly facets?: Readonly<Record<string, Count>>;
+}
+
+/** How many there are; at least so many where it `isCapped`. */
+interface Count {
+  readonly count: number;
+  readonly isCapped: boolean;
+}
+
+/** How many of a list are in states, as people read it: `1,000+`; nothing before it is known.
+ *  @param names with commas between them; without one, all of them count */
+export function countText(page: Page<unknown> | undefined, names: string): string {
+  const { facets } = page ?? {};
+  if (facets === undefined) return "";
+  const counts = names === "" ? Object.values(facets) : names.split(",").flatMap((name) => facets[name] ?? []);
+  const sum = counts.reduce((all, { count }) => all + count, 0).toLocaleString("en");
+  return `${sum}${counts.some(({ isCapped }) => isCapped) ? "+" : ""}`;
+}
+
+/** Loads a page of a list. */
+export type Load<T = unknown> = (paging: Paging) => Promise<Page<T>>;
+
+interface Paging {
+  readonly limit: number;
+  readonly cursor?: string | null | undefined;
+  readonly include?: readonly string[];
 }
 
 /** A request that was refused. */
@@ -93,7 +121,7 @@ async function send<T>(method: string, path: readonly string[], sent: Sent = {})
     onUnreached();
     throw new Unreached(`the server answered ${answer.status}`);
   }
-  onReached();
+  onReached(method);
   if (answer.status === 204) return undefined as T;
   const read = isJson ? await answer.json() : {};
   if (answer.ok) return read as T;
@@ -108,9 +136,9 @@ export function whenUnreached(handler: () => void): void {
   onUnreached = handler;
 }
 
-function onReached(): void {
-  const { live } = getState();
-  setState({ live: { ...live, seenAt: Date.now() } });
+function onReached(method: string): void {
+  const { live, writes } = getState();
+  setState({ live: { ...live, seenAt: Date.now() }, writes: writes + (method === "GET" ? 0 : 1) });
 }
 
 const get = <T>(path: readonly string[], query?: Query, signal?: AbortSignal): Promise<T> =>
@@ -154,7 +182,12 @@ export function wholeOf<F extends { readonly label?: string | undefined }>(
 }
 
 export const getSchedules = (
-  query: ScheduleFilter & { sort?: string; limit?: number; cursor?: string | undefined; include?: readonly string[] },
+  query: ScheduleFilter & {
+    sort?: string;
+    limit?: number;
+    cursor?: string | null | undefined;
+    include?: readonly string[];
+  },
   signal?: AbortSignal,
 ): Promise<Page<Schedule>> => get(["schedules"], { include: ["description", "next:1"], ...query }, signal);
 export const getSchedule = (id: string, signal?: AbortSignal): Promise<Schedule> => get(["schedules", id], {}, signal);
@@ -185,7 +218,7 @@ export interface BulkReport {
 
 export const bulkSchedules = (action: "pause" | "unpause" | "remove", which: Selection): Promise<BulkReport> =>
   post(["schedules", "bulk"], { action, ...which, ...(action === "unpause" ? { resumeFrom: "now" } : {}) });
-export const bulkJobs = (action: "retry" | "cancel", which: Selection): Promise<BulkReport> =>
+export const bulkJobs = (action: "retry" | "cancel" | "purge", which: Selection): Promise<BulkReport> =>
   post(["jobs", "bulk"], { action, ...which });
 
 export const previewSchedule = (id: string, limit: number, signal?: AbortSignal): Promise<Preview> =>
@@ -202,16 +235,19 @@ export const explain = (id: string, at: string, signal?: AbortSignal): Promise<E
 export const getChanges = (id: string, signal?: AbortSignal): Promise<Page<Change>> =>
   get(["schedules", id, "changes"], { limit: 20 }, signal);
 
-/** How many items a list has in all. */
-export async function countOf(load: (cursor: string | undefined) => Promise<Page<unknown>>): Promise<number> {
-  let count = 0;
-  let cursor: string | undefined;
+/** Most items that a file has, and that a change is about. */
+export const ITEMS_MAX = 10_000;
+
+/** All items of a list, or the most. */
+export async function allOf<T>(load: Load<T>): Promise<T[]> {
+  const items: T[] = [];
+  let cursor: string | null | undefined;
   do {
-    const page = await load(cursor);
-    count += page.items.length;
-    cursor = page.cursor ?? undefined;
-  } while (cursor !== undefined);
-  return count;
+    const page = await load({ limit: 1000, cursor });
+    items.push(...page.items);
+    ({ cursor } = page);
+  } while (cursor && items.length < ITEMS_MAX);
+  return items;
 }
 
 export type Blackout = ItemOf<"GET /blackouts">;
@@ -324,13 +360,9 @@ export interface RunFilter {
 }
 
 /** Unfinished jobs first, then ended ones, the newest first. */
-export async function getRuns(
-  filter: RunFilter,
-  paging: { limit: number; cursor?: string | undefined },
-  signal?: AbortSignal,
-): Promise<Page<Run>> {
-  const { items, cursor } = await get<Page<WholeRun>>(["runs"], { ...filter, ...paging }, signal);
-  return { items: items.map(runOf), cursor };
+export async function getRuns(filter: RunFilter, paging: Paging, signal?: AbortSignal): Promise<Page<Run>> {
+  const page = await get<Page<WholeRun>>(["runs"], { ...filter, ...paging }, signal);
+  return { ...page, items: page.items.map(runOf) };
 }
 
 /** Failures that are alike, the most frequent first. */

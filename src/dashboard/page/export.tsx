@@ -1,49 +1,32 @@
-import type { Page } from "./api.ts";
+import { allOf, ITEMS_MAX, type Load } from "./api.ts";
 import { attempt, Button } from "./parts/basics.tsx";
-
-/** Most rows of a file. */
-const ROWS_MAX = 10_000;
 
 type Row = Readonly<Record<string, unknown>>;
 
 /** Buttons that save a whole list, with the filter that it has. */
-export function exportButtons<T>(
-  name: string,
-  load: (cursor: string | undefined) => Promise<Page<T>>,
-  rowOf: (item: T) => Row,
-) {
-  const all = async (): Promise<Row[]> => {
-    const rows: Row[] = [];
-    let cursor: string | undefined;
-    do {
-      const page = await load(cursor);
-      rows.push(...page.items.map(rowOf));
-      cursor = page.cursor ?? undefined;
-    } while (cursor !== undefined && rows.length < ROWS_MAX);
-    return rows;
-  };
+export function exportButtons<T>(name: string, load: Load<T>, rowOf: (item: T) => Row) {
   const save = (ending: "csv" | "json") =>
     attempt(async () => {
-      const rows = await all();
+      const rows = (await allOf(load)).map(rowOf);
       const text = ending === "csv" ? csvOf(rows) : JSON.stringify(rows, null, 2);
       const link = document.createElement("a");
       link.href = URL.createObjectURL(new Blob([text], { type: ending === "csv" ? "text/csv" : "application/json" }));
       link.download = `${name}.${ending}`;
       link.click();
       URL.revokeObjectURL(link.href);
-      const bound = rows.length >= ROWS_MAX ? ", which is the most" : "";
+      const bound = rows.length >= ITEMS_MAX ? ", which is the most" : "";
       return `${rows.length.toLocaleString("en")} rows are in ${name}.${ending}${bound}.`;
     });
-  return (
-    <>
-      <Button kind="ghost small hide-s" onClick={() => save("csv")} title="Save the list as CSV">
-        CSV
-      </Button>
-      <Button kind="ghost small hide-s" onClick={() => save("json")} title="Save the list as JSON">
-        JSON
-      </Button>
-    </>
-  );
+  return (["csv", "json"] as const).map((ending) => (
+    <Button
+      key={ending}
+      kind="ghost small hide-s"
+      onClick={() => save(ending)}
+      title={`Save the list as ${ending.toUpperCase()}`}
+    >
+      {ending.toUpperCase()}
+    </Button>
+  ));
 }
 
 /** RFC 4180. A cell that a spreadsheet would take for a formula gets an apostrophe. */

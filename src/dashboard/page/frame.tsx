@@ -2,29 +2,20 @@ import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
 import { hrefOf } from "./hash.ts";
 import { retryNow } from "./live.ts";
-import { Button, options } from "./parts/basics.tsx";
+import { Button, capital, options } from "./parts/basics.tsx";
 import { Help, Notices, Question } from "./parts/dialogs.tsx";
 import { Icon, Mark } from "./parts/glyph.tsx";
-import { go, type State, setState, setTheme, setZoneMode, useNow, usePlace, useStore } from "./store.ts";
+import { go, type State, setState, setTheme, setZoneMode, useNow, usePlace, useStore, useZoneMode } from "./store.ts";
 import { clockText, MY_ZONE, roughText, type ZoneMode } from "./time.ts";
 
 const PAGES = ["overview", "schedules", "timeline", "runs", "tasks", "system"] as const;
 type PageName = (typeof PAGES)[number];
-const NAMES: Readonly<Record<PageName, string>> = {
-  overview: "Overview",
-  schedules: "Schedules",
-  timeline: "Timeline",
-  runs: "Runs",
-  tasks: "Tasks",
-  system: "System",
-};
 
 const INSTANCE = document.documentElement.dataset.instance ?? "";
 
 const liveOf = (state: State) => state.live;
 const failuresOf = (state: State) => state.failures;
 const themeOf = (state: State) => state.theme;
-const zoneModeOf = (state: State) => state.zoneMode;
 const sessionOf = (state: State) => state.session;
 
 /** The bar, the page in the middle, and the bar of phones. */
@@ -49,7 +40,7 @@ export function Frame({ children }: { children: ComponentChildren }) {
         </nav>
         <span class="grow" />
         <GlobalSearch />
-        <ZoneSwitch />
+        <ZoneSwitch kind="btn zone hide-s" />
         <Menu />
         <LiveDot />
       </header>
@@ -73,7 +64,7 @@ function PageLink({ name, page }: { name: PageName; page: string }) {
   const isBad = name === "runs" && failures > 0;
   return (
     <a href={hrefOf(name)} aria-current={page === name ? "page" : undefined}>
-      {NAMES[name]}
+      {capital(name)}
       {isBad ? (
         <span class="n" aria-hidden="true" title="failed since you last looked at Runs">
           {failures}
@@ -109,11 +100,11 @@ function GlobalSearch() {
   );
 }
 
-function ZoneSwitch() {
-  const mode = useStore(zoneModeOf);
+function ZoneSwitch({ kind = "" }: { kind?: string }) {
+  const mode = useZoneMode();
   return (
     <select
-      class="btn zone hide-s"
+      class={kind}
       aria-label="Show times in"
       value={mode}
       onChange={(event) => setZoneMode(event.currentTarget.value as ZoneMode)}
@@ -187,13 +178,11 @@ const skewOf = (state: State) => state.skewMs;
 
 function PhoneBar({ page }: { page: string }) {
   const [isOpen, setOpen] = useState(false);
+  const close = (): void => setOpen(false);
   return (
     <nav class="phonebar" aria-label="Pages on a phone">
       {(["overview", "schedules", "timeline", "runs"] as const).map((name) => (
-        <a key={name} href={hrefOf(name)} aria-current={page === name ? "page" : undefined}>
-          <Icon name={name} />
-          {NAMES[name]}
-        </a>
+        <PhoneLink key={name} name={name} page={page} onClick={close} />
       ))}
       <button type="button" aria-expanded={isOpen} aria-haspopup="true" onClick={() => setOpen(!isOpen)}>
         <Icon name="more" />
@@ -202,15 +191,7 @@ function PhoneBar({ page }: { page: string }) {
       {isOpen ? (
         <div class="more">
           {(["tasks", "system"] as const).map((name) => (
-            <a
-              key={name}
-              href={hrefOf(name)}
-              aria-current={page === name ? "page" : undefined}
-              onClick={() => setOpen(false)}
-            >
-              <Icon name={name} />
-              {NAMES[name]}
-            </a>
+            <PhoneLink key={name} name={name} page={page} onClick={close} />
           ))}
           <PhoneChoices />
         </div>
@@ -219,17 +200,22 @@ function PhoneBar({ page }: { page: string }) {
   );
 }
 
+function PhoneLink({ name, page, onClick }: { name: PageName; page: string; onClick: () => void }) {
+  return (
+    <a href={hrefOf(name)} aria-current={page === name ? "page" : undefined} onClick={onClick}>
+      <Icon name={name} />
+      {capital(name)}
+    </a>
+  );
+}
+
 function PhoneChoices() {
-  const mode = useStore(zoneModeOf);
   const theme = useStore(themeOf);
   return (
     <div class="choices">
-      <label>
-        Times in{" "}
-        <select value={mode} onChange={(event) => setZoneMode(event.currentTarget.value as ZoneMode)}>
-          {options({ schedule: "each its own zone", mine: "my zone", utc: "UTC" })}
-        </select>
-      </label>
+      <span>
+        Times in <ZoneSwitch />
+      </span>
       <label>
         Colours{" "}
         <select value={theme} onChange={(event) => setTheme(event.currentTarget.value as State["theme"])}>

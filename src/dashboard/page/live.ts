@@ -57,14 +57,12 @@ function open(): void {
 }
 
 /** What changes something that the page shows. */
-const SHOWN = [
-  ...["jobAdded", "jobAcquired", "jobProgressed", "jobRetried", "jobReleased", "jobHeld", "jobPromoted"],
-  ...["jobUpdated", "jobUnclaimed"],
-  ...["scheduleAdded", "scheduleUpdated", "scheduleRemoved", "scheduleFailed", "scheduleBacklogged"],
-  ...["occurrenceSkipped", "occurrenceOverdue", "occurrenceResolved"],
-  ...["taskAdded", "taskUpdated", "taskRemoved", "taskPaused", "taskUnpaused"],
-  ...["schedulerStarted", "schedulerStopped", "schedulerPaused", "schedulerResumed"],
-];
+const SHOWN = (
+  "jobAdded jobAcquired jobProgressed jobRetried jobReleased jobHeld jobPromoted jobUpdated jobUnclaimed " +
+  "scheduleAdded scheduleUpdated scheduleRemoved scheduleFailed scheduleBacklogged " +
+  "occurrenceSkipped occurrenceOverdue occurrenceResolved taskAdded taskUpdated taskRemoved taskPaused taskUnpaused " +
+  "schedulerStarted schedulerStopped schedulerPaused schedulerResumed"
+).split(" ");
 
 interface Heard {
   readonly type: string;

@@ -48,3 +48,8 @@ function isoText({ milliseconds }: TriggerLike): string {
   ] as const;
   return `PT${parts.map(([count, unit]) => (count > 0 ? `${count}${unit}` : "")).join("") || "0S"}`;
 }
+
+/** What is wrong with a rule, without its place, at which whoever types looks. */
+export function placelessOf({ message }: Error): string {
+  return message.replace(/ \(position \d+ in ".*"\)/s, "").replace("dayOf", "day of ");
+}

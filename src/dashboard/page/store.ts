@@ -1,6 +1,6 @@
 import { useEffect, useState } from "preact/hooks";
 import { type Place, placeOf } from "./hash.ts";
-import type { ZoneMode } from "./time.ts";
+import { type ZoneMode, zoneOf } from "./time.ts";
 
 /** How the page hears of what happens. */
 export interface Live {
@@ -50,6 +50,8 @@ export interface State {
   readonly isHelpOpen: boolean;
   /** Grows when what is shown may be out of date. */
   readonly revision: number;
+  /** How many requests of this page have changed something. */
+  readonly writes: number;
   /** What running jobs said of their progress, newer than what was loaded. */
   readonly progress: Readonly<Record<string, { readonly fraction: number; readonly note: string | null }>>;
   /** When attempts began of which the page has heard, by job. */
@@ -89,6 +91,7 @@ let state: State = {
   question: null,
   isHelpOpen: false,
   revision: 0,
+  writes: 0,
   progress: {},
   started: {},
   failures: 0,
@@ -134,6 +137,8 @@ const isGoneIn = (of: State): boolean => of.live.status === "reconnecting" || of
 
 export const useNow = (): number => useStore(nowOf);
 export const useZoneMode = (): ZoneMode => useStore(zoneModeOf);
+/** The zone to show times in. @param of that of the rule */
+export const useZone = (of: string | null = null): string => zoneOf(useZoneMode(), of);
 export const usePlace = (): Place => useStore(placeIn);
 /** Whether buttons that change something are there at all. */
 export const useCanWrite = (): boolean => useStore(canWriteIn);

@@ -7,13 +7,15 @@ export interface Loaded<T> {
   /** Undefined before the first answer. Old data stays while new data comes, and where it cannot come. */
   readonly data: T | undefined;
   readonly error: Refused | null;
-  /** Loads it anew at once. */
-  readonly reload: () => void;
 }
 
 const kept = new Map<string, unknown>();
 const KEPT_MAX = 60;
-const revisionOf = (state: State): number => state.revision;
+const revisionOf = (state: State): unknown => state.revision;
+/** For what costs the server much: every 30 s, and when this page has changed something. */
+const slowOf = (state: State): unknown => `${Math.floor(state.now / 30_000)} ${state.writes}`;
+const onceOf = (): unknown => 0;
+const PACES = { live: revisionOf, slow: slowOf, once: onceOf };
 
 /** One load after the other of what one key stands for, so that a busy stream of events starves none of them. */
 class Loader {
@@ -37,11 +39,13 @@ class Loader {
 }
 
 /** Loads what a key stands for, anew whenever it may be out of date. @param key null loads nothing
- *  @param isFixed whether it stays as it is, so that one load is enough */
-export function useData<T>(key: string | null, load: (signal: AbortSignal) => Promise<T>, isFixed = false): Loaded<T> {
-  const current = useStore(revisionOf);
-  const revision = isFixed ? 0 : current;
-  const [own, setOwn] = useState(0);
+ *  @param pace when that is; `once` for what stays as it is */
+export function useData<T>(
+  key: string | null,
+  load: (signal: AbortSignal) => Promise<T>,
+  pace: keyof typeof PACES = "live",
+): Loaded<T> {
+  const revision = useStore(PACES[pace]);
   const [answer, setAnswer] = useState<{ key: string | null; error: Refused | null }>({ key: null, error: null });
   const loading = useRef(load);
   loading.current = load;
@@ -65,11 +69,10 @@ export function useData<T>(key: string | null, load: (signal: AbortSignal) => Pr
         setAnswer({ key, error });
       }
     });
-  }, [key, revision, own]);
+  }, [key, revision]);
   return {
     data: key === null ? undefined : (kept.get(key) as T | undefined),
     error: answer.key === key ? answer.error : null,
-    reload: () => setOwn((count) => count + 1),
   };
 }
 
@@ -78,6 +81,16 @@ function keep(key: string, data: unknown): void {
   kept.set(key, data);
   const [oldest] = kept.keys();
   if (kept.size > KEPT_MAX && oldest !== undefined) kept.delete(oldest);
+}
+
+/** The value, once it has not changed for a moment. */
+export function useSettled<T>(value: T): T {
+  const [settled, setSettled] = useState(value);
+  useEffect(() => {
+    const timer = setTimeout(() => setSettled(value), 150);
+    return () => clearTimeout(timer);
+  }, [value]);
+  return settled;
 }
 
 /** Forgets everything, when somebody signs out. */

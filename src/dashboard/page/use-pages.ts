@@ -6,8 +6,6 @@ import { type State, useStore } from "./store.ts";
 export interface Pages<T> {
   /** Undefined before the first answer. */
   readonly items: readonly T[] | undefined;
-  /** The first page as it came last, with what it says of the whole list. */
-  readonly head: Page<T> | undefined;
   readonly isComplete: boolean;
   readonly error: Refused | null;
   readonly more: () => void;
@@ -63,7 +61,6 @@ export function usePages<T extends { readonly id: string }>(
   const last = held.pages.at(-1);
   return {
     items: last && unique(held.pages.flatMap(({ items }) => items)),
-    head: isOwn ? held.pages[0] : undefined,
     isComplete: isOwn && last?.cursor === null,
     error,
     more: () => {

@@ -47,3 +47,17 @@ export function sayingOf(verdict: string): Saying {
 export function isTrouble(verdict: string): boolean {
   return ["error", "missed", "abandoned"].includes(sayingOf(verdict).tone);
 }
+
+/** What is done about fire times that were missed. */
+export const COALESCE = {
+  latest: "run once, for the latest of them",
+  earliest: "run once, for the earliest of them",
+  all: "run once for each of them",
+};
+/** What is done while an earlier run is unfinished. */
+export const OVERLAP = {
+  queue: "the next one waits for its turn",
+  skip: "the next one is left out",
+  replaceQueued: "only the newest one waits",
+  cancelRunning: "the earlier one is cancelled",
+};

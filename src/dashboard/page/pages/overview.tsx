@@ -2,12 +2,12 @@ import * as actions from "../actions.ts";
 import * as api from "../api.ts";
 import { messageOf, nameOf } from "../failures.ts";
 import { hrefOf } from "../hash.ts";
-import { Act, Button, Calm, CopyButton, Empty, Failure, Loading, Panel } from "../parts/basics.tsx";
+import { Act, AddButtons, Button, Calm, CopyButton, Empty, Failure, Loading, Panel } from "../parts/basics.tsx";
 import { badOf, type ComingFire, herdOf, Ticker } from "../parts/charts.tsx";
 import { ClockChange, Mark } from "../parts/glyph.tsx";
 import { Item, ProgressBar } from "../parts/item.tsx";
 import { ruleOf } from "../rule.ts";
-import { go, type State, useCanWrite, useIsGone, useNow, useProgress, useStore, useZoneMode } from "../store.ts";
+import { go, type State, useIsGone, useNow, useProgress, useStore, useZone, useZoneMode } from "../store.ts";
 import { clockText, durationMs, durationText, MINUTE_MS, relativeText, roughText, whenText, zoneOf } from "../time.ts";
 import { useData } from "../use-data.ts";
 import { sayingOf } from "../verdicts.ts";
@@ -19,7 +19,7 @@ export function OverviewPage() {
   const { data, error } = useData("overview", api.getOverview);
   const now = useNow();
   const isGone = useIsGone();
-  const zone = zoneOf(useZoneMode(), null);
+  const zone = useZone();
   const minute = now - (now % MINUTE_MS);
   const { data: forecast } = useData(`ahead ${minute}`, (signal) => {
     const [from, until] = [minute, minute + AHEAD_MS].map((ms) => new Date(ms).toISOString()) as [string, string];
@@ -169,7 +169,9 @@ function attentionOf(overview: api.Overview, now: number, zone: string) {
       .filter(({ paused }) => paused)
       .map(({ id, pauseReason }) => (
         <Item key={id} tone="paused" name={id} href={hrefOf("schedules", id)} what={`Paused itself: ${pauseReason}`}>
-          <Unpause work={() => actions.setPaused(id, false)} />
+          <Act kind="small" work={() => actions.setPaused(id, false)}>
+            Unpause
+          </Act>
         </Item>
       )),
     ...overview.pausedTasks.slice(0, 10).map(({ taskId, key }) => (
@@ -180,26 +182,18 @@ function attentionOf(overview: api.Overview, now: number, zone: string) {
         href={hrefOf("tasks", taskId)}
         what={key === null ? "The task is paused: its runs wait" : `The key ${key} of the task is paused`}
       >
-        {key === null && <Unpause work={() => actions.setTaskPaused(taskId, false)} />}
+        {key === null && (
+          <Act kind="small" work={() => actions.setTaskPaused(taskId, false)}>
+            Unpause
+          </Act>
+        )}
       </Item>
     )),
   ];
 }
 
-function Unpause({ work }: { work: Parameters<typeof Act>[0]["work"] }) {
-  const canWrite = useCanWrite();
-  return (
-    canWrite && (
-      <Act kind="small" work={work}>
-        Unpause
-      </Act>
-    )
-  );
-}
-
 /** Failures of one kind, with what can be done about all of them. */
 export function FailureRow({ group, now, zone }: { group: api.FailureGroup; now: number; zone: string }) {
-  const canWrite = useCanWrite();
   const { taskId, key, count, jobIds, firstAt, outcome } = group;
   const name = nameOf(group);
   const said = messageOf(group);
@@ -218,11 +212,9 @@ export function FailureRow({ group, now, zone }: { group: api.FailureGroup; now:
       <Button kind="small" onClick={() => go(href)} label={`Open the last run of ${name}`}>
         Open
       </Button>
-      {canWrite && (
-        <Act kind="small" work={() => actions.changeMany("retry", which, count)}>
-          {count === 1 ? "Retry" : "Retry all"}
-        </Act>
-      )}
+      <Act kind="small" work={() => actions.changeMany("retry", which, count)}>
+        {count === 1 ? "Retry" : "Retry all"}
+      </Act>
     </Item>
   );
 }
@@ -266,7 +258,6 @@ const startedOf = (state: State) => state.started;
 
 function Running({ run, now }: { run: api.Run; now: number }) {
   const started = useStore(startedOf);
-  const canWrite = useCanWrite();
   const { fraction, note } = useProgress(run);
   const name = run.scheduleId ?? run.taskId;
   const ran = Math.max(0, now - (started[run.id] ?? run.dueAt));
@@ -282,17 +273,14 @@ function Running({ run, now }: { run: api.Run; now: number }) {
         fraction !== null && fraction > 0.02 ? `, ~${roughText((ran / fraction) * (1 - fraction))} left` : ""
       }`}
     >
-      {canWrite && (
-        <Act kind="small danger" work={() => actions.cancel(run.id, name)}>
-          Cancel
-        </Act>
-      )}
+      <Act kind="small danger" work={() => actions.cancel(run.id, name)}>
+        Cancel
+      </Act>
     </Item>
   );
 }
 
 function NothingYet() {
-  const canWrite = useCanWrite();
   const { data } = useData("tasks undefined", api.getTasks);
   const tasks = data?.items ?? [];
   const taskId = tasks[0]?.id ?? "report";
@@ -313,14 +301,7 @@ function NothingYet() {
         </p>
         <pre class="code">{code}</pre>
         <div class="actions">
-          {canWrite && (
-            <>
-              <Button kind="primary" keyHint="n" onClick={() => go(hrefOf("add"))}>
-                Add schedule
-              </Button>
-              <Button onClick={() => go(hrefOf("crontab"))}>Paste a crontab</Button>
-            </>
-          )}
+          <AddButtons />
           <CopyButton text={() => code}>Copy the code</CopyButton>
         </div>
       </Empty>

@@ -8,6 +8,7 @@ import {
   Calm,
   Chips,
   CopyButton,
+  Crumbs,
   capital,
   Facts,
   Failure,
@@ -21,8 +22,8 @@ import {
 import { DialogButton } from "../parts/dialogs.tsx";
 import { Labels, Verdict } from "../parts/glyph.tsx";
 import { ProgressBar } from "../parts/item.tsx";
-import { useCanWrite, useNow, useProgress, useZoneMode } from "../store.ts";
-import { durationMs, durationText, msOf, preciseText, whenText, zoneOf } from "../time.ts";
+import { useNow, useProgress, useZone } from "../store.ts";
+import { durationMs, durationText, msOf, preciseText, whenText } from "../time.ts";
 import { useData } from "../use-data.ts";
 import { isTrouble, sayingOf } from "../verdicts.ts";
 
@@ -32,24 +33,25 @@ type Shown = NonNullable<Attempt["error"]> & { readonly stack?: string; readonly
 /** One run: what happened, step by step, and what can be done about it. */
 export function RunPage({ id }: { id: string }) {
   const { data: run, error } = useData(`run ${id}`, (signal) => api.getRun(id, signal));
-  const mode = useZoneMode();
+  const zone = useZone();
   const now = useNow();
   if (error !== null) return <Failure error={error} />;
   if (run === undefined) return <Loading rows={10} />;
-  const zone = zoneOf(mode, null);
   const name = run.scheduleId ?? run.taskId;
   const dueAt = msOf(run.scheduledFireTime ?? run.runAt);
   return (
     <>
-      <div class="crumbs">
-        <a href={hrefOf("runs")}>Runs</a> /{" "}
-        {run.scheduleId === null ? (
-          <a href={hrefOf("runs", null, { taskId: run.taskId })}>{run.taskId}</a>
-        ) : (
-          <a href={hrefOf("schedules", run.scheduleId)}>{run.scheduleId}</a>
-        )}{" "}
-        /
-      </div>
+      <Crumbs
+        of={[
+          ["Runs", hrefOf("runs")],
+          [
+            name,
+            run.scheduleId === null
+              ? hrefOf("runs", null, { taskId: run.taskId })
+              : hrefOf("schedules", run.scheduleId),
+          ],
+        ]}
+      />
       <Head run={run} title={capital(whenText(dueAt, zone, now))} name={name} />
       <Recurrence run={run} zone={zone} now={now} />
       <Progress run={run} name={name} />
@@ -81,7 +83,6 @@ export function RunPage({ id }: { id: string }) {
 }
 
 function Head({ run, title, name }: { run: api.WholeRun; title: string; name: string }) {
-  const canWrite = useCanWrite();
   const verdict = run.outcome ?? run.state;
   const words = verdict === "error" && run.attempts > 1 ? `failed after ${run.attempts} attempts` : undefined;
   return (
@@ -91,7 +92,7 @@ function Head({ run, title, name }: { run: api.WholeRun; title: string; name: st
       <code class="faint">{run.id}</code>
       <Labels of={run.labels} page="runs" />
       <span class="grow" />
-      {!canWrite ? null : run.state === "ended" ? (
+      {run.state === "ended" ? (
         <>
           <Act kind="primary" keyHint="r" work={() => actions.retry(run.id)}>
             Retry
@@ -112,12 +113,13 @@ function Head({ run, title, name }: { run: api.WholeRun; title: string; name: st
 
 function ChangedRun({ run }: { run: api.WholeRun }) {
   const words = "Run again with changes";
-  const save = (data: FormData) => {
-    const text = String(data.get("changed")).trim();
-    return actions.retry(run.id, { payload: text === "" ? undefined : JSON.parse(text) });
-  };
   return (
-    <DialogButton words={`${words}…`} title={words} action="Run it" save={async (data) => save(data)}>
+    <DialogButton
+      words={`${words}…`}
+      title={words}
+      action="Run it"
+      save={async ({ changed }) => actions.retry(run.id, { payload: changed ? JSON.parse(changed) : undefined })}
+    >
       <Field
         tag="textarea"
         rows={10}
@@ -150,7 +152,7 @@ function Recurrence({ run, zone, now }: { run: api.WholeRun; zone: string; now: 
   const others = (group?.count ?? 1) - 1;
   const since = whenText(Date.parse(group?.firstAt ?? run.createdAt), zone, now);
   return (
-    <div class="callout err spaced">
+    <div class="callout error spaced">
       <b>{error === null ? sayingOf(run.outcome ?? "").words : messageOf(error)}</b>
       {data !== undefined && (
         <div>
@@ -171,7 +173,7 @@ function Progress({ run, name }: { run: api.WholeRun; name: string }) {
   const { fraction, note } = useProgress({ ...run, note: run.progressNote });
   if (run.state !== "running" || fraction === null) return null;
   return (
-    <div class="callout run spaced">
+    <div class="callout running spaced">
       <b>{Math.round(fraction * 100)} %</b> {note}
       <ProgressBar fraction={fraction} name={name} />
     </div>

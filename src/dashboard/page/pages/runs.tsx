@@ -1,3 +1,4 @@
+import { useRef } from "preact/hooks";
 import * as actions from "../actions.ts";
 import * as api from "../api.ts";
 import { exportButtons } from "../export.tsx";
@@ -6,8 +7,8 @@ import { hrefOf } from "../hash.ts";
 import { Act, attempt, Button, Chips, Empty, Panel } from "../parts/basics.tsx";
 import { Verdict } from "../parts/glyph.tsx";
 import { type Chosen, type Column, List, Narrowed, QueryChoice, SearchBox } from "../parts/list.tsx";
-import { setQuery, useCanWrite, useNow, usePlace, useProgress, useZoneMode } from "../store.ts";
-import { DAY_MS, durationText, whenText, zoneOf } from "../time.ts";
+import { getState, type State, setQuery, useNow, usePlace, useProgress, useStore, useZone } from "../store.ts";
+import { DAY_MS, durationText, whenText } from "../time.ts";
 import { useData } from "../use-data.ts";
 import { usePages } from "../use-pages.ts";
 import { FailureRow } from "./overview.tsx";
@@ -33,37 +34,53 @@ const COLUMNS: readonly Column[] = [
   ["Actions", "acts"],
 ];
 
+/** The present in steps of 5 minutes: with each, "the last hour" is another list. */
+const stepOf = ({ now }: State) => now - (now % 300_000);
+
+const BULK = { retry: ["Retry", "that ended"], cancel: ["Cancel", "unfinished"], purge: ["Delete", "that ended"] };
+
 export function RunsPage() {
   const { query } = usePlace();
   const { search, taskId, scheduleId, label, show = "" } = query;
   const since = SINCE[query.since ?? ""];
-  const filter: api.RunFilter = { search, taskId, scheduleId, label, ...SHOWN[show]?.[1] };
-  // An instant that moves on with each load would make another list of it.
-  const from = () => (since === undefined ? undefined : new Date(Date.now() - since).toISOString());
-  const key = JSON.stringify({ ...filter, since });
-  const pages = usePages<api.Run>(`runs ${key}`, (cursor) =>
-    api.getRuns({ ...filter, from: cursor === undefined ? from() : undefined }, { limit: 100, cursor }),
+  const step = useStore(stepOf);
+  const from = since === undefined ? since : new Date(step - since).toISOString();
+  const all: api.RunFilter = { search, taskId, scheduleId, label, from };
+  const filter = { ...all, ...SHOWN[show]?.[1] };
+  const key = JSON.stringify(filter);
+  const pages = usePages<api.Run>(`runs ${key}`, (cursor) => api.getRuns(filter, { limit: 100, cursor }));
+  const { data: facets } = useData(
+    `run facets ${JSON.stringify(all)}`,
+    (signal) => api.getRuns(all, { limit: 1, include: ["facets"] }, signal),
+    "slow",
   );
   const words = Object.entries(SHOWN[show]?.[1] ?? {}).map(([name, text]) => [name, text.split(",")]);
-  const whole = { search, taskId, scheduleId, label, ...Object.fromEntries(words) };
   const isOfEnded = words.some(([name]) => name === "outcome");
-  const bulk = ({ items, count: all, isAll }: Chosen<api.Run>, clear: () => void) =>
-    (["retry", "cancel"] as const).map((action) => {
-      const isRetry = action === "retry";
-      const ids = items.filter(({ endedAt }) => (endedAt !== null) === isRetry).map(({ id }) => id);
-      const isWhole = isAll && isRetry === isOfEnded;
-      const count = isWhole ? all : isAll ? 0 : ids.length;
-      const which = isWhole ? api.wholeOf({ ...whole, from: from() }, all) : { ids };
+  // Runs that end later would make another number of what was counted.
+  const until = useRef<string | undefined>(undefined);
+  const loadAll: api.Load = (paging) => {
+    if (!paging.cursor) until.current = isOfEnded ? new Date(getState().now).toISOString() : undefined;
+    return api.getRuns({ ...filter, until: until.current }, paging);
+  };
+  const bulk = ({ items, count: matching, isAll }: Chosen<api.Run>, clear: () => void) =>
+    (["retry", "cancel", "purge"] as const).map((action) => {
+      const isOfEnd = action !== "cancel";
+      const ids = items.filter(({ endedAt }) => (endedAt !== null) === isOfEnd).map(({ id }) => id);
+      const isWhole = isAll && isOfEnd === isOfEnded;
+      const count = isWhole ? matching : isAll ? 0 : ids.length;
+      const whole = { ...all, ...Object.fromEntries(words), until: until.current };
+      const which = isWhole ? api.wholeOf(whole, matching) : { ids };
       return (
-        <Button
-          key={action}
-          kind={isRetry ? "small" : "small danger"}
-          isWrite
-          isOff={count === 0}
-          onClick={async () => (await attempt(() => actions.changeMany(action, which, count))) && clear()}
-        >
-          {isRetry ? `Retry ${count} that ended` : `Cancel ${count} unfinished`}
-        </Button>
+        count > 0 && (
+          <Button
+            key={action}
+            kind={action === "retry" ? "small" : "small danger"}
+            isWrite
+            onClick={async () => (await attempt(() => actions.changeMany(action, which, count))) && clear()}
+          >
+            {`${BULK[action][0]} ${count.toLocaleString("en")} ${BULK[action][1]}`}
+          </Button>
+        )
       );
     });
   return (
@@ -71,14 +88,17 @@ export function RunsPage() {
       <div class="toolbar head">
         <h1>Runs</h1>
         <span class="grow" />
-        {exportButtons("runs", (cursor) => api.getRuns(filter, { limit: 1000, cursor }), rowOf)}
+        {exportButtons("runs", (paging) => api.getRuns(filter, paging), rowOf)}
       </div>
       <div class="toolbar">
         <SearchBox value={search} placeholder="Search id, task, schedule, error" label="Search runs" />
         <Chips
           label="Which runs"
           value={show}
-          options={Object.entries(SHOWN).map(([one, [name]]) => [one, name])}
+          options={Object.entries(SHOWN).map(([one, [name, chosen]]) => [
+            one,
+            `${name} ${api.countText(facets, Object.values(chosen).join())}`,
+          ])}
           onChange={(one) => setQuery({ show: one })}
         />
         <Narrowed query={query} />
@@ -90,7 +110,7 @@ export function RunsPage() {
           of={{ "": "at any time", hour: "in the last hour", day: "in the last day", week: "in the last week" }}
         />
       </div>
-      {show === "failed" && <Groups filter={{ taskId, scheduleId, from: from() }} />}
+      {show === "failed" && <Groups filter={{ taskId, scheduleId, from }} />}
       <List
         key={key}
         noun="runs"
@@ -98,11 +118,7 @@ export function RunsPage() {
         columns={COLUMNS}
         Cells={Cells}
         bulk={bulk}
-        countAll={
-          words.length > 0
-            ? () => api.countOf((cursor) => api.getRuns({ ...filter, from: from() }, { limit: 1000, cursor }))
-            : null
-        }
+        loadAll={words.length > 0 ? loadAll : null}
         empty={
           <Empty title="No run fits">
             <p>{search ? `Nothing has "${search}" in it.` : "Nothing is in this list."}</p>
@@ -115,10 +131,8 @@ export function RunsPage() {
 
 function Groups({ filter }: { filter: Parameters<typeof api.getFailures>[0] }) {
   const now = useNow();
-  const zone = zoneOf(useZoneMode(), null);
-  const { data } = useData(`failures ${filter.taskId} ${filter.scheduleId}`, (signal) =>
-    api.getFailures(filter, signal),
-  );
+  const zone = useZone();
+  const { data } = useData(`failures ${JSON.stringify(filter)}`, (signal) => api.getFailures(filter, signal));
   if (data === undefined || data.items.length === 0) return null;
   return (
     <div class="spaced">
@@ -134,9 +148,8 @@ function Groups({ filter }: { filter: Parameters<typeof api.getFailures>[0] }) {
 }
 
 function Cells({ item: run }: { item: api.Run }) {
-  const canWrite = useCanWrite();
   const now = useNow();
-  const zone = zoneOf(useZoneMode(), null);
+  const zone = useZone();
   const { id, taskId, scheduleId, state, dueAt, lateMs, runMs, attempts, error } = run;
   const { fraction, note } = useProgress(run);
   const name = scheduleId ?? taskId;
@@ -159,7 +172,7 @@ function Cells({ item: run }: { item: api.Run }) {
       <td class="r dim nowrap hide-s">{lateMs !== null && durationText(lateMs)}</td>
       <td class="r dim nowrap hide-s">{runMs !== null && durationText(runMs)}</td>
       <td class="r nowrap acts">
-        {!canWrite ? null : run.endedAt === null ? (
+        {run.endedAt === null ? (
           <Act kind="ghost small danger" work={() => actions.cancel(id, name)}>
             Cancel
           </Act>

@@ -1,4 +1,4 @@
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useRef, useState } from "preact/hooks";
 import * as api from "../api.ts";
 import { codeOf, curlOf } from "../copy.ts";
 import { hrefOf } from "../hash.ts";
@@ -8,6 +8,7 @@ import {
   Calm,
   Chips,
   CopyButton,
+  Crumbs,
   capital,
   Failure,
   Field,
@@ -17,10 +18,11 @@ import {
   Panel,
 } from "../parts/basics.tsx";
 import { FireTimes } from "../parts/fire-times.tsx";
-import { fieldWords } from "../rule.ts";
+import { fieldWords, placelessOf } from "../rule.ts";
 import { ask, go, refresh, useNow, usePlace, useZoneMode } from "../store.ts";
 import { DAY_MS, durationMs, MINUTE_MS, MY_ZONE, relativeText, whenText, zoneNames, zoneOf } from "../time.ts";
-import { useData } from "../use-data.ts";
+import { useData, useSettled } from "../use-data.ts";
+import { COALESCE, OVERLAP } from "../verdicts.ts";
 
 /** What is wrong with what was typed, and where; the position is below 0 where nobody can point at it. */
 interface Problem {
@@ -130,7 +132,7 @@ interface FormProps {
 function Form({ draft: first, tasks, stored }: FormProps) {
   const [draft, setDraft] = useState(first);
   const [problem, setProblem] = useState<api.Refused | null>(null);
-  const settled = useSettled(draft, 150);
+  const settled = useSettled(draft);
   const meaning = useMeaning(settled);
   const set = (patch: Partial<Draft>): void => setDraft({ ...draft, ...patch });
   const lacks =
@@ -161,14 +163,7 @@ function Form({ draft: first, tasks, stored }: FormProps) {
   const copy = (text: typeof codeOf) => () => text(bodyOf(draft, stored), stored?.id ?? null);
   return (
     <>
-      <div class="crumbs">
-        <a href={hrefOf("schedules")}>Schedules</a> /{" "}
-        {stored && (
-          <>
-            <a href={hrefOf("schedules", stored.id)}>{stored.id}</a> /
-          </>
-        )}
-      </div>
+      <Crumbs of={[["Schedules", hrefOf("schedules")], stored && [stored.id, hrefOf("schedules", stored.id)]]} />
       <h1 class="spaced">{stored === null ? "Add schedule" : `Edit ${stored.id}`}</h1>
       <div class="grid two">
         <form
@@ -425,8 +420,8 @@ function jsonProblemOf({ kind, when }: Draft): Problem | null {
 function serverProblem({ error }: Meaning, { when }: Draft): Problem | null {
   if (error === null || when === "") return null;
   const { position = -1, element = "", suggestion = null } = error.facts as Partial<Problem>;
-  // The caret says where, and the button what was meant.
-  const said = error.message.replace(/ \(position \d+ in ".*"\)|; did you mean .*/gs, "").replace("dayOf", "day of ");
+  // The button says what was meant.
+  const said = placelessOf(error).replace(/; did you mean .*/s, "");
   return { message: error.issues[0]?.message ?? said, position, element, suggestion };
 }
 
@@ -471,11 +466,7 @@ function More({ draft, set, issueOf }: DraftProps & { issueOf: (path: string) =>
         value={draft.coalesce}
         set={(coalesce) => set({ coalesce })}
       >
-        {options({
-          latest: "run once, for the latest of them",
-          earliest: "run once, for the earliest of them",
-          all: "run once for each of them",
-        })}
+        {options(COALESCE)}
       </Field>
       <Field
         tag="select"
@@ -484,13 +475,7 @@ function More({ draft, set, issueOf }: DraftProps & { issueOf: (path: string) =>
         value={draft.overlap}
         set={(overlap) => set({ overlap })}
       >
-        {options({
-          "": "as the task says",
-          queue: "the next one waits for its turn",
-          skip: "leave the next one out",
-          replaceQueued: "only the newest one waits",
-          cancelRunning: "cancel the earlier one",
-        })}
+        {options({ "": "as the task says", ...OVERLAP })}
       </Field>
       {names.map((name) => (
         <Field
@@ -534,16 +519,6 @@ function bodyOf(draft: Draft, stored: api.Schedule | null): Readonly<Record<stri
   );
 }
 
-/** The value, once it has not changed for a time. */
-function useSettled<T>(value: T, ms: number): T {
-  const [settled, setSettled] = useState(value);
-  useEffect(() => {
-    const timer = setTimeout(() => setSettled(value), ms);
-    return () => clearTimeout(timer);
-  }, [value]);
-  return settled;
-}
-
 interface Meaning {
   readonly preview: api.Preview | undefined;
   readonly error: api.Refused | null;
@@ -553,7 +528,7 @@ function useMeaning(draft: Draft): Meaning {
   const isBroken = jsonProblemOf(draft) !== null || draft.when === "";
   const trigger = isBroken ? null : triggerOf(draft);
   const key = isBroken ? null : `preview ${JSON.stringify(trigger)}`;
-  const { data, error } = useData(key, (signal) => api.previewTrigger(trigger, 100, signal), true);
+  const { data, error } = useData(key, (signal) => api.previewTrigger(trigger, 100, signal), "once");
   return { preview: error === null ? data : undefined, error: isBroken ? null : error };
 }
 
@@ -617,7 +592,7 @@ function Collision({ first, draft: { kind, when }, set }: DraftProps & { first: 
       const [start, until] = [from, from + 30 * MINUTE_MS].map((ms) => new Date(ms).toISOString()) as [string, string];
       return api.getForecast({ from: start, until, bucket: "PT1M" }, signal);
     },
-    true,
+    "once",
   );
   const [, minute, rest] = /^\s*(\d+)(\s+\S+\s+\S+\s+\S+\s+\S+)\s*$/.exec(kind === "cron" ? when : "") ?? [];
   if (data === undefined || minute === undefined || rest === undefined) return null;

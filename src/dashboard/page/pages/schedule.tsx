@@ -6,6 +6,7 @@ import {
   Act,
   Button,
   Calm,
+  Crumbs,
   Facts,
   Failure,
   Field,
@@ -17,14 +18,15 @@ import {
   When,
 } from "../parts/basics.tsx";
 import { RunChart, usualWords } from "../parts/charts.tsx";
-import { DialogButton } from "../parts/dialogs.tsx";
+import { DialogButton, isoOf, RangeFields, rangeOf } from "../parts/dialogs.tsx";
 import { FireTimes } from "../parts/fire-times.tsx";
-import { Glyph, Labels, stateOf, Verdict } from "../parts/glyph.tsx";
+import { Labels, PauseWords, Said, stateOf, Verdict } from "../parts/glyph.tsx";
+import { Heads } from "../parts/list.tsx";
 import { ruleOf } from "../rule.ts";
-import { go, refresh, setQuery, useCanWrite, useNow, usePlace, useZoneMode } from "../store.ts";
+import { go, refresh, setQuery, useNow, usePlace, useZoneMode } from "../store.ts";
 import { durationMs, durationText, MY_ZONE, msOf, whenText, zoneOf } from "../time.ts";
 import { useData } from "../use-data.ts";
-import { isTrouble, sayingOf } from "../verdicts.ts";
+import { COALESCE, isTrouble, OVERLAP, sayingOf } from "../verdicts.ts";
 
 /** One schedule: how it went, what comes, and why. */
 export function SchedulePage({ id }: { id: string }) {
@@ -42,9 +44,7 @@ export function SchedulePage({ id }: { id: string }) {
   const at = query.at ?? items.find(({ verdict }) => isTrouble(verdict))?.fireTime ?? null;
   return (
     <>
-      <div class="crumbs">
-        <a href={hrefOf("schedules")}>Schedules</a> /
-      </div>
+      <Crumbs of={[["Schedules", hrefOf("schedules")]]} />
       <Head schedule={schedule} />
       <div class="grid two">
         <div class="grid">
@@ -70,59 +70,48 @@ export function SchedulePage({ id }: { id: string }) {
 }
 
 function Head({ schedule }: { schedule: api.Schedule }) {
-  const canWrite = useCanWrite();
-  const { id, name, taskId, paused, pausedUntil, pauseReason, labels } = schedule;
+  const { id, name, taskId, paused, labels } = schedule;
   const [tone, words] = stateOf(schedule);
   return (
     <div class="toolbar head">
       <h1>{name ?? id}</h1>
-      <span class={`o ${tone}`}>
-        <Glyph tone={tone} />
-        {words}
-      </span>
-      {(pausedUntil ?? pauseReason) !== null && (
-        <span class="miss">
-          {pausedUntil && `until ${whenText(msOf(pausedUntil), MY_ZONE, Date.now())}`} {pauseReason}
-        </span>
-      )}
+      <Said tone={tone} words={words} />
+      <PauseWords of={schedule} />
       <span class="dim">
         {name !== null && `${id}, `}task <a href={hrefOf("tasks", taskId)}>{taskId}</a>
       </span>
       <Labels of={labels} page="schedules" />
       <span class="grow" />
-      {canWrite && (
-        <>
-          <Act keyHint="r" work={() => actions.runNow(id)}>
-            Run now
-          </Act>
-          <Act keyHint="p" work={() => actions.setPaused(id, !paused)}>
-            {paused ? "Unpause" : "Pause"}
-          </Act>
-          <PauseUntil id={id} />
-          <Backfill id={id} />
-          <Button keyHint="e" onClick={() => go(hrefOf("schedules", id, {}, "edit"))}>
-            Edit
-          </Button>
-          <Act kind="ghost danger" work={() => actions.remove(id)}>
-            Remove
-          </Act>
-        </>
-      )}
+      <Act keyHint="r" work={() => actions.runNow(id)}>
+        Run now
+      </Act>
+      <Act keyHint="p" work={() => actions.setPaused(id, !paused)}>
+        {paused ? "Unpause" : "Pause"}
+      </Act>
+      <PauseUntil id={id} />
+      <Backfill id={id} />
+      <Button isWrite keyHint="e" onClick={() => go(hrefOf("schedules", id, {}, "edit"))}>
+        Edit
+      </Button>
+      <Act kind="ghost danger" work={() => actions.remove(id)}>
+        Remove
+      </Act>
     </div>
   );
 }
 
 /** A pause that ends by itself, and says why it is there. */
 function PauseUntil({ id }: { id: string }) {
-  const save = async (data: FormData) => {
-    const [until, reason] = [String(data.get("until")), String(data.get("reason"))];
-    return actions.setPaused(id, true, {
-      ...(until === "" ? {} : { until: new Date(until).toISOString() }),
-      ...(reason === "" ? {} : { reason }),
-    });
-  };
   return (
-    <DialogButton words="Until…" title={`Pause ${id}`} action="Pause it" save={save} kind="ghost">
+    <DialogButton
+      words="Until…"
+      title={`Pause ${id}`}
+      action="Pause it"
+      kind="ghost"
+      save={({ until, reason }) =>
+        actions.setPaused(id, true, { until: until ? isoOf(until) : undefined, reason: reason || undefined })
+      }
+    >
       <Field
         id="until"
         label={`Until, in ${MY_ZONE}`}
@@ -137,11 +126,10 @@ function PauseUntil({ id }: { id: string }) {
 /** Runs for fire times that are past: first their number, then the runs themselves. */
 function Backfill({ id }: { id: string }) {
   const [found, setFound] = useState<api.Backfill | null>(null);
-  const save = async (data: FormData) => {
-    const at = (name: string) => new Date(String(data.get(name))).toISOString();
-    const which = { includeRan: data.has("ran"), includeUnrecorded: data.has("unknown") };
+  const save: Parameters<typeof DialogButton>[0]["save"] = async (given) => {
+    const which = { includeRan: "ran" in given, includeUnrecorded: "unknown" in given };
     const dryRun = !found?.count;
-    const report = await api.backfill(id, { from: at("from"), until: at("until"), ...which, dryRun });
+    const report = await api.backfill(id, { ...rangeOf(given), ...which, dryRun });
     setFound(dryRun ? report : null);
     if (dryRun) return null;
     refresh();
@@ -157,8 +145,7 @@ function Backfill({ id }: { id: string }) {
       kind="ghost"
     >
       <p>Runs for fire times that are past, such as those of an outage.</p>
-      <Field id="from" label={`From, in ${MY_ZONE}`} type="datetime-local" required />
-      <Field id="until" label={`Until, in ${MY_ZONE}`} type="datetime-local" required />
+      <RangeFields />
       <p>
         <label>
           <input type="checkbox" name="ran" /> Also those that ran
@@ -197,13 +184,12 @@ function Runs({ id, items, zone, now, isLoaded, usual }: HistoryProps & { isLoad
       side={
         <span class="tally">
           {(["success", "error", "missed"] as const).map((tone) => (
-            <span
+            <Said
               key={tone}
-              class={`o ${tone}`}
+              tone={tone}
               title={{ success: "succeeded", error: "failed", missed: "did not run or came too late" }[tone]}
-            >
-              <Glyph tone={tone} /> {counts.get(tone)?.length ?? 0}
-            </span>
+              words={counts.get(tone)?.length ?? 0}
+            />
           ))}
         </span>
       }
@@ -250,14 +236,16 @@ function Ledger({ id, items, zone, now, cursor }: HistoryProps & { cursor: strin
         <table class="cards t-ledger">
           <thead>
             <tr>
-              <th>Fire time, {zone}</th>
-              <th>What became of it</th>
-              <th class="r">Late</th>
-              <th class="r">Run time</th>
-              <th class="r">Attempts</th>
-              <th>
-                <span class="visually-hidden">Actions</span>
-              </th>
+              <Heads
+                of={[
+                  [`Fire time, ${zone}`],
+                  ["What became of it"],
+                  ["Late", "r"],
+                  ["Run time", "r"],
+                  ["Attempts", "r"],
+                  ["Actions", "acts"],
+                ]}
+              />
             </tr>
           </thead>
           <tbody>
@@ -331,7 +319,7 @@ function Why({ id, at, isAsked, zone }: { id: string; at: string | null; isAsked
     api.explain(id, at ?? "", signal),
   );
   if (at === null && error === null) return null;
-  const tone = data === undefined ? "" : toneOf(data.verdict);
+  const tone = data === undefined ? "" : sayingOf(data.verdict).tone;
   return (
     <section class={`callout ${tone}`} aria-label="Why" aria-live={isAsked ? "polite" : undefined}>
       {error !== null ? (
@@ -343,12 +331,6 @@ function Why({ id, at, isAsked, zone }: { id: string; at: string | null; isAsked
       )}
     </section>
   );
-}
-
-function toneOf(verdict: string): string {
-  const { tone } = sayingOf(verdict);
-  if (tone === "error" || tone === "abandoned") return "err";
-  return tone === "missed" || tone === "paused" ? "miss" : tone === "running" ? "run" : "";
 }
 
 function Explained({ explanation, zone }: { explanation: api.Explanation; zone: string }) {
@@ -444,18 +426,6 @@ function Settings({ schedule }: { schedule: api.Schedule }) {
     </Panel>
   );
 }
-
-const COALESCE = {
-  latest: "one run stands for all of them, the latest",
-  earliest: "one run stands for all of them, the earliest",
-  all: "each gets a run",
-};
-export const OVERLAP = {
-  queue: "the next one waits",
-  skip: "the next one is left out",
-  replaceQueued: "the newest one waits, others go",
-  cancelRunning: "the running one is cancelled",
-};
 
 function catchUpWords({ maxAge, maxCount, pace }: NonNullable<api.Schedule["catchUp"]>): string {
   const parts = [

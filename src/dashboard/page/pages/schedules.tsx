@@ -2,12 +2,12 @@ import * as actions from "../actions.ts";
 import * as api from "../api.ts";
 import { exportButtons } from "../export.tsx";
 import { hrefOf } from "../hash.ts";
-import { Act, attempt, Button, Chips, capital, Empty, When } from "../parts/basics.tsx";
+import { Act, AddButtons, attempt, Button, Chips, capital, Empty, When } from "../parts/basics.tsx";
 import { Spark } from "../parts/charts.tsx";
-import { ClockChange, Labels, StateGlyph } from "../parts/glyph.tsx";
+import { ClockChange, Labels, StateGlyph, stateOf } from "../parts/glyph.tsx";
 import { type Chosen, type Column, List, Narrowed, QueryChoice, SearchBox } from "../parts/list.tsx";
 import { ruleOf, wordsOf } from "../rule.ts";
-import { go, setQuery, useCanWrite, useNow, usePlace } from "../store.ts";
+import { setQuery, useNow, usePlace } from "../store.ts";
 import { DAY_MS, durationMs, durationText } from "../time.ts";
 import { useData } from "../use-data.ts";
 import { usePages } from "../use-pages.ts";
@@ -28,12 +28,18 @@ const COLUMNS: readonly Column[] = [
 
 export function SchedulesPage() {
   const { query } = usePlace();
-  const canWrite = useCanWrite();
   const { search, taskId, label, state } = query;
   const filter: api.ScheduleFilter = { search, taskId, label, state };
   const sort = query.sort ?? "nextFireTime";
   const key = JSON.stringify(filter);
   const { data: troubled } = useData("troubled", loadTroubled);
+  const whole = { search, taskId, label };
+  const { data: counted } = useData(
+    `facets ${JSON.stringify(whole)}`,
+    (signal) => api.getSchedules({ ...whole, limit: 1, include: ["facets"] }, signal),
+    "slow",
+  );
+  const countIn = (states: string) => api.countText(counted, states);
   const pages = usePages<api.Schedule>(`schedules ${key} ${sort}`, async (cursor) => {
     const list = { ...filter, sort, limit: 100, cursor, include: SHOWN };
     if (state !== "failing" && state !== "overdue") return api.getSchedules(list);
@@ -59,13 +65,8 @@ export function SchedulesPage() {
       <div class="toolbar head">
         <h1>Schedules</h1>
         <span class="grow" />
-        {exportButtons("schedules", (cursor) => api.getSchedules({ ...filter, sort, limit: 1000, cursor }), rowOf)}
-        {canWrite && <Button onClick={() => go(hrefOf("crontab"))}>Paste a crontab</Button>}
-        {canWrite && (
-          <Button kind="primary" keyHint="n" onClick={() => go(hrefOf("add"))}>
-            Add schedule
-          </Button>
-        )}
+        {exportButtons("schedules", (paging) => api.getSchedules({ ...filter, sort, ...paging }), rowOf)}
+        <AddButtons />
       </div>
       <div class="toolbar">
         <SearchBox value={search} placeholder="Filter by id, name or task" label="Filter schedules" />
@@ -73,12 +74,12 @@ export function SchedulesPage() {
           label="Which schedules"
           value={state ?? ""}
           options={[
-            ["", "All"],
-            ["active", "Active"],
+            ["", `All ${countIn("active,paused,ended")}`],
+            ["active", `Active ${countIn("active")}`],
             ["failing", `Failing ${troubled?.failing.length ?? ""}`],
             ["overdue", `Overdue ${troubled?.overdue.length ?? ""}`],
-            ["paused", "Paused"],
-            ["ended", "Ended"],
+            ["paused", `Paused ${countIn("paused")}`],
+            ["ended", `Ended ${countIn("ended")}`],
           ]}
           onChange={(one) => setQuery({ state: one })}
         />
@@ -93,7 +94,7 @@ export function SchedulesPage() {
         columns={COLUMNS}
         Cells={Cells}
         bulk={bulk}
-        countAll={() => api.countOf((cursor) => api.getSchedules({ ...filter, limit: 1000, cursor, include: [] }))}
+        loadAll={(paging) => api.getSchedules({ ...filter, ...paging })}
         empty={
           <Empty title={key === "{}" ? "Nothing is scheduled yet" : "No schedule fits"}>
             <p>{search ? `No schedule has "${search}" in its id, name or task.` : "No schedule is in this list."}</p>
@@ -121,7 +122,6 @@ async function loadTroubled(signal?: AbortSignal): Promise<Readonly<Record<"fail
 }
 
 function Cells({ item: schedule }: { item: api.Schedule }) {
-  const canWrite = useCanWrite();
   const { id, name, taskId, trigger, paused, labels, runs = [], stats } = schedule;
   const rule = ruleOf(trigger);
   const late = durationMs(stats?.lateness?.p95);
@@ -130,7 +130,7 @@ function Cells({ item: schedule }: { item: api.Schedule }) {
   return (
     <>
       <td class="id">
-        <StateGlyph schedule={schedule} />
+        <StateGlyph of={stateOf(schedule)} />
         <a href={hrefOf("schedules", id)}>{name ?? id}</a>
         <div class="faint">
           {name === null ? taskId : `${id} · ${taskId}`} <Labels of={labels} page="schedules" />
@@ -151,16 +151,12 @@ function Cells({ item: schedule }: { item: api.Schedule }) {
       <td class={`r hide-s nowrap ${(late ?? 0) > 60_000 ? "" : "dim"}`}>{late !== null && durationText(late)}</td>
       <td class="r hide-s nowrap dim">{ran !== null && durationText(ran)}</td>
       <td class="r nowrap acts">
-        {canWrite && (
-          <>
-            <Act kind="ghost small" keyHint="r" work={() => actions.runNow(id)}>
-              Run now
-            </Act>
-            <Act kind="ghost small" keyHint="p" work={() => actions.setPaused(id, !paused)}>
-              {paused ? "Unpause" : "Pause"}
-            </Act>
-          </>
-        )}
+        <Act kind="ghost small" keyHint="r" work={() => actions.runNow(id)}>
+          Run now
+        </Act>
+        <Act kind="ghost small" keyHint="p" work={() => actions.setPaused(id, !paused)}>
+          {paused ? "Unpause" : "Pause"}
+        </Act>
       </td>
     </>
   );

@@ -1,13 +1,14 @@
+import { useState } from "preact/hooks";
 import * as actions from "../actions.ts";
 import * as api from "../api.ts";
 import { stop } from "../live.ts";
-import { Act, Button, Calm, Facts, Failure, Field, Loading, Panel, When } from "../parts/basics.tsx";
-import { DialogButton } from "../parts/dialogs.tsx";
+import { Act, Button, Calm, Chips, capital, Facts, Failure, Field, Loading, Panel, When } from "../parts/basics.tsx";
+import { DialogButton, RangeFields, rangeOf } from "../parts/dialogs.tsx";
 import { Item } from "../parts/item.tsx";
-import { ruleOf } from "../rule.ts";
-import { type State, setState, useCanWrite, useNow, useStore, useZoneMode } from "../store.ts";
-import { durationMs, durationText, MY_ZONE, whenText, zoneOf } from "../time.ts";
-import { forget, useData } from "../use-data.ts";
+import { placelessOf, ruleOf } from "../rule.ts";
+import { type State, setState, useNow, useStore, useZone } from "../store.ts";
+import { durationMs, durationText, MY_ZONE, roughText, whenText } from "../time.ts";
+import { forget, useData, useSettled } from "../use-data.ts";
 
 const sessionOf = (state: State) => state.session;
 
@@ -36,6 +37,7 @@ const ROLES = { both: "fires schedules and runs jobs", scheduler: "fires schedul
 
 function Schedulers({ health }: { health: api.Health }) {
   const { schedulers } = health;
+  const now = useNow();
   return (
     <Panel title="Schedulers" count={`${schedulers.length} alive`}>
       {schedulers.length === 0 && (
@@ -54,11 +56,7 @@ function Schedulers({ health }: { health: api.Health }) {
                 {isResident ? "" : ", by ticks"}; tasks: {tasks.join(", ") || "none"}; in {executors.join(", ")}
               </>
             }
-            side={
-              <>
-                counts as alive until <When ms={Date.parse(aliveUntil)} zone={null} />
-              </>
-            }
+            side={`counts as alive for ${roughText(Math.max(0, Date.parse(aliveUntil) - now))}`}
           />
         ))}
       </ul>
@@ -69,9 +67,8 @@ function Schedulers({ health }: { health: api.Health }) {
 /** Times in which nothing fires. */
 function Blackouts() {
   const { data } = useData("blackouts", api.getBlackouts);
-  const canWrite = useCanWrite();
   const now = useNow();
-  const zone = zoneOf(useZoneMode(), null);
+  const zone = useZone();
   const when = ({ from, until, trigger, duration }: api.Blackout): string => {
     if (from !== null && until !== null) {
       return `${whenText(Date.parse(from), zone, now)} to ${whenText(Date.parse(until), zone, now)}`;
@@ -80,7 +77,7 @@ function Blackouts() {
     return `${code} ${timeZone ?? ""}, for ${durationText(durationMs(duration) ?? 0)} each time`;
   };
   return (
-    <Panel title="Blackouts" count="times in which nothing fires" side={canWrite && <AddBlackout />}>
+    <Panel title="Blackouts" count="times in which nothing fires" side={<AddBlackout />}>
       {data?.items.length === 0 && <Calm>There is none.</Calm>}
       <ul class="rows">
         {data?.items.map((blackout) => {
@@ -102,11 +99,9 @@ function Blackouts() {
               }
               side={by}
             >
-              {canWrite && (
-                <Act kind="small danger" work={() => actions.removeBlackout(id)}>
-                  Remove
-                </Act>
-              )}
+              <Act kind="small danger" work={() => actions.removeBlackout(id)}>
+                Remove
+              </Act>
             </Item>
           );
         })}
@@ -116,23 +111,63 @@ function Blackouts() {
 }
 
 function AddBlackout() {
-  const save = async (data: FormData) => {
-    const text = (name: string): string => String(data.get(name)).trim();
-    const at = (name: string): string => new Date(text(name)).toISOString();
-    const taskIds = text("tasks")
-      .split(/[\s,]+/)
-      .filter((word) => word !== "");
+  const [recurs, setRecurs] = useState("");
+  const [cron, setCron] = useState("");
+  const [timeZone, setZone] = useState(MY_ZONE);
+  const rule = useSettled(cron && JSON.stringify({ cron, timeZone }));
+  const { data, error } = useData(
+    recurs && rule ? `begins ${rule}` : null,
+    (signal) => api.previewTrigger(JSON.parse(rule), 1, signal),
+    "once",
+  );
+  const next = data?.items[0];
+  const save: Parameters<typeof DialogButton>[0]["save"] = async (given) => {
+    const { id, lasts: duration, tasks = "", reason } = given;
+    const taskIds = tasks.split(/[\s,]+/).filter(Boolean);
     return actions.addBlackout({
-      ...{ id: text("id"), from: at("from"), until: at("until") },
-      ...(taskIds.length === 0 ? {} : { taskIds }),
-      ...(text("reason") === "" ? {} : { reason: text("reason") }),
+      id,
+      ...(recurs ? { trigger: { cron, timeZone }, duration } : rangeOf(given)),
+      taskIds: taskIds.length > 0 ? taskIds : undefined,
+      reason: reason || undefined,
     });
   };
   return (
     <DialogButton words="Add blackout" title="Add a blackout" action="Add it" save={save} kind="small">
       <Field id="id" label="Id" required placeholder="such as inventory-2027" />
-      <Field id="from" label={`From, in ${MY_ZONE}`} type="datetime-local" required />
-      <Field id="until" label={`Until, in ${MY_ZONE}`} type="datetime-local" required />
+      <div class="field">
+        <Chips
+          label="How often"
+          value={recurs}
+          options={[
+            ["", "Once"],
+            ["again", "Again and again"],
+          ]}
+          onChange={setRecurs}
+        />
+      </div>
+      {recurs ? (
+        <>
+          <Field
+            id="begins"
+            label="Begins"
+            class="input big"
+            required
+            value={cron}
+            set={setCron}
+            placeholder="0 22 * * sat"
+            hint={
+              data
+                ? `${data.description}${next ? `; next ${whenText(Date.parse(next.at), timeZone, Date.now())}` : ""}`
+                : "minute hour day month weekday"
+            }
+            problem={error && capital(placelessOf(error))}
+          />
+          <Field id="lasts" label="Lasts" required placeholder="such as 30m or 8h" />
+          <Field id="zone" label="Time zone" required value={timeZone} set={setZone} />
+        </>
+      ) : (
+        <RangeFields />
+      )}
       <Field id="tasks" label="Only for these tasks" placeholder="all, unless you name some" />
       <Field id="reason" label="Why" maxLength={500} />
     </DialogButton>

@@ -1,16 +1,37 @@
 import * as actions from "../actions.ts";
 import * as api from "../api.ts";
 import { hrefOf } from "../hash.ts";
-import { Act, Calm, Empty, Facts, Failure, Field, hasEntries, Json, Loading, many, Panel } from "../parts/basics.tsx";
+import {
+  Act,
+  Calm,
+  Crumbs,
+  Empty,
+  Facts,
+  Failure,
+  Field,
+  hasEntries,
+  Json,
+  Loading,
+  many,
+  Panel,
+} from "../parts/basics.tsx";
 import { badOf, CountChart, usualWords } from "../parts/charts.tsx";
 import { DialogButton } from "../parts/dialogs.tsx";
-import { Glyph, Labels } from "../parts/glyph.tsx";
-import { Narrowed, SearchBox } from "../parts/list.tsx";
-import { useCanWrite, useNow, usePlace, useZoneMode } from "../store.ts";
-import { durationMs, durationText, MY_ZONE, whenText, zoneOf } from "../time.ts";
+import { Labels, PauseWords, Said, StateGlyph } from "../parts/glyph.tsx";
+import { type Column, Heads, Narrowed, SearchBox } from "../parts/list.tsx";
+import { useNow, usePlace, useZone } from "../store.ts";
+import { durationMs, durationText } from "../time.ts";
 import { useData } from "../use-data.ts";
-import type { Tone } from "../verdicts.ts";
-import { OVERLAP } from "./schedule.tsx";
+import { OVERLAP, type Tone } from "../verdicts.ts";
+
+const COLUMNS: readonly Column[] = [
+  ["Task"],
+  ["Handled by"],
+  ["Now", "next"],
+  ["Attempts", "num hide-s"],
+  ["Longest run", "num hide-s"],
+  ["Actions", "acts"],
+];
 
 export function TasksPage() {
   const { query } = usePlace();
@@ -42,14 +63,7 @@ export function TasksPage() {
           <table class="cards t-list">
             <thead>
               <tr>
-                <th>Task</th>
-                <th>Handled by</th>
-                <th class="next">Now</th>
-                <th class="num hide-s">Attempts</th>
-                <th class="num hide-s">Longest run</th>
-                <th class="acts">
-                  <span class="visually-hidden">Actions</span>
-                </th>
+                <Heads of={COLUMNS} />
               </tr>
             </thead>
             <tbody>
@@ -98,7 +112,7 @@ function Row({ task, health }: { task: api.Task; health: api.Health | undefined 
   return (
     <tr data-row>
       <td class="id">
-        <State of={state} />
+        <StateGlyph of={state} />
         <a href={hrefOf("tasks", id)}>{id}</a>
         <div class="faint">
           <Labels of={task.labels} page="tasks" />
@@ -115,26 +129,19 @@ function Row({ task, health }: { task: api.Task; health: api.Health | undefined 
   );
 }
 
-function State({ of: [tone, words] }: { of: readonly [Tone, string] }) {
-  return (
-    <span class={`o ${tone}`} title={words}>
-      <Glyph tone={tone} />
-      <span class="visually-hidden">{words}</span>
-    </span>
-  );
-}
-
 function Acts({ task: { id, isPaused }, kind }: { task: api.Task; kind: string }) {
-  const canWrite = useCanWrite();
-  if (!canWrite) return null;
-  const save = async (data: FormData) => {
-    const text = String(data.get("input")).trim();
-    const body = text === "" ? { taskId: id } : { taskId: id, payload: JSON.parse(text) };
-    return actions.run(api.addJob(body), `${id} runs now.`);
-  };
   return (
     <>
-      <DialogButton words="Run now" title={`Run ${id} once`} action="Run it" save={save} kind={kind} keyHint="r">
+      <DialogButton
+        words="Run now"
+        title={`Run ${id} once`}
+        action="Run it"
+        save={async ({ input }) =>
+          actions.run(api.addJob({ taskId: id, payload: input ? JSON.parse(input) : undefined }), `${id} runs now.`)
+        }
+        kind={kind}
+        keyHint="r"
+      >
         <Field tag="textarea" rows={6} id="input" label="Input, as JSON; left empty, it gets none" />
       </DialogButton>
       <Act kind={kind} keyHint="p" work={() => actions.setTaskPaused(id, !isPaused)}>
@@ -151,20 +158,14 @@ export function TaskPage({ id }: { id: string }) {
   if (error !== null) return <Failure error={error} />;
   if (task === undefined) return <Loading rows={8} />;
   const { by, now, state, isUnhandled } = workOf(task, health);
-  const { executor, rateLimit, maxRunningPerKey, overlap, pausedUntil, pauseReason, metadata, labels } = task;
+  const { executor, rateLimit, maxRunningPerKey, overlap, metadata, labels } = task;
   return (
     <>
-      <div class="crumbs">
-        <a href={hrefOf("tasks")}>Tasks</a> /
-      </div>
+      <Crumbs of={[["Tasks", hrefOf("tasks")]]} />
       <div class="toolbar head">
         <h1>{id}</h1>
-        <span class={`o ${state[0]}`}>
-          <Glyph tone={state[0]} /> {state[1]}
-        </span>
-        <span class="miss">
-          {pausedUntil && `until ${whenText(Date.parse(pausedUntil), MY_ZONE, Date.now())}`} {pauseReason}
-        </span>
+        <Said tone={state[0]} words={state[1]} />
+        <PauseWords of={task} />
         <Labels of={labels} page="tasks" />
         <span class="grow" />
         <a class="btn" href={hrefOf("schedules", null, { taskId: id })}>
@@ -205,7 +206,7 @@ export function TaskPage({ id }: { id: string }) {
 function Ended({ id }: { id: string }) {
   const { data } = useData(`stats ${id}`, (signal) => api.getStats({ taskId: id }, signal));
   const now = useNow();
-  const zone = zoneOf(useZoneMode(), null);
+  const zone = useZone();
   const [stats] = data?.items ?? [];
   if (stats === undefined) return null;
   const { count, runTime } = stats.total;

@@ -1,10 +1,10 @@
 import * as api from "../api.ts";
 import { hrefOf } from "../hash.ts";
 import { Chips, capital, Empty, Failure, Loading, Panel } from "../parts/basics.tsx";
-import { herdOf, quantileOf, ticksOf, useWidth } from "../parts/charts.tsx";
+import { Chart, ChartLink, herdOf, quantileOf, ticksOf } from "../parts/charts.tsx";
 import { ruleOf, wordsOf } from "../rule.ts";
-import { setQuery, useNow, usePlace, useZoneMode } from "../store.ts";
-import { clockText, DAY_MS, dayText, durationMs, durationText, MINUTE_MS, whenText, zoneOf } from "../time.ts";
+import { setQuery, useNow, usePlace, useZone } from "../store.ts";
+import { clockText, DAY_MS, dayText, durationMs, durationText, MINUTE_MS, whenText } from "../time.ts";
 import { useData } from "../use-data.ts";
 
 /** How far to look, and how long the buckets of the load are. */
@@ -57,7 +57,7 @@ export function TimelinePage() {
   const name = query.span !== undefined && query.span in SPANS ? query.span : "12 h";
   const [span, bucket] = SPANS[name] ?? [DAY_MS, MINUTE_MS];
   const now = useNow();
-  const zone = zoneOf(useZoneMode(), null);
+  const zone = useZone();
   const { data: lanes, error } = useData(`lanes ${name}`, (signal) => loadLanes(span, signal));
   // The axis moves on by the minute, so that it does not tremble.
   const from = now - (now % MINUTE_MS);
@@ -99,7 +99,6 @@ export function TimelinePage() {
 /** How many fires come when, over all schedules, with what to do about a herd. */
 function Load({ span, bucket, axis }: { span: number; bucket: number; axis: Axis }) {
   const { zone, now } = axis;
-  const [element, width] = useWidth();
   const { data } = useData(`forecast ${span}`, (signal) => {
     const start = Date.now() - (Date.now() % bucket);
     const [from, until] = [start, start + span].map((ms) => new Date(ms).toISOString()) as [string, string];
@@ -108,7 +107,6 @@ function Load({ span, bucket, axis }: { span: number; bucket: number; axis: Axis
   const { buckets = [], busiest = null, emptier = null, text = "" } = data ?? {};
   const most = Math.max(1, busiest?.fires ?? 0);
   const herd = herdOf(buckets);
-  const x = scaleOf(axis, width);
   const within = (at: string): string => {
     const ms = Date.parse(at);
     const words = whenText(ms, zone, now);
@@ -117,7 +115,7 @@ function Load({ span, bucket, axis }: { span: number; bucket: number; axis: Axis
   return (
     <>
       {busiest !== null && busiest.fires >= herd && (
-        <div class="callout miss spaced">
+        <div class="callout missed spaced">
           <b>
             {busiest.fires.toLocaleString("en")} fires, {within(busiest.from)}.
           </b>
@@ -128,28 +126,33 @@ function Load({ span, bucket, axis }: { span: number; bucket: number; axis: Axis
       )}
       <div class="spaced">
         <Panel title="Load" count={`fires in each ${durationText(bucket)}, all schedules`}>
-          <div class="chart" ref={element}>
-            <svg width={width} height="90" role="img" aria-label={text}>
-              <text x="0" y="17">
-                {most.toLocaleString("en")} at most
-              </text>
-              {buckets.map(({ from, fires }) => {
-                const left = Math.max(x(axis.from), x(Date.parse(from)));
-                return (
-                  <rect
-                    key={from}
-                    class={fires >= herd ? "f-miss" : "f-load"}
-                    x={left}
-                    y={88 - (fires / most) * 80}
-                    width={Math.max(1, x(Date.parse(from) + bucket) - left - 1)}
-                    height={(fires / most) * 80}
-                  >
-                    <title>{`${within(from)}: ${fires}`}</title>
-                  </rect>
-                );
-              })}
-            </svg>
-          </div>
+          <Chart height={90} role="img" label={text}>
+            {(width) => {
+              const x = scaleOf(axis, width);
+              return (
+                <>
+                  <text x="0" y="17">
+                    {most.toLocaleString("en")} at most
+                  </text>
+                  {buckets.map(({ from, fires }) => {
+                    const left = Math.max(x(axis.from), x(Date.parse(from)));
+                    return (
+                      <rect
+                        key={from}
+                        class={fires >= herd ? "f missed" : "f-load"}
+                        x={left}
+                        y={88 - (fires / most) * 80}
+                        width={Math.max(1, x(Date.parse(from) + bucket) - left - 1)}
+                        height={(fires / most) * 80}
+                      >
+                        <title>{`${within(from)}: ${fires}`}</title>
+                      </rect>
+                    );
+                  })}
+                </>
+              );
+            }}
+          </Chart>
         </Panel>
       </div>
     </>
@@ -169,30 +172,31 @@ function scaleOf({ from, until }: Axis, width: number): (at: number) => number {
 
 function Lanes({ lanes, axis }: { lanes: readonly Lane[]; axis: Axis }) {
   const { from, until, zone, now } = axis;
-  const [element, width] = useWidth();
-  const x = scaleOf(axis, width);
   const height = lanes.length * ROW;
   return (
-    <div class="chart" ref={element}>
-      {width > 0 && (
-        <svg width={width} height={height + 34} role="group" aria-label={`What ${lanes.length} schedules will do`}>
-          {ticksOf(from, until, width - leftOf(width), zone).map((at) => (
-            <g key={at}>
-              <line class="gridline" x1={x(at)} x2={x(at)} y1="0" y2={height} />
-              {x(at) < width - 40 && (
-                <text x={x(at)} y={height + 18}>
-                  {until - from > 2 * DAY_MS ? dayText(at, zone, now) : clockText(at, zone, false)}
-                </text>
-              )}
-            </g>
-          ))}
-          {lanes.map((lane, index) => (
-            <LaneRow key={lane.id} lane={lane} y={index * ROW} x={x} axis={axis} />
-          ))}
-          <line class="now" x1={x(now)} x2={x(now)} y1="0" y2={height} />
-        </svg>
-      )}
-    </div>
+    <Chart height={height + 34} label={`What ${lanes.length} schedules will do`}>
+      {(width) => {
+        const x = scaleOf(axis, width);
+        return (
+          <>
+            {ticksOf(from, until, width - leftOf(width), zone).map((at) => (
+              <g key={at}>
+                <line class="gridline" x1={x(at)} x2={x(at)} y1="0" y2={height} />
+                {x(at) < width - 40 && (
+                  <text x={x(at)} y={height + 18}>
+                    {until - from > 2 * DAY_MS ? dayText(at, zone, now) : clockText(at, zone, false)}
+                  </text>
+                )}
+              </g>
+            ))}
+            {lanes.map((lane, index) => (
+              <LaneRow key={lane.id} lane={lane} y={index * ROW} x={x} axis={axis} />
+            ))}
+            <line class="now" x1={x(now)} x2={x(now)} y1="0" y2={height} />
+          </>
+        );
+      }}
+    </Chart>
   );
 }
 
@@ -227,17 +231,16 @@ function LaneRow({ lane: { id, words, fires, usualMs }, y, x, axis: { from, unti
           const title = `${id}: ${whenText(at, zone, now)}${usual}`;
           const href = hrefOf("schedules", id, { at: new Date(at).toISOString() });
           return (
-            <a key={at} href={href} tabIndex={-1} aria-label={title}>
-              <title>{title}</title>
+            <ChartLink key={at} href={href} words={title}>
               <rect
-                class="f-run"
+                class="f running"
                 x={x(at)}
                 y={y + 7}
                 width={Math.max(3, x(at + (usualMs ?? 0)) - x(at))}
                 height="11"
                 rx="1.5"
               />
-            </a>
+            </ChartLink>
           );
         })
       )}

@@ -1,7 +1,8 @@
 import { type ComponentChildren, h } from "preact";
 import { Refused, Unreached } from "../api.ts";
-import { notify, useIsGone, useNow, useZoneMode } from "../store.ts";
-import { fullText, relativeText, whenText, zoneOf } from "../time.ts";
+import { hrefOf } from "../hash.ts";
+import { go, notify, useCanWrite, useIsGone, useNow, useZone } from "../store.ts";
+import { fullText, relativeText, whenText } from "../time.ts";
 
 /** What to tell when something was done; null where nothing was. */
 export type Told = string | { readonly text: string; readonly href: string } | null;
@@ -34,7 +35,7 @@ interface ButtonProps {
   readonly children: ComponentChildren;
   readonly onClick?: () => unknown;
   readonly kind?: string;
-  /** A button that writes is off while the server does not answer. */
+  /** A button that writes is off while the server does not answer, and is not there for who may only look. */
   readonly isWrite?: boolean;
   readonly isOff?: boolean;
   readonly label?: string | undefined;
@@ -45,7 +46,9 @@ interface ButtonProps {
 
 export function Button({ children, onClick, kind = "", isWrite, isOff, keyHint, label, title, type }: ButtonProps) {
   const isGone = useIsGone();
+  const canWrite = useCanWrite();
   const off = isOff === true || (isWrite === true && isGone);
+  if (isWrite === true && !canWrite) return null;
   return (
     <button
       type={type ?? "button"}
@@ -68,6 +71,36 @@ export function Button({ children, onClick, kind = "", isWrite, isOff, keyHint, 
 /** A button that changes something, and tells what came of it. */
 export function Act({ work, ...button }: Omit<ButtonProps, "onClick" | "isWrite"> & { work: () => Promise<Told> }) {
   return <Button {...button} isWrite onClick={() => attempt(work)} />;
+}
+
+/** The ways to add schedules. */
+export function AddButtons() {
+  return (
+    <>
+      <Button isWrite onClick={() => go(hrefOf("crontab"))}>
+        Paste a crontab
+      </Button>
+      <Button isWrite kind="primary" keyHint="n" onClick={() => go(hrefOf("add"))}>
+        Add schedule
+      </Button>
+    </>
+  );
+}
+
+/** Where a page is, below which others. */
+export function Crumbs({ of }: { of: readonly (readonly [name: string, href: string] | false | null)[] }) {
+  return (
+    <div class="crumbs">
+      {of.map(
+        (one) =>
+          one && (
+            <>
+              <a href={one[1]}>{one[0]}</a> /{" "}
+            </>
+          ),
+      )}
+    </div>
+  );
 }
 
 interface PanelProps {
@@ -99,7 +132,7 @@ export function Calm({ children }: { children: ComponentChildren }) {
 /** A fire time as `in 4 s` while it is near, and as a day and a time of day else; all of it as its title. */
 export function When({ ms, zone }: { ms: number; zone: string | null }) {
   const now = useNow();
-  const shown = zoneOf(useZoneMode(), zone);
+  const shown = useZone(zone);
   return (
     <time dateTime={new Date(ms).toISOString()} title={fullText(ms, shown)}>
       {Math.abs(ms - now) < 12 * 3_600_000 ? relativeText(ms, now) : whenText(ms, shown, now)}
@@ -138,7 +171,7 @@ export function Empty({ title, children, isPage }: EmptyProps) {
 export function Failure({ error }: { error: Refused | null }) {
   return (
     error && (
-      <div class="callout err spaced" role="alert">
+      <div class="callout error spaced" role="alert">
         <b>{error.status === 404 ? "There is no such thing (any more)." : "The server refused this."}</b>
         <div>{capital(error.message)}</div>
       </div>

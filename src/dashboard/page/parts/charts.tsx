@@ -1,4 +1,4 @@
-import type { Ref } from "preact";
+import type { ComponentChildren, Ref } from "preact";
 import { useCallback, useRef, useState } from "preact/hooks";
 import type { ForecastBucket, Run, Stats } from "../api.ts";
 import { hrefOf } from "../hash.ts";
@@ -6,7 +6,7 @@ import { clockText, durationMs, durationText, MINUTE_MS, offsetMs, roughText, wh
 import { isTrouble, sayingOf } from "../verdicts.ts";
 
 /** The width of an element, as it is now; 0 before it is there. */
-export function useWidth(): [Ref<HTMLDivElement>, number] {
+function useWidth(): [Ref<HTMLDivElement>, number] {
   const observer = useRef<ResizeObserver | null>(null);
   const [width, setWidth] = useState(0);
   const attach = useCallback((element: HTMLDivElement | null) => {
@@ -16,6 +16,39 @@ export function useWidth(): [Ref<HTMLDivElement>, number] {
     observer.current.observe(element);
   }, []);
   return [attach, width];
+}
+
+interface ChartProps {
+  readonly height: number;
+  readonly label: string;
+  readonly role?: "group" | "img";
+  readonly kind?: string;
+  /** What it shows in a width. */
+  readonly children: (width: number) => ComponentChildren;
+}
+
+/** A drawing as wide as there is room. */
+export function Chart({ height, label, role = "group", kind = "", children }: ChartProps) {
+  const [element, width] = useWidth();
+  return (
+    <div class={`chart ${kind}`} ref={element}>
+      {width > 0 && (
+        <svg width={width} height={height} role={role} aria-label={label}>
+          {children(width)}
+        </svg>
+      )}
+    </div>
+  );
+}
+
+/** A mark that leads somewhere, which its words tell. */
+export function ChartLink({ href, words, children }: { href: string; words: string; children: ComponentChildren }) {
+  return (
+    <a href={href} tabIndex={-1} aria-label={words}>
+      <title>{words}</title>
+      {children}
+    </a>
+  );
 }
 
 /** How many fires of one bucket are a herd: ten or more, and three times what is usual. */
@@ -32,12 +65,7 @@ export function herdOf(buckets: readonly ForecastBucket[]): number {
 
 /** The class that a verdict's bar has. */
 function fillOf(verdict: string): string {
-  const { tone } = sayingOf(verdict);
-  if (tone === "success") return "f-ok";
-  if (tone === "error") return "f-err";
-  if (tone === "missed") return "f-miss";
-  if (tone === "running") return "f-run";
-  return tone === "abandoned" ? "f-aband" : "f-off";
+  return `f ${sayingOf(verdict).tone}`;
 }
 
 /** Where a duration stands between 0 and 1: by its logarithm, so that a second and an hour both show. */
@@ -80,99 +108,96 @@ const HEIGHT = 160;
 /** An hour back and the time ahead on one axis: what ran with its run time as height, what failed at full height, what
  *  runs on top, what comes hollow. */
 export function Ticker({ runs, coming, now, zone }: TickerProps) {
-  const [element, width] = useWidth();
   const from = now - BACK_MS;
   const until = now + AHEAD_MS;
-  const x = (at: number): number => ((at - from) / (until - from)) * width;
-  const ended = columnsOf(
-    runs.filter((run) => run.endedAt !== null),
-    x,
-  );
   const running = runs.filter(({ state }) => state === "running").slice(0, 5);
   const failed = runs.filter(({ state }) => isTrouble(state)).length;
   return (
-    <div class="panel chart ticker" ref={element}>
-      {width === 0 ? null : (
-        <svg
-          width={width}
-          height={HEIGHT}
-          role="group"
-          aria-label={`The last hour: ${runs.length} runs, ${failed} not well. To come: ${coming.length} fires`}
-        >
-          {ticksOf(from, until, width, zone).map((at) => (
-            <g key={at}>
-              <line class="gridline" x1={x(at)} x2={x(at)} y1="16" y2={FLOOR} />
-              {Math.abs(x(at) - x(now)) < 60 || x(at) < 18 || x(at) > width - 18 ? null : (
-                <text x={x(at)} y={HEIGHT - 12} text-anchor="middle">
-                  {clockText(at, zone, false)}
-                </text>
-              )}
-            </g>
-          ))}
-          <line class="axis" x1="0" x2={width} y1={FLOOR} y2={FLOOR} />
-          {ended.map(({ left, run, count }) => {
-            const height = isTrouble(run.state)
-              ? 60
-              : 60 * logShare((run.endedAt ?? 0) - (run.startedAt ?? run.endedAt ?? 0), 5, 3_600_000);
-            return (
-              <a key={left} href={hrefOf("runs", run.id)} tabIndex={-1} aria-label={wordsOf(run, count, zone)}>
-                <title>{wordsOf(run, count, zone)}</title>
-                <rect class="hit" x={left - 1} y="16" width="5" height={FLOOR - 16} />
-                <rect class={fillOf(run.state)} x={left} y={FLOOR - height} width="3" height={height} />
-              </a>
-            );
-          })}
-          {running.map((run, index) => {
-            const start = Math.max(0, x(run.startedAt ?? run.dueAt));
-            return (
-              <a key={run.id} href={hrefOf("runs", run.id)} tabIndex={-1} aria-label={wordsOf(run, 1, zone)}>
-                <title>{wordsOf(run, 1, zone)}</title>
-                <rect
-                  class="f-run"
-                  x={start}
-                  y={20 + index * 9}
-                  width={Math.max(4, x(now) - start)}
-                  height="5"
-                  rx="2"
-                />
-              </a>
-            );
-          })}
-          {coming.map((fire) => {
-            const { at, scheduleId, count, isHerd, lengthMs = 0 } = fire;
-            // Many in one minute stand higher.
-            const height = 13 + Math.min(30, 4 * Math.log2(count));
-            const kind = isHerd ? "f-miss" : lengthMs > 0 ? "band" : "f-next";
-            const href =
-              scheduleId === null
-                ? hrefOf("timeline", null, { span: "1 h" })
-                : hrefOf("schedules", scheduleId, { at: new Date(at).toISOString() });
-            return (
-              <a key={`${at} ${scheduleId}`} href={href} tabIndex={-1} aria-label={comingWords(fire, zone)}>
-                <title>{comingWords(fire, zone)}</title>
-                <rect
-                  class={kind}
-                  x={x(at) - (lengthMs > 0 ? 0 : 2)}
-                  y={FLOOR - height}
-                  width={Math.max(5, x(at + lengthMs) - x(at) - 2)}
-                  height={height}
-                  rx="2"
-                />
-                {isHerd && (
-                  <text class="brass" x={x(at)} y={FLOOR - height - 7} text-anchor="middle">
-                    {count} at {clockText(at, zone, false)}
+    <Chart
+      kind="panel ticker"
+      height={HEIGHT}
+      label={`The last hour: ${runs.length} runs, ${failed} not well. To come: ${coming.length} fires`}
+    >
+      {(width) => {
+        const x = (at: number): number => ((at - from) / (until - from)) * width;
+        const ended = columnsOf(
+          runs.filter((run) => run.endedAt !== null),
+          x,
+        );
+        return (
+          <>
+            {ticksOf(from, until, width, zone).map((at) => (
+              <g key={at}>
+                <line class="gridline" x1={x(at)} x2={x(at)} y1="16" y2={FLOOR} />
+                {Math.abs(x(at) - x(now)) < 60 || x(at) < 18 || x(at) > width - 18 ? null : (
+                  <text x={x(at)} y={HEIGHT - 12} text-anchor="middle">
+                    {clockText(at, zone, false)}
                   </text>
                 )}
-              </a>
-            );
-          })}
-          <line class="now" x1={x(now)} x2={x(now)} y1="8" y2={FLOOR + 6} />
-          <text class="brass strong" x={x(now)} y={HEIGHT - 12} text-anchor="middle">
-            {clockText(now, zone, false)} now
-          </text>
-        </svg>
-      )}
-    </div>
+              </g>
+            ))}
+            <line class="axis" x1="0" x2={width} y1={FLOOR} y2={FLOOR} />
+            {ended.map(({ left, run, count }) => {
+              const height = isTrouble(run.state)
+                ? 60
+                : 60 * logShare((run.endedAt ?? 0) - (run.startedAt ?? run.endedAt ?? 0), 5, 3_600_000);
+              return (
+                <ChartLink key={left} href={hrefOf("runs", run.id)} words={wordsOf(run, count, zone)}>
+                  <rect class="hit" x={left - 1} y="16" width="5" height={FLOOR - 16} />
+                  <rect class={fillOf(run.state)} x={left} y={FLOOR - height} width="3" height={height} />
+                </ChartLink>
+              );
+            })}
+            {running.map((run, index) => {
+              const start = Math.max(0, x(run.startedAt ?? run.dueAt));
+              return (
+                <ChartLink key={run.id} href={hrefOf("runs", run.id)} words={wordsOf(run, 1, zone)}>
+                  <rect
+                    class="f running"
+                    x={start}
+                    y={20 + index * 9}
+                    width={Math.max(4, x(now) - start)}
+                    height="5"
+                    rx="2"
+                  />
+                </ChartLink>
+              );
+            })}
+            {coming.map((fire) => {
+              const { at, scheduleId, count, isHerd, lengthMs = 0 } = fire;
+              // Many in one minute stand higher.
+              const height = 13 + Math.min(30, 4 * Math.log2(count));
+              const kind = isHerd ? "f missed" : lengthMs > 0 ? "band" : "f-next";
+              const href =
+                scheduleId === null
+                  ? hrefOf("timeline", null, { span: "1 h" })
+                  : hrefOf("schedules", scheduleId, { at: new Date(at).toISOString() });
+              return (
+                <ChartLink key={`${at} ${scheduleId}`} href={href} words={comingWords(fire, zone)}>
+                  <rect
+                    class={kind}
+                    x={x(at) - (lengthMs > 0 ? 0 : 2)}
+                    y={FLOOR - height}
+                    width={Math.max(5, x(at + lengthMs) - x(at) - 2)}
+                    height={height}
+                    rx="2"
+                  />
+                  {isHerd && (
+                    <text class="brass" x={x(at)} y={FLOOR - height - 7} text-anchor="middle">
+                      {count} at {clockText(at, zone, false)}
+                    </text>
+                  )}
+                </ChartLink>
+              );
+            })}
+            <line class="now" x1={x(now)} x2={x(now)} y1="8" y2={FLOOR + 6} />
+            <text class="brass strong" x={x(now)} y={HEIGHT - 12} text-anchor="middle">
+              {clockText(now, zone, false)} now
+            </text>
+          </>
+        );
+      }}
+    </Chart>
   );
 }
 
@@ -244,13 +269,12 @@ export function Spark({ runs, id }: { runs: readonly SparkRun[]; id: string }) {
 
 /** How many runs ended in each part of a time, and how many of them badly. */
 export function CountChart({ stats: { buckets }, zone, now }: { stats: Stats; zone: string; now: number }) {
-  const [element, width] = useWidth();
   const most = Math.max(1, ...buckets.map(({ count }) => count));
-  const step = width / Math.max(1, buckets.length);
   return (
-    <div class="chart" ref={element}>
-      <svg width={width} height="60" role="img" aria-label={`at most ${most} in one of ${buckets.length} parts`}>
-        {buckets.map(({ from, count, outcomes, runTime }, index) => {
+    <Chart height={60} role="img" label={`at most ${most} in one of ${buckets.length} parts`}>
+      {(width) =>
+        buckets.map(({ from, count, outcomes, runTime }, index) => {
+          const step = width / buckets.length;
           const bad = badOf({ count, outcomes });
           const usual = runTime === null ? "" : `, usually ${durationText(durationMs(runTime.p50) ?? 0)}`;
           const bar = (of: number, kind: string) => (
@@ -265,13 +289,13 @@ export function CountChart({ stats: { buckets }, zone, now }: { stats: Stats; zo
           return (
             <g key={from}>
               <title>{`${whenText(Date.parse(from), zone, now)}: ${count}, ${bad} not well${usual}`}</title>
-              {bar(count, "f-ok")}
-              {bar(bad, "f-err")}
+              {bar(count, "f success")}
+              {bar(bad, "f error")}
             </g>
           );
-        })}
-      </svg>
-    </div>
+        })
+      }
+    </Chart>
   );
 }
 
@@ -301,102 +325,97 @@ export interface ChartRun {
 
 /** Lateness upwards and run time downwards on one axis, with how the run time drifts. @param runs the oldest first */
 export function RunChart({ runs, zone, now }: { runs: readonly ChartRun[]; zone: string; now: number }) {
-  const [element, width] = useWidth();
   const left = 54;
-  const step = Math.max(3, (width - left - 12) / Math.max(runs.length, 24));
   const lateMax = Math.max(1000, ...runs.map(({ lateMs }) => lateMs ?? 0));
   const runMax = Math.max(100, ...runs.map(({ runMs }) => runMs ?? 0));
   const [middle, up, down] = [92, 70, 80];
   const drift = driftOf(runs);
   const yOf = (ms: number): number => middle + 18 + (ms / runMax) * down;
   return (
-    <div class="chart" ref={element}>
-      {width === 0 ? null : (
-        <svg
-          width={width}
-          height="200"
-          role="group"
-          aria-label={`Lateness and run time of the last ${runs.length} runs. ${drift?.words ?? ""}`}
-        >
-          {[lateMax, lateMax / 60].map((ms) => (
-            <g key={ms}>
-              <line
-                class="gridline"
-                x1={left}
-                x2={width - 8}
-                y1={middle - up * logShare(ms, 1, lateMax)}
-                y2={middle - up * logShare(ms, 1, lateMax)}
-              />
-              <text x={left - 6} y={middle - up * logShare(ms, 1, lateMax) + 4} text-anchor="end">
-                {ms < 1000 ? durationText(ms) : roughText(ms)}
-              </text>
-            </g>
-          ))}
-          <text x={left - 6} y={middle + 3} text-anchor="end">
-            late 0
-          </text>
-          <text x={left - 6} y={middle + 21} text-anchor="end">
-            run 0
-          </text>
-          {[runMax / 2, runMax].map((ms) => (
-            <g key={ms}>
-              <line class="gridline" x1={left} x2={width - 8} y1={yOf(ms)} y2={yOf(ms)} />
-              <text x={left - 6} y={yOf(ms) + 4} text-anchor="end">
-                {durationText(ms)}
-              </text>
-            </g>
-          ))}
-          {runs.map(({ at, verdict, lateMs, runMs, href }, index) => {
-            const start = left + 4 + index * step;
-            const bar = Math.min(14, Math.max(2, step - 2));
-            const lateWords = lateMs === null ? "" : `, ${durationText(lateMs)} late`;
-            const runWords = runMs === null ? "" : `, ran ${durationText(runMs)}`;
-            const words = `${whenText(at, zone, now)}: ${sayingOf(verdict).words}${lateWords}${runWords}`;
-            const late = lateMs === null ? 0 : up * logShare(lateMs, 1, lateMax);
-            return (
-              <a key={at} href={href} tabIndex={-1} aria-label={words}>
-                <title>{words}</title>
-                <rect class="hit" x={start - 1} y="12" width={step} height="180" />
-                {lateMs === null && runMs === null ? (
-                  <path class={`mark ${fillOf(verdict)}`} d={`M${start + bar / 2} ${middle - 12}l5 9h-10Z`} />
-                ) : (
-                  <>
-                    <rect
-                      class={lateMs !== null && lateMs > 1000 ? "f-miss" : "f-off"}
-                      x={start}
-                      y={middle - late}
-                      width={bar}
-                      height={late}
-                    />
-                    <rect
-                      class={fillOf(verdict)}
-                      x={start}
-                      y={middle + 18}
-                      width={bar}
-                      height={runMs === null ? 0 : Math.max(1, (runMs / runMax) * down)}
-                    />
-                  </>
-                )}
-              </a>
-            );
-          })}
-          {drift === null ? null : (
-            <>
-              <line
-                class="drift"
-                x1={left + 4}
-                x2={left + 4 + runs.length * step}
-                y1={yOf(drift.first)}
-                y2={yOf(drift.last)}
-              />
-              <text class="brass" x={width - 10} y="196" text-anchor="end">
-                {drift.words}
-              </text>
-            </>
-          )}
-        </svg>
-      )}
-    </div>
+    <Chart height={200} label={`Lateness and run time of the last ${runs.length} runs. ${drift?.words ?? ""}`}>
+      {(width) => {
+        const step = Math.max(3, (width - left - 12) / Math.max(runs.length, 24));
+        return (
+          <>
+            {[lateMax, lateMax / 60].map((ms) => (
+              <g key={ms}>
+                <line
+                  class="gridline"
+                  x1={left}
+                  x2={width - 8}
+                  y1={middle - up * logShare(ms, 1, lateMax)}
+                  y2={middle - up * logShare(ms, 1, lateMax)}
+                />
+                <text x={left - 6} y={middle - up * logShare(ms, 1, lateMax) + 4} text-anchor="end">
+                  {ms < 1000 ? durationText(ms) : roughText(ms)}
+                </text>
+              </g>
+            ))}
+            <text x={left - 6} y={middle + 3} text-anchor="end">
+              late 0
+            </text>
+            <text x={left - 6} y={middle + 21} text-anchor="end">
+              run 0
+            </text>
+            {[runMax / 2, runMax].map((ms) => (
+              <g key={ms}>
+                <line class="gridline" x1={left} x2={width - 8} y1={yOf(ms)} y2={yOf(ms)} />
+                <text x={left - 6} y={yOf(ms) + 4} text-anchor="end">
+                  {durationText(ms)}
+                </text>
+              </g>
+            ))}
+            {runs.map(({ at, verdict, lateMs, runMs, href }, index) => {
+              const start = left + 4 + index * step;
+              const bar = Math.min(14, Math.max(2, step - 2));
+              const lateWords = lateMs === null ? "" : `, ${durationText(lateMs)} late`;
+              const runWords = runMs === null ? "" : `, ran ${durationText(runMs)}`;
+              const words = `${whenText(at, zone, now)}: ${sayingOf(verdict).words}${lateWords}${runWords}`;
+              const late = lateMs === null ? 0 : up * logShare(lateMs, 1, lateMax);
+              return (
+                <ChartLink key={at} href={href} words={words}>
+                  <rect class="hit" x={start - 1} y="12" width={step} height="180" />
+                  {lateMs === null && runMs === null ? (
+                    <path class={`mark ${fillOf(verdict)}`} d={`M${start + bar / 2} ${middle - 12}l5 9h-10Z`} />
+                  ) : (
+                    <>
+                      <rect
+                        class={lateMs !== null && lateMs > 1000 ? "f missed" : "f queued"}
+                        x={start}
+                        y={middle - late}
+                        width={bar}
+                        height={late}
+                      />
+                      <rect
+                        class={fillOf(verdict)}
+                        x={start}
+                        y={middle + 18}
+                        width={bar}
+                        height={runMs === null ? 0 : Math.max(1, (runMs / runMax) * down)}
+                      />
+                    </>
+                  )}
+                </ChartLink>
+              );
+            })}
+            {drift === null ? null : (
+              <>
+                <line
+                  class="drift"
+                  x1={left + 4}
+                  x2={left + 4 + runs.length * step}
+                  y1={yOf(drift.first)}
+                  y2={yOf(drift.last)}
+                />
+                <text class="brass" x={width - 10} y="196" text-anchor="end">
+                  {drift.words}
+                </text>
+              </>
+            )}
+          </>
+        );
+      }}
+    </Chart>
   );
 }
 

@@ -1,7 +1,8 @@
 import type { ComponentChildren } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { dismiss, type State, setState, useStore } from "../store.ts";
-import { attempt, Button, type Told } from "./basics.tsx";
+import { MY_ZONE } from "../time.ts";
+import { attempt, Button, Field, type Told } from "./basics.tsx";
 
 interface DialogProps {
   readonly title: string;
@@ -21,6 +22,8 @@ function Dialog({ title, children, onClose }: DialogProps) {
   );
 }
 
+type Given = Readonly<Record<string, string>>;
+
 interface DialogButtonProps {
   /** What the button says, and what the dialog is called. */
   readonly words: string;
@@ -28,13 +31,29 @@ interface DialogButtonProps {
   /** What the button of the dialog says that does it. */
   readonly action: string;
   readonly children: ComponentChildren;
-  /** Does it. The dialog stays open until something was done. */
-  readonly save: (data: FormData) => Promise<Told>;
+  /** Does it, with what the fields hold by their ids. The dialog stays open until something was done. */
+  readonly save: (given: Given) => Promise<Told>;
   /** Called when something of the form changes. */
   readonly onChange?: () => void;
   readonly kind?: string;
   readonly keyHint?: string;
 }
+
+/** The fields `from` and `until`. */
+export function RangeFields() {
+  return (
+    <>
+      <Field id="from" label={`From, in ${MY_ZONE}`} type="datetime-local" required />
+      <Field id="until" label={`Until, in ${MY_ZONE}`} type="datetime-local" required />
+    </>
+  );
+}
+
+/** What these fields hold, as instants. */
+export const rangeOf = ({ from = "", until = "" }: Given) => ({ from: isoOf(from), until: isoOf(until) });
+
+/** A time of this browser's zone, as an instant. */
+export const isoOf = (time: string): string => new Date(time).toISOString();
 
 /** A button that opens a dialog with a form. */
 export function DialogButton({ words, title, action, children, save, onChange, kind, keyHint }: DialogButtonProps) {
@@ -51,8 +70,8 @@ export function DialogButton({ words, title, action, children, save, onChange, k
             onInput={onChange}
             onSubmit={async (event) => {
               event.preventDefault();
-              const data = new FormData(event.currentTarget);
-              if (await attempt(() => save(data))) close();
+              const fields = [...new FormData(event.currentTarget)].map(([name, text]) => [name, String(text).trim()]);
+              if (await attempt(async () => save(Object.fromEntries(fields)))) close();
             }}
           >
             {children}

@@ -1,45 +1,87 @@
+import type { ComponentChildren } from "preact";
 import type { Schedule } from "../api.ts";
 import { hrefOf } from "../hash.ts";
+import { MY_ZONE, whenText } from "../time.ts";
 import { isTrouble, sayingOf, type Tone } from "../verdicts.ts";
 
 /** One shape for each tone, so that colour is never all that tells them apart. */
-const SHAPES: Readonly<Record<Tone, preact.JSX.Element>> = {
-  success: <circle cx="6" cy="6" r="4.6" fill="currentColor" />,
-  error: <path d="M2 2l8 8M10 2l-8 8" stroke="currentColor" stroke-width="2.4" fill="none" />,
-  missed: <path d="M6 1.4 11 10.4H1Z" stroke="currentColor" stroke-width="1.6" fill="none" stroke-linejoin="round" />,
-  running: <path d="M6 1.2A4.8 4.8 0 1 0 10.8 6" stroke="currentColor" stroke-width="2" fill="none" />,
-  queued: <circle cx="6" cy="6" r="4" stroke="currentColor" stroke-width="1.6" fill="none" />,
-  paused: <path d="M3.6 2v8M8.4 2v8" stroke="currentColor" stroke-width="2.4" fill="none" />,
-  cancelled: <path d="M2 6h8" stroke="currentColor" stroke-width="2.4" fill="none" />,
-  abandoned: <path d="M6 1 11 6 6 11 1 6Z" stroke="currentColor" stroke-width="1.8" fill="none" />,
+const SHAPES: Readonly<Record<Tone, readonly [path: string, width: number]>> = {
+  success: ["M6 6h.01", 9.2],
+  error: ["M2 2l8 8M10 2l-8 8", 2.4],
+  missed: ["M6 1.4 11 10.4H1Z", 1.6],
+  running: ["M6 1.2A4.8 4.8 0 1 0 10.8 6", 2],
+  queued: ["M6 2a4 4 0 1 0 .01 0Z", 1.6],
+  paused: ["M3.6 2v8M8.4 2v8", 2.4],
+  cancelled: ["M2 6h8", 2.4],
+  abandoned: ["M6 1 11 6 6 11 1 6Z", 1.8],
 };
 
 export function Glyph({ tone }: { tone: Tone }) {
+  const [path, width] = SHAPES[tone];
+  return <Drawing box={12} size={11} width={width} path={path} cap={tone === "success" ? "round" : undefined} />;
+}
+
+interface DrawingProps {
+  /** The side of the square that it is drawn in. */
+  readonly box: number;
+  readonly size: number;
+  readonly width: number;
+  readonly path: string;
+  readonly cap?: "round" | undefined;
+}
+
+/** Lines in the colour of the text. */
+function Drawing({ box, size, width, path, cap }: DrawingProps) {
   return (
-    <svg viewBox="0 0 12 12" width="11" height="11" aria-hidden="true">
-      {SHAPES[tone]}
+    <svg viewBox={`0 0 ${box} ${box}`} width={size} height={size} aria-hidden="true">
+      <path
+        d={path}
+        fill="none"
+        stroke="currentColor"
+        stroke-width={width}
+        stroke-linecap={cap}
+        stroke-linejoin="round"
+      />
     </svg>
   );
 }
 
-/** What became of something: a glyph and words. @param verdict of a run, a fire time or an explanation */
-export function Verdict({ verdict, words }: { verdict: string; words?: string | undefined }) {
-  const saying = sayingOf(verdict);
+interface SaidProps {
+  readonly tone: Tone;
+  readonly words: ComponentChildren;
+  readonly title?: string;
+}
+
+/** A glyph and words. */
+export function Said({ tone, words, title }: SaidProps) {
   return (
-    <span class={`o ${saying.tone}`}>
-      <Glyph tone={saying.tone} />
-      {words ?? saying.words}
+    <span class={`o ${tone}`} title={title}>
+      <Glyph tone={tone} />
+      {words}
     </span>
   );
 }
 
-/** Whether a schedule fires: as a glyph, and in words for who does not see it. */
-export function StateGlyph({ schedule }: { schedule: Schedule }) {
-  const [tone, words] = stateOf(schedule);
+/** What became of something. @param verdict of a run, a fire time or an explanation */
+export function Verdict({ verdict, words }: { verdict: string; words?: string | undefined }) {
+  const saying = sayingOf(verdict);
+  return <Said tone={saying.tone} words={words ?? saying.words} />;
+}
+
+/** How something is: as a glyph, and in words for who does not see it. */
+export function StateGlyph({ of: [tone, words] }: { of: readonly [Tone, string] }) {
+  return <Said tone={tone} title={words} words={<span class="visually-hidden">{words}</span>} />;
+}
+
+/** Until when something is paused, and why. */
+export function PauseWords({
+  of: { pausedUntil, pauseReason },
+}: {
+  of: Pick<Schedule, "pausedUntil" | "pauseReason">;
+}) {
   return (
-    <span class={`o ${tone}`} title={words}>
-      <Glyph tone={tone} />
-      <span class="visually-hidden">{words}</span>
+    <span class="miss">
+      {pausedUntil && `until ${whenText(Date.parse(pausedUntil), MY_ZONE, Date.now())}`} {pauseReason}
     </span>
   );
 }
@@ -77,24 +119,12 @@ export function Labels({ of, page }: { of: Readonly<Record<string, string>>; pag
   );
 }
 
+const MARK =
+  "M3.5 3.6C5 2.2 7 1.6 9 1.6s4 .6 5.5 2M5.2 6 6.6 7M12.8 6l-1.4 1M9 4.8v1.6M3 10.4h1.6M13.4 10.4H15" +
+  "M5.6 14.6l1-1.2M12.4 14.6l-1-1.2M9 16v-1.4M9 6.5a3.9 3.9 0 1 0 .01 0Z";
+
 export function Mark({ size = 18 }: { size?: number }) {
-  return (
-    <svg
-      viewBox="0 0 18 18"
-      width={size}
-      height={size}
-      fill="none"
-      stroke="currentColor"
-      stroke-width="1.6"
-      stroke-linecap="round"
-      aria-hidden="true"
-    >
-      <path d="M3.5 3.6C5 2.2 7 1.6 9 1.6s4 .6 5.5 2" />
-      <path d="M5.2 6 6.6 7M12.8 6l-1.4 1M9 4.8v1.6M3 10.4h1.6M13.4 10.4H15" />
-      <path d="M5.6 14.6l1-1.2M12.4 14.6l-1-1.2M9 16v-1.4" />
-      <circle cx="9" cy="10.4" r="3.9" />
-    </svg>
-  );
+  return <Drawing box={18} size={size} width={1.6} path={MARK} cap="round" />;
 }
 
 const ICONS = {
@@ -108,19 +138,5 @@ const ICONS = {
 } as const;
 
 export function Icon({ name }: { name: keyof typeof ICONS }) {
-  return (
-    <svg
-      viewBox="0 0 20 20"
-      width="20"
-      height="20"
-      fill="none"
-      stroke="currentColor"
-      stroke-width={name === "more" ? 2.4 : 1.5}
-      stroke-linecap="round"
-      stroke-linejoin="round"
-      aria-hidden="true"
-    >
-      <path d={ICONS[name]} />
-    </svg>
-  );
+  return <Drawing box={20} size={20} width={name === "more" ? 2.4 : 1.5} path={ICONS[name]} cap="round" />;
 }

@@ -1,6 +1,6 @@
 import type { ComponentChildren } from "preact";
 import type { Tone } from "../verdicts.ts";
-import { Glyph } from "./glyph.tsx";
+import { Said } from "./glyph.tsx";
 
 interface ItemProps {
   readonly tone: Tone;
@@ -19,9 +19,7 @@ interface ItemProps {
 export function Item({ tone, name, href, what, side, children, bar, label, kind = "" }: ItemProps) {
   return (
     <li class={`row ${kind}`} data-row aria-label={label}>
-      <span class={`o ${tone}`}>
-        <Glyph tone={tone} />
-      </span>
+      <Said tone={tone} words="" />
       {href === undefined ? (
         <b class="name">{name}</b>
       ) : (
@@ -56,7 +54,7 @@ export function ProgressBar({ fraction, name }: { fraction: number | null; name:
     <div class="progress" {...facts}>
       <svg width="100%" height="6" aria-hidden="true">
         <rect class="rail" width="100%" height="6" rx="3" />
-        <rect class={fraction === null ? "f-run unsure" : "f-run"} width={`${percent}%`} height="6" rx="3" />
+        <rect class={fraction === null ? "f running unsure" : "f running"} width={`${percent}%`} height="6" rx="3" />
       </svg>
     </div>
   );

@@ -1,5 +1,6 @@
 import type { ComponentChildren, ComponentType } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
+import { allOf, type Load, type Page } from "../api.ts";
 import { setQuery, useCanWrite } from "../store.ts";
 import type { Pages } from "../use-pages.ts";
 import { Button, Failure, Loading } from "./basics.tsx";
@@ -25,15 +26,15 @@ interface ListProps<T extends { readonly id: string }> {
   readonly Cells: ComponentType<{ readonly item: T }>;
   /** What can be done to those that are selected. */
   readonly bulk: (chosen: Chosen<T>, clear: () => void) => ComponentChildren;
-  /** How many match, where "all that match" can be said to the server. */
-  readonly countAll: (() => Promise<number>) | null;
+  /** Loads the list, where "all that match" can be said to the server. */
+  readonly loadAll: Load | null;
   /** What stands there in the place of no rows. */
   readonly empty: ComponentChildren;
 }
 
 /** A list with its rows in sight, of which some or all can be selected. */
 export function List<T extends { readonly id: string }>(props: ListProps<T>) {
-  const { noun, pages, columns, Cells, bulk, countAll, empty } = props;
+  const { noun, pages, columns, Cells, bulk, loadAll, empty } = props;
   const { items, error, isComplete, more } = pages;
   const canWrite = useCanWrite();
   const [selected, setSelected] = useState<ReadonlySet<string>>(new Set());
@@ -49,21 +50,15 @@ export function List<T extends { readonly id: string }>(props: ListProps<T>) {
   const check = (label: string, isOn: boolean, onChange: () => void) => (
     <input type="checkbox" aria-label={label} checked={isOn} onChange={onChange} />
   );
-  const chosen: Chosen<T> = {
-    items: (items ?? []).filter(({ id }) => selected.has(id)),
-    count: total ?? selected.size,
-    isAll: total !== null,
-  };
+  // What others have pushed off the list is not meant any more.
+  const shown = (items ?? []).filter(({ id }) => selected.has(id));
+  const chosen: Chosen<T> = { items: shown, count: total ?? shown.length, isAll: total !== null };
   return (
     <>
       {selected.size > 0 && (
         <section class="bulk" aria-label={`Selected ${noun}`}>
           <b>{chosen.count.toLocaleString("en")} selected</b>
-          {countAll !== null && isAllShown && !isComplete && total === null && (
-            <Button kind="small" onClick={async () => setTotal(await countAll())}>
-              Select all that match
-            </Button>
-          )}
+          {loadAll && !isComplete && total === null && <SelectAll load={loadAll} onCount={setTotal} />}
           <span class="grow" />
           {bulk(chosen, clear)}
           <Button kind="small ghost" onClick={clear}>
@@ -88,11 +83,7 @@ export function List<T extends { readonly id: string }>(props: ListProps<T>) {
                     )}
                   </th>
                 )}
-                {columns.map(([name, kind, title]) => (
-                  <th key={name} class={kind} title={title}>
-                    {kind === "acts" ? <span class="visually-hidden">{name}</span> : name}
-                  </th>
-                ))}
+                <Heads of={columns} />
               </tr>
             </thead>
             <VirtualRows
@@ -114,6 +105,38 @@ export function List<T extends { readonly id: string }>(props: ListProps<T>) {
         )}
       </div>
     </>
+  );
+}
+
+export function Heads({ of }: { of: readonly Column[] }) {
+  return (
+    <>
+      {of.map(([name, kind, title]) => (
+        <th key={name} class={kind} title={title}>
+          {kind === "acts" ? <span class="visually-hidden">{name}</span> : name}
+        </th>
+      ))}
+    </>
+  );
+}
+
+/** The button that selects what the server has, and says how much that is. */
+function SelectAll({ load, onCount }: { load: Load; onCount: (count: number) => void }) {
+  const [total, setTotal] = useState<Page<unknown>["total"]>();
+  useEffect(
+    () =>
+      void load({ limit: 1, include: ["total"] }).then(
+        (page) => setTotal(page.total),
+        () => {},
+      ),
+    [],
+  );
+  const { count = 0, isCapped = true } = total ?? {};
+  const all = async () => (isCapped ? (await allOf((paging) => load({ ...paging, include: [] }))).length : count);
+  return (
+    <Button kind="small" onClick={async () => onCount(await all())}>
+      Select all {count > 0 && `${count.toLocaleString("en")}${isCapped ? "+" : ""}`} that match
+    </Button>
   );
 }
 
