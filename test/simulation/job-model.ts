@@ -26,6 +26,7 @@ import type { BookModel } from "./book-model.ts";
 import type { GateModel } from "./gate-model.ts";
 import type { Caller, History } from "./history.ts";
 import { LinkModel } from "./link-model.ts";
+import type { StatsModel } from "./stats-model.ts";
 import { TurnModel } from "./turn-model.ts";
 import { WindowModel } from "./window-model.ts";
 
@@ -106,6 +107,7 @@ export class JobModel {
   readonly #unfinished = new Map<string, ModelJob>();
   readonly #gates: GateModel;
   readonly #books: BookModel;
+  readonly #stats: StatsModel;
   readonly #links = new LinkModel();
   readonly #turns: TurnModel;
   readonly windows = new WindowModel();
@@ -132,13 +134,14 @@ export class JobModel {
     attempts: Attempts,
     tasks: ReadonlyMap<string, TaskRecord>,
     gates: GateModel,
-    books: BookModel,
+    { books, stats }: { readonly books: BookModel; readonly stats: StatsModel },
   ) {
     this.#history = history;
     this.#attempts = attempts;
     this.#tasks = tasks;
     this.#gates = gates;
     this.#books = books;
+    this.#stats = stats;
     this.#turns = new TurnModel(history);
   }
 
@@ -1149,6 +1152,7 @@ export class JobModel {
       attempts: told?.attempts ?? record.failedAttempts + record.recoveries + (lease === null ? 0 : 1),
       isKeyed: this.#gates.gateOf(record) !== null,
     });
+    this.#stats.onEnded(record, outcome, told);
     this.#endAs(job, outcome, result);
   }
 

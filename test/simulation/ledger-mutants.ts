@@ -1,7 +1,9 @@
+import type { JobResultRecord } from "../../src/records/job-result.ts";
 import type { OccurrenceRecord, Skip } from "../../src/records/ledger.ts";
 import type { ScheduleRemovalRequest } from "../../src/stores/data-store.ts";
 import { History } from "../../src/stores/memory/history-of-schedule.ts";
 import { MemoryLedger } from "../../src/stores/memory/ledger.ts";
+import { Stats } from "../../src/stores/memory/stats-of-jobs.ts";
 import { MemoryDataStore } from "../../src/stores/memory/store.ts";
 import { changing, type Mutant, patched, store } from "./mutant.ts";
 
@@ -55,6 +57,20 @@ function telling(name: string, change: (entries: readonly OccurrenceRecord[]) =>
         },
     ),
   );
+}
+
+/** Statistics that are told of other ends of jobs than there are, or more or less often. */
+function counting(name: string, change: (result: JobResultRecord) => readonly JobResultRecord[]): Mutant {
+  const mutant = patched(
+    name,
+    Stats.prototype,
+    "ended",
+    (original) =>
+      function (this: Stats, result) {
+        for (const one of change(result)) original.call(this, one);
+      },
+  );
+  return { ...mutant, name: `the statistics ${name}` };
 }
 
 function ofLedger(name: string, mutant: Mutant): Mutant {
@@ -143,6 +159,13 @@ export const LEDGERS: readonly Mutant[] = [
     { ...skip, count: count === null ? null : count + 1 },
   ]),
   skipping("does not know what took the place of others", (skip) => [{ ...skip, into: null }]),
+  counting("leave out jobs that were lost too often", (result) => (result.outcome === "abandoned" ? [] : [result])),
+  counting("count a job that was lost once for each of its attempts", (result) =>
+    Array.from({ length: Math.max(1, result.attempts) }, () => result),
+  ),
+  counting("do not know of which schedule a cancelled job was", (result) => [
+    result.outcome === "cancelled" ? { ...result, scheduleId: null } : result,
+  ]),
   telling("tells entries twice", (entries) => [...entries, ...entries.slice(-1)]),
   ofLedger(
     "does not find unfinished jobs",

@@ -175,12 +175,13 @@ class Simulation {
 
   /** The ledger says what is true, whatever is under way. */
   async #checkBooks(): Promise<void> {
-    const { books, changes, schedules, store } = this.#world;
+    const { books, changes, schedules, stats, store } = this.#world;
     const { ledger } = store;
     if (ledger == null) return;
     await this.#world.exclusively(async () => {
       await books.check(ledger, (id) => schedules.get(id));
       await changes.check(ledger);
+      await stats.check(ledger);
     });
   }
 

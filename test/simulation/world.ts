@@ -13,6 +13,7 @@ import { JobModel } from "./job-model.ts";
 import type { SimulatedProcess } from "./process.ts";
 import type { Random } from "./random.ts";
 import { ScheduleModel } from "./schedule-model.ts";
+import { StatsModel } from "./stats-model.ts";
 import { TriggerTable } from "./trigger-table.ts";
 
 /** How much goes wrong. Probabilities are of one call, event or action. */
@@ -44,6 +45,7 @@ export class World {
   readonly gates: GateModel;
   readonly books: BookModel;
   readonly changes: ChangeModel;
+  readonly stats: StatsModel;
   readonly jobs: JobModel;
   readonly schedules: ScheduleModel;
   readonly announcements: Announcements;
@@ -71,7 +73,8 @@ export class World {
     const triggers = new TriggerTable();
     this.books = new BookModel(this.history, triggers);
     this.changes = new ChangeModel(this.history);
-    this.jobs = new JobModel(this.history, this.attempts, this.tasks, this.gates, this.books);
+    this.stats = new StatsModel(this.history);
+    this.jobs = new JobModel(this.history, this.attempts, this.tasks, this.gates, this);
     this.schedules = new ScheduleModel(this.history, this.jobs, { books: this.books, changes: this.changes, triggers });
     this.announcements = new Announcements(this.history, this.jobs);
   }

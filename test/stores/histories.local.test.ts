@@ -2,10 +2,11 @@ import { describe, expect, test } from "vitest";
 import type { JobRecord } from "../../src/records/job.ts";
 import type { OccurrenceRecord } from "../../src/records/ledger.ts";
 import type { Ledger, OccurrenceRecordFilter } from "../../src/stores/contract/ledger-types.ts";
-import type { DataStore } from "../../src/stores/data-store.ts";
+import type { StatsReport } from "../../src/stores/contract/stats-types.ts";
+import type { DataStore, StatsFilter } from "../../src/stores/data-store.ts";
 import { MemoryDataStore } from "../../src/stores/memory/store.ts";
 import { SqlDataStore } from "../../src/stores/sqlite/store.ts";
-import { end, filterOf, makeSkip } from "../../src/testing/data-store-contract/ledger-makers.ts";
+import { DAY_MS, end, filterOf, makeSkip } from "../../src/testing/data-store-contract/ledger-makers.ts";
 import {
   add,
   cancel,
@@ -25,6 +26,7 @@ import {
 import { Random } from "../simulation/random.ts";
 import { LIBSQL, openWithTables, rowsOf } from "./local-stores.ts";
 
+const HOUR_MS = 3_600_000;
 /** `npm run test:matrix` takes all. */
 const SEQUENCES = process.env.ESCAPEMENT_ALL_TESTS === undefined ? 60 : 150;
 const SEQUENCES_PER_TEST = 10;
@@ -151,9 +153,10 @@ class Life {
     const job = this.#random.pick(leased);
     const outcome = this.#random.pick(["success", "error"] as const);
     const finishedAt = this.now;
-    if (this.#random.chance(0.5)) return (store) => end(store, job, { outcome, finishedAt });
+    const times = { startedAt: finishedAt - this.#random.int(0, 3000), finishedAt };
+    if (this.#random.chance(0.5)) return (store) => end(store, job, { outcome, ...times });
     return (store) =>
-      release(store, [finish(job, { outcome, finishedAt, expiresAt: finishedAt + 1e9 })], { now: finishedAt });
+      release(store, [finish(job, { outcome, ...times, expiresAt: finishedAt + 1e9 })], { now: finishedAt });
   }
 
   /** Repeats a job that has ended. */
@@ -221,7 +224,33 @@ async function compare(stores: Stores, random: Random): Promise<number> {
       }
     }
   }
+  await compareStats(memory, sql, random);
   return seen;
+}
+
+/** The statistics of both are the same, of everything and of parts. */
+async function compareStats(memory: Ledger, sql: Ledger, random: Random): Promise<void> {
+  const hours = (from: number, count: number, length: number) => ({
+    ...{ from: T0 + from * HOUR_MS, until: T0 + (from + count) * HOUR_MS, bucketMs: length * HOUR_MS },
+  });
+  const day = -((T0 % DAY_MS) / HOUR_MS);
+  for (const of of ["all", "tasks", "schedules"] as const) {
+    const ranges =
+      of === "schedules" ? [hours(day - 24, 72, 24), hours(day, 24, 24)] : [hours(-1, 3, 1), hours(-2, 4, 2)];
+    const parts: readonly Partial<StatsFilter>[] =
+      of === "all" ? [{}] : [{}, { limit: 1 }, { ids: [random.pick([...IDS, "task", "gone"])] }];
+    for (const part of [...parts, ...(of === "schedules" ? [{ taskId: random.pick(["task", "gone"]) }] : [])]) {
+      const asked = { of, limit: 10, ...random.pick(ranges), ...part };
+      const [one, other] = await Promise.all(
+        [memory, sql].map(async (ledger) => sortedStats(await ledger.getStats(asked))),
+      );
+      expect(other, JSON.stringify(asked)).toEqual(one);
+    }
+  }
+}
+
+function sortedStats({ counts, isCut }: StatsReport): unknown {
+  return [isCut, counts.map(({ id, bucket, cell, count }) => `${id} ${bucket} ${cell} ${count}`).sort()];
 }
 
 /** Returns how many entries there were. */
