@@ -1,10 +1,9 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { join } from "node:path";
-import process from "node:process";
 import { createInterface, type Interface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { bundleProcess } from "../support/bundle-process.ts";
+import { processCommand } from "../support/bundle-process.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { LIBSQL, rowsOf, SQLITE, withDriver } from "./local-stores.ts";
 
@@ -15,7 +14,7 @@ let folder: Awaited<ReturnType<typeof temporaryFolder>>;
 let command: readonly string[];
 beforeAll(async () => {
   folder = await temporaryFolder();
-  command = await commandFor(fileURLToPath(new URL("./start-worker.ts", import.meta.url)));
+  command = await processCommand(fileURLToPath(new URL("./start-worker.ts", import.meta.url)), folder.path);
 });
 afterAll(() => folder.remove());
 
@@ -50,15 +49,6 @@ class Worker {
   end(): void {
     this.#child.kill("SIGKILL");
   }
-}
-
-/** How this runtime runs a TypeScript file. */
-async function commandFor(file: string): Promise<string[]> {
-  if ("Bun" in globalThis) return [process.execPath, "run", file];
-  if ("Deno" in globalThis) return [process.execPath, "run", "--allow-all", "--cached-only", file];
-  const bundle = join(folder.path, "start-worker.mjs");
-  await bundleProcess(file, bundle);
-  return [process.execPath, bundle];
 }
 
 describe.each([

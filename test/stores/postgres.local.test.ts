@@ -1,4 +1,4 @@
-import { setImmediate } from "node:timers/promises";
+import { fileURLToPath } from "node:url";
 import { PGlite } from "@electric-sql/pglite";
 import pg from "pg";
 import postgres from "postgres";
@@ -8,10 +8,13 @@ import { PostgresDataStore, type PostgresStoreClient } from "../../src/postgres.
 import type { DataStore } from "../../src/stores/data-store.ts";
 import { storeWarnings, type WarningBounds } from "../../src/stores/postgres/inspection.ts";
 import { postgresNames } from "../../src/stores/postgres/schema/names.ts";
-import { finish, makeJob, makeSchedule, makeTask, step, T0 } from "../../src/testing/data-store-contract/makers.ts";
+import { extend, makeJob, makeSchedule, makeTask, step, T0 } from "../../src/testing/data-store-contract/makers.ts";
 import { dataStoreContract } from "../../src/testing/data-store-contract/mod.ts";
+import { processCommand } from "../support/bundle-process.ts";
+import { Child } from "../support/child.ts";
 import { PgBouncer } from "../support/pgbouncer.ts";
 import { PostgresServer } from "../support/postgres-server.ts";
+import { temporaryFolder } from "../support/temporary-folder.ts";
 import { sampleOf, titleOf } from "./contract-title.ts";
 
 const isNode = !("Deno" in globalThis) && !("Bun" in globalThis);
@@ -158,40 +161,69 @@ test("a job of an application's transaction exists if and only if the transactio
   expect(await store.getJob("gone")).toBeNull();
 });
 
-test("eight clients that hammer one task start each job once, and no more of them at a time than its limit", async () => {
-  const clients = Array.from({ length: 8 }, () => new pg.Client({ connectionString: server.url }));
-  await Promise.all(clients.map((client) => client.connect()));
+test("eight processes that hammer tasks add and run each job once, and no more at a time than its limit", async () => {
+  const limits = { one: 1, three: 3 };
+  const count = 20;
+  await pool.query(
+    "CREATE SCHEMA hammered; CREATE TABLE hammered.running (task text PRIMARY KEY, n integer, most integer); " +
+      "CREATE TABLE hammered.runs (task text, place integer, times integer DEFAULT 1, PRIMARY KEY (task, place)); " +
+      "INSERT INTO hammered.running VALUES ('one', 0, 0), ('three', 0, 0)",
+  );
+  const folder = await temporaryFolder();
+  const program = fileURLToPath(new URL("./postgres-worker.ts", import.meta.url));
+  const command = await processCommand(program, folder.path);
+  const given = [server.url, "hammered_jobs", JSON.stringify(limits), String(count)];
+  const children = Array.from({ length: 8 }, () => new Child([...command, ...given]));
+  const saysAll = async (verb: string, answer: RegExp): Promise<void> => {
+    for (const { process } of children) process.stdin?.write(`${verb}\n`);
+    await Promise.all(children.map((child) => child.prints(answer)));
+  };
   try {
-    const stores = await Promise.all(clients.map((client) => openStore(client, "hammered")));
-    for (const [taskId, limit] of [["one", 1] as const, ["three", 3] as const]) {
-      const [first] = stores;
-      await first?.putTasks([makeTask({ id: taskId, maxRunningJobs: limit })]);
-      const jobs = Array.from({ length: 20 }, (_, index) => makeJob({ id: `${taskId} ${index}`, taskId }));
-      // Each of them is added by every client.
-      await Promise.all(stores.map((store) => store.addJobs(jobs)));
-      const started: string[] = [];
-      let running = 0;
-      let most = 0;
-      const work = async (store: DataStore, worker: number): Promise<void> => {
-        const by = `worker ${worker}`;
-        for (let turn = 0; started.length < jobs.length; turn++) {
-          const stepId = `${by} ${taskId} ${turn}`;
-          const { acquired } = await step(store, { by, stepId, limit: 5, queues: [{ taskId, executor: "inline" }] });
-          started.push(...acquired.map(({ id }) => id));
-          running += acquired.length;
-          most = Math.max(most, running);
-          await setImmediate();
-          running -= acquired.length;
-          const releases = acquired.map((job) => finish(job));
-          if (releases.length > 0) await step(store, { by, stepId: `${stepId} end`, jobs: null, releases });
-        }
-      };
-      await Promise.all(stores.map(work));
-      expect(started.toSorted()).toEqual(jobs.map(({ id }) => id).toSorted());
-      expect(most).toBeLessThanOrEqual(limit);
-    }
+    await Promise.all(children.map((child) => child.prints(/ready/)));
+    await saysAll("add", /added/);
+    const ended = (): number => children.map(({ output }) => output.split("ran").length - 1).reduce((a, b) => a + b);
+    const allEnded = new Promise<void>((resolve) => {
+      for (const { process } of children) process.stdout?.on("data", () => ended() >= 2 * count && resolve());
+    });
+    await saysAll("start", /./);
+    await allEnded;
+    for (const { process } of children) process.stdin?.end();
+    expect(await Promise.all(children.map((child) => child.ended))).toEqual(children.map(() => 0));
   } finally {
-    await Promise.all(clients.map((client) => client.end()));
+    for (const { process } of children) process.kill("SIGKILL");
+    await folder.remove();
+  }
+  const runs = await pool.query(
+    "SELECT task, count(*)::int AS jobs, max(times) AS times FROM hammered.runs GROUP BY 1",
+  );
+  expect(runs.rows).toEqual(
+    expect.arrayContaining([1, 1].map((times, place) => ({ task: ["one", "three"][place], jobs: count, times }))),
+  );
+  const { rows } = await pool.query<{ task: "one" | "three"; most: number }>("SELECT task, most FROM hammered.running");
+  for (const { task, most } of rows) expect(most, task).toBeLessThanOrEqual(limits[task]);
+});
+
+test("the update of a lease touches no index", async () => {
+  const client = new pg.Client({ connectionString: server.url });
+  await client.connect();
+  try {
+    const store = await openStore(client, "hot");
+    await store.putTasks([makeTask()]);
+    await store.addJobs(Array.from({ length: 5 }, (_, index) => makeJob({ id: `job ${index}` })));
+    const { acquired } = await step(store);
+    const updates = async (): Promise<unknown> => {
+      await client.query("SELECT pg_stat_force_next_flush()");
+      const counts = "n_tup_upd::int AS all, n_tup_hot_upd::int AS hot";
+      const where = "schemaname = 'hot' AND relname = 'jobs'";
+      return (await client.query(`SELECT ${counts} FROM pg_stat_user_tables WHERE ${where}`)).rows[0];
+    };
+    // To be acquired moves a job from one index to another.
+    expect(await updates()).toEqual({ all: 5, hot: 0 });
+    const running = acquired.map(({ id, fence }) => ({ jobId: id, fence, hasStarted: true }));
+    expect((await extend(store, running, { until: T0 + 120_000 })).lost).toEqual([]);
+    expect(await updates()).toEqual({ all: 10, hot: 5 });
+  } finally {
+    await client.end();
   }
 });
 

@@ -4,6 +4,7 @@ import { postgres } from "./dialect.ts";
 import { isPGlite, queryOf } from "./driver/clients.ts";
 import { type Link, PostgresDriver } from "./driver/driver.ts";
 import { openOwnClient } from "./driver/own-client.ts";
+import { plainAdditions } from "./jobs/additions.ts";
 import { checkConnection, checkOptions, type PostgresConnection, type PostgresStoreOptions } from "./options.ts";
 import { postgresNames } from "./schema/names.ts";
 import { schemaScript } from "./schema/schema-check.ts";
@@ -20,8 +21,8 @@ import { NEWEST } from "./schema/tables.ts";
  *
  * Each read is one round trip, and so is each write, however much it carries. Between transactions the store leaves
  * nothing in a connection, so that it may go through a pool that lends connections for one transaction each
- * (PgBouncer's
- * `pool_mode = transaction`). Writes to one schema go one after the other, under a lock that ends with the transaction.
+ * (PgBouncer's `pool_mode = transaction`). Writes to one schema go one after the other, under a lock that ends with the
+ * transaction, and which additions of plain jobs share.
  *
  * After a passing failure (a lost connection, a server that starts) the store tries again, for some seconds (`retry`),
  * before a method rejects with `StoreUnavailableError`.
@@ -34,7 +35,8 @@ export class PostgresDataStore extends StoreInSql {
   constructor(connection: PostgresConnection, options: PostgresStoreOptions = {}) {
     const given = checkConnection(connection);
     const { schema, ...others } = checkOptions(options, "new PostgresDataStore(connection, options)");
-    super(new PostgresDriver(opener(given), `escapement ${schema}`), postgres, {
+    const sharing = plainAdditions(postgresNames(schema));
+    super(new PostgresDriver(opener(given), { lock: `escapement ${schema}`, sharing }), postgres, {
       ...others,
       where: "url" in given ? shownAddress(given.url) : "PostgreSQL",
       sharedByProcesses: !("client" in given && isPGlite(given.client)),

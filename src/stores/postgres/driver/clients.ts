@@ -7,7 +7,7 @@ export interface Answer {
   readonly rows: readonly (readonly (string | null)[])[];
 }
 
-/** Sends statements as one simple query, which is one transaction. One answer for each. The first one is a setting. */
+/** Sends statements as one simple query, which is one transaction. One answer for each. */
 export type Query = (statements: readonly string[]) => Promise<readonly Answer[]>;
 
 const NO_ROWS: Answer = Object.freeze({ columns: [], rows: [] });
@@ -90,11 +90,12 @@ type PostgresJsResult = readonly RawRow[] & {
 const decoder = new TextDecoder();
 
 /** Raw values, because the client of an application may have parsers of its own. The client gives a list of the results
- *  of those statements that yield rows, after one of those before them; and no list where no statement yields any. */
+ *  of those statements that yield rows, after one of those before the first of them; and no list where that is one. */
 function overPostgresJs(client: PostgresJsClient): Query {
   return async (statements) => {
     const answer = (await client.unsafe(statements.join(SEPARATOR)).simple().raw()) as object;
-    const [, ...results] = ("command" in answer ? [] : answer) as PostgresJsResult[];
+    const results = [...(("command" in answer ? [answer] : answer) as PostgresJsResult[])];
+    if (statements[0] !== undefined && !yieldsRows(statements[0])) results.shift();
     return statements.map((sql) => {
       const rows = yieldsRows(sql) ? results.shift() : undefined;
       if (rows === undefined) return NO_ROWS;

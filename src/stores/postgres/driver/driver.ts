@@ -22,36 +22,49 @@ const NUMBERS: ReadonlySet<number> = new Set([20, 21, 23, 700, 701, 1700]);
 const BOOLEAN = 16;
 
 /** What a transaction begins with that writes, whatever the settings of the database are: each statement sees what was
- *  committed before it began. And one that reads. */
-const READ_COMMITTED = "SET TRANSACTION ISOLATION LEVEL READ COMMITTED";
-const NO_JIT = "SET LOCAL jit = off";
+ *  committed before it began. */
+const ISOLATION = "SET TRANSACTION ISOLATION LEVEL READ COMMITTED";
 
 /** Settings that end with the transaction. The statements have few rows, and an index for each: other plans would only
  *  cost their comparison, or be chosen by chance while a table is small. To compile a statement takes longer than to
  *  run it. The functions of the schema keep one plan for all arguments. */
 const PLANS = [
-  ...["enable_hashjoin", "enable_mergejoin", "enable_seqscan"].map((name) => [name, "off"]),
+  ...["jit", "enable_hashjoin", "enable_mergejoin", "enable_seqscan"].map((name) => [name, "off"]),
   ["plan_cache_mode", "force_generic_plan"],
 ].map(([name, value]) => `set_config('${name}', '${value}', true)`);
+
+/** How a statement reads that calls a function which yields nothing, see `Stored`. */
+const CALL_BEGINS = "SELECT ";
+const CALL_ENDS = " AS done";
+
+/** Most columns of one SELECT; PostgreSQL takes 1,664. */
+const COLUMNS_MAX = 1000;
+
+export interface PostgresDriverOptions {
+  /** A text of which the lock's number is made. */
+  readonly lock: string;
+  /** The statements that share the lock. */
+  readonly sharing: ReadonlySet<string>;
+}
 
 /**
  * Runs statements on a server of PostgreSQL. Each batch is one message, and one transaction.
  *
  * Batches that write take a lock of the schema, which ends with the transaction: so they go one after the other, as on
- * SQLite, and the statements of a batch count on what the statements before them have seen. Reads take no lock.
+ * SQLite, and the statements of a batch count on what the statements before them have seen. Only batches of statements
+ * that may run beside their like share the lock. Reads take none.
  */
 export class PostgresDriver implements SqlDriver {
   readonly isLocal = false;
   readonly prepared: (statement: SqlStatement) => SqlStatement = numbered;
   readonly #link: () => Promise<Link>;
-  readonly #lock: string;
+  readonly #options: PostgresDriverOptions;
   readonly #literals = new Literals();
   #opened: Promise<Link> | null = null;
 
-  /** @param lock a text of which the lock's number is made */
-  constructor(link: () => Promise<Link>, lock: string) {
+  constructor(link: () => Promise<Link>, options: PostgresDriverOptions) {
     this.#link = link;
-    this.#lock = `pg_advisory_xact_lock(hashtextextended(${literal(lock)}, 0))`;
+    this.#options = options;
   }
 
   async open(): Promise<void> {
@@ -59,14 +72,34 @@ export class PostgresDriver implements SqlDriver {
   }
 
   async execute(statement: SqlStatement): Promise<Row[]> {
-    const answers = await this.#run([NO_JIT, `SELECT ${PLANS.join(", ")}`, this.#literals.textOf(statement)]);
+    const answers = await this.#run([`SELECT ${PLANS.join(", ")}`, this.#literals.textOf(statement)]);
     return rowsOf(answers.at(-1));
   }
 
+  /** Calls of functions that yield nothing travel as columns of one SELECT, which has them run one after the other: the
+   *  server has less to read and to answer. */
   async batch(statements: readonly SqlStatement[]): Promise<Row[][]> {
-    const texts = statements.map((statement) => this.#literals.textOf(statement));
-    const before = [READ_COMMITTED, NO_JIT, `SELECT ${[...PLANS, this.#lock].join(", ")}`];
-    return (await this.#run([...before, ...texts])).slice(before.length).map(rowsOf);
+    const texts = [ISOLATION];
+    let calls = [...PLANS, this.#lockFor(statements)];
+    const places = statements.map((statement) => {
+      const text = this.#literals.textOf(statement);
+      if (isCall(statement) && calls.length < COLUMNS_MAX) {
+        calls.push(text.slice(CALL_BEGINS.length, -CALL_ENDS.length));
+        return null;
+      }
+      if (calls.length > 0) texts.push(`SELECT ${calls.join(", ")}`);
+      calls = [];
+      return texts.push(text) - 1;
+    });
+    if (calls.length > 0) texts.push(`SELECT ${calls.join(", ")}`);
+    const answers = await this.#run(texts);
+    return places.map((place) => (place === null ? [] : rowsOf(answers[place])));
+  }
+
+  #lockFor(statements: readonly SqlStatement[]): string {
+    const { lock, sharing } = this.#options;
+    const isShared = statements.every(({ sql }) => sharing.has(sql));
+    return `pg_advisory_xact_lock${isShared ? "_shared" : ""}(hashtextextended(${literal(lock)}, 0))`;
   }
 
   failureKind(error: unknown): FailureKind {
@@ -109,6 +142,10 @@ export class PostgresDriver implements SqlDriver {
     const { query } = await this.#opening();
     return query(texts);
   }
+}
+
+function isCall({ sql }: SqlStatement): boolean {
+  return sql.startsWith(CALL_BEGINS) && sql.endsWith(CALL_ENDS);
 }
 
 function rowsOf(answer: Answer | undefined): Row[] {

@@ -143,7 +143,8 @@ export function acquisitionStatements(names: PostgresNames): AcquisitionStatemen
   });
 }
 
-/** Leases the first candidates. It leases none while a lease has ended and is not taken back yet, because recovery
+/** Leases the first candidates, which are found by their places in the table, because nobody else writes meanwhile. It
+ *  leases none while a lease has ended and is not taken back yet, because recovery
  *  comes first. */
 function acquire(names: PostgresNames, flow: Flow, queues: Queues): string {
   const { jobs, tasks } = names;
@@ -157,8 +158,8 @@ function acquire(names: PostgresNames, flow: Flow, queues: Queues): string {
   const first =
     `SELECT * FROM (${candidates(names, queues, flow, stepId)}) k ORDER BY ${orderOf(flow, "k")} ` + `LIMIT ${limit}`;
   const fitting =
-    "SELECT f.seq FROM (SELECT c.seq, row_number() OVER w AS place, " +
-    `sum(${sizeInBytes("j.details")}) OVER w AS bytes FROM (${first}) c JOIN ${jobs} j ON j.seq = c.seq ` +
+    "SELECT f.row FROM (SELECT c.row, row_number() OVER w AS place, " +
+    `sum(${sizeInBytes("j.details")}) OVER w AS bytes FROM (${first}) c JOIN ${jobs} j ON j.ctid = c.row ` +
     `WINDOW w AS (ORDER BY ${orderOf(flow, "c")})) f WHERE f.place = 1 OR f.bytes <= ${ACQUIRED_BYTES_MAX}`;
   // A ready job that has not the key that its task gives it (see `backfillKeys`) is left. This is tested after the
   // LIMIT, and the look of the same step tells that there is more to do.
@@ -166,7 +167,7 @@ function acquire(names: PostgresNames, flow: Flow, queues: Queues): string {
   const hasItsKey = ` AND (j.concurrency_key IS NOT NULL OR ${ownKey} IS NULL)`;
   return (
     `UPDATE ${jobs} AS j SET state = ${leased}, acquired_by = ${schedulerId}, acquired_until = ${until}, ` +
-    `acquisition_id = ${stepId}, fence = j.fence + 1 WHERE j.seq = ANY (ARRAY(${fitting}))` +
+    `acquisition_id = ${stepId}, fence = j.fence + 1 WHERE j.ctid = ANY (ARRAY(${fitting}))` +
     (flow === "on" ? hasItsKey : "")
   );
 }
@@ -200,7 +201,7 @@ function candidates(names: TableNames, form: Queues, flow: Flow, stepId: string)
       : "0";
   const found =
     `SELECT n.*, q.task_id, q.executor, q.free${isBounded ? ", q.bound" : ""} FROM q CROSS JOIN LATERAL (` +
-    `SELECT i.seq, i.priority, i.run_at, i.virtual_time, ${age} AS age FROM ${jobs} i WHERE ${inQueues} ` +
+    `SELECT i.ctid AS row, i.seq, i.priority, i.run_at, i.virtual_time, ${age} AS age FROM ${jobs} i WHERE ${inQueues} ` +
     `ORDER BY ${inQueue("i")} LIMIT greatest(0, ${most})) n`;
   const ranked = (rows: string, of: string, order: string, limit: string): string =>
     `SELECT * FROM (SELECT r.*, row_number() OVER (PARTITION BY r.${of} ORDER BY ${order}) AS place_of_${of} ` +
@@ -228,8 +229,10 @@ function hasReady(names: PostgresNames, queues: Queues, flow: Flow, endsStep: bo
   const stepId = endsStep ? `?${FIRST_QUEUE_PARAMETER + queueTypes(queues).length}` : null;
   const due = `FROM ${jobs} WHERE state = ${delayed} AND run_at <= ?1 ORDER BY run_at`;
   const seen = `SELECT task_id, executor ${due} LIMIT ${DUE_DELAYED_SEEN_MAX}`;
-  const isReady = `EXISTS (SELECT 1 FROM ${jobs} i WHERE ${readyIn("i", "q.task_id", "q.executor")})`;
-  const isDue = `EXISTS (SELECT 1 FROM (${seen}) seen WHERE seen.task_id = q.task_id AND seen.executor = q.executor)`;
+  // No EXISTS, because for many queues the planner would rather read all ready jobs once.
+  const any = (rows: string): string => `((SELECT true FROM ${rows} LIMIT 1) IS TRUE)`;
+  const isReady = any(`${jobs} i WHERE ${readyIn("i", "q.task_id", "q.executor")}`);
+  const isDue = any(`(${seen}) seen WHERE seen.task_id = q.task_id AND seen.executor = q.executor`);
   const isWaiting = endsStep ? isReady : `(${isReady} OR ${isDue})`;
   const inQueues =
     `(WITH ${queuesOf(names, queues, flow, stepId)} SELECT EXISTS (SELECT 1 FROM q WHERE q.free > 0 ` +
@@ -262,13 +265,15 @@ function queuesOf({ jobs, tasks }: TableNames, form: Queues, flow: Flow, stepId:
   const limit = `CASE WHEN ${isClosed} THEN 0 ELSE t.max_running_jobs END`;
   const isBounded = form === "bounded";
   const isTaken = isBounded && stepId !== null;
+  // Known before anything is counted.
+  const isAnyLimited = `EXISTS (SELECT 1 FROM ${given(form)} JOIN ${tasks} t ON t.id = e.task_id WHERE t.max_running_jobs IS NOT NULL)`;
   const taken =
     `taken AS MATERIALIZED (SELECT executor, count(*) AS n FROM ${jobs} ` +
     `WHERE ${IS_LEASE_LIVE} AND acquisition_id = ${stepId} GROUP BY executor), `;
   const bound = `coalesce(e.bound, ?2 + 1)${isTaken ? " - coalesce(k.n, 0)" : ""} AS bound, `;
   return (
     `${isTaken ? taken : ""}running AS MATERIALIZED (SELECT task_id, count(*) AS n FROM ${jobs} ` +
-    `WHERE ${IS_LEASE_LIVE} GROUP BY task_id), ` +
+    `WHERE ${IS_LEASE_LIVE} AND ${isAnyLimited} GROUP BY task_id), ` +
     `q AS MATERIALIZED (SELECT e.executor, e.task_id, ${isBounded ? bound : ""}` +
     `coalesce(${limit} - coalesce(r.n, 0), ?2 + 1) AS free FROM ${given(form)} LEFT JOIN ${tasks} t ON t.id = ` +
     `e.task_id ` +

@@ -132,17 +132,27 @@ export function storedStamps(names: PostgresNames): Stored {
   });
 }
 
+/** The statements of additions that may run beside each other: those of jobs without any key, which can neither be there
+ *  already nor keep others out. One that runs twice, because its answer got lost, is held up by its own ids. */
+export function plainAdditions(names: PostgresNames): ReadonlySet<string> {
+  const insertions = [true, false].flatMap((hasKeys) => {
+    const { alikeJobs, stampedAlikeJobs } = storedInsertions(names, hasKeys);
+    return [alikeJobs, stampedAlikeJobs];
+  });
+  return new Set([...insertions, storedStamps(names)].map(({ statement }) => statement));
+}
+
 /** SQL conditions by which a repeated addition finds what became of the job that it added before. Each takes the SQL of
- *  the job's id. */
+ *  the job's id. They are no EXISTS, because for many rows the planner would rather read a whole table once. */
 function existenceChecks({
   jobs,
   results,
   steps,
 }: TableNames): Readonly<Record<"isJob" | "hasResult" | "isStamped", (id: string) => string>> {
   return {
-    isJob: (id) => `EXISTS (SELECT 1 FROM ${jobs} x WHERE x.id = ${id})`,
-    hasResult: (id) => `EXISTS (SELECT 1 FROM ${results} x WHERE x.job_id = ${id})`,
-    isStamped: (id) => `EXISTS (SELECT 1 FROM ${steps} x WHERE x.id = ${id})`,
+    isJob: (id) => `((SELECT true FROM ${jobs} x WHERE x.id = ${id}) IS TRUE)`,
+    hasResult: (id) => `((SELECT true FROM ${results} x WHERE x.job_id = ${id}) IS TRUE)`,
+    isStamped: (id) => `((SELECT true FROM ${steps} x WHERE x.id = ${id}) IS TRUE)`,
   };
 }
 

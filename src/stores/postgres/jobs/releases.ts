@@ -125,6 +125,6 @@ export function releaseStatements(names: PostgresNames): ReleaseStatements {
       `j.schedule_id AS schedule, ${keptJson(names, "r.failure")} AS failure FROM ` +
       `${rowsOf("?1", "r", "id text, fence bigint, at bigint, failure text")} JOIN ${jobs} j ON ${isHeld} ` +
       "WHERE j.schedule_id IS NOT NULL ORDER BY j.schedule_id, r.at DESC, r.key) f WHERE s.id = f.schedule",
-    guardChanges: () => `SELECT ${guardSql(names, `${CHANGES} = ?1`)} AS guard`,
+    guardChanges: () => `SELECT ${guardSql(names, `${CHANGES} = ?1`)} AS done`,
   });
 }

@@ -259,7 +259,8 @@ export class Connection {
       // If the timeout wins the race, it throws: so a value is always the answer.
       return (await Promise.race([answer, timeout])) as T;
     } finally {
-      cancellation.abort();
+      // With a reason, because without one each abort makes an error with a stack.
+      cancellation.abort(null);
       answer.catch(() => undefined);
       timeout.catch(() => undefined);
     }
