@@ -57,7 +57,8 @@ const io: CliIo = {
     return Buffer.concat(pieces).toString("utf8");
   },
   isTerminal: stdout.isTTY === true,
-  columns: stdout.columns ?? 80,
+  isErrorTerminal: stderr.isTTY === true,
+  columns: stdout.columns ?? stderr.columns ?? 80,
   env: process.env,
   cwd: process.cwd(),
   clock: systemClock,

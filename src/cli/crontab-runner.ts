@@ -1,6 +1,8 @@
+import { existsSync } from "node:fs";
+import { sleepFor } from "../core/clock.ts";
 import type { JobContext, Scheduler, Trigger } from "../mod.ts";
 import { type CrontabEntry, parseCrontab, readExpression } from "./engine.ts";
-import { CliError, messageOf } from "./failure.ts";
+import { CliError, EXIT, messageOf } from "./failure.ts";
 import { readText } from "./files.ts";
 import type { CliIo } from "./io.ts";
 import type { ChildLogger } from "./log.ts";
@@ -14,7 +16,9 @@ export interface CrontabRunnerOptions {
   readonly io: CliIo;
   readonly log: ChildLogger;
   readonly overlap: OverlapPolicy;
-  /** Tells the schedules of this crontab from others of a store. */
+  /** The name that was given, with which the ids of its lines begin; null for none. */
+  readonly name: string | null;
+  /** Tells the schedules of this crontab from others of a store: its name, or its whole path. */
   readonly label: string;
   readonly timeZone: string;
   readonly system: boolean | undefined;
@@ -30,6 +34,7 @@ const LABEL = "crontab";
 /** What is kept of the output of each run. */
 const KEPT = { lines: 1000, bytes: 65_536 };
 const NAME_LENGTH_MAX = 200;
+const PAGE_LENGTH = 1000;
 /** What the environment of a command does not have, because it is about this program. */
 const OWN_VARIABLES = ["ESCAPEMENT_TOKEN", "LIBSQL_AUTH_TOKEN", "TURSO_AUTH_TOKEN"];
 
@@ -52,29 +57,32 @@ export class CrontabRunner {
 
   /** Reads the file. @throws {CliError} with everything that is wrong; then nothing changes */
   async read(): Promise<void> {
-    const { io, path, timeZone, system } = this.#options;
+    const { io, path, timeZone, system, name } = this.#options;
     const { entries, problems } = parseCrontab(await readText(io, path), { system });
+    const idOf = ({ id }: CrontabEntry): string => (name === null ? id : `${name}/${id}`);
     const wrong = problems
       .filter(({ severity }) => severity === "error")
       .map(({ line, text, message }) => `  ${path}:${line}: ${text}: ${message}`);
     const lines = new Map<string, Line>();
     for (const entry of entries) {
       if (entry.expression.toLowerCase() === "@reboot") {
-        lines.set(entry.id, { entry, trigger: null });
+        lines.set(idOf(entry), { entry, trigger: null });
         continue;
       }
       const { trigger, error } = readExpression(entry.expression, entry.timeZone ?? timeZone, entry.id);
       if (trigger === null) wrong.push(`  ${path}:${entry.line}: ${entry.expression}: ${error.message}`);
-      else lines.set(entry.id, { entry, trigger });
+      else lines.set(idOf(entry), { entry, trigger });
     }
     if (wrong.length > 0) throw new CliError(`${path} cannot be read:`, { lines: wrong, code: "cronSyntax" });
     this.#lines = lines;
   }
 
-  /** Gives a scheduler the tasks and the schedules of the file, and removes those of lines that are gone. */
+  /** Gives a scheduler the tasks and the schedules of the file, and removes those of lines that are gone.
+   *  @throws {CliError} when a line is one of another crontab too; then nothing changes */
   async install(scheduler: Scheduler): Promise<void> {
     const { label, overlap, log, path } = this.#options;
     const labels = { [LABEL]: label };
+    await this.#assertOwn(scheduler);
     for (const id of this.#lines.keys()) {
       scheduler.task(id, { keepLogs: KEPT, maxRunningJobs: RUNNING_PER_LINE, labels }, (_, context) =>
         this.#run(id, context),
@@ -95,6 +103,23 @@ export class CrontabRunner {
     const users = [...this.#lines.values()].flatMap(({ entry }) => entry.user ?? []);
     if (users.length > 0) log.warn("the users of the lines are ignored: commands run as the user of this process");
     log.info(`${path} has ${this.#lines.size} ${this.#lines.size === 1 ? "line" : "lines"}`);
+  }
+
+  /** Two crontabs may have the same command, whose schedule is then the same one. A file that is gone was moved. */
+  async #assertOwn(scheduler: Scheduler): Promise<void> {
+    const { label, path } = this.#options;
+    for await (const { id, labels } of scheduler.getSchedules({ limit: PAGE_LENGTH })) {
+      const line = this.#lines.get(id);
+      const other = labels[LABEL];
+      if (line === undefined || other === undefined || other === label) continue;
+      if (other.startsWith("/") && !existsSync(other)) continue;
+      const { line: number, command } = line.entry;
+      throw new CliError(`${path}:${number}: the store has this command as a line of another crontab, ${other}`, {
+        lines: [`  ${command}`, "  give one of the two crontabs a --name, with which the ids of its lines begin"],
+        code: "conflictingId",
+        exitCode: EXIT.found,
+      });
+    }
   }
 
   /**
@@ -148,7 +173,7 @@ export class CrontabRunner {
     const ended = await runShell(
       { command, input, shell: env.SHELL ?? "/bin/sh", cwd: io.cwd, env: { ...definedOf(own), ...set } },
       (text, channel) => logger[channel === "stdout" ? "info" : "warn"](text, { channel }),
-      { signal: ending, sleep: (ms) => io.clock.sleep(ms) },
+      { signal: ending, sleep: (ms) => sleepFor(io.clock, ms) },
     );
     signal.throwIfAborted();
     if (ended !== 0)

@@ -3,7 +3,7 @@
 
 export { clockMarks } from "../crontab/clock-marks.ts";
 export type { LintFinding, LintSeverity } from "../crontab/finding.ts";
-export { lintCrontab, lintExpression } from "../crontab/lint.ts";
+export { lintExpression, lintSteps } from "../crontab/lint.ts";
 export { type Crontab, type CrontabEntry, parseCrontab, slugOf } from "../crontab/parse-crontab.ts";
 export { readExpression } from "../crontab/rule-of-entry.ts";
 export { isoIn } from "../triggers/words.ts";

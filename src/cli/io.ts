@@ -12,6 +12,8 @@ export interface CliIo {
   readInput(): Promise<string>;
   /** Whether the standard output is a terminal, and how wide it is. */
   readonly isTerminal: boolean;
+  /** Whether the standard error is a terminal. */
+  readonly isErrorTerminal: boolean;
   readonly columns: number;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly cwd: string;

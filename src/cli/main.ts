@@ -5,6 +5,7 @@ import { CliError, codeOf, EXIT, exitCodeOf, messageOf } from "./failure.ts";
 import type { CliIo } from "./io.ts";
 import { Output, styled } from "./output.ts";
 import { COMMANDS, SCHEDULER_OPTIONS } from "./specs.ts";
+import { inCliWords } from "./words.ts";
 
 interface Called {
   readonly spec: CommandSpec;
@@ -52,7 +53,7 @@ async function carriedOut(spec: CommandSpec, call: CommandCall): Promise<number>
     return code;
   } catch (error) {
     if (io.signals.first.aborted) return EXIT.fine;
-    return told(error, out);
+    return told(error, out, spec);
   }
 }
 
@@ -64,23 +65,26 @@ function aborted(signal: AbortSignal): Promise<number> {
   });
 }
 
-function told(error: unknown, out: Output): number {
+function told(error: unknown, out: Output, spec: CommandSpec): number {
   const exitCode = exitCodeOf(error);
   const lines = error instanceof CliError ? error.lines : [];
   if (out.isJson) {
-    out.json({ error: { code: codeOf(error) ?? "error", message: messageOf(error) } });
+    out.json({ error: { code: codeOf(error) ?? "error", message: inCliWords(messageOf(error), spec) } });
     return exitCode;
   }
-  const [first = "", ...rest] = messageOf(error).split("\n");
+  const [first = "", ...rest] = inCliWords(messageOf(error), spec).split("\n");
   out.error(styled("red", "error:"), ` ${first}`);
-  for (const line of [...rest, ...lines]) out.error(line);
+  for (const line of rest) out.error(line);
+  for (const line of lines) out.errorLine(line);
   return exitCode;
 }
 
 function programOf(io: CliIo, onCall: (called: Called) => void): Command {
   const program = new Command("escapement")
     .description("Schedules, crontabs and jobs: before they run, and while they do.")
-    .version(VERSION)
+    .version(VERSION, "-V, --version", "print the version")
+    .helpOption("-h, --help", "print this")
+    .configureHelp({ subcommandTerm: termOf })
     .configureOutput({
       writeOut: (text) => io.write(text),
       writeErr: (text) => io.writeError(text),
@@ -91,10 +95,19 @@ function programOf(io: CliIo, onCall: (called: Called) => void): Command {
     })
     .exitOverride()
     .showSuggestionAfterError()
-    .helpCommand("help [command]", "tell what a command does")
+    .helpCommand("help [command]", "Tell what a command does.")
     .addHelpText("after", FOOTER);
   for (const spec of COMMANDS) addCommand(program, spec, onCall);
   return program;
+}
+
+/** A command and its arguments: that it has options goes without saying. */
+function termOf(command: Command): string {
+  const takes = command.registeredArguments.map((argument) => {
+    const name = `${argument.name()}${argument.variadic ? "..." : ""}`;
+    return argument.required ? `<${name}>` : `[${name}]`;
+  });
+  return [command.name(), ...takes].join(" ");
 }
 
 const FOOTER = `
@@ -108,7 +121,7 @@ function addCommand(program: Command, spec: CommandSpec, onCall: (called: Called
   if (on !== "nothing") {
     for (const [flags, description] of SCHEDULER_OPTIONS) command.addOption(new Option(flags, description));
   }
-  command.option("--json", "print JSON");
+  command.option("--json", "print JSON").helpOption("-h, --help", "print this");
   command.addHelpText("after", `\nExample:\n${example.replace(/^/gm, "  $ ")}`);
   command.action((...given: unknown[]) => {
     // Arguments come first, then the options, then the command itself.

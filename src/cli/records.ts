@@ -1,11 +1,15 @@
-import type { Schedule } from "../mod.ts";
+import type { Trigger } from "../mod.ts";
 import { messageOf } from "./failure.ts";
 import { type Piece, styled } from "./output.ts";
 
 /** The rule of a schedule in words, and its zone; of a rule that this version does not know, that it does not. */
-export function ruleText(schedule: Schedule): { readonly text: string; readonly timeZone: string } {
+export function ruleText(record: { readonly trigger: Trigger | null }): {
+  readonly text: string;
+  readonly timeZone: string;
+} {
   try {
-    const { trigger } = schedule;
+    const { trigger } = record;
+    if (trigger === null) return { text: "-", timeZone: "UTC" };
     return { text: trigger.describe(), timeZone: trigger.timeZone };
   } catch (error) {
     return { text: `unreadable: ${messageOf(error)}`, timeZone: "UTC" };

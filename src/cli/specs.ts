@@ -207,8 +207,8 @@ export const COMMANDS: readonly CommandSpec[] = [
   {
     name: "explain",
     takes: "<id>",
-    summary: "Tell why a schedule did, or did not, run at an instant.",
-    options: [["--at <time>", "an instant, or what clocks show: '2030-01-31 09:00'"]],
+    summary: "Tell why a schedule did, or did not, run, or when it will.",
+    options: [["--at <time>", "an instant, or what clocks show: '2030-01-31 09:00' (default: its next fire time)"]],
     on: "scheduler",
     example: "escapement explain backup/nightly --at '2027-03-28 02:30'",
     load: () => import("./commands/explain.ts"),
@@ -330,6 +330,7 @@ export const COMMANDS: readonly CommandSpec[] = [
     summary: "Run the commands of a crontab, in a container for example.",
     options: [
       ["--store <url>", "where to keep things, so that a restart loses nothing (default: memory)"],
+      ["--name <name>", "tells it from another crontab of the store (default: its path)"],
       ["--overlap <policy>", "of runs of a line: skip, queue, replaceQueued or cancelRunning (default: skip)"],
       TZ,
       ["--system", "lines name a user, as in /etc/crontab"],

@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { watch } from "node:fs";
 import { dirname, resolve } from "node:path";
 import process from "node:process";
+import { sleepFor } from "../core/clock.ts";
 import type { CommandCall } from "./command.ts";
 import { EXIT } from "./failure.ts";
 import { styled } from "./output.ts";
@@ -24,7 +25,9 @@ export async function runWatched({ io, out, args }: CommandCall): Promise<number
   let last: number = EXIT.fine;
   const begin = (): void => {
     wanted = false;
-    child = spawn(process.execPath, [...runtime, process.argv[1] ?? "", ...words], { stdio: "inherit", cwd: io.cwd });
+    // A group of its own, so that Ctrl-C in the terminal asks it once to end, and not twice.
+    const options = { stdio: "inherit", cwd: io.cwd, detached: true } as const;
+    child = spawn(process.execPath, [...runtime, process.argv[1] ?? "", ...words], options);
     child.once("exit", (code) => {
       child = null;
       last = code ?? EXIT.found;
@@ -35,7 +38,7 @@ export async function runWatched({ io, out, args }: CommandCall): Promise<number
     if (wanted || ending) return;
     wanted = true;
     out.error(styled("dim", "a source changed: starting anew when running jobs have ended"));
-    void io.clock.sleep(SETTLE_MS).then(() => {
+    void sleepFor(io.clock, SETTLE_MS).then(() => {
       if (child === null) begin();
       else child.kill("SIGTERM");
     });
@@ -52,8 +55,11 @@ export async function runWatched({ io, out, args }: CommandCall): Promise<number
   await new Promise<void>((ended) => {
     if (child === null) ended();
     else {
-      child.once("exit", () => ended());
-      child.kill("SIGTERM");
+      const running = child;
+      running.once("exit", () => ended());
+      running.kill("SIGTERM");
+      // The second signal asks it to hurry.
+      io.signals.second.addEventListener("abort", () => running.kill("SIGTERM"), { once: true });
     }
   });
   return last;

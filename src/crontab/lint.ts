@@ -27,6 +27,12 @@ const FIRES_OF_ALL_MAX = 1_000_000;
 
 /** Looks through a crontab. Findings come by line. */
 export function lintCrontab(crontab: Crontab, options: LintOptions): LintFinding[] {
+  const steps = lintSteps(crontab, options);
+  for (let step = steps.next(); ; step = steps.next()) if (step.done === true) return step.value;
+}
+
+/** The same in steps: one a line. */
+export function* lintSteps(crontab: Crontab, options: LintOptions): Generator<void, LintFinding[]> {
   const findings: LintFinding[] = crontab.problems.map(({ text, ...problem }) => {
     return { ...problem, expression: text, suggestion: null };
   });
@@ -45,6 +51,7 @@ export function lintCrontab(crontab: Crontab, options: LintOptions): LintFinding
     const { trigger } =
       expression === "@reboot" ? { trigger: null } : readExpression(expression, zone, id, options.dialect);
     if (trigger !== null) rules.push({ ...place, trigger });
+    yield;
   }
   const herd = herdOf(rules, options.nowMs);
   if (herd !== null) findings.push(herd);

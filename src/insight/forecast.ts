@@ -264,7 +264,7 @@ function textOf(
 ): string {
   if (busiest === null) return "Nothing fires.";
   const span = bucketMs === 60_000 ? "one minute" : bucketMs === 3_600_000 ? "one hour" : durationText(bucketMs);
-  const fires = `${firesText(busiest.fires)} in ${span}, of ${numberText(total)}`;
+  const fires = `${firesText(busiest.fires)} in ${span}, of ${numberText(total)} in all`;
   const most = `Busiest: ${timeText(busiest.from)} UTC, ${fires}.`;
   if (emptier === null) return most;
   return `${most} ${timeText(emptier.from)} UTC has ${firesText(emptier.fires)}.`;

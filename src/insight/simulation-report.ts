@@ -46,7 +46,7 @@ export function reportText({ occurrences, counts, from, until, faults }: Facts):
   return [
     `From ${instantText(from)} to ${instantText(until)}: ${total} fire time${total === 1 ? "" : "s"}.`,
     ...faults.map(faultText),
-    ...Object.entries(counts).map(([verdict, count]) => `${count} ${VERDICT_TEXTS[verdict as OccurrenceVerdict]}.`),
+    ...Object.entries(counts).map(([verdict, count]) => verdictText(verdict as OccurrenceVerdict, count)),
     ...latenessText(occurrences),
   ].join("\n");
 }
@@ -55,6 +55,15 @@ function faultText({ kind, from, until, factor }: CheckedFault): string {
   const span = `from ${instantText(from)} to ${instantText(until)}`;
   if (kind === "down") return `All schedulers are down ${span}.`;
   return kind === "slow" ? `Runs take ${factor} times as long ${span}.` : `A blackout is ${span}.`;
+}
+
+function verdictText(verdict: OccurrenceVerdict, count: number): string {
+  const text = VERDICT_TEXTS[verdict];
+  const one = text
+    .replace(/^were /, "was ")
+    .replace("wait or run", "waits or runs")
+    .replace("their", "its");
+  return `${count} ${count === 1 ? one : text}.`;
 }
 
 const VERDICT_TEXTS: Readonly<Record<OccurrenceVerdict, string>> = {

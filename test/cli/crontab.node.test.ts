@@ -1,4 +1,4 @@
-import { writeFile } from "node:fs/promises";
+import { mkdir, rename, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { Scheduler } from "../../src/mod.ts";
@@ -135,6 +135,61 @@ describe("escapement crontab", () => {
     await hurried.prints(/stopping: /);
     hurried.terminate();
     expect((await hurried.ended).code).toBe(0);
+  });
+
+  test("gives a command that it ends the time to end by itself", async () => {
+    const wait = "trap 'echo cleaned up; exit 0' TERM; echo waiting; while :; do sleep 0.05; done";
+    await using folder = await folderWith({ crontab: `@reboot ${wait}\n` });
+    const running = new Running(["crontab", "crontab"], { cwd: folder.path });
+    await running.prints(line("waiting"));
+    running.terminate();
+    await running.prints(/stopping: /);
+    running.terminate();
+    // It would be killed after five seconds of a clock that stands still.
+    await running.prints(line("cleaned up"));
+    expect((await running.ended).code).toBe(0);
+  });
+
+  test("tells two crontabs of one store apart, by their paths or their names", async () => {
+    await using folder = await folderWith({});
+    for (const name of ["one", "two", "three"]) await mkdir(join(folder.path, name));
+    await writeFile(join(folder.path, "one/crontab"), "0 1 * * * echo one\n0 5 * * * echo both\n");
+    await writeFile(join(folder.path, "two/crontab"), "0 2 * * * echo two\n");
+    await writeFile(join(folder.path, "three/crontab"), "0 6 * * * echo both\n");
+    const ids = async (): Promise<string[]> => {
+      const { out } = await call(["list", "--store", "file:cron.db", "--json"], { cwd: folder.path });
+      return (JSON.parse(out.join("\n")) as { items: { id: string }[] }).items.map(({ id }) => id);
+    };
+    const start = async (...argv: string[]): Promise<void> => {
+      const all = ["crontab", ...argv, "--tz", "UTC", "--store", "file:cron.db"];
+      const running = new Running(all, { cwd: folder.path });
+      await running.prints(/ has \d lines?/);
+      await running.stop();
+    };
+    await start("one/crontab");
+    await start("two/crontab");
+    expect(await ids()).toEqual([/^echo-/, /^echo-/, /^echo-/].map((id) => expect.stringMatching(id)));
+
+    const argv = ["crontab", "three/crontab", "--store", "file:cron.db"];
+    expect(await call(argv, { cwd: folder.path })).toEqual({
+      code: 1,
+      out: [],
+      err: [
+        "error: three/crontab:1: the store has this command as a line of another crontab, " +
+          `${join(folder.path, "one/crontab")}`,
+        "  echo both",
+        "  give one of the two crontabs a --name, with which the ids of its lines begin",
+      ],
+    });
+    await start("three/crontab", "--name", "three");
+    expect(await ids()).toEqual(expect.arrayContaining([expect.stringMatching(/^three\/echo-/)]));
+    expect((await call([...argv, "--name", "a/b"], { cwd: folder.path })).code).toBe(2);
+
+    // A file that was moved takes its lines along, and loses no history.
+    const before = await ids();
+    await rename(join(folder.path, "one/crontab"), join(folder.path, "one/moved"));
+    await start("one/moved");
+    expect(await ids()).toEqual(before);
   });
 
   test("starts nothing of a file with a mistake, and serves nobody else without a token", async () => {

@@ -160,7 +160,7 @@ describe("escapement forecast FILE", () => {
     expect([code, out]).toEqual([
       0,
       [
-        "Busiest: 2027-01-01 03:00 UTC, 3 fires in one minute, of 8. 2027-01-01 03:01 UTC has 0 fires.",
+        "Busiest: 2027-01-01 03:00 UTC, 3 fires in one minute, of 8 in all. 2027-01-01 03:01 UTC has 0 fires.",
         "  2027-01-01 00:00  1  ##########",
         "  2027-01-01 01:00  1  ##########",
         "  2027-01-01 02:00  1  ##########",

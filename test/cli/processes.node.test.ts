@@ -9,7 +9,7 @@ import { bundleProcess } from "../support/bundle-process.ts";
 import { Child, ROOT } from "../support/child.ts";
 import { folderWith } from "./support.ts";
 
-test("run --ui, dashboard and tail start, answer, and end with 0 after SIGTERM; a reader may go", async () => {
+test("run --ui, run --watch, dashboard and tail start, answer, and end with 0 after SIGTERM; a reader may go", async () => {
   await using folder = await folderWith({
     crontab: "@reboot until [ -e go ]; do sleep 0.05; done; echo going; touch done\n",
   });
@@ -41,6 +41,28 @@ test("run --ui, dashboard and tail start, answer, and end with 0 after SIGTERM; 
   crontab.output = "";
   await writeFile(join(path, "go"), "");
   expect([await crontab.ended, crontab.output, existsSync(join(path, "done"))]).toEqual([0, "", true]);
+
+  // A source that changes: what runs ends first, and then the new one begins.
+  const source = (version: number): string => `import { existsSync } from "node:fs";
+import { everySecond } from "./program.mjs";
+const turn = () => new Promise((resolve) => setTimeout(resolve, 20));
+export default await everySecond("wait", async () => {
+  console.log("version ${version} begins");
+  while (!existsSync(${JSON.stringify(join(path, "ended"))})) await turn();
+  console.log("version ${version} ends");
+});
+`;
+  const app = join(path, "app.mjs");
+  await writeFile(app, source(1));
+  const watched = start("run", app, "--watch");
+  await watched.prints(/version 1 begins/);
+  await writeFile(app, source(2));
+  await watched.prints(/a source changed/);
+  await writeFile(join(path, "ended"), "");
+  await watched.prints(/version 1 ends[\s\S]*version 2 begins[\s\S]*version 2 ends/);
+  expect(watched.output).not.toMatch(/version 2[\s\S]*version 1/);
+  watched.process.kill("SIGTERM");
+  expect(await watched.ended).toBe(0);
 
   // A file that cannot be written, as on a full disk.
   const lost = spawn(process.execPath, [bin, "schema", "--sql"], { stdio: ["ignore", openSync(bin, "r"), "pipe"] });

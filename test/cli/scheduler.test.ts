@@ -1,15 +1,16 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { systemClock } from "../../src/core/clock.ts";
 import { createRouter } from "../../src/hono/mod.ts";
 import { insight } from "../../src/insight/mod.ts";
-import { Scheduler } from "../../src/mod.ts";
+import { DateTrigger, Scheduler } from "../../src/mod.ts";
 import type { DataStore } from "../../src/stores/data-store.ts";
 import { LibsqlDataStore } from "../../src/stores/libsql/mod.ts";
 import { drain, VirtualClock } from "../../src/testing/mod.ts";
 import { type HttpServer, startServer } from "../support/http-server.ts";
 import { SqliteDataStore, whyNoSqlite } from "../support/sqlite-store.ts";
-import { type Called, call, folderWith } from "./support.ts";
+import { type Called, call, folderWith, Running } from "./support.ts";
 
 const TOKEN = "0123456789abcdef0123456789abcdef";
 const LOGGER = { debug() {}, info() {}, warn() {}, error() {} };
@@ -78,6 +79,7 @@ describe("a command on a scheduler", () => {
     ["history", "report"],
     ["history", "report", "--changes"],
     ["explain", "report", "--at", "2026-12-30 02:30"],
+    ["explain", "report", "--json"],
     ["explain", "report", "--at", "2026-12-30 02:30", "--json"],
     ["forecast", "--for", "24h", "--from", "2027-01-01T00:00:00Z"],
     ["simulate", "--for", "24h", "--from", "2027-01-01T00:00:00Z"],
@@ -152,6 +154,51 @@ describe("a command on a scheduler", () => {
       env: { NO_COLOR: "1" },
     });
     expect(out.filter((line) => [...line].length > 80)).toEqual([]);
+  });
+
+  test("never cuts ids and times: what else there is gives way", async () => {
+    const options = { cwd: folder.path, columns: 60, env: { NO_COLOR: "1" } };
+    const at = async (...argv: string[]) => (await call([...argv, "--store", "file:jobs.db"], options)).out;
+    expect(await at("list", "runs", "--failed")).toEqual([
+      "OUTCOME  JOB                                   TASK  STARTED",
+      `error    ${failedJob}  fail  2026-12-31 00:00:00Z`,
+    ]);
+    const [head, , second] = await at("history", "fail/noon");
+    expect(head).toBe("FIRE TIME                VERDICT  JOB");
+    expect(second).toBe(`2026-12-30 12:00 +00:00  error    ${failedJob}`);
+  });
+
+  test("explains a schedule now: its next fire time, or why it has none", async () => {
+    expect((await onStore("explain", "report")).out[0]).toBe(
+      "Thu 2026-12-31 02:30 UTC (2026-12-31T02:30:00Z) is a fire time of: At 02:30, in UTC.",
+    );
+    const clock = new VirtualClock("2026-12-31T00:00:00Z");
+    await using other = new Scheduler({ dataStore: storeAt("once.db"), clock, logger: LOGGER });
+    await other.schedule("once", new DateTrigger("2026-12-31T00:00:00Z"), () => {});
+    await drain(other);
+    const once = await call(["explain", "once", "--store", "file:once.db"], { cwd: folder.path });
+    expect(once.out.slice(0, 2)).toEqual([
+      "once has no fire time to come. Its last one:",
+      expect.stringMatching(/^Thu 2026-12-31 00:00 UTC .*is a fire time of/),
+    ]);
+    const paused = await onStore("explain", `a ${HOSTILE}`);
+    expect(paused.out.at(-1)).toMatch(/^Advice: escapement unpause a .* lets it go on\.$/);
+  });
+
+  test("shows blackouts with their times", async () => {
+    await scheduler.addBlackout("once", {
+      from: "2027-02-01T00:00:00Z",
+      until: "2027-02-01T02:00:00Z",
+      reason: "move",
+    });
+    await scheduler.addBlackout("nightly", { trigger: "0 2 * * *", duration: "90m" });
+    const { out } = await onStore("list", "blackouts");
+    expect(out).toEqual([
+      "BLACKOUT  WHEN                                             REASON",
+      "nightly   At 02:00, in UTC, for 1h 30m                     -",
+      "once      2027-02-01 00:00:00Z until 2027-02-01 02:00:00Z  move",
+    ]);
+    for (const id of ["once", "nightly"]) await scheduler.removeBlackout(id);
   });
 
   test("changes schedules, and says who did", async () => {
@@ -248,6 +295,38 @@ describe("a command on a scheduler", () => {
     expect((await call(["doctor", "--runtime", "--json"], { cwd: folder.path })).code).toBe(0);
   });
 
+  test("waits for a run, says for what, and ends with 1 where it failed", async () => {
+    const argv = ["now", "fail/noon", "--wait", "--store", "file:jobs.db"];
+    const running = new Running(argv, { cwd: folder.path, now: "2027-01-01T00:00:00Z" });
+    const [, job] = await running.prints(/^fail\/noon: job (\S+) waits for a scheduler that runs it; Ctrl-C ends /);
+    await running.prints(/no scheduler that runs jobs is alive now/);
+    await drain(scheduler);
+    let hasEnded = false;
+    void running.ended.then(() => {
+      hasEnded = true;
+    });
+    while (!hasEnded) await running.clock.advance("1s");
+    const { code, out } = await running.ended;
+    expect([code, out]).toEqual([
+      1,
+      [`fail/noon: job ${job}: error, took 0s`, expect.stringMatching(/^Error: disk full /)],
+    ]);
+  });
+
+  test("follows a store by a look each second", async () => {
+    const running = new Running(["tail", "--store", "file:jobs.db"], { cwd: folder.path, now: "2027-01-01T00:00:00Z" });
+    const asleep = async (): Promise<void> => {
+      while (running.clock.nextWakeMs === null) await systemClock.yield();
+    };
+    await asleep();
+    expect(running.clock.nextWakeMs).toBe(running.clock.now() + 1000);
+    await scheduler.addJob("report");
+    await drain(scheduler);
+    await running.clock.advance("1s");
+    await running.prints(/jobReleased +report .*success\n/);
+    expect((await running.stop()).code).toBe(0);
+  });
+
   test("prints the tables of a store", async () => {
     const { code, out } = await call(["schema", "--sql"]);
     expect([code, out.join("\n")]).toEqual([0, expect.stringMatching(/CREATE TABLE .*schedules/)]);
@@ -263,15 +342,31 @@ describe("a command on a scheduler", () => {
     ],
     [["list", "--store", "http://127.0.0.1:9"], 3, /^error: /],
     [["list", "--url", "http://127.0.0.1:9"], 3, /^error: /],
-    [["list", "--url", "ftp://example.org"], 2, /^error: connect\(\)/],
+    [["list", "--url", "ftp://example.org"], 2, /^error: list: --url must/],
     [["list"], 2, /^error: no scheduler is named$/],
     [["list", "--store", "file:jobs.db", "--url", "http://127.0.0.1:9"], 2, /give one of them/],
     [["show", "nothing", "--store", "file:jobs.db"], 1, /^error: .*nothing/],
-    [["pause", "report", "--until", "yesterday", "--store", "file:jobs.db"], 2, /^error: pauseSchedule\(\)/],
+    [
+      ["pause", "report", "--until", "yesterday", "--store", "file:jobs.db"],
+      2,
+      /^error: pause: --until must be ISO 8601 text/,
+    ],
     [["add", "unknown", "@daily", "--store", "file:jobs.db"], 1, /^error: .*unknown/],
     [["add", "report", "@daily", "--payload", "{", "--store", "file:jobs.db"], 2, /--payload must be JSON/],
     [["plan", "owned.json", "--store", "file:jobs.db"], 2, /--owner/],
-    [["export", "--include", "secrets", "--store", "file:jobs.db"], 2, /^error: exportStore\(\)/],
+    [["unpause", "report", "--from", "monday", "--store", "file:jobs.db"], 2, /^error: unpause: --from must be/],
+    [
+      ["backfill", "report", "--from", "2026-01-01T00:00:00Z", "--store", "file:jobs.db"],
+      2,
+      /^error: backfill: --from takes in .* begin with --from "2026-12-30T00:00:00Z", or write --include-unrecorded/,
+    ],
+    [["simulate", "--down", "a/b", "--store", "file:jobs.db"], 2, /^error: --down must be an instant/],
+    [
+      ["simulate", "--slow", "2027-01-02/2027-01-01", "--store", "file:jobs.db"],
+      2,
+      /^error: --slow must be FROM\/UNTIL/,
+    ],
+    [["export", "--include", "secrets", "--store", "file:jobs.db"], 2, /^error: export: --include must be "jobs"/],
   ] as const)("ends %j with %i", async (argv, code, message) => {
     const called = await call(argv, { cwd: folder.path });
     expect([called.code, called.err[0]]).toEqual([code, expect.stringMatching(message)]);

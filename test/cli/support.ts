@@ -16,6 +16,8 @@ export interface CallOptions {
   readonly env?: Readonly<Record<string, string>>;
   /** The width of the terminal. Default: no terminal. */
   readonly columns?: number;
+  /** Whether the standard error is a terminal, though the output is none. Default: false. */
+  readonly errorTerminal?: boolean;
   readonly input?: string;
   readonly cwd?: string;
   readonly now?: string;
@@ -35,26 +37,33 @@ function noSignals(): CliIo["signals"] {
 export async function call(argv: readonly string[], options: CallOptions = {}): Promise<Called> {
   let out = "";
   let err = "";
-  const io: CliIo = {
-    write: (text) => {
-      out += text;
-      options.onOutput?.(text);
-    },
+  const onText = (text: string, isError: boolean): void => {
+    if (isError) err += text;
+    else out += text;
+    options.onOutput?.(text);
+  };
+  const code = await main(argv, ioWith(options, onText));
+  return { code, out: linesOf(out), err: linesOf(err) };
+}
+
+/** The surroundings of a call. */
+export function ioWith(
+  options: CallOptions,
+  onText: (text: string, isError: boolean) => void = (text) => options.onOutput?.(text),
+): CliIo {
+  return {
+    write: (text) => onText(text, false),
     drained: async () => {},
-    writeError: (text) => {
-      err += text;
-      options.onOutput?.(text);
-    },
+    writeError: (text) => onText(text, true),
     readInput: async () => options.input ?? "",
     isTerminal: options.columns !== undefined,
+    isErrorTerminal: options.columns !== undefined || options.errorTerminal === true,
     columns: options.columns ?? 80,
     env: options.env ?? {},
     cwd: options.cwd ?? tmpdir(),
     clock: options.clock ?? new VirtualClock(options.now ?? "2027-01-01T00:00:00Z"),
     signals: options.signals ?? noSignals(),
   };
-  const code = await main(argv, io);
-  return { code, out: linesOf(out), err: linesOf(err) };
 }
 
 function linesOf(text: string): string[] {

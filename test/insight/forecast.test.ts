@@ -40,7 +40,7 @@ describe("a forecast", () => {
     const herd = Array.from({ length: 1200 }, () => cron("0 9 * * *"));
     const { text } = await forecast(listOf(...herd, cron("1 9 * * *")), DAY);
     expect(text).toBe(
-      "Busiest: 2030-01-01 09:00 UTC, 1,200 fires in one minute, of 1,201. 2030-01-01 08:59 UTC has 0 fires.",
+      "Busiest: 2030-01-01 09:00 UTC, 1,200 fires in one minute, of 1,201 in all. 2030-01-01 08:59 UTC has 0 fires.",
     );
   });
 

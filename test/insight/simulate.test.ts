@@ -49,7 +49,7 @@ describe("a simulation", () => {
       "From 2030-01-01T00:00:00Z to 2030-01-02T00:00:00Z: 25 fire times.",
       "All schedulers are down from 2030-01-01T02:00:00Z to 2030-01-01T04:50:00Z.",
       "22 ran to their end.",
-      "1 were too late to start (misfireGraceTime).",
+      "1 was too late to start (misfireGraceTime).",
       "2 were missed and made up for by another one (coalesce).",
       "1 began late, the latest:",
       "  report, due at 2030-01-01T04:00:00Z, began 50 min late",

@@ -11,6 +11,6 @@ export async function run(call: CommandCall): Promise<number> {
   const ifRevision = textOption(call, "ifRevision");
   await apply(found, { ...by, ...(ifRevision === undefined ? {} : { ifRevision }) });
   if (out.isJson) out.json(found);
-  else out.block(found.text);
+  else out.proseBlock(found.text);
   return EXIT.fine;
 }

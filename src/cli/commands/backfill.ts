@@ -13,19 +13,20 @@ export async function run(call: CommandCall): Promise<number> {
   const limit = textOption(call, "limit");
   const dryRun = hasOption(call, "dryRun");
   const { client } = await call.target();
-  const report = await client.backfill(id, {
+  const filling = client.backfill(id, {
     ...{ from, until, dryRun, signal: io.signals.first },
     ...(hasOption(call, "newest") ? { order: "newest" as const } : {}),
     ...(pace === undefined ? {} : { pace }),
     ...(limit === undefined ? {} : { limit: countOption(limit, "limit", 1, 1_000_000) }),
     ...{ includeRan: hasOption(call, "includeRan"), includeUnrecorded: hasOption(call, "includeUnrecorded") },
   });
+  const report = await out.progress("backfill").during(filling);
   if (out.isJson) out.json(report);
   else {
     const { count, first, last, backfillId } = report;
     const jobs = `${count} ${count === 1 ? "job" : "jobs"}`;
     const range = first === null ? "" : `, for fire times from ${utcText(first)} to ${utcText(last)}`;
-    out.line(`${id}: ${jobs} ${dryRun ? "would be added" : "added"}${range}`);
+    out.prose(2, `${id}: ${jobs} ${dryRun ? "would be added" : "added"}${range}`);
     if (backfillId !== null && !dryRun) out.line(`backfill ${backfillId}`);
   }
   return EXIT.fine;

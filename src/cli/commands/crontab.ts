@@ -1,4 +1,5 @@
-import { basename } from "node:path";
+import { resolve } from "node:path";
+import { textHash } from "../../core/text-hash.ts";
 import { MemoryDataStore, type Scheduler } from "../../mod.ts";
 import { Metrics } from "../../observability/metrics/mod.ts";
 import { type CommandCall, hasOption, textOption } from "../command.ts";
@@ -13,18 +14,21 @@ import { openStore } from "../target.ts";
 const OVERLAPS = ["queue", "skip", "replaceQueued", "cancelRunning"] as const;
 const STOP_MS = 600_000;
 const RUNNING_MAX = 1000;
+/** What a label of a schedule has at most. */
+const LABEL_LENGTH_MAX = 256;
 
 /** `escapement crontab`: runs the commands of a crontab, until it is told to stop. */
 export async function run(call: CommandCall): Promise<number> {
   const { io, out, args } = call;
   const [path = ""] = args;
   const overlap = overlapOption(call);
+  const name = nameOption(call);
   const stopMs = durationOption(textOption(call, "stopTimeout"), "stop-timeout", STOP_MS);
   const port = portOption(call);
   const log = createLog(io, out, hasOption(call, "verbose") ? "debug" : "info");
   const runner = new CrontabRunner({
-    ...{ path, io, log, overlap },
-    label: basename(path).slice(0, 256) || "crontab",
+    ...{ path, io, log, overlap, name },
+    label: name ?? (path === "-" ? path : labelOf(resolve(io.cwd, path))),
     timeZone: crontabZone(textOption(call, "tz")),
     system: hasOption(call, "system") || /^\/etc\/cron/.test(path) ? true : undefined,
   });
@@ -62,6 +66,19 @@ function overlapOption(call: CommandCall): OverlapPolicy {
   const known = OVERLAPS.find((policy) => policy === given);
   if (known !== undefined) return known;
   throw new CliError(`--overlap is one of ${OVERLAPS.join(", ")}; got ${JSON.stringify(given)}`);
+}
+
+/** The name of `--name`. @throws {CliError} for text that is no part of an id */
+function nameOption(call: CommandCall): string | null {
+  const name = textOption(call, "name");
+  if (name === undefined) return null;
+  if (/^[\w.-]{1,64}$/.test(name)) return name;
+  throw new CliError(`--name has letters, digits, ".", "_" and "-", and at most 64; got ${JSON.stringify(name)}`);
+}
+
+/** A path as a label: the end of a very long one, with its hash. */
+function labelOf(path: string): string {
+  return path.length <= LABEL_LENGTH_MAX ? path : `${textHash(path)}…${path.slice(32 - LABEL_LENGTH_MAX)}`;
 }
 
 function ended(signal: AbortSignal): Promise<void> {

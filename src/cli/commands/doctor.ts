@@ -37,7 +37,7 @@ export async function run(call: CommandCall): Promise<number> {
   else {
     const width = Math.max(...checks.map(({ name }) => [...name].length));
     for (const { verdict, name, message } of checks) {
-      out.line(styled(STYLES[verdict], verdict.padEnd(6)), name.padEnd(width + 2), message);
+      out.prose(width + 8, styled(STYLES[verdict], verdict.padEnd(6)), name.padEnd(width + 2), message);
     }
   }
   if (exitCode !== EXIT.fine) return exitCode;

@@ -28,7 +28,7 @@ export async function run(call: CommandCall): Promise<number> {
     out.json(found.toJSON());
     return EXIT.fine;
   }
-  out.line(styled("bold", found.text));
+  out.prose(0, styled("bold", found.text));
   const hours = new Map<number, number>();
   for (const { from, fires } of found.buckets) {
     const hour = Math.floor(from.epochMilliseconds / HOUR_MS);
@@ -46,7 +46,7 @@ export async function run(call: CommandCall): Promise<number> {
       bar,
     ];
   });
-  out.table(null, rows, "  ");
+  out.table(null, rows, { indent: "  " });
   return EXIT.fine;
 }
 

@@ -36,7 +36,8 @@ export async function run(call: CommandCall): Promise<number> {
       ];
     });
     const isChanges = hasOption(call, "changes");
-    out.table(isChanges ? ["AT", "CHANGE", "BY", "WHAT"] : ["FIRE TIME", "VERDICT", "LATE", "TOOK", "JOB"], rows);
+    if (isChanges) out.table(["AT", "CHANGE", "BY", "WHAT"], rows, { whole: [0, 1] });
+    else out.table(["FIRE TIME", "VERDICT", "LATE", "TOOK", "JOB"], rows, { whole: [0, 1, 4], spare: [2, 3] });
   }
   return EXIT.fine;
 }

@@ -67,10 +67,12 @@ async function add(call: CommandCall, found: Imported): Promise<number> {
   // Before anything of them could start.
   for (const id of queue?.pausedTaskIds ?? []) await client.pauseTask(id, by);
   const added = [];
-  for (const [index, { id, taskId, trigger, settings }] of schedules.entries()) {
+  const progress = out.progress("schedules");
+  for (const { id, taskId, trigger, settings } of schedules) {
     added.push(await client.addSchedule(taskId, trigger, { id, ...settings, ...by }));
-    out.progress(index + 1, schedules.length, "schedules");
+    progress.at(added.length, schedules.length);
   }
+  progress.end();
   if (queue === undefined) {
     if (out.isJson) out.json({ schedules: added });
     else out.line(`${added.length} ${added.length === 1 ? "schedule is" : "schedules are"} there now`);
@@ -125,7 +127,7 @@ async function importExport(call: CommandCall, text: string): Promise<number> {
   const { importStore } = await import("../../transfer/mod.ts");
   const dryRun = hasOption(call, "dryRun");
   const options = { conflictPolicy: "doNothing", dryRun, signal: io.signals.first } as const;
-  const report = await importStore(dataStore, text, options);
+  const report = await out.progress("import").during(importStore(dataStore, text, options));
   if (out.isJson) out.json(report);
   else {
     for (const kind of ["tasks", "schedules", "jobs", "results"] as const) {
@@ -204,8 +206,8 @@ function show(call: CommandCall, { schedules, problems, queue }: Imported): void
     const next = trigger.startingAtMs(now).nextMs(now - 1);
     const time = next === null ? "never" : readableTime(isoIn(next, trigger.timeZone), next % 60_000 !== 0);
     const more = Object.entries(settings).map(([name, value]) => `, ${name} ${shownValue(value)}`);
-    out.line(`  task ${taskId}, next ${time}${more.join("")}`);
-    for (const note of notes) out.line(styled("dim", `  ${note}`));
+    out.prose(4, `  task ${taskId}, next ${time}${more.join("")}`);
+    for (const note of notes) out.prose(4, styled("dim", `  ${note}`));
   }
   for (const problem of problems) out.error(styled("red", "error:"), ` ${problemText(problem)}`);
   if (queue !== undefined) showJobs(call, queue);
@@ -224,7 +226,7 @@ function showJobs(call: CommandCall, queue: ImportedQueue): void {
     out.line(styled("bold", taskId), `  ${counted(jobs.length, "job")}, ${later} of them not yet due`);
   }
   for (const taskId of queue.pausedTaskIds) out.line(styled("bold", taskId), "  is paused, and stays paused");
-  for (const note of queue.notes) out.line(styled("dim", `note: ${note}`));
+  for (const note of queue.notes) out.prose(2, styled("dim", `note: ${note}`));
   showLeft(call, queue);
 }
 

@@ -1,10 +1,11 @@
 import { type CommandCall, textOption } from "../command.ts";
-import { type LintFinding, type LintSeverity, lintCrontab, lintExpression, parseCrontab } from "../engine.ts";
+import { type LintFinding, type LintSeverity, lintExpression, lintSteps, parseCrontab } from "../engine.ts";
 import { CliError, EXIT } from "../failure.ts";
 import { readText } from "../files.ts";
 import { type Style, styled } from "../output.ts";
 import { crontabZone, dialectOption } from "../rules.ts";
 import { instantOption } from "../times.ts";
+import { unhurried } from "../unhurried.ts";
 
 const STYLES: Readonly<Record<LintSeverity, Style>> = { error: "red", warning: "yellow", note: "cyan" };
 /** An expression is shown up to this length. */
@@ -27,7 +28,8 @@ export async function run(call: CommandCall): Promise<number> {
       const pad = (piece: (typeof rows)[number][number], column: number): string => {
         return " ".repeat((widths[column] ?? 0) - textLength(piece) + 2);
       };
-      out.line(place, pad(place, 0), severity, pad(severity, 1), expression, pad(expression, 2), message);
+      const indent = widths.reduce((sum, width) => sum + width + 2, 0);
+      out.prose(indent, place, pad(place, 0), severity, pad(severity, 1), expression, pad(expression, 2), message);
     }
     out.error(styled("dim", summaryOf(findings, count)));
   }
@@ -52,7 +54,7 @@ async function look(call: CommandCall): Promise<{ name: string; findings: readon
   const crontab = parseCrontab(await readText(io, path), { system });
   return {
     name: path === "-" ? "stdin" : path,
-    findings: lintCrontab(crontab, options),
+    findings: await unhurried(call, lintSteps(crontab, options), crontab.entries.length, "lines"),
     count: crontab.entries.length,
   };
 }

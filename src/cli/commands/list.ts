@@ -1,10 +1,10 @@
-import type { Job, Run, Schedule } from "../../mod.ts";
+import type { Blackout, Job, Run, Schedule } from "../../mod.ts";
 import { type CommandCall, hasOption, textOption } from "../command.ts";
 import { CliError, EXIT } from "../failure.ts";
 import { labelsOption } from "../labels.ts";
 import { type Piece, styled } from "../output.ts";
 import { outcomePiece, ruleText } from "../records.ts";
-import { countOption, utcText, zonedText } from "../times.ts";
+import { countOption, spanText, utcText, zonedText } from "../times.ts";
 
 const LIMIT_DEFAULT = 100;
 const LIMIT_MAX = 1000;
@@ -17,12 +17,12 @@ export async function run(call: CommandCall): Promise<number> {
   if (!KINDS.some((known) => known === kind)) {
     throw new CliError(`list shows ${KINDS.join(", ")}; got ${JSON.stringify(kind)}`);
   }
-  const { items, cursor, rows, head } = await read(call, kind as (typeof KINDS)[number]);
+  const { items, cursor, rows, head, ...table } = await read(call, kind as (typeof KINDS)[number]);
   if (out.isJson) {
     out.json({ items, cursor });
     return EXIT.fine;
   }
-  if (rows.length > 0) out.table(head, rows);
+  if (rows.length > 0) out.table(head, rows, table);
   else out.error(styled("dim", `no ${kind}`));
   if (cursor !== null) out.error(styled("dim", `and more: these are the first ${rows.length}; --limit shows more`));
   return EXIT.fine;
@@ -33,6 +33,9 @@ interface Read {
   readonly cursor: string | null;
   readonly head: readonly string[];
   readonly rows: readonly (readonly Piece[])[];
+  /** See {@link TableOptions}. */
+  readonly whole?: readonly number[];
+  readonly spare?: readonly number[];
 }
 
 async function read(call: CommandCall, kind: (typeof KINDS)[number]): Promise<Read> {
@@ -54,20 +57,23 @@ async function read(call: CommandCall, kind: (typeof KINDS)[number]): Promise<Re
   }
   if (kind === "blackouts") {
     const items = await client.getBlackouts();
-    const rows = items.map(({ id, reason, ...blackout }) => [id, JSON.stringify(blackout), reason ?? "-"]);
-    return { items, cursor: null, head: ["BLACKOUT", "WHEN", "REASON"], rows };
+    const rows = items.map((blackout) => [blackout.id, whenText(blackout), blackout.reason ?? "-"]);
+    return { items, cursor: null, head: ["BLACKOUT", "WHEN", "REASON"], rows, whole: [1] };
   }
   if (kind === "jobs") {
     const page = await client.getJobs(filter);
-    return { ...page, head: ["STATE", "JOB", "TASK", "SCHEDULE", "RUNS AT"], rows: page.items.map(jobRow) };
+    const head = ["STATE", "JOB", "TASK", "SCHEDULE", "RUNS AT"];
+    return { ...page, head, rows: page.items.map(jobRow), whole: [0, 1, 4], spare: [2] };
   }
   if (kind === "runs") {
     const page = await client.getRuns({ ...filter, ...(hasOption(call, "failed") ? { outcome: "error" } : {}) });
-    return { ...page, head: ["OUTCOME", "JOB", "TASK", "STARTED", "TOOK"], rows: page.items.map(runRow) };
+    const head = ["OUTCOME", "JOB", "TASK", "STARTED", "TOOK"];
+    return { ...page, head, rows: page.items.map(runRow), whole: [0, 1, 3, 4], spare: [4] };
   }
   const paused = hasOption(call, "paused") ? { paused: true } : {};
   const page = await client.getSchedules({ ...filter, ...paused });
-  return { ...page, head: ["STATE", "SCHEDULE", "TASK", "RULE", "NEXT"], rows: page.items.map(scheduleRow) };
+  const head = ["STATE", "SCHEDULE", "TASK", "RULE", "NEXT"];
+  return { ...page, head, rows: page.items.map(scheduleRow), whole: [0, 4], spare: [2] };
 }
 
 function scheduleRow(schedule: Schedule): Piece[] {
@@ -76,6 +82,13 @@ function scheduleRow(schedule: Schedule): Piece[] {
   const state = paused ? styled("yellow", "paused") : nextFireTime === null ? styled("dim", "ended") : "active";
   const next = nextFireTime === null ? "-" : zonedText(nextFireTime.toZonedDateTimeISO(timeZone));
   return [state, id, taskId, text, next];
+}
+
+/** When a blackout is: from an instant until another one, or again and again for a while. */
+function whenText(blackout: Blackout): string {
+  const { from, until, duration } = blackout;
+  if (from !== null) return `${utcText(from)} until ${utcText(until)}`;
+  return `${ruleText(blackout).text}, for ${spanText(duration?.total("milliseconds") ?? 0)}`;
 }
 
 function jobRow({ state, id, taskId, scheduleId, runAt }: Job): Piece[] {

@@ -14,7 +14,8 @@ export async function run({ out, args, target }: CommandCall): Promise<number> {
     out.json({ items: logs });
     return EXIT.fine;
   }
-  if (logs.length === 0) out.error(styled("dim", "nothing is kept; keepLogs of the task says how much is"));
+  if (logs.length === 0)
+    out.error(styled("dim", "no line is kept of this job; keepLogs of its task says how many are"));
   for (const { attempt, lines, dropped } of logs) {
     if (logs.length > 1) out.line(styled("bold", `attempt ${attempt}`));
     for (const { at, level, message, fields } of lines) {

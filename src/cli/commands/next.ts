@@ -40,14 +40,14 @@ export async function run(call: CommandCall): Promise<number> {
     });
     return times.length === 0 ? EXIT.found : EXIT.fine;
   }
-  out.line(styled("bold", trigger.describe()));
+  out.prose(2, styled("bold", trigger.describe()));
   const withSeconds = times.some((at) => at % 60_000 !== 0);
   for (const at of times) {
     const mark = marks.get(at);
     const change = mark === undefined ? "" : CHANGES[mark.kind](mark.kind === "moved" ? wallText(mark.wallMs) : "");
     const tail: Piece[] = change === "" ? [] : ["   ", styled("yellow", change)];
     const local = readableTime(isoIn(at, trigger.timeZone), withSeconds);
-    out.line(`  ${local}   `, styled("dim", instantText(at)), ...tail);
+    out.prose(local.length + 5, `  ${local}   `, styled("dim", instantText(at)), ...tail);
   }
   for (const wallMs of skipped) {
     out.line(

@@ -1,6 +1,8 @@
 import { type CommandCall, hasOption } from "../command.ts";
 import { EXIT } from "../failure.ts";
+import { styled } from "../output.ts";
 import { outcomePiece } from "../records.ts";
+import { spanText } from "../times.ts";
 
 /** `escapement now`: runs a schedule now, beside its rule. */
 export async function run(call: CommandCall): Promise<number> {
@@ -13,8 +15,20 @@ export async function run(call: CommandCall): Promise<number> {
     else out.line(`${id}: job ${job.id}`);
     return EXIT.fine;
   }
-  const result = await client.getJobResult(job.id, { wait: true, signal: io.signals.first });
+  out.error(styled("dim", `${id}: job ${job.id} waits for a scheduler that runs it; Ctrl-C ends the waiting alone`));
+  const { schedulers } = await client.health();
+  if (!schedulers.some(({ role }) => role !== "scheduler")) {
+    out.error(styled("yellow", "no scheduler that runs jobs is alive now: the job waits until one starts"));
+  }
+  const waiting = client.getJobResult(job.id, { wait: true, signal: io.signals.first });
+  const result = await out.progress("waiting").during(waiting);
   if (out.isJson) out.json(result);
-  else out.line(`${id}: job ${job.id}: `, outcomePiece(result?.outcome ?? "ended"));
+  else {
+    const tookMs = result?.startedAt == null ? null : result.startedAt.until(result.finishedAt).total("milliseconds");
+    const took = tookMs === null ? "" : `, took ${spanText(tookMs)}`;
+    out.prose(2, `${id}: job ${job.id}: `, outcomePiece(result?.outcome ?? "ended; its result is not kept"), took);
+    const error = result?.error;
+    if (error != null) out.prose(2, styled("red", `${error.name}: ${error.message}`));
+  }
   return result === null || result.outcome === "success" ? EXIT.fine : EXIT.found;
 }

@@ -9,7 +9,7 @@ import { loadModule } from "../load-module.ts";
 export async function run(call: CommandCall): Promise<number> {
   const found = await planOf(call);
   if (call.out.isJson) call.out.json(found);
-  else call.out.block(found.text);
+  else call.out.proseBlock(found.text);
   return found.hasChanges ? EXIT.found : EXIT.fine;
 }
 

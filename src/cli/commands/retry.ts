@@ -28,7 +28,8 @@ export async function run(call: CommandCall): Promise<number> {
     ...(from === undefined ? {} : { from }),
   };
   const all = Object.keys(filter).length === 0 ? { all: true } : filter;
-  const { retried, skipped, refusals } = await client.retryJobs({ ...all, signal: io.signals.first });
+  const retrying = client.retryJobs({ ...all, signal: io.signals.first });
+  const { retried, skipped, refusals } = await out.progress("retrying").during(retrying);
   if (out.isJson) out.json({ retried, skipped, refusals });
   else {
     out.line(`${retried} retried, ${skipped} skipped`);

@@ -99,6 +99,6 @@ const LABEL_WIDTH = 10;
 function print({ out }: CommandCall, lines: readonly (readonly Piece[])[]): void {
   for (const [label = "", ...pieces] of lines) {
     const text = typeof label === "string" ? label : label.text;
-    out.line(styled("dim", text.padEnd(LABEL_WIDTH)), ...pieces);
+    out.prose(LABEL_WIDTH, styled("dim", text.padEnd(LABEL_WIDTH)), ...pieces);
   }
 }

@@ -12,23 +12,27 @@ export async function run(call: CommandCall): Promise<number> {
   const fromMs = instantOption(textOption(call, "from"), "from", io);
   const untilMs = fromMs + durationOption(textOption(call, "for"), "for", DAY_MS);
   const faults = (["down", "slow", "blackout"] as const).flatMap((kind) => {
-    return textsOption(call, kind).map((text) => faultOf(kind, text));
+    return textsOption(call, kind).map((text) => faultOf(call, kind, text));
   });
   const runTimes = Object.fromEntries(textsOption(call, "runTime").map((text) => pairOf(text)));
   const { client } = await call.target();
   const range = { from: instantText(fromMs), until: instantText(untilMs) };
-  const report = await simulate({ scheduler: client, ...range, faults, runTimes, signal: io.signals.first });
+  const simulating = simulate({ scheduler: client, ...range, faults, runTimes, signal: io.signals.first });
+  const report = await out.progress("simulation").during(simulating);
   if (out.isJson) out.json(report);
-  else out.block(report.text);
+  else out.proseBlock(report.text);
   return EXIT.fine;
 }
 
 /** `FROM/UNTIL`, as ISO 8601 writes intervals. */
-function faultOf(kind: SimulationFault["kind"], text: string): SimulationFault {
+function faultOf({ io }: CommandCall, kind: SimulationFault["kind"], text: string): SimulationFault {
   const [from = "", until = "", ...more] = text.split("/");
-  if (until !== "" && more.length === 0) return { kind, from, until };
+  if (until !== "" && more.length === 0) {
+    const [fromMs, untilMs] = [instantOption(from, kind, io), instantOption(until, kind, io)];
+    if (fromMs < untilMs) return { kind, from: instantText(fromMs), until: instantText(untilMs) };
+  }
   throw new CliError(
-    `--${kind} must be FROM/UNTIL, such as 2030-01-01T02:00Z/2030-01-01T05:00Z; got ${JSON.stringify(text)}`,
+    `--${kind} must be FROM/UNTIL, the earlier one first, such as 2030-01-01T02:00Z/2030-01-01T05:00Z; got ${JSON.stringify(text)}`,
   );
 }
 

@@ -1,3 +1,4 @@
+import { sleepFor } from "../../core/clock.ts";
 import type { Run, SchedulerClient, SchedulerEvent } from "../../mod.ts";
 import { type CommandCall, textOption } from "../command.ts";
 import { EXIT } from "../failure.ts";
@@ -63,7 +64,7 @@ async function poll(call: CommandCall, client: SchedulerClient): Promise<void> {
     states.clear();
     for (const [id, state] of seen) states.set(id, state);
     isFirst = false;
-    await io.clock.sleep(POLL_MS, signal).catch(() => {});
+    await sleepFor(io.clock, POLL_MS, signal);
   }
 }
 

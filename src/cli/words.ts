@@ -1,0 +1,45 @@
+import type { CommandSpec } from "./command.ts";
+import { SCHEDULER_OPTIONS } from "./specs.ts";
+
+/** Options of the library that have another name here. */
+const FLAGS: Readonly<Record<string, string>> = {
+  resumeFrom: "--from",
+  taskId: "--task",
+  timeZone: "--tz",
+  scheduleId: "--schedule",
+  runTimes: "--run-time",
+  labels: "--label",
+};
+
+/** Calls of the library that are a command here. */
+const CALLS: readonly (readonly [call: RegExp, command: string])[] = [
+  [/unpauseSchedule\(id, \{ resumeFrom: "now" \}\)/g, "escapement unpause ID --from now"],
+  [/unpauseSchedule\(id\) without resumeFrom/g, "escapement unpause ID, without --from,"],
+  [/unpauseSchedule\("([^"]*)"\)/g, "escapement unpause $1"],
+  [/unpauseTask\("([^"]*)"\)/g, "escapement unpause $1 --task"],
+  [/retryJob\("([^"]*)"\)/g, "escapement retry $1"],
+];
+
+/**
+ * What the library says, in words of the command line: a call of it is the command, and an option is a flag.
+ * @param spec the command that was called; null where the text is about no call of it
+ */
+export function inCliWords(text: string, spec: CommandSpec | null): string {
+  const said = CALLS.reduce((before, [call, command]) => before.replace(call, command), text);
+  if (spec === null) return said;
+  const options = [...(spec.options ?? []), ...SCHEDULER_OPTIONS];
+  const flags = new Set(options.flatMap(([given]) => given.match(/--[a-z-]+/g) ?? []));
+  const flagOf = (name: string): string | null => {
+    const flag = FLAGS[name] ?? `--${name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
+    return flags.has(flag.split(/[, ]/)[0] ?? "") ? flag : null;
+  };
+  return said
+    .replace(/^(\w+)\(\):? (?:(\w+)[\w.[\]]* )?/, (_, _call: string, path: string | undefined) => {
+      return `${spec.name}: ${path === undefined ? "" : `${flagOf(path) ?? path} `}`;
+    })
+    .replace(/\bwrite \{ (\w+): (true|[^{}]*) \}/g, (whole, name: string, value: string) => {
+      const flag = flagOf(name);
+      return flag === null ? whole : `write ${flag}${value === "true" ? "" : ` ${value}`}`;
+    })
+    .replace(/\bwith (from|until): /g, "with --$1 ");
+}
