@@ -5,7 +5,7 @@ import { type Contestant, countdown, load, until } from "../store/contestant.ts"
 import { CONFIGURATION, openLoop } from "../store/escapement-queue.ts";
 import { GRAPHILE_WORKER, PLAIN_GRAPHILE_WORKER } from "../store/graphile-worker.ts";
 
-export const ESCAPEMENT: Contestant = {
+const ESCAPEMENT: Contestant = {
   name: "Escapement",
   runtime: "node",
   server: "postgres",

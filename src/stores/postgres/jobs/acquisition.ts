@@ -42,7 +42,7 @@ function queuesOfForm(form: QueueForm): Queues {
 }
 
 /** The parameters of a statement with queues, as a function takes them. */
-export function queueArguments(form: QueueForm): readonly string[] {
+function queueArguments(form: QueueForm): readonly string[] {
   if (typeof form === "string") return [`?${FIRST_QUEUE_PARAMETER}::json`];
   const list = (from: number): string =>
     `ARRAY[${Array.from({ length: form }, (_, index) => `?${from + 2 * index}`).join(", ")}]::text[]`;
@@ -144,8 +144,7 @@ export function acquisitionStatements(names: PostgresNames): AcquisitionStatemen
 }
 
 /** Leases the first candidates, which are found by their places in the table, because nobody else writes meanwhile. It
- *  leases none while a lease has ended and is not taken back yet, because recovery
- *  comes first. */
+ *  leases none while a lease has ended and is not taken back yet, because recovery comes first. */
 function acquire(names: PostgresNames, flow: Flow, queues: Queues): string {
   const { jobs, tasks } = names;
   const [schedulerId = "", until = "", stepId = ""] = [0, 1, 2].map(
@@ -201,7 +200,8 @@ function candidates(names: TableNames, form: Queues, flow: Flow, stepId: string)
       : "0";
   const found =
     `SELECT n.*, q.task_id, q.executor, q.free${isBounded ? ", q.bound" : ""} FROM q CROSS JOIN LATERAL (` +
-    `SELECT i.ctid AS row, i.seq, i.priority, i.run_at, i.virtual_time, ${age} AS age FROM ${jobs} i WHERE ${inQueues} ` +
+    `SELECT i.ctid AS row, i.seq, i.priority, i.run_at, i.virtual_time, ${age} AS age FROM ${jobs} i ` +
+    `WHERE ${inQueues} ` +
     `ORDER BY ${inQueue("i")} LIMIT greatest(0, ${most})) n`;
   const ranked = (rows: string, of: string, order: string, limit: string): string =>
     `SELECT * FROM (SELECT r.*, row_number() OVER (PARTITION BY r.${of} ORDER BY ${order}) AS place_of_${of} ` +
@@ -266,7 +266,9 @@ function queuesOf({ jobs, tasks }: TableNames, form: Queues, flow: Flow, stepId:
   const isBounded = form === "bounded";
   const isTaken = isBounded && stepId !== null;
   // Known before anything is counted.
-  const isAnyLimited = `EXISTS (SELECT 1 FROM ${given(form)} JOIN ${tasks} t ON t.id = e.task_id WHERE t.max_running_jobs IS NOT NULL)`;
+  const isAnyLimited =
+    `EXISTS (SELECT 1 FROM ${given(form)} JOIN ${tasks} t ON t.id = e.task_id ` +
+    "WHERE t.max_running_jobs IS NOT NULL)";
   const taken =
     `taken AS MATERIALIZED (SELECT executor, count(*) AS n FROM ${jobs} ` +
     `WHERE ${IS_LEASE_LIVE} AND acquisition_id = ${stepId} GROUP BY executor), `;

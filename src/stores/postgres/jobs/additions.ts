@@ -132,8 +132,8 @@ export function storedStamps(names: PostgresNames): Stored {
   });
 }
 
-/** The statements of additions that may run beside each other: those of jobs without any key, which can neither be there
- *  already nor keep others out. One that runs twice, because its answer got lost, is held up by its own ids. */
+/** The statements of additions that may run beside each other: those of jobs without any key, which can neither be
+ *  there already nor keep others out. One that runs twice, because its answer got lost, is held up by its own ids. */
 export function plainAdditions(names: PostgresNames): ReadonlySet<string> {
   const insertions = [true, false].flatMap((hasKeys) => {
     const { alikeJobs, stampedAlikeJobs } = storedInsertions(names, hasKeys);

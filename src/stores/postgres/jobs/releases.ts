@@ -61,7 +61,9 @@ export function storedReleases(
       {
         name: "mark_started",
         types: ["json", TEXT],
-        sql: `UPDATE ${jobs} AS j SET started_fence = j.fence FROM ${rowsOf("?1", "r", "id text, fence bigint")} WHERE ${isHeld}`,
+        sql:
+          `UPDATE ${jobs} AS j SET started_fence = j.fence ` +
+          `FROM ${rowsOf("?1", "r", "id text, fence bigint")} WHERE ${isHeld}`,
       },
       true,
     ),

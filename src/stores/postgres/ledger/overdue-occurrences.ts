@@ -9,7 +9,7 @@ import type { OverdueStatements } from "../../sqlite/ledger/overdue-occurrences.
 import { JOB_STATE, type TableNames } from "../../sqlite/schema/tables.ts";
 import { lazily } from "../../sqlite/sql-and-json.ts";
 import { hasMissedStart, isMadeByPlan } from "../jobs/job-rows.ts";
-import { MAY_BE_OVERDUE, OVERDUE_AT } from "../schema/tables.ts";
+import { MAY_BE_OVERDUE, OVERDUE_AT } from "../schedules/schedule-conditions.ts";
 import { isOf, lastSkipFrom } from "./history-writes.ts";
 
 const NAMES = ["schedule_id", "task_id", "fire_time", "kind", "due_at", "raised_at", "job_id"];

@@ -2,6 +2,14 @@ import { SCHEDULE_COLUMNS, type TableNames } from "../../sqlite/schema/tables.ts
 import type { PostgresNames } from "../schema/names.ts";
 import { arrayOf, detailNumber, shownJson, sizeInBytes } from "../sql-and-json.ts";
 
+/** SQL of when a schedule whose next fire time has no job yet is overdue, and of whether it can be. */
+export const OVERDUE_AT: string =
+  "next_fire_time + CASE WHEN raised_start_for IS NOT DISTINCT FROM next_fire_time THEN expect_finish " +
+  "ELSE coalesce(expect_start, expect_finish) END";
+export const MAY_BE_OVERDUE: string =
+  "coalesce(expect_start, expect_finish) IS NOT NULL AND paused = 0 AND next_fire_time IS NOT NULL " +
+  "AND raised_finish_for IS DISTINCT FROM next_fire_time";
+
 /** SQL of whether a schedule `s` is to be paused because of its failures. */
 export function isFailing(s: string): string {
   return `${s}.failures > 0 AND ${s}.paused = 0 AND ${s}.failures >= ${detailNumber("pauseAfterFailures", s)}`;

@@ -1,4 +1,5 @@
 import { IS_BLOCKED_OR_DEPENDENT, JOB_STATE } from "../../sqlite/schema/tables.ts";
+import { MAY_BE_OVERDUE, OVERDUE_AT } from "../schedules/schedule-conditions.ts";
 import { functions } from "./functions.ts";
 import type { PostgresNames } from "./names.ts";
 
@@ -133,14 +134,6 @@ function scheduleTables({ schedules, blackouts, zoneRules }: PostgresNames): str
     )`,
   ];
 }
-
-/** SQL of when a schedule whose next fire time has no job yet is overdue, and of whether it can be. */
-export const OVERDUE_AT: string =
-  "next_fire_time + CASE WHEN raised_start_for IS NOT DISTINCT FROM next_fire_time THEN expect_finish " +
-  "ELSE coalesce(expect_start, expect_finish) END";
-export const MAY_BE_OVERDUE: string =
-  "coalesce(expect_start, expect_finish) IS NOT NULL AND paused = 0 AND next_fire_time IS NOT NULL " +
-  "AND raised_finish_for IS DISTINCT FROM next_fire_time";
 
 function jobTables({ jobs, windows, dependencies, backfills, jobSteps, jobLogs, labels }: PostgresNames): string[] {
   return [

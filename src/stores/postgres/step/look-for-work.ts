@@ -113,7 +113,8 @@ interface StoredLooks {
   readonly due: Stored;
   /** The first fire time later than that: until when, time, id. */
   readonly nextFireAt: Stored;
-  /** When the first pause ends. Every task that is paused has a key limiter, which tells looks to apply flow control. */
+  /** When the first pause ends. Every task that is paused has a key limiter, which tells looks to apply flow
+   *  control. */
   readonly pauseEnds: Readonly<Record<Flow, Stored>>;
 }
 
