@@ -76,6 +76,7 @@ export class RandomVerbs {
       giveUpLeases: 0.5,
       cancelJobs: 2,
       cleanup: 1,
+      removeJobResults: 0.5,
       removeTask: 0.3,
     };
     const name = random.weighted(made);
@@ -282,6 +283,12 @@ export class RandomVerbs {
     return (store) => store.cleanup(request);
   }
 
+  private async removeJobResults(): Promise<Verb> {
+    const { items } = await this.#store.getJobResults({ limit: 5, cursor: null, order: "oldest" }, this.now);
+    const jobIds = [...items.filter(() => this.#random.chance(0.5)).map(({ jobId }) => jobId), "none"];
+    return (store) => store.removeJobResults({ jobIds }, jobIds.length);
+  }
+
   private async removeTask(): Promise<Verb> {
     const id = this.#random.pick(TASKS);
     return (store) => store.removeTask(id);
@@ -313,6 +320,8 @@ export class RandomVerbs {
     const day = 86_400_000;
     const from = Math.floor(T0 / day) * day;
     const of = random.pick(["all", "tasks", "schedules"] as const);
+    const bucketMs = of === "schedules" ? day : random.pick([day, day / 24]);
+    const ids = of === "all" ? {} : random.pick([{}, { ids: [random.pick(of === "tasks" ? TASKS : ["s", "t", "u"])] }]);
     return [
       (store) => store.getJobs({ ...page, ...some, ...state, ...found, ...sort, order }),
       async (store) => {
@@ -328,7 +337,7 @@ export class RandomVerbs {
       (store) => store.getFailures({ limit: 100 }, now),
       (store) => look(store, { now, by: "scheduler-a", queues: QUEUES, schedules: {}, asksForExpired: true }),
       async (store) =>
-        (await store.ledger?.getStats({ of, from, until: from + day, bucketMs: day, limit: 10 })) ?? null,
+        (await store.ledger?.getStats({ of, from, until: from + day, bucketMs, limit: 10, ...ids })) ?? null,
       async (store) => {
         const inspection = await store.inspect(now);
         // Of jobs that are due at the same instant, each may be the oldest. The store in memory holds a job of a full

@@ -16,7 +16,7 @@ const SHAPES: Readonly<Record<Tone, readonly [path: string, width: number]>> = {
   abandoned: ["M6 1 11 6 6 11 1 6Z", 1.8],
 };
 
-export function Glyph({ tone }: { tone: Tone }) {
+function Glyph({ tone }: { tone: Tone }) {
   const [path, width] = SHAPES[tone];
   return <Drawing box={12} size={11} width={width} path={path} cap={tone === "success" ? "round" : undefined} />;
 }
