@@ -57,7 +57,11 @@ let chunks = new Map();
 const sources = {
   name: "sources",
   resolveId(name, importer) {
-    if (importer === undefined || name.startsWith(".") || name === "valibot") return null;
+    if (importer === undefined || name === "valibot") return null;
+    // The one door that imports others, beside its folder.
+    const isDoor = /^src\/nestjs\//.test(relative(root, importer)) && /^\.\.\/\w+\.ts$/.test(name);
+    if (isDoor) return { id: name.replace(/ts$/, "js"), external: "absolute" };
+    if (name.startsWith(".")) return null;
     // package.json's own conditions say which file has it, and whoever loads the package decides by them.
     return { id: name === "temporal-polyfill" ? "#temporal" : name, external: true };
   },

@@ -12,7 +12,7 @@ import { Child, denoBinary } from "./support/child.ts";
 import { whyNoSqlite } from "./support/sqlite-store.ts";
 
 /** Packed, for whoever installs the package. */
-const PACKED_BYTES_MAX = 1070 * 1024;
+const PACKED_BYTES_MAX = 1078 * 1024;
 
 let installed: InstalledProject | undefined;
 let packed: Packed;
@@ -35,7 +35,7 @@ describe("the packed tarball", () => {
     await expect(`${paths.join("\n")}\n`).toMatchFileSnapshot("golden/packed-files.txt");
   });
 
-  test("is at most 1055 KB", async ({ annotate }) => {
+  test("is at most 1078 KB", async ({ annotate }) => {
     const { files, size, unpackedSize } = packed;
     await annotate(
       `package: ${files.length} files, ${size} bytes packed, of ${PACKED_BYTES_MAX}, ${unpackedSize} unpacked`,
@@ -69,7 +69,7 @@ describe("the packed tarball", () => {
   });
 
   test("type-checks without dom and without a runtime's types, but for what names theirs", async () => {
-    const named = /^\.\/(client|cloudflare|hono|http-cron|mcp|otel|process|worker|package\.json)$/;
+    const named = /^\.\/(client|cloudflare|fastify|hono|http-cron|mcp|nestjs|otel|process|worker|package\.json)$/;
     const doors = Object.keys((await import("../package.json", { with: { type: "json" } })).default.exports);
     const lines = doors
       .filter((door) => !named.test(door))

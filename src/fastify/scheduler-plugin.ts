@@ -1,4 +1,4 @@
-import type { FastifyPluginAsync } from "fastify";
+import type { FastifyInstance, FastifyPluginAsync } from "fastify";
 import * as v from "valibot";
 import { type Checker, checker, durationMs, hasMethods, implementing, says, trueOrFalse } from "../core/check.ts";
 import type { Duration } from "../core/duration.ts";
@@ -40,7 +40,7 @@ let check: Checker<unknown> | undefined;
  * process.once("SIGTERM", () => fastify.close());
  */
 export const schedulerPlugin: FastifyPluginAsync<SchedulerPluginOptions> = Object.assign(
-  (async (fastify, options) => {
+  async function schedulerPlugin(fastify: FastifyInstance, options: SchedulerPluginOptions): Promise<void> {
     check ??= checker(schema(), {
       instead: (value) => (hasMethods(value, ["addJob"]) ? "pass it as { scheduler }" : null),
     });
@@ -54,7 +54,7 @@ export const schedulerPlugin: FastifyPluginAsync<SchedulerPluginOptions> = Objec
       await scheduler.stop(drainTimeout === undefined ? {} : { drainTimeout });
     });
     if (router !== undefined) await fastify.register(mount(router), { prefix });
-  }) satisfies FastifyPluginAsync<SchedulerPluginOptions>,
+  },
   // What it adds is for the instance that registers it, and not for a child of that.
   { [Symbol.for("skip-override")]: true, [Symbol.for("fastify.display-name")]: "escapement" },
 );

@@ -4,8 +4,9 @@ import * as v from "valibot";
 import { type Checker, checker, durationMs, hasMethods, says, trueOrFalse } from "../core/check.ts";
 import type { Duration } from "../core/duration.ts";
 import { mustBe, optionError } from "../core/option-errors.ts";
-import { Scheduler as StoredScheduler } from "../scheduler/scheduler.ts";
-import { Scheduler } from "../scheduler/scheduler-with-store.ts";
+// The doors, because a provider is found by the class that programs import.
+import { Scheduler } from "../mod.ts";
+import { Scheduler as StoredScheduler } from "../scheduler.ts";
 import { SchedulerLife } from "./scheduler-life.ts";
 
 /** Options of `EscapementModule.forRoot`. */

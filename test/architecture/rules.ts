@@ -66,6 +66,8 @@ function checkDoor(tokens: readonly Token[], report: Report): void {
 function checkRelative(path: string, level: number | null, target: string, line: number, report: Report): void {
   const targetLevel = levelOf(target);
   if (!target.startsWith("src/")) report("folder", line, `${target} is outside src`);
+  // It injects the classes of doors.
+  else if (path.startsWith("src/nestjs/") && isDoor(target)) return;
   // The command line is a program, and imports what programs import.
   else if (path.startsWith("src/cli/") && (isDoor(target) || /^src\/(cli|core)\//.test(target))) return;
   else if (path.startsWith("src/cli/") && path !== "src/cli/engine.ts") {
