@@ -12,7 +12,7 @@ import { Child, denoBinary } from "./support/child.ts";
 import { whyNoSqlite } from "./support/sqlite-store.ts";
 
 /** Packed, for whoever installs the package. */
-const PACKED_BYTES_MAX = 1078 * 1024;
+const PACKED_BYTES_MAX = 1090 * 1024;
 
 let installed: InstalledProject | undefined;
 let packed: Packed;

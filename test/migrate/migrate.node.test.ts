@@ -172,7 +172,7 @@ describe("escapement import reads what the originals left:", () => {
 
   test.each(Object.entries(SQL_CLIENTS))("by the package %s", async (_, open) => {
     const connection = await open(postgres.url);
-    expect(await connection.texts("select current_setting('default_transaction_read_only')")).toEqual(["on"]);
+    expect(await connection.texts("select current_setting('application_name')")).toEqual(["escapement import"]);
     await connection.close();
   });
 

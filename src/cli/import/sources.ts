@@ -75,7 +75,8 @@ export const SQL_CLIENTS: Readonly<Record<"postgres" | "pg", (address: string) =
     const { default: postgres } = await import("postgres");
     const sql = postgres(address, {
       ...{ max: 1, fetch_types: false, connect_timeout: CONNECT_TIMEOUT_MS / 1000, onnotice: () => {} },
-      connection: { application_name: "escapement import", default_transaction_read_only: true },
+      // No other parameters: a pooler would refuse them.
+      connection: { application_name: "escapement import" },
     });
     return {
       texts: async (statement) => (await sql.unsafe(statement).values()).map(([text]) => String(text)),
@@ -86,7 +87,7 @@ export const SQL_CLIENTS: Readonly<Record<"postgres" | "pg", (address: string) =
     const { default: pg } = await import("pg");
     const client = new pg.Client({
       ...{ connectionString: address, connectionTimeoutMillis: CONNECT_TIMEOUT_MS },
-      ...{ application_name: "escapement import", options: "-c default_transaction_read_only=on" },
+      application_name: "escapement import",
     });
     client.on("error", () => {});
     await client.connect();
