@@ -8,7 +8,15 @@ import { PostgresDataStore, type PostgresStoreClient } from "../../src/postgres.
 import type { DataStore } from "../../src/stores/data-store.ts";
 import { storeWarnings, type WarningBounds } from "../../src/stores/postgres/inspection.ts";
 import { postgresNames } from "../../src/stores/postgres/schema/names.ts";
-import { extend, makeJob, makeSchedule, makeTask, step, T0 } from "../../src/testing/data-store-contract/makers.ts";
+import {
+  extend,
+  finish,
+  makeJob,
+  makeSchedule,
+  makeTask,
+  step,
+  T0,
+} from "../../src/testing/data-store-contract/makers.ts";
 import { dataStoreContract } from "../../src/testing/data-store-contract/mod.ts";
 import { processCommand } from "../support/bundle-process.ts";
 import { Child } from "../support/child.ts";
@@ -44,6 +52,15 @@ async function openStore(client: PostgresStoreClient, schema: string): Promise<P
   return store;
 }
 
+const { Bun: bun } = globalThis as {
+  readonly Bun?: { readonly SQL: new (url: string, options: object) => BunClient };
+};
+
+interface BunClient {
+  unsafe(sql: string): { simple(): { raw(): PromiseLike<unknown> } & PromiseLike<unknown> };
+  end(): Promise<void>;
+}
+
 interface Connected {
   readonly client: PostgresStoreClient;
   /** Runs a statement that yields nothing. */
@@ -62,6 +79,14 @@ const CLIENTS: Readonly<Record<string, () => Connected>> = {
     const client = new pg.Pool({ connectionString: bouncer.urlOf("transaction"), max: 4 });
     return { client, run: (sql) => client.query(sql), end: () => client.end() };
   },
+  ...(bun === undefined
+    ? {}
+    : {
+        "the sql of Bun": () => {
+          const client = new bun.SQL(server.url, { max: 4 });
+          return { client, run: (sql) => client.unsafe(sql).simple(), end: () => client.end() };
+        },
+      }),
   PGlite: () => {
     const client = new PGlite();
     return { client, run: (sql) => client.exec(sql), end: () => client.close() };
@@ -271,4 +296,76 @@ test("warns of a transaction that stays open, also of another user's, and of a t
     open.release();
     watcher.release();
   }
+});
+
+test("the sql of Bun for another database is refused", () => {
+  const client = Object.assign(() => {}, { unsafe: () => {}, options: { adapter: "mysql" } });
+  const make = () => new PostgresDataStore({ client: client as unknown as PostgresStoreClient });
+  expect(make).toThrow(/client must be the sql of postgres.js or of Bun/);
+});
+
+describe("roles with the least rights", () => {
+  const schema = "roles";
+  const urlOf = (role: string): string => server.urlWith("secret").replace("//postgres:", `//${role}:`);
+  const openAs = async (role: string): Promise<PostgresDataStore> => {
+    const store = new PostgresDataStore({ url: urlOf(role) }, { schema, retry: { maxAttempts: 1 } });
+    opened.push(store);
+    await store.open(T0);
+    return store;
+  };
+  beforeAll(async () => {
+    for (const role of ["job_owner", "job_worker", "job_reader"]) {
+      await pool.query(`CREATE ROLE ${role} LOGIN PASSWORD 'secret'`);
+    }
+    await pool.query(`CREATE SCHEMA ${schema} AUTHORIZATION job_owner`);
+    const owner = new pg.Client({ connectionString: urlOf("job_owner") });
+    await owner.connect();
+    // As docs/stores.md has it.
+    await owner.query(PostgresDataStore.schemaSql({ schema }));
+    await owner.query(`
+      GRANT USAGE ON SCHEMA ${schema} TO job_worker, job_reader;
+      GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA ${schema} TO job_worker;
+      GRANT SELECT ON ALL TABLES IN SCHEMA ${schema} TO job_reader;`);
+    await owner.end();
+  });
+
+  test("a worker does all that schedulers do, and changes no table", async () => {
+    const store = await openAs("job_worker");
+    const worker = new pg.Client({ connectionString: urlOf("job_worker") });
+    await worker.connect();
+    try {
+      await store.putTasks([makeTask({ maxRunningJobs: 5 })]);
+      await store.addSchedules([{ schedule: makeSchedule(), conflictPolicy: "error" }], { at: T0, by: "somebody" });
+      const labels = { tenant: "a" };
+      await store.addJobs([makeJob({ labels, concurrencyKey: "k", idempotencyKey: "i" }), makeJob({ id: "other" })]);
+      const { acquired } = await step(store, { recover: true, schedules: {}, overdue: true, endsPauses: true });
+      await step(store, { jobs: null, releases: acquired.map((job) => finish(job)) });
+      await store.cleanup({ now: T0, limit: 10 });
+      expect((await store.getJobResults({ limit: 10, cursor: null }, T0)).items.length).toBe(2);
+      for (const sql of [`DROP TABLE ${schema}.jobs`, `CREATE TABLE ${schema}.mine ()`, `TRUNCATE ${schema}.jobs`]) {
+        await expect(worker.query(sql)).rejects.toMatchObject({ code: "42501" });
+      }
+    } finally {
+      await worker.end();
+    }
+  });
+
+  test("a reader sees everything, and writes nothing", async () => {
+    await (await openAs("job_worker")).putTasks([makeTask()]);
+    const store = await openAs("job_reader");
+    expect((await store.getTasks()).map(({ id }) => id)).toEqual(["task"]);
+    expect((await store.inspect(T0, { checksWrites: true })).oldestDueJob).toBeNull();
+    await store.getJobs({ limit: 10, cursor: null, labels: { tenant: "a" } });
+    const refused = expect(store.addJobs([makeJob()])).rejects;
+    await refused.toThrow(StoreUnavailableError);
+    await expect(store.addJobs([makeJob()])).rejects.toThrow(/give this user the rights that the schema needs/);
+  });
+
+  test("who may not make the schema is told so", async () => {
+    const options = { schema: "not_there", retry: { maxAttempts: 1 } };
+    const store = new PostgresDataStore({ url: urlOf("job_worker") }, options);
+    opened.push(store);
+    await store.open(T0);
+    await expect(store.getTasks()).rejects.toThrow(/permission denied for database.*give this user the rights/);
+  });
 });

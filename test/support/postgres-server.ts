@@ -76,6 +76,11 @@ export class PostgresServer extends TestServer {
     return standby;
   }
 
+  /** Lets the server write to a folder. */
+  async giveFolder(path: string): Promise<void> {
+    await giveFolder(path, plainUser("postgres", "nobody"));
+  }
+
   /** Its address, with the password. */
   get url(): string {
     return this.urlWith(PASSWORD);

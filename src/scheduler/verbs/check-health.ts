@@ -70,6 +70,7 @@ function skewWarnings(skewMs: number, precisionMs: number): StoreWarning[] {
   const byMs = Math.abs(skewMs);
   if (byMs - precisionMs <= SKEW_MS_MAX) return [];
   const side = skewMs > 0 ? "ahead of" : "behind";
-  const message = `the store's clock is ${byMs} ms ${side} this scheduler's; let both machines take the time of one server`;
+  const advice = "let both machines take the time of one server";
+  const message = `the store's clock is ${byMs} ms ${side} this scheduler's; ${advice}`;
   return [{ code: "clockSkew", message }];
 }

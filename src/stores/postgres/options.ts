@@ -21,7 +21,7 @@ export interface PostgresUrlConnection {
 
 /** A client of the caller's, which stays the caller's to close. */
 export interface PostgresClientConnection {
-  /** The `sql` of postgres.js, a `Pool` or a `Client` of `pg`, or a database of PGlite. */
+  /** The `sql` of postgres.js or of Bun, a `Pool` or a `Client` of `pg`, or a database of PGlite. */
   readonly client: PostgresStoreClient;
 }
 
@@ -81,7 +81,7 @@ const clientSchema = once(() =>
   v.strictObject({
     client: v.custom<PostgresStoreClient>(
       (value) => queryOf(value) !== null,
-      says("the sql of postgres.js, a Pool or a Client of pg, or a database of PGlite"),
+      says("the sql of postgres.js or of Bun, a Pool or a Client of pg, or a database of PGlite"),
     ),
   }),
 );

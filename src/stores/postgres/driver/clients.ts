@@ -23,7 +23,7 @@ export interface PgClient {
   }): Promise<unknown>;
 }
 
-/** The `sql` of postgres.js. */
+/** The `sql` of postgres.js, or that of Bun. */
 export interface PostgresJsClient {
   /** Runs a text of several statements, as a simple query. */
   unsafe(query: string): { simple(): { raw(): PromiseLike<unknown> } };
@@ -37,13 +37,18 @@ export interface PGliteClient {
   readonly waitReady: Promise<void>;
 }
 
-/** A client of PostgreSQL: the `sql` of postgres.js, a `Pool` or a `Client` of `pg`, or a database of PGlite. */
+/** A client of PostgreSQL: the `sql` of postgres.js or of Bun, a `Pool` or a `Client` of `pg`, or a database of PGlite. */
 export type PostgresStoreClient = PgClient | PostgresJsClient | PGliteClient;
 
 /** How to send queries over a client; null for what is none. */
 export function queryOf(client: unknown): Query | null {
   if (typeof client === "function") {
-    return isFunction(Object(client).unsafe) ? overPostgresJs(client as unknown as PostgresJsClient) : null;
+    const { unsafe, options } = client as unknown as { readonly unsafe?: unknown; readonly options?: unknown };
+    if (!isFunction(unsafe)) return null;
+    const { adapter } = Object(options) as { readonly adapter?: unknown };
+    if (adapter === undefined) return overPostgresJs(client as unknown as PostgresJsClient);
+    // That of Bun speaks to other databases, too.
+    return adapter === "postgres" ? overBun(client as unknown as PostgresJsClient) : null;
   }
   if (typeof client !== "object" || client === null) return null;
   if (isPGlite(client as PostgresStoreClient)) return overPGlite(client as PGliteClient);
@@ -98,12 +103,29 @@ function overPostgresJs(client: PostgresJsClient): Query {
     if (statements[0] !== undefined && !yieldsRows(statements[0])) results.shift();
     return statements.map((sql) => {
       const rows = yieldsRows(sql) ? results.shift() : undefined;
-      if (rows === undefined) return NO_ROWS;
-      return {
-        columns: (rows.columns ?? []).map(({ name, type }) => [ownName(name), type] as const),
-        rows: rows.map((row) => row.map((value) => (value === null ? null : decoder.decode(value)))),
-      };
+      return rows === undefined ? NO_ROWS : answerOfRaw(rows);
     });
+  };
+}
+
+/** A list of the results of all statements. The SQLSTATE of an error is its `errno`. */
+function overBun(client: PostgresJsClient): Query {
+  return async (statements) => {
+    try {
+      const answer = await client.unsafe(statements.join(SEPARATOR)).simple().raw();
+      return (answer as PostgresJsResult[]).map(answerOfRaw);
+    } catch (error) {
+      const { errno } = Object(error) as { readonly errno?: unknown };
+      if (typeof errno !== "string" || !(error instanceof Error)) throw error;
+      throw Object.assign(new Error(error.message, { cause: error }), { code: errno });
+    }
+  };
+}
+
+function answerOfRaw(rows: PostgresJsResult): Answer {
+  return {
+    columns: (rows.columns ?? []).map(({ name, type }) => [ownName(name), type] as const),
+    rows: rows.map((row) => row.map((value) => (value === null ? null : decoder.decode(value)))),
   };
 }
 
