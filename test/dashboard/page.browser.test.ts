@@ -129,6 +129,7 @@ describe.runIf(hasChromium)("the page in Chromium", () => {
     await page.getByLabel("Id").fill("report/new");
     await picture("newcomer");
     await page.getByRole("button", { name: "Add schedule" }).click();
+    await page.getByRole("heading", { name: "report/new" }).waitFor();
     const rule = page.getByRole("region", { name: "Rule" });
     const next = (await scheduler.getSchedule("report/new")).nextFireTime?.toZonedDateTimeISO("Europe/London");
     await rule.getByRole("link", { name: new RegExp(`${next?.day} \\w+ 09:00`) }).waitFor();
