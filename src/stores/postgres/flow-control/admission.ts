@@ -19,6 +19,7 @@ import {
   hasAccounts,
   hasBlocked,
   isInverted,
+  isKeyed,
   limitersWithLimits,
   limitersWithRoom,
   limitersWithToken,
@@ -45,7 +46,7 @@ export function admissionStatements(names: PostgresNames): AdmissionStatements {
   // Read from the jobs, so that a job that is blocked again gives its virtual time back to its key.
   const afterAdmitted =
     `coalesce((SELECT max(v.virtual_time) FROM ${jobs} v WHERE v.task_id = r.task_id ` +
-    `AND v.concurrency_key = r.key AND v.state = ${ready}) + 1, 0)`;
+    `AND v.concurrency_key = r.key AND ${isKeyed("v", ready)}) + 1, 0)`;
   const lastAcquired =
     `coalesce((SELECT max(k.virtual_time) FROM ${keyLimiters} k ` +
     "WHERE k.task_id = r.task_id AND k.virtual_time > 0) - 1, 0)";
