@@ -212,18 +212,23 @@ function finish(draft: Draft, settings: CronSettings): ParsedCron {
     draft.nthOfWeekday = EMPTY;
   }
   draft.dayMatch = isEither && !isEitherFull ? "or" : "and";
-  // Vixie cron runs a job by the clock as it is, if its minute or hour begins with a star.
-  if (reader.dialect === "ocps") draft.overlap = "first";
-  else if (reader.dialect === "vixie" ? !/^\s*(\S+\s+)?\*/.test(reader.text) : draft.hours !== HOURS) {
-    draft.gap = "advance";
+  const { dst, dialect } = settings;
+  // Our own dialect is told first by a comparison that costs nothing.
+  if (dialect === undefined ? draft.hours !== HOURS : isFixed(dialect, draft)) {
+    draft.gap = dialect !== undefined && dialect === "ocps" ? "skip" : "advance";
     draft.overlap = "first";
   }
-  const { dst } = settings;
   if (dst !== "auto") {
     draft.gap = dst.gap ?? draft.gap;
     draft.overlap = dst.overlap ?? draft.overlap;
   }
   return draft;
+}
+
+/** Whether a rule of another dialect runs at fixed times, or by the clock as it is: as a job of Vixie cron whose minute
+ *  or hour begins with a star. */
+function isFixed(dialect: CronDialect, { hours }: Draft): boolean {
+  return dialect === "ocps" || (dialect === "vixie" ? !/^\s*(\S+\s+)?\*/.test(reader.text) : hours !== HOURS);
 }
 
 function sixty(): BitSet64 {
