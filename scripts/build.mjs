@@ -13,7 +13,9 @@ import { parseArgs } from "node:util";
 import { rolldown } from "rolldown";
 import { CHUNKS, sharedChunks } from "./lib/built-chunks.mjs";
 import { builtDoors } from "./lib/built-doors.mjs";
+import { bundleImport } from "./lib/bundle-import.mjs";
 import { droppable } from "./lib/droppable.mjs";
+import { outputSchema } from "./lib/output-schema.mjs";
 import { reachedDeclarations } from "./lib/reached-declarations.mjs";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
@@ -83,6 +85,7 @@ declare();
 await bundle();
 await bundleCommands();
 await bundleTemporal();
+writeFileSync(join(outdir, "cli/output.schema.json"), JSON.stringify(await schemaOfOutput()));
 writeFileSync(join(outdir, "LICENSES"), licenses());
 
 function declare() {
@@ -153,6 +156,12 @@ async function bundleCommands() {
   const dir = join(outdir, "cli");
   await graph.write({ ...OUTPUT, dir, chunkFileNames: "[name].js", minify: true, comments: { legal: false } });
   await graph.close();
+}
+
+/** What the commands print with `--json`. */
+async function schemaOfOutput() {
+  const { openApiDocument } = await bundleImport("src/hono/openapi/document.ts");
+  return outputSchema(JSON.parse(openApiDocument));
 }
 
 /**

@@ -51,11 +51,7 @@ const io: CliIo = {
   drained: () =>
     stdout.writableNeedDrain ? new Promise((resolve) => stdout.once("drain", resolve)) : Promise.resolve(),
   writeError: (text) => void stderr.write(text),
-  async readInput() {
-    const pieces: Buffer[] = [];
-    for await (const piece of stdin) pieces.push(Buffer.from(piece));
-    return Buffer.concat(pieces).toString("utf8");
-  },
+  readInput: () => stdin,
   isTerminal: stdout.isTTY === true,
   isErrorTerminal: stderr.isTTY === true,
   columns: stdout.columns ?? stderr.columns ?? 80,

@@ -8,8 +8,8 @@ export interface CliIo {
   drained(): Promise<void>;
   /** Writes to the standard error. */
   writeError(text: string): void;
-  /** Reads the standard input to its end. */
-  readInput(): Promise<string>;
+  /** The pieces of the standard input. */
+  readInput(): AsyncIterable<Uint8Array>;
   /** Whether the standard output is a terminal, and how wide it is. */
   readonly isTerminal: boolean;
   /** Whether the standard error is a terminal. */

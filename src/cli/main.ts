@@ -65,14 +65,15 @@ function aborted(signal: AbortSignal): Promise<number> {
   });
 }
 
-function told(error: unknown, out: Output, spec: CommandSpec): number {
+function told(error: unknown, out: Output, { name, options = [] }: CommandSpec): number {
   const exitCode = exitCodeOf(error);
+  const message = inCliWords(messageOf(error), { name, options: [...options, ...SCHEDULER_OPTIONS] });
   const lines = error instanceof CliError ? error.lines : [];
   if (out.isJson) {
-    out.json({ error: { code: codeOf(error) ?? "error", message: inCliWords(messageOf(error), spec) } });
+    out.json({ error: { code: codeOf(error) ?? "error", message } });
     return exitCode;
   }
-  const [first = "", ...rest] = inCliWords(messageOf(error), spec).split("\n");
+  const [first = "", ...rest] = message.split("\n");
   out.error(styled("red", "error:"), ` ${first}`);
   for (const line of rest) out.error(line);
   for (const line of lines) out.errorLine(line);

@@ -1,6 +1,3 @@
-import type { CommandSpec } from "./command.ts";
-import { SCHEDULER_OPTIONS } from "./specs.ts";
-
 /** Options of the library that have another name here. */
 const FLAGS: Readonly<Record<string, string>> = {
   resumeFrom: "--from",
@@ -22,20 +19,22 @@ const CALLS: readonly (readonly [call: RegExp, command: string])[] = [
 
 /**
  * What the library says, in words of the command line: a call of it is the command, and an option is a flag.
- * @param spec the command that was called; null where the text is about no call of it
+ * @param command the name of the command that was called, with its options; null where the text is about no call of it
  */
-export function inCliWords(text: string, spec: CommandSpec | null): string {
-  const said = CALLS.reduce((before, [call, command]) => before.replace(call, command), text);
-  if (spec === null) return said;
-  const options = [...(spec.options ?? []), ...SCHEDULER_OPTIONS];
-  const flags = new Set(options.flatMap(([given]) => given.match(/--[a-z-]+/g) ?? []));
+export function inCliWords(
+  text: string,
+  command: { readonly name: string; readonly options: readonly (readonly string[])[] } | null,
+): string {
+  const said = CALLS.reduce((before, [call, words]) => before.replace(call, words), text);
+  if (command === null) return said;
+  const flags = new Set(command.options.flatMap(([given = ""]) => given.match(/--[a-z-]+/g) ?? []));
   const flagOf = (name: string): string | null => {
     const flag = FLAGS[name] ?? `--${name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
     return flags.has(flag.split(/[, ]/)[0] ?? "") ? flag : null;
   };
   return said
     .replace(/^(\w+)\(\):? (?:(\w+)[\w.[\]]* )?/, (_, _call: string, path: string | undefined) => {
-      return `${spec.name}: ${path === undefined ? "" : `${flagOf(path) ?? path} `}`;
+      return `${command.name}: ${path === undefined ? "" : `${flagOf(path) ?? path} `}`;
     })
     .replace(/\bwrite \{ (\w+): (true|[^{}]*) \}/g, (whole, name: string, value: string) => {
       const flag = flagOf(name);

@@ -225,5 +225,10 @@ describe("escapement crontab", () => {
       expect((await fetch(`${path}/${verb}`, { method: "POST", headers, body: "{}" })).status).toBe(403);
     }
     expect((await running.stop()).code).toBe(0);
+    const env = { ESCAPEMENT_TOKEN: "0123456789abcdef0123456789abcdef" };
+    const guarded = new Running(["crontab", "crontab", "--port", "0"], { cwd: folder.path, env });
+    // The log has no code that signs in.
+    await guarded.prints(/the page is at http:\/\/127\.0\.0\.1:\d+\/, and/);
+    await guarded.stop();
   });
 });

@@ -1,4 +1,5 @@
 import { readFileSync } from "node:fs";
+import { symlink } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { parseCrontab } from "../../src/cron/parse.ts";
@@ -151,6 +152,19 @@ describe("escapement lint", () => {
       err: ["error: no-such-file does not exist"],
     });
     expect((await call(["lint"])).code).toBe(2);
+    await using folder = await folderWith({ large: " ".repeat(8_000_001) });
+    await symlink("loop", join(folder.path, "loop"));
+    for (const [name, message] of [
+      [".", ". is a folder, and no file"],
+      ["/dev/zero", "/dev/zero is a device, and no file"],
+      ["loop", "loop is a link to itself"],
+      ["large", "large has more than 8 MB"],
+    ] as const) {
+      const { code, err } = await call(["lint", name], { cwd: folder.path });
+      expect([code, err]).toEqual([2, [`error: ${message}`]]);
+    }
+    const input = " ".repeat(8_000_001);
+    expect((await call(["lint", "-"], { input })).err).toEqual(["error: the standard input has more than 8 MB"]);
   });
 
   test("hands no control character of a file to the terminal", async () => {

@@ -1,7 +1,7 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync, openSync } from "node:fs";
-import { writeFile } from "node:fs/promises";
+import { open, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import process from "node:process";
 import { expect, test } from "vitest";
@@ -63,6 +63,25 @@ export default await everySecond("wait", async () => {
   expect(watched.output).not.toMatch(/version 2[\s\S]*version 1/);
   watched.process.kill("SIGTERM");
   expect(await watched.ended).toBe(0);
+
+  // A pipe: of somebody who writes nothing, of one who writes, and of one for whom nobody waits any more.
+  const pipe = join(path, "pipe");
+  expect(await new Child(["mkfifo", pipe]).ended).toBe(0);
+  const lints: (readonly [text: string | null, code: number, printed: string])[] = [
+    ["", 2, `error: ${pipe} is a pipe into which nobody has written\n`],
+    ["0 1 * * * fine\n", 0, "1 rule: 0 errors, 0 warnings, 0 notes\n"],
+    [null, 130, ""],
+  ];
+  for (const [text, code, printed] of lints) {
+    const lint = start("lint", pipe, "--tz", "UTC");
+    // It is open when the other side is.
+    const writer = await open(pipe, "w");
+    if (text === null) lint.process.kill("SIGINT");
+    else if (text !== "") await writer.write(text);
+    if (text !== null) await writer.close();
+    expect([await lint.ended, lint.output]).toEqual([code, printed]);
+    if (text === null) await writer.close();
+  }
 
   // A file that cannot be written, as on a full disk.
   const lost = spawn(process.execPath, [bin, "schema", "--sql"], { stdio: ["ignore", openSync(bin, "r"), "pipe"] });

@@ -1,8 +1,12 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
+import { AjvJsonSchemaValidator } from "@modelcontextprotocol/sdk/validation/ajv";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { outputSchema } from "../../scripts/lib/output-schema.mjs";
+import { COMMANDS } from "../../src/cli/specs.ts";
 import { systemClock } from "../../src/core/clock.ts";
 import { createRouter } from "../../src/hono/mod.ts";
+import { openApiDocument } from "../../src/hono/openapi/document.ts";
 import { insight } from "../../src/insight/mod.ts";
 import { DateTrigger, Scheduler } from "../../src/mod.ts";
 import type { DataStore } from "../../src/stores/data-store.ts";
@@ -293,6 +297,74 @@ describe("a command on a scheduler", () => {
       ],
     ]);
     expect((await call(["doctor", "--runtime", "--json"], { cwd: folder.path })).code).toBe(0);
+  });
+
+  test("prints the JSON that its schema describes", async () => {
+    const { $defs } = outputSchema(JSON.parse(openApiDocument) as Parameters<typeof outputSchema>[0]);
+    const validators = new AjvJsonSchemaValidator();
+    await using files = await folderWith({
+      crontab: "30 2 * * * a\n99 * * * * b\n",
+      fine: "30 2 * * * a\n",
+      "store.jsonl": `${(await onStore("export")).out.join("\n")}\n`,
+    });
+    const range = ["--from", "2026-12-30T00:00:00Z", "--until", "2026-12-31T00:00:00Z"];
+    const here = ["--store", "file:jobs.db"];
+    const there = ["--store", "file:schema.db"];
+    const [name, owned] = [join(files.path, "fine"), ["owned.json", "--owner", "billing"]];
+    const calls: readonly (readonly string[])[] = [
+      ["next", "30 2 * * *", "--tz", "Europe/Berlin", "--from", "2027-03-27T00:00:00Z"],
+      ["lint", join(files.path, "crontab")],
+      ["forecast", name],
+      ["forecast", ...here],
+      ["import", join(files.path, "crontab"), "--dry-run"],
+      ["import", name, ...there],
+      ["import", join(files.path, "store.jsonl"), ...there],
+      ["init", "cloudflare", "--dry-run"],
+      ...["schedules", "runs", "jobs", "tasks", "blackouts"].map((kind) => ["list", kind, ...here]),
+      ["show", "fail/noon", ...here],
+      ["show", failedJob, ...here],
+      ["add", "report", "@daily", ...there],
+      ["pause", "report", ...there],
+      ["unpause", "report", ...there],
+      ["pause", "report", "--task", ...there],
+      ["unpause", "report", "--task", ...there],
+      ["now", "report", ...there],
+      ["cancel", "nothing", ...there],
+      ["retry", "--failed", ...there],
+      ["backfill", "report", ...range, "--dry-run", ...here],
+      ["explain", "report", ...here],
+      ["explain", "fail/noon", "--at", "2026-12-30 12:00", ...here],
+      ["history", "fail/noon", ...here],
+      ["history", "report", "--changes", ...here],
+      ["logs", failedJob, ...here],
+      ["plan", ...owned, ...here],
+      ["apply", ...owned, ...there],
+      ["simulate", "--for", "6h", ...here],
+      ["schema"],
+      ["doctor", ...here],
+      ["retry", failedJob, ...there],
+    ];
+    const failed: string[] = [];
+    for (const argv of calls) {
+      const { out } = await call([...argv, "--json"], { cwd: folder.path });
+      const value = JSON.parse(out.join("\n")) as object;
+      const isError = Object.keys(value).join() === "error";
+      const command = isError ? "error" : (argv[0] ?? "");
+      if (isError) failed.push(argv[0] ?? "");
+      const { valid, errorMessage } = validators.getValidator({ $ref: `#/$defs/${command}`, $defs })(value);
+      expect([argv, valid ? null : errorMessage]).toEqual([argv, null]);
+    }
+    expect(failed).toEqual(["retry"]);
+    const isPage = validators.getValidator({ $ref: "#/$defs/list", $defs });
+    expect(
+      [
+        { items: [], cursor: null },
+        { items: [{}], cursor: null },
+      ].map((page) => isPage(page).valid),
+    ).toEqual([true, false]);
+    const described = calls.map(([command]) => command);
+    const others = ["tail", "export", "dashboard", "run", "crontab", "error", "mcp"];
+    expect(COMMANDS.map((spec) => spec.name).filter((one) => ![...described, ...others].includes(one))).toEqual([]);
   });
 
   test("waits for a run, says for what, and ends with 1 where it failed", async () => {

@@ -55,7 +55,9 @@ export function ioWith(
     write: (text) => onText(text, false),
     drained: async () => {},
     writeError: (text) => onText(text, true),
-    readInput: async () => options.input ?? "",
+    readInput: async function* () {
+      yield new TextEncoder().encode(options.input ?? "");
+    },
     isTerminal: options.columns !== undefined,
     isErrorTerminal: options.columns !== undefined || options.errorTerminal === true,
     columns: options.columns ?? 80,

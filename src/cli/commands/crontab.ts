@@ -42,7 +42,9 @@ export async function run(call: CommandCall): Promise<number> {
   const scheduler: Scheduler = new Scheduler(metrics.watch(options));
   await runner.install(scheduler);
   const served = port === null ? null : await serveRouter(call, scheduler, { port, metrics, withoutToken: "read" });
-  if (served !== null) log.info(`the page is at ${served.link}, and numbers for Prometheus at its /metrics`);
+  // Without its code, because others read the log of a container.
+  const page = served?.link.replace(/#.*$/, "");
+  if (served !== null) log.info(`the page is at ${page}, and numbers for Prometheus at its /metrics`);
   const ignoreHangUp = io.signals.onHangUp(() => void runner.reload(scheduler));
   try {
     await scheduler.start();

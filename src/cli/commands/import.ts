@@ -22,6 +22,8 @@ type Queue = (typeof QUEUES)[number];
 
 /** The servers that are read in place of a file. */
 const SERVERS = /^(?:(postgres(?:ql)?)|rediss?):\/\//i;
+/** What a string of an export may have at most. */
+const EXPORT_BYTES_MAX = 64_000_000;
 /** Jobs that go into one commit. */
 const JOBS_AT_ONCE = 1000;
 /** For so long a job is not added again, also if it has ended. */
@@ -33,7 +35,7 @@ const LEFT_SHOWN = 50;
 export async function run(call: CommandCall): Promise<number> {
   const { io, out, args } = call;
   const [path = ""] = args;
-  const text = SERVERS.test(path) ? path : await readText(io, path);
+  const text = SERVERS.test(path) ? path : await readText(io, path, EXPORT_BYTES_MAX);
   const system = systemOf(call, path, text);
   if (system === "export") return importExport(call, text);
   const found = await read(system, text, {

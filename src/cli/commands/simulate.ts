@@ -32,7 +32,8 @@ function faultOf({ io }: CommandCall, kind: SimulationFault["kind"], text: strin
     if (fromMs < untilMs) return { kind, from: instantText(fromMs), until: instantText(untilMs) };
   }
   throw new CliError(
-    `--${kind} must be FROM/UNTIL, the earlier one first, such as 2030-01-01T02:00Z/2030-01-01T05:00Z; got ${JSON.stringify(text)}`,
+    `--${kind} must be FROM/UNTIL, the earlier one first, such as 2030-01-01T02:00Z/2030-01-01T05:00Z; ` +
+      `got ${JSON.stringify(text)}`,
   );
 }
 

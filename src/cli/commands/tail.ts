@@ -20,6 +20,8 @@ export async function run(call: CommandCall): Promise<number> {
 async function follow(call: CommandCall, client: SchedulerClient): Promise<void> {
   const { io, out } = call;
   const taskId = textOption(call, "task");
+  // The stream is opened anew for as long as it takes: an address that is no router's would be silent for ever.
+  await client.getRuns({ limit: 1 });
   for await (const event of client.events(null, { signal: io.signals.first })) {
     const facts = event as SchedulerEvent & Readonly<Record<string, unknown>>;
     if (taskId !== undefined && facts.taskId !== taskId) continue;
