@@ -38,7 +38,7 @@ type Verb = (store: DataStore) => Promise<unknown>;
 /**
  * Random verbs for several stores, each of which gets the same. They are made of what the first store tells.
  */
-export class RandomVerbs {
+class RandomVerbs {
   readonly #random: Random;
   readonly #store: DataStore;
   now = T0;

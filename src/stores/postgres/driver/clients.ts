@@ -37,7 +37,8 @@ export interface PGliteClient {
   readonly waitReady: Promise<void>;
 }
 
-/** A client of PostgreSQL: the `sql` of postgres.js or of Bun, a `Pool` or a `Client` of `pg`, or a database of PGlite. */
+/** A client of PostgreSQL: the `sql` of postgres.js or of Bun, a `Pool` or a `Client` of `pg`, or a database of
+ *  PGlite. */
 export type PostgresStoreClient = PgClient | PostgresJsClient | PGliteClient;
 
 /** How to send queries over a client; null for what is none. */
