@@ -35,9 +35,9 @@ test.each(["UTC", "Europe/Berlin"])("croner answers the same to random text of O
         count++;
       }
     }),
-    { numRuns: 150 },
+    { numRuns: 60 },
   );
-  expect(count).toBeGreaterThan(60);
+  expect(count).toBeGreaterThan(20);
 });
 
 function iso(ms: number): string {
