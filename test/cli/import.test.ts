@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { VirtualClock } from "../../src/testing/mod.ts";
 import { call, folderWith } from "./support.ts";
 
 interface Found {
@@ -19,6 +20,19 @@ async function dryRun(name: string, text: string, ...more: string[]): Promise<Fo
   });
   return { code, ...(JSON.parse(out.join("\n")) as Found) };
 }
+
+test.each([["import", "--dry-run"], ["forecast"]])("%s of very many lines ends at a signal", async (...argv) => {
+  const first = new AbortController();
+  const end = Object.assign(new VirtualClock("2027-01-01T00:00:00Z"), {
+    // The first pause in the work is when a signal is seen.
+    yield: async () => first.abort(),
+  });
+  const signals = { first: first.signal, second: first.signal, isInterrupted: true, onHangUp: () => () => {} };
+  const input = Array.from({ length: 1000 }, (_, line) => `${line % 60} 1 * * * job${line}\n`).join("");
+  const { code, out } = await call([...argv, "-"], { input, clock: end, signals });
+  expect([code, out.length < 1000]).toEqual([130, true]);
+  expect(out.join("\n")).not.toMatch(/Busiest|job999/);
+});
 
 describe("escapement import --dry-run", () => {
   test("shows the schedules of a crontab", async () => {

@@ -1,12 +1,13 @@
 import { type ForecastedSchedule, forecast } from "../../insight/mod.ts";
 import { type CommandCall, textOption } from "../command.ts";
 import { durationOption } from "../durations.ts";
-import { parseCrontab, readExpression } from "../engine.ts";
+import { type CrontabEntry, parseCrontab, readExpression } from "../engine.ts";
 import { CliError, EXIT } from "../failure.ts";
 import { readText } from "../files.ts";
 import { styled } from "../output.ts";
 import { crontabZone } from "../rules.ts";
 import { instantOption, instantText } from "../times.ts";
+import { unhurried } from "../unhurried.ts";
 
 const HOUR_MS = 3_600_000;
 /** Most hours that are listed. */
@@ -53,13 +54,24 @@ export async function run(call: CommandCall): Promise<number> {
 async function schedulesOf(call: CommandCall, path: string): Promise<ForecastedSchedule[]> {
   const system = call.options.system === true ? true : undefined;
   const { entries } = parseCrontab(await readText(call.io, path), { system });
+  return unhurried(call, forecasted(call, path, entries), entries.length, "lines");
+}
+
+/** The lines of a crontab as schedules, in steps of one. */
+function* forecasted(
+  call: CommandCall,
+  path: string,
+  entries: readonly CrontabEntry[],
+): Generator<void, ForecastedSchedule[]> {
   const timeZone = crontabZone(textOption(call, "tz"));
   const schedules: ForecastedSchedule[] = [];
   for (const { expression, id, line, ...entry } of entries) {
     if (expression.toLowerCase() === "@reboot") continue;
     const { trigger, error } = readExpression(expression, entry.timeZone ?? timeZone, id);
     if (trigger === null) throw new CliError(`${path}:${line}: ${error.message}`, { code: "cronSyntax" });
-    schedules.push({ id, taskId: id, trigger });
+    // Of one task, because a load of its own for each line would take memory and time.
+    schedules.push({ id, taskId: "crontab", trigger });
+    yield;
   }
   return schedules;
 }

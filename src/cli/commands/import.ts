@@ -24,6 +24,8 @@ type Queue = (typeof QUEUES)[number];
 const SERVERS = /^(?:(postgres(?:ql)?)|rediss?):\/\//i;
 /** What a string of an export may have at most. */
 const EXPORT_BYTES_MAX = 64_000_000;
+/** Schedules that are printed before a signal is looked at. */
+const SHOWN_AT_ONCE = 200;
 /** Jobs that go into one commit. */
 const JOBS_AT_ONCE = 1000;
 /** For so long a job is not added again, also if it has ended. */
@@ -51,7 +53,7 @@ export async function run(call: CommandCall): Promise<number> {
   if (out.isJson) {
     const schedules = found.schedules.map((one) => jsonOf(one, io.clock.now()));
     out.json({ from: system, schedules, problems: found.problems, ...found.queue });
-  } else show(call, found);
+  } else await show(call, found);
   return found.problems.length > 0 ? EXIT.usage : exitCodeOf(found);
 }
 
@@ -199,9 +201,10 @@ function jsonOf({ where, id, taskId, written, trigger, settings, notes }: Import
   };
 }
 
-function show(call: CommandCall, { schedules, problems, queue }: Imported): void {
+async function show(call: CommandCall, { schedules, problems, queue }: Imported): Promise<void> {
   const { io, out } = call;
   const now = io.clock.now();
+  let count = 0;
   for (const { where, id, taskId, written, trigger, settings, notes } of schedules) {
     out.line(styled("bold", id), styled("dim", `  ${where}: ${written}`));
     out.line(`  ${trigger.describe()}`);
@@ -210,14 +213,14 @@ function show(call: CommandCall, { schedules, problems, queue }: Imported): void
     const more = Object.entries(settings).map(([name, value]) => `, ${name} ${shownValue(value)}`);
     out.prose(4, `  task ${taskId}, next ${time}${more.join("")}`);
     for (const note of notes) out.prose(4, styled("dim", `  ${note}`));
+    if (++count % SHOWN_AT_ONCE === 0) await io.clock.yield();
+    io.signals.first.throwIfAborted();
   }
   for (const problem of problems) out.error(styled("red", "error:"), ` ${problemText(problem)}`);
   if (queue !== undefined) showJobs(call, queue);
   const jobs = queue === undefined ? "" : ` and ${counted(queue.jobs.length, "job")}`;
-  const count = `${counted(schedules.length, "schedule")}${jobs}`;
-  out.error(
-    styled("dim", `${count} would be added${problems.length > 0 ? `, ${problems.length} cannot be read` : ""}`),
-  );
+  const all = `${counted(schedules.length, "schedule")}${jobs}`;
+  out.error(styled("dim", `${all} would be added${problems.length > 0 ? `, ${problems.length} cannot be read` : ""}`));
 }
 
 function showJobs(call: CommandCall, queue: ImportedQueue): void {
