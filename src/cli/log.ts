@@ -27,7 +27,8 @@ export function createLog(io: CliIo, out: Output, level: Level, bindings: Fields
     const { taskId, error } = facts as { readonly taskId?: unknown; readonly error?: unknown };
     const about = typeof taskId === "string" ? `${taskId}  ` : "";
     const cause = typeof error === "string" ? `: ${error}` : "";
-    out.line(styled("dim", time.slice(11, 19)), " ", styled(STYLES[at], at.padEnd(5)), ` ${about}${message}${cause}`);
+    const text = ` ${about}${String(message).replace(/^escapement: /, "")}${cause}`;
+    out.prose(15, styled("dim", time.slice(11, 19)), " ", styled(STYLES[at], at.padEnd(5)), text);
   };
   return {
     debug: (message, ...details) => write("debug", message, details),

@@ -23,6 +23,7 @@ export class Progress {
     this.#io = io;
     this.#what = what;
     this.#startMs = io.clock.now();
+    io.signals.first.addEventListener("abort", () => this.end(), { once: true });
   }
 
   /** So many are done. @param total null where nobody knows how many there are */
@@ -66,7 +67,7 @@ export class Progress {
   }
 
   #isDue(): boolean {
-    if (!this.#io.isErrorTerminal) return false;
+    if (!this.#io.isErrorTerminal || this.#ended.signal.aborted) return false;
     const now = this.#io.clock.now();
     return now - this.#startMs >= SHOWN_AFTER_MS && now - this.#drawnMs >= REDRAWN_AFTER_MS;
   }

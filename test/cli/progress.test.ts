@@ -54,6 +54,28 @@ test("work without a count shows how long it takes, and hands its failure on", a
   expect(written()).toBe(`\r${" ".repeat(10)}\r`);
 });
 
+test("a signal wipes the bar, and no other one comes", async () => {
+  const clock = new VirtualClock();
+  let text = "";
+  const ending = new AbortController();
+  const signals = { first: ending.signal, second: ending.signal, isInterrupted: true, onHangUp: () => () => {} };
+  const io = ioWith({
+    clock,
+    signals,
+    errorTerminal: true,
+    onOutput: (more) => {
+      text = more;
+    },
+  });
+  const progress = new Progress(io, "lines");
+  await clock.advance("1s");
+  progress.at(1, null);
+  ending.abort();
+  await clock.advance("1s");
+  progress.at(2, null);
+  expect(text).toBe(`\r${" ".repeat(7)}\r`);
+});
+
 test("nothing is shown where the standard error is no terminal", async () => {
   const { progress, clock, written } = progressOn(false);
   await clock.advance("5s");

@@ -20,7 +20,8 @@ export async function run({ out, args, target }: CommandCall): Promise<number> {
     if (logs.length > 1) out.line(styled("bold", `attempt ${attempt}`));
     for (const { at, level, message, fields } of lines) {
       const more = fields === null || Object.keys(fields).length === 0 ? "" : ` ${valueText(fields)}`;
-      out.line(
+      out.prose(
+        String(at).length + 7,
         styled("dim", String(at)),
         " ",
         styled(STYLES[level], level.padEnd(5)),
