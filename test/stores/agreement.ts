@@ -326,15 +326,17 @@ class RandomVerbs {
       (store) => store.getJobs({ ...page, ...some, ...state, ...found, ...sort, order }),
       async (store) => {
         const { items } = await store.getJobResults({ limit: 1000, cursor: null, ...some, ...found, order }, now);
-        // The children of one job end at the same instant, in any order.
-        return [...items].sort((a, b) => a.finishedAt - b.finishedAt || (a.jobId < b.jobId ? -1 : 1));
+        return byEnd(items);
       },
       (store) => store.getSchedules({ ...page, sort: bySort }),
       (store) => store.getTaskPauses(),
       (store) => store.getTasks(),
       (store) => store.getBlackouts(),
       (store) => store.getSchedulers(now),
-      (store) => store.getFailures({ limit: 100 }, now),
+      async (store) => {
+        const { items, seen } = await store.getFailures({ limit: 100 }, now);
+        return { items: byEnd(items), seen };
+      },
       (store) => look(store, { now, by: "scheduler-a", queues: QUEUES, schedules: {}, asksForExpired: true }),
       async (store) =>
         (await store.ledger?.getStats({ of, from, until: from + day, bucketMs, limit: 10, ...ids })) ?? null,
@@ -347,6 +349,11 @@ class RandomVerbs {
       },
     ];
   }
+}
+
+/** Results and failures by their ends. Jobs that end in one write do so at the same instant, in any order. */
+function byEnd<T extends { readonly finishedAt: number; readonly jobId: string }>(items: readonly T[]): T[] {
+  return [...items].sort((a, b) => a.finishedAt - b.finishedAt || (a.jobId < b.jobId ? -1 : 1));
 }
 
 /** Runs the same random verbs on all stores, and compares every answer with that of the first store. Returns how often
