@@ -11,7 +11,7 @@ import { addAll, workUntilAll } from "./brokers/wake.ts";
 import { load, machine } from "./lib/machine.ts";
 import { printTable } from "./lib/table.ts";
 import { versionOf } from "./lib/version-of.ts";
-import { connectSql, QUEUES, WAKE_CONTESTANTS } from "./postgres/contestants.ts";
+import { connectSql, QUEUES, SOAKED, WAKE_CONTESTANTS } from "./postgres/contestants.ts";
 import { IDLE, type IdleCost, measureIdle } from "./postgres/idle.ts";
 import { type Cost, measureQueue, type QueueCosts } from "./postgres/measurement.ts";
 import { periodMs, type SoakSample, type SoakSettings, soakAdder, soakWorker, watchSoak } from "./postgres/soak.ts";
@@ -27,8 +27,6 @@ const MINUTES = Number(process.env.MINUTES ?? 60);
 const RATE = Number(process.env.RATE ?? 1000);
 const RUN_MS_MAX = 300_000;
 const SOAK_START_MS = 10_000;
-/** Those of the soak: the defaults of graphile-worker would not keep up with it. */
-const SOAKED = QUEUES.filter(({ name }) => name !== "graphile-worker, defaults");
 
 const DATABASES = { on: "postgres", off: "without_syncs" } as const;
 type Syncs = keyof typeof DATABASES;
@@ -59,7 +57,7 @@ if (mode === "measure-queue") {
 }
 
 function queueOf(wanted: string): Contestant {
-  const contestant = QUEUES.find((one) => one.name === wanted);
+  const contestant = [...QUEUES, ...SOAKED].find((one) => one.name === wanted);
   if (contestant === undefined) throw new Error(`there is no contestant ${wanted}`);
   return contestant;
 }

@@ -88,6 +88,21 @@ const PG_BOSS: Contestant = {
   },
 };
 
+/** Those of a soak. Its jobs come from another process, which wakes the worker; the defaults of graphile-worker would not
+ *  keep up. */
+export const SOAKED: readonly Contestant[] = [
+  {
+    ...ESCAPEMENT,
+    name: "Escapement, with its broker",
+    open: ({ address, name, isKept }) => {
+      const store = new PostgresDataStore({ url: address }, { schema: name });
+      return openLoop(store, isKept, new PostgresEventBroker({ url: address, channel: name }));
+    },
+  },
+  GRAPHILE_WORKER,
+  PG_BOSS,
+];
+
 export const QUEUES: readonly Contestant[] = [ESCAPEMENT, GRAPHILE_WORKER, PLAIN_GRAPHILE_WORKER, PG_BOSS];
 
 export interface Sql {

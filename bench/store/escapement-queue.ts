@@ -1,3 +1,4 @@
+import type { EventBroker } from "../../src/brokers/event-broker.ts";
 import { Scheduler } from "../../src/mod.ts";
 import type { DataStore } from "../../src/stores/data-store.ts";
 import { countdown, type JobQueue } from "./contestant.ts";
@@ -8,8 +9,8 @@ const CONCURRENT_JOBS_MAX = 500;
 export const CONFIGURATION = `maxConcurrentJobs ${CONCURRENT_JOBS_MAX}, maxRunningJobs null, jobAcquired and jobReleased subscribed`;
 
 /** A queue whose jobs a scheduler runs as a loop. */
-export function openLoop(dataStore: DataStore, isKept: boolean): Promise<JobQueue> {
-  return openQueue(dataStore, isKept, (scheduler) => scheduler.start());
+export function openLoop(dataStore: DataStore, isKept: boolean, eventBroker?: EventBroker): Promise<JobQueue> {
+  return openQueue(dataStore, isKept, (scheduler) => scheduler.start(), eventBroker);
 }
 
 /** A queue whose jobs a scheduler runs in ticks. */
@@ -23,8 +24,10 @@ async function openQueue(
   dataStore: DataStore,
   isKept: boolean,
   run: (scheduler: Scheduler, isDone: () => boolean) => Promise<void>,
+  eventBroker?: EventBroker,
 ): Promise<JobQueue> {
-  const scheduler = new Scheduler({ dataStore, maxConcurrentJobs: CONCURRENT_JOBS_MAX });
+  const broker = eventBroker === undefined ? {} : { eventBroker };
+  const scheduler = new Scheduler({ dataStore, maxConcurrentJobs: CONCURRENT_JOBS_MAX, ...broker });
   let onRun = (_payload: number): void => {};
   const task = scheduler.task<number>(
     "noop",
