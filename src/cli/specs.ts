@@ -2,7 +2,7 @@ import type { CommandSpec } from "./command.ts";
 
 /** Which scheduler a command is about. */
 export const SCHEDULER_OPTIONS: readonly (readonly [flags: string, description: string])[] = [
-  ["--store <url>", "a store: file:jobs.db, http(s): or libsql: of sqld or Turso"],
+  ["--store <url>", "a store: file:jobs.db, http(s): or libsql: of sqld or Turso, or postgres:"],
   ["--url <url>", "a router, such as https://example.org/scheduler"],
   ["--token <token>", "its token (default: the variable ESCAPEMENT_TOKEN)"],
   ["--config <file>", "a module with a scheduler (default: escapement.config.ts)"],
@@ -279,8 +279,11 @@ export const COMMANDS: readonly CommandSpec[] = [
   },
   {
     name: "schema",
-    summary: "Print the tables of a store on SQLite, libSQL or D1.",
-    options: [["--sql", "as SQL (the default)"]],
+    summary: "Print the tables of a store on SQLite, libSQL or D1, or in PostgreSQL.",
+    options: [
+      ["--sql", "as SQL (the default)"],
+      ["--postgres", "those in PostgreSQL"],
+    ],
     on: "nothing",
     example: "escapement schema --sql > schema.sql",
     load: () => import("./commands/schema.ts"),

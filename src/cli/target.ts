@@ -10,7 +10,7 @@ import { CliError, codeOf, EXIT, messageOf } from "./failure.ts";
 import { loadModule } from "./load-module.ts";
 
 /** The kinds of stores that are opened by a URL. */
-const SCHEMES = ["file:", "http:", "https:", "libsql:"] as const;
+const SCHEMES = ["file:", "http:", "https:", "libsql:", "postgres:", "postgresql:"] as const;
 const CONFIGS = ["escapement.config.ts", "escapement.config.mts", "escapement.config.js", "escapement.config.mjs"];
 /** A person waits: an outage is told after two more tries. */
 const ATTEMPTS_MAX = 3;
@@ -49,8 +49,14 @@ async function ofConfig(loaded: unknown, path: string, call: CommandCall, create
   if (isClient(given)) return { client: given, dataStore: null, by: byOf(call), close: () => closeClient(given) };
   const { store, url, token } = Object(given) as Config;
   if (typeof store === "string") return overStore(await openStore(store, call, creates));
+  if (isDataStore(store)) return overStore({ dataStore: store, call });
   if (typeof url === "string") return behindRouter(url, typeof token === "string" ? token : undefined);
   throw new CliError(`${path} must have a scheduler, { store } or { url, token } as its default export`);
+}
+
+/** Whether a module gave a store itself, in place of its URL. */
+function isDataStore(value: unknown): value is OpenedStore["dataStore"] {
+  return typeof (Object(value) as { putTasks?: unknown }).putTasks === "function";
 }
 
 /** Whether a module gave what has the methods of a scheduler: its class may be that of another copy of the package. */
@@ -101,6 +107,10 @@ export async function openStore(url: string, call: CommandCall, creates: boolean
     const name = nearest(scheme, SCHEMES);
     const question = name === null ? "" : `; did you mean ${name}?`;
     throw new CliError(`--store has ${scheme}, which is no kind of store; known are ${SCHEMES.join(", ")}${question}`);
+  }
+  if (scheme.startsWith("postgres")) {
+    const { PostgresDataStore } = await import("../postgres.ts");
+    return { dataStore: new PostgresDataStore({ url }, { retry: { maxAttempts: ATTEMPTS_MAX } }), call };
   }
   const { LibsqlDataStore } = await import("../stores/libsql-http/mod.ts");
   const { env } = call.io;

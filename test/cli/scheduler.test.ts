@@ -399,20 +399,34 @@ describe("a command on a scheduler", () => {
     expect((await running.stop()).code).toBe(0);
   });
 
+  test("works on the store that a config file makes, or whose URL it has", async () => {
+    Object.assign(globalThis, { storeOfConfig: storeAt("jobs.db") });
+    await using files = await folderWith({
+      "store.mjs": "export default () => ({ store: globalThis.storeOfConfig });\n",
+      "url.mjs": `export default { store: ${JSON.stringify(`file:${join(folder.path, "jobs.db")}`)} };\n`,
+    });
+    const listed = (config: string) => call(["list", "--config", config], { cwd: files.path });
+    const { code, out } = await listed("store.mjs");
+    expect([code, out.join("\n")]).toEqual([0, expect.stringMatching(/active +report/)]);
+    expect((await listed("url.mjs")).out).toEqual(out);
+  });
+
   test("prints the tables of a store", async () => {
     const { code, out } = await call(["schema", "--sql"]);
     expect([code, out.join("\n")]).toEqual([0, expect.stringMatching(/CREATE TABLE .*schedules/)]);
+    expect((await call(["schema", "--postgres"])).out.join("\n")).toMatch(/CREATE TABLE "escapement"\.schedules/);
   });
 
   test.each([
     [["list", "--store", "file:missing.db"], 3, /^error: there is no file /],
     [["list", "--store", "jobs.db"], 2, /write file:jobs.db/],
     [
-      ["list", "--store", "postgres://db"],
+      ["list", "--store", "mysql://db"],
       2,
-      /postgres:, which is no kind of store; known are file:, http:, https:, libsql:/,
+      /mysql:, which is no kind of store; known are file:, http:, https:, libsql:, postgres:, postgresql:/,
     ],
     [["list", "--store", "http://127.0.0.1:9"], 3, /^error: /],
+    [["list", "--store", "postgres://u:secret@127.0.0.1:9/db"], 3, /^error: .*postgres:\/\/127\.0\.0\.1:9\/db failed/],
     [["list", "--url", "http://127.0.0.1:9"], 3, /^error: /],
     [["list", "--url", "ftp://example.org"], 2, /^error: list: --url must/],
     [["list"], 2, /^error: no scheduler is named$/],
