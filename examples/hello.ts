@@ -161,7 +161,9 @@ function countMissed(trigger: Schedule["trigger"], from: NonNullable<Schedule["n
 /** On the wall of the schedule's zone, which its metadata names; else of the host's. */
 function localTime(date: Date, { timeZone }: Job["metadata"]): string {
   const zone = typeof timeZone === "string" ? timeZone : undefined;
-  const options = { ...(zone === undefined ? {} : { timeZone: zone }), timeZoneName: "short" } as const;
+  // Said in full, because midnight is else "0:00:00" beside the name of some zones.
+  const parts = { hour: "2-digit", minute: "2-digit", second: "2-digit", timeZoneName: "short" } as const;
+  const options = { ...(zone === undefined ? {} : { timeZone: zone }), ...parts };
   return date.toLocaleTimeString("en-GB", options).padEnd(17);
 }
 
