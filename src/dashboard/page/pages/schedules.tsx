@@ -169,7 +169,7 @@ function NextFire({ schedule, timeZone }: { schedule: api.Schedule; timeZone: st
   if (paused) {
     return (
       <span class="dim" title={pauseReason ?? ""}>
-        paused <span class="hide-s">{pauseReason}</span>
+        paused{pauseReason && <span class="hide-s">: {pauseReason}</span>}
       </span>
     );
   }
