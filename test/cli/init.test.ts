@@ -1,4 +1,4 @@
-import { readdir, readFile } from "node:fs/promises";
+import { readdir, readFile, symlink } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import manifest from "../../package.json" with { type: "json" };
@@ -36,6 +36,24 @@ describe("escapement init cloudflare", () => {
     expect((await readdir(folder.path)).sort()).toEqual(["README.md", "package.json"]);
     expect((await call(["init", "cloudflare", "--force"], { cwd: folder.path })).code).toBe(0);
     expect(await readFile(join(folder.path, "package.json"), "utf8")).toContain('"escapement"');
+  });
+
+  test("writes nothing where a link leads nowhere, or a file is in the place of a folder", async () => {
+    await using folder = await folderWith({ src: "mine" });
+    await symlink(join(folder.path, "elsewhere.json"), join(folder.path, "package.json"));
+    const { code, err } = await call(["init", "cloudflare"], { cwd: folder.path });
+    expect([code, err.slice(1, 3)]).toEqual([1, ["  package.json", "  src"]]);
+    expect((await readdir(folder.path)).sort()).toEqual(["package.json", "src"]);
+  });
+
+  test.each([
+    ["my jobs", 'cd "my jobs"'],
+    ["-x", "cd ./-x"],
+    ['$HOME"s', "cd '$HOME\"s'"],
+  ])("says how to go into the folder %s", async (name, line) => {
+    await using folder = await folderWith({});
+    const { out } = await call(["init", "cloudflare", "--dry-run", "--json", "--", name], { cwd: folder.path });
+    expect(JSON.parse(out.join("")).next[0]).toBe(line);
   });
 
   test("shows with --dry-run what it would write", async () => {

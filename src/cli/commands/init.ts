@@ -1,4 +1,5 @@
-import { mkdir, readdir, readFile, stat, writeFile } from "node:fs/promises";
+import type { Stats } from "node:fs";
+import { lstat, mkdir, readdir, readFile, stat, writeFile } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { dirname, join, resolve } from "node:path";
 import { type CommandCall, hasOption } from "../command.ts";
@@ -30,7 +31,7 @@ export async function run(call: CommandCall): Promise<number> {
     await mkdir(dirname(target), { recursive: true });
     await writeFile(target, await readFile(join(source, file)));
   }
-  const next = [...(folder === "." ? [] : [`cd ${folder}`]), ...template.next];
+  const next = [...(folder === "." ? [] : [`cd ${shellWord(folder)}`]), ...template.next];
   if (out.isJson) out.json({ files: targets.map(({ path }) => path), next });
   else {
     for (const { path } of targets) out.line(`${isDry ? "would write" : "wrote"} ${path}`);
@@ -42,21 +43,31 @@ export async function run(call: CommandCall): Promise<number> {
 
 /** @throws {CliError} when files are there already; nothing has been written by then */
 async function assertNone(cwd: string, targets: readonly { readonly path: string }[]): Promise<void> {
-  const there: string[] = [];
+  const there = new Set<string>();
+  const factsOf = (look: (path: string) => Promise<Stats>, path: string): Promise<Stats | null> =>
+    look(resolve(cwd, path)).catch(() => null);
   for (const { path } of targets) {
-    const isThere = await stat(resolve(cwd, path)).then(
-      () => true,
-      () => false,
-    );
-    if (isThere) there.push(path);
+    const folder = dirname(path);
+    // A link that leads nowhere is there, too: it would be written through.
+    if ((await factsOf(lstat, path)) !== null) there.add(path);
+    else if ((await factsOf(lstat, folder)) !== null && (await factsOf(stat, folder))?.isDirectory() !== true) {
+      there.add(folder);
+    }
   }
-  if (there.length === 0) return;
-  const lines = [...there.map((path) => `  ${path}`), "  name another folder, or overwrite them by --force"];
+  if (there.size === 0) return;
+  const lines = [...[...there].map((path) => `  ${path}`), "  name another folder, or overwrite them by --force"];
   throw new CliError("nothing was written, because these are there already:", {
     lines,
     exitCode: EXIT.found,
     code: "exists",
   });
+}
+
+/** A path as a word of a shell, whichever that is. */
+function shellWord(path: string): string {
+  const word = path.startsWith("-") ? `./${path}` : path;
+  if (/^[\w./\\:@-]+$/.test(word)) return word;
+  return /["$`!]/.test(word) ? `'${word.replaceAll("'", "'\\''")}'` : `"${word}"`;
 }
 
 /** npm packs no file of the name `.gitignore`. */
