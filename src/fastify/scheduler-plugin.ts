@@ -47,9 +47,12 @@ export const schedulerPlugin: FastifyPluginAsync<SchedulerPluginOptions> = Objec
     check(options, "schedulerPlugin");
     const { scheduler, router, prefix = "/scheduler", start = true, drainTimeout } = options;
     fastify.decorate("scheduler", scheduler);
-    if (start) fastify.addHook("onReady", () => scheduler.start());
+    let isClosed = false;
+    // A server that is closed while it starts runs both hooks, in any order.
+    if (start) fastify.addHook("onReady", async () => void (isClosed || (await scheduler.start())));
     // And not onClose, which waits for all connections, those of streams of events too.
     fastify.addHook("preClose", async () => {
+      isClosed = true;
       router?.close();
       await scheduler.stop(drainTimeout === undefined ? {} : { drainTimeout });
     });

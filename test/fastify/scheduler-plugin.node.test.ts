@@ -50,6 +50,14 @@ test("the scheduler is the instance's, starts when the server is ready, and lets
   expect(scheduler.state).toBe("stopped");
 });
 
+test("a server that is closed while it starts leaves no scheduler that runs", async () => {
+  const { scheduler } = setUpRouter();
+  const fastify = Fastify();
+  await fastify.register(schedulerPlugin, { scheduler });
+  await Promise.all([fastify.ready(), fastify.close()]);
+  expect(scheduler.state).toBe("stopped");
+});
+
 test.each([
   [{ scheduler: {} }, "scheduler must be a Scheduler"],
   [{ prefix: "jobs" }, "prefix must be a path such as /scheduler"],
