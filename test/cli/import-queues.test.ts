@@ -448,3 +448,69 @@ test("escapement import adds what a queue has once, and says what stays behind",
   const { out } = await call(["list", "jobs", "--json", "--store", "file:jobs.db"], options);
   expect(JSON.parse(out.join("\n"))).toMatchObject({ items: [{ taskId: "mail", payload: { to: "Ada" } }] });
 });
+
+describe("what no store would take", () => {
+  test("stays behind, and keeps nothing else from being added", async () => {
+    const good = { name: "good", id: "1", state: "created" };
+    const value = {
+      schedules: [
+        { name: "a\0b", cron: "* * * * *" },
+        { name: "q", key: "\ud800", cron: "* * * * *" },
+        { name: "good", cron: "* * * * *" },
+      ],
+      jobs: [{ ...good, id: "2", name: "\ud800" }, good, good],
+    };
+    const dry = await dryRun("pgboss", value);
+    await using folder = await folderWith({ "jobs.json": `\ufeff${JSON.stringify(value)}` });
+    const argv = ["import", "jobs.json", "--from", "pgboss", "--store", "file:jobs.db", "--json"];
+    const { code, out } = await call(argv, { cwd: folder.path });
+    const real = JSON.parse(out.join("\n")) as Found;
+    expect(code).toBe(1);
+    for (const { schedules, jobs, left } of [dry, real]) {
+      expect([schedules.map(({ id }) => id), jobs.map(({ taskId }) => taskId)]).toEqual([["good"], ["good"]]);
+      expect(left.map(({ message }) => message.replace(/;.*/s, ""))).toEqual([
+        "another job has the same id",
+        "task id must be text without NUL characters and without halves of surrogate pairs",
+        expect.stringContaining("id must be text without NUL"),
+        "task id must be text without NUL characters and without halves of surrogate pairs",
+      ]);
+    }
+  });
+
+  test("is an instant beyond all others, and a queue whose name is none", async () => {
+    const schedulers = [{ key: "far", every: 2 ** 53 - 1, offset: 2 ** 53 - 2 }];
+    const jobs = [{ id: "1", name: "a", timestamp: 8e15, delay: 2 ** 53 - 1 }];
+    const { left, pausedTaskIds } = await dryRun("bullmq", [
+      { queue: "q", schedulers, jobs },
+      { queue: "\0", isPaused: true },
+    ]);
+    expect([left.map(({ message }) => message), pausedTaskIds]).toEqual([
+      [
+        ...["it has an instant that cannot be", "it has an instant that cannot be"],
+        expect.stringContaining("must be text without NUL"),
+      ],
+      [],
+    ]);
+  });
+
+  test("ids differ, also where one has the number that another one would get", async () => {
+    const schedules = ["a", "a", "a-2"].map((name) => ({ name, cron: "* * * * *" }));
+    const found = await dryRun("pgboss", { schedules });
+    expect(found.schedules.map(({ id }) => id)).toEqual(["a", "a-2", "a-2-2"]);
+  });
+
+  test("jobs of Agenda without an id are told, and not taken for one job", async () => {
+    const { jobs, left } = await dryRun("agenda", [{ name: "mail", nextRunAt: "2030-01-01" }]);
+    expect([jobs, left.map(({ message }) => message)]).toEqual([
+      [],
+      ["it has no _id, by which it would be added once"],
+    ]);
+  });
+
+  test("a named argument does not replace those by position", async () => {
+    const trigger = { class: "IntervalTrigger", interval: 60 };
+    const job = { id: "a", func_ref: "m:f", args: [1], kwargs: { args: 2 }, trigger };
+    const { left } = await dryRun("apscheduler3", { apscheduler: 3, jobs: [job] });
+    expect(left.map(({ message }) => message)).toEqual([expect.stringContaining("positional arguments")]);
+  });
+});

@@ -37,11 +37,13 @@ const LEFT_SHOWN = 50;
 export async function run(call: CommandCall): Promise<number> {
   const { io, out, args } = call;
   const [path = ""] = args;
-  const text = SERVERS.test(path) ? path : await readText(io, path, EXPORT_BYTES_MAX);
+  // Windows writes a mark of the byte order first.
+  const text = SERVERS.test(path) ? path : (await readText(io, path, EXPORT_BYTES_MAX)).replace(/^\ufeff/, "");
   const system = systemOf(call, path, text);
   if (system === "export") return importExport(call, text);
   const found = await read(system, text, {
     nowMs: io.clock.now(),
+    clock: io.clock,
     timeZone: crontabZone(textOption(call, "tz")),
     taskId: textOption(call, "task"),
     system: call.options.system === true || /^\/etc\/cron/.test(path) ? true : undefined,

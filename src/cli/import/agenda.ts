@@ -15,20 +15,20 @@ import {
 import type { Imported, ImportSettings } from "./imported.ts";
 import { isObject, type Plain, textOf } from "./yaml.ts";
 
-const UNITS_MS: Readonly<Record<string, number>> = {
-  second: 1000,
-  minute: 60_000,
-  hour: 3_600_000,
-  day: 86_400_000,
-  week: 604_800_000,
+const UNITS_MS: ReadonlyMap<string, number> = new Map([
+  ["second", 1000],
+  ["minute", 60_000],
+  ["hour", 3_600_000],
+  ["day", 86_400_000],
+  ["week", 604_800_000],
   // As Agenda counts them.
-  month: 30 * 86_400_000,
-  year: 365 * 86_400_000,
-};
+  ["month", 30 * 86_400_000],
+  ["year", 365 * 86_400_000],
+]);
 const NUMBERS = ["one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve"];
 
 /** The jobs of Agenda: lines of mongoexport, or what `queryJobs()` gives. */
-export function importAgenda(value: unknown, settings: ImportSettings): Imported {
+export async function importAgenda(value: unknown, settings: ImportSettings): Promise<Imported> {
   const list = isObject(value) && Array.isArray(value.jobs) ? value.jobs : isObject(value) ? [value] : value;
   const isOfJobs = Array.isArray(list) && list.every((item) => !isObject(item) || "name" in item);
   if (!isOfJobs)
@@ -38,7 +38,7 @@ export function importAgenda(value: unknown, settings: ImportSettings): Imported
     const where = `job ${textOf((one as Plain | null)?.name) ?? "?"} ${idOf(one)}`;
     found.item(where, one, (item) => read(found, where, item));
   }
-  return found.imported;
+  return found.imported();
 }
 
 /** The `_id`, as MongoDB or another backend writes it. */
@@ -57,6 +57,7 @@ function read(found: Findings, where: string, item: Plain): void {
   const more = { ...payloadOf(item.data ?? undefined), ...(priority === 0 ? {} : { priority }) };
   if (item.fork === true) found.note("fork is an executor of the task");
   if (repeat === undefined && repeatAt === null) {
+    if (id === "") throw new StaysBehind("it has no _id, by which it would be added once");
     readOnce(found, where, item, { idempotencyKey: `agenda/${name}/${id}`, ...more });
     return;
   }
@@ -134,9 +135,9 @@ function intervalMs(value: unknown): number | null {
     .filter((part) => part !== "");
   for (let index = 0; index < parts.length; index++) {
     const unit = (parts[index] ?? "").replace(/s$/, "");
-    const isAlone = unit in UNITS_MS;
+    const isAlone = UNITS_MS.has(unit);
     const count = isAlone ? 1 : numberOf(parts[index] ?? "");
-    const ms = UNITS_MS[isAlone ? unit : (parts[++index] ?? "").replace(/s$/, "")];
+    const ms = UNITS_MS.get(isAlone ? unit : (parts[++index] ?? "").replace(/s$/, ""));
     if (ms === undefined || count === null) throw new StaysBehind(`cannot be read: every ${JSON.stringify(value)}`);
     sum += count * ms;
   }

@@ -23,7 +23,7 @@ const UNITS_S: Readonly<Record<string, number>> = {
 };
 
 /** The schedules of an APScheduler, as examples/apscheduler/export.py writes them. @param version which one is meant */
-export function importAPScheduler(value: unknown, version: 3 | 4, settings: ImportSettings): Imported {
+export async function importAPScheduler(value: unknown, version: 3 | 4, settings: ImportSettings): Promise<Imported> {
   const { apscheduler, jobs, schedules } = Object(value) as Plain;
   const list = version === 3 ? jobs : schedules;
   if (apscheduler !== version || !Array.isArray(list)) {
@@ -41,7 +41,7 @@ export function importAPScheduler(value: unknown, version: 3 | 4, settings: Impo
       found.schedule({ where, id, written: trigger.describe(), trigger, notes, ...schedule });
     });
   }
-  return found.imported;
+  return found.imported();
 }
 
 type OfSchedule = Pick<ImportedSchedule, "taskId" | "settings" | "notes">;
@@ -97,6 +97,9 @@ function argumentsOf(item: Plain): { readonly payload?: unknown } {
   const named = isObject(item.kwargs) ? item.kwargs : {};
   const lost = /"not_json":"([^"]*)"/.exec(JSON.stringify([args, named]));
   if (lost !== null) throw new StaysBehind(`its arguments have a ${lost[1]}, which is no JSON`);
+  if (args.length > 0 && Object.hasOwn(named, "args")) {
+    throw new StaysBehind("it has positional arguments, and one of the name args: a payload has room for one of them");
+  }
   if (args.length > 0) return payloadOf({ args, ...named });
   return Object.keys(named).length > 0 ? payloadOf(named) : {};
 }

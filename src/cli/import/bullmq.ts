@@ -18,14 +18,14 @@ import { isObject, type Plain, textOf } from "./yaml.ts";
 const FORM = '{ "queue": "mail", "schedulers": await queue.getJobSchedulers(), "jobs": await queue.getJobs([...]) }';
 
 /** The job schedulers of BullMQ's queues, and their jobs that wait. @param value what `FORM` shows, or a list of it */
-export function importBullmq(value: unknown, settings: ImportSettings): Imported {
+export async function importBullmq(value: unknown, settings: ImportSettings): Promise<Imported> {
   const found = new Findings(settings);
   for (const queue of Array.isArray(value) ? value : [value]) {
     const name = isObject(queue) ? textOf(queue.queue) : null;
     if (name === null || name === "") throw new CliError("the file has no queue of BullMQ", { lines: [`  ${FORM}`] });
     readQueue(found, name, queue as Plain);
   }
-  return found.imported;
+  return found.imported();
 }
 
 function readQueue(found: Findings, queue: string, value: Plain): void {

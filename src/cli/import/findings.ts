@@ -1,3 +1,4 @@
+import type { Scheduler } from "../../mod.ts";
 import { codeOf, messageOf } from "../failure.ts";
 import {
   type Imported,
@@ -14,6 +15,8 @@ const LEFT_MAX = 1000;
 const ID_LENGTH_MAX = 256;
 /** As of a payload in the stores. */
 const PAYLOAD_LENGTH_MAX = 1_000_000;
+const TRIED_AT_ONCE = 1000;
+const SILENT = { debug() {}, info() {}, warn() {}, error() {} };
 
 /** Why one item is not taken over. */
 export class StaysBehind extends Error {}
@@ -27,6 +30,7 @@ export class Findings {
   readonly #notes = new Map<string, number>();
   readonly #pausedTaskIds = new Set<string>();
   readonly #ids = new UniqueIds();
+  readonly #jobIds = new Set<string>();
   #leftCount = 0;
 
   constructor(settings: ImportSettings) {
@@ -50,7 +54,9 @@ export class Findings {
   }
 
   job(job: ImportedJob): void {
-    checkedId(job.settings.idempotencyKey);
+    const id = checkedId(job.settings.idempotencyKey);
+    if (this.#jobIds.has(id)) throw new StaysBehind("another job has the same id");
+    this.#jobIds.add(id);
     this.#jobs.push({ ...job, taskId: this.#taskIdOf(job.taskId) });
   }
 
@@ -73,12 +79,60 @@ export class Findings {
     return this.settings.timeZone;
   }
 
-  get imported(): Imported {
+  /** What a store takes of it, by an addition to one in memory. What it refuses stays behind, as does what cannot be
+   *  read: otherwise an import would end in the middle of it. */
+  async imported(): Promise<Imported> {
+    const { Scheduler } = await import("../../mod.ts");
+    const { clock } = this.settings;
+    const trial: Scheduler = new Scheduler({ logger: SILENT, cleanupInterval: null, clock });
+    const declared = new Set<string>();
+    const declare = (taskId: string): void => {
+      if (declared.has(taskId)) return;
+      trial.task(taskId, () => {});
+      declared.add(taskId);
+    };
+    const addJobs = async (jobs: readonly ImportedJob[]): Promise<void> => {
+      for (const { taskId } of jobs) declare(taskId);
+      await trial.addJobs(jobs.map(({ taskId, settings }) => ({ task: taskId, ...settings })));
+    };
+    const schedules = await this.#taken(this.#schedules, async ({ id, taskId, trigger, settings }) => {
+      declare(taskId);
+      await trial.addSchedule(taskId, trigger, { id, ...settings });
+    });
+    const jobs: ImportedJob[] = [];
+    for (let from = 0; from < this.#jobs.length; from += TRIED_AT_ONCE) {
+      const part = this.#jobs.slice(from, from + TRIED_AT_ONCE);
+      const isTaken = await addJobs(part).then(
+        () => true,
+        () => false,
+      );
+      jobs.push(...(isTaken ? part : await this.#taken(part, (job) => addJobs([job]))));
+    }
+    const paused = [...this.#pausedTaskIds].map((taskId) => ({ where: `queue ${taskId}`, taskId }));
+    const pausedTasks = await this.#taken(paused, async ({ taskId }) => declare(taskId));
+    await trial.stop();
     const more = this.#leftCount - this.#left.length;
     const left = more === 0 ? this.#left : [...this.#left, { where: "and more", message: `${more} others` }];
     const notes = [...this.#notes].map(([text, count]) => (count === 1 ? text : `${text} (${count} times)`));
-    const queue = { jobs: this.#jobs, pausedTaskIds: [...this.#pausedTaskIds], left, notes };
-    return { schedules: this.#schedules, problems: [], queue };
+    const pausedTaskIds = pausedTasks.map(({ taskId }) => taskId);
+    return { schedules, problems: [], queue: { jobs, pausedTaskIds, left, notes } };
+  }
+
+  async #taken<T extends { readonly where: string }>(
+    items: readonly T[],
+    add: (item: T) => Promise<void>,
+  ): Promise<T[]> {
+    const taken: T[] = [];
+    for (const item of items) {
+      try {
+        await add(item);
+        taken.push(item);
+      } catch (error) {
+        if (codeOf(error) === null) throw error;
+        this.left(item.where, messageOf(error));
+      }
+    }
+    return taken;
   }
 
   #taskIdOf(taskId: string): string {
@@ -132,8 +186,9 @@ export function instantOf(item: Plain, name: string): number | null {
   throw new StaysBehind(`${name} must be an instant`);
 }
 
-/** An instant as text. */
+/** An instant as text. @throws {StaysBehind} for a sum that no instant has */
 export function isoOfMs(ms: number): string {
+  if (!(Math.abs(ms) <= 8.64e15)) throw new StaysBehind("it has an instant that cannot be");
   return new Date(ms).toISOString();
 }
 

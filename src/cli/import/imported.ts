@@ -1,3 +1,4 @@
+import type { Clock } from "../../core/clock.ts";
 import type { Trigger } from "../../cron.ts";
 
 /** A schedule as another system has it. */
@@ -80,6 +81,7 @@ export interface ImportSettings {
   readonly taskId: string | undefined;
   readonly system: boolean | undefined;
   readonly nowMs: number;
+  readonly clock: Clock;
 }
 
 /** Ids that are unique among those that were given before. */
@@ -87,9 +89,14 @@ export class UniqueIds {
   readonly #uses = new Map<string, number>();
 
   of(id: string): string {
-    const count = (this.#uses.get(id) ?? 0) + 1;
+    let count = this.#uses.get(id) ?? 0;
+    let unique: string;
+    // Another one may have the id that a number makes of this one.
+    do unique = ++count === 1 ? id : `${id}-${count}`;
+    while (this.#uses.has(unique));
     this.#uses.set(id, count);
-    return count === 1 ? id : `${id}-${count}`;
+    if (unique !== id) this.#uses.set(unique, 1);
+    return unique;
   }
 }
 

@@ -20,7 +20,7 @@ const FORM = '{ "schedules": await boss.getSchedules(), "jobs": await boss.findJ
 const EPOCH = "DTSTART:19700101T000000";
 
 /** The schedules of pg-boss, and its jobs that wait. @param value what `FORM` shows, or the schedules alone */
-export function importPgBoss(value: unknown, settings: ImportSettings): Imported {
+export async function importPgBoss(value: unknown, settings: ImportSettings): Promise<Imported> {
   const all = Array.isArray(value) ? { schedules: value } : value;
   if (!isObject(all) || !(Array.isArray(all.schedules) || Array.isArray(all.jobs))) {
     throw new CliError("the file has no schedules of pg-boss", { lines: [`  ${FORM}`] });
@@ -36,7 +36,7 @@ export function importPgBoss(value: unknown, settings: ImportSettings): Imported
   }
   const active = amountOf(all, "active") ?? 0;
   if (active > 0) found.left("active", `jobs that run (${active}): let them end there`);
-  return found.imported;
+  return found.imported();
 }
 
 function nameOf(value: unknown): string {
