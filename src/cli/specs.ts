@@ -120,6 +120,7 @@ export const COMMANDS: readonly CommandSpec[] = [
       ["--every <duration>", "an interval in place of a rule, such as 15m"],
       ["--at <instant>", "once, in place of a rule"],
       TZ,
+      DIALECT,
       ["--payload <json>", "what the handler gets"],
       ["--name <text>", "a name for people"],
       ["--label <name=value...>", "a label; may be given again"],

@@ -213,7 +213,17 @@ describe("a command on a scheduler", () => {
     await other.getTasks();
     await other.addJob("report", { runAt: "2030-01-01T00:00:00Z" });
     const steps = [
-      await at("add", "report", "0 9 * * mon-fri", "--tz", "Europe/Berlin", "--label", "team=billing"),
+      await at(
+        "add",
+        "report",
+        "0 0 9 ? * 2-6",
+        "--dialect",
+        "quartz",
+        "--tz",
+        "Europe/Berlin",
+        "--label",
+        "team=billing",
+      ),
       await at("add", "report", "--every", "15m", "--id", "often", "--payload", '{"deep":true}'),
       await at("pause", "report", "often", "--until", "2027-02-01T00:00:00Z", "--reason", "migration"),
       await at("unpause", "often", "--from", "now"),

@@ -4,7 +4,7 @@ import { durationOption } from "../durations.ts";
 import { CliError, EXIT } from "../failure.ts";
 import { jsonOption } from "../json-option.ts";
 import { labelsOption } from "../labels.ts";
-import { triggerOfText } from "../rules.ts";
+import { dialectOption, triggerOfText } from "../rules.ts";
 import { instantOption, zonedText } from "../times.ts";
 
 /** `escapement add`: a schedule of a task. */
@@ -38,5 +38,5 @@ function triggerOf(call: CommandCall, rule: string): Trigger {
   }
   if (every !== undefined) return new IntervalTrigger({ milliseconds: durationOption(every, "every", 0) });
   if (at !== undefined) return new DateTrigger(new Date(instantOption(at, "at", call.io)));
-  return triggerOfText(rule, textOption(call, "tz") ?? "UTC");
+  return triggerOfText(rule, textOption(call, "tz") ?? "UTC", dialectOption(call));
 }
