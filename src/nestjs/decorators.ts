@@ -15,7 +15,9 @@ export type HandlerDecorator<P> = <Method extends TaskHandler<P>>(
 /** Tells a scheduler of a decorated method. */
 type Register = (scheduler: Scheduler, handler: TaskHandler<never>) => unknown;
 
-interface Decorated {
+export interface Decorated {
+  /** Of the task. */
+  readonly id: string;
   readonly name: string | symbol;
   readonly register: Register;
 }
@@ -43,7 +45,7 @@ export function Scheduled<P = undefined>(
   options: ScheduledTaskOptions<P> & RequiredPayload<P>,
 ): HandlerDecorator<P>;
 export function Scheduled(id: string, trigger: Trigger | string, options: object = {}): HandlerDecorator<never> {
-  return decorator("@Scheduled()", (scheduler, handler) => scheduler.schedule(id, trigger, options, handler));
+  return decorator("@Scheduled()", id, (scheduler, handler) => scheduler.schedule(id, trigger, options, handler));
 }
 
 /**
@@ -56,16 +58,16 @@ export function Scheduled(id: string, trigger: Trigger | string, options: object
  * class Invoices { @Handles("charge") async charge({ customer }: { customer: string }): Promise<void> {} }
  */
 export function Handles(taskId: string, settings: TaskSettings<never> = {}): HandlerDecorator<never> {
-  return decorator("@Handles()", (scheduler, handler) => scheduler.task(taskId, settings, handler));
+  return decorator("@Handles()", taskId, (scheduler, handler) => scheduler.task(taskId, settings, handler));
 }
 
-function decorator(where: string, register: Register): HandlerDecorator<never> {
+function decorator(where: string, id: string, register: Register): HandlerDecorator<never> {
   return (target, name) => {
     if (typeof name === "object") {
       throw optionError(where, "", 'needs "experimentalDecorators": true among the compilerOptions, as NestJS does');
     }
     const methods = decorated.get(target) ?? [];
-    decorated.set(target, [...methods, { name, register }]);
+    decorated.set(target, [...methods, { id, name, register }]);
   };
 }
 

@@ -4,7 +4,7 @@ import type { Duration } from "../core/duration.ts";
 import { optionError } from "../core/option-errors.ts";
 import type { Scheduler } from "../scheduler/scheduler.ts";
 import type { TaskHandler } from "../scheduler/scheduler-client.ts";
-import { decoratedMethods } from "./decorators.ts";
+import { type Decorated, decoratedMethods } from "./decorators.ts";
 
 interface LifeOptions {
   readonly start: boolean | undefined;
@@ -16,6 +16,7 @@ export class SchedulerLife implements OnApplicationBootstrap, OnModuleDestroy {
   readonly #scheduler: Scheduler;
   readonly #modules: ModulesContainer;
   readonly #options: LifeOptions;
+  #isDestroyed = false;
 
   constructor(scheduler: Scheduler, modules: ModulesContainer, options: LifeOptions) {
     this.#scheduler = scheduler;
@@ -24,12 +25,16 @@ export class SchedulerLife implements OnApplicationBootstrap, OnModuleDestroy {
   }
 
   async onApplicationBootstrap(): Promise<void> {
+    const instances = [...this.#instances()];
+    assertOneOfEach(instances);
     // Together, so that they share a commit.
-    await Promise.all([...this.#instances()].map((instance) => this.#register(instance)));
-    if (this.#options.start ?? true) await this.#scheduler.start();
+    await Promise.all(instances.map((instance) => this.#register(instance)));
+    // An application that is closed while it starts calls both hooks, in any order.
+    if ((this.#options.start ?? true) && !this.#isDestroyed) await this.#scheduler.start();
   }
 
   async onModuleDestroy(): Promise<void> {
+    this.#isDestroyed = true;
     const { drainTimeout } = this.#options;
     await this.#scheduler.stop(drainTimeout === undefined ? {} : { drainTimeout });
   }
@@ -62,5 +67,21 @@ export class SchedulerLife implements OnApplicationBootstrap, OnModuleDestroy {
       return register(this.#scheduler, (payload, context) => method?.call(instance, payload, context));
     });
     await Promise.all(registered);
+  }
+}
+
+/** A scheduler takes the last handler of a task, as when a module is loaded again: here, another method is a mistake.
+ *  Two instances of one class have the same one. @throws {OptionsError} */
+function assertOneOfEach(instances: readonly object[]): void {
+  const known = new Map<string, Decorated & { readonly of: string }>();
+  for (const instance of instances) {
+    for (const method of decoratedMethods(instance)) {
+      const other = known.get(method.id);
+      const of = `${instance.constructor.name}.${String(method.name)}`;
+      if (other === undefined) known.set(method.id, { ...method, of });
+      else if (other.register !== method.register) {
+        throw optionError("EscapementModule", of, `has the id ${JSON.stringify(method.id)}, as ${other.of} has`);
+      }
+    }
   }
 }

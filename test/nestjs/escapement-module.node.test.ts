@@ -64,6 +64,18 @@ describe("decorated methods", () => {
     expect(scheduler.state).toBe("stopped");
   });
 
+  test("of one id are refused, because the first would never be called", async () => {
+    class Twin {
+      report(): void {}
+    }
+    decorate(Twin, "report", Handles("report"));
+    const { scheduler } = setUp();
+    await expect(start([EscapementModule.forRoot(scheduler)], [Service, Twin])).rejects.toThrow(
+      'EscapementModule: Twin.report has the id "report", as Service.report has',
+    );
+    expect(scheduler.state).toBe("stopped");
+  });
+
   test("need the decorators that NestJS needs", () => {
     const standard = { kind: "method", name: "report" };
     expect(() => Scheduled("a", "0 9 * * *")(() => {}, standard as never, {})).toThrow(
@@ -120,4 +132,13 @@ test("what is no scheduler, and unknown options, are refused", async () => {
   expect(() => EscapementModule.forRoot(scheduler, { begin: true } as object)).toThrow("begin");
   const wrong = EscapementModule.forRootAsync({ useFactory: () => ({}) as Scheduler });
   await expect(start([wrong])).rejects.toThrow("forRootAsync(): scheduler must be a Scheduler");
+});
+
+test("an application that is closed while it starts leaves no scheduler that runs", async () => {
+  const { scheduler } = setUp();
+  class AppModule {}
+  Module({ imports: [EscapementModule.forRoot(scheduler)] })(AppModule);
+  const app = await NestFactory.create(AppModule, { logger: false, abortOnError: false });
+  await Promise.all([app.init(), app.close()]);
+  expect(scheduler.state).toBe("stopped");
 });
