@@ -1,4 +1,4 @@
-import { describe, expect, test } from "vitest";
+import { describe, expect, test, vi } from "vitest";
 import { openByFirst } from "../../src/cli/import/sources.ts";
 import { call, folderWith } from "./support.ts";
 
@@ -449,6 +449,13 @@ test("escapement import adds what a queue has once, and says what stays behind",
   expect(JSON.parse(out.join("\n"))).toMatchObject({ items: [{ taskId: "mail", payload: { to: "Ada" } }] });
 });
 
+test("a file that is no JSON is told before the importer has been loaded, and rejects nothing besides", async () => {
+  await using folder = await folderWith({ "jobs.json": "{" });
+  vi.resetModules();
+  const { code, err } = await call(["import", "jobs.json", "--from", "pgboss", "--dry-run"], { cwd: folder.path });
+  expect([code, err[0]]).toEqual([2, expect.stringContaining("the file is no JSON")]);
+});
+
 describe("what no store would take", () => {
   test("stays behind, and keeps nothing else from being added", async () => {
     const good = { name: "good", id: "1", state: "created" };
@@ -512,5 +519,12 @@ describe("what no store would take", () => {
     const job = { id: "a", func_ref: "m:f", args: [1], kwargs: { args: 2 }, trigger };
     const { left } = await dryRun("apscheduler3", { apscheduler: 3, jobs: [job] });
     expect(left.map(({ message }) => message)).toEqual([expect.stringContaining("positional arguments")]);
+  });
+
+  test("is a trigger within twenty thousand others", async () => {
+    const [open, close] = ['{"class":"OrTrigger","triggers":[', "]}"].map((text) => text.repeat(20_000));
+    const job = `{"id":"a","func_ref":"m:f","trigger":${open}${close}}`;
+    const { left } = await dryRun("apscheduler3", `{"apscheduler":3,"jobs":[${job}]}`);
+    expect(left).toEqual([{ where: "job a", message: "is nested too deeply" }]);
   });
 });

@@ -183,12 +183,12 @@ async function readQueue(system: Queue, text: string, settings: ImportSettings):
   const isServer = SERVERS.test(text);
   const file = async (): Promise<unknown> => (await import("../import/json-text.ts")).readJson(text);
   if (system === "pgboss") {
-    const value = isServer ? (await import("../import/pg-boss-tables.ts")).readPgBoss(text) : file();
-    return (await import("../import/pg-boss.ts")).importPgBoss(await value, settings);
+    const value = await (isServer ? (await import("../import/pg-boss-tables.ts")).readPgBoss(text) : file());
+    return (await import("../import/pg-boss.ts")).importPgBoss(value, settings);
   }
   if (system === "bullmq") {
-    const value = isServer ? (await import("../import/bullmq-keys.ts")).readBullmq(text) : file();
-    return (await import("../import/bullmq.ts")).importBullmq(await value, settings);
+    const value = await (isServer ? (await import("../import/bullmq-keys.ts")).readBullmq(text) : file());
+    return (await import("../import/bullmq.ts")).importBullmq(value, settings);
   }
   if (system === "agenda") return (await import("../import/agenda.ts")).importAgenda(await file(), settings);
   const version = system === "apscheduler3" ? 3 : 4;

@@ -43,9 +43,11 @@ export class Findings {
       if (!isObject(value)) throw new StaysBehind("is no object");
       read(value);
     } catch (error) {
+      // What is in itself ten thousand times takes more of the stack than there is.
+      const isDeep = error instanceof RangeError && codeOf(error) === null;
       // Errors of options, which a trigger throws, have codes. Any other one is a mistake of this program.
-      if (!(error instanceof StaysBehind) && codeOf(error) === null) throw error;
-      this.left(where, messageOf(error));
+      if (!(error instanceof StaysBehind) && codeOf(error) === null && !isDeep) throw error;
+      this.left(where, isDeep ? "is nested too deeply" : messageOf(error));
     }
   }
 
