@@ -3,7 +3,7 @@ import { optionsError } from "../core/option-errors.ts";
 
 /** What a verb takes by name and this route takes within `filter`. */
 const WITH_FILTER = "POST /jobs/bulk";
-const OUTSIDE_FILTER = /^(|all|action|filter)(\.|$)/;
+const OUTSIDE_FILTER = /^(|action|all|dryRun|expectedCount|filter|ids)(\W|$)/;
 
 /** The error of a verb as one of the request: with the route, and the paths as the request has them. Other errors stay
  *  as they are. @param route such as `GET /results` */

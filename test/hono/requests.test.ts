@@ -386,6 +386,14 @@ describe("a message", () => {
       "POST /jobs/bulk: filter.from must be",
       "filter.from",
     ],
+    ["POST /jobs/bulk", { action: "purge", ids: "*" }, "POST /jobs/bulk: ids must be", "ids"],
+    ["POST /jobs/bulk", { action: "purge", all: true, dryRun: 1 }, "POST /jobs/bulk: dryRun must be", "dryRun"],
+    [
+      "POST /jobs/bulk",
+      { action: "purge", all: true, expectedCount: -1 },
+      "POST /jobs/bulk: expectedCount must be",
+      "expectedCount",
+    ],
     ["POST /jobs", { taskId: "t", runAt: "soon" }, "POST /jobs: runAt must be", "runAt"],
   ])("about %s names what the request has", async (route, body, detail, path) => {
     const { ask, scheduler } = setUpRouter();
