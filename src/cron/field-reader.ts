@@ -299,7 +299,11 @@ export class FieldReader {
   private checkWrap(first: number, last: number): void {
     const { field, dialect } = this;
     const mayWrap = dialect === "quartz" ? field !== YEAR : field.wraps && dialect === undefined;
-    if (!mayWrap) throw this.error("runs backwards", `${last}-${first}`);
+    if (mayWrap) return;
+    const problem = "runs backwards";
+    // Turned around, it would be nearly all that was not meant.
+    if (field.wraps) throw this.error(problem, null, "write a list of two ranges");
+    throw this.error(problem, `${last}-${first}`);
   }
 
   private addRun(first: number, last: number): void {

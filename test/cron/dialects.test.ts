@@ -334,7 +334,10 @@ describe("Vixie cron", () => {
     ["0 9 1 * +mon", 'dayOfWeek "+mon" cannot be read as "vixie"'],
     ["5/15 * * * *", 'minute "5/15" cannot be read as "vixie" (position 0 in "5/15 * * * *"); it takes 5 fields'],
     ["0 22-2 * * *", 'hour "22-2" runs backwards'],
-    ["0 9 * * sat-sun", 'dayOfWeek "sat-sun" runs backwards'],
+    [
+      "0 9 * * sat-sun",
+      'dayOfWeek "sat-sun" runs backwards (position 8 in "0 9 * * sat-sun"); write a list of two ranges',
+    ],
     ["@Daily", '"@Daily" is not a nickname'],
     ["@reboot", '"@reboot" names no time'],
     ["0 0 31 2 *", 'day "31" never comes'],
