@@ -2,7 +2,7 @@ import { fileURLToPath } from "node:url";
 import { PGlite } from "@electric-sql/pglite";
 import pg from "pg";
 import postgres from "postgres";
-import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, afterEach, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { StoreUnavailableError } from "../../src/core/errors.ts";
 import { PostgresDataStore, type PostgresStoreClient } from "../../src/postgres.ts";
 import type { DataStore } from "../../src/stores/data-store.ts";
@@ -260,8 +260,11 @@ test("a server that refuses the user is a store that is unavailable", async () =
   await expect(store.getTasks()).rejects.toThrow(StoreUnavailableError);
 });
 
-test("a text keeps characters that PostgreSQL has not", async () => {
-  const store = await openStore(pool, "characters");
+test.each(["on", "off"])("a text keeps characters that PostgreSQL has not, standard strings %s", async (setting) => {
+  const options = `-c standard_conforming_strings=${setting}`;
+  const client = new pg.Pool({ connectionString: server.url, max: 1, options });
+  onTestFinished(() => client.end());
+  const store = await openStore(client, `characters_${setting}`);
   const id = "[a\0\ud83d\ude00";
   await store.putTasks([makeTask({ id, metadata: { "\0": ["\0", "\\u0000"] } })]);
   expect(await store.getTask(id)).toMatchObject({ id, metadata: { "\0": ["\0", "\\u0000"] } });

@@ -7,6 +7,7 @@ import {
 } from "../../../records/notice.ts";
 import { NO_VERSION } from "../../shared/declarations.ts";
 import { JOB_STATE, LABELLED, REMOVED } from "../../sqlite/schema/tables.ts";
+import { literal } from "../driver/literals.ts";
 import { ESCAPES_SQL, STAND_IN } from "../driver/stand-ins.ts";
 import { storedAcquisitions } from "../jobs/acquisition.ts";
 import { storedInsertions, storedStamps } from "../jobs/additions.ts";
@@ -95,11 +96,11 @@ function textOf({ inSchema }: PostgresNames): string {
 function standIns({ inSchema }: PostgresNames): string[] {
   return [
     `CREATE OR REPLACE FUNCTION ${inSchema}kept(given text) RETURNS json LANGUAGE sql IMMUTABLE AS $$ ` +
-      "SELECT CASE WHEN strpos(given, '\\u') = 0 THEN given::json " +
-      `ELSE regexp_replace(given, '${ESCAPES_SQL}', '\\1${STAND_IN}\\2', 'g')::json END $$`,
+      `SELECT CASE WHEN strpos(given, ${literal("\\u")}) = 0 THEN given::json ` +
+      `ELSE regexp_replace(given, ${literal(ESCAPES_SQL)}, ${literal(`\\1${STAND_IN}\\2`)}, 'g')::json END $$`,
     `CREATE OR REPLACE FUNCTION ${inSchema}shown(kept json) RETURNS json LANGUAGE sql IMMUTABLE AS $$ ` +
       `SELECT CASE WHEN strpos(kept::text, '${STAND_IN}') = 0 THEN kept ` +
-      `ELSE regexp_replace(kept::text, '${STAND_IN}(....)', '\\\\u\\1', 'g')::json END $$`,
+      `ELSE regexp_replace(kept::text, '${STAND_IN}(....)', ${literal("\\\\u\\1")}, 'g')::json END $$`,
   ];
 }
 
