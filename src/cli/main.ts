@@ -123,6 +123,7 @@ function addCommand(program: Command, spec: CommandSpec, onCall: (called: Called
     for (const [flags, description] of SCHEDULER_OPTIONS) command.addOption(new Option(flags, description));
   }
   command.option("--json", "print JSON").helpOption("-h, --help", "print this");
+  command.showHelpAfterError(`  for example: ${example.split("\n", 1)}`);
   command.addHelpText("after", `\nExample:\n${example.replace(/^/gm, "  $ ")}`);
   command.action((...given: unknown[]) => {
     // Arguments come first, then the options, then the command itself.

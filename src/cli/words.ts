@@ -14,6 +14,11 @@ const CALLS: readonly (readonly [call: RegExp, command: string])[] = [
   [/unpauseSchedule\(id\) without resumeFrom/g, "escapement unpause ID, without --from,"],
   [/unpauseSchedule\("([^"]*)"\)/g, "escapement unpause $1"],
   [/unpauseTask\("([^"]*)"\)/g, "escapement unpause $1 --task"],
+  [
+    /register it before it is used: scheduler\.task\(.*\)$/g,
+    "escapement list tasks has those that programs have registered",
+  ],
+  [/^there is no schedule "[^"]*"$/g, "$&; escapement list has those that there are"],
   [/retryJob\("([^"]*)"\)/g, "escapement retry $1"],
 ];
 

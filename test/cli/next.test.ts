@@ -169,12 +169,16 @@ describe("the command line", () => {
     [["next", "@daily", "-n", "0"], 'error: --count must be a number from 1 to 1000; got "0"', undefined],
     [["next", "@daily", "--from", "monday"], undefined, undefined],
     [["next", "@daily", "--tz", "Europe/Berlim"], undefined, undefined],
-    [["next"], "error: missing required argument 'cron'", undefined],
+    [
+      ["next"],
+      "error: missing required argument 'cron'",
+      "  for example: escapement next '30 2 * * *' --tz Europe/Berlin -n 2",
+    ],
   ])("ends with 2 for %j, and says what to do", async (argv, first, second) => {
     const { code, out, err } = await call(argv);
     expect([code, out]).toEqual([2, []]);
     if (first !== undefined) expect(err[0]).toBe(first);
-    if (second !== undefined) expect(err[1]).toBe(second);
+    if (second !== undefined) expect(err.slice(1)).toContain(second);
     expect(err.length).toBeGreaterThan(0);
   });
 

@@ -380,8 +380,8 @@ describe("a command on a scheduler", () => {
   test("waits for a run, says for what, and ends with 1 where it failed", async () => {
     const argv = ["now", "fail/noon", "--wait", "--store", "file:jobs.db"];
     const running = new Running(argv, { cwd: folder.path, now: "2027-01-01T00:00:00Z" });
-    const [, job] = await running.prints(/^fail\/noon: job (\S+) waits for a scheduler that runs it; Ctrl-C ends /);
-    await running.prints(/no scheduler that runs jobs is alive now/);
+    const [, job] = await running.prints(/^fail\/noon: waits for the end of job (\S+); Ctrl-C ends /);
+    await running.prints(/no scheduler that stays and runs jobs is alive/);
     await drain(scheduler);
     let hasEnded = false;
     void running.ended.then(() => {
@@ -435,6 +435,8 @@ describe("a command on a scheduler", () => {
       2,
       /mysql:, which is no kind of store; known are file:, http:, https:, libsql:, postgres:, postgresql:/,
     ],
+    [["now", "nope", "--store", "file:jobs.db"], 1, /there is no schedule "nope"; escapement list has those that/],
+    [["add", "gret", "@daily", "--store", "file:jobs.db"], 1, /no task "gret" .*; escapement list tasks has those/],
     [["list", "--store", "http://127.0.0.1:9"], 3, /^error: /],
     [["list", "--store", "postgres://u:secret@127.0.0.1:9/db"], 3, /^error: .*postgres:\/\/127\.0\.0\.1:9\/db failed/],
     [["list", "--url", "http://127.0.0.1:9"], 3, /^error: /],

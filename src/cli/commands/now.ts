@@ -15,10 +15,13 @@ export async function run(call: CommandCall): Promise<number> {
     else out.line(`${id}: job ${job.id}`);
     return EXIT.fine;
   }
-  out.error(styled("dim", `${id}: job ${job.id} waits for a scheduler that runs it; Ctrl-C ends the waiting alone`));
+  out.error(styled("dim", `${id}: waits for the end of job ${job.id}; Ctrl-C ends the waiting alone`));
   const { schedulers } = await client.health();
-  if (!schedulers.some(({ role }) => role !== "scheduler")) {
-    out.error(styled("yellow", "no scheduler that runs jobs is alive now: the job waits until one starts"));
+  // One that ticks is alive for some minutes after a tick, but may never come again.
+  if (!schedulers.some(({ role, isResident }) => role !== "scheduler" && isResident)) {
+    out.error(
+      styled("yellow", "no scheduler that stays and runs jobs is alive: the job waits until one starts or ticks"),
+    );
   }
   const waiting = client.getJobResult(job.id, { wait: true, signal: io.signals.first });
   const result = await out.progress("waiting").during(waiting);
