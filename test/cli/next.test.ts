@@ -57,9 +57,9 @@ describe("escapement next", () => {
       out: [expect.stringContaining("At 00:00, on 31 February, in UTC"), "  no fire time from then on"],
     });
     expect((await call(["next", "0 22-2 * * *", "--dialect", "vixie"])).err).toEqual([
-      'error: hour "22-2" runs backwards',
+      'error: hour "22-2" runs backwards; write a list of two ranges',
       "  0 22-2 * * *",
-      "    ^^^^  did you mean 2-22?",
+      "    ^^^^",
     ]);
     expect(await call(["next", "0 9 * * *", "--dialect", "quarz"])).toEqual({
       code: 2,

@@ -172,6 +172,10 @@ describe.runIf(hasChromium)("the live page in Chromium", () => {
     await page.getByRole("dialog").getByRole("button", { name: "Cancel 120 runs" }).click();
     await page.getByText("120 runs cancelled.").waitFor();
     await page.getByRole("button", { name: "Cancelled 120", exact: true }).click();
+    await page
+      .getByRole("row", { name: /cancelled/ })
+      .first()
+      .waitFor();
     await page.getByLabel("Select all that are shown").check();
     await page.getByRole("button", { name: "Select all 120 that match" }).click();
     await page.getByRole("button", { name: "Delete 120 that ended" }).click();
