@@ -31,7 +31,7 @@ async function follow(call: CommandCall, client: SchedulerClient): Promise<void>
         const value = facts[name];
         return typeof value === "string" ? [name === "outcome" ? outcomePiece(value) : value, " "] : [];
       });
-      out.line(styled("dim", utcText(event.timestamp)), `  ${event.type.padEnd(20)} `, ...words);
+      out.prose(4, styled("dim", utcText(event.timestamp)), `  ${event.type.padEnd(20)} `, ...words);
     }
   }
 }
@@ -78,7 +78,8 @@ function tell({ out }: CommandCall, run: Run): void {
     out.json({ type, timestamp: at, taskId, scheduleId, jobId: id, outcome }, true);
   } else {
     const word = outcome === null ? "jobStarted" : "jobReleased";
-    out.line(
+    out.prose(
+      4,
       styled("dim", utcText(at)),
       `  ${word.padEnd(20)} ${taskId} ${scheduleId ?? ""} ${id} `,
       outcomePiece(outcome ?? state),
