@@ -1,4 +1,5 @@
 import { resolve } from "node:path";
+import { LABEL_VALUE_LENGTH_MAX } from "../../core/limits.ts";
 import { textHash } from "../../core/text-hash.ts";
 import { MemoryDataStore, type Scheduler } from "../../mod.ts";
 import { Metrics } from "../../observability/metrics/mod.ts";
@@ -14,8 +15,6 @@ import { openStore } from "../target.ts";
 const OVERLAPS = ["queue", "skip", "replaceQueued", "cancelRunning"] as const;
 const STOP_MS = 600_000;
 const RUNNING_MAX = 1000;
-/** What a label of a schedule has at most. */
-const LABEL_LENGTH_MAX = 256;
 
 /** `escapement crontab`: runs the commands of a crontab, until it is told to stop. */
 export async function run(call: CommandCall): Promise<number> {
@@ -80,7 +79,7 @@ function nameOption(call: CommandCall): string | null {
 
 /** A path as a label: the end of a very long one, with its hash. */
 function labelOf(path: string): string {
-  return path.length <= LABEL_LENGTH_MAX ? path : `${textHash(path)}…${path.slice(32 - LABEL_LENGTH_MAX)}`;
+  return path.length <= LABEL_VALUE_LENGTH_MAX ? path : `${textHash(path)}…${path.slice(32 - LABEL_VALUE_LENGTH_MAX)}`;
 }
 
 function ended(signal: AbortSignal): Promise<void> {

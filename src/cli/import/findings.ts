@@ -1,3 +1,4 @@
+import { ID_LENGTH_MAX, SERIALIZED_LENGTH_MAX } from "../../core/limits.ts";
 import type { Scheduler } from "../../mod.ts";
 import { codeOf, messageOf } from "../failure.ts";
 import {
@@ -12,9 +13,6 @@ import { isObject, type Plain } from "./yaml.ts";
 
 /** As many as a person can look through. Of what else stays behind, a count is told. */
 const LEFT_MAX = 1000;
-const ID_LENGTH_MAX = 256;
-/** As of a payload in the stores. */
-const PAYLOAD_LENGTH_MAX = 1_000_000;
 const TRIED_AT_ONCE = 1000;
 const SILENT = { debug() {}, info() {}, warn() {}, error() {} };
 
@@ -203,8 +201,8 @@ export function payloadOf(value: unknown): { readonly payload?: unknown } {
   } catch {
     throw new StaysBehind("its payload is nested too deeply");
   }
-  if (length > PAYLOAD_LENGTH_MAX) {
-    throw new StaysBehind(`its payload has ${length} characters: ${PAYLOAD_LENGTH_MAX} can be stored`);
+  if (length > SERIALIZED_LENGTH_MAX) {
+    throw new StaysBehind(`its payload has ${length} characters: ${SERIALIZED_LENGTH_MAX} can be stored`);
   }
   return { payload: value };
 }
