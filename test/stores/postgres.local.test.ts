@@ -163,6 +163,18 @@ test("schemaSql gives what the store would make", async () => {
   expect(await columns("by_hand")).toEqual(await columns("by_itself"));
 });
 
+test("the functions of a schema obey no search path of their caller, and have no rights of their own", async () => {
+  await openStore(pool, "paths").then((store) => store.getTasks());
+  const { rows } = await pool.query(
+    "SELECT proname, prosecdef, prosqlbody IS NOT NULL AS is_fixed, proconfig FROM pg_proc " +
+      "WHERE pronamespace = 'paths'::regnamespace",
+  );
+  expect(rows.length).toBeGreaterThan(40);
+  const isBound = ({ is_fixed, proconfig }: (typeof rows)[number]) =>
+    is_fixed || proconfig?.includes("search_path=pg_catalog, pg_temp");
+  expect(rows.filter((row) => row.prosecdef || !isBound(row))).toEqual([]);
+});
+
 test("a job of an application's transaction exists if and only if the transaction commits", async () => {
   const store = await openStore(pool, "prepared");
   const client = await pool.connect();

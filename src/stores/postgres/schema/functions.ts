@@ -18,7 +18,7 @@ import { storedCounts } from "../ledger/stats.ts";
 import { storedPlans } from "../schedules/plan-commits.ts";
 import { storedLooks } from "../step/look-for-work.ts";
 import type { PostgresNames } from "./names.ts";
-import type { Stored } from "./stored.ts";
+import { PLPGSQL, type Stored } from "./stored.ts";
 
 const { delayed, ready, dependent } = JOB_STATE;
 
@@ -57,12 +57,13 @@ function storedStatements(names: PostgresNames): Stored[] {
   ];
 }
 
-// Nobody who may write into another schema can put a function of his own in the place of one that is meant.
-const PLPGSQL = "LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp";
+/** How functions begin that are one expression. Its names are looked up when the function is made, and it needs no
+ *  setting, which would keep it from becoming a part of the statements that call it. */
+const EXPRESSION = "LANGUAGE sql IMMUTABLE RETURN";
 
 function guard({ inSchema }: PostgresNames): string {
   return (
-    `CREATE OR REPLACE FUNCTION ${inSchema}guard(holds boolean, message text) RETURNS integer LANGUAGE plpgsql ` +
+    `CREATE OR REPLACE FUNCTION ${inSchema}guard(holds boolean, message text) RETURNS integer ${PLPGSQL} ` +
     `AS $$ BEGIN ` +
     "IF holds THEN RETURN 1; END IF; RAISE EXCEPTION USING MESSAGE = message; END $$"
   );
@@ -71,7 +72,7 @@ function guard({ inSchema }: PostgresNames): string {
 /** A JSON object with the members of another one, of which those that are null remove members. No text is decoded,
  *  because a payload may have what no text of PostgreSQL can hold. */
 function merged({ inSchema }: PostgresNames): string {
-  return `CREATE OR REPLACE FUNCTION ${inSchema}merged(base json, patch json) RETURNS json LANGUAGE sql IMMUTABLE AS $$
+  return `CREATE OR REPLACE FUNCTION ${inSchema}merged(base json, patch json) RETURNS json ${EXPRESSION} (
     SELECT ('{' || coalesce(string_agg(to_json(m.key)::text || ':' || m.value::text, ',' ORDER BY m.place), '')
       || '}')::json
     FROM (
@@ -81,26 +82,26 @@ function merged({ inSchema }: PostgresNames): string {
       UNION ALL
       SELECT p.key, p.value, 1000000 + p.place FROM json_each(patch) WITH ORDINALITY p(key, value, place)
       WHERE json_typeof(p.value) <> 'null' AND NOT EXISTS (SELECT FROM json_each(base) b WHERE b.key = p.key)
-    ) m $$`;
+    ) m)`;
 }
 
 /** A JSON text as text, with a replacement character in the place of each stand-in. */
 function textOf({ inSchema }: PostgresNames): string {
   return (
-    `CREATE OR REPLACE FUNCTION ${inSchema}text_of(given json) RETURNS text LANGUAGE sql IMMUTABLE AS $$ ` +
-    `SELECT regexp_replace(given #>> '{}', '${STAND_IN}....', '\ufffd', 'g') $$`
+    `CREATE OR REPLACE FUNCTION ${inSchema}text_of(given json) RETURNS text ${EXPRESSION} ` +
+    `regexp_replace(given #>> '{}', '${STAND_IN}....', '\ufffd', 'g')`
   );
 }
 
 /** See `withStandIns`. */
 function standIns({ inSchema }: PostgresNames): string[] {
   return [
-    `CREATE OR REPLACE FUNCTION ${inSchema}kept(given text) RETURNS json LANGUAGE sql IMMUTABLE AS $$ ` +
-      `SELECT CASE WHEN strpos(given, ${literal("\\u")}) = 0 THEN given::json ` +
-      `ELSE regexp_replace(given, ${literal(ESCAPES_SQL)}, ${literal(`\\1${STAND_IN}\\2`)}, 'g')::json END $$`,
-    `CREATE OR REPLACE FUNCTION ${inSchema}shown(kept json) RETURNS json LANGUAGE sql IMMUTABLE AS $$ ` +
-      `SELECT CASE WHEN strpos(kept::text, '${STAND_IN}') = 0 THEN kept ` +
-      `ELSE regexp_replace(kept::text, '${STAND_IN}(....)', ${literal("\\\\u\\1")}, 'g')::json END $$`,
+    `CREATE OR REPLACE FUNCTION ${inSchema}kept(given text) RETURNS json ${EXPRESSION} ` +
+      `CASE WHEN strpos(given, ${literal("\\u")}) = 0 THEN given::json ` +
+      `ELSE regexp_replace(given, ${literal(ESCAPES_SQL)}, ${literal(`\\1${STAND_IN}\\2`)}, 'g')::json END`,
+    `CREATE OR REPLACE FUNCTION ${inSchema}shown(kept json) RETURNS json ${EXPRESSION} ` +
+      `CASE WHEN strpos(kept::text, '${STAND_IN}') = 0 THEN kept ` +
+      `ELSE regexp_replace(kept::text, '${STAND_IN}(....)', ${literal("\\\\u\\1")}, 'g')::json END`,
   ];
 }
 

@@ -18,9 +18,9 @@ export interface StoredParts {
   readonly sql: string;
 }
 
-// The setting keeps who may write into another schema from putting an operator of his own in the place of one that is
-// meant. None of the functions has more rights than its caller.
-const PLPGSQL = "LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp";
+/** How functions begin that have statements. The setting keeps who may write into another schema from putting an
+ *  operator or a function of his own in the place of one that is meant. None has more rights than its caller. */
+export const PLPGSQL = "LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp";
 
 /** An expression that reads. It sees what the statement sees that calls it, so that all columns of a look see the
  *  same. */
