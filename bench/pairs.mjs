@@ -1,7 +1,7 @@
 // Did a change make the library slower?
-// node bench/pairs.mjs --old DIR --new DIR [--pairs 20] [--minutes N] [measure ...]
+// node bench/pairs.mjs --old DIR --new DIR [--pairs 20] [--minutes N] [--times N] [measure ...]
 // DIR are checkouts with node_modules, built by `npm run build`. Measures: see pairs/measures.mjs; by default all.
-// After N minutes no pair begins.
+// After N minutes no pair begins. Each queue is measured so many times longer, for small differences.
 // Old and new run in processes of their own and work in turns, so that whatever else the machine does falls on both.
 import { existsSync, mkdtempSync, rmSync } from "node:fs";
 import { cpus, loadavg, tmpdir } from "node:os";
@@ -21,6 +21,7 @@ const { values: options, positionals } = parseArgs({
     new: { type: "string" },
     pairs: { type: "string", default: "20" },
     minutes: { type: "string", default: "Infinity" },
+    times: { type: "string", default: "1" },
   },
 });
 const checkouts = { old: checkout("old"), new: checkout("new") };
@@ -28,6 +29,8 @@ const pairs = Number(options.pairs);
 if (!Number.isInteger(pairs) || pairs < PAIRS_MIN) fail(`--pairs must be a whole number of at least ${PAIRS_MIN}`);
 const minutes = Number(options.minutes);
 if (!(minutes > 0)) fail("--minutes must be a number above 0");
+if (!(Number.isInteger(Number(options.times)) && Number(options.times) >= 1))
+  fail("--times must be a whole number of at least 1");
 const unknown = positionals.find((name) => !Object.hasOwn(MEASURES, name));
 if (unknown !== undefined) fail(`unknown measure ${unknown}: use ${Object.keys(MEASURES).join(", ")}`);
 
@@ -74,7 +77,7 @@ async function measurePair(measure, pair) {
   const pairFolder = mkdtempSync(join(folder, "pair-"));
   const file = fileURLToPath(new URL(`pairs/${measure.program}`, import.meta.url));
   const sides = ["old", "new"].map((name) => {
-    const run = { folder: pairFolder, address: server?.address, label: `${name}${pair}` };
+    const run = { folder: pairFolder, address: server?.address, label: `${name}${pair}`, times: options.times };
     return { name, args: [checkouts[name], ...(measure.args?.(run) ?? [])] };
   });
   try {

@@ -130,10 +130,10 @@ describe("a Worker, with everything that it uploads, stays within its budget:", 
     ["cron in Berlin", CRON, 46_950, 27_900],
     ["a scheduler with the memory store", ticking("", "", "escapement"), 191_850, 172_450],
     ["a scheduler in a Durable Object", OBJECT, 236_150, 216_750],
-    ["a scheduler with D1", D1, 235_950, 216_600],
-    ["a scheduler with libSQL over fetch alone", LIGHT, 238_000, 218_550],
+    ["a scheduler with D1", D1, 236_000, 216_600],
+    ["a scheduler with libSQL over fetch alone", LIGHT, 238_000, 218_600],
     ["a scheduler with libSQL by a url", BY_URL, 239_300, 219_850],
-    ["a scheduler with libSQL by @libsql/client/web", WEB, 258_350, 239_050],
+    ["a scheduler with libSQL by @libsql/client/web", WEB, 258_400, 239_050],
   ])("%s", async (name, source, bytesMax, withoutTemporalMax) => {
     const worker = { stage: stage?.path ?? "" };
     const { gzippedBytes: bytes } = await bundleWorker(source, worker);

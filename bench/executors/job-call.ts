@@ -27,7 +27,7 @@ class BenchCall implements JobCall {
     return this.#abort.signal;
   }
 
-  onAbort(listener: (reason: unknown) => void): () => void {
+  onAbort(listener: (reason: unknown, graceMs: number) => void): () => void {
     this.#abort.listen(listener);
     return () => this.#abort.listen(null);
   }

@@ -27,8 +27,9 @@ function onStore(store, whyNot) {
   return {
     program: "queue.mjs",
     whyNot,
-    /** @param place the folder of the run, or the address of the server; @param label differs from run to run */
-    args: ({ folder, address, label }) => [store, store === "sqld" ? address : folder, label],
+    /** @param place the folder of the run, or the address of the server; @param label differs from run to run;
+     *  @param times how often to do what is measured */
+    args: ({ folder, address, label, times }) => [store, store === "sqld" ? address : folder, label, times],
   };
 }
 

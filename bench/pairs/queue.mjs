@@ -1,9 +1,10 @@
 // What does a job cost on a store: added alone, added in bulk, and processed from end to end?
-// node queue.mjs CHECKOUT STORE PLACE LABEL: the place is a folder or a server's address, the label names the tables.
+// node queue.mjs CHECKOUT STORE PLACE LABEL [TIMES]: the place is a folder or a server's address, the label names the
+// tables, and what is measured is done so many times.
 import { open } from "./library.mjs";
 import { answer, Cost, countdown, takeTurn } from "./program.mjs";
 
-const [checkout, storeName, place, label] = process.argv.slice(2);
+const [checkout, storeName, place, label, times = "1"] = process.argv.slice(2);
 const BULK = 1000;
 /** Jobs that the scheduler holds at a time, and so the most that one commit releases and leases. */
 const CONCURRENT_JOBS_MAX = 500;
@@ -26,8 +27,9 @@ const forgotten = { resultExpirationTime: { seconds: 0 } };
 
 await takeTurn();
 await measureQueue("warm", WARM_UP, {}, [new Cost(), new Cost(), new Cost()]);
-const whenGone = await measureQueue("gone", SIZES[storeName], forgotten, [alone, inBulk, gone]);
-const whenKept = await measureQueue("kept", { ...SIZES[storeName], alone: 0 }, {}, [null, new Cost(), kept]);
+const sizes = { ...SIZES[storeName], rounds: SIZES[storeName].rounds * Number(times) };
+const whenGone = await measureQueue("gone", sizes, forgotten, [alone, inBulk, gone]);
+const whenKept = await measureQueue("kept", { ...sizes, alone: 0 }, {}, [null, new Cost(), kept]);
 
 answer({ whenGone, whenKept }, [
   ...alone.rows("add one by one"),

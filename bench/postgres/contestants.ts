@@ -49,44 +49,43 @@ const PG_BOSS: Contestant = {
   keeps: "always",
   configuration: `${WORKERS} workers with batchSize ${BATCH_SIZE}, each notified after a batch so that none waits for its poll, insert`,
   packages: ["pg-boss-12"],
-  open: async ({ address, name }) => {
-    const boss = await openBoss({
-      connectionString: address,
-      schema: name,
-      supervise: false,
-      schedule: false,
-      max: 25,
-    });
-    await boss.createQueue("noop");
-    return {
-      add: (payload) => boss.send("noop", { payload }),
-      addMany: (payloads) =>
-        boss.insert(
-          "noop",
-          payloads.map((payload) => ({ data: { payload } })),
-        ),
-      process: async (count, onRun) => {
-        const { done, tick } = countdown(count);
-        const ids: string[] = [];
-        for (let index = 0; index < WORKERS; index++) {
-          const options = { batchSize: BATCH_SIZE, pollingIntervalSeconds: 0.5 };
-          const id: string = await boss.work("noop", options, async (jobs) => {
-            for (const { data } of jobs) onRun(data.payload);
-            // The outcome of the batch is recorded after the handler has returned.
-            setImmediate(() => {
-              for (const each of ids) boss.notifyWorker(each);
-            });
-            for (const _ of jobs) tick();
-          });
-          ids.push(id);
-        }
-        await done;
-        if (Number.isFinite(count)) await until(async () => (await unfinished(address, name)) === 0);
-      },
-      close: () => boss.stop({ graceful: true, wait: true, timeout: 10_000 }),
-    };
-  },
+  open: (settings) => openBossQueue(settings, false),
 };
+
+async function openBossQueue(
+  { address, name }: Parameters<Contestant["open"]>[0],
+  supervise: boolean,
+): ReturnType<Contestant["open"]> {
+  const boss = await openBoss({ connectionString: address, schema: name, supervise, schedule: false, max: 25 });
+  await boss.createQueue("noop");
+  return {
+    add: (payload) => boss.send("noop", { payload }),
+    addMany: (payloads) =>
+      boss.insert(
+        "noop",
+        payloads.map((payload) => ({ data: { payload } })),
+      ),
+    process: async (count, onRun) => {
+      const { done, tick } = countdown(count);
+      const ids: string[] = [];
+      for (let index = 0; index < WORKERS; index++) {
+        const options = { batchSize: BATCH_SIZE, pollingIntervalSeconds: 0.5 };
+        const id: string = await boss.work("noop", options, async (jobs) => {
+          for (const { data } of jobs) onRun(data.payload);
+          // The outcome of the batch is recorded after the handler has returned.
+          setImmediate(() => {
+            for (const each of ids) boss.notifyWorker(each);
+          });
+          for (const _ of jobs) tick();
+        });
+        ids.push(id);
+      }
+      await done;
+      if (Number.isFinite(count)) await until(async () => (await unfinished(address, name)) === 0);
+    },
+    close: () => boss.stop({ graceful: true, wait: true, timeout: 10_000 }),
+  };
+}
 
 /** Those of a soak. Its jobs come from another process, which wakes the worker; the defaults of graphile-worker would not
  *  keep up. */
@@ -100,7 +99,8 @@ export const SOAKED: readonly Contestant[] = [
     },
   },
   GRAPHILE_WORKER,
-  PG_BOSS,
+  // With its maintenance, as services run it.
+  { ...PG_BOSS, open: (settings) => openBossQueue(settings, true) },
 ];
 
 export const QUEUES: readonly Contestant[] = [ESCAPEMENT, GRAPHILE_WORKER, PLAIN_GRAPHILE_WORKER, PG_BOSS];

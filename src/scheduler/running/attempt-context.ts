@@ -105,7 +105,7 @@ export class AttemptContext implements JobContext {
       logger: this.logger,
       hasEnded: () => attempt.hasEnded,
     });
-    attempt.onReturned = () => steps.returned();
+    port.onReturned = () => steps.returned();
     return steps;
   }
 

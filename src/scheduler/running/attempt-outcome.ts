@@ -32,8 +32,14 @@ export type AttemptEnding =
   | { readonly kind: "lost"; readonly error: unknown; readonly hasStarted: boolean }
   /** The work was ended early. */
   | { readonly kind: "aborted"; readonly reason: AbortReason }
-  /** The handler sleeps in a step until an instant, in epoch milliseconds. */
-  | { readonly kind: "sleeps"; readonly step: string; readonly until: number };
+  | AttemptSleep;
+
+/** The handler sleeps in a step until an instant, in epoch milliseconds. */
+export interface AttemptSleep {
+  readonly kind: "sleeps";
+  readonly step: string;
+  readonly until: number;
+}
 
 /** What an outcome depends on besides the ending; times in epoch milliseconds. */
 export interface AttemptFacts {

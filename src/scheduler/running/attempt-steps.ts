@@ -1,17 +1,21 @@
-import { JobCancelledError, LeaseLostError, StepError, StoreRefusedError } from "../../core/errors.ts";
-import type { LoadedSteps, StepPort } from "../../executors/step-port.ts";
+import { JobCancelledError, StepError, StoreRefusedError } from "../../core/errors.ts";
+import type { LoadedSteps } from "../../executors/step-port.ts";
 import type { JobStepRecord, StepStatement } from "../../records/job-step.ts";
 import type { DataStore, JobStepSave } from "../../stores/data-store.ts";
 import type { Environment } from "../environment.ts";
 import { stepFinished } from "../events/event-records.ts";
-import type { JobAttempt } from "./job-attempt.ts";
+import type { AttemptSleep } from "./attempt-outcome.ts";
+import type { JobAttempt, RecordedSteps } from "./job-attempt.ts";
 
 /** The steps of one attempt, as the scheduler writes them under the lease of the attempt. */
-export class AttemptSteps implements StepPort {
+export class AttemptSteps implements RecordedSteps {
   readonly #attempt: JobAttempt;
   readonly #env: Environment;
   #number = 0;
-  #hasSaved = false;
+  hasRecorded = false;
+  sleep: AttemptSleep | undefined;
+  onStep: RecordedSteps["onStep"] = null;
+  onReturned: RecordedSteps["onReturned"] = null;
 
   constructor(attempt: JobAttempt, env: Environment) {
     this.#attempt = attempt;
@@ -31,11 +35,18 @@ export class AttemptSteps implements StepPort {
     const attempt = this.#attempt;
     const save = this.#saveOf(step);
     const { isSaved, cancelRequested } = await this.#env.store.saveJobStep(save);
-    if (!isSaved) throw this.#lost();
-    this.#hasSaved = true;
-    attempt.stepSaved(step, save.until);
+    if (!isSaved) throw attempt.loseLease();
+    this.hasRecorded = true;
+    attempt.extendTo(Math.max(attempt.leaseEndsAt, save.until));
+    const { name, wakeAt, endedAt } = step;
+    if (endedAt !== null) {
+      this.onStep?.(step);
+      this.#env.events.publish([stepFinished(this.#env, attempt.job, step)]);
+    } else if (wakeAt !== null && wakeAt < (this.sleep?.until ?? Number.POSITIVE_INFINITY)) {
+      // Of several sleeps the first to end wakes the job.
+      this.sleep = { kind: "sleeps", step: name, until: wakeAt };
+    }
     if (cancelRequested) attempt.abort(new JobCancelledError(`job ${attempt.job.id} was cancelled`));
-    if (step.endedAt !== null) this.#env.events.publish([stepFinished(this.#env, attempt.job, step)]);
   }
 
   async prepare(step: JobStepRecord): Promise<readonly StepStatement[]> {
@@ -58,13 +69,7 @@ export class AttemptSteps implements StepPort {
     const { clock, identity, leaseMs } = this.#env;
     const now = clock.now();
     const lease = { now, schedulerId: identity, jobId, fence, until: now + leaseMs };
-    return { ...lease, number: ++this.#number, isFirst: !this.#hasSaved, step };
-  }
-
-  #lost(): LeaseLostError {
-    const lost = new LeaseLostError(`the lease of job ${this.#attempt.job.id} was lost`);
-    this.#attempt.abort(lost);
-    return lost;
+    return { ...lease, number: ++this.#number, isFirst: !this.hasRecorded, step };
   }
 }
 

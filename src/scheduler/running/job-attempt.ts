@@ -33,9 +33,21 @@ import { checkPayload, payloadText } from "../tasks/payload.ts";
 import { resultText } from "../tasks/result-text.ts";
 import type { RegisteredTask } from "../tasks/task-registry.ts";
 import { type AbortListener, type AbortReason, AbortState } from "./abort-state.ts";
-import { type AttemptEnding, type AttemptOutcome, attemptOutcome } from "./attempt-outcome.ts";
+import { type AttemptEnding, type AttemptOutcome, type AttemptSleep, attemptOutcome } from "./attempt-outcome.ts";
 import { KeptLog } from "./kept-log.ts";
 import type { LastRunFacts, ZonedFireTime } from "./schedule-facts.ts";
+
+/** The steps of an attempt, and what they mean for its end. */
+export interface RecordedSteps extends StepPort {
+  /** Whether this attempt recorded a step, or how far one is. */
+  readonly hasRecorded: boolean;
+  /** The sleep in which the attempt is to end. */
+  readonly sleep: AttemptSleep | undefined;
+  /** Called with each step that is recorded as ended. */
+  onStep: ((step: JobStepRecord) => void) | null;
+  /** Called when the handler has returned, and its job does not sleep. */
+  onReturned: (() => void) | null;
+}
 
 /** What an attempt needs from the runner. */
 export interface AttemptEnvironment {
@@ -50,7 +62,7 @@ export interface AttemptEnvironment {
   readonly lastRunOf: (job: JobRecord) => Promise<LastRunFacts | null>;
   readonly previousFireTimeOf: (job: JobRecord) => Promise<ZonedFireTime | null>;
   readonly leaseExtender: LeaseExtender | undefined;
-  readonly stepsOf: (attempt: JobAttempt) => StepPort;
+  readonly stepsOf: (attempt: JobAttempt) => RecordedSteps;
   /** Called once for each attempt that runs, when its outcome is settled, and not before `run` has returned. */
   readonly onEnded: (attempt: JobAttempt, outcome: AttemptOutcome) => void;
 }
@@ -79,12 +91,8 @@ export class JobAttempt {
   readonly log: KeptLog | null;
   /** The progress that the store has. */
   #savedProgress: JobProgress | null = null;
-  #steps: StepPort | null = null;
-  #hasRecorded = false;
-  #sleep: { readonly step: string; readonly until: number } | null = null;
-  #onStep: ((step: JobStepRecord) => void) | null = null;
-  /** Called when the handler has returned. */
-  onReturned: (() => void) | null = null;
+  /** Null until somebody asks, because most handlers record no steps. */
+  #steps: RecordedSteps | null = null;
 
   constructor(job: JobRecord, task: RegisteredTask, executor: JobExecutor, env: AttemptEnvironment) {
     this.job = job;
@@ -166,27 +174,10 @@ export class JobAttempt {
     if (progress !== null) this.#savedProgress = progress;
   }
 
-  /** How the attempt records steps; made when it is first needed, because most handlers have none. */
-  get steps(): StepPort {
+  /** How the attempt records steps. */
+  get steps(): RecordedSteps {
     this.#steps ??= this.#env.stepsOf(this);
     return this.#steps;
-  }
-
-  /** Calls a function with each step that is recorded as ended. */
-  onStep(listener: (step: JobStepRecord) => void): void {
-    this.#onStep = listener;
-  }
-
-  /** The store has this step, and extended the lease until an instant, in epoch milliseconds. */
-  stepSaved(step: JobStepRecord, until: number): void {
-    this.#hasRecorded = true;
-    if (until > this.#leaseEndsAt) this.#leaseEndsAt = until;
-    const { name, wakeAt, endedAt } = step;
-    if (endedAt !== null) this.#onStep?.(step);
-    // Of several sleeps the first to end wakes the job.
-    else if (wakeAt !== null && wakeAt < (this.#sleep?.until ?? Number.POSITIVE_INFINITY)) {
-      this.#sleep = { step: name, until: wakeAt };
-    }
   }
 
   /** The lease was extended; `until` is in epoch milliseconds. */
@@ -200,6 +191,13 @@ export class JobAttempt {
   abort(reason: AbortReason, graceMs: number = ABORT_GRACE_MS): void {
     if (this.#hasEnded) return;
     if (this.#abort.abort(reason, graceMs)) this.#giveUpLater();
+  }
+
+  /** Aborts the attempt because its lease is no longer ours, and returns the reason. */
+  loseLease(): LeaseLostError {
+    const reason = new LeaseLostError(`the lease of job ${this.job.id} was lost`);
+    this.abort(reason);
+    return reason;
   }
 
   /** The executor begins the handler. Idempotent. */
@@ -238,19 +236,16 @@ export class JobAttempt {
     const isLate = reason !== null && !(reason instanceof SchedulerStateError);
     if (isLate) this.#endWith({ kind: "aborted", reason });
     // A handler that caught the error of a sleep sleeps all the same.
-    else if (this.#sleep !== null) this.#endWith({ kind: "sleeps", ...this.#sleep });
-    else {
-      this.onReturned?.();
-      this.#endWith(this.#returned(value));
-    }
+    else this.#endWith(this.#steps?.sleep ?? this.#returned(value));
   }
 
   #failed(error: unknown): void {
     if (this.#hasEnded) return;
     const { reason } = this.#abort;
+    const sleep = this.#steps?.sleep;
     if (reason !== null) this.#endWith({ kind: "aborted", reason });
     else if (this.#isWorkerLoss(error)) this.#endWith(this.#lost(error));
-    else if (this.#sleep !== null && isSleep(error)) this.#endWith({ kind: "sleeps", ...this.#sleep });
+    else if (sleep !== undefined && isSleep(error)) this.#endWith(sleep);
     else this.#endWith({ kind: "threw", error, isFinal: this.#isFinal });
   }
 
@@ -276,12 +271,14 @@ export class JobAttempt {
     this.#end?.abort();
     const { job, number } = this;
     const { clock, random, isShared } = this.#env;
-    const { retry = this.task.record.retry } = job;
+    const { record } = this.task;
+    const { retry = record.retry } = job;
+    const { maxSnoozes = SNOOZES_MAX_DEFAULT } = record;
     const startedAt = this.#startedAt;
     const progress = this.#progress;
-    const { maxSnoozes = SNOOZES_MAX_DEFAULT } = this.task.record;
-    const ofSteps = { maxSnoozes, hasRecorded: this.#hasRecorded };
-    const facts = { job, number, startedAt, now: clock.now(), progress, retry, random, isShared, ...ofSteps };
+    const hasRecorded = this.#steps?.hasRecorded === true;
+    const now = clock.now();
+    const facts = { job, number, startedAt, now, progress, retry, maxSnoozes, hasRecorded, isShared, random };
     this.#env.onEnded(this, attemptOutcome(facts, ending));
   }
 
@@ -309,6 +306,7 @@ export class JobAttempt {
 
   /** A return value that cannot be kept fails the job for good: no retry, because the handler has done its work. */
   #returned(value: unknown): AttemptEnding {
+    this.#steps?.onReturned?.();
     if (value === undefined || this.job.resultExpirationMs === 0) return { kind: "returned", returnValue: null };
     try {
       if (value instanceof ReturnedText) return { kind: "returned", returnValue: value.text };
@@ -441,7 +439,7 @@ class AttemptCall implements JobCall {
   }
 
   onStep(listener: (step: JobStepRecord) => void): void {
-    this.#attempt.onStep(listener);
+    this.#attempt.steps.onStep = listener;
   }
 
   getParentResults(): Promise<readonly (JobResultRecord | null)[]> {

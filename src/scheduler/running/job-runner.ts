@@ -1,4 +1,4 @@
-import { JobCancelledError, LeaseLostError, SchedulerStateError, SerializationError } from "../../core/errors.ts";
+import { JobCancelledError, SchedulerStateError, SerializationError } from "../../core/errors.ts";
 import { capacityOf } from "../../executors/capacity.ts";
 import type { JobExecutor } from "../../executors/job-executor.ts";
 import type { LeaseExtender } from "../../executors/lease-extender.ts";
@@ -476,7 +476,7 @@ export class JobRunner {
 
   /** The store does not know the attempt as started, so that it must not start. */
   #notStarted(attempt: JobAttempt): void {
-    loseLease(attempt);
+    attempt.loseLease();
     this.#quarantine.announced(attempt, false);
   }
 
@@ -491,8 +491,7 @@ export class JobRunner {
 
   /** The lease of a running job is no longer ours, so that its outcome does not count: aborts the attempt. */
   #lose(jobId: string): void {
-    const attempt = this.#running.get(jobId);
-    if (attempt !== undefined) loseLease(attempt);
+    this.#running.get(jobId)?.loseLease();
   }
 
   #recordRelease(
@@ -576,11 +575,6 @@ function resultRefused(jobId: string, cause: unknown): SerializationError {
  *  cancelled the job itself. */
 function isEndedByParent({ outcome, attempts }: JobResultRecord): boolean {
   return outcome === "cancelled" && attempts === 0;
-}
-
-/** Aborts an attempt whose lease is no longer ours. */
-export function loseLease(attempt: JobAttempt): void {
-  attempt.abort(new LeaseLostError(`the lease of job ${attempt.job.id} was lost`));
 }
 
 export function emptyOutcomes(): Record<JobOutcome, number> {

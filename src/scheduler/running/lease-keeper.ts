@@ -2,7 +2,7 @@ import type { EventRecord } from "../../records/events.ts";
 import type { SchedulerProfile } from "../../records/scheduler.ts";
 import type { Environment } from "../environment.ts";
 import { jobLogged } from "../events/event-records.ts";
-import { type JobRunner, loseLease } from "./job-runner.ts";
+import type { JobRunner } from "./job-runner.ts";
 import type { Peers } from "./peers.ts";
 
 /** What a {@link LeaseKeeper} works with. */
@@ -80,7 +80,7 @@ export class LeaseKeeper {
       // Only the attempts from before the call: a job of theirs may run here again by now, under a newer lease.
       for (const [index, attempt] of attempts.entries()) {
         if (lostIds.has(attempt.job.id)) {
-          loseLease(attempt);
+          attempt.loseLease();
           continue;
         }
         attempt.extendTo(until);
@@ -94,7 +94,7 @@ export class LeaseKeeper {
       for (const jobId of cancelRequested) runner.cancel(jobId);
       peers.observed(heartbeats, now);
     } catch (error) {
-      for (const attempt of attempts) if (attempt.leaseEndsAt <= clock.now()) loseLease(attempt);
+      for (const attempt of attempts) if (attempt.leaseEndsAt <= clock.now()) attempt.loseLease();
       throw error;
     }
   }
