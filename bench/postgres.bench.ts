@@ -168,8 +168,12 @@ async function compareIdle(server: string): Promise<void> {
     for (const [place, name] of Object.keys(IDLE).entries()) {
       const runtime = name.startsWith("pg-boss") ? "node 24" : "node";
       const args = ["measure-idle", name, databaseOf(server, "on"), `i${round}c${place}`];
-      const cost = await runIsolated<IdleCost>(runtime, args, RUN_MS_MAX);
-      costs.set(name, [...(costs.get(name) ?? []), cost]);
+      try {
+        const cost = await runIsolated<IdleCost>(runtime, args, RUN_MS_MAX);
+        costs.set(name, [...(costs.get(name) ?? []), cost]);
+      } catch (error) {
+        console.log(`${name} has no result of round ${round + 1}: ${(error as Error).message}`);
+      }
     }
   }
   const rows = [...costs].map(([name, all]) => [
@@ -194,7 +198,7 @@ async function soakAll(server: string): Promise<void> {
     const header = ["until, s", "open transaction", "run a second", "delay p50", "p99", "MB", "dead rows"];
     printTable(title, header, rows);
   }
-  console.log(`load in each quarter: ${loads.join(", ")}`);
+  console.log(`load after each quarter: ${loads.slice(0, 4).join(", ")}`);
 }
 interface SoakOf {
   readonly server: string;

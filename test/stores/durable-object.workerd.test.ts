@@ -13,7 +13,7 @@ import { VirtualClock } from "../../src/testing/mod.ts";
 import type { ObjectState } from "../support/workerd-env.ts";
 import type { Application } from "./application.ts";
 import { withCloudApplication } from "./cloud-application.ts";
-import { titleOf } from "./contract-title.ts";
+import { sampleOf, titleOf } from "./contract-title.ts";
 import { LARGE_RECORD_CASES } from "./large-records.ts";
 import { PREPARED_JOB_CASES } from "./prepared-jobs.ts";
 import { PREPARED_STEP_CASES } from "./prepared-steps.ts";
@@ -45,7 +45,7 @@ describe("DurableObjectDataStore keeps the contract", () => {
     return { sql: { exec }, transactionSync: (run) => storage.transactionSync(run) };
   }
 
-  for (const { name, rules, run } of cases) {
+  for (const { name, rules, run } of sampleOf(cases, 2)) {
     test(titleOf(rules, name), () =>
       inObject("contract", async (storage) => {
         const openStore = async (reset: boolean): Promise<DurableObjectDataStore> => {

@@ -72,7 +72,7 @@ for (const local of LOCAL_STORES) {
   describe(`${storeName} keeps the contract`, () => {
     const record = new StatementRecord();
     // The statements are the same everywhere, and the native part of LibsqlDataStore is so too.
-    const cases = isNode ? all : sampleOf(all, storeName === "LibsqlDataStore" ? 10 : 3);
+    const cases = isNode ? all : sampleOf(all, storeName === "LibsqlDataStore" ? 20 : 8);
     for (const { name, rules, run } of cases) {
       test(titleOf(rules, name), async ({ skip }) => {
         const open = () => openInMemory(local, record);

@@ -1,7 +1,5 @@
 import { fileURLToPath } from "node:url";
-import { PGlite } from "@electric-sql/pglite";
 import pg from "pg";
-import postgres from "postgres";
 import { afterAll, afterEach, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { StoreUnavailableError } from "../../src/core/errors.ts";
 import { PostgresDataStore, type PostgresStoreClient } from "../../src/postgres.ts";
@@ -17,23 +15,16 @@ import {
   step,
   T0,
 } from "../../src/testing/data-store-contract/makers.ts";
-import { dataStoreContract } from "../../src/testing/data-store-contract/mod.ts";
 import { processCommand } from "../support/bundle-process.ts";
 import { Child } from "../support/child.ts";
-import { PgBouncer } from "../support/pgbouncer.ts";
 import { PostgresServer } from "../support/postgres-server.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
-import { sampleOf, titleOf } from "./contract-title.ts";
-
-const isNode = !("Deno" in globalThis) && !("Bun" in globalThis);
 
 let server: PostgresServer;
-let bouncer: PgBouncer;
 let pool: pg.Pool;
 const opened: DataStore[] = [];
 beforeAll(async () => {
   server = await PostgresServer.start();
-  bouncer = await PgBouncer.start(server);
   pool = new pg.Pool({ connectionString: server.url, max: 8 });
 });
 afterEach(async () => {
@@ -41,7 +32,6 @@ afterEach(async () => {
 });
 afterAll(async () => {
   await pool?.end();
-  await bouncer?.stop();
   await server?.stop();
 });
 
@@ -50,71 +40,6 @@ async function openStore(client: PostgresStoreClient, schema: string): Promise<P
   opened.push(store);
   await store.open(T0);
   return store;
-}
-
-const { Bun: bun } = globalThis as {
-  readonly Bun?: { readonly SQL: new (url: string, options: object) => BunClient };
-};
-
-interface BunClient {
-  unsafe(sql: string): { simple(): { raw(): PromiseLike<unknown> } & PromiseLike<unknown> };
-  end(): Promise<void>;
-}
-
-interface Connected {
-  readonly client: PostgresStoreClient;
-  /** Runs a statement that yields nothing. */
-  readonly run: (sql: string) => PromiseLike<unknown>;
-  readonly end: () => Promise<unknown>;
-}
-
-/** The clients of which the store says that it works with them. They differ by their transport alone. */
-const CLIENTS: Readonly<Record<string, () => Connected>> = {
-  "a pool of pg": () => ({ client: pool, run: (sql) => pool.query(sql), end: async () => {} }),
-  "postgres.js": () => {
-    const client = postgres(server.url, { max: 4, onnotice: () => {}, transform: postgres.camel });
-    return { client, run: (sql) => client.unsafe(sql), end: () => client.end() };
-  },
-  "a pool behind PgBouncer that lends connections for one transaction": () => {
-    const client = new pg.Pool({ connectionString: bouncer.urlOf("transaction"), max: 4 });
-    return { client, run: (sql) => client.query(sql), end: () => client.end() };
-  },
-  ...(bun === undefined
-    ? {}
-    : {
-        "the sql of Bun": () => {
-          const client = new bun.SQL(server.url, { max: 4 });
-          return { client, run: (sql) => client.unsafe(sql).simple(), end: () => client.end() };
-        },
-      }),
-  PGlite: () => {
-    const client = new PGlite();
-    return { client, run: (sql) => client.exec(sql), end: () => client.close() };
-  },
-};
-
-for (const [index, [name, connect]] of Object.entries(CLIENTS).entries()) {
-  describe(`PostgresDataStore over ${name} keeps the contract:`, () => {
-    const schema = `Contract_${index}`;
-    const { inSchema: _, schema: __, ...tables } = postgresNames(schema);
-    const emptied = Object.values(tables).map((table) => `DELETE FROM ${table}`);
-    let connected: Connected;
-    beforeAll(async () => {
-      connected = connect();
-      await (await openStore(connected.client, schema)).getTasks();
-    });
-    afterAll(() => connected.end());
-    // All cases run in `npm run test:matrix`. What a runtime has a part in is the driver.
-    const every = (index === 0 ? 5 : 24) * (isNode ? 1 : 4);
-    const cases = sampleOf(dataStoreContract, every, index);
-    for (const { name: title, rules, run } of cases) {
-      test(titleOf(rules, title), async ({ skip }) => {
-        await connected.run(emptied.join("; "));
-        const open = () => openStore(connected.client, schema);
-        await run({ open, reopen: open, skip });
-      });
-    }
-  });
 }
 
 test("an idle look is one round trip, and so is a step, however much it carries", async () => {
@@ -311,12 +236,6 @@ test("warns of a transaction that stays open, also of another user's, and of a t
     open.release();
     watcher.release();
   }
-});
-
-test("the sql of Bun for another database is refused", () => {
-  const client = Object.assign(() => {}, { unsafe: () => {}, options: { adapter: "mysql" } });
-  const make = () => new PostgresDataStore({ client: client as unknown as PostgresStoreClient });
-  expect(make).toThrow(/client must be the sql of postgres.js or of Bun/);
 });
 
 describe("roles with the least rights", () => {

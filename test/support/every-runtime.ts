@@ -25,8 +25,9 @@ const OF_NODE = [
   "brokers/{half-open,postgres/outages,redis/outages}.local",
   "scheduler/{adding-together,bulk-trips,restored-backup,rolling-deploy,round-trips,tick-trips}.local",
   "stores/{agreement,damaged-ledger,damaged-rows,histories,labels,libsql-statements,schema-check}.local",
-  "stores/{postgres-outages,prepared-jobs,prepared-jobs-postgres}.local",
+  "stores/{postgres,postgres-outages,prepared-jobs,prepared-jobs-postgres}.local",
   "stores/{broken-stores,statement-rules}",
+  "cron/residency",
   "stores/sqlite-{chains,changes,flow,job-steps,ledger,overlaps,steps,windows}.local",
 ];
 

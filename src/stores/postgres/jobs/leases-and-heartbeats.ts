@@ -134,7 +134,7 @@ export function backfillStatements(names: PostgresNames): BackfillStatements {
       `SELECT coalesce((SELECT ${shownJson(names, "details")}::text FROM ${backfills} WHERE schedule_id = ?1 ` +
       `AND key = ?2 ` +
       `AND cancelled = 0), 'null') AS record, ${greatestSeq("?1")} AS seq, ` +
-      `(SELECT json_agg(f.value)::text FROM ${fireTimes("?3")} WHERE EXISTS ` +
+      `(SELECT json_agg(f.value ORDER BY f.value)::text FROM ${fireTimes("?3")} WHERE EXISTS ` +
       `(SELECT 1 FROM ${jobs} j WHERE j.schedule_id = ?1 AND j.fire_time = f.value)) AS taken`,
     commitBackfill: () =>
       `INSERT INTO ${backfills} (id, schedule_id, key, seq, changed_at, details) ` +

@@ -1,0 +1,110 @@
+import { PGlite } from "@electric-sql/pglite";
+import pg from "pg";
+import postgres from "postgres";
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
+import { PostgresDataStore, type PostgresStoreClient } from "../../src/postgres.ts";
+import type { DataStore } from "../../src/stores/data-store.ts";
+import { postgresNames } from "../../src/stores/postgres/schema/names.ts";
+import { T0 } from "../../src/testing/data-store-contract/makers.ts";
+import { dataStoreContract } from "../../src/testing/data-store-contract/mod.ts";
+import { PgBouncer } from "../support/pgbouncer.ts";
+import { PostgresServer } from "../support/postgres-server.ts";
+import { sampleOf, titleOf } from "./contract-title.ts";
+
+const isNode = !("Deno" in globalThis) && !("Bun" in globalThis);
+
+let server: PostgresServer;
+let bouncer: PgBouncer;
+let pool: pg.Pool;
+const opened: DataStore[] = [];
+beforeAll(async () => {
+  server = await PostgresServer.start();
+  bouncer = await PgBouncer.start(server);
+  pool = new pg.Pool({ connectionString: server.url, max: 8 });
+});
+afterEach(async () => {
+  for (const store of opened.splice(0)) await store.close();
+});
+afterAll(async () => {
+  await pool?.end();
+  await bouncer?.stop();
+  await server?.stop();
+});
+
+async function openStore(client: PostgresStoreClient, schema: string): Promise<PostgresDataStore> {
+  const store = new PostgresDataStore({ client }, { schema });
+  opened.push(store);
+  await store.open(T0);
+  return store;
+}
+
+const { Bun: bun } = globalThis as {
+  readonly Bun?: { readonly SQL: new (url: string, options: object) => BunClient };
+};
+
+interface BunClient {
+  unsafe(sql: string): { simple(): { raw(): PromiseLike<unknown> } & PromiseLike<unknown> };
+  end(): Promise<void>;
+}
+
+interface Connected {
+  readonly client: PostgresStoreClient;
+  /** Runs a statement that yields nothing. */
+  readonly run: (sql: string) => PromiseLike<unknown>;
+  readonly end: () => Promise<unknown>;
+}
+
+/** The clients of which the store says that it works with them. They differ by their transport alone. */
+const CLIENTS: Readonly<Record<string, () => Connected>> = {
+  "a pool of pg": () => ({ client: pool, run: (sql) => pool.query(sql), end: async () => {} }),
+  "postgres.js": () => {
+    const client = postgres(server.url, { max: 4, onnotice: () => {}, transform: postgres.camel });
+    return { client, run: (sql) => client.unsafe(sql), end: () => client.end() };
+  },
+  "a pool behind PgBouncer that lends connections for one transaction": () => {
+    const client = new pg.Pool({ connectionString: bouncer.urlOf("transaction"), max: 4 });
+    return { client, run: (sql) => client.query(sql), end: () => client.end() };
+  },
+  ...(bun === undefined
+    ? {}
+    : {
+        "the sql of Bun": () => {
+          const client = new bun.SQL(server.url, { max: 4 });
+          return { client, run: (sql) => client.unsafe(sql).simple(), end: () => client.end() };
+        },
+      }),
+  PGlite: () => {
+    const client = new PGlite();
+    return { client, run: (sql) => client.exec(sql), end: () => client.close() };
+  },
+};
+
+for (const [index, [name, connect]] of Object.entries(CLIENTS).entries()) {
+  describe(`PostgresDataStore over ${name} keeps the contract:`, () => {
+    const schema = `Contract_${index}`;
+    const { inSchema: _, schema: __, ...tables } = postgresNames(schema);
+    const emptied = Object.values(tables).map((table) => `DELETE FROM ${table}`);
+    let connected: Connected;
+    beforeAll(async () => {
+      connected = connect();
+      await (await openStore(connected.client, schema)).getTasks();
+    });
+    afterAll(() => connected.end());
+    // All cases run in `npm run test:matrix`. What a runtime has a part in is the driver.
+    const every = (index === 0 ? 5 : 40) * (isNode ? 1 : 4);
+    const cases = sampleOf(dataStoreContract, every, index);
+    for (const { name: title, rules, run } of cases) {
+      test(titleOf(rules, title), async ({ skip }) => {
+        await connected.run(emptied.join("; "));
+        const open = () => openStore(connected.client, schema);
+        await run({ open, reopen: open, skip });
+      });
+    }
+  });
+}
+
+test("the sql of Bun for another database is refused", () => {
+  const client = Object.assign(() => {}, { unsafe: () => {}, options: { adapter: "mysql" } });
+  const make = () => new PostgresDataStore({ client: client as unknown as PostgresStoreClient });
+  expect(make).toThrow(/client must be the sql of postgres.js or of Bun/);
+});
