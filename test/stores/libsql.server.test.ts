@@ -63,7 +63,7 @@ for (const [protocol, first] of [
   ["wsUrl", 3],
 ] as const) {
   describe(`LibsqlDataStore on sqld (${protocol}) keeps the contract`, () => {
-    for (const { name, rules, run } of sampleOf(dataStoreContract, 15, first)) {
+    for (const { name, rules, run } of sampleOf(dataStoreContract, 30, first)) {
       test(titleOf(rules, name), async () => {
         const reopen = (): Promise<DataStore> => openStore({ url: server[protocol] }, { tablePrefix: protocol });
         await clear(protocol, server);

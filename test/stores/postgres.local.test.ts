@@ -189,6 +189,44 @@ test("the update of a lease touches no index", async () => {
   }
 });
 
+test("a step passes the dead entries of an index once, beside a transaction that stays open", async () => {
+  const client = new pg.Client({ connectionString: server.url });
+  const open = await pool.connect();
+  await client.connect();
+  try {
+    const store = await openStore(client, "aged");
+    await store.putTasks([makeTask()]);
+    await open.query("BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT 1");
+    const jobs = (count: number, name: string) =>
+      Array.from({ length: count }, (_, id) => makeJob({ id: `${name}${id}` }));
+    const dead = 1000;
+    await store.addJobs(jobs(dead, "gone"));
+    for (let place = 0; place < dead / 100; place++) {
+      const { acquired } = await step(store, { stepId: `gone${place}` });
+      await step(store, { stepId: `ends${place}`, jobs: null, releases: acquired.map((job) => finish(job)) });
+    }
+    const entries = async (): Promise<Record<string, number>> => {
+      await client.query("SELECT pg_stat_force_next_flush()");
+      const names = "indexrelname IN ('jobs_ready', 'jobs_leased')";
+      const sql = `SELECT indexrelname, idx_tup_read::int FROM pg_stat_user_indexes WHERE schemaname = 'aged' AND ${names}`;
+      return Object.fromEntries((await client.query(sql)).rows.map(Object.values));
+    };
+    await store.addJobs(jobs(101, "next"));
+    const before = await entries();
+    const { acquired, hasReady, leaseEndsAt } = await step(store, { stepId: "next" });
+    expect([acquired.length, hasReady, leaseEndsAt]).toEqual([100, true, T0 + 60_000]);
+    const after = await entries();
+    for (const [name, count] of Object.entries(after)) {
+      expect(count - (before[name] ?? 0), name).toBeGreaterThanOrEqual(dead);
+      expect(count - (before[name] ?? 0), name).toBeLessThan(2 * dead);
+    }
+  } finally {
+    await open.query("ROLLBACK");
+    open.release();
+    await client.end();
+  }
+});
+
 test("a server that refuses the user is a store that is unavailable", async () => {
   const url = `postgres://nobody@127.0.0.1:${server.port}/postgres`;
   const store = new PostgresDataStore({ url }, { retry: { maxAttempts: 1 } });

@@ -17,7 +17,7 @@ import { JOB_STATE, type TableNames } from "../../sqlite/schema/tables.ts";
 import { lazily } from "../../sqlite/sql-and-json.ts";
 import { isAnyDirty, needsAdmission } from "../flow-control/key-limiters.ts";
 import type { PostgresNames } from "../schema/names.ts";
-import { type Stored, storedRead, storedWrite } from "../schema/stored.ts";
+import { type Stored, storedBlock, storedRead, storedWrite } from "../schema/stored.ts";
 import { joinedJson, rowsOf, sizeInBytes } from "../sql-and-json.ts";
 import { jobAsJson } from "./job-rows.ts";
 
@@ -73,11 +73,15 @@ export function storedAcquisitions(names: PostgresNames): StoredAcquisitions {
       Object.fromEntries(
         forms.map(({ flow, queues }) => [
           `${flow} ${queues}`,
-          storedWrite(names, {
-            name: `acquire_${flow}_${queues}`,
-            types: ["bigint", "bigint", ...queueTypes(queues), "text", "bigint", "text"],
-            sql: acquire(names, flow, queues),
-          }),
+          storedBlock(
+            names,
+            {
+              name: `acquire_${flow}_${queues}`,
+              types: ["bigint", "bigint", ...queueTypes(queues), "text", "bigint", "text"],
+              sql: acquire(names, flow, queues),
+            },
+            { lease_end: "bigint", wanted: "bigint", picked: "tid[]", seen: "bigint" },
+          ),
         ]),
       ),
     hasReady: () =>
@@ -143,31 +147,60 @@ export function acquisitionStatements(names: PostgresNames): AcquisitionStatemen
   });
 }
 
+/** What {@link acquire} has seen, for the look that ends its step: a second scan would pass all dead entries of the
+ *  index once more, of which there are very many beside a transaction that stays open. Empty where it did not look. */
+const LEASE_END = "escapement.lease_end";
+const HAS_MORE = "escapement.has_more";
+const NO_LEASE = "none";
+
 /** Leases the first candidates, which are found by their places in the table, because nobody else writes meanwhile. It
- *  leases none while a lease has ended and is not taken back yet, because recovery comes first. */
+ *  leases none while a lease has ended and is not taken back yet, because recovery comes first. It looks for one
+ *  candidate more than it may lease, which tells whether more are ready. */
 function acquire(names: PostgresNames, flow: Flow, queues: Queues): string {
   const { jobs, tasks } = names;
   const [schedulerId = "", until = "", stepId = ""] = [0, 1, 2].map(
     (place) => `?${FIRST_QUEUE_PARAMETER + queueTypes(queues).length + place}`,
   );
-  const limit =
-    `CASE WHEN EXISTS (SELECT 1 FROM ${jobs} WHERE state = ${leased} AND acquired_until <= ?1) THEN 0 ` +
-    `ELSE greatest(0, ?2 - (SELECT count(*) FROM ${jobs} WHERE state = ${leased} AND acquired_until > ?1 ` +
-    `AND acquisition_id = ${stepId})) END`;
-  const first =
-    `SELECT * FROM (${candidates(names, queues, flow, stepId)}) k ORDER BY ${orderOf(flow, "k")} ` + `LIMIT ${limit}`;
+  const held =
+    `SELECT count(*) FROM ${jobs} WHERE state = ${leased} AND acquired_until > ?1 AND ` + `acquisition_id = ${stepId}`;
+  const inOrder = `ORDER BY ${orderOf(flow, "k")} LIMIT wanted + 1`;
+  const first = `SELECT * FROM (${candidates(names, queues, flow, stepId)}) k ${inOrder}`;
   const fitting =
-    "SELECT f.row FROM (SELECT c.row, row_number() OVER w AS place, " +
+    "SELECT c.row, row_number() OVER w AS place, " +
     `sum(${sizeInBytes("j.details")}) OVER w AS bytes FROM (${first}) c JOIN ${jobs} j ON j.ctid = c.row ` +
-    `WINDOW w AS (ORDER BY ${orderOf(flow, "c")})) f WHERE f.place = 1 OR f.bytes <= ${ACQUIRED_BYTES_MAX}`;
+    `WINDOW w AS (ORDER BY ${orderOf(flow, "c")})`;
+  const isPicked = `f.place <= wanted AND (f.place = 1 OR f.bytes <= ${ACQUIRED_BYTES_MAX})`;
   // A ready job that has not the key that its task gives it (see `backfillKeys`) is left. This is tested after the
   // LIMIT, and the look of the same step tells that there is more to do.
   const ownKey = `(SELECT own_key FROM ${tasks} WHERE id = j.task_id)`;
   const hasItsKey = ` AND (j.concurrency_key IS NOT NULL OR ${ownKey} IS NULL)`;
-  return (
+  const update =
     `UPDATE ${jobs} AS j SET state = ${leased}, acquired_by = ${schedulerId}, acquired_until = ${until}, ` +
-    `acquisition_id = ${stepId}, fence = j.fence + 1 WHERE j.ctid = ANY (ARRAY(${fitting}))` +
-    (flow === "on" ? hasItsKey : "")
+    `acquisition_id = ${stepId}, fence = j.fence + 1 WHERE j.ctid = ANY (picked)${flow === "on" ? hasItsKey : ""}`;
+  // With flow control, what a step leaves is asked for anew.
+  const more = `PERFORM set_config('${HAS_MORE}', (seen > coalesce(cardinality(picked), 0))::text, true);`;
+  return (
+    `lease_end := (${nextLeaseEnd(names)}); ` +
+    `PERFORM set_config('${LEASE_END}', coalesce(lease_end::text, '${NO_LEASE}'), true); ` +
+    "IF lease_end <= ?1 THEN RETURN; END IF; " +
+    `wanted := greatest(0, ?2 - (${held})); ` +
+    `SELECT array_agg(f.row) FILTER (WHERE ${isPicked}), count(*) INTO picked, seen FROM (${fitting}) f; ` +
+    `${update}; ${flow === "on" ? "" : more}`
+  );
+}
+
+/** When the first lease ends. */
+export function nextLeaseEnd({ jobs }: TableNames): string {
+  return `SELECT min(acquired_until) FROM ${jobs} WHERE state = ${leased}`;
+}
+
+/** The same after the acquisition of a step, with its own leases. */
+export function nextLeaseEndAfter(names: TableNames, stepId: string): string {
+  const before = `current_setting('${LEASE_END}', true)`;
+  const own = `${nextLeaseEnd(names)} AND acquisition_id = ${stepId}`;
+  return (
+    `CASE coalesce(${before}, '') WHEN '' THEN (${nextLeaseEnd(names)}) ` +
+    `ELSE least(nullif(${before}, '${NO_LEASE}')::bigint, (${own})) END`
   );
 }
 
@@ -191,7 +224,7 @@ function orderOf(flow: Flow, alias: string): string {
 function candidates(names: TableNames, form: Queues, flow: Flow, stepId: string): string {
   const { jobs } = names;
   const isBounded = form === "bounded";
-  const most = isBounded ? "least(?2, q.free, q.bound)" : "least(?2, q.free)";
+  const most = isBounded ? "least(?2 + 1, q.free, q.bound)" : "least(?2 + 1, q.free)";
   const inQueues = readyIn("i", "q.task_id", "q.executor");
   const age =
     flow === "on"
@@ -234,9 +267,12 @@ function hasReady(names: PostgresNames, queues: Queues, flow: Flow, endsStep: bo
   const isReady = any(`${jobs} i WHERE ${readyIn("i", "q.task_id", "q.executor")}`);
   const isDue = any(`(${seen}) seen WHERE seen.task_id = q.task_id AND seen.executor = q.executor`);
   const isWaiting = endsStep ? isReady : `(${isReady} OR ${isDue})`;
-  const inQueues =
+  const asked =
     `(WITH ${queuesOf(names, queues, flow, stepId)} SELECT EXISTS (SELECT 1 FROM q WHERE q.free > 0 ` +
     `${queues === "bounded" ? "AND q.bound > 0 " : ""}AND ${isWaiting}))`;
+  const known = `current_setting('${HAS_MORE}', true)`;
+  const inQueues =
+    endsStep && flow === "off" ? `CASE coalesce(${known}, '') WHEN '' THEN ${asked} ELSE ${known}::boolean END` : asked;
   // A step leaves only those limiters dirty that have something to admit.
   const admission = endsStep ? isAnyDirty(names) : needsAdmission(names);
   return (

@@ -35,6 +35,17 @@ export function storedWrite(names: PostgresNames, { name, types, sql }: StoredPa
   return stored(names, name, types, `RETURNS void ${PLPGSQL} AS $$ ${body} $$`);
 }
 
+/** Statements that yield nothing, with variables of theirs. */
+export function storedBlock(
+  names: PostgresNames,
+  { name, types, sql }: StoredParts,
+  variables: Readonly<Record<string, string>>,
+): Stored {
+  const declared = Object.entries(variables).map(([variable, type]) => `${variable} ${type};`);
+  const body = `DECLARE ${declared.join(" ")} BEGIN ${inBody(sql)} END`;
+  return stored(names, name, types, `RETURNS void ${PLPGSQL} AS $$ ${body} $$`);
+}
+
 function stored({ inSchema }: PostgresNames, name: string, types: readonly string[], rest: string): Stored {
   const call = (...args: readonly string[]): string => `${inSchema}${name}(${args.join(", ")})`;
   // The driver looks for parameters of JSON.

@@ -7,7 +7,7 @@ import { IS_UNSTARTED, JOB_STATE, REMOVED } from "../../sqlite/schema/tables.ts"
 import { lazily } from "../../sqlite/sql-and-json.ts";
 import type { LookForm } from "../../sqlite/step/look-for-work.ts";
 import { hasAccounts, nextToken } from "../flow-control/key-limiters.ts";
-import { acquiredJobs, hasReadyJobs } from "../jobs/acquisition.ts";
+import { acquiredJobs, hasReadyJobs, nextLeaseEnd, nextLeaseEndAfter } from "../jobs/acquisition.ts";
 import { overdueColumns } from "../ledger/overdue-occurrences.ts";
 import { blackoutsVersion, zoneRulesTexts } from "../schedules/blackouts-and-zones.ts";
 import { lookedScheduleAsJson, scheduleAsJson } from "../schedules/schedule-conditions.ts";
@@ -92,7 +92,7 @@ function jobColumns(names: PostgresNames, form: LookForm, stepId: string | null)
   return [
     `${stored.nextRunAt[flow].call("?1")} AS next_run_at`,
     `${stored.nextMissAt.call()} AS next_miss_at`,
-    `${stored.nextLeaseEnd.call()} AS next_lease_end`,
+    `${stepId === null ? stored.nextLeaseEnd.call() : stored.nextLeaseEndAfter.call(stepId)} AS next_lease_end`,
     `${hasReadyJobs(names, queues ?? 0, { stepId, flow })} AS has_ready`,
     `${stored.hasEndedDependencies.call()} AS has_ended_dependencies`,
     `${stored.hasFlow.call()} AS has_flow`,
@@ -106,6 +106,8 @@ interface StoredLooks {
   readonly nextRunAt: Readonly<Record<Flow, Stored>>;
   readonly nextMissAt: Stored;
   readonly nextLeaseEnd: Stored;
+  /** The same at the end of a step, of which it takes the id. */
+  readonly nextLeaseEndAfter: Stored;
   readonly hasEndedDependencies: Stored;
   /** Every task with limits and every unfinished job with a key has a key limiter. */
   readonly hasFlow: Stored;
@@ -149,8 +151,8 @@ export function storedLooks(names: PostgresNames): StoredLooks {
         "bigint",
         `SELECT min(start_deadline) + 1 FROM ${jobs} WHERE start_deadline IS NOT NULL AND ${IS_UNSTARTED}`,
       ),
-    nextLeaseEnd: () =>
-      read("next_lease_end", [], "bigint", `SELECT min(acquired_until) FROM ${jobs} WHERE state = ${JOB_STATE.leased}`),
+    nextLeaseEnd: () => read("next_lease_end", [], "bigint", nextLeaseEnd(names)),
+    nextLeaseEndAfter: () => read("next_lease_end_after_step", ["text"], "bigint", nextLeaseEndAfter(names, "?1")),
     hasEndedDependencies: () =>
       read("has_ended_dependencies", [], "boolean", `EXISTS (SELECT 1 FROM ${dependencies} WHERE outcome IS NOT NULL)`),
     hasFlow: () => read("has_flow", [], "boolean", `EXISTS (SELECT 1 FROM ${keyLimiters})`),
