@@ -108,7 +108,8 @@ export const QUEUES: readonly Contestant[] = [ESCAPEMENT, GRAPHILE_WORKER, PLAIN
 export interface Sql {
   unsafe<Row extends object>(query: string): Promise<Row[]>;
   reserve(): Promise<Sql & { release(): void }>;
-  end(): Promise<void>;
+  /** @param options.timeout seconds to wait for what is under way */
+  end(options?: { timeout: number }): Promise<void>;
 }
 
 /** A client of the bench's own. The package is the library's. */

@@ -158,7 +158,9 @@ export class ScheduleModel {
       }
       const record = this.#byId.get(schedule.id)?.record;
       if (record !== undefined && note !== undefined) this.#noteChange(before, record, note);
-      if (record !== undefined && result !== undefined) this.#same(record, result.schedule);
+      // A report may show a schedule as its commit leaves it, which a later addition of the same id changes again.
+      const isLast = additions.findLastIndex(({ schedule: { id } }) => id === schedule.id) === index;
+      if (record !== undefined && result !== undefined && isLast) this.#same(record, result.schedule);
     });
   }
 
