@@ -28,7 +28,8 @@ function inObject<T>(name: string, run: (storage: Storage) => Promise<T>): Promi
 }
 
 // No answer gets lost within an object, and a row of its database holds two megabytes.
-const cases = dataStoreContract.filter(
+// Its half of the cases has the same SQL as the other half in local-stores.local.test.ts.
+const cases = sampleOf(dataStoreContract, 2).filter(
   ({ isAboutLostAnswers, isAboutLargeRows }) => isAboutLostAnswers !== true && isAboutLargeRows !== true,
 );
 
@@ -45,7 +46,7 @@ describe("DurableObjectDataStore keeps the contract", () => {
     return { sql: { exec }, transactionSync: (run) => storage.transactionSync(run) };
   }
 
-  for (const { name, rules, run } of sampleOf(cases, 2)) {
+  for (const { name, rules, run } of cases) {
     test(titleOf(rules, name), () =>
       inObject("contract", async (storage) => {
         const openStore = async (reset: boolean): Promise<DurableObjectDataStore> => {

@@ -49,7 +49,7 @@ async function clear(tablePrefix: string): Promise<void> {
 }
 
 describe("LibsqlDataStore over fetch alone keeps the contract", () => {
-  for (const { name, rules, run } of sampleOf(dataStoreContract, RUNTIME === "Node.js" ? 6 : 20)) {
+  for (const { name, rules, run } of sampleOf(dataStoreContract, RUNTIME === "Node.js" ? 6 : 20, 4)) {
     test(titleOf(rules, name), async () => {
       await clear("http_");
       await run({ open: () => openStore("http_"), reopen: () => openStore("http_") });

@@ -58,8 +58,6 @@ async function opens(store: DataStore): Promise<DataStore> {
 /** Why a case that begins in memory begins anew on a file. */
 const NEEDS_FILE = new Error("a second store on the same data needs a file");
 
-// A database in this process loses no answer on the way.
-const all = dataStoreContract.filter(({ isAboutLostAnswers }) => isAboutLostAnswers !== true);
 const isNode = !("Deno" in globalThis) && !("Bun" in globalThis);
 
 for (const local of LOCAL_STORES) {
@@ -71,9 +69,11 @@ for (const local of LOCAL_STORES) {
 
   describe(`${storeName} keeps the contract`, () => {
     const record = new StatementRecord();
-    // The statements are the same everywhere, and the native part of LibsqlDataStore is so too.
-    const cases = isNode ? all : sampleOf(all, storeName === "LibsqlDataStore" ? 20 : 8);
-    for (const { name, rules, run } of cases) {
+    // The statements are the same everywhere, and the native part of LibsqlDataStore is so too. On Node it is the half
+    // that a Durable Object does not run. A database in this process loses no answer on the way.
+    const every = isNode ? 2 : storeName === "LibsqlDataStore" ? 20 : 8;
+    const cases = sampleOf(dataStoreContract, every, 1);
+    for (const { name, rules, run } of cases.filter((one) => one.isAboutLostAnswers !== true)) {
       test(titleOf(rules, name), async ({ skip }) => {
         const open = () => openInMemory(local, record);
         try {

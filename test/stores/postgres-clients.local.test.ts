@@ -91,7 +91,7 @@ for (const [index, [name, connect]] of Object.entries(CLIENTS).entries()) {
     });
     afterAll(() => connected.end());
     // All cases run in `npm run test:matrix`. What a runtime has a part in is the driver.
-    const every = (index === 0 ? 5 : 40) * (isNode ? 1 : 4);
+    const every = (index === 0 ? 10 : 40) * (isNode ? 1 : 4);
     const cases = sampleOf(dataStoreContract, every, index);
     for (const { name: title, rules, run } of cases) {
       test(titleOf(rules, title), async ({ skip }) => {
