@@ -18,8 +18,8 @@ export default defineConfig({
     globalSetup: fileURLToPath(new URL("./test/support/run-folder.ts", import.meta.url)),
     // Processes rather than threads: a crash in libSQL's native code then fails a test instead of ending the run.
     pool: "forks",
-    // Two more than there are processors on a small machine: the longest files wait for leases and minutes to pass.
-    maxWorkers: isNode ? 4 : 2,
+    // One more than there are processors on a small machine: the longest files wait for leases and minutes to pass.
+    maxWorkers: isNode ? 3 : 2,
     sequence: { sequencer: LongestFirst },
     // One module graph per worker: a new one for every file would cost more than the tests themselves.
     isolate: false,
