@@ -200,6 +200,7 @@ async function soakAll(server: string): Promise<void> {
   }
   console.log(`load after each quarter: ${loads.slice(0, 4).join(", ")}`);
 }
+
 interface SoakOf {
   readonly server: string;
   readonly schema: string;

@@ -162,7 +162,7 @@ function acquire(names: PostgresNames, flow: Flow, queues: Queues): string {
     (place) => `?${FIRST_QUEUE_PARAMETER + queueTypes(queues).length + place}`,
   );
   const held =
-    `SELECT count(*) FROM ${jobs} WHERE state = ${leased} AND acquired_until > ?1 AND ` + `acquisition_id = ${stepId}`;
+    `SELECT count(*) FROM ${jobs} WHERE state = ${leased} ` + `AND acquired_until > ?1 AND acquisition_id = ${stepId}`;
   const inOrder = `ORDER BY ${orderOf(flow, "k")} LIMIT wanted + 1`;
   const first = `SELECT * FROM (${candidates(names, queues, flow, stepId)}) k ${inOrder}`;
   const fitting =
