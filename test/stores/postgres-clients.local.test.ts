@@ -1,42 +1,23 @@
 import { PGlite } from "@electric-sql/pglite";
 import pg from "pg";
 import postgres from "postgres";
-import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { PostgresDataStore, type PostgresStoreClient } from "../../src/postgres.ts";
-import type { DataStore } from "../../src/stores/data-store.ts";
 import { postgresNames } from "../../src/stores/postgres/schema/names.ts";
-import { T0 } from "../../src/testing/data-store-contract/makers.ts";
 import { dataStoreContract } from "../../src/testing/data-store-contract/mod.ts";
 import { PgBouncer } from "../support/pgbouncer.ts";
-import { PostgresServer } from "../support/postgres-server.ts";
 import { sampleOf, titleOf } from "./contract-title.ts";
+import { ServerStores } from "./postgres-server-stores.ts";
 
 const isNode = !("Deno" in globalThis) && !("Bun" in globalThis);
 
-let server: PostgresServer;
+const stores = new ServerStores();
+const openStore = stores.open.bind(stores);
 let bouncer: PgBouncer;
-let pool: pg.Pool;
-const opened: DataStore[] = [];
 beforeAll(async () => {
-  server = await PostgresServer.start();
-  bouncer = await PgBouncer.start(server);
-  pool = new pg.Pool({ connectionString: server.url, max: 8 });
+  bouncer = await PgBouncer.start(stores.server);
 });
-afterEach(async () => {
-  for (const store of opened.splice(0)) await store.close();
-});
-afterAll(async () => {
-  await pool?.end();
-  await bouncer?.stop();
-  await server?.stop();
-});
-
-async function openStore(client: PostgresStoreClient, schema: string): Promise<PostgresDataStore> {
-  const store = new PostgresDataStore({ client }, { schema });
-  opened.push(store);
-  await store.open(T0);
-  return store;
-}
+afterAll(() => bouncer?.stop());
 
 const { Bun: bun } = globalThis as {
   readonly Bun?: { readonly SQL: new (url: string, options: object) => BunClient };
@@ -56,9 +37,9 @@ interface Connected {
 
 /** The clients of which the store says that it works with them. They differ by their transport alone. */
 const CLIENTS: Readonly<Record<string, () => Connected>> = {
-  "a pool of pg": () => ({ client: pool, run: (sql) => pool.query(sql), end: async () => {} }),
+  "a pool of pg": () => ({ client: stores.pool, run: (sql) => stores.pool.query(sql), end: async () => {} }),
   "postgres.js": () => {
-    const client = postgres(server.url, { max: 4, onnotice: () => {}, transform: postgres.camel });
+    const client = postgres(stores.server.url, { max: 4, onnotice: () => {}, transform: postgres.camel });
     return { client, run: (sql) => client.unsafe(sql), end: () => client.end() };
   },
   "a pool behind PgBouncer that lends connections for one transaction": () => {
@@ -69,7 +50,7 @@ const CLIENTS: Readonly<Record<string, () => Connected>> = {
     ? {}
     : {
         "the sql of Bun": () => {
-          const client = new bun.SQL(server.url, { max: 4 });
+          const client = new bun.SQL(stores.server.url, { max: 4 });
           return { client, run: (sql) => client.unsafe(sql).simple(), end: () => client.end() };
         },
       }),

@@ -1,9 +1,8 @@
 import { fileURLToPath } from "node:url";
 import pg from "pg";
-import { afterAll, afterEach, beforeAll, describe, expect, onTestFinished, test } from "vitest";
+import { beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { StoreUnavailableError } from "../../src/core/errors.ts";
 import { PostgresDataStore, type PostgresStoreClient } from "../../src/postgres.ts";
-import type { DataStore } from "../../src/stores/data-store.ts";
 import { storeWarnings, type WarningBounds } from "../../src/stores/postgres/inspection.ts";
 import { postgresNames } from "../../src/stores/postgres/schema/names.ts";
 import {
@@ -17,37 +16,18 @@ import {
 } from "../../src/testing/data-store-contract/makers.ts";
 import { processCommand } from "../support/bundle-process.ts";
 import { Child } from "../support/child.ts";
-import { PostgresServer } from "../support/postgres-server.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
+import { ServerStores } from "./postgres-server-stores.ts";
 
-let server: PostgresServer;
-let pool: pg.Pool;
-const opened: DataStore[] = [];
-beforeAll(async () => {
-  server = await PostgresServer.start();
-  pool = new pg.Pool({ connectionString: server.url, max: 8 });
-});
-afterEach(async () => {
-  for (const store of opened.splice(0)) await store.close();
-});
-afterAll(async () => {
-  await pool?.end();
-  await server?.stop();
-});
-
-async function openStore(client: PostgresStoreClient, schema: string): Promise<PostgresDataStore> {
-  const store = new PostgresDataStore({ client }, { schema });
-  opened.push(store);
-  await store.open(T0);
-  return store;
-}
+const stores = new ServerStores();
+const openStore = stores.open.bind(stores);
 
 test("an idle look is one round trip, and so is a step, however much it carries", async () => {
   let trips = 0;
   const counting: PostgresStoreClient = {
     query: (config) => {
       trips++;
-      return pool.query(config);
+      return stores.pool.query(config);
     },
   };
   const store = await openStore(counting, "trips");
@@ -68,19 +48,19 @@ test("an idle look is one round trip, and so is a step, however much it carries"
 });
 
 test("many processes that start make the tables once", async () => {
-  const stores = await Promise.all(Array.from({ length: 8 }, () => openStore(pool, "made_once")));
-  await Promise.all(stores.map((store) => store.putTasks([makeTask()])));
-  expect((await pool.query('SELECT version FROM "made_once".schema')).rows).toEqual([{ version: 1 }]);
+  const eight = await Promise.all(Array.from({ length: 8 }, () => openStore(stores.pool, "made_once")));
+  await Promise.all(eight.map((store) => store.putTasks([makeTask()])));
+  expect((await stores.pool.query('SELECT version FROM "made_once".schema')).rows).toEqual([{ version: 1 }]);
 });
 
 test("schemaSql gives what the store would make", async () => {
-  await pool.query(PostgresDataStore.schemaSql({ schema: "by_hand" }));
-  const store = await openStore(pool, "by_hand");
+  await stores.pool.query(PostgresDataStore.schemaSql({ schema: "by_hand" }));
+  const store = await openStore(stores.pool, "by_hand");
   await store.putTasks([makeTask()]);
-  await openStore(pool, "by_itself").then((other) => other.getTasks());
+  await openStore(stores.pool, "by_itself").then((other) => other.getTasks());
   const columns = async (schema: string): Promise<unknown[]> =>
     (
-      await pool.query(
+      await stores.pool.query(
         "SELECT table_name, column_name, data_type FROM information_schema.columns WHERE table_schema = $1 ORDER BY 1, 2",
         [schema],
       )
@@ -89,8 +69,8 @@ test("schemaSql gives what the store would make", async () => {
 });
 
 test("the functions of a schema obey no search path of their caller, and have no rights of their own", async () => {
-  await openStore(pool, "paths").then((store) => store.getTasks());
-  const { rows } = await pool.query(
+  await openStore(stores.pool, "paths").then((store) => store.getTasks());
+  const { rows } = await stores.pool.query(
     "SELECT proname, prosecdef, prosqlbody IS NOT NULL AS is_fixed, proconfig FROM pg_proc " +
       "WHERE pronamespace = 'paths'::regnamespace",
   );
@@ -101,8 +81,8 @@ test("the functions of a schema obey no search path of their caller, and have no
 });
 
 test("a job of an application's transaction exists if and only if the transaction commits", async () => {
-  const store = await openStore(pool, "prepared");
-  const client = await pool.connect();
+  const store = await openStore(stores.pool, "prepared");
+  const client = await stores.pool.connect();
   try {
     for (const [id, ends] of [
       ["kept", "COMMIT"],
@@ -126,7 +106,7 @@ test("a job of an application's transaction exists if and only if the transactio
 test("eight processes that hammer tasks add and run each job once, and no more at a time than its limit", async () => {
   const limits = { one: 1, three: 3 };
   const count = 20;
-  await pool.query(
+  await stores.pool.query(
     "CREATE SCHEMA hammered; CREATE TABLE hammered.running (task text PRIMARY KEY, n integer, most integer); " +
       "CREATE TABLE hammered.runs (task text, place integer, times integer DEFAULT 1, PRIMARY KEY (task, place)); " +
       "INSERT INTO hammered.running VALUES ('one', 0, 0), ('three', 0, 0)",
@@ -134,7 +114,7 @@ test("eight processes that hammer tasks add and run each job once, and no more a
   const folder = await temporaryFolder();
   const program = fileURLToPath(new URL("./postgres-worker.ts", import.meta.url));
   const command = await processCommand(program, folder.path);
-  const given = [server.url, "hammered_jobs", JSON.stringify(limits), String(count)];
+  const given = [stores.server.url, "hammered_jobs", JSON.stringify(limits), String(count)];
   const children = Array.from({ length: 8 }, () => new Child([...command, ...given]));
   const saysAll = async (verb: string, answer: RegExp): Promise<void> => {
     for (const { process } of children) process.stdin?.write(`${verb}\n`);
@@ -155,18 +135,20 @@ test("eight processes that hammer tasks add and run each job once, and no more a
     for (const { process } of children) process.kill("SIGKILL");
     await folder.remove();
   }
-  const runs = await pool.query(
+  const runs = await stores.pool.query(
     "SELECT task, count(*)::int AS jobs, max(times) AS times FROM hammered.runs GROUP BY 1",
   );
   expect(runs.rows).toEqual(
     expect.arrayContaining([1, 1].map((times, place) => ({ task: ["one", "three"][place], jobs: count, times }))),
   );
-  const { rows } = await pool.query<{ task: "one" | "three"; most: number }>("SELECT task, most FROM hammered.running");
+  const { rows } = await stores.pool.query<{ task: "one" | "three"; most: number }>(
+    "SELECT task, most FROM hammered.running",
+  );
   for (const { task, most } of rows) expect(most, task).toBeLessThanOrEqual(limits[task]);
 });
 
 test("the update of a lease touches no index", async () => {
-  const client = new pg.Client({ connectionString: server.url });
+  const client = new pg.Client({ connectionString: stores.server.url });
   await client.connect();
   try {
     const store = await openStore(client, "hot");
@@ -190,8 +172,8 @@ test("the update of a lease touches no index", async () => {
 });
 
 test("a step passes the dead entries of an index once, beside a transaction that stays open", async () => {
-  const client = new pg.Client({ connectionString: server.url });
-  const open = await pool.connect();
+  const client = new pg.Client({ connectionString: stores.server.url });
+  const open = await stores.pool.connect();
   await client.connect();
   try {
     const store = await openStore(client, "aged");
@@ -228,16 +210,16 @@ test("a step passes the dead entries of an index once, beside a transaction that
 });
 
 test("a server that refuses the user is a store that is unavailable", async () => {
-  const url = `postgres://nobody@127.0.0.1:${server.port}/postgres`;
+  const url = `postgres://nobody@127.0.0.1:${stores.server.port}/postgres`;
   const store = new PostgresDataStore({ url }, { retry: { maxAttempts: 1 } });
-  opened.push(store);
+  stores.closeAfterwards(store);
   await store.open(T0);
   await expect(store.getTasks()).rejects.toThrow(StoreUnavailableError);
 });
 
 test.each(["on", "off"])("a text keeps characters that PostgreSQL has not, standard strings %s", async (setting) => {
   const options = `-c standard_conforming_strings=${setting}`;
-  const client = new pg.Pool({ connectionString: server.url, max: 1, options });
+  const client = new pg.Pool({ connectionString: stores.server.url, max: 1, options });
   onTestFinished(() => client.end());
   const store = await openStore(client, `characters_${setting}`);
   const id = "[a\0\ud83d\ude00";
@@ -248,7 +230,7 @@ test.each(["on", "off"])("a text keeps characters that PostgreSQL has not, stand
 });
 
 test("warns of a transaction that stays open, also of another user's, and of a table of dead rows", async () => {
-  const store = await openStore(pool, "warned");
+  const store = await openStore(stores.pool, "warned");
   await store.putTasks([makeTask()]);
   const names = postgresNames("warned");
   const warned = async (client: pg.ClientBase | pg.Pool, bounds: Partial<WarningBounds>): Promise<string[]> => {
@@ -257,12 +239,12 @@ test("warns of a transaction that stays open, also of another user's, and of a t
     return ((rows[0] as { json_agg: string | null }).json_agg ?? "").match(/"code":"\w+"/g) ?? [];
   };
   expect((await store.inspect(T0)).warnings).toBeUndefined();
-  const [open, watcher] = [await pool.connect(), await pool.connect()];
+  const [open, watcher] = [await stores.pool.connect(), await stores.pool.connect()];
   try {
     await watcher.query("CREATE ROLE watcher; GRANT USAGE ON SCHEMA warned TO watcher");
     await open.query("BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT 1");
-    expect(await warned(pool, { openSeconds: 0 })).toEqual(['"code":"oldTransaction"']);
-    await pool.query("SELECT pg_current_xact_id(); SELECT pg_current_xact_id()");
+    expect(await warned(stores.pool, { openSeconds: 0 })).toEqual(['"code":"oldTransaction"']);
+    await stores.pool.query("SELECT pg_current_xact_id(); SELECT pg_current_xact_id()");
     // It is not shown when the transaction of another user began.
     await watcher.query("SET ROLE watcher");
     expect(await warned(watcher, { openSeconds: 0 })).toEqual([]);
@@ -278,18 +260,18 @@ test("warns of a transaction that stays open, also of another user's, and of a t
 
 describe("roles with the least rights", () => {
   const schema = "roles";
-  const urlOf = (role: string): string => server.urlWith("secret").replace("//postgres:", `//${role}:`);
+  const urlOf = (role: string): string => stores.server.urlWith("secret").replace("//postgres:", `//${role}:`);
   const openAs = async (role: string): Promise<PostgresDataStore> => {
     const store = new PostgresDataStore({ url: urlOf(role) }, { schema, retry: { maxAttempts: 1 } });
-    opened.push(store);
+    stores.closeAfterwards(store);
     await store.open(T0);
     return store;
   };
   beforeAll(async () => {
     for (const role of ["job_owner", "job_worker", "job_reader"]) {
-      await pool.query(`CREATE ROLE ${role} LOGIN PASSWORD 'secret'`);
+      await stores.pool.query(`CREATE ROLE ${role} LOGIN PASSWORD 'secret'`);
     }
-    await pool.query(`CREATE SCHEMA ${schema} AUTHORIZATION job_owner`);
+    await stores.pool.query(`CREATE SCHEMA ${schema} AUTHORIZATION job_owner`);
     const owner = new pg.Client({ connectionString: urlOf("job_owner") });
     await owner.connect();
     // As docs/stores.md has it.
@@ -336,7 +318,7 @@ describe("roles with the least rights", () => {
   test("who may not make the schema is told so", async () => {
     const options = { schema: "not_there", retry: { maxAttempts: 1 } };
     const store = new PostgresDataStore({ url: urlOf("job_worker") }, options);
-    opened.push(store);
+    stores.closeAfterwards(store);
     await store.open(T0);
     await expect(store.getTasks()).rejects.toThrow(/permission denied for database.*give this user the rights/);
   });
