@@ -1,7 +1,8 @@
 // What a program does, and when. Nothing in this file knows where it runs: as a loop that stays (node.ts, deno/script.ts,
 // bun/service.ts), one tick at a time (cloudflare/, deno/cron.ts, bun/cron.ts), or behind a URL (http-cron.ts).
 
-import { CronTrigger, defineTasks, IntervalTrigger, type SchedulerClient } from "escapement";
+import { CronTrigger, defineTasks, IntervalTrigger } from "escapement";
+import type { Scheduler } from "escapement/scheduler";
 
 export const tasks = defineTasks({
   greet: {
@@ -18,10 +19,10 @@ export const tasks = defineTasks({
 });
 
 /** Adds the schedules of the program. One that is there already goes on as it is. */
-export async function addSchedules(scheduler: SchedulerClient): Promise<void> {
+export async function addSchedules(scheduler: Scheduler): Promise<void> {
   const weekdays = CronTrigger.fromCrontab("0 9 * * mon-fri", { timeZone: "Europe/Berlin" });
-  await Promise.all([
-    scheduler.addSchedule(tasks.beat, new IntervalTrigger({ minutes: 1 }), { id: "every minute" }),
-    scheduler.addSchedule(tasks.greet, weekdays, { id: "good morning", payload: "Berlin" }),
+  await scheduler.addSchedules([
+    { task: tasks.beat, trigger: new IntervalTrigger({ minutes: 1 }), id: "every minute" },
+    { task: tasks.greet, trigger: weekdays, id: "good morning", payload: "Berlin" },
   ]);
 }

@@ -23,6 +23,33 @@ describe("escapement init cloudflare", () => {
     expect(text).toContain("/.dev.vars\n");
   });
 
+  test.each([
+    ["mail-service", "mail-service"],
+    ["Ada's_Shop 2", "ada-s-shop-2"],
+    ["--", "jobs"],
+    ["x".repeat(80), "x".repeat(63)],
+    [`${"x".repeat(62)}-y`, "x".repeat(62)],
+    ["日報", "jobs"],
+  ])("names the Worker and the database after the folder %s", async (name, expected) => {
+    await using folder = await folderWith({});
+    await call(["init", "cloudflare", "--", name], { cwd: folder.path });
+    const textOf = (file: string): Promise<string> => readFile(join(folder.path, name, file), "utf8");
+    expect(JSON.parse(await textOf("package.json")).name).toBe(expected);
+    const wrangler = await textOf("wrangler.jsonc");
+    expect(/"name": "(.*)"/.exec(wrangler)?.[1]).toBe(expected);
+    expect(/"database_name": "(.*?)"/.exec(wrangler)?.[1]).toBe(expected);
+    expect(`${await textOf("README.md")}\n${wrangler}`.match(/d1 create \S+/g)).toEqual([
+      `d1 create ${expected}`,
+      `d1 create ${expected}\``,
+    ]);
+  });
+
+  test("names it after the folder that it is called in", async () => {
+    await using folder = await folderWith({});
+    await call(["init", "cloudflare"], { cwd: join(folder.path, "shop") });
+    expect(JSON.parse(await readFile(join(folder.path, "shop/package.json"), "utf8")).name).toBe("shop");
+  });
+
   test("overwrites nothing unless it is told to, and names what is there", async () => {
     await using folder = await folderWith({ "package.json": "mine", "README.md": "mine" });
     const { code, err } = await call(["init", "cloudflare"], { cwd: folder.path });

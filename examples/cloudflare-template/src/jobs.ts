@@ -1,5 +1,6 @@
 // What the program does, and when. Nothing here knows that it runs in a Worker.
-import { defineTasks, type SchedulerClient } from "escapement";
+import { defineTasks } from "escapement";
+import type { Scheduler } from "escapement/scheduler";
 
 export const tasks = defineTasks({
   report: {
@@ -11,7 +12,9 @@ export const tasks = defineTasks({
 });
 
 /** Adds the schedules. One that is there already goes on as it is. */
-export async function addSchedules(scheduler: SchedulerClient): Promise<void> {
-  await scheduler.addSchedule(tasks.report, "* * * * *", { id: "every minute" });
-  await scheduler.addSchedule(tasks.report, "0 9 * * mon-fri", { id: "good morning" });
+export async function addSchedules(scheduler: Scheduler): Promise<void> {
+  await scheduler.addSchedules([
+    { task: tasks.report, trigger: "* * * * *", id: "every minute" },
+    { task: tasks.report, trigger: "0 9 * * mon-fri", id: "good morning" },
+  ]);
 }

@@ -1,7 +1,7 @@
 import type { Stats } from "node:fs";
 import { lstat, mkdir, readdir, readFile, stat, writeFile } from "node:fs/promises";
 import { createRequire } from "node:module";
-import { dirname, join, resolve } from "node:path";
+import { basename, dirname, join, resolve } from "node:path";
 import { type CommandCall, hasOption } from "../command.ts";
 import { CliError, EXIT } from "../failure.ts";
 
@@ -12,6 +12,12 @@ const TEMPLATES: Readonly<Record<string, { readonly folder: string; readonly nex
     next: ["npm install", "cp .dev.vars.example .dev.vars", "npm run dev"],
   },
 };
+
+/** Where the files of a template have the name of the project: in `package.json`, `wrangler.jsonc` and `README.md`. */
+const NAMES_IN_FILES = /(?<="(?:database_)?name": "|d1 create )jobs\b/g;
+
+/** Longest name of a Worker. */
+const NAME_LENGTH_MAX = 63;
 
 /** `escapement init`: the files of a new project. */
 export async function run(call: CommandCall): Promise<number> {
@@ -29,7 +35,8 @@ export async function run(call: CommandCall): Promise<number> {
   for (const { file, path } of isDry ? [] : targets) {
     const target = resolve(io.cwd, path);
     await mkdir(dirname(target), { recursive: true });
-    await writeFile(target, await readFile(join(source, file)));
+    const text = await readFile(join(source, file), "utf8");
+    await writeFile(target, text.replaceAll(NAMES_IN_FILES, projectName(resolve(io.cwd, folder))));
   }
   const next = [...(folder === "." ? [] : [`cd ${shellWord(folder)}`]), ...template.next];
   if (out.isJson) out.json({ files: targets.map(({ path }) => path), next });
@@ -61,6 +68,14 @@ async function assertNone(cwd: string, targets: readonly { readonly path: string
     exitCode: EXIT.found,
     code: "exists",
   });
+}
+
+/** The name of a folder as Workers, databases and packages may be called: small letters, digits and hyphens. */
+function projectName(folder: string): string {
+  const name = basename(folder)
+    .toLowerCase()
+    .replaceAll(/[^a-z0-9]+/g, "-");
+  return name.slice(0, NAME_LENGTH_MAX).replaceAll(/^-+|-+$/g, "") || "jobs";
 }
 
 /** A path as a word of a shell, whichever that is. */
