@@ -50,7 +50,20 @@ test("an idle look is one round trip, and so is a step, however much it carries"
 test("many processes that start make the tables once", async () => {
   const eight = await Promise.all(Array.from({ length: 8 }, () => openStore(stores.pool, "made_once")));
   await Promise.all(eight.map((store) => store.putTasks([makeTask()])));
-  expect((await stores.pool.query('SELECT version FROM "made_once".schema')).rows).toEqual([{ version: 1 }]);
+  expect((await stores.pool.query('SELECT version FROM "made_once".schema')).rows).toEqual([{ version: 2 }]);
+});
+
+test("tables of the version before are refused with what to do, and stay as they are", async () => {
+  await (await openStore(stores.pool, "former")).putTasks([makeTask()]);
+  await stores.pool.query("UPDATE former.schema SET version = 1");
+  const store = new PostgresDataStore({ client: stores.pool }, { schema: "former" });
+  stores.closeAfterwards(store);
+  const does = "export them with the library that made them, drop the schema, and import";
+  await expect(store.open(T0).then(() => store.getTasks())).rejects.toMatchObject({
+    name: "StoreUnavailableError",
+    message: expect.stringContaining(`of the schema former have version 1, and this library knows 2: ${does}`),
+  });
+  expect((await stores.pool.query("SELECT version FROM former.schema")).rows).toEqual([{ version: 1 }]);
 });
 
 test("schemaSql gives what the store would make", async () => {

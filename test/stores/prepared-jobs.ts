@@ -106,7 +106,7 @@ export const PREPARED_JOB_CASES: readonly {
   {
     name: "what the job is told travels as it is: payload up to the limit, metadata, times and quotes",
     async run(application, scheduler) {
-      const text = `?1 '"\\ü\u{1F600}`;
+      const text = `?1 '"\\ü\u{1F600}\ufdd00022`;
       const filler = "x".repeat(SERIALIZED_LENGTH_MAX - JSON.stringify(text).length);
       let seen: unknown = null;
       scheduler.task("ship", (payload: unknown) => {

@@ -55,7 +55,7 @@ export function sizeInBytes(column: string): string {
   return `coalesce(octet_length(${column}::text), 0)`;
 }
 
-/** SQL of a JSON text as the store keeps it, see `StandIns`. @param text SQL of it, out of a row of a parameter */
+/** SQL of a JSON text as the store keeps it, see `stand-ins.ts`. @param text SQL of it, out of a row of a parameter */
 export function keptJson({ inSchema }: InSchema, text: string): string {
   return `${inSchema}kept(${text})`;
 }

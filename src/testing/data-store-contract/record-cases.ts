@@ -1,3 +1,5 @@
+import { compareTexts } from "../../core/text.ts";
+import { isFound } from "../../stores/shared/cursors-and-search.ts";
 import { equal, present } from "./assert.ts";
 import { type DataStoreCase, openTwo } from "./contract-case.ts";
 import {
@@ -19,6 +21,33 @@ import {
 
 /** Text that breaks code that is careless about quotes, control characters or characters beyond 16 bits. */
 const NASTY_TEXT = "'; DROP TABLE x; -- \" \\ \n\t\u0001 \u2028 é 漢字 👩‍👩‍👧‍👦 \u{10ffff} %s $1 ?1 {}[]";
+
+/** What a store may take for an escape of its own: characters that Unicode leaves to programs, before hex digits and
+ *  among themselves. */
+const LIKE_ESCAPES = [
+  "\ufdd00022,\ufdd00022isAdmin\ufdd00022:true",
+  "\ufdd0",
+  "\ufdd0\ufdd0\ufdd00000",
+  "[\ufdd0d83d\ufdd0\\ufdd0",
+  "{\\\\ufdd0\\u0000\\\\ud83d",
+  "\ufdd1\ufdef0041\uffff\ufffe\u{1fffe}\ue000\ufffd",
+];
+
+/** Texts out of all of Unicode, the same in each run. Halves of pairs and NUL are among those for JSON alone. */
+function unicodeTexts(count: number, isForJson: boolean): string[] {
+  let state = 48;
+  const below = (bound: number): number => {
+    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
+    return Math.floor((state / 2 ** 32) * bound);
+  };
+  const odd = ["\ufdd0", "\ufdd0", "0000", "d800", "fdd0", "0022", "\\", "\\u0000", '"', "[", "a", ...LIKE_ESCAPES];
+  const character = (): string => {
+    if (isForJson && below(8) === 0) return String.fromCharCode(below(3) === 0 ? 0 : 0xd800 + below(0x800));
+    const text = below(2) === 0 ? (odd[below(odd.length)] ?? "") : String.fromCodePoint(1 + below(0x10ffff));
+    return isForJson || text.isWellFormed() ? text : "\ufdd0";
+  };
+  return Array.from({ length: count }, () => Array.from({ length: 1 + below(24) }, character).join(""));
+}
 
 /** JSON of a million characters, which are one and a half million bytes. */
 function large(): string {
@@ -121,6 +150,69 @@ export const recordCases: readonly DataStoreCase[] = [
       );
       const result = present(await store.getJobResult(text, T0), "the result");
       equal([result.returnValue, result.error], [text, error], "a result");
+    },
+  },
+  {
+    name: "records: all of Unicode survives as it was given, wherever callers choose a text, and is found",
+    rules: ["G5"],
+    async run({ open }) {
+      const store = await open();
+      const texts = [...new Set([...LIKE_ESCAPES, ...unicodeTexts(10, false)])];
+      const inJson = [...LIKE_ESCAPES, "\0\ufdd0000\ud83d\ufdd0", ...unicodeTexts(texts.length, true)];
+      for (const [index, text] of texts.entries()) {
+        const any = inJson[(index * 7) % inJson.length] ?? "";
+        const payload = JSON.stringify({ isAdmin: false, [any]: JSON.stringify([any, text]) });
+        const metadata = { [text]: [any, { [any]: text }] };
+        const labels = { [`l${index}`]: text };
+        const named = { taskId: text, executor: text, payload, metadata, labels };
+        const task = makeTask({ id: text, executor: text, metadata, labels });
+        await store.putTasks([task]);
+        equal(await store.getTask(text), task, "a task");
+        const schedule = makeSchedule({ ...named, id: text, name: text, trigger: payload, triggerRule: payload });
+        await store.addSchedules(add(schedule));
+        equal(await store.getSchedule(text), schedule, "a schedule");
+        const found = { limit: 100, cursor: null, search: text };
+        const schedules = await store.getSchedules(found);
+        const expected = texts.slice(0, index + 1).filter((other) => isFound(text, [other]));
+        equal(idsOf(schedules.items), expected.toSorted(compareTexts), "the schedules that are found");
+        equal(idsOf((await store.getSchedules({ limit: 9, cursor: null, labels })).items), [text], "by its label");
+        const job = makeJob({ ...named, id: text, idempotencyKey: text, concurrencyKey: text });
+        const [added] = await store.addJobs([job]);
+        equal(added?.job, { ...job, heldBy: "limit" }, "a job that was added");
+        const queues = [{ executor: text, taskId: text }];
+        const leased = present((await take(store, { by: text, stepId: text, queues })).acquired[0], "the job");
+        equal([leased.payload, leased.metadata, leased.labels], [payload, metadata, labels], "a job that runs");
+        const { fence } = leased;
+        const at = { now: T0, schedulerId: text, until: T0 + LEASE_MS, number: 1, isFirst: true };
+        const saved = { name: text, startedAt: T0, attempts: 1, endedAt: T0, wakeAt: null, version: null };
+        await store.saveJobStep({ ...at, jobId: text, fence, step: { ...saved, value: payload, cursor: payload } });
+        equal(await store.getJobSteps(text, T0), [{ ...saved, value: payload, cursor: payload }], "its step");
+        const line = { at: T0, level: "info", message: any, fields: { [any]: text } } as const;
+        const log = { attempt: 1, dropped: 0, lines: [line] };
+        const error = { name: text, message: text, stack: any, cause: { name: "Error", message: any } };
+        const done = { ...finish(leased, { outcome: "error", returnValue: payload, error }), log } as const;
+        equal((await release(store, [done], { by: text })).releases, ["released"], "its release");
+        const result = present(await store.getJobResult(text, T0), "the result");
+        equal([result.returnValue, result.error, result.job?.labels], [payload, error, labels], "a result");
+        equal(await store.getJobLogs(text, T0), [log], "its log");
+        const results = await store.getJobResults(
+          { ...found, order: "oldest", taskId: text, error: text, key: text },
+          T0,
+        );
+        equal(
+          results.items.map(({ jobId }) => jobId),
+          [text],
+          "the results that are found",
+        );
+        const failures = await store.getFailures({ taskId: text, from: 0, until: T0 + LEASE_MS, limit: 9 }, T0);
+        equal(
+          failures.items.map(({ name, message }) => [name, message]),
+          [[text, text]],
+          "the failures",
+        );
+      }
+      const all = await store.getSchedules({ limit: 100, cursor: null });
+      equal(idsOf(all.items), texts.toSorted(compareTexts), "the order of ids");
     },
   },
   {

@@ -9,7 +9,7 @@ import {
 } from "../../sqlite/driver/driver-and-failures.ts";
 import type { Answer, Query } from "./clients.ts";
 import { Literals, literal, numbered } from "./literals.ts";
-import { withoutStandIns } from "./stand-ins.ts";
+import { decoded } from "./stand-ins.ts";
 
 /** A connection, or a pool of them, that the store has made or was given. */
 export interface Link {
@@ -159,7 +159,7 @@ function rowsOf(answer: Answer | undefined): Row[] {
 function parsed(text: string | null, type: number): string | number | null {
   if (text === null) return null;
   if (NUMBERS.has(type)) return Number(text);
-  return type === BOOLEAN ? Number(text === "t" || text === "true") : withoutStandIns(text);
+  return type === BOOLEAN ? Number(text === "t" || text === "true") : decoded(text);
 }
 
 /** What an SQLSTATE means. An error without one is a failure of the connection. */

@@ -1,5 +1,5 @@
 import type { SqlStatement, SqlValue } from "../../sqlite/driver/driver-and-failures.ts";
-import { withoutNul, withStandIns } from "./stand-ins.ts";
+import { encodedJson, encodedText } from "./stand-ins.ts";
 
 // A batch is one message to the server: a *simple query* of several statements, which the server runs as one
 // transaction, without a BEGIN that would have to be ended. It is the only form in which every client and every pool
@@ -10,7 +10,12 @@ import { withoutNul, withStandIns } from "./stand-ins.ts";
 export function literal(value: SqlValue): string {
   if (value === null) return "NULL";
   if (typeof value === "number") return value < 0 ? `(${value})` : String(value);
-  return `E'${withoutNul(value).replaceAll("\\", "\\\\").replaceAll("'", "''")}'`;
+  return `E'${value.replaceAll("\\", "\\\\").replaceAll("'", "''")}'`;
+}
+
+function encoded(value: SqlValue, isJson: boolean): SqlValue {
+  if (typeof value !== "string") return value;
+  return isJson ? encodedJson(value) : encodedText(value);
 }
 
 /** Puts values in the places of parameters, and keeps the parts of texts that come again. */
@@ -25,8 +30,7 @@ export class Literals {
     for (let index = 1; index < parts.length; index += 2) {
       const value = args[Number(parts[index]) - 1] ?? null;
       const after = parts[index + 1] ?? "";
-      const isJson = typeof value === "string" && after.startsWith("::json");
-      text += literal(isJson ? withStandIns(value) : value) + after;
+      text += literal(encoded(value, after.startsWith("::json"))) + after;
     }
     return text;
   }
@@ -45,9 +49,7 @@ export class Literals {
 /** A statement with `$1` and so on, as clients of PostgreSQL take it. */
 export function numbered({ sql, args }: SqlStatement): SqlStatement {
   const json = new Set([...sql.matchAll(/\?(\d+)::json/g)].map(([, number]) => Number(number) - 1));
-  const values = args.map((value, place) =>
-    typeof value === "string" && json.has(place) ? withStandIns(value) : value,
-  );
+  const values = args.map((value, place) => encoded(value, json.has(place)));
   // postgres.js makes JSON of a value that the server expects as json, also of a text that is JSON already.
   return {
     sql: sql.replace(/\?(\d+)(::json)?/g, (_, number, json) => `$${number}${json ? "::text::json" : ""}`),

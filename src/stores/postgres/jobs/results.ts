@@ -4,6 +4,7 @@ import { JOB_OUTCOMES } from "../../../records/policies.ts";
 import type { ResultStatements } from "../../sqlite/jobs/results.ts";
 import type { Scan, ScannedTable } from "../../sqlite/list-scans.ts";
 import { lazily } from "../../sqlite/sql-and-json.ts";
+import { STAND_IN, TWICE } from "../driver/stand-ins.ts";
 import { foundIn, hasAllLabels, isFirstLabel, scanStatement } from "../lists.ts";
 import type { PostgresNames } from "../schema/names.ts";
 import { arrayOf, CHANGES, counted, shownJson, sizeInBytes, textList, textsOf } from "../sql-and-json.ts";
@@ -65,8 +66,8 @@ export function resultStatements(names: PostgresNames): ResultStatements {
           `SELECT r.seq, r.finished_at AS at FROM ${results} r WHERE ${INDEXES[outcome]} AND ${isIn("r.finished_at")}`,
       );
       const columns = ["job_id", "task_id", "schedule_id", "outcome", "finished_at"].map((column) => `t.${column}`);
-      const ofError = (name: string): string => `${inSchema}text_of(t.details->'error'->'${name}')`;
-      const error = [ofError("name"), `left(${ofError("message")}, ${FAILURE_MESSAGE_MAX})`];
+      const message = `left(${inSchema}text_of(t.details->'error'->'message'), ${FAILURE_MESSAGE_MAX})`;
+      const error = ["t.details->'error'->>'name'", `replace(${message}, '${STAND_IN}', '${TWICE}')`];
       return (
         `WITH scanned AS MATERIALIZED (SELECT u.seq, u.at FROM (${parts.join(" UNION ALL ")}) u ` +
         "ORDER BY u.at DESC, u.seq DESC LIMIT ?6) " +
@@ -98,11 +99,9 @@ export function resultStatements(names: PostgresNames): ResultStatements {
 
 /** By index and order, see the function of this name on SQLite's SQL. */
 function resultLists(names: PostgresNames): Readonly<Record<string, string>> {
-  const { results, labels, inSchema } = names;
-  const textOf = (...path: string[]): string =>
-    `${inSchema}text_of(t.details${path.map((name) => `->'${name}'`).join("")})`;
-  const ofError = [textOf("error", "name"), textOf("error", "message")];
-  const ofJob = [textOf("job", "idempotencyKey"), textOf("job", "concurrencyKey")];
+  const { results, labels } = names;
+  const ofError = ["name", "message"].map((name) => `(t.details->'error'->>'${name}')`);
+  const ofJob = ["idempotencyKey", "concurrencyKey"].map((name) => `(t.details->'job'->>'${name}')`);
   const columns = ["job_id", "task_id", "schedule_id"].map((column) => `t.${column}`);
   const runTime = "t.finished_at - (t.details->>'startedAt')::bigint";
   const list: ScannedTable = {

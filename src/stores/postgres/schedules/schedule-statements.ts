@@ -239,7 +239,7 @@ const BY_TIME: Readonly<Record<string, readonly (keyof typeof KINDS)[]>> = {
 };
 
 function scheduleLists(names: PostgresNames): Readonly<Record<string, string>> {
-  const { schedules, labels, inSchema } = names;
+  const { schedules, labels } = names;
   const state = "CASE WHEN t.next_fire_time IS NULL THEN 'ended' WHEN t.paused = 1 THEN 'paused' ELSE 'active' END";
   const list: ScannedTable = {
     table: schedules,
@@ -249,7 +249,7 @@ function scheduleLists(names: PostgresNames): Readonly<Record<string, string>> {
     isTaken:
       "(?4::text IS NULL OR t.task_id = ?4) AND (?5::integer IS NULL OR t.paused = ?5) " +
       `AND (?6::text IS NULL OR ?6 = ${state} OR ?6 = 'failing' AND t.failures > 0) ` +
-      `AND ${foundIn("?7", ["t.id", `${inSchema}text_of(t.details->'name')`])} ` +
+      `AND ${foundIn("?7", ["t.id", "(t.details->>'name')"])} ` +
       `AND ${hasAllLabels(names, "?8", { kind: "schedule", id: "t.id" })}`,
   };
   const byId = (condition: string): Scan => ({

@@ -8,7 +8,7 @@ import {
 import { NO_VERSION } from "../../shared/declarations.ts";
 import { JOB_STATE, LABELLED, REMOVED } from "../../sqlite/schema/tables.ts";
 import { literal } from "../driver/literals.ts";
-import { ESCAPES_SQL, STAND_IN } from "../driver/stand-ins.ts";
+import { ENCODED_SQL, ESCAPES_SQL, STAND_IN, TWICE } from "../driver/stand-ins.ts";
 import { storedAcquisitions } from "../jobs/acquisition.ts";
 import { storedInsertions, storedStamps } from "../jobs/additions.ts";
 import { NEW_JOB_COLUMNS, newJobValues } from "../jobs/new-job-columns.ts";
@@ -85,15 +85,16 @@ function merged({ inSchema }: PostgresNames): string {
     ) m)`;
 }
 
-/** A JSON text as text, with a replacement character in the place of each stand-in. */
+/** A JSON text as text, with a replacement character in the place of what no text can hold. */
 function textOf({ inSchema }: PostgresNames): string {
   return (
     `CREATE OR REPLACE FUNCTION ${inSchema}text_of(given json) RETURNS text ${EXPRESSION} ` +
-    `regexp_replace(given #>> '{}', '${STAND_IN}....', '\ufffd', 'g')`
+    `replace(regexp_replace(given #>> '{}', ${literal(ENCODED_SQL)}, ${literal("\\1\ufffd")}, 'g'), ` +
+    `'${TWICE}', '${STAND_IN}')`
   );
 }
 
-/** See `withStandIns`. */
+/** See `stand-ins.ts`. JSON that is shown has the stand-in as an escape, which the driver passes by. */
 function standIns({ inSchema }: PostgresNames): string[] {
   return [
     `CREATE OR REPLACE FUNCTION ${inSchema}kept(given text) RETURNS json ${EXPRESSION} ` +
@@ -101,7 +102,8 @@ function standIns({ inSchema }: PostgresNames): string[] {
       `ELSE regexp_replace(given, ${literal(ESCAPES_SQL)}, ${literal(`\\1${STAND_IN}\\2`)}, 'g')::json END`,
     `CREATE OR REPLACE FUNCTION ${inSchema}shown(kept json) RETURNS json ${EXPRESSION} ` +
       `CASE WHEN strpos(kept::text, '${STAND_IN}') = 0 THEN kept ` +
-      `ELSE regexp_replace(kept::text, '${STAND_IN}(....)', ${literal("\\\\u\\1")}, 'g')::json END`,
+      `ELSE regexp_replace(replace(kept::text, '${TWICE}', ${literal("\\ufdd0")}), '${STAND_IN}(....)', ` +
+      `${literal("\\\\u\\1")}, 'g')::json END`,
   ];
 }
 

@@ -68,7 +68,7 @@ export class PostgresSchema implements Schema {
     return isNew;
   }
 
-  /** 0 where there are no tables. @throws {StoreUnavailableError} for tables that are newer than this library */
+  /** 0 where there are no tables. @throws {StoreUnavailableError} for tables of another version */
   async #readVersion(): Promise<number> {
     const { schema } = postgresNames(this.#schema);
     try {
@@ -81,11 +81,12 @@ export class PostgresSchema implements Schema {
   }
 
   #known(version: number): number {
-    if (version <= NEWEST) return version;
+    if (version === NEWEST || version === 0) return version;
     throw new StoreUnavailableError(
       `the tables of the schema ${this.#schema} have version ${version}, and this library knows ${NEWEST}: ` +
-        `update the ` +
-        "library, or use another schema",
+        (version > NEWEST
+          ? "update the library, or use another schema"
+          : "export them with the library that made them, drop the schema, and import"),
     );
   }
 
@@ -97,7 +98,7 @@ export class PostgresSchema implements Schema {
       `v, (${sql}) look`;
     try {
       const rows = await this.#connection.readFresh({ sql: both, args });
-      if (this.#known(numberOrNull(rows, "schema_version") ?? 0) !== NEWEST) return null;
+      if (this.#known(numberOrNull(rows, "schema_version") ?? 0) === 0) return null;
       this.#isUpToDate = true;
       return rows;
     } catch (error) {

@@ -6,7 +6,7 @@ import type { PostgresNames } from "./names.ts";
 // The tables are those of the stores on SQLite's SQL (`sqlite/schema`), where their columns are described.
 
 /** The newest version of the tables. */
-export const NEWEST = 1;
+export const NEWEST = 2;
 
 /** Text in the order of its code points, as the contract has it, whatever the language of the database is. */
 const TEXT = 'text COLLATE "C"';
