@@ -29,7 +29,11 @@ export function serveMcp(
     try {
       return await source.handle(request, {
         scope: context.var.scope,
-        ask: async (path, init) => app.fetch(asked(request, path, init), context.env, executionOf(context)),
+        ask: async (path, init) => {
+          const own = asked(request, path, init);
+          gate.letInFor(context, own);
+          return app.fetch(own, context.env, executionOf(context));
+        },
       });
     } catch (error) {
       return problemOf(error, request, logger);
@@ -37,13 +41,18 @@ export function serveMcp(
   });
 }
 
-/** The same caller's request of another route. That no other site's page sends it, the gate has seen to. */
+/** Headers that say how the body travels, or what a route does with it. */
+const OF_ONE_REQUEST =
+  "accept content-encoding content-length content-type idempotency-key if-match if-none-match transfer-encoding".split(
+    " ",
+  );
+
+/** The same caller's request of another route, with all headers by which a program may know that caller. That no other
+ *  site's page sends it, the gate has seen to. */
 function asked(request: Request, path: string, { method, body }: { method: string; body?: string }): Request {
-  const headers = new Headers({ "sec-fetch-site": "same-origin" });
-  for (const name of ["authorization", "cookie", "host"]) {
-    const value = request.headers.get(name);
-    if (value !== null) headers.set(name, value);
-  }
+  const headers = new Headers(request.headers);
+  for (const name of OF_ONE_REQUEST) headers.delete(name);
+  headers.set("sec-fetch-site", "same-origin");
   if (body !== undefined) headers.set("content-type", "application/json");
   const { signal } = request;
   return new Request(new URL(path, request.url), { method, headers, signal, ...(body === undefined ? {} : { body }) });

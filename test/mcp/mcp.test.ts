@@ -74,6 +74,34 @@ describe("POST /mcp", () => {
     expect(await use(reader, "pause", { id: "report", dryRun: false })).toMatchObject({ isError: true });
   });
 
+  test("asks a function for auth once, with the request of the caller, whatever it knows callers by", async () => {
+    const asked: string[] = [];
+    const { scheduler, router } = setUpRouter({
+      auth: (request) => {
+        asked.push(`${request.method} ${new URL(request.url).pathname}`);
+        const name = request.headers.get("x-forwarded-user");
+        return name === null ? null : { scope: "write", name };
+      },
+      mcp: mcp(),
+    });
+    await scheduler.schedule("report", "0 9 * * *", () => {});
+    const call = (headers: Record<string, string>): Response | Promise<Response> =>
+      router.request("https://scheduler.test/mcp", {
+        method: "POST",
+        headers: { accept: "application/json, text/event-stream", "content-type": "application/json", ...headers },
+        body: JSON.stringify({
+          ...{ jsonrpc: "2.0", id: 1, method: "tools/call" },
+          params: { name: "pause", arguments: { id: "report", dryRun: false } },
+        }),
+      });
+    const answer = await call({ "x-forwarded-user": "ada", "idempotency-key": "k", "if-match": '"1"' });
+    expect(answer.status).toBe(200);
+    expect(await answer.text()).not.toContain("isError");
+    const { paused, pausedBy } = await scheduler.getSchedule("report");
+    expect([paused, pausedBy, asked]).toEqual([true, "ada", ["POST /mcp"]]);
+    expect((await call({ authorization: "Bearer x" })).status).toBe(401);
+  });
+
   test("answers questions, as the routes do", async () => {
     const { connect } = await setUp();
     const client = await connect(READ);

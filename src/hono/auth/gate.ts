@@ -48,6 +48,9 @@ export interface Gate {
    *  what is for another host.
    *  @param needed the scope that the route needs. Default: `"read"` for GET and HEAD, `"write"` for other methods */
   admit(needed?: Scope): MiddlewareHandler<GateEnv>;
+  /** Lets a request through as one of the caller that was let in, whom `auth` is not asked for once more.
+   *  @param asked a request that the router makes itself */
+  letInFor(c: Context<GateEnv>, asked: Request): void;
   /** Wrong tokens; null where there are no tokens. */
   readonly failures: AuthFailures | null;
   /** Whether the sender of a request is known, whatever that caller may do. */
@@ -62,7 +65,9 @@ export interface Gate {
 export function createGate({ auth, clock = systemClock, basePath, ...options }: GateOptions): Gate {
   const logger = leveledLogger(options.logger);
   warnOf(auth, logger);
-  const callerOf = callerReader(auth, clock);
+  const letIn = new WeakMap<Request, KnownCaller>();
+  const callerOfAuth = callerReader(auth, clock);
+  const callerOf: typeof callerOfAuth = (c) => letIn.get(c.req.raw) ?? callerOfAuth(c);
   const tokens = typeof auth === "object" ? auth.tokens.map(({ token }) => token) : [];
   const codes = new SignInCodes({ clock, tokens });
   const hosts = options.allowedHosts ?? (auth === "none" ? [] : null);
@@ -101,6 +106,9 @@ export function createGate({ auth, clock = systemClock, basePath, ...options }: 
         c.set("sessionEnd", sessionEnd);
         return next();
       },
+    letInFor({ var: { scope, caller: name, sessionEnd } }, asked) {
+      letIn.set(asked, { scope, name, ...(sessionEnd === undefined ? {} : { sessionEnd }) });
+    },
     failures,
     async knows(c) {
       try {
