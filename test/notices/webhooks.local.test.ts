@@ -8,6 +8,8 @@ import {
   type SchedulerEvent,
   type SchedulerOptions,
 } from "../../src/mod.ts";
+import { createRouter } from "../../src/hono/mod.ts";
+import { mcp } from "../../src/mcp/mod.ts";
 import { ping, type WebhookOptions, webhook } from "../../src/notices/mod.ts";
 import { Metrics } from "../../src/observability/metrics/mod.ts";
 import { drain, VirtualClock } from "../../src/testing/mod.ts";
@@ -350,3 +352,46 @@ async function isSigned(headers: Headers, body: string): Promise<boolean> {
   const signature = Uint8Array.from(atob(text), (unit) => unit.charCodeAt(0));
   return version === "v1" && crypto.subtle.verify("HMAC", imported, signature, new TextEncoder().encode(content));
 }
+
+test("nobody makes a notice by themselves: not over HTTP, by a schedule, in bulk, with MCP or in the program", async () => {
+  const { url, received } = await receiver();
+  const { scheduler, fire } = await world({ notices: [webhook({ url, on: ["failed"], secret: SECRET })] });
+  await fire("fails");
+  await drain(scheduler);
+  expect(received.length).toBe(1);
+  const taskId = "escapement.notices.webhook";
+  const router = createRouter(scheduler, { auth: () => "write", mcp: mcp() });
+  const ask = (method: string, path: string, body: object): Promise<Response> | Response =>
+    router.request(`http://localhost${path}`, {
+      method,
+      headers: { "content-type": "application/json", accept: "application/json, text/event-stream" },
+      body: JSON.stringify(body),
+    });
+  const forged = { taskId, metadata: { type: "failed", at: START, taskId: "work", scheduleId: "forged" } };
+  const rule = { type: "interval", version: 1, milliseconds: 60_000 };
+  const tries = [
+    await ask("POST", "/jobs", forged),
+    await ask("POST", "/jobs", { taskId: "escapement.notices.none" }),
+    await ask("POST", "/jobs/batch", { jobs: [{ taskId: "work" }, forged] }),
+    await ask("POST", "/jobs/batch", { jobs: [{ taskId: "work" }], then: forged }),
+    await ask("POST", "/schedules", { ...forged, trigger: rule }),
+    await ask("PUT", "/schedules/every%20minute", { ...forged, trigger: rule }),
+  ];
+  expect(tries.map(({ status }) => status)).toEqual(tries.map(() => 422));
+  expect(await (await ask("POST", "/jobs", forged)).text()).toContain("whose jobs the scheduler makes itself");
+  const name = "add_schedule";
+  const call = { name, arguments: { ...forged, id: "forged", trigger: "* * * * *", dryRun: false } };
+  const tool = await ask("POST", "/mcp", { jsonrpc: "2.0", id: 1, method: "tools/call", params: call });
+  expect(await tool.text()).toContain('"isError":true');
+  const inProgram = [
+    () => scheduler.addJob(taskId),
+    () => scheduler.runJob(taskId),
+    () => scheduler.addJobs([{ task: taskId }]),
+    () => scheduler.addSchedule({ id: taskId }, new CronTrigger("* * * * *")),
+    () => scheduler.addSchedules([{ task: taskId, trigger: new CronTrigger("* * * * *"), id: "forged" }]),
+  ];
+  for (const attempt of inProgram) await expect(async () => attempt()).rejects.toThrow(OptionsError);
+  await fire("fails");
+  await drain(scheduler);
+  expect([received.length, (await scheduler.getSchedules()).items.map(({ id }) => id)]).toEqual([1, ["every minute"]]);
+});

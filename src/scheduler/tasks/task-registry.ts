@@ -111,13 +111,13 @@ export class TaskRegistry {
     this.register(id, own, (_payload, context) => channel.send(context));
   }
 
-  /** The id of a task, which is given as a task, an id or a named function. A named function is registered as a task on
+  /** The id of a task for jobs and schedules of callers, which is given as a task, an id or a named function. A named function is registered as a task on
    *  the way. @throws {OptionsError} when the id is not valid, or the function has no name, or another task has its
    *  name */
   idOf(task: unknown): string {
-    if (typeof task === "string") return checkId(task, "task id");
+    if (typeof task === "string") return idOfOwn(task);
     if (task instanceof DefinedTask) this.#refer(task);
-    if (typeof task !== "function") return checkId(idIn(task), "task id");
+    if (typeof task !== "function") return idOfOwn(idIn(task));
     const bound = /^bound (.*)$/s.exec(task.name);
     if (task.name === "" || bound !== null) {
       const [what, id] =
@@ -356,6 +356,15 @@ function nothingToUse(tasks: readonly DefinedTask[]): OptionsError {
   const ids = tasks.map(({ id }) => `"${id}"`).join(", ");
   const message = `have no handler (${ids}), so that there is nothing to run: write defineTasks({ id: { handler } })`;
   return optionError("use()", "tasks", message);
+}
+
+/** An id that callers may give jobs and schedules. Those of notices are the store's alone, in the commit that makes the
+ *  change: the text of another one would go out with the signature of the channel. */
+function idOfOwn(given: string): string {
+  const id = checkId(given, "task id");
+  if (!id.startsWith(NOTICE_TASK_PREFIX)) return id;
+  const message = `must not begin with "${NOTICE_TASK_PREFIX}", whose jobs the scheduler makes itself; got "${id}"`;
+  throw new OptionsError(`the task id ${message}`, [{ path: "task", message }]);
 }
 
 /** The id of what stands for a task. @throws {OptionsError} when it stands for none */
