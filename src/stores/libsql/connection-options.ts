@@ -11,6 +11,7 @@ import {
   optionsChecker,
   secret,
   text,
+  UNSET,
 } from "./store-options.ts";
 
 /** A database by its address. */
@@ -51,6 +52,7 @@ const urlConnectionSchema = once(() =>
     url: v.pipe(
       text(),
       v.check((url) => /^(file|https?|wss?|libsql):|^:memory:/i.test(url), saysUrl),
+      v.check((url) => !/^file:\/*(localhost\/*)?([?#]|\s*$)|^(https?|wss?|libsql):\/*\s*$/i.test(url), saysNothing),
     ),
     authToken: v.optional(secret()),
     syncUrl: v.optional(text()),
@@ -97,6 +99,11 @@ function connectionAdvice(value: unknown): string | null {
 
 function isUrl(text: string): boolean {
   return /^[a-z][a-z0-9+.-]+:|^:memory:/i.test(text);
+}
+
+/** SQLite makes a database of a file without a name that is gone when it is closed. */
+function saysNothing({ input }: { readonly input: unknown }): string {
+  return mustBe("an address with something behind the scheme", input, "", UNSET);
 }
 
 function saysUrl({ input }: { readonly input: unknown }): string {

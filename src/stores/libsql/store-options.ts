@@ -27,7 +27,8 @@ export interface CheckedOptions extends CheckedSharedOptions {
   readonly timeoutMs: number;
 }
 
-const UNSET = "is the environment variable set?";
+/** @internal */
+export const UNSET = "is the environment variable set?";
 
 /** @internal */
 export const text: () => v.GenericSchema<string> = once(() => v.pipe(v.string(saysText), v.nonEmpty(saysText)));
