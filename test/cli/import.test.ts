@@ -148,6 +148,31 @@ kind: Deployment
     expect([code, problems.length > 0]).toEqual([2, true]);
   });
 
+  test.each([
+    ["many characters", `kind: CronJob\nnote: "${"x".repeat(500_000)}"\n`, /^has 500\d+ characters, and YAML is read up to/],
+    ["many documents", "a: 1\n---\n".repeat(10_001), /^has 10001 documents/],
+    ["deep brackets", `a: ${"[".repeat(100_000)}`, /^nests deeper than 200 levels/],
+    ["deep maps in brackets", "{a: ".repeat(201), /^nests deeper than 200 levels/],
+    ["deep lists in one line", `${"- ".repeat(4000)}a`, /^nests deeper than 200 levels/],
+    ["a deep staircase", Array.from({ length: 300 }, (_, depth) => `${" ".repeat(depth)}a:`).join("\n"), /^nests deeper/],
+  ])("refuses YAML of %s before it is parsed", async (_, text, message) => {
+    for (const system of ["kubernetes", "github"]) {
+      const { code, problems } = await dryRun("x.yaml", text, "--from", system);
+      expect([code, problems.map(({ where }) => where)]).toEqual([2, ["the file"]]);
+      expect(problems[0]?.message).toMatch(message);
+    }
+  });
+
+  test("reads a map of thousands of keys, and tells of one that comes twice", async () => {
+    const keys = Array.from({ length: 20_000 }, (_, key) => `  k${key}: 1`).join("\n");
+    const job = `kind: CronJob\nmetadata: { name: a }\nspec: { schedule: "0 3 * * *" }\ndata:\n${keys}\n`;
+    const { schedules, problems } = await dryRun("x.yaml", `${job}---\n${job}  k7: 2\n`);
+    expect([schedules.length, problems]).toEqual([
+      1,
+      [{ where: "document 2", message: "is no YAML: Map keys must be unique: k7" }],
+    ]);
+  });
+
   test("takes each CronJob of a list once, in a list that is within itself too", async () => {
     const job = '{ kind: CronJob, metadata: { name: backup }, spec: { schedule: "0 3 * * *" } }';
     const { code, schedules } = await dryRun("list.yaml", `kind: List\nitems: &all [${job}, { items: *all }]\n`);

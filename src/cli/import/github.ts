@@ -1,4 +1,3 @@
-import { parseAllDocuments } from "yaml";
 import { readExpression } from "../engine.ts";
 import {
   type Imported,
@@ -17,7 +16,7 @@ export function importGithub(text: string, { taskId }: ImportSettings): Imported
   const schedules: ImportedSchedule[] = [];
   const problems: ImportProblem[] = [];
   const ids = new UniqueIds();
-  for (const { where, value, error } of plainYaml(parseAllDocuments(text, { logLevel: "silent" }))) {
+  for (const { where, value, error } of plainYaml(text)) {
     if (error !== null) problems.push({ where, message: error });
     if (!isObject(value)) continue;
     const name = textOf(value.name) ?? "workflow";

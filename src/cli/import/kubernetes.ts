@@ -1,4 +1,3 @@
-import { parseAllDocuments } from "yaml";
 import { readExpression } from "../engine.ts";
 import {
   type Imported,
@@ -17,7 +16,7 @@ export function importKubernetes(text: string, { taskId }: ImportSettings): Impo
   const schedules: ImportedSchedule[] = [];
   const problems: ImportProblem[] = [];
   const ids = new UniqueIds();
-  for (const { where, value, error } of plainYaml(parseAllDocuments(text, { logLevel: "silent" }))) {
+  for (const { where, value, error } of plainYaml(text)) {
     if (error !== null) problems.push({ where, message: error });
     for (const item of cronJobsOf(value, new Set())) {
       const metadata = isObject(item.metadata) ? item.metadata : {};

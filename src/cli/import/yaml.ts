@@ -1,4 +1,4 @@
-import type { Document } from "yaml";
+import { type Document, parseAllDocuments, visit } from "yaml";
 
 /** An object of YAML, whose values nobody has looked at. */
 export type Plain = Readonly<Record<string, unknown>>;
@@ -14,16 +14,25 @@ export function textOf(value: unknown): string | null {
 /** Aliases that a document may make of its anchors, so that a small file cannot become a huge one. */
 const ALIASES_MAX = 100;
 
-/** The values of documents; of one that cannot be read, why. */
+/** What the parser needs seconds for: its time grows with the square of depth, and documents cost most. */
+const LENGTH_MAX = 500_000;
+const DOCUMENTS_MAX = 10_000;
+const DEPTH_MAX = 200;
+
+/** The values of the documents of a text; of one that cannot be read, why. */
 export function plainYaml(
-  documents: readonly Document[] | { readonly empty: true },
+  text: string,
 ): { readonly where: string; readonly value: unknown; readonly error: string | null }[] {
+  const excess = excessOf(text);
+  if (excess !== null) return [{ where: "the file", value: null, error: excess }];
+  // The parser looks for keys that come twice by comparing each with all others.
+  const documents = parseAllDocuments(text, { logLevel: "silent", uniqueKeys: false });
   if (!Array.isArray(documents)) return [];
   return (documents as readonly Document[]).map((document, index) => {
     const where = `document ${index + 1}`;
-    const [error] = document.errors;
-    if (error !== undefined) {
-      const message = (error.message.split("\n")[0] ?? "").replace(/:$/, "");
+    const error = document.errors[0]?.message ?? secondKey(document);
+    if (error !== null) {
+      const message = (error.split("\n")[0] ?? "").replace(/:$/, "");
       return { where, value: null, error: `is no YAML: ${message}` };
     }
     try {
@@ -36,4 +45,48 @@ export function plainYaml(
       };
     }
   });
+}
+
+/** What of a text is too much to be parsed; null for nothing. */
+function excessOf(text: string): string | null {
+  if (text.length > LENGTH_MAX) {
+    return `has ${text.length} characters, and YAML is read up to ${LENGTH_MAX}: split it into several files`;
+  }
+  let documents = 0;
+  for (const _ of text.matchAll(/^---/gm)) documents++;
+  if (documents > DOCUMENTS_MAX) {
+    return `has ${documents} documents, and ${DOCUMENTS_MAX} are read: split it into several files`;
+  }
+  let depth = 0;
+  for (const [bracket] of text.matchAll(/[[\]{}]/g)) {
+    depth = bracket === "[" || bracket === "{" ? depth + 1 : Math.max(0, depth - 1);
+    if (depth > DEPTH_MAX) return TOO_DEEP;
+  }
+  if (/^[ \t]*(?:[-?:][ \t]+){200}/m.test(text)) return TOO_DEEP;
+  let [former, levels] = [-1, 0];
+  for (const [{ length }] of text.matchAll(/^ *(?=[^ \n])/gm)) {
+    levels = length > former ? levels + 1 : length === former ? levels : 0;
+    if (levels > DEPTH_MAX) return TOO_DEEP;
+    former = length;
+  }
+  return null;
+}
+
+const TOO_DEEP = `nests deeper than ${DEPTH_MAX} levels`;
+
+/** Which key of a map comes twice; null for none. */
+function secondKey(document: Document): string | null {
+  let found: string | null = null;
+  visit(document, {
+    Map: (_, { items }) => {
+      const keys = new Set<string>();
+      for (const { key } of items) {
+        const text = String(key);
+        if (keys.has(text)) found = `Map keys must be unique: ${text.slice(0, 100)}`;
+        keys.add(text);
+      }
+      return found === null ? undefined : visit.BREAK;
+    },
+  });
+  return found;
 }
