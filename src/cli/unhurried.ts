@@ -18,7 +18,7 @@ export async function unhurried<T>(
       return step.value;
     }
     if (done % STEPS_MAX !== 0) continue;
-    progress.at(done, total);
+    progress.at(Math.min(done, total), total);
     await io.clock.yield();
     io.signals.first.throwIfAborted();
   }

@@ -25,13 +25,7 @@ const HERD_MIN = 5;
 const FIRES_MAX = 1441;
 const FIRES_OF_ALL_MAX = 1_000_000;
 
-/** Looks through a crontab. Findings come by line. */
-export function lintCrontab(crontab: Crontab, options: LintOptions): LintFinding[] {
-  const steps = lintSteps(crontab, options);
-  for (let step = steps.next(); ; step = steps.next()) if (step.done === true) return step.value;
-}
-
-/** The same in steps: one a line. */
+/** Looks through a crontab, in steps: one a line, and one a rule. Findings come by line. */
 export function* lintSteps(crontab: Crontab, options: LintOptions): Generator<void, LintFinding[]> {
   const findings: LintFinding[] = crontab.problems.map(({ text, ...problem }) => {
     return { ...problem, expression: text, suggestion: null };
@@ -53,7 +47,7 @@ export function* lintSteps(crontab: Crontab, options: LintOptions): Generator<vo
     if (trigger !== null) rules.push({ ...place, trigger });
     yield;
   }
-  const herd = herdOf(rules, options.nowMs);
+  const herd = yield* herdOf(rules, options.nowMs);
   if (herd !== null) findings.push(herd);
   return findings.sort((a, b) => a.line - b.line);
 }
@@ -145,10 +139,10 @@ function next(trigger: CronTrigger, afterMs: number): number[] {
 }
 
 /** The minute in which most lines fire within a day, if that is a herd. */
-function herdOf(
+function* herdOf(
   rules: readonly { line: number; column: number; expression: string; trigger: CronTrigger }[],
   nowMs: number,
-): LintFinding | null {
+): Generator<void, LintFinding | null> {
   // Lines with one rule fire together: each rule is looked at once.
   const linesOfRule = new Map<string, { trigger: CronTrigger; lines: number[] }>();
   for (const { line, trigger } of rules) {
@@ -167,6 +161,7 @@ function herdOf(
     looked.push({ minutes, lines });
     fires += minutes.size;
     if (fires > FIRES_OF_ALL_MAX) break;
+    yield;
   }
   let busiest: [number, number] | null = null;
   for (const entry of counts) if (entry[1] > (busiest?.[1] ?? HERD_MIN - 1)) busiest = entry;

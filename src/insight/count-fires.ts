@@ -38,11 +38,22 @@ const EXPANDED = 4096;
 /** Fire times of any other rule before it is compared with others, which costs as much as some hundred of them. */
 const FIRES_UNCOMPARED = 32;
 
-/** Counts the fire times in [from, until). @throws {OptionsError} for too many of them */
-export function countFires(schedules: readonly CountedSchedule[], range: Range, where: string): TaskFires[] {
+/** Schedules and rules of one step. */
+const RULES_OF_STEP = 500;
+/** Fire times of one step. */
+const FIRES_OF_STEP = 10_000;
+
+/** Counts the fire times in [from, until), in steps of a millisecond or two.
+ *  @throws {OptionsError} for too many of them */
+export function* countFires(
+  schedules: readonly CountedSchedule[],
+  range: Range,
+  where: string,
+): Generator<void, TaskFires[]> {
   const counter = new FireCounter(range, where);
   const others: { readonly schedule: CountedSchedule; readonly buckets: Float64Array }[] = [];
-  for (const schedule of schedules) {
+  for (const [place, schedule] of schedules.entries()) {
+    if (place % RULES_OF_STEP === 0) yield;
     const { trigger, startMs } = schedule;
     const buckets = counter.bucketsOf(schedule);
     if (trigger instanceof CronTrigger) {
@@ -51,9 +62,9 @@ export function countFires(schedules: readonly CountedSchedule[], range: Range, 
     } else if (trigger.constructor === IntervalTrigger) counter.addPeriod(trigger as IntervalTrigger, startMs, buckets);
     else others.push({ schedule, buckets });
   }
-  counter.countCrons();
-  counter.countPeriods();
-  counter.countOthers(others);
+  yield* counter.countCrons();
+  yield* counter.countPeriods();
+  yield* counter.countOthers(others);
   return counter.fires;
 }
 
@@ -81,6 +92,7 @@ class FireCounter {
   /** By buckets, then by period, first fire time and end. */
   readonly #periods = new Map<Float64Array, Map<string, Period>>();
   #left = FIRES_MAX;
+  #leftAtStep = FIRES_MAX;
 
   constructor(range: Range, where: string) {
     this.#range = range;
@@ -139,13 +151,21 @@ class FireCounter {
   }
 
   /** A few questions to all rules at once: most rules of a day fire once or twice. */
-  countCrons(): void {
-    const { from, until } = this.#range;
+  *countCrons(): Generator<void, void> {
     const crons = [...this.#crons.keys()];
     const groups = [...this.#crons.values()];
+    for (let place = 0; place < crons.length; place += RULES_OF_STEP) {
+      const end = place + RULES_OF_STEP;
+      yield* this.#countSome(crons.slice(place, end), groups.slice(place, end));
+    }
+  }
+
+  *#countSome(crons: readonly CompiledCron[], groups: readonly CronGroup[]): Generator<void, void> {
+    const { from, until } = this.#range;
     const batch = new CompiledBatch(crons);
     const after = new Float64Array(crons.length).fill(from - 1);
     for (let round = 0, alive = crons.length; round < BATCH_ROUNDS && alive > 0; round++) {
+      yield;
       batch.nextMs(after, after);
       alive = 0;
       for (const [place, group] of groups.entries()) {
@@ -153,6 +173,7 @@ class FireCounter {
         if (at < until) {
           if (round === 0) this.#settle(group, at);
           this.#fire(group, at);
+          if (this.#isStep()) yield;
           alive++;
         } else after[place] = Number.NaN;
       }
@@ -162,18 +183,22 @@ class FireCounter {
       let next = (after[place] ?? Number.NaN) + 1;
       while (next < until) {
         const count = crons[place]?.expandInto(times, next, until - 1) ?? 0;
-        for (let index = 0; index < count; index++) this.#fire(group, times[index] ?? 0);
+        for (let index = 0; index < count; index++) {
+          this.#fire(group, times[index] ?? 0);
+          if (this.#isStep()) yield;
+        }
         next = count < EXPANDED ? until : (times[count - 1] ?? until) + 1;
       }
     }
   }
 
-  countPeriods(): void {
+  *countPeriods(): Generator<void, void> {
     const { from, until, bucketMs } = this.#range;
     for (const [buckets, periods] of this.#periods) {
       for (const { firstMs, intervalMs, endMs, weight } of periods.values()) {
         for (let at = firstMs; at < until && at <= endMs; at += intervalMs) {
           this.#count();
+          if (this.#isStep()) yield;
           const index = Math.floor((at - from) / bucketMs);
           buckets[index] = (buckets[index] ?? 0) + weight;
         }
@@ -181,13 +206,15 @@ class FireCounter {
     }
   }
 
-  countOthers(others: readonly { readonly schedule: CountedSchedule; readonly buckets: Float64Array }[]): void {
+  *countOthers(
+    others: readonly { readonly schedule: CountedSchedule; readonly buckets: Float64Array }[],
+  ): Generator<void, void> {
     const { from, until } = this.#range;
     const rest = new Map<Float64Array, Map<string, { readonly rule: Trigger; readonly at: number; weight: number }>>();
     for (const { schedule, buckets } of others) {
       const rule = schedule.trigger.startingAtMs(from);
       const after = Math.max(from, schedule.startMs) - 1;
-      const at = this.#walk(rule, after, buckets, 1, FIRES_UNCOMPARED);
+      const at = yield* this.#walk(rule, after, buckets, 1, FIRES_UNCOMPARED);
       if (at === null || at >= until) continue;
       const byRule = rest.get(buckets) ?? new Map();
       rest.set(buckets, byRule);
@@ -197,18 +224,27 @@ class FireCounter {
       else alike.weight++;
     }
     for (const [buckets, byRule] of rest) {
-      for (const { rule, at, weight } of byRule.values()) this.#walk(rule, at, buckets, weight, FIRES_MAX);
+      for (const { rule, at, weight } of byRule.values()) yield* this.#walk(rule, at, buckets, weight, FIRES_MAX);
     }
   }
 
   /** Counts some fire times. Returns the last one; null where there are no more. */
-  #walk(rule: Trigger, afterMs: number, buckets: Float64Array, weight: number, most: number): number | null {
+  *#walk(
+    rule: Trigger,
+    afterMs: number,
+    buckets: Float64Array,
+    weight: number,
+    most: number,
+  ): Generator<void, number | null> {
+    yield;
     const { from, until, bucketMs } = this.#range;
     let last = afterMs;
     for (let count = 0; count < most; count++) {
       const at = rule.nextMs(last);
       if (at === null || !(at < until && at > last)) return null;
       this.#count();
+      // Each is a question to a rule of any kind, and costs more than a fire of crontab.
+      if (count % FIRES_UNCOMPARED === 0) yield;
       const index = Math.floor((at - from) / bucketMs);
       buckets[index] = (buckets[index] ?? 0) + weight;
       last = at;
@@ -238,6 +274,13 @@ class FireCounter {
     for (const { buckets: own, startMs, endMs } of bounded) {
       if (at >= startMs && at <= endMs) own[index] = (own[index] ?? 0) + 1;
     }
+  }
+
+  /** Whether enough was counted for a step. */
+  #isStep(): boolean {
+    if (this.#leftAtStep - this.#left < FIRES_OF_STEP) return false;
+    this.#leftAtStep = this.#left;
+    return true;
   }
 
   #count(fires = 1): void {

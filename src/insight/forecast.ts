@@ -1,7 +1,8 @@
 import * as v from "valibot";
 import { type Checker, checker, durationMs, instantMs, objectOf } from "../core/check.ts";
-import { systemClock } from "../core/clock.ts";
+import { systemClock, yieldToEventLoop } from "../core/clock.ts";
 import { type Duration, durationText, toDurationMs } from "../core/duration.ts";
+import { inTurns } from "../core/in-turns.ts";
 import { printAsJSON } from "../core/inspect.ts";
 import { mustBe, optionError } from "../core/option-errors.ts";
 import { type InstantLike, instantOf, instantText, type Temporal } from "../core/temporal.ts";
@@ -143,12 +144,13 @@ export async function forecast(
   }
   const schedules = await schedulesOf(source, where);
   const range = { from, until, bucketMs, count };
-  const byTask = countFires(schedules, range, where);
+  const byTask = await inTurns(countFires(schedules, range, where));
   const fires = new Float64Array(count);
   const running = new Float64Array(count);
   for (const { buckets, runMs } of byTask) {
     for (let index = 0; index < count; index++) fires[index] = (fires[index] ?? 0) + (buckets[index] ?? 0);
     addRunning(running, buckets, runMs, bucketMs);
+    await yieldToEventLoop();
   }
   return forecastOf(fires, running, range);
 }
@@ -187,6 +189,7 @@ async function schedulesOf(
     } catch {
       // This program does not know the trigger, so that the schedule does not fire here either.
     }
+    if (schedules.length % RUNS_SEEN === 0) await yieldToEventLoop();
   }
   return schedules;
 }

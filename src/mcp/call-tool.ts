@@ -38,7 +38,7 @@ export async function callTool(router: McpRouter, clock: Clock, name: string, gi
   const { dryRun, ...others } = given;
   const isDryRun = tool.shows !== undefined && dryRun !== false;
   try {
-    if (tool.answers !== undefined) return answer(tool.answers(others, clock.now()));
+    if (tool.answers !== undefined) return answer(await tool.answers(others, clock));
     const asked = isDryRun ? tool.shows?.(others) : tool.asks?.(others);
     if (asked === undefined) return refusal(`${name} answers nothing`);
     const response = await router.ask(pathOf(asked), {

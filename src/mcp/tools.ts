@@ -1,4 +1,6 @@
-import { lintCrontab, lintExpression } from "../crontab/lint.ts";
+import { type Clock, systemClock } from "../core/clock.ts";
+import { DearAnswers, inTurns } from "../core/in-turns.ts";
+import { lintExpression, lintSteps } from "../crontab/lint.ts";
 import { parseCrontab } from "../crontab/parse-crontab.ts";
 
 /** A request of one of the router's routes. */
@@ -23,10 +25,15 @@ export interface Tool {
   /** Says which route answers. */
   asks?(given: Arguments): Asked;
   /** Answers without a route. */
-  answers?(given: Arguments, nowMs: number): object;
+  answers?(given: Arguments, clock: Clock): object | Promise<object>;
   /** What a call that only shows what it would do asks. */
   shows?(given: Arguments): Asked;
 }
+
+/** The text of a caller alone decides, so that all routers of a process share them. */
+const lints = new DearAnswers<object>(systemClock);
+/** Lines, and rules, of one turn of the event loop: some take half a millisecond. */
+const LINES_OF_TURN = 16;
 
 const text = (description: string): object => ({ type: "string", description });
 const flag = (description: string): object => ({ type: "boolean", description });
@@ -68,14 +75,17 @@ export const TOOLS: readonly Tool[] = [
       system: flag("Whether lines name a user, as in /etc/crontab. Default: as they look."),
     },
     scope: "read",
-    answers: ({ crontab, cron, timeZone, system }, nowMs) => {
-      const options = { timeZone: typeof timeZone === "string" ? timeZone : "UTC", nowMs };
+    answers: ({ crontab, cron, timeZone, system }, clock) => {
+      const options = { timeZone: typeof timeZone === "string" ? timeZone : "UTC", nowMs: clock.now() };
       if (typeof cron === "string") return { findings: lintExpression(cron, options) };
       if (typeof crontab !== "string") throw new TypeError("lint takes crontab or cron, which are text");
       if (crontab.length > CRONTAB_LENGTH_MAX) {
         throw new TypeError(`crontab must have at most ${CRONTAB_LENGTH_MAX} characters`);
       }
-      return { findings: lintCrontab(parseCrontab(crontab, { system: system === true ? true : undefined }), options) };
+      return lints.of(JSON.stringify([crontab, timeZone, system]), async () => {
+        const parsed = parseCrontab(crontab, { system: system === true ? true : undefined });
+        return { findings: await inTurns(lintSteps(parsed, options), LINES_OF_TURN) };
+      });
     },
   },
   {

@@ -1,10 +1,21 @@
 import { bearerOf } from "../../core/bearer.ts";
+import type { Clock } from "../../core/clock.ts";
+import { DearAnswers } from "../../core/in-turns.ts";
 import { instantText } from "../../core/temporal.ts";
+import type { SchedulerClient } from "../../scheduler/scheduler-client.ts";
 import type { Forecast, PlanReport } from "../api.ts";
 import type { InsightSource } from "../insight-source.ts";
 import { Refusal } from "../refusal.ts";
 import type { Routes } from "../route.ts";
 import * as schemas from "../schemas.ts";
+
+const forecasts = new WeakMap<SchedulerClient, DearAnswers<Forecast>>();
+
+function forecastsOf(client: SchedulerClient, clock: Clock): DearAnswers<Forecast> {
+  const known = forecasts.get(client) ?? new DearAnswers<Forecast>(clock);
+  forecasts.set(client, known);
+  return known;
+}
 
 // The routes are there with an insight alone. What it answers has the fields of these types.
 
@@ -14,8 +25,11 @@ export const insightRoutes: Routes<"GET /forecast" | "POST /plan" | "POST /apply
     scope: "read",
     query: schemas.forecastQuery,
     handle: async ({ client, clock, insight, query }) => {
-      const found = await (insight as InsightSource).forecast(client, { from: instantText(clock.now()), ...query });
-      return { status: 200, body: found.toJSON() as unknown as Forecast };
+      const body = await forecastsOf(client, clock).of(JSON.stringify(query), async () => {
+        const found = await (insight as InsightSource).forecast(client, { from: instantText(clock.now()), ...query });
+        return found.toJSON() as unknown as Forecast;
+      });
+      return { status: 200, body };
     },
   },
   "POST /plan": {

@@ -1,0 +1,47 @@
+import { type Clock, yieldToEventLoop } from "./clock.ts";
+
+/** Carries steps out, so many in one turn of the event loop. Each should take a millisecond or two. */
+export async function inTurns<T>(steps: Iterator<unknown, T>, stepsOfTurn = 1): Promise<T> {
+  for (let done = 1; ; done++) {
+    const step = steps.next();
+    if (step.done === true) return step.value;
+    if (done % stepsOfTurn === 0) await yieldToEventLoop();
+  }
+}
+
+const REMEMBERED_MS = 5000;
+const REMEMBERED_MAX = 16;
+
+/** Answers that are dear: one is made at a time, and each counts for five seconds. */
+export class DearAnswers<T> {
+  readonly #clock: Pick<Clock, "now">;
+  /** By question, those that were asked last at the end. An answer that is being made has no time yet. */
+  readonly #answers = new Map<string, { readonly answer: Promise<T>; madeAt: number | null }>();
+  #last: Promise<unknown> = Promise.resolve();
+
+  constructor(clock: Pick<Clock, "now">) {
+    this.#clock = clock;
+  }
+
+  /** An answer that fails counts for those alone who wait for it. */
+  of(question: string, make: () => Promise<T>): Promise<T> {
+    const known = this.#answers.get(question);
+    const age = this.#clock.now() - (known?.madeAt ?? this.#clock.now());
+    if (known !== undefined && age >= 0 && age < REMEMBERED_MS) return known.answer;
+    const answer = this.#last.then(make);
+    const kept: { readonly answer: Promise<T>; madeAt: number | null } = { answer, madeAt: null };
+    this.#answers.delete(question);
+    this.#answers.set(question, kept);
+    const [oldest] = this.#answers.keys();
+    if (this.#answers.size > REMEMBERED_MAX && oldest !== undefined) this.#answers.delete(oldest);
+    this.#last = answer.then(
+      () => {
+        kept.madeAt = this.#clock.now();
+      },
+      () => {
+        if (this.#answers.get(question) === kept) this.#answers.delete(question);
+      },
+    );
+    return answer;
+  }
+}
