@@ -41,7 +41,9 @@ export interface CalendarIntervalOptions {
   readonly endDate?: DateLike | undefined;
   /** IANA name, or `"local"`. Default: `"UTC"`. */
   readonly timeZone?: string | undefined;
-  /** Default: a date on which the time does not exist is skipped, and a time that exists twice fires the first time. */
+  /** What happens when clocks change. Default: `"auto"`, which is `advance` and `first`: a time that does not exist on a
+   *  date fires when the gap ends, and a time that exists twice fires the first time. `{ gap: "skip" }` leaves such a
+   *  date out, as APScheduler does. */
   readonly dst?: DstPolicy | undefined;
 }
 
@@ -76,11 +78,11 @@ const DAY_MS = 86_400_000;
  *  zones. */
 const STEPS_A_LOOK = 2;
 const STEPS_AN_OLD_LOOK = 1000;
-const DEFAULT_DST = { gap: "skip", overlap: "first" } as const;
+const DEFAULT_DST = { gap: "advance", overlap: "first" } as const;
 
 /**
  * Fires at one time of day, on dates that are whole calendar units apart. Dates that do not exist (31 April) are left
- * out, not moved.
+ * out, not moved. A time of day that clocks go over on a date fires when the gap ends; see `dst`.
  *
  * Without weeks and days, the dates are the same day of every nth month, counted from `startDate`. Where years or
  * months come together with weeks or days, each date is stepped from the one before, as in APScheduler: first the years

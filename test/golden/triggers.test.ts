@@ -29,8 +29,21 @@ const VECTORS: [name: string, trigger: Trigger, from: string, times: string[]][]
     ],
   ],
   [
-    "a calendar time within a gap, whose date is left out",
+    "a calendar time within a gap, which fires when the gap ends",
     new CalendarIntervalTrigger({ weeks: 1, hour: 2, minute: 30, startDate: "2026-03-22", timeZone: "Europe/Berlin" }),
+    "2026-03-01T00:00:00Z",
+    [
+      "2026-03-22T02:30:00+01:00[Europe/Berlin]",
+      "2026-03-29T03:00:00+02:00[Europe/Berlin]",
+      "2026-04-05T02:30:00+02:00[Europe/Berlin]",
+    ],
+  ],
+  [
+    "a calendar time within a gap that is skipped, with its date",
+    new CalendarIntervalTrigger({
+      ...{ weeks: 1, hour: 2, minute: 30, startDate: "2026-03-22", timeZone: "Europe/Berlin" },
+      dst: { gap: "skip" },
+    }),
     "2026-03-01T00:00:00Z",
     ["2026-03-22T02:30:00+01:00[Europe/Berlin]", "2026-04-05T02:30:00+02:00[Europe/Berlin]"],
   ],

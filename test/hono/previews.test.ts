@@ -43,8 +43,14 @@ describe("a preview of a trigger", () => {
     ["skipped", cron("30 2 * * *", { gap: "skip" }), [], ["2027-03-28T02:30:00"]],
     ["skipped for hours", cron("15 * * * *"), [], ["2027-03-28T02:15:00"]],
     [
-      "skipped by the calendar",
+      "moved by the calendar",
       { type: "calendarInterval", version: 1, days: 1, hour: 2, timeZone: BERLIN },
+      ["2027-03-28T03:00:00+02:00"],
+      [],
+    ],
+    [
+      "skipped by the calendar",
+      { type: "calendarInterval", version: 1, days: 1, hour: 2, timeZone: BERLIN, dst: { gap: "skip" } },
       [],
       ["2027-03-28T02:00:00"],
     ],

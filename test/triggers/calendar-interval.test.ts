@@ -1,7 +1,10 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { Temporal } from "../../src/core/temporal.ts";
+import type { DstPolicy } from "../../src/cron/spec.ts";
 import { type CalendarIntervalOptions, CalendarIntervalTrigger } from "../../src/triggers/calendar-interval.ts";
+import { triggerFromJSON } from "../../src/triggers/codec.ts";
+import { CronTrigger } from "../../src/triggers/cron.ts";
 import { stepsTaken } from "../../src/triggers/step-budget.ts";
 
 const BERLIN = { timeZone: "Europe/Berlin" };
@@ -58,8 +61,10 @@ describe("CalendarIntervalTrigger", () => {
 
   const gap = { days: 1, hour: 2, minute: 30, startDate: "2026-03-28", endDate: "2026-03-30", ...BERLIN };
   test.each<[CalendarIntervalOptions["dst"], string[]]>([
-    [undefined, []],
-    ["auto", []],
+    [undefined, ["2026-03-29T03:00:00+02:00"]],
+    ["auto", ["2026-03-29T03:00:00+02:00"]],
+    [{ overlap: "both" }, ["2026-03-29T03:00:00+02:00"]],
+    [{ gap: "skip" }, []],
     [{ gap: "skip", overlap: "first" }, []],
     [{ gap: "advance", overlap: "first" }, ["2026-03-29T03:00:00+02:00"]],
     [{ gap: "shift", overlap: "first" }, ["2026-03-29T03:30:00+02:00"]],
@@ -69,6 +74,69 @@ describe("CalendarIntervalTrigger", () => {
       ...expected,
       "2026-03-30T02:30:00+02:00",
     ]);
+  });
+
+  test.each<[name: string, options: CalendarIntervalOptions, cron: string, from: string, at: string]>([
+    [
+      "every two weeks, which are not four",
+      { weeks: 2, hour: 2, minute: 30, startDate: "2026-03-15", ...BERLIN },
+      "30 2 15,29 3 *",
+      "2026-03-15T12:00:00Z",
+      "2026-03-29T03:00:00+02:00",
+    ],
+    [
+      "midnight of Cairo",
+      { days: 1, startDate: "2026-04-23", timeZone: "Africa/Cairo" },
+      "0 0 * * *",
+      "2026-04-23T12:00:00Z",
+      "2026-04-24T01:00:00+03:00",
+    ],
+    [
+      "a month of São Paulo",
+      { months: 1, startDate: "2018-10-04", timeZone: "America/Sao_Paulo" },
+      "0 0 4 * *",
+      "2018-10-05T00:00:00Z",
+      "2018-11-04T01:00:00-02:00",
+    ],
+    [
+      "the one day of a year",
+      { years: 1, hour: 2, minute: 30, startDate: "2025-03-08", timeZone: "America/New_York" },
+      "30 2 8 3 *",
+      "2025-04-01T00:00:00Z",
+      "2026-03-08T03:00:00-04:00",
+    ],
+    [
+      "half an hour of Lord Howe",
+      { days: 1, hour: 2, minute: 15, startDate: "2026-10-03", timeZone: "Australia/Lord_Howe" },
+      "15 2 * * *",
+      "2026-10-03T00:00:00Z",
+      "2026-10-04T02:30:00+11:00",
+    ],
+    [
+      "a date that Apia left out",
+      { months: 1, hour: 9, startDate: "2011-11-30", timeZone: "Pacific/Apia" },
+      "0 9 30 * *",
+      "2011-12-01T00:00:00Z",
+      "2011-12-31T00:00:00+14:00",
+    ],
+    [
+      "a second of New York, on a start within the gap",
+      { days: 3, hour: 2, second: 1, startDate: "2026-03-08", timeZone: "America/New_York" },
+      "1 0 2 8-31/3 3 *",
+      "2026-03-01T00:00:00Z",
+      "2026-03-08T03:00:00-04:00",
+    ],
+  ])("a time that clocks go over fires where cron fires: %s", (_name, options, cron, from, at) => {
+    expect(times(options, from, 1)).toEqual([at]);
+    const { timeZone } = options;
+    const trigger = new CalendarIntervalTrigger(options);
+    const crontab = CronTrigger.fromCrontab(cron, { timeZone });
+    expect(crontab.next(from)?.epochMilliseconds).toBe(Date.parse(at));
+    expect(trigger.previousMs(Date.parse(at) + 1)).toBe(Date.parse(at));
+    expect(triggerFromJSON(trigger.toJSON()).nextMs(Date.parse(from))).toBe(Date.parse(at));
+    const skipping = new CalendarIntervalTrigger({ ...options, dst: { gap: "skip" } });
+    expect(skipping.nextMs(Date.parse(from))).toBe(trigger.nextMs(Date.parse(at)));
+    expect(triggerFromJSON(skipping.toJSON()).toJSON()).toEqual(skipping.toJSON());
   });
 
   const overlap = { days: 1, hour: 2, minute: 30, startDate: "2026-10-25", endDate: "2026-10-25", ...BERLIN };
@@ -86,12 +154,15 @@ describe("CalendarIntervalTrigger", () => {
 
   test("a day that was left out of the calendar is no trouble", () => {
     const apia = { days: 1, hour: 9, startDate: "2011-12-29", endDate: "2011-12-31", timeZone: "Pacific/Apia" };
-    expect(times(apia, "2011-01-01T00:00:00Z", 9)).toEqual(["2011-12-29T09:00:00-10:00", "2011-12-31T09:00:00+14:00"]);
-    const shifted = { ...apia, dst: { gap: "shift", overlap: "first" } } as const;
-    expect(times(shifted, "2011-01-01T00:00:00Z", 9)).toEqual([
+    const [before, midnight, after] = [
       "2011-12-29T09:00:00-10:00",
+      "2011-12-31T00:00:00+14:00",
       "2011-12-31T09:00:00+14:00",
-    ]);
+    ];
+    expect(times(apia, "2011-01-01T00:00:00Z", 9)).toEqual([before, midnight, after]);
+    for (const gap of ["shift", "skip"] as const) {
+      expect(times({ ...apia, dst: { gap } }, "2011-01-01T00:00:00Z", 9)).toEqual([before, after]);
+    }
   });
 
   test("counts from the date asked about when it has no start", () => {
@@ -125,6 +196,11 @@ describe("CalendarIntervalTrigger", () => {
       "Every 1 year, 6 months and 1 week (over months that lack the day) at 00:00, in UTC",
     ],
     [{ weeks: 2 }, "Every 2 weeks at 00:00, in UTC"],
+    [{ weeks: 2, dst: { gap: "advance" } }, "Every 2 weeks at 00:00, in UTC"],
+    [
+      { weeks: 2, dst: { gap: "skip" } },
+      "Every 2 weeks at 00:00, in UTC (skipped times do not fire, repeated times fire the first time)",
+    ],
     [{ days: 10 }, "Every 10 days at 00:00, in UTC"],
     [
       { months: 1, timeZone: "Europe/Berlin", dst: { gap: "advance", overlap: "both" } },
@@ -224,19 +300,20 @@ describe("CalendarIntervalTrigger", () => {
     days: fc.constantFrom(0, 0, 3, 6, 29, 30, 31, 365),
   });
 
-  test("agrees with APScheduler's documented rules in 2,000 random cases", () => {
+  test("agrees with APScheduler's documented rules in 2,000 random cases, but for times in gaps by default", () => {
     fc.assert(
       fc.property(
         period.filter(({ years, months, weeks, days }) => years + months + weeks + days > 0),
         fc.integer({ min: 0, max: 1500 }),
         fc.double({ min: -0.1, max: 1, noNaN: true }),
         walls,
-        (units, startDay, part, { wall, daysMax }) => {
+        fc.constantFrom<DstPolicy | undefined>(undefined, "auto", { gap: "skip" }),
+        (units, startDay, part, { wall, daysMax }, dst) => {
           const startDate = FIRST.add({ days: startDay });
-          const trigger = new CalendarIntervalTrigger({ ...units, ...wall, startDate });
+          const trigger = new CalendarIntervalTrigger({ ...units, ...wall, startDate, dst });
           const asked = startDate.add({ days: Math.floor(part * daysMax) });
           const askedMs = asked.toZonedDateTime("UTC").epochMilliseconds + 5_400_000;
-          const fireTimes = documentedTimes(startDate, units, wall, asked);
+          const fireTimes = documentedTimes(startDate, units, wall, asked, typeof dst === "object");
           expect(trigger.nextMs(askedMs)).toBe(fireTimes.find((ms) => ms > askedMs));
           expect(trigger.previousMs(askedMs)).toBe(fireTimes.findLast((ms) => ms < askedMs) ?? null);
         },
@@ -251,21 +328,25 @@ type Units = Readonly<Record<"years" | "months" | "weeks" | "days", number>>;
 /**
  * Fire times as APScheduler documents them, up to a date and some beyond: the first date is the start; each later one is the
  * date before it plus the years and months, again until such a date exists, plus the weeks and days. A time that does not
- * exist on a date is left out, one that exists twice is the first.
+ * exist on a date is left out, one that exists twice is the first. Where gaps are not skipped, as here by default, such a time
+ * is when clocks have changed.
  */
 function documentedTimes(
   start: Temporal.PlainDate,
   { years, months, weeks, days }: Units,
   { timeZone, hour, minute }: { timeZone: string; hour: number; minute: number },
   last: Temporal.PlainDate,
+  skipsGaps: boolean,
 ): number[] {
   const fireTimes: number[] = [];
   let date = start;
   for (let beyond = 0; beyond < 3; ) {
     const wall = date.toPlainDateTime({ hour, minute });
     const zoned = wall.toZonedDateTime(timeZone, { disambiguation: "earlier" });
-    if (zoned.toPlainDateTime().equals(wall)) {
-      fireTimes.push(zoned.epochMilliseconds);
+    const isShown = zoned.toPlainDateTime().equals(wall);
+    const fired = isShown ? zoned : skipsGaps ? null : zoned.getTimeZoneTransition("next");
+    if (fired !== null) {
+      fireTimes.push(fired.epochMilliseconds);
       if (Temporal.PlainDate.compare(date, last) > 0) beyond++;
     }
     let month = date.toPlainYearMonth();

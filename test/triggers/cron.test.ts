@@ -51,7 +51,7 @@ describe("CronTrigger", () => {
     expect(dstOf("30 2 * * *", {})).toBe("auto");
     const timeZone = "Europe/Berlin";
     const calendar = new CalendarIntervalTrigger({ days: 1, timeZone, dst: { overlap: "second" } });
-    expect(calendar.toJSON()).toMatchObject({ dst: { gap: "skip", overlap: "second" } });
+    expect(calendar.toJSON()).toMatchObject({ dst: { gap: "advance", overlap: "second" } });
     expect(new CalendarIntervalTrigger({ days: 1, timeZone, dst: {} }).toJSON()).not.toHaveProperty("dst");
   });
 

@@ -171,6 +171,8 @@ function calendarInterval(value: Plain, found: Findings): Trigger {
     ...period,
     ...time,
     timeZone: zoneOf(value, found),
+    // There a date is left out whose time clocks go over.
+    dst: { gap: "skip" },
     ...(startDate === undefined ? {} : { startDate }),
     ...(endDate === undefined ? {} : { endDate }),
   });

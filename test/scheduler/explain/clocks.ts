@@ -105,12 +105,26 @@ export const clocks: readonly Row[] = [
     says: ["The rule fires at 03:00 instead.", "Verdict: upcoming: it will fire in 1 d 13 h."],
   },
   {
-    name: "a skipped date of a calendar interval",
+    name: "a time of a calendar interval that clocks go over",
     at: "2027-03-28 02:30",
     start: SPRING,
     happens: async (world) => {
       const rule = { days: 1, hour: 2, minute: 30, timeZone: BERLIN, startDate: "2027-03-26" };
       await running(world, new CalendarIntervalTrigger(rule));
+      await world.to("2027-03-29T12:00:00Z");
+    },
+    verdict: "success",
+    cause: null,
+    fireTime: "2027-03-28T01:00:00Z",
+    says: ["02:30 does not exist that day", "The rule fires at 03:00 instead."],
+  },
+  {
+    name: "a date of a calendar interval that skips such times",
+    at: "2027-03-28 02:30",
+    start: SPRING,
+    happens: async (world) => {
+      const rule = { days: 1, hour: 2, minute: 30, timeZone: BERLIN, startDate: "2027-03-26" };
+      await running(world, new CalendarIntervalTrigger({ ...rule, dst: { gap: "skip" } }));
       await world.to("2027-03-29T12:00:00Z");
     },
     verdict: "skippedGap",
