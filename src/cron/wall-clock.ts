@@ -112,6 +112,29 @@ export function stretchesOf(
   return stretches;
 }
 
+/** The part of a day around an instant in which clocks do not change. All in seconds. */
+export interface ClockStretch {
+  /** Its instants: [from, until). */
+  readonly from: number;
+  readonly until: number;
+  /** The offset east of UTC. */
+  readonly offset: number;
+}
+
+/** The stretch in which an instant lies, which is given in seconds. */
+export function clockStretch(instant: number, timeZone: string): ClockStretch {
+  const table = zoneTable(timeZone);
+  const offset = offsetOf(table, instant);
+  const from = Math.floor((instant + offset) / DAY) * DAY - offset;
+  const until = from + DAY;
+  // No two clock changes lie within two days.
+  return {
+    from: offsetOf(table, from) === offset ? from : (changeAfter(table, from) ?? from),
+    until: offsetOf(table, until - 1) === offset ? until : (changeAfter(table, instant) ?? until),
+    offset,
+  };
+}
+
 function offsetOf(table: ZoneTable, instant: number): number {
   return instant >= TABLE_LO ? table.offsetAt(instant) : table.rules.offsetAt(instant);
 }

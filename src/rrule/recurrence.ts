@@ -16,6 +16,11 @@ const PERIOD_STEPS = 0.5;
 /** How long a period is that is shorter than a day, in seconds. */
 const SHORT: Readonly<Partial<Record<Frequency, number>>> = { HOURLY: 3600, MINUTELY: 60, SECONDLY: 1 };
 
+/** Whether the periods of a rule are shorter than a day. */
+export function isShort({ frequency }: Rule): boolean {
+  return SHORT[frequency] !== undefined;
+}
+
 /** A search that used up its budget. */
 export class Exhausted extends Error {}
 
@@ -44,6 +49,8 @@ export class Recurrence {
   readonly #countsInMonth: boolean;
   /** Seconds of a day; of a rule with short periods, seconds of a period. */
   readonly #times: readonly number[];
+  /** Of a rule with short periods: they begin at whole hours, whole minutes, or with the start to the second. */
+  readonly #grain: number;
   /** The period that was looked at last: a schedule asks for one fire time after the other. */
   #last: { readonly key: number; readonly period: Period } | null = null;
 
@@ -60,14 +67,17 @@ export class Recurrence {
     this.#minutes = new Set(rule.minutes);
     this.#seconds = new Set(rule.seconds);
     this.#countsInMonth = rule.frequency === "MONTHLY" || rule.months.length > 0;
-    this.#times = timesOf(rule);
+    this.#times = timesOf(rule, given);
+    this.#grain = grainOf(given);
   }
 
   /** The first time that is not before a time; null for none. @throws {Exhausted} */
   from(second: number, share: StepShare): number | null {
     const least = Math.max(second, this.#start);
     for (let key: number | null = this.#keyFrom(least); key !== null; key = this.#keyAfter(key, share)) {
-      const found = this.#isShort ? this.#shortFrom(key, least, share) : firstOf(this.#periodOf(key, share), least);
+      const found = this.#isShort
+        ? this.shortFrom(Math.max(key * DAY, least), (key + 1) * DAY, this.#start, share)
+        : firstOf(this.#periodOf(key, share), least);
       if (found !== null) return found;
     }
     return null;
@@ -78,7 +88,9 @@ export class Recurrence {
     if (second < this.#start) return null;
     const most = Math.min(second, END_DAY * DAY - 1);
     for (let key: number | null = this.#keyUntil(most); key !== null; key = this.#keyBefore(key, share)) {
-      const found = this.#isShort ? this.#shortUntil(key, most, share) : lastOf(this.#periodOf(key, share), most);
+      const found = this.#isShort
+        ? this.shortUntil(key * DAY, Math.min((key + 1) * DAY - 1, most), this.#start, share)
+        : lastOf(this.#periodOf(key, share), most);
       if (found !== null) return found >= this.#start ? found : null;
     }
     return null;
@@ -87,7 +99,7 @@ export class Recurrence {
   // A period is found by its key: a year, a month, a week since that of the start, or a day.
 
   get #isShort(): boolean {
-    return SHORT[this.#rule.frequency] !== undefined;
+    return isShort(this.#rule);
   }
 
   #keyOf(second: number): number {
@@ -118,14 +130,13 @@ export class Recurrence {
     spend(share, 1);
     if (!this.#isShort) return this.#bounded(key + this.#stride);
     // Days that no period begins on are left out.
-    return this.#bounded(Math.max(key + 1, Math.floor(this.#periodFrom((key + 1) * DAY) / DAY)));
+    return this.#bounded(Math.max(key + 1, Math.floor(this.leastAfter((key + 1) * DAY, this.#start) / DAY)));
   }
 
   #keyBefore(key: number, share: StepShare): number | null {
     spend(share, 1);
     if (!this.#isShort) return this.#bounded(key - this.#stride);
-    const begin = this.#periodFrom(key * DAY) - this.#short * this.#rule.interval;
-    return this.#bounded(Math.min(key - 1, Math.floor((begin + this.#short - 1) / DAY)));
+    return this.#bounded(Math.min(key - 1, Math.floor(this.mostBefore(key * DAY, this.#start) / DAY)));
   }
 
   #bounded(key: number): number | null {
@@ -217,51 +228,64 @@ export class Recurrence {
     return day - ((weekdayOf(day) - this.#rule.weekStart + 7) % 7);
   }
 
-  // ---- periods that are shorter than a day
+  // ---- periods that are shorter than a day, and follow each other from an anchor on, which is the start
 
   get #short(): number {
     return SHORT[this.#rule.frequency] ?? DAY;
   }
 
-  /** When the first period begins that does not begin before a time. */
-  #periodFrom(second: number): number {
-    const base = Math.floor(this.#start / this.#short) * this.#short;
-    const step = this.#short * this.#rule.interval;
-    return base + Math.ceil((second - base) / step) * step;
-  }
-
-  /** The first time of a day that is not before a time. */
-  #shortFrom(day: number, least: number, share: StepShare): number | null {
-    if (!this.#matches(day)) return null;
+  /** The first time of [least, until), which lies within one day; null for none. */
+  shortFrom(least: number, until: number, anchor: number, share: StepShare): number | null {
+    if (!this.#matches(Math.floor(least / DAY))) return null;
     // The period that the time lies in began before it.
-    let begin = this.#periodFrom(Math.max(day * DAY, least - this.#short + 1));
-    while (begin < (day + 1) * DAY) {
+    let begin = this.#periodFrom(least - this.#short + 1, anchor);
+    while (begin < until) {
       spend(share, PERIOD_STEPS);
       const next = this.#nextMatch(begin);
       if (next === begin) {
         const time = this.#times.find((one) => begin + one >= least);
-        if (time !== undefined) return begin + time;
+        if (time !== undefined) return begin + time < until ? begin + time : null;
       }
-      begin = this.#periodFrom(Math.max(next, begin + 1));
+      begin = this.#periodFrom(Math.max(next, begin + 1), anchor);
     }
     return null;
   }
 
-  /** The last time of a day that is not after a time. */
-  #shortUntil(day: number, most: number, share: StepShare): number | null {
-    if (!this.#matches(day)) return null;
+  /** The last time of [least, most], which lies within one day; null for none. */
+  shortUntil(least: number, most: number, anchor: number, share: StepShare): number | null {
+    if (!this.#matches(Math.floor(most / DAY))) return null;
     const step = this.#short * this.#rule.interval;
-    let begin = this.#periodFrom(Math.min((day + 1) * DAY, most + 1)) - step;
-    while (begin >= day * DAY) {
+    let begin = this.#periodFrom(most + 1, anchor) - step;
+    while (begin > least - this.#short) {
       spend(share, PERIOD_STEPS);
       const before = this.#matchBefore(begin);
       if (before === begin) {
         const time = this.#times.findLast((one) => begin + one <= most);
-        if (time !== undefined) return begin + time;
+        if (time !== undefined) return begin + time >= least ? begin + time : null;
       }
-      begin = this.#periodFrom(Math.min(before, begin - 1) + 1) - step;
+      begin = this.#periodFrom(Math.min(before, begin - 1) + 1, anchor) - step;
     }
     return null;
+  }
+
+  // Where clocks change between the time that is asked about and the answer, the grain may fall elsewhere.
+
+  /** No time from one on, up to which there was none, is before this one. */
+  leastAfter(second: number, anchor: number): number {
+    return this.#periodFrom(second - this.#short - this.#grain + 2, anchor) - this.#grain + 1;
+  }
+
+  /** No time before one, down to which there was none, is after this one. */
+  mostBefore(second: number, anchor: number): number {
+    const step = this.#short * this.#rule.interval;
+    return this.#periodFrom(second + this.#grain - 1, anchor) - step + this.#short + this.#grain - 2;
+  }
+
+  /** When the first period begins that does not begin before a time. */
+  #periodFrom(second: number, anchor: number): number {
+    const base = Math.floor(anchor / this.#grain) * this.#grain;
+    const step = this.#short * this.#rule.interval;
+    return base + Math.ceil((second - base) / step) * step;
   }
 
   /** A time itself, if its hour, minute and second match; else the beginning of the next ones. */
@@ -290,7 +314,7 @@ export class Recurrence {
   }
 }
 
-function spend(share: StepShare, steps: number): void {
+export function spend(share: StepShare, steps: number): void {
   if (!share.take(steps)) throw new Exhausted();
 }
 
@@ -301,7 +325,7 @@ function withDefaults(rule: Rule, start: number): Rule {
   const second = start - startDay * DAY;
   const { frequency, months, weeks, yearDays, monthDays, weekdays, hours, minutes, seconds } = rule;
   const hasDays = weeks.length + yearDays.length + monthDays.length + weekdays.length > 0;
-  const isLong = SHORT[frequency] === undefined;
+  const isLong = !isShort(rule);
   const or = (list: readonly number[], value: number, isDue: boolean) => (list.length > 0 || !isDue ? list : [value]);
   const isByDate = (frequency === "YEARLY" || frequency === "MONTHLY") && !hasDays;
   return {
@@ -315,17 +339,23 @@ function withDefaults(rule: Rule, start: number): Rule {
   };
 }
 
+/** Where short periods begin: at whole hours where minutes are given, at whole minutes where seconds are. */
+function grainOf({ frequency, minutes, seconds }: Rule): number {
+  if (frequency === "HOURLY" && minutes.length > 0) return 3600;
+  return frequency !== "SECONDLY" && seconds.length > 0 ? 60 : 1;
+}
+
 /** The times of a day, or of a short period. */
-function timesOf({ frequency, hours, minutes, seconds, positions }: Rule): number[] {
-  const short = SHORT[frequency] ?? DAY;
+function timesOf(rule: Rule, given: Rule): number[] {
+  const grain = isShort(rule) ? grainOf(given) : DAY;
   const times: number[] = [];
-  for (const hour of short < DAY ? [0] : sorted(hours)) {
-    for (const minute of short < 3600 ? [0] : sorted(minutes)) {
-      for (const second of short < 60 ? [0] : sorted(seconds)) times.push((hour * 60 + minute) * 60 + second);
+  for (const hour of grain < DAY ? [0] : sorted(rule.hours)) {
+    for (const minute of grain < 3600 ? [0] : sorted(rule.minutes)) {
+      for (const second of grain < 60 ? [0] : sorted(rule.seconds)) times.push((hour * 60 + minute) * 60 + second);
     }
   }
-  if (short === DAY || positions.length === 0) return times;
-  const taken = positions.map((position) => times.at(position > 0 ? position - 1 : position));
+  if (grain === DAY || rule.positions.length === 0) return times;
+  const taken = rule.positions.map((position) => times.at(position > 0 ? position - 1 : position));
   return sorted(taken.filter((time) => time !== undefined));
 }
 

@@ -12,8 +12,9 @@ import { checkMs, Trigger } from "../triggers/trigger.ts";
 import type { TriggerJSON } from "../triggers/trigger-json.ts";
 import { isoOf } from "../triggers/words.ts";
 import { describeRule } from "./describe-rule.ts";
+import { ElapsedRecurrence } from "./elapsed-recurrence.ts";
 import { parseRuleText } from "./parse-rule.ts";
-import { Exhausted, Recurrence } from "./recurrence.ts";
+import { Exhausted, isShort, Recurrence } from "./recurrence.ts";
 import type { RuleText, TextTime } from "./rule.ts";
 
 /** Options of an {@link RRuleTrigger}. */
@@ -21,7 +22,8 @@ export interface RRuleOptions {
   /** The time zone of a text that names none: an IANA name, or `"local"`. Default: `"UTC"`. */
   readonly timeZone?: string | undefined;
   /** What happens when clocks change. Default: `"auto"`. Then a rule that repeats every hour, minute or second without
-   *  `BYHOUR` goes by elapsed time (`skip`, `both`), and any other by the clock of the wall (`advance`, `first`).
+   *  `BYHOUR` goes by elapsed time (`skip`, `both`): so does its `INTERVAL`. Any other goes by the clock of the wall
+   *  (`advance`, `first`).
    *  RFC 5545 itself leaves times out that do not exist: `{ gap: "skip" }`. */
   readonly dst?: DstPolicy | undefined;
 }
@@ -54,12 +56,14 @@ export class RRuleTrigger extends Trigger {
   readonly #overlap: OverlapPolicy;
   readonly #isAuto: boolean;
   readonly #recurrence: Recurrence | null;
+  /** Of a rule that goes by elapsed time. */
+  readonly #elapsed: ElapsedRecurrence | null;
   /** The dates of `RDATE`, in order, and those of `EXDATE`, as instants. */
   readonly #added: readonly number[];
   readonly #excluded: ReadonlySet<number>;
   readonly #untilMs: number;
-  /** The last time of a rule with `COUNT`; undefined until somebody asks. */
-  #lastWall: number | undefined;
+  /** The last time of a rule with `COUNT`, on the clock that the rule goes by; undefined until somebody asks. */
+  #last: number | undefined;
 
   static {
     registerRRule();
@@ -83,7 +87,7 @@ export class RRuleTrigger extends Trigger {
     }
     this.#givenZone = timeZone === undefined ? undefined : resolveTimeZone(timeZone);
     this.#timeZone = start.timeZone ?? this.#givenZone ?? "UTC";
-    const isElapsed = rule !== null && /^(HOUR|MINUTE|SECOND)LY$/.test(rule.frequency) && rule.hours.length === 0;
+    const isElapsed = rule !== null && isShort(rule) && rule.hours.length === 0;
     const auto = isElapsed
       ? ({ gap: "skip", overlap: "both" } as const)
       : ({ gap: "advance", overlap: "first" } as const);
@@ -92,6 +96,8 @@ export class RRuleTrigger extends Trigger {
     this.#overlap = overlap;
     this.#isAuto = gap === auto.gap && overlap === auto.overlap;
     this.#recurrence = rule === null ? null : new Recurrence(rule, start.wall);
+    const goesByTime = isElapsed && this.#isAuto && this.#recurrence !== null;
+    this.#elapsed = goesByTime ? new ElapsedRecurrence(this.#recurrence, start.wall, this.#timeZone) : null;
     this.#added = [...new Set(added.flatMap((time) => this.#instantsOf(time)))].sort((a, b) => a - b);
     this.#excluded = new Set(excluded.flatMap((time) => this.#instantsOf(time)));
     this.#untilMs = rule?.until ? this.#untilOf(rule.until) : Number.POSITIVE_INFINITY;
@@ -155,6 +161,10 @@ export class RRuleTrigger extends Trigger {
   #nextByRule(afterMs: number, share: StepShare): number | null {
     const recurrence = this.#recurrence;
     if (recurrence === null || afterMs >= FIRE_TIME_MS_MAX) return null;
+    if (this.#elapsed !== null) {
+      const first = this.#elapsed.first(Math.floor(afterMs / 1000) + 1, this.#lastElapsed(share), share);
+      return first === null ? null : first * 1000;
+    }
     const shift = this.#shiftNear(afterMs);
     const last = this.#lastOf(share);
     let found: number | null = null;
@@ -174,6 +184,10 @@ export class RRuleTrigger extends Trigger {
     const recurrence = this.#recurrence;
     if (recurrence === null) return null;
     const limitMs = Math.min(beforeMs, this.#untilMs + 1);
+    if (this.#elapsed !== null) {
+      const last = this.#elapsed.last(Math.min(Math.ceil(limitMs / 1000) - 1, this.#lastElapsed(share)), share);
+      return last === null ? null : last * 1000;
+    }
     const shift = this.#shiftNear(limitMs);
     const last = this.#lastOf(share);
     let found: number | null = null;
@@ -187,6 +201,10 @@ export class RRuleTrigger extends Trigger {
       wall = previous - 1;
     }
     return found;
+  }
+
+  #lastElapsed(share: StepShare): number {
+    return Math.min(this.#lastOf(share), Math.floor(this.#untilMs / 1000));
   }
 
   /** How far clocks change near an instant, in seconds: so far apart the order of times may be another one. */
@@ -208,15 +226,16 @@ export class RRuleTrigger extends Trigger {
   #lastOf(share: StepShare): number {
     const count = this.#parsed.rule?.count ?? null;
     if (count === null || this.#recurrence === null) return Number.POSITIVE_INFINITY;
-    if (this.#lastWall !== undefined) return this.#lastWall;
+    if (this.#last !== undefined) return this.#last;
+    const [elapsed, recurrence] = [this.#elapsed, this.#recurrence];
     let last = Number.NEGATIVE_INFINITY;
-    for (let left = count, wall: number | null = this.#parsed.start.wall; left > 0; ) {
-      wall = this.#recurrence.from(wall, share);
-      if (wall === null) break;
-      if (this.#timesOf(wall, share).length > 0) left--;
-      last = wall++;
+    for (let left = count, time: number | null = elapsed?.start ?? this.#parsed.start.wall; left > 0; ) {
+      time = elapsed === null ? recurrence.from(time, share) : elapsed.first(time, Number.POSITIVE_INFINITY, share);
+      if (time === null) break;
+      if (elapsed !== null || this.#timesOf(time, share).length > 0) left--;
+      last = time++;
     }
-    this.#lastWall = last;
+    this.#last = last;
     return last;
   }
 
