@@ -169,7 +169,7 @@ function readInto(draft: Draft, field: CronField, start: number, end: number): v
       draft.hours = reader.lo;
       return;
     case "day":
-      if (!isStar(code)) reader.restricted |= 1;
+      if (!isStar(code, start)) reader.restricted |= 1;
       draft.daysOfMonth = reader.lo;
       draft.lastDayOffsets = reader.lastDays;
       draft.nearestWeekdays = reader.nearestWeekdays;
@@ -180,7 +180,7 @@ function readInto(draft: Draft, field: CronField, start: number, end: number): v
       draft.months = reader.lo;
       return;
     case "dayOfWeek":
-      if (!isStar(code) && !hasPlus) reader.restricted |= 2;
+      if (!isStar(code, start) && !hasPlus) reader.restricted |= 2;
       draft.daysOfWeek = reader.lo;
       draft.nthOfWeekday = nthOf();
       return;
@@ -270,7 +270,8 @@ function withFieldCountHint(error: CronSyntaxError, text: string, settings: Cron
   });
 }
 
-/** Whether a field counts as unrestricted. In OCPS only one that is a star does, and such a field is not read. */
-function isStar(code: number): boolean {
-  return code === QUESTION || (code === STAR && reader.dialect !== "ocps");
+/** Whether a field counts as unrestricted. In OCPS only one whose first element is a star does. A field that is a star
+ *  alone is not read. */
+function isStar(code: number, start: number): boolean {
+  return code === QUESTION || (code === STAR && (reader.dialect !== "ocps" || reader.text[start + 1] === ","));
 }

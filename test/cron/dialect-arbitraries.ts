@@ -221,7 +221,8 @@ export function dialectCases(dialect: CronDialect, timeZone: string): fc.Arbitra
       plus: dialect === "ocps" ? fc.constantFrom("", "", "+") : fc.constant(""),
     })
     .map(({ second, minute, hour, days: [day, weekday], month, year, plus }) => {
-      const isOpen = ({ text }: Field): boolean => (dialect === "vixie" ? text.startsWith("*") : /^[*?]$/.test(text));
+      const isOpen = ({ text }: Field): boolean =>
+        dialect === "vixie" ? text.startsWith("*") : /^([*?]$|\*,)/.test(text);
       const isEither = !isQuartz && plus === "" && !isOpen(day) && !isOpen(weekday);
       const isWildcardJob = [minute, hour].some(({ text }) => text.startsWith("*"));
       const isEveryHour = new Set(hour.values).size === 24;

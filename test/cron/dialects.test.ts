@@ -69,6 +69,14 @@ const OCPS: [section: string, text: string, times: string][] = [
   ["1.1 4.1 daily", "@daily", "01-01 00:00, 01-02 00:00"],
   ["1.1 4.1 midnight", "@midnight", "01-01 00:00, 01-02 00:00"],
   ["1.1 4.1 hourly", "@hourly", "01-01 00:00, 01-01 01:00"],
+  ["1.1 6.1 a day that begins with a star", "0 12 *,1 * MON", "01-04 12:00, 01-11 12:00"],
+  ["1.1 6.1 a day that begins with two", "0 12 *,*/2 * MON", "01-04 12:00, 01-11 12:00"],
+  ["1.1 6.1 a weekday that begins with a star", "0 12 15 * *,MON", "01-15 12:00, 02-15 12:00"],
+  ["1.1 6.1 a star that is not the first", "0 12 1,* * MON", "01-01 12:00, 01-02 12:00"],
+  ["1.1 6.1 a star with a step", "0 12 */1 * MON", "01-01 12:00, 01-02 12:00"],
+  ["1.1 6.1 all days by a range", "0 12 1-31,* * MON", "01-01 12:00, 01-02 12:00"],
+  ["1.1 6.1 both begin with a star", "0 12 *,1 * *,MON", "01-01 12:00, 01-02 12:00"],
+  ["1.1 6.1 and a star that is not the first", "0 12 13 * MON,*", "01-01 12:00, 01-02 12:00"],
   // 1.2
   ["1.2 4.1 the second first", "*/20 * * * * *", "01-01 00:00, 01-01 00:00:20, 01-01 00:00:40, 01-01 00:01"],
   ["1.2 4.1 lists and ranges of seconds", "5,10-11 30 9 * * *", "01-01 09:30:05, 01-01 09:30:10, 01-01 09:30:11"],
@@ -108,6 +116,7 @@ const OCPS: [section: string, text: string, times: string][] = [
 const OWN_DIFFERS = new Map([
   ["10-20/30 4 * * *", "a step larger than its range"],
   ["*/90 4 * * *", "a step larger than its range"],
+  ["0 12 */1 * MON", "01-04 12:00, 01-11 12:00, 01-18 12:00"],
   ["0 0 */20 * MON", "02-01 00:00, 03-01 00:00, 06-21 00:00"],
 ]);
 

@@ -11,6 +11,8 @@ const DIFFERENCES: readonly RegExp[] = [
   /^(?:\S+ ){4,5}\S*\/(?:8|9|1\d)\b/,
   // A star of years with a step.
   / (?:\S+,)?\*\/\d+\S*$/,
+  // A list of days or weekdays that begins with a star, which OCPS 1.1 takes for a star.
+  / \*,/,
   // `L` in a list beside a star.
   /\bL,\S*\*|\*\S*,L\b/,
 ];
