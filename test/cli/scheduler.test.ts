@@ -300,13 +300,20 @@ describe("a command on a scheduler", () => {
       1,
       [
         expect.stringMatching(/^ok runtime (Node|Deno|Bun) \d/),
-        expect.stringMatching(/^ok time zones data /),
+        expect.stringMatching(/^(ok|warn) time zones data /),
         expect.stringMatching(/^ok store answered within \d+ ms$/),
         "warn schedulers none is alive: nothing fires until one starts or ticks",
         "fail report the oldest due schedule waits for 21h 30m: report",
       ],
     ]);
-    expect((await call(["doctor", "--runtime", "--json"], { cwd: folder.path })).code).toBe(0);
+    const runtime = await call(["doctor", "--runtime", "--json"], { cwd: folder.path });
+    const { checks } = JSON.parse(runtime.out.join("\n")) as { checks: { verdict: string; message: string }[] };
+    // It depends on the runtime whether its data knows of the changes of 2026.
+    const isOld = checks.some(({ verdict, message }) => verdict === "warn" && message.includes(" is old, "));
+    expect([checks.map(({ verdict }) => verdict), runtime.code]).toEqual([
+      ["ok", isOld ? "warn" : "ok"],
+      isOld ? 1 : 0,
+    ]);
   });
 
   test("prints the JSON that its schema describes", async () => {

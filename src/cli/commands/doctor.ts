@@ -1,10 +1,12 @@
 import process from "node:process";
+import { Temporal } from "../../core/temporal.ts";
 import { VERSION } from "../../core/version.ts";
 import type { SchedulerClient, SchedulerHealth } from "../../mod.ts";
 import { type CommandCall, hasOption, textOption } from "../command.ts";
 import { EXIT } from "../failure.ts";
 import { type Style, styled } from "../output.ts";
 import { spanText } from "../times.ts";
+import { staleZones } from "../zone-facts.ts";
 
 type Verdict = "ok" | "warn" | "fail";
 
@@ -60,11 +62,25 @@ function runtimeCheck(): Check {
 function zonesCheck(): Check {
   const { tz } = process.versions as Readonly<Record<string, string | undefined>>;
   const zone = new Intl.DateTimeFormat().resolvedOptions().timeZone ?? "UTC";
-  return {
-    verdict: "ok",
-    name: "time zones",
-    message: `data ${tz ?? "of an unknown version"}, this machine is in ${zone}`,
-  };
+  const data = `data ${tz ?? "of an unknown version"}`;
+  const machine = `this machine is in ${zone}`;
+  // The version is not asked: runtimes patch their data, take that of the system, or do not tell it.
+  const stale = staleZones(offsetAt);
+  if (stale.length === 0) return { verdict: "ok", name: "time zones", message: `${data}, ${machine}` };
+  const wrong = stale.map(({ fact: { timeZone, instant, offset }, found }) => {
+    return `${timeZone} is at ${offset} on ${instant.slice(0, 10)}, and here ${found === null ? "unknown" : `at ${found}`}`;
+  });
+  const release = stale.at(-1)?.fact.release;
+  const advice = `rules in such zones fire at a wrong hour; a newer release of the runtime has the data of ${release}`;
+  return { verdict: "warn", name: "time zones", message: `${data} is old, ${machine}: ${wrong.join("; ")}: ${advice}` };
+}
+
+function offsetAt(timeZone: string, instant: string): string | null {
+  try {
+    return Temporal.Instant.from(instant).toZonedDateTimeISO(timeZone).offset;
+  } catch {
+    return null;
+  }
 }
 
 function healthChecks(health: SchedulerHealth): Check[] {
