@@ -98,7 +98,7 @@ export function createRouter<E extends Env = Env>(scheduler: RouterScheduler<E>,
           typeof scheduler === "function" ? assertClient(await scheduler(context as unknown as Context<E>)) : scheduler;
         const params = context.req.param();
         const call: Call = {
-          ...{ client, clock, request, streams, params, query, body, metrics, insight },
+          ...{ client, clock, request, streams, params, query, body, metrics, insight, logger },
           authFailures: gate.failures?.count,
           show: showFor(context.var.scope, hide),
           caller: context.var,

@@ -1,4 +1,5 @@
 import type { AbortSignal } from "../core/abort-signal.ts";
+import type { Logger } from "../core/logger.ts";
 import type { SchedulerClient } from "../scheduler/scheduler-client.ts";
 import type { DeclaredBody } from "./wire.ts";
 
@@ -21,11 +22,12 @@ export interface InsightSource {
     declared: readonly DeclaredBody[],
     options: { owner: string; revision: string; by?: string | undefined; signal: AbortSignal },
   ): Promise<{ toJSON(): Record<string, unknown> }>;
-  /** A calendar of the fire times of a range, in epoch milliseconds; null for a wrong token. Without this method there
-   *  is no such route. */
+  /** A calendar of the fire times of a range, in epoch milliseconds; null for a wrong token. What it leaves out is also
+   *  logged. Without this method there is no such route. */
   calendar?(
     scheduler: SchedulerClient,
     token: string,
     range: { readonly from: number; readonly until: number },
+    logger: Pick<Logger, "warn">,
   ): Promise<string | null>;
 }

@@ -1,5 +1,6 @@
 import type { GenericSchema } from "valibot";
 import type { Clock } from "../core/clock.ts";
+import type { Logger } from "../core/logger.ts";
 import type { ChangeOptions } from "../scheduler/options/options.ts";
 import type { SchedulerClient } from "../scheduler/scheduler-client.ts";
 import type { Endpoint, Endpoints } from "./api.ts";
@@ -24,6 +25,7 @@ export interface Call<E extends Endpoint = Endpoint> {
   readonly metrics: MetricsSource | undefined;
   /** What tells the load to come; undefined without that option. */
   readonly insight: InsightSource | undefined;
+  readonly logger: Logger;
   /** How many wrong tokens came; undefined where there are no tokens. */
   readonly authFailures: number | undefined;
   readonly params: Readonly<Record<NonNullable<E["param"]>, string>>;

@@ -1,6 +1,7 @@
-import type * as v from "valibot";
+import * as v from "valibot";
 import { checker, converted, objectOf } from "../core/check.ts";
 import { MaxIterationsReachedError, OptionsError } from "../core/errors.ts";
+import { leveledLogger } from "../core/leveled-logger.ts";
 import { CALENDAR_EVENTS_MAX, CALENDAR_TEXT_LENGTH_MAX, QUESTION_STEPS_MAX } from "../core/limits.ts";
 import { mustBe, optionError, shown } from "../core/option-errors.ts";
 import { type ContentLine, contentLines } from "../rrule/content-lines.ts";
@@ -9,6 +10,7 @@ import { Exhausted, Recurrence } from "../rrule/recurrence.ts";
 import type { Rule, TextTime } from "../rrule/rule.ts";
 import { type DateLike, dateText, toEpochDay } from "../triggers/civil-date.ts";
 import { type StepShare, withinBudget } from "../triggers/step-budget.ts";
+import { type CalendarZone, CalendarZones, lineValue, namedZone, type ZoneDefinition } from "./calendar-zones.ts";
 
 /** Options of {@link datesFromICalendar}. */
 export interface CalendarDatesOptions {
@@ -16,6 +18,16 @@ export interface CalendarDatesOptions {
   readonly from: DateLike;
   /** The last date, included. */
   readonly until: DateLike;
+  /** Takes what could not be read. Default: a warning of the console for each. What it throws ends the reading. */
+  readonly onFinding?: ((finding: CalendarFinding) => void) | undefined;
+}
+
+/** An event that could not be read, and whose dates are missing. */
+export interface CalendarFinding {
+  /** Its summary, or else its UID. */
+  readonly event: string;
+  /** What is wrong with it. */
+  readonly message: string;
 }
 
 /** A date, or the first and the last of several in a row: what an `ExcludingTrigger` takes. */
@@ -27,18 +39,26 @@ const DAY = 86_400;
 const DEPTH_MAX = 16;
 
 const day = () => converted((value: DateLike) => toEpochDay(value, ""));
-const check = checker((): v.GenericSchema<unknown, { from: number; until: number }> => {
-  return objectOf({ from: day(), until: day() });
+type Checked = { from: number; until: number; onFinding?: CalendarDatesOptions["onFinding"] };
+const check = checker((): v.GenericSchema<unknown, Checked> => {
+  return objectOf({
+    from: day(),
+    until: day(),
+    onFinding: v.optional(v.function("must be a function")),
+  }) as v.GenericSchema<unknown, Checked>;
 });
 
 /**
  * The dates of the events of a calendar (RFC 5545) that last whole days, such as holidays, for an `ExcludingTrigger`.
  * Recurring events count with `RRULE`, `RDATE` and `EXDATE`, and with what was changed of them; cancelled ones do not
- * count, nor do events with times of day.
+ * count, nor do events with times of day. Times in UTC are read in the time zone of their event, those of whole days in
+ * that of the calendar (`X-WR-TIMEZONE`, or its only `VTIMEZONE`).
+ *
+ * An event that cannot be read is left out, and told of: see `onFinding`.
  *
  * @param text at most 1,000,000 characters, and 10,000 events
  * @returns dates, and spans of dates with both their ends, in order
- * @throws {OptionsError} for a text that is no calendar, or too large, and for wrong dates and rules in it
+ * @throws {OptionsError} for a text that is no calendar, or too large
  * @throws {MaxIterationsReachedError} for rules that take too many steps, such as one that never fires
  * @example
  * const text = await readFile("holidays.ics", "utf8");
@@ -46,30 +66,37 @@ const check = checker((): v.GenericSchema<unknown, { from: number; until: number
  * const trigger = new ExcludingTrigger(CronTrigger.fromCrontab("0 9 * * mon-fri"), holidays);
  */
 export function datesFromICalendar(text: string, options: CalendarDatesOptions): CalendarDate[] {
-  const { from, until } = check(options, WHERE);
+  const { from, until, onFinding = warn } = check(options, WHERE);
   if (until < from) throw optionError(WHERE, "until", "must not be earlier than from");
   if (typeof text !== "string") throw optionError(WHERE, "text", mustBe("the text of a calendar", text));
   if (text.length > CALENDAR_TEXT_LENGTH_MAX) {
     const message = `must have at most ${CALENDAR_TEXT_LENGTH_MAX} characters; got ${text.length}`;
     throw optionError(WHERE, "text", message);
   }
-  const events = readEvents(text);
-  const changed = changedDays(events);
+  const { events, zones: definitions, zoneName } = readCalendar(text);
+  const changes = changesByUid(events);
   const spans: Span[] = [];
+  const findings: CalendarFinding[] = [];
   withinBudget((share) => {
+    const zones = new CalendarZones(definitions, share);
+    const tell = (event: CalendarEvent, error: OptionsError): void => void findings.push(findingOf(event, error));
+    const reader = new EventReader(zones, ownZone(zones, zoneName), tell, share);
     for (const event of events) {
       try {
-        spans.push(...spansOf(event, changed, { from, until }, share));
+        const own = isChange(event) ? [] : (changes.get(event.uid) ?? []);
+        spans.push(...reader.spansOf(event, own, { from, until }));
       } catch (error) {
-        if (error instanceof OptionsError) throw within(event, error);
-        if (!(error instanceof Exhausted)) throw error;
-        throw new MaxIterationsReachedError(
-          `the dates of the event ${shown(event.name)} were not found within the ${QUESTION_STEPS_MAX} steps of one ` +
-            "question; perhaps its rule never fires, or there are too many events: take a smaller calendar",
-        );
+        if (error instanceof OptionsError) tell(event, error);
+        else if (!(error instanceof Exhausted)) throw error;
+        else
+          throw new MaxIterationsReachedError(
+            `the dates of the event ${shown(event.name)} were not found within the ${QUESTION_STEPS_MAX} steps of one ` +
+              "question; perhaps its rule never fires, or there are too many events: take a smaller calendar",
+          );
       }
     }
   });
+  for (const finding of findings) onFinding(finding);
   return merged(spans);
 }
 
@@ -87,23 +114,24 @@ interface CalendarEvent {
   readonly lines: readonly ContentLine[];
 }
 
+/** What counts of a calendar. */
+interface Calendar {
+  readonly events: readonly CalendarEvent[];
+  readonly zones: readonly ZoneDefinition[];
+  /** The name of its own time zone, if it tells one. */
+  readonly zoneName: string | null;
+}
+
 const COUNTED = [
-  "DTSTART",
-  "DTEND",
-  "DURATION",
-  "RRULE",
-  "RDATE",
-  "EXDATE",
-  "STATUS",
-  "UID",
-  "SUMMARY",
-  "RECURRENCE-ID",
+  ...["DTSTART", "DTEND", "DURATION", "RRULE", "RDATE", "EXDATE", "STATUS", "UID", "SUMMARY", "RECURRENCE-ID"],
 ];
 
-function readEvents(text: string): CalendarEvent[] {
+function readCalendar(text: string): Calendar {
   const events: CalendarEvent[] = [];
+  const zones: { lines: ContentLine[]; parts: ContentLine[][] }[] = [];
   const open: string[] = [];
   let lines: ContentLine[] = [];
+  let zoneName: string | null = null;
   let isCalendar = false;
   for (const line of contentLines(text.replace(/^\uFEFF/, ""))) {
     // Programs write lines that are none. They are no line that counts.
@@ -118,6 +146,8 @@ function readEvents(text: string): CalendarEvent[] {
       open.push(kind);
       if (open.length > DEPTH_MAX) throw optionError(WHERE, "text", `nests deeper than ${DEPTH_MAX} components`);
       if (isEvent(open)) lines = [];
+      if (open[1] === "VTIMEZONE" && open.length === 2) zones.push({ lines: [], parts: [] });
+      if (open[1] === "VTIMEZONE" && open.length === 3) zones.at(-1)?.parts.push([]);
     } else if (line.name === "END") {
       if (open.at(-1) !== kind) throw optionError(WHERE, "text", `ends ${shown(kind)}, which is not open`);
       if (isEvent(open)) events.push(eventOf(lines));
@@ -126,10 +156,25 @@ function readEvents(text: string): CalendarEvent[] {
         throw optionError(WHERE, "text", `must have at most ${CALENDAR_EVENTS_MAX} events`);
       }
     } else if (isEvent(open) && COUNTED.includes(line.name)) lines.push(line);
+    else if (open[1] === "VTIMEZONE")
+      (open.length === 2 ? zones.at(-1)?.lines : zones.at(-1)?.parts.at(-1))?.push(line);
+    else if (open.length === 1 && line.name === "X-WR-TIMEZONE") zoneName ??= line.value.trim();
   }
   if (!isCalendar) throw optionError(WHERE, "text", 'must be a calendar, which begins with "BEGIN:VCALENDAR"');
   if (open.length > 0) throw optionError(WHERE, "text", `ends within ${shown(open.at(-1))}`);
-  return events;
+  const [zone, ...others] = zones;
+  if (zone !== undefined && others.length === 0) zoneName ??= lineValue(zone.lines, "TZID") ?? null;
+  return { events, zones, zoneName };
+}
+
+/** The zone of whole days. A calendar's zone that cannot be read is none. */
+function ownZone(zones: CalendarZones, name: string | null): CalendarZone {
+  try {
+    if (name !== null) return zones.of(name);
+  } catch (error) {
+    if (!(error instanceof OptionsError)) throw error;
+  }
+  return UTC;
 }
 
 function isEvent(open: readonly string[]): boolean {
@@ -141,53 +186,140 @@ function eventOf(lines: readonly ContentLine[]): CalendarEvent {
   return { name: textOf(lines, "SUMMARY") ?? uid, uid, lines };
 }
 
+function isChange({ lines }: CalendarEvent): boolean {
+  return lines.some(({ name }) => name === "RECURRENCE-ID");
+}
+
+/** The events that stand for one time of a recurring event. */
+function changesByUid(events: readonly CalendarEvent[]): ReadonlyMap<string, readonly CalendarEvent[]> {
+  const changes = new Map<string, CalendarEvent[]>();
+  for (const event of events) {
+    if (!isChange(event)) continue;
+    const own = changes.get(event.uid);
+    if (own === undefined) changes.set(event.uid, [event]);
+    else own.push(event);
+  }
+  return changes;
+}
+
 function textOf(lines: readonly ContentLine[], name: string): string | undefined {
   return lines.find((line) => line.name === name)?.value;
 }
 
-/** The days of recurring events that other events of the same UID stand for. */
-function changedDays(events: readonly CalendarEvent[]): ReadonlyMap<string, ReadonlySet<number>> {
-  const days = new Map<string, Set<number>>();
-  for (const event of events) {
-    const line = event.lines.find(({ name }) => name === "RECURRENCE-ID");
-    if (line === undefined) continue;
-    const of = days.get(event.uid) ?? new Set<number>();
-    days.set(event.uid, of);
+const UTC = namedZone("UTC");
+
+/** Reads events. All times become those of the clocks of their event. */
+class EventReader {
+  readonly #zones: CalendarZones;
+  readonly #ownZone: CalendarZone;
+  readonly #tell: (event: CalendarEvent, error: OptionsError) => void;
+  readonly #share: StepShare;
+
+  /** @param tell takes what is wrong with a change of an event */
+  constructor(
+    zones: CalendarZones,
+    ownZone: CalendarZone,
+    tell: (event: CalendarEvent, error: OptionsError) => void,
+    share: StepShare,
+  ) {
+    this.#zones = zones;
+    this.#ownZone = ownZone;
+    this.#tell = tell;
+    this.#share = share;
+  }
+
+  /** @param changes the events that stand for one time of this one */
+  spansOf({ lines }: CalendarEvent, changes: readonly CalendarEvent[], range: Span): Span[] {
+    const line = lines.find(({ name }) => name === "DTSTART");
+    if (line === undefined || textOf(lines, "STATUS")?.trim().toUpperCase() === "CANCELLED") return [];
+    const start = bareTimeOf(line, line.value);
+    // What has a time of day does not count, whatever else is wrong with it.
+    if (!isMidnight(start.wall)) return [];
+    const zone = this.#zoneOf(line, start);
+    const length = this.#lengthOf(lines, start, zone);
+    if (length === null) return [];
+    const first = dayOf(start.wall);
+    const value = textOf(lines, "RRULE");
+    const changed = changes.flatMap((change) => this.#changedBy(change, start, zone));
+    const excluded = new Set([...this.#datesOf(lines, "EXDATE", start, zone), ...changed]);
+    const days = value === undefined ? [first] : daysOf(parseRule(value), first, range, length, zone, this.#share);
+    return [...days, ...this.#datesOf(lines, "RDATE", start, zone)]
+      .filter((one) => !excluded.has(one))
+      .map((one) => ({ from: Math.max(one, range.from), until: Math.min(one + length - 1, range.until) }))
+      .filter((span) => span.from <= span.until);
+  }
+
+  #zoneOf(line: ContentLine, { timeZone, isDate }: TextTime): CalendarZone {
+    const name = line.parameters.get("TZID");
+    if (timeZone === "UTC") return UTC;
+    return name === undefined || isDate ? this.#ownZone : this.#zones.of(name);
+  }
+
+  /** What the clocks of an event show at a time of one of its lines. */
+  #wallOf(line: ContentLine, value: string, start: TextTime, zone: CalendarZone): number {
+    const time = bareTimeOf(line, value);
+    if (time.isDate) return time.wall;
+    if (time.timeZone === "UTC") return zone.wallAt(time.wall);
+    const name = line.parameters.get("TZID");
+    // Outlook writes days of whole days as midnights of a zone.
+    if (name === undefined || start.isDate) return time.wall;
+    const other = this.#zones.of(name);
+    return other === zone ? time.wall : zone.wallAt(other.instantOf(time.wall));
+  }
+
+  #datesOf(lines: readonly ContentLine[], name: string, start: TextTime, zone: CalendarZone): number[] {
+    const own = lines.filter((line) => line.name === name);
+    return own.flatMap((line) => {
+      const values = line.value.split(",").filter((value) => value.trim() !== "");
+      return values.map((value) => dayOf(this.#wallOf(line, value, start, zone)));
+    });
+  }
+
+  #changedBy(change: CalendarEvent, start: TextTime, zone: CalendarZone): number[] {
     try {
-      of.add(dayOf(timeOf(line, line.value)));
+      return this.#datesOf(change.lines, "RECURRENCE-ID", start, zone);
     } catch (error) {
-      throw error instanceof OptionsError ? within(event, error) : error;
+      if (!(error instanceof OptionsError)) throw error;
+      this.#tell(change, error);
+      return [];
     }
   }
-  return days;
+
+  /** How many days an event lasts; null for one that does not last whole days. */
+  #lengthOf(lines: readonly ContentLine[], start: TextTime, zone: CalendarZone): number | null {
+    const end = lines.find(({ name }) => name === "DTEND");
+    if (end !== undefined) {
+      const until = this.#wallOf(end, end.value, start, zone);
+      const days = dayOf(until) - dayOf(start.wall);
+      if (start.isDate) return Math.max(days, 1);
+      return isMidnight(until) && days > 0 ? days : null;
+    }
+    const duration = DURATION.exec(textOf(lines, "DURATION")?.trim().toUpperCase() ?? "");
+    const days = Number(duration?.[1] ?? 0) * 7 + Number(duration?.[2] ?? 0);
+    if (days > 0) return days;
+    return start.isDate ? 1 : null;
+  }
 }
 
-function spansOf(
-  { lines, uid }: CalendarEvent,
-  changed: ReadonlyMap<string, ReadonlySet<number>>,
-  range: Span,
-  share: StepShare,
-): Span[] {
-  const line = lines.find(({ name }) => name === "DTSTART");
-  if (line === undefined || textOf(lines, "STATUS")?.trim().toUpperCase() === "CANCELLED") return [];
-  const start = timeOf(line, line.value);
-  const length = lengthOf(lines, start);
-  if (length === null) return [];
-  const first = dayOf(start);
-  const value = textOf(lines, "RRULE");
-  const isChange = lines.some(({ name }) => name === "RECURRENCE-ID");
-  const excluded = new Set([...datesOf(lines, "EXDATE"), ...(isChange ? [] : (changed.get(uid) ?? []))]);
-  const days = value === undefined ? [first] : daysOf(parseRule(value), first, range, length, share);
-  return [...days, ...datesOf(lines, "RDATE")]
-    .filter((one) => !excluded.has(one))
-    .map((one) => ({ from: Math.max(one, range.from), until: Math.min(one + length - 1, range.until) }))
-    .filter((span) => span.from <= span.until);
+/** A date and a time as they are written: the name of the zone is not looked at. @throws {OptionsError} */
+function bareTimeOf({ name, parameters }: ContentLine, value: string): TextTime {
+  const kept = new Map([...parameters].filter(([key, text]) => key === "VALUE" && !/^DATE$/i.test(text)));
+  return timeOf({ name, parameters: kept }, value);
 }
 
 /** The days on which a rule begins an event that reaches into a range. */
-function daysOf(rule: Rule, first: number, range: Span, length: number, share: StepShare): number[] {
+function daysOf(
+  rule: Rule,
+  first: number,
+  range: Span,
+  length: number,
+  zone: CalendarZone,
+  share: StepShare,
+): number[] {
   const recurrence = new Recurrence({ ...rule, hours: [], minutes: [], seconds: [] }, first * DAY);
-  const last = Math.min(range.until, rule.until === null ? range.until : dayOf(rule.until));
+  const { until } = rule;
+  const end = until === null ? null : until.timeZone === "UTC" ? zone.wallAt(until.wall) : until.wall;
+  const last = Math.min(range.until, end === null ? range.until : dayOf(end));
   const days: number[] = [];
   // With a COUNT, what comes before the range counts too.
   let at = rule.count === null ? Math.max(first, range.from - length + 1) : first;
@@ -202,33 +334,15 @@ function daysOf(rule: Rule, first: number, range: Span, length: number, share: S
   return days;
 }
 
-function datesOf(lines: readonly ContentLine[], name: string): number[] {
-  const own = lines.filter((line) => line.name === name);
-  return own.flatMap((line) => line.value.split(",").map((value) => dayOf(timeOf(line, value))));
-}
-
-function dayOf({ wall }: TextTime): number {
+function dayOf(wall: number): number {
   return Math.floor(wall / DAY);
 }
 
-const DURATION = /^\+?P(?:(\d{1,5})W)?(?:(\d{1,6})D)?(?:T0*[HMS]?)?$/;
-
-/** How many days an event lasts; null for one that does not last whole days. */
-function lengthOf(lines: readonly ContentLine[], start: TextTime): number | null {
-  const isMidnight = ({ wall }: TextTime): boolean => wall === Math.floor(wall / DAY) * DAY;
-  if (!isMidnight(start)) return null;
-  const end = lines.find(({ name }) => name === "DTEND");
-  if (end !== undefined) {
-    const until = timeOf(end, end.value);
-    const days = dayOf(until) - dayOf(start);
-    if (start.isDate) return Math.max(days, 1);
-    return isMidnight(until) && days > 0 ? days : null;
-  }
-  const duration = DURATION.exec(textOf(lines, "DURATION")?.trim().toUpperCase() ?? "");
-  const days = Number(duration?.[1] ?? 0) * 7 + Number(duration?.[2] ?? 0);
-  if (days > 0) return days;
-  return start.isDate ? 1 : null;
+function isMidnight(wall: number): boolean {
+  return wall === dayOf(wall) * DAY;
 }
+
+const DURATION = /^\+?P(?:(\d{1,5})W)?(?:(\d{1,6})D)?(?:T0*[HMS]?)?$/;
 
 /** Spans that touch are one. */
 function merged(spans: readonly Span[]): CalendarDate[] {
@@ -243,12 +357,11 @@ function merged(spans: readonly Span[]): CalendarDate[] {
   });
 }
 
-/** What is wrong with an event. */
-function within({ name }: CalendarEvent, error: OptionsError): OptionsError {
+function findingOf({ name }: CalendarEvent, error: OptionsError): CalendarFinding {
   const message = (error.issues[0]?.message ?? error.message).slice(0, 300);
-  return optionError(
-    WHERE,
-    "text",
-    `has an event ${shown(name)} with a wrong part ${error.issues[0]?.path ?? ""}: ${message}`,
-  );
+  return { event: name, message: `${error.issues[0]?.path ?? ""} ${message}`.trim() };
+}
+
+function warn({ event, message }: CalendarFinding): void {
+  leveledLogger().warn(`escapement: the event ${shown(event)} of the calendar is left out: ${message}`);
 }

@@ -2,6 +2,7 @@ import * as v from "valibot";
 import { matching } from "../core/bearer.ts";
 import { type Checker, checker, objectOf, textUpTo } from "../core/check.ts";
 import { CALENDAR_EVENTS_MAX, PAGE_SIZE_MAX, TOKEN_LENGTH_MIN, TOKENS_MAX } from "../core/limits.ts";
+import type { Logger } from "../core/logger.ts";
 import { instantOf } from "../core/temporal.ts";
 import type { InsightSource } from "../hono/insight-source.ts";
 import type { SchedulerClient } from "../scheduler/scheduler-client.ts";
@@ -9,7 +10,7 @@ import type { DeclaredSchedule } from "./declared.ts";
 import { type Forecast, forecast } from "./forecast.ts";
 import { apply, plan } from "./plan.ts";
 import type { Plan } from "./plan-report.ts";
-import { type CalendarSchedule, toICalendar } from "./to-icalendar.ts";
+import { type CalendarSchedule, leftOutOf, toICalendar } from "./to-icalendar.ts";
 
 /** Options of {@link insight}. */
 export interface InsightOptions {
@@ -72,7 +73,7 @@ export function insight(options: InsightOptions = {}): Insight {
     },
     ...(calendar === undefined
       ? {}
-      : { calendar: (scheduler, token, range) => calendarOf(scheduler, calendar, token, range) }),
+      : { calendar: (scheduler, token, range, logger) => calendarOf(scheduler, calendar, token, range, logger) }),
   };
 }
 
@@ -82,6 +83,7 @@ async function calendarOf(
   { tokens: given, name }: CalendarAccess,
   token: string,
   { from, until }: { readonly from: number; readonly until: number },
+  logger: Pick<Logger, "warn">,
 ): Promise<string | null> {
   const allowed: unknown = typeof given === "function" ? await given() : given;
   // A function that tells no tokens lets nobody in.
@@ -100,5 +102,8 @@ async function calendarOf(
   // What fires often leaves room for the others.
   const limit = Math.max(1, Math.floor(CALENDAR_EVENTS_MAX / Math.max(schedules.length, 10)));
   const range = { from: instantOf(from), until: instantOf(until) };
-  return toICalendar(schedules, { ...range, limit, ...(name === undefined ? {} : { name }) });
+  const text = toICalendar(schedules, { ...range, limit, ...(name === undefined ? {} : { name }) });
+  const leftOut = leftOutOf(text);
+  if (leftOut !== null) logger.warn(`escapement: GET /calendar.ics leaves fire times out: ${leftOut}`);
+  return text;
 }

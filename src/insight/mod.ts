@@ -13,7 +13,12 @@ export {
   forecast,
   type ScheduleSource,
 } from "./forecast.ts";
-export { type CalendarDate, type CalendarDatesOptions, datesFromICalendar } from "./from-icalendar.ts";
+export {
+  type CalendarDate,
+  type CalendarDatesOptions,
+  type CalendarFinding,
+  datesFromICalendar,
+} from "./from-icalendar.ts";
 export { type CalendarAccess, type Insight, type InsightOptions, insight } from "./insight.ts";
 export { type ApplyOptions, apply, type PlanOptions, plan } from "./plan.ts";
 export type { Plan, PlannedHerd, PlannedSchedule } from "./plan-report.ts";

@@ -52,7 +52,8 @@ const check = checker(
 
 /**
  * The fire times of schedules as a calendar (RFC 5545), which programs such as Thunderbird, Outlook and Google Calendar
- * read: an event without a duration for each, in UTC. Equal questions get equal texts.
+ * read: an event without a duration for each, in UTC. Equal questions get equal texts. Where fire times are left out
+ * because of `limit`, the property `X-ESCAPEMENT-LEFT-OUT` names their schedules.
  *
  * @param schedules what `getSchedules` returns, or `{ id, trigger }`
  * @throws {OptionsError} for wrong options, and for more than 10,000 fire times
@@ -66,6 +67,7 @@ export function toICalendar(schedules: Iterable<CalendarSchedule>, options: Cale
   const lines = ["BEGIN:VCALENDAR", "VERSION:2.0", "PRODID:-//Escapement//Schedules//EN", "CALSCALE:GREGORIAN"];
   lines.push("METHOD:PUBLISH", `NAME:${escaped(name)}`, `X-WR-CALNAME:${escaped(name)}`);
   const stamp = timeText(from);
+  const bounded: string[] = [];
   let count = 0;
   let place = 0;
   for (const schedule of schedules) {
@@ -75,7 +77,9 @@ export function toICalendar(schedules: Iterable<CalendarSchedule>, options: Cale
       throw optionError(WHERE, `schedules.${place}.trigger`, mustBe("a trigger", given, "", advice));
     }
     place++;
-    for (const fireTime of fireTimesOf(schedule, from, until, limit)) {
+    const [fireTimes, isWhole] = fireTimesOf(schedule, from, until, limit);
+    if (!isWhole) bounded.push(schedule.id);
+    for (const fireTime of fireTimes) {
       if (++count > CALENDAR_EVENTS_MAX) {
         const message = `leaves more than ${CALENDAR_EVENTS_MAX} fire times: take a shorter time, or a lower limit`;
         throw optionError(WHERE, "until", message);
@@ -83,22 +87,53 @@ export function toICalendar(schedules: Iterable<CalendarSchedule>, options: Cale
       lines.push(...eventOf(schedule, fireTime, stamp));
     }
   }
+  if (bounded.length > 0) {
+    const more = bounded.length > BOUNDED_NAMED_MAX ? " and others" : "";
+    const names = bounded.slice(0, BOUNDED_NAMED_MAX).join(", ");
+    lines.splice(
+      HEAD_LINES,
+      0,
+      `${LEFT_OUT}:${escaped(`each has more fire times than the ${limit} here: ${names}${more}`)}`,
+    );
+  }
   lines.push("END:VCALENDAR", "");
   return lines.map(folded).join("\r\n");
 }
 
-function fireTimesOf({ trigger, paused, nextFireTime }: CalendarSchedule, from: number, until: number, limit: number) {
+/** The property of a calendar that leaves fire times out. */
+const LEFT_OUT = "X-ESCAPEMENT-LEFT-OUT";
+/** It stands before the events, of which there may be none. */
+const HEAD_LINES = 7;
+const BOUNDED_NAMED_MAX = 10;
+
+/** What a calendar says of the fire times that it leaves out, each schedule having a bound; null for none. */
+export function leftOutOf(calendar: string): string | null {
+  const head = calendar.slice(0, calendar.indexOf("BEGIN:VEVENT")).replaceAll("\r\n ", "");
+  return (
+    head
+      .split("\r\n")
+      .find((line) => line.startsWith(`${LEFT_OUT}:`))
+      ?.slice(LEFT_OUT.length + 1) ?? null
+  );
+}
+
+function fireTimesOf(
+  { trigger, paused, nextFireTime }: CalendarSchedule,
+  from: number,
+  until: number,
+  limit: number,
+): readonly [times: readonly number[], isWhole: boolean] {
   const times: number[] = [];
-  if (paused === true || nextFireTime === null) return times;
+  if (paused === true || nextFireTime === null) return [times, true];
   const start = Math.max(from, nextFireTime?.epochMilliseconds ?? from);
   const rule = trigger.startingAtMs(start);
-  for (let at = start - 1; times.length < limit; ) {
+  for (let at = start - 1; ; ) {
     const next = withinBudget(() => rule.nextMs(at));
-    if (next === null || !(next > at) || next >= until) break;
+    if (next === null || !(next > at) || next >= until) return [times, true];
+    if (times.length === limit) return [times, false];
     times.push(next);
     at = next;
   }
-  return times;
 }
 
 function eventOf({ id, name, taskId, trigger }: CalendarSchedule, fireTime: number, stamp: string): string[] {

@@ -52,10 +52,10 @@ export const insightRoutes: Routes<"GET /forecast" | "POST /plan" | "POST /apply
     // Programs send no headers of their own, so that it has tokens of its own.
     scope: "none",
     query: schemas.calendarQuery,
-    handle: async ({ client, clock, insight, query: { token, days }, request }) => {
+    handle: async ({ client, clock, insight, logger, query: { token, days }, request }) => {
       const from = clock.now();
       const range = { from, until: from + days * 86_400_000 };
-      const text = await insight?.calendar?.(client, token ?? bearerOf(request) ?? "", range);
+      const text = await insight?.calendar?.(client, token ?? bearerOf(request) ?? "", range, logger);
       if (typeof text !== "string") throw new Refusal(401, "unauthorized", WRONG_TOKEN);
       return new Response(text, {
         headers: { "content-type": "text/calendar; charset=utf-8", "cache-control": "no-store" },
