@@ -3,7 +3,7 @@ import { sleepFor } from "../core/clock.ts";
 import type { JobContext, Scheduler, Trigger } from "../mod.ts";
 import { type CrontabEntry, parseCrontab, readExpression } from "./engine.ts";
 import { CliError, EXIT, messageOf } from "./failure.ts";
-import { readText } from "./files.ts";
+import { isStandardInput, readText } from "./files.ts";
 import type { CliIo } from "./io.ts";
 import type { ChildLogger } from "./log.ts";
 import { runShell } from "./shell.ts";
@@ -30,6 +30,9 @@ interface Line {
   readonly trigger: Trigger | null;
 }
 
+/** The lines of a file, by the id of the task. */
+type CrontabLines = ReadonlyMap<string, Line>;
+
 const LABEL = "crontab";
 /** What is kept of the output of each run. */
 const KEPT = { lines: 1000, bytes: 65_536 };
@@ -45,8 +48,7 @@ const OWN_VARIABLES = ["ESCAPEMENT_TOKEN", "LIBSQL_AUTH_TOKEN", "TURSO_AUTH_TOKE
  */
 export class CrontabRunner {
   readonly #options: CrontabRunnerOptions;
-  /** By the id of the task. */
-  #lines: ReadonlyMap<string, Line> = new Map();
+  #lines: CrontabLines = new Map();
   readonly #killing = new AbortController();
   #reloads: Promise<void> = Promise.resolve();
   #isReloadAhead = false;
@@ -55,10 +57,15 @@ export class CrontabRunner {
     this.#options = options;
   }
 
-  /** Reads the file. @throws {CliError} with everything that is wrong; then nothing changes */
-  async read(): Promise<void> {
-    const { io, path, timeZone, system, name } = this.#options;
-    const { entries, problems } = parseCrontab(await readText(io, path), { system });
+  /** Reads the file. @throws {CliError} with everything that is wrong */
+  async read(): Promise<CrontabLines> {
+    const { io, path } = this.#options;
+    return this.#linesOf(await readText(io, path));
+  }
+
+  #linesOf(text: string): CrontabLines {
+    const { path, timeZone, system, name } = this.#options;
+    const { entries, problems } = parseCrontab(text, { system });
     const idOf = ({ id }: CrontabEntry): string => (name === null ? id : `${name}/${id}`);
     const wrong = problems
       .filter(({ severity }) => severity === "error")
@@ -74,21 +81,24 @@ export class CrontabRunner {
       else lines.set(idOf(entry), { entry, trigger });
     }
     if (wrong.length > 0) throw new CliError(`${path} cannot be read:`, { lines: wrong, code: "cronSyntax" });
-    this.#lines = lines;
+    return lines;
   }
 
-  /** Gives a scheduler the tasks and the schedules of the file, and removes those of lines that are gone.
-   *  @throws {CliError} when a line is one of another crontab too; then nothing changes */
-  async install(scheduler: Scheduler): Promise<void> {
+  /** Gives a scheduler the tasks and the schedules of lines, and removes those of lines that are gone.
+   *  @throws {CliError} when a line is one of another crontab too; then nothing changes
+   *  @throws what the store throws; then the lines that there were go on, and so do the new ones that it has */
+  async install(scheduler: Scheduler, lines: CrontabLines): Promise<void> {
     const { label, overlap, log, path } = this.#options;
     const labels = { [LABEL]: label };
-    await this.#assertOwn(scheduler);
-    for (const id of this.#lines.keys()) {
+    await this.#assertOwn(scheduler, lines);
+    // Until the store has done all of it, and if it fails halfway, lines of both files come due.
+    this.#lines = new Map([...lines, ...this.#lines]);
+    for (const id of lines.keys()) {
       scheduler.task(id, { keepLogs: KEPT, maxRunningJobs: RUNNING_PER_LINE, labels }, (_, context) =>
         this.#run(id, context),
       );
     }
-    const scheduled = [...this.#lines].flatMap(([id, { entry, trigger }]) => {
+    const scheduled = [...lines].flatMap(([id, { entry, trigger }]) => {
       const name = entry.command.slice(0, NAME_LENGTH_MAX).replaceAll("\0", "").toWellFormed();
       return trigger === null
         ? []
@@ -96,20 +106,19 @@ export class CrontabRunner {
     });
     await scheduler.addSchedules(scheduled);
     for await (const { id } of scheduler.getSchedules({ labels })) {
-      if (this.#lines.get(id)?.trigger === undefined || this.#lines.get(id)?.trigger === null) {
-        await scheduler.removeSchedule(id);
-      }
+      if ((lines.get(id)?.trigger ?? null) === null) await scheduler.removeSchedule(id);
     }
-    const users = [...this.#lines.values()].flatMap(({ entry }) => entry.user ?? []);
+    this.#lines = lines;
+    const users = [...lines.values()].flatMap(({ entry }) => entry.user ?? []);
     if (users.length > 0) log.warn("the users of the lines are ignored: commands run as the user of this process");
-    log.info(`${path} has ${this.#lines.size} ${this.#lines.size === 1 ? "line" : "lines"}`);
+    log.info(`${path} has ${lines.size} ${lines.size === 1 ? "line" : "lines"}`);
   }
 
   /** Two crontabs may have the same command, whose schedule is then the same one. A file that is gone was moved. */
-  async #assertOwn(scheduler: Scheduler): Promise<void> {
+  async #assertOwn(scheduler: Scheduler, lines: CrontabLines): Promise<void> {
     const { label, path } = this.#options;
     for await (const { id, labels } of scheduler.getSchedules({ limit: PAGE_LENGTH })) {
-      const line = this.#lines.get(id);
+      const line = lines.get(id);
       const other = labels[LABEL];
       if (line === undefined || other === undefined || other === label) continue;
       if (other.startsWith("/") && !existsSync(other)) continue;
@@ -138,17 +147,21 @@ export class CrontabRunner {
   }
 
   async #readAnew(scheduler: Scheduler): Promise<void> {
-    const { log, path } = this.#options;
-    if (path === "-") {
+    const { io, log, path } = this.#options;
+    if (isStandardInput(path)) {
       log.warn("the standard input cannot be read anew: the lines that there are go on");
       return;
     }
     try {
-      await this.read();
-      await this.install(scheduler);
+      const text = await readText(io, path);
+      // The beginning of a command is another command, and the beginning of a crontab has fewer lines.
+      if (!text.endsWith("\n")) throw new CliError("it ends within a line, as a file does while it is written");
+      await this.install(scheduler, this.#linesOf(text));
     } catch (error) {
-      const lines = error instanceof CliError ? error.lines : [];
-      log.error(`${path} is not taken over: ${[messageOf(error), ...lines].join(" ")}`);
+      const isRefused = error instanceof CliError;
+      const problem = [messageOf(error), ...(isRefused ? error.lines : [])].join(" ");
+      const what = isRefused ? "is not taken over" : "is not taken over, or in part";
+      log.error(`${path} ${what}: the lines that there are go on, and the next SIGHUP tries it again: ${problem}`);
     }
   }
 
@@ -173,7 +186,7 @@ export class CrontabRunner {
     const ended = await runShell(
       { command, input, shell: env.SHELL ?? "/bin/sh", cwd: io.cwd, env: { ...definedOf(own), ...set } },
       (text, channel) => logger[channel === "stdout" ? "info" : "warn"](text, { channel }),
-      { signal: ending, sleep: (ms) => sleepFor(io.clock, ms) },
+      { signal: ending, sleep: (ms, until) => sleepFor(io.clock, ms, until) },
     );
     signal.throwIfAborted();
     if (ended !== 0)

@@ -14,7 +14,7 @@ const TEXT_BYTES_MAX = 8_000_000;
  * @throws {CliError} when it cannot be read, or has more than `bytesMax`
  */
 export async function readText(io: CliIo, path: string, bytesMax: number = TEXT_BYTES_MAX): Promise<string> {
-  if (path === "-" || path === "/dev/stdin") return readBounded(io.readInput(), "the standard input", bytesMax);
+  if (isStandardInput(path)) return readBounded(io.readInput(), "the standard input", bytesMax);
   const place = resolve(io.cwd, path);
   try {
     const facts = await stat(place);
@@ -32,6 +32,10 @@ export async function readText(io: CliIo, path: string, bytesMax: number = TEXT_
     const reason = REASONS[codeOf(error) ?? ""] ?? `cannot be read: ${codeOf(error) ?? String(error)}`;
     throw new CliError(`${path} ${reason}`, { code: "file" });
   }
+}
+
+export function isStandardInput(path: string): boolean {
+  return path === "-" || path === "/dev/stdin";
 }
 
 /** Text that comes in pieces. @throws {CliError} as soon as it is too long */

@@ -1,5 +1,6 @@
-import { mkdir, rename, writeFile } from "node:fs/promises";
+import { mkdir, rename, rm, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { createClient } from "@libsql/client";
 import { describe, expect, test } from "vitest";
 import { Scheduler } from "../../src/mod.ts";
 import { LibsqlDataStore } from "../../src/stores/libsql/mod.ts";
@@ -102,6 +103,109 @@ describe("escapement crontab", () => {
     await running.prints(line("new"));
     const { out } = await running.stop();
     expect(out.join("\n")).not.toContain('"msg":"old"');
+  });
+
+  test("goes on with its lines where the file has a line of another crontab, is half written, or cannot be read", async () => {
+    await using folder = await folderWith({ other: "0 5 * * * echo both\n", crontab: "* * * * * echo old\n" });
+    const path = join(folder.path, "crontab");
+    const argv = ["--tz", "UTC", "--store", "file:cron.db"];
+    const other = new Running(["crontab", "other", ...argv], { cwd: folder.path });
+    await other.prints(line("other has 1 line"));
+    await other.stop();
+    const running = new Running(["crontab", "crontab", ...argv], { cwd: folder.path });
+    await running.prints(/started as/);
+    const isRefused = async (reason: RegExp): Promise<void> => {
+      running.hangUp();
+      running.hangUp();
+      await running.prints(/crontab is not taken over: the lines that there are go on/);
+      await running.prints(reason);
+      await running.clock.advance("1m");
+      await running.prints(line("old"));
+    };
+    await writeFile(path, "* * * * * echo new\n0 5 * * * echo both\n");
+    await isRefused(/the store has this command as a line of another crontab/);
+    await writeFile(path, "* * * * * echo new\n* * * * * echo n");
+    await isRefused(/ends within a line/);
+    await writeFile(path, "");
+    await isRefused(/ends within a line/);
+    await rm(path);
+    await isRefused(/does not exist/);
+    await mkdir(path);
+    await isRefused(/is a folder/);
+    await rm(path, { recursive: true });
+    await symlink(path, path);
+    await isRefused(/is a link to itself/);
+    await rm(path);
+    await writeFile(path, "* * * * * echo new\n");
+    running.hangUp();
+    await running.prints(line("crontab has 1 line"));
+    await running.clock.advance("1m");
+    await running.prints(line("new"));
+    expect((await running.stop()).out.join("\n")).not.toContain("no such line");
+  });
+
+  test.each([
+    ["takes nothing", "INSERT", false],
+    ["takes the new lines, and fails before the old ones are gone", "DELETE", true],
+  ])("loses no line where the store %s", async (_, verb, isNewStored) => {
+    await using folder = await folderWith({ crontab: "* * * * * echo old\n" });
+    const argv = ["crontab", "crontab", "--tz", "UTC", "--store", "file:cron.db"];
+    const running = new Running(argv, { cwd: folder.path });
+    await running.prints(/started as/);
+    const database = createClient({ url: `file:${join(folder.path, "cron.db")}` });
+    const fails = "BEGIN SELECT RAISE(ABORT, 'database or disk is full'); END";
+    await database.execute(`CREATE TRIGGER full BEFORE ${verb} ON escapement_schedules ${fails}`);
+    await writeFile(join(folder.path, "crontab"), "* * * * * echo new\n");
+    running.hangUp();
+    await running.prints(/crontab is not taken over, or in part: the lines that there are go on/);
+    await running.clock.advance("1m");
+    await running.prints(line("old"));
+    if (isNewStored) {
+      await running.clock.advance("1m");
+      await running.prints(line("new"));
+    }
+    await database.execute("DROP TRIGGER full");
+    database.close();
+    running.hangUp();
+    await running.prints(line("crontab has 1 line"));
+    await running.clock.advance("1m");
+    await running.prints(line("new"));
+    expect((await running.stop()).out.join("\n")).not.toContain("no such line");
+    const runs = await lastRuns(folder.path);
+    expect(runs.filter(({ outcome }) => outcome !== "success")).toEqual([]);
+  });
+
+  test("takes a file over while a command runs, which ends as if nothing had been", async () => {
+    await using folder = await folderWith({
+      crontab: "1 0 * * * echo begins; while [ ! -e go ]; do sleep 0.02; done; echo ends\n",
+    });
+    const argv = ["crontab", "crontab", "--tz", "UTC", "--store", "file:cron.db"];
+    const running = new Running(argv, { cwd: folder.path });
+    await running.prints(/started as/);
+    await running.clock.advance("1m");
+    await running.prints(line("begins"));
+    await writeFile(join(folder.path, "crontab"), "2 0 * * * echo new\n");
+    running.hangUp();
+    await running.prints(line("crontab has 1 line"));
+    await running.clock.advance("1m");
+    await running.prints(line("new"));
+    await writeFile(join(folder.path, "go"), "");
+    await running.prints(line("ends"));
+    await running.stop();
+    expect((await lastRuns(folder.path)).map(({ outcome }) => outcome)).toEqual(["success", "success"]);
+  });
+
+  test("ends at the second SIGTERM, where a line has left a daemon behind", async () => {
+    await using folder = await folderWith({
+      crontab: "@reboot setsid sh -c 'echo up; while [ ! -e go ]; do sleep 0.02; done' &\n",
+    });
+    const running = new Running(["crontab", "crontab"], { cwd: folder.path });
+    await running.prints(line("up"));
+    running.terminate();
+    await running.prints(/stopping: /);
+    running.terminate();
+    expect((await running.ended).code).toBe(0);
+    await writeFile(join(folder.path, "go"), "");
   });
 
   test("goes on with the lines of its standard input, which cannot be read anew", async () => {

@@ -32,14 +32,14 @@ export async function run(call: CommandCall): Promise<number> {
     system: hasOption(call, "system") || /^\/etc\/cron/.test(path) ? true : undefined,
   });
   // Before anything is opened: a crontab with a mistake starts nothing.
-  await runner.read();
+  const lines = await runner.read();
   const store = textOption(call, "store");
   const dataStore = store === undefined ? new MemoryDataStore() : (await openStore(store, call, true)).dataStore;
   const { Scheduler } = await import("../../mod.ts");
   const metrics = new Metrics();
   const options = { dataStore, logger: log, maxConcurrentJobs: RUNNING_MAX, clock: io.clock };
   const scheduler: Scheduler = new Scheduler(metrics.watch(options));
-  await runner.install(scheduler);
+  await runner.install(scheduler, lines);
   const served = port === null ? null : await serveRouter(call, scheduler, { port, metrics, withoutToken: "read" });
   // Without its code, because others read the log of a container.
   const page = served?.link.replace(/#.*$/, "");
