@@ -1,3 +1,4 @@
+import { resolve } from "node:path";
 import { nearest } from "../core/suggest.ts";
 import type { CronDialect, CronTrigger } from "../cron.ts";
 import { type CommandCall, textOption } from "./command.ts";
@@ -46,4 +47,13 @@ export function dialectOption(call: CommandCall): CronDialect | undefined {
 export function crontabZone(given: string | undefined): string {
   if (given !== undefined && given !== "local") return given;
   return new Intl.DateTimeFormat().resolvedOptions().timeZone ?? "UTC";
+}
+
+/** Whether the lines of a crontab name a user: by `--system` and `--user`, or by the path of a system's crontab.
+ *  @returns undefined for a file that says neither. @throws {CliError} for both */
+export function systemOption({ options, io }: Pick<CommandCall, "options" | "io">, path: string): boolean | undefined {
+  const [isSystem, isUser] = [options.system === true, options.user === true];
+  if (isSystem && isUser) throw new CliError("--system and --user exclude each other");
+  if (isSystem || isUser) return isSystem;
+  return /^\/etc\/(crontab$|cron\.d\/)/.test(resolve(io.cwd, path)) ? true : undefined;
 }

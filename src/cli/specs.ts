@@ -11,6 +11,10 @@ export const SCHEDULER_OPTIONS: readonly (readonly [flags: string, description: 
 const TZ = ["--tz <zone>", "the time zone, such as Europe/Berlin, or local"] as const;
 const DIALECT = ["--dialect <name>", "read rules as others do: ocps, quartz or vixie"] as const;
 const FROM = ["--from <instant>", "begin here (default: now)"] as const;
+const WHOSE = [
+  ["--system", "lines name a user, as in /etc/crontab and /etc/cron.d"],
+  ["--user", "lines name no user (default, where no line could be read as either)"],
+] as const;
 
 /** All commands, in the order in which `--help` shows them. */
 export const COMMANDS: readonly CommandSpec[] = [
@@ -27,13 +31,7 @@ export const COMMANDS: readonly CommandSpec[] = [
     name: "lint",
     takes: "[file]",
     summary: "Find what is wrong in a crontab: a file, - for the standard input, or one rule.",
-    options: [
-      ["--cron <rule>", "look at this rule in place of a file"],
-      TZ,
-      DIALECT,
-      ["--system", "lines name a user, as in /etc/crontab"],
-      FROM,
-    ],
+    options: [["--cron <rule>", "look at this rule in place of a file"], TZ, DIALECT, ...WHOSE, FROM],
     on: "nothing",
     example: "escapement lint /etc/crontab --tz Europe/Berlin",
     load: () => import("./commands/lint.ts"),
@@ -42,7 +40,7 @@ export const COMMANDS: readonly CommandSpec[] = [
     name: "forecast",
     takes: "[file]",
     summary: "Tell the load to come: of a crontab, or of a scheduler.",
-    options: [["--for <duration>", "how far to look (default: 24h)"], FROM, TZ, ["--system", "lines name a user"]],
+    options: [["--for <duration>", "how far to look (default: 24h)"], FROM, TZ, ...WHOSE],
     on: "either",
     example: "escapement forecast crontab --for 7d",
     load: () => import("./commands/forecast.ts"),
@@ -60,7 +58,7 @@ export const COMMANDS: readonly CommandSpec[] = [
       ["--dry-run", "show what would be added"],
       ["--task <id>", "the task of all schedules (default: one for each)"],
       TZ,
-      ["--system", "lines name a user, as in /etc/crontab"],
+      ...WHOSE,
     ],
     on: "either",
     example: "escapement import crontab --from crontab --dry-run",
@@ -337,7 +335,7 @@ export const COMMANDS: readonly CommandSpec[] = [
       ["--name <name>", "tells it from another crontab of the store (default: its path)"],
       ["--overlap <policy>", "of runs of a line: skip, queue, replaceQueued or cancelRunning (default: skip)"],
       TZ,
-      ["--system", "lines name a user, as in /etc/crontab"],
+      ...WHOSE,
       ["--port <number>", "serve the page and /metrics at this port"],
       ["--host <address>", "another address than 127.0.0.1; needs a token"],
       ["--token <token>", "whoever has it may write (default: the variable ESCAPEMENT_TOKEN)"],

@@ -5,6 +5,7 @@ export type LintSeverity = "error" | "warning" | "note";
 export type LintRule =
   | "line"
   | "lineBreak"
+  | "user"
   | "syntax"
   | "never"
   | "timeZone"

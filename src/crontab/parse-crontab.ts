@@ -2,7 +2,8 @@ import { textHash } from "../core/text-hash.ts";
 
 /** How a line of a crontab is read. */
 export interface CrontabOptions {
-  /** Whether lines name a user before the command, as in `/etc/crontab`. Default: as the lines look. */
+  /** Whether lines name a user before the command, as in `/etc/crontab`. Default: they do not; a crontab that has a
+   *  user's name in that place in each line is refused. */
   readonly system?: boolean | undefined;
 }
 
@@ -22,7 +23,7 @@ export interface CrontabEntry {
   readonly input: string | null;
   /** Whom it runs as; null where the crontab names nobody. */
   readonly user: string | null;
-  /** The value of the last `CRON_TZ` above it; null for none. */
+  /** The value of the last `CRON_TZ` above it; null for none, or an empty one. */
   readonly timeZone: string | null;
   /** The variables that are set above it. */
   readonly env: Readonly<Record<string, string>>;
@@ -33,7 +34,7 @@ interface CrontabProblem {
   readonly line: number;
   readonly column: number;
   readonly severity: "error" | "warning";
-  readonly rule: "line" | "lineBreak";
+  readonly rule: "line" | "lineBreak" | "user";
   /** The text that it is about. */
   readonly text: string;
   readonly message: string;
@@ -43,8 +44,6 @@ interface CrontabProblem {
 export interface Crontab {
   readonly entries: readonly CrontabEntry[];
   readonly problems: readonly CrontabProblem[];
-  /** Whether its lines name users. */
-  readonly isSystem: boolean;
 }
 
 const ASSIGNMENT = /^\s*("[^"]+"|'[^']+'|[^\s=#"'][^\s=]*)\s*=\s*(.*)$/;
@@ -57,7 +56,11 @@ export function parseCrontab(text: string, { system }: CrontabOptions = {}): Cro
   const lines = text.replace(/^\ufeff/, "").split("\n");
   noteLineBreaks(text, lines, problems);
   const rows = lines.map((line, index) => ({ line: line.replace(/\r$/, ""), number: index + 1 })).filter(isRow);
-  const isSystem = system ?? looksLikeSystem(rows.map(({ line }) => line));
+  const isSystem = system === true;
+  if (system === undefined) {
+    const isWhole = noteUsers(rows, problems);
+    if (isWhole) return { entries: [], problems };
+  }
   const env: Record<string, string> = {};
   const entries: CrontabEntry[] = [];
   const uses = new Map<string, number>();
@@ -81,11 +84,11 @@ export function parseCrontab(text: string, { system }: CrontabOptions = {}): Cro
     entries.push({
       ...{ line: number, column, expression: row.expression, command, input, user: row.user },
       id: count === 1 ? key : `${key}-${count}`,
-      timeZone: env.CRON_TZ ?? null,
+      timeZone: env.CRON_TZ?.trim() || null,
       env: { ...env },
     });
   }
-  return { entries, problems, isSystem };
+  return { entries, problems };
 }
 
 function isRow({ line }: { readonly line: string }): boolean {
@@ -158,16 +161,40 @@ export function slugOf(command: string): string {
   return slug.replace(/^-+|-+$/g, "").slice(0, 40) || "command";
 }
 
-/** Users that name lines of system crontabs nearly everywhere. */
-const USERS = /^(root|www-data|nobody|daemon|mail|man|news|backup|postgres|mysql|git|_?[a-z][a-z0-9_-]*\$?)$/;
-const SURE_USERS = /^(root|www-data|nobody|daemon|postgres|mysql|git|mail|man|news|backup)$/;
+/** Users whom Debian has everywhere, and those for whom packages have lines in `/etc/cron.d`: a list, because what a
+ *  line means must not depend on the users of this machine. */
+const USERS = new Set(
+  (
+    "root daemon bin sys sync games man lp mail news uucp proxy www-data backup list irc gnats nobody _apt " +
+    "postgres mysql git www apache nginx redis munin nagios logcheck amavis debian-spamd smmsp clamav postfix"
+  ).split(" "),
+);
 
-/** Whether the word after the fields of every line may be a user, and that of one line surely is. */
-function looksLikeSystem(lines: readonly string[]): boolean {
-  const users = lines.filter((line) => ASSIGNMENT.exec(line) === null).map((line) => splitRow(line, true));
-  return (
-    users.length > 0 &&
-    users.every(({ user, command }) => command !== "" && USERS.test(user ?? "")) &&
-    users.some(({ user }) => SURE_USERS.test(user ?? ""))
-  );
+/** Notes the lines in which a user's name comes before more words: of a user's crontab the name of a program, of a
+ *  system's one whom the line runs as. @returns whether all are such lines, which is one problem that is an error */
+function noteUsers(
+  rows: readonly { readonly line: string; readonly number: number }[],
+  problems: CrontabProblem[],
+): boolean {
+  const lines = rows.filter(({ line }) => ASSIGNMENT.exec(line) === null);
+  const found = lines.flatMap(({ line, number }) => {
+    const { user, command } = splitRow(line, true);
+    if (command === "" || !USERS.has(user ?? "")) return [];
+    return { line: number, column: line.length - line.trimStart().length + 1, rule: "user" as const, text: user ?? "" };
+  });
+  const [first] = found;
+  if (first === undefined) return false;
+  const isWhole = found.length === lines.length;
+  if (isWhole) {
+    const message =
+      "is the name of a user, as what follows the fields is in each line: the crontab may be a system's, or a user's " +
+      "that runs programs of these names; say which by --system or --user";
+    problems.push({ ...first, severity: "error", message });
+  } else {
+    const message =
+      "is the name of a user, and is run as a command; --system reads it as whom the line runs as, and --user says " +
+      "that it is none";
+    problems.push(...found.map((one) => ({ ...one, severity: "warning" as const, message })));
+  }
+  return isWhole;
 }

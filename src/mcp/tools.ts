@@ -72,7 +72,9 @@ export const TOOLS: readonly Tool[] = [
       crontab: text("The text of a crontab."),
       cron: text("One rule, in place of a crontab."),
       timeZone: ZONE,
-      system: flag("Whether lines name a user, as in /etc/crontab. Default: as they look."),
+      system: flag(
+        "Whether lines name a user, as in /etc/crontab. Default: no; false where names could be users or commands.",
+      ),
     },
     scope: "read",
     answers: ({ crontab, cron, timeZone, system }, clock) => {
@@ -83,7 +85,7 @@ export const TOOLS: readonly Tool[] = [
         throw new TypeError(`crontab must have at most ${CRONTAB_LENGTH_MAX} characters`);
       }
       return lints.of(JSON.stringify([crontab, timeZone, system]), async () => {
-        const parsed = parseCrontab(crontab, { system: system === true ? true : undefined });
+        const parsed = parseCrontab(crontab, { system: typeof system === "boolean" ? system : undefined });
         return { findings: await inTurns(lintSteps(parsed, options), LINES_OF_TURN) };
       });
     },

@@ -2,12 +2,13 @@ import { readFileSync } from "node:fs";
 import { symlink } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
+import { systemOption } from "../../src/cli/rules.ts";
 import { parseCrontab } from "../../src/cron/parse.ts";
 import { CronTrigger } from "../../src/cron.ts";
 import { parseCrontab as parseCrontabFile } from "../../src/crontab/parse-crontab.ts";
 import { oracleNext } from "../cron/oracle.ts";
 import { ROOT } from "../package/stage.ts";
-import { call, folderWith } from "./support.ts";
+import { call, folderWith, ioWith } from "./support.ts";
 
 const CRONTAB = `SHELL=/bin/sh
 # m h dom mon dow command
@@ -44,6 +45,7 @@ const FINDINGS_OF_PUBLIC_LINES: Readonly<Record<string, number>> = {
   "warning percent": 1,
   "warning sixFields": 5,
   "warning uneven": 64,
+  "warning user": 44,
 };
 
 describe("escapement lint", () => {
@@ -135,12 +137,65 @@ describe("escapement lint", () => {
     expect([zone.code, zone.out[0]]).toEqual([1, expect.stringContaining("Mars/Base")]);
   });
 
-  test("reads a system's crontab by its looks, or when told to", async () => {
-    const text = "17 * * * * root cd / && run-parts /etc/cron.hourly\n25 6 * * * root run-parts /etc/cron.daily\n";
-    const byLooks = await call(["lint", "-", "--tz", "UTC", "--json"], { input: text });
-    expect(JSON.parse(byLooks.out.join("\n"))).toEqual({ file: "stdin", rules: 2, findings: [] });
+  test.each([
+    ["a system's", "17 * * * * root cd / && run-parts /etc/cron.hourly\n25 6 * * * root run-parts /etc/cron.daily\n"],
+    ["a user's", '*/5 * * * * git -C /srv/www pull\n0 3 * * * mysql -e "CALL cleanup()"\n'],
+    ["nicknames and variables", "MAILTO=me\n@daily backup --all\n@reboot mail -s up me\n"],
+    ["tabs and one line", "0\t3 * * *\tman -k x\n"],
+  ])("refuses a crontab of which nobody can tell whose it is, until it is told: %s", async (_, input) => {
+    const { code, out } = await call(["lint", "-", "--tz", "UTC"], { input });
+    expect([code, out.length, out[0]]).toEqual([
+      1,
+      1,
+      expect.stringMatching(/ error .*say which by --system or --user$/),
+    ]);
+    for (const argv of [
+      ["forecast", "-"],
+      ["crontab", "-"],
+      ["import", "-", "--from", "crontab"],
+    ]) {
+      const refused = await call([...argv, "--tz", "UTC"], { input });
+      expect([refused.code, refused.err.join("\n")]).toEqual([2, expect.stringContaining("--system or --user")]);
+    }
+    for (const option of ["--system", "--user"]) {
+      const told = await call(["lint", "-", option, "--tz", "UTC"], { input });
+      expect(told.out.join("\n")).not.toContain("--system");
+    }
+  });
+
+  test("takes a crontab for a user's, whatever its words, and warns of lines that could be read as either", async () => {
+    const input = "0 3 * * * mail -s report me\n0 4 * * * backup.sh\n0 5 * * * git\n@daily root run-parts /x\n";
+    const rows = await call(["lint", "-", "--tz", "UTC", "--json"], { input });
+    const { findings } = JSON.parse(rows.out.join("\n")) as { findings: { rule: string; line: number }[] };
+    expect(findings).toEqual([
+      expect.objectContaining({ line: 1, severity: "warning", rule: "user", expression: "mail" }),
+      expect.objectContaining({ line: 4, severity: "warning", rule: "user", expression: "root" }),
+    ]);
+    const read = await call(["import", "-", "--dry-run", "--from", "crontab", "--tz", "UTC"], { input });
+    expect(read.out.join("\n")).toContain("runs: mail -s report me");
+    expect((await call(["lint", "-", "--user"], { input: "0 3 * * * mail me\n" })).code).toBe(0);
+    expect((await call(["lint", "-", "--user", "--system"], { input })).err[0]).toContain("exclude each other");
     const told = await call(["lint", "-", "--system", "--tz", "UTC"], { input: "0 1 * * * justacommand\n" });
     expect(told.out[0]).toContain("a user and a command");
+  });
+
+  test.each([
+    ["/etc/crontab", "/", true],
+    ["crontab", "/etc", true],
+    ["/etc/cron.d/site", "/", true],
+    ["/etc/../etc/cron.d/site", "/", true],
+    ["/etc/crontabs/root", "/", undefined],
+    ["/etc/crontab.bak", "/", undefined],
+    ["/srv/etc/crontab", "/", undefined],
+    ["-", "/etc", undefined],
+  ])("takes %s in %s for a system's by its path alone: %s", (path, cwd, isSystem) => {
+    const asked = (options: Record<string, boolean>) => systemOption({ options, io: ioWith({ cwd }) }, path);
+    expect([asked({}), asked({ system: true }), asked({ user: true })]).toEqual([isSystem, true, false]);
+  });
+
+  test.each(['CRON_TZ=""', "CRON_TZ=''", "CRON_TZ=", 'CRON_TZ = " "'])("takes %s for the machine's zone", (row) => {
+    const zones = parseCrontabFile(`CRON_TZ=Europe/Berlin\n0 3 * * * a\n${row}\n0 3 * * * b\n`).entries;
+    expect(zones.map(({ timeZone }) => timeZone)).toEqual(["Europe/Berlin", null]);
   });
 
   test("ends with 0 without a finding, and with 2 without a file", async () => {

@@ -8,7 +8,7 @@ import { CrontabRunner, type OverlapPolicy } from "../crontab-runner.ts";
 import { durationOption } from "../durations.ts";
 import { CliError, EXIT } from "../failure.ts";
 import { createLog } from "../log.ts";
-import { crontabZone } from "../rules.ts";
+import { crontabZone, systemOption } from "../rules.ts";
 import { portOption, serveRouter } from "../serve.ts";
 import { openStore } from "../target.ts";
 
@@ -29,7 +29,7 @@ export async function run(call: CommandCall): Promise<number> {
     ...{ path, io, log, overlap, name },
     label: name ?? (path === "-" ? path : labelOf(resolve(io.cwd, path))),
     timeZone: crontabZone(textOption(call, "tz")),
-    system: hasOption(call, "system") || /^\/etc\/cron/.test(path) ? true : undefined,
+    system: systemOption(call, path),
   });
   // Before anything is opened: a crontab with a mistake starts nothing.
   const lines = await runner.read();

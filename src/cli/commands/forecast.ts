@@ -5,7 +5,7 @@ import { type CrontabEntry, parseCrontab, readExpression } from "../engine.ts";
 import { CliError, EXIT } from "../failure.ts";
 import { readText } from "../files.ts";
 import { styled } from "../output.ts";
-import { crontabZone } from "../rules.ts";
+import { crontabZone, systemOption } from "../rules.ts";
 import { instantOption, instantText } from "../times.ts";
 import { unhurried } from "../unhurried.ts";
 
@@ -52,8 +52,11 @@ export async function run(call: CommandCall): Promise<number> {
 }
 
 async function schedulesOf(call: CommandCall, path: string): Promise<ForecastedSchedule[]> {
-  const system = call.options.system === true ? true : undefined;
-  const { entries } = parseCrontab(await readText(call.io, path), { system });
+  const { entries, problems } = parseCrontab(await readText(call.io, path), { system: systemOption(call, path) });
+  const refused = problems.find(({ rule, severity }) => rule === "user" && severity === "error");
+  if (refused !== undefined) {
+    throw new CliError(`${path}:${refused.line}: ${refused.text}: ${refused.message}`, { code: "cronSyntax" });
+  }
   return unhurried(call, forecasted(call, path, entries), entries.length, "lines");
 }
 

@@ -12,7 +12,7 @@ import type {
   ImportSettings,
 } from "../import/imported.ts";
 import { styled } from "../output.ts";
-import { crontabZone } from "../rules.ts";
+import { crontabZone, systemOption } from "../rules.ts";
 import { readableTime } from "../times.ts";
 
 const QUEUES = ["pgboss", "bullmq", "agenda", "apscheduler3", "apscheduler4"] as const;
@@ -46,7 +46,7 @@ export async function run(call: CommandCall): Promise<number> {
     clock: io.clock,
     timeZone: crontabZone(textOption(call, "tz")),
     taskId: textOption(call, "task"),
-    system: call.options.system === true || /^\/etc\/cron/.test(path) ? true : undefined,
+    system: systemOption(call, path),
   });
   if (!hasOption(call, "dryRun")) {
     if (found.problems.length > 0) throw new CliError("nothing was added", { lines: found.problems.map(problemText) });

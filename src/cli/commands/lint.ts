@@ -3,7 +3,7 @@ import { type LintFinding, type LintSeverity, lintExpression, lintSteps, parseCr
 import { CliError, EXIT } from "../failure.ts";
 import { readText } from "../files.ts";
 import { type Style, styled } from "../output.ts";
-import { crontabZone, dialectOption } from "../rules.ts";
+import { crontabZone, dialectOption, systemOption } from "../rules.ts";
 import { instantOption } from "../times.ts";
 import { unhurried } from "../unhurried.ts";
 
@@ -50,8 +50,7 @@ async function look(call: CommandCall): Promise<{ name: string; findings: readon
   }
   const [path] = args;
   if (path === undefined) throw new CliError("lint needs a file, - for the standard input, or --cron with a rule");
-  const system = call.options.system === true || /^\/etc\/cron/.test(path) ? true : undefined;
-  const crontab = parseCrontab(await readText(io, path), { system });
+  const crontab = parseCrontab(await readText(io, path), { system: systemOption(call, path) });
   return {
     name: path === "-" ? "stdin" : path,
     findings: await unhurried(call, lintSteps(crontab, options), crontab.entries.length, "lines"),

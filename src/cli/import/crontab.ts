@@ -7,7 +7,7 @@ export function importCrontab(text: string, { timeZone, taskId, system }: Import
   const schedules: ImportedSchedule[] = [];
   const found: ImportProblem[] = problems
     .filter(({ severity }) => severity === "error")
-    .map(({ line, message }) => ({ where: `line ${line}`, message }));
+    .map(({ line, text, message }) => ({ where: `line ${line}`, message: `${text}: ${message}` }));
   for (const entry of entries) {
     const { line, id, expression, command, input, user } = entry;
     const where = `line ${line}`;
