@@ -59,8 +59,8 @@ class TestDriver implements SqlDriver {
     throw new TypeError("fetch failed");
   }
 
-  close(): void {
-    this.#inner.close();
+  async close(): Promise<void> {
+    await this.#inner.close();
   }
 
   forget(): void {

@@ -86,8 +86,8 @@ class TestDriver implements SqlDriver {
     return fate === undefined ? this.#inner.batch(statements) : fate(statements);
   }
 
-  close(): void {
-    this.#inner.close();
+  async close(): Promise<void> {
+    await this.#inner.close();
   }
 
   async column(sql: string): Promise<unknown[]> {

@@ -52,8 +52,8 @@ class FarDriver implements SqlDriver {
     return this.#inner.failureKind(error);
   }
 
-  close(): void {
-    this.#inner.close();
+  async close(): Promise<void> {
+    await this.#inner.close();
   }
 }
 

@@ -35,8 +35,8 @@ export class NotingDriver implements SqlDriver {
     return answer;
   }
 
-  close(): void {
-    this.#inner.close();
+  async close(): Promise<void> {
+    await this.#inner.close();
   }
 
   /** The rows that a statement answers with, and which nobody counts. */

@@ -2,6 +2,7 @@ import type { StoreUnavailableError } from "../../core/errors.ts";
 import {
   connectionSettings,
   FILE_MODE,
+  LAST_CHECKPOINT,
   type Row,
   type SqlDriver,
   type SqlStatement,
@@ -114,7 +115,11 @@ export class LibsqlDriver implements SqlDriver {
     await run(client, this.#settings ?? []);
   }
 
-  close(): void {
+  async close(): Promise<void> {
+    // What is no longer at its path is no place to write to. After a failure, the log has all that was written.
+    if (this.#kind === "file" && this.loss === null && this.#client !== null) {
+      await run(this.#client, [LAST_CHECKPOINT]).catch(() => {});
+    }
     this.#version?.closed();
     if (this.#kind === null) return;
     this.#client?.close();

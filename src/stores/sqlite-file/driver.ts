@@ -3,6 +3,7 @@ import { SYNCHRONOUS_BUSY_WAIT_MS } from "../sqlite/bounds.ts";
 import {
   connectionSettings,
   FILE_MODE,
+  LAST_CHECKPOINT,
   type Row,
   type SqlDriver,
   type SqlStatement,
@@ -41,7 +42,7 @@ export class FileDriver implements SqlDriver {
       this.#database = this.#openDatabase(this.#path);
       this.#statements = new KeptStatements(this.#database);
     }
-    for (const sql of this.#settings) this.#database.prepare(sql).all();
+    for (const sql of this.#settings) this.#run({ sql, args: [] });
     await this.#version.opened();
   }
 
@@ -73,6 +74,8 @@ export class FileDriver implements SqlDriver {
   }
 
   close(): void {
+    // What is no longer at its path is no place to write to.
+    if (this.loss === null) this.#checkpoint();
     this.#version.closed();
     this.#statements?.clear();
     this.#statements = null;
@@ -83,6 +86,14 @@ export class FileDriver implements SqlDriver {
   #run({ sql, args }: SqlStatement): Row[] {
     if (this.#statements === null) throw new Error("the database is not open");
     return this.#statements.get(sql).all(...args);
+  }
+
+  #checkpoint(): void {
+    try {
+      if (this.#database !== null) this.#run({ sql: LAST_CHECKPOINT, args: [] });
+    } catch {
+      // The log has all that was written, and whoever opens the file next reads it.
+    }
   }
 
   #rollBack(): void {
