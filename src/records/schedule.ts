@@ -67,6 +67,8 @@ export interface ScheduleRecord {
   readonly revision: number;
   /** How many fire times made no job, or lost their job to a newer one, because of `overlap`. */
   readonly skippedCount: number;
+  /** How many runs have failed in a row, where the schedule counts them; absent for none. Stores count them. */
+  readonly failures?: number;
   /** How a job of the schedule failed last; absent for none. Stores write it when such a job ends. */
   readonly lastFailure?: ScheduleFailure;
   /** A hash of what a program last declared about the schedule; absent when no program declared it. Edits leave it as

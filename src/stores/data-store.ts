@@ -325,7 +325,16 @@ export type TaskChange = "added" | "updated" | "unchanged" | "outdated";
 export type ScheduleChanges = Partial<
   Omit<
     ScheduleRecord,
-    "id" | "createdAt" | "fence" | "revision" | "skippedCount" | "lastFailure" | "declaration" | "version" | NullRemoves
+    | "id"
+    | "createdAt"
+    | "fence"
+    | "revision"
+    | "skippedCount"
+    | "failures"
+    | "lastFailure"
+    | "declaration"
+    | "version"
+    | NullRemoves
   >
 > & {
   /** Null removes it. */

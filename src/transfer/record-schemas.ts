@@ -225,6 +225,7 @@ export const scheduleSchema: () => Schema<ScheduleRecord> = once(() =>
     fence: count(),
     revision: count(),
     skippedCount: count(),
+    failures: absent(count()),
     lastFailure: absent(
       exactly<NonNullable<ScheduleRecord["lastFailure"]>>({
         jobId: id(),

@@ -67,7 +67,7 @@ export async function fill(store: DataStore): Promise<void> {
         ...{ misfireGraceMs: 1, maxJitterMs: 2, catchUp: { maxAgeMs: null, maxCount: 3, paceMs: 4 }, overlap: "skip" },
         ...{ metadata: { deep: [{ a: 1 }] }, concurrencyKey: "key", expectStartMs: 5, expectFinishMs: 6 },
         ...{ paused: true, pausedUntil: T0 + 1e12, pauseReason: "2 failures in a row", pausedBy: "scheduler" },
-        ...{ pauseAfterFailures: 2, labels: { team: "a" } },
+        ...{ pauseAfterFailures: 2, failures: 1, labels: { team: "a" } },
         ...{ nextFireTime: null, lastFireTime: T0, paceUntil: T0 + 1, fence: 77, skippedCount: 9 },
         ...{ declaration: "hash", version: 2 },
       }),

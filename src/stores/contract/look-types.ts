@@ -107,6 +107,7 @@ export interface LookedSchedule
     | "metadata"
     | "name"
     | "skippedCount"
+    | "failures"
     | "lastFailure"
     | "revision"
     | "declaration"

@@ -17,8 +17,6 @@ export interface ScheduleEntry {
   preferred: string | null;
   /** Id of the step that committed the last plan. */
   stepId: string | null;
-  /** How many runs have failed in a row, where the schedule counts them. */
-  failures: number;
   /** What that plan did because of the schedule's `overlap`; null for nothing. */
   overlap: OverlapReport | null;
 }
@@ -91,13 +89,13 @@ export function bytesOf({ id, taskId, executor, trigger, triggerRule, payload, m
 }
 
 export function isSelected(
-  { record, failures }: ScheduleEntry,
+  { record }: ScheduleEntry,
   { taskId, paused, state, search, labels }: ScheduleFilter,
 ): boolean {
   return (
     (taskId ?? record.taskId) === record.taskId &&
     (paused ?? record.paused) === record.paused &&
-    (state === "failing" ? failures > 0 : (state ?? stateOf(record)) === stateOf(record)) &&
+    (state === "failing" ? (record.failures ?? 0) > 0 : (state ?? stateOf(record)) === stateOf(record)) &&
     (search === undefined || isFound(search, [record.id, record.name])) &&
     hasLabels(record.labels, labels)
   );

@@ -225,10 +225,10 @@ export class Schedules {
         bytes,
         preferred: null,
         stepId: null,
-        failures: 0,
         overlap: null,
       };
       this.#byId.set(schedule.id, entry);
+      if (schedule.failures !== undefined) this.#failing.add(schedule.id);
       this.#ordered.add(entry);
       this.#putIn(entry);
       this.#ledger?.begin(schedule);
@@ -245,7 +245,7 @@ export class Schedules {
         zoneRules = null,
       } = record.triggerRule === schedule.triggerRule ? record : schedule;
       // What the addition says of its pause goes with its `paused`.
-      const { pausedUntil: _, pauseReason: __, pausedBy: ___, ...settings } = schedule;
+      const { pausedUntil: _, pauseReason: __, pausedBy: ___, failures: ____, ...settings } = schedule;
       const { createdAt, lastFireTime, skippedCount, fence, revision, lastFailure } = record;
       const pausing = addition.setsPaused === true ? schedule : record;
       const paused = { paused: pausing.paused, ...pauseFacts(pausing) };
@@ -271,7 +271,7 @@ export class Schedules {
     this.#takeOut(entry);
     // What was said of a pause goes with the pause.
     if (changes.paused !== undefined) removePauseFacts(entry.record);
-    if (changes.paused === false && entry.record.paused) entry.failures = 0;
+    if (changes.paused === false && entry.record.paused) delete entry.record.failures;
     assign(entry.record, changes);
     entry.record.fence++;
     if (!keepsRevision) entry.record.revision++;
@@ -333,9 +333,13 @@ export class Schedules {
       const entry = this.#byId.get(scheduleId);
       const hasFailed = countsAsFailure(outcome);
       if (entry === undefined || hasFailed === null) continue;
-      entry.failures = hasFailed ? entry.failures + 1 : 0;
-      if (hasFailed) this.#failing.add(scheduleId);
-      else this.#failing.delete(scheduleId);
+      if (hasFailed) {
+        entry.record.failures = (entry.record.failures ?? 0) + 1;
+        this.#failing.add(scheduleId);
+      } else {
+        delete entry.record.failures;
+        this.#failing.delete(scheduleId);
+      }
     }
   }
 
@@ -344,13 +348,13 @@ export class Schedules {
     const pausedSchedules: PausedSchedule[] = [];
     for (const id of this.#failing) {
       const entry = this.#byId.get(id);
-      if (entry === undefined || entry.failures === 0) {
+      if (entry?.record.failures === undefined) {
         this.#failing.delete(id);
         continue;
       }
-      const { pauseAfterFailures = Number.POSITIVE_INFINITY, paused, taskId, nextFireTime } = entry.record;
-      if (paused || entry.failures < pauseAfterFailures) continue;
-      const pauseReason = reasonOfFailures(entry.failures);
+      const { failures, pauseAfterFailures = Number.POSITIVE_INFINITY, paused, taskId, nextFireTime } = entry.record;
+      if (paused || failures < pauseAfterFailures) continue;
+      const pauseReason = reasonOfFailures(failures);
       this.#change(entry, { paused: true, pauseReason, pausedBy: schedulerId }, { at: now, by: schedulerId });
       pausedSchedules.push({ id, taskId, nextFireTime, pauseReason });
     }

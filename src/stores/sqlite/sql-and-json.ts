@@ -30,6 +30,7 @@ export function validJson(column: string, otherwise = "{}"): string {
 
 /** Columns that hold numbers; the others hold text. */
 const NUMBERS: ReadonlySet<string> = new Set([
+  "failures",
   "priority",
   "run_at",
   "fire_time",

@@ -75,7 +75,8 @@ export const pauseFailureCases: readonly DataStoreCase[] = [
       equal(await runs(store, ["error", "abandoned", "error"]), [undefined, [PAUSED], undefined], "what steps paused");
       const said = { paused: true, pauseReason: "2 failures in a row", pausedBy: "scheduler-a" };
       const raised = { fence: fence + 1, revision: revision + 1 };
-      const { lastFailure: _, ...stored } = (await store.getSchedule("schedule")) ?? {};
+      const { lastFailure: _, failures, ...stored } = (await store.getSchedule("schedule")) ?? {};
+      equal(failures, 3, "how many failed");
       equal(stored, { ...makeSchedule(STRICT), ...said, ...raised }, "the schedule");
       await store.putTasks([makeTask(STRICT)]);
       equal(
@@ -118,6 +119,17 @@ export const pauseFailureCases: readonly DataStoreCase[] = [
       equal(await failing(store, { cursor: "schedule" }), [], "those behind it");
       await updateSchedule(store, "schedule", { paused: false });
       equal(await failing(store), [], "after the end of the pause");
+    },
+  },
+  {
+    name: "pauses by failures: a schedule that is added with failures, as an import does, counts on",
+    rules: ["S18", "S19"],
+    async run({ open }) {
+      const store = await open();
+      await store.addSchedules(add(makeSchedule({ ...STRICT, failures: 1 }), makeSchedule({ id: "z", failures: 7 })));
+      equal((await store.getSchedule("z"))?.failures, 7, "what is read");
+      equal(await failing(store), ["schedule", "z"], "those whose last run failed");
+      equal(await runs(store, ["error"]), [[PAUSED]], "the second failure");
     },
   },
   {

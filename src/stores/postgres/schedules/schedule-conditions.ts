@@ -37,6 +37,7 @@ const OTHER_COLUMNS = [
   "paused_until",
   "pause_reason",
   "paused_by",
+  "failures",
 ];
 
 /** SQL that yields a schedule's row as JSON text, see `ScheduleRow`. */

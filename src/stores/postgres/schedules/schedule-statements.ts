@@ -35,6 +35,7 @@ const NEW_SCHEDULE = {
   paused_until: "bigint",
   pause_reason: "text",
   paused_by: "text",
+  failures: "bigint",
   last_failure: "text",
 };
 const JSON_COLUMNS = ["metadata", "details", "last_failure"];

@@ -180,6 +180,7 @@ function toState(json: unknown): ScheduleState | null {
     null,
     null,
     null,
+    0,
     null,
   ] as const;
   const schedule = toSchedule([[...columns], metadata ?? {}, Object.fromEntries(settled)]);

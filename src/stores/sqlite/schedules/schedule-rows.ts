@@ -32,6 +32,7 @@ const OTHER_COLUMNS = [
   "paused_until",
   "pause_reason",
   "paused_by",
+  "failures",
   "last_failure",
 ];
 
@@ -46,6 +47,7 @@ export type ScheduleRow = [
     pausedUntil: number | null,
     pauseReason: string | null,
     pausedBy: string | null,
+    failures: number,
     lastFailure: string | null,
   ],
   metadata: ScheduleRecord["metadata"],
@@ -106,6 +108,7 @@ export function newScheduleRow(schedule: ScheduleRecord): (string | number | nul
     schedule.pausedUntil ?? null,
     schedule.pauseReason ?? null,
     schedule.pausedBy ?? null,
+    schedule.failures ?? 0,
     schedule.lastFailure === undefined ? null : JSON.stringify(schedule.lastFailure),
   ];
 }
@@ -120,8 +123,9 @@ export function scheduleDetails(schedule: ScheduleChanges): Partial<Record<keyof
 
 export function toSchedule([columns, metadata, stored]: ScheduleRow): ScheduleRecord {
   const details = fieldsOf(stored, {});
-  const [known, [skippedCount, revision, declaration, version, pausedUntil, pauseReason, pausedBy, lastFailure]] =
-    split(columns);
+  const [known, others] = split(columns);
+  const [skippedCount, revision, declaration, version, pausedUntil, pauseReason, pausedBy, failures, lastFailure] =
+    others;
   return {
     ...planned(columns, details),
     name: details.name ?? null,
@@ -138,6 +142,7 @@ export function toSchedule([columns, metadata, stored]: ScheduleRow): ScheduleRe
     ...(declaration === null ? {} : { declaration }),
     ...(version === null ? {} : { version }),
     ...pauseFacts({ pausedUntil, pauseReason, pausedBy }),
+    ...(failures > 0 ? { failures } : {}),
     ...failureFact(lastFailure),
   };
 }

@@ -64,10 +64,10 @@ export function scheduleStatements(names: TableNames): ScheduleStatements {
   const insert =
     `INSERT INTO ${schedules} (id, task_id, trigger_json, trigger_rule, paused, created_at, next_fire_time, ` +
     "last_fire_time, fence, metadata, details, skipped_count, declaration, version, pace_until, zone_rules, " +
-    "expect_start, expect_finish, revision, paused_until, pause_reason, paused_by, last_failure) " +
+    "expect_start, expect_finish, revision, paused_until, pause_reason, paused_by, failures, last_failure) " +
     "SELECT value->>0, value->>1, value->>2, value->>3, value->>4, value->>5, value->>6, value->>7, value->>8, " +
     "value->>9, value->>10, value->>11, value->>12, value->>13, value->>14, value->>15, value->>16, value->>17, " +
-    "value->>18, value->>19, value->>20, value->>21, value->>22 FROM json_each(?1) WHERE true";
+    "value->>18, value->>19, value->>20, value->>21, value->>22, value->>23 FROM json_each(?1) WHERE true";
   /** What a column is after the changes of the row `r`, by their field `name`. A field that is absent changes nothing;
    *  null is a value. */
   const valueAfter = (column: string, name: string): string =>
