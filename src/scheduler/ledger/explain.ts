@@ -13,7 +13,7 @@ import { changesOnDayOf, gapTimeOf, wallBeforeChange } from "./clocks.ts";
 import { evidenceFor } from "./evidence.ts";
 import { explanationText, type TextFacts } from "./explanation-text.ts";
 import { type Finding, findingOf, runFactsOf, unprocessedFrom } from "./finding.ts";
-import { RuleHistory, type RulePeriod } from "./rule-history.ts";
+import { isOfOtherStore, RuleHistory, type RulePeriod } from "./rule-history.ts";
 import { adviceText, type Told } from "./verdict-words.ts";
 
 /** A schedule, what is known of its changes, and when it is looked at. */
@@ -28,7 +28,8 @@ export interface Known {
   readonly history: RuleHistory;
 }
 
-/** Reads a schedule and its changes, with two requests. @throws {ScheduleLookupError} when nothing is known of it */
+/** Reads a schedule and its changes, with two requests; of one that came from another store, also the start of its
+ *  ledger. @throws {ScheduleLookupError} when nothing is known of it */
 export async function knownOf(store: DataStore, scheduleId: string, now: number): Promise<Known> {
   const ledger = store.ledger ?? null;
   const filter = { scheduleId, order: "newest", limit: CHANGES_READ_MAX, after: null } as const;
@@ -37,7 +38,11 @@ export async function knownOf(store: DataStore, scheduleId: string, now: number)
   if (schedule === null && newest.length === 0) {
     throw new ScheduleLookupError(`there is no schedule "${scheduleId}"`, scheduleId);
   }
-  const history = new RuleHistory(newest.filter(isWhole).reverse(), schedule, now);
+  const changes = newest.filter(isWhole).reverse();
+  const isMoved = schedule !== null && ledger !== null && isOfOtherStore(changes[0], schedule);
+  const start = isMoved ? await ledger.getLedgerStart(scheduleId) : null;
+  const elsewhereFrom = isMoved ? Math.min(schedule.createdAt, start ?? schedule.createdAt) : null;
+  const history = new RuleHistory(changes, schedule, now, elsewhereFrom);
   return { scheduleId, now, store, ledger, schedule, history };
 }
 
@@ -191,7 +196,10 @@ function verdictOnNone(
       return ["outside", hasEnded ? end : { kind: "removed", by: change.by, at: change.at }];
     }
     const added = history.changes.find(({ kind }) => kind === "added");
-    return ["outside", added === undefined ? null : { kind: "added", by: added.by, at: added.at }];
+    if (added === undefined) return ["outside", null];
+    // Who added it to another store is not known here.
+    if (isOfOtherStore(added, schedule)) return ["outside", { kind: "added", by: null, at: schedule?.createdAt ?? at }];
+    return ["outside", { kind: "added", by: added.by, at: added.at }];
   }
   if (isSkippedByRule) return ["skippedGap", null];
   const windows = sought.windows.length === 0 ? [[at, at + 1] as const] : sought.windows;

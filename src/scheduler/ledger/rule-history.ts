@@ -21,6 +21,11 @@ export interface RulePeriod {
 /** What a period knows of its schedule. */
 export type PeriodState = Pick<ScheduleState, "taskId" | "settings">;
 
+/** Whether a schedule came from another store: it was made before it was added here. */
+export function isOfOtherStore(oldest: ScheduleChangeRecord | undefined, schedule: ScheduleRecord | null): boolean {
+  return oldest?.kind === "added" && schedule !== null && schedule.createdAt < oldest.at;
+}
+
 /** Which rule of a schedule held when, and the fire times of all of them. */
 export class RuleHistory {
   readonly periods: readonly RulePeriod[];
@@ -28,15 +33,24 @@ export class RuleHistory {
   readonly #schedule: ScheduleRecord | null;
   readonly #now: number;
   readonly #rules = new Map<string, Rule>();
+  /** Since when the schedule was in another store, from which it came; null for one that was added here. */
+  readonly #elsewhereFrom: number | null;
 
   /**
    * @param changes those that are known, the oldest first
    * @param schedule as it is now; null when it was removed
+   * @param elsewhereFrom since when it was in another store, see {@link isOfOtherStore}; null for one that was not
    */
-  constructor(changes: readonly ScheduleChangeRecord[], schedule: ScheduleRecord | null, now: number) {
+  constructor(
+    changes: readonly ScheduleChangeRecord[],
+    schedule: ScheduleRecord | null,
+    now: number,
+    elsewhereFrom: number | null = null,
+  ) {
     this.changes = changes;
     this.#schedule = schedule;
     this.#now = now;
+    this.#elsewhereFrom = elsewhereFrom;
     this.periods = this.#periods();
   }
 
@@ -130,6 +144,13 @@ export class RuleHistory {
       until = from;
     }
     const oldest = changes[0];
+    if (this.#elsewhereFrom !== null && oldest?.after && this.#elsewhereFrom < until) {
+      // Its changes stayed behind in the other store. Where there were none, its rule is that with which it came.
+      const isGuess = this.#schedule?.revision !== this.#schedule?.createdAt;
+      const [from, first] = [this.#elsewhereFrom, Number.NEGATIVE_INFINITY];
+      periods.unshift({ from, until, ...this.#of(oldest.after), first, change: null, isGuess });
+      until = from;
+    }
     const known = oldest === undefined ? this.#schedule : oldest.before;
     const first = known === null ? null : Number.NEGATIVE_INFINITY;
     periods.unshift({ from: Number.NEGATIVE_INFINITY, until, ...this.#of(known), first, change: null, isGuess: false });
