@@ -1,4 +1,4 @@
-import { readFile } from "node:fs/promises";
+import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { AjvJsonSchemaValidator } from "@modelcontextprotocol/sdk/validation/ajv";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -18,6 +18,8 @@ import { type Called, call, folderWith, Running } from "./support.ts";
 
 const TOKEN = "0123456789abcdef0123456789abcdef";
 const LOGGER = { debug() {}, info() {}, warn() {}, error() {} };
+/** The line of a job that ran during the export, in place of that of a job. */
+const RUNNING = '{"runningJob":{"id":"$1","taskId":"$2","scheduleId":null}}';
 /** An id, a name and a message that would take a terminal over. */
 const HOSTILE = "\u001b]0;owned\u0007\u009b2J\u202ex";
 
@@ -276,6 +278,31 @@ describe("a command on a scheduler", () => {
     expect((await imported()).out.slice(0, 2)).toEqual(["tasks      0 added, 2 kept", "schedules  0 added, 3 kept"]);
     expect((await onRouter("export")).err).toEqual(["error: an export is made of a store: give --store"]);
     expect(await readFile(join(files.path, "store.jsonl"), "utf8")).toContain("fail/noon");
+  });
+
+  test("says what an export and an import leave behind", async () => {
+    const left = (lines: readonly string[]): string[] => lines.map((line) => line.replace(/^stays behind: /, ""));
+    const results = "results of jobs; --include results takes them along";
+    const ledger = "what became of fire times; --include ledger takes it along";
+    expect(left((await onStore("export")).err)).toEqual([results, ledger]);
+    expect((await onStore("export", "--include", "jobs,results,ledger")).err).toEqual([]);
+    await using files = await folderWith({ crontab: "0 1 * * * report\n" });
+    const on = (...argv: string[]) => call([...argv, "--store", "file:left.db"], { cwd: files.path });
+    await on("import", "crontab", "--tz", "UTC");
+    const { items } = JSON.parse((await on("list", "--json")).out.join("\n")) as { items: { id: string }[] };
+    for (let times = 0; times < 2; times++) await on("now", items[0]?.id ?? "");
+    const jobs = "2 unfinished jobs; --include jobs takes them along";
+    expect(left((await on("export")).err)).toEqual([jobs, ledger]);
+    expect(left((await on("export", "--include", "ledger")).err)).toEqual([jobs]);
+    const { out, err } = await on("export", "--include", "jobs,ledger");
+    expect([out.length, err]).toEqual([7, []]);
+    const named = out.map((line) => line.replace(/^\{"job":\{"id":"([^"]*)","taskId":"([^"]*)".*/, RUNNING));
+    await writeFile(join(files.path, "left.jsonl"), `${named.join("\n")}\n`);
+    const imported = await call(["import", "left.jsonl", "--store", "file:copy.db"], { cwd: files.path });
+    const why = "it ran, slept or had recorded steps";
+    expect(imported.err).toEqual(
+      Array.from({ length: 2 }, () => expect.stringMatching(`^stays behind: job \\S+ of task report: ${why}$`)),
+    );
   });
 
   test("plans, applies, and finds nothing to do after that", async () => {

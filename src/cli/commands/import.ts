@@ -140,6 +140,11 @@ async function importExport(call: CommandCall, text: string): Promise<number> {
       const { added, kept } = report[kind];
       out.line(`${kind.padEnd(10)} ${added} ${dryRun ? "would be added" : "added"}, ${kept} kept`);
     }
+    const left = report.notImported.map(({ jobId, taskId, reason }) => {
+      const why = reason === "running" ? "it ran, slept or had recorded steps" : "it waits for a job that stays behind";
+      return { where: `job ${jobId} of task ${taskId}`, message: why };
+    });
+    showLeft(call, { left });
   }
   return EXIT.fine;
 }
@@ -237,7 +242,7 @@ function showJobs(call: CommandCall, queue: ImportedQueue): void {
   showLeft(call, queue);
 }
 
-function showLeft({ out }: CommandCall, { left }: ImportedQueue): void {
+function showLeft({ out }: CommandCall, { left }: Pick<ImportedQueue, "left">): void {
   for (const problem of left.slice(0, LEFT_SHOWN)) {
     out.error(styled("yellow", "stays behind:"), ` ${problemText(problem)}`);
   }
