@@ -471,6 +471,7 @@ export const backfillBody: () => v.GenericSchema<unknown, BackfillBody> = once((
     pace: optional(durationText()),
     limit: optional(wholeNumber(1)),
     includeRan: optional(trueOrFalse),
+    includeCoalesced: optional(trueOrFalse),
     includeUnrecorded: optional(trueOrFalse),
     dryRun: optional(trueOrFalse),
     idempotencyKey: optional(idText()),

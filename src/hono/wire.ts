@@ -346,6 +346,7 @@ export interface BackfillBody {
   readonly pace?: string;
   readonly limit?: number;
   readonly includeRan?: boolean;
+  readonly includeCoalesced?: boolean;
   readonly includeUnrecorded?: boolean;
   readonly dryRun?: boolean;
   /** Default: the header `Idempotency-Key`, else one for each combination of schedule and options. */

@@ -210,6 +210,7 @@ export const TOOLS: readonly Tool[] = [
       ...{
         limit: count("At most so many jobs.", 1_000_000),
         pace: text("A duration between two jobs."),
+        includeCoalesced: flag("Also those that were coalesced into one that ran."),
         dryRun: DRY_RUN,
       },
     },

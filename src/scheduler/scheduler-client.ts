@@ -374,13 +374,14 @@ export abstract class SchedulerClient {
    * @param options.pace how long after one job the next one may start. Default: at once
    * @param options.limit most jobs to add. Default: unlimited
    * @param options.includeRan whether fire times that ran run once more. Default: false
+   * @param options.includeCoalesced whether fire times run that were coalesced into one that ran. Default: false
    * @param options.includeUnrecorded whether fire times run of which nobody knows whether they ran: those before the
    *   ledger begins. Default: false, which refuses them
    * @param options.dryRun adds nothing, and answers what would be added. Default: false
    * @param options.idempotencyKey tells this backfill from others of the same options. Default: none
    * @param options.signal ends the call between two commits; the same call goes on
-   * @returns how many jobs were added, the first and the last of their fire times, and the id of the backfill: null
-   *   where nothing was added
+   * @returns how many jobs were added, the first and the last of their fire times, what was left out and why, and the
+   *   id of the backfill: null where nothing was added
    * @throws {ScheduleLookupError} @throws {OptionsError} @throws {TaskLookupError} @throws {BrokenTriggerError}
    * @throws the signal's reason
    * @example
@@ -388,11 +389,12 @@ export abstract class SchedulerClient {
    * const { count, backfillId } = await scheduler.backfill("report", { ...january, pace: "10s" });
    */
   async backfill(scheduleId: string, options: BackfillOptions): Promise<BackfillReport> {
-    const { first, last, ...facts } = await commandsOf(this).schedules.backfill(
+    const { first, last, coalescedInto, ...facts } = await commandsOf(this).schedules.backfill(
       checkId(scheduleId, "schedule id"),
       checkBackfillOptions(options, "backfill()"),
     );
-    return { ...facts, first: instantOrNull(first), last: instantOrNull(last) };
+    const instants = { first: instantOrNull(first), last: instantOrNull(last) };
+    return { ...facts, ...instants, coalescedInto: instantOrNull(coalescedInto) };
   }
 
   /**

@@ -42,10 +42,12 @@ describe("a backfill", () => {
     const dry = await scheduler.backfill("daily", { ...ALL, dryRun: true });
     expect({ ...dry, first: String(dry.first), last: String(dry.last) }).toEqual({
       ...{ count: 10, first: day(1), last: day(10), backfillId: null },
+      ...{ ran: 0, coalesced: 0, coalescedInto: null },
     });
     expect((await scheduler.getJobs()).items).toEqual([]);
     const { backfillId, ...facts } = await scheduler.backfill("daily", ALL);
-    expect(JSON.stringify(facts)).toBe(JSON.stringify({ count: 10, first: day(1), last: day(10) }));
+    const left = { ran: 0, coalesced: 0, coalescedInto: null };
+    expect(JSON.parse(JSON.stringify(facts))).toEqual({ count: 10, first: day(1), last: day(10), ...left });
     const { items } = await scheduler.getJobs({ backfillId: backfillId ?? "" });
     expect(items.map((job) => [String(job.scheduledFireTime), job.backfillId])).toEqual(
       Array.from({ length: 10 }, (_, index) => [day(index + 1), backfillId]),
@@ -74,6 +76,42 @@ describe("a backfill", () => {
     expect((await scheduler.backfill("daily", { ...again, idempotencyKey: "once more" })).count).toBe(10);
     await clock.advance("PT1S");
     expect(ran).toHaveLength(30);
+  });
+
+  test("says what it leaves out: what ran, and what was coalesced, into which run", async () => {
+    const clock = new VirtualClock("2030-01-01T12:00:00Z");
+    const store = new MemoryDataStore();
+    const started = async (): Promise<Scheduler> => {
+      const scheduler = new Scheduler({ clock, dataStore: store, logLevel: "silent" });
+      await scheduler.schedule("daily", "0 0 * * *", () => {});
+      await scheduler.start();
+      return scheduler;
+    };
+    let scheduler = await started();
+    await clock.advance({ days: 1 });
+    for (const days of [3, 4]) {
+      await scheduler.stop();
+      await clock.advance({ days });
+      scheduler = await started();
+      await clock.advance({ hours: 1 });
+    }
+    const told = async (options: BackfillOptions): Promise<unknown> => {
+      const { count, ran, coalesced, coalescedInto } = await scheduler.backfill("daily", { ...options, dryRun: true });
+      return [count, ran, coalesced, coalescedInto?.toString() ?? null];
+    };
+    expect(await told({ from: day(3), until: day(5) })).toEqual([0, 0, 2, day(5)]);
+    expect(await told({ from: day(2), until: day(6) })).toEqual([0, 2, 2, day(5)]);
+    expect(await told({ from: day(3), until: day(9) })).toEqual([0, 1, 5, null]);
+    expect(await told({ from: day(3), until: day(9), order: "newest" })).toEqual([0, 1, 5, null]);
+    expect(await told({ from: day(3), until: day(5), includeCoalesced: true })).toEqual([2, 0, 0, null]);
+    expect(await told({ from: day(2), until: day(6), includeCoalesced: true })).toEqual([2, 2, 0, null]);
+    expect(await told({ from: day(2), until: day(6), includeRan: true })).toEqual([4, 0, 0, null]);
+    expect(await told({ from: `${day(3).slice(0, 10)}T01:00:00Z`, until: day(4) })).toEqual([0, 0, 0, null]);
+    expect((await scheduler.backfill("daily", { from: day(3), until: day(5), includeCoalesced: true })).count).toBe(2);
+    await clock.advance({ minutes: 1 });
+    const { items } = await scheduler.getOccurrences("daily", { from: day(3), until: day(5) });
+    expect(items.map(({ verdict }) => verdict)).toEqual(["success", "success"]);
+    await scheduler.stop();
   });
 
   test("refuses another request under the same key", async () => {

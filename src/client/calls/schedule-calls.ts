@@ -214,6 +214,9 @@ const backfillSchema = () =>
     count: v.number(),
     first: orNull(instant()),
     last: orNull(instant()),
+    ran: v.number(),
+    coalesced: v.number(),
+    coalescedInto: orNull(instant()),
     backfillId: v.nullable(v.string()),
   });
 

@@ -154,8 +154,10 @@ export const scheduleRoutes: Routes<
     body: schemas.backfillBody,
     handle: async ({ client, params, body, requestKey, request: { signal } }) => {
       const { idempotencyKey = requestKey()?.idempotencyKey } = body;
-      const { count, first, last, backfillId } = await client.backfill(params.id, { ...body, idempotencyKey, signal });
-      return { status: 200, body: { count, first: textOf(first), last: textOf(last), backfillId } };
+      const report = await client.backfill(params.id, { ...body, idempotencyKey, signal });
+      const { first, last, coalescedInto } = report;
+      const instants = { first: textOf(first), last: textOf(last), coalescedInto: textOf(coalescedInto) };
+      return { status: 200, body: { ...report, ...instants } };
     },
   },
 };

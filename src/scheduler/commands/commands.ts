@@ -141,6 +141,9 @@ export interface BackfillFacts {
   readonly count: number;
   readonly first: number | null;
   readonly last: number | null;
+  readonly ran: number;
+  readonly coalesced: number;
+  readonly coalescedInto: number | null;
   readonly backfillId: string | null;
 }
 
@@ -152,6 +155,12 @@ export interface BackfillReport {
   readonly first: Temporal.Instant | null;
   /** The latest of their fire times; null for none. */
   readonly last: Temporal.Instant | null;
+  /** How many fire times this call left out because they ran, or have an unfinished job. */
+  readonly ran: number;
+  /** How many it left out because a job that ran, or is to run, stands for them: they were coalesced into it. */
+  readonly coalesced: number;
+  /** The fire time of that job; null for none, and where there are several. */
+  readonly coalescedInto: Temporal.Instant | null;
   /** The backfill that the jobs belong to; null where nothing was added. */
   readonly backfillId: string | null;
 }

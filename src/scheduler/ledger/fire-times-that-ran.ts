@@ -16,8 +16,9 @@ export class FireTimesThatRan {
     this.#scheduleId = scheduleId;
   }
 
-  /** Answers whether one of these fire times ran. Its answers are those of this instant. */
-  async among(fireTimes: readonly number[]): Promise<(fireTime: number) => boolean> {
+  /** Answers which fire time ran for one of these: itself, or the one that stands for it; null where none did. Its
+   *  answers are those of this instant. */
+  async among(fireTimes: readonly number[]): Promise<(fireTime: number) => number | null> {
     const asked = new Set(fireTimes);
     const runs = new Map<number, Run>();
     const skips: Skip[] = [];
@@ -30,7 +31,8 @@ export class FireTimesThatRan {
     for (const skip of skips) if (await this.#standsFor(skip.into ?? 0, runs)) stoodFor.push(skip);
     return (at) => {
       const run = runs.get(at);
-      return run === undefined ? stoodFor.some(({ from, until }) => from <= at && at <= until) : hasStarted(run);
+      if (run !== undefined) return hasStarted(run) ? at : null;
+      return stoodFor.find(({ from, until }) => from <= at && at <= until)?.into ?? null;
     };
   }
 

@@ -111,6 +111,7 @@ export interface CheckedBackfill {
   paceMs?: number | undefined;
   limit?: number | undefined;
   includeRan: boolean;
+  includeCoalesced: boolean;
   includeUnrecorded: boolean;
   dryRun: boolean;
   idempotencyKey?: string | undefined;

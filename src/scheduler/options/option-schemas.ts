@@ -552,6 +552,7 @@ export const backfillSchema: () => v.GenericSchema<unknown, CheckedBackfill> = o
     pace: v.optional(durationMs(1)),
     limit: v.optional(wholeNumber(1)),
     includeRan: v.optional(trueOrFalse, false),
+    includeCoalesced: v.optional(trueOrFalse, false),
     includeUnrecorded: v.optional(trueOrFalse, false),
     dryRun: v.optional(trueOrFalse, false),
     idempotencyKey: v.optional(name()),

@@ -429,8 +429,11 @@ export interface BackfillOptions {
   pace?: Duration | undefined;
   /** Most jobs to add. Default: unlimited. */
   limit?: number | undefined;
-  /** Whether fire times that ran run once more. Default: false. */
+  /** Whether fire times that ran run once more, and those that were coalesced into one that ran. Default: false. */
   includeRan?: boolean | undefined;
+  /** Whether fire times run that were coalesced into one that ran, or lay within a blackout that was made up for.
+   *  Default: false. */
+  includeCoalesced?: boolean | undefined;
   /** Whether fire times run of which the store does not know whether they ran. Default: false, which refuses them. */
   includeUnrecorded?: boolean | undefined;
   /** Adds nothing, and answers what would be added. Default: false. */

@@ -53,6 +53,10 @@ class Backfill {
   /** As it is known to be, and the greatest `seq` at that time. */
   #state: BackfillRecord | null = null;
   #seq = 0;
+  /** What this call has left out. */
+  readonly #left = { ran: 0, coalesced: 0 };
+  /** The fire times that stand for what was coalesced. */
+  readonly #into = new Set<number>();
   /** What this call has sent last. */
   #sentSeq = -1;
 
@@ -93,7 +97,9 @@ class Backfill {
       else await this.#commit(next, task);
     }
     const { id, count, first, last, seq } = this.#stateNow();
-    return { count, first, last, backfillId: seq > 0 ? id : null };
+    const [into = null] = this.#into;
+    const coalescedInto = this.#into.size > 1 ? null : into;
+    return { count, first, last, ...this.#left, coalescedInto, backfillId: seq > 0 ? id : null };
   }
 
   /** Reads how far the backfill has come, unless nobody has changed that. Returns which fire times have a job. */
@@ -205,10 +211,21 @@ class Backfill {
     taken: ReadonlySet<number>,
     { count }: BackfillRecord,
   ): Promise<readonly number[]> {
-    const { includeRan, limit = Number.POSITIVE_INFINITY } = this.#options;
+    const { includeRan, includeCoalesced, limit = Number.POSITIVE_INFINITY } = this.#options;
     const free = fireTimes.filter((at) => !taken.has(at));
-    const hasRun = includeRan || free.length === 0 ? () => false : await this.#ran.among(free);
-    return free.filter((at) => !hasRun(at)).slice(0, limit - count);
+    this.#left.ran += fireTimes.length - free.length;
+    const ranFor = includeRan || free.length === 0 ? () => null : await this.#ran.among(free);
+    const isMissing = (at: number): boolean => {
+      const ran = ranFor(at);
+      if (ran === null || (includeCoalesced && ran !== at)) return true;
+      if (ran === at) this.#left.ran++;
+      else {
+        this.#left.coalesced++;
+        this.#into.add(ran);
+      }
+      return false;
+    };
+    return free.filter(isMissing).slice(0, limit - count);
   }
 
   /** The backfill when these fire times have jobs, and when these run. */
