@@ -1,5 +1,6 @@
 import type { DataStore } from "../contracts.ts";
 import type { SchedulerClient } from "../mod.ts";
+import { CliError } from "./failure.ts";
 import type { CliIo } from "./io.ts";
 import type { Output } from "./output.ts";
 
@@ -66,4 +67,12 @@ export function textsOption({ options }: CommandCall, name: string): readonly st
 /** An option that is given or not. */
 export function hasOption({ options }: CommandCall, name: string): boolean {
   return options[name] === true;
+}
+
+/** Refuses options that a call does not look at. @param where what has them @throws {CliError} */
+export function refuseOptions(call: CommandCall, names: readonly string[], why: string, where?: string): void {
+  const given = names.find((name) => call.options[name] !== undefined);
+  if (given === undefined) return;
+  const flag = `--${given.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
+  throw new CliError(`${flag} does not go with ${why}${where === undefined ? "" : `; ${where}`}`);
 }

@@ -1,4 +1,4 @@
-import type { Trigger } from "../mod.ts";
+import type { SchedulerClient, Trigger } from "../mod.ts";
 import { messageOf } from "./failure.ts";
 import { type Piece, styled } from "./output.ts";
 
@@ -14,6 +14,11 @@ export function ruleText(record: { readonly trigger: Trigger | null }): {
   } catch (error) {
     return { text: `unreadable: ${messageOf(error)}`, timeZone: "UTC" };
   }
+}
+
+/** The zone of a schedule's rule. @throws {ScheduleLookupError} */
+export async function zoneOfSchedule(client: SchedulerClient, id: string): Promise<string> {
+  return ruleText(await client.getSchedule(id)).timeZone;
 }
 
 const BAD = ["error", "abandoned", "misfired", "deserializationFailed", "timeout", "missed", "overdue"];

@@ -197,6 +197,7 @@ export const COMMANDS: readonly CommandSpec[] = [
       ["--limit <number>", "at most so many"],
       ["--newest", "the newest first"],
       ["--include-ran", "also those that ran"],
+      ["--include-coalesced", "also those that were coalesced into one that ran"],
       ["--include-unrecorded", "also those of which nothing is known"],
     ],
     on: "scheduler",

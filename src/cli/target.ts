@@ -1,4 +1,5 @@
 import { existsSync } from "node:fs";
+import { userInfo } from "node:os";
 import { resolve } from "node:path";
 import process from "node:process";
 import { fileURLToPath } from "node:url";
@@ -89,8 +90,17 @@ async function behindRouter(url: string, token: string | undefined): Promise<Tar
 
 /** Whom the history names for a change. */
 function byOf({ io }: CommandCall): { readonly by?: string } {
-  const user = io.env.USER ?? io.env.LOGNAME ?? io.env.USERNAME;
-  return user === undefined || user === "" ? {} : { by: `${user} (command line)`.slice(0, 200) };
+  const user = io.env.USER || io.env.LOGNAME || io.env.USERNAME || systemUser();
+  return user === null ? {} : { by: `${user} (command line)`.slice(0, 200) };
+}
+
+/** The user of the operating system; null for one without a name, as containers have. */
+function systemUser(): string | null {
+  try {
+    return userInfo().username || null;
+  } catch {
+    return null;
+  }
 }
 
 interface OpenedStore {

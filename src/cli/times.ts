@@ -1,4 +1,5 @@
 import { durationOption } from "./durations.ts";
+import { firstInstantOf } from "./engine.ts";
 import { CliError } from "./failure.ts";
 import type { CliIo } from "./io.ts";
 
@@ -18,12 +19,27 @@ export function instantText(ms: number): string {
   return new Date(ms).toISOString().replace(".000Z", "Z");
 }
 
-/** The instant of an option, in epoch milliseconds. @throws {CliError} for other text */
-export function instantOption(text: string | undefined, name: string, io: CliIo): number {
+/** The instant of an option, in epoch milliseconds. What names no offset is a time of a zone's clocks, in the order in
+ *  which they show it: the first of two, or where they go over it, the first after it.
+ *  @throws {CliError} for other text */
+export function instantOption(text: string | undefined, name: string, io: CliIo, timeZone = "UTC"): number {
   if (text === undefined || text === "now") return io.clock.now();
-  const ms = Date.parse(text);
-  if (/^\d{4}-\d\d-\d\d(T\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:?\d\d))?$/.test(text) && Number.isFinite(ms)) return ms;
-  throw new CliError(`--${name} must be an instant, such as 2030-01-31T09:00:00Z; got ${JSON.stringify(text)}`);
+  const [, date, time = "00:00", offset] = INSTANT.exec(text) ?? [];
+  const wallMs = date === undefined ? Number.NaN : Date.parse(`${date}T${time}Z`);
+  // Some runtimes read 30 February as 2 March.
+  if (Number.isFinite(wallMs) && new Date(wallMs).toISOString().startsWith(date ?? "")) {
+    return offset === undefined ? firstInstantOf(wallMs, timeZone) : Date.parse(`${date}T${time}${offset}`);
+  }
+  const advice = `an instant, such as 2030-01-31T09:00:00Z, or what clocks show in ${timeZone}: "2030-01-31 09:00"`;
+  throw new CliError(`--${name} must be ${advice}; got ${JSON.stringify(text)}`);
+}
+
+const INSTANT = /^(\d{4}-\d\d-\d\d)(?:[T ](\d\d:\d\d(?::\d\d(?:\.\d+)?)?)(Z|[+-]\d\d:?\d\d)?)?$/i;
+
+/** Whether the text of an option is a time of clocks, whose zone matters. */
+export function isWallTime(text: string | undefined): boolean {
+  const match = text === undefined ? null : INSTANT.exec(text);
+  return match !== null && match[3] === undefined;
 }
 
 /** A whole number of an option. @throws {CliError} for other text */
@@ -70,16 +86,17 @@ export function utcText(instant: { readonly epochMilliseconds: number } | null):
 }
 
 /** An instant of an option: itself, or a duration that is counted back from now: `24h`. */
-export function sinceOption(text: string | undefined, name: string, io: CliIo): string | undefined {
+export function sinceOption(text: string | undefined, name: string, io: CliIo, timeZone?: string): string | undefined {
   if (text === undefined) return undefined;
   if (DURATION.test(text)) return instantText(io.clock.now() - durationOption(text, name, 0));
-  return instantText(instantOption(text, name, io));
+  return instantText(instantOption(text, name, io, timeZone));
 }
 
-/** What a scheduler reads as an instant: the text of an option itself, or a duration from now on: `2h`. */
-export function aheadOption(text: string | undefined, name: string, io: CliIo): string | undefined {
-  if (text === undefined || !DURATION.test(text)) return text;
-  return instantText(io.clock.now() + durationOption(text, name, 0));
+/** An instant of an option: itself, or a duration from now on: `2h`. */
+export function aheadOption(text: string | undefined, name: string, io: CliIo, timeZone?: string): string | undefined {
+  if (text === undefined) return undefined;
+  if (DURATION.test(text)) return instantText(io.clock.now() + durationOption(text, name, 0));
+  return instantText(instantOption(text, name, io, timeZone));
 }
 
 const DURATION = /^\d+(\.\d+)?[a-z]+$/i;

@@ -19,6 +19,7 @@ const CALLS: readonly (readonly [call: RegExp, command: string])[] = [
     "escapement list tasks has those that programs have registered",
   ],
   [/^there is no schedule "[^"]*"$/g, "$&; escapement list has those that there are"],
+  [/pass connect\(\{ token \}\), a token that/g, "give --token, a token that"],
   [/retryJob\("([^"]*)"\)/g, "escapement retry $1"],
 ];
 

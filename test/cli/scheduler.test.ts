@@ -1,4 +1,5 @@
 import { readFile, writeFile } from "node:fs/promises";
+import { userInfo } from "node:os";
 import { join } from "node:path";
 import { AjvJsonSchemaValidator } from "@modelcontextprotocol/sdk/validation/ajv";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -114,7 +115,7 @@ describe("a command on a scheduler", () => {
 
   test("pauses for a time from now on", async () => {
     expect(await onStore("pause", "fail/noon", "--until", "2h")).toEqual({
-      ...{ code: 0, out: ["fail/noon: paused until 2027-01-01 02:00:00Z"], err: [] },
+      ...{ code: 0, out: ["fail/noon: paused until 2027-01-01 02:00 +00:00"], err: [] },
     });
     expect((await onStore("unpause", "fail/noon")).code).toBe(0);
   });
@@ -170,7 +171,7 @@ describe("a command on a scheduler", () => {
       `error    ${failedJob}  fail  2026-12-31 00:00:00Z`,
     ]);
     const [head, , second] = await at("history", "fail/noon");
-    expect(head).toBe("FIRE TIME                VERDICT  JOB");
+    expect(head).toBe("FIRE TIME, UTC           VERDICT  JOB");
     expect(second).toBe(`2026-12-30 12:00 +00:00  error    ${failedJob}`);
   });
 
@@ -236,7 +237,7 @@ describe("a command on a scheduler", () => {
     expect(steps.map(({ out }) => out)).toEqual([
       ["report: At 09:00, Monday to Friday, in Europe/Berlin; next 2027-01-01 09:00 +01:00"],
       ["often: Every 15 minutes; next 2027-01-01 00:00 +00:00"],
-      ["report: paused until 2027-02-01 00:00:00Z", "often: paused until 2027-02-01 00:00:00Z"],
+      ["report: paused until 2027-02-01 01:00 +01:00", "often: paused until 2027-02-01 00:00 +00:00"],
       ["often: goes on"],
       [
         "AT                    CHANGE  BY                    WHAT",
@@ -481,12 +482,12 @@ describe("a command on a scheduler", () => {
     [
       ["pause", "report", "--until", "yesterday", "--store", "file:jobs.db"],
       2,
-      /^error: pause: --until must be ISO 8601 text/,
+      /^error: --until must be an instant/,
     ],
     [["add", "unknown", "@daily", "--store", "file:jobs.db"], 1, /^error: .*unknown/],
     [["add", "report", "@daily", "--payload", "{", "--store", "file:jobs.db"], 2, /--payload must be JSON/],
     [["plan", "owned.json", "--store", "file:jobs.db"], 2, /--owner/],
-    [["unpause", "report", "--from", "monday", "--store", "file:jobs.db"], 2, /^error: unpause: --from must be/],
+    [["unpause", "report", "--from", "monday", "--store", "file:jobs.db"], 2, /^error: --from must be/],
     [
       ["backfill", "report", "--from", "2026-01-01T00:00:00Z", "--store", "file:jobs.db"],
       2,
@@ -504,8 +505,35 @@ describe("a command on a scheduler", () => {
     expect([called.code, called.err[0]]).toEqual([code, expect.stringMatching(message)]);
   });
 
+  test.each([
+    [["list", "--failed"], "--failed does not go with list schedules; escapement list runs has it"],
+    [["list", "runs", "--paused"], "--paused does not go with list runs; escapement list schedules has it"],
+    [["list", "jobs", "--failed"], "--failed does not go with list jobs; escapement list runs has it"],
+    [
+      ["list", "tasks", "--search", "a"],
+      "--search does not go with list tasks; escapement list schedules, escapement list runs, escapement list jobs have it",
+    ],
+    [["list", "blackouts", "--limit", "5"], expect.stringMatching(/^--limit does not go with list blackouts/)],
+    [["retry", "a", "--since", "24h"], "--since does not go with ids of jobs; escapement retry --failed has it"],
+    [["retry", "--failed", "--restart"], "--restart does not go with --failed; escapement retry JOB has it"],
+    [["unpause", "report", "--task", "--from", "now"], expect.stringMatching(/^--from does not go with --task/)],
+    [["add", "report", "--every", "15m", "--tz", "UTC"], "--tz does not go with --every; a rule has it"],
+    [["forecast", "--system"], "--system does not go with a scheduler; escapement forecast FILE has it"],
+  ])("refuses an option that does not apply, and names who has it: %j", async (argv, message) => {
+    const { code, err } = await onStore(...argv);
+    expect([code, err[0]?.replace(/^error: /, "")]).toEqual([2, message]);
+  });
+
+  test("names the user of the operating system for a change, where the environment names none", async () => {
+    await onStore("pause", "report");
+    await onStore("unpause", "report");
+    const { out } = await onStore("history", "report", "--changes", "--limit", "1");
+    expect(out[1]).toContain(`unpaused  ${userInfo().username} (command line)`);
+  });
+
   test("is refused behind a router without its token", async () => {
     const called = await call(["list", "--url", server.url], { cwd: folder.path });
     expect([called.code, called.out]).toEqual([2, []]);
+    expect(called.err[0]).toContain("give --token, a token that the router knows");
   });
 });

@@ -1,5 +1,5 @@
 import { DateTrigger, IntervalTrigger, type Trigger } from "../../cron.ts";
-import { type CommandCall, hasOption, textOption } from "../command.ts";
+import { type CommandCall, hasOption, refuseOptions, textOption } from "../command.ts";
 import { durationOption } from "../durations.ts";
 import { CliError, EXIT } from "../failure.ts";
 import { jsonOption } from "../json-option.ts";
@@ -36,7 +36,9 @@ function triggerOf(call: CommandCall, rule: string): Trigger {
   if ([rule === "" ? undefined : rule, every, at].filter((given) => given !== undefined).length !== 1) {
     throw new CliError("add takes a rule, --every or --at, and one of them");
   }
+  if (every !== undefined) refuseOptions(call, ["tz", "dialect"], "--every", "a rule has it");
+  if (at !== undefined) refuseOptions(call, ["dialect"], "--at", "a rule has it");
   if (every !== undefined) return new IntervalTrigger({ milliseconds: durationOption(every, "every", 0) });
-  if (at !== undefined) return new DateTrigger(new Date(instantOption(at, "at", call.io)));
+  if (at !== undefined) return new DateTrigger(new Date(instantOption(at, "at", call.io, textOption(call, "tz"))));
   return triggerOfText(rule, textOption(call, "tz") ?? "UTC", dialectOption(call));
 }

@@ -1,5 +1,5 @@
 import { type ForecastedSchedule, forecast } from "../../insight/mod.ts";
-import { type CommandCall, textOption } from "../command.ts";
+import { type CommandCall, refuseOptions, textOption } from "../command.ts";
 import { durationOption } from "../durations.ts";
 import { type CrontabEntry, parseCrontab, readExpression } from "../engine.ts";
 import { CliError, EXIT } from "../failure.ts";
@@ -18,7 +18,9 @@ const BAR_WIDTH = 40;
 export async function run(call: CommandCall): Promise<number> {
   const { io, out, args } = call;
   const spanMs = durationOption(textOption(call, "for"), "for", 24 * HOUR_MS);
-  const fromMs = Math.floor(instantOption(textOption(call, "from"), "from", io) / 60_000) * 60_000;
+  if (args.length === 0) refuseOptions(call, ["system"], "a scheduler", "escapement forecast FILE has it");
+  const timeZone = args.length === 0 ? (textOption(call, "tz") ?? "UTC") : crontabZone(textOption(call, "tz"));
+  const fromMs = Math.floor(instantOption(textOption(call, "from"), "from", io, timeZone) / 60_000) * 60_000;
   const [path] = args;
   const source = path === undefined ? (await call.target()).client : await schedulesOf(call, path);
   // A week of minutes is shown by minutes, and more by hours.

@@ -36,8 +36,13 @@ export async function run(call: CommandCall): Promise<number> {
       ];
     });
     const isChanges = hasOption(call, "changes");
+    const [first] = page.items;
+    const zone = first !== undefined && "fireTime" in first ? first.fireTime.timeZoneId : "UTC";
     if (isChanges) out.table(["AT", "CHANGE", "BY", "WHAT"], rows, { whole: [0, 1] });
-    else out.table(["FIRE TIME", "VERDICT", "LATE", "TOOK", "JOB"], rows, { whole: [0, 1, 4], spare: [2, 3] });
+    else {
+      const head = [`FIRE TIME, ${zone}`, "VERDICT", "LATE", "TOOK", "JOB"];
+      out.table(head, rows, { whole: [0, 1, 4], spare: [2, 3] });
+    }
   }
   return EXIT.fine;
 }

@@ -39,10 +39,11 @@ export async function run(call: CommandCall): Promise<number> {
 async function look(call: CommandCall): Promise<{ name: string; findings: readonly LintFinding[]; count: number }> {
   const { io, args } = call;
   const rule = textOption(call, "cron");
+  const timeZone = crontabZone(textOption(call, "tz") ?? (rule === undefined ? undefined : "UTC"));
   const options = {
-    timeZone: crontabZone(textOption(call, "tz") ?? (rule === undefined ? undefined : "UTC")),
+    timeZone,
     dialect: dialectOption(call),
-    nowMs: instantOption(textOption(call, "from"), "from", io),
+    nowMs: instantOption(textOption(call, "from"), "from", io, timeZone),
   };
   if (rule !== undefined) {
     const findings = lintExpression(rule, options).map((lint) => ({ line: 1, column: 1, expression: rule, ...lint }));

@@ -1,5 +1,5 @@
 import type { Blackout, Job, Run, Schedule } from "../../mod.ts";
-import { type CommandCall, hasOption, textOption } from "../command.ts";
+import { type CommandCall, hasOption, refuseOptions, textOption } from "../command.ts";
 import { CliError, EXIT } from "../failure.ts";
 import { labelsOption } from "../labels.ts";
 import { type Piece, styled } from "../output.ts";
@@ -9,6 +9,15 @@ import { countOption, spanText, utcText, zonedText } from "../times.ts";
 const LIMIT_DEFAULT = 100;
 const LIMIT_MAX = 1000;
 const KINDS = ["schedules", "runs", "jobs", "tasks", "blackouts"] as const;
+/** What each option narrows. */
+const KINDS_OF: Readonly<Record<string, readonly (typeof KINDS)[number][]>> = {
+  task: ["schedules", "runs", "jobs"],
+  search: ["schedules", "runs", "jobs"],
+  label: ["schedules", "runs", "jobs", "tasks"],
+  paused: ["schedules"],
+  failed: ["runs"],
+  limit: ["schedules", "runs", "jobs"],
+};
 
 /** `escapement list`: schedules, runs, unfinished jobs, tasks or blackouts. */
 export async function run(call: CommandCall): Promise<number> {
@@ -16,6 +25,11 @@ export async function run(call: CommandCall): Promise<number> {
   const [kind = "schedules"] = args;
   if (!KINDS.some((known) => known === kind)) {
     throw new CliError(`list shows ${KINDS.join(", ")}; got ${JSON.stringify(kind)}`);
+  }
+  for (const [name, kinds] of Object.entries(KINDS_OF)) {
+    const have = kinds.map((one) => `escapement list ${one}`).join(", ");
+    const where = `${have} ${kinds.length === 1 ? "has" : "have"} it`;
+    if (!kinds.some((one) => one === kind)) refuseOptions(call, [name], `list ${kind}`, where);
   }
   const { items, cursor, rows, head, ...table } = await read(call, kind as (typeof KINDS)[number]);
   if (out.isJson) {

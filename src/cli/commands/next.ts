@@ -18,8 +18,8 @@ const CHANGES = {
 export async function run(call: CommandCall): Promise<number> {
   const { io, out, args } = call;
   const count = countOption(textOption(call, "count"), "count", COUNT_DEFAULT, COUNT_MAX);
-  const fromMs = instantOption(textOption(call, "from"), "from", io);
   const trigger = triggerOfText(args.join(" "), textOption(call, "tz") ?? "UTC", dialectOption(call));
+  const fromMs = instantOption(textOption(call, "from"), "from", io, trigger.timeZone);
   const times: number[] = [];
   for (let at = trigger.nextMs(fromMs - 1); at !== null && times.length < count; at = trigger.nextMs(at))
     times.push(at);

@@ -1,20 +1,31 @@
 import { type CommandCall, hasOption, textOption } from "../command.ts";
 import { EXIT } from "../failure.ts";
-import { aheadOption, utcText } from "../times.ts";
+import { ruleText, zoneOfSchedule } from "../records.ts";
+import { aheadOption, isWallTime, zonedText } from "../times.ts";
 
 /** `escapement pause`: schedules, or with `--task` tasks. */
 export async function run(call: CommandCall): Promise<number> {
   const { out, args } = call;
   const { client, by } = await call.target();
-  const until = aheadOption(textOption(call, "until"), "until", call.io);
+  const until = textOption(call, "until");
   const reason = textOption(call, "reason");
-  const options = { ...by, ...(until === undefined ? {} : { until }), ...(reason === undefined ? {} : { reason }) };
+  const isTask = hasOption(call, "task");
   const paused = [];
   for (const id of args) {
-    const one = hasOption(call, "task") ? await client.pauseTask(id, options) : await client.pauseSchedule(id, options);
+    // A task has no zone, and is told in UTC.
+    const timeZone = isTask || !isWallTime(until) ? "UTC" : await zoneOfSchedule(client, id);
+    const end = aheadOption(until, "until", call.io, timeZone);
+    const options = {
+      ...by,
+      ...(end === undefined ? {} : { until: end }),
+      ...(reason === undefined ? {} : { reason }),
+    };
+    const one = isTask ? await client.pauseTask(id, options) : await client.pauseSchedule(id, options);
     paused.push(one);
     const { pausedUntil } = one;
-    if (!out.isJson) out.line(`${id}: paused${pausedUntil === null ? "" : ` until ${utcText(pausedUntil)}`}`);
+    const zone = "trigger" in one ? ruleText(one).timeZone : "UTC";
+    const shown = pausedUntil === null ? "" : ` until ${zonedText(pausedUntil.toZonedDateTimeISO(zone))}`;
+    if (!out.isJson) out.line(`${id}: paused${shown}`);
   }
   if (out.isJson) out.json({ items: paused });
   return EXIT.fine;

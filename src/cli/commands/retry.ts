@@ -1,13 +1,16 @@
-import { type CommandCall, hasOption, textOption } from "../command.ts";
+import { type CommandCall, hasOption, refuseOptions, textOption } from "../command.ts";
 import { CliError, EXIT } from "../failure.ts";
 import { styled } from "../output.ts";
-import { sinceOption } from "../times.ts";
+import { zoneOfSchedule } from "../records.ts";
+import { isWallTime, sinceOption } from "../times.ts";
 
 /** `escapement retry`: jobs by their ids, or all that failed. */
 export async function run(call: CommandCall): Promise<number> {
   const { io, out, args } = call;
   const isFailed = hasOption(call, "failed");
   if (isFailed === args.length > 0) throw new CliError("retry takes ids of jobs, or --failed");
+  if (!isFailed) refuseOptions(call, ["task", "schedule", "since"], "ids of jobs", "escapement retry --failed has it");
+  else refuseOptions(call, ["restart"], "--failed", "escapement retry JOB has it");
   const { client } = await call.target();
   if (!isFailed) {
     const jobs = [];
@@ -21,7 +24,9 @@ export async function run(call: CommandCall): Promise<number> {
   }
   const taskId = textOption(call, "task");
   const scheduleId = textOption(call, "schedule");
-  const from = sinceOption(textOption(call, "since"), "since", io);
+  const since = textOption(call, "since");
+  const isOfRule = isWallTime(since) && scheduleId !== undefined;
+  const from = sinceOption(since, "since", io, isOfRule ? await zoneOfSchedule(client, scheduleId) : undefined);
   const filter = {
     ...(taskId === undefined ? {} : { taskId }),
     ...(scheduleId === undefined ? {} : { scheduleId }),
