@@ -231,7 +231,7 @@ describe.runIf(hasChromium)("the live page in Chromium", () => {
     await page.getByLabel(/Until/).fill(text(0));
     await page.getByLabel("Also those older than the records").check();
     await page.getByRole("button", { name: "Count them" }).click();
-    await page.getByText("5 fire times would get a run. Nothing has been done yet.").waitFor();
+    await page.getByText("5 fire times would get a run. 0 ran, 0 were coalesced.").waitFor();
     expect((await scheduler.getRuns({ scheduleId: "hourly" })).items).toEqual([]);
     await picture("backfill");
     await page.getByRole("button", { name: "Add 5 runs" }).click();
@@ -242,6 +242,21 @@ describe.runIf(hasChromium)("the live page in Chromium", () => {
     await page.getByRole("link", { name: "team:billing" }).click();
     await page.getByRole("button", { name: "label team:billing ×" }).waitFor();
     await expect.poll(() => page.getByRole("row").count(), WITHIN).toBe(2);
+  });
+
+  test("the dialogs of a schedule take times of its zone, which is not that of the browser", async () => {
+    const nightly = CronTrigger.fromCrontab("30 0 * * *", { timeZone: "Europe/Berlin" });
+    await scheduler.addSchedule("tick", nightly, { id: "berlin" });
+    const { page, go, picture } = await open({ timezoneId: "America/New_York" });
+    await go("schedules/berlin");
+    await page.getByRole("button", { name: "Until…" }).click();
+    await page.getByLabel("Until, in Europe/Berlin").fill("2099-07-01T09:00");
+    await page.getByRole("button", { name: "Pause it" }).click();
+    await page.getByText(/until .*2099 09:00/).waitFor();
+    expect(String((await scheduler.getSchedule("berlin")).pausedUntil)).toBe("2099-07-01T07:00:00Z");
+    await page.getByRole("button", { name: "Backfill…" }).click();
+    await page.getByLabel("From, in Europe/Berlin").waitFor();
+    await picture("berlin");
   });
 
   test("a blackout is added and taken away", async () => {

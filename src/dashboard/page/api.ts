@@ -187,6 +187,7 @@ export const getSchedules = (
     limit?: number;
     cursor?: string | null | undefined;
     include?: readonly string[];
+    ids?: readonly string[];
   },
   signal?: AbortSignal,
 ): Promise<Page<Schedule>> => get(["schedules"], { include: ["description", "next:1"], ...query }, signal);
@@ -260,6 +261,10 @@ export interface Backfill {
   readonly count: number;
   readonly first: string | null;
   readonly last: string | null;
+  /** What was left out, because it ran, or because the run of `coalescedInto` stands for it. */
+  readonly ran: number;
+  readonly coalesced: number;
+  readonly coalescedInto: string | null;
 }
 
 /** Jobs for past fire times that did not run. With `dryRun`, it only tells how many there would be. */

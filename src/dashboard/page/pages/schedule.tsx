@@ -24,7 +24,7 @@ import { Labels, PauseWords, Said, stateOf, Verdict } from "../parts/glyph.tsx";
 import { Heads } from "../parts/list.tsx";
 import { ruleOf } from "../rule.ts";
 import { go, refresh, setQuery, useNow, usePlace, useZoneMode } from "../store.ts";
-import { durationMs, durationText, MY_ZONE, msOf, whenText, zoneOf } from "../time.ts";
+import { durationMs, durationText, msOf, whenText, zoneOf } from "../time.ts";
 import { useData } from "../use-data.ts";
 import { COALESCE, isTrouble, OVERLAP, sayingOf } from "../verdicts.ts";
 
@@ -45,7 +45,7 @@ export function SchedulePage({ id }: { id: string }) {
   return (
     <>
       <Crumbs of={[["Schedules", hrefOf("schedules")]]} />
-      <Head schedule={schedule} />
+      <Head schedule={schedule} zone={zone} />
       <div class="grid two">
         <div class="grid">
           <Runs
@@ -69,14 +69,14 @@ export function SchedulePage({ id }: { id: string }) {
   );
 }
 
-function Head({ schedule }: { schedule: api.Schedule }) {
+function Head({ schedule, zone }: { schedule: api.Schedule; zone: string }) {
   const { id, name, taskId, paused, labels } = schedule;
   const [tone, words] = stateOf(schedule);
   return (
     <div class="toolbar head">
       <h1>{name ?? id}</h1>
       <Said tone={tone} words={words} />
-      <PauseWords of={schedule} />
+      <PauseWords of={schedule} zone={zone} />
       <span class="dim">
         {name !== null && `${id}, `}task <a href={hrefOf("tasks", taskId)}>{taskId}</a>
       </span>
@@ -88,8 +88,8 @@ function Head({ schedule }: { schedule: api.Schedule }) {
       <Act keyHint="p" work={() => actions.setPaused(id, !paused)}>
         {paused ? "Unpause" : "Pause"}
       </Act>
-      <PauseUntil id={id} />
-      <Backfill id={id} />
+      <PauseUntil id={id} zone={zone} />
+      <Backfill id={id} zone={zone} />
       <Button isWrite keyHint="e" onClick={() => go(hrefOf("schedules", id, {}, "edit"))}>
         Edit
       </Button>
@@ -101,7 +101,7 @@ function Head({ schedule }: { schedule: api.Schedule }) {
 }
 
 /** A pause that ends by itself, and says why it is there. */
-function PauseUntil({ id }: { id: string }) {
+function PauseUntil({ id, zone }: { id: string; zone: string }) {
   return (
     <DialogButton
       words="Until…"
@@ -109,32 +109,33 @@ function PauseUntil({ id }: { id: string }) {
       action="Pause it"
       kind="ghost"
       save={({ until, reason }) =>
-        actions.setPaused(id, true, { until: until ? isoOf(until) : undefined, reason: reason || undefined })
+        actions.setPaused(id, true, { until: until ? isoOf(until, zone) : undefined, reason: reason || undefined })
       }
     >
-      <Field
-        id="until"
-        label={`Until, in ${MY_ZONE}`}
-        type="datetime-local"
-        hint="Empty: until somebody unpauses it."
-      />
-      <Field id="reason" label="Why" maxLength={500} hint="Whoever wonders why it does not run reads this." />
+      <Field id="until" label={`Until, in ${zone}`} type="datetime-local" hint="Empty: until unpaused." />
+      <Field id="reason" label="Why" maxLength={500} />
     </DialogButton>
   );
 }
 
 /** Runs for fire times that are past: first their number, then the runs themselves. */
-function Backfill({ id }: { id: string }) {
+function Backfill({ id, zone }: { id: string; zone: string }) {
   const [found, setFound] = useState<api.Backfill | null>(null);
   const save: Parameters<typeof DialogButton>[0]["save"] = async (given) => {
-    const which = { includeRan: "ran" in given, includeUnrecorded: "unknown" in given };
+    const which = {
+      includeRan: "ran" in given,
+      includeCoalesced: "coalesced" in given,
+      includeUnrecorded: "unknown" in given,
+    };
     const dryRun = !found?.count;
-    const report = await api.backfill(id, { ...rangeOf(given), ...which, dryRun });
+    const report = await api.backfill(id, { ...rangeOf(given, zone), ...which, dryRun });
     setFound(dryRun ? report : null);
     if (dryRun) return null;
     refresh();
     return { text: `${many(report.count, "run")} added.`, href: hrefOf("runs", null, { scheduleId: id }) };
   };
+  const at = found?.coalescedInto;
+  const into = at ? ` into the run of ${whenText(msOf(at), zone, Date.now())}` : "";
   return (
     <DialogButton
       words="Backfill…"
@@ -144,18 +145,21 @@ function Backfill({ id }: { id: string }) {
       onChange={() => setFound(null)}
       kind="ghost"
     >
-      <p>Runs for fire times that are past, such as those of an outage.</p>
-      <RangeFields />
+      <RangeFields zone={zone} />
       <p>
         <label>
           <input type="checkbox" name="ran" /> Also those that ran
+        </label>{" "}
+        <label>
+          <input type="checkbox" name="coalesced" /> Also those coalesced
         </label>{" "}
         <label>
           <input type="checkbox" name="unknown" /> Also those older than the records
         </label>
       </p>
       <p aria-live="polite">
-        {found && `${many(found.count, "fire time")} would get a run. Nothing has been done yet.`}
+        {found &&
+          `${many(found.count, "fire time")} would get a run. ${found.ran} ran, ${found.coalesced} were coalesced${into}.`}
       </p>
     </DialogButton>
   );

@@ -126,7 +126,7 @@ function AddBlackout() {
     const taskIds = tasks.split(/[\s,]+/).filter(Boolean);
     return actions.addBlackout({
       id,
-      ...(recurs ? { trigger: { cron, timeZone }, duration } : rangeOf(given)),
+      ...(recurs ? { trigger: { cron, timeZone }, duration } : rangeOf(given, MY_ZONE)),
       taskIds: taskIds.length > 0 ? taskIds : undefined,
       reason: reason || undefined,
     });
@@ -166,7 +166,7 @@ function AddBlackout() {
           <Field id="zone" label="Time zone" required value={timeZone} set={setZone} />
         </>
       ) : (
-        <RangeFields />
+        <RangeFields zone={MY_ZONE} />
       )}
       <Field id="tasks" label="Only for these tasks" placeholder="all, unless you name some" />
       <Field id="reason" label="Why" maxLength={500} />

@@ -1,7 +1,7 @@
 import type { ComponentChildren } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { dismiss, type State, setState, useStore } from "../store.ts";
-import { MY_ZONE } from "../time.ts";
+import { DAY_MS, offsetMs } from "../time.ts";
 import { attempt, Button, Field, type Told } from "./basics.tsx";
 
 interface DialogProps {
@@ -39,21 +39,28 @@ interface DialogButtonProps {
   readonly keyHint?: string;
 }
 
-/** The fields `from` and `until`. */
-export function RangeFields() {
+/** The fields `from` and `until`, of times that the clocks of a zone show. */
+export function RangeFields({ zone }: { zone: string }) {
   return (
     <>
-      <Field id="from" label={`From, in ${MY_ZONE}`} type="datetime-local" required />
-      <Field id="until" label={`Until, in ${MY_ZONE}`} type="datetime-local" required />
+      <Field id="from" label={`From, in ${zone}`} type="datetime-local" required />
+      <Field id="until" label={`Until, in ${zone}`} type="datetime-local" required />
     </>
   );
 }
 
 /** What these fields hold, as instants. */
-export const rangeOf = ({ from = "", until = "" }: Given) => ({ from: isoOf(from), until: isoOf(until) });
+export const rangeOf = ({ from = "", until = "" }: Given, zone: string) => ({
+  from: isoOf(from, zone),
+  until: isoOf(until, zone),
+});
 
-/** A time of this browser's zone, as an instant. */
-export const isoOf = (time: string): string => new Date(time).toISOString();
+/** The instant at which the clocks of a zone show a time, such as `2026-11-24T00:30`: the first of two. */
+export function isoOf(time: string, zone: string): string {
+  const wall = Date.parse(`${time}Z`);
+  // By the offset of the day before, which is wrong only if clocks have been changed since.
+  return new Date(wall - offsetMs(wall - offsetMs(wall - DAY_MS, zone), zone)).toISOString();
+}
 
 /** A button that opens a dialog with a form. */
 export function DialogButton({ words, title, action, children, save, onChange, kind, keyHint }: DialogButtonProps) {

@@ -76,12 +76,14 @@ export function StateGlyph({ of: [tone, words] }: { of: readonly [Tone, string] 
 /** Until when something is paused, and why. */
 export function PauseWords({
   of: { pausedUntil, pauseReason },
+  zone = MY_ZONE,
 }: {
   of: Pick<Schedule, "pausedUntil" | "pauseReason">;
+  zone?: string;
 }) {
   return (
     <span class="miss">
-      {pausedUntil && `until ${whenText(Date.parse(pausedUntil), MY_ZONE, Date.now())}`} {pauseReason}
+      {pausedUntil && `until ${whenText(Date.parse(pausedUntil), zone, Date.now())}`} {pauseReason}
     </span>
   );
 }
