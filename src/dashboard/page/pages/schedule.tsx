@@ -159,7 +159,8 @@ function Backfill({ id, zone }: { id: string; zone: string }) {
       </p>
       <p aria-live="polite">
         {found &&
-          `${many(found.count, "fire time")} would get a run. ${found.ran} ran, ${found.coalesced} were coalesced${into}.`}
+          `${many(found.count, "fire time")} would get a run. ` +
+            `${found.ran} ran, ${found.coalesced} were coalesced${into}.`}
       </p>
     </DialogButton>
   );
