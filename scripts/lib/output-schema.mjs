@@ -97,7 +97,13 @@ const COMMANDS = {
       },
       OF_QUEUES,
     ),
-    objectOf({ schedules: listOf(ref("Schedule")), jobs: listOf(ref("Job")), left: listOf(problem) }, OF_QUEUES),
+    objectOf(
+      {
+        ...{ schedules: listOf(ref("Schedule")), problems: listOf(problem) },
+        ...{ jobs: listOf(ref("Job")), left: listOf(problem) },
+      },
+      OF_QUEUES,
+    ),
     objectOf({
       ...{ dryRun: { type: "boolean" }, exportedAt: text },
       ...{ tasks: counts, schedules: counts, blackouts: counts, jobs: counts, results: counts },

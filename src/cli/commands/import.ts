@@ -48,26 +48,32 @@ export async function run(call: CommandCall): Promise<number> {
     taskId: textOption(call, "task"),
     system: systemOption(call, path),
   });
-  if (!hasOption(call, "dryRun")) {
-    if (found.problems.length > 0) throw new CliError("nothing was added", { lines: found.problems.map(problemText) });
-    return add(call, found);
-  }
+  if (!hasOption(call, "dryRun")) return add(call, found);
   if (out.isJson) {
     const schedules = found.schedules.map((one) => jsonOf(one, io.clock.now()));
     out.json({ from: system, schedules, problems: found.problems, ...found.queue });
   } else await show(call, found);
-  return found.problems.length > 0 ? EXIT.usage : exitCodeOf(found);
+  return exitCodeOf(found);
 }
 
-/** Whether anything of the other system stays behind. */
-function exitCodeOf({ queue }: Imported): number {
+/** Whether anything of the other system cannot be read, or stays behind. */
+function exitCodeOf({ problems, queue }: Imported): number {
+  if (problems.length > 0) return EXIT.usage;
   return (queue?.left.length ?? 0) > 0 ? EXIT.found : EXIT.fine;
 }
 
 /** Adds what was read. The ids stay the same, so that the next import of the same text changes nothing. */
 async function add(call: CommandCall, found: Imported): Promise<number> {
   const { out } = call;
-  const { schedules, queue } = found;
+  const { schedules, problems, queue } = found;
+  if (schedules.length === 0 && problems.length > 0) {
+    if (out.isJson) out.json({ schedules, problems });
+    else {
+      showProblems(call, problems);
+      out.error("nothing was added");
+    }
+    return exitCodeOf(found);
+  }
   const { client, by, dataStore } = await call.target({ creates: true });
   await declare(client, [...schedules, ...(queue?.jobs ?? [])], dataStore !== null);
   // Before anything of them could start.
@@ -80,12 +86,15 @@ async function add(call: CommandCall, found: Imported): Promise<number> {
   }
   progress.end();
   if (queue === undefined) {
-    if (out.isJson) out.json({ schedules: added });
-    else out.line(`${added.length} ${added.length === 1 ? "schedule is" : "schedules are"} there now`);
-    return EXIT.fine;
+    if (out.isJson) out.json({ schedules: added, problems });
+    else {
+      out.line(`${added.length} ${added.length === 1 ? "schedule is" : "schedules are"} there now`);
+      showProblems(call, problems);
+    }
+    return exitCodeOf(found);
   }
   const jobs = await addJobs(client, queue.jobs);
-  if (out.isJson) out.json({ schedules: added, jobs, left: queue.left });
+  if (out.isJson) out.json({ schedules: added, problems, jobs, left: queue.left });
   else {
     out.line(`${counted(added.length, "schedule")} and ${counted(jobs.length, "job")} are there now`);
     showLeft(call, queue);
@@ -223,7 +232,7 @@ async function show(call: CommandCall, { schedules, problems, queue }: Imported)
     if (++count % SHOWN_AT_ONCE === 0) await io.clock.yield();
     io.signals.first.throwIfAborted();
   }
-  for (const problem of problems) out.error(styled("red", "error:"), ` ${problemText(problem)}`);
+  showProblems(call, problems);
   if (queue !== undefined) showJobs(call, queue);
   const jobs = queue === undefined ? "" : ` and ${counted(queue.jobs.length, "job")}`;
   const all = `${counted(schedules.length, "schedule")}${jobs}`;
@@ -240,6 +249,10 @@ function showJobs(call: CommandCall, queue: ImportedQueue): void {
   for (const taskId of queue.pausedTaskIds) out.line(styled("bold", taskId), "  is paused, and stays paused");
   for (const note of queue.notes) out.prose(2, styled("dim", `note: ${note}`));
   showLeft(call, queue);
+}
+
+function showProblems({ out }: CommandCall, problems: readonly ImportProblem[]): void {
+  for (const problem of problems) out.error(styled("red", "error:"), ` ${problemText(problem)}`);
 }
 
 function showLeft({ out }: CommandCall, { left }: Pick<ImportedQueue, "left">): void {

@@ -4,6 +4,7 @@ import { codeOf, messageOf } from "../failure.ts";
 import {
   type Imported,
   type ImportedJob,
+  type ImportedQueue,
   type ImportedSchedule,
   type ImportProblem,
   type ImportSettings,
@@ -79,9 +80,15 @@ export class Findings {
     return this.settings.timeZone;
   }
 
+  /** What was found in a file of a system that has schedules alone. */
+  async importedFile(): Promise<Imported> {
+    const { schedules, queue } = await this.imported();
+    return { schedules, problems: queue.left };
+  }
+
   /** What a store takes of it, by an addition to one in memory. What it refuses stays behind, as does what cannot be
    *  read: otherwise an import would end in the middle of it. */
-  async imported(): Promise<Imported> {
+  async imported(): Promise<Imported & { readonly queue: ImportedQueue }> {
     const { Scheduler } = await import("../../mod.ts");
     const { clock } = this.settings;
     const trial: Scheduler = new Scheduler({ logger: SILENT, cleanupInterval: null, clock });

@@ -58,6 +58,7 @@ export interface ImportProblem {
 /** What was read of a file. */
 export interface Imported {
   readonly schedules: readonly ImportedSchedule[];
+  /** What cannot be read. It keeps nothing else from being added. */
   readonly problems: readonly ImportProblem[];
   /** What a queue has besides schedules; undefined for a system that has none. */
   readonly queue?: ImportedQueue;
@@ -68,7 +69,7 @@ export interface ImportedQueue {
   readonly jobs: readonly ImportedJob[];
   /** Tasks that are paused in the other system. */
   readonly pausedTaskIds: readonly string[];
-  /** What stays behind: unlike a problem, it keeps nothing else from being added. */
+  /** What stays behind. It keeps nothing else from being added. */
   readonly left: readonly ImportProblem[];
   /** What is otherwise here, or is to be said in the program. */
   readonly notes: readonly string[];
