@@ -2,6 +2,10 @@ import { describe, expect, test, vi } from "vitest";
 import { openByFirst } from "../../src/cli/import/sources.ts";
 import { call, folderWith } from "./support.ts";
 
+/** As cron-parser does it, which these libraries take. */
+const AT_HALF_PAST_TWO =
+  "At 02:30, in Europe/Berlin (skipped times fire later by the gap, repeated times fire the first time)";
+
 interface Found {
   readonly schedules: readonly {
     readonly id: string;
@@ -62,7 +66,7 @@ describe("escapement import --from pgboss", () => {
       {
         id: "report",
         taskId: "report",
-        description: "At 02:30, in Europe/Berlin",
+        description: AT_HALF_PAST_TWO,
         settings: { payload: { to: "Ada" }, catchUp: { maxAge: "1m" } },
       },
       {
@@ -131,7 +135,7 @@ describe("escapement import --from bullmq", () => {
       {
         id: "mail/nightly",
         taskId: "mail",
-        description: "At 02:30, in Europe/Berlin",
+        description: AT_HALF_PAST_TWO,
         settings: { payload: { to: "Ada" }, priority: -2, metadata: { name: "report" } },
         notes: ["attempts and backoff are the task's retry"],
       },
@@ -174,7 +178,7 @@ describe("escapement import --from agenda", () => {
       {
         id: "report",
         taskId: "report",
-        description: "At 02:30, in Europe/Berlin",
+        description: AT_HALF_PAST_TWO,
         settings: { payload: { to: "Ada" } },
       },
     ]);

@@ -12,6 +12,7 @@ import {
   StaysBehind,
   wholeOf,
 } from "./findings.ts";
+import { cronParserTrigger } from "./foreign-cron.ts";
 import type { Imported, ImportSettings } from "./imported.ts";
 import { isObject, type Plain, textOf } from "./yaml.ts";
 
@@ -110,10 +111,9 @@ function triggerOf(
   const milliseconds = intervalMs(isObject(repeat) ? amountOf({ repeat: Object.values(repeat)[0] }, "repeat") : repeat);
   if (milliseconds === null) {
     const timeZone = found.zoneOf(textOf(item.repeatTimezone));
-    return {
-      trigger: new CronTrigger(written, { timeZone, seed: neededText(item, "name"), ...startTime, ...endTime }),
-      written,
-    };
+    const seed = neededText(item, "name");
+    const rule = { text: written, system: "Agenda", timeZone, seed, ...startTime, ...endTime };
+    return { trigger: cronParserTrigger({ ...rule, nowMs: found.settings.nowMs }), written };
   }
   // It goes on at the time at which Agenda would run it next.
   const next = instantOf(item, "nextRunAt") ?? from;
@@ -128,8 +128,13 @@ function intervalMs(value: unknown): number | null {
   const number = typeof value === "string" && value.trim() !== "" ? Number(value) : value;
   if (typeof number === "number" && Number.isFinite(number)) return Math.round(number);
   if (typeof value !== "string" || !/(second|minute|hour|day|week|month|year)/i.test(value)) return null;
+  // Agenda takes the length for the rule: it runs @hourly an hour after the last run.
+  const nickname = /^@(.*)$/.exec(value);
+  if (/^@week(day|end)s$/.test(value)) {
+    throw new StaysBehind(`${value} is a length for Agenda: write the days, as 0 0 * * mon-fri, or a number of days`);
+  }
   let sum = 0;
-  const parts = value
+  const parts = (nickname?.[1]?.replace(/ly$/, "") ?? value)
     .toLowerCase()
     .split(/[\s,&]+|\band\b/)
     .filter((part) => part !== "");

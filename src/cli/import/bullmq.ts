@@ -1,4 +1,4 @@
-import { CronTrigger, IntervalTrigger, type Trigger } from "../../cron.ts";
+import { IntervalTrigger, type Trigger } from "../../cron.ts";
 import { CliError } from "../failure.ts";
 import {
   amountOf,
@@ -12,6 +12,7 @@ import {
   StaysBehind,
   wholeOf,
 } from "./findings.ts";
+import { cronParserTrigger } from "./foreign-cron.ts";
 import type { Imported, ImportedJob, ImportedRetry, ImportSettings } from "./imported.ts";
 import { isObject, type Plain, textOf } from "./yaml.ts";
 
@@ -80,7 +81,8 @@ function triggerOf(
   const pattern = textOf(item.pattern);
   if (pattern !== null && pattern !== "") {
     const timeZone = found.zoneOf(textOf(item.tz));
-    return { trigger: new CronTrigger(pattern, { timeZone, seed, ...bounds }), written: pattern };
+    const rule = { text: pattern, system: "BullMQ", timeZone, seed, ...bounds, nowMs: found.settings.nowMs };
+    return { trigger: cronParserTrigger(rule), written: pattern };
   }
   const every = amountOf(item, "every");
   if (every === null || every === 0) {

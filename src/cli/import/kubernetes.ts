@@ -1,52 +1,45 @@
-import { readExpression } from "../engine.ts";
-import {
-  type Imported,
-  type ImportedSchedule,
-  type ImportProblem,
-  type ImportSettings,
-  idPart,
-  UniqueIds,
-} from "./imported.ts";
+import { Findings, instantOf, isoOfMs, StaysBehind } from "./findings.ts";
+import { robfigTrigger } from "./foreign-cron.ts";
+import { type Imported, type ImportedSchedule, type ImportSettings, idPart, UniqueIds } from "./imported.ts";
 import { isObject, type Plain, plainYaml, textOf } from "./yaml.ts";
 
 const OVERLAPS = { Allow: "queue", Forbid: "skip", Replace: "cancelRunning" } as const;
 
 /** The CronJobs of Kubernetes manifests. Their zone is that of the controller, which is UTC nearly everywhere. */
-export function importKubernetes(text: string, { taskId }: ImportSettings): Imported {
-  const schedules: ImportedSchedule[] = [];
-  const problems: ImportProblem[] = [];
+export async function importKubernetes(text: string, settings: ImportSettings): Promise<Imported> {
+  const found = new Findings(settings);
   const ids = new UniqueIds();
   for (const { where, value, error } of plainYaml(text)) {
-    if (error !== null) problems.push({ where, message: error });
+    if (error !== null) found.left(where, error);
     for (const item of cronJobsOf(value, new Set())) {
       const metadata = isObject(item.metadata) ? item.metadata : {};
-      const spec = isObject(item.spec) ? item.spec : {};
       const name = textOf(metadata.name) ?? "cronjob";
       const namespace = textOf(metadata.namespace);
-      const place = `CronJob ${name}`;
-      const written = textOf(spec.schedule);
-      if (written === null) {
-        problems.push({ where: place, message: "has no spec.schedule" });
-        continue;
-      }
       const id = ids.of(namespace === null ? idPart(name) : `${idPart(namespace)}/${idPart(name)}`);
-      const { trigger, error: unreadable } = readExpression(written, textOf(spec.timeZone) ?? "UTC", id);
-      if (trigger === null) problems.push({ where: place, message: `${written}: ${unreadable.message}` });
-      else {
-        const settings = settingsOf(spec);
-        schedules.push({
+      const place = `CronJob ${name}`;
+      found.item(place, item, () => {
+        const spec = isObject(item.spec) ? item.spec : {};
+        const written = textOf(spec.schedule);
+        if (written === null) throw new StaysBehind("has no spec.schedule");
+        const trigger = robfigTrigger({
+          ...{ text: written, system: "Kubernetes", timeZone: textOf(spec.timeZone) ?? "UTC", seed: id },
+          ...startOf(item, metadata),
+          nowMs: settings.nowMs,
+        });
+        const taskId = idPart(name);
+        found.schedule({
           where: place,
           id,
-          taskId: taskId ?? idPart(name),
+          taskId,
           written,
           trigger,
-          settings,
+          settings: settingsOf(spec),
           notes: notesOf(spec),
         });
-      }
+      });
     }
   }
-  return { schedules, problems };
+  return found.importedFile();
 }
 
 /** The CronJobs of a value. @param seen by an alias, a list of YAML may be within itself */
@@ -54,7 +47,14 @@ function cronJobsOf(value: unknown, seen: Set<Plain>): Plain[] {
   if (!isObject(value) || seen.has(value)) return [];
   seen.add(value);
   if (value.kind === "CronJob") return [value];
-  return Array.isArray(value.items) ? value.items.slice(0, 10_000).flatMap((item) => cronJobsOf(item, seen)) : [];
+  return Array.isArray(value.items) ? value.items.flatMap((item) => cronJobsOf(item, seen)) : [];
+}
+
+/** From where `@every` counts, if the cluster wrote it: the last run, or the birth of the CronJob. */
+function startOf({ status }: Plain, metadata: Plain): { readonly startTime?: string } {
+  const last = isObject(status) ? instantOf(status, "lastScheduleTime") : null;
+  const start = last ?? instantOf(metadata, "creationTimestamp");
+  return start === null ? {} : { startTime: isoOfMs(start) };
 }
 
 function settingsOf(spec: Plain): ImportedSchedule["settings"] {
@@ -71,6 +71,7 @@ function notesOf(spec: Plain): string[] {
   const template = isObject(spec.jobTemplate) ? spec.jobTemplate : {};
   const job = isObject(template.spec) ? template.spec : {};
   const notes: string[] = [];
+  if (spec.startingDeadlineSeconds === 0) notes.push("startingDeadlineSeconds 0 is not taken over");
   if (job.activeDeadlineSeconds !== undefined) notes.push(`activeDeadlineSeconds is the task's timeout`);
   if (job.backoffLimit !== undefined) notes.push(`backoffLimit is the task's retry.maxAttempts - 1`);
   return notes;

@@ -1,5 +1,6 @@
-import { CronTrigger, type Trigger } from "../../cron.ts";
+import type { Trigger } from "../../cron.ts";
 import { RRuleTrigger } from "../../rrule/mod.ts";
+import { isoIn } from "../engine.ts";
 import { CliError } from "../failure.ts";
 import {
   amountOf,
@@ -12,6 +13,7 @@ import {
   StaysBehind,
   wholeOf,
 } from "./findings.ts";
+import { cronParserTrigger } from "./foreign-cron.ts";
 import type { Imported, ImportedRetry, ImportSettings } from "./imported.ts";
 import { isObject, type Plain, textOf } from "./yaml.ts";
 
@@ -49,9 +51,12 @@ function readSchedule(found: Findings, where: string, item: Plain): void {
   const written = neededText(item, "cron");
   const options = isObject(item.options) ? item.options : {};
   const timeZone = textOf(item.timezone) ?? textOf(options.tz) ?? "UTC";
-  const trigger: Trigger = /(^|[\s;])FREQ=/i.test(written)
-    ? new RRuleTrigger(calendarText(written), { timeZone })
-    : new CronTrigger(written, { timeZone, seed: nameOf(item) });
+  const trigger: Trigger = CALENDAR.test(written)
+    ? calendarTrigger(written, timeZone)
+    : cronParserTrigger({
+        ...{ text: written, system: "pg-boss", timeZone, seed: nameOf(item) },
+        nowMs: found.settings.nowMs,
+      });
   const notes: string[] = [];
   if (trigger instanceof RRuleTrigger) notes.push("programs on this store import escapement/rrule");
   if (options.retryLimit !== undefined) notes.push("retryLimit and retryDelay are the task's retry");
@@ -69,15 +74,29 @@ function readSchedule(found: Findings, where: string, item: Plain): void {
   found.schedule({ where, id: nameOf(item), taskId: queue, written, trigger, settings, notes });
 }
 
-/** A rule as pg-boss takes it, in the form of a calendar. */
-function calendarText(text: string): string {
+/** What tells a rule of iCalendar from one of cron, of which no field has a `:`, `;` or `=`. */
+const CALENDAR = /^[ \t]*[a-z][a-z0-9-]*[;:]|(^|[\s;])FREQ=/im;
+const UTC_START = /^DTSTART(?:;VALUE=DATE-TIME)?:(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z$/i;
+
+/** A rule as pg-boss takes it: lines of a calendar, or what follows `RRULE:` alone. */
+function calendarTrigger(text: string, timeZone: string): RRuleTrigger {
   const lines = text
     .replace(/\r?\n[ \t]/g, "")
     .split(/\r?\n/)
     .map((line) => line.trim())
     .filter((line) => line !== "")
-    .map((line) => (/^[a-z-]+[;:]/i.test(line) ? line : `RRULE:${line}`));
-  return (lines.some((line) => /^DTSTART/i.test(line)) ? lines : [EPOCH, ...lines]).join("\n");
+    .map((line) => (/^[a-z][a-z0-9-]*[;:]/i.test(line) ? line : `RRULE:${line}`))
+    // An instant is a time of the wall clock in the zone of the schedule: later ones are at this time of day.
+    .map((line) => line.replace(UTC_START, (_, ...digits: string[]) => startIn(timeZone, digits)));
+  const start = lines.find((line) => /^DTSTART/i.test(line));
+  const whole = (start === undefined ? [EPOCH, ...lines] : lines).join("\n");
+  return /;TZID=|Z$/i.test(start ?? "") ? new RRuleTrigger(whole) : new RRuleTrigger(whole, { timeZone });
+}
+
+function startIn(timeZone: string, [year, month, day, hour, minute, second]: readonly string[]): string {
+  const ms = Date.parse(`${year}-${month}-${day}T${hour}:${minute}:${second}Z`);
+  if (Number.isNaN(ms)) throw new StaysBehind("DTSTART must be an instant");
+  return `DTSTART;TZID=${timeZone}:${isoIn(ms, timeZone).slice(0, 19).replace(/[-:]/g, "")}`;
 }
 
 function readJob(found: Findings, where: string, item: Plain): void {
