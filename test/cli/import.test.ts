@@ -2,6 +2,8 @@ import { describe, expect, test } from "vitest";
 import { VirtualClock } from "../../src/testing/mod.ts";
 import { call, folderWith } from "./support.ts";
 
+const OWN = "cron itself does not take this rule: it is read as escapement crontab does";
+
 interface Found {
   readonly schedules: readonly {
     readonly id: string;
@@ -185,6 +187,88 @@ kind: Deployment
     const job = '{ kind: CronJob, metadata: { name: backup }, spec: { schedule: "0 3 * * *" } }';
     const { code, schedules } = await dryRun("list.yaml", `kind: List\nitems: &all [${job}, { items: *all }]\n`);
     expect([code, schedules.map(({ id }) => id)]).toEqual([0, ["backup"]]);
+  });
+
+  test.each([
+    ["crontab", "0 3 * * * backup\n@reboot warm-up\n61 * * * * never\nnothing\n", 1, 3],
+    ["jobs.yaml", 'kind: CronJob\nmetadata: { name: a }\nspec: { schedule: "H 3 * * *" }\n---\nkind: [\n', 0, 2],
+    [
+      "late.yaml",
+      'kind: List\nitems: [{ kind: CronJob, metadata: { name: a }, spec: { schedule: "0 3 * * *" } }, ' +
+        '{ kind: CronJob, metadata: { name: b }, spec: { schedule: "0 3 * * *", startingDeadlineSeconds: 1.0e+15 } }]\n',
+      ...([1, 1] as const),
+    ],
+    ["a.timer", "[Timer]\nOnBootSec=15min\nOnUnitActiveSec=1d\nOnCalendar=*:0:0.5\n", 1, 2],
+    ["build.yml", "on:\n  schedule:\n    - cron: '0 4 * * *'\n    - cron: 'now'\n    - {}\n", 1, 2],
+    ["fine", "0 3 * * * backup\n", 1, 0],
+  ])("adds of %s what can be read, and tells the rest as a dry run does", async (name, text, added, told) => {
+    await using folder = await folderWith({ [name]: text });
+    const argv = ["import", name, "--tz", "UTC", "--store", "file:jobs.db"];
+    const dry = await call([...argv, "--dry-run"], { cwd: folder.path });
+    const real = await call(argv, { cwd: folder.path });
+    const errors = (lines: readonly string[]) => lines.filter((line) => line.startsWith("error: "));
+    expect([errors(real.err).length, errors(real.err), real.code]).toEqual([told, errors(dry.err), dry.code]);
+    if (added === 0) return expect(real.err.at(-1)).toBe("nothing was added");
+    const { out } = await call(["list", "--store", "file:jobs.db", "--json"], { cwd: folder.path });
+    expect((JSON.parse(out.join("\n")) as { items: object[] }).items.length).toBe(added);
+    const again = await call([...argv, "--json"], { cwd: folder.path });
+    expect((JSON.parse(again.out.join("\n")) as { problems: object[] }).problems.length).toBe(told);
+  });
+
+  test("reads timers as systemd does: resets, spaces, long lines, several units, and the last value of each", async () => {
+    const timers = `# /usr/lib/systemd/system/fstrim.timer
+[Unit]
+Description=Discard unused blocks once a week
+OnCalendar=hourly
+
+[Timer]
+OnCalendar=weekly
+OnBootSec=5min
+RandomizedDelaySec=6000
+Persistent=no
+
+# /etc/systemd/system/fstrim.timer.d/override.conf
+[Timer]
+OnCalendar=
+OnCalendar = Sat *-*-* 04:00
+Persistent = true
+RandomizedDelaySec=1.5h
+
+# /etc/systemd/system/other.timer
+; a comment
+[Timer]
+OnCalendar=Mon \\
+  # within it
+  12:00 Asia/Tokyo
+OnUnitActiveSec=1w 12h
+OnUnitInactiveSec=1M
+OnClockChange=no
+oncalendar=daily
+
+[Install]
+OnCalendar=daily
+`;
+    const { code, schedules } = await dryRun("all.timer", timers);
+    expect([code, schedules.map(({ id, description, settings }) => [id, description, settings])]).toEqual([
+      0,
+      [
+        ["fstrim", "At 04:00, Saturday, in UTC", { maxJitter: "5400s" }],
+        ["other", "At 12:00, Monday, in Asia/Tokyo", {}],
+        ["other-2", "Every 7 days and 12 hours", {}],
+        ["other-3", "Every 30 days, 10 hours and 30 minutes", {}],
+      ],
+    ]);
+  });
+
+  test("a rule of a crontab that cron does not take is read as our own, and that is told", async () => {
+    const { code, schedules } = await dryRun("crontab", "0 0 L * * close\n*/90 * * * * often\n");
+    expect([code, schedules]).toMatchObject([
+      0,
+      [
+        { description: "At 00:00, on the last day of the month, in UTC", notes: [expect.any(String), OWN] },
+        { description: "Every hour, in UTC", notes: ["runs: often"] },
+      ],
+    ]);
   });
 
   test("refuses a system that nobody knows", async () => {
