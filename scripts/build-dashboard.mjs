@@ -11,7 +11,7 @@ import { build } from "esbuild";
 import { rolldown } from "rolldown";
 
 /** Most bytes of all files together, each gzipped. */
-const GZIPPED_MAX = 45 * 1024;
+const GZIPPED_MAX = 46_900;
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 const target = new URL("../src/dashboard/built/page-files.ts", import.meta.url);

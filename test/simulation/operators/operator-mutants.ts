@@ -75,7 +75,7 @@ export const OPERATOR_MUTANTS: readonly OperatorMutant[] = [
       "takes what ran for what did not",
       FireTimesThatRan.prototype,
       "among",
-      () => async () => () => false,
+      () => async () => () => null,
     ),
     caughtBy: 8,
   },

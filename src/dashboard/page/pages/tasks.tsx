@@ -29,7 +29,7 @@ const COLUMNS: readonly Column[] = [
   ["Handled by"],
   ["Now", "next"],
   ["Attempts", "num hide-s"],
-  ["Longest run", "num hide-s"],
+  ["Timeout", "num hide-s"],
   ["Actions", "acts"],
 ];
 
@@ -189,7 +189,7 @@ export function TaskPage({ id }: { id: string }) {
               ["Handled by", <span class={isUnhandled ? "miss" : ""}>{by}</span>],
               ["Runs in", executor],
               ["Attempts", attemptsText(task)],
-              ["Longest run", timeoutText(task)],
+              ["Timeout of an attempt", timeoutText(task)],
               ["At once, for one key", maxRunningPerKey],
               ["Rate", rateLimit && `${rateLimit.limit} each ${durationText(durationMs(rateLimit.per) ?? 0)}`],
               ["While one still runs", OVERLAP[overlap]],
