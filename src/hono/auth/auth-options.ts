@@ -27,8 +27,15 @@ export interface Caller {
 }
 
 /** Finds out who sent a request, and what that caller may do; null for nobody. A scope alone stands for a caller
- *  without a name. It must not read the request's body. */
-export type Authenticate = (request: Request) => Scope | Caller | null | Promise<Scope | Caller | null>;
+ *  without a name. It must not read the request's body.
+ *  @param native what the server itself calls the request, for who is signed in there already: the `req` of Express,
+ *    Fastify or Node behind `getRequestListener`; elsewhere the second argument of the router's `fetch`, which is the
+ *    `env` of a Worker and `c.env` of an application of Hono's. An empty object where the server gives nothing. Its
+ *    type is the application's to name */
+export type Authenticate<Native = never> = (
+  request: Request,
+  native: Native,
+) => Scope | Caller | null | Promise<Scope | Caller | null>;
 
 /**
  * Who may use a router. `{ tokens }` takes bearer tokens, and `POST /session` exchanges one for a cookie of a page. A

@@ -143,7 +143,7 @@ function callerReader(
   clock: Clock,
 ): (c: Context) => KnownCaller | null | Promise<KnownCaller | null> {
   if (auth === "none") return () => ({ scope: "write" });
-  if (typeof auth === "function") return async (c) => checkedCaller(await auth(c.req.raw));
+  if (typeof auth === "function") return async (c) => checkedCaller(await auth(c.req.raw, nativeOf(c)));
   const tokens = auth.tokens.map(({ token }) => token);
   return async (c) => {
     const bearer = bearerOf(c.req.raw);
@@ -153,6 +153,12 @@ function callerReader(
     // The cookie begins with it.
     return caller ? { ...caller, sessionEnd: Number.parseInt(session, 10) } : null;
   };
+}
+
+/** What the server calls the request: Node's adapter passes it on within the environment. */
+function nativeOf({ env }: Context): never {
+  const { incoming, outgoing } = Object(env) as { readonly [Name in "incoming" | "outgoing"]?: unknown };
+  return (outgoing === undefined ? (env ?? {}) : incoming) as never;
 }
 
 /** What a function has answered, which may be anything. @throws {TypeError} for a name that no change can have */
