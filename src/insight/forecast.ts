@@ -46,11 +46,11 @@ interface EndedRun {
 /** Options of {@link forecast}. */
 export interface ForecastOptions {
   /** Default: now. */
-  readonly from?: InstantLike;
+  readonly from?: InstantLike | undefined;
   /** Default: a day after `from`. It is not included. */
-  readonly until?: InstantLike;
+  readonly until?: InstantLike | undefined;
   /** How long a bucket is. Default: a minute. */
-  readonly bucket?: Duration;
+  readonly bucket?: Duration | undefined;
 }
 
 /** The load to come. */
@@ -105,8 +105,8 @@ export class ForecastBucket {
 let check: Checker<CheckedForecast> | undefined;
 
 interface CheckedForecast {
-  readonly from?: number;
-  readonly until?: number;
+  readonly from?: number | undefined;
+  readonly until?: number | undefined;
   readonly bucketMs: number;
 }
 
@@ -131,8 +131,8 @@ export async function forecast(
   check ??= checker(
     (): v.GenericSchema<unknown, CheckedForecast> =>
       objectOf({
-        from: v.exactOptional(instantMs),
-        until: v.exactOptional(instantMs),
+        from: v.optional(instantMs),
+        until: v.optional(instantMs),
         bucket: v.optional(durationMs(1), { minutes: 1 }),
       }),
   );

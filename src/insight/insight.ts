@@ -15,7 +15,7 @@ import { type CalendarSchedule, leftOutOf, toICalendar } from "./to-icalendar.ts
 /** Options of {@link insight}. */
 export interface InsightOptions {
   /** Whether and for whom a router serves `GET /calendar.ics`. Default: for nobody, and there is no such route. */
-  readonly calendar?: CalendarAccess;
+  readonly calendar?: CalendarAccess | undefined;
 }
 
 /** Who may read the calendar of a router. */
@@ -60,7 +60,7 @@ export function insight(options: InsightOptions = {}): Insight {
   check ??= checker(
     (): v.GenericSchema<unknown, InsightOptions> =>
       objectOf({
-        calendar: v.exactOptional(objectOf({ tokens: tokens(), name: v.exactOptional(textUpTo(256)) })),
+        calendar: v.optional(objectOf({ tokens: tokens(), name: v.exactOptional(textUpTo(256)) })),
       }) as v.GenericSchema<unknown, InsightOptions>,
   );
   const { calendar } = check(options, "insight()");

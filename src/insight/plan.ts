@@ -29,19 +29,19 @@ export interface PlanOptions {
    *  `managedBy`. Schedules of nobody, and of others, are never touched. */
   readonly owner: string;
   /** How many next fire times of each schedule the plan shows, before and after: 0 to 100. Default: 3. */
-  readonly nextFires?: number;
+  readonly nextFires?: number | undefined;
   /** Ends the call, which rejects with the reason. */
-  readonly signal?: AbortSignal;
+  readonly signal?: AbortSignal | undefined;
 }
 
 /** Options of {@link apply}. */
 export interface ApplyOptions {
   /** The `revision` that the plan must have, where it was seen before: in a comment on a change, for example.
    *  Default: any. */
-  readonly ifRevision?: string;
+  readonly ifRevision?: string | undefined;
   /** Who applies it, for `getScheduleChanges`. Default: the identity of the scheduler. */
-  readonly by?: string;
-  readonly signal?: AbortSignal;
+  readonly by?: string | undefined;
+  readonly signal?: AbortSignal | undefined;
 }
 
 const signal = () => v.optional(v.custom<AbortSignal>((value) => typeof Object(value).aborted === "boolean"));

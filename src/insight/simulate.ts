@@ -42,32 +42,32 @@ export interface SimulationFault {
   /** It is not included. */
   readonly until: InstantLike;
   /** How many times as long runs take: 1 or more, for `"slow"` alone. Default: 10. */
-  readonly factor?: number;
+  readonly factor?: number | undefined;
 }
 
 /** What {@link simulate} takes. */
 export interface SimulateOptions {
   /** The scheduler whose schedules and settings of tasks are read. Nothing else is done with it or its store.
    *  Default: none; then `schedules` are given. */
-  readonly scheduler?: SchedulerClient;
+  readonly scheduler?: SchedulerClient | undefined;
   /** Schedules in place of those of a scheduler. Default: those of `scheduler`. */
-  readonly schedules?: readonly SimulatedSchedule[];
+  readonly schedules?: readonly SimulatedSchedule[] | undefined;
   /** Settings of tasks, by id; with a scheduler, in place of the stored ones. Default: those of tasks. */
-  readonly tasks?: Readonly<Record<string, TaskSettings>>;
+  readonly tasks?: Readonly<Record<string, TaskSettings>> | undefined;
   /** When the simulation begins, included. */
   readonly from: InstantLike;
   /** When it ends, not included. */
   readonly until: InstantLike;
   /** Default: none. */
-  readonly faults?: readonly SimulationFault[];
+  readonly faults?: readonly SimulationFault[] | undefined;
   /** How long a run of a task takes, by the id of the task, for example `{ report: "90m" }`. Default: no time. */
-  readonly runTimes?: Readonly<Record<string, Duration>>;
+  readonly runTimes?: Readonly<Record<string, Duration>> | undefined;
   /** The time zone of crontab text. Default: `"UTC"`. */
-  readonly timeZone?: string;
+  readonly timeZone?: string | undefined;
   /** Most jobs that run at once in all. Default: 100. */
-  readonly maxConcurrentJobs?: number;
+  readonly maxConcurrentJobs?: number | undefined;
   /** Ends the simulation: the call rejects with the reason. */
-  readonly signal?: AbortSignal;
+  readonly signal?: AbortSignal | undefined;
 }
 
 const SLOW_FACTOR_DEFAULT = 10;

@@ -27,9 +27,9 @@ export interface CalendarOptions {
   /** The last instant, not included. */
   readonly until: InstantLike;
   /** What programs call the calendar: text of 1 to 256 characters. Default: `"Schedules"`. */
-  readonly name?: string;
+  readonly name?: string | undefined;
   /** Most fire times of one schedule; others are left out. Default: 1,000. */
-  readonly limit?: number;
+  readonly limit?: number | undefined;
 }
 
 interface Checked {

@@ -21,9 +21,9 @@ export interface EscapementModuleOptions {
 /** Options of `EscapementModule.forRootAsync`. */
 export interface EscapementModuleAsyncOptions extends EscapementModuleOptions {
   /** Modules whose providers are injected. Default: none. */
-  readonly imports?: ModuleMetadata["imports"];
+  readonly imports?: ModuleMetadata["imports"] | undefined;
   /** What the factory is given, such as `[ConfigService]`. Default: nothing. */
-  readonly inject?: FactoryProvider["inject"];
+  readonly inject?: FactoryProvider["inject"] | undefined;
   /** Makes the scheduler, from what is injected. */
   readonly useFactory: FactoryProvider<StoredScheduler>["useFactory"];
 }

@@ -27,7 +27,7 @@ export interface WebhookOptions extends ChannelOptions {
   readonly body?: ((notice: Notice) => WebhookBody | Promise<WebhookBody>) | undefined;
   /** Signs each request as Standard Webhooks say: `whsec_` and the Base64 of 24 to 64 bytes. With several, each signs,
    *  so that a secret can be replaced without a pause. A function is asked at each request. Default: none. */
-  readonly secret?: string | readonly string[] | undefined | (() => string | readonly string[]);
+  readonly secret?: string | readonly string[] | (() => string | readonly string[]) | undefined;
 }
 
 interface CheckedWebhook extends CheckedChannel {

@@ -304,7 +304,7 @@ export abstract class SchedulerClient {
    */
   async unpauseSchedule(
     id: string,
-    options: { resumeFrom?: "now" | InstantLike } & ChangeOptions = {},
+    options: { resumeFrom?: "now" | InstantLike | undefined } & ChangeOptions = {},
   ): Promise<Schedule> {
     return commandsOf(this).schedules.unpause(
       checkId(id, "schedule id"),
@@ -331,7 +331,7 @@ export abstract class SchedulerClient {
    *  too. Safe to repeat. @throws {OptionsError} @throws the signal's reason */
   async unpauseSchedules(
     filter: BulkScheduleOptions,
-    options: { resumeFrom?: "now" | InstantLike } & ChangeOptions = {},
+    options: { resumeFrom?: "now" | InstantLike | undefined } & ChangeOptions = {},
   ): Promise<{ unpaused: number } & SkippedSchedules> {
     const where = "unpauseSchedules()";
     const { count: unpaused, ...skipped } = await commandsOf(this).schedules.changeMany(
@@ -408,7 +408,10 @@ export abstract class SchedulerClient {
    * const nextThree = await scheduler.previewSchedule("report", { limit: 3 });
    * console.log(nextThree.map(String).join(", "));
    */
-  async previewSchedule(id: string, options: { limit: number; from?: InstantLike }): Promise<PreviewedFire[]> {
+  async previewSchedule(
+    id: string,
+    options: { limit: number; from?: InstantLike | undefined },
+  ): Promise<PreviewedFire[]> {
     return commandsOf(this).schedules.preview(
       checkId(id, "schedule id"),
       checkPreviewOptions(options, "previewSchedule()"),
@@ -649,7 +652,10 @@ export abstract class SchedulerClient {
    * @example
    * const result = await scheduler.getJobResult(job.id, { wait: true, signal: AbortSignal.timeout(60_000) });
    */
-  async getJobResult(id: string, options: { wait?: boolean; signal?: AbortSignal } = {}): Promise<JobResult | null> {
+  async getJobResult(
+    id: string,
+    options: { wait?: boolean | undefined; signal?: AbortSignal | undefined } = {},
+  ): Promise<JobResult | null> {
     return commandsOf(this).jobs.result(checkId(id, "job id"), checkResultOptions(options, "getJobResult()"));
   }
 
@@ -768,7 +774,7 @@ export abstract class SchedulerClient {
    * const { items } = await scheduler.getJobResults({ outcome: "error", limit: 1 });
    * for (const { jobId } of items) await scheduler.retryJob(jobId);
    */
-  async retryJob(id: string, options: { restart?: boolean } = {}): Promise<Job> {
+  async retryJob(id: string, options: { restart?: boolean | undefined } = {}): Promise<Job> {
     return commandsOf(this).bulk.retry(checkId(id, "job id"), checkRetryJob(options, "retryJob()"));
   }
 
@@ -847,7 +853,7 @@ export abstract class SchedulerClient {
    *  and with an `AbortError` when the scheduler stops. */
   async nextEvent<T extends EventType>(
     types: EventFilter<T>,
-    options: { signal?: AbortSignal } = {},
+    options: { signal?: AbortSignal | undefined } = {},
   ): Promise<SchedulerEvent<T>> {
     return commandsOf(this).listen().nextEvent(types, checkNextEventOptions(options, "nextEvent()"));
   }
@@ -1022,7 +1028,7 @@ export interface JobContext {
    *   console.log(sums);
    * });
    */
-  getParentResults(): Promise<(JobResult | null)[]>;
+  readonly getParentResults: () => Promise<(JobResult | null)[]>;
   /**
    * How the last run of the job's schedule ended: the job of the latest fire time that has ended, as the ledger has it.
    * Without a ledger, or where it has none, it is the job of the schedule that ended last, while its result is kept.
@@ -1034,7 +1040,7 @@ export interface JobContext {
    *   if (last?.outcome === "success") throw new SkipRun(`done at ${last.finishedAt}`);
    * });
    */
-  getLastRun(): Promise<LastRun | null>;
+  readonly getLastRun: () => Promise<LastRun | null>;
   /**
    * Since when data is due: the fire time before all those that the job stands for (also those that were coalesced
    * into it), by the rule that its schedule has now, in the time zone of the rule. Null for the first fire time of a
@@ -1050,5 +1056,5 @@ export interface JobContext {
   readonly previousFireTime: Promise<Temporal.ZonedDateTime | null>;
   /** Publishes a `jobProgressed` event. For example, `progress(0.5, "half of the pages")`. @param fraction how much of
    *  the work is done, 0 to 1 @throws {OptionsError} for any other fraction, and for a note that is no text */
-  progress(fraction: number, note?: string): void;
+  readonly progress: (fraction: number, note?: string) => void;
 }

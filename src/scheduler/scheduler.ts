@@ -240,7 +240,7 @@ export class Scheduler extends SchedulerClient implements LocalSchedulerClient, 
    *   `stop()` is called during the start
    * @throws {StoreUnavailableError} when the store cannot be opened; `start` may be called again
    */
-  async start(options: { paused?: boolean; handleSignals?: boolean } = {}): Promise<void> {
+  async start(options: { paused?: boolean | undefined; handleSignals?: boolean | undefined } = {}): Promise<void> {
     const { paused, handleSignals } = checkStartOptions(options, "start()");
     if (this.#ticking !== null) throw new SchedulerStateError("a tick is under way; await it before start()");
     if (this.#role !== "scheduler") this.#tasks.assertExecutors();
@@ -269,7 +269,9 @@ export class Scheduler extends SchedulerClient implements LocalSchedulerClient, 
    * await scheduler.runUntilStopped();
    * await database.close();
    */
-  async runUntilStopped(options: { signal?: AbortSignal; handleSignals?: boolean } = {}): Promise<void> {
+  async runUntilStopped(
+    options: { signal?: AbortSignal | undefined; handleSignals?: boolean | undefined } = {},
+  ): Promise<void> {
     const { signal, handleSignals } = checkRunOptions(options, "runUntilStopped()");
     if (this.#lifecycle.hasStopped) {
       this.#env.logger.info("escapement: runUntilStopped() found the scheduler stopped; start() begins again");
@@ -314,7 +316,7 @@ export class Scheduler extends SchedulerClient implements LocalSchedulerClient, 
    * @example
    * await scheduler.stop({ drainTimeout: { seconds: 10 } });
    */
-  async stop(options: { drainTimeout?: Duration } = {}): Promise<void> {
+  async stop(options: { drainTimeout?: Duration | undefined } = {}): Promise<void> {
     const { drainTimeoutMs } = checkStopOptions(options, "stop()");
     if (this.#isAskedByHandler()) this.#stopInBackground(drainTimeoutMs);
     else await this.#stopWithin(drainTimeoutMs);

@@ -13,10 +13,10 @@ export interface DevalueFunctions {
 /** Options of a {@link DevalueSerializer}: functions for types of the caller's own, by a name for each type. */
 export interface DevalueOptions {
   /** Each returns what a value of its type is made of, or anything falsy for a value of another type. Default: none. */
-  reducers?: Record<string, (value: unknown) => unknown>;
+  reducers?: Record<string, (value: unknown) => unknown> | undefined;
   /** Each makes a value of its type again. Keep every name that `reducers` ever had while stored text may use the
    *  name. Default: none. */
-  revivers?: Record<string, (value: never) => unknown>;
+  revivers?: Record<string, (value: never) => unknown> | undefined;
 }
 
 /**

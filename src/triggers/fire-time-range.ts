@@ -7,11 +7,11 @@ import { checkOptions, converted, countOrInfinity, instantMs, optional } from ".
  *  rule do not end. */
 export interface FireTimesOptions {
   /** Yield fire times at or after this instant. Default: the present. */
-  from?: InstantLike;
+  from?: InstantLike | undefined;
   /** Yield fire times at or before this instant. */
-  until?: InstantLike;
+  until?: InstantLike | undefined;
   /** Yield at most so many: a whole number. */
-  limit?: number;
+  limit?: number | undefined;
 }
 
 const rules = {

@@ -10,21 +10,21 @@ import {
   text,
   tlsOptions,
 } from "../remote/options.ts";
-import { saysUrl, serverOptionsChecker, urlOfPlace } from "../remote/server-options.ts";
+import { type Given, saysUrl, serverOptionsChecker, urlOfPlace } from "../remote/server-options.ts";
 import type { MqttClient, MqttQos } from "./client.ts";
 
 /** Options that do not depend on how the server is reached. */
 export interface SharedMqttBrokerOptions {
   /** The topic. It has no wildcards. Brokers on the same topic hear each other. Default: `"escapement"` */
-  readonly topic?: string;
+  readonly topic?: string | undefined;
   /** Which of the stores that share the topic the events belong to. Brokers hear only those of the same namespace.
    *  Default: `""`, a namespace as every other. */
-  readonly namespace?: string;
+  readonly namespace?: string | undefined;
   /** How hard the client tries to send a message to the server. With 0, `publish` resolves when the message is written,
    *  with 1 and 2, when the server has it. Default: 0, because a gap is noticed, and a lost event costs delay only */
-  readonly publishQos?: MqttQos;
+  readonly publishQos?: MqttQos | undefined;
   /** The same from the server to this client. Default: 0 */
-  readonly subscribeQos?: MqttQos;
+  readonly subscribeQos?: MqttQos | undefined;
 }
 
 /** A broker that makes its connection with the package `mqtt`. */
@@ -34,16 +34,16 @@ export interface MqttUrlBrokerOptions extends SharedMqttBrokerOptions {
   readonly url: string;
   /** The name by which the server knows the client. A server ends the connection of the older one of two clients with
    *  the same name. Default: a random one */
-  readonly clientId?: string;
+  readonly clientId?: string | undefined;
   /** Default: that of the url, or none. */
   readonly username?: string | undefined;
   /** Default: that of the url, or none. */
   readonly password?: string | undefined;
   /** Settings of a TLS connection. Together with `mqtt://` or `ws://`, they turn TLS on. Default: those of the
    *  runtime. */
-  readonly tls?: BrokerTls;
+  readonly tls?: BrokerTls | undefined;
   /** Version of the protocol: 5, or 4 (which is 3.1.1) for servers that know no other one. Default: 5 */
-  readonly protocolVersion?: 4 | 5;
+  readonly protocolVersion?: 4 | 5 | undefined;
 }
 
 /** A broker that sends and listens over a client of the caller's. The caller connects and closes the client. */
@@ -101,7 +101,7 @@ const clientSchema = once(() =>
 );
 
 /** Options with their defaults. */
-export type CheckedMqttOptions = MqttBrokerOptions & Required<SharedMqttBrokerOptions>;
+export type CheckedMqttOptions = MqttBrokerOptions & Given<SharedMqttBrokerOptions>;
 
 /** @throws {OptionsError} with one issue per problem */
 export const checkOptions: (options: unknown) => CheckedMqttOptions = serverOptionsChecker({

@@ -11,17 +11,17 @@ import {
   text,
   tlsOptions,
 } from "../remote/options.ts";
-import { serverOptionsChecker } from "../remote/server-options.ts";
+import { type Given, serverOptionsChecker } from "../remote/server-options.ts";
 import { isPostgresClient, type PostgresClient } from "./client.ts";
 
 /** Options that do not depend on how the server is reached. */
 export interface SharedPostgresBrokerOptions {
   /** Name of the channel, of 63 bytes at most. Brokers on the same channel of the same database hear each other; the
    *  name is quoted, so that capitals count. Default: `"escapement"` */
-  readonly channel?: string;
+  readonly channel?: string | undefined;
   /** Which of the stores that share the channel the events belong to. Brokers hear only those of the same namespace.
    *  Default: `""`, a namespace as every other. */
-  readonly namespace?: string;
+  readonly namespace?: string | undefined;
 }
 
 /** A broker that makes its one connection with the package `postgres`. */
@@ -34,7 +34,7 @@ export interface PostgresUrlBrokerOptions extends SharedPostgresBrokerOptions {
   /** Default: that of the url, or the variable `PGPASSWORD`, or none. */
   readonly password?: string | undefined;
   /** Settings of a TLS connection. They turn TLS on, whatever `sslmode` says. Default: what `sslmode` says. */
-  readonly tls?: BrokerTls;
+  readonly tls?: BrokerTls | undefined;
 }
 
 /** A broker over a client of the caller's, which stays the caller's to close. The client publishes over its pool, and
@@ -100,7 +100,7 @@ const clientSchema = once(() =>
 );
 
 /** Options with their defaults. */
-export type CheckedPostgresOptions = PostgresBrokerOptions & Required<SharedPostgresBrokerOptions>;
+export type CheckedPostgresOptions = PostgresBrokerOptions & Given<SharedPostgresBrokerOptions>;
 
 /** @throws {OptionsError} with one issue per problem */
 export const checkOptions: (options: unknown) => CheckedPostgresOptions = serverOptionsChecker({

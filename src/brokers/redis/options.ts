@@ -11,17 +11,17 @@ import {
   text,
   tlsOptions,
 } from "../remote/options.ts";
-import { saysUrl, serverOptionsChecker, urlOfPlace } from "../remote/server-options.ts";
+import { type Given, saysUrl, serverOptionsChecker, urlOfPlace } from "../remote/server-options.ts";
 import type { RedisClient } from "./clients.ts";
 
 /** Options that do not depend on how the server is reached. */
 export interface SharedRedisBrokerOptions {
   /** Name of the Pub/Sub channel. Brokers on the same channel, of any database of the server, hear each other. Default:
    *  `"escapement"` */
-  readonly channel?: string;
+  readonly channel?: string | undefined;
   /** Which of the stores that share the channel the events belong to. Brokers hear only those of the same namespace.
    *  Default: `""`, a namespace as every other. */
-  readonly namespace?: string;
+  readonly namespace?: string | undefined;
 }
 
 /** A broker that makes its two connections with the package `ioredis`. */
@@ -33,7 +33,7 @@ export interface RedisUrlBrokerOptions extends SharedRedisBrokerOptions {
   /** Default: that of the url, or none. */
   readonly password?: string | undefined;
   /** Settings of a TLS connection. Together with `redis://`, they turn TLS on. Default: those of the runtime. */
-  readonly tls?: BrokerTls;
+  readonly tls?: BrokerTls | undefined;
 }
 
 /** A broker that publishes over a client of the caller's, and listens over a copy of it (`duplicate()`). The caller
@@ -77,7 +77,7 @@ const clientSchema = once(() =>
 );
 
 /** Options with their defaults. */
-export type CheckedRedisOptions = RedisBrokerOptions & Required<SharedRedisBrokerOptions>;
+export type CheckedRedisOptions = RedisBrokerOptions & Given<SharedRedisBrokerOptions>;
 
 /** @throws {OptionsError} with one issue per problem */
 export const checkOptions: (options: unknown) => CheckedRedisOptions = serverOptionsChecker({

@@ -28,7 +28,7 @@ import type { TriggerJSON } from "../../triggers/trigger-json.ts";
 export type RemoteTrigger = string | TriggerJSON;
 
 /** Changes of `updateSchedule`, whose trigger is text or JSON. */
-export type RemoteScheduleUpdate = Omit<ScheduleUpdate, "trigger"> & { trigger?: RemoteTrigger };
+export type RemoteScheduleUpdate = Omit<ScheduleUpdate, "trigger"> & { trigger?: RemoteTrigger | undefined };
 
 /**
  * The verbs of a scheduler for callers outside of its object: what they take and return survives a remote call. Tasks

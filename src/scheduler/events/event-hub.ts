@@ -12,7 +12,7 @@ import { type SchedulerEvent, toEvent } from "./scheduler-event.ts";
  *  `using`. */
 export interface Subscription extends Disposable {
   /** Ends the subscription: its listener is not called any more. Idempotent. */
-  unsubscribe(): void;
+  readonly unsubscribe: () => void;
 }
 
 /** Which events to receive: those of one type (`"jobReleased"`), of several types (`["jobAdded", "jobReleased"]`), or
@@ -22,12 +22,12 @@ export type EventFilter<T extends EventType> = T | readonly T[] | null;
 /** Options of {@link EventHub.subscribe}. */
 export interface SubscribeOptions {
   /** Call the listener for the first event only. Default: false */
-  once?: boolean;
+  once?: boolean | undefined;
   /** Called each time that events may have been missed, because the event broker had lost its connection and has it
    *  again. Whoever shows a state that events keep up to date reads that state anew. Default: nobody is told */
-  onGap?: () => unknown;
+  onGap?: (() => unknown) | undefined;
   /** Called each time that the scheduler stops, after its last event. Default: nobody is told */
-  onStop?: () => unknown;
+  onStop?: (() => unknown) | undefined;
 }
 
 /** What a hub needs of a broker. */
@@ -36,10 +36,10 @@ type HubBroker = Pick<EventBroker, "publish" | "subscribe" | "onGap">;
 /** Options of {@link EventHub.events}. */
 export interface EventsOptions {
   /** Ends the iteration. */
-  signal?: AbortSignal;
+  signal?: AbortSignal | undefined;
   /** Called when a slow reader lets the buffer (10,000 events) run over, with the number of events that were dropped
    *  since the last call. The oldest events are dropped first. Default: a warning in the log. */
-  onDropped?: (count: number) => void;
+  onDropped?: ((count: number) => void) | undefined;
 }
 
 /** The listeners of one scheduler, behind one subscription to the broker. */

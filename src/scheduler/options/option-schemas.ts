@@ -516,16 +516,16 @@ export const subscribeOptionsSchema: () => v.GenericSchema<unknown, CheckedSubsc
   () =>
     objectOf({
       once: v.optional(trueOrFalse, false),
-      onGap: v.exactOptional(v.function(says("a function that is called after a gap"))),
-      onStop: v.exactOptional(v.function(says("a function"))),
+      onGap: v.optional(v.function(says("a function that is called after a gap"))),
+      onStop: v.optional(v.function(says("a function"))),
     }) as v.GenericSchema<unknown, CheckedSubscribeOptions>,
 );
 
 export const eventsOptionsSchema: () => v.GenericSchema<unknown, CheckedEventsOptions> = once(
   () =>
     objectOf({
-      signal: v.exactOptional(signal()),
-      onDropped: v.exactOptional(v.function(says("a function that gets the number of dropped events"))),
+      signal: v.optional(signal()),
+      onDropped: v.optional(v.function(says("a function that gets the number of dropped events"))),
     }) as v.GenericSchema<unknown, CheckedEventsOptions>,
 );
 

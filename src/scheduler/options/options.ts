@@ -101,16 +101,18 @@ export interface RetryOptions {
   /** Attempts in all, the first included. Default: 1. */
   maxAttempts?: number | undefined;
   /** The pauses between attempts. Default: 1 s, doubled each time, at most 1 h, each of a random length up to that. */
-  backoff?: {
-    /** Pause before the second attempt. Default: 1 s. */
-    initial?: Duration | undefined;
-    /** Each pause is the pause before, multiplied by this factor; at least 1. Default: 2. */
-    factor?: number | undefined;
-    /** Longest pause. Default: 1 h. */
-    max?: Duration | undefined;
-    /** `"full"` (default) waits a random time between zero and the pause; `"none"` waits the pause itself. */
-    jitter?: "full" | "none" | undefined;
-  };
+  backoff?:
+    | {
+        /** Pause before the second attempt. Default: 1 s. */
+        initial?: Duration | undefined;
+        /** Each pause is the pause before, multiplied by this factor; at least 1. Default: 2. */
+        factor?: number | undefined;
+        /** Longest pause. Default: 1 h. */
+        max?: Duration | undefined;
+        /** `"full"` (default) waits a random time between zero and the pause; `"none"` waits the pause itself. */
+        jitter?: "full" | "none" | undefined;
+      }
+    | undefined;
 }
 
 /**

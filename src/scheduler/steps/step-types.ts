@@ -77,14 +77,14 @@ export interface StepContext<C = unknown> {
    * @throws {LeaseLostError} when another scheduler has the job by now: stop at once
    * @throws {SerializationError} {@link StepError} {@link StoreUnavailableError}
    */
-  save(cursor: C): Promise<void>;
+  readonly save: (cursor: C) => Promise<void>;
   /**
    * Gives the statements that record the step with a value, for a transaction of the application's own in the database
    * of the store: the step and the application's rows are there together, or not at all. The transaction fails when the
    * lease of the job is lost. Return `value` from the body after the commit.
    * @throws {StoreRefusedError} when the store is in no database that applications reach
    */
-  prepare<T>(value: T): Promise<PreparedStep<T>>;
+  readonly prepare: <T>(value: T) => Promise<PreparedStep<T>>;
 }
 
 /** A step that the application's own transaction records. */

@@ -19,7 +19,10 @@ export interface JobClient {
   getJob(id: string): Promise<Job>;
   cancelJob(id: string): Promise<boolean>;
   getJobSteps(id: string): Promise<JobStep[]>;
-  getJobResult(id: string, options?: { wait?: boolean; signal?: AbortSignal }): Promise<JobResult | null>;
+  getJobResult(
+    id: string,
+    options?: { wait?: boolean | undefined; signal?: AbortSignal | undefined },
+  ): Promise<JobResult | null>;
 }
 
 /** What a {@link Job} shows of its record. */
@@ -225,7 +228,7 @@ export class Job<R = unknown> {
    * @example
    * const value = await job.wait({ signal: AbortSignal.timeout(60_000) });
    */
-  async wait(options: { signal?: AbortSignal } = {}): Promise<R> {
+  async wait(options: { signal?: AbortSignal | undefined } = {}): Promise<R> {
     const { id } = this.#record;
     const result = await this.#client.getJobResult(id, { ...options, wait: true });
     if (result === null) throw new JobLookupError(`there is no result of job "${id}"`, id);

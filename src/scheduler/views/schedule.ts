@@ -34,10 +34,13 @@ export interface ScheduleClient {
   getSchedule(id: string): Promise<Schedule>;
   updateSchedule(id: string, changes: ScheduleUpdate, options?: RevisionOptions): Promise<Schedule>;
   pauseSchedule(id: string, options?: PauseOptions): Promise<Schedule>;
-  unpauseSchedule(id: string, options?: { resumeFrom?: "now" | InstantLike } & ChangeOptions): Promise<Schedule>;
+  unpauseSchedule(
+    id: string,
+    options?: { resumeFrom?: "now" | InstantLike | undefined } & ChangeOptions,
+  ): Promise<Schedule>;
   removeSchedule(id: string, options?: RevisionOptions): Promise<void>;
   runScheduleNow(id: string, options?: RunNowOptions): Promise<Job>;
-  previewSchedule(id: string, options: { limit: number; from?: InstantLike }): Promise<PreviewedFire[]>;
+  previewSchedule(id: string, options: { limit: number; from?: InstantLike | undefined }): Promise<PreviewedFire[]>;
 }
 
 /** What a {@link Schedule} shows of its record. */
@@ -266,7 +269,7 @@ export class Schedule {
    * @throws {ScheduleLookupError} when the schedule was removed
    * @throws {OptionsError}
    */
-  unpause(options: { resumeFrom?: "now" | InstantLike } & ChangeOptions = {}): Promise<Schedule> {
+  unpause(options: { resumeFrom?: "now" | InstantLike | undefined } & ChangeOptions = {}): Promise<Schedule> {
     return this.#client.unpauseSchedule(this.#record.id, options);
   }
 
@@ -304,7 +307,7 @@ export class Schedule {
    * @throws {ScheduleLookupError} when the schedule was removed
    * @throws {OptionsError}
    */
-  preview(options: { limit: number; from?: InstantLike }): Promise<PreviewedFire[]> {
+  preview(options: { limit: number; from?: InstantLike | undefined }): Promise<PreviewedFire[]> {
     return this.#client.previewSchedule(this.#record.id, options);
   }
 

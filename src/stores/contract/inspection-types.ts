@@ -41,13 +41,13 @@ export interface StoreWarning {
 /** What an inspection is to find out besides the rest. */
 export interface InspectionOptions {
   /** Whether to count the schedules too. Default: false. */
-  readonly countsSchedules?: boolean;
+  readonly countsSchedules?: boolean | undefined;
   /** How far jobs and schedules are counted, of each task and state. A store that knows its counts may count on.
    *  Default: 10,000 */
-  readonly countMax?: number;
+  readonly countMax?: number | undefined;
   /** Whether to reject while no write succeeds: if the last write of the store failed, the store tries one. Default:
    *  false. */
-  readonly checksWrites?: boolean;
+  readonly checksWrites?: boolean | undefined;
 }
 
 /** How many schedules are in which state. */

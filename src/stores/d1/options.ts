@@ -9,7 +9,7 @@ import type { D1Binding } from "./binding.ts";
 /** Options of a {@link D1DataStore}. */
 export interface D1StoreOptions extends SharedStoreOptions {
   /** Longest wait for one answer of the database. Default: 10 seconds. */
-  readonly timeout?: Duration;
+  readonly timeout?: Duration | undefined;
 }
 
 interface CheckedOptions extends CheckedSharedOptions {

@@ -17,9 +17,9 @@ export interface LibsqlStoreOptions extends SharedStoreOptions {
    *  failure, at the cost of one fsync per commit. With `"normal"`, they survive a crash of the process, but a power
    *  failure can lose the last moments. As measured, `"normal"` processes jobs 1.2 times as fast, and adds jobs 1.1
    *  times (in bulk) to 2.7 times (one by one) as fast (bench/README.md). */
-  readonly durability?: "full" | "normal";
+  readonly durability?: "full" | "normal" | undefined;
   /** Longest wait for one answer of a remote database. Default: 10 seconds. */
-  readonly timeout?: Duration;
+  readonly timeout?: Duration | undefined;
 }
 
 export interface CheckedOptions extends CheckedSharedOptions {

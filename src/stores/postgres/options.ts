@@ -33,9 +33,9 @@ export interface PostgresStoreOptions extends Omit<SharedStoreOptions, "tablePre
   /** The schema of the database that has the tables; the store makes it where it is missing. Letters, digits
    *  and `_`, at most 63; capitals count. Default:
    *  `"escapement"` */
-  readonly schema?: string;
+  readonly schema?: string | undefined;
   /** Longest wait for one answer. Default: 10 seconds. */
-  readonly timeout?: Duration;
+  readonly timeout?: Duration | undefined;
 }
 
 export interface CheckedPostgresOptions extends Omit<CheckedSharedOptions, "tablePrefix"> {

@@ -13,9 +13,9 @@ import type { LedgerLimits } from "../contract/ledger-types.ts";
  */
 export interface LedgerOptions {
   /** Most entries of one schedule, from 1 to 1,000,000. The oldest are removed. Default: 5,000. */
-  readonly maxCount?: number;
+  readonly maxCount?: number | undefined;
   /** How long an entry is kept after its fire time; at least one minute. Default: 90 days. */
-  readonly maxAge?: Duration;
+  readonly maxAge?: Duration | undefined;
 }
 
 /** What `true` stands for. */

@@ -21,7 +21,7 @@ export interface SqliteStoreOptions extends SharedStoreOptions {
   /** For a file. With `"full"` (default), commits that were acknowledged survive a power failure, at the cost of one
    *  fsync per commit. With `"normal"`, they survive a crash of the process, but a power failure can lose the last
    *  moments. */
-  readonly durability?: "full" | "normal";
+  readonly durability?: "full" | "normal" | undefined;
 }
 
 export interface CheckedOptions extends CheckedSharedOptions {

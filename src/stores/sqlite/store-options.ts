@@ -44,19 +44,21 @@ export interface SharedStoreOptions {
  */
 export interface StoreRetryOptions {
   /** Attempts in all, the first included, while the connection to the database fails. 1 means no retry. Default: 10. */
-  readonly maxAttempts?: number;
+  readonly maxAttempts?: number | undefined;
   /** Time after which an operation whose connection fails is not tried again. Default: 30 seconds. */
-  readonly maxDuration?: Duration;
+  readonly maxDuration?: Duration | undefined;
   /** Time after which an operation is not tried again while others hold the database's lock. Default: 20 seconds. */
-  readonly maxBusyDuration?: Duration;
+  readonly maxBusyDuration?: Duration | undefined;
   /** The pauses between attempts. Each pause is random, between zero and twice the bound of the pause before.
    *  Default: from 20 ms to 1 s. */
-  readonly backoff?: {
-    /** Bound of the first pause; longer than zero. Default: 20 milliseconds. */
-    readonly initial?: Duration;
-    /** Longest pause. While others hold the lock of a file, it is 100 milliseconds at most. Default: 1 second. */
-    readonly max?: Duration;
-  };
+  readonly backoff?:
+    | {
+        /** Bound of the first pause; longer than zero. Default: 20 milliseconds. */
+        readonly initial?: Duration | undefined;
+        /** Longest pause. While others hold the lock of a file, it is 100 milliseconds at most. Default: 1 second. */
+        readonly max?: Duration | undefined;
+      }
+    | undefined;
 }
 
 export interface CheckedSharedOptions {

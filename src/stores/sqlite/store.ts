@@ -41,23 +41,23 @@ import { SqliteSteps } from "./step/step-commits.ts";
 /** Options of every store on SQLite. */
 export interface SqlDataStoreOptions {
   /** The name of the database in errors; it must hold no token. Default: `"the database"`. */
-  readonly where?: string;
+  readonly where?: string | undefined;
   /** Whether other processes may write to the same data. Default: true. */
-  readonly sharedByProcesses?: boolean;
+  readonly sharedByProcesses?: boolean | undefined;
   /** The text with which the names of all tables begin: letters, digits and `_`. It is not checked. Default:
    *  `"escapement_"`. */
-  readonly tablePrefix?: string;
+  readonly tablePrefix?: string | undefined;
   /** Turns payloads and return values into text. Default: a `JSONSerializer`. */
   readonly serializer?: Serializer | undefined;
   /** Longest wait for one answer of a database that is not local, in milliseconds. Default: 10 seconds. */
-  readonly timeoutMs?: number;
+  readonly timeoutMs?: number | undefined;
   /** Whether the first `open` drops the tables of the prefix and makes them anew, empty. Default: false. */
-  readonly reset?: boolean;
+  readonly reset?: boolean | undefined;
   /** How long an operation is repeated that fails for a passing reason. What is not given has its default. */
-  readonly retry?: Partial<RetryLimits>;
+  readonly retry?: Partial<RetryLimits> | undefined;
   /** How much the store remembers of what became of fire times; null for nothing. Default: 5,000 entries of a schedule,
    *  for 90 days. */
-  readonly ledger?: LedgerLimits | null;
+  readonly ledger?: LedgerLimits | null | undefined;
 }
 
 /** What a store consists of once it is open. */
