@@ -55,6 +55,11 @@ describe("defineTasks", () => {
         "a bare number has no unit; write { seconds: 5 } or { milliseconds: 5 }",
     ],
     [{ mail: { handler: 5 } }, "defineTasks(): mail.handler must be a function; got 5"],
+    [{ mail: { handler: null } }, "defineTasks(): mail.handler must be a function; got null"],
+    [
+      { mail: { handler: undefined } },
+      "defineTasks(): mail.handler must be a function; got undefined: leave it out where another program has it",
+    ],
   ])("refuses %o", (definitions, message) => {
     expect(() => defineTasks(definitions as Record<string, object>)).toThrow(
       expect.objectContaining({ code: "options", message }),

@@ -49,6 +49,39 @@ describe("a job whose task or executor no scheduler has", () => {
     expect([unclaimed.sort(), told.length, workerLog.length]).toEqual([["task", "worker"], 1, 1]);
   });
 
+  test("is told of at the start where it was stored before, and again a minute later", async () => {
+    const { scheduler: client, clock, store } = setUp();
+    for (const task of ["mail", "later", "ok", "paused", "elsewhere"]) client.task(task, () => {});
+    const { id } = await client.addJob("mail");
+    await client.addJob("mail");
+    await client.addJob("later", { runAt: at(600) });
+    for (const task of ["ok", "paused", "elsewhere"]) await client.addJob(task);
+    await client.pauseTask("paused");
+    const { scheduler: other } = setUp({ clock, dataStore: store, identity: "other", maxConcurrentJobs: 1 });
+    other.task("elsewhere", () => {});
+    await other.start();
+    await clock.advance("PT1S");
+    const { scheduler, log } = setUp({ clock, dataStore: store, identity: "works" });
+    scheduler.task("ok", () => {});
+    const unclaimed: string[] = [];
+    scheduler.subscribe("jobUnclaimed", ({ taskId, schedulerId }) => {
+      if (schedulerId === "works") unclaimed.push(taskId);
+    });
+    await scheduler.start();
+    await clock.advance("PT1S");
+    expect(log.map(({ level, message }) => [level, message])).toEqual([
+      [
+        "warn",
+        `escapement: jobs wait for tasks that no living scheduler runs: "mail" (${id} since 2030-01-01T00:00:00Z); ` +
+          "register their handlers in a process that is started: scheduler.task(id, handler)",
+      ],
+    ]);
+    await clock.advance("PT2M");
+    expect(unclaimed).toEqual(["mail"]);
+    await clock.advance("PT15M");
+    expect(unclaimed).toEqual(["mail", "later"]);
+  });
+
   test("is told of by ticks, too", async () => {
     const { scheduler, clock, log } = setUp();
     scheduler.task("t", () => {});

@@ -9,6 +9,9 @@ import { jobUnclaimed } from "../events/event-records.ts";
 
 type JobAdded = EventRecord<"jobAdded">;
 
+/** Most tasks that the warning of a start names. */
+const TOLD_TASKS_MAX = 10;
+
 interface Watched extends Pick<JobAdded, "jobId" | "taskId" | "scheduleId" | "executor" | "runAtMs"> {
   /** From when on nobody has taken the job, in epoch milliseconds. */
   readonly sinceMs: number;
@@ -64,10 +67,45 @@ export class UnclaimedJobs {
     for (const [key, job] of this.#watched) if (job.jobId === jobId) this.#taken(key, job);
   }
 
-  /** Looks after jobs by itself from now on. */
+  /** Looks after jobs by itself from now on, first of all for those that were stored before. */
   start(signal: AbortSignal): void {
     this.#signal = signal;
-    if (this.#watched.size > 0) this.#checkLater();
+    this.#running = this.#lookBack(signal).finally(() => {
+      this.#running = null;
+      if (this.#watched.size > 0) this.#checkLater();
+    });
+  }
+
+  /** Tells of tasks that have due jobs and that no living scheduler runs, and watches a job of each. */
+  async #lookBack(signal: AbortSignal): Promise<void> {
+    const { store, clock, logger } = this.#options.env;
+    try {
+      const { tasks } = await store.inspect(clock.now(), { countMax: 1 });
+      const ids = tasks.filter(({ waiting }) => waiting > 0).map(({ taskId }) => taskId);
+      if (ids.length === 0 || signal.aborted) return;
+      const alive = await store.getSchedulers(clock.now());
+      const isRun = (id: string) => alive.some(({ role, tasks: own }) => role !== "scheduler" && own.includes(id));
+      const told: string[] = [];
+      for (const taskId of ids.filter((id) => !isRun(id)).slice(0, UNCLAIMED_WATCHED_MAX)) {
+        if (signal.aborted) return;
+        const { items } = await store.getJobs({ taskId, state: "queued", sort: "runAt", limit: 1, cursor: null });
+        const [job] = items;
+        if (job === undefined || this.#options.missing(job) === null) continue;
+        const now = clock.now();
+        const { id: jobId, scheduleId, executor, runAt: runAtMs } = job;
+        const isDue = runAtMs <= now && !(await this.#isPaused(taskId, job.concurrencyKey));
+        this.#watch(keyOf(job), { jobId, taskId, scheduleId, executor, runAtMs, sinceMs: now, isHeld: false });
+        if (isDue) told.push(`"${taskId}" (${jobId} since ${instantText(runAtMs)})`);
+      }
+      if (told.length === 0) return;
+      const more = told.length > TOLD_TASKS_MAX ? ` and ${told.length - TOLD_TASKS_MAX} more` : "";
+      logger.warn(
+        `escapement: jobs wait for tasks that no living scheduler runs: ${told.slice(0, TOLD_TASKS_MAX).join(", ")}` +
+          `${more}; register their handlers in a process that is started: scheduler.task(id, handler)`,
+      );
+    } catch (error) {
+      logger.warn("escapement: jobs that nobody takes could not be looked for", error);
+    }
   }
 
   /** Resolves when it has ended what it was doing, after the signal was aborted. */

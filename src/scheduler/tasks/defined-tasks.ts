@@ -9,8 +9,9 @@ export interface TaskDefinition<P = never> {
   /** Checks payloads when they are added and before they run, and gives them their types. */
   readonly schema?: StandardSchemaV1<unknown, P> | undefined;
   readonly settings?: TaskSettings<P> | undefined;
-  /** Left out where other programs, or an executor such as a pool of threads, have it. */
-  readonly handler?: ((payload: P, context: JobContext) => unknown) | undefined;
+  /** Left out where other programs, or an executor such as a pool of threads, have it. `undefined` is refused, because
+   *  it is what an import gives that is missing. */
+  readonly handler?: (payload: P, context: JobContext) => unknown;
 }
 
 /**
@@ -128,8 +129,10 @@ function taskOf(id: string, definition: unknown): DefinedTask {
     throw optionError("defineTasks()", `${id}.${other}`, message);
   }
   checkTaskSettings({ ...Object(settings), ...(schema === undefined ? {} : { schema }) }, where);
-  if (handler !== undefined && typeof handler !== "function") {
-    throw optionError("defineTasks()", `${id}.handler`, mustBe("a function", handler));
+  // An import that is not there, or not there yet, is `undefined`: without a word, nothing would ever run the task.
+  if (Object.hasOwn(definition, "handler") && typeof handler !== "function") {
+    const advice = handler === undefined ? "leave it out where another program has it" : null;
+    throw optionError("defineTasks()", `${id}.handler`, mustBe("a function", handler, "", advice));
   }
   return new DefinedTask(id, definition as TaskDefinition);
 }
