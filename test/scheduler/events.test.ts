@@ -250,6 +250,23 @@ describe("progress", () => {
     ]);
   });
 
+  test("is what getJob and getJobs say at once in the process that runs the job", async () => {
+    const { scheduler, clock } = setUp();
+    const task = scheduler.task("t", async (_, { progress, signal }) => {
+      progress(0.25);
+      await clock.sleep(clock.now() + 1000, signal);
+      progress(0.5, "half");
+      await clock.sleep(clock.now() + 1000, signal);
+    });
+    await scheduler.start();
+    const { id } = await scheduler.addJob(task);
+    await clock.advance("PT0.5S");
+    expect((await scheduler.getJob(id)).progress).toBe(0.25);
+    await clock.advance("PT1S");
+    const [listed] = (await scheduler.getJobs()).items;
+    expect([listed?.progress, listed?.progressNote]).toEqual([0.5, "half"]);
+  });
+
   test("outside of 0 to 1 is refused", async () => {
     const { scheduler } = setUp();
     const { id } = await scheduler.addJob(scheduler.task("t", (_, { progress }) => progress(50)));

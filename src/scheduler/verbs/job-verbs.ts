@@ -259,7 +259,11 @@ export class JobVerbs implements JobCommands {
 
   /** @param hasEnded whether the job stands for an addition, and had ended before it. Default: false */
   viewOf(record: JobRecord, hasEnded?: boolean): Job {
-    return new Job(record, this.#context.env.store.serializer, this.#context.client, hasEnded);
+    const attempt = this.#runner.running.get(record.id);
+    // What runs here has told its progress here first.
+    const progress = attempt?.job.fence === record.fence ? attempt.unsavedProgress : null;
+    const known = progress === null ? record : { ...record, progress };
+    return new Job(known, this.#context.env.store.serializer, this.#context.client, hasEnded);
   }
 
   #resultOf(record: JobResultRecord): JobResult {

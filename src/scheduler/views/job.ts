@@ -192,8 +192,8 @@ export class Job<R = unknown> {
   get snoozes(): number {
     return this.#record.sleep?.snoozes ?? 0;
   }
-  /** How much of the work is done, 0 to 1: what the handler last said with `progress()`. The store learns it every
-   *  third of `leaseDuration`. Null when the handler has said nothing. */
+  /** How much of the work is done, 0 to 1: what the handler last said with `progress()`. The process that runs
+   *  the job knows it at once, the store every third of `leaseDuration`. Null when the handler has said nothing. */
   get progress(): number | null {
     return this.#record.progress?.fraction ?? null;
   }
