@@ -479,11 +479,7 @@ describe("a command on a scheduler", () => {
     [["list"], 2, /^error: no scheduler is named$/],
     [["list", "--store", "file:jobs.db", "--url", "http://127.0.0.1:9"], 2, /give one of them/],
     [["show", "nothing", "--store", "file:jobs.db"], 1, /^error: .*nothing/],
-    [
-      ["pause", "report", "--until", "yesterday", "--store", "file:jobs.db"],
-      2,
-      /^error: --until must be an instant/,
-    ],
+    [["pause", "report", "--until", "yesterday", "--store", "file:jobs.db"], 2, /^error: --until must be an instant/],
     [["add", "unknown", "@daily", "--store", "file:jobs.db"], 1, /^error: .*unknown/],
     [["add", "report", "@daily", "--payload", "{", "--store", "file:jobs.db"], 2, /--payload must be JSON/],
     [["plan", "owned.json", "--store", "file:jobs.db"], 2, /--owner/],

@@ -1,5 +1,7 @@
 import { createServer, type Server } from "node:net";
 import { describe, expect, onTestFinished, test } from "vitest";
+import { createRouter } from "../../src/hono/mod.ts";
+import { mcp } from "../../src/mcp/mod.ts";
 import {
   CronTrigger,
   MemoryDataStore,
@@ -8,8 +10,6 @@ import {
   type SchedulerEvent,
   type SchedulerOptions,
 } from "../../src/mod.ts";
-import { createRouter } from "../../src/hono/mod.ts";
-import { mcp } from "../../src/mcp/mod.ts";
 import { ping, type WebhookOptions, webhook } from "../../src/notices/mod.ts";
 import { Metrics } from "../../src/observability/metrics/mod.ts";
 import { drain, VirtualClock } from "../../src/testing/mod.ts";
@@ -373,6 +373,7 @@ test("nobody makes a notice by themselves: not over HTTP, by a schedule, in bulk
     await ask("POST", "/jobs", forged),
     await ask("POST", "/jobs", { taskId: "escapement.notices.none" }),
     await ask("POST", "/jobs/batch", { jobs: [{ taskId: "work" }, forged] }),
+    // biome-ignore lint/suspicious/noThenProperty: that is how the option is called
     await ask("POST", "/jobs/batch", { jobs: [{ taskId: "work" }], then: forged }),
     await ask("POST", "/schedules", { ...forged, trigger: rule }),
     await ask("PUT", "/schedules/every%20minute", { ...forged, trigger: rule }),
