@@ -27,7 +27,8 @@ export interface StaleZone {
   readonly found: string | null;
 }
 
-/** Looks for zones whose rules changed lately, of which a runtime does not know. @param offsetAt what the runtime says */
+/** Looks for zones whose rules changed lately, of which a runtime does not know.
+ *  @param offsetAt what the runtime says */
 export function staleZones(offsetAt: (timeZone: string, instant: string) => string | null): readonly StaleZone[] {
   return FACTS.map((fact) => ({ fact, found: offsetAt(fact.timeZone, fact.instant) })).filter(
     ({ fact, found }) => found !== fact.offset,

@@ -47,7 +47,8 @@ export class CalendarZones {
     if (definition !== undefined && definition.parts.length > 0) return definedZone(definition, this.#share);
     const display = displayedZone(name);
     if (display !== null) return namedZone(display);
-    const message = `is ${shown(name)}, which is neither a time zone of IANA or Windows, nor a VTIMEZONE of the calendar`;
+    const known = "a time zone of IANA or Windows, nor a VTIMEZONE of the calendar";
+    const message = `is ${shown(name)}, which is neither ${known}`;
     throw optionError("datesFromICalendar()", "TZID", message);
   }
 }

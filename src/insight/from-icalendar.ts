@@ -90,8 +90,8 @@ export function datesFromICalendar(text: string, options: CalendarDatesOptions):
         else if (!(error instanceof Exhausted)) throw error;
         else
           throw new MaxIterationsReachedError(
-            `the dates of the event ${shown(event.name)} were not found within the ${QUESTION_STEPS_MAX} steps of one ` +
-              "question; perhaps its rule never fires, or there are too many events: take a smaller calendar",
+            `the dates of the event ${shown(event.name)} were not found within the ${QUESTION_STEPS_MAX} steps of ` +
+              "one question; perhaps its rule never fires, or there are too many events: take a smaller calendar",
           );
       }
     }

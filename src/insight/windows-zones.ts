@@ -1,5 +1,5 @@
-// Of CLDR, supplemental/windowsZones, territory 001: names of Windows, and IANA's. "Standard Time" at the end of a name is
-// left out; a name that does not end so begins with "=".
+// Of CLDR, supplemental/windowsZones, territory 001: names of Windows, and IANA's. "Standard Time" at the end of a name
+// is left out; a name that does not end so begins with "=".
 const TABLE = `
 AUS Central=Australia/Darwin;AUS Eastern=Australia/Sydney;Afghanistan=Asia/Kabul;Alaskan=America/Anchorage;
 Aleutian=America/Adak;Altai=Asia/Barnaul;Arab=Asia/Riyadh;Arabian=Asia/Dubai;Arabic=Asia/Baghdad;

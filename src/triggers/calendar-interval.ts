@@ -41,8 +41,8 @@ export interface CalendarIntervalOptions {
   readonly endDate?: DateLike | undefined;
   /** IANA name, or `"local"`. Default: `"UTC"`. */
   readonly timeZone?: string | undefined;
-  /** What happens when clocks change. Default: `"auto"`, which is `advance` and `first`: a time that does not exist on a
-   *  date fires when the gap ends, and a time that exists twice fires the first time. `{ gap: "skip" }` leaves such a
+  /** What happens when clocks change. Default: `"auto"`, which is `advance` and `first`: a time that does not exist on
+   *  a date fires when the gap ends, and a time that exists twice fires the first time. `{ gap: "skip" }` leaves such a
    *  date out, as APScheduler does. */
   readonly dst?: DstPolicy | undefined;
 }

@@ -512,6 +512,7 @@ export const DOOR_NAMES: Readonly<Record<string, DoorNames>> = {
       "CalendarAccess",
       "CalendarDate",
       "CalendarDatesOptions",
+      "CalendarFinding",
       "CalendarOptions",
       "CalendarSchedule",
       "DeclaredSchedule",

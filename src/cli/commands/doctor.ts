@@ -68,7 +68,8 @@ function zonesCheck(): Check {
   const stale = staleZones(offsetAt);
   if (stale.length === 0) return { verdict: "ok", name: "time zones", message: `${data}, ${machine}` };
   const wrong = stale.map(({ fact: { timeZone, instant, offset }, found }) => {
-    return `${timeZone} is at ${offset} on ${instant.slice(0, 10)}, and here ${found === null ? "unknown" : `at ${found}`}`;
+    const here = found === null ? "unknown" : `at ${found}`;
+    return `${timeZone} is at ${offset} on ${instant.slice(0, 10)}, and here ${here}`;
   });
   const release = stale.at(-1)?.fact.release;
   const advice = `rules in such zones fire at a wrong hour; a newer release of the runtime has the data of ${release}`;

@@ -111,9 +111,9 @@ export class TaskRegistry {
     this.register(id, own, (_payload, context) => channel.send(context));
   }
 
-  /** The id of a task for jobs and schedules of callers, which is given as a task, an id or a named function. A named function is registered as a task on
-   *  the way. @throws {OptionsError} when the id is not valid, or the function has no name, or another task has its
-   *  name */
+  /** The id of a task for jobs and schedules of callers, which is given as a task, an id or a named function. A named
+   *  function is registered as a task on the way. @throws {OptionsError} when the id is not valid, or the function has
+   *  no name, or another task has its name, or the id is one of the tasks of notices */
   idOf(task: unknown): string {
     if (typeof task === "string") return idOfOwn(task);
     if (task instanceof DefinedTask) this.#refer(task);

@@ -4,7 +4,8 @@
 // that is given reads as an escape, texts keep their order, and one that is part of another one stays part of it.
 //
 // A stand-in is doubled at every level of JSON within JSON, and digits stand at the outermost one alone, because inner
-// escapes are plain characters there. Columns of JSON are read as they were given by `shownJson`, the rest by the driver.
+// escapes are plain characters there. Columns of JSON are read as they were given by `shownJson`, the rest by the
+// driver.
 
 export const STAND_IN = "\ufdd0";
 

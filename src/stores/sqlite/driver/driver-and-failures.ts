@@ -103,8 +103,9 @@ export type FailureKind = "busy" | "connection" | "unavailable" | "refused" | "t
 /** The statement that prepares a new database file. The journal mode belongs to the file, and stays with the file. */
 export const FILE_MODE = "PRAGMA journal_mode = WAL";
 
-/** The last statement of a connection to a file: it brings the log into the file, as far as others let it. The libraries
- *  of Bun and libSQL close a connection only when the garbage collector has taken its statements, or never. */
+/** The last statement of a connection to a file: it brings the log into the file, as far as others let it. The
+ *  libraries of Bun and libSQL close a connection only when the garbage collector has taken its statements, or
+ *  never. */
 export const LAST_CHECKPOINT = "PRAGMA wal_checkpoint(TRUNCATE)";
 
 /** The statements that set up each connection to a database file. */
