@@ -1,4 +1,4 @@
-import { copyFile, readdir, readFile, writeFile } from "node:fs/promises";
+import { copyFile, mkdir, readdir, readFile, symlink, writeFile } from "node:fs/promises";
 import { join, posix } from "node:path";
 import { Client } from "@modelcontextprotocol/sdk/client";
 // The package names types that Deno does not find.
@@ -10,6 +10,13 @@ import { runOk } from "./package/run.ts";
 import { ROOT, temporaryFolder, tool } from "./package/stage.ts";
 import { Child, denoBinary } from "./support/child.ts";
 import { whyNoSqlite } from "./support/sqlite-store.ts";
+
+/** The first program of a chapter of a page. */
+async function programOf(path: string, title: string): Promise<string> {
+  const page = await readFile(join(ROOT, path), "utf8");
+  const [, program = ""] = page.slice(page.indexOf(title)).split("```");
+  return program.replace("ts\n", "");
+}
 
 /** Packed, for whoever installs the package. */
 const PACKED_BYTES_MAX = 1090 * 1024;
@@ -132,6 +139,15 @@ describe("the packed tarball", () => {
     manifest.dependencies.escapement = `file:${join(project, packed.filename)}`;
     await writeFile(join(jobs, "package.json"), JSON.stringify({ ...manifest, devDependencies: {} }));
     await runOk(["npm", "install", "--prefer-offline", "--no-audit", "--no-fund"], { cwd: jobs });
+    // The types of Cloudflare, which are among its devDependencies. The examples of a Durable Object compile beside it.
+    await mkdir(join(jobs, "node_modules/@cloudflare"));
+    const types = "node_modules/@cloudflare/workers-types";
+    await symlink(join(ROOT, types), join(jobs, types), "dir");
+    for (const [index, title] of ["## A Durable Object", "### A router in the object"].entries()) {
+      const program = await programOf("docs/edge.md", title);
+      expect(program).toContain("extends SchedulerDurableObject");
+      await writeFile(join(jobs, `src/object-${index}.ts`), program);
+    }
     expect(await runOk([tool("tsc")], { cwd: jobs })).toBe("");
 
     await copyFile(join(jobs, ".dev.vars.example"), join(jobs, ".dev.vars"));

@@ -7,3 +7,6 @@ export type WithoutUndefined<T extends object> = { [Name in keyof T]?: Exclude<T
 export function withoutUndefined<T extends object>(fields: T): WithoutUndefined<T> {
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as WithoutUndefined<T>;
 }
+
+/** Options after their check, when each that was left out has its default. */
+export type Given<T> = { readonly [N in keyof T]-?: Exclude<T[N], undefined> };

@@ -10,6 +10,8 @@ const FILES = [
   ...["tsconfig.json", "wrangler.jsonc"],
 ];
 
+const COMMENTS = /^\s*\/\/.*$/gm;
+
 describe("escapement init cloudflare", () => {
   test("writes a project, and says what to do next", async () => {
     await using folder = await folderWith({ "notes.txt": "mine" });
@@ -37,10 +39,8 @@ describe("escapement init cloudflare", () => {
     const textOf = (file: string): Promise<string> => readFile(join(folder.path, name, file), "utf8");
     expect(JSON.parse(await textOf("package.json")).name).toBe(expected);
     const wrangler = await textOf("wrangler.jsonc");
-    expect([...wrangler.matchAll(/"(?:database_)?name": "(.*?)"/g)].map(([, given]) => given)).toEqual([
-      expected,
-      expected,
-    ]);
+    const { name: worker, d1_databases: databases } = JSON.parse(wrangler.replaceAll(COMMENTS, ""));
+    expect([worker, databases[0].database_name]).toEqual([expected, expected]);
     expect(`${await textOf("README.md")}\n${wrangler}`.match(/d1 create [a-z0-9-]+/g)).toEqual([
       `d1 create ${expected}`,
       `d1 create ${expected}`,

@@ -2,6 +2,7 @@ import * as v from "valibot";
 import { once } from "../../core/once.ts";
 import { mustBe, shown } from "../../core/option-errors.ts";
 import { urlsOf } from "../../core/postgres-address.ts";
+import type { Given } from "../../core/without-undefined.ts";
 import {
   addressText,
   type BrokerTls,
@@ -11,7 +12,7 @@ import {
   text,
   tlsOptions,
 } from "../remote/options.ts";
-import { type Given, serverOptionsChecker } from "../remote/server-options.ts";
+import { serverOptionsChecker } from "../remote/server-options.ts";
 import { isPostgresClient, type PostgresClient } from "./client.ts";
 
 /** Options that do not depend on how the server is reached. */

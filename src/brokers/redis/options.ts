@@ -1,6 +1,7 @@
 import * as v from "valibot";
 import { hasMethods, implementing } from "../../core/check.ts";
 import { once } from "../../core/once.ts";
+import type { Given } from "../../core/without-undefined.ts";
 import {
   addressText,
   type BrokerTls,
@@ -11,7 +12,7 @@ import {
   text,
   tlsOptions,
 } from "../remote/options.ts";
-import { type Given, saysUrl, serverOptionsChecker, urlOfPlace } from "../remote/server-options.ts";
+import { saysUrl, serverOptionsChecker, urlOfPlace } from "../remote/server-options.ts";
 import type { RedisClient } from "./clients.ts";
 
 /** Options that do not depend on how the server is reached. */

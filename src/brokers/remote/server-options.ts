@@ -21,9 +21,6 @@ export interface ServerOptions {
   readonly elsewhere?: (name: string) => string | null;
 }
 
-/** Options after their check, when each that was left out has its default. */
-export type Given<T> = { readonly [N in keyof T]-?: Exclude<T[N], undefined> };
-
 /** Other words for the options that all brokers have. */
 const SYNONYMS = { prefix: "namespace", uri: "url", address: "url", user: "username", ssl: "tls" };
 
