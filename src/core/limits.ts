@@ -589,6 +589,16 @@ export const ZONE_TEXTS_MAX = 50;
 /** Most schedules whose next fire time is computed anew at a time. */
 export const ZONED_SCHEDULES_MAX = 200;
 
+/** For how long the clock of a scheduler that stays must have gone on evenly before it takes back schedules that a
+ *  wrong clock has moved, and how long it waits before it looks for them again, in milliseconds. */
+export const CLOCK_STEADY_MS = 300_000;
+
+/** No clock that is right shows an earlier time to this program: 2026-01-01T00:00:00Z. */
+export const EARLIEST_NOW_MS = 1_767_225_600_000;
+
+/** Most schedules that are read at a time to find those that a wrong clock has moved. */
+export const HEALED_PAGE_MAX = 200;
+
 /** A resident scheduler compares the zone rules again after this time, because a process of an earlier release may have
  *  planned with others until it ended. */
 export const ZONE_CHECK_MS = 3_600_000;

@@ -31,6 +31,7 @@ import type { TickReport } from "../views/tick-report.ts";
 import { AdditionLine } from "./addition-line.ts";
 import { watchChanges } from "./change-watch.ts";
 import { cleanUp, type TickCleaning } from "./clean-up.ts";
+import { ClockHealing } from "./clock-healing.ts";
 import { every } from "./every.ts";
 import { Loop } from "./loop.ts";
 import { openBroker } from "./open-broker.ts";
@@ -72,6 +73,7 @@ export class Engine {
   readonly #unclaimed: UnclaimedJobs;
   readonly #backlogs: ScheduleBacklogs;
   readonly #zoneCheck: ZoneCheck;
+  readonly #healing: ClockHealing;
   #zoneChecking: Promise<void> | null = null;
   /** Wakes a tick that waits. */
   readonly #tickWakeup: Wakeup;
@@ -131,6 +133,7 @@ export class Engine {
     const profileOfTicks = (): SchedulerProfile | null => (this.#isResident ? null : this.#profile(false));
     const maxIdleMs = options.maxIdleMs ?? (sharedByProcesses ? IDLE_MS : IDLE_MS_UNSHARED);
     this.#peers = new Peers(env);
+    this.#healing = new ClockHealing(env, () => this.#profile(false));
     this.#stepper = new Stepper({
       ...{ env, tasks, planner, runner, additions, hasScheduleRole, hasJobRole, zoneCheck, maxIdleMs },
       profileOfTicks,
@@ -292,6 +295,7 @@ export class Engine {
         giveUpLeft: () => this.#giveUpLeft(),
         afterWork: () => this.#checkUnclaimed(),
         zoneCheck: this.#zoneCheck,
+        healing: this.#healing,
         wakeup: this.#tickWakeup,
       },
       bounds,
@@ -430,9 +434,10 @@ export class Engine {
   }
 
   async #keepLeases(): Promise<void> {
-    const { env } = this.#parts;
+    const { env, options } = this.#parts;
     await every(env, "leases", this.#keeper.periodMs, this.#cleaning().signal, async () => {
       await this.#keeper.runOnce();
+      if (options.role !== "worker") await this.#healing.beat(this.#peers.haveOtherTime(env.clock.now()));
       if (this.#peers.hasDead(env.clock.now())) this.#loop.lookBy();
     });
   }

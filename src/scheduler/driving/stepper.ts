@@ -85,6 +85,8 @@ export interface LookBounds {
   readonly timeoutMsMax?: number;
   /** Finds out whether results have been expired for so long, in milliseconds; null does not. Default: null. */
   readonly expiredForMs?: number | null;
+  /** See `LookRequest.uptimeAfter`. */
+  readonly uptimeAfter?: number;
 }
 
 export interface StepResult {
@@ -213,14 +215,16 @@ export class Stepper {
   /** Looks into the store, with one read. `now` is in epoch milliseconds. The look also compares the tasks that the
    *  store may not have as they are. If there are such tasks, they are written, because a
    *  step without them knows no limits; then a second look follows. @throws {StoreUnavailableError} */
-  async look(now: number, { aheadMs, timeoutMsMax, expiredForMs = null }: LookBounds): Promise<LookReport> {
-    const { env, runner, tasks, hasJobRole, zoneCheck } = this.#parts;
+  async look(now: number, bounds: LookBounds): Promise<LookReport> {
+    const { aheadMs, timeoutMsMax, expiredForMs = null, uptimeAfter } = bounds;
+    const { env, runner, tasks, hasScheduleRole, hasJobRole, zoneCheck } = this.#parts;
     const view = this.#view(now, hasJobRole ? runner.room : null, aheadMs, timeoutMsMax);
     const unsaved = tasks.unsaved;
     const zoneRules = view.schedules === null ? undefined : zoneCheck.asksFor(now);
     const asked = {
       ...(expiredForMs === null ? {} : { asksForExpired: true, expiredForMs }),
       ...(zoneRules === undefined ? {} : { zoneRules }),
+      ...(uptimeAfter === undefined || !hasScheduleRole ? {} : { uptimeAfter }),
     };
     let report = await env.store.look({ ...view, ...asked, tasks: unsaved });
     if (unsaved !== null) {

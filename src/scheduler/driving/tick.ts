@@ -11,6 +11,7 @@ import { emptyOutcomes, type JobRunner } from "../running/job-runner.ts";
 import type { LeaseKeeper } from "../running/lease-keeper.ts";
 import type { TickReport } from "../views/tick-report.ts";
 import type { TickCleaning } from "./clean-up.ts";
+import type { ClockHealing } from "./clock-healing.ts";
 import {
   earliestDueAt,
   hasEndedPause,
@@ -35,6 +36,7 @@ export interface TickParts {
   /** Called when the work is done, if requests are left. */
   readonly afterWork: () => Promise<void>;
   readonly zoneCheck: ZoneCheck;
+  readonly healing: ClockHealing;
   /** Ends a wait early: something may be due that the last look did not show, or the scheduler stops. */
   readonly wakeup: Wakeup;
 }
@@ -179,26 +181,29 @@ class TickWork {
   }
 
   async #lookFirst(): Promise<Seen> {
-    const { env, stepper, cleaning, giveUpLeft } = this.#parts;
+    const { env, stepper, cleaning, giveUpLeft, healing } = this.#parts;
     stepper.lookAnew();
     const now = env.clock.now();
     const expiredForMs = cleaning.asksFor(now);
-    const first = await this.#look(now, expiredForMs);
+    const first = await this.#look(now, expiredForMs, healing.uptimeAfter(now));
     if (expiredForMs !== null) cleaning.asked(first.hasExpired);
     this.#isToClean = first.hasExpired;
     // After the present step and the last one, this may take two.
     const mayGiveUp = first.leaseEndsAt !== null && this.#bounds.tripsLeft > 3 && !this.#bounds.isOver(now);
     const hasGivenUp = mayGiveUp && (await giveUpLeft());
     const hasMoved = await this.#checkZones();
-    return hasGivenUp || hasMoved ? this.#look(env.clock.now()) : first;
+    const hasHealed = first.hasUptimeAfter === true && (await healing.tick(this.#mayGoOn));
+    return hasGivenUp || hasMoved || hasHealed ? this.#look(env.clock.now()) : first;
   }
 
-  /** Leaves requests for another look, a step and what follows it. Returns whether next fire times have moved. */
+  /** Leaves requests for another look, a step and what follows it. */
+  readonly #mayGoOn = (): boolean => this.#bounds.tripsLeft > 4 && !this.#bounds.isOver(this.#parts.env.clock.now());
+
+  /** Returns whether next fire times have moved. */
   async #checkZones(): Promise<boolean> {
     const { env, zoneCheck } = this.#parts;
-    const bounds = this.#bounds;
     try {
-      return await zoneCheck.run(() => bounds.tripsLeft > 4 && !bounds.isOver(env.clock.now()));
+      return await zoneCheck.run(this.#mayGoOn);
     } catch (error) {
       env.logger.warn("escapement: time zone rules could not be compared; the next tick tries again", error);
       // What was moved before the failure is looked for.
@@ -206,9 +211,10 @@ class TickWork {
     }
   }
 
-  #look(now: number, expiredForMs: number | null = null): Promise<LookReport> {
+  #look(now: number, expiredForMs: number | null = null, uptimeAfter?: number): Promise<LookReport> {
     const timeoutMsMax = this.#timeoutMsMax(now);
-    return this.#parts.stepper.look(now, { aheadMs: this.#dueBy(now) - now, timeoutMsMax, expiredForMs });
+    const more = uptimeAfter === undefined ? {} : { uptimeAfter };
+    return this.#parts.stepper.look(now, { aheadMs: this.#dueBy(now) - now, timeoutMsMax, expiredForMs, ...more });
   }
 
   #stepBounds(seen: Seen, now: number): StepBounds {

@@ -25,6 +25,8 @@ export function movedFireTime(
 ): number | null {
   const { nextFireTime, lastFireTime, createdAt } = schedule;
   if (nextFireTime === null || nextFireTime <= now) return nextFireTime;
+  // A wrong clock went ahead, and the schedule was taken back.
+  if (lastFireTime !== null && nextFireTime <= lastFireTime) return nextAfter(trigger, now);
   const last = lastFireTime ?? createdAt - 1;
   const place = placeOf(trigger, nextFireTime);
   if (place !== null && place <= now && place > last) return place;

@@ -60,6 +60,11 @@ export function planFires(
 ): FirePlan {
   const { nextFireTime, lastFireTime } = schedule;
   if (nextFireTime === null) throw new BrokenTriggerError(`schedule "${schedule.id}" has no fire time`);
+  if (lastFireTime !== null && lastFireTime > now) {
+    // A wrong clock went ahead, and the schedule was taken back. The ledger has what ran then: it makes no job again.
+    const plan = planFires({ ...schedule, lastFireTime: null }, trigger, now, random, firesMax);
+    return { ...plan, lastFireTime };
+  }
   // A new trigger may start before the last fire time of the old trigger. A schedule never goes back, because the same
   // occurrence would then fire twice.
   const isBehind = lastFireTime !== null && nextFireTime <= lastFireTime;

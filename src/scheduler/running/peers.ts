@@ -11,6 +11,8 @@ interface Peer {
   readonly deadFrom: number;
   /** When a step last ended its leases; minus infinity for never. */
   endedAt: number;
+  /** How far its clock is ahead, in milliseconds, as far as is known. */
+  readonly aheadMs: number;
 }
 
 /**
@@ -56,8 +58,11 @@ export class Peers {
         before + itsLeaseMs,
         Math.ceil(now + periodMs + Math.min(periodMs / 10, HEARTBEAT_SLACK_MS_MAX)),
       );
-      peers.set(instanceId, { heartbeat, liveUntil, deadFrom: now + itsLeaseMs, endedAt: Number.NEGATIVE_INFINITY });
-      this.#compareClocks(heartbeat, known === undefined || isSame ? Number.NEGATIVE_INFINITY : before, now);
+      const seenAfter = known === undefined || isSame ? Number.NEGATIVE_INFINITY : before;
+      const aheadMs = aheadOf(heartbeat, seenAfter, now);
+      const deadFrom = now + itsLeaseMs;
+      peers.set(instanceId, { heartbeat, liveUntil, deadFrom, endedAt: Number.NEGATIVE_INFINITY, aheadMs });
+      this.#compareClocks(heartbeat, aheadMs, seenAfter, now);
       if (known !== undefined && !isSame) this.#warnOfDuplicate(heartbeat);
     }
     this.#peers = peers;
@@ -104,12 +109,19 @@ export class Peers {
     for (const peer of this.#peers.values()) if (isToEnd(peer, now)) peer.endedAt = now;
   }
 
+  /** Whether a resident scheduler is alive whose clock differs by more than a lease. */
+  haveOtherTime(now: number): boolean {
+    const { leaseMs } = this.#env;
+    for (const { heartbeat, liveUntil, aheadMs } of this.#peers.values())
+      if (heartbeat.isResident && liveUntil > now && Math.abs(aheadMs) > leaseMs) return true;
+    return false;
+  }
+
   /** @param before an instant before the heartbeat; minus infinity where none is known */
-  #compareClocks({ identity, at }: Heartbeat, before: number, now: number): void {
+  #compareClocks({ identity }: Heartbeat, aheadMs: number, before: number, now: number): void {
     const { logger, leaseMs, identity: own } = this.#env;
     // The heartbeat came after `before`, and not after `now`, be it long after, where the store was late.
     const unknownMs = before === Number.NEGATIVE_INFINITY ? 0 : (now - before) / 2;
-    const aheadMs = before === Number.NEGATIVE_INFINITY ? Math.max(0, at - now) : at - (before + now) / 2;
     if (Math.abs(aheadMs) <= Math.max(leaseMs / 4, unknownMs)) return;
     const warnedAt = this.#warnedAt.get(identity);
     if (warnedAt !== undefined && Math.abs(now - warnedAt) < CLOCK_WARNINGS_APART_MS) return;
@@ -135,6 +147,11 @@ export class Peers {
         "leaves when it dies; give each its own identity, or stop the old one before the new one starts",
     );
   }
+}
+
+/** @param before an instant before the heartbeat; minus infinity where none is known */
+function aheadOf({ at }: Heartbeat, before: number, now: number): number {
+  return before === Number.NEGATIVE_INFINITY ? Math.max(0, at - now) : at - (before + now) / 2;
 }
 
 function isToEnd({ heartbeat: { at, aliveUntil }, deadFrom, endedAt }: Peer, now: number): boolean {

@@ -1,4 +1,5 @@
 import { firstFence } from "../../core/ids.ts";
+import { CLOCK_TOLERANCE_MS } from "../../core/limits.ts";
 import { optionError } from "../../core/option-errors.ts";
 import { INSTANT_MS_MAX, instantText } from "../../core/temporal.ts";
 import { withoutUndefined } from "../../core/without-undefined.ts";
@@ -122,7 +123,7 @@ export function scheduleChanges(
     ...(options.nextFireTime === undefined ? {} : { zoneRules: null }),
     ...withoutUndefined({
       ...givenSettings(options),
-      nextFireTime: options.nextFireTime === undefined ? undefined : notBefore(schedule, options.nextFireTime),
+      nextFireTime: options.nextFireTime === undefined ? undefined : notBefore(schedule, options.nextFireTime, now),
       payload,
       concurrencyKey: key,
       metadata: options.metadata && { ...taskMetadata, ...options.metadata },
@@ -132,8 +133,10 @@ export function scheduleChanges(
 }
 
 /** A fire time that a caller chose. @throws {OptionsError} when the schedule has passed it already */
-function notBefore({ lastFireTime }: ScheduleRecord, fireTime: number): number {
+function notBefore({ lastFireTime }: ScheduleRecord, fireTime: number, now: number): number {
   if (lastFireTime === null || fireTime > lastFireTime) return fireTime;
+  // A wrong clock went ahead: the schedule is taken back.
+  if (lastFireTime > now + CLOCK_TOLERANCE_MS && fireTime > now) return fireTime;
   const message =
     `must be later than the last fire time, ${instantText(lastFireTime)}; got ${instantText(fireTime)}: ` +
     "a schedule never goes back; runScheduleNow(id) adds an extra job";

@@ -53,6 +53,8 @@ export interface LookRequest extends View {
   readonly asksForExpired?: boolean;
   /** Goes with `asksForExpired`: counts only rows that expired at least this long ago, in milliseconds. Default: 0. */
   readonly expiredForMs?: number;
+  /** Asks whether an uptime of a scheduler ends after this instant; see rule V13. */
+  readonly uptimeAfter?: number;
   /** Asks for the texts of `zoneRules` that schedules have: at most `limit`, in order, beginning after a text. */
   readonly zoneRules?: { readonly after: string; readonly limit: number };
   /** Schedules that a program declares, each once, to find out which of them are stored as they are declared. */
@@ -93,6 +95,8 @@ export interface LookReport extends Seen {
   readonly staleTaskIds: readonly string[];
   /** Whether a clean-up has results or windows to remove; false unless asked for. */
   readonly hasExpired: boolean;
+  /** Whether an uptime ends after the instant of `uptimeAfter`; false unless asked for, and without a `Ledger`. */
+  readonly hasUptimeAfter?: boolean;
   /** Each text once; absent unless asked for, and in a store without `DataStore.zoneRules`. */
   readonly zoneRules?: readonly string[];
   /** The stored schedules that `addSchedules` would leave as they are; absent unless asked for. See rule V12. */

@@ -267,6 +267,10 @@ export class MemoryLedger implements Ledger {
     return this.#taskPauses.after(filter.taskId, filter).slice(0, filter.limit);
   }
 
+  async removeUptimesAfter(instant: number): Promise<void> {
+    this.uptime.removeAfter(instant);
+  }
+
   async getUptimes(filter: { from: number; until: number }): Promise<UptimeRecord[]> {
     return this.uptime.read(filter);
   }

@@ -96,7 +96,8 @@ export class Uptime {
    *  dead; `now` when none is alive */
   extend({ identity, role, isResident, tasks }: Instance, now: number, until: number): void {
     const spans = this.#byIdentity.get(identity) ?? [];
-    const last = spans.at(-1);
+    // One that begins later was written by a wrong clock.
+    const last = spans.findLast(({ since }) => since <= now);
     if (until <= now) {
       if (last !== undefined) last.until = Math.min(last.until, now);
       return;
@@ -108,6 +109,7 @@ export class Uptime {
     }
     this.#byIdentity.set(identity, spans);
     spans.push({ identity, role, isResident, tasks, since: now, until });
+    spans.sort((a, b) => a.since - b.since);
     if (spans.length > UPTIMES_PER_ANSWER_MAX) spans.shift();
   }
 
@@ -118,6 +120,21 @@ export class Uptime {
       .sort((a, b) => a.since - b.since || compareTexts(a.identity, b.identity))
       .slice(-UPTIMES_PER_ANSWER_MAX)
       .map((span) => ({ ...span }));
+  }
+
+  /** Whether a span ends after an instant. */
+  reaches(instant: number): boolean {
+    for (const spans of this.#byIdentity.values()) if (spans.some(({ until }) => until > instant)) return true;
+    return false;
+  }
+
+  /** Removes the spans that begin after an instant. */
+  removeAfter(instant: number): void {
+    for (const [identity, spans] of this.#byIdentity) {
+      const kept = spans.filter(({ since }) => since <= instant);
+      if (kept.length === 0) this.#byIdentity.delete(identity);
+      else this.#byIdentity.set(identity, kept);
+    }
   }
 
   /** Removes the spans that ended before an instant. */

@@ -251,7 +251,10 @@ export class MemoryDataStore implements contract.DataStore {
     const seen = { due, nextFireAt, nextRunAt, nextMissAt, leaseEndsAt, hasReady };
     const unchanged = request.declared === undefined ? {} : { unchanged: this.#schedules.unchanged(request.declared) };
     const more = { ...this.#seeOverdue(request), ...this.#seePauses(request), ...this.#seeBlackouts(request) };
-    const report = { ...seen, staleTaskIds, hasExpired, ...more, ...unchanged };
+    const { uptimeAfter } = request;
+    const hasUptimeAfter = uptimeAfter === undefined ? undefined : this.#ledger?.uptime.reaches(uptimeAfter);
+    const uptime = hasUptimeAfter === undefined ? {} : { hasUptimeAfter };
+    const report = { ...seen, staleTaskIds, hasExpired, ...uptime, ...more, ...unchanged };
     return request.zoneRules === undefined
       ? report
       : { ...report, zoneRules: this.#schedules.zoneRules(request.zoneRules) };
@@ -507,6 +510,7 @@ export class MemoryDataStore implements contract.DataStore {
 
   #commitPlan(plan: contract.SchedulePlan, request: contract.StepRequest, notes: Notes): contract.PlanReport {
     const { stepId, isRepetition } = request;
+    const passed = this.#schedules.peek(plan.scheduleId)?.lastFireTime ?? Number.NEGATIVE_INFINITY;
     const isHeeding = (request.blackouts ?? 0) === this.#blackouts.version;
     const schedule = isHeeding ? this.#schedules.commit(plan, request) : null;
     if (schedule === null && !isRepetition) return NO_COMMIT;
@@ -514,7 +518,8 @@ export class MemoryDataStore implements contract.DataStore {
     if (schedule !== null && plan.skips !== undefined) this.#ledger?.skip(plan.scheduleId, plan.skips);
     const addedJobIds: string[] = [];
     for (const fire of plan.fires) {
-      const isNew = schedule !== null && !isSkipped && addPlannedJob(this.#tables, schedule, plan, fire);
+      const hasRun = fire.fireTime <= passed && this.#ledger?.rowOf(plan.scheduleId, fire.fireTime)?.kind === "run";
+      const isNew = schedule !== null && !isSkipped && !hasRun && addPlannedJob(this.#tables, schedule, plan, fire);
       if (isNew || this.#tables.jobs.has(fire.jobId)) addedJobIds.push(fire.jobId);
     }
     const committed = schedule !== null || this.#schedules.wasCommitted(plan, stepId);

@@ -62,6 +62,9 @@ function stateOf(schedule: ScheduleRecord | null): ScheduleState | null {
 function effectiveFromOf(before: ScheduleRecord | null, after: ScheduleRecord | null, at: number): number {
   const next = after?.nextFireTime ?? null;
   const start = next === null || next > at ? at + 1 : next;
+  const last = before?.lastFireTime ?? null;
+  // A schedule that a wrong clock had moved ahead was taken back.
+  if (next !== null && last !== null && next <= last && last > at) return start;
   // A clock that is behind does not change what was fired.
   return Math.max(start, (before?.lastFireTime ?? Number.NEGATIVE_INFINITY) + 1);
 }

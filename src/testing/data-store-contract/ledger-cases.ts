@@ -31,6 +31,7 @@ import {
   step,
   T0,
   take,
+  updateSchedule,
 } from "./makers.ts";
 import { twice } from "./repeat.ts";
 
@@ -44,6 +45,15 @@ async function lostJob(store: DataStore, maxRecoveries: number, cancels: boolean
 }
 
 export const ledgerCases: readonly DataStoreCase[] = [
+  ledgerCase(["P6"], "ledger: a fire time that has run makes no job when its schedule is taken back", async (store) => {
+    await end(store, await runningJob(store));
+    await updateSchedule(store, "schedule", { nextFireTime: T0 });
+    const due = await seenAgain(store);
+    const fires = [T0, T0 + 1].map((at) => ({ ...fireOf("schedule", at), jobId: `again ${at - T0}` }));
+    const plan = planOf(due, { fires, lastFireTime: T0 + 9, nextFireTime: T0 + 5 });
+    const [report] = (await step(store, { now: T0 + 4000, plans: [plan], jobs: null })).plans;
+    equal(report, { committed: true, addedJobIds: ["again 1"] }, "the answer");
+  }),
   ledgerCase(
     ["H1"],
     "ledger: a finished job of a fire time leaves its run, whatever its outcome",

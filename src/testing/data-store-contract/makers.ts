@@ -175,6 +175,7 @@ interface ViewFields {
 
 /** What {@link look} may vary. */
 export interface LookFields extends ViewFields {
+  readonly uptimeAfter?: number;
   readonly tasks?: LookRequest["tasks"];
   readonly asksForExpired?: boolean;
   readonly expiredForMs?: number;
@@ -198,9 +199,10 @@ function instanceIdOf(by = "scheduler-a"): string {
 
 /** Looks at ready jobs, and at due schedules if `fields` has a window. */
 export function look(store: DataStore, fields: LookFields = {}): Promise<LookReport> {
-  const { tasks = null, asksForExpired = false, expiredForMs = 0, zoneRules, declared } = fields;
+  const { tasks = null, asksForExpired = false, expiredForMs = 0, zoneRules, declared, uptimeAfter } = fields;
   const asked = { ...(zoneRules === undefined ? {} : { zoneRules }), ...(declared === undefined ? {} : { declared }) };
-  return store.look({ ...viewOf(fields), tasks, asksForExpired, expiredForMs, ...asked });
+  const uptime = uptimeAfter === undefined ? {} : { uptimeAfter };
+  return store.look({ ...viewOf(fields), tasks, asksForExpired, expiredForMs, ...asked, ...uptime });
 }
 
 /** A step that acquires up to a hundred jobs. */

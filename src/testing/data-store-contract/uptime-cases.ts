@@ -5,7 +5,7 @@ import type { DataStore, SentHeartbeat } from "../../stores/data-store.ts";
 import { equal } from "./assert.ts";
 import type { DataStoreCase } from "./contract-case.ts";
 import { ledgerCase } from "./ledger-makers.ts";
-import { extend, step, T0 } from "./makers.ts";
+import { extend, look, step, T0 } from "./makers.ts";
 
 const PROFILE: SchedulerProfile = { role: "worker", isResident: true, tasks: ["a", "b"], executors: ["inline"] };
 const MINUTE_MS = 60_000;
@@ -141,4 +141,24 @@ export const uptimeCases: readonly DataStoreCase[] = [
       equal(await ledger.getUptimes({ from, until }), expected, `the uptimes from ${from - T0} until ${until - T0}`);
     }
   }),
+  ledgerCase(
+    ["H21", "H31", "V13"],
+    "uptimes: one by a clock that was ahead stays until it is removed",
+    async (store, ledger) => {
+      const ahead = T0 + 500 * MINUTE_MS;
+      await heartbeat(store, T0, T0 + 1000);
+      await heartbeat(store, ahead, ahead + 1000);
+      await heartbeat(store, T0 + 500, T0 + 1500);
+      await heartbeat(store, T0 + 600, T0 + 600);
+      await tick(store, T0 + 5000, "scheduler-b");
+      const ticks = uptimeOf(T0 + 5000, T0 + 5000 + MINUTE_MS, { identity: "scheduler-b", isResident: false });
+      const right = [uptimeOf(T0, T0 + 600), ticks];
+      equal(await uptimesOf(ledger), [...right, uptimeOf(ahead, ahead + 1000)], "the uptimes");
+      const seen = async (uptimeAfter: number) => (await look(store, { now: T0, uptimeAfter })).hasUptimeAfter;
+      equal(await seen(ahead + 999), true, "whether an uptime ends after the instant before its end");
+      equal(await seen(ahead + 1000), false, "whether an uptime ends after its end");
+      await ledger.removeUptimesAfter(T0 + 5000);
+      equal(await uptimesOf(ledger), right, "the uptimes that began by then");
+    },
+  ),
 ];

@@ -164,7 +164,8 @@ export function stateAsJson(s: string): string {
  *  one, and when the change was made. */
 export function effectiveFrom(next: string, last: string, at: string): string {
   const start = `CASE WHEN ${next} <= ${at} THEN ${next} ELSE ${at} + 1 END`;
-  return `greatest(${start}, coalesce(${last} + 1, ${start}))`;
+  const later = `greatest(${start}, coalesce(${last} + 1, ${start}))`;
+  return `CASE WHEN ${next} <= ${last} AND ${last} > ${at} THEN ${start} ELSE ${later} END`;
 }
 
 /** SQL of a schedule's payload, as the text of JSON. */

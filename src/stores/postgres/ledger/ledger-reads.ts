@@ -24,7 +24,7 @@ export function readStatements(names: PostgresNames): ReadStatements {
       `coalesce((SELECT max(c.alive_until) FROM ${schedulers} c WHERE c.identity = ?1), ?3)), ` +
       "?4, ?5, ?6::json FROM (SELECT (SELECT " +
       "CASE WHEN u.until >= ?2 - CASE WHEN u.resident = 0 AND ?3 > ?2 THEN ?7 ELSE 0 END THEN u.since END " +
-      `FROM ${uptimes} u WHERE u.identity = ?1 ORDER BY u.since DESC LIMIT 1) AS since) w ` +
+      `FROM ${uptimes} u WHERE u.identity = ?1 AND u.since <= ?2 ORDER BY u.since DESC LIMIT 1) AS since) w ` +
       "WHERE w.since IS NOT NULL OR ?3 > ?2 " +
       "ON CONFLICT (identity, since) DO UPDATE SET until = excluded.until, role = excluded.role, " +
       "resident = excluded.resident, tasks = excluded.tasks",
@@ -32,6 +32,7 @@ export function readStatements(names: PostgresNames): ReadStatements {
       `SELECT ${arrayOf(uptime, "u.tasks")} AS record FROM (SELECT * FROM ${uptimes} ` +
       `WHERE until >= ?1 AND since <= ?2 ORDER BY since DESC, identity DESC LIMIT ${UPTIMES_PER_ANSWER_MAX}) u ` +
       "ORDER BY u.since, u.identity",
+    removeUptimesAfter: () => `DELETE FROM ${uptimes} WHERE until > ?1 AND since > ?1`,
     removeUptimes: () =>
       `DELETE FROM ${uptimes} WHERE (identity, since) IN (SELECT identity, since FROM ${uptimes} WHERE until < ?1 ` +
       "ORDER BY until LIMIT ?2)",

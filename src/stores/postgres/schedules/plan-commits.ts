@@ -5,7 +5,7 @@ import { lazily } from "../../sqlite/sql-and-json.ts";
 import { markDirty } from "../flow-control/key-limiters.ts";
 import { hasMissedStart, isMadeByPlan } from "../jobs/job-rows.ts";
 import { effectiveFrom, stateAsJson } from "../ledger/audit-of-changes.ts";
-import { insertSkips } from "../ledger/history-writes.ts";
+import { insertSkips, isOf } from "../ledger/history-writes.ts";
 import { guardSql, type PostgresNames } from "../schema/names.ts";
 import { type Stored, storedWrite } from "../schema/stored.ts";
 import { CHANGES, rowsOf, textsOf } from "../sql-and-json.ts";
@@ -28,7 +28,7 @@ interface PlanSql {
 }
 
 function planSql(names: PostgresNames): PlanSql {
-  const { schedules, jobs, tasks, inSchema } = names;
+  const { schedules, jobs, tasks, histories, runs, inSchema } = names;
   // True while the schedule `s` of the row `r`, and the blackouts, are as the planner saw them; ?2 now. The fence of
   // the
   // row is the sum of the schedule's fence and of the version of the blackouts.
@@ -71,7 +71,11 @@ function planSql(names: PostgresNames): PlanSql {
     `${details}, ${key}, ${time(2)} + coalesce(s.expect_start, s.expect_finish), ${time(5)} ` +
     `FROM ${plans(", fires json")} JOIN ${schedules} s ON ${ofPlan}${condition} ` +
     "CROSS JOIN LATERAL json_array_elements(r.fires) WITH ORDINALITY f(v, place) " +
-    `LEFT JOIN ${tasks} t ON t.id = CASE WHEN ?3 = 1 THEN s.task_id END ORDER BY r.key, f.place ON CONFLICT DO NOTHING`;
+    `LEFT JOIN ${tasks} t ON t.id = CASE WHEN ?3 = 1 THEN s.task_id END ` +
+    // Only a schedule that was taken back from where a wrong clock had moved it fires behind its last fire time.
+    `WHERE NOT (coalesce(s.last_fire_time >= ${time(2)}, false) AND EXISTS (SELECT 1 FROM ${histories} h ` +
+    `JOIN ${runs} d ON ${isOf("h.number", "d")} AND d.fire_time = ${time(2)} WHERE h.schedule_id = s.id)) ` +
+    `ORDER BY r.key, f.place ON CONFLICT DO NOTHING`;
   return { ofPlan, insertFires };
 }
 

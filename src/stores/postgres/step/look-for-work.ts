@@ -55,6 +55,12 @@ export function lookStatement(names: PostgresNames, form: LookForm): string {
     const [rows = ""] = parameters(1);
     columns.push(`(${unchangedSchedules(names, rows, form.ledger)}) AS unchanged`);
   }
+  if (form.uptime) {
+    const [at = ""] = parameters(1);
+    columns.push(
+      `CASE WHEN EXISTS (SELECT 1 FROM ${names.uptimes} WHERE until > ${at}) THEN 1 ELSE 0 END AS has_uptime`,
+    );
+  }
   return `SELECT ${columns.join(", ")}`;
 }
 

@@ -413,7 +413,9 @@ function joined(texts: readonly string[]): string {
  *  one, and when the change was made. */
 export function effectiveFrom(next: string, last: string, at: string): string {
   const start = `CASE WHEN ${next} <= ${at} THEN ${next} ELSE ${at} + 1 END`;
-  return `max(${start}, coalesce(${last} + 1, ${start}))`;
+  const later = `max(${start}, coalesce(${last} + 1, ${start}))`;
+  // See `effectiveFromOf`.
+  return `CASE WHEN ${next} <= ${last} AND ${last} > ${at} THEN ${start} ELSE ${later} END`;
 }
 
 /** SQL of a schedule's payload as text. */

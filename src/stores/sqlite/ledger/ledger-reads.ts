@@ -122,6 +122,12 @@ export class SqliteLedger implements Ledger {
     });
   }
 
+  removeUptimesAfter(instant: number): Promise<void> {
+    return this.#use(async ({ connection, statements }) => {
+      await connection.write(() => [statement(statements.removeUptimesAfter, instant)]);
+    });
+  }
+
   getStats(filter: StatsFilter): Promise<StatsReport> {
     return this.#use(({ connection, statements }) => readStats(connection, statements, filter));
   }
@@ -318,6 +324,7 @@ export interface ReadStatements {
   readonly extendUptime: string;
   readonly getUptimes: string;
   readonly removeUptimes: string;
+  readonly removeUptimesAfter: string;
 }
 
 /** The statements that the ledger's questions need. */
@@ -347,7 +354,8 @@ export function readStatements(names: TableNames): ReadStatements {
       `coalesce((SELECT max(alive_until) FROM ${schedulers} WHERE identity = ?1), ?3)), ` +
       "?4, ?5, ?6 FROM (SELECT (SELECT " +
       "CASE WHEN until >= ?2 - CASE WHEN resident = 0 AND ?3 > ?2 THEN ?7 ELSE 0 END THEN since END " +
-      `FROM ${uptimes} WHERE identity = ?1 ORDER BY since DESC LIMIT 1) AS since) WHERE since IS NOT NULL OR ?3 > ?2 ` +
+      `FROM ${uptimes} WHERE identity = ?1 AND since <= ?2 ORDER BY since DESC LIMIT 1) AS since) ` +
+      "WHERE since IS NOT NULL OR ?3 > ?2 " +
       "ON CONFLICT (identity, since) DO UPDATE SET until = excluded.until, role = excluded.role, " +
       "resident = excluded.resident, tasks = excluded.tasks",
     // ?1 from, ?2 until
@@ -355,6 +363,8 @@ export function readStatements(names: TableNames): ReadStatements {
       `SELECT ${rowAsJson(null, uptime, [validJson("tasks", "[]")])} AS record FROM (SELECT * FROM ${uptimes} ` +
       `WHERE until >= ?1 AND since <= ?2 ORDER BY since DESC, identity DESC LIMIT ${UPTIMES_PER_ANSWER_MAX}) ` +
       "ORDER BY since, identity",
+    // ?1 the time after which uptimes begin that a wrong clock wrote
+    removeUptimesAfter: () => `DELETE FROM ${uptimes} WHERE until > ?1 AND since > ?1`,
     // ?1 the time before which uptimes ended long ago, ?2 limit
     removeUptimes: () =>
       `DELETE FROM ${uptimes} WHERE (identity, since) IN (SELECT identity, since FROM ${uptimes} WHERE until < ?1 ` +

@@ -5,7 +5,7 @@ import { type Flow, markDirty } from "../flow-control/key-limiters.ts";
 import { isMadeByPlan } from "../jobs/job-rows.ts";
 import { beginDetailsAs } from "../label-index.ts";
 import { effectiveFrom, stateAsJson } from "../ledger/audit-of-changes.ts";
-import { insertSkips, type LedgerSwitch } from "../ledger/history-writes.ts";
+import { insertSkips, isOf, type LedgerSwitch } from "../ledger/history-writes.ts";
 import { hasMissedStart, JOB_STATE, type TableNames } from "../schema/tables.ts";
 import { jsonArray, lazily, numberOrNull, rowParameters, validJson } from "../sql-and-json.ts";
 import { blackoutsVersion } from "./sqlite-blackouts.ts";
@@ -233,7 +233,7 @@ export interface PlanStatements {
 }
 
 export function planStatements(names: TableNames): PlanStatements {
-  const { schedules, jobs, tasks, dependencies, histories, changes } = names;
+  const { schedules, jobs, tasks, dependencies, histories, runs, changes } = names;
   // True while the schedule of the row [scheduleId, fence, expected, ...], and the blackouts, are as the planner saw
   // them; ?2 now. The fence of the row is the sum of the schedule's fence and of the version of the blackouts. Both
   // only grow, so that the sum is the same only if both are. The plus signs keep SQLite from using the index of due
@@ -268,7 +268,11 @@ export function planStatements(names: TableNames): PlanStatements {
     `f.value->>2 + coalesce(s.expect_start, s.expect_finish), f.value->>5 ` +
     `FROM json_each(?1) r CROSS JOIN ${schedules} s ON s.id = r.value->>0 ` +
     `CROSS JOIN json_each(r.value, '$[3]') f LEFT JOIN ${tasks} t ON t.id = CASE WHEN ?3 THEN s.task_id END ` +
-    `WHERE ${asPlanned}`;
+    `WHERE ${asPlanned} ` +
+    // Only a schedule that was taken back from where a wrong clock had moved it fires behind its last fire time.
+    "AND NOT (coalesce(s.last_fire_time >= f.value->>2, 0) AND EXISTS (SELECT 1 FROM " +
+    `${histories} h CROSS JOIN ${runs} d ON ${isOf("h.number", "d")} AND d.fire_time = f.value->>2 ` +
+    "WHERE h.schedule_id = s.id))";
   const unlessSkipped = "AND coalesce(s.overlap_note->>'isSkipped', 0) = 0";
   // One that has missed its start counts as ended.
   const ofSchedule =

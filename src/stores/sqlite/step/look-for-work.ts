@@ -37,6 +37,8 @@ export interface LookExtras {
   readonly expiredForMs?: number | null;
   /** See {@link LookRequest.zoneRules}. */
   readonly zoneRules?: LookRequest["zoneRules"] | undefined;
+  /** See {@link LookRequest.uptimeAfter}. */
+  readonly uptimeAfter?: number | undefined;
   /** See {@link LookRequest.declared}. */
   readonly declared?: readonly DeclaredSchedule[] | undefined;
   readonly flow: Flow;
@@ -63,7 +65,7 @@ export class Looks {
   /** The statement of a look; null when there is nothing to show. Read the answer with {@link seen}. */
   statement(
     { now, schedulerId, jobs, schedules }: View,
-    { stepId, tasks, expiredForMs = null, zoneRules, declared, flow }: LookExtras,
+    { stepId, tasks, expiredForMs = null, zoneRules, declared, uptimeAfter, flow }: LookExtras,
   ): SqlStatement | null {
     const args: SqlValue[] = [now];
     const queues = jobs === null ? null : queueParameters(jobs);
@@ -77,6 +79,7 @@ export class Looks {
     if (expiredForMs !== null) args.push(now - expiredForMs);
     if (zoneRules !== undefined) args.push(zoneRules.after, zoneRules.limit);
     if (declared !== undefined) args.push(declaredRows(declared));
+    if (uptimeAfter !== undefined) args.push(uptimeAfter);
     if (args.length === 1) return null;
     const form = {
       queues: queues?.form ?? null,
@@ -87,6 +90,7 @@ export class Looks {
       ledger: this.#keepsLedger,
       zoneRules: zoneRules !== undefined,
       declared: declared !== undefined,
+      uptime: uptimeAfter !== undefined,
       overdue: this.#keepsLedger && (this.#mayBeOverdue || Math.abs(now - this.#askedAt) >= OVERDUE_UNASKED_MS_MAX),
       flow,
     };
@@ -136,8 +140,8 @@ export class Looks {
   }
 
   #text(form: LookForm): string {
-    const { queues, acquired, schedules, tasks, expired, zoneRules, declared, overdue, flow } = form;
-    const key = [queues, acquired, schedules, tasks, expired, zoneRules, declared, overdue, flow].join();
+    const { queues, acquired, schedules, tasks, expired, zoneRules, declared, uptime, overdue, flow } = form;
+    const key = [queues, acquired, schedules, tasks, expired, zoneRules, declared, uptime, overdue, flow].join();
     let text = this.#texts.get(key);
     if (text === undefined) {
       text = this.#lookStatement(form);
@@ -235,6 +239,8 @@ export interface LookForm {
   readonly ledger: boolean;
   readonly zoneRules: boolean;
   readonly declared: boolean;
+  /** Whether the look tells of uptimes that end after an instant. */
+  readonly uptime: boolean;
   /** Whether the look reports overdue occurrences. */
   readonly overdue: boolean;
   readonly flow: Flow;
@@ -254,6 +260,7 @@ export interface LookForm {
  * - `stale_task_ids`, a JSON array;
  * - `has_expired`, whether a clean-up would remove results or windows, or trim histories;
  * - `zone_rules`, a JSON array of the texts that schedules have;
+ * - `has_uptime`, whether an uptime ends after an instant;
  * - `unchanged`, a JSON array of the schedules that are stored as they are declared.
  *
  * Arguments, in this order: ?1 now; with jobs, ?2 the limit and from ?3 on the queues; with acquired jobs, schedulerId
@@ -293,6 +300,12 @@ export function lookStatement(names: TableNames, form: LookForm): string {
   if (form.declared) {
     const [rows = ""] = parameters(1);
     columns.push(`(${unchangedSchedules(names, rows, form.ledger)}) AS unchanged`);
+  }
+  if (form.uptime) {
+    const [at = ""] = parameters(1);
+    columns.push(
+      `CASE WHEN EXISTS (SELECT 1 FROM ${names.uptimes} WHERE until > ${at}) THEN 1 ELSE 0 END AS has_uptime`,
+    );
   }
   return `SELECT ${columns.join(", ")}`;
 }

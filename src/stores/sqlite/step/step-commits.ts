@@ -77,9 +77,17 @@ export class SqliteSteps {
     const flow = this.#flow.isKnown ? this.#flow.flow : "on";
     const [tasks, others] = comparableTasks(request.tasks ?? []);
     const expiredForMs = request.asksForExpired === true ? (request.expiredForMs ?? 0) : null;
-    const { zoneRules } = request;
+    const { zoneRules, uptimeAfter: asked } = request;
+    const uptimeAfter = this.#context.statements.keepsLedger ? asked : undefined;
     const declared = comparableSchedules(request.declared);
-    const shown = { expiredForMs, zoneRules, declared, flow, ...(request.tasks === null ? {} : { tasks }) };
+    const shown = {
+      expiredForMs,
+      zoneRules,
+      declared,
+      uptimeAfter,
+      flow,
+      ...(request.tasks === null ? {} : { tasks }),
+    };
     const statement = looks.statement(request, shown);
     try {
       const answer = statement === null ? [] : await this.#schema.readFresh(statement);
@@ -92,7 +100,8 @@ export class SqliteSteps {
       const texts = zoneRules === undefined ? {} : { zoneRules: jsonArray<string>(rows, "zone_rules") };
       const unchanged =
         request.declared === undefined ? {} : { unchanged: jsonArray<ScheduleRow>(rows, "unchanged").map(toSchedule) };
-      return { ...looks.seen(request, rows), staleTaskIds, hasExpired, ...texts, ...unchanged };
+      const uptime = uptimeAfter === undefined ? {} : { hasUptimeAfter: numberOrNull(rows, "has_uptime") === 1 };
+      return { ...looks.seen(request, rows), staleTaskIds, hasExpired, ...uptime, ...texts, ...unchanged };
     } catch (error) {
       if (declared !== undefined && this.#connection.failureKind(error) === "tooLarge") {
         return this.look({ ...request, declared: [] });

@@ -1,0 +1,139 @@
+import { describe, expect, onTestFinished, test } from "vitest";
+import { IntervalTrigger, MemoryDataStore, Scheduler, type SchedulerOptions } from "../../src/mod.ts";
+import { VirtualClock } from "../../src/testing/mod.ts";
+import { recordingLogger } from "./support.ts";
+
+const START = "2026-12-01T12:00:30Z";
+const MINUTE = 60_000;
+const HOUR = 60 * MINUTE;
+const YEAR = 365 * 24 * HOUR;
+
+/** A host, its store and what it ran: `run` at these instants, `of` these fire times. */
+function setUp(start = START) {
+  const clock = new VirtualClock(start);
+  const dataStore = new MemoryDataStore();
+  const run: string[] = [];
+  const of: string[] = [];
+  const { logger, entries: log } = recordingLogger();
+  const make = (more: Partial<SchedulerOptions> = {}): Scheduler => {
+    const scheduler = new Scheduler({ clock, dataStore, logger, timeZone: "UTC", ...more });
+    scheduler.task("t", { maxRunningJobs: null }, (_payload, { job }) => {
+      run.push(clock.instant.toString());
+      of.push(String(job.fireTime));
+    });
+    onTestFinished(() => scheduler.stop());
+    return scheduler;
+  };
+  return { clock, dataStore, run, of, log, make };
+}
+
+describe("a lone host whose clock was ahead for a minute", () => {
+  test.each([
+    ["two hours", 2 * HOUR],
+    ["eight hours", 8 * HOUR],
+    ["400 days", 400 * 24 * HOUR],
+    ["ten years", 10 * YEAR],
+    ["5,000 years", 5000 * YEAR],
+  ])("by %s goes on after some minutes, and runs no fire time twice", async (_name, aheadMs) => {
+    const { clock, make, of, log } = setUp();
+    const scheduler = make();
+    await scheduler.addSchedule("t", "* * * * *", { id: "t" });
+    await scheduler.start();
+    await clock.advance({ minutes: 3 });
+    const since = clock.now();
+    await clock.jumpTo(new Date(since + aheadMs));
+    await clock.advance({ minutes: 1 });
+    await clock.jumpTo(new Date(since + MINUTE));
+    const before = of.length;
+    await clock.advance({ hours: 3 });
+    expect(of.length - before).toBeGreaterThanOrEqual(aheadMs === 2 * HOUR ? 171 : 173);
+    expect(new Set(of).size).toBe(of.length);
+    expect(log.filter(({ message }) => message.includes("after a clock that was ahead"))).toHaveLength(1);
+    expect((await scheduler.getSchedule("t")).nextFireTime?.toString()).toBe("2026-12-01T15:05:00Z");
+    await scheduler.stop();
+  });
+
+  test("heals an interval and a daily rule over a restart", async () => {
+    const { clock, make, of } = setUp();
+    let scheduler = make();
+    await scheduler.addSchedule("t", new IntervalTrigger({ minutes: 1 }), { id: "interval" });
+    await scheduler.addSchedule("t", "0 13 * * *", { id: "daily" });
+    await scheduler.start();
+    await clock.advance({ minutes: 3 });
+    const since = clock.now();
+    await clock.jumpTo(new Date(since + 3 * YEAR));
+    await clock.advance({ minutes: 1 });
+    await scheduler.stop();
+    await clock.jumpTo(new Date(since + MINUTE));
+    scheduler = make();
+    await scheduler.start();
+    of.length = 0;
+    await clock.advance({ hours: 2 });
+    expect(of).toContain("2026-12-01T13:00:00Z");
+    expect(of.length).toBeGreaterThan(110);
+    await scheduler.stop();
+  });
+
+  test("leaves alone what somebody put far ahead, and what a rule has far ahead", async () => {
+    const { clock, make, dataStore } = setUp();
+    const scheduler = make();
+    await scheduler.addSchedule("t", "* * * * *", { id: "minutely" });
+    await scheduler.addSchedule("t", "* * * * *", { id: "chosen" });
+    await scheduler.addSchedule("t", "0 0 1 6 *", { id: "yearly" });
+    await scheduler.start();
+    await clock.advance({ minutes: 3 });
+    await scheduler.updateSchedule("chosen", { nextFireTime: "2028-01-01T00:00:00Z" });
+    const since = clock.now();
+    await clock.jumpTo(new Date(since + 90 * 24 * HOUR));
+    await clock.advance({ minutes: 1 });
+    await clock.jumpTo(new Date(since + MINUTE));
+    await clock.advance({ hours: 1 });
+    const next = async (id: string) => (await scheduler.getSchedule(id)).nextFireTime?.toString();
+    expect(await next("chosen")).toBe("2028-01-01T00:00:00Z");
+    expect(await next("yearly")).toBe("2027-06-01T00:00:00Z");
+    expect(await next("minutely")).toBe("2026-12-01T13:05:00Z");
+    expect(await dataStore.ledger?.getUptimes({ from: clock.now() + HOUR, until: 8e15 })).toEqual([]);
+  });
+});
+
+test("a host that begins in 1970 fires nothing of today before NTP, and all of it afterwards", async () => {
+  const { clock, make, of } = setUp();
+  const before = make();
+  await before.addSchedule("t", "*/5 * * * *", { id: "t" });
+  await before.start();
+  await clock.advance({ minutes: 10 });
+  await before.stop();
+  const since = clock.now();
+  await clock.jumpTo("1970-01-01T00:00:10Z");
+  const scheduler = make();
+  await scheduler.start();
+  of.length = 0;
+  await clock.advance({ minutes: 20 });
+  expect(of).toEqual([]);
+  await clock.jumpTo(new Date(since + 20 * MINUTE));
+  await clock.advance({ hours: 1 });
+  expect(of.length).toBeGreaterThanOrEqual(12);
+  expect(new Set(of).size).toBe(of.length);
+});
+
+describe("programs that only tick", () => {
+  test("go on with the second tick of a right clock after one of a wrong year", async () => {
+    const { clock, make, of } = setUp();
+    const first = make();
+    await first.addSchedule("t", "0 3 * * *", { id: "daily" });
+    await clock.advance({ days: 1 });
+    await first.tick();
+    expect(of).toEqual(["2026-12-02T03:00:00Z"]);
+    const since = clock.now();
+    await clock.jumpTo(new Date(since + 9 * YEAR));
+    await make().tick();
+    of.length = 0;
+    for (let day = 1; day <= 30; day++) {
+      await clock.jumpTo(new Date(since + day * 24 * HOUR));
+      await make().tick();
+    }
+    // The tick of the wrong year has cleaned up what was known before, so that the next one finds no witness.
+    expect(of.length).toBe(28);
+    expect(new Set(of).size).toBe(28);
+  });
+});
