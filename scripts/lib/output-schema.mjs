@@ -131,6 +131,7 @@ const COMMANDS = {
   add: ref("Schedule"),
   pause: either(objectOf({ items: listOf(ref("Schedule")) }), objectOf({ items: listOf(ref("Task")) })),
   unpause: either(objectOf({ items: listOf(ref("Schedule")) }), objectOf({ items: listOf(ref("Task")) })),
+  heal: objectOf({ items: listOf(ref("Schedule")) }),
   now: either(ref("Job"), ref("JobResult"), { type: "null" }),
   cancel: objectOf({ items: listOf(objectOf({ id: text, cancelled: { type: "boolean" } })) }),
   retry: either(

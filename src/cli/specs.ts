@@ -154,6 +154,13 @@ export const COMMANDS: readonly CommandSpec[] = [
     load: () => import("./commands/unpause.ts"),
   },
   {
+    name: "heal",
+    summary: "Take back schedules that a wrong clock has moved ahead.",
+    on: "scheduler",
+    example: "escapement heal --store file:jobs.db",
+    load: () => import("./commands/heal.ts"),
+  },
+  {
     name: "now",
     takes: "<id>",
     summary: "Run a schedule now.",

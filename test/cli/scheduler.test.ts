@@ -120,6 +120,23 @@ describe("a command on a scheduler", () => {
     expect((await onStore("unpause", "fail/noon")).code).toBe(0);
   });
 
+  test("takes back what a wrong clock has moved ahead", async () => {
+    const dataStore = storeAt("ahead.db");
+    const clock = new VirtualClock("2036-05-01T00:00:00Z");
+    const wrong = new Scheduler({ dataStore, clock, logger: LOGGER, timeZone: "UTC" });
+    await wrong.schedule("monthly", "0 3 1 * *", {}, () => "fine");
+    await clock.advance({ days: 40 });
+    await wrong.tick();
+    await wrong.stop();
+    const ahead = ["--store", "file:ahead.db"];
+    const healed = await call(["heal", ...ahead], { cwd: folder.path });
+    expect([healed.code, healed.out]).toEqual([
+      0,
+      [expect.stringMatching(/^monthly: fires at 20\d\d-\d\d-01T03:00:00Z instead of 2036-07-01T03:00:00Z$/)],
+    ]);
+    expect((await call(["heal", ...ahead], { cwd: folder.path })).out).toEqual(["no schedule has fired in the future"]);
+  });
+
   test("shows a failed job and its log", async () => {
     const shown = await onStore("show", failedJob);
     expect(shown.out).toEqual(
@@ -373,6 +390,7 @@ describe("a command on a scheduler", () => {
       ["unpause", "report", ...there],
       ["pause", "report", "--task", ...there],
       ["unpause", "report", "--task", ...there],
+      ["heal", ...there],
       ["now", "report", ...there],
       ["cancel", "nothing", ...there],
       ["retry", "--failed", ...there],

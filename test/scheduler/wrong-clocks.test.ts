@@ -137,3 +137,56 @@ describe("programs that only tick", () => {
     expect(new Set(of).size).toBe(28);
   });
 });
+
+describe("what people see and say", () => {
+  /** A daily rule that a clock five years ahead has moved. */
+  async function moved() {
+    const host = setUp();
+    const scheduler = host.make();
+    await scheduler.addSchedule("t", "0 13 * * *", { id: "daily" });
+    await scheduler.start();
+    const since = host.clock.now();
+    await host.clock.jumpTo(new Date(since + 5 * YEAR));
+    await host.clock.advance({ days: 1 });
+    await host.clock.jumpTo(new Date(since + MINUTE));
+    return { ...host, scheduler };
+  }
+
+  test("health warns until the schedule is taken back", async () => {
+    const { clock, scheduler } = await moved();
+    const codes = async () => (await scheduler.health()).storeWarnings.map(({ code }) => code);
+    expect(await codes()).toEqual(["clockAhead"]);
+    await clock.advance({ minutes: 6 });
+    expect(await codes()).toEqual([]);
+  });
+
+  test("updateSchedule may go back, to the future, and only after a wrong clock", async () => {
+    const { clock, scheduler, of } = await moved();
+    const nextFireTime = "2026-12-01T13:00:00Z";
+    await scheduler.updateSchedule("daily", { nextFireTime });
+    await expect(scheduler.updateSchedule("daily", { nextFireTime: "2026-12-01T11:00:00Z" })).rejects.toThrow(/later/);
+    of.length = 0;
+    await clock.advance({ days: 3 });
+    expect(of).toEqual([1, 2, 3].map((day) => `2026-12-0${day}T13:00:00Z`));
+  });
+
+  test("two hosts that differ take nothing back, and the one that is left does", async () => {
+    const { clock, dataStore, of, log, make } = setUp();
+    const right = make({ identity: "right" });
+    await right.addSchedule("t", "* * * * *", { id: "t" });
+    await right.start();
+    const ahead = {
+      now: () => clock.now() + YEAR,
+      sleep: (until: number, signal?: AbortSignal) => clock.sleep(until - YEAR, signal),
+    };
+    const wrong = make({ identity: "wrong", dataStore, clock: { ...ahead, yield: () => clock.yield() } });
+    await wrong.start();
+    await clock.advance({ minutes: 20 });
+    expect(log.filter(({ message }) => message.includes("a living scheduler has another time"))).not.toHaveLength(0);
+    await wrong.stop();
+    const before = of.length;
+    await clock.advance({ hours: 1 });
+    expect(of.length - before).toBeGreaterThanOrEqual(54);
+    expect(new Set(of).size).toBe(of.length);
+  });
+});

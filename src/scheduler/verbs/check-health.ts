@@ -2,7 +2,9 @@ import type { EventBroker } from "../../brokers/event-broker.ts";
 import { sleepFor } from "../../core/clock.ts";
 import { StoreUnavailableError } from "../../core/errors.ts";
 import { HEALTH_ANSWER_MS } from "../../core/limits.ts";
+import { INSTANT_MS_MAX, instantText } from "../../core/temporal.ts";
 import { VERSION } from "../../core/version.ts";
+import type { UptimeRecord } from "../../records/ledger.ts";
 import { serializedError } from "../../records/serialized-error.ts";
 import type { StoreWarning } from "../../stores/data-store.ts";
 import { backloggedSchedules } from "../running/schedule-backlogs.ts";
@@ -42,13 +44,15 @@ export function healthCheck(context: VerbContext, broker: EventBroker): () => Pr
   };
 }
 
-async function storeFacts({ env: { store, clock, identity }, ready, tasks: own }: VerbContext): Promise<StoreFacts> {
+async function storeFacts({ env, ready, tasks: own }: VerbContext): Promise<StoreFacts> {
+  const { store, clock, identity, leaseMs } = env;
   await ready();
   const askedAt = clock.now();
   const inspection = await store.inspect(askedAt, { checksWrites: true });
   const answeredAt = clock.now();
   const { storeNow, tasks, warnings = [] } = inspection;
   const pauses = await store.getTaskPauses();
+  const wrong = (await store.ledger?.getUptimes({ from: answeredAt + 2 * leaseMs, until: INSTANT_MS_MAX })) ?? [];
   const latencyMs = answeredAt - askedAt;
   const clockSkewMs = storeNow === null ? null : Math.round(storeNow - (askedAt + answeredAt) / 2);
   return {
@@ -61,8 +65,18 @@ async function storeFacts({ env: { store, clock, identity }, ready, tasks: own }
     pauses,
     latencyMs,
     clockSkewMs,
-    storeWarnings: [...skewWarnings(clockSkewMs ?? 0, latencyMs / 2), ...warnings],
+    storeWarnings: [...skewWarnings(clockSkewMs ?? 0, latencyMs / 2), ...aheadWarnings(wrong), ...warnings],
   };
+}
+
+/** @param wrong uptimes in the future */
+function aheadWarnings([first]: readonly UptimeRecord[]): StoreWarning[] {
+  if (first === undefined) return [];
+  const message =
+    `the scheduler "${first.identity}" was up at ${instantText(first.since)}, by a clock that was wrong or that ` +
+    "others do not share: schedules that it moved wait until a scheduler with an even clock takes them back; if this " +
+    "machine's clock is right, take them back with: escapement heal";
+  return [{ code: "clockAhead", message }];
 }
 
 /** @param precisionMs how far the skew may be from the true one */

@@ -32,7 +32,8 @@ export interface StoreInspection {
 export interface StoreWarning {
   /** `"clockSkew"`: the store's clock and the scheduler's differ by more than a second. `"oldTransaction"`: a
    *  transaction that has been open for long keeps the database from removing dead rows. `"deadRows"`: a table has more
-   *  dead rows than live ones. Stores may have others. */
+   *  dead rows than live ones. `"clockAhead"`: a scheduler was up in the future, by its clock. Stores may have
+   *  others. */
   readonly code: string;
   /** What is the matter, and what to do. */
   readonly message: string;
