@@ -1,3 +1,4 @@
+import { CLOCK_TOLERANCE_MS } from "../../core/limits.ts";
 import type { ZonedSchedule } from "../../stores/contract/zone-rules-types.ts";
 import type { Trigger } from "../../triggers/trigger.ts";
 import { nextAfter } from "./fire-times.ts";
@@ -26,7 +27,8 @@ export function movedFireTime(
   const { nextFireTime, lastFireTime, createdAt } = schedule;
   if (nextFireTime === null || nextFireTime <= now) return nextFireTime;
   // A wrong clock went ahead, and the schedule was taken back.
-  if (lastFireTime !== null && nextFireTime <= lastFireTime) return nextAfter(trigger, now);
+  if (lastFireTime !== null && lastFireTime > now + CLOCK_TOLERANCE_MS && nextFireTime <= lastFireTime)
+    return nextAfter(trigger, now);
   const last = lastFireTime ?? createdAt - 1;
   const place = placeOf(trigger, nextFireTime);
   if (place !== null && place <= now && place > last) return place;

@@ -1,5 +1,5 @@
 import { BrokenTriggerError } from "../../core/errors.ts";
-import { CATCH_UP_JOBS_PER_COMMIT_MAX, PASSED_FIRES_PER_PLAN_MAX } from "../../core/limits.ts";
+import { CATCH_UP_JOBS_PER_COMMIT_MAX, CLOCK_TOLERANCE_MS, PASSED_FIRES_PER_PLAN_MAX } from "../../core/limits.ts";
 import type { Skip } from "../../records/ledger.ts";
 import type { ScheduleRecord } from "../../records/schedule.ts";
 import type { Trigger } from "../../triggers/trigger.ts";
@@ -60,7 +60,7 @@ export function planFires(
 ): FirePlan {
   const { nextFireTime, lastFireTime } = schedule;
   if (nextFireTime === null) throw new BrokenTriggerError(`schedule "${schedule.id}" has no fire time`);
-  if (lastFireTime !== null && lastFireTime > now) {
+  if (lastFireTime !== null && lastFireTime > now + CLOCK_TOLERANCE_MS) {
     // A wrong clock went ahead, and the schedule was taken back. The ledger has what ran then: it makes no job again.
     const plan = planFires({ ...schedule, lastFireTime: null }, trigger, now, random, firesMax);
     return { ...plan, lastFireTime };

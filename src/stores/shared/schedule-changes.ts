@@ -1,3 +1,4 @@
+import { CLOCK_TOLERANCE_MS } from "../../core/limits.ts";
 import { SCHEDULE_OPTIONS } from "../../records/fields/schedule.ts";
 import type { AuditRecord, ScheduleChangeRecord, ScheduleState, Skip } from "../../records/ledger.ts";
 import type { ScheduleRecord } from "../../records/schedule.ts";
@@ -64,7 +65,7 @@ function effectiveFromOf(before: ScheduleRecord | null, after: ScheduleRecord | 
   const start = next === null || next > at ? at + 1 : next;
   const last = before?.lastFireTime ?? null;
   // A schedule that a wrong clock had moved ahead was taken back.
-  if (next !== null && last !== null && next <= last && last > at) return start;
+  if (next !== null && last !== null && next <= last && last > at + CLOCK_TOLERANCE_MS) return start;
   // A clock that is behind does not change what was fired.
   return Math.max(start, (before?.lastFireTime ?? Number.NEGATIVE_INFINITY) + 1);
 }

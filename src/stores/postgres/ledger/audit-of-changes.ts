@@ -1,4 +1,4 @@
-import { CHANGES_KEPT_MAX } from "../../../core/limits.ts";
+import { CHANGES_KEPT_MAX, CLOCK_TOLERANCE_MS } from "../../../core/limits.ts";
 import { SCHEDULE_SETTINGS } from "../../shared/schedule-changes.ts";
 import type { ByOrder, ChangeStatements } from "../../sqlite/ledger/audit-of-changes.ts";
 import { REMOVED } from "../../sqlite/schema/tables.ts";
@@ -165,7 +165,7 @@ export function stateAsJson(s: string): string {
 export function effectiveFrom(next: string, last: string, at: string): string {
   const start = `CASE WHEN ${next} <= ${at} THEN ${next} ELSE ${at} + 1 END`;
   const later = `greatest(${start}, coalesce(${last} + 1, ${start}))`;
-  return `CASE WHEN ${next} <= ${last} AND ${last} > ${at} THEN ${start} ELSE ${later} END`;
+  return `CASE WHEN ${next} <= ${last} AND ${last} > ${at} + ${CLOCK_TOLERANCE_MS} THEN ${start} ELSE ${later} END`;
 }
 
 /** SQL of a schedule's payload, as the text of JSON. */

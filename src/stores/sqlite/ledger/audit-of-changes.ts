@@ -1,4 +1,4 @@
-import { CHANGES_KEPT_MAX } from "../../../core/limits.ts";
+import { CHANGES_KEPT_MAX, CLOCK_TOLERANCE_MS } from "../../../core/limits.ts";
 import { INSTANT_MS_MAX, nearestInstantMs } from "../../../core/temporal.ts";
 import { withoutUndefined } from "../../../core/without-undefined.ts";
 import {
@@ -415,7 +415,7 @@ export function effectiveFrom(next: string, last: string, at: string): string {
   const start = `CASE WHEN ${next} <= ${at} THEN ${next} ELSE ${at} + 1 END`;
   const later = `max(${start}, coalesce(${last} + 1, ${start}))`;
   // See `effectiveFromOf`.
-  return `CASE WHEN ${next} <= ${last} AND ${last} > ${at} THEN ${start} ELSE ${later} END`;
+  return `CASE WHEN ${next} <= ${last} AND ${last} > ${at} + ${CLOCK_TOLERANCE_MS} THEN ${start} ELSE ${later} END`;
 }
 
 /** SQL of a schedule's payload as text. */
