@@ -1,3 +1,4 @@
+import { CLOCK_TOLERANCE_MS } from "../../src/core/limits.ts";
 import type { JobRecord } from "../../src/records/job.ts";
 import type { OccurrenceRecord, Run, SkipVerdict } from "../../src/records/ledger.ts";
 import type { ScheduleRecord } from "../../src/records/schedule.ts";
@@ -97,7 +98,9 @@ export class BookModel {
     const lastFired = before?.lastFireTime ?? Number.NEGATIVE_INFINITY;
     const next = after?.nextFireTime ?? null;
     // From here on, the fire times are those of the new rule. It does not go back behind what was fired.
-    const from = Math.max(next !== null && next <= at ? next : at + 1, lastFired + 1);
+    const start = next !== null && next <= at ? next : at + 1;
+    const isTakenBack = next !== null && next <= lastFired && lastFired > at + CLOCK_TOLERANCE_MS;
+    const from = isTakenBack ? start : Math.max(start, lastFired + 1);
     // The schedule lives through these fire times again, except those that ran.
     for (const [fireTime, verdict] of verdicts) {
       if (fireTime < from || verdict.kind !== "skip") continue;
