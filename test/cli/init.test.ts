@@ -41,10 +41,8 @@ describe("escapement init cloudflare", () => {
     const wrangler = await textOf("wrangler.jsonc");
     const { name: worker, d1_databases: databases } = JSON.parse(wrangler.replaceAll(COMMENTS, ""));
     expect([worker, databases[0].database_name]).toEqual([expected, expected]);
-    expect(`${await textOf("README.md")}\n${wrangler}`.match(/d1 create [a-z0-9-]+/g)).toEqual([
-      `d1 create ${expected}`,
-      `d1 create ${expected}`,
-    ]);
+    const commands = [await textOf("README.md"), wrangler].join().match(/d1 create [a-z0-9-]+/g);
+    expect(commands).toEqual([`d1 create ${expected}`, `d1 create ${expected}`]);
   });
 
   test("names it after the folder that it is called in", async () => {
