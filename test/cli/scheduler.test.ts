@@ -225,6 +225,26 @@ describe("a command on a scheduler", () => {
     for (const id of ["once", "nightly"]) await scheduler.removeBlackout(id);
   });
 
+  test("lists a schedule whose task is paused as such, with who paused the task and why", async () => {
+    const at = (...argv: string[]) => call([...argv, "--store", "file:held.db"], { cwd: folder.path });
+    await using other = new Scheduler({ dataStore: storeAt("held.db"), logger: LOGGER });
+    for (const id of ["mail", "report"]) other.task(id, () => {});
+    await other.addSchedule("mail", new DateTrigger("2027-03-01T00:00:00Z"), { id: "digest" });
+    await other.addSchedule("mail", new DateTrigger("2027-03-01T00:00:00Z"), { id: "own", paused: true });
+    await other.addSchedule("report", new DateTrigger("2027-03-01T00:00:00Z"), { id: "nightly" });
+    await other.pauseTask("mail", { by: "grace", reason: "migration" });
+    const states = async (...argv: string[]) =>
+      (await at("list", ...argv)).out.slice(1).map((line) => line.split(/ {2,}/).slice(0, 2));
+    const digest = ["task paused by grace: migration", "digest"];
+    expect(await states("--paused")).toEqual([["paused", "own"], digest]);
+    expect(await states("--paused", "--task", "report")).toEqual([]);
+    expect(await states("--task", "mail")).toEqual(expect.arrayContaining([digest, ["paused", "own"]]));
+    expect((await at("list", "--paused", "--limit", "1")).err.join()).toContain("and more");
+    expect((await at("list", "tasks")).out.join()).toContain("paused by grace: migration");
+    await other.unpauseTask("mail");
+    expect(await states("--paused")).toEqual([["paused", "own"]]);
+  });
+
   test("changes schedules, and says who did", async () => {
     const user = { cwd: folder.path, env: { USER: "grace" } };
     const at = (...argv: string[]) => call([...argv, "--store", "file:changed.db"], user);

@@ -1,4 +1,4 @@
-import type { Blackout, Job, Run, Schedule } from "../../mod.ts";
+import type { Blackout, Job, Run, Schedule, TaskView } from "../../mod.ts";
 import { type CommandCall, hasOption, refuseOptions, textOption } from "../command.ts";
 import { CliError, EXIT } from "../failure.ts";
 import { labelsOption } from "../labels.ts";
@@ -64,8 +64,14 @@ async function read(call: CommandCall, kind: (typeof KINDS)[number]): Promise<Re
   };
   if (kind === "tasks") {
     const items = await client.getTasks(labelsOption(call));
-    const rows = items.map(({ id, executor, isPaused, maxRunningJobs }) => {
-      return [id, executor, isPaused ? styled("yellow", "paused") : "active", String(maxRunningJobs ?? "-")];
+    const rows = items.map((task) => {
+      const { id, executor, isPaused, maxRunningJobs } = task;
+      return [
+        id,
+        executor,
+        isPaused ? styled("yellow", `paused${pauseWords(task)}`) : "active",
+        String(maxRunningJobs ?? "-"),
+      ];
     });
     return { items, cursor: null, head: ["TASK", "EXECUTOR", "STATE", "MOST RUNNING"], rows };
   }
@@ -84,18 +90,56 @@ async function read(call: CommandCall, kind: (typeof KINDS)[number]): Promise<Re
     const head = ["OUTCOME", "JOB", "TASK", "STARTED", "TOOK"];
     return { ...page, head, rows: page.items.map(runRow), whole: [0, 1, 3, 4], spare: [4] };
   }
-  const paused = hasOption(call, "paused") ? { paused: true } : {};
-  const page = await client.getSchedules({ ...filter, ...paused });
+  const held = (await client.getTasks()).filter(({ isPaused }) => isPaused);
+  const page = hasOption(call, "paused")
+    ? await pausedSchedules(client, filter, held)
+    : await client.getSchedules(filter);
+  const tasks = new Map(held.map((task) => [task.id, task]));
   const head = ["STATE", "SCHEDULE", "TASK", "RULE", "NEXT"];
-  return { ...page, head, rows: page.items.map(scheduleRow), whole: [0, 4], spare: [2] };
+  const rows = page.items.map((schedule) => scheduleRow(schedule, tasks.get(schedule.taskId)));
+  return { ...page, head, rows, whole: [0, 4], spare: [2] };
 }
 
-function scheduleRow(schedule: Schedule): Piece[] {
+type Client = Awaited<ReturnType<CommandCall["target"]>>["client"];
+
+/** Schedules that are paused themselves, and then those that are not ended, but whose task is paused. */
+async function pausedSchedules(
+  client: Client,
+  filter: { readonly limit: number; readonly taskId?: string },
+  held: readonly TaskView[],
+): Promise<Pick<Read, "cursor"> & { readonly items: readonly Schedule[] }> {
+  const own = await client.getSchedules({ ...filter, paused: true });
+  const items = [...own.items];
+  let { cursor } = own;
+  for (const { id } of held) {
+    if (cursor !== null) break;
+    if (filter.taskId !== undefined && filter.taskId !== id) continue;
+    const page = await client.getSchedules({ ...filter, taskId: id, paused: false });
+    const waiting = page.items.filter(({ nextFireTime }) => nextFireTime !== null);
+    const room = filter.limit - items.length;
+    items.push(...waiting.slice(0, room));
+    cursor = waiting.length > room ? (waiting[room]?.id ?? null) : page.cursor;
+  }
+  return { items, cursor };
+}
+
+function scheduleRow(schedule: Schedule, task: TaskView | undefined): Piece[] {
   const { id, taskId, paused, nextFireTime } = schedule;
   const { text, timeZone } = ruleText(schedule);
-  const state = paused ? styled("yellow", "paused") : nextFireTime === null ? styled("dim", "ended") : "active";
+  const state = paused
+    ? styled("yellow", "paused")
+    : nextFireTime === null
+      ? styled("dim", "ended")
+      : task === undefined
+        ? "active"
+        : styled("yellow", `task paused${pauseWords(task)}`);
   const next = nextFireTime === null ? "-" : zonedText(nextFireTime.toZonedDateTimeISO(timeZone));
   return [state, id, taskId, text, next];
+}
+
+/** Who paused a task, and why. */
+function pauseWords({ pausedBy, pauseReason }: TaskView): string {
+  return `${pausedBy === null ? "" : ` by ${pausedBy}`}${pauseReason === null ? "" : `: ${pauseReason}`}`;
 }
 
 /** When a blackout is: from an instant until another one, or again and again for a while. */
