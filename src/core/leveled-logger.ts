@@ -1,5 +1,7 @@
+import { builtinModule } from "./host.ts";
 import { fromLogTape, fromPino, type LogTapeLike, type PinoLike } from "./log-adapters.ts";
 import { guardedLogger, type Logger } from "./logger.ts";
+import { isErrorLike } from "./shown-errors.ts";
 import { oneLine } from "./text.ts";
 
 /** Levels of the log, from the most talkative to none at all. */
@@ -51,11 +53,19 @@ const literalConsole: Logger = {
   error: (...line) => writeLine("error", line),
 };
 
-function writeLine(level: keyof Logger, line: readonly unknown[]): void {
+function writeLine(level: keyof Logger, given: readonly unknown[]): void {
+  const line = "Bun" in globalThis ? given.map(errorText) : given;
   const [message] = line;
   const isOurs = line.length > 1 && typeof message === "string" && message.startsWith("escapement: ");
   if (isOurs && message.includes("%")) console[level]("%s", ...line);
   else console[level](...line);
+}
+
+/** An error as text, because the console of Bun prints lines of source around it, and of an `AggregateError` its
+ *  errors alone. */
+function errorText(value: unknown): unknown {
+  if (!isErrorLike(value)) return value;
+  return (builtinModule("node:util") as { inspect(value: unknown): string }).inspect(value);
 }
 
 function atLevel(logger: Logger, level: LogLevel): LeveledLogger {

@@ -1,4 +1,5 @@
 import type { Logger } from "./logger.ts";
+import { isErrorLike } from "./shown-errors.ts";
 
 /** What {@link fromPino} needs of a logger of pino. */
 export interface PinoLike {
@@ -58,7 +59,7 @@ export function fromLogTape(logger: LogTapeLike): Logger {
 
 /** What stands behind a message, as named facts: the first error, and the rest. */
 function factsOf(details: readonly unknown[], errorName: string): Record<string, unknown> {
-  const error = details.find((detail) => detail instanceof Error);
+  const error = details.find(isErrorLike);
   const rest = details.filter((detail) => detail !== error);
   return { ...(error === undefined ? {} : { [errorName]: error }), ...(rest.length === 0 ? {} : { details: rest }) };
 }

@@ -1,3 +1,4 @@
+import { withoutOurFrames } from "./shown-errors.ts";
 import { oneLine } from "./text.ts";
 
 /** Where a scheduler tells what it does, and what goes wrong. `console` is a `Logger`. An error is the last argument.
@@ -21,14 +22,17 @@ const ignore = (): void => {};
 export const silentLogger: Logger = Object.freeze({ debug: ignore, info: ignore, warn: ignore, error: ignore });
 
 /** Wraps a logger, so that a method of it that throws, or returns a promise that rejects, disturbs nobody. The
- *  library's own lines have ids in them, which others may choose: a line break there begins no line of the log. */
+ *  library's own lines have ids in them, which others may choose: a line break there begins no line of the log. Errors
+ *  of its own lines are shown without its frames. */
 export function guardedLogger(logger: Logger): Logger {
   const guard =
     (level: keyof Logger) =>
     (message: string, ...details: unknown[]): void => {
       try {
         const isOurs = typeof message === "string" && message.startsWith("escapement: ");
-        const answer: unknown = logger[level](isOurs ? oneLine(message) : message, ...details);
+        // Not as a callback of map, whose second argument is an index.
+        const shown = isOurs ? details.map((detail) => withoutOurFrames(detail)) : details;
+        const answer: unknown = logger[level](isOurs ? oneLine(message) : message, ...shown);
         if (isThenable(answer)) answer.then(ignore, ignore);
       } catch {
         // There is no other place to report this failure.

@@ -23,8 +23,11 @@ export function plainError(
       ? new Class(record.message, options)
       : new AggregateError(record.errors.map(revive), record.message, options);
   if (error.name !== record.name) define(error, "name", record.name);
-  if (record.code !== undefined) define(error, "code", record.code);
-  return withFacts(error, record);
+  // Enumerable, as in errors of the runtimes: consoles and loggers show no others.
+  if (record.code !== undefined) define(error, "code", record.code, true);
+  // What was thrown had no stack (a plain object): that of this line would tell nobody anything.
+  const stack = record.stack ?? `${record.name}: ${record.message}`;
+  return withFacts(error, { ...record, stack });
 }
 
 /** Gives an error the stack and the properties of a record. @returns the error */

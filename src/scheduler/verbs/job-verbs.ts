@@ -197,13 +197,19 @@ export class JobVerbs implements JobCommands {
 
   /** A promise only where there is something to wait for, because each promise costs an addition time. */
   #newRecord(task: unknown, options: CheckedJobOptions, where: string): NewJobRecord | Promise<NewJobRecord> {
-    const { tasks, isReady, ready } = this.#context;
+    const { tasks, isReady } = this.#context;
     const taskId = tasks.idOf(task);
     const settings = isReady() ? tasks.get(taskId)?.record : undefined;
-    if (settings !== undefined) return this.#recordOf(settings, options, where);
-    return ready()
-      .then(() => tasks.settingsOf(taskId))
-      .then((found) => this.#recordOf(found, options, where));
+    return settings === undefined
+      ? this.#recordOfStored(taskId, options, where)
+      : this.#recordOf(settings, options, where);
+  }
+
+  /** Awaits, because stacks go back to the caller by `await` alone. */
+  async #recordOfStored(taskId: string, options: CheckedJobOptions, where: string): Promise<NewJobRecord> {
+    const { tasks, ready } = this.#context;
+    await ready();
+    return await this.#recordOf(await tasks.settingsOf(taskId), options, where);
   }
 
   #recordOf(task: TaskRecord, options: CheckedJobOptions, where: string): NewJobRecord | Promise<NewJobRecord> {

@@ -1,0 +1,70 @@
+import { EscapementError } from "./errors.ts";
+
+/** How deep the causes and the errors of an error are looked at. */
+const DEPTH_MAX = 8;
+
+/** What the library's own lines of the log show of a thrown value: its stack begins with its message, and has no frames
+ *  of the library, by which no reader finds anything of theirs. What cannot be read or written stays as it is. */
+export function withoutOurFrames(thrown: unknown, depth = 0): unknown {
+  try {
+    if (!isErrorLike(thrown) || depth > DEPTH_MAX) return thrown;
+    const stack = typeof thrown.stack === "string" ? shownStack(thrown, thrown.stack) : undefined;
+    if (stack !== undefined && stack !== thrown.stack) thrown.stack = stack;
+    withoutOurFrames(thrown.cause, depth + 1);
+    const errors: unknown = Reflect.get(thrown, "errors");
+    if (Array.isArray(errors)) for (const error of errors) withoutOurFrames(error, depth + 1);
+  } catch {
+    // It is frozen, or throws where it is read: shown as it is.
+  }
+  return thrown;
+}
+
+/** Whether a value is an error, of another realm too (`node:vm`, a frame of a page). */
+export function isErrorLike(value: unknown): value is Error {
+  return value instanceof Error || Object.prototype.toString.call(value) === "[object Error]";
+}
+
+function shownStack(error: Error, stack: string): string {
+  const lines = stack.split("\n");
+  const first = lines.findIndex((line) => FRAME.test(line));
+  // Firefox and Safari write frames alone, and their consoles write the message before them.
+  if (first === 0) return stack;
+  const written = first === -1 ? stack : lines.slice(0, first).join("\n");
+  // A message that was given later is not in the stack.
+  const head = written.includes(error.message) ? written : `${error.name}: ${error.message}`;
+  const frames = first === -1 ? [] : lines.slice(first);
+  const theirs = theirFrames(frames);
+  // An error that nobody threw on purpose and that is nobody else's is a fault of the library: its frames find it.
+  const shown = theirs.length === 0 && !(error instanceof EscapementError) ? frames : theirs;
+  return [head, ...shown].join("\n");
+}
+
+const FRAME = /^\s*at /;
+
+/** Without the frames of the library, and of what it called of the runtime on the way to them. */
+function theirFrames(frames: readonly string[]): readonly string[] {
+  const kept: string[] = [];
+  let isBelowOurs = false;
+  for (const frame of frames.toReversed()) {
+    const isOurs = isOurFrame(frame);
+    if (!isOurs && !(isBelowOurs && /\((?:node:|ext:|<anonymous>)|at (?:node:|ext:)/.test(frame))) kept.unshift(frame);
+    isBelowOurs = isOurs || (isBelowOurs && kept[0] !== frame);
+  }
+  return kept;
+}
+
+function isOurFrame(frame: string): boolean {
+  return /[\\/]node_modules[\\/]temporal-polyfill[\\/]/.test(frame) || (OURS !== null && frame.includes(OURS));
+}
+
+/** The folder of the library as frames name it; null in a bundle, where nobody can tell frames of the library from
+ *  those of the program. Found by a stack, because not every bundle has `import.meta`. */
+const OURS: string | null = folderOf(new Error().stack ?? "");
+
+function folderOf(stack: string): string | null {
+  return (
+    /(?:\(|at |@)((?:[^()\n]*[\\/])(?:dist[\\/]shared|src[\\/]core)[\\/])[^\\/\n]*:\d+:\d+/
+      .exec(stack)?.[1]
+      ?.replace(/(?:shared|core)[\\/]$/, "") ?? null
+  );
+}
