@@ -79,7 +79,11 @@ export const TOOLS: readonly Tool[] = [
     scope: "read",
     answers: ({ crontab, cron, timeZone, system }, clock) => {
       const options = { timeZone: typeof timeZone === "string" ? timeZone : "UTC", nowMs: clock.now() };
-      if (typeof cron === "string") return { findings: lintExpression(cron, options) };
+      if (typeof cron === "string") {
+        return lints.of(JSON.stringify(["cron", cron, timeZone]), async () => {
+          return { findings: lintExpression(cron, options) };
+        });
+      }
       if (typeof crontab !== "string") throw new TypeError("lint takes crontab or cron, which are text");
       if (crontab.length > CRONTAB_LENGTH_MAX) {
         throw new TypeError(`crontab must have at most ${CRONTAB_LENGTH_MAX} characters`);
