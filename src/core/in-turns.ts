@@ -11,6 +11,15 @@ export async function inTurns<T>(steps: Iterator<unknown, T>, stepsOfTurn = 1): 
 
 const REMEMBERED_MS = 5000;
 const REMEMBERED_MAX = 16;
+/** Questions that are being answered, or wait for it. */
+const UNANSWERED_MAX = 16;
+
+/** So many other questions wait that one more is refused. */
+export class TooManyQuestions extends Error {
+  constructor() {
+    super(`${UNANSWERED_MAX} other questions that take long wait for their answers: ask again in some seconds`);
+  }
+}
 
 /** Answers that are dear: one is made at a time, and each counts for five seconds. */
 export class DearAnswers<T> {
@@ -18,16 +27,20 @@ export class DearAnswers<T> {
   /** By question, those that were asked last at the end. An answer that is being made has no time yet. */
   readonly #answers = new Map<string, { readonly answer: Promise<T>; madeAt: number | null }>();
   #last: Promise<unknown> = Promise.resolve();
+  #unanswered = 0;
 
   constructor(clock: Pick<Clock, "now">) {
     this.#clock = clock;
   }
 
-  /** An answer that fails counts for those alone who wait for it. */
-  of(question: string, make: () => Promise<T>): Promise<T> {
+  /** An answer that fails counts for those alone who wait for it.
+   *  @throws {TooManyQuestions} while 16 others wait */
+  async of(question: string, make: () => Promise<T>): Promise<T> {
     const known = this.#answers.get(question);
     const age = this.#clock.now() - (known?.madeAt ?? this.#clock.now());
     if (known !== undefined && age >= 0 && age < REMEMBERED_MS) return known.answer;
+    if (this.#unanswered >= UNANSWERED_MAX) throw new TooManyQuestions();
+    this.#unanswered++;
     const answer = this.#last.then(make);
     const kept: { readonly answer: Promise<T>; madeAt: number | null } = { answer, madeAt: null };
     this.#answers.delete(question);
@@ -36,9 +49,11 @@ export class DearAnswers<T> {
     if (this.#answers.size > REMEMBERED_MAX && oldest !== undefined) this.#answers.delete(oldest);
     this.#last = answer.then(
       () => {
+        this.#unanswered--;
         kept.madeAt = this.#clock.now();
       },
       () => {
+        this.#unanswered--;
         if (this.#answers.get(question) === kept) this.#answers.delete(question);
       },
     );

@@ -1,4 +1,5 @@
 import { CronSyntaxError, EscapementError, type Issue, OptionsError, PayloadError } from "../core/errors.ts";
+import { TooManyQuestions } from "../core/in-turns.ts";
 import type { Logger } from "../core/logger.ts";
 import { problemResponse } from "../core/problem.ts";
 import { Refusal } from "./refusal.ts";
@@ -31,6 +32,9 @@ const DETAILS: Readonly<Record<string, string>> = {
 export function problemOf(error: unknown, request: Request, logger: Logger): Response {
   if (error instanceof Refusal) {
     return problemResponse(error.status, error.code, { detail: error.message, issues: error.issues });
+  }
+  if (error instanceof TooManyQuestions) {
+    return problemResponse(503, "tooManyQuestions", { detail: error.message, headers: { "retry-after": "5" } });
   }
   const known = error instanceof EscapementError ? STATUSES[error.code] : undefined;
   const status = known === 422 && /^(GET|HEAD)$/.test(request.method) ? 400 : (known ?? 500);

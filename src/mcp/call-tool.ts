@@ -1,4 +1,5 @@
 import type { Clock } from "../core/clock.ts";
+import { TooManyQuestions } from "../core/in-turns.ts";
 import type { Scope } from "../hono/auth/auth-options.ts";
 import { type Arguments, type Asked, TOOLS, type Tool } from "./tools.ts";
 
@@ -50,7 +51,7 @@ export async function callTool(router: McpRouter, clock: Clock, name: string, gi
     return answer(isDryRun ? { dryRun: true, wouldDo: name, shown: value } : value);
   } catch (error) {
     // Arguments of a wrong kind, of which a tool makes no request.
-    if (error instanceof TypeError) return refusal(error.message);
+    if (error instanceof TypeError || error instanceof TooManyQuestions) return refusal(error.message);
     throw error;
   }
 }

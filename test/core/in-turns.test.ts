@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { yieldToEventLoop } from "../../src/core/clock.ts";
-import { DearAnswers, inTurns } from "../../src/core/in-turns.ts";
+import { DearAnswers, inTurns, TooManyQuestions } from "../../src/core/in-turns.ts";
 import { VirtualClock } from "../../src/testing/mod.ts";
 
 test("steps leave the event loop a turn after as many as were asked for", async () => {
@@ -55,4 +55,20 @@ test("an answer of a clock that went back is made anew", async () => {
   expect(await ask()).toBe(1);
   now = 0;
   expect(await ask()).toBe(2);
+});
+
+test("questions beyond sixteen that wait are refused, those that are known are not, and later ones are answered", async () => {
+  const answers = new DearAnswers<string>(new VirtualClock("2027-01-01T00:00:00Z"));
+  let resolve = (): void => {};
+  const promise = new Promise<void>((done) => {
+    resolve = done;
+  });
+  const ask = (question: string): Promise<string> => answers.of(question, () => promise.then(() => question));
+  const waiting = Array.from({ length: 16 }, (_, place) => ask(`${place}`));
+  await expect(ask("one more")).rejects.toThrow(TooManyQuestions);
+  const again = ask("3");
+  resolve();
+  expect(await Promise.all(waiting)).toEqual(Array.from({ length: 16 }, (_, place) => `${place}`));
+  expect(await again).toBe("3");
+  expect(await ask("one more")).toBe("one more");
 });
