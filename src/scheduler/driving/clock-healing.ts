@@ -2,7 +2,6 @@ import { CLOCK_STEADY_MS, HEALED_PAGE_MAX } from "../../core/limits.ts";
 import { INSTANT_MS_MAX, instantText } from "../../core/temporal.ts";
 import type { UptimeRecord } from "../../records/ledger.ts";
 import type { ScheduleRecord } from "../../records/schedule.ts";
-import type { SchedulerProfile } from "../../records/scheduler.ts";
 import { parseTrigger } from "../../triggers/parse-trigger.ts";
 import { zoneRulesOf } from "../../triggers/stored-zone-rules.ts";
 import type { Environment } from "../environment.ts";
@@ -29,12 +28,12 @@ export class ClockHealing {
   #wasSetBack = false;
   #hasWarned = false;
 
-  readonly #profile: () => SchedulerProfile;
+  readonly #signOn: () => Promise<void>;
 
-  /** @param profile what others see of this scheduler where it ticks */
-  constructor(env: Environment, profile: () => SchedulerProfile) {
+  /** @param signOn gives a heartbeat where the scheduler ticks */
+  constructor(env: Environment, signOn: () => Promise<void>) {
     this.#env = env;
-    this.#profile = profile;
+    this.#signOn = signOn;
   }
 
   /** An uptime that ends after this instant belongs to a wrong clock: nobody has signed on for longer than a lease. */
@@ -87,7 +86,7 @@ export class ClockHealing {
       const alive = await store.getSchedulers(this.uptimeAfter(now));
       const isDisputed = alive.some(({ isResident }) => isResident);
       const steadyMs = hasPast ? CLOCK_STEADY_MS : 0;
-      if (!hasPast && mayGoOn()) await this.#signOn(now);
+      if (!hasPast && mayGoOn()) await this.#signOn();
       return await this.#heal({ now, toleranceMs: leaseMs, steadyMs, isDisputed }, wrong, mayGoOn);
     } catch (error) {
       logger.warn(
@@ -96,15 +95,6 @@ export class ClockHealing {
       );
       return true;
     }
-  }
-
-  async #signOn(now: number): Promise<void> {
-    const { store, identity: schedulerId, instanceId, leaseMs } = this.#env;
-    const heartbeat = { aliveUntil: now + leaseMs, profile: this.#profile() };
-    await store.extendLeases({
-      ...{ now, schedulerId, instanceId, settledStepId: null, until: now, jobs: [] },
-      ...heartbeat,
-    });
   }
 
   async #heal(host: HostClock, wrong: readonly UptimeRecord[], mayGoOn = (): boolean => true): Promise<boolean> {

@@ -134,7 +134,7 @@ export class Engine {
     const profileOfTicks = (): SchedulerProfile | null => (this.#isResident ? null : this.#profile(false));
     const maxIdleMs = options.maxIdleMs ?? (sharedByProcesses ? IDLE_MS : IDLE_MS_UNSHARED);
     this.#peers = new Peers(env);
-    this.#healing = new ClockHealing(env, () => this.#profile(false));
+    this.#healing = new ClockHealing(env, () => this.#keeper.runOnce(true));
     this.#stepper = new Stepper({
       ...{ env, tasks, planner, runner, additions, hasScheduleRole, hasJobRole, zoneCheck, maxIdleMs },
       profileOfTicks,

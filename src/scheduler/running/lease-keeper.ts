@@ -49,8 +49,10 @@ export class LeaseKeeper {
   }
 
   /** Extends the leases once. If the store cannot be reached, the next run tries again; an attempt whose lease ended in
-   *  the meantime is aborted. @throws {StoreUnavailableError} */
-  async runOnce(): Promise<void> {
+   *  the meantime is aborted.
+   *  @param signsOn whether to give a heartbeat in any case. Default: one that ticks gives none while it holds no job
+   *  @throws {StoreUnavailableError} */
+  async runOnce(signsOn = false): Promise<void> {
     const { env, runner, peers, settledStepId } = this.#options;
     const { store, clock, identity, instanceId, leaseMs } = env;
     const now = clock.now();
@@ -59,7 +61,7 @@ export class LeaseKeeper {
     const progress = attempts.map((attempt) => attempt.unsavedProgress);
     const logs = new Map(jobs.map(({ jobId, fence, log }) => [`${fence} ${jobId}`, log]));
     const profile = this.#options.profile();
-    if (jobs.length === 0 && !profile.isResident) {
+    if (jobs.length === 0 && !profile.isResident && !signsOn) {
       this.#lastRunAt = now;
       return;
     }
