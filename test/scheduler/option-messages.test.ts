@@ -617,14 +617,15 @@ const MISTAKES: readonly (readonly [mistake: string, work: () => unknown, messag
     "new LibsqlDataStore(connection): url must be text that is not empty; got undefined: is the " +
       "environment variable set?",
   ],
-  ...["file:", "file://", "file:///", "file:?mode=rwc", "file: ", "FILE:", "file://localhost/", "libsql://"].map(
-    (url): [string, () => unknown, string] => [
-      `nothing behind the scheme of ${url}`,
-      () => newLibsql({ url }),
-      `new LibsqlDataStore(connection): url must be an address with something behind the scheme; got "${url}": is the ` +
-        "environment variable set?",
-    ],
-  ),
+  ...[
+    ...["file:", "file://", "file:///", "file:?mode=rwc", "file: ", "FILE:", "file://localhost/", "libsql://"],
+    ...["file:undefined", "file:null", "file:undefined?mode=rwc", "libsql://undefined", "https://null"],
+  ].map((url): [string, () => unknown, string] => [
+    `nothing behind the scheme of ${url}`,
+    () => newLibsql({ url }),
+    `new LibsqlDataStore(connection): url must be an address with something behind the scheme; got "${url}": is the ` +
+      "environment variable set?",
+  ]),
   [
     "a token that is no text",
     () => newLibsql({ url: "libsql://jobs.example", authToken: 123_456 }),

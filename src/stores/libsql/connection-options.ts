@@ -47,12 +47,15 @@ const clientConnectionSchema = once(() =>
   }),
 );
 
+/** A scheme before nothing, or before what a template makes of a variable that is not set. */
+const NOTHING = /^file:\/*(localhost\/*)?(undefined|null)?([?#]|\s*$)|^(https?|wss?|libsql):\/*(undefined|null)?\s*$/i;
+
 const urlConnectionSchema = once(() =>
   objectOf({
     url: v.pipe(
       text(),
       v.check((url) => /^(file|https?|wss?|libsql):|^:memory:/i.test(url), saysUrl),
-      v.check((url) => !/^file:\/*(localhost\/*)?([?#]|\s*$)|^(https?|wss?|libsql):\/*\s*$/i.test(url), saysNothing),
+      v.check((url) => !NOTHING.test(url), saysNothing),
     ),
     authToken: v.optional(secret()),
     syncUrl: v.optional(text()),
