@@ -290,6 +290,7 @@ describe("progress", () => {
     expect([writes, saved.map((job) => job?.progress?.fraction)]).toEqual([[2], [0.75, 0.75]]);
     await clock.advance("PT5S");
     expect(writes).toEqual([2]);
+    await scheduler.stop();
   });
 
   test("outside of 0 to 1 is refused", async () => {
