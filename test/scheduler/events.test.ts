@@ -267,32 +267,6 @@ describe("progress", () => {
     expect([listed?.progress, listed?.progressNote]).toEqual([0.5, "half"]);
   });
 
-  test("reaches the store within a second, by one write for all jobs, and by none while it does not change", async () => {
-    const { scheduler, clock, store } = setUp();
-    const writes: number[] = [];
-    const extend = store.extendLeases.bind(store);
-    store.extendLeases = (extension) => {
-      if (extension.jobs.length > 0) writes.push(extension.jobs.length);
-      return extend(extension);
-    };
-    const define = (taskId: string) =>
-      scheduler.task(taskId, async (_, { progress, signal }) => {
-        for (let part = 1; part <= 3; part++) {
-          progress(part / 4);
-          await clock.sleep(clock.now() + 100, signal);
-        }
-        await clock.sleep(clock.now() + 10_000, signal);
-      });
-    await scheduler.start();
-    const jobs = [await scheduler.addJob(define("t")), await scheduler.addJob(define("u"))];
-    await clock.advance("PT1.5S");
-    const saved = await Promise.all(jobs.map(({ id }) => store.getJob(id)));
-    expect([writes, saved.map((job) => job?.progress?.fraction)]).toEqual([[2], [0.75, 0.75]]);
-    await clock.advance("PT5S");
-    expect(writes).toEqual([2]);
-    await scheduler.stop();
-  });
-
   test("outside of 0 to 1 is refused", async () => {
     const { scheduler } = setUp();
     const { id } = await scheduler.addJob(scheduler.task("t", (_, { progress }) => progress(50)));

@@ -104,7 +104,6 @@ export class Engine {
     this.#hasGivenUpLeft = options.identity === undefined;
     this.runner = new JobRunner({
       env,
-      onProgress: () => this.#keeper.progressed(),
       tasks,
       executors,
       maxConcurrentJobs: options.maxConcurrentJobs,
@@ -207,7 +206,6 @@ export class Engine {
       this.runner.onCapacity(() => this.#loop.capacityGrew()),
     );
     this.runner.lag.start(this.#cleaning().signal);
-    this.#keeper.start(this.#cleaning().signal);
     this.#loop.start();
     watchChanges(env, this.#loop, this.#cleaning().signal);
     this.#unclaimed.start(this.#cleaning().signal);

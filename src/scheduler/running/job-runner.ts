@@ -32,8 +32,6 @@ export interface RunnerOptions {
   /** Keeps the leases while the event loop is blocked. */
   readonly leaseExtender: LeaseExtender | undefined;
   readonly contextOf: (attempt: JobAttempt) => JobContext;
-  /** Called when a handler reported its progress. */
-  readonly onProgress: () => void;
   /** Called when a job ended and waits for its release. */
   readonly onEnded: () => void;
 }
@@ -86,7 +84,6 @@ export class JobRunner {
       lastRunOf: (job) => lastRunOf(env, job),
       previousFireTimeOf: (job) => previousFireTimeOf(env, job),
       leaseExtender,
-      onProgress: options.onProgress,
       stepsOf: (attempt) => new AttemptSteps(attempt, env),
       onEnded: (attempt, outcome) => this.#ended(attempt, outcome),
     };

@@ -5,9 +5,6 @@ import { jobLogged } from "../events/event-records.ts";
 import type { JobRunner } from "./job-runner.ts";
 import type { Peers } from "./peers.ts";
 
-/** How old the progress that other processes see may be, in milliseconds. */
-const PROGRESS_AGE_MS = 1000;
-
 /** What a {@link LeaseKeeper} works with. */
 export interface LeaseKeeperOptions {
   readonly env: Environment;
@@ -28,8 +25,6 @@ export class LeaseKeeper {
   /** Whether somebody is said to have asked to cancel a job since the store was last asked. */
   #isToAsk = false;
   #asking: Promise<void> | null = null;
-  #savingProgress: Promise<void> | null = null;
-  #signal: AbortSignal | null = null;
 
   constructor(options: LeaseKeeperOptions) {
     this.#options = options;
@@ -106,50 +101,6 @@ export class LeaseKeeper {
     }
   }
 
-  /** Saves progress soon after it is reported, until the signal is aborted. */
-  start(signal: AbortSignal): void {
-    this.#signal = signal;
-  }
-
-  /** A handler reported its progress: the store learns of it within a second, with what others report till then. */
-  progressed(): void {
-    const signal = this.#signal;
-    if (signal === null || signal.aborted) return;
-    this.#savingProgress ??= this.#saveProgress(signal).finally(() => {
-      this.#savingProgress = null;
-    });
-  }
-
-  async #saveProgress(signal: AbortSignal): Promise<void> {
-    const { env, runner } = this.#options;
-    const { store, clock, identity, instanceId, leaseMs, logger } = env;
-    const unsaved = () => [...runner.running.values()].filter((attempt) => attempt.unsavedProgress !== null);
-    do {
-      await clock.sleep(clock.now() + PROGRESS_AGE_MS, signal);
-      const attempts = unsaved();
-      if (signal.aborted || attempts.length === 0) return;
-      const now = clock.now();
-      const until = now + leaseMs;
-      const jobs = attempts.map(({ job, unsavedProgress }) => ({
-        ...{ jobId: job.id, fence: job.fence },
-        ...(unsavedProgress === null ? {} : { progress: unsavedProgress }),
-      }));
-      try {
-        // Without a settled step, the leases that are not named are left alone.
-        const ours = { schedulerId: identity, instanceId, settledStepId: null, aliveUntil: null };
-        const { lost } = await store.extendLeases({ ...ours, now, until, jobs });
-        for (const [index, attempt] of attempts.entries()) {
-          if (lost.includes(attempt.job.id)) continue;
-          attempt.extendTo(until);
-          attempt.progressSaved(jobs[index]?.progress ?? null);
-        }
-      } catch (error) {
-        logger.debug("escapement: progress is saved when leases are next extended", error);
-        return;
-      }
-    } while (unsaved().length > 0);
-  }
-
   /** An event says that somebody asked to cancel a job. If the job runs here, the store is asked whether that is so,
    *  because anybody may send events. */
   cancellationHeard(jobId: string): void {
@@ -170,7 +121,7 @@ export class LeaseKeeper {
 
   /** Resolves when the store has been asked about cancellations. */
   async settled(): Promise<void> {
-    await Promise.all([this.#asking, this.#savingProgress]);
+    await this.#asking;
   }
 
   async #ask(): Promise<void> {
