@@ -188,3 +188,8 @@ export function onProgramEnd(listener: () => void): void {
     // The edge runtime of Next.js has a process whose methods throw.
   }
 }
+
+/** Whether Bun runs this program. */
+export function isBun(): boolean {
+  return "Bun" in globalThis;
+}

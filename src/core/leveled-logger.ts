@@ -1,7 +1,7 @@
-import { builtinModule } from "./host.ts";
+import { isErrorLike } from "./error-like.ts";
+import { builtinModule, isBun } from "./host.ts";
 import { fromLogTape, fromPino, type LogTapeLike, type PinoLike } from "./log-adapters.ts";
 import { guardedLogger, type Logger } from "./logger.ts";
-import { isErrorLike } from "./shown-errors.ts";
 import { oneLine } from "./text.ts";
 
 /** Levels of the log, from the most talkative to none at all. */
@@ -54,7 +54,7 @@ const literalConsole: Logger = {
 };
 
 function writeLine(level: keyof Logger, given: readonly unknown[]): void {
-  const line = "Bun" in globalThis ? given.map(errorText) : given;
+  const line = isBun() ? given.map(errorText) : given;
   const [message] = line;
   const isOurs = line.length > 1 && typeof message === "string" && message.startsWith("escapement: ");
   if (isOurs && message.includes("%")) console[level]("%s", ...line);

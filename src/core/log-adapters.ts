@@ -1,5 +1,5 @@
+import { isErrorLike } from "./error-like.ts";
 import type { Logger } from "./logger.ts";
-import { isErrorLike } from "./shown-errors.ts";
 
 /** What {@link fromPino} needs of a logger of pino. */
 export interface PinoLike {

@@ -1,3 +1,4 @@
+import { isErrorLike } from "./error-like.ts";
 import { EscapementError } from "./errors.ts";
 
 /** How deep the causes and the errors of an error are looked at. */
@@ -17,11 +18,6 @@ export function withoutOurFrames(thrown: unknown, depth = 0): unknown {
     // It is frozen, or throws where it is read: shown as it is.
   }
   return thrown;
-}
-
-/** Whether a value is an error, of another realm too (`node:vm`, a frame of a page). */
-export function isErrorLike(value: unknown): value is Error {
-  return value instanceof Error || Object.prototype.toString.call(value) === "[object Error]";
 }
 
 function shownStack(error: Error, stack: string): string {

@@ -35,7 +35,11 @@ test("behind escapement/testing lies no contract", async () => {
 });
 
 test("behind escapement/loggers lie the adapters alone", async () => {
-  expect(await filesBehind("src/loggers.ts")).toEqual(["src/core/log-adapters.ts", "src/loggers.ts"]);
+  expect(await filesBehind("src/loggers.ts")).toEqual([
+    "src/core/error-like.ts",
+    "src/core/log-adapters.ts",
+    "src/loggers.ts",
+  ]);
 });
 
 test("triggers of escapement/cron and of escapement mix: both doors offer the same classes, and one has batches", async () => {

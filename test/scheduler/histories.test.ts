@@ -73,15 +73,17 @@ describe("the attempts of a job", () => {
 
 describe("the progress of a job", () => {
   test("is kept when its lease is extended, and with its result", async () => {
-    const { scheduler, clock } = setUp({ leaseDuration: "PT30S" });
+    const dataStore = new MemoryDataStore();
+    const { scheduler, clock } = setUp({ leaseDuration: "PT30S", dataStore });
     const { handler, held } = heldHandler();
     const { id } = await scheduler.addJob(scheduler.task("t", handler));
     await scheduler.start();
     await clock.settle();
     held[0]?.context.progress(0.25, "a quarter");
+    // What the store has: the scheduler that runs the job knows more.
     const seen = async (): Promise<unknown[]> => {
-      const { progress, progressNote } = await scheduler.getJob(id);
-      return [progress, progressNote];
+      const { progress } = (await dataStore.getJob(id)) ?? {};
+      return [progress?.fraction ?? null, progress?.note ?? null];
     };
     expect(await seen()).toEqual([null, null]);
     await clock.advance("PT10S");

@@ -161,6 +161,9 @@ function coldCases(backend: Backend): void {
 export function roundTripCases(backend: Backend, counts: readonly number[]): void {
   coldCases(backend);
 
+  /** Uptimes by which databases of these tests differ: far fewer than schedules. */
+  const UPTIMES_MAX = 4;
+
   /** Steps of the costliest statement, of each work in each database. */
   const stepsByWork = new Map<string, number[]>();
 
@@ -286,7 +289,8 @@ export function roundTripCases(backend: Backend, counts: readonly number[]): voi
   });
 
   test("no statement of these tests takes more steps where there are more schedules", () => {
-    const uneven = [...stepsByWork].filter(([, steps]) => new Set(steps).size > 1);
+    // Whether an uptime ends ahead takes a step for each uptime, of which processes leave more or fewer.
+    const uneven = [...stepsByWork].filter(([, steps]) => Math.max(...steps) - Math.min(...steps) > UPTIMES_MAX);
     expect(stepsByWork.size).toBeGreaterThan(0);
     expect(uneven).toEqual([]);
   });

@@ -83,7 +83,9 @@ describe("a schedule whose jobs pile up", () => {
     scheduler.task("t", () => {});
     await scheduler.start();
     await clock.advance("PT1H");
-    expect(looks).toBe(0);
+    // The start's own, for jobs that nobody runs.
+    expect(looks).toBe(1);
+    looks = 0;
     await scheduler.addSchedule("t", everySecond(), { id: "s" });
     await clock.advance("PT10M");
     await scheduler.pauseSchedule("s");

@@ -1,4 +1,10 @@
-import { DEAD_SCHEDULER_MS, HEARTBEATS_MAX, TICK_GAP_MS_MAX, UPTIMES_PER_ANSWER_MAX } from "../../core/limits.ts";
+import {
+  CLOCK_TOLERANCE_MS,
+  DEAD_SCHEDULER_MS,
+  HEARTBEATS_MAX,
+  TICK_GAP_MS_MAX,
+  UPTIMES_PER_ANSWER_MAX,
+} from "../../core/limits.ts";
 import { compareTexts } from "../../core/text.ts";
 import type { UptimeRecord } from "../../records/ledger.ts";
 import { type SchedulerProfile, type SchedulerRecord, UNKNOWN_PROFILE } from "../../records/scheduler.ts";
@@ -97,7 +103,7 @@ export class Uptime {
   extend({ identity, role, isResident, tasks }: Instance, now: number, until: number): void {
     const spans = this.#byIdentity.get(identity) ?? [];
     // One that begins later was written by a wrong clock.
-    const last = spans.findLast(({ since }) => since <= now);
+    const last = spans.findLast(({ since }) => since <= now + CLOCK_TOLERANCE_MS);
     if (until <= now) {
       if (last !== undefined) last.until = Math.min(last.until, now);
       return;

@@ -1,4 +1,4 @@
-import { UPTIMES_PER_ANSWER_MAX } from "../../../core/limits.ts";
+import { CLOCK_TOLERANCE_MS, UPTIMES_PER_ANSWER_MAX } from "../../../core/limits.ts";
 import type { ReadStatements } from "../../sqlite/ledger/ledger-reads.ts";
 import type { TableNames } from "../../sqlite/schema/tables.ts";
 import { lazily } from "../../sqlite/sql-and-json.ts";
@@ -24,7 +24,8 @@ export function readStatements(names: PostgresNames): ReadStatements {
       `coalesce((SELECT max(c.alive_until) FROM ${schedulers} c WHERE c.identity = ?1), ?3)), ` +
       "?4, ?5, ?6::json FROM (SELECT (SELECT " +
       "CASE WHEN u.until >= ?2 - CASE WHEN u.resident = 0 AND ?3 > ?2 THEN ?7 ELSE 0 END THEN u.since END " +
-      `FROM ${uptimes} u WHERE u.identity = ?1 AND u.since <= ?2 ORDER BY u.since DESC LIMIT 1) AS since) w ` +
+      `FROM ${uptimes} u WHERE u.identity = ?1 AND u.since <= ?2 + ${CLOCK_TOLERANCE_MS} ` +
+      "ORDER BY u.since DESC LIMIT 1) AS since) w " +
       "WHERE w.since IS NOT NULL OR ?3 > ?2 " +
       "ON CONFLICT (identity, since) DO UPDATE SET until = excluded.until, role = excluded.role, " +
       "resident = excluded.resident, tasks = excluded.tasks",

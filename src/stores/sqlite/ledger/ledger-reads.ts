@@ -1,4 +1,4 @@
-import { LEDGER_SCAN_MAX, UPTIMES_PER_ANSWER_MAX } from "../../../core/limits.ts";
+import { CLOCK_TOLERANCE_MS, LEDGER_SCAN_MAX, UPTIMES_PER_ANSWER_MAX } from "../../../core/limits.ts";
 import { INSTANT_MS_MAX, nearestInstantMs } from "../../../core/temporal.ts";
 import type { JobRecord } from "../../../records/job.ts";
 import {
@@ -354,7 +354,8 @@ export function readStatements(names: TableNames): ReadStatements {
       `coalesce((SELECT max(alive_until) FROM ${schedulers} WHERE identity = ?1), ?3)), ` +
       "?4, ?5, ?6 FROM (SELECT (SELECT " +
       "CASE WHEN until >= ?2 - CASE WHEN resident = 0 AND ?3 > ?2 THEN ?7 ELSE 0 END THEN since END " +
-      `FROM ${uptimes} WHERE identity = ?1 AND since <= ?2 ORDER BY since DESC LIMIT 1) AS since) ` +
+      `FROM ${uptimes} WHERE identity = ?1 AND since <= ?2 + ${CLOCK_TOLERANCE_MS} ` +
+      "ORDER BY since DESC LIMIT 1) AS since) " +
       "WHERE since IS NOT NULL OR ?3 > ?2 " +
       "ON CONFLICT (identity, since) DO UPDATE SET until = excluded.until, role = excluded.role, " +
       "resident = excluded.resident, tasks = excluded.tasks",
