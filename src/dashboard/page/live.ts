@@ -14,6 +14,8 @@ const RETRY_MS_MAX = 15_000;
 let source: EventSource | null = null;
 let failures = 0;
 let isShared = true;
+let isHeard = true;
+let lookedAt = 0;
 let refreshTimer: ReturnType<typeof setTimeout> | null = null;
 let retryTimer: ReturnType<typeof setTimeout> | null = null;
 let loadedAt = 0;
@@ -25,17 +27,28 @@ function setLive(patch: Partial<Live>): void {
 /** Begins once somebody is signed in. */
 export async function goLive(): Promise<void> {
   stop();
-  try {
-    const asked = Date.now();
-    const { eventsShared, checkedAt, schedulers } = await api.getHealth();
-    // One process alone hears of all that it does.
-    isShared = eventsShared !== false || schedulers.length <= 1;
-    setState({ skewMs: Date.parse(checkedAt) - (asked + Date.now()) / 2 });
-  } catch (error) {
-    if (error instanceof api.Unreached) return;
-  }
-  open();
+  if (await look()) open();
 }
+
+/** Asks how the store is. @returns whether the server was reached */
+async function look(): Promise<boolean> {
+  lookedAt = Date.now();
+  try {
+    const { eventsShared, checkedAt, identity, schedulers } = await api.getHealth();
+    isShared = eventsShared !== false;
+    // A process that is alone on the store hears of all that happens there.
+    isHeard = isShared || !schedulers.some((one, index) => index > 0 || one.identity !== identity);
+    const { status } = getState().live;
+    setState({ skewMs: Date.parse(checkedAt) - (lookedAt + Date.now()) / 2 });
+    if (isUp(status)) setLive({ status: heardStatus() });
+  } catch (error) {
+    if (error instanceof api.Unreached) return false;
+  }
+  return true;
+}
+
+const heardStatus = (): Live["status"] => (isHeard ? "live" : "polling");
+const isUp = (status: Live["status"]): boolean => status === "live" || status === "polling";
 
 /** Ends it, when somebody signs out. */
 export function stop(): void {
@@ -49,7 +62,7 @@ function open(): void {
   source = new EventSource(api.urlOf(["events"]));
   source.onopen = () => {
     failures = 0;
-    setLive({ status: isShared ? "live" : "polling", retryAt: null, seenAt: Date.now() });
+    setLive({ status: heardStatus(), retryAt: null, seenAt: Date.now() });
     refresh();
   };
   source.onerror = () => void lost();
@@ -141,9 +154,9 @@ export function watch(): void {
   window.addEventListener("online", () => void retryNow());
   setInterval(() => {
     setState({ now: Date.now() + getState().skewMs });
-    const { status } = getState().live;
-    const pause = status === "polling" ? POLL_MS : SLOW_POLL_MS;
-    if ((status === "live" || status === "polling") && Date.now() - loadedAt >= pause && !document.hidden) {
+    if (!isUp(getState().live.status) || document.hidden) return;
+    if (!isShared && Date.now() - lookedAt >= POLL_MS) void look();
+    if (Date.now() - loadedAt >= (isShared ? SLOW_POLL_MS : POLL_MS)) {
       loadedAt = Date.now();
       refresh();
     }

@@ -4,7 +4,7 @@ import { type ZoneMode, zoneOf } from "./time.ts";
 
 /** How the page hears of what happens. */
 export interface Live {
-  /** `live`: events come in. `polling`: they do not come from all processes, so the page asks every 5 s. */
+  /** `live`: all events come in. `polling`: other processes live whose events do not, so the page asks every 5 s. */
   readonly status: "connecting" | "live" | "polling" | "reconnecting" | "offline";
   /** When the page tries again, in the browser's epoch milliseconds; null where it need not. */
   readonly retryAt: number | null;
