@@ -89,7 +89,7 @@ export function List<T extends { readonly id: string }>(props: ListProps<T>) {
             <VirtualRows
               items={items}
               rowHeight={49}
-              phoneHeight={79}
+              phoneHeight={119}
               columns={columns.length + (canWrite ? 1 : 0)}
               onEnd={more}
               render={(item) => (
