@@ -2,6 +2,7 @@ import * as v from "valibot";
 import { type Checker, checker, textUpTo } from "../core/check.ts";
 import { type Insight, insight } from "../insight/insight.ts";
 import { pageFiles } from "./built/page-files.ts";
+import { documentOf } from "./document.ts";
 
 /** Options of `dashboard`. */
 export interface DashboardOptions {
@@ -35,27 +36,9 @@ let check: Checker<DashboardOptions> | undefined;
 export function dashboard(options: DashboardOptions = {}): Dashboard {
   check ??= checker(v.strictObject({ instance: v.optional(textUpTo(64)) }), {});
   const { instance = "" } = check(options, "dashboard()");
-  const shown = escaped(instance);
   return {
     files: pageFiles,
     insight: insight(),
-    document: (folder, isSignedIn) => `<!doctype html>
-<html lang="en" data-instance="${shown}"${isSignedIn ? " data-signed-in" : ""}>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="color-scheme" content="light dark">
-<meta name="robots" content="noindex">
-<title>${shown === "" ? "" : `${shown} · `}Escapement</title>
-<link rel="icon" href="${escaped(folder)}dashboard.svg">
-<link rel="stylesheet" href="${escaped(folder)}dashboard.css">
-<script type="module" src="${escaped(folder)}dashboard.js"></script>
-<noscript>This page needs JavaScript. Without it, the routes of the router do the same: see openapi.json.</noscript>
-`,
+    document: (folder, isSignedIn) => documentOf(instance, folder, isSignedIn),
   };
-}
-
-const ENTITIES: Readonly<Record<string, string>> = { "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;" };
-
-function escaped(text: string): string {
-  return text.replace(/[&<>"]/g, (character) => ENTITIES[character] ?? character);
 }
