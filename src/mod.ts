@@ -158,5 +158,6 @@ export { CronTrigger } from "./triggers/cron.ts";
 export { DateTrigger } from "./triggers/date.ts";
 export { ExcludingTrigger } from "./triggers/excluding.ts";
 export { IntervalTrigger } from "./triggers/interval.ts";
+export type { TriggerLike, WireTrigger } from "./triggers/short-trigger.ts";
 export { Trigger } from "./triggers/trigger.ts";
 export type { TriggerJSON } from "./triggers/trigger-json.ts";

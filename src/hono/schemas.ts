@@ -31,6 +31,7 @@ import {
   RUN_OVERLAP_POLICIES,
 } from "../records/policies.ts";
 import { OCCURRENCE_VERDICTS } from "../scheduler/options/occurrence-verdicts.ts";
+import { TRIGGER_FORMS, type WireTrigger } from "../triggers/short-trigger.ts";
 import {
   type ApplyBody,
   type BackfillBody,
@@ -70,7 +71,6 @@ import {
   type TaskUnpauseBody,
   type TriggerPreviewBody,
   type UnpauseBody,
-  type WireTrigger,
 } from "./wire.ts";
 
 // What requests carry. These schemas check, type and document it. What a value means is checked by the verb that gets
@@ -100,7 +100,7 @@ export const cursorText: () => v.GenericSchema<string> = once(() => textUpTo(TEX
 export const trigger: () => v.GenericSchema<WireTrigger> = once(() =>
   v.custom<WireTrigger>(
     (value) => typeof value === "string" || isPlain(value),
-    ({ input }) => mustBe("crontab text, { cron }, { every }, { at } or the JSON of a trigger", input),
+    ({ input }) => mustBe(TRIGGER_FORMS, input),
   ),
 );
 

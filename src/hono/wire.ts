@@ -3,21 +3,9 @@ import type { JSONValue } from "../records/fields/field.ts";
 import type { ScheduleSettings } from "../records/fields/schedule.ts";
 import type { ConflictPolicy, JobOutcome, Labels } from "../records/policies.ts";
 import type { OccurrenceVerdict } from "../scheduler/options/occurrence-verdicts.ts";
-import type { TriggerJSON } from "../triggers/trigger-json.ts";
+import type { WireTrigger } from "../triggers/short-trigger.ts";
 
 // The types of what requests carry. `schemas.ts` checks values against them.
-
-/**
- * A trigger as requests carry it: crontab text (in `timeZone`; default: the scheduler's), which may stand alone, a
- * period such as `"PT5M"` or `"5m"`, one instant (or, with `timeZone`, a civil time), or what `trigger.toJSON()`
- * returns.
- */
-export type WireTrigger =
-  | string
-  | { readonly cron: string; readonly timeZone?: string }
-  | { readonly every: string }
-  | { readonly at: string; readonly timeZone?: string }
-  | TriggerJSON;
 
 /** What each list takes: the size of the page (1 to 1,000; default: 100), and the `cursor` of the page before. */
 interface PageQuery {

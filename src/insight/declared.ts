@@ -1,12 +1,10 @@
 import { BULK_STEP_MAX } from "../core/limits.ts";
 import { isPlain, listOf, optionError, shown, takes } from "../core/option-errors.ts";
-import { triggerOf } from "../hono/trigger-of.ts";
-import type { WireTrigger } from "../hono/wire.ts";
 import { checkId, checkScheduleOptions } from "../scheduler/options/check-options.ts";
 import type { CheckedScheduleOptions } from "../scheduler/options/checked-options.ts";
 import type { ScheduleDefaults, ScheduleOptions } from "../scheduler/options/options.ts";
 import type { Task } from "../scheduler/scheduler-client.ts";
-import { Trigger } from "../triggers/trigger.ts";
+import type { TriggerLike } from "../triggers/short-trigger.ts";
 import { declaredSchemaText } from "./declared-schema.ts";
 
 /** The label that names the owner of a schedule. */
@@ -18,8 +16,7 @@ export interface DeclaredSchedule
   readonly id: string;
   /** A task as `scheduler.task` returns it, or its id. */
   readonly task: Task | string;
-  /** A trigger, crontab text, `{ every: "5m" }`, `{ at: "2030-01-31T09:00:00Z" }`, or the JSON of a trigger. */
-  readonly trigger: Trigger | WireTrigger;
+  readonly trigger: TriggerLike;
   /** The id that the schedule had before. Its history, results, jobs and counters are those of the new id then. */
   readonly renamedFrom?: string;
 }
@@ -28,7 +25,7 @@ export interface DeclaredSchedule
 export interface ReadDeclaration {
   readonly id: string;
   readonly task: unknown;
-  readonly rule: Trigger | string;
+  readonly rule: TriggerLike;
   readonly renamedFrom: string | null;
   /** As given, without what stands apart from the options. */
   readonly given: ScheduleOptions;
@@ -74,7 +71,7 @@ export function readDeclarations(declared: unknown, owner: string, defaults: Sch
     }
     const given = { ...defaults, ...others, id, labels: labelsOf(others, owner, where) } as ScheduleOptions;
     const options = checkScheduleOptions(given, where);
-    return { id, task, rule: ruleOf(trigger, where, options), renamedFrom: former, given, options, where };
+    return { id, task, rule: trigger as TriggerLike, renamedFrom: former, given, options, where };
   });
 }
 
@@ -84,10 +81,4 @@ function labelsOf({ labels }: Record<string, unknown>, owner: string, where: str
   const { [OWNER_LABEL]: given = owner, ...others } = (labels ?? {}) as Record<string, string>;
   if (given === owner) return { ...others, [OWNER_LABEL]: owner };
   throw optionError(where, "labels", `must leave out ${OWNER_LABEL}, or name the owner ${shown(owner)} by it`);
-}
-
-function ruleOf(trigger: unknown, where: string, { id, spread }: CheckedScheduleOptions): Trigger | string {
-  if (trigger instanceof Trigger || typeof trigger === "string") return trigger;
-  if (isPlain(trigger)) return triggerOf(trigger as unknown as WireTrigger, where, { id, spread });
-  throw optionError(where, "trigger", takes("a trigger, crontab text, { every }, { at } or the JSON of one", trigger));
 }

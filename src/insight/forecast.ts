@@ -6,7 +6,8 @@ import { inTurns } from "../core/in-turns.ts";
 import { printAsJSON } from "../core/inspect.ts";
 import { mustBe, optionError } from "../core/option-errors.ts";
 import { type InstantLike, instantOf, instantText, type Temporal } from "../core/temporal.ts";
-import { Trigger } from "../triggers/trigger.ts";
+import { checkTrigger } from "../scheduler/options/check-options.ts";
+import type { TriggerLike } from "../triggers/short-trigger.ts";
 import { type CountedSchedule, countFires } from "./count-fires.ts";
 
 /** Most buckets of a forecast: a week of minutes has 10,080. */
@@ -22,8 +23,8 @@ const DAY_MS = 86_400_000;
 export interface ForecastedSchedule {
   readonly id: string;
   readonly taskId: string;
-  /** The rule by which it fires. */
-  readonly trigger: Trigger;
+  /** The rule by which it fires. Default zone of crontab text: `"UTC"`. */
+  readonly trigger: TriggerLike;
   /** Fire times before this one are left out. Default: none are. */
   readonly nextFireTime?: Temporal.Instant | null;
   /** How long a run usually takes. Default: what the last runs of its task took, where they are known. */
@@ -172,10 +173,7 @@ async function schedulesOf(
 ): Promise<CountedSchedule[]> {
   if (Array.isArray(source)) {
     const list: readonly ForecastedSchedule[] = source;
-    return list.map((one, place) => {
-      if (one?.trigger instanceof Trigger) return counted(one, NO_TIMES);
-      throw optionError(where, `${place}.trigger`, mustBe("a trigger", one?.trigger));
-    });
+    return list.map((one, place) => counted(one, NO_TIMES, `${where}[${place}]`));
   }
   if (typeof (source as ScheduleSource | null)?.getSchedules !== "function") {
     throw optionError(where, "", mustBe("a scheduler, or a list of schedules", source));
@@ -185,7 +183,7 @@ async function schedulesOf(
   const schedules: CountedSchedule[] = [];
   for await (const schedule of scheduler.getSchedules({ state: "active", limit: RUNS_SEEN })) {
     try {
-      schedules.push(counted(schedule, runMs));
+      schedules.push(counted(schedule, runMs, where));
     } catch {
       // This program does not know the trigger, so that the schedule does not fire here either.
     }
@@ -196,10 +194,9 @@ async function schedulesOf(
 
 const NO_TIMES: ReadonlyMap<string, number> = new Map();
 
-function counted(
-  { taskId, trigger, nextFireTime, runTime }: ForecastedSchedule,
-  runMs: ReadonlyMap<string, number>,
-): CountedSchedule {
+function counted(schedule: ForecastedSchedule, runMs: ReadonlyMap<string, number>, where: string): CountedSchedule {
+  const trigger = checkTrigger(schedule?.trigger, where, "UTC", { id: schedule?.id });
+  const { taskId, nextFireTime, runTime } = schedule;
   const startMs = nextFireTime?.epochMilliseconds ?? Number.NEGATIVE_INFINITY;
   const given = runTime === undefined ? runMs.get(taskId) : toDurationMs(runTime, "runTime");
   return { taskId, trigger, startMs, runMs: given ?? 0 };

@@ -18,15 +18,18 @@ import type { Schedule } from "../scheduler/views/schedule.ts";
 import type { TaskView } from "../scheduler/views/task-view.ts";
 import { MemoryDataStore } from "../stores/memory/store.ts";
 import { VirtualClock } from "../testing/virtual-clock.ts";
+import type { TriggerLike } from "../triggers/short-trigger.ts";
 import type { Trigger } from "../triggers/trigger.ts";
 import { type CheckedFault, reportText, type SimulatedOccurrence, type SimulationReport } from "./simulation-report.ts";
 
-/** A schedule to simulate: as `addSchedules` takes it, or as a scheduler returns it. */
+/** A schedule to simulate: as `addSchedules` takes it, or as a scheduler returns it. Its task may be `taskId`, as a
+ *  {@link forecast} has it. */
 export type SimulatedSchedule =
-  | ({ readonly id: string; readonly task: string; readonly trigger: Trigger | string } & Omit<
+  | ({ readonly id: string; readonly trigger: TriggerLike } & Omit<
       ScheduleOptions,
       "id" | "conflictPolicy" | "ifRevision" | "requestHash"
-    >)
+    > &
+      ({ readonly task: string } | { readonly taskId: string }))
   | Schedule;
 
 /** Something that goes wrong from one instant until another. */
@@ -188,7 +191,9 @@ class World {
     const ledger = { maxCount: SIMULATED_FIRES_MAX, maxAge: { milliseconds: DURATION_MS_MAX } };
     const shared = { dataStore: new MemoryDataStore({ ledger }), clock: this.#clock, logger: silentLogger };
     // Without chance, so that equal questions get equal answers.
-    this.#scheduler = new Scheduler({ ...shared, ...limits, random: () => 0, identity: "simulation" });
+    // Without clean-ups, because a schedule that fires once is read after it has ended.
+    const options = { random: () => 0, identity: "simulation", cleanupInterval: null };
+    this.#scheduler = new Scheduler({ ...shared, ...limits, ...options });
     this.#reader = new Scheduler({ ...shared, identity: "reader" });
   }
 
@@ -304,8 +309,10 @@ function newSchedule(given: SimulatedSchedule): NewSchedule {
     const { id, taskId: task, trigger, paused } = schedule;
     return withoutUndefined({ ...options, id, task, trigger, paused }) as NewSchedule;
   }
-  const { payload: _payload, executor: _executor, ...schedule } = given as NewSchedule;
-  return schedule;
+  const { payload: _payload, executor: _executor, ...schedule } = given as NewSchedule & { taskId?: string };
+  if (schedule.taskId === undefined || schedule.task !== undefined) return schedule;
+  const { taskId, ...others } = schedule;
+  return { ...others, task: taskId };
 }
 
 function settingsOf(task: TaskView): TaskSettings {

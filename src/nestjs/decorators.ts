@@ -3,7 +3,7 @@ import type { TaskSettings } from "../scheduler/options/options.ts";
 import type { RequiredPayload, ScheduledTaskOptions } from "../scheduler/options/payload-argument.ts";
 import type { Scheduler } from "../scheduler/scheduler.ts";
 import type { TaskHandler } from "../scheduler/scheduler-client.ts";
-import type { Trigger } from "../triggers/trigger.ts";
+import type { TriggerLike } from "../triggers/short-trigger.ts";
 
 /** A decorator of methods that can handle a payload of type `P`. */
 export type HandlerDecorator<P> = <Method extends TaskHandler<P>>(
@@ -32,19 +32,19 @@ const decorated = new WeakMap<object, Decorated[]>();
  *
  * The class has to have the default scope, because no request makes an instance for a job.
  * @param id the id of the schedule and of its task
- * @param trigger a trigger, or crontab text in the time zone of the scheduler
+ * @param trigger a trigger, crontab text in the time zone of the scheduler, or `{ every: "5m" }`
  * @param options of the schedule, and settings of the task; the method gets their `payload`
  * @throws {OptionsError} where the compiler option `experimentalDecorators` is not set, which NestJS needs
  * @example
  * class Reports { @Scheduled("report", "0 9 * * mon-fri", { timeout: "5m" }) async send(): Promise<void> {} }
  */
-export function Scheduled(id: string, trigger: Trigger | string): HandlerDecorator<undefined>;
+export function Scheduled(id: string, trigger: TriggerLike): HandlerDecorator<undefined>;
 export function Scheduled<P = undefined>(
   id: string,
-  trigger: Trigger | string,
+  trigger: TriggerLike,
   options: ScheduledTaskOptions<P> & RequiredPayload<P>,
 ): HandlerDecorator<P>;
-export function Scheduled(id: string, trigger: Trigger | string, options: object = {}): HandlerDecorator<never> {
+export function Scheduled(id: string, trigger: TriggerLike, options: object = {}): HandlerDecorator<never> {
   return decorator("@Scheduled()", id, (scheduler, handler) => scheduler.schedule(id, trigger, options, handler));
 }
 

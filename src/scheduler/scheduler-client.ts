@@ -5,7 +5,7 @@ import { listOf, optionError, takes } from "../core/option-errors.ts";
 import { type InstantLike, instantOrNull, type Temporal } from "../core/temporal.ts";
 import type { EventType } from "../records/events.ts";
 import type { JobOutcome } from "../records/policies.ts";
-import type { Trigger } from "../triggers/trigger.ts";
+import type { TriggerLike } from "../triggers/short-trigger.ts";
 import type { BackfillReport, Commands, SkippedJobs, SkippedSchedules } from "./commands/commands.ts";
 import { printSchedules } from "./commands/print-schedules.ts";
 import type { EventFilter, EventsOptions, SubscribeOptions, Subscription } from "./events/event-hub.ts";
@@ -183,7 +183,8 @@ export abstract class SchedulerClient {
    * expired results too).
    * @param task a task, its id, or a function with a name, which becomes a task of that name
    * @param trigger a trigger, or crontab text such as `"0 9 * * mon-fri"`, where 0 is Sunday. Text is read in the time
-   *   zone that this scheduler has as its option `timeZone`: UTC unless given. The zone is stored with the schedule
+   *   zone that this scheduler has as its option `timeZone`: UTC unless given. The zone is stored with the schedule.
+   *   `{ cron, timeZone }`, `{ every: "5m" }`, `{ at, timeZone }` and the JSON of a trigger are taken too
    * @returns the schedule as it is stored: where nothing changed, the schedule that had the id before
    * @throws {OptionsError} for an invalid trigger or invalid options
    * @throws {CronSyntaxError} for crontab text that cannot be understood
@@ -196,7 +197,7 @@ export abstract class SchedulerClient {
    */
   async addSchedule<P>(
     task: Task<P> | string | NamedFunction<P>,
-    trigger: Trigger | string,
+    trigger: TriggerLike,
     ...[options = {}]: OptionsWithPayload<ScheduleOptions<NoInfer<P>>, NoInfer<P>>
   ): Promise<Schedule> {
     return commandsOf(this).schedules.add(task, trigger, options);
@@ -936,7 +937,7 @@ export type NamedFunction<P = never, R = unknown> = TaskHandler<P, R>;
  *  the type of what stands for the task: a {@link Task}, text (its id) or a function with a name. */
 export type NewSchedule<T = Task | string> = {
   readonly task: T;
-  readonly trigger: Trigger | string;
+  readonly trigger: TriggerLike;
 } & ScheduleOptions<PayloadOf<T>> &
   RequiredPayload<PayloadOf<T>>;
 

@@ -12,7 +12,7 @@ import type { StandardSchemaV1 } from "../core/standard-schema.ts";
 import { instantOrNull, type Temporal } from "../core/temporal.ts";
 import { InlineExecutor } from "../executors/inline.ts";
 import type { DataStore } from "../stores/data-store.ts";
-import type { Trigger } from "../triggers/trigger.ts";
+import type { TriggerLike } from "../triggers/short-trigger.ts";
 import { cleanUp, TickCleaning } from "./driving/clean-up.ts";
 import { defaultBroker } from "./driving/default-broker.ts";
 import { Engine } from "./driving/engine.ts";
@@ -495,22 +495,22 @@ export class Scheduler extends SchedulerClient implements LocalSchedulerClient, 
    * @example
    * await scheduler.schedule("report", "0 9 * * mon-fri", { timeout: "5m" }, () => console.log("Good morning"));
    */
-  schedule<R = unknown>(id: string, trigger: Trigger | string, handler: TaskHandler<undefined, R>): Promise<Schedule>;
+  schedule<R = unknown>(id: string, trigger: TriggerLike, handler: TaskHandler<undefined, R>): Promise<Schedule>;
   schedule<P, R = unknown, I = P>(
     id: string,
-    trigger: Trigger | string,
+    trigger: TriggerLike,
     options: ScheduledTaskOptions<NoInfer<I>> & RequiredPayload<NoInfer<I>> & { schema: StandardSchemaV1<I, P> },
     handler: TaskHandler<P, R>,
   ): Promise<Schedule>;
   schedule<P = undefined, R = unknown>(
     id: string,
-    trigger: Trigger | string,
+    trigger: TriggerLike,
     options: ScheduledTaskOptions<P> & RequiredPayload<NoInfer<P>>,
     handler: TaskHandler<P, R>,
   ): Promise<Schedule>;
   async schedule(
     id: string,
-    trigger: Trigger | string,
+    trigger: TriggerLike,
     optionsOrHandler: object | TaskHandler<never>,
     handler?: TaskHandler<never>,
   ): Promise<Schedule> {

@@ -182,6 +182,8 @@ export const DOOR_NAMES: Readonly<Record<string, DoorNames>> = {
       "TickOptions",
       "TickReport",
       "TriggerJSON",
+      "TriggerLike",
+      "WireTrigger",
     ],
   },
   "./client": {

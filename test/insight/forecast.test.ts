@@ -81,7 +81,7 @@ describe("a forecast", () => {
     [[], { ...DAY, bucket: "1s" }, "bucket"],
     [[], { ...DAY, bucket: 60 }, "bucket"],
     [[], { ...DAY, buckets: 3 }, "buckets"],
-    [[{ id: "a", taskId: "t", trigger: "* * * * *" }], DAY, "0.trigger"],
+    [[{ id: "a", taskId: "t", trigger: 5 }], DAY, "trigger"],
     ["scheduler", DAY, ""],
     [
       Array.from({ length: 120 }, (_, day) => ({ id: "a", taskId: "t", trigger: cron(`* * * * * ${day % 7}`) })).map(

@@ -146,7 +146,7 @@ describe("a plan", () => {
     [[report, report], /"report" comes twice/],
     [[{ ...report, renamedFrom: "report" }], /comes twice/],
     [[{ ...report, triger: "x" }], /triger is no option/],
-    [[{ ...report, trigger: 5 }], /trigger takes a trigger, crontab text/],
+    [[{ ...report, trigger: 5 }], /trigger must be a trigger, crontab text/],
     [[{ ...report, trigger: { every: "soon" } }], /every/],
     [[{ ...report, trigger: "0 25 * * *" }], /hour "25" is outside/],
     [[{ ...report, task: "unknown" }], /no task "unknown"/],

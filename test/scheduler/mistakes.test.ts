@@ -189,12 +189,12 @@ const MISTAKES: readonly Mistake[] = [
       "then the trigger",
   ],
   [
-    "a crontab in an object",
-    () => call("addSchedule", "x", { cron: "0 9 * * *" }),
+    "a crontab in an object by another name",
+    () => call("addSchedule", "x", { expression: "0 9 * * *" }),
     OptionsError,
     "options",
-    'addSchedule(): trigger must be a trigger or crontab text; got { cron: "0 9 * * *" }: write the text itself: ' +
-      '"0 9 * * *"',
+    "addSchedule(): trigger must be crontab text, { cron }, { every }, { at } or the JSON of a trigger; got " +
+      '{ expression: "0 9 * * *" }: write { cron: "0 9 * * *" }',
   ],
   [
     "a time zone among the options of a schedule",

@@ -35,6 +35,7 @@ const call =
     (Reflect.get(scheduler, verb) as Untyped).apply(scheduler, given);
 
 const task = scheduler.task("report", () => {});
+const FORMS = "a trigger, crontab text, { cron }, { every }, { at } or the JSON of a trigger";
 const minutely = new IntervalTrigger({ minutes: 1 });
 const [newScheduler, newLibsql, newCron, newInterval] = [Scheduler, LibsqlDataStore, CronTrigger, IntervalTrigger].map(
   create,
@@ -305,19 +306,18 @@ const MISTAKES: readonly (readonly [mistake: string, work: () => unknown, messag
   [
     "a duration in the place of the trigger",
     () => call("addSchedule")(task, "90m"),
-    'addSchedule(): trigger must be a trigger or crontab text; got "90m": write new IntervalTrigger({ minutes: 90 })',
+    `addSchedule(): trigger must be ${FORMS}; got "90m": write new IntervalTrigger({ minutes: 90 })`,
   ],
   [
     "a date in the place of the trigger",
-    () => call("addSchedule")(task, "2030-01-01T09:00:00Z"),
-    'addSchedule(): trigger must be a trigger or crontab text; got "2030-01-01T09:00:00Z": write ' +
-      'new DateTrigger("2030-01-01T09:00:00Z")',
+    () => call("addSchedule")(task, "2030-01-01"),
+    `addSchedule(): trigger must be ${FORMS}; got "2030-01-01": write new DateTrigger("2030-01-01")`,
   ],
   [
-    "a crontab in an object",
-    () => call("addSchedule")(task, { cron: "0 9 * * *" }),
-    'addSchedule(): trigger must be a trigger or crontab text; got { cron: "0 9 * * *" }: write the text itself: ' +
-      '"0 9 * * *"',
+    "a crontab in an object by another name",
+    () => call("addSchedule")(task, { crontab: "0 9 * * *" }),
+    "addSchedule(): trigger must be crontab text, { cron }, { every }, { at } or the JSON of a trigger; got " +
+      '{ crontab: "0 9 * * *" }: write { cron: "0 9 * * *" }',
   ],
   [
     "the trigger before the task",
@@ -328,14 +328,8 @@ const MISTAKES: readonly (readonly [mistake: string, work: () => unknown, messag
   [
     "units in the place of the trigger",
     () => call("addSchedule")(task, { minutes: 5 }),
-    "addSchedule(): trigger must be a trigger or crontab text; got { minutes: 5 }: write new IntervalTrigger({ " +
-      "minutes: 5 }), or new CronTrigger({ hour: 9 })",
-  ],
-  [
-    "a trigger's JSON in its place",
-    () => call("addSchedule")(task, minutely.toJSON()),
-    'addSchedule(): trigger must be a trigger or crontab text; got { type: "interval", version: 1, milliseconds: ' +
-      "60000 }: write triggerFromJSON(json)",
+    "addSchedule(): trigger must be crontab text, { cron }, { every }, { at } or the JSON of a trigger; got " +
+      '{ minutes: 5 }: write such as { every: "5m" } or { cron: "0 9 * * *" }',
   ],
   [
     "a time zone of a schedule",
@@ -925,8 +919,7 @@ const MISTAKES: readonly (readonly [mistake: string, work: () => unknown, messag
   [
     "crontab text before the handler",
     () => call("addSchedule")("0 9 * * *", function report() {}),
-    "addSchedule(): trigger must be a trigger or crontab text; got the function report: the task comes first, then the " +
-      "trigger",
+    `addSchedule(): trigger must be ${FORMS}; got the function report: the task comes first, then the trigger`,
   ],
   [
     "a schedule in one object",
@@ -1042,14 +1035,12 @@ const MISTAKES: readonly (readonly [mistake: string, work: () => unknown, messag
   [
     "a number as a trigger",
     () => call("schedule")("a", 5000, () => {}),
-    "schedule(): trigger must be a trigger or crontab text; got 5000: write new IntervalTrigger({ milliseconds: " +
-      "5000 })",
+    `schedule(): trigger must be ${FORMS}; got 5000: write new IntervalTrigger({ milliseconds: 5000 })`,
   ],
   [
     "English as a trigger",
     () => call("schedule")("a", "every 5 minutes", () => {}),
-    'schedule(): trigger must be a trigger or crontab text; got "every 5 minutes": write new IntervalTrigger({ ' +
-      "minutes: 5 })",
+    `schedule(): trigger must be ${FORMS}; got "every 5 minutes": write new IntervalTrigger({ minutes: 5 })`,
   ],
   [
     "text as the changes of a schedule",

@@ -17,7 +17,7 @@ import {
   type ScheduleExtras,
   type ScheduleFacts,
 } from "../../scheduler/views/schedule.ts";
-import type { Trigger } from "../../triggers/trigger.ts";
+import type { TriggerLike } from "../../triggers/short-trigger.ts";
 import type { Call, Requester } from "../http/requester.ts";
 import { jobSchema, type ReadJob } from "../wire/job.ts";
 import { wireFilter } from "../wire/options.ts";
@@ -128,9 +128,10 @@ export function placeOf(
 
 /** Crontab text travels without a time zone, because it is read in that of the scheduler. It is read here too, so that
  *  its errors are found at once. */
-export function wireTrigger(trigger: Trigger | string, where: string, spreading: Spreading): unknown {
+export function wireTrigger(trigger: TriggerLike, where: string, spreading: Spreading): unknown {
   const rule = checkTrigger(trigger, where, "UTC", spreading);
-  return typeof trigger === "string" ? { cron: trigger } : rule.toJSON();
+  if (typeof trigger === "string") return { cron: trigger };
+  return "cron" in trigger && trigger.timeZone === undefined ? { cron: trigger.cron } : rule.toJSON();
 }
 
 /** A pause as it travels. */

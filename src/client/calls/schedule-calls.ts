@@ -31,7 +31,7 @@ import type { Page } from "../../scheduler/views/page.ts";
 import { PreviewedFire } from "../../scheduler/views/previewed-fire.ts";
 import type { Schedule, ScheduleExtras, ScheduleFacts } from "../../scheduler/views/schedule.ts";
 import { ScheduleChange } from "../../scheduler/views/schedule-change.ts";
-import type { Trigger } from "../../triggers/trigger.ts";
+import type { TriggerLike } from "../../triggers/short-trigger.ts";
 import { explanationSchema } from "../wire/explanation.ts";
 import { occurrenceSchema } from "../wire/occurrence.ts";
 import { wireFilter, wireOptions } from "../wire/options.ts";
@@ -61,7 +61,7 @@ export class ScheduleCalls implements ScheduleCommands, LedgerCommands {
     this.#context = context;
   }
 
-  async add(task: unknown, trigger: Trigger | string, options: ScheduleOptions): Promise<Schedule> {
+  async add(task: unknown, trigger: TriggerLike, options: ScheduleOptions): Promise<Schedule> {
     const where = "addSchedule()";
     checkOrder(task, trigger, where);
     const checked = checkScheduleOptions(options, where);

@@ -20,12 +20,11 @@ import type { Occurrence } from "../../scheduler/views/occurrence.ts";
 import { type Plain, type PlainPage, plain, plainPage } from "../../scheduler/views/plain.ts";
 import type { Schedule } from "../../scheduler/views/schedule.ts";
 import type { TaskView } from "../../scheduler/views/task-view.ts";
-import { triggerFromJSON } from "../../triggers/codec.ts";
+import type { TriggerLike } from "../../triggers/short-trigger.ts";
 import type { Trigger } from "../../triggers/trigger.ts";
-import type { TriggerJSON } from "../../triggers/trigger-json.ts";
 
-/** Crontab text, or what `trigger.toJSON()` returns. */
-export type RemoteTrigger = string | TriggerJSON;
+/** Crontab text, a short form such as `{ every: "5m" }`, or what `trigger.toJSON()` returns. */
+export type RemoteTrigger = Exclude<TriggerLike, Trigger>;
 
 /** Changes of `updateSchedule`, whose trigger is text or JSON. */
 export type RemoteScheduleUpdate = Omit<ScheduleUpdate, "trigger"> & { trigger?: RemoteTrigger | undefined };
@@ -51,7 +50,7 @@ export class RemoteVerbs {
   }
 
   async addSchedule(taskId: string, trigger: RemoteTrigger, options: ScheduleOptions = {}): Promise<Plain<Schedule>> {
-    return plain(await this.#client.addSchedule(taskId, localTrigger(trigger), options));
+    return plain(await this.#client.addSchedule(taskId, trigger, options));
   }
 
   async getSchedule(id: string): Promise<Plain<Schedule>> {
@@ -62,8 +61,7 @@ export class RemoteVerbs {
     return plainPage(await this.#client.getSchedules(filter));
   }
 
-  async updateSchedule(id: string, { trigger, ...others }: RemoteScheduleUpdate): Promise<Plain<Schedule>> {
-    const changes = trigger === undefined ? others : { ...others, trigger: localTrigger(trigger) };
+  async updateSchedule(id: string, changes: RemoteScheduleUpdate): Promise<Plain<Schedule>> {
     return plain(await this.#client.updateSchedule(id, changes));
   }
 
@@ -137,8 +135,4 @@ export class RemoteVerbs {
   async health(): Promise<Plain<SchedulerHealth>> {
     return plain(await this.#client.health());
   }
-}
-
-function localTrigger(trigger: RemoteTrigger): Trigger | string {
-  return typeof trigger === "string" ? trigger : triggerFromJSON(trigger);
 }

@@ -79,7 +79,7 @@ export abstract class SchedulerDurableObject<Env = unknown> extends DurableObjec
     return this.#attached.remote.getTasks(filter);
   }
 
-  /** Adds a schedule. @param trigger crontab text, or what `trigger.toJSON()` returns */
+  /** Adds a schedule. @param trigger crontab text, `{ every: "5m" }`, or what `trigger.toJSON()` returns */
   addSchedule(taskId: string, trigger: RemoteTrigger, options?: ScheduleOptions): Promise<Plain<Schedule>> {
     return this.#attached.remote.addSchedule(taskId, trigger, options);
   }

@@ -3,7 +3,6 @@ import { Refusal } from "../refusal.ts";
 import type { Routes } from "../route.ts";
 import * as schemas from "../schemas.ts";
 import { wholePage } from "../show.ts";
-import { triggerOf } from "../trigger-of.ts";
 
 /** Times in which fire times make no job. */
 export const blackoutRoutes: Routes<"GET /blackouts" | "POST /blackouts" | "DELETE /blackouts/:id"> = {
@@ -15,9 +14,8 @@ export const blackoutRoutes: Routes<"GET /blackouts" | "POST /blackouts" | "DELE
     scope: "write",
     body: schemas.blackoutBody,
     handle: async ({ client, body, by, pathTo }) => {
-      const { id, trigger, by: given, ...others } = body;
-      const rule = trigger === undefined ? {} : { trigger: triggerOf(trigger, "POST /blackouts", { id }) };
-      const blackout = await client.addBlackout(id, { ...others, ...rule, ...by(given) });
+      const { id, by: given, ...others } = body;
+      const blackout = await client.addBlackout(id, { ...others, ...by(given) });
       return { status: 201, body: plain(blackout), headers: { location: pathTo("blackouts", blackout.id) } };
     },
   },

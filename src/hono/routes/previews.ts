@@ -4,7 +4,6 @@ import { checkTrigger } from "../../scheduler/options/check-options.ts";
 import { previewOf } from "../preview.ts";
 import type { Routes } from "../route.ts";
 import * as schemas from "../schemas.ts";
-import { triggerOf } from "../trigger-of.ts";
 
 /** Fire times to come. */
 export const previewRoutes: Routes<"GET /schedules/:id/preview" | "POST /triggers/preview"> = {
@@ -24,9 +23,8 @@ export const previewRoutes: Routes<"GET /schedules/:id/preview" | "POST /trigger
     scope: "read",
     bodyBytesMax: PREVIEW_BODY_BYTES_MAX,
     body: schemas.triggerPreviewBody,
-    handle: async ({ clock, body: { trigger: wire, limit, from, ...spreading } }) => {
-      const where = "POST /triggers/preview";
-      const rule = checkTrigger(triggerOf(wire, where, spreading), where, "UTC", spreading);
+    handle: async ({ clock, body: { trigger, limit, from, ...spreading } }) => {
+      const rule = checkTrigger(trigger, "POST /triggers/preview", "UTC", spreading);
       const fromMs = from === undefined ? clock.now() : toEpochMs(from, "from");
       const times = [...rule.fireTimes({ from: zonedOf(fromMs, "UTC"), limit })].map(msOf);
       return { status: 200, body: previewOf(rule, times, fromMs, times.length < limit) };

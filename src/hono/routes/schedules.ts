@@ -12,7 +12,6 @@ import { previewOf } from "../preview.ts";
 import type { Routes } from "../route.ts";
 import * as schemas from "../schemas.ts";
 import { type Show, shownPage } from "../show.ts";
-import { triggerOf } from "../trigger-of.ts";
 import { changeMany } from "./many-schedules.ts";
 
 /** Most tries of a PUT that others overtake. */
@@ -57,7 +56,6 @@ export const scheduleRoutes: Routes<
     body: schemas.newScheduleBody,
     handle: async ({ client, clock, body, requestKey, by, show, pathTo }) => {
       const { taskId, trigger, by: given, ...options } = body;
-      const rule = triggerOf(trigger, "POST /schedules", options);
       const settings: ScheduleOptions = { ...options, ...by(given) };
       const key = options.id === undefined ? requestKey() : undefined;
       if (key !== undefined) {
@@ -65,7 +63,7 @@ export const scheduleRoutes: Routes<
         const id = await keyedScheduleId(client, idempotencyKey, clock.now());
         Object.assign(settings, { id, requestHash, conflictPolicy: "doNothing" });
       }
-      const schedule = await client.addSchedule(taskId, rule, settings);
+      const schedule = await client.addSchedule(taskId, trigger, settings);
       return { status: 201, body: show.schedule(schedule), headers: { location: pathTo("schedules", schedule.id) } };
     },
   },
@@ -93,7 +91,6 @@ export const scheduleRoutes: Routes<
       const { lastFailure: _failure, ...withTimes } = withFailure;
       const { nextFireTime: _next, lastFireTime: _last, ...withPause } = withTimes;
       const { pausedUntil: _until, pauseReason: _reason, pausedBy: _who, ...settable } = withPause;
-      const rule = triggerOf(trigger, "PUT /schedules/:id", { id, spread: settable.spread });
       const ifMatch = await revisionOf(request, client, id);
       const settings = { ...settable, ...by(given), id, conflictPolicy: "replace" as const };
       for (let tries = 1; ; tries++) {
@@ -101,7 +98,7 @@ export const scheduleRoutes: Routes<
         const { revision } = await client.getSchedule(id);
         try {
           const asked = { ...settings, ifRevision: ifMatch ?? revision };
-          return shown(await client.addSchedule(taskId, rule, asked), show);
+          return shown(await client.addSchedule(taskId, trigger, asked), show);
         } catch (error) {
           const isOvertaken = error instanceof RevisionConflictError && ifMatch === undefined;
           if (!isOvertaken || tries === PUT_TRIES_MAX) throw error;
@@ -112,10 +109,9 @@ export const scheduleRoutes: Routes<
   "PATCH /schedules/:id": {
     scope: "write",
     body: schemas.scheduleChangesBody,
-    handle: async ({ client, params, body: { trigger, by: given, ...changes }, by, show, request }) => {
-      const rule = trigger === undefined ? {} : { trigger: triggerOf(trigger, "PATCH /schedules/:id", params) };
+    handle: async ({ client, params, body: { by: given, ...changes }, by, show, request }) => {
       const options = { ...by(given), ifRevision: await revisionOf(request, client, params.id) };
-      return shown(await client.updateSchedule(params.id, { ...changes, ...rule }, options), show);
+      return shown(await client.updateSchedule(params.id, changes, options), show);
     },
   },
   "DELETE /schedules/:id": {

@@ -1,7 +1,7 @@
 import type { AbortSignal } from "../../core/abort-signal.ts";
 import type { Temporal } from "../../core/temporal.ts";
 import type { JobResultFilter } from "../../stores/data-store.ts";
-import type { Trigger } from "../../triggers/trigger.ts";
+import type { TriggerLike } from "../../triggers/short-trigger.ts";
 import type { EventHub } from "../events/event-hub.ts";
 import type {
   CheckedBackfill,
@@ -78,7 +78,7 @@ export interface TaskCommands {
 
 export interface ScheduleCommands {
   /** @param options not checked, because a scheduler's `scheduleDefaults` stand in for those that are not given */
-  add(task: unknown, trigger: Trigger | string, options: ScheduleOptions): Promise<Schedule>;
+  add(task: unknown, trigger: TriggerLike, options: ScheduleOptions): Promise<Schedule>;
   get(id: string): Promise<Schedule>;
   page(filter: CheckedScheduleFilter): Promise<Page<Schedule>>;
   /** @param changes with a trigger that is not read yet */

@@ -11,6 +11,7 @@ import type { JobResultFilter } from "../../stores/data-store.ts";
 import { CronTrigger } from "../../triggers/cron.ts";
 import { IntervalTrigger } from "../../triggers/interval.ts";
 import { hasHash } from "../../triggers/seeded-crontab.ts";
+import { readShortTrigger, TRIGGER_FORMS } from "../../triggers/short-trigger.ts";
 import { Trigger } from "../../triggers/trigger.ts";
 import type {
   CheckedBackfill,
@@ -413,7 +414,8 @@ export interface Spreading {
   readonly spread?: boolean | undefined;
 }
 
-/** A trigger, or crontab text, which is read in a time zone. @throws {CronSyntaxError} @throws {OptionsError} */
+/** What stands for a trigger. Crontab text is read in a time zone where it names none.
+ *  @throws {CronSyntaxError} @throws {OptionsError} @throws {DeserializationError} */
 export function checkTrigger(
   value: unknown,
   where: string,
@@ -423,12 +425,16 @@ export function checkTrigger(
   if (spread && seed === undefined)
     throw optionError(where, "spread", "goes together with an id, which picks the time");
   if (value instanceof Trigger) return spread ? spreadTrigger(value, where, seed as string) : value;
+  if (isPlain(value)) {
+    const { rule, timeZone: zone = timeZone } = readShortTrigger(value, where, triggerAdvice);
+    return checkTrigger(rule, where, zone, { id: seed, spread });
+  }
   const advice = typeof value === "string" ? textAdvice(value) : triggerAdvice(value);
   if (typeof value === "string" && advice === null) {
     const isSeeded = seed !== undefined && (spread || hasHash(value));
     return CronTrigger.fromCrontab(value, isSeeded ? { timeZone, seed, spread } : { timeZone });
   }
-  const message = mustBe("a trigger or crontab text", value, "", advice);
+  const message = mustBe(`a trigger, ${TRIGGER_FORMS}`, value, "", advice);
   throw optionError(where, "trigger", message);
 }
 

@@ -15,7 +15,7 @@ import type {
   RunOverlapPolicy,
 } from "../../records/policies.ts";
 import type { JobFilter, JobResultSelection, ScheduleFilter } from "../../stores/data-store.ts";
-import type { Trigger } from "../../triggers/trigger.ts";
+import type { TriggerLike } from "../../triggers/short-trigger.ts";
 import type { OccurrenceVerdict } from "./occurrence-verdicts.ts";
 
 // Options as they are after the check: only known names, with their defaults. Instants are epoch milliseconds, and
@@ -85,7 +85,7 @@ export type CheckedScheduleSettings = CheckedOf<ScheduleSettings>;
 
 export interface CheckedScheduleChanges extends CheckedScheduleSettings {
   nextFireTime?: number | undefined;
-  trigger?: Trigger | string | undefined;
+  trigger?: TriggerLike | undefined;
 }
 
 export interface CheckedScheduleOptions extends CheckedScheduleSettings {
@@ -171,7 +171,7 @@ export interface CheckedBlackout extends CheckedChange {
   from?: number | undefined;
   until?: number | undefined;
   /** Not read yet. */
-  trigger?: Trigger | string | undefined;
+  trigger?: TriggerLike | undefined;
   durationMs?: number | undefined;
   labels?: Labels | undefined;
   taskIds?: string[] | undefined;

@@ -134,10 +134,10 @@ export function triggerAdvice(value: unknown): string | null {
   if (typeof value === "function" || Object.hasOwn(Object(value), "id"))
     return "the task comes first, then the trigger";
   if (!isPlain(value)) return null;
-  if (typeof value.type === "string" && "version" in value) return "write triggerFromJSON(json)";
-  const text = [value.cron, value.crontab, value.expression].find((item) => typeof item === "string");
-  if (text !== undefined) return `write the text itself: ${shown(text)}`;
-  return "write new IntervalTrigger({ minutes: 5 }), or new CronTrigger({ hour: 9 })";
+  const text = [value.crontab, value.expression].find((item) => typeof item === "string");
+  return text === undefined
+    ? 'write such as { every: "5m" } or { cron: "0 9 * * *" }'
+    : `write { cron: ${shown(text)} }`;
 }
 
 /** What was meant by text that is no crontab; null for all other text. */

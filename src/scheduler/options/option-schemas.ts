@@ -39,7 +39,7 @@ import {
 } from "../../core/limits.ts";
 import type { Logger } from "../../core/logger.ts";
 import { once } from "../../core/once.ts";
-import { mustBe, mustBeOneOf } from "../../core/option-errors.ts";
+import { isPlain, mustBe, mustBeOneOf } from "../../core/option-errors.ts";
 import type { StandardSchemaV1 } from "../../core/standard-schema.ts";
 import { toEpochMs } from "../../core/temporal.ts";
 import { isStorable } from "../../core/text.ts";
@@ -54,6 +54,7 @@ import {
 } from "../../records/policies.ts";
 import type { DataStore, JobResultFilter } from "../../stores/data-store.ts";
 import { resolveTimeZone } from "../../triggers/options.ts";
+import { TRIGGER_FORMS, type TriggerLike } from "../../triggers/short-trigger.ts";
 import { Trigger } from "../../triggers/trigger.ts";
 import type {
   CheckedBackfill,
@@ -376,15 +377,20 @@ export const scheduledTaskSchema: () => v.GenericSchema = once(() =>
   objectOf({ ...newScheduleEntries(), ...taskSettings().entries }),
 );
 
+/** What `checkTrigger` reads later on. */
+const triggerLike = once(() =>
+  v.custom<TriggerLike>(
+    (value) => value instanceof Trigger || typeof value === "string" || isPlain(value),
+    ({ input }) => mustBe(`a trigger, ${TRIGGER_FORMS}`, input, "", triggerAdvice(input)),
+  ),
+);
+
 /** Changes of a schedule. Fields that are not given stay as they are. */
 export const scheduleChangesSchema: () => v.GenericSchema<unknown, CheckedScheduleChanges> = once(() =>
   v.partial(
     objectOf({
       ...scheduleSettings(),
-      trigger: v.custom<Trigger | string>(
-        (value) => value instanceof Trigger || typeof value === "string",
-        ({ input }) => mustBe("a trigger or crontab text", input, "", triggerAdvice(input)),
-      ),
+      trigger: triggerLike(),
       nextFireTime: instantMs,
     }),
   ),
@@ -574,12 +580,7 @@ export const blackoutSchema: () => v.GenericSchema<unknown, CheckedBlackout> = o
   objectOf({
     from: v.optional(instantMs),
     until: v.optional(instantMs),
-    trigger: v.optional(
-      v.custom<Trigger | string>(
-        (value) => value instanceof Trigger || typeof value === "string",
-        ({ input }) => mustBe("a trigger or crontab text", input, "", triggerAdvice(input)),
-      ),
-    ),
+    trigger: v.optional(triggerLike()),
     duration: v.optional(durationMs(1)),
     labels: v.optional(converted(checkedLabelFilter)),
     taskIds: v.optional(taskIds()),

@@ -11,7 +11,7 @@ import type {
   ParentFailurePolicy,
   RunOverlapPolicy,
 } from "../../records/policies.ts";
-import type { Trigger } from "../../triggers/trigger.ts";
+import type { TriggerLike } from "../../triggers/short-trigger.ts";
 import type { OccurrenceVerdict } from "./occurrence-verdicts.ts";
 
 /** Settings of a task. The most explicit setting counts: first that of the call, then that of the task, then that of
@@ -176,9 +176,9 @@ export interface BlackoutOptions extends ChangeOptions {
   from?: InstantLike | undefined;
   /** When it ends: the first instant that is not part of it, later than `from`. */
   until?: InstantLike | undefined;
-  /** A trigger, or crontab text in the time zone of the scheduler: each of its fire times begins the blackout. Goes
-   *  together with `duration`. Default: none, for a blackout `from` one instant `until` another. */
-  trigger?: Trigger | string | undefined;
+  /** A trigger, `{ every: "1w" }`, or crontab text in the time zone of the scheduler: each of its fire times begins the
+   *  blackout. Goes together with `duration`. Default: none, for a blackout `from` one instant `until` another. */
+  trigger?: TriggerLike | undefined;
   /** How long it lasts each time, longer than zero, on the clock of the trigger's time zone: two hours from 02:00 end
    *  at 04:00, also on days on which clocks change. Default: none. */
   duration?: Duration | undefined;
@@ -322,9 +322,9 @@ export interface ScheduleUpdate<P = unknown>
     ScheduleOptions<P>,
     "id" | "conflictPolicy" | "paused" | "spread" | keyof RevisionOptions | "requestHash"
   > {
-  /** A trigger, or crontab text in the time zone of the scheduler. A trigger with a new rule counts from now. A trigger
-   *  with the same rule as before leaves the fire times as they are. */
-  trigger?: Trigger | string | undefined;
+  /** A trigger, `{ every: "5m" }`, or crontab text in the time zone of the scheduler. A trigger with a new rule counts
+   *  from now. A trigger with the same rule as before leaves the fire times as they are. */
+  trigger?: TriggerLike | undefined;
   /** The concurrency key of the jobs to come; null for none. Default: with a new payload, what the task's
    *  `concurrencyKey` tells from it, where this program knows that function; else it stays as it is. */
   concurrencyKey?: string | null | undefined;

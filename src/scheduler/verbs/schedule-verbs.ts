@@ -7,8 +7,8 @@ import type { ConflictPolicy } from "../../records/policies.ts";
 import type { ScheduleRecord } from "../../records/schedule.ts";
 import type { ScheduleAdditionChange, ScheduleChanges, ScheduleFilter } from "../../stores/data-store.ts";
 import { pauseFacts } from "../../stores/shared/pauses.ts";
+import type { TriggerLike } from "../../triggers/short-trigger.ts";
 import { zoneRulesOf } from "../../triggers/stored-zone-rules.ts";
-import type { Trigger } from "../../triggers/trigger.ts";
 import type { BackfillFacts, BulkChange, ScheduleCommands, SkippedSchedules } from "../commands/commands.ts";
 import { scheduleOutdated, schedulePauseEvents, scheduleRemoved, scheduleSaved } from "../events/event-records.ts";
 import { KnownBlackouts } from "../firing/known-blackouts.ts";
@@ -61,12 +61,7 @@ export class ScheduleVerbs implements ScheduleCommands {
     this.#bulk = new ScheduleBulk(context);
   }
 
-  async add(
-    task: unknown,
-    rule: Trigger | string,
-    options: ScheduleOptions,
-    where = "addSchedule()",
-  ): Promise<Schedule> {
+  async add(task: unknown, rule: TriggerLike, options: ScheduleOptions, where = "addSchedule()"): Promise<Schedule> {
     const { env, tasks, inherited } = this.#context;
     checkOrder(task, rule, where);
     const checked = checkScheduleOptions(withDefaults(options, inherited.scheduleDefaults), where);

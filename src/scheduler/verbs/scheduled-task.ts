@@ -1,5 +1,5 @@
 import { optionError } from "../../core/option-errors.ts";
-import type { Trigger } from "../../triggers/trigger.ts";
+import type { TriggerLike } from "../../triggers/short-trigger.ts";
 import { checkId, checkScheduledTask, taskSettingNames } from "../options/check-options.ts";
 import type { ScheduleOptions, TaskSettings } from "../options/options.ts";
 import type { TaskHandler } from "../scheduler-client.ts";
@@ -7,7 +7,7 @@ import type { TaskHandler } from "../scheduler-client.ts";
 /** A task and its schedule, as `schedule` was given them. */
 export interface ScheduledTask {
   readonly id: string;
-  readonly trigger: Trigger | string;
+  readonly trigger: TriggerLike;
   readonly settings: TaskSettings;
   readonly options: ScheduleOptions;
   readonly handler: TaskHandler<never>;
@@ -16,7 +16,7 @@ export interface ScheduledTask {
 /** Tells settings of the task from options of the schedule. @throws {OptionsError} */
 export function scheduledTask(
   id: string,
-  trigger: Trigger | string,
+  trigger: TriggerLike,
   optionsOrHandler: unknown,
   lastHandler: unknown,
 ): ScheduledTask {
