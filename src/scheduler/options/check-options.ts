@@ -285,10 +285,13 @@ export const checkPreviewOptions: Checker<{ limit: number; from?: number | undef
     instead: (value) => (typeof value === "number" || value === undefined ? `write { limit: ${value ?? 10} }` : null),
   },
 );
-export const checkTaskFilter: Checker<TaskFilter> = checker(schemas.taskFilterSchema);
-const checkSchedules: Checker<CheckedScheduleFilter> = checker(schemas.scheduleFilterSchema, {
-  words: wordsOf("schedules", "search"),
-});
+/** Hints for a filter of what is read. */
+const reading = (...kinds: readonly string[]) => ({ isForReading: true, words: wordsOf(...kinds) });
+export const checkTaskFilter: Checker<TaskFilter> = checker(schemas.taskFilterSchema, reading());
+const checkSchedules: Checker<CheckedScheduleFilter> = checker(
+  schemas.scheduleFilterSchema,
+  reading("schedules", "search"),
+);
 export const checkScheduleFilter: Checker<CheckedScheduleFilter> = (value, where) => {
   const filter = checkSchedules(value, where);
   const { ids, sort, limit, include = {} } = filter;
@@ -300,30 +303,33 @@ export const checkScheduleFilter: Checker<CheckedScheduleFilter> = (value, where
   }
   return filter;
 };
-export const checkOccurrenceFilter: Checker<CheckedOccurrenceFilter> = checker(schemas.occurrenceFilterSchema, {
-  words: wordsOf("occurrences", "range"),
-});
+export const checkOccurrenceFilter: Checker<CheckedOccurrenceFilter> = checker(
+  schemas.occurrenceFilterSchema,
+  reading("occurrences", "range"),
+);
 export const checkScheduleChangeFilter: Checker<CheckedScheduleChangeFilter> = checker(
   schemas.scheduleChangeFilterSchema,
-  { words: wordsOf("range") },
+  reading("range"),
 );
 export const checkPrintOptions: Checker<CheckedPrintOptions> = checker(schemas.printOptionsSchema, {
+  isForReading: true,
   instead: (value) => (typeof value === "function" ? "pass it as { write }" : null),
 });
-export const checkJobFilter: Checker<CheckedJobFilter> = checker(schemas.jobFilterSchema, {
-  words: wordsOf("jobs", "search", "range"),
-});
-export const checkJobResultFilter: Checker<JobResultFilter> = checker(schemas.jobResultFilterSchema, {
-  words: wordsOf("results", "search", "range"),
-});
-export const checkRunFilter: Checker<CheckedRunFilter> = checker(schemas.runFilterSchema, {
-  words: wordsOf("runs", "search", "range"),
-});
+export const checkJobFilter: Checker<CheckedJobFilter> = checker(
+  schemas.jobFilterSchema,
+  reading("jobs", "search", "range"),
+);
+export const checkJobResultFilter: Checker<JobResultFilter> = checker(
+  schemas.jobResultFilterSchema,
+  reading("results", "search", "range"),
+);
+export const checkRunFilter: Checker<CheckedRunFilter> = checker(
+  schemas.runFilterSchema,
+  reading("runs", "search", "range"),
+);
 export const checkBulkResults: Checker<CheckedBulk<ResultSelection>> = bulkChecker(schemas.bulkResultSchema);
-export const checkFailureOptions: Checker<FailureFilter> = checker(schemas.failureOptionsSchema, {
-  words: wordsOf("range"),
-});
-const checkStats: Checker<StatsRequest> = checker(schemas.statsOptionsSchema, { words: wordsOf("stats", "range") });
+export const checkFailureOptions: Checker<FailureFilter> = checker(schemas.failureOptionsSchema, reading("range"));
+const checkStats: Checker<StatsRequest> = checker(schemas.statsOptionsSchema, reading("stats", "range"));
 export const checkStatsOptions: Checker<StatsRequest> = (value, where) => {
   const request = checkStats(value, where);
   const { by, taskId, scheduleId, bucketMs = DAY_MS } = request;

@@ -471,7 +471,7 @@ interface LabelFilterOptions {
   /** Names and values, 1 to 16. What is named first is looked up; the others are compared. Default: all.
    *  @example
    *  await scheduler.cancelJobs({ labels: { team: "billing" } }); */
-  labels?: Labels;
+  labels?: Labels | undefined;
 }
 
 /** Filter of `getTasks`. */
@@ -481,167 +481,167 @@ export interface TaskFilterOptions extends LabelFilterOptions {}
  *  items shows neither. */
 export interface ListIncludeOptions {
   /** How many items all pages have: one read more. Default: false. */
-  total?: boolean;
+  total?: boolean | undefined;
   /** How many items are in each state, whatever states the filter names: 3 or 4 reads more. Default: false. */
-  facets?: boolean;
+  facets?: boolean | undefined;
 }
 
 /** What a list of schedules has of each besides the schedule. `limit` times `next`, and `limit` times `runs`, may be
  *  10,000 at most. */
 export interface ScheduleIncludeOptions extends ListIncludeOptions {
   /** How many of its fire times to come: `Schedule.next`. Default: none are read. */
-  next?: number;
+  next?: number | undefined;
   /** How many of its last fire times, with what became of each: `Schedule.runs`. Default: none are read. */
-  runs?: number;
+  runs?: number | undefined;
   /** How its jobs of the last 7 days ended, and how long they took: `Schedule.stats`. Default: false. */
-  stats?: boolean;
+  stats?: boolean | undefined;
 }
 
 /** Filter and order of `getSchedules`; a page has at most `limit` items (default 100, at most 1,000). */
 export interface ScheduleFilterOptions extends LabelFilterOptions {
   /** Schedules with these ids, at most 1,000, in the order of ids. Not together with another `sort`. */
-  ids?: readonly string[];
-  taskId?: string;
+  ids?: readonly string[] | undefined;
+  taskId?: string | undefined;
   /** True for paused schedules only, false for schedules that are not paused. Default: both. */
-  paused?: boolean;
+  paused?: boolean | undefined;
   /** `"ended"` for schedules that have no fire time left; of the others, `"paused"` for those that are paused, and
    *  `"active"` for those that are not. `"failing"` for those with `pauseAfterFailures` whose last run failed, paused
    *  or not. Default: all. */
-  state?: "active" | "paused" | "ended" | "failing";
+  state?: "active" | "paused" | "ended" | "failing" | undefined;
   /** Schedules whose id or name has this text somewhere: 1 to 256 characters. For the letters A to Z, case does not
    *  matter. Default: all. */
-  search?: string;
+  search?: string | undefined;
   /** `"nextFireTime"` begins with the schedule that fires first; schedules that have no fire time left come last. One
    *  that fires between two pages may come again, with its new time. Default: `"id"`. */
-  sort?: "id" | "nextFireTime";
+  sort?: "id" | "nextFireTime" | undefined;
   /** What to read of each schedule besides, and to count: `total`, and `facets` by `state`. Default: nothing. */
-  include?: ScheduleIncludeOptions;
-  limit?: number;
+  include?: ScheduleIncludeOptions | undefined;
+  limit?: number | undefined;
   /** The `cursor` of the page before. Default: null, for the first page. */
-  cursor?: string | null;
+  cursor?: string | null | undefined;
 }
 
 /** Filter and order of `getOccurrences`; a page has at most `limit` items (default 100, at most 1,000). */
 export interface OccurrenceFilterOptions {
   /** Fire times at this instant or later, for example `"2030-01-31T09:00:00Z"`. Default: from the first that the
    *  ledger has. */
-  from?: InstantLike;
+  from?: InstantLike | undefined;
   /** Fire times before this instant. Default: until now, which is also the latest possible. */
-  until?: InstantLike;
+  until?: InstantLike | undefined;
   /** Only fire times of which this became. Default: all. */
-  verdict?: OccurrenceVerdict | readonly OccurrenceVerdict[];
+  verdict?: OccurrenceVerdict | readonly OccurrenceVerdict[] | undefined;
   /** `"newest"` begins with the last fire time, `"oldest"` with the first. Default: `"newest"`. */
-  order?: "newest" | "oldest";
-  limit?: number;
+  order?: "newest" | "oldest" | undefined;
+  limit?: number | undefined;
   /** The `cursor` of the page before. Default: null, for the first page. */
-  cursor?: string | null;
+  cursor?: string | null | undefined;
 }
 
 /** Order of `getScheduleChanges`; a page has at most `limit` items (default 100, at most 1,000). */
 export interface ScheduleChangeFilterOptions {
   /** `"newest"` begins with the last change. Default: `"newest"`. */
-  order?: "newest" | "oldest";
-  limit?: number;
+  order?: "newest" | "oldest" | undefined;
+  limit?: number | undefined;
   /** The `cursor` of the page before. Default: null, for the first page. */
-  cursor?: string | null;
+  cursor?: string | null | undefined;
 }
 
 /** Options of `printSchedules`. */
 export interface PrintOptions {
   /** Gets the lines, one after the other. Default: `console.log`. */
-  write?: (line: string) => void;
-  taskId?: string;
+  write?: ((line: string) => void) | undefined;
+  taskId?: string | undefined;
   /** True for paused schedules only, false for schedules that are not paused. Default: both. */
-  paused?: boolean;
+  paused?: boolean | undefined;
   /** Most schedules to print; 1 to 1,000. Default: 100. */
-  limit?: number;
+  limit?: number | undefined;
 }
 
 /** Filter and order of `getJobs`; a page has at most `limit` items (default 100, at most 1,000). */
 export interface JobFilterOptions extends LabelFilterOptions {
-  taskId?: string;
-  scheduleId?: string;
+  taskId?: string | undefined;
+  scheduleId?: string | undefined;
   /** The jobs that this `backfill` added, and those that repeat them. */
-  backfillId?: string;
+  backfillId?: string | undefined;
   /** As `Job.state` says. Default: all. */
-  state?: "queued" | "held" | "running";
+  state?: "queued" | "held" | "running" | undefined;
   /** Jobs whose `runAt` is this instant or later, for example `"2030-01-31T09:00:00Z"`. */
-  from?: InstantLike;
+  from?: InstantLike | undefined;
   /** Jobs whose `runAt` is before this instant. */
-  until?: InstantLike;
+  until?: InstantLike | undefined;
   /** Jobs of which the id, task, schedule, idempotency key or concurrency key has this text somewhere: 1 to 256
    *  characters. For the letters A to Z, case does not matter. Default: all. */
-  search?: string;
+  search?: string | undefined;
   /** `"runAt"` begins with the job that is due first; those of one instant come in the order of addition. A job whose
    *  `runAt` changes between two pages may come again. It is refused while more than 10,000 of the jobs (of the
    *  `taskId`, if one is given) are due, run or wait for others, unless a `scheduleId`, a `backfillId` or the state
    *  `"running"` is given. Default: `"id"`, which is the order of addition. */
-  sort?: "id" | "runAt";
+  sort?: "id" | "runAt" | undefined;
   /** `"newest"` is the opposite order: it begins with the job that was added last, or with the latest `runAt`. Default:
    *  `"oldest"`. */
-  order?: "oldest" | "newest";
+  order?: "oldest" | "newest" | undefined;
   /** What to count: `total`, and `facets` by `state`. Default: nothing. */
-  include?: ListIncludeOptions;
-  limit?: number;
-  cursor?: string | null;
+  include?: ListIncludeOptions | undefined;
+  limit?: number | undefined;
+  cursor?: string | null | undefined;
 }
 
 /** Which results. Fields that are not given do not matter. */
 interface JobResultSelectionOptions extends LabelFilterOptions {
-  taskId?: string;
-  scheduleId?: string;
-  outcome?: JobOutcome;
+  taskId?: string | undefined;
+  scheduleId?: string | undefined;
+  outcome?: JobOutcome | undefined;
   /** Jobs that ended at this instant or later, for example `"2030-01-31T09:00:00Z"`. */
-  from?: InstantLike;
+  from?: InstantLike | undefined;
   /** Jobs that ended before this instant. */
-  until?: InstantLike;
+  until?: InstantLike | undefined;
 }
 
 /** Filter of `getJobResults`; a page has at most `limit` items (default 100, at most 1,000). */
 export interface JobResultFilterOptions extends JobResultSelectionOptions {
   /** `"newest"` begins with the job that ended last, `"oldest"` with the one that ended first. Default: `"newest"`. */
-  order?: "newest" | "oldest";
+  order?: "newest" | "oldest" | undefined;
   /** Results of which the job's id, task, schedule, idempotency key or concurrency key, or the name or message of the
    *  error, has this text somewhere: 1 to 256 characters. For the letters A to Z, case does not matter. Default:
    *  all. */
-  search?: string;
-  limit?: number;
-  cursor?: string | null;
+  search?: string | undefined;
+  limit?: number | undefined;
+  cursor?: string | null | undefined;
 }
 
 /** Filter of `getRuns`; a page has at most `limit` items (default 100, at most 1,000). Fields that are not given do not
  *  matter. */
 export interface RunFilterOptions extends LabelFilterOptions {
-  taskId?: string;
-  scheduleId?: string;
+  taskId?: string | undefined;
+  scheduleId?: string | undefined;
   /** One or several, as `Run.state` says. Default: all. */
-  state?: RunState | readonly RunState[];
+  state?: RunState | readonly RunState[] | undefined;
   /** Jobs that ended so, one or several outcomes. Default: all, unfinished jobs included. */
-  outcome?: JobOutcome | readonly JobOutcome[];
+  outcome?: JobOutcome | readonly JobOutcome[] | undefined;
   /** Jobs whose error has this text somewhere, in its name or its message: 1 to 256 characters. For the letters A to Z,
    *  case does not matter. */
-  error?: string;
+  error?: string | undefined;
   /** Jobs with this idempotency key or concurrency key, whole. */
-  key?: string;
+  key?: string | undefined;
   /** Jobs that have ended and whose last attempt took at least so long. */
-  minRunTime?: Duration;
+  minRunTime?: Duration | undefined;
   /** Jobs that have ended and whose last attempt took at most so long. */
-  maxRunTime?: Duration;
+  maxRunTime?: Duration | undefined;
   /** Jobs with at least so many attempts, as `Run.attempts` counts them. */
-  minAttempts?: number;
+  minAttempts?: number | undefined;
   /** Jobs that ended at this instant or later, for example `"2030-01-31T09:00:00Z"`; of unfinished jobs, those whose
    *  `runAt` is. */
-  from?: InstantLike;
+  from?: InstantLike | undefined;
   /** The same before this instant. */
-  until?: InstantLike;
+  until?: InstantLike | undefined;
   /** Jobs of which the id, task, schedule, idempotency key or concurrency key has this text somewhere, or the error:
    *  1 to 256 characters. For the letters A to Z, case does not matter. */
-  search?: string;
+  search?: string | undefined;
   /** What to count: `total`, and `facets` by `state`, those that ended by `outcome`. Default: nothing. */
-  include?: ListIncludeOptions;
-  limit?: number;
+  include?: ListIncludeOptions | undefined;
+  limit?: number | undefined;
   /** The `cursor` of the page before. Default: null, for the first page. */
-  cursor?: string | null;
+  cursor?: string | null | undefined;
 }
 
 type RunState = "queued" | "held" | "running" | "ended";
@@ -649,35 +649,39 @@ type RunState = "queued" | "held" | "running" | "ended";
 /** Options of `getFailures`. Fields that are not given do not matter. */
 export interface FailureOptions {
   /** What the failures of a group share: one, or both. Default: both. */
-  groupBy?: "task" | "error" | readonly ("task" | "error")[];
-  taskId?: string;
-  scheduleId?: string;
+  groupBy?: "task" | "error" | readonly ("task" | "error")[] | undefined;
+  taskId?: string | undefined;
+  scheduleId?: string | undefined;
   /** Jobs that ended at this instant or later, for example `"2030-01-31T09:00:00Z"`. */
-  from?: InstantLike;
+  from?: InstantLike | undefined;
   /** Jobs that ended before this instant. */
-  until?: InstantLike;
+  until?: InstantLike | undefined;
   /** Most groups: 1 to 1,000. Default: 100. */
-  limit?: number;
+  limit?: number | undefined;
 }
 
 /** Options of `getStats`. */
 export interface StatsOptions {
   /** Default: a day before `until`; of schedules, 7 days. It is rounded down to a whole hour; of schedules, to a whole
    *  day (UTC). */
-  from?: InstantLike;
+  from?: InstantLike | undefined;
   /** It is rounded up likewise. Default: now. */
-  until?: InstantLike;
+  until?: InstantLike | undefined;
   /** How long a bucket is: whole hours; of schedules, whole days. Default: an hour; of schedules, a day. */
-  bucket?: Duration;
+  bucket?: Duration | undefined;
   /** One list of buckets for each task, or for each schedule. Default: one for all. */
-  by?: "task" | "schedule";
+  by?: "task" | "schedule" | undefined;
   /** The jobs of this task alone. */
-  taskId?: string;
+  taskId?: string | undefined;
   /** The jobs of this schedule alone. Not together with `taskId`. */
-  scheduleId?: string;
+  scheduleId?: string | undefined;
   /** With `by`: most tasks or schedules, those of which the most jobs ended; 1 to 1,000. Default: 100. */
-  limit?: number;
+  limit?: number | undefined;
 }
+
+/** A filter of what a call writes or removes. Undefined is refused, because a variable that is not set would select
+ *  everything. */
+type Exact<Filter> = { [Name in keyof Filter]: Exclude<Filter[Name], undefined> };
 
 /** What calls about many schedules, jobs and results take besides a filter. */
 interface BulkOptions {
@@ -688,7 +692,7 @@ interface BulkOptions {
 }
 
 /** Which schedules `pauseSchedules`, `unpauseSchedules` and `removeSchedules` are about. */
-export interface BulkScheduleOptions extends BulkOptions, LabelFilterOptions {
+export interface BulkScheduleOptions extends BulkOptions, Exact<LabelFilterOptions> {
   /** The schedules with these ids, at most 10,000, in the place of a filter. Default: the filter decides. */
   ids?: readonly string[];
   taskId?: string;
@@ -698,7 +702,7 @@ export interface BulkScheduleOptions extends BulkOptions, LabelFilterOptions {
 
 /** Which results `removeJobResults` is about: the filter of `getRuns`, of what has ended. */
 export interface BulkResultOptions
-  extends Omit<RunFilterOptions, "state" | "include" | "limit" | "cursor">,
+  extends Exact<Omit<RunFilterOptions, "state" | "include" | "limit" | "cursor">>,
     BulkOptions {
   /** The results of the jobs with these ids, at most 10,000, in the place of a filter. Default: the filter decides. */
   ids?: readonly string[];
@@ -707,7 +711,7 @@ export interface BulkResultOptions
 }
 
 /** Which jobs `retryJobs` is about. */
-export interface RetryJobsOptions extends JobResultSelectionOptions, BulkOptions {
+export interface RetryJobsOptions extends Exact<JobResultSelectionOptions>, BulkOptions {
   /** Failures with one error: the `key` of a group of `getFailures`. Default: any error. */
   failureKey?: string;
   /** The jobs with these ids, at most 10,000, in the place of a filter. Default: the filter decides. */
@@ -715,7 +719,7 @@ export interface RetryJobsOptions extends JobResultSelectionOptions, BulkOptions
 }
 
 /** Which jobs `cancelJobs` is about. */
-export interface BulkJobOptions extends BulkOptions, LabelFilterOptions {
+export interface BulkJobOptions extends BulkOptions, Exact<LabelFilterOptions> {
   /** The jobs with these ids, at most 10,000, in the place of a filter. Default: the filter decides. */
   ids?: readonly string[];
   taskId?: string;

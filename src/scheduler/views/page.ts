@@ -36,7 +36,7 @@ export function mapPage<A, B>(page: RecordPage<A> & ListCounts, convert: (item: 
 }
 
 /** The {@link Listing} of the pages that a function reads. @param read reads one page; it rejects and never throws */
-export function listingOf<T, F extends { cursor?: string | null }>(
+export function listingOf<T, F extends { cursor?: string | null | undefined }>(
   filter: F,
   read: (filter: F) => Promise<Page<T>>,
 ): Listing<T> {
