@@ -45,8 +45,6 @@ export interface Hints {
   readonly words?: (path: string, name: string) => string | null;
   /** The option that is meant by another word for it. The keys are those words, in lower case and without `_`. */
   readonly synonyms?: Readonly<Record<string, string>>;
-  /** Whether they only say what is read: an undefined one is then as one that is not given, also within `include`. */
-  readonly isForReading?: boolean;
 }
 
 /** The checker of an object of options.
@@ -78,20 +76,11 @@ function checkerOf<T>(schema: v.GenericSchema<unknown, T>, hints: Hints): Checke
   };
   return (value, where) => {
     try {
-      return check(hints.isForReading ? withoutUnset(value, (name) => names.includes(name)) : value, where);
+      return check(value, where);
     } catch (error) {
       throw readingError(error, value, where, names);
     }
   };
-}
-
-/** Options without those that are undefined. An unknown name stays, and is refused. */
-function withoutUnset(value: unknown, isKnown: (name: string) => boolean): unknown {
-  if (!isPlain(value)) return value;
-  const given = Object.entries(value).filter(([name, item]) => item !== undefined || !isKnown(name));
-  return Object.fromEntries(
-    given.map(([name, item]) => [name, name === "include" ? withoutUnset(item, () => true) : item]),
-  );
 }
 
 /** Quick tests, by schema, for kinds of values that the schema does not change: whether a value surely fits. */

@@ -306,7 +306,7 @@ const MISTAKES: readonly (readonly [mistake: string, work: () => unknown, messag
   [
     "a duration in the place of the trigger",
     () => call("addSchedule")(task, "90m"),
-    `addSchedule(): trigger must be ${FORMS}; got "90m": write new IntervalTrigger({ minutes: 90 })`,
+    `addSchedule(): trigger must be ${FORMS}; got "90m": write { every: "90m" }`,
   ],
   [
     "a date in the place of the trigger",
@@ -1040,7 +1040,7 @@ const MISTAKES: readonly (readonly [mistake: string, work: () => unknown, messag
   [
     "English as a trigger",
     () => call("schedule")("a", "every 5 minutes", () => {}),
-    `schedule(): trigger must be ${FORMS}; got "every 5 minutes": write new IntervalTrigger({ minutes: 5 })`,
+    `schedule(): trigger must be ${FORMS}; got "every 5 minutes": write { every: "5m" }`,
   ],
   [
     "text as the changes of a schedule",

@@ -285,13 +285,32 @@ export const checkPreviewOptions: Checker<{ limit: number; from?: number | undef
     instead: (value) => (typeof value === "number" || value === undefined ? `write { limit: ${value ?? 10} }` : null),
   },
 );
-/** Hints for a filter of what is read. */
-const reading = (...kinds: readonly string[]) => ({ isForReading: true, words: wordsOf(...kinds) });
-export const checkTaskFilter: Checker<TaskFilter> = checker(schemas.taskFilterSchema, reading());
-const checkSchedules: Checker<CheckedScheduleFilter> = checker(
-  schemas.scheduleFilterSchema,
-  reading("schedules", "search"),
-);
+/** The check of options that only say what is read: one that is undefined is as one that is not given, also within
+ *  `include`. */
+function readingChecker<T>(
+  schema: () => v.GenericSchema<unknown, T>,
+  hints?: Parameters<typeof checker>[1],
+): Checker<T> {
+  const check = checker(schema, hints);
+  return (value, where) => check(withoutUnset(value, namesOf(schema())), where);
+}
+
+/** Options without those that are undefined. An unknown name stays, and is refused. */
+function withoutUnset(value: unknown, known?: readonly string[]): unknown {
+  try {
+    if (!isPlain(value)) return value;
+    const given = Object.entries(value).filter(([name, item]) => item !== undefined || known?.includes(name) === false);
+    return Object.fromEntries(given.map(([name, item]) => [name, name === "include" ? withoutUnset(item) : item]));
+  } catch {
+    // The check says which option cannot be read.
+    return value;
+  }
+}
+
+export const checkTaskFilter: Checker<TaskFilter> = readingChecker(schemas.taskFilterSchema);
+const checkSchedules: Checker<CheckedScheduleFilter> = readingChecker(schemas.scheduleFilterSchema, {
+  words: wordsOf("schedules", "search"),
+});
 export const checkScheduleFilter: Checker<CheckedScheduleFilter> = (value, where) => {
   const filter = checkSchedules(value, where);
   const { ids, sort, limit, include = {} } = filter;
@@ -303,33 +322,32 @@ export const checkScheduleFilter: Checker<CheckedScheduleFilter> = (value, where
   }
   return filter;
 };
-export const checkOccurrenceFilter: Checker<CheckedOccurrenceFilter> = checker(
-  schemas.occurrenceFilterSchema,
-  reading("occurrences", "range"),
-);
-export const checkScheduleChangeFilter: Checker<CheckedScheduleChangeFilter> = checker(
+export const checkOccurrenceFilter: Checker<CheckedOccurrenceFilter> = readingChecker(schemas.occurrenceFilterSchema, {
+  words: wordsOf("occurrences", "range"),
+});
+export const checkScheduleChangeFilter: Checker<CheckedScheduleChangeFilter> = readingChecker(
   schemas.scheduleChangeFilterSchema,
-  reading("range"),
+  { words: wordsOf("range") },
 );
-export const checkPrintOptions: Checker<CheckedPrintOptions> = checker(schemas.printOptionsSchema, {
-  isForReading: true,
+export const checkPrintOptions: Checker<CheckedPrintOptions> = readingChecker(schemas.printOptionsSchema, {
   instead: (value) => (typeof value === "function" ? "pass it as { write }" : null),
 });
-export const checkJobFilter: Checker<CheckedJobFilter> = checker(
-  schemas.jobFilterSchema,
-  reading("jobs", "search", "range"),
-);
-export const checkJobResultFilter: Checker<JobResultFilter> = checker(
-  schemas.jobResultFilterSchema,
-  reading("results", "search", "range"),
-);
-export const checkRunFilter: Checker<CheckedRunFilter> = checker(
-  schemas.runFilterSchema,
-  reading("runs", "search", "range"),
-);
+export const checkJobFilter: Checker<CheckedJobFilter> = readingChecker(schemas.jobFilterSchema, {
+  words: wordsOf("jobs", "search", "range"),
+});
+export const checkJobResultFilter: Checker<JobResultFilter> = readingChecker(schemas.jobResultFilterSchema, {
+  words: wordsOf("results", "search", "range"),
+});
+export const checkRunFilter: Checker<CheckedRunFilter> = readingChecker(schemas.runFilterSchema, {
+  words: wordsOf("runs", "search", "range"),
+});
 export const checkBulkResults: Checker<CheckedBulk<ResultSelection>> = bulkChecker(schemas.bulkResultSchema);
-export const checkFailureOptions: Checker<FailureFilter> = checker(schemas.failureOptionsSchema, reading("range"));
-const checkStats: Checker<StatsRequest> = checker(schemas.statsOptionsSchema, reading("stats", "range"));
+export const checkFailureOptions: Checker<FailureFilter> = readingChecker(schemas.failureOptionsSchema, {
+  words: wordsOf("range"),
+});
+const checkStats: Checker<StatsRequest> = readingChecker(schemas.statsOptionsSchema, {
+  words: wordsOf("stats", "range"),
+});
 export const checkStatsOptions: Checker<StatsRequest> = (value, where) => {
   const request = checkStats(value, where);
   const { by, taskId, scheduleId, bucketMs = DAY_MS } = request;

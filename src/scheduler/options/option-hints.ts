@@ -144,18 +144,9 @@ export function triggerAdvice(value: unknown): string | null {
 export function textAdvice(text: string): string | null {
   if (/^\d{4}-\d\d-\d\d/.test(text)) return `write new DateTrigger(${shown(text)})`;
   const every = /^every (\d+) ?(w|d|h|m(?!o)|s)\w*$/i.exec(text);
-  const ms = durationOrNull(every === null ? text : `${every[1]}${every[2]?.toLowerCase()}`);
-  if (ms === null || ms === 0) return null;
-  const [unit = "milliseconds", unitMs = 1] = UNITS.find(([, size]) => ms % size === 0) ?? [];
-  return `write new IntervalTrigger({ ${unit}: ${ms / unitMs} })`;
+  const period = every === null ? text : `${every[1]}${every[2]?.toLowerCase()}`;
+  return durationOrNull(period) ? `write { every: ${shown(period)} }` : null;
 }
-
-const UNITS: readonly (readonly [unit: string, ms: number])[] = [
-  ["days", 86_400_000],
-  ["hours", 3_600_000],
-  ["minutes", 60_000],
-  ["seconds", 1000],
-];
 
 function durationOrNull(text: string): number | null {
   try {
