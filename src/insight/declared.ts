@@ -16,6 +16,7 @@ export interface DeclaredSchedule
   readonly id: string;
   /** A task as `scheduler.task` returns it, or its id. */
   readonly task: Task | string;
+  /** A trigger, crontab text, a short form such as `{ every: "5m" }`, or the JSON of a trigger. */
   readonly trigger: TriggerLike;
   /** The id that the schedule had before. Its history, results, jobs and counters are those of the new id then. */
   readonly renamedFrom?: string;

@@ -26,7 +26,7 @@ export interface EventBrokerCase {
   readonly name: string;
   /** Rejects with a `ContractViolation` when the broker does not keep the sentence. If an event gets lost, the case
    *  does not end, until the test runner's time limit ends it. */
-  run(context: EventBrokerContext): Promise<void>;
+  readonly run: (context: EventBrokerContext) => Promise<void>;
 }
 
 /**

@@ -18,7 +18,7 @@ export interface JobExecutorContext {
 export interface JobExecutorCase {
   readonly name: string;
   /** Rejects with a `ContractViolation` when the executor does not keep the sentence. */
-  run(context: JobExecutorContext): Promise<void>;
+  readonly run: (context: JobExecutorContext) => Promise<void>;
 }
 
 /**

@@ -42,8 +42,17 @@ describe("with exactOptionalPropertyTypes", () => {
   });
 });
 
-describe("what a handler gets may be taken apart", () => {
-  test.each(["JobContext", "StepContext", "Subscription"])("%s has functions as properties, and no methods", (name) => {
+describe("what a handler gets, and what a call returns, may be taken apart", () => {
+  test.each([
+    "JobContext",
+    "StepContext",
+    "Steps",
+    "Subscription",
+    "PreparedJob",
+    "JobExecutorCase",
+    "EventBrokerCase",
+    "DataStoreCase",
+  ])("%s has functions as properties, and no methods", (name) => {
     const bodies = sourceFiles.flatMap(([, text]) => [...interfacesOf(text)].filter(([one]) => one === name));
     expect(bodies).not.toEqual([]);
     const methods = bodies.flatMap(([, body]) => [...withoutComments(body).matchAll(/^ {2}(\w+)\??[(<]/gm)]);

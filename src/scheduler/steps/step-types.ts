@@ -34,8 +34,10 @@ export interface Steps {
    *   }
    * });
    */
-  run<T, C = unknown>(name: string, body: (step: StepContext<C>) => T | Promise<T>): Promise<T>;
-  run<T, C = unknown>(name: string, options: StepOptions, body: (step: StepContext<C>) => T | Promise<T>): Promise<T>;
+  readonly run: {
+    <T, C = unknown>(name: string, body: (step: StepContext<C>) => T | Promise<T>): Promise<T>;
+    <T, C = unknown>(name: string, options: StepOptions, body: (step: StepContext<C>) => T | Promise<T>): Promise<T>;
+  };
   /**
    * Lets the job sleep: the attempt ends, and the job keeps no place, lease or worker until it wakes; no attempt is
    * spent. It returns in the attempt that runs after the sleep. Steps that run at the same time end first.
@@ -47,9 +49,9 @@ export interface Steps {
    * @example
    * await step.sleep("settle", "2d");
    */
-  sleep(name: string, duration: Duration): Promise<void>;
+  readonly sleep: (name: string, duration: Duration) => Promise<void>;
   /** Lets the job sleep until an instant, see {@link sleep}. It returns at once when that instant has passed. */
-  sleepUntil(name: string, instant: InstantLike): Promise<void>;
+  readonly sleepUntil: (name: string, instant: InstantLike) => Promise<void>;
 }
 
 /** How a step runs within an attempt. */

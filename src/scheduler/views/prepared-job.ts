@@ -15,5 +15,5 @@ export interface PreparedJob<R = unknown> {
   /** Tells schedulers and listeners that the job is there, so that the job starts at once. Call it after the commit.
    *  Without this call nothing is lost: a scheduler finds the job when it next looks: soon on a file, else after
    *  `maxIdle`, 10 seconds by default. It never rejects; a failure is logged. */
-  committed(): Promise<void>;
+  readonly committed: () => Promise<void>;
 }

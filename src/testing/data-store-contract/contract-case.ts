@@ -23,7 +23,7 @@ export interface DataStoreCase {
   /** Whether the case is only for a store that keeps a payload and a result of megabytes each in one row. */
   readonly isAboutLargeRows?: true;
   /** Rejects with a {@link ContractViolation} when the store does not keep the sentence. */
-  run(context: DataStoreContext): Promise<void>;
+  readonly run: (context: DataStoreContext) => Promise<void>;
 }
 
 /** Two stores on the same data; the same store twice where stores cannot share data. */
