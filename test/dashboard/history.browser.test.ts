@@ -59,7 +59,7 @@ describe.runIf(hasChromium)("the page of a store with a past, in Chromium", () =
     scheduler = on({ identity: "w-1" });
     await scheduler.start();
     site = await serveSite(scheduler, { instance: "production" });
-  }, HANG_MS);
+  });
   afterAll(async () => {
     await browser?.close();
     await site?.[Symbol.asyncDispose]();
