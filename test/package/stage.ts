@@ -28,7 +28,7 @@ export async function temporaryFolder(purpose: string): Promise<{ path: string }
  */
 export async function stagePackage(): Promise<{ path: string } & AsyncDisposable> {
   const stage = await temporaryFolder("stage");
-  const beside = ["README.md", "LICENSE", "CHANGELOG.md", "wasm/dist", "examples/cloudflare-template"];
+  const beside = ["README.md", "LICENSE", "wasm/dist", "examples/cloudflare-template"];
   for (const name of ["package.json", ...beside]) {
     if (existsSync(join(ROOT, name))) await cp(join(ROOT, name), join(stage.path, name), { recursive: true });
   }
