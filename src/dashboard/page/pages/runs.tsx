@@ -59,7 +59,7 @@ export function RunsPage() {
   // Runs that end later would make another number of what was counted.
   const until = useRef<string | undefined>(undefined);
   const loadAll: api.Load = (paging) => {
-    if (!paging.cursor) until.current = isOfEnded ? new Date(getState().now).toISOString() : undefined;
+    if (!paging.cursor) until.current = isOfEnded ? new Date(Date.now() + getState().skewMs).toISOString() : undefined;
     return api.getRuns({ ...filter, until: until.current }, paging);
   };
   const bulk = ({ items, count: matching, isAll }: Chosen<api.Run>, clear: () => void) =>
