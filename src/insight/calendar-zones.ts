@@ -84,13 +84,13 @@ function isZone(name: string): boolean {
 /** The zone of what Outlook shows in the place of a name: `(UTC+01:00) Amsterdam, Berlin, Bern`. It is the zone of a
  *  city that it names, if clocks there are as far from UTC in a winter or a summer. */
 function displayedZone(name: string): string | null {
-  const [, sign, hours, minutes, places = ""] = /^\((?:UTC|GMT)(?:([+-])(\d\d):(\d\d))?\)\s*(.+)$/i.exec(name) ?? [];
+  const [, sign, hours, minutes, places = ""] = /^\((?:UTC|GMT)(?:([+-])(\d\d)[:.](\d\d))?\)\s*(.+)$/i.exec(name) ?? [];
   const offset = (sign === "-" ? -1 : 1) * (Number(hours ?? 0) * 60 + Number(minutes ?? 0)) * 60;
   const isThere = (zone: string): boolean => [0, 182].some((day) => offsetAt(zone, day * DAY) === offset);
-  const standard = /^(.+) Time \(US & Canada\)$/i.exec(places)?.[1];
-  const windows = windowsZone(standard === undefined ? places : `${standard} Standard Time`);
+  const standard = /^(.+) Time \((?:US & )?Canada\)$/i.exec(places)?.[1] ?? places;
+  const windows = windowsZone(places) ?? windowsZone(`${standard} Standard Time`);
   if (windows !== undefined && isThere(windows)) return windows;
-  const cities = places.split(",").map((place) => place.trim().replaceAll(/[ .]+/g, "_").toLowerCase());
+  const cities = places.split(/[,/]/).map((place) => place.trim().replaceAll(/[ .]+/g, "_").toLowerCase());
   const zones = Intl.supportedValuesOf?.("timeZone") ?? [];
   const found = cities.map((city) => zones.find((zone) => zone.toLowerCase().endsWith(`/${city}`) && isThere(zone)));
   return found.find((zone) => zone !== undefined) ?? null;

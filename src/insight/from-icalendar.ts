@@ -183,7 +183,10 @@ function isEvent(open: readonly string[]): boolean {
 
 function eventOf(lines: readonly ContentLine[]): CalendarEvent {
   const uid = textOf(lines, "UID") ?? "";
-  return { name: textOf(lines, "SUMMARY") ?? uid, uid, lines };
+  const name = textOf(lines, "SUMMARY") ?? uid;
+  const event = { name, uid, lines };
+  // A change stands for times of the rule that its event has, and has none of its own.
+  return isChange(event) ? { ...event, lines: lines.filter((line) => !/^R(RULE|DATE)$/.test(line.name)) } : event;
 }
 
 function isChange({ lines }: CalendarEvent): boolean {
@@ -207,6 +210,16 @@ function textOf(lines: readonly ContentLine[], name: string): string | undefined
 }
 
 const UTC = namedZone("UTC");
+const EVER: Span = { from: Number.NEGATIVE_INFINITY, until: Number.POSITIVE_INFINITY };
+
+/** What a change makes of a day. */
+interface DayChange {
+  readonly on: number;
+  /** Whether the days after it move by as many days, and last as long (`RANGE=THISANDFUTURE`). */
+  readonly isLater: boolean;
+  readonly by: number;
+  readonly length: number;
+}
 
 /** Reads events. All times become those of the clocks of their event. */
 class EventReader {
@@ -241,11 +254,19 @@ class EventReader {
     const first = dayOf(start.wall);
     const value = textOf(lines, "RRULE");
     const changed = changes.flatMap((change) => this.#changedBy(change, start, zone));
-    const excluded = new Set([...this.#datesOf(lines, "EXDATE", start, zone), ...changed]);
-    const days = value === undefined ? [first] : daysOf(parseRule(value), first, range, length, zone, this.#share);
+    const later = changed.filter((one) => one.isLater).sort((a, b) => a.on - b.on);
+    const excluded = new Set([...this.#datesOf(lines, "EXDATE", start, zone), ...changed.map(({ on }) => on)]);
+    const wide = {
+      from: range.from - Math.max(length, ...later.map((one) => one.by + one.length)),
+      until: range.until + Math.max(0, ...later.map(({ by }) => -by)),
+    };
+    const days = value === undefined ? [first] : daysOf(parseRule(value), first, wide, zone, this.#share);
     return [...days, ...this.#datesOf(lines, "RDATE", start, zone)]
       .filter((one) => !excluded.has(one))
-      .map((one) => ({ from: Math.max(one, range.from), until: Math.min(one + length - 1, range.until) }))
+      .map((one) => {
+        const { by, length: lasts } = later.findLast(({ on }) => on <= one) ?? { by: 0, length };
+        return { from: Math.max(one + by, range.from), until: Math.min(one + by + lasts - 1, range.until) };
+      })
       .filter((span) => span.from <= span.until);
   }
 
@@ -275,9 +296,14 @@ class EventReader {
     });
   }
 
-  #changedBy(change: CalendarEvent, start: TextTime, zone: CalendarZone): number[] {
+  #changedBy(change: CalendarEvent, start: TextTime, zone: CalendarZone): DayChange[] {
     try {
-      return this.#datesOf(change.lines, "RECURRENCE-ID", start, zone);
+      const isLater = change.lines.some(({ name, parameters }) => name === "RECURRENCE-ID" && parameters.has("RANGE"));
+      return this.#datesOf(change.lines, "RECURRENCE-ID", start, zone).map((on) => {
+        // What was cancelled, or got a time of day, lasts no day.
+        const [own = { from: on, until: on - 1 }] = isLater ? this.spansOf(change, [], EVER) : [];
+        return { on, isLater, by: own.from - on, length: own.until - own.from + 1 };
+      });
     } catch (error) {
       if (!(error instanceof OptionsError)) throw error;
       this.#tell(change, error);
@@ -307,28 +333,21 @@ function bareTimeOf({ name, parameters }: ContentLine, value: string): TextTime 
   return timeOf({ name, parameters: kept }, value);
 }
 
-/** The days on which a rule begins an event that reaches into a range. */
-function daysOf(
-  rule: Rule,
-  first: number,
-  range: Span,
-  length: number,
-  zone: CalendarZone,
-  share: StepShare,
-): number[] {
+/** The days of a range on which a rule begins an event. */
+function daysOf(rule: Rule, first: number, range: Span, zone: CalendarZone, share: StepShare): number[] {
   const recurrence = new Recurrence({ ...rule, hours: [], minutes: [], seconds: [] }, first * DAY);
   const { until } = rule;
   const end = until === null ? null : until.timeZone === "UTC" ? zone.wallAt(until.wall) : until.wall;
   const last = Math.min(range.until, end === null ? range.until : dayOf(end));
   const days: number[] = [];
   // With a COUNT, what comes before the range counts too.
-  let at = rule.count === null ? Math.max(first, range.from - length + 1) : first;
+  let at = rule.count === null ? Math.max(first, range.from) : first;
   for (let count = 0; count < (rule.count ?? Number.POSITIVE_INFINITY); count++) {
     if (!share.take(1)) throw new Exhausted();
     const found = recurrence.from(at * DAY, share);
     if (found === null || found >= (last + 1) * DAY) break;
     const one = Math.floor(found / DAY);
-    if (one + length > range.from) days.push(one);
+    if (one >= range.from) days.push(one);
     at = one + 1;
   }
   return days;

@@ -75,6 +75,26 @@ describe("times in UTC are read in the zone of their event", () => {
     expect(read(events)).toEqual(["02-16..02-17 02-19..02-20 02-25", []]);
   });
 
+  test.each([
+    ["cancelled", "STATUS:CANCELLED", "02-03 02-10"],
+    [
+      "moved, and longer",
+      "DTSTART;VALUE=DATE:20260218\nDTEND;VALUE=DATE:20260220",
+      "02-03 02-10 02-18..02-19 02-25..02-26",
+    ],
+    ["moved back, with the rule", "DTSTART;VALUE=DATE:20260216\nRRULE:FREQ=WEEKLY", "02-03 02-10 02-16 02-23"],
+    ["at a time of day", "DTSTART:20260217T090000Z", "02-03 02-10"],
+  ])("a change of this and all later days: %s", (_, change, dates) => {
+    const all = "DTSTART;VALUE=DATE:20260203\nRRULE:FREQ=WEEKLY;COUNT=4";
+    expect(read([all, `RECURRENCE-ID;RANGE=THISANDFUTURE;VALUE=DATE:20260217\n${change}`])).toEqual([dates, []]);
+  });
+
+  test("a change of all later days moves some into the range, and some out of it", () => {
+    const all = "DTSTART;VALUE=DATE:20251202\nRRULE:FREQ=MONTHLY";
+    const later = "RECURRENCE-ID;RANGE=THISANDFUTURE;VALUE=DATE:20260102\nDTSTART;VALUE=DATE:20251228";
+    expect(read([all, later])).toEqual(["02-25 03-28 04-27", []]);
+  });
+
   test("of whole days, in the zone of the calendar", () => {
     const days = "DTSTART;VALUE=DATE:20260216\nRRULE:FREQ=DAILY;COUNT=5\nEXDATE:20260217T230000Z";
     expect(read([days], "X-WR-TIMEZONE:Europe/Berlin\n")[0]).toBe("02-16..02-17 02-19..02-20");
@@ -101,6 +121,10 @@ describe("the name of a zone may be", () => {
     ['"(UTC+01:00) Amsterdam, Berlin, Bern, Rome, Stockholm, Vienna"', "20260217T230000Z"],
     ['"(GMT+09:00) Osaka, Sapporo, Tokyo"', "20260217T150000Z"],
     ['"(UTC-05:00) Eastern Time (US & Canada)"', "20260218T050000Z"],
+    ['"(GMT-05.00) Eastern Time (US & Canada)"', "20260218T050000Z"],
+    ['"(GMT+01.00) Amsterdam / Berlin / Bern / Rome / Stockholm / Vienna"', "20260217T230000Z"],
+    ['"(UTC-04:00) Atlantic Time (Canada)"', "20260218T040000Z"],
+    ['"(UTC-03:30) Newfoundland"', "20260218T033000Z"],
     ['"(UTC-08:00) Pacific Time (US & Canada)"', "20260218T080000Z"],
     ["UTC+01", "20260217T230000Z"],
     ["GMT-0500", "20260218T050000Z"],
