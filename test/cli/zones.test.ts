@@ -61,6 +61,7 @@ describe("a date without a zone is one of the rule's zone", () => {
     ["pause", "early", "--until", "2026-11-30T23:00:00Z"],
   ])("%s %s %s %s", async (...argv) => {
     expect((await on(...argv)).out).toEqual(["early: paused until 2026-12-01 00:00 +01:00"]);
+    expect((await on("show", "early")).out.join("\n")).toContain("paused until 2026-12-01 00:00 +01:00 by ");
     expect((await on("unpause", "early", "--from", "2026-11-27 13:30")).code).toBe(0);
   });
 

@@ -33,7 +33,7 @@ export async function run(call: CommandCall): Promise<number> {
       ...(schedule.name === null ? [] : [["name", schedule.name] as const]),
       ["task", schedule.taskId],
       ["rule", rule.text],
-      ["state", schedule.paused ? styled("yellow", pauseText(schedule)) : "active"],
+      ["state", schedule.paused ? styled("yellow", pauseText(schedule, rule.timeZone)) : "active"],
       ...fires.map((fire, index) => [index === 0 ? "next" : "", zonedText(fire.fireTime)] as const),
       ...items.map(({ fireTime, verdict }, index) => [
         index === 0 ? "last" : "",
@@ -56,8 +56,8 @@ export async function run(call: CommandCall): Promise<number> {
   return EXIT.fine;
 }
 
-function pauseText({ pausedUntil, pauseReason, pausedBy }: Schedule): string {
-  const until = pausedUntil === null ? "" : ` until ${utcText(pausedUntil)}`;
+function pauseText({ pausedUntil, pauseReason, pausedBy }: Schedule, timeZone: string): string {
+  const until = pausedUntil === null ? "" : ` until ${zonedText(pausedUntil.toZonedDateTimeISO(timeZone))}`;
   const by = pausedBy === null ? "" : ` by ${pausedBy}`;
   return `paused${until}${by}${pauseReason === null ? "" : `: ${pauseReason}`}`;
 }
