@@ -614,6 +614,7 @@ const MISTAKES: readonly (readonly [mistake: string, work: () => unknown, messag
   ...[
     ...["file:", "file://", "file:///", "file:?mode=rwc", "file: ", "FILE:", "file://localhost/", "libsql://"],
     ...["file:undefined", "file:null", "file:undefined?mode=rwc", "libsql://undefined", "https://null"],
+    ...["file:./undefined", "file:///data/null", "file:data/"],
   ].map((url): [string, () => unknown, string] => [
     `nothing behind the scheme of ${url}`,
     () => newLibsql({ url }),

@@ -6,7 +6,14 @@ import { SqliteDataStore, whyNoSqlite } from "../support/sqlite-store.ts";
 describe("options of SqliteDataStore", () => {
   const refused: [string, unknown, unknown, string][] = [
     ["no path", {}, {}, "(connection): path is missing; it must be the path of a file, or :memory:"],
-    ["an empty path", { path: "" }, {}, '(connection): path must be the path of a file, or :memory:; got ""'],
+    ...["", " ", "undefined", "null", "./undefined", "/data/undefined", "data/"].map(
+      (path): [string, unknown, unknown, string] => [
+        `the path ${JSON.stringify(path)}, of a variable that is not set`,
+        { path },
+        {},
+        `(connection): path must be the path of a file, or :memory:; got "${path}": is the environment variable set?`,
+      ],
+    ),
     ["a path alone", "jobs.db", {}, '(connection) takes { path }; got "jobs.db": write { path: "jobs.db" }'],
     ["an address alone", "file:a.db", {}, '(connection) takes { path }; got "file:a.db": write { path: "a.db" }'],
     ["a URL object", new URL("file:///a"), {}, "(connection) takes { path }; got a URL: write { path }"],

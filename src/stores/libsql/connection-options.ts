@@ -48,7 +48,7 @@ const clientConnectionSchema = once(() =>
 );
 
 /** A scheme before nothing, or before what a template makes of a variable that is not set. */
-const NOTHING = /^file:\/*(localhost\/*)?(undefined|null)?([?#]|\s*$)|^(https?|wss?|libsql):\/*(undefined|null)?\s*$/i;
+const NOTHING = /^file:([^?#]*\/)?(undefined|null)?([?#]|\s*$)|^(https?|wss?|libsql):\/*(undefined|null)?\s*$/i;
 
 const urlConnectionSchema = once(() =>
   objectOf({

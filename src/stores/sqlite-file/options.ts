@@ -28,13 +28,19 @@ export interface CheckedOptions extends CheckedSharedOptions {
   readonly durability: "full" | "normal";
 }
 
-const saysPath = says("the path of a file, or :memory:");
+const PATH = "the path of a file, or :memory:";
+
+/** A path whose last part is nothing, or what a template makes of a variable that is not set. */
+const NOTHING = /^(.*[\\/])?(undefined|null)?\s*$/s;
 
 const connectionSchema = once(() =>
   v.strictObject({
     path: v.pipe(
-      v.string(saysPath),
-      v.nonEmpty(saysPath),
+      v.string(says(PATH)),
+      v.check(
+        (path) => !NOTHING.test(path),
+        ({ input }) => mustBe(PATH, input, "", "is the environment variable set?"),
+      ),
       v.check(
         (path) => !isUrl(path),
         ({ input }) => mustBe("a path, not a url", input, "", pathAdvice(input)),
