@@ -82,6 +82,29 @@ describe("a job whose task or executor no scheduler has", () => {
     expect(unclaimed).toEqual(["mail", "later"]);
   });
 
+  test("is told of at the start where a job has an executor of its own that nobody has", async () => {
+    const { scheduler: client, clock, store } = setUp({ executors: { gpu: new InlineExecutor() } });
+    for (const task of ["mail", "ok"]) client.task(task, () => {});
+    await client.addJob("mail");
+    const { id } = await client.addJob("mail", { executor: "gpu", runAt: at(1) });
+    await client.addJob("mail", { executor: "gpu", runAt: at(2) });
+    await client.addJob("ok", { executor: "gpu", runAt: at(600) });
+    await clock.advance("PT1M");
+    const { scheduler, log } = setUp({ clock, dataStore: store, identity: "works" });
+    for (const task of ["mail", "ok"]) scheduler.task(task, () => {});
+    const unclaimed: unknown[] = [];
+    scheduler.subscribe("jobUnclaimed", ({ taskId, missing }) => void unclaimed.push([taskId, missing]));
+    await scheduler.start();
+    await clock.advance("PT1S");
+    expect(log.map(({ message }) => message)).toEqual([
+      "escapement: jobs wait for tasks that no living scheduler runs: " +
+        `"mail" for executor "gpu" (${id} since 2030-01-01T00:00:01Z); register their handlers in a process that is ` +
+        "started: scheduler.task(id, handler), and pass their executors there: new Scheduler({ executors })",
+    ]);
+    await clock.advance("PT2M");
+    expect(unclaimed).toEqual([["mail", "executor"]]);
+  });
+
   test("is told of by ticks, too", async () => {
     const { scheduler, clock, log } = setUp();
     scheduler.task("t", () => {});

@@ -3,6 +3,7 @@ import { UNCLAIMED_MS, UNCLAIMED_WATCHED_MAX } from "../../core/limits.ts";
 import { instantText } from "../../core/temporal.ts";
 import type { EventRecord } from "../../records/events.ts";
 import type { JobRecord } from "../../records/job.ts";
+import type { SchedulerRecord } from "../../records/scheduler.ts";
 import type { JobQueue } from "../../stores/data-store.ts";
 import type { Environment } from "../environment.ts";
 import { jobUnclaimed } from "../events/event-records.ts";
@@ -11,6 +12,9 @@ type JobAdded = EventRecord<"jobAdded">;
 
 /** Most tasks that the warning of a start names. */
 const TOLD_TASKS_MAX = 10;
+
+/** How many of the jobs that are due a start looks at, the earliest first. */
+const LOOKED_AT_MAX = 100;
 
 interface Watched extends Pick<JobAdded, "jobId" | "taskId" | "scheduleId" | "executor" | "runAtMs"> {
   /** From when on nobody has taken the job, in epoch milliseconds. */
@@ -80,28 +84,39 @@ export class UnclaimedJobs {
   async #lookBack(signal: AbortSignal): Promise<void> {
     const { store, clock, logger } = this.#options.env;
     try {
-      const { tasks } = await store.inspect(clock.now(), { countMax: 1 });
+      const now = clock.now();
+      const { tasks } = await store.inspect(now, { countMax: 1 });
       const ids = tasks.filter(({ waiting }) => waiting > 0).map(({ taskId }) => taskId);
       if (ids.length === 0 || signal.aborted) return;
-      const alive = await store.getSchedulers(clock.now());
-      const isRun = (id: string) => alive.some(({ role, tasks: own }) => role !== "scheduler" && own.includes(id));
+      const alive = (await store.getSchedulers(now)).filter(({ role }) => role !== "scheduler");
+      const queued = { state: "queued", sort: "runAt", cursor: null } as const;
+      // Jobs may have an executor of their own, also those of a task that somebody runs.
+      const { items: jobs } = await store.getJobs({ ...queued, until: now + 1, limit: LOOKED_AT_MAX });
+      for (const taskId of ids.filter((id) => !alive.some(({ tasks: own }) => own.includes(id)))) {
+        if (signal.aborted || jobs.length >= UNCLAIMED_WATCHED_MAX) break;
+        jobs.push(...(await store.getJobs({ ...queued, taskId, limit: 1 })).items);
+      }
       const told: string[] = [];
-      for (const taskId of ids.filter((id) => !isRun(id)).slice(0, UNCLAIMED_WATCHED_MAX)) {
+      let isOfExecutors = false;
+      for (const job of jobs) {
         if (signal.aborted) return;
-        const { items } = await store.getJobs({ taskId, state: "queued", sort: "runAt", limit: 1, cursor: null });
-        const [job] = items;
-        if (job === undefined || this.#options.missing(job) === null) continue;
-        const now = clock.now();
-        const { id: jobId, scheduleId, executor, runAt: runAtMs } = job;
+        const key = keyOf(job);
+        const missing = this.#options.missing(job);
+        if (missing === null || this.#watched.has(key) || alive.some((one) => runs(one, job))) continue;
+        const { id: jobId, taskId, scheduleId, executor, runAt: runAtMs } = job;
         const isDue = runAtMs <= now && !(await this.#isPaused(taskId, job.concurrencyKey));
-        this.#watch(keyOf(job), { jobId, taskId, scheduleId, executor, runAtMs, sinceMs: now, isHeld: false });
-        if (isDue) told.push(`"${taskId}" (${jobId} since ${instantText(runAtMs)})`);
+        this.#watch(key, { jobId, taskId, scheduleId, executor, runAtMs, sinceMs: now, isHeld: false });
+        if (!isDue) continue;
+        const name = missing === "executor" ? `"${taskId}" for executor "${executor}"` : `"${taskId}"`;
+        told.push(`${name} (${jobId} since ${instantText(runAtMs)})`);
+        isOfExecutors ||= missing === "executor";
       }
       if (told.length === 0) return;
       const more = told.length > TOLD_TASKS_MAX ? ` and ${told.length - TOLD_TASKS_MAX} more` : "";
       logger.warn(
         `escapement: jobs wait for tasks that no living scheduler runs: ${told.slice(0, TOLD_TASKS_MAX).join(", ")}` +
-          `${more}; register their handlers in a process that is started: scheduler.task(id, handler)`,
+          `${more}; register their handlers in a process that is started: scheduler.task(id, handler)` +
+          (isOfExecutors ? ", and pass their executors there: new Scheduler({ executors })" : ""),
       );
     } catch (error) {
       logger.warn("escapement: jobs that nobody takes could not be looked for", error);
@@ -157,9 +172,7 @@ export class UnclaimedJobs {
     if (heldBy === "parents") return true;
     if (await this.#isPaused(taskId, concurrencyKey)) return true;
     const alive = await store.getSchedulers(clock.now());
-    return alive.some(
-      ({ role, tasks, executors }) => role !== "scheduler" && tasks.includes(taskId) && executors.includes(executor),
-    );
+    return alive.some((one) => one.role !== "scheduler" && runs(one, { taskId, executor }));
   }
 
   /** Somebody took a job. Others of its task may be held later. */
@@ -212,6 +225,10 @@ export class UnclaimedJobs {
       }
     }
   }
+}
+
+function runs({ tasks, executors }: SchedulerRecord, { taskId, executor }: JobQueue): boolean {
+  return tasks.includes(taskId) && executors.includes(executor);
 }
 
 function keyOf({ taskId, executor }: JobQueue): string {
