@@ -17,6 +17,10 @@ const root = fileURLToPath(new URL("..", import.meta.url));
 const target = new URL("../src/dashboard/built/page-files.ts", import.meta.url);
 const page = `${root}src/dashboard/page/`;
 
+/** The pages in the order in which they stand in the file, found by trying: gzip looks back 32 KB, so that it is smaller
+ *  where those that are alike stand together. What is missing here comes after these. */
+const ORDER = "timeline run runs schedule schedule-form schedules sign-in system crontab overview tasks".split(" ");
+
 const files = [
   { name: "dashboard.js", type: "text/javascript; charset=utf-8", text: await minified(await bundled("main.tsx")) },
   { name: "dashboard.css", type: "text/css; charset=utf-8", text: await bundled("style.css") },
@@ -38,9 +42,17 @@ if (!process.argv.includes("--check")) {
 
 /** @param {string} entry */
 async function bundled(entry) {
+  const imports = entry.endsWith(".tsx") ? ORDER.map((name) => `import "./pages/${name}.tsx";`).join("") : "";
   const { outputFiles } = await build({
     absWorkingDir: root,
-    entryPoints: [page + entry],
+    stdin: {
+      contents: imports + readFileSync(page + entry, "utf8"),
+      resolveDir: page,
+      sourcefile: page + entry,
+      loader: entry.endsWith(".tsx") ? "tsx" : "css",
+    },
+    // Those imports are there for the order alone.
+    logOverride: { "ignored-bare-import": "silent" },
     // JSX becomes calls of h, which are smaller than those of the automatic runtime.
     tsconfigRaw: {},
     jsx: "transform",

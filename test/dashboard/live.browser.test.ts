@@ -259,6 +259,109 @@ describe.runIf(hasChromium)("the live page in Chromium", () => {
     await picture("berlin");
   });
 
+  test("a paused task is seen wherever its schedules and runs are, by whom and why, and is unpaused there", async () => {
+    await scheduler.addSchedule("tick", new IntervalTrigger({ hours: 1 }), { id: "held" });
+    await scheduler.addSchedule("tick", YEARLY, { id: "keyed", concurrencyKey: "acme" });
+    await scheduler.addSchedule("tick", YEARLY, { id: "own", paused: true });
+    const ended = async () => (await scheduler.getRuns({ scheduleId: "held", state: "ended" })).items.length;
+    await expect.poll(ended, WITHIN).toBe(1);
+    await scheduler.pauseTask("tick", { by: "grace", reason: "the warehouse moves", until: "2099-07-01T09:00Z" });
+    await scheduler.addSchedule("tick", new IntervalTrigger({ hours: 1 }), { id: "waits" });
+    const isWaiting = async () => (await scheduler.getRuns({ scheduleId: "waits", state: "queued" })).items.length;
+    await expect.poll(isWaiting, WITHIN).toBe(1);
+
+    const { page, go, picture, violations } = await open({ timezoneId: "UTC" });
+    const words = /task paused\s*by grace until .*2099 09:00 the warehouse moves/;
+    await go("schedules");
+    await page.getByRole("row", { name: words }).filter({ hasText: "waits" }).waitFor();
+    await page.getByRole("row", { name: words }).filter({ hasText: "keyed" }).waitFor();
+    await page.getByRole("row", { name: /own.*paused/ }).waitFor();
+    await picture("task-paused-list");
+    await go("runs?show=waiting");
+    await page.getByRole("row", { name: words }).filter({ hasText: "waits" }).waitFor();
+    await picture("task-paused-runs");
+    await go("schedules/waits");
+    const head = page.locator(".toolbar.head");
+    await head.getByText("task paused").waitFor();
+    await head.getByText(/by grace until .* the warehouse moves/).waitFor();
+    const fireTimes = page.getByRole("region", { name: "Fire times" });
+    await fireTimes.getByText("waiting", { exact: true }).waitFor();
+    expect(await page.locator(".o.running, .f.running").count()).toBe(0);
+    expect(await page.getByText(/active|under way/).count()).toBe(0);
+    await picture("task-paused");
+    expect(await violations(["light", "dark"])).toEqual([]);
+    await fireTimes.getByRole("link").first().click();
+    await head.getByText("task paused").waitFor();
+    await picture("task-paused-run");
+    await go("schedules/held");
+    await page
+      .getByText("ran on time")
+      .or(page.getByText(/^ran, .* late$/))
+      .first()
+      .waitFor();
+    await go("schedules/own");
+    await head.getByText("paused", { exact: true }).waitFor();
+    await head.getByText("task paused").waitFor();
+    await go("overview");
+    await page.getByRole("region", { name: "Needs attention" }).getByText(words).waitFor();
+    await page.getByRole("row", { name: /waits task paused/ }).waitFor();
+    await picture("task-paused-overview");
+    await go("schedules/waits");
+    await head.getByRole("button", { name: "Unpause the task" }).click();
+    await page.getByText("The task tick goes on.").waitFor();
+    await head.getByText("active").waitFor();
+    await page
+      .getByText("ran on time")
+      .or(page.getByText(/^ran, .* late$/))
+      .waitFor();
+
+    await scheduler.pauseTask("tick", { key: "acme", by: "ada" });
+    await go("schedules");
+    await page.getByRole("row", { name: /key acme paused\s*by ada/ }).waitFor();
+    expect(await page.getByText(/task paused/).count()).toBe(0);
+    await go("schedules/keyed");
+    await head.getByRole("button", { name: "Unpause the key" }).click();
+    await head.getByText("active").waitFor();
+    expect((await scheduler.health()).pausedTasks).toEqual([]);
+  });
+
+  test("a run that has begun is under way, and one that has not waits", async () => {
+    await scheduler.addSchedule("slow", new IntervalTrigger({ hours: 1 }), { id: "begun" });
+    const { page, go } = await open();
+    await go("schedules/begun");
+    await page.getByRole("region", { name: "Fire times" }).getByText("under way", { exact: true }).waitFor();
+    await go("tasks");
+    await page.getByRole("heading", { name: "Tasks" }).waitFor();
+    await scheduler.removeSchedule("begun");
+    for await (const { id } of scheduler.getJobs({ taskId: "slow" })) await scheduler.cancelJob(id);
+  });
+
+  test("Runs and the page of a run show times in the zone of their schedule, and name it", async () => {
+    const inTokyo = CronTrigger.fromCrontab("0 0 1 1 *", { timeZone: "Asia/Tokyo" });
+    await scheduler.addSchedule("tick", inTokyo, { id: "tokyo" });
+    const { id, runAt } = await scheduler.runScheduleNow("tokyo");
+    await scheduler.runJob("tick");
+    const time = (timeZone: string): string =>
+      new Intl.DateTimeFormat("en-GB", { timeZone, timeStyle: "medium" }).format(runAt.epochMilliseconds);
+    const { page, go, picture } = await open({ timezoneId: "America/New_York" });
+    await go("runs");
+    const row = page.getByRole("row").filter({ hasText: id });
+    await row.getByText("Asia/Tokyo").waitFor();
+    await row.getByText(time("Asia/Tokyo")).waitFor();
+    await page.getByRole("row").filter({ hasNotText: "tokyo" }).getByText("America/New_York").first().waitFor();
+    await picture("runs-zones");
+    await go(`runs/${id}`);
+    await page.getByRole("heading", { name: time("Asia/Tokyo") }).waitFor();
+    await page.getByRole("region", { name: "What happened" }).getByText("Asia/Tokyo").waitFor();
+    await picture("run-zone");
+    await page.getByLabel("Show times in").first().selectOption("utc");
+    await page.getByRole("heading", { name: time("UTC") }).waitFor();
+    await page.getByLabel("Show times in").first().selectOption("schedule");
+    await scheduler.removeSchedule("tokyo");
+    await page.reload();
+    await page.getByRole("heading", { name: time("America/New_York") }).waitFor();
+  });
+
   test("a blackout is added and taken away", async () => {
     const { page, go, picture } = await open({ timezoneId: "UTC" });
     await go("system");

@@ -23,9 +23,9 @@ export const retry = (id: string, changed?: { payload: unknown }): Promise<Told>
   run(api.retryJob(id, changed), "It runs once more.");
 export const setPaused = (id: string, isPaused: boolean, how: object = {}): Promise<Told> =>
   isPaused ? done(api.pauseSchedule(id, how), `${id} is paused.`) : done(api.unpauseSchedule(id), `${id} goes on.`);
-export const setTaskPaused = (id: string, isPaused: boolean): Promise<Told> =>
+export const setTaskPaused = (id: string, isPaused: boolean, key?: string | null): Promise<Told> =>
   done(
-    api.setTaskPaused(id, isPaused),
+    api.setTaskPaused(id, isPaused, key ?? undefined),
     isPaused ? `The task ${id} is paused: its runs wait.` : `The task ${id} goes on.`,
   );
 export const addBlackout = (body: object): Promise<Told> =>

@@ -12,6 +12,8 @@ type ItemOf<Key extends keyof Endpoints> = Answer<Key> extends { items: readonly
 /** How everything is, with its runs as the page shows them. */
 export type Overview = Omit<Answer<"GET /overview">, "runs"> & { readonly runs: readonly Run[] };
 export type Health = Answer<"GET /health">;
+/** A pause of a task, or of one of its keys. */
+export type Pause = Health["pausedTasks"][number];
 export type Schedule = ItemOf<"GET /schedules">;
 export type Task = ItemOf<"GET /tasks">;
 export type Job = Answer<"POST /jobs">;
@@ -154,11 +156,21 @@ export const signOut = (): Promise<void> => send("DELETE", ["session"]);
 // ---- state
 
 export const getHealth = (signal?: AbortSignal): Promise<Health> => get(["health"], {}, signal);
+/** The pause because of which what a schedule or a run has of its task does not start. */
+export const pauseOf = (
+  of: { readonly taskId: string; readonly concurrencyKey: string | null },
+  pauses: readonly Pause[] = [],
+): Pause | undefined =>
+  pauses.find(({ taskId, key }) => taskId === of.taskId && (key === null || key === of.concurrencyKey));
+/** The live schedulers that have a handler for a task. */
+export const handlersOf = (id: string, health: Health | undefined): Health["schedulers"] =>
+  (health?.schedulers ?? []).filter(({ tasks, role }) => role !== "scheduler" && tasks.includes(id));
+export const isWaiting = ({ state }: { readonly state: string }): boolean => state === "queued" || state === "held";
 export const getTasks = (signal?: AbortSignal, label?: string): Promise<Page<Task>> =>
   get(["tasks"], { label }, signal);
 export const getTask = (id: string, signal?: AbortSignal): Promise<Task> => get(["tasks", id], {}, signal);
-export const setTaskPaused = (id: string, isPaused: boolean): Promise<Task> =>
-  post(["tasks", id, isPaused ? "pause" : "unpause"]);
+export const setTaskPaused = (id: string, isPaused: boolean, key?: string): Promise<Task> =>
+  post(["tasks", id, isPaused ? "pause" : "unpause"], { key });
 
 // ---- schedules
 
@@ -310,6 +322,7 @@ export interface Run {
   readonly id: string;
   readonly taskId: string;
   readonly scheduleId: string | null;
+  readonly concurrencyKey: string | null;
   /** What it is at, or how it ended. */
   readonly state: string;
   readonly dueAt: number;
@@ -328,12 +341,13 @@ export interface Run {
 export type WholeRun = Answer<"GET /runs/:id">;
 
 type ShortRun = Omit<Answer<"GET /overview">["runs"][number], "dueAt"> &
-  Partial<Pick<WholeRun, "runAt" | "scheduledFireTime" | "attempts" | "error" | "acquiredBy">>;
+  Partial<Pick<WholeRun, "runAt" | "scheduledFireTime" | "attempts" | "error" | "acquiredBy" | "concurrencyKey">>;
 
 const runOf = (run: ShortRun): Run => ({
   id: run.id,
   taskId: run.taskId,
   scheduleId: run.scheduleId,
+  concurrencyKey: run.concurrencyKey ?? null,
   state: run.outcome ?? run.state,
   dueAt: Date.parse(run.scheduledFireTime ?? run.runAt ?? ""),
   startedAt: msOf(run.startedAt),

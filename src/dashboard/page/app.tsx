@@ -13,12 +13,10 @@ import { SystemPage } from "./pages/system.tsx";
 import { TaskPage, TasksPage } from "./pages/tasks.tsx";
 import { TimelinePage } from "./pages/timeline.tsx";
 import { Empty, Loading } from "./parts/basics.tsx";
-import { type State, usePlace, useStore } from "./store.ts";
-
-const sessionOf = (state: State) => state.session;
+import { usePlace, useStore } from "./store.ts";
 
 export function App() {
-  const session = useStore(sessionOf);
+  const session = useStore("session");
   const isIn = session !== null && session !== undefined;
   useEffect(() => {
     if (isIn) void goLive();

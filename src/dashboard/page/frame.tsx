@@ -5,7 +5,18 @@ import { retryNow } from "./live.ts";
 import { Button, capital, options } from "./parts/basics.tsx";
 import { Help, Notices, Question } from "./parts/dialogs.tsx";
 import { Icon, Mark } from "./parts/glyph.tsx";
-import { go, type State, setState, setTheme, setZoneMode, useNow, usePlace, useStore, useZoneMode } from "./store.ts";
+import {
+  go,
+  type State,
+  setState,
+  setTheme,
+  setZoneMode,
+  useIsGone,
+  useNow,
+  usePlace,
+  useStore,
+  useZoneMode,
+} from "./store.ts";
 import { clockText, MY_ZONE, roughText, type ZoneMode } from "./time.ts";
 
 const PAGES = ["overview", "schedules", "timeline", "runs", "tasks", "system"] as const;
@@ -13,15 +24,10 @@ type PageName = (typeof PAGES)[number];
 
 const INSTANCE = document.documentElement.dataset.instance ?? "";
 
-const liveOf = (state: State) => state.live;
-const failuresOf = (state: State) => state.failures;
-const themeOf = (state: State) => state.theme;
-const sessionOf = (state: State) => state.session;
-
 /** The bar, the page in the middle, and the bar of phones. */
 export function Frame({ children }: { children: ComponentChildren }) {
   const { page } = usePlace();
-  const session = useStore(sessionOf);
+  const session = useStore("session");
   return (
     <>
       <button type="button" class="skip" onClick={() => document.getElementById("main")?.focus()}>
@@ -60,7 +66,7 @@ export function Frame({ children }: { children: ComponentChildren }) {
 }
 
 function PageLink({ name, page }: { name: PageName; page: string }) {
-  const failures = useStore(failuresOf);
+  const failures = useStore("failures");
   const isBad = name === "runs" && failures > 0;
   return (
     <a href={hrefOf(name)} aria-current={page === name ? "page" : undefined}>
@@ -115,7 +121,7 @@ function ZoneSwitch({ kind = "" }: { kind?: string }) {
 }
 
 function Menu() {
-  const theme = useStore(themeOf);
+  const theme = useStore("theme");
   const next = theme === "auto" ? "dark" : theme === "dark" ? "light" : "auto";
   return (
     <>
@@ -135,8 +141,8 @@ function Menu() {
 }
 
 function LiveDot() {
-  const { status } = useStore(liveOf);
-  const isGone = status === "reconnecting" || status === "offline";
+  const { status } = useStore("live");
+  const isGone = useIsGone();
   const words = status === "polling" ? "every 5 s" : status;
   const title =
     status === "polling"
@@ -152,10 +158,10 @@ function LiveDot() {
 
 /** What stands above everything while the server does not answer. */
 function Gone() {
-  const { status, retryAt, seenAt } = useStore(liveOf);
-  const skewMs = useStore(skewOf);
+  const { status, retryAt, seenAt } = useStore("live");
+  const skewMs = useStore("skewMs");
   const now = useNow() - skewMs;
-  if (status !== "reconnecting" && status !== "offline") return null;
+  if (!useIsGone()) return null;
   const wait = retryAt === null ? 0 : Math.max(0, Math.ceil((retryAt - now) / 1000));
   return (
     <div class="banner" role="alert">
@@ -173,8 +179,6 @@ function Gone() {
     </div>
   );
 }
-
-const skewOf = (state: State) => state.skewMs;
 
 function PhoneBar({ page }: { page: string }) {
   const [isOpen, setOpen] = useState(false);
@@ -210,7 +214,7 @@ function PhoneLink({ name, page, onClick }: { name: PageName; page: string; onCl
 }
 
 function PhoneChoices() {
-  const theme = useStore(themeOf);
+  const theme = useStore("theme");
   return (
     <div class="choices">
       <span>

@@ -115,22 +115,28 @@ function heard({ type, timestamp, jobId = "", fraction = 0, note = null, outcome
 /** The stream has ended: after its 10 minutes, or because the server is gone. A look tells which. */
 async function lost(): Promise<void> {
   stop();
-  if (!navigator.onLine) return retryLater("offline");
+  if (!navigator.onLine) return retryLater();
   try {
     await api.getSession();
     setTimeout(open, failures++ === 0 ? 0 : RETRY_MS_MAX);
   } catch (error) {
-    if (error instanceof api.Refused && error.status === 401) setState({ session: null });
-    else if (!(error instanceof api.Unreached)) retryLater("reconnecting");
+    failed(error);
   }
 }
 
-function retryLater(status: "reconnecting" | "offline"): void {
+/** @param error why nobody knows whether somebody is signed in */
+function failed(error: unknown): void {
+  if (error instanceof api.Refused && error.status === 401) setState({ session: null });
+  else retryLater();
+}
+
+/** Tries again after a while, unless it is to be tried again already. */
+function retryLater(): void {
   if (retryTimer !== null) return;
   source?.close();
   source = null;
   const wait = Math.min(RETRY_MS_MAX, 1000 * 2 ** Math.min(failures++, 4));
-  setLive({ status, retryAt: Date.now() + wait });
+  setLive({ status: navigator.onLine ? "reconnecting" : "offline", retryAt: Date.now() + wait });
   retryTimer = setTimeout(() => void retryNow(), wait);
 }
 
@@ -139,19 +145,17 @@ export async function retryNow(): Promise<void> {
   stop();
   setLive({ retryAt: null });
   try {
-    const session = await api.getSession();
-    setState({ session });
+    setState({ session: await api.getSession() });
     await goLive();
   } catch (error) {
-    if (error instanceof api.Refused && error.status === 401) setState({ session: null });
-    else retryLater(navigator.onLine ? "reconnecting" : "offline");
+    failed(error);
   }
 }
 
 /** Once, when the page is opened. */
 export function watch(): void {
-  api.whenUnreached(() => retryLater(navigator.onLine ? "reconnecting" : "offline"));
-  window.addEventListener("offline", () => retryLater("offline"));
+  api.whenUnreached(retryLater);
+  window.addEventListener("offline", retryLater);
   window.addEventListener("online", () => void retryNow());
   setInterval(() => {
     setState({ now: Date.now() + getState().skewMs });

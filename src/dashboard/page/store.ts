@@ -109,14 +109,17 @@ export function setState(patch: Partial<State>): void {
   for (const listener of [...listeners]) listener();
 }
 
-/** What a component shows of the state; it is drawn anew when that changes. */
-export function useStore<T>(select: (state: State) => T): T {
+/** What a component shows of the state, or a word of it; it is drawn anew when that changes. */
+export function useStore<K extends keyof State>(select: K): State[K];
+export function useStore<T>(select: (state: State) => T): T;
+export function useStore(select: keyof State | ((state: State) => unknown)): unknown {
   const [, redraw] = useState(0);
-  const selected = select(state);
+  const read = (): unknown => (typeof select === "function" ? select(state) : state[select]);
+  const selected = read();
   useEffect(() => {
     let last = selected;
     const look = (): void => {
-      const next = select(state);
+      const next = read();
       if (Object.is(last, next)) return;
       last = next;
       redraw((count) => count + 1);
@@ -129,27 +132,22 @@ export function useStore<T>(select: (state: State) => T): T {
 }
 
 // The selectors stand here, because one that is made anew at each drawing would subscribe anew.
-const nowOf = (of: State): number => of.now;
-const zoneModeOf = (of: State): ZoneMode => of.zoneMode;
-const placeIn = (of: State): Place => of.place;
 const canWriteIn = (of: State): boolean => of.session?.scope === "write";
 const isGoneIn = (of: State): boolean => of.live.status === "reconnecting" || of.live.status === "offline";
 
-export const useNow = (): number => useStore(nowOf);
-export const useZoneMode = (): ZoneMode => useStore(zoneModeOf);
+export const useNow = (): number => useStore("now");
+export const useZoneMode = (): ZoneMode => useStore("zoneMode");
 /** The zone to show times in. @param of that of the rule */
-export const useZone = (of: string | null = null): string => zoneOf(useZoneMode(), of);
-export const usePlace = (): Place => useStore(placeIn);
+export const useZone = (of?: string | null): string => zoneOf(useZoneMode(), of);
+export const usePlace = (): Place => useStore("place");
 /** Whether buttons that change something are there at all. */
 export const useCanWrite = (): boolean => useStore(canWriteIn);
 /** Whether the server does not answer, so that writes are off. */
 export const useIsGone = (): boolean => useStore(isGoneIn);
 
-const progressOf = (of: State): State["progress"] => of.progress;
-
 /** How far a run is, as events tell it, or as it was loaded. */
 export function useProgress({ id, progress, note }: { id: string; progress: number | null; note: string | null }) {
-  return useStore(progressOf)[id] ?? { fraction: progress, note };
+  return useStore("progress")[id] ?? { fraction: progress, note };
 }
 
 export function setZoneMode(zoneMode: ZoneMode): void {

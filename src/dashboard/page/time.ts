@@ -7,7 +7,7 @@ export type ZoneMode = "schedule" | "mine" | "utc";
 export const MY_ZONE: string = new Intl.DateTimeFormat().resolvedOptions().timeZone || "UTC";
 
 /** The zone to show a time in. @param ofSchedule the zone of the rule; null where there is none */
-export function zoneOf(mode: ZoneMode, ofSchedule: string | null): string {
+export function zoneOf(mode: ZoneMode, ofSchedule: string | null = null): string {
   if (mode === "utc") return "UTC";
   return mode === "mine" || ofSchedule === null || !isZone(ofSchedule) ? MY_ZONE : ofSchedule;
 }

@@ -1,6 +1,6 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import { type Page, Refused, Unreached } from "./api.ts";
-import { type State, useStore } from "./store.ts";
+import { useStore } from "./store.ts";
 
 /** A list that is loaded page by page. */
 export interface Pages<T> {
@@ -16,15 +16,13 @@ interface Held<T> {
   readonly pages: readonly Page<T>[];
 }
 
-const revisionOf = (state: State): number => state.revision;
-
 /** Loads the first page of a list, and further ones when they are asked for. When what is shown may be out of date, the
  *  first page is loaded anew; items that others have taken over are shown once. */
 export function usePages<T extends { readonly id: string }>(
   key: string,
   load: (cursor: string | undefined) => Promise<Page<T>>,
 ): Pages<T> {
-  const revision = useStore(revisionOf);
+  const revision = useStore("revision");
   const [held, setHeld] = useState<Held<T>>({ key: "", pages: [] });
   const [error, setError] = useState<Refused | null>(null);
   const busy = useRef("");

@@ -3,44 +3,46 @@
 /** The classes of the style sheet. */
 export type Tone = "success" | "error" | "missed" | "running" | "queued" | "paused" | "cancelled" | "abandoned";
 
-interface Saying {
-  readonly tone: Tone;
-  readonly words: string;
-}
-
-const SAYINGS: Readonly<Record<string, Saying>> = {
-  success: { tone: "success", words: "succeeded" },
-  error: { tone: "error", words: "failed" },
-  missedStartDeadline: { tone: "missed", words: "too late to start" },
-  misfired: { tone: "missed", words: "too late to start" },
-  deserializationFailed: { tone: "error", words: "input unreadable" },
-  skipped: { tone: "cancelled", words: "skipped by its handler" },
-  declined: { tone: "cancelled", words: "skipped by its handler" },
-  blackedOut: { tone: "paused", words: "not run: blackout" },
-  cancelled: { tone: "cancelled", words: "cancelled" },
-  abandoned: { tone: "abandoned", words: "lost with its process" },
-  running: { tone: "running", words: "running" },
-  queued: { tone: "queued", words: "waiting" },
-  held: { tone: "queued", words: "held back" },
-  ended: { tone: "queued", words: "ended" },
-  coalesced: { tone: "missed", words: "not run: a later run stands for it" },
-  paused: { tone: "paused", words: "not run: paused" },
-  tooOld: { tone: "missed", words: "not run: too old to catch up" },
-  overCount: { tone: "missed", words: "not run: too many to catch up" },
-  overlapSkipped: { tone: "missed", words: "not run: the run before was unfinished" },
-  replaced: { tone: "missed", words: "not run: a newer one took its place" },
-  removed: { tone: "cancelled", words: "not run: removed" },
-  waiting: { tone: "running", words: "under way" },
-  upcoming: { tone: "queued", words: "still to come" },
-  unrecorded: { tone: "queued", words: "no record" },
-  excluded: { tone: "queued", words: "excluded by the rule" },
-  skippedGap: { tone: "missed", words: "does not exist: clocks go forward" },
-  outside: { tone: "queued", words: "outside the rule's dates" },
-  noFireTime: { tone: "queued", words: "no fire time of the rule" },
+const SAYINGS: Readonly<Record<string, readonly [Tone, string]>> = {
+  success: ["success", "succeeded"],
+  error: ["error", "failed"],
+  missedStartDeadline: ["missed", "too late to start"],
+  misfired: ["missed", "too late to start"],
+  deserializationFailed: ["error", "input unreadable"],
+  skipped: ["cancelled", "skipped by its handler"],
+  declined: ["cancelled", "skipped by its handler"],
+  blackedOut: ["paused", "not run: blackout"],
+  cancelled: ["cancelled", "cancelled"],
+  abandoned: ["abandoned", "lost with its process"],
+  running: ["running", "running"],
+  queued: ["queued", "waiting"],
+  held: ["queued", "held back"],
+  ended: ["queued", "ended"],
+  coalesced: ["missed", "not run: a later run stands for it"],
+  paused: ["paused", "not run: paused"],
+  tooOld: ["missed", "not run: too old to catch up"],
+  overCount: ["missed", "not run: too many to catch up"],
+  overlapSkipped: ["missed", "not run: the run before was unfinished"],
+  replaced: ["missed", "not run: a newer one took its place"],
+  removed: ["cancelled", "not run: removed"],
+  waiting: ["queued", "waiting"],
+  begun: ["running", "under way"],
+  upcoming: ["queued", "still to come"],
+  unrecorded: ["queued", "no record"],
+  excluded: ["queued", "excluded by the rule"],
+  skippedGap: ["missed", "does not exist: clocks go forward"],
+  outside: ["queued", "outside the rule's dates"],
+  noFireTime: ["queued", "no fire time of the rule"],
 };
 
-export function sayingOf(verdict: string): Saying {
-  return SAYINGS[verdict] ?? { tone: "queued", words: verdict };
+export function sayingOf(verdict: string): { readonly tone: Tone; readonly words: string } {
+  const [tone, words] = SAYINGS[verdict] ?? ["queued", verdict];
+  return { tone, words };
+}
+
+/** The verdict on a fire time, which tells a run that has begun from one that waits to begin. */
+export function verdictOf({ verdict, run }: { verdict: string; run: { attempts: number } | null }): string {
+  return verdict === "waiting" && run?.attempts ? "begun" : verdict;
 }
 
 /** Whether it is something that somebody may have to do something about. */

@@ -4,10 +4,10 @@ import { messageOf, nameOf } from "../failures.ts";
 import { hrefOf } from "../hash.ts";
 import { Act, AddButtons, Button, Calm, CopyButton, Empty, Failure, Loading, Panel } from "../parts/basics.tsx";
 import { badOf, type ComingFire, herdOf, Ticker } from "../parts/charts.tsx";
-import { ClockChange, Mark } from "../parts/glyph.tsx";
+import { ClockChange, Mark, PauseWords, TaskPaused, UnpauseTask } from "../parts/glyph.tsx";
 import { Item, ProgressBar } from "../parts/item.tsx";
 import { ruleOf } from "../rule.ts";
-import { go, type State, useIsGone, useNow, useProgress, useStore, useZone, useZoneMode } from "../store.ts";
+import { go, useIsGone, useNow, useProgress, useStore, useZone, useZoneMode } from "../store.ts";
 import { clockText, durationMs, durationText, MINUTE_MS, relativeText, roughText, whenText, zoneOf } from "../time.ts";
 import { useData } from "../use-data.ts";
 import { sayingOf } from "../verdicts.ts";
@@ -56,7 +56,7 @@ export function OverviewPage() {
           {things.length === 0 && <Calm>Nothing. No run failed in the last day, and nothing is overdue.</Calm>}
           <ul class="rows">{things}</ul>
         </Panel>
-        <NextFires schedules={data.nextFires} now={now} />
+        <NextFires data={data} now={now} />
       </div>
       <Panel title="Running now" count={running.length}>
         {running.length === 0 && <Calm>Nothing runs at the moment.</Calm>}
@@ -174,19 +174,18 @@ function attentionOf(overview: api.Overview, now: number, zone: string) {
           </Act>
         </Item>
       )),
-    ...overview.pausedTasks.slice(0, 10).map(({ taskId, key }) => (
+    ...overview.pausedTasks.slice(0, 10).map((pause) => (
       <Item
-        key={`${taskId} ${key}`}
+        key={`${pause.taskId} ${pause.key}`}
         tone="paused"
-        name={taskId}
-        href={hrefOf("tasks", taskId)}
-        what={key === null ? "The task is paused: its runs wait" : `The key ${key} of the task is paused`}
+        name={pause.taskId}
+        what={
+          <>
+            <TaskPaused of={pause} /> <PauseWords {...pause} />
+          </>
+        }
       >
-        {key === null && (
-          <Act kind="small" work={() => actions.setTaskPaused(taskId, false)}>
-            Unpause
-          </Act>
-        )}
+        <UnpauseTask of={pause} />
       </Item>
     )),
   ];
@@ -219,7 +218,7 @@ export function FailureRow({ group, now, zone }: { group: api.FailureGroup; now:
   );
 }
 
-function NextFires({ schedules, now }: { schedules: readonly api.Schedule[]; now: number }) {
+function NextFires({ data: { nextFires, pausedTasks }, now }: { data: api.Overview; now: number }) {
   const mode = useZoneMode();
   return (
     <Panel title="Next fires" side={<a href={hrefOf("timeline")}>Timeline</a>}>
@@ -232,14 +231,16 @@ function NextFires({ schedules, now }: { schedules: readonly api.Schedule[]; now
           </tr>
         </thead>
         <tbody>
-          {schedules.slice(0, 8).map(({ id, nextFireTime, trigger, next = [] }) => {
+          {nextFires.slice(0, 8).map((schedule) => {
+            const { id, nextFireTime, trigger, next = [] } = schedule;
+            const pause = api.pauseOf(schedule, pausedTasks);
             const at = Date.parse(nextFireTime ?? "");
             const zone = zoneOf(mode, ruleOf(trigger).timeZone);
             return (
               <tr key={id}>
                 <td class="dim nowrap in">{at <= now ? "due" : relativeText(at, now)}</td>
                 <td class="id">
-                  <a href={hrefOf("schedules", id)}>{id}</a>
+                  <a href={hrefOf("schedules", id)}>{id}</a> {pause && <TaskPaused of={pause} />}
                 </td>
                 <td class="r nowrap next">
                   <ClockChange of={next[0]?.clockChange} /> {whenText(at, zone, now).replace("today ", "")}{" "}
@@ -254,10 +255,8 @@ function NextFires({ schedules, now }: { schedules: readonly api.Schedule[]; now
   );
 }
 
-const startedOf = (state: State) => state.started;
-
 function Running({ run, now }: { run: api.Run; now: number }) {
-  const started = useStore(startedOf);
+  const started = useStore("started");
   const { fraction, note } = useProgress(run);
   const name = run.scheduleId ?? run.taskId;
   const ran = Math.max(0, now - (started[run.id] ?? run.dueAt));

@@ -20,8 +20,9 @@ import {
   Panel,
 } from "../parts/basics.tsx";
 import { DialogButton } from "../parts/dialogs.tsx";
-import { Labels, Verdict } from "../parts/glyph.tsx";
+import { Labels, PauseWords, TaskPaused, UnpauseTask, Verdict } from "../parts/glyph.tsx";
 import { ProgressBar } from "../parts/item.tsx";
+import { ruleOf } from "../rule.ts";
 import { useNow, useProgress, useZone } from "../store.ts";
 import { durationMs, durationText, msOf, preciseText, whenText } from "../time.ts";
 import { useData } from "../use-data.ts";
@@ -33,7 +34,16 @@ type Shown = NonNullable<Attempt["error"]> & { readonly stack?: string; readonly
 /** One run: what happened, step by step, and what can be done about it. */
 export function RunPage({ id }: { id: string }) {
   const { data: run, error } = useData(`run ${id}`, (signal) => api.getRun(id, signal));
-  const zone = useZone();
+  const { scheduleId = null } = run ?? {};
+  // A list, because a schedule that was removed is no mistake.
+  const { data: schedules } = useData(
+    scheduleId && `rule ${scheduleId}`,
+    (signal) => api.getSchedules({ ids: [scheduleId ?? ""], include: [] }, signal),
+    "slow",
+  );
+  const zone = useZone(ruleOf(schedules?.items[0]?.trigger).timeZone);
+  const { data: health } = useData(run && api.isWaiting(run) ? "health" : null, api.getHealth);
+  const pause = run && api.pauseOf(run, health?.pausedTasks);
   const now = useNow();
   if (error !== null) return <Failure error={error} />;
   if (run === undefined) return <Loading rows={10} />;
@@ -52,7 +62,7 @@ export function RunPage({ id }: { id: string }) {
           ],
         ]}
       />
-      <Head run={run} title={capital(whenText(dueAt, zone, now))} name={name} />
+      <Head run={run} title={capital(whenText(dueAt, zone, now))} name={name} pause={pause} zone={zone} />
       <Recurrence run={run} zone={zone} now={now} />
       <Progress run={run} name={name} />
       <div class="grid two">
@@ -82,13 +92,27 @@ export function RunPage({ id }: { id: string }) {
   );
 }
 
-function Head({ run, title, name }: { run: api.WholeRun; title: string; name: string }) {
+interface HeadProps {
+  readonly run: api.WholeRun;
+  readonly title: string;
+  readonly name: string;
+  readonly pause: api.Pause | undefined;
+  readonly zone: string;
+}
+
+function Head({ run, title, name, pause, zone }: HeadProps) {
   const verdict = run.outcome ?? run.state;
   const words = verdict === "error" && run.attempts > 1 ? `failed after ${run.attempts} attempts` : undefined;
   return (
     <div class="toolbar head">
       <h1>{title}</h1>
       <Verdict verdict={verdict} words={words} />
+      {pause && (
+        <>
+          <TaskPaused of={pause} />
+          <PauseWords {...pause} zone={zone} />
+        </>
+      )}
       <code class="faint">{run.id}</code>
       <Labels of={run.labels} page="runs" />
       <span class="grow" />
@@ -100,9 +124,12 @@ function Head({ run, title, name }: { run: api.WholeRun; title: string; name: st
           <ChangedRun run={run} />
         </>
       ) : (
-        <Act kind="danger" work={() => actions.cancel(run.id, name)}>
-          Cancel
-        </Act>
+        <>
+          {pause && <UnpauseTask of={pause} />}
+          <Act kind="danger" work={() => actions.cancel(run.id, name)}>
+            Cancel
+          </Act>
+        </>
       )}
       <CopyButton kind="ghost" text={() => reportOf(run)}>
         Copy for a bug report

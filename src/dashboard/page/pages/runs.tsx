@@ -5,8 +5,9 @@ import { exportButtons } from "../export.tsx";
 import { messageOf } from "../failures.ts";
 import { hrefOf } from "../hash.ts";
 import { Act, attempt, Button, Chips, Empty, Panel } from "../parts/basics.tsx";
-import { Verdict } from "../parts/glyph.tsx";
+import { PauseWords, TaskPaused, Verdict } from "../parts/glyph.tsx";
 import { type Chosen, type Column, List, Narrowed, QueryChoice, SearchBox } from "../parts/list.tsx";
+import { ruleOf } from "../rule.ts";
 import { getState, type State, setQuery, useNow, usePlace, useProgress, useStore, useZone } from "../store.ts";
 import { DAY_MS, durationText, whenText } from "../time.ts";
 import { useData } from "../use-data.ts";
@@ -39,6 +40,26 @@ const stepOf = ({ now }: State) => now - (now % 300_000);
 
 const BULK = { retry: ["Retry", "that ended"], cancel: ["Cancel", "unfinished"], purge: ["Delete", "that ended"] };
 
+/** A run, with the zone of its schedule, and the pause because of which it waits. */
+type Shown = api.Run & { readonly zone?: string | null | undefined; readonly pause?: api.Pause | undefined };
+
+async function withSchedules({ items, ...page }: api.Page<api.Run>): Promise<api.Page<Shown>> {
+  const ids = [...new Set(items.flatMap(({ scheduleId }) => scheduleId ?? []))];
+  const [health, schedules] = await Promise.all([
+    items.some(api.isWaiting) ? api.getHealth() : null,
+    ids.length > 0 ? api.getSchedules({ ids, include: [] }) : null,
+  ]);
+  const zones = new Map(schedules?.items.map(({ id, trigger }) => [id, ruleOf(trigger).timeZone]));
+  return {
+    ...page,
+    items: items.map((run) => ({
+      ...run,
+      zone: zones.get(run.scheduleId ?? ""),
+      pause: api.isWaiting(run) ? api.pauseOf(run, health?.pausedTasks) : undefined,
+    })),
+  };
+}
+
 export function RunsPage() {
   const { query } = usePlace();
   const { search, taskId, scheduleId, label, show = "" } = query;
@@ -48,7 +69,9 @@ export function RunsPage() {
   const all: api.RunFilter = { search, taskId, scheduleId, label, from };
   const filter = { ...all, ...SHOWN[show]?.[1] };
   const key = JSON.stringify(filter);
-  const pages = usePages<api.Run>(`runs ${key}`, (cursor) => api.getRuns(filter, { limit: 100, cursor }));
+  const pages = usePages(`runs ${key}`, async (cursor) =>
+    withSchedules(await api.getRuns(filter, { limit: 50, cursor })),
+  );
   const { data: facets } = useData(
     `run facets ${JSON.stringify(all)}`,
     (signal) => api.getRuns(all, { limit: 1, include: ["facets"] }, signal),
@@ -147,9 +170,9 @@ function Groups({ filter }: { filter: Parameters<typeof api.getFailures>[0] }) {
   );
 }
 
-function Cells({ item: run }: { item: api.Run }) {
+function Cells({ item: run }: { item: Shown }) {
   const now = useNow();
-  const zone = useZone();
+  const zone = useZone(run.zone);
   const { id, taskId, scheduleId, state, dueAt, lateMs, runMs, attempts, error } = run;
   const { fraction, note } = useProgress(run);
   const name = scheduleId ?? taskId;
@@ -161,14 +184,22 @@ function Cells({ item: run }: { item: api.Run }) {
       </td>
       <td class="rule">
         <Verdict verdict={state} />
+        {run.pause && (
+          <>
+            , <TaskPaused of={run.pause} />
+          </>
+        )}
         {attempts > 1 && <span class="dim">, attempt {attempts}</span>}
         <div class="faint" title={error?.message}>
+          {run.pause && <PauseWords {...run.pause} zone={zone} />}
           {error === null
             ? state === "running" && fraction !== null && `${Math.round(fraction * 100)} % ${note ?? ""}`
             : messageOf(error)}
         </div>
       </td>
-      <td class="nowrap next">{whenText(dueAt, zone, now)}</td>
+      <td class="nowrap next">
+        {whenText(dueAt, zone, now)} <div class="faint">{zone}</div>
+      </td>
       <td class="r dim nowrap hide-s">{lateMs !== null && durationText(lateMs)}</td>
       <td class="r dim nowrap hide-s">{runMs !== null && durationText(runMs)}</td>
       <td class="r nowrap acts">

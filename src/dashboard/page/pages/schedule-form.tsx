@@ -245,7 +245,7 @@ interface TaskProps extends DraftProps {
 
 function TaskField({ draft: { taskId }, set, tasks, isFixed, problem }: TaskProps) {
   const { data: health } = useData("health", api.getHealth);
-  const by = (health?.schedulers ?? []).filter(({ tasks: own, role }) => role !== "scheduler" && own.includes(taskId));
+  const by = api.handlersOf(taskId, health);
   const names = tasks.slice(0, 6).map(({ id }) => id);
   const hint =
     tasks.length === 0 ? (

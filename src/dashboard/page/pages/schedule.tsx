@@ -20,18 +20,19 @@ import {
 import { RunChart, usualWords } from "../parts/charts.tsx";
 import { DialogButton, isoOf, RangeFields, rangeOf } from "../parts/dialogs.tsx";
 import { FireTimes } from "../parts/fire-times.tsx";
-import { Labels, PauseWords, Said, stateOf, Verdict } from "../parts/glyph.tsx";
+import { Labels, PauseWords, Said, stateOf, TaskPaused, UnpauseTask, Verdict } from "../parts/glyph.tsx";
 import { Heads } from "../parts/list.tsx";
 import { ruleOf } from "../rule.ts";
 import { go, refresh, setQuery, useNow, usePlace, useZoneMode } from "../store.ts";
 import { durationMs, durationText, msOf, whenText, zoneOf } from "../time.ts";
 import { useData } from "../use-data.ts";
-import { COALESCE, isTrouble, OVERLAP, sayingOf } from "../verdicts.ts";
+import { COALESCE, isTrouble, OVERLAP, sayingOf, verdictOf } from "../verdicts.ts";
 
 /** One schedule: how it went, what comes, and why. */
 export function SchedulePage({ id }: { id: string }) {
   const { data: schedule, error } = useData(`schedule ${id}`, (signal) => api.getSchedule(id, signal));
   const { data: history } = useData(`occurrences ${id}`, (signal) => api.getOccurrences(id, { limit: 60 }, signal));
+  const { data: health } = useData("health", api.getHealth);
   const { data: stats } = useData(`stats ${id}`, (signal) => api.getStats({ scheduleId: id }, signal));
   const { query } = usePlace();
   const now = useNow();
@@ -45,7 +46,7 @@ export function SchedulePage({ id }: { id: string }) {
   return (
     <>
       <Crumbs of={[["Schedules", hrefOf("schedules")]]} />
-      <Head schedule={schedule} zone={zone} />
+      <Head schedule={schedule} zone={zone} pause={api.pauseOf(schedule, health?.pausedTasks)} />
       <div class="grid two">
         <div class="grid">
           <Runs
@@ -69,14 +70,21 @@ export function SchedulePage({ id }: { id: string }) {
   );
 }
 
-function Head({ schedule, zone }: { schedule: api.Schedule; zone: string }) {
-  const { id, name, taskId, paused, labels } = schedule;
+function Head({ schedule, zone, pause }: { schedule: api.Schedule; zone: string; pause: api.Pause | undefined }) {
+  const { id, name, taskId, paused, labels, pausedBy, pausedUntil, pauseReason } = schedule;
   const [tone, words] = stateOf(schedule);
   return (
     <div class="toolbar head">
       <h1>{name ?? id}</h1>
-      <Said tone={tone} words={words} />
-      <PauseWords of={schedule} zone={zone} />
+      {(!pause || words !== "active") && <Said tone={tone} words={words} />}
+      <PauseWords by={pausedBy} until={pausedUntil} reason={pauseReason} zone={zone} />
+      {pause && (
+        <>
+          <TaskPaused of={pause} />
+          <PauseWords {...pause} zone={zone} />
+          <UnpauseTask of={pause} />
+        </>
+      )}
       <span class="dim">
         {name !== null && `${id}, `}task <a href={hrefOf("tasks", taskId)}>{taskId}</a>
       </span>
@@ -176,7 +184,7 @@ interface HistoryProps {
 function Runs({ id, items, zone, now, isLoaded, usual }: HistoryProps & { isLoaded: boolean; usual: string }) {
   const runs = [...items].reverse().map(({ fireTime, verdict, run }) => ({
     at: Date.parse(fireTime),
-    verdict,
+    verdict: verdictOf({ verdict, run }),
     lateMs: durationMs(run?.lateness),
     runMs: durationMs(run?.runTime),
     href: isTrouble(verdict) || run === null ? hrefOf("schedules", id, { at: fireTime }) : hrefOf("runs", run.jobId),
@@ -283,7 +291,7 @@ function LedgerRow({ one, zone, now }: { one: api.Occurrence; zone: string; now:
     <tr data-row>
       <td class="nowrap">{run === null ? when : <a href={hrefOf("runs", run.jobId)}>{when}</a>}</td>
       <td>
-        <Verdict verdict={verdict} words={words} />
+        <Verdict verdict={verdictOf(one)} words={words} />
       </td>
       <td class="r dim nowrap hide-s">{late !== null && durationText(late)}</td>
       <td class="r dim nowrap hide-s">{ran !== null && durationText(ran)}</td>
@@ -340,7 +348,8 @@ function Why({ id, at, isAsked, zone }: { id: string; at: string | null; isAsked
 
 function Explained({ explanation, zone }: { explanation: api.Explanation; zone: string }) {
   const now = useNow();
-  const { verdict, text, advice, occurrence, before, after, scheduleId, fireTime, at } = explanation;
+  const { text, advice, occurrence, before, after, scheduleId, fireTime, at } = explanation;
+  const verdict = verdictOf({ ...explanation, run: occurrence?.run ?? null });
   const shownAt = Date.parse(fireTime ?? at);
   return (
     <>

@@ -4,13 +4,14 @@ import { exportButtons } from "../export.tsx";
 import { hrefOf } from "../hash.ts";
 import { Act, AddButtons, attempt, Button, Chips, capital, Empty, When } from "../parts/basics.tsx";
 import { Spark } from "../parts/charts.tsx";
-import { ClockChange, Labels, StateGlyph, stateOf } from "../parts/glyph.tsx";
+import { ClockChange, Labels, PauseWords, StateGlyph, stateOf, TaskPaused } from "../parts/glyph.tsx";
 import { type Chosen, type Column, List, Narrowed, QueryChoice, SearchBox } from "../parts/list.tsx";
 import { ruleOf, wordsOf } from "../rule.ts";
 import { setQuery, useNow, usePlace } from "../store.ts";
 import { DAY_MS, durationMs, durationText } from "../time.ts";
 import { useData } from "../use-data.ts";
 import { usePages } from "../use-pages.ts";
+import { verdictOf } from "../verdicts.ts";
 
 /** What a row shows besides the schedule. */
 const SHOWN = ["description", "next:1", "runs:24", "stats"];
@@ -90,7 +91,7 @@ export function SchedulesPage() {
       <List
         key={key}
         noun="schedules"
-        pages={pages}
+        pages={{ ...pages, items: pages.items?.map((one) => ({ ...one, pause: api.pauseOf(one, troubled?.pauses) })) }}
         columns={COLUMNS}
         Cells={Cells}
         bulk={bulk}
@@ -110,27 +111,30 @@ export function SchedulesPage() {
   );
 }
 
-/** The schedules that failed in the last day, and those of which a run is overdue. */
-async function loadTroubled(signal?: AbortSignal): Promise<Readonly<Record<"failing" | "overdue", string[]>>> {
+/** The schedules that failed in the last day, those of which a run is overdue, and the tasks that are paused. */
+async function loadTroubled(signal?: AbortSignal) {
   const from = new Date(Date.now() - DAY_MS).toISOString();
   const [failures, health] = await Promise.all([api.getFailures({ from }, signal), api.getHealth(signal)]);
   const some = (ids: readonly string[]): string[] => [...new Set(ids)].slice(0, IDS_MAX);
   return {
     failing: some(failures.items.flatMap(({ scheduleIds }) => scheduleIds)),
+    pauses: health.pausedTasks,
     overdue: some(health.overdueOccurrences.map(({ scheduleId }) => scheduleId)),
   };
 }
 
-function Cells({ item: schedule }: { item: api.Schedule }) {
+type Shown = api.Schedule & { readonly pause?: api.Pause | undefined };
+
+function Cells({ item: schedule }: { item: Shown }) {
   const { id, name, taskId, trigger, paused, labels, runs = [], stats } = schedule;
   const rule = ruleOf(trigger);
   const late = durationMs(stats?.lateness?.p95);
   const ran = durationMs(stats?.runTime?.p50);
-  const bars = [...runs].reverse().map(({ verdict, run }) => ({ verdict, runMs: durationMs(run?.runTime) }));
+  const bars = [...runs].reverse().map((one) => ({ verdict: verdictOf(one), runMs: durationMs(one.run?.runTime) }));
   return (
     <>
       <td class="id">
-        <StateGlyph of={stateOf(schedule)} />
+        <StateGlyph of={stateOf(schedule, schedule.pause)} />
         <a href={hrefOf("schedules", id)}>{name ?? id}</a>
         <div class="faint">
           {name === null ? taskId : `${id} · ${taskId}`} <Labels of={labels} page="schedules" />
@@ -144,6 +148,9 @@ function Cells({ item: schedule }: { item: api.Schedule }) {
       </td>
       <td class="next">
         <NextFire schedule={schedule} timeZone={rule.timeZone} />
+        <div class="faint">
+          {schedule.pause && <PauseWords {...schedule.pause} zone={rule.timeZone ?? undefined} />}
+        </div>
       </td>
       <td class="hide-s spark">
         <Spark runs={bars} id={id} />
@@ -162,8 +169,8 @@ function Cells({ item: schedule }: { item: api.Schedule }) {
   );
 }
 
-function NextFire({ schedule, timeZone }: { schedule: api.Schedule; timeZone: string | null }) {
-  const { paused, pauseReason, nextFireTime, next = [] } = schedule;
+function NextFire({ schedule, timeZone }: { schedule: Shown; timeZone: string | null }) {
+  const { pause, paused, pauseReason, nextFireTime, next = [] } = schedule;
   const now = useNow();
   if (nextFireTime === null) return <span class="dim">ended</span>;
   if (paused) {
@@ -173,6 +180,7 @@ function NextFire({ schedule, timeZone }: { schedule: api.Schedule; timeZone: st
       </span>
     );
   }
+  if (pause) return <TaskPaused of={pause} />;
   const at = Date.parse(nextFireTime);
   const isDue = at < now - 5000;
   return (

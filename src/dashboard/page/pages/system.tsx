@@ -6,11 +6,9 @@ import { Act, Button, Calm, Chips, capital, Facts, Failure, Field, Loading, Pane
 import { DialogButton, RangeFields, rangeOf } from "../parts/dialogs.tsx";
 import { Item } from "../parts/item.tsx";
 import { placelessOf, ruleOf } from "../rule.ts";
-import { type State, setState, useNow, useStore, useZone } from "../store.ts";
+import { setState, useNow, useStore, useZone } from "../store.ts";
 import { durationMs, durationText, MY_ZONE, roughText, whenText } from "../time.ts";
 import { forget, useData, useSettled } from "../use-data.ts";
-
-const sessionOf = (state: State) => state.session;
 
 export function SystemPage() {
   const { data: health, error } = useData("health", api.getHealth);
@@ -198,7 +196,7 @@ function Store({ health }: { health: api.Health }) {
 
 /** Who looks, and how to stop. */
 function You() {
-  const session = useStore(sessionOf);
+  const session = useStore("session");
   if (session == null) return null;
   const { scope, name, expiresAt } = session;
   return (

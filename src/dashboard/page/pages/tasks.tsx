@@ -80,7 +80,7 @@ export function TasksPage() {
 
 /** Who runs a task, and how it is. */
 function workOf({ id, isPaused, maxRunningJobs }: api.Task, health: api.Health | undefined) {
-  const by = (health?.schedulers ?? []).filter(({ tasks, role }) => role !== "scheduler" && tasks.includes(id));
+  const by = api.handlersOf(id, health);
   const { running = 0, waiting } = health?.backlog.find(({ taskId }) => taskId === id) ?? {};
   const limit = maxRunningJobs === null ? "" : ` of ${maxRunningJobs}`;
   const isUnhandled = health !== undefined && by.length === 0;
@@ -165,7 +165,7 @@ export function TaskPage({ id }: { id: string }) {
       <div class="toolbar head">
         <h1>{id}</h1>
         <Said tone={state[0]} words={state[1]} />
-        <PauseWords of={task} />
+        <PauseWords by={task.pausedBy} until={task.pausedUntil} reason={task.pauseReason} />
         <Labels of={labels} page="tasks" />
         <span class="grow" />
         <a class="btn" href={hrefOf("schedules", null, { taskId: id })}>

@@ -331,37 +331,25 @@ export function RunChart({ runs, zone, now }: { runs: readonly ChartRun[]; zone:
   const [middle, up, down] = [92, 70, 80];
   const drift = driftOf(runs);
   const yOf = (ms: number): number => middle + 18 + (ms / runMax) * down;
+  const lines = [
+    ...[lateMax, lateMax / 60].map(
+      (ms) => [-up * logShare(ms, 1, lateMax), ms < 1000 ? durationText(ms) : roughText(ms)] as const,
+    ),
+    [0, "late 0"] as const,
+    [18, "run 0"] as const,
+    ...[runMax / 2, runMax].map((ms) => [yOf(ms) - middle, durationText(ms)] as const),
+  ];
   return (
     <Chart height={200} label={`Lateness and run time of the last ${runs.length} runs. ${drift?.words ?? ""}`}>
       {(width) => {
         const step = Math.max(3, (width - left - 12) / Math.max(runs.length, 24));
         return (
           <>
-            {[lateMax, lateMax / 60].map((ms) => (
-              <g key={ms}>
-                <line
-                  class="gridline"
-                  x1={left}
-                  x2={width - 8}
-                  y1={middle - up * logShare(ms, 1, lateMax)}
-                  y2={middle - up * logShare(ms, 1, lateMax)}
-                />
-                <text x={left - 6} y={middle - up * logShare(ms, 1, lateMax) + 4} text-anchor="end">
-                  {ms < 1000 ? durationText(ms) : roughText(ms)}
-                </text>
-              </g>
-            ))}
-            <text x={left - 6} y={middle + 3} text-anchor="end">
-              late 0
-            </text>
-            <text x={left - 6} y={middle + 21} text-anchor="end">
-              run 0
-            </text>
-            {[runMax / 2, runMax].map((ms) => (
-              <g key={ms}>
-                <line class="gridline" x1={left} x2={width - 8} y1={yOf(ms)} y2={yOf(ms)} />
-                <text x={left - 6} y={yOf(ms) + 4} text-anchor="end">
-                  {durationText(ms)}
+            {lines.map(([y, words]) => (
+              <g key={y} transform={`translate(0 ${middle + y})`}>
+                <line class="gridline" x1={left} x2={width - 8} />
+                <text x={left - 6} y="4" text-anchor="end">
+                  {words}
                 </text>
               </g>
             ))}
@@ -375,7 +363,7 @@ export function RunChart({ runs, zone, now }: { runs: readonly ChartRun[]; zone:
               return (
                 <ChartLink key={at} href={href} words={words}>
                   <rect class="hit" x={start - 1} y="12" width={step} height="180" />
-                  {lateMs === null && runMs === null ? (
+                  {lateMs === null && runMs === null && !/waiting|begun/.test(verdict) ? (
                     <path class={`mark ${fillOf(verdict)}`} d={`M${start + bar / 2} ${middle - 12}l5 9h-10Z`} />
                   ) : (
                     <>

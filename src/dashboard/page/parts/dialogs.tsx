@@ -1,6 +1,6 @@
 import type { ComponentChildren } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
-import { dismiss, type State, setState, useStore } from "../store.ts";
+import { dismiss, setState, useStore } from "../store.ts";
 import { DAY_MS, offsetMs } from "../time.ts";
 import { attempt, Button, Field, type Told } from "./basics.tsx";
 
@@ -95,12 +95,8 @@ export function DialogButton({ words, title, action, children, save, onChange, k
   );
 }
 
-const questionOf = (state: State) => state.question;
-const noticesOf = (state: State) => state.notices;
-const isHelpOpenIn = (state: State) => state.isHelpOpen;
-
 export function Question() {
-  const question = useStore(questionOf);
+  const question = useStore("question");
   if (question === null) return null;
   const { title, text, action, isDanger, answer } = question;
   return (
@@ -117,7 +113,7 @@ export function Question() {
 }
 
 export function Notices() {
-  const notices = useStore(noticesOf);
+  const notices = useStore("notices");
   return (
     <div class="notices" role="log" aria-label="What was done">
       {notices.map(({ id, kind, text, href }) => (
@@ -149,7 +145,7 @@ const KEYS: Readonly<Record<string, string>> = {
 };
 
 export function Help() {
-  if (!useStore(isHelpOpenIn)) return null;
+  if (!useStore("isHelpOpen")) return null;
   return (
     <Dialog title="Keys" onClose={() => setState({ isHelpOpen: false })}>
       <dl class="kv">

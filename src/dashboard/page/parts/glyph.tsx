@@ -1,8 +1,10 @@
 import type { ComponentChildren } from "preact";
-import type { Schedule } from "../api.ts";
+import { setTaskPaused } from "../actions.ts";
+import type { Pause, Schedule } from "../api.ts";
 import { hrefOf } from "../hash.ts";
 import { MY_ZONE, whenText } from "../time.ts";
 import { isTrouble, sayingOf, type Tone } from "../verdicts.ts";
+import { Act } from "./basics.tsx";
 
 /** One shape for each tone, so that colour is never all that tells them apart. */
 const SHAPES: Readonly<Record<Tone, readonly [path: string, width: number]>> = {
@@ -73,24 +75,37 @@ export function StateGlyph({ of: [tone, words] }: { of: readonly [Tone, string] 
   return <Said tone={tone} title={words} words={<span class="visually-hidden">{words}</span>} />;
 }
 
-/** Until when something is paused, and why. */
-export function PauseWords({
-  of: { pausedUntil, pauseReason },
-  zone = MY_ZONE,
-}: {
-  of: Pick<Schedule, "pausedUntil" | "pauseReason">;
-  zone?: string;
-}) {
+/** Who has paused something, until when, and why. */
+export function PauseWords({ by, until, reason, zone = MY_ZONE }: Partial<Pause> & { zone?: string | undefined }) {
+  const when = until && `until ${whenText(Date.parse(until), zone, Date.now())}`;
+  const words = [by && `by ${by}`, when, reason].filter(Boolean).join(" ");
   return (
-    <span class="miss">
-      {pausedUntil && `until ${whenText(Date.parse(pausedUntil), zone, Date.now())}`} {pauseReason}
+    <span class="miss" title={words}>
+      {words}
     </span>
   );
 }
 
-export function stateOf({ paused, nextFireTime, runs }: Schedule): readonly [Tone, string] {
+/** That a task is paused, or one of its keys. */
+export function TaskPaused({ of }: { of: Pause }) {
+  return <Said tone="paused" words={<a href={hrefOf("tasks", of.taskId)}>{pausedWords(of)}</a>} />;
+}
+
+/** A button that ends it. */
+export function UnpauseTask({ of: { taskId, key } }: { of: Pause }) {
+  return (
+    <Act kind="small" work={() => setTaskPaused(taskId, false, key)}>
+      Unpause the {key === null ? "task" : "key"}
+    </Act>
+  );
+}
+
+const pausedWords = ({ key }: Pause): string => (key === null ? "task paused" : `key ${key} paused`);
+
+export function stateOf({ paused, nextFireTime, runs }: Schedule, pause?: Pause): readonly [Tone, string] {
   if (nextFireTime === null) return ["cancelled", "ended"];
   if (paused) return ["paused", "paused"];
+  if (pause) return ["paused", pausedWords(pause)];
   return isTrouble(runs?.[0]?.verdict ?? "") ? ["error", "failing"] : ["success", "active"];
 }
 

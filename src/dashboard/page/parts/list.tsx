@@ -3,7 +3,7 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import { allOf, type Load, type Page } from "../api.ts";
 import { setQuery, useCanWrite } from "../store.ts";
 import type { Pages } from "../use-pages.ts";
-import { Button, Failure, Loading } from "./basics.tsx";
+import { Button, Failure, Loading, options } from "./basics.tsx";
 import { VirtualRows } from "./virtual.tsx";
 
 /** A name, the class of its head, and what to say of it. */
@@ -189,11 +189,7 @@ export function QueryChoice({
     <label class="dim">
       {label}{" "}
       <select class="plain" value={value ?? ""} onChange={(event) => setQuery({ [name]: event.currentTarget.value })}>
-        {Object.entries(of).map(([one, words]) => (
-          <option key={one} value={one}>
-            {words}
-          </option>
-        ))}
+        {options(of)}
       </select>
     </label>
   );
