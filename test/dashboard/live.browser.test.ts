@@ -223,7 +223,7 @@ describe.runIf(hasChromium)("the live page in Chromium", () => {
     await page.getByLabel(/Until/).fill(text(48));
     await page.getByLabel("Why").fill("the warehouse moves");
     await page.getByRole("button", { name: "Pause it" }).click();
-    await page.getByText(/until .* the warehouse moves/).waitFor();
+    await page.getByText(/by ada: the warehouse moves, until /).waitFor();
     expect(await scheduler.getSchedule("hourly")).toMatchObject({ paused: true, pauseReason: "the warehouse moves" });
 
     await page.getByRole("button", { name: "Backfill…" }).click();
@@ -271,7 +271,7 @@ describe.runIf(hasChromium)("the live page in Chromium", () => {
     await expect.poll(isWaiting, WITHIN).toBe(1);
 
     const { page, go, picture, violations } = await open({ timezoneId: "UTC" });
-    const words = /task paused\s*by grace until .*2099 09:00 the warehouse moves/;
+    const words = /task paused\s*by grace: the warehouse moves, until .*2099 09:00/;
     await go("schedules");
     await page.getByRole("row", { name: words }).filter({ hasText: "waits" }).waitFor();
     await page.getByRole("row", { name: words }).filter({ hasText: "keyed" }).waitFor();
@@ -283,7 +283,7 @@ describe.runIf(hasChromium)("the live page in Chromium", () => {
     await go("schedules/waits");
     const head = page.locator(".toolbar.head");
     await head.getByText("task paused").waitFor();
-    await head.getByText(/by grace until .* the warehouse moves/).waitFor();
+    await head.getByText(/by grace: the warehouse moves, until /).waitFor();
     const fireTimes = page.getByRole("region", { name: "Fire times" });
     await fireTimes.getByText("waiting", { exact: true }).waitFor();
     expect(await page.locator(".o.running, .f.running").count()).toBe(0);
@@ -466,6 +466,21 @@ describe.runIf(hasChromium)("the live page in Chromium", () => {
     await page.getByRole("link", { name: "System" }).click();
     await page.getByRole("heading", { name: "System" }).waitFor();
     expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(400);
+  });
+
+  test("on a phone, lanes of the timeline have whole names above them", async () => {
+    const id = "invoices/reminders-of-the-second-level";
+    await scheduler.addSchedule("tick", new IntervalTrigger({ minutes: 20 }), { id });
+    const { page, go, picture } = await open({ viewport: { width: 390, height: 844 } });
+    await go("timeline");
+    const lane = page.getByRole("region", { name: "Lanes" }).getByRole("link", { name: id, exact: true });
+    const name = lane.locator("text");
+    await expect.poll(() => name.textContent(), WITHIN).toBe(id);
+    await picture("timeline-phone");
+    const words = await name.boundingBox();
+    const bar = await page.locator(`a[aria-label^="${id}: "] rect`).first().boundingBox();
+    if (words === null || bar === null) throw new Error("a lane has a name and bars");
+    expect([words.x >= 0, words.x + words.width <= 390, words.y + words.height <= bar.y]).toEqual([true, true, true]);
   });
 
   test("ten thousand schedules scroll, with a bounded number of rows in the page", async () => {

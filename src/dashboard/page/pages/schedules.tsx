@@ -148,9 +148,6 @@ function Cells({ item: schedule }: { item: Shown }) {
       </td>
       <td class="next">
         <NextFire schedule={schedule} timeZone={rule.timeZone} />
-        <div class="faint">
-          {schedule.pause && <PauseWords {...schedule.pause} zone={rule.timeZone ?? undefined} />}
-        </div>
       </td>
       <td class="hide-s spark">
         <Spark runs={bars} id={id} />
@@ -180,7 +177,16 @@ function NextFire({ schedule, timeZone }: { schedule: Shown; timeZone: string | 
       </span>
     );
   }
-  if (pause) return <TaskPaused of={pause} />;
+  if (pause) {
+    return (
+      <>
+        <TaskPaused of={pause} />
+        <div class="faint">
+          <PauseWords {...pause} zone={timeZone ?? undefined} />
+        </div>
+      </>
+    );
+  }
   const at = Date.parse(nextFireTime);
   const isDue = at < now - 5000;
   return (

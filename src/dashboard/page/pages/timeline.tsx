@@ -2,6 +2,7 @@ import * as api from "../api.ts";
 import { hrefOf } from "../hash.ts";
 import { Chips, capital, Empty, Failure, Loading, Panel } from "../parts/basics.tsx";
 import { Chart, ChartLink, herdOf, quantileOf, ticksOf } from "../parts/charts.tsx";
+import { PHONE } from "../parts/virtual.tsx";
 import { ruleOf, wordsOf } from "../rule.ts";
 import { setQuery, useNow, usePlace, useZone } from "../store.ts";
 import { clockText, DAY_MS, dayText, durationMs, durationText, MINUTE_MS, whenText } from "../time.ts";
@@ -125,32 +126,28 @@ function Load({ span, bucket, axis }: { span: number; bucket: number; axis: Axis
         </div>
       )}
       <div class="spaced">
-        <Panel title="Load" count={`fires in each ${durationText(bucket)}, all schedules`}>
+        <Panel
+          title="Load"
+          count={`fires in each ${durationText(bucket)}, all schedules: ${most.toLocaleString("en")} at most`}
+        >
           <Chart height={90} role="img" label={text}>
             {(width) => {
               const x = scaleOf(axis, width);
-              return (
-                <>
-                  <text x="0" y="17">
-                    {most.toLocaleString("en")} at most
-                  </text>
-                  {buckets.map(({ from, fires }) => {
-                    const left = Math.max(x(axis.from), x(Date.parse(from)));
-                    return (
-                      <rect
-                        key={from}
-                        class={fires >= herd ? "f missed" : "f-load"}
-                        x={left}
-                        y={88 - (fires / most) * 80}
-                        width={Math.max(1, x(Date.parse(from) + bucket) - left - 1)}
-                        height={(fires / most) * 80}
-                      >
-                        <title>{`${within(from)}: ${fires}`}</title>
-                      </rect>
-                    );
-                  })}
-                </>
-              );
+              return buckets.map(({ from, fires }) => {
+                const left = Math.max(x(axis.from), x(Date.parse(from)));
+                return (
+                  <rect
+                    key={from}
+                    class={fires >= herd ? "f missed" : "f-load"}
+                    x={left}
+                    y={88 - (fires / most) * 80}
+                    width={Math.max(1, x(Date.parse(from) + bucket) - left - 1)}
+                    height={(fires / most) * 80}
+                  >
+                    <title>{`${within(from)}: ${fires}`}</title>
+                  </rect>
+                );
+              });
             }}
           </Chart>
         </Panel>
@@ -159,27 +156,25 @@ function Load({ span, bucket, axis }: { span: number; bucket: number; axis: Axis
   );
 }
 
-const ROW = 26;
-
-function leftOf(width: number): number {
-  return width < 600 ? 100 : 190;
-}
+/** On a phone, names stand above their lanes. */
+const leftOf = () => (PHONE.matches ? 8 : 190);
+const rowOf = () => (PHONE.matches ? 42 : 26);
 
 function scaleOf({ from, until }: Axis, width: number): (at: number) => number {
-  const left = leftOf(width);
+  const left = leftOf();
   return (at) => left + ((at - from) / (until - from)) * (width - left - 12);
 }
 
 function Lanes({ lanes, axis }: { lanes: readonly Lane[]; axis: Axis }) {
   const { from, until, zone, now } = axis;
-  const height = lanes.length * ROW;
+  const height = lanes.length * rowOf();
   return (
     <Chart height={height + 34} label={`What ${lanes.length} schedules will do`}>
       {(width) => {
         const x = scaleOf(axis, width);
         return (
           <>
-            {ticksOf(from, until, width - leftOf(width), zone).map((at) => (
+            {ticksOf(from, until, width - leftOf(), zone).map((at) => (
               <g key={at}>
                 <line class="gridline" x1={x(at)} x2={x(at)} y1="0" y2={height} />
                 {x(at) < width - 40 && (
@@ -190,7 +185,7 @@ function Lanes({ lanes, axis }: { lanes: readonly Lane[]; axis: Axis }) {
               </g>
             ))}
             {lanes.map((lane, index) => (
-              <LaneRow key={lane.id} lane={lane} y={index * ROW} x={x} axis={axis} />
+              <LaneRow key={lane.id} lane={lane} y={index * rowOf()} x={x} axis={axis} />
             ))}
             <line class="now" x1={x(now)} x2={x(now)} y1="0" y2={height} />
           </>
@@ -207,14 +202,15 @@ interface LaneProps {
   readonly axis: Axis;
 }
 
-function LaneRow({ lane: { id, words, fires, usualMs }, y, x, axis: { from, until, zone, now } }: LaneProps) {
+function LaneRow({ lane: { id, words, fires, usualMs }, y: top, x, axis: { from, until, zone, now } }: LaneProps) {
   const left = x(from);
-  const most = Math.floor(left / 7) - 2;
+  const most = Math.floor((PHONE.matches ? x(until) : left) / 7) - 2;
+  const y = top + rowOf() - 26;
   return (
     <g>
       <a href={hrefOf("schedules", id)} aria-label={id}>
         <title>{id}</title>
-        <text class="lane" x="0" y={y + 17}>
+        <text class="lane" x="0" y={top + 17}>
           {id.length > most ? `${id.slice(0, most)}…` : id}
         </text>
       </a>

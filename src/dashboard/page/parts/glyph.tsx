@@ -78,7 +78,7 @@ export function StateGlyph({ of: [tone, words] }: { of: readonly [Tone, string] 
 /** Who has paused something, until when, and why. */
 export function PauseWords({ by, until, reason, zone = MY_ZONE }: Partial<Pause> & { zone?: string | undefined }) {
   const when = until && `until ${whenText(Date.parse(until), zone, Date.now())}`;
-  const words = [by && `by ${by}`, when, reason].filter(Boolean).join(" ");
+  const words = [[by && `by ${by}`, reason].filter(Boolean).join(": "), when].filter(Boolean).join(", ");
   return (
     <span class="miss" title={words}>
       {words}

@@ -12,7 +12,7 @@ interface VirtualProps<T> {
   readonly render: (item: T) => ComponentChildren;
 }
 
-const PHONE = matchMedia("(max-width: 760px)");
+export const PHONE = matchMedia("(max-width: 760px)");
 const AHEAD = 12;
 
 /** The rows of a table body that are in sight, and empty ones of the height of the others. */
