@@ -154,7 +154,11 @@ export const eventSchemas: () => { readonly [K in EventType]: FlatSchema<EventRe
       startedAtMs: v.nullable(ms),
     }),
     schedulerStarted: v.object({ type: v.literal("schedulerStarted"), ...scheduler }),
-    schedulerPaused: v.object({ type: v.literal("schedulerPaused"), ...scheduler }),
+    schedulerPaused: v.object({
+      type: v.literal("schedulerPaused"),
+      ...scheduler,
+      reason: v.exactOptional(v.string()),
+    }),
     schedulerResumed: v.object({ type: v.literal("schedulerResumed"), ...scheduler }),
     schedulerStopped: v.object({ type: v.literal("schedulerStopped"), ...scheduler }),
   };

@@ -154,8 +154,9 @@ interface EventFactsByType {
     readonly startedAtMs: number | null;
   };
   schedulerStarted: SchedulerFacts;
-  /** `pause()` was called, or the scheduler was started paused. */
-  schedulerPaused: SchedulerFacts;
+  /** `pause()` was called, or the scheduler was started paused; or, with a `reason`, its clock differs from the store's
+   *  by more than a lease, so that it begins nothing until they agree: then `schedulerResumed` follows. */
+  schedulerPaused: SchedulerFacts & { readonly reason?: string };
   schedulerResumed: SchedulerFacts;
   schedulerStopped: SchedulerFacts;
 }

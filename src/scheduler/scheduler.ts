@@ -22,6 +22,7 @@ import { SharedParts } from "./driving/shared-parts.ts";
 import { SignalStop } from "./driving/signal-stop.ts";
 import { startedLine, tellSchedules } from "./driving/started-line.ts";
 import { StopLimits } from "./driving/stop-limits.ts";
+import { assertStoreClock } from "./driving/store-clock.ts";
 import { TickBounds } from "./driving/tick-bounds.ts";
 import type { Environment } from "./environment.ts";
 import { EventHub } from "./events/event-hub.ts";
@@ -213,6 +214,7 @@ export class Scheduler extends SchedulerClient implements LocalSchedulerClient, 
       health: healthCheck(context, broker),
       cleanup: async () => {
         await this.#ready();
+        await assertStoreClock(env);
         await cleanUp(env);
       },
     });

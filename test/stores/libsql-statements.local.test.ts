@@ -282,14 +282,15 @@ function formsOf(flow: LookForm["flow"]): LookForm[] {
   for (const queues of [null, "many" as const, ...few]) {
     for (const schedules of [false, true]) {
       for (const tasks of [false, true]) {
-        const more = { ledger: true, overdue: true, zoneRules: false, declared: false, uptime: false };
+        const more = { ledger: true, overdue: true, zoneRules: false, declared: false, uptime: false, now: true };
         const form = { queues, schedules, tasks, acquired: false, expired: false, ...more, flow };
         if (queues !== null || schedules || tasks) forms.push(form);
         forms.push({ ...form, expired: true }, { ...form, zoneRules: true }, { ...form, declared: true });
         forms.push({ ...form, uptime: true });
       }
       const step = { tasks: false, acquired: true, expired: false, ledger: true, overdue: true, uptime: false };
-      if (queues !== null) forms.push({ queues, schedules, flow, ...step, zoneRules: false, declared: false });
+      const now = false;
+      if (queues !== null) forms.push({ queues, schedules, flow, now, ...step, zoneRules: false, declared: false });
     }
   }
   return forms;

@@ -71,9 +71,10 @@ export class ClockHealing {
    * of the store: it has to know of a scheduler that was up some minutes ago, and of none that stays and has another
    * time. A tick that finds no such record leaves one, for a later tick.
    * @param mayGoOn asked before each request
+   * @param isConfirmed whether the store's clock agrees with the one here, which needs no other witness then
    * @returns whether schedules were taken back
    */
-  async tick(mayGoOn: () => boolean): Promise<boolean> {
+  async tick(mayGoOn: () => boolean, isConfirmed: boolean): Promise<boolean> {
     const { store, clock, leaseMs, logger } = this.#env;
     const { ledger = null } = store;
     if (ledger === null || !mayGoOn()) return false;
@@ -81,10 +82,10 @@ export class ClockHealing {
     try {
       const uptimes = await ledger.getUptimes({ from: 0, until: INSTANT_MS_MAX });
       const wrong = uptimes.filter(({ until }) => until > this.uptimeAfter(now));
-      const hasPast = uptimes.some(({ since }) => since <= now - CLOCK_STEADY_MS);
+      const hasPast = isConfirmed || uptimes.some(({ since }) => since <= now - CLOCK_STEADY_MS);
       if (!mayGoOn()) return false;
       const alive = await store.getSchedulers(this.uptimeAfter(now));
-      const isDisputed = alive.some(({ isResident }) => isResident);
+      const isDisputed = !isConfirmed && alive.some(({ isResident }) => isResident);
       const steadyMs = hasPast ? CLOCK_STEADY_MS : 0;
       if (!hasPast && mayGoOn()) await this.#signOn();
       return await this.#heal({ now, toleranceMs: leaseMs, steadyMs, isDisputed }, wrong, mayGoOn);

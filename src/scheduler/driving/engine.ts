@@ -38,6 +38,7 @@ import { openBroker } from "./open-broker.ts";
 import type { SharedParts } from "./shared-parts.ts";
 import { Stepper } from "./stepper.ts";
 import type { StopLimits } from "./stop-limits.ts";
+import { assertStoreClock, StoreClock } from "./store-clock.ts";
 import { tick } from "./tick.ts";
 import type { TickBounds } from "./tick-bounds.ts";
 import { ZoneCheck } from "./zone-check.ts";
@@ -74,6 +75,7 @@ export class Engine {
   readonly #backlogs: ScheduleBacklogs;
   readonly #zoneCheck: ZoneCheck;
   readonly #healing: ClockHealing;
+  readonly #storeClock: StoreClock;
   #zoneChecking: Promise<void> | null = null;
   /** Wakes a tick that waits. */
   readonly #tickWakeup: Wakeup;
@@ -133,9 +135,11 @@ export class Engine {
     const profileOfTicks = (): SchedulerProfile | null => (this.#isResident ? null : this.#profile(false));
     const maxIdleMs = options.maxIdleMs ?? (sharedByProcesses ? IDLE_MS : IDLE_MS_UNSHARED);
     this.#peers = new Peers(env);
+    const storeClock = new StoreClock(env);
+    this.#storeClock = storeClock;
     this.#healing = new ClockHealing(env, () => this.#keeper.runOnce(true));
     this.#stepper = new Stepper({
-      ...{ env, tasks, planner, runner, additions, hasScheduleRole, hasJobRole, zoneCheck, maxIdleMs },
+      ...{ env, tasks, planner, runner, additions, hasScheduleRole, hasJobRole, zoneCheck, storeClock, maxIdleMs },
       profileOfTicks,
       peers: () => (this.#isResident ? this.#peers : null),
     });
@@ -152,6 +156,7 @@ export class Engine {
       planner,
       runner,
       keeper: this.#keeper,
+      storeClock,
       maxIdleMs,
       isPaused,
       hasPeers: () => this.#peers.areAlive(env.clock.now()),
@@ -296,6 +301,7 @@ export class Engine {
         afterWork: () => this.#checkUnclaimed(),
         zoneCheck: this.#zoneCheck,
         healing: this.#healing,
+        storeClock: this.#storeClock,
         wakeup: this.#tickWakeup,
       },
       bounds,
@@ -437,7 +443,9 @@ export class Engine {
     const { env, options } = this.#parts;
     await every(env, "leases", this.#keeper.periodMs, this.#cleaning().signal, async () => {
       await this.#keeper.runOnce();
-      if (options.role !== "worker") await this.#healing.beat(this.#peers.haveOtherTime(env.clock.now()));
+      const now = env.clock.now();
+      if (options.role !== "worker" && this.#storeClock.fault === null)
+        await this.#healing.beat(!this.#storeClock.confirms(now) && this.#peers.haveOtherTime(now));
       if (this.#peers.hasDead(env.clock.now())) this.#loop.lookBy();
     });
   }
@@ -445,7 +453,12 @@ export class Engine {
   async #cleanUp(): Promise<void> {
     const { env, options } = this.#parts;
     const periodMs = options.cleanupIntervalMs;
-    if (periodMs !== null) await every(env, "clean-up", periodMs, this.#cleaning().signal, () => cleanUp(env));
+    if (periodMs === null) return;
+    await every(env, "clean-up", periodMs, this.#cleaning().signal, async () => {
+      if (this.#storeClock.fault !== null) return;
+      if (this.#storeClock.isUncertain(env.clock.now())) await assertStoreClock(env);
+      await cleanUp(env);
+    });
   }
 
   /** Looks after jobs that nobody takes, and wakes the loop for those that nobody has taken yet. Where nothing stays

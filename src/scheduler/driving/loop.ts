@@ -16,6 +16,7 @@ import type { JobRunner } from "../running/job-runner.ts";
 import type { LeaseKeeper } from "../running/lease-keeper.ts";
 import { pauseAfterFailure } from "./outage-pause.ts";
 import { hasEndedPause, hasMissed, isOverdue, type Stepper } from "./stepper.ts";
+import type { StoreClock } from "./store-clock.ts";
 
 export interface LoopOptions {
   readonly env: Environment;
@@ -23,6 +24,7 @@ export interface LoopOptions {
   readonly planner: FirePlanner;
   readonly runner: JobRunner;
   readonly keeper: LeaseKeeper;
+  readonly storeClock: StoreClock;
   readonly maxIdleMs: number;
   readonly isPaused: () => boolean;
   /** Whether other schedulers are alive that may take jobs from the same store. */
@@ -172,7 +174,7 @@ export class Loop {
   }
 
   async #runRound(): Promise<Next> {
-    const { env, stepper, keeper, isPaused } = this.#options;
+    const { env, stepper, keeper, storeClock, isPaused, maxIdleMs } = this.#options;
     // After a standstill our own leases may have ended: then a step would recover jobs that still run here.
     if (keeper.isOverdue(env.clock.now())) await keeper.runOnce();
     const now = env.clock.now();
@@ -185,14 +187,21 @@ export class Loop {
     if (this.#hasGrown && !stepper.hasUnsent) this.#staleAt = Number.NEGATIVE_INFINITY;
     this.#hasGrown = false;
     let seen = stepper.seen;
-    if (seen === null || (this.#staleAt <= now && !stepper.hasUnsent)) {
+    if (seen === null || storeClock.isUncertain(now) || (this.#staleAt <= now && !stepper.hasUnsent)) {
       this.#staleAt = NEVER;
       // What made the last answer out of date may have come during the step that acquired nothing.
       this.#isFruitless = false;
       seen = await stepper.look(now, { aheadMs: LOOK_AHEAD_MS });
-      if (!this.#hasLooked) this.#options.onFirstLook(seen);
-      this.#hasLooked = true;
+      if (storeClock.fault !== null) this.#staleAt = env.clock.now() + Math.min(maxIdleMs, env.leaseMs);
+      else if (!this.#hasLooked) this.#options.onFirstLook(seen);
+      this.#hasLooked ||= storeClock.fault === null;
       this.#triesToResolve = true;
+    }
+    if (storeClock.fault !== null) {
+      // What has ended is told of, and jobs are added. Nothing else is done.
+      if (!stepper.hasUnsent) return { kind: "look", at: this.#staleAt };
+      await stepper.settle(env.clock.now());
+      return NOW;
     }
     // Who holds a lease that has ended may be alive.
     if (hasLostLease(seen, env.clock.now())) await keeper.runOnce();
@@ -202,6 +211,8 @@ export class Loop {
   async #act(seen: Seen): Promise<Next> {
     const { env, stepper, planner, runner, maxIdleMs } = this.#options;
     const now = env.clock.now();
+    // The clock was set a moment ago.
+    if (this.#options.storeClock.isUncertain(now)) return NOW;
     const ours = seen.due.filter((schedule) => this.#isOurs(schedule, now));
     const due = ours.filter(({ nextFireTime }) => nextFireTime <= now);
     const isLeaseLost = hasLostLease(seen, now);

@@ -37,6 +37,7 @@ import type { TaskRegistry } from "../tasks/task-registry.ts";
 import type { AdditionLine, WaitingAddition } from "./addition-line.ts";
 import { RecoveryPace } from "./recovery-pace.ts";
 import { EMPTY_BATCH, isSingle, type StepBatch, splitBatch } from "./step-batch.ts";
+import { asksForNow, type StoreClock } from "./store-clock.ts";
 import type { ZoneCheck } from "./zone-check.ts";
 
 export interface StepperParts {
@@ -48,6 +49,7 @@ export interface StepperParts {
   readonly hasScheduleRole: boolean;
   readonly hasJobRole: boolean;
   readonly zoneCheck: ZoneCheck;
+  readonly storeClock: StoreClock;
   /** What others see of a scheduler that ticks; null for a resident one, which says by itself that it is alive. */
   readonly profileOfTicks: () => SchedulerProfile | null;
   /** What the heartbeats of others tell a scheduler that stays. Null while it only ticks: it judges by instants. */
@@ -214,19 +216,23 @@ export class Stepper {
 
   /** Looks into the store, with one read. `now` is in epoch milliseconds. The look also compares the tasks that the
    *  store may not have as they are. If there are such tasks, they are written, because a
-   *  step without them knows no limits; then a second look follows. @throws {StoreUnavailableError} */
+   *  step without them knows no limits; then a second look follows. While the clock here is wrong, nothing
+   *  of this is done, and what is seen stays as it was. @throws {StoreUnavailableError} */
   async look(now: number, bounds: LookBounds): Promise<LookReport> {
     const { aheadMs, timeoutMsMax, expiredForMs = null, uptimeAfter } = bounds;
-    const { env, runner, tasks, hasScheduleRole, hasJobRole, zoneCheck } = this.#parts;
+    const { env, runner, tasks, hasScheduleRole, hasJobRole, zoneCheck, storeClock } = this.#parts;
     const view = this.#view(now, hasJobRole ? runner.room : null, aheadMs, timeoutMsMax);
     const unsaved = tasks.unsaved;
     const zoneRules = view.schedules === null ? undefined : zoneCheck.asksFor(now);
     const asked = {
+      ...asksForNow(env),
       ...(expiredForMs === null ? {} : { asksForExpired: true, expiredForMs }),
       ...(zoneRules === undefined ? {} : { zoneRules }),
       ...(uptimeAfter === undefined || !hasScheduleRole ? {} : { uptimeAfter }),
     };
     let report = await env.store.look({ ...view, ...asked, tasks: unsaved });
+    storeClock.compare(report.storeNow, now);
+    if (storeClock.fault !== null) return report;
     if (unsaved !== null) {
       tasks.compared(unsaved, report.staleTaskIds);
       if (report.staleTaskIds.length > 0) {

@@ -21,6 +21,7 @@ import {
   type Stepper,
   type StepResult,
 } from "./stepper.ts";
+import type { StoreClock } from "./store-clock.ts";
 import type { TickBounds } from "./tick-bounds.ts";
 import type { ZoneCheck } from "./zone-check.ts";
 
@@ -37,6 +38,7 @@ export interface TickParts {
   readonly afterWork: () => Promise<void>;
   readonly zoneCheck: ZoneCheck;
   readonly healing: ClockHealing;
+  readonly storeClock: StoreClock;
   /** Ends a wait early: something may be due that the last look did not show, or the scheduler stops. */
   readonly wakeup: Wakeup;
 }
@@ -120,12 +122,13 @@ class TickWork {
   }
 
   async run(): Promise<this> {
-    const { env, stepper, runner, cleaning } = this.#parts;
+    const { env, stepper, runner, cleaning, storeClock } = this.#parts;
     const bounds = this.#bounds;
     let seen = await this.#lookFirst();
     for (;;) {
       // Takes the time anew, because the answer may have been slow, or the clock was set.
       let now = env.clock.now();
+      if (storeClock.isUncertain(now) && bounds.tripsLeft > 2) seen = await this.#look(now);
       const stepBounds = this.#stepBounds(seen, now);
       const started = this.jobsRun;
       if (this.#hasToStep(seen, now, stepBounds)) {
@@ -181,7 +184,7 @@ class TickWork {
   }
 
   async #lookFirst(): Promise<Seen> {
-    const { env, stepper, cleaning, giveUpLeft, healing } = this.#parts;
+    const { env, stepper, cleaning, giveUpLeft, healing, storeClock } = this.#parts;
     stepper.lookAnew();
     const now = env.clock.now();
     const expiredForMs = cleaning.asksFor(now);
@@ -192,7 +195,7 @@ class TickWork {
     const mayGiveUp = first.leaseEndsAt !== null && this.#bounds.tripsLeft > 3 && !this.#bounds.isOver(now);
     const hasGivenUp = mayGiveUp && (await giveUpLeft());
     const hasMoved = await this.#checkZones();
-    const hasHealed = first.hasUptimeAfter === true && (await healing.tick(this.#mayGoOn));
+    const hasHealed = first.hasUptimeAfter === true && (await healing.tick(this.#mayGoOn, storeClock.confirms(now)));
     return hasGivenUp || hasMoved || hasHealed ? this.#look(env.clock.now()) : first;
   }
 
@@ -211,10 +214,15 @@ class TickWork {
     }
   }
 
-  #look(now: number, expiredForMs: number | null = null, uptimeAfter?: number): Promise<LookReport> {
+  /** @throws {StoreUnavailableError} */
+  async #look(now: number, expiredForMs: number | null = null, uptimeAfter?: number): Promise<LookReport> {
+    const { stepper, storeClock } = this.#parts;
     const timeoutMsMax = this.#timeoutMsMax(now);
     const more = uptimeAfter === undefined ? {} : { uptimeAfter };
-    return this.#parts.stepper.look(now, { aheadMs: this.#dueBy(now) - now, timeoutMsMax, expiredForMs, ...more });
+    const aheadMs = this.#dueBy(now) - now;
+    const report = await stepper.look(now, { aheadMs, timeoutMsMax, expiredForMs, ...more });
+    if (storeClock.fault !== null) throw storeClock.fault;
+    return report;
   }
 
   #stepBounds(seen: Seen, now: number): StepBounds {

@@ -239,8 +239,9 @@ export function schedulerStarted({ clock, identity }: Origin): EventRecord {
   return { type: "schedulerStarted", timestampMs: clock.now(), schedulerId: identity };
 }
 
-export function schedulerPaused({ clock, identity }: Origin): EventRecord {
-  return { type: "schedulerPaused", timestampMs: clock.now(), schedulerId: identity };
+export function schedulerPaused({ clock, identity }: Origin, reason?: string): EventRecord {
+  const why = reason === undefined ? {} : { reason };
+  return { type: "schedulerPaused", timestampMs: clock.now(), schedulerId: identity, ...why };
 }
 
 export function schedulerResumed({ clock, identity }: Origin): EventRecord {

@@ -13,6 +13,7 @@ import type { TaskRecord } from "../../records/task.ts";
 import { withinBudget } from "../../triggers/step-budget.ts";
 import { brokenTrigger, type Trigger } from "../../triggers/trigger.ts";
 import type { BackfillFacts } from "../commands/commands.ts";
+import { assertStoreClock } from "../driving/store-clock.ts";
 import { FireTimesThatRan } from "../ledger/fire-times-that-ran.ts";
 import type { CheckedBackfill } from "../options/checked-options.ts";
 import { newJobRecord } from "./new-records.ts";
@@ -79,6 +80,7 @@ class Backfill {
     const { env, tasks } = this.#context;
     const { dryRun, signal } = this.#options;
     const task = await tasks.settingsOf(this.#schedule.record.taskId);
+    await assertStoreClock(env);
     await this.#see([]);
     await this.#assertAllowed();
     while (!this.#stateNow().isDone) {

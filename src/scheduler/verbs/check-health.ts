@@ -7,6 +7,7 @@ import { VERSION } from "../../core/version.ts";
 import type { UptimeRecord } from "../../records/ledger.ts";
 import { serializedError } from "../../records/serialized-error.ts";
 import type { StoreWarning } from "../../stores/data-store.ts";
+import { clockFaultText } from "../driving/store-clock.ts";
 import { backloggedSchedules } from "../running/schedule-backlogs.ts";
 import { SchedulerHealth, type StoreFacts } from "../views/health.ts";
 import type { VerbContext } from "./verb-context.ts";
@@ -65,7 +66,11 @@ async function storeFacts({ env, ready, tasks: own }: VerbContext): Promise<Stor
     pauses,
     latencyMs,
     clockSkewMs,
-    storeWarnings: [...skewWarnings(clockSkewMs ?? 0, latencyMs / 2), ...aheadWarnings(wrong), ...warnings],
+    storeWarnings: [
+      ...skewWarnings(answeredAt, clockSkewMs ?? 0, latencyMs / 2, leaseMs),
+      ...aheadWarnings(wrong),
+      ...warnings,
+    ],
   };
 }
 
@@ -80,9 +85,10 @@ function aheadWarnings([first]: readonly UptimeRecord[]): StoreWarning[] {
 }
 
 /** @param precisionMs how far the skew may be from the true one */
-function skewWarnings(skewMs: number, precisionMs: number): StoreWarning[] {
+function skewWarnings(now: number, skewMs: number, precisionMs: number, leaseMs: number): StoreWarning[] {
   const byMs = Math.abs(skewMs);
   if (byMs - precisionMs <= SKEW_MS_MAX) return [];
+  if (byMs - precisionMs > leaseMs) return [{ code: "clockSkew", message: clockFaultText(now, now + skewMs, leaseMs) }];
   const side = skewMs > 0 ? "ahead of" : "behind";
   const advice = "let both machines take the time of one server";
   const message = `the store's clock is ${byMs} ms ${side} this scheduler's; ${advice}`;

@@ -4,6 +4,7 @@ import { SCHEDULES_PER_COMMIT_MAX } from "../../core/limits.ts";
 import type { ScheduleRecord } from "../../records/schedule.ts";
 import type { ScheduleAddition, ScheduleAdditionChange } from "../../stores/data-store.ts";
 import type { Trigger } from "../../triggers/trigger.ts";
+import { asksForNow, clockFault } from "../driving/store-clock.ts";
 import type { CheckedScheduleOptions } from "../options/checked-options.ts";
 import { assertKeyed, keyedPayload } from "../tasks/concurrency-key.ts";
 import { declaredSchedule } from "./declared-schedule.ts";
@@ -130,15 +131,20 @@ export class ScheduleAdditions {
     if (declared.length === 0) return calls;
     const nothing = { schedulerId: env.identity, jobs: null, schedules: null };
     const { unsaved } = tasks;
-    const report = await env.store.look({ ...nothing, now: env.clock.now(), tasks: unsaved, declared });
+    const now = env.clock.now();
+    const report = await env.store.look({ ...nothing, ...asksForNow(env), now, tasks: unsaved, declared });
     if (unsaved !== null) tasks.compared(unsaved, report.staleTaskIds);
     const stored = new Map(report.unchanged?.map((schedule) => [schedule.id, schedule]));
-    this.#looksFirst = stored.size > 0;
-    return calls.filter(({ addition: { schedule }, resolve }) => {
+    // A next fire time would be computed from the present.
+    const fault = stored.size < calls.length ? clockFault(env, report.storeNow, now) : null;
+    this.#looksFirst = stored.size > 0 || fault !== null;
+    const others = calls.filter(({ addition: { schedule }, resolve }) => {
       const unchanged = stored.get(schedule.id);
       if (unchanged !== undefined) resolve({ asked: schedule, stored: unchanged, change: "kept" });
       return unchanged === undefined;
     });
+    if (fault !== null) throw fault;
+    return others;
   }
 
   /** Writes schedules in one commit, and without those whose id is in use. What the store refuses is halved until it is

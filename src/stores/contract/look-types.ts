@@ -53,6 +53,8 @@ export interface LookRequest extends View {
   readonly asksForExpired?: boolean;
   /** Goes with `asksForExpired`: counts only rows that expired at least this long ago, in milliseconds. Default: 0. */
   readonly expiredForMs?: number;
+  /** Asks for what the clock of the store's own machine says; see rule V14. Default: false. */
+  readonly asksForNow?: boolean;
   /** Asks whether an uptime of a scheduler ends after this instant; see rule V13. */
   readonly uptimeAfter?: number;
   /** Asks for the texts of `zoneRules` that schedules have: at most `limit`, in order, beginning after a text. */
@@ -95,6 +97,8 @@ export interface LookReport extends Seen {
   readonly staleTaskIds: readonly string[];
   /** Whether a clean-up has results or windows to remove; false unless asked for. */
   readonly hasExpired: boolean;
+  /** In epoch milliseconds; absent unless asked for, and for a store without a clock. */
+  readonly storeNow?: number;
   /** Whether an uptime ends after the instant of `uptimeAfter`; false unless asked for, and without a `Ledger`. */
   readonly hasUptimeAfter?: boolean;
   /** Each text once; absent unless asked for, and in a store without `DataStore.zoneRules`. */

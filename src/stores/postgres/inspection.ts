@@ -3,6 +3,7 @@ import { IS_BLOCKED_OR_DEPENDENT, JOB_STATE } from "../sqlite/schema/tables.ts";
 import { lazily } from "../sqlite/sql-and-json.ts";
 import { openOverdueAsJson, openOverdueColumn } from "./ledger/overdue-occurrences.ts";
 import type { PostgresNames } from "./schema/names.ts";
+import { STORE_NOW } from "./sql-and-json.ts";
 
 const { delayed, ready, leased, blocked } = JOB_STATE;
 
@@ -12,7 +13,7 @@ export function inspectionStatements(names: PostgresNames): InspectionStatements
     `SELECT ${openOverdueColumn(names)}, (${openOverdueAsJson(names)}) AS overdue, ` +
     `(${countsByTask(names)}) AS counts, (${oldestDueJob(names)}) AS oldest_job, ` +
     `(${oldestDueSchedule(names)}) AS oldest_schedule, ` +
-    "round(extract(epoch FROM clock_timestamp()) * 1000)::bigint AS store_now";
+    `${STORE_NOW} AS store_now`;
   return lazily<InspectionStatements>({
     inspect: () => `${inspect}, (${storeWarnings(names, WARNS_ABOVE)}) AS warnings`,
     inspectAll: () => `${inspect}, ${scheduleCounts(names)} AS schedules`,

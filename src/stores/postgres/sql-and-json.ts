@@ -81,6 +81,9 @@ export function arrayOf(...items: readonly string[]): string {
   return `json_build_array(${items.join(", ")})::text`;
 }
 
+/** SQL of what the clock of the server says. */
+export const STORE_NOW = "round(extract(epoch FROM clock_timestamp()) * 1000)::bigint";
+
 /** SQL of a JSON array of the texts of an aggregate's rows, each of which is JSON; NULL for no rows. */
 export function joinedJson(text: string, order = ""): string {
   return `'[' || string_agg(${text}, ','${order === "" ? "" : ` ORDER BY ${order}`}) || ']'`;

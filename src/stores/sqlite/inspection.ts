@@ -6,7 +6,7 @@ import type { Connection } from "./driver/connection.ts";
 import { statement } from "./driver/driver-and-failures.ts";
 import { openOverdueAsJson, openOverdueColumn } from "./ledger/overdue-occurrences.ts";
 import { IS_BLOCKED_OR_DEPENDENT, JOB_STATE, type TableNames } from "./schema/tables.ts";
-import { jsonArray, lazily, numberOrNull } from "./sql-and-json.ts";
+import { jsonArray, lazily, numberOrNull, STORE_NOW } from "./sql-and-json.ts";
 import { openOverdueCount } from "./step/look-for-work.ts";
 
 const { delayed, ready, leased, blocked } = JOB_STATE;
@@ -43,7 +43,7 @@ export function inspectionStatements(names: TableNames): InspectionStatements {
     `SELECT ${openOverdueColumn(names)}, (${openOverdueAsJson(names)}) AS overdue, ` +
     `(${countsByTask(names)}) AS counts, (${oldestDueJob(names)}) AS oldest_job, ` +
     `(${oldestDueSchedule(names)}) AS oldest_schedule, ` +
-    "CAST(round((julianday('now') - 2440587.5) * 86400000) AS INTEGER) AS store_now";
+    `${STORE_NOW} AS store_now`;
   return lazily<InspectionStatements>({
     inspect: () => inspect,
     inspectAll: () => `${inspect}, ${scheduleCounts(names)} AS schedules`,

@@ -208,6 +208,9 @@ export function bytesOf(text: string): number {
   return encoder.encode(text).length;
 }
 
+/** SQL of what the clock of the store's machine says. */
+export const STORE_NOW = "CAST(round((julianday('now') - 2440587.5) * 86400000) AS INTEGER)";
+
 /** Texts that are made when they are first read, because most programs need a few of the statements alone. */
 export function lazily<T extends object>(makers: { readonly [K in keyof T]: () => T[K] }): T {
   const texts = {};

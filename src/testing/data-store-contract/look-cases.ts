@@ -1,4 +1,4 @@
-import { equal } from "./assert.ts";
+import { equal, isTrue } from "./assert.ts";
 import type { DataStoreCase } from "./contract-case.ts";
 import {
   add,
@@ -38,6 +38,17 @@ export const lookCases: readonly DataStoreCase[] = [
         },
         "the answer",
       );
+    },
+  },
+  {
+    name: "looking: tells what the clock of the store's own machine says only if it has one, and is asked",
+    rules: ["V14"],
+    async run({ open }) {
+      const store = await open();
+      const nothing = { now: T0, schedulerId: "scheduler-a", jobs: null, schedules: null, tasks: null };
+      const { storeNow } = await store.look({ ...nothing, asksForNow: true });
+      isTrue(storeNow === undefined || Number.isSafeInteger(storeNow), "storeNow is left out, or whole milliseconds");
+      equal((await store.look(nothing)).storeNow, undefined, "without the question");
     },
   },
   {

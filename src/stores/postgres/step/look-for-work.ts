@@ -13,7 +13,7 @@ import { blackoutsVersion, zoneRulesTexts } from "../schedules/blackouts-and-zon
 import { lookedScheduleAsJson, scheduleAsJson } from "../schedules/schedule-conditions.ts";
 import type { PostgresNames } from "../schema/names.ts";
 import { type Stored, storedRead } from "../schema/stored.ts";
-import { joinedJson, keptJson, rowsOf } from "../sql-and-json.ts";
+import { joinedJson, keptJson, rowsOf, STORE_NOW } from "../sql-and-json.ts";
 
 /** The one statement of a look, with the columns and arguments of the function of this name on SQLite's SQL. */
 export function lookStatement(names: PostgresNames, form: LookForm): string {
@@ -61,6 +61,7 @@ export function lookStatement(names: PostgresNames, form: LookForm): string {
       `CASE WHEN EXISTS (SELECT 1 FROM ${names.uptimes} WHERE until > ${at}) THEN 1 ELSE 0 END AS has_uptime`,
     );
   }
+  if (form.now) columns.push(`${STORE_NOW} AS store_now`);
   return `SELECT ${columns.join(", ")}`;
 }
 

@@ -25,7 +25,7 @@ import { blackoutsVersion } from "../schedules/sqlite-blackouts.ts";
 import { zoneRulesTexts } from "../schedules/sqlite-zone-rules.ts";
 import { firstPauseEnd } from "../schema/pause-columns.ts";
 import { IS_UNSTARTED, JOB_STATE, REMOVED, type TableNames } from "../schema/tables.ts";
-import { fits, jsonArray, numberOrNull } from "../sql-and-json.ts";
+import { fits, jsonArray, numberOrNull, STORE_NOW } from "../sql-and-json.ts";
 
 /** What a look shows in addition to the parts that its view asks for. */
 export interface LookExtras {
@@ -37,6 +37,8 @@ export interface LookExtras {
   readonly expiredForMs?: number | null;
   /** See {@link LookRequest.zoneRules}. */
   readonly zoneRules?: LookRequest["zoneRules"] | undefined;
+  /** See {@link LookRequest.asksForNow}. */
+  readonly asksForNow?: boolean;
   /** See {@link LookRequest.uptimeAfter}. */
   readonly uptimeAfter?: number | undefined;
   /** See {@link LookRequest.declared}. */
@@ -65,7 +67,7 @@ export class Looks {
   /** The statement of a look; null when there is nothing to show. Read the answer with {@link seen}. */
   statement(
     { now, schedulerId, jobs, schedules }: View,
-    { stepId, tasks, expiredForMs = null, zoneRules, declared, uptimeAfter, flow }: LookExtras,
+    { stepId, tasks, expiredForMs = null, zoneRules, declared, asksForNow = false, uptimeAfter, flow }: LookExtras,
   ): SqlStatement | null {
     const args: SqlValue[] = [now];
     const queues = jobs === null ? null : queueParameters(jobs);
@@ -80,7 +82,11 @@ export class Looks {
     if (zoneRules !== undefined) args.push(zoneRules.after, zoneRules.limit);
     if (declared !== undefined) args.push(declaredRows(declared));
     if (uptimeAfter !== undefined) args.push(uptimeAfter);
-    if (args.length === 1) return null;
+    if (args.length === 1) {
+      if (!asksForNow) return null;
+      // Nothing else is asked, which needs no arguments.
+      args.pop();
+    }
     const form = {
       queues: queues?.form ?? null,
       acquired: showsAcquired,
@@ -91,6 +97,7 @@ export class Looks {
       zoneRules: zoneRules !== undefined,
       declared: declared !== undefined,
       uptime: uptimeAfter !== undefined,
+      now: asksForNow,
       overdue: this.#keepsLedger && (this.#mayBeOverdue || Math.abs(now - this.#askedAt) >= OVERDUE_UNASKED_MS_MAX),
       flow,
     };
@@ -140,8 +147,8 @@ export class Looks {
   }
 
   #text(form: LookForm): string {
-    const { queues, acquired, schedules, tasks, expired, zoneRules, declared, uptime, overdue, flow } = form;
-    const key = [queues, acquired, schedules, tasks, expired, zoneRules, declared, uptime, overdue, flow].join();
+    const { queues, acquired, schedules, tasks, expired, zoneRules, declared, uptime, now, overdue, flow } = form;
+    const key = [queues, acquired, schedules, tasks, expired, zoneRules, declared, uptime, now, overdue, flow].join();
     let text = this.#texts.get(key);
     if (text === undefined) {
       text = this.#lookStatement(form);
@@ -241,6 +248,8 @@ export interface LookForm {
   readonly declared: boolean;
   /** Whether the look tells of uptimes that end after an instant. */
   readonly uptime: boolean;
+  /** Whether the look tells what the store's clock says. */
+  readonly now: boolean;
   /** Whether the look reports overdue occurrences. */
   readonly overdue: boolean;
   readonly flow: Flow;
@@ -307,6 +316,7 @@ export function lookStatement(names: TableNames, form: LookForm): string {
       `CASE WHEN EXISTS (SELECT 1 FROM ${names.uptimes} WHERE until > ${at}) THEN 1 ELSE 0 END AS has_uptime`,
     );
   }
+  if (form.now) columns.push(`${STORE_NOW} AS store_now`);
   return `SELECT ${columns.join(", ")}`;
 }
 

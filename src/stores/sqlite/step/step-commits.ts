@@ -80,7 +80,9 @@ export class SqliteSteps {
     const { zoneRules, uptimeAfter: asked } = request;
     const uptimeAfter = this.#context.statements.keepsLedger ? asked : undefined;
     const declared = comparableSchedules(request.declared);
+    const asksForNow = request.asksForNow === true && !this.#context.isLocal;
     const shown = {
+      asksForNow,
       expiredForMs,
       zoneRules,
       declared,
@@ -101,7 +103,9 @@ export class SqliteSteps {
       const unchanged =
         request.declared === undefined ? {} : { unchanged: jsonArray<ScheduleRow>(rows, "unchanged").map(toSchedule) };
       const uptime = uptimeAfter === undefined ? {} : { hasUptimeAfter: numberOrNull(rows, "has_uptime") === 1 };
-      return { ...looks.seen(request, rows), staleTaskIds, hasExpired, ...uptime, ...texts, ...unchanged };
+      const storeNow = numberOrNull(rows, "store_now");
+      const clock = storeNow === null ? {} : { storeNow };
+      return { ...looks.seen(request, rows), staleTaskIds, hasExpired, ...clock, ...uptime, ...texts, ...unchanged };
     } catch (error) {
       if (declared !== undefined && this.#connection.failureKind(error) === "tooLarge") {
         return this.look({ ...request, declared: [] });
