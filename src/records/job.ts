@@ -62,7 +62,8 @@ export interface JobRecord {
   readonly retryOf?: string;
   /** The attempts that failed so far, the oldest first; absent for none. */
   readonly attemptHistory?: readonly AttemptRecord[];
-  /** What the handler last said about its progress, when a lease was last extended; absent for nothing. */
+  /** What the handler last said about its progress, a second ago at most where its scheduler is resident; absent for
+   *  nothing. */
   readonly progress?: JobProgress;
   /** Limits of the task count per key, see `TaskRecord.maxRunningPerKey`; absent for none. Never empty. */
   readonly concurrencyKey?: string;

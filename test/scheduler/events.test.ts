@@ -267,6 +267,36 @@ describe("progress", () => {
     expect([listed?.progress, listed?.progressNote]).toEqual([0.5, "half"]);
   });
 
+  test("reaches the store within a second, by one write for all jobs, and by none while it does not change", async () => {
+    const { scheduler, clock, store } = setUp();
+    const writes: number[] = [];
+    const extend = store.extendLeases.bind(store);
+    store.extendLeases = (extension) => {
+      if (extension.jobs.length > 0) writes.push(extension.jobs.length);
+      return extend(extension);
+    };
+    const define = (taskId: string, parts: number) =>
+      scheduler.task(taskId, async (_, { progress, signal }) => {
+        for (let part = 1; part <= parts; part++) {
+          progress(part / 4);
+          await clock.sleep(clock.now() + 100, signal);
+        }
+        await clock.sleep(clock.now() + 10_000, signal);
+        progress(1);
+      });
+    await scheduler.start();
+    const tasks = [define("t", 3), define("u", 3), define("silent", 0)];
+    const [first, second] = await Promise.all(tasks.map((task) => scheduler.addJob(task)));
+    await clock.advance("PT1.5S");
+    const saved = await Promise.all([first, second].map((job) => store.getJob(job?.id ?? "")));
+    expect([writes, saved.map((job) => job?.progress?.fraction)]).toEqual([[2], [0.75, 0.75]]);
+    await clock.advance("PT5S");
+    expect(writes).toEqual([2]);
+    // What ended meanwhile has its last progress in its result.
+    await clock.advance("PT5S");
+    expect([writes, (await first?.result())?.progress]).toEqual([[2], 1]);
+  });
+
   test("outside of 0 to 1 is refused", async () => {
     const { scheduler } = setUp();
     const { id } = await scheduler.addJob(scheduler.task("t", (_, { progress }) => progress(50)));

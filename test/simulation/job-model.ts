@@ -509,6 +509,8 @@ export class JobModel {
     this.#same(`leases lost of ${caller.name}`, lost, report.lost);
     this.#same(`cancellations for ${caller.name}`, cancelRequested, report.cancelRequested);
     for (const job of this.#unfinished.values()) if (!named.has(job)) this.#giveUpOrphan(job, extension, caller);
+    // What goes without a heartbeat carries the progress of some jobs, and leaves the others to the next heartbeat.
+    if (extension.aliveUntil === null) return;
     for (const { record, lease } of this.#unfinished.values()) {
       const isOwn =
         lease?.holder === caller && !lease.isOrphan && settledStepId !== null && lease.stepId <= settledStepId;

@@ -111,6 +111,9 @@ export class Engine {
       maxConcurrentJobs: options.maxConcurrentJobs,
       leaseExtender,
       contextOf,
+      onProgress: () => {
+        if (this.#isResident) this.#keeper.progressed(this.#cleaning().signal);
+      },
       onEnded: () => this.#loop.jobEnded(),
     });
     const hasScheduleRole = options.role !== "worker";

@@ -63,6 +63,7 @@ export interface AttemptEnvironment {
   readonly previousFireTimeOf: (job: JobRecord) => Promise<ZonedFireTime | null>;
   readonly leaseExtender: LeaseExtender | undefined;
   readonly stepsOf: (attempt: JobAttempt) => RecordedSteps;
+  readonly onProgress: () => void;
   /** Called once for each attempt that runs, when its outcome is settled, and not before `run` has returned. */
   readonly onEnded: (attempt: JobAttempt, outcome: AttemptOutcome) => void;
 }
@@ -159,9 +160,10 @@ export class JobAttempt {
     return this.#workerLoss;
   }
 
-  /** The handler reports its progress, which the store learns with the next extension of the lease, or at the end. */
+  /** The handler reports its progress, which the store learns within a second, or at the end. */
   reportProgress(fraction: number, note: string | null): void {
     this.#progress = { fraction, note: note === null ? null : cut(note, PROGRESS_NOTE_LENGTH_MAX) };
+    this.#env.onProgress();
   }
 
   /** The progress that the store does not know yet; null for none. */

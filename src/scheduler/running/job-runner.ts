@@ -32,6 +32,8 @@ export interface RunnerOptions {
   /** Keeps the leases while the event loop is blocked. */
   readonly leaseExtender: LeaseExtender | undefined;
   readonly contextOf: (attempt: JobAttempt) => JobContext;
+  /** Called when a handler reported its progress. */
+  readonly onProgress: () => void;
   /** Called when a job ended and waits for its release. */
   readonly onEnded: () => void;
 }
@@ -71,7 +73,7 @@ export class JobRunner {
     this.#executors = Object.entries(options.executors);
     this.log = new JobLog(options.env);
     this.lag = new LagWatch(options.env, () => this.#running.values(), options.leaseExtender !== undefined);
-    const { env, contextOf, leaseExtender } = options;
+    const { env, contextOf, leaseExtender, onProgress } = options;
     const { clock, random, store } = env;
     const { serializer, capabilities } = store;
     this.#attemptEnv = {
@@ -84,6 +86,7 @@ export class JobRunner {
       lastRunOf: (job) => lastRunOf(env, job),
       previousFireTimeOf: (job) => previousFireTimeOf(env, job),
       leaseExtender,
+      onProgress,
       stepsOf: (attempt) => new AttemptSteps(attempt, env),
       onEnded: (attempt, outcome) => this.#ended(attempt, outcome),
     };
@@ -533,7 +536,7 @@ function total(numbers: Iterable<number>): number {
   return sum;
 }
 
-function heldJob({ job, hasStarted, unsavedProgress, hasEnded, log }: JobAttempt): HeldJob {
+export function heldJob({ job, hasStarted, unsavedProgress, hasEnded, log }: JobAttempt): HeldJob {
   const held: HeldJob = { jobId: job.id, fence: job.fence, hasStarted };
   // The log of an attempt that has ended goes with its outcome.
   const unsavedLog = hasEnded ? null : (log?.unsaved ?? null);

@@ -1,9 +1,15 @@
+import { sleepFor } from "../../core/clock.ts";
 import type { EventRecord } from "../../records/events.ts";
 import type { SchedulerProfile } from "../../records/scheduler.ts";
+import type { Heartbeat, HeldJob, LeaseExtension } from "../../stores/data-store.ts";
 import type { Environment } from "../environment.ts";
 import { jobLogged } from "../events/event-records.ts";
-import type { JobRunner } from "./job-runner.ts";
+import type { JobAttempt } from "./job-attempt.ts";
+import { heldJob, type JobRunner } from "./job-runner.ts";
 import type { Peers } from "./peers.ts";
+
+/** How old the progress may be that other processes see. */
+const PROGRESS_AGE_MS = 1000;
 
 /** What a {@link LeaseKeeper} works with. */
 export interface LeaseKeeperOptions {
@@ -25,6 +31,7 @@ export class LeaseKeeper {
   /** Whether somebody is said to have asked to cancel a job since the store was last asked. */
   #isToAsk = false;
   #asking: Promise<void> | null = null;
+  #savingProgress: Promise<void> | null = null;
 
   constructor(options: LeaseKeeperOptions) {
     this.#options = options;
@@ -49,35 +56,33 @@ export class LeaseKeeper {
    *  @throws {StoreUnavailableError} */
   async runOnce(signsOn = false): Promise<void> {
     const { env, runner, peers, settledStepId } = this.#options;
-    const { store, clock, identity, instanceId, leaseMs } = env;
-    const now = clock.now();
-    const attempts = [...runner.running.values()];
+    const now = env.clock.now();
     const jobs = runner.held;
-    const progress = attempts.map((attempt) => attempt.unsavedProgress);
-    const logs = new Map(jobs.map(({ jobId, fence, log }) => [`${fence} ${jobId}`, log]));
     const profile = this.#options.profile();
     if (jobs.length === 0 && !profile.isResident && !signsOn) {
       this.#lastRunAt = now;
       return;
     }
+    const sign = { settledStepId: settledStepId(), aliveUntil: now + env.leaseMs, profile };
+    const heartbeats = await this.#extend(now, [...runner.running.values()], jobs, sign);
+    this.#lastRunAt = now;
+    peers.observed(heartbeats, now);
+  }
+
+  async #extend(
+    now: number,
+    attempts: readonly JobAttempt[],
+    jobs: readonly HeldJob[],
+    sign: Pick<LeaseExtension, "settledStepId" | "aliveUntil" | "profile">,
+  ): Promise<readonly Heartbeat[]> {
+    const { env, runner } = this.#options;
+    const { store, clock, identity: schedulerId, instanceId, leaseMs } = env;
+    const progress = attempts.map((attempt) => attempt.unsavedProgress);
+    const logs = new Map(jobs.map(({ jobId, fence, log }) => [`${fence} ${jobId}`, log]));
     const until = now + leaseMs;
     try {
-      const {
-        lost,
-        cancelRequested,
-        heartbeats = [],
-      } = await store.extendLeases({
-        now,
-        schedulerId: identity,
-        instanceId,
-        settledStepId: settledStepId(),
-        until,
-        jobs,
-        aliveUntil: until,
-        profile,
-      });
-      this.#lastRunAt = now;
-      const lostIds = new Set(lost);
+      const report = await store.extendLeases({ now, schedulerId, instanceId, until, jobs, ...sign });
+      const lostIds = new Set(report.lost);
       const logged: EventRecord[] = [];
       // Only the attempts from before the call: a job of theirs may run here again by now, under a newer lease.
       for (const [index, attempt] of attempts.entries()) {
@@ -93,11 +98,35 @@ export class LeaseKeeper {
         logged.push(jobLogged(env, attempt.job, log));
       }
       env.events.publish(logged);
-      for (const jobId of cancelRequested) runner.cancel(jobId);
-      peers.observed(heartbeats, now);
+      for (const jobId of report.cancelRequested) runner.cancel(jobId);
+      return report.heartbeats ?? [];
     } catch (error) {
       for (const attempt of attempts) if (attempt.leaseEndsAt <= clock.now()) attempt.loseLease();
       throw error;
+    }
+  }
+
+  /** A handler reported its progress: the store learns of it in a second, with what others report till then.
+   *  @param signal ends that */
+  progressed(signal: AbortSignal): void {
+    this.#savingProgress ??= this.#saveProgress(signal);
+  }
+
+  async #saveProgress(signal: AbortSignal): Promise<void> {
+    const { env, runner } = this.#options;
+    try {
+      for (;;) {
+        await sleepFor(env.clock, PROGRESS_AGE_MS, signal);
+        const attempts = [...runner.running.values()].filter((attempt) => attempt.unsavedProgress !== null);
+        if (signal.aborted || attempts.length === 0) return;
+        // Without a settled step, leases that are not named are left alone.
+        const sign = { settledStepId: null, aliveUntil: null };
+        await this.#extend(env.clock.now(), attempts, attempts.map(heldJob), sign);
+      }
+    } catch (error) {
+      env.logger.debug("escapement: progress is saved when leases are next extended", error);
+    } finally {
+      this.#savingProgress = null;
     }
   }
 
@@ -119,9 +148,9 @@ export class LeaseKeeper {
     });
   }
 
-  /** Resolves when the store has been asked about cancellations. */
+  /** Resolves when the store has been asked about cancellations, and no progress is being saved. */
   async settled(): Promise<void> {
-    await this.#asking;
+    await Promise.all([this.#asking, this.#savingProgress]);
   }
 
   async #ask(): Promise<void> {
