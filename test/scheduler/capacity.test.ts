@@ -296,6 +296,26 @@ describe("two schedulers share a burst of jobs", () => {
   test("with many slots each, the one that adds them leaves some to the other", async () => {
     expect(Math.min(...(await sharesOf(100)))).toBeGreaterThanOrEqual(8);
   });
+
+  test("who is first leaves time to the other, which may be slow to hear of them", async () => {
+    const clock = new VirtualClock(START);
+    const dataStore = new MemoryDataStore();
+    // The other one has no handler: whatever it does, it takes nothing.
+    const other = setUp({ clock, dataStore });
+    const { scheduler } = setUp({ clock, dataStore });
+    const { handler, held } = heldHandler();
+    scheduler.task("t", { maxRunningJobs: null }, handler);
+    await Promise.all([other.scheduler.start(), scheduler.start()]);
+    await clock.settle();
+    await scheduler.addJobs(Array.from({ length: 40 }, () => ({ task: "t" })));
+    const counts: number[] = [];
+    for (let look = 0; look < 4; look++) {
+      await clock.settle();
+      counts.push(held.length);
+      await clock.advance({ milliseconds: 10 });
+    }
+    expect(counts).toEqual([4, 12, 28, 40]);
+  });
 });
 
 test("a scheduler whose store nobody shares takes all that it can in one step", async () => {

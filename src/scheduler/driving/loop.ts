@@ -1,9 +1,11 @@
+import { sleepFor } from "../../core/clock.ts";
 import {
   BURST_MS_MAX,
   LOOK_AHEAD_MS,
   PREFERRED_WAIT_MS_MAX,
   PREFERRED_WAIT_MS_MIN,
   SHARE_FIRST,
+  SHARE_WAIT_MS,
   STEPS_PER_TURN_MAX,
   TURN_MS_MAX,
 } from "../../core/limits.ts";
@@ -57,7 +59,7 @@ export class Loop {
   /** The instant from which on the answer of the last look may be out of date, in epoch milliseconds. */
   #staleAt = Number.NEGATIVE_INFINITY;
   /** Whether others have their turn before the next step: after the end of a job, because jobs that end together go
-   *  into one step, and after a step that left jobs to others. */
+   *  into one step. */
   #yieldsNext = false;
   /** Since when steps begin some of a burst of fires and leave others, in epoch milliseconds. */
   #burstSince = NEVER;
@@ -230,12 +232,13 @@ export class Loop {
       const hasLeft = hasMore || (leavesOutcomes && stepper.seen?.hasReady === true);
       // Where none began, jobs may wait for the slots of those that have ended.
       this.#burstSince = hasLeft && result.jobsStarted > 0 ? Math.min(this.#burstSince, now) : NEVER;
-      this.#yieldsNext ||= result.jobsStarted === jobsMax;
-      this.#share = stepper.seen?.hasReady === true ? this.#share * 2 : SHARE_FIRST;
+      const isLeft = stepper.seen?.hasReady === true;
+      this.#share = isLeft ? this.#share * 2 : SHARE_FIRST;
       this.#isFruitless = isJobDue && result.jobsStarted === 0;
       // Others may have raised the occurrence that this very step, which did not know of it, could have resolved.
       const knewOverdue = isOverdue(seen, now) || seen.overdue?.isOpen === true;
       this.#triesToResolve = !knewOverdue && stepper.seen?.overdue?.isOpen === true;
+      if (isLeft && result.jobsStarted === jobsMax) await sleepFor(env.clock, SHARE_WAIT_MS, this.#signal().signal);
       return NOW;
     }
     if (ours.length > 0) {
