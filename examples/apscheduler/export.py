@@ -9,7 +9,7 @@ from datetime import date, timedelta, tzinfo
 from enum import Enum
 
 JOB = "id name func_ref args kwargs trigger executor misfire_grace_time coalesce max_instances next_run_time"
-SCHEDULE = "id task_id args kwargs trigger paused coalesce misfire_grace_time max_jitter metadata job_executor"
+SCHEDULE = "id task_id args kwargs trigger paused coalesce misfire_grace_time max_jitter metadata job_executor next_fire_time"
 TRIGGER = (
     "fields interval run_date run_time start_date end_date start_time end_time timezone jitter triggers threshold"
     " years months weeks days hours minutes seconds microseconds year month day week day_of_week hour minute second"

@@ -1,5 +1,6 @@
 import { describe, expect, test, vi } from "vitest";
 import { openByFirst } from "../../src/cli/import/sources.ts";
+import { VirtualClock } from "../../src/testing/mod.ts";
 import { call, folderWith } from "./support.ts";
 
 /** As cron-parser does it, which these libraries take. */
@@ -11,7 +12,7 @@ interface Found {
     readonly id: string;
     readonly taskId: string;
     readonly description: string;
-    readonly settings: object;
+    readonly settings: { readonly paused?: boolean };
     readonly next: string | null;
     readonly notes: readonly string[];
   }[];
@@ -451,6 +452,89 @@ test("escapement import adds what a queue has once, and says what stays behind",
   expect(records(second.out)).toEqual(records(first.out));
   const { out } = await call(["list", "jobs", "--json", "--store", "file:jobs.db"], options);
   expect(JSON.parse(out.join("\n"))).toMatchObject({ items: [{ taskId: "mail", payload: { to: "Ada" } }] });
+});
+
+type Schedules = readonly { readonly nextFireTime: string | null; readonly paused: boolean }[];
+
+const AP = { func_ref: "shop:send", args: [], kwargs: {} };
+const CRON = { class: "CronTrigger", fields: [{ name: "hour", text: "9", default: false }], timezone: "UTC" };
+
+/** What was read at midnight of 2027. */
+test.each([
+  ["bullmq", { queue: "q", schedulers: [{ key: "a", every: 86_400_000, offset: 5000 }] }, "2027-01-01T00:00:05Z"],
+  ["bullmq", { queue: "q", schedulers: [{ key: "a", every: 7000, startDate: "2020-01-01" }] }, "2027-01-01T00:00:02Z"],
+  ["bullmq", { queue: "q", schedulers: [{ key: "a", every: 6e8, next: 1798761599000 }] }, "2026-12-31T23:59:59Z"],
+  [
+    "bullmq",
+    { queue: "q", schedulers: [{ key: "a", pattern: "0 9 * * *", tz: "UTC", startDate: "2020-01-01" }] },
+    "2027-01-01T09:00:00Z",
+  ],
+  [
+    "pgboss",
+    { schedules: [{ name: "a", cron: "DTSTART:20200101T090000Z\nRRULE:FREQ=DAILY" }] },
+    "2027-01-01T09:00:00Z",
+  ],
+  [
+    "agenda",
+    [{ _id: "1", name: "a", repeatInterval: "1 day", nextRunAt: "2026-12-31T23:00:00Z" }],
+    "2026-12-31T23:00:00Z",
+  ],
+  [
+    "agenda",
+    [{ _id: "1", name: "a", repeatInterval: "1 day", nextRunAt: "2027-01-01T08:00:00Z" }],
+    "2027-01-01T08:00:00Z",
+  ],
+  [
+    "kubernetes",
+    { kind: "CronJob", metadata: { creationTimestamp: "2026-12-31T22:30:00Z" }, spec: { schedule: "@every 1h" } },
+    "2027-01-01T00:30:00Z",
+  ],
+  [
+    "apscheduler3",
+    {
+      apscheduler: 3,
+      jobs: [
+        { ...AP, id: "a", trigger: { class: "IntervalTrigger", interval: 3600, start_date: "2026-01-01T00:10:00Z" } },
+      ],
+    },
+    "2027-01-01T00:10:00Z",
+  ],
+  [
+    "apscheduler3",
+    { apscheduler: 3, jobs: [{ ...AP, id: "a", trigger: { ...CRON, start_date: "2026-01-01T00:00:00Z" } }] },
+    "2027-01-01T09:00:00Z",
+  ],
+  [
+    "apscheduler4",
+    {
+      apscheduler: 4,
+      schedules: [
+        {
+          ...{ ...AP, id: "a", task_id: "t", paused: true },
+          trigger: { class: "CalendarIntervalTrigger", days: 2, hour: 8, start_date: "2026-12-30", timezone: "UTC" },
+        },
+      ],
+    },
+    "2027-01-01T08:00:00Z",
+  ],
+])("a rule of %s whose start is past goes on from now, in the dry run too: %j", async (system, value, next) => {
+  await using folder = await folderWith({ file: JSON.stringify(value) });
+  const clock = new VirtualClock("2027-01-01T00:00:00Z");
+  const options = { cwd: folder.path, clock };
+  const argv = ["import", "file", "--from", system, "--json"];
+  const dry = JSON.parse((await call([...argv, "--dry-run"], options)).out.join("\n")) as Found;
+  const real = async (): Promise<Schedules> => {
+    const { out } = await call([...argv, "--store", "file:jobs.db"], options);
+    return (JSON.parse(out.join("\n")) as { readonly schedules: Schedules }).schedules;
+  };
+  const [added] = await real();
+  expect([Date.parse(dry.schedules[0]?.next ?? ""), added]).toMatchObject([
+    Date.parse(next),
+    { nextFireTime: next, paused: dry.schedules[0]?.settings.paused ?? false },
+  ]);
+  await clock.advance("3d");
+  // What is there already keeps its next fire time.
+  expect(await real()).toMatchObject([{ nextFireTime: next, paused: added?.paused }]);
 });
 
 test("a file that is no JSON is told before the importer has been loaded, and rejects nothing besides", async () => {

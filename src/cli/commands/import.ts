@@ -1,15 +1,16 @@
-import type { Job, Scheduler, SchedulerClient } from "../../mod.ts";
+import type { Job, Schedule, Scheduler, SchedulerClient } from "../../mod.ts";
 import { type CommandCall, hasOption, textOption } from "../command.ts";
 import { isoIn } from "../engine.ts";
 import { CliError, EXIT } from "../failure.ts";
 import { readText } from "../files.ts";
-import type {
-  Imported,
-  ImportedJob,
-  ImportedQueue,
-  ImportedSchedule,
-  ImportProblem,
-  ImportSettings,
+import {
+  firstMsOf,
+  type Imported,
+  type ImportedJob,
+  type ImportedQueue,
+  type ImportedSchedule,
+  type ImportProblem,
+  type ImportSettings,
 } from "../import/imported.ts";
 import { styled } from "../output.ts";
 import { crontabZone, systemOption } from "../rules.ts";
@@ -80,8 +81,8 @@ async function add(call: CommandCall, found: Imported): Promise<number> {
   for (const id of queue?.pausedTaskIds ?? []) await client.pauseTask(id, by);
   const added = [];
   const progress = out.progress("schedules");
-  for (const { id, taskId, trigger, settings } of schedules) {
-    added.push(await client.addSchedule(taskId, trigger, { id, ...settings, ...by }));
+  for (const one of schedules) {
+    added.push(await addOne(client, one, by, call.io.clock.now()));
     progress.at(added.length, schedules.length);
   }
   progress.end();
@@ -100,6 +101,30 @@ async function add(call: CommandCall, found: Imported): Promise<number> {
     showLeft(call, queue);
   }
   return exitCodeOf(found);
+}
+
+/** Adds a schedule. One whose start is past does not fire before its first fire time from now on is known. */
+async function addOne(
+  client: SchedulerClient,
+  one: ImportedSchedule,
+  by: { readonly by?: string },
+  nowMs: number,
+): Promise<Schedule> {
+  const { id, taskId, trigger, settings } = one;
+  const firstMs = firstMsOf(one, nowMs);
+  const isMoved =
+    firstMs !== null &&
+    firstMs !== trigger.firstMs(nowMs) &&
+    (await client.getSchedules({ ids: [id] }).then(({ items }) => items.length === 0));
+  const schedule = await client.addSchedule(taskId, trigger, {
+    id,
+    ...settings,
+    ...(isMoved ? { paused: true } : {}),
+    ...by,
+  });
+  if (!isMoved) return schedule;
+  const moved = await client.updateSchedule(id, { nextFireTime: isoIn(firstMs, "UTC") }, by);
+  return settings.paused === true ? moved : client.unpauseSchedule(id, by);
 }
 
 /** Adds jobs, in their order. One that was added before is not added again. */
@@ -209,8 +234,9 @@ async function readQueue(system: Queue, text: string, settings: ImportSettings):
   return (await import("../import/apscheduler.ts")).importAPScheduler(await file(), version, settings);
 }
 
-function jsonOf({ where, id, taskId, written, trigger, settings, notes }: ImportedSchedule, nowMs: number): object {
-  const next = trigger.nextMs(nowMs - 1);
+function jsonOf(one: ImportedSchedule, nowMs: number): object {
+  const { where, id, taskId, written, trigger, settings, notes } = one;
+  const next = firstMsOf(one, nowMs);
   return {
     ...{ where, id, taskId, written, trigger: trigger.toJSON(), description: trigger.describe(), settings, notes },
     next: next === null ? null : isoIn(next, trigger.timeZone),
@@ -221,10 +247,11 @@ async function show(call: CommandCall, { schedules, problems, queue }: Imported)
   const { io, out } = call;
   const now = io.clock.now();
   let count = 0;
-  for (const { where, id, taskId, written, trigger, settings, notes } of schedules) {
+  for (const one of schedules) {
+    const { where, id, taskId, written, trigger, settings, notes } = one;
     out.line(styled("bold", id), styled("dim", `  ${where}: ${written}`));
     out.line(`  ${trigger.describe()}`);
-    const next = trigger.startingAtMs(now).nextMs(now - 1);
+    const next = firstMsOf(one, now);
     const time = next === null ? "never" : readableTime(isoIn(next, trigger.timeZone), next % 60_000 !== 0);
     const more = Object.entries(settings).map(([name, value]) => `, ${name} ${shownValue(value)}`);
     out.prose(4, `  task ${taskId}, next ${time}${more.join("")}`);

@@ -69,7 +69,8 @@ function read(found: Findings, where: string, item: Plain): void {
   // Of those that every() makes there is one for each name.
   const scheduleId = item.type === "single" || id === "" ? name : `${name}/${id}`;
   const settings = { ...more, ...(item.disabled === true ? { paused: true } : {}) };
-  found.schedule({ where, id: scheduleId, taskId: name, written, trigger, settings, notes: [] });
+  const dueMs = instantOf(item, "nextRunAt");
+  found.schedule({ where, id: scheduleId, taskId: name, written, trigger, settings, notes: [], dueMs });
 }
 
 function readOnce(

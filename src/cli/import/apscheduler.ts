@@ -38,7 +38,8 @@ export async function importAPScheduler(value: unknown, version: 3 | 4, settings
       const { notes, ...schedule } = version === 3 ? jobOf3(item) : scheduleOf4(item);
       const id = neededText(item, "id");
       const trigger = triggerOf(item.trigger, found);
-      found.schedule({ where, id, written: trigger.describe(), trigger, notes, ...schedule });
+      const dueMs = instantOf(item, "next_run_time") ?? instantOf(item, "next_fire_time");
+      found.schedule({ where, id, written: trigger.describe(), trigger, notes, dueMs, ...schedule });
     });
   }
   return found.imported();

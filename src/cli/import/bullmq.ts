@@ -64,7 +64,7 @@ function readScheduler(found: Findings, queue: string, where: string, item: Plai
     ...priorityOf(options),
     metadata: { name },
   };
-  found.schedule({ where, id, taskId: queue, written, trigger, settings, notes });
+  found.schedule({ where, id, taskId: queue, written, trigger, settings, notes, dueMs: instantOf(item, "next") });
 }
 
 function triggerOf(

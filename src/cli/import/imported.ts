@@ -25,6 +25,17 @@ export interface ImportedSchedule {
   };
   /** What the other system does and this one does not, or otherwise. */
   readonly notes: readonly string[];
+  /** When the other system would run it next; null or left out where that is not known. */
+  readonly dueMs?: number | null;
+}
+
+/** When a schedule first fires here. What the other system has had since the start of the rule does not run again; what
+ *  is overdue there is due here. */
+export function firstMsOf({ trigger, dueMs = null }: ImportedSchedule, nowMs: number): number | null {
+  const firstMs = trigger.firstMs(nowMs);
+  if (firstMs === null || firstMs >= nowMs) return firstMs;
+  if (dueMs !== null && dueMs < nowMs) return dueMs;
+  return trigger.startingAtMs(nowMs).nextMs(nowMs - 1) ?? firstMs;
 }
 
 /** A job that waits in another system. */
