@@ -72,8 +72,8 @@ describe("a job whose task or executor no scheduler has", () => {
     expect(log.map(({ level, message }) => [level, message])).toEqual([
       [
         "warn",
-        `escapement: jobs wait for tasks that no living scheduler runs: "mail" (${id} since 2030-01-01T00:00:00Z); ` +
-          "register their handlers in a process that is started: scheduler.task(id, handler)",
+        `escapement: jobs wait for tasks that no living scheduler runs: "mail" on "inline" (${id} since 2030-01-01T00:00:00Z); ` +
+          "register their handlers in a process that is started: scheduler.task(id, handler), with their executors",
       ],
     ]);
     await clock.advance("PT2M");
@@ -98,8 +98,8 @@ describe("a job whose task or executor no scheduler has", () => {
     await clock.advance("PT1S");
     expect(log.map(({ message }) => message)).toEqual([
       "escapement: jobs wait for tasks that no living scheduler runs: " +
-        `"mail" for executor "gpu" (${id} since 2030-01-01T00:00:01Z); register their handlers in a process that is ` +
-        "started: scheduler.task(id, handler), and pass their executors there: new Scheduler({ executors })",
+        `"mail" on "gpu" (${id} since 2030-01-01T00:00:01Z); register their handlers in a process that is ` +
+        "started: scheduler.task(id, handler), with their executors",
     ]);
     await clock.advance("PT2M");
     expect(unclaimed).toEqual([["mail", "executor"]]);

@@ -97,26 +97,22 @@ export class UnclaimedJobs {
         jobs.push(...(await store.getJobs({ ...queued, taskId, limit: 1 })).items);
       }
       const told: string[] = [];
-      let isOfExecutors = false;
       for (const job of jobs) {
         if (signal.aborted) return;
         const key = keyOf(job);
-        const missing = this.#options.missing(job);
-        if (missing === null || this.#watched.has(key) || alive.some((one) => runs(one, job))) continue;
+        if (this.#options.missing(job) === null || this.#watched.has(key) || alive.some((one) => runs(one, job)))
+          continue;
         const { id: jobId, taskId, scheduleId, executor, runAt: runAtMs } = job;
         const isDue = runAtMs <= now && !(await this.#isPaused(taskId, job.concurrencyKey));
         this.#watch(key, { jobId, taskId, scheduleId, executor, runAtMs, sinceMs: now, isHeld: false });
-        if (!isDue) continue;
-        const name = missing === "executor" ? `"${taskId}" for executor "${executor}"` : `"${taskId}"`;
-        told.push(`${name} (${jobId} since ${instantText(runAtMs)})`);
-        isOfExecutors ||= missing === "executor";
+        if (isDue) told.push(`"${taskId}" on "${executor}" (${jobId} since ${instantText(runAtMs)})`);
       }
       if (told.length === 0) return;
       const more = told.length > TOLD_TASKS_MAX ? ` and ${told.length - TOLD_TASKS_MAX} more` : "";
       logger.warn(
         `escapement: jobs wait for tasks that no living scheduler runs: ${told.slice(0, TOLD_TASKS_MAX).join(", ")}` +
-          `${more}; register their handlers in a process that is started: scheduler.task(id, handler)` +
-          (isOfExecutors ? ", and pass their executors there: new Scheduler({ executors })" : ""),
+          `${more}; register their handlers in a process that is started: scheduler.task(id, handler), with ` +
+          "their executors",
       );
     } catch (error) {
       logger.warn("escapement: jobs that nobody takes could not be looked for", error);
