@@ -28,6 +28,8 @@ const objectOf = (properties, optional = []) => ({
 /** A page of one kind. @param {Json} item */
 const pageOf = (item) => objectOf({ items: listOf(item), cursor: textOrNull });
 
+const taskPause = objectOf({ taskId: text, key: textOrNull, until: textOrNull, reason: textOrNull, by: textOrNull });
+
 /** What became of the records of one kind of an export. */
 const counts = {
   type: "object",
@@ -112,7 +114,12 @@ const COMMANDS = {
   ),
   init: objectOf({ files: listOf(text), next: listOf(text) }),
   list: either(
-    pageOf(ref("Schedule")),
+    // Schedules, with the pause of their task or its key.
+    pageOf({
+      type: "object",
+      properties: { id: text, taskId: text, taskPause: either({ type: "null" }, taskPause) },
+      required: ["id", "taskId", "trigger", "taskPause"],
+    }),
     pageOf(ref("Run")),
     pageOf(ref("Job")),
     pageOf(ref("Task")),

@@ -241,6 +241,19 @@ describe("a command on a scheduler", () => {
     expect(await states("--task", "mail")).toEqual(expect.arrayContaining([digest, ["paused", "own"]]));
     expect((await at("list", "--paused", "--limit", "1")).err.join()).toContain("and more");
     expect((await at("list", "tasks")).out.join()).toContain("paused by grace: migration");
+    const json = async (...argv: string[]) => {
+      const { items } = JSON.parse((await at("list", ...argv, "--json")).out.join("\n"));
+      return Object.fromEntries(items.map(({ id, taskPause }: Record<string, unknown>) => [id, taskPause]));
+    };
+    const pause = { taskId: "mail", key: null, until: null, reason: "migration", by: "grace" };
+    expect(await json()).toEqual({ digest: pause, own: pause, nightly: null });
+    expect(await json("--paused")).toEqual({ digest: pause, own: pause });
+    await other.addSchedule("report", new DateTrigger("2027-03-01T00:00:00Z"), { id: "acme", concurrencyKey: "acme" });
+    await other.pauseTask("report", { key: "acme", by: "ada", until: "2099-01-01T00:00:00Z" });
+    const keyed = { taskId: "report", key: "acme", until: "2099-01-01T00:00:00Z", reason: null, by: "ada" };
+    expect(await json("--paused", "--task", "report")).toEqual({ acme: keyed });
+    expect(await states("--paused", "--task", "report")).toEqual([["key acme paused by ada", "acme"]]);
+    await other.unpauseTask("report", { key: "acme" });
     await other.unpauseTask("mail");
     expect(await states("--paused")).toEqual([["paused", "own"]]);
   });

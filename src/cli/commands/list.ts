@@ -1,4 +1,4 @@
-import type { Blackout, Job, Run, Schedule, TaskView } from "../../mod.ts";
+import type { Blackout, Job, PausedTask, Run, Schedule } from "../../mod.ts";
 import { type CommandCall, hasOption, refuseOptions, textOption } from "../command.ts";
 import { CliError, EXIT } from "../failure.ts";
 import { labelsOption } from "../labels.ts";
@@ -65,11 +65,11 @@ async function read(call: CommandCall, kind: (typeof KINDS)[number]): Promise<Re
   if (kind === "tasks") {
     const items = await client.getTasks(labelsOption(call));
     const rows = items.map((task) => {
-      const { id, executor, isPaused, maxRunningJobs } = task;
+      const { id, executor, isPaused, maxRunningJobs, pausedBy: by, pauseReason: reason } = task;
       return [
         id,
         executor,
-        isPaused ? styled("yellow", `paused${pauseWords(task)}`) : "active",
+        isPaused ? styled("yellow", `paused${pauseWords({ by, reason })}`) : "active",
         String(maxRunningJobs ?? "-"),
       ];
     });
@@ -90,32 +90,37 @@ async function read(call: CommandCall, kind: (typeof KINDS)[number]): Promise<Re
     const head = ["OUTCOME", "JOB", "TASK", "STARTED", "TOOK"];
     return { ...page, head, rows: page.items.map(runRow), whole: [0, 1, 3, 4], spare: [4] };
   }
-  const held = (await client.getTasks()).filter(({ isPaused }) => isPaused);
+  const held = (await client.health()).pausedTasks;
   const page = hasOption(call, "paused")
     ? await pausedSchedules(client, filter, held)
     : await client.getSchedules(filter);
-  const tasks = new Map(held.map((task) => [task.id, task]));
   const head = ["STATE", "SCHEDULE", "TASK", "RULE", "NEXT"];
-  const rows = page.items.map((schedule) => scheduleRow(schedule, tasks.get(schedule.taskId)));
-  return { ...page, head, rows, whole: [0, 4], spare: [2] };
+  const rows = page.items.map((schedule) => scheduleRow(schedule, pauseOf(schedule, held)));
+  const items = page.items.map((schedule) => ({ ...schedule.toJSON(), taskPause: pauseOf(schedule, held) ?? null }));
+  return { ...page, items, head, rows, whole: [0, 4], spare: [2] };
+}
+
+/** The pause of a schedule's task, or of its key, because of which its jobs wait. */
+function pauseOf({ taskId, concurrencyKey }: Schedule, pauses: readonly PausedTask[]): PausedTask | undefined {
+  return pauses.find((pause) => pause.taskId === taskId && (pause.key === null || pause.key === concurrencyKey));
 }
 
 type Client = Awaited<ReturnType<CommandCall["target"]>>["client"];
 
-/** Schedules that are paused themselves, and then those that are not ended, but whose task is paused. */
+/** Schedules that are paused themselves, and then those that are not ended, but whose task or key is paused. */
 async function pausedSchedules(
   client: Client,
   filter: { readonly limit: number; readonly taskId?: string },
-  held: readonly TaskView[],
+  held: readonly PausedTask[],
 ): Promise<Pick<Read, "cursor"> & { readonly items: readonly Schedule[] }> {
   const own = await client.getSchedules({ ...filter, paused: true });
   const items = [...own.items];
   let { cursor } = own;
-  for (const { id } of held) {
+  for (const id of new Set(held.map(({ taskId }) => taskId))) {
     if (cursor !== null) break;
     if (filter.taskId !== undefined && filter.taskId !== id) continue;
     const page = await client.getSchedules({ ...filter, taskId: id, paused: false });
-    const waiting = page.items.filter(({ nextFireTime }) => nextFireTime !== null);
+    const waiting = page.items.filter((one) => one.nextFireTime !== null && pauseOf(one, held) !== undefined);
     const room = filter.limit - items.length;
     items.push(...waiting.slice(0, room));
     cursor = waiting.length > room ? (waiting[room]?.id ?? null) : page.cursor;
@@ -123,23 +128,23 @@ async function pausedSchedules(
   return { items, cursor };
 }
 
-function scheduleRow(schedule: Schedule, task: TaskView | undefined): Piece[] {
+function scheduleRow(schedule: Schedule, pause: PausedTask | undefined): Piece[] {
   const { id, taskId, paused, nextFireTime } = schedule;
   const { text, timeZone } = ruleText(schedule);
   const state = paused
     ? styled("yellow", "paused")
     : nextFireTime === null
       ? styled("dim", "ended")
-      : task === undefined
+      : pause === undefined
         ? "active"
-        : styled("yellow", `task paused${pauseWords(task)}`);
+        : styled("yellow", `${pause.key === null ? "task" : `key ${pause.key}`} paused${pauseWords(pause)}`);
   const next = nextFireTime === null ? "-" : zonedText(nextFireTime.toZonedDateTimeISO(timeZone));
   return [state, id, taskId, text, next];
 }
 
 /** Who paused a task, and why. */
-function pauseWords({ pausedBy, pauseReason }: TaskView): string {
-  return `${pausedBy === null ? "" : ` by ${pausedBy}`}${pauseReason === null ? "" : `: ${pauseReason}`}`;
+function pauseWords({ by, reason }: Pick<PausedTask, "by" | "reason">): string {
+  return `${by === null ? "" : ` by ${by}`}${reason === null ? "" : `: ${reason}`}`;
 }
 
 /** When a blackout is: from an instant until another one, or again and again for a while. */
