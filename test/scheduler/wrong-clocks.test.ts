@@ -160,6 +160,36 @@ describe("what people see and say", () => {
     expect(await codes()).toEqual([]);
   });
 
+  test("explain knows what the clock of a scheduler went over", async () => {
+    const { clock, scheduler } = await moved();
+    const at = "2026-12-02T13:00:00Z";
+    const { cause, text } = await scheduler.explain("daily", at);
+    expect(JSON.stringify(cause)).toBe('{"kind":"clockAhead","at":"2031-11-30T13:00:00Z"}');
+    expect(text).toContain("Cause: the clock of a scheduler was ahead at Sun 2031-11-30 13:00 UTC.");
+    await clock.advance({ days: 2 });
+    expect(await scheduler.explain("daily", at)).toMatchObject({ verdict: "success", cause: null });
+  });
+
+  test("explain knows why the fire times before the clock was right again made no jobs", async () => {
+    const { clock, make } = setUp();
+    const scheduler = make();
+    await scheduler.addSchedule("t", "* * * * *", { id: "t" });
+    await scheduler.start();
+    const since = clock.now();
+    await clock.jumpTo(new Date(since + 5 * YEAR));
+    await clock.advance({ minutes: 1 });
+    await clock.jumpTo(new Date(since + MINUTE));
+    for (const [hours, verdict] of [
+      [0, "outside"],
+      [3, "coalesced"],
+    ] as const) {
+      await clock.advance({ hours });
+      const { cause, ...explained } = await scheduler.explain("t", "2026-12-01T12:03:00Z");
+      expect(explained.verdict).toBe(verdict);
+      expect(cause).toMatchObject({ kind: "clockAhead" });
+    }
+  });
+
   test("updateSchedule may go back, to the future, and only after a wrong clock", async () => {
     const { clock, scheduler, of } = await moved();
     const nextFireTime = "2026-12-01T13:00:00Z";

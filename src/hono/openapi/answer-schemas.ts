@@ -248,6 +248,7 @@ const of = <Kind extends string, Facts extends v.ObjectEntries>(kind: Kind, fact
 
 const cause: v.GenericSchema = v.variant("kind", [
   of("nobodyUp", { lacks: v.picklist(["scheduler", "worker"]), from: instantOrNull, until: instantOrNull }),
+  of("clockAhead", { at: instant }),
   of("noHandler", { taskId: v.string() }),
   of("noSlot", { taskId: v.string() }),
   of("held", { concurrencyKey: textOrNull }),

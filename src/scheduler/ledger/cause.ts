@@ -1,4 +1,4 @@
-import { LATE_MS, UPTIMES_PER_ANSWER_MAX } from "../../core/limits.ts";
+import { CLOCK_TOLERANCE_MS, LATE_MS, UPTIMES_PER_ANSWER_MAX } from "../../core/limits.ts";
 import { backfillIdOf } from "../../records/backfill.ts";
 import type { BlackoutRecord } from "../../records/blackout.ts";
 import type { JobRecord } from "../../records/job.ts";
@@ -153,6 +153,8 @@ function causeOfMissing(
   { now, finding, evidence, history }: Case,
   processedAt = evidence.processedAt,
 ): CauseFacts | null {
+  const reached = Math.max(processedAt ?? 0, finding.skip?.until ?? 0);
+  if (reached > now + CLOCK_TOLERANCE_MS) return { kind: "clockAhead", at: reached };
   if (processedAt === null) return null;
   const wait = { from: finding.fireTime, until: processedAt };
   const pause = schedulePauses(history.changes).find((one) => lengthWithin([one], wait) > 0);

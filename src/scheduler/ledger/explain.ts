@@ -1,5 +1,5 @@
 import { ScheduleLookupError } from "../../core/errors.ts";
-import { CHANGES_READ_MAX, UNFINISHED_READ_MAX } from "../../core/limits.ts";
+import { CHANGES_READ_MAX, CLOCK_TOLERANCE_MS, UNFINISHED_READ_MAX } from "../../core/limits.ts";
 import type { OccurrenceRecord, ScheduleChangeRecord } from "../../records/ledger.ts";
 import type { ScheduleRecord } from "../../records/schedule.ts";
 import type { Ledger } from "../../stores/contract/ledger-types.ts";
@@ -206,6 +206,8 @@ function verdictOnNone(
   const named = windows.find(([from, until]) => (rule.next(from - 1) ?? until) < until);
   if (named !== undefined && skipped === null) {
     // The rule fires then, but the schedule was told to go on later.
+    const lastFireTime = schedule?.lastFireTime ?? 0;
+    if (lastFireTime > now + CLOCK_TOLERANCE_MS) return ["outside", { kind: "clockAhead", at: lastFireTime }];
     const isEnded = first === null || (schedule !== null && schedule.nextFireTime === null && at > now);
     const moved = change ?? history.changes.at(-1) ?? null;
     if (moved !== null) return ["outside", { kind: "changed", by: moved.by, at: moved.at }];

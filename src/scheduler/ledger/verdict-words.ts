@@ -81,6 +81,7 @@ const OUTSIDE: Readonly<Record<string, string>> = {
   added: "the schedule was added later",
   removed: "the schedule had been removed",
   changed: "the next fire time was set to a later one",
+  clockAhead: "the schedule fired in the future",
   bounds: "it lies beyond the rule",
 };
 
@@ -126,6 +127,8 @@ export function causeText({ cause, timeZone, finding }: Told): string | null {
       const until = cause.until === null ? "now" : clockText(cause.until, timeZone);
       return `${who} was up${since} until ${until}.`;
     }
+    case "clockAhead":
+      return `the clock of a scheduler was ahead${when(cause.at)}.`;
     case "noHandler":
       return `schedulers were up, but none had a handler for task "${cause.taskId}".`;
     case "noSlot":
@@ -231,6 +234,8 @@ function causeAdvice({ scheduleId, taskId, verdict, cause, finding, hasLedger }:
       return cause.until === null
         ? `Start a scheduler whose role is "both" or "${cause.lacks}".`
         : "Keep two schedulers up; expectStartWithin tells you at once when none is.";
+    case "clockAhead":
+      return "Keep clocks right (NTP); escapement heal takes back schedules that wait for such a clock.";
     case "noHandler":
       return `Register the task where jobs run: scheduler.task("${cause.taskId}", handler).`;
     case "noSlot":

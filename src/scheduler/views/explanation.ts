@@ -53,6 +53,8 @@ export type Cause<At = Temporal.Instant> =
       readonly from: At | null;
       readonly until: At | null;
     }
+  /** The clock of a scheduler was ahead, and passed the fire time; `at` is what it showed. */
+  | { readonly kind: "clockAhead"; readonly at: At }
   /** Schedulers lived, but none had a handler for the task. */
   | { readonly kind: "noHandler"; readonly taskId: string }
   /** The job waited for a place: the task was at its limit, or the schedulers were busy. */
