@@ -9,7 +9,23 @@ export async function inTurns<T>(steps: Iterator<unknown, T>, stepsOfTurn = 1): 
   }
 }
 
-const REMEMBERED_MS = 5000;
+/** Items that a list converts in one turn of the event loop: a schedule with its fire times may take a millisecond. */
+const ITEMS_OF_TURN = 16;
+
+/** Converts a list, in turns of the event loop. */
+export function mapInTurns<A, B>(items: Iterable<A>, convert: (item: A, place: number) => B): Promise<B[]> {
+  function* steps(): Generator<void, B[]> {
+    const converted: B[] = [];
+    for (const item of items) {
+      converted.push(convert(item, converted.length));
+      yield;
+    }
+    return converted;
+  }
+  return inTurns(steps(), ITEMS_OF_TURN);
+}
+
+export const REMEMBERED_MS = 5000;
 const REMEMBERED_MAX = 16;
 /** Questions that are being answered, or wait for it. */
 const UNANSWERED_MAX = 16;

@@ -61,14 +61,17 @@ export function parseCrontab(text: string, { system }: CrontabOptions = {}): Cro
     const isWhole = noteUsers(rows, problems);
     if (isWhole) return { entries: [], problems };
   }
-  const env: Record<string, string> = {};
+  const assigned: [string, string][] = [];
+  let timeZone: string | null = null;
   const entries: CrontabEntry[] = [];
   const uses = new Map<string, number>();
   for (const { line, number } of rows) {
     const assignment = ASSIGNMENT.exec(line);
     if (assignment !== null) {
       const [, name = "", value = ""] = assignment;
-      env[unquoted(name)] = unquoted(value.trimEnd());
+      const [variable, text] = [unquoted(name), unquoted(value.trimEnd())];
+      assigned.push([variable, text]);
+      if (variable === "CRON_TZ") timeZone = text.trim() || null;
       continue;
     }
     const row = splitRow(line, isSystem);
@@ -79,13 +82,17 @@ export function parseCrontab(text: string, { system }: CrontabOptions = {}): Cro
     }
     const { command, input } = splitCommand(row.command);
     const key = `${slugOf(command)}-${textHash(`${row.user ?? ""}\n${row.command}`).slice(0, 8)}`;
+    const assignedCount = assigned.length;
     const count = (uses.get(key) ?? 0) + 1;
     uses.set(key, count);
     entries.push({
       ...{ line: number, column, expression: row.expression, command, input, user: row.user },
       id: count === 1 ? key : `${key}-${count}`,
-      timeZone: env.CRON_TZ?.trim() || null,
-      env: { ...env },
+      timeZone,
+      // Each line with all variables above it would be the square of the text.
+      get env() {
+        return Object.fromEntries(assigned.slice(0, assignedCount));
+      },
     });
   }
   return { entries, problems };

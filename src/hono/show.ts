@@ -1,3 +1,4 @@
+import { mapInTurns } from "../core/in-turns.ts";
 import { isPlain } from "../core/option-errors.ts";
 import { type SerializedError, shownError } from "../records/serialized-error.ts";
 import type { Job } from "../scheduler/views/job.ts";
@@ -70,8 +71,8 @@ export function showFor(scope: Scope, redact: Redact | null, include: readonly s
   };
 }
 
-export function shownPage<T, Shown>(page: Page<T>, show: (item: T) => Shown): Page<Shown> {
-  return { ...page, items: page.items.map(show) };
+export async function shownPage<T, Shown>(page: Page<T>, show: (item: T) => Shown): Promise<Page<Shown>> {
+  return { ...page, items: await mapInTurns(page.items, show) };
 }
 
 /** A list that has one page only. */

@@ -2,7 +2,7 @@ import * as v from "valibot";
 import { type Checker, checker, durationMs, instantMs, objectOf } from "../core/check.ts";
 import { systemClock, yieldToEventLoop } from "../core/clock.ts";
 import { type Duration, durationText, toDurationMs } from "../core/duration.ts";
-import { inTurns } from "../core/in-turns.ts";
+import { inTurns, mapInTurns } from "../core/in-turns.ts";
 import { printAsJSON } from "../core/inspect.ts";
 import { mustBe, optionError } from "../core/option-errors.ts";
 import { type InstantLike, instantOf, instantText, type Temporal } from "../core/temporal.ts";
@@ -173,7 +173,7 @@ async function schedulesOf(
 ): Promise<CountedSchedule[]> {
   if (Array.isArray(source)) {
     const list: readonly ForecastedSchedule[] = source;
-    return list.map((one, place) => counted(one, NO_TIMES, `${where}[${place}]`));
+    return mapInTurns(list, (one, place) => counted(one, NO_TIMES, `${where}[${place}]`));
   }
   if (typeof (source as ScheduleSource | null)?.getSchedules !== "function") {
     throw optionError(where, "", mustBe("a scheduler, or a list of schedules", source));

@@ -1,4 +1,5 @@
 import { OptionsError } from "../core/errors.ts";
+import { mapInTurns } from "../core/in-turns.ts";
 import { instantOf } from "../core/temporal.ts";
 import { parseTrigger } from "../triggers/parse-trigger.ts";
 import { type ForecastedSchedule, forecast } from "./forecast.ts";
@@ -33,7 +34,9 @@ export async function herdsOf(
   try {
     const firesOf = async (records: readonly ForecastedRecord[]): Promise<number[]> => {
       const options = { from: instantOf(now), until: instantOf(now + DAY_MS) };
-      return (await forecast(records.flatMap(forecasted), options)).buckets.map(({ fires }) => fires);
+      return (await forecast((await mapInTurns(records, forecasted)).flat(), options)).buckets.map(
+        ({ fires }) => fires,
+      );
     };
     const [before, less, more] = [await firesOf(stored), await firesOf(gone), await firesOf(coming)];
     return before

@@ -1,6 +1,8 @@
 import * as v from "valibot";
 import { matching } from "../core/bearer.ts";
 import { type Checker, checker, objectOf, textUpTo } from "../core/check.ts";
+import { systemClock } from "../core/clock.ts";
+import { DearAnswers, inTurns, REMEMBERED_MS } from "../core/in-turns.ts";
 import { CALENDAR_EVENTS_MAX, PAGE_SIZE_MAX, TOKEN_LENGTH_MIN, TOKENS_MAX } from "../core/limits.ts";
 import type { Logger } from "../core/logger.ts";
 import { instantOf } from "../core/temporal.ts";
@@ -10,7 +12,7 @@ import type { DeclaredSchedule } from "./declared.ts";
 import { type Forecast, forecast } from "./forecast.ts";
 import { apply, plan } from "./plan.ts";
 import type { Plan } from "./plan-report.ts";
-import { type CalendarSchedule, leftOutOf, toICalendar } from "./to-icalendar.ts";
+import { type CalendarSchedule, calendarSteps, leftOutOf } from "./to-icalendar.ts";
 
 /** Options of {@link insight}. */
 export interface InsightOptions {
@@ -77,18 +79,36 @@ export function insight(options: InsightOptions = {}): Insight {
   };
 }
 
+/** Schedules and fire times of a calendar that are found in one turn of the event loop. */
+const STEPS_OF_TURN = 32;
+
+const calendars = new WeakMap<SchedulerClient, DearAnswers<string>>();
+
 /** The calendar; null for a token that is none. */
 async function calendarOf(
   scheduler: SchedulerClient,
   { tokens: given, name }: CalendarAccess,
   token: string,
-  { from, until }: { readonly from: number; readonly until: number },
+  range: { readonly from: number; readonly until: number },
   logger: Pick<Logger, "warn">,
 ): Promise<string | null> {
   const allowed: unknown = typeof given === "function" ? await given() : given;
   // A function that tells no tokens lets nobody in.
   if (!Array.isArray(allowed) || !areTokens(allowed)) return null;
   if (!(await matching(token, allowed)).includes(true)) return null;
+  // One who may read gets what another one got some seconds ago.
+  const answers = calendars.get(scheduler) ?? new DearAnswers<string>(systemClock);
+  calendars.set(scheduler, answers);
+  const question = JSON.stringify([Math.floor(range.from / REMEMBERED_MS), range.until - range.from, name]);
+  return answers.of(question, () => makeCalendar(scheduler, name, range, logger));
+}
+
+async function makeCalendar(
+  scheduler: SchedulerClient,
+  name: string | undefined,
+  { from, until }: { readonly from: number; readonly until: number },
+  logger: Pick<Logger, "warn">,
+): Promise<string> {
   const schedules: CalendarSchedule[] = [];
   for await (const schedule of scheduler.getSchedules({ state: "active", limit: PAGE_SIZE_MAX })) {
     try {
@@ -102,7 +122,8 @@ async function calendarOf(
   // What fires often leaves room for the others.
   const limit = Math.max(1, Math.floor(CALENDAR_EVENTS_MAX / Math.max(schedules.length, 10)));
   const range = { from: instantOf(from), until: instantOf(until) };
-  const text = toICalendar(schedules, { ...range, limit, ...(name === undefined ? {} : { name }) });
+  const steps = calendarSteps(schedules, { ...range, limit, ...(name === undefined ? {} : { name }) });
+  const text = await inTurns(steps, STEPS_OF_TURN);
   const leftOut = leftOutOf(text);
   if (leftOut !== null) logger.warn(`escapement: GET /calendar.ics leaves fire times out: ${leftOut}`);
   return text;

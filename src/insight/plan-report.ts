@@ -1,14 +1,14 @@
 import { printAsJSON } from "../core/inspect.ts";
 import { instantOf, instantText, type Temporal } from "../core/temporal.ts";
 
-/** A schedule of a plan; times in epoch milliseconds. */
+/** A schedule of a plan. Times are the text of instants, which a large plan has hundreds of thousands of. */
 export interface PlannedFacts {
   readonly id: string;
   readonly taskId: string;
   readonly renamedFrom: string | null;
   readonly options: readonly string[];
-  readonly before: readonly number[];
-  readonly after: readonly number[];
+  readonly before: readonly string[];
+  readonly after: readonly string[];
 }
 
 /** A minute of a plan in which many schedules fire. */
@@ -59,18 +59,18 @@ export class PlannedSchedule {
 
   /** Its next fire times as it is stored; none of a schedule that is added. */
   get before(): Temporal.Instant[] {
-    return this.#facts.before.map(instantOf);
+    return this.#facts.before.map(instantOfText);
   }
 
   /** Its next fire times after the plan; none of a schedule that is removed. */
   get after(): Temporal.Instant[] {
-    return this.#facts.after.map(instantOf);
+    return this.#facts.after.map(instantOfText);
   }
 
-  toJSON(): Record<string, unknown> {
+  toJSON(): Record<string, unknown> & Pick<PlannedFacts, "before" | "after"> {
     const { id, taskId, renamedFrom, options } = this;
     const { before, after } = this.#facts;
-    return { id, taskId, renamedFrom, options, before: before.map(instantText), after: after.map(instantText) };
+    return { id, taskId, renamedFrom, options, before, after };
   }
 }
 
@@ -156,7 +156,7 @@ export class Plan {
       `Plan of ${this.owner}: ${countsOf(this)}.`,
       ...rowsOf(this).flatMap(([sign, one]) => [
         `${sign} ${nameOf(one)}`,
-        ...timesOf(one).map((line) => `    ${line}`),
+        ...timesOf(one.toJSON()).map((line) => `    ${line}`),
       ]),
       ...this.herds.map((herd) => `! ${herdText(herd)}`),
     ].join("\n");
@@ -183,6 +183,10 @@ export class Plan {
   }
 }
 
+function instantOfText(text: string): Temporal.Instant {
+  return instantOf(Date.parse(text));
+}
+
 type Sign = "+" | "~" | "-";
 
 const WORDS: Readonly<Record<Sign, string>> = { "+": "added", "~": "changed", "-": "removed" };
@@ -203,7 +207,7 @@ function nameOf({ id, taskId, renamedFrom, options }: PlannedSchedule): string {
   return `${id}${former}, task ${taskId}${options.length === 0 ? "" : `: ${options.join(", ")}`}`;
 }
 
-function timesOf({ before, after }: PlannedSchedule): string[] {
+function timesOf({ before, after }: Pick<PlannedFacts, "before" | "after">): string[] {
   const [now, then] = [before.join(", "), after.join(", ")];
   if (now === then) return [`fires next: ${now === "" ? "never" : now}`];
   return [...(now === "" ? [] : [`now: ${now}`]), ...(then === "" ? [] : [`then: ${then}`])];

@@ -1,9 +1,12 @@
 import * as v from "valibot";
 import type { AbortSignal } from "../core/abort-signal.ts";
 import { checker, objectOf, wholeNumber } from "../core/check.ts";
+import { yieldToEventLoop } from "../core/clock.ts";
 import { MaxIterationsReachedError, RevisionConflictError } from "../core/errors.ts";
+import { mapInTurns } from "../core/in-turns.ts";
 import { BULK_STEP_MAX, ID_LENGTH_MAX, PAGE_SIZE_MAX, PLAN_STEPS_MAX } from "../core/limits.ts";
 import { mustBe, optionError, shown } from "../core/option-errors.ts";
+import { instantText } from "../core/temporal.ts";
 import { textHash } from "../core/text-hash.ts";
 import type { ScheduleRecord } from "../records/schedule.ts";
 import { schedulePauseEvents, scheduleRemoved, scheduleSaved } from "../scheduler/events/event-records.ts";
@@ -55,6 +58,9 @@ const checkPlan = checker(
 const checkApply = checker(() =>
   objectOf({ ifRevision: v.optional(name()), by: v.optional(name()), signal: signal() }),
 );
+
+/** Declarations that are compared in one turn of the event loop. */
+const DECLARED_OF_TURN = 16;
 
 /** What applies a plan. It is no field, because a plan is data. */
 const makers = new WeakMap<Plan, (options: ApplyOptions) => Promise<void>>();
@@ -171,7 +177,7 @@ class LocalPlans implements Planner {
       ...{ owner, revision, herds },
       added: changes.filter((one) => one.stored === null).map(({ facts }) => facts),
       changed: changes.filter((one) => one.stored !== null).map(({ facts }) => facts),
-      removed: removed.map((record) => {
+      removed: await mapInTurns(removed, (record) => {
         const { id, taskId } = record;
         return { id, taskId, renamedFrom: null, options: [], before: timesOf(record, limit), after: [] };
       }),
@@ -242,6 +248,7 @@ class LocalPlans implements Planner {
     let steps = 0;
     for (const one of list) {
       ended?.throwIfAborted();
+      if (compared.length % DECLARED_OF_TURN === DECLARED_OF_TURN - 1) await yieldToEventLoop();
       const found = await this.#comparedWith(one, read, owner, nextFires);
       compared.push(found);
       // The budget of a question bounds each of them, and there may be a thousand.
@@ -274,7 +281,7 @@ class LocalPlans implements Planner {
     const taskId = tasks.idOf(task);
     const asked = await this.#additions.recordOf({ taskId, trigger, options, where });
     let steps = stepsTaken();
-    const timesNext = (record: ScheduleRecord): number[] => {
+    const timesNext = (record: ScheduleRecord): string[] => {
       const times = timesOf(record, limit);
       steps += stepsTaken();
       return times;
@@ -307,6 +314,7 @@ class LocalPlans implements Planner {
     do {
       ended?.throwIfAborted();
       const page = await this.#context.env.store.getSchedules({ ...filter, limit: PAGE_SIZE_MAX, cursor });
+      await yieldToEventLoop();
       records.push(...page.items);
       cursor = page.cursor;
     } while (cursor !== null);
@@ -326,10 +334,10 @@ function after({ asked, stored, setsPaused }: Pick<Compared, "asked" | "stored" 
   return { ...asked, trigger, nextFireTime, lastFireTime, paused: setsPaused ? asked.paused : stored.paused };
 }
 
-function timesOf(record: ScheduleRecord, limit: number): number[] {
+function timesOf(record: ScheduleRecord, limit: number): string[] {
   if (limit === 0) return [];
   try {
-    return withinBudget(() => fireTimesOf(record, parseTrigger(record.trigger), limit));
+    return withinBudget(() => fireTimesOf(record, parseTrigger(record.trigger), limit).map(instantText));
   } catch {
     // This program does not know the trigger, or it fails.
     return [];

@@ -3,6 +3,7 @@ import { BULK_MS, callContextOf, wireTrigger } from "../client/calls/context.ts"
 import { taskIdOf, travelling } from "../client/calls/task-reference.ts";
 import { wireOptions } from "../client/wire/options.ts";
 import { instant } from "../client/wire/values.ts";
+import { instantText } from "../core/temporal.ts";
 import { withoutUndefined } from "../core/without-undefined.ts";
 import type { SchedulerClient } from "../scheduler/scheduler-client.ts";
 import { readDeclarations } from "./declared.ts";
@@ -48,9 +49,10 @@ async function wireDeclarations(declared: unknown, owner: string): Promise<objec
 }
 
 const planSchema = () => {
+  const text = () => v.pipe(instant(), v.transform(instantText));
   const planned = v.object({
     ...{ id: v.string(), taskId: v.string(), renamedFrom: v.nullable(v.string()), options: v.array(v.string()) },
-    ...{ before: v.array(instant()), after: v.array(instant()) },
+    ...{ before: v.array(text()), after: v.array(text()) },
   });
   return v.object({
     ...{ owner: v.string(), revision: v.string() },

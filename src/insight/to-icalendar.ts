@@ -62,10 +62,22 @@ const check = checker(
  * const text = toICalendar(items, { from: "2030-01-01T00:00:00Z", until: "2030-02-01T00:00:00Z" });
  */
 export function toICalendar(schedules: Iterable<CalendarSchedule>, options: CalendarOptions): string {
+  const steps = calendarSteps(schedules, options);
+  for (;;) {
+    const step = steps.next();
+    if (step.done === true) return step.value;
+  }
+}
+
+/** What `toICalendar` makes, in steps: one a schedule, and one a fire time. */
+export function* calendarSteps(
+  schedules: Iterable<CalendarSchedule>,
+  options: CalendarOptions,
+): Generator<void, string> {
   const { from, until, name, limit } = check(options, WHERE);
   if (until <= from) throw optionError(WHERE, "until", "must be later than from");
   const lines = ["BEGIN:VCALENDAR", "VERSION:2.0", "PRODID:-//Escapement//Schedules//EN", "CALSCALE:GREGORIAN"];
-  lines.push("METHOD:PUBLISH", `NAME:${escaped(name)}`, `X-WR-CALNAME:${escaped(name)}`);
+  lines.push("METHOD:PUBLISH", folded(`NAME:${escaped(name)}`), folded(`X-WR-CALNAME:${escaped(name)}`));
   const stamp = timeText(from);
   const bounded: string[] = [];
   let count = 0;
@@ -77,6 +89,7 @@ export function toICalendar(schedules: Iterable<CalendarSchedule>, options: Cale
       throw optionError(WHERE, `schedules.${place}.trigger`, mustBe("a trigger", given, "", advice));
     }
     place++;
+    yield;
     const [fireTimes, isWhole] = fireTimesOf(schedule, from, until, limit);
     if (!isWhole) bounded.push(schedule.id);
     for (const fireTime of fireTimes) {
@@ -84,7 +97,8 @@ export function toICalendar(schedules: Iterable<CalendarSchedule>, options: Cale
         const message = `leaves more than ${CALENDAR_EVENTS_MAX} fire times: take a shorter time, or a lower limit`;
         throw optionError(WHERE, "until", message);
       }
-      lines.push(...eventOf(schedule, fireTime, stamp));
+      lines.push(...eventOf(schedule, fireTime, stamp).map(folded));
+      yield;
     }
   }
   if (bounded.length > 0) {
@@ -93,11 +107,11 @@ export function toICalendar(schedules: Iterable<CalendarSchedule>, options: Cale
     lines.splice(
       HEAD_LINES,
       0,
-      `${LEFT_OUT}:${escaped(`each has more fire times than the ${limit} here: ${names}${more}`)}`,
+      folded(`${LEFT_OUT}:${escaped(`each has more fire times than the ${limit} here: ${names}${more}`)}`),
     );
   }
   lines.push("END:VCALENDAR", "");
-  return lines.map(folded).join("\r\n");
+  return lines.join("\r\n");
 }
 
 /** The property of a calendar that leaves fire times out. */

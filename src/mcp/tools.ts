@@ -32,8 +32,8 @@ export interface Tool {
 
 /** The text of a caller alone decides, so that all routers of a process share them. */
 const lints = new DearAnswers<object>(systemClock);
-/** Lines, and rules, of one turn of the event loop: some take half a millisecond. */
-const LINES_OF_TURN = 16;
+/** Lines, and rules, of one turn of the event loop: the dearest take some ten milliseconds. */
+const LINES_OF_TURN = 2;
 
 const text = (description: string): object => ({ type: "string", description });
 const flag = (description: string): object => ({ type: "boolean", description });

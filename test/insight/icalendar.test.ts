@@ -145,7 +145,9 @@ describe("the calendar of a router", () => {
     expect(logged.warn).toEqual([`escapement: GET /calendar.ics leaves fire times out: ${leftOut}`]);
     const short = await router.request(`https://localhost/calendar.ics?token=${TOKEN}&days=1`);
     await scheduler.removeSchedule("a");
-    const whole = await (await router.request(`https://localhost/calendar.ics?token=${TOKEN}&days=60`)).text();
+    const remembered = await (await router.request(`https://localhost/calendar.ics?token=${TOKEN}&days=60`)).text();
+    expect(remembered).toBe(text);
+    const whole = await (await router.request(`https://localhost/calendar.ics?token=${TOKEN}&days=59`)).text();
     expect([short.status, whole.includes("LEFT-OUT"), logged.warn.length]).toEqual([200, false, 2]);
   });
 });

@@ -28,7 +28,7 @@ export const jobRoutes: Routes<
     query: schemas.jobQuery,
     handle: async ({ client, query: { include, ...query }, show }) => {
       const page = await client.getJobs({ ...withLabels(query, "GET /jobs"), include: numbersOf(include) });
-      return { status: 200, body: shownPage(page, show.listed(include).job) };
+      return { status: 200, body: await shownPage(page, show.listed(include).job) };
     },
   },
   "POST /jobs": {

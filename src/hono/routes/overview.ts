@@ -4,7 +4,7 @@ import type { SchedulerHealth } from "../../scheduler/views/health.ts";
 import { type Plain, plain } from "../../scheduler/views/plain.ts";
 import type { Run } from "../../scheduler/views/run.ts";
 import type { Overview, OverviewRun } from "../api.ts";
-import { type Show, shownPage } from "../show.ts";
+import type { Show } from "../show.ts";
 import { shownStats } from "./results.ts";
 import { withFires } from "./schedules.ts";
 
@@ -77,7 +77,7 @@ async function listsOf(client: SchedulerClient, now: number, show: Show): Promis
       nextFireTime === null ? [] : [{ scheduleId, taskId, fireTime: instantText(nextFireTime.epochMilliseconds) }],
     ),
     nextFires: coming.items.slice(0, SHOWN_MAX).map((one) => withFires(one, schedule(one))),
-    failures: shownPage(failures, show.listed().result).items,
+    failures: failures.items.map(show.listed().result),
     failureGroups: groups.groups.map(plain),
     failingSchedules: failing.items.map(schedule),
     blackouts: blackouts.filter(({ until }) => until === null || until.epochMilliseconds > now).map(plain),

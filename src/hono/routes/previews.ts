@@ -1,3 +1,4 @@
+import { mapInTurns } from "../../core/in-turns.ts";
 import { PREVIEW_BODY_BYTES_MAX } from "../../core/limits.ts";
 import { toEpochMs, zonedOf } from "../../core/temporal.ts";
 import { checkTrigger } from "../../scheduler/options/check-options.ts";
@@ -26,7 +27,7 @@ export const previewRoutes: Routes<"GET /schedules/:id/preview" | "POST /trigger
     handle: async ({ clock, body: { trigger, limit, from, ...spreading } }) => {
       const rule = checkTrigger(trigger, "POST /triggers/preview", "UTC", spreading);
       const fromMs = from === undefined ? clock.now() : toEpochMs(from, "from");
-      const times = [...rule.fireTimes({ from: zonedOf(fromMs, "UTC"), limit })].map(msOf);
+      const times = await mapInTurns(rule.fireTimes({ from: zonedOf(fromMs, "UTC"), limit }), msOf);
       return { status: 200, body: previewOf(rule, times, fromMs, times.length < limit) };
     },
   },

@@ -43,7 +43,10 @@ export const resultRoutes: Routes<
     query: schemas.resultQuery,
     handle: async ({ client, query: { include, ...filter }, show }) => ({
       status: 200,
-      body: shownPage(await client.getJobResults(withLabels(filter, "GET /results")), show.listed(include).result),
+      body: await shownPage(
+        await client.getJobResults(withLabels(filter, "GET /results")),
+        show.listed(include).result,
+      ),
     }),
   },
   "GET /failures": {
@@ -64,7 +67,7 @@ export const resultRoutes: Routes<
     query: schemas.runQuery,
     handle: async ({ client, query: { include, ...query }, show }) => {
       const page = await client.getRuns({ ...withLabels(query, "GET /runs"), include: numbersOf(include) });
-      return { status: 200, body: shownPage(page, show.listed(include).run) };
+      return { status: 200, body: await shownPage(page, show.listed(include).run) };
     },
   },
   "GET /runs/:id": {

@@ -48,7 +48,7 @@ export const scheduleRoutes: Routes<
         ...withFires(schedule, shown(schedule)),
         ...(words.includes("description") ? { description: describe(schedule) } : {}),
       });
-      return { status: 200, body: shownPage(await client.getSchedules({ ...filter, include }), withNext) };
+      return { status: 200, body: await shownPage(await client.getSchedules({ ...filter, include }), withNext) };
     },
   },
   "POST /schedules": {

@@ -1,3 +1,4 @@
+import { mapInTurns } from "../../core/in-turns.ts";
 import { zonedOf } from "../../core/temporal.ts";
 import type { ScheduleRecord } from "../../records/schedule.ts";
 import type { FireTimeRecord } from "../../stores/contract/ledger-types.ts";
@@ -22,7 +23,7 @@ export async function extrasOf(
   const ids = schedules.map(({ id }) => id);
   const counted = stats ? await statsOfSchedules(store, ids, clock.now()) : null;
   const occurrences = runs === undefined ? null : await lastOccurrences(store, schedules, triggers, runs);
-  return schedules.map((schedule, place) => ({
+  return mapInTurns(schedules, (schedule, place) => ({
     ...(next === undefined ? {} : { next: orNone(() => nextOf(schedule, triggers[place] ?? null, next, blackouts)) }),
     ...(occurrences === null ? {} : { runs: occurrences[place] ?? [] }),
     ...(counted === null ? {} : { stats: counted[place] }),
