@@ -69,7 +69,7 @@ export class ClockHealing {
   /**
    * Called by a tick that has found an uptime in the future. Ticks see no clock go on, so what they have is the record
    * of the store: it has to know of a scheduler that was up some minutes ago, and of none that stays and has another
-   * time. A tick that finds no such record leaves one, for a later tick.
+   * time. It leaves such a record itself, for a later tick.
    * @param mayGoOn asked before each request
    * @param isConfirmed whether the store's clock agrees with the one here, which needs no other witness then
    * @returns whether schedules were taken back
@@ -87,7 +87,8 @@ export class ClockHealing {
       const alive = await store.getSchedulers(this.uptimeAfter(now));
       const isDisputed = !isConfirmed && alive.some(({ isResident }) => isResident);
       const steadyMs = hasPast ? CLOCK_STEADY_MS : 0;
-      if (!hasPast && mayGoOn()) await this.#signOn();
+      // This clock may be wrong as well: then a later tick finds that it was.
+      if (mayGoOn()) await this.#signOn();
       return await this.#heal({ now, toleranceMs: leaseMs, steadyMs, isDisputed }, wrong, mayGoOn);
     } catch (error) {
       logger.warn(
