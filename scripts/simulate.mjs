@@ -2,12 +2,12 @@
 
 // Runs the deterministic simulation (test/simulation) over many seeds, on all cores, or shows one seed:
 //
-//   node scripts/simulate.mjs [--from 0] [--count 100000] [--workers 2] [--failures 20] [--only operators|steps|postgres]
-//   node scripts/simulate.mjs --seed 4711 [--trace] [--only operators|steps|postgres]
+//   node scripts/simulate.mjs [--from 0] [--count 100000] [--workers 2] [--failures 20] [--only operators|steps|clocks|postgres]
+//   node scripts/simulate.mjs --seed 4711 [--trace] [--only operators|steps|clocks|postgres]
 //
 // `--only operators` runs the small simulation of what operators do (test/simulation/operators), `--only steps` the part
-// of it about jobs with steps: each hundredth seed of both on SQLite, the others on the memory store. `--only postgres`
-// runs both simulations on PGlite.
+// of it about jobs with steps: each hundredth seed of both on SQLite, the others on the memory store. `--only clocks`
+// runs the one of wrong clocks (test/simulation/clocks), and `--only postgres` the first two on PGlite.
 // Exits with 1 when a promise was broken. A seed gives the same run everywhere. Many seeds run with lighter stand-ins
 // for some of the host's globals (scripts/lib/light-host.mjs), one seed runs with the host's own. A long run tells every
 // 20 s how far it is, so that a run that is ended early still tells what it covered.
@@ -43,8 +43,8 @@ async function main() {
       only: { type: "string" },
     },
   });
-  if (values.only !== undefined && !["operators", "steps", "postgres"].includes(values.only)) {
-    console.error(`--only takes "operators", "steps" or "postgres", not "${values.only}"`);
+  if (values.only !== undefined && !["operators", "steps", "clocks", "postgres"].includes(values.only)) {
+    console.error(`--only takes "operators", "steps", "clocks" or "postgres", not "${values.only}"`);
     return 2;
   }
   only = values.only ?? "";
@@ -65,6 +65,7 @@ async function bundle() {
       contents: `
         export { simulate } from "./simulate.ts";
         export { simulateOnPostgres } from "./simulate-on-postgres.ts";
+        export { simulateClocks } from "./clocks/clocks.ts";
         export { simulateOperations, simulateSteps } from "./operators/simulate-some-on-sqlite.ts";`,
       resolveDir: `${root}test/simulation`,
     },
@@ -82,8 +83,13 @@ async function bundle() {
 /** @returns {Promise<Pick<typeof import("../test/simulation/simulate.ts"), "simulate">>} */
 async function load() {
   const { simulate, ...others } = await import(pathToFileURL(outfile).href);
-  const { simulateOperations: operators, simulateSteps: steps, simulateOnPostgres: postgres } = others;
-  return { simulate: { operators, steps, postgres }[only] ?? simulate };
+  const {
+    simulateOperations: operators,
+    simulateSteps: steps,
+    simulateClocks: clocks,
+    simulateOnPostgres: postgres,
+  } = others;
+  return { simulate: { operators, steps, clocks, postgres }[only] ?? simulate };
 }
 
 /** @param {number} seed @param {boolean} isTraced */
