@@ -96,6 +96,109 @@ describe("a lone host whose clock was ahead for a minute", () => {
   });
 });
 
+describe("a host that died while it was ahead", () => {
+  test("is healed by one that was behind meanwhile, too", async () => {
+    const { clock, make, of } = setUp();
+    await clock.advance({ minutes: 30 });
+    const before = make();
+    await before.addSchedule("t", "* * * * *", { id: "t" });
+    const since = clock.now();
+    await clock.jumpTo(new Date(since + 4 * YEAR));
+    await before.start();
+    await clock.advance({ minutes: 1 });
+    await before.stop();
+    // It is steady there, and cannot judge a schedule that was added later.
+    await clock.jumpTo(new Date(since - 20 * MINUTE));
+    const scheduler = make();
+    await scheduler.start();
+    await clock.advance({ minutes: 8 });
+    await clock.jumpTo(new Date(since + 10 * MINUTE));
+    of.length = 0;
+    await clock.advance({ hours: 1 });
+    expect(of.length).toBeGreaterThanOrEqual(48);
+    expect(new Set(of).size).toBe(of.length);
+  });
+});
+
+describe("what is no wrong clock", () => {
+  test.each([
+    ["a laptop that slept for nine hours", 9 * HOUR],
+    ["a machine that was thawed after ten days", 240 * HOUR],
+  ])("%s goes on at once, by its misfire rules", async (_name, awayMs) => {
+    const { clock, make, of, log } = setUp();
+    const scheduler = make();
+    await scheduler.addSchedule("t", "* * * * *", { id: "latest" });
+    await scheduler.addSchedule("t", "0 * * * *", { id: "all", coalesce: "all" });
+    await scheduler.start();
+    await clock.advance({ minutes: 3 });
+    of.length = 0;
+    await clock.jumpTo(new Date(clock.now() + awayMs));
+    await clock.advance({ minutes: 10 });
+    expect(of).toHaveLength(awayMs / HOUR + 1 + 10);
+    expect((await scheduler.health()).storeWarnings).toEqual([]);
+    expect(log.filter(({ message }) => message.includes("ahead"))).toEqual([]);
+  });
+
+  test("a program that starts again after ten days is believed", async () => {
+    const { clock, make, of } = setUp();
+    const before = make();
+    await before.addSchedule("t", "0 13 * * *", { id: "t", coalesce: "all" });
+    await before.start();
+    await clock.advance({ minutes: 3 });
+    await before.stop();
+    await clock.jumpTo(new Date(clock.now() + 240 * HOUR));
+    const scheduler = make();
+    await scheduler.start();
+    await clock.advance({ minutes: 1 });
+    expect(of).toHaveLength(10);
+    expect((await scheduler.health()).storeWarnings).toEqual([]);
+  });
+});
+
+describe("several hosts, which alone cannot tell whose clock is right", () => {
+  /** Hosts whose clocks are off by so much. */
+  async function hostsOf(offsets: readonly number[]) {
+    const host = setUp();
+    const { clock, make, dataStore } = host;
+    const hosts: Scheduler[] = [];
+    for (const [index, offset] of offsets.entries()) {
+      const own = {
+        now: () => clock.now() + offset,
+        sleep: (until: number, signal?: AbortSignal) => clock.sleep(until - offset, signal),
+        yield: () => clock.yield(),
+      };
+      const scheduler = make({ identity: `host${index}`, dataStore, clock: own });
+      if (index === 0) await scheduler.addSchedule("t", "* * * * *", { id: "t" });
+      await scheduler.start();
+      hosts.push(scheduler);
+    }
+    return { ...host, hosts };
+  }
+
+  test("one that is behind by days fires nothing, and leaves all to the other", async () => {
+    const { clock, of } = await hostsOf([0, -72 * HOUR]);
+    await clock.advance({ hours: 1 });
+    expect(of).toHaveLength(60);
+    expect(new Set(of).size).toBe(60);
+  });
+
+  test("while two of three are ahead, nothing is taken back; once they are gone, it is", async () => {
+    const { clock, of, hosts, dataStore } = await hostsOf([0, YEAR, YEAR]);
+    await clock.advance({ minutes: 20 });
+    const schedule = await dataStore.getSchedule("t");
+    expect(schedule?.nextFireTime).toBeGreaterThan(clock.now() + YEAR);
+    expect((await hosts[0]?.health())?.storeWarnings.map(({ code }) => code)).toEqual(["clockAhead"]);
+    await hosts[1]?.stop();
+    await clock.advance({ minutes: 20 });
+    expect((await dataStore.getSchedule("t"))?.nextFireTime).toBeGreaterThan(clock.now() + YEAR);
+    await hosts[2]?.stop();
+    of.length = 0;
+    await clock.advance({ hours: 1 });
+    expect(of.length).toBeGreaterThanOrEqual(48);
+    expect(new Set(of).size).toBe(of.length);
+  });
+});
+
 test("a host that begins in 1970 fires nothing of today before NTP, and all of it afterwards", async () => {
   const { clock, make, of } = setUp();
   const before = make();

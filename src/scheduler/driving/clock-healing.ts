@@ -106,6 +106,8 @@ export class ClockHealing {
       return false;
     }
     const healed: string[] = [];
+    // False when this clock, before the begin of a schedule, is itself the wrong one: another has to find the uptimes.
+    let isWhole = true;
     for (let cursor: string | null = null; ; ) {
       if (!mayGoOn()) return healed.length > 0;
       const page: Awaited<ReturnType<typeof store.getSchedules>> = await store.getSchedules({
@@ -116,13 +118,14 @@ export class ClockHealing {
         if (!mayGoOn()) return healed.length > 0;
         const line = await this.#healOne(schedule, host);
         if (line !== null) healed.push(line);
+        else if ((schedule.lastFireTime ?? 0) > schedule.createdAt && schedule.createdAt > host.now) isWhole = false;
       }
       cursor = page.cursor;
       if (cursor === null) break;
       await clock.yield();
     }
-    this.#wasSetBack = false;
-    if (mayGoOn() && wrong.length > 0) await store.ledger?.removeUptimesAfter(host.now + host.toleranceMs);
+    this.#wasSetBack &&= !isWhole;
+    if (isWhole && mayGoOn() && wrong.length > 0) await store.ledger?.removeUptimesAfter(host.now + host.toleranceMs);
     this.#report(healed, wrong);
     return healed.length > 0;
   }
