@@ -45,11 +45,15 @@ type Shown = api.Run & { readonly zone?: string | null | undefined; readonly pau
 
 async function withSchedules({ items, ...page }: api.Page<api.Run>): Promise<api.Page<Shown>> {
   const ids = [...new Set(items.flatMap(({ scheduleId }) => scheduleId ?? []))];
-  const [health, schedules] = await Promise.all([
+  // They stand in an address, which has a bound.
+  const halves = [ids.slice(0, 50), ids.slice(50)].filter((some) => some.length > 0);
+  const [health, ...schedules] = await Promise.all([
     items.some(api.isWaiting) ? api.getHealth() : null,
-    ids.length > 0 ? api.getSchedules({ ids, include: [] }) : null,
+    ...halves.map((some) => api.getSchedules({ ids: some, include: [] })),
   ]);
-  const zones = new Map(schedules?.items.map(({ id, trigger }) => [id, ruleOf(trigger).timeZone]));
+  const zones = new Map(
+    schedules.flatMap((some) => some.items).map(({ id, trigger }) => [id, ruleOf(trigger).timeZone]),
+  );
   return {
     ...page,
     items: items.map((run) => ({
@@ -70,7 +74,7 @@ export function RunsPage() {
   const filter = { ...all, ...SHOWN[show]?.[1] };
   const key = JSON.stringify(filter);
   const pages = usePages(`runs ${key}`, async (cursor) =>
-    withSchedules(await api.getRuns(filter, { limit: 50, cursor })),
+    withSchedules(await api.getRuns(filter, { limit: 100, cursor })),
   );
   const { data: facets } = useData(
     `run facets ${JSON.stringify(all)}`,
