@@ -229,16 +229,16 @@ export class Loop {
       const isInBurst = this.#burstSince <= now && now < this.#burstSince + BURST_MS_MAX;
       const leavesOutcomes = isInBurst && (due.length > 0 || isJobDue);
       const result = await stepper.step(now, { due, jobsMax, aheadMs: LOOK_AHEAD_MS, leavesOutcomes });
-      const hasLeft = hasMore || (leavesOutcomes && stepper.seen?.hasReady === true);
+      const isLeft = stepper.seen?.hasReady === true;
+      const hasLeft = hasMore || (leavesOutcomes && isLeft);
       // Where none began, jobs may wait for the slots of those that have ended.
       this.#burstSince = hasLeft && result.jobsStarted > 0 ? Math.min(this.#burstSince, now) : NEVER;
-      const isLeft = stepper.seen?.hasReady === true;
       this.#share = isLeft ? this.#share * 2 : SHARE_FIRST;
       this.#isFruitless = isJobDue && result.jobsStarted === 0;
       // Others may have raised the occurrence that this very step, which did not know of it, could have resolved.
       const knewOverdue = isOverdue(seen, now) || seen.overdue?.isOpen === true;
       this.#triesToResolve = !knewOverdue && stepper.seen?.overdue?.isOpen === true;
-      if (isLeft && result.jobsStarted === jobsMax) await sleepFor(env.clock, SHARE_WAIT_MS, this.#signal().signal);
+      if (isLeft && result.jobsStarted === jobsMax) await sleepFor(env.clock, SHARE_WAIT_MS);
       return NOW;
     }
     if (ours.length > 0) {

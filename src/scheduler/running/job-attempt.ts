@@ -171,9 +171,9 @@ export class JobAttempt {
     return this.#progress === this.#savedProgress ? null : this.#progress;
   }
 
-  /** The store has this progress now; null for none that is new. */
-  progressSaved(progress: JobProgress | null): void {
-    if (progress !== null) this.#savedProgress = progress;
+  /** The store has this progress now; undefined for none that is new. */
+  progressSaved(progress: JobProgress | null = this.#savedProgress): void {
+    this.#savedProgress = progress;
   }
 
   /** How the attempt records steps. */

@@ -101,8 +101,8 @@ export class JobRunner {
     return this.#running;
   }
 
-  /** The leases that are ours: of jobs that run, and of jobs that ended but whose outcome the store does not know
-   *  yet. */
+  /** The leases that are ours: of jobs that run, in the order of `running`, and of jobs that ended but whose
+   *  outcome the store does not know yet. */
   get held(): readonly HeldJob[] {
     const running = [...this.#running.values()].map(heldJob);
     // One that is about to start is running, too.

@@ -1,7 +1,7 @@
 import { sleepFor } from "../../core/clock.ts";
 import type { EventRecord } from "../../records/events.ts";
 import type { SchedulerProfile } from "../../records/scheduler.ts";
-import type { Heartbeat, HeldJob, LeaseExtension } from "../../stores/data-store.ts";
+import type { Heartbeat, LeaseExtension } from "../../stores/data-store.ts";
 import type { Environment } from "../environment.ts";
 import { jobLogged } from "../events/event-records.ts";
 import type { JobAttempt } from "./job-attempt.ts";
@@ -63,25 +63,24 @@ export class LeaseKeeper {
       this.#lastRunAt = now;
       return;
     }
-    const sign = { settledStepId: settledStepId(), aliveUntil: now + env.leaseMs, profile };
-    const heartbeats = await this.#extend(now, [...runner.running.values()], jobs, sign);
+    const attempts = [...runner.running.values()];
+    const sent = { jobs, settledStepId: settledStepId(), aliveUntil: now + env.leaseMs, profile };
+    const heartbeats = await this.#extend(now, attempts, sent);
     this.#lastRunAt = now;
     peers.observed(heartbeats, now);
   }
 
+  /** @param sent whose jobs begin with those of the attempts */
   async #extend(
     now: number,
     attempts: readonly JobAttempt[],
-    jobs: readonly HeldJob[],
-    sign: Pick<LeaseExtension, "settledStepId" | "aliveUntil" | "profile">,
+    sent: Pick<LeaseExtension, "jobs" | "settledStepId" | "aliveUntil" | "profile">,
   ): Promise<readonly Heartbeat[]> {
     const { env, runner } = this.#options;
     const { store, clock, identity: schedulerId, instanceId, leaseMs } = env;
-    const progress = attempts.map((attempt) => attempt.unsavedProgress);
-    const logs = new Map(jobs.map(({ jobId, fence, log }) => [`${fence} ${jobId}`, log]));
     const until = now + leaseMs;
     try {
-      const report = await store.extendLeases({ now, schedulerId, instanceId, until, jobs, ...sign });
+      const report = await store.extendLeases({ now, schedulerId, instanceId, until, ...sent });
       const lostIds = new Set(report.lost);
       const logged: EventRecord[] = [];
       // Only the attempts from before the call: a job of theirs may run here again by now, under a newer lease.
@@ -91,8 +90,8 @@ export class LeaseKeeper {
           continue;
         }
         attempt.extendTo(until);
-        attempt.progressSaved(progress[index] ?? null);
-        const log = attempt.log === null ? undefined : logs.get(`${attempt.job.fence} ${attempt.job.id}`);
+        const { progress, log } = sent.jobs[index] ?? {};
+        attempt.progressSaved(progress);
         if (log === undefined) continue;
         attempt.log?.saved(log);
         logged.push(jobLogged(env, attempt.job, log));
@@ -107,7 +106,7 @@ export class LeaseKeeper {
   }
 
   /** A handler reported its progress: the store learns of it in a second, with what others report till then.
-   *  @param signal ends that */
+   *  @param signal ends the wait. It is aborted when no job runs any more */
   progressed(signal: AbortSignal): void {
     this.#savingProgress ??= this.#saveProgress(signal);
   }
@@ -118,13 +117,13 @@ export class LeaseKeeper {
       for (;;) {
         await sleepFor(env.clock, PROGRESS_AGE_MS, signal);
         const attempts = [...runner.running.values()].filter((attempt) => attempt.unsavedProgress !== null);
-        if (signal.aborted || attempts.length === 0) return;
+        if (attempts.length === 0) return;
         // Without a settled step, leases that are not named are left alone.
-        const sign = { settledStepId: null, aliveUntil: null };
-        await this.#extend(env.clock.now(), attempts, attempts.map(heldJob), sign);
+        const sent = { jobs: attempts.map(heldJob), settledStepId: null, aliveUntil: null };
+        await this.#extend(env.clock.now(), attempts, sent);
       }
-    } catch (error) {
-      env.logger.debug("escapement: progress is saved when leases are next extended", error);
+    } catch {
+      // The next extension of all leases carries the progress, and tells of a store that cannot be reached.
     } finally {
       this.#savingProgress = null;
     }
