@@ -109,6 +109,63 @@ kind: Deployment
   });
 
   test.each([
+    ...["@daily", "0 0 L * *", "0 0 1W * *", "0 0 * * 7", "0 0 0 * * 1", "H 3 * * *", "*/90 * * * *"],
+    ...["TZ=Europe/Berlin 0 9 * * *", "0 0 ? * 1", "0 0 * * fri#2", "0 0 * * 1-7", "@reboot"],
+  ])("tells that GitHub does not take %j", async (cron) => {
+    const text = JSON.stringify({ on: { schedule: [{ cron }, { cron: "0 4 * * SUN,1-5/2" }] } });
+    const { schedules, problems } = await dryRun("build.yml", text, "--from", "github");
+    expect([schedules.length, problems.length]).toEqual([1, 1]);
+  });
+
+  test.each(["0 0 */2 * 1", "0 0 1 * */2"])("says of %j what GitHub does not say", async (cron) => {
+    const text = JSON.stringify({ on: { schedule: [{ cron }] } });
+    const { schedules } = await dryRun("build.yml", text, "--from", "github");
+    expect(schedules).toMatchObject([{ notes: [expect.stringContaining("either or both")] }]);
+  });
+
+  test.each([
+    ["one on one line", '{"kind":"CronJob","metadata":{"name":"a"},"spec":{"schedule":"0 3 * * *"}}'],
+    [
+      "a list as the server gives it",
+      '{"kind":"CronJobList","items":[{"metadata":{"name":"a"},"spec":{"schedule":"0 3 * * *"}}]}',
+    ],
+    [
+      "a list on one line",
+      '{"apiVersion":"v1","kind":"List","items":[{"kind":"CronJob","metadata":{"name":"a"},"spec":{"schedule":"0 3 * * *"}}]}',
+    ],
+    [
+      "items of a list",
+      "items:\n- kind: CronJob\n  metadata: { name: a }\n  spec: { schedule: '0 3 * * *' }\nkind: List\n",
+    ],
+  ])("knows CronJobs by their look: %s", async (_, text) => {
+    const { code, schedules } = await dryRun("file", text);
+    expect([code, schedules.map(({ id }) => id)]).toEqual([0, ["a"]]);
+  });
+
+  test.each([
+    ["@every +1h", "Every hour, first after one period"],
+    ["@every -5m", "Every second, first after one period"],
+    ["@every 0", "Every second, first after one period"],
+    ["@every 1h-5m", null],
+    ["CRON_TZ=UTC 0 9 * * *", null],
+  ])("reads %j of a CronJob with a time zone as Kubernetes does", async (schedule, description) => {
+    const spec = { schedule, timeZone: "Europe/Berlin" };
+    const { schedules, problems } = await dryRun("file", JSON.stringify({ kind: "CronJob", spec }));
+    expect([schedules.map((one) => one.description), problems.length]).toEqual(
+      description === null ? [[], 1] : [[description], 0],
+    );
+  });
+
+  test.each(['{"queue":"q","schedulers":[]}', '{\n "schedules": []\n}', '[{"_id":"1","name":"a"}]'])(
+    "asks whose JSON it is: %s",
+    async (text) => {
+      await using folder = await folderWith({ file: text });
+      const { code, err } = await call(["import", "file", "--dry-run"], { cwd: folder.path });
+      expect([code, err]).toEqual([2, ["error: the file is JSON of one of several systems: say which by --from"]]);
+    },
+  );
+
+  test.each([
     ["daily", "At 00:00, in UTC"],
     ["Mon..Fri *-*-* 09:00:00", "At 09:00, Monday to Friday, in UTC"],
     ["Mon,Thu 10:00 Europe/Berlin", "At 10:00, Monday and Thursday, in Europe/Berlin"],

@@ -1,5 +1,5 @@
 import type { Job, Schedule, Scheduler, SchedulerClient } from "../../mod.ts";
-import { type CommandCall, hasOption, textOption } from "../command.ts";
+import { type CommandCall, hasOption, refuseOptions, textOption } from "../command.ts";
 import { isoIn } from "../engine.ts";
 import { CliError, EXIT } from "../failure.ts";
 import { readText } from "../files.ts";
@@ -41,7 +41,11 @@ export async function run(call: CommandCall): Promise<number> {
   // Windows writes a mark of the byte order first.
   const text = SERVERS.test(path) ? path : (await readText(io, path, EXPORT_BYTES_MAX)).replace(/^\ufeff/, "");
   const system = systemOf(call, path, text);
-  if (system === "export") return importExport(call, text);
+  if (system !== "crontab") refuseOptions(call, ["system", "user"], "anything but a crontab");
+  if (system === "export") {
+    refuseOptions(call, ["tz", "task"], "an export, whose schedules have both");
+    return importExport(call, text);
+  }
   const found = await read(system, text, {
     nowMs: io.clock.now(),
     clock: io.clock,
@@ -194,9 +198,11 @@ function systemOf(call: CommandCall, path: string, text: string): System {
   if (server !== null) return server[1] === undefined ? "bullmq" : "pgboss";
   const version = /^\s*\{\s*"apscheduler":\s*([34])\b/.exec(text)?.[1];
   if (version !== undefined) return version === "3" ? "apscheduler3" : "apscheduler4";
-  if (text.startsWith('{"')) return "export";
+  if (text.startsWith('{"escapement":')) return "export";
   if (/\.timer$/.test(path) || /^\s*(\[Timer\]|OnCalendar=)/m.test(text)) return "systemd";
-  if (/^\s*["']?kind["']?:\s*["']?(CronJob|List)/m.test(text)) return "kubernetes";
+  if (/(^|[{,])[-\s]*["']?kind["']?:\s*["']?(CronJob|List)/m.test(text)) return "kubernetes";
+  if (/^\s*(\{|\[\s*[{\]])/.test(text))
+    throw new CliError("the file is JSON of one of several systems: say which by --from");
   return /^\s*-?\s*["']?cron["']?:/m.test(text) || /\.ya?ml$/.test(path) ? "github" : "crontab";
 }
 

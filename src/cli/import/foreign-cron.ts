@@ -171,7 +171,9 @@ const UNITS_S: Readonly<Record<string, number>> = { ns: 1e-9, us: 1e-6, ms: 1e-3
 
 /** The whole seconds of a duration of Go, of which there is one at least; null for other text. */
 function goSeconds(text: string): number | null {
-  if (!/^((\d+(\.\d*)?|\.\d+)(ns|us|[µμ]s|ms|s|m|h))+$/.test(text) || text.length > 100) return null;
+  if (!/^[+-]?(0|((\d+(\.\d*)?|\.\d+)(ns|us|[µμ]s|ms|s|m|h))+)$/.test(text) || text.length > 100) return null;
+  // One that is negative is less than a second, too.
+  if (text.startsWith("-")) return 1;
   let sum = 0;
   for (const [, count, unit = ""] of text.matchAll(/([\d.]+)([a-zµμ]+)/g)) {
     sum += Number(count) * (UNITS_S[unit.replace(/[µμ]/, "u")] ?? 0);

@@ -21,6 +21,9 @@ export async function importKubernetes(text: string, settings: ImportSettings): 
         const spec = isObject(item.spec) ? item.spec : {};
         const written = textOf(spec.schedule);
         if (written === null) throw new StaysBehind("has no spec.schedule");
+        if (/^(CRON_)?TZ=/.test(written) && textOf(spec.timeZone) !== null) {
+          throw new StaysBehind("has spec.timeZone, and another time zone in its schedule, which Kubernetes refuses");
+        }
         const trigger = robfigTrigger({
           ...{ text: written, system: "Kubernetes", timeZone: textOf(spec.timeZone) ?? "UTC", seed: id },
           ...startOf(item, metadata),
@@ -43,11 +46,13 @@ export async function importKubernetes(text: string, settings: ImportSettings): 
 }
 
 /** The CronJobs of a value. @param seen by an alias, a list of YAML may be within itself */
-function cronJobsOf(value: unknown, seen: Set<Plain>): Plain[] {
+function cronJobsOf(value: unknown, seen: Set<Plain>, kind?: "CronJob"): Plain[] {
   if (!isObject(value) || seen.has(value)) return [];
   seen.add(value);
-  if (value.kind === "CronJob") return [value];
-  return Array.isArray(value.items) ? value.items.flatMap((item) => cronJobsOf(item, seen)) : [];
+  if ((value.kind ?? kind) === "CronJob") return [value];
+  // The server leaves the kind out in a list of one kind.
+  const inner = value.kind === "CronJobList" ? "CronJob" : undefined;
+  return Array.isArray(value.items) ? value.items.flatMap((item) => cronJobsOf(item, seen, inner)) : [];
 }
 
 /** From where `@every` counts, if the cluster wrote it: the last run, or the birth of the CronJob. */
