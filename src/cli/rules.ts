@@ -1,3 +1,4 @@
+import { realpathSync } from "node:fs";
 import { resolve } from "node:path";
 import { nearest } from "../core/suggest.ts";
 import type { CronDialect, CronTrigger } from "../cron.ts";
@@ -55,5 +56,18 @@ export function systemOption({ options, io }: Pick<CommandCall, "options" | "io"
   const [isSystem, isUser] = [options.system === true, options.user === true];
   if (isSystem && isUser) throw new CliError("--system and --user exclude each other");
   if (isSystem || isUser) return isSystem;
-  return /^\/etc\/(crontab$|cron\.d\/)/.test(resolve(io.cwd, path)) ? true : undefined;
+  const whole = resolve(io.cwd, path);
+  // Cron reads what stands there, also a link to elsewhere; and a link from elsewhere is the same file.
+  return [whole, realPath(whole)].some((one) => /^(\/private)?\/etc\/(crontab$|cron\.d\/)/.test(one))
+    ? true
+    : undefined;
+}
+
+function realPath(path: string): string {
+  try {
+    return realpathSync(path);
+  } catch {
+    // It is told when it is read.
+    return path;
+  }
 }

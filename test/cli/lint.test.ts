@@ -1,4 +1,4 @@
-import { readFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { symlink } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
@@ -191,6 +191,30 @@ describe("escapement lint", () => {
   ])("takes %s in %s for a system's by its path alone: %s", (path, cwd, isSystem) => {
     const asked = (options: Record<string, boolean>) => systemOption({ options, io: ioWith({ cwd }) }, path);
     expect([asked({}), asked({ system: true }), asked({ user: true })]).toEqual([isSystem, true, false]);
+  });
+
+  test("takes a link to a system's crontab for one", async ({ skip }) => {
+    const crontabs = existsSync("/etc/cron.d") ? readdirSync("/etc/cron.d").map((name) => `cron.d/${name}`) : [];
+    const [name] = [...crontabs, "crontab"].filter((one) => existsSync(`/etc/${one}`));
+    if (name === undefined) return skip("this machine has no crontab of the system");
+    await using folder = await folderWith({});
+    await symlink(`/etc/${name}`, join(folder.path, "link"));
+    await symlink("/etc/crontabs-of-nobody", join(folder.path, "dangling"));
+    const asked = (path: string) => systemOption({ options: {}, io: ioWith({ cwd: folder.path }) }, path);
+    expect([asked("link"), asked("dangling")]).toEqual([true, undefined]);
+  });
+
+  test.each([
+    [["lint", "--cron", "0 3 * * *", "--system"], /^error: --system does not go with --cron/],
+    [["lint", "crontab", "--cron", "0 3 * * *"], /^error: --cron takes the place of a file/],
+    [["import", "a.timer", "--user"], /^error: --user does not go with anything but a crontab/],
+    [["import", "store.jsonl", "--tz", "UTC"], /^error: --tz does not go with an export/],
+    [["import", "store.jsonl", "--task", "a"], /^error: --task does not go with an export/],
+  ] as const)("refuses options that do not apply: %j", async (argv, message) => {
+    const files = { crontab: "", "a.timer": "OnCalendar=daily\n", "store.jsonl": '{"escapement":"store"}\n' };
+    await using folder = await folderWith(files);
+    const { code, err } = await call(argv, { cwd: folder.path });
+    expect([code, err.join("\n")]).toEqual([2, expect.stringMatching(message)]);
   });
 
   test.each(['CRON_TZ=""', "CRON_TZ=''", "CRON_TZ=", 'CRON_TZ = " "'])("takes %s for the machine's zone", (row) => {

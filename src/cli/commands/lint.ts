@@ -1,4 +1,4 @@
-import { type CommandCall, textOption } from "../command.ts";
+import { type CommandCall, refuseOptions, textOption } from "../command.ts";
 import { type LintFinding, type LintSeverity, lintExpression, lintSteps, parseCrontab } from "../engine.ts";
 import { CliError, EXIT } from "../failure.ts";
 import { readText } from "../files.ts";
@@ -46,6 +46,8 @@ async function look(call: CommandCall): Promise<{ name: string; findings: readon
     nowMs: instantOption(textOption(call, "from"), "from", io, timeZone),
   };
   if (rule !== undefined) {
+    if (args.length > 0) throw new CliError("--cron takes the place of a file: give one of both");
+    refuseOptions(call, ["system", "user"], "--cron, which is a rule without a command");
     const findings = lintExpression(rule, options).map((lint) => ({ line: 1, column: 1, expression: rule, ...lint }));
     return { name: "rule", findings, count: 1 };
   }
