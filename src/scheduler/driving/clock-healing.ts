@@ -15,8 +15,8 @@ const NAMED_MAX = 5;
  * Takes back schedules that a clock has moved which was wrong for a while.
  *
  * A scheduler whose clock was ahead has left an uptime in the future. Where there is one, and the clock here may be
- * believed, all schedules are looked through, and then the uptime is removed. So a store without such an uptime costs
- * one read now and then.
+ * believed, all schedules are looked through, and then what else it wrote is taken back, the uptime last. So a store
+ * without such an uptime costs one read now and then.
  */
 export class ClockHealing {
   readonly #env: Environment;
@@ -125,7 +125,7 @@ export class ClockHealing {
       await clock.yield();
     }
     this.#wasSetBack &&= !isWhole;
-    if (isWhole && mayGoOn() && wrong.length > 0) await store.ledger?.removeUptimesAfter(host.now + host.toleranceMs);
+    if (isWhole && mayGoOn()) await store.ledger?.takeBackAfter(host.now + host.toleranceMs);
     this.#report(healed, wrong);
     return healed.length > 0;
   }

@@ -29,9 +29,18 @@ import { frozenCopy } from "./frozen-copies.ts";
 import { History } from "./history-of-schedule.ts";
 import { pageOf } from "./list-pages.ts";
 import type { Notices } from "./notices.ts";
+import type { Queues } from "./queues-and-acquisition.ts";
 import { Uptime } from "./schedulers-and-uptime.ts";
 import { Stats } from "./stats-of-jobs.ts";
+import type { JobSteps } from "./steps-of-jobs.ts";
 import type { Jobs } from "./unfinished-jobs.ts";
+
+interface LedgerTables {
+  readonly jobs: Jobs;
+  readonly notices: Notices;
+  readonly queues: Queues;
+  readonly steps: JobSteps;
+}
 
 /** What a memory store remembers: a *history* of the fire times of each schedule, *audit records* of changes, and the
  *  *uptime* of schedulers. */
@@ -46,10 +55,13 @@ export class MemoryLedger implements Ledger {
   readonly #notices: Notices;
   #seq = 0;
 
-  constructor(limits: LedgerLimits, jobs: Jobs, notices: Notices) {
+  readonly #tables: LedgerTables;
+
+  constructor(limits: LedgerLimits, tables: LedgerTables) {
     this.limits = Object.freeze(limits);
-    this.#jobs = jobs;
-    this.#notices = notices;
+    this.#tables = tables;
+    this.#jobs = tables.jobs;
+    this.#notices = tables.notices;
   }
 
   /** A schedule was added. */
@@ -267,7 +279,9 @@ export class MemoryLedger implements Ledger {
     return this.#taskPauses.after(filter.taskId, filter).slice(0, filter.limit);
   }
 
-  async removeUptimesAfter(instant: number): Promise<void> {
+  async takeBackAfter(instant: number): Promise<void> {
+    const { queues, steps } = this.#tables;
+    queues.takeBack(instant, steps);
     this.uptime.removeAfter(instant);
   }
 

@@ -36,6 +36,20 @@ export class JobSteps {
     this.#ofJobs.set(to, new Map(copies));
   }
 
+  /** Lets a job that fell asleep after an instant sleep as long from it. Returns when it began to. */
+  takeBack(jobId: string, after: number): number {
+    const steps = this.#ofJobs.get(jobId) ?? new Map<string, StepEntry>();
+    const began = [0];
+    for (const [name, { step, ...entry }] of steps) {
+      const { startedAt, wakeAt, endedAt } = step;
+      if (wakeAt === null || endedAt !== null || startedAt <= after) continue;
+      began.push(startedAt);
+      const wakesAt = after + wakeAt - startedAt;
+      steps.set(name, { ...entry, step: Object.freeze({ ...step, startedAt: after, wakeAt: wakesAt }) });
+    }
+    return Math.max(...began);
+  }
+
   remove(jobId: string): void {
     this.#ofJobs.delete(jobId);
   }

@@ -82,9 +82,9 @@ export class MemoryDataStore implements contract.DataStore {
     const [flow, bursts] = [new Flow(), new Bursts()];
     const queues = new Queues(jobs, flow, bursts);
     const notices = new Notices({ jobs, flow, queues });
-    const ledger = limits === null ? null : new MemoryLedger(limits, jobs, notices);
-    const tables = { jobs, queues, flow, chains: new Chains(), windows: new Windows(), bursts };
     const [steps, logs] = [new JobSteps(), new JobLogs()];
+    const ledger = limits === null ? null : new MemoryLedger(limits, { jobs, notices, queues, steps });
+    const tables = { jobs, queues, flow, chains: new Chains(), windows: new Windows(), bursts };
     const schedulers = new Schedulers(ledger?.uptime ?? null);
     const scheduleOf = (id: string): Readonly<ScheduleRecord> | undefined => schedules.peek(id);
     const overdue = ledger === null ? null : new OverdueOccurrences({ jobs, ledger, scheduleOf, notices });

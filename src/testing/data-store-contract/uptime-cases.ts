@@ -5,7 +5,7 @@ import type { DataStore, SentHeartbeat } from "../../stores/data-store.ts";
 import { equal } from "./assert.ts";
 import type { DataStoreCase } from "./contract-case.ts";
 import { ledgerCase } from "./ledger-makers.ts";
-import { extend, look, step, T0 } from "./makers.ts";
+import { extend, look, makeJob, makeTask, release, step, T0, take } from "./makers.ts";
 
 const PROFILE: SchedulerProfile = { role: "worker", isResident: true, tasks: ["a", "b"], executors: ["inline"] };
 const MINUTE_MS = 60_000;
@@ -157,8 +157,43 @@ export const uptimeCases: readonly DataStoreCase[] = [
       const seen = async (uptimeAfter: number) => (await look(store, { now: T0, uptimeAfter })).hasUptimeAfter;
       equal(await seen(ahead + 999), true, "whether an uptime ends after the instant before its end");
       equal(await seen(ahead + 1000), false, "whether an uptime ends after its end");
-      await ledger.removeUptimesAfter(T0 + 5000);
+      await ledger.takeBackAfter(T0 + 5000);
       equal(await uptimesOf(ledger), right, "the uptimes that began by then");
+    },
+  ),
+  ledgerCase(
+    ["H31"],
+    "uptimes: what a clock that was ahead put off lasts as long from the present",
+    async (store, ledger) => {
+      const ahead = T0 + 500 * MINUTE_MS;
+      const [now, error] = [T0 + 1000, { name: "Error", message: "busy", stack: "" }];
+      await store.putTasks([makeTask({ maxRunningJobs: null })]);
+      const right = makeJob({ id: "right", createdAt: T0, runAt: ahead + 9000 });
+      await store.addJobs([makeJob({ id: "failed" }), makeJob({ id: "sleeps" }), right]);
+      await take(store);
+      const retry = { fence: 1, kind: "retry", failedAttempts: 1 } as const;
+      const attemptHistory = [{ number: 1, startedAt: ahead, finishedAt: ahead, error }];
+      const times = { startedAt: ahead, endedAt: null, wakeAt: ahead + 7000 };
+      const step = { name: "settle", ...times, attempts: 1, version: null, value: null, cursor: null };
+      const lease = { schedulerId: "scheduler-a", now: T0, until: T0 + MINUTE_MS, number: 1, isFirst: true };
+      await store.saveJobStep({ ...lease, jobId: "sleeps", fence: 1, step });
+      const sleep = { step: "settle", snoozes: 0 };
+      await release(store, [
+        { ...retry, jobId: "failed", runAt: ahead + 5000, attemptHistory },
+        { ...retry, jobId: "sleeps", runAt: ahead + 7000, failedAttempts: 0, sleep },
+      ]);
+      await store.addJobs([makeJob({ id: "added", createdAt: ahead, runAt: ahead + 3000 })]);
+      const runTimes = async () =>
+        (await Promise.all(["added", "failed", "sleeps", "right"].map((id) => store.getJob(id)))).map(
+          (job) => job?.runAt,
+        );
+      const expected = [now + 3000, now + 5000, now + 7000, ahead + 9000];
+      await ledger.takeBackAfter(now);
+      equal(await runTimes(), expected, "when the jobs run");
+      const slept = [{ ...step, startedAt: now, wakeAt: now + 7000 }];
+      equal(await store.getJobSteps("sleeps", T0), slept, "the sleep");
+      await ledger.takeBackAfter(now);
+      equal(await runTimes(), expected, "when they run after it was called again");
     },
   ),
 ];

@@ -1,11 +1,20 @@
 import { CLOCK_TOLERANCE_MS, UPTIMES_PER_ANSWER_MAX } from "../../../core/limits.ts";
-import type { ReadStatements } from "../../sqlite/ledger/ledger-reads.ts";
+import { type ReadStatements, takingBack } from "../../sqlite/ledger/ledger-reads.ts";
 import type { TableNames } from "../../sqlite/schema/tables.ts";
 import { lazily } from "../../sqlite/sql-and-json.ts";
 import { attemptsOf, isMadeByPlan, jobAsJson } from "../jobs/job-rows.ts";
 import type { PostgresNames } from "../schema/names.ts";
 import { arrayOf, detailNumber, joinedJson, textList } from "../sql-and-json.ts";
 import { isOf, lastSkipFrom } from "./history-writes.ts";
+
+/** As on SQLite. */
+function putOffAt({ jobs, jobSteps }: TableNames): string {
+  const sleeping =
+    `SELECT max(s.started_at) FROM ${jobSteps} s WHERE s.job_id = ${jobs}.id ` +
+    "AND s.wake_at IS NOT NULL AND s.ended_at IS NULL";
+  const failedAt = `(${jobs}.attempt_history->-1->>'finishedAt')::bigint`;
+  return `greatest(${detailNumber("createdAt", jobs)}, ${failedAt}, (${sleeping}))`;
+}
 
 /** The arguments are those of the statements on SQLite's SQL. */
 export function readStatements(names: PostgresNames): ReadStatements {
@@ -33,7 +42,7 @@ export function readStatements(names: PostgresNames): ReadStatements {
       `SELECT ${arrayOf(uptime, "u.tasks")} AS record FROM (SELECT * FROM ${uptimes} ` +
       `WHERE until >= ?1 AND since <= ?2 ORDER BY since DESC, identity DESC LIMIT ${UPTIMES_PER_ANSWER_MAX}) u ` +
       "ORDER BY u.since, u.identity",
-    removeUptimesAfter: () => `DELETE FROM ${uptimes} WHERE until > ?1 AND since > ?1`,
+    takeBackAfter: () => takingBack(names, putOffAt(names)),
     removeUptimes: () =>
       `DELETE FROM ${uptimes} WHERE (identity, since) IN (SELECT identity, since FROM ${uptimes} WHERE until < ?1 ` +
       "ORDER BY until LIMIT ?2)",

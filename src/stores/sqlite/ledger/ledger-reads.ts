@@ -29,7 +29,7 @@ import type { Connection } from "../driver/connection.ts";
 import { statement } from "../driver/driver-and-failures.ts";
 import { isMadeByPlan, type JobRow, jobAsJson, toJob } from "../jobs/job-rows.ts";
 import { readPage } from "../list-scans.ts";
-import type { TableNames } from "../schema/tables.ts";
+import { JOB_STATE, type TableNames } from "../schema/tables.ts";
 import {
   detail,
   instant,
@@ -122,9 +122,9 @@ export class SqliteLedger implements Ledger {
     });
   }
 
-  removeUptimesAfter(instant: number): Promise<void> {
+  takeBackAfter(instant: number): Promise<void> {
     return this.#use(async ({ connection, statements }) => {
-      await connection.write(() => [statement(statements.removeUptimesAfter, instant)]);
+      await connection.write(() => statements.takeBackAfter.map((sql) => statement(sql, instant)));
     });
   }
 
@@ -324,11 +324,33 @@ export interface ReadStatements {
   readonly extendUptime: string;
   readonly getUptimes: string;
   readonly removeUptimes: string;
-  readonly removeUptimesAfter: string;
+  readonly takeBackAfter: readonly string[];
 }
 
 /** The statements that the ledger's questions need. */
 type LedgerStatements = ReadStatements & Readonly<Record<"getScheduleChanges" | "getTaskPauseHistory", ByOrder>>;
+
+/** When a job was put off: it was added, or its last attempt ended, or its sleep began. */
+function putOffAt({ jobSteps }: TableNames): string {
+  const failedAt = `${validJson("attempt_history", "[]")} ->> '$[#-1].finishedAt'`;
+  const isOpen = "wake_at IS NOT NULL AND ended_at IS NULL";
+  const sleeping = `SELECT max(started_at) FROM ${jobSteps} WHERE job_id = id AND ${isOpen}`;
+  return `max(${[detail("createdAt"), failedAt, `(${sleeping})`].map((at) => `coalesce(${at}, 0)`).join(", ")})`;
+}
+
+/** What takes back the marks of a clock that was ahead. ?1 the time after which it wrote */
+export function takingBack(names: TableNames, putOff: string): string[] {
+  const { jobs, jobSteps, uptimes, histories } = names;
+  return [
+    `UPDATE ${jobs} SET run_at = ?1 + run_at - ${putOff} ` +
+      `WHERE state = ${JOB_STATE.delayed} AND run_at > ?1 AND ${putOff} > ?1 AND run_at >= ${putOff}`,
+    `UPDATE ${jobSteps} SET wake_at = ?1 + wake_at - started_at, started_at = ?1 ` +
+      "WHERE started_at > ?1 AND wake_at IS NOT NULL AND ended_at IS NULL",
+    `UPDATE ${jobSteps} SET check_at = ?1 WHERE check_at > ?1`,
+    `UPDATE ${histories} SET next_trim_at = ?1 WHERE next_trim_at > ?1`,
+    `DELETE FROM ${uptimes} WHERE until > ?1 AND since > ?1`,
+  ];
+}
 
 /** A comment before each statement lists its arguments. */
 export function readStatements(names: TableNames): ReadStatements {
@@ -364,8 +386,8 @@ export function readStatements(names: TableNames): ReadStatements {
       `SELECT ${rowAsJson(null, uptime, [validJson("tasks", "[]")])} AS record FROM (SELECT * FROM ${uptimes} ` +
       `WHERE until >= ?1 AND since <= ?2 ORDER BY since DESC, identity DESC LIMIT ${UPTIMES_PER_ANSWER_MAX}) ` +
       "ORDER BY since, identity",
-    // ?1 the time after which uptimes begin that a wrong clock wrote
-    removeUptimesAfter: () => `DELETE FROM ${uptimes} WHERE until > ?1 AND since > ?1`,
+    // ?1 the time after which a wrong clock wrote
+    takeBackAfter: () => takingBack(names, putOffAt(names)),
     // ?1 the time before which uptimes ended long ago, ?2 limit
     removeUptimes: () =>
       `DELETE FROM ${uptimes} WHERE (identity, since) IN (SELECT identity, since FROM ${uptimes} WHERE until < ?1 ` +
