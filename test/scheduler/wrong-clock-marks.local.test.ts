@@ -90,4 +90,48 @@ describe.each(STORES)("what a clock that is ten years ahead for a minute leaves 
     const { items } = await scheduler.getOccurrences("minutely", { order: "oldest" });
     expect(items[0]?.fireTime.epochMilliseconds).toBeGreaterThan(clock.now() - 3 * HOUR);
   });
+
+  test("an alarm of a missing start is raised", async () => {
+    const { clock, scheduler, beWrong } = await setUp(make());
+    await scheduler.addSchedule("t", "*/10 * * * *", { id: "watched", expectStartWithin: "5m" });
+    await beWrong(10 * YEAR, async () => undefined);
+    await clock.advance({ minutes: 20 });
+    expect((await scheduler.health()).overdueCount.count).toBe(0);
+    await scheduler.pauseTask("t");
+    await clock.advance({ minutes: 20 });
+    expect((await scheduler.health()).overdueCount.count).toBe(1);
+  });
+});
+
+describe.each(STORES)("what a clock that begins in 1970 leaves in a %s", (_name, make) => {
+  test("is due as soon as the clock is right, and nothing is cleaned up that should not be", async () => {
+    const { clock, scheduler, ran, beWrong } = await setUp(make());
+    await scheduler.addSchedule("t", "*/10 * * * *", { id: "t" });
+    await scheduler.runJob("t");
+    await clock.advance({ minutes: 10 });
+    ran.length = 0;
+    await beWrong(Date.parse("1970-01-01T00:00:30Z") - clock.now(), async () => {
+      await scheduler.addJob("t", { delay: "20m" });
+      await scheduler.addJob("fails");
+      await scheduler.addJob("sleeps");
+    });
+    await clock.advance({ minutes: 30 });
+    expect(ran.toSorted()).toEqual([
+      "fails 00:00",
+      "fails 12:13",
+      "sleeps 12:13",
+      "t 12:13",
+      "t 12:20",
+      "t 12:30",
+      "t 12:40",
+    ]);
+    expect((await scheduler.getJobResults({ scheduleId: "t" })).items).toHaveLength(4);
+    const { items } = await scheduler.getOccurrences("t", { order: "oldest" });
+    expect(items.map(({ fireTime }) => fireTime.toString().slice(11, 16))).toEqual([
+      "12:10",
+      "12:20",
+      "12:30",
+      "12:40",
+    ]);
+  });
 });
