@@ -13,7 +13,14 @@
 //   node scripts/simulate.mjs --only clocks --seed 4711 --trace
 
 import type { Clock } from "../../../src/core/clock.ts";
-import { CLOCK_STEADY_MS, EARLIEST_NOW_MS, LEDGER_AGE_MS_DEFAULT } from "../../../src/core/limits.ts";
+import { SchedulerStateError } from "../../../src/core/errors.ts";
+import {
+  CLOCK_STEADY_MS,
+  CLOCK_TOLERANCE_MS,
+  DEAD_SCHEDULER_MS,
+  EARLIEST_NOW_MS,
+  LEDGER_AGE_MS_DEFAULT,
+} from "../../../src/core/limits.ts";
 import { instantOf } from "../../../src/core/temporal.ts";
 import type { JobExecutor } from "../../../src/executors/job-executor.ts";
 import { Scheduler } from "../../../src/mod.ts";
@@ -40,6 +47,9 @@ const START = "2030-01-01T11:30:20Z";
 const EPOCH_START = 10 * SECOND;
 /** In which steps a run waits for what must come true, and how late a fire time may run. */
 const STEP_MS = 20 * SECOND;
+const STEP = { milliseconds: STEP_MS };
+/** In how many of them a process has stopped. */
+const STOP_STEPS_MAX = 15;
 const LATE_MS = 5 * SECOND;
 
 /** What goes wrong in a run. */
@@ -239,7 +249,7 @@ class Simulation {
   #checkAll(): void {
     const end = this.clock.now() - LATE_MS;
     for (const schedule of this.schedules) {
-      const { id, trigger, ran, addedAt, calmUntil, calmFrom, runsAll } = schedule;
+      const { id, trigger, ran, addedAt, calmUntil, calmFrom, movedTo, runsAll } = schedule;
       if (addedAt === null) continue;
       // Ticks come late, and what passes between two of them may become one run.
       const tickMs = Math.max(0, ...this.hosts.map((host) => host.tickMs ?? 0));
@@ -248,8 +258,11 @@ class Simulation {
         isWhole || at <= (calmUntil ?? 0) - tickMs - LATE_MS || at > calmFrom + this.leaseMs;
       const hasRun = (at: number): boolean =>
         ran.has(at) || (!isWhole && [...ran.keys()].some((other) => Math.abs(other - at) <= 2 * tickMs));
+      // What a wrong clock left out stays out where its last fire time comes within the time that clocks may differ by.
+      const isLeftOut = (at: number): boolean =>
+        movedTo.some((last) => at <= last && last <= at + CLOCK_TOLERANCE_MS + tickMs + LATE_MS);
       for (let at = trigger.nextMs(addedAt); at !== null && at <= end - tickMs; at = trigger.nextMs(at)) {
-        if (!isSure(at) || hasRun(at)) continue;
+        if (!isSure(at) || hasRun(at) || isLeftOut(at)) continue;
         this.history.violate(`${id} never ran for ${instantOf(at)}`);
         return;
       }
@@ -264,9 +277,11 @@ class Simulation {
   }
 
   /** A host takes schedules back. */
-  onTakenBack(host: Host, updates: readonly ScheduleUpdateRequest[]): void {
+  async onTakenBack(host: Host, updates: readonly ScheduleUpdateRequest[]): Promise<void> {
     const now = this.clock.now();
     for (const { id, changes } of updates) {
+      const lastFireTime = (await this.store.getSchedule(id))?.lastFireTime ?? null;
+      if (lastFireTime !== null) this.schedules.find((schedule) => schedule.id === id)?.movedTo.push(lastFireTime);
       this.history.trace(host.name, `takes ${id} back to ${changes.nextFireTime}`);
       this.history.count("taken back");
     }
@@ -280,6 +295,8 @@ class Simulation {
     for (const other of this.hosts) {
       const isSeen = now - Math.max(other.setAt, other.startedAt) >= 2 * this.leaseMs;
       const byMs = Math.abs(other.offsetMs - host.offsetMs);
+      // A clean-up forgets one that is far behind until its next heartbeat.
+      if (host.offsetMs - other.offsetMs > DEAD_SCHEDULER_MS) continue;
       if (other.isWorking && other.tickMs === null && isSeen && byMs > 2 * this.leaseMs)
         this.history.violate(`${host.name} takes schedules back while ${other.name} disagrees`);
     }
@@ -338,7 +355,7 @@ class Host {
 
   standStill(ms: number): void {
     this.#run.history.trace(this.name, `stands still for ${ms} ms`);
-    this.standsUntil = this.#run.clock.now() + ms;
+    this.standsUntil = Math.max(this.standsUntil, this.#run.clock.now() + ms);
   }
 
   start(): void {
@@ -357,9 +374,13 @@ class Host {
     else {
       // One that stands still stops once it goes on.
       const { clock } = this.#run;
-      const stopped = scheduler?.stop();
+      let isOver = false;
+      void scheduler?.stop().then(() => {
+        isOver = true;
+      });
       await clock.advanceTo(instantOf(Math.max(clock.now(), this.standsUntil) + 1));
-      await stopped;
+      for (let left = STOP_STEPS_MAX; left > 0 && scheduler !== null && !isOver; left--) await clock.advance(STEP);
+      if (scheduler !== null && !isOver) this.#run.history.violate(`${this.name} does not stop`);
       this.#life++;
     }
   }
@@ -371,8 +392,13 @@ class Host {
   async #stay(): Promise<void> {
     const scheduler = this.#make();
     this.scheduler = scheduler;
-    await scheduler.start();
-    await this.#addSchedules(scheduler);
+    try {
+      await scheduler.start();
+      await this.#addSchedules(scheduler);
+    } catch (error) {
+      // It was stopped meanwhile.
+      if (!(error instanceof SchedulerStateError)) throw error;
+    }
   }
 
   /** A program that runs for a moment, again and again. */
@@ -441,8 +467,8 @@ class Host {
           };
         }
         if (key === "updateSchedules") {
-          return (updates: readonly ScheduleUpdateRequest[], ...rest: unknown[]) => {
-            this.#run.onTakenBack(this, updates);
+          return async (updates: readonly ScheduleUpdateRequest[], ...rest: unknown[]) => {
+            await this.#run.onTakenBack(this, updates);
             return Reflect.apply(value as () => unknown, target, [updates, ...rest]);
           };
         }
@@ -490,6 +516,8 @@ class SimulatedSchedule {
   addedAt: number | null = null;
   calmUntil: number | null = null;
   calmFrom = Number.POSITIVE_INFINITY;
+  /** The last fire times by wrong clocks. */
+  readonly movedTo: number[] = [];
   /** The jobs of its fire times. */
   readonly ran = new Map<number, string>();
   /** Fire times that the ledger may have no more. */
@@ -524,7 +552,8 @@ const PLAIN_EXECUTOR: JobExecutor = {
 };
 
 function drawDistance(random: Random): number {
-  const unit = random.pick([SECOND, MINUTE, HOUR, DAY, 30 * DAY, 400 * DAY, YEAR, 10 * YEAR, 150 * YEAR]);
+  // At most to a year in which rules still have fire times.
+  const unit = random.pick([SECOND, MINUTE, HOUR, DAY, 30 * DAY, 400 * DAY, YEAR, 10 * YEAR, 130 * YEAR]);
   return random.int(1, 59) * unit;
 }
 
