@@ -125,7 +125,7 @@ export class ClockHealing {
       await clock.yield();
     }
     this.#wasSetBack &&= !isWhole;
-    if (isWhole && mayGoOn()) await store.ledger?.takeBackAfter(host.now + host.toleranceMs);
+    if (mayGoOn()) await store.ledger?.takeBackAfter(host.now + host.toleranceMs, isWhole);
     this.#report(healed, wrong);
     return healed.length > 0;
   }

@@ -50,9 +50,10 @@ export interface Ledger {
   getTaskPauseHistory(filter: ChangeRecordFilter & { readonly taskId: string }): Promise<TaskPauseRecord[]>;
   /** The uptimes that touch [from, until], by `since`: at most 1,000, those that began last. */
   getUptimes(filter: { readonly from: number; readonly until: number }): Promise<UptimeRecord[]>;
-  /** Takes back what a clock wrote that was ahead: removes the uptimes that begin after an instant, and what is to be
-   *  cleaned up later is due. Jobs that were added, failed or fell asleep after it are put off as long from it. */
-  takeBackAfter(instant: number): Promise<void>;
+  /** Takes back what a clock wrote that was ahead: what is to be cleaned up after an instant is due, and jobs that were
+   *  added, failed or fell asleep after it are put off as long from it. With `hasUptimes`, the uptimes that begin after
+   *  it are removed. */
+  takeBackAfter(instant: number, hasUptimes: boolean): Promise<void>;
   /** How many jobs ended, in which way, and how long they took, by the hour or the day. See rules H27 to H30. */
   getStats(filter: StatsFilter): Promise<StatsReport>;
 }

@@ -279,10 +279,10 @@ export class MemoryLedger implements Ledger {
     return this.#taskPauses.after(filter.taskId, filter).slice(0, filter.limit);
   }
 
-  async takeBackAfter(instant: number): Promise<void> {
+  async takeBackAfter(instant: number, hasUptimes: boolean): Promise<void> {
     const { queues, steps } = this.#tables;
     queues.takeBack(instant, steps);
-    this.uptime.removeAfter(instant);
+    if (hasUptimes) this.uptime.removeAfter(instant);
   }
 
   async getUptimes(filter: { from: number; until: number }): Promise<UptimeRecord[]> {

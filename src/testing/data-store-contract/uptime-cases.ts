@@ -157,7 +157,9 @@ export const uptimeCases: readonly DataStoreCase[] = [
       const seen = async (uptimeAfter: number) => (await look(store, { now: T0, uptimeAfter })).hasUptimeAfter;
       equal(await seen(ahead + 999), true, "whether an uptime ends after the instant before its end");
       equal(await seen(ahead + 1000), false, "whether an uptime ends after its end");
-      await ledger.takeBackAfter(T0 + 5000);
+      await ledger.takeBackAfter(T0 + 5000, false);
+      equal(await uptimesOf(ledger), [...right, uptimeOf(ahead, ahead + 1000)], "the uptimes that were to be kept");
+      await ledger.takeBackAfter(T0 + 5000, true);
       equal(await uptimesOf(ledger), right, "the uptimes that began by then");
     },
   ),
@@ -188,11 +190,11 @@ export const uptimeCases: readonly DataStoreCase[] = [
           (job) => job?.runAt,
         );
       const expected = [now + 3000, now + 5000, now + 7000, ahead + 9000];
-      await ledger.takeBackAfter(now);
+      await ledger.takeBackAfter(now, true);
       equal(await runTimes(), expected, "when the jobs run");
       const slept = [{ ...step, startedAt: now, wakeAt: now + 7000 }];
       equal(await store.getJobSteps("sleeps", T0), slept, "the sleep");
-      await ledger.takeBackAfter(now);
+      await ledger.takeBackAfter(now, true);
       equal(await runTimes(), expected, "when they run after it was called again");
     },
   ),

@@ -122,9 +122,11 @@ export class SqliteLedger implements Ledger {
     });
   }
 
-  takeBackAfter(instant: number): Promise<void> {
+  takeBackAfter(instant: number, hasUptimes: boolean): Promise<void> {
     return this.#use(async ({ connection, statements }) => {
-      await connection.write(() => statements.takeBackAfter.map((sql) => statement(sql, instant)));
+      const [uptimes = "", ...others] = statements.takeBackAfter;
+      const all = hasUptimes ? [...others, uptimes] : others;
+      await connection.write(() => all.map((sql) => statement(sql, instant)));
     });
   }
 
@@ -338,17 +340,19 @@ function putOffAt({ jobSteps }: TableNames): string {
   return `max(${[detail("createdAt"), failedAt, `(${sleeping})`].map((at) => `coalesce(${at}, 0)`).join(", ")})`;
 }
 
-/** What takes back the marks of a clock that was ahead. ?1 the time after which it wrote */
+/** What takes back the marks of a clock that was ahead, its uptimes first. ?1 the time after which it wrote */
 export function takingBack(names: TableNames, putOff: string): string[] {
   const { jobs, jobSteps, uptimes, histories } = names;
+  const isPutOff = `state = ${JOB_STATE.delayed} AND run_at > ?1`;
   return [
+    `DELETE FROM ${uptimes} WHERE until > ?1 AND since > ?1`,
     `UPDATE ${jobs} SET run_at = ?1 + run_at - ${putOff} ` +
-      `WHERE state = ${JOB_STATE.delayed} AND run_at > ?1 AND ${putOff} > ?1 AND run_at >= ${putOff}`,
+      `WHERE ${isPutOff} AND ${putOff} > ?1 AND run_at >= ${putOff}`,
     `UPDATE ${jobSteps} SET wake_at = ?1 + wake_at - started_at, started_at = ?1 ` +
-      "WHERE started_at > ?1 AND wake_at IS NOT NULL AND ended_at IS NULL",
+      `WHERE job_id IN (SELECT id FROM ${jobs} WHERE ${isPutOff}) ` +
+      "AND started_at > ?1 AND wake_at IS NOT NULL AND ended_at IS NULL",
     `UPDATE ${jobSteps} SET check_at = ?1 WHERE check_at > ?1`,
     `UPDATE ${histories} SET next_trim_at = ?1 WHERE next_trim_at > ?1`,
-    `DELETE FROM ${uptimes} WHERE until > ?1 AND since > ?1`,
   ];
 }
 
