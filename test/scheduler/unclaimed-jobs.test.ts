@@ -72,8 +72,8 @@ describe("a job whose task or executor no scheduler has", () => {
     expect(log.map(({ level, message }) => [level, message])).toEqual([
       [
         "warn",
-        `escapement: jobs wait for tasks that no living scheduler runs: "mail" on "inline" (${id} since 2030-01-01T00:00:00Z); ` +
-          "register their handlers in a process that is started: scheduler.task(id, handler), with their executors",
+        `escapement: job ${id} of task "mail" waits for executor "inline" since 2030-01-01T00:00:00Z, and no scheduler has ` +
+          'taken it; this one has no handler for it; register one where it is to run: scheduler.task("mail", handler)',
       ],
     ]);
     await clock.advance("PT2M");
@@ -97,9 +97,8 @@ describe("a job whose task or executor no scheduler has", () => {
     await scheduler.start();
     await clock.advance("PT1S");
     expect(log.map(({ message }) => message)).toEqual([
-      "escapement: jobs wait for tasks that no living scheduler runs: " +
-        `"mail" on "gpu" (${id} since 2030-01-01T00:00:01Z); register their handlers in a process that is ` +
-        "started: scheduler.task(id, handler), with their executors",
+      `escapement: job ${id} of task "mail" waits for executor "gpu" since 2030-01-01T00:00:01Z, and no scheduler has ` +
+        'taken it; this one has "inline"; pass the executor where it is to run: new Scheduler({ executors })',
     ]);
     await clock.advance("PT2M");
     expect(unclaimed).toEqual([["mail", "executor"]]);

@@ -153,10 +153,9 @@ export class ClockHealing {
 
   #report(healed: readonly string[], wrong: readonly UptimeRecord[]): void {
     if (healed.length === 0) return;
-    const count = healed.length === 1 ? "1 schedule fires" : `${healed.length} schedules fire`;
-    const more = healed.length > NAMED_MAX ? ` and ${healed.length - NAMED_MAX} more` : "";
+    const more = healed.length > NAMED_MAX ? ", ..." : "";
     this.#env.logger.warn(
-      `escapement: ${count} by the clock here again, after a clock that was ahead: ` +
+      `escapement: schedules fire by the clock here again, after a clock that was ahead (${healed.length}): ` +
         `${healed.slice(0, NAMED_MAX).join(", ")}${more}${shown(wrong)}`,
     );
   }

@@ -10,8 +10,8 @@ import { jobUnclaimed } from "../events/event-records.ts";
 
 type JobAdded = EventRecord<"jobAdded">;
 
-/** Most tasks that the warning of a start names. */
-const TOLD_TASKS_MAX = 10;
+/** Of how many jobs a start tells at once. Later, each that is watched is told of. */
+const TOLD_MAX = 10;
 
 /** How many of the jobs that are due a start looks at, the earliest first. */
 const LOOKED_AT_MAX = 100;
@@ -80,7 +80,7 @@ export class UnclaimedJobs {
     });
   }
 
-  /** Tells of tasks that have due jobs and that no living scheduler runs, and watches a job of each. */
+  /** Watches a job of each task and executor that no living scheduler runs, and tells of those that are due. */
   async #lookBack(signal: AbortSignal): Promise<void> {
     const { store, clock, logger } = this.#options.env;
     try {
@@ -96,24 +96,19 @@ export class UnclaimedJobs {
         if (signal.aborted || jobs.length >= UNCLAIMED_WATCHED_MAX) break;
         jobs.push(...(await store.getJobs({ ...queued, taskId, limit: 1 })).items);
       }
-      const told: string[] = [];
+      let told = 0;
       for (const job of jobs) {
         if (signal.aborted) return;
         const key = keyOf(job);
         if (this.#options.missing(job) === null || this.#watched.has(key) || alive.some((one) => runs(one, job)))
           continue;
         const { id: jobId, taskId, scheduleId, executor, runAt: runAtMs } = job;
-        const isDue = runAtMs <= now && !(await this.#isPaused(taskId, job.concurrencyKey));
-        this.#watch(key, { jobId, taskId, scheduleId, executor, runAtMs, sinceMs: now, isHeld: false });
-        if (isDue) told.push(`"${taskId}" on "${executor}" (${jobId} since ${instantText(runAtMs)})`);
+        const watched = { jobId, taskId, scheduleId, executor, runAtMs, sinceMs: now, isHeld: false };
+        this.#watch(key, watched);
+        if (runAtMs > now || told >= TOLD_MAX || (await this.#isPaused(taskId, job.concurrencyKey))) continue;
+        told++;
+        this.#tell(watched);
       }
-      if (told.length === 0) return;
-      const more = told.length > TOLD_TASKS_MAX ? ` and ${told.length - TOLD_TASKS_MAX} more` : "";
-      logger.warn(
-        `escapement: jobs wait for tasks that no living scheduler runs: ${told.slice(0, TOLD_TASKS_MAX).join(", ")}` +
-          `${more}; register their handlers in a process that is started: scheduler.task(id, handler), with ` +
-          "their executors",
-      );
     } catch (error) {
       logger.warn("escapement: jobs that nobody takes could not be looked for", error);
     }
@@ -183,10 +178,17 @@ export class UnclaimedJobs {
   }
 
   #report(key: string, job: Watched): void {
+    this.#settle(key);
+    const missing = this.#tell(job);
+    const { env } = this.#options;
+    if (missing !== null) env.events.publish([jobUnclaimed(env, job, missing)]);
+  }
+
+  /** Warns of a job that this scheduler cannot run. Returns why; null when it can by now. */
+  #tell(job: Watched): "task" | "executor" | "worker" | null {
     const { env, missing: missingFor, executors } = this.#options;
     const missing = missingFor(job);
-    this.#settle(key);
-    if (missing === null) return;
+    if (missing === null) return null;
     const { jobId, taskId, executor, runAtMs } = job;
     const names = executors.map((name) => `"${name}"`).join(", ");
     const reason = {
@@ -198,7 +200,7 @@ export class UnclaimedJobs {
       `escapement: job ${jobId} of task "${taskId}" waits for executor "${executor}" since ${instantText(runAtMs)}, ` +
         `and no scheduler has taken it; ${reason}`,
     );
-    env.events.publish([jobUnclaimed(env, job, missing)]);
+    return missing;
   }
 
   #checkLater(): void {

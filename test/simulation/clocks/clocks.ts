@@ -248,7 +248,8 @@ class Simulation {
   /** Each fire time of a time without wrong clocks has run; and each of all, where none was to be left out. */
   #checkAll(): void {
     // A host that is some seconds behind, as clocks may be, is late by as much.
-    const end = this.clock.now() - LATE_MS + Math.min(0, ...this.hosts.map(({ skewMs }) => skewMs));
+    const lateMs = LATE_MS - Math.min(0, ...this.hosts.map(({ skewMs }) => skewMs));
+    const end = this.clock.now() - lateMs;
     for (const schedule of this.schedules) {
       const { id, trigger, ran, addedAt, calmUntil, calmFrom, movedTo, runsAll } = schedule;
       if (addedAt === null) continue;
@@ -256,7 +257,7 @@ class Simulation {
       const tickMs = Math.max(0, ...this.hosts.map((host) => host.tickMs ?? 0));
       const isWhole = runsAll && this.#kind === "behind";
       const isSure = (at: number): boolean =>
-        isWhole || at <= (calmUntil ?? 0) - tickMs - LATE_MS || at > calmFrom + this.leaseMs;
+        isWhole || at <= (calmUntil ?? 0) - tickMs - lateMs || at > calmFrom + this.leaseMs;
       const hasRun = (at: number): boolean =>
         ran.has(at) || (!isWhole && [...ran.keys()].some((other) => Math.abs(other - at) <= 2 * tickMs));
       // What a wrong clock left out stays out where its last fire time comes within the time that clocks may differ by.
