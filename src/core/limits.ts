@@ -91,8 +91,8 @@ export const TURN_MS_MAX = 10;
  *  and a long burst costs a few steps more. */
 export const SHARE_FIRST = 4;
 
-/** How long a scheduler that leaves jobs of a burst to others waits before its next step, in milliseconds: about as long
- *  as it takes another to hear of them, to look and to step. The steps of a long burst that wait are few. */
+/** How long a scheduler that leaves jobs of a burst to others waits before its next step, in milliseconds: about as
+ *  long as it takes another to hear of them, to look and to step. The steps of a long burst that wait are few. */
 export const SHARE_WAIT_MS = 10;
 
 /** Most jobs that one step makes of a schedule with `coalesce: "all"`. The other fire times stay due for the next

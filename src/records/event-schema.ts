@@ -157,7 +157,7 @@ export const eventSchemas: () => { readonly [K in EventType]: FlatSchema<EventRe
     schedulerPaused: v.object({
       type: v.literal("schedulerPaused"),
       ...scheduler,
-      reason: v.exactOptional(v.string()),
+      reason: v.nullable(v.string()),
     }),
     schedulerResumed: v.object({ type: v.literal("schedulerResumed"), ...scheduler }),
     schedulerStopped: v.object({ type: v.literal("schedulerStopped"), ...scheduler }),

@@ -154,9 +154,10 @@ interface EventFactsByType {
     readonly startedAtMs: number | null;
   };
   schedulerStarted: SchedulerFacts;
-  /** `pause()` was called, or the scheduler was started paused; or, with a `reason`, its clock differs from the store's
-   *  by more than a lease, so that it begins nothing until they agree: then `schedulerResumed` follows. */
-  schedulerPaused: SchedulerFacts & { readonly reason?: string };
+  /** `pause()` was called, or the scheduler was started paused: then `reason` is null. Or, with a `reason`, its clock
+   *  differs from the store's by more than a lease: it begins nothing until they agree, and `schedulerResumed`
+   *  follows. */
+  schedulerPaused: SchedulerFacts & { readonly reason: string | null };
   schedulerResumed: SchedulerFacts;
   schedulerStopped: SchedulerFacts;
 }

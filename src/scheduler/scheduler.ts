@@ -22,7 +22,6 @@ import { SharedParts } from "./driving/shared-parts.ts";
 import { SignalStop } from "./driving/signal-stop.ts";
 import { startedLine, tellSchedules } from "./driving/started-line.ts";
 import { StopLimits } from "./driving/stop-limits.ts";
-import { assertStoreClock } from "./driving/store-clock.ts";
 import { TickBounds } from "./driving/tick-bounds.ts";
 import type { Environment } from "./environment.ts";
 import { EventHub } from "./events/event-hub.ts";
@@ -40,6 +39,7 @@ import type { JobOptions, TaskSettings, TickOptions } from "./options/options.ts
 import type { OptionsWithPayload, RequiredPayload, ScheduledTaskOptions } from "./options/payload-argument.ts";
 import type { SchedulerOptions } from "./options/scheduler-options.ts";
 import { AttemptContext } from "./running/attempt-context.ts";
+import { assertStoreClock } from "./running/store-clock.ts";
 import {
   giveCommands,
   type LocalSchedulerClient,
@@ -250,7 +250,7 @@ export class Scheduler extends SchedulerClient implements LocalSchedulerClient, 
     await this.#lifecycle.start(paused);
     if (handleSignals) this.#listenToSignals();
     const { events, logger } = this.#env;
-    events.publish([schedulerStarted(this.#env), ...(paused ? [schedulerPaused(this.#env)] : [])]);
+    events.publish([schedulerStarted(this.#env), ...(paused ? [schedulerPaused(this.#env, null)] : [])]);
     logger.info(startedLine({ identity: this.identity, role: this.#role, taskIds: this.#tasks.ids, paused }));
     if (this.#role !== "worker") void tellSchedules(this.#env, this.#role === "both" ? this.#tasks.ids : null);
   }
@@ -333,7 +333,7 @@ export class Scheduler extends SchedulerClient implements LocalSchedulerClient, 
    *  @throws {SchedulerStateError} when the scheduler is not started */
   pause(): void {
     if (!this.#lifecycle.pause()) return;
-    this.#env.events.publish([schedulerPaused(this.#env)]);
+    this.#env.events.publish([schedulerPaused(this.#env, null)]);
     this.#env.logger.info("escapement: paused");
   }
 

@@ -85,8 +85,9 @@ export function sampleOf(type: EventType): EventRecord {
       return { type, timestampMs, jobId: "job" };
     case "jobReleased":
       return { type, ...job, schedulerId: null, outcome: "error", error, scheduledFireTimeMs: null, startedAtMs: 5 };
-    case "schedulerStarted":
     case "schedulerPaused":
+      return { type, timestampMs, schedulerId: "scheduler", reason: "clock" };
+    case "schedulerStarted":
     case "schedulerResumed":
     case "schedulerStopped":
       return { type, timestampMs, schedulerId: "scheduler" };

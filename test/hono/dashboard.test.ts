@@ -94,7 +94,7 @@ describe("the page of a router", () => {
     const all = [...EXPLAINED_VERDICTS, ...JOB_OUTCOMES, "queued", "held", "running", "ended"];
     expect(all.filter((verdict) => /[A-Z]/.test(sayingOf(verdict).words))).toEqual([]);
     expect(new Set(all.filter((verdict) => sayingOf(verdict).words === verdict))).toEqual(
-      new Set(["cancelled", "running", "ended"]),
+      new Set(["cancelled", "waiting", "running", "ended"]),
     );
   });
 

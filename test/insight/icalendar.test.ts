@@ -135,7 +135,11 @@ describe("the calendar of a router", () => {
     scheduler.task("t", () => {});
     await scheduler.addSchedule("t", "* * * * * *", { id: "a" });
     await scheduler.addSchedule("t", "0 0 1 2 *", { id: "z" });
-    const text = await (await router.request(`https://localhost/calendar.ics?token=${TOKEN}&days=60`)).text();
+    const read = async (days: number) =>
+      (await router.request(`https://localhost/calendar.ics?token=${TOKEN}&days=${days}`)).text();
+    // Whoever asks the same meanwhile gets the same answer, which is made once.
+    const [text, same] = await Promise.all([read(60), read(60)]);
+    expect(same).toBe(text);
     const summaries = eventsOf(text).map(({ summary }) => summary);
     expect([summaries.filter((one) => one === "a").length, summaries.filter((one) => one === "z").length]).toEqual([
       1000, 1,
@@ -145,10 +149,7 @@ describe("the calendar of a router", () => {
     expect(logged.warn).toEqual([`escapement: GET /calendar.ics leaves fire times out: ${leftOut}`]);
     const short = await router.request(`https://localhost/calendar.ics?token=${TOKEN}&days=1`);
     await scheduler.removeSchedule("a");
-    const remembered = await (await router.request(`https://localhost/calendar.ics?token=${TOKEN}&days=60`)).text();
-    expect(remembered).toBe(text);
-    const whole = await (await router.request(`https://localhost/calendar.ics?token=${TOKEN}&days=59`)).text();
-    expect([short.status, whole.includes("LEFT-OUT"), logged.warn.length]).toEqual([200, false, 2]);
+    expect([short.status, (await read(59)).includes("LEFT-OUT"), logged.warn.length]).toEqual([200, false, 2]);
   });
 });
 

@@ -26,8 +26,9 @@ describe("events that a broker received", () => {
       schedulerId: "x",
       attempt: 1,
     };
-    const paused = { type: "schedulerPaused", timestampMs: 1, schedulerId: "x" };
-    const present = [{ ...old, scheduledFireTimeMs: 5 }, paused, { ...paused, type: "schedulerResumed" }];
+    const resumed = { type: "schedulerResumed", timestampMs: 1, schedulerId: "x" };
+    const paused = { ...resumed, type: "schedulerPaused", reason: null };
+    const present = [{ ...old, scheduledFireTimeMs: 5 }, paused, resumed];
     expect(read([old, ...present])).toEqual({
       events: [{ ...old, scheduledFireTimeMs: null }, ...present],
       refused: [],

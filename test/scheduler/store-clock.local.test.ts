@@ -145,7 +145,7 @@ describe.each(STORES)("on %s", (_name, openStore) => {
     clock.aheadMs = 10 * YEAR;
     await paused;
     const { nextFireTime } = await scheduler.getSchedule("due");
-    expect(Number(nextFireTime?.epochMilliseconds)).toBeLessThan(systemClock.now() + 60_000);
+    expect(Number(nextFireTime?.epochMilliseconds)).toBeLessThan(clock.now() - 9 * YEAR);
     const ended = scheduler.getJobResult(id, { wait: true });
     held[0]?.finish("done");
     expect(await ended).toMatchObject({ outcome: "success" });

@@ -53,6 +53,20 @@ const MAY_BE_LATE: ReadonlySet<string> = new Set([
   "removeBlackout",
 ]);
 
+/** The ledger, whose calls neither fail nor wait. */
+function watched(world: World, ledger: Ledger): Ledger {
+  const takeBackAfter: Ledger["takeBackAfter"] = async (instant, hasUptimes) => {
+    await ledger.takeBackAfter(instant, hasUptimes);
+    world.jobs.onTakenBack(instant);
+  };
+  return new Proxy(ledger, {
+    get: (target, name) => {
+      const value: unknown = name === "takeBackAfter" ? takeBackAfter : Reflect.get(target, name, target);
+      return typeof value === "function" ? value.bind(target) : value;
+    },
+  });
+}
+
 /**
  * The store as one simulated process sees it, over a network that delays, that fails calls before or after they took
  * effect, and that brings some when their caller has given them up. What takes effect is compared with the models, in
@@ -73,7 +87,7 @@ export class FaultyStore implements contract.DataStore {
     this.#process = process;
     this.#store = world.store;
     this.serializer = world.store.serializer;
-    this.ledger = world.store.ledger ?? null;
+    this.ledger = world.store.ledger == null ? null : watched(world, world.store.ledger);
   }
 
   open(now: number): Promise<void> {

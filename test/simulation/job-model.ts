@@ -399,6 +399,18 @@ export class JobModel {
     return this.#debounce(record);
   }
 
+  /** What a clock put off that was ahead waits as long from this instant. */
+  onTakenBack(instant: number): void {
+    for (const { record, lease, isReady } of this.#unfinished.values()) {
+      const { createdAt, runAt, attemptHistory } = record;
+      if (lease !== null || isReady || runAt <= instant || this.#links.isBlocked(record.id)) continue;
+      const putOffAt = Math.max(createdAt, attemptHistory?.at(-1)?.finishedAt ?? 0);
+      if (putOffAt <= instant || runAt < putOffAt) continue;
+      record.runAt = instant + runAt - putOffAt;
+      this.#history.count("taken back");
+    }
+  }
+
   /** The job that an addition debounces, as it is then; null for none. */
   #debounce(record: NewJobRecord): ModelJob | null {
     const { debounce, taskId, createdAt } = record;

@@ -16,9 +16,9 @@ import type { Environment } from "../environment.ts";
 import type { FirePlanner } from "../firing/fire-planner.ts";
 import type { JobRunner } from "../running/job-runner.ts";
 import type { LeaseKeeper } from "../running/lease-keeper.ts";
+import type { StoreClock } from "../running/store-clock.ts";
 import { pauseAfterFailure } from "./outage-pause.ts";
 import { hasEndedPause, hasMissed, isOverdue, type Stepper } from "./stepper.ts";
-import type { StoreClock } from "./store-clock.ts";
 
 export interface LoopOptions {
   readonly env: Environment;
@@ -238,7 +238,7 @@ export class Loop {
       // Others may have raised the occurrence that this very step, which did not know of it, could have resolved.
       const knewOverdue = isOverdue(seen, now) || seen.overdue?.isOpen === true;
       this.#triesToResolve = !knewOverdue && stepper.seen?.overdue?.isOpen === true;
-      if (isLeft && result.jobsStarted === jobsMax) await sleepFor(env.clock, SHARE_WAIT_MS);
+      if (isLeft && result.jobsStarted === jobsMax) await sleepFor(env.clock, SHARE_WAIT_MS, this.#signal().signal);
       return NOW;
     }
     if (ours.length > 0) {

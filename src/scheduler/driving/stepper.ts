@@ -32,12 +32,12 @@ import { type FirePlanner, type PlannedSchedule, pausedPlan } from "../firing/fi
 import type { JobRunner } from "../running/job-runner.ts";
 import type { Peers } from "../running/peers.ts";
 import type { EndedAttempt } from "../running/release-queue.ts";
+import { asksForNow, type StoreClock } from "../running/store-clock.ts";
 import { announceTasks } from "../tasks/announce-tasks.ts";
 import type { TaskRegistry } from "../tasks/task-registry.ts";
 import type { AdditionLine, WaitingAddition } from "./addition-line.ts";
 import { RecoveryPace } from "./recovery-pace.ts";
 import { EMPTY_BATCH, isSingle, type StepBatch, splitBatch } from "./step-batch.ts";
-import { asksForNow, type StoreClock } from "./store-clock.ts";
 import type { ZoneCheck } from "./zone-check.ts";
 
 export interface StepperParts {

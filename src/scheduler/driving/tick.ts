@@ -9,6 +9,7 @@ import type { LookReport, Seen } from "../../stores/data-store.ts";
 import type { Environment } from "../environment.ts";
 import { emptyOutcomes, type JobRunner } from "../running/job-runner.ts";
 import type { LeaseKeeper } from "../running/lease-keeper.ts";
+import type { StoreClock } from "../running/store-clock.ts";
 import type { TickReport } from "../views/tick-report.ts";
 import type { TickCleaning } from "./clean-up.ts";
 import type { ClockHealing } from "./clock-healing.ts";
@@ -21,7 +22,6 @@ import {
   type Stepper,
   type StepResult,
 } from "./stepper.ts";
-import type { StoreClock } from "./store-clock.ts";
 import type { TickBounds } from "./tick-bounds.ts";
 import type { ZoneCheck } from "./zone-check.ts";
 

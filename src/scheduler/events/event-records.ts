@@ -239,9 +239,8 @@ export function schedulerStarted({ clock, identity }: Origin): EventRecord {
   return { type: "schedulerStarted", timestampMs: clock.now(), schedulerId: identity };
 }
 
-export function schedulerPaused({ clock, identity }: Origin, reason?: string): EventRecord {
-  const why = reason === undefined ? {} : { reason };
-  return { type: "schedulerPaused", timestampMs: clock.now(), schedulerId: identity, ...why };
+export function schedulerPaused({ clock, identity }: Origin, reason: string | null): EventRecord {
+  return { type: "schedulerPaused", timestampMs: clock.now(), schedulerId: identity, reason };
 }
 
 export function schedulerResumed({ clock, identity }: Origin): EventRecord {

@@ -7,8 +7,8 @@ import { VERSION } from "../../core/version.ts";
 import type { UptimeRecord } from "../../records/ledger.ts";
 import { serializedError } from "../../records/serialized-error.ts";
 import type { StoreWarning } from "../../stores/data-store.ts";
-import { clockFaultText } from "../driving/store-clock.ts";
 import { backloggedSchedules } from "../running/schedule-backlogs.ts";
+import { clockFaultText } from "../running/store-clock.ts";
 import { SchedulerHealth, type StoreFacts } from "../views/health.ts";
 import type { VerbContext } from "./verb-context.ts";
 
