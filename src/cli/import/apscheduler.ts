@@ -118,7 +118,7 @@ function triggerOf(value: unknown, found: Findings): Trigger {
   if (!isObject(value)) throw new StaysBehind("it has no trigger");
   switch (value.class) {
     case "CronTrigger":
-      return new CronTrigger(cronFields(value), { timeZone: zoneOf(value, found), ...bounds(value) });
+      return cronTrigger(value, found);
     case "IntervalTrigger":
       return new IntervalTrigger({ milliseconds: Math.round(secondsOf(value) * 1000), ...bounds(value) });
     case "DateTrigger": {
@@ -177,6 +177,16 @@ function calendarInterval(value: Plain, found: Findings): Trigger {
     ...(startDate === undefined ? {} : { startDate }),
     ...(endDate === undefined ? {} : { endDate }),
   });
+}
+
+/** Version 4 leaves out what clocks skip, and runs twice what comes twice. Version 3, which has a list of fields, shifts the
+ *  one, and takes the second of the other; of rules of every hour it loses times, which are not lost here. */
+function cronTrigger(value: Plain, found: Findings): Trigger {
+  const fields = cronFields(value);
+  const options = { timeZone: zoneOf(value, found), ...bounds(value) };
+  const trigger = new CronTrigger(fields, { ...options, dst: { gap: "skip", overlap: "both" } });
+  if (!Array.isArray(value.fields) || trigger.options.dst === "auto") return trigger;
+  return new CronTrigger(fields, { ...options, dst: { gap: "shift", overlap: "second" } });
 }
 
 /** The fields that were given: a list of version 3, or values by their names in version 4. */
