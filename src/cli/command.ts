@@ -24,6 +24,8 @@ export interface CommandSpec {
 export interface TargetOptions {
   /** Whether a file that does not exist may be made. Default: false. */
   readonly creates?: boolean;
+  /** Whether the command takes `--token` for itself, whatever the scheduler is. Default: false. */
+  readonly hasToken?: boolean;
 }
 
 /** The scheduler that a command works on. */

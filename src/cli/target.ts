@@ -6,7 +6,7 @@ import { fileURLToPath } from "node:url";
 import { nearest } from "../core/suggest.ts";
 import type { Scheduler, SchedulerClient } from "../mod.ts";
 import type { CommandCall, Target, TargetOptions } from "./command.ts";
-import { textOption } from "./command.ts";
+import { refuseOptions, textOption } from "./command.ts";
 import { CliError, codeOf, EXIT, messageOf } from "./failure.ts";
 import { loadModule } from "./load-module.ts";
 
@@ -19,13 +19,19 @@ const ATTEMPTS_MAX = 3;
 const SILENT = { debug() {}, info() {}, warn() {}, error() {} };
 
 /** Opens the scheduler that the options name: over a store, behind a router, or of a module. */
-export async function openTarget(call: CommandCall, { creates = false }: TargetOptions = {}): Promise<Target> {
+export async function openTarget(
+  call: CommandCall,
+  { creates = false, hasToken = false }: TargetOptions = {},
+): Promise<Target> {
   const { io } = call;
   const store = textOption(call, "store");
   const url = textOption(call, "url");
   const config = textOption(call, "config");
   if ([store, url, config].filter((given) => given !== undefined).length > 1) {
     throw new CliError("--store, --url and --config name one scheduler each; give one of them");
+  }
+  if (url === undefined && !hasToken) {
+    refuseOptions(call, ["token"], store === undefined ? "a module" : "--store", "the router of --url takes it");
   }
   if (store !== undefined) return overStore(await openStore(store, call, creates));
   if (url !== undefined) return behindRouter(url, textOption(call, "token") ?? io.env.ESCAPEMENT_TOKEN);

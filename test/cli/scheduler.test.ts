@@ -567,9 +567,38 @@ describe("a command on a scheduler", () => {
     [["unpause", "report", "--task", "--from", "now"], expect.stringMatching(/^--from does not go with --task/)],
     [["add", "report", "--every", "15m", "--tz", "UTC"], "--tz does not go with --every; a rule has it"],
     [["forecast", "--system"], "--system does not go with a scheduler; escapement forecast FILE has it"],
+    [["forecast", "--user"], "--user does not go with a scheduler; escapement forecast FILE has it"],
+    [["forecast", "crontab"], "--store does not go with a file"],
+    [["doctor", "--runtime"], "--store does not go with --runtime"],
+    [["run", "tasks.ts", "--once", "--ui"], "--ui does not go with --once"],
+    [["run", "tasks.ts", "--once", "--stop-timeout", "5s"], "--stop-timeout does not go with --once"],
+    [["run", "a.ts", "--token", "x"], "--token does not go with a run without a page; --ui and --port serve one"],
+    [["crontab", "a", "--host", "::"], "--host does not go with a crontab without a page; --port serves one"],
+    [["crontab", "a", "--token", "x"], "--token does not go with a crontab without a page; --port serves one"],
   ])("refuses an option that does not apply, and names who has it: %j", async (argv, message) => {
     const { code, err } = await onStore(...argv);
     expect([code, err[0]?.replace(/^error: /, "")]).toEqual([2, message]);
+  });
+
+  // Each with the words of its example.
+  test.each(
+    COMMANDS.filter(({ name, on }) => on !== "nothing" && name !== "dashboard").map(({ name, example }) => [
+      name,
+      (example.split(/ --store| --url|\n/)[0] ?? "").replaceAll(/--dry-run| (?=crontab)/g, " "),
+    ]),
+  )("%s refuses a token that no router gets", async (_, example) => {
+    const words = [...example.matchAll(/'([^']*)'|(\S+)/g)].slice(1).map(([word, quoted]) => quoted ?? word);
+    const argv =
+      words[0] === "forecast" ? ["forecast"] : words.map((word) => (/json$/.test(word) ? "owned.json" : word));
+    await writeFile(join(folder.path, "crontab"), "0 3 * * * backup\n");
+    const { code, err } = await onStore(...argv, "--token", "x");
+    expect([code, err]).toEqual([2, ["error: --token does not go with --store; the router of --url takes it"]]);
+  });
+
+  test("refuses a token beside a module, which has its own", async () => {
+    await using other = await folderWith({ "escapement.config.mjs": 'export default { store: "file:jobs.db" };' });
+    const { code, err } = await call(["list", "--token", "x"], { cwd: other.path });
+    expect([code, err]).toEqual([2, ["error: --token does not go with a module; the router of --url takes it"]]);
   });
 
   test("names the user of the operating system for a change, where the environment names none", async () => {

@@ -3,7 +3,7 @@ import { LABEL_VALUE_LENGTH_MAX } from "../../core/limits.ts";
 import { textHash } from "../../core/text-hash.ts";
 import { MemoryDataStore, type Scheduler } from "../../mod.ts";
 import { Metrics } from "../../observability/metrics/mod.ts";
-import { type CommandCall, hasOption, textOption } from "../command.ts";
+import { type CommandCall, hasOption, refuseOptions, textOption } from "../command.ts";
 import { CrontabRunner, type OverlapPolicy } from "../crontab-runner.ts";
 import { durationOption } from "../durations.ts";
 import { CliError, EXIT } from "../failure.ts";
@@ -24,6 +24,7 @@ export async function run(call: CommandCall): Promise<number> {
   const name = nameOption(call);
   const stopMs = durationOption(textOption(call, "stopTimeout"), "stop-timeout", STOP_MS);
   const port = portOption(call);
+  if (port === null) refuseOptions(call, ["host", "token"], "a crontab without a page", "--port serves one");
   const log = createLog(io, out, hasOption(call, "verbose") ? "debug" : "info");
   const runner = new CrontabRunner({
     ...{ path, io, log, overlap, name },

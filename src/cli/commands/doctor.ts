@@ -2,7 +2,7 @@ import process from "node:process";
 import { Temporal } from "../../core/temporal.ts";
 import { VERSION } from "../../core/version.ts";
 import type { SchedulerClient, SchedulerHealth } from "../../mod.ts";
-import { type CommandCall, hasOption, textOption } from "../command.ts";
+import { type CommandCall, hasOption, refuseOptions } from "../command.ts";
 import { EXIT } from "../failure.ts";
 import { type Style, styled } from "../output.ts";
 import { spanText } from "../times.ts";
@@ -26,7 +26,8 @@ export async function run(call: CommandCall): Promise<number> {
   const { out } = call;
   const checks: Check[] = [runtimeCheck(), zonesCheck()];
   let exitCode = EXIT.fine;
-  if (isNamed(call)) {
+  if (hasOption(call, "runtime")) refuseOptions(call, ["store", "url", "token", "config"], "--runtime");
+  else {
     const { client } = await call.target();
     const health = await client.health();
     if (!health.isStoreReached) {
@@ -44,11 +45,6 @@ export async function run(call: CommandCall): Promise<number> {
   }
   if (exitCode !== EXIT.fine) return exitCode;
   return checks.some(({ verdict }) => verdict !== "ok") ? EXIT.found : EXIT.fine;
-}
-
-/** Whether there is a scheduler to look at; without one, the runtime is looked at alone. */
-function isNamed(call: CommandCall): boolean {
-  return ["store", "url", "config"].some((name) => textOption(call, name) !== undefined) || !hasOption(call, "runtime");
 }
 
 function runtimeCheck(): Check {

@@ -18,7 +18,8 @@ const BAR_WIDTH = 40;
 export async function run(call: CommandCall): Promise<number> {
   const { io, out, args } = call;
   const spanMs = durationOption(textOption(call, "for"), "for", 24 * HOUR_MS);
-  if (args.length === 0) refuseOptions(call, ["system"], "a scheduler", "escapement forecast FILE has it");
+  if (args.length === 0) refuseOptions(call, ["system", "user"], "a scheduler", "escapement forecast FILE has it");
+  else refuseOptions(call, ["store", "url", "token", "config"], "a file");
   const timeZone = args.length === 0 ? (textOption(call, "tz") ?? "UTC") : crontabZone(textOption(call, "tz"));
   const fromMs = Math.floor(instantOption(textOption(call, "from"), "from", io, timeZone) / 60_000) * 60_000;
   const [path] = args;

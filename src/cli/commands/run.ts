@@ -2,7 +2,7 @@ import { createRequire } from "node:module";
 import { resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import { MemoryDataStore, type NewSchedule, type Scheduler, type Task } from "../../mod.ts";
-import { type CommandCall, hasOption, textOption } from "../command.ts";
+import { type CommandCall, hasOption, refuseOptions, textOption } from "../command.ts";
 import { durationOption } from "../durations.ts";
 import { CliError, EXIT } from "../failure.ts";
 import { loadModule } from "../load-module.ts";
@@ -17,12 +17,14 @@ const TICKS_MAX = 10_000;
 /** `escapement run`: a scheduler, or the tasks and schedules of a file, until it is told to stop. */
 export async function run(call: CommandCall): Promise<number> {
   const { io, args } = call;
+  const hasPage = hasOption(call, "ui") || portOption(call) !== null;
+  if (hasOption(call, "once")) refuseOptions(call, ["ui", "port", "host", "token", "stopTimeout"], "--once");
+  else if (!hasPage) refuseOptions(call, ["host", "token"], "a run without a page", "--ui and --port serve one");
   if (hasOption(call, "watch")) return (await import("../watch.ts")).runWatched(call);
   const path = resolve(io.cwd, args[0] ?? "");
   const scheduler = await schedulerOf(call, await loadModule(path), path);
   if (hasOption(call, "once")) return drain(call, scheduler);
   const stopMs = durationOption(textOption(call, "stopTimeout"), "stop-timeout", STOP_MS);
-  const hasPage = hasOption(call, "ui") || portOption(call) !== null;
   const served = hasPage
     ? await serveRouter(call, scheduler, { port: portOption(call) ?? 0, withoutToken: "sign in" })
     : null;
