@@ -604,6 +604,16 @@ describe("what no store would take", () => {
     expect(found.schedules.map(({ id }) => id)).toEqual(["a", "a-2", "a-2-2"]);
   });
 
+  test.each([
+    ["agenda", [{ _id: "1", name: "a", repeatInterval: "1 hour" }, { _id: "2", repeatInterval: "1 hour" }, 7]],
+    ["bullmq", [{ schedulers: [] }, { queue: "a", schedulers: [{ key: "k", every: 1000 }] }, 7]],
+    ["bullmq", [{ queue: "a", schedulers: [{ key: "k", every: 1000 }] }, { queue: "b", active: "many" }, null]],
+    ["pgboss", { schedules: [{ name: "a", cron: "0 3 * * *" }, { cron: "0 3 * * *" }, null] }],
+  ])("the rest of what %s has is imported beside what cannot be told from anything: %j", async (system, value) => {
+    const { schedules, left } = await dryRun(system, value);
+    expect([schedules.length, left.length]).toEqual([1, 2]);
+  });
+
   test("jobs of Agenda without an id are told, and not taken for one job", async () => {
     const { jobs, left } = await dryRun("agenda", [{ name: "mail", nextRunAt: "2030-01-01" }]);
     expect([jobs, left.map(({ message }) => message)]).toEqual([

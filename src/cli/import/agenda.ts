@@ -31,7 +31,7 @@ const NUMBERS = ["one", "two", "three", "four", "five", "six", "seven", "eight",
 /** The jobs of Agenda: lines of mongoexport, or what `queryJobs()` gives. */
 export async function importAgenda(value: unknown, settings: ImportSettings): Promise<Imported> {
   const list = isObject(value) && Array.isArray(value.jobs) ? value.jobs : isObject(value) ? [value] : value;
-  const isOfJobs = Array.isArray(list) && list.every((item) => !isObject(item) || "name" in item);
+  const isOfJobs = Array.isArray(list) && (list.length === 0 || list.some((item) => isObject(item) && "name" in item));
   if (!isOfJobs)
     throw new CliError("the file has no jobs of Agenda: mongoexport writes them, or queryJobs() gives them");
   const found = new Findings(settings);

@@ -21,10 +21,15 @@ const FORM = '{ "queue": "mail", "schedulers": await queue.getJobSchedulers(), "
 /** The job schedulers of BullMQ's queues, and their jobs that wait. @param value what `FORM` shows, or a list of it */
 export async function importBullmq(value: unknown, settings: ImportSettings): Promise<Imported> {
   const found = new Findings(settings);
-  for (const queue of Array.isArray(value) ? value : [value]) {
-    const name = isObject(queue) ? textOf(queue.queue) : null;
-    if (name === null || name === "") throw new CliError("the file has no queue of BullMQ", { lines: [`  ${FORM}`] });
-    readQueue(found, name, queue as Plain);
+  const queues: readonly unknown[] = Array.isArray(value) ? value : [value];
+  const nameOf = (queue: unknown): string => (isObject(queue) ? (textOf(queue.queue) ?? "") : "");
+  if (queues.length > 0 && queues.every((queue) => nameOf(queue) === "")) {
+    throw new CliError("the file has no queue of BullMQ", { lines: [`  ${FORM}`] });
+  }
+  for (const [index, queue] of queues.entries()) {
+    found.item(nameOf(queue) || `queue ${index + 1}`, queue, (item) =>
+      readQueue(found, neededText(item, "queue"), item),
+    );
   }
   return found.imported();
 }
