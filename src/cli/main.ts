@@ -70,7 +70,9 @@ function told(error: unknown, out: Output, { name, options = [] }: CommandSpec):
   const message = inCliWords(messageOf(error), { name, options: [...options, ...SCHEDULER_OPTIONS] });
   const lines = error instanceof CliError ? error.lines : [];
   if (out.isJson) {
-    out.json({ error: { code: codeOf(error) ?? "error", message } });
+    // A message that ends with a colon announces a list.
+    const text = message.endsWith(":") ? [message, ...lines].join("\n") : message;
+    out.json({ error: { code: codeOf(error) ?? "error", message: text } });
     return exitCode;
   }
   const [first = "", ...rest] = message.split("\n");

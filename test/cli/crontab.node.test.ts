@@ -2,8 +2,10 @@ import { mkdir, rename, rm, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { createClient } from "@libsql/client";
 import { describe, expect, test } from "vitest";
+import { type Clock, systemClock } from "../../src/core/clock.ts";
 import { Scheduler } from "../../src/mod.ts";
 import { LibsqlDataStore } from "../../src/stores/libsql/mod.ts";
+import { Sqld } from "../support/sqld.ts";
 import { call, folderWith, Running } from "./support.ts";
 
 /** What tells a line of the log apart. */
@@ -12,6 +14,17 @@ const line = (msg: string): RegExp => new RegExp(`"msg":"${msg}"[^\n]*\n`);
 async function lastRuns(path: string): Promise<{ taskId: string; outcome: string; id: string }[]> {
   const { out } = await call(["list", "runs", "--store", "file:cron.db", "--json"], { cwd: path });
   return (JSON.parse(out.join("\n")) as { items: { taskId: string; outcome: string; id: string }[] }).items;
+}
+
+/** The clock of this machine, moved so that a minute begins 15 s from now: nearer to that of a server than a lease. */
+function nearMinute(): Clock {
+  const byMs = 45_000 - (systemClock.now() % 60_000);
+  return {
+    ...systemClock,
+    now: () => systemClock.now() + byMs,
+    sleep: (untilMs, signal) => systemClock.sleep(untilMs - byMs, signal),
+    sleepExactly: (untilMs, signal) => systemClock.sleepExactly(untilMs - byMs, signal),
+  };
 }
 
 describe("escapement crontab", () => {
@@ -175,6 +188,32 @@ describe("escapement crontab", () => {
     expect(runs.filter(({ outcome }) => outcome !== "success")).toEqual([]);
   });
 
+  test.each([["sqld", async () => Sqld.start().then((server) => ({ server, url: server.httpUrl }))]])(
+    "goes on with its lines where %s is away during a reload, and takes the file over once it is back",
+    async (_, start) => {
+      await using folder = await folderWith({ crontab: "* * * * * echo old\n" });
+      const { server, url } = await start();
+      const argv = ["crontab", "crontab", "--tz", "UTC", "--store", url];
+      const running = new Running(argv, { cwd: folder.path, clock: nearMinute() });
+      try {
+        await running.prints(/started as/);
+        await server.kill();
+        await writeFile(join(folder.path, "crontab"), "* * * * * echo new\n");
+        running.hangUp();
+        await running.prints(/crontab is not taken over, or in part: the lines that there are go on/);
+        await server.resume();
+        await running.prints(line("old"));
+        running.hangUp();
+        await running.prints(line("crontab has 1 line"));
+        const { out } = await call(["list", "--store", url, "--json"], { cwd: folder.path });
+        expect((JSON.parse(out.join("\n")) as { items: object[] }).items).toMatchObject([{ name: "echo new" }]);
+      } finally {
+        await running.stop();
+        await server.stop();
+      }
+    },
+  );
+
   test("takes a file over while a command runs, which ends as if nothing had been", async () => {
     await using folder = await folderWith({
       crontab: "1 0 * * * echo begins; while [ ! -e go ]; do sleep 0.02; done; echo ends\n",
@@ -309,6 +348,12 @@ describe("escapement crontab", () => {
         "  wrong:3: hello: is no line of a crontab: it takes five fields (or a nickname) and a command",
         expect.stringContaining('  wrong:2: 60 * * * *: minute "60" is outside 0-59'),
       ],
+    });
+    const told = JSON.parse(
+      (await call(["crontab", "wrong", "--json"], { cwd: folder.path })).out.join("\n"),
+    ) as unknown;
+    expect(told).toMatchObject({
+      error: { code: "cronSyntax", message: expect.stringMatching(/:\n {2}wrong:3: hello/) },
     });
     const open = await call(["crontab", "right", "--port", "0", "--host", "0.0.0.0"], { cwd: folder.path });
     expect([open.code, open.err[0]]).toEqual([2, "error: --host 0.0.0.0 needs a token"]);
