@@ -5,6 +5,7 @@ import { describe, expect, test } from "vitest";
 import { type Clock, systemClock } from "../../src/core/clock.ts";
 import { Scheduler } from "../../src/mod.ts";
 import { LibsqlDataStore } from "../../src/stores/libsql/mod.ts";
+import { PostgresServer } from "../support/postgres-server.ts";
 import { Sqld } from "../support/sqld.ts";
 import { call, folderWith, Running } from "./support.ts";
 
@@ -188,7 +189,15 @@ describe("escapement crontab", () => {
     expect(runs.filter(({ outcome }) => outcome !== "success")).toEqual([]);
   });
 
-  test.each([["sqld", async () => Sqld.start().then((server) => ({ server, url: server.httpUrl }))]])(
+  test.each([
+    ["sqld", () => Sqld.start().then((server) => ({ server, url: server.httpUrl }))],
+    [
+      "PostgreSQL",
+      // A crash must not lose what was committed.
+      () =>
+        PostgresServer.start({ settings: ["synchronous_commit=on"] }).then((server) => ({ server, url: server.url })),
+    ],
+  ])(
     "goes on with its lines where %s is away during a reload, and takes the file over once it is back",
     async (_, start) => {
       await using folder = await folderWith({ crontab: "* * * * * echo old\n" });
