@@ -179,8 +179,8 @@ function calendarInterval(value: Plain, found: Findings): Trigger {
   });
 }
 
-/** Version 4 leaves out what clocks skip, and runs twice what comes twice. Version 3, which has a list of fields, shifts the
- *  one, and takes the second of the other; of rules of every hour it loses times, which are not lost here. */
+/** Version 4 leaves out what clocks skip, and runs twice what comes twice. Version 3, which has a list of fields,
+ *  shifts the one, and takes the second of the other; of rules of every hour it loses times, which stay here. */
 function cronTrigger(value: Plain, found: Findings): Trigger {
   const fields = cronFields(value);
   const options = { timeZone: zoneOf(value, found), ...bounds(value) };
