@@ -229,6 +229,21 @@ kind: Deployment
     }
   });
 
+  test("refuses YAML with thousands of aliases of different anchors before they are followed", async () => {
+    const pairs = Array.from({ length: 1001 }, (_, pair) => `- &a${pair} x\n- *a${pair}\n`);
+    const { code, problems } = await dryRun("x.yaml", `kind: CronJob\nnote:\n${pairs.join("")}`);
+    expect([code, problems]).toEqual([2, [{ where: "document 1", message: "is no YAML: more than 1000 aliases" }]]);
+    const fine = 'kind: CronJob\nmetadata: { name: a }\nspec: { schedule: "0 3 * * *" }\nnote:\n';
+    const { schedules } = await dryRun("y.yaml", fine.concat(pairs.slice(1).join("")));
+    expect(schedules).toHaveLength(1);
+  });
+
+  test("names the line of the first of very many faults in YAML", async () => {
+    const { problems } = await dryRun("x.yaml", `kind: CronJob\nnote: ${"&a ".repeat(10_000)}x\n`);
+    const message = "is no YAML: A node can have at most one anchor at line 2";
+    expect(problems).toEqual([{ where: "document 1", message }]);
+  });
+
   test("reads a map of thousands of keys, and tells of one that comes twice", async () => {
     const keys = Array.from({ length: 20_000 }, (_, key) => `  k${key}: 1`).join("\n");
     const job = `kind: CronJob\nmetadata: { name: a }\nspec: { schedule: "0 3 * * *" }\ndata:\n${keys}\n`;

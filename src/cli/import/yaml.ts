@@ -13,6 +13,8 @@ export function textOf(value: unknown): string | null {
 
 /** Aliases that a document may make of its anchors, so that a small file cannot become a huge one. */
 const ALIASES_MAX = 100;
+/** Aliases of all anchors: for each, the parser looks through all the others. */
+const ALIASES_IN_ALL_MAX = 1000;
 
 /** What the parser needs seconds for: its time grows with the square of depth, and documents cost most. */
 const LENGTH_MAX = 500_000;
@@ -25,16 +27,15 @@ export function plainYaml(
 ): { readonly where: string; readonly value: unknown; readonly error: string | null }[] {
   const excess = excessOf(text);
   if (excess !== null) return [{ where: "the file", value: null, error: excess }];
-  // The parser looks for keys that come twice by comparing each with all others.
-  const documents = parseAllDocuments(text, { logLevel: "silent", uniqueKeys: false });
+  // The parser looks for keys that come twice by comparing each with all others, and shows the line of each error.
+  const options = { logLevel: "silent", uniqueKeys: false, prettyErrors: false } as const;
+  const documents = parseAllDocuments(text, options);
   if (!Array.isArray(documents)) return [];
   return (documents as readonly Document[]).map((document, index) => {
     const where = `document ${index + 1}`;
-    const error = document.errors[0]?.message ?? secondKey(document);
-    if (error !== null) {
-      const message = (error.split("\n")[0] ?? "").replace(/:$/, "");
-      return { where, value: null, error: `is no YAML: ${message}` };
-    }
+    const [wrong] = document.errors;
+    const error = wrong === undefined ? faultOf(document) : `${wrong.message} at line ${lineAt(text, wrong.pos[0])}`;
+    if (error !== null) return { where, value: null, error: `is no YAML: ${error}` };
     try {
       return { where, value: document.toJS({ maxAliasCount: ALIASES_MAX }) as unknown, error: null };
     } catch (failure) {
@@ -45,6 +46,10 @@ export function plainYaml(
       };
     }
   });
+}
+
+function lineAt(text: string, place: number): number {
+  return text.slice(0, place).split("\n").length;
 }
 
 /** What of a text is too much to be parsed; null for nothing. */
@@ -74,10 +79,16 @@ function excessOf(text: string): string | null {
 
 const TOO_DEEP = `nests deeper than ${DEPTH_MAX} levels`;
 
-/** Which key of a map comes twice; null for none. */
-function secondKey(document: Document): string | null {
+/** Which key of a map comes twice, or that there are too many aliases; null for neither. */
+function faultOf(document: Document): string | null {
   let found: string | null = null;
+  let aliases = 0;
   visit(document, {
+    Alias: () => {
+      if (++aliases <= ALIASES_IN_ALL_MAX) return undefined;
+      found = `more than ${ALIASES_IN_ALL_MAX} aliases`;
+      return visit.BREAK;
+    },
     Map: (_, { items }) => {
       const keys = new Set<string>();
       for (const { key } of items) {
