@@ -238,6 +238,11 @@ kind: Deployment
     expect(schedules).toHaveLength(1);
   });
 
+  test("refuses YAML with keys within keys, whose text grows with each", async () => {
+    const { code, problems } = await dryRun("x.yaml", `kind: CronJob\nnote:\n  ${"? ".repeat(100)}{ a: 1 }\n`);
+    expect([code, problems]).toEqual([2, [{ where: "document 1", message: "is no YAML: a key is no text" }]]);
+  });
+
   test("names the line of the first of very many faults in YAML", async () => {
     const { problems } = await dryRun("x.yaml", `kind: CronJob\nnote: ${"&a ".repeat(10_000)}x\n`);
     const message = "is no YAML: A node can have at most one anchor at line 2";

@@ -1,4 +1,4 @@
-import { type Document, parseAllDocuments, visit } from "yaml";
+import { type Document, isScalar, parseAllDocuments, visit } from "yaml";
 
 /** An object of YAML, whose values nobody has looked at. */
 export type Plain = Readonly<Record<string, unknown>>;
@@ -79,7 +79,7 @@ function excessOf(text: string): string | null {
 
 const TOO_DEEP = `nests deeper than ${DEPTH_MAX} levels`;
 
-/** Which key of a map comes twice, or that there are too many aliases; null for neither. */
+/** Which key of a map comes twice, or is none, or that there are too many aliases; null for nothing of it. */
 function faultOf(document: Document): string | null {
   let found: string | null = null;
   let aliases = 0;
@@ -92,6 +92,11 @@ function faultOf(document: Document): string | null {
     Map: (_, { items }) => {
       const keys = new Set<string>();
       for (const { key } of items) {
+        // The text of a key that has keys in keys doubles with each.
+        if (!isScalar(key)) {
+          found = "a key is no text";
+          break;
+        }
         const text = String(key);
         if (keys.has(text)) found = `Map keys must be unique: ${text.slice(0, 100)}`;
         keys.add(text);
