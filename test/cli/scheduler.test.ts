@@ -127,14 +127,20 @@ describe("a command on a scheduler", () => {
     await wrong.schedule("monthly", "0 3 1 * *", {}, () => "fine");
     await clock.advance({ days: 40 });
     await wrong.tick();
+    await wrong.schedule("added", "0 4 1 * *", {}, () => "fine");
     await wrong.stop();
     const ahead = ["--store", "file:ahead.db"];
     const healed = await call(["heal", ...ahead], { cwd: folder.path });
     expect([healed.code, healed.out]).toEqual([
       0,
-      [expect.stringMatching(/^monthly: fires at 20\d\d-\d\d-01T03:00:00Z instead of 2036-07-01T03:00:00Z$/)],
+      [
+        expect.stringMatching(/^added: fires at 20\d\d-\d\d-01T04:00:00Z instead of 2036-07-01T04:00:00Z$/),
+        expect.stringMatching(/^monthly: fires at 20\d\d-\d\d-01T03:00:00Z instead of 2036-07-01T03:00:00Z$/),
+      ],
     ]);
-    expect((await call(["heal", ...ahead], { cwd: folder.path })).out).toEqual(["no schedule has fired in the future"]);
+    expect((await call(["heal", ...ahead], { cwd: folder.path })).out).toEqual([
+      "no schedule has fired, or was added, in the future",
+    ]);
   });
 
   test("shows a failed job and its log", async () => {

@@ -26,13 +26,10 @@ describe("the next fire time of a schedule", () => {
     ["that a wrong clock has exhausted is taken back", { lastFireTime: NOW + YEAR, nextFireTime: null }, NEXT],
     ["that was taken back stays", { lastFireTime: NOW + YEAR, nextFireTime: NEXT }, null],
     ["that was taken back and is due stays", { lastFireTime: NOW + YEAR, nextFireTime: NOW - 5000 }, null],
-    [
-      "that is younger than this clock says stays",
-      { lastFireTime: NOW + YEAR, nextFireTime: null, createdAt: NOW + 1 },
-      null,
-    ],
+    ["that was added within the tolerance stays", { nextFireTime: NEXT + YEAR, createdAt: NOW + toleranceMs }, null],
+    ["that was added beyond it is taken back", { nextFireTime: NEXT + YEAR, createdAt: NOW + toleranceMs + 1 }, NEXT],
   ])("%s", (_name, schedule, expected) => {
-    const moved = { createdAt: NOW - YEAR, ...schedule };
+    const moved = { createdAt: NOW - YEAR, lastFireTime: null, ...schedule };
     expect(healedFireTime(moved, minutely, { now: NOW, toleranceMs })).toBe(expected);
   });
 

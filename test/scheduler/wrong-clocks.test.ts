@@ -199,6 +199,28 @@ describe("several hosts, which alone cannot tell whose clock is right", () => {
   });
 });
 
+test("a schedule that a clock has added which was ahead is named until somebody takes it back", async () => {
+  const { clock, make, of, log } = setUp();
+  const since = clock.now();
+  await clock.jumpTo(new Date(since + YEAR));
+  const wrong = make();
+  await wrong.start();
+  await wrong.addSchedule("t", "0 13 * * *", { id: "daily" });
+  await clock.advance({ minutes: 1 });
+  await wrong.stop();
+  await clock.jumpTo(new Date(since + MINUTE));
+  const scheduler = make();
+  await scheduler.start();
+  const warnings = async () => (await scheduler.health()).storeWarnings.map(({ code }) => code);
+  await clock.advance({ days: 2 });
+  const told = log.filter(({ message }) => message.endsWith("take them back with: escapement heal"));
+  expect(told.map(({ message }) => message.startsWith("escapement: schedules may wait"))).toEqual([true]);
+  expect([of, await warnings()]).toEqual([[], ["clockAhead"]]);
+  await scheduler.updateSchedule("daily", { nextFireTime: "2026-12-04T13:00:00Z" });
+  await clock.advance({ days: 2 });
+  expect([of, await warnings()]).toEqual([["2026-12-04T13:00:00Z"], []]);
+});
+
 test("a host that begins in 1970 fires nothing of today before NTP, and all of it afterwards", async () => {
   const { clock, make, of } = setUp();
   const before = make();

@@ -8,6 +8,11 @@ import type { Environment } from "../environment.ts";
 import { scheduleSaved } from "../events/event-records.ts";
 import { type HostClock, healedFireTime, mayHeal } from "../firing/healed-fire-time.ts";
 
+interface Moved {
+  readonly nextFireTime: number;
+  readonly zoneRules: string | null;
+}
+
 /** Most schedules that a line of the log names. */
 const NAMED_MAX = 5;
 
@@ -106,7 +111,8 @@ export class ClockHealing {
       return false;
     }
     const healed: string[] = [];
-    // False when this clock, before the begin of a schedule, is itself the wrong one: another has to find the uptimes.
+    // False while a schedule waits that was added later than now. This clock may itself be the wrong one: another one,
+    // or an operator, takes it back.
     let isWhole = true;
     for (let cursor: string | null = null; ; ) {
       if (!mayGoOn()) return healed.length > 0;
@@ -116,9 +122,10 @@ export class ClockHealing {
       });
       for (const schedule of page.items) {
         if (!mayGoOn()) return healed.length > 0;
-        const line = await this.#healOne(schedule, host);
-        if (line !== null) healed.push(line);
-        else if ((schedule.lastFireTime ?? 0) > schedule.createdAt && schedule.createdAt > host.now) isWhole = false;
+        const changes = this.#changesOf(schedule, host);
+        if (changes === null) continue;
+        if (schedule.createdAt > host.now) isWhole = false;
+        else healed.push(...(await this.#healOne(schedule, changes)));
       }
       cursor = page.cursor;
       if (cursor === null) break;
@@ -127,28 +134,32 @@ export class ClockHealing {
     this.#wasSetBack &&= !isWhole;
     if (mayGoOn()) await store.ledger?.takeBackAfter(host.now + host.toleranceMs, isWhole);
     this.#report(healed, wrong);
+    if (!isWhole) this.#warn(host, wrong);
     return healed.length > 0;
   }
 
-  async #healOne(schedule: ScheduleRecord, host: HostClock): Promise<string | null> {
-    const { store, events, identity, clock } = this.#env;
-    let changes: { nextFireTime: number; zoneRules: string | null };
+  #changesOf(schedule: ScheduleRecord, host: HostClock): Moved | null {
     try {
       const trigger = parseTrigger(schedule.trigger);
-      const nextFireTime = healedFireTime(schedule, trigger, { ...host, now: clock.now() });
-      if (nextFireTime === null) return null;
-      changes = { nextFireTime, zoneRules: zoneRulesOf(trigger, host.now) };
+      const nextFireTime = healedFireTime(schedule, trigger, { ...host, now: this.#env.clock.now() });
+      return nextFireTime === null ? null : { nextFireTime, zoneRules: zoneRulesOf(trigger, host.now) };
     } catch {
       // Who can read its trigger takes it back.
       return null;
     }
-    const { id, fence: expectedFence, nextFireTime: former } = schedule;
+  }
+
+  async #healOne(
+    { id, fence: expectedFence, nextFireTime: former }: ScheduleRecord,
+    changes: Moved,
+  ): Promise<string[]> {
+    const { store, events, identity, clock } = this.#env;
     const update = { id, expectedFence, changes: { ...changes, paceUntil: null, keepsRevision: true } };
     const [updated = null] = await store.updateSchedules([update], { at: clock.now(), by: identity });
-    if (updated === null) return null;
+    if (updated === null) return [];
     events.publish([scheduleSaved(this.#env, updated, "updated")]);
     const instead = former === null ? "no more" : instantText(former);
-    return `"${id}" at ${instantText(changes.nextFireTime)} instead of ${instead}`;
+    return [`"${id}" at ${instantText(changes.nextFireTime)} instead of ${instead}`];
   }
 
   #report(healed: readonly string[], wrong: readonly UptimeRecord[]): void {

@@ -24,10 +24,10 @@ export function mayHeal({ now, steadyMs, isDisputed }: HostClock): boolean {
 }
 
 /**
- * The next fire time of a schedule that has fired in the future, because the clock of a scheduler was wrong. Pure. Its
- * last fire time stays: what has run up to it does not run again.
+ * The next fire time of a schedule that has fired, or was added, in the future, because the clock of a scheduler was
+ * wrong. Pure. Its last fire time stays: what has run up to it does not run again.
  *
- * A fire time that somebody chose, or that a rule has far ahead, is left alone, as no fire in the future goes with it.
+ * A fire time that somebody chose, or that a rule has far ahead, is left alone, as nothing in the future goes with it.
  *
  * @returns null for a schedule that stays as it is
  * @throws {BrokenTriggerError} when the trigger does not advance
@@ -37,7 +37,7 @@ export function healedFireTime(
   trigger: Trigger,
   { now, toleranceMs }: Pick<HostClock, "now" | "toleranceMs">,
 ): number | null {
-  if (lastFireTime === null || lastFireTime <= now + toleranceMs || now < createdAt) return null;
+  if (Math.max(lastFireTime ?? 0, createdAt) <= now + toleranceMs) return null;
   const next = nextAfter(trigger, now);
   return next === null || (nextFireTime !== null && nextFireTime <= next) ? null : next;
 }
