@@ -388,6 +388,8 @@ test("nobody makes a notice by themselves: not over HTTP, by a schedule, in bulk
     () => scheduler.addJob(taskId),
     () => scheduler.runJob(taskId),
     () => scheduler.addJobs([{ task: taskId }]),
+    // Elsewhere, no channel has registered this name.
+    () => scheduler.addJob({ "escapement.notices.other"() {} }["escapement.notices.other"]),
     () => scheduler.addSchedule({ id: taskId }, new CronTrigger("* * * * *")),
     () => scheduler.addSchedules([{ task: taskId, trigger: new CronTrigger("* * * * *"), id: "forged" }]),
   ];

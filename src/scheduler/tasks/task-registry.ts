@@ -127,7 +127,7 @@ export class TaskRegistry {
       ]);
     }
     const registered = this.#byId.get(task.name);
-    if (registered === undefined) this.register(task.name, {}, task as TaskHandler<never, unknown>);
+    if (registered === undefined) this.register(idOfOwn(task.name), {}, task as TaskHandler<never, unknown>);
     else if (registered.handler !== (task as unknown)) {
       throw new OptionsError(
         `the name "${task.name}" already belongs to a task with another handler; register one of them under its own id`,
