@@ -29,7 +29,8 @@ function shownStack(error: Error, stack: string): string {
   // A message that was given later is not in the stack.
   const head = written.includes(error.message) ? written : `${error.name}: ${error.message}`;
   const frames = first === -1 ? [] : lines.slice(first);
-  const theirs = theirFrames(frames);
+  // Without what the library called of the runtime, on the way to a frame of its own.
+  const theirs = frames.filter((_, at) => !isOurFrame(frames.slice(at).find((one) => !RUNTIME.test(one)) ?? ""));
   // An error that nobody threw on purpose and that is nobody else's is a fault of the library: its frames find it.
   const shown = theirs.length === 0 && !(error instanceof EscapementError) ? frames : theirs;
   return [head, ...shown].join("\n");
@@ -37,19 +38,10 @@ function shownStack(error: Error, stack: string): string {
 
 const FRAME = /^\s*at /;
 
-/** Without the frames of the library, and of what it called of the runtime on the way to them. */
-function theirFrames(frames: readonly string[]): readonly string[] {
-  const kept: string[] = [];
-  let isBelowOurs = false;
-  for (const frame of frames.toReversed()) {
-    const isOurs = isOurFrame(frame);
-    if (!isOurs && !(isBelowOurs && /\((?:node:|ext:|<anonymous>)|at (?:node:|ext:)/.test(frame))) kept.unshift(frame);
-    isBelowOurs = isOurs || (isBelowOurs && kept[0] !== frame);
-  }
-  return kept;
-}
+const RUNTIME = /\((?:node:|ext:|<anonymous>)|at (?:node:|ext:)/;
 
-function isOurFrame(frame: string): boolean {
+/** Whether a line of a stack is in a file of the library, or in one of the polyfill. */
+export function isOurFrame(frame: string): boolean {
   return /[\\/]node_modules[\\/]temporal-polyfill[\\/]/.test(frame) || (OURS !== null && frame.includes(OURS));
 }
 

@@ -1,4 +1,5 @@
 import type { AbortSignal } from "../core/abort-signal.ts";
+import { tellCallers } from "../core/caller-lines.ts";
 import { BULK_ADD_MAX, PARENTS_MAX } from "../core/limits.ts";
 import type { Logger } from "../core/logger.ts";
 import { listOf, optionError, takes } from "../core/option-errors.ts";
@@ -896,6 +897,7 @@ const commands = new WeakMap<SchedulerClient, Commands>();
 
 /** Says what carries out the methods of a client. @internal */
 export function giveCommands(client: SchedulerClient, carriedOut: Commands): void {
+  tellCallers(SchedulerClient);
   commands.set(client, carriedOut);
 }
 

@@ -1,4 +1,5 @@
 import type { AbortSignal } from "../core/abort-signal.ts";
+import { tellCallers } from "../core/caller-lines.ts";
 import { systemClock } from "../core/clock.ts";
 import type { Duration } from "../core/duration.ts";
 import { SchedulerStateError } from "../core/errors.ts";
@@ -198,6 +199,7 @@ export class Scheduler extends SchedulerClient implements LocalSchedulerClient, 
     this.#jobVerbs = new JobVerbs(context, () => this.#engine.runner);
     this.#scheduleVerbs = new ScheduleVerbs(context, this.#jobVerbs);
     giveContext(context);
+    tellCallers(Scheduler);
     giveCommands(this, {
       tasks: this.#taskVerbs,
       schedules: this.#scheduleVerbs,

@@ -43,12 +43,3 @@ test("a frozen error is logged as it is", async () => {
   const error = Object.freeze(new Error("frozen"));
   expect(await loggedOf(() => error)).toBe(error);
 });
-
-test("an unknown task is rejected with the caller's line in the stack", async () => {
-  await using scheduler = new Scheduler({ logLevel: "silent" });
-  const caller = async (): Promise<void> => void (await scheduler.addJob("unknown"));
-  const error = await caller().catch((thrown: unknown) => thrown);
-  expect(error).toMatchObject({ code: "taskLookup" });
-  // Other engines than that of Node and Deno leave frames of awaiting functions out.
-  if (!("Bun" in globalThis)) expect((error as Error).stack).toContain("shown-errors.test");
-});

@@ -53,7 +53,8 @@ export class JobCalls implements JobCommands, BulkCommands {
   }
 
   async add(task: unknown, options: CheckedJobOptions): Promise<Job> {
-    return readJob(this.#context, { method: "POST", path: "/jobs", body: await this.#newJob(task, options) });
+    // Awaited, because engines other than V8 follow no promise that is returned, and `addJob` is not async.
+    return await readJob(this.#context, { method: "POST", path: "/jobs", body: await this.#newJob(task, options) });
   }
 
   async addMany(jobs: readonly unknown[]): Promise<Job[]> {

@@ -32,9 +32,9 @@ export function sayingWhere(error: unknown, call: string, where: string): unknow
     error instanceof EscapementError &&
     !(error instanceof StoreUnavailableError || error instanceof SchedulerStateError);
   if (!isAboutItem || error.message.startsWith(call)) return error;
-  const { message } = error;
+  // Engines write the message into the stack when the error is made, or when its stack is read for the first time.
+  const { message, stack } = error;
   error.message = `${where}: ${message}`;
-  // V8 writes the message into the stack when the error is made.
-  if (error.stack !== undefined) error.stack = error.stack.replace(message, () => error.message);
+  if (stack !== undefined) error.stack = stack.replace(message, () => error.message);
   return error;
 }

@@ -1,3 +1,4 @@
+import { calledFrom } from "../../core/caller-lines.ts";
 import type { RecordPage } from "../../stores/data-store.ts";
 import type { Count } from "./health.ts";
 
@@ -53,7 +54,9 @@ class LazyListing<T> extends Promise<Page<T>> implements Listing<T> {
   constructor(read: (cursor: string | null) => Promise<Page<T>>) {
     // This promise itself never settles, because `then` answers with another.
     super(() => {});
-    this.#read = read;
+    // Whoever awaits it calls nothing here: its `then` is called in a turn of its own.
+    const call = new Error();
+    this.#read = (cursor) => read(cursor).catch((error) => calledFrom(error, call));
   }
 
   /** What `then`, `catch` and `finally` return. */
