@@ -43,7 +43,7 @@ export class BroadcastChannelEventBroker implements EventBroker {
    *   that only a newer version of this library knows, and what others post on the channel. Default: nobody is told
    * @throws {OptionsError} where the runtime has no `BroadcastChannel`
    */
-  constructor(options: { channel?: string; logger?: Logger } = {}) {
+  constructor(options: { channel?: string | undefined; logger?: Logger | undefined } = {}) {
     if (typeof globalThis.BroadcastChannel !== "function") {
       throw new OptionsError("this runtime has no BroadcastChannel; use another event broker", []);
     }

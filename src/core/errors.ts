@@ -230,7 +230,7 @@ export class WorkerLostError extends EscapementError {
   /** Whether the handler may have been called. If not, the job goes back to the queue, and it counts as no recovery. */
   readonly hasStarted: boolean;
 
-  constructor(message: string, options: { cause?: unknown; hasStarted?: boolean } = {}) {
+  constructor(message: string, options: { cause?: unknown; hasStarted?: boolean | undefined } = {}) {
     super(message, options);
     this.hasStarted = options.hasStarted ?? true;
   }

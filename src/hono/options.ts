@@ -15,7 +15,7 @@ export interface MetricsSource {
   /** The media type of `text`. */
   readonly contentType: string;
   /** All numbers, or those of the tasks with some labels. */
-  text(filter?: { readonly labels?: Readonly<Record<string, string>> }): Promise<string>;
+  text(filter?: { readonly labels?: Readonly<Record<string, string>> | undefined }): Promise<string>;
 }
 
 /** Options of `createRouter`. */

@@ -19,7 +19,7 @@ export interface DeclaredSchedule
   /** A trigger, crontab text, a short form such as `{ every: "5m" }`, or the JSON of a trigger. */
   readonly trigger: TriggerLike;
   /** The id that the schedule had before. Its history, results, jobs and counters are those of the new id then. */
-  readonly renamedFrom?: string;
+  readonly renamedFrom?: string | undefined;
 }
 
 /** A declaration after the checks that need no store. */

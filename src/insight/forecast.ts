@@ -26,9 +26,9 @@ export interface ForecastedSchedule {
   /** The rule by which it fires. Default zone of crontab text: `"UTC"`. */
   readonly trigger: TriggerLike;
   /** Fire times before this one are left out. Default: none are. */
-  readonly nextFireTime?: Temporal.Instant | null;
+  readonly nextFireTime?: Temporal.Instant | null | undefined;
   /** How long a run usually takes. Default: what the last runs of its task took, where they are known. */
-  readonly runTime?: Duration;
+  readonly runTime?: Duration | undefined;
 }
 
 /** What a forecast asks a scheduler. Every `SchedulerClient` is one. */

@@ -27,7 +27,7 @@ export interface CalendarAccess {
    *  out is revoked. No token of the router should be among them. */
   readonly tokens: readonly string[] | (() => readonly string[] | Promise<readonly string[]>);
   /** What programs call the calendar. Default: `"Schedules"`. */
-  readonly name?: string;
+  readonly name?: string | undefined;
 }
 
 /** What the option `insight` of `createRouter` takes. */

@@ -12,12 +12,12 @@ export interface CalendarSchedule {
   /** Its fire times are the events. */
   readonly trigger: Trigger;
   /** What programs show. Default: the id. */
-  readonly name?: string | null;
-  readonly taskId?: string;
+  readonly name?: string | null | undefined;
+  readonly taskId?: string | undefined;
   /** Of a paused schedule nothing is shown. Default: false. */
-  readonly paused?: boolean;
+  readonly paused?: boolean | undefined;
   /** Fire times before this one are left out. Null: none is to come. Default: none are left out. */
-  readonly nextFireTime?: Temporal.Instant | null;
+  readonly nextFireTime?: Temporal.Instant | null | undefined;
 }
 
 /** Options of {@link toICalendar}. */

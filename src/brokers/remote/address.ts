@@ -4,7 +4,7 @@ import { shownAddress } from "../../core/shown-address.ts";
 export function addressFacts(options: {
   readonly url: string;
   readonly password?: string | undefined;
-  readonly tls?: { readonly passphrase?: string } | undefined;
+  readonly tls?: { readonly passphrase?: string | undefined } | undefined;
 }): { readonly address: string; readonly secrets: readonly string[] } {
   const { url, password = "", tls } = options;
   return { address: shownAddress(url), secrets: [...secretsOf(url), password, tls?.passphrase ?? ""] };

@@ -4,22 +4,23 @@ import { ID_LENGTH_MAX } from "../../core/limits.ts";
 import { once } from "../../core/once.ts";
 import { mustBe } from "../../core/option-errors.ts";
 import { isStorable, STORABLE, STORABLE_ADVICE } from "../../core/text.ts";
+import { withoutUndefined } from "../../core/without-undefined.ts";
 
 /** TLS settings of a connection that a broker makes. Node's `tls.connect` explains them. */
 export interface BrokerTls {
   /** Certificates of the authorities that may sign the server's certificate, as PEM text. Default: those of the
    *  runtime. */
-  readonly ca?: string | Uint8Array | readonly (string | Uint8Array)[];
+  readonly ca?: string | Uint8Array | readonly (string | Uint8Array)[] | undefined;
   /** This client's certificate, as PEM text. */
-  readonly cert?: string | Uint8Array;
+  readonly cert?: string | Uint8Array | undefined;
   /** The private key of this client's certificate, as PEM text. */
-  readonly key?: string | Uint8Array;
+  readonly key?: string | Uint8Array | undefined;
   /** The passphrase of the private key. */
-  readonly passphrase?: string;
+  readonly passphrase?: string | undefined;
   /** The name that the server's certificate must have. Default: the host of the address. */
-  readonly servername?: string;
+  readonly servername?: string | undefined;
   /** Whether a server with a certificate that cannot be verified is refused. Default: true. */
-  readonly rejectUnauthorized?: boolean;
+  readonly rejectUnauthorized?: boolean | undefined;
 }
 
 const UNSET = "is the environment variable set?";
@@ -80,15 +81,18 @@ const pem = once(() => v.union([secret(), v.instance(Uint8Array, saysPem)], says
 const saysPems = ({ input }: { readonly input: unknown }): string =>
   mustBe("PEM text or bytes, or a list of them", input, "secret");
 
-/** The schema of {@link BrokerTls}. @internal */
+/** The schema of {@link BrokerTls}. Clients take a setting that is undefined for one that is given. @internal */
 export const tlsOptions: () => v.GenericSchema<BrokerTls> = once(
   () =>
-    objectOf({
-      ca: v.optional(v.union([pem(), v.array(pem())], saysPems)),
-      cert: v.optional(pem()),
-      key: v.optional(pem()),
-      passphrase: v.optional(secret()),
-      servername: v.optional(text()),
-      rejectUnauthorized: v.optional(v.boolean(says("true or false"))),
-    }) as v.GenericSchema<BrokerTls>,
+    v.pipe(
+      objectOf({
+        ca: v.optional(v.union([pem(), v.array(pem())], saysPems)),
+        cert: v.optional(pem()),
+        key: v.optional(pem()),
+        passphrase: v.optional(secret()),
+        servername: v.optional(text()),
+        rejectUnauthorized: v.optional(v.boolean(says("true or false"))),
+      }),
+      v.transform(withoutUndefined),
+    ) as v.GenericSchema<BrokerTls>,
 );

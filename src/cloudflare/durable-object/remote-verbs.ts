@@ -73,7 +73,10 @@ export class RemoteVerbs {
     return plain(await this.#client.pauseSchedule(id, options));
   }
 
-  async unpauseSchedule(id: string, options: { resumeFrom?: "now" | InstantLike } = {}): Promise<Plain<Schedule>> {
+  async unpauseSchedule(
+    id: string,
+    options: { resumeFrom?: "now" | InstantLike | undefined } = {},
+  ): Promise<Plain<Schedule>> {
     return plain(await this.#client.unpauseSchedule(id, options));
   }
 
@@ -82,7 +85,7 @@ export class RemoteVerbs {
   }
 
   /** The fire times to come, as ISO 8601 text with the time zone. */
-  async previewSchedule(id: string, options: { limit: number; from?: InstantLike }): Promise<string[]> {
+  async previewSchedule(id: string, options: { limit: number; from?: InstantLike | undefined }): Promise<string[]> {
     return (await this.#client.previewSchedule(id, options)).map(String);
   }
 
@@ -115,7 +118,7 @@ export class RemoteVerbs {
     return this.#client.cancelJob(id);
   }
 
-  async getJobResult(id: string, options: { wait?: boolean } = {}): Promise<Plain<JobResult> | null> {
+  async getJobResult(id: string, options: { wait?: boolean | undefined } = {}): Promise<Plain<JobResult> | null> {
     const result = await this.#client.getJobResult(id, options);
     return result === null ? null : plain(result);
   }
@@ -128,7 +131,7 @@ export class RemoteVerbs {
     return (await this.#client.getJobSteps(id)).map(plain);
   }
 
-  async retryJob(id: string, options: { restart?: boolean } = {}): Promise<Plain<Job>> {
+  async retryJob(id: string, options: { restart?: boolean | undefined } = {}): Promise<Plain<Job>> {
     return plain(await this.#client.retryJob(id, options));
   }
 

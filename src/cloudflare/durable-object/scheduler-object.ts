@@ -110,7 +110,7 @@ export abstract class SchedulerDurableObject<Env = unknown> extends DurableObjec
   }
 
   /** Lets a schedule go on after a pause. */
-  unpauseSchedule(id: string, options?: { resumeFrom?: "now" | InstantLike }): Promise<Plain<Schedule>> {
+  unpauseSchedule(id: string, options?: { resumeFrom?: "now" | InstantLike | undefined }): Promise<Plain<Schedule>> {
     return this.#attached.remote.unpauseSchedule(id, options);
   }
 
@@ -120,7 +120,7 @@ export abstract class SchedulerDurableObject<Env = unknown> extends DurableObjec
   }
 
   /** The fire times to come of a schedule, as ISO 8601 text with the time zone. */
-  previewSchedule(id: string, options: { limit: number; from?: InstantLike }): Promise<string[]> {
+  previewSchedule(id: string, options: { limit: number; from?: InstantLike | undefined }): Promise<string[]> {
     return this.#attached.remote.previewSchedule(id, options);
   }
 
@@ -160,7 +160,7 @@ export abstract class SchedulerDurableObject<Env = unknown> extends DurableObjec
   }
 
   /** The result of a job; null while there is none. @param options.wait wait until the job has ended. Default: false */
-  getJobResult(id: string, options?: { wait?: boolean }): Promise<Plain<JobResult> | null> {
+  getJobResult(id: string, options?: { wait?: boolean | undefined }): Promise<Plain<JobResult> | null> {
     return this.#attached.remote.getJobResult(id, options);
   }
 
@@ -175,7 +175,7 @@ export abstract class SchedulerDurableObject<Env = unknown> extends DurableObjec
   }
 
   /** Runs a job again that has ended. @param options.restart begin anew, without its recorded steps. Default: false */
-  retryJob(id: string, options?: { restart?: boolean }): Promise<Plain<Job>> {
+  retryJob(id: string, options?: { restart?: boolean | undefined }): Promise<Plain<Job>> {
     return this.#attached.remote.retryJob(id, options);
   }
 

@@ -87,7 +87,7 @@ export class Metrics {
    * @example
    * const ofBilling = await metrics.text({ labels: { team: "billing" } });
    */
-  async text(filter: { readonly labels?: TaskLabelFilter } = {}): Promise<string> {
+  async text(filter: { readonly labels?: TaskLabelFilter | undefined } = {}): Promise<string> {
     const { labels } = filter;
     checkLabels(labels);
     const whole = await this.#text();

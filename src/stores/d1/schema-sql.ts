@@ -11,6 +11,6 @@ import { checkOptions } from "./options.ts";
  * @example
  * writeFileSync("schema.sql", schemaSql());
  */
-export function schemaSql(options: { readonly tablePrefix?: string } = {}): string {
+export function schemaSql(options: { readonly tablePrefix?: string | undefined } = {}): string {
   return schemaScript(tableNames(checkOptions(options, "schemaSql()").tablePrefix));
 }

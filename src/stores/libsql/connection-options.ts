@@ -22,12 +22,12 @@ export interface LibsqlUrlConnection {
   readonly authToken?: string | undefined;
   /** Address of a primary database. The file at `url` becomes an embedded replica of the primary: reads are local, and
    *  writes go to the primary. */
-  readonly syncUrl?: string;
+  readonly syncUrl?: string | undefined;
   /** How often a replica fetches changes by itself, for example `{ seconds: 30 }`. Default: never. The replica sees its
    *  own writes at once. */
-  readonly syncInterval?: Duration;
+  readonly syncInterval?: Duration | undefined;
   /** Key of an encrypted local database. */
-  readonly encryptionKey?: string;
+  readonly encryptionKey?: string | undefined;
 }
 
 /** A database by a client that the caller made. The caller closes the client too. */

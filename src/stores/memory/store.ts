@@ -75,7 +75,7 @@ export class MemoryDataStore implements contract.DataStore {
    *  100 schedules it remembers less of each, so that it needs some 100 MB at most. Default: true, which is 5,000
    *  entries of a schedule, for 90 days
    *  @throws {OptionsError} when an option is unknown, of a wrong type or out of range */
-  constructor(options: { serializer?: Serializer; ledger?: boolean | LedgerOptions } = {}) {
+  constructor(options: { serializer?: Serializer | undefined; ledger?: boolean | LedgerOptions | undefined } = {}) {
     const { serializer, ledger: limits } = checkMemoryOptions(options, "new MemoryDataStore()");
     this.serializer = serializer ?? new JSONSerializer();
     const jobs = new Jobs();

@@ -52,7 +52,7 @@ export class PostgresDataStore extends StoreInSql {
    * @example
    * writeFileSync("migrations/0001-escapement.sql", PostgresDataStore.schemaSql());
    */
-  static schemaSql(options: { readonly schema?: string } = {}): string {
+  static schemaSql(options: { readonly schema?: string | undefined } = {}): string {
     const { schema } = checkOptions(options, "PostgresDataStore.schemaSql(options)");
     const now = "round(extract(epoch FROM clock_timestamp()) * 1000)";
     const version = `INSERT INTO ${postgresNames(schema).schema} (version, applied_at) VALUES (${NEWEST}, ${now})`;

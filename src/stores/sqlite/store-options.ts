@@ -21,19 +21,19 @@ import {
 /** Options that every store in a database has. */
 export interface SharedStoreOptions {
   /** Begins the names of all tables. Letters, digits and `_`, at most 64. Default: `"escapement_"`. */
-  readonly tablePrefix?: string;
+  readonly tablePrefix?: string | undefined;
   /** Turns payloads and return values into text. Default: a `JSONSerializer`. */
-  readonly serializer?: Serializer;
+  readonly serializer?: Serializer | undefined;
   /** Start from scratch: when this store is opened for the first time, its tables (those of its `tablePrefix`) are
    *  dropped and made anew, so that all tasks, schedules, jobs and results are gone. Other processes on these tables go
    *  on, and find nothing. For tests and development. Default: false. */
-  readonly reset?: boolean;
+  readonly reset?: boolean | undefined;
   /** How long an operation is repeated that fails for a passing reason. */
-  readonly retry?: StoreRetryOptions;
+  readonly retry?: StoreRetryOptions | undefined;
   /** How much the store remembers of what became of fire times, of changes of schedules, and of when schedulers lived;
    *  false for nothing. An entry is written in the commit that ends its job, and takes some 80 bytes. Default: 5,000
    *  entries of a schedule, for 90 days. */
-  readonly ledger?: boolean | LedgerOptions;
+  readonly ledger?: boolean | LedgerOptions | undefined;
 }
 
 /**

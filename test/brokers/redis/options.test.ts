@@ -25,6 +25,7 @@ function messageOf(options: unknown): string {
 test.each([
   [{ url: "redis://localhost" }],
   [{ url: "rediss://user:password@[::1]:6379/2", tls: { ca: ["-----BEGIN"], rejectUnauthorized: true } }],
+  [{ url: "rediss://localhost", tls: { ca: undefined, key: undefined, rejectUnauthorized: undefined } }],
   [{ url: "unix:///run/redis.sock", username: undefined, password: undefined }],
   [{ client, channel: "jobs", namespace: "shop" }],
 ])("options that fit are taken: %o", (options) => {
