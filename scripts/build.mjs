@@ -172,7 +172,9 @@ async function schemaOfOutput() {
 async function bundleTemporal() {
   const input = join(root, "node_modules/temporal-polyfill/implementation.js");
   const graph = await rolldown({ cwd: root, input, platform: "neutral" });
-  const { output } = await graph.generate({ format: "iife", name: "polyfill", exports: "named", minify: true });
+  // In lines, because Node prints the line that threw an error which nobody catches, such as that of `instant + ""`.
+  const minify = { mangle: true, compress: true, codegen: { removeWhitespace: false } };
+  const { output } = await graph.generate({ format: "iife", name: "polyfill", exports: "named", minify });
   await graph.close();
   const names = Object.getOwnPropertyNames((await import("temporal-polyfill")).Temporal).sort();
   const getters = names.map((name) => `  get ${name}() {\n    return (loaded ??= load()).${name};\n  },`);
