@@ -6,7 +6,7 @@ import { WorkerExecutor } from "../../src/executors/worker/worker-executor.ts";
 import { createRouter } from "../../src/hono/mod.ts";
 import { Scheduler } from "../../src/mod.ts";
 import { type WorkerModules, workerModules } from "../support/worker-modules.ts";
-import { tasks } from "./thrown-tasks.ts";
+import { THROWN, tasks } from "./thrown-tasks.ts";
 
 const THREAD = new URL("../../src/executors/worker/thread-entry.ts", import.meta.url);
 const PROCESS = new URL("../../src/executors/process/process-entry.ts", import.meta.url);
@@ -98,4 +98,31 @@ describe("What a handler throws keeps what it says", () => {
     expect(here).toEqual(SEEN);
     expect(there).toEqual(SEEN);
   });
+});
+
+test.each(Object.entries(EXECUTORS))("the log shows what handlers threw as it is: %s", async (name, make) => {
+  const logged: unknown[] = [];
+  const error = (_: string, ...details: unknown[]): void => void logged.push(...details);
+  const executor = make();
+  await using scheduler = new Scheduler({
+    ...(executor === undefined ? {} : { executors: { [name]: executor } }),
+    logger: { ...silentLogger, error },
+  });
+  const failing = ["an object with a message and a code", "an error with properties", "an error of another realm"];
+  for (const id of failing) {
+    const fail = (): never => {
+      throw THROWN[id]?.();
+    };
+    if (executor === undefined) scheduler.task(id, fail);
+    else scheduler.task(id, { executor: name });
+    await scheduler.addJob(id);
+    await scheduler.tick();
+  }
+  expect(logged).toMatchObject([
+    { message: "out of stock", code: "E_STOCK", status: 503 },
+    { name: "TypeError", message: "no", code: "E_NO" },
+    { message: "far" },
+  ]);
+  for (const one of logged)
+    if (one instanceof Error) expect(one.stack).not.toMatch(/[\\/]src[\\/](?:executors|core)[\\/]/);
 });
