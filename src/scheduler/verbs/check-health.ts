@@ -79,8 +79,8 @@ function aheadWarnings([first]: readonly UptimeRecord[]): StoreWarning[] {
   if (first === undefined) return [];
   const message =
     `the scheduler "${first.identity}" was up at ${instantText(first.since)}, by a clock that was wrong or that ` +
-    "others do not share: schedules that it moved wait until a scheduler with an even clock takes them back, and those " +
-    "that it added for you; if this machine's clock is right, take them back with: escapement heal";
+    "others do not share: schedules that it moved wait until a scheduler with an even clock takes them back, those " +
+    "that it added wait for you; if this machine's clock is right, take them back with: escapement heal";
   return [{ code: "clockAhead", message }];
 }
 
