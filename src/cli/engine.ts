@@ -7,5 +7,6 @@ export type { LintFinding, LintSeverity } from "../crontab/finding.ts";
 export { lintExpression, lintSteps } from "../crontab/lint.ts";
 export { type Crontab, type CrontabEntry, parseCrontab, slugOf } from "../crontab/parse-crontab.ts";
 export { readExpression } from "../crontab/rule-of-entry.ts";
+export { healedFireTime } from "../scheduler/firing/healed-fire-time.ts";
 export { clockChanges } from "../triggers/clock-changes.ts";
 export { isoIn } from "../triggers/words.ts";

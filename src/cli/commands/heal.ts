@@ -1,5 +1,7 @@
 import { CLOCK_TOLERANCE_MS } from "../../core/limits.ts";
+import { instantOf } from "../../core/temporal.ts";
 import type { CommandCall } from "../command.ts";
+import { healedFireTime } from "../engine.ts";
 import { EXIT } from "../failure.ts";
 
 /** `escapement heal`: takes back schedules that fired, or were added, in the future, by a clock that was wrong. */
@@ -9,14 +11,17 @@ export async function run(call: CommandCall): Promise<number> {
   const now = io.clock.now();
   const healed = [];
   for await (const schedule of client.getSchedules({ limit: 1000 })) {
-    const { id, lastFireTime, createdAt, trigger } = schedule;
-    const latest = Math.max(lastFireTime?.epochMilliseconds ?? 0, createdAt.epochMilliseconds);
-    if (latest <= now + CLOCK_TOLERANCE_MS) continue;
-    const former = schedule.nextFireTime;
-    const next = trigger.next(new Date(now));
-    if (next === null || (former !== null && former.epochMilliseconds <= next.epochMilliseconds)) continue;
-    healed.push(await client.updateSchedule(id, { nextFireTime: next }, by));
-    if (!out.isJson) out.line(`${id}: fires at ${next.toInstant()} instead of ${former ?? "no more"}`);
+    const { id, trigger, nextFireTime: former } = schedule;
+    const times = {
+      nextFireTime: former?.epochMilliseconds ?? null,
+      lastFireTime: schedule.lastFireTime?.epochMilliseconds ?? null,
+      createdAt: schedule.createdAt.epochMilliseconds,
+    };
+    const healedMs = healedFireTime(times, trigger, { now, toleranceMs: CLOCK_TOLERANCE_MS });
+    if (healedMs === null) continue;
+    const nextFireTime = instantOf(healedMs);
+    healed.push(await client.updateSchedule(id, { nextFireTime }, by));
+    if (!out.isJson) out.line(`${id}: fires at ${nextFireTime} instead of ${former ?? "no more"}`);
   }
   if (out.isJson) out.json({ items: healed });
   else if (healed.length === 0) out.line("no schedule has fired, or was added, in the future");
