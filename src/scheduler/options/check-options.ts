@@ -212,18 +212,15 @@ export const checkEventsOptions: Checker<CheckedEventsOptions> = checker(schemas
 });
 export const checkChangeOptions: Checker<CheckedChange> = checker(schemas.changeOptionsSchema, {
   instead: (value) => (typeof value === "string" ? `write { by: ${shown(value)} }` : null),
-  words: wordsOf("change"),
 });
 export const checkRevisionOptions: Checker<CheckedRevision> = checker(schemas.revisionOptionsSchema, {
   instead: (value) => {
     if (typeof value === "number") return `write { ifRevision: ${value} }`;
     return typeof value === "string" ? `write { by: ${shown(value)} }` : null;
   },
-  words: wordsOf("revised", "change"),
+  words: wordsOf("revised"),
 });
-export const checkUnpauseOptions: Checker<CheckedUnpause> = checker(schemas.unpauseOptionsSchema, {
-  words: wordsOf("change"),
-});
+export const checkUnpauseOptions: Checker<CheckedUnpause> = checker(schemas.unpauseOptionsSchema);
 const checkRunNow: Checker<CheckedRunNow> = checker(schemas.runNowSchema, {
   instead: (value) => (typeof value === "string" ? `write { idempotencyKey: ${shown(value)} }` : null),
 });
@@ -234,7 +231,7 @@ export const checkRunNowOptions: Checker<CheckedRunNow> = (value, where) => {
   return options;
 };
 const checkBackfill: Checker<CheckedBackfill> = checker(schemas.backfillSchema, {
-  words: wordsOf("backfill", "range"),
+  words: wordsOf("backfill"),
 });
 export const checkBackfillOptions: Checker<CheckedBackfill> = (value, where) => {
   const options = checkBackfill(value, where);
@@ -243,7 +240,7 @@ export const checkBackfillOptions: Checker<CheckedBackfill> = (value, where) => 
 };
 const checkBlackoutOptions: Checker<CheckedBlackout> = checker(schemas.blackoutSchema, {
   takes: "{ from, until } or { trigger, duration }",
-  words: wordsOf("blackout", "paused", "change"),
+  words: wordsOf("paused"),
 });
 /** A blackout is one of two forms. */
 export const checkBlackout: Checker<CheckedBlackout> = (value, where) => {
@@ -258,7 +255,7 @@ export const checkBlackout: Checker<CheckedBlackout> = (value, where) => {
 /** How a schedule, or schedules, are paused. */
 export const checkPauseOptions: Checker<CheckedPause> = checker(schemas.pauseOptionsSchema, {
   instead: (value) => (typeof value === "string" ? `write { reason: ${shown(value)} }` : null),
-  words: wordsOf("paused", "change"),
+  words: wordsOf("paused"),
 });
 export const checkTaskPause: Checker<CheckedTaskPause> = keyChecker(schemas.taskPauseSchema, "pause", "paused");
 export const checkTaskUnpause: Checker<CheckedTaskPause> = keyChecker(schemas.taskUnpauseSchema, "pause");
@@ -270,7 +267,7 @@ function keyChecker(
 ): Checker<CheckedTaskPause> {
   const check = checker(schema, {
     instead: (value) => (typeof value === "string" ? `write { key: ${shown(value)} }` : null),
-    words: wordsOf(...places, "change"),
+    words: wordsOf(...places),
   });
   return (value, where) => {
     const pause = check(value, where);
@@ -323,31 +320,26 @@ export const checkScheduleFilter: Checker<CheckedScheduleFilter> = (value, where
   return filter;
 };
 export const checkOccurrenceFilter: Checker<CheckedOccurrenceFilter> = readingChecker(schemas.occurrenceFilterSchema, {
-  words: wordsOf("occurrences", "range"),
+  words: wordsOf("occurrences"),
 });
 export const checkScheduleChangeFilter: Checker<CheckedScheduleChangeFilter> = readingChecker(
   schemas.scheduleChangeFilterSchema,
-  { words: wordsOf("range") },
 );
 export const checkPrintOptions: Checker<CheckedPrintOptions> = readingChecker(schemas.printOptionsSchema, {
   instead: (value) => (typeof value === "function" ? "pass it as { write }" : null),
 });
 export const checkJobFilter: Checker<CheckedJobFilter> = readingChecker(schemas.jobFilterSchema, {
-  words: wordsOf("jobs", "search", "range"),
+  words: wordsOf("search"),
 });
 export const checkJobResultFilter: Checker<JobResultFilter> = readingChecker(schemas.jobResultFilterSchema, {
-  words: wordsOf("results", "search", "range"),
+  words: wordsOf("results", "search"),
 });
 export const checkRunFilter: Checker<CheckedRunFilter> = readingChecker(schemas.runFilterSchema, {
-  words: wordsOf("runs", "search", "range"),
+  words: wordsOf("search"),
 });
 export const checkBulkResults: Checker<CheckedBulk<ResultSelection>> = bulkChecker(schemas.bulkResultSchema);
-export const checkFailureOptions: Checker<FailureFilter> = readingChecker(schemas.failureOptionsSchema, {
-  words: wordsOf("range"),
-});
-const checkStats: Checker<StatsRequest> = readingChecker(schemas.statsOptionsSchema, {
-  words: wordsOf("stats", "range"),
-});
+export const checkFailureOptions: Checker<FailureFilter> = readingChecker(schemas.failureOptionsSchema);
+const checkStats: Checker<StatsRequest> = readingChecker(schemas.statsOptionsSchema);
 export const checkStatsOptions: Checker<StatsRequest> = (value, where) => {
   const request = checkStats(value, where);
   const { by, taskId, scheduleId, bucketMs = DAY_MS } = request;
@@ -360,9 +352,7 @@ export const checkStatsOptions: Checker<StatsRequest> = (value, where) => {
   throw optionError(where, "bucket", `must be ${unit}; got ${durationText(bucketMs)}`);
 };
 export const checkRetryJobs: Checker<CheckedBulk<RetrySelection>> = bulkChecker(schemas.retryJobsSchema);
-export const checkBulkSchedules: Checker<CheckedBulk<ScheduleSelection>> = bulkChecker(schemas.bulkScheduleSchema, {
-  words: wordsOf("bulkSchedules"),
-});
+export const checkBulkSchedules: Checker<CheckedBulk<ScheduleSelection>> = bulkChecker(schemas.bulkScheduleSchema);
 export const checkBulkJobs: Checker<CheckedBulk<JobSelection>> = bulkChecker(schemas.bulkJobSchema);
 
 /** Options that may contradict others; without them, nothing can. */
