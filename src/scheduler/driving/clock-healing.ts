@@ -8,7 +8,7 @@ import type { Environment } from "../environment.ts";
 import { scheduleSaved } from "../events/event-records.ts";
 import { type HostClock, healedFireTime, mayHeal } from "../firing/healed-fire-time.ts";
 
-interface Moved {
+interface Healed {
   readonly nextFireTime: number;
   readonly zoneRules: string | null;
 }
@@ -20,7 +20,7 @@ const NAMED_MAX = 5;
  * Takes back schedules that a clock has moved which was wrong for a while.
  *
  * A scheduler whose clock was ahead has left an uptime in the future. Where there is one, and the clock here may be
- * believed, all schedules are looked through, and then what else it wrote is taken back, the uptime last. So a store
+ * believed, all schedules are looked through, and then what else it wrote is taken back, the uptime too. So a store
  * without such an uptime costs one read now and then.
  */
 export class ClockHealing {
@@ -138,7 +138,7 @@ export class ClockHealing {
     return healed.length > 0;
   }
 
-  #changesOf(schedule: ScheduleRecord, host: HostClock): Moved | null {
+  #changesOf(schedule: ScheduleRecord, host: HostClock): Healed | null {
     try {
       const trigger = parseTrigger(schedule.trigger);
       const nextFireTime = healedFireTime(schedule, trigger, { ...host, now: this.#env.clock.now() });
@@ -151,7 +151,7 @@ export class ClockHealing {
 
   async #healOne(
     { id, fence: expectedFence, nextFireTime: former }: ScheduleRecord,
-    changes: Moved,
+    changes: Healed,
   ): Promise<string[]> {
     const { store, events, identity, clock } = this.#env;
     const update = { id, expectedFence, changes: { ...changes, paceUntil: null, keepsRevision: true } };

@@ -1,5 +1,5 @@
 import { CLOCK_TOLERANCE_MS, UPTIMES_PER_ANSWER_MAX } from "../../../core/limits.ts";
-import { type ReadStatements, takingBack } from "../../sqlite/ledger/ledger-reads.ts";
+import { type ReadStatements, removingUptimes, takingBack } from "../../sqlite/ledger/ledger-reads.ts";
 import type { TableNames } from "../../sqlite/schema/tables.ts";
 import { lazily } from "../../sqlite/sql-and-json.ts";
 import { attemptsOf, isMadeByPlan, jobAsJson } from "../jobs/job-rows.ts";
@@ -43,6 +43,7 @@ export function readStatements(names: PostgresNames): ReadStatements {
       `WHERE until >= ?1 AND since <= ?2 ORDER BY since DESC, identity DESC LIMIT ${UPTIMES_PER_ANSWER_MAX}) u ` +
       "ORDER BY u.since, u.identity",
     takeBackAfter: () => takingBack(names, putOffAt(names)),
+    removeUptimesAfter: () => removingUptimes(names),
     removeUptimes: () =>
       `DELETE FROM ${uptimes} WHERE (identity, since) IN (SELECT identity, since FROM ${uptimes} WHERE until < ?1 ` +
       "ORDER BY until LIMIT ?2)",

@@ -124,8 +124,8 @@ export class SqliteLedger implements Ledger {
 
   takeBackAfter(instant: number, hasUptimes: boolean): Promise<void> {
     return this.#use(async ({ connection, statements }) => {
-      const [uptimes = "", ...others] = statements.takeBackAfter;
-      const all = hasUptimes ? [...others, uptimes] : others;
+      const { takeBackAfter, removeUptimesAfter } = statements;
+      const all = hasUptimes ? [...takeBackAfter, removeUptimesAfter] : takeBackAfter;
       await connection.write(() => all.map((sql) => statement(sql, instant)));
     });
   }
@@ -327,6 +327,7 @@ export interface ReadStatements {
   readonly getUptimes: string;
   readonly removeUptimes: string;
   readonly takeBackAfter: readonly string[];
+  readonly removeUptimesAfter: string;
 }
 
 /** The statements that the ledger's questions need. */
@@ -340,12 +341,11 @@ function putOffAt({ jobSteps }: TableNames): string {
   return `max(${[detail("createdAt"), failedAt, `(${sleeping})`].map((at) => `coalesce(${at}, 0)`).join(", ")})`;
 }
 
-/** What takes back the marks of a clock that was ahead, its uptimes first. ?1 the time after which it wrote */
+/** What takes back the marks of a clock that was ahead, but for its uptimes. ?1 the time after which it wrote */
 export function takingBack(names: TableNames, putOff: string): string[] {
-  const { jobs, jobSteps, uptimes, histories } = names;
+  const { jobs, jobSteps, histories } = names;
   const isPutOff = `state = ${JOB_STATE.delayed} AND run_at > ?1`;
   return [
-    `DELETE FROM ${uptimes} WHERE until > ?1 AND since > ?1`,
     `UPDATE ${jobs} SET run_at = ?1 + run_at - ${putOff} ` +
       `WHERE ${isPutOff} AND ${putOff} > ?1 AND run_at >= ${putOff}`,
     `UPDATE ${jobSteps} SET wake_at = ?1 + wake_at - started_at, started_at = ?1 ` +
@@ -355,6 +355,10 @@ export function takingBack(names: TableNames, putOff: string): string[] {
     `UPDATE ${histories} SET next_trim_at = ?1 WHERE next_trim_at > ?1`,
   ];
 }
+
+/** ?1 the time after which a wrong clock wrote */
+export const removingUptimes = ({ uptimes }: TableNames): string =>
+  `DELETE FROM ${uptimes} WHERE until > ?1 AND since > ?1`;
 
 /** A comment before each statement lists its arguments. */
 export function readStatements(names: TableNames): ReadStatements {
@@ -392,6 +396,7 @@ export function readStatements(names: TableNames): ReadStatements {
       "ORDER BY since, identity",
     // ?1 the time after which a wrong clock wrote
     takeBackAfter: () => takingBack(names, putOffAt(names)),
+    removeUptimesAfter: () => removingUptimes(names),
     // ?1 the time before which uptimes ended long ago, ?2 limit
     removeUptimes: () =>
       `DELETE FROM ${uptimes} WHERE (identity, since) IN (SELECT identity, since FROM ${uptimes} WHERE until < ?1 ` +
