@@ -1,4 +1,4 @@
-import { afterEach, expect, test, vi } from "vitest";
+import { afterEach, expect, type MockInstance, test, vi } from "vitest";
 import { yieldToEventLoop } from "../../src/core/clock.ts";
 import { insight } from "../../src/insight/mod.ts";
 import { mcp } from "../../src/mcp/mod.ts";
@@ -15,11 +15,17 @@ afterEach(() => {
 });
 
 /** How often rules are asked something while a call is answered: in all, and at most in one turn of the event loop. */
-async function questionsIn(
+function questionsIn(
   method: "fireTimes" | "nextMs" | "describe" | "expand",
   call: () => Promise<{ readonly status: number }>,
 ): Promise<{ all: number; most: number }> {
-  const spy = vi.spyOn(CronTrigger.prototype, method);
+  return callsIn(vi.spyOn(CronTrigger.prototype, method), call);
+}
+
+async function callsIn(
+  spy: MockInstance<(...of: never[]) => unknown>,
+  call: () => Promise<{ readonly status: number }>,
+): Promise<{ all: number; most: number }> {
   spy.mockClear();
   let [most, before, isAnswered] = [0, 0, false];
   const answered = call().finally(() => {
@@ -52,6 +58,12 @@ test("a list of schedules finds the fire times of 16 in a turn, and shows 16", a
     // Each is described twice.
     expect([all >= COUNT, most <= 32]).toEqual([true, true]);
   }
+});
+
+test("the numbers of a list are read one page in a turn", async () => {
+  const { ask, store } = await withSchedules();
+  const spy = vi.spyOn(store, "getSchedules");
+  expect(await callsIn(spy, () => ask("GET /schedules?include=total,facets"))).toEqual({ all: 6, most: 1 });
 });
 
 test("a calendar has at most 32 events of one turn", async () => {
