@@ -1,3 +1,4 @@
+import { writeFileSync } from "node:fs";
 import { mkdir, rename, rm, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { createClient } from "@libsql/client";
@@ -117,6 +118,27 @@ describe("escapement crontab", () => {
     await running.prints(line("new"));
     const { out } = await running.stop();
     expect(out.join("\n")).not.toContain('"msg":"old"');
+  });
+
+  test("reads the file anew where it is told to before it has started", async () => {
+    await using folder = await folderWith({ crontab: "5 0 * * * echo old\n" });
+    const [cwd, argv] = [folder.path, ["--tz", "UTC", "--store", "file:cron.db"]];
+    const [ending, never] = [new AbortController(), new AbortController()];
+    const onHangUp = (listener: () => void) => {
+      writeFileSync(join(cwd, "crontab"), "5 0 * * * echo new\n");
+      listener();
+      return () => {};
+    };
+    await call(["crontab", "crontab", ...argv], {
+      cwd,
+      signals: { first: ending.signal, second: never.signal, isInterrupted: false, onHangUp },
+      onOutput: (text) => {
+        if (text.includes("started as")) ending.abort();
+      },
+    });
+    const { out } = await call(["list", "--store", "file:cron.db", "--json"], { cwd });
+    const { items } = JSON.parse(out.join("\n")) as { items: { name: string }[] };
+    expect(items.map(({ name }) => name)).toEqual(["echo new"]);
   });
 
   test("goes on with its lines where the file has a line of another crontab, is half written, or cannot be read", async () => {

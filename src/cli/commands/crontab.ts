@@ -34,31 +34,41 @@ export async function run(call: CommandCall): Promise<number> {
   });
   // Before anything is opened: a crontab with a mistake starts nothing.
   const lines = await runner.read();
-  const store = textOption(call, "store");
-  const dataStore = store === undefined ? new MemoryDataStore() : (await openStore(store, call, true)).dataStore;
-  const { Scheduler } = await import("../../mod.ts");
-  const metrics = new Metrics();
-  const options = { dataStore, logger: log, maxConcurrentJobs: RUNNING_MAX, clock: io.clock };
-  const scheduler: Scheduler = new Scheduler(metrics.watch(options));
-  await runner.install(scheduler, lines);
-  const served = port === null ? null : await serveRouter(call, scheduler, { port, metrics, withoutToken: "read" });
-  // Without its code, because others read the log of a container.
-  const page = served?.link.replace(/#.*$/, "");
-  if (served !== null) log.info(`the page is at ${page}, and numbers for Prometheus at its /metrics`);
-  const ignoreHangUp = io.signals.onHangUp(() => void runner.reload(scheduler));
+  // The file may change while the store is opened.
+  let isChanged = false;
+  let onHangUp = (): void => {
+    isChanged = true;
+  };
+  const ignoreHangUp = io.signals.onHangUp(() => onHangUp());
   try {
-    await scheduler.start();
-    await runner.reboot(scheduler);
-    await ended(io.signals.first);
-    log.info("stopping: running commands may end; a second signal ends them");
-    const stopping = scheduler.stop({ drainTimeout: { milliseconds: stopMs } });
-    await Promise.race([stopping, ended(io.signals.second)]);
-    if (io.signals.second.aborted) runner.killAll();
-    await stopping;
+    const store = textOption(call, "store");
+    const dataStore = store === undefined ? new MemoryDataStore() : (await openStore(store, call, true)).dataStore;
+    const { Scheduler } = await import("../../mod.ts");
+    const metrics = new Metrics();
+    const options = { dataStore, logger: log, maxConcurrentJobs: RUNNING_MAX, clock: io.clock };
+    const scheduler: Scheduler = new Scheduler(metrics.watch(options));
+    await runner.install(scheduler, lines);
+    onHangUp = () => void runner.reload(scheduler);
+    if (isChanged) await runner.reload(scheduler);
+    const served = port === null ? null : await serveRouter(call, scheduler, { port, metrics, withoutToken: "read" });
+    // Without its code, because others read the log of a container.
+    const page = served?.link.replace(/#.*$/, "");
+    if (served !== null) log.info(`the page is at ${page}, and numbers for Prometheus at its /metrics`);
+    try {
+      await scheduler.start();
+      await runner.reboot(scheduler);
+      await ended(io.signals.first);
+      log.info("stopping: running commands may end; a second signal ends them");
+      const stopping = scheduler.stop({ drainTimeout: { milliseconds: stopMs } });
+      await Promise.race([stopping, ended(io.signals.second)]);
+      if (io.signals.second.aborted) runner.killAll();
+      await stopping;
+    } finally {
+      await scheduler.stop({ drainTimeout: { milliseconds: 0 } });
+      await served?.close();
+    }
   } finally {
     ignoreHangUp();
-    await scheduler.stop({ drainTimeout: { milliseconds: 0 } });
-    await served?.close();
   }
   return EXIT.fine;
 }
