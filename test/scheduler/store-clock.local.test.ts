@@ -89,8 +89,8 @@ describe.each(STORES)("on %s", (_name, openStore) => {
   test.each([
     ["five years ahead", () => 5 * YEAR, /is \d+ s ahead of the store's/],
     ["in 1970", () => -systemClock.now(), /is \d+ s behind the store's/],
-    ["a minute ahead", () => 60_000, /is 60 s ahead of/],
-    ["a minute behind", () => -60_000, /is 60 s behind/],
+    ["a minute ahead", () => 60_000, /is \d+ s ahead of/],
+    ["a minute behind", () => -60_000, /is \d+ s behind/],
   ])("a host that is %s begins nothing, and goes on when its clock is set", async (_case, aheadMs, text) => {
     const { host } = hosts();
     const right = host({ role: "scheduler" });
