@@ -16,6 +16,7 @@ import {
 } from "../../src/testing/data-store-contract/makers.ts";
 import { processCommand } from "../support/bundle-process.ts";
 import { Child } from "../support/child.ts";
+import { freePort } from "../support/free-port.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { ServerStores } from "./postgres-server-stores.ts";
 
@@ -220,6 +221,20 @@ test("a step passes the dead entries of an index once, beside a transaction that
     open.release();
     await client.end();
   }
+});
+
+test("a url of Prisma and Neon with several hosts is taken, and what means nothing here is told", async () => {
+  const hosts = `127.0.0.1:${await freePort()},${new URL(stores.server.url).host}`;
+  const others = "schema=prisma_jobs&pgbouncer=true&connection_limit=5&channel_binding=require";
+  const url = stores.server.url.replace(/127\.0\.0\.1:\d+/, hosts);
+  const store = new PostgresDataStore({ url: `${url}?${others}` });
+  await store.open(T0);
+  stores.closeAfterwards(store);
+  await store.putTasks([makeTask()]);
+  expect((await stores.pool.query("SELECT count(*)::int AS n FROM prisma_jobs.tasks")).rows).toEqual([{ n: 1 }]);
+  const { warnings = [] } = await store.inspect(T0);
+  const told = warnings.filter(({ code }) => code === "urlParameters").map(({ message }) => message);
+  expect(told).toEqual([expect.stringMatching(/pgbouncer, connection_limit, channel_binding/)]);
 });
 
 test("a server that refuses the user is a store that is unavailable", async () => {

@@ -4,13 +4,11 @@ import { timerHost } from "../../core/timer-host.ts";
 import type { Link, LinkListener } from "../remote/link.ts";
 import { reconnectPauseMs } from "../remote/pauses.ts";
 import { Connection, type Postgres } from "./connection.ts";
-import type { Target } from "./target.ts";
+import type { Target, Targets } from "./target.ts";
 
 /** How a link reaches its server. */
-export interface ConnectionLinkOptions {
+export interface ConnectionLinkOptions extends Targets {
   readonly channel: string;
-  /** Where try number `tries` to connect, from 0 on, leads. */
-  target(tries: number): Target;
   /** Sends over other connections. Default: over the one that listens */
   readonly query?: Query;
 }
@@ -30,8 +28,9 @@ export class ConnectionLink implements Link {
   /** The second connection of the test of hearing, while that lasts. */
   #probing: Connection | null = null;
   #isListening = false;
-  /** Tries to connect since the last connection, and all of them. */
+  /** Since the last connection: hosts that failed, and outages that were told. */
   #failures = 0;
+  #outages = 0;
   #tries = 0;
   #stopTimer: () => void = () => {};
   #isHearingTested = false;
@@ -92,6 +91,7 @@ export class ConnectionLink implements Link {
     if (this.#isClosed || this.#connection !== connection) return;
     this.#isListening = true;
     this.#failures = 0;
+    this.#outages = 0;
     this.#listener.connected();
     if (connection.isPooled && !this.#isHearingTested) {
       await this.#testHearing(connection, target, (probe) => heardElsewhere === probe);
@@ -127,13 +127,17 @@ export class ConnectionLink implements Link {
 
   #lost(reason: unknown): void {
     if (this.#isClosed) return;
+    const hasMoreHosts = !this.#isListening && ++this.#failures % this.#options.hosts !== 0;
     this.#isListening = false;
     this.#stopTimer();
     this.#endProbe();
     this.#connection?.close().catch(() => {});
     this.#connection = null;
-    this.#failures++;
-    this.#stopTimer = timerHost.startTimer(() => void this.#connect(), reconnectPauseMs(this.#failures));
+    if (hasMoreHosts) {
+      void this.#connect();
+      return;
+    }
+    this.#stopTimer = timerHost.startTimer(() => void this.#connect(), reconnectPauseMs(++this.#outages));
     this.#listener.lost(reason);
   }
 

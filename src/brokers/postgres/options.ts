@@ -1,17 +1,9 @@
 import * as v from "valibot";
 import { once } from "../../core/once.ts";
-import { mustBe, shown } from "../../core/option-errors.ts";
-import { urlsOf } from "../../core/postgres-address.ts";
+import { mustBe } from "../../core/option-errors.ts";
+import { POSTGRES_URL_EXAMPLE, postgresUrl } from "../../core/postgres-address.ts";
 import type { Given } from "../../core/without-undefined.ts";
-import {
-  addressText,
-  type BrokerTls,
-  namespaceName,
-  saysReadable,
-  secret,
-  text,
-  tlsOptions,
-} from "../remote/options.ts";
+import { type BrokerTls, namespaceName, secret, text, tlsOptions } from "../remote/options.ts";
 import { serverOptionsChecker } from "../remote/server-options.ts";
 import { isPostgresClient, type PostgresClient } from "./client.ts";
 
@@ -28,7 +20,8 @@ export interface SharedPostgresBrokerOptions {
 /** A broker that makes its one connection with the package `postgres`. */
 export interface PostgresUrlBrokerOptions extends SharedPostgresBrokerOptions {
   /** `postgres://user:password@host:port/database`, with `?sslmode=verify-full` for TLS. Several hosts, with commas
-   *  between them, are tried one after the other; `?host=/var/run/postgresql` is the folder of a unix socket. */
+   *  between them, are tried one after the other; `?host=/var/run/postgresql` is the folder of a unix socket. What only
+   *  other libraries know, such as `channel_binding`, `pgbouncer` or `schema`, is left out. */
   readonly url: string;
   /** Default: that of the url, or the variable `PGUSER`, or the user of the process. */
   readonly username?: string | undefined;
@@ -68,17 +61,10 @@ const sharedEntries = once(() => ({
   namespace: v.optional(namespaceName(), ""),
 }));
 
-/** An address with all its parts. */
-const EXAMPLE = "postgres://user:password@host:5432/database";
-
 const urlSchema = once(() =>
   v.strictObject({
     ...sharedEntries(),
-    url: v.pipe(
-      addressText(EXAMPLE),
-      v.check((url) => /^postgres(ql)?:\/\//i.test(url), saysUrl),
-      v.check((url) => urlsOf(url).every((each) => URL.canParse(each)), saysReadable),
-    ),
+    url: postgresUrl(),
     username: v.optional(text()),
     password: v.optional(secret()),
     tls: v.optional(tlsOptions()),
@@ -109,21 +95,11 @@ export const checkOptions: (options: unknown) => CheckedPostgresOptions = server
   byUrl: urlSchema,
   byClient: clientSchema,
   isClient: isPostgresClient,
-  example: EXAMPLE,
+  example: POSTGRES_URL_EXAMPLE,
   synonyms: { topic: "channel", connectionstring: "url", dsn: "url", conninfo: "url", sql: "client", pool: "client" },
 });
 
 /** Clients and pools of the package `pg` are objects that connect and query. */
 function isOfPg(value: unknown): boolean {
   return typeof value === "object" && value !== null && "connect" in value && "query" in value;
-}
-
-function saysUrl({ input }: { readonly input: unknown }): string {
-  const isHost = typeof input === "string" && /^[\w.-]+(:\d+)?(\/\w*)?$/.test(input);
-  return mustBe(
-    "postgres:// and an address",
-    input,
-    isHost ? "" : "secret",
-    isHost ? `write ${shown(`postgres://${input}`)}` : `write it as "${EXAMPLE}"`,
-  );
 }

@@ -4,7 +4,7 @@ import { RemoteEventBroker } from "../remote/remote-broker.ts";
 import { loadPostgres } from "./connection.ts";
 import { ConnectionLink } from "./connection-link.ts";
 import { type CheckedPostgresOptions, checkOptions, type PostgresBrokerOptions } from "./options.ts";
-import { targetOfClient, targetOfUrl } from "./target.ts";
+import { targetsOfClient, targetsOfUrl } from "./target.ts";
 
 /** Largest message, in bytes. PostgreSQL refuses 8,000. */
 const MESSAGE_BYTES_MAX = 7999;
@@ -35,7 +35,7 @@ export function linkMaker(options: CheckedPostgresOptions): LinkMaker {
       ...shared,
       ...addressFacts(options),
       make: async (listener) => {
-        const reach = { channel, target: (tries: number) => targetOfUrl(options, tries) };
+        const reach = { channel, ...targetsOfUrl(options) };
         return new ConnectionLink(await loadPostgres(), reach, listener).start();
       },
     };
@@ -48,7 +48,7 @@ export function linkMaker(options: CheckedPostgresOptions): LinkMaker {
     make: async (listener) => {
       const reach = {
         channel,
-        target: (tries: number) => targetOfClient(client, tries),
+        ...targetsOfClient(client),
         query: (text: string, parameters: string[]) => client.unsafe(text, parameters, { prepare: true }),
       };
       return new ConnectionLink(await loadPostgres(), reach, listener).start();

@@ -1,4 +1,4 @@
-import { urlsOf, withoutSocketFolder } from "../../core/postgres-address.ts";
+import { optionsOfPlaces, readPostgresAddress } from "../../core/postgres-address.ts";
 import type { PostgresClient } from "./client.ts";
 import type { PostgresUrlBrokerOptions } from "./options.ts";
 
@@ -13,23 +13,30 @@ export interface Target {
   readonly socket?: ((options: object) => unknown) | undefined;
 }
 
-/** @param tries which try to connect this is, from 0 on: the hosts of a url take turns */
-export function targetOfUrl(options: PostgresUrlBrokerOptions, tries: number): Target {
+/** The hosts of an address, of which one is tried after the other. */
+export interface Targets {
+  readonly hosts: number;
+  /** @param tries which try to connect this is, from 0 on: the hosts take turns */
+  target(tries: number): Target;
+}
+
+export function targetsOfUrl(options: PostgresUrlBrokerOptions): Targets {
   const { username, password, tls } = options;
-  const urls = urlsOf(options.url);
-  const { url, folder } = withoutSocketFolder(urls[tries % urls.length] ?? options.url);
-  const { hostname, port } = new URL(url);
-  // Without the brackets of an IPv6 address, which postgres.js does not read.
-  const host = hostname === "" ? undefined : hostname.replace(/^\[(.*)\]$/, "$1");
-  const settings = {
-    ...(folder === null ? {} : { host: folder }),
-    ...(username === undefined ? {} : { username }),
-    ...(password === undefined ? {} : { password }),
-    // The name by which the certificate is checked, where the address is none that TLS could send.
-    ...(tls === undefined ? {} : { ssl: { host, ...tls } }),
-    connection: { application_name: "escapement" },
+  const { url, places } = readPostgresAddress(options.url);
+  const target = (tries: number): Target => {
+    const place = places[tries % places.length] ?? {};
+    const { host, port } = place;
+    const settings = {
+      ...optionsOfPlaces([place]),
+      ...(username === undefined ? {} : { username }),
+      ...(password === undefined ? {} : { password }),
+      // The name by which the certificate is checked, where the address is none that TLS could send.
+      ...(tls === undefined ? {} : { ssl: { host, ...tls } }),
+      connection: { application_name: "escapement" },
+    };
+    return { optionsWith: (own) => [url, { ...settings, ...own }], host, port };
   };
-  return { optionsWith: (own) => [url, { ...settings, ...own }], host, port: Number(port) || undefined };
+  return { hosts: places.length, target };
 }
 
 /** What a client of postgres.js shows of its options. */
@@ -39,10 +46,12 @@ interface ClientOptions {
   readonly socket?: (options: object) => unknown;
 }
 
-/** @param tries which try to connect this is, from 0 on: the hosts of a client take turns */
-export function targetOfClient({ options }: PostgresClient, tries: number): Target {
+export function targetsOfClient({ options }: PostgresClient): Targets {
   const { host, port, socket } = options as ClientOptions;
-  const turn = tries % host.length;
-  const place = { host: host.slice(turn, turn + 1), port: port.slice(turn, turn + 1) };
-  return { optionsWith: (own) => [{ ...options, ...place, ...own }], socket };
+  const target = (tries: number): Target => {
+    const turn = tries % host.length;
+    const place = { host: host.slice(turn, turn + 1), port: port.slice(turn, turn + 1) };
+    return { optionsWith: (own) => [{ ...options, ...place, ...own }], socket };
+  };
+  return { hosts: host.length, target };
 }

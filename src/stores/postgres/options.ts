@@ -2,7 +2,8 @@ import * as v from "valibot";
 import { checker, durationMs, namesOf, objectOf, says } from "../../core/check.ts";
 import type { Duration } from "../../core/duration.ts";
 import { once } from "../../core/once.ts";
-import { mustBe, shown } from "../../core/option-errors.ts";
+import { isPlain } from "../../core/option-errors.ts";
+import { postgresUrl } from "../../core/postgres-address.ts";
 import { REMOTE_TIMEOUT_MS_DEFAULT } from "../sqlite/bounds.ts";
 import {
   type CheckedSharedOptions,
@@ -15,7 +16,8 @@ import { type PostgresStoreClient, queryOf } from "./driver/clients.ts";
 /** A server by its address. The store makes its own connections, with the package `postgres`. */
 export interface PostgresUrlConnection {
   /** `postgres://user:password@host:port/database`, with `?sslmode=verify-full` for TLS. Several hosts, with commas
-   *  between them, are tried one after the other; `?host=/var/run/postgresql` is the folder of a unix socket. */
+   *  between them, are tried one after the other; `?host=/var/run/postgresql` is the folder of a unix socket. What only
+   *  other libraries know, such as `channel_binding` or `pgbouncer`, is left out, and `health()` tells of it. */
   readonly url: string;
 }
 
@@ -31,8 +33,7 @@ export type PostgresConnection = PostgresUrlConnection | PostgresClientConnectio
 /** Options of a `PostgresDataStore`. */
 export interface PostgresStoreOptions extends Omit<SharedStoreOptions, "tablePrefix"> {
   /** The schema of the database that has the tables; the store makes it where it is missing. Letters, digits
-   *  and `_`, at most 63; capitals count. Default:
-   *  `"escapement"` */
+   *  and `_`, at most 63; capitals count. Default: the `schema` of the url, as Prisma writes it, or `"escapement"` */
   readonly schema?: string | undefined;
   /** Longest wait for one answer. Default: 10 seconds. */
   readonly timeout?: Duration | undefined;
@@ -42,9 +43,6 @@ export interface CheckedPostgresOptions extends Omit<CheckedSharedOptions, "tabl
   readonly schema: string;
   readonly timeoutMs: number;
 }
-
-/** An address with all its parts. */
-const EXAMPLE = "postgres://user:password@host:5432/database";
 
 /** Longest name in PostgreSQL. It cuts longer ones. */
 const NAME_LENGTH_MAX = 63;
@@ -70,10 +68,7 @@ const optionsSchema = once(() => {
 
 const urlSchema = once(() =>
   v.strictObject({
-    url: v.pipe(
-      v.string(saysUrl),
-      v.check((url) => /^postgres(ql)?:\/\//i.test(url), saysUrl),
-    ),
+    url: postgresUrl(),
   }),
 );
 
@@ -111,17 +106,13 @@ export function checkConnection(connection: PostgresConnection): PostgresConnect
   return hasClient ? checkClient(connection, where) : checkUrl(connection, where);
 }
 
-/** @throws {OptionsError} with one issue per problem */
-export function checkOptions(options: PostgresStoreOptions, where: string): CheckedPostgresOptions {
-  return checkGivenOptions(options, where);
-}
-
-function saysUrl({ input }: { readonly input: unknown }): string {
-  const isHost = typeof input === "string" && /^[\w.-]+(:\d+)?(\/\w*)?$/.test(input);
-  return mustBe(
-    "postgres:// and an address",
-    input,
-    isHost ? "" : "secret",
-    isHost ? `write ${shown(`postgres://${input}`)}` : `write it as "${EXAMPLE}"`,
-  );
+/** @param schema that of the url, where it names one
+ *  @throws {OptionsError} with one issue per problem */
+export function checkOptions(
+  options: PostgresStoreOptions,
+  where: string,
+  schema: string | null = null,
+): CheckedPostgresOptions {
+  const takesSchema = schema !== null && isPlain(options) && options.schema === undefined;
+  return checkGivenOptions(takesSchema ? { ...options, schema } : options, where);
 }

@@ -1,4 +1,6 @@
+import { readPostgresAddress } from "../../core/postgres-address.ts";
 import { shownAddress } from "../../core/shown-address.ts";
+import type { InspectionOptions, StoreInspection } from "../data-store.ts";
 import { StoreInSql } from "../sqlite/store.ts";
 import { postgres } from "./dialect.ts";
 import { isPGlite, queryOf } from "./driver/clients.ts";
@@ -28,13 +30,18 @@ import { NEWEST } from "./schema/tables.ts";
  * before a method rejects with `StoreUnavailableError`.
  */
 export class PostgresDataStore extends StoreInSql {
+  /** Parameters of the url that mean nothing here. */
+  readonly #leftOut: readonly string[];
+
   /**
    * @param connection `{ url }`, or `{ client }` with a client of yours, which you close yourself
    * @throws {OptionsError} when an option is unknown, of a wrong type or out of range
    */
   constructor(connection: PostgresConnection, options: PostgresStoreOptions = {}) {
     const given = checkConnection(connection);
-    const { schema, ...others } = checkOptions(options, "new PostgresDataStore(connection, options)");
+    const address = "url" in given ? readPostgresAddress(given.url) : null;
+    const where = "new PostgresDataStore(connection, options)";
+    const { schema, ...others } = checkOptions(options, where, address?.schema);
     const sharing = plainAdditions(postgresNames(schema));
     super(new PostgresDriver(opener(given), { lock: `escapement ${schema}`, sharing }), postgres, {
       ...others,
@@ -42,6 +49,14 @@ export class PostgresDataStore extends StoreInSql {
       sharedByProcesses: !("client" in given && isPGlite(given.client)),
       tablePrefix: schema,
     });
+    this.#leftOut = address?.leftOut ?? [];
+  }
+
+  override async inspect(now: number, options?: InspectionOptions): Promise<StoreInspection> {
+    const found = await super.inspect(now, options);
+    if (this.#leftOut.length === 0) return found;
+    const message = `the url of PostgreSQL has ${this.#leftOut.join(", ")}, which mean nothing here and are left out`;
+    return { ...found, warnings: [...(found.warnings ?? []), { code: "urlParameters", message }] };
   }
 
   /**

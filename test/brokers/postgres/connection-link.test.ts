@@ -27,7 +27,7 @@ test("a link that is closed while it tests whether it hears ends both connection
   };
   const link = new ConnectionLink(
     postgres,
-    { channel: "jobs", target: () => TARGET },
+    { hosts: 1, channel: "jobs", target: () => TARGET },
     { ...IGNORED, connected: () => {} },
   );
   link.start();

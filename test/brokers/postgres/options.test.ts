@@ -34,7 +34,7 @@ describe("PostgresEventBroker says what is wrong with", () => {
       { url: "host=localhost password=hunter2" },
       `${HEAD}: url must be postgres:// and an address; got text that is not shown: write it as "${EXAMPLE}"`,
     ],
-    ["no address", {}, `${HEAD}: url is missing; it must be an address such as "${EXAMPLE}"`],
+    ["no address", {}, `${HEAD}: url is missing; it must be postgres:// and an address`],
     ["the word of other clients", { url, dsn: url }, `${HEAD}: dsn is no option; did you mean "url"?`],
     [
       "a part of the address",

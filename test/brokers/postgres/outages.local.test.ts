@@ -233,14 +233,20 @@ describe("PostgresEventBroker", () => {
     await stranger.close();
   });
 
-  test("tries the hosts of a url one after the other", async () => {
-    const url = server.url.replace("127.0.0.1", `127.0.0.1:${await freePort()},127.0.0.1`);
-    const broker = new PostgresEventBroker({ url });
-    const gap = nextGap(broker);
-    await broker.open();
-    await gap;
+  test("tries the hosts of a url one after the other, and tells of an outage where all fail", async () => {
+    const [first, second] = [await freePort(), await freePort()];
+    const withHosts = (hosts: string): string => server.url.replace("127.0.0.1", hosts);
+    const { logger, entries } = recordingLogger();
+    const broker = new PostgresEventBroker({ url: withHosts(`127.0.0.1:${first},127.0.0.1`) });
+    await broker.open({ logger });
     await broker.publish([eventOf("a")]);
     await broker.close();
+    expect(entries).toEqual([]);
+    const lost = new PostgresEventBroker({ url: `postgres://127.0.0.1:${first},127.0.0.1:${second}/x` });
+    await lost.open({ logger });
+    await expect(lost.publish([eventOf("a")])).rejects.toThrow();
+    await lost.close();
+    expect(entries.map(({ message }) => message)).toEqual([expect.stringMatching(/has no connection to/)]);
   });
 
   test("leaves no connection on the server when it is closed, while it connects, too", async () => {

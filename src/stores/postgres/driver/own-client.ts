@@ -1,5 +1,5 @@
 import { StoreUnavailableError } from "../../../core/errors.ts";
-import { withoutSocketFolder } from "../../../core/postgres-address.ts";
+import { optionsOfPlaces, readPostgresAddress } from "../../../core/postgres-address.ts";
 import { type PostgresJsClient, queryOf } from "./clients.ts";
 import type { Link } from "./driver.ts";
 
@@ -18,9 +18,9 @@ type Postgres = (url: string, settings: object) => OwnClient;
 /** Connections of the store's own, by postgres.js. @throws {StoreUnavailableError} when the package is missing */
 export async function openOwnClient(url: string): Promise<Link> {
   const postgres = await loadPostgres();
-  const address = withoutSocketFolder(url);
-  const client = postgres(address.url, {
-    ...(address.folder === null ? {} : { host: address.folder }),
+  const { url: address, places } = readPostgresAddress(url);
+  const client = postgres(address, {
+    ...optionsOfPlaces(places),
     max: CONNECTIONS_MAX,
     connect_timeout: CONNECT_TIMEOUT_S,
     fetch_types: false,
