@@ -1058,6 +1058,7 @@ export interface JobContext {
    */
   readonly previousFireTime: Promise<Temporal.ZonedDateTime | null>;
   /** Publishes a `jobProgressed` event. For example, `progress(0.5, "half of the pages")`. @param fraction how much of
-   *  the work is done, 0 to 1 @throws {OptionsError} for any other fraction, and for a note that is no text */
+   *  the work is done, 0 to 1. What is a little outside counts as 0 or 1; what is divided by 0 is left out, with a
+   *  warning @throws {OptionsError} for any other fraction, such as 50, and for a note that is no text */
   readonly progress: (fraction: number, note?: string) => void;
 }

@@ -20,7 +20,7 @@ import type { JobResultRecord } from "../records/job-result.ts";
 import { revivedError } from "../records/revived-error.ts";
 import type { SerializedError } from "../records/serialized-error.ts";
 import { serializedError } from "../records/serialized-error.ts";
-import { checkProgress } from "../scheduler/running/check-progress.ts";
+import { checkedProgress } from "../scheduler/running/check-progress.ts";
 import type { LastRunFacts, ZonedFireTime } from "../scheduler/running/schedule-facts.ts";
 import type { JobContext, LocalSchedulerClient } from "../scheduler/scheduler-client.ts";
 import { JobSteps } from "../scheduler/steps/job-steps.ts";
@@ -236,9 +236,9 @@ export class RemoteContext implements JobContext {
     };
   }
 
-  #report(fraction: number, note: string | undefined): void {
-    checkProgress(fraction, note);
-    if (this.#hasEnded) return;
+  #report(given: number, note: string | undefined): void {
+    const fraction = checkedProgress(given, note, () => this.logger);
+    if (fraction === null || this.#hasEnded) return;
     const { id } = this.#run;
     this.#unsent = { op: "progress", id, fraction, ...noteIn(note) };
     const waitMs = this.#sentAt + WORKER_PROGRESS_MS_MIN - timerHost.elapsed();

@@ -509,6 +509,24 @@ test.each(MISTAKES)(
   },
 );
 
+test("fractions that rounding and divisions by 0 make fail no job", async () => {
+  const { scheduler, log } = setUp();
+  const heard: unknown[] = [];
+  scheduler.subscribe("jobProgressed", ({ fraction }) => heard.push(fraction));
+  scheduler.task("x", (_: undefined, { progress }) => {
+    for (const fraction of [-1e-17, 1.0000000000000007, 1.05, 0 / 0, 5 / 0, 0.5]) progress(fraction);
+    return "done";
+  });
+  const job = await scheduler.addJob("x");
+  await scheduler.tick();
+  expect((await job.result())?.returnValue).toBe("done");
+  expect(heard).toEqual([0, 1, 1, 0.5]);
+  const told = "progress(): fraction is %s, and is left out: is something divided by 0?";
+  expect(log.map(({ message }) => message)).toEqual(
+    ["NaN", "Infinity"].map((fraction) => expect.stringContaining(told.replace("%s", fraction))),
+  );
+});
+
 test("a fraction in percent is refused in the handler, with the fraction", async () => {
   const { scheduler } = setUp();
   const heard: unknown[] = [];

@@ -8,7 +8,7 @@ import type { Steps } from "../steps/step-types.ts";
 import { Job } from "../views/job.ts";
 import { JobResult } from "../views/job-result.ts";
 import type { AbortReason } from "./abort-state.ts";
-import { checkProgress } from "./check-progress.ts";
+import { checkedProgress } from "./check-progress.ts";
 import type { JobAttempt } from "./job-attempt.ts";
 import { parentResults } from "./parent-results.ts";
 import { lastRunOf, previousFireTimeOf } from "./schedule-facts.ts";
@@ -129,10 +129,10 @@ export class AttemptContext implements JobContext {
     return records.map((record) => (record === null ? null : new JobResult(record, serializer)));
   }
 
-  #publishProgress(fraction: number, note: string | undefined): void {
-    checkProgress(fraction, note);
+  #publishProgress(given: number, note: string | undefined): void {
+    const fraction = checkedProgress(given, note, () => this.logger);
     // No event of an attempt may follow the event of its end.
-    if (this.#attempt.hasEnded) return;
+    if (fraction === null || this.#attempt.hasEnded) return;
     this.#attempt.reportProgress(fraction, note ?? null);
     this.#env.events.publish([jobProgressed(this.#env, this.#attempt.job, fraction, note ?? null)]);
   }
