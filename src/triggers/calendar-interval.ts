@@ -8,6 +8,7 @@ import { dayAt, startOfDay, wallTimes } from "../cron/wall-clock.ts";
 import { civilDayOf, type DateLike, dateText, toEpochDay } from "./civil-date.ts";
 import {
   type Checked,
+  checkAnchor,
   checkOptions,
   checkOrder,
   converted,
@@ -115,6 +116,7 @@ export class CalendarIntervalTrigger extends Trigger {
   constructor(options: CalendarIntervalOptions, anchorDay: number | null = null) {
     super();
     const checked = checkOptions(rules, options, "CalendarIntervalTrigger", () => null, dayAdvice);
+    checkAnchor("CalendarIntervalTrigger", anchorDay);
     this.#options = checked;
     this.#months = checked.years * 12 + checked.months;
     this.#days = checked.weeks * 7 + checked.days;

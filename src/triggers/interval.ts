@@ -4,6 +4,7 @@ import { INSTANT_MS_MAX, type InstantLike } from "../core/temporal.ts";
 import {
   amount,
   type Checked,
+  checkAnchor,
   checkOptions,
   checkOrder,
   instantMs,
@@ -105,8 +106,7 @@ export class IntervalTrigger extends Trigger {
     super();
     const checked = checkOptions(rules, options, "IntervalTrigger", optionsAdvice, elsewhere);
     this.#intervalMs = sum(checked);
-    // Else a second object of options, of which this trigger has none, would be stored as an instant.
-    if (anchorMs !== null) checkMs(anchorMs, "anchorMs");
+    checkAnchor("IntervalTrigger", anchorMs);
     this.#firstDelayMs = checked.firstRun === "afterInterval" ? this.#intervalMs : 0;
     const { startTime: startMs = null, endTime: endMs } = checked;
     checkOrder("IntervalTrigger", startMs, FIRE_TIME_MS_MAX, ["startTime", "the end of the year 9999"]);

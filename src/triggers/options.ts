@@ -83,6 +83,14 @@ function readOptions<Rules extends Readonly<Record<string, Rule<unknown>>>>(
 
 const ZONE_NAMES: readonly string[] = ["tz", "zone"];
 
+/** Refuses a second object of options: what stands in its place is the library's own.
+ *  @throws {OptionsError} */
+export function checkAnchor(where: string, anchor: unknown): void {
+  if (anchor !== null && !Number.isFinite(anchor)) {
+    throw optionError(where, "", takes("one object of options, and nothing behind it", anchor));
+  }
+}
+
 /** What to do about the option `jitter`, which other schedulers' triggers have. */
 export function jitterAdvice(name: string): string | null {
   return name === "jitter" ? "it belongs to the schedule: addSchedule(task, trigger, { maxJitter })" : null;

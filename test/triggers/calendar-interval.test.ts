@@ -15,6 +15,12 @@ function times(options: CalendarIntervalOptions, from: string, limit: number): s
 }
 
 describe("CalendarIntervalTrigger", () => {
+  test("has one object of options, and refuses a second one", () => {
+    expect(() => new CalendarIntervalTrigger({ days: 1 }, BERLIN as never)).toThrow(
+      'CalendarIntervalTrigger takes one object of options, and nothing behind it; got { timeZone: "Europe/Berlin" }',
+    );
+  });
+
   test("keeps the time on the wall through clock changes", () => {
     expect(times({ days: 1, hour: 9, startDate: "2026-03-28", ...BERLIN }, "2026-01-01T00:00:00Z", 3)).toEqual([
       "2026-03-28T09:00:00+01:00",

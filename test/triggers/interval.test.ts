@@ -105,7 +105,9 @@ describe("IntervalTrigger, first after one period", () => {
 describe("IntervalTrigger", () => {
   test("has one object of options, and refuses a second one", () => {
     const second = { firstRun: "afterInterval" } as never;
-    expect(() => new IntervalTrigger({ minutes: 5 }, second)).toThrow("anchorMs must be a finite number");
+    expect(() => new IntervalTrigger({ minutes: 5 }, second)).toThrow(
+      'IntervalTrigger takes one object of options, and nothing behind it; got { firstRun: "afterInterval" }',
+    );
   });
 
   const start = "2030-01-01T00:00:00Z";
