@@ -66,6 +66,20 @@ test("a write that statement_timeout cuts off while others hold the lock is trie
   }
 });
 
+test("a pool that nobody listens to ends no process when its connections are lost, and a warning tells of it", async () => {
+  const unheard = new pg.Pool({ connectionString: server.url });
+  const store = await openStore(unheard, "unheard");
+  const codes = async () => ((await store.inspect(T0)).warnings ?? []).map(({ code }) => code);
+  expect(await codes()).toContain("unheardErrors");
+  const lost = new Promise((resolve) => unheard.once("remove", resolve));
+  await pool.query("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid <> pg_backend_pid()");
+  await lost;
+  expect((await store.getTasks()).length).toBe(1);
+  unheard.on("error", () => {});
+  expect(await codes()).not.toContain("unheardErrors");
+  await unheard.end();
+});
+
 test("a server that takes no writes is a store that is unavailable, until it takes them again", async () => {
   const readOnly = new pg.Pool({
     connectionString: server.url,

@@ -1,9 +1,9 @@
 import { readPostgresAddress } from "../../core/postgres-address.ts";
 import { shownAddress } from "../../core/shown-address.ts";
-import type { InspectionOptions, StoreInspection } from "../data-store.ts";
+import type { InspectionOptions, StoreInspection, StoreWarning } from "../data-store.ts";
 import { StoreInSql } from "../sqlite/store.ts";
 import { postgres } from "./dialect.ts";
-import { isPGlite, queryOf } from "./driver/clients.ts";
+import { hearErrors, isPGlite, isUnheard, queryOf } from "./driver/clients.ts";
 import { type Link, PostgresDriver } from "./driver/driver.ts";
 import { openOwnClient } from "./driver/own-client.ts";
 import { plainAdditions } from "./jobs/additions.ts";
@@ -30,8 +30,7 @@ import { NEWEST } from "./schema/tables.ts";
  * before a method rejects with `StoreUnavailableError`.
  */
 export class PostgresDataStore extends StoreInSql {
-  /** Parameters of the url that mean nothing here. */
-  readonly #leftOut: readonly string[];
+  readonly #connection: PostgresConnection;
 
   /**
    * @param connection `{ url }`, or `{ client }` with a client of yours, which you close yourself
@@ -49,14 +48,13 @@ export class PostgresDataStore extends StoreInSql {
       sharedByProcesses: !("client" in given && isPGlite(given.client)),
       tablePrefix: schema,
     });
-    this.#leftOut = address?.leftOut ?? [];
+    this.#connection = given;
   }
 
   override async inspect(now: number, options?: InspectionOptions): Promise<StoreInspection> {
     const found = await super.inspect(now, options);
-    if (this.#leftOut.length === 0) return found;
-    const message = `the url of PostgreSQL has ${this.#leftOut.join(", ")}, which mean nothing here and are left out`;
-    return { ...found, warnings: [...(found.warnings ?? []), { code: "urlParameters", message }] };
+    const own = connectionWarnings(this.#connection);
+    return own.length === 0 ? found : { ...found, warnings: [...(found.warnings ?? []), ...own] };
   }
 
   /**
@@ -80,5 +78,20 @@ function opener(connection: PostgresConnection): () => Promise<Link> {
   const query = queryOf(connection.client);
   // It was checked above.
   if (query === null) throw new TypeError("no client of PostgreSQL");
-  return async () => ({ query });
+  return async () => {
+    hearErrors(connection.client);
+    return { query };
+  };
+}
+
+function connectionWarnings(connection: PostgresConnection): StoreWarning[] {
+  if ("url" in connection) {
+    const { leftOut } = readPostgresAddress(connection.url);
+    const message = `the url of PostgreSQL has ${leftOut.join(", ")}, which mean nothing here and are left out`;
+    return leftOut.length === 0 ? [] : [{ code: "urlParameters", message }];
+  }
+  const message =
+    'nobody hears the errors of the pool: one whose listener for "error" is missing ends the process when the server ' +
+    'restarts, so the store has added one; add yours, such as pool.on("error", (error) => log(error))';
+  return isUnheard(connection.client) ? [{ code: "unheardErrors", message }] : [];
 }

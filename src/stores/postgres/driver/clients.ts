@@ -61,6 +61,31 @@ export function isPGlite(client: PostgresStoreClient): client is PGliteClient {
   return "exec" in client && "waitReady" in client;
 }
 
+/** A pool or a client of `pg`, which tells of a connection that was lost while nobody used it. Without a listener, that
+ *  ends the process. */
+interface Emitter {
+  on(event: "error", listener: () => void): unknown;
+  listeners(event: "error"): readonly unknown[];
+}
+
+const ignored = (): void => {};
+
+/** Adds a listener for errors of a client that has none. */
+export function hearErrors(client: PostgresStoreClient): void {
+  if (isEmitter(client) && client.listeners("error").length === 0) client.on("error", ignored);
+}
+
+/** Whether nobody but the store hears the errors of a client. */
+export function isUnheard(client: PostgresStoreClient): boolean {
+  const listeners = isEmitter(client) ? client.listeners("error") : [];
+  return listeners.length > 0 && listeners.every((listener) => listener === ignored);
+}
+
+function isEmitter(client: unknown): client is Emitter {
+  const { on, listeners, query } = Object(client) as Record<string, unknown>;
+  return [on, listeners, query].every(isFunction);
+}
+
 function isFunction(value: unknown): boolean {
   return typeof value === "function";
 }
