@@ -54,7 +54,11 @@ describe.each(LOCAL_STORES)("$name on a disk", ({ make, whyMissing }) => {
     const ids = async (): Promise<string[]> =>
       (await store.getJobs({ limit: 2000, cursor: null })).items.map(({ id }) => id);
     expect(await ids()).toEqual(kept);
+    // An update in place would succeed.
+    const check = () => store.inspect(T0, { checksWrites: true });
+    for (let tries = 0; tries < 3; tries++) expect((await failureOf(check())).message).toMatch(/full; free space/);
     await here.resize(SIZE_KIB * 16);
+    expect((await check()).tasks).toMatchObject([{ waiting: kept.length }]);
     await store.addJobs([makeJob({ id: "last" })]);
     expect(await ids()).toEqual([...kept, "last"]);
     await store.close();

@@ -123,7 +123,10 @@ test("a disk that is full refuses a job, loses none that was added, and is used 
     }
     expect(failure).toBeInstanceOf(StoreUnavailableError);
     expect(String(failure)).toMatch(/the disk of the server is full; free space and try again/);
+    const check = () => store.inspect(T0, { checksWrites: true });
+    for (let tries = 0; tries < 3; tries++) await expect(check()).rejects.toThrow(/the disk of the server is full/);
     await disk.resize(200_000);
+    expect((await check()).tasks).toMatchObject([{ waiting: added.length }]);
     await store.addJobs([makeJob({ id: "last" })]);
     const { rows } = await small.query("SELECT id FROM escapement.jobs ORDER BY id");
     expect(rows.map(({ id }) => id)).toEqual([...added, "last"]);

@@ -79,8 +79,8 @@ interface OpenStore {
   readonly logs: LateTriggers;
   readonly readLogs: (jobId: string, now: number) => Promise<JobLogRecord[]>;
   readonly zoneRules: SqliteZoneRules;
-  /** Writes, and changes nothing. */
-  readonly writeProbe: SqlStatement;
+  /** How a row with an id and a text is inserted that means nothing, and how it is removed. */
+  readonly probe: readonly [insert: string, remove: string];
   readonly inspect: (now: number, options: contract.InspectionOptions) => Promise<contract.StoreInspection>;
 }
 
@@ -336,7 +336,7 @@ export class StoreInSql implements contract.DataStore {
 
   async inspect(now: number, options: contract.InspectionOptions = {}): Promise<contract.StoreInspection> {
     return this.#use(async (open) => {
-      if (options.checksWrites === true) await open.connection.confirmWrites(open.writeProbe);
+      if (options.checksWrites === true) await open.connection.confirmWrites(...open.probe);
       return open.inspect(now, options);
     });
   }
@@ -367,6 +367,7 @@ export class StoreInSql implements contract.DataStore {
     try {
       await connection.open();
       const sql = this.#dialect.forTables(tablePrefix);
+      const { steps } = sql.names;
       const schema = sql.schema(connection, now);
       if (this.#isToReset) await this.#reset(schema);
       const statements = sql.makeStatements(this.ledger !== null);
@@ -393,7 +394,7 @@ export class StoreInSql implements contract.DataStore {
         readLogs: (jobId, at) => readLogs(connection, statements, jobId, at),
         ledger: { connection, statements },
         zoneRules: new SqliteZoneRules(connection, statements),
-        writeProbe: { sql: `UPDATE ${sql.names.schema} SET applied_at = applied_at`, args: [] },
+        probe: [`INSERT INTO ${steps} (id, at, answer) VALUES (?1, 0, ?2)`, `DELETE FROM ${steps} WHERE id = ?1`],
         inspect: (at, options) => inspect(connection, statements, at, options),
       };
     } catch (error) {

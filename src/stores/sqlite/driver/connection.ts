@@ -32,6 +32,9 @@ export interface ConnectionOptions {
   readonly trips?: TripCount;
 }
 
+/** Some 128 KiB. */
+const PROBE_NUMBERS = 8000;
+
 /** What a write does, in errors. */
 const WRITING = "writing to";
 
@@ -154,9 +157,16 @@ export class Connection {
     return this.#driver.batch(statements);
   }
 
-  /** Tries a write if the last one failed. @throws {StoreUnavailableError} */
-  async confirmWrites(probe: SqlStatement): Promise<void> {
-    if (this.#hasFailedToWrite) await this.write(() => [probe]);
+  /** If the last write failed, tries one that is as large as most: what updates a row in place, or is undone within its
+   *  transaction, needs no room. @throws {StoreUnavailableError} */
+  async confirmWrites(insert: string, remove: string): Promise<void> {
+    if (!this.#hasFailedToWrite) return;
+    const { random } = this.#options;
+    const id = `probe ${random()}`;
+    // Numbers, because some databases would compress anything else.
+    const text = Array.from({ length: PROBE_NUMBERS }, () => String(random()).slice(2)).join("");
+    await this.write(() => [{ sql: insert, args: [id, text] }]);
+    await this.write(() => [{ sql: remove, args: [id] }]);
   }
 
   /** The statements, which somebody else runs. @throws {StoreRefusedError} when the database would not take them */
