@@ -24,7 +24,11 @@ export interface LocalStore {
   driver(path: string, durability?: "full" | "normal"): LocalDriver;
   /** Writes in a transaction of somebody else's, which then keeps the lock until `commit`. */
   hold(path: string, sql: string): Promise<{ commit(): Promise<void> }>;
+  /** Reads the tables as they are now, until `end`. */
+  keepReading(path: string): Promise<{ end(): Promise<void> }>;
 }
+
+const READ = "SELECT count(*) FROM escapement_jobs";
 
 export const LIBSQL: LocalStore = {
   name: "LibsqlDataStore",
@@ -44,6 +48,17 @@ export const LIBSQL: LocalStore = {
       },
     };
   },
+  async keepReading(path) {
+    const client = createClient({ url: urlOf(path), concurrency: 1 });
+    const transaction = await client.transaction("read");
+    await transaction.execute(READ);
+    return {
+      async end() {
+        await transaction.rollback();
+        client.close();
+      },
+    };
+  },
 };
 
 export const SQLITE: LocalStore = {
@@ -57,6 +72,16 @@ export const SQLITE: LocalStore = {
     return {
       async commit() {
         database.prepare("COMMIT").all();
+        database.close();
+      },
+    };
+  },
+  async keepReading(path) {
+    const database = openDatabase(path);
+    for (const text of ["BEGIN", READ]) database.prepare(text).all();
+    return {
+      async end() {
+        database.prepare("ROLLBACK").all();
         database.close();
       },
     };

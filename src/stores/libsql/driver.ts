@@ -1,8 +1,8 @@
 import type { StoreUnavailableError } from "../../core/errors.ts";
 import {
   connectionSettings,
+  EMPTY_LOG,
   FILE_MODE,
-  LAST_CHECKPOINT,
   type Row,
   type SqlDriver,
   type SqlStatement,
@@ -14,7 +14,10 @@ import type { LibsqlConnection, LibsqlUrlConnection } from "./connection-options
 import { adviceFor, failureKind } from "./failures.ts";
 
 /** Settings of a connection that the maker of the client may have changed. A new connection would not have them. */
-const KEPT_SETTINGS = ["synchronous", "wal_autocheckpoint", "temp_store", "cache_size", "foreign_keys", "query_only"];
+const KEPT_SETTINGS = [
+  ...["synchronous", "wal_autocheckpoint", "journal_size_limit", "temp_store", "cache_size", "foreign_keys"],
+  "query_only",
+];
 
 export interface LibsqlDriverOptions {
   readonly durability: "full" | "normal";
@@ -102,6 +105,10 @@ export class LibsqlDriver implements SqlDriver {
     return this.#version?.loss ?? null;
   }
 
+  get logBytes(): number {
+    return this.#version?.logBytes ?? 0;
+  }
+
   async dataVersion(): Promise<number | null> {
     return this.#version === null || !this.isLocal ? null : this.#version.read();
   }
@@ -118,7 +125,7 @@ export class LibsqlDriver implements SqlDriver {
   async close(): Promise<void> {
     // What is no longer at its path is no place to write to. After a failure, the log has all that was written.
     if (this.#kind === "file" && this.loss === null && this.#client !== null) {
-      await run(this.#client, [LAST_CHECKPOINT]).catch(() => {});
+      await run(this.#client, [EMPTY_LOG]).catch(() => {});
     }
     this.#version?.closed();
     if (this.#kind === null) return;

@@ -2,8 +2,8 @@ import type { StoreUnavailableError } from "../../core/errors.ts";
 import { SYNCHRONOUS_BUSY_WAIT_MS } from "../sqlite/bounds.ts";
 import {
   connectionSettings,
+  EMPTY_LOG,
   FILE_MODE,
-  LAST_CHECKPOINT,
   type Row,
   type SqlDriver,
   type SqlStatement,
@@ -69,6 +69,10 @@ export class FileDriver implements SqlDriver {
     return this.#version.loss;
   }
 
+  get logBytes(): number {
+    return this.#version.logBytes;
+  }
+
   dataVersion(): Promise<number | null> {
     return this.#version.read();
   }
@@ -90,7 +94,7 @@ export class FileDriver implements SqlDriver {
 
   #checkpoint(): void {
     try {
-      if (this.#database !== null) this.#run({ sql: LAST_CHECKPOINT, args: [] });
+      if (this.#database !== null) this.#run({ sql: EMPTY_LOG, args: [] });
     } catch {
       // The log has all that was written, and whoever opens the file next reads it.
     }

@@ -79,6 +79,12 @@ export class FileVersion {
     return log !== null && this.#log !== null && log !== this.#log ? lossOf(logPath, log) : null;
   }
 
+  /** How long the log is, in bytes. */
+  get logBytes(): number {
+    const mark = this.#path ? fileMark(`${this.#path}-wal`) : null;
+    return Number(mark?.split(" ")[1] ?? 0);
+  }
+
   /** The version; null for a database without a file. */
   async read(): Promise<number | null> {
     if (this.#path === null || this.#path === "") return null;

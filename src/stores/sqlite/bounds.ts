@@ -144,6 +144,10 @@ export const COALESCED_LENGTH_MAX = 500_000;
  *  because a busy queue rewrites the same pages over and over, and each move costs two fsyncs. */
 export const WAL_CHECKPOINT_PAGES = 4000;
 
+/** How long the log of a database file may stay, in bytes: four times what is moved at once. It is only longer while a
+ *  connection reads an old state. */
+export const LOG_BYTES_MAX = 67_108_864;
+
 /** Most combinations of task, executor and priority in which an inspection looks for the oldest job. Each costs some
  *  microseconds, so that hostile priorities cost a tenth of a second at most. */
 export const INSPECTED_QUEUES_MAX = 10_000;

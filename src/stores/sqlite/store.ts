@@ -325,9 +325,11 @@ export class StoreInSql implements contract.DataStore {
   }
 
   async cleanup(request: { readonly now: number; readonly limit: number }): Promise<contract.CleanupReport> {
-    return this.#use(async ({ connection, cleanUp }) =>
-      cleanUp.report(await connection.write(() => cleanUp.statements(request))),
-    );
+    return this.#use(async ({ connection, cleanUp }) => {
+      const report = cleanUp.report(await connection.write(() => cleanUp.statements(request)));
+      await connection.emptyLog();
+      return report;
+    });
   }
 
   async getDataVersion(): Promise<number | null> {
@@ -337,7 +339,13 @@ export class StoreInSql implements contract.DataStore {
   async inspect(now: number, options: contract.InspectionOptions = {}): Promise<contract.StoreInspection> {
     return this.#use(async (open) => {
       if (options.checksWrites === true) await open.connection.confirmWrites(...open.probe);
-      return open.inspect(now, options);
+      const found = await open.inspect(now, options);
+      const { tooLongLog } = open.connection;
+      if (tooLongLog === null) return found;
+      const message =
+        `the log of the database (its file -wal) has ${Math.round(tooLongLog / 1e6)} MB: it cannot be emptied while a ` +
+        "connection reads an old state of the database; end what reads there";
+      return { ...found, warnings: [...(found.warnings ?? []), { code: "longLog", message }] };
     });
   }
 

@@ -5,6 +5,7 @@ import type { RandomSource } from "../../../core/ids.ts";
 import { afterTurn } from "../../../core/joined-call.ts";
 import {
   LOCAL_RETRY_PAUSE_MS_MAX,
+  LOG_BYTES_MAX,
   OPERATIONS_PER_YIELD,
   REQUEST_BYTES_MAX,
   RETRY_DEFAULTS,
@@ -12,6 +13,7 @@ import {
 } from "../bounds.ts";
 import { bytesOf } from "../sql-and-json.ts";
 import {
+  EMPTY_LOG,
   type FailureKind,
   positional,
   type Row,
@@ -155,6 +157,17 @@ export class Connection {
     if (statements.length === 0) return Promise.resolve([]);
     this.#trips.count++;
     return this.#driver.batch(statements);
+  }
+
+  /** How long the log of a file is, in bytes, where it has become too long; else null. */
+  get tooLongLog(): number | null {
+    const { logBytes = 0 } = this.#driver;
+    return logBytes > LOG_BYTES_MAX ? logBytes : null;
+  }
+
+  /** Empties such a log, if nobody reads what is in it. */
+  async emptyLog(): Promise<void> {
+    if (this.tooLongLog !== null) await this.#driver.execute({ sql: EMPTY_LOG, args: [] }).catch(() => {});
   }
 
   /** If the last write failed, tries one that is as large as most: what updates a row in place, or is undone within its

@@ -1,5 +1,5 @@
 import { StoreRefusedError, StoreUnavailableError } from "../../../core/errors.ts";
-import { WAL_CHECKPOINT_PAGES } from "../bounds.ts";
+import { LOG_BYTES_MAX, WAL_CHECKPOINT_PAGES } from "../bounds.ts";
 
 /** A value that travels to the database. */
 export type SqlValue = string | number | null;
@@ -74,6 +74,8 @@ export interface SqlDriver {
    *  is; null where only a costly question would tell. Called 25 times a second. A driver without this method has no
    *  such number. */
   dataVersion?(): Promise<number | null>;
+  /** How long the log of a database file is, in bytes. */
+  readonly logBytes?: number;
   /** Why the database is not the one any more that was opened, such as a file that was deleted; null while it is. Asked
    *  before each operation, which is then rejected with this error. */
   readonly loss?: StoreUnavailableError | null;
@@ -103,16 +105,17 @@ export type FailureKind = "busy" | "connection" | "unavailable" | "refused" | "t
 /** The statement that prepares a new database file. The journal mode belongs to the file, and stays with the file. */
 export const FILE_MODE = "PRAGMA journal_mode = WAL";
 
-/** The last statement of a connection to a file: it brings the log into the file, as far as others let it. The
- *  libraries of Bun and libSQL close a connection only when the garbage collector has taken its statements, or
- *  never. */
-export const LAST_CHECKPOINT = "PRAGMA wal_checkpoint(TRUNCATE)";
+/** Brings the log of a file into it, and empties the log, as far as others let it. Also the last statement of a
+ *  connection, because the libraries of Bun and libSQL close one only when the garbage collector has taken its
+ *  statements, or never. */
+export const EMPTY_LOG = "PRAGMA wal_checkpoint(TRUNCATE)";
 
 /** The statements that set up each connection to a database file. */
 export function connectionSettings(durability: "full" | "normal"): string[] {
   return [
     `PRAGMA synchronous = ${durability.toUpperCase()}`,
     `PRAGMA wal_autocheckpoint = ${WAL_CHECKPOINT_PAGES}`,
+    `PRAGMA journal_size_limit = ${LOG_BYTES_MAX}`,
     // Otherwise the data that a statement of many rows needs to undo itself goes to a temporary file.
     "PRAGMA temp_store = MEMORY",
   ];
