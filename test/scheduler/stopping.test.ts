@@ -3,7 +3,7 @@ import type { DataStore, JobResultRecord, RecordPage } from "../../src/contracts
 import { ABORT_GRACE_MS, STOP_SETTLE_MS } from "../../src/core/limits.ts";
 import { MemoryDataStore, type Scheduler, StoreUnavailableError } from "../../src/mod.ts";
 import { VirtualClock } from "../../src/testing/mod.ts";
-import { heldHandler, START, START_MS, setUp } from "./support.ts";
+import { gate, heldHandler, rejectionOf, START, START_MS, setUp } from "./support.ts";
 
 const DRAIN_MS = 10_000;
 const SETTLED_BY = START_MS + DRAIN_MS + ABORT_GRACE_MS + STOP_SETTLE_MS;
@@ -287,5 +287,26 @@ describe("a stop while a handler awaits a job", () => {
     expect(stop.endedAt).toBeNull();
     await clock.advance({ milliseconds: ABORT_GRACE_MS + STOP_SETTLE_MS });
     expect(stop.endedAt).not.toBeNull();
+  });
+});
+
+test("who waits for a job hears of the stop by one code, also where the store is closed in the middle of a read", async () => {
+  const { scheduler, store, clock } = setUp();
+  scheduler.task("t", () => {});
+  const job = await scheduler.addJob("t", { delay: "PT1H" });
+  const [asked, closed] = [gate(), gate()];
+  store.getJob = async () => {
+    asked.pass();
+    await closed.passed;
+    throw new StoreUnavailableError("the store is closed");
+  };
+  const waits = rejectionOf(job.wait());
+  await clock.advance("PT1M");
+  await asked.passed;
+  await scheduler.stop();
+  closed.pass();
+  expect(await waits).toMatchObject({
+    code: "schedulerState",
+    message: `the scheduler stopped before job "${job.id}" ended`,
   });
 });

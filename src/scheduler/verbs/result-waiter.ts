@@ -1,4 +1,4 @@
-import { JobLookupError, SchedulerStateError } from "../../core/errors.ts";
+import { JobLookupError, SchedulerStateError, StoreUnavailableError } from "../../core/errors.ts";
 import { NO_WORKER_MS, RESULT_POLL_MS_MAX, RESULT_POLL_MS_MIN } from "../../core/limits.ts";
 import { Wakeup } from "../../core/wakeup.ts";
 import type { EventRecord } from "../../records/events.ts";
@@ -68,7 +68,7 @@ export async function waitForResult(
     for (let pauseMs = RESULT_POLL_MS_MIN; ; pauseMs = Math.min(pauseMs * 2, RESULT_POLL_MS_MAX)) {
       if (!ended.has(jobId)) await wakeup.wait(clock.now() + pauseMs);
       signal?.throwIfAborted();
-      if (closing.isClosed) throw new SchedulerStateError(`the scheduler stopped before job "${jobId}" ended`);
+      if (closing.isClosed) throw stoppedBefore(jobId);
       const event = ended.get(jobId) ?? null;
       const hasEnded = ended.delete(jobId);
       if (event !== null && !keepsResult) return resultFromEvent(event);
@@ -84,11 +84,20 @@ export async function waitForResult(
       longAt = Number.POSITIVE_INFINITY;
       await here.waitsLong(jobId);
     }
+  } catch (error) {
+    // A stop closes the store in the middle of a read.
+    if (awaitedId !== null && closing.isClosed && error instanceof StoreUnavailableError)
+      throw stoppedBefore(awaitedId);
+    throw error;
   } finally {
     subscription.unsubscribe();
     signal?.removeEventListener("abort", wake);
     closing.delete(wake);
   }
+}
+
+function stoppedBefore(jobId: string): SchedulerStateError {
+  return new SchedulerStateError(`the scheduler stopped before job "${jobId}" ended`);
 }
 
 /** What an event tells of a result that is not kept: all but the return value and the number of attempts. */
