@@ -137,6 +137,7 @@ export const taskSchema: () => Schema<TaskRecord> = once(() =>
     fair: absent(flag()),
     pauseAfterFailures: absent(count()),
     maxSnoozes: absent(wholeNumber(0)),
+    abandonAfterMs: absent(count()),
     keepLogs: absent(exactly<NonNullable<TaskRecord["keepLogs"]>>({ lines: count(), bytes: count() })),
     paused: absent(flag()),
     ...pauseFacts(),

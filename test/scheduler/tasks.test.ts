@@ -22,6 +22,7 @@ describe("tasks", () => {
     const backoff = { initial: "PT2S", factor: 3, max: "PT1H", jitter: "full" };
     expect(plain).toEqual({
       id: "plain",
+      abandonAfter: null,
       executor: "inline",
       maxRunningJobs: 5,
       maxRunningPerKey: null,

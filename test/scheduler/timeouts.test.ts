@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import type { Job } from "../../src/mod.ts";
 import { drain } from "../../src/testing/mod.ts";
 import { heldHandler, rejectionOf, setUp } from "./support.ts";
 
@@ -20,16 +21,64 @@ describe("a timeout", () => {
     expect(result?.error).toMatchObject({ code: "jobTimeout", name: "JobTimeoutError" });
   });
 
-  test("does not let a handler that ignores its signal hold its slot for ever", async () => {
-    const { scheduler, clock } = setUp();
+  test("lets a handler that ignores its signal hold its slot for a lease, and then tells of it", async () => {
+    const { scheduler, clock, log } = setUp();
     const { handler, held } = heldHandler();
     const task = scheduler.task("t", { timeout: "PT10S" }, handler);
     await scheduler.start();
-    await scheduler.addJobs([{ task }, { task }]);
-    await clock.advance("PT14S");
-    expect(held).toHaveLength(1);
+    const [{ id }] = (await scheduler.addJobs([{ task }, { task }])) as [Job, Job];
+    await clock.advance("PT69S");
+    expect([held.length, log.filter(({ level }) => level === "error")]).toEqual([1, []]);
     await clock.advance("PT1S");
     expect(held).toHaveLength(2);
+    const told = log.filter(({ message }) => message.includes("abandonAfter"));
+    expect(told.map(({ level, message }) => [level, message])).toEqual([
+      ["error", expect.stringMatching(new RegExp(`job ${id} of task "t" goes on without its handler.* for 60 s`))],
+    ]);
+  });
+
+  test("lets the next attempt wait until the one before has returned", async () => {
+    const { scheduler, clock, log } = setUp();
+    const { handler, held } = heldHandler();
+    const retry = { maxAttempts: 2, backoff: { initial: "PT0S" } };
+    const task = scheduler.task("t", { timeout: "PT1S", retry }, handler);
+    await scheduler.start();
+    await scheduler.addJobs([{ task }, { task }]);
+    await clock.advance("PT40S");
+    expect(held).toHaveLength(1);
+    held[0]?.finish("late");
+    await clock.settle();
+    expect(held).toHaveLength(2);
+    expect(log.some(({ message }) => message.includes("abandonAfter"))).toBe(false);
+  });
+
+  test.each([
+    ["PT2S", 2],
+    ["PT0S", 0],
+    ["PT5M", 300],
+  ])("abandons such a handler after the task's abandonAfter, %s", async (abandonAfter, seconds) => {
+    const { scheduler, clock } = setUp();
+    const { handler, held } = heldHandler();
+    const task = scheduler.task("t", { timeout: "PT10S", abandonAfter }, handler);
+    await scheduler.start();
+    const { id } = await scheduler.addJob(task);
+    await clock.advance({ milliseconds: 10_000 + seconds * 1000 - 1 });
+    expect(await scheduler.getJobResult(id)).toBeNull();
+    await clock.advance("PT0.001S");
+    expect(await scheduler.getJobResult(id)).toMatchObject({ outcome: "error" });
+    expect(held).toHaveLength(1);
+    expect((await scheduler.getTask("t")).abandonAfter?.total("seconds")).toBe(seconds);
+  });
+
+  test("gives a stop its own time", async () => {
+    const { scheduler, clock } = setUp();
+    const task = scheduler.task("t", { timeout: "PT1S", abandonAfter: "PT1H" }, heldHandler().handler);
+    await scheduler.start();
+    await scheduler.addJob(task);
+    await clock.advance("PT2S");
+    const stopping = scheduler.stop({ drainTimeout: "PT1S" });
+    await clock.advance("PT6S");
+    await stopping;
   });
 
   test("counts a value that comes in spite of it as too late", async () => {
@@ -66,7 +115,7 @@ describe("a timeout", () => {
     const task = scheduler.task("t", { timeout: "PT1S" }, handler);
     await scheduler.start();
     const running = rejectionOf(scheduler.runJob(task));
-    await clock.advance("PT10S");
+    await clock.advance("PT61S");
     expect(await running).toMatchObject({ code: "jobTimeout" });
   });
 

@@ -88,6 +88,17 @@ export class Attempts {
       this.#history.violate(`a handler was started after its deadline for ${text}`);
     }
     const running = this.#running.get(caller) ?? new Set();
+    // One that was lost is run elsewhere, and one that is abandoned may go on.
+    const isBeside = (other: Attempt): boolean =>
+      other.jobId === job.id &&
+      isTimedOut(other) &&
+      !other.isTooLate &&
+      other.toldLostMs === null &&
+      caller.lastTroubleMs < other.startedAtMs &&
+      this.#history.nowMs < other.startedAtMs + (other.timeoutMs ?? 0) + caller.leaseMs;
+    if (job.executor === "inline" && caller.isResident && [...running].some(isBeside)) {
+      this.#history.violate(`a handler was started beside the one before for ${text}`);
+    }
     running.add(attempt);
     this.#running.set(caller, running);
     const busy = [...running].filter((other) => !other.signal.aborted).length;

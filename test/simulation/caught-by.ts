@@ -68,6 +68,7 @@ export const CAUGHT_BY: Readonly<Record<string, number>> = {
   "the scheduler judges the leases of others by the instants that they carry": 18,
   "the scheduler never extends its leases": 1,
   "the scheduler leaves cancelled jobs running here": 1,
+  "the scheduler gives a handler up that has run too long": 1,
   "the store lets an older version of a program replace the settings of a newer one": 10,
   "the scheduler pauses schedules whose triggers it cannot read": 0,
   "the scheduler looks at schedules that it cannot read again and again": 4,

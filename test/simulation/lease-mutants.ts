@@ -1,4 +1,6 @@
+import { JobTimeoutError } from "../../src/core/errors.ts";
 import type { TaskRecord } from "../../src/records/task.ts";
+import { JobAttempt } from "../../src/scheduler/running/job-attempt.ts";
 import { JobRunner } from "../../src/scheduler/running/job-runner.ts";
 import { LeaseKeeper } from "../../src/scheduler/running/lease-keeper.ts";
 import type * as contract from "../../src/stores/data-store.ts";
@@ -105,4 +107,13 @@ export const LEASES: readonly Mutant[] = [
   })),
   patched("never extends its leases", LeaseKeeper.prototype, "runOnce", () => async () => {}),
   patched("leaves cancelled jobs running here", JobRunner.prototype, "cancel", () => () => {}),
+  patched(
+    "gives a handler up that has run too long",
+    JobAttempt.prototype,
+    "abort",
+    (abort) =>
+      function (this: JobAttempt, reason, graceMs) {
+        abort.call(this, reason, reason instanceof JobTimeoutError ? 0 : graceMs);
+      },
+  ),
 ];

@@ -33,6 +33,7 @@ export const TASK_FIELDS = {
   maxRecoveries: { kind: "count" },
   maxSnoozes: { kind: "count" },
   timeout: { kind: "duration", null: "unlimited" },
+  abandonAfter: { kind: "duration", absent: "none" },
   resultExpirationTime: { kind: "duration" },
   failureExpirationTime: { kind: "duration", absent: "none" },
   retry: { kind: "object", fields: RETRY_FIELDS as typeof RETRY_FIELDS },

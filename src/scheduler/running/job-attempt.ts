@@ -2,6 +2,7 @@ import { type Clock, sleepFor } from "../../core/clock.ts";
 import {
   DeserializationError,
   HandlerLookupError,
+  JobCancelledError,
   JobTimeoutError,
   LeaseLostError,
   PayloadError,
@@ -62,6 +63,7 @@ export interface AttemptEnvironment {
   readonly lastRunOf: (job: JobRecord) => Promise<LastRunFacts | null>;
   readonly previousFireTimeOf: (job: JobRecord) => Promise<ZonedFireTime | null>;
   readonly leaseExtender: LeaseExtender | undefined;
+  readonly leaseMs: number;
   readonly stepsOf: (attempt: JobAttempt) => RecordedSteps;
   readonly onProgress: () => void;
   /** Called once for each attempt that runs, when its outcome is settled, and not before `run` has returned. */
@@ -84,6 +86,7 @@ export class JobAttempt {
   #hasBegun = false;
   #end: AbortController | null = null;
   #hasEnded = false;
+  #abandonedAfterMs: number | null = null;
   #thrown: unknown;
   #call: AttemptCall | null = null;
   #workerLoss: WorkerLostError | null = null;
@@ -153,6 +156,18 @@ export class JobAttempt {
   /** What the handler threw, for the log: results keep less of it. Undefined when it threw nothing. */
   get thrown(): unknown {
     return this.#thrown;
+  }
+
+  /** How long after a timeout or a cancellation the attempt was given up while its handler still ran in this thread, in
+   *  milliseconds; null where it was not. */
+  get abandonedAfterMs(): number | null {
+    return this.#abandonedAfterMs;
+  }
+
+  /** How long the work may take after a timeout or a cancellation, in milliseconds. What runs elsewhere is ended by
+   *  force. */
+  get patienceMs(): number {
+    return this.runsHere ? (this.task.record.abandonAfterMs ?? this.#env.leaseMs) : ABORT_GRACE_MS;
   }
 
   /** Why the attempt was lost with the thread or the process that ran it; null when it was not. */
@@ -363,7 +378,13 @@ export class JobAttempt {
     const { signal } = this.#ended();
     // What runs elsewhere is ended there when its grace is over. Until then nobody else may start the job.
     const delayMs = this.#abort.graceMs + (this.runsHere ? 0 : WORKER_END_MS);
-    void sleepFor(this.#env.clock, delayMs, signal).then(() => this.#failed(this.#abort.reason));
+    void sleepFor(this.#env.clock, delayMs, signal).then(() => {
+      if (this.#hasEnded) return;
+      const { reason, graceMs } = this.#abort;
+      const isAbandoned = reason instanceof JobTimeoutError || reason instanceof JobCancelledError;
+      if (isAbandoned && this.runsHere) this.#abandonedAfterMs = graceMs;
+      this.#failed(reason);
+    });
   }
 
   #watchTimeout(): void {
@@ -372,7 +393,8 @@ export class JobAttempt {
     const { signal } = this.#ended();
     void sleepFor(this.#env.clock, timeoutMs, signal).then(() => {
       if (signal.aborted) return;
-      this.abort(new JobTimeoutError(`job ${this.job.id} of task "${id}" ran longer than ${timeoutMs} ms`));
+      const reason = new JobTimeoutError(`job ${this.job.id} of task "${id}" ran longer than ${timeoutMs} ms`);
+      this.abort(reason, this.patienceMs);
     });
   }
 

@@ -74,7 +74,7 @@ export class JobRunner {
     this.log = new JobLog(options.env);
     this.lag = new LagWatch(options.env, () => this.#running.values(), options.leaseExtender !== undefined);
     const { env, contextOf, leaseExtender, onProgress } = options;
-    const { clock, random, store } = env;
+    const { clock, random, store, leaseMs } = env;
     const { serializer, capabilities } = store;
     this.#attemptEnv = {
       clock,
@@ -86,6 +86,7 @@ export class JobRunner {
       lastRunOf: (job) => lastRunOf(env, job),
       previousFireTimeOf: (job) => previousFireTimeOf(env, job),
       leaseExtender,
+      leaseMs,
       onProgress,
       stepsOf: (attempt) => new AttemptSteps(attempt, env),
       onEnded: (attempt, outcome) => this.#ended(attempt, outcome),
@@ -354,7 +355,8 @@ export class JobRunner {
 
   /** Somebody asked to cancel a job that may run here. */
   cancel(jobId: string): void {
-    this.#running.get(jobId)?.abort(new JobCancelledError(`job ${jobId} was cancelled`));
+    const attempt = this.#running.get(jobId);
+    attempt?.abort(new JobCancelledError(`job ${jobId} was cancelled`), attempt.patienceMs);
     this.#endUnstarted();
   }
 
@@ -444,6 +446,7 @@ export class JobRunner {
 
   #ended(attempt: JobAttempt, { release, error }: AttemptOutcome): void {
     const { id } = attempt.job;
+    if (attempt.abandonedAfterMs !== null) this.log.handlerAbandoned(attempt.job, attempt.abandonedAfterMs);
     if (attempt.workerLoss?.hasStarted === true) this.log.workerLost(attempt.job, attempt.number, attempt.workerLoss);
     if (this.#running.get(id) === attempt) this.#running.delete(id);
     else this.#outdated.delete(attempt);

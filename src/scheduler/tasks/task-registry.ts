@@ -409,6 +409,7 @@ function toRecord(id: string, defaults: CheckedTaskDefaults, settings: CheckedTa
     ...(pauseAfterFailures === null ? {} : { pauseAfterFailures }),
     ...(labels === undefined ? {} : { labels }),
     ...(merged.maxSnoozes === SNOOZES_MAX_DEFAULT ? {} : { maxSnoozes: merged.maxSnoozes }),
+    ...(merged.abandonAfterMs === undefined ? {} : { abandonAfterMs: merged.abandonAfterMs }),
     ...(merged.keepLogs ? { keepLogs: merged.keepLogs } : {}),
   };
 }

@@ -87,6 +87,10 @@ export class TaskView {
   get timeout(): Temporal.Duration | null {
     return durationOrNull(this.#record.timeoutMs);
   }
+  /** How long a handler that does not heed its signal keeps the place of its job; null is the lease of its scheduler. */
+  get abandonAfter(): Temporal.Duration | null {
+    return durationOrNull(this.#record.abandonAfterMs ?? null);
+  }
   /** How long results are kept; zero keeps none. */
   get resultExpirationTime(): Temporal.Duration {
     return durationOf(this.#record.resultExpirationMs);

@@ -335,8 +335,8 @@ const DAMAGED_TASK: TaskRow[1] = {
 function toTask([columns, stored]: TaskRow): TaskRecord {
   const [id, maxRunningJobs, declaration, version, paused, pausedUntil, pauseReason, pausedBy] = columns;
   const details = { ...DAMAGED_TASK, ...fieldsOf(stored, {}) };
-  const { labels, keepLogs, maxRunningPerKey, rateLimit, fair, maxSnoozes, failureExpirationMs, pauseAfterFailures } =
-    details;
+  const { labels, keepLogs, maxRunningPerKey, rateLimit, fair, maxSnoozes, abandonAfterMs } = details;
+  const { failureExpirationMs, pauseAfterFailures } = details;
   return {
     id,
     executor: details.executor,
@@ -356,6 +356,7 @@ function toTask([columns, stored]: TaskRow): TaskRecord {
     ...(rateLimit === undefined ? {} : { rateLimit }),
     ...(fair === undefined ? {} : { fair }),
     ...(maxSnoozes === undefined ? {} : { maxSnoozes }),
+    ...(abandonAfterMs === undefined ? {} : { abandonAfterMs }),
     ...(paused === 1 ? { paused: true, ...pauseFacts({ pausedUntil, pauseReason, pausedBy }) } : {}),
     ...(declaration === null ? {} : { declaration }),
     ...(version === null ? {} : { version }),
