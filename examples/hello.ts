@@ -137,13 +137,13 @@ function printFire(job: Job, note = ""): void {
 
 function printKept(schedules: readonly Schedule[]): void {
   console.log(`  ${schedules.length} schedules are there from an earlier start:`);
-  for (const { id, nextFireTime, trigger } of schedules) {
+  for (const { id, nextFireTime, trigger, paused } of schedules) {
     const now = Date.now();
     const missed =
       nextFireTime === null || nextFireTime.epochMilliseconds > now ? 0 : countMissed(trigger, nextFireTime);
     const due =
-      nextFireTime === null
-        ? dim("done")
+      paused || nextFireTime === null
+        ? dim(paused ? "paused" : "done")
         : missed === 0
           ? `next ${nextFireTime}`
           : yellow(`missed ${missed}, the first at ${nextFireTime}: one job makes up for them`);

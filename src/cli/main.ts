@@ -95,6 +95,7 @@ function programOf(io: CliIo, onCall: (called: Called) => void): Command {
       getErrHelpWidth: () => (io.isTerminal ? io.columns : 80),
       getOutHasColors: () => false,
       getErrHasColors: () => false,
+      outputError: (text, write) => write(withPlaces(text)),
     })
     .exitOverride()
     .showSuggestionAfterError()
@@ -103,6 +104,19 @@ function programOf(io: CliIo, onCall: (called: Called) => void): Command {
   for (const spec of COMMANDS) addCommand(program, spec, onCall);
   return program;
 }
+
+/** Which commands have an option that the one which was called lacks. */
+function withPlaces(text: string): string {
+  const flag = /^error: unknown option '(--[\w-]+)/.exec(text)?.[1] ?? "";
+  const names = COMMANDS.filter(({ options = [], on }) =>
+    [...options, ...(on === "nothing" ? [] : SCHEDULER_OPTIONS)].some(([flags]) => flags.split(/[ ,]+/).includes(flag)),
+  ).map(({ name }) => name);
+  if (names.length === 0) return text;
+  const more = names.length > NAMED_MAX ? ", ..." : "";
+  return `error: unknown option '${flag}'; these commands have it: ${names.slice(0, NAMED_MAX).join(", ")}${more}\n`;
+}
+
+const NAMED_MAX = 6;
 
 /** A command and its arguments: that it has options goes without saying. */
 function termOf(command: Command): string {

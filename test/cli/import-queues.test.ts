@@ -101,6 +101,28 @@ describe("escapement import --from pgboss", () => {
 });
 
 describe("escapement import --from bullmq", () => {
+  test("leaves jobs of a file behind that have ended or run, and takes those that wait for another attempt", async () => {
+    const job = { name: "send", timestamp: 1_798_700_000_000, opts: { attempts: 3 } };
+    const begun = { processedOn: 1_798_700_001_000 };
+    const jobs = [
+      { ...job, ...begun, id: "done", finishedOn: 1_798_700_002_000, returnvalue: 1 },
+      { ...job, id: "failed", finishedOn: 1_798_700_002_000, failedReason: "no" },
+      { ...job, ...begun, id: "runs" },
+      { ...job, ...begun, id: "runs again", attemptsStarted: 2, attemptsMade: 1 },
+      { ...job, ...begun, id: "retried", attemptsStarted: 1, attemptsMade: 1 },
+    ];
+    const found = await dryRun("bullmq", { queue: "mail", jobs });
+    expect(found.jobs).toMatchObject([
+      { settings: { idempotencyKey: "bullmq/mail/retried", retry: { maxAttempts: 2 } } },
+    ]);
+    expect(found.left.map(({ where, message }) => `${where}: ${message}`)).toEqual([
+      "queue mail, job done: it has ended",
+      "queue mail, job failed: it has ended",
+      "queue mail, job runs: it runs: let it end there",
+      "queue mail, job runs again: it runs: let it end there",
+    ]);
+  });
+
   test("takes job schedulers and waiting jobs over, the pause of a queue too", async () => {
     const found = await dryRun("bullmq", [
       {
@@ -237,6 +259,7 @@ describe("escapement import --from apscheduler", () => {
       await gist("apscheduler3", {
         ...jobs({
           weekdays: { trigger: cron({ day_of_week: "0-4", hour: "9" }), max_instances: 1, misfire_grace_time: 1 },
+          nightly: { trigger: cron({ hour: "2", minute: "30" }) },
           poll: { trigger: { ...interval, jitter: 5 }, coalesce: false, kwargs: { to: "Ada" }, next_run_time: null },
           once: {
             trigger: { class: "DateTrigger", run_date: "2030-01-01T09:00:00+01:00" },
@@ -251,20 +274,14 @@ describe("escapement import --from apscheduler", () => {
       }),
     ).toEqual({
       schedules: {
-        weekdays: [
-          `At 09:00, Monday to Friday, in Europe/Berlin${AS_IN_3}`,
-          { overlap: "skip", misfireGraceTime: "1000ms" },
-        ],
+        weekdays: ["At 09:00, Monday to Friday, in Europe/Berlin", { overlap: "skip", misfireGraceTime: "1000ms" }],
+        nightly: [`At 02:30, in Europe/Berlin${AS_IN_3}`, {}],
         poll: [
           "Every 1 minute and 30 seconds, from 2025-12-31T23:00:30Z",
           { payload: { to: "Ada" }, coalesce: "all", maxJitter: "5000ms", paused: true },
         ],
         once: ["Once, at 2030-01-01T08:00:00Z", { name: "One", payload: { args: ["Ada"] } }],
-        both: [
-          `Any of: (At 01:00, in Europe/Berlin${AS_IN_3}), ` +
-            `(At 00:00, on the last day of the month, in Europe/Berlin${AS_IN_3})`,
-          {},
-        ],
+        both: ["Any of: (At 01:00, in Europe/Berlin), (At 00:00, on the last day of the month, in Europe/Berlin)", {}],
       },
       left: [
         "its function has no name, as a lambda: give it one, or write the task",
@@ -322,7 +339,7 @@ describe("escapement import --from apscheduler", () => {
       0,
       [
         [
-          "At 09:00, Monday to Friday, in Europe/Berlin (skipped times do not fire, repeated times fire twice)",
+          "At 09:00, Monday to Friday, in Europe/Berlin",
           { misfireGraceTime: "60000ms", coalesce: "all", maxJitter: "2000ms", metadata: { team: "shop" } },
         ],
         ["Every 1 hour and 30 minutes, from 2026-01-01T00:00:00Z", { paused: true }],

@@ -166,6 +166,7 @@ describe("the command line", () => {
   test.each([
     [["nxt"], "error: unknown command 'nxt'", "(Did you mean next?)"],
     [["next", "@daily", "--form", "now"], "error: unknown option '--form'", "(Did you mean --from?)"],
+    [["lint", "x", "--wait"], "error: unknown option '--wait'; these commands have it: now", undefined],
     [["next", "@daily", "-n", "0"], 'error: --count must be a number from 1 to 1000; got "0"', undefined],
     [["next", "@daily", "--from", "monday"], undefined, undefined],
     [["next", "@daily", "--tz", "Europe/Berlim"], undefined, undefined],

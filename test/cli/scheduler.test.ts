@@ -130,6 +130,8 @@ describe("a command on a scheduler", () => {
     await wrong.schedule("added", "0 4 1 * *", {}, () => "fine");
     await wrong.stop();
     const ahead = ["--store", "file:ahead.db"];
+    const warnings = async () => (await call(["doctor", ...ahead], { cwd: folder.path })).out.join("\n");
+    expect(await warnings()).toContain("escapement heal");
     const healed = await call(["heal", ...ahead], { cwd: folder.path });
     expect([healed.code, healed.out]).toEqual([
       0,
@@ -141,6 +143,7 @@ describe("a command on a scheduler", () => {
     expect((await call(["heal", ...ahead], { cwd: folder.path })).out).toEqual([
       "no schedule has fired, or was added, in the future",
     ]);
+    expect(await warnings()).not.toContain("escapement heal");
   });
 
   test("shows a failed job and its log", async () => {

@@ -151,14 +151,13 @@ describe("escapement import reads what the originals left:", () => {
   test("APScheduler 3, by examples/apscheduler/export.py", async ({ skip }) => {
     if (isMissing("python")) return skip(NO_APSCHEDULER);
     const grace = { misfireGraceTime: "1000ms", overlap: "skip" };
-    const dst = "(skipped times fire later by the gap, repeated times fire the second time)";
     expect(await leftBy("apscheduler3", "left.json")).toEqual({
       schedules: {
         weekdays: [
-          `At 09:00, Monday to Friday, in Europe/Berlin ${dst}`,
+          "At 09:00, Monday to Friday, in Europe/Berlin",
           { ...grace, payload: { to: "Ada" }, misfireGraceTime: "60000ms" },
         ],
-        sundays: [`At 02:30, Sunday, in UTC ${dst}`, { ...grace, coalesce: "all", paused: true }],
+        sundays: ["At 02:30, Sunday, in UTC", { ...grace, coalesce: "all", paused: true }],
         poll: [
           "Every 1 minute and 30 seconds, from 2025-12-31T23:00:30Z",
           { misfireGraceTime: "1000ms", maxJitter: "5000ms" },

@@ -33,6 +33,19 @@ describe("the next fire time of a schedule", () => {
     expect(healedFireTime(moved, minutely, { now: NOW, toleranceMs })).toBe(expected);
   });
 
+  test.each([
+    ["stays where that clock has run the last one of the rule", new DateTrigger("2027-06-01T00:00:00Z"), null],
+    [
+      "is the one after the one that it has run",
+      new CronTrigger("0 0 1 6 *", { timeZone: "UTC" }),
+      "2028-06-01T00:00:00Z",
+    ],
+  ])("%s", (_name, trigger, expected) => {
+    const lastFireTime = Date.parse("2027-06-01T00:00:00Z");
+    const moved = { createdAt: NOW - YEAR, lastFireTime, nextFireTime: null };
+    expect(healedFireTime(moved, trigger, { now: NOW, toleranceMs })).toBe(expected && Date.parse(expected));
+  });
+
   test("stays where the rule has none any more", () => {
     const once = new DateTrigger("2026-12-01T12:00:00Z");
     const moved = { createdAt: NOW - YEAR, lastFireTime: NOW + YEAR, nextFireTime: null };

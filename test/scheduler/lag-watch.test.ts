@@ -1,7 +1,8 @@
 import { describe, expect, test } from "vitest";
-import type { VirtualClock } from "../../src/testing/mod.ts";
+import { systemClock } from "../../src/core/clock.ts";
+import { VirtualClock } from "../../src/testing/mod.ts";
 import { OwnHandlers } from "./own-handlers.ts";
-import { heldHandler, type LogEntry, setUp } from "./support.ts";
+import { heldHandler, type LogEntry, START, setUp } from "./support.ts";
 
 /** Time passes, and nothing else has its turn meanwhile. */
 function block(clock: VirtualClock, seconds: number): void {
@@ -147,4 +148,21 @@ test("nothing watches where no job runs, nor after a stop", async () => {
   await clock.advance("PT1S");
   await stopping;
   expect(clock.sleeperCount).toBe(0);
+});
+
+/** Goes by jumps as a virtual clock, and is taken for that of a host. */
+class HostClock extends VirtualClock {
+  readonly every = systemClock.every;
+}
+
+test("there is no warning where the clock of the host was set ahead", async () => {
+  const { scheduler, clock, log } = setUp({ clock: new HostClock(START) });
+  const { handler } = heldHandler();
+  scheduler.task("wait", handler);
+  await scheduler.start();
+  await scheduler.addJob("wait");
+  await clock.advance("PT1S");
+  block(clock, 400 * 86_400);
+  await clock.advance("PT1M");
+  expect(told(log)).toEqual([]);
 });

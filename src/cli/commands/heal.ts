@@ -7,7 +7,7 @@ import { EXIT } from "../failure.ts";
 /** `escapement heal`: takes back schedules that fired, or were added, in the future, by a clock that was wrong. */
 export async function run(call: CommandCall): Promise<number> {
   const { out, io } = call;
-  const { client, by } = await call.target();
+  const { client, by, dataStore } = await call.target();
   const now = io.clock.now();
   const healed = [];
   for await (const schedule of client.getSchedules({ limit: 1000 })) {
@@ -23,6 +23,8 @@ export async function run(call: CommandCall): Promise<number> {
     healed.push(await client.updateSchedule(id, { nextFireTime }, by));
     if (!out.isJson) out.line(`${id}: fires at ${nextFireTime} instead of ${former ?? "no more"}`);
   }
+  // Behind a router, a scheduler that stays takes back what else that clock wrote.
+  await dataStore?.ledger?.takeBackAfter(now + CLOCK_TOLERANCE_MS, true);
   if (out.isJson) out.json({ items: healed });
   else if (healed.length === 0) out.line("no schedule has fired, or was added, in the future");
   return EXIT.fine;

@@ -1,6 +1,8 @@
+import { withoutUndefined } from "../../core/without-undefined.ts";
 import {
   AndTrigger,
   CalendarIntervalTrigger,
+  type CronOptions,
   CronTrigger,
   DateTrigger,
   IntervalTrigger,
@@ -9,6 +11,7 @@ import {
 } from "../../cron.ts";
 import { CliError } from "../failure.ts";
 import { amountOf, Findings, instantOf, isoOfMs, listOf, neededText, payloadOf, StaysBehind } from "./findings.ts";
+import { differsAtChanges } from "./foreign-cron.ts";
 import type { Imported, ImportedSchedule, ImportSettings } from "./imported.ts";
 import { isObject, type Plain, textOf } from "./yaml.ts";
 
@@ -179,14 +182,21 @@ function calendarInterval(value: Plain, found: Findings): Trigger {
   });
 }
 
+const LEFT_OUT = { gap: "skip", overlap: "both" } as const;
+const SHIFTED = { gap: "shift", overlap: "second" } as const;
+
 /** Version 4 leaves out what clocks skip, and runs twice what comes twice. Version 3, which has a list of fields,
  *  shifts the one, and takes the second of the other; of rules of every hour it loses times, which stay here. */
 function cronTrigger(value: Plain, found: Findings): Trigger {
   const fields = cronFields(value);
-  const options = { timeZone: zoneOf(value, found), ...bounds(value) };
-  const trigger = new CronTrigger(fields, { ...options, dst: { gap: "skip", overlap: "both" } });
-  if (!Array.isArray(value.fields) || trigger.options.dst === "auto") return trigger;
-  return new CronTrigger(fields, { ...options, dst: { gap: "shift", overlap: "second" } });
+  const timeZone = zoneOf(value, found);
+  const options = { timeZone, ...bounds(value) };
+  const { second, minute, hour } = fields;
+  const times = { ...withoutUndefined({ second, minute, hour }), day: "*" };
+  const daily = (more: CronOptions) => new CronTrigger(times, { timeZone, ...more });
+  const isHourly = new CronTrigger(fields, { timeZone, dst: LEFT_OUT }).options.dst === "auto";
+  const dst = Array.isArray(value.fields) && !isHourly ? SHIFTED : LEFT_OUT;
+  return new CronTrigger(fields, differsAtChanges(daily, dst, found.settings.nowMs) ? { ...options, dst } : options);
 }
 
 /** The fields that were given: a list of version 3, or values by their names in version 4. */

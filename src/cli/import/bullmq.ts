@@ -103,6 +103,12 @@ function readJob(found: Findings, queue: string, where: string, item: Plain): vo
   if (typeof item.repeatJobKey === "string" || typeof item.rjk === "string") return;
   const id = neededText(item, "id");
   refuseProblem(item);
+  if (instantOf(item, "finishedOn") !== null) throw new StaysBehind("it has ended");
+  const attemptsMade = amountOf(item, "attemptsMade") ?? 0;
+  const attemptsStarted = amountOf(item, "attemptsStarted") ?? Number.POSITIVE_INFINITY;
+  if (instantOf(item, "processedOn") !== null && attemptsStarted > attemptsMade) {
+    throw new StaysBehind("it runs: let it end there");
+  }
   const options = isObject(item.opts) ? item.opts : {};
   if (isObject(item.parent) || typeof item.parentKey === "string" || isObject(options.parent)) {
     throw new StaysBehind("it is a child of a flow: add the flow anew, as jobs with after");
@@ -110,7 +116,7 @@ function readJob(found: Findings, queue: string, where: string, item: Plain): vo
   const delay = amountOf(item, "delay") ?? 0;
   const addedAt = instantOf(item, "timestamp");
   const runAt = instantOf(item, "runAt") ?? (delay > 0 && addedAt !== null ? addedAt + delay : null);
-  const retry = retryOf(found, options, amountOf(item, "attemptsMade") ?? 0);
+  const retry = retryOf(found, options, attemptsMade);
   if (options.deduplication !== undefined || options.de !== undefined) {
     found.note("deduplication is an option of additions: idempotencyKey, throttle or debounce");
   }

@@ -197,12 +197,21 @@ export function atClockChanges(
 ): CronTrigger {
   const { timeZone, seed } = options;
   const daily = [...fields.slice(0, 3), "*", "*", "*"].join(" ");
-  const plain = new CronTrigger(daily, { timeZone, seed });
-  const exact = new CronTrigger(daily, { timeZone, seed, dst });
-  let isSame = true;
-  for (const { atMs, shiftMs } of clockChanges(plain.timeZone, nowMs, nowMs + TWO_YEARS_MS)) {
-    const range = { from: new Date(atMs - Math.abs(shiftMs)), until: new Date(atMs + Math.abs(shiftMs)) };
-    isSame &&= plain.expand({ ...range, limit: 8000 }).join() === exact.expand({ ...range, limit: 8000 }).join();
-  }
-  return new CronTrigger(fields.join(" "), isSame ? options : { ...options, dst });
+  const differs = differsAtChanges((more) => new CronTrigger(daily, { timeZone, seed, ...more }), dst, nowMs);
+  return new CronTrigger(fields.join(" "), differs ? { ...options, dst } : options);
+}
+
+/** Whether times of day are others at a change of the clocks by a policy than without one.
+ *  @param make a rule with the times of day, of each date */
+export function differsAtChanges(
+  make: (more: Pick<CronOptions, "dst">) => CronTrigger,
+  dst: CronOptions["dst"],
+  nowMs: number,
+): boolean {
+  const [plain, exact] = [make({}), make({ dst })];
+  return [...clockChanges(plain.timeZone, nowMs, nowMs + TWO_YEARS_MS)].some(({ atMs, shiftMs }) => {
+    const from = new Date(atMs - Math.abs(shiftMs));
+    const range = { from, until: new Date(atMs + Math.abs(shiftMs)), limit: 8000 };
+    return plain.expand(range).join() !== exact.expand(range).join();
+  });
 }

@@ -38,6 +38,8 @@ export function healedFireTime(
   { now, toleranceMs }: Pick<HostClock, "now" | "toleranceMs">,
 ): number | null {
   if (Math.max(lastFireTime ?? 0, createdAt) <= now + toleranceMs) return null;
-  const next = nextAfter(trigger, now);
+  const first = nextAfter(trigger, now);
+  // What that clock has run already does not run again.
+  const next = first !== null && first === lastFireTime ? nextAfter(trigger, first) : first;
   return next === null || (nextFireTime !== null && nextFireTime <= next) ? null : next;
 }

@@ -1,4 +1,5 @@
 import { LAG_BEATS_PER_LEASE, LAG_TOLD_MS } from "../../core/limits.ts";
+import { timerHost } from "../../core/timer-host.ts";
 import type { Environment } from "../environment.ts";
 import type { JobAttempt } from "./job-attempt.ts";
 
@@ -44,9 +45,13 @@ export class LagWatch {
     const { clock, leaseMs } = this.#env;
     this.#isWatching = true;
     for (let hasJobs = true; hasJobs && !signal.aborted; ) {
-      const wakesAt = clock.now() + leaseMs / LAG_BEATS_PER_LEASE;
+      const beatMs = leaseMs / LAG_BEATS_PER_LEASE;
+      const wakesAt = clock.now() + beatMs;
+      const begunAt = timerHost.elapsed();
       await clock.sleep(wakesAt, signal);
-      const lagMs = clock.now() - wakesAt;
+      // A clock that was set ahead is no loop that stood still. A virtual one lacks `every`, and has no other time.
+      const elapsedMs = clock.every === undefined ? Number.POSITIVE_INFINITY : timerHost.elapsed() - begunAt;
+      const lagMs = Math.min(clock.now() - wakesAt, elapsedMs - beatMs);
       if (lagMs > leaseMs / 3 && !signal.aborted) this.#stoodStill(lagMs);
       this.#suspects.clear();
       hasJobs = false;
