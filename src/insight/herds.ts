@@ -14,7 +14,7 @@ export interface ForecastedRecord {
   readonly paused: boolean;
 }
 
-/** How many schedules of one minute are a herd. */
+/** How many fires of one minute are a herd. */
 const HERD_MIN = 10;
 const HERDS_MAX = 5;
 const DAY_MS = 86_400_000;

@@ -214,7 +214,7 @@ function timesOf({ before, after }: Pick<PlannedFacts, "before" | "after">): str
 }
 
 function herdText({ from, before, after }: PlannedHerd): string {
-  return `${after} schedules fire in the minute from ${from} on, of which ${before} do now`;
+  return `${after} jobs begin in the minute from ${from} on, of which ${before} do now`;
 }
 
 function listOf(times: readonly Temporal.Instant[]): string {

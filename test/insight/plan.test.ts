@@ -105,7 +105,7 @@ describe("a plan", () => {
     const found = await plan(scheduler, noon, { owner, nextFires: 0 });
     expect(JSON.parse(JSON.stringify(found.herds))).toEqual([{ from: "2030-01-01T12:00:00Z", before: 0, after: 12 }]);
     expect(found.text.split("\n").at(-1)).toBe(
-      "! 12 schedules fire in the minute from 2030-01-01T12:00:00Z on, of which 0 do now",
+      "! 12 jobs begin in the minute from 2030-01-01T12:00:00Z on, of which 0 do now",
     );
   });
 
