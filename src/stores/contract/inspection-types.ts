@@ -46,7 +46,7 @@ export interface InspectionOptions {
   /** How far jobs and schedules are counted, of each task and state. A store that knows its counts may count on.
    *  Default: 10,000 */
   readonly countMax?: number | undefined;
-  /** Whether to reject while no write succeeds: if the last write of the store failed, the store tries a large one. Default:
+  /** Whether to reject while no write succeeds: if the last write of the store failed, it tries a large one. Default:
    *  false. */
   readonly checksWrites?: boolean | undefined;
 }

@@ -51,6 +51,8 @@ export class PostgresDataStore extends StoreInSql {
     this.#connection = given;
   }
 
+  /** Does what that of every store does, and warns of a url and of a client that need a look. See
+   *  `DataStore.inspect`. @throws {StoreUnavailableError} */
   override async inspect(now: number, options?: InspectionOptions): Promise<StoreInspection> {
     const found = await super.inspect(now, options);
     const own = connectionWarnings(this.#connection);

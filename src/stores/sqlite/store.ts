@@ -343,8 +343,8 @@ export class StoreInSql implements contract.DataStore {
       const { tooLongLog } = open.connection;
       if (tooLongLog === null) return found;
       const message =
-        `the log of the database (its file -wal) has ${Math.round(tooLongLog / 1e6)} MB: it cannot be emptied while a ` +
-        "connection reads an old state of the database; end what reads there";
+        `the log of the database (its file -wal) has ${Math.round(tooLongLog / 1e6)} MB: it cannot be emptied while ` +
+        "a connection reads an old state of the database; end what reads there";
       return { ...found, warnings: [...(found.warnings ?? []), { code: "longLog", message }] };
     });
   }
