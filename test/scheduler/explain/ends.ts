@@ -164,7 +164,7 @@ export const ends: readonly Row[] = [
     at: "2030-01-01T09:00:00Z",
     happens: async (world) => {
       const { handler } = heldHandler();
-      world.scheduler.task("t", { timeout: "5m" }, handler);
+      world.scheduler.task("t", { timeout: "5m", abandonAfter: "0s" }, handler);
       await world.scheduler.addSchedule("t", NINE, { id: "s" });
       await world.scheduler.start();
       await world.to("2030-01-01T09:30:00Z");
