@@ -210,7 +210,8 @@ export const LAG_BEATS_PER_LEASE = 12;
 export const LAG_TOLD_MS = 600_000;
 
 /** How long a handler whose signal was aborted may still run, in milliseconds, before the job's outcome is recorded
- *  without it. This is long enough to clean up. A handler that ignores its signal does not block others for longer. */
+ *  without it. This is long enough to clean up. After a timeout or a cancellation, one that cannot be ended from
+ *  outside may take as long as its task's `abandonAfter`. */
 export const ABORT_GRACE_MS = 5000;
 
 /** The same at the deadline of a tick, in milliseconds. Shorter, because the platform may end the program soon. */

@@ -15,8 +15,8 @@ export interface TaskRecord {
   readonly maxRecoveries: number;
   /** Longest run of one attempt, in milliseconds; null is unlimited. */
   readonly timeoutMs: number | null;
-  /** How long a handler that does not heed its signal keeps the place of its job, in milliseconds; absent is the lease
-   *  of the scheduler. */
+  /** How long a handler that ignores its signal keeps the place of its job, in milliseconds; absent is the lease of
+   *  the scheduler. */
   readonly abandonAfterMs?: number;
   /** How long results are kept, in milliseconds; 0 keeps none. */
   readonly resultExpirationMs: number;

@@ -59,7 +59,7 @@ export interface TaskSettings<P = never> {
   maxSnoozes?: number | undefined;
   /** Longest run of one attempt, for example `{ seconds: 30 }`; null is unlimited. Default: null. */
   timeout?: Duration | null | undefined;
-  /** How long a handler that does not heed its `signal` keeps the place of its job, after a timeout or a cancellation:
+  /** How long a handler that ignores its `signal` keeps the place of its job, after a timeout or a cancellation:
    *  until then neither the next attempt of the job begins, nor another job in its place. Then the job goes on without
    *  the handler, which cannot be ended, and an error in the log says so. What runs in a thread or in another process
    *  is ended after 5 s. Default: the `leaseDuration` of the scheduler, which is 1 minute unless it is set. */

@@ -142,7 +142,7 @@ export class JobLog {
   /** An attempt was given up while its handler still runs. */
   handlerAbandoned({ id: jobId, taskId, scheduleId, fence }: JobRecord, afterMs: number): void {
     const text =
-      `goes on without its handler, which has not heeded its signal for ${afterMs / 1000} s and may now run beside ` +
+      `goes on without its handler, which has ignored its signal for ${afterMs / 1000} s and may now run beside ` +
       "others: pass context.signal on, raise abandonAfter, or run the task in threads or processes, which can be ended";
     this.#write("error", { jobId, taskId, scheduleId }, { fence }, text, NO_FAILURE);
   }

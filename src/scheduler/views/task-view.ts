@@ -87,8 +87,7 @@ export class TaskView {
   get timeout(): Temporal.Duration | null {
     return durationOrNull(this.#record.timeoutMs);
   }
-  /** How long a handler that does not heed its signal keeps the place of its job; null is the lease of its
-   *  scheduler. */
+  /** How long a handler that ignores its signal keeps the place of its job; null is the lease of its scheduler. */
   get abandonAfter(): Temporal.Duration | null {
     return durationOrNull(this.#record.abandonAfterMs ?? null);
   }
