@@ -1,6 +1,8 @@
 import { describe, expect, test } from "vitest";
+import { systemClock } from "../../src/core/clock.ts";
 import { StoreRefusedError, StoreUnavailableError } from "../../src/core/errors.ts";
 import { JoinedCall } from "../../src/core/joined-call.ts";
+import { timerHost } from "../../src/core/timer-host.ts";
 import type { NewJobRecord } from "../../src/records/job.ts";
 import { COALESCED_LENGTH_MAX, CONNECTION_TRIES_MAX, REQUEST_BYTES_MAX } from "../../src/stores/sqlite/bounds.ts";
 import { Connection } from "../../src/stores/sqlite/driver/connection.ts";
@@ -12,6 +14,8 @@ import {
 } from "../../src/stores/sqlite/driver/driver-and-failures.ts";
 import { AdditionQueue } from "../../src/stores/sqlite/jobs/additions.ts";
 import { makeJob, makeJobs } from "../../src/testing/data-store-contract/makers.ts";
+
+const LIMIT = { where: "the test", random: () => 0 };
 
 /** A database elsewhere: its batches do what `answer` says. */
 class RemoteDriver implements SqlDriver {
@@ -47,6 +51,49 @@ async function failuresOf(calls: readonly Promise<unknown>[]): Promise<unknown[]
   const settled = await Promise.allSettled(calls);
   return settled.map((one) => (one.status === "rejected" ? one.reason : null));
 }
+
+describe("a call without an answer", () => {
+  const silent = new Promise<never>(() => {});
+  const retry = { attemptsMax: 1 };
+
+  test("is given up after the timeout, and counts until it is answered or ended", async () => {
+    const driver = new RemoteDriver();
+    const connection = new Connection(driver, { ...LIMIT, timeoutMs: 1, retry });
+    let end = (_reason: unknown): void => {};
+    const pending = new Promise<Row[][]>((_, reject) => (end = reject));
+    driver.answer = () => pending;
+    const write = () => connection.write(() => [{ sql: "x", args: [] }]);
+    await expect(write()).rejects.toThrow("no answer within 1 ms");
+    expect(connection.unanswered).toBe(1);
+    await expect(write()).rejects.toThrow(/can be reached; 2 calls are still without one$/);
+    expect(connection.unanswered).toBe(2);
+    end(new LostConnection("reset"));
+    await pending.catch(() => {});
+    expect(connection.unanswered).toBe(0);
+  });
+
+  test("of a connection that was replaced does not have the present one replaced, too", async () => {
+    let renewals = 0;
+    let answer: () => Promise<Row[]> = () => silent;
+    const driver: SqlDriver = Object.assign(new RemoteDriver(), {
+      execute: () => answer(),
+      reopen: async () => void renewals++,
+    });
+    const connection = new Connection(driver, { ...LIMIT, timeoutMs: 20, retry });
+    const read = () => connection.read({ sql: "x", args: [] });
+    const begunAt = systemClock.now();
+    const first = read();
+    while (systemClock.now() === begunAt) await new Promise<void>((resolve) => timerHost.nextTurn(resolve));
+    const second = read();
+    await expect(first).rejects.toThrow("no answer");
+    answer = async () => [];
+    await read();
+    expect(renewals).toBe(1);
+    await expect(second).rejects.toThrow("no answer");
+    await read();
+    expect(renewals).toBe(1);
+  });
+});
 
 describe("writes that wait for one another", () => {
   test("fail together in an outage, after the tries of the first", async () => {

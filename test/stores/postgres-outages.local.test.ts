@@ -66,6 +66,37 @@ test("a write that statement_timeout cuts off while others hold the lock is trie
   }
 });
 
+test("a write that waits for the lock is cut off by the server before the store gives it up, and is tried again", async () => {
+  let cuts = 0;
+  let onCut = (): void => {};
+  const cut = new Promise<void>((resolve) => {
+    onCut = resolve;
+  });
+  const watched: PostgresStoreClient = {
+    query: (config) =>
+      pool.query(config).catch((error) => {
+        if (error.code === "55P03" && ++cuts === 2) onCut();
+        throw error;
+      }),
+  };
+  const store = new PostgresDataStore({ client: watched }, { schema: "locked", timeout: "1s" });
+  opened.push(store);
+  await store.open(T0);
+  await store.putTasks([makeTask()]);
+  const other = await pool.connect();
+  try {
+    await other.query("BEGIN");
+    await other.query("SELECT pg_advisory_xact_lock(hashtextextended('escapement locked', 0))");
+    const added = store.addJobs([makeJob()]);
+    await cut;
+    await other.query("COMMIT");
+    expect((await added).length).toBe(1);
+    expect((await store.inspect(T0)).warnings).toBeUndefined();
+  } finally {
+    other.release();
+  }
+});
+
 test("a pool that nobody listens to ends no process when its connections are lost, and a warning tells of it", async () => {
   const unheard = new pg.Pool({ connectionString: server.url });
   const store = await openStore(unheard, "unheard");

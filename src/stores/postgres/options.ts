@@ -11,7 +11,7 @@ import {
   type SharedStoreOptions,
   sharedEntries,
 } from "../sqlite/store-options.ts";
-import { type PostgresStoreClient, queryOf } from "./driver/clients.ts";
+import { linkOf, type PostgresStoreClient } from "./driver/clients.ts";
 
 /** A server by its address. The store makes its own connections, with the package `postgres`. */
 export interface PostgresUrlConnection {
@@ -75,7 +75,7 @@ const urlSchema = once(() =>
 const clientSchema = once(() =>
   v.strictObject({
     client: v.custom<PostgresStoreClient>(
-      (value) => queryOf(value) !== null,
+      (value) => linkOf(value) !== null,
       says("the sql of postgres.js or of Bun, a Pool or a Client of pg, or a database of PGlite"),
     ),
   }),
@@ -84,7 +84,7 @@ const clientSchema = once(() =>
 const CONNECTION_HINTS = {
   takes: "{ url } or { client }",
   instead: (value: unknown): string | null =>
-    typeof value === "string" ? "write { url }" : queryOf(value) === null ? null : "pass it as { client }",
+    typeof value === "string" ? "write { url }" : linkOf(value) === null ? null : "pass it as { client }",
   elsewhere: (name: string): string | null =>
     namesOf(optionsSchema()).includes(name) ? `it comes second: new PostgresDataStore(connection, { ${name} })` : null,
   synonyms: { connectionstring: "url", dsn: "url", uri: "url", address: "url", sql: "client", pool: "client" },

@@ -3,9 +3,9 @@ import { shownAddress } from "../../core/shown-address.ts";
 import type { InspectionOptions, StoreInspection, StoreWarning } from "../data-store.ts";
 import { StoreInSql } from "../sqlite/store.ts";
 import { postgres } from "./dialect.ts";
-import { hearErrors, isPGlite, isUnheard, queryOf } from "./driver/clients.ts";
-import { type Link, PostgresDriver } from "./driver/driver.ts";
-import { openOwnClient } from "./driver/own-client.ts";
+import { hearErrors, isPGlite, isUnheard, linkOf } from "./driver/clients.ts";
+import { type LinkOpener, PostgresDriver } from "./driver/driver.ts";
+import { openLike, openOwnClient } from "./driver/own-client.ts";
 import { plainAdditions } from "./jobs/additions.ts";
 import { checkConnection, checkOptions, type PostgresConnection, type PostgresStoreOptions } from "./options.ts";
 import { postgresNames } from "./schema/names.ts";
@@ -42,7 +42,8 @@ export class PostgresDataStore extends StoreInSql {
     const where = "new PostgresDataStore(connection, options)";
     const { schema, ...others } = checkOptions(options, where, address?.schema);
     const sharing = plainAdditions(postgresNames(schema));
-    super(new PostgresDriver(opener(given), { lock: `escapement ${schema}`, sharing }), postgres, {
+    const { timeoutMs } = others;
+    super(new PostgresDriver(opener(given), { lock: `escapement ${schema}`, sharing, timeoutMs }), postgres, {
       ...others,
       where: "url" in given ? shownAddress(given.url) : "PostgreSQL",
       sharedByProcesses: !("client" in given && isPGlite(given.client)),
@@ -75,14 +76,16 @@ export class PostgresDataStore extends StoreInSql {
   }
 }
 
-function opener(connection: PostgresConnection): () => Promise<Link> {
+function opener(connection: PostgresConnection): LinkOpener {
   if ("url" in connection) return () => openOwnClient(connection.url);
-  const query = queryOf(connection.client);
+  const { client } = connection;
+  const link = linkOf(client);
   // It was checked above.
-  if (query === null) throw new TypeError("no client of PostgreSQL");
-  return async () => {
-    hearErrors(connection.client);
-    return { query };
+  if (link === null) throw new TypeError("no client of PostgreSQL");
+  return async (isAgain) => {
+    hearErrors(client);
+    // What went silent may hold all places of the client, of which the client takes none back.
+    return (isAgain ? await openLike(client) : null) ?? link;
   };
 }
 

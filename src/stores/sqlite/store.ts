@@ -340,12 +340,8 @@ export class StoreInSql implements contract.DataStore {
     return this.#use(async (open) => {
       if (options.checksWrites === true) await open.connection.confirmWrites(...open.probe);
       const found = await open.inspect(now, options);
-      const { tooLongLog } = open.connection;
-      if (tooLongLog === null) return found;
-      const message =
-        `the log of the database (its file -wal) has ${Math.round(tooLongLog / 1e6)} MB: it cannot be emptied while ` +
-        "a connection reads an old state of the database; end what reads there";
-      return { ...found, warnings: [...(found.warnings ?? []), { code: "longLog", message }] };
+      const own = warningsOf(open.connection);
+      return own.length === 0 ? found : { ...found, warnings: [...(found.warnings ?? []), ...own] };
     });
   }
 
@@ -439,6 +435,23 @@ export class SqlDataStore extends StoreInSql {
 
 function hasLogged(leases: readonly { readonly log?: JobLogRecord }[]): boolean {
   return leases.some(({ log }) => log !== undefined);
+}
+
+function warningsOf({ tooLongLog, unanswered }: Connection): contract.StoreWarning[] {
+  const warnings: contract.StoreWarning[] = [];
+  if (tooLongLog !== null) {
+    const message =
+      `the log of the database (its file -wal) has ${Math.round(tooLongLog / 1e6)} MB: it cannot be emptied while ` +
+      "a connection reads an old state of the database; end what reads there";
+    warnings.push({ code: "longLog", message });
+  }
+  if (unanswered > 0) {
+    const message =
+      `${unanswered} calls to the database were given up after the store's timeout, and still hold places of its ` +
+      "client, which takes none back until their connections end: let the system end what is silent (TCP keep-alive)";
+    warnings.push({ code: "unansweredCalls", message });
+  }
+  return warnings;
 }
 
 function notOpen(): StoreUnavailableError {

@@ -10,6 +10,13 @@ export interface Answer {
 /** Sends statements as one simple query, which is one transaction. One answer for each. */
 export type Query = (statements: readonly string[]) => Promise<readonly Answer[]>;
 
+/** A connection, or a pool of them, that the store has made or was given. */
+export interface Link {
+  readonly query: Query;
+  /** Ends what the store has made. Of what it was given, it gives back what calls hold that have no answer yet. */
+  readonly close?: () => Promise<void>;
+}
+
 const NO_ROWS: Answer = Object.freeze({ columns: [], rows: [] });
 const SEPARATOR = ";\n";
 
@@ -42,18 +49,19 @@ export interface PGliteClient {
 export type PostgresStoreClient = PgClient | PostgresJsClient | PGliteClient;
 
 /** How to send queries over a client; null for what is none. */
-export function queryOf(client: unknown): Query | null {
+export function linkOf(client: unknown): Link | null {
   if (typeof client === "function") {
     const { unsafe, options } = client as unknown as { readonly unsafe?: unknown; readonly options?: unknown };
     if (!isFunction(unsafe)) return null;
     const { adapter } = Object(options) as { readonly adapter?: unknown };
-    if (adapter === undefined) return overPostgresJs(client as unknown as PostgresJsClient);
+    if (adapter === undefined) return { query: overPostgresJs(client as unknown as PostgresJsClient) };
     // That of Bun speaks to other databases, too.
-    return adapter === "postgres" ? overBun(client as unknown as PostgresJsClient) : null;
+    return adapter === "postgres" ? { query: overBun(client as unknown as PostgresJsClient) } : null;
   }
   if (typeof client !== "object" || client === null) return null;
-  if (isPGlite(client as PostgresStoreClient)) return overPGlite(client as PGliteClient);
-  return isFunction(Object(client).query) ? overPg(client as PgClient) : null;
+  if (isPGlite(client as PostgresStoreClient)) return { query: overPGlite(client as PGliteClient) };
+  if (!isFunction(Object(client).query)) return null;
+  return isPool(client) ? overPool(client) : { query: overPg(client as PgClient) };
 }
 
 /** Whether a client is a database in this process. */
@@ -90,6 +98,23 @@ function isFunction(value: unknown): boolean {
   return typeof value === "function";
 }
 
+/** A pool of `pg`. */
+export interface PgPool extends PgClient, Emitter {
+  connect(): Promise<PooledClient>;
+  readonly options: object;
+}
+
+interface PooledClient extends PgClient {
+  on(event: "error", listener: () => void): unknown;
+  off(event: "error", listener: () => void): unknown;
+  release(isToEnd?: boolean): void;
+}
+
+export function isPool(client: unknown): client is PgPool {
+  const { connect, idleCount } = Object(client) as Record<string, unknown>;
+  return isEmitter(client) && isFunction(connect) && typeof idleCount === "number";
+}
+
 interface PgResult {
   readonly fields: readonly { readonly name: string; readonly dataTypeID: number }[];
   readonly rows: readonly (readonly (string | null)[])[];
@@ -106,6 +131,39 @@ function overPg(client: PgClient): Query {
     const text = statements.join(SEPARATOR);
     const answer = (await client.query({ text, rowMode: "array", types })) as PgResult | PgResult[];
     return [answer].flat().map(answerOfPg);
+  };
+}
+
+/** The pool would keep a connection on which no answer comes for as long as the connection lasts. */
+function overPool(pool: PgPool): Link {
+  const held = new Set<PooledClient>();
+  let rounds = 0;
+  const giveBack = (client: PooledClient, isToEnd: boolean): void => {
+    if (!held.delete(client)) return;
+    client.off("error", ignored);
+    client.release(isToEnd);
+  };
+  return {
+    query: async (statements) => {
+      const round = rounds;
+      const client = await pool.connect();
+      held.add(client);
+      if (round !== rounds) {
+        giveBack(client, false);
+        throw new Error("the pool had no connection in time");
+      }
+      // The answer that is waited for rejects, too.
+      client.on("error", ignored);
+      try {
+        return await overPg(client)(statements);
+      } finally {
+        giveBack(client, false);
+      }
+    },
+    close: async () => {
+      rounds++;
+      for (const client of held) giveBack(client, true);
+    },
   };
 }
 

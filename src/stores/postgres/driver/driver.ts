@@ -7,15 +7,9 @@ import {
   type SqlDriver,
   type SqlStatement,
 } from "../../sqlite/driver/driver-and-failures.ts";
-import type { Answer, Query } from "./clients.ts";
+import type { Answer, Link } from "./clients.ts";
 import { Literals, literal, numbered } from "./literals.ts";
 import { decoded } from "./stand-ins.ts";
-
-/** A connection, or a pool of them, that the store has made or was given. */
-export interface Link {
-  readonly query: Query;
-  readonly close?: () => Promise<void>;
-}
 
 /** Types of columns that hold numbers (`pg_type.oid`): integers, floating-point numbers and `numeric`. */
 const NUMBERS: ReadonlySet<number> = new Set([20, 21, 23, 700, 701, 1700]);
@@ -33,6 +27,10 @@ const PLANS = [
   ["plan_cache_mode", "force_generic_plan"],
 ].map(([name, value]) => `set_config('${name}', '${value}', true)`);
 
+/** How much of the longest wait for an answer the server may wait for a lock. A wait that outlasts the connection would
+ *  go on, and write in the end. */
+const LOCK_SHARE = 0.8;
+
 /** How a statement reads that calls a function which yields nothing, see `Stored`. */
 const CALL_BEGINS = "SELECT ";
 const CALL_ENDS = " AS done";
@@ -40,11 +38,16 @@ const CALL_ENDS = " AS done";
 /** Most columns of one SELECT; PostgreSQL takes 1,664. */
 const COLUMNS_MAX = 1000;
 
+/** @param isAgain whether the last one gave no answer in time */
+export type LinkOpener = (isAgain: boolean) => Promise<Link>;
+
 export interface PostgresDriverOptions {
   /** A text of which the lock's number is made. */
   readonly lock: string;
   /** The statements that share the lock. */
   readonly sharing: ReadonlySet<string>;
+  /** Longest wait for an answer, in milliseconds. */
+  readonly timeoutMs: number;
 }
 
 /**
@@ -57,12 +60,12 @@ export interface PostgresDriverOptions {
 export class PostgresDriver implements SqlDriver {
   readonly isLocal = false;
   readonly prepared: (statement: SqlStatement) => SqlStatement = numbered;
-  readonly #link: () => Promise<Link>;
+  readonly #link: LinkOpener;
   readonly #options: PostgresDriverOptions;
   readonly #literals = new Literals();
   #opened: Promise<Link> | null = null;
 
-  constructor(link: () => Promise<Link>, options: PostgresDriverOptions) {
+  constructor(link: LinkOpener, options: PostgresDriverOptions) {
     this.#link = link;
     this.#options = options;
   }
@@ -80,7 +83,7 @@ export class PostgresDriver implements SqlDriver {
    *  server has less to read and to answer. */
   async batch(statements: readonly SqlStatement[]): Promise<Row[][]> {
     const texts = [ISOLATION];
-    let calls = [...PLANS, this.#lockFor(statements)];
+    let calls = [...PLANS, ...this.#lockFor(statements)];
     const places = statements.map((statement) => {
       const text = this.#literals.textOf(statement);
       if (isCall(statement) && calls.length < COLUMNS_MAX) {
@@ -96,10 +99,13 @@ export class PostgresDriver implements SqlDriver {
     return places.map((place) => (place === null ? [] : rowsOf(answers[place])));
   }
 
-  #lockFor(statements: readonly SqlStatement[]): string {
-    const { lock, sharing } = this.#options;
+  #lockFor(statements: readonly SqlStatement[]): string[] {
+    const { lock, sharing, timeoutMs } = this.#options;
     const isShared = statements.every(({ sql }) => sharing.has(sql));
-    return `pg_advisory_xact_lock${isShared ? "_shared" : ""}(hashtextextended(${literal(lock)}, 0))`;
+    return [
+      `set_config('lock_timeout', '${Math.ceil(timeoutMs * LOCK_SHARE)}', true)`,
+      `pg_advisory_xact_lock${isShared ? "_shared" : ""}(hashtextextended(${literal(lock)}, 0))`,
+    ];
   }
 
   failureKind(error: unknown): FailureKind {
@@ -121,10 +127,10 @@ export class PostgresDriver implements SqlDriver {
 
   async reopen(): Promise<void> {
     const former = this.#opened;
-    this.#opened = null;
+    this.#opened = this.#link(true);
     // Whoever waits for an answer there gets none any more.
     former?.then((link) => link.close?.()).catch(() => undefined);
-    await this.#opening();
+    await this.#opened;
   }
 
   async close(): Promise<void> {
@@ -134,7 +140,7 @@ export class PostgresDriver implements SqlDriver {
   }
 
   #opening(): Promise<Link> {
-    this.#opened ??= this.#link();
+    this.#opened ??= this.#link(false);
     return this.#opened;
   }
 

@@ -71,6 +71,10 @@ export class Connection {
   #operations = 0;
   /** Whether the connection is to be opened anew before the next operation. */
   #isStale = false;
+  /** Counts how often the connection was opened anew. */
+  #renewals = 0;
+  /** The calls that were given up, and are still not answered. */
+  #unanswered = 0;
   #reopening: Promise<void> | null = null;
   #isClosed = false;
 
@@ -159,6 +163,11 @@ export class Connection {
     return this.#driver.batch(statements);
   }
 
+  /** How many calls were given up, and still wait for an answer in a place of the client. */
+  get unanswered(): number {
+    return this.#unanswered;
+  }
+
   /** How long the log of a file is, in bytes, where it has become too long; else null. */
   get tooLongLog(): number | null {
     const { logBytes = 0 } = this.#driver;
@@ -218,9 +227,11 @@ export class Connection {
       const loss = this.#driver.loss ?? null;
       if (loss !== null) throw loss;
       if (++this.#operations % OPERATIONS_PER_YIELD === 0) await yieldToEventLoop();
+      let renewals = this.#renewals;
       try {
         const reopening = this.#refresh();
         if (reopening !== null) await reopening;
+        renewals = this.#renewals;
         return await (this.#driver.isLocal ? run(isRepetition) : this.#inTime(run(isRepetition)));
       } catch (error) {
         // This error already says what to do.
@@ -228,7 +239,9 @@ export class Connection {
         kind = this.failureKind(error);
         this.#hasFailedToWrite ||= doing === WRITING && (isOutage(kind) || kind === "unavailable");
         const { isLocal } = this.#driver;
-        this.#isStale ||= isLocal ? kind === "busy" : error instanceof TimeoutFailure;
+        // What is late on a connection that was replaced says nothing of the present one.
+        const isOfPresent = renewals === this.#renewals;
+        this.#isStale ||= isLocal ? kind === "busy" : isOfPresent && error instanceof TimeoutFailure;
         const elapsedMs = systemClock.now() - startedAt;
         const isWorthIt =
           kind === "busy"
@@ -248,7 +261,9 @@ export class Connection {
 
   #failure(kind: FailureKind, doing: string, error: unknown): StoreUnavailableError | StoreRefusedError {
     const isLate = error instanceof TimeoutFailure;
-    const advice = isLate ? "check that the server runs and can be reached" : this.#driver.adviceFor?.(error);
+    const others = this.#unanswered > 1 ? `; ${this.#unanswered} calls are still without one` : "";
+    const late = `check that the server runs and can be reached${others}`;
+    const advice = isLate ? late : this.#driver.adviceFor?.(error);
     return storeError(kind, doing, this.#options.where, error, advice);
   }
 
@@ -257,6 +272,7 @@ export class Connection {
   #refresh(): Promise<void> | null {
     if (!this.#isStale || this.#driver.reopen === undefined) return this.#reopening;
     this.#isStale = false;
+    this.#renewals++;
     const reopening = this.#driver
       .reopen()
       .catch((error: unknown) => {
@@ -276,6 +292,9 @@ export class Connection {
     const cancellation = new AbortController();
     const timeout = systemClock.sleep(systemClock.now() + timeoutMs, cancellation.signal).then(() => {
       if (cancellation.signal.aborted) return undefined;
+      this.#unanswered++;
+      const settle = (): void => void this.#unanswered--;
+      answer.then(settle, settle);
       throw new TimeoutFailure(timeoutMs);
     });
     try {
