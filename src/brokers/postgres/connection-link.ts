@@ -9,7 +9,7 @@ import type { Target, Targets } from "./target.ts";
 /** How a link reaches its server. */
 export interface ConnectionLinkOptions extends Targets {
   readonly channel: string;
-  /** Sends over other connections. Default: over the one that listens */
+  /** Sends over other connections, until one is silent. Default: over the one that listens */
   readonly query?: Query;
 }
 
@@ -23,7 +23,9 @@ export class ConnectionLink implements Link {
   readonly #postgres: Postgres;
   readonly #options: ConnectionLinkOptions;
   readonly #listener: LinkListener;
-  readonly #notifier: Notifier;
+  #notifier: Notifier;
+  /** How it sends over connections that are not its own. */
+  #elsewhere: Query | null;
   #connection: Connection | null = null;
   /** The second connection of the test of hearing, while that lasts. */
   #probing: Connection | null = null;
@@ -40,8 +42,8 @@ export class ConnectionLink implements Link {
     this.#postgres = postgres;
     this.#options = options;
     this.#listener = listener;
-    const query: Query = options.query ?? ((text, parameters) => this.#query(text, parameters));
-    this.#notifier = new Notifier(options.channel, query);
+    this.#elsewhere = options.query ?? null;
+    this.#notifier = this.#makeNotifier();
   }
 
   /** Begins to connect. */
@@ -55,10 +57,14 @@ export class ConnectionLink implements Link {
   }
 
   async ping(): Promise<void> {
-    await this.#connection?.run("select 1");
+    await Promise.all([this.#connection?.run("select 1"), this.#elsewhere?.("select 1", [])]);
   }
 
   reconnect(reason: unknown): void {
+    // A client gives no place back in which a call waits for a silent server.
+    this.#elsewhere = null;
+    this.#notifier.stop();
+    this.#notifier = this.#makeNotifier();
     if (this.#connection !== null) this.#lost(reason);
   }
 
@@ -141,6 +147,11 @@ export class ConnectionLink implements Link {
     this.#listener.lost(reason);
   }
 
+  #makeNotifier(): Notifier {
+    const query: Query = (text, parameters) => this.#query(text, parameters);
+    return new Notifier(this.#options.channel, this.#elsewhere ?? query);
+  }
+
   #query(text: string, parameters: string[]): PromiseLike<unknown> {
     const connection = this.#connection;
     if (connection === null || !this.#isListening) throw new Error("there is no connection");
@@ -186,6 +197,11 @@ class Notifier {
       this.#waiting.push({ messages, resolve, reject });
       if (!this.#isSending) void this.#sendAll();
     });
+  }
+
+  /** Sends nothing more of what waits. */
+  stop(): void {
+    this.#waiting = [];
   }
 
   async #sendAll(): Promise<void> {

@@ -1,7 +1,7 @@
 import { timerHost } from "../../core/timer-host.ts";
 import { RECONNECT_PAUSE_MS_MAX } from "../remote/limits.ts";
 import type { Link, LinkListener } from "../remote/link.ts";
-import type { IoredisClient } from "./clients.ts";
+import { copyOf, type IoredisClient } from "./clients.ts";
 
 /** The two connections of a broker through ioredis: a client that subscribes cannot publish. */
 export interface IoredisClients {
@@ -13,7 +13,7 @@ export interface IoredisClients {
 
 /** A link through ioredis. Both clients connect again by themselves. */
 export class IoredisLink implements Link {
-  readonly #clients: IoredisClients;
+  #clients: IoredisClients;
   readonly #channel: string;
   readonly #listener: LinkListener;
   #isClosed = false;
@@ -74,11 +74,25 @@ export class IoredisLink implements Link {
     this.#failure = reason;
     this.#round++;
     this.#listener.lost(reason);
-    for (const client of ownsPublisher ? [subscriber, publisher] : [subscriber]) client.disconnect(true);
+    if (ownsPublisher) {
+      for (const client of [subscriber, publisher]) client.disconnect(true);
+    } else if (publisher.status === "end") {
+      // A client that was closed stays closed.
+      subscriber.disconnect(true);
+    } else {
+      // The caller's may keep a silent connection for very long.
+      this.#leave();
+      this.#clients = { publisher: copyOf(publisher), subscriber: copyOf(publisher), ownsPublisher: true };
+      this.start();
+    }
   }
 
   async close(): Promise<void> {
     this.#isClosed = true;
+    this.#leave();
+  }
+
+  #leave(): void {
     this.#stopTimer();
     for (const undo of this.#undo.splice(0)) undo();
     const { publisher, subscriber, ownsPublisher } = this.#clients;

@@ -3,9 +3,11 @@ import { RECONNECT_PAUSE_MS_MAX } from "../remote/limits.ts";
 import type { Link, LinkListener } from "../remote/link.ts";
 import type { NodeRedisClient } from "./clients.ts";
 
-/** A link through node-redis. The client that publishes is the caller's; the one that subscribes is a copy of it. */
+/** A link through node-redis. The client that publishes is the caller's, until its connection is silent; the one that
+ *  subscribes is a copy of it. */
 export class NodeRedisLink implements Link {
-  readonly #publisher: NodeRedisClient;
+  readonly #given: NodeRedisClient;
+  #publisher: NodeRedisClient;
   #subscriber: NodeRedisClient;
   readonly #channel: string;
   readonly #listener: LinkListener;
@@ -17,6 +19,7 @@ export class NodeRedisLink implements Link {
   readonly #undo: (() => void)[] = [];
 
   constructor(publisher: NodeRedisClient, channel: string, listener: LinkListener) {
+    this.#given = publisher;
     this.#publisher = publisher;
     this.#subscriber = publisher.duplicate();
     this.#channel = channel;
@@ -32,12 +35,11 @@ export class NodeRedisLink implements Link {
     // The client subscribes again before it says that it is ready.
     for (const client of [this.#subscriber, this.#publisher]) this.#on(client, "ready", () => this.#tellReady());
     const subscriber = this.#subscriber;
-    subscriber.connect().then(
-      () => this.#subscribe(),
-      (error: unknown) => {
-        if (subscriber === this.#subscriber) this.#listener.lost(error);
-      },
-    );
+    const fail = (error: unknown): void => {
+      if (subscriber === this.#subscriber) this.#listener.lost(error);
+    };
+    subscriber.connect().then(() => this.#subscribe(), fail);
+    if (this.#ownsPublisher) this.#publisher.connect().catch(fail);
     return this;
   }
 
@@ -54,9 +56,11 @@ export class NodeRedisLink implements Link {
   reconnect(reason: unknown): void {
     this.#listener.lost(reason);
     // A client that was closed stays closed.
-    if (!this.#publisher.isOpen) return;
+    if (!this.#given.isOpen) return;
     this.#leave();
-    this.#subscriber = this.#publisher.duplicate();
+    this.#subscriber = this.#given.duplicate();
+    // The caller's may keep a silent connection for very long.
+    this.#publisher = this.#given.duplicate();
     this.start();
   }
 
@@ -70,8 +74,14 @@ export class NodeRedisLink implements Link {
     this.#isSubscribed = false;
     this.#stopTimer();
     for (const undo of this.#undo.splice(0)) undo();
-    this.#subscriber.on("error", () => {});
-    this.#subscriber.destroy();
+    for (const client of this.#ownsPublisher ? [this.#subscriber, this.#publisher] : [this.#subscriber]) {
+      client.on("error", () => {});
+      client.destroy();
+    }
+  }
+
+  get #ownsPublisher(): boolean {
+    return this.#publisher !== this.#given;
   }
 
   async #subscribe(): Promise<void> {

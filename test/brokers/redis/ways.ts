@@ -19,8 +19,6 @@ export interface RedisWay {
   readonly options: RedisBrokerOptions;
   maker(shared?: SharedRedisBrokerOptions): LinkMaker;
   broker(shared: SharedRedisBrokerOptions): RemoteEventBroker;
-  /** Does to the client what its own time limits do when a connection is silent: it gets a new one. */
-  renew(): void;
   /** Closes the client. */
   end(): void;
 }
@@ -29,12 +27,11 @@ const isNode = !("Deno" in globalThis) && !("Bun" in globalThis);
 
 type Connect = (url: string) => Promise<RedisWay>;
 
-function wayOf(options: RedisBrokerOptions, { renew = () => {}, end = () => {} }: Partial<RedisWay> = {}): RedisWay {
+function wayOf(options: RedisBrokerOptions, { end = () => {} }: Partial<RedisWay> = {}): RedisWay {
   return {
     options,
     maker: (shared) => linkMaker(checkOptions({ ...options, ...shared })),
     broker: (shared) => new RedisEventBroker({ ...options, ...shared }),
-    renew,
     end,
   };
 }
@@ -47,7 +44,7 @@ function overIoredis(Class: typeof Redis | typeof Redis5): Connect {
   return async (url) => {
     const client = new (Class as typeof Redis)(url);
     client.on("error", () => {});
-    return wayOf({ client }, { renew: () => client.disconnect(true), end: () => client.disconnect() });
+    return wayOf({ client }, { end: () => client.disconnect() });
   };
 }
 
@@ -56,11 +53,7 @@ function overNodeRedis(create: typeof createClient | typeof createClient5): Conn
     const client = (create as typeof createClient)({ url });
     client.on("error", () => {});
     await client.connect();
-    const renew = (): void => {
-      client.destroy();
-      client.connect().catch(() => {});
-    };
-    return wayOf({ client }, { renew, end: () => client.destroy() });
+    return wayOf({ client }, { end: () => client.destroy() });
   };
 }
 
