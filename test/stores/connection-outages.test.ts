@@ -95,6 +95,62 @@ describe("a call without an answer", () => {
   });
 });
 
+describe("a look after a write that failed", () => {
+  const full = (): Error => Object.assign(new Error("no room"), { code: "SQLITE_FULL" });
+  const textOf = (statements: readonly SqlStatement[]): string => statements.flatMap(({ args }) => args).join("");
+
+  /** A database that refuses what `isRefused` says. */
+  function database(isRefused: (statements: readonly SqlStatement[]) => boolean) {
+    const driver = new RemoteDriver();
+    driver.answer = async () => {
+      if (isRefused(driver.sent.at(-1) ?? [])) throw full();
+      return [[]];
+    };
+    const connection = new Connection(driver, { ...LIMIT, random: () => 0.123456789012345, timeoutMs: 10_000 });
+    const write = (text: string) => connection.write(() => [{ sql: "work", args: [text] }]);
+    const look = () => connection.confirmWrites("insert", "remove");
+    return { driver, write, look };
+  }
+
+  test("tries a write that is as large, and believes neither smaller ones nor one that is undone", async () => {
+    let room = 300_000;
+    const { driver, write, look } = database((statements) => textOf(statements).length > room);
+    await expect(write("x".repeat(400_000))).rejects.toThrow("no room");
+    await write("small");
+    for (let again = 0; again < 3; again++) await expect(look()).rejects.toThrow("no room");
+    room = 1_000_000;
+    const before = driver.sent.length;
+    await look();
+    const probes = driver.sent.slice(before);
+    expect(probes.map((statements) => statements[0]?.sql)).toEqual(["insert", "remove"]);
+    expect(textOf(probes[0] ?? []).length).toBeGreaterThan(400_000);
+    await look();
+    expect(driver.sent.length).toBe(before + 2);
+  });
+
+  test("fails once more for what has failed since the last look, although the probe succeeds", async () => {
+    let isFull = true;
+    const { write, look } = database(([statement]) => isFull && statement?.sql === "work");
+    for (let again = 0; again < 3; again++) {
+      await expect(write("x")).rejects.toThrow("no room");
+      await expect(look()).rejects.toThrow("no room");
+    }
+    await expect(write("x")).rejects.toThrow("no room");
+    isFull = false;
+    await write("x");
+    await look();
+  });
+
+  test("is not needed after a write that succeeded in a later try", async () => {
+    const { driver, write, look } = database(() => false);
+    driver.answer = () =>
+      driver.sent.length === 1 ? Promise.reject(new LostConnection("reset")) : Promise.resolve([[]]);
+    await write("x");
+    await look();
+    expect(driver.sent.length).toBe(2);
+  });
+});
+
 describe("writes that wait for one another", () => {
   test("fail together in an outage, after the tries of the first", async () => {
     const { driver, write } = setUp();

@@ -108,6 +108,38 @@ describe("what is too large for a row of D1:", () => {
 describe("a failure of D1", () => {
   const retry = { maxAttempts: 3, backoff: { initial: { milliseconds: 1 }, max: { milliseconds: 1 } } };
 
+  test("that is full is one of its health while it still takes updates, until an insertion succeeds", async () => {
+    let isFull = false;
+    let inserts = 0;
+    const store = await openStore(
+      {
+        prepare(sql) {
+          if (/\bINSERT\b/.test(sql)) inserts++;
+          return env.DB.prepare(sql);
+        },
+        async batch(statements) {
+          if (isFull && inserts > 0) throw new Error("D1_ERROR: Exceeded maximum DB size");
+          return env.DB.batch(statements);
+        },
+      },
+      { tablePrefix: "full_" },
+    );
+    const whole = async <T>(call: () => Promise<T>): Promise<T> => {
+      inserts = 0;
+      return call();
+    };
+    const look = () => whole(() => store.inspect(T0, { checksWrites: true }));
+    await look();
+    isFull = true;
+    await expect(whole(() => store.addJobs([makeJob()]))).rejects.toThrow(/the account is full; remove what is not/);
+    for (let again = 0; again < 3; again++) {
+      await whole(() => store.removeTask("none"));
+      await expect(look()).rejects.toThrow(StoreUnavailableError);
+    }
+    isFull = false;
+    expect((await look()).oldestDueJob).toBeNull();
+  });
+
   test("that loses the answer is repeated, and adds no job twice", async () => {
     let losses = 0;
     const losing = withBatch(async (statements) => {

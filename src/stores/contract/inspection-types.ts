@@ -46,8 +46,8 @@ export interface InspectionOptions {
   /** How far jobs and schedules are counted, of each task and state. A store that knows its counts may count on.
    *  Default: 10,000 */
   readonly countMax?: number | undefined;
-  /** Whether to reject while no write succeeds: if the last write of the store failed, it tries a large one. Default:
-   *  false. */
+  /** Whether to reject while no write succeeds: after one that failed, the store tries one that is as large, until one
+   *  succeeds. Default: false. */
   readonly checksWrites?: boolean | undefined;
 }
 

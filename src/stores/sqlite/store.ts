@@ -447,8 +447,8 @@ function warningsOf({ tooLongLog, unanswered }: Connection): contract.StoreWarni
   }
   if (unanswered > 0) {
     const message =
-      `${unanswered} calls to the database were given up after the store's timeout, and still hold places of its ` +
-      "client, which takes none back until their connections end: let the system end what is silent (TCP keep-alive)";
+      `calls that were given up after the store's timeout still hold ${unanswered} of its client's places, which it ` +
+      "takes back when their connections end: let the system end what is silent (TCP keep-alive)";
     warnings.push({ code: "unansweredCalls", message });
   }
   return warnings;

@@ -34,8 +34,9 @@ export interface ConnectionOptions {
   readonly trips?: TripCount;
 }
 
-/** Some 128 KiB. */
+/** Numbers in a row of a probe, which is some 128 KiB, and most rows of one: D1 writes rows of 2 MB. */
 const PROBE_NUMBERS = 8000;
+const PROBE_ROWS_MAX = 16;
 
 /** What a write does, in errors. */
 const WRITING = "writing to";
@@ -66,8 +67,12 @@ export class Connection {
   #writing = 0;
   /** The failure of the last write that could not reach the database. */
   #outage: StoreUnavailableError | null = null;
-  /** Whether the last try to write failed because of the database. */
+  /** Whether a try to write failed because of the database, and nothing as large was written since. */
   #hasFailedToWrite = false;
+  /** How long the texts of the longest write are that failed so. */
+  #failedLength = 0;
+  /** The failure of the last write, until somebody looks. */
+  #lastFailure: StoreUnavailableError | null = null;
   #operations = 0;
   /** Whether the connection is to be opened anew before the next operation. */
   #isStale = false;
@@ -141,14 +146,27 @@ export class Connection {
     build: (isRepetition: boolean) => SqlStatement[],
     outage: StoreUnavailableError | null,
   ): Promise<Row[][]> {
+    const hadFailed = this.#hasFailedToWrite;
+    let tries = 0;
+    let sent: readonly SqlStatement[] = [];
     try {
       // This write waited for one that failed. It was not sent, so nothing of it is unknown.
       if (this.#outage !== null && this.#outage !== outage) throw this.#outage;
-      const answer = await this.#repeat(WRITING, (isRepetition) => this.#batch(build(isRepetition)));
-      this.#hasFailedToWrite = false;
+      const answer = await this.#repeat(WRITING, (isRepetition) => {
+        tries++;
+        const statements = build(isRepetition);
+        sent = statements;
+        return this.#batch(statements);
+      });
+      // What failed before may be larger.
+      if (tries > 1) this.#hasFailedToWrite = hadFailed;
+      this.#lastFailure = null;
       return answer;
     } catch (error) {
-      if (error instanceof StoreUnavailableError && isOutage(this.failureKind(error))) this.#outage = error;
+      if (!(error instanceof StoreUnavailableError)) throw error;
+      if (isOutage(this.failureKind(error))) this.#outage = error;
+      this.#lastFailure = error;
+      this.#failedLength = Math.max(this.#failedLength, lengthOf(sent));
       throw error;
     } finally {
       this.#writing--;
@@ -179,16 +197,28 @@ export class Connection {
     if (this.tooLongLog !== null) await this.#driver.execute({ sql: EMPTY_LOG, args: [] }).catch(() => {});
   }
 
-  /** If the last write failed, tries one that is as large as most: what updates a row in place, or is undone within its
-   *  transaction, needs no room. @throws {StoreUnavailableError} */
+  /** If a write has failed, tries one that is as large as that, and as most: what updates a row in place, or is undone
+   *  within its transaction, needs no room. A write that failed since the last call fails this one, too, unless another
+   *  has succeeded. @throws {StoreUnavailableError} */
   async confirmWrites(insert: string, remove: string): Promise<void> {
     if (!this.#hasFailedToWrite) return;
+    const failure = this.#lastFailure;
+    const length = this.#failedLength;
     const { random } = this.#options;
-    const id = `probe ${random()}`;
     // Numbers, because some databases would compress anything else.
     const text = Array.from({ length: PROBE_NUMBERS }, () => String(random()).slice(2)).join("");
-    await this.write(() => [{ sql: insert, args: [id, text] }]);
-    await this.write(() => [{ sql: remove, args: [id] }]);
+    const rows = Math.min(PROBE_ROWS_MAX, Math.ceil((length + 1) / text.length));
+    const ids = Array.from({ length: rows }, () => `probe ${random()}`);
+    try {
+      await this.write(() => ids.map((id) => ({ sql: insert, args: [id, text] })));
+      await this.write(() => ids.map((id) => ({ sql: remove, args: [id] })));
+    } finally {
+      this.#lastFailure = null;
+      this.#failedLength = length;
+    }
+    if (failure !== null) throw failure;
+    this.#hasFailedToWrite = false;
+    this.#failedLength = 0;
   }
 
   /** The statements, which somebody else runs. @throws {StoreRefusedError} when the database would not take them */
@@ -331,11 +361,18 @@ class TooLargeFailure extends Error {
   }
 }
 
+function textsOf(statements: readonly SqlStatement[]): string[] {
+  return statements.flatMap(({ args }) => args.filter((arg) => typeof arg === "string"));
+}
+
+function lengthOf(statements: readonly SqlStatement[]): number {
+  return textsOf(statements).reduce((length, text) => length + text.length, 0);
+}
+
 /** @throws {TooLargeFailure} */
 function refuseAbove(bytesMax: number, statements: readonly SqlStatement[]): void {
-  const texts = statements.flatMap(({ args }) => args.filter((arg) => typeof arg === "string"));
   // A UTF-16 unit takes three bytes at most.
-  if (texts.reduce((length, text) => length + text.length, 0) * 3 <= bytesMax) return;
-  const bytes = texts.reduce((sum, text) => sum + bytesOf(text), 0);
+  if (lengthOf(statements) * 3 <= bytesMax) return;
+  const bytes = textsOf(statements).reduce((sum, text) => sum + bytesOf(text), 0);
   if (bytes > bytesMax) throw new TooLargeFailure(bytes);
 }
