@@ -129,11 +129,11 @@ describe("a Worker, with everything that it uploads, stays within its budget:", 
   test.each([
     ["cron in Berlin", CRON, 46_950, 27_900],
     ["a scheduler with the memory store", ticking("", "", "escapement"), 196_900, 177_550],
-    ["a scheduler in a Durable Object", OBJECT, 241_700, 222_350],
-    ["a scheduler with D1", D1, 241_570, 222_250],
-    ["a scheduler with libSQL over fetch alone", LIGHT, 243_580, 224_250],
-    ["a scheduler with libSQL by a url", BY_URL, 245_040, 225_700],
-    ["a scheduler with libSQL by @libsql/client/web", WEB, 264_280, 244_900],
+    ["a scheduler in a Durable Object", OBJECT, 241_990, 222_640],
+    ["a scheduler with D1", D1, 241_870, 222_550],
+    ["a scheduler with libSQL over fetch alone", LIGHT, 243_870, 224_540],
+    ["a scheduler with libSQL by a url", BY_URL, 245_340, 226_000],
+    ["a scheduler with libSQL by @libsql/client/web", WEB, 264_570, 245_200],
   ])("%s", async (name, source, bytesMax, withoutTemporalMax) => {
     const worker = { stage: stage?.path ?? "" };
     const { gzippedBytes: bytes } = await bundleWorker(source, worker);

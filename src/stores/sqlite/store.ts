@@ -447,8 +447,8 @@ function warningsOf({ tooLongLog, unanswered }: Connection): contract.StoreWarni
   }
   if (unanswered > 0) {
     const message =
-      `calls that were given up after the store's timeout still hold ${unanswered} of its client's places, which it ` +
-      "takes back when their connections end: let the system end what is silent (TCP keep-alive)";
+      `calls that were given up after the store's timeout still hold ${unanswered} of its client's places, until ` +
+      "their connections end";
     warnings.push({ code: "unansweredCalls", message });
   }
   return warnings;
