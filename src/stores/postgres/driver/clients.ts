@@ -8,7 +8,7 @@ export interface Answer {
 }
 
 /** Sends statements as one simple query, which is one transaction. One answer for each. */
-export type Query = (statements: readonly string[]) => Promise<readonly Answer[]>;
+type Query = (statements: readonly string[]) => Promise<readonly Answer[]>;
 
 /** A connection, or a pool of them, that the store has made or was given. */
 export interface Link {
