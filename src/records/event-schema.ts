@@ -75,7 +75,7 @@ export const eventSchemas: () => { readonly [K in EventType]: FlatSchema<EventRe
       ...schedule,
       fireTimeMs: ms,
       count: v.pipe(count, v.minValue(1)),
-      reason: v.picklist(["overlap", "replaced", "tooOld", "overCount", "blackedOut"]),
+      reason: v.picklist(["overlap", "replaced", "coalesced", "tooOld", "overCount", "blackedOut"]),
       jobId: v.nullable(id),
     }),
     occurrenceOverdue: v.object({ type: v.literal("occurrenceOverdue"), ...overdue }),

@@ -72,14 +72,15 @@ interface EventFactsByType {
    *  version declared. `version` is the scheduler's own, or null when it has none. */
   scheduleOutdated: ScheduleFacts & SchedulerFacts & { readonly version: number | null };
   /** Fire times of a schedule made no job (`overlap`), or the waiting job of a fire time gave way to a newer one
-   *  (`replaced`, and `jobId` names the job if there was one), because an earlier run was unfinished. Or `catchUp` left
+   *  (`replaced`, and `jobId` names the job if there was one), because an earlier run was unfinished. Or a job waited
+   *  until the next fire time came, and another one stands for it (`coalesced`, `jobId` likewise). Or `catchUp` left
    *  them out: `maxAge` (`tooOld`) or `maxCount` (`overCount`). Or a blackout did (`blackedOut`). `count` says how many
    *  fire times the event stands for (at least, where they are too many to count), and `fireTimeMs` is the last of
    *  them. */
   occurrenceSkipped: ScheduleFacts & {
     readonly fireTimeMs: number;
     readonly count: number;
-    readonly reason: "overlap" | "replaced" | "tooOld" | "overCount" | "blackedOut";
+    readonly reason: "overlap" | "replaced" | "coalesced" | "tooOld" | "overCount" | "blackedOut";
     readonly jobId: string | null;
   };
   /** An occurrence of a schedule has not started (`expectStartWithin`) or not ended (`expectFinishWithin`) in time.

@@ -26,8 +26,9 @@ export class Announcements {
     report.plans.forEach(({ overlap }, index) => {
       if (overlap === undefined) return;
       const { isSkipped, replaced } = overlap;
-      const passed = request.plans[index]?.overlap?.passed ?? 0;
-      this.#skipped(caller, passed + replaced.length + (isSkipped ? 1 : 0));
+      const { overlap: asked, fires = [] } = request.plans[index] ?? {};
+      const missed = asked?.policy === "earliest" ? (fires[0]?.missedCount ?? 0) : 0;
+      this.#skipped(caller, (asked?.passed ?? 0) + replaced.length + (isSkipped ? 1 + missed : 0));
     });
     if (!request.isRepetition) return;
     for (const { jobId } of request.releases) if (!this.#jobs.unfinished.has(jobId)) this.#gone.add(jobId);
@@ -44,7 +45,7 @@ export class Announcements {
       if (event.type === "jobAdded") this.#onJobAdded(caller, event);
       else if (event.type === "jobReleased") this.#onJobReleased(caller, event);
       else if (event.type === "jobHeld" || event.type === "jobPromoted") this.#onHeld(caller, event);
-      else if (event.type === "occurrenceSkipped" && /^(overlap|replaced)$/.test(event.reason)) {
+      else if (event.type === "occurrenceSkipped" && /^(overlap|replaced|coalesced)$/.test(event.reason)) {
         this.#skipped(caller, -event.count);
       }
     }

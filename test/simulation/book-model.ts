@@ -88,6 +88,21 @@ export class BookModel {
     this.#set(scheduleId, fireTime, earlier ?? { kind: "skip", verdict: "replaced", into });
   }
 
+  /** One job stands for these, and for all that one of the fire times stood for. */
+  onCoalesced(scheduleId: string, jobs: readonly JobRecord[], fireTimes: readonly number[], into: number): void {
+    const skip = { kind: "skip", verdict: "coalesced", into } as const;
+    const stoodFor = (one: Verdict): boolean =>
+      one.kind === "skip" && one.verdict === "coalesced" && fireTimes.includes(one.into ?? -1);
+    const { verdicts } = this.#lineOf(scheduleId);
+    for (const [fireTime, verdict] of verdicts) if (stoodFor(verdict)) verdicts.set(fireTime, skip);
+    for (const { fireTime } of jobs) {
+      if (fireTime === null) continue;
+      const known = verdicts.get(fireTime);
+      const earlier = known?.kind === "unfinished" ? known.earlier : undefined;
+      this.#set(scheduleId, fireTime, earlier === undefined || stoodFor(earlier) ? skip : earlier);
+    }
+  }
+
   /** A schedule was added, changed or removed. @param at by the clock of whoever did it */
   onChange(before: ScheduleRecord | null, after: ScheduleRecord | null, at: number): void {
     const { id } = (after ?? before) as ScheduleRecord;
@@ -187,6 +202,8 @@ export class BookModel {
   /** An entry is there for fire times, and tells how many. */
   #checkEntry(id: string, entry: OccurrenceRecord, count: number, { verdicts, blank }: Line): void {
     if (count === 0 && blank.has(startOf(entry))) return;
+    // A part between other entries, of what a job stands for.
+    if (count === 0 && entry.kind === "skip" && entry.verdict === "coalesced" && entry.count === null) return;
     if (count === 0) this.#violate(id, `${textOf(entry)} is in the ledger, and there was no such fire time`);
     if (entry.kind === "run" || entry.count === null) return;
     const { from, until } = entry;

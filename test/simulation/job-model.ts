@@ -13,6 +13,7 @@ import type {
   LeaseExtensionReport,
   LeaseSurrender,
   OverlapReport,
+  PlannedJob,
   PlannedOverlap,
   RecoveryReport,
   ReleaseStatus,
@@ -93,6 +94,14 @@ interface Ends {
 }
 
 const NO_ENDS: Ends = { told: new Map(), due: [], possible: new Set() };
+
+/** What became of the jobs that missed their turn. */
+export interface Coalesced {
+  readonly report: OverlapReport;
+  /** The fire time that stands for the others, and what its job tells of them. */
+  readonly into: number;
+  readonly facts: Pick<JobRecord, "missedCount" | "firstMissedTime" | "lastMissedTime">;
+}
 
 /** What the contract of `DataStore` says about jobs, told a second time and in the plainest way: each answer of the
  *  store is compared with it. */
@@ -219,6 +228,60 @@ export class JobModel {
       replaced: waiting.map(({ record }) => ({ jobId: record.id, fireTime: record.fireTime ?? 0 })),
       cancelRequested: cancelled.map(({ record }) => record.id),
     };
+  }
+
+  /** The jobs of a schedule that miss their turn: made for earlier fire times than one, due, and never begun, while no
+   *  job of the schedule runs. */
+  missedTurns(scheduleId: string, before: number, now: number): ModelJob[] {
+    const fired = [...this.#unfinished.values()].filter(
+      ({ record }) => record.scheduleId === scheduleId && record.fireTime !== null && record.retryOf === undefined,
+    );
+    if (fired.some(({ lease }) => lease !== null)) return [];
+    const hasBegun = ({ failedAttempts, recoveries, startedFence }: JobRecord): boolean =>
+      failedAttempts > 0 || recoveries > 0 || startedFence > 0;
+    return fired
+      .filter(({ record }) => record.runAt <= now && (record.fireTime ?? 0) < before && !hasBegun(record))
+      .filter((job) => !hasMissedStart(job, now))
+      .sort((a, b) => (a.record.fireTime ?? 0) - (b.record.fireTime ?? 0));
+  }
+
+  /** What a plan does to the jobs that miss their turn, before its fire. */
+  coalesce(scheduleId: string, policy: "latest" | "earliest", fire: PlannedJob): Coalesced | null {
+    const missed = this.missedTurns(scheduleId, fire.fireTime, this.#now);
+    const [oldest] = missed;
+    if (oldest === undefined) return null;
+    const isOldest = policy === "earliest";
+    const all = [...missed.map(({ record }) => record), fire];
+    const into = (isOldest ? oldest.record.fireTime : fire.fireTime) ?? 0;
+    const ended = isOldest ? missed.slice(1) : missed;
+    const times = all
+      .flatMap(({ fireTime, firstMissedTime, lastMissedTime }) => [fireTime, firstMissedTime, lastMissedTime])
+      .filter((at) => at !== null && at !== into) as number[];
+    const missedCount = all.some((one) => one.missedCount === null)
+      ? null
+      : all.reduce((sum, one) => sum + (one.missedCount ?? 0), missed.length);
+    const facts = { missedCount, firstMissedTime: Math.min(...times), lastMissedTime: Math.max(...times) };
+    this.#books.onCoalesced(
+      scheduleId,
+      ended.map(({ record }) => record),
+      all.map(({ fireTime }) => fireTime ?? 0),
+      into,
+    );
+    for (const job of ended) {
+      this.#history.count("coalesced");
+      this.#history.trace("store", `job ${job.record.id} is coalesced into ${into}`);
+      this.#endAs(job, "cancelled", null);
+    }
+    if (isOldest) Object.assign(oldest.record, facts);
+    const replaced = ended.map(({ record }) => ({ jobId: record.id, fireTime: record.fireTime ?? 0 }));
+    return { report: { isSkipped: isOldest, replaced, cancelRequested: [] }, into, facts };
+  }
+
+  /** A job of an earlier life of the schedule has the fire time that stands for others. */
+  standsFor(scheduleId: string, fireTime: number, facts: Coalesced["facts"]): void {
+    for (const { record } of this.#unfinished.values()) {
+      if (record.scheduleId === scheduleId && record.fireTime === fireTime) Object.assign(record, facts);
+    }
   }
 
   /** Since when a lease that has ended could be known to have, in epoch milliseconds; null without leases. Where a clock

@@ -19,6 +19,10 @@ function withPolicy(plan: contract.SchedulePlan, policy: Policy, other: Policy |
   return queueing;
 }
 
+function withoutMisses(due: readonly contract.LookedSchedule[]): contract.LookedSchedule[] {
+  return due.map(({ hasMissed: _, ...schedule }) => schedule);
+}
+
 /** A store that changes what is added. */
 function adding(
   change: (addition: contract.ScheduleAddition, store: MemoryDataStore) => Promise<contract.ScheduleAddition>,
@@ -79,6 +83,24 @@ export const OVERLAPS: readonly Mutant[] = [
     "ends pauses when a program changes its schedules",
     adding(async (addition) => ({ ...addition, setsPaused: true })),
   ),
+  store("lets jobs pile up that miss their turn", confusing("latest", null)),
+  store("lets the oldest job stand for all where the newest is to", confusing("latest", "earliest")),
+  store("lets the newest job stand for all where the oldest is to", confusing("earliest", "latest")),
+  store("takes jobs that miss their turn for replaced ones", confusing("latest", "replaceQueued")),
+  store(
+    "shows no job that misses its turn",
+    answering((report) => ({ ...report, due: withoutMisses(report.due) })),
+  ),
+  scheduler("heeds no job that misses its turn", (inner) => ({
+    look: async (request) => {
+      const report = await inner.look(request);
+      return { ...report, due: withoutMisses(report.due) };
+    },
+    step: async (request) => {
+      const report = await inner.step(request);
+      return { ...report, due: withoutMisses(report.due) };
+    },
+  })),
   scheduler("passes over fire times without telling", (inner) => ({
     step: (request) => {
       const plans = request.plans.map((plan) =>

@@ -85,6 +85,8 @@ export class ScheduleModel {
   /** Until when schedulers count as alive, by identity. */
   /** The runs of schedulers that said that they are alive, by identity and instance. */
   readonly #signs = new Map<string, Sign>();
+  /** Whether looks of a scheduler told that jobs of a schedule miss their turn, by id and fence. */
+  readonly #missesSeen = new Map<Caller, Map<string, Set<boolean>>>();
   /** As of when the plans of a step were made. */
   readonly #plannedAt = new Map<string, number>();
 
@@ -262,26 +264,37 @@ export class ScheduleModel {
       `${text} with fence +${plan.fence - firstFence}: fires ${fires}, next ${plan.nextFireTime}`,
     );
     const passed = this.#checkPlan(schedule, plan, this.#plannedAt.get(request.stepId) ?? request.now, text);
+    this.#checkHeed(schedule, plan, caller, text);
     this.#books.onPassed(record.id, passed);
     if (plan.isPreferred && !caller.mayBePreferred) this.#history.violate(`${text} makes it the preferred scheduler`);
-    const overlap =
-      record.overlap === "queue" || plan.overlap === undefined
+    const policy = plan.overlap?.policy;
+    const coalesces = policy === "latest" || policy === "earliest";
+    const [fire] = plan.fires;
+    const coalesced = coalesces && fire !== undefined ? this.#jobs.coalesce(record.id, policy, fire) : null;
+    const overlap = coalesces
+      ? (coalesced?.report ?? { isSkipped: false, replaced: [], cancelRequested: [] })
+      : record.overlap === "queue" || plan.overlap === undefined
         ? undefined
         : this.#jobs.makeWay(record.id, record.overlap, fires[0] ?? null);
     schedule.overlap = overlap;
-    if (overlap !== undefined) {
+    if (overlap !== undefined && !coalesces) {
       const skipped = (plan.overlap?.passed ?? 0) + overlap.replaced.length + (overlap.isSkipped ? 1 : 0);
       record.skippedCount += skipped;
       for (let left = skipped; left > 0; left--) this.#history.count("skipped");
     }
     for (const [place, fire] of plan.fires.entries()) {
       if (overlap?.isSkipped === true) {
-        this.#books.onPassed(record.id, [{ verdict: "overlapSkipped", fireTimes: [fire.fireTime], into: null }]);
+        const verdict = coalesces ? "coalesced" : "overlapSkipped";
+        const into = coalesced?.into ?? null;
+        this.#books.onPassed(record.id, [{ verdict, fireTimes: [fire.fireTime], into }]);
         continue;
       }
       // The job of a schedule of this id that was removed may not have ended yet.
-      if (this.#jobs.hasJobAt(record.id, fire.fireTime)) continue;
-      this.onEnqueued(jobOf(record, fire, plan.isCatchUp), text, place);
+      if (this.#jobs.hasJobAt(record.id, fire.fireTime)) {
+        if (coalesced !== null) this.#jobs.standsFor(record.id, fire.fireTime, coalesced.facts);
+        continue;
+      }
+      this.onEnqueued(jobOf(record, { ...fire, ...coalesced?.facts }, plan.isCatchUp), text, place);
     }
     const { nextFireTime, lastFireTime, paused, paceUntil = null } = plan;
     const { now: at, schedulerId: by } = request;
@@ -315,11 +328,18 @@ export class ScheduleModel {
       const isAlive =
         preferredScheduler !== null &&
         this.#isAlive(now, (heartbeat) => heartbeat.isResident && heartbeat.identity === preferredScheduler);
-      return `${record.id} ${record.nextFireTime} ${record.fence} ${isAlive ? preferredScheduler : null}`;
+      const mayMiss = record.overlap === "queue" && record.coalesce !== "all";
+      const hasMissed = mayMiss && this.#jobs.missedTurns(record.id, Number.POSITIVE_INFINITY, now).length > 0;
+      const bearer = isAlive ? preferredScheduler : null;
+      return `${record.id} ${record.nextFireTime} ${record.fence} ${bearer} ${hasMissed}`;
     });
-    const actual = seen.due.map(
-      ({ id, nextFireTime, fence, preferredScheduler }) => `${id} ${nextFireTime} ${fence} ${preferredScheduler}`,
-    );
+    const misses = this.#missesSeen.get(caller) ?? new Map<string, Set<boolean>>();
+    this.#missesSeen.set(caller, misses);
+    const actual = seen.due.map(({ id, nextFireTime, fence, preferredScheduler, hasMissed = false }) => {
+      const key = `${id} ${fence}`;
+      misses.set(key, (misses.get(key) ?? new Set()).add(hasMissed));
+      return `${id} ${nextFireTime} ${fence} ${preferredScheduler} ${hasMissed}`;
+    });
     if (expected.join(", ") !== actual.join(", ")) {
       this.#history.violate(`${caller.name} sees [${actual.join(", ")}] as due, not [${expected.join(", ")}]`);
     }
@@ -454,8 +474,10 @@ export class ScheduleModel {
     // One fire at most can become a job: the first if others skip because of it, else the last.
     const expected = !isApart ? candidates : overlap === "skip" ? candidates.slice(0, 1) : candidates.slice(-1);
     const passed = candidates.filter((fireTime) => !expected.includes(fireTime));
-    const told = { policy: overlap, passed: passed.length, lastPassedTime: passed.at(-1) ?? null };
-    if (JSON.stringify(plan.overlap) !== JSON.stringify(isApart ? told : undefined)) {
+    const misses = plan.overlap !== undefined && overlap === "queue" && coalesce !== "all" && candidates.length > 0;
+    const policy = misses ? coalesce : overlap;
+    const told = { policy, passed: passed.length, lastPassedTime: passed.at(-1) ?? null };
+    if (JSON.stringify(plan.overlap) !== JSON.stringify(isApart || misses ? told : undefined)) {
       this.#history.violate(`${text} passes over ${JSON.stringify(plan.overlap)}, not ${JSON.stringify(told)}`);
     }
     const actual = plan.fires.map(({ fireTime }) => fireTime);
@@ -512,6 +534,21 @@ export class ScheduleModel {
   #noteChange(before: ScheduleRecord | null, after: ScheduleRecord | null, note: AuditRecord): void {
     this.#books.onChange(before, after, note.at);
     this.#changes.onChange(before, after, note);
+  }
+
+  /** A scheduler that saw jobs miss their turn lets one stand for all, and one that saw none leaves them alone. */
+  #checkHeed(
+    { record }: ModelSchedule,
+    { fires: [fire], fence, overlap }: SchedulePlan,
+    caller: Caller,
+    text: string,
+  ): void {
+    if (record.overlap !== "queue" || record.coalesce === "all" || fire === undefined) return;
+    // What a schedule that was taken back fires again takes the place of nothing.
+    if (fire.fireTime <= (record.lastFireTime ?? Number.NEGATIVE_INFINITY)) return;
+    const seen = this.#missesSeen.get(caller)?.get(`${record.id} ${fence}`);
+    if (seen?.has(overlap !== undefined) === true) return;
+    this.#history.violate(`${text} ${overlap === undefined ? "does not heed" : "makes up"} jobs that miss their turn`);
   }
 
   /** What was planned before no longer counts, and nobody is the preferred scheduler. */

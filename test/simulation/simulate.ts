@@ -68,6 +68,8 @@ class Simulation {
    *  never crashes: a fire time that came too early, and a lease that ends too late, are no matter of rates. */
   readonly #farSlot: Slot | null;
   readonly #farRandom: Random;
+  /** When nobody is there to run jobs, while somebody fires schedules; null in a run without. */
+  readonly #away: Away | null;
   #turns = 0;
   readonly #wrapStore: (store: DataStore) => DataStore;
 
@@ -99,9 +101,12 @@ class Simulation {
     const leaseMs = random.pick([3000, 9000, 30_000]);
     const wrongClocks = this.#world.isCalm || areClocksRight ? [] : drawWrongClocks(seed, leaseMs);
     this.#world.hasWrongClocks = wrongClocks.length > 0;
+    const now = this.#world.clock.now();
+    this.#away = this.#world.isCalm ? null : drawAway(seed, now, this.#endMs);
     this.#slots = Array.from({ length: random.int(2, 4) }, (_, index) => {
       const slot = drawSlot(random, index, leaseMs, this.#world.faults);
-      return { ...slot, skewMs: slot.skewMs + (wrongClocks[index] ?? 0) };
+      const stays = this.#away !== null && index === 1 ? ({ role: "scheduler", isTicker: false } as const) : {};
+      return { ...slot, options: { ...slot.options, ...stays }, skewMs: slot.skewMs + (wrongClocks[index] ?? 0) };
     });
     // From a source of its own, so that the other runs are as they would be if there were none.
     this.#farRandom = new Random(seed + 0x4641_5220);
@@ -118,6 +123,7 @@ class Simulation {
       await clock.advanceTo(instantOf(clock.now() + this.#random.int(1, 1000)));
       this.#checkPunctuality();
       if (++this.#turns % TURNS_PER_BOOK_CHECK === 0) await this.#checkBooks();
+      this.#sendAway();
       this.#act();
       this.#moveFarClock();
     }
@@ -138,7 +144,7 @@ class Simulation {
     const slot = this.#random.pick(this.#slots);
     const { process } = slot;
     if (process === null || !process.isAlive) {
-      this.#start(slot);
+      if (!this.#isAway(slot)) this.#start(slot);
       return;
     }
     const kind = this.#random.weighted({
@@ -171,6 +177,22 @@ class Simulation {
     else if (kind === "freeze") process.freeze(this.#random.int(10, 2 * process.options.leaseMs));
     else if (kind === "jump") this.#jump(process, slot.skewMs);
     else if (!process.isStopping) void process.stop(this.#random.pick([0, 1000, 30_000]), this.#random.chance(0.5));
+  }
+
+  /** Whoever could run jobs goes. */
+  #sendAway(): void {
+    for (const slot of this.#slots) {
+      if (slot.process?.isAlive !== true || !this.#isAway(slot)) continue;
+      this.#world.history.count("workers away");
+      slot.process.crash();
+    }
+  }
+
+  #isAway(slot: Slot): boolean {
+    const { role } = slot.options;
+    const { fromMs = 0, untilMs = 0 } = this.#away ?? {};
+    const now = this.#world.clock.now();
+    return role !== "scheduler" && slot !== this.#farSlot && fromMs <= now && now < untilMs;
   }
 
   /** The ledger says what is true, whatever is under way. */
@@ -301,6 +323,23 @@ function drawWrongClocks(seed: number, leaseMs: number): readonly number[] {
   const random = new Random(seed + 0x434c_4f43);
   if (!random.chance(0.2)) return [];
   return Array.from({ length: 4 }, (_, index) => (index === 0 ? 0 : random.pick([0, -1.5, 1.5, -3, 3]) * leaseMs));
+}
+
+/** From when until when workers are away. */
+interface Away {
+  readonly fromMs: number;
+  readonly untilMs: number;
+}
+
+/** In how many of the runs they are. */
+const AWAY_SHARE = 0.25;
+
+/** Draws from a source of its own, so that the other runs are as they would be if there were none. */
+function drawAway(seed: number, now: number, endMs: number): Away | null {
+  const random = new Random(seed + 0x4157_4159);
+  if (!random.chance(AWAY_SHARE)) return null;
+  const fromMs = random.int(now, endMs - 1000);
+  return { fromMs, untilMs: random.int(fromMs, endMs) };
 }
 
 function isFar({ offsetMs }: SimulatedProcess): boolean {

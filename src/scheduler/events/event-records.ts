@@ -274,8 +274,8 @@ export function overdueEvents(
 
 const NO_OVERLAP: OverlapReport = { isSkipped: false, replaced: [], cancelRequested: [] };
 
-/** The events of the fire times that made no job, or that lost their job to a newer one. Those that a job of another
- *  fire time stands for (`coalesced`) have none, because that job tells of them. */
+/** The events of the fire times that made no job, or that lost their job to another one. Those that the plan's own job
+ *  stands for (`coalesced`) have none, because that job tells of them. */
 export function skipEvents(
   origin: Parameters<typeof occurrenceSkipped>[0],
   schedule: LookedSchedule,
@@ -287,14 +287,18 @@ export function skipEvents(
     const least = count ?? MISSED_COUNT_STEPS_MAX;
     return [occurrenceSkipped(origin, schedule, { fireTimeMs, count: least, reason, jobId: null })];
   });
-  for (const { jobId, fireTime: fireTimeMs } of replaced) {
-    events.push(occurrenceSkipped(origin, schedule, { fireTimeMs, count: 1, reason: "replaced", jobId }));
-  }
   if (overlap === undefined) return events;
   const { policy, passed, lastPassedTime } = overlap;
+  const coalesces = policy === "latest" || policy === "earliest";
+  for (const { jobId, fireTime: fireTimeMs } of replaced) {
+    const reason = coalesces ? "coalesced" : "replaced";
+    events.push(occurrenceSkipped(origin, schedule, { fireTimeMs, count: 1, reason, jobId }));
+  }
   const fireTimeMs = lastPassedTime ?? fires[0]?.fireTime;
-  const count = passed + (isSkipped ? 1 : 0);
+  // A fire without a job stands for no others.
+  const missed = coalesces ? (fires[0]?.missedCount ?? MISSED_COUNT_STEPS_MAX) : 0;
+  const count = passed + (isSkipped ? 1 + missed : 0);
   if (count === 0 || fireTimeMs === undefined) return events;
-  const reason = policy === "skip" ? "overlap" : "replaced";
+  const reason = coalesces ? "coalesced" : policy === "skip" ? "overlap" : "replaced";
   return [...events, occurrenceSkipped(origin, schedule, { fireTimeMs, count, reason, jobId: null })];
 }

@@ -152,6 +152,9 @@ export class FirePlanner {
       if (policy === "queue" && (fires.length > 1 || isCut)) plan.isCatchUp = true;
       if (policy !== "queue" && fires.length > 0)
         plan.overlap = { policy, passed: passed?.count ?? 0, lastPassedTime: passed?.lastTime ?? null };
+      // What a schedule that was taken back fires again takes the place of nothing.
+      else if (schedule.hasMissed === true && schedule.coalesce !== "all" && isAhead(fires, schedule.lastFireTime))
+        plan.overlap = { policy: schedule.coalesce, passed: 0, lastPassedTime: null };
       return { schedule, plan, failure: null, isCut, blackouts: this.#blackouts.version };
     } catch (error) {
       return pausedPlan(schedule, error, this.#blackouts.version);
@@ -187,6 +190,10 @@ export class FirePlanner {
     const isOfRule = plan.nextFireTime !== null && plan.isNextOfRule;
     return { plan, zoneRules: isOfRule ? zoneRulesOf(trigger, now) : null };
   }
+}
+
+function isAhead([fire]: readonly PlannedJob[], lastFireTime: number | null): boolean {
+  return fire !== undefined && fire.fireTime > (lastFireTime ?? Number.NEGATIVE_INFINITY);
 }
 
 /** Jobs without an executor would wait for ever. */

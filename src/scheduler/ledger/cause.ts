@@ -69,7 +69,7 @@ export function causeOf(one: Case): CauseFacts | null {
     case "cancelled":
       return isCancelledByNext(one) ? { kind: "policy", option: "overlap" } : null;
     case "coalesced":
-      return causeOfMissing(one) ?? { kind: "policy", option: "coalesce" };
+      return causeOfMissing(one) ?? causeOfMissedTurn(one) ?? { kind: "policy", option: "coalesce" };
     case "tooOld":
       return causeOfMissing(one) ?? { kind: "policy", option: "catchUp.maxAge" };
     case "overCount":
@@ -146,6 +146,16 @@ function causeOfLateness(one: Case, run: Run): CauseFacts | null {
   const waiting = () =>
     waited === 0 ? null : causeOfWait(one, { from: Math.max(createdAt, due), until: began }, isKeyed);
   return made >= waited ? (making() ?? waiting()) : (waiting() ?? making());
+}
+
+/** Why a job had not started when another fire time came. */
+function causeOfMissedTurn(one: Case): CauseFacts | null {
+  const { fireTime, skip } = one.finding;
+  const into = skip?.into ?? fireTime;
+  const until = Math.max(fireTime, into);
+  // One that was processed late had no job that could have waited.
+  const isLate = (one.evidence.processedAt ?? until) > until + LATE_MS;
+  return isLate || into === fireTime ? null : causeOfWait(one, { from: Math.min(fireTime, into), until }, false);
 }
 
 /** Why nobody processed a fire time until an instant. */

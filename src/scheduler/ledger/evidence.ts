@@ -68,7 +68,16 @@ export async function evidenceFor(inquiry: Inquiry, finding: Finding, isLate: bo
       const [uptimes, pauses] = await Promise.all([uptimesIn(ledger, fireTime, until), pausesOf(inquiry)]);
       return { ...NO_EVIDENCE, uptimes, pauses };
     }
-    case "coalesced":
+    case "coalesced": {
+      const processedAt = skip === null ? null : await processingOf(inquiry, skip.into, skip.until);
+      const into = skip?.into ?? fireTime;
+      const until = Math.max(processedAt ?? now, fireTime, into);
+      const [uptimes, pauses] = await Promise.all([
+        uptimesIn(ledger, Math.min(fireTime, into), until),
+        pausesOf(inquiry),
+      ]);
+      return { ...NO_EVIDENCE, processedAt, uptimes, pauses };
+    }
     case "tooOld":
     case "overCount": {
       const processedAt = skip === null ? null : await processingOf(inquiry, skip.into, skip.until);

@@ -4,7 +4,7 @@ import type { JobLogRecord } from "../../records/job-log.ts";
 import type { JobResultRecord } from "../../records/job-result.ts";
 import type { JobSleep } from "../../records/job-step.ts";
 import type { Skip } from "../../records/ledger.ts";
-import type { RunOverlapPolicy } from "../../records/policies.ts";
+import type { CoalescePolicy, RunOverlapPolicy } from "../../records/policies.ts";
 import type { ScheduleRecord } from "../../records/schedule.ts";
 import type { SchedulerProfile } from "../../records/scheduler.ts";
 import type { JobAddition } from "./addition-types.ts";
@@ -116,14 +116,15 @@ export interface SchedulePlan {
   readonly paceUntil?: number;
   /** The due fire times that make no job whatever the store holds, for the `Ledger`; absent for none. */
   readonly skips?: readonly Skip[];
-  /** What the schedule's `overlap` asks for; absent where it is `queue`. Such a plan has one fire at most. */
+  /** What the schedule's `overlap` asks for, or its `coalesce` where its runs queue and an earlier job of it missed its
+   *  turn; absent for neither. Such a plan has one fire at most. */
   readonly overlap?: PlannedOverlap;
 }
 
-/** How a plan gets along with the unfinished jobs of its schedule, see rules P12 to P16. */
+/** How a plan gets along with the unfinished jobs of its schedule, see rules P12 to P19. */
 export interface PlannedOverlap {
-  /** What the schedule's `overlap` says. */
-  readonly policy: Exclude<RunOverlapPolicy, "queue">;
+  /** What the schedule's `overlap` says; `latest` or `earliest`, what its `coalesce` says of jobs that wait. */
+  readonly policy: Exclude<RunOverlapPolicy, "queue"> | Exclude<CoalescePolicy, "all">;
   /** How many fire times the plan passes over, because one at most can become a job; and the last of them, null for
    *  none. */
   readonly passed: number;
@@ -188,7 +189,7 @@ export interface PlanReport {
 
 /** What a plan with an `overlap` found, and did about it. */
 export interface OverlapReport {
-  /** Whether the plan's fire made no job, because of `skip` and an unfinished job. */
+  /** Whether the plan's fire made no job, because of an unfinished one and `skip` or `earliest`. */
   readonly isSkipped: boolean;
   /** The waiting jobs that were removed, by fire time. */
   readonly replaced: readonly { readonly jobId: string; readonly fireTime: number }[];

@@ -1,11 +1,13 @@
 import { MISSED_PER_STEP_MAX, OVERLAP_JOBS_PER_PLAN_MAX } from "../../core/limits.ts";
 import { type JobResultRecord, withKeptFacts } from "../../records/job-result.ts";
+import type { Skip } from "../../records/ledger.ts";
 import { isFailure, type JobOutcome } from "../../records/policies.ts";
 import { failureOf, type ScheduleFailure } from "../../records/schedule-failure.ts";
 import type {
   CancelReport,
   JobCancellation,
   OverlapReport,
+  PlannedJob,
   PlannedOverlap,
   PromotedJob,
   RecoveredJob,
@@ -107,7 +109,12 @@ function cancelOne(tables: Tables, id: string, notes: Notes): JobCancellation {
 }
 
 /** Makes room for a fire of a schedule, or says that the fire makes no job. */
-export function makeRoom(tables: Tables, scheduleId: string, { policy }: PlannedOverlap, notes: Notes): OverlapReport {
+export function makeRoom(
+  tables: Tables,
+  scheduleId: string,
+  policy: Exclude<PlannedOverlap["policy"], "latest" | "earliest">,
+  notes: Notes,
+): OverlapReport {
   const unfinished = tables.jobs.madeBy(scheduleId, notes.now);
   if (policy === "skip") return { isSkipped: unfinished.length > 0, replaced: [], cancelRequested: [] };
   const waiting = unfinished.filter(({ record }) => record.acquiredBy === null).slice(0, OVERLAP_JOBS_PER_PLAN_MAX);
@@ -123,6 +130,59 @@ export function makeRoom(tables: Tables, scheduleId: string, { policy }: Planned
     replaced: waiting.map(({ record }) => ({ jobId: record.id, fireTime: record.fireTime ?? 0 })),
     cancelRequested: running.map(({ record }) => record.id),
   };
+}
+
+/** What became of the jobs of a schedule that missed their turn, when its next fire time came. */
+export interface Coalesced {
+  readonly report: OverlapReport;
+  /** The fire times of all of them, and of the fire. */
+  readonly fireTimes: readonly number[];
+  /** The fire times without a job of their own, as the ledger has them. */
+  readonly skip: Skip & { readonly into: number };
+}
+
+/** Lets one job stand for a fire and the jobs that missed their turn; null for no such jobs. */
+export function coalesce(
+  tables: Tables,
+  scheduleId: string,
+  policy: "latest" | "earliest",
+  fire: PlannedJob,
+  notes: Notes,
+): Coalesced | null {
+  const missed = tables.jobs.missedOf(scheduleId, fire.fireTime, notes.now).slice(0, OVERLAP_JOBS_PER_PLAN_MAX);
+  const [oldest, ...others] = missed;
+  if (oldest === undefined) return null;
+  const isOldest = policy === "earliest";
+  const ended = isOldest ? others : missed;
+  for (const entry of ended) {
+    dropJob(tables, entry);
+    resolveChildren(tables, entry.record.id, "cancelled", notes);
+  }
+  const all = [...missed.map(({ record }) => record), fire];
+  const winner = isOldest ? oldest.record : fire;
+  const fireTimes = all.map(({ fireTime }) => fireTime ?? 0);
+  const into = winner.fireTime ?? 0;
+  const counts = all.map(({ missedCount }) => missedCount);
+  const count = counts.includes(null) ? null : counts.reduce<number>((sum, one) => sum + (one ?? 0), missed.length);
+  const ends = all.flatMap(({ firstMissedTime, lastMissedTime }) => [firstMissedTime ?? into, lastMissedTime ?? into]);
+  const times = [...fireTimes, ...ends].filter((time) => time !== into);
+  const [from, until] = [Math.min(...times), Math.max(...times)];
+  return {
+    report: {
+      isSkipped: isOldest,
+      replaced: ended.map(({ record }) => ({ jobId: record.id, fireTime: record.fireTime ?? 0 })),
+      cancelRequested: [],
+    },
+    fireTimes,
+    skip: { from, until, verdict: "coalesced", count, into },
+  };
+}
+
+/** The one job knows for which fire times it stands. */
+export function standFor(jobs: Jobs, scheduleId: string, { skip: { from, until, count, into } }: Coalesced): void {
+  const entry = jobs.atFireTime(scheduleId, into);
+  if (entry === undefined) return;
+  Object.assign(entry.record, { missedCount: count, firstMissedTime: from, lastMissedTime: until });
 }
 
 /** Cancels jobs because of their parents, and then their own children. No recursion, because a chain may be longer than

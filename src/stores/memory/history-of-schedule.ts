@@ -53,6 +53,15 @@ export class History {
     this.#rows = null;
   }
 
+  /** Adds a skip in the place of those whose fire times one of these stood for. */
+  standIn(fireTimes: readonly number[], skip: Skip, unfinished: readonly number[]): void {
+    for (const one of [...this.#skips.from(({ until }) => until >= skip.from)]) {
+      if (one.from > skip.until) break;
+      if (one.verdict === "coalesced" && fireTimes.includes(one.into ?? -1)) this.#skips.delete(one);
+    }
+    this.addSkip(skip, unfinished);
+  }
+
   /** Ends skips before a time, because the schedule passes the fire times from there on again. */
   cut(effectiveFrom: number): void {
     for (const skip of [...this.#skips.from(({ until }) => until >= effectiveFrom)]) {

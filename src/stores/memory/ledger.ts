@@ -24,6 +24,7 @@ import type { StatsFilter, StatsReport } from "../contract/stats-types.ts";
 import type { OverlapReport, RestoredHistory, TaskPauseRequest } from "../data-store.ts";
 import { occurrenceCursor, readOccurrenceCursor } from "../shared/cursors-and-search.ts";
 import { changeOf } from "../shared/schedule-changes.ts";
+import type { Coalesced } from "./ends-of-jobs.ts";
 import { recordOf } from "./entries-of-jobs-and-tasks.ts";
 import { frozenCopy } from "./frozen-copies.ts";
 import { History } from "./history-of-schedule.ts";
@@ -122,10 +123,19 @@ export class MemoryLedger implements Ledger {
   skip(scheduleId: string, skips: readonly Skip[]): void {
     const history = this.#histories.get(scheduleId);
     if (history === undefined) return;
-    const jobs = history.isReopened ? [...this.#jobs.ofSchedule(scheduleId)] : [];
-    const unfinished = jobs.map(({ record }) => record.fireTime).filter((time) => time !== null);
+    const unfinished = history.isReopened ? this.#unfinished(scheduleId) : [];
     for (const skip of skips) history.addSkip(skip, unfinished);
     history.trim(Number.NEGATIVE_INFINITY, this.#countMax);
+  }
+
+  /** The fire times of the schedule's unfinished jobs. */
+  #unfinished(scheduleId: string): number[] {
+    return [...this.#jobs.ofSchedule(scheduleId)].flatMap(({ record: { fireTime } }) => fireTime ?? []);
+  }
+
+  /** One job stands for others and their fire times, and for all for which those stood. */
+  coalesced(scheduleId: string, { fireTimes, skip }: Coalesced): void {
+    this.#histories.get(scheduleId)?.standIn(fireTimes, skip, this.#unfinished(scheduleId));
   }
 
   /** A plan made room for its fire because of its schedule's `overlap`, or made no job. @param fireTime that of the

@@ -61,6 +61,8 @@ import { SortedList } from "./sorted-list.ts";
 
 interface Parts {
   readonly isAlive: (schedulerId: string, now: number) => boolean;
+  /** Whether a job of a schedule misses its turn. */
+  readonly hasMissed: (scheduleId: string, now: number) => boolean;
   readonly ledger: MemoryLedger | null;
   /** Null without a ledger. */
   readonly overdue: OverdueOccurrences | null;
@@ -84,11 +86,13 @@ export class Schedules {
   /** How many schedules have each text of `zoneRules`. */
   readonly #countByRules = new Map<string, number>();
   readonly #isAlive: Parts["isAlive"];
+  readonly #hasMissed: Parts["hasMissed"];
   readonly #ledger: MemoryLedger | null;
   readonly #overdue: OverdueOccurrences | null;
 
-  constructor({ isAlive, ledger, overdue }: Parts) {
+  constructor({ isAlive, hasMissed, ledger, overdue }: Parts) {
     this.#isAlive = isAlive;
+    this.#hasMissed = hasMissed;
     this.#ledger = ledger;
     this.#overdue = overdue;
   }
@@ -377,7 +381,10 @@ export class Schedules {
       }
       const { preferred } = entry;
       const isLive = preferred !== null && this.#isAlive(preferred, now);
-      due.push(lookedAt(entry, nextFireTime, isLive ? preferred : null));
+      const looked = lookedAt(entry, nextFireTime, isLive ? preferred : null);
+      const { coalesce, overlap, id } = entry.record;
+      const mayMiss = coalesce !== "all" && overlap === "queue";
+      due.push(mayMiss && this.#hasMissed(id, now) ? { ...looked, hasMissed: true } : looked);
     }
     return { due, nextFireAt: null };
   }

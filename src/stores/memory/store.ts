@@ -22,7 +22,17 @@ import { addJobs, addPlannedJob, checkParents, withHolds } from "./additions.ts"
 import { Backfills } from "./backfills.ts";
 import { Blackouts } from "./blackouts.ts";
 import { Chains } from "./dependencies.ts";
-import { cancelJobs, emptyNotes, endMissed, makeRoom, type Notes, type Tables } from "./ends-of-jobs.ts";
+import {
+  type Coalesced,
+  cancelJobs,
+  coalesce,
+  emptyNotes,
+  endMissed,
+  makeRoom,
+  type Notes,
+  standFor,
+  type Tables,
+} from "./ends-of-jobs.ts";
 import { isHeld, type TaskEntry } from "./entries-of-jobs-and-tasks.ts";
 import { Flow, pausedKeys } from "./flow-control.ts";
 import { frozenCopy } from "./frozen-copies.ts";
@@ -89,7 +99,8 @@ export class MemoryDataStore implements contract.DataStore {
     const scheduleOf = (id: string): Readonly<ScheduleRecord> | undefined => schedules.peek(id);
     const overdue = ledger === null ? null : new OverdueOccurrences({ jobs, ledger, scheduleOf, notices });
     const isAlive = (schedulerId: string, now: number): boolean => schedulers.isAlive(schedulerId, now);
-    const schedules = new Schedules({ isAlive, ledger, overdue });
+    const hasMissed = (scheduleId: string, now: number): boolean => jobs.hasMissed(scheduleId, now);
+    const schedules = new Schedules({ isAlive, hasMissed, ledger, overdue });
     this.#tables = { ...tables, results: new Results(steps, logs), steps, logs, ledger, schedules };
     this.#backfills = new Backfills(this.#tables);
     const rules = new MemoryZoneRules();
@@ -514,28 +525,41 @@ export class MemoryDataStore implements contract.DataStore {
     const isHeeding = (request.blackouts ?? 0) === this.#blackouts.version;
     const schedule = isHeeding ? this.#schedules.commit(plan, request) : null;
     if (schedule === null && !isRepetition) return NO_COMMIT;
-    const isSkipped = schedule !== null && plan.overlap !== undefined && this.#makeRoom(plan, plan.overlap, notes);
+    const made = schedule === null || plan.overlap === undefined ? null : this.#makeRoom(plan, plan.overlap, notes);
+    const { isSkipped = false, coalesced = null } = made ?? {};
     if (schedule !== null && plan.skips !== undefined) this.#ledger?.skip(plan.scheduleId, plan.skips);
+    if (coalesced !== null) this.#ledger?.coalesced(plan.scheduleId, coalesced);
     const addedJobIds: string[] = [];
     for (const fire of plan.fires) {
       const hasRun = fire.fireTime <= passed && this.#ledger?.rowOf(plan.scheduleId, fire.fireTime)?.kind === "run";
       const isNew = schedule !== null && !isSkipped && !hasRun && addPlannedJob(this.#tables, schedule, plan, fire);
       if (isNew || this.#tables.jobs.has(fire.jobId)) addedJobIds.push(fire.jobId);
     }
+    if (coalesced !== null) standFor(this.#tables.jobs, plan.scheduleId, coalesced);
     const committed = schedule !== null || this.#schedules.wasCommitted(plan, stepId);
     if (!committed || plan.overlap === undefined) return { committed, addedJobIds };
     const overlap = this.#schedules.overlapOf(plan.scheduleId);
     return overlap === null ? { committed, addedJobIds } : { committed, addedJobIds, overlap };
   }
 
-  /** Makes room for the fire of a plan that was committed. Returns whether the fire makes no job. */
-  #makeRoom(plan: contract.SchedulePlan, overlap: contract.PlannedOverlap, notes: Notes): boolean {
-    const { scheduleId, fires } = plan;
-    const report = makeRoom(this.#tables, scheduleId, overlap, notes);
-    const skippedCount = overlap.passed + report.replaced.length + (report.isSkipped ? 1 : 0);
+  /** Makes room for the fire of a plan that was committed. */
+  #makeRoom(
+    { scheduleId, fires }: contract.SchedulePlan,
+    { policy, passed }: contract.PlannedOverlap,
+    notes: Notes,
+  ): { readonly isSkipped: boolean; readonly coalesced: Coalesced | null } {
+    const [fire] = fires;
+    if (policy === "latest" || policy === "earliest") {
+      const coalesced = fire === undefined ? null : coalesce(this.#tables, scheduleId, policy, fire, notes);
+      const report = coalesced?.report ?? NOTHING_IN_THE_WAY;
+      this.#schedules.keepOverlap(scheduleId, report, passed);
+      return { isSkipped: report.isSkipped, coalesced };
+    }
+    const report = makeRoom(this.#tables, scheduleId, policy, notes);
+    const skippedCount = passed + report.replaced.length + (report.isSkipped ? 1 : 0);
     this.#schedules.keepOverlap(scheduleId, report, skippedCount);
-    this.#ledger?.madeRoom(scheduleId, fires[0]?.fireTime ?? null, report);
-    return report.isSkipped;
+    this.#ledger?.madeRoom(scheduleId, fire?.fireTime ?? null, report);
+    return { isSkipped: report.isSkipped, coalesced: null };
   }
 
   /** The jobs that the step let go on. Their limiters may block those that waited for their parents before it. */
@@ -556,6 +580,11 @@ export class MemoryDataStore implements contract.DataStore {
 }
 
 const NOTHING_MORE: Pick<contract.Seen, "overdue" | "pauseEndsAt" | "blackouts"> = Object.freeze({});
+const NOTHING_IN_THE_WAY: contract.OverlapReport = Object.freeze({
+  isSkipped: false,
+  replaced: Object.freeze([]),
+  cancelRequested: Object.freeze([]),
+});
 const NO_COMMIT: contract.PlanReport = Object.freeze({ committed: false, addedJobIds: Object.freeze([]) });
 
 function metadataOf({ metadata }: NewJobRecord): NewJobRecord["metadata"] {

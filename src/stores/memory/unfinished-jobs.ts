@@ -129,6 +129,26 @@ export class Jobs {
       .sort((a, b) => (a.record.fireTime ?? 0) - (b.record.fireTime ?? 0));
   }
 
+  /** Whether a job of the schedule misses its turn, see {@link missedOf}. */
+  hasMissed(scheduleId: string, now: number): boolean {
+    let isFound = false;
+    for (const entry of this.ofSchedule(scheduleId)) {
+      if (!isMadeByPlan(entry.record)) continue;
+      if (entry.record.acquiredBy !== null) return false;
+      isFound ||= isDueUnstarted(entry, now);
+    }
+    return isFound;
+  }
+
+  /** The jobs of earlier fire times that wait for their first start although they are due, by fire time; none while a
+   *  job of the schedule is under a lease, because then they wait for their turn. */
+  missedOf(scheduleId: string, before: number, now: number): JobEntry[] {
+    if (!this.hasMissed(scheduleId, now)) return [];
+    return this.madeBy(scheduleId, now).filter(
+      (entry) => isDueUnstarted(entry, now) && (entry.record.fireTime ?? before) < before,
+    );
+  }
+
   /** Changes when the job may be overdue. */
   watchAt(entry: JobEntry, overdueAt: number | null): void {
     if (entry.overdueAt !== null) this.toWatch.delete(entry);
@@ -231,4 +251,10 @@ function addToList(entry: JobEntry): void {
 /** No key has a NUL character. */
 function nameOfKey(taskId: string, key: string): string {
   return `${key}\0${taskId}`;
+}
+
+function isDueUnstarted(entry: JobEntry, now: number): boolean {
+  const { acquiredBy, runAt, failedAttempts, recoveries, startedFence } = entry.record;
+  const isUnstarted = acquiredBy === null && failedAttempts === 0 && recoveries === 0 && startedFence === 0;
+  return isUnstarted && runAt <= now && !isMissed(entry, now);
 }

@@ -37,6 +37,7 @@ import { ledgerSkipCases } from "./ledger-skip-cases.ts";
 import { listCases } from "./list-cases.ts";
 import { lookCases } from "./look-cases.ts";
 import { missedStartCases } from "./missed-start-cases.ts";
+import { missedTurnCases } from "./missed-turn-cases.ts";
 import { noticeCases } from "./notice-cases.ts";
 import { onceCases } from "./once-cases.ts";
 import { orphanCases } from "./orphan-cases.ts";
@@ -93,6 +94,7 @@ export const dataStoreContract: readonly DataStoreCase[] = Object.freeze([
   ...planRaceCases,
   ...paceCases,
   ...overlapCases,
+  ...missedTurnCases,
   ...stepCases,
   ...repetitionCases,
   ...releaseRepetitionCases,

@@ -33,7 +33,7 @@ import {
 } from "./makers.ts";
 import { again, twice } from "./repeat.ts";
 
-type Policy = PlannedOverlap["policy"];
+type Policy = Exclude<PlannedOverlap["policy"], "latest" | "earliest">;
 
 const NOTHING: OverlapReport = { isSkipped: false, replaced: [], cancelRequested: [] };
 

@@ -1,4 +1,5 @@
 import { NINE, type Row, running, type World } from "../explain-world.ts";
+import { heldHandler } from "../support.ts";
 
 const HOURLY = "0 * * * *";
 
@@ -26,7 +27,7 @@ export const catchUps: readonly Row[] = [
     verdict: "coalesced",
     cause: DOWN,
     says: [
-      "coalesced: several fire times were due at once, and one job, of Tue 2030-01-01 12:00 UTC, stands for them.",
+      "coalesced: several fire times had come before any started, and one job, of Tue 2030-01-01 12:00 UTC, stands for them.",
       'coalesce: "all" makes a job for each fire time.',
     ],
   },
@@ -75,6 +76,58 @@ export const catchUps: readonly Row[] = [
     verdict: "coalesced",
     cause: { kind: "policy", option: "coalesce" },
     says: ["Cause: the schedule's coalesce decided so."],
+  },
+  ...(["latest", "earliest"] as const).map(
+    (coalesce): Row => ({
+      name: `fire times of a time in which the only worker was away, of which the ${coalesce} stands for all`,
+      at: "2030-01-01T10:00:00Z",
+      happens: async (world) => {
+        const planner = world.another({ role: "scheduler", identity: "w-2" });
+        await planner.start();
+        await outage(world, { coalesce });
+      },
+      verdict: "coalesced",
+      cause: {
+        ...{ kind: "nobodyUp", lacks: "worker" },
+        from: "2030-01-01T08:30:00Z",
+        until: coalesce === "latest" ? "2030-01-01T12:00:00Z" : "2030-01-01T10:00:00Z",
+      },
+      says: [`of Tue 2030-01-01 ${coalesce === "latest" ? "12:00" : "09:00"} UTC, stands for them.`],
+    }),
+  ),
+  {
+    name: "fire times of a pause of the task that one job stands for",
+    at: "2030-01-01T10:00:00Z",
+    happens: async (world) => {
+      await running(world, HOURLY);
+      await world.to("2030-01-01T08:30:00Z");
+      await world.scheduler.pauseTask("t", { by: "ada" });
+      await world.to("2030-01-01T12:30:00Z");
+      await world.scheduler.unpauseTask("t", { by: "ada" });
+      await world.to("2030-01-01T12:31:00Z");
+    },
+    verdict: "coalesced",
+    cause: { kind: "taskPaused", key: null, by: "ada", at: "2030-01-01T08:30:00Z", reason: null, until: null },
+    says: ["Cause: the task was paused by ada"],
+  },
+  {
+    name: "fire times of a time in which others took all room",
+    at: "2030-01-01T10:00:00Z",
+    happens: async (world) => {
+      const { handler, held } = heldHandler();
+      world.scheduler.task("t", handler);
+      await world.to("2030-01-01T08:30:00Z");
+      await world.scheduler.addSchedule("t", HOURLY, { id: "s" });
+      await world.scheduler.addJob("t");
+      await world.scheduler.start();
+      await world.to("2030-01-01T12:30:00Z");
+      held[0]?.finish("done");
+      held[1]?.finish("done");
+      await world.to("2030-01-01T12:31:00Z");
+    },
+    verdict: "coalesced",
+    cause: { kind: "noSlot", taskId: "t" },
+    says: ["stands for them."],
   },
   {
     name: "a fire time that was too old to be made up for",

@@ -114,7 +114,37 @@ class EndsPauses extends ChangesAdditions {
   }
 }
 
+/** Lets every job wait that missed its turn. */
+class EndsNoMissedTurns extends ChangesOverlaps {
+  override changed(overlap: contract.PlannedOverlap): contract.PlannedOverlap | null {
+    return overlap.policy === "latest" || overlap.policy === "earliest" ? null : overlap;
+  }
+}
+
+/** Lets the newest job stand for all where the oldest is to. */
+class KeepsTheNewest extends ChangesOverlaps {
+  override changed(overlap: contract.PlannedOverlap): contract.PlannedOverlap {
+    return overlap.policy === "earliest" ? { ...overlap, policy: "latest" } : overlap;
+  }
+}
+
+/** Replaces what waits where a job is to stand for it, also while a run of the schedule goes on. */
+class ReplacesMissedTurns extends ChangesOverlaps {
+  override changed(overlap: contract.PlannedOverlap): contract.PlannedOverlap {
+    return overlap.policy === "latest" ? { ...overlap, policy: "replaceQueued" } : overlap;
+  }
+}
+
+/** Shows no job that misses its turn. */
+class HidesMissedTurns extends MemoryDataStore {
+  override async look(request: contract.LookRequest): Promise<contract.LookReport> {
+    const report = await super.look(request);
+    return { ...report, due: report.due.map(({ hasMissed: _, ...schedule }) => schedule) };
+  }
+}
+
 export const brokenOverlaps: readonly BrokenStore[] = [
+  ...caughtBy("missed turns", EndsNoMissedTurns, KeepsTheNewest, ReplacesMissedTurns, HidesMissedTurns),
   ...caughtBy("overlaps", IgnoresOverlaps, SkipsInsteadOfReplacing, CancelsNothing, CancelsWhatRuns),
   ...caughtBy("overlaps", CountsNoneThatArePassed, ForgetsSkips, KeepsResultsOfReplaced),
   ...caughtBy("schedule declarations", IgnoresDeclarations, IgnoresVersions, EndsPauses),

@@ -51,6 +51,14 @@ export function hasMissedStart(now: string, job: string): string {
   return `${job}.start_deadline < ${now} AND ${isUnstarted(job)}`;
 }
 
+/** SQL of whether a job that a plan of its schedule made waits for its first start although it is due.
+ *  @param job the alias of the job's row @param now the SQL of the present */
+export function isDueUnstarted(job: string, now: string): string {
+  const isInTime = `(${hasMissedStart(now, job)}) IS NOT TRUE`;
+  const isDue = `${job}.recoveries = 0 AND ${job}.run_at <= ${now}`;
+  return `${isUnstarted(job)} AND ${isDue} AND ${isMadeByPlan(job)} AND ${isInTime}`;
+}
+
 /** SQL of how many attempts of a job have begun. */
 export function attemptsOf(job: string): string {
   return `(${job}.failed_attempts + ${job}.recoveries + CASE WHEN ${job}.acquired_by IS NOT NULL THEN 1 ELSE 0 END)`;

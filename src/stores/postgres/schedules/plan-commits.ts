@@ -3,7 +3,7 @@ import type { PlanStatements } from "../../sqlite/schedules/plan-commits.ts";
 import { JOB_STATE } from "../../sqlite/schema/tables.ts";
 import { lazily } from "../../sqlite/sql-and-json.ts";
 import { markDirty } from "../flow-control/key-limiters.ts";
-import { hasMissedStart, isMadeByPlan } from "../jobs/job-rows.ts";
+import { hasMissedStart, isDueUnstarted, isMadeByPlan } from "../jobs/job-rows.ts";
 import { effectiveFrom, stateAsJson } from "../ledger/audit-of-changes.ts";
 import { insertSkips, isOf } from "../ledger/history-writes.ts";
 import { guardSql, type PostgresNames } from "../schema/names.ts";
@@ -19,6 +19,7 @@ function plans(more = ""): string {
 }
 
 const OVERLAPS = ", passed bigint, policy text, fire_time bigint";
+const MISSED = `${OVERLAPS}, missed bigint, first bigint, last bigint`;
 
 interface PlanSql {
   /** SQL of whether a schedule `s` is as the planner of the row `r` saw it. */
@@ -98,7 +99,7 @@ export function storedPlans(names: PostgresNames): Readonly<Record<"insertFires"
 
 /** The arguments are those of the statements on SQLite's SQL. */
 export function planStatements(names: PostgresNames): PlanStatements {
-  const { schedules, jobs, dependencies, histories, changes, inSchema } = names;
+  const { schedules, jobs, dependencies, histories, skips, changes, inSchema } = names;
   const { ofPlan, insertFires } = planSql(names);
   // One that has missed its start counts as ended.
   const ofSchedule =
@@ -111,6 +112,29 @@ export function planStatements(names: PostgresNames): PlanStatements {
     `ORDER BY j.fire_time LIMIT ${OVERLAP_JOBS_PER_PLAN_MAX}) i), '[]')`;
   const isBusy = `CASE WHEN EXISTS (SELECT 1 ${ofSchedule}) THEN 1 ELSE 0 END`;
   const waiting = first("json_build_array(i.id, i.fire_time)", `j.state <> ${leased}`);
+  // The fire of the row `r`, and the jobs before it that miss their turn, by fire time: one of them stands for all.
+  const isOldest = "r.policy = 'earliest'";
+  const isStoodFor = `CASE WHEN ${isOldest} THEN m.place > 1 ELSE m.id IS NOT NULL END`;
+  const fact = (name: string): string => `(j.details->>'${name}')::bigint`;
+  const missed =
+    "SELECT u.*, row_number() OVER (ORDER BY u.at) AS place FROM ((SELECT j.id, j.fire_time AS at, " +
+    `${fact("missedCount")} AS missed, ${fact("firstMissedTime")} AS first, ${fact("lastMissedTime")} AS last ` +
+    `FROM ${jobs} j WHERE j.schedule_id = s.id AND j.fire_time < r.fire_time AND ${isDueUnstarted("j", "?2")} ` +
+    `AND NOT EXISTS (SELECT 1 ${ofSchedule} AND j.state = ${leased}) ` +
+    `ORDER BY j.fire_time LIMIT ${OVERLAP_JOBS_PER_PLAN_MAX}) ` +
+    "UNION ALL SELECT NULL, r.fire_time, r.missed, r.first, r.last) u";
+  const end = (which: "min" | "max", name: string): string => {
+    const both = `${which === "min" ? "least" : "greatest"}(m.at, m.${name})`;
+    return `${which}(CASE WHEN ${isStoodFor} THEN ${both} ELSE m.${name} END)`;
+  };
+  const coalesced =
+    `json_build_object('isSkipped', CASE WHEN ${isOldest} THEN 1 ELSE 0 END, ` +
+    `'into', CASE WHEN ${isOldest} THEN min(m.at) ELSE max(m.at) END, 'at', json_agg(m.at), 'replaced', ` +
+    "coalesce(json_agg(json_build_array(m.id, m.at) ORDER BY m.at) " +
+    `FILTER (WHERE m.id IS NOT NULL AND ${isStoodFor}), ` +
+    "'[]'), 'missed', json_build_array(CASE WHEN count(m.missed) = count(*) THEN sum(m.missed) + count(m.id) END, " +
+    `${end("min", "first")}, ${end("max", "last")}))`;
+  const ofMissed = (place: number): string => `(s.overlap_note->'missed'->>${place})::bigint`;
   const running = first("i.id", `j.state = ${leased} AND j.cancel_requested = 0`);
   /** The ids that a list in the notes of the plans' schedules names. */
   const noted = (list: string, id: string): string =>
@@ -130,6 +154,27 @@ export function planStatements(names: PostgresNames): PlanStatements {
       `WHEN 'replaceQueued' THEN json_build_object('replaced', ${waiting}) ` +
       `ELSE json_build_object('replaced', ${waiting}, 'cancelRequested', ${running}) END ` +
       `FROM ${plans(OVERLAPS)} WHERE ${ofPlan}`,
+    noteMissed: () =>
+      `UPDATE ${schedules} AS s SET overlap_note = (SELECT CASE WHEN count(m.id) > 0 THEN ${coalesced} ` +
+      `ELSE json_build_object('replaced', json_build_array()) END FROM (${missed}) m) ` +
+      `FROM ${plans(MISSED)} WHERE ${ofPlan}`,
+    standForMissed: () =>
+      `UPDATE ${jobs} AS j SET details = ${inSchema}merged(j.details, json_build_object('missedCount', ` +
+      `${ofMissed(0)}, 'firstMissedTime', ${ofMissed(1)}, 'lastMissedTime', ${ofMissed(2)})) ` +
+      `FROM ${plans(MISSED)} JOIN ${schedules} s ON ${ofPlan} ` +
+      "WHERE j.schedule_id = s.id AND j.fire_time = (s.overlap_note->>'into')::bigint",
+    forgetCoalesced: () =>
+      `DELETE FROM ${skips} k USING ${plans(MISSED)} JOIN ${schedules} s ON ${ofPlan} ` +
+      `JOIN ${histories} h ON h.schedule_id = s.id WHERE k.history = h.number ` +
+      `AND k.from_time BETWEEN ${ofMissed(1)} AND ${ofMissed(2)} AND k.verdict = 'coalesced' ` +
+      "AND k.into_time IN (SELECT a::bigint FROM json_array_elements_text(s.overlap_note->'at') a)",
+    enterCoalesced: () =>
+      insertSkips(
+        names,
+        `SELECT h.number, s.id, ${ofMissed(1)}, ${ofMissed(2)}, 'coalesced', ${ofMissed(0)}, ` +
+          `(s.overlap_note->>'into')::bigint FROM ${plans(MISSED)} JOIN ${schedules} s ON ${ofPlan} ` +
+          `JOIN ${histories} h ON h.schedule_id = s.id WHERE s.overlap_note->>'into' IS NOT NULL`,
+      ),
     markReplaced: () =>
       markDirty(
         names,

@@ -1,4 +1,5 @@
-import { SCHEDULE_COLUMNS, type TableNames } from "../../sqlite/schema/tables.ts";
+import { JOB_STATE, SCHEDULE_COLUMNS, type TableNames } from "../../sqlite/schema/tables.ts";
+import { isDueUnstarted, isMadeByPlan } from "../jobs/job-rows.ts";
 import type { PostgresNames } from "../schema/names.ts";
 import { arrayOf, detailNumber, shownJson, sizeInBytes } from "../sql-and-json.ts";
 
@@ -61,7 +62,18 @@ export function lookedScheduleAsJson(names: PostgresNames, s: string, now: strin
   const bytes = `200 + ${texts.map((column) => sizeInBytes(`${s}.${column}`)).join(" + ")}`;
   const columns = SCHEDULE_COLUMNS.map((column) => `${s}.${column}`).join(", ");
   return arrayOf(
-    `json_build_array(${columns}, ${preferredScheduler}, ${bytes})`,
+    `json_build_array(${columns}, ${preferredScheduler}, ${bytes}, ${hasMissed(names, s, now)})`,
     shownJson(names, `${inSchema}merged(${s}.details, '{"payload":null,"name":null}')`),
+  );
+}
+
+/** SQL of 1 if a job of a schedule misses its turn, see `LookedSchedule.hasMissed`, else 0. Nearly no schedule has a
+ *  job that waits, so that the rest is asked for nearly none. */
+function hasMissed({ jobs }: PostgresNames, s: string, now: string): string {
+  const of = `SELECT 1 FROM ${jobs} j WHERE j.schedule_id = ${s}.id AND j.fire_time IS NOT NULL`;
+  return (
+    `CASE WHEN NOT EXISTS (${of} AND ${isDueUnstarted("j", now)}) OR ${s}.details->>'coalesce' = 'all' ` +
+    `OR ${s}.details->>'overlap' <> 'queue' THEN 0 ` +
+    `WHEN EXISTS (${of} AND j.state = ${JOB_STATE.leased} AND ${isMadeByPlan("j")}) THEN 0 ELSE 1 END`
   );
 }

@@ -1,7 +1,7 @@
 import type { AttemptRecord, JobProgress } from "../../../records/attempt.ts";
 import { BACKFILL_ID_LENGTH } from "../../../records/backfill.ts";
 import type { JobRecord } from "../../../records/job.ts";
-import { IS_BLOCKED_OR_DEPENDENT, JOB_COLUMNS, JOB_STATE } from "../schema/tables.ts";
+import { hasMissedStart, IS_BLOCKED_OR_DEPENDENT, IS_UNSTARTED, JOB_COLUMNS, JOB_STATE } from "../schema/tables.ts";
 import { detail, fieldsOf, jsonOrUndefined, readableColumns, validJson } from "../sql-and-json.ts";
 
 // How rows of jobs read.
@@ -151,4 +151,13 @@ export function isJobOfTask(task: string): string {
 export function isMadeByPlan(job: string): string {
   const isOfNoBackfill = `substr(${job}.id, ${BACKFILL_ID_LENGTH + 1}, 1) <> '.'`;
   return `${isOfNoBackfill} AND ${validJson(`${job}.details`)}->>'retryOf' IS NULL`;
+}
+
+/** SQL of whether a job that a plan of its schedule made waits for its first start although it is due.
+ *  @param job the alias of the job's row @param now the SQL of the present */
+export function isDueUnstarted(job: string, now: string): string {
+  const isUnstarted = IS_UNSTARTED.replaceAll(" AND ", ` AND ${job}.`);
+  const isInTime = `(${hasMissedStart(now, job)}) IS NOT TRUE`;
+  const isDue = `${job}.recoveries = 0 AND ${job}.run_at <= ${now}`;
+  return `${job}.${isUnstarted} AND ${isDue} AND ${isMadeByPlan(job)} AND ${isInTime}`;
 }

@@ -2,7 +2,7 @@ import { FIRES_PER_STEP_MAX, OVERLAP_JOBS_PER_PLAN_MAX, PLANS_PER_STEP_MAX } fro
 import type { OverlapReport, PlanReport, SchedulePlan, StepRequest } from "../../data-store.ts";
 import { guardSql, type Row, type SqlStatement, statement } from "../driver/driver-and-failures.ts";
 import { type Flow, markDirty } from "../flow-control/key-limiters.ts";
-import { isMadeByPlan } from "../jobs/job-rows.ts";
+import { isDueUnstarted, isMadeByPlan } from "../jobs/job-rows.ts";
 import { beginDetailsAs } from "../label-index.ts";
 import { effectiveFrom, stateAsJson } from "../ledger/audit-of-changes.ts";
 import { insertSkips, isOf, type LedgerSwitch } from "../ledger/history-writes.ts";
@@ -20,8 +20,10 @@ export class Plans {
   /** The first plan of each schedule: a second one does not count. */
   readonly #counted: readonly SchedulePlan[];
   readonly #jobIds: readonly string[];
-  /** Those of schedules whose runs may not overlap. */
+  /** Those that heed the unfinished jobs of their schedules. */
   readonly #apart: readonly PlanApart[];
+  /** Those of them whose schedules' jobs miss their turn. */
+  readonly #missing: readonly PlanApart[];
 
   /** @throws {RangeError} when there are more plans or fires than one step may have */
   constructor(statements: Statements, request: StepRequest, flow: Flow) {
@@ -31,6 +33,7 @@ export class Plans {
     this.#counted = [...new Map(request.plans.toReversed().map((plan) => [plan.scheduleId, plan])).values()].reverse();
     this.#jobIds = this.#counted.flatMap(({ fires }) => fires.map(({ jobId }) => jobId));
     this.#apart = this.#counted.filter(isApart);
+    this.#missing = this.#apart.filter(coalesces);
     refuseMoreThan(PLANS_PER_STEP_MAX, request.plans.length, "plans");
     refuseMoreThan(FIRES_PER_STEP_MAX, this.#jobIds.length, "jobs of plans");
   }
@@ -47,6 +50,7 @@ export class Plans {
       ...this.#insertions(insertFires, fireRows),
       ...this.#makingWay(hasParents),
       ...this.#skips(),
+      ...this.#coalescing(),
       ...rowParameters(failures).map(({ text }) => statement(recordFailures, text, now, schedulerId)),
       ...rowParameters(this.#counted.filter(setsZoneRules).map(this.#row(zoneRulesRow))).map(({ text }) =>
         statement(setZoneRulesOfPlans, text, now),
@@ -62,23 +66,39 @@ export class Plans {
   #makingWay(hasParents: boolean): SqlStatement[] {
     if (this.#apart.length === 0) return [];
     const { now } = this.#request;
-    const { noteOverlaps, markReplaced, endReplaced, removeReplaced } = this.#statements;
+    const { noteOverlaps, noteMissed, markReplaced, endReplaced, removeReplaced } = this.#statements;
     const { cancelOverlapped, insertUnskipped, keepsLedger, skipOverlapped } = this.#statements;
-    const rows = JSON.stringify(this.#apart.map(this.#row(overlapRow)));
+    const textOf = (plans: readonly PlanApart[]): string => JSON.stringify(plans.map(this.#row(overlapRow)));
+    const rows = textOf(this.#apart);
     const has = (...policies: string[]): boolean =>
       this.#apart.some(({ overlap }) => policies.includes(overlap.policy));
+    const overlapping = this.#apart.filter((plan) => !coalesces(plan));
+    const own = textOf(overlapping);
+    const missing = this.#missing.length === 0 ? [] : [statement(noteMissed, textOf(this.#missing), now)];
     const replacing = [
       statement(markReplaced, rows, now),
       ...(hasParents ? [statement(endReplaced, rows, now)] : []),
       statement(removeReplaced, rows, now, hasParents ? 1 : 0),
     ];
     return [
-      statement(noteOverlaps, rows, now),
-      ...(has("replaceQueued", "cancelRunning") ? replacing : []),
-      ...(keepsLedger ? [statement(skipOverlapped, rows, now)] : []),
+      ...(overlapping.length === 0 ? [] : [statement(noteOverlaps, own, now)]),
+      ...missing,
+      ...(has("replaceQueued", "cancelRunning", "latest", "earliest") ? replacing : []),
+      ...(keepsLedger && overlapping.length > 0 ? [statement(skipOverlapped, own, now)] : []),
       ...(has("cancelRunning") ? [statement(cancelOverlapped, rows, now)] : []),
       ...this.#insertions(insertUnskipped, this.#apart.map(this.#row(fireRow))),
     ];
+  }
+
+  /** The statements of jobs that stand for others of their schedules. They follow those of all other skips, because
+   *  what a fire stood for goes to the job that stands for the fire. */
+  #coalescing(): SqlStatement[] {
+    if (this.#missing.length === 0) return [];
+    const rows = JSON.stringify(this.#missing.map(this.#row(overlapRow)));
+    const { standForMissed, forgetCoalesced, enterCoalesced, keepsLedger } = this.#statements;
+    const { now } = this.#request;
+    const entries = keepsLedger ? [forgetCoalesced, enterCoalesced] : [];
+    return [standForMissed, ...entries].map((sql) => statement(sql, rows, now));
   }
 
   /** The rows of plans with what {@link planStatements} compares. */
@@ -162,8 +182,15 @@ function overlapOf({ isSkipped, replaced, cancelRequested }: OverlapNote): Overl
   };
 }
 
-function overlapRow({ scheduleId, fence, expected, overlap, fires }: PlanApart): unknown[] {
-  return [scheduleId, fence, expected, overlap.passed, overlap.policy, fires[0]?.fireTime ?? null];
+function overlapRow({ scheduleId, fence, expected, overlap, fires: [fire] }: PlanApart): unknown[] {
+  const { fireTime = null, missedCount = null, firstMissedTime = null, lastMissedTime = null } = fire ?? {};
+  const of = [scheduleId, fence, expected, overlap.passed, overlap.policy, fireTime];
+  return coalesces({ overlap }) ? [...of, missedCount, firstMissedTime, lastMissedTime] : of;
+}
+
+/** Whether a job of the schedule may come to stand for others. */
+function coalesces({ overlap: { policy } }: Pick<PlanApart, "overlap">): boolean {
+  return policy === "latest" || policy === "earliest";
 }
 
 function skipRow({ scheduleId, fence, expected, skips = [] }: SchedulePlan): unknown[] {
@@ -217,6 +244,7 @@ function refuseMoreThan(most: number, count: number, what: string): void {
 export interface PlanStatements {
   readonly insertFires: string;
   readonly noteOverlaps: string;
+  readonly noteMissed: string;
   readonly skipOverlapped: string;
   readonly markReplaced: string;
   readonly endReplaced: string;
@@ -224,6 +252,9 @@ export interface PlanStatements {
   readonly cancelOverlapped: string;
   readonly enterSkips: string;
   readonly insertUnskipped: string;
+  readonly standForMissed: string;
+  readonly forgetCoalesced: string;
+  readonly enterCoalesced: string;
   readonly recordFailures: string;
   readonly notePauses: string;
   readonly setZoneRulesOfPlans: string;
@@ -233,7 +264,7 @@ export interface PlanStatements {
 }
 
 export function planStatements(names: TableNames): PlanStatements {
-  const { schedules, jobs, tasks, dependencies, histories, runs, changes } = names;
+  const { schedules, jobs, tasks, dependencies, histories, runs, skips, changes } = names;
   // True while the schedule of the row [scheduleId, fence, expected, ...], and the blackouts, are as the planner saw
   // them; ?2 now. The fence of the row is the sum of the schedule's fence and of the version of the blackouts. Both
   // only grow, so that the sum is the same only if both are. The plus signs keep SQLite from using the index of due
@@ -284,6 +315,26 @@ export function planStatements(names: TableNames): PlanStatements {
     `ORDER BY j.fire_time LIMIT ${OVERLAP_JOBS_PER_PLAN_MAX})))`;
   const isBusy = `EXISTS (SELECT 1 ${ofSchedule})`;
   const waiting = first("json_array(id, fire_time)", `j.state <> ${leased}`);
+  // The fire of the row `r`, and the jobs before it that miss their turn, by fire time: one of them stands for all.
+  const isOldest = "r.value->>4 = 'earliest'";
+  const isStoodFor = `CASE WHEN ${isOldest} THEN place > 1 ELSE id IS NOT NULL END`;
+  const ofMissed = ["missedCount", "firstMissedTime", "lastMissedTime"].map(
+    (name) => `${validJson("j.details")}->>'${name}' AS ${name}`,
+  );
+  const missed =
+    "SELECT *, row_number() OVER (ORDER BY at) AS place FROM (SELECT * FROM (SELECT j.id, j.fire_time AS at, " +
+    `${ofMissed.join(", ")} FROM ${jobs} j WHERE j.schedule_id = s.id AND j.fire_time < r.value->>5 ` +
+    `AND ${isDueUnstarted("j", "?2")} AND NOT EXISTS (SELECT 1 ${ofSchedule} AND j.state = ${leased}) ` +
+    `ORDER BY j.fire_time LIMIT ${OVERLAP_JOBS_PER_PLAN_MAX}) ` +
+    "UNION ALL SELECT NULL, r.value->>5, r.value->>6, r.value->>7, r.value->>8)";
+  const end = (which: "min" | "max", name: string): string =>
+    `${which}(CASE WHEN ${isStoodFor} THEN ${which}(at, coalesce(${name}, at)) ELSE ${name} END)`;
+  const coalesced =
+    `json_object('isSkipped', ${isOldest}, 'into', CASE WHEN ${isOldest} THEN min(at) ELSE max(at) END, ` +
+    "'at', json_group_array(at), " +
+    `'replaced', json_group_array(json_array(id, at)) FILTER (WHERE id IS NOT NULL AND ${isStoodFor}), ` +
+    "'missed', json_array(CASE WHEN count(missedCount) = count(*) THEN sum(missedCount) + count(id) END, " +
+    `${end("min", "firstMissedTime")}, ${end("max", "lastMissedTime")}))`;
   const running = first("id", `j.state = ${leased} AND j.cancel_requested = 0`);
   /** The ids that a list in the notes of the plans' schedules names. */
   const noted = (list: string, id: string): string =>
@@ -306,6 +357,37 @@ export function planStatements(names: TableNames): PlanStatements {
       `WHEN 'replaceQueued' THEN json_object('replaced', ${waiting}) ` +
       `ELSE json_object('replaced', ${waiting}, 'cancelRequested', ${running}) END ` +
       `FROM json_each(?1) r WHERE s.id = r.value->>0 AND ${asPlanned}`,
+    // ?1 rows [scheduleId, fence, expected, 0, policy, the fire time of the fire, and its missedCount, firstMissedTime
+    // and lastMissedTime], ?2 now. Does the same for plans of schedules whose jobs miss their turn.
+    noteMissed: () =>
+      `UPDATE ${schedules} AS s SET overlap_note = (SELECT CASE WHEN count(id) > 0 THEN ${coalesced} ` +
+      `ELSE json_object('replaced', json_array()) END FROM (${missed})) ` +
+      `FROM json_each(?1) r WHERE s.id = r.value->>0 AND ${asPlanned}`,
+    // The arguments of noteMissed. Runs after insertUnskipped, and the next two after enterSkips.
+    standForMissed: () =>
+      `UPDATE ${jobs} SET details = json_set(${validJson(`${jobs}.details`)}, ` +
+      `'$.missedCount', s.overlap_note->'$.missed[0]', '$.firstMissedTime', s.overlap_note->'$.missed[1]', ` +
+      `'$.lastMissedTime', s.overlap_note->'$.missed[2]') FROM json_each(?1) r ` +
+      `CROSS JOIN ${schedules} s ON s.id = r.value->>0 WHERE ${asPlanned} ` +
+      `AND ${jobs}.schedule_id = s.id AND ${jobs}.fire_time = s.overlap_note->>'into'`,
+    // the arguments of noteMissed
+    forgetCoalesced: () =>
+      `DELETE FROM ${skips} WHERE (history, from_time) IN (SELECT k.history, k.from_time FROM json_each(?1) r ` +
+      `CROSS JOIN ${schedules} s ON s.id = r.value->>0 CROSS JOIN ${histories} h ON h.schedule_id = s.id ` +
+      `CROSS JOIN ${skips} k ON k.history = h.number ` +
+      "AND k.from_time BETWEEN s.overlap_note->>'$.missed[1]' AND s.overlap_note->>'$.missed[2]' " +
+      `WHERE ${asPlanned} AND k.verdict = 'coalesced' ` +
+      "AND k.into_time IN (SELECT a.value FROM json_each(s.overlap_note, '$.at') a))",
+    // the arguments of noteMissed
+    enterCoalesced: () =>
+      insertSkips(
+        names,
+        "SELECT h.number AS history, s.id AS schedule_id, s.overlap_note->>'$.missed[1]' AS from_time, " +
+          "s.overlap_note->>'$.missed[2]' AS until_time, 'coalesced' AS verdict, " +
+          "s.overlap_note->>'$.missed[0]' AS count, s.overlap_note->>'into' AS into_time FROM json_each(?1) r " +
+          `CROSS JOIN ${schedules} s ON s.id = r.value->>0 CROSS JOIN ${histories} h ON h.schedule_id = s.id ` +
+          `WHERE ${asPlanned} AND s.overlap_note->>'into' IS NOT NULL`,
+      ),
     // the arguments of noteOverlaps
     markReplaced: () =>
       markDirty(

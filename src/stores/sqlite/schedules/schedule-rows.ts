@@ -4,7 +4,8 @@ import type { ScheduleFailure } from "../../../records/schedule-failure.ts";
 import type { LookedSchedule, ScheduleChanges } from "../../data-store.ts";
 import { pauseFacts } from "../../shared/pauses.ts";
 import { SCHEDULE_SETTINGS } from "../../shared/schedule-changes.ts";
-import { SCHEDULE_COLUMNS, type TableNames } from "../schema/tables.ts";
+import { isDueUnstarted, isMadeByPlan } from "../jobs/job-rows.ts";
+import { JOB_STATE, SCHEDULE_COLUMNS, type TableNames } from "../schema/tables.ts";
 import { fieldsOf, jsonOrUndefined, readableColumn, rowAsJson, sizeInBytes, validJson } from "../sql-and-json.ts";
 
 type Columns = [
@@ -56,7 +57,7 @@ export type ScheduleRow = [
 
 /** What {@link lookedScheduleAsJson} yields. */
 export type LookedScheduleRow = [
-  [...Columns, preferredScheduler: string | null, bytes: number],
+  [...Columns, preferredScheduler: string | null, bytes: number, hasMissed: number],
   Omit<Details, "payload" | "metadata" | "name">,
 ];
 
@@ -70,14 +71,32 @@ export function scheduleAsJson(table: string): string {
 }
 
 /** The same SQL as {@link scheduleAsJson}, but without payload, metadata and name. `now` is the SQL of the present. */
-export function lookedScheduleAsJson({ schedulers }: TableNames, table: string, now: string): string {
+export function lookedScheduleAsJson(names: TableNames, table: string, now: string): string {
+  const { schedulers } = names;
   const preferredScheduler =
     `(SELECT CAST(c.identity AS TEXT) FROM ${schedulers} c WHERE c.identity = ${table}.preferred_scheduler ` +
     `AND c.resident = 1 AND c.alive_until > ${now} LIMIT 1)`;
   const texts = ["id", "task_id", "trigger_json", "trigger_rule", "metadata", "details"];
   const bytes = `${ROW_OVERHEAD_BYTES} + ${texts.map((column) => sizeInBytes(`${table}.${column}`)).join(" + ")}`;
-  const columns = [...SCHEDULE_COLUMNS.map((column) => readableColumn(table, column)), preferredScheduler, bytes];
+  const columns = [
+    ...SCHEDULE_COLUMNS.map((column) => readableColumn(table, column)),
+    preferredScheduler,
+    bytes,
+    hasMissed(names, table, now),
+  ];
   return rowAsJson(null, columns, [`json_remove(${validJson(`${table}.details`)}, '$.payload', '$.name')`]);
+}
+
+/** SQL of whether a job of a schedule misses its turn, see `LookedSchedule.hasMissed`. Nearly no schedule has a job
+ *  that waits, so that the rest is asked for nearly none. */
+function hasMissed({ jobs }: TableNames, table: string, now: string): string {
+  const of = `SELECT 1 FROM ${jobs} j WHERE j.schedule_id = ${table}.id AND j.fire_time IS NOT NULL`;
+  const details = validJson(`${table}.details`);
+  return (
+    `(EXISTS (${of} AND ${isDueUnstarted("j", now)}) AND coalesce(${details}->>'coalesce', 'latest') <> 'all' ` +
+    `AND coalesce(${details}->>'overlap', 'queue') = 'queue' ` +
+    `AND NOT EXISTS (${of} AND j.state = ${JOB_STATE.leased} AND ${isMadeByPlan("j")}))`
+  );
 }
 
 /** About how many bytes the numbers of a row add to its texts. */
@@ -149,9 +168,10 @@ export function toSchedule([columns, metadata, stored]: ScheduleRow): ScheduleRe
 
 export function toLookedSchedule([columns, stored]: LookedScheduleRow): LookedSchedule {
   const details = fieldsOf(stored, {});
-  const [known, [preferredScheduler, bytes]] = split(columns);
+  const [known, [preferredScheduler, bytes, missed]] = split(columns);
   // The statement only shows schedules that have a fire time.
-  return { ...planned(known, details), nextFireTime: known[6] ?? 0, preferredScheduler, bytes };
+  const looked = { ...planned(known, details), nextFireTime: known[6] ?? 0, preferredScheduler, bytes };
+  return missed === 1 ? { ...looked, hasMissed: true } : looked;
 }
 
 function failureFact(text: string | null): Pick<ScheduleRecord, "lastFailure"> {
