@@ -62,6 +62,19 @@ export function isProcessAlive(pid: number): boolean | null {
   }
 }
 
+/** Names what numbers of processes are about, so that one number is one process: the run of the kernel, and the
+ *  processes that see each other there, such as those of a container. Null where that is unknown: only Linux tells, and
+ *  Deno would ask for a permission. */
+export function processSpace(): string | null {
+  if (hostKind() !== "host") return null;
+  try {
+    const fs = builtinModule("node:fs") as FileSystem;
+    return `${fs.readFileSync("/proc/sys/kernel/random/boot_id", "utf8")} ${fs.readlinkSync("/proc/self/ns/pid")}`;
+  } catch {
+    return null;
+  }
+}
+
 /** How many threads this machine runs at the same time; 1 where that is unknown. */
 export function processorCount(): number {
   const os = builtinModule("node:os") as { availableParallelism?(): number } | undefined;
@@ -98,6 +111,8 @@ export function endsWorkWithRequests(): boolean {
 
 /** What is asked of a runtime about files that it may have. */
 interface FileSystem {
+  readFileSync(path: string, encoding: "utf8"): string;
+  readlinkSync(path: string): string;
   statSync(path: string, options: { readonly throwIfNoEntry: false }): FileStat | undefined;
 }
 

@@ -1,5 +1,6 @@
-import { hostKind, hostName, processId } from "./host.ts";
+import { hostKind, hostName, isProcessAlive, processId, processSpace } from "./host.ts";
 import { systemRandom } from "./ids.ts";
+import { textHash } from "./text-hash.ts";
 
 const HOST_LENGTH_MAX = 100;
 const RANDOM_LENGTH = 6;
@@ -16,4 +17,18 @@ export function defaultIdentity(): string {
 
 function randomText(): string {
   return Array.from({ length: RANDOM_LENGTH }, () => Math.floor(systemRandom() * 36).toString(36)).join("");
+}
+
+/** What the id of a run of a scheduler ends with, so that {@link hasRunEnded} knows its process; empty where nobody can
+ *  tell. */
+export function processMark(): string {
+  const [space, pid] = [processSpace(), processId()];
+  return space === null || pid === null ? "" : `@${textHash(space)}.${pid}`;
+}
+
+/** Whether the process of a run is known to have ended. Nothing is known of processes of another machine or container,
+ *  and a process that stands still lives. @param instanceId the id of the run, with its mark */
+export function hasRunEnded(instanceId: string): boolean {
+  const [, space, pid] = /(@[0-9a-f]{16}\.)(\d+)$/.exec(instanceId) ?? [];
+  return space !== undefined && processMark().startsWith(space) && isProcessAlive(Number(pid)) === false;
 }

@@ -4,7 +4,7 @@ import { systemClock } from "../core/clock.ts";
 import type { Duration } from "../core/duration.ts";
 import { SchedulerStateError } from "../core/errors.ts";
 import { endsWorkWithRequests } from "../core/host.ts";
-import { defaultIdentity } from "../core/identity.ts";
+import { defaultIdentity, processMark } from "../core/identity.ts";
 import { guardedRandom, IdGenerator, systemRandom } from "../core/ids.ts";
 import { JoinedCall } from "../core/joined-call.ts";
 import { leveledLogger } from "../core/leveled-logger.ts";
@@ -123,7 +123,9 @@ export class Scheduler extends SchedulerClient implements LocalSchedulerClient, 
     this.identity = checked.identity ?? defaultIdentity();
     const leaseMs = checked.leaseDurationMs;
     // Not from an injected source, because a test's constant would give two runs one instance.
-    const newInstanceId = (): string => new IdGenerator().next(clock.now());
+    // Nobody comes back under a name that was made up.
+    const mark = checked.identity === undefined ? "" : processMark();
+    const newInstanceId = (): string => new IdGenerator().next(clock.now()) + mark;
     const instanceId = newInstanceId();
     const facts = { identity: this.identity, instanceId, leaseMs };
     const env: Environment = { store, clock, random, ids, events, logger, ...facts };

@@ -1,6 +1,7 @@
 import type { EventBroker } from "../../brokers/event-broker.ts";
 import { sleepFor } from "../../core/clock.ts";
 import { SchedulerStateError } from "../../core/errors.ts";
+import { hasRunEnded } from "../../core/identity.ts";
 import { IDLE_MS_UNSHARED, STOP_FLUSH_TRIES, TICK_FLUSH_MS } from "../../core/limits.ts";
 import { once } from "../../core/once.ts";
 import { Wakeup } from "../../core/wakeup.ts";
@@ -10,7 +11,7 @@ import type { EventRecord } from "../../records/events.ts";
 import type { JobRecord, NewJobRecord } from "../../records/job.ts";
 import type { JobResultRecord } from "../../records/job-result.ts";
 import type { SchedulerProfile } from "../../records/scheduler.ts";
-import type { JobAddition } from "../../stores/data-store.ts";
+import type { JobAddition, LeaseSurrender, LeaseSurrenderReport } from "../../stores/data-store.ts";
 import { endedWithoutRun } from "../../stores/shared/added-and-ended-jobs.ts";
 import { hasParents } from "../../stores/shared/parents-of-jobs.ts";
 import type { Environment } from "../environment.ts";
@@ -197,8 +198,8 @@ export class Engine {
     await this.#openExecutors();
     const now = clock.now();
     const profile = this.#profile(true);
-    const aliveUntil = now + leaseMs;
-    const report = await store.giveUpLeases({ now, schedulerId: identity, instanceId, aliveUntil, profile });
+    const surrender = { now, schedulerId: identity, instanceId, aliveUntil: now + leaseMs, profile };
+    const report = await this.#takeOver(surrender, await store.giveUpLeases(surrender));
     this.#peers.observed(report.heartbeats ?? [], now);
     // The store was slow, and a stop did not wait for it.
     if (this.#isEnding) return;
@@ -219,6 +220,33 @@ export class Engine {
     this.#unclaimed.start(this.#cleaning().signal);
     if (this.#parts.options.role !== "worker") this.#backlogs.start(this.#cleaning().signal);
     this.#background = Promise.all([this.#keepLeases(), this.#cleanUp()]);
+  }
+
+  /** Gives up what those runs of this identity left that could not say that they ended, because their process died. */
+  async #takeOver(surrender: LeaseSurrender, report: LeaseSurrenderReport): Promise<LeaseSurrenderReport> {
+    const { store } = this.#parts.env;
+    const { now, schedulerId } = surrender;
+    const left = (report.heartbeats ?? []).filter(
+      ({ identity, aliveUntil, instanceId }) => identity === schedulerId && aliveUntil > now && hasRunEnded(instanceId),
+    );
+    if (left.length === 0) return report;
+    const signOff = { now, schedulerId, aliveUntil: now, jobs: [], until: now, settledStepId: null };
+    for (const { instanceId } of left) await store.extendLeases({ ...signOff, instanceId });
+    const { recovered, ended } = report;
+    const rest = await store.giveUpLeases(surrender);
+    return { ...rest, recovered: [...recovered, ...rest.recovered], ended: [...ended, ...rest.ended] };
+  }
+
+  /** The same of those that still lived when this one began. */
+  async #takeOverLater(now: number): Promise<void> {
+    const { events, identity: schedulerId, instanceId } = this.#parts.env;
+    const nothing = { recovered: [], ended: [], heartbeats: this.#peers.heartbeats };
+    const report = await this.#takeOver({ now, schedulerId, instanceId, aliveUntil: null }, nothing);
+    if (report === nothing) return;
+    const happened: EventRecord[] = [];
+    this.runner.recordRecovery(report, now, happened);
+    events.publish(happened);
+    this.#loop.lookForSchedule();
   }
 
   /** Adds jobs: in the loop's next step, which leases them too, or by a write of their own where no step would. */
@@ -447,6 +475,7 @@ export class Engine {
     await every(env, "leases", this.#keeper.periodMs, this.#cleaning().signal, async () => {
       await this.#keeper.runOnce();
       const now = env.clock.now();
+      await this.#takeOverLater(now);
       if (options.role !== "worker" && this.#storeClock.fault === null)
         await this.#healing.beat(!this.#storeClock.confirms(now) && this.#peers.haveOtherTime(now));
       if (this.#peers.hasDead(env.clock.now())) this.#loop.lookBy();

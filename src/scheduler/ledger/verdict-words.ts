@@ -35,7 +35,7 @@ export function verdictText(told: Told): string {
     case "abandoned":
       return `abandoned: it was lost with its process too often. ${runText(finding)}`;
     case "coalesced":
-      return `coalesced: several fire times had come before any started, and one job, of ${into(told)}, stands for them.`;
+      return `coalesced: several fire times came before any started, and one job, of ${into(told)}, stands for them.`;
     case "paused":
       return finding?.skip === null
         ? "paused: no job is made of it while the schedule is paused."

@@ -68,6 +68,11 @@ export class Peers {
     this.#peers = peers;
   }
 
+  /** The heartbeats of the last observation. */
+  get heartbeats(): readonly Heartbeat[] {
+    return [...this.#peers.values()].map(({ heartbeat }) => heartbeat);
+  }
+
   /** Another scheduler has started. It counts as alive for a lease; then its heartbeats say whether it is. */
   started(now: number): void {
     this.#startedAt = now;
@@ -144,7 +149,7 @@ export class Peers {
     this.#hasWarnedOfDuplicate = true;
     this.#env.logger.warn(
       `escapement: another scheduler with the identity "${identity}" is alive: neither takes over what the other ` +
-        "leaves when it dies; give each its own identity, or stop the old one before the new one starts",
+        "runs while it lives; give each its own identity, or stop the old one before the new one starts",
     );
   }
 }

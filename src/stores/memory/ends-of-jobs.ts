@@ -1,6 +1,5 @@
 import { MISSED_PER_STEP_MAX, OVERLAP_JOBS_PER_PLAN_MAX } from "../../core/limits.ts";
 import { type JobResultRecord, withKeptFacts } from "../../records/job-result.ts";
-import type { Skip } from "../../records/ledger.ts";
 import { isFailure, type JobOutcome } from "../../records/policies.ts";
 import { failureOf, type ScheduleFailure } from "../../records/schedule-failure.ts";
 import type {
@@ -16,6 +15,7 @@ import { endedWithoutRun, type OutcomeWithoutRun } from "../shared/added-and-end
 import type { Chains } from "./dependencies.ts";
 import { isMissed, type JobEntry, moveTo } from "./entries-of-jobs-and-tasks.ts";
 import { type Flow, promotedJob } from "./flow-control.ts";
+import type { Coalesced } from "./history-of-schedule.ts";
 import type { MemoryLedger } from "./ledger.ts";
 import type { JobLogs } from "./logs-of-jobs.ts";
 import type { Queues } from "./queues-and-acquisition.ts";
@@ -130,15 +130,6 @@ export function makeRoom(
     replaced: waiting.map(({ record }) => ({ jobId: record.id, fireTime: record.fireTime ?? 0 })),
     cancelRequested: running.map(({ record }) => record.id),
   };
-}
-
-/** What became of the jobs of a schedule that missed their turn, when its next fire time came. */
-export interface Coalesced {
-  readonly report: OverlapReport;
-  /** The fire times of all of them, and of the fire. */
-  readonly fireTimes: readonly number[];
-  /** The fire times without a job of their own, as the ledger has them. */
-  readonly skip: Skip & { readonly into: number };
 }
 
 /** Lets one job stand for a fire and the jobs that missed their turn; null for no such jobs. */

@@ -1,7 +1,17 @@
 import type { OccurrenceRecord, Run, Skip } from "../../records/ledger.ts";
 import type { OccurrenceRecordFilter } from "../contract/ledger-types.ts";
+import type { OverlapReport } from "../data-store.ts";
 import { entriesOf, partsOf } from "../shared/runs-over-skips.ts";
 import { SortedList } from "./sorted-list.ts";
+
+/** What became of the jobs of a schedule that missed their turn, when its next fire time came. */
+export interface Coalesced {
+  readonly report: OverlapReport;
+  /** The fire times of all of them, and of the fire. */
+  readonly fireTimes: readonly number[];
+  /** The fire times without a job of their own, as the ledger has them. */
+  readonly skip: Skip & { readonly into: number };
+}
 
 type RunRow = { readonly kind: "run" } & Run;
 

@@ -23,7 +23,6 @@ import { Backfills } from "./backfills.ts";
 import { Blackouts } from "./blackouts.ts";
 import { Chains } from "./dependencies.ts";
 import {
-  type Coalesced,
   cancelJobs,
   coalesce,
   emptyNotes,
@@ -36,6 +35,7 @@ import {
 import { isHeld, type TaskEntry } from "./entries-of-jobs-and-tasks.ts";
 import { Flow, pausedKeys } from "./flow-control.ts";
 import { frozenCopy } from "./frozen-copies.ts";
+import type { Coalesced } from "./history-of-schedule.ts";
 import { inspectJobs, jobPage } from "./job-lists.ts";
 import { extendLeases, giveUpLeases, recoverLost, releaseJob, saveJobStep } from "./leases-and-recovery.ts";
 import { MemoryLedger } from "./ledger.ts";

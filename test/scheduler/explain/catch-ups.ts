@@ -27,7 +27,7 @@ export const catchUps: readonly Row[] = [
     verdict: "coalesced",
     cause: DOWN,
     says: [
-      "coalesced: several fire times had come before any started, and one job, of Tue 2030-01-01 12:00 UTC, stands for them.",
+      "coalesced: several fire times came before any started, and one job, of Tue 2030-01-01 12:00 UTC, stands for them.",
       'coalesce: "all" makes a job for each fire time.',
     ],
   },
