@@ -19,7 +19,7 @@ describe("roles", () => {
     let runs = 0;
     scheduler.task("t", () => runs++);
     await scheduler.start();
-    await scheduler.addSchedule("t", everySecond());
+    await scheduler.addSchedule("t", everySecond(), { coalesce: "all" });
     await clock.advance("PT2S");
     expect([runs, (await scheduler.getJobs()).items.length]).toEqual([0, 3]);
   });

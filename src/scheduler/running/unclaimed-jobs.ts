@@ -127,13 +127,22 @@ export class UnclaimedJobs {
       // The scheduler that added the job may have a clock that is ahead.
       if (job.sinceMs > now) this.#watched.set(key, { ...job, sinceMs: now });
       if (now < Math.max(job.runAtMs, job.sinceMs) + UNCLAIMED_MS) continue;
-      const record = await store.getJob(job.jobId);
+      const record = (await store.getJob(job.jobId)) ?? (await this.#successor(job));
       if (record === null || (job.isHeld && record.heldBy === undefined)) this.#watched.delete(key);
       else if (record.fence > 0) this.#taken(key, job);
-      else if (job.isHeld) await this.#reportHeld(key, job, record);
-      else if (await this.#waitsForItsTurn(record)) this.#watched.set(key, { ...job, sinceMs: now });
-      else this.#report(key, job);
+      else if (job.isHeld) await this.#reportHeld(key, { ...job, jobId: record.id }, record);
+      else if (await this.#waitsForItsTurn(record)) this.#watched.set(key, { ...job, jobId: record.id, sinceMs: now });
+      else this.#report(key, { ...job, jobId: record.id });
     }
+  }
+
+  /** The job of the schedule that stands for one that nobody took before the next fire time came; null for none. */
+  async #successor({ scheduleId, isHeld, runAtMs }: Watched): Promise<JobRecord | null> {
+    if (scheduleId === null) return null;
+    const { items } = await this.#options.env.store.getJobs({ scheduleId, cursor: null, limit: LOOKED_AT_MAX });
+    const standsFor = ({ firstMissedTime }: JobRecord): boolean =>
+      firstMissedTime !== null && (isHeld || firstMissedTime <= runAtMs);
+    return items.find(standsFor) ?? null;
   }
 
   /** Warns of a job that is held, with what holds it. */
