@@ -248,18 +248,18 @@ export class JobModel {
   /** What a plan does to the jobs that miss their turn, before its fire. */
   coalesce(scheduleId: string, policy: "latest" | "earliest", fire: PlannedJob): Coalesced | null {
     const missed = this.missedTurns(scheduleId, fire.fireTime, this.#now);
-    const [oldest] = missed;
-    if (oldest === undefined) return null;
     const isOldest = policy === "earliest";
-    const all = [...missed.map(({ record }) => record), fire];
-    const into = (isOldest ? oldest.record.fireTime : fire.fireTime) ?? 0;
-    const ended = isOldest ? missed.slice(1) : missed;
+    const isMember = missed.length > 0 && (isOldest || fire.runAt <= this.#now);
+    const all = [...missed.map(({ record }) => record), ...(isMember ? [fire] : [])];
+    if (all.length < 2) return null;
+    const into = (isOldest ? all[0] : all.at(-1))?.fireTime ?? 0;
+    const ended = missed.filter(({ record }) => record.fireTime !== into);
     const times = all
       .flatMap(({ fireTime, firstMissedTime, lastMissedTime }) => [fireTime, firstMissedTime, lastMissedTime])
       .filter((at) => at !== null && at !== into) as number[];
     const missedCount = all.some((one) => one.missedCount === null)
       ? null
-      : all.reduce((sum, one) => sum + (one.missedCount ?? 0), missed.length);
+      : all.reduce((sum, one) => sum + (one.missedCount ?? 0), all.length - 1);
     const facts = { missedCount, firstMissedTime: Math.min(...times), lastMissedTime: Math.max(...times) };
     this.#books.onCoalesced(
       scheduleId,
@@ -272,7 +272,7 @@ export class JobModel {
       this.#history.trace("store", `job ${job.record.id} is coalesced into ${into}`);
       this.#endAs(job, "cancelled", null);
     }
-    if (isOldest) Object.assign(oldest.record, facts);
+    this.standsFor(scheduleId, into, facts);
     const replaced = ended.map(({ record }) => ({ jobId: record.id, fireTime: record.fireTime ?? 0 }));
     return { report: { isSkipped: isOldest, replaced, cancelRequested: [] }, into, facts };
   }

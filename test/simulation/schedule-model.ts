@@ -291,10 +291,10 @@ export class ScheduleModel {
       }
       // The job of a schedule of this id that was removed may not have ended yet.
       if (this.#jobs.hasJobAt(record.id, fire.fireTime)) {
-        if (coalesced !== null) this.#jobs.standsFor(record.id, fire.fireTime, coalesced.facts);
         continue;
       }
-      this.onEnqueued(jobOf(record, { ...fire, ...coalesced?.facts }, plan.isCatchUp), text, place);
+      const facts = coalesced?.into === fire.fireTime ? coalesced.facts : {};
+      this.onEnqueued(jobOf(record, { ...fire, ...facts }, plan.isCatchUp), text, place);
     }
     const { nextFireTime, lastFireTime, paused, paceUntil = null } = plan;
     const { now: at, schedulerId: by } = request;

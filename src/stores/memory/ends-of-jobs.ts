@@ -141,20 +141,21 @@ export function coalesce(
   notes: Notes,
 ): Coalesced | null {
   const missed = tables.jobs.missedOf(scheduleId, fire.fireTime, notes.now).slice(0, OVERLAP_JOBS_PER_PLAN_MAX);
-  const [oldest, ...others] = missed;
-  if (oldest === undefined) return null;
   const isOldest = policy === "earliest";
-  const ended = isOldest ? others : missed;
+  // One that is still to come takes the place of none that is due.
+  const isMember = missed.length > 0 && (isOldest || fire.runAt <= notes.now);
+  const all = [...missed.map(({ record }) => record), ...(isMember ? [fire] : [])];
+  const winner = all.at(isOldest ? 0 : -1);
+  if (winner === undefined || all.length === 1) return null;
+  const ended = missed.filter(({ record }) => record !== winner);
   for (const entry of ended) {
     dropJob(tables, entry);
     resolveChildren(tables, entry.record.id, "cancelled", notes);
   }
-  const all = [...missed.map(({ record }) => record), fire];
-  const winner = isOldest ? oldest.record : fire;
   const fireTimes = all.map(({ fireTime }) => fireTime ?? 0);
   const into = winner.fireTime ?? 0;
   const counts = all.map(({ missedCount }) => missedCount);
-  const count = counts.includes(null) ? null : counts.reduce<number>((sum, one) => sum + (one ?? 0), missed.length);
+  const count = counts.includes(null) ? null : counts.reduce<number>((sum, one) => sum + (one ?? 0), all.length - 1);
   const ends = all.flatMap(({ firstMissedTime, lastMissedTime }) => [firstMissedTime ?? into, lastMissedTime ?? into]);
   const times = [...fireTimes, ...ends].filter((time) => time !== into);
   const [from, until] = [Math.min(...times), Math.max(...times)];

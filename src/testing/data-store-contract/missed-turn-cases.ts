@@ -140,6 +140,26 @@ export const missedTurnCases: readonly DataStoreCase[] = [
     },
   },
   {
+    name: "missed turns: a job that is still to come takes the place of none that is due",
+    rules: ["P18", "P19"],
+    async run({ open }) {
+      const store = await open();
+      const second = planFor(await waitingAt(store, [FIRST]), "latest", { runAt: SECOND + 500 });
+      const report = await step(store, { now: SECOND, jobs: null, plans: [second] });
+      equal(report.plans, committed([jobIdAt(SECOND)]), "the answer");
+      const third = planFor(await seenAgain(store), "latest", { runAt: THIRD + 500 });
+      const { plans, acquired } = await step(store, { now: THIRD, limit: 1, plans: [third] });
+      equal(plans, committed([jobIdAt(THIRD)], gone(FIRST)), "the next answer");
+      equal(
+        acquired.map(({ id, missedCount }) => [id, missedCount]),
+        [[jobIdAt(SECOND), 1]],
+        "what is acquired",
+      );
+      equal(await standsFor(store, jobIdAt(SECOND)), [1, FIRST, FIRST], "for which it stands");
+      equal(await standsFor(store, jobIdAt(THIRD)), [0, null, null], "for which the third stands");
+    },
+  },
+  {
     name: "missed turns: with earliest, the oldest job stays, and stands for all others",
     rules: ["P17", "P18", "P19"],
     async run({ open }) {

@@ -19,7 +19,7 @@ function plans(more = ""): string {
 }
 
 const OVERLAPS = ", passed bigint, policy text, fire_time bigint";
-const MISSED = `${OVERLAPS}, missed bigint, first bigint, last bigint`;
+const MISSED = `${OVERLAPS}, missed bigint, first bigint, last bigint, run_at bigint`;
 
 interface PlanSql {
   /** SQL of whether a schedule `s` is as the planner of the row `r` saw it. */
@@ -114,15 +114,17 @@ export function planStatements(names: PostgresNames): PlanStatements {
   const waiting = first("json_build_array(i.id, i.fire_time)", `j.state <> ${leased}`);
   // The fire of the row `r`, and the jobs before it that miss their turn, by fire time: one of them stands for all.
   const isOldest = "r.policy = 'earliest'";
-  const isStoodFor = `CASE WHEN ${isOldest} THEN m.place > 1 ELSE m.id IS NOT NULL END`;
+  const isStoodFor = `CASE WHEN ${isOldest} THEN m.place > 1 ELSE m.back > 1 END`;
   const fact = (name: string): string => `(j.details->>'${name}')::bigint`;
   const missed =
-    "SELECT u.*, row_number() OVER (ORDER BY u.at) AS place FROM ((SELECT j.id, j.fire_time AS at, " +
+    "SELECT u.*, row_number() OVER (ORDER BY u.at DESC) AS back, row_number() OVER (ORDER BY u.at) AS place " +
+    "FROM ((SELECT j.id, j.fire_time AS at, " +
     `${fact("missedCount")} AS missed, ${fact("firstMissedTime")} AS first, ${fact("lastMissedTime")} AS last ` +
     `FROM ${jobs} j WHERE j.schedule_id = s.id AND j.fire_time < r.fire_time AND ${isDueUnstarted("j", "?2")} ` +
     `AND NOT EXISTS (SELECT 1 ${ofSchedule} AND j.state = ${leased}) ` +
     `ORDER BY j.fire_time LIMIT ${OVERLAP_JOBS_PER_PLAN_MAX}) ` +
-    "UNION ALL SELECT NULL, r.fire_time, r.missed, r.first, r.last) u";
+    // One that is still to come takes the place of none that is due.
+    `UNION ALL SELECT NULL, r.fire_time, r.missed, r.first, r.last WHERE ${isOldest} OR r.run_at <= ?2) u`;
   const end = (which: "min" | "max", name: string): string => {
     const both = `${which === "min" ? "least" : "greatest"}(m.at, m.${name})`;
     return `${which}(CASE WHEN ${isStoodFor} THEN ${both} ELSE m.${name} END)`;
@@ -132,7 +134,7 @@ export function planStatements(names: PostgresNames): PlanStatements {
     `'into', CASE WHEN ${isOldest} THEN min(m.at) ELSE max(m.at) END, 'at', json_agg(m.at), 'replaced', ` +
     "coalesce(json_agg(json_build_array(m.id, m.at) ORDER BY m.at) " +
     `FILTER (WHERE m.id IS NOT NULL AND ${isStoodFor}), ` +
-    "'[]'), 'missed', json_build_array(CASE WHEN count(m.missed) = count(*) THEN sum(m.missed) + count(m.id) END, " +
+    "'[]'), 'missed', json_build_array(CASE WHEN count(m.missed) = count(*) THEN sum(m.missed) + count(*) - 1 END, " +
     `${end("min", "first")}, ${end("max", "last")}))`;
   const ofMissed = (place: number): string => `(s.overlap_note->'missed'->>${place})::bigint`;
   const running = first("i.id", `j.state = ${leased} AND j.cancel_requested = 0`);
@@ -155,7 +157,7 @@ export function planStatements(names: PostgresNames): PlanStatements {
       `ELSE json_build_object('replaced', ${waiting}, 'cancelRequested', ${running}) END ` +
       `FROM ${plans(OVERLAPS)} WHERE ${ofPlan}`,
     noteMissed: () =>
-      `UPDATE ${schedules} AS s SET overlap_note = (SELECT CASE WHEN count(m.id) > 0 THEN ${coalesced} ` +
+      `UPDATE ${schedules} AS s SET overlap_note = (SELECT CASE WHEN count(m.id) * (count(*) - 1) > 0 THEN ${coalesced} ` +
       `ELSE json_build_object('replaced', json_build_array()) END FROM (${missed}) m) ` +
       `FROM ${plans(MISSED)} WHERE ${ofPlan}`,
     standForMissed: () =>

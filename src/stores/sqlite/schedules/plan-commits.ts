@@ -183,9 +183,15 @@ function overlapOf({ isSkipped, replaced, cancelRequested }: OverlapNote): Overl
 }
 
 function overlapRow({ scheduleId, fence, expected, overlap, fires: [fire] }: PlanApart): unknown[] {
-  const { fireTime = null, missedCount = null, firstMissedTime = null, lastMissedTime = null } = fire ?? {};
+  const {
+    fireTime = null,
+    missedCount = null,
+    firstMissedTime = null,
+    lastMissedTime = null,
+    runAt = null,
+  } = fire ?? {};
   const of = [scheduleId, fence, expected, overlap.passed, overlap.policy, fireTime];
-  return coalesces({ overlap }) ? [...of, missedCount, firstMissedTime, lastMissedTime] : of;
+  return coalesces({ overlap }) ? [...of, missedCount, firstMissedTime, lastMissedTime, runAt] : of;
 }
 
 /** Whether a job of the schedule may come to stand for others. */
@@ -317,23 +323,26 @@ export function planStatements(names: TableNames): PlanStatements {
   const waiting = first("json_array(id, fire_time)", `j.state <> ${leased}`);
   // The fire of the row `r`, and the jobs before it that miss their turn, by fire time: one of them stands for all.
   const isOldest = "r.value->>4 = 'earliest'";
-  const isStoodFor = `CASE WHEN ${isOldest} THEN place > 1 ELSE id IS NOT NULL END`;
+  const isStoodFor = `CASE WHEN ${isOldest} THEN place > 1 ELSE back > 1 END`;
   const ofMissed = ["missedCount", "firstMissedTime", "lastMissedTime"].map(
     (name) => `${validJson("j.details")}->>'${name}' AS ${name}`,
   );
   const missed =
-    "SELECT *, row_number() OVER (ORDER BY at) AS place FROM (SELECT * FROM (SELECT j.id, j.fire_time AS at, " +
+    "SELECT *, row_number() OVER (ORDER BY at DESC) AS back, row_number() OVER (ORDER BY at) AS place " +
+    "FROM (SELECT * FROM (SELECT j.id, j.fire_time AS at, " +
     `${ofMissed.join(", ")} FROM ${jobs} j WHERE j.schedule_id = s.id AND j.fire_time < r.value->>5 ` +
     `AND ${isDueUnstarted("j", "?2")} AND NOT EXISTS (SELECT 1 ${ofSchedule} AND j.state = ${leased}) ` +
     `ORDER BY j.fire_time LIMIT ${OVERLAP_JOBS_PER_PLAN_MAX}) ` +
-    "UNION ALL SELECT NULL, r.value->>5, r.value->>6, r.value->>7, r.value->>8)";
+    // One that is still to come takes the place of none that is due.
+    "UNION ALL SELECT NULL, r.value->>5, r.value->>6, r.value->>7, r.value->>8 " +
+    `WHERE ${isOldest} OR r.value->>9 <= ?2)`;
   const end = (which: "min" | "max", name: string): string =>
     `${which}(CASE WHEN ${isStoodFor} THEN ${which}(at, coalesce(${name}, at)) ELSE ${name} END)`;
   const coalesced =
     `json_object('isSkipped', ${isOldest}, 'into', CASE WHEN ${isOldest} THEN min(at) ELSE max(at) END, ` +
     "'at', json_group_array(at), " +
     `'replaced', json_group_array(json_array(id, at)) FILTER (WHERE id IS NOT NULL AND ${isStoodFor}), ` +
-    "'missed', json_array(CASE WHEN count(missedCount) = count(*) THEN sum(missedCount) + count(id) END, " +
+    "'missed', json_array(CASE WHEN count(missedCount) = count(*) THEN sum(missedCount) + count(*) - 1 END, " +
     `${end("min", "firstMissedTime")}, ${end("max", "lastMissedTime")}))`;
   const running = first("id", `j.state = ${leased} AND j.cancel_requested = 0`);
   /** The ids that a list in the notes of the plans' schedules names. */
@@ -357,10 +366,10 @@ export function planStatements(names: TableNames): PlanStatements {
       `WHEN 'replaceQueued' THEN json_object('replaced', ${waiting}) ` +
       `ELSE json_object('replaced', ${waiting}, 'cancelRequested', ${running}) END ` +
       `FROM json_each(?1) r WHERE s.id = r.value->>0 AND ${asPlanned}`,
-    // ?1 rows [scheduleId, fence, expected, 0, policy, the fire time of the fire, and its missedCount, firstMissedTime
-    // and lastMissedTime], ?2 now. Does the same for plans of schedules whose jobs miss their turn.
+    // ?1 rows [scheduleId, fence, expected, 0, policy, the fire time of the fire, and its missedCount, firstMissedTime,
+    // lastMissedTime and runAt], ?2 now. Does the same for plans of schedules whose jobs miss their turn.
     noteMissed: () =>
-      `UPDATE ${schedules} AS s SET overlap_note = (SELECT CASE WHEN count(id) > 0 THEN ${coalesced} ` +
+      `UPDATE ${schedules} AS s SET overlap_note = (SELECT CASE WHEN count(id) * (count(*) - 1) > 0 THEN ${coalesced} ` +
       `ELSE json_object('replaced', json_array()) END FROM (${missed})) ` +
       `FROM json_each(?1) r WHERE s.id = r.value->>0 AND ${asPlanned}`,
     // The arguments of noteMissed. Runs after insertUnskipped, and the next two after enterSkips.
