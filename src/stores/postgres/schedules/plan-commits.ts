@@ -157,7 +157,8 @@ export function planStatements(names: PostgresNames): PlanStatements {
       `ELSE json_build_object('replaced', ${waiting}, 'cancelRequested', ${running}) END ` +
       `FROM ${plans(OVERLAPS)} WHERE ${ofPlan}`,
     noteMissed: () =>
-      `UPDATE ${schedules} AS s SET overlap_note = (SELECT CASE WHEN count(m.id) * (count(*) - 1) > 0 THEN ${coalesced} ` +
+      `UPDATE ${schedules} AS s SET overlap_note = (SELECT ` +
+      `CASE WHEN count(m.id) > 0 AND count(*) > 1 THEN ${coalesced} ` +
       `ELSE json_build_object('replaced', json_build_array()) END FROM (${missed}) m) ` +
       `FROM ${plans(MISSED)} WHERE ${ofPlan}`,
     standForMissed: () =>

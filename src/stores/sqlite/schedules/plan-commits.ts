@@ -369,7 +369,8 @@ export function planStatements(names: TableNames): PlanStatements {
     // ?1 rows [scheduleId, fence, expected, 0, policy, the fire time of the fire, and its missedCount, firstMissedTime,
     // lastMissedTime and runAt], ?2 now. Does the same for plans of schedules whose jobs miss their turn.
     noteMissed: () =>
-      `UPDATE ${schedules} AS s SET overlap_note = (SELECT CASE WHEN count(id) * (count(*) - 1) > 0 THEN ${coalesced} ` +
+      `UPDATE ${schedules} AS s SET overlap_note = (SELECT ` +
+      `CASE WHEN count(id) > 0 AND count(*) > 1 THEN ${coalesced} ` +
       `ELSE json_object('replaced', json_array()) END FROM (${missed})) ` +
       `FROM json_each(?1) r WHERE s.id = r.value->>0 AND ${asPlanned}`,
     // The arguments of noteMissed. Runs after insertUnskipped, and the next two after enterSkips.
