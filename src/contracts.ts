@@ -129,6 +129,7 @@ export type {
   StoreWarning,
   TaskBacklog,
   TaskChange,
+  TaskPut,
   View,
 } from "./stores/data-store.ts";
 export type { RetryLimits } from "./stores/sqlite/bounds.ts";

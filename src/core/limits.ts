@@ -370,7 +370,10 @@ export const METRICS_COUNT_MAX = 2_000_000;
  *  are not recorded by then are recovered when their leases end. */
 export const STOP_FLUSH_TRIES = 5;
 
-/** Most tries to change a schedule that others keep changing at the same time. */
+/** How often a look compares what a scheduler has declared of its tasks with what the store has, in milliseconds. */
+export const TASKS_WATCH_MS = 60_000;
+
+/** Most tries to change what others keep changing at the same time: a schedule, or the declaration of a task. */
 export const UPDATE_TRIES_MAX = 10;
 
 /** Longest duration in options, in milliseconds: a thousand years. Temporal can represent the sum of such a duration

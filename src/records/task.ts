@@ -53,8 +53,11 @@ export interface TaskRecord {
   readonly pausedUntil?: number;
   readonly pauseReason?: string;
   readonly pausedBy?: string;
-  /** A hash of what a program declares about the task; absent in a record that no program declared. */
+  /** What programs declared about the task; absent in a record that no program declared. Stores compare it as a
+   *  whole. Of the scheduler it is JSON: a hash of the value of each setting that a program gave. */
   readonly declaration?: string;
   /** The version of the program that declares it; absent when it has none. */
   readonly version?: number;
+  /** The identity of the scheduler whose declaration changed the task last; absent where none did. */
+  readonly declaredBy?: string;
 }

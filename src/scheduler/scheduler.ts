@@ -135,7 +135,9 @@ export class Scheduler extends SchedulerClient implements LocalSchedulerClient, 
     this.#inherited = { timeZone: checked.timeZone, scheduleDefaults: { ...options.scheduleDefaults } };
     this.#tasks = new TaskRegistry({
       store,
+      identity: this.identity,
       defaults: checked.taskDefaults,
+      givenDefaults: options.taskDefaults ?? {},
       version: checked.version,
       executors,
       runsJobs: () => checked.role === "worker" || (checked.role === "both" && this.state !== "stopped"),

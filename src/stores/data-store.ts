@@ -162,8 +162,8 @@ export interface DataStore extends AsyncDisposable {
   // ---- tasks
 
   /** Adds tasks, or replaces the settings of those that exist, unless a `declaration` or a `version` says otherwise.
-   *  One answer per task, in order. See rules T1 to T5. */
-  putTasks(tasks: readonly TaskRecord[]): Promise<TaskChange[]>;
+   *  One answer per task, in order. See rules T1 to T5, and T16. */
+  putTasks(tasks: readonly TaskPut[]): Promise<TaskChange[]>;
   /** All tasks, ordered by id. */
   getTasks(): Promise<TaskRecord[]>;
   /** The task with this id; null when there is none. */
@@ -318,8 +318,15 @@ export interface DataStore extends AsyncDisposable {
   inspect(now: number, options?: InspectionOptions): Promise<StoreInspection>;
 }
 
+/** A task that is put. */
+export interface TaskPut extends TaskRecord {
+  /** The stored `declaration` that it was made from, null for none: it replaces no other. It is not stored. Absent: it
+   *  replaces any. See rule T16. */
+  readonly replaces?: string | null;
+}
+
 /** What became of a task that was put. */
-export type TaskChange = "added" | "updated" | "unchanged" | "outdated";
+export type TaskChange = "added" | "updated" | "unchanged" | "outdated" | "conflict";
 
 /** Fields of a schedule that are to change, with their new values; absent fields stay as they are. */
 export type ScheduleChanges = Partial<

@@ -143,6 +143,7 @@ export const taskSchema: () => Schema<TaskRecord> = once(() =>
     ...pauseFacts(),
     declaration: absent(text()),
     version: absent(whole()),
+    declaredBy: absent(text()),
   }),
 );
 

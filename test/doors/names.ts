@@ -359,6 +359,7 @@ export const DOOR_NAMES: Readonly<Record<string, DoorNames>> = {
       "TaskBacklog",
       "TaskChange",
       "TaskPauseRecord",
+      "TaskPut",
       "TaskRecord",
       "Unsubscribe",
       "UptimeRecord",

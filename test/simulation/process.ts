@@ -28,6 +28,8 @@ export interface ProcessOptions {
   /** Whether it runs an older version of the program: without one of the tasks, with other settings, and with triggers
    *  that it cannot read. */
   readonly isOld: boolean;
+  /** Whether it says of the tasks only one setting. */
+  readonly isStub: boolean;
   readonly seed: number;
   /** The executor "pool"; null for a run without. */
   readonly pool: PoolForm | null;

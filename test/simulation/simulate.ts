@@ -1,5 +1,6 @@
 import { OUTAGE_PAUSE_MS_MAX, PREFERRED_WAIT_MS_MAX } from "../../src/core/limits.ts";
 import { instantOf } from "../../src/core/temporal.ts";
+import { declarationText } from "../../src/scheduler/tasks/declared-settings.ts";
 import type { DataStore } from "../../src/stores/data-store.ts";
 import { MemoryDataStore } from "../../src/stores/memory/store.ts";
 import { drawFlow } from "./flow.ts";
@@ -41,6 +42,9 @@ const HEALING_STEP_MS = 5000;
 const FAR_MS = 1_200_000;
 /** In how many of the runs with flow control a clock goes that far and comes back. */
 const FAR_SHARE = 0.5;
+
+/** How many processes of the newer version say next to nothing of the tasks. */
+const STUB_SHARE = 0.2;
 /** Of how many times that something happens the books are compared with the ledger once. */
 const TURNS_PER_BOOK_CHECK = 10;
 
@@ -103,10 +107,13 @@ class Simulation {
     this.#world.hasWrongClocks = wrongClocks.length > 0;
     const now = this.#world.clock.now();
     this.#away = this.#world.isCalm ? null : drawAway(seed, now, this.#endMs);
+    const stubs = new Random(seed + 0x5354_5542);
     this.#slots = Array.from({ length: random.int(2, 4) }, (_, index) => {
       const slot = drawSlot(random, index, leaseMs, this.#world.faults);
       const stays = this.#away !== null && index === 1 ? ({ role: "scheduler", isTicker: false } as const) : {};
-      return { ...slot, options: { ...slot.options, ...stays }, skewMs: slot.skewMs + (wrongClocks[index] ?? 0) };
+      const isStub = !slot.options.isOld && stubs.chance(STUB_SHARE);
+      const options = { ...slot.options, ...stays, isStub };
+      return { ...slot, options, skewMs: slot.skewMs + (wrongClocks[index] ?? 0) };
     });
     // From a source of its own, so that the other runs are as they would be if there were none.
     this.#farRandom = new Random(seed + 0x4641_5220);
@@ -135,8 +142,11 @@ class Simulation {
   async #deploy(): Promise<void> {
     const { clock, store } = this.#world;
     await store.open(clock.now());
-    const declared = { declaration: "deployed", version: NEW_VERSION };
-    await store.putTasks(this.#tasks.map(({ record }) => ({ ...record, ...declared })));
+    const declared = this.#tasks.map(({ record, settings }) => {
+      const declaration = declarationText(record, new Set(Object.keys(settings)));
+      return { ...record, declaration, version: NEW_VERSION };
+    });
+    await store.putTasks(declared);
   }
 
   #act(): void {
@@ -370,6 +380,7 @@ function drawSlot(random: Random, index: number, leaseMs: number, { hasOldProgra
       leaseMs,
       maxIdleMs: random.pick([1000, 5000]),
       cleanupMs: random.pick([null, 4000]),
+      isStub: false,
       isOld: index > 0 && hasOldPrograms && random.chance(0.5),
     },
     process: null,

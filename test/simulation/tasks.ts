@@ -96,9 +96,13 @@ export function registerTasks(
   tasks: readonly SimulatedTask[],
   random: Random,
 ): void {
-  const { isOld } = process.options;
+  const { isOld, isStub } = process.options;
   for (const task of isOld ? tasks.slice(1) : tasks) {
-    const settings = isOld ? { ...task.settings, maxRunningJobs: null } : task.settings;
+    const { concurrencyKey, maxRecoveries, ...others } = task.settings;
+    const declared = isStub
+      ? { maxRecoveries }
+      : { ...others, maxRecoveries, ...(isOld ? { maxRunningJobs: null } : {}) };
+    const settings = concurrencyKey === undefined ? declared : { ...declared, concurrencyKey };
     process.scheduler.task<unknown>(task.id, settings, (payload, context) =>
       handle(world, process, task, random, payload, context),
     );

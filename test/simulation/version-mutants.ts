@@ -15,6 +15,14 @@ export const VERSIONS: readonly Mutant[] = [
       }
     },
   ),
+  store(
+    "lets a declaration replace another one than that of which it was made",
+    class extends MemoryDataStore {
+      override putTasks(tasks: readonly contract.TaskPut[]): Promise<contract.TaskChange[]> {
+        return super.putTasks(tasks.map(({ replaces: _, ...task }) => task));
+      }
+    },
+  ),
   patched("pauses schedules whose triggers it cannot read", FirePlanner.prototype, "readable", () => (due) => due),
   patched(
     "looks at schedules that it cannot read again and again",

@@ -1,6 +1,6 @@
 import type { EventRecord } from "../../src/records/events.ts";
 import type { TaskRecord } from "../../src/records/task.ts";
-import type { DataStore, TaskChange } from "../../src/stores/data-store.ts";
+import type { DataStore, TaskChange, TaskPut } from "../../src/stores/data-store.ts";
 import { MemoryDataStore } from "../../src/stores/memory/store.ts";
 import { VirtualClock } from "../../src/testing/virtual-clock.ts";
 import { Announcements } from "./announcements.ts";
@@ -86,11 +86,18 @@ export class World {
   }
 
   /** Tasks were put. */
-  onTasks(tasks: readonly TaskRecord[], changes: readonly TaskChange[]): void {
+  onTasks(tasks: readonly TaskPut[], changes: readonly TaskChange[]): void {
     this.jobs.beforeLimits();
-    tasks.forEach((task, index) => {
+    tasks.forEach(({ replaces: _, ...task }, index) => {
       if (changes[index] !== "added" && changes[index] !== "updated") return;
       const known = this.tasks.get(task.id);
+      // Edits change other settings, and all programs of the newer version declare these alike, or not at all.
+      const isChanged = known !== undefined && DECLARED_ALIKE.some((name) => isOther(known[name], task[name]));
+      if (task.declaration !== undefined && isChanged) {
+        this.history.violate(
+          `a declaration changed task ${task.id} from ${JSON.stringify(known)} to ${JSON.stringify(task)}`,
+        );
+      }
       if (JSON.stringify(known?.rateLimit) !== JSON.stringify(task.rateLimit)) this.gates.onRateChanged(task.id);
       this.tasks.set(task.id, task);
     });
@@ -108,6 +115,12 @@ export class World {
   isAtRest(): boolean {
     return this.lateCalls === 0 && this.jobs.unfinished.size === 0 && this.schedules.isAtRest();
   }
+}
+
+const DECLARED_ALIKE = ["executor", "maxRunningJobs", "timeoutMs", "retry", "misfireGraceMs", "maxRecoveries"] as const;
+
+function isOther(known: unknown, given: unknown): boolean {
+  return JSON.stringify(known) !== JSON.stringify(given);
 }
 
 /** Which faults a seed gets. */

@@ -2,7 +2,6 @@ import type { JobRecord, NewJobRecord } from "../../records/job.ts";
 import type { AuditRecord } from "../../records/ledger.ts";
 import type { ScheduleRecord } from "../../records/schedule.ts";
 import type { SchedulerRecord } from "../../records/scheduler.ts";
-import type { TaskRecord } from "../../records/task.ts";
 import type {
   BackfillCommit,
   CancelReport,
@@ -19,6 +18,7 @@ import type {
   StepRequest,
   TaskChange,
   TaskPauseRequest,
+  TaskPut,
 } from "../../stores/data-store.ts";
 import {
   DurableObjectDataStore,
@@ -49,7 +49,7 @@ export class AlarmedStore extends DurableObjectDataStore {
     return [this.#self(now)];
   }
 
-  override putTasks(tasks: readonly TaskRecord[]): Promise<TaskChange[]> {
+  override putTasks(tasks: readonly TaskPut[]): Promise<TaskChange[]> {
     return this.#alarmed(super.putTasks(tasks));
   }
 

@@ -572,7 +572,10 @@ export class Engine {
     events.watch("taskUnpaused", () => this.#loop.lookBy());
     events.watch("taskPaused", ({ untilMs }) => this.#pauseEndsBy(untilMs));
     // Its limits may let more jobs run.
-    events.watch("taskUpdated", () => this.#loop.lookBy());
+    events.watch("taskUpdated", () => {
+      this.#parts.tasks.watchSoon();
+      this.#loop.lookBy();
+    });
     events.watch("jobRetried", ({ runAtMs }) => this.#loop.lookBy(runAtMs));
     events.watch("jobCancelRequested", ({ jobId }) => {
       if (this.#isResident) this.#keeper.cancellationHeard(jobId);

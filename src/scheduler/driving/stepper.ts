@@ -33,7 +33,7 @@ import type { JobRunner } from "../running/job-runner.ts";
 import type { Peers } from "../running/peers.ts";
 import type { EndedAttempt } from "../running/release-queue.ts";
 import { asksForNow, type StoreClock } from "../running/store-clock.ts";
-import { announceTasks } from "../tasks/announce-tasks.ts";
+import { saveTasks } from "../tasks/announce-tasks.ts";
 import type { TaskRegistry } from "../tasks/task-registry.ts";
 import type { AdditionLine, WaitingAddition } from "./addition-line.ts";
 import { RecoveryPace } from "./recovery-pace.ts";
@@ -222,7 +222,7 @@ export class Stepper {
     const { aheadMs, timeoutMsMax, expiredForMs = null, uptimeAfter } = bounds;
     const { env, runner, tasks, hasScheduleRole, hasJobRole, zoneCheck, storeClock } = this.#parts;
     const view = this.#view(now, hasJobRole ? runner.room : null, aheadMs, timeoutMsMax);
-    const unsaved = tasks.unsaved;
+    const unsaved = tasks.toCompare(now);
     const zoneRules = view.schedules === null ? undefined : zoneCheck.asksFor(now);
     const asked = {
       ...asksForNow(env),
@@ -294,7 +294,7 @@ export class Stepper {
 
   async #saveTasks(): Promise<void> {
     const { env, tasks } = this.#parts;
-    announceTasks(env, await tasks.save());
+    await saveTasks(env, tasks);
   }
 
   /**

@@ -53,7 +53,7 @@ export interface CheckedTaskDefaults extends CheckedLimits, CheckedLogging {
   maxRecoveries: number;
   maxSnoozes: number;
   timeoutMs: number | null;
-  abandonAfterMs?: number | undefined;
+  abandonAfterMs?: number | null | undefined;
   resultExpirationMs: number;
   failureExpirationMs?: number | null | undefined;
   overlap: RunOverlapPolicy;
@@ -73,7 +73,7 @@ export interface CheckedTaskSettings extends CheckedLimits, CheckedLogging {
   maxRecoveries?: number | undefined;
   maxSnoozes?: number | undefined;
   timeoutMs?: number | null | undefined;
-  abandonAfterMs?: number | undefined;
+  abandonAfterMs?: number | null | undefined;
   resultExpirationMs?: number | undefined;
   failureExpirationMs?: number | null | undefined;
   overlap?: RunOverlapPolicy | undefined;

@@ -234,7 +234,7 @@ const taskDefaults = once(() =>
     maxRecoveries: v.optional(wholeNumber(0), 3),
     maxSnoozes: v.optional(wholeNumber(0, 1_000_000), SNOOZES_MAX_DEFAULT),
     timeout: v.optional(v.nullable(durationMs(1)), null),
-    abandonAfter: v.optional(durationMs()),
+    abandonAfter: v.optional(v.nullable(durationMs())),
     resultExpirationTime: v.optional(durationMs(), { hours: 24 }),
     failureExpirationTime: v.optional(v.nullable(durationMs())),
     overlap: v.optional(oneOf(RUN_OVERLAP_POLICIES), "queue"),

@@ -15,7 +15,9 @@ import type { TriggerLike } from "../../triggers/short-trigger.ts";
 import type { OccurrenceVerdict } from "./occurrence-verdicts.ts";
 
 /** Settings of a task. The most explicit setting counts: first that of the call, then that of the task, then that of
- *  the scheduler's `taskDefaults`. Metadata is merged key by key. `P` is the payload that the handler gets. */
+ *  the scheduler's `taskDefaults`, then what the store has of a program that declared the task before. So the defaults
+ *  are those of new tasks, and who wants one of them back gives its value. Metadata is merged key by key. `P` is the
+ *  payload that the handler gets. */
 export interface TaskSettings<P = never> {
   /** Name of the executor that runs the task's jobs. Default: `"inline"`. */
   executor?: string | undefined;
@@ -62,8 +64,9 @@ export interface TaskSettings<P = never> {
   /** How long a handler that ignores its `signal` keeps the place of its job, after a timeout or a cancellation:
    *  until then neither the next attempt of the job begins, nor another job in its place. Then the job goes on without
    *  the handler, which cannot be ended, and an error in the log says so. What runs in a thread or in another process
-   *  is ended after 5 s. Default: the `leaseDuration` of the scheduler, which is 1 minute unless it is set. */
-  abandonAfter?: Duration | undefined;
+   *  is ended after 5 s. Null is the `leaseDuration` of the scheduler, which is 1 minute unless it is set. Default:
+   *  null. */
+  abandonAfter?: Duration | null | undefined;
   /** How long results are kept; zero keeps none. Default: 24 hours. */
   resultExpirationTime?: Duration | undefined;
   /** How long it is kept how a job failed, with the error and the payload: every outcome but `success`, `skipped` and

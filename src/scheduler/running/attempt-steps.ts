@@ -25,7 +25,7 @@ export class AttemptSteps implements RecordedSteps {
   /** The first attempt of a job finds none, unless the job repeats another one. */
   async load(): Promise<LoadedSteps> {
     const { job, task } = this.#attempt;
-    const { version = null } = task.record;
+    const { version = null } = task;
     if (job.fence <= 1 && job.retryOf === undefined) return { steps: [], version };
     const { store, clock } = this.#env;
     return { steps: await store.getJobSteps(job.id, clock.now()), version };

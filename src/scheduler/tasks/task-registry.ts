@@ -1,16 +1,15 @@
-import { HandlerLookupError, OptionsError, TaskLookupError } from "../../core/errors.ts";
-import { LIMIT_PER_BURST, SNOOZES_MAX_DEFAULT } from "../../core/limits.ts";
+import { HandlerLookupError, OptionsError, StoreUnavailableError, TaskLookupError } from "../../core/errors.ts";
+import { LIMIT_PER_BURST, SNOOZES_MAX_DEFAULT, TASKS_WATCH_MS, UPDATE_TRIES_MAX } from "../../core/limits.ts";
 import { cannotBeRead, isPlain, mustBe, optionError } from "../../core/option-errors.ts";
 import type { StandardSchemaV1 } from "../../core/standard-schema.ts";
 import { nearest } from "../../core/suggest.ts";
-import { textHash } from "../../core/text-hash.ts";
 import { withoutUndefined } from "../../core/without-undefined.ts";
 import { InlineExecutor } from "../../executors/inline.ts";
 import type { JobExecutor } from "../../executors/job-executor.ts";
 import { NOTICE_TASK_PREFIX } from "../../records/notice.ts";
 import type { RateLimit, RetryPolicy } from "../../records/policies.ts";
 import type { TaskRecord } from "../../records/task.ts";
-import type { DataStore, JobQueue, TaskChange } from "../../stores/data-store.ts";
+import type { DataStore, JobQueue } from "../../stores/data-store.ts";
 import {
   type CheckedTaskDefaults,
   type CheckedTaskSettings,
@@ -24,6 +23,7 @@ import type { NoticeChannel } from "../options/notice-channel.ts";
 import { TASK_FIRST } from "../options/option-hints.ts";
 import type { TaskSettings } from "../options/options.ts";
 import type { Task, TaskHandler } from "../scheduler-client.ts";
+import { type ContestedSetting, contestedSettings, declarationText, mergedDeclaration } from "./declared-settings.ts";
 import { DefinedTask } from "./defined-tasks.ts";
 
 /** Most tasks of an executor that a message names. */
@@ -31,12 +31,22 @@ const LISTED_TASKS_MAX = 10;
 
 /** What became of a task that was declared to the store. */
 export interface SavedTask {
-  readonly record: TaskRecord;
-  readonly change: Exclude<TaskChange, "unchanged">;
+  /** As this program declares it. */
+  readonly declared: TaskRecord;
+  /** As the store had it; undefined for a new one. */
+  readonly stored: TaskRecord | undefined;
+  readonly change: "added" | "updated" | "unchanged" | "outdated";
+  /** What others have declared differently: `stored` has their values. */
+  readonly contested: readonly ContestedSetting[];
 }
 
 export interface RegisteredTask {
+  /** As this program declares it, with the defaults of a new task. */
+  readonly declared: TaskRecord;
+  /** The settings that hold, as far as it is known here what others declared. */
   readonly record: TaskRecord;
+  /** Of the program. */
+  readonly version?: number;
   /** Null where the task's executor has the handler. */
   readonly handler: TaskHandler<never, unknown> | null;
   readonly schema: StandardSchemaV1 | null;
@@ -45,7 +55,10 @@ export interface RegisteredTask {
 
 export interface RegistryOptions {
   readonly store: DataStore;
+  readonly identity: string;
   readonly defaults: CheckedTaskDefaults;
+  /** The options of `taskDefaults` as the program gave them. */
+  readonly givenDefaults: object;
   /** Of the program, for the declarations of its tasks. */
   readonly version: number | undefined;
   /** The executors that this scheduler has, by name. */
@@ -61,6 +74,14 @@ export class TaskRegistry {
   /** Tasks that were passed as references, and have no handler here. */
   readonly #references = new Map<string, { readonly task: DefinedTask; readonly record: TaskRecord }>();
   readonly #unsaved = new Set<string>();
+  /** Saved tasks that somebody else has changed since. */
+  readonly #changed = new Set<string>();
+  /** The differences that were told. */
+  readonly #told = new Set<string>();
+  readonly #identity: string;
+  readonly #givenDefaults: object;
+  /** When a look was last asked to compare all, in epoch milliseconds; null before the first one. */
+  #watchedAt: number | null = null;
   readonly #withoutKey = new Set<string>();
   readonly #store: DataStore;
   readonly #defaults: CheckedTaskDefaults;
@@ -71,8 +92,10 @@ export class TaskRegistry {
   /** Whether the executors are open, so that it is known which tasks they have. */
   #hasOpenExecutors = false;
 
-  constructor({ store, defaults, version, executors, runsJobs }: RegistryOptions) {
+  constructor({ store, identity, defaults, givenDefaults, version, executors, runsJobs }: RegistryOptions) {
     this.#store = store;
+    this.#identity = identity;
+    this.#givenDefaults = withoutUndefined(givenDefaults);
     this.#defaults = defaults;
     this.#version = version;
     this.#executors = executors;
@@ -87,17 +110,28 @@ export class TaskRegistry {
     checkId(id, "task id");
     if (handler !== null && typeof handler !== "function") throw handlerMissing(id);
     const { schema = null, concurrencyKey = null, ...checked } = checkTaskSettings(settings, `task "${id}"`);
-    const record = declared(toRecord(id, this.#defaults, checked), this.#version);
-    if (handler === null && this.#isInline(record.executor)) throw handlerMissing(id);
-    const task = { record, handler, schema, concurrencyKey };
+    const given = new Set(Object.keys({ ...this.#givenDefaults, ...withoutUndefined(settings) }));
+    const declared = this.#declared(toRecord(id, this.#defaults, checked), given);
+    if (handler === null && this.#isInline(declared.executor)) throw handlerMissing(id);
+    const version = withoutUndefined({ version: this.#version });
+    const task = { declared, record: declared, ...version, handler, schema, concurrencyKey };
     if (this.#runsJobs()) {
-      this.#assertExecutor(record);
+      this.#assertExecutor(declared);
       if (this.#hasOpenExecutors) this.#assertHandler(task);
     }
     this.#byId.set(id, task);
     this.#unsaved.add(id);
     this.#queues = null;
     return Object.freeze({ id });
+  }
+
+  #declared(record: TaskRecord, given: Set<string>): TaskRecord {
+    // Of the two limits, the one of all jobs follows from the other.
+    if (record.maxRunningPerKey !== undefined) given.add("maxRunningJobs");
+    const declaration = declarationText(record, given);
+    // A program that says nothing tells nobody which settings are newer.
+    const version = declaration === "{}" ? undefined : this.#version;
+    return { ...record, declaration, ...withoutUndefined({ version }) };
   }
 
   /** Registers the task of a channel of notices. @throws {OptionsError} */
@@ -199,7 +233,7 @@ export class TaskRegistry {
 
   /** For a scheduler that is about to run jobs. @throws {OptionsError} when it lacks the executor of a task */
   assertExecutors(): void {
-    for (const { record } of this.#byId.values()) this.#assertExecutor(record);
+    for (const { declared } of this.#byId.values()) this.#assertExecutor(declared);
   }
 
   #assertExecutor({ id, executor }: TaskRecord): void {
@@ -228,7 +262,7 @@ export class TaskRegistry {
   }
 
   #assertHandler(task: RegisteredTask): void {
-    const { id, executor: name } = task.record;
+    const { id, executor: name } = task.declared;
     const executor = this.#executors[name];
     if (executor === undefined || this.#hasHandler(task, executor)) return;
     const { taskIds = [] } = executor;
@@ -292,6 +326,12 @@ export class TaskRegistry {
   declareAnew(): void {
     this.executorsOpened(false);
     for (const id of this.#byId.keys()) this.#unsaved.add(id);
+    this.#changed.clear();
+  }
+
+  /** Somebody has changed a task. The next look compares all. */
+  watchSoon(): void {
+    this.#watchedAt = Number.NEGATIVE_INFINITY;
   }
 
   /** Whether there are tasks that may not be in the store yet. */
@@ -302,37 +342,101 @@ export class TaskRegistry {
   /** The records of tasks that may not be in the store yet, for a look that compares them with the stored records; null
    *  when all tasks are in the store. */
   get unsaved(): readonly TaskRecord[] | null {
-    return this.hasUnsaved ? [...this.#unsaved].map((id) => this.handlerOf(id).record) : null;
+    return this.hasUnsaved ? [...this.#unsaved].map((id) => this.handlerOf(id).declared) : null;
+  }
+
+  /** The records that a look is to compare with the stored ones: those that may not be in the store yet, and from time
+   *  to time all, as they were when they were saved; null for none. */
+  toCompare(now: number): readonly TaskRecord[] | null {
+    const { unsaved } = this;
+    if (unsaved !== null || this.#byId.size === 0) return unsaved;
+    // What is saved at the start needs no comparison then, and a clock that was set back does not put it off.
+    this.#watchedAt ??= now;
+    if (now >= this.#watchedAt && now < this.#watchedAt + TASKS_WATCH_MS) return null;
+    this.#watchedAt = now;
+    return [...this.#byId.values()].map(({ record }) => record);
   }
 
   /** A look has compared these records: the store has all of them, except those with the ids in `staleIds`. */
   compared(records: readonly TaskRecord[], staleIds: readonly string[]): void {
     const stale = new Set(staleIds);
-    for (const record of records) if (!stale.has(record.id)) this.#saved(record);
+    for (const record of records) {
+      if (!stale.has(record.id)) this.#saved(record, record);
+      else if (!this.#unsaved.has(record.id)) this.#changed.add(record.id);
+    }
   }
 
-  /** Writes the tasks that may not be in the store yet. Returns the tasks that were changed or refused. */
+  /** Writes the tasks that may not be in the store yet, and reads those that others have changed. Returns the tasks
+   *  that were changed, refused or declared differently. */
   async save(): Promise<SavedTask[]> {
-    const records = this.unsaved;
-    if (records === null) return [];
-    const changes = await this.#store.putTasks(records);
-    return records.flatMap((record, index) => {
-      this.#saved(record);
-      const change = changes[index];
-      return change === undefined || change === "unchanged" ? [] : [{ record, change }];
+    const saved: SavedTask[] = [];
+    let stored: ReadonlyMap<string, TaskRecord> | null = null;
+    let left = this.unsaved ?? [];
+    for (let tries = 0; left.length > 0; tries++) {
+      if (tries === UPDATE_TRIES_MAX) throw tooManyDeclarations(left);
+      const known = stored;
+      const plans = left.map((declared) => ({ declared, ...mergedDeclaration(known?.get(declared.id), declared) }));
+      const puts = plans.flatMap(({ put }) => (put === null ? [] : [{ ...put, declaredBy: this.#identity }]));
+      const changes = puts.length === 0 ? [] : await this.#store.putTasks(puts);
+      const refused: TaskRecord[] = [];
+      for (const { declared, record, put, contested, isOutdated } of plans) {
+        const change = put === null ? (isOutdated ? "outdated" : "unchanged") : changes.shift();
+        if (put !== null && (change === "conflict" || change === "outdated")) {
+          refused.push(declared);
+          continue;
+        }
+        this.#saved(declared, record);
+        saved.push({ declared, stored: known?.get(declared.id), change: change as SavedTask["change"], contested });
+      }
+      left = refused;
+      if (refused.length > 0 || this.#changed.size > 0) stored = await this.#storedTasks();
+    }
+    return [...saved, ...(await this.#readChanged(stored))].filter(
+      ({ change, contested }) => change !== "unchanged" || contested.length > 0,
+    );
+  }
+
+  /** Takes over what others have declared of tasks that were saved before. */
+  async #readChanged(known: ReadonlyMap<string, TaskRecord> | null): Promise<SavedTask[]> {
+    if (this.#changed.size === 0) return [];
+    const stored = known ?? (await this.#storedTasks());
+    const ids = [...this.#changed];
+    this.#changed.clear();
+    return ids.flatMap((id) => {
+      const [task, record] = [this.#byId.get(id), stored.get(id)];
+      if (task === undefined || record === undefined || this.#unsaved.has(id)) return [];
+      const { declared } = task;
+      this.#saved(declared, record);
+      return [{ declared, stored: record, change: "unchanged", contested: contestedSettings(record, declared) }];
     });
   }
 
-  /** The store has this record. A task that was registered anew in the meantime has another record, and stays
-   *  unsaved. */
-  #saved(record: TaskRecord): void {
-    if (this.#byId.get(record.id)?.record === record) this.#unsaved.delete(record.id);
+  async #storedTasks(): Promise<ReadonlyMap<string, TaskRecord>> {
+    return new Map((await this.#store.getTasks()).map((task) => [task.id, task]));
+  }
+
+  /** Whether this difference is told for the first time. */
+  isFirstTold(id: string, { name, hash }: ContestedSetting): boolean {
+    const key = JSON.stringify([id, name, hash]);
+    if (this.#told.has(key)) return false;
+    this.#told.add(key);
+    return true;
+  }
+
+  /** The store has what is declared, so that these settings hold. A task that was registered anew in the meantime has
+   *  another record, and stays unsaved. */
+  #saved(declared: TaskRecord, record: TaskRecord): void {
+    const task = this.#byId.get(declared.id);
+    if (task === undefined || (task.declared !== declared && task.record !== declared)) return;
+    if (task.declared === declared) this.#unsaved.delete(declared.id);
+    this.#byId.set(declared.id, { ...task, record });
   }
 
   forget(id: string): void {
     this.#byId.delete(id);
     this.#references.delete(id);
     this.#unsaved.delete(id);
+    this.#changed.delete(id);
     this.#withoutKey.delete(id);
     this.#queues = null;
   }
@@ -350,6 +454,11 @@ function handlerMissing(id: string): OptionsError {
   return new OptionsError(`task "${id}" needs a handler: task(id, handler) or task(id, settings, handler)`, [
     { path: "handler", message: "not a function" },
   ]);
+}
+
+function tooManyDeclarations(tasks: readonly TaskRecord[]): StoreUnavailableError {
+  const ids = tasks.map(({ id }) => `"${id}"`).join(", ");
+  return new StoreUnavailableError(`tasks could not be saved, because others change them all the time: ${ids}`);
 }
 
 function nothingToUse(tasks: readonly DefinedTask[]): OptionsError {
@@ -388,7 +497,7 @@ function nameOfBound(name: string): [what: string, id: string] {
 function toRecord(id: string, defaults: CheckedTaskDefaults, settings: CheckedTaskSettings): TaskRecord {
   const merged = { ...defaults, ...withoutUndefined(settings) };
   const { maxRunningPerKey: perKey = null, rateLimit = null, fair = false } = merged;
-  const { pauseAfterFailures = null, failureExpirationMs = null } = merged;
+  const { pauseAfterFailures = null, failureExpirationMs = null, abandonAfterMs = null } = merged;
   const labels = mergedLabels(defaults.labels, settings.labels, `task "${id}"`);
   return {
     id,
@@ -409,7 +518,7 @@ function toRecord(id: string, defaults: CheckedTaskDefaults, settings: CheckedTa
     ...(pauseAfterFailures === null ? {} : { pauseAfterFailures }),
     ...(labels === undefined ? {} : { labels }),
     ...(merged.maxSnoozes === SNOOZES_MAX_DEFAULT ? {} : { maxSnoozes: merged.maxSnoozes }),
-    ...(merged.abandonAfterMs === undefined ? {} : { abandonAfterMs: merged.abandonAfterMs }),
+    ...(abandonAfterMs === null ? {} : { abandonAfterMs }),
     ...(merged.keepLogs ? { keepLogs: merged.keepLogs } : {}),
   };
 }
@@ -424,12 +533,6 @@ export function retryOver(
 
 function rateOf({ limit, perMs, burst }: NonNullable<CheckedTaskSettings["rateLimit"]>): RateLimit {
   return { limit, perMs, burst: burst ?? Math.max(1, Math.floor(limit / LIMIT_PER_BURST)) };
-}
-
-/** The record with the hash of its settings, by which the store knows whether they changed since the last start. */
-function declared(record: TaskRecord, version: number | undefined): TaskRecord {
-  const declaration = textHash(JSON.stringify(record));
-  return version === undefined ? { ...record, declaration } : { ...record, declaration, version };
 }
 
 function assertCapacity(name: string, executor: JobExecutor): void {

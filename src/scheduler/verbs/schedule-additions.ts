@@ -2,6 +2,7 @@ import { ConflictingIdError, StoreUnavailableError } from "../../core/errors.ts"
 import { afterTurn } from "../../core/joined-call.ts";
 import { SCHEDULES_PER_COMMIT_MAX } from "../../core/limits.ts";
 import type { ScheduleRecord } from "../../records/schedule.ts";
+import type { TaskRecord } from "../../records/task.ts";
 import type { ScheduleAddition, ScheduleAdditionChange } from "../../stores/data-store.ts";
 import type { Trigger } from "../../triggers/trigger.ts";
 import type { CheckedScheduleOptions } from "../options/checked-options.ts";
@@ -35,6 +36,8 @@ interface Call {
 }
 
 interface PreparedCall extends Call {
+  /** The settings that it was made with. */
+  readonly task: TaskRecord;
   readonly addition: ScheduleAddition;
   readonly by: string;
 }
@@ -73,11 +76,20 @@ export class ScheduleAdditions {
       const prepared = (await this.#prepareAll(calls)).filter((call) => call !== null);
       const changed = this.#looksFirst ? await this.#withoutUnchanged(prepared) : prepared;
       await ready();
-      for (const batch of batchesOf(changed)) await this.#write(batch);
+      for (const batch of batchesOf(await this.#withStored(changed))) await this.#write(batch);
     } catch (error) {
       // Those that are done do not hear of it.
       for (const { reject } of calls) reject(error);
     }
+  }
+
+  /** Makes those anew whose tasks have other settings in the store than was known here. */
+  async #withStored(calls: readonly PreparedCall[]): Promise<readonly PreparedCall[]> {
+    const { tasks } = this.#context;
+    const others = calls.filter(({ wanted, task }) => (tasks.get(wanted.taskId)?.record ?? task) !== task);
+    if (others.length === 0) return calls;
+    const made = (await this.#prepareAll(others)).filter((call) => call !== null);
+    return [...calls.filter((call) => !others.includes(call)), ...made];
   }
 
   async #prepareAll(calls: readonly Call[]): Promise<(PreparedCall | null)[]> {
@@ -107,7 +119,12 @@ export class ScheduleAdditions {
         const record = newScheduleRecord({ ...fact, id, trigger, now }, options);
         const declared = options.id === undefined ? record : declaredSchedule(record, paused, tasks.version);
         const schedule = requestHash === undefined ? declared : { ...declared, declaration: requestHash };
-        return { ...call, by, addition: { schedule, conflictPolicy, setsPaused: paused !== undefined } };
+        return {
+          ...call,
+          task: fact.task,
+          by,
+          addition: { schedule, conflictPolicy, setsPaused: paused !== undefined },
+        };
       } catch (error) {
         call.reject(error);
         return null;

@@ -86,6 +86,7 @@ export class ScheduleVerbs implements ScheduleCommands {
   /** Replaces a schedule that has a revision. Its declaration stays, as after every edit. */
   async #replace(id: string, wanted: WantedSchedule): Promise<Schedule> {
     const { paused } = wanted.options;
+    await this.#context.ready();
     const { nextFireTime, paceUntil, trigger, zoneRules = null, ...asked } = await this.#additions.recordOf(wanted);
     // What a schedule has of its own, whoever declares it.
     const { createdAt: _at, lastFireTime: _last, skippedCount: _count, lastFailure: _failure, ...withoutPast } = asked;

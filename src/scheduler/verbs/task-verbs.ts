@@ -6,7 +6,7 @@ import type { TaskCommands } from "../commands/commands.ts";
 import { taskRemoved } from "../events/event-records.ts";
 import { taskPauseChanged } from "../events/flow-events.ts";
 import type { CheckedTaskPause, TaskFilter } from "../options/checked-options.ts";
-import { announceTasks } from "../tasks/announce-tasks.ts";
+import { saveTasks } from "../tasks/announce-tasks.ts";
 import { TaskView } from "../views/task-view.ts";
 import { assertLater } from "./assert-later.ts";
 import type { VerbContext } from "./verb-context.ts";
@@ -67,6 +67,6 @@ export class TaskVerbs implements TaskCommands {
   /** Writes the tasks that are not in the store yet. */
   async save(): Promise<void> {
     const { env, tasks } = this.#context;
-    announceTasks(env, await tasks.save());
+    await saveTasks(env, tasks);
   }
 }

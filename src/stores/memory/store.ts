@@ -125,7 +125,7 @@ export class MemoryDataStore implements contract.DataStore {
 
   // ---- tasks
 
-  async putTasks(tasks: readonly TaskRecord[]): Promise<contract.TaskChange[]> {
+  async putTasks(tasks: readonly contract.TaskPut[]): Promise<contract.TaskChange[]> {
     const { jobs, flow, queues } = this.#tables;
     // Made before the first change, because reading a task may throw.
     const copies = tasks.map((task) => frozenCopy(task));

@@ -2,16 +2,16 @@ import { withoutUndefined } from "../../core/without-undefined.ts";
 import { type Field, recordName } from "../../records/fields/field.ts";
 import { TASK_FIELDS } from "../../records/fields/task.ts";
 import type { TaskRecord } from "../../records/task.ts";
-import type { ScheduleAddition, ScheduleAdditionChange, TaskChange } from "../data-store.ts";
+import type { ScheduleAddition, ScheduleAdditionChange, TaskChange, TaskPut } from "../data-store.ts";
 import { pauseFacts } from "./pauses.ts";
 
-/** What becomes of the stored task when `given` is put, see rules T1 to T5. `stored` is undefined when there is
- *  none. */
+/** What becomes of the stored task when `given` is put, see rules T1 to T5, and T16. `stored` is undefined when
+ *  there is none. */
 export function putTask(
   stored: TaskRecord | undefined,
-  given: TaskRecord,
+  { replaces, ...given }: TaskPut,
 ): { readonly task: TaskRecord; readonly change: TaskChange } {
-  const { task, change } = putSettings(stored, given);
+  const { task, change } = putSettings(stored, given, replaces);
   if (task === stored || task.paused === stored?.paused) return { task, change };
   const settings = withoutPause(task);
   const isPaused = stored?.paused !== undefined;
@@ -21,6 +21,7 @@ export function putTask(
 function putSettings(
   stored: TaskRecord | undefined,
   given: TaskRecord,
+  replaces: string | null | undefined,
 ): { readonly task: TaskRecord; readonly change: TaskChange } {
   if (stored === undefined) return { task: given, change: "added" };
   if (given.declaration === undefined) {
@@ -32,6 +33,8 @@ function putSettings(
   if (stored.declaration === given.declaration) {
     return { task: { ...stored, ...declarationOf(stored, version) }, change: "unchanged" };
   }
+  const isOther = replaces !== undefined && (stored.declaration ?? null) !== replaces;
+  if (isOther) return { task: stored, change: "conflict" };
   if (versionOf(stored) > versionOf(given)) return { task: stored, change: "outdated" };
   return { task: given, change: "updated" };
 }
@@ -52,7 +55,7 @@ export interface StoredDeclaration {
   readonly version?: number;
 }
 
-function versionOf({ version }: StoredDeclaration): number {
+export function versionOf({ version }: StoredDeclaration): number {
   return version ?? NO_VERSION;
 }
 

@@ -146,7 +146,7 @@ export class StoreInSql implements contract.DataStore {
     return this.close();
   }
 
-  async putTasks(tasks: readonly TaskRecord[]): Promise<contract.TaskChange[]> {
+  async putTasks(tasks: readonly contract.TaskPut[]): Promise<contract.TaskChange[]> {
     return this.#use((open) => open.tasks.put(tasks));
   }
 

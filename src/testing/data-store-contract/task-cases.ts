@@ -18,6 +18,8 @@ import {
   take,
 } from "./makers.ts";
 
+const RATE = { limit: 3, perMs: 1000, burst: 1 };
+
 export const taskCases: readonly DataStoreCase[] = [
   {
     name: "tasks: putting answers per task whether it was added, updated or left as it was",
@@ -110,6 +112,44 @@ export const taskCases: readonly DataStoreCase[] = [
       equal(await stale(store, declared(2)), [], "a lower version, looked at");
       equal(await store.putTasks([makeTask({ maxRunningJobs: 7 })]), ["updated"], "an edit");
       equal(await store.getTask("task"), { ...declared(5), maxRunningJobs: 7 }, "the edited task");
+    },
+  },
+  {
+    name: "tasks: a declaration that was made from another one than the stored one conflicts, and changes nothing",
+    rules: ["T16"],
+    async run({ open }) {
+      const store = await open();
+      const one = makeTask({ declaration: "one", version: 2, maxRunningJobs: 5, maxRunningPerKey: 2 });
+      equal(await store.putTasks([{ ...one, replaces: null }]), ["added"], "over nothing");
+      equal(await store.getTask("task"), one, "the stored task");
+      const two = makeTask({ declaration: "two", version: 3, maxRunningJobs: 1, rateLimit: RATE, declaredBy: "two" });
+      for (const replaces of [null, "zero"]) {
+        equal(await store.putTasks([{ ...two, replaces }]), ["conflict"], `made from ${replaces}`);
+        equal(await store.getTask("task"), one, `the task after one made from ${replaces}`);
+      }
+      equal(await store.putTasks([{ ...one, version: 4, replaces: null }]), ["unchanged"], "the same again");
+      equal((await store.getTask("task"))?.version, 4, "the version of the same again");
+      equal(await store.putTasks([{ ...two, replaces: "zero" }]), ["conflict"], "an older one, made from another one");
+      equal(
+        await store.putTasks([{ ...two, replaces: "one" }]),
+        ["outdated"],
+        "an older one, made from the stored one",
+      );
+      const newer = { ...two, version: 4 };
+      const other = makeTask({ id: "other", declaration: "two" });
+      const both = await store.putTasks([
+        { ...newer, replaces: "one" },
+        { ...other, replaces: "zero" },
+      ]);
+      equal(both, ["updated", "added"], "made from the stored one, and one that is not there");
+      equal(await store.getTask("task"), newer, "the task that was made from the stored one");
+      equal(await store.putTasks([makeTask({ maxRunningJobs: 7 })]), ["updated"], "an edit");
+      equal(await store.putTasks([{ ...one, version: 4, replaces: "two" }]), ["updated"], "over what was edited");
+      equal(await store.removeTask("task"), "removed", "the removal");
+      equal(await store.putTasks([{ ...newer, replaces: "one" }]), ["added"], "over what was removed");
+      equal(await store.getTask("task"), newer, "the task after its removal");
+      await store.putTasks([makeTask({ id: "edited" })]);
+      equal(await store.putTasks([{ ...other, id: "edited", replaces: null }]), ["updated"], "over no declaration");
     },
   },
   {

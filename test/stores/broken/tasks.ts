@@ -21,6 +21,25 @@ class IgnoresVersions extends MemoryDataStore {
   }
 }
 
+/** Lets the last declaration count, whatever it was made from. */
+class IgnoresReplaced extends MemoryDataStore {
+  override putTasks(tasks: readonly contract.TaskPut[]): Promise<contract.TaskChange[]> {
+    return super.putTasks(tasks.map(({ replaces: _, ...task }) => task));
+  }
+}
+
+/** Takes the version of a declaration that it refuses. */
+class RaisesByConflicts extends MemoryDataStore {
+  override async putTasks(tasks: readonly contract.TaskPut[]): Promise<contract.TaskChange[]> {
+    const changes = await super.putTasks(tasks);
+    for (const [index, { id, version = 0 }] of tasks.entries()) {
+      const stored = changes[index] === "conflict" ? await this.getTask(id) : null;
+      if (stored !== null) await super.putTasks([{ ...stored, version: Math.max(version, stored.version ?? 0) }]);
+    }
+    return changes;
+  }
+}
+
 /** Forgets the limit of a task with the task. */
 class ForgetsRemovedLimits extends MemoryDataStore {
   override async removeTask(id: string): ReturnType<MemoryDataStore["removeTask"]> {
@@ -45,6 +64,8 @@ export const brokenTasks: readonly BrokenStore[] = caughtBy(
   "tasks",
   OverwritesEdits,
   IgnoresVersions,
+  IgnoresReplaced,
+  RaisesByConflicts,
   ForgetsRemovedLimits,
   HidesRemovals,
 );

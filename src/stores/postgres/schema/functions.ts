@@ -121,6 +121,9 @@ function putTasks({ inSchema, tasks }: PostgresNames): string {
   const replaced = (column: string, given = `excluded.${column}`): string =>
     `${column} = CASE WHEN ${isReplaced} THEN ${given} ELSE t.${column} END`;
   const isRelimited = LIMITS.map((column) => `t.${column} IS DISTINCT FROM excluded.${column}`).join(" OR ");
+  const isOther =
+    `t.declaration IS DISTINCT FROM excluded.declaration AND t.declaration IS DISTINCT FROM ${REMOVED} ` +
+    "AND coalesce(t.declaration, '') <> v->>5";
   const columns = [
     ...["details", "max_running_jobs", ...LIMITS].map((column) => replaced(column)),
     replaced("limited", "greatest(excluded.limited, t.paused)"),
@@ -137,10 +140,10 @@ function putTasks({ inSchema, tasks }: PostgresNames): string {
       FOR v IN SELECT json_array_elements(given) LOOP
         INSERT INTO ${tasks} AS t (id, max_running_jobs, details, declaration, version, limited,
           ${LIMITS.join(", ")}, former)
-        SELECT v->>0, (v->>1)::bigint, ${inSchema}kept(v->>2), v->>3, (v->>4)::bigint, coalesce((v->>5)::integer, 0),
-          (v->>6)::bigint, (v->>7)::bigint, (v->>8)::bigint, (v->>9)::bigint, coalesce((v->>10)::integer, 0), v->>11,
-          CASE WHEN v->>5 = '1' THEN '[]'::json END
-        ON CONFLICT (id) DO UPDATE SET ${columns.join(", ")};
+        SELECT v->>0, (v->>1)::bigint, ${inSchema}kept(v->>2), v->>3, (v->>4)::bigint, coalesce((v->>6)::integer, 0),
+          (v->>7)::bigint, (v->>8)::bigint, (v->>9)::bigint, (v->>10)::bigint, coalesce((v->>11)::integer, 0), v->>12,
+          CASE WHEN v->>6 = '1' THEN '[]'::json END
+        ON CONFLICT (id) DO UPDATE SET ${columns.join(", ")} WHERE v->>5 IS NULL OR NOT (${isOther});
       END LOOP;
     END $$`;
 }

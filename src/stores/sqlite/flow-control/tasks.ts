@@ -1,5 +1,5 @@
 import type { TaskRecord } from "../../../records/task.ts";
-import type { TaskChange, TaskPause, TaskPauseRequest } from "../../data-store.ts";
+import type { TaskChange, TaskPause, TaskPauseRequest, TaskPut } from "../../data-store.ts";
 import { NO_VERSION, putTask, withoutPause } from "../../shared/declarations.ts";
 import { type PauseFacts, pauseFacts } from "../../shared/pauses.ts";
 import { PAUSES_MAX } from "../bounds.ts";
@@ -37,7 +37,7 @@ export class SqliteTasks {
     this.#flow = flow;
   }
 
-  async put(tasks: readonly TaskRecord[]): Promise<TaskChange[]> {
+  async put(tasks: readonly TaskPut[]): Promise<TaskChange[]> {
     if (tasks.length === 0) return [];
     if (tasks.some(hasFlowControl)) Object.assign(this.#flow, { flow: "on", hasAccounts: true });
     const { getTasksById, putTasks, makeLimitersOfTasks, changeLimiters, rekeyJobs, blockJobs, forgetFormer } =
@@ -45,17 +45,22 @@ export class SqliteTasks {
     const ids = JSON.stringify(tasks.map((task) => task.id));
     const { makeNoticeTriggers, keepsLedger } = this.#statements;
     const triggers = keepsLedger ? triggersFor(tasks, makeNoticeTriggers) : [];
-    const [existing] = await this.#connection.write(() => [
+    const comparing = tasks.some(({ replaces }) => replaces !== undefined) ? [getTasksById] : [];
+    const answers = await this.#connection.write(() => [
       statement(getTasksById, ids),
       ...rowParameters(tasks.map(taskRow)).map(({ text }) => statement(putTasks, text)),
       ...[makeLimitersOfTasks, changeLimiters, rekeyJobs, blockJobs, forgetFormer].map((sql) => statement(sql, ids)),
       ...triggers.map((sql) => statement(sql)),
+      ...comparing.map((sql) => statement(sql, ids)),
     ]);
-    const known = new Map(jsonRecords<TaskRow>(existing).map((row) => [row[0][0], toTask(row)]));
+    const known = tasksById(answers[0]);
+    const after = comparing.length === 0 ? known : tasksById(answers.at(-1));
     return tasks.map((given) => {
       const { task, change } = putTask(known.get(given.id), given);
       known.set(given.id, task);
-      return change;
+      // Where writers share the database, another one may have come between the two reads.
+      const isOther = given.replaces !== undefined && after.get(given.id)?.declaration !== given.declaration;
+      return isOther && change !== "outdated" ? "conflict" : change;
     });
   }
 
@@ -110,6 +115,10 @@ export class SqliteTasks {
       }),
     }));
   }
+}
+
+function tasksById(rows: Parameters<typeof jsonRecords>[0]): Map<string, TaskRecord> {
+  return new Map(jsonRecords<TaskRow>(rows).map((row) => [row[0][0], toTask(row)]));
 }
 
 function textOrNull(value: unknown): string | null {
@@ -259,11 +268,15 @@ function putTasks(tasks: string): string {
     `former = CASE WHEN ${isReplaced} AND (${isRelimited}) THEN coalesce(${tasks}.former, json_array(${former})) ` +
       `ELSE ${tasks}.former END`,
   ];
+  const isOther =
+    `value->>3 IS NOT t.declaration AND t.declaration IS NOT ${REMOVED} AND t.id NOTNULL ` +
+    "AND coalesce(t.declaration, '') <> value->>5";
   return (
     `INSERT INTO ${tasks} (id, max_running_jobs, details, declaration, version, limited, ` +
     `${LIMITS.join(", ")}, former) SELECT value->>0, value->>1, ` +
-    "value->>2, value->>3, value->>4, coalesce(value->>5, 0), value->>6, value->>7, value->>8, value->>9, " +
-    "coalesce(value->>10, 0), value->>11, CASE WHEN value->>5 = 1 THEN '[]' END FROM json_each(?1) WHERE true " +
+    "value->>2, value->>3, value->>4, coalesce(value->>6, 0), value->>7, value->>8, value->>9, value->>10, " +
+    "coalesce(value->>11, 0), value->>12, CASE WHEN value->>6 = 1 THEN '[]' END FROM json_each(?1) " +
+    `LEFT JOIN ${tasks} t ON t.id = value->>0 WHERE value->>5 IS NULL OR NOT (${isOther}) ` +
     `ON CONFLICT (id) DO UPDATE SET ${columns.join(", ")}, ` +
     `declaration = CASE WHEN ${isEdit} THEN nullif(${tasks}.declaration, ${REMOVED}) ` +
     `WHEN ${isReplaced} THEN excluded.declaration ELSE ${tasks}.declaration END, ` +
@@ -302,8 +315,9 @@ function taskAsJson(table: string): string {
 }
 
 /** The columns of a task as `putTasks` and looks read them. Those of flow control are left out where there is none. */
-export function taskRow(task: TaskRecord): (string | number | null)[] {
+export function taskRow({ replaces, ...task }: TaskPut): (string | number | null)[] {
   const row = [task.id, task.maxRunningJobs, taskDetails(task), task.declaration ?? null, task.version ?? null];
+  row.push(replaces === undefined || task.declaration === undefined ? null : (replaces ?? ""));
   if (!hasFlowControl(task)) return row;
   const { maxRunningPerKey = null, rateLimit, fair = false } = task;
   const isAdmitted = rateLimit !== undefined || fair;
@@ -336,7 +350,7 @@ function toTask([columns, stored]: TaskRow): TaskRecord {
   const [id, maxRunningJobs, declaration, version, paused, pausedUntil, pauseReason, pausedBy] = columns;
   const details = { ...DAMAGED_TASK, ...fieldsOf(stored, {}) };
   const { labels, keepLogs, maxRunningPerKey, rateLimit, fair, maxSnoozes, abandonAfterMs } = details;
-  const { failureExpirationMs, pauseAfterFailures } = details;
+  const { failureExpirationMs, pauseAfterFailures, declaredBy } = details;
   return {
     id,
     executor: details.executor,
@@ -357,6 +371,7 @@ function toTask([columns, stored]: TaskRow): TaskRecord {
     ...(fair === undefined ? {} : { fair }),
     ...(maxSnoozes === undefined ? {} : { maxSnoozes }),
     ...(abandonAfterMs === undefined ? {} : { abandonAfterMs }),
+    ...(declaredBy === undefined ? {} : { declaredBy }),
     ...(paused === 1 ? { paused: true, ...pauseFacts({ pausedUntil, pauseReason, pausedBy }) } : {}),
     ...(declaration === null ? {} : { declaration }),
     ...(version === null ? {} : { version }),
