@@ -200,6 +200,15 @@ export const BACKLOG_CHECK_MS = 60_000;
 export const BACKLOG_PAGE_SIZE = 100;
 export const BACKLOG_TASKS_MAX = 10;
 
+/** A run that takes longer may hang, in milliseconds, where nothing is known of the times before; else one that takes
+ *  so many times as long as 95% of those of so many days. The pause between two looks, which is also the shortest time.
+ *  And how many jobs behind it are counted. */
+export const LONG_RUN_MS = 600_000;
+export const LONG_RUN_FACTOR = 10;
+export const LONG_RUN_DAYS = 7;
+export const LONG_RUN_CHECK_MS = 60_000;
+export const LONG_RUN_WAITING_MAX = 100;
+
 /** Jobs of a page, and most pages, that a start reads to tell of leases that a dead process left. */
 export const LEFT_LEASES_PAGE_SIZE = 200;
 export const LEFT_LEASES_PAGES_MAX = 5;

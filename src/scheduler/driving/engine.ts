@@ -215,6 +215,7 @@ export class Engine {
       this.runner.onCapacity(() => this.#loop.capacityGrew()),
     );
     this.runner.lag.start(this.#cleaning().signal);
+    this.runner.longRuns.start(this.#cleaning().signal);
     this.#loop.start();
     watchChanges(env, this.#loop, this.#cleaning().signal);
     this.#unclaimed.start(this.#cleaning().signal);
@@ -421,7 +422,8 @@ export class Engine {
     const wasResident = this.#isResident;
     this.#isResident = false;
     this.#cleaning().abort();
-    const others = [this.#unclaimed.stopped(), this.#backlogs.stopped(), this.#keeper.settled(), ticking];
+    const watchers = [this.#unclaimed.stopped(), this.#backlogs.stopped(), this.runner.longRuns.stopped()];
+    const others = [...watchers, this.#keeper.settled(), ticking];
     await Promise.all([this.#loop.stop(), this.#background, ...others]);
     await this.#zoneChecking;
     await this.#settle(limits);

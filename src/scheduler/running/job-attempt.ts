@@ -181,6 +181,16 @@ export class JobAttempt {
     this.#env.onProgress();
   }
 
+  /** When the handler was called, in epoch milliseconds; null before. */
+  get startedAt(): number | null {
+    return this.#startedAt;
+  }
+
+  /** Whether the handler has told how far it is. */
+  get hasProgress(): boolean {
+    return this.#progress !== null;
+  }
+
   /** The progress that the store does not know yet; null for none. */
   get unsavedProgress(): JobProgress | null {
     return this.#progress === this.#savedProgress ? null : this.#progress;

@@ -18,6 +18,7 @@ import { AttemptSteps } from "./attempt-steps.ts";
 import { type AttemptEnvironment, JobAttempt } from "./job-attempt.ts";
 import { JobLog } from "./job-log.ts";
 import { LagWatch } from "./lag-watch.ts";
+import { LongRuns } from "./long-runs.ts";
 import { parentResults } from "./parent-results.ts";
 import { Quarantine } from "./quarantine.ts";
 import { type EndedAttempt, ReleaseQueue } from "./release-queue.ts";
@@ -44,6 +45,8 @@ export class JobRunner {
   readonly log: JobLog;
   /** Tells when the event loop stands still while jobs run. */
   readonly lag: LagWatch;
+  /** Tells of runs that may hang. */
+  readonly longRuns: LongRuns;
   readonly #options: RunnerOptions;
   readonly #running = new Map<string, JobAttempt>();
   /** Attempts that lost their lease and still run, while a newer attempt of the same job runs here too. */
@@ -74,6 +77,11 @@ export class JobRunner {
     this.log = new JobLog(options.env);
     this.lag = new LagWatch(options.env, () => this.#running.values(), options.leaseExtender !== undefined);
     const { env, contextOf, leaseExtender, onProgress } = options;
+    this.longRuns = new LongRuns(
+      env,
+      () => this.#running.values(),
+      () => this.#isFull,
+    );
     const { clock, random, store, leaseMs } = env;
     const { serializer, capabilities } = store;
     this.#attemptEnv = {
@@ -116,6 +124,10 @@ export class JobRunner {
   get room(): number {
     if (this.#isStuck) return 1;
     return Math.max(0, this.#options.maxConcurrentJobs - this.#running.size - this.#outdated.size);
+  }
+
+  get #isFull(): boolean {
+    return this.#running.size + this.#outdated.size >= this.#options.maxConcurrentJobs;
   }
 
   /** The jobs that this scheduler could run now, when `limit` more may run at all. An executor with less room than that
@@ -441,6 +453,7 @@ export class JobRunner {
 
   #run(attempt: JobAttempt): void {
     this.lag.begins(attempt);
+    this.longRuns.begins();
     attempt.run();
   }
 

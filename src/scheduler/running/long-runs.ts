@@ -1,0 +1,134 @@
+import { sleepFor } from "../../core/clock.ts";
+import {
+  LONG_RUN_CHECK_MS,
+  LONG_RUN_DAYS,
+  LONG_RUN_FACTOR,
+  LONG_RUN_MS,
+  LONG_RUN_WAITING_MAX,
+} from "../../core/limits.ts";
+import { DAY_MS, HOUR_MS, StatsSum } from "../../records/stats.ts";
+import type { Environment } from "../environment.ts";
+import type { JobAttempt } from "./job-attempt.ts";
+
+/** Names each run that may hang, once: one that takes much longer than its task usually does, or that has neither a
+ *  timeout nor told any progress while others wait behind it. It looks into the store once a minute, and only while a
+ *  run lasts for longer than a minute of which it has not told. */
+export class LongRuns {
+  readonly #env: Environment;
+  readonly #running: () => Iterable<JobAttempt>;
+  readonly #isFull: () => boolean;
+  readonly #told = new WeakSet<JobAttempt>();
+  /** Tasks of which the usual time is not known, and of which one run was told early. */
+  readonly #toldEarly = new Set<string>();
+  #signal: AbortSignal | null = null;
+  #watching: Promise<void> | null = null;
+
+  /** @param isFull whether there is no room for another job */
+  constructor(env: Environment, running: () => Iterable<JobAttempt>, isFull: () => boolean) {
+    this.#env = env;
+    this.#running = running;
+    this.#isFull = isFull;
+  }
+
+  /** Watches whenever jobs run, until the signal is aborted. */
+  start(signal: AbortSignal): void {
+    this.#signal = signal;
+  }
+
+  /** An attempt begins. */
+  begins(): void {
+    const signal = this.#signal;
+    if (signal === null || signal.aborted) return;
+    this.#watching ??= this.#watch(signal).finally(() => {
+      this.#watching = null;
+    });
+  }
+
+  /** Resolves when it has ended what it was doing, after the signal was aborted. */
+  async stopped(): Promise<void> {
+    await this.#watching;
+  }
+
+  async #watch(signal: AbortSignal): Promise<void> {
+    const { clock, logger } = this.#env;
+    while (!signal.aborted) {
+      await sleepFor(clock, LONG_RUN_CHECK_MS, signal);
+      const running = [...this.#running()];
+      if (signal.aborted || running.length === 0) return;
+      for (const attempt of running) {
+        try {
+          if (!this.#told.has(attempt)) await this.#check(attempt);
+        } catch (error) {
+          logger.warn("escapement: runs that last long could not be looked after; tried again later", error);
+        }
+      }
+    }
+  }
+
+  async #check(attempt: JobAttempt): Promise<void> {
+    const { clock, identity, logger } = this.#env;
+    const { job, startedAt, task, hasProgress } = attempt;
+    const forMs = startedAt === null ? 0 : clock.now() - startedAt;
+    if (forMs < LONG_RUN_CHECK_MS) return;
+    const hasTimeout = task.record.timeoutMs !== null;
+    const usualMs = await this.#usualMs(job.taskId);
+    const behind = await this.#behind(attempt);
+    const isSilent = !hasTimeout && !hasProgress && behind !== null;
+    const limitMs = usualMs === null ? LONG_RUN_MS : LONG_RUN_FACTOR * usualMs;
+    if (usualMs === null && isSilent && forMs < limitMs) {
+      if (this.#toldEarly.has(job.taskId)) return;
+      this.#toldEarly.add(job.taskId);
+    }
+    // One of twenty takes longer than usual.
+    if (forMs < (isSilent ? Math.min(limitMs, 2 * (usualMs ?? 0)) : limitMs)) return;
+    this.#told.add(attempt);
+    const usual = usualMs === null ? "" : ` (95% of them end within ${secondsText(usualMs)})`;
+    const advice = hasTimeout
+      ? "its timeout ends it; a shorter one would do so earlier"
+      : `give the task a timeout: task("${job.taskId}", { timeout }, handler); more workers or places do not help`;
+    logger.warn(
+      `escapement: job ${job.id} of task "${job.taskId}" has run for ${secondsText(forMs)} on "${identity}"${usual}, ` +
+        `and may hang${behind === null ? "" : `; behind it ${behind}`}: ${advice}`,
+    );
+  }
+
+  /** Within which time 95% of the task's attempts ended lately; null where that is not known. */
+  async #usualMs(taskId: string): Promise<number | null> {
+    const { store, clock } = this.#env;
+    const until = Math.ceil((clock.now() + 1) / HOUR_MS) * HOUR_MS;
+    const bucketMs = LONG_RUN_DAYS * DAY_MS;
+    const range = { from: until - bucketMs, until, bucketMs, limit: 1 };
+    const found = await store.ledger?.getStats({ of: "tasks", ids: [taskId], ...range });
+    const sum = new StatsSum();
+    for (const { cell, count } of found?.counts ?? []) sum.add(cell, count);
+    return sum.facts.runTime?.p95Ms ?? null;
+  }
+
+  /** What waits until a run has ended, as far as it is known; null for nothing. */
+  async #behind({ job, task }: JobAttempt): Promise<string | null> {
+    const { store, clock } = this.#env;
+    const { taskId, scheduleId, fireTime } = job;
+    const now = clock.now();
+    const limit = LONG_RUN_WAITING_MAX;
+    // A place of this process keeps jobs of other tasks back, too.
+    const ofTask = this.#isFull() ? {} : { taskId };
+    const due = { ...ofTask, state: "queued", sort: "runAt", until: now + 1, limit, cursor: null } as const;
+    const mayFit = !this.#isFull() && task.record.maxRunningJobs === null;
+    const waiting = mayFit ? 0 : (await store.getJobs(due)).items.length;
+    if (waiting > 0)
+      return `${waiting}${waiting === limit ? " or more" : ""} due ${waiting === 1 ? "job waits" : "jobs wait"}`;
+    const key = job.concurrencyKey;
+    if (key !== undefined) {
+      const { items } = await store.getJobs({ taskId, state: "held", key, limit, cursor: null });
+      if (items.length > 0) return `jobs of the key ${JSON.stringify(key)} are held`;
+    }
+    const schedule = scheduleId === null ? null : await store.getSchedule(scheduleId);
+    const hasFired = schedule !== null && (schedule.lastFireTime ?? 0) > (fireTime ?? now);
+    const leavesOut = schedule?.overlap === "skip" || schedule?.overlap === "replaceQueued";
+    return hasFired && leavesOut ? `schedule "${scheduleId}" leaves out its fire times` : null;
+  }
+}
+
+function secondsText(ms: number): string {
+  return ms < 120_000 ? `${Math.round(ms / 100) / 10} s` : `${Math.round(ms / 60_000)} min`;
+}
