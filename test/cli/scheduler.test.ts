@@ -378,6 +378,24 @@ describe("a command on a scheduler", () => {
     await scheduler.removeSchedule("bill");
   });
 
+  test("has a doctor who names runs that may hang first, with a timeout as the remedy", async () => {
+    const clock = new VirtualClock("2026-01-01T00:00:00Z");
+    const hanging = new Scheduler({ dataStore: storeAt("hanging.db"), clock, logger: LOGGER, identity: "w-9" });
+    hanging.task("hang", (_, { signal }) => clock.sleep(clock.now() + 3_600_000, signal));
+    await hanging.start();
+    const [first] = await hanging.addJobs([{ task: "hang" }, { task: "hang" }]);
+    await clock.settle();
+    const { code, out } = await call(["doctor", "--store", "file:hanging.db"], { cwd: folder.path });
+    await hanging.stop({ drainTimeout: "0s" });
+    const found = out.map((line) => line.replace(/ +/g, " ")).filter((line) => /^(warn|fail) hang /.test(line));
+    expect(code).toBe(1);
+    expect(found[0]).toMatch(
+      /^warn hang job \S+ was due .* ago and still runs on w-9, jobs that wait for it: 1; if it hangs, give the task a timeout; more workers do not help$/,
+    );
+    expect(found[0]).toContain(first?.id);
+    expect(found[1]).toMatch(/^fail hang the oldest due job waits/);
+  });
+
   test("has a doctor who finds what nobody runs", async () => {
     const { code, out } = await onStore("doctor");
     // The store has a clock of its own, which a virtual one is far from.

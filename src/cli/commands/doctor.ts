@@ -20,6 +20,8 @@ interface Check {
 const STYLES: Readonly<Record<Verdict, Style>> = { ok: "green", warn: "yellow", fail: "red" };
 /** What is later than this waits for a scheduler, in milliseconds. */
 const LATE_MS = 60_000;
+/** A run that was due longer ago may hang, whatever waits behind it, in milliseconds. */
+const LONG_MS = 600_000;
 
 /** `escapement doctor`: what is wrong with this runtime, the store, and the schedulers on it. */
 export async function run(call: CommandCall): Promise<number> {
@@ -34,7 +36,9 @@ export async function run(call: CommandCall): Promise<number> {
       const { message = "it did not answer" } = health.storeError ?? {};
       checks.push({ verdict: "fail", name: "store", message });
       exitCode = EXIT.unreachable;
-    } else checks.push(...healthChecks(health), ...(await taskChecks(client, health)));
+    } else {
+      checks.push(...(await runChecks(client, health)), ...healthChecks(health), ...(await taskChecks(client, health)));
+    }
   }
   if (out.isJson) out.json({ checks });
   else {
@@ -119,6 +123,32 @@ function healthChecks(health: SchedulerHealth): Check[] {
   }
   for (const { scheduleId, unfinished } of health.backloggedSchedules) {
     checks.push({ verdict: "warn", name: scheduleId, message: `${unfinished.count} unfinished jobs pile up` });
+  }
+  return checks;
+}
+
+/** Runs that may hang: long ones, and those without a timeout or progress behind which others wait. What waits is often
+ *  named below, and adding workers does not help it. */
+async function runChecks(client: SchedulerClient, { checkedAt, backlog }: SchedulerHealth): Promise<Check[]> {
+  const { items } = await client.getJobs({ state: "running", sort: "runAt", limit: 100 });
+  const due = items.map((job) => ({ job, forMs: checkedAt.epochMilliseconds - job.runAt.epochMilliseconds }));
+  const long = due.filter(({ forMs }) => forMs > LATE_MS).slice(0, 20);
+  if (long.length === 0) return [];
+  const timeouts = new Map((await client.getTasks()).map(({ id, timeout }) => [id, timeout]));
+  const checks: Check[] = [];
+  for (const { job, forMs } of long) {
+    const { id, taskId, scheduleId, acquiredBy, progress } = job;
+    const hasTimeout = (timeouts.get(taskId) ?? null) !== null;
+    const waiting = backlog.find((work) => work.taskId === taskId)?.waiting;
+    const schedule = scheduleId === null ? null : await client.getSchedule(scheduleId).catch(() => null);
+    const keepsBack = (waiting?.count ?? 0) > 0 || (schedule !== null && schedule.overlap !== "queue");
+    if (forMs < LONG_MS && (hasTimeout || progress !== null || !keepsBack)) continue;
+    const behind = waiting === undefined || waiting.count === 0 ? "" : `, jobs that wait for it: ${waiting.count}`;
+    const advice = hasTimeout ? "a shorter timeout would end it" : "give the task a timeout";
+    const message =
+      `job ${id} was due ${spanText(forMs)} ago and still runs on ${acquiredBy}${behind}; ` +
+      `if it hangs, ${advice}; more workers do not help`;
+    checks.push({ verdict: "warn", name: taskId, message });
   }
   return checks;
 }

@@ -81,7 +81,8 @@ export function causeOf(one: Case): CauseFacts | null {
     case "blackedOut":
       return blackoutOf(one) ?? { kind: "blackout", id: null, reason: null, by: null, until: null, missed: null };
     case "replaced":
-      return skip?.into == null ? changeOver(one, "changed") : { kind: "policy", option: "overlap" };
+      if (skip?.into == null) return changeOver(one, "changed");
+      return evidence.unfinished.length > 0 ? unfinishedRun(one) : { kind: "policy", option: "overlap" };
     case "removed":
       return changeOver(one, "removed");
     case "waiting":
@@ -197,7 +198,10 @@ function causeOfWait(one: Case, wait: Span, isHeld: boolean): CauseFacts | null 
   const nobody = isUnable && hasOnlyTicks ? null : nobodyUp(uptimes, wait, "worker", now);
   if (nobody !== null) return nobody;
   if (isUnable) return { kind: "noHandler", taskId };
-  return wait.until - wait.from > LATE_MS ? { kind: "noSlot", taskId } : null;
+  if (wait.until - wait.from <= LATE_MS) return null;
+  const [first] = wait.until === now ? evidence.unfinished : [];
+  if (first === undefined) return { kind: "noSlot", taskId };
+  return { kind: "unfinishedRun", fireTime: first.fireTime, jobId: first.id };
 }
 
 /** The longest time in which nobody was up, if nobody was for most of a wait. @param dueSince since when there was

@@ -22,7 +22,8 @@ export interface Evidence {
   readonly pausedNow: readonly TaskPause[];
   /** The runs of the schedule before the fire time, the newest first. */
   readonly earlierRuns: readonly Run[];
-  /** Unfinished jobs of the schedule, the oldest first. */
+  /** Unfinished jobs that came before: of the schedule; of a job that waits, and of one that was replaced, those that
+   *  run, of its task if there are any. The oldest first. */
   readonly unfinished: readonly JobRecord[];
   /** The blackouts that there are. */
   readonly blackouts: readonly BlackoutRecord[];
@@ -52,7 +53,10 @@ export interface Inquiry {
 /** How many runs before a fire time may have been unfinished then. */
 const EARLIER_RUNS_MAX = 20;
 
-/** Reads what the cause of a verdict needs: with at most three requests to the store. */
+/** Among how many running jobs one is looked for that has the place of another. */
+const RUNNING_MAX = 100;
+
+/** Reads what the cause of a verdict needs: with at most four requests to the store. */
 export async function evidenceFor(inquiry: Inquiry, finding: Finding, isLate: boolean): Promise<Evidence> {
   const { store, ledger, now } = inquiry;
   const { verdict, run, skip, job, fireTime } = finding;
@@ -88,8 +92,15 @@ export async function evidenceFor(inquiry: Inquiry, finding: Finding, isLate: bo
     case "waiting": {
       const uptimes = uptimesIn(ledger, fireTime, now);
       if (job === null) return { ...NO_EVIDENCE, uptimes: await uptimes };
-      const [known, pauses, pausedNow] = await Promise.all([uptimes, pausesOf(inquiry), store.getTaskPauses()]);
-      return { ...NO_EVIDENCE, uptimes: known, pauses, pausedNow };
+      const asked = [uptimes, pausesOf(inquiry), store.getTaskPauses(), runningBefore(inquiry, {})] as const;
+      const [known, pauses, pausedNow, running] = await Promise.all(asked);
+      const ofTask = running.filter(({ taskId }) => taskId === inquiry.taskId);
+      const unfinished = ofTask.length > 0 ? ofTask : running;
+      return { ...NO_EVIDENCE, uptimes: known, pauses, pausedNow, unfinished };
+    }
+    case "replaced": {
+      const running = await runningBefore(inquiry, { scheduleId: inquiry.scheduleId });
+      return { ...NO_EVIDENCE, unfinished: running.filter((one) => (one.fireTime ?? fireTime) < fireTime) };
     }
     case "upcoming": {
       const asked = [pausesOf(inquiry), store.getTaskPauses(), store.getBlackouts()] as const;
@@ -126,6 +137,11 @@ async function processingOf(inquiry: Inquiry, into: number | null, until: number
   ]);
   const [entry] = items;
   return entry?.kind === "run" ? entry.createdAt : (job?.createdAt ?? null);
+}
+
+async function runningBefore({ store }: Inquiry, of: { readonly scheduleId?: string }): Promise<JobRecord[]> {
+  const running = { ...of, state: "running", sort: "runAt", limit: RUNNING_MAX, cursor: null } as const;
+  return (await store.getJobs(running)).items;
 }
 
 async function runsBefore(

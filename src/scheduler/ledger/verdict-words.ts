@@ -253,7 +253,10 @@ function causeAdvice({ scheduleId, taskId, verdict, cause, finding, hasLedger }:
     case "triggerFailed":
       return `Mend the trigger, then unpauseSchedule("${scheduleId}").`;
     case "unfinishedRun":
-      return 'Make the runs shorter than the time between two fire times; or overlap: "queue" lets them wait.';
+      return verdict === "waiting"
+        ? `${TIMEOUT_ADVICE}; else a higher maxRunningJobs, or more schedulers, give the job a place.`
+        : `${TIMEOUT_ADVICE}; else make the runs shorter than the time between two fire times; or overlap: "queue" ` +
+            "lets them wait.";
     case "error":
       if (cause.name === null) return "A longer failureExpirationTime keeps errors for longer.";
       return finding?.run == null ? null : `retryJob("${finding.run.jobId}") runs it again.`;
@@ -291,6 +294,8 @@ function verdictAdvice({ scheduleId, verdict, cause, now }: Told): string | null
       return null;
   }
 }
+
+const TIMEOUT_ADVICE = "If it hangs, give its task a timeout, because more workers do not help";
 
 function keyText(key: string | null): string {
   return key === null ? "" : `, { key: ${JSON.stringify(key)} }`;

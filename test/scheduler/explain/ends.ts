@@ -46,8 +46,12 @@ export const ends: readonly Row[] = [
       await world.to("2030-01-01T11:30:00Z");
     },
     verdict: "replaced",
-    cause: { kind: "policy", option: "overlap" },
-    says: ["replaced: its waiting job gave way to that of Tue 2030-01-01 11:00 UTC."],
+    cause: { kind: "unfinishedRun", fireTime: "2030-01-01T09:00:00Z", jobId: "01b8dcb4-1680-7400-a000-800000800000" },
+    says: [
+      "replaced: its waiting job gave way to that of Tue 2030-01-01 11:00 UTC.",
+      "of Tue 2030-01-01 09:00 UTC, was unfinished.",
+      "If it hangs, give its task a timeout, because more workers do not help",
+    ],
   },
   {
     name: "a run that the next one cancelled",

@@ -114,8 +114,12 @@ export const waits: readonly Row[] = [
       await world.to("2030-01-01T10:00:00Z");
     },
     verdict: "waiting",
-    cause: { kind: "noSlot", taskId: "t" },
-    says: ["the job waited for a place", "Give the task a higher maxRunningJobs"],
+    cause: { kind: "unfinishedRun", fireTime: null, jobId: "01b8dac5-b400-7400-a000-800000800000" },
+    says: [
+      "was unfinished.",
+      "If it hangs, give its task a timeout, because more workers do not help",
+      "else a higher maxRunningJobs, or more schedulers, give the job a place.",
+    ],
   },
   {
     name: "a slot that was taken",
