@@ -81,8 +81,8 @@ export type Cause<At = Temporal.Instant> =
   /** The rule or the next fire time of the schedule was changed. */
   | { readonly kind: "changed"; readonly by: string | null; readonly at: At }
   | { readonly kind: "removed"; readonly by: string | null; readonly at: At }
-  /** An earlier run of the schedule was unfinished, or another job has the place of the one that waits; null where it is
-   *  not known which, and for a job of no fire time. */
+  /** An earlier run of the schedule was unfinished, or another job has the place of the one that waits; null where it
+   *  is not known which, and for a job of no fire time. */
   | { readonly kind: "unfinishedRun"; readonly fireTime: At | null; readonly jobId: string | null }
   /** This option of the schedule decided. */
   | {

@@ -70,6 +70,9 @@ export function OverviewPage() {
   );
 }
 
+/** A run without progress that was due longer ago may hang, and keep others waiting. */
+const LONG_MS = 10 * MINUTE_MS;
+
 function waitingOf({ counts: { queued, held } }: api.Overview): string {
   return (queued.count + held.count).toLocaleString("en");
 }
@@ -125,6 +128,19 @@ function attentionOf(overview: api.Overview, now: number, zone: string) {
     </Button>
   );
   return [
+    ...overview.runs
+      .filter(({ state, progress, dueAt }) => state === "running" && progress === null && now - dueAt > LONG_MS)
+      .slice(0, 5)
+      .map(({ id, taskId, dueAt }) => (
+        <Item
+          key={id}
+          tone="missed"
+          name={taskId}
+          href={hrefOf("runs", id)}
+          what="It may hang: give the task a timeout"
+          side={`due ${relativeText(dueAt, now)}`}
+        />
+      )),
     ...overview.failureGroups.map((group) => (
       <FailureRow key={`${group.taskId} ${group.key}`} group={group} now={now} zone={zone} />
     )),
