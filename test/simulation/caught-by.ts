@@ -70,6 +70,7 @@ export const CAUGHT_BY: Readonly<Record<string, number>> = {
   "the scheduler leaves cancelled jobs running here": 1,
   "the scheduler gives a handler up that has run too long": 1,
   "the store lets an older version of a program replace the settings of a newer one": 10,
+  "the store lets a declaration replace another one than that of which it was made": 2,
   "the scheduler pauses schedules whose triggers it cannot read": 0,
   "the scheduler looks at schedules that it cannot read again and again": 4,
   "the store makes the job of a fire that is to be skipped": 0,
