@@ -132,7 +132,7 @@ export type {
   SchedulerHealth,
   TaskWork,
 } from "./scheduler/views/health.ts";
-export type { Job } from "./scheduler/views/job.ts";
+export type { Cancellation, Job } from "./scheduler/views/job.ts";
 export type { JobLog, JobLogLine } from "./scheduler/views/job-log.ts";
 export type { JobResult } from "./scheduler/views/job-result.ts";
 export type { JobStep } from "./scheduler/views/job-step.ts";

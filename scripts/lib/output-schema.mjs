@@ -140,7 +140,7 @@ const COMMANDS = {
   unpause: either(objectOf({ items: listOf(ref("Schedule")) }), objectOf({ items: listOf(ref("Task")) })),
   heal: objectOf({ items: listOf(ref("Schedule")) }),
   now: either(ref("Job"), ref("JobResult"), { type: "null" }),
-  cancel: objectOf({ items: listOf(objectOf({ id: text, cancelled: { type: "boolean" } })) }),
+  cancel: objectOf({ items: listOf(objectOf({ id: text, cancellation: oneOf(["delivered", "asked", "tooLate"]) })) }),
   retry: either(
     objectOf({ items: listOf(ref("Job")) }),
     objectOf({

@@ -347,7 +347,10 @@ export interface Endpoints {
   };
   "POST /jobs/bulk": { body: JobBulk; answers: { 200: JobBulkReport } };
   "GET /jobs/:id": { param: "id"; answers: { 200: Plain<Job> & { readonly steps: readonly Plain<JobStep>[] } } };
-  "POST /jobs/:id/cancel": { param: "id"; answers: { 202: { readonly id: string; readonly cancelled: true } } };
+  "POST /jobs/:id/cancel": {
+    param: "id";
+    answers: { 202: { readonly id: string; readonly cancellation: "delivered" | "asked" } };
+  };
   "POST /jobs/:id/retry": { param: "id"; body: RetryBody; answers: { 202: Plain<Job> } };
   "GET /jobs/:id/logs": { param: "id"; answers: { 200: PlainPage<JobLog> } };
   "GET /jobs/:id/result": {

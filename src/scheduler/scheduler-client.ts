@@ -83,7 +83,7 @@ import type { Blackout } from "./views/blackout.ts";
 import type { Explanation } from "./views/explanation.ts";
 import type { FailureReport } from "./views/failure-group.ts";
 import type { SchedulerHealth } from "./views/health.ts";
-import type { Job } from "./views/job.ts";
+import type { Cancellation, Job } from "./views/job.ts";
 import type { JobLog } from "./views/job-log.ts";
 import type { JobResult } from "./views/job-result.ts";
 import type { JobStep } from "./views/job-step.ts";
@@ -750,12 +750,10 @@ export abstract class SchedulerClient {
   }
 
   /**
-   * Cancels a job. A queued job ends at once. The `signal` of a running job is aborted: at once when the job runs in
-   * this scheduler, or in one that an event reaches, else when the job's lease is next extended (every third of
-   * `leaseDuration`).
-   * @returns false when there is no unfinished job with this id
+   * Cancels a job: a queued job ends, and the `signal` of a running job is aborted, in whichever process it runs.
+   * @returns whether that has come about, is asked of another process, or comes too late: see {@link Cancellation}
    */
-  async cancelJob(id: string): Promise<boolean> {
+  async cancelJob(id: string): Promise<Cancellation> {
     return commandsOf(this).jobs.cancel(checkId(id, "job id"));
   }
 

@@ -1,3 +1,4 @@
+import type { AbortSignal } from "../core/abort-signal.ts";
 import type { BlackoutRecord } from "../records/blackout.ts";
 import type { JobRecord, NewJobRecord } from "../records/job.ts";
 import type { JobLogRecord } from "../records/job-log.ts";
@@ -151,6 +152,14 @@ export interface DataStore extends AsyncDisposable {
    * cannot tell. A scheduler that sleeps asks 25 times a second; absent where an answer costs a request. See rule G17.
    */
   getDataVersion?(): Promise<number | null>;
+  /** The ids of the jobs that a scheduler runs and somebody asked to cancel. Asked after the number above has changed;
+   *  absent where that is. */
+  getCancelRequests?(schedulerId: string): Promise<string[]>;
+  /** Calls `heard` with the id of each job that somebody asks to cancel, in whichever process, until `signal` is
+   *  aborted. Nothing depends on it, because {@link extendLeases} tells the same later. A scheduler without an event
+   *  broker calls it at its start and at each heartbeat with the same arguments, so that a store can see to its
+   *  connection. Absent where a store cannot hear of others. */
+  hearCancellations?(heard: (jobId: string) => void, signal: AbortSignal): void;
 
   /** Opens the store. Idempotent. Callers open a store before they call any other method. See rule G9.
    *  @throws {StoreUnavailableError} when the store cannot be opened, is not a database, or has a schema that is newer

@@ -262,12 +262,12 @@ describe("a write is repeated without doing anything twice:", () => {
     const cancelledWith = async (given: typeof lost): Promise<unknown> => {
       const { id } = await client.addJob("mail");
       lost = given;
-      const [isCancelled] = await Promise.all([client.cancelJob(id), clock.advance("PT10S")]);
-      return [isCancelled, (await ask(`GET /jobs/${id}/result`)).body];
+      const [cancellation] = await Promise.all([client.cancelJob(id), clock.advance("PT10S")]);
+      return [cancellation, (await ask(`GET /jobs/${id}/result`)).body];
     };
-    expect(await cancelledWith("answer")).toEqual([true, expect.objectContaining({ outcome: "cancelled" })]);
-    expect(await cancelledWith("request")).toEqual([false, expect.objectContaining({ outcome: "success" })]);
-    expect(await client.cancelJob("no job")).toBe(false);
+    expect(await cancelledWith("answer")).toEqual(["delivered", expect.objectContaining({ outcome: "cancelled" })]);
+    expect(await cancelledWith("request")).toEqual(["tooLate", expect.objectContaining({ outcome: "success" })]);
+    expect(await client.cancelJob("no job")).toBe("tooLate");
   });
 });
 

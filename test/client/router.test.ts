@@ -489,7 +489,7 @@ describe("a client behind a router", () => {
     expect(await rejectionOf(client.runJob("fail"))).toMatchObject({ name: "RangeError", message: "no" });
     const job = await client.addJob("fail", { runAt: at(3600) });
     const wait = rejectionOf(job.wait());
-    expect(await job.cancel()).toBe(true);
+    expect(await job.cancel()).toBe("delivered");
     expect(await wait).toBeInstanceOf(JobCancelledError);
   });
 

@@ -70,6 +70,7 @@ export const DOOR_NAMES: Readonly<Record<string, DoorNames>> = {
       "BulkRefusal",
       "BulkResultOptions",
       "BulkScheduleOptions",
+      "Cancellation",
       "CatchUpOptions",
       "Cause",
       "ChangeOptions",

@@ -109,7 +109,10 @@ describe("a job over HTTP", () => {
   test("is cancelled, and then there is nothing to cancel", async () => {
     const setup = withTasks();
     const id = await added(setup, { taskId: "add", runAt: "2031-01-01T00:00:00Z" });
-    expect(await setup.ask(`POST /jobs/${id}/cancel`)).toMatchObject({ status: 202, body: { id, cancelled: true } });
+    expect(await setup.ask(`POST /jobs/${id}/cancel`)).toMatchObject({
+      status: 202,
+      body: { id, cancellation: "delivered" },
+    });
     expect(await setup.ask(`POST /jobs/${id}/cancel`)).toMatchObject({ status: 404, body: { code: "jobLookup", id } });
     expect(await setup.ask(`GET /jobs/${id}`)).toMatchObject({ status: 200, body: { id, state: "ended" } });
     expect(await setup.ask(`GET /jobs/${id}/result`)).toMatchObject({ status: 200, body: { outcome: "cancelled" } });

@@ -13,17 +13,17 @@ describe("cancelJob", () => {
     });
     const { id } = await scheduler.addJob(task);
     const seen = recordEvents(scheduler);
-    expect(await scheduler.cancelJob(id)).toBe(true);
+    expect(await scheduler.cancelJob(id)).toBe("delivered");
     await drain(scheduler);
     expect(await scheduler.getJobResult(id)).toMatchObject({ outcome: "cancelled", startedAt: null, attempts: 0 });
     expect([runs, seen]).toEqual([0, ["jobReleased cancelled"]]);
   });
 
-  test("answers false for a job that has ended or never was", async () => {
+  test("comes too late for a job that has ended or never was", async () => {
     const { scheduler } = setUp();
     const { id } = await scheduler.addJob(scheduler.task("t", () => {}));
     await drain(scheduler);
-    expect([await scheduler.cancelJob(id), await scheduler.cancelJob("nobody")]).toEqual([false, false]);
+    expect([await scheduler.cancelJob(id), await scheduler.cancelJob("nobody")]).toEqual(["tooLate", "tooLate"]);
   });
 
   test("aborts the signal of a job that runs here at once", async () => {
@@ -34,7 +34,7 @@ describe("cancelJob", () => {
     const running = rejectionOf(scheduler.runJob(task));
     await clock.settle();
     const { id } = held[0]?.context.job ?? { id: "" };
-    await scheduler.cancelJob(id);
+    expect(await scheduler.cancelJob(id)).toBe("delivered");
     expect(held[0]?.context.signal.reason).toMatchObject({ code: "jobCancelled" });
     held[0]?.finish("too late");
     await clock.settle();
@@ -52,7 +52,7 @@ describe("cancelJob", () => {
     await worker.scheduler.start();
     const { id } = await worker.scheduler.addJob(task);
     await clock.advance("PT1S");
-    expect(await client.scheduler.cancelJob(id)).toBe(true);
+    expect(await client.scheduler.cancelJob(id)).toBe("asked");
     expect(held[0]?.context.signal.aborted).toBe(false);
     await clock.advance("PT20S");
     expect(held[0]?.context.signal.reason).toMatchObject({ code: "jobCancelled" });
@@ -66,7 +66,7 @@ describe("cancelJob", () => {
     await worker.start();
     const [first, second] = await worker.addJobs([{ task }, { task }]);
     await clock.advance("PT1S");
-    expect(await client.cancelJob(first?.id ?? "")).toBe(true);
+    expect(await client.cancelJob(first?.id ?? "")).toBe("asked");
     await clock.settle();
     const aborted = held.map(({ context }) => [context.job.id, context.signal.aborted]);
     expect(Object.fromEntries(aborted)).toEqual({ [first?.id ?? ""]: true, [second?.id ?? ""]: false });
@@ -118,7 +118,7 @@ describe("cancelJob", () => {
     const { scheduler, store } = setUp({ clock });
     const { id } = await scheduler.addJob(scheduler.task("t", () => {}));
     await leaseAndDie(store, clock.now());
-    expect(await scheduler.cancelJob(id)).toBe(true);
+    expect(await scheduler.cancelJob(id)).toBe("asked");
     await clock.advance("PT1M");
     expect((await scheduler.tick()).outcomes.cancelled).toBe(1);
   });

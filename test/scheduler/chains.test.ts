@@ -153,7 +153,7 @@ describe("a failure", () => {
     const types = recordEvents(scheduler);
     const error = rejectionOf(child.wait());
     await clock.advance("PT1S");
-    expect(await parent.cancel()).toBe(true);
+    expect(await parent.cancel()).toBe("delivered");
     await clock.advance("PT0S");
     expect(await error).toBeInstanceOf(JobCancelledError);
     expect(types).toEqual(["jobReleased cancelled", "jobReleased cancelled"]);
@@ -169,7 +169,7 @@ describe("a failure", () => {
     await scheduler.addJobs([limited, plain].map((task) => ({ task, payload: undefined })));
     await scheduler.addJob(plain, { after: [await scheduler.addJob(plain, { runAt: at(60) })] });
     const held = (await scheduler.getJobs()).items.filter(({ heldBy }) => heldBy === "parents");
-    expect(await held[0]?.cancel()).toBe(true);
+    expect(await held[0]?.cancel()).toBe("delivered");
     expect(await scheduler.cancelJobs({ all: true })).toMatchObject({ cancelled: 3 });
     expect(log.filter(({ level }) => level === "warn")).toEqual([]);
   });

@@ -88,7 +88,7 @@ describe("a job", () => {
     const { scheduler } = setUp();
     scheduler.task("t", () => {});
     const job = await scheduler.addJob("t");
-    expect([await job.cancel(), await job.cancel()]).toEqual([true, false]);
+    expect([await job.cancel(), await job.cancel()]).toEqual(["delivered", "tooLate"]);
     expect(await rejectionOf(job.wait())).toMatchObject({ name: "JobCancelledError" });
   });
 

@@ -559,7 +559,7 @@ describe("a sleep", () => {
     const task = scheduler.task("t", (_: undefined, { step }) => step.sleep("a", "PT1H"));
     const job = await scheduler.addJob(task);
     await drain(scheduler);
-    expect(await job.cancel()).toBe(true);
+    expect(await job.cancel()).toBe("delivered");
     expect(await job.result()).toMatchObject({ outcome: "cancelled" });
   });
 

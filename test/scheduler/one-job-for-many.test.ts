@@ -154,7 +154,7 @@ describe("throttle", () => {
     expect(await third.wait()).toBe("a value");
     expect((await third.result())?.payload).toBe(1);
     expect(await third.refresh()).toMatchObject({ id: first.id, state: "ended", payload: 1 });
-    expect(await third.cancel()).toBe(false);
+    expect(await third.cancel()).toBe("tooLate");
     expect(events.filter((event) => event.startsWith("job"))).toEqual([
       "jobAdded",
       "jobAcquired 1",

@@ -159,7 +159,7 @@ describe("jobs that were lost with their process", () => {
     await clock.advance("PT1M");
     await scheduler.start();
     await clock.settle();
-    expect(await scheduler.cancelJob(second?.id ?? "")).toBe(true);
+    expect(await scheduler.cancelJob(second?.id ?? "")).toBe("delivered");
     await clock.settle();
     expect((await scheduler.getJobResult(second?.id ?? ""))?.outcome).toBe("cancelled");
     expect(held).toHaveLength(1);

@@ -14,7 +14,7 @@ import type {
   RetrySelection,
 } from "../../scheduler/options/checked-options.ts";
 import { eachNewJob } from "../../scheduler/options/each-new-job.ts";
-import type { Job } from "../../scheduler/views/job.ts";
+import type { Cancellation, Job } from "../../scheduler/views/job.ts";
 import { JobLog } from "../../scheduler/views/job-log.ts";
 import type { JobResult } from "../../scheduler/views/job-result.ts";
 import { JobStep } from "../../scheduler/views/job-step.ts";
@@ -118,15 +118,17 @@ export class JobCalls implements JobCommands, BulkCommands {
     return readPage(this.#context, wholeList("/results"), filter, jobResultSchema(), resultOf);
   }
 
-  async cancel(id: string): Promise<boolean> {
+  async cancel(id: string): Promise<Cancellation> {
+    const { requester } = this.#context;
     try {
       const call: Call = { method: "POST", ...placeOf("jobs", id, "cancel"), isRemoval: true };
-      const { status } = await this.#context.requester.call(call);
+      const { status, body } = await requester.call(call);
+      if (status !== 204) return requester.parse(call, body, cancellationSchema()).cancellation;
       // The answer to an earlier request was lost, and the job has ended since.
-      const isGone = status === 204;
-      return !isGone || ((await this.result(id, { wait: false }))?.outcome ?? "cancelled") === "cancelled";
+      const outcome = (await this.result(id, { wait: false }))?.outcome ?? "cancelled";
+      return outcome === "cancelled" ? "delivered" : "tooLate";
     } catch (error) {
-      if (error instanceof JobLookupError) return false;
+      if (error instanceof JobLookupError) return "tooLate";
       throw error;
     }
   }
@@ -219,6 +221,8 @@ function batchCall(body: object): Call {
 
 const batchSchema = <T = unknown>(then: v.GenericSchema<unknown, T> = v.unknown() as v.GenericSchema<unknown, T>) =>
   v.object({ items: v.array(jobSchema()), then });
+
+const cancellationSchema = () => v.object({ cancellation: v.picklist(["delivered", "asked"]) });
 
 /** Throws what ended the wait for a job, with the id of the job, which its caller does not know. The reason of a signal
  *  is the caller's own, and stays as it is. */

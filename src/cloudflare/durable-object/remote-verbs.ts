@@ -13,7 +13,7 @@ import type {
 import type { NewJob, SchedulerClient } from "../../scheduler/scheduler-client.ts";
 import type { Explanation } from "../../scheduler/views/explanation.ts";
 import type { SchedulerHealth } from "../../scheduler/views/health.ts";
-import type { Job } from "../../scheduler/views/job.ts";
+import type { Cancellation, Job } from "../../scheduler/views/job.ts";
 import type { JobResult } from "../../scheduler/views/job-result.ts";
 import type { JobStep } from "../../scheduler/views/job-step.ts";
 import type { Occurrence } from "../../scheduler/views/occurrence.ts";
@@ -114,7 +114,7 @@ export class RemoteVerbs {
     return plainPage(await this.#client.getJobs(filter));
   }
 
-  async cancelJob(id: string): Promise<boolean> {
+  async cancelJob(id: string): Promise<Cancellation> {
     return this.#client.cancelJob(id);
   }
 

@@ -16,7 +16,7 @@ import type { Scheduler } from "../../scheduler/scheduler.ts";
 import type { NewJob } from "../../scheduler/scheduler-client.ts";
 import type { Explanation } from "../../scheduler/views/explanation.ts";
 import type { SchedulerHealth } from "../../scheduler/views/health.ts";
-import type { Job } from "../../scheduler/views/job.ts";
+import type { Cancellation, Job } from "../../scheduler/views/job.ts";
 import type { JobResult } from "../../scheduler/views/job-result.ts";
 import type { JobStep } from "../../scheduler/views/job-step.ts";
 import type { Occurrence } from "../../scheduler/views/occurrence.ts";
@@ -154,8 +154,8 @@ export abstract class SchedulerDurableObject<Env = unknown> extends DurableObjec
     return this.#attached.remote.getJobs(filter);
   }
 
-  /** Cancels a job. Resolves to whether there was an unfinished job. */
-  cancelJob(id: string): Promise<boolean> {
+  /** Cancels a job. Resolves to what that came to. */
+  cancelJob(id: string): Promise<Cancellation> {
     return this.#attached.remote.cancelJob(id);
   }
 

@@ -460,7 +460,7 @@ export const answerSchemas: Readonly<Record<AnswerName, v.GenericSchema>> = {
     action: v.picklist(["retry", "cancel", "purge"]),
     ...many,
   }),
-  JobCancellation: v.strictObject({ id: v.string(), cancelled: v.literal(true) }),
+  JobCancellation: v.strictObject({ id: v.string(), cancellation: v.picklist(["delivered", "asked"]) }),
   JobStep: jobStep,
   JobWithSteps: v.strictObject({ ...entriesOf(JOB_FIELDS), steps: v.array(jobStep) }),
   JobResult: jobResult,

@@ -86,8 +86,9 @@ export const jobRoutes: Routes<
   "POST /jobs/:id/cancel": {
     scope: "write",
     handle: async ({ client, params: { id } }) => {
-      if (!(await client.cancelJob(id))) throw new JobLookupError(`there is no unfinished job "${id}"`, id);
-      return { status: 202, body: { id, cancelled: true } };
+      const cancellation = await client.cancelJob(id);
+      if (cancellation === "tooLate") throw new JobLookupError(`there is no unfinished job "${id}"`, id);
+      return { status: 202, body: { id, cancellation } };
     },
   },
   "POST /jobs/:id/retry": {

@@ -36,7 +36,7 @@ import type { Blackout } from "../views/blackout.ts";
 import type { Explanation } from "../views/explanation.ts";
 import type { FailureReport } from "../views/failure-group.ts";
 import type { SchedulerHealth } from "../views/health.ts";
-import type { Job } from "../views/job.ts";
+import type { Cancellation, Job } from "../views/job.ts";
 import type { JobLog } from "../views/job-log.ts";
 import type { JobResult } from "../views/job-result.ts";
 import type { JobStep } from "../views/job-step.ts";
@@ -119,7 +119,7 @@ export interface JobCommands {
   result(id: string, options: CheckedResultOptions): Promise<JobResult | null>;
   resultPage(filter: JobResultFilter): Promise<Page<JobResult>>;
   logs(id: string): Promise<JobLog[]>;
-  cancel(id: string): Promise<boolean>;
+  cancel(id: string): Promise<Cancellation>;
 }
 
 export interface RunCommands {

@@ -1,12 +1,14 @@
 import { CHANGE_POLL_MS } from "../../core/limits.ts";
 import type { Environment } from "../environment.ts";
+import type { LeaseKeeper } from "../running/lease-keeper.ts";
 import type { Loop } from "./loop.ts";
 
-/** Makes a waiting loop look soon after somebody else has changed the store, until the signal is aborted. Does nothing
- *  on a store or a clock that has no means for it. */
+/** Makes a waiting loop look soon after somebody else has changed the store, until the signal is aborted, and passes on
+ *  that somebody asked to cancel a job that runs here. Does nothing on a store or a clock that has no means for it. */
 export function watchChanges(
-  { store, clock }: Environment,
+  { store, clock, identity }: Environment,
   loop: Pick<Loop, "isWaiting" | "lookBy">,
+  keeper: Pick<LeaseKeeper, "runsJobs" | "cancellationHeard">,
   signal: AbortSignal,
 ): void {
   if (store.getDataVersion === undefined || clock.every === undefined) return;
@@ -19,7 +21,10 @@ export function watchChanges(
       if (version === null) stop();
       const hasChanged = version !== known;
       known = version;
-      if (hasChanged && !signal.aborted) loop.lookBy();
+      if (!hasChanged || signal.aborted) return;
+      loop.lookBy();
+      if (!keeper.runsJobs) return;
+      for (const jobId of (await store.getCancelRequests?.(identity)) ?? []) keeper.cancellationHeard(jobId);
     } catch {
       // The loop's look tells of the outage.
       if (!signal.aborted) loop.lookBy();

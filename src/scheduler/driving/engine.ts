@@ -1,4 +1,5 @@
 import type { EventBroker } from "../../brokers/event-broker.ts";
+import { LocalEventBroker } from "../../brokers/local.ts";
 import { sleepFor } from "../../core/clock.ts";
 import { SchedulerStateError } from "../../core/errors.ts";
 import { hasRunEnded } from "../../core/identity.ts";
@@ -82,6 +83,9 @@ export class Engine {
   readonly #tickWakeup: Wakeup;
   // Made on first use, as a Worker may make no signal at the top of its module.
   readonly #cleaning = once(() => new AbortController());
+  readonly #cancellationHeard = (jobId: string): void => {
+    if (this.#isResident) this.#keeper.cancellationHeard(jobId);
+  };
   /** Aborted when the broker is not to be opened any more. */
   #opening: AbortController | null = null;
   #background: Promise<unknown> = Promise.resolve();
@@ -217,7 +221,8 @@ export class Engine {
     this.runner.lag.start(this.#cleaning().signal);
     this.runner.longRuns.start(this.#cleaning().signal);
     this.#loop.start();
-    watchChanges(env, this.#loop, this.#cleaning().signal);
+    watchChanges(env, this.#loop, this.#keeper, this.#cleaning().signal);
+    this.#hearCancellations();
     this.#unclaimed.start(this.#cleaning().signal);
     if (this.#parts.options.role !== "worker") this.#backlogs.start(this.#cleaning().signal);
     this.#background = Promise.all([this.#keepLeases(), this.#cleanUp()]);
@@ -475,6 +480,7 @@ export class Engine {
   async #keepLeases(): Promise<void> {
     const { env, options } = this.#parts;
     await every(env, "leases", this.#keeper.periodMs, this.#cleaning().signal, async () => {
+      this.#hearCancellations();
       await this.#keeper.runOnce();
       const now = env.clock.now();
       await this.#takeOverLater(now);
@@ -482,6 +488,13 @@ export class Engine {
         await this.#healing.beat(!this.#storeClock.confirms(now) && this.#peers.haveOtherTime(now));
       if (this.#peers.hasDead(env.clock.now())) this.#loop.lookBy();
     });
+  }
+
+  /** Where no broker carries events between processes, and jobs run here. Also sees to what the store hears by. */
+  #hearCancellations(): void {
+    const { env, broker, options } = this.#parts;
+    if (options.role === "scheduler" || !(broker instanceof LocalEventBroker)) return;
+    env.store.hearCancellations?.(this.#cancellationHeard, this.#cleaning().signal);
   }
 
   async #cleanUp(): Promise<void> {
@@ -579,9 +592,7 @@ export class Engine {
       this.#loop.lookBy();
     });
     events.watch("jobRetried", ({ runAtMs }) => this.#loop.lookBy(runAtMs));
-    events.watch("jobCancelRequested", ({ jobId }) => {
-      if (this.#isResident) this.#keeper.cancellationHeard(jobId);
-    });
+    events.watch("jobCancelRequested", ({ jobId }) => this.#cancellationHeard(jobId));
     events.watch("jobReleased", ({ schedulerId }) => {
       // A job of ours may wait for the slot of the released job. Our own releases are followed by an acquisition
       // anyway.

@@ -135,9 +135,13 @@ export class LeaseKeeper {
     if (this.#options.runner.running.get(jobId)?.isAborted === false) this.#askSoon();
   }
 
+  get runsJobs(): boolean {
+    return this.#options.runner.running.size > 0;
+  }
+
   /** Events may have been missed: the store is asked whether somebody asked to cancel a job that runs here. */
   gapHeard(): void {
-    if (this.#options.runner.running.size > 0) this.#askSoon();
+    if (this.runsJobs) this.#askSoon();
   }
 
   #askSoon(): void {

@@ -75,9 +75,9 @@ export class BulkVerbs implements BulkCommands {
         : partsOf(ids);
     for await (const part of parts) {
       signal?.throwIfAborted();
-      for (const [place, isCancelled] of (await this.#jobs.cancelAll(part)).entries()) {
+      for (const [place, cancellation] of (await this.#jobs.cancelAll(part)).entries()) {
         const id = part[place] ?? "";
-        if (isCancelled) cancelled++;
+        if (cancellation !== "tooLate") cancelled++;
         else skips.add(id, new JobLookupError(`there is no unfinished job "${id}"`, id));
       }
     }

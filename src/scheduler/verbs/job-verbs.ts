@@ -21,7 +21,7 @@ import { AttemptContext } from "../running/attempt-context.ts";
 import type { JobRunner } from "../running/job-runner.ts";
 import { assertKeyed, type KeyedPayload, keyedPayload } from "../tasks/concurrency-key.ts";
 import { currentJob } from "../tasks/current-job.ts";
-import { Job } from "../views/job.ts";
+import { type Cancellation, Job } from "../views/job.ts";
 import { JobLog } from "../views/job-log.ts";
 import { JobResult } from "../views/job-result.ts";
 import { JobStep } from "../views/job-step.ts";
@@ -173,26 +173,34 @@ export class JobVerbs implements JobCommands {
     return mapPage(await boundPage(["getJobResults()"], filter, read), (record) => this.#resultOf(record));
   }
 
-  async cancel(id: string): Promise<boolean> {
-    const [isCancelled = false] = await this.cancelAll([id]);
-    return isCancelled;
+  async cancel(id: string): Promise<Cancellation> {
+    const [cancellation = "tooLate"] = await this.cancelAll([id]);
+    return cancellation;
   }
 
-  /** Cancels jobs in one commit, at most 1,000. Tells of each whether it was unfinished. */
-  async cancelAll(ids: readonly string[]): Promise<boolean[]> {
+  /** Cancels jobs in one commit, at most 1,000. */
+  async cancelAll(ids: readonly string[]): Promise<Cancellation[]> {
     const { env, ready } = this.#context;
     await ready();
     const { jobs, ended } = await env.store.cancelJobs(ids, env.clock.now());
     const happened: EventRecord[] = [];
-    for (const [place, report] of jobs.entries()) {
+    const cancellations = jobs.map((report, place): Cancellation => {
       const id = ids[place] ?? "";
-      if (report.status === "cancelled") this.#runner.recordEnds([report.result], happened, id);
-      else if (report.status === "requested" && this.#runner.running.has(id)) this.#runner.cancel(id);
-      else if (report.status === "requested") happened.push(jobCancelRequested(env, id));
-    }
+      if (report.status === "missing") return "tooLate";
+      if (report.status === "cancelled") {
+        this.#runner.recordEnds([report.result], happened, id);
+        return "delivered";
+      }
+      if (this.#runner.running.has(id)) {
+        this.#runner.cancel(id);
+        return "delivered";
+      }
+      happened.push(jobCancelRequested(env, id));
+      return "asked";
+    });
     this.#runner.recordEnds(ended, happened);
     if (happened.length > 0) env.events.publish(happened);
-    return jobs.map(({ status }) => status !== "missing");
+    return cancellations;
   }
 
   /** A promise only where there is something to wait for, because each promise costs an addition time. */

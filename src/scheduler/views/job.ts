@@ -14,10 +14,18 @@ import type { JobStep } from "./job-step.ts";
 import { retryAsJSON, retryOf, type TaskRetry } from "./retry.ts";
 import { type TableRow, timeText } from "./table.ts";
 
+/**
+ * What a request to cancel a job came to. `delivered`: the job has ended, or the `signal` of its handler, which runs
+ * here, is aborted. `asked`: the job runs in another process, which hears of it within moments over an event broker,
+ * on a file and on PostgreSQL, else when the job's lease is next extended (every third of `leaseDuration`).
+ * `tooLate`: there is no unfinished job with this id.
+ */
+export type Cancellation = "delivered" | "asked" | "tooLate";
+
 /** What the verbs of a {@link Job} need of the scheduler that made it. Every `SchedulerClient` has it. */
 export interface JobClient {
   getJob(id: string): Promise<Job>;
-  cancelJob(id: string): Promise<boolean>;
+  cancelJob(id: string): Promise<Cancellation>;
   getJobSteps(id: string): Promise<JobStep[]>;
   getJobResult(
     id: string,
@@ -203,11 +211,10 @@ export class Job<R = unknown> {
   }
 
   /**
-   * Cancels the job. A queued job ends at once. The `signal` of a running job is aborted: at once when the job runs in
-   * this scheduler, else when the job's lease is next extended.
-   * @returns false when the job has ended already
+   * Cancels the job: a queued job ends, and the `signal` of a running job is aborted, in whichever process it runs.
+   * @returns whether that has come about, is asked of another process, or comes too late
    */
-  cancel(): Promise<boolean> {
+  cancel(): Promise<Cancellation> {
     return this.#client.cancelJob(this.#record.id);
   }
 

@@ -1,3 +1,4 @@
+import type { AbortSignal } from "../../core/abort-signal.ts";
 import { readPostgresAddress } from "../../core/postgres-address.ts";
 import { shownAddress } from "../../core/shown-address.ts";
 import type { InspectionOptions, StoreInspection, StoreWarning } from "../data-store.ts";
@@ -5,6 +6,7 @@ import { StoreInSql } from "../sqlite/store.ts";
 import { postgres } from "./dialect.ts";
 import { hearErrors, isPGlite, isUnheard, linkOf } from "./driver/clients.ts";
 import { type LinkOpener, PostgresDriver } from "./driver/driver.ts";
+import { Ear } from "./driver/ear.ts";
 import { openLike, openOwnClient } from "./driver/own-client.ts";
 import { plainAdditions } from "./jobs/additions.ts";
 import { checkConnection, checkOptions, type PostgresConnection, type PostgresStoreOptions } from "./options.ts";
@@ -31,6 +33,7 @@ import { NEWEST } from "./schema/tables.ts";
  */
 export class PostgresDataStore extends StoreInSql {
   readonly #connection: PostgresConnection;
+  readonly #ear: Ear;
 
   /**
    * @param connection `{ url }`, or `{ client }` with a client of yours, which you close yourself
@@ -50,6 +53,18 @@ export class PostgresDataStore extends StoreInSql {
       tablePrefix: schema,
     });
     this.#connection = given;
+    this.#ear = new Ear(given, schema);
+  }
+
+  /** See `DataStore.hearCancellations`. It takes one connection more, by `LISTEN`. */
+  hearCancellations(heard: (jobId: string) => void, signal: AbortSignal): void {
+    this.#ear.hear(heard, signal);
+  }
+
+  /** See `DataStore.close`. */
+  override async close(): Promise<void> {
+    this.#ear.close();
+    await super.close();
   }
 
   /** Does what that of every store does, and warns of a url and of a client that need a look. See

@@ -336,6 +336,10 @@ export class StoreInSql implements contract.DataStore {
     return this.#opened.connection.dataVersion();
   }
 
+  async getCancelRequests(schedulerId: string): Promise<string[]> {
+    return this.#use((open) => open.jobs.cancelRequests(schedulerId));
+  }
+
   async inspect(now: number, options: contract.InspectionOptions = {}): Promise<contract.StoreInspection> {
     return this.#use(async (open) => {
       if (options.checksWrites === true) await open.connection.confirmWrites(...open.probe);

@@ -71,6 +71,25 @@ export const cancellationCases: readonly DataStoreCase[] = [
     },
   },
   {
+    name: "cancelling: a store that can be asked names the marked jobs of a scheduler",
+    rules: ["G19"],
+    async run({ open }) {
+      const store = await open();
+      const job = await leasedJob(store);
+      await store.addJobs([makeJob({ id: "other" })]);
+      await take(store, { by: "scheduler-b" });
+      const marked = async (schedulerId: string): Promise<readonly string[] | undefined> =>
+        store.getCancelRequests?.(schedulerId);
+      if ((await marked("scheduler-a")) === undefined) return;
+      equal(await marked("scheduler-a"), [], "before");
+      await cancel(store, "job", T0);
+      equal(await marked("scheduler-a"), ["job"], "once somebody has asked");
+      equal(await marked("scheduler-b"), [], "of another scheduler");
+      await release(store, [finish(job, { outcome: "cancelled" })]);
+      equal(await marked("scheduler-a"), [], "once the job has ended");
+    },
+  },
+  {
     name: "cancelling: many jobs in one commit, each as if it were alone",
     rules: ["R19", "G15"],
     async run({ open }) {

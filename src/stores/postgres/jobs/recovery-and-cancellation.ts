@@ -110,6 +110,8 @@ export function cancellationStatements(names: PostgresNames): CancellationStatem
     readStamp: () => `SELECT answer AS record FROM ${steps} WHERE id = ?1 AND answer IS NOT NULL`,
     requestCancel: () =>
       `UPDATE ${jobs} AS j SET cancel_requested = 1 WHERE ${named(`state = ${leased}`)} RETURNING ${endedRecord}`,
+    cancelRequests: () =>
+      `SELECT id FROM ${jobs} WHERE state = ${leased} AND acquired_by = ?1 AND cancel_requested = 1`,
     keepCancelled: () => keepEnded(names, "'cancelled'", "?2", isUnleased),
     enterCancelled: () => enterEnded(names, "'cancelled'", "?2", isUnleased),
     addCancelled: () => countEnded(names, ["cancelled"], "?2", isUnleased),

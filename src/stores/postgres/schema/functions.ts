@@ -7,6 +7,7 @@ import {
 } from "../../../records/notice.ts";
 import { NO_VERSION } from "../../shared/declarations.ts";
 import { JOB_STATE, LABELLED, REMOVED } from "../../sqlite/schema/tables.ts";
+import { CANCEL_CHANNEL } from "../driver/ear.ts";
 import { literal } from "../driver/literals.ts";
 import { ENCODED_SQL, ESCAPES_SQL, STAND_IN, TWICE } from "../driver/stand-ins.ts";
 import { storedAcquisitions } from "../jobs/acquisition.ts";
@@ -34,6 +35,7 @@ export function functions(names: PostgresNames): string[] {
     insertWindowedJobs(names),
     ...labels(names),
     ...logs(names),
+    ...cancels(names),
     ...notices(names),
     ...storedStatements(names).map(({ create }) => create),
   ];
@@ -60,6 +62,16 @@ function storedStatements(names: PostgresNames): Stored[] {
 /** How functions begin that are one expression. Its names are looked up when the function is made, and it needs no
  *  setting, which would keep it from becoming a part of the statements that call it. */
 const EXPRESSION = "LANGUAGE sql IMMUTABLE RETURN";
+
+/** Tells the processes that listen of each job that somebody asked to cancel. */
+function cancels({ inSchema, jobs }: PostgresNames): string[] {
+  return [
+    `CREATE OR REPLACE FUNCTION ${inSchema}tell_cancel() RETURNS trigger ${PLPGSQL} AS $$ BEGIN ` +
+      `PERFORM pg_notify('${CANCEL_CHANNEL}', TG_TABLE_SCHEMA || ' ' || NEW.id); RETURN NULL; END $$`,
+    `CREATE TRIGGER cancels AFTER UPDATE OF cancel_requested ON ${jobs} FOR EACH ROW ` +
+      `WHEN (OLD.cancel_requested < NEW.cancel_requested) EXECUTE FUNCTION ${inSchema}tell_cancel()`,
+  ];
+}
 
 function guard({ inSchema }: PostgresNames): string {
   return (

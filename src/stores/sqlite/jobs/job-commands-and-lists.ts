@@ -193,6 +193,10 @@ export class SqliteJobs {
     }
   }
 
+  async cancelRequests(schedulerId: string): Promise<string[]> {
+    return idsOf(await this.#connection.read(statement(this.#statements.cancelRequests, schedulerId)));
+  }
+
   /** Nearly no job has children or parents. The first batch assumes so, and is undone if one has. */
   async cancel(ids: readonly string[], now: number): Promise<CancelReport> {
     if (ids.length === 0) return { jobs: [], ended: [] };

@@ -216,6 +216,7 @@ export interface CancellationStatements {
   readonly stampCancel: string;
   readonly readStamp: string;
   readonly requestCancel: string;
+  readonly cancelRequests: string;
   readonly keepCancelled: string;
   readonly enterCancelled: string;
   readonly addCancelled: string;
@@ -239,6 +240,9 @@ export function cancellationStatements(names: TableNames): CancellationStatement
     readStamp: () => `SELECT answer AS record FROM ${steps} WHERE id = ?1 AND answer IS NOT NULL`,
     requestCancel: () =>
       `UPDATE ${jobs} SET cancel_requested = 1 WHERE ${named(`state = ${leased}`)} RETURNING ${endedRecord}`,
+    // ?1 schedulerId
+    cancelRequests: () =>
+      `SELECT id FROM ${jobs} WHERE state = ${leased} AND acquired_by = ?1 AND cancel_requested = 1`,
     // and ?2 now; and so for the next
     keepCancelled: () => keepEnded(names, "'cancelled'", "?2", isUnleased),
     enterCancelled: () => `${enterEnded(names, "'cancelled'", "?2")} WHERE ${isUnleased}`,
