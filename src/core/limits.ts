@@ -68,6 +68,9 @@ export const STEP_BYTES_MAX = 500_000;
 export const STEP_ADDITIONS_MAX = 200;
 export const STEP_ADDITION_LENGTH_MAX = 100_000;
 
+/** Most UTF-16 units of payloads and metadata that one commit adds. It would hold up the event loop for long. */
+export const ADDITION_LENGTH_MAX = 16_000_000;
+
 /** Most outcomes that one step tells the store, and most characters of theirs; the first is told whatever its size. */
 export const RELEASES_PER_STEP_MAX = 1000;
 export const RELEASE_LENGTH_PER_STEP_MAX = 500_000;

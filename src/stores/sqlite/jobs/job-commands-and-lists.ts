@@ -1,7 +1,7 @@
 import { systemClock } from "../../../core/clock.ts";
 import { OptionsError } from "../../../core/errors.ts";
 import { IdGenerator } from "../../../core/ids.ts";
-import { SORTED_JOBS_MAX } from "../../../core/limits.ts";
+import { ADDITION_LENGTH_MAX, SERIALIZED_LENGTH_MAX, SORTED_JOBS_MAX } from "../../../core/limits.ts";
 import type { JobRecord, NewJobRecord } from "../../../records/job.ts";
 import type { CancelReport, JobAddition, JobCancellation, JobFilter, RecordPage } from "../../data-store.ts";
 import { endedWithoutRun } from "../../shared/added-and-ended-jobs.ts";
@@ -53,12 +53,32 @@ export class SqliteJobs {
   }
 
   add(jobs: readonly NewJobRecord[]): Promise<JobAddition[]> {
-    return jobs.length === 0
-      ? Promise.resolve([])
-      : this.#labels.before(
-          () => hasLabelled(jobs),
-          () => this.#additions.add(jobs),
-        );
+    if (jobs.length === 0) return Promise.resolve([]);
+    return this.#labels.before(
+      () => hasLabelled(jobs),
+      () => (jobs.length === 1 ? this.#additions.add(jobs) : this.#addInParts(jobs)),
+    );
+  }
+
+  /** Adds jobs in one commit, or in several where one would be too large. */
+  async #addInParts(jobs: readonly NewJobRecord[]): Promise<JobAddition[]> {
+    const added: JobAddition[] = [];
+    const waiting = partsOf(jobs);
+    for (let part = waiting.shift(); part !== undefined; part = waiting.shift()) {
+      try {
+        for (const addition of await this.#additions.add(part)) added.push(addition);
+      } catch (error) {
+        if (part.length > 1 && this.#connection.failureKind(error) === "tooLarge") {
+          const half = Math.ceil(part.length / 2);
+          waiting.unshift(part.slice(0, half), part.slice(half));
+          continue;
+        }
+        if (error instanceof Error && added.length > 0)
+          error.message = `the first ${added.length} of ${jobs.length} jobs are added, the others are not: ${error.message}`;
+        throw error;
+      }
+    }
+    return added;
   }
 
   /** Nearly all additions come by here, so that the way is short. */
@@ -245,6 +265,23 @@ export class SqliteJobs {
     });
     return { jobs: cancelled, ended: resolved(resolution.of(results), now).ended };
   }
+}
+
+/** Jobs in commits that a server takes, and which do not hold up the event loop for long. */
+function partsOf(jobs: readonly NewJobRecord[]): (readonly NewJobRecord[])[] {
+  if (2 * SERIALIZED_LENGTH_MAX * jobs.length <= ADDITION_LENGTH_MAX) return [jobs];
+  const parts: NewJobRecord[][] = [];
+  let length = Number.POSITIVE_INFINITY;
+  for (const job of jobs) {
+    const own = (job.payload?.length ?? 0) + JSON.stringify(job.metadata).length;
+    length += own;
+    if (length > ADDITION_LENGTH_MAX) {
+      parts.push([]);
+      length = own;
+    }
+    parts.at(-1)?.push(job);
+  }
+  return parts;
 }
 
 interface PlacedJob {
