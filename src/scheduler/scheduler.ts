@@ -292,8 +292,9 @@ export class Scheduler extends SchedulerClient implements LocalSchedulerClient, 
     signal?.addEventListener("abort", onAbort, { once: true });
     try {
       if (!this.#lifecycle.isEnding) {
-        if (this.state === "stopped") await this.start();
-        else await this.#lifecycle.starting;
+        const starting = this.state === "stopped" ? this.start() : this.#lifecycle.starting;
+        // A stop does not wait for a store that never answers.
+        await Promise.race([starting, this.#lifecycle.stopped]);
         await this.#lifecycle.stopped;
       }
     } catch (error) {

@@ -69,13 +69,27 @@ describe("a stop in an outage", () => {
     };
     const starting = scheduler.start().catch((error: unknown) => error);
     await clock.settle();
-    const stop = watchStop(scheduler, clock, 0);
+    const stop = watchStop(scheduler, clock, 30_000);
     await clock.advanceTo(new Date(START_MS + STOP_SETTLE_MS));
     expect(stop.endedAt).not.toBeNull();
     answer();
     expect(await starting).toMatchObject({ code: "schedulerState" });
     await clock.advance("PT1M");
     expect([scheduler.state, looks]).toEqual(["stopped", 0]);
+  });
+
+  test("that a signal began is told to who awaits runUntilStopped(), though the store never answers the start", async () => {
+    const { scheduler, store, clock } = setUp();
+    store.giveUpLeases = () => new Promise(() => {});
+    const given = new AbortController();
+    let isOver = false;
+    void scheduler.runUntilStopped({ signal: given.signal }).then(() => {
+      isOver = true;
+    });
+    await clock.settle();
+    given.abort();
+    await clock.advance({ milliseconds: STOP_SETTLE_MS });
+    expect([isOver, scheduler.state]).toEqual([true, "stopped"]);
   });
 
   test("runs nothing that a late answer brings", async () => {

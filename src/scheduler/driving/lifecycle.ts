@@ -187,6 +187,8 @@ export class Lifecycle {
   }
 
   async #end(limits: StopLimits): Promise<void> {
+    // Nothing runs yet that could use the time.
+    if (this.#state === "starting") limits.hurry();
     this.#state = "stopping";
     try {
       // A failure of the start is reported to the caller of start().
