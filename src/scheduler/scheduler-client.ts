@@ -560,9 +560,9 @@ export abstract class SchedulerClient {
     }
   }
 
-  /** Adds many jobs (at most 10,000) in one commit: all or none. In a database, what is larger than one request may be (some
-   *  megabytes; 16 on a file) takes several commits, one after the other; if one of these fails, the error says how
-   *  many are added. Returns the jobs in the same order. Rejects with the same errors as {@link addJob}.
+  /** Adds many jobs (at most 10,000) in one commit: all or none. In a database, what is larger than one request may
+   *  be (some megabytes; 16 on a file) takes several commits, one after the other; if one of these fails, the error
+   *  says how many are added. Returns the jobs in the same order. Rejects with the same errors as {@link addJob}.
    *  @example
    *  await scheduler.addJobs(["Ada", "Alan"].map((name) => ({ task: "greet", payload: { name } }))); */
   async addJobs<const Tasks extends readonly unknown[]>(jobs: JobsOf<Tasks>): Promise<AddedJobs<Tasks>> {

@@ -35,9 +35,9 @@ export class VanishedSchedules {
       const last = await store.ledger?.getScheduleChanges(newest);
       if (last?.items[0]?.kind === "removed") return;
       logger.error(
-        `escapement: the schedules are gone from the store ("${scheduleId}" was one), and no call removed them: nothing ` +
-          "fires until they are added again; was a table emptied, or an older backup restored? A restart adds those " +
-          "that the program declares",
+        `escapement: the schedules are gone from the store ("${scheduleId}" was one), and no call removed them: ` +
+          "nothing fires until they are added again; was a table emptied, or an older backup restored? A restart adds " +
+          "those that the program declares",
       );
     } catch (error) {
       logger.warn("escapement: it could not be read where the schedules of the store are", error);

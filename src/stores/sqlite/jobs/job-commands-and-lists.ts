@@ -73,8 +73,9 @@ export class SqliteJobs {
           waiting.unshift(part.slice(0, half), part.slice(half));
           continue;
         }
-        if (error instanceof Error && added.length > 0)
-          error.message = `the first ${added.length} of ${jobs.length} jobs are added, the others are not: ${error.message}`;
+        const count = added.length;
+        if (error instanceof Error && count > 0)
+          error.message = `the first ${count} of ${jobs.length} jobs are added, the others are not: ${error.message}`;
         throw error;
       }
     }
