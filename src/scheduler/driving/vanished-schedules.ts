@@ -36,8 +36,8 @@ export class VanishedSchedules {
       if (last?.items[0]?.kind === "removed") return;
       logger.error(
         `escapement: the schedules are gone from the store ("${scheduleId}" was one), and no call removed them: ` +
-          "nothing fires until they are added again; was a table emptied, or an older backup restored? A restart adds " +
-          "those that the program declares",
+          "nothing fires until they are added again; was a table emptied, or an older backup restored? A restart " +
+          "adds those that the program declares",
       );
     } catch (error) {
       logger.warn("escapement: it could not be read where the schedules of the store are", error);
