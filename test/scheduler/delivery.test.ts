@@ -10,7 +10,7 @@ describe("a due occurrence", () => {
     for (const scheduler of schedulers) scheduler.task("t", () => {});
     for (let second = 0; second < 3; second++) {
       for (const scheduler of schedulers) {
-        await scheduler.addSchedule("t", everySecond(), { id: "s", conflictPolicy: "replace" });
+        await scheduler.addSchedule("t", everySecond(), { id: "s", coalesce: "all", conflictPolicy: "replace" });
         await scheduler.tick();
       }
       await shared.clock.advance("PT1S");

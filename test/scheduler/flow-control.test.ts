@@ -236,6 +236,7 @@ describe("a task that is paused", () => {
     expect(lines).toEqual([
       'info escapement: task "sync" is paused',
       'info escapement: task "sync" is paused',
+      expect.stringMatching(/^warn .* has run for 10 min .* and may hang/),
       'info escapement: task "sync" goes on',
     ]);
   });
@@ -402,6 +403,9 @@ describe("jobs that wait for their turn", () => {
     await scheduler.start();
     await scheduler.addSchedule(sync, everySecond(), { payload: "a", id: "s" });
     await clock.advance("PT3M");
-    expect(log.map(({ message }) => message)).toEqual([expect.stringContaining('raise the limits of task "sync"')]);
+    expect(log.map(({ message }) => message)).toEqual([
+      expect.stringContaining('raise the limits of task "sync"'),
+      expect.stringContaining('behind it jobs of the key "a" are held'),
+    ]);
   });
 });

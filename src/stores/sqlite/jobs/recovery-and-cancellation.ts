@@ -242,7 +242,8 @@ export function cancellationStatements(names: TableNames): CancellationStatement
       `UPDATE ${jobs} SET cancel_requested = 1 WHERE ${named(`state = ${leased}`)} RETURNING ${endedRecord}`,
     // ?1 schedulerId
     cancelRequests: () =>
-      `SELECT id FROM ${jobs} WHERE state = ${leased} AND acquired_by = ?1 AND cancel_requested = 1`,
+      `SELECT id FROM ${jobs} WHERE state = ${leased} AND acquired_until > 0 ` +
+      "AND acquired_by = ?1 AND cancel_requested = 1",
     // and ?2 now; and so for the next
     keepCancelled: () => keepEnded(names, "'cancelled'", "?2", isUnleased),
     enterCancelled: () => `${enterEnded(names, "'cancelled'", "?2")} WHERE ${isUnleased}`,

@@ -335,7 +335,7 @@ export function planStatements(names: TableNames): PlanStatements {
     `ORDER BY j.fire_time LIMIT ${OVERLAP_JOBS_PER_PLAN_MAX}) ` +
     // One that is still to come takes the place of none that is due.
     "UNION ALL SELECT NULL, r.value->>5, r.value->>6, r.value->>7, r.value->>8 " +
-    `WHERE ${isOldest} OR r.value->>9 <= ?2)`;
+    `WHERE ${isOldest} OR r.value->>9 <= ?2) ORDER BY at`;
   const end = (which: "min" | "max", name: string): string =>
     `${which}(CASE WHEN ${isStoodFor} THEN ${which}(at, coalesce(${name}, at)) ELSE ${name} END)`;
   const coalesced =
