@@ -149,7 +149,8 @@ function coldCases(backend: Backend): void {
     expect(await scheduler.tick()).toMatchObject({ outcomes: { success: 2 } });
     const run = ["jobAcquired other", "jobReleased other"];
     expect(events).toEqual(["taskUpdated other", ...run, ...run]);
-    expect(driver.trips).toEqual({ reads: 2, writes: 4 });
+    // Its first write finds another declaration, which it then reads and merges, and asks whose that was.
+    expect(driver.trips).toEqual({ reads: 4, writes: 5 });
     driver.reset();
     await scheduler.tick();
     expect(driver.trips).toEqual({ reads: 1, writes: 0 });

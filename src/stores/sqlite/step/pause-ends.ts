@@ -53,6 +53,6 @@ export function endedPausesOf(answers: readonly Row[][]): EndedPauses | undefine
     }));
   const tasks = rows
     .filter((row) => row.id === undefined && row.task_id !== undefined)
-    .map(({ task_id: taskId, key }) => ({ taskId: String(taskId), key: key === null ? null : String(key) }));
+    .map(({ task_id: taskId, key }) => ({ taskId: String(taskId), key: typeof key === "string" ? key : null }));
   return schedules.length + tasks.length === 0 ? undefined : { schedules, tasks };
 }
