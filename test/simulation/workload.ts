@@ -225,8 +225,9 @@ export class Workload implements Users {
     answered.catch((error: unknown) => {
       this.#world.history.trace(process.name, `${what} failed: ${error}`);
       if (error instanceof RefusedError) return;
-      // The older version of the program does not know how the first task tells keys.
-      if (process.options.isOld && `${error}`.includes("concurrencyKey is missing")) return;
+      // The older version of the program does not know how the first task tells keys, nor do stubs of settings that others
+      // have changed.
+      if ((process.options.isOld || process.options.isStub) && `${error}`.includes("concurrencyKey is missing")) return;
       if (error instanceof EscapementError && EXPECTED_CODES.has(error.code)) return;
       if (what === "runJob" && error instanceof Error) return;
       this.#world.history.violate(`${process.name}: ${what} failed unexpectedly: ${error}`);
