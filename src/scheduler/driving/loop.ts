@@ -65,6 +65,14 @@ export class Loop {
   #yieldsNext = false;
   /** Since when steps begin some of a burst of fires and leave others, in epoch milliseconds. */
   #burstSince = NEVER;
+  /** The tasks of fires that came while other jobs of no higher priority were ready, and may wait behind these. */
+  readonly #waitingFires = new Set<string>();
+  /** How many these fires are. */
+  #waitingCount = 0;
+  /** The lowest priority of the jobs that a step took, if it left others, which have none above it then. */
+  #leftPriority = NEVER;
+  /** Whether the last step took jobs of these tasks alone. */
+  #tookFires = false;
   /** Most jobs that the next step takes while others are alive. */
   #share = SHARE_FIRST;
   /** Whether an executor could begin more since the last look or step. */
@@ -233,13 +241,20 @@ export class Loop {
       // The handlers of a burst begin first.
       const isInBurst = this.#burstSince <= now && now < this.#burstSince + BURST_MS_MAX;
       const leavesOutcomes = isInBurst && (due.length > 0 || isJobDue);
-      const result = await stepper.step(now, { due, jobsMax, aheadMs: LOOK_AHEAD_MS, leavesOutcomes });
+      const firesFirst = this.#putsFiresFirst(seen, due);
+      const bounds = firesFirst ? { jobsMax: Math.min(jobsMax, this.#waitingCount), tasks: this.#waitingFires } : {};
+      const asked = { due, jobsMax, aheadMs: LOOK_AHEAD_MS, leavesOutcomes, ...bounds };
+      const result = await stepper.step(now, asked);
+      this.#tookFires = firesFirst;
+      if (firesFirst) this.#firesTaken(result.jobsStarted);
+      else if (stepper.seen?.hasReady !== true) this.#leftPriority = NEVER;
+      else if (result.jobsStarted > 0) this.#leftPriority = result.lowestPriority;
       const isLeft = stepper.seen?.hasReady === true;
       const hasLeft = hasMore || (leavesOutcomes && isLeft);
       // Where none began, jobs may wait for the slots of those that have ended.
       this.#burstSince = hasLeft && result.jobsStarted > 0 ? Math.min(this.#burstSince, now) : NEVER;
       this.#share = isLeft ? this.#share * 2 : SHARE_FIRST;
-      this.#isFruitless = isJobDue && result.jobsStarted === 0;
+      this.#isFruitless = isJobDue && result.jobsStarted === 0 && !firesFirst;
       // Others may have raised the occurrence that this very step, which did not know of it, could have resolved.
       const knewOverdue = isOverdue(seen, now) || seen.overdue?.isOpen === true;
       this.#triesToResolve = !knewOverdue && stepper.seen?.overdue?.isOpen === true;
@@ -262,6 +277,27 @@ export class Loop {
     const hasMore = this.#turnPage(seen, now);
     const idleUntil = hasMore ? now + this.#preferredWaitMs : now + maxIdleMs;
     return { kind: "look", at: Math.min(this.#nextLookAt(seen, now), idleUntil) };
+  }
+
+  /** Whether the next step takes jobs of fires alone: every other one at most, so that neither they nor the others wait
+   *  for the end of a burst of the others. */
+  #putsFiresFirst(seen: Seen, due: readonly LookedSchedule[]): boolean {
+    if (!seen.hasReady) return false;
+    for (const { taskId, priority } of due) {
+      if (priority < this.#leftPriority) continue;
+      this.#waitingFires.add(taskId);
+      this.#waitingCount++;
+    }
+    return this.#waitingCount > 0 && !this.#tookFires && this.#options.runner.room > 0;
+  }
+
+  #firesTaken(count: number): void {
+    const { stepper } = this.#options;
+    const isOver = count === 0 || count >= this.#waitingCount || stepper.seen?.hasReady === false;
+    this.#waitingCount = isOver ? 0 : this.#waitingCount - count;
+    if (isOver) this.#waitingFires.clear();
+    // The step was not asked for the jobs of other tasks, which are ready as before.
+    stepper.hasReady();
   }
 
   /** Goes to the next page of schedules, because no schedule of this page is for this scheduler to plan. After the last

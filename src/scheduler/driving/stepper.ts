@@ -68,6 +68,8 @@ export interface StepBounds {
    *  zero, it shows those that were due so long ago. It is no instant, because the parts of a refused step are sent
    *  later, and a clock may be set back meanwhile. */
   readonly aheadMs: number | null;
+  /** The tasks whose jobs are leased, and of which the step shows whether jobs are ready. Default: all. */
+  readonly tasks?: ReadonlySet<string>;
   /** Jobs of tasks whose `timeout` is longer are left alone, in milliseconds. Default: no bound. */
   readonly timeoutMsMax?: number;
   /** Whether a job that the step has leased may still start. Otherwise it is given back. Default: it may. */
@@ -95,6 +97,8 @@ export interface StepResult {
   readonly schedulesProcessed: number;
   readonly jobsAdded: number;
   readonly jobsStarted: number;
+  /** The lowest priority of the jobs that were leased; infinity for none. */
+  readonly lowestPriority: number;
   /** What a clean-up removed; null when the step did not clean up. */
   readonly cleanup: CleanupReport | null;
 }
@@ -110,6 +114,7 @@ const NOTHING_DONE: StepResult = Object.freeze({
   schedulesProcessed: 0,
   jobsAdded: 0,
   jobsStarted: 0,
+  lowestPriority: Number.POSITIVE_INFINITY,
   cleanup: null,
 });
 
@@ -141,6 +146,11 @@ export class Stepper {
   /** What the last look or step showed; null before the first look. */
   get seen(): Seen | null {
     return this.#seen;
+  }
+
+  /** More jobs are ready than the last step was asked for. */
+  hasReady(): void {
+    if (this.#seen !== null) this.#seen = { ...this.#seen, hasReady: true };
   }
 
   /** The id of the last step whose answer is known; null before the first step. */
@@ -424,7 +434,7 @@ export class Stepper {
     isRepetition: boolean,
     now: number,
     { releases, additions, planned }: StepBatch,
-    { jobsMax, aheadMs, timeoutMsMax, cleansUp = false, inOneTrip = false }: StepBounds,
+    { jobsMax, aheadMs, timeoutMsMax, tasks, cleansUp = false, inOneTrip = false }: StepBounds,
   ): StepRequest {
     const { env, runner } = this.#parts;
     const leaseEndsAt = this.#seen?.leaseEndsAt ?? null;
@@ -443,7 +453,7 @@ export class Stepper {
       ...(jobsMax !== null && hasMissed(this.#seen, now) ? { endsMissed: true } : {}),
       ...(isWhole && hasEndedPause(this.#seen, now) ? { endsPauses: true } : {}),
       ...(isWhole && (this.#seen?.overdue?.isOpen === true || isOverdue(this.#seen, now)) ? { overdue: true } : {}),
-      ...this.#view(now, jobsMax === null ? null : Math.min(jobsMax, runner.room), aheadMs, timeoutMsMax),
+      ...this.#view(now, jobsMax === null ? null : Math.min(jobsMax, runner.room), aheadMs, timeoutMsMax, tasks),
       stepId,
       isRepetition,
       until,
@@ -456,13 +466,19 @@ export class Stepper {
     };
   }
 
-  #view(now: number, jobsMax: number | null, aheadMs: number | null, timeoutMsMax?: number): View {
+  #view(
+    now: number,
+    jobsMax: number | null,
+    aheadMs: number | null,
+    timeoutMsMax?: number,
+    tasks?: ReadonlySet<string>,
+  ): View {
     const { env, runner, hasScheduleRole, hasJobRole } = this.#parts;
     const window = { limit: PLANS_PER_STEP_MAX, bytesMax: STEP_BYTES_MAX, after: this.#after ?? this.#passedBy(now) };
     return {
       now,
       schedulerId: env.identity,
-      jobs: hasJobRole && jobsMax !== null ? runner.capacityFor(jobsMax, timeoutMsMax) : null,
+      jobs: hasJobRole && jobsMax !== null ? runner.capacityFor(jobsMax, timeoutMsMax, tasks) : null,
       schedules: hasScheduleRole && aheadMs !== null ? { dueBy: now + aheadMs, ...window } : null,
     };
   }
@@ -511,7 +527,9 @@ export class Stepper {
     env.events.publish(happened);
     runner.run(attempts);
     const schedulesProcessed = report.plans.filter(({ committed }) => committed).length;
-    return { schedulesProcessed, jobsAdded, jobsStarted: attempts.length, cleanup: report.cleanup ?? null };
+    const jobsStarted = attempts.length;
+    const lowestPriority = Math.min(...report.acquired.map(({ priority }) => priority));
+    return { schedulesProcessed, jobsAdded, jobsStarted, lowestPriority, cleanup: report.cleanup ?? null };
   }
 
   /** The leased jobs that may start. Gives back the others. */
@@ -624,6 +642,7 @@ function sum(a: StepResult, b: StepResult): StepResult {
     schedulesProcessed: a.schedulesProcessed + b.schedulesProcessed,
     jobsAdded: a.jobsAdded + b.jobsAdded,
     jobsStarted: a.jobsStarted + b.jobsStarted,
+    lowestPriority: Math.min(a.lowestPriority, b.lowestPriority),
     cleanup: a.cleanup ?? b.cleanup,
   };
 }

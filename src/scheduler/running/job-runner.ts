@@ -132,9 +132,10 @@ export class JobRunner {
 
   /** The jobs that this scheduler could run now, when `limit` more may run at all. An executor with less room than that
    *  has a bound, and one without room takes no part.
-   *  @param timeoutMsMax as in {@link queuesWithin} */
-  capacityFor(limit: number, timeoutMsMax?: number): JobCapacity {
-    const queues = this.queuesWithin(timeoutMsMax);
+   *  @param timeoutMsMax as in {@link queuesWithin} @param tasks only these take part. Default: all */
+  capacityFor(limit: number, timeoutMsMax?: number, tasks?: ReadonlySet<string>): JobCapacity {
+    const all = this.queuesWithin(timeoutMsMax);
+    const queues = tasks === undefined ? all : all.filter(({ taskId }) => tasks.has(taskId));
     const bounds = new Map<string, number>();
     for (const [name, executor] of this.#executors) {
       const free = this.#freeOf(name, executor);
