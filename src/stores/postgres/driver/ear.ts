@@ -1,6 +1,6 @@
 import type { AbortSignal } from "../../../core/abort-signal.ts";
-import { optionsOfPlaces, readPostgresAddress } from "../../../core/postgres-address.ts";
 import type { PostgresConnection } from "../options.ts";
+import { ownClient } from "./own-client.ts";
 import { decoded } from "./stand-ins.ts";
 
 /** The channel of a database over which all schemas tell of jobs that somebody asked to cancel, see `cancels`. */
@@ -92,32 +92,22 @@ async function listeningOf(connection: PostgresConnection, received: Received): 
   return overPg(client as Partial<PgPool>, received);
 }
 
-interface OwnClient {
-  unsafe(query: string): PromiseLike<readonly { readonly pid?: number }[] & { readonly state?: { pid?: number } }>;
-  end(options: { timeout: number }): Promise<void>;
-}
-
 async function overUrl(url: string, received: Received): Promise<Listening | null> {
-  const postgres = (await import("postgres")).default as unknown as (url: string, settings: object) => OwnClient;
-  const { url: address, places } = readPostgresAddress(url);
   let isLost = false;
-  const client = postgres(address, {
-    ...optionsOfPlaces(places),
+  const client = await ownClient(url, {
     max: 1,
     idle_timeout: null,
     max_lifetime: null,
-    fetch_types: false,
-    onnotice: () => {},
     onnotify: (_channel: string, text: string) => received(text),
     onclose: () => {
       isLost = true;
     },
-    connection: { application_name: "escapement" },
   });
   const end = (): Promise<void> => client.end({ timeout: 0 });
   try {
     const answer = await client.unsafe(WHO_ANSWERS);
-    if (answer[0]?.pid !== answer.state?.pid) {
+    const { pid } = Object(answer[0]) as { readonly pid?: unknown };
+    if (pid !== answer.state?.pid) {
       await end();
       return null;
     }

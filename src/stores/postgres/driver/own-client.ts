@@ -16,7 +16,9 @@ const SETTINGS = {
   onnotice: (): void => {},
 };
 
+/** A client of postgres.js that the store has made. */
 interface OwnClient {
+  unsafe(query: string): PromiseLike<readonly object[] & { readonly state?: { readonly pid?: number } }>;
   end(options: { timeout: number }): Promise<void>;
 }
 
@@ -24,10 +26,16 @@ type Postgres = (address: string | object, settings?: object) => OwnClient;
 
 /** Connections of the store's own, by postgres.js. @throws {StoreUnavailableError} when the package is missing */
 export async function openOwnClient(url: string): Promise<Link> {
+  return ownLink(await ownClient(url));
+}
+
+/** @param settings of postgres.js, which come before those of the store
+ *  @throws {StoreUnavailableError} when the package is missing */
+export async function ownClient(url: string, settings: object = {}): Promise<OwnClient> {
   const postgres = await loadPostgres();
   const { url: address, places } = readPostgresAddress(url);
   const connection = { application_name: "escapement" };
-  return ownLink(postgres(address, { ...optionsOfPlaces(places), ...SETTINGS, connection }));
+  return postgres(address, { ...optionsOfPlaces(places), ...SETTINGS, connection, ...settings });
 }
 
 /** Connections of the store's own, made as those of a client of the application; null where it is not known how. */
