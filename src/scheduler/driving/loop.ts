@@ -292,7 +292,7 @@ export class Loop {
     this.#waitingCount = isOver ? 0 : this.#waitingCount - count;
     if (isOver) this.#waitingFires.clear();
     // The step was not asked for the jobs of other tasks, which are ready as before.
-    stepper.hasReady();
+    stepper.showReady();
   }
 
   /** Goes to the next page of schedules, because no schedule of this page is for this scheduler to plan. After the last

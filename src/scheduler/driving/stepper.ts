@@ -149,7 +149,7 @@ export class Stepper {
   }
 
   /** More jobs are ready than the last step was asked for. */
-  hasReady(): void {
+  showReady(): void {
     if (this.#seen !== null) this.#seen = { ...this.#seen, hasReady: true };
   }
 
