@@ -26,6 +26,7 @@ import {
   numbered,
   planOf,
   release,
+  removeSchedule,
   step,
   T0,
   take,
@@ -188,6 +189,29 @@ export const missedTurnCases: readonly DataStoreCase[] = [
       const second = planFor(await waitingAt(store, [FIRST]), "latest", { missedCount: null });
       await step(store, { now: SECOND, jobs: null, plans: [second] });
       equal(await standsFor(store, jobIdAt(SECOND)), [null, FIRST, FIRST], "for which it stands");
+    },
+  },
+  {
+    name: "missed turns: a job of before its schedule was added again stands for what its fire stands for, too",
+    rules: ["P19"],
+    async run({ open }) {
+      const store = await open();
+      await fireAt(store, await dueSchedule(store), [THIRD], {
+        missedCount: 1,
+        firstMissedTime: FIRST,
+        lastMissedTime: FIRST,
+      });
+      await removeSchedule(store, "schedule");
+      const seen = await dueSchedule(store, { nextFireTime: THIRD });
+      const both = { missedCount: 2, firstMissedTime: SECOND, lastMissedTime: SECOND + 1 };
+      const again = planFor(seen, "earliest", { ...both, jobId: "another" });
+      const report = await step(store, { now: THIRD, jobs: null, plans: [again] });
+      equal(report.plans, committed([]), "the answer");
+      equal(await standsFor(store, jobIdAt(THIRD)), [null, FIRST, SECOND + 1], "for which it stands");
+      await removeSchedule(store, "schedule");
+      const plans = [planFor(await dueSchedule(store, { nextFireTime: THIRD }), "earliest")];
+      await step(store, { now: THIRD, jobs: null, plans });
+      equal(await standsFor(store, jobIdAt(THIRD)), [null, FIRST, SECOND + 1], "when the fire stands for none");
     },
   },
   {

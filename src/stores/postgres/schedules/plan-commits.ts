@@ -137,6 +137,12 @@ export function planStatements(names: PostgresNames): PlanStatements {
     "'[]'), 'missed', json_build_array(CASE WHEN count(m.missed) = count(*) THEN sum(m.missed) + count(*) - 1 END, " +
     `${end("min", "first")}, ${end("max", "last")}))`;
   const ofMissed = (place: number): string => `(s.overlap_note->'missed'->>${place})::bigint`;
+  // What the fire's own job stands for, if the schedule was removed and added again while the job waited.
+  const ownMissed =
+    `(SELECT json_build_array(CASE WHEN ${fact("firstMissedTime")} IS NOT DISTINCT FROM r.first ` +
+    `AND ${fact("missedCount")} IS NOT DISTINCT FROM r.missed THEN r.missed END, ` +
+    `least(${fact("firstMissedTime")}, r.first), greatest(${fact("lastMissedTime")}, r.last)) ` +
+    `FROM ${jobs} j WHERE j.schedule_id = s.id AND j.fire_time = r.fire_time)`;
   const running = first("i.id", `j.state = ${leased} AND j.cancel_requested = 0`);
   /** The ids that a list in the notes of the plans' schedules names. */
   const noted = (list: string, id: string): string =>
@@ -159,13 +165,14 @@ export function planStatements(names: PostgresNames): PlanStatements {
     noteMissed: () =>
       `UPDATE ${schedules} AS s SET overlap_note = (SELECT ` +
       `CASE WHEN count(m.id) > 0 AND count(*) > 1 THEN ${coalesced} ` +
-      `ELSE json_build_object('replaced', json_build_array()) END FROM (${missed}) m) ` +
+      `ELSE json_build_object('replaced', json_build_array(), 'missed', ${ownMissed}) END FROM (${missed}) m) ` +
       `FROM ${plans(MISSED)} WHERE ${ofPlan}`,
     standForMissed: () =>
       `UPDATE ${jobs} AS j SET details = ${inSchema}merged(j.details, json_build_object('missedCount', ` +
       `${ofMissed(0)}, 'firstMissedTime', ${ofMissed(1)}, 'lastMissedTime', ${ofMissed(2)})) ` +
       `FROM ${plans(MISSED)} JOIN ${schedules} s ON ${ofPlan} ` +
-      "WHERE j.schedule_id = s.id AND j.fire_time = (s.overlap_note->>'into')::bigint",
+      "WHERE j.schedule_id = s.id AND j.fire_time = coalesce((s.overlap_note->>'into')::bigint, r.fire_time) " +
+      "AND s.overlap_note->>'missed' IS NOT NULL",
     forgetCoalesced: () =>
       `DELETE FROM ${skips} k USING ${plans(MISSED)} JOIN ${schedules} s ON ${ofPlan} ` +
       `JOIN ${histories} h ON h.schedule_id = s.id WHERE k.history = h.number ` +

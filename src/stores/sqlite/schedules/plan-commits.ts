@@ -344,6 +344,14 @@ export function planStatements(names: TableNames): PlanStatements {
     `'replaced', json_group_array(json_array(id, at)) FILTER (WHERE id IS NOT NULL AND ${isStoodFor}), ` +
     "'missed', json_array(CASE WHEN count(missedCount) = count(*) THEN sum(missedCount) + count(*) - 1 END, " +
     `${end("min", "firstMissedTime")}, ${end("max", "lastMissedTime")}))`;
+  // What the fire's own job stands for, if the schedule was removed and added again while the job waited.
+  const fact = (name: string): string => `${validJson("j.details")}->>'${name}'`;
+  const wider = (which: "min" | "max", name: string, place: number): string =>
+    `${which}(coalesce(${fact(name)}, r.value->>${place}), coalesce(r.value->>${place}, ${fact(name)}))`;
+  const ownMissed =
+    `(SELECT json_array(CASE WHEN ${fact("firstMissedTime")} IS r.value->>7 AND ${fact("missedCount")} IS ` +
+    `r.value->>6 THEN r.value->>6 END, ${wider("min", "firstMissedTime", 7)}, ${wider("max", "lastMissedTime", 8)}) ` +
+    `FROM ${jobs} j WHERE j.schedule_id = s.id AND j.fire_time = r.value->>5)`;
   const running = first("id", `j.state = ${leased} AND j.cancel_requested = 0`);
   /** The ids that a list in the notes of the plans' schedules names. */
   const noted = (list: string, id: string): string =>
@@ -371,7 +379,7 @@ export function planStatements(names: TableNames): PlanStatements {
     noteMissed: () =>
       `UPDATE ${schedules} AS s SET overlap_note = (SELECT ` +
       `CASE WHEN count(id) > 0 AND count(*) > 1 THEN ${coalesced} ` +
-      `ELSE json_object('replaced', json_array()) END FROM (${missed})) ` +
+      `ELSE json_object('replaced', json_array(), 'missed', json(${ownMissed})) END FROM (${missed})) ` +
       `FROM json_each(?1) r WHERE s.id = r.value->>0 AND ${asPlanned}`,
     // The arguments of noteMissed. Runs after insertUnskipped, and the next two after enterSkips.
     standForMissed: () =>
@@ -379,7 +387,8 @@ export function planStatements(names: TableNames): PlanStatements {
       `'$.missedCount', s.overlap_note->'$.missed[0]', '$.firstMissedTime', s.overlap_note->'$.missed[1]', ` +
       `'$.lastMissedTime', s.overlap_note->'$.missed[2]') FROM json_each(?1) r ` +
       `CROSS JOIN ${schedules} s ON s.id = r.value->>0 WHERE ${asPlanned} ` +
-      `AND ${jobs}.schedule_id = s.id AND ${jobs}.fire_time = s.overlap_note->>'into'`,
+      `AND ${jobs}.schedule_id = s.id AND ${jobs}.fire_time = coalesce(s.overlap_note->>'into', r.value->>5) ` +
+      "AND s.overlap_note->>'missed' IS NOT NULL",
     // the arguments of noteMissed
     forgetCoalesced: () =>
       `DELETE FROM ${skips} WHERE (history, from_time) IN (SELECT k.history, k.from_time FROM json_each(?1) r ` +
