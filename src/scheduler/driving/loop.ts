@@ -19,6 +19,7 @@ import type { LeaseKeeper } from "../running/lease-keeper.ts";
 import type { StoreClock } from "../running/store-clock.ts";
 import { pauseAfterFailure } from "./outage-pause.ts";
 import { hasEndedPause, hasMissed, isOverdue, type Stepper } from "./stepper.ts";
+import { VanishedSchedules } from "./vanished-schedules.ts";
 
 export interface LoopOptions {
   readonly env: Environment;
@@ -50,6 +51,7 @@ const NEVER = Number.POSITIVE_INFINITY;
 export class Loop {
   readonly #options: LoopOptions;
   readonly #wakeup: Wakeup;
+  readonly #vanished: VanishedSchedules;
   /** How long to leave a fire to the schedule's preferred scheduler, in milliseconds. Random, so that the
    *  other schedulers do not all look at the same instant. */
   readonly #preferredWaitMs: number;
@@ -90,6 +92,7 @@ export class Loop {
     const { clock, random } = options.env;
     this.#options = options;
     this.#wakeup = new Wakeup(clock);
+    this.#vanished = new VanishedSchedules(options.env);
     this.#preferredWaitMs = PREFERRED_WAIT_MS_MIN + random() * (PREFERRED_WAIT_MS_MAX - PREFERRED_WAIT_MS_MIN);
   }
 
@@ -201,10 +204,12 @@ export class Loop {
       this.#staleAt = NEVER;
       // What made the last answer out of date may have come during the step that acquired nothing.
       this.#isFruitless = false;
+      const isWhole = stepper.looksFromStart;
       seen = await stepper.look(now, { aheadMs: LOOK_AHEAD_MS });
       if (storeClock.fault !== null) this.#staleAt = env.clock.now() + Math.min(maxIdleMs, env.leaseMs);
       else if (!this.#hasLooked) this.#options.onFirstLook(seen);
       this.#hasLooked ||= storeClock.fault === null;
+      if (isWhole) this.#vanished.looked(seen);
       this.#triesToResolve = true;
     }
     if (storeClock.fault !== null) {
