@@ -75,7 +75,7 @@ export function giveUpLeases(
 ): Notes {
   const notes = emptyNotes(now);
   const isLeft = ({ stepId, record }: JobEntry): boolean =>
-    record.acquiredBy === schedulerId && stepId !== null && !stepId.startsWith(instanceId) && !isSpared(stepId);
+    record.acquiredBy === schedulerId && (stepId === null || (!stepId.startsWith(instanceId) && !isSpared(stepId)));
   for (const entry of tables.queues.leasedWhere(isLeft)) recover(tables, entry, notes, null);
   return notes;
 }

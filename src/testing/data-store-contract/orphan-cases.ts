@@ -124,4 +124,21 @@ export const orphanCases: readonly DataStoreCase[] = [
       );
     },
   },
+  {
+    name: "orphans: one that is to be cancelled ends also when its identity comes back",
+    rules: ["L7", "L8"],
+    async run({ open }) {
+      const store = await open();
+      await leasedJob(store);
+      await cancel(store, "job", T0);
+      await extend(store, [], { now: T0 + 1 });
+      const start = { now: T0 + 2, schedulerId: "scheduler-a", instanceId: "just started", aliveUntil: null };
+      const { ended } = await store.giveUpLeases(start);
+      equal(
+        ended.map(({ jobId, outcome }) => [jobId, outcome]),
+        [["job", "cancelled"]],
+        "what ends",
+      );
+    },
+  },
 ];
