@@ -19,9 +19,21 @@ import type { SerializedError } from "./serialized-error.ts";
 // What a broker receives may come from anybody: from another version of this library, or from another program. Fields
 // that are not named here are left out.
 
+type EventSchemas = { readonly [K in EventType]: FlatSchema<EventRecord<K>> };
+
+/** Of each event, the fields that not all events have. */
+type EventFields = {
+  readonly [K in EventType]: {
+    readonly [F in Exclude<keyof EventRecord<K>, "type" | "timestampMs">]-?: v.GenericSchema<
+      unknown,
+      EventRecord<K>[F]
+    >;
+  };
+};
+
 /** The schema of each event. Made when a message comes for the first time, because most programs receive none.
  *  @internal */
-export const eventSchemas: () => { readonly [K in EventType]: FlatSchema<EventRecord<K>> } = once(() => {
+export const eventSchemas: () => EventSchemas = once(() => {
   const id = text(ID_LENGTH_MAX);
   const ms = v.pipe(v.number(), v.safeInteger(), v.minValue(-INSTANT_MS_MAX), v.maxValue(INSTANT_MS_MAX));
   const count = v.pipe(v.number(), v.safeInteger(), v.minValue(0));
@@ -29,139 +41,95 @@ export const eventSchemas: () => { readonly [K in EventType]: FlatSchema<EventRe
   const fraction = v.pipe(v.number(), v.minValue(0), v.maxValue(1));
   const error = errorSchema();
 
-  const task = { timestampMs: ms, taskId: id };
+  const task = { taskId: id };
   const schedule = { ...task, scheduleId: id };
   const job = { ...task, jobId: id, scheduleId: v.nullable(id) };
   const overdue = {
     ...schedule,
-    ...{ schedulerId: id, fireTimeMs: ms, kind: v.picklist(OVERDUE_KINDS), dueAtMs: ms, jobId: v.nullable(id) },
+    schedulerId: id,
+    fireTimeMs: ms,
+    kind: v.picklist(OVERDUE_KINDS),
+    dueAtMs: ms,
+    jobId: v.nullable(id),
   };
   const by = v.nullable(id);
   const pause = { by, reason: v.nullable(text(REASON_LENGTH_MAX)), untilMs: v.nullable(ms) };
-  const scheduler = { timestampMs: ms, schedulerId: id };
+  const scheduler = { schedulerId: id };
 
-  return {
-    taskAdded: v.object({ type: v.literal("taskAdded"), ...task }),
-    taskUpdated: v.object({ type: v.literal("taskUpdated"), ...task }),
-    taskRemoved: v.object({ type: v.literal("taskRemoved"), ...task }),
-    taskPaused: v.object({ type: v.literal("taskPaused"), ...task, concurrencyKey: v.nullable(id), ...pause }),
-    taskUnpaused: v.object({ type: v.literal("taskUnpaused"), ...task, concurrencyKey: v.nullable(id), by }),
-    taskOutdated: v.object({ type: v.literal("taskOutdated"), ...task, schedulerId: id, version: v.nullable(count) }),
-    scheduleAdded: v.object({ type: v.literal("scheduleAdded"), ...schedule, nextFireTimeMs: v.nullable(ms) }),
-    scheduleUpdated: v.object({ type: v.literal("scheduleUpdated"), ...schedule, nextFireTimeMs: v.nullable(ms) }),
-    schedulePaused: v.object({ type: v.literal("schedulePaused"), ...schedule, ...pause }),
-    scheduleUnpaused: v.object({ type: v.literal("scheduleUnpaused"), ...schedule, by }),
-    scheduleRemoved: v.object({
-      type: v.literal("scheduleRemoved"),
-      timestampMs: ms,
-      scheduleId: id,
-      finished: v.boolean(),
-    }),
-    scheduleBacklogged: v.object({
-      type: v.literal("scheduleBacklogged"),
-      ...schedule,
-      schedulerId: id,
-      unfinished: count,
-    }),
-    scheduleFailed: v.object({ type: v.literal("scheduleFailed"), ...schedule, error }),
-    scheduleOutdated: v.object({
-      type: v.literal("scheduleOutdated"),
-      ...schedule,
-      schedulerId: id,
-      version: v.nullable(count),
-    }),
-    occurrenceSkipped: v.object({
-      type: v.literal("occurrenceSkipped"),
+  const fields: EventFields = {
+    taskAdded: task,
+    taskUpdated: task,
+    taskRemoved: task,
+    taskPaused: { ...task, concurrencyKey: v.nullable(id), ...pause },
+    taskUnpaused: { ...task, concurrencyKey: v.nullable(id), by },
+    taskOutdated: { ...task, schedulerId: id, version: v.nullable(count) },
+    scheduleAdded: { ...schedule, nextFireTimeMs: v.nullable(ms) },
+    scheduleUpdated: { ...schedule, nextFireTimeMs: v.nullable(ms) },
+    schedulePaused: { ...schedule, ...pause },
+    scheduleUnpaused: { ...schedule, by },
+    scheduleRemoved: { scheduleId: id, finished: v.boolean() },
+    scheduleBacklogged: { ...schedule, schedulerId: id, unfinished: count },
+    scheduleFailed: { ...schedule, error },
+    scheduleOutdated: { ...schedule, schedulerId: id, version: v.nullable(count) },
+    occurrenceSkipped: {
       ...schedule,
       fireTimeMs: ms,
       count: v.pipe(count, v.minValue(1)),
       reason: v.picklist(["overlap", "replaced", "coalesced", "tooOld", "overCount", "blackedOut"]),
       jobId: v.nullable(id),
-    }),
-    occurrenceOverdue: v.object({ type: v.literal("occurrenceOverdue"), ...overdue }),
-    occurrenceResolved: v.object({
-      type: v.literal("occurrenceResolved"),
-      ...overdue,
-      raisedAtMs: ms,
-      reason: v.picklist(OVERDUE_ENDS),
-    }),
-    blackoutAdded: v.object({
-      ...{ type: v.literal("blackoutAdded"), timestampMs: ms, blackoutId: id, by },
-      reason: v.nullable(text(REASON_LENGTH_MAX)),
-    }),
-    blackoutRemoved: v.object({ type: v.literal("blackoutRemoved"), timestampMs: ms, blackoutId: id, by }),
-    scheduleDeserializationFailed: v.object({
-      type: v.literal("scheduleDeserializationFailed"),
-      ...schedule,
-      schedulerId: id,
-      error,
-    }),
-    zoneRulesChanged: v.object({
-      type: v.literal("zoneRulesChanged"),
+    },
+    occurrenceOverdue: overdue,
+    occurrenceResolved: { ...overdue, raisedAtMs: ms, reason: v.picklist(OVERDUE_ENDS) },
+    blackoutAdded: { blackoutId: id, by, reason: v.nullable(text(REASON_LENGTH_MAX)) },
+    blackoutRemoved: { blackoutId: id, by },
+    scheduleDeserializationFailed: { ...schedule, schedulerId: id, error },
+    zoneRulesChanged: {
       ...scheduler,
       zones: list(v.object({ zone: id, former: id, present: id })),
       schedules: list(v.object({ scheduleId: id, formerFireTimeMs: ms, nextFireTimeMs: v.nullable(ms) })),
       total: count,
-    }),
-    jobAdded: v.object({ type: v.literal("jobAdded"), ...job, executor: id, runAtMs: ms, isLeased: v.boolean() }),
-    jobUpdated: v.object({ type: v.literal("jobUpdated"), ...job, runAtMs: ms }),
-    jobHeld: v.object({
-      type: v.literal("jobHeld"),
-      ...job,
-      reason: v.picklist(["limit", "parents"]),
-      concurrencyKey: v.nullable(id),
-    }),
-    jobPromoted: v.object({
-      type: v.literal("jobPromoted"),
-      ...job,
-      schedulerId: id,
-      isLeased: v.boolean(),
-      concurrencyKey: v.nullable(id),
-    }),
-    jobUnclaimed: v.object({
-      type: v.literal("jobUnclaimed"),
+    },
+    jobAdded: { ...job, executor: id, runAtMs: ms, isLeased: v.boolean() },
+    jobUpdated: { ...job, runAtMs: ms },
+    jobHeld: { ...job, reason: v.picklist(["limit", "parents"]), concurrencyKey: v.nullable(id) },
+    jobPromoted: { ...job, schedulerId: id, isLeased: v.boolean(), concurrencyKey: v.nullable(id) },
+    jobUnclaimed: {
       ...job,
       schedulerId: id,
       executor: id,
       missing: v.picklist(["task", "executor", "worker", "room"]),
-    }),
-    jobAcquired: v.object({
-      type: v.literal("jobAcquired"),
+    },
+    jobAcquired: {
       ...job,
       schedulerId: id,
       attempt,
       // Earlier versions do not say it.
       scheduledFireTimeMs: v.optional(v.nullable(ms), null),
-    }),
-    jobProgressed: v.object({
-      type: v.literal("jobProgressed"),
-      ...job,
-      fraction,
-      note: v.nullable(text(SERIALIZED_LENGTH_MAX)),
-    }),
-    jobLogged: v.object({ type: v.literal("jobLogged"), ...job, attempt, lines: count }),
-    jobRetried: v.object({ type: v.literal("jobRetried"), ...job, attempt, runAtMs: ms, error: v.nullable(error) }),
-    stepFinished: v.object({ type: v.literal("stepFinished"), ...job, step: id, startedAtMs: ms }),
-    jobSleeps: v.object({ type: v.literal("jobSleeps"), ...job, step: v.nullable(id), runAtMs: ms }),
-    jobCancelRequested: v.object({ type: v.literal("jobCancelRequested"), timestampMs: ms, jobId: id }),
-    jobReleased: v.object({
-      type: v.literal("jobReleased"),
+    },
+    jobProgressed: { ...job, fraction, note: v.nullable(text(SERIALIZED_LENGTH_MAX)) },
+    jobLogged: { ...job, attempt, lines: count },
+    jobRetried: { ...job, attempt, runAtMs: ms, error: v.nullable(error) },
+    stepFinished: { ...job, step: id, startedAtMs: ms },
+    jobSleeps: { ...job, step: v.nullable(id), runAtMs: ms },
+    jobCancelRequested: { jobId: id },
+    jobReleased: {
       ...job,
       schedulerId: v.nullable(id),
       outcome: v.picklist(JOB_OUTCOMES),
       error: v.nullable(error),
       scheduledFireTimeMs: v.nullable(ms),
       startedAtMs: v.nullable(ms),
-    }),
-    schedulerStarted: v.object({ type: v.literal("schedulerStarted"), ...scheduler }),
-    schedulerPaused: v.object({
-      type: v.literal("schedulerPaused"),
-      ...scheduler,
-      reason: v.nullable(v.string()),
-    }),
-    schedulerResumed: v.object({ type: v.literal("schedulerResumed"), ...scheduler }),
-    schedulerStopped: v.object({ type: v.literal("schedulerStopped"), ...scheduler }),
+    },
+    schedulerStarted: scheduler,
+    schedulerPaused: { ...scheduler, reason: v.nullable(v.string()) },
+    schedulerResumed: scheduler,
+    schedulerStopped: scheduler,
   };
+  const schemas = Object.entries(fields).map(([type, entries]) => [
+    type,
+    v.object({ type: v.literal(type), timestampMs: ms, ...entries }),
+  ]);
+  return Object.fromEntries(schemas) as EventSchemas;
 });
 
 const quickReaders = once(() => {
