@@ -230,9 +230,9 @@ export class JobModel {
     };
   }
 
-  /** The jobs of a schedule that miss their turn: made for earlier fire times than one, due, and never begun, while no
-   *  job of the schedule runs. */
-  missedTurns(scheduleId: string, before: number, now: number): ModelJob[] {
+  /** The jobs of a schedule that miss their turn: made for fire times up to one, due, and never begun, while no job of
+   *  the schedule runs. */
+  missedTurns(scheduleId: string, until: number, now: number): ModelJob[] {
     const fired = [...this.#unfinished.values()].filter(
       ({ record }) => record.scheduleId === scheduleId && record.fireTime !== null && record.retryOf === undefined,
     );
@@ -240,7 +240,7 @@ export class JobModel {
     const hasBegun = ({ failedAttempts, recoveries, startedFence }: JobRecord): boolean =>
       failedAttempts > 0 || recoveries > 0 || startedFence > 0;
     return fired
-      .filter(({ record }) => record.runAt <= now && (record.fireTime ?? 0) < before && !hasBegun(record))
+      .filter(({ record }) => record.runAt <= now && (record.fireTime ?? 0) <= until && !hasBegun(record))
       .filter((job) => !hasMissedStart(job, now))
       .sort((a, b) => (a.record.fireTime ?? 0) - (b.record.fireTime ?? 0));
   }
@@ -253,13 +253,22 @@ export class JobModel {
     const all = [...missed.map(({ record }) => record), ...(isMember ? [fire] : [])];
     if (all.length < 2) return null;
     const into = (isOldest ? all[0] : all.at(-1))?.fireTime ?? 0;
-    const ended = missed.filter(({ record }) => record.fireTime !== into);
+    // A fire takes the place of its own job, of before the schedule was removed and added again.
+    const isFirst = isMember && into === fire.fireTime;
+    const ended = missed.filter(({ record }) => record.fireTime !== into || isFirst);
     const times = all
       .flatMap(({ fireTime, firstMissedTime, lastMissedTime }) => [fireTime, firstMissedTime, lastMissedTime])
       .filter((at) => at !== null && at !== into) as number[];
-    const missedCount = all.some((one) => one.missedCount === null)
-      ? null
-      : all.reduce((sum, one) => sum + (one.missedCount ?? 0), all.length - 1);
+    if (times.length === 0) return null;
+    const stoodFor = all.map(({ fireTime, firstMissedTime, lastMissedTime }) => {
+      const at = fireTime ?? 0;
+      return { from: Math.min(at, firstMissedTime ?? at), until: Math.max(at, lastMissedTime ?? at) };
+    });
+    const isTwice = stoodFor.some(({ from }, index) => stoodFor.slice(0, index).some(({ until }) => until >= from));
+    const missedCount =
+      isTwice || all.some((one) => one.missedCount === null)
+        ? null
+        : all.reduce((sum, one) => sum + (one.missedCount ?? 0), all.length - 1);
     const facts = { missedCount, firstMissedTime: Math.min(...times), lastMissedTime: Math.max(...times) };
     this.#books.onCoalesced(
       scheduleId,
@@ -274,7 +283,7 @@ export class JobModel {
     }
     this.standsFor(scheduleId, into, facts);
     const replaced = ended.map(({ record }) => ({ jobId: record.id, fireTime: record.fireTime ?? 0 }));
-    return { report: { isSkipped: isOldest, replaced, cancelRequested: [] }, into, facts };
+    return { report: { isSkipped: isOldest && !isFirst, replaced, cancelRequested: [] }, into, facts };
   }
 
   /** A job of an earlier life of the schedule has the fire time that stands for others. */

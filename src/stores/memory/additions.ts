@@ -86,12 +86,7 @@ export function addPlannedJob(
   { isCatchUp = false }: SchedulePlan,
   fire: PlannedJob,
 ): boolean {
-  if (jobs.has(fire.jobId)) return false;
-  const own = jobs.atFireTime(schedule.id, fire.fireTime);
-  if (own !== undefined) {
-    standForMore(own.record, fire);
-    return false;
-  }
+  if (jobs.has(fire.jobId) || jobs.atFireTime(schedule.id, fire.fireTime) !== undefined) return false;
   // Written out, because a spread of `NEVER_RUN` makes the record three times as large, for every fire.
   const record: Mutable<JobRecord> = {
     id: fire.jobId,
@@ -257,14 +252,4 @@ function waitForParents(
     const outcome = open.has(id) ? undefined : (results.get(id, createdAt)?.outcome ?? ended.get(id));
     return outcome !== undefined && isCancelledBy(entry, outcome);
   });
-}
-
-/** The job is that of the fire, because its schedule was removed and added again while it waited. */
-function standForMore(job: Mutable<JobRecord>, { missedCount, firstMissedTime, lastMissedTime }: PlannedJob): void {
-  const isSame = job.firstMissedTime === firstMissedTime && job.missedCount === missedCount;
-  const times = [job.firstMissedTime, job.lastMissedTime, firstMissedTime, lastMissedTime].filter((at) => at !== null);
-  if (times.length === 0) return;
-  job.missedCount = isSame ? missedCount : null;
-  job.firstMissedTime = Math.min(...times);
-  job.lastMissedTime = Math.max(...times);
 }

@@ -1,4 +1,5 @@
 import { MISSED_PER_STEP_MAX, OVERLAP_JOBS_PER_PLAN_MAX } from "../../core/limits.ts";
+import type { JobRecord } from "../../records/job.ts";
 import { type JobResultRecord, withKeptFacts } from "../../records/job-result.ts";
 import { isFailure, type JobOutcome } from "../../records/policies.ts";
 import { failureOf, type ScheduleFailure } from "../../records/schedule-failure.ts";
@@ -145,30 +146,45 @@ export function coalesce(
   // One that is still to come takes the place of none that is due.
   const isMember = missed.length > 0 && (isOldest || fire.runAt <= notes.now);
   const all = [...missed.map(({ record }) => record), ...(isMember ? [fire] : [])];
-  const winner = all.at(isOldest ? 0 : -1);
+  const [oldest] = all;
+  // A fire takes the place of its own job, which was there before the schedule was removed and added again.
+  const winner = isOldest && oldest?.fireTime !== fire.fireTime ? oldest : all.at(-1);
   if (winner === undefined || all.length === 1) return null;
+  const into = winner.fireTime ?? 0;
+  const fireTimes = all.map(({ fireTime }) => fireTime ?? 0);
+  const ends = all.flatMap(({ firstMissedTime, lastMissedTime }) => [firstMissedTime ?? into, lastMissedTime ?? into]);
+  const times = [...fireTimes, ...ends].filter((time) => time !== into);
+  if (times.length === 0) return null;
   const ended = missed.filter(({ record }) => record !== winner);
   for (const entry of ended) {
     dropJob(tables, entry);
     resolveChildren(tables, entry.record.id, "cancelled", notes);
   }
-  const fireTimes = all.map(({ fireTime }) => fireTime ?? 0);
-  const into = winner.fireTime ?? 0;
-  const counts = all.map(({ missedCount }) => missedCount);
-  const count = counts.includes(null) ? null : counts.reduce<number>((sum, one) => sum + (one ?? 0), all.length - 1);
-  const ends = all.flatMap(({ firstMissedTime, lastMissedTime }) => [firstMissedTime ?? into, lastMissedTime ?? into]);
-  const times = [...fireTimes, ...ends].filter((time) => time !== into);
-  const [from, until] = [Math.min(...times), Math.max(...times)];
   return {
     report: {
-      isSkipped: isOldest,
+      isSkipped: isOldest && winner !== fire,
       replaced: ended.map(({ record }) => ({ jobId: record.id, fireTime: record.fireTime ?? 0 })),
       cancelRequested: [],
     },
     fireTimes,
-    skip: { from, until, verdict: "coalesced", count, into },
+    skip: { from: Math.min(...times), until: Math.max(...times), verdict: "coalesced", count: countOf(all), into },
   };
 }
+
+/** For how many fire times one of these stands instead of all; null where nobody knows, because some stand for the same
+ *  ones: their schedule was removed, and added again. @param all by fire time */
+function countOf(all: readonly Pick<JobRecord, "fireTime" | "missedCount" | MissedTime>[]): number | null {
+  let [count, until] = [-1, Number.NEGATIVE_INFINITY];
+  for (const { fireTime, missedCount, firstMissedTime, lastMissedTime } of all) {
+    const at = fireTime ?? 0;
+    if (missedCount === null || Math.min(at, firstMissedTime ?? at) <= until) return null;
+    count += missedCount + 1;
+    until = Math.max(at, lastMissedTime ?? at);
+  }
+  return count;
+}
+
+type MissedTime = "firstMissedTime" | "lastMissedTime";
 
 /** The one job knows for which fire times it stands. */
 export function standFor(jobs: Jobs, scheduleId: string, { skip: { from, until, count, into } }: Coalesced): void {

@@ -140,12 +140,12 @@ export class Jobs {
     return isFound;
   }
 
-  /** The jobs of earlier fire times that wait for their first start although they are due, by fire time; none while a
+  /** The jobs of fire times up to one that wait for their first start although they are due, by fire time; none while a
    *  job of the schedule is under a lease, because then they wait for their turn. */
-  missedOf(scheduleId: string, before: number, now: number): JobEntry[] {
+  missedOf(scheduleId: string, until: number, now: number): JobEntry[] {
     if (!this.hasMissed(scheduleId, now)) return [];
     return this.madeBy(scheduleId, now).filter(
-      (entry) => isDueUnstarted(entry, now) && (entry.record.fireTime ?? before) < before,
+      (entry) => isDueUnstarted(entry, now) && (entry.record.fireTime ?? until) <= until,
     );
   }
 

@@ -192,26 +192,39 @@ export const missedTurnCases: readonly DataStoreCase[] = [
     },
   },
   {
-    name: "missed turns: a job of before its schedule was added again stands for what its fire stands for, too",
+    name: "missed turns: a fire takes the place of its own job, of before its schedule was added again",
+    rules: ["P18", "P19"],
+    async run({ open }) {
+      for (const policy of ["latest", "earliest"] as const) {
+        const store = await open();
+        const [id, first] = [policy, { missedCount: 1, firstMissedTime: FIRST, lastMissedTime: FIRST }];
+        await fireAt(store, await dueSchedule(store, { id }), [THIRD], first);
+        await removeSchedule(store, id);
+        const seen = await dueSchedule(store, { id, nextFireTime: THIRD });
+        const both = { missedCount: 2, firstMissedTime: SECOND, lastMissedTime: SECOND + 1 };
+        const plans = [planFor(seen, policy, { ...both, jobId: `${id} again` })];
+        const { plans: answer } = await step(store, { now: THIRD, jobs: null, plans });
+        const replaced = [{ jobId: jobIdAt(THIRD, id), fireTime: THIRD }];
+        equal(answer, committed([`${id} again`], { replaced }), `the answer with ${policy}`);
+        equal(await standsFor(store, `${id} again`), [null, FIRST, SECOND + 1], `for which it stands with ${policy}`);
+      }
+    },
+  },
+  {
+    name: "missed turns: fire times that came again, because the schedule was added again, are not counted twice",
     rules: ["P19"],
     async run({ open }) {
       const store = await open();
-      await fireAt(store, await dueSchedule(store), [THIRD], {
+      await fireAt(store, await dueSchedule(store), [FIRST], {
         missedCount: 1,
-        firstMissedTime: FIRST,
-        lastMissedTime: FIRST,
+        firstMissedTime: SECOND,
+        lastMissedTime: SECOND,
       });
       await removeSchedule(store, "schedule");
-      const seen = await dueSchedule(store, { nextFireTime: THIRD });
-      const both = { missedCount: 2, firstMissedTime: SECOND, lastMissedTime: SECOND + 1 };
-      const again = planFor(seen, "earliest", { ...both, jobId: "another" });
-      const report = await step(store, { now: THIRD, jobs: null, plans: [again] });
-      equal(report.plans, committed([]), "the answer");
-      equal(await standsFor(store, jobIdAt(THIRD)), [null, FIRST, SECOND + 1], "for which it stands");
-      await removeSchedule(store, "schedule");
-      const plans = [planFor(await dueSchedule(store, { nextFireTime: THIRD }), "earliest")];
-      await step(store, { now: THIRD, jobs: null, plans });
-      equal(await standsFor(store, jobIdAt(THIRD)), [null, FIRST, SECOND + 1], "when the fire stands for none");
+      const plans = [planFor(await dueSchedule(store, { nextFireTime: SECOND }), "earliest")];
+      const report = await step(store, { now: SECOND, jobs: null, plans });
+      equal(report.plans, committed([], { isSkipped: true }), "the answer");
+      equal(await standsFor(store, jobIdAt(FIRST)), [null, SECOND, SECOND], "for which it stands");
     },
   },
   {

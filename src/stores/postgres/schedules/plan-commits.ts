@@ -112,37 +112,38 @@ export function planStatements(names: PostgresNames): PlanStatements {
     `ORDER BY j.fire_time LIMIT ${OVERLAP_JOBS_PER_PLAN_MAX}) i), '[]')`;
   const isBusy = `CASE WHEN EXISTS (SELECT 1 ${ofSchedule}) THEN 1 ELSE 0 END`;
   const waiting = first("json_build_array(i.id, i.fire_time)", `j.state <> ${leased}`);
-  // The fire of the row `r`, and the jobs before it that miss their turn, by fire time: one of them stands for all.
+  // The fire of the row `r`, and the jobs up to it that miss their turn, by fire time: one of them stands for all. A
+  // fire takes the place of its own job, which was there before the schedule was removed and added again.
   const isOldest = "r.policy = 'earliest'";
-  const isStoodFor = `CASE WHEN ${isOldest} THEN m.place > 1 ELSE m.back > 1 END`;
+  const isStoodFor = `CASE WHEN ${isOldest} THEN m.place > 1 OR m.at = r.fire_time ELSE m.back > 1 END`;
   const fact = (name: string): string => `(j.details->>'${name}')::bigint`;
   const missed =
-    "SELECT u.*, row_number() OVER (ORDER BY u.at DESC) AS back, row_number() OVER (ORDER BY u.at) AS place " +
+    "SELECT u.*, row_number() OVER (ORDER BY u.at DESC, u.id IS NULL DESC) AS back, " +
+    "row_number() OVER (ORDER BY u.at) AS place, " +
+    `CASE WHEN ${isOldest} THEN min(u.at) OVER () ELSE max(u.at) OVER () END AS into_time, ` +
+    // Whether it stands for what those before it stand for.
+    "max(greatest(u.at, u.last)) OVER (ORDER BY u.at, u.id IS NULL " +
+    "ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) >= least(u.at, u.first) AS is_again " +
     "FROM ((SELECT j.id, j.fire_time AS at, " +
     `${fact("missedCount")} AS missed, ${fact("firstMissedTime")} AS first, ${fact("lastMissedTime")} AS last ` +
-    `FROM ${jobs} j WHERE j.schedule_id = s.id AND j.fire_time < r.fire_time AND ${isDueUnstarted("j", "?2")} ` +
+    `FROM ${jobs} j WHERE j.schedule_id = s.id AND j.fire_time <= r.fire_time AND ${isDueUnstarted("j", "?2")} ` +
     `AND NOT EXISTS (SELECT 1 ${ofSchedule} AND j.state = ${leased}) ` +
     `ORDER BY j.fire_time LIMIT ${OVERLAP_JOBS_PER_PLAN_MAX}) ` +
     // One that is still to come takes the place of none that is due.
     `UNION ALL SELECT NULL, r.fire_time, r.missed, r.first, r.last WHERE ${isOldest} OR r.run_at <= ?2) u`;
   const end = (which: "min" | "max", name: string): string => {
     const both = `${which === "min" ? "least" : "greatest"}(m.at, m.${name})`;
-    return `${which}(CASE WHEN ${isStoodFor} THEN ${both} ELSE m.${name} END)`;
+    return `${which}(CASE WHEN m.at <> m.into_time THEN ${both} ELSE m.${name} END)`;
   };
+  const from = end("min", "first");
   const coalesced =
-    `json_build_object('isSkipped', CASE WHEN ${isOldest} THEN 1 ELSE 0 END, ` +
-    `'into', CASE WHEN ${isOldest} THEN min(m.at) ELSE max(m.at) END, 'at', json_agg(m.at), 'replaced', ` +
+    `json_build_object('isSkipped', CASE WHEN ${isOldest} AND min(m.at) < r.fire_time THEN 1 ELSE 0 END, ` +
+    `'into', min(m.into_time), 'at', json_agg(m.at), 'replaced', ` +
     "coalesce(json_agg(json_build_array(m.id, m.at) ORDER BY m.at) " +
     `FILTER (WHERE m.id IS NOT NULL AND ${isStoodFor}), ` +
-    "'[]'), 'missed', json_build_array(CASE WHEN count(m.missed) = count(*) THEN sum(m.missed) + count(*) - 1 END, " +
-    `${end("min", "first")}, ${end("max", "last")}))`;
+    "'[]'), 'missed', json_build_array(CASE WHEN count(m.missed) = count(*) AND bool_or(m.is_again) IS NOT TRUE " +
+    `THEN sum(m.missed) + count(*) - 1 END, ${from}, ${end("max", "last")}))`;
   const ofMissed = (place: number): string => `(s.overlap_note->'missed'->>${place})::bigint`;
-  // What the fire's own job stands for, if the schedule was removed and added again while the job waited.
-  const ownMissed =
-    `(SELECT json_build_array(CASE WHEN ${fact("firstMissedTime")} IS NOT DISTINCT FROM r.first ` +
-    `AND ${fact("missedCount")} IS NOT DISTINCT FROM r.missed THEN r.missed END, ` +
-    `least(${fact("firstMissedTime")}, r.first), greatest(${fact("lastMissedTime")}, r.last)) ` +
-    `FROM ${jobs} j WHERE j.schedule_id = s.id AND j.fire_time = r.fire_time)`;
   const running = first("i.id", `j.state = ${leased} AND j.cancel_requested = 0`);
   /** The ids that a list in the notes of the plans' schedules names. */
   const noted = (list: string, id: string): string =>
@@ -164,15 +165,14 @@ export function planStatements(names: PostgresNames): PlanStatements {
       `FROM ${plans(OVERLAPS)} WHERE ${ofPlan}`,
     noteMissed: () =>
       `UPDATE ${schedules} AS s SET overlap_note = (SELECT ` +
-      `CASE WHEN count(m.id) > 0 AND count(*) > 1 THEN ${coalesced} ` +
-      `ELSE json_build_object('replaced', json_build_array(), 'missed', ${ownMissed}) END FROM (${missed}) m) ` +
+      `CASE WHEN count(m.id) > 0 AND count(*) > 1 AND ${from} IS NOT NULL THEN ${coalesced} ` +
+      `ELSE json_build_object('replaced', json_build_array()) END FROM (${missed}) m) ` +
       `FROM ${plans(MISSED)} WHERE ${ofPlan}`,
     standForMissed: () =>
       `UPDATE ${jobs} AS j SET details = ${inSchema}merged(j.details, json_build_object('missedCount', ` +
       `${ofMissed(0)}, 'firstMissedTime', ${ofMissed(1)}, 'lastMissedTime', ${ofMissed(2)})) ` +
       `FROM ${plans(MISSED)} JOIN ${schedules} s ON ${ofPlan} ` +
-      "WHERE j.schedule_id = s.id AND j.fire_time = coalesce((s.overlap_note->>'into')::bigint, r.fire_time) " +
-      "AND s.overlap_note->>'missed' IS NOT NULL",
+      "WHERE j.schedule_id = s.id AND j.fire_time = (s.overlap_note->>'into')::bigint",
     forgetCoalesced: () =>
       `DELETE FROM ${skips} k USING ${plans(MISSED)} JOIN ${schedules} s ON ${ofPlan} ` +
       `JOIN ${histories} h ON h.schedule_id = s.id WHERE k.history = h.number ` +

@@ -321,37 +321,37 @@ export function planStatements(names: TableNames): PlanStatements {
     `ORDER BY j.fire_time LIMIT ${OVERLAP_JOBS_PER_PLAN_MAX})))`;
   const isBusy = `EXISTS (SELECT 1 ${ofSchedule})`;
   const waiting = first("json_array(id, fire_time)", `j.state <> ${leased}`);
-  // The fire of the row `r`, and the jobs before it that miss their turn, by fire time: one of them stands for all.
+  // The fire of the row `r`, and the jobs up to it that miss their turn, by fire time: one of them stands for all. A
+  // fire takes the place of its own job, which was there before the schedule was removed and added again.
   const isOldest = "r.value->>4 = 'earliest'";
-  const isStoodFor = `CASE WHEN ${isOldest} THEN place > 1 ELSE back > 1 END`;
+  const isStoodFor = `CASE WHEN ${isOldest} THEN place > 1 OR at = r.value->>5 ELSE back > 1 END`;
   const ofMissed = ["missedCount", "firstMissedTime", "lastMissedTime"].map(
     (name) => `${validJson("j.details")}->>'${name}' AS ${name}`,
   );
   const missed =
-    "SELECT *, row_number() OVER (ORDER BY at DESC) AS back, row_number() OVER (ORDER BY at) AS place " +
+    "SELECT *, row_number() OVER (ORDER BY at DESC, id IS NULL DESC) AS back, " +
+    "row_number() OVER (ORDER BY at) AS place, " +
+    `CASE WHEN ${isOldest} THEN min(at) OVER () ELSE max(at) OVER () END AS into_time, ` +
+    // Whether it stands for what those before it stand for.
+    "max(max(at, coalesce(lastMissedTime, at))) OVER (ORDER BY at, id IS NULL " +
+    "ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) >= min(at, coalesce(firstMissedTime, at)) AS is_again " +
     "FROM (SELECT * FROM (SELECT j.id, j.fire_time AS at, " +
-    `${ofMissed.join(", ")} FROM ${jobs} j WHERE j.schedule_id = s.id AND j.fire_time < r.value->>5 ` +
+    `${ofMissed.join(", ")} FROM ${jobs} j WHERE j.schedule_id = s.id AND j.fire_time <= r.value->>5 ` +
     `AND ${isDueUnstarted("j", "?2")} AND NOT EXISTS (SELECT 1 ${ofSchedule} AND j.state = ${leased}) ` +
     `ORDER BY j.fire_time LIMIT ${OVERLAP_JOBS_PER_PLAN_MAX}) ` +
     // One that is still to come takes the place of none that is due.
     "UNION ALL SELECT NULL, r.value->>5, r.value->>6, r.value->>7, r.value->>8 " +
     `WHERE ${isOldest} OR r.value->>9 <= ?2) ORDER BY at`;
   const end = (which: "min" | "max", name: string): string =>
-    `${which}(CASE WHEN ${isStoodFor} THEN ${which}(at, coalesce(${name}, at)) ELSE ${name} END)`;
+    `${which}(CASE WHEN at <> into_time THEN ${which}(at, coalesce(${name}, at)) ELSE ${name} END)`;
+  const from = end("min", "firstMissedTime");
   const coalesced =
-    `json_object('isSkipped', ${isOldest}, 'into', CASE WHEN ${isOldest} THEN min(at) ELSE max(at) END, ` +
+    `json_object('isSkipped', ${isOldest} AND min(at) < r.value->>5, 'into', min(into_time), ` +
     "'at', json_group_array(at), " +
     `'replaced', json_group_array(json_array(id, at)) FILTER (WHERE id IS NOT NULL AND ${isStoodFor}), ` +
-    "'missed', json_array(CASE WHEN count(missedCount) = count(*) THEN sum(missedCount) + count(*) - 1 END, " +
-    `${end("min", "firstMissedTime")}, ${end("max", "lastMissedTime")}))`;
-  // What the fire's own job stands for, if the schedule was removed and added again while the job waited.
-  const fact = (name: string): string => `${validJson("j.details")}->>'${name}'`;
-  const wider = (which: "min" | "max", name: string, place: number): string =>
-    `${which}(coalesce(${fact(name)}, r.value->>${place}), coalesce(r.value->>${place}, ${fact(name)}))`;
-  const ownMissed =
-    `(SELECT json_array(CASE WHEN ${fact("firstMissedTime")} IS r.value->>7 AND ${fact("missedCount")} IS ` +
-    `r.value->>6 THEN r.value->>6 END, ${wider("min", "firstMissedTime", 7)}, ${wider("max", "lastMissedTime", 8)}) ` +
-    `FROM ${jobs} j WHERE j.schedule_id = s.id AND j.fire_time = r.value->>5)`;
+    "'missed', json_array(CASE WHEN count(missedCount) = count(*) AND max(coalesce(is_again, 0)) = 0 " +
+    "THEN sum(missedCount) + count(*) - 1 END, " +
+    `${from}, ${end("max", "lastMissedTime")}))`;
   const running = first("id", `j.state = ${leased} AND j.cancel_requested = 0`);
   /** The ids that a list in the notes of the plans' schedules names. */
   const noted = (list: string, id: string): string =>
@@ -378,8 +378,8 @@ export function planStatements(names: TableNames): PlanStatements {
     // lastMissedTime and runAt], ?2 now. Does the same for plans of schedules whose jobs miss their turn.
     noteMissed: () =>
       `UPDATE ${schedules} AS s SET overlap_note = (SELECT ` +
-      `CASE WHEN count(id) > 0 AND count(*) > 1 THEN ${coalesced} ` +
-      `ELSE json_object('replaced', json_array(), 'missed', json(${ownMissed})) END FROM (${missed})) ` +
+      `CASE WHEN count(id) > 0 AND count(*) > 1 AND ${from} IS NOT NULL THEN ${coalesced} ` +
+      `ELSE json_object('replaced', json_array()) END FROM (${missed})) ` +
       `FROM json_each(?1) r WHERE s.id = r.value->>0 AND ${asPlanned}`,
     // The arguments of noteMissed. Runs after insertUnskipped, and the next two after enterSkips.
     standForMissed: () =>
@@ -387,8 +387,7 @@ export function planStatements(names: TableNames): PlanStatements {
       `'$.missedCount', s.overlap_note->'$.missed[0]', '$.firstMissedTime', s.overlap_note->'$.missed[1]', ` +
       `'$.lastMissedTime', s.overlap_note->'$.missed[2]') FROM json_each(?1) r ` +
       `CROSS JOIN ${schedules} s ON s.id = r.value->>0 WHERE ${asPlanned} ` +
-      `AND ${jobs}.schedule_id = s.id AND ${jobs}.fire_time = coalesce(s.overlap_note->>'into', r.value->>5) ` +
-      "AND s.overlap_note->>'missed' IS NOT NULL",
+      `AND ${jobs}.schedule_id = s.id AND ${jobs}.fire_time = s.overlap_note->>'into'`,
     // the arguments of noteMissed
     forgetCoalesced: () =>
       `DELETE FROM ${skips} WHERE (history, from_time) IN (SELECT k.history, k.from_time FROM json_each(?1) r ` +
