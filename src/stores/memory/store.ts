@@ -525,9 +525,10 @@ export class MemoryDataStore implements contract.DataStore {
     const isHeeding = (request.blackouts ?? 0) === this.#blackouts.version;
     const schedule = isHeeding ? this.#schedules.commit(plan, request) : null;
     if (schedule === null && !isRepetition) return NO_COMMIT;
+    // A skip leaves out the fire times of unfinished jobs, also of those that leave now.
+    if (schedule !== null && plan.skips !== undefined) this.#ledger?.skip(plan.scheduleId, plan.skips);
     const made = schedule === null || plan.overlap === undefined ? null : this.#makeRoom(plan, plan.overlap, notes);
     const { isSkipped = false, coalesced = null } = made ?? {};
-    if (schedule !== null && plan.skips !== undefined) this.#ledger?.skip(plan.scheduleId, plan.skips);
     if (coalesced !== null) this.#ledger?.coalesced(plan.scheduleId, coalesced);
     const addedJobIds: string[] = [];
     for (const fire of plan.fires) {

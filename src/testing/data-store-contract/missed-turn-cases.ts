@@ -337,6 +337,28 @@ export const missedTurnCases: readonly DataStoreCase[] = [
       equal(idsOf(acquired), [jobIdAt(SECOND)], "what takes its place");
     },
   },
+  ledgerCase(
+    ["H4"],
+    "ledger: a skip leaves out the job of before its schedule was added again",
+    async (store, ledger) => {
+      await waitingAt(store, [SECOND]);
+      await removeSchedule(store, "schedule");
+      const seen = await dueSchedule(store, { nextFireTime: FIRST });
+      const skip = { from: FIRST, until: THIRD - 1, verdict: "tooOld", count: 2, into: null } as const;
+      const plan = { ...planFor({ ...seen, nextFireTime: THIRD }, "latest"), expected: FIRST, skips: [skip] };
+      await step(store, { now: THIRD, jobs: null, plans: [plan] });
+      const left = { verdict: "tooOld", count: null } as const;
+      equal(
+        await entriesOf(ledger),
+        [
+          skipOf(FIRST, { ...left, until: SECOND - 1 }),
+          skipOf(SECOND, { verdict: "coalesced", into: THIRD }),
+          skipOf(SECOND + 1, { ...left, until: THIRD - 1 }),
+        ],
+        "the entries",
+      );
+    },
+  ),
   ledgerCase(["H4"], "ledger: what missed its turn is coalesced, as one entry", async (store, ledger) => {
     let schedule = await waitingAt(store, [FIRST]);
     for (const at of [SECOND, THIRD]) {

@@ -48,8 +48,9 @@ export class Plans {
     const failures = keepsLedger ? pausing.map(this.#row(failureRow)) : [];
     return [
       ...this.#insertions(insertFires, fireRows),
-      ...this.#makingWay(hasParents),
+      // A skip leaves out the fire times of unfinished jobs, also of those that leave now.
       ...this.#skips(),
+      ...this.#makingWay(hasParents),
       ...this.#coalescing(),
       ...rowParameters(failures).map(({ text }) => statement(recordFailures, text, now, schedulerId)),
       ...rowParameters(this.#counted.filter(setsZoneRules).map(this.#row(zoneRulesRow))).map(({ text }) =>
