@@ -210,6 +210,25 @@ describe("programs that declare one task differently", () => {
     expect(await storedSettings(store, "timeout", "maxRunningJobs")).toEqual([null, 5]);
   });
 
+  test("whoever was told that its value counts hears, too, that it does so no longer", async () => {
+    const { clock, store } = setUp();
+    const start = async (identity: string, timeout: string) => {
+      const { scheduler, log } = setUp({ clock, dataStore: store, identity });
+      scheduler.task("t", { timeout }, () => {});
+      await scheduler.start();
+      await clock.advance({ minutes: 5 });
+      return log;
+    };
+    await start("old", "1m");
+    const log = await start("web", "2m");
+    await start("older", "1m");
+    const counting = log.map(({ message }) => /"(\w+)", both .*; (.*) counts, because/.exec(message)?.slice(1));
+    expect(counting).toEqual([
+      ["old", '"PT2M"'],
+      ["older", '"PT1M"'],
+    ]);
+  });
+
   test("nobody hears of what a newer version changed, nor of what a program that has gone declared", async () => {
     const { scheduler: worker, clock, store, log: heard } = setUp({ identity: "worker", version: 7 });
     worker.task("t", FULL, () => {});

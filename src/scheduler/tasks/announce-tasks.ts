@@ -45,16 +45,17 @@ export async function saveTasks(env: Environment, tasks: TaskRegistry): Promise<
 async function tellContested(env: Environment, tasks: TaskRegistry, task: SavedTask): Promise<void> {
   const { declared, stored, change, contested } = task;
   if (stored === undefined || contested.length === 0) return;
-  const other = change === "unchanged" ? (stored.declaredBy ?? null) : await otherOf(env, stored);
+  const isMine = change !== "unchanged";
+  const other = isMine ? await otherOf(env, stored) : (stored.declaredBy ?? null);
   if (other === null) return;
   const [mine, theirs] = [new TaskView(declared).toJSON(), new TaskView(stored).toJSON()];
   for (const setting of contested) {
-    if (!tasks.isFirstTold(declared.id, setting)) continue;
+    if (!tasks.isFirstTold(declared.id, setting, isMine)) continue;
     const [here, there] = [mine, theirs].map((settings) => JSON.stringify(settings[setting.name]));
     env.logger.warn(
       `escapement: task "${declared.id}" has ${setting.name} ${here} in this program (scheduler "${env.identity}"), ` +
         `and ${there} in that of scheduler "${other}", both of version ${versionText(declared)}; ` +
-        `${change === "unchanged" ? there : here} counts, because it was declared last. Declare it in one of them ` +
+        `${isMine ? here : there} counts, because it was declared last. Declare it in one of them ` +
         "only, or tell which program is newer: new Scheduler({ version })",
     );
   }

@@ -76,8 +76,8 @@ export class TaskRegistry {
   readonly #unsaved = new Set<string>();
   /** Saved tasks that somebody else has changed since. */
   readonly #changed = new Set<string>();
-  /** The differences that were told. */
-  readonly #told = new Set<string>();
+  /** By task and setting, what was told last of a difference. */
+  readonly #told = new Map<string, string>();
   readonly #identity: string;
   readonly #givenDefaults: object;
   /** When a look was last asked to compare all, in epoch milliseconds; null before the first one. */
@@ -415,11 +415,11 @@ export class TaskRegistry {
     return new Map((await this.#store.getTasks()).map((task) => [task.id, task]));
   }
 
-  /** Whether this difference is told for the first time. */
-  isFirstTold(id: string, { name, hash }: ContestedSetting): boolean {
-    const key = JSON.stringify([id, name, hash]);
-    if (this.#told.has(key)) return false;
-    this.#told.add(key);
+  /** Whether this difference, or which of both values counts, is told for the first time. */
+  isFirstTold(id: string, { name, hash }: ContestedSetting, isMine: boolean): boolean {
+    const [setting, told] = [JSON.stringify([id, name]), JSON.stringify([hash, isMine])];
+    if (this.#told.get(setting) === told) return false;
+    this.#told.set(setting, told);
     return true;
   }
 
