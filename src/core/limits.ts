@@ -208,7 +208,7 @@ export const BACKLOG_TASKS_MAX = 10;
  *  And how many jobs behind it are counted. */
 export const LONG_RUN_MS = 600_000;
 export const LONG_RUN_FACTOR = 10;
-export const LONG_RUN_DAYS = 7;
+export const LONG_RUN_DAYS = 30;
 export const LONG_RUN_CHECK_MS = 60_000;
 export const LONG_RUN_WAITING_MAX = 100;
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { RunOverlapPolicy, TaskSettings } from "../../src/mod.ts";
+import { type RunOverlapPolicy, Scheduler, type TaskSettings } from "../../src/mod.ts";
 import { heldHandler, type Setup, setUp } from "./support.ts";
 
 /** What the log says of runs that may hang. */
@@ -46,6 +46,24 @@ describe("a run that may hang is named once, with what waits behind it:", () => 
     await scheduler.addJobs([{ task: "other" }, { task: "other" }]);
     await clock.advance({ minutes: 3 });
     expect(warned(setup)).toEqual([expect.stringContaining("behind it 2 due jobs wait: give the task a timeout")]);
+    for (const one of held) one.finish("");
+  });
+
+  test("and none of jobs that wait for something else: the end of a pause, or a handler", async () => {
+    const setup = await hanging({}, null, 1);
+    const { scheduler, clock, held } = setup;
+    scheduler.task("paused", () => {});
+    await scheduler.pauseTask("paused");
+    await scheduler.addJob("t");
+    await clock.settle();
+    await scheduler.addJob("paused");
+    const client = new Scheduler({ dataStore: setup.store, clock, logLevel: "silent" });
+    client.task("elsewhere", () => {});
+    await client.addJob("elsewhere");
+    await clock.advance({ minutes: 9 });
+    expect(warned(setup)).toEqual([]);
+    await clock.advance({ minutes: 2 });
+    expect(warned(setup)).toEqual([expect.stringContaining("and may hang: give the task a timeout")]);
     for (const one of held) one.finish("");
   });
 
@@ -99,6 +117,21 @@ describe("a run that lasts long", () => {
     await clock.advance({ minutes: 25 });
     expect(warned(setup).slice(before)).toEqual([expect.stringMatching(/95% of them end within \d+(\.\d)? (s|min)\)/)]);
     for (const one of held) one.finish("");
+  });
+
+  test("is compared with those of a month, because many run once a week", async () => {
+    const setup = await hanging({}, null);
+    const { scheduler, clock, held } = setup;
+    for (let week = 1; week <= 4; week++) {
+      await scheduler.addJob("t");
+      await clock.advance({ minutes: 20 });
+      held.at(-1)?.finish("");
+      await clock.settle();
+      expect(warned(setup).length).toBe(1);
+      await scheduler.stop();
+      await clock.advance({ days: 6, hours: 23, minutes: 40 });
+      await scheduler.start();
+    }
   });
 
   test("with a timeout or progress is not named while it takes as long as usual", async () => {

@@ -81,6 +81,7 @@ export class JobRunner {
       env,
       () => this.#running.values(),
       () => this.#isFull,
+      (queue) => this.canRun(queue),
     );
     const { clock, random, store, leaseMs } = env;
     const { serializer, capabilities } = store;

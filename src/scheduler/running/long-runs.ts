@@ -7,8 +7,12 @@ import {
   LONG_RUN_WAITING_MAX,
 } from "../../core/limits.ts";
 import { DAY_MS, HOUR_MS, StatsSum } from "../../records/stats.ts";
+import type { JobQueue } from "../../stores/data-store.ts";
 import type { Environment } from "../environment.ts";
 import type { JobAttempt } from "./job-attempt.ts";
+
+/** By task, within which time its runs usually end; null where that is not known. */
+type UsualTimes = Map<string, number | null>;
 
 /** Names each run that may hang, once: one that takes much longer than its task usually does, or that has neither a
  *  timeout nor told any progress while others wait behind it. It looks into the store once a minute, and only while a
@@ -17,17 +21,24 @@ export class LongRuns {
   readonly #env: Environment;
   readonly #running: () => Iterable<JobAttempt>;
   readonly #isFull: () => boolean;
+  readonly #canRun: (queue: JobQueue) => boolean;
   readonly #told = new WeakSet<JobAttempt>();
   /** Tasks of which the usual time is not known, and of which one run was told early. */
   readonly #toldEarly = new Set<string>();
   #signal: AbortSignal | null = null;
   #watching: Promise<void> | null = null;
 
-  /** @param isFull whether there is no room for another job */
-  constructor(env: Environment, running: () => Iterable<JobAttempt>, isFull: () => boolean) {
+  /** @param isFull whether there is no room for another job @param canRun whether this process runs such jobs */
+  constructor(
+    env: Environment,
+    running: () => Iterable<JobAttempt>,
+    isFull: () => boolean,
+    canRun: (queue: JobQueue) => boolean,
+  ) {
     this.#env = env;
     this.#running = running;
     this.#isFull = isFull;
+    this.#canRun = canRun;
   }
 
   /** Watches whenever jobs run, until the signal is aborted. */
@@ -55,9 +66,10 @@ export class LongRuns {
       await sleepFor(clock, LONG_RUN_CHECK_MS, signal);
       const running = [...this.#running()];
       if (signal.aborted || running.length === 0) return;
+      const usual: UsualTimes = new Map();
       for (const attempt of running) {
         try {
-          if (!this.#told.has(attempt)) await this.#check(attempt);
+          if (!this.#told.has(attempt)) await this.#check(attempt, usual);
         } catch (error) {
           logger.warn("escapement: runs that last long could not be looked after; tried again later", error);
         }
@@ -65,22 +77,21 @@ export class LongRuns {
     }
   }
 
-  async #check(attempt: JobAttempt): Promise<void> {
+  async #check(attempt: JobAttempt, known: UsualTimes): Promise<void> {
     const { clock, identity, logger } = this.#env;
     const { job, startedAt, task, hasProgress } = attempt;
     const forMs = startedAt === null ? 0 : clock.now() - startedAt;
     if (forMs < LONG_RUN_CHECK_MS) return;
     const hasTimeout = task.record.timeoutMs !== null;
-    const usualMs = await this.#usualMs(job.taskId);
-    const behind = await this.#behind(attempt);
-    const isSilent = !hasTimeout && !hasProgress && behind !== null;
-    const limitMs = usualMs === null ? LONG_RUN_MS : LONG_RUN_FACTOR * usualMs;
-    if (usualMs === null && isSilent && forMs < limitMs) {
-      if (this.#toldEarly.has(job.taskId)) return;
-      this.#toldEarly.add(job.taskId);
-    }
+    const usualMs = known.has(job.taskId) ? (known.get(job.taskId) ?? null) : await this.#usualMs(job.taskId);
+    known.set(job.taskId, usualMs);
+    const isEarly = forMs < (usualMs === null ? LONG_RUN_MS : LONG_RUN_FACTOR * usualMs);
     // One of twenty takes longer than usual.
-    if (forMs < (isSilent ? Math.min(limitMs, 2 * (usualMs ?? 0)) : limitMs)) return;
+    const mayBeFirst = usualMs === null ? !this.#toldEarly.has(job.taskId) : forMs >= 2 * usualMs;
+    if (isEarly && (hasTimeout || hasProgress || !mayBeFirst)) return;
+    const behind = await this.#behind(attempt);
+    if (isEarly && behind === null) return;
+    if (isEarly && usualMs === null) this.#toldEarly.add(job.taskId);
     this.#told.add(attempt);
     const usual = usualMs === null ? "" : ` (95% of them end within ${secondsText(usualMs)})`;
     const advice = hasTimeout
@@ -114,7 +125,10 @@ export class LongRuns {
     const ofTask = this.#isFull() ? {} : { taskId };
     const due = { ...ofTask, state: "queued", sort: "runAt", until: now + 1, limit, cursor: null } as const;
     const mayFit = !this.#isFull() && task.record.maxRunningJobs === null;
-    const waiting = mayFit ? 0 : (await store.getJobs(due)).items.length;
+    const jobs = mayFit ? [] : (await store.getJobs(due)).items.filter(this.#canRun);
+    const pauses = jobs.length === 0 ? [] : await store.getTaskPauses();
+    const paused = new Set(pauses.filter((pause) => pause.key === null).map((pause) => pause.taskId));
+    const waiting = jobs.filter((one) => !paused.has(one.taskId)).length;
     if (waiting > 0)
       return `${waiting}${waiting === limit ? " or more" : ""} due ${waiting === 1 ? "job waits" : "jobs wait"}`;
     const key = job.concurrencyKey;
