@@ -404,7 +404,7 @@ describe("jobs that wait for their turn", () => {
     await scheduler.addSchedule(sync, everySecond(), { payload: "a", id: "s" });
     await clock.advance("PT3M");
     expect(log.map(({ message }) => message)).toEqual([
-      expect.stringContaining('raise the limits of task "sync"'),
+      expect.stringContaining("raise the task's limits, or"),
       expect.stringContaining('behind it jobs of the key "a" are held'),
     ]);
   });

@@ -239,7 +239,7 @@ function causeAdvice({ scheduleId, taskId, verdict, cause, finding, hasLedger }:
     case "noHandler":
       return `Register the task where jobs run: scheduler.task("${cause.taskId}", handler).`;
     case "noSlot":
-      return "Give the task a higher maxRunningJobs, or run more schedulers.";
+      return `If another run hangs, give its task a timeout; else ${PLACE_ADVICE}`;
     case "held":
       return "maxRunningPerKey, rateLimit and fair of the task decide how long a job is held.";
     case "taskPaused":
@@ -254,7 +254,7 @@ function causeAdvice({ scheduleId, taskId, verdict, cause, finding, hasLedger }:
       return `Mend the trigger, then unpauseSchedule("${scheduleId}").`;
     case "unfinishedRun":
       return verdict === "waiting"
-        ? `${TIMEOUT_ADVICE}; else a higher maxRunningJobs, or more schedulers, give the job a place.`
+        ? `${TIMEOUT_ADVICE}; else ${PLACE_ADVICE}`
         : `${TIMEOUT_ADVICE}; else make the runs shorter than the time between two fire times; or overlap: "queue" ` +
             "lets them wait.";
     case "error":
@@ -295,6 +295,7 @@ function verdictAdvice({ scheduleId, verdict, cause, now }: Told): string | null
   }
 }
 
+const PLACE_ADVICE = "a higher maxRunningJobs, or more schedulers, give the job a place.";
 const TIMEOUT_ADVICE = "If it hangs, give its task a timeout, because more workers do not help";
 
 function keyText(key: string | null): string {

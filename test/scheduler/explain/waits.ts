@@ -155,7 +155,10 @@ export const waits: readonly Row[] = [
     },
     verdict: "misfired",
     cause: { kind: "noSlot", taskId: "t" },
-    says: ["Verdict: misfired: it could not start within misfireGraceTime."],
+    says: [
+      "Verdict: misfired: it could not start within misfireGraceTime.",
+      "Advice: If another run hangs, give its task a timeout; else a higher maxRunningJobs, or more schedulers, give the",
+    ],
   },
   {
     name: "a run that is under way",
