@@ -405,11 +405,13 @@ describe("a message", () => {
   test.each([
     [
       "GET /jobs/none",
-      'there is no job "none" and no result of it: it never existed, its result expired, or none was to be kept',
+      'there is no job "none" and no result of it: it never existed, another one took its place ' +
+        "(overlap, coalesce), its result expired, or none was to be kept",
     ],
     [
       "GET /jobs/none/result",
-      'there is no job "none" and no result of it: it never existed, its result expired, or none was to be kept',
+      'there is no job "none" and no result of it: it never existed, another one took its place ' +
+        "(overlap, coalesce), its result expired, or none was to be kept",
     ],
   ])("about %s names no call of the library", async (route, detail) => {
     expect((await setUpRouter().ask(route)).body).toMatchObject({ status: 404, detail });

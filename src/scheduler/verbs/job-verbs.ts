@@ -1,4 +1,4 @@
-import { JobLookupError, SchedulerStateError } from "../../core/errors.ts";
+import { SchedulerStateError } from "../../core/errors.ts";
 import { AWAITED_RESULT_MS_MIN, PARENTS_MAX } from "../../core/limits.ts";
 import { optionError } from "../../core/option-errors.ts";
 import type { EventRecord } from "../../records/events.ts";
@@ -33,7 +33,7 @@ import { newJobRecord } from "./new-records.ts";
 import { NoWorker } from "./no-worker.ts";
 import { preparedJob } from "./prepare-job.ts";
 import { assertOwnJob } from "./request-hash.ts";
-import { type AwaitedJob, type HereAndNow, waitForResult } from "./result-waiter.ts";
+import { type AwaitedJob, type HereAndNow, unknownJob, waitForResult } from "./result-waiter.ts";
 import { endedJob } from "./retried-job.ts";
 import type { VerbContext } from "./verb-context.ts";
 
@@ -123,8 +123,7 @@ export class JobVerbs implements JobCommands {
     if (record !== null) return this.viewOf(record);
     const result = await env.store.getJobResult(id, env.clock.now());
     if (result !== null) return this.viewOf(endedJob(result), true);
-    const why = "it never existed, its result expired, or none was to be kept";
-    throw new JobLookupError(`there is no job "${id}" and no result of it: ${why}`, id);
+    throw unknownJob(id);
   }
 
   async steps(id: string): Promise<JobStep[]> {

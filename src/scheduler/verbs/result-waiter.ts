@@ -131,8 +131,10 @@ async function resultUnlessUnfinished(
   const result = await store.getJobResult(jobId, now);
   if (result !== null) return result;
   if (event !== null) return resultFromEvent(event);
-  throw new JobLookupError(
-    `there is no job "${jobId}" and no result of it: it never existed, its result expired, or none was to be kept`,
-    jobId,
-  );
+  throw unknownJob(jobId);
+}
+
+export function unknownJob(id: string): JobLookupError {
+  const why = "another one took its place (overlap, coalesce), its result expired, or none was to be kept";
+  return new JobLookupError(`there is no job "${id}" and no result of it: it never existed, ${why}`, id);
 }

@@ -1,4 +1,3 @@
-import { JobLookupError } from "../../core/errors.ts";
 import { FAILURES_SEEN_MAX, PAGE_BYTES_MAX } from "../../core/limits.ts";
 import { JOB_OUTCOMES } from "../../records/policies.ts";
 import type { JobFilter, JobResultFilter, RecordPage } from "../../stores/data-store.ts";
@@ -13,6 +12,7 @@ import type { StatsReport } from "../views/stats.ts";
 import { boundPage } from "./bound-page.ts";
 import { groupsOf } from "./failure-groups.ts";
 import { countsOf } from "./list-counts.ts";
+import { unknownJob } from "./result-waiter.ts";
 import { statsOf } from "./stats-of-jobs.ts";
 import type { VerbContext } from "./verb-context.ts";
 
@@ -38,10 +38,7 @@ export class RunVerbs implements RunCommands {
     const { store, clock } = env;
     const job = await store.getJob(id);
     const result = job === null ? await store.getJobResult(id, clock.now()) : null;
-    if (job === null && result === null) {
-      const why = "it never existed, its result expired, or none was to be kept";
-      throw new JobLookupError(`there is no job "${id}" and no result of it: ${why}`, id);
-    }
+    if (job === null && result === null) throw unknownJob(id);
     return this.#viewOf(job === null ? runOfResult(result as NonNullable<typeof result>) : runOfJob(job));
   }
 
