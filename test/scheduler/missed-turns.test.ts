@@ -48,6 +48,19 @@ describe("a schedule whose worker is away while others plan", () => {
     expect((await back.getSchedule("s")).skippedCount).toBe(0);
   });
 
+  test("is overdue as early as the first fire time that waits, and says so again as long as it lasts", async () => {
+    const { clock, worker, planner, start } = await setUp({ expectStartWithin: "10m" });
+    const told: (number | string)[] = [];
+    planner?.subscribe("occurrenceOverdue", () => told.push((clock.now() - Date.parse(START)) / 60_000));
+    planner?.subscribe("occurrenceResolved", ({ reason }) => told.push(reason));
+    await worker.stop();
+    await clock.advance({ minutes: 20 });
+    expect(told).toEqual([16, 25]);
+    await start({});
+    await clock.advance({ seconds: 20 });
+    expect(told).toEqual([16, 25, "started", "started"]);
+  });
+
   test("runs as often as it fired, with all", async () => {
     const { clock, worker, start, ran } = await setUp({ coalesce: "all" });
     await worker.stop();

@@ -155,6 +155,9 @@ export function coalesce(
   const ends = all.flatMap(({ firstMissedTime, lastMissedTime }) => [firstMissedTime ?? into, lastMissedTime ?? into]);
   const times = [...fireTimes, ...ends].filter((time) => time !== into);
   if (times.length === 0) return null;
+  const waits = missed.flatMap(({ record: { fireTime }, overdueAt }) =>
+    fireTime === null || overdueAt === null ? [] : [[fireTime, overdueAt - fireTime] as const],
+  );
   const ended = missed.filter(({ record }) => record !== winner);
   for (const entry of ended) {
     dropJob(tables, entry);
@@ -168,6 +171,7 @@ export function coalesce(
     },
     fireTimes,
     skip: { from: Math.min(...times), until: Math.max(...times), verdict: "coalesced", count: countOf(all), into },
+    waits,
   };
 }
 
@@ -186,11 +190,20 @@ function countOf(all: readonly Pick<JobRecord, "fireTime" | "missedCount" | Miss
 
 type MissedTime = "firstMissedTime" | "lastMissedTime";
 
-/** The one job knows for which fire times it stands. */
-export function standFor(jobs: Jobs, scheduleId: string, { skip: { from, until, count, into } }: Coalesced): void {
+/** The one job knows for which fire times it stands, and is overdue as early as the first of them. */
+export function standFor(
+  jobs: Jobs,
+  scheduleId: string,
+  { skip: { from, until, count, into }, waits }: Coalesced,
+): void {
   const entry = jobs.atFireTime(scheduleId, into);
   if (entry === undefined) return;
   Object.assign(entry.record, { missedCount: count, firstMissedTime: from, lastMissedTime: until });
+  const { overdueAt } = entry;
+  if (overdueAt === null) return;
+  // What is told of already, or is about the end of another job, takes longer.
+  const all = waits.filter(([, delayMs]) => delayMs <= overdueAt - into).map(([at, delayMs]) => at + delayMs);
+  jobs.watchAt(entry, Math.min(overdueAt, ...all));
 }
 
 /** Cancels jobs because of their parents, and then their own children. No recursion, because a chain may be longer than

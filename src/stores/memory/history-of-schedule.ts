@@ -11,6 +11,8 @@ export interface Coalesced {
   readonly fireTimes: readonly number[];
   /** The fire times without a job of their own, as the ledger has them. */
   readonly skip: Skip & { readonly into: number };
+  /** How long after its fire time each of them was to be overdue, if it was, as pairs of time and delay. */
+  readonly waits: readonly (readonly [fireTime: number, delayMs: number])[];
 }
 
 type RunRow = { readonly kind: "run" } & Run;

@@ -144,7 +144,9 @@ export class OverdueOccurrences {
       const { id: jobId, scheduleId, fireTime } = entry.record;
       const schedule = scheduleOf(scheduleId ?? "");
       const due = schedule === undefined || fireTime === null ? [] : dueTimes(schedule, fireTime);
-      for (const { kind, dueAt } of due) {
+      for (const [place, { kind, dueAt: ownDueAt }] of due.entries()) {
+        // It may stand for earlier ones.
+        const dueAt = place === 0 ? Math.min(ownDueAt, entry.overdueAt ?? ownDueAt) : ownDueAt;
         const isLate = dueAt <= step.now && (kind === "finish" || !hasStarted(entry)) && !isMissed(entry, step.now);
         if (isLate && schedule !== undefined) this.#add(schedule, fireTime ?? 0, kind, dueAt, jobId, step);
       }

@@ -1,3 +1,4 @@
+import type { OverdueRecord } from "../../records/overdue.ts";
 import type { ScheduleRecord } from "../../records/schedule.ts";
 import type {
   DataStore,
@@ -390,4 +391,45 @@ export const missedTurnCases: readonly DataStoreCase[] = [
     const all = skipOf(SECOND, { verdict: "coalesced", until: THIRD, count: 2, into: FIRST });
     equal(await entriesOf(ledger), [all], "the entries");
   }),
+  ledgerCase(["O2", "O6"], "overdue: a job that stands for others is overdue as early as the first", async (store) => {
+    const expected = { expectStartMs: 1500, expectFinishMs: 9000 };
+    await fireAt(store, await dueSchedule(store, expected), [FIRST], { missedCount: 0 });
+    const overdue = (fireTime: number, dueAt: number): OverdueRecord => {
+      const jobId = jobIdAt(fireTime);
+      return { scheduleId: "schedule", taskId: "task", fireTime, kind: "start", dueAt, raisedAt: dueAt, jobId };
+    };
+    const open: OverdueRecord[] = [];
+    for (const at of [SECOND, THIRD]) {
+      await step(store, { now: at, jobs: null, plans: [planFor(await seenAgain(store), "latest")] });
+      equal((await look(store, { now: at })).overdue?.nextAt, at + 500, "when something is overdue at the earliest");
+      const { changedOverdue } = await step(store, { now: at + 500, limit: 0, overdue: true });
+      open.push(overdue(at, at + 500));
+      equal(changedOverdue, { raised: open.slice(-1), resolved: [] }, "what is overdue then");
+    }
+    const { changedOverdue } = await step(store, { now: FOURTH, overdue: true });
+    const resolved = open.map((one) => ({ ...one, jobId: jobIdAt(THIRD), reason: "started" as const }));
+    equal(changedOverdue, { raised: [], resolved }, "what is over when the last one starts");
+  }),
+  ledgerCase(
+    ["O2", "O3"],
+    "overdue: a job that stands for others is as early to end where no start is expected",
+    async (store) => {
+      await fireAt(store, await dueSchedule(store, { expectFinishMs: 1500 }), [FIRST], { missedCount: 0 });
+      await step(store, { now: SECOND, jobs: null, plans: [planFor(await seenAgain(store), "latest")] });
+      const { changedOverdue } = await step(store, { now: FIRST + 1500, overdue: true });
+      const found = changedOverdue?.raised.map(({ kind, jobId, dueAt }) => [kind, jobId, dueAt]);
+      equal(found, [["finish", jobIdAt(SECOND), FIRST + 1500]], "what is overdue");
+    },
+  ),
+  ledgerCase(
+    ["O3"],
+    "overdue: the end that a job was to have says nothing of the start of another one",
+    async (store) => {
+      const expected = { expectStartMs: 500, expectFinishMs: 1200 };
+      await fireAt(store, await dueSchedule(store, expected), [FIRST], { missedCount: 0 });
+      await step(store, { now: FIRST + 500, limit: 0, overdue: true });
+      await step(store, { now: SECOND, jobs: null, plans: [planFor(await seenAgain(store), "latest")] });
+      equal((await look(store, { now: SECOND })).overdue?.nextAt, SECOND + 500, "when something is overdue next");
+    },
+  ),
 ];

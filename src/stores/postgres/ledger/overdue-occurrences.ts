@@ -21,11 +21,17 @@ export function overdueStatements(names: TableNames): OverdueStatements {
   const { schedules, jobs, histories, runs, skips, overdue } = names;
   const shown = (row: string): string => NAMES.map((column) => `${row}.${column}`).join(", ");
   const columns = "schedule_id, task_id, fire_time, follows, kind, job_id, due_at, raised_at, raised_by";
-  /** Raises those of both kinds that `rows` can have. */
-  const raise = (rows: string, fireTime: string, job: string, mayStart: string): string => {
+  /** Raises those of both kinds that `rows` can have. `since` tells from when on the time of a kind counts. */
+  const raise = (
+    rows: string,
+    fireTime: string,
+    job: string,
+    mayStart: string,
+    since: (within: string) => string = () => fireTime,
+  ): string => {
     const kind = (name: string, within: string, condition: string): string =>
       `SELECT s.id AS id, s.task_id AS task_id, ${fireTime} AS fire_time, '${name}' AS kind, ${job} AS job, ` +
-      `${fireTime} + s.${within} AS due ${rows}${condition}`;
+      `${since(within)} + s.${within} AS due ${rows}${condition}`;
     return (
       `INSERT INTO ${overdue} AS o (${columns}) ` +
       "SELECT r.id, r.task_id, r.fire_time, r.fire_time, r.kind, r.job, r.due, ?1::bigint, ?2 FROM (" +
@@ -40,6 +46,11 @@ export function overdueStatements(names: TableNames): OverdueStatements {
     `SELECT * FROM ${jobs} WHERE overdue_at <= ?1 ORDER BY overdue_at, seq LIMIT ` + `${OVERDUE_RAISED_PER_STEP_MAX}`;
   const counts = ["failed_attempts", "recoveries", "started_fence"].map((column) => `OR j.${column} > 0`);
   const hasStarted = `(j.state = ${JOB_STATE.leased} ${counts.join(" ")})`;
+  // A job that stands for others is overdue as early as the first of them: by what is expected first.
+  const sinceFirst = (within: string): string => {
+    const first = `least(j.fire_time, j.overdue_at - s.${within})`;
+    return within === "expect_start" ? first : `CASE WHEN s.expect_start IS NULL THEN ${first} ELSE j.fire_time END`;
+  };
   const later = (within: string): string => `WHEN j.fire_time + s.${within} > ?1 THEN j.fire_time + s.${within}`;
   const open =
     `(SELECT ${KEY.join(", ")}, follows FROM ${overdue} WHERE ${IS_OPEN} ` +
@@ -77,6 +88,7 @@ export function overdueStatements(names: TableNames): OverdueStatements {
         "j.fire_time",
         "j.id",
         ` AND NOT ${hasStarted}`,
+        sinceFirst,
       ),
     markLate: () =>
       `UPDATE ${jobs} AS j SET overdue_at = (SELECT CASE ${later("expect_start")} ${later("expect_finish")} END ` +

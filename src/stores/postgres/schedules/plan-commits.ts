@@ -125,12 +125,14 @@ export function planStatements(names: PostgresNames): PlanStatements {
     "max(greatest(u.at, u.last)) OVER (ORDER BY u.at, u.id IS NULL " +
     "ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) >= least(u.at, u.first) AS is_again " +
     "FROM ((SELECT j.id, j.fire_time AS at, " +
+    // What is told of already, or is about the end of another job, is later.
+    "CASE WHEN j.overdue_at <= j.fire_time + coalesce(s.expect_start, s.expect_finish) THEN j.overdue_at END AS due, " +
     `${fact("missedCount")} AS missed, ${fact("firstMissedTime")} AS first, ${fact("lastMissedTime")} AS last ` +
     `FROM ${jobs} j WHERE j.schedule_id = s.id AND j.fire_time <= r.fire_time AND ${isDueUnstarted("j", "?2")} ` +
     `AND NOT EXISTS (SELECT 1 ${ofSchedule} AND j.state = ${leased}) ` +
     `ORDER BY j.fire_time LIMIT ${OVERLAP_JOBS_PER_PLAN_MAX}) ` +
     // One that is still to come takes the place of none that is due.
-    `UNION ALL SELECT NULL, r.fire_time, r.missed, r.first, r.last WHERE ${isOldest} OR r.run_at <= ?2) u`;
+    `UNION ALL SELECT NULL, r.fire_time, NULL, r.missed, r.first, r.last WHERE ${isOldest} OR r.run_at <= ?2) u`;
   const end = (which: "min" | "max", name: string): string => {
     const both = `${which === "min" ? "least" : "greatest"}(m.at, m.${name})`;
     return `${which}(CASE WHEN m.at <> m.into_time THEN ${both} ELSE m.${name} END)`;
@@ -138,7 +140,7 @@ export function planStatements(names: PostgresNames): PlanStatements {
   const from = end("min", "first");
   const coalesced =
     `json_build_object('isSkipped', CASE WHEN ${isOldest} AND min(m.at) < r.fire_time THEN 1 ELSE 0 END, ` +
-    `'into', min(m.into_time), 'at', json_agg(m.at), 'replaced', ` +
+    `'into', min(m.into_time), 'at', json_agg(m.at), 'due', min(m.due), 'replaced', ` +
     "coalesce(json_agg(json_build_array(m.id, m.at) ORDER BY m.at) " +
     `FILTER (WHERE m.id IS NOT NULL AND ${isStoodFor}), ` +
     "'[]'), 'missed', json_build_array(CASE WHEN count(m.missed) = count(*) AND bool_or(m.is_again) IS NOT TRUE " +
@@ -170,7 +172,9 @@ export function planStatements(names: PostgresNames): PlanStatements {
       `FROM ${plans(MISSED)} WHERE ${ofPlan}`,
     standForMissed: () =>
       `UPDATE ${jobs} AS j SET details = ${inSchema}merged(j.details, json_build_object('missedCount', ` +
-      `${ofMissed(0)}, 'firstMissedTime', ${ofMissed(1)}, 'lastMissedTime', ${ofMissed(2)})) ` +
+      `${ofMissed(0)}, 'firstMissedTime', ${ofMissed(1)}, 'lastMissedTime', ${ofMissed(2)})), ` +
+      "overdue_at = CASE WHEN j.overdue_at IS NOT NULL " +
+      "THEN least(j.overdue_at, (s.overlap_note->>'due')::bigint) END " +
       `FROM ${plans(MISSED)} JOIN ${schedules} s ON ${ofPlan} ` +
       "WHERE j.schedule_id = s.id AND j.fire_time = (s.overlap_note->>'into')::bigint",
     forgetCoalesced: () =>

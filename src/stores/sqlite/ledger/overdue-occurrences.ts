@@ -132,11 +132,17 @@ const KEY = "schedule_id, fire_time, kind";
 export function overdueStatements(names: TableNames): OverdueStatements {
   const { schedules, jobs, histories, runs, skips, overdue } = names;
   const columns = "schedule_id, task_id, fire_time, follows, kind, job_id, due_at, raised_at, raised_by";
-  /** Raises those of both kinds that `rows` can have. */
-  const raise = (rows: string, fireTime: string, job: string, mayStart: string): string => {
+  /** Raises those of both kinds that `rows` can have. `since` tells from when on the time of a kind counts. */
+  const raise = (
+    rows: string,
+    fireTime: string,
+    job: string,
+    mayStart: string,
+    since: (within: string) => string = () => fireTime,
+  ): string => {
     const kind = (name: string, within: string, condition: string): string =>
       `SELECT s.id AS id, s.task_id AS task_id, ${fireTime} AS fire_time, '${name}' AS kind, ${job} AS job, ` +
-      `${fireTime} + s.${within} AS due ${rows}${condition}`;
+      `${since(within)} + s.${within} AS due ${rows}${condition}`;
     return (
       `INSERT OR IGNORE INTO ${overdue} (${columns}) ` +
       "SELECT id, task_id, fire_time, fire_time, kind, job, due, ?1, ?2 FROM (" +
@@ -150,6 +156,11 @@ export function overdueStatements(names: TableNames): OverdueStatements {
   const late = `SELECT * FROM ${jobs} WHERE overdue_at <= ?1 ORDER BY overdue_at LIMIT ${OVERDUE_RAISED_PER_STEP_MAX}`;
   const counts = ["failed_attempts", "recoveries", "started_fence"].map((column) => `OR j.${column} > 0`);
   const hasStarted = `(j.state = ${JOB_STATE.leased} ${counts.join(" ")})`;
+  // A job that stands for others is overdue as early as the first of them: by what is expected first.
+  const sinceFirst = (within: string): string => {
+    const first = `min(j.fire_time, j.overdue_at - s.${within})`;
+    return within === "expect_start" ? first : `CASE WHEN s.expect_start IS NULL THEN ${first} ELSE j.fire_time END`;
+  };
   const later = (within: string): string => `WHEN fire_time + s.${within} > ?1 THEN fire_time + s.${within}`;
   const open =
     `(SELECT ${KEY}, follows FROM ${overdue} WHERE ${IS_OPEN} ` +
@@ -188,6 +199,7 @@ export function overdueStatements(names: TableNames): OverdueStatements {
         "j.fire_time",
         "j.id",
         ` AND NOT ${hasStarted}`,
+        sinceFirst,
       ),
     // ?1 now
     markLate: () =>

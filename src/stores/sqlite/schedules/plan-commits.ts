@@ -337,18 +337,20 @@ export function planStatements(names: TableNames): PlanStatements {
     "max(max(at, coalesce(lastMissedTime, at))) OVER (ORDER BY at, id IS NULL " +
     "ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) >= min(at, coalesce(firstMissedTime, at)) AS is_again " +
     "FROM (SELECT * FROM (SELECT j.id, j.fire_time AS at, " +
+    // What is told of already, or is about the end of another job, is later.
+    "CASE WHEN j.overdue_at <= j.fire_time + coalesce(s.expect_start, s.expect_finish) THEN j.overdue_at END AS due, " +
     `${ofMissed.join(", ")} FROM ${jobs} j WHERE j.schedule_id = s.id AND j.fire_time <= r.value->>5 ` +
     `AND ${isDueUnstarted("j", "?2")} AND NOT EXISTS (SELECT 1 ${ofSchedule} AND j.state = ${leased}) ` +
     `ORDER BY j.fire_time LIMIT ${OVERLAP_JOBS_PER_PLAN_MAX}) ` +
     // One that is still to come takes the place of none that is due.
-    "UNION ALL SELECT NULL, r.value->>5, r.value->>6, r.value->>7, r.value->>8 " +
+    "UNION ALL SELECT NULL, r.value->>5, NULL, r.value->>6, r.value->>7, r.value->>8 " +
     `WHERE ${isOldest} OR r.value->>9 <= ?2) ORDER BY at`;
   const end = (which: "min" | "max", name: string): string =>
     `${which}(CASE WHEN at <> into_time THEN ${which}(at, coalesce(${name}, at)) ELSE ${name} END)`;
   const from = end("min", "firstMissedTime");
   const coalesced =
     `json_object('isSkipped', ${isOldest} AND min(at) < r.value->>5, 'into', min(into_time), ` +
-    "'at', json_group_array(at), " +
+    "'at', json_group_array(at), 'due', min(due), " +
     `'replaced', json_group_array(json_array(id, at)) FILTER (WHERE id IS NOT NULL AND ${isStoodFor}), ` +
     "'missed', json_array(CASE WHEN count(missedCount) = count(*) AND max(coalesce(is_again, 0)) = 0 " +
     "THEN sum(missedCount) + count(*) - 1 END, " +
@@ -386,7 +388,8 @@ export function planStatements(names: TableNames): PlanStatements {
     standForMissed: () =>
       `UPDATE ${jobs} SET details = json_set(${validJson(`${jobs}.details`)}, ` +
       `'$.missedCount', s.overlap_note->'$.missed[0]', '$.firstMissedTime', s.overlap_note->'$.missed[1]', ` +
-      `'$.lastMissedTime', s.overlap_note->'$.missed[2]') FROM json_each(?1) r ` +
+      "'$.lastMissedTime', s.overlap_note->'$.missed[2]'), " +
+      "overdue_at = coalesce(min(overdue_at, s.overlap_note->>'due'), overdue_at) FROM json_each(?1) r " +
       `CROSS JOIN ${schedules} s ON s.id = r.value->>0 WHERE ${asPlanned} ` +
       `AND ${jobs}.schedule_id = s.id AND ${jobs}.fire_time = s.overlap_note->>'into'`,
     // the arguments of noteMissed
