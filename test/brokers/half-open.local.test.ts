@@ -13,6 +13,7 @@ import { RemoteEventBroker } from "../../src/brokers/remote/remote-broker.ts";
 import { timerHost } from "../../src/core/timer-host.ts";
 import type { EventRecord } from "../../src/records/events.ts";
 import { recordingLogger } from "../scheduler/support.ts";
+import { untilConnected } from "../support/connected-broker.ts";
 import { LoopbackProxy } from "../support/loopback-proxy.ts";
 import { Mosquitto } from "../support/mosquitto.ts";
 import { PostgresServer } from "../support/postgres-server.ts";
@@ -108,7 +109,8 @@ describe.each(Object.entries(WAYS))("a broker %s", (_, [kind, connect]) => {
     const { maker, renew, end } = await connect(server.url.replace(`:${server.port}`, `:${proxy.port}`));
     const timers = new VirtualTimers();
     const { logger, entries } = recordingLogger();
-    const [here, there] = [new RemoteEventBroker(maker, timers), new RemoteEventBroker(linksByUrl[kind](server.url))];
+    const here = untilConnected(new RemoteEventBroker(maker, timers));
+    const there = untilConnected(new RemoteEventBroker(linksByUrl[kind](server.url)));
     await Promise.all([here.open({ logger }), there.open()]);
     const exchange = async (taskId: string): Promise<void> => {
       for (const [from, to] of [[here, there] as const, [there, here] as const]) {
@@ -161,10 +163,10 @@ describe.each(Object.entries(WAYS))("a broker %s", (_, [kind, connect]) => {
         return link;
       },
     };
-    const broker = new RemoteEventBroker(counting, timers);
+    const broker = untilConnected(new RemoteEventBroker(counting, timers));
+    await broker.open({ logger });
     let gaps = 0;
     broker.onGap(() => gaps++);
-    await broker.open({ logger });
     const atFirst = pings;
     for (let beat = 1; beat <= 3; beat++) {
       timers.advance(HEARTBEAT_MS);

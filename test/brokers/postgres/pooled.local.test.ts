@@ -2,6 +2,7 @@ import postgres from "postgres";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type PostgresBrokerOptions, PostgresEventBroker } from "../../../src/postgres.ts";
 import { recordingLogger } from "../../scheduler/support.ts";
+import { untilConnected } from "../../support/connected-broker.ts";
 import { PgBouncer } from "../../support/pgbouncer.ts";
 import { PostgresServer } from "../../support/postgres-server.ts";
 
@@ -28,11 +29,17 @@ const WAYS: Readonly<Record<string, (url: string) => { options: PostgresBrokerOp
   },
 };
 
+/** Brokers over the pool and beside it. */
+function brokersOf(options: PostgresBrokerOptions): readonly [PostgresEventBroker, PostgresEventBroker] {
+  const make = (own: PostgresBrokerOptions): PostgresEventBroker => untilConnected(new PostgresEventBroker(own));
+  return [make(options), make({ url: server.url })];
+}
+
 describe.each(Object.entries(WAYS))("a PostgreSQL broker %s", (_, connect) => {
   test("says once that a pool in transaction mode keeps it from hearing, and sends all the same", async () => {
     const { options, end } = connect(bouncer.urlOf("transaction"));
     const { logger, entries } = recordingLogger();
-    const [deaf, direct] = [new PostgresEventBroker(options), new PostgresEventBroker({ url: server.url })];
+    const [deaf, direct] = brokersOf(options);
     await Promise.all([deaf.open({ logger }), direct.open()]);
     while (entries.length === 0) await new Promise((resolve) => setImmediate(resolve));
     expect(entries.map(({ level }) => level)).toEqual(["warn"]);
@@ -50,7 +57,7 @@ describe.each(Object.entries(WAYS))("a PostgreSQL broker %s", (_, connect) => {
   test("hears over a pool in session mode, and says nothing", async () => {
     const { options, end } = connect(bouncer.urlOf("session"));
     const { logger, entries } = recordingLogger();
-    const [pooled, direct] = [new PostgresEventBroker(options), new PostgresEventBroker({ url: server.url })];
+    const [pooled, direct] = brokersOf(options);
     await Promise.all([pooled.open({ logger }), direct.open()]);
     // PgBouncer says so to the server when a client has gone: here, that of the broker's test, which is then over.
     const isTested = async (): Promise<boolean> =>

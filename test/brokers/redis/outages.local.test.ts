@@ -8,6 +8,7 @@ import type { EventBroker } from "../../../src/contracts.ts";
 import { MemoryDataStore, Scheduler } from "../../../src/mod.ts";
 import type { EventRecord } from "../../../src/records/events.ts";
 import { recordingLogger } from "../../scheduler/support.ts";
+import { refusalOf, untilConnected } from "../../support/connected-broker.ts";
 import { LoopbackProxy } from "../../support/loopback-proxy.ts";
 import { RedisServer } from "../../support/redis-server.ts";
 import { OLDER_REDIS_WAYS, REDIS_WAYS } from "./ways.ts";
@@ -58,10 +59,11 @@ describe.each(Object.entries(WAYS))("RedisEventBroker %s", (way, connect) => {
   async function withTwo(
     url: string,
     use: (here: RemoteEventBroker, there: RemoteEventBroker) => Promise<void>,
+    prepare: (broker: RemoteEventBroker) => RemoteEventBroker = untilConnected,
   ): Promise<void> {
     const [first, second] = [await connect(url), await connect(url)];
-    const here = first.broker({ channel });
-    const there = second.broker({ channel });
+    const here = prepare(first.broker({ channel }));
+    const there = prepare(second.broker({ channel }));
     await Promise.all([here.open(), there.open()]);
     try {
       await use(here, there);
@@ -118,7 +120,7 @@ describe.each(Object.entries(WAYS))("RedisEventBroker %s", (way, connect) => {
     const rights = ["+publish", "+subscribe", "+unsubscribe", "+ping", "+info", "+client", "+hello"];
     await root.call("ACL", "SETUSER", "jobs", "on", ">word", "resetchannels", ...rights);
     const allow = (): Promise<unknown> => root.call("ACL", "SETUSER", "jobs", "allchannels");
-    await withTwo(own.url.replace("//", "//jobs:word@"), async (here, there) => {
+    const refused = async (here: RemoteEventBroker, there: RemoteEventBroker): Promise<void> => {
       for (const round of ["from the start", "later"]) {
         expect(await failureOf(here)).toMatchObject({ code: "brokerUnavailable" });
         const gaps = Promise.all([gapOf(here), gapOf(there)]);
@@ -129,7 +131,8 @@ describe.each(Object.entries(WAYS))("RedisEventBroker %s", (way, connect) => {
         await heard;
         await root.call("ACL", "SETUSER", "jobs", "resetchannels");
       }
-    });
+    };
+    await withTwo(own.url.replace("//", "//jobs:word@"), refused, (broker) => broker);
     root.disconnect();
     await own.stop();
   });
@@ -232,7 +235,7 @@ describe("RedisEventBroker", () => {
     const { logger, entries } = recordingLogger();
     const broker = new RedisEventBroker({ url: late.url });
     await broker.open({ logger });
-    await expect(broker.publish([added("a")])).rejects.toMatchObject({
+    expect(await refusalOf(broker)).toMatchObject({
       code: "brokerUnavailable",
       cause: { message: expect.stringContaining("ECONNREFUSED") },
     });
@@ -262,7 +265,7 @@ describe("RedisEventBroker", () => {
       { url: `unix://${locked.socket}`, password: PASSWORD },
     ];
     for (const each of options) {
-      const broker = new RedisEventBroker(each);
+      const broker = untilConnected(new RedisEventBroker(each));
       await broker.open();
       await broker.publish([added("a")]);
       await broker.close();
@@ -277,7 +280,7 @@ describe("RedisEventBroker", () => {
       const url = `redis://127.0.0.1:${locked.port}`;
       const broker = new RedisEventBroker({ url, password });
       await broker.open({ logger });
-      const failure = await broker.publish([added("a")]).catch((error: Error) => error);
+      const failure = await refusalOf(broker);
       expect(failure).toMatchObject({
         code: "brokerUnavailable",
         cause: { message: expect.stringMatching(/PASS|AUTH/) },
@@ -293,7 +296,8 @@ describe("RedisEventBroker", () => {
     const rules = /`ACL SETUSER (jobs [^`]*)`/.exec(await readFile(GUIDE, "utf8"))?.[1] ?? "";
     await admin.call("ACL", "SETUSER", ...rules.replace("PASSWORD", PASSWORD).split(" "));
     const users = { url: server.url, username: "jobs", password: PASSWORD };
-    const [here, there] = [new RedisEventBroker(users), new RedisEventBroker(users)];
+    const make = (): RedisEventBroker => untilConnected(new RedisEventBroker(users));
+    const [here, there] = [make(), make()];
     await Promise.all([here.open(), there.open()]);
     const heard = hears(there, "a");
     await here.publish([added("a")]);
@@ -301,7 +305,7 @@ describe("RedisEventBroker", () => {
     const other = new RedisEventBroker({ ...users, channel: "of others" });
     const { logger, entries } = recordingLogger();
     await other.open({ logger });
-    await expect(other.publish([added("b")])).rejects.toMatchObject({
+    expect(await refusalOf(other)).toMatchObject({
       cause: { message: expect.stringContaining("NOPERM") },
     });
     expect(entries.map(({ level }) => level)).toEqual(["warn"]);
@@ -318,7 +322,7 @@ describe("RedisEventBroker", () => {
           .trim()
           .split("\n").length;
       const before = await connections();
-      const broker = new RedisEventBroker(options);
+      const broker = untilConnected(new RedisEventBroker(options));
       await broker.open();
       expect([way, (await connections()) - before]).toEqual([way, "url" in options ? 2 : 1]);
       await broker.close();
