@@ -1,5 +1,5 @@
 import { expect } from "vitest";
-import { Scheduler } from "../../src/mod.ts";
+import { Scheduler, StoreUnavailableError } from "../../src/mod.ts";
 import type { DataStore } from "../../src/stores/data-store.ts";
 import type { LoopbackProxy } from "../support/loopback-proxy.ts";
 
@@ -17,7 +17,7 @@ export async function expectFiresToGoOn(dataStore: DataStore, proxy: LoopbackPro
     new Promise((resolve) => {
       fired = resolve;
     });
-  await scheduler.schedule("tick", "* * * * * *", () => fired());
+  await untilAnswered(() => scheduler.schedule("tick", "* * * * * *", () => fired()));
   const first = nextFire();
   await scheduler.start();
   await first;
@@ -30,4 +30,16 @@ export async function expectFiresToGoOn(dataStore: DataStore, proxy: LoopbackPro
   }
   expect(fires).toBe(LOSSES);
   expect((await scheduler.health()).isStoreReached).toBe(true);
+}
+
+/** Asks until the store is reached: on a busy machine an answer may take longer than the store waits for it. */
+async function untilAnswered(ask: () => Promise<unknown>): Promise<void> {
+  for (;;) {
+    try {
+      await ask();
+      return;
+    } catch (error) {
+      if (!(error instanceof StoreUnavailableError)) throw error;
+    }
+  }
 }
