@@ -7,6 +7,7 @@ import { Scheduler } from "../../src/mod.ts";
 import { PostgresDataStore } from "../../src/postgres.ts";
 import type { DataStore } from "../../src/stores/data-store.ts";
 import { LibsqlDataStore } from "../../src/stores/libsql/mod.ts";
+import { LoopbackProxy } from "../support/loopback-proxy.ts";
 import { PgBouncer } from "../support/pgbouncer.ts";
 import { PostgresServer } from "../support/postgres-server.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
@@ -133,8 +134,32 @@ describe("what listens on PostgreSQL", () => {
     await until(async () => (await ears()).length === 0);
   });
 
-  test("is not left in a pool that lends its connections for one transaction each", async () => {
-    const dataStore = new PostgresDataStore({ url: bouncer.urlOf("transaction") }, { schema: "pooled" });
+  test.each([
+    ["its url", (url: string) => ({ url })],
+    ["a pool of pg", (connectionString: string) => ({ client: new pg.Pool({ connectionString }) })],
+    ["a client of postgres.js", (url: string) => ({ client: postgres(url) })],
+  ])("ends without an answer of a network that is silent, over %s", async (_, connectionTo) => {
+    const proxy = await LoopbackProxy.start(server.port);
+    const store = new PostgresDataStore(connectionTo(server.urlAt(proxy.port)));
+    const count = (await ears()).length;
+    for (const isReady of [() => true, async () => (await ears()).length > count]) {
+      const hearing = new AbortController();
+      const { connections } = proxy;
+      store.hearCancellations(() => {}, hearing.signal);
+      await until(async () => proxy.connections > connections && (await isReady()));
+      proxy.silence();
+      hearing.abort();
+      await proxy.left();
+    }
+    await proxy.stop();
+  });
+
+  test.each([
+    ["its url", () => ({ url: bouncer.urlOf("transaction") })],
+    ["a pool of pg", () => ({ client: new pg.Pool({ connectionString: bouncer.urlOf("transaction") }) })],
+    ["a client of postgres.js", () => ({ client: postgres(bouncer.urlOf("transaction"), { onnotice: () => {} }) })],
+  ])("is not left in a pool that lends its connections for one transaction each, over %s", async (_, connection) => {
+    const dataStore = new PostgresDataStore(connection(), { schema: "pooled" });
     const worker = scheduler(dataStore, { lease: "PT3S" });
     const { handler, held } = heldHandler();
     worker.task("t", handler);

@@ -62,6 +62,8 @@ test.concurrent.each(Object.entries(WAYS))(
     await expectFiresToGoOn(new PostgresDataStore(connection, { schema, timeout: TIMEOUT }), proxy);
     expect(inUse?.() ?? 0).toBe(0);
     await end?.();
+    // A client of the application has its own ways.
+    if ("url" in connection) await proxy.left();
     await proxy.stop();
   },
 );

@@ -10,10 +10,12 @@ export class LoopbackProxy {
   readonly #server: Server;
   readonly #sockets = new Set<Socket>();
   readonly #pairs: (readonly [client: Socket, server: Socket])[] = [];
+  readonly #silent = new Set<Socket>();
 
   /** @param forward default: sends all data on to the server */
   protected constructor(targetPort: number, forward?: Forward) {
-    this.#server = createServer((client) => this.#serve(client, targetPort, forward));
+    // A network that is silent does not answer the end of a connection.
+    this.#server = createServer({ allowHalfOpen: true }, (client) => this.#serve(client, targetPort, forward));
   }
 
   static async start(targetPort: number): Promise<LoopbackProxy> {
@@ -40,12 +42,24 @@ export class LoopbackProxy {
    *  served. */
   silence(): void {
     for (const [client, server] of this.#pairs) {
+      this.#silent.add(client);
       for (const [source, target] of [
         [client, server],
         [server, client],
       ] as const) {
         source.unpipe(target);
         source.resume();
+      }
+    }
+  }
+
+  /** Resolves when the clients have closed all connections that went silent, and not only asked for their end. */
+  async left(): Promise<void> {
+    for (const client of this.#silent) {
+      // Whoever has closed a connection answers with a reset, of which a further write hears.
+      while (!client.closed) {
+        if (client.readableEnded) client.write(".");
+        await new Promise((resolve) => setTimeout(resolve, 20));
       }
     }
   }
@@ -57,7 +71,7 @@ export class LoopbackProxy {
 
   #serve(client: Socket, targetPort: number, forward: Forward | undefined): void {
     this.connections++;
-    const server = openSocket(targetPort, "127.0.0.1");
+    const server = openSocket({ port: targetPort, host: "127.0.0.1", allowHalfOpen: true });
     this.#pairs.push([client, server]);
     for (const end of [client, server]) {
       this.#sockets.add(end);
@@ -69,7 +83,11 @@ export class LoopbackProxy {
       });
     }
     server.pipe(client);
-    if (forward === undefined) client.pipe(server);
-    else client.on("data", (data: Buffer) => forward(data, client, server));
+    if (forward === undefined) {
+      client.pipe(server);
+      return;
+    }
+    client.on("data", (data: Buffer) => forward(data, client, server));
+    client.on("end", () => server.end());
   }
 }

@@ -1,6 +1,6 @@
 import type { AbortSignal } from "../../../core/abort-signal.ts";
 import type { PostgresConnection } from "../options.ts";
-import { ownClient } from "./own-client.ts";
+import { ownClient, ownClientLike } from "./own-client.ts";
 import { decoded } from "./stand-ins.ts";
 
 /** The channel of a database over which all schemas tell of jobs that somebody asked to cancel, see `cancels`. */
@@ -11,12 +11,12 @@ const WHO_ANSWERS = "SELECT pg_catalog.pg_backend_pid() AS pid";
 
 type Heard = (jobId: string) => void;
 
-/** A connection that listens. */
+/** A connection of its own that listens. */
 interface Listening {
-  /** Whether it was lost. */
-  readonly isLost: () => boolean;
-  /** Settles when the server has answered. */
-  readonly confirm: () => PromiseLike<unknown>;
+  /** Settles when the server has answered: whether anything can be heard there. A pool that lends its connections for
+   *  one transaction each loses what listens. Rejects once the connection was lost. */
+  readonly confirm: () => Promise<boolean>;
+  /** Waits for no answer. */
   readonly end: () => unknown;
 }
 
@@ -67,8 +67,10 @@ export class Ear {
     const own = this.#listening;
     try {
       const listening = await own;
-      if (listening?.isLost() === true) throw new Error("the connection was lost");
-      await listening?.confirm();
+      if ((await listening?.confirm()) === false && this.#listening === own) {
+        this.#listening = Promise.resolve(null);
+        listening?.end();
+      }
       if (this.#listening === own) this.#isAsking = false;
     } catch {
       if (this.#listening === own) this.close();
@@ -84,17 +86,10 @@ export class Ear {
 
 type Received = (text: string) => void;
 
-/** Null where a client has no means to listen, or a pool lends its connections for one transaction each. */
+/** Null where a client has no means to listen. */
 async function listeningOf(connection: PostgresConnection, received: Received): Promise<Listening | null> {
-  if ("url" in connection) return overUrl(connection.url, received);
-  const { client } = connection;
-  if (typeof client === "function") return overPostgresJs(client as Partial<ListeningClient>, received);
-  return overPg(client as Partial<PgPool>, received);
-}
-
-async function overUrl(url: string, received: Received): Promise<Listening | null> {
   let isLost = false;
-  const client = await ownClient(url, {
+  const settings = {
     max: 1,
     idle_timeout: null,
     max_lifetime: null,
@@ -102,33 +97,43 @@ async function overUrl(url: string, received: Received): Promise<Listening | nul
     onclose: () => {
       isLost = true;
     },
+  };
+  const isUrl = "url" in connection;
+  if (!isUrl && typeof connection.client !== "function") return overPg(connection.client as Partial<PgPool>, received);
+  const client = await (isUrl ? ownClient(connection.url, settings) : ownClientLike(connection.client, settings));
+  if (client === null) return null;
+  return listening({
+    ask: async () => {
+      const answer = await client.unsafe(WHO_ANSWERS);
+      return [Object(answer[0]).pid, answer.state?.pid];
+    },
+    listen: () => client.unsafe(LISTEN),
+    isLost: () => isLost,
+    end: () => client.end(),
   });
-  const end = (): Promise<void> => client.end({ timeout: 0 });
-  try {
-    const answer = await client.unsafe(WHO_ANSWERS);
-    const { pid } = Object(answer[0]) as { readonly pid?: unknown };
-    if (pid !== answer.state?.pid) {
-      await end();
-      return null;
+}
+
+interface Listener {
+  /** The number of the process that answers, and of the one that the connection was made to. */
+  readonly ask: () => Promise<readonly [unknown, unknown]>;
+  readonly listen: () => PromiseLike<unknown>;
+  readonly isLost: () => boolean;
+  readonly end: () => unknown;
+}
+
+function listening({ ask, listen, isLost, end }: Listener): Listening {
+  let isDirect = false;
+  const confirm = async (): Promise<boolean> => {
+    if (isLost()) throw new Error("the connection was lost");
+    if (!isDirect) {
+      const [answers, isConnected] = await ask();
+      if (answers !== isConnected) return false;
+      isDirect = true;
     }
-    isLost = false;
-    return { isLost: () => isLost, confirm: () => client.unsafe(LISTEN), end };
-  } catch (error) {
-    await end();
-    throw error;
-  }
-}
-
-/** What postgres.js has besides queries: it makes a connection of its own to listen, and makes that anew. */
-interface ListeningClient {
-  listen(channel: string, received: Received): Promise<{ unlisten(): Promise<void> }>;
-}
-
-async function overPostgresJs(client: Partial<ListeningClient>, received: Received): Promise<Listening | null> {
-  // The `sql` of Bun has none.
-  const listening = await client.listen?.(CANCEL_CHANNEL, received);
-  if (listening === undefined) return null;
-  return { isLost: () => false, confirm: async () => undefined, end: () => listening.unlisten() };
+    await listen();
+    return true;
+  };
+  return { confirm, end };
 }
 
 /** A pool of `pg` tells how it makes its clients. */
@@ -139,13 +144,14 @@ interface PgPool {
 
 interface PgConnection {
   readonly processID?: number;
+  readonly connection?: { readonly stream?: { destroy(): unknown } };
   connect(): Promise<unknown>;
   query(text: string): Promise<{ readonly rows: readonly { readonly pid?: number }[] }>;
   on(event: "notification" | "error" | "end", listener: (message: { readonly payload?: string }) => void): unknown;
   end(): Promise<void>;
 }
 
-async function overPg({ Client, options }: Partial<PgPool>, received: Received): Promise<Listening | null> {
+function overPg({ Client, options }: Partial<PgPool>, received: Received): Listening | null {
   if (Client === undefined || options === undefined) return null;
   const client = new Client(options);
   let isLost = false;
@@ -155,11 +161,17 @@ async function overPg({ Client, options }: Partial<PgPool>, received: Received):
   client.on("error", lost);
   client.on("end", lost);
   client.on("notification", ({ payload = "" }) => received(payload));
-  await client.connect();
-  const { rows } = await client.query(WHO_ANSWERS);
-  if (rows[0]?.pid === client.processID) {
-    return { isLost: () => isLost, confirm: () => client.query(LISTEN), end: () => client.end() };
-  }
-  await client.end();
-  return null;
+  return listening({
+    ask: async () => {
+      await client.connect();
+      const { rows } = await client.query(WHO_ANSWERS);
+      return [rows[0]?.pid, client.processID];
+    },
+    listen: () => client.query(LISTEN),
+    isLost: () => isLost,
+    end: () => {
+      void client.end();
+      client.connection?.stream?.destroy();
+    },
+  });
 }

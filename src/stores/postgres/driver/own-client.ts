@@ -1,4 +1,5 @@
 import { StoreUnavailableError } from "../../../core/errors.ts";
+import { builtinModule, endsWorkWithRequests } from "../../../core/host.ts";
 import { optionsOfPlaces, readPostgresAddress } from "../../../core/postgres-address.ts";
 import { hearErrors, isPool, type Link, linkOf, type PgPool, type PostgresStoreClient } from "./clients.ts";
 
@@ -16,13 +17,32 @@ const SETTINGS = {
   onnotice: (): void => {},
 };
 
-/** A client of postgres.js that the store has made. */
+/** A client of postgres.js that the store has made. Its end waits for no answer. */
 interface OwnClient {
   unsafe(query: string): PromiseLike<readonly object[] & { readonly state?: { readonly pid?: number } }>;
-  end(options: { timeout: number }): Promise<void>;
+  end(options?: { timeout: number }): Promise<void>;
 }
 
 type Postgres = (address: string | object, settings?: object) => OwnClient;
+
+/** The part of Node's `net` that the store uses. */
+interface Net {
+  connect(address: object): object;
+}
+
+interface Socket {
+  readonly destroyed: boolean;
+  destroy(): unknown;
+}
+
+/** What postgres.js tells of the options that it was given. */
+interface ParsedOptions {
+  readonly host: readonly string[];
+  readonly port: readonly number[];
+  readonly path: string | false;
+}
+
+type SocketMaker = (options: ParsedOptions) => object | PromiseLike<object>;
 
 /** Connections of the store's own, by postgres.js. @throws {StoreUnavailableError} when the package is missing */
 export async function openOwnClient(url: string): Promise<Link> {
@@ -35,22 +55,67 @@ export async function ownClient(url: string, settings: object = {}): Promise<Own
   const postgres = await loadPostgres();
   const { url: address, places } = readPostgresAddress(url);
   const connection = { application_name: "escapement" };
-  return postgres(address, { ...optionsOfPlaces(places), ...SETTINGS, connection, ...settings });
+  const all = { ...optionsOfPlaces(places), ...SETTINGS, connection, ...settings };
+  return endable((own) => postgres(address, { ...all, ...own }));
+}
+
+/** The same with the options of a client of the application; null where that is none of postgres.js. */
+export async function ownClientLike(client: unknown, settings: object = {}): Promise<OwnClient | null> {
+  const { options } = client as { readonly options?: { readonly socket?: SocketMaker } };
+  if (typeof client !== "function" || options === undefined || "adapter" in options) return null;
+  const postgres = await loadPostgres();
+  const all = { ...options, ...SETTINGS, onclose: () => {}, ...settings };
+  return endable((own) => postgres({ ...all, ...own }), options.socket);
+}
+
+/** A client of postgres.js asks the server to end its connections: a silent one would keep the sockets, and the process
+ *  with them. */
+function endable(make: (own: object) => OwnClient, maker: SocketMaker | undefined = socketMaker()): OwnClient {
+  if (maker === undefined) return endedBy(make({}), () => {});
+  const sockets = new Set<Socket>();
+  const socket: SocketMaker = async (options) => {
+    // postgres.js removes all listeners of its sockets.
+    for (const former of sockets) if (former.destroyed) sockets.delete(former);
+    const made = (await maker(options)) as Socket;
+    sockets.add(made);
+    return made;
+  };
+  return endedBy(make({ socket }), () => {
+    for (const made of sockets) made.destroy();
+  });
+}
+
+function endedBy(client: OwnClient, destroy: () => void): OwnClient {
+  const end = client.end.bind(client);
+  return Object.assign(client, { end: () => end({ timeout: 0 }).finally(destroy) });
+}
+
+/** Makes sockets as postgres.js does, to one host after the other; undefined where the runtime has none of Node. */
+function socketMaker(): SocketMaker | undefined {
+  const net = endsWorkWithRequests() ? undefined : (builtinModule("node:net") as Net | undefined);
+  let tries = 0;
+  return (
+    net &&
+    (({ host: hosts, port: ports, path }) => {
+      if (path !== false) return net.connect({ path });
+      const turn = tries++ % hosts.length;
+      const place = { host: hosts[turn], port: ports[turn] };
+      // By the host, postgres.js checks the certificate, and both stand in its errors.
+      return Object.assign(net.connect(place), place);
+    })
+  );
 }
 
 /** Connections of the store's own, made as those of a client of the application; null where it is not known how. */
 export async function openLike(client: PostgresStoreClient): Promise<Link | null> {
   try {
     if (isPool(client)) return poolLike(client);
-    if (typeof client !== "function") return null;
-    const { options } = client as unknown as { readonly options?: object };
-    if (options === undefined) return null;
-    if ("adapter" in options) {
-      const Sql = (client as object).constructor as new (options: object) => OwnClient;
-      return ownLink(new Sql({ ...options, max: CONNECTIONS_MAX, connectionTimeout: CONNECT_TIMEOUT_S }));
-    }
-    const postgres = await loadPostgres();
-    return ownLink(postgres({ ...options, ...SETTINGS, onclose: () => {} }));
+    const own = await ownClientLike(client);
+    if (own !== null) return ownLink(own);
+    const { options } = client as { readonly options?: object };
+    if (options === undefined || !("adapter" in options)) return null;
+    const Sql = (client as object).constructor as new (options: object) => OwnClient;
+    return ownLink(new Sql({ ...options, max: CONNECTIONS_MAX, connectionTimeout: CONNECT_TIMEOUT_S }));
   } catch {
     return null;
   }
