@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { SORTED_JOBS_MAX } from "../../src/core/limits.ts";
 import { InlineExecutor, Scheduler } from "../../src/mod.ts";
 import { drain } from "../../src/testing/mod.ts";
 import { at, everySecond, rejectionOf, setUp } from "./support.ts";
@@ -80,6 +81,20 @@ describe("a job whose task or executor no scheduler has", () => {
     expect(unclaimed).toEqual(["mail"]);
     await clock.advance("PT15M");
     expect(unclaimed).toEqual(["mail", "later"]);
+  });
+
+  test("is told of at the start where more jobs are due than a list sorts", async () => {
+    const { scheduler: client, clock, store } = setUp();
+    for (const task of ["burst", "gone"]) client.task(task, () => {});
+    await client.addJobs(Array.from({ length: SORTED_JOBS_MAX }, () => ({ task: "burst" })));
+    await client.addJob("gone");
+    const { scheduler, log } = setUp({ clock, dataStore: store, identity: "other" });
+    scheduler.task("burst", () => {});
+    await scheduler.start();
+    await clock.advance("PT1S");
+    expect(log.filter(({ level }) => level === "warn").map(({ message }) => message)).toEqual([
+      expect.stringMatching(/of task "gone" waits for executor "inline" since .*, and no scheduler has taken it/),
+    ]);
   });
 
   test("is told of at the start where a job has an executor of its own that nobody has", async () => {

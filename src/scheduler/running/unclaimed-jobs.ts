@@ -1,10 +1,11 @@
 import { sleepFor } from "../../core/clock.ts";
+import { OptionsError } from "../../core/errors.ts";
 import { UNCLAIMED_MS, UNCLAIMED_WATCHED_MAX } from "../../core/limits.ts";
 import { instantText } from "../../core/temporal.ts";
 import type { EventRecord } from "../../records/events.ts";
 import type { JobRecord } from "../../records/job.ts";
 import type { SchedulerRecord } from "../../records/scheduler.ts";
-import type { JobQueue } from "../../stores/data-store.ts";
+import type { JobFilter, JobQueue } from "../../stores/data-store.ts";
 import type { Environment } from "../environment.ts";
 import { jobUnclaimed } from "../events/event-records.ts";
 
@@ -89,12 +90,11 @@ export class UnclaimedJobs {
       const ids = tasks.filter(({ waiting }) => waiting > 0).map(({ taskId }) => taskId);
       if (ids.length === 0 || signal.aborted) return;
       const alive = (await store.getSchedulers(now)).filter(({ role }) => role !== "scheduler");
-      const queued = { state: "queued", sort: "runAt", cursor: null } as const;
       // Jobs may have an executor of their own, also those of a task that somebody runs.
-      const { items: jobs } = await store.getJobs({ ...queued, until: now + 1, limit: LOOKED_AT_MAX });
+      const jobs = await this.#earliest({ until: now + 1, limit: LOOKED_AT_MAX });
       for (const taskId of ids.filter((id) => !alive.some(({ tasks: own }) => own.includes(id)))) {
         if (signal.aborted || jobs.length >= UNCLAIMED_WATCHED_MAX) break;
-        jobs.push(...(await store.getJobs({ ...queued, taskId, limit: 1 })).items);
+        jobs.push(...(await this.#earliest({ taskId, limit: 1 })));
       }
       let told = 0;
       for (const job of jobs) {
@@ -111,6 +111,18 @@ export class UnclaimedJobs {
       }
     } catch (error) {
       logger.warn("escapement: jobs that nobody takes could not be looked for", error);
+    }
+  }
+
+  /** Queued jobs, the earliest first, or where these are too many to be sorted, those that were added first. */
+  async #earliest(selection: Pick<JobFilter, "until" | "taskId" | "limit">): Promise<JobRecord[]> {
+    const { store } = this.#options.env;
+    const filter = { state: "queued", cursor: null, ...selection } as const;
+    try {
+      return [...(await store.getJobs({ ...filter, sort: "runAt" })).items];
+    } catch (error) {
+      if (!(error instanceof OptionsError)) throw error;
+      return [...(await store.getJobs(filter)).items];
     }
   }
 
