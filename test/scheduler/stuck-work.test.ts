@@ -1,7 +1,9 @@
 import { describe, expect, test } from "vitest";
 import { hostKind, hostName, processId } from "../../src/core/host.ts";
 import { MemoryDataStore, Scheduler } from "../../src/mod.ts";
-import { everySecond, leaseAndDie, rejectionOf, setUp } from "./support.ts";
+import type { JobRecord } from "../../src/records/job.ts";
+import type { JobFilter, RecordPage } from "../../src/stores/data-store.ts";
+import { everySecond, heldHandler, leaseAndDie, rejectionOf, setUp } from "./support.ts";
 
 describe("runJob() while nobody runs jobs", () => {
   test("warns once after some seconds, with what to do, and tells of it by an event", async () => {
@@ -124,6 +126,30 @@ describe("a start while a dead process still holds leases", () => {
     expect(told()).toEqual(once);
     await clock.advance("PT1M");
     expect([(await scheduler.getJobs()).items, told()]).toEqual([[], once]);
+  });
+
+  test("says nothing of a job that begins and ends here while it looks", async () => {
+    const { handler, held } = heldHandler();
+    const turn = (): Promise<void> => new Promise((resolve) => setTimeout(resolve));
+    class SlowStore extends SharedStore {
+      override async getJobs(filter: JobFilter): Promise<RecordPage<JobRecord>> {
+        // Not the look for jobs that nobody takes.
+        if (filter.sort !== undefined) return super.getJobs(filter);
+        while (held.length === 0) await turn();
+        const page = await super.getJobs(filter);
+        held[0]?.finish("ended");
+        while ((await super.getJobs(filter)).items.length > 1) await turn();
+        return page;
+      }
+    }
+    const { scheduler, clock, store, log } = setUp({ dataStore: new SlowStore(), identity: "me" });
+    scheduler.task("t", { maxRunningJobs: null }, handler);
+    await scheduler.addJobs([{ task: "t" }, { task: "t" }]);
+    await leaseAndDie(store, clock.now(), { schedulerId: "gone" });
+    await clock.advance("PT10S");
+    await scheduler.start();
+    while (log.length === 0) await clock.settle();
+    expect(log.map(({ message }) => message)).toEqual([expect.stringContaining('1 job is still leased to "gone"')]);
   });
 
   test("says nothing of the jobs of those who live", async () => {

@@ -29,7 +29,7 @@ export async function tellLeftLeases(env: Environment, runner: JobRunner): Promi
   }
 }
 
-async function leftLeases({ store, clock, identity }: Environment, runner: JobRunner): Promise<JobRecord[]> {
+async function leftLeases({ store, clock, identity, leaseMs }: Environment, runner: JobRunner): Promise<JobRecord[]> {
   const now = clock.now();
   const alive = new Set((await store.getSchedulers(now)).map((scheduler) => scheduler.identity));
   // An earlier run of this identity holds what is ours by name and does not run here.
@@ -37,6 +37,8 @@ async function leftLeases({ store, clock, identity }: Environment, runner: JobRu
   const isLeft = ({ id, acquiredBy, acquiredUntil }: JobRecord): boolean =>
     acquiredBy !== null &&
     (acquiredUntil ?? 0) > now &&
+    // Later leases began while the store was asked.
+    (acquiredUntil ?? 0) < now + leaseMs &&
     (acquiredBy === identity ? !runner.holds(id) : !alive.has(acquiredBy) || isGone(acquiredBy));
   const left: JobRecord[] = [];
   let cursor: string | null = null;
