@@ -98,8 +98,8 @@ export class ScheduleBacklogs {
       const count = unfinished.isCapped ? `${unfinished.count} or more` : unfinished.count;
       logger.warn(
         `escapement: ${count} jobs of schedule "${scheduleId}" are unfinished, because they are added faster than ` +
-          `they end; if a run of task "${taskId}" hangs, give the task a timeout; else let the schedule fire less ` +
-          `often or skip (overlap: "skip"), raise the task's ${heldTasks.has(taskId) ? "limits" : "maxRunningJobs"}, or ` +
+          `they end; if a run of task "${taskId}" hangs, give the task a timeout; else let the schedule ` +
+          `fire less often or skip (overlap: "skip"), raise the task's ${heldTasks.has(taskId) ? "limits" : "maxRunningJobs"}, or ` +
           "start more workers",
       );
     }
