@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { LocalEventBroker } from "../../src/brokers/local.ts";
 import { type Job, type ScheduleOptions, Scheduler, type SchedulerOptions } from "../../src/mod.ts";
 import { MemoryDataStore } from "../../src/stores/memory/store.ts";
 import { VirtualClock } from "../../src/testing/mod.ts";
@@ -26,6 +27,50 @@ async function setUp(schedule: ScheduleOptions = {}, besides: SchedulerOptions |
   ran();
   return { clock, store, worker, planner, start, jobs, ran };
 }
+
+/** As on a server: each scheduler may be of another process, and hears of the others by its broker alone. */
+class SharedStore extends MemoryDataStore {
+  override readonly capabilities = { sharedByProcesses: true };
+}
+
+describe("a schedule whose worker hears of nothing, and looks now and then", () => {
+  const OFTEN_S = 4;
+
+  async function setUp(minutes: number, withWorker: boolean): Promise<{ runs: number; coalesced: number }> {
+    const clock = new VirtualClock(START);
+    const dataStore = new SharedStore();
+    let runs = 0;
+    const start = async (role: "scheduler" | "worker"): Promise<Scheduler> => {
+      const eventBroker = new LocalEventBroker();
+      const scheduler = new Scheduler({ clock, dataStore, eventBroker, role, logLevel: "silent" });
+      scheduler.task("t", () => void runs++);
+      await scheduler.start();
+      return scheduler;
+    };
+    const planner = await start("scheduler");
+    const worker = withWorker ? await start("worker") : null;
+    await planner.addSchedule("t", { every: `${OFTEN_S}s` }, { id: "s" });
+    await clock.advance({ minutes });
+    const last = worker ?? (await start("worker"));
+    await clock.settle();
+    await last.stop();
+    const { items } = await planner.getOccurrences("s", { verdict: "coalesced", limit: 1000 });
+    await planner.stop();
+    return { runs, coalesced: items.length };
+  }
+
+  test("runs as often as it fires, though it fires more often than the worker looks", async () => {
+    const { runs, coalesced } = await setUp(5, true);
+    // The first fire time is at once, and what came after the last look waits.
+    expect(coalesced).toBe(0);
+    expect(runs).toBeGreaterThan((4 * 60) / OFTEN_S);
+  });
+
+  test("and runs once for what it missed while no worker was up at all", async () => {
+    const { runs, coalesced } = await setUp(5, false);
+    expect([runs, coalesced]).toEqual([1, (5 * 60) / OFTEN_S]);
+  });
+});
 
 describe("a schedule whose worker is away while others plan", () => {
   test.each([

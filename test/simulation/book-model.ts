@@ -172,7 +172,7 @@ export class BookModel {
     const runs = new Map(entries.flatMap((entry) => (entry.kind === "run" ? [[entry.fireTime, entry]] : [])));
     const skips = entries.filter((entry) => entry.kind === "skip");
     const counts = new Map<OccurrenceRecord, number>();
-    // Skips that took the place of runs from before a removal, which the store had forgotten.
+    // Skips that took the place of what the store had forgotten.
     const mixed = new Set<OccurrenceRecord>();
     for (const [fireTime, truth] of verdicts) {
       const run = runs.get(fireTime);
@@ -180,7 +180,7 @@ export class BookModel {
       if (run !== undefined) told.push(run as never);
       for (const entry of told) {
         counts.set(entry, (counts.get(entry) ?? 0) + 1);
-        if (truth.kind !== "skip" && fireTime < keptFrom) mixed.add(entry);
+        if (fireTime < keptFrom && !isTold(truth, entry)) mixed.add(entry);
       }
       if (fireTime < keptFrom) continue;
       const [first] = told;

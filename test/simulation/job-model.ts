@@ -919,7 +919,9 @@ export class JobModel {
     let isBlocked = false;
     for (const job of this.#unfinished.values()) {
       if (job.lease === null) continue;
-      if (job.lease.stepId === stepId && job.record.acquiredBy === caller.identity) held.push(job);
+      const { isOrphan, stepId: by } = job.lease;
+      // One that was given up is no step's any more.
+      if (by === stepId && !isOrphan && job.record.acquiredBy === caller.identity) held.push(job);
       // Nothing while a lease waits for recovery: the lost job may have to come first.
       if ((job.record.acquiredUntil ?? 0) <= now) isBlocked = true;
     }

@@ -20,7 +20,7 @@ function withPolicy(plan: contract.SchedulePlan, policy: Policy, other: Policy |
 }
 
 function withoutMisses(due: readonly contract.LookedSchedule[]): contract.LookedSchedule[] {
-  return due.map(({ hasMissed: _, ...schedule }) => schedule);
+  return due.map(({ missedSince: _, ...schedule }) => schedule);
 }
 
 /** A store that changes what is added. */

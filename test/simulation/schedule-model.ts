@@ -70,6 +70,9 @@ interface ModelSchedule {
 /** More occurrences than one plan may pass over in a run. */
 const OCCURRENCES_MAX = 5000;
 
+/** For how long a scheduler of a run may leave jobs that miss their turn to others: the longest `maxIdle` and a half. */
+const UNSEEN_MS_MAX = 7500;
+
 /** The same for schedules, and for what plans have to contain. */
 export class ScheduleModel {
   readonly #history: History;
@@ -85,8 +88,8 @@ export class ScheduleModel {
   /** Until when schedulers count as alive, by identity. */
   /** The runs of schedulers that said that they are alive, by identity and instance. */
   readonly #signs = new Map<string, Sign>();
-  /** Whether looks of a scheduler told that jobs of a schedule miss their turn, by id and fence. */
-  readonly #missesSeen = new Map<Caller, Map<string, Set<boolean>>>();
+  /** Since when jobs of a schedule miss their turn by what looks of a scheduler told, by id and fence. */
+  readonly #missesSeen = new Map<Caller, Map<string, Set<number | null>>>();
   /** As of when the plans of a step were made. */
   readonly #plannedAt = new Map<string, number>();
 
@@ -264,7 +267,7 @@ export class ScheduleModel {
       `${text} with fence +${plan.fence - firstFence}: fires ${fires}, next ${plan.nextFireTime}`,
     );
     const passed = this.#checkPlan(schedule, plan, this.#plannedAt.get(request.stepId) ?? request.now, text);
-    this.#checkHeed(schedule, plan, caller, text);
+    this.#checkHeed(schedule, plan, caller, { text, now: this.#plannedAt.get(request.stepId) ?? request.now });
     this.#books.onPassed(record.id, passed);
     if (plan.isPreferred && !caller.mayBePreferred) this.#history.violate(`${text} makes it the preferred scheduler`);
     const policy = plan.overlap?.policy;
@@ -329,16 +332,16 @@ export class ScheduleModel {
         preferredScheduler !== null &&
         this.#isAlive(now, (heartbeat) => heartbeat.isResident && heartbeat.identity === preferredScheduler);
       const mayMiss = record.overlap === "queue" && record.coalesce !== "all";
-      const hasMissed = mayMiss && this.#jobs.missedTurns(record.id, Number.POSITIVE_INFINITY, now).length > 0;
+      const missed = mayMiss ? this.#jobs.missedTurns(record.id, Number.POSITIVE_INFINITY, now) : [];
       const bearer = isAlive ? preferredScheduler : null;
-      return `${record.id} ${record.nextFireTime} ${record.fence} ${bearer} ${hasMissed}`;
+      return `${record.id} ${record.nextFireTime} ${record.fence} ${bearer} ${missed[0]?.record.runAt ?? null}`;
     });
-    const misses = this.#missesSeen.get(caller) ?? new Map<string, Set<boolean>>();
+    const misses = this.#missesSeen.get(caller) ?? new Map<string, Set<number | null>>();
     this.#missesSeen.set(caller, misses);
-    const actual = seen.due.map(({ id, nextFireTime, fence, preferredScheduler, hasMissed = false }) => {
+    const actual = seen.due.map(({ id, nextFireTime, fence, preferredScheduler, missedSince = null }) => {
       const key = `${id} ${fence}`;
-      misses.set(key, (misses.get(key) ?? new Set()).add(hasMissed));
-      return `${id} ${nextFireTime} ${fence} ${preferredScheduler} ${hasMissed}`;
+      misses.set(key, (misses.get(key) ?? new Set()).add(missedSince));
+      return `${id} ${nextFireTime} ${fence} ${preferredScheduler} ${missedSince}`;
     });
     if (expected.join(", ") !== actual.join(", ")) {
       this.#history.violate(`${caller.name} sees [${actual.join(", ")}] as due, not [${expected.join(", ")}]`);
@@ -541,13 +544,15 @@ export class ScheduleModel {
     { record }: ModelSchedule,
     { fires: [fire], fence, overlap }: SchedulePlan,
     caller: Caller,
-    text: string,
+    { text, now }: { readonly text: string; readonly now: number },
   ): void {
     if (record.overlap !== "queue" || record.coalesce === "all" || fire === undefined) return;
     // What a schedule that was taken back fires again takes the place of nothing.
     if (fire.fireTime <= (record.lastFireTime ?? Number.NEGATIVE_INFINITY)) return;
-    const seen = this.#missesSeen.get(caller)?.get(`${record.id} ${fence}`);
-    if (seen?.has(overlap !== undefined) === true) return;
+    const seen = [...(this.#missesSeen.get(caller)?.get(`${record.id} ${fence}`) ?? [])];
+    // Another scheduler may sleep, and have seen nothing of it.
+    const mayLeave = (since: number | null): boolean => since === null || now - since < UNSEEN_MS_MAX;
+    if (overlap === undefined ? seen.some(mayLeave) : seen.some((since) => since !== null)) return;
     this.#history.violate(`${text} ${overlap === undefined ? "does not heed" : "makes up"} jobs that miss their turn`);
   }
 

@@ -47,6 +47,9 @@ import { ZoneCheck } from "./zone-check.ts";
 
 const IDLE_MS = 10_000;
 
+/** After how many of its longest sleeps a loop has seen a job, although a look may be late. */
+const UNSEEN_IDLES = 1.5;
+
 export interface EngineParts {
   readonly env: Environment;
   readonly broker: EventBroker;
@@ -129,7 +132,12 @@ export class Engine {
       executors: Object.keys(executors),
     });
     this.#backlogs = new ScheduleBacklogs(env);
-    const planner = new FirePlanner(env, (schedule) => this.#isResident && hasJobRole && this.runner.canRun(schedule));
+    const maxIdleMs = options.maxIdleMs ?? (sharedByProcesses ? IDLE_MS : IDLE_MS_UNSHARED);
+    const planner = new FirePlanner(
+      env,
+      (schedule) => this.#isResident && hasJobRole && this.runner.canRun(schedule),
+      (now) => (sharedByProcesses && this.#isResident ? this.#peers.unseenMs(now, UNSEEN_IDLES * maxIdleMs) : 0),
+    );
     this.#zoneCheck = new ZoneCheck({
       env,
       policy: options.zoneRules,
@@ -141,7 +149,6 @@ export class Engine {
     const zoneCheck = this.#zoneCheck;
     const additions = this.#additions;
     const profileOfTicks = (): SchedulerProfile | null => (this.#isResident ? null : this.#profile(false));
-    const maxIdleMs = options.maxIdleMs ?? (sharedByProcesses ? IDLE_MS : IDLE_MS_UNSHARED);
     this.#peers = new Peers(env);
     const storeClock = new StoreClock(env);
     this.#storeClock = storeClock;

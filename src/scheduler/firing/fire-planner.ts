@@ -44,15 +44,18 @@ type Plan = { -readonly [K in keyof SchedulePlan]: SchedulePlan[K] };
 export class FirePlanner {
   readonly #env: Environment;
   readonly #isPreferred: (schedule: LookedSchedule) => boolean;
+  readonly #unseenMs: (now: number) => number;
   readonly #triggers = new TriggerCache();
   readonly #unreadable: UnreadableSchedules;
   readonly #stuck = new StuckSchedules();
   #prepared = new Map<string, Prepared>();
   #blackouts = NO_BLACKOUTS;
 
-  /** @param isPreferred whether this scheduler stays resident, and can run the schedule's jobs itself */
-  constructor(env: Environment, isPreferred: (schedule: LookedSchedule) => boolean) {
+  /** @param isPreferred whether this scheduler stays resident, and can run the schedule's jobs itself
+   *  @param unseenMs for how long a due job may wait before each of the schedulers that are up has seen it */
+  constructor(env: Environment, isPreferred: (schedule: LookedSchedule) => boolean, unseenMs: (now: number) => number) {
     this.#env = env;
+    this.#unseenMs = unseenMs;
     this.#unreadable = new UnreadableSchedules(env);
     this.#isPreferred = isPreferred;
   }
@@ -153,12 +156,16 @@ export class FirePlanner {
       if (policy !== "queue" && fires.length > 0)
         plan.overlap = { policy, passed: passed?.count ?? 0, lastPassedTime: passed?.lastTime ?? null };
       // What a schedule that was taken back fires again takes the place of nothing.
-      else if (schedule.hasMissed === true && schedule.coalesce !== "all" && isAhead(fires, schedule.lastFireTime))
-        plan.overlap = { policy: schedule.coalesce, passed: 0, lastPassedTime: null };
+      else if (this.#hasMissed(schedule, now) && isAhead(fires, schedule.lastFireTime))
+        plan.overlap = { policy: schedule.coalesce as "latest" | "earliest", passed: 0, lastPassedTime: null };
       return { schedule, plan, failure: null, isCut, blackouts: this.#blackouts.version };
     } catch (error) {
       return pausedPlan(schedule, error, this.#blackouts.version);
     }
+  }
+
+  #hasMissed({ coalesce, missedSince }: LookedSchedule, now: number): boolean {
+    return coalesce !== "all" && missedSince !== undefined && now - missedSince >= this.#unseenMs(now);
   }
 
   /** The fires of a schedule. A plan that was made ahead holds until the next fire time. */

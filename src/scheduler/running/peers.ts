@@ -87,6 +87,12 @@ export class Peers {
     return false;
   }
 
+  /** For how long a due job may wait before every other scheduler that is up has looked: one may sleep for `sleepMs`, or
+   *  may have started, with a look, since the last observation. */
+  unseenMs(now: number, sleepMs: number): number {
+    return this.areAlive(now) ? sleepMs : now - this.#askedAt;
+  }
+
   /** Whether another scheduler has died, and no step has ended its leases. */
   hasDead(now: number): boolean {
     for (const peer of this.#peers.values())

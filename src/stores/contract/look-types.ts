@@ -133,10 +133,10 @@ export interface LookedSchedule
   /** The preferred scheduler: it committed the schedule's last plan, can run its jobs, and is alive. Null for nobody.
    *  Other schedulers let it plan first, because one commit is cheaper than a race. See rules P10 and P11. */
   readonly preferredScheduler: string | null;
-  /** Whether a fire time before has a job that waits for its first start although it is due, while no job of the
-   *  schedule is under a lease; absent for no. A store may leave it out of a schedule whose `coalesce` is `all`, or
-   *  whose `overlap` is not `queue`. See rules V15 and P17. */
-  readonly hasMissed?: boolean;
+  /** Since when the job of the earliest fire time waits that waits for its first start although it is due, while no
+   *  job of the schedule is under a lease; absent for none. A store may leave it out of a schedule whose `coalesce` is
+   *  `all`, or whose `overlap` is not `queue`. See rules V15 and P17. */
+  readonly missedSince?: number;
   /** The approximate size of the stored row in bytes, payload and metadata included. A job of the schedule costs at
    *  most about as much. */
   readonly bytes: number;

@@ -61,8 +61,8 @@ import { SortedList } from "./sorted-list.ts";
 
 interface Parts {
   readonly isAlive: (schedulerId: string, now: number) => boolean;
-  /** Whether a job of a schedule misses its turn. */
-  readonly hasMissed: (scheduleId: string, now: number) => boolean;
+  /** Since when a job of a schedule misses its turn; null for none. */
+  readonly missedSince: (scheduleId: string, now: number) => number | null;
   readonly ledger: MemoryLedger | null;
   /** Null without a ledger. */
   readonly overdue: OverdueOccurrences | null;
@@ -86,13 +86,13 @@ export class Schedules {
   /** How many schedules have each text of `zoneRules`. */
   readonly #countByRules = new Map<string, number>();
   readonly #isAlive: Parts["isAlive"];
-  readonly #hasMissed: Parts["hasMissed"];
+  readonly #missedSince: Parts["missedSince"];
   readonly #ledger: MemoryLedger | null;
   readonly #overdue: OverdueOccurrences | null;
 
-  constructor({ isAlive, hasMissed, ledger, overdue }: Parts) {
+  constructor({ isAlive, missedSince, ledger, overdue }: Parts) {
     this.#isAlive = isAlive;
-    this.#hasMissed = hasMissed;
+    this.#missedSince = missedSince;
     this.#ledger = ledger;
     this.#overdue = overdue;
   }
@@ -383,8 +383,8 @@ export class Schedules {
       const isLive = preferred !== null && this.#isAlive(preferred, now);
       const looked = lookedAt(entry, nextFireTime, isLive ? preferred : null);
       const { coalesce, overlap, id } = entry.record;
-      const mayMiss = coalesce !== "all" && overlap === "queue";
-      due.push(mayMiss && this.#hasMissed(id, now) ? { ...looked, hasMissed: true } : looked);
+      const missedSince = coalesce === "all" || overlap !== "queue" ? null : this.#missedSince(id, now);
+      due.push(missedSince === null ? looked : { ...looked, missedSince });
     }
     return { due, nextFireAt: null };
   }

@@ -99,8 +99,8 @@ export class MemoryDataStore implements contract.DataStore {
     const scheduleOf = (id: string): Readonly<ScheduleRecord> | undefined => schedules.peek(id);
     const overdue = ledger === null ? null : new OverdueOccurrences({ jobs, ledger, scheduleOf, notices });
     const isAlive = (schedulerId: string, now: number): boolean => schedulers.isAlive(schedulerId, now);
-    const hasMissed = (scheduleId: string, now: number): boolean => jobs.hasMissed(scheduleId, now);
-    const schedules = new Schedules({ isAlive, hasMissed, ledger, overdue });
+    const missedSince = (scheduleId: string, now: number): number | null => jobs.missedSince(scheduleId, now);
+    const schedules = new Schedules({ isAlive, missedSince, ledger, overdue });
     this.#tables = { ...tables, results: new Results(steps, logs), steps, logs, ledger, schedules };
     this.#backfills = new Backfills(this.#tables);
     const rules = new MemoryZoneRules();

@@ -129,21 +129,23 @@ export class Jobs {
       .sort((a, b) => (a.record.fireTime ?? 0) - (b.record.fireTime ?? 0));
   }
 
-  /** Whether a job of the schedule misses its turn, see {@link missedOf}. */
-  hasMissed(scheduleId: string, now: number): boolean {
-    let isFound = false;
+  /** Since when the first job that misses its turn waits, see {@link missedOf}; null for none. */
+  missedSince(scheduleId: string, now: number): number | null {
+    let first: JobRecord | null = null;
     for (const entry of this.ofSchedule(scheduleId)) {
-      if (!isMadeByPlan(entry.record)) continue;
-      if (entry.record.acquiredBy !== null) return false;
-      isFound ||= isDueUnstarted(entry, now);
+      const { record } = entry;
+      if (!isMadeByPlan(record)) continue;
+      if (record.acquiredBy !== null) return null;
+      if (!isDueUnstarted(entry, now)) continue;
+      if (first === null || (record.fireTime ?? 0) < (first.fireTime ?? 0)) first = record;
     }
-    return isFound;
+    return first?.runAt ?? null;
   }
 
   /** The jobs of fire times up to one that wait for their first start although they are due, by fire time; none while a
    *  job of the schedule is under a lease, because then they wait for their turn. */
   missedOf(scheduleId: string, until: number, now: number): JobEntry[] {
-    if (!this.hasMissed(scheduleId, now)) return [];
+    if (this.missedSince(scheduleId, now) === null) return [];
     return this.madeBy(scheduleId, now).filter(
       (entry) => isDueUnstarted(entry, now) && (entry.record.fireTime ?? until) <= until,
     );

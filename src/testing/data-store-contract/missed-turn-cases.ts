@@ -70,9 +70,9 @@ async function standsFor(store: DataStore, jobId: string): Promise<readonly (num
   return [job.missedCount, job.firstMissedTime, job.lastMissedTime];
 }
 
-async function hasMissed(store: DataStore, now: number): Promise<boolean | undefined> {
+async function missedSince(store: DataStore, now: number): Promise<number | undefined> {
   const { due } = await look(store, { now, schedules: { dueBy: now + 1_000_000 } });
-  return present(due[0], "the schedule").hasMissed;
+  return present(due[0], "the schedule").missedSince;
 }
 
 const FIRST = T0;
@@ -86,16 +86,20 @@ export const missedTurnCases: readonly DataStoreCase[] = [
     rules: ["V15"],
     async run({ open }) {
       const store = await open();
-      equal(await lookedAt(store, makeSchedule()).then(([due]) => due?.hasMissed), undefined, "before the first fire");
+      equal(
+        await lookedAt(store, makeSchedule()).then(([due]) => due?.missedSince),
+        undefined,
+        "before the first fire",
+      );
       await fireAt(store, await seenAgain(store), [FIRST], { runAt: FIRST + 500 });
-      equal(await hasMissed(store, FIRST + 499), undefined, "before its time");
-      equal(await hasMissed(store, FIRST + 500), true, "when it is due");
+      equal(await missedSince(store, FIRST + 499), undefined, "before its time");
+      equal(await missedSince(store, FIRST + 500), FIRST + 500, "when it is due");
       const { acquired } = await take(store, { now: FIRST + 500 });
-      equal(await hasMissed(store, SECOND), undefined, "while it runs");
+      equal(await missedSince(store, SECOND), undefined, "while it runs");
       const job = present(acquired[0], "the job");
       const again = { jobId: job.id, fence: job.fence, kind: "retry", runAt: SECOND, failedAttempts: 1 } as const;
       await release(store, [again], { now: FIRST + 600 });
-      equal(await hasMissed(store, SECOND + 1), undefined, "while it waits to be tried again");
+      equal(await missedSince(store, SECOND + 1), undefined, "while it waits to be tried again");
     },
   },
   {
@@ -110,7 +114,7 @@ export const missedTurnCases: readonly DataStoreCase[] = [
         jobOf(stored, fireOf("schedule", FIRST - 5000), { id: "again", retryOf: "first" }),
         makeJob({ id: "by hand", scheduleId: "schedule" }),
       ]);
-      equal(await hasMissed(store, FIRST), undefined, "with jobs that no plan made");
+      equal(await missedSince(store, FIRST), undefined, "with jobs that no plan made");
       await fireAt(store, schedule, [FIRST]);
       const { acquired } = await take(store, { now: FIRST, limit: 3 });
       const others = acquired.filter(({ id }) => id !== jobIdAt(FIRST));
@@ -120,7 +124,7 @@ export const missedTurnCases: readonly DataStoreCase[] = [
         others.map((job) => finish(job)),
         { now: FIRST },
       );
-      equal(await hasMissed(store, FIRST), true, "while the task runs something else");
+      equal(await missedSince(store, FIRST), FIRST, "while the task runs something else");
     },
   },
   {

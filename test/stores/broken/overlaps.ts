@@ -139,7 +139,7 @@ class ReplacesMissedTurns extends ChangesOverlaps {
 class HidesMissedTurns extends MemoryDataStore {
   override async look(request: contract.LookRequest): Promise<contract.LookReport> {
     const report = await super.look(request);
-    return { ...report, due: report.due.map(({ hasMissed: _, ...schedule }) => schedule) };
+    return { ...report, due: report.due.map(({ missedSince: _, ...schedule }) => schedule) };
   }
 }
 

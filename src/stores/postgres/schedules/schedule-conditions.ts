@@ -62,18 +62,20 @@ export function lookedScheduleAsJson(names: PostgresNames, s: string, now: strin
   const bytes = `200 + ${texts.map((column) => sizeInBytes(`${s}.${column}`)).join(" + ")}`;
   const columns = SCHEDULE_COLUMNS.map((column) => `${s}.${column}`).join(", ");
   return arrayOf(
-    `json_build_array(${columns}, ${preferredScheduler}, ${bytes}, ${hasMissed(names, s, now)})`,
+    `json_build_array(${columns}, ${preferredScheduler}, ${bytes}, ${missedSince(names, s, now)})`,
     shownJson(names, `${inSchema}merged(${s}.details, '{"payload":null,"name":null}')`),
   );
 }
 
-/** SQL of 1 if a job of a schedule misses its turn, see `LookedSchedule.hasMissed`, else 0. Nearly no schedule has a
+/** SQL of since when a job of a schedule misses its turn, see `LookedSchedule.missedSince`. Nearly no schedule has a
  *  job that waits, so that the rest is asked for nearly none. */
-function hasMissed({ jobs }: PostgresNames, s: string, now: string): string {
-  const of = `SELECT 1 FROM ${jobs} j WHERE j.schedule_id = ${s}.id AND j.fire_time IS NOT NULL`;
+function missedSince({ jobs }: PostgresNames, s: string, now: string): string {
+  const of = `FROM ${jobs} j WHERE j.schedule_id = ${s}.id AND j.fire_time IS NOT NULL AND`;
+  const waiting = `${of} ${isDueUnstarted("j", now)}`;
   return (
-    `CASE WHEN NOT EXISTS (${of} AND ${isDueUnstarted("j", now)}) OR ${s}.details->>'coalesce' = 'all' ` +
-    `OR ${s}.details->>'overlap' <> 'queue' THEN 0 ` +
-    `WHEN EXISTS (${of} AND j.state = ${JOB_STATE.leased} AND ${isMadeByPlan("j")}) THEN 0 ELSE 1 END`
+    `CASE WHEN NOT EXISTS (SELECT 1 ${waiting}) OR ${s}.details->>'coalesce' = 'all' ` +
+    `OR ${s}.details->>'overlap' <> 'queue' THEN NULL ` +
+    `WHEN EXISTS (SELECT 1 ${of} j.state = ${JOB_STATE.leased} AND ${isMadeByPlan("j")}) THEN NULL ` +
+    `ELSE (SELECT j.run_at ${waiting} ORDER BY j.fire_time LIMIT 1) END`
   );
 }

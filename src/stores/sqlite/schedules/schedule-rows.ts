@@ -57,7 +57,7 @@ export type ScheduleRow = [
 
 /** What {@link lookedScheduleAsJson} yields. */
 export type LookedScheduleRow = [
-  [...Columns, preferredScheduler: string | null, bytes: number, hasMissed: number],
+  [...Columns, preferredScheduler: string | null, bytes: number, missedSince: number | null],
   Omit<Details, "payload" | "metadata" | "name">,
 ];
 
@@ -82,20 +82,22 @@ export function lookedScheduleAsJson(names: TableNames, table: string, now: stri
     ...SCHEDULE_COLUMNS.map((column) => readableColumn(table, column)),
     preferredScheduler,
     bytes,
-    hasMissed(names, table, now),
+    missedSince(names, table, now),
   ];
   return rowAsJson(null, columns, [`json_remove(${validJson(`${table}.details`)}, '$.payload', '$.name')`]);
 }
 
-/** SQL of whether a job of a schedule misses its turn, see `LookedSchedule.hasMissed`. Nearly no schedule has a job
- *  that waits, so that the rest is asked for nearly none. */
-function hasMissed({ jobs }: TableNames, table: string, now: string): string {
-  const of = `SELECT 1 FROM ${jobs} j WHERE j.schedule_id = ${table}.id AND j.fire_time IS NOT NULL`;
+/** SQL of since when a job of a schedule misses its turn, see `LookedSchedule.missedSince`. Nearly no schedule has a
+ *  job that waits, so that the rest is asked for nearly none. */
+function missedSince({ jobs }: TableNames, table: string, now: string): string {
+  const of = `FROM ${jobs} j WHERE j.schedule_id = ${table}.id AND j.fire_time IS NOT NULL AND`;
+  const waiting = `${of} ${isDueUnstarted("j", now)}`;
   const details = validJson(`${table}.details`);
   return (
-    `(EXISTS (${of} AND ${isDueUnstarted("j", now)}) AND coalesce(${details}->>'coalesce', 'latest') <> 'all' ` +
+    `CASE WHEN EXISTS (SELECT 1 ${waiting}) AND coalesce(${details}->>'coalesce', 'latest') <> 'all' ` +
     `AND coalesce(${details}->>'overlap', 'queue') = 'queue' ` +
-    `AND NOT EXISTS (${of} AND j.state = ${JOB_STATE.leased} AND ${isMadeByPlan("j")}))`
+    `AND NOT EXISTS (SELECT 1 ${of} j.state = ${JOB_STATE.leased} AND ${isMadeByPlan("j")}) ` +
+    `THEN (SELECT j.run_at ${waiting} ORDER BY j.fire_time LIMIT 1) END`
   );
 }
 
@@ -168,10 +170,10 @@ export function toSchedule([columns, metadata, stored]: ScheduleRow): ScheduleRe
 
 export function toLookedSchedule([columns, stored]: LookedScheduleRow): LookedSchedule {
   const details = fieldsOf(stored, {});
-  const [known, [preferredScheduler, bytes, missed]] = split(columns);
+  const [known, [preferredScheduler, bytes, missedSince]] = split(columns);
   // The statement only shows schedules that have a fire time.
   const looked = { ...planned(known, details), nextFireTime: known[6] ?? 0, preferredScheduler, bytes };
-  return missed === 1 ? { ...looked, hasMissed: true } : looked;
+  return missedSince === null ? looked : { ...looked, missedSince };
 }
 
 function failureFact(text: string | null): Pick<ScheduleRecord, "lastFailure"> {
