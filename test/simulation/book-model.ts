@@ -78,14 +78,21 @@ export class BookModel {
     const earlier = known?.kind === "unfinished" ? known.earlier : undefined;
     if (fireTime === into) {
       // The job is from before the schedule was removed, and the same fire time makes a new one.
-      if (earlier === undefined) line.verdicts.delete(fireTime);
-      else {
-        line.verdicts.set(fireTime, earlier);
-        line.earlier.add(fireTime);
-      }
+      this.#forget(scheduleId, fireTime, earlier);
       return;
     }
     this.#set(scheduleId, fireTime, earlier ?? { kind: "skip", verdict: "replaced", into });
+  }
+
+  /** The job of a fire time is gone. @param earlier what became of the fire time before */
+  #forget(scheduleId: string, fireTime: number, earlier: Verdict | undefined): void {
+    const line = this.#lineOf(scheduleId);
+    if (earlier === undefined) {
+      line.verdicts.delete(fireTime);
+      return;
+    }
+    line.verdicts.set(fireTime, earlier);
+    line.earlier.add(fireTime);
   }
 
   /** One job stands for these, and for all that one of the fire times stood for. */
@@ -99,7 +106,10 @@ export class BookModel {
       if (fireTime === null) continue;
       const known = verdicts.get(fireTime);
       const earlier = known?.kind === "unfinished" ? known.earlier : undefined;
-      this.#set(scheduleId, fireTime, earlier === undefined || stoodFor(earlier) ? skip : earlier);
+      const isStoodFor = earlier === undefined || stoodFor(earlier);
+      // The job is from before the schedule was removed, and the same fire time makes a new one.
+      if (fireTime === into) this.#forget(scheduleId, fireTime, isStoodFor ? undefined : earlier);
+      else this.#set(scheduleId, fireTime, isStoodFor ? skip : earlier);
     }
   }
 

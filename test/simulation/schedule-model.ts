@@ -70,7 +70,8 @@ interface ModelSchedule {
 /** More occurrences than one plan may pass over in a run. */
 const OCCURRENCES_MAX = 5000;
 
-/** For how long a scheduler of a run may leave jobs that miss their turn to others: the longest `maxIdle` and a half. */
+/** For how long a scheduler of a run may leave jobs that miss their turn to others: the longest `maxIdle` and a half, and
+ *  until it has seen who is up, for a lease. */
 const UNSEEN_MS_MAX = 7500;
 
 /** The same for schedules, and for what plans have to contain. */
@@ -551,7 +552,7 @@ export class ScheduleModel {
     if (fire.fireTime <= (record.lastFireTime ?? Number.NEGATIVE_INFINITY)) return;
     const seen = [...(this.#missesSeen.get(caller)?.get(`${record.id} ${fence}`) ?? [])];
     // Another scheduler may sleep, and have seen nothing of it.
-    const mayLeave = (since: number | null): boolean => since === null || now - since < UNSEEN_MS_MAX;
+    const mayLeave = (since: number | null): boolean => since === null || now - since < caller.leaseMs + UNSEEN_MS_MAX;
     if (overlap === undefined ? seen.some(mayLeave) : seen.some((since) => since !== null)) return;
     this.#history.violate(`${text} ${overlap === undefined ? "does not heed" : "makes up"} jobs that miss their turn`);
   }
