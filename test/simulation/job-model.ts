@@ -638,8 +638,7 @@ export class JobModel {
       isLost: ({ record, lease }) =>
         lease !== null &&
         record.acquiredBy === schedulerId &&
-        !lease.stepId.startsWith(instanceId) &&
-        !isSpared(lease.stepId),
+        (lease.isOrphan || (!lease.stepId.startsWith(instanceId) && !isSpared(lease.stepId))),
     });
     this.#settle();
   }

@@ -529,14 +529,16 @@ export class MemoryDataStore implements contract.DataStore {
     if (schedule !== null && plan.skips !== undefined) this.#ledger?.skip(plan.scheduleId, plan.skips);
     const made = schedule === null || plan.overlap === undefined ? null : this.#makeRoom(plan, plan.overlap, notes);
     const { isSkipped = false, coalesced = null } = made ?? {};
-    if (coalesced !== null) this.#ledger?.coalesced(plan.scheduleId, coalesced);
     const addedJobIds: string[] = [];
     for (const fire of plan.fires) {
       const hasRun = fire.fireTime <= passed && this.#ledger?.rowOf(plan.scheduleId, fire.fireTime)?.kind === "run";
       const isNew = schedule !== null && !isSkipped && !hasRun && addPlannedJob(this.#tables, schedule, plan, fire);
       if (isNew || this.#tables.jobs.has(fire.jobId)) addedJobIds.push(fire.jobId);
     }
-    if (coalesced !== null) standFor(this.#tables.jobs, plan.scheduleId, coalesced);
+    if (coalesced !== null) {
+      this.#ledger?.coalesced(plan.scheduleId, coalesced);
+      standFor(this.#tables.jobs, plan.scheduleId, coalesced);
+    }
     const committed = schedule !== null || this.#schedules.wasCommitted(plan, stepId);
     if (!committed || plan.overlap === undefined) return { committed, addedJobIds };
     const overlap = this.#schedules.overlapOf(plan.scheduleId);
