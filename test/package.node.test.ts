@@ -19,7 +19,7 @@ async function programOf(path: string, title: string): Promise<string> {
 }
 
 /** Packed, for whoever installs the package. */
-const PACKED_BYTES_MAX = 1131 * 1024;
+const PACKED_BYTES_MAX = 1133 * 1024;
 
 let installed: InstalledProject | undefined;
 let packed: Packed;
@@ -42,7 +42,7 @@ describe("the packed tarball", () => {
     await expect(`${paths.join("\n")}\n`).toMatchFileSnapshot("golden/packed-files.txt");
   });
 
-  test("is at most 1131 KB", async ({ annotate }) => {
+  test("is at most 1133 KB", async ({ annotate }) => {
     const { files, size, unpackedSize } = packed;
     await annotate(
       `package: ${files.length} files, ${size} bytes packed, of ${PACKED_BYTES_MAX}, ${unpackedSize} unpacked`,

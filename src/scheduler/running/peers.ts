@@ -87,8 +87,8 @@ export class Peers {
     return false;
   }
 
-  /** For how long a due job may wait before every other scheduler that is up has looked: one may sleep for `sleepMs`, or
-   *  may have started, with a look, since the last observation. */
+  /** For how long a due job may wait before every other scheduler that is up has looked: one may sleep for `sleepMs`,
+   *  or may have started, with a look, since the last observation. */
   unseenMs(now: number, sleepMs: number): number {
     return this.areAlive(now) ? sleepMs : now - this.#askedAt;
   }

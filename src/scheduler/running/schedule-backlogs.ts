@@ -99,8 +99,8 @@ export class ScheduleBacklogs {
       logger.warn(
         `escapement: ${count} jobs of schedule "${scheduleId}" are unfinished, because they are added faster than ` +
           `they end; if a run of task "${taskId}" hangs, give the task a timeout; else let the schedule ` +
-          `fire less often or skip (overlap: "skip"), raise the task's ${heldTasks.has(taskId) ? "limits" : "maxRunningJobs"}, or ` +
-          "start more workers",
+          `fire less often or skip (overlap: "skip"), raise the task's ` +
+          `${heldTasks.has(taskId) ? "limits" : "maxRunningJobs"}, or start more workers`,
       );
     }
   }
