@@ -9,6 +9,8 @@ interface Bucket {
   /** The theoretical arrival time of the generic cell rate algorithm, times the rate's limit, which makes it whole. It is
    *  as early as `earliest` where a clock ahead found the bucket full and let the store forget it. */
   latest: number;
+  /** As `latest`, where no repetition took a token: one that a clock ahead took would hide what was owed before. */
+  unrepeated: number;
   earliest: number;
   /** The true times of the last starts, the oldest first. */
   readonly starts: number[];
@@ -17,7 +19,8 @@ interface Bucket {
 /** Tokens come at fractions of a millisecond, and are taken in whole ones. */
 const ROUNDING_MS = 1;
 
-const FULL = { latest: Number.NEGATIVE_INFINITY, earliest: Number.NEGATIVE_INFINITY };
+const { NEGATIVE_INFINITY } = Number;
+const FULL = { latest: NEGATIVE_INFINITY, unrepeated: NEGATIVE_INFINITY, earliest: NEGATIVE_INFINITY };
 
 /** The limits of concurrency keys, rates and pauses, told a second time. */
 export class GateModel {
@@ -155,7 +158,9 @@ export class GateModel {
     this.#history.count("buckets of wrong clocks");
     // Another clock, a little ahead, may have emptied it a moment ago.
     const aheadMs = Math.max(0, this.#history.nowMs + this.#aheadMs - now);
-    bucket.latest = empty.tat + aheadMs * empty.limit;
+    const tat = empty.tat + aheadMs * empty.limit;
+    if (bucket.unrepeated > empty.from) bucket.unrepeated = tat;
+    bucket.latest = Math.max(tat, bucket.unrepeated);
     bucket.earliest = Math.min(bucket.earliest, empty.tat);
   }
 
@@ -195,11 +200,12 @@ export class GateModel {
     this.#buckets.set(gate, bucket);
     this.clampBucket(gate, now);
     const { limit, perMs } = rate;
-    const { latest, earliest } = bucket;
+    const { latest, unrepeated, earliest } = bucket;
     // Who takes a token in the first millisecond that has it takes it on time.
     const isOnTime = (tat: number): boolean => Math.ceil(tat / limit) >= now;
     const mayBeForgotten = Math.ceil(earliest / limit) + CLOCK_TOLERANCE_MS <= this.#latestMs;
     bucket.latest = (isOnTime(latest) ? latest : now * limit) + perMs;
+    bucket.unrepeated = (isOnTime(unrepeated) ? unrepeated : now * limit) + perMs;
     const least = mayBeForgotten ? Math.min(earliest, now * limit) : earliest;
     // A bucket that is between the two may be on time where the earliest is not.
     const leastOnTime = isOnTime(latest) ? (now - 1) * limit + 1 : now * limit;
