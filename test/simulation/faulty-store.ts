@@ -291,7 +291,7 @@ export class FaultyStore implements contract.DataStore {
 
   #onSign({ now, schedulerId: identity, instanceId, aliveUntil, profile }: contract.LeaseSurrender): void {
     if (aliveUntil === null) return;
-    this.#process.lastBeatMs = this.#world.history.nowMs;
+    this.#process.onBeat(now);
     const isResident = profile?.isResident !== false;
     this.#world.schedules.onAlive({ identity, instanceId, aliveUntil, isResident }, now);
   }

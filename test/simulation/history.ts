@@ -20,6 +20,10 @@ export interface Caller {
   readonly isResident: boolean;
   /** The true time at which its last heartbeat reached the store; minus infinity before. */
   readonly lastBeatMs: number;
+  /** Whether that heartbeat was sent before the one before it came: for others it may look like one that they know. */
+  readonly isBeatStale: boolean;
+  /** What its clock said before it was last set back; minus infinity before. A call may tell of that present. */
+  readonly setBackFrom: number;
   /** Whether its clock was set back while it stood still, and it has given no heartbeat since: its clock may not tell
    *  that it stood still. */
   readonly hasHiddenStandstill: boolean;

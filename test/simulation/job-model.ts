@@ -893,7 +893,7 @@ export class JobModel {
     const text = `the lease of job ${record.id} with fence ${record.fence} on ${holder.name}`;
     const { nowMs } = this.#history;
     const beatMs = holder.leaseMs / 3;
-    const isBeating = holder.isResident && nowMs - holder.lastBeatMs < beatMs;
+    const isBeating = holder.isResident && !holder.isBeatStale && nowMs - holder.lastBeatMs < beatMs;
     if (
       isBeating &&
       holder !== caller &&

@@ -64,6 +64,8 @@ export class SimulatedProcess implements Caller {
   offsetMs = 0;
   lastTroubleMs = -1;
   lastBeatMs = Number.NEGATIVE_INFINITY;
+  isBeatStale = false;
+  setBackFrom = Number.NEGATIVE_INFINITY;
   #setBackWhileStillMs = Number.NEGATIVE_INFINITY;
   readonly startedAtMs: number;
   isCrashed = false;
@@ -160,9 +162,17 @@ export class SimulatedProcess implements Caller {
 
   jump(byMs: number): void {
     this.#world.history.trace(this.name, `its clock jumps by ${byMs} ms`);
+    if (byMs < 0) this.setBackFrom = this.clock.now();
     this.offsetMs += byMs;
     if (byMs < 0 && this.#frozenUntilMs > this.#world.clock.now()) this.#setBackWhileStillMs = this.#frozenUntilMs;
     this.troubled();
+  }
+
+  /** A heartbeat took effect. @param at when it was sent, by the clock here */
+  onBeat(at: number): void {
+    const nowMs = this.#world.clock.now();
+    this.isBeatStale = nowMs - (this.clock.now() - at) < this.lastBeatMs;
+    this.lastBeatMs = nowMs;
   }
 
   get hasHiddenStandstill(): boolean {

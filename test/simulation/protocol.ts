@@ -34,7 +34,8 @@ export class Protocol {
 
   /** Nothing is asked for a time that has not come; only a resident scheduler looks a moment ahead. */
   onView({ now, schedules }: View): void {
-    if (now > this.#caller.clock.now()) this.#violate(`asks as of ${now}, which has not come`);
+    const { clock, setBackFrom } = this.#caller;
+    if (now > Math.max(clock.now(), setBackFrom)) this.#violate(`asks as of ${now}, which has not come`);
     if (schedules === null) return;
     const aheadMs = schedules.dueBy - now;
     if (aheadMs > (this.#isTicker ? 0 : LOOK_AHEAD_MS)) this.#violate(`looks ${aheadMs} ms ahead`);
