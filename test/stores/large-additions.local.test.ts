@@ -20,11 +20,14 @@ afterAll(async () => {
 
 const PAYLOAD = "x".repeat(900_000);
 
+/** A busy disk may need longer for a part of an addition than a store waits by default. */
+const PATIENT = { timeout: { minutes: 5 } };
+
 describe.each<[string, () => DataStore | Promise<DataStore>]>([
   ["memory", () => new MemoryDataStore()],
   ["a file", async () => new LibsqlDataStore({ url: `file:${join(await folder(), "jobs.db")}` })],
-  ["sqld", () => new LibsqlDataStore({ url: sqld.httpUrl })],
-  ["PostgreSQL", () => new PostgresDataStore({ url: postgres.url })],
+  ["sqld", () => new LibsqlDataStore({ url: sqld.httpUrl }, PATIENT)],
+  ["PostgreSQL", () => new PostgresDataStore({ url: postgres.url }, PATIENT)],
 ])("an addition of 36 MB to %s", (name, open) => {
   test("adds all of its jobs in their order", async () => {
     const { scheduler } = await started(open);
