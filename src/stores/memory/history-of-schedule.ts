@@ -65,10 +65,10 @@ export class History {
     this.#rows = null;
   }
 
-  /** Adds a skip in the place of those whose fire times one of these stood for. */
+  /** Adds a skip in the place of those within it whose fire times one of these stood for. */
   standIn(fireTimes: readonly number[], skip: Skip, unfinished: readonly number[]): void {
-    for (const one of [...this.#skips.from(({ until }) => until >= skip.from)]) {
-      if (one.from > skip.until) break;
+    for (const one of [...this.#skips.from(({ from }) => from >= skip.from)]) {
+      if (one.until > skip.until) break;
       if (one.verdict === "coalesced" && fireTimes.includes(one.into ?? -1)) this.#skips.delete(one);
     }
     this.addSkip(skip, unfinished);

@@ -1,3 +1,4 @@
+import type { Skip } from "../../records/ledger.ts";
 import type { OverdueRecord } from "../../records/overdue.ts";
 import type { ScheduleRecord } from "../../records/schedule.ts";
 import type {
@@ -70,6 +71,21 @@ async function standsFor(store: DataStore, jobId: string): Promise<readonly (num
   return [job.missedCount, job.firstMissedTime, job.lastMissedTime];
 }
 
+/** Adds the schedule again, and lets it fire at a time that has an unfinished job of before, which stands for others.
+ *  @param skip the others */
+async function passAgain(store: DataStore, skip: Omit<Skip, "verdict"> & { readonly into: number }): Promise<void> {
+  const { from, until, into, count: missedCount } = skip;
+  const fires = [
+    fireOf("schedule", into, { jobId: "again", missedCount, firstMissedTime: from, lastMissedTime: until }),
+  ];
+  const skips = [{ ...skip, verdict: "coalesced" as const }];
+  const last = Math.max(into, until);
+  const seen = await dueSchedule(store, { nextFireTime: from });
+  const plan = planOf(seen, { fires, skips, nextFireTime: FOURTH + 1, lastFireTime: last });
+  const { plans } = await step(store, { now: last, jobs: null, plans: [plan] });
+  equal(plans, [{ committed: true, addedJobIds: [] }], "what the fire adds");
+}
+
 async function missedSince(store: DataStore, now: number): Promise<number | undefined> {
   const { due } = await look(store, { now, schedules: { dueBy: now + 1_000_000 } });
   return present(due[0], "the schedule").missedSince;
@@ -79,6 +95,7 @@ const FIRST = T0;
 const SECOND: number = T0 + 1000;
 const THIRD: number = T0 + 2000;
 const FOURTH: number = T0 + 3000;
+const FIFTH: number = T0 + 4000;
 
 export const missedTurnCases: readonly DataStoreCase[] = [
   {
@@ -395,6 +412,44 @@ export const missedTurnCases: readonly DataStoreCase[] = [
     const all = skipOf(SECOND, { verdict: "coalesced", until: THIRD, count: 2, into: FIRST });
     equal(await entriesOf(ledger), [all], "the entries");
   }),
+  ledgerCase(
+    ["H4"],
+    "ledger: fire times that a job stands for without its knowledge keep their entry, where that begins earlier",
+    async (store, ledger) => {
+      const missed = { missedCount: 1, firstMissedTime: SECOND, lastMissedTime: SECOND };
+      await fireAt(store, await dueSchedule(store), [THIRD], missed);
+      await fireAt(store, await seenAgain(store), [FOURTH], { missedCount: 0 });
+      await removeSchedule(store, "schedule");
+      await passAgain(store, { from: FIRST, until: THIRD, count: 3, into: FOURTH });
+      const late = { ...(await seenAgain(store)), nextFireTime: FIFTH };
+      await step(store, { now: FIFTH, jobs: null, plans: [{ ...planFor(late, "latest"), expected: FOURTH + 1 }] });
+      const entries = [
+        skipOf(FIRST, { verdict: "coalesced", until: THIRD - 1, count: null, into: FOURTH }),
+        skipOf(THIRD, { verdict: "coalesced", until: FOURTH, count: null, into: FIFTH }),
+      ];
+      equal(await entriesOf(ledger), entries, "the entries");
+    },
+  ),
+  ledgerCase(
+    ["H4"],
+    "ledger: fire times that a job stands for without its knowledge keep their entry, where that ends later",
+    async (store, ledger) => {
+      await fireAt(store, await dueSchedule(store), [FIRST], { missedCount: 0 });
+      const missed = { missedCount: 1, firstMissedTime: THIRD, lastMissedTime: THIRD };
+      await fireAt(store, await seenAgain(store), [SECOND], missed);
+      await removeSchedule(store, "schedule");
+      await passAgain(store, { from: THIRD, until: FOURTH, count: 2, into: SECOND });
+      const late = { ...(await seenAgain(store)), nextFireTime: FIFTH };
+      const plan = { ...planFor(late, "latest", { runAt: FIFTH + 500 }), expected: FOURTH + 1 };
+      await step(store, { now: FIFTH, jobs: null, plans: [plan] });
+      const entries = [
+        skipOf(FIRST, { verdict: "coalesced", until: SECOND - 1, count: null, into: SECOND }),
+        skipOf(SECOND + 1, { verdict: "coalesced", until: THIRD - 1, count: null, into: SECOND }),
+        skipOf(THIRD, { verdict: "coalesced", until: FOURTH, count: 2, into: SECOND }),
+      ];
+      equal(await entriesOf(ledger), entries, "the entries");
+    },
+  ),
   ledgerCase(["O2", "O6"], "overdue: a job that stands for others is overdue as early as the first", async (store) => {
     const expected = { expectStartMs: 1500, expectFinishMs: 9000 };
     await fireAt(store, await dueSchedule(store, expected), [FIRST], { missedCount: 0 });

@@ -180,7 +180,7 @@ export function planStatements(names: PostgresNames): PlanStatements {
     forgetCoalesced: () =>
       `DELETE FROM ${skips} k USING ${plans(MISSED)} JOIN ${schedules} s ON ${ofPlan} ` +
       `JOIN ${histories} h ON h.schedule_id = s.id WHERE k.history = h.number ` +
-      `AND k.from_time BETWEEN ${ofMissed(1)} AND ${ofMissed(2)} AND k.verdict = 'coalesced' ` +
+      `AND k.from_time >= ${ofMissed(1)} AND k.until_time <= ${ofMissed(2)} AND k.verdict = 'coalesced' ` +
       "AND k.into_time IN (SELECT a::bigint FROM json_array_elements_text(s.overlap_note->'at') a)",
     enterCoalesced: () =>
       insertSkips(

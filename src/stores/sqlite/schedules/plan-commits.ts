@@ -397,7 +397,7 @@ export function planStatements(names: TableNames): PlanStatements {
       `DELETE FROM ${skips} WHERE (history, from_time) IN (SELECT k.history, k.from_time FROM json_each(?1) r ` +
       `CROSS JOIN ${schedules} s ON s.id = r.value->>0 CROSS JOIN ${histories} h ON h.schedule_id = s.id ` +
       `CROSS JOIN ${skips} k ON k.history = h.number ` +
-      "AND k.from_time BETWEEN s.overlap_note->>'$.missed[1]' AND s.overlap_note->>'$.missed[2]' " +
+      "AND k.from_time >= s.overlap_note->>'$.missed[1]' AND k.until_time <= s.overlap_note->>'$.missed[2]' " +
       `WHERE ${asPlanned} AND k.verdict = 'coalesced' ` +
       "AND k.into_time IN (SELECT a.value FROM json_each(s.overlap_note, '$.at') a))",
     // the arguments of noteMissed
