@@ -11,7 +11,13 @@ export type Verdict =
   /** `earlier` is what the ledger has until then, from before the schedule was removed. */
   | { readonly kind: "unfinished"; readonly jobId: string; readonly earlier?: Verdict }
   | { readonly kind: "run"; readonly run: Run }
-  | { readonly kind: "skip"; readonly verdict: SkipVerdict; readonly into: number | null };
+  /** `formerly` are fire times whose jobs stood for this one and did not know: then the skip may be theirs. */
+  | {
+      readonly kind: "skip";
+      readonly verdict: SkipVerdict;
+      readonly into: number | null;
+      readonly formerly?: readonly number[];
+    };
 
 /** Fire times for which a plan makes no job, and why. */
 export interface Passed {
@@ -28,7 +34,13 @@ interface Line {
   /** Where skips begin that have no fire time, because nobody knows without the rule: those of changes, and parts of
    *  skips between what ran before the schedule was removed. */
   readonly blank: Set<number>;
+  /** Fire times that a change took out of the ledger while a job stood for them, that of the other fire time: the job
+   *  still does, and enters them again when it gives way to another one or stands for more. */
+  readonly takenOut: Map<number, number>;
 }
+
+/** What a fire or its job stands for. */
+type Member = Pick<JobRecord, "fireTime" | "firstMissedTime" | "lastMissedTime">;
 
 /** Fire times that are still to come, and that are looked at. */
 const COMING_MAX = 20;
@@ -95,13 +107,31 @@ export class BookModel {
     line.earlier.add(fireTime);
   }
 
-  /** One job stands for these, and for all that one of the fire times stood for. */
-  onCoalesced(scheduleId: string, jobs: readonly JobRecord[], fireTimes: readonly number[], into: number): void {
+  /** One job stands for these, and for all that one of the members stood for. */
+  onCoalesced(scheduleId: string, jobs: readonly JobRecord[], members: readonly Member[], into: number): void {
     const skip = { kind: "skip", verdict: "coalesced", into } as const;
+    const fireTimes = members.map(({ fireTime }) => fireTime);
     const stoodFor = (one: Verdict): boolean =>
-      one.kind === "skip" && one.verdict === "coalesced" && fireTimes.includes(one.into ?? -1);
-    const { verdicts } = this.#lineOf(scheduleId);
-    for (const [fireTime, verdict] of verdicts) if (stoodFor(verdict)) verdicts.set(fireTime, skip);
+      one.kind === "skip" && one.verdict === "coalesced" && fireTimes.includes(one.into);
+    const knows = (at: number, other: number | null): boolean =>
+      members.some(
+        ({ fireTime, firstMissedTime, lastMissedTime }) =>
+          fireTime === other && (firstMissedTime ?? at + 1) <= at && at <= (lastMissedTime ?? at),
+      );
+    const { verdicts, earlier, takenOut } = this.#lineOf(scheduleId);
+    for (const [fireTime, verdict] of verdicts) {
+      if (verdict.kind !== "skip" || verdict.into === null || !stoodFor(verdict)) continue;
+      const { formerly = [] } = verdict;
+      const isKnown = formerly.length === 0 && knows(fireTime, verdict.into);
+      verdicts.set(fireTime, isKnown ? skip : { ...skip, formerly: [...formerly, verdict.into] });
+    }
+    for (const [fireTime, other] of takenOut) {
+      if (!knows(fireTime, other)) continue;
+      takenOut.set(fireTime, into);
+      if (verdicts.has(fireTime)) continue;
+      verdicts.set(fireTime, skip);
+      earlier.add(fireTime);
+    }
     for (const { fireTime } of jobs) {
       if (fireTime === null) continue;
       const known = verdicts.get(fireTime);
@@ -116,7 +146,7 @@ export class BookModel {
   /** A schedule was added, changed or removed. @param at by the clock of whoever did it */
   onChange(before: ScheduleRecord | null, after: ScheduleRecord | null, at: number): void {
     const { id } = (after ?? before) as ScheduleRecord;
-    const { verdicts, earlier, blank } = this.#lineOf(id);
+    const { verdicts, earlier, blank, takenOut } = this.#lineOf(id);
     if (before === null) for (const fireTime of verdicts.keys()) earlier.add(fireTime);
     const hasNewRule = before !== null && after !== null && before.trigger !== after.trigger;
     if (!hasNewRule && (before?.nextFireTime ?? null) === (after?.nextFireTime ?? null)) return;
@@ -131,6 +161,7 @@ export class BookModel {
       if (fireTime < from || verdict.kind !== "skip") continue;
       verdicts.delete(fireTime);
       earlier.delete(fireTime);
+      if (verdict.verdict === "coalesced" && verdict.into !== null) takenOut.set(fireTime, verdict.into);
       // What is left of its skip, after what had run, may have lost its last fire time.
       blank.add(Math.max(...[...verdicts.keys()].filter((at) => at < from)) + 1);
     }
@@ -217,7 +248,10 @@ export class BookModel {
     if (count === 0) this.#violate(id, `${textOf(entry)} is in the ledger, and there was no such fire time`);
     if (entry.kind === "run" || entry.count === null) return;
     const { from, until } = entry;
-    const isExact = count === entry.count && verdicts.has(from) && verdicts.has(until);
+    const isUnknown = ([at, verdict]: [number, Verdict]): boolean =>
+      at >= from && at <= until && verdict.kind === "skip" && verdict.formerly !== undefined;
+    const least = count - [...verdicts].filter(isUnknown).length;
+    const isExact = entry.count >= least && entry.count <= count && verdicts.has(from) && verdicts.has(until);
     if (!isExact) this.#violate(id, `${textOf(entry)} is in the ledger, with ${count} fire times`);
   }
 
@@ -298,7 +332,7 @@ export class BookModel {
   #lineOf(scheduleId: string): Line {
     const known = this.#lines.get(scheduleId);
     if (known !== undefined) return known;
-    const line = { verdicts: new Map(), earlier: new Set<number>(), blank: new Set<number>() };
+    const line = { verdicts: new Map(), earlier: new Set<number>(), blank: new Set<number>(), takenOut: new Map() };
     this.#lines.set(scheduleId, line);
     return line;
   }
@@ -314,8 +348,10 @@ function isTold(truth: Verdict, entry: OccurrenceRecord | undefined): boolean {
   }
   if (entry === undefined) return false;
   if (entry.kind !== truth.kind) return false;
-  if (truth.kind === "skip")
-    return entry.kind === "skip" && entry.verdict === truth.verdict && entry.into === truth.into;
+  if (truth.kind === "skip") {
+    if (entry.kind !== "skip" || entry.verdict !== truth.verdict) return false;
+    return entry.into === truth.into || truth.formerly?.includes(entry.into ?? -1) === true;
+  }
   return Object.entries(truth.run).every(([key, value]) => Reflect.get(entry, key) === value);
 }
 

@@ -273,7 +273,7 @@ export class JobModel {
     this.#books.onCoalesced(
       scheduleId,
       ended.map(({ record }) => record),
-      all.map(({ fireTime }) => fireTime ?? 0),
+      all,
       into,
     );
     for (const job of ended) {
