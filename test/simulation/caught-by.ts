@@ -21,7 +21,7 @@ export const CAUGHT_BY: Readonly<Record<string, number>> = {
   "the scheduler takes keys that no database keeps": 0,
   "the scheduler sends a result again and again that the store refuses": 19,
   "the store hides what is ready from a clock that is behind": 0,
-  "the scheduler goes on taking jobs while it stops in the middle of a tick": 73,
+  "the scheduler goes on taking jobs while it stops in the middle of a tick": 287,
   "the store leases more jobs of an executor than its bound": 0,
   "the scheduler does not hear that an executor can begin more": 884,
   "the store does not know a step again": 5,
