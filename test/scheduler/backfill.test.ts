@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { type BackfillOptions, CronTrigger, MemoryDataStore, OptionsError, Scheduler } from "../../src/mod.ts";
+import type { OccurrenceRecord } from "../../src/records/ledger.ts";
 import type { BackfillCommit } from "../../src/stores/data-store.ts";
 import { VirtualClock } from "../../src/testing/mod.ts";
 
@@ -225,6 +226,32 @@ describe("a backfill", () => {
     const page = await scheduler.getOccurrences("daily", { verdict: "success" });
     expect(page.items.map(({ fireTime }) => fireTime.day)).toEqual([9, 8, 7, 6, 5]);
     await scheduler.stop();
+  });
+
+  test("leaves out what was coalesced into a fire time that was coalesced later, into one that ran", async () => {
+    const clock = new VirtualClock(day(11));
+    const store = new MemoryDataStore();
+    const scheduler = new Scheduler({ clock, dataStore: store, logLevel: "silent" });
+    scheduler.task("daily", () => {});
+    await scheduler.addSchedule("daily", "0 0 * * *", { id: "daily" });
+    const [first, second, third] = [1, 2, 3].map((number) => Date.parse(day(number))) as [number, number, number];
+    const coalesced = (from: number, into: number): OccurrenceRecord => {
+      return { kind: "skip", verdict: "coalesced", from, until: from, count: 1, into };
+    };
+    const told = async (last: OccurrenceRecord): Promise<unknown> => {
+      const entries = [coalesced(first, second), coalesced(second, third), last];
+      await store.restore({ results: [], histories: [{ scheduleId: "daily", since: first, entries }] });
+      const { count, ran, coalescedInto } = await scheduler.backfill("daily", {
+        from: day(1),
+        until: day(3),
+        dryRun: true,
+      });
+      return [count, ran, coalescedInto?.toString()];
+    };
+    expect(await told(coalesced(third, first)), "a circle, which a damaged file may have").toEqual([2, 0, undefined]);
+    const times = { fireTime: third, scheduledFireTime: third, createdAt: third, startedAt: third, finishedAt: third };
+    const run = { kind: "run", ...times, jobId: "third", outcome: "success", attempts: 1, isKeyed: false } as const;
+    expect(await told(run)).toEqual([0, 0, day(3)]);
   });
 
   test("refuses fire times of which nobody knows whether they ran, unless it is told to run them", async () => {

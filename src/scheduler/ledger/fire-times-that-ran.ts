@@ -2,13 +2,16 @@ import { PAGE_SIZE_MAX } from "../../core/limits.ts";
 import type { OccurrenceRecord, Run, Skip } from "../../records/ledger.ts";
 import type { Ledger } from "../../stores/contract/ledger-types.ts";
 
+/** A ledger seldom has two, and one that was restored from a damaged file may have a circle. */
+const HOPS_MAX = 9;
+
 /** Which fire times of a schedule ran, by the ledger: their handler was called, or that of the fire time that stands
  *  for them. */
 export class FireTimesThatRan {
   readonly #ledger: Ledger | null;
   readonly #scheduleId: string;
-  /** By fire times that stand for others: whether they ran, as far as that matters. */
-  readonly #stands = new Map<number, boolean>();
+  /** The runs of fire times that stand for others. */
+  readonly #stands = new Map<number, Run>();
 
   /** @param ledger null for none: then none ran, as far as anybody knows */
   constructor(ledger: Ledger | null, scheduleId: string) {
@@ -25,10 +28,10 @@ export class FireTimesThatRan {
     for await (const entry of this.#entries(Math.min(...fireTimes), Math.max(...fireTimes))) {
       if (entry.kind === "run" && asked.has(entry.fireTime)) runs.set(entry.fireTime, entry);
       // What took the place of a fire time does not stand for it.
-      if (entry.kind === "skip" && entry.into !== null && entry.verdict !== "replaced") skips.push(entry);
+      if (entry.kind === "skip" && entry.verdict !== "replaced") skips.push(entry);
     }
     const stoodFor: Skip[] = [];
-    for (const skip of skips) if (await this.#standsFor(skip.into ?? 0, runs)) stoodFor.push(skip);
+    for (const skip of skips) stoodFor.push({ ...skip, into: await this.#standingFor(skip.into, runs) });
     return (at) => {
       const run = runs.get(at);
       if (run !== undefined) return hasStarted(run) ? at : null;
@@ -36,16 +39,22 @@ export class FireTimesThatRan {
     };
   }
 
-  /** Whether the job of a fire time that stands for others ran, or is to run. */
-  async #standsFor(into: number, runs: ReadonlyMap<number, Run>): Promise<boolean> {
-    const known = this.#stands.get(into);
-    if (known !== undefined) return known;
-    const entry = runs.get(into) ?? (await this.#entries(into, into).next()).value;
-    const run = entry !== undefined && "outcome" in entry ? entry : undefined;
-    // Without an entry, its job is unfinished.
-    const stands = run === undefined ? entry === undefined : hasStarted(run);
-    if (run !== undefined) this.#stands.set(into, stands);
-    return stands;
+  /** The fire time whose job ran, or is to run, for those that were coalesced into a fire time; null for none. That one
+   *  may have been coalesced later, without knowledge of the others. */
+  async #standingFor(into: number | null, runs: ReadonlyMap<number, Run>): Promise<number | null> {
+    let at = into;
+    for (let hops = 0; at !== null && hops < HOPS_MAX; hops++) {
+      const entry: OccurrenceRecord | Run | undefined =
+        this.#stands.get(at) ?? runs.get(at) ?? (await this.#entries(at, at).next()).value;
+      // Without an entry, its job is unfinished.
+      if (entry === undefined) return at;
+      if ("outcome" in entry) {
+        this.#stands.set(at, entry);
+        return hasStarted(entry) ? at : null;
+      }
+      at = entry.verdict === "replaced" ? null : entry.into;
+    }
+    return null;
   }
 
   async *#entries(from: number, until: number): AsyncGenerator<OccurrenceRecord, undefined, undefined> {
