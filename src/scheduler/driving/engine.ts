@@ -342,7 +342,7 @@ export class Engine {
         keeper: this.#keeper,
         cleaning: tickCleaning,
         giveUpLeft: () => this.#giveUpLeft(),
-        afterWork: () => this.#checkUnclaimed(),
+        afterWork: () => this.#unclaimed.look(),
         zoneCheck: this.#zoneCheck,
         healing: this.#healing,
         storeClock: this.#storeClock,
@@ -565,14 +565,6 @@ export class Engine {
     }
     this.#zoneChecking = null;
     if (this.#zoneCheck.hasMore && !signal.aborted) this.#loop.lookBy();
-  }
-
-  async #checkUnclaimed(): Promise<void> {
-    try {
-      await this.#unclaimed.check();
-    } catch (error) {
-      this.#parts.env.logger.warn("escapement: jobs that nobody takes could not be looked after", error);
-    }
   }
 
   /** Wakes the loop after changes, those of other schedulers and our own. */

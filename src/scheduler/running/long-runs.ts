@@ -1,4 +1,3 @@
-import { sleepFor } from "../../core/clock.ts";
 import {
   LONG_RUN_CHECK_MS,
   LONG_RUN_DAYS,
@@ -10,6 +9,7 @@ import { DAY_MS, HOUR_MS, StatsSum } from "../../records/stats.ts";
 import type { JobQueue } from "../../stores/data-store.ts";
 import type { Environment } from "../environment.ts";
 import type { JobAttempt } from "./job-attempt.ts";
+import { Watch } from "./watch.ts";
 
 /** By task, within which time its runs usually end; null where that is not known. */
 type UsualTimes = Map<string, number | null>;
@@ -17,16 +17,13 @@ type UsualTimes = Map<string, number | null>;
 /** Names each run that may hang, once: one that takes much longer than its task usually does, or that has neither a
  *  timeout nor told any progress while others wait behind it. It looks into the store once a minute, and only while a
  *  run lasts for longer than a minute of which it has not told. */
-export class LongRuns {
-  readonly #env: Environment;
+export class LongRuns extends Watch {
   readonly #running: () => Iterable<JobAttempt>;
   readonly #isFull: () => boolean;
   readonly #canRun: (queue: JobQueue) => boolean;
   readonly #told = new WeakSet<JobAttempt>();
   /** Tasks of which the usual time is not known, and of which one run was told early. */
   readonly #toldEarly = new Set<string>();
-  #signal: AbortSignal | null = null;
-  #watching: Promise<void> | null = null;
 
   /** @param isFull whether there is no room for another job @param canRun whether this process runs such jobs */
   constructor(
@@ -35,50 +32,29 @@ export class LongRuns {
     isFull: () => boolean,
     canRun: (queue: JobQueue) => boolean,
   ) {
-    this.#env = env;
+    super(env, "runs that last long", LONG_RUN_CHECK_MS);
     this.#running = running;
     this.#isFull = isFull;
     this.#canRun = canRun;
   }
 
-  /** Watches whenever jobs run, until the signal is aborted. */
-  start(signal: AbortSignal): void {
-    this.#signal = signal;
-  }
-
   /** An attempt begins. */
   begins(): void {
-    const signal = this.#signal;
-    if (signal === null || signal.aborted) return;
-    this.#watching ??= this.#watch(signal).finally(() => {
-      this.#watching = null;
-    });
+    this.begin();
   }
 
-  /** Resolves when it has ended what it was doing, after the signal was aborted. */
-  async stopped(): Promise<void> {
-    await this.#watching;
+  protected override goesOn(): boolean {
+    for (const _ of this.#running()) return true;
+    return false;
   }
 
-  async #watch(signal: AbortSignal): Promise<void> {
-    const { clock, logger } = this.#env;
-    while (!signal.aborted) {
-      await sleepFor(clock, LONG_RUN_CHECK_MS, signal);
-      const running = [...this.#running()];
-      if (signal.aborted || running.length === 0) return;
-      const usual: UsualTimes = new Map();
-      for (const attempt of running) {
-        try {
-          if (!this.#told.has(attempt)) await this.#check(attempt, usual);
-        } catch (error) {
-          logger.warn("escapement: runs that last long could not be looked after; tried again later", error);
-        }
-      }
-    }
+  protected override async check(): Promise<void> {
+    const usual: UsualTimes = new Map();
+    for (const attempt of [...this.#running()]) if (!this.#told.has(attempt)) await this.#lookAt(attempt, usual);
   }
 
-  async #check(attempt: JobAttempt, known: UsualTimes): Promise<void> {
-    const { clock, identity, logger } = this.#env;
+  async #lookAt(attempt: JobAttempt, known: UsualTimes): Promise<void> {
+    const { clock, identity, logger } = this.env;
     const { job, startedAt, task, hasProgress } = attempt;
     const forMs = startedAt === null ? 0 : clock.now() - startedAt;
     if (forMs < LONG_RUN_CHECK_MS) return;
@@ -105,7 +81,7 @@ export class LongRuns {
 
   /** Within which time 95% of the task's attempts ended lately; null where that is not known. */
   async #usualMs(taskId: string): Promise<number | null> {
-    const { store, clock } = this.#env;
+    const { store, clock } = this.env;
     const until = Math.ceil((clock.now() + 1) / HOUR_MS) * HOUR_MS;
     const bucketMs = LONG_RUN_DAYS * DAY_MS;
     const range = { from: until - bucketMs, until, bucketMs, limit: 1 };
@@ -117,7 +93,7 @@ export class LongRuns {
 
   /** What waits until a run has ended, as far as it is known; null for nothing. */
   async #behind({ job, task }: JobAttempt): Promise<string | null> {
-    const { store, clock } = this.#env;
+    const { store, clock } = this.env;
     const { taskId, scheduleId, fireTime } = job;
     const now = clock.now();
     const limit = LONG_RUN_WAITING_MAX;

@@ -1,9 +1,9 @@
-import { sleepFor } from "../../core/clock.ts";
 import { BACKLOG_CHECK_MS, BACKLOG_JOBS_MAX, BACKLOG_PAGE_SIZE, BACKLOG_TASKS_MAX } from "../../core/limits.ts";
 import type { DataStore, TaskBacklog, TaskPause } from "../../stores/data-store.ts";
 import type { Environment } from "../environment.ts";
 import { scheduleBacklogged } from "../events/event-records.ts";
 import type { BackloggedSchedule } from "../views/health.ts";
+import { Watch } from "./watch.ts";
 
 /** The schedules with many unfinished jobs, the largest backlog first. Jobs that wait for the end of a pause, or for
  *  their parents, do not count. Costs one small read for each task that has many unfinished jobs, and none where no
@@ -38,62 +38,35 @@ export async function backloggedSchedules(
 
 /** Reports schedules whose jobs pile up: each once, until it has caught up. It looks into the store once a minute,
  *  and only while schedules fire. */
-export class ScheduleBacklogs {
-  readonly #env: Environment;
+export class ScheduleBacklogs extends Watch {
   /** Ids of schedules that were reported and have not caught up. */
   #reported: ReadonlySet<string> = new Set();
   #hasFired = false;
-  #signal: AbortSignal | null = null;
-  #running: Promise<void> | null = null;
 
   constructor(env: Environment) {
-    this.#env = env;
-  }
-
-  /** Looks by itself from now on. */
-  start(signal: AbortSignal): void {
-    this.#signal = signal;
+    super(env, "schedules whose jobs pile up", BACKLOG_CHECK_MS);
   }
 
   /** A schedule fired, here or elsewhere. */
   fired(): void {
     this.#hasFired = true;
-    const signal = this.#signal;
-    if (signal === null || signal.aborted || this.#running !== null) return;
-    this.#running = this.#checkWhileFiring(signal).finally(() => {
-      this.#running = null;
-    });
+    this.begin();
   }
 
-  /** Resolves when it has ended what it was doing, after the signal was aborted. */
-  async stopped(): Promise<void> {
-    await this.#running;
+  protected override goesOn(): boolean {
+    const hasFired = this.#hasFired;
+    this.#hasFired = false;
+    return hasFired;
   }
 
-  async #checkWhileFiring(signal: AbortSignal): Promise<void> {
-    const { clock, logger } = this.#env;
-    while (this.#hasFired) {
-      this.#hasFired = false;
-      await sleepFor(clock, BACKLOG_CHECK_MS, signal);
-      if (signal.aborted) return;
-      try {
-        await this.#check();
-      } catch (error) {
-        logger.warn("escapement: schedules whose jobs pile up could not be looked after; tried again later", error);
-      }
-    }
-  }
-
-  async #check(): Promise<void> {
-    const { store, clock, events, logger } = this.#env;
+  protected override async check(): Promise<void> {
+    const { store, clock, events, logger } = this.env;
     const { tasks } = await store.inspect(clock.now());
     const found = await backloggedSchedules(store, tasks, await store.getTaskPauses());
     const heldTasks = new Set(tasks.filter(({ held = 0 }) => held > 0).map(({ taskId }) => taskId));
     const unreported = found.filter(({ scheduleId }) => !this.#reported.has(scheduleId));
     this.#reported = new Set(found.map(({ scheduleId }) => scheduleId));
-    events.publish(
-      unreported.map((one) => scheduleBacklogged(this.#env, { ...one, unfinished: one.unfinished.count })),
-    );
+    events.publish(unreported.map((one) => scheduleBacklogged(this.env, { ...one, unfinished: one.unfinished.count })));
     for (const { scheduleId, taskId, unfinished } of unreported) {
       const count = unfinished.isCapped ? `${unfinished.count} or more` : unfinished.count;
       logger.warn(

@@ -1,4 +1,3 @@
-import { sleepFor } from "../../core/clock.ts";
 import { OptionsError } from "../../core/errors.ts";
 import { UNCLAIMED_MS, UNCLAIMED_WATCHED_MAX } from "../../core/limits.ts";
 import { instantText } from "../../core/temporal.ts";
@@ -8,6 +7,7 @@ import type { SchedulerRecord } from "../../records/scheduler.ts";
 import type { JobFilter, JobQueue } from "../../stores/data-store.ts";
 import type { Environment } from "../environment.ts";
 import { jobUnclaimed } from "../events/event-records.ts";
+import { Watch } from "./watch.ts";
 
 type JobAdded = EventRecord<"jobAdded">;
 
@@ -34,16 +34,15 @@ export interface UnclaimedOptions {
 /** Watches one job of each task and executor that this scheduler cannot run, until somebody takes it. When nobody has
  *  done so for a while, there may be nobody who can: then it says so, once. It also watches one job of each task that
  *  is held, and says what holds the job. */
-export class UnclaimedJobs {
+export class UnclaimedJobs extends Watch {
   readonly #options: UnclaimedOptions;
   /** By task and executor, or by task. */
   readonly #watched = new Map<string, Watched>();
   /** Tasks with their executors that somebody runs, or that were reported. */
   readonly #settled = new Set<string>();
-  #signal: AbortSignal | null = null;
-  #running: Promise<void> | null = null;
 
   constructor(options: UnclaimedOptions) {
+    super(options.env, "jobs that nobody takes", UNCLAIMED_MS);
     this.#options = options;
   }
 
@@ -64,7 +63,7 @@ export class UnclaimedJobs {
     const isKnown = this.#settled.has(key) || this.#watched.has(key);
     if (isKnown || this.#settled.size + this.#watched.size >= UNCLAIMED_WATCHED_MAX) return;
     this.#watched.set(key, job);
-    this.#checkLater();
+    this.begin();
   }
 
   /** Somebody took a job. */
@@ -73,17 +72,18 @@ export class UnclaimedJobs {
   }
 
   /** Looks after jobs by itself from now on, first of all for those that were stored before. */
-  start(signal: AbortSignal): void {
-    this.#signal = signal;
-    this.#running = this.#lookBack(signal).finally(() => {
-      this.#running = null;
-      if (this.#watched.size > 0) this.#checkLater();
-    });
+  override start(signal: AbortSignal): void {
+    super.start(signal);
+    this.begin(() => this.#lookBack(signal));
+  }
+
+  protected override goesOn(): boolean {
+    return this.#watched.size > 0;
   }
 
   /** Watches a job of each task and executor that no living scheduler runs, and tells of those that are due. */
   async #lookBack(signal: AbortSignal): Promise<void> {
-    const { store, clock, logger } = this.#options.env;
+    const { store, clock, logger } = this.env;
     try {
       const now = clock.now();
       const { tasks } = await store.inspect(now, { countMax: 1 });
@@ -116,7 +116,7 @@ export class UnclaimedJobs {
 
   /** Queued jobs, the earliest first, or where these are too many to be sorted, those that were added first. */
   async #earliest(selection: Pick<JobFilter, "until" | "taskId" | "limit">): Promise<JobRecord[]> {
-    const { store } = this.#options.env;
+    const { store } = this.env;
     const filter = { state: "queued", cursor: null, ...selection } as const;
     try {
       return [...(await store.getJobs({ ...filter, sort: "runAt" })).items];
@@ -126,14 +126,9 @@ export class UnclaimedJobs {
     }
   }
 
-  /** Resolves when it has ended what it was doing, after the signal was aborted. */
-  async stopped(): Promise<void> {
-    await this.#running;
-  }
-
   /** Looks after the jobs that have been due for a while. @throws {StoreUnavailableError} */
-  async check(): Promise<void> {
-    const { store, clock } = this.#options.env;
+  protected override async check(): Promise<void> {
+    const { store, clock } = this.env;
     for (const [key, job] of [...this.#watched]) {
       const now = clock.now();
       // The scheduler that added the job may have a clock that is ahead.
@@ -151,7 +146,7 @@ export class UnclaimedJobs {
   /** The job of the schedule that stands for one that nobody took before the next fire time came; null for none. */
   async #successor({ scheduleId, isHeld, runAtMs }: Watched): Promise<JobRecord | null> {
     if (scheduleId === null) return null;
-    const { items } = await this.#options.env.store.getJobs({ scheduleId, cursor: null, limit: LOOKED_AT_MAX });
+    const { items } = await this.env.store.getJobs({ scheduleId, cursor: null, limit: LOOKED_AT_MAX });
     const standsFor = ({ firstMissedTime }: JobRecord): boolean =>
       firstMissedTime !== null && (isHeld || firstMissedTime <= runAtMs);
     return items.find(standsFor) ?? null;
@@ -159,7 +154,7 @@ export class UnclaimedJobs {
 
   /** Warns of a job that is held, with what holds it. */
   async #reportHeld(key: string, job: Watched, { taskId, executor, concurrencyKey }: JobRecord): Promise<void> {
-    const { env } = this.#options;
+    const { env } = this;
     const task = await env.store.getTask(taskId);
     const isPaused = await this.#isPaused(taskId, concurrencyKey);
     const limit = task?.rateLimit === undefined ? "the limit of its concurrency key" : "the rate of the task";
@@ -173,14 +168,14 @@ export class UnclaimedJobs {
   }
 
   async #isPaused(taskId: string, concurrencyKey: string | undefined): Promise<boolean> {
-    const pauses = await this.#options.env.store.getTaskPauses();
+    const pauses = await this.env.store.getTaskPauses();
     return pauses.some((pause) => pause.taskId === taskId && (pause.key === null || pause.key === concurrencyKey));
   }
 
   /** Whether a job that nobody took waits for something else: its parents, the end of a pause, or, where somebody is
    *  alive who can run the job, room or a limit. It is looked after again later. */
   async #waitsForItsTurn({ taskId, executor, concurrencyKey, heldBy }: JobRecord): Promise<boolean> {
-    const { store, clock } = this.#options.env;
+    const { store, clock } = this.env;
     if (heldBy === "parents") return true;
     if (await this.#isPaused(taskId, concurrencyKey)) return true;
     const alive = await store.getSchedulers(clock.now());
@@ -201,13 +196,14 @@ export class UnclaimedJobs {
   #report(key: string, job: Watched): void {
     this.#settle(key);
     const missing = this.#tell(job);
-    const { env } = this.#options;
+    const { env } = this;
     if (missing !== null) env.events.publish([jobUnclaimed(env, job, missing)]);
   }
 
   /** Warns of a job that this scheduler cannot run. Returns why; null when it can by now. */
   #tell(job: Watched): "task" | "executor" | "worker" | null {
-    const { env, missing: missingFor, executors } = this.#options;
+    const { env } = this;
+    const { missing: missingFor, executors } = this.#options;
     const missing = missingFor(job);
     if (missing === null) return null;
     const { jobId, taskId, executor, runAtMs } = job;
@@ -222,27 +218,6 @@ export class UnclaimedJobs {
         `and no scheduler has taken it; ${reason}`,
     );
     return missing;
-  }
-
-  #checkLater(): void {
-    const signal = this.#signal;
-    if (signal === null || signal.aborted || this.#running !== null) return;
-    this.#running = this.#checkWhileWatching(signal).finally(() => {
-      this.#running = null;
-    });
-  }
-
-  async #checkWhileWatching(signal: AbortSignal): Promise<void> {
-    const { clock, logger } = this.#options.env;
-    while (this.#watched.size > 0) {
-      await sleepFor(clock, UNCLAIMED_MS, signal);
-      if (signal.aborted) return;
-      try {
-        await this.check();
-      } catch (error) {
-        logger.warn("escapement: jobs that nobody takes could not be looked after; tried again later", error);
-      }
-    }
   }
 }
 
