@@ -337,7 +337,11 @@ export function wholeNumber(
 /** A finite number of `min` or more. @internal */
 export function numberFrom(min: number): v.GenericSchema<number> {
   const message = says(`a number of ${min} or more`);
-  return v.pipe(v.number(message), v.finite(message), v.minValue(min, message));
+  return v.pipe(
+    v.number(message),
+    v.minValue(min, message),
+    v.check((value) => Number.isFinite(value), message),
+  );
 }
 
 /** Text of 1 to `lengthMax` UTF-16 units that every store keeps as it is. @internal */
@@ -373,6 +377,21 @@ function anyValue(): v.GenericSchema<unknown> {
 /** One of the given words. @internal */
 export function oneOf<const Words extends readonly string[]>(words: Words): v.GenericSchema<Words[number]> {
   return v.picklist(words, ({ input }) => mustBeOneOf(words, input));
+}
+
+/** An object of values of one kind, by name. @internal */
+export function recordOf<T>(
+  name: v.GenericSchema,
+  item: v.GenericSchema<unknown, T>,
+  message: (issue: { readonly input: unknown }) => string,
+): v.GenericSchema<unknown, Record<string, T>> {
+  return v.lazy((input) => {
+    const entries = Object.keys(Object(input)).map((value) => {
+      const problem = name["~run"]({ value }, {}).issues?.[0].message;
+      return [value, problem === undefined ? item : v.custom<T>(() => false, problem)] as const;
+    });
+    return v.strictObject(Object.fromEntries(entries), message);
+  });
 }
 
 /** The message of a schema that says what a value must be. For example, `says("true or false")`. */

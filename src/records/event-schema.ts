@@ -191,9 +191,9 @@ function readEvent(value: unknown): EventRecord | string {
     if (event) return event;
     const name = JSON.stringify(type.slice(0, SHOWN_LENGTH_MAX));
     if (!isKnown) return `events of the type ${name} are dropped, because this version knows none`;
-    const result = v.safeParse(eventSchemas()[type as EventType], value, { abortEarly: true });
-    if (result.success) return result.output;
-    const path = v.getDotPath(result.issues[0]) ?? "content";
+    const result = eventSchemas()[type as EventType]["~run"]({ value }, { abortEarly: true });
+    if (result.issues === undefined) return result.value;
+    const path = result.issues[0].path?.map(({ key }) => String(key)).join(".") ?? "content";
     return `an event of the type ${name} is dropped, because its ${path} is not what it must be`;
   } catch {
     return "a message that cannot be read is dropped";

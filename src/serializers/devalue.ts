@@ -1,5 +1,5 @@
 import * as v from "valibot";
-import { type Checker, checker, hasMethods, says } from "../core/check.ts";
+import { anything, type Checker, checker, hasMethods, recordOf, says } from "../core/check.ts";
 import { DeserializationError, SerializationError } from "../core/errors.ts";
 import { optionError, takes } from "../core/option-errors.ts";
 import type { Serializer } from "./serializer.ts";
@@ -79,7 +79,7 @@ const WHERE = "new DevalueSerializer()";
 
 const checkOptions: Checker<unknown> = checker(
   () => {
-    const byName = v.optional(v.record(v.string(), v.function(says("a function")), says("an object of functions")));
+    const byName = v.optional(recordOf(anything, v.function(says("a function")), says("an object of functions")));
     return v.strictObject({ reducers: byName, revivers: byName });
   },
   { synonyms: { reducer: "reducers", reviver: "revivers" } },

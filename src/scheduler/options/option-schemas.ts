@@ -9,6 +9,7 @@ import {
   numberFrom,
   objectOf,
   oneOf,
+  recordOf,
   says,
   textUpTo,
   trueOrFalse,
@@ -259,12 +260,12 @@ export const taskSettingsSchema: () => v.GenericSchema<unknown, CheckedTaskSetti
 
 const executors = once(() =>
   v.pipe(
-    // v.record alone would accept a list.
-    v.custom<Record<string, JobExecutor>>(
+    // recordOf alone would accept a list.
+    v.custom<unknown>(
       (value) => !Array.isArray(value),
       ({ input }) => mustBe("an object of executors by name", input, "", executorsAdvice(input)),
     ),
-    v.record(
+    recordOf(
       name(),
       implementing<JobExecutor>("a JobExecutor", EXECUTOR_METHODS, executorAdvice),
       says("an object of executors by name"),
