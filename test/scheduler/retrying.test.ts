@@ -116,7 +116,7 @@ describe("retryJob()", () => {
     expect(await rejectionOf(scheduler.retryJob(""))).toBeInstanceOf(OptionsError);
   });
 
-  test("rejects for a result of an earlier version, which has no payload", async () => {
+  test("rejects for a result without its job", async () => {
     const { scheduler, store, clock } = setUp();
     scheduler.task("t", () => 1);
     const { id } = await scheduler.addJob("t");

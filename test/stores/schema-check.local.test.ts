@@ -87,9 +87,9 @@ test("a scheduler refuses a newer schema at its start, and at a tick", async () 
   }
 });
 
-test("a database from before the first release is refused, and left as it is", async () => {
+test("a database that has a table of another program is refused, and left as it is", async () => {
   await withDriver(LIBSQL, file, async (driver) => {
-    await rowsOf(driver, "CREATE TABLE escapement_schema (version INTEGER /* escapement schema versions */)");
+    await rowsOf(driver, "CREATE TABLE escapement_schema (version INTEGER)");
     await rowsOf(driver, "INSERT INTO escapement_schema VALUES (6)");
     await rowsOf(driver, "CREATE TABLE escapement_tasks (id TEXT)");
   });
@@ -97,7 +97,7 @@ test("a database from before the first release is refused, and left as it is", a
     for (const [, call] of FIRST_CALLS) {
       const failure = await call(store).catch((error: unknown) => error);
       expect(failure).toBeInstanceOf(StoreUnavailableError);
-      expect(String(failure)).toMatch(/before its first release.*another one or another tablePrefix/);
+      expect(String(failure)).toMatch(/a table that this library did not make.*set another tablePrefix/);
     }
     expect(driver.trips.writes).toBe(0);
   });

@@ -53,10 +53,7 @@ export class AttemptSteps implements RecordedSteps {
     const { store } = this.#env;
     const statements = await store.prepareJobStep?.(this.#saveOf(step));
     if (statements !== undefined) return statements;
-    throw new StoreRefusedError(
-      `prepare() of a step needs a store in a database that the application writes to as well; a ${nameOf(store)} ` +
-        "has no such database. Use LibsqlDataStore or SqliteDataStore, or return the value from the body",
-    );
+    throw givesNoStatements("prepare() of a step", store, "return the value from the body");
   }
 
   #saveOf(step: JobStepRecord): JobStepSave {
@@ -73,6 +70,10 @@ export class AttemptSteps implements RecordedSteps {
   }
 }
 
-function nameOf(store: DataStore): string {
-  return store.constructor.name;
+/** The error of a store that has no statements to give. @param instead what to do without them */
+export function givesNoStatements(call: string, store: DataStore, instead: string): StoreRefusedError {
+  return new StoreRefusedError(
+    `${call} needs a store in a database that the application writes to as well; a ${store.constructor.name} has no ` +
+      `such database. Use LibsqlDataStore or SqliteDataStore, or ${instead}`,
+  );
 }

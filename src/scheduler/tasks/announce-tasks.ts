@@ -2,6 +2,7 @@ import type { Clock } from "../../core/clock.ts";
 import type { Logger } from "../../core/logger.ts";
 import type { TaskRecord } from "../../records/task.ts";
 import type { DataStore } from "../../stores/data-store.ts";
+import type { StoredDeclaration } from "../../stores/shared/declarations.ts";
 import type { EventHub } from "../events/event-hub.ts";
 import { taskOutdated, taskSaved } from "../events/event-records.ts";
 import { TaskView } from "../views/task-view.ts";
@@ -30,11 +31,7 @@ export async function saveTasks(env: Environment, tasks: TaskRegistry): Promise<
   for (const task of saved) {
     const { declared, change } = task;
     if (change === "outdated") {
-      env.logger.warn(
-        `escapement: task "${declared.id}" keeps the settings of a program of a higher version than this one ` +
-          `(${versionText(declared)}); ` +
-          "if this program is the newer one, give it a higher version: new Scheduler({ version })",
-      );
+      env.logger.warn(outdatedText(`task "${declared.id}"`, declared));
     }
     await tellContested(env, tasks, task);
   }
@@ -69,6 +66,14 @@ async function otherOf({ store, clock, identity }: Environment, stored: TaskReco
   return (others.find((other) => other.identity === stored.declaredBy) ?? others[0])?.identity ?? null;
 }
 
-function versionText({ version }: TaskRecord): string {
+/** The warning of what a program of a higher version has declared. @param declared by this program */
+export function outdatedText(what: string, declared: StoredDeclaration): string {
+  return (
+    `escapement: ${what} stays as a program of a higher version than this one (${versionText(declared)}) declared ` +
+    "it; if this program is the newer one, give it a higher version: new Scheduler({ version })"
+  );
+}
+
+function versionText({ version }: StoredDeclaration): string {
   return version === undefined ? "none" : String(version);
 }

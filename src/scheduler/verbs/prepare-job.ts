@@ -1,8 +1,8 @@
-import { StoreRefusedError } from "../../core/errors.ts";
 import type { NewJobRecord } from "../../records/job.ts";
 import { addedJob } from "../../stores/shared/added-and-ended-jobs.ts";
 import { hasParents } from "../../stores/shared/parents-of-jobs.ts";
 import { additionEvents } from "../events/flow-events.ts";
+import { givesNoStatements } from "../running/attempt-steps.ts";
 import { Job } from "../views/job.ts";
 import type { PreparedJob } from "../views/prepared-job.ts";
 import type { VerbContext } from "./verb-context.ts";
@@ -11,12 +11,7 @@ import type { VerbContext } from "./verb-context.ts";
 export async function preparedJob(context: VerbContext, record: NewJobRecord): Promise<PreparedJob> {
   const { env, client } = context;
   const statements = await env.store.prepareAddition?.(record);
-  if (statements === undefined) {
-    throw new StoreRefusedError(
-      `prepareJob() needs a store in a database that the application writes to as well; a ` +
-        `${env.store.constructor.name} has no such database. Use LibsqlDataStore or SqliteDataStore, or addJob()`,
-    );
-  }
+  if (statements === undefined) throw givesNoStatements("prepareJob()", env.store, "addJob()");
   return {
     job: new Job(addedJob(record), env.store.serializer, client),
     statements,

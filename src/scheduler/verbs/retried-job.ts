@@ -89,12 +89,6 @@ export function retryIdOf(jobId: string): string {
 
 /** What a result keeps of its job. @throws {JobLookupError} when that is not enough to add the job once more */
 export function repeatableJobOf({ jobId, job }: JobResultRecord): KeptJob {
-  if (job === undefined) {
-    throw new JobLookupError(
-      `job "${jobId}" ended under an earlier version of this library, which kept no payload; add the job anew`,
-      jobId,
-    );
-  }
-  if (job.omitsPayload !== true) return job;
+  if (job !== undefined && job.omitsPayload !== true) return job;
   throw new JobLookupError(`the payload of job "${jobId}" was too large to be kept; add the job anew`, jobId);
 }

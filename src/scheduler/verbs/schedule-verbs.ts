@@ -27,6 +27,7 @@ import type {
 import { sayingWhere } from "../options/each-new-job.ts";
 import type { ScheduleDefaults, ScheduleOptions } from "../options/options.ts";
 import type { NewSchedule } from "../scheduler-client.ts";
+import { outdatedText } from "../tasks/announce-tasks.ts";
 import { type KeyedPayload, keyedPayload } from "../tasks/concurrency-key.ts";
 import type { Job } from "../views/job.ts";
 import type { Page } from "../views/page.ts";
@@ -129,11 +130,7 @@ export class ScheduleVerbs implements ScheduleCommands {
     const { events, logger } = this.#context.env;
     if (change === "outdated") {
       events.publish([scheduleOutdated(this.#context.env, stored, asked.version ?? null)]);
-      logger.warn(
-        `escapement: schedule "${stored.id}" stays as a program of a higher version than this one ` +
-          `(${asked.version ?? "none"}) declared it; if this program is the newer one, give it a higher version: ` +
-          "new Scheduler({ version })",
-      );
+      logger.warn(outdatedText(`schedule "${stored.id}"`, asked));
     } else if (change !== "kept") {
       this.#publishChange(stored, change === "added" ? "added" : "updated");
     } else if (conflictPolicy === "doNothing" && stored.declaration !== asked.declaration) {

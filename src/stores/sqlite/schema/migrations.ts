@@ -6,14 +6,7 @@ import { logTriggers } from "../jobs/logs-of-jobs.ts";
 import { labelTriggers } from "../label-index.ts";
 import { hasTrigger } from "../late-triggers.ts";
 import { numberOrNull } from "../sql-and-json.ts";
-import {
-  createSchemaTable,
-  MIGRATIONS,
-  type Migration,
-  SCHEMA_TABLE_MARK,
-  type TableNames,
-  UNRELEASED_TABLE_MARK,
-} from "./tables.ts";
+import { createSchemaTable, MIGRATIONS, type Migration, SCHEMA_TABLE_MARK, type TableNames } from "./tables.ts";
 
 /**
  * Brings the schema up to date, one atomic step per version, because a step may take long where there are many rows. An
@@ -21,8 +14,8 @@ import {
  * which only one process can insert. The steps of the other processes are undone, and these processes look again.
  *
  * @returns whether this call made the tables
- * @throws {StoreUnavailableError} when the schema is newer than this library, or older than its first release, or when
- *   a table with a name that we need belongs to someone else
+ * @throws {StoreUnavailableError} when the schema is newer than this library, or when a table with a name that we need
+ *   belongs to someone else
  */
 export async function migrate(
   connection: Connection,
@@ -113,12 +106,6 @@ async function readVersion(connection: Connection, names: TableNames): Promise<n
   const definitions = new Map(found.map((row) => [String(row.name).toLowerCase(), String(row.sql)]));
   if (definitions.size === 0) return 0;
   const ofSchema = definitions.get(names.schema.toLowerCase()) ?? "";
-  if (ofSchema.includes(UNRELEASED_TABLE_MARK)) {
-    throw new StoreUnavailableError(
-      `the tables ${names.schema} and others were made by this library before its first release, and no release ` +
-        "reads them: delete the database, or use another one or another tablePrefix",
-    );
-  }
   if (!ofSchema.includes(SCHEMA_TABLE_MARK)) {
     const foreign = [...definitions.keys()].join(", ");
     throw new StoreUnavailableError(

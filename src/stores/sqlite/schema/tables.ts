@@ -102,9 +102,6 @@ export interface Migration {
  *  `wrangler d1 execute` takes comments out of a script. */
 export const SCHEMA_TABLE_MARK = "made_by_escapement";
 
-/** Text in the definition of schema tables that were made before the first release. */
-export const UNRELEASED_TABLE_MARK = "escapement schema versions";
-
 export function createSchemaTable(names: TableNames): string {
   return (
     `CREATE TABLE ${names.schema} (version INTEGER CONSTRAINT ${SCHEMA_TABLE_MARK} PRIMARY KEY, ` +
