@@ -109,8 +109,11 @@ async function bundle() {
     treeshake: { moduleSideEffects: false },
     // Limits and units stand where they are used, so that no bundle has names for them.
     optimization: { inlineConst: true },
-    // Bundlers write it as 1/0.
-    transform: { target: "es2022", define: { "Number.POSITIVE_INFINITY": "Infinity" } },
+    // Bundlers write them as 1/0 and -1/0.
+    transform: {
+      target: "es2022",
+      define: { "Number.POSITIVE_INFINITY": "Infinity", "Number.NEGATIVE_INFINITY": "-Infinity" },
+    },
     plugins: [sources],
   });
   await graph.write({

@@ -10,3 +10,12 @@ export function withoutUndefined<T extends object>(fields: T): WithoutUndefined<
 
 /** Options after their check, when each that was left out has its default. */
 export type Given<T> = { readonly [N in keyof T]-?: Exclude<T[N], undefined> };
+
+/** Those of some fields of an object that are neither undefined nor null, which stands for undefined in what was
+ *  stored. */
+export function present<T extends object, Name extends keyof T>(
+  fields: T,
+  ...names: readonly Name[]
+): WithoutUndefined<{ [N in Name]: Exclude<T[N], null> }> {
+  return Object.fromEntries(names.map((name) => [name, fields[name]]).filter(([, value]) => value != null)) as never;
+}

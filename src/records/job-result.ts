@@ -1,4 +1,5 @@
 import { SKIP_REASON_BYTES_MAX } from "../core/limits.ts";
+import { present } from "../core/without-undefined.ts";
 import type { AttemptRecord, JobProgress } from "./attempt.ts";
 import type { JobRecord } from "./job.ts";
 import { isFailure, type JobOutcome, type Labels, type Metadata, type RetryPolicy } from "./policies.ts";
@@ -81,15 +82,9 @@ export function keptJobOf(job: JobRecord): KeptJob {
   const kept = { payload, metadata, executor, priority, fireTime, idempotencyKey, maxRecoveries, createdAt };
   const { labels, concurrencyKey, after, retry, failureExpirationMs } = job;
   const isPlain = concurrencyKey === undefined && after === undefined && retry === undefined;
+  // Nearly no job has any of them, and every job that ends comes by here.
   if (isPlain && labels === undefined && failureExpirationMs === undefined) return kept;
-  return {
-    ...kept,
-    ...(labels === undefined ? {} : { labels }),
-    ...(failureExpirationMs === undefined ? {} : { failureExpirationMs }),
-    ...(concurrencyKey === undefined ? {} : { concurrencyKey }),
-    ...(after === undefined ? {} : { after }),
-    ...(retry === undefined ? {} : { retry }),
-  };
+  return { ...kept, ...present(job, "labels", "failureExpirationMs", "concurrencyKey", "after", "retry") };
 }
 
 /**

@@ -3,7 +3,7 @@ import { LIMIT_PER_BURST, SNOOZES_MAX_DEFAULT, TASKS_WATCH_MS, UPDATE_TRIES_MAX 
 import { cannotBeRead, isPlain, mustBe, optionError } from "../../core/option-errors.ts";
 import type { StandardSchemaV1 } from "../../core/standard-schema.ts";
 import { nearest } from "../../core/suggest.ts";
-import { withoutUndefined } from "../../core/without-undefined.ts";
+import { present, withoutUndefined } from "../../core/without-undefined.ts";
 import { InlineExecutor } from "../../executors/inline.ts";
 import type { JobExecutor } from "../../executors/job-executor.ts";
 import { NOTICE_TASK_PREFIX } from "../../records/notice.ts";
@@ -497,7 +497,6 @@ function nameOfBound(name: string): [what: string, id: string] {
 function toRecord(id: string, defaults: CheckedTaskDefaults, settings: CheckedTaskSettings): TaskRecord {
   const merged = { ...defaults, ...withoutUndefined(settings) };
   const { maxRunningPerKey: perKey = null, rateLimit = null, fair = false } = merged;
-  const { pauseAfterFailures = null, failureExpirationMs = null, abandonAfterMs = null } = merged;
   const labels = mergedLabels(defaults.labels, settings.labels, `task "${id}"`);
   return {
     id,
@@ -511,14 +510,12 @@ function toRecord(id: string, defaults: CheckedTaskDefaults, settings: CheckedTa
     retry: retryOver(defaults.retry, settings.retry ?? {}),
     metadata: { ...defaults.metadata, ...settings.metadata },
     // Absent where they say nothing, so that a new setting leaves the declarations of tasks without it as they are.
-    ...(failureExpirationMs === null ? {} : { failureExpirationMs }),
+    ...present(merged, "failureExpirationMs", "pauseAfterFailures", "abandonAfterMs"),
     ...(perKey === null ? {} : { maxRunningPerKey: perKey }),
     ...(rateLimit === null ? {} : { rateLimit: rateOf(rateLimit) }),
     ...(fair ? { fair } : {}),
-    ...(pauseAfterFailures === null ? {} : { pauseAfterFailures }),
     ...(labels === undefined ? {} : { labels }),
     ...(merged.maxSnoozes === SNOOZES_MAX_DEFAULT ? {} : { maxSnoozes: merged.maxSnoozes }),
-    ...(abandonAfterMs === null ? {} : { abandonAfterMs }),
     ...(merged.keepLogs ? { keepLogs: merged.keepLogs } : {}),
   };
 }

@@ -1,4 +1,5 @@
 import { DeserializationError, JobLookupError, PayloadError } from "../../core/errors.ts";
+import { present } from "../../core/without-undefined.ts";
 import { givenPriority, type JobRecord, NEVER_RUN, type NewJobRecord } from "../../records/job.ts";
 import type { JobResultRecord, KeptJob } from "../../records/job-result.ts";
 import { isDone } from "../../records/policies.ts";
@@ -28,11 +29,8 @@ export function retriedJob(
     ...NEVER_RUN,
     idempotencyKey: job.idempotencyKey ?? jobId,
     retryOf: jobId,
-    ...(job.labels === undefined ? {} : { labels: job.labels }),
     copiesSteps,
-    ...(job.failureExpirationMs === undefined ? {} : { failureExpirationMs: job.failureExpirationMs }),
-    ...(job.concurrencyKey === undefined ? {} : { concurrencyKey: job.concurrencyKey }),
-    ...(job.retry === undefined ? {} : { retry: job.retry }),
+    ...present(job, "labels", "failureExpirationMs", "concurrencyKey", "retry"),
     // It reads their results, whatever became of them.
     ...(job.after === undefined ? {} : { after: job.after, onParentFailure: "run" }),
   };
@@ -41,10 +39,10 @@ export function retriedJob(
 /** A job that has ended, from its result, which keeps no `runAt`: the fire time stands for it, or when it was added. */
 export function endedJob(result: JobResultRecord): JobRecord {
   const { jobId, taskId, scheduleId, scheduledFireTime, startedAt, finishedAt, expiresAt, outcome, attempts } = result;
-  const { attemptHistory = [], error, progress, retryOf } = result;
+  const { attemptHistory = [], error } = result;
   const kept: Partial<KeptJob> = result.job ?? {};
-  const { payload = null, metadata = {}, executor = "inline", fireTime = null, concurrencyKey, after, retry } = kept;
-  const { createdAt = startedAt ?? finishedAt, idempotencyKey = null, maxRecoveries = 0, labels } = kept;
+  const { payload = null, metadata = {}, executor = "inline", fireTime = null } = kept;
+  const { createdAt = startedAt ?? finishedAt, idempotencyKey = null, maxRecoveries = 0 } = kept;
   const priority = result.job === undefined ? 0 : givenPriority(result.job);
   const last = startedAt === null || error === null ? [] : [{ number: attempts, startedAt, finishedAt, error }];
   return {
@@ -56,12 +54,8 @@ export function endedJob(result: JobResultRecord): JobRecord {
     failedAttempts: isDone(outcome) ? attempts - 1 : attempts,
     cancelRequested: outcome === "cancelled",
     attemptHistory: [...attemptHistory, ...last],
-    ...(progress === undefined ? {} : { progress }),
-    ...(retryOf === undefined ? {} : { retryOf }),
-    ...(labels === undefined ? {} : { labels }),
-    ...(concurrencyKey === undefined ? {} : { concurrencyKey }),
-    ...(after === undefined ? {} : { after }),
-    ...(retry === undefined ? {} : { retry }),
+    ...present(result, "progress", "retryOf"),
+    ...present(kept, "labels", "concurrencyKey", "after", "retry"),
   };
 }
 

@@ -1,4 +1,4 @@
-import { withoutUndefined } from "../../core/without-undefined.ts";
+import { present } from "../../core/without-undefined.ts";
 
 /** What is said of a pause: when it ends by itself, why it is there, and who asked for it. Absent fields: for ever, for
  *  no reason, and nobody. */
@@ -17,10 +17,5 @@ export function reasonOfFailures(count: number): string {
 export function pauseFacts(
   of: { readonly [Name in keyof PauseFacts]?: PauseFacts[Name] | null | undefined },
 ): PauseFacts {
-  const { pausedUntil, pauseReason, pausedBy } = of;
-  return withoutUndefined({
-    pausedUntil: pausedUntil ?? undefined,
-    pauseReason: pauseReason ?? undefined,
-    pausedBy: pausedBy ?? undefined,
-  });
+  return present(of, "pausedUntil", "pauseReason", "pausedBy");
 }

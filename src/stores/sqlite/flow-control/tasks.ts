@@ -348,30 +348,10 @@ const DAMAGED_TASK: TaskRow[1] = {
 
 function toTask([columns, stored]: TaskRow): TaskRecord {
   const [id, maxRunningJobs, declaration, version, paused, pausedUntil, pauseReason, pausedBy] = columns;
-  const details = { ...DAMAGED_TASK, ...fieldsOf(stored, {}) };
-  const { labels, keepLogs, maxRunningPerKey, rateLimit, fair, maxSnoozes, abandonAfterMs } = details;
-  const { failureExpirationMs, pauseAfterFailures, declaredBy } = details;
   return {
+    ...{ ...DAMAGED_TASK, ...fieldsOf(stored, {}) },
     id,
-    executor: details.executor,
     maxRunningJobs,
-    misfireGraceMs: details.misfireGraceMs,
-    maxRecoveries: details.maxRecoveries,
-    timeoutMs: details.timeoutMs,
-    resultExpirationMs: details.resultExpirationMs,
-    retry: details.retry,
-    overlap: details.overlap,
-    metadata: details.metadata,
-    ...(labels === undefined ? {} : { labels }),
-    ...(failureExpirationMs === undefined ? {} : { failureExpirationMs }),
-    ...(pauseAfterFailures === undefined ? {} : { pauseAfterFailures }),
-    ...(keepLogs === undefined ? {} : { keepLogs }),
-    ...(maxRunningPerKey === undefined ? {} : { maxRunningPerKey }),
-    ...(rateLimit === undefined ? {} : { rateLimit }),
-    ...(fair === undefined ? {} : { fair }),
-    ...(maxSnoozes === undefined ? {} : { maxSnoozes }),
-    ...(abandonAfterMs === undefined ? {} : { abandonAfterMs }),
-    ...(declaredBy === undefined ? {} : { declaredBy }),
     ...(paused === 1 ? { paused: true, ...pauseFacts({ pausedUntil, pauseReason, pausedBy }) } : {}),
     ...(declaration === null ? {} : { declaration }),
     ...(version === null ? {} : { version }),

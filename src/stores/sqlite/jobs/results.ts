@@ -1,4 +1,5 @@
 import { PAGE_BYTES_MAX } from "../../../core/limits.ts";
+import { present } from "../../../core/without-undefined.ts";
 import type { JobProgress } from "../../../records/attempt.ts";
 import { FAILURE_MESSAGE_MAX, FAILURES, type FailureRecord } from "../../../records/failure.ts";
 import type { JobResultRecord, KeptJob } from "../../../records/job-result.ts";
@@ -428,17 +429,13 @@ function toKeptJob(kept: Partial<KeptJob>, labels: Labels | undefined): KeptJob 
     maxRecoveries: kept.maxRecoveries ?? 0,
     createdAt: kept.createdAt ?? 0,
     ...(labels === undefined ? {} : { labels }),
-    ...(typeof kept.concurrencyKey === "string" ? { concurrencyKey: kept.concurrencyKey } : {}),
-    ...(kept.after === undefined || kept.after === null ? {} : { after: kept.after }),
-    ...(kept.retry === undefined || kept.retry === null ? {} : { retry: kept.retry }),
-    ...(typeof kept.resultExpirationMs === "number" ? { resultExpirationMs: kept.resultExpirationMs } : {}),
-    ...(typeof kept.failureExpirationMs === "number" ? { failureExpirationMs: kept.failureExpirationMs } : {}),
+    ...present(kept, "concurrencyKey", "after", "retry", "resultExpirationMs", "failureExpirationMs"),
   };
 }
 
 function toResult([columns, stored]: ResultRow): JobResultRecord {
   const details = fieldsOf(stored, {});
-  const { job, labels, attemptHistory, progress, retryOf } = details;
+  const { job, labels } = details;
   return {
     jobId: columns[0],
     taskId: columns[1],
@@ -452,8 +449,6 @@ function toResult([columns, stored]: ResultRow): JobResultRecord {
     error: details.error ?? null,
     expiresAt: columns[4],
     ...(job === undefined ? {} : { job: toKeptJob(job, labels) }),
-    ...(attemptHistory === undefined || attemptHistory === null ? {} : { attemptHistory }),
-    ...(progress === undefined || progress === null ? {} : { progress }),
-    ...(retryOf === undefined || retryOf === null ? {} : { retryOf }),
+    ...present(details, "attemptHistory", "progress", "retryOf"),
   };
 }

@@ -1,3 +1,4 @@
+import { present } from "../../../core/without-undefined.ts";
 import type { CatchUp } from "../../../records/policies.ts";
 import type { ScheduleRecord } from "../../../records/schedule.ts";
 import type { ScheduleFailure } from "../../../records/schedule-failure.ts";
@@ -155,11 +156,7 @@ export function toSchedule([columns, metadata, stored]: ScheduleRow): ScheduleRe
     nextFireTime: known[6],
     skippedCount,
     revision,
-    ...(details.concurrencyKey === undefined ? {} : { concurrencyKey: details.concurrencyKey }),
-    ...(details.failureExpirationMs === undefined ? {} : { failureExpirationMs: details.failureExpirationMs }),
-    ...(details.pauseAfterFailures === undefined ? {} : { pauseAfterFailures: details.pauseAfterFailures }),
-    ...(details.expectStartMs === undefined ? {} : { expectStartMs: details.expectStartMs }),
-    ...(details.expectFinishMs === undefined ? {} : { expectFinishMs: details.expectFinishMs }),
+    ...present(details, "failureExpirationMs", "pauseAfterFailures", "expectStartMs", "expectFinishMs"),
     ...(declaration === null ? {} : { declaration }),
     ...(version === null ? {} : { version }),
     ...pauseFacts({ pausedUntil, pauseReason, pausedBy }),
