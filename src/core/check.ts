@@ -269,21 +269,21 @@ function checkedName(name: string, schema: object): string {
 /** A value that `convert` reads. An `OptionsError` of `convert` becomes an issue, and so does what an object throws
  *  where it is read; other errors of ours pass through. @internal */
 export function converted<I, O>(convert: (value: I) => O): v.GenericSchema<I, O> {
-  return v.pipe(
-    v.unknown(),
-    v.rawTransform(({ dataset, addIssue, NEVER }) => {
+  return {
+    ...v.unknown(),
+    "~run"({ value: input }: { readonly value: unknown }) {
       try {
-        return convert(dataset.value as I);
+        return { typed: true, value: convert(input as I) };
       } catch (error) {
         const isOurs = error instanceof EscapementError;
-        if (isOurs ? !(error instanceof OptionsError) : typeof dataset.value !== "object") throw error;
-        const problem =
+        if (isOurs ? !(error instanceof OptionsError) : typeof input !== "object") throw error;
+        const message =
           error instanceof OptionsError ? (error.issues[0]?.message ?? error.message) : cannotBeRead(error);
-        addIssue({ message: problem });
-        return NEVER;
+        const issue = { kind: "transformation", type: "convert", input, expected: null, received: "", message };
+        return { typed: false, value: input, issues: [issue] };
       }
-    }),
-  ) as unknown as v.GenericSchema<I, O>;
+    },
+  } as unknown as v.GenericSchema<I, O>;
 }
 
 /** What says of a schema that the checked value is in milliseconds. */

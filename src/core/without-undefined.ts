@@ -17,5 +17,7 @@ export function present<T extends object, Name extends keyof T>(
   fields: T,
   ...names: readonly Name[]
 ): WithoutUndefined<{ [N in Name]: Exclude<T[N], null> }> {
-  return Object.fromEntries(names.map((name) => [name, fields[name]]).filter(([, value]) => value != null)) as never;
+  const found: Partial<Record<Name, unknown>> = {};
+  for (const name of names) if (fields[name] != null) found[name] = fields[name];
+  return found as never;
 }

@@ -142,15 +142,11 @@ const windowKey = once(() => textUpTo(ID_LENGTH_MAX, textAdviceOf));
 const CONFLICT_POLICIES = ["update", "doNothing", "replace", "error"] as const;
 
 const metadata = once(() =>
-  v.pipe(
-    v.unknown(),
-    v.rawTransform(({ dataset, addIssue, NEVER }) => {
-      const checked = checkMetadata(dataset.value);
-      if ("metadata" in checked) return checked.metadata;
-      addIssue({ message: checked.problem });
-      return NEVER;
-    }),
-  ),
+  converted((value: unknown) => {
+    const checked = checkMetadata(value);
+    if ("metadata" in checked) return checked.metadata;
+    throw new OptionsError(checked.problem);
+  }),
 );
 
 const labels = once(() => converted(checkedLabels));
