@@ -164,6 +164,6 @@ export function durationOf(ms: number): Temporal.Duration {
 }
 
 /** The same for null: null. */
-export function durationOrNull(ms: number | null): Temporal.Duration | null {
-  return ms === null ? null : durationOf(ms);
+export function durationOrNull(ms: number | null | undefined): Temporal.Duration | null {
+  return ms == null ? null : durationOf(ms);
 }

@@ -1,6 +1,6 @@
 import { EscapementError, type Issue, OptionsError } from "./errors.ts";
 import { ISSUES_MAX } from "./limits.ts";
-import { nearest } from "./suggest.ts";
+import { didYouMean, nearest } from "./suggest.ts";
 
 // The messages of wrong options. Each names the call, the path, what the value must be, what it is, and what to do.
 
@@ -124,8 +124,7 @@ export function takes(what: string, value: unknown, advice: string | null = null
 
 /** The problem of a value that is none of the allowed words, with the word that the caller likely meant. */
 export function mustBeOneOf(words: readonly string[], value: unknown): string {
-  const suggestion = typeof value === "string" ? nearest(value, words) : null;
-  const advice = suggestion === null ? null : `did you mean "${suggestion}"?`;
+  const advice = typeof value === "string" ? didYouMean(value, words, null) : null;
   const quoted = words.map((word) => `"${word}"`);
   return mustBe(listed(quoted, "or"), value, "", advice);
 }

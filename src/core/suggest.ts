@@ -1,3 +1,9 @@
+/** Advice for a word that is none of those that are known: the word that was likely meant, or else other advice. */
+export function didYouMean<T>(word: string, known: readonly string[], otherwise: T): string | T {
+  const meant = nearest(word, known);
+  return meant === null ? otherwise : `did you mean "${meant}"?`;
+}
+
 /** The candidate that is nearest to a mistyped word, or null: a candidate with which the word begins (`mon` for
  *  `monday`), or a candidate that differs from the word by a few mistyped characters. */
 export function nearest(word: string, candidates: readonly string[]): string | null {

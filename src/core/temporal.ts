@@ -132,8 +132,8 @@ export function nearestInstantMs(epochMs: number): number {
 }
 
 /** The `Temporal.Instant` of epoch milliseconds; null for null. */
-export function instantOrNull(epochMs: number | null): Temporal.Instant | null {
-  return epochMs === null ? null : instantOf(epochMs);
+export function instantOrNull(epochMs: number | null | undefined): Temporal.Instant | null {
+  return epochMs == null ? null : instantOf(epochMs);
 }
 
 /** The `Temporal.ZonedDateTime` of epoch milliseconds in a time zone. */

@@ -3,7 +3,7 @@ import type { AbortSignal } from "../../core/abort-signal.ts";
 import { OptionsError } from "../../core/errors.ts";
 import { isThenable, type Logger } from "../../core/logger.ts";
 import { listOf, mustBe, optionError, shown } from "../../core/option-errors.ts";
-import { nearest } from "../../core/suggest.ts";
+import { didYouMean } from "../../core/suggest.ts";
 import { EVENT_TYPES, type EventRecord, type EventType } from "../../records/events.ts";
 import { EventStream } from "./event-stream.ts";
 import { type SchedulerEvent, toEvent } from "./scheduler-event.ts";
@@ -312,8 +312,8 @@ function typeList<T extends EventType>(types: EventFilter<T>): readonly EventTyp
     if (EVENT_TYPES.includes(type)) continue;
     const name: string = typeof type === "string" ? type : "";
     const isEnd = /complete|fail|finish|done|success|error/i.test(name);
-    const meant = nearest(name, EVENT_TYPES) ?? (isEnd ? "jobReleased" : null);
-    const advice = meant === null ? `there are ${EVENT_TYPES.join(", ")}` : `did you mean "${meant}"?`;
+    const otherwise = isEnd ? 'did you mean "jobReleased"?' : `there are ${EVENT_TYPES.join(", ")}`;
+    const advice = didYouMean(name, EVENT_TYPES, otherwise);
     throw new OptionsError(`there is no event type ${shown(type)}; ${advice}`, [
       { path: "types", message: "unknown event type" },
     ]);

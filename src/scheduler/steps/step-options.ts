@@ -1,6 +1,6 @@
 import { toDurationMs } from "../../core/duration.ts";
 import { isPlain, mustBe, optionError } from "../../core/option-errors.ts";
-import { nearest } from "../../core/suggest.ts";
+import { didYouMean } from "../../core/suggest.ts";
 import type { RetryPolicy } from "../../records/policies.ts";
 import type { StepOptions } from "./step-types.ts";
 
@@ -46,8 +46,7 @@ function known<T extends object>(value: T, names: readonly string[], where: stri
   if (!isPlain(value)) throw optionError(where, path === "" ? "options" : path, mustBe("an object of options", value));
   for (const name of Object.keys(value)) {
     if (names.includes(name)) continue;
-    const near = nearest(name, names);
-    const advice = near === null ? `there are ${names.join(" and ")}` : `did you mean "${near}"?`;
+    const advice = didYouMean(name, names, `there are ${names.join(" and ")}`);
     throw optionError(where, path === "" ? name : `${path}.${name}`, `is unknown; ${advice}`);
   }
   return value;

@@ -2,7 +2,7 @@ import { HandlerLookupError, OptionsError, StoreUnavailableError, TaskLookupErro
 import { LIMIT_PER_BURST, SNOOZES_MAX_DEFAULT, TASKS_WATCH_MS, UPDATE_TRIES_MAX } from "../../core/limits.ts";
 import { cannotBeRead, isPlain, mustBe, optionError } from "../../core/option-errors.ts";
 import type { StandardSchemaV1 } from "../../core/standard-schema.ts";
-import { nearest } from "../../core/suggest.ts";
+import { didYouMean } from "../../core/suggest.ts";
 import { present, withoutUndefined } from "../../core/without-undefined.ts";
 import { InlineExecutor } from "../../executors/inline.ts";
 import type { JobExecutor } from "../../executors/job-executor.ts";
@@ -240,9 +240,7 @@ export class TaskRegistry {
     if (Object.hasOwn(this.#executors, executor)) return;
     const executors = Object.keys(this.#executors);
     const names = executors.map((name) => `"${name}"`).join(", ");
-    const near = nearest(executor, executors);
-    const advice =
-      near === null ? "pass it: new Scheduler({ executors: { name: executor } })" : `did you mean "${near}"?`;
+    const advice = didYouMean(executor, executors, "pass it: new Scheduler({ executors: { name: executor } })");
     const message = mustBe(`the name of an executor that this scheduler has (${names})`, executor, "", advice);
     throw optionError(`task "${id}"`, "executor", message);
   }
@@ -266,9 +264,8 @@ export class TaskRegistry {
     const executor = this.#executors[name];
     if (executor === undefined || this.#hasHandler(task, executor)) return;
     const { taskIds = [] } = executor;
-    const near = nearest(id, taskIds);
     const ids = taskIds.slice(0, LISTED_TASKS_MAX).map((taskId) => `"${taskId}"`);
-    const advice = near === null ? "register one, or give the task another executor" : `did you mean "${near}"?`;
+    const advice = didYouMean(id, taskIds, "register one, or give the task another executor");
     const has = ids.length === 0 ? "" : ` (it has ${ids.join(", ")}${taskIds.length > ids.length ? ", ..." : ""})`;
     throw new HandlerLookupError(`executor "${name}" has no handler for task "${id}"${has}; ${advice}`, id);
   }

@@ -1,4 +1,4 @@
-import { ConflictingIdError, StoreRefusedError } from "../../core/errors.ts";
+import { StoreRefusedError } from "../../core/errors.ts";
 import { BLACKOUTS_MAX } from "../../core/limits.ts";
 import { optionError } from "../../core/option-errors.ts";
 import type { BlackoutRecord } from "../../records/blackout.ts";
@@ -7,6 +7,7 @@ import { blackoutAdded, blackoutRemoved } from "../events/event-records.ts";
 import { checkTrigger } from "../options/check-options.ts";
 import type { CheckedBlackout, CheckedChange } from "../options/checked-options.ts";
 import { Blackout } from "../views/blackout.ts";
+import { idInUse } from "./schedule-additions.ts";
 import type { VerbContext } from "./verb-context.ts";
 
 /** What a scheduler does with blackouts. */
@@ -29,10 +30,7 @@ export class BlackoutVerbs implements BlackoutCommands {
     await ready();
     const { conflictPolicy } = options;
     const { change, blackout } = await env.store.addBlackout({ blackout: asked, conflictPolicy });
-    if (change === "conflict") {
-      const advice = 'choose another id, or conflictPolicy "update", "replace" or "doNothing"';
-      throw new ConflictingIdError(`there is a blackout "${id}" already; ${advice}`, id);
-    }
+    if (change === "conflict") throw idInUse("blackout", id);
     if (change === "full") {
       throw new StoreRefusedError(`there are ${BLACKOUTS_MAX} blackouts, and a store takes no more; remove some`);
     }

@@ -183,7 +183,7 @@ export class ScheduleAdditions {
         return;
       }
       const inUse = new Set(report.conflicts);
-      for (const place of inUse) calls[place]?.reject(idInUse(calls[place].addition.schedule.id));
+      for (const place of inUse) calls[place]?.reject(idInUse("schedule", calls[place].addition.schedule.id));
       await this.#write(calls.filter((_, place) => !inUse.has(place)));
     } catch (error) {
       if (calls.length === 1 || error instanceof StoreUnavailableError) {
@@ -209,9 +209,9 @@ function batchesOf(calls: readonly PreparedCall[]): PreparedCall[][] {
   return batches;
 }
 
-function idInUse(id: string): ConflictingIdError {
+export function idInUse(what: "schedule" | "blackout", id: string): ConflictingIdError {
   return new ConflictingIdError(
-    `there is a schedule "${id}" already; choose another id, or conflictPolicy "update", "replace" or "doNothing"`,
+    `there is a ${what} "${id}" already; choose another id, or conflictPolicy "update", "replace" or "doNothing"`,
     id,
   );
 }

@@ -159,7 +159,7 @@ export class Schedule {
   /** How long it is kept how a job failed; null is as the default says: 30 days, longer where
    *  {@link resultExpirationTime} is, and not at all where that is zero. */
   get failureExpirationTime(): Temporal.Duration | null {
-    return durationOrNull(this.#record.failureExpirationMs ?? null);
+    return durationOrNull(this.#record.failureExpirationMs);
   }
   /** What a fire does while an earlier run of the schedule is unfinished. */
   get overlap(): RunOverlapPolicy {
@@ -171,11 +171,11 @@ export class Schedule {
   }
   /** Within which time after a fire time its job is to start; null for no such expectation. */
   get expectStartWithin(): Temporal.Duration | null {
-    return durationOrNull(this.#record.expectStartMs ?? null);
+    return durationOrNull(this.#record.expectStartMs);
   }
   /** The same for its end. */
   get expectFinishWithin(): Temporal.Duration | null {
-    return durationOrNull(this.#record.expectFinishMs ?? null);
+    return durationOrNull(this.#record.expectFinishMs);
   }
   /** After how many failed runs in a row the schedule is paused; null for never. */
   get pauseAfterFailures(): number | null {
@@ -183,7 +183,7 @@ export class Schedule {
   }
   /** When the pause ends by itself; null for a pause without an end, and for none. */
   get pausedUntil(): Temporal.Instant | null {
-    return instantOrNull(this.#record.pausedUntil ?? null);
+    return instantOrNull(this.#record.pausedUntil);
   }
   /** Why the schedule is paused; null for no reason, and for no pause. */
   get pauseReason(): string | null {

@@ -61,7 +61,7 @@ export class TaskView {
   }
   /** When the pause of the whole task ends by itself; null for a pause without an end, and for none. */
   get pausedUntil(): Temporal.Instant | null {
-    return instantOrNull(this.#record.pausedUntil ?? null);
+    return instantOrNull(this.#record.pausedUntil);
   }
   /** Why the whole task is paused; null for no reason, and for no pause. */
   get pauseReason(): string | null {
@@ -89,7 +89,7 @@ export class TaskView {
   }
   /** How long a handler that ignores its signal keeps the place of its job; null is the lease of its scheduler. */
   get abandonAfter(): Temporal.Duration | null {
-    return durationOrNull(this.#record.abandonAfterMs ?? null);
+    return durationOrNull(this.#record.abandonAfterMs);
   }
   /** How long results are kept; zero keeps none. */
   get resultExpirationTime(): Temporal.Duration {
@@ -98,7 +98,7 @@ export class TaskView {
   /** How long it is kept how a job failed; null is as the default says: 30 days, longer where
    *  {@link resultExpirationTime} is, and not at all where that is zero. */
   get failureExpirationTime(): Temporal.Duration | null {
-    return durationOrNull(this.#record.failureExpirationMs ?? null);
+    return durationOrNull(this.#record.failureExpirationMs);
   }
   /** How many attempts a failing job gets, and the pauses between the attempts. */
   get retry(): TaskRetry {

@@ -74,8 +74,7 @@ const saysPrefix = says("letters, digits and _, at most 64, not beginning with a
 const tablePrefix: () => v.GenericSchema<string> = once(() =>
   v.pipe(
     v.string(saysPrefix),
-    v.maxLength(TABLE_PREFIX_LENGTH_MAX, saysPrefix),
-    v.regex(/^([A-Za-z_][A-Za-z0-9_]*)?$/, saysPrefix),
+    v.check((prefix) => prefix.length <= TABLE_PREFIX_LENGTH_MAX && /^([a-z_]\w*)?$/i.test(prefix), saysPrefix),
     v.check(
       (prefix) => !/^sqlite_/i.test(prefix),
       says("another prefix, because names that begin with sqlite_ are SQLite's own"),
