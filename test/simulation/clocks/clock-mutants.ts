@@ -17,7 +17,7 @@ export const CLOCK_MUTANTS: readonly ClockMutant[] = [
       "beat",
       () => async () => {},
     ),
-    caughtBy: 0,
+    caughtBy: 2,
   },
   {
     mutant: patched(
@@ -29,7 +29,7 @@ export const CLOCK_MUTANTS: readonly ClockMutant[] = [
           return original.call(this, false);
         },
     ),
-    caughtBy: 0,
+    caughtBy: 10,
   },
   {
     mutant: scheduler("takes back the last fire time too, and with it what has run", (inner) => ({
@@ -39,7 +39,7 @@ export const CLOCK_MUTANTS: readonly ClockMutant[] = [
           note,
         ),
     })),
-    caughtBy: 0,
+    caughtBy: 12,
   },
   {
     mutant: patched(
@@ -48,6 +48,6 @@ export const CLOCK_MUTANTS: readonly ClockMutant[] = [
       "uptimeAfter",
       () => () => INSTANT_MS_MAX,
     ),
-    caughtBy: 0,
+    caughtBy: 6,
   },
 ];

@@ -48,7 +48,7 @@ export const JOB_STEP_MUTANTS: readonly { readonly mutant: Mutant; readonly caug
         }
       },
     ),
-    caughtBy: 3,
+    caughtBy: 1,
   },
   {
     mutant: store(
@@ -62,7 +62,7 @@ export const JOB_STEP_MUTANTS: readonly { readonly mutant: Mutant; readonly caug
       "forgets cursors",
       giving((steps) => steps.map((step) => ({ ...step, cursor: null }))),
     ),
-    caughtBy: 0,
+    caughtBy: 1,
   },
   {
     mutant: store(
@@ -74,7 +74,7 @@ export const JOB_STEP_MUTANTS: readonly { readonly mutant: Mutant; readonly caug
         }
       },
     ),
-    caughtBy: 423,
+    caughtBy: 599,
   },
   {
     mutant: store(
@@ -112,7 +112,7 @@ export const JOB_STEP_MUTANTS: readonly { readonly mutant: Mutant; readonly caug
     mutant: scheduler("says of a step that it was saved although the call failed", (inner) => ({
       saveJobStep: (save: Save) => inner.saveJobStep(save).catch(() => ({ isSaved: true, cancelRequested: false })),
     })),
-    caughtBy: 3,
+    caughtBy: 1,
   },
   { mutant: scheduler("reads no steps of jobs", () => ({ getJobSteps: async () => [] })), caughtBy: 0 },
 ];

@@ -56,9 +56,9 @@ function backfilling(change: (commit: BackfillCommit, store: MemoryDataStore) =>
 
 /** Faults of our own, each of which a promise about the operations has to find. */
 export const OPERATOR_MUTANTS: readonly OperatorMutant[] = [
-  ...caught(NOTICES, [10, 10]),
-  ...caught(BLACKOUT_MUTANTS, [110, 0, 62, 107, 0, 216]),
-  ...caught(PAUSE_MUTANTS, [0, 31, 0, 5, 49, 2, 53]),
+  ...caught(NOTICES, [18, 10]),
+  ...caught(BLACKOUT_MUTANTS, [323, 4, 7, 21, 137, 520]),
+  ...caught(PAUSE_MUTANTS, [0, 10, 0, 1, 49, 2, 15]),
   {
     mutant: store(
       "forgets how far a backfill has come",
@@ -68,7 +68,7 @@ export const OPERATOR_MUTANTS: readonly OperatorMutant[] = [
         return { ...commit, backfill: { ...commit.backfill, position, isDone: false } };
       }),
     ),
-    caughtBy: 120,
+    caughtBy: 428,
   },
   {
     mutant: patched(
@@ -77,6 +77,6 @@ export const OPERATOR_MUTANTS: readonly OperatorMutant[] = [
       "among",
       () => async () => () => null,
     ),
-    caughtBy: 8,
+    caughtBy: 0,
   },
 ];
