@@ -11,12 +11,14 @@ export type Verdict =
   /** `earlier` is what the ledger has until then, from before the schedule was removed. */
   | { readonly kind: "unfinished"; readonly jobId: string; readonly earlier?: Verdict }
   | { readonly kind: "run"; readonly run: Run }
-  /** `formerly` are fire times whose jobs stood for this one and did not know: then the skip may be theirs. */
+  /** `formerly` are fire times whose jobs stood for this one and did not know: then the skip may be theirs. What a job
+   *  has entered again (`isAgain`) leaves out what a later rule of the schedule passed over there. */
   | {
       readonly kind: "skip";
       readonly verdict: SkipVerdict;
       readonly into: number | null;
       readonly formerly?: readonly number[];
+      readonly isAgain?: boolean;
     };
 
 /** Fire times for which a plan makes no job, and why. */
@@ -121,15 +123,16 @@ export class BookModel {
     const { verdicts, earlier, takenOut } = this.#lineOf(scheduleId);
     for (const [fireTime, verdict] of verdicts) {
       if (verdict.kind !== "skip" || verdict.into === null || !stoodFor(verdict)) continue;
-      const { formerly = [] } = verdict;
+      const { formerly = [], isAgain = false } = verdict;
       const isKnown = formerly.length === 0 && knows(fireTime, verdict.into);
-      verdicts.set(fireTime, isKnown ? skip : { ...skip, formerly: [...formerly, verdict.into] });
+      const entered = { ...skip, isAgain };
+      verdicts.set(fireTime, isKnown ? entered : { ...entered, formerly: [...formerly, verdict.into] });
     }
     for (const [fireTime, other] of takenOut) {
       if (!knows(fireTime, other)) continue;
       takenOut.set(fireTime, into);
       if (verdicts.has(fireTime)) continue;
-      verdicts.set(fireTime, skip);
+      verdicts.set(fireTime, { ...skip, isAgain: true });
       earlier.add(fireTime);
     }
     for (const { fireTime } of jobs) {
@@ -220,6 +223,7 @@ export class BookModel {
       const told = skips.filter(({ from, until }) => from <= fireTime && fireTime <= until);
       if (run !== undefined) told.push(run as never);
       for (const entry of told) {
+        if (isOfLaterRule(truth, entry)) continue;
         counts.set(entry, (counts.get(entry) ?? 0) + 1);
         if (fireTime < keptFrom && !isTold(truth, entry)) mixed.add(entry);
       }
@@ -349,10 +353,15 @@ function isTold(truth: Verdict, entry: OccurrenceRecord | undefined): boolean {
   if (entry === undefined) return false;
   if (entry.kind !== truth.kind) return false;
   if (truth.kind === "skip") {
+    if (isOfLaterRule(truth, entry)) return true;
     if (entry.kind !== "skip" || entry.verdict !== truth.verdict) return false;
     return entry.into === truth.into || truth.formerly?.includes(entry.into ?? -1) === true;
   }
   return Object.entries(truth.run).every(([key, value]) => Reflect.get(entry, key) === value);
+}
+
+function isOfLaterRule(truth: Verdict, entry: OccurrenceRecord): boolean {
+  return truth.kind === "skip" && truth.isAgain === true && entry.kind === "skip" && entry.verdict !== "coalesced";
 }
 
 function startOf(entry: OccurrenceRecord): number {
