@@ -78,9 +78,9 @@ async function storeFacts({ env, ready, tasks: own }: VerbContext): Promise<Stor
 function aheadWarnings([first]: readonly UptimeRecord[]): StoreWarning[] {
   if (first === undefined) return [];
   const message =
-    `the scheduler "${first.identity}" was up at ${instantText(first.since)}, by a clock that others do not share: ` +
-    "schedules that it moved wait until a scheduler takes them back, those that it added wait for you; if this " +
-    "machine's clock is right, take them back with: escapement heal";
+    `the scheduler "${first.identity}" was up at ${instantText(first.since)}, by a clock that was wrong or that ` +
+    "others do not share: schedules that it moved wait until a scheduler with an even clock takes them back, those " +
+    "that it added wait for you; if this machine's clock is right, take them back with: escapement heal";
   return [{ code: "clockAhead", message }];
 }
 

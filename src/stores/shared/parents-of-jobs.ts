@@ -84,8 +84,9 @@ export function unknownParents(ids: readonly string[]): StoreRefusedError {
   const names = ids.slice(0, SHOWN_MAX).map((id) => `"${id}"`);
   const more = ids.length > SHOWN_MAX ? ` and ${ids.length - SHOWN_MAX} more` : "";
   const error = new StoreRefusedError(
-    `\`after\` names jobs that the store does not know: ${names.join(", ")}${more}. A parent has not ended, or its ` +
-      "result is kept (see resultExpirationTime); or add the job without this parent",
+    `\`after\` names jobs that the store does not know: ${names.join(", ")}${more}. A parent is a job that has not ` +
+      "ended, or whose result is kept; keep the parent's result longer (resultExpirationTime), or add the job " +
+      "without this parent",
   );
   UNKNOWN.set(error, ids);
   return error;
