@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { type RunOverlapPolicy, Scheduler, type TaskSettings } from "../../src/mod.ts";
+import { MemoryDataStore, type RunOverlapPolicy, Scheduler, type TaskSettings } from "../../src/mod.ts";
 import { heldHandler, type Setup, setUp } from "./support.ts";
 
 /** What the log says of runs that may hang. */
@@ -116,6 +116,27 @@ describe("a run that lasts long", () => {
     expect(warned(setup).length).toBe(before);
     await clock.advance({ minutes: 25 });
     expect(warned(setup).slice(before)).toEqual([expect.stringMatching(/95% of them end within \d+(\.\d)? (s|min)\)/)]);
+    for (const one of held) one.finish("");
+  });
+
+  test("is named although what is known of another one cannot be read", async () => {
+    const store = new MemoryDataStore();
+    const { ledger } = store;
+    if (ledger === null) throw new Error("a memory store has a ledger");
+    const getStats = ledger.getStats.bind(ledger);
+    ledger.getStats = (filter) =>
+      filter.ids?.includes("damaged") ? Promise.reject(new Error("no such page")) : getStats(filter);
+    const setup = setUp({ dataStore: store });
+    const { scheduler, clock, log } = setup;
+    const { handler, held } = heldHandler();
+    for (const id of ["damaged", "t"]) scheduler.task(id, handler);
+    await scheduler.start();
+    for (const id of ["damaged", "t"]) await scheduler.addJob(id);
+    await clock.advance({ minutes: 12 });
+    expect(warned(setup)).toEqual([expect.stringContaining('of task "t" has run for')]);
+    expect(log.map(({ message }) => message)).toContain(
+      "escapement: runs that last long could not be looked after; tried again later",
+    );
     for (const one of held) one.finish("");
   });
 

@@ -50,7 +50,11 @@ export class LongRuns extends Watch {
 
   protected override async check(): Promise<void> {
     const usual: UsualTimes = new Map();
-    for (const attempt of [...this.#running()]) if (!this.#told.has(attempt)) await this.#lookAt(attempt, usual);
+    const failures: unknown[] = [];
+    for (const attempt of [...this.#running()]) {
+      if (!this.#told.has(attempt)) await this.#lookAt(attempt, usual).catch((error: unknown) => failures.push(error));
+    }
+    if (failures.length > 0) throw failures[0];
   }
 
   async #lookAt(attempt: JobAttempt, known: UsualTimes): Promise<void> {

@@ -31,9 +31,7 @@ export abstract class Watch {
   protected begin(first?: () => Promise<void>): void {
     const signal = this.#signal;
     if (signal === null || signal.aborted) return;
-    this.#running ??= this.#lookAgain(signal, first).finally(() => {
-      this.#running = null;
-    });
+    this.#running ??= this.#lookAgain(signal, first);
   }
 
   /** Resolves when it has ended what it was doing, after the signal was aborted. */
@@ -51,11 +49,16 @@ export abstract class Watch {
   }
 
   async #lookAgain(signal: AbortSignal, first?: () => Promise<void>): Promise<void> {
-    await first?.();
-    while (this.goesOn()) {
-      await sleepFor(this.env.clock, this.#periodMs, signal);
-      if (signal.aborted) return;
-      await this.look();
+    try {
+      await first?.();
+      while (this.goesOn()) {
+        await sleepFor(this.env.clock, this.#periodMs, signal);
+        if (signal.aborted) return;
+        await this.look();
+      }
+    } finally {
+      // In the turn in which there was no reason any more: none that comes then is missed.
+      this.#running = null;
     }
   }
 }
