@@ -28,10 +28,13 @@ export class FireTimesThatRan {
     for await (const entry of this.#entries(Math.min(...fireTimes), Math.max(...fireTimes))) {
       if (entry.kind === "run" && asked.has(entry.fireTime)) runs.set(entry.fireTime, entry);
       // What took the place of a fire time does not stand for it.
-      if (entry.kind === "skip" && entry.verdict !== "replaced") skips.push(entry);
+      if (entry.kind === "skip" && entry.into !== null && entry.verdict !== "replaced") skips.push(entry);
     }
     const stoodFor: Skip[] = [];
-    for (const skip of skips) stoodFor.push({ ...skip, into: await this.#standingFor(skip.into, runs) });
+    for (const skip of skips) {
+      const into = await this.#standingFor(skip.into, runs);
+      if (into !== null) stoodFor.push({ ...skip, into });
+    }
     return (at) => {
       const run = runs.get(at);
       if (run !== undefined) return hasStarted(run) ? at : null;
