@@ -349,7 +349,8 @@ const DAMAGED_TASK: TaskRow[1] = {
 function toTask([columns, stored]: TaskRow): TaskRecord {
   const [id, maxRunningJobs, declaration, version, paused, pausedUntil, pauseReason, pausedBy] = columns;
   return {
-    ...{ ...DAMAGED_TASK, ...fieldsOf(stored, {}) },
+    ...DAMAGED_TASK,
+    ...fieldsOf(stored, {}),
     id,
     maxRunningJobs,
     ...(paused === 1 ? { paused: true, ...pauseFacts({ pausedUntil, pauseReason, pausedBy }) } : {}),

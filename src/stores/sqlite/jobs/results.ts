@@ -429,7 +429,10 @@ function toKeptJob(kept: Partial<KeptJob>, labels: Labels | undefined): KeptJob 
     maxRecoveries: kept.maxRecoveries ?? 0,
     createdAt: kept.createdAt ?? 0,
     ...(labels === undefined ? {} : { labels }),
-    ...present(kept, "concurrencyKey", "after", "retry", "resultExpirationMs", "failureExpirationMs"),
+    ...(typeof kept.concurrencyKey === "string" ? { concurrencyKey: kept.concurrencyKey } : {}),
+    ...(typeof kept.resultExpirationMs === "number" ? { resultExpirationMs: kept.resultExpirationMs } : {}),
+    ...(typeof kept.failureExpirationMs === "number" ? { failureExpirationMs: kept.failureExpirationMs } : {}),
+    ...present(kept, "after", "retry"),
   };
 }
 
