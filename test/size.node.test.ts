@@ -129,11 +129,11 @@ describe("a Worker, with everything that it uploads, stays within its budget:", 
   test.each([
     ["cron in Berlin", CRON, 46_950, 27_900],
     ["a scheduler with the memory store", ticking("", "", "escapement"), 201_400, 182_100],
-    ["a scheduler in a Durable Object", OBJECT, 246_900, 227_500],
-    ["a scheduler with D1", D1, 246_800, 227_400],
-    ["a scheduler with libSQL over fetch alone", LIGHT, 248_800, 229_350],
-    ["a scheduler with libSQL by a url", BY_URL, 250_300, 230_850],
-    ["a scheduler with libSQL by @libsql/client/web", WEB, 269_450, 250_050],
+    ["a scheduler in a Durable Object", OBJECT, 247_000, 227_600],
+    ["a scheduler with D1", D1, 246_900, 227_500],
+    ["a scheduler with libSQL over fetch alone", LIGHT, 248_900, 229_450],
+    ["a scheduler with libSQL by a url", BY_URL, 250_400, 230_950],
+    ["a scheduler with libSQL by @libsql/client/web", WEB, 269_550, 250_150],
   ])("%s", async (name, source, bytesMax, withoutTemporalMax) => {
     const worker = { stage: stage?.path ?? "" };
     const { gzippedBytes: bytes } = await bundleWorker(source, worker);
