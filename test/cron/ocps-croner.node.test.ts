@@ -24,7 +24,7 @@ test.each(["UTC", "Europe/Berlin"])("croner answers the same to random text of O
   let count = 0;
   fc.assert(
     fc.property(dialectCases("ocps", timeZone), ({ text }) => {
-      if (DIFFERENCES.some((difference) => difference.test(text))) return;
+      fc.pre(!DIFFERENCES.some((difference) => difference.test(text)));
       const ours = CronTrigger.fromCrontab(text, { dialect: "ocps", timeZone });
       const theirs = new Cron(text, { timezone: timeZone });
       let at: number | null = from;
@@ -37,9 +37,9 @@ test.each(["UTC", "Europe/Berlin"])("croner answers the same to random text of O
         count++;
       }
     }),
-    { numRuns: 60 },
+    { numRuns: 40 },
   );
-  expect(count).toBeGreaterThan(20);
+  expect(count).toBeGreaterThanOrEqual(40);
 });
 
 function iso(ms: number): string {

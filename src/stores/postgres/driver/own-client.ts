@@ -61,7 +61,7 @@ export async function ownClient(url: string, settings: object = {}): Promise<Own
 
 /** The same with the options of a client of the application; null where that is none of postgres.js. */
 export async function ownClientLike(client: unknown, settings: object = {}): Promise<OwnClient | null> {
-  const { options } = client as { readonly options?: { readonly socket?: SocketMaker } };
+  const { options } = client as { readonly options?: { readonly socket?: SocketMaker | undefined } };
   if (typeof client !== "function" || options === undefined || "adapter" in options) return null;
   const postgres = await loadPostgres();
   const all = { ...options, ...SETTINGS, onclose: () => {}, ...settings };
