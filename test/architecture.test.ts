@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
 import { compareExports } from "./architecture/exports-maps.ts";
 import { ACCEPTED, CIRCLES, VIOLATIONS } from "./architecture/fixtures.ts";
-import { LEVELS } from "./architecture/levels.ts";
-import { checkFile, findCircles } from "./architecture/rules.ts";
+import { LEVELS, SHARED_NAMES } from "./architecture/levels.ts";
+import { checkFile, findCircles, findSharedTypeNames } from "./architecture/rules.ts";
 import { architecturePage, assemblyFiles, denoManifest, packageManifest, sourceFiles } from "./architecture/sources.ts";
 import { tokenize } from "./architecture/tokens.ts";
 import { compareTree, readTree } from "./architecture/tree.ts";
@@ -17,6 +17,10 @@ describe("the sources", () => {
   test("import each other nowhere, types included, nor do those of the WebAssembly engine", () => {
     expect(assemblyFiles.length).toBeGreaterThan(0);
     expect(findCircles([...sourceFiles, ...assemblyFiles])).toEqual([]);
+  });
+
+  test("declare each name of a type in one file", () => {
+    expect(findSharedTypeNames(sourceFiles)).toEqual(Object.entries(SHARED_NAMES));
   });
 
   test("have no line above 120 columns, nor do those of the WebAssembly engine", () => {
@@ -54,6 +58,18 @@ describe("the rules", () => {
 
   test.each(CIRCLES)("find $name", ({ files, circles }) => {
     expect(findCircles(files)).toEqual(circles);
+  });
+
+  test("find names of types that several files declare, and no imports of them", () => {
+    const files = [
+      ["src/a.ts", "export abstract class Row<T> {}\ninterface Cell { type: Other }\ntype Fields = { a: 1 };"],
+      ["src/b.ts", "type Row<T> = T[];\ndeclare class Fields implements Some {}\nenum Other { A }"],
+      ["src/c.ts", 'import { type Cell, Row } from "./a.ts";\n// type Other = 1;\nexport type { Cell };'],
+    ] as const;
+    expect(findSharedTypeNames(files)).toEqual([
+      ["Fields", ["src/a.ts", "src/b.ts"]],
+      ["Row", ["src/a.ts", "src/b.ts"]],
+    ]);
   });
 
   test("compare the tree of the page with the files", () => {

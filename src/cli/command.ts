@@ -17,7 +17,7 @@ export interface CommandSpec {
   readonly handlesSignals?: boolean;
   readonly example: string;
   /** Code is loaded when the command is called, because loading all of it would cost every command time. */
-  load(): Promise<{ readonly run: Run }>;
+  load(): Promise<{ readonly run: CommandHandler }>;
 }
 
 /** What a command needs of its scheduler. */
@@ -29,7 +29,7 @@ export interface TargetOptions {
 }
 
 /** The scheduler that a command works on. */
-export interface Target {
+export interface CommandTarget {
   readonly client: SchedulerClient;
   /** The store that it is over; null for one that is behind a router, or is a module's. */
   readonly dataStore: DataStore | null;
@@ -39,7 +39,7 @@ export interface Target {
 }
 
 /** Carries a command out. @returns its exit code */
-type Run = (call: CommandCall) => Promise<number>;
+type CommandHandler = (call: CommandCall) => Promise<number>;
 
 /** One call of a command. */
 export interface CommandCall {
@@ -48,7 +48,7 @@ export interface CommandCall {
   readonly args: readonly string[];
   readonly options: CommandOptions;
   /** The scheduler that the options name. It is closed when the command ends. */
-  target(expectations?: TargetOptions): Promise<Target>;
+  target(expectations?: TargetOptions): Promise<CommandTarget>;
 }
 
 /** Options by their names; those that were not given are undefined. */

@@ -1,6 +1,6 @@
 import { existsSync } from "node:fs";
 import { sleepFor } from "../core/clock.ts";
-import type { JobContext, Scheduler, Trigger } from "../mod.ts";
+import type { JobContext, RunOverlapPolicy, Scheduler, Trigger } from "../mod.ts";
 import { type CrontabEntry, parseCrontab, readExpression } from "./engine.ts";
 import { CliError, EXIT, messageOf } from "./failure.ts";
 import { isStandardInput, readText } from "./files.ts";
@@ -8,14 +8,12 @@ import type { CliIo } from "./io.ts";
 import type { ChildLogger } from "./log.ts";
 import { runShell } from "./shell.ts";
 
-export type OverlapPolicy = "queue" | "skip" | "replaceQueued" | "cancelRunning";
-
 /** What a crontab is run with. */
 export interface CrontabRunnerOptions {
   readonly path: string;
   readonly io: CliIo;
   readonly log: ChildLogger;
-  readonly overlap: OverlapPolicy;
+  readonly overlap: RunOverlapPolicy;
   /** The name that was given, with which the ids of its lines begin; null for none. */
   readonly name: string | null;
   /** Tells the schedules of this crontab from others of a store: its name, or its whole path. */
@@ -25,13 +23,13 @@ export interface CrontabRunnerOptions {
 }
 
 /** An entry that can be run; without a trigger, it runs at the start. */
-interface Line {
+interface CrontabLine {
   readonly entry: CrontabEntry;
   readonly trigger: Trigger | null;
 }
 
 /** The lines of a file, by the id of the task. */
-type CrontabLines = ReadonlyMap<string, Line>;
+type CrontabLines = ReadonlyMap<string, CrontabLine>;
 
 const LABEL = "crontab";
 /** What is kept of the output of each run. */
@@ -70,7 +68,7 @@ export class CrontabRunner {
     const wrong = problems
       .filter(({ severity }) => severity === "error")
       .map(({ line, text, message }) => `  ${path}:${line}: ${text}: ${message}`);
-    const lines = new Map<string, Line>();
+    const lines = new Map<string, CrontabLine>();
     for (const entry of entries) {
       if (entry.expression.toLowerCase() === "@reboot") {
         lines.set(idOf(entry), { entry, trigger: null });

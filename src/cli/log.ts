@@ -4,17 +4,17 @@ import { type Output, type Style, styled } from "./output.ts";
 import { instantText } from "./times.ts";
 
 type Level = "debug" | "info" | "warn" | "error";
-type Fields = Readonly<Record<string, unknown>>;
+type LogFields = Readonly<Record<string, unknown>>;
 
 /** A logger that has bindings, as the scheduler gives them to the lines of a job. */
 export interface ChildLogger extends Logger {
-  child(bindings: Fields): ChildLogger;
+  child(bindings: LogFields): ChildLogger;
 }
 
 const STYLES: Readonly<Record<Level, Style>> = { debug: "dim", info: "dim", warn: "yellow", error: "red" };
 
 /** A log of one line for each entry: for people on a terminal, JSON elsewhere. @param level the least that is logged */
-export function createLog(io: CliIo, out: Output, level: Level, bindings: Fields = {}): ChildLogger {
+export function createLog(io: CliIo, out: Output, level: Level, bindings: LogFields = {}): ChildLogger {
   const levels: readonly Level[] = ["debug", "info", "warn", "error"];
   const write = (at: Level, message: string, details: readonly unknown[]): void => {
     if (levels.indexOf(at) < levels.indexOf(level)) return;
@@ -40,7 +40,7 @@ export function createLog(io: CliIo, out: Output, level: Level, bindings: Fields
 }
 
 /** What stands behind a message, as fields. */
-function factsOf(details: readonly unknown[]): Fields {
+function factsOf(details: readonly unknown[]): LogFields {
   const fields: Record<string, unknown> = {};
   for (const detail of details) {
     if (detail instanceof Error) fields.error = `${detail.name}: ${detail.message}`;

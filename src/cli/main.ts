@@ -1,6 +1,6 @@
 import { Command, CommanderError, Option } from "commander";
 import { VERSION } from "../core/version.ts";
-import type { CommandCall, CommandOptions, CommandSpec, Target } from "./command.ts";
+import type { CommandCall, CommandOptions, CommandSpec, CommandTarget } from "./command.ts";
 import { CliError, codeOf, EXIT, exitCodeOf, messageOf } from "./failure.ts";
 import type { CliIo } from "./io.ts";
 import { Output, styled } from "./output.ts";
@@ -31,7 +31,7 @@ export async function main(argv: readonly string[], io: CliIo): Promise<number> 
   if (called === null) return EXIT.fine;
   const { spec, args, options } = called as Called;
   const out = new Output(io, options.json === true);
-  const targets: Promise<Target>[] = [];
+  const targets: Promise<CommandTarget>[] = [];
   const call: CommandCall = {
     ...{ io, out, args, options },
     async target(expectations) {

@@ -5,7 +5,7 @@ import process from "node:process";
 import { fileURLToPath } from "node:url";
 import { nearest } from "../core/suggest.ts";
 import type { Scheduler, SchedulerClient } from "../mod.ts";
-import type { CommandCall, Target, TargetOptions } from "./command.ts";
+import type { CommandCall, CommandTarget, TargetOptions } from "./command.ts";
 import { refuseOptions, textOption } from "./command.ts";
 import { CliError, codeOf, EXIT, messageOf } from "./failure.ts";
 import { loadModule } from "./load-module.ts";
@@ -22,7 +22,7 @@ const SILENT = { debug() {}, info() {}, warn() {}, error() {} };
 export async function openTarget(
   call: CommandCall,
   { creates = false, hasToken = false }: TargetOptions = {},
-): Promise<Target> {
+): Promise<CommandTarget> {
   const { io } = call;
   const store = textOption(call, "store");
   const url = textOption(call, "url");
@@ -50,7 +50,7 @@ interface Config {
   readonly token?: unknown;
 }
 
-async function ofConfig(loaded: unknown, path: string, call: CommandCall, creates: boolean): Promise<Target> {
+async function ofConfig(loaded: unknown, path: string, call: CommandCall, creates: boolean): Promise<CommandTarget> {
   const exported = await (loaded as { readonly default?: unknown } | null)?.default;
   const given: unknown = typeof exported === "function" ? await exported() : exported;
   if (isClient(given)) return { client: given, dataStore: null, by: byOf(call), close: () => closeClient(given) };
@@ -76,7 +76,7 @@ async function closeClient(client: SchedulerClient): Promise<void> {
   await (stop ?? close)?.call(client);
 }
 
-async function overStore({ dataStore, call }: OpenedStore): Promise<Target> {
+async function overStore({ dataStore, call }: OpenedStore): Promise<CommandTarget> {
   const { Scheduler } = await import("../mod.ts");
   // Rules of calendars may be in the store.
   (await import("../rrule/mod.ts")).registerRRule();
@@ -86,7 +86,7 @@ async function overStore({ dataStore, call }: OpenedStore): Promise<Target> {
   return { client, dataStore, by, close: () => client.stop() };
 }
 
-async function behindRouter(url: string, token: string | undefined): Promise<Target> {
+async function behindRouter(url: string, token: string | undefined): Promise<CommandTarget> {
   const { connect } = await import("../client/mod.ts");
   const retry = { maxAttempts: ATTEMPTS_MAX };
   const client = connect({ url, retry, logger: SILENT, ...(token === undefined ? {} : { token }) });
@@ -110,7 +110,7 @@ function systemUser(): string | null {
 }
 
 interface OpenedStore {
-  readonly dataStore: NonNullable<Target["dataStore"]>;
+  readonly dataStore: NonNullable<CommandTarget["dataStore"]>;
   readonly call: CommandCall;
 }
 

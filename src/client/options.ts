@@ -55,9 +55,9 @@ export interface CheckedConnection extends TransportOptions {
 }
 
 /** The schemas are made at the first call, because importing must cost nothing. */
-let check: Checker<Checked> | undefined;
+let check: Checker<CheckedConnectOptions> | undefined;
 
-interface Checked {
+interface CheckedConnectOptions {
   readonly url: string | URL;
   readonly token?: ConnectOptions["token"];
   readonly headers?: Readonly<Record<string, string>> | undefined;
@@ -81,7 +81,7 @@ export function checkConnectOptions(options: ConnectOptions): CheckedConnection 
 
 const SYNONYMS = { uri: "url", address: "url", baseurl: "url", authtoken: "token", apikey: "token", secret: "token" };
 
-function schema(): v.GenericSchema<unknown, Checked> {
+function schema(): v.GenericSchema<unknown, CheckedConnectOptions> {
   return objectOf({
     url: v.custom<string | URL>(
       (value) => isAddress(value),
@@ -117,7 +117,7 @@ function schema(): v.GenericSchema<unknown, Checked> {
     logger: v.optional(implementing<Logger>("a Logger, such as console", ["debug", "info", "warn", "error"])),
     clock: v.optional(implementing<Clock>("a Clock", ["now", "sleep", "yield"])),
     random: v.optional(v.function(says("a function that returns numbers from 0 to 1"))),
-  }) as unknown as v.GenericSchema<unknown, Checked>;
+  }) as unknown as v.GenericSchema<unknown, CheckedConnectOptions>;
 }
 
 function areHeaders(value: unknown): boolean {

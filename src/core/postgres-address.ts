@@ -15,6 +15,16 @@ export interface PostgresAddress {
   readonly leftOut: readonly string[];
 }
 
+/** The function of the package postgres. Its own types would bind the shapes to one version. */
+export type PostgresJs<Client> = (address: string | object, settings?: object) => Client;
+
+/** What postgres.js tells of the options that it was given. */
+export interface ParsedPostgresOptions {
+  readonly host: readonly string[];
+  readonly port: readonly number[];
+  readonly path: string | false;
+}
+
 export interface PostgresPlace {
   /** A name, an address without brackets, or the folder of a unix socket. */
   readonly host?: string;

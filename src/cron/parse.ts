@@ -1,5 +1,6 @@
 import { CronSyntaxError } from "../core/errors.ts";
 import { CRON_TEXT_LENGTH_MAX } from "../core/limits.ts";
+import type { Mutable } from "../core/mutable.ts";
 import { checkDialect, enterDialect } from "./dialects.ts";
 import {
   checkFieldNames,
@@ -31,8 +32,6 @@ export interface CronSettings {
   readonly dayMatch: "and" | "or";
   readonly dialect?: CronDialect | undefined;
 }
-
-type Draft = { -readonly [Key in keyof ParsedCron]: ParsedCron[Key] };
 
 // Sets are signed 32-bit integers, as bit operations return them, because V8 allocates memory for larger numbers.
 const EMPTY: BitSet64 = Object.freeze({ lo: 0, hi: 0 });
@@ -127,7 +126,7 @@ export function isSurelyPossible({ daysOfMonth, daysOfWeek, isoWeeks, years }: C
   return (daysOfMonth & FIRST_28_DAYS) !== 0 && daysOfWeek !== 0 && isoWeeks === WEEKS && years === null;
 }
 
-function newDraft(settings: CronSettings): Draft {
+function newDraft(settings: CronSettings): Mutable<ParsedCron> {
   reader.reset(settings.dialect);
   return {
     seconds: SIXTY,
@@ -152,7 +151,7 @@ function newDraft(settings: CronSettings): Draft {
 }
 
 /** Reads a field into the draft. Until then, the draft has every value of the field. */
-function readInto(draft: Draft, field: CronField, start: number, end: number): void {
+function readInto(draft: Mutable<ParsedCron>, field: CronField, start: number, end: number): void {
   // A star changes nothing. Most fields of most expressions are stars, so it is looked for first.
   if (end - start === 1 && reader.text.charCodeAt(start) === STAR) return;
   const code = reader.text.charCodeAt(start);
@@ -198,7 +197,7 @@ function readInto(draft: Draft, field: CronField, start: number, end: number): v
 }
 
 /** Brings the draft into its canonical form: all spellings of a rule give equal specs. */
-function finish(draft: Draft, settings: CronSettings): ParsedCron {
+function finish(draft: Mutable<ParsedCron>, settings: CronSettings): ParsedCron {
   const isEither = settings.dayMatch === "or" && reader.restricted === 3;
   const isEitherFull = isEither && (draft.daysOfMonth === DAYS || draft.daysOfWeek === WEEKDAYS);
   if (isEitherFull || draft.daysOfMonth === DAYS) {
@@ -227,7 +226,7 @@ function finish(draft: Draft, settings: CronSettings): ParsedCron {
 
 /** Whether a rule of another dialect runs at fixed times, or by the clock as it is: as a job of Vixie cron whose minute
  *  or hour begins with a star. */
-function isFixed(dialect: CronDialect, { hours }: Draft): boolean {
+function isFixed(dialect: CronDialect, { hours }: Mutable<ParsedCron>): boolean {
   return dialect === "ocps" || (dialect === "vixie" ? !/^\s*(\S+\s+)?\*/.test(reader.text) : hours !== HOURS);
 }
 

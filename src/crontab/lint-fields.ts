@@ -3,7 +3,7 @@ import { CronTrigger } from "../triggers/cron.ts";
 import type { Lint } from "./finding.ts";
 
 /** A field that a crontab has, and what comes after its last value. */
-interface Unit {
+interface FieldUnit {
   readonly name: string;
   readonly min: number;
   readonly max: number;
@@ -11,12 +11,12 @@ interface Unit {
 }
 
 const two = (value: number): string => String(value).padStart(2, "0");
-const MINUTE: Unit = { name: "minute", min: 0, max: 59, text: (value) => `:${two(value)}` };
-const HOUR: Unit = { name: "hour", min: 0, max: 23, text: (value) => `${two(value)}:00` };
-const DAY: Unit = { name: "day", min: 1, max: 31, text: (value) => `day ${value}` };
-const MONTH: Unit = { name: "month", min: 1, max: 12, text: (value) => `month ${value}` };
+const MINUTE: FieldUnit = { name: "minute", min: 0, max: 59, text: (value) => `:${two(value)}` };
+const HOUR: FieldUnit = { name: "hour", min: 0, max: 23, text: (value) => `${two(value)}:00` };
+const DAY: FieldUnit = { name: "day", min: 1, max: 31, text: (value) => `day ${value}` };
+const MONTH: FieldUnit = { name: "month", min: 1, max: 12, text: (value) => `month ${value}` };
 const DAYS = ["Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday"];
-const WEEKDAY: Unit = { name: "day", min: 0, max: 6, text: (value) => DAYS[value] ?? "" };
+const WEEKDAY: FieldUnit = { name: "day", min: 0, max: 6, text: (value) => DAYS[value] ?? "" };
 const UNITS = [MINUTE, HOUR, DAY, MONTH, WEEKDAY];
 
 /** What five fields, which can be read, say that they may not mean. */
@@ -52,7 +52,7 @@ function clauseOf(expression: string, dialect: CronDialect | undefined): string 
 }
 
 /** A step that does not go into the length of its circle begins anew with each hour, day, month or year. */
-function unevenLint(field: string, { min, max, name, text }: Unit): Lint[] {
+function unevenLint(field: string, { min, max, name, text }: FieldUnit): Lint[] {
   const match = /^(\*|\d+)\/(\d+)$/.exec(field);
   if (match === null) return [];
   const step = Number(match[2]);

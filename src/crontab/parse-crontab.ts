@@ -119,13 +119,13 @@ function noteLineBreaks(text: string, lines: readonly string[], problems: Cronta
   }
 }
 
-interface Row {
+interface CrontabRow {
   readonly expression: string;
   readonly user: string | null;
   readonly command: string;
 }
 
-function splitRow(line: string, isSystem: boolean): Row {
+function splitRow(line: string, isSystem: boolean): CrontabRow {
   const rest = line.trimStart();
   const count = (rest.startsWith("@") ? 1 : FIELDS) + (isSystem ? 1 : 0);
   const match = new RegExp(`^((?:\\S+\\s+){${count - 1}}\\S+)\\s+(\\S.*)$`, "s").exec(rest);

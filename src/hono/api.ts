@@ -31,7 +31,7 @@ import type {
   FailureQuery,
   ForecastQuery,
   JobBatch,
-  JobBulk,
+  JobBulkBody,
   JobQuery,
   LabelQuery,
   NewJobBody,
@@ -46,7 +46,7 @@ import type {
   RetryBody,
   RunBody,
   RunQuery,
-  ScheduleBulk,
+  ScheduleBulkBody,
   ScheduleChangesBody,
   ScheduleQuery,
   SessionBody,
@@ -66,7 +66,7 @@ export interface Endpoint {
 }
 
 /** One fire time of a preview. */
-interface PreviewedFire {
+interface PreviewedFireAnswer {
   /** When it fires: an instant. */
   readonly at: string;
   /** The same in the trigger's time zone, with its offset: `2027-03-28T03:00:00+02:00`. */
@@ -81,11 +81,11 @@ interface PreviewedFire {
 }
 
 /** The fire times to come. */
-export interface Preview {
+export interface PreviewAnswer {
   /** The rule in words. */
   readonly description: string;
   readonly timeZone: string;
-  readonly items: readonly PreviewedFire[];
+  readonly items: readonly PreviewedFireAnswer[];
   /** Times of day that do not exist because of a gap, and for which nothing fires: `2027-03-28T02:30:00`. */
   readonly skipped: readonly string[];
 }
@@ -94,7 +94,7 @@ export interface Preview {
 export interface ListedSchedule extends Omit<Plain<Schedule>, "next" | "runs" | "stats"> {
   /** The rule in words; why it cannot be read, for a rule of a newer version. */
   readonly description?: string;
-  readonly next?: Preview["items"];
+  readonly next?: PreviewAnswer["items"];
   readonly runs?: Plain<Schedule>["runs"];
   readonly stats?: Plain<Schedule>["stats"];
 }
@@ -128,7 +128,7 @@ export interface StatsAnswer {
 }
 
 /** A part of a forecast. */
-interface ForecastBucket {
+interface ForecastBucketAnswer {
   readonly from: string;
   readonly fires: number;
   /** How many jobs run on average, as far as run times are known. */
@@ -136,21 +136,21 @@ interface ForecastBucket {
 }
 
 /** How often the active schedules will fire. */
-export interface Forecast {
+export interface ForecastAnswer {
   readonly from: string;
   readonly until: string;
   readonly bucket: string;
   readonly total: number;
-  readonly buckets: readonly ForecastBucket[];
+  readonly buckets: readonly ForecastBucketAnswer[];
   /** The bucket with the most fires; null when nothing fires. */
-  readonly busiest: ForecastBucket | null;
+  readonly busiest: ForecastBucketAnswer | null;
   /** One near it with fewer fires; null for none. */
-  readonly emptier: ForecastBucket | null;
+  readonly emptier: ForecastBucketAnswer | null;
   readonly text: string;
 }
 
 /** A schedule of a plan. */
-interface PlannedSchedule {
+interface PlannedScheduleAnswer {
   readonly id: string;
   readonly taskId: string;
   /** The id that it has before the plan; null where it keeps its id. */
@@ -163,12 +163,12 @@ interface PlannedSchedule {
 }
 
 /** What a plan does, or did. */
-export interface PlanReport {
+export interface PlanAnswer {
   readonly owner: string;
   readonly revision: string;
-  readonly added: readonly PlannedSchedule[];
-  readonly changed: readonly PlannedSchedule[];
-  readonly removed: readonly PlannedSchedule[];
+  readonly added: readonly PlannedScheduleAnswer[];
+  readonly changed: readonly PlannedScheduleAnswer[];
+  readonly removed: readonly PlannedScheduleAnswer[];
   readonly unchanged: readonly string[];
   /** Minutes in which many schedules fire, and more than before. */
   readonly herds: readonly { readonly from: string; readonly before: number; readonly after: number }[];
@@ -176,7 +176,7 @@ export interface PlanReport {
 }
 
 /** How everything is, on one page. */
-export interface Overview {
+export interface OverviewAnswer {
   readonly checkedAt: string;
   readonly isStoreReached: boolean;
   readonly counts: {
@@ -239,19 +239,19 @@ export interface ManyReport {
 
 /** What `POST /jobs/bulk` did. */
 export interface JobBulkReport extends ManyReport {
-  readonly action: JobBulk["action"];
+  readonly action: JobBulkBody["action"];
 }
 
 /** What `POST /schedules/bulk` did. */
 interface ScheduleBulkReport extends ManyReport {
-  readonly action: ScheduleBulk["action"];
+  readonly action: ScheduleBulkBody["action"];
 }
 
 /** What a tick did. */
 type PlainTickReport = Omit<Plain<TickReport>, "nextWakeAtMs">;
 
 /** Who asks, and what that caller may do. */
-interface Session {
+interface SessionAnswer {
   readonly scope: Scope;
   /** The name of the caller; null for none. */
   readonly name: string | null;
@@ -292,7 +292,7 @@ export interface Endpoints {
   "GET /health/live": { answers: { 200: { status: "live" } } };
   "GET /health/ready": { answers: { 200: { status: "ready" } } };
   "GET /health": { answers: { 200: Plain<SchedulerHealth> } };
-  "GET /overview": { answers: { 200: Overview } };
+  "GET /overview": { answers: { 200: OverviewAnswer } };
   "GET /schedulers": { answers: { 200: PlainPage<LiveScheduler> } };
   /** Server-Sent Events. */
   "GET /events": { query: EventQuery; answers: { 200: Response } };
@@ -300,7 +300,7 @@ export interface Endpoints {
   "GET /metrics": { query: LabelQuery; answers: { 200: Response } };
   "POST /cleanup": { answers: { 204: null } };
   "POST /tick": { answers: { 200: PlainTickReport } };
-  "GET /session": { answers: { 200: Session } };
+  "GET /session": { answers: { 200: SessionAnswer } };
   "POST /session": { body: SessionBody; answers: { 204: null } };
   "DELETE /session": { answers: { 204: null } };
   "GET /openapi.json": { answers: { 200: { readonly openapi: string } } };
@@ -317,7 +317,7 @@ export interface Endpoints {
 
   "GET /schedules": { query: ScheduleQuery; answers: { 200: Page<ListedSchedule> } };
   "POST /schedules": { body: NewScheduleBody; answers: { 201: Plain<Schedule> } };
-  "POST /schedules/bulk": { body: ScheduleBulk; answers: { 200: ScheduleBulkReport } };
+  "POST /schedules/bulk": { body: ScheduleBulkBody; answers: { 200: ScheduleBulkReport } };
   "GET /schedules/:id": { param: "id"; answers: { 200: Plain<Schedule> } };
   "PUT /schedules/:id": { param: "id"; body: ReplacingScheduleBody; answers: { 200: Plain<Schedule> } };
   "PATCH /schedules/:id": { param: "id"; body: ScheduleChangesBody; answers: { 200: Plain<Schedule> } };
@@ -326,18 +326,18 @@ export interface Endpoints {
   "POST /schedules/:id/unpause": { param: "id"; body: UnpauseBody; answers: { 200: Plain<Schedule> } };
   "POST /schedules/:id/run": { param: "id"; body: RunBody; answers: { 202: Plain<Job> } };
   "POST /schedules/:id/backfill": { param: "id"; body: BackfillBody; answers: { 200: Plain<BackfillReport> } };
-  "GET /schedules/:id/preview": { param: "id"; query: PreviewQuery; answers: { 200: Preview } };
+  "GET /schedules/:id/preview": { param: "id"; query: PreviewQuery; answers: { 200: PreviewAnswer } };
   "GET /schedules/:id/occurrences": { param: "id"; query: OccurrenceQuery; answers: { 200: PlainPage<Occurrence> } };
   "GET /schedules/:id/explain": { param: "id"; query: ExplainQuery; answers: { 200: Plain<Explanation> } };
   "GET /schedules/:id/changes": { param: "id"; query: ChangeQuery; answers: { 200: PlainPage<ScheduleChange> } };
   /** With the option `dashboard` or `insight` alone. */
-  "GET /forecast": { query: ForecastQuery; answers: { 200: Forecast } };
+  "GET /forecast": { query: ForecastQuery; answers: { 200: ForecastAnswer } };
   /** With the option `dashboard` or `insight` alone, as the next one. */
-  "POST /plan": { body: PlanBody; answers: { 200: PlanReport } };
-  "POST /apply": { body: ApplyBody; answers: { 200: PlanReport } };
+  "POST /plan": { body: PlanBody; answers: { 200: PlanAnswer } };
+  "POST /apply": { body: ApplyBody; answers: { 200: PlanAnswer } };
   /** With an `insight` that has a calendar alone. */
   "GET /calendar.ics": { query: CalendarQuery; answers: { 200: Response } };
-  "POST /triggers/preview": { body: TriggerPreviewBody; answers: { 200: Preview } };
+  "POST /triggers/preview": { body: TriggerPreviewBody; answers: { 200: PreviewAnswer } };
 
   "GET /jobs": { query: JobQuery; answers: { 200: PlainPage<Job> } };
   "POST /jobs": { body: NewJobBody; answers: { 202: Plain<Job> } };
@@ -345,7 +345,7 @@ export interface Endpoints {
     body: JobBatch;
     answers: { 202: { readonly items: readonly Plain<Job>[]; readonly then: Plain<Job> | null } };
   };
-  "POST /jobs/bulk": { body: JobBulk; answers: { 200: JobBulkReport } };
+  "POST /jobs/bulk": { body: JobBulkBody; answers: { 200: JobBulkReport } };
   "GET /jobs/:id": { param: "id"; answers: { 200: Plain<Job> & { readonly steps: readonly Plain<JobStep>[] } } };
   "POST /jobs/:id/cancel": {
     param: "id";

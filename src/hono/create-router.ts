@@ -17,7 +17,7 @@ import { problemOf } from "./problem-of.ts";
 import { inputReader } from "./read-input.ts";
 import { guardedRedact, jsonText } from "./redaction.ts";
 import { inRequestWords } from "./request-words.ts";
-import type { Call, Reply, Route } from "./route.ts";
+import type { Reply, Route, RouteCall } from "./route.ts";
 import { insightRoutes } from "./routes/insight.ts";
 import { routes } from "./routes/mod.ts";
 import { nothing } from "./schemas.ts";
@@ -97,7 +97,7 @@ export function createRouter<E extends Env = Env>(scheduler: RouterScheduler<E>,
         const client =
           typeof scheduler === "function" ? assertClient(await scheduler(context as unknown as Context<E>)) : scheduler;
         const params = context.req.param();
-        const call: Call = {
+        const call: RouteCall = {
           ...{ client, clock, request, streams, params, query, body, metrics, insight, logger },
           authFailures: gate.failures?.count,
           show: showFor(context.var.scope, hide),
@@ -105,7 +105,7 @@ export function createRouter<E extends Env = Env>(scheduler: RouterScheduler<E>,
           by: (given) => changeOptions(auth, context.var.caller, given, key),
           requestKey: () => requestKeyOf(request, key, params, body),
           pathTo: (...segments) => [basePath ?? mountOf(url, path), ...segments.map(encodeURIComponent)].join("/"),
-        } as Call;
+        } as RouteCall;
         return answerOf(await route.handle(call));
       } catch (error) {
         return problemOf(inRequestWords(error, key), request, logger);

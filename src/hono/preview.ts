@@ -2,7 +2,7 @@ import { instantText, instantTextOrNull } from "../core/temporal.ts";
 import { clockMarks } from "../crontab/clock-marks.ts";
 import type { Trigger } from "../triggers/trigger.ts";
 import { isoIn } from "../triggers/words.ts";
-import type { Preview } from "./api.ts";
+import type { PreviewAnswer } from "./api.ts";
 
 /**
  * Fire times of a trigger, with what changes of the clocks do to them.
@@ -17,7 +17,7 @@ export function previewOf(
   fromMs: number,
   isWhole: boolean,
   blackouts: ReadonlyMap<number, string | null> = new Map(),
-): Preview {
+): PreviewAnswer {
   const { timeZone } = trigger;
   const { marks, skipped } = clockMarks(trigger, times, fromMs, isWhole);
   return {

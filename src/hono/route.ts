@@ -13,7 +13,7 @@ import type { MetricsSource } from "./options.ts";
 import type { Show } from "./show.ts";
 
 /** What the handler of a route gets: an input that fits the route's schemas. */
-export interface Call<E extends Endpoint = Endpoint> {
+export interface RouteCall<E extends Endpoint = Endpoint> {
   readonly client: SchedulerClient;
   readonly clock: Clock;
   /** How records look to this caller. */
@@ -61,7 +61,7 @@ export type Route<E extends Endpoint = Endpoint> = {
   readonly scope: Scope | "none";
   /** Most bytes of the body. Default: 1,100,000. */
   readonly bodyBytesMax?: number;
-  handle(call: Call<E>): Promise<Reply<E>>;
+  handle(call: RouteCall<E>): Promise<Reply<E>>;
 } & (E extends { query: infer Query } ? { readonly query: () => GenericSchema<unknown, Query> } : { query?: never }) &
   (E extends { body: infer Body } ? { readonly body: () => GenericSchema<unknown, Body> } : { body?: never });
 

@@ -45,7 +45,7 @@ import {
   type FailureQuery,
   type ForecastQuery,
   type JobBatch,
-  type JobBulk,
+  type JobBulkBody,
   type JobQuery,
   LARGE_VALUES,
   type LabelQuery,
@@ -62,7 +62,7 @@ import {
   type RetryBody,
   type RunBody,
   type RunQuery,
-  type ScheduleBulk,
+  type ScheduleBulkBody,
   type ScheduleChangesBody,
   type ScheduleQuery,
   type SessionBody,
@@ -434,7 +434,7 @@ export const blackoutBody: () => v.GenericSchema<unknown, BlackoutBody> = once((
   }),
 );
 
-export const scheduleBulkBody: () => v.GenericSchema<unknown, ScheduleBulk> = once(() =>
+export const scheduleBulkBody: () => v.GenericSchema<unknown, ScheduleBulkBody> = once(() =>
   v.strictObject({
     action: oneOf(["pause", "unpause", "remove"]),
     ids: optional(listOf(idText(), 0, BULK_ADD_MAX)),
@@ -505,7 +505,7 @@ export const jobBatchBody: () => v.GenericSchema<unknown, JobBatch> = once(() =>
 const oneOrMore = <const Words extends readonly string[]>(words: Words) =>
   v.union([oneOf(words), someOf(words)], ({ input }) => mustBeOneOf(words, input));
 
-export const jobBulkBody: () => v.GenericSchema<unknown, JobBulk> = once(() =>
+export const jobBulkBody: () => v.GenericSchema<unknown, JobBulkBody> = once(() =>
   v.strictObject({
     action: oneOf(["retry", "cancel", "purge"]),
     ids: optional(listOf(idText(), 0, BULK_ADD_MAX)),

@@ -306,7 +306,7 @@ export interface ScheduleChangesBody extends ScheduleSettingsBody, CallerNote {
 }
 
 /** What happens to many schedules: to those with the `ids`, to those that fit the `filter`, or to all. */
-export interface ScheduleBulk extends PauseBody {
+export interface ScheduleBulkBody extends PauseBody {
   readonly action: "pause" | "unpause" | "remove";
   readonly ids?: readonly string[];
   readonly filter?: ScheduleFilterQuery;
@@ -403,7 +403,7 @@ export interface JobBulkFilter extends Omit<RunFilterQuery, "state" | "outcome">
 }
 
 /** What happens to many jobs: `retry` and `purge` are about results, `cancel` is about unfinished jobs. */
-export interface JobBulk {
+export interface JobBulkBody {
   readonly action: "retry" | "cancel" | "purge";
   /** In the place of a filter. */
   readonly ids?: readonly string[];

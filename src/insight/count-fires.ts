@@ -21,7 +21,8 @@ export interface TaskFires {
   readonly buckets: Float64Array;
 }
 
-interface Range {
+/** The time of a forecast, in buckets of one length. */
+export interface ForecastRange {
   readonly from: number;
   readonly until: number;
   readonly bucketMs: number;
@@ -47,7 +48,7 @@ const FIRES_OF_STEP = 10_000;
  *  @throws {OptionsError} for too many of them */
 export function* countFires(
   schedules: readonly CountedSchedule[],
-  range: Range,
+  range: ForecastRange,
   where: string,
 ): Generator<void, TaskFires[]> {
   const counter = new FireCounter(range, where);
@@ -85,16 +86,16 @@ interface Bounded {
 }
 
 class FireCounter {
-  readonly #range: Range;
+  readonly #range: ForecastRange;
   readonly #where: string;
   readonly #tasks = new Map<string, Map<number, TaskFires>>();
   readonly #crons = new Map<CompiledCron, CronGroup>();
   /** By buckets, then by period, first fire time and end. */
-  readonly #periods = new Map<Float64Array, Map<string, Period>>();
+  readonly #periods = new Map<Float64Array, Map<string, CountedPeriod>>();
   #left = FIRES_MAX;
   #leftAtStep = FIRES_MAX;
 
-  constructor(range: Range, where: string) {
+  constructor(range: ForecastRange, where: string) {
     this.#range = range;
     this.#where = where;
   }
@@ -291,7 +292,7 @@ class FireCounter {
   }
 }
 
-interface Period {
+interface CountedPeriod {
   readonly firstMs: number;
   readonly intervalMs: number;
   readonly endMs: number;

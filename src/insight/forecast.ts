@@ -8,7 +8,7 @@ import { mustBe, optionError } from "../core/option-errors.ts";
 import { type InstantLike, instantOf, instantText, type Temporal } from "../core/temporal.ts";
 import { checkTrigger } from "../scheduler/options/check-options.ts";
 import type { TriggerLike } from "../triggers/short-trigger.ts";
-import { type CountedSchedule, countFires } from "./count-fires.ts";
+import { type CountedSchedule, countFires, type ForecastRange } from "./count-fires.ts";
 
 /** Most buckets of a forecast: a week of minutes has 10,080. */
 const BUCKETS_MAX = 20_000;
@@ -216,14 +216,7 @@ function medians(runs: readonly EndedRun[]): Map<string, number> {
   );
 }
 
-interface Range {
-  readonly from: number;
-  readonly until: number;
-  readonly bucketMs: number;
-  readonly count: number;
-}
-
-function forecastOf(fires: Float64Array, running: Float64Array, { from, until, bucketMs }: Range): Forecast {
+function forecastOf(fires: Float64Array, running: Float64Array, { from, until, bucketMs }: ForecastRange): Forecast {
   const rounded = (value: number): number => Math.round(value * 100) / 100;
   const buckets = Array.from(fires, (count, index) => {
     return new ForecastBucket(from + index * bucketMs, count, rounded(running[index] ?? 0));

@@ -7,7 +7,7 @@ import { mustBe, optionError, shown } from "../core/option-errors.ts";
 import { type ContentLine, contentLines } from "../rrule/content-lines.ts";
 import { parseRule, timeOf } from "../rrule/parse-rule.ts";
 import { Exhausted, Recurrence } from "../rrule/recurrence.ts";
-import type { Rule, TextTime } from "../rrule/rule.ts";
+import type { RecurrenceRule, TextTime } from "../rrule/rule.ts";
 import { type DateLike, dateText, toEpochDay } from "../triggers/civil-date.ts";
 import { type StepShare, withinBudget } from "../triggers/step-budget.ts";
 import { type CalendarZone, CalendarZones, lineValue, namedZone, type ZoneDefinition } from "./calendar-zones.ts";
@@ -39,13 +39,13 @@ const DAY = 86_400;
 const DEPTH_MAX = 16;
 
 const day = () => converted((value: DateLike) => toEpochDay(value, ""));
-type Checked = { from: number; until: number; onFinding?: CalendarDatesOptions["onFinding"] };
-const check = checker((): v.GenericSchema<unknown, Checked> => {
+type CheckedCalendarDates = { from: number; until: number; onFinding?: CalendarDatesOptions["onFinding"] };
+const check = checker((): v.GenericSchema<unknown, CheckedCalendarDates> => {
   return objectOf({
     from: day(),
     until: day(),
     onFinding: v.optional(v.function("must be a function")),
-  }) as v.GenericSchema<unknown, Checked>;
+  }) as v.GenericSchema<unknown, CheckedCalendarDates>;
 });
 
 /**
@@ -75,12 +75,12 @@ export function datesFromICalendar(text: string, options: CalendarDatesOptions):
   }
   const { events, zones: definitions, zoneName } = readCalendar(text);
   const changes = changesByUid(events);
-  const spans: Span[] = [];
+  const spans: DaySpan[] = [];
   const findings: CalendarFinding[] = [];
   withinBudget((share) => {
     const zones = new CalendarZones(definitions, share);
     const tell = (event: CalendarEvent, error: OptionsError): void => void findings.push(findingOf(event, error));
-    const reader = new EventReader(zones, ownZone(zones, zoneName), tell, share);
+    const reader = new CalendarReader(zones, ownZone(zones, zoneName), tell, share);
     for (const event of events) {
       try {
         const own = isChange(event) ? [] : (changes.get(event.uid) ?? []);
@@ -101,7 +101,7 @@ export function datesFromICalendar(text: string, options: CalendarDatesOptions):
 }
 
 /** Days since 1970-01-01, both included. */
-interface Span {
+interface DaySpan {
   readonly from: number;
   readonly until: number;
 }
@@ -210,7 +210,7 @@ function textOf(lines: readonly ContentLine[], name: string): string | undefined
 }
 
 const UTC = namedZone("UTC");
-const EVER: Span = { from: Number.NEGATIVE_INFINITY, until: Number.POSITIVE_INFINITY };
+const EVER: DaySpan = { from: Number.NEGATIVE_INFINITY, until: Number.POSITIVE_INFINITY };
 
 /** What a change makes of a day. */
 interface DayChange {
@@ -222,7 +222,7 @@ interface DayChange {
 }
 
 /** Reads events. All times become those of the clocks of their event. */
-class EventReader {
+class CalendarReader {
   readonly #zones: CalendarZones;
   readonly #ownZone: CalendarZone;
   readonly #tell: (event: CalendarEvent, error: OptionsError) => void;
@@ -242,7 +242,7 @@ class EventReader {
   }
 
   /** @param changes the events that stand for one time of this one */
-  spansOf({ lines }: CalendarEvent, changes: readonly CalendarEvent[], range: Span): Span[] {
+  spansOf({ lines }: CalendarEvent, changes: readonly CalendarEvent[], range: DaySpan): DaySpan[] {
     const line = lines.find(({ name }) => name === "DTSTART");
     if (line === undefined || textOf(lines, "STATUS")?.trim().toUpperCase() === "CANCELLED") return [];
     const start = bareTimeOf(line, line.value);
@@ -334,7 +334,7 @@ function bareTimeOf({ name, parameters }: ContentLine, value: string): TextTime 
 }
 
 /** The days of a range on which a rule begins an event. */
-function daysOf(rule: Rule, first: number, range: Span, zone: CalendarZone, share: StepShare): number[] {
+function daysOf(rule: RecurrenceRule, first: number, range: DaySpan, zone: CalendarZone, share: StepShare): number[] {
   const recurrence = new Recurrence({ ...rule, hours: [], minutes: [], seconds: [] }, first * DAY);
   const { until } = rule;
   const end = until === null ? null : until.timeZone === "UTC" ? zone.wallAt(until.wall) : until.wall;
@@ -364,7 +364,7 @@ function isMidnight(wall: number): boolean {
 const DURATION = /^\+?P(?:(\d{1,5})W)?(?:(\d{1,6})D)?(?:T0*[HMS]?)?$/;
 
 /** Spans that touch are one. */
-function merged(spans: readonly Span[]): CalendarDate[] {
+function merged(spans: readonly DaySpan[]): CalendarDate[] {
   const found: { from: number; until: number }[] = [];
   for (const { from, until } of spans.toSorted((a, b) => a.from - b.from)) {
     const last = found.at(-1);

@@ -32,7 +32,7 @@ export interface CalendarOptions {
   readonly limit?: number | undefined;
 }
 
-interface Checked {
+interface CheckedCalendarOptions {
   readonly from: number;
   readonly until: number;
   readonly name: string;
@@ -41,7 +41,7 @@ interface Checked {
 
 const WHERE = "toICalendar()";
 const check = checker(
-  (): v.GenericSchema<unknown, Checked> =>
+  (): v.GenericSchema<unknown, CheckedCalendarOptions> =>
     objectOf({
       from: instantMs,
       until: instantMs,

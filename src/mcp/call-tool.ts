@@ -1,7 +1,7 @@
 import type { Clock } from "../core/clock.ts";
 import { TooManyQuestions } from "../core/in-turns.ts";
 import type { Scope } from "../hono/auth/auth-options.ts";
-import { type Arguments, type Asked, TOOLS, type Tool } from "./tools.ts";
+import { type Arguments, type RouteRequest, TOOLS, type Tool } from "./tools.ts";
 
 /** A router as a tool sees it: with the rights of one caller. */
 export interface McpRouter {
@@ -56,7 +56,7 @@ export async function callTool(router: McpRouter, clock: Clock, name: string, gi
   }
 }
 
-function pathOf({ path, query = {} }: Asked): string {
+function pathOf({ path, query = {} }: RouteRequest): string {
   const search = new URLSearchParams();
   for (const [key, value] of Object.entries(query)) if (value !== undefined) search.append(key, String(value));
   return search.size === 0 ? path : `${path}?${search}`;

@@ -4,7 +4,7 @@ import { lintExpression, lintSteps } from "../crontab/lint.ts";
 import { parseCrontab } from "../crontab/parse-crontab.ts";
 
 /** A request of one of the router's routes. */
-export interface Asked {
+export interface RouteRequest {
   readonly method: "GET" | "POST";
   /** Below the mount. */
   readonly path: string;
@@ -23,11 +23,11 @@ export interface Tool {
   readonly required?: readonly string[];
   readonly scope: "read" | "write";
   /** Says which route answers. */
-  asks?(given: Arguments): Asked;
+  asks?(given: Arguments): RouteRequest;
   /** Answers without a route. */
   answers?(given: Arguments, clock: Clock): object | Promise<object>;
   /** What a call that only shows what it would do asks. */
-  shows?(given: Arguments): Asked;
+  shows?(given: Arguments): RouteRequest;
 }
 
 /** The text of a caller alone decides, so that all routers of a process share them. */
@@ -227,7 +227,7 @@ export const TOOLS: readonly Tool[] = [
   },
 ];
 
-function scheduleOf({ id }: Arguments): Asked {
+function scheduleOf({ id }: Arguments): RouteRequest {
   return { method: "GET", path: `/schedules/${part(id)}` };
 }
 

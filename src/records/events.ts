@@ -3,26 +3,26 @@ import type { JobOutcome } from "./policies.ts";
 import type { SerializedError } from "./serialized-error.ts";
 
 // Aliases and no interfaces: the compiler can then write out the type of an event that a program infers.
-type TaskFacts = {
+type TaskEventFacts = {
   readonly taskId: string;
 };
 
-type ScheduleFacts = TaskFacts & {
+type ScheduleEventFacts = TaskEventFacts & {
   readonly scheduleId: string;
 };
 
-type JobFacts = TaskFacts & {
+type JobEventFacts = TaskEventFacts & {
   readonly jobId: string;
   /** The schedule that made the job, or null. */
   readonly scheduleId: string | null;
 };
 
-type SchedulerFacts = {
+type SchedulerEventFacts = {
   /** Identity of the scheduler. */
   readonly schedulerId: string;
 };
 
-type PauseFacts = {
+type PauseEventFacts = {
   /** Identity of a scheduler, or the name that the caller gave. */
   readonly by: string | null;
   readonly reason: string | null;
@@ -30,8 +30,8 @@ type PauseFacts = {
   readonly untilMs: number | null;
 };
 
-type OverdueFacts = ScheduleFacts &
-  SchedulerFacts & {
+type OverdueFacts = ScheduleEventFacts &
+  SchedulerEventFacts & {
     readonly fireTimeMs: number;
     /** Whether the occurrence has not started, or has not ended, in time. */
     readonly kind: OverdueKind;
@@ -43,41 +43,41 @@ type OverdueFacts = ScheduleFacts &
 
 /** The fields of each event, by its type. Fields that end in `Ms` are epoch milliseconds. */
 interface EventFactsByType {
-  taskAdded: TaskFacts;
-  taskUpdated: TaskFacts;
-  taskRemoved: TaskFacts;
+  taskAdded: TaskEventFacts;
+  taskUpdated: TaskEventFacts;
+  taskRemoved: TaskEventFacts;
   /** Somebody paused the task, or one concurrency key of the task; `concurrencyKey` is null for the whole task. */
-  taskPaused: TaskFacts & PauseFacts & { readonly concurrencyKey: string | null };
+  taskPaused: TaskEventFacts & PauseEventFacts & { readonly concurrencyKey: string | null };
   /** The task, or the key, goes on. `by` is null where the pause came to its end by itself. */
-  taskUnpaused: TaskFacts & { readonly concurrencyKey: string | null; readonly by: string | null };
+  taskUnpaused: TaskEventFacts & { readonly concurrencyKey: string | null; readonly by: string | null };
   /** A scheduler declared the task, and the store keeps the settings of a program with a higher version. `version` is
    *  the scheduler's own, or null when it has none. */
-  taskOutdated: TaskFacts & SchedulerFacts & { readonly version: number | null };
-  scheduleAdded: ScheduleFacts & { readonly nextFireTimeMs: number | null };
-  scheduleUpdated: ScheduleFacts & { readonly nextFireTimeMs: number | null };
+  taskOutdated: TaskEventFacts & SchedulerEventFacts & { readonly version: number | null };
+  scheduleAdded: ScheduleEventFacts & { readonly nextFireTimeMs: number | null };
+  scheduleUpdated: ScheduleEventFacts & { readonly nextFireTimeMs: number | null };
   /** Somebody or something paused the schedule, or gave the pause another end or reason: a caller, a trigger that
    *  failed (`scheduleFailed` comes before it). */
-  schedulePaused: ScheduleFacts & PauseFacts;
+  schedulePaused: ScheduleEventFacts & PauseEventFacts;
   /** The schedule goes on. `by` is null where the pause came to its end by itself. */
-  scheduleUnpaused: ScheduleFacts & { readonly by: string | null };
+  scheduleUnpaused: ScheduleEventFacts & { readonly by: string | null };
   /** A schedule was removed. `finished`: by the clean-up, because it had no fire time left. */
   scheduleRemoved: { readonly scheduleId: string; readonly finished: boolean };
   /** More than 10 jobs of the schedule are unfinished, because they take longer than the pauses between its fire times,
    *  or nobody runs them. Published once until the schedule has caught up, by each process. `unfinished` counts
    *  them up to 100. */
-  scheduleBacklogged: ScheduleFacts & SchedulerFacts & { readonly unfinished: number };
+  scheduleBacklogged: ScheduleEventFacts & SchedulerEventFacts & { readonly unfinished: number };
   /** The schedule's trigger failed, and the schedule was paused. */
-  scheduleFailed: ScheduleFacts & { readonly error: SerializedError };
+  scheduleFailed: ScheduleEventFacts & { readonly error: SerializedError };
   /** A scheduler declared the schedule (`conflictPolicy: "update"`), and the store keeps what a program with a higher
    *  version declared. `version` is the scheduler's own, or null when it has none. */
-  scheduleOutdated: ScheduleFacts & SchedulerFacts & { readonly version: number | null };
+  scheduleOutdated: ScheduleEventFacts & SchedulerEventFacts & { readonly version: number | null };
   /** Fire times of a schedule made no job (`overlap`), or the waiting job of a fire time gave way to a newer one
    *  (`replaced`, and `jobId` names the job if there was one), because an earlier run was unfinished. Or a job waited
    *  until the next fire time came, and another one stands for it (`coalesced`, `jobId` likewise). Or `catchUp` left
    *  them out: `maxAge` (`tooOld`) or `maxCount` (`overCount`). Or a blackout did (`blackedOut`). `count` says how many
    *  fire times the event stands for (at least, where they are too many to count), and `fireTimeMs` is the last of
    *  them. */
-  occurrenceSkipped: ScheduleFacts & {
+  occurrenceSkipped: ScheduleEventFacts & {
     readonly fireTimeMs: number;
     readonly count: number;
     readonly reason: "overlap" | "replaced" | "coalesced" | "tooOld" | "overCount" | "blackedOut";
@@ -95,11 +95,11 @@ interface EventFactsByType {
   blackoutRemoved: { readonly blackoutId: string; readonly by: string | null };
   /** A scheduler cannot read the trigger of a due schedule, and leaves the schedule to schedulers that can. Published
    *  once for each schedule and process. */
-  scheduleDeserializationFailed: ScheduleFacts & SchedulerFacts & { readonly error: SerializedError };
+  scheduleDeserializationFailed: ScheduleEventFacts & SchedulerEventFacts & { readonly error: SerializedError };
   /** A scheduler's runtime knows newer rules of time zones than the one that computed next fire times, and some of
    *  these have moved. `zones` tells the fingerprints (at most 100 zones), `schedules` the first 100 of the schedules,
    *  and `total` how many there are. */
-  zoneRulesChanged: SchedulerFacts & {
+  zoneRulesChanged: SchedulerEventFacts & {
     readonly zones: readonly { readonly zone: string; readonly former: string; readonly present: string }[];
     readonly schedules: readonly {
       readonly scheduleId: string;
@@ -111,56 +111,62 @@ interface EventFactsByType {
   };
   /** A job was added. `isLeased`: the same commit leased the job to a scheduler, so that no other scheduler has to look
    *  for it. */
-  jobAdded: JobFacts & { readonly executor: string; readonly runAtMs: number; readonly isLeased: boolean };
+  jobAdded: JobEventFacts & { readonly executor: string; readonly runAtMs: number; readonly isLeased: boolean };
   /** A later addition of its burst changed the job (`debounce`): its payload, its settings, and when it runs. */
-  jobUpdated: JobFacts & { readonly runAtMs: number };
+  jobUpdated: JobEventFacts & { readonly runAtMs: number };
   /** The job was added, and is held: by a limit or a pause of its task or concurrency key (`"limit"`), or until its
    *  parents have ended. */
-  jobHeld: JobFacts & { readonly reason: "limit" | "parents"; readonly concurrencyKey: string | null };
+  jobHeld: JobEventFacts & { readonly reason: "limit" | "parents"; readonly concurrencyKey: string | null };
   /** The job is no longer held. `isLeased`: the same commit leased the job to the scheduler, so that no other one has
    *  to look for it. */
-  jobPromoted: JobFacts & SchedulerFacts & { readonly isLeased: boolean; readonly concurrencyKey: string | null };
+  jobPromoted: JobEventFacts &
+    SchedulerEventFacts & { readonly isLeased: boolean; readonly concurrencyKey: string | null };
   /** The job is due and waits, and no scheduler has taken a job of its task and executor so far. The scheduler that
    *  says so has no handler for the task (`missing` is `"task"`), or no executor of this name (`"executor"`). Published
    *  once for each task, executor and process. `"worker"`: the scheduler that says so runs no jobs; or somebody waits
    *  for the job there, and nobody is alive who runs jobs. `"room"`: the job is held by the rate of its task, the limit
    *  of its key or a pause; published once for each task and process. */
-  jobUnclaimed: JobFacts &
-    SchedulerFacts & { readonly executor: string; readonly missing: "task" | "executor" | "worker" | "room" };
+  jobUnclaimed: JobEventFacts &
+    SchedulerEventFacts & { readonly executor: string; readonly missing: "task" | "executor" | "worker" | "room" };
   /** An attempt begins. `attempt` is 1 for the first. `scheduledFireTimeMs` is null for a job that no fire time
    *  made. */
-  jobAcquired: JobFacts & SchedulerFacts & { readonly attempt: number; readonly scheduledFireTimeMs: number | null };
+  jobAcquired: JobEventFacts &
+    SchedulerEventFacts & { readonly attempt: number; readonly scheduledFireTimeMs: number | null };
   /** A handler reported its progress. `fraction` is 0 to 1. */
-  jobProgressed: JobFacts & { readonly fraction: number; readonly note: string | null };
+  jobProgressed: JobEventFacts & { readonly fraction: number; readonly note: string | null };
   /** The store has new lines of the log of a job that runs, see `TaskSettings.keepLogs`: `getJobLogs` reads them.
    *  `lines` is how many the attempt has logged, those that were dropped included. What it logs last comes with its
    *  end, without this event. */
-  jobLogged: JobFacts & { readonly attempt: number; readonly lines: number };
+  jobLogged: JobEventFacts & { readonly attempt: number; readonly lines: number };
   /** An attempt failed, or its payload could not be read here (`error`), or it was lost with its process (`error` is
    *  null). The job is back in the queue. */
-  jobRetried: JobFacts & { readonly attempt: number; readonly runAtMs: number; readonly error: SerializedError | null };
+  jobRetried: JobEventFacts & {
+    readonly attempt: number;
+    readonly runAtMs: number;
+    readonly error: SerializedError | null;
+  };
   /** A step of the job (`context.step`) is recorded as ended. `startedAtMs` is its beginning, in whichever attempt. */
-  stepFinished: JobFacts & { readonly step: string; readonly startedAtMs: number };
+  stepFinished: JobEventFacts & { readonly step: string; readonly startedAtMs: number };
   /** An attempt ended without a failure: the job sleeps in a step until `runAtMs`, or its handler threw `RetryAfter`
    *  (`step` is null). */
-  jobSleeps: JobFacts & { readonly step: string | null; readonly runAtMs: number };
+  jobSleeps: JobEventFacts & { readonly step: string | null; readonly runAtMs: number };
   /** Somebody asked to cancel a job that runs elsewhere. Its scheduler asks the store whether that is so. */
   jobCancelRequested: { readonly jobId: string };
   /** The job ended. `schedulerId` is null when no scheduler held it. */
-  jobReleased: JobFacts & {
+  jobReleased: JobEventFacts & {
     readonly schedulerId: string | null;
     readonly outcome: JobOutcome;
     readonly error: SerializedError | null;
     readonly scheduledFireTimeMs: number | null;
     readonly startedAtMs: number | null;
   };
-  schedulerStarted: SchedulerFacts;
+  schedulerStarted: SchedulerEventFacts;
   /** `pause()` was called, or the scheduler was started paused: then `reason` is null. Or, with a `reason`, its clock
    *  differs from the store's by more than a lease: it begins nothing until they agree, and `schedulerResumed`
    *  follows. */
-  schedulerPaused: SchedulerFacts & { readonly reason: string | null };
-  schedulerResumed: SchedulerFacts;
-  schedulerStopped: SchedulerFacts;
+  schedulerPaused: SchedulerEventFacts & { readonly reason: string | null };
+  schedulerResumed: SchedulerEventFacts;
+  schedulerStopped: SchedulerEventFacts;
 }
 
 /** The name of an event's type, such as `jobReleased`. */

@@ -1,4 +1,5 @@
 import { SKIP_REASON_BYTES_MAX } from "../core/limits.ts";
+import type { Mutable } from "../core/mutable.ts";
 import { present } from "../core/without-undefined.ts";
 import type { AttemptRecord, JobProgress } from "./attempt.ts";
 import type { JobRecord } from "./job.ts";
@@ -105,5 +106,3 @@ export function withKeptFacts(
   if (job.retryOf !== undefined) result.retryOf = job.retryOf;
   return result;
 }
-
-type Mutable<T> = { -readonly [K in keyof T]: T[K] };

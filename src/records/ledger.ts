@@ -52,7 +52,7 @@ export interface Skip {
 }
 
 /** A fire time whose job has ended. */
-export interface Run {
+export interface OccurrenceRunRecord {
   readonly fireTime: number;
   /** With jitter. */
   readonly scheduledFireTime: number;
@@ -72,7 +72,7 @@ export interface Run {
 }
 
 /** An entry of a schedule's ledger. No two of a schedule share a fire time. */
-export type OccurrenceRecord = ({ readonly kind: "run" } & Run) | ({ readonly kind: "skip" } & Skip);
+export type OccurrenceRecord = ({ readonly kind: "run" } & OccurrenceRunRecord) | ({ readonly kind: "skip" } & Skip);
 
 /** Who changes something, and when. */
 export interface AuditRecord {

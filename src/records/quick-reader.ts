@@ -1,16 +1,16 @@
 import type * as v from "valibot";
 
 /** Whether a value passes. */
-type Check = (value: unknown) => boolean;
+type ValueCheck = (value: unknown) => boolean;
 
 /** A schema of an object. */
 export type FlatSchema<T extends object> = v.GenericSchema<unknown, T> & { readonly entries: v.ObjectEntries };
 
 /** A schema, or a step of its pipe, as far as the reader knows it: valibot keeps them as data. */
-interface Part {
+interface SchemaPart {
   readonly type: string;
-  readonly pipe?: readonly Part[];
-  readonly wrapped?: Part;
+  readonly pipe?: readonly SchemaPart[];
+  readonly wrapped?: SchemaPart;
   readonly default?: unknown;
   readonly literal?: unknown;
   readonly options?: readonly unknown[];
@@ -25,7 +25,7 @@ interface Part {
  */
 export function quickReader<T extends object>(schema: FlatSchema<T>): (value: object) => T | null {
   const names = Object.keys(schema.entries);
-  const checks = Object.values(schema.entries).map((entry) => checkOf(entry as Part));
+  const checks = Object.values(schema.entries).map((entry) => checkOf(entry as SchemaPart));
   return (value) => {
     const output: Record<string, unknown> = {};
     for (let index = 0; index < names.length; index++) {
@@ -39,7 +39,7 @@ export function quickReader<T extends object>(schema: FlatSchema<T>): (value: ob
   };
 }
 
-function checkOf(schema: Part): Check {
+function checkOf(schema: SchemaPart): ValueCheck {
   const [{ type, wrapped, literal, options = [], ...base }, ...actions] = stepsOf(schema);
   if (type === "string") return checkOfText(actions);
   if (type === "number") return checkOfNumber(actions);
@@ -55,7 +55,7 @@ function checkOf(schema: Part): Check {
 }
 
 /** A schema and the steps of its pipe. A pipe may begin with a pipe. */
-function stepsOf(part: Part): [Part, ...Part[]] {
+function stepsOf(part: SchemaPart): [SchemaPart, ...SchemaPart[]] {
   if (part.pipe === undefined) return [part];
   const [schema = part, ...actions] = part.pipe;
   return [...stepsOf(schema), ...actions];
@@ -63,7 +63,7 @@ function stepsOf(part: Part): [Part, ...Part[]] {
 
 // One function for a text or a number and all its bounds: a function for each bound takes twice the time.
 
-function checkOfText(actions: readonly Part[]): Check {
+function checkOfText(actions: readonly SchemaPart[]): ValueCheck {
   let lengthMax = Number.POSITIVE_INFINITY;
   for (const { type, requirement } of actions) {
     if (type !== "max_length") return never;
@@ -72,7 +72,7 @@ function checkOfText(actions: readonly Part[]): Check {
   return (value) => typeof value === "string" && value.length <= lengthMax;
 }
 
-function checkOfNumber(actions: readonly Part[]): Check {
+function checkOfNumber(actions: readonly SchemaPart[]): ValueCheck {
   let [min, max, isWhole] = [Number.NEGATIVE_INFINITY, Number.POSITIVE_INFINITY, false];
   for (const { type, requirement } of actions) {
     if (type === "safe_integer") isWhole = true;

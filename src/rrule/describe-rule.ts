@@ -1,6 +1,6 @@
 import { MONTHS, WEEKDAYS } from "../cron/describe.ts";
 import { boundsText, periodText } from "../triggers/words.ts";
-import type { Frequency, Rule, RuleText, TextTime } from "./rule.ts";
+import type { Frequency, RecurrenceRule, RuleText, TextTime } from "./rule.ts";
 
 const UNITS: Readonly<Record<Frequency, string>> = {
   YEARLY: "year",
@@ -29,7 +29,7 @@ export function describeRule({ start, rule, added, excluded }: RuleText, timeZon
   return `${main}, in ${timeZone}${dst}${boundsText(from, until)}${times}${others}`;
 }
 
-function ruleText(rule: Rule, start: TextTime): string {
+function ruleText(rule: RecurrenceRule, start: TextTime): string {
   const { months, weeks, yearDays, monthDays, weekdays, positions } = rule;
   const parts = [
     periodText([[rule.interval, UNITS[rule.frequency]]]),
@@ -50,7 +50,7 @@ function ruleText(rule: Rule, start: TextTime): string {
   return parts.join("");
 }
 
-function timesText({ frequency, hours, minutes, seconds }: Rule, { wall, isDate }: TextTime): string {
+function timesText({ frequency, hours, minutes, seconds }: RecurrenceRule, { wall, isDate }: TextTime): string {
   if (isDate && hours.length + minutes.length + seconds.length === 0) return "";
   const isShort = ["HOURLY", "MINUTELY", "SECONDLY"].includes(frequency);
   const second = ((wall % 86_400) + 86_400) % 86_400;

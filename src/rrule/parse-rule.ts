@@ -7,7 +7,7 @@ import {
   FREQUENCIES,
   type Frequency,
   type NthWeekday,
-  type Rule,
+  type RecurrenceRule,
   type RuleText,
   type TextTime,
   WEEKDAY_NAMES,
@@ -31,7 +31,7 @@ const EXAMPLE = 'write such as "DTSTART;TZID=Europe/Berlin:20300101T090000\\nRRU
 /** @throws {OptionsError} */
 function ruleTextOf(lines: readonly ContentLine[]): RuleText {
   let start: TextTime | null = null;
-  let rule: Rule | null = null;
+  let rule: RecurrenceRule | null = null;
   const dates: Record<"RDATE" | "EXDATE", TextTime[]> = { RDATE: [], EXDATE: [] };
   for (const line of lines) {
     const { name, value } = line;
@@ -103,7 +103,7 @@ function zoneOf(name: string, zone: string): string {
 const WEEKDAY = /^([+-]?\d{1,2})?(MO|TU|WE|TH|FR|SA|SU)$/;
 
 /** Reads the value of an `RRULE`. @throws {OptionsError} */
-export function parseRule(value: string): Rule {
+export function parseRule(value: string): RecurrenceRule {
   const parts = new Map<string, string>();
   for (const part of value.trim().toUpperCase().split(";")) {
     if (part === "") continue;
@@ -119,7 +119,7 @@ export function parseRule(value: string): Rule {
   }
   const list = (name: string, max: number, isFromEnd = false): number[] => numbersOf(parts, name, max, isFromEnd);
   const until = parts.get("UNTIL");
-  const rule: Rule = {
+  const rule: RecurrenceRule = {
     frequency,
     interval: numberOf(parts, "INTERVAL") ?? 1,
     count: numberOf(parts, "COUNT"),
@@ -147,7 +147,11 @@ const NAMES: readonly string[] = [
 ];
 
 /** Refuses what RFC 5545 says must not be. */
-function assertFitting({ weekdays, weeks, positions }: Rule, frequency: Frequency, parts: ReadonlyMap<string, string>) {
+function assertFitting(
+  { weekdays, weeks, positions }: RecurrenceRule,
+  frequency: Frequency,
+  parts: ReadonlyMap<string, string>,
+) {
   const only = (name: string, isFitting: boolean, where: string): void => {
     if (parts.has(name) && !isFitting) throw refused(name, `goes with ${where} alone; FREQ is ${frequency}`);
   };

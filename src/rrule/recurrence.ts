@@ -1,6 +1,6 @@
 import { civilDayOf, epochDayOf } from "../triggers/civil-date.ts";
 import type { StepShare } from "../triggers/step-budget.ts";
-import type { Frequency, Rule } from "./rule.ts";
+import type { Frequency, RecurrenceRule } from "./rule.ts";
 
 // Everything here is on the clock of a wall: seconds since 1970 as a clock shows them, and days since 1970-01-01. What
 // clock changes do to it comes later.
@@ -17,7 +17,7 @@ const PERIOD_STEPS = 0.5;
 const SHORT: Readonly<Partial<Record<Frequency, number>>> = { HOURLY: 3600, MINUTELY: 60, SECONDLY: 1 };
 
 /** Whether the periods of a rule are shorter than a day. */
-export function isShort({ frequency }: Rule): boolean {
+export function isShort({ frequency }: RecurrenceRule): boolean {
   return SHORT[frequency] !== undefined;
 }
 
@@ -34,7 +34,7 @@ interface Period {
 
 /** What a rule gives from its start on, without `COUNT` and `UNTIL`. */
 export class Recurrence {
-  readonly #rule: Rule;
+  readonly #rule: RecurrenceRule;
   /** The start, in seconds and as a date. */
   readonly #start: number;
   readonly #startDay: number;
@@ -54,7 +54,7 @@ export class Recurrence {
   /** The period that was looked at last: a schedule asks for one fire time after the other. */
   #last: { readonly key: number; readonly period: Period } | null = null;
 
-  constructor(given: Rule, start: number) {
+  constructor(given: RecurrenceRule, start: number) {
     const rule = withDefaults(given, start);
     this.#rule = rule;
     this.#start = start;
@@ -319,7 +319,7 @@ export function spend(share: StepShare, steps: number): void {
 }
 
 /** What follows from the start, where the rule does not say it. */
-function withDefaults(rule: Rule, start: number): Rule {
+function withDefaults(rule: RecurrenceRule, start: number): RecurrenceRule {
   const startDay = Math.floor(start / DAY);
   const { month, day } = civilDayOf(startDay);
   const second = start - startDay * DAY;
@@ -340,13 +340,13 @@ function withDefaults(rule: Rule, start: number): Rule {
 }
 
 /** Where short periods begin: at whole hours where minutes are given, at whole minutes where seconds are. */
-function grainOf({ frequency, minutes, seconds }: Rule): number {
+function grainOf({ frequency, minutes, seconds }: RecurrenceRule): number {
   if (frequency === "HOURLY" && minutes.length > 0) return 3600;
   return frequency !== "SECONDLY" && seconds.length > 0 ? 60 : 1;
 }
 
 /** The times of a day, or of a short period. */
-function timesOf(rule: Rule, given: Rule): number[] {
+function timesOf(rule: RecurrenceRule, given: RecurrenceRule): number[] {
   const grain = isShort(rule) ? grainOf(given) : DAY;
   const times: number[] = [];
   for (const hour of grain < DAY ? [0] : sorted(rule.hours)) {

@@ -22,7 +22,7 @@ export interface TextTime {
 }
 
 /** The parts of an `RRULE`. Lists are empty where a part is not there. */
-export interface Rule {
+export interface RecurrenceRule {
   readonly frequency: Frequency;
   readonly interval: number;
   readonly count: number | null;
@@ -44,7 +44,7 @@ export interface Rule {
 export interface RuleText {
   readonly start: TextTime;
   /** Null where there are dates alone. */
-  readonly rule: Rule | null;
+  readonly rule: RecurrenceRule | null;
   readonly added: readonly TextTime[];
   readonly excluded: readonly TextTime[];
 }

@@ -13,7 +13,7 @@ import type { Serializer } from "./serializer.ts";
  */
 export class JSONSerializer implements Serializer {
   serialize(value: unknown): string {
-    let problem: Problem | null;
+    let problem: UnfitValue | null;
     try {
       problem = findProblem(value, []);
       if (problem === null) return JSON.stringify(value);
@@ -38,7 +38,7 @@ export class JSONSerializer implements Serializer {
   }
 }
 
-interface Problem {
+interface UnfitValue {
   readonly what: string;
   /** The steps to the refused value, the last one first; null where they say nothing. */
   readonly path: string[] | null;
@@ -51,7 +51,7 @@ const CLASS_ADVICE =
 const CODE_ADVICE = "leave it out, or pass data in its place";
 
 /** @param parents the objects around the value, outermost first */
-function findProblem(value: unknown, parents: object[]): Problem | null {
+function findProblem(value: unknown, parents: object[]): UnfitValue | null {
   switch (typeof value) {
     case "string":
     case "boolean":
@@ -65,11 +65,11 @@ function findProblem(value: unknown, parents: object[]): Problem | null {
   }
 }
 
-function problemOf(what: string, advice?: string): Problem {
+function problemOf(what: string, advice?: string): UnfitValue {
   return { what, path: [], advice };
 }
 
-function findObjectProblem(value: object, parents: object[]): Problem | null {
+function findObjectProblem(value: object, parents: object[]): UnfitValue | null {
   if (parents.includes(value)) return problemOf("a cycle");
   if (parents.length >= JSON_DEPTH_MAX)
     return { what: `a value nested deeper than ${JSON_DEPTH_MAX} levels`, path: null };
@@ -79,7 +79,7 @@ function findObjectProblem(value: object, parents: object[]): Problem | null {
   return problem;
 }
 
-function findItemProblem(items: readonly unknown[], parents: object[]): Problem | null {
+function findItemProblem(items: readonly unknown[], parents: object[]): UnfitValue | null {
   if (!isOfClass(items, Array.prototype, 2)) return problemOf(`an object of class ${classOf(items)}`);
   for (let index = 0; index < items.length; index++) {
     const problem = findProblem(items[index], parents);
@@ -91,7 +91,7 @@ function findItemProblem(items: readonly unknown[], parents: object[]): Problem 
   return Object.keys(items).length === items.length ? null : problemOf("an array with properties");
 }
 
-function findPropertyProblem(value: object, parents: object[]): Problem | null {
+function findPropertyProblem(value: object, parents: object[]): UnfitValue | null {
   if (Object.getPrototypeOf(value) !== null && !isOfClass(value, Object.prototype, 1)) {
     // Dates, maps, URLs and such have a tag of their own.
     const isOwnClass = /Object|Error/.test(Object.prototype.toString.call(value));

@@ -16,7 +16,7 @@ import type {
   ScheduleCommit,
   ScheduleCommitReport,
 } from "./contract/addition-types.ts";
-import type { BackfillCommit, BackfillReport, BackfillRequest } from "./contract/backfill-types.ts";
+import type { BackfillCommit, BackfillRequest, BackfillState } from "./contract/backfill-types.ts";
 import type { BlackoutAddition, BlackoutAdditionReport, BlackoutList } from "./contract/blackout-types.ts";
 import type { InspectionOptions, StoreInspection } from "./contract/inspection-types.ts";
 import type { JobStepReport, JobStepSave } from "./contract/job-step-types.ts";
@@ -52,7 +52,7 @@ export type {
   ScheduleCommit,
   ScheduleCommitReport,
 } from "./contract/addition-types.ts";
-export type { BackfillCommit, BackfillReport, BackfillRequest } from "./contract/backfill-types.ts";
+export type { BackfillCommit, BackfillRequest, BackfillState } from "./contract/backfill-types.ts";
 export type { BlackoutAddition, BlackoutAdditionReport, BlackoutList } from "./contract/blackout-types.ts";
 export type {
   InspectionOptions,
@@ -84,12 +84,12 @@ export type {
   ScheduleFilter,
 } from "./contract/list-types.ts";
 export type {
-  DeclaredSchedule,
   JobCapacity,
   JobQueue,
   LookedSchedule,
   LookReport,
   LookRequest,
+  ScheduleDeclaration,
   ScheduleWindow,
   Seen,
   View,
@@ -287,7 +287,7 @@ export interface DataStore extends AsyncDisposable {
    *  rules R10 to R12, and R19. */
   cancelJobs(ids: readonly string[], now: number): Promise<CancelReport>;
   /** How far a backfill has come, and which fire times have an unfinished job. See rules M1 and M2. */
-  seeBackfill(request: BackfillRequest): Promise<BackfillReport>;
+  seeBackfill(request: BackfillRequest): Promise<BackfillState>;
   /** Adds jobs of a backfill, and how far it has come, in one commit. Answers the jobs, as the commit left them; null
    *  if the commit did not count, because another backfill of the schedule came first, or a fire time has an unfinished
    *  job. See rules M3 to M6. */

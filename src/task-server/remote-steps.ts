@@ -3,7 +3,7 @@ import type { LoadedSteps, StepPort } from "../executors/step-port.ts";
 import type { JobStepRecord, StepStatement } from "../records/job-step.ts";
 import { revivedError } from "../records/revived-error.ts";
 
-interface Question {
+interface AwaitedAnswer {
   resolve(answer: unknown): void;
   reject(reason: unknown): void;
 }
@@ -12,7 +12,7 @@ interface Question {
 export class RemoteSteps implements StepPort {
   readonly #id: number;
   readonly #send: (message: FromWorker) => void;
-  readonly #questions = new Map<number, Question>();
+  readonly #questions = new Map<number, AwaitedAnswer>();
   #number = 0;
 
   /** @param id of the call */

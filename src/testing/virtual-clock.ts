@@ -5,7 +5,7 @@ import { OptionsError } from "../core/errors.ts";
 import { Heap, type HeapItem } from "../core/heap.ts";
 import { type InstantLike, instantOf, type Temporal, toEpochMs } from "../core/temporal.ts";
 
-interface Sleeper extends HeapItem {
+interface VirtualSleep extends HeapItem {
   readonly until: number;
   readonly order: number;
   readonly wake: () => void;
@@ -22,7 +22,9 @@ interface Sleeper extends HeapItem {
  * await clock.advance({ hours: 24 });
  */
 export class VirtualClock implements Clock {
-  readonly #sleepers = new Heap<Sleeper>((a, b) => a.until < b.until || (a.until === b.until && a.order < b.order));
+  readonly #sleepers = new Heap<VirtualSleep>(
+    (a, b) => a.until < b.until || (a.until === b.until && a.order < b.order),
+  );
   readonly #yielding: (() => void)[] = [];
   #isPumping = false;
   #now: number;
@@ -63,7 +65,7 @@ export class VirtualClock implements Clock {
         signal?.removeEventListener("abort", wake);
         resolve();
       };
-      const sleeper: Sleeper = { until, order: this.#order++, wake, heapIndex: -1 };
+      const sleeper: VirtualSleep = { until, order: this.#order++, wake, heapIndex: -1 };
       this.#sleepers.push(sleeper);
       signal?.addEventListener("abort", wake, { once: true });
     });
@@ -108,7 +110,7 @@ export class VirtualClock implements Clock {
     const before = this.#now;
     this.#now = toEpochMs(instant, "instant");
     const wokenUntil = this.#now < before ? Number.POSITIVE_INFINITY : this.#now;
-    const woken: Sleeper[] = [];
+    const woken: VirtualSleep[] = [];
     for (
       let next = this.#sleepers.peek();
       next !== undefined && next.until <= wokenUntil;

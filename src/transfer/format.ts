@@ -62,13 +62,13 @@ export type TransferRecord = {
   };
 }[TransferKind];
 
-interface Kind<T> {
+interface RecordKind<T> {
   /** Records of a lower rank come first. */
   readonly rank: number;
   readonly schema: () => v.GenericSchema<unknown, T>;
 }
 
-const KINDS: { readonly [K in TransferKind]: Kind<TransferRecords[K]> } = {
+const KINDS: { readonly [K in TransferKind]: RecordKind<TransferRecords[K]> } = {
   task: { rank: 0, schema: taskSchema },
   taskPause: { rank: 1, schema: taskPauseSchema },
   // Before the schedules, so that none of them fires within one.

@@ -8,6 +8,7 @@ import {
   SCHEDULES_PER_COMMIT_MAX,
   TRANSFER_COMMIT_LENGTH_MAX,
 } from "../core/limits.ts";
+import type { Mutable } from "../core/mutable.ts";
 import { withoutUndefined } from "../core/without-undefined.ts";
 import type { OccurrenceRecord } from "../records/ledger.ts";
 import type { DataStore, RestoredHistory } from "../stores/data-store.ts";
@@ -64,14 +65,14 @@ export async function importStore(
 }
 
 /** Records of one kind that follow each other. */
-type Batch = { [K in TransferKind]: readonly Extract<TransferRecord, { kind: K }>[] }[TransferKind];
+type BatchOfRecords = { [K in TransferKind]: readonly Extract<TransferRecord, { kind: K }>[] }[TransferKind];
 
 /** One pass over the text: it checks, and finds out what an import would do, or it writes. */
 class Import {
   readonly #dataStore: DataStore;
   readonly #policy: ImportPolicy;
   readonly #writes: boolean;
-  readonly #counts: Record<Counted, Mutable<ImportCounts>> = {
+  readonly #counts: Record<CountedKind, Mutable<ImportCounts>> = {
     task: { added: 0, replaced: 0, kept: 0 },
     schedule: { added: 0, replaced: 0, kept: 0 },
     blackout: { added: 0, replaced: 0, kept: 0 },
@@ -123,18 +124,18 @@ class Import {
     return { exportedAt, ...counts, taskPauses: this.#taskPauses, notImported };
   }
 
-  async #take(batch: Batch, reader: TransferReader): Promise<void> {
+  async #take(batch: BatchOfRecords, reader: TransferReader): Promise<void> {
     switch (batch[0]?.kind) {
       case undefined:
         return;
       case "task":
         return this.#takeTasks(recordsOf(batch, "task"));
       case "taskPause":
-        return this.#takePauses(batch as Extract<Batch, readonly { kind: "taskPause" }[]>, reader);
+        return this.#takePauses(batch as Extract<BatchOfRecords, readonly { kind: "taskPause" }[]>, reader);
       case "blackout":
-        return this.#takeBlackouts(batch as Extract<Batch, readonly { kind: "blackout" }[]>, reader);
+        return this.#takeBlackouts(batch as Extract<BatchOfRecords, readonly { kind: "blackout" }[]>, reader);
       case "schedule":
-        return this.#takeSchedules(batch as Extract<Batch, readonly { kind: "schedule" }[]>, reader);
+        return this.#takeSchedules(batch as Extract<BatchOfRecords, readonly { kind: "schedule" }[]>, reader);
       case "runningJob":
         for (const { id, taskId, scheduleId } of recordsOf(batch, "runningJob")) {
           this.#notImported.set(id, { jobId: id, taskId, scheduleId, reason: "running" });
@@ -307,7 +308,7 @@ class Import {
     return unknown;
   }
 
-  #count(kind: Counted, id: string, isStored: boolean): void {
+  #count(kind: CountedKind, id: string, isStored: boolean): void {
     const counts = this.#counts[kind];
     if (!isStored) counts.added++;
     else if (this.#policy === "replace" && kind !== "job" && kind !== "result") counts.replaced++;
@@ -316,14 +317,13 @@ class Import {
     if (isStored && kind !== "result") this.#noteConflict(kind, id);
   }
 
-  #noteConflict(kind: Counted, id: string): void {
+  #noteConflict(kind: CountedKind, id: string): void {
     this.#conflict ??= { kind, id };
     this.#conflictCount++;
   }
 }
 
-type Counted = "task" | "schedule" | "blackout" | "job" | "result";
-type Mutable<T> = { -readonly [K in keyof T]: T[K] };
+type CountedKind = "task" | "schedule" | "blackout" | "job" | "result";
 
 /** Who changes what an import changes, for the ledger. */
 const BY = "importStore";
@@ -332,12 +332,12 @@ function unknownTask(kind: string, taskId: string): string {
   return `${kind}.taskId: neither the text nor the store has the task ${JSON.stringify(taskId)}`;
 }
 
-function recordsOf<K extends TransferKind>(batch: Batch, _kind: K): TransferRecords[K][] {
+function recordsOf<K extends TransferKind>(batch: BatchOfRecords, _kind: K): TransferRecords[K][] {
   return batch.map(({ record }) => record as TransferRecords[K]);
 }
 
 /** The records of a text in batches, each of which one commit can take. */
-async function* batches(text: TransferText, reader: TransferReader): AsyncGenerator<Batch> {
+async function* batches(text: TransferText, reader: TransferReader): AsyncGenerator<BatchOfRecords> {
   let batch: TransferRecord[] = [];
   let length = 0;
   for await (const line of text.lines()) {
@@ -345,11 +345,11 @@ async function* batches(text: TransferText, reader: TransferReader): AsyncGenera
     if (found === null) continue;
     const isFull = batch.length >= SCHEDULES_PER_COMMIT_MAX || length + found.length > TRANSFER_COMMIT_LENGTH_MAX;
     if (batch.length > 0 && (isFull || batch[0]?.kind !== found.kind)) {
-      yield batch as unknown as Batch;
+      yield batch as unknown as BatchOfRecords;
       [batch, length] = [[], 0];
     }
     batch.push(found);
     length += found.length;
   }
-  if (batch.length > 0) yield batch as unknown as Batch;
+  if (batch.length > 0) yield batch as unknown as BatchOfRecords;
 }

@@ -16,7 +16,7 @@ import type { AttemptRecord, JobProgress } from "../records/attempt.ts";
 import { type BlackoutRecord, MISSED_POLICIES } from "../records/blackout.ts";
 import type { JobRecord } from "../records/job.ts";
 import type { JobResultRecord, KeptJob } from "../records/job-result.ts";
-import { type Run, SKIP_VERDICTS, type Skip } from "../records/ledger.ts";
+import { type OccurrenceRunRecord, SKIP_VERDICTS, type Skip } from "../records/ledger.ts";
 import {
   COALESCE_POLICIES,
   JOB_OUTCOMES,
@@ -38,31 +38,32 @@ import { ruleKey } from "../triggers/trigger.ts";
 // What records must be that come from a text. Types are checked, and what else a store relies on. A field that a record
 // gets has to be added here too: the entries of each schema are those of its type.
 
-type Schema<T> = v.GenericSchema<unknown, T>;
+type RecordSchema<T> = v.GenericSchema<unknown, T>;
 
 /** The schema of an object with exactly these fields. */
-function exactly<T>(entries: { readonly [K in keyof T]-?: Schema<T[K] | undefined> }): Schema<T> {
+function exactly<T>(entries: { readonly [K in keyof T]-?: RecordSchema<T[K] | undefined> }): RecordSchema<T> {
   return v.strictObject(entries as v.ObjectEntries, ({ expected, received, input }) => {
     if (expected === "never") return "is no field that this program knows";
     return received === "undefined" && expected !== "Object" ? "is missing" : mustBe("an object", input);
-  }) as unknown as Schema<T>;
+  }) as unknown as RecordSchema<T>;
 }
 
-function absent<T>(schema: Schema<T>): Schema<T | undefined> {
-  return v.optional(schema) as unknown as Schema<T | undefined>;
+function absent<T>(schema: RecordSchema<T>): RecordSchema<T | undefined> {
+  return v.optional(schema) as unknown as RecordSchema<T | undefined>;
 }
 
-const orNull = <T>(schema: Schema<T>): Schema<T | null> => v.nullable(schema) as unknown as Schema<T | null>;
-const unknownly = <T>(schema: v.GenericSchema<T>): Schema<T> => schema as Schema<T>;
+const orNull = <T>(schema: RecordSchema<T>): RecordSchema<T | null> =>
+  v.nullable(schema) as unknown as RecordSchema<T | null>;
+const unknownly = <T>(schema: v.GenericSchema<T>): RecordSchema<T> => schema as RecordSchema<T>;
 
 const id = once(() => unknownly(textUpTo(ID_LENGTH_MAX)));
 const whole = once(() => unknownly(wholeNumber()));
 const count = once(() => unknownly(wholeNumber(0)));
 const instant = once(() => unknownly(wholeNumber(-INSTANT_MS_MAX, INSTANT_MS_MAX)));
-const flag = (): Schema<boolean> => unknownly(trueOrFalse);
+const flag = (): RecordSchema<boolean> => unknownly(trueOrFalse);
 
 /** A field that an export leaves out. */
-const never = (): Schema<never> => v.never("must not be there") as unknown as Schema<never>;
+const never = (): RecordSchema<never> => v.never("must not be there") as unknown as RecordSchema<never>;
 
 /** Text of a payload or a name. */
 const text = once(() =>
@@ -86,7 +87,7 @@ const priority = once(() =>
 );
 
 const metadata = once(
-  (): Schema<Metadata> =>
+  (): RecordSchema<Metadata> =>
     converted((value: unknown) => {
       const checked = checkMetadata(value);
       if ("metadata" in checked) return checked.metadata;
@@ -112,7 +113,7 @@ const pauseFacts = () => ({
   pausedBy: absent(text()),
 });
 
-export const taskSchema: () => Schema<TaskRecord> = once(() =>
+export const taskSchema: () => RecordSchema<TaskRecord> = once(() =>
   exactly<TaskRecord>({
     id: id(),
     executor: id(),
@@ -154,7 +155,7 @@ const triggerText = once(() =>
   ),
 );
 
-export const blackoutSchema: () => Schema<BlackoutRecord> = once(
+export const blackoutSchema: () => RecordSchema<BlackoutRecord> = once(
   () =>
     v.pipe(
       exactly<BlackoutRecord>({
@@ -173,7 +174,7 @@ export const blackoutSchema: () => Schema<BlackoutRecord> = once(
         createdAt: instant(),
       }),
       v.check(hasWindow, "must have from and a later until, or a trigger that this program can read and durationMs"),
-    ) as unknown as Schema<BlackoutRecord>,
+    ) as unknown as RecordSchema<BlackoutRecord>,
 );
 
 function hasWindow({ from, until, trigger, durationMs }: BlackoutRecord): boolean {
@@ -187,7 +188,7 @@ function hasWindow({ from, until, trigger, durationMs }: BlackoutRecord): boolea
   }
 }
 
-export const scheduleSchema: () => Schema<ScheduleRecord> = once(() =>
+export const scheduleSchema: () => RecordSchema<ScheduleRecord> = once(() =>
   exactly<ScheduleRecord>({
     id: id(),
     name: orNull(text()),
@@ -262,7 +263,7 @@ export function withRule(schedule: ScheduleRecord): ScheduleRecord {
 }
 
 /** A job as an export has it, without what tells of a lease. */
-export const jobSchema: () => Schema<JobRecord> = once(() =>
+export const jobSchema: () => RecordSchema<JobRecord> = once(() =>
   exactly<JobRecord>({
     id: id(),
     taskId: id(),
@@ -287,9 +288,9 @@ export const jobSchema: () => Schema<JobRecord> = once(() =>
     failedAttempts: count(),
     recoveries: count(),
     startedFence: unknownly(wholeNumber(0, 0)),
-    cancelRequested: v.literal(false) as Schema<boolean>,
-    acquiredBy: v.null() as Schema<null>,
-    acquiredUntil: v.null() as Schema<null>,
+    cancelRequested: v.literal(false) as RecordSchema<boolean>,
+    acquiredBy: v.null() as RecordSchema<null>,
+    acquiredUntil: v.null() as RecordSchema<null>,
     fence: count(),
     retry: absent(retry()),
     retryOf: absent(id()),
@@ -297,14 +298,14 @@ export const jobSchema: () => Schema<JobRecord> = once(() =>
     progress: absent(never()),
     concurrencyKey: absent(id()),
     pauseAfterFailures: absent(count()),
-    after: absent(v.pipe(v.array(id()), v.minLength(1), v.maxLength(PARENTS_MAX)) as Schema<readonly string[]>),
+    after: absent(v.pipe(v.array(id()), v.minLength(1), v.maxLength(PARENTS_MAX)) as RecordSchema<readonly string[]>),
     onParentFailure: absent(unknownly(oneOf(PARENT_FAILURE_POLICIES))),
     heldBy: absent(never()),
     sleep: absent(never()),
   }),
 );
 
-const error = (depth: number): Schema<SerializedError> =>
+const error = (depth: number): RecordSchema<SerializedError> =>
   exactly<SerializedError>({
     name: text(),
     message: text(),
@@ -312,7 +313,9 @@ const error = (depth: number): Schema<SerializedError> =>
     code: absent(text()),
     cause: absent(depth === 0 ? never() : error(depth - 1)),
     properties: absent(metadata()),
-    errors: absent(depth === 0 ? never() : (v.array(v.lazy(() => error(0))) as unknown as Schema<SerializedError[]>)),
+    errors: absent(
+      depth === 0 ? never() : (v.array(v.lazy(() => error(0))) as unknown as RecordSchema<SerializedError[]>),
+    ),
   });
 
 const errors = once(() => error(ERROR_CAUSES_MAX));
@@ -324,7 +327,7 @@ const progress = once(() =>
   }),
 );
 
-export const resultSchema: () => Schema<JobResultRecord> = once(() =>
+export const resultSchema: () => RecordSchema<JobResultRecord> = once(() =>
   exactly<JobResultRecord>({
     jobId: id(),
     taskId: id(),
@@ -340,7 +343,7 @@ export const resultSchema: () => Schema<JobResultRecord> = once(() =>
     job: absent(
       exactly<KeptJob>({
         payload: orNull(text()),
-        omitsPayload: absent(v.literal(true) as unknown as Schema<true>),
+        omitsPayload: absent(v.literal(true) as unknown as RecordSchema<true>),
         metadata: metadata(),
         labels: absent(converted(checkedLabelFilter)),
         executor: id(),
@@ -350,7 +353,7 @@ export const resultSchema: () => Schema<JobResultRecord> = once(() =>
         maxRecoveries: count(),
         createdAt: instant(),
         concurrencyKey: absent(id()),
-        after: absent(v.array(id()) as unknown as Schema<readonly string[]>),
+        after: absent(v.array(id()) as unknown as RecordSchema<readonly string[]>),
         resultExpirationMs: absent(count()),
         failureExpirationMs: absent(count()),
         retry: absent(retry()),
@@ -364,7 +367,7 @@ export const resultSchema: () => Schema<JobResultRecord> = once(() =>
           finishedAt: instant(),
           error: errors(),
         }),
-      ) as unknown as Schema<readonly AttemptRecord[]>,
+      ) as unknown as RecordSchema<readonly AttemptRecord[]>,
     ),
     progress: absent(progress()),
     retryOf: absent(id()),
@@ -377,15 +380,15 @@ export interface HistoryLine {
   readonly since: number;
 }
 
-export const historySchema: () => Schema<HistoryLine> = once(() =>
+export const historySchema: () => RecordSchema<HistoryLine> = once(() =>
   exactly<HistoryLine>({ scheduleId: id(), since: instant() }),
 );
 
 /** An entry of the ledger. */
-export type RunLine = Run & { readonly scheduleId: string };
+export type RunLine = OccurrenceRunRecord & { readonly scheduleId: string };
 export type SkipLine = Skip & { readonly scheduleId: string };
 
-export const runSchema: () => Schema<RunLine> = once(() =>
+export const runSchema: () => RecordSchema<RunLine> = once(() =>
   exactly<RunLine>({
     scheduleId: id(),
     fireTime: instant(),
@@ -401,7 +404,7 @@ export const runSchema: () => Schema<RunLine> = once(() =>
   }),
 );
 
-export const skipSchema: () => Schema<SkipLine> = once(() =>
+export const skipSchema: () => RecordSchema<SkipLine> = once(() =>
   exactly<SkipLine>({
     scheduleId: id(),
     from: instant(),
@@ -417,13 +420,13 @@ export interface TaskPauseLine extends PauseFacts {
   readonly key: string | null;
 }
 
-export const taskPauseSchema: () => Schema<TaskPauseLine> = once(() =>
+export const taskPauseSchema: () => RecordSchema<TaskPauseLine> = once(() =>
   exactly<TaskPauseLine>({ taskId: id(), key: orNull(id()), ...pauseFacts() }),
 );
 
 /** A job that ran during the export. */
 export type RunningJobLine = Pick<JobRecord, "id" | "taskId" | "scheduleId">;
 
-export const runningJobSchema: () => Schema<RunningJobLine> = once(() =>
+export const runningJobSchema: () => RecordSchema<RunningJobLine> = once(() =>
   exactly<RunningJobLine>({ id: id(), taskId: id(), scheduleId: orNull(id()) }),
 );

@@ -116,15 +116,15 @@ function readAt(json: unknown, path: string, depth: number): Trigger {
   throw refuse(`the codec of ${quoted(type)} returned no trigger`);
 }
 
-type Fields = Readonly<Record<string, unknown>>;
+type JSONFields = Readonly<Record<string, unknown>>;
 
 /** A codec of version 1 that gets the fields alone. */
-function codec(make: (fields: Fields, read: ReadTrigger) => Trigger): TriggerCodec {
+function codec(make: (fields: JSONFields, read: ReadTrigger) => Trigger): TriggerCodec {
   return { version: 1, fromJSON: ({ type: _type, version: _version, ...fields }, read) => make(fields, read) };
 }
 
 /** Fields that are used as options without a check, because the trigger's constructor checks them in full. */
-function checkedLater<Options>(fields: Fields): Options {
+function checkedLater<Options>(fields: JSONFields): Options {
   return fields as Options;
 }
 

@@ -13,7 +13,7 @@ export interface DateRange {
 }
 
 /** Excluded dates that follow each other, in days since 1970-01-01. */
-export type Span = readonly [first: number, last: number];
+export type ExcludedSpan = readonly [first: number, last: number];
 
 /** What a look at the clock before 1970 takes from the budget of a question, because the tables of zones begin
  *  there. */
@@ -23,7 +23,7 @@ const STEPS_AN_OLD_LOOK = 1000;
  *  that there is nothing to prepare, however many there are. */
 export class ExcludedDates {
   /** In order, and none of them next to another. */
-  readonly spans: readonly Span[];
+  readonly spans: readonly ExcludedSpan[];
   readonly timeZone: string;
 
   /** @throws {OptionsError} for anything but dates, or for a range that ends before it starts */
@@ -58,7 +58,7 @@ export class ExcludedDates {
   }
 
   /** The excluded dates around an instant; null when the instant is not excluded. */
-  spanAt(atMs: number, share: StepShare): Span | null {
+  spanAt(atMs: number, share: StepShare): ExcludedSpan | null {
     if (this.spans.length === 0) return null;
     if (atMs < 0 && this.timeZone !== "UTC") share.take(STEPS_AN_OLD_LOOK);
     const day = dayAt(atMs, this.timeZone);
@@ -110,7 +110,7 @@ function listAdvice(value: unknown): string | null {
   return isPlain(value) ? "write it in a list: [{ from, until }]" : null;
 }
 
-function mergedSpans(dates: readonly (DateLike | DateRange)[]): Span[] {
+function mergedSpans(dates: readonly (DateLike | DateRange)[]): ExcludedSpan[] {
   const list = listOf(dates, "ExcludingTrigger", "excluded", EXCLUDED_DATES_MAX);
   if (list === null) {
     const what = `a trigger or a list of at most ${EXCLUDED_DATES_MAX} dates`;

@@ -27,8 +27,8 @@ const MS_PER_UNIT = {
   milliseconds: 1,
 } as const;
 
-type Unit = keyof typeof MS_PER_UNIT;
-const UNITS: readonly Unit[] = ["weeks", "days", "hours", "minutes", "seconds", "milliseconds"];
+type IntervalUnit = keyof typeof MS_PER_UNIT;
+const UNITS: readonly IntervalUnit[] = ["weeks", "days", "hours", "minutes", "seconds", "milliseconds"];
 
 /** The period of an {@link IntervalTrigger}: the sum of its `weeks`, `days`, `hours`, `minutes`, `seconds` and
  *  `milliseconds`, each 0 by default. `{ hours: 1, minutes: 30 }` is 90 minutes. A day is 24 hours of elapsed time,

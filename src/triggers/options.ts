@@ -18,7 +18,7 @@ import { canonicalTimeZone } from "../cron/zone.ts";
 // Options of triggers are checked without valibot, which would be most of a bundle that has triggers alone.
 
 /** Reads one option, which may be undefined: the value as it is used, or what is wrong with it. */
-export type Rule<T> = (value: unknown) => T | Wrong;
+export type OptionRule<T> = (value: unknown) => T | Wrong;
 
 /** What is wrong with a value, such as `must be a whole number; got "x"`. */
 class Wrong {
@@ -30,7 +30,7 @@ class Wrong {
 }
 
 /** Options as their rules return them. */
-export type Checked<Rules> = { readonly [Name in keyof Rules]: Rules[Name] extends Rule<infer T> ? T : never };
+export type Checked<Rules> = { readonly [Name in keyof Rules]: Rules[Name] extends OptionRule<infer T> ? T : never };
 
 /**
  * A caller's options, read by a rule each.
@@ -40,7 +40,7 @@ export type Checked<Rules> = { readonly [Name in keyof Rules]: Rules[Name] exten
  * @param elsewhere what to do about a name that is no option here, or null
  * @throws {OptionsError} with one issue per problem; unknown names are problems
  */
-export function checkOptions<Rules extends Readonly<Record<string, Rule<unknown>>>>(
+export function checkOptions<Rules extends Readonly<Record<string, OptionRule<unknown>>>>(
   rules: Rules,
   value: unknown,
   where: string,
@@ -55,7 +55,7 @@ export function checkOptions<Rules extends Readonly<Record<string, Rule<unknown>
   }
 }
 
-function readOptions<Rules extends Readonly<Record<string, Rule<unknown>>>>(
+function readOptions<Rules extends Readonly<Record<string, OptionRule<unknown>>>>(
   rules: Rules,
   names: readonly string[],
   value: unknown,
@@ -102,14 +102,14 @@ export function timeZoneAdvice(value: unknown): string | null {
 }
 
 /** An option that may be left out. */
-export function optional<T>(rule: Rule<T>): Rule<T | undefined>;
-export function optional<T>(rule: Rule<T>, unset: T): Rule<T>;
-export function optional<T>(rule: Rule<T>, unset?: T): Rule<T | undefined> {
+export function optional<T>(rule: OptionRule<T>): OptionRule<T | undefined>;
+export function optional<T>(rule: OptionRule<T>, unset: T): OptionRule<T>;
+export function optional<T>(rule: OptionRule<T>, unset?: T): OptionRule<T | undefined> {
   return (value) => (value === undefined ? unset : rule(value));
 }
 
 /** What a value is converted to by a function that throws `OptionsError`. */
-export function converted<T>(convert: (value: never) => T): Rule<T> {
+export function converted<T>(convert: (value: never) => T): OptionRule<T> {
   return (value) => {
     try {
       return convert(value as never);
@@ -120,33 +120,36 @@ export function converted<T>(convert: (value: never) => T): Rule<T> {
   };
 }
 
-export const text: Rule<string> = (value) => (typeof value === "string" ? value : new Wrong(mustBe("text", value)));
+export const text: OptionRule<string> = (value) =>
+  typeof value === "string" ? value : new Wrong(mustBe("text", value));
 
-export const trueOrFalse: Rule<boolean> = (value) =>
+export const trueOrFalse: OptionRule<boolean> = (value) =>
   typeof value === "boolean" ? value : new Wrong(mustBe("true or false", value));
 
 /** An instant, as epoch milliseconds. */
-export const instantMs: Rule<number> = converted((value: Parameters<typeof toEpochMs>[0]) => toEpochMs(value, ""));
+export const instantMs: OptionRule<number> = converted((value: Parameters<typeof toEpochMs>[0]) =>
+  toEpochMs(value, ""),
+);
 
 /** A finite number of 0 or more. */
-export const amount: Rule<number> = (value) =>
+export const amount: OptionRule<number> = (value) =>
   typeof value === "number" && value >= 0 && value < Number.POSITIVE_INFINITY
     ? value
     : new Wrong(mustBe("a number of 0 or more", value));
 
-export function wholeNumber(min: number, max: number): Rule<number> {
+export function wholeNumber(min: number, max: number): OptionRule<number> {
   return (value) =>
     typeof value === "number" && Number.isInteger(value) && value >= min && value <= max
       ? value
       : new Wrong(mustBe(`a whole number from ${min} to ${max}`, value));
 }
 
-export const countOrInfinity: Rule<number> = (value) =>
+export const countOrInfinity: OptionRule<number> = (value) =>
   typeof value === "number" && value >= 0 && (Number.isInteger(value) || value === Number.POSITIVE_INFINITY)
     ? value
     : new Wrong(mustBe("a whole number of 0 or more", value));
 
-export function oneOf<const Words extends readonly string[]>(words: Words): Rule<Words[number]> {
+export function oneOf<const Words extends readonly string[]>(words: Words): OptionRule<Words[number]> {
   return (value) => words.find((word) => word === value) ?? new Wrong(mustBeOneOf(words, value));
 }
 
@@ -155,7 +158,7 @@ const GAPS: readonly unknown[] = ["advance", "shift", "skip", undefined];
 const OVERLAPS: readonly unknown[] = ["first", "second", "both", undefined];
 const DST_NAMES: readonly string[] = ["gap", "overlap"];
 
-export const dstPolicy: Rule<DstPolicy> = (value) => {
+export const dstPolicy: OptionRule<DstPolicy> = (value) => {
   if (value === "auto") return value;
   if (isPlain(value) && GAPS.includes(value.gap) && OVERLAPS.includes(value.overlap)) {
     if (Object.keys(value).every((name) => DST_NAMES.includes(name))) return value;

@@ -67,9 +67,9 @@ function resolvedField(text: string, word: string, start: number, field: CronFie
   return elements.join(",");
 }
 
-type Place = Parameters<typeof syntaxError>[0] & { readonly field: CronField };
+type CrontabPlace = Parameters<typeof syntaxError>[0] & { readonly field: CronField };
 
-function resolvedElement(element: string, place: Place, seed: string): string {
+function resolvedElement(element: string, place: CrontabPlace, seed: string): string {
   const { field } = place;
   const match = /^h(?:\(([^()-]+)-([^()-]+)\))?(?:\/(\d{1,6}))?$/i.exec(element);
   if (match === null || field === YEAR) {
@@ -95,7 +95,7 @@ function resolvedElement(element: string, place: Place, seed: string): string {
   return values.join(",");
 }
 
-function boundOf(text: string, place: Place): number {
+function boundOf(text: string, place: CrontabPlace): number {
   const { field } = place;
   const { min, max, names } = field;
   const index = names.indexOf(text.toLowerCase());

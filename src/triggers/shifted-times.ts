@@ -2,7 +2,7 @@ import { MaxIterationsReachedError } from "../core/errors.ts";
 import { QUESTION_STEPS_MAX } from "../core/limits.ts";
 import { dayAt, firstInstantOf, firstWallFrom, stretchesOf, wallAt } from "../cron/wall-clock.ts";
 import { nextOf, previousOf } from "./asking.ts";
-import type { ExcludedDates, Span } from "./excluded-dates.ts";
+import type { ExcludedDates, ExcludedSpan } from "./excluded-dates.ts";
 import type { StepShare } from "./step-budget.ts";
 import type { Trigger } from "./trigger.ts";
 import { isoOf } from "./words.ts";
@@ -98,7 +98,7 @@ export class ShiftedTimes {
   }
 
   /** The times of the day beside a span: what was moved from the span, a day before it came there, was excluded. */
-  #besides([first, last]: Span): Walls {
+  #besides([first, last]: ExcludedSpan): Walls {
     const midnights = this.#dates.midnights(this.#way > 0 ? last + 1 : first);
     const [from = 0, until = from] = midnights.map((atMs) => firstWallFrom(atMs, this.#timeZone));
     return this.#way > 0 ? [from, until + DAY_MS] : [from - DAY_MS, until];

@@ -37,7 +37,7 @@ export type TriggerLike = Trigger | WireTrigger;
 
 /** What a short form means. Crontab text stays text, because its caller knows the scheduler's zone, and the id that
  *  picks the values of `H`. */
-interface ReadTrigger {
+interface ShortFormMeaning {
   readonly rule: Trigger | string;
   /** That of crontab text, where it names one. */
   readonly timeZone?: string | undefined;
@@ -48,7 +48,7 @@ export function readShortTrigger(
   given: Readonly<Record<string, unknown>>,
   where: string,
   adviceOf: (value: unknown) => string | null,
-): ReadTrigger {
+): ShortFormMeaning {
   const kind = KINDS.find((name) => name in given);
   if ("type" in given) return { rule: triggerFromJSON(given) };
   if (kind === undefined) throw optionError(where, "trigger", mustBe(TRIGGER_FORMS, given, "", adviceOf(given)));
@@ -69,14 +69,14 @@ export function readShortTrigger(
 export const TRIGGER_FORMS = "crontab text, { cron }, { every }, { at } or the JSON of a trigger";
 
 const KINDS = ["cron", "every", "at"] as const;
-type Kind = (typeof KINDS)[number];
-const ADVICE: Readonly<Record<Kind, string>> = {
+type ShortKind = (typeof KINDS)[number];
+const ADVICE: Readonly<Record<ShortKind, string>> = {
   cron: 'write such as { "cron": "0 9 * * *" }',
   every: 'write a period as text, such as { "every": "5m" } or { "every": "PT5M" }',
   at: 'write an instant as text, such as { "at": "2030-01-31T09:00:00Z" }',
 };
 
-function textsOf(given: object, kind: Kind, where: string): Partial<Record<Kind | "timeZone", string>> {
+function textsOf(given: object, kind: ShortKind, where: string): Partial<Record<ShortKind | "timeZone", string>> {
   const known = kind === "every" ? [kind] : [kind, "timeZone"];
   for (const [name, value] of Object.entries(given)) {
     if (!known.includes(name)) throw optionsError(where, [unknownOption(`trigger.${name}`, known)]);

@@ -107,3 +107,16 @@ export const TIME_ROOM: RegExp = /^src\/(core|dashboard\/page)\//;
 
 /** Where `AbortSignal.timeout` may bound real input and output, which no virtual clock moves. */
 export const IO_TIMEOUT_ROOM: RegExp = /^src\/(stores|brokers|client)\//;
+
+/** Public classes that several files declare under one name, because what users see of a class is the name that it was
+ *  declared with. One door has another file on other runtimes; the doors of `Scheduler` are two. */
+export const SHARED_NAMES: Readonly<Record<string, readonly string[]>> = {
+  LibsqlDataStore: [
+    "src/stores/libsql-http/store.ts",
+    "src/stores/libsql-workerd/store.ts",
+    "src/stores/libsql/store.ts",
+  ],
+  Scheduler: ["src/scheduler/scheduler-with-store.ts", "src/scheduler/scheduler.ts"],
+  SqliteDataStore: ["src/stores/bun-sqlite/mod.ts", "src/stores/node-sqlite/mod.ts"],
+  WorkerExecutor: ["src/executors/worker/browser/web-worker-executor.ts", "src/executors/worker/worker-executor.ts"],
+};

@@ -162,6 +162,31 @@ function checkTime(path: string, tokens: readonly Token[], report: Report): void
   }
 }
 
+const AFTER_NAMES = new Map([
+  ["interface", ["{", "<", "extends"]],
+  ["class", ["{", "<", "extends", "implements"]],
+  ["type", ["=", "<"]],
+  ["enum", ["{"]],
+]);
+
+/** Names of types, classes and enums that several files declare, each with these files, sorted. Pure. */
+export function findSharedTypeNames(files: readonly (readonly [path: string, text: string])[]): [string, string[]][] {
+  const pathsOf = new Map<string, Set<string>>();
+  for (const [path, text] of files) {
+    const tokens = tokenize(text);
+    for (const [index, { kind, value }] of tokens.entries()) {
+      const name = tokens[index + 1];
+      const isDeclared = kind === "word" && AFTER_NAMES.get(value)?.includes(tokens[index + 2]?.value ?? "");
+      if (!isDeclared || name?.kind !== "word") continue;
+      pathsOf.set(name.value, (pathsOf.get(name.value) ?? new Set()).add(path));
+    }
+  }
+  return [...pathsOf]
+    .filter(([, paths]) => paths.size > 1)
+    .map(([name, paths]): [string, string[]] => [name, [...paths].sort()])
+    .sort(([a], [b]) => (a < b ? -1 : 1));
+}
+
 /** Circles of files that import each other, types included; each as the paths on it, sorted. Pure. */
 export function findCircles(files: readonly (readonly [path: string, text: string])[]): string[][] {
   const known = new Set(files.map(([path]) => path));

@@ -8,7 +8,7 @@ import {
 } from "../../src/core/errors.ts";
 import { FAILURE_KEPT_MS } from "../../src/core/limits.ts";
 import { type JobRecord, NEVER_RUN } from "../../src/records/job.ts";
-import { type AttemptEnding, type AttemptFacts, attemptOutcome } from "../../src/scheduler/running/attempt-outcome.ts";
+import { type AttemptEnding, attemptOutcome, type OutcomeInput } from "../../src/scheduler/running/attempt-outcome.ts";
 import { keptFacts } from "../../src/testing/data-store-contract/makers.ts";
 
 const NOW = 1_000_000;
@@ -37,7 +37,7 @@ const job: JobRecord = {
 };
 
 /** The second of three attempts, 100 ms after its start. */
-const facts: AttemptFacts = {
+const facts: OutcomeInput = {
   job: { ...job, failedAttempts: 1 },
   isShared: false,
   number: 2,
@@ -88,7 +88,7 @@ const aborted = (reason: Extract<AttemptEnding, { kind: "aborted" }>["reason"]):
 });
 
 describe("from how an attempt ended to what the store is told", () => {
-  test.each<[string, AttemptEnding, Partial<AttemptFacts>, object | null]>([
+  test.each<[string, AttemptEnding, Partial<OutcomeInput>, object | null]>([
     ["a return value is a success", { kind: "returned", returnValue: "1" }, {}, finished({ returnValue: "1" })],
     ["no return value is a success", { kind: "returned", returnValue: null }, {}, finished({})],
     [

@@ -1,6 +1,6 @@
 import { CLOCK_TOLERANCE_MS } from "../../src/core/limits.ts";
 import type { JobRecord } from "../../src/records/job.ts";
-import type { OccurrenceRecord, Run, SkipVerdict } from "../../src/records/ledger.ts";
+import type { OccurrenceRecord, OccurrenceRunRecord, SkipVerdict } from "../../src/records/ledger.ts";
 import type { ScheduleRecord } from "../../src/records/schedule.ts";
 import type { Ledger } from "../../src/stores/contract/ledger-types.ts";
 import type { History } from "./history.ts";
@@ -10,7 +10,7 @@ import type { TriggerTable } from "./trigger-table.ts";
 export type Verdict =
   /** `earlier` is what the ledger has until then, from before the schedule was removed. */
   | { readonly kind: "unfinished"; readonly jobId: string; readonly earlier?: Verdict }
-  | { readonly kind: "run"; readonly run: Run }
+  | { readonly kind: "run"; readonly run: OccurrenceRunRecord }
   /** `formerly` are fire times whose jobs stood for this one and did not know: then the skip may be theirs. What a job
    *  has entered again (`isAgain`) leaves out what a later rule of the schedule passed over there. */
   | {
@@ -76,7 +76,10 @@ export class BookModel {
   }
 
   /** A job ended. One that repeats another one takes its place. */
-  onEnded(job: JobRecord, end: Pick<Run, "outcome" | "startedAt" | "finishedAt" | "attempts" | "isKeyed">): void {
+  onEnded(
+    job: JobRecord,
+    end: Pick<OccurrenceRunRecord, "outcome" | "startedAt" | "finishedAt" | "attempts" | "isKeyed">,
+  ): void {
     const { id: jobId, scheduleId, fireTime, createdAt } = job;
     if (scheduleId === null || fireTime === null) return;
     const scheduledFireTime = job.scheduledFireTime ?? fireTime;

@@ -304,7 +304,7 @@ export class FaultyStore implements contract.DataStore {
     });
   }
 
-  seeBackfill(request: contract.BackfillRequest): Promise<contract.BackfillReport> {
+  seeBackfill(request: contract.BackfillRequest): Promise<contract.BackfillState> {
     return this.#call("seeBackfill", () => this.#store.seeBackfill(request));
   }
 

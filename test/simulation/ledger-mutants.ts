@@ -3,7 +3,7 @@ import type { OccurrenceRecord, Skip } from "../../src/records/ledger.ts";
 import type { ScheduleRemovalRequest } from "../../src/stores/data-store.ts";
 import { History } from "../../src/stores/memory/history-of-schedule.ts";
 import { MemoryLedger } from "../../src/stores/memory/ledger.ts";
-import { Stats } from "../../src/stores/memory/stats-of-jobs.ts";
+import { StatsOfJobs } from "../../src/stores/memory/stats-of-jobs.ts";
 import { MemoryDataStore } from "../../src/stores/memory/store.ts";
 import { changing, type Mutant, patched, store } from "./mutant.ts";
 
@@ -63,10 +63,10 @@ function telling(name: string, change: (entries: readonly OccurrenceRecord[]) =>
 function counting(name: string, change: (result: JobResultRecord) => readonly JobResultRecord[]): Mutant {
   const mutant = patched(
     name,
-    Stats.prototype,
+    StatsOfJobs.prototype,
     "ended",
     (original) =>
-      function (this: Stats, result) {
+      function (this: StatsOfJobs, result) {
         for (const one of change(result)) original.call(this, one);
       },
   );

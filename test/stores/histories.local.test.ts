@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import type { JobRecord } from "../../src/records/job.ts";
 import type { OccurrenceRecord } from "../../src/records/ledger.ts";
 import type { Ledger, OccurrenceRecordFilter } from "../../src/stores/contract/ledger-types.ts";
-import type { StatsReport } from "../../src/stores/contract/stats-types.ts";
+import type { StatsCounts } from "../../src/stores/contract/stats-types.ts";
 import type { DataStore, StatsFilter } from "../../src/stores/data-store.ts";
 import { MemoryDataStore } from "../../src/stores/memory/store.ts";
 import { SqlDataStore } from "../../src/stores/sqlite/store.ts";
@@ -249,7 +249,7 @@ async function compareStats(memory: Ledger, sql: Ledger, random: Random): Promis
   }
 }
 
-function sortedStats({ counts, isCut }: StatsReport): unknown {
+function sortedStats({ counts, isCut }: StatsCounts): unknown {
   return [isCut, counts.map(({ id, bucket, cell, count }) => `${id} ${bucket} ${cell} ${count}`).sort()];
 }
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { JobLogs } from "../../src/stores/memory/logs-of-jobs.ts";
 import { Results } from "../../src/stores/memory/results.ts";
-import { JobSteps } from "../../src/stores/memory/steps-of-jobs.ts";
+import { StepsOfJobs } from "../../src/stores/memory/steps-of-jobs.ts";
 import { MemoryDataStore } from "../../src/stores/memory/store.ts";
 import { makeJob, makeResult } from "../../src/testing/data-store-contract/makers.ts";
 import { dataStoreContract } from "../../src/testing/data-store-contract/mod.ts";
@@ -15,7 +15,7 @@ describe("MemoryDataStore keeps the contract", () => {
 
 describe("A result that a MemoryDataStore keeps", () => {
   test("cannot be changed through the parents that it was given or that it shows", () => {
-    const results = new Results(new JobSteps(), new JobLogs());
+    const results = new Results(new StepsOfJobs(), new JobLogs());
     const after = ["first", "second"];
     const result = makeResult(makeJob({ after }));
     results.keep(result);

@@ -3,14 +3,14 @@ import { IdGenerator } from "../../core/ids.ts";
 import { timerHost } from "../../core/timer-host.ts";
 import type { Link, LinkListener } from "../remote/link.ts";
 import { reconnectPauseMs } from "../remote/pauses.ts";
-import { Connection, type Postgres } from "./connection.ts";
+import { BrokerConnection, type Postgres } from "./connection.ts";
 import type { Target, Targets } from "./target.ts";
 
 /** How a link reaches its server. */
 export interface ConnectionLinkOptions extends Targets {
   readonly channel: string;
   /** Sends over other connections, until one is silent. Default: over the one that listens */
-  readonly query?: Query;
+  readonly query?: SendStatement;
 }
 
 const DEAF =
@@ -25,10 +25,10 @@ export class ConnectionLink implements Link {
   readonly #listener: LinkListener;
   #notifier: Notifier;
   /** How it sends over connections that are not its own. */
-  #elsewhere: Query | null;
-  #connection: Connection | null = null;
+  #elsewhere: SendStatement | null;
+  #connection: BrokerConnection | null = null;
   /** The second connection of the test of hearing, while that lasts. */
-  #probing: Connection | null = null;
+  #probing: BrokerConnection | null = null;
   #isListening = false;
   /** Since the last connection: hosts that failed, and outages that were told. */
   #failures = 0;
@@ -78,10 +78,10 @@ export class ConnectionLink implements Link {
   async #connect(): Promise<void> {
     const { channel } = this.#options;
     const target = this.#options.target(this.#tries++);
-    let connection: Connection | null = null;
+    let connection: BrokerConnection | null = null;
     let heardElsewhere: string | null = null;
     try {
-      connection = new Connection(this.#postgres, target, {
+      connection = new BrokerConnection(this.#postgres, target, {
         received: (text, from) => {
           if (from === channel) this.#listener.received(text);
           else heardElsewhere = from;
@@ -106,9 +106,13 @@ export class ConnectionLink implements Link {
 
   /** Over a pool that lends connections for one transaction each, LISTEN succeeds and nothing comes. What goes over
    *  one connection and comes back within the same statement proves nothing, hence the second one. */
-  async #testHearing(connection: Connection, target: Target, hasHeard: (probe: string) => boolean): Promise<void> {
+  async #testHearing(
+    connection: BrokerConnection,
+    target: Target,
+    hasHeard: (probe: string) => boolean,
+  ): Promise<void> {
     const probe = `escapement ${new IdGenerator().next(systemClock.now())}`;
-    const other = new Connection(this.#postgres, target, { received: () => {}, ended: () => {} });
+    const other = new BrokerConnection(this.#postgres, target, { received: () => {}, ended: () => {} });
     this.#probing = other;
     try {
       await connection.listen(probe);
@@ -148,7 +152,7 @@ export class ConnectionLink implements Link {
   }
 
   #makeNotifier(): Notifier {
-    const query: Query = (text, parameters) => this.#query(text, parameters);
+    const query: SendStatement = (text, parameters) => this.#query(text, parameters);
     return new Notifier(this.#options.channel, this.#elsewhere ?? query);
   }
 
@@ -160,7 +164,7 @@ export class ConnectionLink implements Link {
 }
 
 /** Sends one statement. */
-type Query = (text: string, parameters: string[]) => PromiseLike<unknown>;
+type SendStatement = (text: string, parameters: string[]) => PromiseLike<unknown>;
 
 // One row, however many messages. Nothing is written, hence nobody has to wait until the server's log is on the disk.
 // The messages come as one text, because a client first has to ask the server how to make an array.
@@ -181,11 +185,11 @@ interface Waiting {
  */
 class Notifier {
   readonly #channel: string;
-  readonly #query: Query;
+  readonly #query: SendStatement;
   #waiting: Waiting[] = [];
   #isSending = false;
 
-  constructor(channel: string, query: Query) {
+  constructor(channel: string, query: SendStatement) {
     this.#channel = channel;
     this.#query = query;
   }

@@ -1,14 +1,16 @@
 import { builtinModule } from "../../core/host.ts";
+import type { ParsedPostgresOptions, PostgresJs } from "../../core/postgres-address.ts";
 import { timerHost } from "../../core/timer-host.ts";
 import { CONNECT_TIMEOUT_MS, KEEP_ALIVE_MS } from "../remote/limits.ts";
 import { loadPackage } from "../remote/load-package.ts";
 import type { PostgresClient } from "./client.ts";
 import type { Target } from "./target.ts";
 
-/** What the broker needs of postgres.js. Its own types would bind the shapes to one version. */
-export type Postgres = (address: string | object, settings?: object) => OwnClient;
+/** What the broker needs of postgres.js. */
+export type Postgres = PostgresJs<BrokerClient>;
 
-interface OwnClient extends PostgresClient {
+/** A client of postgres.js that the broker has made. */
+interface BrokerClient extends PostgresClient {
   end(options: { timeout: number }): Promise<void>;
 }
 
@@ -25,13 +27,6 @@ interface Socket {
   destroy(): unknown;
 }
 
-/** What postgres.js tells of the options that it was given. */
-interface ParsedOptions {
-  readonly host: readonly string[];
-  readonly port: readonly number[];
-  readonly path: string | false;
-}
-
 /** What a connection tells. */
 interface ConnectionListener {
   received(text: string, channel: string): void;
@@ -43,8 +38,8 @@ interface ConnectionListener {
  * One connection to a server, which listens and sends. It never connects again: by itself, postgres.js would try
  * without a pause where connections are taken and closed at once, and would hide the loss of a connection.
  */
-export class Connection {
-  readonly #client: OwnClient;
+export class BrokerConnection {
+  readonly #client: BrokerClient;
   readonly #listener: ConnectionListener;
   #socket: Socket | null = null;
   #hasSocket = false;
@@ -64,7 +59,7 @@ export class Connection {
         onnotice: () => {},
         onnotify: (channel: string, text: string) => this.#received(text, channel),
         onclose: () => this.#closed(),
-        socket: (parsed: ParsedOptions) => this.#connect(target, parsed),
+        socket: (parsed: ParsedPostgresOptions) => this.#connect(target, parsed),
       }),
     );
   }
@@ -118,7 +113,7 @@ export class Connection {
   }
 
   /** Called by postgres.js when it needs a socket. */
-  async #connect(target: Target, parsed: ParsedOptions): Promise<Socket> {
+  async #connect(target: Target, parsed: ParsedPostgresOptions): Promise<Socket> {
     if (this.#hasSocket || this.#isEnded) throw new Error("the connection was closed before it was ready");
     this.#hasSocket = true;
     if (target.socket !== undefined) {

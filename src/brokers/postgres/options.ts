@@ -87,10 +87,10 @@ const clientSchema = once(() =>
 );
 
 /** Options with their defaults. */
-export type CheckedPostgresOptions = PostgresBrokerOptions & Given<SharedPostgresBrokerOptions>;
+export type CheckedPostgresBrokerOptions = PostgresBrokerOptions & Given<SharedPostgresBrokerOptions>;
 
 /** @throws {OptionsError} with one issue per problem */
-export const checkOptions: (options: unknown) => CheckedPostgresOptions = serverOptionsChecker({
+export const checkOptions: (options: unknown) => CheckedPostgresBrokerOptions = serverOptionsChecker({
   where: "new PostgresEventBroker(options)",
   byUrl: urlSchema,
   byClient: clientSchema,

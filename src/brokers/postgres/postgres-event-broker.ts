@@ -3,7 +3,7 @@ import type { LinkMaker } from "../remote/link.ts";
 import { RemoteEventBroker } from "../remote/remote-broker.ts";
 import { loadPostgres } from "./connection.ts";
 import { ConnectionLink } from "./connection-link.ts";
-import { type CheckedPostgresOptions, checkOptions, type PostgresBrokerOptions } from "./options.ts";
+import { type CheckedPostgresBrokerOptions, checkOptions, type PostgresBrokerOptions } from "./options.ts";
 import { targetsOfClient, targetsOfUrl } from "./target.ts";
 
 /** Largest message, in bytes. PostgreSQL refuses 8,000. */
@@ -27,7 +27,7 @@ export class PostgresEventBroker extends RemoteEventBroker {
 }
 
 /** How a broker with these options reaches its server. */
-export function linkMaker(options: CheckedPostgresOptions): LinkMaker {
+export function linkMaker(options: CheckedPostgresBrokerOptions): LinkMaker {
   const { channel, namespace } = options;
   const shared = { namespace, bytesMax: MESSAGE_BYTES_MAX };
   if ("url" in options) {

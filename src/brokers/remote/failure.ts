@@ -17,18 +17,18 @@ export function redacted(failure: unknown, secrets: readonly string[]): Error {
   return error;
 }
 
-interface Fields {
+interface FailureFields {
   readonly name: string;
   readonly message: string;
   readonly code?: string;
   readonly errors?: unknown;
 }
 
-function fieldsOf(failure: unknown): Fields {
+function fieldsOf(failure: unknown): FailureFields {
   if (typeof failure !== "object" || failure === null) {
     return { name: "Error", message: failure === undefined || failure === null ? "" : String(failure) };
   }
-  const { name, message, code, errors } = failure as { readonly [K in keyof Fields]: unknown };
+  const { name, message, code, errors } = failure as { readonly [K in keyof FailureFields]: unknown };
   return {
     name: typeof name === "string" ? name : "Error",
     message: typeof message === "string" ? message : "",

@@ -2,7 +2,7 @@ import type { Envelope } from "./envelope.ts";
 import { DOUBLE_DISTANCE_MAX, PUBLISHERS_MAX } from "./limits.ts";
 
 /** The last message of a publisher. */
-interface Heard {
+interface LastMessage {
   readonly number: number;
   readonly length: number;
 }
@@ -13,7 +13,7 @@ interface Heard {
  * unheard.
  */
 export class Publishers {
-  readonly #last = new Map<string, Heard>();
+  readonly #last = new Map<string, LastMessage>();
 
   /**
    * What a message is.

@@ -6,7 +6,7 @@ import type { EventBroker, Unsubscribe } from "../event-broker.ts";
 import { LocalEventBroker } from "../local.ts";
 import { BrokerUnavailableError } from "./errors.ts";
 import type { LinkMaker } from "./link.ts";
-import { Session } from "./session.ts";
+import { BrokerSession } from "./session.ts";
 
 /**
  * What all brokers over a server do alike. The listeners of the broker itself get its events at once, without the way
@@ -20,7 +20,7 @@ export class RemoteEventBroker implements EventBroker {
   readonly #gapListeners = new Set<() => void>();
   /** From `open` to `close`, also when opening failed. */
   #isOpen = false;
-  #session: Session | null = null;
+  #session: BrokerSession | null = null;
   #opening: Promise<void> | null = null;
 
   /** @param timers the heartbeat's */
@@ -85,7 +85,7 @@ export class RemoteEventBroker implements EventBroker {
   }
 
   async #open({ logger }: OpenOptions): Promise<void> {
-    const session = new Session(
+    const session = new BrokerSession(
       this.#maker,
       { deliver: (events) => void this.#local.publish(events), tellGap: () => this.#tellGap() },
       this.#timers,

@@ -19,7 +19,7 @@ export interface SessionOutlets {
 }
 
 /** One time that a broker is open, from `open` to `close`. Nothing is heard of a session that was closed. */
-export class Session {
+export class BrokerSession {
   readonly #maker: LinkMaker;
   readonly #outlets: SessionOutlets;
   readonly #logger: Logger;
@@ -27,7 +27,7 @@ export class Session {
   readonly #from: string = new IdGenerator().next(systemClock.now());
   readonly #writer: EnvelopeWriter;
   readonly #publishers = new Publishers();
-  readonly #heartbeat: Heartbeat;
+  readonly #heartbeat: LinkHeartbeat;
   /** What the logger was told of messages, so that it is told once. */
   readonly #told = new Set<string>();
   #link: Link | null = null;
@@ -51,7 +51,7 @@ export class Session {
     this.#logger = logger;
     this.#writer = new EnvelopeWriter({ namespace: maker.namespace, from: this.#from, bytesMax: maker.bytesMax });
     const silent = (reason: unknown): void => this.#link?.reconnect(reason);
-    this.#heartbeat = new Heartbeat({ ping: () => this.#ping(), silent }, timers);
+    this.#heartbeat = new LinkHeartbeat({ ping: () => this.#ping(), silent }, timers);
   }
 
   /** Resolves when there is a connection, when the first try has failed, or after a while. */
@@ -231,7 +231,7 @@ interface HeartbeatOutlets {
 }
 
 /** Notices that a connection is dead although nobody ended it, as after a network failed or a router forgot it. */
-export class Heartbeat {
+export class LinkHeartbeat {
   readonly #outlets: HeartbeatOutlets;
   readonly #timers: TimerHost;
   #stopTimer = (): void => {};

@@ -1,10 +1,10 @@
 import { resolve } from "node:path";
 import { LABEL_VALUE_LENGTH_MAX } from "../../core/limits.ts";
 import { textHash } from "../../core/text-hash.ts";
-import { MemoryDataStore, type Scheduler } from "../../mod.ts";
+import { MemoryDataStore, type RunOverlapPolicy, type Scheduler } from "../../mod.ts";
 import { Metrics } from "../../observability/metrics/mod.ts";
 import { type CommandCall, hasOption, refuseOptions, textOption } from "../command.ts";
-import { CrontabRunner, type OverlapPolicy } from "../crontab-runner.ts";
+import { CrontabRunner } from "../crontab-runner.ts";
 import { durationOption } from "../durations.ts";
 import { CliError, EXIT } from "../failure.ts";
 import { createLog } from "../log.ts";
@@ -73,7 +73,7 @@ export async function run(call: CommandCall): Promise<number> {
   return EXIT.fine;
 }
 
-function overlapOption(call: CommandCall): OverlapPolicy {
+function overlapOption(call: CommandCall): RunOverlapPolicy {
   const given = textOption(call, "overlap") ?? "skip";
   const known = OVERLAPS.find((policy) => policy === given);
   if (known !== undefined) return known;

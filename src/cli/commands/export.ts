@@ -1,5 +1,5 @@
 import { exportStore, type TransferPart } from "../../transfer/mod.ts";
-import { type CommandCall, type Target, textOption } from "../command.ts";
+import { type CommandCall, type CommandTarget, textOption } from "../command.ts";
 import { CliError, EXIT } from "../failure.ts";
 import { styled } from "../output.ts";
 
@@ -32,7 +32,7 @@ export async function run(call: CommandCall): Promise<number> {
 /** What the store has and the text has not. @param running how many jobs the text names and does not have */
 async function leftBehind(
   { io }: CommandCall,
-  dataStore: NonNullable<Target["dataStore"]>,
+  dataStore: NonNullable<CommandTarget["dataStore"]>,
   include: readonly TransferPart[],
   running: number,
 ): Promise<string[]> {

@@ -1,4 +1,4 @@
-import type { Blackout, Job, PausedTask, Run, Schedule } from "../../mod.ts";
+import type { Blackout, Job, PausedTask, Run, Schedule, SchedulerClient } from "../../mod.ts";
 import { type CommandCall, hasOption, refuseOptions, textOption } from "../command.ts";
 import { CliError, EXIT } from "../failure.ts";
 import { labelsOption } from "../labels.ts";
@@ -105,11 +105,9 @@ function pauseOf({ taskId, concurrencyKey }: Schedule, pauses: readonly PausedTa
   return pauses.find((pause) => pause.taskId === taskId && (pause.key === null || pause.key === concurrencyKey));
 }
 
-type Client = Awaited<ReturnType<CommandCall["target"]>>["client"];
-
 /** Schedules that are paused themselves, and then those that are not ended, but whose task or key is paused. */
 async function pausedSchedules(
-  client: Client,
+  client: SchedulerClient,
   filter: { readonly limit: number; readonly taskId?: string },
   held: readonly PausedTask[],
 ): Promise<Pick<Read, "cursor"> & { readonly items: readonly Schedule[] }> {

@@ -14,7 +14,7 @@ import {
 } from "./findings.ts";
 import { cronParserTrigger } from "./foreign-cron.ts";
 import type { Imported, ImportSettings } from "./imported.ts";
-import { isObject, type Plain, textOf } from "./yaml.ts";
+import { isObject, textOf, type YamlObject } from "./yaml.ts";
 
 const UNITS_MS: ReadonlyMap<string, number> = new Map([
   ["second", 1000],
@@ -36,7 +36,7 @@ export async function importAgenda(value: unknown, settings: ImportSettings): Pr
     throw new CliError("the file has no jobs of Agenda: mongoexport writes them, or queryJobs() gives them");
   const found = new Findings(settings);
   for (const one of listOf(list)) {
-    const where = `job ${textOf((one as Plain | null)?.name) ?? "?"} ${idOf(one)}`;
+    const where = `job ${textOf((one as YamlObject | null)?.name) ?? "?"} ${idOf(one)}`;
     found.item(where, one, (item) => read(found, where, item));
   }
   return found.imported();
@@ -44,11 +44,11 @@ export async function importAgenda(value: unknown, settings: ImportSettings): Pr
 
 /** The `_id`, as MongoDB or another backend writes it. */
 function idOf(value: unknown): string {
-  const { _id } = Object(value) as Plain;
+  const { _id } = Object(value) as YamlObject;
   return (isObject(_id) ? textOf(_id.$oid) : textOf(_id)) ?? "";
 }
 
-function read(found: Findings, where: string, item: Plain): void {
+function read(found: Findings, where: string, item: YamlObject): void {
   const name = neededText(item, "name");
   const id = idOf(item);
   const skipDays = listOf(item.skipDays);
@@ -76,7 +76,7 @@ function read(found: Findings, where: string, item: Plain): void {
 function readOnce(
   found: Findings,
   where: string,
-  item: Plain,
+  item: YamlObject,
   settings: { readonly idempotencyKey: string; readonly payload?: unknown; readonly priority?: number },
 ): void {
   const nextRunAt = instantOf(item, "nextRunAt");
@@ -95,7 +95,7 @@ function readOnce(
 
 function triggerOf(
   found: Findings,
-  item: Plain,
+  item: YamlObject,
   repeat: unknown,
   repeatAt: string | null,
 ): { readonly trigger: Trigger; readonly written: string } {

@@ -13,7 +13,7 @@ import { CliError } from "../failure.ts";
 import { amountOf, Findings, instantOf, isoOfMs, listOf, neededText, payloadOf, StaysBehind } from "./findings.ts";
 import { differsAtChanges } from "./foreign-cron.ts";
 import type { Imported, ImportedSchedule, ImportSettings } from "./imported.ts";
-import { isObject, type Plain, textOf } from "./yaml.ts";
+import { isObject, textOf, type YamlObject } from "./yaml.ts";
 
 const WEEKDAYS = ["mon", "tue", "wed", "thu", "fri", "sat", "sun"];
 const CRON_FIELDS = {
@@ -27,7 +27,7 @@ const UNITS_S: Readonly<Record<string, number>> = {
 
 /** The schedules of an APScheduler, as examples/apscheduler/export.py writes them. @param version which one is meant */
 export async function importAPScheduler(value: unknown, version: 3 | 4, settings: ImportSettings): Promise<Imported> {
-  const { apscheduler, jobs, schedules } = Object(value) as Plain;
+  const { apscheduler, jobs, schedules } = Object(value) as YamlObject;
   const list = version === 3 ? jobs : schedules;
   if (apscheduler !== version || !Array.isArray(list)) {
     const is =
@@ -36,7 +36,7 @@ export async function importAPScheduler(value: unknown, version: 3 | 4, settings
   }
   const found = new Findings(settings);
   for (const one of list as readonly unknown[]) {
-    const where = `${version === 3 ? "job" : "schedule"} ${textOf((one as Plain | null)?.id) ?? "?"}`;
+    const where = `${version === 3 ? "job" : "schedule"} ${textOf((one as YamlObject | null)?.id) ?? "?"}`;
     found.item(where, one, (item) => {
       const { notes, ...schedule } = version === 3 ? jobOf3(item) : scheduleOf4(item);
       const id = neededText(item, "id");
@@ -50,7 +50,7 @@ export async function importAPScheduler(value: unknown, version: 3 | 4, settings
 
 type OfSchedule = Pick<ImportedSchedule, "taskId" | "settings" | "notes">;
 
-function jobOf3(item: Plain): OfSchedule {
+function jobOf3(item: YamlObject): OfSchedule {
   const taskId = textOf(item.func_ref);
   if (taskId === null) throw new StaysBehind("its function has no name, as a lambda: give it one, or write the task");
   const name = textOf(item.name);
@@ -76,7 +76,7 @@ function jobOf3(item: Plain): OfSchedule {
   };
 }
 
-function scheduleOf4(item: Plain): OfSchedule {
+function scheduleOf4(item: YamlObject): OfSchedule {
   const jitter = amountOf(item, "max_jitter");
   const { coalesce, metadata } = item;
   const notes: string[] = [];
@@ -96,7 +96,7 @@ function scheduleOf4(item: Plain): OfSchedule {
 }
 
 /** One payload in place of positional and named arguments. */
-function argumentsOf(item: Plain): { readonly payload?: unknown } {
+function argumentsOf(item: YamlObject): { readonly payload?: unknown } {
   const args = listOf(item.args);
   const named = isObject(item.kwargs) ? item.kwargs : {};
   const lost = /"not_json":"([^"]*)"/.exec(JSON.stringify([args, named]));
@@ -108,7 +108,7 @@ function argumentsOf(item: Plain): { readonly payload?: unknown } {
   return Object.keys(named).length > 0 ? payloadOf(named) : {};
 }
 
-function graceOf(item: Plain): { readonly misfireGraceTime?: string } {
+function graceOf(item: YamlObject): { readonly misfireGraceTime?: string } {
   const seconds = amountOf(item, "misfire_grace_time");
   return seconds === null || seconds === 0 ? {} : { misfireGraceTime: duration(seconds) };
 }
@@ -143,15 +143,15 @@ function triggerOf(value: unknown, found: Findings): Trigger {
   }
 }
 
-function triggersOf(value: Plain, found: Findings): Trigger[] {
+function triggersOf(value: YamlObject, found: Findings): Trigger[] {
   return listOf(value.triggers).map((trigger) => triggerOf(trigger, found));
 }
 
-function zoneOf(value: Plain, found: Findings): string {
+function zoneOf(value: YamlObject, found: Findings): string {
   return found.zoneOf(textOf(value.timezone));
 }
 
-function bounds(value: Plain): { readonly startTime?: string; readonly endTime?: string } {
+function bounds(value: YamlObject): { readonly startTime?: string; readonly endTime?: string } {
   const from = instantOf(value, "start_date") ?? instantOf(value, "start_time");
   const until = instantOf(value, "end_date") ?? instantOf(value, "end_time");
   return {
@@ -161,12 +161,12 @@ function bounds(value: Plain): { readonly startTime?: string; readonly endTime?:
 }
 
 /** The period: one number in version 3, and one for each unit in version 4. */
-function secondsOf(value: Plain): number {
+function secondsOf(value: YamlObject): number {
   const sum = Object.entries(UNITS_S).reduce((total, [unit, s]) => total + (amountOf(value, unit) ?? 0) * s, 0);
   return amountOf(value, "interval") ?? sum;
 }
 
-function calendarInterval(value: Plain, found: Findings): Trigger {
+function calendarInterval(value: YamlObject, found: Findings): Trigger {
   const period = Object.fromEntries(UNITS.map((unit) => [unit, amountOf(value, unit) ?? 0]));
   const time = Object.fromEntries(["hour", "minute", "second"].map((name) => [name, amountOf(value, name) ?? 0]));
   const startDate = textOf(value.start_date)?.slice(0, 10);
@@ -187,7 +187,7 @@ const SHIFTED = { gap: "shift", overlap: "second" } as const;
 
 /** Version 4 leaves out what clocks skip, and runs twice what comes twice. Version 3, which has a list of fields,
  *  shifts the one, and takes the second of the other; of rules of every hour it loses times, which stay here. */
-function cronTrigger(value: Plain, found: Findings): Trigger {
+function cronTrigger(value: YamlObject, found: Findings): Trigger {
   const fields = cronFields(value);
   const timeZone = zoneOf(value, found);
   const options = { timeZone, ...bounds(value) };
@@ -200,7 +200,7 @@ function cronTrigger(value: Plain, found: Findings): Trigger {
 }
 
 /** The fields that were given: a list of version 3, or values by their names in version 4. */
-function cronFields(value: Plain): Record<string, string> {
+function cronFields(value: YamlObject): Record<string, string> {
   const listed = listOf(value.fields).filter(isObject);
   const given = Object.entries(CRON_FIELDS).flatMap(([theirs, ours]) => {
     const field = listed.find(({ name }) => name === theirs);

@@ -14,7 +14,7 @@ import {
 } from "./findings.ts";
 import { cronParserTrigger } from "./foreign-cron.ts";
 import type { Imported, ImportedJob, ImportedRetry, ImportSettings } from "./imported.ts";
-import { isObject, type Plain, textOf } from "./yaml.ts";
+import { isObject, textOf, type YamlObject } from "./yaml.ts";
 
 const FORM = '{ "queue": "mail", "schedulers": await queue.getJobSchedulers(), "jobs": await queue.getJobs([...]) }';
 
@@ -34,13 +34,13 @@ export async function importBullmq(value: unknown, settings: ImportSettings): Pr
   return found.imported();
 }
 
-function readQueue(found: Findings, queue: string, value: Plain): void {
+function readQueue(found: Findings, queue: string, value: YamlObject): void {
   for (const one of listOf(value.schedulers)) {
-    const where = `queue ${queue}, job scheduler ${textOf((one as Plain | null)?.key) ?? "?"}`;
+    const where = `queue ${queue}, job scheduler ${textOf((one as YamlObject | null)?.key) ?? "?"}`;
     found.item(where, one, (item) => readScheduler(found, queue, where, item));
   }
   for (const one of listOf(value.jobs)) {
-    const where = `queue ${queue}, job ${textOf((one as Plain | null)?.id) ?? "?"}`;
+    const where = `queue ${queue}, job ${textOf((one as YamlObject | null)?.id) ?? "?"}`;
     found.item(where, one, (item) => readJob(found, queue, where, item));
   }
   if (value.isPaused === true) found.pausedTask(queue);
@@ -50,7 +50,7 @@ function readQueue(found: Findings, queue: string, value: Plain): void {
   if (waiting > 0) found.left(`queue ${queue}`, `jobs that wait for children (${waiting}): let them end there`);
 }
 
-function readScheduler(found: Findings, queue: string, where: string, item: Plain): void {
+function readScheduler(found: Findings, queue: string, where: string, item: YamlObject): void {
   const key = neededText(item, "key");
   refuseProblem(item);
   if (amountOf(item, "limit") !== null) {
@@ -75,7 +75,7 @@ function readScheduler(found: Findings, queue: string, where: string, item: Plai
 function triggerOf(
   found: Findings,
   seed: string,
-  item: Plain,
+  item: YamlObject,
 ): { readonly trigger: Trigger; readonly written: string } {
   const from = instantOf(item, "startDate");
   const until = instantOf(item, "endDate");
@@ -98,7 +98,7 @@ function triggerOf(
   return { trigger: new IntervalTrigger({ milliseconds: every, ...bounds, startTime }), written: `every ${every} ms` };
 }
 
-function readJob(found: Findings, queue: string, where: string, item: Plain): void {
+function readJob(found: Findings, queue: string, where: string, item: YamlObject): void {
   // The delayed job by which a scheduler repeats: the schedule makes its own.
   if (typeof item.repeatJobKey === "string" || typeof item.rjk === "string") return;
   const id = neededText(item, "id");
@@ -136,19 +136,19 @@ function readJob(found: Findings, queue: string, where: string, item: Plain): vo
 }
 
 /** What the keys of Redis say of an item that they have only in part. */
-function refuseProblem(item: Plain): void {
+function refuseProblem(item: YamlObject): void {
   const problem = textOf(item.problem);
   if (problem !== null) throw new StaysBehind(problem);
 }
 
 /** BullMQ runs jobs without a priority first, and then those with the lowest number. */
-function priorityOf(options: Plain, item: Plain = options): { readonly priority?: number } {
+function priorityOf(options: YamlObject, item: YamlObject = options): { readonly priority?: number } {
   const priority = wholeOf(item, "priority") || wholeOf(options, "priority");
   return priority === 0 ? {} : { priority: -priority };
 }
 
 /** How often a job is tried after so many attempts; null for once. */
-function retryOf(found: Findings, options: Plain, attemptsMade: number): ImportedRetry | null {
+function retryOf(found: Findings, options: YamlObject, attemptsMade: number): ImportedRetry | null {
   const maxAttempts = Math.max(1, Math.min(wholeOf(options, "attempts"), 1000) - attemptsMade);
   if (maxAttempts === 1) return null;
   const backoff = isObject(options.backoff) ? options.backoff : { type: "fixed", delay: options.backoff };

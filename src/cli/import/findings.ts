@@ -10,7 +10,7 @@ import {
   type ImportSettings,
   UniqueIds,
 } from "./imported.ts";
-import { isObject, type Plain } from "./yaml.ts";
+import { isObject, type YamlObject } from "./yaml.ts";
 
 /** As many as a person can look through. Of what else stays behind, a count is told. */
 const LEFT_MAX = 1000;
@@ -37,7 +37,7 @@ export class Findings {
   }
 
   /** Reads one item. */
-  item(where: string, value: unknown, read: (value: Plain) => void): void {
+  item(where: string, value: unknown, read: (value: YamlObject) => void): void {
     try {
       if (!isObject(value)) throw new StaysBehind("is no object");
       read(value);
@@ -158,14 +158,14 @@ export function listOf(value: unknown): readonly unknown[] {
 }
 
 /** A text that an item must have. @throws {StaysBehind} */
-export function neededText(item: Plain, name: string): string {
+export function neededText(item: YamlObject, name: string): string {
   const value = item[name];
   if (typeof value === "string" && value !== "") return value;
   throw new StaysBehind(`${name} must be text`);
 }
 
 /** A number of an item; null for none. @throws {StaysBehind} for what is no number of 0 or more */
-export function amountOf(item: Plain, name: string): number | null {
+export function amountOf(item: YamlObject, name: string): number | null {
   const value = item[name];
   if (value === undefined || value === null || value === "") return null;
   const number = typeof value === "string" ? Number(value) : value;
@@ -174,7 +174,7 @@ export function amountOf(item: Plain, name: string): number | null {
 }
 
 /** A whole number of an item, of 0 unless it is there. @throws {StaysBehind} */
-export function wholeOf(item: Plain, name: string): number {
+export function wholeOf(item: YamlObject, name: string): number {
   const value = item[name] ?? 0;
   const number = typeof value === "string" && value !== "" ? Number(value) : value;
   if (Number.isSafeInteger(number)) return number as number;
@@ -182,7 +182,7 @@ export function wholeOf(item: Plain, name: string): number {
 }
 
 /** An instant of an item, as epoch milliseconds, ISO 8601 or MongoDB writes it; null for none. @throws {StaysBehind} */
-export function instantOf(item: Plain, name: string): number | null {
+export function instantOf(item: YamlObject, name: string): number | null {
   const given = item[name];
   const value = isObject(given) && "$date" in given ? given.$date : given;
   const number = isObject(value) && "$numberLong" in value ? Number(value.$numberLong) : value;

@@ -1,7 +1,7 @@
 import { Findings, instantOf, isoOfMs, StaysBehind } from "./findings.ts";
 import { robfigTrigger } from "./foreign-cron.ts";
 import { type Imported, type ImportedSchedule, type ImportSettings, idPart, UniqueIds } from "./imported.ts";
-import { isObject, type Plain, plainYaml, textOf } from "./yaml.ts";
+import { isObject, plainYaml, textOf, type YamlObject } from "./yaml.ts";
 
 const OVERLAPS = { Allow: "queue", Forbid: "skip", Replace: "cancelRunning" } as const;
 
@@ -46,7 +46,7 @@ export async function importKubernetes(text: string, settings: ImportSettings): 
 }
 
 /** The CronJobs of a value. @param seen by an alias, a list of YAML may be within itself */
-function cronJobsOf(value: unknown, seen: Set<Plain>, kind?: "CronJob"): Plain[] {
+function cronJobsOf(value: unknown, seen: Set<YamlObject>, kind?: "CronJob"): YamlObject[] {
   if (!isObject(value) || seen.has(value)) return [];
   seen.add(value);
   if ((value.kind ?? kind) === "CronJob") return [value];
@@ -56,13 +56,13 @@ function cronJobsOf(value: unknown, seen: Set<Plain>, kind?: "CronJob"): Plain[]
 }
 
 /** From where `@every` counts, if the cluster wrote it: the last run, or the birth of the CronJob. */
-function startOf({ status }: Plain, metadata: Plain): { readonly startTime?: string } {
+function startOf({ status }: YamlObject, metadata: YamlObject): { readonly startTime?: string } {
   const last = isObject(status) ? instantOf(status, "lastScheduleTime") : null;
   const start = last ?? instantOf(metadata, "creationTimestamp");
   return start === null ? {} : { startTime: isoOfMs(start) };
 }
 
-function settingsOf(spec: Plain): ImportedSchedule["settings"] {
+function settingsOf(spec: YamlObject): ImportedSchedule["settings"] {
   const overlap = OVERLAPS[textOf(spec.concurrencyPolicy) as keyof typeof OVERLAPS];
   const deadline = Number(spec.startingDeadlineSeconds ?? Number.NaN);
   return {
@@ -72,7 +72,7 @@ function settingsOf(spec: Plain): ImportedSchedule["settings"] {
   };
 }
 
-function notesOf(spec: Plain): string[] {
+function notesOf(spec: YamlObject): string[] {
   const template = isObject(spec.jobTemplate) ? spec.jobTemplate : {};
   const job = isObject(template.spec) ? template.spec : {};
   const notes: string[] = [];

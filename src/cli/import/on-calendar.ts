@@ -119,14 +119,14 @@ function timeOf(time: string, text: string): readonly [second: string, minute: s
   return [numbersOf(seconds, 0, 59, text), numbersOf(minute, 0, 59, text), numbersOf(hour, 0, 23, text)];
 }
 
-interface Part {
+interface FieldRange {
   readonly first: number;
   readonly last: number;
   readonly step: number;
 }
 
 /** `1..5`, `8/2`, `0,30`. A step without an end leads to the end of the field: of days before the end, to the last. */
-function partsOf(field: string, min: number, max: number, text: string, isFromEnd = false): Part[] {
+function partsOf(field: string, min: number, max: number, text: string, isFromEnd = false): FieldRange[] {
   return field.split(",").map((item) => {
     const [, from = "", until, every] = /^(\d{1,4})(?:\.\.(\d{1,4}))?(?:\/(\d{1,4}))?$/.exec(item) ?? [];
     const [first, last, step] = [Number(from), Number(until ?? from), Number(every ?? 1)];
@@ -141,7 +141,7 @@ function partsOf(field: string, min: number, max: number, text: string, isFromEn
   });
 }
 
-function valuesOf({ first, last, step }: Part): number[] {
+function valuesOf({ first, last, step }: FieldRange): number[] {
   return Array.from({ length: Math.floor((last - first) / step) + 1 }, (_, index) => first + index * step);
 }
 

@@ -15,7 +15,7 @@ import {
 } from "./findings.ts";
 import { cronParserTrigger } from "./foreign-cron.ts";
 import type { Imported, ImportedRetry, ImportSettings } from "./imported.ts";
-import { isObject, type Plain, textOf } from "./yaml.ts";
+import { isObject, textOf, type YamlObject } from "./yaml.ts";
 
 const FORM = '{ "schedules": await boss.getSchedules(), "jobs": await boss.findJobs(queue) }';
 /** From here pg-boss counts for a rule that names no start. */
@@ -33,7 +33,7 @@ export async function importPgBoss(value: unknown, settings: ImportSettings): Pr
     found.item(where, one, (item) => readSchedule(found, where, item));
   }
   for (const one of listOf(all.jobs)) {
-    const where = `queue ${nameOf(one)}, job ${textOf((one as Plain | null)?.id) ?? "?"}`;
+    const where = `queue ${nameOf(one)}, job ${textOf((one as YamlObject | null)?.id) ?? "?"}`;
     found.item(where, one, (item) => readJob(found, where, camelCased(item)));
   }
   const active = amountOf(all, "active") ?? 0;
@@ -42,11 +42,11 @@ export async function importPgBoss(value: unknown, settings: ImportSettings): Pr
 }
 
 function nameOf(value: unknown): string {
-  const { name, key } = Object(value) as Plain;
+  const { name, key } = Object(value) as YamlObject;
   return typeof key === "string" && key !== "" ? `${textOf(name) ?? "?"}/${key}` : (textOf(name) ?? "?");
 }
 
-function readSchedule(found: Findings, where: string, item: Plain): void {
+function readSchedule(found: Findings, where: string, item: YamlObject): void {
   const queue = neededText(item, "name");
   const written = neededText(item, "cron");
   const options = isObject(item.options) ? item.options : {};
@@ -99,7 +99,7 @@ function startIn(timeZone: string, [year, month, day, hour, minute, second]: rea
   return `DTSTART;TZID=${timeZone}:${isoIn(ms, timeZone).slice(0, 19).replace(/[-:]/g, "")}`;
 }
 
-function readJob(found: Findings, where: string, item: Plain): void {
+function readJob(found: Findings, where: string, item: YamlObject): void {
   const queue = neededText(item, "name");
   // What pg-boss sends to itself.
   if (queue.startsWith("__pgboss__")) return;
@@ -129,7 +129,7 @@ function readJob(found: Findings, where: string, item: Plain): void {
 }
 
 /** How often a job is tried from now on: one that failed has its count raised when it is fetched again. */
-function retryOf(item: Plain, state: "created" | "retry"): ImportedRetry | null {
+function retryOf(item: YamlObject, state: "created" | "retry"): ImportedRetry | null {
   const left = Math.min(wholeOf(item, "retryLimit"), 1000) - wholeOf(item, "retryCount");
   const maxAttempts = Math.max(1, state === "retry" ? left : left + 1);
   if (maxAttempts === 1) return null;
@@ -140,7 +140,7 @@ function retryOf(item: Plain, state: "created" | "retry"): ImportedRetry | null 
 }
 
 /** A row of the table has other names than the objects of pg-boss, and had others again before version 10. */
-function camelCased(item: Plain): Plain {
+function camelCased(item: YamlObject): YamlObject {
   const entries = Object.entries(item).map(([name, value]) => {
     const camel = name.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
     return [BEFORE_10[camel] ?? camel, value] as const;

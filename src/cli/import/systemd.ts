@@ -17,7 +17,7 @@ interface Assignment {
 }
 
 /** One timer: a file, or those of `systemctl cat`, where comments name them. */
-interface Unit {
+interface TimerUnit {
   readonly name: string | null;
   /** The last value of each setting. */
   readonly settings: Map<string, string>;
@@ -39,8 +39,8 @@ export async function importSystemd(text: string, settings: ImportSettings): Pro
 
 const HEADER = /^#\s+\/\S*\/([^/\s]+)\.timer(?:\.d\/[^/\s]+\.conf)?$/;
 
-function unitsOf(text: string): Unit[] {
-  const units: Unit[] = [{ name: null, settings: new Map(), timers: [] }];
+function unitsOf(text: string): TimerUnit[] {
+  const units: TimerUnit[] = [{ name: null, settings: new Map(), timers: [] }];
   let section = "Timer";
   for (const { line, text: written } of linesOf(text)) {
     const name = HEADER.exec(written)?.[1];
@@ -80,7 +80,12 @@ function isTrue(value: string | undefined): boolean {
   return /^(yes|y|true|t|on|1)$/i.test(value ?? "");
 }
 
-function readTimer(found: Findings, ids: UniqueIds, { name, settings }: Unit, { line, key, value }: Assignment): void {
+function readTimer(
+  found: Findings,
+  ids: UniqueIds,
+  { name, settings }: TimerUnit,
+  { line, key, value }: Assignment,
+): void {
   if (NO_CALENDAR.includes(key) || CHANGES.includes(key)) {
     throw new StaysBehind(`${key} is no time of the calendar; call the task when the program starts`);
   }

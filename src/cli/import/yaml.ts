@@ -1,9 +1,9 @@
 import { type Document, isScalar, parseAllDocuments, visit } from "yaml";
 
 /** An object of YAML, whose values nobody has looked at. */
-export type Plain = Readonly<Record<string, unknown>>;
+export type YamlObject = Readonly<Record<string, unknown>>;
 
-export function isObject(value: unknown): value is Plain {
+export function isObject(value: unknown): value is YamlObject {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 

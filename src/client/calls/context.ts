@@ -18,7 +18,7 @@ import {
   type ScheduleFacts,
 } from "../../scheduler/views/schedule.ts";
 import type { TriggerLike } from "../../triggers/short-trigger.ts";
-import type { Call, Requester } from "../http/requester.ts";
+import type { Requester, RouterRequest } from "../http/requester.ts";
 import { jobSchema, type ReadJob } from "../wire/job.ts";
 import { wireFilter } from "../wire/options.ts";
 import { pageSchema } from "../wire/pages.ts";
@@ -60,7 +60,7 @@ export function jobOf({ client }: CallContext, { record, hasEnded }: ReadJob): J
 }
 
 /** Makes a call that a job answers. */
-export async function readJob(context: CallContext, call: Call): Promise<Job> {
+export async function readJob(context: CallContext, call: RouterRequest): Promise<Job> {
   return jobOf(context, await context.requester.read(call, jobSchema()));
 }
 
@@ -75,7 +75,7 @@ const bulkSchema = () => {
 /** The answer to a call about many schedules or jobs. */
 export function readBulk(
   { requester }: CallContext,
-  call: Pick<Call, "path" | "body" | "signal" | "isRepeatable">,
+  call: Pick<RouterRequest, "path" | "body" | "signal" | "isRepeatable">,
 ): Promise<{ count: number } & SkippedJobs> {
   return requester.read({ method: "POST", ...call, waitMs: BULK_MS }, bulkSchema());
 }
@@ -85,7 +85,7 @@ export function wholeList(
   path: string,
   numbers: { readonly [Name in keyof ListInclude]: boolean | undefined } = {},
   words: readonly string[] = ["payload", "result"],
-): Pick<Call, "path" | "query"> {
+): Pick<RouterRequest, "path" | "query"> {
   const asked = (["total", "facets"] as const).filter((name) => numbers[name] === true);
   return { path, query: { include: [...words, ...asked].join(",") } };
 }
@@ -93,12 +93,12 @@ export function wholeList(
 /** Reads a page of a list. */
 export async function readPage<A, B>(
   { requester }: CallContext,
-  list: Pick<Call, "path" | "about" | "query">,
+  list: Pick<RouterRequest, "path" | "about" | "query">,
   filter: object,
   item: v.GenericSchema<unknown, A>,
   convert: (item: A) => B,
 ): Promise<Page<B>> {
-  const call: Call = { method: "GET", ...list, query: { ...list.query, ...wireFilter(filter) } };
+  const call: RouterRequest = { method: "GET", ...list, query: { ...list.query, ...wireFilter(filter) } };
   return mapPage(await requester.read(call, pageSchema(item)), convert);
 }
 

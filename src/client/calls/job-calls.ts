@@ -20,7 +20,7 @@ import type { JobResult } from "../../scheduler/views/job-result.ts";
 import { JobStep } from "../../scheduler/views/job-step.ts";
 import type { Page } from "../../scheduler/views/page.ts";
 import type { JobResultFilter } from "../../stores/data-store.ts";
-import type { Call } from "../http/requester.ts";
+import type { RouterRequest } from "../http/requester.ts";
 import { jobResultSchema, jobSchema, jobStepSchema } from "../wire/job.ts";
 import { jobLogSchema } from "../wire/job-log.ts";
 import { wireFilter, wireOptions } from "../wire/options.ts";
@@ -121,7 +121,7 @@ export class JobCalls implements JobCommands, BulkCommands {
   async cancel(id: string): Promise<Cancellation> {
     const { requester } = this.#context;
     try {
-      const call: Call = { method: "POST", ...placeOf("jobs", id, "cancel"), isRemoval: true };
+      const call: RouterRequest = { method: "POST", ...placeOf("jobs", id, "cancel"), isRemoval: true };
       const { status, body } = await requester.call(call);
       if (status !== 204) return requester.parse(call, body, cancellationSchema()).cancellation;
       // The answer to an earlier request was lost, and the job has ended since.
@@ -139,7 +139,7 @@ export class JobCalls implements JobCommands, BulkCommands {
   }
 
   async steps(id: string): Promise<JobStep[]> {
-    const call: Call = { method: "GET", ...placeOf("jobs", id) };
+    const call: RouterRequest = { method: "GET", ...placeOf("jobs", id) };
     const { steps } = await this.#context.requester.read(call, v.object({ steps: v.array(jobStepSchema()) }));
     return steps.map((record) => new JobStep(record, serializer));
   }
@@ -191,7 +191,7 @@ export class JobCalls implements JobCommands, BulkCommands {
     const place = placeOf("jobs", id, "result");
     const waitMs = (waitS ?? 0) * 1000;
     const patience = waitS === null ? {} : ({ patience: "endless" } as const);
-    const call: Call = { method: "GET", ...place, query: { wait: waitS }, signal, waitMs, ...patience };
+    const call: RouterRequest = { method: "GET", ...place, query: { wait: waitS }, signal, waitMs, ...patience };
     const startedAt = clock.now();
     const { status, body, retryAfterMs } = await requester.call(call);
     if (status !== 202) return resultOf(requester.parse(call, body, jobResultSchema()));
@@ -215,7 +215,7 @@ export class JobCalls implements JobCommands, BulkCommands {
   }
 }
 
-function batchCall(body: object): Call {
+function batchCall(body: object): RouterRequest {
   return { method: "POST", path: "/jobs/batch", body };
 }
 

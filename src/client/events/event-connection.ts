@@ -14,7 +14,7 @@ const SILENCE_MS_MAX = 45_000;
 const POSITION = /^[!-~]{1,1024}$/;
 
 /** Why a stream ended. */
-export interface Failure {
+export interface StreamFailure {
   readonly error: Error;
   /** Whether the router does not want this client, so that trying again soon is of no use. */
   readonly isRefusal: boolean;
@@ -24,7 +24,7 @@ export interface Failure {
 export interface StreamEnd {
   readonly wasOpen: boolean;
   /** Null where the router ended the stream, as it does from time to time. */
-  readonly failure: Failure | null;
+  readonly failure: StreamFailure | null;
   /** The least pause before the next opening that the router asked for, in milliseconds; null for none. */
   readonly retryMs: number | null;
 }

@@ -4,7 +4,7 @@ import type { RandomSource } from "../../core/ids.ts";
 import type { Logger } from "../../core/logger.ts";
 import type { EventRecord, EventType } from "../../records/events.ts";
 import type { Transport } from "../http/transport.ts";
-import { EventConnection, type Failure } from "./event-connection.ts";
+import { EventConnection, type StreamFailure } from "./event-connection.ts";
 
 /** What an {@link EventFeed} needs. */
 export interface EventFeedOptions {
@@ -128,7 +128,7 @@ export class EventFeed implements Pick<EventBroker, "publish" | "subscribe" | "o
     }
   }
 
-  #tell({ error, isRefusal }: Failure, failures: number, logger: Logger): void {
+  #tell({ error, isRefusal }: StreamFailure, failures: number, logger: Logger): void {
     if (failures > 1) return;
     const then = isRefusal ? "" : "; it is opened anew";
     logger.warn(`escapement: the stream of events was interrupted${then}`, error);

@@ -8,7 +8,7 @@ export interface AbortSource {
 
 /** The end of a client, for as many requests as are under way. It is no `AbortSignal`, because Node takes more than ten
  *  listeners of a signal for a leak, and warns. */
-export class Closing implements AbortSource {
+export class ClientEnd implements AbortSource {
   readonly #listeners = new Set<() => void>();
   #end: { readonly reason: Error } | null = null;
 

@@ -6,7 +6,7 @@ import { RemoteError } from "../remote-error.ts";
 
 /** The parts of a problem (RFC 9457) that matter. Each may be missing, because what stands in front of a router has
  *  answers of its own. */
-interface Problem {
+interface ReceivedProblem {
   readonly title?: string | undefined;
   readonly code?: string | undefined;
   readonly detail?: string | undefined;
@@ -18,7 +18,7 @@ interface Problem {
   readonly suggestion?: string | null | undefined;
 }
 
-const schema = once((): v.GenericSchema<unknown, Problem> => {
+const schema = once((): v.GenericSchema<unknown, ReceivedProblem> => {
   const text = v.fallback(v.optional(v.string()), undefined);
   const issue = v.object({ path: v.string(), message: v.string(), suggestion: v.exactOptional(v.string()) });
   return v.object({
@@ -57,7 +57,7 @@ export function errorOf(status: number, body: string, about: string, call: strin
   });
 }
 
-function problemOf(body: string): Problem {
+function problemOf(body: string): ReceivedProblem {
   try {
     const result = v.safeParse(schema(), JSON.parse(body));
     return result.success ? result.output : {};

@@ -9,12 +9,12 @@ import {
 import type { RandomSource } from "../../core/ids.ts";
 import type { Logger } from "../../core/logger.ts";
 import type { RetryPolicy } from "../../records/policies.ts";
-import { type AbortSource, Closing, throwIfAborted } from "./closing.ts";
+import { type AbortSource, ClientEnd, throwIfAborted } from "./closing.ts";
 import { errorOf } from "./problem.ts";
 import type { Sending, Transport } from "./transport.ts";
 
 /** What is asked of a router. */
-export interface Call extends Pick<Sending, "method"> {
+export interface RouterRequest extends Pick<Sending, "method"> {
   readonly path: string;
   /** Entries that are undefined or null are left out. */
   readonly query?: Readonly<Record<string, QueryValue | readonly string[] | null | undefined>>;
@@ -36,7 +36,7 @@ export interface Call extends Pick<Sending, "method"> {
 }
 
 /** What a router answered, other than an error. */
-export interface Answer {
+export interface RouterAnswer {
   readonly status: number;
   /** What the body is as JSON; null for none. */
   readonly body: unknown;
@@ -75,7 +75,7 @@ const LOOKUPS: readonly string[] = ["scheduleLookup", "taskLookup", "jobLookup"]
 export class Requester {
   readonly #transport: Transport;
   readonly #options: RequesterOptions;
-  readonly #closing = new Closing();
+  readonly #closing = new ClientEnd();
 
   constructor(transport: Transport, options: RequesterOptions) {
     this.#transport = transport;
@@ -94,7 +94,7 @@ export class Requester {
   }
 
   /** @throws what the router answered as a problem @throws {StoreUnavailableError} @throws the signal's reason */
-  async call(call: Call): Promise<Answer> {
+  async call(call: RouterRequest): Promise<RouterAnswer> {
     const { retry, mayWrite } = this.#options;
     const { signal, isRepeatable = true, isRemoval = call.method === "DELETE", patience } = call;
     const maxAttempts = patience === "short" ? Math.min(SHORT_ATTEMPTS_MAX, retry.maxAttempts) : retry.maxAttempts;
@@ -115,7 +115,7 @@ export class Requester {
     }
   }
 
-  #tellOfOutage(call: Call, error: unknown): void {
+  #tellOfOutage(call: RouterRequest, error: unknown): void {
     this.#options.logger.warn(`escapement: ${nameOf(call)} fails, and is made again until it is answered`, error);
   }
 
@@ -127,13 +127,13 @@ export class Requester {
   }
 
   /** The answer to a call, read by a schema. @throws {DeserializationError} for an answer of another form */
-  async read<T>(call: Call, schema: v.GenericSchema<unknown, T>): Promise<T> {
+  async read<T>(call: RouterRequest, schema: v.GenericSchema<unknown, T>): Promise<T> {
     const { body } = await this.call(call);
     return this.parse(call, body, schema);
   }
 
   /** The body of an answer, read by a schema. */
-  parse<T>(call: Call, body: unknown, schema: v.GenericSchema<unknown, T>): T {
+  parse<T>(call: RouterRequest, body: unknown, schema: v.GenericSchema<unknown, T>): T {
     const result = v.safeParse(schema, body, { abortEarly: true });
     if (result.success) return result.output;
     const [issue] = result.issues;
@@ -157,7 +157,7 @@ export class Requester {
     for (const one of signals) throwIfAborted(one);
   }
 
-  async #try(call: Call): Promise<Answer | Failure> {
+  async #try(call: RouterRequest): Promise<RouterAnswer | CallFailure> {
     const { method, body, headers = {}, signal, waitMs = 0 } = call;
     const sending: Sending = {
       method,
@@ -181,7 +181,7 @@ export class Requester {
 }
 
 /** Why a call failed, and whether the reason passes. */
-interface Failure {
+interface CallFailure {
   readonly error: unknown;
   readonly passes: boolean;
   readonly retryAfterMs: number | null;
@@ -207,7 +207,7 @@ export function retryAfterOf({ headers }: Response, clock: Clock): number | null
 }
 
 /** @throws {StoreUnavailableError} for JSON that was cut @throws {DeserializationError} for what never was JSON */
-function jsonOf(text: string, { headers }: Response, call: Call): unknown {
+function jsonOf(text: string, { headers }: Response, call: RouterRequest): unknown {
   if (text === "") return null;
   try {
     return JSON.parse(text);
@@ -224,13 +224,13 @@ function jsonOf(text: string, { headers }: Response, call: Call): unknown {
 
 type QueryValue = string | number | boolean;
 
-function queryText(query: Call["query"] = {}): string {
+function queryText(query: RouterRequest["query"] = {}): string {
   const entries = Object.entries(query).flatMap(([name, value]) =>
     value === undefined || value === null ? [] : [value].flat().map((one) => [name, String(one)]),
   );
   return entries.length === 0 ? "" : `?${new URLSearchParams(entries)}`;
 }
 
-function nameOf({ method, path }: Call): string {
+function nameOf({ method, path }: RouterRequest): string {
   return `${method} ${path}`;
 }

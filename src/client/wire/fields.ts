@@ -11,9 +11,20 @@ import {
   WORDS,
 } from "../../records/fields/field.ts";
 import { ATTEMPT_FIELDS } from "../../records/fields/job.ts";
-import { duration, error, flag, instant, labels, metadata, number, oneOf, orNull, text, value } from "./values.ts";
-
-type Schema = v.GenericSchema<unknown, unknown>;
+import {
+  duration,
+  error,
+  flag,
+  instant,
+  labels,
+  metadata,
+  number,
+  oneOf,
+  orNull,
+  text,
+  value,
+  type WireSchema,
+} from "./values.ts";
 
 /** What a view's `toJSON()` made of these fields, as the record that they describe. */
 export function recordSchema<Rows extends Fields>(fields: Rows): v.GenericSchema<unknown, RecordOf<Rows>> {
@@ -31,16 +42,16 @@ export function recordSchema<Rows extends Fields>(fields: Rows): v.GenericSchema
   );
 }
 
-function schemaOf(field: Field): Schema {
+function schemaOf(field: Field): WireSchema<unknown> {
   const schema = field.kind === "object" ? recordSchema(field.fields) : schemaOfKind(field.kind);
   return isNullable(field) ? orNull(schema) : schema;
 }
 
-function schemaOfKind(kind: keyof Kinds): Schema {
+function schemaOfKind(kind: keyof Kinds): WireSchema<unknown> {
   return isWord(kind) ? oneOf(WORDS[kind]) : PLAIN[kind]();
 }
 
-const PLAIN: Readonly<Record<keyof PlainKinds, () => Schema>> = {
+const PLAIN: Readonly<Record<keyof PlainKinds, () => WireSchema<unknown>>> = {
   ...{ text, flag, number, instant, duration, metadata, labels, value, error },
   ...{ whole: number, count: number },
   texts: () => v.array(text()),

@@ -36,19 +36,19 @@ function otherDurationMs(text: string): number {
   }
 }
 
-type Schema<T> = v.GenericSchema<unknown, T>;
+export type WireSchema<T> = v.GenericSchema<unknown, T>;
 
-export const instant = (): Schema<number> => read(instantMs, "no instant, such as 2030-01-31T09:00:00Z");
-export const duration = (): Schema<number> => read(durationMs, "no duration, such as PT5M");
+export const instant = (): WireSchema<number> => read(instantMs, "no instant, such as 2030-01-31T09:00:00Z");
+export const duration = (): WireSchema<number> => read(durationMs, "no duration, such as PT5M");
 
-function read(convert: (text: string) => number, problem: string): Schema<number> {
+function read(convert: (text: string) => number, problem: string): WireSchema<number> {
   return v.pipe(v.string(problem), v.transform(convert), v.number(problem));
 }
 
-export const orNull = <T>(schema: Schema<T>): Schema<T | null> => v.nullable(schema);
-export const text = (): Schema<string> => v.string();
-export const number = (): Schema<number> => v.number();
-export const flag = (): Schema<boolean> => v.boolean();
+export const orNull = <T>(schema: WireSchema<T>): WireSchema<T | null> => v.nullable(schema);
+export const text = (): WireSchema<string> => v.string();
+export const number = (): WireSchema<number> => v.number();
+export const flag = (): WireSchema<boolean> => v.boolean();
 
 /** A payload or a returned value, as the text that stores would keep. JSON has no undefined, so that a value that is
  *  missing is none. */
@@ -60,16 +60,17 @@ function textOf(given: unknown): string | null {
 }
 
 /** An object, as it is. */
-export const metadata = (): Schema<Metadata> =>
+export const metadata = (): WireSchema<Metadata> =>
   v.custom<Metadata>((given) => typeof given === "object" && given !== null && !Array.isArray(given), "no object");
 
-export const labels = (): Schema<Labels> => metadata() as Schema<Labels>;
+export const labels = (): WireSchema<Labels> => metadata() as WireSchema<Labels>;
 
 /** One of the given words. */
-export const oneOf = <const Words extends readonly string[]>(words: Words): Schema<Words[number]> => v.picklist(words);
+export const oneOf = <const Words extends readonly string[]>(words: Words): WireSchema<Words[number]> =>
+  v.picklist(words);
 
 /** An error that a job ended with. */
-export const error: () => Schema<SerializedError> = once(() =>
+export const error: () => WireSchema<SerializedError> = once(() =>
   v.object({
     name: v.string(),
     message: v.string(),

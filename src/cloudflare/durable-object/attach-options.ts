@@ -37,9 +37,9 @@ const TICK_MS_DEFAULT = 14 * 60_000;
 const TICK_MS_MAX = 15 * 60_000;
 
 /** Made at the first call, because importing must cost nothing. */
-let check: Checker<CheckedOptions> | undefined;
+let check: Checker<ReadAttachOptions> | undefined;
 
-interface CheckedOptions {
+interface ReadAttachOptions {
   readonly scheduler: object;
   readonly store: object;
   readonly tick: { readonly maxDurationMs: number; readonly maxJobs?: number | undefined };
@@ -67,7 +67,7 @@ export function checkAttaching(ctx: ObjectContext, configure: unknown, options: 
   };
 }
 
-function schema(): v.GenericSchema<unknown, CheckedOptions> {
+function schema(): v.GenericSchema<unknown, ReadAttachOptions> {
   const options = v.optional(
     v.custom<object>((value) => typeof value === "object" && value !== null),
     {},

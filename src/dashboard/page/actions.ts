@@ -12,7 +12,7 @@ async function done(work: Promise<unknown>, told: string): Promise<Told> {
 }
 
 /** @param work what makes a job */
-export async function run(work: Promise<api.Job>, told: string): Promise<Told> {
+export async function run(work: Promise<api.ShownJob>, told: string): Promise<Told> {
   const job = await work;
   refresh();
   return { text: told, href: hrefOf("runs", job.id) };

@@ -1,29 +1,30 @@
 import type { Endpoints } from "../../hono/api.ts";
-import { getState, type Session, setState } from "./store.ts";
+import type { Count } from "../../scheduler/views/health.ts";
+import { getState, type ShownSession, setState } from "./store.ts";
 import { durationMs, msOf } from "./time.ts";
 
 // All requests of the page. Nothing else of it asks the server, and nothing is asked that the routes of docs/http.md do
 // not offer to everybody.
 
 /** What a route answers when all is well. */
-type Answer<Key extends keyof Endpoints> = Endpoints[Key]["answers"][keyof Endpoints[Key]["answers"]];
-type ItemOf<Key extends keyof Endpoints> = Answer<Key> extends { items: readonly (infer Item)[] } ? Item : never;
+type AnswerOf<Key extends keyof Endpoints> = Endpoints[Key]["answers"][keyof Endpoints[Key]["answers"]];
+type ItemOf<Key extends keyof Endpoints> = AnswerOf<Key> extends { items: readonly (infer Item)[] } ? Item : never;
 
 /** How everything is, with its runs as the page shows them. */
-export type Overview = Omit<Answer<"GET /overview">, "runs"> & { readonly runs: readonly Run[] };
-export type Health = Answer<"GET /health">;
+export type ShownOverview = Omit<AnswerOf<"GET /overview">, "runs"> & { readonly runs: readonly ShownRun[] };
+export type ShownHealth = AnswerOf<"GET /health">;
 /** A pause of a task, or of one of its keys. */
-export type Pause = Health["pausedTasks"][number];
-export type Schedule = ItemOf<"GET /schedules">;
-export type Task = ItemOf<"GET /tasks">;
-export type Job = Answer<"POST /jobs">;
-export type Preview = Answer<"GET /schedules/:id/preview">;
-export type Occurrence = ItemOf<"GET /schedules/:id/occurrences">;
-export type FailureGroup = ItemOf<"GET /failures">;
-export type Explanation = Answer<"GET /schedules/:id/explain">;
-export type Change = ItemOf<"GET /schedules/:id/changes">;
+export type ShownPause = ShownHealth["pausedTasks"][number];
+export type ShownSchedule = ItemOf<"GET /schedules">;
+export type ShownTask = ItemOf<"GET /tasks">;
+export type ShownJob = AnswerOf<"POST /jobs">;
+export type ShownPreview = AnswerOf<"GET /schedules/:id/preview">;
+export type ShownOccurrence = ItemOf<"GET /schedules/:id/occurrences">;
+export type ShownFailureGroup = ItemOf<"GET /failures">;
+export type ShownExplanation = AnswerOf<"GET /schedules/:id/explain">;
+export type ShownChange = ItemOf<"GET /schedules/:id/changes">;
 
-export interface Page<T> {
+export interface ShownPage<T> {
   readonly items: readonly T[];
   readonly cursor: string | null;
   /** Where it was asked for, as the next one. */
@@ -31,15 +32,9 @@ export interface Page<T> {
   readonly facets?: Readonly<Record<string, Count>>;
 }
 
-/** How many there are; at least so many where it `isCapped`. */
-interface Count {
-  readonly count: number;
-  readonly isCapped: boolean;
-}
-
 /** How many of a list are in states, as people read it: `1,000+`; nothing before it is known.
  *  @param names with commas between them; without one, all of them count */
-export function countText(page: Page<unknown> | undefined, names: string): string {
+export function countText(page: ShownPage<unknown> | undefined, names: string): string {
   const { facets } = page ?? {};
   if (facets === undefined) return "";
   const counts = names === "" ? Object.values(facets) : names.split(",").flatMap((name) => facets[name] ?? []);
@@ -48,7 +43,7 @@ export function countText(page: Page<unknown> | undefined, names: string): strin
 }
 
 /** Loads a page of a list. */
-export type Load<T = unknown> = (paging: Paging) => Promise<Page<T>>;
+export type Load<T = unknown> = (paging: Paging) => Promise<ShownPage<T>>;
 
 interface Paging {
   readonly limit: number;
@@ -81,10 +76,10 @@ export class Unreached extends Error {
 /** The mount of the router: the folder of this script. */
 export const BASE: URL = new URL(".", document.querySelector("script")?.src);
 
-type Query = Readonly<Record<string, string | number | boolean | readonly string[] | null | undefined>>;
+type RouteQuery = Readonly<Record<string, string | number | boolean | readonly string[] | null | undefined>>;
 
 /** The address of a route. Words of the query without a value go. */
-export function urlOf(path: readonly string[], query: Query = {}): URL {
+export function urlOf(path: readonly string[], query: RouteQuery = {}): URL {
   const url = new URL(path.map(encodeURIComponent).join("/"), BASE);
   for (const [name, value] of Object.entries(query)) {
     for (const one of [value].flat()) {
@@ -95,7 +90,7 @@ export function urlOf(path: readonly string[], query: Query = {}): URL {
 }
 
 interface Sent {
-  readonly query?: Query | undefined;
+  readonly query?: RouteQuery | undefined;
   readonly body?: unknown;
   readonly headers?: Readonly<Record<string, string>> | undefined;
   readonly signal?: AbortSignal | undefined;
@@ -143,38 +138,38 @@ function onReached(method: string): void {
   setState({ live: { ...live, seenAt: Date.now() }, writes: writes + (method === "GET" ? 0 : 1) });
 }
 
-const get = <T>(path: readonly string[], query?: Query, signal?: AbortSignal): Promise<T> =>
+const get = <T>(path: readonly string[], query?: RouteQuery, signal?: AbortSignal): Promise<T> =>
   send<T>("GET", path, { query, signal });
 const post = <T>(path: readonly string[], body: unknown = {}): Promise<T> => send<T>("POST", path, { body });
 
 // ---- sessions
 
-export const getSession = (): Promise<Session> => get(["session"]);
+export const getSession = (): Promise<ShownSession> => get(["session"]);
 export const signIn = (secret: { token: string } | { code: string }): Promise<void> => post(["session"], secret);
 export const signOut = (): Promise<void> => send("DELETE", ["session"]);
 
 // ---- state
 
-export const getHealth = (signal?: AbortSignal): Promise<Health> => get(["health"], {}, signal);
+export const getHealth = (signal?: AbortSignal): Promise<ShownHealth> => get(["health"], {}, signal);
 /** The pause because of which what a schedule or a run has of its task does not start. */
 export const pauseOf = (
   of: { readonly taskId: string; readonly concurrencyKey: string | null },
-  pauses: readonly Pause[] = [],
-): Pause | undefined =>
+  pauses: readonly ShownPause[] = [],
+): ShownPause | undefined =>
   pauses.find(({ taskId, key }) => taskId === of.taskId && (key === null || key === of.concurrencyKey));
 /** The live schedulers that have a handler for a task. */
-export const handlersOf = (id: string, health: Health | undefined): Health["schedulers"] =>
+export const handlersOf = (id: string, health: ShownHealth | undefined): ShownHealth["schedulers"] =>
   (health?.schedulers ?? []).filter(({ tasks, role }) => role !== "scheduler" && tasks.includes(id));
 export const isWaiting = ({ state }: { readonly state: string }): boolean => state === "queued" || state === "held";
-export const getTasks = (signal?: AbortSignal, label?: string): Promise<Page<Task>> =>
+export const getTasks = (signal?: AbortSignal, label?: string): Promise<ShownPage<ShownTask>> =>
   get(["tasks"], { label }, signal);
-export const getTask = (id: string, signal?: AbortSignal): Promise<Task> => get(["tasks", id], {}, signal);
-export const setTaskPaused = (id: string, isPaused: boolean, key?: string): Promise<Task> =>
+export const getTask = (id: string, signal?: AbortSignal): Promise<ShownTask> => get(["tasks", id], {}, signal);
+export const setTaskPaused = (id: string, isPaused: boolean, key?: string): Promise<ShownTask> =>
   post(["tasks", id, isPaused ? "pause" : "unpause"], { key });
 
 // ---- schedules
 
-export interface ScheduleFilter {
+export interface ScheduleListFilter {
   readonly search?: string | undefined;
   readonly taskId?: string | undefined;
   readonly label?: string | undefined;
@@ -194,7 +189,7 @@ export function wholeOf<F extends { readonly label?: string | undefined }>(
 }
 
 export const getSchedules = (
-  query: ScheduleFilter & {
+  query: ScheduleListFilter & {
     sort?: string;
     limit?: number;
     cursor?: string | null | undefined;
@@ -202,18 +197,19 @@ export const getSchedules = (
     ids?: readonly string[];
   },
   signal?: AbortSignal,
-): Promise<Page<Schedule>> => get(["schedules"], { include: ["description", "next:1"], ...query }, signal);
-export const getSchedule = (id: string, signal?: AbortSignal): Promise<Schedule> => get(["schedules", id], {}, signal);
-export const addSchedule = (body: object): Promise<Schedule> => post(["schedules"], body);
+): Promise<ShownPage<ShownSchedule>> => get(["schedules"], { include: ["description", "next:1"], ...query }, signal);
+export const getSchedule = (id: string, signal?: AbortSignal): Promise<ShownSchedule> =>
+  get(["schedules", id], {}, signal);
+export const addSchedule = (body: object): Promise<ShownSchedule> => post(["schedules"], body);
 /** @throws {Refused} with the status 412, when somebody else has changed it since that revision */
-export const updateSchedule = (id: string, changes: object, revision: number): Promise<Schedule> =>
+export const updateSchedule = (id: string, changes: object, revision: number): Promise<ShownSchedule> =>
   send("PATCH", ["schedules", id], { body: changes, headers: { "if-match": `"${revision}"` } });
-export const pauseSchedule = (id: string, body: object = {}): Promise<Schedule> =>
+export const pauseSchedule = (id: string, body: object = {}): Promise<ShownSchedule> =>
   post(["schedules", id, "pause"], body);
-export const unpauseSchedule = (id: string): Promise<Schedule> =>
+export const unpauseSchedule = (id: string): Promise<ShownSchedule> =>
   post(["schedules", id, "unpause"], { resumeFrom: "now" });
 export const removeSchedule = (id: string): Promise<void> => send("DELETE", ["schedules", id]);
-export const runSchedule = (id: string): Promise<Job> => post(["schedules", id, "run"]);
+export const runSchedule = (id: string): Promise<ShownJob> => post(["schedules", id, "run"]);
 
 /** Either ids, or everything that fits the filter; `expectedCount` is what somebody saw and confirmed. */
 export interface Selection {
@@ -234,18 +230,18 @@ export const bulkSchedules = (action: "pause" | "unpause" | "remove", which: Sel
 export const bulkJobs = (action: "retry" | "cancel" | "purge", which: Selection): Promise<BulkReport> =>
   post(["jobs", "bulk"], { action, ...which });
 
-export const previewSchedule = (id: string, limit: number, signal?: AbortSignal): Promise<Preview> =>
+export const previewSchedule = (id: string, limit: number, signal?: AbortSignal): Promise<ShownPreview> =>
   get(["schedules", id, "preview"], { limit }, signal);
-export const previewTrigger = (trigger: unknown, limit: number, signal?: AbortSignal): Promise<Preview> =>
+export const previewTrigger = (trigger: unknown, limit: number, signal?: AbortSignal): Promise<ShownPreview> =>
   send("POST", ["triggers", "preview"], { body: { trigger, limit }, signal });
 export const getOccurrences = (
   id: string,
   query: { limit?: number; cursor?: string; verdict?: string; from?: string; until?: string },
   signal?: AbortSignal,
-): Promise<Page<Occurrence>> => get(["schedules", id, "occurrences"], query, signal);
-export const explain = (id: string, at: string, signal?: AbortSignal): Promise<Explanation> =>
+): Promise<ShownPage<ShownOccurrence>> => get(["schedules", id, "occurrences"], query, signal);
+export const explain = (id: string, at: string, signal?: AbortSignal): Promise<ShownExplanation> =>
   get(["schedules", id, "explain"], { at }, signal);
-export const getChanges = (id: string, signal?: AbortSignal): Promise<Page<Change>> =>
+export const getChanges = (id: string, signal?: AbortSignal): Promise<ShownPage<ShownChange>> =>
   get(["schedules", id, "changes"], { limit: 20 }, signal);
 
 /** Most items that a file has, and that a change is about. */
@@ -263,62 +259,45 @@ export async function allOf<T>(load: Load<T>): Promise<T[]> {
   return items;
 }
 
-export type Blackout = ItemOf<"GET /blackouts">;
-export const getBlackouts = (signal?: AbortSignal): Promise<Page<Blackout>> => get(["blackouts"], {}, signal);
-export const addBlackout = (body: object): Promise<Blackout> => post(["blackouts"], body);
+export type ShownBlackout = ItemOf<"GET /blackouts">;
+export const getBlackouts = (signal?: AbortSignal): Promise<ShownPage<ShownBlackout>> => get(["blackouts"], {}, signal);
+export const addBlackout = (body: object): Promise<ShownBlackout> => post(["blackouts"], body);
 export const removeBlackout = (id: string): Promise<void> => send("DELETE", ["blackouts", id]);
 
 /** What a backfill made, or would make. */
-export interface Backfill {
-  readonly count: number;
-  readonly first: string | null;
-  readonly last: string | null;
-  /** What was left out, because it ran, or because the run of `coalescedInto` stands for it. */
-  readonly ran: number;
-  readonly coalesced: number;
-  readonly coalescedInto: string | null;
-}
+export type ShownBackfill = AnswerOf<"POST /schedules/:id/backfill">;
 
 /** Jobs for past fire times that did not run. With `dryRun`, it only tells how many there would be. */
-export const backfill = (id: string, body: object): Promise<Backfill> => post(["schedules", id, "backfill"], body);
+export const backfill = (id: string, body: object): Promise<ShownBackfill> => post(["schedules", id, "backfill"], body);
 
 /** What happened within a run, recorded by itself. */
-export const getSteps = (id: string, signal?: AbortSignal): Promise<Pick<Answer<"GET /jobs/:id">, "steps">> =>
+export const getSteps = (id: string, signal?: AbortSignal): Promise<Pick<AnswerOf<"GET /jobs/:id">, "steps">> =>
   get(["jobs", id], {}, signal);
 
 /** What the handler logged, attempt by attempt. */
-type Log = ItemOf<"GET /jobs/:id/logs">;
-export const getLogs = (id: string, signal?: AbortSignal): Promise<Page<Log>> => get(["jobs", id, "logs"], {}, signal);
+type ShownLog = ItemOf<"GET /jobs/:id/logs">;
+export const getLogs = (id: string, signal?: AbortSignal): Promise<ShownPage<ShownLog>> =>
+  get(["jobs", id, "logs"], {}, signal);
 
 /** The load to come, in buckets of one length. */
-export interface Forecast {
-  readonly buckets: readonly ForecastBucket[];
-  readonly busiest: ForecastBucket | null;
-  readonly emptier: ForecastBucket | null;
-  readonly text: string;
-}
-
-export interface ForecastBucket {
-  readonly from: string;
-  readonly fires: number;
-  readonly expectedRunning: number;
-}
+export type ShownForecast = AnswerOf<"GET /forecast">;
+export type ShownForecastBucket = ShownForecast["buckets"][number];
 
 export const getForecast = (
   query: { from: string; until: string; bucket: string },
   signal?: AbortSignal,
-): Promise<Forecast> => get(["forecast"], query, signal);
+): Promise<ShownForecast> => get(["forecast"], query, signal);
 
 // ---- runs
 
-export type Stats = Answer<"GET /stats">["items"][number];
+export type ShownStats = AnswerOf<"GET /stats">["items"][number];
 
 /** How the runs of the last day ended, hour by hour; of a schedule, those of the last week, day by day. */
 export const getStats = (of: { taskId: string } | { scheduleId: string }, signal?: AbortSignal) =>
-  get<Answer<"GET /stats">>(["stats"], of, signal);
+  get<AnswerOf<"GET /stats">>(["stats"], of, signal);
 
 /** A job, unfinished or ended, as the page shows it. Instants are epoch milliseconds. */
-export interface Run {
+export interface ShownRun {
   readonly id: string;
   readonly taskId: string;
   readonly scheduleId: string | null;
@@ -338,12 +317,12 @@ export interface Run {
 }
 
 /** A job as the router tells it, with all that it keeps. */
-export type WholeRun = Answer<"GET /runs/:id">;
+export type ShownWholeRun = AnswerOf<"GET /runs/:id">;
 
-type ShortRun = Omit<Answer<"GET /overview">["runs"][number], "dueAt"> &
-  Partial<Pick<WholeRun, "runAt" | "scheduledFireTime" | "attempts" | "error" | "acquiredBy" | "concurrencyKey">>;
+type ShortRun = Omit<AnswerOf<"GET /overview">["runs"][number], "dueAt"> &
+  Partial<Pick<ShownWholeRun, "runAt" | "scheduledFireTime" | "attempts" | "error" | "acquiredBy" | "concurrencyKey">>;
 
-const runOf = (run: ShortRun): Run => ({
+const runOf = (run: ShortRun): ShownRun => ({
   id: run.id,
   taskId: run.taskId,
   scheduleId: run.scheduleId,
@@ -361,12 +340,12 @@ const runOf = (run: ShortRun): Run => ({
   by: run.acquiredBy ?? null,
 });
 
-export async function getOverview(signal?: AbortSignal): Promise<Overview> {
-  const overview = await get<Answer<"GET /overview">>(["overview"], {}, signal);
+export async function getOverview(signal?: AbortSignal): Promise<ShownOverview> {
+  const overview = await get<AnswerOf<"GET /overview">>(["overview"], {}, signal);
   return { ...overview, runs: overview.runs.map(({ dueAt, ...run }) => runOf({ ...run, runAt: dueAt })) };
 }
 
-export interface RunFilter {
+export interface RunListFilter {
   readonly search?: string | undefined;
   /** Words with commas between them, as the route takes them. */
   readonly state?: string | undefined;
@@ -379,8 +358,12 @@ export interface RunFilter {
 }
 
 /** Unfinished jobs first, then ended ones, the newest first. */
-export async function getRuns(filter: RunFilter, paging: Paging, signal?: AbortSignal): Promise<Page<Run>> {
-  const page = await get<Page<WholeRun>>(["runs"], { ...filter, ...paging }, signal);
+export async function getRuns(
+  filter: RunListFilter,
+  paging: Paging,
+  signal?: AbortSignal,
+): Promise<ShownPage<ShownRun>> {
+  const page = await get<ShownPage<ShownWholeRun>>(["runs"], { ...filter, ...paging }, signal);
   return { ...page, items: page.items.map(runOf) };
 }
 
@@ -388,9 +371,9 @@ export async function getRuns(filter: RunFilter, paging: Paging, signal?: AbortS
 export const getFailures = (
   query: { taskId?: string | undefined; scheduleId?: string | undefined; from?: string | undefined },
   signal?: AbortSignal,
-): Promise<{ items: readonly FailureGroup[] }> => get(["failures"], { ...query, limit: 20 }, signal);
-export const getRun = (id: string, signal?: AbortSignal): Promise<WholeRun> => get(["runs", id], {}, signal);
+): Promise<{ items: readonly ShownFailureGroup[] }> => get(["failures"], { ...query, limit: 20 }, signal);
+export const getRun = (id: string, signal?: AbortSignal): Promise<ShownWholeRun> => get(["runs", id], {}, signal);
 export const cancelJob = (id: string): Promise<unknown> => post(["jobs", id, "cancel"]);
-export const retryJob = (id: string, changed?: { payload: unknown }): Promise<Job> =>
+export const retryJob = (id: string, changed?: { payload: unknown }): Promise<ShownJob> =>
   post(["jobs", id, "retry"], changed);
-export const addJob = (body: object): Promise<Job> => post(["jobs"], body);
+export const addJob = (body: object): Promise<ShownJob> => post(["jobs"], body);

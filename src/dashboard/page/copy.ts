@@ -1,9 +1,9 @@
 import { BASE } from "./api.ts";
 
-type Body = Readonly<Record<string, unknown>>;
+type ScheduleFields = Readonly<Record<string, unknown>>;
 
 /** The call that does what the form does. @param id of the schedule that is edited; null for a new one */
-export function codeOf({ taskId, trigger, ...options }: Body, id: string | null): string {
+export function codeOf({ taskId, trigger, ...options }: ScheduleFields, id: string | null): string {
   const rule = triggerCode(trigger);
   const imports = `import { ${rule.name === "" ? "" : `${rule.name}, `}Scheduler } from "escapement";\n\n`;
   if (id !== null) {
@@ -15,7 +15,7 @@ export function codeOf({ taskId, trigger, ...options }: Body, id: string | null)
   return `${imports}await scheduler.addSchedule(${JSON.stringify(taskId)}, ${rule.code}${settings});\n`;
 }
 
-function entries(options: Body): string[] {
+function entries(options: ScheduleFields): string[] {
   return Object.entries(options).map(([name, value]) => `${name}: ${JSON.stringify(value)}`);
 }
 
@@ -30,7 +30,7 @@ function triggerCode(trigger: unknown): { name: string; code: string } {
 }
 
 /** The same for a shell. The token stays a variable, because a clipboard keeps what it gets. */
-export function curlOf(body: Body, id: string | null): string {
+export function curlOf(body: ScheduleFields, id: string | null): string {
   const url = new URL(id === null ? "schedules" : `schedules/${encodeURIComponent(id)}`, BASE);
   const method = id === null ? "" : " -X PATCH";
   const json = JSON.stringify(body).replaceAll("'", "'\\''");

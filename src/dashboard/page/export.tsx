@@ -1,10 +1,10 @@
 import { allOf, ITEMS_MAX, type Load } from "./api.ts";
 import { attempt, Button } from "./parts/basics.tsx";
 
-type Row = Readonly<Record<string, unknown>>;
+type ExportedRow = Readonly<Record<string, unknown>>;
 
 /** Buttons that save a whole list, with the filter that it has. */
-export function exportButtons<T>(name: string, load: Load<T>, rowOf: (item: T) => Row) {
+export function exportButtons<T>(name: string, load: Load<T>, rowOf: (item: T) => ExportedRow) {
   const save = (ending: "csv" | "json") =>
     attempt(async () => {
       const rows = (await allOf(load)).map(rowOf);
@@ -30,7 +30,7 @@ export function exportButtons<T>(name: string, load: Load<T>, rowOf: (item: T) =
 }
 
 /** RFC 4180. A cell that a spreadsheet would take for a formula gets an apostrophe. */
-function csvOf(rows: readonly Row[]): string {
+function csvOf(rows: readonly ExportedRow[]): string {
   const names = Object.keys(rows[0] ?? {});
   const cell = (value: unknown): string => {
     const text =

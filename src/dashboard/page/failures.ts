@@ -1,8 +1,8 @@
-import type { FailureGroup } from "./api.ts";
+import type { ShownFailureGroup } from "./api.ts";
 import { sayingOf } from "./verdicts.ts";
 
 /** What a group of failures is called: by its schedule, where there is one. */
-export function nameOf({ taskId, scheduleIds }: FailureGroup): string {
+export function nameOf({ taskId, scheduleIds }: ShownFailureGroup): string {
   const [only, ...others] = scheduleIds;
   return only !== undefined && others.length === 0 ? only : (taskId ?? "all tasks");
 }

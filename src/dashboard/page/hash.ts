@@ -21,10 +21,10 @@ export function placeOf(hash: string): Place {
   }
 }
 
-type Query = Readonly<Record<string, string | null | undefined>>;
+type HashQuery = Readonly<Record<string, string | null | undefined>>;
 
 /** The fragment of a place. Ids may have `/`, `.`, `%` and spaces in them. Words of the query without a value go. */
-export function hrefOf(page: string, id?: string | null, query: Query = {}, part?: string): string {
+export function hrefOf(page: string, id?: string | null, query: HashQuery = {}, part?: string): string {
   const words = [page, ...(id === undefined || id === null ? [] : [id]), ...(part === undefined ? [] : [part])];
   const given = Object.entries(query).filter((entry): entry is [string, string] => Boolean(entry[1]));
   const search = new URLSearchParams(given).toString();

@@ -79,7 +79,7 @@ const SHOWN = (
   "schedulerStarted schedulerStopped schedulerPaused schedulerResumed"
 ).split(" ");
 
-interface Heard {
+interface HeardEvent {
   readonly type: string;
   readonly jobId?: string;
   readonly fraction?: number;
@@ -88,7 +88,7 @@ interface Heard {
   readonly timestamp: string;
 }
 
-function heard({ type, timestamp, jobId = "", fraction = 0, note = null, outcome }: Heard): void {
+function heard({ type, timestamp, jobId = "", fraction = 0, note = null, outcome }: HeardEvent): void {
   const { progress, failures: count } = getState();
   if (type === "jobProgressed") {
     setState({ progress: { ...progress, [jobId]: { fraction, note } } });

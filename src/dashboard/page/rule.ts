@@ -1,16 +1,16 @@
 /** A trigger as it is stored, or as somebody writes it. */
-type TriggerLike = Readonly<Record<string, unknown>>;
+type ShownTrigger = Readonly<Record<string, unknown>>;
 
 /** A rule as a row shows it, beside the words that the server has for it. */
-export interface Rule {
+export interface ShownRule {
   /** As it is written: `30 2 * * *`. */
   readonly code: string;
   /** Null for a rule without a zone. */
   readonly timeZone: string | null;
 }
 
-export function ruleOf(trigger: unknown): Rule {
-  const rule = Object(trigger) as TriggerLike;
+export function ruleOf(trigger: unknown): ShownRule {
+  const rule = Object(trigger) as ShownTrigger;
   const { type, trigger: inner, triggers = inner === undefined ? [] : [inner] } = rule;
   const parts = (Array.isArray(triggers) ? triggers : []).map(ruleOf);
   const [first] = parts;
@@ -22,7 +22,7 @@ export function ruleOf(trigger: unknown): Rule {
 }
 
 /** The words of the server, without the zone, which stands beside them. */
-export function wordsOf(description: string | undefined, { code, timeZone }: Rule): string {
+export function wordsOf(description: string | undefined, { code, timeZone }: ShownRule): string {
   return description?.replace(`, in ${timeZone}`, "") ?? code;
 }
 
@@ -39,7 +39,7 @@ export function fieldWords(text: string): string {
 }
 
 /** An ISO 8601 duration: `PT20S`. */
-function isoText({ milliseconds }: TriggerLike): string {
+function isoText({ milliseconds }: ShownTrigger): string {
   const ms = Number(milliseconds);
   const parts = [
     [Math.floor(ms / 3_600_000), "H"],

@@ -1,4 +1,5 @@
 import { useEffect, useState } from "preact/hooks";
+import type { Endpoints } from "../../hono/api.ts";
 import { type Place, placeOf } from "./hash.ts";
 import { type ZoneMode, zoneOf } from "./time.ts";
 
@@ -13,7 +14,7 @@ export interface Live {
 }
 
 /** Something to tell once, such as what an action did. */
-export interface Notice {
+export interface Toast {
   readonly id: number;
   readonly kind: "ok" | "bad";
   readonly text: string;
@@ -22,7 +23,7 @@ export interface Notice {
 }
 
 /** A question that an action waits for. */
-interface Question {
+interface Confirmation {
   readonly title: string;
   readonly text: string;
   readonly action: string;
@@ -31,22 +32,18 @@ interface Question {
 }
 
 /** Who asks, as GET /session tells it. */
-export interface Session {
-  readonly scope: "read" | "write";
-  readonly name: string | null;
-  readonly expiresAt: string | null;
-}
+export type ShownSession = Endpoints["GET /session"]["answers"][200];
 
 /** All of the page's state, but what was loaded. */
 export interface State {
   readonly place: Place;
   /** Undefined while nobody knows; null: nobody is signed in. */
-  readonly session: Session | null | undefined;
+  readonly session: ShownSession | null | undefined;
   readonly live: Live;
   readonly zoneMode: ZoneMode;
   readonly theme: "auto" | "light" | "dark";
-  readonly notices: readonly Notice[];
-  readonly question: Question | null;
+  readonly notices: readonly Toast[];
+  readonly question: Confirmation | null;
   readonly isHelpOpen: boolean;
   /** Grows when what is shown may be out of date. */
   readonly revision: number;
@@ -164,7 +161,7 @@ export function setTheme(theme: State["theme"]): void {
 let noticeId = 0;
 
 /** Tells something for some seconds. */
-export function notify(kind: Notice["kind"], text: string, href?: string): void {
+export function notify(kind: Toast["kind"], text: string, href?: string): void {
   const notice = { id: ++noticeId, kind, text, href };
   setState({ notices: [...state.notices.slice(-3), notice] });
   setTimeout(() => dismiss(notice.id), kind === "ok" ? 6000 : 15_000);

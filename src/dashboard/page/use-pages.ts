@@ -1,5 +1,5 @@
 import { useEffect, useRef, useState } from "preact/hooks";
-import { type Page, Refused, Unreached } from "./api.ts";
+import { Refused, type ShownPage, Unreached } from "./api.ts";
 import { useStore } from "./store.ts";
 
 /** A list that is loaded page by page. */
@@ -13,14 +13,14 @@ export interface Pages<T> {
 
 interface Held<T> {
   readonly key: string;
-  readonly pages: readonly Page<T>[];
+  readonly pages: readonly ShownPage<T>[];
 }
 
 /** Loads the first page of a list, and further ones when they are asked for. When what is shown may be out of date, the
  *  first page is loaded anew; items that others have taken over are shown once. */
 export function usePages<T extends { readonly id: string }>(
   key: string,
-  load: (cursor: string | undefined) => Promise<Page<T>>,
+  load: (cursor: string | undefined) => Promise<ShownPage<T>>,
 ): Pages<T> {
   const revision = useStore("revision");
   const [held, setHeld] = useState<Held<T>>({ key: "", pages: [] });

@@ -3,16 +3,16 @@ import type { Clock } from "../../core/clock.ts";
 import { DearAnswers } from "../../core/in-turns.ts";
 import { instantText } from "../../core/temporal.ts";
 import type { SchedulerClient } from "../../scheduler/scheduler-client.ts";
-import type { Forecast, PlanReport } from "../api.ts";
+import type { ForecastAnswer, PlanAnswer } from "../api.ts";
 import type { InsightSource } from "../insight-source.ts";
 import { Refusal } from "../refusal.ts";
 import type { Routes } from "../route.ts";
 import * as schemas from "../schemas.ts";
 
-const forecasts = new WeakMap<SchedulerClient, DearAnswers<Forecast>>();
+const forecasts = new WeakMap<SchedulerClient, DearAnswers<ForecastAnswer>>();
 
-function forecastsOf(client: SchedulerClient, clock: Clock): DearAnswers<Forecast> {
-  const known = forecasts.get(client) ?? new DearAnswers<Forecast>(clock);
+function forecastsOf(client: SchedulerClient, clock: Clock): DearAnswers<ForecastAnswer> {
+  const known = forecasts.get(client) ?? new DearAnswers<ForecastAnswer>(clock);
   forecasts.set(client, known);
   return known;
 }
@@ -27,7 +27,7 @@ export const insightRoutes: Routes<"GET /forecast" | "POST /plan" | "POST /apply
     handle: async ({ client, clock, insight, query }) => {
       const body = await forecastsOf(client, clock).of(JSON.stringify(query), async () => {
         const found = await (insight as InsightSource).forecast(client, { from: instantText(clock.now()), ...query });
-        return found.toJSON() as unknown as Forecast;
+        return found.toJSON() as unknown as ForecastAnswer;
       });
       return { status: 200, body };
     },
@@ -37,7 +37,7 @@ export const insightRoutes: Routes<"GET /forecast" | "POST /plan" | "POST /apply
     body: schemas.planBody,
     handle: async ({ client, insight, body: { declared, ...options }, request: { signal } }) => {
       const found = await (insight as InsightSource).plan(client, declared, { ...options, signal });
-      return { status: 200, body: found.toJSON() as unknown as PlanReport };
+      return { status: 200, body: found.toJSON() as unknown as PlanAnswer };
     },
   },
   "POST /apply": {
@@ -45,7 +45,7 @@ export const insightRoutes: Routes<"GET /forecast" | "POST /plan" | "POST /apply
     body: schemas.applyBody,
     handle: async ({ client, insight, body: { declared, by: given, ...options }, by, request: { signal } }) => {
       const found = await (insight as InsightSource).apply(client, declared, { ...options, ...by(given), signal });
-      return { status: 200, body: found.toJSON() as unknown as PlanReport };
+      return { status: 200, body: found.toJSON() as unknown as PlanAnswer };
     },
   },
   "GET /calendar.ics": {

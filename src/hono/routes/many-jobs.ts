@@ -7,7 +7,7 @@ import type { JobResult } from "../../scheduler/views/job-result.ts";
 import { plain } from "../../scheduler/views/plain.ts";
 import type { JobBulkReport } from "../api.ts";
 import { withLabels } from "../labels-of.ts";
-import type { JobBulk, JobBulkFilter, RunQuery } from "../wire.ts";
+import type { JobBulkBody, JobBulkFilter, RunQuery } from "../wire.ts";
 import { assertExpected } from "./expected-count.ts";
 
 const WHERE = "POST /jobs/bulk";
@@ -18,7 +18,7 @@ const WHERE = "POST /jobs/bulk";
  */
 export async function changeManyJobs(
   client: SchedulerClient,
-  bulk: JobBulk,
+  bulk: JobBulkBody,
   signal: AbortSignal,
 ): Promise<JobBulkReport> {
   const { action, filter = {}, all = false, expectedCount } = bulk;
@@ -56,7 +56,7 @@ export async function changeManyJobs(
 
 async function purge(
   client: SchedulerClient,
-  { ids, filter = {}, all = false, dryRun = false, expectedCount }: JobBulk,
+  { ids, filter = {}, all = false, dryRun = false, expectedCount }: JobBulkBody,
   signal: AbortSignal,
 ): Promise<JobBulkReport> {
   const { failureKey: _, backfillId, state, ...ended } = filter;
@@ -77,7 +77,7 @@ async function purge(
 }
 
 /** What is done to many jobs by ids, or by a filter of its own. */
-type Action = Exclude<JobBulk["action"], "purge">;
+type Action = Exclude<JobBulkBody["action"], "purge">;
 
 /** A filter that the verb of an action takes itself. */
 type OwnFilter = Omit<JobBulkFilter, keyof RunQuery> &

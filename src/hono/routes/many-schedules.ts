@@ -4,7 +4,7 @@ import type { ChangeOptions } from "../../scheduler/options/options.ts";
 import type { SchedulerClient } from "../../scheduler/scheduler-client.ts";
 import type { ManyReport } from "../api.ts";
 import { withLabels } from "../labels-of.ts";
-import type { ScheduleBulk } from "../wire.ts";
+import type { ScheduleBulkBody } from "../wire.ts";
 import { assertExpected } from "./expected-count.ts";
 
 const WHERE = "POST /schedules/bulk";
@@ -16,7 +16,7 @@ const WHERE = "POST /schedules/bulk";
  */
 export async function changeMany(
   client: SchedulerClient,
-  bulk: ScheduleBulk,
+  bulk: ScheduleBulkBody,
   note: ChangeOptions,
   signal: AbortSignal,
 ): Promise<ManyReport> {
@@ -43,7 +43,7 @@ export async function changeMany(
   }
 }
 
-async function idsOf(client: SchedulerClient, bulk: ScheduleBulk, signal: AbortSignal): Promise<string[]> {
+async function idsOf(client: SchedulerClient, bulk: ScheduleBulkBody, signal: AbortSignal): Promise<string[]> {
   const { action, ids, filter = {}, all = false, resumeFrom } = bulk;
   const ofUnpause = action === "unpause" ? {} : { resumeFrom };
   const ofPause = action === "pause" ? {} : { until: bulk.until, reason: bulk.reason };

@@ -3,7 +3,7 @@ import type { SchedulerClient } from "../../scheduler/scheduler-client.ts";
 import type { SchedulerHealth } from "../../scheduler/views/health.ts";
 import { type Plain, plain } from "../../scheduler/views/plain.ts";
 import type { Run } from "../../scheduler/views/run.ts";
-import type { Overview, OverviewRun } from "../api.ts";
+import type { OverviewAnswer, OverviewRun } from "../api.ts";
 import type { Show } from "../show.ts";
 import { shownStats } from "./results.ts";
 import { withFires } from "./schedules.ts";
@@ -19,7 +19,7 @@ const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
 
 /** How everything is. Each part reads a bounded number of rows, however many schedules and results there are. */
-export async function overviewOf(client: SchedulerClient, now: number, show: Show): Promise<Overview> {
+export async function overviewOf(client: SchedulerClient, now: number, show: Show): Promise<OverviewAnswer> {
   const health = shownHealth(await client.health());
   const { checkedAt, isStoreReached, oldestDueJob, oldestDueSchedule, backlog, schedulers, pausedTasks } = health;
   const sum = (count: (task: (typeof backlog)[number]) => number) =>
@@ -48,7 +48,7 @@ export async function overviewOf(client: SchedulerClient, now: number, show: Sho
 }
 
 type Lists = Pick<
-  Overview,
+  OverviewAnswer,
   "stats" | "runs" | "coming" | "nextFires" | "failures" | "failureGroups" | "failingSchedules" | "blackouts"
 >;
 

@@ -3,7 +3,7 @@ import { instantTextOrNull, type Temporal } from "../../core/temporal.ts";
 import type { ScheduleIncludeOptions, ScheduleOptions } from "../../scheduler/options/options.ts";
 import type { Plain } from "../../scheduler/views/plain.ts";
 import type { Schedule } from "../../scheduler/views/schedule.ts";
-import type { ListedSchedule, Preview } from "../api.ts";
+import type { ListedSchedule, PreviewAnswer } from "../api.ts";
 import { KEY_KEPT, keyedScheduleId } from "../idempotency.ts";
 import { revisionOf } from "../if-match.ts";
 import { withLabels } from "../labels-of.ts";
@@ -164,7 +164,7 @@ export function withFires(schedule: Schedule, { next, ...shown }: Plain<Schedule
 }
 
 /** A trigger that cannot be read has none. */
-function nextOf(schedule: Schedule): Preview["items"] {
+function nextOf(schedule: Schedule): PreviewAnswer["items"] {
   const times = (schedule.next ?? []).map(({ fireTime }) => fireTime.epochMilliseconds);
   const [first] = times;
   return first === undefined ? [] : previewOf(schedule.trigger, times, first, false).items;

@@ -1,10 +1,10 @@
 // The text format of Prometheus, version 0.0.4: https://prometheus.io/docs/instrumenting/exposition_formats/
 
 /** The labels of a series as the format writes them, without the braces: `task="mail",outcome="success"`. */
-export type Labels = string;
+export type LabelText = string;
 
 /** One label of a series. Backslashes, quotes and line breaks of its value are escaped. */
-export function label(name: string, value: string): Labels {
+export function label(name: string, value: string): LabelText {
   const escaped = value.replaceAll("\\", "\\\\").replaceAll('"', '\\"').replaceAll("\n", "\\n");
   return `${name}="${escaped}"`;
 }
@@ -19,14 +19,14 @@ export interface Family {
 export class Counter implements Family {
   readonly #name: string;
   readonly #help: string;
-  readonly #values = new Map<Labels, number>();
+  readonly #values = new Map<LabelText, number>();
 
   constructor(name: string, help: string) {
     this.#name = name;
     this.#help = help;
   }
 
-  add(labels: Labels, amount = 1): void {
+  add(labels: LabelText, amount = 1): void {
     this.#values.set(labels, (this.#values.get(labels) ?? 0) + amount);
   }
 
@@ -46,7 +46,7 @@ export class Histogram implements Family {
   readonly #name: string;
   readonly #help: string;
   readonly #boundsMs: readonly number[];
-  readonly #series = new Map<Labels, Observations>();
+  readonly #series = new Map<LabelText, Observations>();
 
   /** @param boundsMs the upper bounds of the buckets, in milliseconds, the smallest first */
   constructor(name: string, help: string, boundsMs: readonly number[]) {
@@ -56,7 +56,7 @@ export class Histogram implements Family {
   }
 
   /** @param durationMs in milliseconds. Below zero, which a clock that was set back makes, it counts as zero */
-  observe(labels: Labels, durationMs: number): void {
+  observe(labels: LabelText, durationMs: number): void {
     const ms = Math.max(0, durationMs);
     const known = this.#series.get(labels);
     const series = known ?? { counts: new Array<number>(this.#boundsMs.length + 1).fill(0), sumMs: 0 };
@@ -83,11 +83,11 @@ export class Histogram implements Family {
 }
 
 /** A family of numbers of one moment. Empty labels make a series without any. */
-export function gaugeText(name: string, help: string, values: ReadonlyMap<Labels, number>): string {
+export function gaugeText(name: string, help: string, values: ReadonlyMap<LabelText, number>): string {
   return familyText(name, "gauge", help, values);
 }
 
-function familyText(name: string, type: string, help: string, values: ReadonlyMap<Labels, number>): string {
+function familyText(name: string, type: string, help: string, values: ReadonlyMap<LabelText, number>): string {
   const lines = [...values].map(([labels, value]) => `${name}${labels === "" ? "" : `{${labels}}`} ${value}\n`);
   return headOf(name, type, help) + lines.join("");
 }

@@ -7,7 +7,7 @@ import type { JobExecutor } from "../../executors/job-executor.ts";
 import { hasLabels } from "../../records/policies.ts";
 import { defaultBroker } from "../../scheduler/driving/default-broker.ts";
 import type { DataStore, ScheduleCounts, StoreInspection } from "../../stores/data-store.ts";
-import { gaugeText, type Labels, label } from "./families.ts";
+import { gaugeText, type LabelText, label } from "./families.ts";
 import { Tally } from "./tally.ts";
 import type { TaskLabels } from "./task-labels.ts";
 import { type Openness, WatchedBroker, WatchedExecutor, watchedStore } from "./watched.ts";
@@ -27,7 +27,7 @@ export interface WatchedOptions {
 type TaskLabelFilter = Readonly<Record<string, string>>;
 
 /** The store of a `Metrics`, as it was given and as it is watched. */
-interface Watched {
+interface WatchedStore {
   readonly store: DataStore;
   readonly proxy: DataStore;
   readonly clock: Clock;
@@ -52,7 +52,7 @@ export class Metrics {
   readonly #tally = new Tally();
   readonly #brokers = new WeakMap<EventBroker, EventBroker>();
   readonly #executors = new WeakMap<JobExecutor, JobExecutor>();
-  #watched: Watched | null = null;
+  #watched: WatchedStore | null = null;
 
   /**
    * Options for a `Scheduler` that is watched: the given ones, with a store, a broker and executors that count and pass
@@ -105,7 +105,7 @@ export class Metrics {
     return counted + gaugesText(inspection, now, this.#tally.labels);
   }
 
-  #watchedStore(store: DataStore | undefined, clock: Clock): Watched {
+  #watchedStore(store: DataStore | undefined, clock: Clock): WatchedStore {
     const known = this.#watched;
     // Options that were watched before may be given again, for another scheduler.
     if (known !== null && (store === known.store || store === known.proxy)) return known;
@@ -132,7 +132,7 @@ export class Metrics {
 }
 
 /** What is in the store; null when the store fails, or does not answer in time. */
-async function inspected({ store, clock }: Watched, now: number): Promise<StoreInspection | null> {
+async function inspected({ store, clock }: WatchedStore, now: number): Promise<StoreInspection | null> {
   const answered = new AbortController();
   try {
     const late = sleepFor(clock, HEALTH_ANSWER_MS, answered.signal).then(() => null);
@@ -145,7 +145,7 @@ async function inspected({ store, clock }: Watched, now: number): Promise<StoreI
 }
 
 /** The ids of the tasks that have all of the labels; none while the store does not answer in time. */
-async function tasksOf({ store, clock }: Watched, labels: TaskLabelFilter): Promise<readonly string[]> {
+async function tasksOf({ store, clock }: WatchedStore, labels: TaskLabelFilter): Promise<readonly string[]> {
   const answered = new AbortController();
   try {
     const late = sleepFor(clock, HEALTH_ANSWER_MS, answered.signal).then(() => []);
@@ -159,7 +159,7 @@ async function tasksOf({ store, clock }: Watched, labels: TaskLabelFilter): Prom
 }
 
 /** The lines of some tasks, with those that tell what a number is, and whether the store answers. */
-function linesOfTasks(text: string, tasks: ReadonlySet<Labels>): string {
+function linesOfTasks(text: string, tasks: ReadonlySet<LabelText>): string {
   const isWanted = (line: string): boolean => {
     if (line === "" || line.startsWith("#") || line.startsWith("escapement_store_up ")) return true;
     const [, task = ""] = /^\w+\{(task="(?:[^"\\]|\\.)*")/.exec(line) ?? [];
@@ -226,8 +226,8 @@ function isCapped({ tasks, schedules, overdue }: StoreInspection): boolean {
   return areJobs || schedules?.isCapped === true || overdue?.isCapped === true;
 }
 
-function jobsByState({ tasks: backlog }: StoreInspection, tasks: TaskLabels): ReadonlyMap<Labels, number> {
-  const counts = new Map<Labels, number>();
+function jobsByState({ tasks: backlog }: StoreInspection, tasks: TaskLabels): ReadonlyMap<LabelText, number> {
+  const counts = new Map<LabelText, number>();
   for (const { taskId, waiting, running, held = 0 } of backlog) {
     const task = tasks.of(taskId);
     const byState = { queued: waiting - held, held, running };

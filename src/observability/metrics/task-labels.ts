@@ -1,4 +1,4 @@
-import { type Labels, label } from "./families.ts";
+import { type LabelText, label } from "./families.ts";
 
 /** Most tasks that have a label of their own. Each label is a series of every family, and whoever collects them keeps
  *  every series. */
@@ -11,12 +11,12 @@ export class TaskLabels {
   readonly #other = new Kept("other");
 
   /** The label of a task. */
-  of(taskId: string): Labels {
+  of(taskId: string): LabelText {
     return this.#keptOf(taskId).task;
   }
 
   /** The label of a task with another one. @param value one of a few words */
-  with(taskId: string, name: string, value: string): Labels {
+  with(taskId: string, name: string, value: string): LabelText {
     return this.#keptOf(taskId).with(name, value);
   }
 
@@ -32,15 +32,15 @@ export class TaskLabels {
 
 /** The labels of one task. */
 class Kept {
-  readonly task: Labels;
-  readonly #pairs = new Map<string, Labels>();
+  readonly task: LabelText;
+  readonly #pairs = new Map<string, LabelText>();
 
   constructor(taskId: string) {
     this.task = label("task", taskId);
   }
 
   /** The words of all names are different. */
-  with(name: string, value: string): Labels {
+  with(name: string, value: string): LabelText {
     const known = this.#pairs.get(value);
     if (known !== undefined) return known;
     const pair = `${this.task},${label(name, value)}`;

@@ -1,4 +1,4 @@
-import type { PlannedSchedule } from "../firing/fire-planner.ts";
+import type { ScheduleWithPlan } from "../firing/fire-planner.ts";
 import type { EndedAttempt } from "../running/release-queue.ts";
 import type { WaitingAddition } from "./addition-line.ts";
 
@@ -6,7 +6,7 @@ import type { WaitingAddition } from "./addition-line.ts";
 export interface StepBatch {
   readonly releases: readonly EndedAttempt[];
   readonly additions: readonly WaitingAddition[];
-  readonly planned: readonly PlannedSchedule[];
+  readonly planned: readonly ScheduleWithPlan[];
 }
 
 export const EMPTY_BATCH: StepBatch = Object.freeze({ releases: [], additions: [], planned: [] });

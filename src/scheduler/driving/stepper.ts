@@ -28,7 +28,7 @@ import {
   skipEvents,
 } from "../events/event-records.ts";
 import { additionEvents, jobPromoted, taskPauseChanged } from "../events/flow-events.ts";
-import { type FirePlanner, type PlannedSchedule, pausedPlan } from "../firing/fire-planner.ts";
+import { type FirePlanner, pausedPlan, type ScheduleWithPlan } from "../firing/fire-planner.ts";
 import type { JobRunner } from "../running/job-runner.ts";
 import type { Peers } from "../running/peers.ts";
 import type { EndedAttempt } from "../running/release-queue.ts";
@@ -107,7 +107,7 @@ export interface StepResult {
 interface PendingStep {
   readonly stepId: string;
   readonly releases: readonly EndedAttempt[];
-  readonly planned: readonly PlannedSchedule[];
+  readonly planned: readonly ScheduleWithPlan[];
 }
 
 const NOTHING_DONE: StepResult = Object.freeze({
@@ -404,7 +404,7 @@ export class Stepper {
 
   /** Sends a plan that pauses the schedule, instead of the plan that the store refused.
    *  @throws {StoreUnavailableError} the next step repeats this one */
-  async #sendInstead(stepId: string, now: number, instead: PlannedSchedule, bounds: StepBounds): Promise<StepResult> {
+  async #sendInstead(stepId: string, now: number, instead: ScheduleWithPlan, bounds: StepBounds): Promise<StepResult> {
     const request = this.#request(stepId, false, now, { ...EMPTY_BATCH, planned: [instead] }, bounds);
     try {
       const report = await this.#parts.env.store.step(request);
@@ -422,7 +422,7 @@ export class Stepper {
   }
 
   /** Reports that the store refused a part. Returns the plan that takes the place of a refused plan, or null. */
-  #refuse({ releases, additions, planned }: StepBatch, error: unknown): PlannedSchedule | null {
+  #refuse({ releases, additions, planned }: StepBatch, error: unknown): ScheduleWithPlan | null {
     for (const ended of releases) this.#parts.runner.releaseRefused(ended, error);
     for (const { reject } of additions) reject(error);
     const [one] = planned;
@@ -567,7 +567,7 @@ export class Stepper {
 
   /** Adds the events of the plans. Returns how many jobs the plans added. */
   #recordPlans(
-    planned: readonly PlannedSchedule[],
+    planned: readonly ScheduleWithPlan[],
     { plans, blackouts = 0 }: StepReport,
     acquired: ReadonlySet<string>,
     happened: EventRecord[],

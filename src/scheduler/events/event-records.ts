@@ -14,7 +14,7 @@ import type { OverdueReport } from "../../stores/contract/look-types.ts";
 import type { LookedSchedule, OverlapReport, SchedulePlan } from "../../stores/data-store.ts";
 
 /** The scheduler that makes the events. */
-interface Origin {
+export interface Origin {
   readonly clock: Clock;
   /** Identity of the scheduler. */
   readonly identity: string;

@@ -1,15 +1,7 @@
-import type { Clock } from "../../core/clock.ts";
 import type { EventRecord } from "../../records/events.ts";
 import type { JobRecord, NewJobRecord } from "../../records/job.ts";
 import type { JobAddition, PromotedJob, TaskPause } from "../../stores/data-store.ts";
-import { jobAdded } from "./event-records.ts";
-
-/** The scheduler that makes the events. */
-interface Origin {
-  readonly clock: Clock;
-  /** Identity of the scheduler. */
-  readonly identity: string;
-}
+import { jobAdded, type Origin } from "./event-records.ts";
 
 // Events of flow control: what is held, what is promoted, and what is paused.
 

@@ -1,5 +1,6 @@
 import { DeserializationError } from "../../core/errors.ts";
 import { FIRES_PER_STEP_MAX, PLANS_PER_STEP_MAX, REASON_LENGTH_MAX, STEP_BYTES_MAX } from "../../core/limits.ts";
+import type { Mutable } from "../../core/mutable.ts";
 import { serializedError } from "../../records/serialized-error.ts";
 import type { BlackoutList, LookedSchedule, PlannedJob, SchedulePlan } from "../../stores/data-store.ts";
 import { zoneRulesOf } from "../../triggers/stored-zone-rules.ts";
@@ -13,7 +14,7 @@ import { TriggerCache } from "./trigger-cache.ts";
 import { UnreadableSchedules } from "./unreadable-schedules.ts";
 
 /** A due schedule, and what a step is to do with it. */
-export interface PlannedSchedule {
+export interface ScheduleWithPlan {
   readonly schedule: LookedSchedule;
   readonly plan: SchedulePlan;
   /** Why the plan pauses the schedule, or null. */
@@ -36,8 +37,6 @@ interface ZonedFirePlan {
   readonly plan: FirePlan;
   readonly zoneRules: string | null;
 }
-
-type Plan = { -readonly [K in keyof SchedulePlan]: SchedulePlan[K] };
 
 /** Turns due schedules into plans, within the bounds of one step. A trigger that fails pauses its own schedule. A
  *  schedule whose trigger cannot be read here is left to other schedulers. */
@@ -123,7 +122,7 @@ export class FirePlanner {
    * Plans as many schedules that are due at `now` as fit into one step, each with one fire. What room is left goes to
    * further fires of those that have much to catch up. Schedules and fires that do not fit stay due.
    */
-  plan(due: readonly LookedSchedule[], now: number): PlannedSchedule[] {
+  plan(due: readonly LookedSchedule[], now: number): ScheduleWithPlan[] {
     const fitting = fittingOf(due);
     const share = Math.max(1, Math.floor(FIRES_PER_STEP_MAX / Math.max(1, fitting.length)));
     let bytesLeft = STEP_BYTES_MAX - bytesOf(fitting);
@@ -137,7 +136,7 @@ export class FirePlanner {
     return planned;
   }
 
-  #plan(schedule: LookedSchedule, now: number, firesMax: number): PlannedSchedule {
+  #plan(schedule: LookedSchedule, now: number, firesMax: number): ScheduleWithPlan {
     const { id: scheduleId, fence, nextFireTime: expected } = schedule;
     try {
       if (typeof schedule.executor !== "string" || schedule.executor === "") throw damaged(scheduleId);
@@ -146,7 +145,16 @@ export class FirePlanner {
       const fires = found.fires.map((fire) => plannedJob(schedule, fire, this.#env.ids.next(now), now));
       const isPreferred = this.#isPreferred(schedule);
       // Most plans have no other fields, and each spread would cost more than the plan.
-      const plan: Plan = { scheduleId, fence, expected, fires, nextFireTime, lastFireTime, paused: false, isPreferred };
+      const plan: Mutable<SchedulePlan> = {
+        scheduleId,
+        fence,
+        expected,
+        fires,
+        nextFireTime,
+        lastFireTime,
+        paused: false,
+        isPreferred,
+      };
       if (paceUntil !== undefined) plan.paceUntil = paceUntil;
       if (skips !== undefined) plan.skips = skips;
       if (nextFireTime !== expected && zoneRules !== (schedule.zoneRules ?? null)) plan.zoneRules = zoneRules;
@@ -231,7 +239,7 @@ function reasonOf(error: unknown): string {
 }
 
 /** A plan that makes no jobs, and pauses the schedule without changing its fire times. */
-export function pausedPlan(schedule: LookedSchedule, error: unknown, blackouts: number): PlannedSchedule {
+export function pausedPlan(schedule: LookedSchedule, error: unknown, blackouts: number): ScheduleWithPlan {
   const { id: scheduleId, fence, nextFireTime, lastFireTime, paceUntil } = schedule;
   const plan = {
     scheduleId,

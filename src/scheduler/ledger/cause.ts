@@ -3,7 +3,7 @@ import { backfillIdOf } from "../../records/backfill.ts";
 import type { BlackoutRecord } from "../../records/blackout.ts";
 import type { JobRecord } from "../../records/job.ts";
 import type { JobSleep } from "../../records/job-step.ts";
-import type { Run, ScheduleChangeRecord, UptimeRecord } from "../../records/ledger.ts";
+import type { OccurrenceRunRecord, ScheduleChangeRecord, UptimeRecord } from "../../records/ledger.ts";
 import type { ScheduleRecord } from "../../records/schedule.ts";
 import { BlackoutWindows, isAbout } from "../../triggers/blackout-windows.ts";
 import type { Cause, PauseCause } from "../views/explanation.ts";
@@ -35,7 +35,7 @@ interface LedgerFacts {
 }
 
 /** Whether a job began so late that it needs a cause. A backfill is a cause by itself. */
-export function isLate(run: Run | null): boolean {
+export function isLate(run: OccurrenceRunRecord | null): boolean {
   return (
     run !== null &&
     backfillIdOf(run.jobId) === null &&
@@ -138,7 +138,7 @@ function isAsleep({ attemptHistory }: JobRecord, { step, snoozes }: JobSleep): b
 }
 
 /** Why a job began late: it was made late, or it waited. */
-function causeOfLateness(one: Case, run: Run): CauseFacts | null {
+function causeOfLateness(one: Case, run: OccurrenceRunRecord): CauseFacts | null {
   const { scheduledFireTime: due, createdAt, isKeyed } = run;
   const began = run.startedAt ?? run.finishedAt;
   const made = Math.max(0, createdAt - due);

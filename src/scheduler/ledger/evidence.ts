@@ -2,7 +2,7 @@ import { CHANGES_READ_MAX, UPTIMES_BEFORE_MS } from "../../core/limits.ts";
 import type { BlackoutRecord } from "../../records/blackout.ts";
 import type { JobRecord } from "../../records/job.ts";
 import type { JobResultRecord } from "../../records/job-result.ts";
-import type { Run, TaskPauseRecord, UptimeRecord } from "../../records/ledger.ts";
+import type { OccurrenceRunRecord, TaskPauseRecord, UptimeRecord } from "../../records/ledger.ts";
 import { JOB_OUTCOMES } from "../../records/policies.ts";
 import type { Ledger } from "../../stores/contract/ledger-types.ts";
 import type { DataStore, TaskPause } from "../../stores/data-store.ts";
@@ -21,7 +21,7 @@ export interface Evidence {
   /** What is paused now. */
   readonly pausedNow: readonly TaskPause[];
   /** The runs of the schedule before the fire time, the newest first. */
-  readonly earlierRuns: readonly Run[];
+  readonly earlierRuns: readonly OccurrenceRunRecord[];
   /** Unfinished jobs that came before: of the schedule; of a job that waits, and of one that was replaced, those that
    *  run, of its task if there are any. The oldest first. */
   readonly unfinished: readonly JobRecord[];

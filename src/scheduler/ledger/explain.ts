@@ -14,7 +14,7 @@ import { evidenceFor } from "./evidence.ts";
 import { explanationText, type TextFacts } from "./explanation-text.ts";
 import { type Finding, findingOf, runFactsOf, unprocessedFrom } from "./finding.ts";
 import { isOfOtherStore, RuleHistory, type RulePeriod } from "./rule-history.ts";
-import { adviceText, type Told } from "./verdict-words.ts";
+import { adviceText, type VerdictFacts } from "./verdict-words.ts";
 
 /** A schedule, what is known of its changes, and when it is looked at. */
 export interface Known {
@@ -127,7 +127,7 @@ function place(history: RuleHistory, question: Question): [Sought, RulePeriod] {
   return [sought, period];
 }
 
-interface StoreFacts {
+interface StoredOccurrence {
   readonly entry: OccurrenceRecord | null;
   readonly job: Finding["job"];
   /** When the ledger began; null unless the store has nothing of the fire time. */
@@ -138,7 +138,7 @@ interface StoreFacts {
 
 /** What the store has of the very instant that is sought, whatever the rule says of it: before it was removed and added
  *  again, the schedule may have fired then. Else what the store has of the fire time that is meant. */
-async function factsOf(known: Known, subject: Subject): Promise<StoreFacts> {
+async function factsOf(known: Known, subject: Subject): Promise<StoredOccurrence> {
   const { ledger, scheduleId, now } = known;
   const { at, skipped } = subject.sought;
   if (ledger !== null && at !== subject.fireTime && at <= now && skipped === null) {
@@ -153,7 +153,7 @@ async function factsOf(known: Known, subject: Subject): Promise<StoreFacts> {
 async function factsOfMeant(
   { ledger, store, scheduleId, now }: Known,
   { fireTime, sought }: Subject,
-): Promise<StoreFacts> {
+): Promise<StoredOccurrence> {
   const nothing = { entry: null, job: null, start: null, fireTime: null };
   const window = fireTime === null ? sought.windows.at(-1) : [fireTime, fireTime + 1];
   if (window === undefined || (window[0] ?? 0) > now) return nothing;
@@ -238,7 +238,7 @@ function answer(
     verdict,
     cause,
     finding,
-  }: Pick<Told, "verdict" | "cause" | "finding"> & Pick<TextFacts, "fireTime" | "isOfRule">,
+  }: Pick<VerdictFacts, "verdict" | "cause" | "finding"> & Pick<TextFacts, "fireTime" | "isOfRule">,
 ): ExplanationFacts {
   const { scheduleId, history, now } = known;
   const { sought, period } = subject;
@@ -254,7 +254,16 @@ function answer(
       : rule.ask(() => trigger.shiftedFromMs(fireTime), null));
   const changes = trigger === null || rule === null ? [] : rule.ask(() => changesOnDayOf(trigger, sought.at), []);
   const taskId = period.state?.taskId ?? "";
-  const told: Told = { scheduleId, taskId, timeZone, now, verdict, cause, finding, hasLedger: known.ledger !== null };
+  const told: VerdictFacts = {
+    scheduleId,
+    taskId,
+    timeZone,
+    now,
+    verdict,
+    cause,
+    finding,
+    hasLedger: known.ledger !== null,
+  };
   const [before, after] = [history.previous(middle), history.next(middle)];
   const occurrence =
     finding === null || finding.verdict === "upcoming" || finding.verdict === "unrecorded"

@@ -1,11 +1,11 @@
 import type { Sought } from "./asked.ts";
 import { changesOnDayOf, effectOn, type ZoneChange } from "./clocks.ts";
 import type { Rule } from "./rule.ts";
-import { adviceText, causeText, type Told, verdictText } from "./verdict-words.ts";
+import { adviceText, causeText, type VerdictFacts, verdictText } from "./verdict-words.ts";
 import { clockText, fullText, timeOfDay, wallTime } from "./words.ts";
 
 /** What an explanation says, as English text. */
-export interface TextFacts extends Told {
+export interface TextFacts extends VerdictFacts {
   readonly rule: Rule | null;
   /** Whether nobody knows which rule held in the past, so that `rule` is that of now. */
   readonly isRuleOfNow: boolean;

@@ -1,5 +1,5 @@
 import type { JobRecord } from "../../records/job.ts";
-import type { OccurrenceRecord, Run, Skip } from "../../records/ledger.ts";
+import type { OccurrenceRecord, OccurrenceRunRecord, Skip } from "../../records/ledger.ts";
 import type { ScheduleRecord } from "../../records/schedule.ts";
 import { type OccurrenceVerdict, verdictOfOutcome } from "../options/occurrence-verdicts.ts";
 import type { OccurrenceRunFacts } from "../views/occurrence.ts";
@@ -20,7 +20,7 @@ export interface FireTimeFacts {
 export interface Finding {
   readonly fireTime: number;
   readonly verdict: OccurrenceVerdict | "upcoming" | "unrecorded";
-  readonly run: Run | null;
+  readonly run: OccurrenceRunRecord | null;
   readonly skip: Skip | null;
   readonly job: JobRecord | null;
 }

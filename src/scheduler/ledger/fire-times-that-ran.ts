@@ -1,5 +1,5 @@
 import { PAGE_SIZE_MAX } from "../../core/limits.ts";
-import type { OccurrenceRecord, Run, Skip } from "../../records/ledger.ts";
+import type { OccurrenceRecord, OccurrenceRunRecord, Skip } from "../../records/ledger.ts";
 import type { Ledger } from "../../stores/contract/ledger-types.ts";
 
 /** A ledger seldom has two, and one that was restored from a damaged file may have a circle. */
@@ -11,7 +11,7 @@ export class FireTimesThatRan {
   readonly #ledger: Ledger | null;
   readonly #scheduleId: string;
   /** The runs of fire times that stand for others. */
-  readonly #stands = new Map<number, Run>();
+  readonly #stands = new Map<number, OccurrenceRunRecord>();
 
   /** @param ledger null for none: then none ran, as far as anybody knows */
   constructor(ledger: Ledger | null, scheduleId: string) {
@@ -23,7 +23,7 @@ export class FireTimesThatRan {
    *  answers are those of this instant. */
   async among(fireTimes: readonly number[]): Promise<(fireTime: number) => number | null> {
     const asked = new Set(fireTimes);
-    const runs = new Map<number, Run>();
+    const runs = new Map<number, OccurrenceRunRecord>();
     const skips: Skip[] = [];
     for await (const entry of this.#entries(Math.min(...fireTimes), Math.max(...fireTimes))) {
       if (entry.kind === "run" && asked.has(entry.fireTime)) runs.set(entry.fireTime, entry);
@@ -44,10 +44,10 @@ export class FireTimesThatRan {
 
   /** The fire time whose job ran, or is to run, for those that were coalesced into a fire time; null for none. That one
    *  may have been coalesced later, without knowledge of the others. */
-  async #standingFor(into: number | null, runs: ReadonlyMap<number, Run>): Promise<number | null> {
+  async #standingFor(into: number | null, runs: ReadonlyMap<number, OccurrenceRunRecord>): Promise<number | null> {
     let at = into;
     for (let hops = 0; at !== null && hops < HOPS_MAX; hops++) {
-      const entry: OccurrenceRecord | Run | undefined =
+      const entry: OccurrenceRecord | OccurrenceRunRecord | undefined =
         this.#stands.get(at) ?? runs.get(at) ?? (await this.#entries(at, at).next()).value;
       // Without an entry, its job is unfinished.
       if (entry === undefined) return at;
@@ -75,7 +75,7 @@ export class FireTimesThatRan {
 }
 
 /** Whether the handler of a job was called. */
-function hasStarted({ outcome, startedAt, attempts }: Run): boolean {
+function hasStarted({ outcome, startedAt, attempts }: OccurrenceRunRecord): boolean {
   switch (outcome) {
     case "missedStartDeadline":
     case "deserializationFailed":

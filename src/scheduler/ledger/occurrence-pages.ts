@@ -39,7 +39,7 @@ const UNPROCESSED_ENTRIES_MAX = 1000;
 export async function occurrencePage(known: Known, filter: OccurrenceFilter): Promise<Page<Occurrence>> {
   const { order, limit } = filter;
   const range = rangeOf(known, filter);
-  const scan = new Scan(known, order, limit);
+  const scan = new OccurrenceScan(known, order, limit);
   if (range.from > range.until) return { items: scan.found, cursor: null };
   const unprocessed = unprocessedOf(known, filter);
   const jobs = await unfinishedJobs(known, filter, range, unprocessed);
@@ -65,18 +65,18 @@ export async function occurrencePage(known: Known, filter: OccurrenceFilter): Pr
   return { items: scan.found, cursor: occurrenceCursor(order === "oldest" ? rest.from - 1 : rest.until + 1) };
 }
 
-type Order = OccurrenceFilter["order"];
+type OccurrenceOrder = OccurrenceFilter["order"];
 
 /** Up to where a page of entries has all of them: what lies beyond may come in between those of the next page. Null
  *  for the last page. */
-function borderOf({ stretches, cursor }: EntryPage, order: Order): number | null {
+function borderOf({ stretches, cursor }: EntryPage, order: OccurrenceOrder): number | null {
   if (cursor === null) return null;
   const at = readOccurrenceCursor(cursor);
   return order === "oldest" ? Math.max(at, stretches.at(-1)?.until ?? at) : at;
 }
 
 /** The part of a range up to a border, the border included. */
-function before(border: number | null, range: Range, order: Order): Range {
+function before(border: number | null, range: Range, order: OccurrenceOrder): Range {
   if (border === null) return range;
   return order === "oldest"
     ? { ...range, until: Math.min(range.until, border) }
@@ -84,7 +84,7 @@ function before(border: number | null, range: Range, order: Order): Range {
 }
 
 /** The rest of the range. */
-function beyond(border: number, range: Range, order: Order): Range {
+function beyond(border: number, range: Range, order: OccurrenceOrder): Range {
   return order === "oldest"
     ? { ...range, from: Math.max(range.from, border + 1) }
     : { ...range, until: Math.min(range.until, border - 1) };
@@ -208,19 +208,19 @@ function isAskedFor(asked: OccurrenceVerdict, { verdict }: OccurrenceFilter): bo
   return verdict?.includes(asked) ?? true;
 }
 
-function sorted(stretches: readonly Stretch[], order: Order): readonly Stretch[] {
+function sorted(stretches: readonly Stretch[], order: OccurrenceOrder): readonly Stretch[] {
   return [...stretches].sort((a, b) => (order === "oldest" ? a.from - b.from : b.until - a.until));
 }
 
 /** Turns stretches into occurrences, up to a limit. */
-class Scan {
+class OccurrenceScan {
   readonly found: Occurrence[] = [];
   readonly #known: Known;
-  readonly #order: Order;
+  readonly #order: OccurrenceOrder;
   readonly #limit: number;
   #steps = 0;
 
-  constructor(known: Known, order: Order, limit: number) {
+  constructor(known: Known, order: OccurrenceOrder, limit: number) {
     this.#known = known;
     this.#order = order;
     this.#limit = limit;

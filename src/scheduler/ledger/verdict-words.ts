@@ -4,7 +4,7 @@ import { type Finding, isRunning } from "./finding.ts";
 import { clockText, lengthText, timeOfDay } from "./words.ts";
 
 /** What the sentences about a verdict need. */
-export interface Told {
+export interface VerdictFacts {
   readonly scheduleId: string;
   readonly taskId: string;
   readonly timeZone: string;
@@ -17,7 +17,7 @@ export interface Told {
 }
 
 /** What became of it, in a sentence. */
-export function verdictText(told: Told): string {
+export function verdictText(told: VerdictFacts): string {
   const { verdict, finding, cause, now } = told;
   switch (verdict) {
     case "success":
@@ -85,7 +85,7 @@ const OUTSIDE: Readonly<Record<string, string>> = {
   bounds: "it lies beyond the rule",
 };
 
-function into({ finding, timeZone }: Told): string {
+function into({ finding, timeZone }: VerdictFacts): string {
   const target = finding?.skip?.into ?? null;
   return target === null ? "another fire time" : clockText(target, timeZone);
 }
@@ -112,7 +112,7 @@ function waitingText(finding: Finding | null, now: number): string {
 }
 
 /** Why it is so, in a sentence; null where the verdict says all. */
-export function causeText({ cause, timeZone, finding }: Told): string | null {
+export function causeText({ cause, timeZone, finding }: VerdictFacts): string | null {
   const when = (at: number | null): string => (at === null ? "" : ` at ${clockText(at, timeZone)}`);
   // A name is on one line, because the lines of the text mean something.
   const by = (name: string | null): string => (name === null ? "" : ` by ${inOneLine(name)}`);
@@ -222,12 +222,12 @@ const LEDGER_TEXTS = {
 } as const;
 
 /** What to change, so that it does not happen again; null when nothing went wrong. */
-export function adviceText(told: Told): string | null {
+export function adviceText(told: VerdictFacts): string | null {
   const parts = [causeAdvice(told), verdictAdvice(told)].filter((part) => part !== null);
   return parts.length === 0 ? null : parts.join(" ");
 }
 
-function causeAdvice({ scheduleId, taskId, verdict, cause, finding, hasLedger }: Told): string | null {
+function causeAdvice({ scheduleId, taskId, verdict, cause, finding, hasLedger }: VerdictFacts): string | null {
   const isPresent = verdict === "waiting" || verdict === "upcoming" || (verdict === "paused" && finding?.skip === null);
   switch (cause?.kind) {
     case "nobodyUp":
@@ -270,7 +270,7 @@ function causeAdvice({ scheduleId, taskId, verdict, cause, finding, hasLedger }:
   }
 }
 
-function verdictAdvice({ scheduleId, verdict, cause, now }: Told): string | null {
+function verdictAdvice({ scheduleId, verdict, cause, now }: VerdictFacts): string | null {
   switch (verdict) {
     case "coalesced":
       return 'coalesce: "all" makes a job for each fire time.';

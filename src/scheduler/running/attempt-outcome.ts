@@ -42,7 +42,7 @@ export interface AttemptSleep {
 }
 
 /** What an outcome depends on besides the ending; times in epoch milliseconds. */
-export interface AttemptFacts {
+export interface OutcomeInput {
   readonly job: JobRecord;
   /** 1 for the first attempt. */
   readonly number: number;
@@ -69,7 +69,7 @@ export interface AttemptOutcome {
 }
 
 /** Decides what the store is told, from how the work of an attempt ended. Pure. */
-export function attemptOutcome(facts: AttemptFacts, ending: AttemptEnding): AttemptOutcome {
+export function attemptOutcome(facts: OutcomeInput, ending: AttemptEnding): AttemptOutcome {
   switch (ending.kind) {
     case "late":
       return finished(facts, "missedStartDeadline", null, null);
@@ -92,7 +92,7 @@ export function attemptOutcome(facts: AttemptFacts, ending: AttemptEnding): Atte
   }
 }
 
-function aborted(facts: AttemptFacts, reason: AbortReason): AttemptOutcome {
+function aborted(facts: OutcomeInput, reason: AbortReason): AttemptOutcome {
   if (reason instanceof LeaseLostError) return { release: null, error: null };
   if (reason instanceof JobCancelledError) return finished(facts, "cancelled", null, null);
   // An attempt that recorded something has not run in vain, and the next one goes on from there.
@@ -102,16 +102,16 @@ function aborted(facts: AttemptFacts, reason: AbortReason): AttemptOutcome {
 }
 
 /** The job goes back without a failure. */
-function asleep({ job }: AttemptFacts, runAt: number, sleep: JobSleep): AttemptOutcome {
+function asleep({ job }: OutcomeInput, runAt: number, sleep: JobSleep): AttemptOutcome {
   const { failedAttempts } = job;
   return { release: { ...leaseOf(job), kind: "retry", runAt, failedAttempts, sleep }, error: null };
 }
 
-function givenUp({ job }: AttemptFacts, hasStarted: boolean): AttemptOutcome {
+function givenUp({ job }: OutcomeInput, hasStarted: boolean): AttemptOutcome {
   return { release: { ...leaseOf(job), kind: "giveUp", hasStarted }, error: null };
 }
 
-function lost({ job, number, startedAt, now }: AttemptFacts, thrown: unknown): AttemptOutcome {
+function lost({ job, number, startedAt, now }: OutcomeInput, thrown: unknown): AttemptOutcome {
   const error = serializedError(thrown);
   const attemptHistory = withAttempt(job.attemptHistory, { number, startedAt, finishedAt: now, error });
   return { release: { ...leaseOf(job), kind: "giveUp", hasStarted: true, attemptHistory }, error };
@@ -119,7 +119,7 @@ function lost({ job, number, startedAt, now }: AttemptFacts, thrown: unknown): A
 
 /** A job whose payload cannot be read here goes back to the queue, for a scheduler that can read it: while a deploy is
  *  under way, another version of the program may. */
-function unreadable(facts: AttemptFacts, thrown: unknown): AttemptOutcome {
+function unreadable(facts: OutcomeInput, thrown: unknown): AttemptOutcome {
   const { job, now, isShared } = facts;
   const error = serializedError(thrown);
   // Acquisitions before this one that ended neither in a failure nor with their process.
@@ -147,7 +147,7 @@ export function thrownSkip(thrown: unknown): string | null {
   }
 }
 
-function skipped(facts: AttemptFacts, reason: string): AttemptOutcome {
+function skipped(facts: OutcomeInput, reason: string): AttemptOutcome {
   const { release } = finished(facts, "skipped", null, {
     name: SkipRun.errorName,
     message: reason,
@@ -156,7 +156,7 @@ function skipped(facts: AttemptFacts, reason: string): AttemptOutcome {
   return { release, error: null };
 }
 
-function failed(facts: AttemptFacts, thrown: unknown, isFinal: boolean): AttemptOutcome {
+function failed(facts: OutcomeInput, thrown: unknown, isFinal: boolean): AttemptOutcome {
   const { job, number, startedAt, retry, random, now } = facts;
   const snoozedUntil = isFinal ? null : retryAfterOf(thrown, now);
   const snoozes = (job.sleep?.snoozes ?? 0) + 1;
@@ -183,7 +183,7 @@ function awake({ sleep }: JobRecord): { readonly sleep?: JobSleep } {
 }
 
 function finished(
-  { job, number, startedAt, now, progress }: AttemptFacts,
+  { job, number, startedAt, now, progress }: OutcomeInput,
   outcome: JobOutcome,
   returnValue: string | null,
   error: SerializedError | null,

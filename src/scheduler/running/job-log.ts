@@ -9,7 +9,7 @@ import type { JobAddition } from "../../stores/data-store.ts";
 import type { Environment } from "../environment.ts";
 import { lostText, storedError } from "../views/job-error.ts";
 
-interface JobFacts {
+interface LoggedJob {
   readonly jobId: string;
   readonly taskId: string;
   readonly scheduleId: string | null;
@@ -31,15 +31,15 @@ interface LineFields {
 }
 
 /** Why a job failed: what was thrown, where that is known, and what is kept of it. */
-interface Failure {
+interface JobFailure {
   readonly thrown: unknown;
   readonly error: SerializedError | null;
 }
 
-const NO_FAILURE: Failure = Object.freeze({ thrown: undefined, error: null });
+const NO_FAILURE: JobFailure = Object.freeze({ thrown: undefined, error: null });
 
 /** Tells the log what becomes of jobs: each failure once, with its stack and its causes. */
-export class JobLog {
+export class JobLogger {
   readonly #logger: Environment["logger"];
   readonly #clock: Environment["clock"];
   readonly #schedulerId: string;
@@ -76,7 +76,7 @@ export class JobLog {
   }
 
   /** Jobs are no longer held. */
-  promoted(jobs: readonly JobFacts[]): void {
+  promoted(jobs: readonly LoggedJob[]): void {
     if (!this.#logger.showsDebug) return;
     for (const job of jobs) this.#line(job).debug(`${nameOf(job)} is no longer held`);
   }
@@ -101,7 +101,7 @@ export class JobLog {
   }
 
   /** An attempt failed, and the job runs again at `runAt` (epoch milliseconds). */
-  retried(record: JobRecord, attempt: number, { runAt, attemptHistory }: RetryFacts, failure: Failure): void {
+  retried(record: JobRecord, attempt: number, { runAt, attemptHistory }: RetryFacts, failure: JobFailure): void {
     const { id: jobId, taskId, scheduleId, fence, scheduledFireTime } = record;
     const last = attemptHistory?.at(-1);
     const fields = {
@@ -122,7 +122,7 @@ export class JobLog {
   }
 
   /** An attempt was lost with its process, or was given back by this scheduler, and the job runs again. */
-  recovered(job: JobFacts, attempt: number, isGivenBack: boolean): void {
+  recovered(job: LoggedJob, attempt: number, isGivenBack: boolean): void {
     const what = isGivenBack ? "was given back to the queue" : "was lost with its process";
     this.#write("warn", job, { attempt }, `${what} (attempt ${attempt}), and runs again`, NO_FAILURE);
   }
@@ -161,10 +161,10 @@ export class JobLog {
 
   #write(
     level: "debug" | "warn" | "error",
-    job: JobFacts,
+    job: LoggedJob,
     fields: LineFields,
     text: string,
-    { thrown, error }: Failure,
+    { thrown, error }: JobFailure,
   ): void {
     const logger = this.#line(job, { ...fields, ...(error === null ? {} : { errorCode: error.code ?? error.name }) });
     const message = `${nameOf(job)} ${text}`;
@@ -173,7 +173,7 @@ export class JobLog {
   }
 
   /** The logger of a line about a job. */
-  #line({ taskId, jobId, scheduleId }: JobFacts, fields: LineFields = {}): Logger {
+  #line({ taskId, jobId, scheduleId }: LoggedJob, fields: LineFields = {}): Logger {
     return this.#logger.child({ taskId, jobId, scheduleId, schedulerId: this.#schedulerId, ...fields }, "");
   }
 }
@@ -237,7 +237,7 @@ const TEXTS = {
   cancelled: () => "was cancelled",
 };
 
-function nameOf({ jobId, taskId, scheduleId }: JobFacts): string {
+function nameOf({ jobId, taskId, scheduleId }: LoggedJob): string {
   const schedule = scheduleId === null ? "" : ` (schedule "${scheduleId}")`;
   return `escapement: job ${jobId} of task "${taskId}"${schedule}`;
 }

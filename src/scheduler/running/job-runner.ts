@@ -16,7 +16,7 @@ import type { TaskRegistry } from "../tasks/task-registry.ts";
 import type { AttemptOutcome } from "./attempt-outcome.ts";
 import { AttemptSteps } from "./attempt-steps.ts";
 import { type AttemptEnvironment, JobAttempt } from "./job-attempt.ts";
-import { JobLog } from "./job-log.ts";
+import { JobLogger } from "./job-log.ts";
 import { LagWatch } from "./lag-watch.ts";
 import { LongRuns } from "./long-runs.ts";
 import { parentResults } from "./parent-results.ts";
@@ -42,7 +42,7 @@ export interface RunnerOptions {
 /** Runs leased jobs, never more than `maxConcurrentJobs` at once, and keeps their outcomes until a step has told the
  *  store. */
 export class JobRunner {
-  readonly log: JobLog;
+  readonly log: JobLogger;
   /** Tells when the event loop stands still while jobs run. */
   readonly lag: LagWatch;
   /** Tells of runs that may hang. */
@@ -74,7 +74,7 @@ export class JobRunner {
   constructor(options: RunnerOptions) {
     this.#options = options;
     this.#executors = Object.entries(options.executors);
-    this.log = new JobLog(options.env);
+    this.log = new JobLogger(options.env);
     this.lag = new LagWatch(options.env, () => this.#running.values(), options.leaseExtender !== undefined);
     const { env, contextOf, leaseExtender, onProgress } = options;
     this.longRuns = new LongRuns(

@@ -18,14 +18,17 @@ export interface ZonedFireTime {
   readonly timeZone: string;
 }
 
-type World = Pick<Environment, "store" | "clock">;
+type StoreAndClock = Pick<Environment, "store" | "clock">;
 
 /** Most pages of the ledger that are read: the entries of others lie between those of a schedule. */
 const PAGES_MAX = 10;
 
 /** How the job of the latest fire time ended that has one; without a ledger, or where it has none, how the job of the
  *  schedule ended that did so last, while its result is kept. Null for none. @throws {StoreUnavailableError} */
-export async function lastRunOf({ store, clock }: World, { scheduleId }: JobRecord): Promise<LastRunFacts | null> {
+export async function lastRunOf(
+  { store, clock }: StoreAndClock,
+  { scheduleId }: JobRecord,
+): Promise<LastRunFacts | null> {
   if (scheduleId === null) return null;
   const every = { from: Number.MIN_SAFE_INTEGER, until: Number.MAX_SAFE_INTEGER };
   const newest = { scheduleId, ...every, verdicts: JOB_OUTCOMES, order: "newest", limit: 1 } as const;
@@ -47,7 +50,7 @@ export async function lastRunOf({ store, clock }: World, { scheduleId }: JobReco
 /** The fire time before all those that a job stands for, by the rule that its schedule has now; null for none, and
  *  where the schedule is gone. For a job that no fire time made, the last one before it was added.
  *  @throws {StoreUnavailableError} */
-export async function previousFireTimeOf({ store }: World, job: JobRecord): Promise<ZonedFireTime | null> {
+export async function previousFireTimeOf({ store }: StoreAndClock, job: JobRecord): Promise<ZonedFireTime | null> {
   const schedule = job.scheduleId === null ? null : await store.getSchedule(job.scheduleId);
   if (schedule === null) return null;
   const { fireTime, firstMissedTime, createdAt } = job;

@@ -8,7 +8,7 @@ import { taskOutdated, taskSaved } from "../events/event-records.ts";
 import { TaskView } from "../views/task-view.ts";
 import type { SavedTask, TaskRegistry } from "./task-registry.ts";
 
-interface Environment {
+interface TaskEnvironment {
   readonly store: DataStore;
   readonly clock: Clock;
   readonly identity: string;
@@ -17,7 +17,7 @@ interface Environment {
 }
 
 /** Writes the tasks that are not in the store yet, and tells listeners what became of them. */
-export async function saveTasks(env: Environment, tasks: TaskRegistry): Promise<void> {
+export async function saveTasks(env: TaskEnvironment, tasks: TaskRegistry): Promise<void> {
   const saved = await tasks.save();
   env.events.publish(
     saved.flatMap(({ declared, change }) =>
@@ -39,7 +39,7 @@ export async function saveTasks(env: Environment, tasks: TaskRegistry): Promise<
 
 /** Tells which settings this program and one that is up declare differently. The one of which the store has the value
  *  finds out when it declares its own, and the other one at its next look at the tasks. */
-async function tellContested(env: Environment, tasks: TaskRegistry, task: SavedTask): Promise<void> {
+async function tellContested(env: TaskEnvironment, tasks: TaskRegistry, task: SavedTask): Promise<void> {
   const { declared, stored, change, contested } = task;
   if (stored === undefined || contested.length === 0) return;
   const isMine = change !== "unchanged";
@@ -59,7 +59,7 @@ async function tellContested(env: Environment, tasks: TaskRegistry, task: SavedT
 }
 
 /** A scheduler that is up and may have declared what the store had; null for none. */
-async function otherOf({ store, clock, identity }: Environment, stored: TaskRecord): Promise<string | null> {
+async function otherOf({ store, clock, identity }: TaskEnvironment, stored: TaskRecord): Promise<string | null> {
   // What was declared is saved, whatever comes of this.
   const alive = await store.getSchedulers(clock.now()).catch(() => []);
   const others = alive.filter((other) => other.identity !== identity && other.tasks.includes(stored.id));

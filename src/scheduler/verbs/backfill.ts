@@ -192,7 +192,7 @@ class Backfill {
   }
 
   /** The next fire times, and how far the backfill has come with them. */
-  #nextPage({ from, until, position }: BackfillRecord): Page {
+  #nextPage({ from, until, position }: BackfillRecord): PageOfFireTimes {
     const { trigger } = this.#schedule;
     const isForward = this.#options.order === "oldest";
     const fireTimes: number[] = [];
@@ -231,7 +231,11 @@ class Backfill {
   }
 
   /** The backfill when these fire times have jobs, and when these run. */
-  #after(state: BackfillRecord, { position, isLast, fireTimes: seen }: Page, fireTimes: readonly number[]): Next {
+  #after(
+    state: BackfillRecord,
+    { position, isLast, fireTimes: seen }: PageOfFireTimes,
+    fireTimes: readonly number[],
+  ): NextJobs {
     const { limit = Number.POSITIVE_INFINITY, order, paceMs } = this.#options;
     const now = this.#context.env.clock.now();
     const count = state.count + fireTimes.length;
@@ -261,7 +265,7 @@ class Backfill {
     };
   }
 
-  async #commit({ backfill: next, fireTimes, runAts }: Next, task: TaskRecord): Promise<void> {
+  async #commit({ backfill: next, fireTimes, runAts }: NextJobs, task: TaskRecord): Promise<void> {
     const { env, announceJobs } = this.#context;
     const { changedAt } = next;
     this.#sentSeq = Math.max(this.#seq + 1, changedAt);
@@ -304,13 +308,13 @@ class Backfill {
 /** About how many characters a job has besides its payload and its metadata. */
 const JOB_LENGTH = 500;
 
-interface Page {
+interface PageOfFireTimes {
   readonly fireTimes: readonly number[];
   readonly position: number;
   readonly isLast: boolean;
 }
 
-interface Next {
+interface NextJobs {
   readonly backfill: BackfillRecord;
   readonly fireTimes: readonly number[];
   readonly runAts: readonly number[];

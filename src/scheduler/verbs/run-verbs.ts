@@ -20,7 +20,7 @@ import type { VerbContext } from "./verb-context.ts";
 const ENOUGH_BYTES = PAGE_BYTES_MAX / 8;
 
 /** The parts of the list of runs, one after the other: unfinished jobs (of one state, or of all), then results. */
-type Part = NonNullable<JobFilter["state"]> | "unfinished" | "ended";
+type PartOfRuns = NonNullable<JobFilter["state"]> | "unfinished" | "ended";
 
 const UNFINISHED = ["running", "held", "queued"] as const;
 
@@ -78,7 +78,7 @@ export class RunVerbs implements RunCommands {
     const items: RunFacts[] = [];
     let bytes = 0;
     for (; index < parts.length; index++) {
-      const page: RecordPage<RunFacts> = await this.#readPart(parts[index] as Part, {
+      const page: RecordPage<RunFacts> = await this.#readPart(parts[index] as PartOfRuns, {
         ...filter,
         limit: filter.limit - items.length,
         cursor,
@@ -95,7 +95,7 @@ export class RunVerbs implements RunCommands {
     return { items, cursor: null };
   }
 
-  async #readPart(part: Part, filter: RunFilter): Promise<RecordPage<RunFacts>> {
+  async #readPart(part: PartOfRuns, filter: RunFilter): Promise<RecordPage<RunFacts>> {
     const { store, clock } = this.#context.env;
     if (part === "ended") {
       const { limit, cursor } = filter;
@@ -121,10 +121,10 @@ function converted<A, B>({ items, cursor }: RecordPage<A>, convert: (record: A) 
 }
 
 /** What only a job that has ended has leaves the others out. */
-function partsOf({ state, outcome, error, minRunMs, maxRunMs }: RunFilter): readonly Part[] {
+function partsOf({ state, outcome, error, minRunMs, maxRunMs }: RunFilter): readonly PartOfRuns[] {
   const isOfEnds = [outcome, error, minRunMs, maxRunMs].some((part) => part !== undefined);
-  const isWanted = (one: Part): boolean => state?.some((given) => given === one) !== false;
-  const ended: readonly Part[] = isWanted("ended") ? ["ended"] : [];
+  const isWanted = (one: PartOfRuns): boolean => state?.some((given) => given === one) !== false;
+  const ended: readonly PartOfRuns[] = isWanted("ended") ? ["ended"] : [];
   if (isOfEnds) return ended;
   const wanted = UNFINISHED.filter(isWanted);
   return [...(wanted.length === UNFINISHED.length ? (["unfinished"] as const) : wanted), ...ended];
@@ -139,7 +139,7 @@ function sharedOf({ key, minAttempts, ...others }: RunSelection): Shared {
   return given({ taskId, scheduleId, from, until, labels, search, key, attemptsMin: minAttempts });
 }
 
-function jobFilterOf({ limit, cursor, ...filter }: RunFilter, part: Exclude<Part, "ended">): JobFilter {
+function jobFilterOf({ limit, cursor, ...filter }: RunFilter, part: Exclude<PartOfRuns, "ended">): JobFilter {
   const ofState = part === "unfinished" ? {} : { state: part };
   return { limit, cursor, ...sharedOf(filter), order: "newest", ...ofState };
 }

@@ -29,13 +29,13 @@ export interface AddedSchedule {
 }
 
 /** A call that waits. */
-interface Call {
+interface AdditionCall {
   readonly wanted: WantedSchedule;
   readonly resolve: (added: AddedSchedule) => void;
   readonly reject: (error: unknown) => void;
 }
 
-interface PreparedCall extends Call {
+interface PreparedCall extends AdditionCall {
   /** The settings that it was made with. */
   readonly task: TaskRecord;
   readonly addition: ScheduleAddition;
@@ -46,7 +46,7 @@ interface PreparedCall extends Call {
  *  the others share a commit. What is wrong with one of them rejects its call alone. */
 export class ScheduleAdditions {
   readonly #context: VerbContext;
-  #calls: Call[] = [];
+  #calls: AdditionCall[] = [];
   /** Whether a read may spare a write: until one finds nothing that is unchanged. Then the schedules are new. */
   #looksFirst = true;
 
@@ -69,7 +69,7 @@ export class ScheduleAdditions {
     });
   }
 
-  async #addAll(calls: readonly Call[]): Promise<void> {
+  async #addAll(calls: readonly AdditionCall[]): Promise<void> {
     const { opened, ready } = this.#context;
     try {
       await opened();
@@ -92,7 +92,7 @@ export class ScheduleAdditions {
     return [...calls.filter((call) => !others.includes(call)), ...made];
   }
 
-  async #prepareAll(calls: readonly Call[]): Promise<(PreparedCall | null)[]> {
+  async #prepareAll(calls: readonly AdditionCall[]): Promise<(PreparedCall | null)[]> {
     const { env, tasks } = this.#context;
     const facts = await Promise.all(
       calls.map(async ({ wanted: { taskId, options, where }, reject }) => {

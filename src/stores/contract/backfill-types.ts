@@ -10,7 +10,7 @@ export interface BackfillRequest {
   readonly fireTimes: readonly number[];
 }
 
-export interface BackfillReport {
+export interface BackfillState {
   /** That of the key that is not cancelled; null when there is none. */
   readonly backfill: BackfillRecord | null;
   /** The greatest `seq` of all backfills of the schedule, cancelled ones too; 0 for none. */
@@ -23,7 +23,7 @@ export interface BackfillReport {
 export interface BackfillCommit {
   /** As it is afterwards. */
   readonly backfill: BackfillRecord;
-  /** What {@link BackfillReport.seq} must still be. */
+  /** What {@link BackfillState.seq} must still be. */
   readonly expectedSeq: number;
   /** Neither debounced nor throttled, without parents, and without idempotency keys. */
   readonly jobs: readonly NewJobRecord[];

@@ -7,7 +7,7 @@ import type {
   UptimeRecord,
 } from "../../records/ledger.ts";
 import type { JobOutcome } from "../../records/policies.ts";
-import type { StatsFilter, StatsReport } from "./stats-types.ts";
+import type { StatsCounts, StatsFilter } from "./stats-types.ts";
 
 /** How much a store remembers. */
 export interface LedgerLimits {
@@ -55,7 +55,7 @@ export interface Ledger {
    *  it are removed. */
   takeBackAfter(instant: number, hasUptimes: boolean): Promise<void>;
   /** How many jobs ended, in which way, and how long they took, by the hour or the day. See rules H27 to H30. */
-  getStats(filter: StatsFilter): Promise<StatsReport>;
+  getStats(filter: StatsFilter): Promise<StatsCounts>;
 }
 
 /** Which entries of a schedule's history, and how many. */

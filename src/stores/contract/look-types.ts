@@ -60,11 +60,11 @@ export interface LookRequest extends View {
   /** Asks for the texts of `zoneRules` that schedules have: at most `limit`, in order, beginning after a text. */
   readonly zoneRules?: { readonly after: string; readonly limit: number };
   /** Schedules that a program declares, each once, to find out which of them are stored as they are declared. */
-  readonly declared?: readonly DeclaredSchedule[];
+  readonly declared?: readonly ScheduleDeclaration[];
 }
 
 /** A schedule as a program declares it with the policy `update`. */
-export type DeclaredSchedule = Pick<ScheduleRecord, "id" | "declaration" | "version">;
+export type ScheduleDeclaration = Pick<ScheduleRecord, "id" | "declaration" | "version">;
 
 /** What there is to do. See rules V1 to V9 of docs/store-contract.md. */
 export interface Seen {

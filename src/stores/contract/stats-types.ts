@@ -26,7 +26,7 @@ export interface StatsCount {
   readonly count: number;
 }
 
-export interface StatsReport {
+export interface StatsCounts {
   /** In any order. */
   readonly counts: readonly StatsCount[];
   /** Whether the filter reaches over more than 200,000 counts, so that some are left out. */

@@ -12,7 +12,7 @@ export interface D1StoreOptions extends SharedStoreOptions {
   readonly timeout?: Duration | undefined;
 }
 
-interface CheckedOptions extends CheckedSharedOptions {
+interface CheckedD1Options extends CheckedSharedOptions {
   readonly timeoutMs: number;
 }
 
@@ -33,7 +33,7 @@ export function checkBinding(binding: D1Binding): D1Binding {
 }
 
 /** @throws {OptionsError} with one issue per problem */
-export function checkOptions(options: D1StoreOptions, where: string): CheckedOptions {
+export function checkOptions(options: D1StoreOptions, where: string): CheckedD1Options {
   return checkStoreOptions(options, where);
 }
 

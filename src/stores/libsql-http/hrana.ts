@@ -55,14 +55,14 @@ function encodeValue(value: SqlValue): unknown {
   throw new RangeError(`only finite numbers can be passed as arguments, got ${value}`);
 }
 
-interface Answer {
+interface PipelineAnswer {
   readonly results: readonly {
-    readonly error?: Failure;
+    readonly error?: HranaFailure;
     readonly response?: { readonly result: StatementAnswer & BatchAnswer };
   }[];
 }
 
-interface Failure {
+interface HranaFailure {
   readonly message: string;
   readonly code?: string | null;
 }
@@ -74,7 +74,7 @@ interface StatementAnswer {
 
 interface BatchAnswer {
   readonly step_results: readonly (StatementAnswer | null)[];
-  readonly step_errors: readonly (Failure | null)[];
+  readonly step_errors: readonly (HranaFailure | null)[];
 }
 
 interface Value {
@@ -108,7 +108,7 @@ export function batchRowsOf(text: string, count: number): Row[][] {
   });
 }
 
-function reading<T>(text: string, read: (answer: Answer) => T): T {
+function reading<T>(text: string, read: (answer: PipelineAnswer) => T): T {
   try {
     return read(JSON.parse(text));
   } catch (cause) {
@@ -119,14 +119,14 @@ function reading<T>(text: string, read: (answer: Answer) => T): T {
   }
 }
 
-function resultOf({ results }: Answer): StatementAnswer & BatchAnswer {
+function resultOf({ results }: PipelineAnswer): StatementAnswer & BatchAnswer {
   const [first] = results;
   if (first?.error) throw failureOf(first.error);
   if (!first?.response) throw new TypeError("no result");
   return first.response.result;
 }
 
-function failureOf({ code, message }: Failure): HranaError {
+function failureOf({ code, message }: HranaFailure): HranaError {
   return code ? new HranaError(code, `${code}: ${message}`) : new HranaError("UNKNOWN", message);
 }
 

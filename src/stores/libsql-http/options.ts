@@ -3,7 +3,7 @@ import { canParseUrl } from "../../core/can-parse-url.ts";
 import { checker, namesOf, says } from "../../core/check.ts";
 import { once } from "../../core/once.ts";
 import { isPlain, mustBe, shown } from "../../core/option-errors.ts";
-import type { CheckedOptions, LibsqlStoreOptions } from "../libsql/store-options.ts";
+import type { CheckedLibsqlOptions, LibsqlStoreOptions } from "../libsql/store-options.ts";
 import { optionNames, optionsChecker, secret, text } from "../libsql/store-options.ts";
 import type { HttpFetch } from "./driver.ts";
 
@@ -19,7 +19,7 @@ export interface LibsqlHttpConnection {
 }
 
 /** Where the pipeline of a server is, and the token for it. */
-export interface Endpoint {
+export interface PipelineEndpoint {
   readonly url: string;
   readonly authToken: string | null;
 }
@@ -56,19 +56,21 @@ const ELSEWHERE = ["client", "syncUrl", "syncInterval", "encryptionKey"];
 const checkStoreOptions = optionsChecker(() => namesOf(connectionSchema()));
 
 /** @throws {OptionsError} with one issue per problem */
-export function checkConnection(connection: LibsqlHttpConnection): Endpoint & { readonly fetch: HttpFetch | null } {
+export function checkConnection(
+  connection: LibsqlHttpConnection,
+): PipelineEndpoint & { readonly fetch: HttpFetch | null } {
   const { url, authToken, fetch } = checkGiven(connection, "new LibsqlDataStore(connection)");
   const endpoint = endpointOf(url) ?? { url, authToken: null };
   return { url: endpoint.url, authToken: authToken?.trim() ?? endpoint.authToken, fetch: fetch ?? null };
 }
 
 /** @throws {OptionsError} with one issue per problem */
-export function checkOptions(options: LibsqlStoreOptions): CheckedOptions {
+export function checkOptions(options: LibsqlStoreOptions): CheckedLibsqlOptions {
   return checkStoreOptions(options, "new LibsqlDataStore(connection, options)");
 }
 
 /** The endpoint of a url; null when no server can be meant by it. */
-function endpointOf(text: string): Endpoint | null {
+function endpointOf(text: string): PipelineEndpoint | null {
   const isPlain = /^libsql:.*[?&]tls=0(&|$)/i.test(text);
   const address = text.replace(/^libsql:/i, isPlain ? "http:" : "https:");
   if (!/^https?:\/\//i.test(address) || !canParseUrl(address)) return null;

@@ -5,7 +5,7 @@ import { once } from "../../core/once.ts";
 import { isPlain, mustBe, shown } from "../../core/option-errors.ts";
 import type { LibsqlClient } from "./client.ts";
 import {
-  type CheckedOptions,
+  type CheckedLibsqlOptions,
   type LibsqlStoreOptions,
   optionNames,
   optionsChecker,
@@ -88,7 +88,7 @@ export function checkConnection(connection: LibsqlConnection): void {
 }
 
 /** @throws {OptionsError} with one issue per problem */
-export function checkOptions(options: LibsqlStoreOptions): CheckedOptions {
+export function checkOptions(options: LibsqlStoreOptions): CheckedLibsqlOptions {
   return checkStoreOptions(options, "new LibsqlDataStore(connection, options)");
 }
 

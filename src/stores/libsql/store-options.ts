@@ -22,7 +22,7 @@ export interface LibsqlStoreOptions extends SharedStoreOptions {
   readonly timeout?: Duration | undefined;
 }
 
-export interface CheckedOptions extends CheckedSharedOptions {
+export interface CheckedLibsqlOptions extends CheckedSharedOptions {
   readonly durability: "full" | "normal";
   readonly timeoutMs: number;
 }
@@ -49,7 +49,7 @@ export function optionNames(): readonly string[] {
 }
 
 /** The check of a store's second argument. @param connectionNames what belongs into the first argument */
-export function optionsChecker(connectionNames: () => readonly string[]): Checker<CheckedOptions> {
+export function optionsChecker(connectionNames: () => readonly string[]): Checker<CheckedLibsqlOptions> {
   return checker(optionsSchema, {
     instead: (value) => (typeof value === "string" ? "write { url, authToken } for a database with a token" : null),
     elsewhere: (name) =>

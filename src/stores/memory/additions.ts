@@ -1,3 +1,4 @@
+import type { Mutable } from "../../core/mutable.ts";
 import type { JobRecord, NewJobRecord } from "../../records/job.ts";
 import type { JobOutcome } from "../../records/policies.ts";
 import type { ScheduleRecord } from "../../records/schedule.ts";
@@ -7,7 +8,7 @@ import { hasParents, refuseCircles, unknownParents } from "../shared/parents-of-
 import { isCancelledBy } from "./dependencies.ts";
 import { cancelChildren, type Notes, type Tables } from "./ends-of-jobs.ts";
 import { isHeld, type JobEntry, moveTo, recordOf } from "./entries-of-jobs-and-tasks.ts";
-import { frozenCopy, type Mutable } from "./frozen-copies.ts";
+import { frozenCopy } from "./frozen-copies.ts";
 import { vanishesIn } from "./leases-and-recovery.ts";
 
 // How jobs come into a memory store. An *existing job* may stand for an addition, which then adds none.

@@ -1,7 +1,7 @@
 import { BACKFILL_KEPT_MS } from "../../core/limits.ts";
 import type { BackfillRecord } from "../../records/backfill.ts";
 import type { JobRecord } from "../../records/job.ts";
-import type { BackfillCommit, BackfillReport, BackfillRequest } from "../data-store.ts";
+import type { BackfillCommit, BackfillRequest, BackfillState } from "../data-store.ts";
 import { addJobs, withHolds } from "./additions.ts";
 import { emptyNotes, type Tables } from "./ends-of-jobs.ts";
 import { frozenCopy } from "./frozen-copies.ts";
@@ -15,7 +15,7 @@ export class Backfills {
     this.#tables = tables;
   }
 
-  see({ scheduleId, key, fireTimes }: BackfillRequest): BackfillReport {
+  see({ scheduleId, key, fireTimes }: BackfillRequest): BackfillState {
     const all = this.#of(scheduleId);
     const backfill = all.find((one) => one.key === key && !one.isCancelled) ?? null;
     const taken = fireTimes.filter((time) => this.#tables.jobs.atFireTime(scheduleId, time) !== undefined);

@@ -2,14 +2,14 @@ import { isDone, type JobOutcome } from "../../records/policies.ts";
 import type { JobEntry } from "./entries-of-jobs-and-tasks.ts";
 
 /** What becomes of the jobs that waited for a job that has ended. */
-interface Resolved {
+interface ResolvedJobs {
   /** Their last parent has ended: their dependencies are resolved. */
   readonly ready: readonly JobEntry[];
   /** They are to end as cancelled, because their parent did not succeed. */
   readonly cancelled: readonly JobEntry[];
 }
 
-const NONE: Resolved = Object.freeze({ ready: [], cancelled: [] });
+const NONE: ResolvedJobs = Object.freeze({ ready: [], cancelled: [] });
 
 /** Which jobs of a memory store wait for which. A job waits for its *parents*, which have it as their *child*. */
 export class Chains {
@@ -39,7 +39,7 @@ export class Chains {
   }
 
   /** A job has ended. The caller releases those of its children that are ready, and cancels the others. */
-  ended(jobId: string, outcome: JobOutcome): Resolved {
+  ended(jobId: string, outcome: JobOutcome): ResolvedJobs {
     const children = this.#childrenOf.get(jobId);
     if (children === undefined) return NONE;
     this.#childrenOf.delete(jobId);

@@ -21,7 +21,7 @@ import type { MemoryLedger } from "./ledger.ts";
 import type { JobLogs } from "./logs-of-jobs.ts";
 import type { Queues } from "./queues-and-acquisition.ts";
 import type { Results } from "./results.ts";
-import type { JobSteps } from "./steps-of-jobs.ts";
+import type { StepsOfJobs } from "./steps-of-jobs.ts";
 import type { Bursts, Windows } from "./throttle-and-debounce.ts";
 import type { Jobs } from "./unfinished-jobs.ts";
 
@@ -34,7 +34,7 @@ export interface Tables {
   readonly windows: Windows;
   readonly bursts: Bursts;
   readonly results: Results;
-  readonly steps: JobSteps;
+  readonly steps: StepsOfJobs;
   readonly logs: JobLogs;
   readonly ledger: MemoryLedger | null;
   readonly schedules: { failed(scheduleId: string, failure: ScheduleFailure): void };

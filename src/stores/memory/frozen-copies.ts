@@ -1,5 +1,3 @@
-export type Mutable<T> = { -readonly [K in keyof T]: T[K] };
-
 /** A copy of plain data that nobody can change. Data that is frozen already is returned as it is. */
 export function frozenCopy<T>(value: T): T {
   if (typeof value !== "object" || value === null || Object.isFrozen(value)) return value;

@@ -1,4 +1,4 @@
-import type { OccurrenceRecord, Run, Skip } from "../../records/ledger.ts";
+import type { OccurrenceRecord, OccurrenceRunRecord, Skip } from "../../records/ledger.ts";
 import type { OccurrenceRecordFilter } from "../contract/ledger-types.ts";
 import type { OverlapReport } from "../data-store.ts";
 import { entriesOf, partsOf } from "../shared/runs-over-skips.ts";
@@ -15,7 +15,7 @@ export interface Coalesced {
   readonly waits: readonly (readonly [fireTime: number, delayMs: number])[];
 }
 
-type RunRow = { readonly kind: "run" } & Run;
+type HistoryRun = { readonly kind: "run" } & OccurrenceRunRecord;
 
 /**
  * What became of the fire times of one schedule: a *run* for each whose job has ended, and *skips*, which are ranges. A
@@ -28,7 +28,7 @@ export class History {
   isReopened = false;
   /** Whether the run that ended last has failed, besides those that say nothing about it. */
   isFailing = false;
-  readonly #runs = new SortedList<RunRow>((a, b) => a.fireTime - b.fireTime);
+  readonly #runs = new SortedList<HistoryRun>((a, b) => a.fireTime - b.fireTime);
   /** They do not overlap. */
   readonly #skips = new SortedList<Skip>((a, b) => a.from - b.from);
   /** What a reader found out, until the history changes. */
@@ -43,7 +43,7 @@ export class History {
   }
 
   /** Adds a run, which takes the place of an earlier run of its fire time. */
-  addRun(run: RunRow): void {
+  addRun(run: HistoryRun): void {
     const last = this.#runs.last;
     const before = last === undefined || last.fireTime < run.fireTime ? undefined : this.#runAt(run.fireTime);
     if (before !== undefined) this.#runs.delete(before);
@@ -120,7 +120,7 @@ export class History {
     return skip === undefined || skip.from > fireTime ? undefined : { kind: "skip", ...skip };
   }
 
-  #runAt(fireTime: number): RunRow | undefined {
+  #runAt(fireTime: number): HistoryRun | undefined {
     const [run] = this.#runs.from((row) => row.fireTime >= fireTime);
     return run?.fireTime === fireTime ? run : undefined;
   }

@@ -20,7 +20,7 @@ import type {
   LedgerLimits,
   OccurrenceRecordFilter,
 } from "../contract/ledger-types.ts";
-import type { StatsFilter, StatsReport } from "../contract/stats-types.ts";
+import type { StatsCounts, StatsFilter } from "../contract/stats-types.ts";
 import type { OverlapReport, RestoredHistory, TaskPauseRequest } from "../data-store.ts";
 import { occurrenceCursor, readOccurrenceCursor } from "../shared/cursors-and-search.ts";
 import { changeOf } from "../shared/schedule-changes.ts";
@@ -31,15 +31,15 @@ import { pageOf } from "./list-pages.ts";
 import type { Notices } from "./notices.ts";
 import type { Queues } from "./queues-and-acquisition.ts";
 import { Uptime } from "./schedulers-and-uptime.ts";
-import { Stats } from "./stats-of-jobs.ts";
-import type { JobSteps } from "./steps-of-jobs.ts";
+import { StatsOfJobs } from "./stats-of-jobs.ts";
+import type { StepsOfJobs } from "./steps-of-jobs.ts";
 import type { Jobs } from "./unfinished-jobs.ts";
 
 interface LedgerTables {
   readonly jobs: Jobs;
   readonly notices: Notices;
   readonly queues: Queues;
-  readonly steps: JobSteps;
+  readonly steps: StepsOfJobs;
 }
 
 /** What a memory store remembers: a *history* of the fire times of each schedule, *audit records* of changes, and the
@@ -47,7 +47,7 @@ interface LedgerTables {
 export class MemoryLedger implements Ledger {
   readonly limits: LedgerLimits;
   readonly uptime: Uptime = new Uptime();
-  readonly #stats = new Stats();
+  readonly #stats = new StatsOfJobs();
   readonly #histories = new Map<string, History>();
   readonly #changes = new AuditRecords<ScheduleChangeRecord>();
   readonly #taskPauses = new AuditRecords<TaskPauseRecord>();
@@ -298,7 +298,7 @@ export class MemoryLedger implements Ledger {
     return this.uptime.read(filter);
   }
 
-  async getStats(filter: StatsFilter): Promise<StatsReport> {
+  async getStats(filter: StatsFilter): Promise<StatsCounts> {
     return this.#stats.read(filter);
   }
 

@@ -7,16 +7,16 @@ import type { Serializer } from "../../serializers/serializer.ts";
 import type { LedgerLimits } from "../contract/ledger-types.ts";
 import { ledgerOption } from "../shared/ledger-option.ts";
 
-interface CheckedOptions {
+interface CheckedMemoryOptions {
   readonly serializer?: Serializer | undefined;
   readonly ledger: LedgerLimits | null;
 }
 
-const optionsSchema: () => v.GenericSchema<unknown, CheckedOptions> = once(() =>
+const optionsSchema: () => v.GenericSchema<unknown, CheckedMemoryOptions> = once(() =>
   v.strictObject({ ledger: ledgerOption(), serializer: v.optional(serializerOption()) }),
 );
 
-export const checkMemoryOptions: Checker<CheckedOptions> = checker(optionsSchema, {
+export const checkMemoryOptions: Checker<CheckedMemoryOptions> = checker(optionsSchema, {
   instead: (value) => {
     if (typeof value === "string") return `a database is kept by new LibsqlDataStore({ url: ${shown(value)} })`;
     return !isPlain(value) && typeof value === "object" && value !== null && "serialize" in value

@@ -16,7 +16,7 @@ import { SortedList } from "./sorted-list.ts";
 import type { Jobs } from "./unfinished-jobs.ts";
 
 /** A schedule that expects something of its occurrences, and its next fire time, which has no job so far. */
-interface Watch {
+interface ScheduleWatch {
   record: Readonly<ScheduleRecord>;
   /** The next fire time for which an overdue occurrence was raised; null for none. */
   raisedFor: number | null;
@@ -37,7 +37,7 @@ interface Overdue {
   end: { readonly reason: OverdueEnd; readonly at: number; readonly by: string } | null;
 }
 
-interface Parts {
+interface OverdueParts {
   readonly jobs: Jobs;
   readonly ledger: MemoryLedger;
   readonly scheduleOf: (id: string) => Readonly<ScheduleRecord> | undefined;
@@ -47,15 +47,15 @@ interface Parts {
 /** The overdue occurrences of a memory store, by what their schedules expect. The occurrence of the next fire time has
  *  no job yet, and is watched here; earlier ones have a job, which `Jobs` watches. */
 export class OverdueOccurrences {
-  readonly #parts: Parts;
-  readonly #watches = new Map<string, Watch>();
-  readonly #toRaise = new SortedList<Watch>(inOrderOfTimes);
+  readonly #parts: OverdueParts;
+  readonly #watches = new Map<string, ScheduleWatch>();
+  readonly #toRaise = new SortedList<ScheduleWatch>(inOrderOfTimes);
   /** Those that are open, the one first that was not looked at for the longest time. */
   readonly #open = new Map<string, Overdue>();
   /** Those that are over, the oldest first. */
   readonly #over = new Map<string, Overdue>();
 
-  constructor(parts: Parts) {
+  constructor(parts: OverdueParts) {
     this.#parts = parts;
   }
 
@@ -222,7 +222,7 @@ export class OverdueOccurrences {
   }
 
   /** Puts a schedule where the time says at which its next occurrence is overdue. */
-  #place(watch: Watch): void {
+  #place(watch: ScheduleWatch): void {
     if (watch.overdueAt !== null) this.#toRaise.delete(watch);
     const { raisedFor, isDone, record } = watch;
     const { nextFireTime, paused } = record;
@@ -263,6 +263,6 @@ function hasStarted({ record: { acquiredBy, failedAttempts, recoveries, startedF
   return acquiredBy !== null || failedAttempts > 0 || recoveries > 0 || startedFence > 0;
 }
 
-function inOrderOfTimes(a: Watch, b: Watch): number {
+function inOrderOfTimes(a: ScheduleWatch, b: ScheduleWatch): number {
   return (a.overdueAt ?? 0) - (b.overdueAt ?? 0) || compareTexts(a.record.id, b.record.id);
 }

@@ -3,7 +3,7 @@ import type { JobCapacity, JobQueue, LeaseEnd, Seen, StepRequest, View } from ".
 import { freeSlots, inOrderOfAcquisition, type JobEntry, moveTo, type TaskEntry } from "./entries-of-jobs-and-tasks.ts";
 import type { Flow } from "./flow-control.ts";
 import { SortedList } from "./sorted-list.ts";
-import type { JobSteps } from "./steps-of-jobs.ts";
+import type { StepsOfJobs } from "./steps-of-jobs.ts";
 import type { Bursts } from "./throttle-and-debounce.ts";
 import type { Jobs } from "./unfinished-jobs.ts";
 
@@ -203,7 +203,7 @@ export class Queues {
   }
 
   /** Puts off the jobs that were put off after an instant as long from it. */
-  takeBack(after: number, steps: JobSteps): void {
+  takeBack(after: number, steps: StepsOfJobs): void {
     for (const entry of [...this.#delayed.from(({ record }) => record.runAt > after)]) {
       const { id, createdAt, runAt, attemptHistory } = entry.record;
       const putOffAt = Math.max(createdAt, attemptHistory?.at(-1)?.finishedAt ?? 0, steps.takeBack(id, after));

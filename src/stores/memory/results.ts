@@ -1,3 +1,4 @@
+import type { Mutable } from "../../core/mutable.ts";
 import { FAILURE_MESSAGE_MAX, FAILURES, type FailureRecord } from "../../records/failure.ts";
 import type { JobResultRecord } from "../../records/job-result.ts";
 import { hasLabels } from "../../records/policies.ts";
@@ -10,11 +11,11 @@ import type {
   ResultRemoval,
 } from "../data-store.ts";
 import { isFound, readResultCursor, resultCursor } from "../shared/cursors-and-search.ts";
-import { frozenCopy, type Mutable } from "./frozen-copies.ts";
+import { frozenCopy } from "./frozen-copies.ts";
 import { pageOf } from "./list-pages.ts";
 import type { JobLogs } from "./logs-of-jobs.ts";
 import { SortedList } from "./sorted-list.ts";
-import type { JobSteps } from "./steps-of-jobs.ts";
+import type { StepsOfJobs } from "./steps-of-jobs.ts";
 
 interface ResultEntry {
   record: JobResultRecord;
@@ -27,12 +28,12 @@ export class Results {
   readonly #byJobId = new Map<string, ResultEntry>();
   readonly #byEnd = new SortedList<ResultEntry>(inOrderOfEnds);
   readonly #byExpiry = new SortedList<ResultEntry>((a, b) => a.record.expiresAt - b.record.expiresAt || a.seq - b.seq);
-  readonly #steps: JobSteps;
+  readonly #steps: StepsOfJobs;
   readonly #logs: JobLogs;
   #seq = 0;
 
   /** @param steps those of a job go with its result @param logs so do these */
-  constructor(steps: JobSteps, logs: JobLogs) {
+  constructor(steps: StepsOfJobs, logs: JobLogs) {
     this.#steps = steps;
     this.#logs = logs;
   }

@@ -1,10 +1,10 @@
+import type { Mutable } from "../../core/mutable.ts";
 import { compareTexts } from "../../core/text.ts";
 import { hasLabels } from "../../records/policies.ts";
 import type { ScheduleRecord } from "../../records/schedule.ts";
 import type { LookedSchedule, OverlapReport, ScheduleFilter } from "../data-store.ts";
 import { isFound, type ScheduleCursor } from "../shared/cursors-and-search.ts";
 import { inOrderOfIds } from "./entries-of-jobs-and-tasks.ts";
-import type { Mutable } from "./frozen-copies.ts";
 
 /** A schedule of a memory store: its record, and what belongs to it. */
 export interface ScheduleEntry {

@@ -1,4 +1,5 @@
 import { PAUSES_ENDED_PER_STEP_MAX } from "../../core/limits.ts";
+import type { Mutable } from "../../core/mutable.ts";
 import { compareTexts, orderKey } from "../../core/text.ts";
 import { withoutUndefined } from "../../core/without-undefined.ts";
 import type { AuditRecord } from "../../records/ledger.ts";
@@ -13,7 +14,6 @@ import type {
 } from "../contract/zone-rules-types.ts";
 import type {
   ScheduleCommitReport as CommitOfAll,
-  DeclaredSchedule,
   EndedPauses,
   LookedSchedule,
   OverlapReport,
@@ -25,6 +25,7 @@ import type {
   ScheduleChanges,
   ScheduleCommit,
   ScheduleCounts,
+  ScheduleDeclaration,
   ScheduleFilter,
   SchedulePlan,
   ScheduleRemovalRequest,
@@ -39,7 +40,7 @@ import { additionChange, isDeclaredAs, keptDeclaration } from "../shared/declara
 import { pauseFacts, reasonOfFailures } from "../shared/pauses.ts";
 import type { Notes } from "./ends-of-jobs.ts";
 import { inOrderOfIds } from "./entries-of-jobs-and-tasks.ts";
-import { frozenCopy, type Mutable } from "./frozen-copies.ts";
+import { frozenCopy } from "./frozen-copies.ts";
 import type { MemoryLedger } from "./ledger.ts";
 import { merged, pageOf } from "./list-pages.ts";
 import type { OverdueOccurrences } from "./overdue-occurrences.ts";
@@ -59,7 +60,7 @@ import {
 } from "./schedule-entry.ts";
 import { SortedList } from "./sorted-list.ts";
 
-interface Parts {
+interface ScheduleParts {
   readonly isAlive: (schedulerId: string, now: number) => boolean;
   /** Since when a job of a schedule misses its turn; null for none. */
   readonly missedSince: (scheduleId: string, now: number) => number | null;
@@ -85,12 +86,12 @@ export class Schedules {
   readonly #countByTask = new Map<string, number>();
   /** How many schedules have each text of `zoneRules`. */
   readonly #countByRules = new Map<string, number>();
-  readonly #isAlive: Parts["isAlive"];
-  readonly #missedSince: Parts["missedSince"];
+  readonly #isAlive: ScheduleParts["isAlive"];
+  readonly #missedSince: ScheduleParts["missedSince"];
   readonly #ledger: MemoryLedger | null;
   readonly #overdue: OverdueOccurrences | null;
 
-  constructor({ isAlive, missedSince, ledger, overdue }: Parts) {
+  constructor({ isAlive, missedSince, ledger, overdue }: ScheduleParts) {
     this.#isAlive = isAlive;
     this.#missedSince = missedSince;
     this.#ledger = ledger;
@@ -111,7 +112,7 @@ export class Schedules {
   }
 
   /** The stored schedules that are as a program declares them. */
-  unchanged(declared: readonly DeclaredSchedule[]): ScheduleRecord[] {
+  unchanged(declared: readonly ScheduleDeclaration[]): ScheduleRecord[] {
     return declared
       .map(({ id }) => this.get(id))
       .filter((stored, index) => {

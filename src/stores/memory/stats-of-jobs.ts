@@ -2,7 +2,7 @@ import { STATS_COUNTS_SEEN_MAX, STATS_MEMORY_COUNTS_MAX } from "../../core/limit
 import { compareTexts } from "../../core/text.ts";
 import type { JobResultRecord } from "../../records/job-result.ts";
 import { cellsOf, DAY_HOURS, dayOf, FIRST_ENDED_CELL, HOUR_MS, hourOf } from "../../records/stats.ts";
-import type { StatsCount, StatsFilter, StatsReport } from "../contract/stats-types.ts";
+import type { StatsCount, StatsCounts, StatsFilter } from "../contract/stats-types.ts";
 
 type Cells = Map<number, number>;
 
@@ -15,7 +15,7 @@ interface Counts {
 
 /** How many jobs ended, in which way, and how long they took. Counts of all jobs together are added up when they are
  *  read. */
-export class Stats {
+export class StatsOfJobs {
   /** By hour; schedules are in the first hour of the day. */
   readonly #hours = new Map<number, Counts>();
   #size = 0;
@@ -49,7 +49,7 @@ export class Stats {
     for (const hour of this.#hours.keys()) if (hour < first) this.#remove(hour);
   }
 
-  read({ of, from, until, bucketMs, ids, taskId, limit }: StatsFilter): StatsReport {
+  read({ of, from, until, bucketMs, ids, taskId, limit }: StatsFilter): StatsCounts {
     const found = new Map<string, StatsCount[]>();
     const ends = new Map<string, number>();
     const [first, length] = [hourOf(from), bucketMs / HOUR_MS];

@@ -9,7 +9,7 @@ interface StepEntry {
 }
 
 /** The steps of the jobs of a memory store, by job and name. */
-export class JobSteps {
+export class StepsOfJobs {
   readonly #ofJobs = new Map<string, Map<string, StepEntry>>();
 
   put({ jobId, fence, number, step }: JobStepSave): void {

@@ -48,7 +48,7 @@ import { Queues } from "./queues-and-acquisition.ts";
 import { Results } from "./results.ts";
 import { Schedulers } from "./schedulers-and-uptime.ts";
 import { Schedules } from "./schedules.ts";
-import { JobSteps } from "./steps-of-jobs.ts";
+import { StepsOfJobs } from "./steps-of-jobs.ts";
 import { Bursts, Windows } from "./throttle-and-debounce.ts";
 import { Jobs } from "./unfinished-jobs.ts";
 
@@ -92,7 +92,7 @@ export class MemoryDataStore implements contract.DataStore {
     const [flow, bursts] = [new Flow(), new Bursts()];
     const queues = new Queues(jobs, flow, bursts);
     const notices = new Notices({ jobs, flow, queues });
-    const [steps, logs] = [new JobSteps(), new JobLogs()];
+    const [steps, logs] = [new StepsOfJobs(), new JobLogs()];
     const ledger = limits === null ? null : new MemoryLedger(limits, { jobs, notices, queues, steps });
     const tables = { jobs, queues, flow, chains: new Chains(), windows: new Windows(), bursts };
     const schedulers = new Schedulers(ledger?.uptime ?? null);
@@ -407,7 +407,7 @@ export class MemoryDataStore implements contract.DataStore {
     return { recovered, ended, ...this.#schedulers.heartbeats(surrender.instanceId) };
   }
 
-  async seeBackfill(request: contract.BackfillRequest): Promise<contract.BackfillReport> {
+  async seeBackfill(request: contract.BackfillRequest): Promise<contract.BackfillState> {
     return this.#backfills.see(request);
   }
 

@@ -7,7 +7,7 @@ import { SortedList } from "./sorted-list.ts";
 // What lets several additions make one job. A *window* is a time in which `throttle` or `uniqueFor` lets one job be
 // added. A *burst* is the additions of a debounced job that nobody has acquired yet.
 
-interface Window {
+interface AdditionWindow {
   readonly name: string;
   readonly seq: number;
   readonly openedAt: number;
@@ -17,8 +17,8 @@ interface Window {
 
 /** The windows of a memory store. */
 export class Windows {
-  readonly #byName = new Map<string, Window>();
-  readonly #byEnd = new SortedList<Window>((a, b) => a.until - b.until || a.seq - b.seq);
+  readonly #byName = new Map<string, AdditionWindow>();
+  readonly #byEnd = new SortedList<AdditionWindow>((a, b) => a.until - b.until || a.seq - b.seq);
   #seq = 0;
 
   /** The id of the job that opened the addition's window, if that window lasts; null if it does not. */
@@ -62,7 +62,7 @@ export class Windows {
     return removed;
   }
 
-  #find({ once, taskId }: NewJobRecord): Window | undefined {
+  #find({ once, taskId }: NewJobRecord): AdditionWindow | undefined {
     return once === undefined ? undefined : this.#byName.get(nameOf(taskId, once.kind, once.key));
   }
 }

@@ -39,7 +39,7 @@ export interface PostgresStoreOptions extends Omit<SharedStoreOptions, "tablePre
   readonly timeout?: Duration | undefined;
 }
 
-export interface CheckedPostgresOptions extends Omit<CheckedSharedOptions, "tablePrefix"> {
+export interface CheckedPostgresStoreOptions extends Omit<CheckedSharedOptions, "tablePrefix"> {
   readonly schema: string;
   readonly timeoutMs: number;
 }
@@ -112,7 +112,7 @@ export function checkOptions(
   options: PostgresStoreOptions,
   where: string,
   schema: string | null = null,
-): CheckedPostgresOptions {
+): CheckedPostgresStoreOptions {
   const takesSchema = schema !== null && isPlain(options) && options.schema === undefined;
   return checkGivenOptions(takesSchema ? { ...options, schema } : options, where);
 }

@@ -24,7 +24,7 @@ export interface SqliteStoreOptions extends SharedStoreOptions {
   readonly durability?: "full" | "normal" | undefined;
 }
 
-export interface CheckedOptions extends CheckedSharedOptions {
+export interface CheckedSqliteOptions extends CheckedSharedOptions {
   readonly durability: "full" | "normal";
 }
 
@@ -81,7 +81,7 @@ export function checkPath(connection: SqliteConnection): string {
 }
 
 /** @throws {OptionsError} with one issue per problem */
-export function checkOptions(options: SqliteStoreOptions): CheckedOptions {
+export function checkOptions(options: SqliteStoreOptions): CheckedSqliteOptions {
   return checkStoreOptions(options, "new SqliteDataStore(connection, options)");
 }
 

@@ -8,7 +8,7 @@ import { validJson } from "./sql-and-json.ts";
 // triggers are made when the first record with labels is written, because they would make each write of a job a tenth
 // dearer, labels or not.
 
-type Kind = keyof typeof LABELLED;
+type LabelledKind = keyof typeof LABELLED;
 
 /** The details of jobs and results begin with their labels, if they have any, so that a trigger sees it at once. */
 const BEGINNING = '{"labels":';
@@ -43,7 +43,7 @@ export function labelCount(labels: Labels | undefined): number {
 export function hasAllLabels(
   { labels }: TableNames,
   parameter: string,
-  { kind, at = "0", id }: { readonly kind: Kind; readonly at?: string; readonly id: string },
+  { kind, at = "0", id }: { readonly kind: LabelledKind; readonly at?: string; readonly id: string },
 ): string {
   return (
     `(${parameter} IS NULL OR NOT EXISTS (SELECT 1 FROM json_each(${parameter}) n WHERE NOT EXISTS (` +
@@ -53,7 +53,7 @@ export function hasAllLabels(
 }
 
 /** SQL condition of the rows `l` of the first label of a parameter. */
-export function isFirstLabel(parameter: string, kind: Kind): string {
+export function isFirstLabel(parameter: string, kind: LabelledKind): string {
   return `l.kind = ${LABELLED[kind]} AND l.name = ${parameter}->>'$[0][0]' AND l.value = ${parameter}->>'$[0][1]'`;
 }
 
@@ -61,19 +61,20 @@ export function isFirstLabel(parameter: string, kind: Kind): string {
 export function labelTriggers(names: TableNames): SqlStatement[] {
   const { labels, jobs, results, schedules } = names;
   // Damaged details make no statement fail.
-  const rows = (kind: Kind, row: string, id: string, at = "0"): string =>
+  const rows = (kind: LabelledKind, row: string, id: string, at = "0"): string =>
     `SELECT ${LABELLED[kind]}, key, value, ${at}, ${id} FROM json_each(${validJson(`${row}.details`)}, '$.labels') ` +
     "WHERE type = 'text' AND typeof(key) = 'text'";
   const add = (...row: Parameters<typeof rows>): string => `INSERT OR IGNORE INTO ${labels} ${rows(...row)}; `;
   // Written so that the key finds each row: a list of whole keys would be compared with all rows.
-  const removeOf = (kind: Kind, details: string, id: string, at: string): string => {
+  const removeOf = (kind: LabelledKind, details: string, id: string, at: string): string => {
     const of = (column: string): string => `(SELECT ${column} FROM json_each(${validJson(details)}, '$.labels'))`;
     return (
       `DELETE FROM ${labels} WHERE kind = ${LABELLED[kind]} AND name IN ${of("key")} AND value IN ${of("value")} ` +
       `AND at = ${at} AND id = ${id}; `
     );
   };
-  const remove = (kind: Kind, row: string, id: string, at = "0"): string => removeOf(kind, `${row}.details`, id, at);
+  const remove = (kind: LabelledKind, row: string, id: string, at = "0"): string =>
+    removeOf(kind, `${row}.details`, id, at);
   const begins = (row: string): string => `substr(${row}.details, 1, ${BEGINNING.length}) = '${BEGINNING}'`;
   const trigger = (name: string, event: string, body: string): SqlStatement =>
     lateTrigger(`${labels}_of_${name}`, event, body);

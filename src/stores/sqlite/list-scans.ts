@@ -71,7 +71,7 @@ export function foundIn(parameter: string, expressions: readonly string[]): stri
 }
 
 /** How to read pages of one kind of record. */
-interface PageSource<Stored, Record> {
+interface ListSource<Stored, Record> {
   /** Reads at most `limit` records on a scan along at most `scanned` rows after a cursor, see `scanStatement`. */
   readonly statement: (cursor: string | null, limit: number, scanned: number) => SqlStatement;
   /** Whether the filter takes every row of the scan, as far as is known. */
@@ -86,7 +86,7 @@ interface PageSource<Stored, Record> {
 export async function readPage<Stored, Record>(
   connection: Connection,
   { limit, cursor }: { readonly limit: number; readonly cursor: string | null },
-  source: PageSource<Stored, Record>,
+  source: ListSource<Stored, Record>,
 ): Promise<RecordPage<Record>> {
   // A remote server refuses answers above 10 MB. Then the page is shorter, and the other records follow on the next
   // pages.
@@ -104,7 +104,7 @@ export async function readPage<Stored, Record>(
 async function scan<Stored, Record>(
   connection: Connection,
   { limit, cursor }: { readonly limit: number; readonly cursor: string | null },
-  { statement, takesAll, toRecord, cursorOf, cursorAt }: PageSource<Stored, Record>,
+  { statement, takesAll, toRecord, cursorOf, cursorAt }: ListSource<Stored, Record>,
 ): Promise<RecordPage<Record>> {
   const items: Record[] = [];
   let bytes = 0;

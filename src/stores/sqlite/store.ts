@@ -268,7 +268,7 @@ export class StoreInSql implements contract.DataStore {
     return this.#use((open) => open.jobs.cancel(ids, now));
   }
 
-  async seeBackfill(request: contract.BackfillRequest): Promise<contract.BackfillReport> {
+  async seeBackfill(request: contract.BackfillRequest): Promise<contract.BackfillState> {
     return this.#use((open) => open.backfills.see(request));
   }
 

@@ -1,5 +1,5 @@
 import type { ScheduleRecord } from "../../records/schedule.ts";
-import type { DataStore, DeclaredSchedule, LookReport, ScheduleAddition } from "../../stores/data-store.ts";
+import type { DataStore, LookReport, ScheduleAddition, ScheduleDeclaration } from "../../stores/data-store.ts";
 import { equal } from "./assert.ts";
 import type { DataStoreCase } from "./contract-case.ts";
 import { look, makeSchedule, T0, updateSchedule } from "./makers.ts";
@@ -38,7 +38,7 @@ export const declarationCases: readonly DataStoreCase[] = [
       await declare(store, { id: "c" });
       const a = await store.getSchedule("a");
       const b = await store.getSchedule("b");
-      const unchanged = async (...declared: readonly DeclaredSchedule[]): Promise<LookReport["unchanged"]> =>
+      const unchanged = async (...declared: readonly ScheduleDeclaration[]): Promise<LookReport["unchanged"]> =>
         (await look(store, { declared })).unchanged;
       equal(
         await unchanged({ id: "b", declaration: "x" }, { id: "a", declaration: "x", version: 2 }),

@@ -1,13 +1,13 @@
 import { describe, expect, test } from "vitest";
 import { HEARTBEAT_MS, PING_WAIT_MS } from "../../../src/brokers/remote/limits.ts";
-import { Heartbeat } from "../../../src/brokers/remote/session.ts";
+import { LinkHeartbeat } from "../../../src/brokers/remote/session.ts";
 import { timerHost } from "../../../src/core/timer-host.ts";
 import { VirtualTimers } from "../virtual-timers.ts";
 
 /** A heartbeat whose server answers as `ping` says, and what became of it. */
 function heartbeatOf(ping: (count: number) => Promise<unknown>): {
   readonly timers: VirtualTimers;
-  readonly heartbeat: Heartbeat;
+  readonly heartbeat: LinkHeartbeat;
   readonly log: string[];
 } {
   const [timers, log]: [VirtualTimers, string[]] = [new VirtualTimers(), []];
@@ -19,7 +19,7 @@ function heartbeatOf(ping: (count: number) => Promise<unknown>): {
     },
     silent: (reason: unknown) => void log.push(`${String(reason)} at ${timers.now()}`),
   };
-  return { timers, heartbeat: new Heartbeat(outlets, timers), log };
+  return { timers, heartbeat: new LinkHeartbeat(outlets, timers), log };
 }
 
 /** Lets promises and turns of the event loop pass. */

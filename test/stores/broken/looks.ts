@@ -177,7 +177,9 @@ class MissesNewTasks extends ChangesLooks {
 /** Compares declarations, and no versions. */
 class ForgetsVersions extends MemoryDataStore {
   override look(request: Look): Promise<Report> {
-    const declared = request.declared?.map(({ id, declaration }) => ({ id, declaration }) as contract.DeclaredSchedule);
+    const declared = request.declared?.map(
+      ({ id, declaration }) => ({ id, declaration }) as contract.ScheduleDeclaration,
+    );
     return super.look(declared === undefined ? request : { ...request, declared });
   }
 }

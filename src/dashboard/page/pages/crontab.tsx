@@ -5,7 +5,7 @@ import { attempt, Button, Calm, capital, Field, many, Panel } from "../parts/bas
 import { go, refresh } from "../store.ts";
 import { MY_ZONE } from "../time.ts";
 
-interface Line {
+interface ShownLine {
   readonly cron: string;
   readonly command: string;
   readonly says: string;
@@ -16,7 +16,7 @@ interface Line {
 export function CrontabPage() {
   const [text, setText] = useState("");
   const [taskId, setTask] = useState("");
-  const [lines, setLines] = useState<readonly Line[]>([]);
+  const [lines, setLines] = useState<readonly ShownLine[]>([]);
   const read = async (): Promise<void> => {
     const found = text.split("\n").flatMap((line) => {
       const [, cron, command] = /^\s*(@\w+|(?:\S+\s+){4}\S+)\s+(.+)$/.exec(line) ?? [];
@@ -86,7 +86,7 @@ export function CrontabPage() {
   );
 }
 
-async function meaningOf({ cron, command }: { cron: string; command: string }): Promise<Line> {
+async function meaningOf({ cron, command }: { cron: string; command: string }): Promise<ShownLine> {
   try {
     const { description } = await api.previewTrigger({ cron, timeZone: MY_ZONE }, 1);
     return { cron, command, says: description, isGood: true };

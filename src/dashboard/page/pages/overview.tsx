@@ -73,12 +73,12 @@ export function OverviewPage() {
 /** A run without progress that was due longer ago may hang, and keep others waiting. */
 const LONG_MS = 10 * MINUTE_MS;
 
-function waitingOf({ counts: { queued, held } }: api.Overview): string {
+function waitingOf({ counts: { queued, held } }: api.ShownOverview): string {
   return (queued.count + held.count).toLocaleString("en");
 }
 
 /** What comes: the next fire of each schedule, and how many others there are in each minute. */
-function comingOf({ coming }: api.Overview, load: readonly api.ForecastBucket[], now: number): ComingFire[] {
+function comingOf({ coming }: api.ShownOverview, load: readonly api.ShownForecastBucket[], now: number): ComingFire[] {
   const known = coming.map(({ scheduleId, fireTime }) => ({ at: Date.parse(fireTime), scheduleId, count: 1 }));
   const herd = herdOf(load);
   const fires = load.flatMap(({ from, fires: all }): ComingFire[] => {
@@ -92,7 +92,7 @@ function comingOf({ coming }: api.Overview, load: readonly api.ForecastBucket[],
   return fires.filter(({ at }) => at > now).sort((a, b) => (b.lengthMs ?? 0) - (a.lengthMs ?? 0));
 }
 
-function Numbers({ data }: { data: api.Overview }) {
+function Numbers({ data }: { data: api.ShownOverview }) {
   const total = data.stats?.items[0]?.total;
   const timeOf = (text: string | undefined): string => {
     const ms = durationMs(text);
@@ -121,7 +121,7 @@ function Numbers({ data }: { data: api.Overview }) {
 }
 
 /** What somebody should look at, each with what can be done about it. */
-function attentionOf(overview: api.Overview, now: number, zone: string) {
+function attentionOf(overview: api.ShownOverview, now: number, zone: string) {
   const opener = (href: string, words = "Open") => (
     <Button kind="small" onClick={() => go(href)}>
       {words}
@@ -208,7 +208,7 @@ function attentionOf(overview: api.Overview, now: number, zone: string) {
 }
 
 /** Failures of one kind, with what can be done about all of them. */
-export function FailureRow({ group, now, zone }: { group: api.FailureGroup; now: number; zone: string }) {
+export function FailureRow({ group, now, zone }: { group: api.ShownFailureGroup; now: number; zone: string }) {
   const { taskId, key, count, jobIds, firstAt, outcome } = group;
   const name = nameOf(group);
   const said = messageOf(group);
@@ -234,7 +234,7 @@ export function FailureRow({ group, now, zone }: { group: api.FailureGroup; now:
   );
 }
 
-function NextFires({ data: { nextFires, pausedTasks }, now }: { data: api.Overview; now: number }) {
+function NextFires({ data: { nextFires, pausedTasks }, now }: { data: api.ShownOverview; now: number }) {
   const mode = useZoneMode();
   return (
     <Panel title="Next fires" side={<a href={hrefOf("timeline")}>Timeline</a>}>
@@ -271,7 +271,7 @@ function NextFires({ data: { nextFires, pausedTasks }, now }: { data: api.Overvi
   );
 }
 
-function Running({ run, now }: { run: api.Run; now: number }) {
+function Running({ run, now }: { run: api.ShownRun; now: number }) {
   const started = useStore("started");
   const { fraction, note } = useProgress(run);
   const name = run.scheduleId ?? run.taskId;

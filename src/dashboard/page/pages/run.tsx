@@ -28,8 +28,8 @@ import { durationMs, durationText, msOf, preciseText, whenText } from "../time.t
 import { useData } from "../use-data.ts";
 import { isTrouble, sayingOf } from "../verdicts.ts";
 
-type Attempt = api.WholeRun["attemptHistory"][number];
-type Shown = NonNullable<Attempt["error"]> & { readonly stack?: string; readonly code?: string };
+type ShownAttempt = api.ShownWholeRun["attemptHistory"][number];
+type ShownError = NonNullable<ShownAttempt["error"]> & { readonly stack?: string; readonly code?: string };
 
 /** One run: what happened, step by step, and what can be done about it. */
 export function RunPage({ id }: { id: string }) {
@@ -74,7 +74,7 @@ export function RunPage({ id }: { id: string }) {
         <div class="grid">
           {run.error && (
             <Panel title="Error">
-              <ErrorText error={run.error as Shown} />
+              <ErrorText error={run.error as ShownError} />
             </Panel>
           )}
           <Panel title="Input">
@@ -93,10 +93,10 @@ export function RunPage({ id }: { id: string }) {
 }
 
 interface HeadProps {
-  readonly run: api.WholeRun;
+  readonly run: api.ShownWholeRun;
   readonly title: string;
   readonly name: string;
-  readonly pause: api.Pause | undefined;
+  readonly pause: api.ShownPause | undefined;
   readonly zone: string;
 }
 
@@ -138,7 +138,7 @@ function Head({ run, title, name, pause, zone }: HeadProps) {
   );
 }
 
-function ChangedRun({ run }: { run: api.WholeRun }) {
+function ChangedRun({ run }: { run: api.ShownWholeRun }) {
   const words = "Run again with changes";
   return (
     <DialogButton
@@ -159,9 +159,9 @@ function ChangedRun({ run }: { run: api.WholeRun }) {
 }
 
 /** Whether others failed in the same way. */
-function Recurrence({ run, zone, now }: { run: api.WholeRun; zone: string; now: number }) {
+function Recurrence({ run, zone, now }: { run: api.ShownWholeRun; zone: string; now: number }) {
   const isBad = isTrouble(run.outcome ?? "");
-  const error = run.error as Shown | null;
+  const error = run.error as ShownError | null;
   const filter = run.scheduleId === null ? { taskId: run.taskId } : { scheduleId: run.scheduleId };
   const { data } = useData(isBad ? `like ${JSON.stringify(filter)}` : null, async (signal) => {
     const [{ items }, { items: good }] = await Promise.all([
@@ -196,7 +196,7 @@ function Recurrence({ run, zone, now }: { run: api.WholeRun; zone: string; now: 
   );
 }
 
-function Progress({ run, name }: { run: api.WholeRun; name: string }) {
+function Progress({ run, name }: { run: api.ShownWholeRun; name: string }) {
   const { fraction, note } = useProgress({ ...run, note: run.progressNote });
   if (run.state !== "running" || fraction === null) return null;
   return (
@@ -215,7 +215,7 @@ interface Step {
   readonly isBad: boolean;
 }
 
-function stepsOf(run: api.WholeRun): Step[] {
+function stepsOf(run: api.ShownWholeRun): Step[] {
   const steps: Step[] = [];
   const add = (at: number, what: string, note: string, isBad = false): void => {
     const before = steps.at(-1);
@@ -233,7 +233,7 @@ function stepsOf(run: api.WholeRun): Step[] {
     add(
       msOf(finishedAt),
       `attempt ${number} ${error === null ? "was lost" : "failed"}`,
-      (error as Shown | null)?.message ?? "",
+      (error as ShownError | null)?.message ?? "",
       true,
     );
   }
@@ -314,8 +314,8 @@ function Log({ id, zone }: { id: string; zone: string }) {
   );
 }
 
-function ErrorText({ error }: { error: Shown }) {
-  const { stack, cause } = error as Shown & { readonly cause?: Shown };
+function ErrorText({ error }: { error: ShownError }) {
+  const { stack, cause } = error as ShownError & { readonly cause?: ShownError };
   return (
     <>
       <pre>{stack ?? messageOf(error)}</pre>
@@ -329,7 +329,7 @@ function ErrorText({ error }: { error: Shown }) {
   );
 }
 
-function About({ run, zone, now }: { run: api.WholeRun; zone: string; now: number }) {
+function About({ run, zone, now }: { run: api.ShownWholeRun; zone: string; now: number }) {
   const { taskId, executor, retryOf, heldBy, expiresAt, metadata, idempotencyKey, concurrencyKey } = run;
   const heldWords = { limit: "a limit or a pause of its task", parents: "runs that it comes after" };
   return (
@@ -350,8 +350,8 @@ function About({ run, zone, now }: { run: api.WholeRun; zone: string; now: numbe
   );
 }
 
-function reportOf(run: api.WholeRun): string {
-  const error = run.error as Shown | null;
+function reportOf(run: api.ShownWholeRun): string {
+  const error = run.error as ShownError | null;
   const steps = stepsOf(run).map(
     ({ at, what, note }) => `${new Date(at).toISOString()}  ${what}${note === "" ? "" : `  ${note}`}`,
   );

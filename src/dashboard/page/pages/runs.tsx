@@ -16,7 +16,7 @@ import { FailureRow } from "./overview.tsx";
 
 const FAILED = "error,abandoned,deserializationFailed,missedStartDeadline";
 /** What the chips show: states, or outcomes. */
-const SHOWN: Readonly<Record<string, readonly [name: string, filter: api.RunFilter]>> = {
+const SHOWN: Readonly<Record<string, readonly [name: string, filter: api.RunListFilter]>> = {
   "": ["All", {}],
   running: ["Running", { state: "running" }],
   waiting: ["Waiting", { state: "queued,held" }],
@@ -41,9 +41,12 @@ const stepOf = ({ now }: State) => now - (now % 300_000);
 const BULK = { retry: ["Retry", "that ended"], cancel: ["Cancel", "unfinished"], purge: ["Delete", "that ended"] };
 
 /** A run, with the zone of its schedule, and the pause because of which it waits. */
-type Shown = api.Run & { readonly zone?: string | null | undefined; readonly pause?: api.Pause | undefined };
+type RunInList = api.ShownRun & {
+  readonly zone?: string | null | undefined;
+  readonly pause?: api.ShownPause | undefined;
+};
 
-async function withSchedules({ items, ...page }: api.Page<api.Run>): Promise<api.Page<Shown>> {
+async function withSchedules({ items, ...page }: api.ShownPage<api.ShownRun>): Promise<api.ShownPage<RunInList>> {
   const ids = [...new Set(items.flatMap(({ scheduleId }) => scheduleId ?? []))];
   // They stand in an address, which has a bound.
   const halves = [ids.slice(0, 50), ids.slice(50)].filter((some) => some.length > 0);
@@ -70,7 +73,7 @@ export function RunsPage() {
   const since = SINCE[query.since ?? ""];
   const step = useStore(stepOf);
   const from = since === undefined ? since : new Date(step - since).toISOString();
-  const all: api.RunFilter = { search, taskId, scheduleId, label, from };
+  const all: api.RunListFilter = { search, taskId, scheduleId, label, from };
   const filter = { ...all, ...SHOWN[show]?.[1] };
   const key = JSON.stringify(filter);
   const pages = usePages(`runs ${key}`, async (cursor) =>
@@ -89,7 +92,7 @@ export function RunsPage() {
     if (!paging.cursor) until.current = isOfEnded ? new Date(Date.now() + getState().skewMs).toISOString() : undefined;
     return api.getRuns({ ...filter, until: until.current }, paging);
   };
-  const bulk = ({ items, count: matching, isAll }: Chosen<api.Run>, clear: () => void) =>
+  const bulk = ({ items, count: matching, isAll }: Chosen<api.ShownRun>, clear: () => void) =>
     (["retry", "cancel", "purge"] as const).map((action) => {
       const isOfEnd = action !== "cancel";
       const ids = items.filter(({ endedAt }) => (endedAt !== null) === isOfEnd).map(({ id }) => id);
@@ -174,7 +177,7 @@ function Groups({ filter }: { filter: Parameters<typeof api.getFailures>[0] }) {
   );
 }
 
-function Cells({ item: run }: { item: Shown }) {
+function Cells({ item: run }: { item: RunInList }) {
   const now = useNow();
   const zone = useZone(run.zone);
   const { id, taskId, scheduleId, state, dueAt, lateMs, runMs, attempts, error } = run;
@@ -229,7 +232,7 @@ function rowOf({
   progress,
   note,
   ...run
-}: api.Run): Readonly<Record<string, unknown>> {
+}: api.ShownRun): Readonly<Record<string, unknown>> {
   const iso = (ms: number | null) => (ms === null ? null : new Date(ms).toISOString());
   const said = error === null ? null : messageOf(error);
   return { ...run, dueAt: iso(dueAt), startedAt: iso(startedAt), endedAt: iso(endedAt), error: said };

@@ -25,15 +25,15 @@ import { useData, useSettled } from "../use-data.ts";
 import { COALESCE, OVERLAP } from "../verdicts.ts";
 
 /** What is wrong with what was typed, and where; the position is below 0 where nobody can point at it. */
-interface Problem {
+interface FormProblem {
   readonly message: string;
   readonly position: number;
   readonly element: string;
   readonly suggestion: string | null;
 }
 
-type Kind = "cron" | "every" | "at" | "calendar" | "json";
-const KINDS: Readonly<Record<Kind, string>> = {
+type RuleKind = "cron" | "every" | "at" | "calendar" | "json";
+const KINDS: Readonly<Record<RuleKind, string>> = {
   cron: "Cron",
   every: "Every…",
   at: "Once",
@@ -45,7 +45,7 @@ const KINDS: Readonly<Record<Kind, string>> = {
 export interface Draft {
   readonly id: string;
   readonly taskId: string;
-  readonly kind: Kind;
+  readonly kind: RuleKind;
   readonly when: string;
   readonly timeZone: string;
   readonly payload: string;
@@ -95,14 +95,14 @@ export function EditPage({ id }: { id: string }) {
   const { data: schedule, error } = useData(`edit ${id}`, (signal) => api.getSchedule(id, signal));
   const { data: tasks } = useData("tasks undefined", api.getTasks);
   // What somebody has typed stays, whatever events come in.
-  const first = useRef<api.Schedule | undefined>(undefined);
+  const first = useRef<api.ShownSchedule | undefined>(undefined);
   first.current ??= schedule;
   if (error !== null) return <Failure error={error} />;
   if (first.current === undefined || tasks === undefined) return <Loading rows={8} />;
   return <Form draft={draftOf(first.current)} tasks={tasks.items} stored={first.current} />;
 }
 
-function draftOf(schedule: api.Schedule): Draft {
+function draftOf(schedule: api.ShownSchedule): Draft {
   const { id, taskId, trigger, payload, coalesce, overlap, misfireGraceTime, maxJitter, priority } = schedule;
   const cron = trigger as unknown as Readonly<Record<string, unknown>>;
   const isPlain = Object.keys(cron).every((name) => ["type", "version", "expression", "timeZone"].includes(name));
@@ -124,9 +124,9 @@ function draftOf(schedule: api.Schedule): Draft {
 
 interface FormProps {
   readonly draft: Draft;
-  readonly tasks: readonly api.Task[];
+  readonly tasks: readonly api.ShownTask[];
   /** The schedule that is edited; null for a new one. */
-  readonly stored: api.Schedule | null;
+  readonly stored: api.ShownSchedule | null;
 }
 
 function Form({ draft: first, tasks, stored }: FormProps) {
@@ -238,7 +238,7 @@ interface DraftProps {
 }
 
 interface TaskProps extends DraftProps {
-  readonly tasks: readonly api.Task[];
+  readonly tasks: readonly api.ShownTask[];
   readonly isFixed: boolean;
   readonly problem: string | null;
 }
@@ -294,7 +294,7 @@ function Pick({ words, pick }: { words: string; pick: () => void }) {
 }
 
 /** What a press fills in, by kind: in words, and as it is written. */
-const EXAMPLES: Readonly<Record<Kind, Readonly<Record<string, string>>>> = {
+const EXAMPLES: Readonly<Record<RuleKind, Readonly<Record<string, string>>>> = {
   cron: {
     "every 15 minutes": "*/15 * * * *",
     "every day at 9": "0 9 * * *",
@@ -336,7 +336,7 @@ function WhenField({ draft, set, meaning }: DraftProps & { meaning: Meaning }) {
         label="Kind of rule"
         value={kind}
         options={Object.entries(KINDS)}
-        onChange={(one) => set({ kind: one as Kind, when: "" })}
+        onChange={(one) => set({ kind: one as RuleKind, when: "" })}
       />
       {kind === "json" ? (
         <textarea {...common} class="input" rows={6} />
@@ -382,7 +382,7 @@ function WhenField({ draft, set, meaning }: DraftProps & { meaning: Meaning }) {
 }
 
 /** Points at what is wrong, below the very characters, and offers what was likely meant. */
-function Caret({ bad, when, set }: { bad: Problem; when: string; set: DraftProps["set"] }) {
+function Caret({ bad, when, set }: { bad: FormProblem; when: string; set: DraftProps["set"] }) {
   const { position, element, suggestion, message } = bad;
   const hasPlace = element !== "" && position >= 0 && position < when.length;
   const fix = () => set({ when: when.slice(0, position) + suggestion + when.slice(position + element.length) });
@@ -412,14 +412,14 @@ function jsonProblem(text: string): string | null {
   }
 }
 
-function jsonProblemOf({ kind, when }: Draft): Problem | null {
+function jsonProblemOf({ kind, when }: Draft): FormProblem | null {
   const message = kind === "json" ? jsonProblem(when) : null;
   return message === null ? null : { message, position: -1, element: "", suggestion: null };
 }
 
-function serverProblem({ error }: Meaning, { when }: Draft): Problem | null {
+function serverProblem({ error }: Meaning, { when }: Draft): FormProblem | null {
   if (error === null || when === "") return null;
-  const { position = -1, element = "", suggestion = null } = error.facts as Partial<Problem>;
+  const { position = -1, element = "", suggestion = null } = error.facts as Partial<FormProblem>;
   // The button says what was meant.
   const said = placelessOf(error).replace(/; did you mean .*/s, "");
   return { message: error.issues[0]?.message ?? said, position, element, suggestion };
@@ -494,7 +494,7 @@ function More({ draft, set, issueOf }: DraftProps & { issueOf: (path: string) =>
 
 /** What is asked of the server: of a schedule that is edited, also what goes back to its default.
  *  @throws {SyntaxError} for JSON that is none */
-function bodyOf(draft: Draft, stored: api.Schedule | null): Readonly<Record<string, unknown>> {
+function bodyOf(draft: Draft, stored: api.ShownSchedule | null): Readonly<Record<string, unknown>> {
   const { id, taskId, payload, coalesce, overlap, misfireGraceTime, maxJitter, priority } = draft;
   const ruleOf = ({ kind, when, timeZone }: Draft) => [kind, when, timeZone].join();
   const isRuleKept = stored !== null && ruleOf(draftOf(stored)) === ruleOf(draft);
@@ -520,7 +520,7 @@ function bodyOf(draft: Draft, stored: api.Schedule | null): Readonly<Record<stri
 }
 
 interface Meaning {
-  readonly preview: api.Preview | undefined;
+  readonly preview: api.ShownPreview | undefined;
   readonly error: api.Refused | null;
 }
 
@@ -615,7 +615,7 @@ function Collision({ first, draft: { kind, when }, set }: DraftProps & { first: 
 }
 
 /** The next fire times, before and after a change. */
-function DiffPanel({ stored, meaning }: { stored: api.Schedule; meaning: Meaning }) {
+function DiffPanel({ stored, meaning }: { stored: api.ShownSchedule; meaning: Meaning }) {
   const now = useNow();
   const { data } = useData(`preview ${stored.id} ${stored.revision}`, (signal) =>
     api.previewSchedule(stored.id, 100, signal),
@@ -653,7 +653,7 @@ function DiffPanel({ stored, meaning }: { stored: api.Schedule; meaning: Meaning
 }
 
 /** A change of the rule is told in words before it is made. */
-async function isConfirmed(stored: api.Schedule, draft: Draft, { preview }: Meaning): Promise<boolean> {
+async function isConfirmed(stored: api.ShownSchedule, draft: Draft, { preview }: Meaning): Promise<boolean> {
   const old = draftOf(stored);
   if (preview === undefined || (old.when === draft.when && old.timeZone === draft.timeZone)) return true;
   const before = await api.previewSchedule(stored.id, 1);

@@ -70,7 +70,15 @@ export function SchedulePage({ id }: { id: string }) {
   );
 }
 
-function Head({ schedule, zone, pause }: { schedule: api.Schedule; zone: string; pause: api.Pause | undefined }) {
+function Head({
+  schedule,
+  zone,
+  pause,
+}: {
+  schedule: api.ShownSchedule;
+  zone: string;
+  pause: api.ShownPause | undefined;
+}) {
   const { id, name, taskId, paused, labels, pausedBy, pausedUntil, pauseReason } = schedule;
   const [tone, words] = stateOf(schedule);
   return (
@@ -128,7 +136,7 @@ function PauseUntil({ id, zone }: { id: string; zone: string }) {
 
 /** Runs for fire times that are past: first their number, then the runs themselves. */
 function Backfill({ id, zone }: { id: string; zone: string }) {
-  const [found, setFound] = useState<api.Backfill | null>(null);
+  const [found, setFound] = useState<api.ShownBackfill | null>(null);
   const save: Parameters<typeof DialogButton>[0]["save"] = async (given) => {
     const which = {
       includeRan: "ran" in given,
@@ -176,7 +184,7 @@ function Backfill({ id, zone }: { id: string; zone: string }) {
 
 interface HistoryProps {
   readonly id: string;
-  readonly items: readonly api.Occurrence[];
+  readonly items: readonly api.ShownOccurrence[];
   readonly zone: string;
   readonly now: number;
 }
@@ -219,7 +227,7 @@ function Runs({ id, items, zone, now, isLoaded, usual }: HistoryProps & { isLoad
 }
 
 function Ledger({ id, items, zone, now, cursor }: HistoryProps & { cursor: string | null }) {
-  const [older, setOlder] = useState<readonly api.Occurrence[]>([]);
+  const [older, setOlder] = useState<readonly api.ShownOccurrence[]>([]);
   const [next, setNext] = useState<string | null | undefined>(undefined);
   const [isQuiet, setQuiet] = useState(false);
   useEffect(() => {
@@ -280,7 +288,7 @@ function Ledger({ id, items, zone, now, cursor }: HistoryProps & { cursor: strin
   );
 }
 
-function LedgerRow({ one, zone, now }: { one: api.Occurrence; zone: string; now: number }) {
+function LedgerRow({ one, zone, now }: { one: api.ShownOccurrence; zone: string; now: number }) {
   const { fireTime, verdict, run } = one;
   const late = durationMs(run?.lateness);
   const ran = durationMs(run?.runTime);
@@ -346,7 +354,7 @@ function Why({ id, at, isAsked, zone }: { id: string; at: string | null; isAsked
   );
 }
 
-function Explained({ explanation, zone }: { explanation: api.Explanation; zone: string }) {
+function Explained({ explanation, zone }: { explanation: api.ShownExplanation; zone: string }) {
   const now = useNow();
   const { text, advice, occurrence, before, after, scheduleId, fireTime, at } = explanation;
   const verdict = verdictOf({ ...explanation, run: occurrence?.run ?? null });
@@ -398,7 +406,7 @@ function RulePanel({ id, code, zone, revision, paused }: RuleProps) {
   );
 }
 
-function Settings({ schedule }: { schedule: api.Schedule }) {
+function Settings({ schedule }: { schedule: api.ShownSchedule }) {
   const {
     coalesce,
     misfireGraceTime,
@@ -441,7 +449,7 @@ function Settings({ schedule }: { schedule: api.Schedule }) {
   );
 }
 
-function catchUpWords({ maxAge, maxCount, pace }: NonNullable<api.Schedule["catchUp"]>): string {
+function catchUpWords({ maxAge, maxCount, pace }: NonNullable<api.ShownSchedule["catchUp"]>): string {
   const parts = [
     maxCount === null ? "" : `at most ${maxCount}`,
     maxAge === null ? "" : `not older than ${durationText(durationMs(maxAge) ?? 0)}`,
@@ -470,7 +478,7 @@ function Changes({ id, zone, now, revision }: { id: string; zone: string; now: n
   );
 }
 
-function changeWords({ kind, changed, before, after }: api.Change): string {
+function changeWords({ kind, changed, before, after }: api.ShownChange): string {
   if (kind === "failed") return "paused itself: the rule failed";
   if (kind !== "changed") return kind;
   const rule =

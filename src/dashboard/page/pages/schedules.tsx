@@ -30,7 +30,7 @@ const COLUMNS: readonly Column[] = [
 export function SchedulesPage() {
   const { query } = usePlace();
   const { search, taskId, label, state } = query;
-  const filter: api.ScheduleFilter = { search, taskId, label, state };
+  const filter: api.ScheduleListFilter = { search, taskId, label, state };
   const sort = query.sort ?? "nextFireTime";
   const key = JSON.stringify(filter);
   const { data: troubled } = useData("troubled", loadTroubled);
@@ -41,14 +41,14 @@ export function SchedulesPage() {
     "slow",
   );
   const countIn = (states: string) => api.countText(counted, states);
-  const pages = usePages<api.Schedule>(`schedules ${key} ${sort}`, async (cursor) => {
+  const pages = usePages<api.ShownSchedule>(`schedules ${key} ${sort}`, async (cursor) => {
     const list = { ...filter, sort, limit: 100, cursor, include: SHOWN };
     if (state !== "failing" && state !== "overdue") return api.getSchedules(list);
     const ids = (troubled ?? (await loadTroubled()))[state];
     const { state: _state, sort: _sort, ...others } = list;
     return ids.length === 0 ? { items: [], cursor: null } : api.getSchedules({ ...others, ids });
   });
-  const bulk = ({ items, count, isAll }: Chosen<api.Schedule>, clear: () => void) => {
+  const bulk = ({ items, count, isAll }: Chosen<api.ShownSchedule>, clear: () => void) => {
     const which = isAll ? api.wholeOf(filter, count) : { ids: items.map(({ id }) => id) };
     return (["pause", "unpause", "remove"] as const).map((action) => (
       <Button
@@ -123,9 +123,9 @@ async function loadTroubled(signal?: AbortSignal) {
   };
 }
 
-type Shown = api.Schedule & { readonly pause?: api.Pause | undefined };
+type ScheduleInList = api.ShownSchedule & { readonly pause?: api.ShownPause | undefined };
 
-function Cells({ item: schedule }: { item: Shown }) {
+function Cells({ item: schedule }: { item: ScheduleInList }) {
   const { id, name, taskId, trigger, paused, labels, runs = [], stats } = schedule;
   const rule = ruleOf(trigger);
   const late = durationMs(stats?.lateness?.p95);
@@ -166,7 +166,7 @@ function Cells({ item: schedule }: { item: Shown }) {
   );
 }
 
-function NextFire({ schedule, timeZone }: { schedule: Shown; timeZone: string | null }) {
+function NextFire({ schedule, timeZone }: { schedule: ScheduleInList; timeZone: string | null }) {
   const { pause, paused, pauseReason, nextFireTime, next = [] } = schedule;
   const now = useNow();
   if (nextFireTime === null) return <span class="dim">ended</span>;
@@ -197,7 +197,7 @@ function NextFire({ schedule, timeZone }: { schedule: Shown; timeZone: string | 
   );
 }
 
-function rowOf(schedule: api.Schedule): Readonly<Record<string, unknown>> {
+function rowOf(schedule: api.ShownSchedule): Readonly<Record<string, unknown>> {
   const { id, name, taskId, trigger, description, paused, nextFireTime, lastFireTime, labels } = schedule;
   return { id, name, taskId, rule: description, ...ruleOf(trigger), paused, nextFireTime, lastFireTime, labels };
 }

@@ -33,7 +33,7 @@ export function SystemPage() {
 
 const ROLES = { both: "fires schedules and runs jobs", scheduler: "fires schedules", worker: "runs jobs" } as const;
 
-function Schedulers({ health }: { health: api.Health }) {
+function Schedulers({ health }: { health: api.ShownHealth }) {
   const { schedulers } = health;
   const now = useNow();
   return (
@@ -67,7 +67,7 @@ function Blackouts() {
   const { data } = useData("blackouts", api.getBlackouts);
   const now = useNow();
   const zone = useZone();
-  const when = ({ from, until, trigger, duration }: api.Blackout): string => {
+  const when = ({ from, until, trigger, duration }: api.ShownBlackout): string => {
     if (from !== null && until !== null) {
       return `${whenText(Date.parse(from), zone, now)} to ${whenText(Date.parse(until), zone, now)}`;
     }
@@ -172,7 +172,7 @@ function AddBlackout() {
   );
 }
 
-function Store({ health }: { health: api.Health }) {
+function Store({ health }: { health: api.ShownHealth }) {
   const { isStoreReached, storeError, latencyMs, clockSkewMs, storeWarnings, ...about } = health;
   const { eventsShared, versions, identity } = about;
   const skew = clockSkewMs === null ? null : durationText(Math.abs(clockSkewMs));

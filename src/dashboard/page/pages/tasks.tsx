@@ -79,7 +79,7 @@ export function TasksPage() {
 }
 
 /** Who runs a task, and how it is. */
-function workOf({ id, isPaused, maxRunningJobs }: api.Task, health: api.Health | undefined) {
+function workOf({ id, isPaused, maxRunningJobs }: api.ShownTask, health: api.ShownHealth | undefined) {
   const by = api.handlersOf(id, health);
   const { running = 0, waiting } = health?.backlog.find(({ taskId }) => taskId === id) ?? {};
   const limit = maxRunningJobs === null ? "" : ` of ${maxRunningJobs}`;
@@ -97,16 +97,16 @@ function workOf({ id, isPaused, maxRunningJobs }: api.Task, health: api.Health |
   };
 }
 
-function attemptsText({ retry }: api.Task): string {
+function attemptsText({ retry }: api.ShownTask): string {
   return retry.maxAttempts === 1 ? "one" : `up to ${retry.maxAttempts}`;
 }
 
-function timeoutText({ timeout }: api.Task): string {
+function timeoutText({ timeout }: api.ShownTask): string {
   const ms = durationMs(timeout);
   return ms === null ? "unlimited" : durationText(ms);
 }
 
-function Row({ task, health }: { task: api.Task; health: api.Health | undefined }) {
+function Row({ task, health }: { task: api.ShownTask; health: api.ShownHealth | undefined }) {
   const { id } = task;
   const { by, now, isUnhandled, state } = workOf(task, health);
   return (
@@ -129,7 +129,7 @@ function Row({ task, health }: { task: api.Task; health: api.Health | undefined 
   );
 }
 
-function Acts({ task: { id, isPaused }, kind }: { task: api.Task; kind: string }) {
+function Acts({ task: { id, isPaused }, kind }: { task: api.ShownTask; kind: string }) {
   return (
     <>
       <DialogButton

@@ -1,6 +1,6 @@
 import type { ComponentChildren, Ref } from "preact";
 import { useCallback, useRef, useState } from "preact/hooks";
-import type { ForecastBucket, Run, Stats } from "../api.ts";
+import type { ShownForecastBucket, ShownRun, ShownStats } from "../api.ts";
 import { hrefOf } from "../hash.ts";
 import { clockText, durationMs, durationText, MINUTE_MS, offsetMs, roughText, whenText } from "../time.ts";
 import { isTrouble, sayingOf } from "../verdicts.ts";
@@ -52,7 +52,7 @@ export function ChartLink({ href, words, children }: { href: string; words: stri
 }
 
 /** How many fires of one bucket are a herd: ten or more, and three times what is usual. */
-export function herdOf(buckets: readonly ForecastBucket[]): number {
+export function herdOf(buckets: readonly ShownForecastBucket[]): number {
   return Math.max(
     10,
     3 *
@@ -95,7 +95,7 @@ export interface ComingFire {
 }
 
 interface TickerProps {
-  readonly runs: readonly Run[];
+  readonly runs: readonly ShownRun[];
   readonly coming: readonly ComingFire[];
   readonly now: number;
   readonly zone: string;
@@ -201,15 +201,15 @@ export function Ticker({ runs, coming, now, zone }: TickerProps) {
   );
 }
 
-interface Column {
+interface ChartColumn {
   readonly left: number;
-  readonly run: Run;
+  readonly run: ShownRun;
   readonly count: number;
 }
 
 /** One bar for what falls on one place: the worst, then the longest. */
-function columnsOf(runs: readonly Run[], x: (at: number) => number): Column[] {
-  const columns = new Map<number, Column>();
+function columnsOf(runs: readonly ShownRun[], x: (at: number) => number): ChartColumn[] {
+  const columns = new Map<number, ChartColumn>();
   for (const run of runs) {
     const left = Math.round(x(run.startedAt ?? run.endedAt ?? run.dueAt) / 4) * 4;
     if (left < 0) continue;
@@ -220,12 +220,12 @@ function columnsOf(runs: readonly Run[], x: (at: number) => number): Column[] {
   return [...columns.values()];
 }
 
-function weight({ state, startedAt, endedAt }: Run): number {
+function weight({ state, startedAt, endedAt }: ShownRun): number {
   return (isTrouble(state) ? 1e12 : 0) + (endedAt ?? 0) - (startedAt ?? endedAt ?? 0);
 }
 
 function wordsOf(
-  { scheduleId, taskId, state, startedAt, endedAt, dueAt, error }: Run,
+  { scheduleId, taskId, state, startedAt, endedAt, dueAt, error }: ShownRun,
   count: number,
   zone: string,
 ): string {
@@ -268,7 +268,7 @@ export function Spark({ runs, id }: { runs: readonly SparkRun[]; id: string }) {
 }
 
 /** How many runs ended in each part of a time, and how many of them badly. */
-export function CountChart({ stats: { buckets }, zone, now }: { stats: Stats; zone: string; now: number }) {
+export function CountChart({ stats: { buckets }, zone, now }: { stats: ShownStats; zone: string; now: number }) {
   const most = Math.max(1, ...buckets.map(({ count }) => count));
   return (
     <Chart height={60} role="img" label={`at most ${most} in one of ${buckets.length} parts`}>
@@ -300,12 +300,12 @@ export function CountChart({ stats: { buckets }, zone, now }: { stats: Stats; zo
 }
 
 /** How many did not go well. */
-export function badOf({ count, outcomes }: Pick<Stats["total"], "count" | "outcomes">): number {
+export function badOf({ count, outcomes }: Pick<ShownStats["total"], "count" | "outcomes">): number {
   return count - outcomes.success - outcomes.cancelled - outcomes.skipped;
 }
 
 /** `usually 11 s (p50), 16 s (p95)`; nothing where nobody knows. */
-export function usualWords(times: Stats["total"]["runTime"]): string {
+export function usualWords(times: ShownStats["total"]["runTime"]): string {
   const [half, most] = [times?.p50, times?.p95].map((text) => durationMs(text));
   return half == null || most == null ? "" : `usually ${durationText(half)} (p50), ${durationText(most)} (p95)`;
 }

@@ -22,7 +22,7 @@ function Dialog({ title, children, onClose }: DialogProps) {
   );
 }
 
-type Given = Readonly<Record<string, string>>;
+type FormTexts = Readonly<Record<string, string>>;
 
 interface DialogButtonProps {
   /** What the button says, and what the dialog is called. */
@@ -32,7 +32,7 @@ interface DialogButtonProps {
   readonly action: string;
   readonly children: ComponentChildren;
   /** Does it, with what the fields hold by their ids. The dialog stays open until something was done. */
-  readonly save: (given: Given) => Promise<Told>;
+  readonly save: (given: FormTexts) => Promise<Told>;
   /** Called when something of the form changes. */
   readonly onChange?: () => void;
   readonly kind?: string;
@@ -50,7 +50,7 @@ export function RangeFields({ zone }: { zone: string }) {
 }
 
 /** What these fields hold, as instants. */
-export const rangeOf = ({ from = "", until = "" }: Given, zone: string) => ({
+export const rangeOf = ({ from = "", until = "" }: FormTexts, zone: string) => ({
   from: isoOf(from, zone),
   until: isoOf(until, zone),
 });

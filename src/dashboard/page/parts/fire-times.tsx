@@ -1,4 +1,4 @@
-import type { Preview } from "../api.ts";
+import type { ShownPreview } from "../api.ts";
 import { hrefOf } from "../hash.ts";
 import { useNow } from "../store.ts";
 import { clockText, dayText, MY_ZONE, offsetText } from "../time.ts";
@@ -6,7 +6,7 @@ import { Calm } from "./basics.tsx";
 import { ClockChange } from "./glyph.tsx";
 
 interface FireTimesProps {
-  readonly preview: Preview;
+  readonly preview: ShownPreview;
   readonly zone: string;
   readonly limit: number;
   /** The schedule, each fire time of which can be explained; without it, each is shown in the reader's zone besides. */

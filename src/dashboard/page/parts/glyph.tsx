@@ -1,6 +1,6 @@
 import type { ComponentChildren } from "preact";
 import { setTaskPaused } from "../actions.ts";
-import type { Pause, Schedule } from "../api.ts";
+import type { ShownPause, ShownSchedule } from "../api.ts";
 import { hrefOf } from "../hash.ts";
 import { MY_ZONE, whenText } from "../time.ts";
 import { isTrouble, sayingOf, type Tone } from "../verdicts.ts";
@@ -76,7 +76,7 @@ export function StateGlyph({ of: [tone, words] }: { of: readonly [Tone, string] 
 }
 
 /** Who has paused something, until when, and why. */
-export function PauseWords({ by, until, reason, zone = MY_ZONE }: Partial<Pause> & { zone?: string | undefined }) {
+export function PauseWords({ by, until, reason, zone = MY_ZONE }: Partial<ShownPause> & { zone?: string | undefined }) {
   const when = until && `until ${whenText(Date.parse(until), zone, Date.now())}`;
   const words = [[by && `by ${by}`, reason].filter(Boolean).join(": "), when].filter(Boolean).join(", ");
   return (
@@ -87,12 +87,12 @@ export function PauseWords({ by, until, reason, zone = MY_ZONE }: Partial<Pause>
 }
 
 /** That a task is paused, or one of its keys. */
-export function TaskPaused({ of }: { of: Pause }) {
+export function TaskPaused({ of }: { of: ShownPause }) {
   return <Said tone="paused" words={<a href={hrefOf("tasks", of.taskId)}>{pausedWords(of)}</a>} />;
 }
 
 /** A button that ends it. */
-export function UnpauseTask({ of: { taskId, key } }: { of: Pause }) {
+export function UnpauseTask({ of: { taskId, key } }: { of: ShownPause }) {
   return (
     <Act kind="small" work={() => setTaskPaused(taskId, false, key)}>
       Unpause the {key === null ? "task" : "key"}
@@ -100,9 +100,9 @@ export function UnpauseTask({ of: { taskId, key } }: { of: Pause }) {
   );
 }
 
-const pausedWords = ({ key }: Pause): string => (key === null ? "task paused" : `key ${key} paused`);
+const pausedWords = ({ key }: ShownPause): string => (key === null ? "task paused" : `key ${key} paused`);
 
-export function stateOf({ paused, nextFireTime, runs }: Schedule, pause?: Pause): readonly [Tone, string] {
+export function stateOf({ paused, nextFireTime, runs }: ShownSchedule, pause?: ShownPause): readonly [Tone, string] {
   if (nextFireTime === null) return ["cancelled", "ended"];
   if (paused) return ["paused", "paused"];
   if (pause) return ["paused", pausedWords(pause)];

@@ -1,6 +1,6 @@
 import type { ComponentChildren, ComponentType } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
-import { allOf, type Load, type Page } from "../api.ts";
+import { allOf, type Load, type ShownPage } from "../api.ts";
 import { setQuery, useCanWrite } from "../store.ts";
 import type { Pages } from "../use-pages.ts";
 import { Button, Failure, Loading, options } from "./basics.tsx";
@@ -122,7 +122,7 @@ export function Heads({ of }: { of: readonly Column[] }) {
 
 /** The button that selects what the server has, and says how much that is. */
 function SelectAll({ load, onCount }: { load: Load; onCount: (count: number) => void }) {
-  const [total, setTotal] = useState<Page<unknown>["total"]>();
+  const [total, setTotal] = useState<ShownPage<unknown>["total"]>();
   useEffect(
     () =>
       void load({ limit: 1, include: ["total"] }).then(

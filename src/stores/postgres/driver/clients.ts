@@ -1,23 +1,23 @@
 // What the store needs of the clients of PostgreSQL. Their own types would bind the shapes to one version.
 
 /** The answer of one statement, with values as the server writes them in text. */
-export interface Answer {
+export interface PgAnswer {
   /** The names of the columns, and the numbers of their types (`pg_type.oid`). */
   readonly columns: readonly (readonly [name: string, type: number])[];
   readonly rows: readonly (readonly (string | null)[])[];
 }
 
 /** Sends statements as one simple query, which is one transaction. One answer for each. */
-type Query = (statements: readonly string[]) => Promise<readonly Answer[]>;
+type SimpleQuery = (statements: readonly string[]) => Promise<readonly PgAnswer[]>;
 
 /** A connection, or a pool of them, that the store has made or was given. */
-export interface Link {
-  readonly query: Query;
+export interface PostgresLink {
+  readonly query: SimpleQuery;
   /** Ends what the store has made. Of what it was given, it gives back what calls hold that have no answer yet. */
   readonly close?: () => Promise<void>;
 }
 
-const NO_ROWS: Answer = Object.freeze({ columns: [], rows: [] });
+const NO_ROWS: PgAnswer = Object.freeze({ columns: [], rows: [] });
 const SEPARATOR = ";\n";
 
 /** A `Pool` or a `Client` of node-postgres (`pg`). */
@@ -49,7 +49,7 @@ export interface PGliteClient {
 export type PostgresStoreClient = PgClient | PostgresJsClient | PGliteClient;
 
 /** How to send queries over a client; null for what is none. */
-export function linkOf(client: unknown): Link | null {
+export function linkOf(client: unknown): PostgresLink | null {
   if (typeof client === "function") {
     const { unsafe, options } = client as unknown as { readonly unsafe?: unknown; readonly options?: unknown };
     if (!isFunction(unsafe)) return null;
@@ -120,7 +120,7 @@ interface PgResult {
   readonly rows: readonly (readonly (string | null)[])[];
 }
 
-function overPg(client: PgClient): Query {
+function overPg(client: PgClient): SimpleQuery {
   const types = {
     getTypeParser:
       () =>
@@ -135,7 +135,7 @@ function overPg(client: PgClient): Query {
 }
 
 /** The pool would keep a connection on which no answer comes for as long as the connection lasts. */
-function overPool(pool: PgPool): Link {
+function overPool(pool: PgPool): PostgresLink {
   const held = new Set<PooledClient>();
   let rounds = 0;
   const giveBack = (client: PooledClient, isToEnd: boolean): void => {
@@ -167,7 +167,7 @@ function overPool(pool: PgPool): Link {
   };
 }
 
-function answerOfPg({ fields, rows }: PgResult): Answer {
+function answerOfPg({ fields, rows }: PgResult): PgAnswer {
   return { columns: fields.map(({ name, dataTypeID }) => [name, dataTypeID] as const), rows };
 }
 
@@ -180,7 +180,7 @@ const decoder = new TextDecoder();
 
 /** Raw values, because the client of an application may have parsers of its own. The client gives a list of the results
  *  of those statements that yield rows, after one of those before the first of them; and no list where that is one. */
-function overPostgresJs(client: PostgresJsClient): Query {
+function overPostgresJs(client: PostgresJsClient): SimpleQuery {
   return async (statements) => {
     const answer = (await client.unsafe(statements.join(SEPARATOR)).simple().raw()) as object;
     const results = [...(("command" in answer ? [answer] : answer) as PostgresJsResult[])];
@@ -193,7 +193,7 @@ function overPostgresJs(client: PostgresJsClient): Query {
 }
 
 /** A list of the results of all statements. The SQLSTATE of an error is its `errno`. */
-function overBun(client: PostgresJsClient): Query {
+function overBun(client: PostgresJsClient): SimpleQuery {
   return async (statements) => {
     try {
       const answer = await client.unsafe(statements.join(SEPARATOR)).simple().raw();
@@ -206,7 +206,7 @@ function overBun(client: PostgresJsClient): Query {
   };
 }
 
-function answerOfRaw(rows: PostgresJsResult): Answer {
+function answerOfRaw(rows: PostgresJsResult): PgAnswer {
   return {
     columns: (rows.columns ?? []).map(({ name, type }) => [ownName(name), type] as const),
     rows: rows.map((row) => row.map((value) => (value === null ? null : decoder.decode(value)))),
@@ -228,7 +228,7 @@ function yieldsRows(sql: string): boolean {
 /** The types of columns that PGlite would parse. */
 const PARSED = [16, 20, 21, 23, 25, 114, 700, 701, 1043, 1700, 3802];
 
-function overPGlite(client: PGliteClient): Query {
+function overPGlite(client: PGliteClient): SimpleQuery {
   const parsers = Object.fromEntries(PARSED.map((type) => [type, (value: string): string => value]));
   return async (statements) =>
     ((await client.exec(statements.join(SEPARATOR), { rowMode: "array", parsers })) as PgResult[]).map(answerOfPg);

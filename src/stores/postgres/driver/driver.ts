@@ -7,7 +7,7 @@ import {
   type SqlDriver,
   type SqlStatement,
 } from "../../sqlite/driver/driver-and-failures.ts";
-import type { Answer, Link } from "./clients.ts";
+import type { PgAnswer, PostgresLink } from "./clients.ts";
 import { Literals, literal, numbered } from "./literals.ts";
 import { decoded } from "./stand-ins.ts";
 
@@ -39,7 +39,7 @@ const CALL_ENDS = " AS done";
 const COLUMNS_MAX = 1000;
 
 /** @param isAgain whether the last one gave no answer in time */
-export type LinkOpener = (isAgain: boolean) => Promise<Link>;
+export type LinkOpener = (isAgain: boolean) => Promise<PostgresLink>;
 
 export interface PostgresDriverOptions {
   /** A text of which the lock's number is made. */
@@ -63,7 +63,7 @@ export class PostgresDriver implements SqlDriver {
   readonly #link: LinkOpener;
   readonly #options: PostgresDriverOptions;
   readonly #literals = new Literals();
-  #opened: Promise<Link> | null = null;
+  #opened: Promise<PostgresLink> | null = null;
 
   constructor(link: LinkOpener, options: PostgresDriverOptions) {
     this.#link = link;
@@ -139,12 +139,12 @@ export class PostgresDriver implements SqlDriver {
     await (await opened)?.close?.();
   }
 
-  #opening(): Promise<Link> {
+  #opening(): Promise<PostgresLink> {
     this.#opened ??= this.#link(false);
     return this.#opened;
   }
 
-  async #run(texts: readonly string[]): Promise<readonly Answer[]> {
+  async #run(texts: readonly string[]): Promise<readonly PgAnswer[]> {
     const { query } = await this.#opening();
     return query(texts);
   }
@@ -154,7 +154,7 @@ function isCall({ sql }: SqlStatement): boolean {
   return sql.startsWith(CALL_BEGINS) && sql.endsWith(CALL_ENDS);
 }
 
-function rowsOf(answer: Answer | undefined): Row[] {
+function rowsOf(answer: PgAnswer | undefined): Row[] {
   const { columns = [], rows = [] } = answer ?? {};
   return rows.map((values) =>
     Object.fromEntries(columns.map(([name, type], place) => [name, parsed(values[place] ?? null, type)])),

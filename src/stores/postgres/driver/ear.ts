@@ -9,7 +9,7 @@ export const CANCEL_CHANNEL = "escapement_cancel";
 const LISTEN = `LISTEN ${CANCEL_CHANNEL}`;
 const WHO_ANSWERS = "SELECT pg_catalog.pg_backend_pid() AS pid";
 
-type Heard = (jobId: string) => void;
+type CancellationListener = (jobId: string) => void;
 
 /** A connection of its own that listens. */
 interface Listening {
@@ -27,7 +27,7 @@ interface Listening {
 export class Ear {
   readonly #connection: PostgresConnection;
   readonly #prefix: string;
-  readonly #heard = new Set<Heard>();
+  readonly #heard = new Set<CancellationListener>();
   #listening: Promise<Listening | null> | null = null;
   #isAsking = false;
 
@@ -37,7 +37,7 @@ export class Ear {
   }
 
   /** See `DataStore.hearCancellations`. */
-  hear(heard: Heard, signal: AbortSignal): void {
+  hear(heard: CancellationListener, signal: AbortSignal): void {
     if (signal.aborted) return;
     if (!this.#heard.has(heard)) {
       this.#heard.add(heard);
@@ -56,7 +56,7 @@ export class Ear {
     former?.then((listening) => listening?.end()).catch(() => undefined);
   }
 
-  #deafen(heard: Heard): void {
+  #deafen(heard: CancellationListener): void {
     this.#heard.delete(heard);
     if (this.#heard.size === 0) this.close();
   }
@@ -99,7 +99,8 @@ async function listeningOf(connection: PostgresConnection, received: Received): 
     },
   };
   const isUrl = "url" in connection;
-  if (!isUrl && typeof connection.client !== "function") return overPg(connection.client as Partial<PgPool>, received);
+  if (!isUrl && typeof connection.client !== "function")
+    return overPg(connection.client as Partial<ClientMaker>, received);
   const client = await (isUrl ? ownClient(connection.url, settings) : ownClientLike(connection.client, settings));
   if (client === null) return null;
   return listening({
@@ -137,7 +138,7 @@ function listening({ ask, listen, isLost, end }: Listener): Listening {
 }
 
 /** A pool of `pg` tells how it makes its clients. */
-interface PgPool {
+interface ClientMaker {
   readonly options: object;
   readonly Client: new (options: object) => PgConnection;
 }
@@ -151,7 +152,7 @@ interface PgConnection {
   end(): Promise<void>;
 }
 
-function overPg({ Client, options }: Partial<PgPool>, received: Received): Listening | null {
+function overPg({ Client, options }: Partial<ClientMaker>, received: Received): Listening | null {
   if (Client === undefined || options === undefined) return null;
   const client = new Client(options);
   let isLost = false;

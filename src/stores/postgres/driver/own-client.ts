@@ -1,7 +1,12 @@
 import { StoreUnavailableError } from "../../../core/errors.ts";
 import { builtinModule, endsWorkWithRequests } from "../../../core/host.ts";
-import { optionsOfPlaces, readPostgresAddress } from "../../../core/postgres-address.ts";
-import { hearErrors, isPool, type Link, linkOf, type PgPool, type PostgresStoreClient } from "./clients.ts";
+import {
+  optionsOfPlaces,
+  type ParsedPostgresOptions,
+  type PostgresJs,
+  readPostgresAddress,
+} from "../../../core/postgres-address.ts";
+import { hearErrors, isPool, linkOf, type PgPool, type PostgresLink, type PostgresStoreClient } from "./clients.ts";
 
 /** Connections of a store: one for its writes, which go one after the other, and some for reads. */
 const CONNECTIONS_MAX = 4;
@@ -23,29 +28,20 @@ interface OwnClient {
   end(options?: { timeout: number }): Promise<void>;
 }
 
-type Postgres = (address: string | object, settings?: object) => OwnClient;
-
 /** The part of Node's `net` that the store uses. */
-interface Net {
+interface NodeNet {
   connect(address: object): object;
 }
 
-interface Socket {
+interface NodeSocket {
   readonly destroyed: boolean;
   destroy(): unknown;
 }
 
-/** What postgres.js tells of the options that it was given. */
-interface ParsedOptions {
-  readonly host: readonly string[];
-  readonly port: readonly number[];
-  readonly path: string | false;
-}
-
-type SocketMaker = (options: ParsedOptions) => object | PromiseLike<object>;
+type SocketMaker = (options: ParsedPostgresOptions) => object | PromiseLike<object>;
 
 /** Connections of the store's own, by postgres.js. @throws {StoreUnavailableError} when the package is missing */
-export async function openOwnClient(url: string): Promise<Link> {
+export async function openOwnClient(url: string): Promise<PostgresLink> {
   return ownLink(await ownClient(url));
 }
 
@@ -72,11 +68,11 @@ export async function ownClientLike(client: unknown, settings: object = {}): Pro
  *  with them. */
 function endable(make: (own: object) => OwnClient, maker: SocketMaker | undefined = socketMaker()): OwnClient {
   if (maker === undefined) return endedBy(make({}), () => {});
-  const sockets = new Set<Socket>();
+  const sockets = new Set<NodeSocket>();
   const socket: SocketMaker = async (options) => {
     // postgres.js removes all listeners of its sockets.
     for (const former of sockets) if (former.destroyed) sockets.delete(former);
-    const made = (await maker(options)) as Socket;
+    const made = (await maker(options)) as NodeSocket;
     sockets.add(made);
     return made;
   };
@@ -92,7 +88,7 @@ function endedBy(client: OwnClient, destroy: () => void): OwnClient {
 
 /** Makes sockets as postgres.js does, to one host after the other; undefined where the runtime has none of Node. */
 function socketMaker(): SocketMaker | undefined {
-  const net = endsWorkWithRequests() ? undefined : (builtinModule("node:net") as Net | undefined);
+  const net = endsWorkWithRequests() ? undefined : (builtinModule("node:net") as NodeNet | undefined);
   let tries = 0;
   return (
     net &&
@@ -107,7 +103,7 @@ function socketMaker(): SocketMaker | undefined {
 }
 
 /** Connections of the store's own, made as those of a client of the application; null where it is not known how. */
-export async function openLike(client: PostgresStoreClient): Promise<Link | null> {
+export async function openLike(client: PostgresStoreClient): Promise<PostgresLink | null> {
   try {
     if (isPool(client)) return poolLike(client);
     const own = await ownClientLike(client);
@@ -121,7 +117,7 @@ export async function openLike(client: PostgresStoreClient): Promise<Link | null
   }
 }
 
-function ownLink(client: OwnClient): Link {
+function ownLink(client: OwnClient): PostgresLink {
   const link = linkOf(client);
   if (link === null) throw new StoreUnavailableError("this version of the package postgres is not known");
   return { ...link, close: () => client.end({ timeout: 0 }) };
@@ -136,7 +132,7 @@ interface Streaming {
   readonly connection?: { readonly stream?: { destroy(): unknown } };
 }
 
-function poolLike(pool: PgPool): Link | null {
+function poolLike(pool: PgPool): PostgresLink | null {
   const Pool = pool.constructor as new (options: object) => OwnPool;
   // A pool hides the password.
   const { password } = pool.options as { readonly password?: unknown };
@@ -156,9 +152,9 @@ function poolLike(pool: PgPool): Link | null {
   return link === null ? null : { ...link, close };
 }
 
-async function loadPostgres(): Promise<Postgres> {
+async function loadPostgres(): Promise<PostgresJs<OwnClient>> {
   try {
-    return (await import("postgres")).default as unknown as Postgres;
+    return (await import("postgres")).default as unknown as PostgresJs<OwnClient>;
   } catch (cause) {
     throw new StoreUnavailableError(
       "reaching PostgreSQL by its url needs the package postgres, which cannot be loaded: npm install postgres, " +

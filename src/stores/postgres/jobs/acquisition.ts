@@ -5,7 +5,7 @@ import {
   DUE_PER_STEP_MAX,
   FAR_FUTURE_MS,
 } from "../../sqlite/bounds.ts";
-import type { Flow } from "../../sqlite/flow-control/key-limiters.ts";
+import type { FlowMode } from "../../sqlite/flow-control/key-limiters.ts";
 import {
   type AcquisitionStatements,
   acquisitionName,
@@ -27,17 +27,17 @@ import { jobAsJson } from "./job-rows.ts";
 const { delayed, ready, leased } = JOB_STATE;
 
 /** How the queues come to a function: few as two arrays, the tasks and the executors; more as JSON. */
-type Queues = "few" | "many" | "bounded";
+type QueuesAsArguments = "few" | "many" | "bounded";
 
 const QUEUES = ["few", "many", "bounded"] as const;
 const FLOWS = ["off", "on"] as const;
 
 /** The types of the parameters that queues are, from the third on. */
-function queueTypes(queues: Queues): readonly string[] {
+function queueTypes(queues: QueuesAsArguments): readonly string[] {
   return queues === "few" ? ["text[]", "text[]"] : ["json"];
 }
 
-function queuesOfForm(form: QueueForm): Queues {
+function queuesOfForm(form: QueueForm): QueuesAsArguments {
   return typeof form === "number" ? "few" : form;
 }
 
@@ -123,7 +123,7 @@ export function acquisitionStatements(names: PostgresNames): AcquisitionStatemen
     ...Array.from({ length: ACQUISITION_ARMS_MAX }, (_, index) => index + 1),
   ];
   const functions = storedAcquisitions(names);
-  const acquisition = (flow: Flow, form: QueueForm): string => {
+  const acquisition = (flow: FlowMode, form: QueueForm): string => {
     const next = FIRST_QUEUE_PARAMETER + queueParameterCount(form);
     const others = [0, 1, 2].map((place) => `?${next + place}`);
     const call = functions.acquire[`${flow} ${queuesOfForm(form)}`]?.call(
@@ -156,7 +156,7 @@ const NO_LEASE = "none";
 /** Leases the first candidates, which are found by their places in the table, because nobody else writes meanwhile. It
  *  leases none while a lease has ended and is not taken back yet, because recovery comes first. It looks for one
  *  candidate more than it may lease, which tells whether more are ready. */
-function acquire(names: PostgresNames, flow: Flow, queues: Queues): string {
+function acquire(names: PostgresNames, flow: FlowMode, queues: QueuesAsArguments): string {
   const { jobs, tasks } = names;
   const [schedulerId = "", until = "", stepId = ""] = [0, 1, 2].map(
     (place) => `?${FIRST_QUEUE_PARAMETER + queueTypes(queues).length + place}`,
@@ -215,13 +215,13 @@ function inQueue(alias: string): string {
 
 /** Between tasks the age of the jobs counts: all jobs that have a virtual time of a fair task count as due when the
  *  first of their queue was. */
-function orderOf(flow: Flow, alias: string): string {
+function orderOf(flow: FlowMode, alias: string): string {
   const columns = ["priority DESC", ...(flow === "on" ? ["age", "virtual_time NULLS FIRST"] : []), "run_at", "seq"];
   return columns.map((column) => `${alias}.${column}`).join(", ");
 }
 
 /** No more jobs of a task than it may start, and of an executor with a bound than it has room for. */
-function candidates(names: TableNames, form: Queues, flow: Flow, stepId: string): string {
+function candidates(names: TableNames, form: QueuesAsArguments, flow: FlowMode, stepId: string): string {
   const { jobs } = names;
   const isBounded = form === "bounded";
   const most = isBounded ? "least(?2 + 1, q.free, q.bound)" : "least(?2 + 1, q.free)";
@@ -251,13 +251,13 @@ function candidates(names: TableNames, form: Queues, flow: Flow, stepId: string)
 export function hasReadyJobs(
   names: PostgresNames,
   form: QueueForm,
-  { stepId, flow }: { readonly stepId: string | null; readonly flow: Flow },
+  { stepId, flow }: { readonly stepId: string | null; readonly flow: FlowMode },
 ): string {
   const stored = storedAcquisitions(names).hasReady[`${flow} ${queuesOfForm(form)} ${stepId !== null}`];
   return stored?.call("?1", "?2", ...queueArguments(form), ...(stepId === null ? [] : [stepId])) ?? "";
 }
 
-function hasReady(names: PostgresNames, queues: Queues, flow: Flow, endsStep: boolean): string {
+function hasReady(names: PostgresNames, queues: QueuesAsArguments, flow: FlowMode, endsStep: boolean): string {
   const { jobs } = names;
   const stepId = endsStep ? `?${FIRST_QUEUE_PARAMETER + queueTypes(queues).length}` : null;
   const due = `FROM ${jobs} WHERE state = ${delayed} AND run_at <= ?1 ORDER BY run_at`;
@@ -296,7 +296,7 @@ function readyIn(job: string, taskId: string, executor: string): string {
 /** The queues as the table `q`, with the free slots of their tasks; and with what is left of the bounds of their
  *  executors (`bound`), where these have bounds, after what a step has leased. A task without a limit gets one more
  *  than the limit of the acquisition. */
-function queuesOf({ jobs, tasks }: TableNames, form: Queues, flow: Flow, stepId: string | null): string {
+function queuesOf({ jobs, tasks }: TableNames, form: QueuesAsArguments, flow: FlowMode, stepId: string | null): string {
   const isClosed = flow === "on" ? "t.paused = 1" : "t.limited = 1";
   const limit = `CASE WHEN ${isClosed} THEN 0 ELSE t.max_running_jobs END`;
   const isBounded = form === "bounded";
@@ -320,7 +320,7 @@ function queuesOf({ jobs, tasks }: TableNames, form: Queues, flow: Flow, stepId:
 }
 
 /** The queues of the parameters from ?3 on, for FROM. */
-function given(queues: Queues): string {
+function given(queues: QueuesAsArguments): string {
   const list = `?${FIRST_QUEUE_PARAMETER}`;
   if (queues === "bounded") return rowsOf(list, "e", "executor text, task_id text, bound bigint");
   if (queues === "many") return rowsOf(list, "e", "executor text, task_id text");

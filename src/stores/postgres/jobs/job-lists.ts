@@ -18,7 +18,7 @@ export function jobStatements(names: PostgresNames): JobStatements {
   });
 }
 
-type Order = "oldest" | "newest";
+type ListOrder = "oldest" | "newest";
 
 /** Whether a job belongs to the backfill ?14: the ids of its jobs are its own, a point, and their fire times. */
 const IS_OF_BACKFILL = "j.id > ?14::text || '.' AND j.id < ?14::text || '/'";
@@ -53,12 +53,12 @@ function jobLists(names: PostgresNames): Readonly<Record<string, string>> {
         texts.map((column) => `t.${column}`),
       )} AND ${hasAllLabels(names, "?13", { kind: "job", id: "t.id" })}`,
   };
-  const range = (id: string, order: Order): string =>
+  const range = (id: string, order: ListOrder): string =>
     `(?3::text IS NULL OR ${id} ${order === "oldest" ? ">" : "<"} ?3) ORDER BY ` +
     `${id}${order === "newest" ? " DESC" : ""}`;
-  const byId = (rows: string, order: Order): string =>
+  const byId = (rows: string, order: ListOrder): string =>
     scanStatement(list, { rows: rows + range("id", order), place: ["id"], isBackwards: order === "newest" });
-  const ofLabel = (order: Order): Scan => ({
+  const ofLabel = (order: ListOrder): Scan => ({
     rows:
       `SELECT j.seq AS seq, l.id AS id FROM ${labels} l JOIN ${jobs} j ON j.id = l.id ` +
       `WHERE ${isFirstLabel("?13", "job")} AND l.at = 0 AND ${range("l.id", order)}`,
@@ -81,7 +81,7 @@ function jobLists(names: PostgresNames): Readonly<Record<string, string>> {
  *  jobs that are not due yet in this order. The others are sorted; where there are too many of them, the statement
  * fails
  *  as a guard does. */
-function listsByTime(names: PostgresNames, list: ScannedTable, order: Order): [name: string, sql: string][] {
+function listsByTime(names: PostgresNames, list: ScannedTable, order: ListOrder): [name: string, sql: string][] {
   const { jobs, labels } = names;
   const [sign, direction] = order === "oldest" ? [">", "ASC"] : ["<", "DESC"];
   const isAfter = (time: string, seq: string): string =>

@@ -1,7 +1,7 @@
 import { TOMBSTONE_MS } from "../../../core/limits.ts";
 import { NO_VERSION } from "../../shared/declarations.ts";
 import { FAR_FUTURE_MS } from "../../sqlite/bounds.ts";
-import type { Flow } from "../../sqlite/flow-control/key-limiters.ts";
+import type { FlowMode } from "../../sqlite/flow-control/key-limiters.ts";
 import { FIRST_QUEUE_PARAMETER, queueParameterCount } from "../../sqlite/jobs/acquisition.ts";
 import { IS_UNSTARTED, JOB_STATE, REMOVED } from "../../sqlite/schema/tables.ts";
 import { lazily } from "../../sqlite/sql-and-json.ts";
@@ -110,7 +110,7 @@ function jobColumns(names: PostgresNames, form: LookForm, stepId: string | null)
 const IS_WAITING = "s.paused = 0 AND s.next_fire_time IS NOT NULL";
 
 interface StoredLooks {
-  readonly nextRunAt: Readonly<Record<Flow, Stored>>;
+  readonly nextRunAt: Readonly<Record<FlowMode, Stored>>;
   readonly nextMissAt: Stored;
   readonly nextLeaseEnd: Stored;
   /** The same at the end of a step, of which it takes the id. */
@@ -124,7 +124,7 @@ interface StoredLooks {
   readonly nextFireAt: Stored;
   /** When the first pause ends. Every task that is paused has a key limiter, which tells looks to apply flow
    *  control. */
-  readonly pauseEnds: Readonly<Record<Flow, Stored>>;
+  readonly pauseEnds: Readonly<Record<FlowMode, Stored>>;
 }
 
 /** The columns of the looks of every day. Others are asked for at starts and now and then. */

@@ -261,10 +261,10 @@ function resultCode(error: unknown): string {
   return "";
 }
 
-type ErrorFacts = Partial<Record<"code" | "errcode" | "message", unknown>>;
+type DriverError = Partial<Record<"code" | "errcode" | "message", unknown>>;
 
-function causesOf(error: unknown): ErrorFacts[] {
-  const causes: ErrorFacts[] = [];
+function causesOf(error: unknown): DriverError[] {
+  const causes: DriverError[] = [];
   for (let current = error; causes.length < CAUSES_MAX && typeof current === "object" && current !== null; ) {
     causes.push(current);
     current = "cause" in current ? current.cause : null;

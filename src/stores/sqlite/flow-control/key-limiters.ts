@@ -9,7 +9,7 @@ import { JOB_STATE, type TableNames } from "../schema/tables.ts";
 // their *virtual time* (start-time fair queueing: Goyal, Vin and Cheng, 1996).
 
 /** Whether the statements of looks and steps apply flow control, which costs more than the rest of a step. */
-export type Flow = "off" | "on";
+export type FlowMode = "off" | "on";
 
 /**
  * Whether a database needs flow control, as the last look reported to its store.
@@ -20,7 +20,7 @@ export type Flow = "off" | "on";
  * from the steps that apply flow control, see `backfillKeys`.
  */
 export interface FlowState {
-  flow: Flow;
+  flow: FlowMode;
   /** Whether limiters keep an account of tokens or of virtual time, because a task has a rate or is fair. Where none
    *  does, a step leaves out the statements about them, and a guard undoes it if one does after all. */
   hasAccounts: boolean;

@@ -23,15 +23,15 @@ import {
 } from "../sql-and-json.ts";
 import { becomesDirty, type FlowState, markDirty } from "./key-limiters.ts";
 
-type Statements = TaskStatements & ChangeStatements & LedgerSwitch;
+type StatementsOfTasks = TaskStatements & ChangeStatements & LedgerSwitch;
 
 /** The tasks of a `SqlDataStore`. */
 export class SqliteTasks {
   readonly #connection: Connection;
-  readonly #statements: Statements;
+  readonly #statements: StatementsOfTasks;
   readonly #flow: FlowState;
 
-  constructor(connection: Connection, statements: Statements, flow: FlowState) {
+  constructor(connection: Connection, statements: StatementsOfTasks, flow: FlowState) {
     this.#connection = connection;
     this.#statements = statements;
     this.#flow = flow;

@@ -7,7 +7,7 @@ import {
   FAR_FUTURE_MS,
 } from "../bounds.ts";
 import type { SqlValue } from "../driver/driver-and-failures.ts";
-import { type Flow, isAnyDirty, needsAdmission } from "../flow-control/key-limiters.ts";
+import { type FlowMode, isAnyDirty, needsAdmission } from "../flow-control/key-limiters.ts";
 import { JOB_STATE, type TableNames } from "../schema/tables.ts";
 import { lazily, sizeInBytes } from "../sql-and-json.ts";
 import { jobAsJson } from "./job-rows.ts";
@@ -110,13 +110,13 @@ export function acquisitionStatements(names: TableNames): AcquisitionStatements 
  *
  * @param boundsBytes whether the jobs have at most `ACQUIRED_BYTES_MAX` bytes together
  */
-export function acquisitionName(flow: Flow, boundsBytes: boolean, form: QueueForm): string {
+export function acquisitionName(flow: FlowMode, boundsBytes: boolean, form: QueueForm): string {
   return [flow, boundsBytes, form].join();
 }
 
 /** Leases the first candidates. It leases none while a lease has ended and is not taken back yet, because recovery
  *  comes first. */
-function acquire(names: TableNames, flow: Flow, boundsBytes: boolean, form: QueueForm): string {
+function acquire(names: TableNames, flow: FlowMode, boundsBytes: boolean, form: QueueForm): string {
   const { jobs } = names;
   const [schedulerId, until, stepId] = [0, 1, 2].map(
     (place) => `?${FIRST_QUEUE_PARAMETER + queueParameterCount(form) + place}`,
@@ -144,7 +144,7 @@ function hasItsKey({ jobs, tasks }: TableNames): string {
 }
 
 /** Between tasks the age of the jobs counts, see `ageOf`. */
-function orderOf(flow: Flow, alias = ""): string {
+function orderOf(flow: FlowMode, alias = ""): string {
   const columns = ["priority DESC", ...(flow === "on" ? ["age", "virtual_time"] : []), "run_at", "seq"];
   return columns.map((column) => `${alias}${column}`).join(", ");
 }
@@ -163,7 +163,7 @@ function candidatesByBytes({ jobs }: TableNames, candidates: string, order: stri
   );
 }
 
-function candidatesOfFew(names: TableNames, count: number, flow: Flow): string {
+function candidatesOfFew(names: TableNames, count: number, flow: FlowMode): string {
   const kept = columnsOf(flow);
   const arms = fewQueues(count).map(({ taskId, executor }) => {
     const age = flow === "on" ? `, virtual_time, ${ageOf(names, "", readyIn(taskId, executor))} AS age` : "";
@@ -179,7 +179,7 @@ function candidatesOfFew(names: TableNames, count: number, flow: Flow): string {
 const IN_QUEUE = "priority DESC, virtual_time, run_at, seq";
 
 /** What candidates are put in order by. */
-function columnsOf(flow: Flow): string {
+function columnsOf(flow: FlowMode): string {
   return flow === "on" ? "seq, priority, run_at, virtual_time, age" : "seq, priority, run_at";
 }
 
@@ -191,7 +191,7 @@ function ageOf({ jobs }: TableNames, job: string, isInQueue: string): string {
   return `CASE WHEN ${job}virtual_time IS NOT NULL THEN (${first}) ELSE ${job}run_at END`;
 }
 
-function candidatesOfMany(names: TableNames, form: QueueList, flow: Flow, stepId: string): string {
+function candidatesOfMany(names: TableNames, form: QueueList, flow: FlowMode, stepId: string): string {
   const { jobs } = names;
   const isBounded = form === "bounded";
   const isInQueue = readyIn("q.task_id", "q.executor");
@@ -224,7 +224,7 @@ function candidatesOfMany(names: TableNames, form: QueueList, flow: Flow, stepId
 export function hasReadyJobs(
   names: TableNames,
   form: QueueForm,
-  { stepId, flow }: { readonly stepId: string | null; readonly flow: Flow },
+  { stepId, flow }: { readonly stepId: string | null; readonly flow: FlowMode },
 ): string {
   const { jobs } = names;
   const endsStep = stepId !== null;
@@ -278,7 +278,7 @@ const isLeaseLive = `state = ${leased} AND acquired_until > ?1 AND acquired_unti
 /** How many more jobs of a task may start. Jobs under live leases are counted anew each time: a stored count could
  *  leak. A task without a limit gets one more than the limit of the acquisition. The plus sign keeps SQLite from
  *  counting among all jobs of the task, because fewer jobs are leased. */
-function freeSlots({ jobs, tasks }: TableNames, taskId: string, flow: Flow): string {
+function freeSlots({ jobs, tasks }: TableNames, taskId: string, flow: FlowMode): string {
   const limit = limitOf(tasks, flow);
   return (
     `coalesce((SELECT ${limit} FROM ${tasks} WHERE id = ${taskId}) - (SELECT count(*) FROM ${jobs} ` +
@@ -287,7 +287,7 @@ function freeSlots({ jobs, tasks }: TableNames, taskId: string, flow: Flow): str
 }
 
 /** The task's running limit; 0 for a task that is paused, or that needs flow control where there is none. */
-function limitOf(table: string, flow: Flow): string {
+function limitOf(table: string, flow: FlowMode): string {
   const isClosed = flow === "on" ? `${table}.paused = 1` : `${table}.limited = 1`;
   return `CASE WHEN ${isClosed} THEN 0 ELSE ${table}.max_running_jobs END`;
 }
@@ -300,7 +300,7 @@ function readyIn(taskId: string, executor: string): string {
 /** The queues of ?3 with the free slots of their tasks, as the table `q`; and with what is left of the bounds of their
  *  executors (`bound`), where these have bounds, after what a step has leased.
  *  @param stepId SQL of that step; null for a look that ends none */
-function manyQueues({ jobs, tasks }: TableNames, form: QueueList, flow: Flow, stepId: string | null): string {
+function manyQueues({ jobs, tasks }: TableNames, form: QueueList, flow: FlowMode, stepId: string | null): string {
   const limit = limitOf("t", flow);
   const isBounded = form === "bounded";
   const taken =

@@ -15,7 +15,7 @@ import { type JobRow, toJob } from "./job-rows.ts";
 import type { StepStatements } from "./steps-of-jobs.ts";
 import { isWindowed, WindowedAdditions, type WindowStatements } from "./throttle-and-debounce.ts";
 
-type Statements = AdditionStatements &
+type StatementsOfAdditions = AdditionStatements &
   WindowStatements &
   DependencyStatements &
   LedgerSwitch &
@@ -37,7 +37,7 @@ interface AdditionForm {
 
 /** Jobs that one batch adds, as statements. */
 export class Additions {
-  readonly #statements: Statements;
+  readonly #statements: StatementsOfAdditions;
   readonly #jobs: readonly NewJobRecord[];
   readonly #stamp: AdditionStamp | null;
   readonly #isPlain: boolean;
@@ -59,7 +59,11 @@ export class Additions {
    *   the key of an addition, the batch is undone
    * @throws {StoreRefusedError} for jobs that would wait for each other
    */
-  constructor(statements: Statements, jobs: readonly NewJobRecord[], { stamp, isPlain, freesKeys }: AdditionForm) {
+  constructor(
+    statements: StatementsOfAdditions,
+    jobs: readonly NewJobRecord[],
+    { stamp, isPlain, freesKeys }: AdditionForm,
+  ) {
     this.#freesKeys = freesKeys;
     this.#statements = statements;
     this.#jobs = jobs;

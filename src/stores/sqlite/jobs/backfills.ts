@@ -1,6 +1,6 @@
 import type { BackfillRecord } from "../../../records/backfill.ts";
 import type { JobRecord } from "../../../records/job.ts";
-import type { BackfillCommit, BackfillReport, BackfillRequest } from "../../data-store.ts";
+import type { BackfillCommit, BackfillRequest, BackfillState } from "../../data-store.ts";
 import type { Connection } from "../driver/connection.ts";
 import { guardSql, statement } from "../driver/driver-and-failures.ts";
 import type { TableNames } from "../schema/tables.ts";
@@ -19,7 +19,7 @@ export class SqliteBackfills {
     this.#jobs = jobs;
   }
 
-  async see({ scheduleId, key, fireTimes }: BackfillRequest): Promise<BackfillReport> {
+  async see({ scheduleId, key, fireTimes }: BackfillRequest): Promise<BackfillState> {
     const asked = statement(this.#statements.seeBackfill, scheduleId, key, JSON.stringify(fireTimes));
     const rows = await this.#connection.read(asked);
     const [backfill = null] = jsonRecords<BackfillRecord | null>(rows);

@@ -23,10 +23,10 @@ import { keepEnded } from "./recovery-and-cancellation.ts";
 // A *dependency* is a job (the child) that waits for another (the parent). It has *ended* when its parent has. Ended
 // dependencies are *resolved*: their children become ready, or are cancelled, and the dependencies are removed.
 
-type Statements = DependencyStatements & LedgerSwitch;
+type StatementsOfDependencies = DependencyStatements & LedgerSwitch;
 
 /** Resolves the dependencies that have ended. Read the answers with {@link resolved}. */
-export function resolving(statements: Statements, now: number): SqlStatement[] {
+export function resolving(statements: StatementsOfDependencies, now: number): SqlStatement[] {
   const { keepsLedger, enterDoomed, addDoomed, keepDoomed, removeDoomed, endDoomed } = statements;
   const { releaseChildren, forgetResolved, forgetEnded } = statements;
   return [
@@ -60,13 +60,13 @@ export function resolved(answers: readonly Row[][], now: number, blocked: Readon
 
 /** The jobs with parents among those that one batch adds, as statements. */
 export class NewChildren {
-  readonly #statements: Statements;
+  readonly #statements: StatementsOfDependencies;
   readonly #jobs: readonly NewJobRecord[];
   readonly #children: readonly NewJobRecord[];
   readonly #ids: readonly string[];
 
   /** @throws {StoreRefusedError} for jobs that would wait for each other */
-  constructor(statements: Statements, jobs: readonly NewJobRecord[]) {
+  constructor(statements: StatementsOfDependencies, jobs: readonly NewJobRecord[]) {
     refuseCircles(jobs);
     this.#statements = statements;
     this.#jobs = jobs;

@@ -25,7 +25,7 @@ import type { CancellationStatements } from "./recovery-and-cancellation.ts";
 import type { StepStatements } from "./steps-of-jobs.ts";
 import type { WindowStatements } from "./throttle-and-debounce.ts";
 
-type Statements = JobStatements &
+type StatementsOfJobs = JobStatements &
   AdditionStatements &
   WindowStatements &
   CancellationStatements &
@@ -37,7 +37,7 @@ type Statements = JobStatements &
 /** The jobs of a `SqlDataStore`, except the steps and leases of schedulers. */
 export class SqliteJobs {
   readonly #connection: Connection;
-  readonly #statements: Statements;
+  readonly #statements: StatementsOfJobs;
   readonly #flow: FlowState;
   readonly #labels: LateTriggers;
   readonly #ids = new IdGenerator();
@@ -45,7 +45,7 @@ export class SqliteJobs {
     this.#connection.isLocal && jobs.every(isOrdinary) ? this.#addOrdinary(jobs) : this.#addOthers(jobs),
   );
 
-  constructor(connection: Connection, statements: Statements, flow: FlowState, labels: LateTriggers) {
+  constructor(connection: Connection, statements: StatementsOfJobs, flow: FlowState, labels: LateTriggers) {
     this.#connection = connection;
     this.#statements = statements;
     this.#flow = flow;

@@ -1,3 +1,4 @@
+import type { Mutable } from "../../../core/mutable.ts";
 import type { AttemptRecord, JobProgress } from "../../../records/attempt.ts";
 import { BACKFILL_ID_LENGTH } from "../../../records/backfill.ts";
 import type { JobRecord } from "../../../records/job.ts";
@@ -5,8 +6,6 @@ import { hasMissedStart, IS_BLOCKED_OR_DEPENDENT, IS_UNSTARTED, JOB_COLUMNS, JOB
 import { detail, fieldsOf, jsonOrUndefined, readableColumns, validJson } from "../sql-and-json.ts";
 
 // How rows of jobs read.
-
-type Mutable<T> = { -readonly [K in keyof T]: T[K] };
 
 /** The details of a job whose stored details are no valid JSON. The payload here is no valid JSON either, so the job
  *  ends as `deserializationFailed`. */

@@ -23,7 +23,7 @@ import { type DependencyStatements, resolved, resolving } from "./dependencies.t
 import { type LogStatements, logsOfLeased } from "./logs-of-jobs.ts";
 import { type RecoveryStatements, recovery, recoveryReport } from "./recovery-and-cancellation.ts";
 
-type Statements = LogStatements &
+type StatementsOfLeases = LogStatements &
   LeaseStatements &
   RecoveryStatements &
   DependencyStatements &
@@ -33,9 +33,9 @@ type Statements = LogStatements &
 /** The leases that a scheduler keeps or gives up, and its heartbeat, in a `SqlDataStore`. */
 export class SqliteLeases {
   readonly #connection: Connection;
-  readonly #statements: Statements;
+  readonly #statements: StatementsOfLeases;
 
-  constructor(connection: Connection, statements: Statements) {
+  constructor(connection: Connection, statements: StatementsOfLeases) {
     this.#connection = connection;
     this.#statements = statements;
   }
@@ -125,7 +125,7 @@ export class SqliteLeases {
 
 /** The statements that say that a run of a scheduler is alive, if there is something to say. */
 export function heartbeatStatements(
-  { keepAlive, extendUptime, keepsLedger }: Statements,
+  { keepAlive, extendUptime, keepsLedger }: StatementsOfLeases,
   heartbeat: Pick<LeaseSurrender, "now" | "schedulerId" | "instanceId" | "aliveUntil"> & {
     readonly profile?: SchedulerProfile;
   },

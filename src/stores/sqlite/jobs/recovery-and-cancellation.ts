@@ -14,7 +14,7 @@ import { endedJobAsJson, type JobRow, toJob } from "./job-rows.ts";
 // Jobs that end, or go back to their queue, without a release: their lease has ended (*recovery*), they have missed
 // their start, or they are cancelled.
 
-type Statements = RecoveryStatements & LedgerSwitch;
+type StatementsOfRecovery = RecoveryStatements & LedgerSwitch;
 
 /** Which leases to take back. Instants are in epoch milliseconds. */
 export interface Recovery {
@@ -36,7 +36,11 @@ export interface Recovery {
 }
 
 /** Moves the ends of leases that are not as somebody judges who has watched the heartbeats of their holders. */
-export function leaseMoves({ moveLeases }: Statements, leaseEnds: readonly LeaseEnd[], now: number): SqlStatement[] {
+export function leaseMoves(
+  { moveLeases }: StatementsOfRecovery,
+  leaseEnds: readonly LeaseEnd[],
+  now: number,
+): SqlStatement[] {
   const move = (isAlive: boolean, after: number, upTo: number): SqlStatement[] => {
     const ends = leaseEnds.filter(({ until }) => until > now === isAlive);
     const pairs = JSON.stringify(ends.map(({ instanceId, until }) => [instanceId, until]));
@@ -47,7 +51,7 @@ export function leaseMoves({ moveLeases }: Statements, leaseEnds: readonly Lease
 
 /** Takes back leases. Read the answers with {@link recoveryReport}. */
 export function recovery(
-  statements: Statements,
+  statements: StatementsOfRecovery,
   { now, endedBy, holder, putBackBy, spares, limit, stepId, hasParents }: Recovery,
 ): SqlStatement[] {
   const args = [endedBy, holder, now, putBackBy, limit, spares] as const;
@@ -67,7 +71,7 @@ export function recovery(
 
 /** Ends jobs that have missed their start. The children of those that end are left to `resolving`. Read the answers
  *  with {@link missedResults}. */
-export function endingMissed(statements: Statements, now: number): SqlStatement[] {
+export function endingMissed(statements: StatementsOfRecovery, now: number): SqlStatement[] {
   const { keepsLedger, countMissed, keepMissed, enterMissed, addMissed, failMissed, markMissed, endMissed } =
     statements;
   const { forgetMissed, removeMissed } = statements;

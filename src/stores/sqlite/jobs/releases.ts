@@ -3,7 +3,7 @@ import { countsAsFailure, isFailure } from "../../../records/policies.ts";
 import { failureOf } from "../../../records/schedule-failure.ts";
 import type { JobRelease, ReleaseStatus, StepRequest } from "../../data-store.ts";
 import { guardSql, type Row, type SqlStatement, statement } from "../driver/driver-and-failures.ts";
-import { type Flow, markDirty } from "../flow-control/key-limiters.ts";
+import { type FlowMode, markDirty } from "../flow-control/key-limiters.ts";
 import { type HistoryStatements, type LedgerSwitch, runEntries } from "../ledger/history-writes.ts";
 import { countingEnds, type StatsStatements } from "../ledger/stats.ts";
 import type { ScheduleStatements } from "../schedules/schedule-statements.ts";
@@ -13,7 +13,7 @@ import type { DependencyStatements } from "./dependencies.ts";
 import { type LogStatements, logsOfLeased } from "./logs-of-jobs.ts";
 import { resultDetails, resultRow } from "./results.ts";
 
-type Statements = Pick<ScheduleStatements, "countEnds"> &
+type StatementsOfReleases = Pick<ScheduleStatements, "countEnds"> &
   ReleaseStatements &
   LogStatements &
   DependencyStatements &
@@ -25,9 +25,9 @@ type Finish = JobRelease & { kind: "finish" };
 
 /** The releases of one step, as statements. */
 export class Releases {
-  readonly #statements: Statements;
+  readonly #statements: StatementsOfReleases;
   readonly #request: StepRequest;
-  readonly #flow: Flow;
+  readonly #flow: FlowMode;
   readonly #finished: Finish[] = [];
   readonly #putBack: JobRelease[] = [];
   readonly #started: JobRelease[] = [];
@@ -35,7 +35,7 @@ export class Releases {
   readonly #first = new Map<string, JobRelease>();
 
   /** @param flow without flow control, a guard undoes the batch for a job that has a concurrency key */
-  constructor(statements: Statements, request: StepRequest, flow: Flow) {
+  constructor(statements: StatementsOfReleases, request: StepRequest, flow: FlowMode) {
     this.#statements = statements;
     this.#request = request;
     this.#flow = flow;
@@ -181,7 +181,7 @@ export class Releases {
     );
   }
 
-  #removals(hasParents: boolean): Counted[] {
+  #removals(hasParents: boolean): CountedStatement[] {
     const rows = this.#finished.map(({ jobId, fence }) => [jobId, fence] as const);
     const [withKey, withChildren] = [this.#flow === "on" ? 1 : 0, hasParents ? 1 : 0];
     return memberParameters(rows).map(({ text, count }) => ({
@@ -190,7 +190,7 @@ export class Releases {
     }));
   }
 
-  #puttingsBack(): Counted[] {
+  #puttingsBack(): CountedStatement[] {
     const { schedulerId, now, stepId } = this.#request;
     const withKey = this.#flow === "on" ? 1 : 0;
     const rows = this.#putBack.map((release) =>
@@ -212,7 +212,7 @@ export class Releases {
     }));
   }
 
-  #starts(): Counted[] {
+  #starts(): CountedStatement[] {
     return this.#jobRows(this.#started).map(({ text, count }) => ({
       count,
       ...statement(this.#statements.markStarted, text, this.#request.schedulerId),
@@ -241,7 +241,7 @@ function keptFor({ finishedAt, expiresAt }: JobResultRecord): number {
 const KIND_NUMBERS: Readonly<Record<JobRelease["kind"], number>> = { finish: 0, retry: 1, giveUp: 1, start: 2 };
 
 /** A statement, and how many rows it is to change. */
-interface Counted extends SqlStatement {
+interface CountedStatement extends SqlStatement {
   readonly count: number;
 }
 

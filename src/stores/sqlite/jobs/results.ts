@@ -36,14 +36,14 @@ import {
   validJson,
 } from "../sql-and-json.ts";
 
-type Statements = ResultStatements & HistoryStatements & LedgerSwitch;
+type StatementsOfResults = ResultStatements & HistoryStatements & LedgerSwitch;
 
 /** The results of a `SqlDataStore`, and its cleaning. */
 export class SqliteResults {
   readonly #connection: Connection;
-  readonly #statements: Statements;
+  readonly #statements: StatementsOfResults;
 
-  constructor(connection: Connection, statements: Statements) {
+  constructor(connection: Connection, statements: StatementsOfResults) {
     this.#connection = connection;
     this.#statements = statements;
   }

@@ -30,7 +30,7 @@ import { insertSkips, type LedgerSwitch, lastSkipFrom } from "./history-writes.t
 // the statement that changes it. So the statements that follow compare the draft with the schedule, need no arguments,
 // and the last two of them turn the drafts into records.
 
-type Statements = ChangeStatements & LedgerSwitch;
+type StatementsOfChanges = ChangeStatements & LedgerSwitch;
 
 /** The statements of a batch that record a change: those that come before the change, and those after. */
 export interface RecordedChange {
@@ -43,7 +43,7 @@ const NOTHING: RecordedChange = Object.freeze({ before: Object.freeze([]), after
 /** Records additions, no two of which have the same id; without a note, nothing.
  *  @param inserts schedules that leave a stored schedule as it is */
 export function recordAdditions(
-  statements: Statements,
+  statements: StatementsOfChanges,
   inserts: readonly ScheduleRecord[],
   replacements: readonly ScheduleAddition[],
   note: AuditRecord | undefined,
@@ -60,7 +60,7 @@ export function recordAdditions(
 
 /** Records changes of different schedules. `stamp` is that of the statement that makes them. */
 export function recordUpdates(
-  statements: Statements,
+  statements: StatementsOfChanges,
   updates: readonly ScheduleUpdateRequest[],
   stamp: string,
   note: AuditRecord | undefined,
@@ -74,7 +74,7 @@ export function recordUpdates(
 
 /** Records removals of different schedules. All of it comes before the schedules go. */
 export function recordRemovals(
-  statements: Statements,
+  statements: StatementsOfChanges,
   removals: readonly ScheduleRemovalRequest[],
   note: AuditRecord | undefined,
 ): SqlStatement[] {
@@ -91,7 +91,7 @@ export function fencedRows(schedules: readonly ScheduleRemovalRequest[]): string
 }
 
 function after(
-  { dropUnchanged, cutSkips, removeCutSkips, skipUnprocessed, recordChanges, removeDrafts }: Statements,
+  { dropUnchanged, cutSkips, removeCutSkips, skipUnprocessed, recordChanges, removeDrafts }: StatementsOfChanges,
   { mayMove, mayBeUnchanged, mayCut }: Readonly<Record<"mayMove" | "mayBeUnchanged" | "mayCut", boolean>>,
 ): SqlStatement[] {
   return [
@@ -105,7 +105,7 @@ function after(
 
 /** Records that a task, or a key of a task, is paused or goes on. Comes before that happens. */
 export function recordPause(
-  { recordTaskPause, recordKeyPause, keepsLedger }: Statements,
+  { recordTaskPause, recordKeyPause, keepsLedger }: StatementsOfChanges,
   request: TaskPauseRequest,
 ): SqlStatement[] {
   const { taskId, key, paused, now, by, until = null, reason = null } = request;

@@ -1,5 +1,5 @@
 import { type JobResultRecord, type KeptJob, skipReasonOf } from "../../../records/job-result.ts";
-import type { Run } from "../../../records/ledger.ts";
+import type { OccurrenceRunRecord } from "../../../records/ledger.ts";
 import type { LedgerLimits } from "../../contract/ledger-types.ts";
 import type { RestoredHistory } from "../../contract/restore-types.ts";
 import {
@@ -198,7 +198,14 @@ export function restoringHistories(
 }
 
 /** The text of a run that is known as a whole, see {@link runText}. */
-function textOfRun({ fireTime, scheduledFireTime, createdAt, startedAt, finishedAt, ...run }: Run): string {
+function textOfRun({
+  fireTime,
+  scheduledFireTime,
+  createdAt,
+  startedAt,
+  finishedAt,
+  ...run
+}: OccurrenceRunRecord): string {
   const started = startedAt === null ? "-" : startedAt - createdAt;
   const times = `${scheduledFireTime - fireTime} ${createdAt - fireTime} ${started} ${finishedAt - createdAt}`;
   const reason = (run.reason ?? "").replace(/[%/]/g, encodeURIComponent);

@@ -3,7 +3,7 @@ import { INSTANT_MS_MAX, nearestInstantMs } from "../../../core/temporal.ts";
 import type { JobRecord } from "../../../records/job.ts";
 import {
   type OccurrenceRecord,
-  type Run,
+  type OccurrenceRunRecord,
   type ScheduleChangeRecord,
   SKIP_VERDICTS,
   type Skip,
@@ -20,7 +20,7 @@ import type {
   LedgerLimits,
   OccurrenceRecordFilter,
 } from "../../contract/ledger-types.ts";
-import type { StatsFilter, StatsReport } from "../../contract/stats-types.ts";
+import type { StatsCounts, StatsFilter } from "../../contract/stats-types.ts";
 import type { RecordPage } from "../../data-store.ts";
 import { occurrenceCursor, readOccurrenceCursor } from "../../shared/cursors-and-search.ts";
 import { entriesOf } from "../../shared/runs-over-skips.ts";
@@ -130,7 +130,7 @@ export class SqliteLedger implements Ledger {
     });
   }
 
-  getStats(filter: StatsFilter): Promise<StatsReport> {
+  getStats(filter: StatsFilter): Promise<StatsCounts> {
     return this.#use(({ connection, statements }) => readStats(connection, statements, filter));
   }
 }
@@ -249,7 +249,7 @@ function otherRun(fireTime: number): OtherRun {
   return { kind: "other", fireTime };
 }
 
-function toRun([time, outcome, text]: RunRow): ({ readonly kind: "run" } & Run) | OtherRun {
+function toRun([time, outcome, text]: RunRow): ({ readonly kind: "run" } & OccurrenceRunRecord) | OtherRun {
   if (text === null) return otherRun(time);
   const fireTime = nearestInstantMs(time);
   const known = JOB_OUTCOMES.find((one) => one === outcome) ?? "error";
@@ -267,7 +267,11 @@ function toFireTime([, fireTime, run, skip, job]: FireTimeRow): FireTimeRecord |
 }
 
 /** What `runText` wrote. */
-function readRun(text: string, fireTime: number, isSkipped: boolean): Omit<Run, "fireTime" | "outcome"> {
+function readRun(
+  text: string,
+  fireTime: number,
+  isSkipped: boolean,
+): Omit<OccurrenceRunRecord, "fireTime" | "outcome"> {
   const slash = text.indexOf("/");
   const [jitter, created, started, finished, attempts, keyed, ...words] = text.slice(0, Math.max(slash, 0)).split(" ");
   const createdAt = instantAfter(fireTime, created);

@@ -7,14 +7,16 @@ import {
 import type { TaskRecord } from "../../../records/task.ts";
 import { validJson } from "../sql-and-json.ts";
 
-type Names = Readonly<Record<"tasks" | "schedules" | "jobs" | "histories" | "runs" | "changes" | "overdue", string>>;
+type NamesOfNotices = Readonly<
+  Record<"tasks" | "schedules" | "jobs" | "histories" | "runs" | "changes" | "overdue", string>
+>;
 
 /**
  * The statements that make the triggers of notices, unless they are there. A trigger adds notices, as jobs, in the
  * commit of the change of state, whichever statement makes it, because each change of state is a new row of the ledger.
  * The triggers come into being with the first task of notices: they double what the end of a job costs.
  */
-export function noticeTriggers(names: Names): Readonly<Record<"changes" | "successes", readonly string[]>> {
+export function noticeTriggers(names: NamesOfNotices): Readonly<Record<"changes" | "successes", readonly string[]>> {
   const { schedules, jobs, histories, runs, changes, overdue } = names;
   const isFailing = `(SELECT failing FROM ${histories} WHERE number = NEW.history)`;
   // In the text of a run, its end is a difference to when the job was made, and that one to the fire time.
@@ -103,7 +105,7 @@ export function triggersFor(
 const IS_NOTICE_TASK = `id > '${NOTICE_TASK_PREFIX}' AND id < '${NOTICE_TASKS_END}'`;
 
 /** What a notice says, in SQL; `facts` are pairs of names and values. */
-interface Notice {
+interface NoticeSql {
   readonly type: string;
   readonly at: string;
   readonly scheduleId: string;
@@ -113,7 +115,7 @@ interface Notice {
 
 /** SQL that adds a notice for each channel that asks for it. The jobs are delayed, and due: the
  *  next step with them makes them ready, or has them admitted. */
-function addNotices({ tasks, jobs }: Names, { type, at, scheduleId, taskId, facts }: Notice): string {
+function addNotices({ tasks, jobs }: NamesOfNotices, { type, at, scheduleId, taskId, facts }: NoticeSql): string {
   const details = validJson("details");
   const random = (bytes: number): string => `hex(randomblob(${bytes}))`;
   const id =

@@ -19,18 +19,18 @@ import { isOf, type LedgerSwitch, lastSkipFrom } from "./history-writes.ts";
 // Occurrences that are overdue: their job has not started, or not ended, within the time that the schedule expects. A
 // step *raises* them, and *resolves* them once they are over.
 
-type Statements = OverdueStatements & LedgerSwitch;
+type StatementsOfOverdue = OverdueStatements & LedgerSwitch;
 
 /** The overdue occurrences of one step, as statements. */
 export class StepOverdue {
-  readonly #statements: Statements;
+  readonly #statements: StatementsOfOverdue;
   readonly #request: StepRequest;
   readonly #isRepetition: boolean;
   readonly #leftOut: number;
   readonly #isNeeded: boolean;
 
   /** @param leftOut how many open ones the step does not look at, because other steps do */
-  constructor(statements: Statements, request: StepRequest, isRepetition: boolean, leftOut: number) {
+  constructor(statements: StatementsOfOverdue, request: StepRequest, isRepetition: boolean, leftOut: number) {
     this.#statements = statements;
     this.#request = request;
     this.#isRepetition = isRepetition;

@@ -2,7 +2,7 @@ import { STATS_COUNTS_SEEN_MAX } from "../../../core/limits.ts";
 import type { JobResultRecord } from "../../../records/job-result.ts";
 import type { JobOutcome } from "../../../records/policies.ts";
 import { cellsOf, DAY_HOURS, dayOf, FIRST_ENDED_CELL, HOUR_MS, hourOf, outcomeCell } from "../../../records/stats.ts";
-import type { StatsFilter, StatsReport } from "../../contract/stats-types.ts";
+import type { StatsCounts, StatsFilter } from "../../contract/stats-types.ts";
 import type { Connection } from "../driver/connection.ts";
 import { type SqlStatement, statement } from "../driver/driver-and-failures.ts";
 import type { TableNames } from "../schema/tables.ts";
@@ -13,7 +13,7 @@ import type { LedgerSwitch } from "./history-writes.ts";
 // day of each schedule. What is counted of a job is in `records/stats.ts`. Counts of an end and of a lateness are apart
 // where there are many, so that there are few cells; of a schedule they are one cell, which is one row a run.
 
-interface Ended {
+interface EndedJob {
   readonly jobId: string;
   readonly fence: number;
   readonly result: JobResultRecord;
@@ -30,7 +30,7 @@ export function countingEnds(
     addCounts,
     addCountsOfLeased,
   }: LedgerSwitch & Pick<StatsStatements, "addCounts" | "addCountsOfLeased">,
-  finished: readonly Ended[],
+  finished: readonly EndedJob[],
   schedulerId: string,
   isSure: boolean,
 ): SqlStatement[] {
@@ -53,7 +53,7 @@ function keysOf(result: JobResultRecord): Key[] {
 }
 
 /** The rows of `addCounts`. Nearly always all jobs end in one hour, and most of them are of few tasks. */
-function summed(finished: readonly Ended[]): unknown[][] {
+function summed(finished: readonly EndedJob[]): unknown[][] {
   const byTask = new Map<string, Map<number, number>>();
   const rows = new Map<string, unknown[]>();
   const firstHour = hourOf(finished[0]?.result.finishedAt ?? 0);
@@ -127,7 +127,7 @@ export async function readStats(
   connection: Connection,
   { readCounts }: Pick<StatsStatements, "readCounts">,
   { of, from, until, bucketMs, ids, taskId, limit }: StatsFilter,
-): Promise<StatsReport> {
+): Promise<StatsCounts> {
   if (ids?.length === 0) return { counts: [], isCut: false };
   const form = of === "all" ? of : `${ids === undefined ? "all " : ""}${of}`;
   const args = [hourOf(from), hourOf(until), bucketMs / HOUR_MS, STATS_COUNTS_SEEN_MAX, limit];

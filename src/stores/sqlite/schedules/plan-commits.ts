@@ -1,7 +1,7 @@
 import { FIRES_PER_STEP_MAX, OVERLAP_JOBS_PER_PLAN_MAX, PLANS_PER_STEP_MAX } from "../../../core/limits.ts";
 import type { OverlapReport, PlanReport, SchedulePlan, StepRequest } from "../../data-store.ts";
 import { guardSql, type Row, type SqlStatement, statement } from "../driver/driver-and-failures.ts";
-import { type Flow, markDirty } from "../flow-control/key-limiters.ts";
+import { type FlowMode, markDirty } from "../flow-control/key-limiters.ts";
 import { isDueUnstarted, isMadeByPlan } from "../jobs/job-rows.ts";
 import { beginDetailsAs } from "../label-index.ts";
 import { effectiveFrom, stateAsJson } from "../ledger/audit-of-changes.ts";
@@ -10,13 +10,13 @@ import { hasMissedStart, JOB_STATE, type TableNames } from "../schema/tables.ts"
 import { jsonArray, lazily, numberOrNull, rowParameters, validJson } from "../sql-and-json.ts";
 import { blackoutsVersion } from "./sqlite-blackouts.ts";
 
-type Statements = PlanStatements & LedgerSwitch;
+type StatementsOfPlans = PlanStatements & LedgerSwitch;
 
 /** The plans of one step, as statements. */
 export class Plans {
-  readonly #statements: Statements;
+  readonly #statements: StatementsOfPlans;
   readonly #request: StepRequest;
-  readonly #flow: Flow;
+  readonly #flow: FlowMode;
   /** The first plan of each schedule: a second one does not count. */
   readonly #counted: readonly SchedulePlan[];
   readonly #jobIds: readonly string[];
@@ -26,7 +26,7 @@ export class Plans {
   readonly #missing: readonly PlanApart[];
 
   /** @throws {RangeError} when there are more plans or fires than one step may have */
-  constructor(statements: Statements, request: StepRequest, flow: Flow) {
+  constructor(statements: StatementsOfPlans, request: StepRequest, flow: FlowMode) {
     this.#statements = statements;
     this.#request = request;
     this.#flow = flow;

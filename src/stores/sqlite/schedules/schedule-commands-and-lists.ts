@@ -136,7 +136,7 @@ export class SqliteSchedules {
       built.existing.of(answers).flatMap((rows) => jsonArray<ExistingRow>(rows, "existing").map(declaredEntry)),
     );
     const stored = built.stored.of(answers).flatMap((rows) => jsonArray<ScheduleRow>(rows, "records").map(toSchedule));
-    const results: AddedSchedule[] = additions.map((addition, index) => {
+    const results: AdditionResult[] = additions.map((addition, index) => {
       const { schedule } = addition;
       const before = seen.get(schedule.id);
       const change = additionChange(before, addition);
@@ -278,7 +278,7 @@ interface BatchOfAdditions {
   readonly stored: Answers;
 }
 
-type AddedSchedule = { readonly change: ScheduleAdditionChange; readonly schedule: ScheduleRecord };
+type AdditionResult = { readonly change: ScheduleAdditionChange; readonly schedule: ScheduleRecord };
 
 /** A row of `findExisting`. */
 type ExistingRow = [id: string, declaration: string | null, version: number | null];
@@ -289,7 +289,7 @@ function declaredEntry([id, declaration, version]: ExistingRow): [string, Stored
 
 /** What became of an addition that an earlier try may have written: a first fence is never used twice, and what is
  *  declared as stored counts as a change, because nobody would tell of it otherwise. */
-function asFirstTried(result: AddedSchedule, { schedule, conflictPolicy }: ScheduleAddition): AddedSchedule {
+function asFirstTried(result: AdditionResult, { schedule, conflictPolicy }: ScheduleAddition): AdditionResult {
   if (result.change !== "kept") return result;
   if (result.schedule.fence === schedule.fence && result.schedule.createdAt === schedule.createdAt) {
     return { ...result, change: "added" };

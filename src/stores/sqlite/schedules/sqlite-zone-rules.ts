@@ -12,14 +12,12 @@ import { statement } from "../driver/driver-and-failures.ts";
 import type { TableNames } from "../schema/tables.ts";
 import { jsonArray, lazily, numberOrNull, readableColumn, sizeInBytes } from "../sql-and-json.ts";
 
-type Statements = ZoneRulesStatements;
-
 /** The rules of time zones that a `SqlDataStore` has seen. */
 export class SqliteZoneRules implements ZoneRulesStore {
   readonly #connection: Connection;
-  readonly #statements: Statements;
+  readonly #statements: ZoneRulesStatements;
 
-  constructor(connection: Connection, statements: Statements) {
+  constructor(connection: Connection, statements: ZoneRulesStatements) {
     this.#connection = connection;
     this.#statements = statements;
   }

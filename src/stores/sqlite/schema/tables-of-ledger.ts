@@ -7,7 +7,7 @@ export const MAY_BE_OVERDUE: string =
   "coalesce(expect_start, expect_finish) IS NOT NULL AND paused = 0 AND next_fire_time IS NOT NULL " +
   "AND raised_finish_for IS NOT next_fire_time";
 
-type Names = Readonly<
+type NamesOfLedger = Readonly<
   Record<
     "histories" | "runs" | "skips" | "changes" | "changeDrafts" | "uptimes" | "stats" | "overdue" | "zoneRules",
     string
@@ -15,7 +15,7 @@ type Names = Readonly<
 >;
 
 /** The tables of the ledger. */
-export function ledgerTables(names: Names): string[] {
+export function ledgerTables(names: NamesOfLedger): string[] {
   const { histories, runs, skips, changes, changeDrafts, uptimes, stats, overdue, zoneRules } = names;
   return [
     // The history of a schedule outlives the schedule. Its number keeps the rows of the next two tables narrow.

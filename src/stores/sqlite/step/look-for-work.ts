@@ -1,10 +1,10 @@
 import { TOMBSTONE_MS } from "../../../core/limits.ts";
 import type { TaskRecord } from "../../../records/task.ts";
-import type { DeclaredSchedule, LookedSchedule, LookRequest, ScheduleWindow, Seen, View } from "../../data-store.ts";
+import type { LookedSchedule, LookRequest, ScheduleDeclaration, ScheduleWindow, Seen, View } from "../../data-store.ts";
 import { NO_VERSION } from "../../shared/declarations.ts";
 import { FAR_FUTURE_MS, FAR_PAST_MS, OVERDUE_UNASKED_MS_MAX } from "../bounds.ts";
 import type { Row, SqlStatement, SqlValue } from "../driver/driver-and-failures.ts";
-import { type Flow, hasAccounts, nextToken } from "../flow-control/key-limiters.ts";
+import { type FlowMode, hasAccounts, nextToken } from "../flow-control/key-limiters.ts";
 import { taskRow } from "../flow-control/tasks.ts";
 import {
   acquiredJobs,
@@ -42,8 +42,8 @@ export interface LookExtras {
   /** See {@link LookRequest.uptimeAfter}. */
   readonly uptimeAfter?: number | undefined;
   /** See {@link LookRequest.declared}. */
-  readonly declared?: readonly DeclaredSchedule[] | undefined;
-  readonly flow: Flow;
+  readonly declared?: readonly ScheduleDeclaration[] | undefined;
+  readonly flow: FlowMode;
 }
 
 /** Makes the statements of looks, and keeps their texts for later looks. */
@@ -135,7 +135,7 @@ export class Looks {
   }
 
   /** Whether the database needs flow control, as a look tells; null for a look that shows nothing of jobs. */
-  flow(rows: readonly Row[]): Flow | null {
+  flow(rows: readonly Row[]): FlowMode | null {
     const hasFlow = numberOrNull(rows, "has_flow");
     return hasFlow === null ? null : hasFlow === 1 ? "on" : "off";
   }
@@ -169,14 +169,14 @@ export function openOverdueCount(rows: readonly Row[]): number {
   return numberOrNull(rows, "open_overdue") ?? 0;
 }
 
-function declaredRows(declared: readonly DeclaredSchedule[]): string {
+function declaredRows(declared: readonly ScheduleDeclaration[]): string {
   return JSON.stringify(declared.map(({ id, declaration, version }) => [id, declaration ?? null, version ?? null]));
 }
 
 /** As many of the declared schedules as fit into one parameter; undefined for none. */
 export function comparableSchedules(
-  declared: readonly DeclaredSchedule[] | undefined,
-): readonly DeclaredSchedule[] | undefined {
+  declared: readonly ScheduleDeclaration[] | undefined,
+): readonly ScheduleDeclaration[] | undefined {
   let fitting = declared ?? [];
   while (fitting.length > 0 && !fits(declaredRows(fitting))) fitting = fitting.slice(0, fitting.length / 2);
   return fitting.length === 0 ? undefined : fitting;
@@ -252,7 +252,7 @@ export interface LookForm {
   readonly now: boolean;
   /** Whether the look reports overdue occurrences. */
   readonly overdue: boolean;
-  readonly flow: Flow;
+  readonly flow: FlowMode;
 }
 
 /**
@@ -333,7 +333,7 @@ function unchangedSchedules({ schedules, histories }: TableNames, rows: string, 
 }
 
 /** When the first pause ends. Every task that is paused has a key limiter, which tells looks to apply flow control. */
-function pauseEnd({ schedules, tasks, keyLimiters }: TableNames, flow: Flow): string {
+function pauseEnd({ schedules, tasks, keyLimiters }: TableNames, flow: FlowMode): string {
   const tables = flow === "on" ? [schedules, tasks, keyLimiters] : [schedules];
   const ends = tables.map(firstPauseEnd);
   const first = ends.length === 1 ? ends[0] : `SELECT min(at) FROM (${ends.join(" UNION ALL ")})`;

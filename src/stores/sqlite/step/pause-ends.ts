@@ -5,10 +5,10 @@ import type { ChangeStatements } from "../ledger/audit-of-changes.ts";
 import type { LedgerSwitch } from "../ledger/history-writes.ts";
 import type { ScheduleStatements } from "../schedules/schedule-statements.ts";
 
-type Statements = TaskStatements & ScheduleStatements & ChangeStatements & LedgerSwitch;
+type StatementsOfPauseEnds = TaskStatements & ScheduleStatements & ChangeStatements & LedgerSwitch;
 
 /** The statements of a step that end the pauses whose end has come. */
-export function endingPausesOf(statements: Statements, { now, stepId }: StepRequest): SqlStatement[] {
+export function endingPausesOf(statements: StatementsOfPauseEnds, { now, stepId }: StepRequest): SqlStatement[] {
   const { keepsLedger, draftPauseEnds, recordChanges, removeDrafts } = statements;
   const { recordTaskPauseEnds, recordKeyPauseEnds } = statements;
   const { endSchedulePauses, reopenLimiters, endTaskPauses, endKeyPauses } = statements;
@@ -22,7 +22,10 @@ export function endingPausesOf(statements: Statements, { now, stepId }: StepRequ
 }
 
 /** The statements of a step that pause the schedules of which too many runs have failed in a row. */
-export function pausingFailing(statements: Statements, { now, schedulerId, stepId }: StepRequest): SqlStatement[] {
+export function pausingFailing(
+  statements: StatementsOfPauseEnds,
+  { now, schedulerId, stepId }: StepRequest,
+): SqlStatement[] {
   const { keepsLedger, draftFailing, pauseFailing, recordChanges, removeDrafts } = statements;
   return [
     ...(keepsLedger ? [statement(draftFailing, now, schedulerId)] : []),

@@ -6,7 +6,7 @@ import type { Schema, SqlTexts } from "../dialect.ts";
 import type { Connection } from "../driver/connection.ts";
 import { type Answers, Batch, type Row, type SqlStatement, statement } from "../driver/driver-and-failures.ts";
 import { Admission } from "../flow-control/admission.ts";
-import type { Flow, FlowState } from "../flow-control/key-limiters.ts";
+import type { FlowMode, FlowState } from "../flow-control/key-limiters.ts";
 import { acquisitionName, queueParameters } from "../jobs/acquisition.ts";
 import { type AdditionStamp, Additions } from "../jobs/additions.ts";
 import { resolved, resolving } from "../jobs/dependencies.ts";
@@ -45,7 +45,7 @@ interface StepParts {
 export class SqliteSteps {
   readonly #connection: Connection;
   readonly #schema: Schema;
-  readonly #context: Omit<StepContext, "boundsBytes">;
+  readonly #context: Omit<CommitContext, "boundsBytes">;
   readonly #flow: FlowState;
   /** Whether the last step leased jobs of many bytes. Steps of a local database pay for a bound only then. */
   #isHeavy = false;
@@ -150,9 +150,9 @@ export class SqliteSteps {
     const context = { ...this.#context, boundsBytes: this.#isHeavy || !this.#context.isLocal };
     const { flow, hasAccounts } = this.#flow;
     const overdueLeftOut = request.overdue === true ? this.#overdueChecks.next() : 0;
-    const make = (isRepetition: boolean): StepBatch => {
+    const make = (isRepetition: boolean): StepTry => {
       const exactly = isExact || isRepetition;
-      return new StepBatch(context, request, {
+      return new StepTry(context, request, {
         isExact: exactly,
         isRepetition,
         flow,
@@ -189,7 +189,7 @@ export class SqliteSteps {
   }
 
   /** Keeps in mind what the answer of a look tells about flow control. Whether the look was without it and needs it. */
-  #needsFlow(rows: readonly Row[], applied: Flow): boolean {
+  #needsFlow(rows: readonly Row[], applied: FlowMode): boolean {
     this.#overdueChecks.found(openOverdueCount(rows));
     const flow = this.#context.looks.flow(rows);
     if (flow === null) return false;
@@ -208,7 +208,7 @@ interface StepForm {
   /** Whether an earlier try may have been committed. */
   readonly isRepetition: boolean;
   /** What the database needs, as far as the store knows. */
-  readonly flow: Flow;
+  readonly flow: FlowMode;
   readonly hasAccounts: boolean;
   /** Whether the batch resolves dependencies. Otherwise guards undo the whole batch when a job that ends has
    *  children. */
@@ -217,7 +217,7 @@ interface StepForm {
   readonly overdueLeftOut: number;
 }
 
-export interface StepContext {
+export interface CommitContext {
   readonly statements: Statements;
   readonly looks: Looks;
   readonly cleanUp: CleanUp;
@@ -228,7 +228,7 @@ export interface StepContext {
 }
 
 /** One try of a step, as statements. */
-class StepBatch {
+class StepTry {
   readonly #request: StepRequest;
   readonly #looks: Looks;
   readonly #cleanUp: CleanUp;
@@ -259,12 +259,12 @@ class StepBatch {
   readonly #admission: Admission;
   readonly #overdue: StepOverdue;
   /** A batch that checks its releases, or that resolves dependencies, has flow control in any case. */
-  readonly flow: Flow;
+  readonly flow: FlowMode;
 
   /** @throws {RangeError} when the request has more plans or fires than one step may have
    *  @throws {StoreRefusedError} for additions that would wait for each other */
   constructor(
-    context: StepContext,
+    context: CommitContext,
     request: StepRequest,
     { isExact, isRepetition, flow, hasAccounts, resolves, overdueLeftOut }: StepForm,
   ) {
@@ -401,7 +401,7 @@ class StepBatch {
 }
 
 /** The statement that leases jobs, if the step is to lease any. */
-function acquire({ statements, boundsBytes }: StepContext, request: StepRequest, flow: Flow): SqlStatement[] {
+function acquire({ statements, boundsBytes }: CommitContext, request: StepRequest, flow: FlowMode): SqlStatement[] {
   const { now, schedulerId, until, stepId, jobs } = request;
   if (jobs === null || jobs.limit <= 0) return [];
   const { form, args } = queueParameters(jobs);
