@@ -68,6 +68,8 @@ for (const [index, [name, connect]] of Object.entries(CLIENTS).entries()) {
     let connected: Connected;
     beforeAll(async () => {
       connected = connect();
+      // PGlite starts with the first statement, and may take longer than a store waits for an answer.
+      await connected.run("SELECT 1");
       await (await openStore(connected.client, schema)).getTasks();
     });
     afterAll(() => connected.end());

@@ -16,6 +16,8 @@ export class PGliteStores {
     options: PostgresStoreOptions = {},
     wrap: (client: PGlite) => PostgresStoreClient = (client) => client,
   ): Promise<PostgresDataStore> {
+    // It may take longer to start than a store waits for an answer.
+    await this.client.waitReady;
     const first = new PostgresDataStore({ client: this.client });
     await first.open(0);
     await first.getTasks();
