@@ -30,7 +30,7 @@ interface BunClient {
 
 interface Connected {
   readonly client: PostgresStoreClient;
-  /** Runs a statement that yields nothing. */
+  /** Runs a statement, and leaves out its rows. */
   readonly run: (sql: string) => PromiseLike<unknown>;
   readonly end: () => Promise<unknown>;
 }

@@ -101,7 +101,7 @@ class Attached implements AttachedScheduler {
       ctx.storage,
       store,
       () => this.#changed(),
-      // Until when it is alive, nobody asks: it is woken when something is due.
+      // Nobody asks until when it is alive, because an alarm starts it when something is due.
       (now) => ({ ...facts, tasks: [], executors, aliveUntil: now + ALIVE_MS }),
     );
     this.scheduler = new Scheduler({ ...scheduler, dataStore: this.#store, identity: IDENTITY });

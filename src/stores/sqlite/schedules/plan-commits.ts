@@ -20,7 +20,7 @@ export class Plans {
   /** The first plan of each schedule: a second one does not count. */
   readonly #counted: readonly SchedulePlan[];
   readonly #jobIds: readonly string[];
-  /** Those that heed the unfinished jobs of their schedules. */
+  /** Plans that depend on the unfinished jobs of their schedules. */
   readonly #apart: readonly PlanApart[];
   /** Those of them whose schedules' jobs miss their turn. */
   readonly #missing: readonly PlanApart[];
