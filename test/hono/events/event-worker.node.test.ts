@@ -1,3 +1,4 @@
+import { setTimeout } from "node:timers/promises";
 import { Miniflare } from "miniflare";
 import { afterEach, describe, expect, test } from "vitest";
 import { bundleWorker } from "../../edge/bundle-worker.ts";
@@ -78,10 +79,15 @@ describe("in a Worker,", () => {
     expect(seen).toMatchObject(opened.map(() => ({ data: { taskId: "t1" } })));
     expect((await fetch(`${url}/events`)).status).toBe(503);
     for (const { cut } of opened.slice(1)) cut();
-    // The first beat is sent to clients that are gone, and ends their requests. Four more are missing then.
-    for (let beats = 0; beats < 5; beats++) await call("advance/15");
-    await open();
-    expect(await call("size")).toBe(2);
+    // The first beat is sent to clients that are gone, and ends their requests. Four more are missing then. A busy
+    // runtime learns late that a connection was cut, so that other beats may be needed.
+    for (let hasRoom = false; !hasRoom; ) {
+      await setTimeout(100);
+      for (let beats = 0; beats < 5; beats++) await call("advance/15");
+      const last = await fetch(`${url}/events`);
+      hasRoom = last.status === 200 && (await call("size")) === 2;
+      if (!hasRoom) await last.body?.cancel();
+    }
     // A stream whose client is there has lost nothing.
     await call("happen/1");
     expect((await opened[0]?.reader.until("taskRemoved"))?.at(-1)?.data).toMatchObject({ taskId: "t2" });
