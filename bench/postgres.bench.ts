@@ -1,7 +1,7 @@
 // How does the store in PostgreSQL compare with the queues that are made for it? Jobs a second added and processed, with
 // an fsync a commit and without; from addJob in one process to the start in another; what idle schedulers cost the
 // server; and how the tables age beside a transaction that stays open. Guess: ahead where jobs are processed, because a
-// step carries many; behind where they are added one by one. Method and last results: README.md. Run by run.mjs:
+// commit carries many; behind where they are added one by one. Method and last results: README.md. Run by run.mjs:
 // node bench/run.mjs postgres [queues] [wake] [idle] [soak]
 // ROUNDS, IDLE_SECONDS, SCHEDULES, MINUTES (of a soak) and RATE (its jobs a second) come from the environment.
 import { mkdtempSync, rmSync } from "node:fs";

@@ -1,5 +1,5 @@
 // How many jobs a second can be added and processed, here and in the queues that people compare with? And what does a
-// step cost when the store holds a million schedules? Guess: ahead of what asks a server for every job; behind plainjob
+// commit cost when the store holds a million schedules? Guess: ahead of what asks a server for every job; behind plainjob
 // where jobs are added one by one, because it is synchronous. Method and last results: README.md. Run by run.mjs: node
 // bench/run.mjs store [queues] [stores] [tick] [name of a contestant ...]
 import { mkdtempSync, rmSync } from "node:fs";
@@ -175,10 +175,10 @@ async function compareTicks(folder: string): Promise<void> {
   }
   const [few, , many] = costs;
   if (few === undefined || many === undefined) return;
-  const columns = ["idleLookMs", "dueLookMs", "planStepMs", "emptyStepMs"] as const;
+  const columns = ["idleLookMs", "dueLookMs", "planCommitMs", "emptyCommitMs"] as const;
   printTable(
-    "Looks and steps on a file, synchronous NORMAL, milliseconds",
-    ["schedules in the store", "a look, none due", "a look, 100 due", "a step of 100 plans", "a step without work"],
+    "Looks and commits on a file, synchronous NORMAL, milliseconds",
+    ["schedules in the store", "a look, none due", "a look, 100 due", "a commit of 100 plans", "a commit without work"],
     [
       ...costs.map((cost) => [cost.count.toLocaleString("en-US"), ...columns.map((key) => cost[key].toFixed(3))]),
       ["a million to a thousand", ...columns.map((key) => `${(many[key] / few[key]).toFixed(2)}x`)],

@@ -7,7 +7,7 @@ import { bundleImport } from "./lib/bundle-import.mjs";
 import { openApiOf } from "./lib/openapi.mjs";
 
 /** As in `src/core/limits.ts`. */
-const BULK_STEP_MAX = 1000;
+const BULK_COMMIT_MAX = 1000;
 
 const document = openApiOf(await bundleImport("src/hono/openapi/parts.ts"));
 const files = {
@@ -48,7 +48,7 @@ function declaredSchemaOf({ components: { schemas } }) {
   return {
     $schema: "https://json-schema.org/draft/2020-12/schema",
     title: "Schedules as code",
-    ...{ type: "array", maxItems: BULK_STEP_MAX, items },
+    ...{ type: "array", maxItems: BULK_COMMIT_MAX, items },
     $defs: others,
   };
 }

@@ -2,7 +2,7 @@ import type { EventRecord } from "../../src/records/events.ts";
 import type { BenchBroker } from "./brokers.ts";
 
 const EVENTS = 60_000;
-/** Events of a call, as a step that runs a hundred jobs publishes them. */
+/** Events of a call, as a commit that runs a hundred jobs publishes them. */
 const EVENTS_PER_CALL = 100;
 const CALLS_IN_FLIGHT = 10;
 

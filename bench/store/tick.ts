@@ -1,5 +1,5 @@
 import type { ScheduleRecord } from "../../src/records/schedule.ts";
-import type { DataStore, LookReport, StepReport, View } from "../../src/stores/data-store.ts";
+import type { CommitReport, DataStore, LookReport, View } from "../../src/stores/data-store.ts";
 import { LibsqlDataStore } from "../../src/stores/libsql/mod.ts";
 import { median } from "./median.ts";
 
@@ -8,8 +8,8 @@ export interface TickCost {
   readonly count: number;
   readonly idleLookMs: number;
   readonly dueLookMs: number;
-  readonly planStepMs: number;
-  readonly emptyStepMs: number;
+  readonly planCommitMs: number;
+  readonly emptyCommitMs: number;
 }
 
 const NOW = Date.UTC(2030, 0, 1);
@@ -19,8 +19,8 @@ const INSERT_BATCH = 10_000;
 const LEASE_MS = 60_000;
 
 /**
- * What a scheduler's looks and steps cost with `count` schedules in the store: a look that finds nothing, one that
- * finds 100 due schedules, the step that commits their jobs and next fire times, and a step that has nothing to do.
+ * What a scheduler's looks and commits cost with `count` schedules in the store: a look that finds nothing, one that
+ * finds 100 due schedules, the commit that commits their jobs and next fire times, and a commit that has nothing to do.
  */
 export async function measureTick(count: number, folder: string): Promise<TickCost> {
   const store = new LibsqlDataStore({ url: `file:${folder}/tick${count}.db` }, { durability: "normal" });
@@ -32,20 +32,20 @@ export async function measureTick(count: number, folder: string): Promise<TickCo
   }
   const idleLook: number[] = [];
   const dueLook: number[] = [];
-  const planStep: number[] = [];
-  const emptyStep: number[] = [];
+  const planCommit: number[] = [];
+  const emptyCommit: number[] = [];
   let now = NOW;
   for (let round = 0; round < ROUNDS; round++) {
     idleLook.push(await timed(() => look(store, now)));
-    emptyStep.push(await timed(() => step(store, now, `${round}/1`, [])));
+    emptyCommit.push(await timed(() => commit(store, now, `${round}/1`, [])));
     now = NOW + (round + 1) * DUE;
     const startedAt = performance.now();
     const { due } = await look(store, now);
     dueLook.push(performance.now() - startedAt);
     if (due.length !== DUE) throw new Error(`${due.length} of ${count} schedules were due, not ${DUE}`);
     const plannedAt = performance.now();
-    const { plans } = await step(store, now, `${round}/2`, due, count);
-    planStep.push(performance.now() - plannedAt);
+    const { plans } = await commit(store, now, `${round}/2`, due, count);
+    planCommit.push(performance.now() - plannedAt);
     const committed = plans.filter((plan) => plan.committed && plan.addedJobIds.length === 1).length;
     if (committed !== DUE) throw new Error(`${committed} of ${DUE} plans were committed with a job`);
   }
@@ -54,8 +54,8 @@ export async function measureTick(count: number, folder: string): Promise<TickCo
     count,
     idleLookMs: median(idleLook),
     dueLookMs: median(dueLook),
-    planStepMs: median(planStep),
-    emptyStepMs: median(emptyStep),
+    planCommitMs: median(planCommit),
+    emptyCommitMs: median(emptyCommit),
   };
 }
 
@@ -80,16 +80,16 @@ function look(store: DataStore, now: number): Promise<LookReport> {
 
 /** @param periodMs after which a planned schedule comes due again: so that one does in every millisecond, however many
  *  there are */
-function step(
+function commit(
   store: DataStore,
   now: number,
-  stepId: string,
+  commitId: string,
   due: LookReport["due"],
   periodMs = 0,
-): Promise<StepReport> {
-  return store.step({
+): Promise<CommitReport> {
+  return store.commit({
     ...view(now),
-    stepId,
+    commitId,
     isRepetition: false,
     until: now + LEASE_MS,
     releases: [],

@@ -49,31 +49,32 @@ export const SIMULATED_FIRES_MAX = 100_000;
 export const SCHEDULES_PER_COMMIT_MAX = 200;
 
 /** Most jobs that one commit of a call about many jobs retries or cancels. */
-export const BULK_STEP_MAX = 1000;
+export const BULK_COMMIT_MAX = 1000;
 
 /** How long outcomes wait while handlers of a burst of fires begin, in milliseconds: longer than a thousand take. */
 export const BURST_MS_MAX = 200;
 
-/** Most schedules that one step plans, and most jobs that the plans of one step make. A store's lock stays short with
- *  them. Even with the longest ids, each parameter of a step stays below 500 KB. */
-export const PLANS_PER_STEP_MAX = 200;
-export const FIRES_PER_STEP_MAX = 1000;
+/** Most schedules that one commit plans, and most jobs that the plans of one commit make. A store's lock stays short
+ *  with them. Even with the longest ids, each parameter of a commit stays below 500 KB. */
+export const PLANS_PER_COMMIT_MAX = 200;
+export const FIRES_PER_COMMIT_MAX = 1000;
 
-/** Most bytes of schedules that one look shows, and most that one step copies into jobs. Servers refuse requests and
+/** Most bytes of schedules that one look shows, and most that one commit copies into jobs. Servers refuse requests and
  *  answers of some megabytes. */
-export const STEP_BYTES_MAX = 500_000;
+export const COMMIT_BYTES_MAX = 500_000;
 
-/** Most jobs of additions that share a step with other work, and most UTF-16 units of their payloads. A larger addition
- *  is a write of its own, so that it does not hold up the step. */
-export const STEP_ADDITIONS_MAX = 200;
-export const STEP_ADDITION_LENGTH_MAX = 100_000;
+/** Most jobs of additions that share a commit with other work, and most UTF-16 units of their payloads. A larger
+ *  addition is a write of its own, so that it does not hold up the commit. */
+export const COMMIT_ADDITIONS_MAX = 200;
+export const COMMIT_ADDITION_LENGTH_MAX = 100_000;
 
 /** Most UTF-16 units of payloads and metadata that one commit adds. It would hold up the event loop for long. */
 export const ADDITION_LENGTH_MAX = 16_000_000;
 
-/** Most outcomes that one step tells the store, and most characters of theirs; the first is told whatever its size. */
-export const RELEASES_PER_STEP_MAX = 1000;
-export const RELEASE_LENGTH_PER_STEP_MAX = 500_000;
+/** Most outcomes that one commit tells the store, and most characters of theirs; the first is told whatever its
+ *  size. */
+export const RELEASES_PER_COMMIT_MAX = 1000;
+export const RELEASE_LENGTH_PER_COMMIT_MAX = 500_000;
 
 /** Shortest and longest time for which the other schedulers leave a fire to the schedule's preferred scheduler, in
  *  milliseconds. A preferred scheduler commits within a few milliseconds. */
@@ -84,22 +85,22 @@ export const PREFERRED_WAIT_MS_MAX = 100;
  *  only fresh ones, so that schedules with much to catch up do not hold them up. */
 export const FRESH_MS = 10_000;
 
-/** Most steps, and most milliseconds, after which a loop yields to the event loop, so that timers and messages have
+/** Most commits, and most milliseconds, after which a loop yields to the event loop, so that timers and messages have
  *  their turn. */
 export const STEPS_PER_TURN_MAX = 16;
 export const TURN_MS_MAX = 10;
 
-/** Most jobs that a scheduler takes in the first step of a burst while others are alive, which may take some too. Each
- *  step that leaves jobs lets the next one take twice as many, so that others that hear of the burst get their share,
- *  and a long burst costs a few steps more. */
+/** Most jobs that a scheduler takes in the first commit of a burst while others are alive, which may take some too.
+ *  Each commit that leaves jobs lets the next one take twice as many, so that others that hear of the burst get their
+ *  share, and a long burst costs a few commits more. */
 export const SHARE_FIRST = 4;
 
-/** How long a scheduler that leaves jobs of a burst to others waits before its next step, in milliseconds: about as
- *  long as it takes another to hear of them, to look and to step. The steps of a long burst that wait are few. */
+/** How long a scheduler that leaves jobs of a burst to others waits before its next commit, in milliseconds: about as
+ *  long as it takes another to hear of them, to look and to commit. The commits of a long burst that wait are few. */
 export const SHARE_WAIT_MS = 10;
 
-/** Most jobs that one step makes of a schedule with `coalesce: "all"`. The other fire times stay due for the next
- *  step. */
+/** Most jobs that one commit makes of a schedule with `coalesce: "all"`. The other fire times stay due for the next
+ *  commit. */
 export const CATCH_UP_JOBS_PER_COMMIT_MAX = 500;
 
 /** Most fire times that a backfill looks at before its next commit, and about how many characters its jobs have in one:
@@ -110,15 +111,15 @@ export const BACKFILL_LENGTH_PER_COMMIT_MAX = 500_000;
 /** How long a store remembers a backfill after its last change: a repetition of the call may come late. */
 export const BACKFILL_KEPT_MS: number = 30 * 86_400_000;
 
-/** Most jobs that one step ends because they have missed their `startDeadline`. */
-export const MISSED_PER_STEP_MAX = 100;
+/** Most jobs that one commit ends because they have missed their `startDeadline`. */
+export const MISSED_PER_COMMIT_MAX = 100;
 
 /** Most waiting jobs of its schedule that one plan removes, and most running jobs that it cancels, because of its
  *  schedule's `overlap`. There is one at most, unless the schedule queued its jobs before. */
 export const OVERLAP_JOBS_PER_PLAN_MAX = 100;
 
 /** Most fire times that one plan of a schedule passes over whose fires may not overlap. They cost a scan of the
- *  trigger, and no write. The other fire times stay due for the next step. */
+ *  trigger, and no write. The other fire times stay due for the next commit. */
 export const PASSED_FIRES_PER_PLAN_MAX = 1000;
 
 /** Largest page of `getSchedules`, `getJobs` and `getJobResults`, and its default. */
@@ -279,13 +280,13 @@ export const ATTEMPT_CAUSE_LENGTH_MAX = 300;
 /** Longest note of a job's progress that is kept, in UTF-16 units. */
 export const PROGRESS_NOTE_LENGTH_MAX = 1000;
 
-/** Most schedules, and most results, that one step of the clean-up removes. */
+/** Most schedules, and most results, that one commit of the clean-up removes. */
 export const CLEANUP_BATCH = 1000;
 
-/** Most steps of one clean-up, so that the clean-up ends even while others keep adding. */
+/** Most commits of one clean-up, so that the clean-up ends even while others keep adding. */
 export const CLEANUP_STEPS_MAX = 1000;
 
-/** Longest canonical crontab text, in UTF-16 units. It may be longer than the original, because a step such as `1/7`
+/** Longest canonical crontab text, in UTF-16 units. It may be longer than the original, because a commit such as `1/7`
  *  can become a list of values. */
 export const CRON_CANONICAL_LENGTH_MAX = 4096;
 
@@ -317,8 +318,8 @@ export const PARENTS_MAX = 1000;
 /** Largest `limit` and `burst` of a `rateLimit`, and largest `maxRunningPerKey`. */
 export const FLOW_LIMIT_MAX = 1_000_000;
 
-/** Most jobs of one concurrency key of a fair task that are promoted and wait: enough for a step of one worker, and few
- *  enough for a key that comes late. */
+/** Most jobs of one concurrency key of a fair task that are admitted and wait: enough for a commit of one worker, and
+ *  few enough for a key that comes late. */
 export const TURNS_AHEAD_MAX = 16;
 
 /** How far the clocks of hosts may differ before a stored instant counts as written by a wrong clock, in milliseconds.
@@ -448,8 +449,8 @@ export const REASON_LENGTH_MAX = 500;
 /** Most failures in a row after which a schedule may be paused. */
 export const PAUSE_AFTER_FAILURES_MAX = 1000;
 
-/** Most pauses of schedules, of tasks and of keys that one step ends. The next step ends the others. */
-export const PAUSES_ENDED_PER_STEP_MAX = 100;
+/** Most pauses of schedules, of tasks and of keys that one commit ends. The next commit ends the others. */
+export const PAUSES_ENDED_PER_COMMIT_MAX = 100;
 
 /** Most blackouts of a store. Whoever plans a fire compares it with each. */
 export const BLACKOUTS_MAX = 1000;
@@ -487,19 +488,20 @@ export const UNFINISHED_READ_MAX = 1000;
 /** How many changes of a schedule, and pauses of its task, an answer about its past reads. Stores keep 100. */
 export const CHANGES_READ_MAX = 200;
 
-/** Most occurrences without a job, and most jobs, that one step raises as overdue. Each costs some 20 microseconds. */
-export const OVERDUE_RAISED_PER_STEP_MAX = 100;
+/** Most occurrences without a job, and most jobs, that one commit raises as overdue. Each costs some 20
+ *  microseconds. */
+export const OVERDUE_RAISED_PER_COMMIT_MAX = 100;
 
-/** How many open overdue occurrences a step looks at, to resolve those that are over. Other steps look at the
+/** How many open overdue occurrences a commit looks at, to resolve those that are over. Other commits look at the
  *  others. */
-export const OVERDUE_CHECKED_PER_STEP_MAX = 500;
+export const OVERDUE_CHECKED_PER_COMMIT_MAX = 500;
 
 /** Most open overdue occurrences that are counted, and most that `health()` lists. */
 export const OVERDUE_COUNTED_MAX = 10_000;
 export const OVERDUE_SHOWN_MAX = 100;
 
-/** How long a store keeps a resolved overdue occurrence, in milliseconds, so that a repetition of the step whose answer
- *  was lost can report it. */
+/** How long a store keeps a resolved overdue occurrence, in milliseconds, so that a repetition of the commit whose
+ *  answer was lost can report it. */
 export const RESOLVED_OVERDUE_KEPT_MS = 600_000;
 
 /** Most fire times that one preview lists. */
@@ -633,14 +635,14 @@ export const JOB_STEP_VALUE_LENGTH_MAX = 262_144;
 export const JOB_STEPS_LENGTH_MAX = 4_194_304;
 export const JOB_STEP_NAME_LENGTH_MAX = 200;
 
-/** How long after the first step of an attempt, and then how often, a clean-up asks whether a job and its result are
+/** How long after the first commit of an attempt, and then how often, a clean-up asks whether a job and its result are
  *  gone, so that its steps go too; in milliseconds. */
 export const STEPS_CHECKED_EVERY_MS = 3_600_000;
 
 /** Of how many jobs one clean-up asks so. */
 export const STEPS_CHECKED_PER_CLEANUP_MAX = 1000;
 
-/** Of how many jobs one clean-up removes the steps at most: 4 MB each. */
+/** Of how many jobs one clean-up removes the commits at most: 4 MB each. */
 export const STEPS_REMOVED_PER_CLEANUP_MAX = 20;
 
 /** Longest line of an exported text that an import reads, in UTF-16 units: a record has a payload and metadata, each of

@@ -182,7 +182,7 @@ export interface OverviewAnswer {
   readonly counts: {
     /** Unfinished jobs by state. */
     readonly queued: Count;
-    readonly held: Count;
+    readonly blocked: Count;
     readonly running: number;
     readonly schedulers: number;
     readonly pausedTasks: number;

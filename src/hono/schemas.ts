@@ -3,7 +3,7 @@ import { anything, numberFrom, objectOf, oneOf, textUpTo, trueOrFalse, wholeNumb
 import {
   BLACKOUT_TASKS_MAX,
   BULK_ADD_MAX,
-  BULK_STEP_MAX,
+  BULK_COMMIT_MAX,
   BY_LENGTH_MAX,
   CATCH_UP_MAX,
   ID_LENGTH_MAX,
@@ -201,7 +201,7 @@ export const jobQuery: () => v.GenericSchema<unknown, JobQuery> = once(() =>
     ...jobFilter(),
     ...labelled(),
     backfillId: optional(idText()),
-    state: optional(oneOf(["queued", "held", "running"])),
+    state: optional(oneOf(["queued", "blocked", "running"])),
     ...range(),
     sort: optional(oneOf(["id", "runAt"])),
     order: newestFirst(),
@@ -386,7 +386,7 @@ export const declaredBody: () => v.GenericSchema<unknown, DeclaredBody> = once((
   return v.strictObject({ ...others, id: idText(), task: taskId, renamedFrom: optional(idText()) });
 });
 
-const planEntries = once(() => ({ owner: idText(), declared: listOf(declaredBody(), 0, BULK_STEP_MAX) }));
+const planEntries = once(() => ({ owner: idText(), declared: listOf(declaredBody(), 0, BULK_COMMIT_MAX) }));
 export const planBody: () => v.GenericSchema<unknown, PlanBody> = once(() =>
   v.strictObject({ ...planEntries(), nextFires: optional(wholeNumber(0, TRIGGER_PREVIEW_MAX)) }),
 );

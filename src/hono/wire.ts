@@ -69,7 +69,7 @@ interface JobFilterQuery {
 
 export interface JobQuery extends SearchQuery, JobFilterQuery, LabelQuery, CountedQuery, PageQuery {
   readonly backfillId?: string;
-  readonly state?: "queued" | "held" | "running";
+  readonly state?: "queued" | "blocked" | "running";
   /** Jobs whose `runAt` is this instant or later. */
   readonly from?: string;
   /** Jobs whose `runAt` is before this instant. */
@@ -93,7 +93,7 @@ export interface ResultQuery extends SearchQuery, ResultFilterQuery, IncludeQuer
   readonly order?: "newest" | "oldest";
 }
 
-type RunWord = "queued" | "held" | "running" | "ended";
+type RunWord = "queued" | "blocked" | "running" | "ended";
 
 interface RunFilterQuery extends SearchQuery, JobFilterQuery, LabelQuery {
   /** Several times, or with commas in between. Default: all. */

@@ -1,4 +1,4 @@
-import { BULK_STEP_MAX } from "../core/limits.ts";
+import { BULK_COMMIT_MAX } from "../core/limits.ts";
 import { isPlain, listOf, optionError, shown, takes } from "../core/option-errors.ts";
 import { checkId, checkScheduleOptions } from "../scheduler/options/check-options.ts";
 import type { CheckedScheduleOptions } from "../scheduler/options/checked-options.ts";
@@ -49,9 +49,9 @@ const NO_PART = ["conflictPolicy", "ifRevision", "requestHash", "by"];
 
 /** @throws {OptionsError} @throws {CronSyntaxError} @throws {DeserializationError} */
 export function readDeclarations(declared: unknown, owner: string, defaults: ScheduleDefaults): ReadDeclaration[] {
-  const list = listOf(declared as readonly unknown[], "plan()", "declared", BULK_STEP_MAX);
+  const list = listOf(declared as readonly unknown[], "plan()", "declared", BULK_COMMIT_MAX);
   if (list === null) {
-    throw optionError("plan()", "declared", takes(`a list of at most ${BULK_STEP_MAX} schedules`, declared));
+    throw optionError("plan()", "declared", takes(`a list of at most ${BULK_COMMIT_MAX} schedules`, declared));
   }
   const seen = new Set<string>();
   const take = (id: string, where: string, name: string): void => {

@@ -4,7 +4,7 @@ import { checker, objectOf, wholeNumber } from "../core/check.ts";
 import { yieldToEventLoop } from "../core/clock.ts";
 import { MaxIterationsReachedError, RevisionConflictError } from "../core/errors.ts";
 import { mapInTurns } from "../core/in-turns.ts";
-import { BULK_STEP_MAX, ID_LENGTH_MAX, PAGE_SIZE_MAX, PLAN_STEPS_MAX } from "../core/limits.ts";
+import { BULK_COMMIT_MAX, ID_LENGTH_MAX, PAGE_SIZE_MAX, PLAN_STEPS_MAX } from "../core/limits.ts";
 import { mustBe, optionError, shown } from "../core/option-errors.ts";
 import { instantText } from "../core/temporal.ts";
 import { textHash } from "../core/text-hash.ts";
@@ -233,15 +233,15 @@ class LocalPlans implements Planner {
     const list = readDeclarations(declared, owner, inherited.scheduleDefaults);
     await opened();
     const owned = await this.#all({ labels: { [OWNER_LABEL]: owner } }, ended);
-    if (owned.length > BULK_STEP_MAX) {
-      const message = `owns ${owned.length} schedules, and a plan has at most ${BULK_STEP_MAX}; take several owners`;
+    if (owned.length > BULK_COMMIT_MAX) {
+      const message = `owns ${owned.length} schedules, and a plan has at most ${BULK_COMMIT_MAX}; take several owners`;
       throw optionError("plan()", "owner", message);
     }
     const named = list.flatMap(({ id, renamedFrom }) => (renamedFrom === null ? [id] : [id, renamedFrom]));
     const read = new Map(owned.map((record) => [record.id, record]));
     const others = named.filter((id) => !read.has(id));
-    for (let start = 0; start < others.length; start += BULK_STEP_MAX) {
-      const ids = others.slice(start, start + BULK_STEP_MAX);
+    for (let start = 0; start < others.length; start += BULK_COMMIT_MAX) {
+      const ids = others.slice(start, start + BULK_COMMIT_MAX);
       for (const record of await this.#all({ ids }, ended)) read.set(record.id, record);
     }
     const compared: Compared[] = [];

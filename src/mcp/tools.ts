@@ -121,7 +121,10 @@ export const TOOLS: readonly Tool[] = [
     description: "Jobs that wait, run, or have ended, the newest first.",
     properties: {
       ...{ taskId: text("Of this task."), scheduleId: text("Of this schedule.") },
-      ...{ state: { enum: ["queued", "held", "running", "ended"] }, outcome: text("success, error, abandoned, ...") },
+      ...{
+        state: { enum: ["queued", "blocked", "running", "ended"] },
+        outcome: text("success, error, abandoned, ..."),
+      },
       ...{ error: text("Text in the error."), search: text("Text in an id, a key or the error.") },
       ...{ from: text(INSTANT), until: text(INSTANT) },
       ...PAGE,

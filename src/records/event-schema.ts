@@ -91,8 +91,8 @@ export const eventSchemas: () => EventSchemas = once(() => {
     },
     jobAdded: { ...job, executor: id, runAtMs: ms, isLeased: v.boolean() },
     jobUpdated: { ...job, runAtMs: ms },
-    jobHeld: { ...job, reason: v.picklist(["limit", "parents"]), concurrencyKey: v.nullable(id) },
-    jobPromoted: { ...job, schedulerId: id, isLeased: v.boolean(), concurrencyKey: v.nullable(id) },
+    jobBlocked: { ...job, reason: v.picklist(["limit", "parents"]), concurrencyKey: v.nullable(id) },
+    jobAdmitted: { ...job, schedulerId: id, isLeased: v.boolean(), concurrencyKey: v.nullable(id) },
     jobUnclaimed: {
       ...job,
       schedulerId: id,

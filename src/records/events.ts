@@ -114,18 +114,18 @@ interface EventFactsByType {
   jobAdded: JobEventFacts & { readonly executor: string; readonly runAtMs: number; readonly isLeased: boolean };
   /** A later addition of its burst changed the job (`debounce`): its payload, its settings, and when it runs. */
   jobUpdated: JobEventFacts & { readonly runAtMs: number };
-  /** The job was added, and is held: by a limit or a pause of its task or concurrency key (`"limit"`), or until its
+  /** The job was added, and is blocked: by a limit or a pause of its task or concurrency key (`"limit"`), or until its
    *  parents have ended. */
-  jobHeld: JobEventFacts & { readonly reason: "limit" | "parents"; readonly concurrencyKey: string | null };
-  /** The job is no longer held. `isLeased`: the same commit leased the job to the scheduler, so that no other one has
-   *  to look for it. */
-  jobPromoted: JobEventFacts &
+  jobBlocked: JobEventFacts & { readonly reason: "limit" | "parents"; readonly concurrencyKey: string | null };
+  /** The job is no longer blocked. `isLeased`: the same commit leased the job to the scheduler, so that no other one
+   *  has to look for it. */
+  jobAdmitted: JobEventFacts &
     SchedulerEventFacts & { readonly isLeased: boolean; readonly concurrencyKey: string | null };
   /** The job is due and waits, and no scheduler has taken a job of its task and executor so far. The scheduler that
    *  says so has no handler for the task (`missing` is `"task"`), or no executor of this name (`"executor"`). Published
    *  once for each task, executor and process. `"worker"`: the scheduler that says so runs no jobs; or somebody waits
-   *  for the job there, and nobody is alive who runs jobs. `"room"`: the job is held by the rate of its task, the limit
-   *  of its key or a pause; published once for each task and process. */
+   *  for the job there, and nobody is alive who runs jobs. `"room"`: the job is blocked by the rate of its task, the
+   *  limit of its key or a pause; published once for each task and process. */
   jobUnclaimed: JobEventFacts &
     SchedulerEventFacts & { readonly executor: string; readonly missing: "task" | "executor" | "worker" | "room" };
   /** An attempt begins. `attempt` is 1 for the first. `scheduledFireTimeMs` is null for a job that no fire time
@@ -197,8 +197,8 @@ export const EVENT_TYPES: readonly EventType[] = Object.freeze([
   "zoneRulesChanged",
   "jobAdded",
   "jobUpdated",
-  "jobHeld",
-  "jobPromoted",
+  "jobBlocked",
+  "jobAdmitted",
   "jobUnclaimed",
   "jobAcquired",
   "jobProgressed",

@@ -72,8 +72,8 @@ export interface JobRecord {
   /** Goes with `after`. */
   readonly onParentFailure?: ParentFailurePolicy;
   /** Why the job cannot be acquired although it may be due: a limit of its key (`limit`), or parents that have not
-   *  ended (`parents`). Absent for a job that is not held. Stores set it; in an addition it means nothing. */
-  readonly heldBy?: "limit" | "parents";
+   *  ended (`parents`). Absent for a job that is not blocked. Stores set it; in an addition it means nothing. */
+  readonly blockedBy?: "limit" | "parents";
   /** That of the schedule when its fire time made the job; absent for none. */
   readonly pauseAfterFailures?: number;
   /** How the job last slept; absent for a job that never did. It sleeps until `runAt` while it has no lease. */

@@ -67,7 +67,7 @@ export interface OccurrenceRunRecord {
   readonly attempts: number;
   /** Why the handler skipped the run: the first 100 bytes; absent unless `outcome` is `skipped`. */
   readonly reason?: string;
-  /** Whether the job had a concurrency key, or its task a rate or turns, so that admission may have held the job. */
+  /** Whether the job had a concurrency key, or its task a rate or turns, so that admission may have blocked the job. */
   readonly isKeyed: boolean;
 }
 
@@ -103,7 +103,7 @@ export interface ScheduleState {
 /**
  * What a change of a schedule was: `paused` (also for another end or reason of a pause) and `unpaused` when the pause
  * is all that changed, besides the next fire time; `failed` for a schedule that was paused because its trigger failed:
- * the plan of a step paused it.
+ * the plan of a commit paused it.
  */
 export type ScheduleChangeKind = "added" | "changed" | "paused" | "unpaused" | "failed" | "removed";
 

@@ -637,7 +637,7 @@ export abstract class SchedulerClient {
    * and yet have a cursor.
    * @throws {OptionsError}
    * @example
-   * const { items, cursor } = await scheduler.getJobs({ state: "held", search: "tenant 7", order: "newest" });
+   * const { items, cursor } = await scheduler.getJobs({ state: "blocked", search: "tenant 7", order: "newest" });
    * const next = await scheduler.getJobs({ sort: "runAt", limit: 5 });
    */
   getJobs(filter: JobFilterOptions = {}): Listing<Job> {
@@ -700,9 +700,9 @@ export abstract class SchedulerClient {
    * Jobs that are unfinished and jobs that have ended, as one list: a page when awaited (default: the first 100), all
    * of them in `for await`. See {@link Listing}. Unfinished jobs come first, those that were added last before the
    * others; then come those that have ended, the newest first, by their end. Where some of the states `"running"`,
-   * `"held"` and `"queued"` are asked for, they come in this order. A cursor stays good while jobs come and go: a job
-   * that ends between two pages may come twice, and none is left out. Where a filter takes few of very many, a page may
-   * be short or empty, and yet have a cursor.
+   * `"blocked"` and `"queued"` are asked for, they come in this order. A cursor stays good while jobs come and go: a
+   * job that ends between two pages may come twice, and none is left out. Where a filter takes few of very many, a page
+   * may be short or empty, and yet have a cursor.
    * @throws {OptionsError}
    * @example
    * const { items } = await scheduler.getRuns({ outcome: ["error", "abandoned"], error: "timed out", minAttempts: 2 });

@@ -18,6 +18,7 @@ import type {
 } from "./contract/addition-types.ts";
 import type { BackfillCommit, BackfillRequest, BackfillState } from "./contract/backfill-types.ts";
 import type { BlackoutAddition, BlackoutAdditionReport, BlackoutList } from "./contract/blackout-types.ts";
+import type { CleanupReport, CommitReport, CommitRequest } from "./contract/commit-types.ts";
 import type { InspectionOptions, StoreInspection } from "./contract/inspection-types.ts";
 import type { JobStepReport, JobStepSave } from "./contract/job-step-types.ts";
 import type {
@@ -38,7 +39,6 @@ import type {
 } from "./contract/list-types.ts";
 import type { LookReport, LookRequest } from "./contract/look-types.ts";
 import type { RestoredRecords } from "./contract/restore-types.ts";
-import type { CleanupReport, StepReport, StepRequest } from "./contract/step-types.ts";
 import type { ZoneRulesStore } from "./contract/zone-rules-types.ts";
 import type { PauseFacts } from "./shared/pauses.ts";
 import type { SqlStatement } from "./sqlite/driver/driver-and-failures.ts";
@@ -54,6 +54,22 @@ export type {
 } from "./contract/addition-types.ts";
 export type { BackfillCommit, BackfillRequest, BackfillState } from "./contract/backfill-types.ts";
 export type { BlackoutAddition, BlackoutAdditionReport, BlackoutList } from "./contract/blackout-types.ts";
+export type {
+  AdmittedJob,
+  CleanupReport,
+  CommitReport,
+  CommitRequest,
+  EndedPauses,
+  JobRelease,
+  OverlapReport,
+  PausedSchedule,
+  PlannedJob,
+  PlannedOverlap,
+  PlanReport,
+  ReleaseStatus,
+  SchedulePlan,
+  SentHeartbeat,
+} from "./contract/commit-types.ts";
 export type {
   InspectionOptions,
   ScheduleCounts,
@@ -96,22 +112,6 @@ export type {
 } from "./contract/look-types.ts";
 export type { RestoredHistory, RestoredRecords } from "./contract/restore-types.ts";
 export type { StatsCount, StatsFilter } from "./contract/stats-types.ts";
-export type {
-  CleanupReport,
-  EndedPauses,
-  JobRelease,
-  OverlapReport,
-  PausedSchedule,
-  PlannedJob,
-  PlannedOverlap,
-  PlanReport,
-  PromotedJob,
-  ReleaseStatus,
-  SchedulePlan,
-  SentHeartbeat,
-  StepReport,
-  StepRequest,
-} from "./contract/step-types.ts";
 
 /** What a data store tells a scheduler about itself. */
 export interface StoreCapabilities {
@@ -190,7 +190,7 @@ export interface DataStore extends AsyncDisposable {
   /** Reads what there is to do, in one read, and writes nothing. See rules V1 to V11. */
   look(request: LookRequest): Promise<LookReport>;
   /**
-   * One step of a scheduler: one write that counts as a whole or not at all. Its parts, in order, and their rules in
+   * One commit of a scheduler: one write that counts as a whole or not at all. Its parts, in order, and their rules in
    * docs/store-contract.md:
    *
    * 1. *Releases* of jobs that the scheduler holds: R1 to R9.
@@ -201,16 +201,16 @@ export interface DataStore extends AsyncDisposable {
    * 5. *Acquisition* of at most `jobs.limit` jobs: Q1 to Q12, with admission by the limits of keys: F1 to F16.
    * 6. A look, whose answer is part of the report: V1 to V11.
    *
-   * With `endsPauses`, the step ends pauses whose end has come: S16 and T15. With `overdue`, the step also raises and
-   * resolves overdue occurrences: O1 to O12. The end of a job resolves the dependencies of its children in the same
+   * With `endsPauses`, the commit ends pauses whose end has come: S16 and T15. With `overdue`, the commit also raises
+   * and resolves overdue occurrences: O1 to O12. The end of a job resolves the dependencies of its children in the same
    * commit: C7 to C9. For the order see X2, for repetitions X4 to X15.
    *
-   * @throws {StoreUnavailableError} the fate of the step is unknown: repeat it with the same `stepId` and
+   * @throws {StoreUnavailableError} the fate of the commit is unknown: repeat it with the same `commitId` and
    *   `isRepetition`
-   * @throws {StoreRefusedError} or any other error when the store refuses something in the step: then nothing of the
-   *   step happened
+   * @throws {StoreRefusedError} or any other error when the store refuses something in the commit: then nothing of the
+   *   commit happened
    */
-  step(request: StepRequest): Promise<StepReport>;
+  commit(request: CommitRequest): Promise<CommitReport>;
 
   // ---- schedules
 
@@ -240,7 +240,7 @@ export interface DataStore extends AsyncDisposable {
 
   // ---- blackouts
 
-  /** All blackouts, by id, with the version that a step names. See rules B1 to B5. */
+  /** All blackouts, by id, with the version that a commit names. See rules B1 to B5. */
   getBlackouts(): Promise<BlackoutList>;
   /** Adds a blackout, or replaces the one with its id. See rules B1 to B3. */
   addBlackout(addition: BlackoutAddition): Promise<BlackoutAdditionReport>;
@@ -268,8 +268,8 @@ export interface DataStore extends AsyncDisposable {
   /** Extends the named leases that are still the caller's, and gives up leases of the caller whose jobs run nowhere.
    *  See rules L1 to L7, and L17 for heartbeats. */
   extendLeases(extension: LeaseExtension): Promise<LeaseExtensionReport>;
-  /** Writes a step of a leased job, and extends its lease; does nothing unless the lease is the caller's. See rules J1
-   *  to J6. */
+  /** Writes a step of a leased job, and extends its lease; does nothing unless the lease is the caller's. See rules
+   *  J1 to J6. */
   saveJobStep(save: JobStepSave): Promise<JobStepReport>;
   /** The steps of an unfinished job, or of one whose result has not expired at `now`, by `startedAt`, then name. See
    *  rules J7 to J10. */
@@ -277,8 +277,8 @@ export interface DataStore extends AsyncDisposable {
   /** What is kept of the logs of an unfinished job, or of one whose result has not expired at `now`: of its last 20
    *  leases, the oldest first. See rule J13. */
   getJobLogs(jobId: string, now: number): Promise<JobLogRecord[]>;
-  /** The statements by which an application writes a step within a transaction of its own, in the same database. Absent
-   *  where `prepareAddition` is. See rule J11. */
+  /** The statements by which an application writes a step within a transaction of its own, in the same database.
+   *  Absent where `prepareAddition` is. See rule J11. */
   prepareJobStep?(save: JobStepSave): Promise<SqlStatement[]>;
   /** Gives up the leases that dead instances of an identity left. A scheduler calls it when it starts. See rules L8 to
    *  L10. */

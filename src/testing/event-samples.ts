@@ -63,9 +63,9 @@ export function sampleOf(type: EventType): EventRecord {
       return { type, ...job, scheduleId: "schedule", executor: "inline", runAtMs: 1_800_000_000_003, isLeased: false };
     case "jobUpdated":
       return { type, ...job, runAtMs: 1_800_000_000_003 };
-    case "jobHeld":
+    case "jobBlocked":
       return { type, ...job, reason: "limit", concurrencyKey: "key" };
-    case "jobPromoted":
+    case "jobAdmitted":
       return { type, ...job, schedulerId: "scheduler", isLeased: false, concurrencyKey: null };
     case "jobUnclaimed":
       return { type, ...job, schedulerId: "scheduler", executor: "threads", missing: "executor" };

@@ -142,7 +142,7 @@ function jobLine(job: JobRecord, isRunning: boolean): string {
   const { id, taskId, scheduleId } = job;
   if (isRunning) return recordLine("runningJob", { id, taskId, scheduleId });
   // What tells of a lease, of attempts and of what holds the job is of this store alone.
-  const { heldBy: _, progress: __, attemptHistory: ___, ...kept } = job;
+  const { blockedBy: _, progress: __, attemptHistory: ___, ...kept } = job;
   const { failedAttempts, recoveries, fence } = job;
   return recordLine("job", { ...kept, ...NEVER_RUN, failedAttempts, recoveries, fence });
 }

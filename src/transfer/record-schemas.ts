@@ -300,7 +300,7 @@ export const jobSchema: () => RecordSchema<JobRecord> = once(() =>
     pauseAfterFailures: absent(count()),
     after: absent(v.pipe(v.array(id()), v.minLength(1), v.maxLength(PARENTS_MAX)) as RecordSchema<readonly string[]>),
     onParentFailure: absent(unknownly(oneOf(PARENT_FAILURE_POLICIES))),
-    heldBy: absent(never()),
+    blockedBy: absent(never()),
     sleep: absent(never()),
   }),
 );

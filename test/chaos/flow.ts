@@ -164,8 +164,8 @@ export class FlowChaos {
     }
   }
 
-  /** An attempt starts after the instant that its step took for the present, and before its handler is called. So no
-   *  more than the rate allows can have both within the time. A step that was frozen on its way is left out by that. */
+  /** An attempt starts after the instant that its commit took for the present, and before its handler is called. So no
+   *  more than the rate allows can have both within the time. A commit that was frozen on its way is left out by that. */
   #checkRate(starts: readonly LedgerEntry[]): void {
     const most = RATE.limit + RATE.burst - 1;
     for (const key of KEYS) {

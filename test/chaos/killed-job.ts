@@ -6,7 +6,7 @@ import { join } from "node:path";
 import process from "node:process";
 import type { Clock } from "../../src/core/clock.ts";
 import { Scheduler, type StepContext } from "../../src/mod.ts";
-import type { JobStepSave, StepRequest } from "../../src/stores/data-store.ts";
+import type { CommitRequest, JobStepSave } from "../../src/stores/data-store.ts";
 import type { Row, SqlValue } from "../../src/stores/sqlite/driver/driver-and-failures.ts";
 import { FileDataStore } from "../../src/stores/sqlite-file/store.ts";
 
@@ -80,7 +80,7 @@ const store = new KilledStore(
 );
 
 /** Gives the points of a call their name. */
-function named(method: "step" | "look" | "getJobSteps" | "saveJobStep", nameOf: (request: never) => string): void {
+function named(method: "commit" | "look" | "getJobSteps" | "saveJobStep", nameOf: (request: never) => string): void {
   const original = store[method].bind(store) as (request: unknown, ...rest: unknown[]) => Promise<unknown>;
   Object.assign(store, {
     [method]: async (request: unknown, ...rest: unknown[]) => {
@@ -96,8 +96,8 @@ function named(method: "step" | "look" | "getJobSteps" | "saveJobStep", nameOf: 
 }
 named("look", () => "look");
 named("getJobSteps", () => "getJobSteps");
-named("step", ({ releases, additions }: StepRequest) => {
-  return `step with ${[...releases.map(({ kind }) => kind), ...additions.map(() => "addition")]}`;
+named("commit", ({ releases, additions }: CommitRequest) => {
+  return `commit with ${[...releases.map(({ kind }) => kind), ...additions.map(() => "addition")]}`;
 });
 named("saveJobStep", ({ step }: JobStepSave) => {
   isDetailed = points === "all" && (step.cursor === null || Number(step.cursor) % DETAILED_EVERY === 0);

@@ -13,7 +13,7 @@ export interface LedgerEntry {
   readonly name: string | null;
   /** Its concurrency key, or null. */
   readonly key: string | null;
-  /** The present by the step that acquired it, and when the line was written, in epoch milliseconds. */
+  /** The present by the commit that acquired it, and when the line was written, in epoch milliseconds. */
   readonly acquiredMs: number;
   readonly atMs: number;
   readonly fence: number;

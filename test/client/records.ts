@@ -80,7 +80,7 @@ export const jobs: fc.Arbitrary<JobRecord> = record(
   },
   {
     ...{ retryOf: text, attemptHistory: fc.array(attempt, { maxLength: 3 }), progress, concurrencyKey: text },
-    ...{ after: fc.array(text, { maxLength: 3 }), heldBy: fc.constantFrom("limit", "parents") },
+    ...{ after: fc.array(text, { maxLength: 3 }), blockedBy: fc.constantFrom("limit", "parents") },
     onParentFailure: fc.constantFrom("cancel", "run"),
   },
 ) as fc.Arbitrary<JobRecord>;
@@ -148,7 +148,7 @@ export const storeFacts: fc.Arbitrary<StoreFacts | null> = orNull(
         tasks: fc.array(
           record(
             { taskId: text, waiting: count, running: count },
-            { held: count, isHeldCapped: fc.constant(true), isQueuedCapped: fc.constant(true) },
+            { held: count, isBlockedCapped: fc.constant(true), isQueuedCapped: fc.constant(true) },
           ),
           { maxLength: 3 },
         ),

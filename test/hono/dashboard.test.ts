@@ -91,7 +91,7 @@ describe("the page of a router", () => {
   });
 
   test("has words for all that can become of a run or a fire time", () => {
-    const all = [...EXPLAINED_VERDICTS, ...JOB_OUTCOMES, "queued", "held", "running", "ended"];
+    const all = [...EXPLAINED_VERDICTS, ...JOB_OUTCOMES, "queued", "blocked", "running", "ended"];
     expect(all.filter((verdict) => /[A-Z]/.test(sayingOf(verdict).words))).toEqual([]);
     expect(new Set(all.filter((verdict) => sayingOf(verdict).words === verdict))).toEqual(
       new Set(["cancelled", "waiting", "running", "ended"]),

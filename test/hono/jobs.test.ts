@@ -165,7 +165,7 @@ describe("many jobs", () => {
     ];
     const { status, body } = await ask("POST /jobs/batch", { jobs, then: { taskId: "fail", onParentFailure: "run" } });
     const { items } = body as { items: { id: string }[] };
-    expect([status, body]).toMatchObject([202, { then: { heldBy: "parents", after: items.map(({ id }) => id) } }]);
+    expect([status, body]).toMatchObject([202, { then: { blockedBy: "parents", after: items.map(({ id }) => id) } }]);
   });
 
   test("are all refused for one of them", async () => {

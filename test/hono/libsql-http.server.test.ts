@@ -39,7 +39,7 @@ test("a scheduler on libSQL is controlled over HTTP, from the first schedule to 
     then: { taskId: "add", payload: [5] },
   });
   expect(batch).toMatchObject({ status: 202, body: { items: [{ payload: [3] }, { payload: [4] }] } });
-  expect(await ask("GET /jobs?order=newest&limit=1")).toMatchObject({ body: { items: [{ state: "held" }] } });
+  expect(await ask("GET /jobs?order=newest&limit=1")).toMatchObject({ body: { items: [{ state: "blocked" }] } });
 
   expect(await ask("POST /tick")).toMatchObject({ status: 200, body: { jobsRun: 4, outcomes: { success: 4 } } });
   expect(await ask(`GET /jobs/${id}/result`)).toMatchObject({

@@ -120,7 +120,7 @@ describe("runs over HTTP", () => {
       ((await ask(`GET /runs?${query}`)).body as { items: { id: string }[] }).items.map(({ id }) => id);
     expect(await found("outcome=error,abandoned")).toEqual([ids.failed]);
     expect(await found("outcome=error&outcome=success&taskId=ok")).toEqual([ids.done]);
-    expect(await found("state=queued,held")).toEqual([ids.waiting]);
+    expect(await found("state=queued,blocked")).toEqual([ids.waiting]);
     expect(await found("error=PAPER&minAttempts=1&maxRunTime=5m")).toEqual([ids.failed]);
     const first = (await ask("GET /runs?limit=2")).body as { cursor: string };
     expect(await found(`limit=2&cursor=${encodeURIComponent(first.cursor)}`)).toEqual([ids.done]);
@@ -135,12 +135,12 @@ describe("runs over HTTP", () => {
     const { body } = await ask("GET /runs?include=total,facets&outcome=error&limit=1");
     expect(body).toMatchObject({
       total: one,
-      facets: { queued: one, held: none, running: none, error: one, success: one, abandoned: none },
+      facets: { queued: one, blocked: none, running: none, error: one, success: one, abandoned: none },
     });
     expect((await ask("GET /runs")).body).not.toHaveProperty("total");
-    expect((await ask("GET /jobs?include=facets&state=held")).body).toEqual({
+    expect((await ask("GET /jobs?include=facets&state=blocked")).body).toEqual({
       ...{ items: [], cursor: null },
-      facets: { queued: one, held: none, running: none },
+      facets: { queued: one, blocked: none, running: none },
     });
     for (const id of ["a", "b", "c"]) await scheduler.addSchedule("ok", "@daily", { id, paused: id === "c" });
     expect((await ask("GET /schedules?include=total,facets&state=active&limit=1")).body).toMatchObject({
@@ -183,7 +183,7 @@ describe("runs over HTTP", () => {
     expect(await bulk("retry", { search: ids.failed }, 2)).toMatchObject({ status: 409 });
     expect(await bulk("retry", { search: ids.done }, 0)).toMatchObject({ status: 200, body: { count: 0 } });
     expect(await bulk("retry", { error: "PAPER", outcome: ["error"] }, 1)).toMatchObject({ body: { count: 1 } });
-    expect(await bulk("cancel", { state: ["held", "running"] }, 0)).toMatchObject({ body: { count: 0 } });
+    expect(await bulk("cancel", { state: ["blocked", "running"] }, 0)).toMatchObject({ body: { count: 0 } });
     expect(await bulk("cancel", { search: ids.waiting, state: "queued" }, 1)).toMatchObject({ body: { count: 1 } });
     expect(await ask(`GET /runs/${ids.waiting}`)).toMatchObject({ body: { outcome: "cancelled" } });
   });

@@ -105,13 +105,13 @@ export class EnvironmentMoves {
   #ofMessages({ messages }: World): void {
     for (const [index, message] of messages.entries()) {
       if (message.kind === MessageKind.none) continue;
-      const { by, firstStep } = message;
+      const { by, firstCommit } = message;
       this.#stage.move(Kind.late, `'s lost ${nameOfMessage(message)} arrives`, by, (next) => {
         const [arrived] = next.messages.splice(index, 1, noMessage());
         if (arrived === undefined) return;
-        if (message.kind === MessageKind.surrender) this.#stage.store.surrender(next, by, firstStep);
+        if (message.kind === MessageKind.surrender) this.#stage.store.surrender(next, by, firstCommit);
         else if (message.kind === MessageKind.extension) this.#stage.store.extend(next, arrived);
-        else this.#stage.store.step(next, arrived, false);
+        else this.#stage.store.commit(next, arrived, false);
       });
     }
   }
@@ -130,5 +130,5 @@ export class EnvironmentMoves {
 }
 
 function nameOfMessage({ kind }: Message): string {
-  return kind === MessageKind.step ? "step" : kind === MessageKind.extension ? "extension" : "surrender";
+  return kind === MessageKind.commit ? "commit" : kind === MessageKind.extension ? "extension" : "surrender";
 }

@@ -8,7 +8,7 @@ export const Kind = Object.freeze({
   time: 2,
   /** A try arrives that its sender gave up long ago. */
   late: 3,
-  /** A fault, a change by a client, or a step on old knowledge: never needed. */
+  /** A fault, a change by a client, or a commit on old knowledge: never needed. */
   chance: 4,
 });
 export type Kind = (typeof Kind)[keyof typeof Kind];

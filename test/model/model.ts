@@ -62,20 +62,20 @@ function firstWorld(settings: Settings, skews: readonly number[]): World {
       lastFireTime: 0,
       isPaused: false,
       stampBy: -1,
-      stampStep: 0,
+      stampCommit: 0,
       preferredScheduler: -1,
       leasedUntil: 0,
       fates: [0, 0, 0],
     },
     jobs: Array.from({ length: JOBS }, (_, index) => {
       const state = index < settings.jobs ? JobState.ready : JobState.absent;
-      return { state, fence: 0, by: 0, step: 0, until: 0 };
+      return { state, fence: 0, by: 0, commit: 0, until: 0 };
     }),
     schedulers: skews.map((skew) => ({
       phase: Phase.idle,
       skew,
-      firstStep: 1,
-      step: 0,
+      firstCommit: 1,
+      commit: 0,
       truth: Truth.notCommitted,
       plan: NO_PLAN,
       releases: [0, 0, 0],
@@ -108,18 +108,18 @@ function show({ time, schedule, jobs, schedulers, messages }: World): string {
   const row = exists
     ? `next ${nextFireTime} last ${lastFireTime} fence ${fence}${isPaused ? " paused" : ""}`
     : `removed at fence ${fence}`;
-  const jobTexts = jobs.map(({ state, by, step, until }) =>
-    state === JobState.leased ? `${"ABC"[by]}#${step}<${until}` : JOB_TEXTS[state],
+  const jobTexts = jobs.map(({ state, by, commit, until }) =>
+    state === JobState.leased ? `${"ABC"[by]}#${commit}<${until}` : JOB_TEXTS[state],
   );
-  const schedulerTexts = schedulers.map(({ phase, skew, step, firstStep, plan, holds }, by) => {
+  const schedulerTexts = schedulers.map(({ phase, skew, commit, firstCommit, plan, holds }, by) => {
     const planText = plan.expected > 0 ? ` of ${plan.expected} at fence ${plan.fence} as of ${plan.asOf}` : "";
-    const id = `#${phase === Phase.unknown || phase === Phase.answered ? step : firstStep}`;
+    const id = `#${phase === Phase.unknown || phase === Phase.answered ? commit : firstCommit}`;
     const holdsText = holds.map((hold) => HOLDS[hold]).join(" ");
     return `${"ABC"[by]}@${time + skew}${id} ${PHASES[phase]}${planText} [${holdsText}]`;
   });
   const strays = messages
     .filter(({ kind }) => kind !== MessageKind.none)
-    .map(({ kind, by, step }) => `${["", "step", "extension", "surrender"][kind]} ${"ABC"[by]}#${step}`);
+    .map(({ kind, by, commit }) => `${["", "commit", "extension", "surrender"][kind]} ${"ABC"[by]}#${commit}`);
   return [
     `t${time}`,
     `${row} (${fates.map((fate) => FATES[fate]).join(" ")})`,

@@ -78,9 +78,14 @@ export const MUTANTS: readonly Mutant[] = [
     hasPreferred: true,
     crashes: 1,
   }),
-  mutant("a repetition takes a new step id", { keepsStepId: false }, "a plan was told not to be committed, and was", {
-    faults: 1,
-  }),
+  mutant(
+    "a repetition takes a new commit id",
+    { keepsCommitId: false },
+    "a plan was told not to be committed, and was",
+    {
+      faults: 1,
+    },
+  ),
   mutant(
     "a release counts for whoever holds the job",
     { comparesLease: false },
@@ -93,7 +98,7 @@ export const MUTANTS: readonly Mutant[] = [
     "a job was ended by another while it ran",
     { ...JOBS, jobs: 1, faults: 1 },
   ),
-  mutant("no step recovers", { recovers: false }, "a lease stays", { ...JOBS, crashes: 1 }),
+  mutant("no commit recovers", { recovers: false }, "a lease stays", { ...JOBS, crashes: 1 }),
   mutant("live leases are recovered", { recoversEndedOnly: false }, LEASED_TWICE, { ...JOBS, maxRunningJobs: null }),
   mutant(
     "jobs are acquired while a dead lease waits",
@@ -113,12 +118,12 @@ export const MUTANTS: readonly Mutant[] = [
     "an orphaned lease is left after its holder has extended its leases",
     { ...JOBS, faults: 1 },
   ),
-  mutant("an extension gives up what the step under way leases", { orphans: "all" }, LEASED_TWICE, JOBS),
-  mutant("a late extension gives up what later steps leased", { orphans: "pending" }, LEASED_TWICE, {
+  mutant("an extension gives up what the commit under way leases", { orphans: "all" }, LEASED_TWICE, JOBS),
+  mutant("a late extension gives up what later commits leased", { orphans: "pending" }, LEASED_TWICE, {
     ...JOBS,
     faults: 1,
   }),
-  mutant("an extension gives up what the step under way releases", { namesReleases: false }, LEASED_TWICE, {
+  mutant("an extension gives up what the commit under way releases", { namesReleases: false }, LEASED_TWICE, {
     ...JOBS,
     faults: 1,
   }),

@@ -42,15 +42,15 @@ export function pack(world: World, out: Uint8Array, keepsFences: boolean): void 
   put(schedule.lastFireTime);
   put(Number(schedule.isPaused));
   put(schedule.stampBy + 1);
-  put(schedule.stampStep);
+  put(schedule.stampCommit);
   put(schedule.preferredScheduler + 1);
   put(schedule.leasedUntil);
   putAll(schedule.fates);
-  for (const { state, fence, by, step, until } of world.jobs) {
+  for (const { state, fence, by, commit, until } of world.jobs) {
     put(state);
     put(fence);
     put(by);
-    put(step);
+    put(commit);
     put(until);
   }
   put(Number(pause.isUnknown));
@@ -62,8 +62,8 @@ export function pack(world: World, out: Uint8Array, keepsFences: boolean): void 
   for (const scheduler of world.schedulers) {
     put(scheduler.phase);
     put(scheduler.skew + 1);
-    put(scheduler.firstStep);
-    put(scheduler.step);
+    put(scheduler.firstCommit);
+    put(scheduler.commit);
     put(scheduler.truth);
     putPlan(scheduler.plan);
     putAll(scheduler.releases);
@@ -73,8 +73,8 @@ export function pack(world: World, out: Uint8Array, keepsFences: boolean): void 
   for (const message of world.messages) {
     put(message.kind);
     put(message.by);
-    put(message.step);
-    put(message.firstStep);
+    put(message.commit);
+    put(message.firstCommit);
     put(Number(message.recovers));
     put(message.limit);
     put(message.now + 1);
@@ -146,7 +146,7 @@ function takeSchedule(): Schedule {
     lastFireTime: take(),
     isPaused: take() === 1,
     stampBy: take() - 1,
-    stampStep: take(),
+    stampCommit: take(),
     preferredScheduler: take() - 1,
     leasedUntil: take(),
     fates: takeThree() as Fate[],
@@ -154,15 +154,15 @@ function takeSchedule(): Schedule {
 }
 
 function takeJob(): Job {
-  return { state: take() as JobState, fence: take(), by: take(), step: take(), until: take() };
+  return { state: take() as JobState, fence: take(), by: take(), commit: take(), until: take() };
 }
 
 function takeScheduler(): Scheduler {
   return {
     phase: take() as Phase,
     skew: take() - 1,
-    firstStep: take(),
-    step: take(),
+    firstCommit: take(),
+    commit: take(),
     truth: take() as Truth,
     plan: takePlan(),
     releases: takeThree(),
@@ -175,8 +175,8 @@ function takeMessage(): Message {
   return {
     kind: take() as MessageKind,
     by: take(),
-    step: take(),
-    firstStep: take(),
+    commit: take(),
+    firstCommit: take(),
     recovers: take() === 1,
     limit: take(),
     now: take() - 1,
@@ -186,47 +186,47 @@ function takeMessage(): Message {
 }
 
 /**
- * Of a scheduler's steps only their order counts, and whether they are the one under way, one that may still arrive,
- * or the first of an instance. All steps between two of these become one.
+ * Of a scheduler's commits only their order counts, and whether they are the one under way, one that may still arrive,
+ * or the first of an instance. All commits between two of these become one.
  */
 function renumberSteps(world: World): void {
   const { schedule, schedulers, jobs, messages } = world;
   for (let by = 0; by < schedulers.length; by++) {
     const scheduler = at(schedulers, by);
-    const marks = [scheduler.firstStep];
-    if (scheduler.step > 0) marks.push(scheduler.step);
+    const marks = [scheduler.firstCommit];
+    if (scheduler.commit > 0) marks.push(scheduler.commit);
     for (const message of messages) {
       if (message.kind === MessageKind.none || message.by !== by) continue;
-      if (message.step > 0) marks.push(message.step);
-      marks.push(message.firstStep);
+      if (message.commit > 0) marks.push(message.commit);
+      marks.push(message.firstCommit);
     }
     if (marks.length > 1) marks.sort((a, b) => a - b);
-    const renumber = (step: number): number => {
-      if (step === 0) return 0;
+    const renumber = (commit: number): number => {
+      if (commit === 0) return 0;
       let number = 1;
       let previous = 0;
       for (const mark of marks) {
         if (mark === previous) continue;
-        if (step < mark) return number;
-        if (step === mark) return number + 1;
+        if (commit < mark) return number;
+        if (commit === mark) return number + 1;
         number += 2;
         previous = mark;
       }
       return number;
     };
-    for (const job of jobs) if (job.by === by) job.step = renumber(job.step);
+    for (const job of jobs) if (job.by === by) job.commit = renumber(job.commit);
     if (schedule.stampBy === by) {
       // Nobody asks for another stamp.
-      if (schedule.stampStep !== scheduler.step) schedule.stampBy = -1;
-      schedule.stampStep = schedule.stampBy < 0 ? 0 : renumber(schedule.stampStep);
+      if (schedule.stampCommit !== scheduler.commit) schedule.stampBy = -1;
+      schedule.stampCommit = schedule.stampBy < 0 ? 0 : renumber(schedule.stampCommit);
     }
     for (const message of messages) {
       if (message.kind === MessageKind.none || message.by !== by) continue;
-      message.step = renumber(message.step);
-      message.firstStep = renumber(message.firstStep);
+      message.commit = renumber(message.commit);
+      message.firstCommit = renumber(message.firstCommit);
     }
-    scheduler.step = renumber(scheduler.step);
-    scheduler.firstStep = renumber(scheduler.firstStep);
+    scheduler.commit = renumber(scheduler.commit);
+    scheduler.firstCommit = renumber(scheduler.firstCommit);
   }
 }
 

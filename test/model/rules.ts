@@ -41,16 +41,16 @@ export interface Rules {
   readonly acquiresBesideDead: boolean;
   /** Whether a repetition counts what its earlier try leased. */
   readonly topsUp: boolean;
-  readonly keepsStepId: boolean;
+  readonly keepsCommitId: boolean;
   /**
-   * Which leases of its instance an extension gives up, besides those that it names: those of steps before the
-   * first one that was not answered when it was sent (`settled`), those of all steps but the one under way (`pending`),
-   * or of all steps, or none.
+   * Which leases of its instance an extension gives up, besides those that it names: those of commits before the
+   * first one that was not answered when it was sent (`settled`), those of all commits but the one under way (`pending`),
+   * or of all commits, or none.
    */
   readonly orphans: "settled" | "pending" | "all" | "none";
   /** Whether an extension that arrives late leaves a longer lease alone. */
   readonly onlyLengthens: boolean;
-  /** Whether an extension names the jobs that the step under way releases. */
+  /** Whether an extension names the jobs that the commit under way releases. */
   readonly namesReleases: boolean;
   /** Whether a scheduler that starts spares the leases of its own instance. */
   readonly surrenderSparesOwn: boolean;
@@ -80,7 +80,7 @@ export const RULES: Rules = Object.freeze({
   raisesJobFence: true,
   acquiresBesideDead: false,
   topsUp: true,
-  keepsStepId: true,
+  keepsCommitId: true,
   orphans: "settled",
   onlyLengthens: true,
   namesReleases: true,

@@ -10,7 +10,7 @@ import {
   type Message,
   MessageKind,
   NO_PLAN,
-  nextStep,
+  nextCommit,
   noMessage,
   Phase,
   type Scheduler,
@@ -18,7 +18,7 @@ import {
   type World,
 } from "./world.ts";
 
-/** What a scheduler may do in a state: look, plan, step, repeat, extend its leases, crash and start again. */
+/** What a scheduler may do in a state: look, plan, commit, repeat, extend its leases, crash and start again. */
 export class SchedulerMoves {
   readonly #stage: Stage;
 
@@ -40,7 +40,7 @@ export class SchedulerMoves {
       }
       case Phase.starting:
         this.#stage.move(Kind.work, "gives up old leases", by, (next) => {
-          this.#stage.store.surrender(next, by, at(next.schedulers, by).firstStep);
+          this.#stage.store.surrender(next, by, at(next.schedulers, by).firstCommit);
           at(next.schedulers, by).phase = Phase.idle;
         });
         if (world.jobs.some((job) => job.state === JobState.leased && job.by === by)) {
@@ -51,8 +51,8 @@ export class SchedulerMoves {
         }
         if (canStray) {
           this.#stage.move(Kind.chance, "loses: give up old leases", by, (next) => {
-            const { firstStep } = at(next.schedulers, by);
-            stray(next, { ...noMessage(), kind: MessageKind.surrender, by, firstStep });
+            const { firstCommit } = at(next.schedulers, by);
+            stray(next, { ...noMessage(), kind: MessageKind.surrender, by, firstCommit });
           });
         }
         return;
@@ -106,7 +106,7 @@ export class SchedulerMoves {
     });
   }
 
-  /** A step with the plan or without one, with the jobs that have ended or not yet, with or without recovery. */
+  /** A commit with the plan or without one, with the jobs that have ended or not yet, with or without recovery. */
   #steps(world: World, by: number, now: number, canStray: boolean): void {
     const { plan, holds, phase } = at(world.schedulers, by);
     const isDead = hasDeadLease(world, now);
@@ -142,18 +142,18 @@ export class SchedulerMoves {
   #sends(send: Send, canStray: boolean, kind: Kind = Kind.work): void {
     const { by, now } = send;
     const name = nameOf(send);
-    this.#stage.move(kind, `steps${name}`, by, (next) => {
+    this.#stage.move(kind, `commits${name}`, by, (next) => {
       if (this.#prepare(next, send)) this.#execute(next, by, now, true, send.recovers);
     });
     if (canStray) {
-      this.#stage.move(Kind.chance, `loses: step${name}`, by, (next) => {
+      this.#stage.move(Kind.chance, `loses: commit${name}`, by, (next) => {
         if (!this.#prepare(next, send)) return;
         stray(next, this.#tryOf(next, by, now, send.recovers));
       });
     }
   }
 
-  /** Makes the step that is then tried; false when its plan has to be made anew, and cannot be sent again. */
+  /** Makes the commit that is then tried; false when its plan has to be made anew, and cannot be sent again. */
   #prepare(world: World, { by, now, hasPlan, releases }: Send): boolean {
     const scheduler = at(world.schedulers, by);
     if (hasPlan && !isValid(this.#stage.settings, planOf(this.#stage.settings, scheduler.plan), now)) {
@@ -161,7 +161,7 @@ export class SchedulerMoves {
       if (!isValid(this.#stage.settings, planOf(this.#stage.settings, scheduler.plan), now)) return false;
     }
     if (!hasPlan) scheduler.plan = NO_PLAN;
-    scheduler.step = nextStep(world, by);
+    scheduler.commit = nextCommit(world, by);
     if (releases) {
       scheduler.releases = scheduler.holds.map((hold, index) => (hold === Hold.none ? 0 : at(scheduler.fences, index)));
     }
@@ -171,14 +171,14 @@ export class SchedulerMoves {
   }
 
   #tryOf({ schedulers }: World, by: number, now: number, recovers: boolean): Message {
-    const { step, plan, releases, holds } = at(schedulers, by);
+    const { commit, plan, releases, holds } = at(schedulers, by);
     const running = holds.filter((hold, index) => hold !== Hold.none && at(releases, index) === 0).length;
     const limit = this.#stage.settings.runsJobs ? this.#stage.settings.capacity - running : 0;
     return {
-      kind: MessageKind.step,
+      kind: MessageKind.commit,
       by,
-      step,
-      firstStep: step,
+      commit,
+      firstCommit: commit,
       plan,
       fences: releases.slice(),
       recovers,
@@ -189,11 +189,11 @@ export class SchedulerMoves {
 
   #execute(world: World, by: number, now: number, isFirst: boolean, recovers: boolean): void {
     const request = this.#tryOf(world, by, now, recovers);
-    this.#stage.store.step(world, request, isFirst);
+    this.#stage.store.commit(world, request, isFirst);
     const scheduler = at(world.schedulers, by);
-    const { step, plan, truth } = scheduler;
+    const { commit, plan, truth } = scheduler;
     if (plan.expected !== 0) {
-      const isCommitted = this.#stage.store.confirms(world, by, step, plan);
+      const isCommitted = this.#stage.store.confirms(world, by, commit, plan);
       if (isCommitted && truth === Truth.notCommitted)
         this.#stage.store.flaw ??= "a plan was told to be committed, and was not";
       if (!isCommitted && truth === Truth.committed)
@@ -209,7 +209,7 @@ export class SchedulerMoves {
     scheduler.phase = Phase.answered;
     for (let index = 0; index < JOBS; index++) {
       const job = at(world.jobs, index);
-      if (job.state !== JobState.leased || job.by !== by || job.step !== step) continue;
+      if (job.state !== JobState.leased || job.by !== by || job.commit !== commit) continue;
       scheduler.holds[index] = Hold.granted;
       scheduler.fences[index] = job.fence;
     }
@@ -220,7 +220,7 @@ export class SchedulerMoves {
   #receive(world: World, by: number): void {
     const scheduler = at(world.schedulers, by);
     scheduler.phase = Phase.idle;
-    scheduler.step = 0;
+    scheduler.commit = 0;
     scheduler.releases.fill(0);
     for (let index = 0; index < JOBS; index++) {
       if (scheduler.holds[index] === Hold.granted) scheduler.holds[index] = Hold.held;
@@ -229,16 +229,16 @@ export class SchedulerMoves {
   }
 
   #repeats(by: number, now: number, canStray: boolean): void {
-    const { keepsStepId } = this.#stage.settings.rules;
+    const { keepsCommitId } = this.#stage.settings.rules;
     const renew = (next: World): void => {
-      if (!keepsStepId) at(next.schedulers, by).step = nextStep(next, by);
+      if (!keepsCommitId) at(next.schedulers, by).commit = nextCommit(next, by);
     };
-    this.#stage.move(Kind.work, "repeats its step", by, (next) => {
+    this.#stage.move(Kind.work, "repeats its commit", by, (next) => {
       renew(next);
       this.#execute(next, by, now, false, hasDeadLease(next, now) && this.#stage.settings.rules.recovers);
     });
     if (canStray) {
-      this.#stage.move(Kind.chance, "loses: repeat its step", by, (next) => {
+      this.#stage.move(Kind.chance, "loses: repeat its commit", by, (next) => {
         renew(next);
         stray(next, this.#tryOf(next, by, now, false));
       });
@@ -247,10 +247,10 @@ export class SchedulerMoves {
 
   #extends(world: World, by: number, now: number, canStray: boolean): void {
     if (!this.#stage.settings.runsJobs) return;
-    const { firstStep, holds } = at(world.schedulers, by);
+    const { firstCommit, holds } = at(world.schedulers, by);
     const isOurs = (index: number): boolean => {
       const job = at(world.jobs, index);
-      return job.state === JobState.leased && job.by === by && job.step >= firstStep;
+      return job.state === JobState.leased && job.by === by && job.commit >= firstCommit;
     };
     const hasOrphan = holds.some((hold, index) => hold === Hold.none && isOurs(index));
     const hasLease = holds.some((hold) => hold !== Hold.none);
@@ -275,16 +275,20 @@ export class SchedulerMoves {
     }
   }
 
-  #extensionOf(world: World, by: number, now: number): Pick<Message, "by" | "now" | "firstStep" | "step" | "fences"> {
+  #extensionOf(
+    world: World,
+    by: number,
+    now: number,
+  ): Pick<Message, "by" | "now" | "firstCommit" | "commit" | "fences"> {
     const { orphans, namesReleases } = this.#stage.settings.rules;
-    const { firstStep, step, holds, fences, releases } = at(world.schedulers, by);
+    const { firstCommit, commit, holds, fences, releases } = at(world.schedulers, by);
     // A scheduler does not know of what was granted until it has the answer.
     const known = fences.map((fence, index) => {
       const isKnown = holds[index] === Hold.held || holds[index] === Hold.lost;
       return isKnown && (namesReleases || releases[index] === 0) ? fence : 0;
     });
-    const pending = step > 0 || orphans !== "settled" ? step : nextStep(world, by);
-    return { by, now, firstStep, step: pending, fences: known };
+    const pending = commit > 0 || orphans !== "settled" ? commit : nextCommit(world, by);
+    return { by, now, firstCommit, commit: pending, fences: known };
   }
 }
 
@@ -308,7 +312,7 @@ function nameOf({ hasPlan, releases, recovers }: Send): string {
 
 function start(world: World, by: number): void {
   const scheduler = at(world.schedulers, by);
-  scheduler.firstStep = nextStep(world, by);
+  scheduler.firstCommit = nextCommit(world, by);
   scheduler.phase = Phase.starting;
 }
 
@@ -322,7 +326,7 @@ function crash(world: World, by: number): void {
 }
 
 function forget(scheduler: Scheduler): void {
-  scheduler.step = 0;
+  scheduler.commit = 0;
   scheduler.plan = NO_PLAN;
   scheduler.releases.fill(0);
   scheduler.truth = Truth.notCommitted;
@@ -336,15 +340,15 @@ function stray(world: World, message: Message): void {
   world.messages[free] = message;
 }
 
-/** Whether a lease of this instance runs nowhere and is not of the step under way. */
+/** Whether a lease of this instance runs nowhere and is not of the commit under way. */
 function isOrphaned({ jobs, schedulers }: World, by: number): boolean {
-  const { firstStep, step, holds } = at(schedulers, by);
+  const { firstCommit, commit, holds } = at(schedulers, by);
   return jobs.some(
     (job, index) =>
       job.state === JobState.leased &&
       job.by === by &&
-      job.step >= firstStep &&
-      job.step !== step &&
+      job.commit >= firstCommit &&
+      job.commit !== commit &&
       holds[index] === Hold.none,
   );
 }

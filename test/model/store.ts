@@ -25,25 +25,25 @@ export class Store {
     this.#settings = settings;
   }
 
-  /** One step: releases, recovery, plan, acquisition. */
-  step(world: World, request: Message, isFirst: boolean): void {
+  /** One commit: releases, recovery, plan, acquisition. */
+  commit(world: World, request: Message, isFirst: boolean): void {
     this.#release(world, request);
     if (request.recovers) this.#recover(world, request.now);
     if (request.plan.expected !== 0) this.#commit(world, request, isFirst);
     this.#acquire(world, request);
   }
 
-  /** What the step's answer says of its plan. */
-  confirms({ schedule }: World, by: number, step: number, plan: Plan): boolean {
+  /** What the commit's answer says of its plan. */
+  confirms({ schedule }: World, by: number, commit: number, plan: Plan): boolean {
     if (!schedule.exists || schedule.fence !== plan.fence + 1) return false;
     if (this.#settings.rules.confirmsBy === "fence") return true;
-    return schedule.stampBy === by && schedule.stampStep === step;
+    return schedule.stampBy === by && schedule.stampCommit === commit;
   }
 
   /** Extends the leases that are named by fence, gives up orphans, and answers which leases are lost. */
   extend(
     world: World,
-    request: { by: number; now: number; firstStep: number; step: number; fences: readonly number[] },
+    request: { by: number; now: number; firstCommit: number; commit: number; fences: readonly number[] },
   ): boolean[] {
     const { orphans, onlyLengthens } = this.#settings.rules;
     return world.jobs.map((job, index) => {
@@ -53,9 +53,9 @@ export class Store {
       const until = request.now + LEASE;
       if (isNamed && until < job.until && !onlyLengthens) this.flaw = "a late extension made a lease shorter";
       if (isNamed) job.until = Math.max(job.until, until);
-      else if (isOurs && job.step >= request.firstStep && orphans !== "none") {
-        const isSettled = job.step < request.step;
-        const isPending = job.step === request.step;
+      else if (isOurs && job.commit >= request.firstCommit && orphans !== "none") {
+        const isSettled = job.commit < request.commit;
+        const isPending = job.commit === request.commit;
         if (orphans === "all" || (orphans === "settled" ? isSettled : !isPending)) putBack(job);
       }
       return fence !== 0 && !isNamed;
@@ -63,15 +63,15 @@ export class Store {
   }
 
   /** Gives up what dead instances hold. */
-  surrender({ jobs, schedulers }: World, by: number, firstStep: number): void {
+  surrender({ jobs, schedulers }: World, by: number, firstCommit: number): void {
     const { surrenderSparesOwn, surrenderSparesLiving } = this.#settings.rules;
     for (const job of jobs) {
       if (job.state !== JobState.leased) continue;
       if (job.by === by) {
-        if (job.step < firstStep || !surrenderSparesOwn) putBack(job);
+        if (job.commit < firstCommit || !surrenderSparesOwn) putBack(job);
       } else if (this.#settings.areTwins) {
-        const { phase, firstStep: first } = at(schedulers, job.by);
-        const isLiving = phase !== Phase.down && job.step >= first;
+        const { phase, firstCommit: first } = at(schedulers, job.by);
+        const isLiving = phase !== Phase.down && job.commit >= first;
         if (!isLiving || !surrenderSparesLiving) putBack(job);
       }
     }
@@ -119,7 +119,7 @@ export class Store {
     const { schedule } = world;
     if (raisesFence) schedule.fence++;
     schedule.stampBy = -1;
-    schedule.stampStep = 0;
+    schedule.stampCommit = 0;
     schedule.preferredScheduler = -1;
     schedule.leasedUntil = 0;
     movedOn(world);
@@ -155,7 +155,7 @@ export class Store {
     }
   }
 
-  #commit(world: World, { by, step, plan, now }: Message, isFirst: boolean): void {
+  #commit(world: World, { by, commit, plan, now }: Message, isFirst: boolean): void {
     const { schedule } = world;
     const planned = planOf(this.#settings, plan);
     const { addsJobsFirst, commitRaisesFence } = this.#settings.rules;
@@ -180,13 +180,13 @@ export class Store {
     schedule.lastFireTime = planned.lastFireTime;
     schedule.isPaused = planned.isPaused;
     schedule.stampBy = by;
-    schedule.stampStep = step;
+    schedule.stampCommit = commit;
     schedule.preferredScheduler = this.#settings.hasPreferred ? by : -1;
     schedule.leasedUntil = 0;
     // Coalescing: the job of the last one stands for all.
     if (schedule.fates[planned.lastFireTime - 1] === Fate.added) skipOpen(world, planned.first, planned.lastFireTime);
     const scheduler = at(world.schedulers, by);
-    if (scheduler.step === step && scheduler.phase === Phase.unknown) scheduler.truth = Truth.committed;
+    if (scheduler.commit === commit && scheduler.phase === Phase.unknown) scheduler.truth = Truth.committed;
   }
 
   #counts({ schedule }: World, plan: Plan, now: number): boolean {
@@ -230,7 +230,7 @@ export class Store {
       schedule.lastFireTime = older.fireTime;
       schedule.leasedUntil = 0;
       schedule.stampBy = -1;
-      schedule.stampStep = 0;
+      schedule.stampCommit = 0;
       movedOn(world);
     }
     older.isAtWork = false;
@@ -238,7 +238,7 @@ export class Store {
     older.fireTime = 0;
   }
 
-  #acquire(world: World, { by, step, limit, now }: Message): void {
+  #acquire(world: World, { by, commit, limit, now }: Message): void {
     const { acquiresBesideDead, topsUp, raisesJobFence } = this.#settings.rules;
     if (!acquiresBesideDead && hasDeadLease(world, now)) return;
     const maxRunningJobs = this.#settings.maxRunningJobs ?? JOBS;
@@ -247,16 +247,16 @@ export class Store {
     for (const job of world.jobs) {
       if (job.state !== JobState.leased) continue;
       if (job.until > now) live++;
-      if (topsUp && job.by === by && job.step === step) left--;
+      if (topsUp && job.by === by && job.commit === commit) left--;
     }
     for (let index = 0; index < JOBS && left > 0 && live < maxRunningJobs; index++) {
       const job = at(world.jobs, index);
       if (job.state !== JobState.ready) continue;
-      if (isHeld(world, index)) this.flaw = "a job was leased to another before the lease on it ended";
+      if (isBlocked(world, index)) this.flaw = "a job was leased to another before the lease on it ended";
       job.state = JobState.leased;
       if (raisesJobFence) job.fence++;
       job.by = by;
-      job.step = step;
+      job.commit = commit;
       job.until = now + LEASE;
       left--;
       live++;
@@ -270,7 +270,7 @@ export function hasDeadLease({ jobs }: World, now: number): boolean {
 }
 
 /** Whether a scheduler believes with good reason that it holds a job. */
-function isHeld({ schedulers, jobs }: World, index: number): boolean {
+function isBlocked({ schedulers, jobs }: World, index: number): boolean {
   const { fence } = at(jobs, index);
   return schedulers.some(
     ({ holds, fences }) => fences[index] === fence && (holds[index] === Hold.held || holds[index] === Hold.granted),
@@ -306,6 +306,6 @@ function putBack(job: Job): void {
 
 function endLease(job: Job): void {
   job.by = 0;
-  job.step = 0;
+  job.commit = 0;
   job.until = 0;
 }

@@ -1,6 +1,6 @@
 /** Rows of jobs. Fire times are 1, 2 and 3 at most; 0 stands for none. */
 export const JOBS = 3;
-/** A lease ends this long after the step that made it. */
+/** A lease ends this long after the commit that made it. */
 export const LEASE = 2;
 /** Where the fences of a schedule that is added again begin: its n-th life counts from n times this. */
 export const FENCES_PER_LIFE = 40;
@@ -12,9 +12,9 @@ export interface Schedule {
   nextFireTime: number;
   lastFireTime: number;
   isPaused: boolean;
-  /** The step that committed last, while it may be asked for. */
+  /** The commit that committed last, while it may be asked for. */
   stampBy: number;
-  stampStep: number;
+  stampCommit: number;
   /** The scheduler that committed last and can run the jobs, or -1. */
   preferredScheduler: number;
   /** Until when an older version leases it. */
@@ -35,8 +35,8 @@ export interface Job {
   state: JobState;
   fence: number;
   by: number;
-  /** The step that leased it. */
-  step: number;
+  /** The commit that leased it. */
+  commit: number;
   until: number;
 }
 
@@ -58,9 +58,9 @@ export const Phase = Object.freeze({
   idle: 2,
   /** It has looked and planned. */
   planned: 3,
-  /** It does not know what became of its step. */
+  /** It does not know what became of its commit. */
   unknown: 4,
-  /** The step was committed, and its answer is on the way. */
+  /** The commit was committed, and its answer is on the way. */
   answered: 5,
 });
 export type Phase = (typeof Phase)[keyof typeof Phase];
@@ -68,11 +68,11 @@ export type Phase = (typeof Phase)[keyof typeof Phase];
 /** What a scheduler knows of a lease on a job. */
 export const Hold = Object.freeze({
   none: 0,
-  /** It runs the job, or has run it and tells so with the step under way. */
+  /** It runs the job, or has run it and tells so with the commit under way. */
   held: 1,
   /** The lease has ended, and somebody recovered the job; the holder does not know. */
   lost: 2,
-  /** Leased by a step whose answer is on the way. */
+  /** Leased by a commit whose answer is on the way. */
   granted: 3,
   /** Both. */
   grantedAndLost: 4,
@@ -83,34 +83,34 @@ export interface Scheduler {
   phase: Phase;
   /** How far its clock is ahead: -1, 0 or 1. */
   skew: number;
-  /** The first step of this instance. Steps of a scheduler are numbered; an id is its number here. */
-  firstStep: number;
-  /** The step under way. */
-  step: number;
+  /** The first commit of this instance. Commits of a scheduler are numbered; an id is its number here. */
+  firstCommit: number;
+  /** The commit under way. */
+  commit: number;
   plan: Plan;
-  /** Jobs that the step under way releases, with the fences of their leases; 0 for none. */
+  /** Jobs that the commit under way releases, with the fences of their leases; 0 for none. */
   releases: number[];
   holds: Hold[];
   /** Fences of the leases held. */
   fences: number[];
-  /** Not known to it: whether a try of the step under way committed its plan, and what came since. */
+  /** Not known to it: whether a try of the commit under way committed its plan, and what came since. */
   truth: Truth;
 }
 
 export const Truth = Object.freeze({ notCommitted: 0, committed: 1, committedAndMovedOn: 2 });
 export type Truth = (typeof Truth)[keyof typeof Truth];
 
-export const MessageKind = Object.freeze({ none: 0, step: 1, extension: 2, surrender: 3 });
+export const MessageKind = Object.freeze({ none: 0, commit: 1, extension: 2, surrender: 3 });
 export type MessageKind = (typeof MessageKind)[keyof typeof MessageKind];
 
 /** A request that its sender has given up, and that still may arrive. */
 export interface Message {
   kind: MessageKind;
   by: number;
-  /** A step's number. For an extension: of the step under way, or the next one; see `Rules.orphans`. */
-  step: number;
+  /** A commit's number. For an extension: of the commit under way, or the next one; see `Rules.orphans`. */
+  commit: number;
   /** Of the instance that sent it, where it matters. */
-  firstStep: number;
+  firstCommit: number;
   plan: Plan;
   /** Fences of the jobs that are released, or of those that an extension names. */
   fences: number[];
@@ -153,8 +153,8 @@ export function noMessage(): Message {
   return {
     kind: MessageKind.none,
     by: 0,
-    step: 0,
-    firstStep: 0,
+    commit: 0,
+    firstCommit: 0,
     plan: NO_PLAN,
     fences: [0, 0, 0],
     recovers: false,
@@ -163,13 +163,13 @@ export function noMessage(): Message {
   };
 }
 
-/** A number for the next step of a scheduler: higher than all that are still known. */
-export function nextStep(world: World, by: number): number {
+/** A number for the next commit of a scheduler: higher than all that are still known. */
+export function nextCommit(world: World, by: number): number {
   const scheduler = at(world.schedulers, by);
-  let highest = Math.max(scheduler.firstStep, scheduler.step);
-  for (const job of world.jobs) if (job.by === by && job.step > highest) highest = job.step;
+  let highest = Math.max(scheduler.firstCommit, scheduler.commit);
+  for (const job of world.jobs) if (job.by === by && job.commit > highest) highest = job.commit;
   for (const message of world.messages) {
-    if (message.kind !== MessageKind.none && message.by === by && message.step > highest) highest = message.step;
+    if (message.kind !== MessageKind.none && message.by === by && message.commit > highest) highest = message.commit;
   }
   return highest + 1;
 }

@@ -191,10 +191,10 @@ describe("the gauges of a scheduler", () => {
     expect(samples(await metrics.text(), "jobs{", "schedules", "oldest", "store_up")).toEqual({
       store_up: 1,
       'jobs{task="keyed",state="queued"}': 1,
-      'jobs{task="keyed",state="held"}': 1,
+      'jobs{task="keyed",state="blocked"}': 1,
       'jobs{task="keyed",state="running"}': 0,
       'jobs{task="t",state="queued"}': 2,
-      'jobs{task="t",state="held"}': 0,
+      'jobs{task="t",state="blocked"}': 0,
       'jobs{task="t",state="running"}': 1,
       oldest_due_job_seconds: 2.5,
       'schedules{state="active"}': 1,

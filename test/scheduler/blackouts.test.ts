@@ -8,7 +8,7 @@ import {
   type Scheduler,
   StoreRefusedError,
 } from "../../src/mod.ts";
-import type { StepReport, StepRequest } from "../../src/stores/data-store.ts";
+import type { CommitReport, CommitRequest } from "../../src/stores/data-store.ts";
 import { VirtualClock } from "../../src/testing/mod.ts";
 import { at, everySecond, rejectionOf, START, secondsOf, setUp } from "./support.ts";
 
@@ -126,11 +126,11 @@ describe("a blackout", () => {
   test("holds back a plan that was made before it, however close they are", async () => {
     class Racing extends MemoryDataStore {
       before: (() => Promise<unknown>) | null = null;
-      override async step(request: StepRequest): Promise<StepReport> {
+      override async commit(request: CommitRequest): Promise<CommitReport> {
         const before = request.plans.length > 0 ? this.before : null;
         this.before = null;
         await before?.();
-        return super.step(request);
+        return super.commit(request);
       }
     }
     const store = new Racing();

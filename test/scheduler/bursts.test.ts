@@ -30,7 +30,7 @@ describe("the fires of a schedule, while a burst of jobs of the same priority wa
     expect(begun.length).toBeGreaterThan(0);
   });
 
-  test("leave every other step to the burst", async () => {
+  test("leave every other commit to the burst", async () => {
     const { scheduler, clock } = setUp({ maxConcurrentJobs: 2 });
     let ended = 0;
     const burst = scheduler.task("burst", { maxRunningJobs: null }, async () => {

@@ -168,7 +168,7 @@ describe("a scheduler takes what its executors can begin", () => {
     expect(held).toHaveLength(1);
   });
 
-  test("neither looks nor steps again and again for jobs of an executor that can begin none", async () => {
+  test("neither looks nor commits again and again for jobs of an executor that can begin none", async () => {
     const store = new LookCountingStore();
     const { scheduler, clock } = setUp({ dataStore: store, executors: { pool: new Pool(0) }, maxIdle: { minutes: 1 } });
     scheduler.task("t", { executor: "pool" }, () => {});
@@ -318,7 +318,7 @@ describe("two schedulers share a burst of jobs", () => {
   });
 });
 
-test("a scheduler whose store nobody shares takes all that it can in one step", async () => {
+test("a scheduler whose store nobody shares takes all that it can in one commit", async () => {
   const store = new LookCountingStore();
   const clock = new VirtualClock(START);
   const { logger } = recordingLogger();
@@ -326,11 +326,11 @@ test("a scheduler whose store nobody shares takes all that it can in one step", 
   scheduler.task("t", { maxRunningJobs: null }, () => new Promise(() => {}));
   await scheduler.start();
   await clock.settle();
-  let steps = 0;
-  store.onStep = () => void steps++;
+  let commits = 0;
+  store.onStep = () => void commits++;
   await scheduler.addJobs(Array.from({ length: 40 }, () => ({ task: "t" })));
   await clock.settle();
-  expect(steps).toBe(1);
+  expect(commits).toBe(1);
   const stopping = scheduler.stop({ drainTimeout: { seconds: 0 } });
   await clock.advance("PT1M");
   await stopping;

@@ -14,7 +14,7 @@ async function idOf(job: Promise<{ readonly id: string }>): Promise<string> {
 }
 
 describe("a job after another", () => {
-  test("is held until the other has ended, and reads its result", async () => {
+  test("is blocked until the other has ended, and reads its result", async () => {
     const { scheduler, clock } = setUp();
     const { handler, held } = heldHandler();
     const load = scheduler.task("load", handler);
@@ -25,16 +25,16 @@ describe("a job after another", () => {
     await scheduler.start();
     const parent = await scheduler.addJob(load);
     const child = await scheduler.addJob(report, { after: [parent] });
-    expect([child.state, child.heldBy, child.after, child.onParentFailure]).toEqual([
-      "held",
+    expect([child.state, child.blockedBy, child.after, child.onParentFailure]).toEqual([
+      "blocked",
       "parents",
       [parent.id],
       "cancel",
     ]);
-    expect(child.toJSON()).toMatchObject({ after: [parent.id], onParentFailure: "cancel", heldBy: "parents" });
+    expect(child.toJSON()).toMatchObject({ after: [parent.id], onParentFailure: "cancel", blockedBy: "parents" });
     expect([parent.after, parent.onParentFailure]).toEqual([[], null]);
     await clock.advance("PT1M");
-    expect((await child.refresh()).state).toBe("held");
+    expect((await child.refresh()).state).toBe("blocked");
     held[0]?.finish("numbers");
     await clock.advance("PT1S");
     expect(await child.wait()).toBe("report of numbers");
@@ -69,7 +69,7 @@ describe("a job after another", () => {
     expect(await scheduler.runJob(alone)).toEqual([]);
   });
 
-  test("is told of by events: held, and then no longer", async () => {
+  test("is told of by events: blocked, and then no longer", async () => {
     const { scheduler, clock } = setUp();
     const { handler, held } = heldHandler();
     const load = scheduler.task("load", handler);
@@ -78,18 +78,18 @@ describe("a job after another", () => {
     const parent = await scheduler.addJob(load);
     await clock.advance("PT1S");
     const told: unknown[] = [];
-    scheduler.subscribe("jobHeld", ({ jobId, reason }) => told.push(["held", jobId, reason]));
-    scheduler.subscribe("jobPromoted", ({ jobId, isLeased }) => told.push(["promoted", jobId, isLeased]));
+    scheduler.subscribe("jobBlocked", ({ jobId, reason }) => told.push(["blocked", jobId, reason]));
+    scheduler.subscribe("jobAdmitted", ({ jobId, isLeased }) => told.push(["admitted", jobId, isLeased]));
     const types = recordEvents(scheduler);
     const child = await scheduler.addJob(report, { after: [parent] });
     held[0]?.finish("done");
     await clock.advance("PT1S");
     expect(told).toEqual([
-      ["held", child.id, "parents"],
-      ["promoted", child.id, true],
+      ["blocked", child.id, "parents"],
+      ["admitted", child.id, true],
     ]);
     expect(types).toEqual([
-      ...["jobAdded", "jobHeld", "jobReleased success", "jobPromoted", "jobAcquired 1"],
+      ...["jobAdded", "jobBlocked", "jobReleased success", "jobAdmitted", "jobAcquired 1"],
       "jobReleased success",
     ]);
   });
@@ -168,7 +168,7 @@ describe("a failure", () => {
     const plain = scheduler.task("plain", () => {});
     await scheduler.addJobs([limited, plain].map((task) => ({ task, payload: undefined })));
     await scheduler.addJob(plain, { after: [await scheduler.addJob(plain, { runAt: at(60) })] });
-    const held = (await scheduler.getJobs()).items.filter(({ heldBy }) => heldBy === "parents");
+    const held = (await scheduler.getJobs()).items.filter(({ blockedBy }) => blockedBy === "parents");
     expect(await held[0]?.cancel()).toBe("delivered");
     expect(await scheduler.cancelJobs({ all: true })).toMatchObject({ cancelled: 3 });
     expect(log.filter(({ level }) => level === "warn")).toEqual([]);

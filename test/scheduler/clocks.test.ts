@@ -82,7 +82,7 @@ function crash({ clock }: Host): void {
   clock.isDead = true;
 }
 
-/** How many seconds pass until a host starts a job, in steps of half a second; at most ten minutes. */
+/** How many seconds pass until a host starts a job, in commits of half a second; at most ten minutes. */
 async function secondsUntilStarted(world: VirtualClock, { held }: Host): Promise<number> {
   const since = world.now();
   while (held.length === 0 && world.now() - since < 600_000) await world.advance("PT0.5S");
@@ -139,7 +139,7 @@ describe("a host whose clock differs by more than a lease", () => {
   });
 
   // A heartbeat that waited for its time would come too late where the host also stood still.
-  test("that is set back gives a heartbeat before its next step", async () => {
+  test("that is set back gives a heartbeat before its next commit", async () => {
     const { world, store, start } = setUpHosts();
     const { clock, scheduler, held } = await start("host");
     await world.advance("PT5S");
@@ -270,7 +270,7 @@ describe("the heartbeats of a lease thread", () => {
       const now = holder.clock.now();
       const held = jobs.map(({ id: jobId, fence }) => ({ jobId, fence }));
       const until = now + LEASE_S * 1000;
-      const thread = { now, schedulerId: "holder", instanceId, settledStepId: null, until, aliveUntil: until };
+      const thread = { now, schedulerId: "holder", instanceId, settledCommitId: null, until, aliveUntil: until };
       await store.extendLeases({ ...thread, jobs: held });
       await world.advance({ seconds: BEAT_S });
     }

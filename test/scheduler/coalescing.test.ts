@@ -71,13 +71,13 @@ describe("fire times that are due together", () => {
     expect((await store.getJobs({ limit: 2000, cursor: null })).items).toHaveLength(1000);
   });
 
-  test("that are made up for by the thousand let each other job begin within two steps of its addition", async () => {
+  test("that are made up for by the thousand let each other job begin within two commits of its addition", async () => {
     const { scheduler, clock, store } = setUp({ maxConcurrentJobs: 10 });
-    const step = store.step.bind(store);
-    let steps = 0;
-    store.step = (request) => {
-      steps++;
-      return step(request);
+    const commit = store.commit.bind(store);
+    let commits = 0;
+    store.commit = (request) => {
+      commits++;
+      return commit(request);
     };
     let made = 0;
     scheduler.task("old", { maxRunningJobs: null, resultExpirationTime: "PT0S" }, () => {
@@ -85,14 +85,14 @@ describe("fire times that are due together", () => {
     });
     const waits: number[] = [];
     scheduler.task("new", { maxRunningJobs: null }, (addedIn: number) => {
-      waits.push(steps - addedIn);
+      waits.push(commits - addedIn);
     });
     const missed = new IntervalTrigger({ seconds: 1, startTime: at(-20_000), endTime: at(-1) });
     await scheduler.addSchedule("old", missed, { id: "s", coalesce: "all" });
     await scheduler.start();
     for (let turn = 0; made < 20_000; turn++) {
       await clock.yield();
-      if (turn % 100 === 0) await scheduler.addJob("new", { payload: steps });
+      if (turn % 100 === 0) await scheduler.addJob("new", { payload: commits });
     }
     await clock.yield();
     expect(waits.length).toBeGreaterThan(5);
@@ -118,16 +118,16 @@ describe("fire times that are due together", () => {
     "of more schedules than one look shows starves no fresh schedule in a %s",
     async (driver) => {
       const { scheduler, clock, store } = setUp();
-      const step = store.step.bind(store);
-      let steps = 0;
-      store.step = (request) => {
-        steps++;
-        return step(request);
+      const commit = store.commit.bind(store);
+      let commits = 0;
+      store.commit = (request) => {
+        commits++;
+        return commit(request);
       };
       let stepsBeforeFresh: number | null = null;
       scheduler.task("old", { maxRunningJobs: 1, resultExpirationTime: "PT0S" }, () => clock.yield());
       scheduler.task("fresh", { maxRunningJobs: null }, () => {
-        stepsBeforeFresh = steps;
+        stepsBeforeFresh = commits;
       });
       const missed = new IntervalTrigger({ minutes: 1, startTime: at(-60 * 400), endTime: at(0) });
       for (let index = 0; index < 250; index++) {
@@ -140,8 +140,8 @@ describe("fire times that are due together", () => {
       } else {
         await scheduler.tick({ maxJobs: 500 });
       }
-      // A hundred steps make up for all that was missed. The second one has a page of fresh schedules, and a loop takes up
-      // to 16 steps before it lets the handler have its turn.
+      // A hundred commits make up for all that was missed. The second one has a page of fresh schedules, and a loop takes up
+      // to 16 commits before it lets the handler have its turn.
       expect(stepsBeforeFresh ?? 100).toBeLessThanOrEqual(driver === "loop" ? 20 : 2);
     },
   );

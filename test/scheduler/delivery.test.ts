@@ -34,10 +34,10 @@ describe("a due occurrence", () => {
     });
     await shared.clock.advance("PT9S");
     const skips: unknown[] = [];
-    const step = shared.dataStore.step.bind(shared.dataStore);
-    shared.dataStore.step = (request) => {
+    const commit = shared.dataStore.commit.bind(shared.dataStore);
+    shared.dataStore.commit = (request) => {
       skips.push(...request.plans.flatMap((plan) => plan.skips ?? []));
-      return step(request);
+      return commit(request);
     };
     await maker.tick();
     const jobs = (await scheduler.getJobs()).items;

@@ -20,9 +20,9 @@ describe("a limit per key", () => {
     const jobs = await scheduler.addJobs(["a", "a", "b"].map((payload) => ({ task: sync, payload })));
     const ids = jobs.map(({ id }) => id);
     await clock.advance("PT1S");
-    expect(await statesOf(scheduler, ids)).toEqual(["running", "held", "running"]);
+    expect(await statesOf(scheduler, ids)).toEqual(["running", "blocked", "running"]);
     const waiting = await scheduler.getJob(ids[1] ?? "");
-    expect([waiting.heldBy, waiting.concurrencyKey, waiting.toJSON().state]).toEqual(["limit", "a", "held"]);
+    expect([waiting.blockedBy, waiting.concurrencyKey, waiting.toJSON().state]).toEqual(["limit", "a", "blocked"]);
     held[0]?.finish("done");
     await clock.advance("PT1S");
     expect(held.map(({ context }) => context.job.id)).toEqual([ids[0], ids[2], ids[1]]);
@@ -36,11 +36,11 @@ describe("a limit per key", () => {
     await scheduler.addJob(sync, { payload: "a" });
     await clock.advance("PT1S");
     const told: unknown[] = [];
-    scheduler.subscribe("jobHeld", ({ jobId, taskId, scheduleId, reason, concurrencyKey }) => {
-      told.push(["held", jobId, taskId, scheduleId, reason, concurrencyKey]);
+    scheduler.subscribe("jobBlocked", ({ jobId, taskId, scheduleId, reason, concurrencyKey }) => {
+      told.push(["blocked", jobId, taskId, scheduleId, reason, concurrencyKey]);
     });
-    scheduler.subscribe("jobPromoted", ({ jobId, taskId, scheduleId, concurrencyKey, isLeased, schedulerId }) => {
-      told.push(["promoted", jobId, taskId, scheduleId, concurrencyKey, isLeased, schedulerId === scheduler.identity]);
+    scheduler.subscribe("jobAdmitted", ({ jobId, taskId, scheduleId, concurrencyKey, isLeased, schedulerId }) => {
+      told.push(["admitted", jobId, taskId, scheduleId, concurrencyKey, isLeased, schedulerId === scheduler.identity]);
     });
     const types = recordEvents(scheduler);
     const { id } = await scheduler.addJob(sync, { payload: "a" });
@@ -48,13 +48,13 @@ describe("a limit per key", () => {
     held[0]?.finish("done");
     await clock.advance("PT1S");
     expect(told).toEqual([
-      ["held", id, "sync", null, "limit", "a"],
-      ["promoted", id, "sync", null, "a", true, true],
+      ["blocked", id, "sync", null, "limit", "a"],
+      ["admitted", id, "sync", null, "a", true, true],
     ]);
-    expect(types).toEqual(["jobAdded", "jobHeld", "jobReleased success", "jobPromoted", "jobAcquired 1"]);
+    expect(types).toEqual(["jobAdded", "jobBlocked", "jobReleased success", "jobAdmitted", "jobAcquired 1"]);
   });
 
-  test("lets another scheduler start at once what the one that promoted it has no room for", async () => {
+  test("lets another scheduler start at once what the one that admitted it has no room for", async () => {
     const { scheduler, clock, store } = setUp({ identity: "one", maxConcurrentJobs: 1 });
     const { scheduler: other } = setUp({ clock, dataStore: store, identity: "other" });
     const { handler, held } = heldHandler();
@@ -249,7 +249,7 @@ describe("a task that is paused", () => {
     await scheduler.pauseTask("sync", { key: "a" });
     const [a] = await scheduler.addJobs(["a", "b"].map((payload) => ({ task: sync, payload })));
     await clock.advance("PT1S");
-    expect([ran, (await a?.refresh())?.heldBy]).toEqual([["b"], "limit"]);
+    expect([ran, (await a?.refresh())?.blockedBy]).toEqual([["b"], "limit"]);
     expect((await scheduler.health()).pausedTasks).toMatchObject([{ taskId: "sync", key: "a" }]);
     await scheduler.pauseTask("sync");
     await scheduler.unpauseTask("sync");

@@ -169,7 +169,7 @@ describe("a broker", () => {
     await clock.advance("PT1M");
     expect([tries, (await client.getJobResult(id))?.returnValue]).toEqual([3, "ran"]);
     expect(log.map(({ message }) => message.replace(/\d+ ms/, "… ms"))).toEqual(
-      Array(2).fill("escapement: a step over the event broker failed and is repeated in … ms"),
+      Array(2).fill("escapement: a commit over the event broker failed and is repeated in … ms"),
     );
   });
 
@@ -223,7 +223,7 @@ describe("a broker", () => {
     for (const name of [
       "putTasks",
       "pauseTask",
-      "step",
+      "commit",
       "addSchedules",
       "updateSchedules",
       "removeSchedules",
@@ -255,9 +255,9 @@ describe("a broker", () => {
     await settled(scheduler.pauseTask("t"));
     expect(order).toEqual([
       ...["putTasks", "taskAdded", "schedulerStarted"],
-      ...["step", "jobAdded jobAcquired", "step", "jobReleased"],
+      ...["commit", "jobAdded jobAcquired", "commit", "jobReleased"],
       ...["addSchedules", "scheduleAdded"],
-      ...["step", "jobAdded scheduleUpdated jobAcquired", "step", "jobReleased"],
+      ...["commit", "jobAdded scheduleUpdated jobAcquired", "commit", "jobReleased"],
       ...["updateSchedules", "schedulePaused", "scheduleUpdated"],
       ...["removeSchedules", "scheduleRemoved", "pauseTask", "taskPaused"],
     ]);

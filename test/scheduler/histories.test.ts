@@ -160,13 +160,13 @@ describe("what a result keeps of its job", () => {
 
   test("is everything but the payload, when the store refuses both together", async () => {
     class SmallStore extends MemoryDataStore {
-      override async step(request: Parameters<MemoryDataStore["step"]>[0]): ReturnType<MemoryDataStore["step"]> {
+      override async commit(request: Parameters<MemoryDataStore["commit"]>[0]): ReturnType<MemoryDataStore["commit"]> {
         const lengths = request.releases.map((release) =>
           release.kind === "finish" ? `${release.result.returnValue}${release.result.job?.payload}`.length : 0,
         );
         const isLarge = Math.max(0, ...lengths) > 1500;
         if (isLarge) throw new RangeError("too large");
-        return super.step(request);
+        return super.commit(request);
       }
     }
     const { scheduler, clock } = setUp({ dataStore: new SmallStore() });

@@ -234,31 +234,31 @@ describe("stop", () => {
 
   test("awaited by a handler does not wait for that handler", async () => {
     const { scheduler, clock, store } = setUp();
-    const steps: string[] = [];
+    const commits: string[] = [];
     const task = scheduler.task("quit", async (_, context) => {
       await clock.yield();
       expect(currentJob()).toBe(context);
       await scheduler.stop();
-      steps.push(scheduler.state);
+      commits.push(scheduler.state);
       return "said goodbye";
     });
     const running = scheduler.runUntilStopped();
     const { id } = await scheduler.addJob(task);
     await running;
-    expect(steps).toEqual(["stopping"]);
+    expect(commits).toEqual(["stopping"]);
     expect(await store.getJobResult(id, 0)).toMatchObject({ outcome: "success", returnValue: '"said goodbye"' });
   });
 
   test("during a tick lets the tick end first", async () => {
     const dataStore = new MemoryDataStore();
-    const steps: string[] = [];
-    dataStore.close = async () => void steps.push("closed");
+    const commits: string[] = [];
+    dataStore.close = async () => void commits.push("closed");
     const { scheduler, clock } = setUp({ dataStore });
     const { handler, held } = heldHandler();
     const task = scheduler.task("t", handler);
     const [first] = await scheduler.addJobs([{ task }, { task }]);
     const ticking = scheduler.tick().then((report) => {
-      steps.push("ticked");
+      commits.push("ticked");
       return report;
     });
     await clock.settle();
@@ -268,24 +268,24 @@ describe("stop", () => {
     await clock.settle();
     expect((await ticking).jobsRun).toBe(1);
     await stopping;
-    expect(steps).toEqual(["ticked", "closed"]);
+    expect(commits).toEqual(["ticked", "closed"]);
     expect(await dataStore.getJobResult(first?.id ?? "", 0)).toMatchObject({ outcome: "success" });
   });
 
   test("while the store is being opened closes it after that", async () => {
     const dataStore = new MemoryDataStore();
-    const steps: string[] = [];
+    const commits: string[] = [];
     const clock = new VirtualClock(START);
     dataStore.open = async () => {
       await clock.yield();
-      steps.push("opened");
+      commits.push("opened");
     };
-    dataStore.close = async () => void steps.push("closed");
+    dataStore.close = async () => void commits.push("closed");
     const { scheduler } = setUp({ clock, dataStore });
     const asking = rejectionOf(scheduler.getTasks().then(() => Promise.reject(new Error("answered"))));
     await scheduler.stop();
     await asking;
-    expect(steps).toEqual(["opened", "closed"]);
+    expect(commits).toEqual(["opened", "closed"]);
   });
 
   test("runs the jobs that an acquisition under way brings, and drains them", async () => {
@@ -295,10 +295,10 @@ describe("stop", () => {
     const task = scheduler.task("t", handler);
     await scheduler.start();
     await clock.settle();
-    const step = dataStore.step.bind(dataStore);
+    const commit = dataStore.commit.bind(dataStore);
     let answer: (() => void) | undefined;
-    dataStore.step = async (request) => {
-      const report = await step(request);
+    dataStore.commit = async (request) => {
+      const report = await commit(request);
       if (request.additions.length > 0)
         await new Promise<void>((resolve) => {
           answer = resolve;

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
-import type { StepReport, StepRequest } from "../../src/contracts.ts";
+import type { CommitReport, CommitRequest } from "../../src/contracts.ts";
 import { MemoryDataStore } from "../../src/mod.ts";
-import { at, everySecond, secondsOf, setUp, stepRequest } from "./support.ts";
+import { at, commitRequest, everySecond, secondsOf, setUp } from "./support.ts";
 
 describe("a scheduler that has looked ahead, and waits for a fire time", () => {
   test("starts a job that is due before that in time", async () => {
@@ -24,7 +24,7 @@ describe("a scheduler that has looked ahead, and waits for a fire time", () => {
     await scheduler.addJob("t");
     const jobs = { queues: [{ executor: "inline", taskId: "t" }], limit: 1 };
     const until = clock.now() + 970;
-    await store.step(stepRequest({ now: clock.now(), schedulerId: "dead", jobs, until }));
+    await store.commit(commitRequest({ now: clock.now(), schedulerId: "dead", jobs, until }));
     await scheduler.start();
     await scheduler.addSchedule("fire", everySecond());
     await clock.advance({ seconds: 1 });
@@ -33,10 +33,11 @@ describe("a scheduler that has looked ahead, and waits for a fire time", () => {
 
   test("starts the next job in time when another scheduler was faster with the one before", async () => {
     class RacedStore extends MemoryDataStore {
-      override async step(request: StepRequest): Promise<StepReport> {
+      override async commit(request: CommitRequest): Promise<CommitReport> {
         const isRace = request.schedulerId === "slow" && request.now === at(0.96).epochMilliseconds;
-        if (isRace) await super.step({ ...request, schedulerId: "fast", stepId: "fast/1", plans: [], additions: [] });
-        return super.step(request);
+        if (isRace)
+          await super.commit({ ...request, schedulerId: "fast", commitId: "fast/1", plans: [], additions: [] });
+        return super.commit(request);
       }
     }
     const { scheduler, clock } = setUp({ dataStore: new RacedStore(), identity: "slow" });

@@ -6,7 +6,7 @@ import { bundleProcess } from "../support/bundle-process.ts";
 import { Child, ROOT } from "../support/child.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 
-/** Before or after which of its steps each process kills itself; the last one lives. */
+/** Before or after which of its commits each process kills itself; the last one lives. */
 const KILLS = [
   [3, "after"],
   [9, "before"],

@@ -1,11 +1,11 @@
 import { describe, expect, test } from "vitest";
 import type { DataStore } from "../../src/contracts.ts";
-import { STEP_ADDITIONS_MAX } from "../../src/core/limits.ts";
+import { COMMIT_ADDITIONS_MAX } from "../../src/core/limits.ts";
 import { MemoryDataStore, StoreUnavailableError } from "../../src/mod.ts";
 import { VirtualClock } from "../../src/testing/mod.ts";
 import { everySecond, heldHandler, recordEvents, START, secondsOf, setUp } from "./support.ts";
 
-type Method = "look" | "step" | "extendLeases";
+type Method = "look" | "commit" | "extendLeases";
 
 /** Makes a method of a store fail while `mode` says so: before it took effect, or after. */
 function breakable(
@@ -30,7 +30,7 @@ describe.each(["fails before", "fails after"] as const)("a store whose call %s i
   test("loses no outcome and doubles none", async () => {
     const clock = new VirtualClock(START);
     const dataStore = new MemoryDataStore();
-    const step = breakable(dataStore, "step");
+    const commit = breakable(dataStore, "commit");
     const { scheduler } = setUp({ clock, dataStore });
     const seen = recordEvents(scheduler);
     const { handler, held } = heldHandler();
@@ -38,11 +38,11 @@ describe.each(["fails before", "fails after"] as const)("a store whose call %s i
     await scheduler.start();
     const { id } = await scheduler.addJob(task);
     await clock.settle();
-    step.mode = mode;
+    commit.mode = mode;
     held[0]?.finish("done");
     await clock.advance("PT20S");
-    expect(step.failures).toBeGreaterThan(1);
-    step.mode = "works";
+    expect(commit.failures).toBeGreaterThan(1);
+    commit.mode = "works";
     await clock.advance("PT10S");
     expect(await scheduler.getJobResult(id)).toMatchObject({ returnValue: "done", attempts: 1 });
     expect(seen.filter((event) => event.startsWith("jobReleased"))).toEqual(["jobReleased success"]);
@@ -52,7 +52,7 @@ describe.each(["fails before", "fails after"] as const)("a store whose call %s i
   test("runs a job of an acquisition of unknown fate once", async () => {
     const clock = new VirtualClock(START);
     const dataStore = new MemoryDataStore();
-    const step = breakable(dataStore, "step");
+    const commit = breakable(dataStore, "commit");
     const { scheduler } = setUp({ clock, dataStore });
     const client = setUp({ clock, dataStore }).scheduler;
     let runs = 0;
@@ -61,15 +61,15 @@ describe.each(["fails before", "fails after"] as const)("a store whose call %s i
     });
     await scheduler.start();
     await clock.settle();
-    step.mode = mode;
+    commit.mode = mode;
     const { id } = await client.addJob("t");
     await clock.advance("PT5S");
-    step.mode = "works";
+    commit.mode = "works";
     await clock.advance("PT10S");
     expect([runs, (await scheduler.getJobResult(id))?.attempts]).toEqual([1, 1]);
   });
 
-  test.each(["look", "step"] as const)("in %s loses no fire and doubles none", async (method) => {
+  test.each(["look", "commit"] as const)("in %s loses no fire and doubles none", async (method) => {
     const clock = new VirtualClock(START);
     const dataStore = new MemoryDataStore();
     const call = breakable(dataStore, method);
@@ -91,26 +91,26 @@ describe.each(["fails before", "fails after"] as const)("a store whose call %s i
   test("while it stops gives back the job of an acquisition of unknown fate", async () => {
     const clock = new VirtualClock(START);
     const dataStore = new MemoryDataStore();
-    const step = breakable(dataStore, "step");
+    const commit = breakable(dataStore, "commit");
     const { scheduler } = setUp({ clock, dataStore });
     const client = setUp({ clock, dataStore }).scheduler;
     scheduler.task("t", () => {});
     await scheduler.start();
     await clock.settle();
-    step.mode = mode;
+    commit.mode = mode;
     const { id } = await client.addJob("t");
     await clock.settle();
-    step.mode = "works";
+    commit.mode = "works";
     await scheduler.stop();
     expect(await dataStore.getJob(id)).toMatchObject({ acquiredBy: null, recoveries: 0 });
   });
 });
 
-describe("a step whose answer was lost", () => {
+describe("a commit whose answer was lost", () => {
   async function loseAnswer() {
     const clock = new VirtualClock(START);
     const dataStore = new MemoryDataStore();
-    const step = breakable(dataStore, "step");
+    const commit = breakable(dataStore, "commit");
     const { scheduler } = setUp({ clock, dataStore });
     const seen = recordEvents(scheduler);
     let runs = 0;
@@ -118,9 +118,9 @@ describe("a step whose answer was lost", () => {
       runs++;
     });
     await scheduler.addSchedule("t", everySecond(), { id: "s" });
-    step.mode = "fails after";
+    commit.mode = "fails after";
     await expect(scheduler.tick()).rejects.toThrow("the store is down");
-    step.mode = "works";
+    commit.mode = "works";
     return { scheduler, clock, seen, runs: () => runs };
   }
 
@@ -164,11 +164,11 @@ describe("a step whose answer was lost", () => {
   });
 });
 
-describe("an addition whose step has no answer", () => {
+describe("an addition whose commit has no answer", () => {
   test("is told to whoever adds, and is not sent again", async () => {
     const clock = new VirtualClock(START);
     const dataStore = new MemoryDataStore();
-    const step = breakable(dataStore, "step");
+    const commit = breakable(dataStore, "commit");
     const { scheduler } = setUp({ clock, dataStore });
     let runs = 0;
     const task = scheduler.task("t", () => {
@@ -176,21 +176,21 @@ describe("an addition whose step has no answer", () => {
     });
     await scheduler.start();
     await clock.settle();
-    step.mode = "fails before";
+    commit.mode = "fails before";
     const adding = scheduler.addJob(task);
     await expect(adding).rejects.toBeInstanceOf(StoreUnavailableError);
-    step.mode = "works";
+    commit.mode = "works";
     await clock.advance("PT1M");
     expect([runs, (await scheduler.getJobs()).items]).toEqual([0, []]);
   });
 });
 
 describe("an addition in an outage that outlasts the leases", () => {
-  test("is told to whoever adds, although no step is tried any more", async () => {
+  test("is told to whoever adds, although no commit is tried any more", async () => {
     const clock = new VirtualClock(START);
     const dataStore = new MemoryDataStore();
     Object.defineProperty(dataStore, "capabilities", { value: { sharedByProcesses: true } });
-    const calls = (["look", "step", "extendLeases"] as const).map((method) => breakable(dataStore, method));
+    const calls = (["look", "commit", "extendLeases"] as const).map((method) => breakable(dataStore, method));
     const { scheduler } = setUp({ clock, dataStore });
     const task = scheduler.task("t", () => {});
     await scheduler.start();
@@ -210,22 +210,22 @@ describe("an addition in an outage that outlasts the leases", () => {
 });
 
 describe("an outage", () => {
-  test("fails the additions that wait together, after one step", async () => {
+  test("fails the additions that wait together, after one commit", async () => {
     const clock = new VirtualClock(START);
     const dataStore = new MemoryDataStore();
     const { scheduler } = setUp({ clock, dataStore, random: () => 0.999 });
     const task = scheduler.task("t", () => {});
     await scheduler.start();
     await clock.settle();
-    const step = breakable(dataStore, "step");
-    step.mode = "fails before";
-    // More than one step takes.
-    const additions = Array.from({ length: 2 * STEP_ADDITIONS_MAX }, () => scheduler.addJob(task));
+    const commit = breakable(dataStore, "commit");
+    commit.mode = "fails before";
+    // More than one commit takes.
+    const additions = Array.from({ length: 2 * COMMIT_ADDITIONS_MAX }, () => scheduler.addJob(task));
     const settled = Promise.allSettled(additions);
     await clock.settle();
     const codes = (await settled).map((one) => (one.status === "rejected" ? one.reason.code : one.status));
     expect(new Set(codes)).toEqual(new Set(["storeUnavailable"]));
-    expect(step.failures).toBe(1);
+    expect(commit.failures).toBe(1);
   });
 
   test("longer than the lease aborts the running jobs, as others may run them", async () => {
@@ -266,7 +266,7 @@ describe("an outage", () => {
     const { id } = await scheduler.addJob(scheduler.task("t", handler));
     await clock.settle();
     const ends: (number | null)[] = [];
-    for (let step = 0; step < 4; step++) {
+    for (let commit = 0; commit < 4; commit++) {
       ends.push(secondsOf((await scheduler.getJob(id)).acquiredUntil));
       await clock.advance("PT10S");
     }
@@ -279,13 +279,13 @@ describe("an outcome that the store refuses for another reason", () => {
     const clock = new VirtualClock(START);
     const dataStore = new MemoryDataStore();
     const { scheduler, log } = setUp({ clock, dataStore });
-    const step = dataStore.step.bind(dataStore);
-    dataStore.step = async (request) => {
+    const commit = dataStore.commit.bind(dataStore);
+    dataStore.commit = async (request) => {
       const isBad = request.releases.some(
         (release) => release.kind === "finish" && release.result.returnValue === '"bad"',
       );
       if (isBad) throw new TypeError("cannot bind this value");
-      return step(request);
+      return commit(request);
     };
     const task = scheduler.task("t", { maxRunningJobs: null, maxRecoveries: 1 }, (payload: string) => payload);
     await scheduler.start();
@@ -304,11 +304,11 @@ describe("an outcome that the store refuses for another reason", () => {
     const clock = new VirtualClock(START);
     const dataStore = new MemoryDataStore();
     const { scheduler, log } = setUp({ clock, dataStore });
-    const step = dataStore.step.bind(dataStore);
-    dataStore.step = async (request) => {
+    const commit = dataStore.commit.bind(dataStore);
+    dataStore.commit = async (request) => {
       const isEnd = request.releases.some(({ kind }) => kind === "finish");
       if (isEnd) throw new TypeError("cannot bind this value");
-      return step(request);
+      return commit(request);
     };
     await scheduler.start();
     const { id } = await scheduler.addJob(scheduler.task("t", { maxRecoveries: 1 }, () => {}));
@@ -323,11 +323,11 @@ describe("a plan that the store refuses for another reason", () => {
     const clock = new VirtualClock(START);
     const dataStore = new MemoryDataStore();
     const { scheduler } = setUp({ clock, dataStore });
-    const step = dataStore.step.bind(dataStore);
-    dataStore.step = async (request) => {
+    const commit = dataStore.commit.bind(dataStore);
+    dataStore.commit = async (request) => {
       const isBad = request.plans.some(({ scheduleId, fires }) => scheduleId === "bad" && fires.length > 0);
       if (isBad) throw new TypeError("no");
-      return step(request);
+      return commit(request);
     };
     const fired: (string | null)[] = [];
     scheduler.task("t", { maxRunningJobs: null }, (_, { job }) => {

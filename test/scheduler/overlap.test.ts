@@ -170,7 +170,7 @@ describe("overlap", () => {
     expect([runs, skipped, (await store.getSchedule("s"))?.skippedCount]).toEqual([1, 900, 900]);
     await clock.advance({ seconds: 5000 });
     await drain(scheduler);
-    // A step passes over a thousand fire times, so that a few more find that the run before has ended.
+    // A commit passes over a thousand fire times, so that a few more find that the run before has ended.
     expect([runs + skipped, (await store.getSchedule("s"))?.skippedCount]).toEqual([5901, skipped]);
     expect(runs).toBeLessThanOrEqual(10);
   });

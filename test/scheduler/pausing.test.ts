@@ -1,15 +1,15 @@
 import { describe, expect, test } from "vitest";
 import { MemoryDataStore } from "../../src/mod.ts";
-import type { StepReport, StepRequest } from "../../src/stores/data-store.ts";
+import type { CommitReport, CommitRequest } from "../../src/stores/data-store.ts";
 import { VirtualClock } from "../../src/testing/mod.ts";
 import { at, everySecond, heldHandler, START, secondsOf, setUp } from "./support.ts";
 
-class StepCounter extends MemoryDataStore {
-  steps = 0;
+class CommitCounter extends MemoryDataStore {
+  commits = 0;
 
-  override step(request: StepRequest): Promise<StepReport> {
-    this.steps++;
-    return super.step(request);
+  override commit(request: CommitRequest): Promise<CommitReport> {
+    this.commits++;
+    return super.commit(request);
   }
 }
 
@@ -115,8 +115,8 @@ describe("a paused scheduler", () => {
     expect(fired).toContain(null);
   });
 
-  test("takes no step to add a job, because no step would lease it", async () => {
-    const store = new StepCounter();
+  test("takes no commit to add a job, because no commit would lease it", async () => {
+    const store = new CommitCounter();
     const { scheduler, clock } = setUp({ dataStore: store });
     let runs = 0;
     scheduler.task("t", () => {
@@ -126,7 +126,7 @@ describe("a paused scheduler", () => {
     await clock.settle();
     await scheduler.addJob("t");
     await clock.settle();
-    expect([store.steps, runs]).toEqual([0, 0]);
+    expect([store.commits, runs]).toEqual([0, 0]);
     scheduler.resume();
     await clock.settle();
     expect(runs).toBe(1);

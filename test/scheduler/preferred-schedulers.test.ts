@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { PLANS_PER_STEP_MAX } from "../../src/core/limits.ts";
+import { PLANS_PER_COMMIT_MAX } from "../../src/core/limits.ts";
 import { IntervalTrigger, LocalEventBroker, MemoryDataStore } from "../../src/mod.ts";
 import { at, everySecond, START_MS, setUp } from "./support.ts";
 
@@ -14,7 +14,7 @@ async function preferredAfterFiring(role: "both" | "scheduler"): Promise<string 
     now: clock.now(),
     schedulerId: "one",
     instanceId: "elsewhere",
-    settledStepId: null,
+    settledCommitId: null,
     until: clock.now(),
     jobs: [],
     aliveUntil: clock.now() + 60_000,
@@ -42,7 +42,7 @@ describe("schedules of a preferred scheduler that is alive and late", () => {
     const other = setUp({ identity: "two", dataStore: store, clock, eventBroker: new LocalEventBroker() }).scheduler;
     const trigger = new IntervalTrigger({ minutes: 1, startTime: at(1) });
     for (const each of [scheduler, other]) each.task("t", { maxRunningJobs: null }, () => {});
-    const count = 2 * PLANS_PER_STEP_MAX + 50;
+    const count = 2 * PLANS_PER_COMMIT_MAX + 50;
     for (let index = 0; index < count; index++) await scheduler.addSchedule("t", trigger, { id: `s${index}` });
     await scheduler.start();
     await clock.advance("PT2S");

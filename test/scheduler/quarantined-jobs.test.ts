@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import type { DataStore } from "../../src/contracts.ts";
 import { MemoryDataStore, Scheduler, StoreUnavailableError } from "../../src/mod.ts";
 import { VirtualClock } from "../../src/testing/mod.ts";
-import { gate, heldHandler, leaseAndDie, recordEvents, START, setUp, stepRequest } from "./support.ts";
+import { commitRequest, gate, heldHandler, leaseAndDie, recordEvents, START, setUp } from "./support.ts";
 
 /** The store as a process sees it that may die: from then on nothing arrives, and no answer comes back. */
 function mortal(store: MemoryDataStore): { store: DataStore; die: () => void } {
@@ -134,10 +134,10 @@ describe("jobs that were lost with their process", () => {
     const jobs = await scheduler.addJobs([{ task }, { task }, { task }]);
     await leaseAndDie(store, clock.now(), { limit: 3 });
     await clock.advance("PT1M");
-    const step = store.step.bind(store);
+    const commit = store.commit.bind(store);
     let losses = 1;
-    store.step = async (request) => {
-      const report = await step(request);
+    store.commit = async (request) => {
+      const report = await commit(request);
       if (losses > 0 && request.releases.some((release) => release.kind === kind)) {
         losses--;
         throw new StoreUnavailableError("the answer was lost");
@@ -188,11 +188,11 @@ describe("the start deadline of a job that a process leased", () => {
     const task = scheduler.task("t", () => {});
     await scheduler.addJob(task, { startDeadline: new Date(clock.now() + 1000) });
     const jobs = { queues: [{ executor: "inline", taskId: "t" }], limit: 1 };
-    const [job] = (await store.step(stepRequest({ now: clock.now(), schedulerId: "dead", jobs }))).acquired;
+    const [job] = (await store.commit(commitRequest({ now: clock.now(), schedulerId: "dead", jobs }))).acquired;
     return {
       run: async (hasStarted) => {
         const held = [{ jobId: job?.id ?? "", fence: 1, hasStarted }];
-        const facts = { now: clock.now(), schedulerId: "dead", instanceId: "dead", settledStepId: null };
+        const facts = { now: clock.now(), schedulerId: "dead", instanceId: "dead", settledCommitId: null };
         await store.extendLeases({ ...facts, until: clock.now() + 60_000, jobs: held, aliveUntil: null });
         await clock.advance("PT2M");
         const { outcomes } = await scheduler.tick();

@@ -2,6 +2,7 @@ import { describe, expect, test } from "vitest";
 import { MemoryDataStore } from "../../src/mod.ts";
 import { VirtualClock } from "../../src/testing/mod.ts";
 import {
+  commitRequest,
   everySecond,
   heldHandler,
   leaseAndDie,
@@ -9,7 +10,6 @@ import {
   START,
   secondsOf,
   setUp,
-  stepRequest,
 } from "./support.ts";
 
 /** Leases a job as a process does that dies at once. */
@@ -20,7 +20,7 @@ async function loseJob(store: MemoryDataStore, clock: VirtualClock, schedulerId 
 /** Takes the leases back, as a process does whose clock is ahead. */
 async function takeBack(store: MemoryDataStore, clock: VirtualClock): Promise<void> {
   const now = clock.now() + 61_000;
-  expect((await store.step(stepRequest({ now, schedulerId: "ahead", recover: true }))).recovered).toHaveLength(1);
+  expect((await store.commit(commitRequest({ now, schedulerId: "ahead", recover: true }))).recovered).toHaveLength(1);
 }
 
 describe("a job that was lost with its process", () => {
@@ -122,7 +122,7 @@ describe("a lease", () => {
     const { id } = await scheduler.addJob(scheduler.task("t", handler));
     await clock.settle();
     const ends: (number | null)[] = [];
-    for (let step = 0; step < 3; step++) {
+    for (let commit = 0; commit < 3; commit++) {
       ends.push(secondsOf((await scheduler.getJob(id)).acquiredUntil));
       await clock.advance("PT20S");
     }

@@ -1,33 +1,33 @@
 import { describe, expect, test } from "vitest";
-import type { LeaseExtension, LeaseExtensionReport, StepReport, StepRequest } from "../../src/contracts.ts";
+import type { CommitReport, CommitRequest, LeaseExtension, LeaseExtensionReport } from "../../src/contracts.ts";
 import { LOOK_AHEAD_MS } from "../../src/core/limits.ts";
 import { MemoryDataStore, StoreUnavailableError } from "../../src/mod.ts";
 import { VirtualClock } from "../../src/testing/mod.ts";
 import { at, everySecond, gate, heldHandler, recordEvents, rejectionOf, setUp } from "./support.ts";
 
-/** Takes no job with the payload "bad", and cannot be reached for a step once one carried "lost". The first step
+/** Takes no job with the payload "bad", and cannot be reached for a commit once one carried "lost". The first commit
  *  waits. */
 class RefusingStore extends MemoryDataStore {
   readonly first = gate();
-  readonly settledStepIds = new Set<string | null>();
-  lostStepId: string | null = null;
+  readonly settledCommitIds = new Set<string | null>();
+  lostCommitId: string | null = null;
 
-  override async step(request: StepRequest): Promise<StepReport> {
+  override async commit(request: CommitRequest): Promise<CommitReport> {
     await this.first.passed;
     const payloads = request.additions.map(({ payload }) => payload);
     if (payloads.includes('"bad"')) throw new RangeError("refused");
-    if (payloads.includes('"lost"')) this.lostStepId = request.stepId;
-    if (this.lostStepId !== null) throw new StoreUnavailableError("gone");
-    return super.step(request);
+    if (payloads.includes('"lost"')) this.lostCommitId = request.commitId;
+    if (this.lostCommitId !== null) throw new StoreUnavailableError("gone");
+    return super.commit(request);
   }
 
   override extendLeases(extension: LeaseExtension): Promise<LeaseExtensionReport> {
-    this.settledStepIds.add(extension.settledStepId);
+    this.settledCommitIds.add(extension.settledCommitId);
     return super.extendLeases(extension);
   }
 }
 
-describe("a step that the store refuses", () => {
+describe("a commit that the store refuses", () => {
   test("answers every addition in it, also those that were not sent because the store went away", async () => {
     const store = new RefusingStore();
     const { scheduler, clock } = setUp({ dataStore: store });
@@ -61,12 +61,12 @@ describe("a step that the store refuses", () => {
     store.first.pass();
     await clock.advance({ seconds: 2 });
     await Promise.all([first, others]);
-    const settled = [...store.settledStepIds];
+    const settled = [...store.settledCommitIds];
     expect(settled).toEqual([expect.any(String)]);
-    expect(settled.filter((id) => (id ?? "") >= (store.lostStepId ?? ""))).toEqual([]);
+    expect(settled.filter((id) => (id ?? "") >= (store.lostCommitId ?? ""))).toEqual([]);
   });
 
-  test("is sent in parts, and one step that acquires follows the last of them", async () => {
+  test("is sent in parts, and one commit that acquires follows the last of them", async () => {
     const store = new RefusingStore();
     const { scheduler, clock } = setUp({ dataStore: store });
     scheduler.task<string>("t", () => {});
@@ -75,10 +75,10 @@ describe("a step that the store refuses", () => {
     await clock.settle();
     const others = Promise.allSettled(["a", "bad", "b", "c"].map((payload) => scheduler.addJob("t", { payload })));
     const sent: [additions: number, acquires: boolean][] = [];
-    const step = store.step.bind(store);
-    store.step = (request) => {
+    const commit = store.commit.bind(store);
+    store.commit = (request) => {
       if (sent.length > 0 || request.additions.length > 1) sent.push([request.additions.length, request.jobs !== null]);
-      return step(request);
+      return commit(request);
     };
     store.first.pass();
     await clock.settle();
@@ -99,13 +99,13 @@ describe("a step that the store refuses", () => {
     const aheadMs: number[] = [];
     const shownAheadMs: number[] = [];
     class SlowStore extends RefusingStore {
-      override async step(request: StepRequest): Promise<StepReport> {
+      override async commit(request: CommitRequest): Promise<CommitReport> {
         await this.first.passed;
         aheadMs.push(request.now - clock.now());
         if (request.schedules !== null) shownAheadMs.push(request.schedules.dueBy - clock.now());
         const hasRefused = request.additions.some(({ payload }) => payload === '"bad"');
         if (hasRefused) await clock.jumpTo(clock.instant.subtract({ seconds: 1 }));
-        return super.step(request);
+        return super.commit(request);
       }
     }
     const store = new SlowStore();
@@ -140,13 +140,13 @@ describe("a step that the store refuses", () => {
   });
 
   test("pauses a schedule whose plan is refused, and tells so, also when the answer to that is lost", async () => {
-    const pauses: Pick<StepRequest, "stepId" | "isRepetition">[] = [];
+    const pauses: Pick<CommitRequest, "commitId" | "isRepetition">[] = [];
     class PlanRefusingStore extends MemoryDataStore {
-      override async step(request: StepRequest): Promise<StepReport> {
-        const { plans, stepId, isRepetition } = request;
+      override async commit(request: CommitRequest): Promise<CommitReport> {
+        const { plans, commitId, isRepetition } = request;
         if (plans.some(({ fires }) => fires.length > 0)) throw new RangeError("refused");
-        const report = await super.step(request);
-        if (plans.length > 0 && pauses.push({ stepId, isRepetition }) === 1) throw new StoreUnavailableError("lost");
+        const report = await super.commit(request);
+        if (plans.length > 0 && pauses.push({ commitId, isRepetition }) === 1) throw new StoreUnavailableError("lost");
         return report;
       }
     }
@@ -159,20 +159,25 @@ describe("a step that the store refuses", () => {
     expect((await scheduler.getSchedule("refused")).paused).toBe(true);
     expect(events.filter((event) => event === "scheduleFailed")).toEqual(["scheduleFailed"]);
     const [first] = pauses;
-    expect(pauses).toEqual([first, { stepId: first?.stepId, isRepetition: true }]);
+    expect(pauses).toEqual([first, { commitId: first?.commitId, isRepetition: true }]);
   });
 
   test("tells no outcome of a job that somebody else ended before the outcome was replaced", async () => {
     class ResultRefusingStore extends MemoryDataStore {
       isLost = false;
 
-      override async step(request: StepRequest): Promise<StepReport> {
+      override async commit(request: CommitRequest): Promise<CommitReport> {
         const release = request.releases.find(({ kind }) => kind === "finish");
-        if (release?.kind !== "finish" || release.result.returnValue === null) return super.step(request);
+        if (release?.kind !== "finish" || release.result.returnValue === null) return super.commit(request);
         if (this.isLost) throw new RangeError("refused");
         this.isLost = true;
         const abandoned = { ...release.result, outcome: "abandoned", returnValue: null } as const;
-        await super.step({ ...request, stepId: "other", releases: [{ ...release, result: abandoned }], jobs: null });
+        await super.commit({
+          ...request,
+          commitId: "other",
+          releases: [{ ...release, result: abandoned }],
+          jobs: null,
+        });
         throw new StoreUnavailableError("lost");
       }
     }
@@ -186,11 +191,11 @@ describe("a step that the store refuses", () => {
     expect(events.filter((event) => event.startsWith("jobReleased"))).toEqual([]);
   });
 
-  test("tells no outcome that was only in a refused step, of a job that somebody else ended since", async () => {
+  test("tells no outcome that was only in a refused commit, of a job that somebody else ended since", async () => {
     class LosingStore extends MemoryDataStore {
       readonly lost = new Set<string>();
 
-      override async step(request: StepRequest): Promise<StepReport> {
+      override async commit(request: CommitRequest): Promise<CommitReport> {
         const finished = request.releases.filter(({ kind }) => kind === "finish");
         const values = finished.map((release) => (release.kind === "finish" ? release.result.returnValue : null));
         const text = values.join();
@@ -200,7 +205,7 @@ describe("a step that the store refuses", () => {
           await this.#endThird(request.schedulerId);
           this.#lose(text);
         }
-        return super.step(request);
+        return super.commit(request);
       }
 
       #lose(text: string): never {
@@ -214,8 +219,8 @@ describe("a step that the store refuses", () => {
         if (lease === null) throw new Error("there is no third job");
         const givenUp = { ...lease, kind: "giveUp", hasStarted: true } as const;
         const at = { now: clock.now(), until: clock.now(), schedulerId, jobs: null, schedules: null };
-        const step = { stepId: "other", isRepetition: false, recover: true, additions: [], plans: [] };
-        await super.step({ ...at, ...step, releases: [givenUp] });
+        const commit = { commitId: "other", isRepetition: false, recover: true, additions: [], plans: [] };
+        await super.commit({ ...at, ...commit, releases: [givenUp] });
       }
     }
     const store = new LosingStore();

@@ -198,7 +198,7 @@ describe("retryJobs()", () => {
     expect(await rejectionOf(scheduler.retryJobs({ ids, all: true }))).toBeInstanceOf(OptionsError);
   });
 
-  test("stops between two steps when its signal is aborted", async () => {
+  test("stops between two commits when its signal is aborted", async () => {
     const stop = new AbortController();
     class AbortingStore extends MemoryDataStore {
       override async addJobs(jobs: readonly JobRecord[]): Promise<JobAddition[]> {

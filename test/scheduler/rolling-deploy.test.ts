@@ -27,14 +27,14 @@ const UNREADABLE = { trigger: '{"type":"test:unknown","version":1}' };
 /** Counts what a scheduler asks of it. */
 class CountingStore extends MemoryDataStore {
   looks = 0;
-  steps = 0;
+  commits = 0;
   override look(request: contract.LookRequest): Promise<contract.LookReport> {
     this.looks++;
     return super.look(request);
   }
-  override step(request: contract.StepRequest): Promise<contract.StepReport> {
-    this.steps++;
-    return super.step(request);
+  override commit(request: contract.CommitRequest): Promise<contract.CommitReport> {
+    this.commits++;
+    return super.commit(request);
   }
 }
 
@@ -55,7 +55,7 @@ describe("a thousand due schedules that nobody here can read", () => {
     return { ...setup, counts };
   }
 
-  test("delay no other, and cost no step and no busy loop", async () => {
+  test("delay no other, and cost no commit and no busy loop", async () => {
     const { scheduler, clock, counts } = await crowded();
     const told: string[] = [];
     scheduler.subscribe("scheduleDeserializationFailed", ({ scheduleId }) => told.push(scheduleId));
@@ -65,7 +65,7 @@ describe("a thousand due schedules that nobody here can read", () => {
     });
     await scheduler.start();
     await clock.advance("PT1H");
-    expect([counts.steps, new Set(told).size, told.length]).toEqual([0, 1000, 1000]);
+    expect([counts.commits, new Set(told).size, told.length]).toEqual([0, 1000, 1000]);
     // Once a minute, as on any store of this process alone, a page of 200 after the other.
     expect(counts.looks).toBeLessThan(400);
     await scheduler.addSchedule("punctual", everySecond().startingAt(at(3605)), { id: "p", coalesce: "latest" });

@@ -43,7 +43,7 @@ describe("runs", () => {
 
   test.each<[RunFilterOptions, string]>([
     [{ state: "ended" }, "cancelled failed fast"],
-    [{ state: ["queued", "held"] }, "latest later"],
+    [{ state: ["queued", "blocked"] }, "latest later"],
     [{ state: ["running", "ended"] }, "cancelled failed fast"],
     [{ outcome: "error" }, "failed"],
     [{ outcome: ["error", "cancelled"] }, "cancelled failed"],

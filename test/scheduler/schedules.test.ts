@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { SchedulePlan, StepReport, StepRequest } from "../../src/contracts.ts";
+import type { CommitReport, CommitRequest, SchedulePlan } from "../../src/contracts.ts";
 import {
   CronTrigger,
   DateTrigger,
@@ -492,11 +492,11 @@ describe("a schedule of which the store takes no plan", () => {
   test("is passed by after a few tries, is told of, and holds up no other", async () => {
     const store = new MemoryDataStore();
     let plans = 0;
-    const step = store.step.bind(store);
-    store.step = async (request: StepRequest): Promise<StepReport> => {
+    const commit = store.commit.bind(store);
+    store.commit = async (request: CommitRequest): Promise<CommitReport> => {
       const isStuck = ({ scheduleId }: SchedulePlan): boolean => scheduleId === "stuck";
       plans += request.plans.filter(isStuck).length;
-      const report = await step({ ...request, plans: request.plans.filter((plan) => !isStuck(plan)) });
+      const report = await commit({ ...request, plans: request.plans.filter((plan) => !isStuck(plan)) });
       const others = [...report.plans];
       const none = { committed: false, addedJobIds: [] };
       return { ...report, plans: request.plans.map((plan) => (isStuck(plan) ? none : (others.shift() ?? none))) };

@@ -22,7 +22,7 @@ function hang(store: DataStore, ...methods: readonly (keyof DataStore)[]): void 
   for (const method of methods) Object.defineProperty(store, method, { value: () => new Promise(() => {}) });
 }
 
-const METHODS = ["look", "step", "extendLeases", "cleanup", "close"] as const;
+const METHODS = ["look", "commit", "extendLeases", "cleanup", "close"] as const;
 
 describe("a stop in an outage", () => {
   for (const [name, isRunning] of [
@@ -101,9 +101,9 @@ describe("a stop in an outage", () => {
     await scheduler.start();
     await clock.settle();
     let answer = (): void => {};
-    const step = dataStore.step.bind(dataStore);
-    dataStore.step = async (request) => {
-      const report = await step(request);
+    const commit = dataStore.commit.bind(dataStore);
+    dataStore.commit = async (request) => {
+      const report = await commit(request);
       await new Promise<void>((resolve) => {
         answer = resolve;
       });
@@ -119,7 +119,7 @@ describe("a stop in an outage", () => {
     expect(runs).toBe(0);
   });
 
-  test("gives up after some failures to record an outcome, and records all of many steps", async () => {
+  test("gives up after some failures to record an outcome, and records all of many commits", async () => {
     const { scheduler, store, clock } = setUp();
     const returned = "x".repeat(400_000);
     const { handler, held } = heldHandler();
@@ -127,11 +127,11 @@ describe("a stop in an outage", () => {
     await scheduler.start();
     const jobs = await scheduler.addJobs(Array.from({ length: 20 }, () => ({ task })));
     await clock.settle();
-    const step = store.step.bind(store);
+    const commit = store.commit.bind(store);
     let fails = 2;
-    store.step = async (request) => {
+    store.commit = async (request) => {
       if (fails-- > 0) throw new StoreUnavailableError("down");
-      return step(request);
+      return commit(request);
     };
     const stop = watchStop(scheduler, clock);
     await clock.settle();
@@ -156,7 +156,7 @@ describe("a stop in an outage", () => {
     await scheduler.start();
     await scheduler.addJob(task);
     await clock.settle();
-    store.step = () => Promise.reject(new StoreUnavailableError("down"));
+    store.commit = () => Promise.reject(new StoreUnavailableError("down"));
     const stop = watchStop(scheduler, clock);
     await clock.settle();
     for (const { finish } of held) finish("done");

@@ -1,5 +1,5 @@
 import { expect, onTestFinished } from "vitest";
-import type { DataStore, StepRequest } from "../../src/contracts.ts";
+import type { CommitRequest, DataStore } from "../../src/contracts.ts";
 import {
   IntervalTrigger,
   type JobContext,
@@ -146,10 +146,12 @@ export function gate(): { passed: Promise<void>; pass: () => void } {
   return { passed, pass: () => pass() };
 }
 
-/** A step that does nothing, for tests that take one as somebody else: name what it does do. */
-export function stepRequest(request: Pick<StepRequest, "now" | "schedulerId"> & Partial<StepRequest>): StepRequest {
+/** A commit that does nothing, for tests that take one as somebody else: name what it does do. */
+export function commitRequest(
+  request: Pick<CommitRequest, "now" | "schedulerId"> & Partial<CommitRequest>,
+): CommitRequest {
   return {
-    stepId: `${request.schedulerId}/1`,
+    commitId: `${request.schedulerId}/1`,
     isRepetition: false,
     until: request.now + 60_000,
     releases: [],
@@ -169,9 +171,10 @@ export async function leaseAndDie(
   { taskId = "t", schedulerId = "dead", limit = 1 } = {},
 ): Promise<number> {
   const jobs = { queues: [{ executor: "inline", taskId }], limit };
-  const stepId = `${schedulerId}/${now}`;
-  const { acquired } = await store.step(stepRequest({ now, schedulerId, stepId, recover: true, jobs }));
+  const commitId = `${schedulerId}/${now}`;
+  const { acquired } = await store.commit(commitRequest({ now, schedulerId, commitId, recover: true, jobs }));
   const releases = acquired.map(({ id, fence }) => ({ jobId: id, fence, kind: "start" }) as const);
-  if (releases.length > 0) await store.step(stepRequest({ now, schedulerId, stepId: `${stepId} start`, releases }));
+  if (releases.length > 0)
+    await store.commit(commitRequest({ now, schedulerId, commitId: `${commitId} start`, releases }));
   return acquired.length;
 }

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { JobRecord, LookReport, LookRequest, StepReport, StepRequest } from "../../src/contracts.ts";
+import type { CommitReport, CommitRequest, JobRecord, LookReport, LookRequest } from "../../src/contracts.ts";
 import { IntervalTrigger, MemoryDataStore } from "../../src/mod.ts";
 import { VirtualClock } from "../../src/testing/mod.ts";
 import { at, everySecond, heldHandler, START, START_MS, secondsOf, setUp } from "./support.ts";
@@ -24,8 +24,8 @@ class SlowStore extends MemoryDataStore {
     return this.#slowly(() => super.look(request));
   }
 
-  override step(request: StepRequest): Promise<StepReport> {
-    return this.#slowly(() => super.step(request));
+  override commit(request: CommitRequest): Promise<CommitReport> {
+    return this.#slowly(() => super.commit(request));
   }
 
   async #slowly<T>(ask: () => Promise<T>): Promise<T> {
@@ -124,8 +124,8 @@ describe("maxDuration of a tick", () => {
     await scheduler.addJobs([{ task }, { task }]);
     // Both are lost with their process, so that each may be what ended it.
     for (const from of [0, 60]) {
-      await store.step({
-        ...{ now: START_MS + from * 1000, schedulerId: "dead", stepId: `dead#${from}`, isRepetition: false },
+      await store.commit({
+        ...{ now: START_MS + from * 1000, schedulerId: "dead", commitId: `dead#${from}`, isRepetition: false },
         ...{ until: START_MS + (from + 1) * 1000, releases: [], additions: [], recover: true, plans: [] },
         ...{ jobs: from === 0 ? { queues: [{ executor: "inline", taskId: "t" }], limit: 9 } : null, schedules: null },
       });
@@ -234,8 +234,8 @@ describe("the first tick of a scheduler", () => {
     const { scheduler, store } = setUp({ identity: "cron" });
     scheduler.task("t", () => {});
     await scheduler.addJobs([{ task: "t" }]);
-    await store.step({
-      ...{ now: START_MS, schedulerId: "cron", stepId: "dead#1", isRepetition: false, until: START_MS + 60_000 },
+    await store.commit({
+      ...{ now: START_MS, schedulerId: "cron", commitId: "dead#1", isRepetition: false, until: START_MS + 60_000 },
       ...{ releases: [], additions: [], recover: false, plans: [], schedules: null },
       jobs: { queues: [{ executor: "inline", taskId: "t" }], limit: 9 },
     });
@@ -255,7 +255,7 @@ describe("the first tick of a scheduler", () => {
     expect(await ticking).toMatchObject({ outcomes: { success: 1 } });
   });
 
-  test("removes what has been expired for the whole interval, in a step that it takes anyway", async () => {
+  test("removes what has been expired for the whole interval, in a commit that it takes anyway", async () => {
     const { clock, store, scheduler } = setUp();
     let cleanUps = 0;
     const cleanup = store.cleanup.bind(store);

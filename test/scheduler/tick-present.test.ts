@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { LookReport, LookRequest, StepReport, StepRequest } from "../../src/contracts.ts";
+import type { CommitReport, CommitRequest, LookReport, LookRequest } from "../../src/contracts.ts";
 import { MemoryDataStore } from "../../src/mod.ts";
 import { VirtualClock } from "../../src/testing/mod.ts";
 import { at, START_MS, setUp } from "./support.ts";
@@ -22,13 +22,13 @@ class SlowStore extends MemoryDataStore {
     return report;
   }
 
-  override step(request: StepRequest): Promise<StepReport> {
+  override commit(request: CommitRequest): Promise<CommitReport> {
     this.steppedAt.push(request.now);
-    return super.step(request);
+    return super.commit(request);
   }
 }
 
-describe("the steps of a tick are of the present, not of the time before its look", () => {
+describe("the commits of a tick are of the present, not of the time before its look", () => {
   test.each([
     ["took long", 7],
     ["saw the clock set back", -7],

@@ -1,10 +1,10 @@
 import { describe, expect, test } from "vitest";
-import type { LookReport, LookRequest, StepReport, StepRequest } from "../../src/contracts.ts";
+import type { CommitReport, CommitRequest, LookReport, LookRequest } from "../../src/contracts.ts";
 import { IntervalTrigger, MemoryDataStore, type TickOptions, type TickReport } from "../../src/mod.ts";
 import { VirtualClock } from "../../src/testing/mod.ts";
 import { at, everySecond, type Setup, START, START_MS, secondsOf, setUp } from "./support.ts";
 
-/** A store that counts looks and steps. */
+/** A store that counts looks and commits. */
 class CountingStore extends MemoryDataStore {
   roundTrips = 0;
 
@@ -13,9 +13,9 @@ class CountingStore extends MemoryDataStore {
     return super.look(request);
   }
 
-  override step(request: StepRequest): Promise<StepReport> {
+  override commit(request: CommitRequest): Promise<CommitReport> {
     this.roundTrips++;
-    return super.step(request);
+    return super.commit(request);
   }
 }
 
@@ -69,7 +69,7 @@ describe("a tick that stays", () => {
     expect(attempts).toEqual([1, 2]);
     expect(report).toMatchObject({ schedulesProcessed: 6, jobsRun: 9, exhausted: false });
     expect(secondsOf(report?.nextWakeAt ?? null)).toBe(60);
-    // A look, a step that starts the jobs, and one that records their ends, for each instant.
+    // A look, a commit that starts the jobs, and one that records their ends, for each instant.
     expect(report?.roundTrips).toBeLessThanOrEqual(3 * 8 + 1);
   });
 

@@ -92,7 +92,7 @@ describe("a tick never sends more requests than maxRoundTrips", () => {
         expect(roundTrips).toBeLessThanOrEqual(maxRoundTrips);
         hasMore = exhausted;
       }
-      // A look and a step leave no request for the outcome.
+      // A look and a commit leave no request for the outcome.
       const expected = maxRoundTrips < 3 ? [0, 0, true] : [JOBS, JOBS, false];
       const total = [...runs.values()].reduce((sum, times) => sum + times, 0);
       expect([runs.size, total, hasMore]).toEqual(expected);

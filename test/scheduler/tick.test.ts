@@ -186,16 +186,16 @@ describe("tick", () => {
   });
 });
 
-describe("a tick after a step that failed", () => {
+describe("a tick after a commit that failed", () => {
   test("ends, also when the task of its jobs was removed meanwhile", async () => {
     const { scheduler, store } = setUp();
-    const step = store.step.bind(store);
-    let steps = 0;
-    store.step = async (request) => {
-      if (++steps > 100) throw new Error("the tick does not end");
-      const report = await step(request);
-      // The answer to the first step is lost.
-      if (steps === 1) throw new StoreUnavailableError("down");
+    const commit = store.commit.bind(store);
+    let commits = 0;
+    store.commit = async (request) => {
+      if (++commits > 100) throw new Error("the tick does not end");
+      const report = await commit(request);
+      // The answer to the first commit is lost.
+      if (commits === 1) throw new StoreUnavailableError("down");
       return report;
     };
     scheduler.task("a", () => {});
@@ -207,19 +207,19 @@ describe("a tick after a step that failed", () => {
     for (const { id } of (await scheduler.getJobs({ taskId: "a" })).items) await scheduler.cancelJob(id);
     await scheduler.removeTask("a").catch(() => {});
     const report = await scheduler.tick({ maxDuration: "PT1S" });
-    // What the first step leased runs too.
+    // What the first commit leased runs too.
     expect(report).toMatchObject({ jobsRun: 2, exhausted: false });
-    expect(steps).toBeLessThan(10);
+    expect(commits).toBeLessThan(10);
   });
 
   test("ends, also when no task is left", async () => {
     const { scheduler, store } = setUp();
-    const step = store.step.bind(store);
-    let steps = 0;
-    store.step = async (request) => {
-      if (++steps > 100) throw new Error("the tick does not end");
-      if (steps === 1) throw new StoreUnavailableError("down");
-      return step(request);
+    const commit = store.commit.bind(store);
+    let commits = 0;
+    store.commit = async (request) => {
+      if (++commits > 100) throw new Error("the tick does not end");
+      if (commits === 1) throw new StoreUnavailableError("down");
+      return commit(request);
     };
     const task = scheduler.task("a", () => {});
     await scheduler.addJob(task);
@@ -227,16 +227,16 @@ describe("a tick after a step that failed", () => {
     for (const { id } of (await scheduler.getJobs()).items) await scheduler.cancelJob(id);
     await scheduler.removeTask("a");
     expect(await scheduler.tick({ maxDuration: "PT1S" })).toMatchObject({ jobsRun: 0, exhausted: false });
-    expect(steps).toBeLessThan(10);
+    expect(commits).toBeLessThan(10);
   });
 });
 
 describe("a tick that cannot record an outcome", () => {
   test("fails, and tries once more before it ends, because no other tick may follow", async () => {
     const { scheduler, store } = setUp();
-    const step = store.step.bind(store);
-    let steps = 0;
-    store.step = (request) => (++steps === 2 ? Promise.reject(new StoreUnavailableError("down")) : step(request));
+    const commit = store.commit.bind(store);
+    let commits = 0;
+    store.commit = (request) => (++commits === 2 ? Promise.reject(new StoreUnavailableError("down")) : commit(request));
     const { id } = await scheduler.addJob(scheduler.task("t", () => "done"));
     await expect(scheduler.tick()).rejects.toBeInstanceOf(StoreUnavailableError);
     expect((await scheduler.getJobResult(id))?.outcome).toBe("success");
@@ -273,7 +273,7 @@ describe("the clean-up of ticks", () => {
     expect([limits.length, removed]).toEqual([1, ["once"]]);
   });
 
-  test("takes one bounded step in a tick, and goes on with the next", async () => {
+  test("takes one bounded commit in a tick, and goes on with the next", async () => {
     const { scheduler, clock, task, limits } = await tickOnce();
     await scheduler.addJobs(Array.from({ length: CLEANUP_BATCH + 10 }, () => ({ task })));
     await scheduler.tick();

@@ -6,17 +6,17 @@ import { VirtualClock } from "../../src/testing/mod.ts";
 import { at, heldHandler, leaseAndDie, recordEvents, START, START_MS, setUp } from "./support.ts";
 
 /** Counts the calls of a store's hot path. */
-function countCalls(store: DataStore): { looks: number; steps: number } {
-  const calls = { looks: 0, steps: 0 };
+function countCalls(store: DataStore): { looks: number; commits: number } {
+  const calls = { looks: 0, commits: 0 };
   const look = store.look.bind(store);
-  const step = store.step.bind(store);
+  const commit = store.commit.bind(store);
   store.look = (request) => {
     calls.looks++;
     return look(request);
   };
-  store.step = (request) => {
-    calls.steps++;
-    return step(request);
+  store.commit = (request) => {
+    calls.commits++;
+    return commit(request);
   };
   return calls;
 }
@@ -38,7 +38,7 @@ describe("a sleeping scheduler", () => {
     expect((await client.getJobResult(id))?.returnValue).toBe("ran");
   });
 
-  test("takes a job that was added while its step found another job to be gone", async () => {
+  test("takes a job that was added while its commit found another job to be gone", async () => {
     const shared = { clock: new VirtualClock(START), dataStore: new MemoryDataStore() };
     const worker = setUp(shared).scheduler;
     const client = setUp(shared).scheduler;
@@ -46,12 +46,12 @@ describe("a sleeping scheduler", () => {
     await worker.start();
     await shared.clock.advance("PT1S");
     const { dataStore } = shared;
-    const step = dataStore.step.bind(dataStore);
+    const commit = dataStore.commit.bind(dataStore);
     let id = "";
-    dataStore.step = async (request) => {
-      dataStore.step = step;
+    dataStore.commit = async (request) => {
+      dataStore.commit = commit;
       expect(await leaseAndDie(dataStore, request.now, { schedulerId: "faster" })).toBe(1);
-      const report = await step(request);
+      const report = await commit(request);
       ({ id } = await client.addJob("t"));
       return report;
     };
@@ -90,7 +90,7 @@ describe("a sleeping scheduler", () => {
       await clock.settle();
       const before = calls.looks;
       await clock.advance({ seconds: 10 * seconds });
-      expect([calls.looks - before, calls.steps]).toEqual([10, 0]);
+      expect([calls.looks - before, calls.commits]).toEqual([10, 0]);
     },
   );
 
@@ -209,10 +209,10 @@ describe("Wakeup", () => {
   test("comes with a commit that was repeated, because the answer to the first try was lost", async () => {
     const clock = new VirtualClock(START);
     const store = new MemoryDataStore();
-    const step = store.step.bind(store);
+    const commit = store.commit.bind(store);
     let isLost = false;
-    store.step = async (request) => {
-      const report = await step(request);
+    store.commit = async (request) => {
+      const report = await commit(request);
       if (isLost || request.plans.length === 0) return report;
       isLost = true;
       throw new StoreUnavailableError("the answer was lost");

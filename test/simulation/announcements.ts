@@ -1,5 +1,5 @@
 import type { EventRecord } from "../../src/records/events.ts";
-import type { JobAddition, PlanReport, StepReport, StepRequest } from "../../src/stores/data-store.ts";
+import type { CommitReport, CommitRequest, JobAddition, PlanReport } from "../../src/stores/data-store.ts";
 import type { Caller, History } from "./history.ts";
 import type { JobModel } from "./job-model.ts";
 
@@ -20,8 +20,8 @@ export class Announcements {
     this.#jobs = jobs;
   }
 
-  /** An answer told a process what its step did. */
-  onStep(caller: Caller, request: StepRequest, report: StepReport): void {
+  /** An answer told a process what its commit did. */
+  onStep(caller: Caller, request: CommitRequest, report: CommitReport): void {
     this.onAdded(caller, report.additions, report.plans);
     report.plans.forEach(({ overlap }, index) => {
       if (overlap === undefined) return;
@@ -44,7 +44,7 @@ export class Announcements {
     for (const event of events) {
       if (event.type === "jobAdded") this.#onJobAdded(caller, event);
       else if (event.type === "jobReleased") this.#onJobReleased(caller, event);
-      else if (event.type === "jobHeld" || event.type === "jobPromoted") this.#onHeld(caller, event);
+      else if (event.type === "jobBlocked" || event.type === "jobAdmitted") this.#onBlocked(caller, event);
       else if (event.type === "occurrenceSkipped" && /^(overlap|replaced|coalesced)$/.test(event.reason)) {
         this.#skipped(caller, -event.count);
       }
@@ -76,11 +76,11 @@ export class Announcements {
     }
   }
 
-  /** A job is held by a limit of its key, or by its parents. */
-  #onHeld(caller: Caller, { type, jobId }: EventRecord<"jobHeld" | "jobPromoted">): void {
+  /** A job is blocked by a limit of its key, or by its parents. */
+  #onBlocked(caller: Caller, { type, jobId }: EventRecord<"jobBlocked" | "jobAdmitted">): void {
     const job = this.#jobs.get(jobId);
     this.#history.count(`events ${type}`);
-    if (job !== undefined && this.#jobs.mayBeHeld(job)) return;
+    if (job !== undefined && this.#jobs.mayBeBlocked(job)) return;
     this.#history.violate(`${caller.name} announces ${type} of job ${jobId}, which nothing holds`);
   }
 

@@ -77,8 +77,8 @@ export class Attempts {
     this.#history.trace(caller.name, `handler starts: ${job.taskId} ${job.id} fence ${fence}`);
     if (this.#byKey.has(key(job.id, fence))) this.#history.violate(`a handler was started twice for ${text}`);
     const isFirst = job.failedAttempts === 0 && job.startedFence === 0;
-    const isHeld = job.fence === fence && job.acquiredBy !== null;
-    if (isHeld && job.recoveries > 0 && job.startedFence !== fence) {
+    const isBlocked = job.fence === fence && job.acquiredBy !== null;
+    if (isBlocked && job.recoveries > 0 && job.startedFence !== fence) {
       this.#history.violate(`a handler was started before the store knew for ${text}`);
     }
     if (signal.aborted) this.#history.violate(`a handler was started with an aborted signal for ${text}`);

@@ -5,7 +5,7 @@ import { changing, type Mutant, patched, scheduler, store } from "./mutant.ts";
 /** A scheduler that changes its plans on their way to the store. */
 function planning(name: string, change: (plan: contract.SchedulePlan) => contract.SchedulePlan): Mutant {
   return scheduler(name, (inner) => ({
-    step: (request) => inner.step({ ...request, plans: request.plans.map(change) }),
+    commit: (request) => inner.commit({ ...request, plans: request.plans.map(change) }),
   }));
 }
 
@@ -32,13 +32,13 @@ export const CATCHING_UP: readonly Mutant[] = [
   store(
     "forgets the pace of schedules",
     changing({
-      step: (request) => ({ ...request, plans: request.plans.map(({ paceUntil: _, ...plan }) => plan) }),
+      commit: (request) => ({ ...request, plans: request.plans.map(({ paceUntil: _, ...plan }) => plan) }),
     }),
   ),
   store(
     "lets jobs that make up for fire times come before what else is due",
     changing({
-      step: (request) => ({ ...request, plans: request.plans.map(({ isCatchUp: _, ...plan }) => plan) }),
+      commit: (request) => ({ ...request, plans: request.plans.map(({ isCatchUp: _, ...plan }) => plan) }),
     }),
   ),
   planning("tells of no fire time that it leaves out", ({ skips: _, ...plan }) => plan),

@@ -40,7 +40,7 @@ const DEADLY_CALLS = 0.005;
 const CALLS_AT_INSTANT_MAX = 1000;
 /** Calls that may arrive after their caller has given them up. */
 const MAY_BE_LATE: ReadonlySet<string> = new Set([
-  "step",
+  "commit",
   "extendLeases",
   "addJobs",
   "cancelJobs",
@@ -201,17 +201,17 @@ export class FaultyStore implements contract.DataStore {
     });
   }
 
-  async step(request: contract.StepRequest): Promise<contract.StepReport> {
+  async commit(request: contract.CommitRequest): Promise<contract.CommitReport> {
     const { protocol } = this.#process;
     protocol.onSend(request);
     this.#world.schedules.onSend(request);
     try {
-      const report = await this.#call("step", async () => {
+      const report = await this.#call("commit", async () => {
         refuse(request.additions);
         this.#refuseParts(request);
-        let effect: contract.StepReport;
+        let effect: contract.CommitReport;
         try {
-          effect = await this.#store.step(request);
+          effect = await this.#store.commit(request);
         } catch (error) {
           this.#checkRefusal(error, request.additions, request.releases);
           throw error;
@@ -267,11 +267,11 @@ export class FaultyStore implements contract.DataStore {
   }
 
   async extendLeases(extension: contract.LeaseExtension): Promise<contract.LeaseExtensionReport> {
-    const { settledStepId } = this.#process.protocol;
+    const { settledCommitId } = this.#process.protocol;
     const report = await this.#call("extendLeases", async () => {
       const effect = await this.#store.extendLeases(extension);
       this.#onSign(extension);
-      this.#world.jobs.onExtend(extension, effect, this.#process, settledStepId);
+      this.#world.jobs.onExtend(extension, effect, this.#process, settledCommitId);
       return effect;
     });
     this.#world.attempts.told(this.#process, extension, report);
@@ -283,7 +283,7 @@ export class FaultyStore implements contract.DataStore {
       const report = await this.#store.giveUpLeases(request);
       this.#onSign(request);
       const { schedulerId, now } = request;
-      const isSpared = (stepId: string): boolean => this.#world.schedules.isOfTheLiving(schedulerId, stepId, now);
+      const isSpared = (commitId: string): boolean => this.#world.schedules.isOfTheLiving(schedulerId, commitId, now);
       this.#world.jobs.onGiveUp(request, report, this.#process, isSpared);
       return report;
     });
@@ -379,7 +379,7 @@ export class FaultyStore implements contract.DataStore {
   }
 
   /** @throws {RefusedError} */
-  #refuseParts({ releases, plans }: contract.StepRequest): void {
+  #refuseParts({ releases, plans }: contract.CommitRequest): void {
     const text = JSON.stringify(REFUSED_RESULT);
     if (releases.some((release) => release.kind === "finish" && release.result.returnValue === text)) {
       throw new RefusedError("a result is refused");

@@ -6,7 +6,7 @@ import { Flow } from "../../src/stores/memory/flow-control.ts";
 import { FairQueues, TokenBucket } from "../../src/stores/memory/rates-and-fairness.ts";
 import { MemoryDataStore } from "../../src/stores/memory/store.ts";
 import { Bursts, Windows } from "../../src/stores/memory/throttle-and-debounce.ts";
-import { answering, changing, type Mutant, patched, type Step, type StepResult, store } from "./mutant.ts";
+import { answering, type Commit, type CommitResult, changing, type Mutant, patched, store } from "./mutant.ts";
 
 /** A memory store with a fault inside. */
 function broken<T extends object, K extends keyof T>(
@@ -23,7 +23,7 @@ const NO_CHILDREN = { ready: [], cancelled: [] };
 /** Faults about keys, rates, turns, pauses, windows and jobs that wait for others. */
 export const FLOWS: readonly Mutant[] = [
   broken(
-    "counts what runs against the limit of a key, and not what was promoted",
+    "counts what runs against the limit of a key, and not what was admitted",
     KeyLimiter.prototype,
     "nextAdmission",
     (original) =>
@@ -40,7 +40,7 @@ export const FLOWS: readonly Mutant[] = [
     answering((report, { releases }) => (releases.length > 0 ? { ...report, hasReady: false } : report)),
   ),
   broken(
-    "promotes the latest job of a key first",
+    "admits the latest job of a key first",
     Flow.prototype,
     "block",
     (original) =>
@@ -53,7 +53,7 @@ export const FLOWS: readonly Mutant[] = [
       },
   ),
   broken(
-    "lets a promoted job wait in the place of a more urgent one",
+    "lets an admitted job wait in the place of a more urgent one",
     KeyLimiter.prototype,
     "isInverted",
     () => () => false,
@@ -90,9 +90,9 @@ export const FLOWS: readonly Mutant[] = [
   store(
     "forgets a pause when it recovers a job",
     class extends MemoryDataStore {
-      override async step(request: Step): Promise<StepResult> {
+      override async commit(request: Commit): Promise<CommitResult> {
         const { now } = request;
-        const report = await super.step(request);
+        const report = await super.commit(request);
         for (const { taskId } of report.recovered) await super.pauseTask({ taskId, key: null, paused: false, now });
         return report;
       }

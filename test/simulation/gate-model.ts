@@ -28,7 +28,7 @@ export class GateModel {
   readonly #tasks: ReadonlyMap<string, TaskRecord>;
   readonly #pauses = new Map<string, TaskPause>();
   readonly #buckets = new Map<string, Bucket>();
-  /** Jobs that were promoted by this clock may be acquired by clocks that are behind. */
+  /** Jobs that were admitted by this clock may be acquired by clocks that are behind. */
   #latestMs = Number.NEGATIVE_INFINITY;
   /** How far what the store was told of as the present was from the true time at most, to each side. */
   #behindMs = 0;
@@ -141,7 +141,7 @@ export class GateModel {
     return this.#hasSlot(record, running) && now >= this.tokenAt(record, gate);
   }
 
-  /** Whether nothing but a token is missing, by all clocks, whatever the store forgot: a job that was promoted by a clock
+  /** Whether nothing but a token is missing, by all clocks, whatever the store forgot: a job that was admitted by a clock
    *  ahead waits for none. */
   lacksToken(record: JobRecord, gate: string | null, running: number, now: number): boolean {
     if (gate === null || this.isPaused(record) || !this.#hasSlot(record, running)) return false;
@@ -149,7 +149,7 @@ export class GateModel {
     return Math.max(now, this.#latestMs) < this.#tokenAt(record, gate, "earliest");
   }
 
-  /** A step saw a job that is due, and a clock that is far ahead may have taken the last token of its key: then the
+  /** A commit saw a job that is due, and a clock that is far ahead may have taken the last token of its key: then the
    *  bucket is empty, and no more. */
   clampBucket(gate: string | null, now: number): void {
     const bucket = gate === null ? undefined : this.#buckets.get(gate);
@@ -185,7 +185,7 @@ export class GateModel {
     return Math.ceil((bucket[bound] - (rate.burst - 1) * rate.perMs) / rate.limit);
   }
 
-  /** A repetition found jobs of the key that earlier tries of its step acquired: their tokens may count from now on. */
+  /** A repetition found jobs of the key that earlier tries of its commit acquired: their tokens may count from now on. */
   takeAgain({ taskId }: JobRecord, gate: string, count: number, now: number): void {
     const [rate, bucket] = [this.#tasks.get(taskId)?.rateLimit, this.#buckets.get(gate)];
     if (rate === undefined || bucket === undefined) return;
@@ -214,7 +214,7 @@ export class GateModel {
     const since = nowMs - (rate.perMs - this.#behindMs - this.#aheadMs - ROUNDING_MS);
     while ((bucket.starts[0] ?? nowMs) <= since && bucket.starts.length > 0) bucket.starts.shift();
     bucket.starts.push(nowMs);
-    // Each switch between clocks that are far apart lets one burst more through, and one that was promoted may wait.
+    // Each switch between clocks that are far apart lets one burst more through, and one that was admitted may wait.
     const switches = this.#switches.filter((at) => at > since).length + Math.min(1, this.#switches.length);
     const most = rate.limit + rate.burst - 1 + switches * rate.burst;
     const count = bucket.starts.length;

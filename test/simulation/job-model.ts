@@ -5,6 +5,8 @@ import type { JobOutcome } from "../../src/records/policies.ts";
 import type { TaskRecord } from "../../src/records/task.ts";
 import type {
   CancelReport,
+  CommitReport,
+  CommitRequest,
   JobAddition,
   JobCapacity,
   JobRelease,
@@ -18,8 +20,6 @@ import type {
   RecoveryReport,
   ReleaseStatus,
   Seen,
-  StepReport,
-  StepRequest,
   View,
 } from "../../src/stores/data-store.ts";
 import { type Attempts, isCancelled, isTimedOut } from "./attempts.ts";
@@ -38,7 +38,7 @@ const RESULT_SLACK_MS = 3_600_000;
 
 interface Lease {
   readonly holder: Caller;
-  readonly stepId: string;
+  readonly commitId: string;
   /** Its place among the leases of all times. */
   readonly order: number;
   readonly takenAtMs: number;
@@ -51,9 +51,9 @@ interface Lease {
 
 /** What recovery has to end or to take back. */
 interface Losses {
-  /** What the step itself gave up. */
+  /** What the commit itself gave up. */
   readonly givenUp: readonly ModelJob[];
-  readonly stepId: string | null;
+  readonly commitId: string | null;
   /** Which leases are taken from their holders. */
   readonly isLost: (job: ModelJob) => boolean;
 }
@@ -70,12 +70,12 @@ export interface ModelJob {
   /** Whether another job has its idempotency key, because it had missed its start. */
   hasLostKey: boolean;
   lease: Lease | null;
-  /** Whether a look or a step has found it due: clocks that are behind, or requests that were slow, do not take that
+  /** Whether a look or a commit has found it due: clocks that are behind, or requests that were slow, do not take that
    *  back. */
   isReady: boolean;
   /** The place of the commit that found it due, or that put it back, among all commits. */
   readySince: number;
-  /** The step that put it back, until somebody leases it. */
+  /** The commit that put it back, until somebody leases it. */
   putBackBy: string | null;
   /** The last addition that debounced it, until it is acquired; null for none. */
   debounce: { readonly key: string; readonly createdAt: number; readonly id: string } | null;
@@ -122,7 +122,7 @@ export class JobModel {
   readonly windows = new WindowModel();
   /** Jobs whose results a clean-up has removed, or nobody kept: by the clock that said so, they had expired. */
   readonly #withoutResult = new Set<string>();
-  /** Jobs that a limit held once, which may have changed since. */
+  /** Jobs that a limit blocked once, which may have changed since. */
   readonly #gated = new Set<string>();
   #ends: Ends = NO_ENDS;
   #commits = 0;
@@ -166,8 +166,8 @@ export class JobModel {
     return this.#unfinished;
   }
 
-  /** Whether a limit of a key, a pause or parents may hold a job, or has held it. */
-  mayBeHeld({ record }: ModelJob): boolean {
+  /** Whether a limit of a key, a pause or parents may hold a job, or has blocked it. */
+  mayBeBlocked({ record }: ModelJob): boolean {
     const isGated = this.#gated.has(record.id) || this.#gates.gateOf(record) !== null;
     return isGated || record.after !== undefined;
   }
@@ -327,7 +327,7 @@ export class JobModel {
 
   /** @param isReady by the adder's clock; a clock that is behind does not take that back */
   insert(
-    { debounce, once: _, heldBy: __, ...record }: NewJobRecord,
+    { debounce, once: _, blockedBy: __, ...record }: NewJobRecord,
     isReady: boolean,
     place: Pick<ModelJob, "seq" | "plannedIn"> = { seq: this.#seq++, plannedIn: null },
   ): void {
@@ -384,9 +384,9 @@ export class JobModel {
     // A job may wait for one that comes after it in the call.
     for (const record of added) this.#link(record, standIns);
     jobs.forEach(({ id }, index) => {
-      const isHeld = report[index]?.job.id === id && this.#links.isBlocked(id);
-      if (isHeld && report[index]?.job.heldBy !== "parents") {
-        this.#history.violate(`job ${id} waits for others, and its addition answered ${report[index]?.job.heldBy}`);
+      const isBlocked = report[index]?.job.id === id && this.#links.isBlocked(id);
+      if (isBlocked && report[index]?.job.blockedBy !== "parents") {
+        this.#history.violate(`job ${id} waits for others, and its addition answered ${report[index]?.job.blockedBy}`);
       }
     });
   }
@@ -437,7 +437,7 @@ export class JobModel {
     return outcome !== null && (this.#withoutResult.has(id) || (result?.expiresAt ?? 0) <= now);
   }
 
-  /** The store refused additions, which it may for the sake of parents alone. @param released jobs that the same step
+  /** The store refused additions, which it may for the sake of parents alone. @param released jobs that the same commit
    *  releases: they may have ended first, and left nothing */
   onRefused(jobs: readonly NewJobRecord[], released: readonly string[]): void {
     const ids = new Set(jobs.map(({ id }) => id));
@@ -529,8 +529,8 @@ export class JobModel {
     this.#end(job, "cancelled", this.#ends.told.get(record.id) ?? null);
   }
 
-  /** What comes before the plans of a step: outcomes, recovery, additions. */
-  beforePlans(request: StepRequest, report: StepReport, caller: Caller): void {
+  /** What comes before the plans of a commit: outcomes, recovery, additions. */
+  beforePlans(request: CommitRequest, report: CommitReport, caller: Caller): void {
     const { now, releases, recover } = request;
     this.#gates.sawClock(now);
     this.#begin(report.ended, now);
@@ -540,15 +540,15 @@ export class JobModel {
       if (job !== null) givenUp.push(job);
     });
     if (recover) for (const leaseEnd of request.leaseEnds ?? []) this.#moveLeases(leaseEnd, now, caller);
-    const { stepId } = request;
+    const { commitId } = request;
     const isLost = (job: ModelJob): boolean => recover && (job.record.acquiredUntil ?? 0) <= now;
-    this.#onRecovery(report, caller, { givenUp, stepId, isLost });
+    this.#onRecovery(report, caller, { givenUp, commitId, isLost });
     if (request.endsMissed === true) this.#endMissed(caller);
     this.onAdd(request.additions, report.additions);
   }
 
   /** What comes after them: acquisition. */
-  afterPlans(request: StepRequest, report: StepReport, caller: Caller): void {
+  afterPlans(request: CommitRequest, report: CommitReport, caller: Caller): void {
     this.#settle();
     if (request.jobs !== null) this.#onAcquisition(request, report, caller);
     else if (report.acquired.length > 0) {
@@ -557,19 +557,19 @@ export class JobModel {
   }
 
   /** An answer reached the scheduler that asked. */
-  onAnswer(report: StepReport): void {
+  onAnswer(report: CommitReport): void {
     for (const { id, fence } of report.acquired) {
       const job = this.#unfinished.get(id);
       if (job?.lease != null && job.record.fence === fence) job.lease.isKnown = true;
     }
   }
 
-  /** @param settledStepId the last step whose answer the caller had when it sent this */
+  /** @param settledCommitId the last commit whose answer the caller had when it sent this */
   onExtend(
     extension: LeaseExtension,
     report: LeaseExtensionReport,
     caller: Caller,
-    settledStepId: string | null,
+    settledCommitId: string | null,
   ): void {
     const { now, schedulerId, until } = extension;
     this.#gates.sawClock(now);
@@ -597,18 +597,22 @@ export class JobModel {
     if (extension.aliveUntil === null) return;
     for (const { record, lease } of this.#unfinished.values()) {
       const isOwn =
-        lease?.holder === caller && !lease.isOrphan && settledStepId !== null && lease.stepId <= settledStepId;
+        lease?.holder === caller && !lease.isOrphan && settledCommitId !== null && lease.commitId <= settledCommitId;
       if (isOwn && !extension.jobs.some(({ jobId }) => jobId === record.id) && (record.acquiredUntil ?? 0) > now) {
         this.#history.violate(`${caller.name} keeps the lease of job ${record.id}, which it does not run`);
       }
     }
   }
 
-  /** What a step of this run leased whose answer is known, and that is not named, runs nowhere. */
-  #giveUpOrphan(job: ModelJob, { now, schedulerId, instanceId, settledStepId }: LeaseExtension, caller: Caller): void {
+  /** What a commit of this run leased whose answer is known, and that is not named, runs nowhere. */
+  #giveUpOrphan(
+    job: ModelJob,
+    { now, schedulerId, instanceId, settledCommitId }: LeaseExtension,
+    caller: Caller,
+  ): void {
     const { record, lease } = job;
-    if (lease === null || lease.isOrphan || settledStepId === null || record.acquiredBy !== schedulerId) return;
-    if (lease.stepId > settledStepId || !lease.stepId.startsWith(instanceId)) return;
+    if (lease === null || lease.isOrphan || settledCommitId === null || record.acquiredBy !== schedulerId) return;
+    if (lease.commitId > settledCommitId || !lease.commitId.startsWith(instanceId)) return;
     this.#history.count("orphans given up");
     this.#history.trace(caller.name, `gives up job ${record.id} with fence ${record.fence}, which it does not run`);
     const attempt = this.#attempts.get(record.id, record.fence);
@@ -627,18 +631,18 @@ export class JobModel {
     request: LeaseSurrender,
     report: RecoveryReport,
     caller: Caller,
-    isSpared: (stepId: string) => boolean,
+    isSpared: (commitId: string) => boolean,
   ): void {
     const { schedulerId, instanceId } = request;
     this.#gates.sawClock(request.now);
     this.#begin(report.ended, request.now);
     this.#onRecovery(report, caller, {
       givenUp: [],
-      stepId: null,
+      commitId: null,
       isLost: ({ record, lease }) =>
         lease !== null &&
         record.acquiredBy === schedulerId &&
-        (lease.isOrphan || (!lease.stepId.startsWith(instanceId) && !isSpared(lease.stepId))),
+        (lease.isOrphan || (!lease.commitId.startsWith(instanceId) && !isSpared(lease.commitId))),
     });
     this.#settle();
   }
@@ -695,25 +699,25 @@ export class JobModel {
   #onRelease(
     release: JobRelease,
     status: ReleaseStatus | undefined,
-    { now, stepId, isRepetition, releases }: StepRequest,
+    { now, commitId, isRepetition, releases }: CommitRequest,
     caller: Caller,
   ): ModelJob | null {
     const job = this.#unfinished.get(release.jobId);
-    const isHeld = job?.record.fence === release.fence && job.record.acquiredBy === caller.identity;
+    const isBlocked = job?.record.fence === release.fence && job.record.acquiredBy === caller.identity;
     const text = `${release.kind} of job ${release.jobId} with fence ${release.fence} by ${caller.name}`;
     this.#attempts.reported(caller, release);
     const isPutBack = release.kind === "retry" || release.kind === "giveUp";
     // A repetition tells of what an earlier try did for as long as that can be seen. That a job is gone can be seen by
     // its result alone, whoever ended it.
-    const isDone = isRepetition && isPutBack && (job?.putBackBy === stepId || job?.lease?.stepId === stepId);
-    const expected = isHeld || isDone ? "released" : job === undefined ? "missing" : "fenced";
+    const isDone = isRepetition && isPutBack && (job?.putBackBy === commitId || job?.lease?.commitId === commitId);
+    const expected = isBlocked || isDone ? "released" : job === undefined ? "missing" : "fenced";
     const isResultSeen =
       isRepetition &&
       release.kind !== "start" &&
       job === undefined &&
       status === "released" &&
       this.#all.has(release.jobId);
-    // Another release of the same step, with a later fence, may have ended the job.
+    // Another release of the same commit, with a later fence, may have ended the job.
     const isGivenUp = releases.some(({ jobId, kind, fence }) => {
       return jobId === release.jobId && kind === "giveUp" && fence > release.fence;
     });
@@ -721,7 +725,7 @@ export class JobModel {
     if (status !== expected && !isResultSeen && !isEnded) {
       this.#history.violate(`${text} was answered with ${status}, not ${expected}`);
     }
-    if (job === undefined || !isHeld || status !== "released") return null;
+    if (job === undefined || !isBlocked || status !== "released") return null;
     this.#history.trace(caller.name, `${text}: ${status}`);
     this.#checkTruth(job, release, caller, now, text);
     if (release.kind === "finish") this.#end(job, release.result.outcome, release.result, release.result);
@@ -738,7 +742,7 @@ export class JobModel {
         job.record.failedAttempts = release.failedAttempts;
         if (release.attemptHistory !== undefined) job.record.attemptHistory = release.attemptHistory;
       }
-      this.#putBack(job, stepId, release.kind === "giveUp" || job.record.runAt <= now);
+      this.#putBack(job, commitId, release.kind === "giveUp" || job.record.runAt <= now);
     }
     return null;
   }
@@ -799,7 +803,7 @@ export class JobModel {
 
   // ---- recovery
 
-  #onRecovery(report: RecoveryReport, caller: Caller, { givenUp, stepId, isLost }: Losses): void {
+  #onRecovery(report: RecoveryReport, caller: Caller, { givenUp, commitId, isLost }: Losses): void {
     const lost = [...this.#unfinished.values()].filter(
       (job) => job.lease !== null && isLost(job) && !givenUp.includes(job),
     );
@@ -821,7 +825,7 @@ export class JobModel {
       const attempt = this.#attempts.get(jobId, job.record.fence);
       if (mayHaveStarted(job.record)) job.record.recoveries++;
       else if (attempt !== undefined) this.#history.violate(`job ${jobId} had started, which its loss did not count`);
-      this.#putBack(job, givenUp.includes(job) ? stepId : null, true);
+      this.#putBack(job, givenUp.includes(job) ? commitId : null, true);
     }
     for (const job of mustEnd) {
       const { id, cancelRequested } = job.record;
@@ -838,7 +842,7 @@ export class JobModel {
 
   // ---- missed starts
 
-  /** Jobs that have missed their start end. No run has so many that a step leaves some. */
+  /** Jobs that have missed their start end. No run has so many that a commit leaves some. */
   #endMissed(caller: Caller): void {
     const missed = new Set([...this.#unfinished.values()].filter((job) => hasMissedStart(job, this.#now)));
     // Those after it first: the end of a job cancels none that has missed its own start.
@@ -878,7 +882,7 @@ export class JobModel {
 
   #moveLeases({ instanceId, until }: LeaseEnd, now: number, caller: Caller): void {
     for (const { record, lease } of this.#unfinished.values()) {
-      if (lease === null || lease.isOrphan || !lease.stepId.startsWith(instanceId)) continue;
+      if (lease === null || lease.isOrphan || !lease.commitId.startsWith(instanceId)) continue;
       if ((record.acquiredUntil ?? 0) > now !== until <= now) continue;
       this.#history.count(until > now ? "leases spared" : "leases ended");
       this.#history.trace(caller.name, `the lease of job ${record.id} on ${lease.holder.name} ends at ${until}`);
@@ -911,16 +915,16 @@ export class JobModel {
 
   // ---- acquisition
 
-  #onAcquisition(request: StepRequest, report: StepReport, caller: Caller): void {
-    const { now, stepId, jobs: room } = request;
+  #onAcquisition(request: CommitRequest, report: CommitReport, caller: Caller): void {
+    const { now, commitId, jobs: room } = request;
     if (room === null) return;
-    const held: ModelJob[] = [];
+    const blocked: ModelJob[] = [];
     let isBlocked = false;
     for (const job of this.#unfinished.values()) {
       if (job.lease === null) continue;
-      const { isOrphan, stepId: by } = job.lease;
-      // One that was given up is no step's any more.
-      if (by === stepId && !isOrphan && job.record.acquiredBy === caller.identity) held.push(job);
+      const { isOrphan, commitId: by } = job.lease;
+      // One that was given up is no commit's any more.
+      if (by === commitId && !isOrphan && job.record.acquiredBy === caller.identity) blocked.push(job);
       // Nothing while a lease waits for recovery: the lost job may have to come first.
       if ((job.record.acquiredUntil ?? 0) <= now) isBlocked = true;
     }
@@ -928,18 +932,18 @@ export class JobModel {
     for (const [taskId, left] of running.slots) {
       if (left < 0) this.#history.violate(`task ${taskId} is beyond maxRunningJobs`);
     }
-    if (!isBlocked) this.#promote(now);
-    held.sort((a, b) => (a.lease?.order ?? 0) - (b.lease?.order ?? 0));
-    const heldIds = new Set(held.map(({ record }) => record.id));
-    const fresh = report.acquired.filter(({ id }) => !heldIds.has(id));
-    const repeated = report.acquired.filter(({ id }) => heldIds.has(id));
+    if (!isBlocked) this.#admit(now);
+    blocked.sort((a, b) => (a.lease?.order ?? 0) - (b.lease?.order ?? 0));
+    const blockedIds = new Set(blocked.map(({ record }) => record.id));
+    const fresh = report.acquired.filter(({ id }) => !blockedIds.has(id));
+    const repeated = report.acquired.filter(({ id }) => blockedIds.has(id));
     // A repetition need not tell of a lease that has ended meanwhile.
-    const live = idsOf(held.filter(({ record }) => (record.acquiredUntil ?? 0) > now));
+    const live = idsOf(blocked.filter(({ record }) => (record.acquiredUntil ?? 0) > now));
     const told = repeated.map(({ id }) => id).filter((id) => live.includes(id));
     this.#same(`jobs that ${caller.name} holds already`, live, told.sort());
     if (isBlocked && fresh.length > 0)
       this.#history.violate(`${caller.name} acquires while a lease waits for recovery`);
-    if (held.length + fresh.length > Math.max(room.limit, held.length)) {
+    if (blocked.length + fresh.length > Math.max(room.limit, blocked.length)) {
       this.#history.violate(`${caller.name} acquired ${report.acquired.length} jobs, and asked for ${room.limit}`);
     }
     for (const record of repeated) {
@@ -983,7 +987,7 @@ export class JobModel {
     const gate = this.#gates.gateOf(record);
     const text = `${caller.name} acquires job ${record.id}`;
     if (job.lease !== null) this.#history.violate(`${text}, which is leased`);
-    // A step that comes late acquires what became due by the clock of a step before it.
+    // A commit that comes late acquires what became due by the clock of a commit before it.
     const isDue = job.isReady || job.record.runAt <= this.#latest;
     if (!isDue || !isMine(job)) this.#history.violate(`${text}, which is not due there`);
     if (this.#links.isBlocked(record.id)) this.#history.violate(`${text}, whose parents have not ended`);
@@ -1007,9 +1011,9 @@ export class JobModel {
     }
   }
 
-  /** Held jobs of one key are promoted in their order, so that a later one comes first only if it was promoted before
-   *  the earlier one was due, or came back from a lost lease, and no less urgent. A step that acquires nothing may
-   *  promote, too. */
+  /** Blocked jobs of one key are admitted in their order, so that a later one comes first only if it was admitted before
+   *  the earlier one was due, or came back from a lost lease, and no less urgent. A commit that acquires nothing may
+   *  admit, too. */
   #checkOrderInKey(job: ModelJob, gate: string, isMine: (job: ModelJob) => boolean, text: string): void {
     for (const other of this.#unfinished.values()) {
       if (other === job || !this.#isWaiting(other) || this.#gates.gateOf(other.record) !== gate) continue;
@@ -1065,7 +1069,7 @@ export class JobModel {
     return lease === null && isReady && !this.#links.isBlocked(record.id);
   }
 
-  #onAcquired(record: JobRecord, { stepId, until, now }: StepRequest, isRepeated: boolean, caller: Caller): void {
+  #onAcquired(record: JobRecord, { commitId, until, now }: CommitRequest, isRepeated: boolean, caller: Caller): void {
     const job = this.#unfinished.get(record.id);
     if (job === undefined) {
       this.#history.violate(`${caller.name} acquired job ${record.id}, which has ended`);
@@ -1081,7 +1085,7 @@ export class JobModel {
     if (record.payload !== payload || record.runAt !== runAt) {
       this.#history.violate(`job ${record.id} has ${record.payload} at ${record.runAt}, not ${payload} at ${runAt}`);
     }
-    if (record.heldBy !== undefined) this.#history.violate(`job ${record.id} was acquired and is held`);
+    if (record.blockedBy !== undefined) this.#history.violate(`job ${record.id} was acquired and is blocked`);
     if (isRepeated) return;
     const place = this.#gates.gateOf(job.record) ?? record.taskId;
     this.#history.trace(caller.name, `acquires job ${record.id} of ${place} with fence ${record.fence}`);
@@ -1095,7 +1099,7 @@ export class JobModel {
     job.putBackBy = null;
     job.lease = {
       holder: caller,
-      stepId,
+      commitId,
       order: this.#leaseCount++,
       takenAtMs: this.#history.nowMs,
       extendedAtMs: this.#history.nowMs,
@@ -1121,8 +1125,8 @@ export class JobModel {
     if (gate !== null) byGate.set(gate, (byGate.get(gate) ?? 0) + 1);
   }
 
-  /** What a look, or the look at the end of a step, shows of the jobs. */
-  checkSeen({ now, jobs: room }: View, seen: Seen & Partial<StepReport>, caller: Caller): void {
+  /** What a look, or the look at the end of a commit, shows of the jobs. */
+  checkSeen({ now, jobs: room }: View, seen: Seen & Partial<CommitReport>, caller: Caller): void {
     this.#gates.sawClock(now);
     let nextRunAt = Number.POSITIVE_INFINITY;
     let mustRunAt = Number.POSITIVE_INFINITY;
@@ -1134,7 +1138,7 @@ export class JobModel {
     let mayHaveReady = false;
     let next: ModelJob | null = null;
     if (room !== null) {
-      this.#promote(now);
+      this.#admit(now);
       const running = this.#running();
       const isMine = isOneOf(room, leftOf(room, seen.acquired ?? []));
       next = this.#next(isMine, running, now);
@@ -1150,13 +1154,13 @@ export class JobModel {
           if ((record.acquiredUntil ?? 0) <= now) mayHaveReady = true;
         } else if (!isReady && !this.#links.isBlocked(record.id)) {
           nextRunAt = Math.min(nextRunAt, record.runAt);
-          // Any step may have found a job that is due by its clock.
+          // Any commit may have found a job that is due by its clock.
           if (record.runAt > this.#gates.latestMs) mustRunAt = Math.min(mustRunAt, record.runAt);
         }
         if (lease === null && record.runAt > now) mayRunAt = Math.min(mayRunAt, record.runAt);
         if (!this.#isWaiting(job)) continue;
         const count = running.byGate.get(gate ?? "") ?? 0;
-        // Held jobs may be promoted by whoever looks, and be acquired by others.
+        // Blocked jobs may be admitted by whoever looks, and be acquired by others.
         const isReachable = gate !== null || (isMine(job) && this.#slotsOf(record.taskId, running.slots) > 0);
         if (isReachable && this.#gates.whyNot(record, gate, count, now) === null) mayHaveReady = true;
         if (gate === null || !this.#gates.isRated(record)) continue;
@@ -1168,7 +1172,7 @@ export class JobModel {
         }
       }
     }
-    // A look may leave it to the next step to find out whether a limiter admits a job, of which the last one may have
+    // A look may leave it to the next commit to find out whether a limiter admits a job, of which the last one may have
     // been cancelled.
     const isLook = seen.acquired === undefined;
     if (isLook && [...this.#all.values()].some(({ record }) => this.#gates.gateOf(record) !== null)) {
@@ -1293,7 +1297,7 @@ export class JobModel {
     this.#ends = NO_ENDS;
   }
 
-  #promote(now: number): void {
+  #admit(now: number): void {
     this.#commits++;
     for (const job of this.#unfinished.values()) {
       if (job.lease !== null || job.isReady || job.record.runAt > now || this.#links.isBlocked(job.record.id)) continue;
@@ -1302,14 +1306,14 @@ export class JobModel {
     }
   }
 
-  #putBack(job: ModelJob, stepId: string | null, isReady: boolean): void {
+  #putBack(job: ModelJob, commitId: string | null, isReady: boolean): void {
     this.#endLease(job);
     const gate = this.#gates.gateOf(job.record);
     if (gate !== null) this.#turns.onTurnLost(gate);
     job.waitsSinceMs = this.#history.nowMs;
     job.isReady = isReady;
     job.readySince = this.#commits;
-    job.putBackBy = stepId;
+    job.putBackBy = commitId;
   }
 
   #endLease(job: ModelJob): void {
@@ -1338,7 +1342,7 @@ function isOneOf({ queues }: JobCapacity, left: ReadonlyMap<string, number>): (j
     names.has(`${executor} ${taskId}`) && (left.get(executor) ?? Number.POSITIVE_INFINITY) > 0;
 }
 
-/** How many more jobs a step may acquire, by executor with a bound. */
+/** How many more jobs a commit may acquire, by executor with a bound. */
 function leftOf({ bounds = new Map() }: JobCapacity, acquired: readonly JobRecord[]): Map<string, number> {
   const left = new Map(bounds);
   for (const { executor } of acquired) left.set(executor, (left.get(executor) ?? Number.POSITIVE_INFINITY) - 1);

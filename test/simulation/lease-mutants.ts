@@ -27,11 +27,11 @@ export const LEASES: readonly Mutant[] = [
   ),
   store(
     "keeps the leases of jobs that run nowhere",
-    extending((extension) => ({ ...extension, settledStepId: null })),
+    extending((extension) => ({ ...extension, settledCommitId: null })),
   ),
   store(
-    "gives up the leases of a step whose answer is still on its way",
-    extending((extension) => ({ ...extension, settledStepId: `${extension.instanceId}~` })),
+    "gives up the leases of a commit whose answer is still on its way",
+    extending((extension) => ({ ...extension, settledCommitId: `${extension.instanceId}~` })),
   ),
   store(
     "gives up the leases of jobs that run",
@@ -62,17 +62,17 @@ export const LEASES: readonly Mutant[] = [
   store(
     "counts no loss of what it was told to have started",
     class extends MemoryDataStore {
-      override step(request: contract.StepRequest): Promise<contract.StepReport> {
+      override commit(request: contract.CommitRequest): Promise<contract.CommitReport> {
         const releases = request.releases.map((release) =>
           release.kind === "giveUp" ? { ...release, hasStarted: false } : release,
         );
-        return super.step({ ...request, releases });
+        return super.commit({ ...request, releases });
       }
     },
   ),
   scheduler("starts jobs that were lost before with all others", (inner) => ({
-    async step(request) {
-      const report = await inner.step(request);
+    async commit(request) {
+      const report = await inner.commit(request);
       return { ...report, acquired: report.acquired.map((job) => ({ ...job, recoveries: 0 })) };
     },
   })),
@@ -86,8 +86,8 @@ export const LEASES: readonly Mutant[] = [
       }
     },
   ),
-  scheduler("does not say which of its steps are settled", (inner) => ({
-    extendLeases: (extension) => inner.extendLeases({ ...extension, settledStepId: null }),
+  scheduler("does not say which of its commits are settled", (inner) => ({
+    extendLeases: (extension) => inner.extendLeases({ ...extension, settledCommitId: null }),
   })),
   scheduler("does not name all jobs that it runs", (inner) => ({
     extendLeases: (extension) => inner.extendLeases({ ...extension, jobs: extension.jobs.slice(1) }),
@@ -103,7 +103,7 @@ export const LEASES: readonly Mutant[] = [
     },
   })),
   scheduler("judges the leases of others by the instants that they carry", (inner) => ({
-    step: ({ leaseEnds: _, ...request }) => inner.step(request),
+    commit: ({ leaseEnds: _, ...request }) => inner.commit(request),
   })),
   patched("never extends its leases", LeaseKeeper.prototype, "runOnce", () => async () => {}),
   patched("leaves cancelled jobs running here", JobRunner.prototype, "cancel", () => () => {}),

@@ -199,7 +199,7 @@ export const LEDGERS: readonly Mutant[] = [
   store(
     "leaves no skip of plans",
     changing({
-      step: (request) => ({ ...request, plans: request.plans.map(({ skips: _, ...plan }) => plan) }),
+      commit: (request) => ({ ...request, plans: request.plans.map(({ skips: _, ...plan }) => plan) }),
     }),
   ),
   store(

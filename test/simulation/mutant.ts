@@ -13,8 +13,8 @@ export interface Mutant {
 }
 
 type StoreClass = new () => MemoryDataStore;
-export type Step = contract.StepRequest;
-export type StepResult = contract.StepReport;
+export type Commit = contract.CommitRequest;
+export type CommitResult = contract.CommitReport;
 
 export function store(name: string, Broken: StoreClass): Mutant {
   return { name: `the store ${name}`, options: { makeStore: () => new Broken() } };
@@ -54,16 +54,16 @@ export function patched<T extends object, K extends keyof T>(
   };
 }
 
-/** A store that changes what comes to it: a step, and the jobs that are added, in a step or without. */
+/** A store that changes what comes to it: a commit, and the jobs that are added, in a commit or without. */
 export function changing(changes: {
-  step?: (request: Step, store: MemoryDataStore) => Step | Promise<Step>;
+  commit?: (request: Commit, store: MemoryDataStore) => Commit | Promise<Commit>;
   job?: (job: NewJobRecord) => NewJobRecord;
 }): StoreClass {
-  const { step = (request: Step) => request, job = (record: NewJobRecord) => record } = changes;
+  const { commit = (request: Commit) => request, job = (record: NewJobRecord) => record } = changes;
   return class extends MemoryDataStore {
-    override async step(request: Step): Promise<StepResult> {
-      const changed = await step(request, this);
-      return super.step({ ...changed, additions: changed.additions.map(job) });
+    override async commit(request: Commit): Promise<CommitResult> {
+      const changed = await commit(request, this);
+      return super.commit({ ...changed, additions: changed.additions.map(job) });
     }
     override addJobs(jobs: readonly NewJobRecord[]): Promise<contract.JobAddition[]> {
       return super.addJobs(jobs.map(job));
@@ -71,13 +71,13 @@ export function changing(changes: {
   };
 }
 
-/** A store that changes its answer to steps. */
+/** A store that changes its answer to commits. */
 export function answering(
-  change: (report: StepResult, request: Step, store: MemoryDataStore) => StepResult | Promise<StepResult>,
+  change: (report: CommitResult, request: Commit, store: MemoryDataStore) => CommitResult | Promise<CommitResult>,
 ) {
   return class extends MemoryDataStore {
-    override async step(request: Step): Promise<StepResult> {
-      return change(await super.step(request), request, this);
+    override async commit(request: Commit): Promise<CommitResult> {
+      return change(await super.commit(request), request, this);
     }
   };
 }

@@ -8,7 +8,7 @@ type Policy = contract.PlannedOverlap["policy"];
 /** A store that takes plans of one policy for plans of another; null for plans that queue. */
 function confusing(policy: Policy, other: Policy | null) {
   return changing({
-    step: (request) => ({ ...request, plans: request.plans.map((plan) => withPolicy(plan, policy, other)) }),
+    commit: (request) => ({ ...request, plans: request.plans.map((plan) => withPolicy(plan, policy, other)) }),
   });
 }
 
@@ -56,7 +56,7 @@ export const OVERLAPS: readonly Mutant[] = [
   store(
     "does not count the fire times that a plan passes over",
     changing({
-      step: (request) => ({
+      commit: (request) => ({
         ...request,
         plans: request.plans.map((plan) =>
           plan.overlap === undefined ? plan : { ...plan, overlap: { ...plan.overlap, passed: 0 } },
@@ -96,17 +96,17 @@ export const OVERLAPS: readonly Mutant[] = [
       const report = await inner.look(request);
       return { ...report, due: withoutMisses(report.due) };
     },
-    step: async (request) => {
-      const report = await inner.step(request);
+    commit: async (request) => {
+      const report = await inner.commit(request);
       return { ...report, due: withoutMisses(report.due) };
     },
   })),
   scheduler("passes over fire times without telling", (inner) => ({
-    step: (request) => {
+    commit: (request) => {
       const plans = request.plans.map((plan) =>
         plan.overlap === undefined ? plan : { ...plan, overlap: { ...plan.overlap, passed: 0 } },
       );
-      return inner.step({ ...request, plans });
+      return inner.commit({ ...request, plans });
     },
   })),
 ];

@@ -1,5 +1,5 @@
 import { LOOK_AHEAD_MS } from "../../src/core/limits.ts";
-import { Stepper } from "../../src/scheduler/driving/stepper.ts";
+import { Committer } from "../../src/scheduler/driving/committer.ts";
 import { FirePlanner } from "../../src/scheduler/firing/fire-planner.ts";
 import type * as contract from "../../src/stores/data-store.ts";
 import { MemoryDataStore } from "../../src/stores/memory/store.ts";
@@ -11,7 +11,7 @@ export const PLANS: readonly Mutant[] = [
   store(
     "adds a plan's jobs and does not move the schedule on",
     changing({
-      step: (request) => ({
+      commit: (request) => ({
         ...request,
         plans: request.plans.map((plan) => ({ ...plan, nextFireTime: plan.expected, lastFireTime: null })),
       }),
@@ -19,12 +19,12 @@ export const PLANS: readonly Mutant[] = [
   ),
   store(
     "moves the schedule on without its jobs",
-    changing({ step: (request) => ({ ...request, plans: request.plans.map((plan) => ({ ...plan, fires: [] })) }) }),
+    changing({ commit: (request) => ({ ...request, plans: request.plans.map((plan) => ({ ...plan, fires: [] })) }) }),
   ),
   store(
     "lets a plan count whose fence is stale",
     changing({
-      step: async (request, inner) => {
+      commit: async (request, inner) => {
         const fenced = request.plans.map(async (plan) => {
           const current = await inner.getSchedule(plan.scheduleId);
           return current?.nextFireTime === plan.expected ? { ...plan, fence: current.fence } : plan;
@@ -36,7 +36,7 @@ export const PLANS: readonly Mutant[] = [
   store(
     "compares neither the fence nor the fire time of a plan",
     changing({
-      step: async (request, inner) => {
+      commit: async (request, inner) => {
         const current = request.plans.map(async (plan) => {
           const { fence = plan.fence, nextFireTime = null } = (await inner.getSchedule(plan.scheduleId)) ?? {};
           return { ...plan, fence, expected: nextFireTime ?? plan.expected };
@@ -79,26 +79,27 @@ export const PLANS: readonly Mutant[] = [
       ),
   })),
   scheduler("is the preferred scheduler of schedules whose jobs it cannot run", (inner) => ({
-    step: (request) => inner.step({ ...request, plans: request.plans.map((plan) => ({ ...plan, isPreferred: true })) }),
+    commit: (request) =>
+      inner.commit({ ...request, plans: request.plans.map((plan) => ({ ...plan, isPreferred: true })) }),
   })),
   scheduler("jumps over a fire time", (inner) => ({
-    step: (request) => {
+    commit: (request) => {
       const plans = request.plans.map((plan) =>
         plan.fires.length < 2 ? plan : { ...plan, fires: plan.fires.slice(1) },
       );
-      return inner.step({ ...request, plans });
+      return inner.commit({ ...request, plans });
     },
   })),
-  scheduler("sends a second plan of a schedule in a step", (inner) => ({
-    async step(request) {
-      const report = await inner.step({ ...request, plans: [...request.plans, ...request.plans] });
+  scheduler("sends a second plan of a schedule in a commit", (inner) => ({
+    async commit(request) {
+      const report = await inner.commit({ ...request, plans: [...request.plans, ...request.plans] });
       return { ...report, plans: report.plans.slice(0, request.plans.length) };
     },
   })),
   scheduler("takes a look for a commit", (inner) => ({
-    async step(request) {
+    async commit(request) {
       const { plans, releases, additions } = request;
-      if (plans.length === 0 || releases.length > 0 || additions.length > 0) return inner.step(request);
+      if (plans.length === 0 || releases.length > 0 || additions.length > 0) return inner.commit(request);
       const seen = await inner.look({ ...request, tasks: null });
       const committed = plans.map(({ fires }) => ({ committed: true, addedJobIds: fires.map(({ jobId }) => jobId) }));
       const nothing = { releases: [], additions: [], recovered: [], ended: [], acquired: [] };
@@ -117,7 +118,7 @@ export const PLANS: readonly Mutant[] = [
     });
     return {
       look: async (request) => shown(await inner.look(request), request.schedulerId),
-      step: async (request) => shown(await inner.step(request), request.schedulerId),
+      commit: async (request) => shown(await inner.commit(request), request.schedulerId),
     };
   }),
   patched(
@@ -140,10 +141,10 @@ export const PLANS: readonly Mutant[] = [
   ),
   patched(
     "looks ahead where it ticks",
-    Stepper.prototype,
+    Committer.prototype,
     "look",
     (original) =>
-      function (this: Stepper, now, bounds) {
+      function (this: Committer, now, bounds) {
         return original.call(this, now, { ...bounds, aheadMs: Math.max(bounds.aheadMs, now + LOOK_AHEAD_MS) });
       },
   ),

@@ -4,6 +4,8 @@ import type { AuditRecord, Skip } from "../../src/records/ledger.ts";
 import type { ScheduleRecord } from "../../src/records/schedule.ts";
 import type {
   CleanupReport,
+  CommitReport,
+  CommitRequest,
   OverlapReport,
   PlannedJob,
   PlanReport,
@@ -13,8 +15,6 @@ import type {
   ScheduleChanges,
   SchedulePlan,
   Seen,
-  StepReport,
-  StepRequest,
   View,
 } from "../../src/stores/data-store.ts";
 import type { Trigger } from "../../src/triggers/trigger.ts";
@@ -61,8 +61,8 @@ interface ModelSchedule {
   /** The true time at which it was last added, changed or fired. */
   changedAtMs: number;
   preferredScheduler: string | null;
-  /** The step that committed the last plan, unless the schedule was changed since. */
-  stepId: string | null;
+  /** The commit that committed the last plan, unless the schedule was changed since. */
+  commitId: string | null;
   /** What that plan did because of the schedule's overlap policy. */
   overlap: OverlapReport | undefined;
 }
@@ -91,7 +91,7 @@ export class ScheduleModel {
   readonly #signs = new Map<string, Sign>();
   /** Since when jobs of a schedule miss their turn by what looks of a scheduler told, by id and fence. */
   readonly #missesSeen = new Map<Caller, Map<string, Set<number | null>>>();
-  /** As of when the plans of a step were made. */
+  /** As of when the plans of a commit were made. */
   readonly #plannedAt = new Map<string, number>();
 
   constructor(history: History, jobs: JobModel, { books, changes, triggers }: Ledgers) {
@@ -130,7 +130,7 @@ export class ScheduleModel {
           firstFence: fence,
           changedAtMs: this.#history.nowMs,
           preferredScheduler: null,
-          stepId: null,
+          commitId: null,
           overlap: undefined,
         });
         const isOld = ({ first, last }: { first: number; last: number }): boolean => first <= fence && fence <= last;
@@ -213,13 +213,13 @@ export class ScheduleModel {
     if (this.#byId.delete(id) !== wasThere) this.#history.violate(`the removal of schedule ${id} answered ${wasThere}`);
   }
 
-  /** A scheduler sends a step, whatever becomes of that. */
-  onSend({ stepId, now }: StepRequest): void {
-    if (!this.#plannedAt.has(stepId)) this.#plannedAt.set(stepId, now);
+  /** A scheduler sends a commit, whatever becomes of that. */
+  onSend({ commitId, now }: CommitRequest): void {
+    if (!this.#plannedAt.has(commitId)) this.#plannedAt.set(commitId, now);
   }
 
-  /** The plans of a step, in order. */
-  onPlans(request: StepRequest, report: StepReport, caller: Caller): void {
+  /** The plans of a commit, in order. */
+  onPlans(request: CommitRequest, report: CommitReport, caller: Caller): void {
     const seen = new Set<string>();
     request.plans.forEach((plan, index) => {
       const result = report.plans[index];
@@ -230,8 +230,8 @@ export class ScheduleModel {
     });
   }
 
-  #onPlan(plan: SchedulePlan, result: PlanReport, isFirst: boolean, request: StepRequest, caller: Caller): void {
-    const { now, stepId, isRepetition } = request;
+  #onPlan(plan: SchedulePlan, result: PlanReport, isFirst: boolean, request: CommitRequest, caller: Caller): void {
+    const { now, commitId, isRepetition } = request;
     const schedule = this.#byId.get(plan.scheduleId);
     const counts =
       isFirst &&
@@ -241,7 +241,7 @@ export class ScheduleModel {
       !schedule.record.paused &&
       plan.expected <= now;
     // A repetition knows that an earlier try committed the plan for as long as nobody has changed the schedule since.
-    const isKnown = isRepetition && schedule?.stepId === stepId && schedule.record.fence === plan.fence + 1;
+    const isKnown = isRepetition && schedule?.commitId === commitId && schedule.record.fence === plan.fence + 1;
     const text = `the plan of ${caller.name} for schedule ${plan.scheduleId}`;
     if (result.committed !== (counts || isKnown)) {
       this.#history.violate(`${text} was ${result.committed ? "committed" : "refused"}`);
@@ -260,15 +260,15 @@ export class ScheduleModel {
     }
   }
 
-  #commit(schedule: ModelSchedule, plan: SchedulePlan, request: StepRequest, caller: Caller, text: string): void {
+  #commit(schedule: ModelSchedule, plan: SchedulePlan, request: CommitRequest, caller: Caller, text: string): void {
     const { record, firstFence } = schedule;
     const fires = plan.fires.map(({ fireTime }) => fireTime);
     this.#history.trace(
       caller.name,
       `${text} with fence +${plan.fence - firstFence}: fires ${fires}, next ${plan.nextFireTime}`,
     );
-    const passed = this.#checkPlan(schedule, plan, this.#plannedAt.get(request.stepId) ?? request.now, text);
-    this.#checkHeed(schedule, plan, caller, { text, now: this.#plannedAt.get(request.stepId) ?? request.now });
+    const passed = this.#checkPlan(schedule, plan, this.#plannedAt.get(request.commitId) ?? request.now, text);
+    this.#checkHeed(schedule, plan, caller, { text, now: this.#plannedAt.get(request.commitId) ?? request.now });
     this.#books.onPassed(record.id, passed);
     if (plan.isPreferred && !caller.mayBePreferred) this.#history.violate(`${text} makes it the preferred scheduler`);
     const policy = plan.overlap?.policy;
@@ -306,11 +306,11 @@ export class ScheduleModel {
     if (paused) this.#noteChange({ ...record }, { ...record, nextFireTime, ...pause }, { at, by });
     Object.assign(record, { nextFireTime, lastFireTime, paceUntil, fence: record.fence + 1 }, pause);
     schedule.preferredScheduler = plan.isPreferred ? request.schedulerId : null;
-    schedule.stepId = request.stepId;
+    schedule.commitId = request.commitId;
     schedule.changedAtMs = this.#history.nowMs;
   }
 
-  /** What a look, or the look at the end of a step, shows of the schedules. */
+  /** What a look, or the look at the end of a commit, shows of the schedules. */
   checkSeen({ now, schedules: window }: View, seen: Seen, caller: Caller): void {
     const due: ModelSchedule[] = [];
     let nextFireAt: number | null = null;
@@ -359,11 +359,11 @@ export class ScheduleModel {
     else this.#signs.delete(key);
   }
 
-  /** Whether a run of an identity that counts as alive made a step. */
-  isOfTheLiving(identity: string, stepId: string, now: number): boolean {
+  /** Whether a run of an identity that counts as alive made a commit. */
+  isOfTheLiving(identity: string, commitId: string, now: number): boolean {
     return this.#isAlive(
       now,
-      (heartbeat) => heartbeat.identity === identity && stepId.startsWith(heartbeat.instanceId),
+      (heartbeat) => heartbeat.identity === identity && commitId.startsWith(heartbeat.instanceId),
     );
   }
 
@@ -560,7 +560,7 @@ export class ScheduleModel {
   /** What was planned before no longer counts, and nobody is the preferred scheduler. */
   #changed(schedule: ModelSchedule): void {
     schedule.preferredScheduler = null;
-    schedule.stepId = null;
+    schedule.commitId = null;
     schedule.changedAtMs = this.#history.nowMs;
   }
 

@@ -172,7 +172,7 @@ class Simulation {
       return;
     }
     if (kind === "act") {
-      // Calls that come together share a step.
+      // Calls that come together share a commit.
       for (let left = this.#random.pick([1, 1, 1, 4]); left > 0; left--) {
         if (!process.isStopping && !process.isStalled) this.#workload.act(process);
       }

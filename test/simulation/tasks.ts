@@ -207,7 +207,7 @@ function checkEarliness(world: World, process: SimulatedProcess, { id, runAt, fi
 /** Without faults a job that nothing holds back starts at its time. */
 function checkLateness(world: World, task: SimulatedTask, process: SimulatedProcess, jobId: string): void {
   const job = world.jobs.get(jobId);
-  if (job === undefined || !world.isCalm || task.record.maxRunningJobs !== null || world.jobs.mayBeHeld(job)) return;
+  if (job === undefined || !world.isCalm || task.record.maxRunningJobs !== null || world.jobs.mayBeBlocked(job)) return;
   const dueMs = Math.max(job.record.runAt, job.addedAtMs);
   if (task.record.executor === "pool") {
     checkPools(world, job.lease?.takenAtMs ?? dueMs, dueMs, jobId);
@@ -232,5 +232,5 @@ function checkPools(world: World, takenAtMs: number, dueMs: number, jobId: strin
 }
 
 /** Events are never lost in such a run. Of a burst, a scheduler leaves a share to others where there are any, and waits
- *  before each next step. */
+ *  before each next commit. */
 const SHARED_MS_MAX = 4 * SHARE_WAIT_MS;

@@ -1,5 +1,5 @@
 import type { TaskRecord } from "../../src/records/task.ts";
-import { Stepper } from "../../src/scheduler/driving/stepper.ts";
+import { Committer } from "../../src/scheduler/driving/committer.ts";
 import { FirePlanner } from "../../src/scheduler/firing/fire-planner.ts";
 import type * as contract from "../../src/stores/data-store.ts";
 import { MemoryDataStore } from "../../src/stores/memory/store.ts";
@@ -26,10 +26,10 @@ export const VERSIONS: readonly Mutant[] = [
   patched("pauses schedules whose triggers it cannot read", FirePlanner.prototype, "readable", () => (due) => due),
   patched(
     "looks at schedules that it cannot read again and again",
-    Stepper.prototype,
+    Committer.prototype,
     "look",
     (original) =>
-      async function (this: Stepper, now, dueBy) {
+      async function (this: Committer, now, dueBy) {
         const seen = await original.call(this, now, dueBy);
         return this.passesUntil < Number.POSITIVE_INFINITY && seen.nextFireAt === null
           ? { ...seen, nextFireAt: now }

@@ -2,6 +2,7 @@ import { expect } from "vitest";
 import type { JobRecord, NewJobRecord } from "../../src/records/job.ts";
 import type { DataStore, JobRelease } from "../../src/stores/data-store.ts";
 import {
+  commit,
   extend,
   finish,
   fireOf,
@@ -12,7 +13,6 @@ import {
   makeTask,
   planOf,
   removeSchedule,
-  step,
   T0,
   updateSchedule,
 } from "../../src/testing/data-store-contract/makers.ts";
@@ -27,7 +27,7 @@ export interface AgreementOptions {
   readonly seed: number;
   /** How many verbs there are. */
   readonly count: number;
-  /** Whether jobs are held: by their parents, by limits of keys, rates and turns, and by pauses. */
+  /** Whether jobs are blocked: by their parents, by limits of keys, rates and turns, and by pauses. */
   readonly hasFlow: boolean;
   /** Whether answers get lost, and their verbs are repeated. */
   readonly isLossy: boolean;
@@ -163,8 +163,8 @@ class RandomVerbs {
         { fires, nextFireTime: random.pick([null, now + random.int(0, 3) * 1000]) },
       );
     });
-    const stepId = this.#stepId();
-    return (store) => step(store, { now, stepId, jobs: null, plans, schedules: {}, overdue: true });
+    const commitId = this.#commitId();
+    return (store) => commit(store, { now, commitId, jobs: null, plans, schedules: {}, overdue: true });
   }
 
   private async addJobs(): Promise<Verb> {
@@ -205,19 +205,19 @@ class RandomVerbs {
   private async take(): Promise<Verb> {
     const random = this.#random;
     const fields = {
-      ...{ now: this.now, by: this.#scheduler(), stepId: this.#stepId(), limit: random.int(1, 5) },
+      ...{ now: this.now, by: this.#scheduler(), commitId: this.#commitId(), limit: random.int(1, 5) },
       ...{ queues: QUEUES.filter(() => random.chance(0.8)), until: this.now + LEASE_MS / 10 },
       ...{ recover: random.chance(0.8), endsMissed: random.chance(0.5), endsPauses: random.chance(0.5), overdue: true },
     };
-    return (store) => step(store, fields);
+    return (store) => commit(store, fields);
   }
 
   private async release(): Promise<Verb> {
     const random = this.#random;
     const { now } = this;
     const releases = (await this.#leased()).filter(() => random.chance(0.6)).map((job) => this.#end(job));
-    const [by, stepId] = [this.#scheduler(), this.#stepId()];
-    return (store) => step(store, { now, by, stepId, releases, queues: QUEUES, limit: 2 });
+    const [by, commitId] = [this.#scheduler(), this.#commitId()];
+    return (store) => commit(store, { now, by, commitId, releases, queues: QUEUES, limit: 2 });
   }
 
   #end(job: JobRecord): JobRelease {
@@ -298,7 +298,7 @@ class RandomVerbs {
     return this.#random.pick(["scheduler-a", "scheduler-b"]);
   }
 
-  #stepId(): string {
+  #commitId(): string {
     return `scheduler 1#${String(++this.#names).padStart(9, "0")}`;
   }
 
@@ -312,7 +312,7 @@ class RandomVerbs {
     const { now } = this;
     const page = { limit: random.pick([3, 100]), cursor: null };
     const some = random.pick([{}, { taskId: random.pick(TASKS) }, { labels: { tenant: random.pick(KEYS) } }]);
-    const state = random.pick([{}, { state: random.pick(["queued", "held", "running"] as const) }]);
+    const state = random.pick([{}, { state: random.pick(["queued", "blocked", "running"] as const) }]);
     const found = random.pick([{}, { search: random.pick(["OB 1", "x", "'"]) }, { key: random.pick(KEYS) }]);
     const sort = random.pick([{}, { sort: "runAt" as const }]);
     const bySort = random.pick(["id", "nextFireTime"] as const);
@@ -344,7 +344,7 @@ class RandomVerbs {
         const inspection = await store.inspect(now);
         // Of jobs that are due at the same instant, each may be the oldest. The store in memory holds a job of a full
         // task at once.
-        const tasks = this.#hasFlow ? inspection.tasks : inspection.tasks.map(({ held: _, ...counts }) => counts);
+        const tasks = this.#hasFlow ? inspection.tasks : inspection.tasks.map(({ blocked: _, ...counts }) => counts);
         return { ...inspection, storeNow: null, tasks, oldestDueJob: inspection.oldestDueJob?.runAt };
       },
     ];
@@ -397,7 +397,7 @@ async function outcome(ask: Verb, store: DataStore, now: number): Promise<unknow
 }
 
 /** Lists of reports that have no order. */
-const UNORDERED = new Set(["recovered", "ended", "promoted", "lost", "jobs", "counts"]);
+const UNORDERED = new Set(["recovered", "ended", "admitted", "lost", "jobs", "counts"]);
 /** Texts of cursors, numbers that only grow, and how large a store says that a schedule is. */
 const CHOSEN = new Set(["cursor", "version", "blackouts", "bytes"]);
 

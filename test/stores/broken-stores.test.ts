@@ -3,6 +3,7 @@ import type { DataStore } from "../../src/stores/data-store.ts";
 import { MemoryDataStore } from "../../src/stores/memory/store.ts";
 import { ContractViolation, dataStoreContract } from "../../src/testing/data-store-contract/mod.ts";
 import { brokenChains } from "./broken/chains.ts";
+import { brokenCommits } from "./broken/commits.ts";
 import { brokenFlow } from "./broken/flow.ts";
 import { brokenInspections } from "./broken/inspections.ts";
 import { brokenJobLogs } from "./broken/job-logs.ts";
@@ -16,7 +17,6 @@ import { brokenOverlaps } from "./broken/overlaps.ts";
 import { brokenPlans } from "./broken/plans.ts";
 import { brokenRecords } from "./broken/records.ts";
 import { brokenResults } from "./broken/results.ts";
-import { brokenSteps } from "./broken/steps.ts";
 import { brokenTasks } from "./broken/tasks.ts";
 import { brokenWindows } from "./broken/windows.ts";
 import { brokenZones } from "./broken/zones.ts";
@@ -30,7 +30,7 @@ const BROKEN_STORES = [
   ...brokenLooks,
   ...brokenPlans,
   ...brokenOverlaps,
-  ...brokenSteps,
+  ...brokenCommits,
   ...brokenTasks,
   ...brokenInspections,
   ...brokenResults,

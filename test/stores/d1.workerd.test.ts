@@ -70,7 +70,7 @@ describe("D1DataStore keeps the contract", () => {
   test("and every statement that ran is one that D1 takes", () => expectPortable(record));
 });
 
-describe("prepared jobs and steps in a batch of D1:", () => {
+describe("prepared jobs and commits in a batch of D1:", () => {
   const prepare = (statements: readonly { sql: string; args: (string | number | null)[] }[]) =>
     statements.map(({ sql, args }) => env.DB.prepare(sql).bind(...args));
   const application = {

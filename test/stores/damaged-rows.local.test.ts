@@ -5,6 +5,7 @@ import { type SqlDataStore, SqlDataStore as Store } from "../../src/stores/sqlit
 import {
   add,
   commit,
+  commitPlans,
   look,
   makeJob,
   makeJobs,
@@ -12,7 +13,6 @@ import {
   makeTask,
   planOf,
   release,
-  step,
   T0,
   take,
 } from "../../src/testing/data-store-contract/makers.ts";
@@ -42,7 +42,7 @@ for (const local of LOCAL_STORES) {
     const numbers = ["priority", "run_at", "fire_time", "failed_attempts", "recoveries", "cancel_requested", "fence"];
 
     for (const column of [...texts, ...numbers, "started_fence"]) {
-      test(`a BLOB in the column ${column} of a job stops no step, and no list`, async () => {
+      test(`a BLOB in the column ${column} of a job stops no commit, and no list`, async () => {
         await store.addJobs([makeJob({ id: "bad", scheduleId: "s", fireTime: T0 }), ...makeJobs(2)]);
         await run(`UPDATE escapement_jobs SET ${column} = x'6162' WHERE id = 'bad'`);
         const ids = (await take(store)).acquired.map(({ id }) => id);
@@ -61,7 +61,7 @@ for (const local of LOCAL_STORES) {
         await store.addJobs(makeJobs(2, { maxRecoveries: 0 }));
         await take(store, { until: T0 + 1 });
         await run(`UPDATE escapement_jobs SET ${column} = x'6162' WHERE id = 'job-00000'`);
-        const { ended, recovered } = await step(store, { now: T0 + 1, recover: true });
+        const { ended, recovered } = await commit(store, { now: T0 + 1, recover: true });
         expect(ended.length + recovered.length).toBe(2);
       });
     }
@@ -73,7 +73,7 @@ for (const local of LOCAL_STORES) {
         const { due } = await look(store, { schedules: {} });
         expect(due.map(({ id }) => id)).toContain("b");
         const good = due.flatMap((schedule) => (schedule.id === "b" ? [planOf(schedule)] : []));
-        expect((await commit(store, good)).plans.map(({ committed }) => committed)).toEqual([true]);
+        expect((await commitPlans(store, good)).plans.map(({ committed }) => committed)).toEqual([true]);
         expect((await store.getSchedules({ limit: 9, cursor: null })).items).toHaveLength(2);
       });
     }

@@ -62,7 +62,7 @@ describe("DurableObjectDataStore keeps the contract", () => {
   test("and every statement that ran is one that a Durable Object takes", () => expectPortable(record));
 });
 
-describe("prepared jobs and steps in a transaction of a Durable Object:", () => {
+describe("prepared jobs and commits in a transaction of a Durable Object:", () => {
   function applicationOf(storage: Storage): Application {
     const runAll = (statements: readonly SqlStatement[]): void => {
       // A cursor that is not read to its end keeps its table locked.

@@ -75,18 +75,18 @@ describe.each(LOCAL_STORES)("$name", ({ whyMissing, make }) => {
     const path = newPath();
     const clock = new PolledClock();
     let looks = 0;
-    let steps = 0;
+    let commits = 0;
     const schedulers = ["a", "b"].map((identity) => {
       const dataStore = make(path, { durability: "normal" });
       const look = dataStore.look.bind(dataStore);
-      const step = dataStore.step.bind(dataStore);
+      const commit = dataStore.commit.bind(dataStore);
       dataStore.look = (request) => {
         looks++;
         return look(request);
       };
-      dataStore.step = (request) => {
-        steps++;
-        return step(request);
+      dataStore.commit = (request) => {
+        commits++;
+        return commit(request);
       };
       const options = { dataStore, clock, identity, maxIdle: { hours: 1 }, logLevel: "error" } as const;
       const scheduler = new Scheduler(options);
@@ -96,9 +96,9 @@ describe.each(LOCAL_STORES)("$name", ({ whyMissing, make }) => {
     for (const scheduler of schedulers) await scheduler.start();
     for (let count = 0; count < 3; count++) await schedulers[0]?.addJob("t");
     for (let polls = 0; polls < 20; polls++) await clock.poll();
-    const before = { looks, steps };
+    const before = { looks, commits };
     for (let polls = 0; polls < 20; polls++) await clock.poll();
-    expect({ looks, steps }).toEqual(before);
+    expect({ looks, commits }).toEqual(before);
     await Promise.all(schedulers.map((scheduler) => scheduler.stop({ drainTimeout: "PT0S" })));
   });
 });

@@ -10,6 +10,7 @@ import { DAY_MS, end, filterOf, makeSkip } from "../../src/testing/data-store-co
 import {
   add,
   cancel,
+  commit,
   finish,
   fireOf,
   LEASE_MS,
@@ -19,7 +20,6 @@ import {
   planOf,
   release,
   removeSchedule,
-  step,
   T0,
   updateSchedule,
 } from "../../src/testing/data-store-contract/makers.ts";
@@ -91,7 +91,7 @@ class Life {
         return this.#plan(id);
       case "take": {
         const [now, until] = [this.now, this.now + LEASE_MS];
-        return (store) => step(store, { now, until, limit: 3, recover: true });
+        return (store) => commit(store, { now, until, limit: 3, recover: true });
       }
       case "end":
         return this.#end();
@@ -144,7 +144,7 @@ class Life {
       overlap === "queue" || overlap === undefined
         ? {}
         : { overlap: { policy: overlap, passed: 0, lastPassedTime: null } };
-    return (store) => step(store, { now, jobs: null, plans: [{ ...plan, ...apart }] });
+    return (store) => commit(store, { now, jobs: null, plans: [{ ...plan, ...apart }] });
   }
 
   async #end(): Promise<Move | null> {

@@ -91,7 +91,7 @@ describe("the index of labels", () => {
     expect(await count("escapement_labels")).toBe(0);
   });
 
-  test("has a result once, also where a step writes it again", async () => {
+  test("has a result once, also where a commit writes it again", async () => {
     const { store, client, count } = await open();
     await store.addJobs([makeJob({ labels: BILLING })]);
     const { acquired } = await take(store);

@@ -10,12 +10,13 @@ import {
   SCANNED_ROWS_MAX,
   SCANS_PER_PAGE_MAX,
 } from "../../src/stores/sqlite/bounds.ts";
+import { type LookForm, lookStatement } from "../../src/stores/sqlite/commit/look-for-work.ts";
 import { LEASE_GUARD } from "../../src/stores/sqlite/driver/driver-and-failures.ts";
 import { tableNames } from "../../src/stores/sqlite/schema/tables.ts";
-import { type LookForm, lookStatement } from "../../src/stores/sqlite/step/look-for-work.ts";
 import {
   add,
   cancel,
+  commit,
   extend,
   finish,
   look,
@@ -26,7 +27,6 @@ import {
   numbered,
   planOf,
   release,
-  step,
   T0,
   take,
 } from "../../src/testing/data-store-contract/makers.ts";
@@ -80,7 +80,7 @@ describe("statements of LibsqlDataStore", () => {
   });
   afterAll(() => client.close());
 
-  /** Steps of the plan that read a table, or an index, from end to end. */
+  /** Commits of the plan that read a table, or an index, from end to end. */
   async function fullScans(sql: string): Promise<string[]> {
     const plan = await client.execute(`EXPLAIN QUERY PLAN ${sql}`);
     // The plan names a table by its alias.
@@ -88,7 +88,7 @@ describe("statements of LibsqlDataStore", () => {
     const names = [...tables, ...aliases];
     return plan.rows
       .map((row) => String(row.detail))
-      .filter((step) => names.includes(/^SCAN (\w+)/.exec(step)?.[1] ?? ""));
+      .filter((commit) => names.includes(/^SCAN (\w+)/.exec(commit)?.[1] ?? ""));
   }
 
   test("the test sees a full scan, also of an aliased table and of an index", async () => {
@@ -99,7 +99,7 @@ describe("statements of LibsqlDataStore", () => {
     expect(await fullScans("SELECT id FROM escapement_jobs")).not.toEqual([]);
   });
 
-  /** The steps of a plan that read the jobs of a task, a state each. */
+  /** The commits of a plan that read the jobs of a task, a state each. */
   const OF_TASK = [
     "escapement_jobs_ready (task_id=?)",
     "escapement_jobs_task (task_id=?)",
@@ -111,23 +111,23 @@ describe("statements of LibsqlDataStore", () => {
     const { isTaskInUse, removeTask } = makeStatements(names);
     for (const sql of [isTaskInUse, removeTask]) {
       const plan = await client.execute(`EXPLAIN QUERY PLAN ${sql}`);
-      const steps = plan.rows.map((row) => String(row.detail)).filter((step) => step.includes("escapement_jobs"));
-      expect(steps.map((step) => step.replace(/^SEARCH escapement_jobs USING (COVERING )?INDEX /, ""))).toEqual(
+      const commits = plan.rows.map((row) => String(row.detail)).filter((commit) => commit.includes("escapement_jobs"));
+      expect(commits.map((commit) => commit.replace(/^SEARCH escapement_jobs USING (COVERING )?INDEX /, ""))).toEqual(
         OF_TASK,
       );
     }
   });
 
-  /** The steps of the plan of a page that find the rows of its scan, and whether these rows are sorted. */
+  /** The commits of the plan of a page that find the rows of its scan, and whether these rows are sorted. */
   async function scanOf(sql: string): Promise<string[]> {
     const plan = await client.execute(`EXPLAIN QUERY PLAN ${sql}`);
     const details = plan.rows.map((row) => String(row.detail));
     // What comes after reads the rows of the scan, by their keys.
-    const end = details.findIndex((step) => /^SCAN w\b/.test(step));
+    const end = details.findIndex((commit) => /^SCAN w\b/.test(commit));
     return details
       .slice(0, end)
-      .filter((step) => /^(SCAN|SEARCH) (escapement_|[ljs] )|TEMP B-TREE FOR/.test(step))
-      .map((step) => step.replace(/^SEARCH (escapement_\w+|[ljs]) USING (COVERING )?(INDEX )?/, ""));
+      .filter((commit) => /^(SCAN|SEARCH) (escapement_|[ljs] )|TEMP B-TREE FOR/.test(commit))
+      .map((commit) => commit.replace(/^SEARCH (escapement_\w+|[ljs]) USING (COVERING )?(INDEX )?/, ""));
   }
 
   const { getResults, getJobs, getSchedules } = makeStatements(names);
@@ -138,12 +138,12 @@ describe("statements of LibsqlDataStore", () => {
       if (index === "label") {
         const ofLabel = "PRIMARY KEY (kind=? AND name=? AND value=? AND at>? AND at<?)";
         // Those of one instant are sorted.
-        const steps = [
+        const commits = [
           ofLabel,
           "sqlite_autoindex_escapement_results_1 (job_id=?)",
           expect.stringMatching(/^USE TEMP B-TREE FOR (LAST TERM|RIGHT PART) OF ORDER BY$/),
         ];
-        expect(await scanOf(sql)).toEqual(steps);
+        expect(await scanOf(sql)).toEqual(commits);
         return;
       }
       const parts = index === "unsuccessful" ? 5 : 1;
@@ -239,7 +239,7 @@ describe("statements of LibsqlDataStore", () => {
       const run = (value: null | 0): Promise<ResultSet> =>
         client.execute({ sql, args: Array.from({ length: count }, () => value) });
       if (name === "guardStep") {
-        // It fails where the step is not there, and names its columns where it is.
+        // It fails where the commit is not there, and names its columns where it is.
         await expect(run(null)).rejects.toThrow(LEASE_GUARD);
         expect(sql).toMatch(/ AS guard$/);
         return;
@@ -288,9 +288,9 @@ function formsOf(flow: LookForm["flow"]): LookForm[] {
         forms.push({ ...form, expired: true }, { ...form, zoneRules: true }, { ...form, declared: true });
         forms.push({ ...form, uptime: true });
       }
-      const step = { tasks: false, acquired: true, expired: false, ledger: true, overdue: true, uptime: false };
+      const commit = { tasks: false, acquired: true, expired: false, ledger: true, overdue: true, uptime: false };
       const now = false;
-      if (queues !== null) forms.push({ queues, schedules, flow, now, ...step, zoneRules: false, declared: false });
+      if (queues !== null) forms.push({ queues, schedules, flow, now, ...commit, zoneRules: false, declared: false });
     }
   }
   return forms;
@@ -312,7 +312,7 @@ describe("round trips of LibsqlDataStore", () => {
   }
 
   for (const count of [1, 200]) {
-    test(`firing ${count} due schedules, and running their jobs, takes a look and two steps`, async () => {
+    test(`firing ${count} due schedules, and running their jobs, takes a look and two commits`, async () => {
       const { store, client } = await openCounting();
       await store.putTasks([makeTask()]);
       const schedules = Array.from({ length: count }, (_, index) => makeSchedule({ id: numbered("s", index) }));
@@ -321,9 +321,9 @@ describe("round trips of LibsqlDataStore", () => {
       const trips = await tripsOf(client, async () => {
         const { due } = await look(store, { schedules: { limit: count } });
         expect(due.length).toBe(count);
-        const { acquired } = await step(store, { limit: count, plans: due.map((schedule) => planOf(schedule)) });
+        const { acquired } = await commit(store, { limit: count, plans: due.map((schedule) => planOf(schedule)) });
         expect(acquired.length).toBe(count);
-        const last = await step(store, { releases: acquired.map((job) => finish(job)), schedules: {} });
+        const last = await commit(store, { releases: acquired.map((job) => finish(job)), schedules: {} });
         expect(last.releases.every((status) => status === "released")).toBe(true);
       });
       expect([trips, client.batches - batches]).toEqual([3, 2]);
@@ -342,7 +342,7 @@ describe("round trips of LibsqlDataStore", () => {
     }
   });
 
-  test("every other call takes one, a step whose releases are fenced two", async () => {
+  test("every other call takes one, a commit whose releases are fenced two", async () => {
     const { store, client } = await openCounting();
     expect(await tripsOf(client, () => store.putTasks([makeTask()]))).toBe(1);
     expect(await tripsOf(client, () => store.addJobs(makeJobs(1000)))).toBe(1);
@@ -391,7 +391,7 @@ describe("round trips of LibsqlDataStore", () => {
 /** The most steps of SQLite's virtual machine that one of the statements took. They are listed until collected. */
 async function stepsMax(client: Pick<LibsqlClient, "execute">, statements: readonly SqlStatement[]): Promise<number> {
   const sql = "SELECT max(nstep) AS most FROM sqlite_stmt WHERE sql IN (SELECT value FROM json_each(?1))";
-  // A client that keeps its statements keeps this one, too, which takes more steps the more statements are listed.
+  // A client that keeps its statements keeps this one, too, which takes more commits the more statements are listed.
   const texts = JSON.stringify(statements.map((one) => one.sql).filter((text) => text !== sql));
   return Number((await client.execute({ sql, args: [texts] })).rows[0]?.most);
 }
@@ -421,12 +421,15 @@ describe("twenty thousand schedules", () => {
     expect(await stepsMax(client, client.statements)).toBeLessThan(2500);
   });
 
-  test("cost a look and a step no more than those that they show and plan", async () => {
+  test("cost a look and a commit no more than those that they show and plan", async () => {
     for (let round = 0; round < 3; round++) {
       client.statements.length = 0;
       const { due } = await look(store, { schedules: { limit: 5 } });
       expect(due.length).toBe(5);
-      const { plans } = await step(store, { plans: due.map((schedule) => planOf(schedule)), schedules: { limit: 5 } });
+      const { plans } = await commit(store, {
+        plans: due.map((schedule) => planOf(schedule)),
+        schedules: { limit: 5 },
+      });
       expect(plans.filter(({ committed }) => committed).length).toBe(5);
       expect(await stepsMax(client, client.statements)).toBeGreaterThan(0);
       expect(await stepsMax(client, client.statements)).toBeLessThan(2500);

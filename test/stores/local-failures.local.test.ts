@@ -8,12 +8,12 @@ import { migrate } from "../../src/stores/sqlite/schema/migrations.ts";
 import { MIGRATIONS, tableNames } from "../../src/stores/sqlite/schema/tables.ts";
 import { SqlDataStore } from "../../src/stores/sqlite/store.ts";
 import {
+  commit,
   finish,
   leasedJob,
   look,
   makeJob,
   makeJobs,
-  step,
   T0,
   take,
 } from "../../src/testing/data-store-contract/makers.ts";
@@ -36,7 +36,7 @@ type Call = (store: SqlDataStore) => Promise<unknown>;
 
 const getTasks: Call = (store) => store.getTasks();
 const lookAtAll: Call = (store) => look(store, { schedules: {} });
-const stepOverAll: Call = (store) => step(store, { schedules: {} });
+const stepOverAll: Call = (store) => commit(store, { schedules: {} });
 
 /** What a store says on a database that does not fit: when it is opened, or at the first call. */
 async function openingFailure(store: SqlDataStore, firstCall: Call = getTasks): Promise<StoreUnavailableError> {

@@ -6,7 +6,7 @@ import { TokenBucket } from "../../src/stores/memory/rates-and-fairness.ts";
 import { Bursts } from "../../src/stores/memory/throttle-and-debounce.ts";
 import { Jobs } from "../../src/stores/memory/unfinished-jobs.ts";
 import { makeJob, makeTask, QUEUE } from "../../src/testing/data-store-contract/makers.ts";
-import { stepRequest } from "../scheduler/support.ts";
+import { commitRequest } from "../scheduler/support.ts";
 
 /** The lists and limiters of a store with blocked jobs, and how many comparisons of jobs they made. */
 class Line {
@@ -40,7 +40,7 @@ class Line {
   /** Leases jobs, which end. */
   take(limit: number): readonly JobEntry[] {
     const jobs = { queues: [QUEUE], limit };
-    const acquired = this.#queues.acquire({ ...stepRequest({ now: 0, schedulerId: "x", jobs }), until: 1 });
+    const acquired = this.#queues.acquire({ ...commitRequest({ now: 0, schedulerId: "x", jobs }), until: 1 });
     const entries = acquired.flatMap(({ id }) => this.jobs.find(id) ?? []);
     for (const entry of entries) {
       this.#queues.endLease(entry, null);
@@ -50,18 +50,18 @@ class Line {
     return entries;
   }
 
-  /** The comparisons of a hundred steps that take a job and add another to the same key. */
+  /** The comparisons of a hundred commits that take a job and add another to the same key. */
   costOfSteps(): number {
     this.take(1);
     this.comparisons = 0;
-    for (let steps = 0; steps < 100; steps++) {
+    for (let commits = 0; commits < 100; commits++) {
       for (const { record } of this.take(1)) this.add(record.runAt + 1_000_000, record.concurrencyKey ?? "");
     }
     return this.comparisons;
   }
 }
 
-/** The comparisons of a hundred steps beside so many jobs, which are added in no order. */
+/** The comparisons of a hundred commits beside so many jobs, which are added in no order. */
 function costBeside(count: number, keyOf: (index: number) => string): number {
   const line = new Line(1);
   for (let index = 0; index < count; index++) line.add((index * 48_271) % 65_537, keyOf(index));
@@ -69,7 +69,7 @@ function costBeside(count: number, keyOf: (index: number) => string): number {
 }
 
 describe("the flow control of a memory store", () => {
-  test("makes a step cost a logarithm of the blocked jobs at most, for one key and for many", () => {
+  test("makes a commit cost a logarithm of the blocked jobs at most, for one key and for many", () => {
     for (const keyOf of [() => "k", (index: number) => `key ${index % 100}`]) {
       const few = costBeside(1000, keyOf);
       const many = costBeside(30_000, keyOf);

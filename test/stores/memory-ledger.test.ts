@@ -16,7 +16,7 @@ import {
 } from "../../src/testing/data-store-contract/ledger-makers.ts";
 import {
   add,
-  commit,
+  commitPlans,
   makeSchedule,
   numbered,
   planOf,
@@ -35,7 +35,7 @@ async function skipSeconds(store: MemoryDataStore, id: string, count: number): P
   const from = schedule.nextFireTime;
   const skips = Array.from({ length: count }, (_, index) => makeSkip(from + index * 1000));
   const nextFireTime = from + count * 1000;
-  await commit(store, [planOf(schedule, { fires: [], skips, nextFireTime })], { now: nextFireTime });
+  await commitPlans(store, [planOf(schedule, { fires: [], skips, nextFireTime })], { now: nextFireTime });
 }
 
 describe("The option `ledger`", () => {
@@ -115,7 +115,7 @@ describe("The ledger of a MemoryDataStore", () => {
       const { nextFireTime, ...schedule } = await seenAgain(store);
       const skips = [makeSkip(T0 + place * 1000)];
       const plan = planOf({ ...schedule, nextFireTime }, { fires: [], skips, nextFireTime: nextFireTime + 1 });
-      await commit(store, [plan], { now: nextFireTime });
+      await commitPlans(store, [plan], { now: nextFireTime });
     }
     expect(await entriesOf(ledgerOf(store))).toEqual(
       Array.from({ length: 200 }, (_, index) => skipOf(T0 + index * 1000)),

@@ -6,12 +6,12 @@ import { PostgresDataStore, type PostgresStoreClient } from "../../src/postgres.
 import { storeWarnings, type WarningBounds } from "../../src/stores/postgres/inspection.ts";
 import { postgresNames } from "../../src/stores/postgres/schema/names.ts";
 import {
+  commit,
   extend,
   finish,
   makeJob,
   makeSchedule,
   makeTask,
-  step,
   T0,
 } from "../../src/testing/data-store-contract/makers.ts";
 import { processCommand } from "../support/bundle-process.ts";
@@ -23,7 +23,7 @@ import { ServerStores } from "./postgres-server-stores.ts";
 const stores = new ServerStores();
 const openStore = stores.open.bind(stores);
 
-test("an idle look is one round trip, and so is a step, however much it carries", async () => {
+test("an idle look is one round trip, and so is a commit, however much it carries", async () => {
   let trips = 0;
   const counting: PostgresStoreClient = {
     query: (config) => {
@@ -43,7 +43,7 @@ test("an idle look is one round trip, and so is a step, however much it carries"
   const look = await store.look(asked);
   expect(look.due.length).toBe(2);
   expect(trips).toBe(1);
-  const { acquired } = await step(store, { stepId: "one", recover: true });
+  const { acquired } = await commit(store, { commitId: "one", recover: true });
   expect(acquired.length).toBe(100);
   expect(trips).toBe(2);
 });
@@ -168,7 +168,7 @@ test("the update of a lease touches no index", async () => {
     const store = await openStore(client, "hot");
     await store.putTasks([makeTask()]);
     await store.addJobs(Array.from({ length: 5 }, (_, index) => makeJob({ id: `job ${index}` })));
-    const { acquired } = await step(store);
+    const { acquired } = await commit(store);
     const updates = async (): Promise<unknown> => {
       await client.query("SELECT pg_stat_force_next_flush()");
       const counts = "n_tup_upd::int AS all, n_tup_hot_upd::int AS hot";
@@ -185,7 +185,7 @@ test("the update of a lease touches no index", async () => {
   }
 });
 
-test("a step passes the dead entries of an index once, beside a transaction that stays open", async () => {
+test("a commit passes the dead entries of an index once, beside a transaction that stays open", async () => {
   const client = new pg.Client({ connectionString: stores.server.url });
   const open = await stores.pool.connect();
   await client.connect();
@@ -198,8 +198,8 @@ test("a step passes the dead entries of an index once, beside a transaction that
     const dead = 1000;
     await store.addJobs(jobs(dead, "gone"));
     for (let place = 0; place < dead / 100; place++) {
-      const { acquired } = await step(store, { stepId: `gone${place}` });
-      await step(store, { stepId: `ends${place}`, jobs: null, releases: acquired.map((job) => finish(job)) });
+      const { acquired } = await commit(store, { commitId: `gone${place}` });
+      await commit(store, { commitId: `ends${place}`, jobs: null, releases: acquired.map((job) => finish(job)) });
     }
     const entries = async (): Promise<Record<string, number>> => {
       await client.query("SELECT pg_stat_force_next_flush()");
@@ -209,7 +209,7 @@ test("a step passes the dead entries of an index once, beside a transaction that
     };
     await store.addJobs(jobs(101, "next"));
     const before = await entries();
-    const { acquired, hasReady, leaseEndsAt } = await step(store, { stepId: "next" });
+    const { acquired, hasReady, leaseEndsAt } = await commit(store, { commitId: "next" });
     expect([acquired.length, hasReady, leaseEndsAt]).toEqual([100, true, T0 + 60_000]);
     const after = await entries();
     for (const [name, count] of Object.entries(after)) {
@@ -320,8 +320,8 @@ describe("roles with the least rights", () => {
       await store.addSchedules([{ schedule: makeSchedule(), conflictPolicy: "error" }], { at: T0, by: "somebody" });
       const labels = { tenant: "a" };
       await store.addJobs([makeJob({ labels, concurrencyKey: "k", idempotencyKey: "i" }), makeJob({ id: "other" })]);
-      const { acquired } = await step(store, { recover: true, schedules: {}, overdue: true, endsPauses: true });
-      await step(store, { jobs: null, releases: acquired.map((job) => finish(job)) });
+      const { acquired } = await commit(store, { recover: true, schedules: {}, overdue: true, endsPauses: true });
+      await commit(store, { jobs: null, releases: acquired.map((job) => finish(job)) });
       await store.cleanup({ now: T0, limit: 10 });
       expect((await store.getJobResults({ limit: 10, cursor: null }, T0)).items.length).toBe(2);
       for (const sql of [`DROP TABLE ${schema}.jobs`, `CREATE TABLE ${schema}.mine ()`, `TRUNCATE ${schema}.jobs`]) {

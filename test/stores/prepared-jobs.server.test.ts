@@ -10,7 +10,7 @@ beforeAll(async () => {
 });
 afterAll(() => server?.stop());
 
-const TABLES = ["tasks", "jobs", "results", "steps", "windows", "job_steps"].map((table) => `escapement_${table}`);
+const TABLES = ["tasks", "jobs", "results", "commits", "windows", "job_steps"].map((table) => `escapement_${table}`);
 const EMPTY = ["orders", ...TABLES].map((table) => ({ sql: `DELETE FROM ${table}`, args: [] }));
 
 for (const protocol of ["httpUrl", "wsUrl"] as const) {

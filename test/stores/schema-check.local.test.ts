@@ -3,7 +3,7 @@ import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { Scheduler, StoreUnavailableError } from "../../src/mod.ts";
 import { MIGRATIONS } from "../../src/stores/sqlite/schema/tables.ts";
 import { SqlDataStore } from "../../src/stores/sqlite/store.ts";
-import { add, look, makeSchedule, makeTask, step, T0 } from "../../src/testing/data-store-contract/makers.ts";
+import { add, commit, look, makeSchedule, makeTask, T0 } from "../../src/testing/data-store-contract/makers.ts";
 import { CountingDriver } from "../support/counting-driver.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { LIBSQL, openWithTables, rowsOf, withDriver } from "./local-stores.ts";
@@ -63,7 +63,7 @@ test("calls that come together make the tables once, in one write", async () => 
 
 const FIRST_CALLS: [string, (store: SqlDataStore) => Promise<unknown>][] = [
   ["a look", (store) => look(store, { schedules: {} })],
-  ["a step", (store) => step(store, { schedules: {} })],
+  ["a commit", (store) => commit(store, { schedules: {} })],
   ["an addition", (store) => store.addSchedules(add(makeSchedule()))],
 ];
 

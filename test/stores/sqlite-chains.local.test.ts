@@ -3,12 +3,13 @@ import { StoreRefusedError } from "../../src/core/errors.ts";
 import type { JobRecord } from "../../src/records/job.ts";
 import { LibsqlDriver } from "../../src/stores/libsql/driver.ts";
 import { openClient } from "../../src/stores/libsql/open-client.ts";
-import { CHAINED_STEPS_MAX, DESCENDANTS_PER_STEP_MAX } from "../../src/stores/sqlite/bounds.ts";
+import { CHAINED_COMMITS_MAX, DESCENDANTS_PER_COMMIT_MAX } from "../../src/stores/sqlite/bounds.ts";
 import type { Row, SqlDriver, SqlStatement } from "../../src/stores/sqlite/driver/driver-and-failures.ts";
 import { SqlDataStore } from "../../src/stores/sqlite/store.ts";
 import { childOf, settledBy } from "../../src/testing/data-store-contract/chain-makers.ts";
 import {
   cancel,
+  commit,
   extend,
   finish,
   idsOf,
@@ -17,7 +18,6 @@ import {
   makeJob,
   makeJobs,
   release,
-  step,
   T0,
   take,
 } from "../../src/testing/data-store-contract/makers.ts";
@@ -93,12 +93,12 @@ async function openOther(): Promise<SqlDataStore> {
   return other;
 }
 
-/** How many writes a step that ends a new parent takes. */
+/** How many writes a commit that ends a new parent takes. */
 async function writesToEnd(id: string): Promise<number> {
   const parent = await leasedJob(store, { id });
   await store.addJobs([childOf([id], { id: `child of ${id}`, runAt: T0 + 1_000_000 })]);
   driver.forget();
-  expect(settledBy(await release(store, [finish(parent)])).promoted).toEqual([`child of ${id}`]);
+  expect(settledBy(await release(store, [finish(parent)])).admitted).toEqual([`child of ${id}`]);
   return driver.batches;
 }
 
@@ -106,11 +106,11 @@ beforeEach(() => openStore(true));
 afterEach(() => store.close());
 
 describe("a store with chains", () => {
-  test("sends nothing about them in steps of other jobs, before the first parent ends", async () => {
+  test("sends nothing about them in commits of other jobs, before the first parent ends", async () => {
     await store.addJobs([makeJob({ id: "parent", runAt: T0 + 1_000_000 }), childOf(["parent"])]);
     const job = await leasedJob(store, { id: "other" });
     driver.forget();
-    await step(store, { releases: [finish(job)], additions: [makeJob({ id: "more" })], recover: true });
+    await commit(store, { releases: [finish(job)], additions: [makeJob({ id: "more" })], recover: true });
     await cancel(store, "more", T0);
     await extend(store, []);
     const others = driver.sent.filter(({ sql }) => !sql.includes("has_ended_dependencies"));
@@ -121,14 +121,14 @@ describe("a store with chains", () => {
   test("ends the first parent in a second write, and the next ones in one", async () => {
     expect(await writesToEnd("first")).toBe(2);
     expect(await writesToEnd("second")).toBe(1);
-    for (let steps = 0; steps < CHAINED_STEPS_MAX; steps++) await step(store);
+    for (let commits = 0; commits < CHAINED_COMMITS_MAX; commits++) await commit(store);
     expect(await writesToEnd("third")).toBe(2);
     expect(await driver.count("dependencies")).toBe(0);
   });
 
   test("settles very many descendants in pieces, which any store goes on with", async () => {
     const parent = await leasedJob(store, { id: "parent" });
-    const count = 2 * DESCENDANTS_PER_STEP_MAX + 10;
+    const count = 2 * DESCENDANTS_PER_COMMIT_MAX + 10;
     await store.addJobs(makeJobs(count, { after: ["parent"], onParentFailure: "cancel" }));
     const pieces = [(await release(store, [finish(parent, { outcome: "error" })])).ended.length];
     const other = await openOther();
@@ -137,18 +137,18 @@ describe("a store with chains", () => {
       if (report.ended.length > 0) pieces.push(report.ended.length);
       if (!report.hasReady) break;
     }
-    expect(pieces).toEqual([DESCENDANTS_PER_STEP_MAX, DESCENDANTS_PER_STEP_MAX, 10]);
+    expect(pieces).toEqual([DESCENDANTS_PER_COMMIT_MAX, DESCENDANTS_PER_COMMIT_MAX, 10]);
     expect([await driver.count("dependencies"), await driver.count("jobs")]).toEqual([0, 0]);
     expect((await look(other)).hasReady).toBe(false);
   });
 
-  test("leaves the rest of a cancelled queue's descendants to the next steps", async () => {
+  test("leaves the rest of a cancelled queue's descendants to the next commits", async () => {
     await store.addJobs([makeJob({ id: "parent" })]);
-    await store.addJobs(makeJobs(DESCENDANTS_PER_STEP_MAX + 5, { after: ["parent"], onParentFailure: "cancel" }));
+    await store.addJobs(makeJobs(DESCENDANTS_PER_COMMIT_MAX + 5, { after: ["parent"], onParentFailure: "cancel" }));
     const report = await cancel(store, "parent", T0);
-    expect(report.status === "cancelled" && report.ended?.length).toBe(DESCENDANTS_PER_STEP_MAX);
+    expect(report.status === "cancelled" && report.ended?.length).toBe(DESCENDANTS_PER_COMMIT_MAX);
     expect((await look(store)).hasReady).toBe(true);
-    expect((await step(store)).ended.length).toBe(5);
+    expect((await commit(store)).ended.length).toBe(5);
   });
 });
 
@@ -162,7 +162,7 @@ describe("an answer that is lost", () => {
     await store.addJobs([makeJob({ id: "parent" })]);
     driver.loseAnswer();
     const [addition] = await store.addJobs([childOf(["parent"], { resultExpirationMs: 0 })]);
-    expect([addition?.isNew, addition?.job.heldBy]).toEqual([true, "parents"]);
+    expect([addition?.isNew, addition?.job.blockedBy]).toEqual([true, "parents"]);
     expect([await driver.count("dependencies"), await driver.count("jobs")]).toEqual([1, 2]);
   });
 
@@ -174,11 +174,11 @@ describe("an answer that is lost", () => {
     expect((await store.getJobResult("grandchild", T0))?.outcome).toBe("cancelled");
   });
 
-  test("of a step frees a child once, whatever became of it", async () => {
+  test("of a commit frees a child once, whatever became of it", async () => {
     const parent = await leasedJob(store, { id: "parent" });
     await store.addJobs([childOf(["parent"])]);
     driver.loseAnswer();
-    const { releases, acquired } = await step(store, { releases: [finish(parent)] });
+    const { releases, acquired } = await commit(store, { releases: [finish(parent)] });
     expect([releases, idsOf(acquired)]).toEqual([["released"], ["child"]]);
     expect(await driver.count("dependencies")).toBe(0);
   });
@@ -189,24 +189,24 @@ describe("a prepared job with parents", () => {
     await driver.batch(await store.prepareAddition(job));
   }
 
-  test("is held as any other, and its statements may run twice", async () => {
+  test("is blocked as any other, and its statements may run twice", async () => {
     const parent = await leasedJob(store, { id: "parent" });
     await addPrepared(childOf(["parent"]));
     await addPrepared(childOf(["parent"]));
-    expect((await store.getJob("child"))?.heldBy).toBe("parents");
-    expect(idsOf((await step(store, { releases: [finish(parent)] })).acquired)).toEqual(["child"]);
+    expect((await store.getJob("child"))?.blockedBy).toBe("parents");
+    expect(idsOf((await commit(store, { releases: [finish(parent)] })).acquired)).toEqual(["child"]);
     await addPrepared(childOf(["parent"]));
     expect(await driver.count("dependencies")).toBe(0);
   });
 
-  test("runs if its parents have ended, and is cancelled by the next step if they failed", async () => {
+  test("runs if its parents have ended, and is cancelled by the next commit if they failed", async () => {
     await store.addJobs(makeJobs(2));
     const [fine = makeJob(), failed = makeJob()] = (await take(store)).acquired;
     await release(store, [finish(fine), finish(failed, { outcome: "error" })]);
     await addPrepared(childOf([fine.id], { id: "a" }));
     await addPrepared(childOf([failed.id], { id: "b" }));
     expect((await look(store)).hasReady).toBe(true);
-    const report = await step(store);
+    const report = await commit(store);
     expect([idsOf(report.acquired), settledBy(report).cancelled]).toEqual([["a"], ["b"]]);
   });
 

@@ -10,13 +10,13 @@ import { CHANGES, DAY_MS, NOTE, TASK_PAUSES } from "../../src/testing/data-store
 import {
   add,
   commit,
+  commitPlans,
   extend,
   look,
   makeSchedule,
   makeTask,
   planOf,
   removeSchedule,
-  step,
   T0,
   updateSchedule,
 } from "../../src/testing/data-store-contract/makers.ts";
@@ -165,12 +165,12 @@ for (const local of LOCAL_STORES) {
     test("a failed trigger takes no further request, and leaves one record where the answer is lost", async () => {
       const plan = await failingPlan(store);
       driver.trips = 0;
-      await commit(store, [plan]);
+      await commitPlans(store, [plan]);
       expect(driver.trips).toBe(1);
       await updateSchedule(store, "schedule", { paused: false });
       const another = await failingPlan(store);
       driver.losesNext = true;
-      await commit(store, [another]);
+      await commitPlans(store, [another]);
       expect(await kindsOf(store)).toEqual(["added", "failed", "failed"]);
     });
 
@@ -268,7 +268,7 @@ for (const local of LOCAL_STORES) {
     test("damaged rows stop no plan of a failed trigger, and no clean-up", async () => {
       await store.addSchedules(add(makeSchedule(), makeSchedule({ id: "ended", nextFireTime: null })), NOTE);
       await run("UPDATE escapement_schedules SET details = '{', metadata = x'00', task_id = x'61'");
-      await commit(store, [await failingPlan(store)]);
+      await commitPlans(store, [await failingPlan(store)]);
       await store.cleanup({ now: T0 + 9, limit: 100 });
       expect([await kindsOf(store), await kindsOf(store, "ended")]).toEqual([
         ["added", "failed"],
@@ -292,7 +292,7 @@ for (const local of LOCAL_STORES) {
       await openWithTables(off);
       await off.putTasks([makeTask()]);
       await off.addSchedules(add(makeSchedule(), makeSchedule({ id: "ended", nextFireTime: null })), NOTE);
-      await commit(off, [await failingPlan(off)]);
+      await commitPlans(off, [await failingPlan(off)]);
       await updateSchedule(off, "schedule", { priority: 3 }, undefined, LATER);
       await removeSchedule(off, "schedule", LATER);
       await off.pauseTask({ taskId: "task", key: null, paused: true, now: T0, by: "a" });
@@ -357,7 +357,7 @@ for (const local of LOCAL_STORES) {
       await extend(store, [], { now: T0, aliveUntil: T0 + 1000, profile: resident });
       for (const now of [T0 + 60_000, T0 + 120_000]) {
         const heartbeat = { instanceId: "scheduler-a 1#", aliveUntil: now + 1000, profile: ticking };
-        await step(store, { now, jobs: null, heartbeat });
+        await commit(store, { now, jobs: null, heartbeat });
       }
       const uptimes = await ledgerOf(store).getUptimes({ from: T0, until: T0 + DAY_MS });
       expect(uptimes.map(({ since, until, isResident }) => [since - T0, until - T0, isResident])).toEqual([
@@ -389,7 +389,7 @@ for (const local of LOCAL_STORES) {
         if (random(4) > 0) await extend(store, [], heartbeat);
         else {
           const profile = { role: "both", isResident: random(8) > 0, tasks: [], executors: [] } as const;
-          await step(store, { now: at, jobs: null, heartbeat: { ...heartbeat, profile } });
+          await commit(store, { now: at, jobs: null, heartbeat: { ...heartbeat, profile } });
         }
       }
       const uptimes = await ledgerOf(store).getUptimes({ from: 0, until: T0 * 2 });

@@ -9,6 +9,7 @@ import {
   add,
   cancel,
   commit,
+  commitPlans,
   extend,
   finish,
   fireOf,
@@ -22,7 +23,6 @@ import {
   planOf,
   QUEUE,
   release,
-  step,
   T0,
   take,
   updateSchedule,
@@ -75,7 +75,7 @@ class Database {
     return Math.max(0, ...fresh.map(([statement]) => Number(statement.split(" ", 1)[0])));
   }
 
-  /** SQLite lists every statement until it is collected: how often each with each number of steps. */
+  /** SQLite lists every statement until it is collected: how often each with each number of commits. */
   async #listed(): Promise<Map<string, number>> {
     const own = "SELECT nstep || ' ' || sql AS statement, count(*) AS n FROM sqlite_stmt WHERE run > 0 GROUP BY 1";
     const rows = (await this.rows(own)).map(({ statement, n }) => [String(statement), Number(n)] as const);
@@ -118,12 +118,12 @@ describe("a database without flow control", () => {
     await store.addJobs(makeJobs(3));
     const added = await database.sentBy(() => store.addJobs([makeJob({ id: "one" })]));
     expect(added.length).toBe(1);
-    let held: readonly JobRecord[] = [];
+    let blocked: readonly JobRecord[] = [];
     const acquiring = await database.sentBy(async () => {
-      held = (await step(store)).acquired;
+      blocked = (await commit(store)).acquired;
     });
-    expect([acquiring.length, held.length]).toEqual([3, 4]);
-    const releasing = await database.sentBy(() => step(store, { releases: held.map((job) => finish(job)) }));
+    expect([acquiring.length, blocked.length]).toEqual([3, 4]);
+    const releasing = await database.sentBy(() => commit(store, { releases: blocked.map((job) => finish(job)) }));
     // The results, the counts of the ends, the removal with its guard, the acquisition, and the look.
     expect(releasing.length).toBe(7);
     const recovering = await database.sentBy(() => take(store));
@@ -144,12 +144,12 @@ describe("a database without flow control", () => {
   test("is stepped so again when the last limit and the last key are gone", async () => {
     await store.addJobs([keyed("a", "k")]);
     const { acquired } = await take(store);
-    expect((await database.sentBy(() => step(store))).length).toBeGreaterThan(3);
-    await step(store, { releases: acquired.map((job) => finish(job)) });
+    expect((await database.sentBy(() => commit(store))).length).toBeGreaterThan(3);
+    await commit(store, { releases: acquired.map((job) => finish(job)) });
     await store.cleanup({ now: T0, limit: 10 });
     await look(store);
     expect(await limiters()).toEqual([]);
-    expect((await database.sentBy(() => step(store))).length).toBe(3);
+    expect((await database.sentBy(() => commit(store))).length).toBe(3);
   });
 });
 
@@ -161,11 +161,11 @@ describe("a task with limits", () => {
       await store.addJobs(
         Array.from({ length: 3 * count }, (_, index) => keyed(`${count} ${index}`, `${index % count}`)),
       );
-      let held: readonly JobRecord[] = [];
+      let blocked: readonly JobRecord[] = [];
       const first = await database.sentBy(async () => {
-        held = (await step(store, { limit: 50 })).acquired;
+        blocked = (await commit(store, { limit: 50 })).acquired;
       });
-      const second = await database.sentBy(() => step(store, { releases: held.map((job) => finish(job)) }));
+      const second = await database.sentBy(() => commit(store, { releases: blocked.map((job) => finish(job)) }));
       counts.push(first.length, second.length);
     }
     expect(new Set(counts.filter((_, place) => place % 2 === 0)).size).toBe(1);
@@ -191,7 +191,7 @@ describe("a task with limits", () => {
     await store.pauseTask({ taskId: "task", key: "paused", paused: true, now: T0 });
     await store.addJobs([keyed("a", "k"), keyed("late", "later", { runAt: T0 + 90_000 })]);
     const { acquired } = await take(store);
-    await step(store, { releases: acquired.map((job) => finish(job)) });
+    await commit(store, { releases: acquired.map((job) => finish(job)) });
     await store.cleanup({ now: T0 + 60_999, limit: 10 });
     expect(await limiters()).toEqual(["", "k", "later", "paused"]);
     await store.cleanup({ now: T0 + 61_000, limit: 10 });
@@ -206,7 +206,7 @@ describe("a store that has not seen flow control yet", () => {
     await take(stale);
   });
 
-  test("acquires within the limits in its first step", async () => {
+  test("acquires within the limits in its first commit", async () => {
     await store.putTasks([makeTask({ maxRunningPerKey: 1 })]);
     await store.addJobs([keyed("a", "k"), keyed("b", "k"), makeJob({ id: "c" })]);
     const report = await take(stale);
@@ -255,14 +255,14 @@ describe("a store that has not seen flow control yet", () => {
     await store.addSchedules(add(makeSchedule({ concurrencyKey: "k" }), makeSchedule({ id: "other" })));
     await updateSchedule(store, "other", { concurrencyKey: "k" });
     const { due } = await look(store, { schedules: {} });
-    const { acquired } = await step(stale, { plans: due.map((schedule) => planOf(schedule)) });
+    const { acquired } = await commit(stale, { plans: due.map((schedule) => planOf(schedule)) });
     expect(acquired.map(({ id, concurrencyKey }) => [id, concurrencyKey])).toEqual([["job of other", "k"]]);
   });
 
   test("fires a schedule with a key of a task without limits", async () => {
     await store.addSchedules(add(makeSchedule({ concurrencyKey: "k" })));
     const { due } = await look(store, { schedules: {} });
-    await commit(
+    await commitPlans(
       stale,
       due.map((schedule) => planOf(schedule)),
     );
@@ -278,7 +278,7 @@ describe("a store that has not seen flow control yet", () => {
     await store.addSchedules(add(makeSchedule(schedule)));
     const { due } = await look(stale, { jobs: null, schedules: {} });
     const plans = due.map((seen) => planOf(seen));
-    expect((await commit(stale, plans)).plans.map(({ committed }) => committed)).toEqual([true]);
+    expect((await commitPlans(stale, plans)).plans.map(({ committed }) => committed)).toEqual([true]);
     expect((await look(stale)).hasReady).toBe(true);
     expect((await look(store)).hasReady).toBe(true);
     expect(await taken(stale)).toEqual(["job of schedule"]);
@@ -290,7 +290,7 @@ describe("a store that has not seen flow control yet", () => {
     await store.addSchedules(add(makeSchedule({ concurrencyKey: "k" })));
     const { due } = await look(stale, { jobs: null, schedules: {} });
     const fires = [fireOf("schedule", T0, { runAt: T0 + 50 })];
-    await commit(
+    await commitPlans(
       stale,
       due.map((seen) => planOf(seen, { fires })),
     );
@@ -319,7 +319,7 @@ describe("a store that has not seen flow control yet", () => {
     expect(await taken(fresh)).toEqual(["a"]);
   });
 
-  test("leaves delayed jobs of keys to steps that admit them", async () => {
+  test("leaves delayed jobs of keys to commits that admit them", async () => {
     await store.putTasks([makeTask({ maxRunningPerKey: 1 })]);
     await store.addJobs(["a", "b"].map((id) => keyed(id, "k", { runAt: T0 + 5 })));
     expect(await taken(stale, { now: T0 + 5 })).toEqual(["a"]);
@@ -344,14 +344,14 @@ describe("a store that has seen limits of keys", () => {
     await store.addJobs([keyed("a", "k"), keyed("b", "k")]);
     let acquired: readonly JobRecord[] = [];
     const sent = await database.sentBy(async () => {
-      ({ acquired } = await step(stale));
+      ({ acquired } = await commit(stale));
     });
     expect([acquired.map(({ id }) => id), sent.filter(isAboutAccounts)]).toEqual([["a"], []]);
     await store.putTasks([makeTask({ rateLimit: { limit: 1, perMs: 1000, burst: 1 } })]);
-    expect((await database.sentBy(() => step(stale))).filter(isAboutAccounts).length).toBe(3);
+    expect((await database.sentBy(() => commit(stale))).filter(isAboutAccounts).length).toBe(3);
   });
 
-  test("keeps to a rate in its first step, and tells when the next token comes", async () => {
+  test("keeps to a rate in its first commit, and tells when the next token comes", async () => {
     await store.putTasks([makeTask({ rateLimit: { limit: 1, perMs: 1000, burst: 1 } })]);
     await store.addJobs([keyed("a", "k"), keyed("b", "k"), makeJob({ id: "c" })]);
     const report = await take(stale);
@@ -362,7 +362,7 @@ describe("a store that has seen limits of keys", () => {
     ]);
   });
 
-  test("has the keys of a fair task take turns in its first step", async () => {
+  test("has the keys of a fair task take turns in its first commit", async () => {
     await store.putTasks([makeTask({ fair: true })]);
     await store.addJobs([keyed("a1", "a"), keyed("a2", "a"), keyed("a3", "a"), keyed("b1", "b", { runAt: T0 })]);
     expect(await taken(stale, { limit: 2 })).toEqual(["a1", "b1"]);
@@ -371,7 +371,7 @@ describe("a store that has seen limits of keys", () => {
   test.each([
     { what: "a task", key: null },
     { what: "a key", key: "k" },
-  ])("acquires nothing of $what that is paused, in its first step", async ({ key }) => {
+  ])("acquires nothing of $what that is paused, in its first commit", async ({ key }) => {
     await store.addJobs([keyed("a", "k"), keyed("b", "k")]);
     await store.pauseTask({ taskId: "task", key, paused: true, now: T0 });
     const report = await take(stale);
@@ -380,17 +380,17 @@ describe("a store that has seen limits of keys", () => {
     expect(await taken(stale)).toEqual(["a"]);
   });
 
-  test("tells only of jobs that were held before a step as promoted", async () => {
+  test("tells only of jobs that were blocked before a commit as admitted", async () => {
     await store.putTasks([makeTask({ maxRunningPerKey: 2 })]);
     await store.addJobs([keyed("low 1", "k"), keyed("low 2", "k")]);
     const nobody = { queues: [{ executor: "none", taskId: "task" }] };
     const before = await take(stale, nobody);
-    expect(before.promoted?.map(({ jobId }) => jobId)).toEqual(["low 1", "low 2"]);
+    expect(before.admitted?.map(({ jobId }) => jobId)).toEqual(["low 1", "low 2"]);
     await store.addJobs([keyed("high", "k", { priority: 5 })]);
-    const { promoted } = await take(stale, nobody);
-    expect(promoted?.map(({ jobId }) => jobId)).toEqual(["high"]);
+    const { admitted } = await take(stale, nobody);
+    expect(admitted?.map(({ jobId }) => jobId)).toEqual(["high"]);
     const states = await Promise.all(["high", "low 1", "low 2"].map((id) => store.getJob(id)));
-    expect(states.map((job) => job?.heldBy)).toEqual([undefined, undefined, "limit"]);
+    expect(states.map((job) => job?.blockedBy)).toEqual([undefined, undefined, "limit"]);
   });
 });
 
@@ -442,11 +442,11 @@ describe("ready jobs that a process added which had not seen the limits of their
     expect(await database.rows("SELECT tat / 1000 AS n FROM escapement_key_limiters")).toEqual([{ n: T0 / 1000 + 6 }]);
   });
 
-  test("obey a rate in a step that is repeated", async () => {
+  test("obey a rate in a commit that is repeated", async () => {
     await store.putTasks([makeTask({ maxRunningJobs: 9, rateLimit: { limit: 1, perMs: 1000, burst: 2 } })]);
     await addAsStale("a", "b", "c");
-    const first = await take(store, { stepId: "one" });
-    const again = await take(store, { stepId: "one", isRepetition: true });
+    const first = await take(store, { commitId: "one" });
+    const again = await take(store, { commitId: "one", isRepetition: true });
     expect([first, again].map(({ acquired }) => acquired.map(({ id }) => id))).toEqual([
       ["a", "b"],
       ["a", "b"],
@@ -488,9 +488,9 @@ describe("a rate", () => {
     await store.putTasks([makeTask({ rateLimit: { limit: 1, perMs: 1000, burst: 1 } })]);
     await store.addJobs([keyed("a", "k")]);
     const { acquired } = await take(store);
-    await step(store, { releases: acquired.map((job) => finish(job)) });
+    await commit(store, { releases: acquired.map((job) => finish(job)) });
     await (await database.open()).addJobs([keyed("b", "k")]);
-    // Only a step can tell when the next token comes.
+    // Only a commit can tell when the next token comes.
     expect(await look(store)).toMatchObject({ hasReady: true, nextRunAt: null });
     expect(await take(store)).toMatchObject({ acquired: [], hasReady: false, nextRunAt: T0 + 1000 });
     expect(await look(store)).toMatchObject({ hasReady: false, nextRunAt: T0 + 1000 });
@@ -508,7 +508,7 @@ describe("a rate", () => {
 describe("ten thousand keys", () => {
   const many = new Database();
   let crowd: SqlDataStore;
-  let held: readonly JobRecord[] = [];
+  let blocked: readonly JobRecord[] = [];
   const limits = { maxRunningPerKey: 1, rateLimit: { limit: 1000, perMs: 1, burst: 10 } };
 
   beforeAll(async () => {
@@ -521,28 +521,28 @@ describe("ten thousand keys", () => {
         ),
       );
     }
-    // Every key has one job that is promoted, and nine that are held.
+    // Every key has one job that is admitted, and nine that are blocked.
     while ((await take(crowd, { queues: [{ executor: "none", taskId: "task" }] })).hasReady);
   });
   afterAll(() => many.close());
 
   test("cost an acquisition no more than few keys, nor a look", async () => {
-    held = (await take(crowd, { limit: 5 })).acquired;
+    blocked = (await take(crowd, { limit: 5 })).acquired;
     for (let round = 0; round < 5; round++) {
-      const releases = held.map((job) => finish(job));
+      const releases = blocked.map((job) => finish(job));
       const now = T0 + round;
       const most = await many.stepsOf(async () => {
-        held = (await take(crowd, { now, limit: 5, releases })).acquired;
+        blocked = (await take(crowd, { now, limit: 5, releases })).acquired;
       });
-      expect(held.length).toBe(5);
-      expect(new Set(held.map(({ concurrencyKey }) => concurrencyKey)).size).toBe(5);
+      expect(blocked.length).toBe(5);
+      expect(new Set(blocked.map(({ concurrencyKey }) => concurrencyKey)).size).toBe(5);
       expect(most).toBeGreaterThan(0);
       expect(most).toBeLessThan(3000);
       expect(await many.stepsOf(() => look(crowd, { now }))).toBeLessThan(500);
     }
   });
 
-  test("cost a step nothing beside another task", async () => {
+  test("cost a commit nothing beside another task", async () => {
     await crowd.addJobs(makeJobs(3, { taskId: "other" }));
     const most = await many.stepsOf(() =>
       take(crowd, { limit: 5, queues: [QUEUE, { executor: "inline", taskId: "other" }] }),
@@ -586,19 +586,19 @@ describe("several stores on one file", () => {
     let done = 0;
     await Promise.all(
       stores.map(async (one, place) => {
-        // A job runs until the next step but one.
-        const held: (readonly JobRecord[])[] = [[]];
-        for (let steps = 0; steps < 500 && done < 240; steps++) {
-          const ended = held.shift() ?? [];
+        // A job runs until the next commit but one.
+        const blocked: (readonly JobRecord[])[] = [[]];
+        for (let commits = 0; commits < 500 && done < 240; commits++) {
+          const ended = blocked.shift() ?? [];
           for (const job of ended) count(job, -1);
           done += ended.length;
-          const { acquired } = await step(one, {
+          const { acquired } = await commit(one, {
             by: `scheduler-${place}`,
-            limit: 1 + (steps % 4),
+            limit: 1 + (commits % 4),
             releases: ended.map((job) => finish(job, { expiresAt: T0 })),
           });
-          held.push(acquired);
-          if (steps === 0) held.unshift([]);
+          blocked.push(acquired);
+          if (commits === 0) blocked.unshift([]);
           for (const job of acquired) count(job, 1);
         }
       }),

@@ -21,6 +21,7 @@ import {
   add,
   cancel,
   commit,
+  commitPlans,
   finish,
   look,
   makeJob,
@@ -30,7 +31,6 @@ import {
   planOf,
   release,
   removeSchedule,
-  step,
   T0,
 } from "../../src/testing/data-store-contract/makers.ts";
 import { NotingDriver } from "../support/noting-driver.ts";
@@ -87,7 +87,7 @@ async function skipSeconds(count: number): Promise<void> {
   const schedule = await dueSchedule(store);
   const skips = Array.from({ length: count }, (_, index) => makeSkip(T0 + index * 1000));
   const nextFireTime = T0 + count * 1000;
-  await commit(store, [planOf(schedule, { fires: [], skips, nextFireTime })], { now: nextFireTime });
+  await commitPlans(store, [planOf(schedule, { fires: [], skips, nextFireTime })], { now: nextFireTime });
 }
 
 describe("the cost of the ledger", () => {
@@ -96,7 +96,7 @@ describe("the cost of the ledger", () => {
     const [statements, trips] = await runOnce();
     expect([statements, trips]).toEqual([alone[0] + 1, alone[1]]);
     for (const id of ["a", "b", "c"]) await fireAt(store, await dueSchedule(store, { id }), [T0, T0 + 1000]);
-    const { acquired } = await step(store, { now: T0 + 5000 });
+    const { acquired } = await commit(store, { now: T0 + 5000 });
     expect(acquired.map(({ scheduleId }) => scheduleId).sort()).toEqual(["a", "a", "b", "b", "c", "c"]);
     const releases = acquired.map((job) => finish(job));
     expect(await costOf(() => release(store, releases, { now: T0 + 5001 }))).toEqual([statements, trips]);
@@ -112,7 +112,7 @@ describe("the cost of the ledger", () => {
     // changes of the schedules that failed too often: what they were, what they are, and the removal of the drafts.
     expect(off[0]).toBe(on[0] - 7);
     const skips = [makeSkip(T0 + 1000)];
-    await commit(store, [planOf(await seenAgain(store), { fires: [], skips })], { now: T0 + 1000 });
+    await commitPlans(store, [planOf(await seenAgain(store), { fires: [], skips })], { now: T0 + 1000 });
     await cancel(store, "nothing", T0);
     await store.cleanup({ now: T0 + DAY_MS, limit: 9 });
     for (const table of ["histories", "runs", "skips", "changes", "uptimes", "stats"]) {
@@ -122,11 +122,11 @@ describe("the cost of the ledger", () => {
 
   test("of a plan without skips is nothing, and that of skips is one statement", async () => {
     const plan = planOf(await dueSchedule(store), { fires: [] });
-    const [without] = await costOf(() => commit(store, [plan]));
+    const [without] = await costOf(() => commitPlans(store, [plan]));
     const schedule = await seenAgain(store);
     const skips = [makeSkip(T0 + 1000), makeSkip(T0 + 2000)];
     const [withSkips] = await costOf(() =>
-      commit(store, [planOf(schedule, { fires: [], skips, nextFireTime: T0 + 3000 })], { now: T0 + 2000 }),
+      commitPlans(store, [planOf(schedule, { fires: [], skips, nextFireTime: T0 + 3000 })], { now: T0 + 2000 }),
     );
     expect(withSkips).toBe(without + 1);
     expect(await entriesOf(ledgerOf(store))).toEqual([skipOf(T0 + 1000), skipOf(T0 + 2000)]);
@@ -193,7 +193,7 @@ describe("the clean-up of the ledger", () => {
     expect(await nextTrimAt()).toBe(T0 + HOUR_MS + DAY_MS);
     expect(await hasExpired(T0 + HOUR_MS)).toBe(false);
     const plan = planOf(await seenAgain(store), { fires: [], skips: [makeSkip(T0 + 5000)], nextFireTime: T0 + 6000 });
-    await commit(store, [plan], { now: T0 + 6000 });
+    await commitPlans(store, [plan], { now: T0 + 6000 });
     expect(await store.cleanup({ now: T0 + 2 * DAY_MS, limit: 1000 })).toEqual(NOTHING);
     expect(await nextTrimAt()).toBe(T0 + 2 * DAY_MS + HOUR_MS);
   });
@@ -201,7 +201,7 @@ describe("the clean-up of the ledger", () => {
   test("trims a history with few skips and many runs after an hour too", async () => {
     await open({ countMax: 4, ageMsMax: 90 * DAY_MS });
     await fireAt(store, await dueSchedule(store), [T0, T0 + 1000]);
-    const { acquired } = await step(store, { now: T0 + 5000 });
+    const { acquired } = await commit(store, { now: T0 + 5000 });
     for (const job of acquired) await end(store, job);
     await store.cleanup({ now: T0 + DAY_MS, limit: 1000 });
     expect(await nextTrimAt()).toBe(T0 + DAY_MS + HOUR_MS);
@@ -259,7 +259,7 @@ describe("the clean-up of the ledger", () => {
     for (const [id, starts] of Object.entries(seconds)) {
       const skips = starts.map((start) => makeSkip(T0 + start * 1000));
       const plan = planOf(await dueSchedule(store, { id }), { fires: [], skips, nextFireTime: T0 + 10_000 });
-      await commit(store, [plan], { now: T0 + 10_000 });
+      await commitPlans(store, [plan], { now: T0 + 10_000 });
     }
     expect((await store.cleanup({ now: T0 + DAY_MS, limit: 5 })).removedOccurrences).toBe(5);
     expect((await store.cleanup({ now: T0 + DAY_MS, limit: 5 })).removedOccurrences).toBe(2);
@@ -275,10 +275,10 @@ describe("the clean-up of the ledger", () => {
     await open({ countMax: 3, ageMsMax: 90 * DAY_MS });
     await fireAt(store, await dueSchedule(store), [T0, T0 + 1000]);
     const skips = [makeSkip(T0 + 2000), makeSkip(T0 + 3000)];
-    await commit(store, [planOf(await seenAgain(store), { fires: [], skips, nextFireTime: T0 + 4000 })], {
+    await commitPlans(store, [planOf(await seenAgain(store), { fires: [], skips, nextFireTime: T0 + 4000 })], {
       now: T0 + 4000,
     });
-    const { acquired } = await step(store, { now: T0 + 5000 });
+    const { acquired } = await commit(store, { now: T0 + 5000 });
     for (const job of acquired) await end(store, job);
     expect((await store.cleanup({ now: T0 + DAY_MS, limit: 9 })).removedOccurrences).toBe(1);
     const ledger = ledgerOf(store);
@@ -349,7 +349,7 @@ describe("the query plans of the ledger", () => {
   const runsInTime = "SEARCH r USING PRIMARY KEY (partition=? AND fire_time>? AND fire_time<?)";
   const lastSkip = "SEARCH escapement_skips USING PRIMARY KEY (history=? AND from_time<?)";
 
-  /** The steps that read the tables of histories. */
+  /** The commits that read the tables of histories. */
   async function planOfStatement(sql: string): Promise<string[]> {
     const plan = await driver.rows(`EXPLAIN QUERY PLAN ${sql}`);
     const details = plan.map((row) => String(row.detail));
@@ -360,8 +360,8 @@ describe("the query plans of the ledger", () => {
   test.each(["oldest", "newest"] as const)(
     "pages, the %s first, come in the order of the keys, and are not sorted",
     async (order) => {
-      const steps = await planOfStatement(statements.getOccurrences[order]);
-      expect(new Set(steps)).toEqual(
+      const commits = await planOfStatement(statements.getOccurrences[order]);
+      expect(new Set(commits)).toEqual(
         new Set([
           runsInTime,
           `SEARCH escapement_histories ${byId}`,
@@ -374,8 +374,8 @@ describe("the query plans of the ledger", () => {
   );
 
   test("single fire times are found by keys, each for itself", async () => {
-    const steps = await planOfStatement(statements.getFireTimes);
-    expect(new Set(steps)).toEqual(
+    const commits = await planOfStatement(statements.getFireTimes);
+    expect(new Set(commits)).toEqual(
       new Set([
         `SEARCH h ${byId} LEFT-JOIN`,
         "SEARCH r USING PRIMARY KEY (partition=? AND fire_time=? AND history=?)",
@@ -390,14 +390,14 @@ describe("the query plans of the ledger", () => {
   });
 
   test("runs and skips find their history by the id of the schedule, and skips the rest by keys", async () => {
-    const { enterRuns, enterHeldRuns, enterLost, enterCancelled, enterDoomed } = statements;
+    const { enterRuns, enterBlockedRuns, enterLost, enterCancelled, enterDoomed } = statements;
     expect(await planOfStatement(enterRuns)).toEqual([`SEARCH h ${byId}`]);
-    for (const sql of [enterHeldRuns, enterLost, enterCancelled, enterDoomed]) {
+    for (const sql of [enterBlockedRuns, enterLost, enterCancelled, enterDoomed]) {
       expect(await planOfStatement(sql)).toContain(`SEARCH escapement_histories ${byId}`);
     }
     for (const sql of [statements.enterSkips, statements.skipOverlapped]) {
-      const steps = await planOfStatement(sql);
-      expect(new Set(steps.filter((detail) => !detail.startsWith("SEARCH s USING INDEX")))).toEqual(
+      const commits = await planOfStatement(sql);
+      expect(new Set(commits.filter((detail) => !detail.startsWith("SEARCH s USING INDEX")))).toEqual(
         new Set([
           `SEARCH h ${byId}`,
           "SEARCH s USING PRIMARY KEY (history=? AND from_time>? AND from_time<?)",
@@ -416,11 +416,11 @@ describe("the query plans of the ledger", () => {
   test("the clean-up finds the histories to trim by their index, and reads one partition", async () => {
     const { removeHistories, raiseKeptFrom, postponeTrim, trimRuns, trimSkips, hasMoreToTrim } = statements;
     for (const sql of [removeHistories, raiseKeptFrom, postponeTrim, trimRuns, trimSkips, hasMoreToTrim]) {
-      const steps = await planOfStatement(sql);
+      const commits = await planOfStatement(sql);
       const due = expect.stringMatching(/USING (COVERING )?INDEX escapement_histories_trim \(next_trim_at<\?\)$/);
-      expect(steps).toContainEqual(due);
-      expect(steps.filter((detail) => /^SCAN (escapement|[hrs] )/.test(detail))).toEqual([]);
-      if (sql !== raiseKeptFrom) expect(steps.filter((detail) => detail.includes("TEMP B-TREE"))).toEqual([]);
+      expect(commits).toContainEqual(due);
+      expect(commits.filter((detail) => /^SCAN (escapement|[hrs] )/.test(detail))).toEqual([]);
+      if (sql !== raiseKeptFrom) expect(commits.filter((detail) => detail.includes("TEMP B-TREE"))).toEqual([]);
     }
   });
 });

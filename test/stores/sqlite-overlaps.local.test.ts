@@ -2,12 +2,12 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { RunOverlapPolicy, ScheduleAddition, SchedulePlan } from "../../src/contracts.ts";
 import { SqlDataStore } from "../../src/stores/sqlite/store.ts";
 import {
+  commit,
   fireOf,
   look,
   makeSchedule,
   numbered,
   planOf,
-  step,
   T0,
 } from "../../src/testing/data-store-contract/makers.ts";
 import { NotingDriver } from "../support/noting-driver.ts";
@@ -36,12 +36,12 @@ async function plansOf(...policies: readonly RunOverlapPolicy[]): Promise<Schedu
 
 async function statementsOf(plans: readonly SchedulePlan[]): Promise<number> {
   driver.sent.length = 0;
-  const { plans: reports } = await step(store, { plans });
+  const { plans: reports } = await commit(store, { plans });
   expect(reports.map(({ committed }) => committed)).toEqual(plans.map(() => true));
   return driver.sent.length;
 }
 
-describe("a step", () => {
+describe("a commit", () => {
   test("has no statement more for schedules whose jobs queue", async () => {
     const statements = await statementsOf(await plansOf("queue"));
     expect(statements).toBe(6);
@@ -60,13 +60,13 @@ describe("a step", () => {
 
   test("tells in its repetition what it skipped, where the first answer got lost", async () => {
     const [plan] = await plansOf("skip");
-    await step(store, { limit: 0, plans: plan === undefined ? [] : [plan] });
+    await commit(store, { limit: 0, plans: plan === undefined ? [] : [plan] });
     const [due] = (await look(store, { schedules: { dueBy: T0 + 1000 } })).due;
     if (due === undefined) throw new Error("the schedule is not due");
     const overlap = { policy: "skip", passed: 3, lastPassedTime: T0 + 900 } as const;
     const fires = [fireOf(due.id, T0 + 1000, { jobId: "second" })];
     driver.losesNext = true;
-    const report = await step(store, { now: T0 + 1000, plans: [planOf(due, { overlap, fires })] });
+    const report = await commit(store, { now: T0 + 1000, plans: [planOf(due, { overlap, fires })] });
     expect(report.plans).toEqual([
       { committed: true, addedJobIds: [], overlap: { isSkipped: true, replaced: [], cancelRequested: [] } },
     ]);

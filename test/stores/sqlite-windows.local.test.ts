@@ -167,9 +167,9 @@ describe("what is sent", () => {
   test("leaves one row for a burst, a row for each window, and stamps that a clean-up removes", async () => {
     for (let index = 0; index < 50; index++) await store.addJobs([debounced(`a-${index}`, "x", T0 + index)]);
     for (let index = 0; index < 50; index++) await store.addJobs([once(numbered("b", index), T0 + 1000 * index)]);
-    expect([await count("jobs"), await count("windows"), await count("steps")]).toEqual([51, 1, 50]);
+    expect([await count("jobs"), await count("windows"), await count("commits")]).toEqual([51, 1, 50]);
     await store.cleanup({ now: T0 + 50_000 + TOMBSTONE_MS, limit: 10 });
-    expect([await count("jobs"), await count("windows"), await count("steps")]).toEqual([51, 0, 0]);
+    expect([await count("jobs"), await count("windows"), await count("commits")]).toEqual([51, 0, 0]);
   });
 
   async function count(table: string): Promise<number> {

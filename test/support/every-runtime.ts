@@ -28,7 +28,7 @@ const OF_NODE = [
   "stores/{postgres,postgres-outages,prepared-jobs,prepared-jobs-postgres}.local",
   "stores/{broken-stores,statement-rules}",
   "cron/residency",
-  "stores/sqlite-{chains,changes,flow,job-steps,ledger,overlaps,steps,windows}.local",
+  "stores/sqlite-{chains,changes,flow,job-steps,ledger,overlaps,commits,windows}.local",
 ];
 
 const isWhole = process.env.ESCAPEMENT_ALL_TESTS !== undefined;

@@ -116,7 +116,7 @@ describe("types", () => {
     // @ts-expect-error schedules have `coalesce` and `overlap`
     typesOnly(() => scheduler.addSchedule(sync, everyTrigger, { throttle: { key: "k", per: "1m" } }));
     typesOnly(async () => {
-      expectTypeOf((await scheduler.addJob(sync)).state).toEqualTypeOf<"queued" | "held" | "running" | "ended">();
+      expectTypeOf((await scheduler.addJob(sync)).state).toEqualTypeOf<"queued" | "blocked" | "running" | "ended">();
     });
   });
 

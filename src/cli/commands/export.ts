@@ -43,7 +43,7 @@ async function leftBehind(
   if (!include.includes("jobs")) {
     const { tasks } = await dataStore.inspect(now);
     const jobs = tasks.reduce((sum, task) => sum + task.waiting + task.running, 0);
-    const isCapped = tasks.some((task) => task.isQueuedCapped === true || task.isHeldCapped === true);
+    const isCapped = tasks.some((task) => task.isQueuedCapped === true || task.isBlockedCapped === true);
     const count = isCapped ? `${jobs} or more unfinished jobs` : counted(jobs, "unfinished job");
     if (jobs > 0) left.push(`${count}; --include jobs takes them along`);
   }

@@ -90,13 +90,13 @@ async function read(call: CommandCall, kind: (typeof KINDS)[number]): Promise<Re
     const head = ["OUTCOME", "JOB", "TASK", "STARTED", "TOOK"];
     return { ...page, head, rows: page.items.map(runRow), whole: [0, 1, 3, 4], spare: [4] };
   }
-  const held = (await client.health()).pausedTasks;
+  const blocked = (await client.health()).pausedTasks;
   const page = hasOption(call, "paused")
-    ? await pausedSchedules(client, filter, held)
+    ? await pausedSchedules(client, filter, blocked)
     : await client.getSchedules(filter);
   const head = ["STATE", "SCHEDULE", "TASK", "RULE", "NEXT"];
-  const rows = page.items.map((schedule) => scheduleRow(schedule, pauseOf(schedule, held)));
-  const items = page.items.map((schedule) => ({ ...schedule.toJSON(), taskPause: pauseOf(schedule, held) ?? null }));
+  const rows = page.items.map((schedule) => scheduleRow(schedule, pauseOf(schedule, blocked)));
+  const items = page.items.map((schedule) => ({ ...schedule.toJSON(), taskPause: pauseOf(schedule, blocked) ?? null }));
   return { ...page, items, head, rows, whole: [0, 4], spare: [2] };
 }
 
@@ -109,16 +109,16 @@ function pauseOf({ taskId, concurrencyKey }: Schedule, pauses: readonly PausedTa
 async function pausedSchedules(
   client: SchedulerClient,
   filter: { readonly limit: number; readonly taskId?: string },
-  held: readonly PausedTask[],
+  blocked: readonly PausedTask[],
 ): Promise<Pick<Read, "cursor"> & { readonly items: readonly Schedule[] }> {
   const own = await client.getSchedules({ ...filter, paused: true });
   const items = [...own.items];
   let { cursor } = own;
-  for (const id of new Set(held.map(({ taskId }) => taskId))) {
+  for (const id of new Set(blocked.map(({ taskId }) => taskId))) {
     if (cursor !== null) break;
     if (filter.taskId !== undefined && filter.taskId !== id) continue;
     const page = await client.getSchedules({ ...filter, taskId: id, paused: false });
-    const waiting = page.items.filter((one) => one.nextFireTime !== null && pauseOf(one, held) !== undefined);
+    const waiting = page.items.filter((one) => one.nextFireTime !== null && pauseOf(one, blocked) !== undefined);
     const room = filter.limit - items.length;
     items.push(...waiting.slice(0, room));
     cursor = waiting.length > room ? (waiting[room]?.id ?? null) : page.cursor;

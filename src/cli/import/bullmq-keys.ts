@@ -70,7 +70,7 @@ class Reader {
     const schedulers = await this.#each(await this.#list("ZRANGE", key("repeat")), async (id) => {
       const item = named(SCHEDULER, await this.#fields(key(`repeat:${id}`), SCHEDULER));
       const [, , , ...legacy] = id.split(":");
-      // Before job schedulers, a key of the set held the rule itself.
+      // Before job schedulers, a key of the set blocked the rule itself.
       if (item.name === undefined && legacy.length >= 2) return { key: id, problem: OF_OLDER_VERSION };
       return { ...item, key: id, ...problemOf(item), template: { data: parsed(item.data), opts: parsed(item.opts) } };
     });

@@ -52,7 +52,7 @@ export const healthSchema: () => v.GenericSchema<unknown, SchedulerHealth> = onc
       storeWarnings: v.array(v.object({ code: text(), message: text() })),
       oldestDueJob: v.nullable(v.object({ id: text(), taskId: text(), runAt: instant() })),
       oldestDueSchedule: v.nullable(v.object({ id: text(), taskId: text(), nextFireTime: instant() })),
-      backlog: v.array(v.object({ taskId: text(), waiting: counted(), held: counted(), running: number() })),
+      backlog: v.array(v.object({ taskId: text(), waiting: counted(), blocked: counted(), running: number() })),
       pausedTasks: v.array(paused()),
       schedulers: v.array(
         v.object({
@@ -90,13 +90,13 @@ export const healthSchema: () => v.GenericSchema<unknown, SchedulerHealth> = onc
   ),
 );
 
-function backlogOf({ taskId, waiting, held, running }: TaskWork): TaskBacklog {
+function backlogOf({ taskId, waiting, blocked, running }: TaskWork): TaskBacklog {
   return {
     taskId,
     waiting: waiting.count,
-    held: held.count,
+    blocked: blocked.count,
     running,
     ...(waiting.isCapped ? { isQueuedCapped: true } : {}),
-    ...(held.isCapped ? { isHeldCapped: true } : {}),
+    ...(blocked.isCapped ? { isBlockedCapped: true } : {}),
   };
 }

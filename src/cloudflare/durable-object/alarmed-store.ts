@@ -5,6 +5,8 @@ import type { SchedulerRecord } from "../../records/scheduler.ts";
 import type {
   BackfillCommit,
   CancelReport,
+  CommitReport,
+  CommitRequest,
   JobAddition,
   LeaseExtension,
   LeaseExtensionReport,
@@ -14,8 +16,6 @@ import type {
   ScheduleCommitReport,
   ScheduleRemovalRequest,
   ScheduleUpdateRequest,
-  StepReport,
-  StepRequest,
   TaskChange,
   TaskPauseRequest,
   TaskPut,
@@ -94,8 +94,8 @@ export class AlarmedStore extends DurableObjectDataStore {
 
   /** Without the heartbeat, which would be a fifth of the rows that a fire writes. Nobody else can reach the
    *  storage, so whatever is leased when the object begins was left by an earlier run. */
-  override step({ heartbeat: _, ...request }: StepRequest): Promise<StepReport> {
-    return super.step(request);
+  override commit({ heartbeat: _, ...request }: CommitRequest): Promise<CommitReport> {
+    return super.commit(request);
   }
 
   override extendLeases(extension: LeaseExtension): Promise<LeaseExtensionReport> {

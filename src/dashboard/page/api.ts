@@ -160,7 +160,7 @@ export const pauseOf = (
 /** The live schedulers that have a handler for a task. */
 export const handlersOf = (id: string, health: ShownHealth | undefined): ShownHealth["schedulers"] =>
   (health?.schedulers ?? []).filter(({ tasks, role }) => role !== "scheduler" && tasks.includes(id));
-export const isWaiting = ({ state }: { readonly state: string }): boolean => state === "queued" || state === "held";
+export const isWaiting = ({ state }: { readonly state: string }): boolean => state === "queued" || state === "blocked";
 export const getTasks = (signal?: AbortSignal, label?: string): Promise<ShownPage<ShownTask>> =>
   get(["tasks"], { label }, signal);
 export const getTask = (id: string, signal?: AbortSignal): Promise<ShownTask> => get(["tasks", id], {}, signal);

@@ -73,7 +73,7 @@ function open(): void {
 
 /** What changes something that the page shows. */
 const SHOWN = (
-  "jobAdded jobAcquired jobProgressed jobRetried jobReleased jobHeld jobPromoted jobUpdated jobUnclaimed " +
+  "jobAdded jobAcquired jobProgressed jobRetried jobReleased jobBlocked jobAdmitted jobUpdated jobUnclaimed " +
   "scheduleAdded scheduleUpdated scheduleRemoved scheduleFailed scheduleBacklogged " +
   "occurrenceSkipped occurrenceOverdue occurrenceResolved taskAdded taskUpdated taskRemoved taskPaused taskUnpaused " +
   "schedulerStarted schedulerStopped schedulerPaused schedulerResumed"

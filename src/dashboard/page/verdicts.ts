@@ -16,7 +16,7 @@ const SAYINGS: Readonly<Record<string, readonly [Tone, string]>> = {
   abandoned: ["abandoned", "lost with its process"],
   running: ["running", "running"],
   queued: ["queued", "waiting"],
-  held: ["queued", "held back"],
+  blocked: ["queued", "blocked back"],
   ended: ["queued", "ended"],
   coalesced: ["missed", "not run: a later run stands for it"],
   paused: ["paused", "not run: paused"],

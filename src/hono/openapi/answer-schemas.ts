@@ -167,7 +167,7 @@ const health: v.GenericSchema = v.strictObject({
   storeWarnings: v.array(v.strictObject({ code: v.string(), message: v.string() })),
   oldestDueJob,
   oldestDueSchedule,
-  backlog: v.array(v.strictObject({ taskId: v.string(), waiting: bounded, held: bounded, running: count })),
+  backlog: v.array(v.strictObject({ taskId: v.string(), waiting: bounded, blocked: bounded, running: count })),
   pausedTasks,
   schedulers: v.array(scheduler),
   unhandledTasks: v.array(v.string()),
@@ -187,7 +187,7 @@ const previewedFire: v.GenericSchema = v.strictObject({
 const overview: v.GenericSchema = v.strictObject({
   checkedAt: instant,
   isStoreReached: v.boolean(),
-  counts: v.strictObject({ queued: bounded, held: bounded, running: count, schedulers: count, pausedTasks: count }),
+  counts: v.strictObject({ queued: bounded, blocked: bounded, running: count, schedulers: count, pausedTasks: count }),
   oldestDueJob,
   oldestDueSchedule,
   pausedTasks,
@@ -251,7 +251,7 @@ const cause: v.GenericSchema = v.variant("kind", [
   of("clockAhead", { at: instant }),
   of("noHandler", { taskId: v.string() }),
   of("noSlot", { taskId: v.string() }),
-  of("held", { concurrencyKey: textOrNull }),
+  of("blocked", { concurrencyKey: textOrNull }),
   of("taskPaused", { key: textOrNull, ...pause }),
   of("schedulePaused", pause),
   of("blackout", {

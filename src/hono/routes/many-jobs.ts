@@ -93,7 +93,7 @@ function isOwn(action: Action, filter: JobBulkFilter): filter is OwnFilter {
   return !Array.isArray(filter.outcome) && Object.keys(filter).every((name) => OWN[action].includes(name));
 }
 
-const UNFINISHED = ["queued", "held", "running"] as const;
+const UNFINISHED = ["queued", "blocked", "running"] as const;
 /** What only a run that has ended has. */
 const OF_ENDED = ["outcome", "error", "minRunTime", "maxRunTime"] as const;
 

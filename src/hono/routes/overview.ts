@@ -24,13 +24,13 @@ export async function overviewOf(client: SchedulerClient, now: number, show: Sho
   const { checkedAt, isStoreReached, oldestDueJob, oldestDueSchedule, backlog, schedulers, pausedTasks } = health;
   const sum = (count: (task: (typeof backlog)[number]) => number) =>
     backlog.reduce((total, task) => total + count(task), 0);
-  const isCapped = (state: "waiting" | "held") => backlog.some((task) => task[state].isCapped);
+  const isCapped = (state: "waiting" | "blocked") => backlog.some((task) => task[state].isCapped);
   return {
     checkedAt,
     isStoreReached,
     counts: {
-      queued: { count: sum(({ waiting, held }) => waiting.count - held.count), isCapped: isCapped("waiting") },
-      held: { count: sum(({ held }) => held.count), isCapped: isCapped("held") },
+      queued: { count: sum(({ waiting, blocked }) => waiting.count - blocked.count), isCapped: isCapped("waiting") },
+      blocked: { count: sum(({ blocked }) => blocked.count), isCapped: isCapped("blocked") },
       running: sum(({ running }) => running),
       schedulers: schedulers.length,
       pausedTasks: pausedTasks.length,

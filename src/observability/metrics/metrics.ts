@@ -222,15 +222,17 @@ function gaugesText(inspection: StoreInspection | null, now: number, tasks: Task
 }
 
 function isCapped({ tasks, schedules, overdue }: StoreInspection): boolean {
-  const areJobs = tasks.some(({ isQueuedCapped, isHeldCapped }) => isQueuedCapped === true || isHeldCapped === true);
+  const areJobs = tasks.some(
+    ({ isQueuedCapped, isBlockedCapped }) => isQueuedCapped === true || isBlockedCapped === true,
+  );
   return areJobs || schedules?.isCapped === true || overdue?.isCapped === true;
 }
 
 function jobsByState({ tasks: backlog }: StoreInspection, tasks: TaskLabels): ReadonlyMap<LabelText, number> {
   const counts = new Map<LabelText, number>();
-  for (const { taskId, waiting, running, held = 0 } of backlog) {
+  for (const { taskId, waiting, running, blocked = 0 } of backlog) {
     const task = tasks.of(taskId);
-    const byState = { queued: waiting - held, held, running };
+    const byState = { queued: waiting - blocked, blocked, running };
     for (const [state, count] of Object.entries(byState)) {
       const labels = `${task},${label("state", state)}`;
       counts.set(labels, (counts.get(labels) ?? 0) + count);

@@ -1,7 +1,7 @@
 import { LeaseLostError } from "../../core/errors.ts";
 import type { EventRecord } from "../../records/events.ts";
 import type { JobRecord } from "../../records/job.ts";
-import type { PlannedJob, StepReport, StepRequest } from "../../stores/data-store.ts";
+import type { CommitReport, CommitRequest, PlannedJob } from "../../stores/data-store.ts";
 import { label } from "./families.ts";
 import { Instruments } from "./instruments.ts";
 import { TaskLabels } from "./task-labels.ts";
@@ -90,12 +90,12 @@ export class Tally {
   }
 
   /** A step is sent to the store. */
-  stepping({ plans }: StepRequest): void {
+  stepping({ plans }: CommitRequest): void {
     for (const { fires } of plans) for (const fire of fires) this.#fires.set(fire.jobId, fire);
   }
 
   /** The store has taken a step. */
-  stepped({ plans, releases }: StepRequest, report: StepReport): void {
+  stepped({ plans, releases }: CommitRequest, report: CommitReport): void {
     for (const [index, { fires }] of plans.entries()) {
       const added = report.plans[index]?.addedJobIds ?? [];
       if (added.length === fires.length) continue;
@@ -112,7 +112,7 @@ export class Tally {
   }
 
   /** The store has not taken a step, as far as is known. */
-  stepFailed({ plans }: StepRequest): void {
+  stepFailed({ plans }: CommitRequest): void {
     for (const { fires } of plans) for (const { jobId } of fires) this.#fires.delete(jobId);
   }
 

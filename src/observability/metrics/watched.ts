@@ -4,7 +4,7 @@ import { isThenable } from "../../core/logger.ts";
 import type { OpenOptions } from "../../core/open-options.ts";
 import type { ExecutorOpenOptions, JobCall, JobExecutor } from "../../executors/job-executor.ts";
 import type { EventRecord } from "../../records/events.ts";
-import type { DataStore, StepReport, StepRequest } from "../../stores/data-store.ts";
+import type { CommitReport, CommitRequest, DataStore } from "../../stores/data-store.ts";
 import type { Tally } from "./tally.ts";
 
 /** Tells whether a store is open. */
@@ -39,7 +39,7 @@ export function watchedStore(store: DataStore, tally: Tally, clock: Clock, openn
     if (typeof name !== "string" || name === "getDataVersion") return method;
     return (...given) => {
       if (name === "open" || name === "close") openness.isOpen = name === "open";
-      const step = name === "step" ? (given[0] as StepRequest) : null;
+      const step = name === "step" ? (given[0] as CommitRequest) : null;
       if (step !== null) tally.stepping(step);
       const begunAt = clock.now();
       const answer = method(...given);
@@ -48,7 +48,7 @@ export function watchedStore(store: DataStore, tally: Tally, clock: Clock, openn
       answer.then(
         (report) => {
           ended();
-          if (step !== null) tally.stepped(step, report as StepReport);
+          if (step !== null) tally.stepped(step, report as CommitReport);
         },
         () => {
           ended();

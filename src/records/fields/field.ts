@@ -49,9 +49,9 @@ export interface WordKinds {
   overlap: RunOverlapPolicy;
   outcome: JobOutcome;
   onParentFailure: ParentFailurePolicy;
-  heldBy: "limit" | "parents";
+  blockedBy: "limit" | "parents";
   missed: MissedPolicy;
-  state: "queued" | "held" | "running" | "ended";
+  state: "queued" | "blocked" | "running" | "ended";
   jitter: RetryPolicy["backoff"]["jitter"];
   stepState: "open" | "sleeping" | "ended";
 }
@@ -62,9 +62,9 @@ export const WORDS: { readonly [K in keyof WordKinds]: readonly WordKinds[K][] }
   overlap: RUN_OVERLAP_POLICIES,
   outcome: JOB_OUTCOMES,
   onParentFailure: PARENT_FAILURE_POLICIES,
-  heldBy: ["limit", "parents"],
+  blockedBy: ["limit", "parents"],
   missed: MISSED_POLICIES,
-  state: ["queued", "held", "running", "ended"],
+  state: ["queued", "blocked", "running", "ended"],
   jitter: ["full", "none"],
   stepState: ["open", "sleeping", "ended"],
 };

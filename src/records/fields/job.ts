@@ -22,7 +22,7 @@ export const JOB_FIELDS = {
   concurrencyKey: { kind: "text", absent: "none" },
   after: { kind: "texts" },
   onParentFailure: { kind: "onParentFailure", absent: "none" },
-  heldBy: { kind: "heldBy", absent: "none" },
+  blockedBy: { kind: "blockedBy", absent: "none" },
   state: { kind: "state" },
   retry: { kind: "object", absent: "as the task says", fields: RETRY_FIELDS as typeof RETRY_FIELDS },
   failedAttempts: { kind: "count" },

@@ -17,7 +17,7 @@ export const RUN_FIELDS = {
   runTime: { kind: "duration", null: "unknown" },
   attempts: { kind: "count" },
   attemptHistory: { kind: "attempts" },
-  heldBy: { kind: "heldBy", null: "none" },
+  blockedBy: { kind: "blockedBy", null: "none" },
   acquiredBy: { kind: "text", null: "none" },
   cancelRequested: { kind: "flag" },
   progress: { kind: "number", null: "unknown" },

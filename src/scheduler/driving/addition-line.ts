@@ -1,4 +1,4 @@
-import { STEP_ADDITION_LENGTH_MAX, STEP_ADDITIONS_MAX } from "../../core/limits.ts";
+import { COMMIT_ADDITION_LENGTH_MAX, COMMIT_ADDITIONS_MAX } from "../../core/limits.ts";
 import type { NewJobRecord } from "../../records/job.ts";
 import type { JobAddition } from "../../stores/data-store.ts";
 
@@ -9,7 +9,7 @@ export interface WaitingAddition {
   readonly reject: (error: unknown) => void;
 }
 
-/** Calls of `addJob` that wait for the next step, which adds their jobs and leases them in one commit. */
+/** Calls of `addJob` that wait for the next commit, which adds their jobs and leases them in one commit. */
 export class AdditionLine {
   #waiting: WaitingAddition[] = [];
 
@@ -17,17 +17,17 @@ export class AdditionLine {
     return this.#waiting.length === 0;
   }
 
-  /** Whether these jobs are few and small enough for a step that has other work too. Otherwise they are added in a
+  /** Whether these jobs are few and small enough for a commit that has other work too. Otherwise they are added in a
    *  write of their own. */
   static fits(jobs: readonly NewJobRecord[]): boolean {
-    return jobs.length <= STEP_ADDITIONS_MAX && payloadLength(jobs) <= STEP_ADDITION_LENGTH_MAX;
+    return jobs.length <= COMMIT_ADDITIONS_MAX && payloadLength(jobs) <= COMMIT_ADDITION_LENGTH_MAX;
   }
 
   add(jobs: readonly NewJobRecord[]): Promise<readonly JobAddition[]> {
     return new Promise((resolve, reject) => this.#waiting.push({ jobs, resolve, reject }));
   }
 
-  /** Takes as many calls as fit into one step, the oldest first; at least one, if any waits. */
+  /** Takes as many calls as fit into one commit, the oldest first; at least one, if any waits. */
   take(): WaitingAddition[] {
     let count = 0;
     let jobCount = 0;
@@ -35,13 +35,13 @@ export class AdditionLine {
     for (const { jobs } of this.#waiting) {
       jobCount += jobs.length;
       length += payloadLength(jobs);
-      if (count > 0 && (jobCount > STEP_ADDITIONS_MAX || length > STEP_ADDITION_LENGTH_MAX)) break;
+      if (count > 0 && (jobCount > COMMIT_ADDITIONS_MAX || length > COMMIT_ADDITION_LENGTH_MAX)) break;
       count++;
     }
     return this.#waiting.splice(0, count);
   }
 
-  /** Rejects the calls that wait, because no step will take them any more. */
+  /** Rejects the calls that wait, because no commit will take them any more. */
   rejectAll(error: unknown): void {
     for (const { reject } of this.#waiting.splice(0)) reject(error);
   }

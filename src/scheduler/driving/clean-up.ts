@@ -6,16 +6,16 @@ import { scheduleRemoved } from "../events/event-records.ts";
 /** Removes expired results, schedules that have no fire time left and no unfinished job, and old windows.
  *  @throws {StoreUnavailableError} */
 export async function cleanUp(env: Environment): Promise<void> {
-  for (let step = 0; step < CLEANUP_STEPS_MAX; step++) if (!(await cleanUpOnce(env))) return;
+  for (let commit = 0; commit < CLEANUP_STEPS_MAX; commit++) if (!(await cleanUpOnce(env))) return;
 }
 
-/** One bounded step of the clean-up. Returns whether there may be more to remove. @throws {StoreUnavailableError} */
+/** One bounded commit of the clean-up. Returns whether there may be more to remove. @throws {StoreUnavailableError} */
 async function cleanUpOnce(env: Environment): Promise<boolean> {
   const { store, clock } = env;
   return announceCleanUp(env, await store.cleanup({ now: clock.now(), limit: CLEANUP_BATCH }));
 }
 
-/** Tells listeners what a step of the clean-up removed. Returns whether there may be more to remove. */
+/** Tells listeners what a commit of the clean-up removed. Returns whether there may be more to remove. */
 function announceCleanUp(env: Environment, report: CleanupReport): boolean {
   const { removedResults, removedScheduleIds, removedWindows = 0, removedOccurrences = 0, hasMore = false } = report;
   env.events.publish(removedScheduleIds.map((scheduleId) => scheduleRemoved(env, scheduleId, true)));
@@ -25,7 +25,7 @@ function announceCleanUp(env: Environment, report: CleanupReport): boolean {
 
 /**
  * The clean-up where nothing stays resident: a tick asks whether results have expired, at its first look and again
- * every `periodMs`, and takes one step if so. The first tick of a scheduler counts only what has been expired for the
+ * every `periodMs`, and takes one commit if so. The first tick of a scheduler counts only what has been expired for the
  * whole period, because there may be a new scheduler for every tick. So they do not clean up more often either.
  */
 export class TickCleaning {
@@ -57,13 +57,13 @@ export class TickCleaning {
     this.#hasMore = hasExpired;
   }
 
-  /** A step has cleaned up. The next tick goes on if there is more. */
+  /** A commit has cleaned up. The next tick goes on if there is more. */
   cleaned(report: CleanupReport): void {
     this.#hasMore = announceCleanUp(this.#env, report);
   }
 
-  /** Takes one step of the clean-up by itself. A failure is logged: the tick has done its work, and the next tick tries
-   *  again. */
+  /** Makes one commit of the clean-up by itself. A failure is logged: the tick has done its work, and the next tick
+   *  tries again. */
   async run(): Promise<void> {
     try {
       this.#hasMore = await cleanUpOnce(this.#env);

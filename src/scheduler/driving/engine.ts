@@ -35,11 +35,11 @@ import { AdditionLine } from "./addition-line.ts";
 import { watchChanges } from "./change-watch.ts";
 import { cleanUp, type TickCleaning } from "./clean-up.ts";
 import { ClockHealing } from "./clock-healing.ts";
+import { Committer } from "./committer.ts";
 import { every } from "./every.ts";
 import { Loop } from "./loop.ts";
 import { openBroker } from "./open-broker.ts";
 import type { SharedParts } from "./shared-parts.ts";
-import { Stepper } from "./stepper.ts";
 import type { StopLimits } from "./stop-limits.ts";
 import { tick } from "./tick.ts";
 import type { TickBounds } from "./tick-bounds.ts";
@@ -66,13 +66,13 @@ export interface EngineParts {
   readonly hasOthers: boolean;
 }
 
-/** What works behind a scheduler: the stepper and the lease keeper, their drivers, and the parts that are opened and
+/** What works behind a scheduler: the committer and the lease keeper, their drivers, and the parts that are opened and
  *  closed with them. */
 export class Engine {
   readonly runner: JobRunner;
   readonly #parts: EngineParts;
   readonly #additions = new AdditionLine();
-  readonly #stepper: Stepper;
+  readonly #committer: Committer;
   readonly #keeper: LeaseKeeper;
   readonly #peers: Peers;
   readonly #loop: Loop;
@@ -153,7 +153,7 @@ export class Engine {
     const storeClock = new StoreClock(env);
     this.#storeClock = storeClock;
     this.#healing = new ClockHealing(env, () => this.#keeper.runOnce(true));
-    this.#stepper = new Stepper({
+    this.#committer = new Committer({
       ...{ env, tasks, planner, runner, additions, hasScheduleRole, hasJobRole, zoneCheck, storeClock, maxIdleMs },
       profileOfTicks,
       peers: () => (this.#isResident ? this.#peers : null),
@@ -163,11 +163,11 @@ export class Engine {
       runner,
       peers: this.#peers,
       profile: () => this.#profile(this.#isResident),
-      settledStepId: () => this.#stepper.settledStepId,
+      settledCommitId: () => this.#committer.settledCommitId,
     });
     this.#loop = new Loop({
       env,
-      stepper: this.#stepper,
+      committer: this.#committer,
       planner,
       runner,
       keeper: this.#keeper,
@@ -243,7 +243,7 @@ export class Engine {
       ({ identity, aliveUntil, instanceId }) => identity === schedulerId && aliveUntil > now && hasRunEnded(instanceId),
     );
     if (left.length === 0) return report;
-    const signOff = { now, schedulerId, aliveUntil: now, jobs: [], until: now, settledStepId: null };
+    const signOff = { now, schedulerId, aliveUntil: now, jobs: [], until: now, settledCommitId: null };
     for (const { instanceId } of left) await store.extendLeases({ ...signOff, instanceId });
     const { recovered, ended } = report;
     const rest = await store.giveUpLeases(surrender);
@@ -262,14 +262,14 @@ export class Engine {
     this.#loop.lookForSchedule();
   }
 
-  /** Adds jobs: in the loop's next step, which leases them too, or by a write of their own where no step would. */
+  /** Adds jobs: in the loop's next commit, which leases them too, or by a write of their own where no commit would. */
   async addJobs(jobs: readonly NewJobRecord[]): Promise<readonly JobAddition[]> {
     const { env, options, isPaused } = this.#parts;
     const leasesJobs = this.#isResident && options.role !== "scheduler" && !isPaused();
-    // A job that waits for others is not to be leased, and may be refused, which would stop a step.
+    // A job that waits for others is not to be leased, and may be refused, which would stop a commit.
     if (leasesJobs && AdditionLine.fits(jobs) && !jobs.some(hasParents)) {
       const waiting = this.#additions.add(jobs);
-      this.#loop.step();
+      this.#loop.commit();
       return waiting;
     }
     const additions = await env.store.addJobs(jobs);
@@ -327,7 +327,7 @@ export class Engine {
     }
   }
 
-  /** Takes the same steps as the loop, until nothing is due or a bound is reached. */
+  /** Tmakes the same commits as the loop, until nothing is due or a bound is reached. */
   async tick(bounds: TickBounds): Promise<TickReport> {
     const { env, tickCleaning } = this.#parts;
     const { mark } = env.events;
@@ -337,7 +337,7 @@ export class Engine {
     const report = await tick(
       {
         env,
-        stepper: this.#stepper,
+        committer: this.#committer,
         runner: this.runner,
         keeper: this.#keeper,
         cleaning: tickCleaning,
@@ -356,7 +356,7 @@ export class Engine {
 
   /** When there is something to do, in epoch milliseconds; null for never. One read. */
   async nextDueAt(): Promise<number | null> {
-    return this.#stepper.nextDueAt(this.#parts.env.clock.now());
+    return this.#committer.nextDueAt(this.#parts.env.clock.now());
   }
 
   /** Gives up, once, what dead runs of this identity have left. Returns whether there was something. */
@@ -414,7 +414,7 @@ export class Engine {
     });
     drained.catch(() => {});
     await Promise.race([drained, limits.drained]);
-    this.#stepper.close();
+    this.#committer.close();
     this.runner.abortAll(limits.graceMs);
     void limits.hurried.then(() => this.runner.abortAll(0));
     await limits.within(this.#finish(limits, ticking));
@@ -523,7 +523,7 @@ export class Engine {
       this.#unclaimed.added(job);
       if (job.isLeased !== true) this.#lookBy(job.runAtMs);
     });
-    events.watch("jobHeld", (job) => this.#unclaimed.held(job));
+    events.watch("jobBlocked", (job) => this.#unclaimed.blocked(job));
     // A debounced job may run earlier than the loop knows. Of a job that was put off, the loop learns when it looks.
     events.watch("jobUpdated", ({ runAtMs }) => this.#lookBy(runAtMs));
     events.watch("jobAcquired", ({ jobId }) => this.#unclaimed.acquired(jobId));
@@ -579,8 +579,8 @@ export class Engine {
       this.#loop.lookForSchedule();
       if (this.#isResident) this.#keeper.gapHeard();
     });
-    events.watch("jobPromoted", ({ schedulerId, isLeased }) => {
-      // What our own step promoted is in its answer.
+    events.watch("jobAdmitted", ({ schedulerId, isLeased }) => {
+      // What our own commit admitted is in its answer.
       if (schedulerId !== identity && !isLeased) this.#loop.lookBy();
     });
     events.watch("taskUnpaused", () => this.#loop.lookBy());
@@ -603,14 +603,14 @@ export class Engine {
   async #settle(limits: StopLimits): Promise<void> {
     const { clock, logger } = this.#parts.env;
     const failures: unknown[] = [];
-    while (this.#stepper.hasUnsent && failures.length < STOP_FLUSH_TRIES && !limits.isOver) {
+    while (this.#committer.hasUnsent && failures.length < STOP_FLUSH_TRIES && !limits.isOver) {
       try {
-        await this.#stepper.settle(clock.now());
+        await this.#committer.settle(clock.now());
       } catch (error) {
         failures.push(error);
       }
     }
-    if (failures.length === 0 || !this.#stepper.hasUnsent) return;
+    if (failures.length === 0 || !this.#committer.hasUnsent) return;
     logger.warn(
       "escapement: the last outcomes are not recorded yet; their jobs run again when the leases end",
       failures.at(-1),
@@ -621,13 +621,13 @@ export class Engine {
   async #signOff(): Promise<void> {
     const { store, clock, identity, instanceId, logger } = this.#parts.env;
     const now = clock.now();
-    const settledStepId = this.#stepper.settledStepId;
+    const settledCommitId = this.#committer.settledCommitId;
     try {
       await store.extendLeases({
         now,
         schedulerId: identity,
         instanceId,
-        settledStepId,
+        settledCommitId,
         until: now,
         jobs: [],
         aliveUntil: now,

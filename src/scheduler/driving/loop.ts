@@ -17,13 +17,13 @@ import type { FirePlanner } from "../firing/fire-planner.ts";
 import type { JobRunner } from "../running/job-runner.ts";
 import type { LeaseKeeper } from "../running/lease-keeper.ts";
 import type { StoreClock } from "../running/store-clock.ts";
+import { type Committer, hasEndedPause, hasMissed, isOverdue } from "./committer.ts";
 import { pauseAfterFailure } from "./outage-pause.ts";
-import { hasEndedPause, hasMissed, isOverdue, type Stepper } from "./stepper.ts";
 import { VanishedSchedules } from "./vanished-schedules.ts";
 
 export interface LoopOptions {
   readonly env: Environment;
-  readonly stepper: Stepper;
+  readonly committer: Committer;
   readonly planner: FirePlanner;
   readonly runner: JobRunner;
   readonly keeper: LeaseKeeper;
@@ -44,8 +44,8 @@ const NOW: Next = Object.freeze({ kind: "now" });
 const NEVER = Number.POSITIVE_INFINITY;
 
 /**
- * The resident driver. It looks a moment before a fire time, plans, waits for the exact instant, and steps. When jobs
- * end or are added, it steps at once. A round that fails is logged, and repeated after a pause that grows. Only its
+ * The resident driver. It looks a moment before a fire time, plans, waits for the exact instant, and commits. When jobs
+ * end or are added, it commits at once. A round that fails is logged, and repeated after a pause that grows. Only its
  * signal ends the loop.
  */
 export class Loop {
@@ -60,27 +60,27 @@ export class Loop {
   #isDraining = false;
   /** The instant from which on the answer of the last look may be out of date, in epoch milliseconds. */
   #staleAt = Number.NEGATIVE_INFINITY;
-  /** Whether others have their turn before the next step: after the end of a job, because jobs that end together go
-   *  into one step. */
+  /** Whether others have their turn before the next commit: after the end of a job, because jobs that end together go
+   *  into one commit. */
   #yieldsNext = false;
-  /** Since when steps begin some of a burst of fires and leave others, in epoch milliseconds. */
+  /** Since when commits begin some of a burst of fires and leave others, in epoch milliseconds. */
   #burstSince = NEVER;
   /** The tasks of fires that came while other jobs of no higher priority were ready, and may wait behind these. */
   readonly #waitingFires = new Set<string>();
   /** How many these fires are. */
   #waitingCount = 0;
-  /** The lowest priority of the jobs that a step took, if it left others, which have none above it then. */
+  /** The lowest priority of the jobs that a commit took, if it left others, which have none above it then. */
   #leftPriority = NEVER;
-  /** Whether the last step took jobs of these tasks alone. */
+  /** Whether the last commit took jobs of these tasks alone. */
   #tookFires = false;
-  /** Most jobs that the next step takes while others are alive. */
+  /** Most jobs that the next commit takes while others are alive. */
   #share = SHARE_FIRST;
-  /** Whether an executor could begin more since the last look or step. */
+  /** Whether an executor could begin more since the last look or commit. */
   #hasGrown = false;
-  /** Whether the last step acquired none of the jobs that seemed to be ready, so that only a wait helps. */
+  /** Whether the last commit acquired none of the jobs that seemed to be ready, so that only a wait helps. */
   #isFruitless = false;
   #hasLooked = false;
-  /** Whether a step may find that overdue occurrences are over. Not after one that has found out already. */
+  /** Whether a commit may find that overdue occurrences are over. Not after one that has found out already. */
   #triesToResolve = false;
   #isWaiting = false;
   #stepsInTurn = 0;
@@ -96,7 +96,7 @@ export class Loop {
     this.#preferredWaitMs = PREFERRED_WAIT_MS_MIN + random() * (PREFERRED_WAIT_MS_MAX - PREFERRED_WAIT_MS_MIN);
   }
 
-  /** Whether the loop waits for something to do. Otherwise its next step sees what has changed. */
+  /** Whether the loop waits for something to do. Otherwise its next commit sees what has changed. */
   get isWaiting(): boolean {
     return this.#isWaiting;
   }
@@ -115,19 +115,19 @@ export class Loop {
 
   /** A schedule was changed; `atMs` is its next fire time, in epoch milliseconds. Default: look at once. */
   lookForSchedule(atMs?: number): void {
-    this.#options.stepper.lookAnew(atMs);
+    this.#options.committer.lookAnew(atMs);
     this.lookBy(atMs === undefined ? undefined : atMs - LOOK_AHEAD_MS);
   }
 
-  /** A job ended. If it waits to be released, the loop steps. A job whose lease was lost is not released: then the loop
-   *  looks, because only a look finds work for the free slot. */
+  /** A job ended. If it waits to be released, the loop commits. A job whose lease was lost is not released: then the
+   *  loop looks, because only a look finds work for the free slot. */
   jobEnded(): void {
     this.#yieldsNext = true;
-    if (this.#options.stepper.isUnsettled) this.#wakeup.call();
+    if (this.#options.committer.isUnsettled) this.#wakeup.call();
     else this.lookBy();
   }
 
-  /** An executor can begin more. Mostly because a job of it has ended, which then goes into the same step: otherwise
+  /** An executor can begin more. Mostly because a job of it has ended, which then goes into the same commit: otherwise
    *  the loop looks. */
   capacityGrew(): void {
     this.#hasGrown = true;
@@ -135,8 +135,8 @@ export class Loop {
     this.#wakeup.call();
   }
 
-  /** Makes the loop step, because jobs wait to be added. */
-  step(): void {
+  /** Makes the loop commit, because jobs wait to be added. */
+  commit(): void {
     this.#wakeup.call();
   }
 
@@ -167,13 +167,13 @@ export class Loop {
         if (next.kind !== "now") await this.#wait(next, signal);
       } catch (error) {
         this.#staleAt = Number.NEGATIVE_INFINITY;
-        this.#options.stepper.refuseAdditions(error);
+        this.#options.committer.refuseAdditions(error);
         await pauseAfterFailure(this.#options.env, "the store", error, ++failures, signal);
       }
     }
   }
 
-  /** Yields to the event loop. Without a reason (see `#yieldsNext`) only after many steps or a long time, so that
+  /** Yields to the event loop. Without a reason (see `#yieldsNext`) only after many commits or a long time, so that
    *  timers and messages have their turn. */
   async #yieldInTime(): Promise<void> {
     const { clock } = this.#options.env;
@@ -187,25 +187,25 @@ export class Loop {
   }
 
   async #runRound(): Promise<Next> {
-    const { env, stepper, keeper, storeClock, isPaused, maxIdleMs } = this.#options;
-    // After a standstill our own leases may have ended: then a step would recover jobs that still run here.
+    const { env, committer, keeper, storeClock, isPaused, maxIdleMs } = this.#options;
+    // After a standstill our own leases may have ended: then a commit would recover jobs that still run here.
     if (keeper.isOverdue(env.clock.now())) await keeper.runOnce();
     const now = env.clock.now();
     if (isPaused() || this.#isDraining) {
       this.#staleAt = Number.NEGATIVE_INFINITY;
-      if (!stepper.hasUnsent) return { kind: "look", at: NEVER };
-      await stepper.settle(now);
+      if (!committer.hasUnsent) return { kind: "look", at: NEVER };
+      await committer.settle(now);
       return NOW;
     }
-    if (this.#hasGrown && !stepper.hasUnsent) this.#staleAt = Number.NEGATIVE_INFINITY;
+    if (this.#hasGrown && !committer.hasUnsent) this.#staleAt = Number.NEGATIVE_INFINITY;
     this.#hasGrown = false;
-    let seen = stepper.seen;
-    if (seen === null || storeClock.isUncertain(now) || (this.#staleAt <= now && !stepper.hasUnsent)) {
+    let seen = committer.seen;
+    if (seen === null || storeClock.isUncertain(now) || (this.#staleAt <= now && !committer.hasUnsent)) {
       this.#staleAt = NEVER;
-      // What made the last answer out of date may have come during the step that acquired nothing.
+      // What made the last answer out of date may have come during the commit that acquired nothing.
       this.#isFruitless = false;
-      const isWhole = stepper.looksFromStart;
-      seen = await stepper.look(now, { aheadMs: LOOK_AHEAD_MS });
+      const isWhole = committer.looksFromStart;
+      seen = await committer.look(now, { aheadMs: LOOK_AHEAD_MS });
       if (storeClock.fault !== null) this.#staleAt = env.clock.now() + Math.min(maxIdleMs, env.leaseMs);
       else if (!this.#hasLooked) this.#options.onFirstLook(seen);
       this.#hasLooked ||= storeClock.fault === null;
@@ -214,8 +214,8 @@ export class Loop {
     }
     if (storeClock.fault !== null) {
       // What has ended is told of, and jobs are added. Nothing else is done.
-      if (!stepper.hasUnsent) return { kind: "look", at: this.#staleAt };
-      await stepper.settle(env.clock.now());
+      if (!committer.hasUnsent) return { kind: "look", at: this.#staleAt };
+      await committer.settle(env.clock.now());
       return NOW;
     }
     // Who holds a lease that has ended may be alive.
@@ -224,7 +224,7 @@ export class Loop {
   }
 
   async #act(seen: Seen): Promise<Next> {
-    const { env, stepper, planner, runner, maxIdleMs } = this.#options;
+    const { env, committer, planner, runner, maxIdleMs } = this.#options;
     const now = env.clock.now();
     // The clock was set a moment ago.
     if (this.#options.storeClock.isUncertain(now)) return NOW;
@@ -234,9 +234,9 @@ export class Loop {
     const isRunDue = seen.hasReady || (seen.nextRunAt !== null && seen.nextRunAt <= now);
     const isJobDue = isRunDue && runner.room > 0 && !this.#isFruitless;
     const mayBeOverdue = isOverdue(seen, now) || (this.#triesToResolve && seen.overdue?.isOpen === true);
-    if (stepper.hasUnsent || due.length > 0 || isLeaseLost || isJobDue || mayBeOverdue || hasToEnd(seen, now)) {
+    if (committer.hasUnsent || due.length > 0 || isLeaseLost || isJobDue || mayBeOverdue || hasToEnd(seen, now)) {
       const hasMore = seen.nextFireAt !== null && seen.nextFireAt <= now;
-      stepper.turnPage(hasMore ? seen.due : [], now);
+      committer.turnPage(hasMore ? seen.due : [], now);
       const jobsMax = this.#options.hasPeers() ? this.#share : NEVER;
       // The handlers of a burst begin first.
       const isInBurst = this.#burstSince <= now && now < this.#burstSince + BURST_MS_MAX;
@@ -244,20 +244,20 @@ export class Loop {
       const firesFirst = this.#putsFiresFirst(seen, due);
       const bounds = firesFirst ? { jobsMax: Math.min(jobsMax, this.#waitingCount), tasks: this.#waitingFires } : {};
       const asked = { due, jobsMax, aheadMs: LOOK_AHEAD_MS, leavesOutcomes, ...bounds };
-      const result = await stepper.step(now, asked);
+      const result = await committer.commit(now, asked);
       this.#tookFires = firesFirst;
       if (firesFirst) this.#firesTaken(result.jobsStarted);
-      else if (stepper.seen?.hasReady !== true) this.#leftPriority = NEVER;
+      else if (committer.seen?.hasReady !== true) this.#leftPriority = NEVER;
       else if (result.jobsStarted > 0) this.#leftPriority = result.lowestPriority;
-      const isLeft = stepper.seen?.hasReady === true;
+      const isLeft = committer.seen?.hasReady === true;
       const hasLeft = hasMore || (leavesOutcomes && isLeft);
       // Where none began, jobs may wait for the slots of those that have ended.
       this.#burstSince = hasLeft && result.jobsStarted > 0 ? Math.min(this.#burstSince, now) : NEVER;
       this.#share = isLeft ? this.#share * 2 : SHARE_FIRST;
       this.#isFruitless = isJobDue && result.jobsStarted === 0 && !firesFirst;
-      // Others may have raised the occurrence that this very step, which did not know of it, could have resolved.
+      // Others may have raised the occurrence that this very commit, which did not know of it, could have resolved.
       const knewOverdue = isOverdue(seen, now) || seen.overdue?.isOpen === true;
-      this.#triesToResolve = !knewOverdue && stepper.seen?.overdue?.isOpen === true;
+      this.#triesToResolve = !knewOverdue && committer.seen?.overdue?.isOpen === true;
       if (isLeft && result.jobsStarted === jobsMax) await sleepFor(env.clock, SHARE_WAIT_MS, this.#signal().signal);
       return NOW;
     }
@@ -279,8 +279,8 @@ export class Loop {
     return { kind: "look", at: Math.min(this.#nextLookAt(seen, now), idleUntil) };
   }
 
-  /** Whether the next step takes jobs of fires alone: every other one at most, so that neither they nor the others wait
-   *  for the end of a burst of the others. */
+  /** Whether the next commit takes jobs of fires alone: every other one at most, so that neither they nor the others
+   *  wait for the end of a burst of the others. */
   #putsFiresFirst(seen: Seen, due: readonly LookedSchedule[]): boolean {
     if (!seen.hasReady) return false;
     for (const { taskId, priority } of due) {
@@ -292,23 +292,23 @@ export class Loop {
   }
 
   #firesTaken(count: number): void {
-    const { stepper } = this.#options;
-    const isOver = count === 0 || count >= this.#waitingCount || stepper.seen?.hasReady === false;
+    const { committer } = this.#options;
+    const isOver = count === 0 || count >= this.#waitingCount || committer.seen?.hasReady === false;
     this.#waitingCount = isOver ? 0 : this.#waitingCount - count;
     if (isOver) this.#waitingFires.clear();
-    // The step was not asked for the jobs of other tasks, which are ready as before.
-    stepper.showReady();
+    // The commit was not asked for the jobs of other tasks, which are ready as before.
+    committer.showReady();
   }
 
   /** Goes to the next page of schedules, because no schedule of this page is for this scheduler to plan. After the last
    *  page comes the first. Each page has a pause before it, because the pages can be many, and while the preferred
    *  schedulers are at work, there is nothing to do here. Returns whether there is another page. */
   #turnPage({ due, nextFireAt }: Seen, now: number): boolean {
-    const { stepper } = this.#options;
+    const { committer } = this.#options;
     const isLast = nextFireAt === null || nextFireAt > now + LOOK_AHEAD_MS;
-    if (isLast && stepper.looksFromStart) return false;
-    if (isLast) stepper.lookFromStart();
-    else stepper.lookBeyond(due.at(-1));
+    if (isLast && committer.looksFromStart) return false;
+    if (isLast) committer.lookFromStart();
+    else committer.lookBeyond(due.at(-1));
     return true;
   }
 
@@ -326,7 +326,7 @@ export class Loop {
       pauseEndsAt ?? NEVER,
       overdue?.nextAt ?? NEVER,
       this.#staleAt,
-      Math.max(this.#options.stepper.passesUntil, now),
+      Math.max(this.#options.committer.passesUntil, now),
     );
   }
 
@@ -352,7 +352,7 @@ export class Loop {
     // At the instant of a fire everything is known. When a job ended or is to be added, nothing else has changed. After
     // the clock was set back, the instant that the loop waited for says nothing any more: then it looks.
     if ((kind === "look" && now >= at) || now < startedAt) this.#staleAt = Number.NEGATIVE_INFINITY;
-    // Something else is due by now than what the last step found to be gone.
+    // Something else is due by now than what the last commit found to be gone.
     if (this.#staleAt <= now || now >= at) this.#isFruitless = false;
   }
 }

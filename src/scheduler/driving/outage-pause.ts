@@ -18,7 +18,7 @@ export async function pauseAfterFailure(
   const pauseMs = Math.min(OUTAGE_PAUSE_MS_MAX, OUTAGE_PAUSE_MS_MIN * 2 ** Math.min(failures, 20)) * random();
   const level = error instanceof EscapementError ? "warn" : "error";
   if (logged.get(logger) !== error) {
-    logger[level](`escapement: a step over ${name} failed and is repeated in ${Math.round(pauseMs)} ms`, error);
+    logger[level](`escapement: a commit over ${name} failed and is repeated in ${Math.round(pauseMs)} ms`, error);
   }
   logged.set(logger, error);
   await sleepFor(clock, pauseMs, signal);

@@ -15,7 +15,7 @@ export class RecoveryPace {
     this.#leaseMs = leaseMs;
   }
 
-  /** A step recovered these jobs at `now` (epoch milliseconds). */
+  /** A commit recovered these jobs at `now` (epoch milliseconds). */
   recovered(jobIds: readonly string[], now: number): void {
     if (jobIds.length === 0) return;
     const isSoon = Math.abs(now - this.#lastAt) <= this.#leaseMs;

@@ -67,7 +67,7 @@ export class TickBounds {
   }
 
   /** Until when the tick waits for what comes due, now that nothing is due, in epoch milliseconds; null when it does
-   *  not wait. What comes due takes a look, a step that starts it, and one that records its end. */
+   *  not wait. What comes due takes a look, a commit that starts it, and one that records its end. */
   waitsUntil(now: number, jobsStarted: number): number | null {
     return this.limits.staysIdle && this.mayWait(now, jobsStarted) ? this.takesUntil : null;
   }

@@ -14,20 +14,20 @@ import type { TickReport } from "../views/tick-report.ts";
 import type { TickCleaning } from "./clean-up.ts";
 import type { ClockHealing } from "./clock-healing.ts";
 import {
+  type CommitBounds,
+  type CommitResult,
+  type Committer,
   earliestDueAt,
   hasEndedPause,
   hasMissed,
   isOverdue,
-  type StepBounds,
-  type Stepper,
-  type StepResult,
-} from "./stepper.ts";
+} from "./committer.ts";
 import type { TickBounds } from "./tick-bounds.ts";
 import type { ZoneCheck } from "./zone-check.ts";
 
 export interface TickParts {
   readonly env: Environment;
-  readonly stepper: Stepper;
+  readonly committer: Committer;
   readonly runner: JobRunner;
   readonly keeper: LeaseKeeper;
   readonly cleaning: TickCleaning;
@@ -43,8 +43,8 @@ export interface TickParts {
   readonly wakeup: Wakeup;
 }
 
-/** The driver that does not stay resident: it takes the same steps as the loop, until nothing is due that was due when
- *  the tick began or came due during its stay, or a bound is reached. Every job that has begun is recorded: as it
+/** The driver that does not stay resident: it makes the same commits as the loop, until nothing is due that was due
+ *  when the tick began or came due during its stay, or a bound is reached. Every job that has begun is recorded: as it
  *  ended, or, if it still runs at the deadline, as handed back. */
 export async function tick(parts: TickParts, bounds: TickBounds): Promise<TickReport> {
   const { env, runner } = parts;
@@ -67,7 +67,7 @@ export async function tick(parts: TickParts, bounds: TickBounds): Promise<TickRe
       ...{ nextWakeAtMs, exhausted, roundTrips: bounds.trips },
     });
   } catch (error) {
-    // This tick takes no more steps, and without one these jobs would wait for their start for ever.
+    // This tick takes no more commits, and without one these jobs would wait for their start for ever.
     runner.giveBackUnstarted();
     // Jobs that have begun are finished under leases that are kept, and the next tick of this scheduler records their
     // outcomes. There may be no such tick, so this one tries once more.
@@ -91,16 +91,16 @@ function printable(report: TickReport): TickReport {
 }
 
 /** After a failure, tells the store of the outcomes that it does not know. */
-async function recordLast({ env, stepper, runner }: TickParts, bounds: TickBounds): Promise<void> {
+async function recordLast({ env, committer, runner }: TickParts, bounds: TickBounds): Promise<void> {
   if (!runner.hasWaiting || bounds.tripsLeft === 0) return;
   try {
-    await stepper.settle(env.clock.now());
+    await committer.settle(env.clock.now());
   } catch (error) {
     env.logger.warn("escapement: outcomes of a tick are not recorded; the next tick tries again", error);
   }
 }
 
-/** Looks, then steps until there is nothing left to do. Beyond its bounds it only records outcomes. One request is
+/** Looks, then commits until there is nothing left to do. Beyond its bounds it only records outcomes. One request is
  *  always left for the last of them. */
 class TickWork {
   schedulesProcessed = 0;
@@ -122,28 +122,28 @@ class TickWork {
   }
 
   async run(): Promise<this> {
-    const { env, stepper, runner, cleaning, storeClock } = this.#parts;
+    const { env, committer, runner, cleaning, storeClock } = this.#parts;
     const bounds = this.#bounds;
     let seen = await this.#lookFirst();
     for (;;) {
       // Takes the time anew, because the answer may have been slow, or the clock was set.
       let now = env.clock.now();
       if (storeClock.isUncertain(now) && bounds.tripsLeft > 2) seen = await this.#look(now);
-      const stepBounds = this.#stepBounds(seen, now);
+      const commitBounds = this.#commitBounds(seen, now);
       const started = this.jobsRun;
-      if (this.#hasToStep(seen, now, stepBounds)) {
+      if (this.#hasToStep(seen, now, commitBounds)) {
         const dueBy = this.#dueBy(now);
         const hasMore = seen.nextFireAt !== null && seen.nextFireAt <= dueBy;
-        stepper.turnPage(hasMore ? seen.due : [], dueBy);
-        this.#count(await stepper.step(now, stepBounds));
-        seen = stepper.seen ?? seen;
+        committer.turnPage(hasMore ? seen.due : [], dueBy);
+        this.#count(await committer.commit(now, commitBounds));
+        seen = committer.seen ?? seen;
       }
       const hasNews = await this.#waitForEnds(seen);
       await env.clock.yield();
       now = env.clock.now();
       // A handler may wait for a job that nobody has seen yet.
       if ((runner.takeNewWait() || hasNews) && bounds.tripsLeft > 1) seen = await this.#look(now);
-      const isBusy = this.jobsRun > started || !runner.isIdle || stepper.hasUnsent || isOverdue(seen, now);
+      const isBusy = this.jobsRun > started || !runner.isIdle || committer.hasUnsent || isOverdue(seen, now);
       if (isBusy && bounds.tripsLeft > 0) continue;
       const isOver = bounds.isOver(now) || bounds.tripsLeft === 0;
       if (hasToEnd(seen, now) && !isOver) continue;
@@ -155,9 +155,9 @@ class TickWork {
         seen = await this.#look(now);
         continue;
       }
-      const isPartial = !stepper.looksFromStart;
+      const isPartial = !committer.looksFromStart;
       if (isPartial && bounds.tripsLeft > 0) {
-        stepper.lookFromStart();
+        committer.lookFromStart();
         seen = await this.#look(now);
         continue;
       }
@@ -184,14 +184,14 @@ class TickWork {
   }
 
   async #lookFirst(): Promise<Seen> {
-    const { env, stepper, cleaning, giveUpLeft, healing, storeClock } = this.#parts;
-    stepper.lookAnew();
+    const { env, committer, cleaning, giveUpLeft, healing, storeClock } = this.#parts;
+    committer.lookAnew();
     const now = env.clock.now();
     const expiredForMs = cleaning.asksFor(now);
     const first = await this.#look(now, expiredForMs, healing.uptimeAfter(now));
     if (expiredForMs !== null) cleaning.asked(first.hasExpired);
     this.#isToClean = first.hasExpired;
-    // After the present step and the last one, this may take two.
+    // After the present commit and the last one, this may take two.
     const mayGiveUp = first.leaseEndsAt !== null && this.#bounds.tripsLeft > 3 && !this.#bounds.isOver(now);
     const hasGivenUp = mayGiveUp && (await giveUpLeft());
     const hasMoved = await this.#checkZones();
@@ -199,7 +199,7 @@ class TickWork {
     return hasGivenUp || hasMoved || hasHealed ? this.#look(env.clock.now()) : first;
   }
 
-  /** Leaves requests for another look, a step and what follows it. */
+  /** Leaves requests for another look, a commit and what follows it. */
   readonly #mayGoOn = (): boolean => this.#bounds.tripsLeft > 4 && !this.#bounds.isOver(this.#parts.env.clock.now());
 
   /** Returns whether next fire times have moved. */
@@ -216,16 +216,16 @@ class TickWork {
 
   /** @throws {StoreUnavailableError} */
   async #look(now: number, expiredForMs: number | null = null, uptimeAfter?: number): Promise<LookReport> {
-    const { stepper, storeClock } = this.#parts;
+    const { committer, storeClock } = this.#parts;
     const timeoutMsMax = this.#timeoutMsMax(now);
     const more = uptimeAfter === undefined ? {} : { uptimeAfter };
     const aheadMs = this.#dueBy(now) - now;
-    const report = await stepper.look(now, { aheadMs, timeoutMsMax, expiredForMs, ...more });
+    const report = await committer.look(now, { aheadMs, timeoutMsMax, expiredForMs, ...more });
     if (storeClock.fault !== null) throw storeClock.fault;
     return report;
   }
 
-  #stepBounds(seen: Seen, now: number): StepBounds {
+  #commitBounds(seen: Seen, now: number): CommitBounds {
     const { env, runner } = this.#parts;
     const bounds = this.#bounds;
     const isOver = bounds.isOver(now);
@@ -247,8 +247,8 @@ class TickWork {
     };
   }
 
-  #hasToStep(seen: Seen, now: number, { due, jobsMax }: StepBounds): boolean {
-    const { stepper, runner } = this.#parts;
+  #hasToStep(seen: Seen, now: number, { due, jobsMax }: CommitBounds): boolean {
+    const { committer, runner } = this.#parts;
     const { tripsLeft } = this.#bounds;
     // The last request waits for all outcomes.
     if (tripsLeft === 0 || (tripsLeft === 1 && !runner.isIdle)) return false;
@@ -256,10 +256,10 @@ class TickWork {
     const canStart = hasReady && (jobsMax ?? 0) > 0 && runner.room > 0;
     const isMissed = hasToEnd(seen, now) && !this.#bounds.isOver(now);
     const isLeaseLost = seen.leaseEndsAt !== null && seen.leaseEndsAt <= now;
-    return stepper.hasUnsent || due.length > 0 || isLeaseLost || canStart || isMissed || this.#hasOverdue(seen, now);
+    return committer.hasUnsent || due.length > 0 || isLeaseLost || canStart || isMissed || this.#hasOverdue(seen, now);
   }
 
-  /** Whether a step has overdue occurrences to raise, or, after the first look, may find that some are over. */
+  /** Whether a commit has overdue occurrences to raise, or, after the first look, may find that some are over. */
   #hasOverdue(seen: Seen, now: number): boolean {
     const triesToResolve = this.#isFirst && seen.overdue?.isOpen === true;
     this.#isFirst = false;
@@ -305,13 +305,13 @@ class TickWork {
   /** Waits for an executor that can begin nothing, because its threads or processes end or cannot be started, if jobs
    *  are ready. Returns whether the tick may go on. */
   async #waitsForExecutor(now: number): Promise<boolean> {
-    const { env, runner, stepper } = this.#parts;
+    const { env, runner, committer } = this.#parts;
     const { deadline } = this.#bounds;
     if (!runner.isExecutorFull || this.#bounds.tripsLeft <= 2) return false;
     const grown = new AbortController();
     const unwatch = runner.onCapacity(() => grown.abort());
     try {
-      const dueAt = await stepper.nextDueAt(now);
+      const dueAt = await committer.nextDueAt(now);
       if (dueAt === null || dueAt > now) return false;
       await sleepFor(env.clock, Math.max(0, deadline - env.clock.now()), grown.signal);
       this.#isShort = !grown.signal.aborted;
@@ -321,7 +321,7 @@ class TickWork {
     }
   }
 
-  #count(result: StepResult): void {
+  #count(result: CommitResult): void {
     this.schedulesProcessed += result.schedulesProcessed;
     this.jobsAdded += result.jobsAdded;
     this.jobsRun += result.jobsStarted;
@@ -345,11 +345,11 @@ class TickWork {
   /** Whether jobs are left that a tick could start. Where too little time is left for some tasks, only another look
    *  tells whether they have jobs. */
   async #hasReady(seen: Seen, now: number): Promise<boolean> {
-    const { stepper, runner } = this.#parts;
+    const { committer, runner } = this.#parts;
     const { limits, tripsLeft } = this.#bounds;
     if (seen.hasReady || runner.longestTimeoutMs(limits.durationMs) <= this.#timeoutMsMax(now)) return seen.hasReady;
     if (tripsLeft === 0) return true;
-    return (await stepper.look(now, { aheadMs: this.#dueBy(now) - now, timeoutMsMax: limits.durationMs })).hasReady;
+    return (await committer.look(now, { aheadMs: this.#dueBy(now) - now, timeoutMsMax: limits.durationMs })).hasReady;
   }
 }
 
@@ -376,7 +376,7 @@ async function keepLeases(parts: TickParts, bounds: TickBounds, signal: AbortSig
   for (;;) {
     await sleepFor(env.clock, keeper.periodMs, signal);
     if (signal.aborted) return;
-    // A step that is under way may take a second request, and one is left for the last release.
+    // A commit that is under way may take a second request, and one is left for the last release.
     if (bounds.tripsLeft <= 2) {
       const endsAt = Math.min(...[...runner.running.values()].map(({ leaseEndsAt }) => leaseEndsAt));
       if (endsAt <= env.clock.now() + keeper.periodMs) runner.abortAll(TICK_GRACE_MS, "the tick has no request left");

@@ -1,4 +1,4 @@
-import { EVENT_LIST_MAX, STEP_BYTES_MAX, ZONED_SCHEDULES_MAX } from "../../core/limits.ts";
+import { COMMIT_BYTES_MAX, EVENT_LIST_MAX, ZONED_SCHEDULES_MAX } from "../../core/limits.ts";
 import { instantText } from "../../core/temporal.ts";
 import { zoneWindowOf } from "../../cron/zone-fingerprint.ts";
 import type { EventRecord } from "../../records/events.ts";
@@ -50,7 +50,7 @@ export class ZoneMoves {
     const { clock } = this.#env;
     for (let after = ""; ; ) {
       if (!mayGoOn()) return false;
-      const request = { zoneRules: text, after, limit: ZONED_SCHEDULES_MAX, bytesMax: STEP_BYTES_MAX };
+      const request = { zoneRules: text, after, limit: ZONED_SCHEDULES_MAX, bytesMax: COMMIT_BYTES_MAX };
       const { items, hasMore } = await this.#store.getSchedules(request);
       const unmoved: ZoneRulesConfirmation[] = [];
       for (const schedule of items) {

@@ -250,7 +250,7 @@ export class EventHub {
     this.#ended(call);
   }
 
-  /** Logs the first failures in a row, and then ever fewer of them: a broker may be out for hours, and every step
+  /** Logs the first failures in a row, and then ever fewer of them: a broker may be out for hours, and every commit
    *  publishes. */
   #notPublished(call: number, error: unknown): void {
     const count = ++this.#failuresInRow;

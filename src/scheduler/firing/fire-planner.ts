@@ -1,5 +1,5 @@
 import { DeserializationError } from "../../core/errors.ts";
-import { FIRES_PER_STEP_MAX, PLANS_PER_STEP_MAX, REASON_LENGTH_MAX, STEP_BYTES_MAX } from "../../core/limits.ts";
+import { COMMIT_BYTES_MAX, FIRES_PER_COMMIT_MAX, PLANS_PER_COMMIT_MAX, REASON_LENGTH_MAX } from "../../core/limits.ts";
 import type { Mutable } from "../../core/mutable.ts";
 import { serializedError } from "../../records/serialized-error.ts";
 import type { BlackoutList, LookedSchedule, PlannedJob, SchedulePlan } from "../../stores/data-store.ts";
@@ -13,7 +13,7 @@ import { StuckSchedules } from "./stuck-schedules.ts";
 import { TriggerCache } from "./trigger-cache.ts";
 import { UnreadableSchedules } from "./unreadable-schedules.ts";
 
-/** A due schedule, and what a step is to do with it. */
+/** A due schedule, and what a commit is to do with it. */
 export interface ScheduleWithPlan {
   readonly schedule: LookedSchedule;
   readonly plan: SchedulePlan;
@@ -38,7 +38,7 @@ interface ZonedFirePlan {
   readonly zoneRules: string | null;
 }
 
-/** Turns due schedules into plans, within the bounds of one step. A trigger that fails pauses its own schedule. A
+/** Turns due schedules into plans, within the bounds of one commit. A trigger that fails pauses its own schedule. A
  *  schedule whose trigger cannot be read here is left to other schedulers. */
 export class FirePlanner {
   readonly #env: Environment;
@@ -119,13 +119,13 @@ export class FirePlanner {
   }
 
   /**
-   * Plans as many schedules that are due at `now` as fit into one step, each with one fire. What room is left goes to
+   * Plans as many schedules that are due at `now` as fit into one commit, each with one fire. What room is left goes to
    * further fires of those that have much to catch up. Schedules and fires that do not fit stay due.
    */
   plan(due: readonly LookedSchedule[], now: number): ScheduleWithPlan[] {
     const fitting = fittingOf(due);
-    const share = Math.max(1, Math.floor(FIRES_PER_STEP_MAX / Math.max(1, fitting.length)));
-    let bytesLeft = STEP_BYTES_MAX - bytesOf(fitting);
+    const share = Math.max(1, Math.floor(FIRES_PER_COMMIT_MAX / Math.max(1, fitting.length)));
+    let bytesLeft = COMMIT_BYTES_MAX - bytesOf(fitting);
     const planned = fitting.map((schedule) => {
       const further = Math.max(0, Math.floor(bytesLeft / Math.max(1, schedule.bytes)));
       const one = this.#plan(schedule, now, Math.min(share, 1 + further));
@@ -218,12 +218,12 @@ function damaged(scheduleId: string): DeserializationError {
   );
 }
 
-/** The first schedules that fit into one step with one fire each; at least one. */
+/** The first schedules that fit into one commit with one fire each; at least one. */
 function fittingOf(due: readonly LookedSchedule[]): readonly LookedSchedule[] {
   let bytes = 0;
   const end = due.findIndex((schedule, place) => {
     bytes += schedule.bytes;
-    return place === PLANS_PER_STEP_MAX || (place > 0 && bytes > STEP_BYTES_MAX);
+    return place === PLANS_PER_COMMIT_MAX || (place > 0 && bytes > COMMIT_BYTES_MAX);
   });
   return end === -1 ? due : due.slice(0, end);
 }

@@ -55,7 +55,7 @@ export class OpenTrigger extends Trigger {
   nextMs(afterMs: number): number | null {
     let at = afterMs;
     let cut = 0;
-    for (let steps = 0; steps < BLACKOUT_STEPS_MAX; steps++) {
+    for (let commits = 0; commits < BLACKOUT_STEPS_MAX; commits++) {
       let union = this.#blackouts.around(at + 1);
       if (union === null) {
         const next = this.nextOfRule(at);
@@ -71,7 +71,7 @@ export class OpenTrigger extends Trigger {
 
   previousMs(beforeMs: number): number | null {
     let at = beforeMs;
-    for (let steps = 0; steps < BLACKOUT_STEPS_MAX; steps++) {
+    for (let commits = 0; commits < BLACKOUT_STEPS_MAX; commits++) {
       const last = this.#previousOfRule(at);
       const union = last === null ? null : this.#blackouts.around(last);
       if (union === null) return last;

@@ -98,7 +98,7 @@ export function causeOf(one: Case): CauseFacts | null {
         if (job.failedAttempts > 0) return { kind: "retried", attempts: job.failedAttempts };
         return job.runAt > (job.scheduledFireTime ?? job.runAt) ? { kind: "policy", option: "catchUp.pace" } : null;
       }
-      return causeOfWait(one, { from: Math.max(job.runAt, job.createdAt), until: one.now }, job.heldBy === "limit");
+      return causeOfWait(one, { from: Math.max(job.runAt, job.createdAt), until: one.now }, job.blockedBy === "limit");
     case "upcoming":
       if (one.schedule?.paused === true) return causeOfPause(one);
       return blackoutOf(one) ?? pausedNow(one);
@@ -175,8 +175,8 @@ function causeOfMissing(
   return nobodyUp(evidence.uptimes, wait, "scheduler", now, finding.skip?.from);
 }
 
-/** Why a job that was due waited. @param isHeld whether admission may have held it */
-function causeOfWait(one: Case, wait: Span, isHeld: boolean): CauseFacts | null {
+/** Why a job that was due waited. @param isBlocked whether admission may have blocked it */
+function causeOfWait(one: Case, wait: Span, isBlocked: boolean): CauseFacts | null {
   const { now, evidence, state } = one;
   const { taskId } = state;
   const key = keyOf(state);
@@ -187,7 +187,7 @@ function causeOfWait(one: Case, wait: Span, isHeld: boolean): CauseFacts | null 
     const { change } = paused;
     return { kind: "taskPaused", key: change?.key ?? null, ...pauseCause(change, change?.until, change?.reason) };
   }
-  if (isHeld) return { kind: "held", concurrencyKey: key };
+  if (isBlocked) return { kind: "blocked", concurrencyKey: key };
   const { uptimes } = evidence;
   const workers = (uptimes ?? []).filter(
     (uptime) => uptime.role !== "scheduler" && uptime.since < wait.until && uptime.until > wait.from,

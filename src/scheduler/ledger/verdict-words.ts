@@ -136,10 +136,10 @@ export function causeText({ cause, timeZone, finding }: VerdictFacts): string | 
         `the job waited for a place: task "${cause.taskId}" was at its limit, ` +
         "or its schedulers were busy or paused."
       );
-    case "held":
+    case "blocked":
       return cause.concurrencyKey === null
-        ? "the limits of the task held the job."
-        : `the limits of the task held the job, whose concurrency key is "${cause.concurrencyKey}".`;
+        ? "the limits of the task blocked the job."
+        : `the limits of the task blocked the job, whose concurrency key is "${cause.concurrencyKey}".`;
     case "sleeps":
       return cause.step === null
         ? `the handler put the job off until ${clockText(cause.until, timeZone)}.`
@@ -240,8 +240,8 @@ function causeAdvice({ scheduleId, taskId, verdict, cause, finding, hasLedger }:
       return `Register the task where jobs run: scheduler.task("${cause.taskId}", handler).`;
     case "noSlot":
       return `If another run hangs, give its task a timeout; else ${PLACE_ADVICE}`;
-    case "held":
-      return "maxRunningPerKey, rateLimit and fair of the task decide how long a job is held.";
+    case "blocked":
+      return "maxRunningPerKey, rateLimit and fair of the task decide how long a job is blocked.";
     case "taskPaused":
       return isPresent ? `unpauseTask("${taskId}"${keyText(cause.key)}) lets it go on.` : null;
     case "schedulePaused":

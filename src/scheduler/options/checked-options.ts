@@ -213,7 +213,7 @@ export interface RunFilter {
   cursor: string | null;
   taskId?: string;
   scheduleId?: string;
-  state?: readonly ("queued" | "held" | "running" | "ended")[];
+  state?: readonly ("queued" | "blocked" | "running" | "ended")[];
   outcome?: readonly JobOutcome[];
   error?: string;
   key?: string;

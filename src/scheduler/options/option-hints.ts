@@ -7,7 +7,7 @@ import { Trigger } from "../../triggers/trigger.ts";
 // where that is unknown.
 
 /** Methods by which the check recognizes a store, a broker and an executor. */
-export const STORE_METHODS = ["open", "look", "step"] as const;
+export const STORE_METHODS = ["open", "look", "commit"] as const;
 export const BROKER_METHODS = ["open", "publish", "subscribe"] as const;
 export const EXECUTOR_METHODS = ["open", "execute"] as const;
 

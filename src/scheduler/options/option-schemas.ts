@@ -690,7 +690,7 @@ export const jobFilterSchema: () => v.GenericSchema<unknown, CheckedJobFilter> =
     taskId: v.exactOptional(name()),
     scheduleId: v.exactOptional(name()),
     backfillId: v.exactOptional(name()),
-    state: v.exactOptional(oneOf(["queued", "held", "running"])),
+    state: v.exactOptional(oneOf(["queued", "blocked", "running"])),
     from: v.exactOptional(instantMs),
     until: v.exactOptional(instantMs),
     ...labelFilter(),
@@ -734,7 +734,7 @@ export const runFilterSchema: () => v.GenericSchema<unknown, CheckedRunFilter> =
   objectOf({
     ...page(),
     ...runSelection(),
-    state: v.exactOptional(someOf(["queued", "held", "running", "ended"] as const, "a state")),
+    state: v.exactOptional(someOf(["queued", "blocked", "running", "ended"] as const, "a state")),
     include: include(),
   }),
 );

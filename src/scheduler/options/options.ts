@@ -401,7 +401,7 @@ export interface JobOptions<P = unknown> {
   /** How often the job runs again if its handler fails, and after which pauses: what is given goes over the task's
    *  `retry`. It is stored with the job. Default: the task's. */
   retry?: RetryOptions | undefined;
-  /** The job is held until all of these jobs have ended: 1 to 1,000 jobs, each unfinished or with a result that is
+  /** The job is blocked until all of these jobs have ended: 1 to 1,000 jobs, each unfinished or with a result that is
    *  kept. With `runAt` or `delay`, it waits for both. Its handler reads their results by `getParentResults()`. The
    *  store must know the jobs: else the call rejects with `StoreRefusedError`. Default: none.
    *  @example
@@ -572,7 +572,7 @@ export interface JobFilterOptions extends LabelFilterOptions {
   /** The jobs that this `backfill` added, and those that repeat them. */
   backfillId?: string | undefined;
   /** As `Job.state` says. Default: all. */
-  state?: "queued" | "held" | "running" | undefined;
+  state?: "queued" | "blocked" | "running" | undefined;
   /** Jobs whose `runAt` is this instant or later, for example `"2030-01-31T09:00:00Z"`. */
   from?: InstantLike | undefined;
   /** Jobs whose `runAt` is before this instant. */
@@ -652,7 +652,7 @@ export interface RunFilterOptions extends LabelFilterOptions {
   cursor?: string | null | undefined;
 }
 
-type RunState = "queued" | "held" | "running" | "ended";
+type RunState = "queued" | "blocked" | "running" | "ended";
 
 /** Options of `getFailures`. Fields that are not given do not matter. */
 export interface FailureOptions {

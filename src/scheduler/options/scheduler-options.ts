@@ -52,7 +52,7 @@ export interface SchedulerOptions {
    *  is blocked for longer than `leaseDuration` loses its jobs to other schedulers. Default: none. */
   leaseThread?: LeaseExtender | undefined;
   /** Pause between clean-ups, which remove expired results and ended schedules; null for no clean-ups. Default: 15
-   *  minutes. Ticks ask as often whether results have expired, and take one step of at most 1000 if so. */
+   *  minutes. Ticks ask as often whether results have expired, and make one commit of at most 1000 if so. */
   cleanupInterval?: Duration | null | undefined;
   /** Longest time that this scheduler sleeps before it looks into the store without an event. On a file, changes by
    *  other processes end the sleep too. A server without a broker is asked this often. Default: 10 s where other

@@ -63,22 +63,22 @@ export class JobLogger {
     else this.#awaited.delete(jobId);
   }
 
-  /** Jobs were added; those that are held are told of. */
+  /** Jobs were added; those that are blocked are told of. */
   added(additions: readonly JobAddition[]): void {
     if (!this.#logger.showsDebug) return;
     for (const { job, isNew } of additions) {
-      const { id: jobId, taskId, scheduleId, heldBy, concurrencyKey } = job;
-      if (!isNew || heldBy === undefined) continue;
+      const { id: jobId, taskId, scheduleId, blockedBy, concurrencyKey } = job;
+      if (!isNew || blockedBy === undefined) continue;
       const key = concurrencyKey === undefined ? "" : ` of key "${concurrencyKey}"`;
-      const reason = heldBy === "limit" ? `by a limit or a pause${key}` : "until its parents have ended";
-      this.#line({ jobId, taskId, scheduleId }).debug(`${nameOf({ jobId, taskId, scheduleId })} is held ${reason}`);
+      const reason = blockedBy === "limit" ? `by a limit or a pause${key}` : "until its parents have ended";
+      this.#line({ jobId, taskId, scheduleId }).debug(`${nameOf({ jobId, taskId, scheduleId })} is blocked ${reason}`);
     }
   }
 
-  /** Jobs are no longer held. */
-  promoted(jobs: readonly LoggedJob[]): void {
+  /** Jobs are no longer blocked. */
+  admitted(jobs: readonly LoggedJob[]): void {
     if (!this.#logger.showsDebug) return;
-    for (const job of jobs) this.#line(job).debug(`${nameOf(job)} is no longer held`);
+    for (const job of jobs) this.#line(job).debug(`${nameOf(job)} is no longer blocked`);
   }
 
   /** Jobs were cancelled, because jobs that they come after did not succeed. Said once for all of them. */
@@ -113,11 +113,11 @@ export class JobLogger {
   }
 
   /** An attempt ended without a failure, and the job goes on at `runAt` (epoch milliseconds). */
-  sleeps(record: JobRecord, runAt: number, step: string | null): void {
+  sleeps(record: JobRecord, runAt: number, commit: string | null): void {
     if (!this.#logger.showsDebug) return;
     const { id: jobId, taskId, scheduleId, fence } = record;
     const job = { jobId, taskId, scheduleId };
-    const what = step === null ? "was put off by its handler" : `sleeps in step "${step}"`;
+    const what = commit === null ? "was put off by its handler" : `sleeps in commit "${commit}"`;
     this.#line(job, { fence }).debug(`${nameOf(job)} ${what} until ${instantText(runAt)}`);
   }
 

@@ -39,7 +39,7 @@ export interface RunnerOptions {
   readonly onEnded: () => void;
 }
 
-/** Runs leased jobs, never more than `maxConcurrentJobs` at once, and keeps their outcomes until a step has told the
+/** Runs leased jobs, never more than `maxConcurrentJobs` at once, and keeps their outcomes until a commit has told the
  *  store. */
 export class JobRunner {
   readonly log: JobLogger;
@@ -59,9 +59,9 @@ export class JobRunner {
   #isStuckTold = false;
   #whenIdle: (() => void)[] = [];
   #whenEnded: (() => void)[] = [];
-  /** How attempts were lost that the present step gave up, by job. */
+  /** How attempts were lost that the present commit gave up, by job. */
   readonly #losses = new Map<string, SerializedError>();
-  /** Jobs that the present step gave back, so that their recovery is no loss of a process, with whether the log was
+  /** Jobs that the present commit gave back, so that their recovery is no loss of a process, with whether the log was
    *  told why. */
   readonly #givenBack = new Map<string, boolean>();
 
@@ -259,7 +259,7 @@ export class JobRunner {
     return this.#options.tasks.missing(queue) === null;
   }
 
-  /** Outcomes that the store does not know yet, as many as fit into one step, the oldest first. */
+  /** Outcomes that the store does not know yet, as many as fit into one commit, the oldest first. */
   get nextReleases(): readonly EndedAttempt[] {
     return this.#releases.next();
   }
@@ -273,7 +273,7 @@ export class JobRunner {
     return this.#outcomes;
   }
 
-  /** Takes in the jobs that a step leased. Run the returned attempts after their events have been published. */
+  /** Takes in the jobs that a commit leased. Run the returned attempts after their events have been published. */
   admit(jobs: readonly JobRecord[], happened: EventRecord[]): JobAttempt[] {
     return jobs.flatMap((job) => this.#admit(job, happened) ?? []);
   }
@@ -296,7 +296,7 @@ export class JobRunner {
     }
   }
 
-  /** A step told the store of outcomes. `endedIds` are the jobs that recovery ended instead of putting them back. */
+  /** A commit told the store of outcomes. `endedIds` are the jobs that recovery ended instead of putting them back. */
   recordReleases(
     batch: readonly EndedAttempt[],
     statuses: readonly ReleaseStatus[],
@@ -310,12 +310,12 @@ export class JobRunner {
     });
   }
 
-  /** A step carried these outcomes to the store, and it is unknown whether the step took effect. */
+  /** A commit carried these outcomes to the store, and it is unknown whether the commit took effect. */
   releasesUnknown(batch: readonly EndedAttempt[]): void {
     this.#releases.unknown(batch);
   }
 
-  /** The store refused a step that carried these outcomes, and with it the earlier tries of the step. */
+  /** The store refused a commit that carried these outcomes, and with it the earlier tries of the commit. */
   releasesNotTaken(batch: readonly EndedAttempt[]): void {
     this.#releases.notTaken(batch);
   }
@@ -351,7 +351,7 @@ export class JobRunner {
     this.#stop(this.#quarantine.waiting);
   }
 
-  /** Gives back all jobs that have not started, because no step follows that could tell the store of their start. */
+  /** Gives back all jobs that have not started, because no commit follows that could tell the store of their start. */
   giveBackUnstarted(): void {
     this.#stop(this.#quarantine.unstarted);
   }
@@ -488,7 +488,7 @@ export class JobRunner {
     this.#resolveEnded();
   }
 
-  /** The next step tells the store that the attempt starts. */
+  /** The next commit tells the store that the attempt starts. */
   #announce(attempt: JobAttempt): void {
     const { id: jobId, fence } = attempt.job;
     this.#releases.add(attempt, { jobId, fence, kind: "start" }, null);

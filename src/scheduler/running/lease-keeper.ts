@@ -19,8 +19,8 @@ export interface LeaseKeeperOptions {
   readonly peers: Peers;
   /** What others see of this scheduler. A resident one says that it is alive even while it holds no job. */
   readonly profile: () => SchedulerProfile;
-  /** The id of the last step whose answer is known; null before the first step. */
-  readonly settledStepId: () => string | null;
+  /** The id of the last commit whose answer is known; null before the first commit. */
+  readonly settledCommitId: () => string | null;
 }
 
 /** Extends the leases of running jobs, aborts work whose lease is lost, and passes on cancellations from elsewhere. */
@@ -55,7 +55,7 @@ export class LeaseKeeper {
    *  @param signsOn whether to give a heartbeat in any case. Default: one that ticks gives none while it holds no job
    *  @throws {StoreUnavailableError} */
   async runOnce(signsOn = false): Promise<void> {
-    const { env, runner, peers, settledStepId } = this.#options;
+    const { env, runner, peers, settledCommitId } = this.#options;
     const now = env.clock.now();
     const jobs = runner.held;
     const profile = this.#options.profile();
@@ -64,7 +64,7 @@ export class LeaseKeeper {
       return;
     }
     const attempts = [...runner.running.values()];
-    const sent = { jobs, settledStepId: settledStepId(), aliveUntil: now + env.leaseMs, profile };
+    const sent = { jobs, settledCommitId: settledCommitId(), aliveUntil: now + env.leaseMs, profile };
     const heartbeats = await this.#extend(now, attempts, sent);
     this.#lastRunAt = now;
     peers.observed(heartbeats, now);
@@ -74,7 +74,7 @@ export class LeaseKeeper {
   async #extend(
     now: number,
     attempts: readonly JobAttempt[],
-    sent: Pick<LeaseExtension, "jobs" | "settledStepId" | "aliveUntil" | "profile">,
+    sent: Pick<LeaseExtension, "jobs" | "settledCommitId" | "aliveUntil" | "profile">,
   ): Promise<readonly Heartbeat[]> {
     const { env, runner } = this.#options;
     const { store, clock, identity: schedulerId, instanceId, leaseMs } = env;
@@ -118,8 +118,8 @@ export class LeaseKeeper {
         await sleepFor(env.clock, PROGRESS_AGE_MS, signal);
         const attempts = [...runner.running.values()].filter((attempt) => attempt.unsavedProgress !== null);
         if (attempts.length === 0) return;
-        // Without a settled step, leases that are not named are left alone.
-        const sent = { jobs: attempts.map(heldJob), settledStepId: null, aliveUntil: null };
+        // Without a settled commit, leases that are not named are left alone.
+        const sent = { jobs: attempts.map(heldJob), settledCommitId: null, aliveUntil: null };
         await this.#extend(env.clock.now(), attempts, sent);
       }
     } catch {

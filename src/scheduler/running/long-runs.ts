@@ -113,8 +113,8 @@ export class LongRuns extends Watch {
       return `${waiting}${waiting === limit ? " or more" : ""} due ${waiting === 1 ? "job waits" : "jobs wait"}`;
     const key = job.concurrencyKey;
     if (key !== undefined) {
-      const { items } = await store.getJobs({ taskId, state: "held", key, limit, cursor: null });
-      if (items.length > 0) return `jobs of the key ${JSON.stringify(key)} are held`;
+      const { items } = await store.getJobs({ taskId, state: "blocked", key, limit, cursor: null });
+      if (items.length > 0) return `jobs of the key ${JSON.stringify(key)} are blocked`;
     }
     const schedule = scheduleId === null ? null : await store.getSchedule(scheduleId);
     const hasFired = schedule !== null && (schedule.lastFireTime ?? 0) > (fireTime ?? now);

@@ -9,7 +9,7 @@ interface Peer {
   readonly liveUntil: number;
   /** From when on its leases count as ended, whatever instants they carry: a lease after the heartbeat was seen. */
   readonly deadFrom: number;
-  /** When a step last ended its leases; minus infinity for never. */
+  /** When a commit last ended its leases; minus infinity for never. */
   endedAt: number;
   /** How far its clock is ahead, in milliseconds, as far as is known. */
   readonly aheadMs: number;
@@ -93,15 +93,15 @@ export class Peers {
     return this.areAlive(now) ? sleepMs : now - this.#askedAt;
   }
 
-  /** Whether another scheduler has died, and no step has ended its leases. */
+  /** Whether another scheduler has died, and no commit has ended its leases. */
   hasDead(now: number): boolean {
     for (const peer of this.#peers.values())
       if (peer.deadFrom <= now && peer.endedAt === Number.NEGATIVE_INFINITY) return true;
     return false;
   }
 
-  /** Whether a step has to end leases of dead schedulers, if there are leases. It does so once a lease, because another
-   *  scheduler with a wrong clock may have moved their ends far ahead. */
+  /** Whether a commit has to end leases of dead schedulers, if there are leases. It does so once a lease, because
+   *  another scheduler with a wrong clock may have moved their ends far ahead. */
   hasLeasesToEnd(now: number): boolean {
     for (const peer of this.#peers.values()) if (isToEnd(peer, now)) return true;
     return false;

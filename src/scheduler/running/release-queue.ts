@@ -1,4 +1,4 @@
-import { RELEASE_LENGTH_PER_STEP_MAX, RELEASES_PER_STEP_MAX } from "../../core/limits.ts";
+import { RELEASE_LENGTH_PER_COMMIT_MAX, RELEASES_PER_COMMIT_MAX } from "../../core/limits.ts";
 import type { AttemptRecord } from "../../records/attempt.ts";
 import type { JobLogRecord } from "../../records/job-log.ts";
 import type { SerializedError } from "../../records/serialized-error.ts";
@@ -14,7 +14,7 @@ export interface EndedAttempt {
 }
 
 interface Item extends EndedAttempt {
-  /** Whether a step of unknown fate carried this outcome. If so, the status `missing` means that this step took
+  /** Whether a commit of unknown fate carried this outcome. If so, the status `missing` means that this commit took
    *  effect. */
   wasSent: boolean;
   /** What the store said of the outcome; null before that. */
@@ -38,30 +38,30 @@ export class ReleaseQueue {
     return this.#items.slice();
   }
 
-  /** The oldest outcomes that fit into one step; at least one, if any waits. */
+  /** The oldest outcomes that fit into one commit; at least one, if any waits. */
   next(): readonly EndedAttempt[] {
     let length = 0;
     const end = this.#items.findIndex(({ release }, place) => {
       length += lengthOf(release);
-      return place === RELEASES_PER_STEP_MAX || (place > 0 && length > RELEASE_LENGTH_PER_STEP_MAX);
+      return place === RELEASES_PER_COMMIT_MAX || (place > 0 && length > RELEASE_LENGTH_PER_COMMIT_MAX);
     });
     return end === -1 ? this.waiting() : this.#items.slice(0, end);
   }
 
-  /** Another outcome takes the place of one that the store will never take. No step has carried it. */
+  /** Another outcome takes the place of one that the store will never take. No commit has carried it. */
   replaced(ended: EndedAttempt, release: JobRelease, error: SerializedError | null): void {
     this.#items = this.#items.map((item) =>
       item === ended ? { attempt: item.attempt, release, error, wasSent: false, status: null } : item,
     );
   }
 
-  /** A step carried these outcomes, and it is unknown whether the step took effect. */
+  /** A commit carried these outcomes, and it is unknown whether the commit took effect. */
   unknown(batch: readonly EndedAttempt[]): void {
     const sent = new Set(batch);
     for (const item of this.#items) if (sent.has(item)) item.wasSent = true;
   }
 
-  /** The store refused these outcomes together, for good: no step that carried them took effect, or ever will. */
+  /** The store refused these outcomes together, for good: no commit that carried them took effect, or ever will. */
   notTaken(batch: readonly EndedAttempt[]): void {
     const refused = new Set(batch);
     for (const item of this.#items) if (refused.has(item)) item.wasSent = false;
@@ -77,7 +77,7 @@ export class ReleaseQueue {
     this.#items = this.#items.filter((item) => item.attempt !== attempt || item.release.kind !== "start");
   }
 
-  /** A step that carried these outcomes took effect: reports the status of each outcome. */
+  /** A commit that carried these outcomes took effect: reports the status of each outcome. */
   settled(
     batch: readonly EndedAttempt[],
     statuses: readonly ReleaseStatus[],

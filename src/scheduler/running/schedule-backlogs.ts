@@ -24,8 +24,8 @@ export async function backloggedSchedules(
     const { items } = await store.getJobs({ taskId, limit: BACKLOG_PAGE_SIZE, cursor: null });
     const counts = new Map<string, number>();
     const paused = new Set(pauses.filter((pause) => pause.taskId === taskId).map(({ key }) => key));
-    for (const { scheduleId, heldBy, concurrencyKey } of items) {
-      const waits = heldBy === "parents" || (concurrencyKey !== undefined && paused.has(concurrencyKey));
+    for (const { scheduleId, blockedBy, concurrencyKey } of items) {
+      const waits = blockedBy === "parents" || (concurrencyKey !== undefined && paused.has(concurrencyKey));
       if (scheduleId !== null && !waits) counts.set(scheduleId, (counts.get(scheduleId) ?? 0) + 1);
     }
     const isCapped = items.length === BACKLOG_PAGE_SIZE;
@@ -63,7 +63,7 @@ export class ScheduleBacklogs extends Watch {
     const { store, clock, events, logger } = this.env;
     const { tasks } = await store.inspect(clock.now());
     const found = await backloggedSchedules(store, tasks, await store.getTaskPauses());
-    const heldTasks = new Set(tasks.filter(({ held = 0 }) => held > 0).map(({ taskId }) => taskId));
+    const blockedTasks = new Set(tasks.filter(({ blocked = 0 }) => blocked > 0).map(({ taskId }) => taskId));
     const unreported = found.filter(({ scheduleId }) => !this.#reported.has(scheduleId));
     this.#reported = new Set(found.map(({ scheduleId }) => scheduleId));
     events.publish(unreported.map((one) => scheduleBacklogged(this.env, { ...one, unfinished: one.unfinished.count })));
@@ -73,7 +73,7 @@ export class ScheduleBacklogs extends Watch {
         `escapement: ${count} jobs of schedule "${scheduleId}" are unfinished, because they are added faster than ` +
           `they end; if a run of task "${taskId}" hangs, give the task a timeout; else let the schedule ` +
           `fire less often or skip (overlap: "skip"), raise the task's ` +
-          `${heldTasks.has(taskId) ? "limits" : "maxRunningJobs"}, or start more workers`,
+          `${blockedTasks.has(taskId) ? "limits" : "maxRunningJobs"}, or start more workers`,
       );
     }
   }

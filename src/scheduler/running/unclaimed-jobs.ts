@@ -20,8 +20,8 @@ const LOOKED_AT_MAX = 100;
 interface Watched extends Pick<JobAdded, "jobId" | "taskId" | "scheduleId" | "executor" | "runAtMs"> {
   /** From when on nobody has taken the job, in epoch milliseconds. */
   readonly sinceMs: number;
-  /** Whether it was held when it was added. */
-  readonly isHeld: boolean;
+  /** Whether it was blocked when it was added. */
+  readonly isBlocked: boolean;
 }
 
 export interface UnclaimedOptions {
@@ -33,7 +33,7 @@ export interface UnclaimedOptions {
 
 /** Watches one job of each task and executor that this scheduler cannot run, until somebody takes it. When nobody has
  *  done so for a while, there may be nobody who can: then it says so, once. It also watches one job of each task that
- *  is held, and says what holds the job. */
+ *  is blocked, and says what holds the job. */
 export class UnclaimedJobs extends Watch {
   readonly #options: UnclaimedOptions;
   /** By task and executor, or by task. */
@@ -49,14 +49,14 @@ export class UnclaimedJobs extends Watch {
   /** A job was added, here or elsewhere. */
   added(job: JobAdded): void {
     if (job.isLeased || this.#options.missing(job) === null) return;
-    this.#watch(keyOf(job), { ...job, sinceMs: job.timestampMs, isHeld: false });
+    this.#watch(keyOf(job), { ...job, sinceMs: job.timestampMs, isBlocked: false });
   }
 
-  /** A job that is held was added, here or elsewhere. */
-  held(job: EventRecord<"jobHeld">): void {
+  /** A job that is blocked was added, here or elsewhere. */
+  blocked(job: EventRecord<"jobBlocked">): void {
     if (job.reason !== "limit") return;
     const runAtMs = Number.NEGATIVE_INFINITY;
-    this.#watch(job.taskId, { ...job, executor: "", runAtMs, sinceMs: job.timestampMs, isHeld: true });
+    this.#watch(job.taskId, { ...job, executor: "", runAtMs, sinceMs: job.timestampMs, isBlocked: true });
   }
 
   #watch(key: string, job: Watched): void {
@@ -103,7 +103,7 @@ export class UnclaimedJobs extends Watch {
         if (this.#options.missing(job) === null || this.#watched.has(key) || alive.some((one) => runs(one, job)))
           continue;
         const { id: jobId, taskId, scheduleId, executor, runAt: runAtMs } = job;
-        const watched = { jobId, taskId, scheduleId, executor, runAtMs, sinceMs: now, isHeld: false };
+        const watched = { jobId, taskId, scheduleId, executor, runAtMs, sinceMs: now, isBlocked: false };
         this.#watch(key, watched);
         if (runAtMs > now || told >= TOLD_MAX || (await this.#isPaused(taskId, job.concurrencyKey))) continue;
         told++;
@@ -135,25 +135,25 @@ export class UnclaimedJobs extends Watch {
       if (job.sinceMs > now) this.#watched.set(key, { ...job, sinceMs: now });
       if (now < Math.max(job.runAtMs, job.sinceMs) + UNCLAIMED_MS) continue;
       const record = (await store.getJob(job.jobId)) ?? (await this.#successor(job));
-      if (record === null || (job.isHeld && record.heldBy === undefined)) this.#watched.delete(key);
+      if (record === null || (job.isBlocked && record.blockedBy === undefined)) this.#watched.delete(key);
       else if (record.fence > 0) this.#taken(key, job);
-      else if (job.isHeld) await this.#reportHeld(key, { ...job, jobId: record.id }, record);
+      else if (job.isBlocked) await this.#reportBlocked(key, { ...job, jobId: record.id }, record);
       else if (await this.#waitsForItsTurn(record)) this.#watched.set(key, { ...job, jobId: record.id, sinceMs: now });
       else this.#report(key, { ...job, jobId: record.id });
     }
   }
 
   /** The job of the schedule that stands for one that nobody took before the next fire time came; null for none. */
-  async #successor({ scheduleId, isHeld, runAtMs }: Watched): Promise<JobRecord | null> {
+  async #successor({ scheduleId, isBlocked, runAtMs }: Watched): Promise<JobRecord | null> {
     if (scheduleId === null) return null;
     const { items } = await this.env.store.getJobs({ scheduleId, cursor: null, limit: LOOKED_AT_MAX });
     const standsFor = ({ firstMissedTime }: JobRecord): boolean =>
-      firstMissedTime !== null && (isHeld || firstMissedTime <= runAtMs);
+      firstMissedTime !== null && (isBlocked || firstMissedTime <= runAtMs);
     return items.find(standsFor) ?? null;
   }
 
-  /** Warns of a job that is held, with what holds it. */
-  async #reportHeld(key: string, job: Watched, { taskId, executor, concurrencyKey }: JobRecord): Promise<void> {
+  /** Warns of a job that is blocked, with what holds it. */
+  async #reportBlocked(key: string, job: Watched, { taskId, executor, concurrencyKey }: JobRecord): Promise<void> {
     const { env } = this;
     const task = await env.store.getTask(taskId);
     const isPaused = await this.#isPaused(taskId, concurrencyKey);
@@ -161,8 +161,8 @@ export class UnclaimedJobs extends Watch {
     const since = instantText(job.sinceMs);
     this.#settle(key);
     env.logger.warn(
-      `escapement: job ${job.jobId} of task "${taskId}" waits since ${since}, held by ` +
-        `${isPaused ? "a pause" : limit}; see getJobs({ taskId: "${taskId}", state: "held" })`,
+      `escapement: job ${job.jobId} of task "${taskId}" waits since ${since}, blocked by ` +
+        `${isPaused ? "a pause" : limit}; see getJobs({ taskId: "${taskId}", state: "blocked" })`,
     );
     env.events.publish([jobUnclaimed(env, { ...job, executor }, "room")]);
   }
@@ -174,17 +174,17 @@ export class UnclaimedJobs extends Watch {
 
   /** Whether a job that nobody took waits for something else: its parents, the end of a pause, or, where somebody is
    *  alive who can run the job, room or a limit. It is looked after again later. */
-  async #waitsForItsTurn({ taskId, executor, concurrencyKey, heldBy }: JobRecord): Promise<boolean> {
+  async #waitsForItsTurn({ taskId, executor, concurrencyKey, blockedBy }: JobRecord): Promise<boolean> {
     const { store, clock } = this.env;
-    if (heldBy === "parents") return true;
+    if (blockedBy === "parents") return true;
     if (await this.#isPaused(taskId, concurrencyKey)) return true;
     const alive = await store.getSchedulers(clock.now());
     return alive.some((one) => one.role !== "scheduler" && runs(one, { taskId, executor }));
   }
 
-  /** Somebody took a job. Others of its task may be held later. */
-  #taken(key: string, { isHeld }: Watched): void {
-    if (isHeld) this.#watched.delete(key);
+  /** Somebody took a job. Others of its task may be blocked later. */
+  #taken(key: string, { isBlocked }: Watched): void {
+    if (isBlocked) this.#watched.delete(key);
     else this.#settle(key);
   }
 

@@ -1,5 +1,5 @@
 import { ConflictingIdError, JobLookupError } from "../../core/errors.ts";
-import { BULK_STEP_MAX, CLEANUP_BATCH } from "../../core/limits.ts";
+import { BULK_COMMIT_MAX, CLEANUP_BATCH } from "../../core/limits.ts";
 import { FAILURES, failureKeyOf } from "../../records/failure.ts";
 import type { JobRecord } from "../../records/job.ts";
 import type { JobResultRecord } from "../../records/job-result.ts";
@@ -131,7 +131,7 @@ export class BulkVerbs implements BulkCommands {
   async *#unfinishedIds(start: number, selection: object): AsyncGenerator<readonly string[]> {
     let cursor: string | null = null;
     do {
-      const filter = { ...selection, limit: BULK_STEP_MAX, cursor };
+      const filter = { ...selection, limit: BULK_COMMIT_MAX, cursor };
       const page: RecordPage<JobRecord> = await this.#context.env.store.getJobs(filter);
       const jobs = page.items.filter(({ createdAt }) => createdAt <= start);
       if (jobs.length > 0) yield jobs.map(({ id }) => id);
@@ -157,7 +157,7 @@ export class BulkVerbs implements BulkCommands {
       let cursor: string | null = null;
       do {
         signal?.throwIfAborted();
-        const filter = { ...selection, outcome, until, limit: BULK_STEP_MAX, cursor };
+        const filter = { ...selection, outcome, until, limit: BULK_COMMIT_MAX, cursor };
         const page: RecordPage<JobResultRecord> = await store.getJobResults(filter, start);
         const isOld = ({ job, retryOf }: JobResultRecord) => retryOf === undefined || (job?.createdAt ?? 0) < start;
         yield { results: page.items.filter((result) => isOld(result) && isMeant(result)), missing: [] };
@@ -169,7 +169,7 @@ export class BulkVerbs implements BulkCommands {
   async *#endedOf(ids: readonly string[], now: number, signal: AbortSignal | undefined): AsyncGenerator<EndedJobs> {
     const unique = [...new Set(ids)];
     // Where results are large, each read has fewer of them, and is not asked for many more.
-    let limit = BULK_STEP_MAX;
+    let limit = BULK_COMMIT_MAX;
     for (let start = 0; start < unique.length; ) {
       signal?.throwIfAborted();
       const asked = unique.slice(start, start + limit);
@@ -179,7 +179,7 @@ export class BulkVerbs implements BulkCommands {
       const results = part.flatMap((id) => byId.get(id) ?? []);
       yield { results, missing: part.filter((id) => !byId.has(id)) };
       start += found.read;
-      limit = Math.min(BULK_STEP_MAX, 2 * found.read);
+      limit = Math.min(BULK_COMMIT_MAX, 2 * found.read);
     }
   }
 

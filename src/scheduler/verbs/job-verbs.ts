@@ -143,7 +143,7 @@ export class JobVerbs implements JobCommands {
     const { sort: _sort, order: _order, ...selection } = filter;
     const list = (limit: number, state = filter.state) =>
       env.store.getJobs({ ...selection, ...(state === undefined ? {} : { state }), limit, cursor: null });
-    const facets = { queued: ["queued"], held: ["held"], running: ["running"] };
+    const facets = { queued: ["queued"], blocked: ["blocked"], running: ["running"] };
     return { ...mapPage(page, (record) => this.viewOf(record)), ...(await countsOf(include, list, facets)) };
   }
 

@@ -22,7 +22,7 @@ const ENOUGH_BYTES = PAGE_BYTES_MAX / 8;
 /** The parts of the list of runs, one after the other: unfinished jobs (of one state, or of all), then results. */
 type PartOfRuns = NonNullable<JobFilter["state"]> | "unfinished" | "ended";
 
-const UNFINISHED = ["running", "held", "queued"] as const;
+const UNFINISHED = ["running", "blocked", "queued"] as const;
 
 /** What a scheduler shows of jobs, ended or not, as one list. */
 export class RunVerbs implements RunCommands {
@@ -48,7 +48,7 @@ export class RunVerbs implements RunCommands {
     const { outcome: _, ...others } = filter;
     const list = (limit: number, state?: Run["state"]) =>
       this.#read({ ...(state === undefined ? filter : { ...others, state: [state] }), limit, cursor: null });
-    const facets = { queued: ["queued"], held: ["held"], running: ["running"], ended: JOB_OUTCOMES };
+    const facets = { queued: ["queued"], blocked: ["blocked"], running: ["running"], ended: JOB_OUTCOMES };
     const counts = await countsOf(include, list, facets, ({ outcome }) => outcome);
     return { ...mapPage(page, (facts) => this.#viewOf(facts)), ...counts };
   }

@@ -1,4 +1,4 @@
-import { BULK_STEP_MAX, UPDATE_TRIES_MAX } from "../../core/limits.ts";
+import { BULK_COMMIT_MAX, UPDATE_TRIES_MAX } from "../../core/limits.ts";
 import type { AuditRecord } from "../../records/ledger.ts";
 import type { ScheduleRecord } from "../../records/schedule.ts";
 import type { RecordPage, ScheduleChanges, ScheduleUpdateRequest } from "../../stores/data-store.ts";
@@ -105,7 +105,7 @@ export class ScheduleBulk {
     let cursor: string | null = null;
     do {
       signal?.throwIfAborted();
-      const filter = { ...selection, limit: BULK_STEP_MAX, cursor };
+      const filter = { ...selection, limit: BULK_COMMIT_MAX, cursor };
       const page: RecordPage<ScheduleRecord> = await this.#context.env.store.getSchedules(filter);
       if (page.items.length > 0) yield page.items.map(({ id }) => id);
       ({ cursor } = page);
@@ -117,7 +117,7 @@ export class ScheduleBulk {
     let cursor: string | null = null;
     do {
       signal?.throwIfAborted();
-      const filter = { ids, limit: BULK_STEP_MAX, cursor };
+      const filter = { ids, limit: BULK_COMMIT_MAX, cursor };
       const page: RecordPage<ScheduleRecord> = await this.#context.env.store.getSchedules(filter);
       yield page.items;
       ({ cursor } = page);

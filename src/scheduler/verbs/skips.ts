@@ -6,7 +6,7 @@ import {
   ScheduleLookupError,
   TaskLookupError,
 } from "../../core/errors.ts";
-import { BULK_STEP_MAX, REFUSALS_MAX } from "../../core/limits.ts";
+import { BULK_COMMIT_MAX, REFUSALS_MAX } from "../../core/limits.ts";
 import type { BulkRefusal, SkippedJobs } from "../commands/commands.ts";
 
 /** The errors that are about one schedule or job. */
@@ -39,5 +39,6 @@ export class Skips {
 /** Different ids, in parts that one commit takes. */
 export function* partsOf(ids: readonly string[]): Generator<readonly string[]> {
   const unique = [...new Set(ids)];
-  for (let start = 0; start < unique.length; start += BULK_STEP_MAX) yield unique.slice(start, start + BULK_STEP_MAX);
+  for (let start = 0; start < unique.length; start += BULK_COMMIT_MAX)
+    yield unique.slice(start, start + BULK_COMMIT_MAX);
 }

@@ -42,7 +42,7 @@ export interface VerbContext {
   readonly mayBegin: () => boolean;
   /** Tells listeners of jobs that a write of their own has added. */
   readonly announceJobs: (jobs: readonly JobRecord[]) => void;
-  /** Adds jobs and tells listeners. Where this scheduler runs jobs in its loop, the next step adds them; elsewhere a
+  /** Adds jobs and tells listeners. Where this scheduler runs jobs in its loop, the next commit adds them; elsewhere a
    *  write of their own does. @throws {StoreUnavailableError} */
   readonly addJobs: (jobs: readonly NewJobRecord[]) => Promise<readonly JobAddition[]>;
 }

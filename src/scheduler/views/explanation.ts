@@ -59,8 +59,8 @@ export type Cause<At = Temporal.Instant> =
   | { readonly kind: "noHandler"; readonly taskId: string }
   /** The job waited for a place: the task was at its limit, or the schedulers were busy. */
   | { readonly kind: "noSlot"; readonly taskId: string }
-  /** The job was held, because of its concurrency key, or the rate or the turns of its task. */
-  | { readonly kind: "held"; readonly concurrencyKey: string | null }
+  /** The job was blocked, because of its concurrency key, or the rate or the turns of its task. */
+  | { readonly kind: "blocked"; readonly concurrencyKey: string | null }
   /** The task was paused, or one concurrency key of it. */
   | ({ readonly kind: "taskPaused"; readonly key: string | null } & PauseCause<At>)
   | ({ readonly kind: "schedulePaused" } & PauseCause<At>)

@@ -58,11 +58,11 @@ export interface Count {
 /** The unfinished jobs of a task. */
 export interface TaskWork {
   readonly taskId: string;
-  /** Jobs that are not under a lease, held ones included. Stores on SQLite stop counting at 10,000 of a task. */
+  /** Jobs that are not under a lease, blocked ones included. Stores on SQLite stop counting at 10,000 of a task. */
   readonly waiting: Count;
-  /** How many of the waiting jobs are held by a limit, a pause or their parents. The jobs of a paused task that has no
-   *  limits are not held: they wait, and `pausedTasks` has the task. */
-  readonly held: Count;
+  /** How many of the waiting jobs are blocked by a limit, a pause or their parents. The jobs of a paused task that has
+   *  no limits are not blocked: they wait, and `pausedTasks` has the task. */
+  readonly blocked: Count;
   /** Jobs under a lease. */
   readonly running: number;
 }
@@ -186,7 +186,7 @@ export class SchedulerHealth {
     const schedule = this.#store?.inspection.oldestDueSchedule ?? null;
     return schedule === null ? null : this.#dueSchedule(schedule, instantOf);
   }
-  /** The tasks that have unfinished jobs, with the numbers of those that wait, are held, and run, by id. */
+  /** The tasks that have unfinished jobs, with the numbers of those that wait, are blocked, and run, by id. */
   get backlog(): readonly TaskWork[] {
     return (this.#store?.inspection.tasks ?? []).map(workOf);
   }
@@ -288,12 +288,12 @@ export class SchedulerHealth {
 type DueJobFacts = NonNullable<StoreInspection["oldestDueJob"]>;
 type DueScheduleFacts = NonNullable<StoreInspection["oldestDueSchedule"]>;
 
-function workOf({ taskId, waiting, held = 0, running, ...counted }: TaskBacklog): TaskWork {
-  const { isQueuedCapped = false, isHeldCapped = false } = counted;
+function workOf({ taskId, waiting, blocked = 0, running, ...counted }: TaskBacklog): TaskWork {
+  const { isQueuedCapped = false, isBlockedCapped = false } = counted;
   return {
     taskId,
-    waiting: { count: waiting, isCapped: isQueuedCapped || isHeldCapped },
-    held: { count: held, isCapped: isHeldCapped },
+    waiting: { count: waiting, isCapped: isQueuedCapped || isBlockedCapped },
+    blocked: { count: blocked, isCapped: isBlockedCapped },
     running,
   };
 }

@@ -132,21 +132,22 @@ export class Job<R = unknown> {
     return this.#record.concurrencyKey ?? null;
   }
   /** Why the job cannot start although it may be due: a limit of its task or a pause (`"limit"`), or parents that have
-   *  not ended (`"parents"`). Null for a job that is not held. Where the task has limits, `"limit"` also stands for a
-   *  job that no scheduler has let in yet. A paused task without limits leaves its jobs queued. */
-  get heldBy(): "limit" | "parents" | null {
-    return this.#record.heldBy ?? null;
+   *  not ended (`"parents"`). Null for a job that is not blocked. Where the task has limits, `"limit"` also stands for
+   *  a job that no scheduler has let in yet. A paused task without limits leaves its jobs queued. */
+  get blockedBy(): "limit" | "parents" | null {
+    return this.#record.blockedBy ?? null;
   }
-  /** `"running"` under the lease of a scheduler, `"held"` (see {@link heldBy}), or `"queued"`: it starts when it is due
-   *  and a scheduler has room. `"ended"` for a job that has ended: read by `getJob`, its fields are what its result
-   *  keeps (`runAt` is its fire time, or when it was added). Returned in the place of a new job, because of `throttle`
-   *  or `uniqueFor`, {@link result} and {@link wait} are about it, and the other fields are those of the new one. */
-  get state(): "queued" | "held" | "running" | "ended" {
+  /** `"running"` under the lease of a scheduler, `"blocked"` (see {@link blockedBy}), or `"queued"`: it starts when it
+   *  is due and a scheduler has room. `"ended"` for a job that has ended: read by `getJob`, its fields are what its
+   *  result keeps (`runAt` is its fire time, or when it was added). Returned in the place of a new job, because of
+   *  `throttle` or `uniqueFor`, {@link result} and {@link wait} are about it, and the other fields are those of the new
+   *  one. */
+  get state(): "queued" | "blocked" | "running" | "ended" {
     if (this.#hasEnded) return "ended";
     if (this.#record.acquiredBy !== null) return "running";
-    return this.heldBy === null ? "queued" : "held";
+    return this.blockedBy === null ? "queued" : "blocked";
   }
-  /** The ids of the jobs that this job comes after, each once; empty for none. It is held until they have ended. */
+  /** The ids of the jobs that this job comes after, each once; empty for none. It is blocked until they have ended. */
   get after(): readonly string[] {
     return this.#record.after ?? [];
   }
@@ -290,7 +291,7 @@ export class Job<R = unknown> {
       concurrencyKey: this.concurrencyKey,
       after: this.after,
       onParentFailure: this.onParentFailure,
-      heldBy: this.heldBy,
+      blockedBy: this.blockedBy,
       state: this.state,
       retry: this.#record.retry === undefined ? null : retryAsJSON(this.#record.retry),
       failedAttempts: this.failedAttempts,

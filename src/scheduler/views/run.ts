@@ -20,14 +20,20 @@ export type RunFacts = Omit<RecordOf<typeof RUN_FIELDS>, "attemptHistory"> & {
 export function runOfJob(job: JobRecord): RunFacts {
   const { id, taskId, scheduleId, executor, payload, createdAt, runAt, scheduledFireTime, metadata } = job;
   const { labels = NO_LABELS } = job;
-  const { failedAttempts, recoveries, attemptHistory = [], heldBy = null, acquiredBy, cancelRequested } = job;
+  const { failedAttempts, recoveries, attemptHistory = [], blockedBy = null, acquiredBy, cancelRequested } = job;
   const isRunning = acquiredBy !== null;
   return {
-    ...{ id, taskId, scheduleId, state: isRunning ? "running" : heldBy === null ? "queued" : "held", outcome: null },
+    ...{
+      id,
+      taskId,
+      scheduleId,
+      state: isRunning ? "running" : blockedBy === null ? "queued" : "blocked",
+      outcome: null,
+    },
     ...{ executor, payload, priority: givenPriority(job), createdAt, runAt, scheduledFireTime },
     ...{ startedAt: null, finishedAt: null, latenessMs: latenessOf(job, null), runMs: null },
     ...{ attempts: failedAttempts + recoveries + (isRunning ? 1 : 0), attemptHistory },
-    ...{ heldBy, acquiredBy, cancelRequested },
+    ...{ blockedBy, acquiredBy, cancelRequested },
     ...{ progress: job.progress?.fraction ?? null, progressNote: job.progress?.note ?? null, metadata, labels },
     ...{ idempotencyKey: job.idempotencyKey, concurrencyKey: job.concurrencyKey ?? null },
     ...{ retryOf: job.retryOf ?? null, expiresAt: null, returnValue: null, error: null },
@@ -49,7 +55,7 @@ export function runOfResult(result: JobResultRecord): RunFacts {
     latenessMs: latenessOf(result, startedAt),
     runMs: startedAt === null ? null : Math.max(0, finishedAt - startedAt),
     ...{ attempts, attemptHistory: [...earlier, ...last] },
-    ...{ heldBy: null, acquiredBy: null, cancelRequested: outcome === "cancelled" },
+    ...{ blockedBy: null, acquiredBy: null, cancelRequested: outcome === "cancelled" },
     ...{ progress: result.progress?.fraction ?? null, progressNote: result.progress?.note ?? null, metadata },
     labels: kept.labels ?? NO_LABELS,
     ...{ idempotencyKey: kept.idempotencyKey ?? null, concurrencyKey: kept.concurrencyKey ?? null },
@@ -79,8 +85,8 @@ export class Run {
   readonly taskId: string;
   /** The id of the schedule that made the job; null for a job that was added directly. */
   readonly scheduleId: string | null;
-  /** `"queued"`, `"held"` (see {@link heldBy}), `"running"` under the lease of a scheduler, or `"ended"`. */
-  readonly state: "queued" | "held" | "running" | "ended";
+  /** `"queued"`, `"blocked"` (see {@link blockedBy}), `"running"` under the lease of a scheduler, or `"ended"`. */
+  readonly state: "queued" | "blocked" | "running" | "ended";
   /** How the job ended; null while it is unfinished. */
   readonly outcome: JobOutcome | null;
   readonly #facts: RunFacts;
@@ -150,9 +156,9 @@ export class Run {
   get attemptHistory(): Attempt[] {
     return this.#facts.attemptHistory.map(attemptOf);
   }
-  /** Why the job cannot start although it may be due, see `Job.heldBy`; null for nothing. */
-  get heldBy(): "limit" | "parents" | null {
-    return this.#facts.heldBy;
+  /** Why the job cannot start although it may be due, see `Job.blockedBy`; null for nothing. */
+  get blockedBy(): "limit" | "parents" | null {
+    return this.#facts.blockedBy;
   }
   /** Identity of the scheduler that runs the job; null unless it runs. */
   get acquiredBy(): string | null {
@@ -237,7 +243,7 @@ export class Run {
       runTime: durationTextOrNull(runMs),
       attempts: this.attempts,
       attemptHistory: attemptHistory.map(attemptAsJSON),
-      heldBy: this.heldBy,
+      blockedBy: this.blockedBy,
       acquiredBy: this.acquiredBy,
       cancelRequested: this.cancelRequested,
       progress: this.progress,

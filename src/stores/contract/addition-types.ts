@@ -51,7 +51,7 @@ export interface ScheduleCommitReport {
 
 /** What became of a job that was added. */
 export interface JobAddition {
-  /** `heldBy` tells how the commit left the job. */
+  /** `blockedBy` tells how the commit left the job. */
   readonly job: JobRecord;
   /** Whether the call made the job; false where an existing job stands for the addition. */
   readonly isNew: boolean;

@@ -68,14 +68,14 @@ export interface ScheduleCounts {
 /** How many unfinished jobs a task has. */
 export interface TaskBacklog {
   readonly taskId: string;
-  /** Jobs without a lease: those that are due, those that are to run later, and held ones. */
+  /** Jobs without a lease: those that are due, those that are to run later, and blocked ones. */
   readonly waiting: number;
   /** Jobs under a lease, live or not. */
   readonly running: number;
-  /** How many of the waiting jobs are held by a limit or by their parents. Absent for none. */
-  readonly held?: number;
-  /** Whether the count of jobs that are not held stopped at `countMax`, so that there are as many or more. */
+  /** How many of the waiting jobs are blocked by a limit or by their parents. Absent for none. */
+  readonly blocked?: number;
+  /** Whether the count of jobs that are not blocked stopped at `countMax`, so that there are as many or more. */
   readonly isQueuedCapped?: true;
-  /** The same of held jobs. */
-  readonly isHeldCapped?: true;
+  /** The same of blocked jobs. */
+  readonly isBlockedCapped?: true;
 }

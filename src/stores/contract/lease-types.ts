@@ -21,11 +21,11 @@ export interface HeldJob {
 export interface LeaseExtension {
   readonly now: number;
   readonly schedulerId: string;
-  /** Prefix of this instance's step ids. */
+  /** Prefix of this instance's commit ids. */
   readonly instanceId: string;
-  /** The id of the last step whose answer is known; null before the first. Compared as text, ids of steps grow in the
-   *  order of sending. */
-  readonly settledStepId: string | null;
+  /** The id of the last commit whose answer is known; null before the first. Compared as text, ids of commits grow in
+   *  the order of sending. */
+  readonly settledCommitId: string | null;
   /** When the leases of `jobs` end. */
   readonly until: number;
   /** The jobs that it holds. */
@@ -46,7 +46,7 @@ export interface LeaseExtensionReport {
   readonly heartbeats?: readonly Heartbeat[];
 }
 
-/** The last heartbeat of an instance (`aliveUntil` of an extension, a surrender or a step). */
+/** The last heartbeat of an instance (`aliveUntil` of an extension, a surrender or a commit). */
 export interface Heartbeat {
   readonly identity: string;
   readonly instanceId: string;
@@ -68,7 +68,7 @@ export interface LeaseEnd {
 export interface LeaseSurrender {
   readonly now: number;
   readonly schedulerId: string;
-  /** The instance that calls. Leases that its steps made are not given up. */
+  /** The instance that calls. Leases that its commits made are not given up. */
   readonly instanceId: string;
   /** Both as in {@link LeaseExtension}. */
   readonly aliveUntil: number | null;

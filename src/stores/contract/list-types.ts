@@ -45,8 +45,8 @@ export interface JobFilter extends PageRequest, LabelFilter {
   readonly scheduleId?: string;
   /** The jobs that a backfill added, and those that repeat them. */
   readonly backfillId?: string;
-  /** `running`: under a lease, live or not. `held`: `heldBy` says why. `queued`: neither. */
-  readonly state?: "queued" | "held" | "running";
+  /** `running`: under a lease, live or not. `blocked`: `blockedBy` says why. `queued`: neither. */
+  readonly state?: "queued" | "blocked" | "running";
   /** `runAt` is this instant or later. */
   readonly from?: number;
   /** `runAt` is before this instant. */

@@ -14,14 +14,14 @@ export interface JobQueue {
 export interface JobCapacity {
   /** Whose jobs it could run. */
   readonly queues: readonly JobQueue[];
-  /** The most jobs to acquire in a step. */
+  /** The most jobs to acquire in a commit. */
   readonly limit: number;
-  /** The most jobs to acquire in a step for an executor, over all its queues. An executor that is not named is bounded
-   *  by `limit` alone. Absent for none. */
+  /** The most jobs to acquire in a commit for an executor, over all its queues. An executor that is not named is
+   *  bounded by `limit` alone. Absent for none. */
   readonly bounds?: ReadonlyMap<string, number>;
 }
 
-/** Who calls `DataStore.look` or `DataStore.step`, and what the caller wants to see. */
+/** Who calls `DataStore.look` or `DataStore.commit`, and what the caller wants to see. */
 export interface View {
   readonly now: number;
   /** Identity of the scheduler. */
@@ -79,7 +79,7 @@ export interface Seen {
   readonly nextMissAt: number | null;
   /** The earliest end of a lease on a job, whoever holds the lease. */
   readonly leaseEndsAt: number | null;
-  /** Whether a step with a higher limit would acquire more jobs of the queues now. The value means nothing while a
+  /** Whether a commit with a higher limit would acquire more jobs of the queues now. The value means nothing while a
    *  lease waits for recovery (`leaseEndsAt <= now`). See rule V8. */
   readonly hasReady: boolean;
   /** The version of the blackouts; absent while there was none, and without schedules. See rule B3. */
@@ -87,7 +87,7 @@ export interface Seen {
   /** When the first pause ends, of a schedule, a task or a key, in the past too; absent for no such pause. See rules
    *  S17 and T15. */
   readonly pauseEndsAt?: number;
-  /** What a step with `overdue` has to do; absent for nothing, and without a `Ledger`. See rules O10 to O12. */
+  /** What a commit with `overdue` has to do; absent for nothing, and without a `Ledger`. See rules O10 to O12. */
   readonly overdue?: SeenOverdue;
 }
 
@@ -142,9 +142,9 @@ export interface LookedSchedule
   readonly bytes: number;
 }
 
-// What looks and steps say of overdue occurrences.
+// What looks and commits say of overdue occurrences.
 
-/** What a step with `overdue` has to do. */
+/** What a commit with `overdue` has to do. */
 export interface SeenOverdue {
   /** The earliest time at which an overdue occurrence may become due; null for never. See rules O10 and O11. */
   readonly nextAt: number | null;
@@ -152,9 +152,9 @@ export interface SeenOverdue {
   readonly isOpen: boolean;
 }
 
-/** An overdue occurrence that a step raised and resolved is in both. */
+/** An overdue occurrence that a commit raised and resolved is in both. */
 export interface OverdueReport {
-  /** Occurrences that the step found overdue. */
+  /** Occurrences that the commit found overdue. */
   readonly raised: readonly OverdueRecord[];
   /** Occurrences that are overdue no longer, and why. */
   readonly resolved: readonly ResolvedOverdueRecord[];

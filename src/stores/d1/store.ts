@@ -7,7 +7,7 @@ import { checkBinding, checkOptions, type D1StoreOptions } from "./options.ts";
 
 /**
  * Keeps everything in a D1 database, through the binding that a Worker has for it. Many schedulers, in many Workers,
- * may share a database. Each look and each step of a scheduler is one request to D1.
+ * may share a database. Each look and each commit of a scheduler is one request to D1.
  *
  * ```ts
  * const scheduler = new Scheduler({ dataStore: new D1DataStore(env.DB) });

@@ -17,7 +17,7 @@ const CONNECTION_CODES = new Set([
   "UNKNOWN",
 ]);
 
-/** What an error of a libSQL client means for the next step. */
+/** What an error of a libSQL client means for the next commit. */
 export function failureKind(error: unknown): FailureKind {
   const code = codeOf(error);
   if (code === "RESPONSE_TOO_LARGE" || isTooLarge(code, messageOf(error))) return "tooLarge";

@@ -2,12 +2,12 @@ import type { Mutable } from "../../core/mutable.ts";
 import type { JobRecord, NewJobRecord } from "../../records/job.ts";
 import type { JobOutcome } from "../../records/policies.ts";
 import type { ScheduleRecord } from "../../records/schedule.ts";
-import type { JobAddition, PlannedJob, SchedulePlan, StepRequest } from "../data-store.ts";
+import type { CommitRequest, JobAddition, PlannedJob, SchedulePlan } from "../data-store.ts";
 import { addedJob, debouncedRunAt } from "../shared/added-and-ended-jobs.ts";
 import { hasParents, refuseCircles, unknownParents } from "../shared/parents-of-jobs.ts";
 import { isCancelledBy } from "./dependencies.ts";
 import { cancelChildren, type Notes, type Tables } from "./ends-of-jobs.ts";
-import { isHeld, type JobEntry, moveTo, recordOf } from "./entries-of-jobs-and-tasks.ts";
+import { isBlocked, type JobEntry, moveTo, recordOf } from "./entries-of-jobs-and-tasks.ts";
 import { frozenCopy } from "./frozen-copies.ts";
 import { vanishesIn } from "./leases-and-recovery.ts";
 
@@ -15,20 +15,20 @@ import { vanishesIn } from "./leases-and-recovery.ts";
 
 /**
  * Refuses jobs whose parents are unknown, or that would wait for each other, before anything is changed.
- * @param step the step that adds the jobs, if any: a parent that ends there and leaves no result is unknown
+ * @param commit the commit that adds the jobs, if any: a parent that ends there and leaves no result is unknown
  * @throws {StoreRefusedError}
  */
 export function checkParents(
   { jobs, results }: Tables,
   added: readonly NewJobRecord[],
-  step: StepRequest | null,
+  commit: CommitRequest | null,
 ): void {
   if (!added.some(hasParents)) return;
   refuseCircles(added);
   const ids = new Set(added.map(({ id }) => id));
   const isKnown = (id: string, now: number): boolean => {
     const entry = jobs.find(id);
-    const stays = entry !== undefined && (step === null || !vanishesIn(step, entry));
+    const stays = entry !== undefined && (commit === null || !vanishesIn(commit, entry));
     return ids.has(id) || stays || results.get(id, now) !== null;
   };
   const unknown = added
@@ -68,15 +68,15 @@ export function addJobs(
   });
 }
 
-/** Tells in the answers which jobs are held, when all else is done. */
+/** Tells in the answers which jobs are blocked, when all else is done. */
 export function withHolds({ jobs, flow }: Tables, additions: JobAddition[]): JobAddition[] {
-  if (!flow.hasBlocked && additions.every(({ job }) => job.heldBy === undefined)) return additions;
+  if (!flow.hasBlocked && additions.every(({ job }) => job.blockedBy === undefined)) return additions;
   return additions.map((addition) => {
     const entry = jobs.find(addition.job.id);
-    const heldBy = entry === undefined ? undefined : recordOf(entry).heldBy;
-    if (addition.job.heldBy === heldBy) return addition;
-    const { heldBy: _, ...job } = addition.job;
-    return { ...addition, job: heldBy === undefined ? job : { ...job, heldBy } };
+    const blockedBy = entry === undefined ? undefined : recordOf(entry).blockedBy;
+    if (addition.job.blockedBy === blockedBy) return addition;
+    const { blockedBy: _, ...job } = addition.job;
+    return { ...addition, job: blockedBy === undefined ? job : { ...job, blockedBy } };
   });
 }
 
@@ -167,7 +167,7 @@ function addUnlessExisting(
   // The store keeps a copy, so that the caller's record itself may be returned.
   const record: Mutable<NewJobRecord> = { ...job, metadata };
   if (record.labels !== undefined) record.labels = frozenCopy(record.labels);
-  if (record.heldBy !== undefined) delete record.heldBy;
+  if (record.blockedBy !== undefined) delete record.blockedBy;
   if (record.copiesSteps !== undefined) {
     delete record.copiesSteps;
     if (job.copiesSteps === true && job.retryOf !== undefined) steps.copy(job.retryOf, job.id);
@@ -234,13 +234,13 @@ function startChildren(
   const cancelled = children.filter((entry) => waitForParents(tables, entry, ended));
   for (const entry of cancelled) cancelChildren(tables, [entry], { ...notes, now: entry.record.createdAt });
   for (const entry of children) {
-    if (!tables.jobs.holds(entry) || entry.list !== null || isHeld(entry)) continue;
+    if (!tables.jobs.holds(entry) || entry.list !== null || isBlocked(entry)) continue;
     tables.queues.add(entry, entry.record.runAt <= entry.record.createdAt);
   }
 }
 
 /** Has a new job wait while it has unfinished parents. Returns whether a parent that has ended cancels the job.
- *  @param ended the outcomes of the jobs that ended in the same step, whose results may not be kept */
+ *  @param ended the outcomes of the jobs that ended in the same commit, whose results may not be kept */
 function waitForParents(
   { jobs, chains, results }: Tables,
   entry: JobEntry,

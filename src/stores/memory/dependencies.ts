@@ -23,7 +23,7 @@ export class Chains {
       if (children === undefined) this.#childrenOf.set(parent, new Set([entry]));
       else children.add(entry);
     }
-    entry.task.heldCount++;
+    entry.task.blockedCount++;
   }
 
   /** A job waits no longer, or is removed. Does nothing for a job that does not wait. */
@@ -35,7 +35,7 @@ export class Chains {
       if (children?.size === 0) this.#childrenOf.delete(parent);
     }
     entry.parents = null;
-    entry.task.heldCount--;
+    entry.task.blockedCount--;
   }
 
   /** A job has ended. The caller releases those of its children that are ready, and cancels the others. */

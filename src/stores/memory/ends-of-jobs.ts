@@ -1,21 +1,21 @@
-import { MISSED_PER_STEP_MAX, OVERLAP_JOBS_PER_PLAN_MAX } from "../../core/limits.ts";
+import { MISSED_PER_COMMIT_MAX, OVERLAP_JOBS_PER_PLAN_MAX } from "../../core/limits.ts";
 import type { JobRecord } from "../../records/job.ts";
 import { type JobResultRecord, withKeptFacts } from "../../records/job-result.ts";
 import { isFailure, type JobOutcome } from "../../records/policies.ts";
 import { failureOf, type ScheduleFailure } from "../../records/schedule-failure.ts";
 import type {
+  AdmittedJob,
   CancelReport,
   JobCancellation,
   OverlapReport,
   PlannedJob,
   PlannedOverlap,
-  PromotedJob,
   RecoveredJob,
 } from "../data-store.ts";
 import { endedWithoutRun, type OutcomeWithoutRun } from "../shared/added-and-ended-jobs.ts";
 import type { Chains } from "./dependencies.ts";
 import { isMissed, type JobEntry, moveTo } from "./entries-of-jobs-and-tasks.ts";
-import { type Flow, promotedJob } from "./flow-control.ts";
+import { admittedJob, type Flow } from "./flow-control.ts";
 import type { Coalesced } from "./history-of-schedule.ts";
 import type { MemoryLedger } from "./ledger.ts";
 import type { JobLogs } from "./logs-of-jobs.ts";
@@ -46,13 +46,13 @@ export interface Notes {
   readonly now: number;
   readonly recovered: RecoveredJob[];
   readonly ended: JobResultRecord[];
-  readonly promoted: PromotedJob[];
+  readonly admitted: AdmittedJob[];
   /** The ends that count for the failures of their schedules, in their order. */
   readonly counted: { readonly scheduleId: string; readonly outcome: JobOutcome }[];
 }
 
 export function emptyNotes(now: number): Notes {
-  return { now, recovered: [], ended: [], promoted: [], counted: [] };
+  return { now, recovered: [], ended: [], admitted: [], counted: [] };
 }
 
 /** Ends a job with the result of its run. */
@@ -86,7 +86,7 @@ export function endWithoutRun(
 export function endMissed(tables: Tables, notes: Notes): void {
   const ended: string[] = [];
   for (let entry = tables.jobs.nextToStart; entry !== undefined; entry = tables.jobs.nextToStart) {
-    if (!isMissed(entry, notes.now) || ended.length === MISSED_PER_STEP_MAX) break;
+    if (!isMissed(entry, notes.now) || ended.length === MISSED_PER_COMMIT_MAX) break;
     ended.push(endAlone(tables, entry, "missedStartDeadline", notes).jobId);
   }
   for (const jobId of ended) resolveChildren(tables, jobId, "missedStartDeadline", notes);
@@ -233,7 +233,7 @@ function releaseChildren(tables: Tables, jobId: string, outcome: JobOutcome, not
   for (const entry of ready) {
     chains.release(entry);
     queues.add(entry, entry.record.runAt <= notes.now);
-    notes.promoted.push(promotedJob(entry.record));
+    notes.admitted.push(admittedJob(entry.record));
   }
   return cancelled;
 }

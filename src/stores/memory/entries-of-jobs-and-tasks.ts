@@ -21,14 +21,14 @@ export interface JobEntry {
   /** The list that holds the entry: jobs that are delayed, blocked, ready or leased. Null for a job that waits for its
    *  parents. */
   list: SortedList<JobEntry> | null;
-  /** Id of the step that leased the job, or put it back. */
-  stepId: string | null;
+  /** Id of the commit that leased the job, or put it back. */
+  commitId: string | null;
   /** Counts up with every lease of the store. */
   leaseSeq: number;
   /** Null for a job that needs no admission. */
   limiter: KeyLimiter | null;
   isAdmitted: boolean;
-  /** The step in which the job was last blocked; steps count up. */
+  /** The commit in which the job was last blocked; commits count up. */
   blockedIn: number;
   /** Where the job of a fair task stands among those of its priority; null for its `runAt`. See {@link FairQueues}. */
   virtualTime: number | null;
@@ -53,7 +53,7 @@ export interface TaskEntry {
   /** How many jobs are under a lease. */
   leasedCount: number;
   /** How many jobs are blocked, or wait for their parents. */
-  heldCount: number;
+  blockedCount: number;
   readonly limiters: Map<string, KeyLimiter>;
   fairQueues: FairQueues;
 }
@@ -67,7 +67,7 @@ export function newTaskEntry(id: string): TaskEntry {
     jobCount: 0,
     ready: new Map(),
     leasedCount: 0,
-    heldCount: 0,
+    blockedCount: 0,
     limiters: new Map(),
     fairQueues: new FairQueues(),
   };
@@ -137,18 +137,18 @@ export class KeyLimiter {
 }
 
 /** Whether the limiter of a job blocks the job. */
-export function isBlocked({ limiter, list }: JobEntry): boolean {
+export function isBlockedByLimiter({ limiter, list }: JobEntry): boolean {
   return limiter !== null && list === limiter.blocked;
 }
 
-export function isHeld(entry: JobEntry): boolean {
-  return entry.parents !== null || isBlocked(entry);
+export function isBlocked(entry: JobEntry): boolean {
+  return entry.parents !== null || isBlockedByLimiter(entry);
 }
 
-/** A copy of the job's record, which tells whether the job is held. */
+/** A copy of the job's record, which tells whether the job is blocked. */
 export function recordOf(entry: JobEntry): JobRecord {
-  if (!isHeld(entry)) return { ...entry.record };
-  return { ...entry.record, heldBy: entry.parents === null ? "limit" : "parents" };
+  if (!isBlocked(entry)) return { ...entry.record };
+  return { ...entry.record, blockedBy: entry.parents === null ? "limit" : "parents" };
 }
 
 /** Whether a job that waits has missed its `startDeadline`, and counts as ended. */

@@ -1,16 +1,16 @@
 import { CLOCK_TOLERANCE_MS } from "../../core/limits.ts";
 import type { JobRecord } from "../../records/job.ts";
 import type { TaskRecord } from "../../records/task.ts";
-import type { PromotedJob, TaskPause } from "../data-store.ts";
+import type { AdmittedJob, TaskPause } from "../data-store.ts";
 import type { PauseFacts } from "../shared/pauses.ts";
-import { isBlocked, type JobEntry, KeyLimiter, moveTo, type TaskEntry } from "./entries-of-jobs-and-tasks.ts";
+import { isBlockedByLimiter, type JobEntry, KeyLimiter, moveTo, type TaskEntry } from "./entries-of-jobs-and-tasks.ts";
 import { FairQueues } from "./rates-and-fairness.ts";
 import { SortedList } from "./sorted-list.ts";
 
 /**
  * Flow control of a memory store: the *key limiters* of the jobs that have a concurrency key, or whose task has a rate
  * or is fair. A job that is due is *blocked* until its limiter has *admitted* it. Each change of a limiter costs
- * O(log n), so that a step costs no more the more jobs are blocked.
+ * O(log n), so that a commit costs no more the more jobs are blocked.
  */
 export class Flow {
   /** The limiters that can admit a job, now or later. */
@@ -19,8 +19,8 @@ export class Flow {
   readonly #idle = new SortedList<KeyLimiter>((a, b) => a.bucket.fullAt - b.bucket.fullAt || a.seq - b.seq);
   /** How many jobs are blocked. */
   #blockedCount = 0;
-  #step = 0;
-  #admitted: PromotedJob[] = [];
+  #commit = 0;
+  #admitted: AdmittedJob[] = [];
   /** The latest present that may have taken a token. */
   #now = Number.NEGATIVE_INFINITY;
   #seq = 0;
@@ -35,12 +35,12 @@ export class Flow {
   }
 
   beginStep(): void {
-    this.#step++;
+    this.#commit++;
     this.#admitted = [];
   }
 
-  /** The jobs that the step has admitted and that were blocked before the step. */
-  get admitted(): readonly PromotedJob[] {
+  /** The jobs that the commit has admitted and that were blocked before the commit. */
+  get admitted(): readonly AdmittedJob[] {
     return this.#admitted;
   }
 
@@ -120,8 +120,8 @@ export class Flow {
     if (limiter === null) return;
     this.#unadmit(entry);
     moveTo(limiter.blocked, entry);
-    entry.blockedIn = this.#step;
-    entry.task.heldCount++;
+    entry.blockedIn = this.#commit;
+    entry.task.blockedCount++;
     this.#blockedCount++;
     this.#settle(limiter);
   }
@@ -148,7 +148,7 @@ export class Flow {
     }
     entry.isAdmitted = true;
     admitted.add(entry);
-    if (entry.blockedIn < this.#step) this.#admitted.push(promotedJob(entry.record));
+    if (entry.blockedIn < this.#commit) this.#admitted.push(admittedJob(entry.record));
     this.#settle(limiter);
     return entry;
   }
@@ -173,9 +173,9 @@ export class Flow {
   }
 
   #unblock(entry: JobEntry): void {
-    if (!isBlocked(entry)) return;
+    if (!isBlockedByLimiter(entry)) return;
     moveTo(null, entry);
-    entry.task.heldCount--;
+    entry.task.blockedCount--;
     this.#blockedCount--;
   }
 
@@ -254,6 +254,6 @@ function textOf(rate: TaskRecord["rateLimit"]): string {
   return rate === undefined ? "" : `${rate.limit} ${rate.perMs} ${rate.burst}`;
 }
 
-export function promotedJob({ id: jobId, taskId, scheduleId, concurrencyKey }: JobRecord): PromotedJob {
+export function admittedJob({ id: jobId, taskId, scheduleId, concurrencyKey }: JobRecord): AdmittedJob {
   return { jobId, taskId, scheduleId, ...(concurrencyKey === undefined ? {} : { concurrencyKey }) };
 }

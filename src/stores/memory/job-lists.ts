@@ -6,7 +6,7 @@ import { hasLabels } from "../../records/policies.ts";
 import type { JobFilter, RecordPage, StoreInspection, TaskBacklog } from "../data-store.ts";
 import { isFound, jobCursor, readJobCursor, tooManyToSort } from "../shared/cursors-and-search.ts";
 import type { Tables } from "./ends-of-jobs.ts";
-import { inOrderOfIds, isHeld, type JobEntry, recordOf } from "./entries-of-jobs-and-tasks.ts";
+import { inOrderOfIds, isBlocked, type JobEntry, recordOf } from "./entries-of-jobs-and-tasks.ts";
 import { merged, pageOf } from "./list-pages.ts";
 
 // What people read of the jobs of a memory store. A page costs a logarithm of the jobs, and the jobs that it looks
@@ -87,15 +87,15 @@ function attemptsOf({ failedAttempts, recoveries, acquiredBy }: JobEntry["record
 
 function stateOf(entry: JobEntry): JobFilter["state"] {
   if (entry.record.acquiredBy !== null) return "running";
-  return isHeld(entry) ? "held" : "queued";
+  return isBlocked(entry) ? "blocked" : "queued";
 }
 
 /** How many jobs each task has, and the job that has been due for the longest time. */
 export function inspectJobs({ jobs }: Tables, now: number): Pick<StoreInspection, "tasks" | "oldestDueJob"> {
   const tasks: TaskBacklog[] = [];
-  for (const { id: taskId, jobCount, leasedCount: running, heldCount: held } of jobs.tasks.values()) {
+  for (const { id: taskId, jobCount, leasedCount: running, blockedCount: blocked } of jobs.tasks.values()) {
     if (jobCount === 0) continue;
-    tasks.push({ taskId, waiting: jobCount - running, running, ...(held === 0 ? {} : { held }) });
+    tasks.push({ taskId, waiting: jobCount - running, running, ...(blocked === 0 ? {} : { blocked }) });
   }
   tasks.sort((a, b) => compareTexts(a.taskId, b.taskId));
   let oldest: JobRecord | null = null;

@@ -1,6 +1,7 @@
 import type { JobRecord } from "../../records/job.ts";
 import { keptMsOf } from "../../records/policies.ts";
 import type {
+  CommitRequest,
   JobRelease,
   JobStepReport,
   JobStepSave,
@@ -8,7 +9,6 @@ import type {
   LeaseExtensionReport,
   LeaseSurrender,
   ReleaseStatus,
-  StepRequest,
 } from "../data-store.ts";
 import { emptyNotes, endJob, endWithoutRun, type Notes, type Tables } from "./ends-of-jobs.ts";
 import type { JobEntry } from "./entries-of-jobs-and-tasks.ts";
@@ -17,9 +17,9 @@ import { frozenCopy } from "./frozen-copies.ts";
 // What becomes of the leased jobs of a memory store. A lease is *released* by its holder, *extended*, *given up* by
 // another instance of its holder, or *lost*: then *recovery* takes its job back.
 
-/** Applies a release of a step. */
-export function releaseJob(tables: Tables, release: JobRelease, step: StepRequest, notes: Notes): ReleaseStatus {
-  const { now, schedulerId, stepId, isRepetition } = step;
+/** Applies a release of a commit. */
+export function releaseJob(tables: Tables, release: JobRelease, commit: CommitRequest, notes: Notes): ReleaseStatus {
+  const { now, schedulerId, commitId, isRepetition } = commit;
   const entry = tables.jobs.find(release.jobId);
   const isStart = release.kind === "start";
   if (entry === undefined) {
@@ -27,7 +27,7 @@ export function releaseJob(tables: Tables, release: JobRelease, step: StepReques
   }
   const { record } = entry;
   if (record.fence !== release.fence || record.acquiredBy !== schedulerId) {
-    const wasPutBack = isRepetition && !isStart && release.kind !== "finish" && entry.stepId === stepId;
+    const wasPutBack = isRepetition && !isStart && release.kind !== "finish" && entry.commitId === commitId;
     return wasPutBack ? "released" : "fenced";
   }
   if (release.log !== undefined) tables.logs.put(record.id, record.fence, release.log);
@@ -41,7 +41,7 @@ export function releaseJob(tables: Tables, release: JobRelease, step: StepReques
   } else if (release.kind === "giveUp" && release.hasStarted === true) {
     record.startedFence = record.fence;
     if (release.attemptHistory !== undefined) record.attemptHistory = frozenCopy(release.attemptHistory);
-    recover(tables, entry, notes, stepId);
+    recover(tables, entry, notes, commitId);
   } else {
     if (release.kind === "retry") {
       record.runAt = release.runAt;
@@ -52,13 +52,13 @@ export function releaseJob(tables: Tables, release: JobRelease, step: StepReques
         record.startedFence = record.fence;
       }
     }
-    tables.queues.putBack(entry, stepId, release.kind === "giveUp" || record.runAt <= now);
+    tables.queues.putBack(entry, commitId, release.kind === "giveUp" || record.runAt <= now);
   }
   return "released";
 }
 
 /** Takes back the jobs whose leases are no longer live. */
-export function recoverLost(tables: Tables, { now, leaseEnds = [] }: StepRequest, notes: Notes): void {
+export function recoverLost(tables: Tables, { now, leaseEnds = [] }: CommitRequest, notes: Notes): void {
   const { queues } = tables;
   for (const leaseEnd of leaseEnds) queues.moveLeaseEnds(leaseEnd, now);
   for (let entry = queues.firstToEnd; entry !== undefined; entry = queues.firstToEnd) {
@@ -67,15 +67,16 @@ export function recoverLost(tables: Tables, { now, leaseEnds = [] }: StepRequest
   }
 }
 
-/** @param isSpared whether the leases of a step are left alone besides those of the caller */
+/** @param isSpared whether the leases of a commit are left alone besides those of the caller */
 export function giveUpLeases(
   tables: Tables,
   { now, schedulerId, instanceId }: LeaseSurrender,
-  isSpared: (stepId: string) => boolean,
+  isSpared: (commitId: string) => boolean,
 ): Notes {
   const notes = emptyNotes(now);
-  const isLeft = ({ stepId, record }: JobEntry): boolean =>
-    record.acquiredBy === schedulerId && (stepId === null || (!stepId.startsWith(instanceId) && !isSpared(stepId)));
+  const isLeft = ({ commitId, record }: JobEntry): boolean =>
+    record.acquiredBy === schedulerId &&
+    (commitId === null || (!commitId.startsWith(instanceId) && !isSpared(commitId)));
   for (const entry of tables.queues.leasedWhere(isLeft)) recover(tables, entry, notes, null);
   return notes;
 }
@@ -103,7 +104,7 @@ export function extendLeases(tables: Tables, extension: LeaseExtension): LeaseEx
   return { lost, cancelRequested };
 }
 
-/** Writes a step of a leased job, and extends its lease. */
+/** Writes a commit of a leased job, and extends its lease. */
 export function saveJobStep({ jobs, queues, steps }: Tables, save: JobStepSave): JobStepReport {
   const { now, jobId, fence, schedulerId, until } = save;
   const entry = jobs.find(jobId);
@@ -119,14 +120,14 @@ export function saveJobStep({ jobs, queues, steps }: Tables, save: JobStepSave):
 
 const NOT_SAVED: JobStepReport = Object.freeze({ isSaved: false, cancelRequested: false });
 
-/** Gives up leases that steps of this instance made but the extension does not name. Nobody runs their jobs, because a
- *  try of such a step arrived late. */
+/** Gives up leases that commits of this instance made but the extension does not name. Nobody runs their jobs, because
+ *  a try of such a commit arrived late. */
 function giveUpOrphans({ queues }: Tables, extension: LeaseExtension, extended: ReadonlySet<JobEntry>): void {
-  const { now, schedulerId, instanceId, settledStepId } = extension;
-  if (settledStepId === null) return;
+  const { now, schedulerId, instanceId, settledCommitId } = extension;
+  if (settledCommitId === null) return;
   const isOrphan = (entry: JobEntry): boolean => {
-    const { stepId, record } = entry;
-    const isOurs = stepId !== null && stepId <= settledStepId && stepId.startsWith(instanceId);
+    const { commitId, record } = entry;
+    const isOurs = commitId !== null && commitId <= settledCommitId && commitId.startsWith(instanceId);
     return isOurs && record.acquiredBy === schedulerId && !extended.has(entry);
   };
   for (const entry of queues.leasedWhere(isOrphan)) {
@@ -135,20 +136,20 @@ function giveUpOrphans({ queues }: Tables, extension: LeaseExtension, extended: 
       continue;
     }
     // Recovery is to end the job, and no later extension is to take it for a new orphan.
-    entry.stepId = null;
+    entry.commitId = null;
     queues.endLeaseAt(entry, now);
   }
 }
 
-/** Takes back a job whose lease was lost, or ends it. @param stepId the step that gave the job up, if any */
-function recover(tables: Tables, entry: JobEntry, notes: Notes, stepId: string | null): void {
+/** Takes back a job whose lease was lost, or ends it. @param commitId the commit that gave the job up, if any */
+function recover(tables: Tables, entry: JobEntry, notes: Notes, commitId: string | null): void {
   const { record } = entry;
   if (isLastLoss(record)) {
     endWithoutRun(tables, entry, record.cancelRequested ? "cancelled" : "abandoned", notes);
     return;
   }
   if (mayHaveStarted(record)) record.recoveries++;
-  tables.queues.putBack(entry, stepId, true);
+  tables.queues.putBack(entry, commitId, true);
   const { id: jobId, taskId, scheduleId } = record;
   notes.recovered.push({ jobId, taskId, scheduleId, attempt: record.failedAttempts + record.recoveries });
 }
@@ -163,8 +164,8 @@ function isLastLoss(record: JobRecord): boolean {
   return record.cancelRequested || (mayHaveStarted(record) && record.recoveries >= record.maxRecoveries);
 }
 
-/** Whether the releases or the recovery of a step end a job, and leave no result. */
-export function vanishesIn({ now, schedulerId, recover, releases }: StepRequest, { record }: JobEntry): boolean {
+/** Whether the releases or the recovery of a commit end a job, and leave no result. */
+export function vanishesIn({ now, schedulerId, recover, releases }: CommitRequest, { record }: JobEntry): boolean {
   if (record.acquiredBy === null) return false;
   const isOurs = record.acquiredBy === schedulerId;
   const release = isOurs

@@ -1,6 +1,6 @@
 import {
-  OVERDUE_CHECKED_PER_STEP_MAX,
-  OVERDUE_RAISED_PER_STEP_MAX,
+  OVERDUE_CHECKED_PER_COMMIT_MAX,
+  OVERDUE_RAISED_PER_COMMIT_MAX,
   OVERDUE_SHOWN_MAX,
   RESOLVED_OVERDUE_KEPT_MS,
 } from "../../core/limits.ts";
@@ -8,7 +8,7 @@ import { compareTexts } from "../../core/text.ts";
 import type { OverdueEnd, OverdueKind, OverdueRecord } from "../../records/overdue.ts";
 import type { ScheduleRecord } from "../../records/schedule.ts";
 import type { OverdueReport, SeenOverdue } from "../contract/look-types.ts";
-import type { StepRequest, StoreInspection } from "../data-store.ts";
+import type { CommitRequest, StoreInspection } from "../data-store.ts";
 import { isMissed, type JobEntry } from "./entries-of-jobs-and-tasks.ts";
 import type { MemoryLedger } from "./ledger.ts";
 import type { Notices } from "./notices.ts";
@@ -127,50 +127,50 @@ export class OverdueOccurrences {
   }
 
   /** Raises what is overdue. */
-  raise(step: StepRequest): void {
+  raise(commit: CommitRequest): void {
     const { jobs, scheduleOf } = this.#parts;
-    for (const watch of firstUntil(this.#toRaise, step.now)) {
+    for (const watch of firstUntil(this.#toRaise, commit.now)) {
       const fireTime = watch.record.nextFireTime ?? 0;
       const due = dueTimes(watch.record, fireTime);
       for (const { kind, dueAt } of due) {
         const isKnown = kind === "start" && watch.raisedFor === fireTime;
-        if (dueAt <= step.now && !isKnown) this.#add(watch.record, fireTime, kind, dueAt, null, step);
+        if (dueAt <= commit.now && !isKnown) this.#add(watch.record, fireTime, kind, dueAt, null, commit);
       }
       watch.raisedFor = fireTime;
-      watch.isDone = due.every(({ dueAt }) => dueAt <= step.now);
+      watch.isDone = due.every(({ dueAt }) => dueAt <= commit.now);
       this.#place(watch);
     }
-    for (const entry of firstUntil(jobs.toWatch, step.now)) {
+    for (const entry of firstUntil(jobs.toWatch, commit.now)) {
       const { id: jobId, scheduleId, fireTime } = entry.record;
       const schedule = scheduleOf(scheduleId ?? "");
       const due = schedule === undefined || fireTime === null ? [] : dueTimes(schedule, fireTime);
       for (const [place, { kind, dueAt: ownDueAt }] of due.entries()) {
         // It may stand for earlier ones.
         const dueAt = place === 0 ? Math.min(ownDueAt, entry.overdueAt ?? ownDueAt) : ownDueAt;
-        const isLate = dueAt <= step.now && (kind === "finish" || !hasStarted(entry)) && !isMissed(entry, step.now);
-        if (isLate && schedule !== undefined) this.#add(schedule, fireTime ?? 0, kind, dueAt, jobId, step);
+        const isLate = dueAt <= commit.now && (kind === "finish" || !hasStarted(entry)) && !isMissed(entry, commit.now);
+        if (isLate && schedule !== undefined) this.#add(schedule, fireTime ?? 0, kind, dueAt, jobId, commit);
       }
-      jobs.watchAt(entry, due.find(({ dueAt }) => dueAt > step.now)?.dueAt ?? null);
+      jobs.watchAt(entry, due.find(({ dueAt }) => dueAt > commit.now)?.dueAt ?? null);
     }
   }
 
-  /** Resolves what is over, and returns what the step raised and resolved; undefined for nothing. */
-  resolve({ now, stepId }: StepRequest): OverdueReport | undefined {
+  /** Resolves what is over, and returns what the commit raised and resolved; undefined for nothing. */
+  resolve({ now, commitId }: CommitRequest): OverdueReport | undefined {
     for (const [key, { end }] of this.#over) {
       if (end === null || end.at > now - RESOLVED_OVERDUE_KEPT_MS) break;
       this.#over.delete(key);
     }
-    // What stays open goes to the end, so that other steps look at the others.
-    for (const [key, occurrence] of [...this.#open].slice(0, OVERDUE_CHECKED_PER_STEP_MAX)) {
+    // What stays open goes to the end, so that other commits look at the others.
+    for (const [key, occurrence] of [...this.#open].slice(0, OVERDUE_CHECKED_PER_COMMIT_MAX)) {
       this.#open.delete(key);
       const reason = this.#endOf(occurrence);
-      if (reason !== null) occurrence.end = { reason, at: now, by: stepId };
+      if (reason !== null) occurrence.end = { reason, at: now, by: commitId };
       (reason === null ? this.#open : this.#over).set(key, occurrence);
     }
     const ended = [...this.#over.values()];
-    const raised = [...this.#open.values(), ...ended].filter(({ raisedBy }) => raisedBy === stepId);
+    const raised = [...this.#open.values(), ...ended].filter(({ raisedBy }) => raisedBy === commitId);
     const resolved = ended.flatMap(({ record, jobId, end }) =>
-      end?.by === stepId ? [{ ...record, jobId, reason: end.reason }] : [],
+      end?.by === commitId ? [{ ...record, jobId, reason: end.reason }] : [],
     );
     if (raised.length === 0 && resolved.length === 0) return undefined;
     return { raised: raised.map(({ record }) => ({ ...record })), resolved };
@@ -182,12 +182,12 @@ export class OverdueOccurrences {
     kind: OverdueKind,
     dueAt: number,
     jobId: string | null,
-    { now, stepId }: StepRequest,
+    { now, commitId }: CommitRequest,
   ): void {
     const key = nameOf(fireTime, kind, scheduleId);
     if (this.#open.has(key) || this.#over.has(key)) return;
     const record = { scheduleId, taskId, fireTime, kind, dueAt, raisedAt: now, jobId };
-    this.#open.set(key, { record, jobId, raisedBy: stepId, follows: fireTime, end: null });
+    this.#open.set(key, { record, jobId, raisedBy: commitId, follows: fireTime, end: null });
     this.#parts.notices.add({ type: "overdue", at: now, scheduleId, taskId, fireTime, jobId, kind, dueAt });
   }
 
@@ -238,11 +238,11 @@ function nameOf(fireTime: number, kind: OverdueKind, scheduleId: string): string
   return `${fireTime} ${kind} ${scheduleId}`;
 }
 
-/** What is overdue, as much as a step raises. */
+/** What is overdue, as much as a commit raises. */
 function firstUntil<T extends { readonly overdueAt: number | null }>(list: SortedList<T>, now: number): T[] {
   const overdue: T[] = [];
   for (const item of list.from()) {
-    if ((item.overdueAt ?? 0) > now || overdue.length === OVERDUE_RAISED_PER_STEP_MAX) break;
+    if ((item.overdueAt ?? 0) > now || overdue.length === OVERDUE_RAISED_PER_COMMIT_MAX) break;
     overdue.push(item);
   }
   return overdue;

@@ -1,5 +1,5 @@
 import type { JobRecord } from "../../records/job.ts";
-import type { JobCapacity, JobQueue, LeaseEnd, Seen, StepRequest, View } from "../data-store.ts";
+import type { CommitRequest, JobCapacity, JobQueue, LeaseEnd, Seen, View } from "../data-store.ts";
 import { freeSlots, inOrderOfAcquisition, type JobEntry, moveTo, type TaskEntry } from "./entries-of-jobs-and-tasks.ts";
 import type { Flow } from "./flow-control.ts";
 import { SortedList } from "./sorted-list.ts";
@@ -29,7 +29,7 @@ const NOTHING_SEEN: Pick<Seen, "nextRunAt" | "nextMissAt" | "leaseEndsAt" | "has
 /**
  * Where the jobs of a memory store wait, and who leases them. Each job is in one list: of those that are delayed until
  * their `runAt`, of those that a key limiter blocks, of the *ready* ones of its task and executor, or of those under a
- * lease. So a step reads no more jobs than it moves. A job that waits for its parents is in no list.
+ * lease. So a commit reads no more jobs than it moves. A job that waits for its parents is in no list.
  */
 export class Queues {
   readonly #delayed = new SortedList<JobEntry>((a, b) => a.record.runAt - b.record.runAt || a.seq - b.seq);
@@ -37,8 +37,8 @@ export class Queues {
   readonly #jobs: Jobs;
   readonly #flow: Flow;
   readonly #bursts: Bursts;
-  /** The greatest id of a step of each scheduler. Ids of steps grow, so that a step with a greater one is new. */
-  readonly #lastStepIds = new Map<string, string>();
+  /** The greatest id of a commit of each scheduler. Ids of commits grow, so that a commit with a greater one is new. */
+  readonly #lastCommitIds = new Map<string, string>();
   #leaseSeq = 0;
 
   constructor(jobs: Jobs, flow: Flow, bursts: Bursts) {
@@ -91,38 +91,39 @@ export class Queues {
 
   /** Moves the ends of the leases of a scheduler's instance whose clock differs. */
   moveLeaseEnds({ instanceId, until }: LeaseEnd, now: number): void {
-    for (const entry of this.leasedWhere(({ stepId }) => stepId?.startsWith(instanceId) === true)) {
+    for (const entry of this.leasedWhere(({ commitId }) => commitId?.startsWith(instanceId) === true)) {
       if ((entry.record.acquiredUntil ?? 0) > now === until <= now) this.endLeaseAt(entry, until);
     }
   }
 
-  /** Ends the lease on a job; does nothing for a job that is not leased. @param stepId the step that puts it back */
-  endLease(entry: JobEntry, stepId: string | null): void {
+  /** Ends the lease on a job; does nothing for a job that is not leased. @param commitId the commit that puts it
+   *  back */
+  endLease(entry: JobEntry, commitId: string | null): void {
     if (entry.record.acquiredBy === null) return;
     moveTo(null, entry);
     entry.record.acquiredBy = null;
     entry.record.acquiredUntil = null;
-    entry.stepId = stepId;
+    entry.commitId = commitId;
     entry.task.leasedCount--;
     this.#flow.leaseEnded(entry);
   }
 
   /** Puts a leased job back. @param isDue as in {@link Queues.add}: a job was due once, and a clock that is behind does
    *  not take that back */
-  putBack(entry: JobEntry, stepId: string | null, isDue: boolean): void {
-    this.endLease(entry, stepId);
+  putBack(entry: JobEntry, commitId: string | null, isDue: boolean): void {
+    this.endLease(entry, commitId);
     this.#jobs.setWaiting(entry, true);
     this.add(entry, isDue);
   }
 
-  #lease(entry: JobEntry, { now, schedulerId, stepId, until }: StepRequest): void {
+  #lease(entry: JobEntry, { now, schedulerId, commitId, until }: CommitRequest): void {
     this.#bursts.over(entry.record.id);
     this.#jobs.setWaiting(entry, false);
     moveTo(null, entry);
     entry.record.acquiredBy = schedulerId;
     entry.record.acquiredUntil = until;
     entry.record.fence++;
-    entry.stepId = stepId;
+    entry.commitId = commitId;
     entry.leaseSeq = this.#leaseSeq++;
     entry.task.leasedCount++;
     moveTo(this.#leased, entry);
@@ -131,11 +132,11 @@ export class Queues {
 
   // ---- acquisition
 
-  /** Leases jobs to a scheduler. A step begins with those that other tries of it leased. */
-  acquire(step: StepRequest): JobRecord[] {
-    const { now, jobs } = step;
+  /** Leases jobs to a scheduler. A commit begins with those that other tries of it leased. */
+  acquire(commit: CommitRequest): JobRecord[] {
+    const { now, jobs } = commit;
     if (jobs === null) return [];
-    const acquired: JobRecord[] = this.#leasedBy(step).map(({ record }) => ({ ...record }));
+    const acquired: JobRecord[] = this.#leasedBy(commit).map(({ record }) => ({ ...record }));
     // Leases nothing while a lease waits for recovery, because the lost job may have to come first.
     if ((this.#leased.first?.record.acquiredUntil ?? Number.POSITIVE_INFINITY) <= now) return acquired;
     this.#makeDue(now);
@@ -156,7 +157,7 @@ export class Queues {
         // A job of another queue may have taken the last place of the task or of the executor.
         while (entry !== undefined && acquired.length < countMax && !isFull(room, executor) && freeSlots(task) > 0) {
           room?.set(executor, (room.get(executor) ?? Number.POSITIVE_INFINITY) - 1);
-          this.#lease(entry, step);
+          this.#lease(entry, commit);
           acquired.push({ ...entry.record });
           entry = ready.first;
           if (entry === undefined || next === undefined || inOrderOfCandidates(best, next) < 0) continue;
@@ -168,18 +169,18 @@ export class Queues {
     return acquired;
   }
 
-  /** The jobs that a step has leased and still holds, in the order of acquisition. */
-  #leasedBy({ schedulerId, stepId }: StepRequest): JobEntry[] {
-    const last = this.#lastStepIds.get(schedulerId);
-    if (last === undefined || last < stepId) {
-      this.#lastStepIds.set(schedulerId, stepId);
+  /** The jobs that a commit has leased and still holds, in the order of acquisition. */
+  #leasedBy({ schedulerId, commitId }: CommitRequest): JobEntry[] {
+    const last = this.#lastCommitIds.get(schedulerId);
+    if (last === undefined || last < commitId) {
+      this.#lastCommitIds.set(schedulerId, commitId);
       return [];
     }
-    const leased = this.leasedWhere((entry) => entry.stepId === stepId && entry.record.acquiredBy === schedulerId);
+    const leased = this.leasedWhere((entry) => entry.commitId === commitId && entry.record.acquiredBy === schedulerId);
     return leased.sort((a, b) => a.leaseSeq - b.leaseSeq);
   }
 
-  /** What a look tells of jobs. @param acquired what the step that looks has leased */
+  /** What a look tells of jobs. @param acquired what the commit that looks has leased */
   see({ now, jobs }: View, acquired: readonly JobRecord[] = []): typeof NOTHING_SEEN {
     if (jobs === null) return NOTHING_SEEN;
     this.#makeDue(now);
@@ -265,7 +266,7 @@ function readyOf({ task, record: { executor } }: JobEntry): SortedList<JobEntry>
   return ready;
 }
 
-/** Null where no executor is bounded. @param acquired what the step has leased */
+/** Null where no executor is bounded. @param acquired what the commit has leased */
 function roomOf({ bounds }: JobCapacity, acquired: readonly JobRecord[]): Room | null {
   if (bounds === undefined) return null;
   const room: Room = new Map(bounds);

@@ -15,8 +15,8 @@ export interface ScheduleEntry {
   bytes: number;
   /** The preferred scheduler: it committed the last plan and can run the schedule's jobs. */
   preferred: string | null;
-  /** Id of the step that committed the last plan. */
-  stepId: string | null;
+  /** Id of the commit that committed the last plan. */
+  commitId: string | null;
   /** What that plan did because of the schedule's `overlap`; null for nothing. */
   overlap: OverlapReport | null;
 }

@@ -33,9 +33,9 @@ export class Schedulers {
     return this.#of(identity).some(({ aliveUntil, isResident }) => isResident && aliveUntil > now);
   }
 
-  /** Whether an instance that is alive made a step. */
-  hasMade(identity: string, stepId: string, now: number): boolean {
-    return this.#of(identity).some(({ instanceId, aliveUntil }) => aliveUntil > now && stepId.startsWith(instanceId));
+  /** Whether an instance that is alive made a commit. */
+  hasMade(identity: string, commitId: string, now: number): boolean {
+    return this.#of(identity).some(({ instanceId, aliveUntil }) => aliveUntil > now && commitId.startsWith(instanceId));
   }
 
   /** The last heartbeats of all instances but one. */

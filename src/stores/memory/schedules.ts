@@ -1,4 +1,4 @@
-import { PAUSES_ENDED_PER_STEP_MAX } from "../../core/limits.ts";
+import { PAUSES_ENDED_PER_COMMIT_MAX } from "../../core/limits.ts";
 import type { Mutable } from "../../core/mutable.ts";
 import { compareTexts, orderKey } from "../../core/text.ts";
 import { withoutUndefined } from "../../core/without-undefined.ts";
@@ -14,6 +14,7 @@ import type {
 } from "../contract/zone-rules-types.ts";
 import type {
   ScheduleCommitReport as CommitOfAll,
+  CommitRequest,
   EndedPauses,
   LookedSchedule,
   OverlapReport,
@@ -31,7 +32,6 @@ import type {
   ScheduleRemovalRequest,
   ScheduleUpdateRequest,
   Seen,
-  StepRequest,
   StoreInspection,
   View,
 } from "../data-store.ts";
@@ -184,7 +184,7 @@ export class Schedules {
     this.#ledger?.rename(from, to);
     if (this.#failing.delete(from)) this.#failing.add(to);
     const record = { ...entry.record, id: to, fence: entry.record.fence + 1 };
-    const renamed = { ...entry, record, orderKey: orderKey(to), preferred: null, stepId: null, overlap: null };
+    const renamed = { ...entry, record, orderKey: orderKey(to), preferred: null, commitId: null, overlap: null };
     this.#byId.set(to, renamed);
     this.#ordered.add(renamed);
     this.#putIn(renamed);
@@ -229,7 +229,7 @@ export class Schedules {
         orderKey: orderKey(schedule.id),
         bytes,
         preferred: null,
-        stepId: null,
+        commitId: null,
         overlap: null,
       };
       this.#byId.set(schedule.id, entry);
@@ -282,7 +282,7 @@ export class Schedules {
     if (!keepsRevision) entry.record.revision++;
     entry.bytes = bytesOf(entry.record);
     entry.preferred = null;
-    entry.stepId = null;
+    entry.commitId = null;
     entry.overlap = null;
     this.#putIn(entry);
     if (note === undefined || before === null) return;
@@ -318,14 +318,14 @@ export class Schedules {
     return this.#ending.first?.record.pausedUntil ?? Number.POSITIVE_INFINITY;
   }
 
-  /** Ends the pauses whose end has come, as many as a step ends. */
-  endPauses({ now, stepId }: StepRequest): EndedPauses["schedules"] {
+  /** Ends the pauses whose end has come, as many as a commit ends. */
+  endPauses({ now, commitId }: CommitRequest): EndedPauses["schedules"] {
     const ended: EndedPauses["schedules"][number][] = [];
     const note = { at: now, by: null };
-    while (this.pauseEndsAt <= now && ended.length < PAUSES_ENDED_PER_STEP_MAX) {
+    while (this.pauseEndsAt <= now && ended.length < PAUSES_ENDED_PER_COMMIT_MAX) {
       const entry = this.#ending.first as ScheduleEntry;
       this.#change(entry, { paused: false }, note);
-      entry.stepId = stepId;
+      entry.commitId = commitId;
       const { id, taskId, nextFireTime } = entry.record;
       ended.push({ id, taskId, nextFireTime });
     }
@@ -349,7 +349,7 @@ export class Schedules {
   }
 
   /** Pauses the schedules of which as many runs failed in a row as they allow. */
-  pauseFailing({ now, schedulerId }: Pick<StepRequest, "now" | "schedulerId">): PausedSchedule[] {
+  pauseFailing({ now, schedulerId }: Pick<CommitRequest, "now" | "schedulerId">): PausedSchedule[] {
     const pausedSchedules: PausedSchedule[] = [];
     for (const id of this.#failing) {
       const entry = this.#byId.get(id);
@@ -391,7 +391,7 @@ export class Schedules {
   }
 
   /** Commits a plan. Returns the changed schedule (no copy); null when the plan does not count. */
-  commit(plan: SchedulePlan, { now, schedulerId, stepId }: StepRequest): ScheduleRecord | null {
+  commit(plan: SchedulePlan, { now, schedulerId, commitId }: CommitRequest): ScheduleRecord | null {
     const entry = this.#byId.get(plan.scheduleId);
     if (entry === undefined) return null;
     const { record } = entry;
@@ -408,7 +408,7 @@ export class Schedules {
     record.fence = fence + 1;
     if (plan.zoneRules !== undefined) this.#setZoneRules(record, plan.zoneRules);
     entry.preferred = plan.isPreferred ? schedulerId : null;
-    entry.stepId = stepId;
+    entry.commitId = commitId;
     entry.overlap = null;
     this.#file(entry);
     if (before !== null) this.#ledger?.failed(before, record, { at: now, by: schedulerId });
@@ -434,10 +434,10 @@ export class Schedules {
     return this.#byId.get(scheduleId)?.overlap ?? null;
   }
 
-  /** Whether the schedule's last commit was this plan, in an earlier try of this step. */
-  wasCommitted(plan: SchedulePlan, stepId: string): boolean {
+  /** Whether the schedule's last commit was this plan, in an earlier try of this commit. */
+  wasCommitted(plan: SchedulePlan, commitId: string): boolean {
     const entry = this.#byId.get(plan.scheduleId);
-    return entry !== undefined && entry.stepId === stepId && entry.record.fence === plan.fence + 1;
+    return entry !== undefined && entry.commitId === commitId && entry.record.fence === plan.fence + 1;
   }
 
   // ---- lists

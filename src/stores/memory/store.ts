@@ -1,4 +1,4 @@
-import { PAGE_BYTES_MAX, PAUSES_ENDED_PER_STEP_MAX, TASK_PAUSES_MAX } from "../../core/limits.ts";
+import { PAGE_BYTES_MAX, PAUSES_ENDED_PER_COMMIT_MAX, TASK_PAUSES_MAX } from "../../core/limits.ts";
 import { compareTexts } from "../../core/text.ts";
 import type { BlackoutRecord } from "../../records/blackout.ts";
 import type { JobRecord, NewJobRecord } from "../../records/job.ts";
@@ -32,7 +32,7 @@ import {
   standFor,
   type Tables,
 } from "./ends-of-jobs.ts";
-import { isHeld, type TaskEntry } from "./entries-of-jobs-and-tasks.ts";
+import { isBlocked, type TaskEntry } from "./entries-of-jobs-and-tasks.ts";
 import { Flow, pausedKeys } from "./flow-control.ts";
 import { frozenCopy } from "./frozen-copies.ts";
 import type { Coalesced } from "./history-of-schedule.ts";
@@ -205,19 +205,19 @@ export class MemoryDataStore implements contract.DataStore {
     return version === 0 || schedules === null ? NOTHING_MORE : { blackouts: version };
   }
 
-  /** Ends the pauses whose end has come, as many as a step ends. */
-  #pauseFailing(request: contract.StepRequest, { counted }: Notes): contract.PausedSchedule[] | undefined {
+  /** Ends the pauses whose end has come, as many as a commit ends. */
+  #pauseFailing(request: contract.CommitRequest, { counted }: Notes): contract.PausedSchedule[] | undefined {
     this.#schedules.countEnds(counted);
     if (counted.length === 0 && !request.recover) return undefined;
     const paused = this.#schedules.pauseFailing(request);
     return paused.length === 0 ? undefined : paused;
   }
 
-  #endPauses(request: contract.StepRequest): contract.EndedPauses | null {
+  #endPauses(request: contract.CommitRequest): contract.EndedPauses | null {
     const { now } = request;
     const schedules = this.#schedules.endPauses(request);
     const due = [...this.#pauseEnds.values()].filter(({ at }) => at <= now).sort((a, b) => a.at - b.at);
-    const tasks = due.slice(0, PAUSES_ENDED_PER_STEP_MAX).map(({ task, key }) => {
+    const tasks = due.slice(0, PAUSES_ENDED_PER_COMMIT_MAX).map(({ task, key }) => {
       this.#setPause(task, key, null);
       this.#ledger?.taskPauseEnded(task.id, key, now);
       return { taskId: task.id, key };
@@ -271,7 +271,7 @@ export class MemoryDataStore implements contract.DataStore {
       : { ...report, zoneRules: this.#schedules.zoneRules(request.zoneRules) };
   }
 
-  async step(request: contract.StepRequest): Promise<contract.StepReport> {
+  async commit(request: contract.CommitRequest): Promise<contract.CommitReport> {
     const { now, schedulerId, heartbeat } = request;
     const tables = this.#tables;
     // Made before the first change, because reading the metadata may throw.
@@ -293,9 +293,9 @@ export class MemoryDataStore implements contract.DataStore {
     const cleanup = request.cleanup === undefined ? null : this.#cleanup(now, request.cleanup.limit);
     const { due, nextFireAt } = this.#schedules.see(request);
     const { nextRunAt, nextMissAt, leaseEndsAt, hasReady } = tables.queues.see(request, acquired);
-    const promoted = this.#promoted(notes);
-    // The fields are named one by one, because spreading would cost more than the rest of a small step.
-    const report: contract.StepReport = {
+    const admitted = this.#admitted(notes);
+    // The fields are named one by one, because spreading would cost more than the rest of a small commit.
+    const report: contract.CommitReport = {
       releases,
       recovered: notes.recovered,
       ended: notes.ended,
@@ -313,7 +313,7 @@ export class MemoryDataStore implements contract.DataStore {
     const seenPauses = this.#seePauses(request);
     const seenBlackouts = this.#seeBlackouts(request);
     const hasPaused = endedPauses !== null || pausedSchedules !== undefined;
-    const isSmall = promoted.length === 0 && cleanup === null && changedOverdue === undefined && !hasPaused;
+    const isSmall = admitted.length === 0 && cleanup === null && changedOverdue === undefined && !hasPaused;
     const seen = [seenOverdue, seenPauses, seenBlackouts];
     if (isSmall && seen.every((one) => one === NOTHING_MORE)) return report;
     return {
@@ -323,7 +323,7 @@ export class MemoryDataStore implements contract.DataStore {
       ...seenBlackouts,
       ...(pausedSchedules === undefined ? {} : { pausedSchedules }),
       ...(endedPauses === null ? {} : { endedPauses }),
-      ...(promoted.length === 0 ? {} : { promoted }),
+      ...(admitted.length === 0 ? {} : { admitted }),
       ...(changedOverdue === undefined ? {} : { changedOverdue }),
       ...(cleanup === null ? {} : { cleanup }),
     };
@@ -401,7 +401,7 @@ export class MemoryDataStore implements contract.DataStore {
     const { schedulerId, now } = surrender;
     if (surrender.isAlone === true) this.#schedulers.forgetOthers(surrender);
     this.#schedulers.beat(surrender);
-    const isSpared = (stepId: string): boolean => this.#schedulers.hasMade(schedulerId, stepId, now);
+    const isSpared = (commitId: string): boolean => this.#schedulers.hasMade(schedulerId, commitId, now);
     const { counted, recovered, ended } = giveUpLeases(this.#tables, surrender, isSpared);
     this.#schedules.countEnds(counted);
     return { recovered, ended, ...this.#schedulers.heartbeats(surrender.instanceId) };
@@ -510,7 +510,7 @@ export class MemoryDataStore implements contract.DataStore {
   }
 
   /** If there are several plans of one schedule, only the first can count. */
-  #commitPlans(request: contract.StepRequest, notes: Notes): contract.PlanReport[] {
+  #commitPlans(request: contract.CommitRequest, notes: Notes): contract.PlanReport[] {
     const seen = new Set<string>();
     return request.plans.map((plan) => {
       if (seen.has(plan.scheduleId)) return NO_COMMIT;
@@ -519,8 +519,8 @@ export class MemoryDataStore implements contract.DataStore {
     });
   }
 
-  #commitPlan(plan: contract.SchedulePlan, request: contract.StepRequest, notes: Notes): contract.PlanReport {
-    const { stepId, isRepetition } = request;
+  #commitPlan(plan: contract.SchedulePlan, request: contract.CommitRequest, notes: Notes): contract.PlanReport {
+    const { commitId, isRepetition } = request;
     const passed = this.#schedules.peek(plan.scheduleId)?.lastFireTime ?? Number.NEGATIVE_INFINITY;
     const isHeeding = (request.blackouts ?? 0) === this.#blackouts.version;
     const schedule = isHeeding ? this.#schedules.commit(plan, request) : null;
@@ -539,7 +539,7 @@ export class MemoryDataStore implements contract.DataStore {
       this.#ledger?.coalesced(plan.scheduleId, coalesced);
       standFor(this.#tables.jobs, plan.scheduleId, coalesced);
     }
-    const committed = schedule !== null || this.#schedules.wasCommitted(plan, stepId);
+    const committed = schedule !== null || this.#schedules.wasCommitted(plan, commitId);
     if (!committed || plan.overlap === undefined) return { committed, addedJobIds };
     const overlap = this.#schedules.overlapOf(plan.scheduleId);
     return overlap === null ? { committed, addedJobIds } : { committed, addedJobIds, overlap };
@@ -565,15 +565,15 @@ export class MemoryDataStore implements contract.DataStore {
     return { isSkipped: report.isSkipped, coalesced: null };
   }
 
-  /** The jobs that the step let go on. Their limiters may block those that waited for their parents before it. */
-  #promoted({ promoted }: Notes): readonly contract.PromotedJob[] {
+  /** The jobs that the commit let go on. Their limiters may block those that waited for their parents before it. */
+  #admitted({ admitted }: Notes): readonly contract.AdmittedJob[] {
     const { jobs, flow } = this.#tables;
-    if (promoted.length === 0) return flow.admitted;
-    const isFree = ({ jobId }: contract.PromotedJob): boolean => {
+    if (admitted.length === 0) return flow.admitted;
+    const isFree = ({ jobId }: contract.AdmittedJob): boolean => {
       const entry = jobs.find(jobId);
-      return entry === undefined || !isHeld(entry);
+      return entry === undefined || !isBlocked(entry);
     };
-    return [...promoted.filter(isFree), ...flow.admitted];
+    return [...admitted.filter(isFree), ...flow.admitted];
   }
 
   #seeOverdue({ jobs, schedules }: contract.View): Pick<contract.Seen, "overdue"> {

@@ -181,7 +181,7 @@ export class Jobs {
       task,
       seq: this.#seq++,
       list: null,
-      stepId: null,
+      commitId: null,
       leaseSeq: 0,
       limiter: null,
       isAdmitted: false,

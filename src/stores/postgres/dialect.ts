@@ -1,9 +1,9 @@
 import type { SqlDialect } from "../sqlite/dialect.ts";
 import { makeStatements } from "./all-statements.ts";
+import { lookStatement } from "./commit/look-for-work.ts";
 import { postgresNames } from "./schema/names.ts";
 import { PostgresSchema } from "./schema/schema-check.ts";
 import { NEWEST } from "./schema/tables.ts";
-import { lookStatement } from "./step/look-for-work.ts";
 
 /** PostgreSQL's SQL. The prefix of its tables is the name of a schema. All triggers are made together with the
  *  tables. */

@@ -63,29 +63,29 @@ export const REMOTE_TIMEOUT_MS_DEFAULT = 10_000;
  *  by gigabytes. */
 export const OPERATIONS_PER_YIELD = 64;
 
-/** Delayed jobs that become due in one step. Bounds the time under the write lock when very many jobs are due at
- *  once. The other jobs follow in the next steps. */
-export const DUE_PER_STEP_MAX = 5000;
+/** Delayed jobs that become due in one commit. Bounds the time under the write lock when very many jobs are due at
+ *  once. The other jobs follow in the next commits. */
+export const DUE_PER_COMMIT_MAX = 5000;
 
 /** How many due delayed jobs a look searches for jobs of its queues, because a look cannot make jobs ready. When there
- *  are more such jobs, the look answers that there is a job to run, and the next step makes the jobs ready. */
+ *  are more such jobs, the look answers that there is a job to run, and the next commit makes the jobs ready. */
 export const DUE_DELAYED_SEEN_MAX = 1000;
 
 /** Lost leases that one write takes back. Bounds the write's time under the write lock, and its answer. While more
- *  leases are lost, nothing is leased, so that the next step comes at once. */
-export const RECOVERIES_PER_STEP_MAX = 1000;
+ *  leases are lost, nothing is leased, so that the next commit comes at once. */
+export const RECOVERIES_PER_COMMIT_MAX = 1000;
 
 /** Jobs that one write cancels because of their parents, and dependencies that it resolves. Bounds the write's time
  *  under the write lock, and its answer. While there is more, looks say that there is something to do. */
-export const DESCENDANTS_PER_STEP_MAX = 1000;
-export const RESOLVED_PER_STEP_MAX = 2000;
+export const DESCENDANTS_PER_COMMIT_MAX = 1000;
+export const RESOLVED_PER_COMMIT_MAX = 2000;
 
 /** How long a store that knows of nothing that can be overdue does not ask again, in milliseconds: others may have
  *  added a schedule that expects something. */
 export const OVERDUE_UNASKED_MS_MAX = 10_000;
 
-/** Resolved overdue occurrences that one step removes, once their time has come. */
-export const RESOLVED_OVERDUE_REMOVED_PER_STEP_MAX = 1000;
+/** Resolved overdue occurrences that one commit removes, once their time has come. */
+export const RESOLVED_OVERDUE_REMOVED_PER_COMMIT_MAX = 1000;
 
 /** Changes of schedules that one clean-up looks at, twice. Each costs some microseconds. */
 export const CHANGES_SEEN_PER_CLEANUP_MAX = 3000;
@@ -94,11 +94,11 @@ export const CHANGES_SEEN_PER_CLEANUP_MAX = 3000;
  *  many schedules fire; each costs a microsecond. */
 export const COUNTS_REMOVED_PER_CLEANUP_MAX = 20_000;
 
-/** Steps after the last parent that was seen to end, in which parents may end at once. A step that does not expect
+/** Commits after the last parent that was seen to end, in which parents may end at once. A commit that does not expect
  *  parents takes a second write for them. */
-export const CHAINED_STEPS_MAX = 100;
+export const CHAINED_COMMITS_MAX = 100;
 
-/** Largest JSON parameter of rows, and most bytes (about) of jobs that one step leases. Cloud databases take and send
+/** Largest JSON parameter of rows, and most bytes (about) of jobs that one commit leases. Cloud databases take and send
  *  one or two megabytes at once. The first row is taken whatever its size. */
 export const PARAMETER_BYTES_MAX = 500_000;
 export const ACQUIRED_BYTES_MAX = 1_000_000;
@@ -116,7 +116,7 @@ export const STAMPED_BY_JOB_MAX = 16;
  *  back. */
 export const ALIKE_DETAILS_LENGTH_MAX = 500_000;
 
-/** Stamps that one step of the clean-up removes. Stamps are small rows, and a busy store makes a hundred of them a
+/** Stamps that one commit of the clean-up removes. Stamps are small rows, and a busy store makes a hundred of them a
  *  second. */
 export const STAMPS_PER_CLEANUP_MAX = 100_000;
 
@@ -167,7 +167,7 @@ export const FEW_JOBS_MAX = 1000;
 /** Most statements that read one page. A filter that takes few of very many rows then gives a short page. */
 export const SCANS_PER_PAGE_MAX = 10;
 
-/** Key limiters that one statement of admission looks at. The others stay dirty, and follow in the next steps. */
+/** Key limiters that one statement of admission looks at. The others stay dirty, and follow in the next commits. */
 export const LIMITERS_PER_STATEMENT_MAX = 500;
 
 /** About how many blocked jobs one statement admits, and how many of one key at least if the limits allow them. */

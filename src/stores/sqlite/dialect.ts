@@ -1,11 +1,11 @@
 import { makeStatements, type Statements } from "./all-statements.ts";
+import { type LookForm, lookStatement } from "./commit/look-for-work.ts";
 import type { Connection } from "./driver/connection.ts";
 import type { Row, SqlStatement } from "./driver/driver-and-failures.ts";
 import { logTriggers } from "./jobs/logs-of-jobs.ts";
 import { labelTriggers } from "./label-index.ts";
 import { NEWEST, SchemaCheck } from "./schema/migrations.ts";
 import { type TableNames, tableNames } from "./schema/tables.ts";
-import { type LookForm, lookStatement } from "./step/look-for-work.ts";
 
 /** The tables of a store, and how they come into being. */
 export interface Schema {

@@ -2,12 +2,12 @@ import { OVERDUE_COUNTED_MAX } from "../../core/limits.ts";
 import type { OverdueKind, OverdueRecord } from "../../records/overdue.ts";
 import type { InspectionOptions, ScheduleCounts, StoreInspection, StoreWarning, TaskBacklog } from "../data-store.ts";
 import { INSPECTED_COUNT_MAX, INSPECTED_QUEUES_MAX } from "./bounds.ts";
+import { openOverdueCount } from "./commit/look-for-work.ts";
 import type { Connection } from "./driver/connection.ts";
 import { statement } from "./driver/driver-and-failures.ts";
 import { openOverdueAsJson, openOverdueColumn } from "./ledger/overdue-occurrences.ts";
 import { IS_BLOCKED_OR_DEPENDENT, JOB_STATE, type TableNames } from "./schema/tables.ts";
 import { jsonArray, lazily, numberOrNull, STORE_NOW } from "./sql-and-json.ts";
-import { openOverdueCount } from "./step/look-for-work.ts";
 
 const { delayed, ready, leased, blocked } = JOB_STATE;
 
@@ -19,7 +19,7 @@ export interface InspectionStatements {
 }
 
 /** What {@link InspectionStatements.inspect} yields for each task. */
-type CountRow = [taskId: string, ready: number, delayed: number, held: number, running: number];
+type CountRow = [taskId: string, ready: number, delayed: number, blocked: number, running: number];
 /** What it yields for the oldest job and for the oldest schedule that are due. */
 type DueRow = [id: string, taskId: string, at: number];
 /** What `inspectAll` yields besides. */
@@ -78,14 +78,14 @@ function overdueOf([scheduleId, taskId, kind, fireTime, dueAt, raisedAt, jobId]:
   return { scheduleId, taskId, fireTime, kind, dueAt, raisedAt, jobId };
 }
 
-function backlogOf([taskId, ready, delayed, held, running]: CountRow, countMax: number): TaskBacklog {
+function backlogOf([taskId, ready, delayed, blocked, running]: CountRow, countMax: number): TaskBacklog {
   return {
     taskId,
-    waiting: ready + delayed + held,
+    waiting: ready + delayed + blocked,
     running,
-    ...(held === 0 ? {} : { held }),
+    ...(blocked === 0 ? {} : { blocked }),
     ...(ready >= countMax || delayed >= countMax ? { isQueuedCapped: true } : {}),
-    ...(held >= countMax ? { isHeldCapped: true } : {}),
+    ...(blocked >= countMax ? { isBlockedCapped: true } : {}),
   };
 }
 
@@ -122,7 +122,7 @@ function countsByTask({ jobs }: TableNames): string {
 }
 
 const WAITING = [`state = ${ready}`, `state = ${delayed}`];
-/** The condition of the index that has the jobs that are held or blocked, among others. */
+/** The condition of the index that has the jobs that are blocked or blocked, among others. */
 const IS_KEYED = `(concurrency_key IS NOT NULL OR ${IS_BLOCKED_OR_DEPENDENT})`;
 
 /**

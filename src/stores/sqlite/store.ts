@@ -17,6 +17,8 @@ import type { ZoneRulesStore } from "../contract/zone-rules-types.ts";
 import type * as contract from "../data-store.ts";
 import { LEDGER_DEFAULT } from "../shared/ledger-option.ts";
 import { REMOTE_TIMEOUT_MS_DEFAULT, type RetryLimits } from "./bounds.ts";
+import { CleanUp } from "./commit/clean-up.ts";
+import { SqliteCommits } from "./commit/commits.ts";
 import { type Schema, type SqlDialect, sqlite } from "./dialect.ts";
 import { Connection, type TripCount } from "./driver/connection.ts";
 import type { SqlDriver, SqlStatement } from "./driver/driver-and-failures.ts";
@@ -35,8 +37,6 @@ import { type OpenLedger, SqliteLedger } from "./ledger/ledger-reads.ts";
 import { SqliteSchedules } from "./schedules/schedule-commands-and-lists.ts";
 import { SqliteBlackouts } from "./schedules/sqlite-blackouts.ts";
 import { SqliteZoneRules } from "./schedules/sqlite-zone-rules.ts";
-import { CleanUp } from "./step/clean-up.ts";
-import { SqliteSteps } from "./step/step-commits.ts";
 
 /** Options of every store on SQLite. */
 export interface SqlDataStoreOptions {
@@ -70,7 +70,7 @@ interface OpenStore {
   readonly jobs: SqliteJobs;
   readonly backfills: SqliteBackfills;
   readonly leases: SqliteLeases;
-  readonly steps: SqliteSteps;
+  readonly commits: SqliteCommits;
   readonly jobSteps: SqliteJobSteps;
   readonly results: SqliteResults;
   readonly cleanUp: CleanUp;
@@ -184,17 +184,17 @@ export class StoreInSql implements contract.DataStore {
 
   /** Checks by itself whether the schema is up to date, unlike the other methods. */
   async look(request: contract.LookRequest): Promise<contract.LookReport> {
-    return this.#opened.steps.look(request);
+    return this.#opened.commits.look(request);
   }
 
-  step(request: contract.StepRequest): Promise<contract.StepReport> {
+  commit(request: contract.CommitRequest): Promise<contract.CommitReport> {
     return this.#use((open) =>
       open.labels.before(
         () => hasLabelled(request.additions),
         () =>
           open.logs.before(
             () => hasLogged(request.releases),
-            () => open.steps.step(request),
+            () => open.commits.commit(request),
           ),
       ),
     );
@@ -204,7 +204,7 @@ export class StoreInSql implements contract.DataStore {
     additions: readonly contract.ScheduleAddition[],
     note?: AuditRecord,
   ): Promise<contract.ScheduleAdditionReport> {
-    return this.#use((open) => open.schedules.add(additions, note).finally(() => open.steps.schedulesChanged()));
+    return this.#use((open) => open.schedules.add(additions, note).finally(() => open.commits.schedulesChanged()));
   }
 
   async getSchedule(id: string): Promise<ScheduleRecord | null> {
@@ -219,7 +219,7 @@ export class StoreInSql implements contract.DataStore {
     updates: readonly contract.ScheduleUpdateRequest[],
     note?: AuditRecord,
   ): Promise<(ScheduleRecord | null)[]> {
-    return this.#use((open) => open.schedules.update(updates, note).finally(() => open.steps.schedulesChanged()));
+    return this.#use((open) => open.schedules.update(updates, note).finally(() => open.commits.schedulesChanged()));
   }
 
   async removeSchedules(removals: readonly contract.ScheduleRemovalRequest[], note?: AuditRecord): Promise<boolean[]> {
@@ -227,7 +227,7 @@ export class StoreInSql implements contract.DataStore {
   }
 
   async commitSchedules(commit: contract.ScheduleCommit, note?: AuditRecord): Promise<contract.ScheduleCommitReport> {
-    return this.#use((open) => open.schedules.commit(commit, note).finally(() => open.steps.schedulesChanged()));
+    return this.#use((open) => open.schedules.commit(commit, note).finally(() => open.commits.schedulesChanged()));
   }
 
   /** Calls that come while an insert is in flight travel together in the next one. */
@@ -375,7 +375,7 @@ export class StoreInSql implements contract.DataStore {
     try {
       await connection.open();
       const sql = this.#dialect.forTables(tablePrefix);
-      const { steps } = sql.names;
+      const { commits } = sql.names;
       const schema = sql.schema(connection, now);
       if (this.#isToReset) await this.#reset(schema);
       const statements = sql.makeStatements(this.ledger !== null);
@@ -393,7 +393,7 @@ export class StoreInSql implements contract.DataStore {
         jobs,
         backfills: new SqliteBackfills(connection, statements, jobs),
         leases: new SqliteLeases(connection, statements),
-        steps: new SqliteSteps(connection, schema, { statements, lookStatement: sql.lookStatement, flow, cleanUp }),
+        commits: new SqliteCommits(connection, schema, { statements, lookStatement: sql.lookStatement, flow, cleanUp }),
         jobSteps: new SqliteJobSteps(connection, statements),
         results: new SqliteResults(connection, statements),
         cleanUp,
@@ -402,7 +402,7 @@ export class StoreInSql implements contract.DataStore {
         readLogs: (jobId, at) => readLogs(connection, statements, jobId, at),
         ledger: { connection, statements },
         zoneRules: new SqliteZoneRules(connection, statements),
-        probe: [`INSERT INTO ${steps} (id, at, answer) VALUES (?1, 0, ?2)`, `DELETE FROM ${steps} WHERE id = ?1`],
+        probe: [`INSERT INTO ${commits} (id, at, answer) VALUES (?1, 0, ?2)`, `DELETE FROM ${commits} WHERE id = ?1`],
         inspect: (at, options) => inspect(connection, statements, at, options),
       };
     } catch (error) {

@@ -3,6 +3,7 @@ import { equal, isTrue, present } from "./assert.ts";
 import { type DataStoreCase, openTwo } from "./contract-case.ts";
 import {
   cancel,
+  commit,
   finish,
   idsOf,
   LEASE_MS,
@@ -17,7 +18,6 @@ import {
   planOf,
   QUEUE,
   release,
-  step,
   T0,
   take,
 } from "./makers.ts";
@@ -70,7 +70,7 @@ export const acquisitionCases: readonly DataStoreCase[] = [
     },
   },
   {
-    name: "acquisition: the order holds across steps and queues",
+    name: "acquisition: the order holds across commits and queues",
     rules: ["Q2"],
     async run({ open }) {
       const store = await open();
@@ -92,7 +92,7 @@ export const acquisitionCases: readonly DataStoreCase[] = [
       const store = await open();
       await store.addJobs(makeJobs(5));
       const first = await take(store, { limit: 3 });
-      equal([first.acquired.length, first.hasReady], [3, true], "the first step");
+      equal([first.acquired.length, first.hasReady], [3, true], "the first commit");
       const second = await take(store, { limit: 2 });
       equal([second.acquired.length, second.hasReady], [2, false], "the second, which takes exactly the rest");
       const third = await take(store, { limit: 2 });
@@ -108,7 +108,7 @@ export const acquisitionCases: readonly DataStoreCase[] = [
       const { acquired, hasReady } = await take(store, { limit: 0 });
       equal([acquired, hasReady], [[], true], "the answer");
       const blind = await take(store, { jobs: null });
-      equal([blind.acquired, blind.hasReady], [[], false], "a step without jobs in its view");
+      equal([blind.acquired, blind.hasReady], [[], false], "a commit without jobs in its view");
     },
   },
   {
@@ -200,14 +200,14 @@ export const acquisitionCases: readonly DataStoreCase[] = [
       await store.addJobs(Array.from({ length: 5 }, (_, index) => makeJob({ id: numbered("other", index) })));
       const fields = { limit: 4, queues: [...POOL, QUEUE], bounds: { pool: 1 } };
       const first = await take(store, fields);
-      equal(idsOf(first.acquired), ["job-00000", "other-00000", "other-00001", "other-00002"], "the first step");
+      equal(idsOf(first.acquired), ["job-00000", "other-00000", "other-00001", "other-00002"], "the first commit");
       isTrue(first.hasReady, "there is more for the other executor");
       const none = await take(store, { ...fields, bounds: { pool: 0 } });
       equal([idsOf(none.acquired), none.hasReady], [["other-00003", "other-00004"], false], "without room in the pool");
     },
   },
   {
-    name: "bounds: looks and steps say that jobs are ready only where the bound of their executor has room for them",
+    name: "bounds: looks and commits say that jobs are ready only where the bound of their executor has room for them",
     rules: ["Q4", "V8"],
     async run({ open }) {
       const store = await open();
@@ -216,12 +216,12 @@ export const acquisitionCases: readonly DataStoreCase[] = [
         (await look(store, { queues: POOL, bounds: { pool } })).hasReady;
       equal([await ready(0), await ready(1)], [false, true], "looks");
       const short = await take(store, { queues: POOL, limit: 1, bounds: { pool: 2 } });
-      equal([short.acquired.length, short.hasReady], [1, true], "a step whose limit is lower");
+      equal([short.acquired.length, short.hasReady], [1, true], "a commit whose limit is lower");
       const full = await take(store, { queues: POOL, limit: 1, bounds: { pool: 1 } });
-      equal([full.acquired.length, full.hasReady], [1, false], "a step whose bound is as low");
+      equal([full.acquired.length, full.hasReady], [1, false], "a commit whose bound is as low");
       const [job] = full.acquired;
       const next = await take(store, { releases: [finish(present(job, "a job"))], queues: POOL, bounds: { pool: 1 } });
-      equal([next.acquired.length, next.hasReady], [1, false], "the step after the end of a job");
+      equal([next.acquired.length, next.hasReady], [1, false], "the commit after the end of a job");
     },
   },
   {
@@ -244,10 +244,10 @@ export const acquisitionCases: readonly DataStoreCase[] = [
     async run({ open }) {
       const store = await open();
       await store.addJobs(makeJobs(5, { executor: "pool", taskId: "p1" }));
-      const fields = { queues: POOL, stepId: "scheduler-a 1#000000000" };
+      const fields = { queues: POOL, commitId: "scheduler-a 1#000000000" };
       await take(store, { ...fields, bounds: { pool: 2 } });
       const again = await take(store, { ...fields, isRepetition: true, bounds: { pool: 3 } });
-      equal([idsOf(again.acquired), again.hasReady], [idsOf(makeJobs(3)), false], "what the step holds");
+      equal([idsOf(again.acquired), again.hasReady], [idsOf(makeJobs(3)), false], "what the commit holds");
     },
   },
   {
@@ -329,16 +329,16 @@ export const acquisitionCases: readonly DataStoreCase[] = [
     },
   },
   {
-    name: "limits: a release makes room for an acquisition in the same step",
+    name: "limits: a release makes room for an acquisition in the same commit",
     rules: ["Q7"],
     async run({ open }) {
       const store = await open();
       await store.putTasks([makeTask({ maxRunningJobs: 1 })]);
       await store.addJobs(makeJobs(3));
       const first = await take(store);
-      equal(idsOf(first.acquired), ["job-00000"], "the first step");
+      equal(idsOf(first.acquired), ["job-00000"], "the first commit");
       const second = await take(store, { releases: [finish(present(first.acquired[0], "the job"))] });
-      equal([second.releases, idsOf(second.acquired)], [["released"], ["job-00001"]], "the second step");
+      equal([second.releases, idsOf(second.acquired)], [["released"], ["job-00001"]], "the second commit");
     },
   },
   {
@@ -453,12 +453,12 @@ export const acquisitionCases: readonly DataStoreCase[] = [
       const running = await leasedJob(store, { id: "running" });
       await store.addJobs([makeJob({ id: "queued", priority: 1 })]);
       const [due] = await lookedAt(store, makeSchedule());
-      const report = await step(store, {
+      const report = await commit(store, {
         plans: [planOf(present(due, "the schedule"))],
         additions: [makeJob({ id: "added 1", priority: 2 }), makeJob({ id: "added 2" })],
       });
       equal([idsOf(report.acquired), report.hasReady], [["added 1", "queued"], false], "what is acquired");
-      const next = await step(store, { releases: [finish(running)] });
+      const next = await commit(store, { releases: [finish(running)] });
       equal([idsOf(next.acquired), next.hasReady], [["added 2"], false], "what takes the slot of a finished job");
       equal((await store.getJob("job of schedule"))?.acquiredBy, null, "the one that came last");
     },

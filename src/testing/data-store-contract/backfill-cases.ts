@@ -4,7 +4,7 @@ import type { DataStore } from "../../stores/data-store.ts";
 import { equal, present } from "./assert.ts";
 import type { DataStoreCase } from "./contract-case.ts";
 import { dueSchedule, end, entriesOf, ledgerCase, makeSkip, NOTE, runOf } from "./ledger-makers.ts";
-import { commit, idsOf, jobIds, lookedAt, makeJob, makeSchedule, makeTask, planOf, step, T0 } from "./makers.ts";
+import { commit, commitPlans, idsOf, jobIds, lookedAt, makeJob, makeSchedule, makeTask, planOf, T0 } from "./makers.ts";
 
 const ID = "01800000-0000-7000-8000-00000000000a";
 const OTHER_ID = "01800000-0000-7000-8000-00000000000b";
@@ -131,7 +131,7 @@ export const backfillCases: readonly DataStoreCase[] = [
       const jobs = [jobAt(T0 - 5000, { concurrencyKey: "a" }), jobAt(T0 - 4000, { concurrencyKey: "a" })];
       const added = present(await store.commitBackfill({ backfill: makeBackfill(), expectedSeq: 0, jobs }), "the jobs");
       equal(idsOf(added), idsOf(jobs), "the answer");
-      const { acquired } = await step(store, { now: T0 });
+      const { acquired } = await commit(store, { now: T0 });
       equal(idsOf(acquired), [backfillJobId(ID, T0 - 5000)], "those that start");
     },
   },
@@ -150,7 +150,7 @@ export const backfillCases: readonly DataStoreCase[] = [
         const schedule = present(due, "the schedule");
         const fires = [{ ...PLANNED, jobId: `fire of ${overlap}` }];
         const plan = planOf(schedule, { fires, overlap: { policy: overlap, passed: 0, lastPassedTime: null } });
-        const report = await step(store, { jobs: null, plans: [plan] });
+        const report = await commit(store, { jobs: null, plans: [plan] });
         equal(report.plans[0]?.addedJobIds, [`fire of ${overlap}`], `the plan with ${overlap}`);
         const job = present(await store.getJob(id), "the job of the backfill");
         equal(job.cancelRequested, false, `whether it is asked to end, with ${overlap}`);
@@ -163,12 +163,12 @@ export const backfillCases: readonly DataStoreCase[] = [
     async (store, ledger) => {
       const schedule = await dueSchedule(store, {}, NOTE);
       const skip = makeSkip(T0, { until: T0, verdict: "tooOld", count: 1 });
-      await commit(store, [planOf(schedule, { fires: [], skips: [skip], nextFireTime: T0 + 90_000 })]);
+      await commitPlans(store, [planOf(schedule, { fires: [], skips: [skip], nextFireTime: T0 + 90_000 })]);
       const jobs = [jobAt(T0)];
       await store.commitBackfill({ backfill: makeBackfill(), expectedSeq: 0, jobs });
       equal(await ledger.getJobOfFireTime("schedule", T0), null, "the job that the fire time made");
       equal(await entriesOf(ledger), [{ kind: "skip", ...skip }], "the entry before it runs");
-      const { acquired } = await step(store, { now: T0 + 2000 });
+      const { acquired } = await commit(store, { now: T0 + 2000 });
       const job = present(acquired[0], "the job");
       await end(store, job);
       equal(await entriesOf(ledger), [runOf(job)], "the entry after it ran");

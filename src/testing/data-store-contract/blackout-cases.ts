@@ -2,7 +2,7 @@ import type { BlackoutRecord } from "../../records/blackout.ts";
 import type { BlackoutAdditionReport, DataStore } from "../../stores/data-store.ts";
 import { equal } from "./assert.ts";
 import { type DataStoreCase, openTwo } from "./contract-case.ts";
-import { add, commit, jobIds, look, makeSchedule, planOf, step, T0 } from "./makers.ts";
+import { add, commit, commitPlans, jobIds, look, makeSchedule, planOf, T0 } from "./makers.ts";
 
 const HOUR_MS = 3_600_000;
 
@@ -88,7 +88,7 @@ export const blackoutCases: readonly DataStoreCase[] = [
       for (const change of changes) {
         await change();
         const { version } = await store.getBlackouts();
-        equal([await seen(), (await step(other, { schedules: {} })).blackouts], [version, version], "what both tell");
+        equal([await seen(), (await commit(other, { schedules: {} })).blackouts], [version, version], "what both tell");
         versions.push(version);
       }
       equal(
@@ -113,7 +113,7 @@ export const blackoutCases: readonly DataStoreCase[] = [
       }));
       await store.addSchedules(add(makeSchedule({ id: "plain" }), makeSchedule({ id: "apart" })));
       const committed = async (blackouts?: number) => {
-        const report = await commit(store, plans, blackouts === undefined ? {} : { blackouts });
+        const report = await commitPlans(store, plans, blackouts === undefined ? {} : { blackouts });
         return report.plans.map((one) => one.committed);
       };
       await put(other);

@@ -1,7 +1,7 @@
 import { equal, isTrue } from "./assert.ts";
 import { childOf, GIVEN_UP, LATE, outcomesOf, STARTED, settledBy } from "./chain-makers.ts";
 import type { DataStoreCase } from "./contract-case.ts";
-import { cancel, endedJob, finish, idsOf, leasedJob, makeJob, makeJobs, release, step, T0, take } from "./makers.ts";
+import { cancel, commit, endedJob, finish, idsOf, leasedJob, makeJob, makeJobs, release, T0, take } from "./makers.ts";
 
 /** Additions of jobs that come after others. */
 export const chainAdditionCases: readonly DataStoreCase[] = [
@@ -22,7 +22,7 @@ export const chainAdditionCases: readonly DataStoreCase[] = [
       ];
       const additions = await store.addJobs(children);
       equal(
-        additions.map(({ job, isNew, hasEnded = false }) => [job.id, isNew, hasEnded, job.heldBy ?? null]),
+        additions.map(({ job, isNew, hasEnded = false }) => [job.id, isNew, hasEnded, job.blockedBy ?? null]),
         [
           ["a", true, false, null],
           ["b", true, true, null],
@@ -36,26 +36,26 @@ export const chainAdditionCases: readonly DataStoreCase[] = [
     },
   },
   {
-    name: "chains: a step adds children too, of parents that it ends and of others",
+    name: "chains: a commit adds children too, of parents that it ends and of others",
     rules: ["C4", "X2"],
     async run({ open }) {
       const store = await open();
       await store.addJobs(makeJobs(2));
       const [fine = makeJob(), failed = makeJob()] = (await take(store)).acquired;
-      const report = await step(store, {
+      const report = await commit(store, {
         releases: [finish(fine)],
         additions: [childOf([fine.id], { id: "a" }), childOf([failed.id], { id: "b" })],
       });
       equal(
-        report.additions.map(({ job }) => [job.id, job.heldBy ?? null]),
+        report.additions.map(({ job }) => [job.id, job.blockedBy ?? null]),
         [
           ["a", null],
           ["b", "parents"],
         ],
         "the answers",
       );
-      equal(idsOf(report.acquired), ["a"], "what the step acquires");
-      const last = await step(store, {
+      equal(idsOf(report.acquired), ["a"], "what the commit acquires");
+      const last = await commit(store, {
         releases: [finish(failed, { outcome: "error" })],
         additions: [childOf([failed.id], { id: "c" })],
       });
@@ -74,8 +74,8 @@ export const chainAdditionCases: readonly DataStoreCase[] = [
         const error = await store.addJobs(jobs).catch((reason: unknown) => reason);
         equal(codeOf(error), "storeRefused", `the addition after ${unknown}`);
         isTrue(error instanceof Error && error.message.includes(`"${unknown}"`), "the error names the parent");
-        const inStep = await step(store, { additions: jobs }).catch((reason: unknown) => reason);
-        equal(codeOf(inStep), "storeRefused", `the step that adds it after ${unknown}`);
+        const inStep = await commit(store, { additions: jobs }).catch((reason: unknown) => reason);
+        equal(codeOf(inStep), "storeRefused", `the commit that adds it after ${unknown}`);
       }
       equal((await store.getJobs({ limit: 9, cursor: null })).items, [], "what was written");
     },
@@ -87,7 +87,7 @@ export const chainAdditionCases: readonly DataStoreCase[] = [
     { end: "gives up", parent: { maxRecoveries: 0 }, isCancelled: false, fields: { releases: [STARTED] } },
   ].map(
     ({ end, parent, isCancelled, fields }): DataStoreCase => ({
-      name: `chains: a parent that the step of the addition ${end}, and that leaves no result, is unknown`,
+      name: `chains: a parent that the commit of the addition ${end}, and that leaves no result, is unknown`,
       rules: ["C2"],
       async run({ open }) {
         const store = await open();
@@ -95,7 +95,7 @@ export const chainAdditionCases: readonly DataStoreCase[] = [
         if (isCancelled) await cancel(store, "parent", T0);
         const additions = [makeJob({ id: "good" }), childOf(["parent"])];
         const error = await take(store, { ...fields, additions }).catch((reason: unknown) => reason);
-        equal(codeOf(error), "storeRefused", "the step");
+        equal(codeOf(error), "storeRefused", "the commit");
         const asBefore = isCancelled ? { ...leased, cancelRequested: true } : leased;
         equal((await store.getJobs({ limit: 9, cursor: null })).items, [asBefore], "what was written");
         equal(settledBy(await take(store, fields)).cancelled, ["parent"], "what ends without the addition");
@@ -103,18 +103,18 @@ export const chainAdditionCases: readonly DataStoreCase[] = [
     }),
   ),
   {
-    name: "chains: a parent whose end in the step of the addition does not count goes on",
+    name: "chains: a parent whose end in the commit of the addition does not count goes on",
     rules: ["C2"],
     async run({ open }) {
       const store = await open();
       const parent = await leasedJob(store, { id: "parent", resultExpirationMs: 0 });
       const end = finish(parent, { expiresAt: T0 });
-      const report = await step(store, { by: "scheduler-b", releases: [end], additions: [childOf(["parent"])] });
-      equal([report.releases, report.additions[0]?.job.heldBy], [["fenced"], "parents"], "the report");
+      const report = await commit(store, { by: "scheduler-b", releases: [end], additions: [childOf(["parent"])] });
+      equal([report.releases, report.additions[0]?.job.blockedBy], [["fenced"], "parents"], "the report");
     },
   },
   {
-    name: "chains: a job that comes after one that the step cancels is cancelled too, even if no result is kept",
+    name: "chains: a job that comes after one that the commit cancels is cancelled too, even if no result is kept",
     rules: ["C2", "C8"],
     async run({ open }) {
       const store = await open();
@@ -140,7 +140,7 @@ export const chainAdditionCases: readonly DataStoreCase[] = [
         "too late",
       );
       const [addition] = await store.addJobs([childOf(["parent"], { createdAt: T0 + 99, runAt: T0 + 99 })]);
-      equal([addition?.isNew, addition?.job.heldBy], [true, undefined], "just in time");
+      equal([addition?.isNew, addition?.job.blockedBy], [true, undefined], "just in time");
     },
   },
   {
@@ -150,7 +150,7 @@ export const chainAdditionCases: readonly DataStoreCase[] = [
       const store = await open();
       await endedJob(store);
       const [addition] = await store.addJobs([childOf(["gone"], { retryOf: "first" })]);
-      equal([addition?.isNew, addition?.job.heldBy], [true, undefined], "the answer");
+      equal([addition?.isNew, addition?.job.blockedBy], [true, undefined], "the answer");
       equal(idsOf((await take(store)).acquired), ["child"], "what a worker gets");
     },
   },
@@ -177,7 +177,7 @@ export const chainAdditionCases: readonly DataStoreCase[] = [
       let report = await take(store);
       while (report.acquired.length > 0) {
         order.push(...idsOf(report.acquired));
-        report = await step(store, { releases: report.acquired.map((job) => finish(job)) });
+        report = await commit(store, { releases: report.acquired.map((job) => finish(job)) });
       }
       equal(order, ["c", "b", "a"], "the order of the runs");
     },
@@ -198,7 +198,7 @@ export const chainAdditionCases: readonly DataStoreCase[] = [
         "the answers",
       );
       equal((await store.getJob("child"))?.after, ["first"], "the parents of the child");
-      equal(settledBy(await release(store, [finish(standIn)])).promoted, ["child"], "what was promoted");
+      equal(settledBy(await release(store, [finish(standIn)])).admitted, ["child"], "what was admitted");
     },
   },
   {
@@ -208,7 +208,7 @@ export const chainAdditionCases: readonly DataStoreCase[] = [
       const store = await open();
       const parent = await leasedJob(store, { id: "parent" });
       await store.addJobs([childOf(["parent", "parent"])]);
-      equal(settledBy(await release(store, [finish(parent)])).promoted, ["child"], "what was promoted");
+      equal(settledBy(await release(store, [finish(parent)])).admitted, ["child"], "what was admitted");
       equal(idsOf((await take(store)).acquired), ["child"], "what a worker gets");
     },
   },
@@ -222,14 +222,14 @@ export const chainAdditionCases: readonly DataStoreCase[] = [
       const child = childOf([first.id, second.id], { resultExpirationMs: 0 });
       const repeat = async (): Promise<unknown[]> => {
         const additions = await store.addJobs([child]);
-        return additions.map(({ isNew, job, hasEnded = false }) => [isNew, job.id, job.heldBy ?? null, hasEnded]);
+        return additions.map(({ isNew, job, hasEnded = false }) => [isNew, job.id, job.blockedBy ?? null, hasEnded]);
       };
       equal(await repeat(), [[true, "child", "parents", false]], "the first call");
-      equal(await repeat(), [[true, "child", "parents", false]], "while it is held");
+      equal(await repeat(), [[true, "child", "parents", false]], "while it is blocked");
       const noResult = { expiresAt: T0 };
       await release(store, [finish(first, noResult)]);
       equal(await repeat(), [[true, "child", "parents", false]], "after the first parent");
-      equal(settledBy(await release(store, [finish(second, noResult)])).promoted, ["child"], "what was promoted");
+      equal(settledBy(await release(store, [finish(second, noResult)])).admitted, ["child"], "what was admitted");
       equal(await repeat(), [[true, "child", null, false]], "once it waits for a worker");
       const [leased = makeJob()] = (await take(store)).acquired;
       equal(leased.id, "child", "what a worker gets");

@@ -4,6 +4,7 @@ import { type DataStoreCase, openTwo } from "./contract-case.ts";
 import { keyed, putTask } from "./flow-makers.ts";
 import {
   cancel,
+  commit,
   finish,
   idsOf,
   LEASE_MS,
@@ -13,7 +14,6 @@ import {
   makeJobs,
   makeTask,
   release,
-  step,
   T0,
   take,
 } from "./makers.ts";
@@ -21,29 +21,29 @@ import {
 /** What becomes of a job while its parents have not ended. */
 export const chainCases: readonly DataStoreCase[] = [
   {
-    name: "chains: a job is held until its parents have ended, and can be acquired in the step that ends the last one",
+    name: "chains: a job is blocked until its parents have ended, and can be acquired in the commit of the last end",
     rules: ["C1"],
     async run({ open }) {
       const store = await open();
       await store.addJobs(makeJobs(2));
       const child = childOf(["job-00000", "job-00001"]);
       const [addition] = await store.addJobs([child]);
-      const held = { ...child, heldBy: "parents" as const };
-      equal(addition, { job: held, isNew: true }, "the answer of the addition");
-      equal(await store.getJob("child"), held, "the job while it is held");
+      const blocked = { ...child, blockedBy: "parents" as const };
+      equal(addition, { job: blocked, isNew: true }, "the answer of the addition");
+      equal(await store.getJob("child"), blocked, "the job while it is blocked");
       const { acquired, hasReady, nextRunAt } = await take(store);
       equal(idsOf(acquired), ["job-00000", "job-00001"], "what a worker gets");
       equal([hasReady, nextRunAt], [false, null], "what there is to do");
-      const first = await step(store, { releases: [finish(present(acquired[0], "a parent"))] });
-      equal([first.promoted ?? [], idsOf(first.acquired)], [[], []], "after the first parent");
-      const second = await step(store, { releases: [finish(present(acquired[1], "a parent"))] });
-      equal(second.promoted, [{ jobId: "child", taskId: "task", scheduleId: null }], "what was promoted");
+      const first = await commit(store, { releases: [finish(present(acquired[0], "a parent"))] });
+      equal([first.admitted ?? [], idsOf(first.acquired)], [[], []], "after the first parent");
+      const second = await commit(store, { releases: [finish(present(acquired[1], "a parent"))] });
+      equal(second.admitted, [{ jobId: "child", taskId: "task", scheduleId: null }], "what was admitted");
       const leased = { acquiredBy: "scheduler-a", acquiredUntil: T0 + 60_000, fence: 1 };
-      equal(second.acquired, [{ ...child, ...leased }], "what the last step acquires");
+      equal(second.acquired, [{ ...child, ...leased }], "what the last commit acquires");
     },
   },
   {
-    name: "chains: a job without a key is held until its parents have ended, also where its task has a rate or is fair",
+    name: "chains: a job without a key is blocked until its parents end, also where its task has a rate or is fair",
     rules: ["C1"],
     async run({ open }) {
       const store = await open();
@@ -55,10 +55,10 @@ export const chainCases: readonly DataStoreCase[] = [
         await store.addJobs(["a", "b"].map((id) => childOf(["job-00000"], { id: `${id}-${taskId}`, taskId })));
       }
       const { items } = await store.getJobs({ limit: 10, cursor: null });
-      const heldBy = Object.fromEntries(items.map((job) => [job.id, job.heldBy]));
+      const blockedBy = Object.fromEntries(items.map((job) => [job.id, job.blockedBy]));
       const ids = ["rated", "fair"].flatMap((taskId) => ["one", "a", "b"].map((id) => `${id}-${taskId}`));
       const expected = Object.fromEntries(ids.map((id) => [id, "parents"]));
-      equal({ "job-00000": undefined, ...heldBy }, { "job-00000": undefined, ...expected }, "what holds them");
+      equal({ "job-00000": undefined, ...blockedBy }, { "job-00000": undefined, ...expected }, "what holds them");
     },
   },
   {
@@ -87,17 +87,17 @@ export const chainCases: readonly DataStoreCase[] = [
         childOf(["parent"], { id: "low", priority: 1 }),
         childOf(["parent"], { id: "high", priority: 2 }),
       ]);
-      equal((await look(store)).nextRunAt, null, "the next instant while they are held");
-      const report = await step(store, { releases: [finish(parent)] });
-      equal([...settledBy(report).promoted].sort(), ["high", "later", "low"], "what was promoted");
+      equal((await look(store)).nextRunAt, null, "the next instant while they are blocked");
+      const report = await commit(store, { releases: [finish(parent)] });
+      equal([...settledBy(report).admitted].sort(), ["high", "later", "low"], "what was admitted");
       equal(idsOf(report.acquired), ["high", "low"], "what a worker gets");
       equal(report.nextRunAt, T0 + 1000, "the next instant");
-      equal((await store.getJob("later"))?.heldBy, undefined, "whether it is held");
+      equal((await store.getJob("later"))?.blockedBy, undefined, "whether it is blocked");
       equal(idsOf((await take(store, { now: T0 + 1000 })).acquired), ["later"], "what a worker gets later");
     },
   },
   {
-    name: "chains: a held job keeps its idempotency key, and is returned for another of the same key",
+    name: "chains: a blocked job keeps its idempotency key, and is returned for another of the same key",
     rules: ["C10", "A2"],
     async run({ open }) {
       const store = await open();
@@ -105,12 +105,12 @@ export const chainCases: readonly DataStoreCase[] = [
       await store.addJobs([childOf(["parent"], { idempotencyKey: "key" })]);
       const other = childOf(["parent", "nobody"], { id: "other", idempotencyKey: "key" });
       const [addition] = await store.addJobs([other]);
-      equal([addition?.isNew, addition?.job.id, addition?.job.heldBy], [false, "child", "parents"], "the answer");
-      equal(settledBy(await release(store, [finish(parent)])).promoted, ["child"], "what was promoted");
+      equal([addition?.isNew, addition?.job.id, addition?.job.blockedBy], [false, "child", "parents"], "the answer");
+      equal(settledBy(await release(store, [finish(parent)])).admitted, ["child"], "what was admitted");
     },
   },
   {
-    name: "chains: a held job can be cancelled, and its parents go on",
+    name: "chains: a blocked job can be cancelled, and its parents go on",
     rules: ["C10"],
     async run({ open }) {
       const store = await open();
@@ -118,8 +118,8 @@ export const chainCases: readonly DataStoreCase[] = [
       await store.addJobs([childOf(["parent"]), childOf(["child"], { id: "grandchild" })]);
       const report = await cancel(store, "child", T0);
       equal(report.status === "cancelled" && report.ended?.map(({ jobId }) => jobId), ["grandchild"], "what ended");
-      const { releases, ended, promoted } = await release(store, [finish(parent)]);
-      equal([releases, ended, promoted ?? []], [["released"], [], []], "the end of the parent");
+      const { releases, ended, admitted } = await release(store, [finish(parent)]);
+      equal([releases, ended, admitted ?? []], [["released"], [], []], "the end of the parent");
       equal((await take(store)).acquired, [], "what a worker gets");
     },
   },
@@ -129,10 +129,10 @@ export const chainCases: readonly DataStoreCase[] = [
     async run(context) {
       const [worker, other] = await openTwo(context);
       const parent = await leasedJob(worker, { id: "parent" });
-      await step(worker);
+      await commit(worker);
       await other.addJobs([childOf(["parent"]), childOf(["parent"], { id: "second", onParentFailure: "run" })]);
-      const report = await step(worker, { releases: [finish(parent, { outcome: "error" })] });
-      equal(settledBy(report), { promoted: ["second"], cancelled: ["child"] }, "what the worker settles");
+      const report = await commit(worker, { releases: [finish(parent, { outcome: "error" })] });
+      equal(settledBy(report), { admitted: ["second"], cancelled: ["child"] }, "what the worker settles");
       equal(idsOf(report.acquired), ["second"], "what it acquires");
     },
   },
@@ -175,7 +175,7 @@ export const chainCases: readonly DataStoreCase[] = [
     },
   },
   {
-    name: "chains: a job with a key is held by its key when its parents have ended, and is promoted once",
+    name: "chains: a job with a key is blocked by its key when its parents have ended, and is admitted once",
     rules: ["C10"],
     async run({ open }) {
       const store = await open();
@@ -184,30 +184,30 @@ export const chainCases: readonly DataStoreCase[] = [
       const running = await leasedJob(store, keyed("running", "k"));
       const addition = childOf(["parent"], { concurrencyKey: "k" });
       await store.addJobs([addition, childOf(["parent"], { id: "of other key", concurrencyKey: "l" })]);
-      equal((await store.getJob("child"))?.heldBy, "parents", "what holds it at first");
+      equal((await store.getJob("child"))?.blockedBy, "parents", "what holds it at first");
       const { tasks } = await store.inspect(T0);
-      equal(tasks, [{ taskId: "task", waiting: 2, running: 2, held: 2 }], "the counts at first");
+      equal(tasks, [{ taskId: "task", waiting: 2, running: 2, blocked: 2 }], "the counts at first");
       const first = await take(store, { releases: [finish(parent)] });
       const ofOther = { jobId: "of other key", taskId: "task", scheduleId: null, concurrencyKey: "l" };
-      equal([first.promoted, idsOf(first.acquired)], [[ofOther], ["of other key"]], "the step that ends the parent");
+      equal([first.admitted, idsOf(first.acquired)], [[ofOther], ["of other key"]], "the commit that ends the parent");
       equal([first.hasReady, first.nextRunAt], [false, null], "what there is to do");
-      equal((await store.getJob("child"))?.heldBy, "limit", "what holds it then");
+      equal((await store.getJob("child"))?.blockedBy, "limit", "what holds it then");
       const counted = await store.inspect(T0);
-      equal(counted.tasks, [{ taskId: "task", waiting: 1, running: 2, held: 1 }], "the counts then");
+      equal(counted.tasks, [{ taskId: "task", waiting: 1, running: 2, blocked: 1 }], "the counts then");
       const second = await take(store, { releases: [finish(running)] });
       equal(
-        second.promoted,
+        second.admitted,
         [{ ...ofOther, jobId: "child" }].map((job) => ({ ...job, concurrencyKey: "k" })),
-        "promoted",
+        "admitted",
       );
       const leased = { acquiredBy: "scheduler-a", acquiredUntil: T0 + LEASE_MS, fence: 1 };
-      equal(second.acquired, [{ ...addition, ...leased }], "what the step that frees the key acquires");
+      equal(second.acquired, [{ ...addition, ...leased }], "what the commit that frees the key acquires");
       const third = await take(store, { releases: second.acquired.map((job) => finish(job)) });
-      equal([third.promoted, third.acquired], [undefined, []], "when it has ended");
+      equal([third.admitted, third.acquired], [undefined, []], "when it has ended");
     },
   },
   {
-    name: "chains: held jobs are counted, and are not late",
+    name: "chains: blocked jobs are counted, and are not late",
     rules: ["C10", "I7"],
     async run({ open }) {
       const store = await open();
@@ -215,7 +215,7 @@ export const chainCases: readonly DataStoreCase[] = [
       await leasedJob(store, { id: "parent" });
       await store.addJobs([childOf(["parent"]), childOf(["parent"], { id: "second" })]);
       const { tasks, oldestDueJob } = await store.inspect(T0 + 1000);
-      equal(tasks, [{ taskId: "task", waiting: 2, running: 1, held: 2 }], "the counts");
+      equal(tasks, [{ taskId: "task", waiting: 2, running: 1, blocked: 2 }], "the counts");
       equal(oldestDueJob, null, "the oldest due job");
       equal(await store.removeTask("task"), "inUse", "whether the task can be removed");
     },

@@ -5,6 +5,7 @@ import type { DataStoreCase } from "./contract-case.ts";
 import {
   cancel,
   commit,
+  commitPlans,
   finish,
   idsOf,
   leasedJob,
@@ -14,7 +15,6 @@ import {
   makeSchedule,
   planOf,
   release,
-  step,
   T0,
   take,
 } from "./makers.ts";
@@ -30,11 +30,11 @@ export const chainEndCases: readonly DataStoreCase[] = [
       const parents = [await leasedJob(store, { id: "a" }), await leasedJob(store, { id: "b" })] as const;
       await store.addJobs([childOf(["a"], { id: "child" }), childOf(["a", "b"], { id: "grandchild" })]);
       const first = await release(store, [finish(parents[0], { outcome: "skipped" })]);
-      equal([first.ended, settledBy(first).promoted], [[], ["child"]], "after the first");
+      equal([first.ended, settledBy(first).admitted], [[], ["child"]], "after the first");
       const second = await release(store, [finish(parents[1], { outcome: "success" })]);
-      equal([second.ended, settledBy(second).promoted], [[], ["grandchild"]], "after the second");
+      equal([second.ended, settledBy(second).admitted], [[], ["grandchild"]], "after the second");
       await store.addJobs([childOf(["a"], { id: "later" })]);
-      equal((await store.getJob("later"))?.heldBy, undefined, "a child that is added afterwards");
+      equal((await store.getJob("later"))?.blockedBy, undefined, "a child that is added afterwards");
     },
   },
   ...JOB_OUTCOMES.filter((outcome) => !isDone(outcome)).map(
@@ -63,7 +63,7 @@ export const chainEndCases: readonly DataStoreCase[] = [
           expiresAt: T0 + 86_400_000,
         };
         equal(report.ended, [result], "what ended");
-        equal(settledBy(report).promoted, ["runs"], "what was promoted");
+        equal(settledBy(report).admitted, ["runs"], "what was admitted");
         const kept = present(await store.getJobResult("cancels", T0), "the result");
         equal([kept.outcome, kept.job?.metadata], ["cancelled", { kept: true }], "the kept result");
         equal(await store.getJob("cancels"), null, "the cancelled job");
@@ -86,7 +86,7 @@ export const chainEndCases: readonly DataStoreCase[] = [
       ]);
       const report = await release(store, [finish(parent, { outcome: "error" })]);
       equal([...settledBy(report).cancelled].sort(), ["a", "b", "e"], "what ended");
-      equal(settledBy(report).promoted, ["c"], "what was promoted");
+      equal(settledBy(report).admitted, ["c"], "what was admitted");
       equal(
         await outcomesOf(store, ["a", "b", "c", "d", "e"]),
         { a: "cancelled", b: "cancelled", e: "cancelled" },
@@ -94,7 +94,7 @@ export const chainEndCases: readonly DataStoreCase[] = [
       );
       const { acquired } = await take(store);
       equal(idsOf(acquired), ["c"], "what a worker gets");
-      const last = await step(store, { releases: [finish(present(acquired[0], "the job that runs"))] });
+      const last = await commit(store, { releases: [finish(present(acquired[0], "the job that runs"))] });
       equal(idsOf(last.acquired), ["d"], "what follows");
     },
   },
@@ -110,12 +110,12 @@ export const chainEndCases: readonly DataStoreCase[] = [
       equal(settledBy(await release(store, [finish(first, { outcome: "error" })])).cancelled, ["child"], "what ended");
       await store.addJobs([childOf([second.id], { id: "next", idempotencyKey: "key", onParentFailure: "run" })]);
       const report = await release(store, [finish(second, { outcome: "error" })]);
-      equal(settledBy(report), { promoted: ["next"], cancelled: [] }, "what the second parent settles");
+      equal(settledBy(report), { admitted: ["next"], cancelled: [] }, "what the second parent settles");
       equal(await outcomesOf(store, ["child"]), { child: "cancelled" }, "the result");
     },
   },
   {
-    name: "chains: parents that end in one step count all, whatever became of each",
+    name: "chains: parents that end in one commit count all, whatever became of each",
     rules: ["C8"],
     async run({ open }) {
       const store = await open();
@@ -128,7 +128,7 @@ export const chainEndCases: readonly DataStoreCase[] = [
         childOf([a.id, c.id], { id: "runs", onParentFailure: "run" }),
       ]);
       const report = await release(store, [finish(a), finish(b), finish(c, { outcome: "error" })]);
-      equal([...settledBy(report).promoted].sort(), ["fine", "runs"], "what was promoted");
+      equal([...settledBy(report).admitted].sort(), ["fine", "runs"], "what was admitted");
       equal(settledBy(report).cancelled, ["failed"], "what ended");
     },
   },
@@ -140,14 +140,14 @@ export const chainEndCases: readonly DataStoreCase[] = [
       const parent = await leasedJob(store, { id: "parent" });
       await store.addJobs([childOf(["parent"])]);
       const retry = { jobId: "parent", fence: 1, kind: "retry", runAt: T0, failedAttempts: 1 } as const;
-      equal(settledBy(await release(store, [retry])), { promoted: [], cancelled: [] }, "after a retry");
+      equal(settledBy(await release(store, [retry])), { admitted: [], cancelled: [] }, "after a retry");
       equal(parent.fence, 1, "the first fence");
       equal(idsOf((await take(store)).acquired), ["parent"], "what a worker gets");
       const giveUp = { jobId: "parent", fence: 2, kind: "giveUp" } as const;
-      equal(settledBy(await release(store, [giveUp])), { promoted: [], cancelled: [] }, "after it was given up");
+      equal(settledBy(await release(store, [giveUp])), { admitted: [], cancelled: [] }, "after it was given up");
       equal(idsOf((await take(store)).acquired), ["parent"], "what a worker gets again");
-      equal(settledBy(await release(store, [], { now: T0 + 60_000 })), { promoted: [], cancelled: [] }, "after a loss");
-      equal((await store.getJob("child"))?.heldBy, "parents", "the child");
+      equal(settledBy(await release(store, [], { now: T0 + 60_000 })), { admitted: [], cancelled: [] }, "after a loss");
+      equal((await store.getJob("child"))?.blockedBy, "parents", "the child");
     },
   },
   {
@@ -178,20 +178,20 @@ export const chainEndCases: readonly DataStoreCase[] = [
       const parent = await leasedJob(store, { id: "parent" });
       await store.addJobs([childOf(["parent"])]);
       equal((await cancel(store, "parent", T0)).status, "requested", "the answer");
-      equal((await store.getJob("child"))?.heldBy, "parents", "the child meanwhile");
+      equal((await store.getJob("child"))?.blockedBy, "parents", "the child meanwhile");
       const report = await release(store, [{ jobId: "parent", fence: parent.fence, kind: "giveUp" }]);
       equal(settledBy(report).cancelled, ["parent", "child"], "what ended");
     },
   },
   {
-    name: "chains: a parent that is abandoned cancels its children, by a step or by the giving up of leases",
+    name: "chains: a parent that is abandoned cancels its children, by a commit or by the giving up of leases",
     rules: ["C8", "L12"],
     async run({ open }) {
       const store = await open();
       await leasedJob(store, { id: "lost", maxRecoveries: 0 });
       await store.addJobs([childOf(["lost"], { id: "a" }), childOf(["lost"], { id: "b", onParentFailure: "run" })]);
       const report = await release(store, [], { now: T0 + 60_000 });
-      equal(settledBy(report), { promoted: ["b"], cancelled: ["lost", "a"] }, "what the step settled");
+      equal(settledBy(report), { admitted: ["b"], cancelled: ["lost", "a"] }, "what the commit settled");
       const [left] = (await take(store, { now: T0 + 60_000 })).acquired;
       equal(left?.id, "b", "what a worker gets");
       await store.addJobs([childOf(["b"], { id: "c" })]);
@@ -222,9 +222,9 @@ export const chainEndCases: readonly DataStoreCase[] = [
         childOf(["queued"], { id: "runs", onParentFailure: "run" }),
       ]);
       const overlap = { policy: "replaceQueued", passed: 0, lastPassedTime: null } as const;
-      const report = await commit(store, [planOf(present(due, "the schedule"), { overlap })]);
+      const report = await commitPlans(store, [planOf(present(due, "the schedule"), { overlap })]);
       equal(report.plans[0]?.overlap?.replaced, [{ jobId: "queued", fireTime: T0 - 1000 }], "what was replaced");
-      equal(settledBy(report), { promoted: ["runs"], cancelled: ["child"] }, "what became of the children");
+      equal(settledBy(report), { admitted: ["runs"], cancelled: ["child"] }, "what became of the children");
     },
   },
   {
@@ -240,8 +240,8 @@ export const chainEndCases: readonly DataStoreCase[] = [
         store,
         acquired.slice(1).map((job) => finish(job)),
       );
-      equal(settledBy(early), { promoted: [], cancelled: [] }, "before the last one");
-      const last = await step(store, { releases: [finish(present(acquired[0], "the last parent"))] });
+      equal(settledBy(early), { admitted: [], cancelled: [] }, "before the last one");
+      const last = await commit(store, { releases: [finish(present(acquired[0], "the last parent"))] });
       equal(idsOf(last.acquired), ["child"], "after the last one");
     },
   },
@@ -253,8 +253,8 @@ export const chainEndCases: readonly DataStoreCase[] = [
       await store.addJobs([makeJob({ id: "fine" }), makeJob({ id: "failed" })]);
       const [fine = makeJob(), failed = makeJob()] = (await take(store)).acquired;
       await store.addJobs(makeJobs(1000, { after: ["fine"], onParentFailure: "cancel" }));
-      const report = await step(store, { releases: [finish(fine)], limit: 1000 });
-      equal([report.promoted?.length, report.acquired.length], [1000, 1000], "what runs");
+      const report = await commit(store, { releases: [finish(fine)], limit: 1000 });
+      equal([report.admitted?.length, report.acquired.length], [1000, 1000], "what runs");
       const more = makeJobs(1000, { after: ["failed"], onParentFailure: "cancel" });
       await store.addJobs(more.map((job) => ({ ...job, id: `more-${job.id}` })));
       const { ended } = await release(store, [finish(failed, { outcome: "error" })]);
@@ -262,7 +262,7 @@ export const chainEndCases: readonly DataStoreCase[] = [
     },
   },
   {
-    name: "chains: very many descendants end too, in this commit or in steps that follow at once",
+    name: "chains: very many descendants end too, in this commit or in commits that follow at once",
     rules: ["C9"],
     async run({ open }) {
       const store = await open();
@@ -273,7 +273,7 @@ export const chainEndCases: readonly DataStoreCase[] = [
       await store.addJobs(wide.map((job) => ({ ...job, id: `wide-${job.id}` })));
       let report = await release(store, [finish(parent, { outcome: "error" })]);
       const ended = new Set(settledBy(report).cancelled);
-      for (let steps = 0; steps < 10 && (steps === 0 || report.hasReady); steps++) {
+      for (let commits = 0; commits < 10 && (commits === 0 || report.hasReady); commits++) {
         report = await take(store);
         equal(report.acquired, [], "what a worker gets");
         for (const id of settledBy(report).cancelled) ended.add(id);
@@ -283,25 +283,25 @@ export const chainEndCases: readonly DataStoreCase[] = [
     },
   },
   {
-    name: "chains: very many jobs after one are all promoted, in this commit or in steps that follow at once",
+    name: "chains: very many jobs after one are all admitted, in this commit or in commits that follow at once",
     rules: ["C9"],
     async run({ open }) {
       const store = await open();
       const parent = await leasedJob(store, { id: "parent" });
       await store.addJobs(makeJobs(2500, { after: ["parent"], onParentFailure: "cancel" }));
       let report = await release(store, [finish(parent)]);
-      const promoted = new Set(settledBy(report).promoted);
+      const admitted = new Set(settledBy(report).admitted);
       const acquired = new Set<string>();
-      for (let steps = 0; steps < 10 && (steps === 0 || report.hasReady); steps++) {
+      for (let commits = 0; commits < 10 && (commits === 0 || report.hasReady); commits++) {
         report = await take(store, { limit: 1000 });
-        for (const id of settledBy(report).promoted) promoted.add(id);
+        for (const id of settledBy(report).admitted) admitted.add(id);
         for (const { id } of report.acquired) acquired.add(id);
       }
-      equal([promoted.size, acquired.size, report.hasReady], [2500, 2500, false], "how many");
+      equal([admitted.size, acquired.size, report.hasReady], [2500, 2500, false], "how many");
     },
   },
   {
-    name: "chains: a repetition of a step frees and cancels nothing twice",
+    name: "chains: a repetition of a commit frees and cancels nothing twice",
     rules: ["C11"],
     isAboutLostAnswers: true,
     async run({ open }) {
@@ -318,7 +318,7 @@ export const chainEndCases: readonly DataStoreCase[] = [
         additions: [childOf([fine.id], { id: "d" })],
       };
       const [lost, answer] = await twice(store, fields);
-      equal([...settledBy(lost).promoted].sort(), ["a", "c"], "what the first try promoted");
+      equal([...settledBy(lost).admitted].sort(), ["a", "c"], "what the first try admitted");
       equal(answer.releases, ["released", "released"], "the releases");
       equal([...idsOf(lost.acquired)].sort(), ["c", "d"], "what the first try acquired");
       equal([...idsOf(answer.acquired)].sort(), ["c", "d"], "what the repetition holds");

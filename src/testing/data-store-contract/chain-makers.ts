@@ -1,5 +1,5 @@
 import type { JobRecord } from "../../records/job.ts";
-import type { DataStore, JobRelease, StepReport } from "../../stores/data-store.ts";
+import type { CommitReport, DataStore, JobRelease } from "../../stores/data-store.ts";
 import { LEASE_MS, makeJob, T0 } from "./makers.ts";
 
 /** A job that waits for others. */
@@ -8,8 +8,8 @@ export function childOf(parents: readonly string[], fields: Partial<JobRecord> =
 }
 
 /** The jobs that waited until a report, and the jobs that ended because of their parents. */
-export function settledBy({ promoted = [], ended }: StepReport): { promoted: string[]; cancelled: string[] } {
-  return { promoted: promoted.map(({ jobId }) => jobId), cancelled: ended.map(({ jobId }) => jobId) };
+export function settledBy({ admitted = [], ended }: CommitReport): { admitted: string[]; cancelled: string[] } {
+  return { admitted: admitted.map(({ jobId }) => jobId), cancelled: ended.map(({ jobId }) => jobId) };
 }
 
 /** When leases of the cases have ended. */

@@ -15,7 +15,7 @@ import {
   seenAgain,
   TASK_PAUSES,
 } from "./ledger-makers.ts";
-import { add, commit, makeSchedule, makeTask, planOf, removeSchedule, T0, updateSchedule } from "./makers.ts";
+import { add, commitPlans, makeSchedule, makeTask, planOf, removeSchedule, T0, updateSchedule } from "./makers.ts";
 
 type Changes = Awaited<ReturnType<Ledger["getScheduleChanges"]>>;
 
@@ -184,8 +184,8 @@ export const changeCases: readonly DataStoreCase[] = [
       const schedule = await dueSchedule(store, {}, { ...NOTE, at: T0 - 5 });
       const { nextFireTime, lastFireTime } = schedule;
       const plan = planOf(schedule, { fires: [], nextFireTime, lastFireTime, paused: true });
-      await commit(store, [plan], { now: T0 + 9, by: "scheduler-b" });
-      await commit(store, [plan], { now: T0 + 10 });
+      await commitPlans(store, [plan], { now: T0 + 9, by: "scheduler-b" });
+      await commitPlans(store, [plan], { now: T0 + 10 });
       const before = stateOf(makeSchedule());
       const states = { before, after: { ...before, paused: true }, changesPayload: false };
       const failed = { scheduleId: "schedule", kind: "failed", at: T0 + 9, by: "scheduler-b", effectiveFrom: T0 };
@@ -201,7 +201,7 @@ export const changeCases: readonly DataStoreCase[] = [
     ] as const) {
       const schedule = await dueSchedule(store, { id }, { ...NOTE, at: T0 - 5 });
       const plan = planOf(schedule, { fires: [], skips, nextFireTime: T0 + 5000, lastFireTime: null, paused: true });
-      await commit(store, [plan], { now: T0 + 9000 });
+      await commitPlans(store, [plan], { now: T0 + 9000 });
       const failed = (await ledger.getScheduleChanges({ ...CHANGES, scheduleId: id })).items.at(-1);
       equal([failed?.kind, failed?.effectiveFrom], ["failed", T0 + 5000], `the last change of ${id}`);
       const entries = skips.map((skip) => ({ kind: "skip", ...skip }));
@@ -210,8 +210,8 @@ export const changeCases: readonly DataStoreCase[] = [
   }),
   ledgerCase(["H8"], "changes: plans that move a schedule on are none", async (store, ledger) => {
     const schedule = await dueSchedule(store, {}, { ...NOTE, at: T0 - 5 });
-    await commit(store, [planOf(schedule)]);
-    await commit(store, [planOf(await seenAgain(store), { nextFireTime: null })], { now: T0 + 1000 });
+    await commitPlans(store, [planOf(schedule)]);
+    await commitPlans(store, [planOf(await seenAgain(store), { nextFireTime: null })], { now: T0 + 1000 });
     equal(await kindsOf(ledger), ["added"], "the changes");
   }),
   ledgerCase(["H20"], "changes: nobody removes a schedule that has ended: the clean-up does", async (store, ledger) => {

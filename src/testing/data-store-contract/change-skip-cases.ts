@@ -5,7 +5,7 @@ import type { ScheduleChanges } from "../../stores/data-store.ts";
 import { equal } from "./assert.ts";
 import type { DataStoreCase } from "./contract-case.ts";
 import { CHANGES, cleanUp, entriesOf, ledgerCase, makeSkip, NOTE, seenAgain, skipOf } from "./ledger-makers.ts";
-import { add, commit, makeSchedule, planOf, removeSchedule, T0, updateSchedule } from "./makers.ts";
+import { add, commitPlans, makeSchedule, planOf, removeSchedule, T0, updateSchedule } from "./makers.ts";
 
 // What was due when a schedule was changed, and from when on the change counts.
 
@@ -284,7 +284,7 @@ export const changeSkipCases: readonly DataStoreCase[] = [
       makeSkip(T0 + 5000, { until: T0 + 8000, verdict: "replaced", count: null, into: T0 + 9000 }),
     ];
     const plan = planOf(await seenAgain(store), { fires: [], skips, nextFireTime: T0 + 9000, lastFireTime: T0 + 8000 });
-    await commit(store, [plan], { now: T0 + 9000 });
+    await commitPlans(store, [plan], { now: T0 + 9000 });
     await updateSchedule(store, "schedule", { nextFireTime: T0 + 2000 }, undefined, LATER);
     equal(
       await entriesOf(ledger),

@@ -1,7 +1,7 @@
 import { equal, isTrue, present } from "./assert.ts";
 import type { DataStoreCase } from "./contract-case.ts";
 import { debounced, plain, WAIT_MS } from "./debounce-makers.ts";
-import { cancel, finish, idsOf, jobIds, look, makeJob, numbered, release, step, T0, take } from "./makers.ts";
+import { cancel, commit, finish, idsOf, jobIds, look, makeJob, numbered, release, T0, take } from "./makers.ts";
 
 /** What of a burst is left. */
 export const debounceCases: readonly DataStoreCase[] = [
@@ -76,7 +76,7 @@ export const debounceCases: readonly DataStoreCase[] = [
       equal((await take(store, { now: due, limit: 0 })).hasReady, true, "whether it is due");
       await store.addJobs([debounced(due, { id: "b", payload: "2" })]);
       const { acquired, hasReady, nextRunAt } = await take(store, { now: due });
-      equal([acquired, hasReady, nextRunAt], [[], false, due + WAIT_MS], "what a step finds then");
+      equal([acquired, hasReady, nextRunAt], [[], false, due + WAIT_MS], "what a commit finds then");
       equal(idsOf((await take(store, { now: due + WAIT_MS })).acquired), ["a"], "what it acquires later");
     },
   },
@@ -218,23 +218,23 @@ export const debounceCases: readonly DataStoreCase[] = [
     },
   },
   {
-    name: "debounce: a step's addition changes the job, and the step knows when it runs",
+    name: "debounce: a commit's addition changes the job, and the commit knows when it runs",
     rules: ["W1", "A1"],
     async run({ open }) {
       const store = await open();
-      const first = await step(store, { additions: [debounced(T0, { id: "a", payload: "1" })] });
+      const first = await commit(store, { additions: [debounced(T0, { id: "a", payload: "1" })] });
       equal(
         [first.additions[0]?.isNew, first.acquired, first.nextRunAt],
         [true, [], T0 + WAIT_MS],
-        "the step that adds it",
+        "the commit that adds it",
       );
       const now = T0 + WAIT_MS;
-      const second = await step(store, { now, additions: [debounced(now, { id: "b", payload: "2" })] });
+      const second = await commit(store, { now, additions: [debounced(now, { id: "b", payload: "2" })] });
       const job = makeJob({ id: "a", payload: "2", runAt: now + WAIT_MS });
       equal(
         [second.additions, second.acquired, second.nextRunAt],
         [[{ job, isNew: false }], [], now + WAIT_MS],
-        "the step that changes it",
+        "the commit that changes it",
       );
       isTrue(!second.hasReady, "nothing is left to acquire");
     },

@@ -1,11 +1,11 @@
 import type { JobRecord, NewJobRecord } from "../../records/job.ts";
 import type { DataStore } from "../../stores/data-store.ts";
-import { LEASE_MS, makeJob, release, step } from "./makers.ts";
+import { commit, LEASE_MS, makeJob, release } from "./makers.ts";
 
 /** How long the debounced jobs of the cases wait after the last addition, in milliseconds. */
 export const WAIT_MS = 1000;
 
-/** A queue without jobs: a step that asks for it promotes jobs, and acquires none. */
+/** A queue without jobs: a commit that asks for it admits jobs, and acquires none. */
 export const NOBODYS = { executor: "none", taskId: "task" };
 
 /** A job of a burst that is added at `createdAt`. */
@@ -34,10 +34,10 @@ export async function putBack(
   } else if (how === "giveUp") {
     await release(store, [{ jobId, fence, kind: "giveUp" }], { now });
   } else if (how === "loss") {
-    await step(store, { by: "b", now: now + LEASE_MS, recover: true, jobs: null });
+    await commit(store, { by: "b", now: now + LEASE_MS, recover: true, jobs: null });
   } else {
     const instanceId = "scheduler-a 1#";
-    const extension = { schedulerId: "scheduler-a", instanceId, settledStepId: `${instanceId}~`, jobs: [] };
+    const extension = { schedulerId: "scheduler-a", instanceId, settledCommitId: `${instanceId}~`, jobs: [] };
     await store.extendLeases({ ...extension, now, until: now + LEASE_MS, aliveUntil: null });
   }
 }

@@ -1,13 +1,13 @@
 import { equal, present } from "./assert.ts";
 import type { DataStoreCase, DataStoreContext } from "./contract-case.ts";
 import { debounced, WAIT_MS } from "./debounce-makers.ts";
-import { finish, jobIds, makeJob, release, step, T0, take } from "./makers.ts";
+import { commit, finish, jobIds, makeJob, release, T0, take } from "./makers.ts";
 import { again, twice } from "./repeat.ts";
 
 /** Additions to bursts whose answer was lost, or that come late. */
 export const debounceRepetitionCases: readonly DataStoreCase[] = [
   {
-    name: "debounce: a step whose answer was lost adds and changes nothing twice",
+    name: "debounce: a commit whose answer was lost adds and changes nothing twice",
     rules: ["W5"],
     async run({ open }) {
       const store = await open();
@@ -29,12 +29,12 @@ export const debounceRepetitionCases: readonly DataStoreCase[] = [
       const store = await open();
       const first = [debounced(T0, { id: "a", payload: "1" })];
       const second = [debounced(T0, { id: "b", payload: "2" })];
-      await step(store, { stepId: "one", additions: first });
-      await step(store, { stepId: "two", additions: second });
+      await commit(store, { commitId: "one", additions: first });
+      await commit(store, { commitId: "two", additions: second });
       await store.addJobs([debounced(T0 + 1, { id: "c", payload: "3" })]);
       const job = makeJob({ id: "a", payload: "3", runAt: T0 + 1 + WAIT_MS });
-      const [one] = (await again(store, { stepId: "one", additions: first })).additions;
-      const [two] = (await again(store, { stepId: "two", additions: second })).additions;
+      const [one] = (await again(store, { commitId: "one", additions: first })).additions;
+      const [two] = (await again(store, { commitId: "two", additions: second })).additions;
       equal(
         [one, two],
         [
@@ -54,14 +54,14 @@ export const debounceRepetitionCases: readonly DataStoreCase[] = [
       const first = debounced(T0, { id: "a", payload: "1" });
       await store.addJobs([first]);
       const now = T0 + WAIT_MS;
-      const [held] = (await take(store, { now })).acquired;
+      const [blocked] = (await take(store, { now })).acquired;
       await store.addJobs([debounced(now, { id: "c", payload: "3" })]);
       equal(
         (await store.addJobs([first])).map(({ job, isNew }) => [job.id, isNew]),
         [["a", true]],
         "the answer while the job runs",
       );
-      await release(store, [finish(present(held, "the first job"))], { now });
+      await release(store, [finish(present(blocked, "the first job"))], { now });
       equal(
         (await store.addJobs([first])).map(({ job, isNew }) => [job.id, isNew]),
         [["a", true]],
@@ -81,9 +81,9 @@ export const debounceRepetitionCases: readonly DataStoreCase[] = [
       await store.addJobs([debounced(T0, { id: "a", payload: "1", resultExpirationMs })]);
       await store.addJobs([second]);
       const now = T0 + 1 + WAIT_MS;
-      const held = present((await take(store, { now })).acquired[0], "the job");
-      equal(await store.addJobs([second]), [{ job: held, isNew: false }], "the answer while it runs");
-      await release(store, [finish(held, { expiresAt: now + resultExpirationMs })], { now });
+      const blocked = present((await take(store, { now })).acquired[0], "the job");
+      equal(await store.addJobs([second]), [{ job: blocked, isNew: false }], "the answer while it runs");
+      await release(store, [finish(blocked, { expiresAt: now + resultExpirationMs })], { now });
       await store.addJobs([debounced(now, { id: "c" })]);
       equal(
         (await store.addJobs([second])).map(({ job, isNew, hasEnded }) => [job.id, isNew, hasEnded]),

@@ -4,13 +4,13 @@ import { equal, isTrue, present } from "./assert.ts";
 import { type DataStoreCase, openTwo } from "./contract-case.ts";
 import {
   add,
+  commit,
   idsOf,
   look,
   lookedAt,
   makeSchedule,
   numbered,
   removeSchedule,
-  step,
   T0,
   updateSchedule,
 } from "./makers.ts";
@@ -221,8 +221,8 @@ export const dueCases: readonly DataStoreCase[] = [
       await store.addSchedules(add(makeSchedule()));
       const { due, nextFireAt } = await look(store);
       equal([due, nextFireAt], [[], null], "a look");
-      const report = await step(store);
-      equal([report.due, report.nextFireAt], [[], null], "a step");
+      const report = await commit(store);
+      equal([report.due, report.nextFireAt], [[], null], "a commit");
     },
   },
   {
@@ -233,7 +233,7 @@ export const dueCases: readonly DataStoreCase[] = [
       const due = await lookedAt(first, makeSchedule());
       for (const [store, by] of [[second, "b"] as const, [first, "scheduler-a"] as const]) {
         equal((await look(store, { by, schedules: {} })).due, due, `as ${by} sees it`);
-        equal((await step(store, { by, schedules: {} })).due, due, `as a step of ${by} reports it`);
+        equal((await commit(store, { by, schedules: {} })).due, due, `as a commit of ${by} reports it`);
       }
       equal(await first.getSchedule("schedule"), makeSchedule(), "the schedule");
     },

@@ -7,6 +7,7 @@ import { equal } from "./assert.ts";
 import type { DataStoreCase } from "./contract-case.ts";
 import {
   cancel,
+  commit,
   finish,
   LEASE_MS,
   leasedJob,
@@ -16,7 +17,6 @@ import {
   planOf,
   release,
   removeSchedule,
-  step,
   T0,
   take,
   updateSchedule,
@@ -53,14 +53,14 @@ export const failureCases: readonly DataStoreCase[] = [
         equal(
           ended.map(({ outcome, expiresAt }) => [outcome, expiresAt - LATE]),
           [["abandoned", failureMs]],
-          "what the step ended",
+          "what the commit ended",
         );
         await store.addJobs([
           makeJob({ id: "cancelled", ...settings }),
           makeJob({ id: "late", runAt: T0 + 1000, startDeadline: T0 + 2000, ...settings }),
         ]);
         await cancel(store, "cancelled", T0);
-        await step(store, { now: T0 + 2001, queues: [], endsMissed: true });
+        await commit(store, { now: T0 + 2001, queues: [], endsMissed: true });
         equal(
           [await keptFor("lost", LATE), await keptFor("cancelled", T0), await keptFor("late", T0 + 2001)],
           [failureMs, resultMs, failureMs],
@@ -129,7 +129,7 @@ export const failureCases: readonly DataStoreCase[] = [
         makeJob({ id: "cancelled", scheduleId: "cancelled" }),
       ]);
       await cancel(store, "cancelled", T0);
-      await step(store, { now: T0 + 2001, queues: [], endsMissed: true });
+      await commit(store, { now: T0 + 2001, queues: [], endsMissed: true });
       const common = { scheduledFireTime: null, error: null };
       equal(
         [
@@ -173,7 +173,7 @@ export const failureCases: readonly DataStoreCase[] = [
       const schedules = [makeSchedule({ id: "with", failureExpirationMs: 7000 }), makeSchedule({ id: "without" })];
       for (const schedule of schedules) {
         const [due] = await lookedAt(store, schedule);
-        const { acquired } = await step(store, due === undefined ? {} : { plans: [planOf(due)] });
+        const { acquired } = await commit(store, due === undefined ? {} : { plans: [planOf(due)] });
         equal(
           acquired.map(({ failureExpirationMs }) => failureExpirationMs),
           [schedule.failureExpirationMs],

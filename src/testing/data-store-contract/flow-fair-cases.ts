@@ -2,8 +2,8 @@ import type { JobRecord } from "../../records/job.ts";
 import type { DataStore } from "../../stores/data-store.ts";
 import { equal, isTrue, present } from "./assert.ts";
 import type { DataStoreCase } from "./contract-case.ts";
-import { drainQueue, heldIds, keyed, pause, putTask, takenIds, tenASecond, unpause } from "./flow-makers.ts";
-import { finish, idsOf, LEASE_MS, makeJob, numbered, QUEUE, step, T0, take } from "./makers.ts";
+import { blockedIds, drainQueue, keyed, pause, putTask, takenIds, tenASecond, unpause } from "./flow-makers.ts";
+import { commit, finish, idsOf, LEASE_MS, makeJob, numbered, QUEUE, T0, take } from "./makers.ts";
 
 /** `count` jobs of a key, whose ids sort in the order of addition. */
 function backlog(key: string, count: number, fields: Partial<JobRecord> = {}): JobRecord[] {
@@ -14,13 +14,13 @@ async function addAll(store: DataStore, jobs: readonly JobRecord[]): Promise<voi
   for (let start = 0; start < jobs.length; start += 1000) await store.addJobs(jobs.slice(start, start + 1000));
 }
 
-/** The keys of the next jobs: `count` steps acquire and finish one job each. */
+/** The keys of the next jobs: `count` commits acquire and finish one job each. */
 async function nextKeys(store: DataStore, count: number): Promise<string[]> {
   const keys: string[] = [];
-  for (let steps = 0; steps < count; steps++) {
+  for (let commits = 0; commits < count; commits++) {
     const { acquired } = await take(store, { limit: 1 });
     const job = present(acquired[0], "a job");
-    await step(store, { jobs: null, releases: [finish(job, { expiresAt: T0 })] });
+    await commit(store, { jobs: null, releases: [finish(job, { expiresAt: T0 })] });
     keys.push(job.concurrencyKey ?? "none");
   }
   return keys;
@@ -50,7 +50,7 @@ export const flowFairCases: readonly DataStoreCase[] = [
     },
   },
   {
-    name: "turns: a step that acquires many jobs takes as many of each key, in the order of the key",
+    name: "turns: a commit that acquires many jobs takes as many of each key, in the order of the key",
     rules: ["F12"],
     async run({ open }) {
       const store = await open();
@@ -124,7 +124,7 @@ export const flowFairCases: readonly DataStoreCase[] = [
     },
   },
   {
-    name: "turns: an urgent job of a key comes before its other jobs, even if they are promoted",
+    name: "turns: an urgent job of a key comes before its other jobs, even if they are admitted",
     rules: ["F12"],
     async run({ open }) {
       const store = await open();
@@ -153,7 +153,7 @@ export const flowFairCases: readonly DataStoreCase[] = [
     },
   },
   {
-    name: "turns: at most 16 jobs of a key are promoted and wait, and the others follow",
+    name: "turns: at most 16 jobs of a key are admitted and wait, and the others follow",
     rules: ["F5"],
     async run({ open }) {
       const store = await open();
@@ -161,14 +161,14 @@ export const flowFairCases: readonly DataStoreCase[] = [
       const jobs = backlog("a", 70);
       await store.addJobs(jobs);
       equal(await takenIds(store, { limit: 1 }), ["a-00000"], "the first job");
-      const held = await heldIds(store);
-      isTrue(held.length >= 70 - 1 - 16, `${held.length} of 69 waiting jobs are held`);
-      equal(held, idsOf(jobs).slice(-held.length), "the held jobs, which are the last");
+      const blocked = await blockedIds(store);
+      isTrue(blocked.length >= 70 - 1 - 16, `${blocked.length} of 69 waiting jobs are blocked`);
+      equal(blocked, idsOf(jobs).slice(-blocked.length), "the blocked jobs, which are the last");
       equal(idsOf(await drainQueue(store)), idsOf(jobs).slice(1), "the others, in order");
     },
   },
   {
-    name: "turns: promoted jobs show their own runAt",
+    name: "turns: admitted jobs show their own runAt",
     rules: ["F15"],
     async run({ open }) {
       const store = await open();
@@ -196,7 +196,7 @@ export const flowFairCases: readonly DataStoreCase[] = [
       const [first, second] = acquired.map((job) => present(job, "a job"));
       const retried = present(first, "the first job");
       const retry = { jobId: retried.id, fence: 1, kind: "retry", runAt: T0 + 5, failedAttempts: 1 } as const;
-      await step(store, { now: T0 + 5, jobs: null, releases: [retry] });
+      await commit(store, { now: T0 + 5, jobs: null, releases: [retry] });
       equal((await store.getJob(retried.id))?.runAt, T0 + 5, "the runAt of the retry");
       const rest = await takenIds(store, { now: T0 + LEASE_MS });
       const all = ["a-00000", "a-00001", "b-00000", "b-00001"];
@@ -205,7 +205,7 @@ export const flowFairCases: readonly DataStoreCase[] = [
     },
   },
   {
-    name: "turns: a key whose promoted jobs were held again by a pause does not fall behind",
+    name: "turns: a key whose admitted jobs were blocked again by a pause does not fall behind",
     rules: ["F13"],
     async run({ open }) {
       const store = await open();
@@ -281,11 +281,11 @@ export const flowFairCases: readonly DataStoreCase[] = [
         keys.flatMap((key, index) => backlog(key, index === 0 ? 500 : 20)),
       );
       const order: (string | undefined)[] = [];
-      let held: readonly JobRecord[] = [];
-      for (let steps = 0; order.length < 1000 && steps < 1000; steps++) {
-        const releases = held.map((job) => finish(job, { expiresAt: T0 }));
-        held = (await take(store, { limit: 20, releases })).acquired;
-        order.push(...held.map(({ concurrencyKey }) => concurrencyKey));
+      let blocked: readonly JobRecord[] = [];
+      for (let commits = 0; order.length < 1000 && commits < 1000; commits++) {
+        const releases = blocked.map((job) => finish(job, { expiresAt: T0 }));
+        blocked = (await take(store, { limit: 20, releases })).acquired;
+        order.push(...blocked.map(({ concurrencyKey }) => concurrencyKey));
       }
       const counts = keys.map((key) => countOf(key, order));
       isTrue(Math.min(...counts) >= 7 && Math.max(...counts) <= 13, `the turns are ${counts.join()}`);

@@ -1,8 +1,9 @@
 import { equal, present } from "./assert.ts";
 import { type DataStoreCase, openTwo } from "./contract-case.ts";
-import { drainQueue, heldIds, keyed, outlook, putTask, takenIds } from "./flow-makers.ts";
+import { blockedIds, drainQueue, keyed, outlook, putTask, takenIds } from "./flow-makers.ts";
 import {
   cancel,
+  commit,
   extend,
   finish,
   idsOf,
@@ -14,7 +15,6 @@ import {
   numbered,
   QUEUE,
   release,
-  step,
   T0,
   take,
 } from "./makers.ts";
@@ -30,17 +30,17 @@ const PAIR = [keyed("first", "k"), keyed("second", "k")];
 
 export const flowKeyCases: readonly DataStoreCase[] = [
   {
-    name: "keys: no more jobs of a key run at once than the limit, and the end of one lets the next run in that step",
+    name: "keys: no more jobs of a key run at once than the limit, and the end of one lets the next run in that commit",
     rules: ["F3"],
     async run({ open }) {
       const store = await open();
       await putTask(store, { maxRunningPerKey: 2 });
       await store.addJobs(["a1", "a2", "a3", "a4", "b1"].map((id) => keyed(id, id.slice(0, 1))));
       const first = await take(store);
-      equal(outlook(first), { acquired: ["a1", "a2", "b1"], hasReady: false, nextRunAt: null }, "the first step");
+      equal(outlook(first), { acquired: ["a1", "a2", "b1"], hasReady: false, nextRunAt: null }, "the first commit");
       const [a1, a2, b1] = first.acquired.map((job) => present(job, "a job"));
       const second = await take(store, { releases: [finish(present(b1, "b1")), finish(present(a1, "a1"))] });
-      equal(outlook(second), { acquired: ["a3"], hasReady: false, nextRunAt: null }, "the second step");
+      equal(outlook(second), { acquired: ["a3"], hasReady: false, nextRunAt: null }, "the second commit");
       const third = await take(store, {
         releases: [finish(present(a2, "a2")), finish(present(second.acquired[0], "a3"))],
       });
@@ -75,7 +75,7 @@ export const flowKeyCases: readonly DataStoreCase[] = [
       await store.addJobs([keyed("a", "k"), keyed("b", "k"), keyed("c", "k", ofOther), keyed("d", "k", ofOther)]);
       await store.addJobs([makeJob({ id: "e" }), makeJob({ id: "f" })]);
       equal(await takenIds(store, { queues: BOTH }), ["a", "c", "e", "f"], "the acquired jobs");
-      equal(await heldIds(store), ["b", "d"], "the held jobs");
+      equal(await blockedIds(store), ["b", "d"], "the blocked jobs");
     },
   },
   {
@@ -96,7 +96,7 @@ export const flowKeyCases: readonly DataStoreCase[] = [
     },
   },
   {
-    name: "keys: held jobs go by priority, then runAt, then addition",
+    name: "keys: blocked jobs go by priority, then runAt, then addition",
     rules: ["F2"],
     async run({ open }) {
       const store = await open();
@@ -121,11 +121,11 @@ export const flowKeyCases: readonly DataStoreCase[] = [
       await putTask(store, { maxRunningPerKey: 2, maxRunningJobs: 3 });
       await store.addJobs(["a1", "a2", "a3", "b1", "b2", "b3"].map((id) => keyed(id, id.slice(0, 1))));
       const first = await take(store);
-      equal(outlook(first), { acquired: ["a1", "a2", "b1"], hasReady: false, nextRunAt: null }, "the first step");
+      equal(outlook(first), { acquired: ["a1", "a2", "b1"], hasReady: false, nextRunAt: null }, "the first commit");
       const second = await take(store, { releases: [finish(present(first.acquired[2], "b1"))] });
-      equal(outlook(second), { acquired: ["b2"], hasReady: false, nextRunAt: null }, "the second step");
+      equal(outlook(second), { acquired: ["b2"], hasReady: false, nextRunAt: null }, "the second commit");
       const third = await take(store, { releases: [finish(present(first.acquired[0], "a1"))] });
-      equal(idsOf(third.acquired).length, 1, "the jobs of the third step");
+      equal(idsOf(third.acquired).length, 1, "the jobs of the third commit");
       const rest = [present(first.acquired[1], "a2"), ...second.acquired, ...third.acquired];
       const fourth = await take(store, { releases: rest.map((job) => finish(job)) });
       equal(idsOf([...third.acquired, ...fourth.acquired]).toSorted(), ["a3", "b3"], "the last jobs");
@@ -139,32 +139,32 @@ export const flowKeyCases: readonly DataStoreCase[] = [
       await putTask(store, { maxRunningPerKey: 1 });
       await store.addJobs([keyed("elsewhere", "k", { executor: "threads" }), keyed("here", "k")]);
       equal(await takenIds(store), [], "what is acquired of the other queue");
-      equal(await heldIds(store), ["here"], "the held jobs");
+      equal(await blockedIds(store), ["here"], "the blocked jobs");
       await cancel(store, "elsewhere", T0);
       equal((await look(store)).hasReady, true, "whether a look finds the next job");
       equal(await takenIds(store), ["here"], "what is acquired then");
     },
   },
   {
-    name: "keys: additions of a step take part in it",
+    name: "keys: additions of a commit take part in it",
     rules: ["A1", "F3"],
     async run({ open }) {
       const store = await open();
       await putTask(store, { maxRunningPerKey: 1 });
-      const report = await step(store, { additions: [...PAIR, keyed("third", "l", { runAt: T0 + 9 })] });
-      equal(outlook(report), { acquired: ["first"], hasReady: false, nextRunAt: T0 + 9 }, "the step");
-      const answers = report.additions.map(({ job, isNew }) => [job.id, isNew, job.heldBy]);
+      const report = await commit(store, { additions: [...PAIR, keyed("third", "l", { runAt: T0 + 9 })] });
+      equal(outlook(report), { acquired: ["first"], hasReady: false, nextRunAt: T0 + 9 }, "the commit");
+      const answers = report.additions.map(({ job, isNew }) => [job.id, isNew, job.blockedBy]);
       const expected = [
         ["first", true, undefined],
         ["second", true, "limit"],
         ["third", true, undefined],
       ];
       equal(answers, expected, "the answers");
-      equal(report.promoted, undefined, "what was held before");
+      equal(report.admitted, undefined, "what was blocked before");
     },
   },
   {
-    name: "keys: hasReady tells whether a higher limit of jobs would acquire more, and counts no held job",
+    name: "keys: hasReady tells whether a higher limit of jobs would acquire more, and counts no blocked job",
     rules: ["V8"],
     async run({ open }) {
       const store = await open();
@@ -178,7 +178,7 @@ export const flowKeyCases: readonly DataStoreCase[] = [
     },
   },
   {
-    name: "keys: a step that acquires nothing makes the next job ready",
+    name: "keys: a commit that acquires nothing makes the next job ready",
     rules: ["F9"],
     async run({ open }) {
       const store = await open();
@@ -200,7 +200,7 @@ export const flowKeyCases: readonly DataStoreCase[] = [
       await store.addJobs([keyed("second", "k"), keyed("third", "k")]);
       const retry = { jobId: "first", fence: first.fence, kind: "retry", runAt: T0 + 50, failedAttempts: 1 } as const;
       const second = await take(store, { releases: [retry] });
-      equal(outlook(second), { acquired: ["second"], hasReady: false, nextRunAt: T0 + 50 }, "the step of the retry");
+      equal(outlook(second), { acquired: ["second"], hasReady: false, nextRunAt: T0 + 50 }, "the commit of the retry");
       equal(await takenIds(store, { now: T0 + 60 }), [], "when it is due and another runs");
       const releases = [finish(present(second.acquired[0], "the second job"))];
       equal(await takenIds(store, { now: T0 + 60, releases }), ["first"], "when the other has ended");
@@ -221,7 +221,7 @@ export const flowKeyCases: readonly DataStoreCase[] = [
       const { fence } = present(second.acquired[0], "the second job");
       const again = await take(store, { now, releases: [{ jobId: "second", fence, kind: "giveUp" }] });
       equal(idsOf(again.acquired), ["second"], "after the job was given up");
-      equal(await heldIds(store), ["first", "third"], "the held jobs");
+      equal(await blockedIds(store), ["first", "third"], "the blocked jobs");
       const releases = [finish(present(again.acquired[0], "the second job"))];
       equal(await takenIds(store, { now, releases }), ["first"], "when the second job has ended");
     },
@@ -241,7 +241,7 @@ export const flowKeyCases: readonly DataStoreCase[] = [
         [["lost"], ["urgent"], false],
         "the recovery",
       );
-      equal(await heldIds(store), ["later", "lost"], "the held jobs");
+      equal(await blockedIds(store), ["later", "lost"], "the blocked jobs");
       const releases = [finish(present(report.acquired[0], "the urgent job"))];
       equal(await takenIds(store, { now, releases }), ["lost"], "when the urgent job has ended");
     },
@@ -272,21 +272,21 @@ export const flowKeyCases: readonly DataStoreCase[] = [
       equal(await takenIds(store), ["first"], "the job that was given up");
       await extend(store, []);
       equal((await look(store)).hasReady, true, "whether a look finds a job after the extension");
-      equal([await takenIds(store), await heldIds(store)], [["first"], ["second"]], "the jobs then");
+      equal([await takenIds(store), await blockedIds(store)], [["first"], ["second"]], "the jobs then");
     },
   },
   {
-    name: "keys: a held job that is cancelled ends at once, and a running one keeps its place until it is released",
+    name: "keys: a blocked job that is cancelled ends at once, and a running one keeps its place until it is released",
     rules: ["F10", "R10"],
     async run({ open }) {
       const store = await open();
       await putTask(store, { maxRunningPerKey: 1 });
       await store.addJobs([...PAIR, keyed("third", "k")]);
       await take(store);
-      equal((await cancel(store, "second", T0)).status, "cancelled", "the held job");
+      equal((await cancel(store, "second", T0)).status, "cancelled", "the blocked job");
       equal((await cancel(store, "first", T0)).status, "requested", "the running job");
       equal(await takenIds(store), [], "what can be acquired");
-      const report = await step(store, { releases: [{ jobId: "first", fence: 1, kind: "giveUp" }] });
+      const report = await commit(store, { releases: [{ jobId: "first", fence: 1, kind: "giveUp" }] });
       equal([report.ended.map(({ jobId }) => jobId), idsOf(report.acquired)], [["first"], ["third"]], "the release");
     },
   },

@@ -1,7 +1,8 @@
 import { equal, isTrue, present } from "./assert.ts";
 import type { DataStoreCase } from "./contract-case.ts";
-import { drainQueue, heldIds, keyed, outlook, putTask, takenIds } from "./flow-makers.ts";
+import { blockedIds, drainQueue, keyed, outlook, putTask, takenIds } from "./flow-makers.ts";
 import {
+  commit,
   finish,
   fireOf,
   idsOf,
@@ -13,7 +14,6 @@ import {
   makeTask,
   numbered,
   planOf,
-  step,
   T0,
   take,
 } from "./makers.ts";
@@ -64,11 +64,11 @@ export const flowLimitCases: readonly DataStoreCase[] = [
       const [second, third] = acquired.map((job) => present(job, "a job"));
       equal(await takenIds(store, { releases: [finish(present(second, "job 2"))] }), [], "with two that run");
       const next = await takenIds(store, { releases: [finish(present(third, "job 3"))] });
-      equal([next, await heldIds(store)], [["job 4"], ["job 5"]], "with one that runs");
+      equal([next, await blockedIds(store)], [["job 4"], ["job 5"]], "with one that runs");
     },
   },
   {
-    name: "limits of keys: a lower limit counts for jobs too that were promoted and wait",
+    name: "limits of keys: a lower limit counts for jobs too that were admitted and wait",
     rules: ["F11"],
     async run({ open }) {
       const store = await open();
@@ -101,35 +101,35 @@ export const flowLimitCases: readonly DataStoreCase[] = [
       const store = await open();
       await putTask(store, { maxRunningPerKey: 1 });
       await leasedJob(store, keyed("running", "k"));
-      const held = keyed("held", "k", { idempotencyKey: "once" });
-      const asHeld = { ...held, heldBy: "limit" } as const;
-      equal(await store.addJobs([held]), [{ job: asHeld, isNew: true }], "the addition");
+      const blocked = keyed("blocked", "k", { idempotencyKey: "once" });
+      const asBlocked = { ...blocked, blockedBy: "limit" } as const;
+      equal(await store.addJobs([blocked]), [{ job: asBlocked, isNew: true }], "the addition");
       const again = makeJob({ id: "again", idempotencyKey: "once" });
-      equal(await store.addJobs([again]), [{ job: asHeld, isNew: false }], "an addition that it stands for");
-      equal(await store.getJob("held"), asHeld, "the job");
+      equal(await store.addJobs([again]), [{ job: asBlocked, isNew: false }], "an addition that it stands for");
+      equal(await store.getJob("blocked"), asBlocked, "the job");
       const delayed = keyed("later", "k", { runAt: T0 + 9 });
       equal(await store.addJobs([delayed]), [{ job: delayed, isNew: true }], "one that is not due");
       const leased = keyed("running", "k", { acquiredBy: "scheduler-a", acquiredUntil: T0 + 60_000, fence: 1 });
-      equal((await store.getJobs({ limit: 9, cursor: null })).items, [asHeld, delayed, leased], "the jobs");
+      equal((await store.getJobs({ limit: 9, cursor: null })).items, [asBlocked, delayed, leased], "the jobs");
       const { acquired } = await take(store, { releases: [finish(leased)] });
-      const taken = { ...held, acquiredBy: "scheduler-a", acquiredUntil: T0 + 60_000, fence: 1 };
+      const taken = { ...blocked, acquiredBy: "scheduler-a", acquiredUntil: T0 + 60_000, fence: 1 };
       equal(acquired, [taken], "the job as it is acquired");
       await take(store, { now: T0 + 9, limit: 0 });
-      equal(await store.getJob("later"), { ...delayed, heldBy: "limit" }, "the delayed job when it is due");
+      equal(await store.getJob("later"), { ...delayed, blockedBy: "limit" }, "the delayed job when it is due");
     },
   },
   {
-    name: "limits of keys: what an addition says about being held means nothing",
+    name: "limits of keys: what an addition says about being blocked means nothing",
     rules: ["F15"],
     async run({ open }) {
       const store = await open();
-      await store.addJobs([makeJob({ heldBy: "limit" })]);
+      await store.addJobs([makeJob({ blockedBy: "limit" })]);
       equal(await store.getJob("job"), makeJob(), "the job");
       equal(await takenIds(store), ["job"], "the acquired jobs");
     },
   },
   {
-    name: "limits of keys: a step names the jobs that it promoted and that were held before",
+    name: "limits of keys: a commit names the jobs that it admitted and that were blocked before",
     rules: ["F15"],
     async run({ open }) {
       const store = await open();
@@ -139,14 +139,14 @@ export const flowLimitCases: readonly DataStoreCase[] = [
       await store.addJobs([keyed("fired again", "l", { scheduleId: "s", fireTime: T0 + 1, createdAt: T0 + 1 })]);
       const report = await take(store, { releases: acquired.map((job) => finish(job)) });
       equal(
-        report.promoted?.toSorted((a, b) => (a.jobId < b.jobId ? -1 : 1)),
+        report.admitted?.toSorted((a, b) => (a.jobId < b.jobId ? -1 : 1)),
         [
           { jobId: "fired again", taskId: "task", scheduleId: "s", concurrencyKey: "l" },
           { jobId: "job 2", taskId: "task", scheduleId: null, concurrencyKey: "k" },
         ],
-        "the promoted jobs",
+        "the admitted jobs",
       );
-      equal((await take(store)).promoted, undefined, "those of a step that promotes none");
+      equal((await take(store)).admitted, undefined, "those of a commit that admits none");
     },
   },
   {
@@ -159,10 +159,10 @@ export const flowLimitCases: readonly DataStoreCase[] = [
       await store.addJobs([keyed("first", "k", { runAt: T0 - 1 })]);
       const [due] = await lookedAt(store, schedule);
       equal(await store.getSchedule("schedule"), schedule, "the schedule");
-      const report = await step(store, { plans: [planOf(present(due, "the schedule"))] });
-      equal([report.plans[0]?.committed, idsOf(report.acquired)], [true, ["first"]], "the step");
+      const report = await commit(store, { plans: [planOf(present(due, "the schedule"))] });
+      equal([report.plans[0]?.committed, idsOf(report.acquired)], [true, ["first"]], "the commit");
       const job = await store.getJob("job of schedule");
-      equal([job?.concurrencyKey, job?.heldBy], ["k", "limit"], "its job");
+      equal([job?.concurrencyKey, job?.blockedBy], ["k", "limit"], "its job");
       const { acquired } = await take(store, { releases: [finish(present(report.acquired[0], "the first job"))] });
       equal(idsOf(acquired), ["job of schedule"], "when the key is free");
       await store.addSchedules([{ schedule: makeSchedule({ triggerRule: "other" }), conflictPolicy: "replace" }]);
@@ -170,25 +170,25 @@ export const flowLimitCases: readonly DataStoreCase[] = [
     },
   },
   {
-    name: "limits of keys: a job that an overlap removes leaves its place, and one that was held leaves none",
+    name: "limits of keys: a job that an overlap removes leaves its place, and one that was blocked leaves none",
     rules: ["F9", "P14"],
     async run({ open }) {
       const store = await open();
       await putTask(store, { maxRunningPerKey: 1 });
       const [due] = await lookedAt(store, makeSchedule({ concurrencyKey: "k", overlap: "replaceQueued" }));
       const schedule = present(due, "the schedule");
-      // The first fire is promoted, and nobody acquires it.
-      await step(store, { queues: [{ executor: "none", taskId: "task" }], plans: [planOf(schedule)] });
+      // The first fire is admitted, and nobody acquires it.
+      await commit(store, { queues: [{ executor: "none", taskId: "task" }], plans: [planOf(schedule)] });
       await store.addJobs([keyed("by hand", "k"), keyed("last", "k", { runAt: T0 + 2000 })]);
       const overlap = { policy: "replaceQueued", passed: 0, lastPassedTime: null } as const;
       const fires = [fireOf("schedule", T0 + 1000, { jobId: "second fire" })];
       const seen = { id: "schedule", fence: schedule.fence + 1, nextFireTime: T0 + 1000 };
-      const second = await step(store, { now: T0 + 1000, plans: [planOf(seen, { fires, overlap })] });
+      const second = await commit(store, { now: T0 + 1000, plans: [planOf(seen, { fires, overlap })] });
       equal(second.plans[0]?.overlap?.replaced, [{ jobId: "job of schedule", fireTime: T0 }], "what is removed");
-      equal([idsOf(second.acquired), await heldIds(store)], [["by hand"], ["second fire"]], "what takes its place");
+      equal([idsOf(second.acquired), await blockedIds(store)], [["by hand"], ["second fire"]], "what takes its place");
       const third = { id: "schedule", fence: schedule.fence + 2, nextFireTime: T0 + 2000 };
       const thirdFire = [fireOf("schedule", T0 + 2000, { jobId: "third fire" })];
-      const report = await step(store, {
+      const report = await commit(store, {
         now: T0 + 2000,
         plans: [planOf(third, { fires: thirdFire, overlap })],
         releases: [finish(present(second.acquired[0], "the job by hand"))],
@@ -198,11 +198,11 @@ export const flowLimitCases: readonly DataStoreCase[] = [
         [{ jobId: "second fire", fireTime: T0 + 1000 }],
         "what is removed then",
       );
-      equal([idsOf(report.acquired), await heldIds(store)], [["last"], ["third fire"]], "what is acquired then");
+      equal([idsOf(report.acquired), await blockedIds(store)], [["last"], ["third fire"]], "what is acquired then");
     },
   },
   {
-    name: "limits of keys: the repetition of a step loses no promotion, and exceeds no limit",
+    name: "limits of keys: the repetition of a commit loses no admission, and exceeds no limit",
     rules: ["X14"],
     async run({ open }) {
       const store = await open();
@@ -222,15 +222,15 @@ export const flowLimitCases: readonly DataStoreCase[] = [
       equal([answer.releases, answer.hasReady], [["released"], false], "the answer");
       const second = present(answer.acquired[0], "the second job");
       const retry = { jobId: "second", fence: second.fence, kind: "retry", runAt: T0 + 1, failedAttempts: 1 } as const;
-      const next = { now: T0 + 1, stepId: "next", releases: [retry] };
-      const third = await step(store, next);
+      const next = { now: T0 + 1, commitId: "next", releases: [retry] };
+      const third = await commit(store, next);
       const thirdAgain = await again(store, next);
       equal([idsOf(third.acquired), idsOf(thirdAgain.acquired)], [["third"], ["third"]], "the jobs after the retry");
-      equal([thirdAgain.releases, await heldIds(store)], [["released"], ["fourth", "second"]], "the others");
+      equal([thirdAgain.releases, await blockedIds(store)], [["released"], ["fourth", "second"]], "the others");
     },
   },
   {
-    name: "limits of keys: an addition that is repeated adds no second job, and is held like the first",
+    name: "limits of keys: an addition that is repeated adds no second job, and is blocked like the first",
     rules: ["X9"],
     async run({ open }) {
       const store = await open();
@@ -256,15 +256,15 @@ export const flowLimitCases: readonly DataStoreCase[] = [
       for (let start = 0; start < all.length; start += 1000) await store.addJobs(all.slice(start, start + 1000));
       const first = await take(store, { limit: 500 });
       const keys = new Set(first.acquired.map(({ concurrencyKey }) => concurrencyKey));
-      isTrue(keys.size === first.acquired.length && keys.size > 0, "the jobs of the first step have a key each");
+      isTrue(keys.size === first.acquired.length && keys.size > 0, "the jobs of the first commit have a key each");
       const releases = first.acquired.map((job) => finish(job, { expiresAt: T0 }));
-      await step(store, { jobs: null, releases });
+      await commit(store, { jobs: null, releases });
       const rest = await drainQueue(store, { limit: 500 });
       equal(idsOf([...first.acquired, ...rest]).toSorted(), idsOf(all), "the jobs, each once");
     },
   },
   {
-    name: "inspection: tells how many of the waiting jobs are held",
+    name: "inspection: tells how many of the waiting jobs are blocked",
     rules: ["I7"],
     async run({ open }) {
       const store = await open();
@@ -276,7 +276,7 @@ export const flowLimitCases: readonly DataStoreCase[] = [
         tasks,
         [
           { taskId: "other", waiting: 1, running: 0 },
-          { taskId: "task", waiting: 5, running: 1, held: 4 },
+          { taskId: "task", waiting: 5, running: 1, blocked: 4 },
         ],
         "the counts",
       );

@@ -1,10 +1,10 @@
 import type { JobRecord } from "../../records/job.ts";
 import type { TaskRecord } from "../../records/task.ts";
-import type { DataStore, StepReport } from "../../stores/data-store.ts";
+import type { CommitReport, DataStore } from "../../stores/data-store.ts";
 import { equal, present } from "./assert.ts";
 import { type DataStoreCase, openTwo } from "./contract-case.ts";
 import { FlowModel, Numbers } from "./flow-model.ts";
-import { cancel, finish, makeJob, numbered, step, T0 } from "./makers.ts";
+import { cancel, commit, finish, makeJob, numbered, T0 } from "./makers.ts";
 
 const ROUNDS = 150;
 const LEASE_MS = 400;
@@ -45,7 +45,7 @@ class Story {
       if (numbers.below(10) === 0) await this.#cancel();
       if (numbers.below(10) === 0) await this.#pause(numbers.below(2) === 0);
       if (numbers.below(10) === 0) await this.#change();
-      await this.#step(areSteps ? jobs : [], numbers.below(7));
+      await this.#commit(areSteps ? jobs : [], numbers.below(7));
     }
     await this.#goOn();
     await this.#drain();
@@ -69,14 +69,14 @@ class Story {
     });
   }
 
-  async #step(additions: readonly JobRecord[], limit: number, isLast = false): Promise<StepReport> {
+  async #commit(additions: readonly JobRecord[], limit: number, isLast = false): Promise<CommitReport> {
     const by = this.#numbers.oneOf(["scheduler-a", "scheduler-b"]);
     const [now, until] = [this.#now, this.#now + LEASE_MS];
     const releases = isLast
       ? [...this.#model.leases.values()].filter((lease) => lease.by === by).map(({ job }) => finish(job))
       : this.#model.releases(this.#numbers, by, now);
     const fields = { now, until, by, limit, queues: QUEUES, recover: true, additions, releases };
-    const report = await step(this.#store, fields);
+    const report = await commit(this.#store, fields);
     this.#model.learn(report, releases, by, now, until);
     this.#model.checkRest(report, now);
     return report;
@@ -110,11 +110,11 @@ class Story {
     }
   }
 
-  /** Runs all jobs to their end, at the instants that the steps tell. */
+  /** Runs all jobs to their end, at the instants that the commits tell. */
   async #drain(): Promise<void> {
-    for (let steps = 0; this.#model.waiting.size + this.#model.leases.size > 0; steps++) {
-      equal(steps < 2000, true, "whether the jobs come to an end");
-      const { nextRunAt, hasReady, acquired } = await this.#step([], 100, true);
+    for (let commits = 0; this.#model.waiting.size + this.#model.leases.size > 0; commits++) {
+      equal(commits < 2000, true, "whether the jobs come to an end");
+      const { nextRunAt, hasReady, acquired } = await this.#commit([], 100, true);
       if (!hasReady && acquired.length === 0 && this.#model.leases.size === 0 && this.#model.waiting.size > 0) {
         this.#now = present(nextRunAt, "the instant of the next job");
       }

@@ -1,6 +1,6 @@
 import type { JobRecord } from "../../records/job.ts";
 import type { TaskRecord } from "../../records/task.ts";
-import type { JobRelease, StepReport, TaskPause } from "../../stores/data-store.ts";
+import type { CommitReport, JobRelease, TaskPause } from "../../stores/data-store.ts";
 import { equal, isTrue, present } from "./assert.ts";
 import { finish, makeTask } from "./makers.ts";
 
@@ -52,8 +52,8 @@ export class FlowModel {
     else this.#paused.delete(pauseKey(taskId, key));
   }
 
-  /** Takes over what a step tells. */
-  learn(report: StepReport, releases: readonly JobRelease[], by: string, now: number, until: number): void {
+  /** Takes over what a commit tells. */
+  learn(report: CommitReport, releases: readonly JobRelease[], by: string, now: number, until: number): void {
     for (const [index, release] of releases.entries()) {
       if (report.releases[index] !== "released") continue;
       const { job } = present(this.leases.get(release.jobId), "the lease of a job that was released");
@@ -70,7 +70,7 @@ export class FlowModel {
   }
 
   /** Checks that each job that waits has a reason. */
-  checkRest(report: StepReport, now: number): void {
+  checkRest(report: CommitReport, now: number): void {
     if (report.hasReady) return;
     for (const job of this.waiting.values()) {
       if (job.runAt > now || this.#isPaused(job) || this.#isFull(job)) continue;

@@ -1,8 +1,19 @@
 import { equal, present } from "./assert.ts";
 import { type DataStoreCase, openTwo } from "./contract-case.ts";
-import { drainQueue, heldIds, keyed, outlook, pause, putTask, takenIds, tenASecond, unpause } from "./flow-makers.ts";
+import {
+  blockedIds,
+  drainQueue,
+  keyed,
+  outlook,
+  pause,
+  putTask,
+  takenIds,
+  tenASecond,
+  unpause,
+} from "./flow-makers.ts";
 import {
   cancel,
+  commit,
   finish,
   idsOf,
   LEASE_MS,
@@ -13,7 +24,6 @@ import {
   makeTask,
   QUEUE,
   release,
-  step,
   T0,
   take,
 } from "./makers.ts";
@@ -32,11 +42,11 @@ export const flowPauseCases: readonly DataStoreCase[] = [
       equal(await pause(other), true, "the answer");
       const queues = [QUEUE, OTHER];
       const report = await take(store, { queues });
-      equal(outlook(report), { acquired: ["c"], hasReady: false, nextRunAt: null }, "a step");
+      equal(outlook(report), { acquired: ["c"], hasReady: false, nextRunAt: null }, "a commit");
       equal((await look(store)).hasReady, false, "a look");
       equal(await unpause(other), true, "the answer");
       equal((await look(store)).hasReady, true, "a look when it goes on");
-      equal(await takenIds(store, { queues }), ["a", "b"], "a step when it goes on");
+      equal(await takenIds(store, { queues }), ["a", "b"], "a commit when it goes on");
     },
   },
   {
@@ -54,7 +64,7 @@ export const flowPauseCases: readonly DataStoreCase[] = [
         equal(idsOf(acquired), idsOf(jobs), "the running jobs");
         await pause(store, { taskId: kind, key: kind === "key" ? "k" : null });
         const [done, retried, given] = acquired.map((job) => present(job, "a job"));
-        const report = await step(store, {
+        const report = await commit(store, {
           queues,
           releases: [
             finish(present(done, "a job")),
@@ -81,11 +91,11 @@ export const flowPauseCases: readonly DataStoreCase[] = [
       await store.addJobs([...ONE_KEY, makeJob({ id: "none" }), keyed("ok", "k", { taskId: "other" })]);
       await pause(store, { key: "k" });
       const report = await take(store, { queues: [QUEUE, OTHER] });
-      equal(outlook(report), { acquired: ["l1", "l2", "none", "ok"], hasReady: false, nextRunAt: null }, "a step");
-      equal(await heldIds(store), ["k1", "k2"], "the held jobs");
+      equal(outlook(report), { acquired: ["l1", "l2", "none", "ok"], hasReady: false, nextRunAt: null }, "a commit");
+      equal(await blockedIds(store), ["k1", "k2"], "the blocked jobs");
       await unpause(store, { key: "k" });
       equal((await look(store)).hasReady, true, "a look when it goes on");
-      equal(await takenIds(store), ["k1", "k2"], "a step when it goes on");
+      equal(await takenIds(store), ["k1", "k2"], "a commit when it goes on");
     },
   },
   {
@@ -97,10 +107,10 @@ export const flowPauseCases: readonly DataStoreCase[] = [
       equal(await pause(store, { key: "k" }), true, "the answer");
       await store.addJobs(ONE_KEY);
       equal(await takenIds(store), ["l1", "l2"], "the jobs of another key");
-      const report = await step(store, { additions: [keyed("k3", "k"), keyed("l3", "l")] });
+      const report = await commit(store, { additions: [keyed("k3", "k"), keyed("l3", "l")] });
       equal(idsOf(report.acquired), ["l3"], "an addition of another key");
       equal(
-        report.additions.map(({ job }) => job.heldBy),
+        report.additions.map(({ job }) => job.blockedBy),
         ["limit", undefined],
         "what holds the additions",
       );
@@ -109,7 +119,7 @@ export const flowPauseCases: readonly DataStoreCase[] = [
     },
   },
   {
-    name: "pauses: they count for jobs too that were promoted, or were ready before",
+    name: "pauses: they count for jobs too that were admitted, or were ready before",
     rules: ["T11"],
     async run({ open }) {
       const store = await open();
@@ -203,7 +213,7 @@ export const flowPauseCases: readonly DataStoreCase[] = [
       await putTask(store, {});
       await pause(store);
       await store.addJobs([makeJob({ id: "a", runAt: T0 + 5 }), keyed("b", "k", { runAt: T0 + 5 })]);
-      const first = await step(store, { additions: [makeJob({ id: "c" }), keyed("d", "k")] });
+      const first = await commit(store, { additions: [makeJob({ id: "c" }), keyed("d", "k")] });
       equal(outlook(first), { acquired: [], hasReady: false, nextRunAt: T0 + 5 }, "before they are due");
       const now = T0 + 9;
       equal(
@@ -245,16 +255,16 @@ export const flowPauseCases: readonly DataStoreCase[] = [
     },
   },
   {
-    name: "pauses: the repetition of a step names what the step acquired before the pause, and acquires no more",
+    name: "pauses: the repetition of a commit names what the commit acquired before the pause, and acquires no more",
     rules: ["X12", "T9"],
     async run({ open }) {
       const store = await open();
       await putTask(store, {});
       await store.addJobs(ONE_KEY);
-      const fields = { stepId: "lost", limit: 2 };
-      const lost = await step(store, fields);
+      const fields = { commitId: "lost", limit: 2 };
+      const lost = await commit(store, fields);
       await pause(store);
-      const answer = await step(store, { ...fields, limit: 4, isRepetition: true });
+      const answer = await commit(store, { ...fields, limit: 4, isRepetition: true });
       equal(
         [idsOf(lost.acquired), idsOf(answer.acquired)],
         [
@@ -266,24 +276,24 @@ export const flowPauseCases: readonly DataStoreCase[] = [
     },
   },
   {
-    name: "inspection: jobs that are held, and those of a paused task, are due too",
+    name: "inspection: jobs that are blocked, and those of a paused task, are due too",
     rules: ["I8"],
     async run({ open }) {
       const store = await open();
       await store.putTasks([makeTask({ maxRunningPerKey: 1 }), makeTask({ id: "other" })]);
       const later = makeJob({ id: "other", taskId: "other", runAt: T0 + 5 });
-      const ofKeys = ["j", "k", "l"].flatMap((key) => [keyed(`runs ${key}`, key), keyed(`held ${key}`, key)]);
+      const ofKeys = ["j", "k", "l"].flatMap((key) => [keyed(`runs ${key}`, key), keyed(`blocked ${key}`, key)]);
       const first = keyed("first", "k", { priority: -1, runAt: T0 - 5 });
       await store.addJobs([...ofKeys, later, first]);
       equal(await takenIds(store), ["runs j", "runs k", "runs l"], "the jobs that run");
       const oldest = async (): Promise<unknown> => (await store.inspect(T0 + 10)).oldestDueJob;
-      equal(await oldest(), { id: "first", taskId: "task", runAt: T0 - 5 }, "the job that is held longest");
-      for (const id of ["first", "held j", "held k", "held l"]) await cancel(store, id, T0);
+      equal(await oldest(), { id: "first", taskId: "task", runAt: T0 - 5 }, "the job that is blocked longest");
+      for (const id of ["first", "blocked j", "blocked k", "blocked l"]) await cancel(store, id, T0);
       const due = { id: "other", taskId: "other", runAt: T0 + 5 };
       await pause(store, { taskId: "other" });
       equal(await oldest(), due, "in a pause");
       equal(await takenIds(store, { now: T0 + 10, queues: [OTHER] }), [], "what is acquired in the pause");
-      equal(await oldest(), due, "in a pause, once a step has seen the job");
+      equal(await oldest(), due, "in a pause, once a commit has seen the job");
       await unpause(store, { taskId: "other" });
       equal(await oldest(), due, "after the pause");
     },

@@ -1,9 +1,10 @@
 import type { DataStore } from "../../stores/data-store.ts";
 import { equal, isTrue, present } from "./assert.ts";
 import { type DataStoreCase, openTwo } from "./contract-case.ts";
-import { heldIds, keyed, outlook, putTask, takenIds, tenASecond } from "./flow-makers.ts";
+import { blockedIds, keyed, outlook, putTask, takenIds, tenASecond } from "./flow-makers.ts";
 import {
   cancel,
+  commit,
   finish,
   idsOf,
   LEASE_MS,
@@ -14,23 +15,26 @@ import {
   makeTask,
   numbered,
   QUEUE,
-  step,
   T0,
   take,
 } from "./makers.ts";
-import { STEP_ID, twice } from "./repeat.ts";
+import { COMMIT_ID, twice } from "./repeat.ts";
 
 const ABC = ["a", "b", "c"].map((id) => makeJob({ id }));
 
-/** Takes jobs whenever the step before said that the next may start. Returns the instants of the starts. */
+/** Takes jobs whenever the commit before said that the next may start. Returns the instants of the starts. */
 async function startsUntil(stores: readonly DataStore[], end: number): Promise<number[]> {
   const starts: number[] = [];
-  for (let now: number | null = T0, steps = 0; now !== null && now < end; steps++) {
+  for (let now: number | null = T0, commits = 0; now !== null && now < end; commits++) {
     const at = now;
-    const store = present(stores[steps % stores.length], "a store");
-    const { acquired, hasReady, nextRunAt } = await step(store, { now: at, until: end, by: `scheduler-${steps % 3}` });
-    isTrue(acquired.length > 0 || steps === 0, "a step at the instant that the one before named starts a job");
-    isTrue(!hasReady, "a step that may take a hundred jobs leaves none that could start");
+    const store = present(stores[commits % stores.length], "a store");
+    const { acquired, hasReady, nextRunAt } = await commit(store, {
+      now: at,
+      until: end,
+      by: `scheduler-${commits % 3}`,
+    });
+    isTrue(acquired.length > 0 || commits === 0, "a commit at the instant that the one before named starts a job");
+    isTrue(!hasReady, "a commit that may take a hundred jobs leaves none that could start");
     isTrue(nextRunAt === null || (Number.isSafeInteger(nextRunAt) && nextRunAt > at), "the next instant is to come");
     starts.push(...acquired.map(() => at));
     now = nextRunAt;
@@ -50,7 +54,7 @@ function mostIn(perMs: number, starts: readonly number[]): number {
 
 export const flowRateCases: readonly DataStoreCase[] = [
   {
-    name: "rates: jobs start as far apart as the rate says, and the step tells when the next may start",
+    name: "rates: jobs start as far apart as the rate says, and the commit tells when the next may start",
     rules: ["F4", "V6"],
     async run({ open }) {
       const store = await open();
@@ -106,15 +110,15 @@ export const flowRateCases: readonly DataStoreCase[] = [
       let arrival = T0;
       let now = T0;
       let random = 1;
-      for (let steps = 0; steps < 150; steps++) {
+      for (let commits = 0; commits < 150; commits++) {
         const tokens = Math.min(burst, Math.floor((now - arrival) / intervalMs) + burst);
-        const limit = steps % 7 === 0 ? 2 : 50;
-        const store = present(stores[steps % 2], "a store");
-        const { acquired } = await take(store, { now, until: T0 * 2, limit, by: `scheduler-${steps % 3}` });
-        equal(acquired.length, Math.min(tokens, limit), `starts of step ${steps}, ${now - T0} ms after the first`);
+        const limit = commits % 7 === 0 ? 2 : 50;
+        const store = present(stores[commits % 2], "a store");
+        const { acquired } = await take(store, { now, until: T0 * 2, limit, by: `scheduler-${commits % 3}` });
+        equal(acquired.length, Math.min(tokens, limit), `starts of commit ${commits}, ${now - T0} ms after the first`);
         arrival = Math.max(arrival, now) + acquired.length * intervalMs;
         random = (random * 48_271) % 2_147_483_647;
-        now += steps % 40 === 39 ? 3_600_000 : random % 250;
+        now += commits % 40 === 39 ? 3_600_000 : random % 250;
       }
     },
   },
@@ -168,7 +172,7 @@ export const flowRateCases: readonly DataStoreCase[] = [
       await store.addJobs(["o1", "o2", "o3"].map((id) => keyed(id, "k", { taskId: "other" })));
       const queues = [QUEUE, { executor: "inline", taskId: "other" }];
       equal(await takenIds(store, { queues }), ["a", "k1", "l1", "o1", "o2"], "the first jobs");
-      equal(await heldIds(store), ["b", "c", "k2", "o3"], "the held jobs");
+      equal(await blockedIds(store), ["b", "c", "k2", "o3"], "the blocked jobs");
       equal(await takenIds(store, { queues, now: T0 + 100 }), ["b", "k2", "o3"], "the next jobs");
     },
   },
@@ -186,18 +190,18 @@ export const flowRateCases: readonly DataStoreCase[] = [
     },
   },
   {
-    name: "rates: a job without a key is held by the rate, and has no key",
+    name: "rates: a job without a key is blocked by the rate, and has no key",
     rules: ["F1"],
     async run({ open }) {
       const store = await open();
       await putTask(store, tenASecond());
       await take(store, { additions: ABC.slice(0, 1) });
-      const { additions } = await step(store, { additions: ABC.slice(1, 2) });
-      const held = makeJob({ id: "b", heldBy: "limit" });
-      equal(additions, [{ job: held, isNew: true }], "the addition in a step");
-      equal(await store.getJob("b"), held, "the job");
-      const { acquired, promoted } = await take(store, { now: T0 + 100 });
-      equal(promoted, [{ jobId: "b", taskId: "task", scheduleId: null }], "the promoted job");
+      const { additions } = await commit(store, { additions: ABC.slice(1, 2) });
+      const blocked = makeJob({ id: "b", blockedBy: "limit" });
+      equal(additions, [{ job: blocked, isNew: true }], "the addition in a commit");
+      equal(await store.getJob("b"), blocked, "the job");
+      const { acquired, admitted } = await take(store, { now: T0 + 100 });
+      equal(admitted, [{ jobId: "b", taskId: "task", scheduleId: null }], "the admitted job");
       const leased = { acquiredBy: "scheduler-a", acquiredUntil: T0 + 100 + LEASE_MS, fence: 1 };
       equal(acquired, [makeJob({ id: "b", ...leased })], "the acquired job");
     },
@@ -210,8 +214,8 @@ export const flowRateCases: readonly DataStoreCase[] = [
       await putTask(store, tenASecond());
       const first = await leasedJob(store);
       const retry = { jobId: "job", fence: first.fence, kind: "retry", runAt: T0 + 10, failedAttempts: 1 } as const;
-      const report = await step(store, { now: T0 + 10, releases: [retry] });
-      equal(outlook(report), { acquired: [], hasReady: false, nextRunAt: T0 + 100 }, "the step of the retry");
+      const report = await commit(store, { now: T0 + 10, releases: [retry] });
+      equal(outlook(report), { acquired: [], hasReady: false, nextRunAt: T0 + 100 }, "the commit of the retry");
       const now = T0 + 100;
       equal(await takenIds(store, { now, until: now + 50 }), ["job"], "the second attempt");
       const lost = await take(store, { now: now + 50 });
@@ -230,11 +234,11 @@ export const flowRateCases: readonly DataStoreCase[] = [
       await cancel(store, "elsewhere", T0);
       equal(await takenIds(store), ["a"], "when its job is cancelled");
       await cancel(store, "b", T0);
-      equal(await takenIds(store, { now: T0 + 100 }), ["c"], "when a held job was cancelled");
+      equal(await takenIds(store, { now: T0 + 100 }), ["c"], "when a blocked job was cancelled");
     },
   },
   {
-    name: "rates: the repetition of a step takes no token twice",
+    name: "rates: the repetition of a commit takes no token twice",
     rules: ["X14"],
     async run({ open }) {
       const store = await open();
@@ -249,7 +253,7 @@ export const flowRateCases: readonly DataStoreCase[] = [
     },
   },
   {
-    name: "rates: the try of a step that comes after its repetition takes no token again",
+    name: "rates: the try of a commit that comes after its repetition takes no token again",
     rules: ["X14"],
     async run({ open }) {
       const store = await open();
@@ -258,7 +262,7 @@ export const flowRateCases: readonly DataStoreCase[] = [
       await store.addJobs(first === undefined ? [] : [first]);
       await twice(store, { limit: 1 });
       // The same request once more: the network kept it.
-      await step(store, { stepId: STEP_ID, limit: 1 });
+      await commit(store, { commitId: COMMIT_ID, limit: 1 });
       await store.addJobs(others);
       const rest = await take(store, { now: T0 + 8 });
       equal(idsOf(rest.acquired), ["job-00001", "job-00002"], "the jobs of the other tokens");
@@ -275,12 +279,12 @@ export const flowRateCases: readonly DataStoreCase[] = [
       equal(await takenIds(store), ["a", "b", "c"], "the jobs without a key");
       await store.addJobs(["k1", "k2", "k3", "k4", "k5"].map((id) => keyed(id, "k")));
       let now = T0 + 20;
-      let held = (await take(store, { now })).acquired;
-      const ids = idsOf(held);
+      let blocked = (await take(store, { now })).acquired;
+      const ids = idsOf(blocked);
       for (; now < T0 + 60; now += 10) {
-        const report = await take(store, { now, releases: held.map((job) => finish(job)) });
-        held = report.acquired;
-        ids.push(...idsOf(held));
+        const report = await take(store, { now, releases: blocked.map((job) => finish(job)) });
+        blocked = report.acquired;
+        ids.push(...idsOf(blocked));
       }
       equal(ids, ["k1", "k2", "k3"], "the jobs of a key, one by one, until its tokens are used up");
       equal(await takenIds(store, { now: T0 + 120 }), ["k4"], "the job of the next token");
@@ -294,7 +298,7 @@ export const flowRateCases: readonly DataStoreCase[] = [
       const store = await open();
       await putTask(store, tenASecond());
       await store.addJobs([makeJob({ id: "a" }), makeJob({ id: "late", runAt: T0 + 30 })]);
-      equal(outlook(await take(store)), { acquired: ["a"], hasReady: false, nextRunAt: T0 + 30 }, "the first step");
+      equal(outlook(await take(store)), { acquired: ["a"], hasReady: false, nextRunAt: T0 + 30 }, "the first commit");
       const second = await take(store, { now: T0 + 30 });
       equal(outlook(second), { acquired: [], hasReady: false, nextRunAt: T0 + 100 }, "when it is due");
       equal(await takenIds(store, { now: T0 + 100 }), ["late"], "when there is a token");
@@ -321,13 +325,13 @@ export const flowRateCases: readonly DataStoreCase[] = [
       await putTask(store, tenASecond());
       await store.addJobs([keyed("a", "key")]);
       const { acquired } = await take(store);
-      await step(store, { releases: acquired.map((job) => finish(job)), jobs: null });
+      await commit(store, { releases: acquired.map((job) => finish(job)), jobs: null });
       const ahead = T0 + 50_000;
-      await step(store, { now: ahead, by: "ahead", until: ahead + LEASE_MS });
+      await commit(store, { now: ahead, by: "ahead", until: ahead + LEASE_MS });
       await store.cleanup({ now: ahead, limit: 100 });
       await store.addJobs([keyed("b", "key")]);
       equal(
-        outlook(await step(store, { now: T0 + 1 })),
+        outlook(await commit(store, { now: T0 + 1 })),
         { acquired: [], hasReady: false, nextRunAt: T0 + 100 },
         "too early",
       );

@@ -4,6 +4,7 @@ import { type DataStoreCase, openTwo } from "./contract-case.ts";
 import {
   add,
   cancel,
+  commit,
   finish,
   LEASE_MS,
   leasedJob,
@@ -14,7 +15,6 @@ import {
   planOf,
   release,
   removeSchedule,
-  step,
   T0,
   take,
   updateSchedule,
@@ -73,7 +73,7 @@ export const inspectionCases: readonly DataStoreCase[] = [
     async run({ open }) {
       const store = await open();
       const [due] = await lookedAt(store, makeSchedule());
-      await step(store, { plans: [planOf(present(due, "the schedule"))], limit: 0 });
+      await commit(store, { plans: [planOf(present(due, "the schedule"))], limit: 0 });
       await store.addJobs([makeJob({ id: "x", idempotencyKey: "key" })]);
       await store.addJobs([makeJob({ id: "y", idempotencyKey: "key" })]);
       equal(await counts(store), ["task: 2, 0"], "one of the schedule, one of the key");

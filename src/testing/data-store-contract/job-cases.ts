@@ -158,13 +158,13 @@ export const jobCases: readonly DataStoreCase[] = [
     },
   },
   {
-    name: "jobs: an idempotency key is held by a leased job, and free once the job has finished",
+    name: "jobs: an idempotency key is blocked by a leased job, and free once the job has finished",
     rules: ["A2"],
     async run({ open }) {
       const store = await open();
       const job = await leasedJob(store, { id: "a", idempotencyKey: "key" });
-      const [held] = await store.addJobs([makeJob({ id: "b", idempotencyKey: "key" })]);
-      equal([held?.isNew, held?.job.id], [false, "a"], "while it is leased");
+      const [blocked] = await store.addJobs([makeJob({ id: "b", idempotencyKey: "key" })]);
+      equal([blocked?.isNew, blocked?.job.id], [false, "a"], "while it is leased");
       await release(store, [finish(job)]);
       const [free] = await store.addJobs([makeJob({ id: "c", idempotencyKey: "key" })]);
       equal([free?.isNew, free?.job.id], [true, "c"], "when it has finished");

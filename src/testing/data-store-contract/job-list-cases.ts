@@ -2,7 +2,7 @@ import { OptionsError } from "../../core/errors.ts";
 import { equal, isTrue } from "./assert.ts";
 import type { DataStoreCase } from "./contract-case.ts";
 import { jobList } from "./list-makers.ts";
-import { cancel, idsOf, leasedJob, makeJob, makeJobs, makeTask, numbered, step, T0 } from "./makers.ts";
+import { cancel, commit, idsOf, leasedJob, makeJob, makeJobs, makeTask, numbered, T0 } from "./makers.ts";
 
 export const jobListCases: readonly DataStoreCase[] = [
   {
@@ -34,7 +34,7 @@ export const jobListCases: readonly DataStoreCase[] = [
       equal(await list({ scheduleId: "s" }), "running a", "of a schedule");
       equal(await list({ state: "running" }), "running running-late", "that run");
       equal(await list({ state: "queued", search: "e" }), "due urgent later", "that are queued");
-      equal(await list({ state: "held", search: "child" }), "child", "that are held");
+      equal(await list({ state: "blocked", search: "child" }), "child", "that are blocked");
       equal(await list({ from: T0 - 3, until: T0 + 8 }), "running-late kyd urgent z a", "of a time");
       equal(await list({ search: "LATE" }), "running-late later", "that are searched for");
       const { cursor } = await store.getJobs({ sort: "runAt", limit: 5, cursor: null });
@@ -76,7 +76,7 @@ export const jobListCases: readonly DataStoreCase[] = [
     },
   },
   {
-    name: "lists: jobs are queued, held or running, as their records say",
+    name: "lists: jobs are queued, blocked or running, as their records say",
     rules: ["I4"],
     async run({ open }) {
       const store = await open();
@@ -87,18 +87,18 @@ export const jobListCases: readonly DataStoreCase[] = [
         makeJob({ id: "later", runAt: T0 + 1000 }),
         makeJob({ id: "other", taskId: "x" }),
       ]);
-      await step(store, { limit: 1 });
+      await commit(store, { limit: 1 });
       await store.addJobs([makeJob({ id: "child", after: ["later"], onParentFailure: "cancel" })]);
       equal(await jobList(store, { state: "running" }), "k1", "running");
-      equal(await jobList(store, { state: "held" }), "child k2 k3", "held by a limit or by parents");
+      equal(await jobList(store, { state: "blocked" }), "child k2 k3", "blocked by a limit or by parents");
       equal(await jobList(store, { state: "queued" }), "later other", "queued");
       equal(await jobList(store, { state: "queued", taskId: "x" }), "other", "queued of a task");
       equal(await jobList(store, { state: "running", taskId: "x" }), "", "running of a task that runs nothing");
-      const { items } = await store.getJobs({ limit: 10, cursor: null, state: "held" });
+      const { items } = await store.getJobs({ limit: 10, cursor: null, state: "blocked" });
       equal(
-        items.map(({ heldBy }) => heldBy),
+        items.map(({ blockedBy }) => blockedBy),
         ["parents", "limit", "limit"],
-        "why they are held",
+        "why they are blocked",
       );
     },
   },
@@ -123,7 +123,7 @@ export const jobListCases: readonly DataStoreCase[] = [
       const store = await open();
       await store.putTasks([makeTask({ fair: true })]);
       await store.addJobs(["a", "b"].map((id) => makeJob({ id, concurrencyKey: id })));
-      await step(store, { limit: 1 });
+      await commit(store, { limit: 1 });
       equal(await jobList(store, { from: T0, until: T0 + 1 }), "a b", "both jobs are due at their instant");
     },
   },

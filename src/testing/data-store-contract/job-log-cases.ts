@@ -1,7 +1,7 @@
 import type { JobLogRecord } from "../../records/job-log.ts";
 import { equal, present } from "./assert.ts";
 import { type DataStoreCase, openTwo } from "./contract-case.ts";
-import { cancel, extend, finish, LEASE_MS, leasedJob, release, step, T0, take } from "./makers.ts";
+import { cancel, commit, extend, finish, LEASE_MS, leasedJob, release, T0, take } from "./makers.ts";
 
 function logOf(attempt: number, ...messages: readonly string[]): JobLogRecord {
   return { attempt, lines: messages.map((message, index) => ({ at: T0 + index, level: "info", message })), dropped: 0 };
@@ -101,7 +101,7 @@ export const jobLogCases: readonly DataStoreCase[] = [
       await leasedJob(store);
       for (let fence = 1; fence <= 25; fence++) {
         const retry = { jobId: "job", fence, kind: "retry", runAt: T0, failedAttempts: fence } as const;
-        await step(store, { releases: [{ ...retry, log: logOf(fence, `${fence}`) }] });
+        await commit(store, { releases: [{ ...retry, log: logOf(fence, `${fence}`) }] });
       }
       const attempts = (await store.getJobLogs("job", T0)).map(({ attempt }) => attempt);
       equal(attempts, [6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25], "the attempts");

@@ -8,6 +8,7 @@ import {
   add,
   cancel,
   commit,
+  commitPlans,
   finish,
   fireOf,
   jobIds,
@@ -21,7 +22,6 @@ import {
   planOf,
   release,
   removeSchedule,
-  step,
   T0,
   take,
   updateSchedule,
@@ -182,7 +182,7 @@ export const labelCases: readonly DataStoreCase[] = [
       const [seen] = await lookedAt(store, makeSchedule({ labels: EU_BILLING, payload: '"p"' }));
       equal(seen?.labels, EU_BILLING, "what a look shows");
       const due = present(seen, "a due schedule");
-      await commit(store, [planOf(due, { fires: [fireOf("schedule", T0, { jobId: "fired" })] })]);
+      await commitPlans(store, [planOf(due, { fires: [fireOf("schedule", T0, { jobId: "fired" })] })]);
       equal((await store.getJob("fired"))?.labels, EU_BILLING, "the labels of its job");
       equal((await updateSchedule(store, "schedule", { labels: MAIL }))?.labels, MAIL, "after a change");
       equal(await scheduleList(store, { labels: BILLING }), "", "the schedules with a former label");
@@ -227,7 +227,7 @@ export const labelCases: readonly DataStoreCase[] = [
       const fires = (id: string) => [
         fireOf(id, T0, { jobId: `of-${id}`, missedCount: 1, firstMissedTime: T0 - 1, lastMissedTime: T0 - 1 }),
       ];
-      await commit(
+      await commitPlans(
         store,
         seen.map((schedule) => planOf(schedule, { fires: fires(schedule.id) })),
       );
@@ -273,7 +273,7 @@ export const labelCases: readonly DataStoreCase[] = [
       await release(store, [end]);
       await cancel(store, "cancelled", T0);
       await cancel(store, "unkept", T0);
-      await step(store, { by: "b", now: T0 + LEASE_MS, recover: true, endsMissed: true, jobs: null });
+      await commit(store, { by: "b", now: T0 + LEASE_MS, recover: true, endsMissed: true, jobs: null });
       equal(await jobIds(store), [], "the jobs that are left");
       equal(await jobList(store, { labels }), "", "the jobs with the labels");
       equal(await resultList(store, { labels, order: "oldest" }), await resultList(store, {}), "the results with them");

@@ -3,6 +3,7 @@ import { equal, present } from "./assert.ts";
 import type { DataStoreCase } from "./contract-case.ts";
 import {
   cancel,
+  commit,
   extend,
   finish,
   idsOf,
@@ -14,7 +15,6 @@ import {
   makeSchedule,
   planOf,
   release,
-  step,
   T0,
   take,
 } from "./makers.ts";
@@ -168,8 +168,8 @@ export const leaseCases: readonly DataStoreCase[] = [
     async run({ open }) {
       const store = await open();
       await store.addJobs(makeJobs(3));
-      await take(store, { limit: 1, stepId: "dead#1" });
-      await take(store, { limit: 1, stepId: "alive#1" });
+      await take(store, { limit: 1, commitId: "dead#1" });
+      await take(store, { limit: 1, commitId: "alive#1" });
       const { recovered } = await store.giveUpLeases(surrender({ instanceId: "alive#" }));
       equal(
         recovered.map(({ jobId }) => jobId),
@@ -180,15 +180,15 @@ export const leaseCases: readonly DataStoreCase[] = [
     },
   },
   {
-    name: "leases: what a step fired and leased before its process died is recovered when its identity comes back",
+    name: "leases: what a commit fired and leased before its process died is recovered when its identity comes back",
     rules: ["L8"],
     async run({ open }) {
       const store = await open();
       const [due] = await lookedAt(store, makeSchedule());
-      await step(store, { stepId: "dead#1", plans: [planOf(present(due, "the schedule"))] });
+      await commit(store, { commitId: "dead#1", plans: [planOf(present(due, "the schedule"))] });
       const { recovered } = await store.giveUpLeases(surrender({ now: T0 + 1 }));
       equal(recovered, [{ jobId: "job of schedule", taskId: "task", scheduleId: "schedule", attempt: 1 }], "the job");
-      const { acquired } = await step(store, { now: T0 + 1 });
+      const { acquired } = await commit(store, { now: T0 + 1 });
       equal(
         acquired.map(({ id, fireTime, recoveries, fence }) => [id, fireTime, recoveries, fence]),
         [["job of schedule", T0, 1, 2]],
@@ -208,28 +208,28 @@ export const leaseCases: readonly DataStoreCase[] = [
       ];
       for (const { instanceId, aliveUntil } of runs) {
         await extend(store, [], { instanceId, aliveUntil });
-        await take(store, { limit: 1, stepId: `${instanceId}1` });
+        await take(store, { limit: 1, commitId: `${instanceId}1` });
       }
       await extend(store, [], { schedulerId: "b", instanceId: "silent#", aliveUntil: T0 + 90_000 });
-      await take(store, { limit: 1, stepId: "silent#1" });
+      await take(store, { limit: 1, commitId: "silent#1" });
       const early = await store.giveUpLeases(surrender({ now: T0 + 8 }));
       equal(jobIdsOf(early.recovered), ["job-00002"], "of a run that never said that it is alive");
       const late = await store.giveUpLeases(surrender({ now: T0 + 9 }));
       equal(jobIdsOf(late.recovered), ["job-00000"], "of a run that does not say so any more");
       equal((await store.getJob("job-00001"))?.acquiredBy, "scheduler-a", "the job of the one that is alive");
-      await extend(store, [], { now: T0 + 9, instanceId: "alive#", settledStepId: null, aliveUntil: T0 + 9 });
+      await extend(store, [], { now: T0 + 9, instanceId: "alive#", settledCommitId: null, aliveUntil: T0 + 9 });
       const last = await store.giveUpLeases(surrender({ now: T0 + 9 }));
       equal(jobIdsOf(last.recovered), ["job-00001"], "when that one has said that it stops");
     },
   },
   {
-    name: "leases: a step that carries a heartbeat is of a run that is alive",
+    name: "leases: a commit that carries a heartbeat is of a run that is alive",
     rules: ["L17"],
     async run({ open }) {
       const store = await open();
       await store.addJobs(makeJobs(1));
       const profile = { role: "worker", isResident: false, tasks: ["task"], executors: ["inline"] } as const;
-      await take(store, { stepId: "tick#1", heartbeat: { instanceId: "tick#", aliveUntil: T0 + 5, profile } });
+      await take(store, { commitId: "tick#1", heartbeat: { instanceId: "tick#", aliveUntil: T0 + 5, profile } });
       equal((await store.giveUpLeases(surrender({ now: T0 + 4 }))).recovered, [], "while it is");
       equal(jobIdsOf((await store.giveUpLeases(surrender({ now: T0 + 5 }))).recovered), ["job-00000"], "after that");
     },
@@ -241,7 +241,7 @@ export const leaseCases: readonly DataStoreCase[] = [
       const store = await open();
       await store.addJobs(makeJobs(2));
       await extend(store, [], { instanceId: "other#", aliveUntil: T0 + 90_000 });
-      await take(store, { limit: 1, stepId: "other#1" });
+      await take(store, { limit: 1, commitId: "other#1" });
       await take(store, { limit: 1, by: "b" });
       const report = await store.giveUpLeases(surrender({ now: T0 + 1, isAlone: true }));
       equal(jobIdsOf(report.recovered), ["job-00000"], "its identity's");

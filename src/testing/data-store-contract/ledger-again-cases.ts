@@ -16,7 +16,7 @@ import {
   skipOf,
   taken,
 } from "./ledger-makers.ts";
-import { add, commit, fireOf, makeSchedule, planOf, removeSchedule, step, T0 } from "./makers.ts";
+import { add, commit, commitPlans, fireOf, makeSchedule, planOf, removeSchedule, T0 } from "./makers.ts";
 
 // What becomes of fire times that a schedule passes twice, because it was removed and added again with a start
 // that has passed. Each has one entry.
@@ -37,7 +37,7 @@ async function relived(
   const skips = [makeSkip(T0 + 3000, { until: T0 + 4000, verdict: "coalesced", count: 2, into: T0 + 5000 })];
   const fires = [fireOf("schedule", T0 + 5000, { jobId: jobIdAt(T0 + 5000) })];
   const last = { skips, fires, nextFireTime: T0 + 6000, lastFireTime: T0 + 5000 };
-  await commit(store, [planOf(await seenAgain(store), last)], { now: T0 + 5000 });
+  await commitPlans(store, [planOf(await seenAgain(store), last)], { now: T0 + 5000 });
   const first = await taken(store, jobIdAt(T0 + 1000), T0 + 5000);
   await end(store, first, { finishedAt: T0 + 6000 });
   const third = present(await store.getJob(jobIdAt(T0 + 5000)), "the third job");
@@ -59,7 +59,7 @@ function partOf(skip: Skip, from: number, until: number): OccurrenceRecord {
 async function passOver(store: DataStore): Promise<Skip> {
   const skip = makeSkip(T0, { until: T0 + 8000, verdict: "coalesced", count: 9, into: T0 + 9000 });
   const plan = { skips: [skip], fires: [fireOf("schedule", T0 + 9000)], lastFireTime: T0 + 9000 };
-  await commit(store, [planOf(await seenAgain(store), { ...plan, nextFireTime: AT + 9000 })], { now: AT });
+  await commitPlans(store, [planOf(await seenAgain(store), { ...plan, nextFireTime: AT + 9000 })], { now: AT });
   return skip;
 }
 
@@ -82,7 +82,7 @@ export const ledgerAgainCases: readonly DataStoreCase[] = [
   ledgerCase(["H11"], "changes: an addition cuts a skip that reaches beyond its start", async (store, ledger) => {
     await store.addSchedules(add(makeSchedule()), { ...NOTE, at: T0 });
     const skip = makeSkip(T0, { until: T0 + 8000, verdict: "tooOld", count: 9 });
-    await commit(store, [planOf(await seenAgain(store), { fires: [], skips: [skip], nextFireTime: T0 + 9000 })], {
+    await commitPlans(store, [planOf(await seenAgain(store), { fires: [], skips: [skip], nextFireTime: T0 + 9000 })], {
       now: T0 + 8000,
     });
     await removeSchedule(store, "schedule", { ...NOTE, at: T0 + 8500 });
@@ -179,7 +179,7 @@ export const ledgerAgainCases: readonly DataStoreCase[] = [
       const runs = await relived(store);
       const overlap = { policy: "skip", passed: 0, lastPassedTime: null } as const;
       const plan = planOf(await seenAgain(store), { fires: [fireOf("schedule", T0 + 1000)], overlap });
-      await step(store, {
+      await commit(store, {
         now: AT,
         jobs: null,
         plans: [{ ...plan, lastFireTime: T0 + 1000, nextFireTime: T0 + 7000 }],
@@ -187,7 +187,7 @@ export const ledgerAgainCases: readonly DataStoreCase[] = [
       const entry = (await shared(ledger))[0];
       equal(entry, runs[1], "the first entry");
       const next = planOf(await seenAgain(store), { fires: [fireOf("schedule", T0 + 7000)], overlap });
-      await step(store, {
+      await commit(store, {
         now: AT,
         jobs: null,
         plans: [{ ...next, lastFireTime: T0 + 7000, nextFireTime: T0 + 8000 }],
@@ -205,7 +205,7 @@ export const ledgerAgainCases: readonly DataStoreCase[] = [
       const fire = async (fireTime: number, jobId: string): Promise<void> => {
         const plan = planOf(await seenAgain(store), { fires: [fireOf("schedule", fireTime, { jobId })], overlap });
         const times = { lastFireTime: fireTime, nextFireTime: fireTime + 1000 };
-        await step(store, { now: AT, jobs: null, plans: [{ ...plan, ...times }] });
+        await commit(store, { now: AT, jobs: null, plans: [{ ...plan, ...times }] });
       };
       await fire(T0, "first");
       await removeSchedule(store, "schedule", NOTE);

@@ -18,6 +18,7 @@ import {
 } from "./ledger-makers.ts";
 import {
   cancel,
+  commit,
   endedJob,
   finish,
   fireOf,
@@ -28,7 +29,6 @@ import {
   planOf,
   release,
   removeSchedule,
-  step,
   T0,
   take,
   updateSchedule,
@@ -51,7 +51,7 @@ export const ledgerCases: readonly DataStoreCase[] = [
     const due = await seenAgain(store);
     const fires = [T0, T0 + 1].map((at) => ({ ...fireOf("schedule", at), jobId: `again ${at - T0}` }));
     const plan = planOf(due, { fires, lastFireTime: T0 + 9, nextFireTime: T0 + 5 });
-    const [report] = (await step(store, { now: T0 + 4000, plans: [plan], jobs: null })).plans;
+    const [report] = (await commit(store, { now: T0 + 4000, plans: [plan], jobs: null })).plans;
     equal(report, { committed: true, addedJobIds: ["again 1"] }, "the answer");
   }),
   ledgerCase(
@@ -133,7 +133,7 @@ export const ledgerCases: readonly DataStoreCase[] = [
         const job = await runningJob(store, { id });
         const result = { startedAt: T0 + 2001, finishedAt: T0 + 2005, expiresAt };
         await twice(store, {
-          stepId: `scheduler-a 1#${id}`,
+          commitId: `scheduler-a 1#${id}`,
           now: T0 + 2005,
           jobs: null,
           releases: [finish(job, result)],
@@ -229,7 +229,7 @@ export const ledgerCases: readonly DataStoreCase[] = [
     const late = makeJob({ ...child, id: "late", fireTime: T0 + 2, createdAt: T0 + 9 });
     await store.addJobs([late]);
     const run = runOf(late, { ...facts, finishedAt: T0 + 9 });
-    await step(store, { now: T0 + 9, jobs: null });
+    await commit(store, { now: T0 + 9, jobs: null });
     equal(await entriesOf(ledger, { from: T0 + 2 }), [run], "the entry of a child that came after the parent's end");
   }),
   ledgerCase(["H3"], "ledger: a job that repeats another one takes its place when it ends", async (store, ledger) => {
@@ -263,7 +263,7 @@ export const ledgerCases: readonly DataStoreCase[] = [
     await end(store, job);
     equal(await entriesOf(ledger), [runOf(job)], "the entries");
   }),
-  ledgerCase(["H1"], "ledger: a run tells whether admission may have held its job", async (store, ledger) => {
+  ledgerCase(["H1"], "ledger: a run tells whether admission may have blocked its job", async (store, ledger) => {
     await store.putTasks([
       makeTask({ id: "task", maxRunningPerKey: 5 }),
       makeTask({ id: "rated", rateLimit: { limit: 10, perMs: 1000, burst: 10 } }),
@@ -305,7 +305,7 @@ export const ledgerCases: readonly DataStoreCase[] = [
     const overlap = { policy: "cancelRunning", passed: 0, lastPassedTime: null } as const;
     const plan = { ...planOf(await seenAgain(store)), overlap };
     const fires = [fireOf("schedule", T0 + 1000, { jobId: "newer" })];
-    await step(store, { now: T0 + 2000, jobs: null, plans: [{ ...plan, fires }] });
+    await commit(store, { now: T0 + 2000, jobs: null, plans: [{ ...plan, fires }] });
     equal(await entriesOf(ledger), [], "the entries while it runs");
     await end(store, job, { outcome: "cancelled" });
     equal(await entriesOf(ledger), [runOf(job, { outcome: "cancelled" })], "the entries when it has ended");

@@ -6,7 +6,7 @@ import type { Ledger, OccurrenceRecordFilter } from "../../stores/contract/ledge
 import type { DataStore, LookedSchedule, PlannedJob } from "../../stores/data-store.ts";
 import { present } from "./assert.ts";
 import type { DataStoreCase, DataStoreContext } from "./contract-case.ts";
-import { add, finish, fireOf, LEASE_MS, look, makeSchedule, planOf, release, step, T0 } from "./makers.ts";
+import { add, commit, finish, fireOf, LEASE_MS, look, makeSchedule, planOf, release, T0 } from "./makers.ts";
 
 // Makers for the cases about what a store remembers.
 
@@ -64,7 +64,7 @@ export async function fireAt(
   const last = fireTimes.at(-1) ?? schedule.nextFireTime;
   const fires = fireTimes.map((time) => fireOf(schedule.id, time, { jobId: jobIdAt(time, schedule.id), ...fields }));
   const plan = planOf(schedule, { fires, nextFireTime: last + 1000, lastFireTime: last });
-  await step(store, { now: Math.max(last, T0), jobs: null, plans: [plan] });
+  await commit(store, { now: Math.max(last, T0), jobs: null, plans: [plan] });
 }
 
 /** The id of the job of a fire time. */
@@ -85,14 +85,14 @@ export async function runningJob(
 
 /** Acquires all jobs that are due, and returns the one with this id. */
 export async function taken(store: DataStore, id: string, now: number = T0 + 2000): Promise<JobRecord> {
-  const { acquired } = await step(store, { now, recover: true, until: now + LEASE_MS });
+  const { acquired } = await commit(store, { now, recover: true, until: now + LEASE_MS });
   return present(
     acquired.find((job) => job.id === id),
     `the job ${id}, which is due`,
   );
 }
 
-/** Ends a job that is held, at the time that the result says. */
+/** Ends a job that is blocked, at the time that the result says. */
 export async function end(store: DataStore, job: JobRecord, fields: Partial<JobResultRecord> = {}): Promise<void> {
   const { finishedAt: now = T0 + 2005, expiresAt = now + DAY_MS } = fields;
   await release(store, [finish(job, { startedAt: T0 + 2001, finishedAt: now, expiresAt, ...fields })], { now });

@@ -17,12 +17,12 @@ import {
   seenAgain,
   skipOf,
 } from "./ledger-makers.ts";
-import { commit, planOf, step, T0 } from "./makers.ts";
+import { commit, commitPlans, planOf, T0 } from "./makers.ts";
 
 /** Leaves seven entries: three runs, whose jobs end in the opposite order, three skips, and a last run. */
 async function fill(store: DataStore): Promise<readonly OccurrenceRecord[]> {
   await fireAt(store, await dueSchedule(store), [T0, T0 + 1000, T0 + 2000]);
-  const { acquired } = await step(store, { now: T0 + 2000 });
+  const { acquired } = await commit(store, { now: T0 + 2000 });
   const runs: OccurrenceRecord[] = [];
   for (const [index, job] of acquired.toReversed().entries()) {
     const outcome = index === 1 ? "error" : "success";
@@ -35,9 +35,9 @@ async function fill(store: DataStore): Promise<readonly OccurrenceRecord[]> {
     makeSkip(T0 + 14_000, { until: T0 + 19_000, verdict: "coalesced", count: 6, into: T0 + 20_000 }),
   ];
   const plan = planOf(await seenAgain(store), { skips, fires: [], nextFireTime: T0 + 20_000 });
-  await commit(store, [plan], { now: T0 + 20_000 });
+  await commitPlans(store, [plan], { now: T0 + 20_000 });
   await fireAt(store, await seenAgain(store), [T0 + 20_000]);
-  const last = present((await step(store, { now: T0 + 20_000 })).acquired[0], "the last job");
+  const last = present((await commit(store, { now: T0 + 20_000 })).acquired[0], "the last job");
   await end(store, last);
   return [...runs, ...skips.map((skip): OccurrenceRecord => ({ kind: "skip", ...skip })), runOf(last)];
 }
@@ -93,7 +93,7 @@ export const ledgerPageCases: readonly DataStoreCase[] = [
       const { createdAt } = present(await store.getJob(jobId), "the job");
       const times = { scheduledFireTime: T0 + 21_000, createdAt };
       equal(found[3], [{ kind: "job", jobId, ...times, attempts: 0 }], "of an unfinished job");
-      await step(store, { now: T0 + 21_000 });
+      await commit(store, { now: T0 + 21_000 });
       const leased = (await ledger.getFireTimes([{ scheduleId: "schedule", fireTimes: at(21) }]))[0];
       equal(leased, [{ kind: "job", jobId, ...times, attempts: 1 }], "of a job that runs");
     },
@@ -167,7 +167,7 @@ export const ledgerPageCases: readonly DataStoreCase[] = [
     const oldest = await pages(ledger, { limit: 3 }, async () => {
       time += 1000;
       const plan = planOf(await seenAgain(store), { fires: [], skips: [makeSkip(time)], nextFireTime: time + 1000 });
-      await commit(store, [plan], { now: time });
+      await commitPlans(store, [plan], { now: time });
       added.push(skipOf(time));
     });
     equal(oldest.slice(0, 7), all, "those that there were");
@@ -176,7 +176,7 @@ export const ledgerPageCases: readonly DataStoreCase[] = [
     const newest = await pages(ledger, { limit: 5, order: "newest" }, async () => {
       time += 1000;
       const plan = planOf(await seenAgain(store), { fires: [], skips: [makeSkip(time)], nextFireTime: time + 1000 });
-      await commit(store, [plan], { now: time });
+      await commitPlans(store, [plan], { now: time });
     });
     equal(newest, [...all, ...added].toReversed(), "the newest first, without those that came later");
   }),

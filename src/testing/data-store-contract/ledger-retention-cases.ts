@@ -19,7 +19,7 @@ import {
   skipOf,
   TASK_PAUSES,
 } from "./ledger-makers.ts";
-import { commit, extend, makeTask, planOf, removeSchedule, T0, updateSchedule } from "./makers.ts";
+import { commitPlans, extend, makeTask, planOf, removeSchedule, T0, updateSchedule } from "./makers.ts";
 
 /** A ledger that keeps more entries than this is too large to be filled by a case. */
 const FILLED_MAX = 20_000;
@@ -31,7 +31,7 @@ async function skipSeconds(store: DataStore, count: number, now: number): Promis
     const from = schedule.nextFireTime;
     const part = Math.min(500, count - done);
     const skips = Array.from({ length: part }, (_, index) => makeSkip(from + index * 1000));
-    await commit(store, [planOf(schedule, { fires: [], skips, nextFireTime: from + part * 1000 })], { now });
+    await commitPlans(store, [planOf(schedule, { fires: [], skips, nextFireTime: from + part * 1000 })], { now });
     done += part;
   }
 }
@@ -56,7 +56,7 @@ export const ledgerRetentionCases: readonly DataStoreCase[] = [
         makeSkip(T0 + 3000, { until: now - 3 * DAY_MS, verdict: "tooOld", count: null }),
         makeSkip(now - DAY_MS, { until: now - DAY_MS + 1 }),
       ];
-      await commit(store, [planOf(schedule, { fires: [], skips, nextFireTime: now })], { now });
+      await commitPlans(store, [planOf(schedule, { fires: [], skips, nextFireTime: now })], { now });
       await store.cleanup({ now: T0 + 3000, limit: 1000 });
       equal((await entriesOf(ledger)).length, 4, "how many there are before they are old");
       // Each entry that is left grows old two days after the clean-up's last day, or later.

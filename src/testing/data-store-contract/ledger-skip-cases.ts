@@ -2,7 +2,7 @@ import type { OccurrenceRecord } from "../../records/ledger.ts";
 import { equal } from "./assert.ts";
 import type { DataStoreCase } from "./contract-case.ts";
 import { dueSchedule, entriesOf, fireAt, ledgerCase, makeSkip, seenAgain, skipOf } from "./ledger-makers.ts";
-import { commit, fireOf, planOf, T0, updateSchedule } from "./makers.ts";
+import { commitPlans, fireOf, planOf, T0, updateSchedule } from "./makers.ts";
 import { again, twice } from "./repeat.ts";
 
 /** One of each kind that a planner makes. */
@@ -20,29 +20,29 @@ const ENTRIES: readonly OccurrenceRecord[] = SKIPS.map((skip) => ({ kind: "skip"
 export const ledgerSkipCases: readonly DataStoreCase[] = [
   ledgerCase(["H5"], "ledger: a plan that counts leaves its skips", async (store, ledger) => {
     const plan = planOf(await dueSchedule(store), { skips: SKIPS, ...AFTERWARDS });
-    await commit(store, [plan], { now: NOW });
+    await commitPlans(store, [plan], { now: NOW });
     equal(await entriesOf(ledger), ENTRIES, "the entries");
-    await commit(store, [plan], { now: NOW + 1 });
+    await commitPlans(store, [plan], { now: NOW + 1 });
     equal(await entriesOf(ledger), ENTRIES, "the entries after the same plan came once more");
   }),
   ledgerCase(["H5"], "ledger: a plan without fires may leave skips", async (store, ledger) => {
     const schedule = await dueSchedule(store);
-    await commit(store, [planOf(schedule, { skips: SKIPS, ...AFTERWARDS, fires: [] })], { now: NOW });
+    await commitPlans(store, [planOf(schedule, { skips: SKIPS, ...AFTERWARDS, fires: [] })], { now: NOW });
     equal(await entriesOf(ledger), ENTRIES, "the entries");
   }),
   ledgerCase(["H5"], "ledger: a plan that does not count leaves nothing", async (store, ledger) => {
     const schedule = await dueSchedule(store);
     const plan = planOf(schedule, { skips: SKIPS, ...AFTERWARDS });
-    await commit(store, [{ ...plan, fence: plan.fence + 1 }], { now: NOW });
-    await commit(store, [{ ...plan, expected: plan.expected + 1 }], { now: NOW });
-    await commit(store, [plan], { now: T0 - 1 });
-    await commit(store, [{ ...plan, scheduleId: "unknown" }], { now: NOW });
+    await commitPlans(store, [{ ...plan, fence: plan.fence + 1 }], { now: NOW });
+    await commitPlans(store, [{ ...plan, expected: plan.expected + 1 }], { now: NOW });
+    await commitPlans(store, [plan], { now: T0 - 1 });
+    await commitPlans(store, [{ ...plan, scheduleId: "unknown" }], { now: NOW });
     equal(await entriesOf(ledger), [], "the entries after plans that others were faster than");
-    await commit(store, [planOf(schedule), { ...plan, skips: [makeSkip(T0 + 500)] }], { now: NOW });
-    equal(await entriesOf(ledger), [], "the entries after the second plan of a step");
+    await commitPlans(store, [planOf(schedule), { ...plan, skips: [makeSkip(T0 + 500)] }], { now: NOW });
+    equal(await entriesOf(ledger), [], "the entries after the second plan of a commit");
     const [updated, fence] = [{ ...plan, expected: T0 + 1000 }, (await seenAgain(store)).fence];
     await updateSchedule(store, "schedule", { paused: true });
-    await commit(store, [{ ...updated, fence: fence + 1 }], { now: NOW });
+    await commitPlans(store, [{ ...updated, fence: fence + 1 }], { now: NOW });
     equal(await entriesOf(ledger), [], "the entries after a plan of a paused schedule");
   }),
   ledgerCase(["H5"], "ledger: a repeated plan leaves its skips once", async (store, ledger) => {
@@ -76,7 +76,7 @@ export const ledgerSkipCases: readonly DataStoreCase[] = [
     async (store, ledger) => {
       const schedule = await dueSchedule(store, { overlap: "skip" });
       const overlap = { policy: "skip", passed: 0, lastPassedTime: null } as const;
-      await commit(store, [planOf(schedule, { overlap })]);
+      await commitPlans(store, [planOf(schedule, { overlap })]);
       equal(await entriesOf(ledger), [], "the entries");
     },
   ),
@@ -87,7 +87,7 @@ export const ledgerSkipCases: readonly DataStoreCase[] = [
     const passed = makeSkip(T0 + 3000, { verdict: "replaced", into: T0 + 4000 });
     const fields = { fires: [fireOf("schedule", T0 + 4000, { jobId: "next" })], skips: [passed], overlap };
     const plan = planOf(await seenAgain(store), { ...fields, nextFireTime: T0 + 5000, lastFireTime: T0 + 4000 });
-    await commit(store, [plan], { now: T0 + 4000 });
+    await commitPlans(store, [plan], { now: T0 + 4000 });
     const times = [T0, T0 + 1000, T0 + 2000, T0 + 3000];
     const expected = times.map((time) => skipOf(time, { verdict: "replaced", into: T0 + 4000 }));
     equal(await entriesOf(ledger), expected, "the entries");

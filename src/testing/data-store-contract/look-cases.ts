@@ -69,7 +69,7 @@ export const lookCases: readonly DataStoreCase[] = [
     },
   },
   {
-    name: "looking: a delayed job is ready from its runAt on, to the millisecond, though no step has been there",
+    name: "looking: a delayed job is ready from its runAt on, to the millisecond, though no commit has been there",
     rules: ["V8", "K1"],
     async run({ open }) {
       const store = await open();
@@ -140,7 +140,7 @@ export const lookCases: readonly DataStoreCase[] = [
       const { nextRunAt, leaseEndsAt, hasReady } = await look(store, { jobs: null, schedules: {} });
       equal([nextRunAt, leaseEndsAt, hasReady], [null, null, false], "a look");
       const report = await release(store, []);
-      equal([report.nextRunAt, report.leaseEndsAt, report.hasReady], [null, null, false], "a step");
+      equal([report.nextRunAt, report.leaseEndsAt, report.hasReady], [null, null, false], "a commit");
     },
   },
   {

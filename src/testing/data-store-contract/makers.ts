@@ -4,6 +4,8 @@ import type { AuditRecord } from "../../records/ledger.ts";
 import type { ScheduleRecord } from "../../records/schedule.ts";
 import type { TaskRecord } from "../../records/task.ts";
 import type {
+  CommitReport,
+  CommitRequest,
   DataStore,
   JobCancellation,
   JobCapacity,
@@ -18,8 +20,6 @@ import type {
   ScheduleChanges,
   SchedulePlan,
   ScheduleWindow,
-  StepReport,
-  StepRequest,
   View,
 } from "../../stores/data-store.ts";
 import { present } from "./assert.ts";
@@ -158,7 +158,7 @@ export function finish(job: JobRecord, fields: Partial<JobResultRecord> = {}): J
   return { jobId: job.id, fence: job.fence, kind: "finish", result: makeResult(job, fields) };
 }
 
-/** What looks and steps may vary. */
+/** What looks and commits may vary. */
 interface ViewFields {
   readonly now?: number;
   readonly by?: string;
@@ -183,14 +183,14 @@ export interface LookFields extends ViewFields {
   readonly declared?: LookRequest["declared"];
 }
 
-/** What {@link step} may vary. */
-export interface StepFields extends ViewFields, Partial<Omit<StepRequest, keyof View>> {}
+/** What {@link commit} may vary. */
+export interface CommitFields extends ViewFields, Partial<Omit<CommitRequest, keyof View>> {}
 
-let steps = 0;
+let commits = 0;
 
-/** The id of the next step of a scheduler, which has only one instance. Compared as text, the ids grow. */
-function newStepId(by = "scheduler-a"): string {
-  return `${instanceIdOf(by)}${String(++steps).padStart(9, "0")}`;
+/** The id of the next commit of a scheduler, which has only one instance. Compared as text, the ids grow. */
+function newCommitId(by = "scheduler-a"): string {
+  return `${instanceIdOf(by)}${String(++commits).padStart(9, "0")}`;
 }
 
 function instanceIdOf(by = "scheduler-a"): string {
@@ -205,12 +205,12 @@ export function look(store: DataStore, fields: LookFields = {}): Promise<LookRep
   return store.look({ ...viewOf(fields), tasks, asksForExpired, expiredForMs, ...asked, ...uptime });
 }
 
-/** A step that acquires up to a hundred jobs. */
-export function step(store: DataStore, fields: StepFields = {}): Promise<StepReport> {
+/** A commit that acquires up to a hundred jobs. */
+export function commit(store: DataStore, fields: CommitFields = {}): Promise<CommitReport> {
   const view = viewOf(fields);
-  return store.step({
+  return store.commit({
     ...view,
-    stepId: fields.stepId ?? newStepId(view.schedulerId),
+    commitId: fields.commitId ?? newCommitId(view.schedulerId),
     isRepetition: fields.isRepetition ?? false,
     until: fields.until ?? view.now + LEASE_MS,
     releases: fields.releases ?? [],
@@ -226,23 +226,27 @@ export function step(store: DataStore, fields: StepFields = {}): Promise<StepRep
   });
 }
 
-/** A step that recovers and acquires. */
-export function take(store: DataStore, fields: StepFields = {}): Promise<StepReport> {
-  return step(store, { recover: true, ...fields });
+/** A commit that recovers and acquires. */
+export function take(store: DataStore, fields: CommitFields = {}): Promise<CommitReport> {
+  return commit(store, { recover: true, ...fields });
 }
 
-/** A step that recovers and acquires nothing. */
+/** A commit that recovers and acquires nothing. */
 export function release(
   store: DataStore,
   releases: readonly JobRelease[],
-  fields: StepFields = {},
-): Promise<StepReport> {
-  return step(store, { recover: true, jobs: null, releases, ...fields });
+  fields: CommitFields = {},
+): Promise<CommitReport> {
+  return commit(store, { recover: true, jobs: null, releases, ...fields });
 }
 
-/** A step with plans alone. */
-export function commit(store: DataStore, plans: readonly SchedulePlan[], fields: StepFields = {}): Promise<StepReport> {
-  return step(store, { jobs: null, plans, ...fields });
+/** A commit with plans alone. */
+export function commitPlans(
+  store: DataStore,
+  plans: readonly SchedulePlan[],
+  fields: CommitFields = {},
+): Promise<CommitReport> {
+  return commit(store, { jobs: null, plans, ...fields });
 }
 
 function viewOf(fields: ViewFields): View {
@@ -273,8 +277,8 @@ export function extend(
     now: T0,
     schedulerId,
     instanceId: instanceIdOf(schedulerId),
-    // Greater than the ids of all steps, as text.
-    settledStepId: `${instanceIdOf(schedulerId)}~`,
+    // Greater than the ids of all commits, as text.
+    settledCommitId: `${instanceIdOf(schedulerId)}~`,
     until: T0 + 90_000,
     jobs,
     aliveUntil: null,
@@ -329,7 +333,7 @@ export function jobOf(schedule: ScheduleRecord, fire: PlannedJob, fields: Partia
 export async function leasedJob(
   store: DataStore,
   fields: Partial<JobRecord> = {},
-  stepFields: StepFields = {},
+  stepFields: CommitFields = {},
 ): Promise<JobRecord> {
   await store.addJobs([makeJob(fields)]);
   const { acquired } = await take(store, stepFields);

@@ -1,6 +1,6 @@
 import type { JobRecord } from "../../records/job.ts";
 import { keptMsOf } from "../../records/policies.ts";
-import type { DataStore, StepReport } from "../../stores/data-store.ts";
+import type { CommitReport, DataStore } from "../../stores/data-store.ts";
 import { equal, present } from "./assert.ts";
 import { childOf, outcomesOf, settledBy } from "./chain-makers.ts";
 import type { DataStoreCase } from "./contract-case.ts";
@@ -8,6 +8,8 @@ import { debounced } from "./debounce-makers.ts";
 import { pause, putTask, tenASecond } from "./flow-makers.ts";
 import { dueSchedule, entriesOf, fireAt, jobIdAt, ledgerCase, seenAgain } from "./ledger-makers.ts";
 import {
+  type CommitFields,
+  commit,
   fireOf,
   idsOf,
   jobIds,
@@ -20,8 +22,6 @@ import {
   planOf,
   QUEUE,
   release,
-  type StepFields,
-  step,
   T0,
   take,
   updateSchedule,
@@ -32,12 +32,12 @@ import { again } from "./repeat.ts";
 const DEADLINE = T0 + 10;
 const MISSED = DEADLINE + 1;
 
-/** A step that ends jobs which have missed their start, of a scheduler that can run none of them. */
-function endMissed(store: DataStore, fields: StepFields = {}): Promise<StepReport> {
-  return step(store, { now: MISSED, queues: [], endsMissed: true, ...fields });
+/** A commit that ends jobs which have missed their start, of a scheduler that can run none of them. */
+function endMissed(store: DataStore, fields: CommitFields = {}): Promise<CommitReport> {
+  return commit(store, { now: MISSED, queues: [], endsMissed: true, ...fields });
 }
 
-async function missedIds(store: DataStore, fields: StepFields = {}): Promise<string[]> {
+async function missedIds(store: DataStore, fields: CommitFields = {}): Promise<string[]> {
   return (await endMissed(store, fields)).ended.map(({ jobId }) => jobId).sort();
 }
 
@@ -95,7 +95,7 @@ const WAITS: Readonly<Record<string, (store: DataStore) => Promise<unknown>>> = 
     await pause(store);
     const schedule = await dueSchedule(store);
     const fire = fireOf(schedule.id, T0, { jobId: "hurried", startDeadline: DEADLINE });
-    await step(store, { jobs: null, plans: [planOf(schedule, { fires: [fire] })] });
+    await commit(store, { jobs: null, plans: [planOf(schedule, { fires: [fire] })] });
   },
   "another burst": (store) => store.addJobs([debounced(T0, HURRIED, { waitMs: LEASE_MS })]),
   "somebody after it was given back": async (store) => {
@@ -107,15 +107,15 @@ const WAITS: Readonly<Record<string, (store: DataStore) => Promise<unknown>>> = 
 export const missedStartCases: readonly DataStoreCase[] = [
   ...Object.entries(WAITS).map(
     ([what, add]): DataStoreCase => ({
-      name: `missed starts: a job that waits for ${what} ends by its deadline, whoever takes the step`,
+      name: `missed starts: a job that waits for ${what} ends by its deadline, whoever takes the commit`,
       rules: ["D1", "D2", "D5"],
       async run({ open }) {
         const store = await open();
         await add(store);
         equal((await look(store, { queues: [] })).nextMissAt, MISSED, "the instant that a look tells");
         equal(await missedIds(store, { now: DEADLINE }), [], "what ends at the deadline");
-        const unasked = await step(store, { now: MISSED, queues: [] });
-        equal([unasked.ended, unasked.nextMissAt], [[], MISSED], "a step that is not to end such jobs");
+        const unasked = await commit(store, { now: MISSED, queues: [] });
+        equal([unasked.ended, unasked.nextMissAt], [[], MISSED], "a commit that is not to end such jobs");
         const job = present(await store.getJob("hurried"), "the job that waits");
         const { ended, nextMissAt, acquired } = await endMissed(store);
         const result = {
@@ -131,7 +131,7 @@ export const missedStartCases: readonly DataStoreCase[] = [
           error: null,
           expiresAt: MISSED + keptMsOf(job, "missedStartDeadline"),
         };
-        equal([ended, nextMissAt, idsOf(acquired)], [[result], null, []], "the step that ends it");
+        equal([ended, nextMissAt, idsOf(acquired)], [[result], null, []], "the commit that ends it");
         equal(await store.getJob("hurried"), null, "the job");
         const kept = present(await store.getJobResult("hurried", MISSED), "the result");
         equal([kept.outcome, kept.job?.createdAt], ["missedStartDeadline", T0], "the kept result");
@@ -166,7 +166,7 @@ export const missedStartCases: readonly DataStoreCase[] = [
       equal(
         report.ended.map(({ jobId, outcome, attempts }) => [jobId, outcome, attempts]),
         [["hurried", "missedStartDeadline", 1]],
-        "what ends in the same step",
+        "what ends in the same commit",
       );
     },
   },
@@ -184,18 +184,18 @@ export const missedStartCases: readonly DataStoreCase[] = [
     },
   },
   {
-    name: "missed starts: a step ends a hundred, the first to have missed their start first, and a look tells of more",
+    name: "missed starts: a commit ends a hundred, the first to miss their start first, and a look tells of more",
     rules: ["D2"],
     async run({ open }) {
       const store = await open();
       const jobs = makeJobs(125).map((job, index) => ({ ...job, startDeadline: DEADLINE - (index % 5) }));
       await store.addJobs(jobs);
       const first = await endMissed(store);
-      equal([first.ended.length, first.nextMissAt], [100, MISSED], "the first step");
+      equal([first.ended.length, first.nextMissAt], [100, MISSED], "the first commit");
       const left = jobs.filter(({ startDeadline }) => startDeadline === DEADLINE);
       equal(await jobIds(store), idsOf(left), "those that are left");
       const second = await endMissed(store);
-      equal([second.ended.length, second.nextMissAt], [25, null], "the second step");
+      equal([second.ended.length, second.nextMissAt], [25, null], "the second commit");
     },
   },
   {
@@ -213,7 +213,7 @@ export const missedStartCases: readonly DataStoreCase[] = [
       const report = await endMissed(store);
       equal(settledBy(report).cancelled.slice(0, 2).sort(), ["parent", "too late"], "what missed its start");
       equal(settledBy(report).cancelled.slice(2).sort(), ["cancels", "grandchild"], "what was cancelled");
-      equal(settledBy(report).promoted, ["runs"], "what was freed");
+      equal(settledBy(report).admitted, ["runs"], "what was freed");
       equal(
         await outcomesOf(store, ["parent", "cancels", "too late", "grandchild"], MISSED),
         {
@@ -238,16 +238,16 @@ export const missedStartCases: readonly DataStoreCase[] = [
       equal([early?.isNew, early?.job.id], [false, "hurried"], "an addition at the deadline");
       const [alone] = await store.addJobs([hurried({ ...key, id: "alone", createdAt: MISSED, startDeadline: MISSED })]);
       equal([alone?.isNew, alone?.job.id], [true, "alone"], "an addition after it");
-      const third = makeJob({ ...key, id: "of a step", createdAt: MISSED + 1 });
-      const { additions } = await step(store, { now: MISSED + 1, jobs: null, additions: [third] });
-      equal([additions[0]?.isNew, additions[0]?.job.id], [true, "of a step"], "an addition of a step");
+      const third = makeJob({ ...key, id: "of a commit", createdAt: MISSED + 1 });
+      const { additions } = await commit(store, { now: MISSED + 1, jobs: null, additions: [third] });
+      equal([additions[0]?.isNew, additions[0]?.job.id], [true, "of a commit"], "an addition of a commit");
       const [last] = await store.addJobs([makeJob({ ...key, id: "last", createdAt: MISSED + 2 })]);
-      equal([last?.isNew, last?.job.id], [false, "of a step"], "an addition that has an existing job");
+      equal([last?.isNew, last?.job.id], [false, "of a commit"], "an addition that has an existing job");
       equal((await store.getJob("hurried"))?.idempotencyKey, "key", "the key of the one that missed its start");
       equal(await missedIds(store, { now: MISSED + 1 }), ["alone", "hurried"], "what ends");
       equal((await store.getJobResult("hurried", MISSED))?.job?.idempotencyKey, "key", "the key that its result keeps");
       const [after] = await store.addJobs([makeJob({ ...key, id: "after", createdAt: MISSED + 2 })]);
-      equal(after?.job.id, "of a step", "an addition after those have ended");
+      equal(after?.job.id, "of a commit", "an addition after those have ended");
     },
   },
   {
@@ -263,8 +263,8 @@ export const missedStartCases: readonly DataStoreCase[] = [
       equal(idsOf((await store.addJobs(jobs)).map(({ job }) => job)), ids, "the answers to its repetition");
       equal(await missedIds(store), ["b", "hurried"], "what ends");
       const other = await open();
-      const { additions } = await step(other, { now: MISSED, jobs: null, additions: jobs });
-      equal(idsOf(additions.map(({ job }) => job)), ids, "the answers of a step");
+      const { additions } = await commit(other, { now: MISSED, jobs: null, additions: jobs });
+      equal(idsOf(additions.map(({ job }) => job)), ids, "the answers of a commit");
     },
   },
   {
@@ -292,7 +292,11 @@ export const missedStartCases: readonly DataStoreCase[] = [
         const next = await seenAgain(store, policy);
         const overlap = { policy, passed: 0, lastPassedTime: null };
         const fires = [fireOf(policy, T0 + 1000, { jobId: numbered(policy, 2) })];
-        const { plans } = await step(store, { now: T0 + 1000, jobs: null, plans: [planOf(next, { overlap, fires })] });
+        const { plans } = await commit(store, {
+          now: T0 + 1000,
+          jobs: null,
+          plans: [planOf(next, { overlap, fires })],
+        });
         const nothing = { isSkipped: false, replaced: [], cancelRequested: [] };
         equal(plans, [{ committed: true, addedJobIds: [numbered(policy, 2)], overlap: nothing }], "the plan");
         equal(await missedIds(store), [jobIdAt(T0, policy)], "what ends");
@@ -306,7 +310,7 @@ export const missedStartCases: readonly DataStoreCase[] = [
       const schedule = await dueSchedule(store, { expectStartMs: 60_000, expectFinishMs: 120_000 });
       await fireAt(store, schedule, [T0], { startDeadline: DEADLINE });
       await updateSchedule(store, "schedule", { paused: true });
-      const { changedOverdue } = await step(store, { now: T0 + 120_000, queues: [], overdue: true });
+      const { changedOverdue } = await commit(store, { now: T0 + 120_000, queues: [], overdue: true });
       equal(changedOverdue, undefined, "the overdue occurrences while it waits");
       equal(await missedIds(store, { overdue: true }), [jobIdAt(T0)], "what ends");
       const [entry] = await entriesOf(ledger);
@@ -323,14 +327,14 @@ export const missedStartCases: readonly DataStoreCase[] = [
     async run({ open }) {
       const store = await open();
       await store.addJobs([hurried(), hurried({ id: "later", startDeadline: DEADLINE + 3 })]);
-      await endMissed(store, { stepId: "scheduler-a 1#twice" });
+      await endMissed(store, { commitId: "scheduler-a 1#twice" });
       await again(store, { now: MISSED, queues: [], endsMissed: true });
       equal(await jobIds(store), [], "what is unfinished");
       equal((await store.getJobResult("hurried", MISSED))?.finishedAt, MISSED, "when the first one ended");
     },
   },
   {
-    name: "missed starts: a job that misses its start takes no token, and those behind it are promoted in its place",
+    name: "missed starts: a job that misses its start takes no token, and those behind it are admitted in its place",
     rules: ["D6"],
     async run({ open }) {
       const store = await open();
@@ -342,7 +346,7 @@ export const missedStartCases: readonly DataStoreCase[] = [
       equal(
         [report.ended.map(({ jobId }) => jobId), idsOf(report.acquired)],
         [["hurried"], ["next"]],
-        "the step with the next token",
+        "the commit with the next token",
       );
     },
   },

@@ -14,6 +14,7 @@ import { equal, present } from "./assert.ts";
 import type { DataStoreCase } from "./contract-case.ts";
 import { dueSchedule, end, entriesOf, fireAt, jobIdAt, ledgerCase, seenAgain, skipOf, taken } from "./ledger-makers.ts";
 import {
+  commit,
   finish,
   fireOf,
   idsOf,
@@ -29,7 +30,6 @@ import {
   planOf,
   release,
   removeSchedule,
-  step,
   T0,
   take,
 } from "./makers.ts";
@@ -82,7 +82,7 @@ async function passAgain(store: DataStore, skip: Omit<Skip, "verdict"> & { reado
   const last = Math.max(into, until);
   const seen = await dueSchedule(store, { nextFireTime: from });
   const plan = planOf(seen, { fires, skips, nextFireTime: FOURTH + 1, lastFireTime: last });
-  const { plans } = await step(store, { now: last, jobs: null, plans: [plan] });
+  const { plans } = await commit(store, { now: last, jobs: null, plans: [plan] });
   equal(plans, [{ committed: true, addedJobIds: [] }], "what the fire adds");
 }
 
@@ -150,13 +150,13 @@ export const missedTurnCases: readonly DataStoreCase[] = [
     async run({ open }) {
       const store = await open();
       const second = planFor(await waitingAt(store, [FIRST]), "latest");
-      const report = await step(store, { now: SECOND, jobs: null, plans: [second] });
+      const report = await commit(store, { now: SECOND, jobs: null, plans: [second] });
       equal([report.plans, report.ended], [committed([jobIdAt(SECOND)], gone(FIRST)), []], "the answer");
       equal(await standsFor(store, jobIdAt(SECOND)), [1, FIRST, FIRST], "for which it stands");
       equal(await store.getJobResult(jobIdAt(FIRST), SECOND), null, "the result of the first");
       const missed = { missedCount: 1, firstMissedTime: THIRD - 1, lastMissedTime: THIRD - 1 };
       const third = planFor(await seenAgain(store), "latest", missed);
-      const { plans, acquired } = await step(store, { now: THIRD, plans: [third] });
+      const { plans, acquired } = await commit(store, { now: THIRD, plans: [third] });
       equal([plans, idsOf(acquired)], [committed([jobIdAt(THIRD)], gone(SECOND)), [jobIdAt(THIRD)]], "the next answer");
       equal(await standsFor(store, jobIdAt(THIRD)), [3, FIRST, THIRD - 1], "for which the next one stands");
       equal((await store.getSchedule("schedule"))?.skippedCount, 0, "the count of skips");
@@ -168,10 +168,10 @@ export const missedTurnCases: readonly DataStoreCase[] = [
     async run({ open }) {
       const store = await open();
       const second = planFor(await waitingAt(store, [FIRST]), "latest", { runAt: SECOND + 500 });
-      const report = await step(store, { now: SECOND, jobs: null, plans: [second] });
+      const report = await commit(store, { now: SECOND, jobs: null, plans: [second] });
       equal(report.plans, committed([jobIdAt(SECOND)]), "the answer");
       const third = planFor(await seenAgain(store), "latest", { runAt: THIRD + 500 });
-      const { plans, acquired } = await step(store, { now: THIRD, limit: 1, plans: [third] });
+      const { plans, acquired } = await commit(store, { now: THIRD, limit: 1, plans: [third] });
       equal(plans, committed([jobIdAt(THIRD)], gone(FIRST)), "the next answer");
       equal(
         acquired.map(({ id, missedCount }) => [id, missedCount]),
@@ -190,7 +190,7 @@ export const missedTurnCases: readonly DataStoreCase[] = [
       const schedule = await waitingAt(store, [FIRST, SECOND]);
       const missed = { missedCount: 1, firstMissedTime: THIRD + 1, lastMissedTime: THIRD + 1 };
       const plans = [planFor(schedule, "earliest", missed)];
-      const report = await step(store, { now: THIRD + 5, jobs: null, plans });
+      const report = await commit(store, { now: THIRD + 5, jobs: null, plans });
       equal(report.plans, committed([], { isSkipped: true, ...gone(SECOND) }), "the answer");
       equal(await jobIds(store), [jobIdAt(FIRST)], "the jobs");
       equal(await standsFor(store, jobIdAt(FIRST)), [3, SECOND, THIRD + 1], "for which it stands");
@@ -209,7 +209,7 @@ export const missedTurnCases: readonly DataStoreCase[] = [
     async run({ open }) {
       const store = await open();
       const second = planFor(await waitingAt(store, [FIRST]), "latest", { missedCount: null });
-      await step(store, { now: SECOND, jobs: null, plans: [second] });
+      await commit(store, { now: SECOND, jobs: null, plans: [second] });
       equal(await standsFor(store, jobIdAt(SECOND)), [null, FIRST, FIRST], "for which it stands");
     },
   },
@@ -225,7 +225,7 @@ export const missedTurnCases: readonly DataStoreCase[] = [
         const seen = await dueSchedule(store, { id, nextFireTime: THIRD });
         const both = { missedCount: 2, firstMissedTime: SECOND, lastMissedTime: SECOND + 1 };
         const plans = [planFor(seen, policy, { ...both, jobId: `${id} again` })];
-        const { plans: answer } = await step(store, { now: THIRD, jobs: null, plans });
+        const { plans: answer } = await commit(store, { now: THIRD, jobs: null, plans });
         const replaced = [{ jobId: jobIdAt(THIRD, id), fireTime: THIRD }];
         equal(answer, committed([`${id} again`], { replaced }), `the answer with ${policy}`);
         equal(await standsFor(store, `${id} again`), [null, FIRST, SECOND + 1], `for which it stands with ${policy}`);
@@ -244,7 +244,7 @@ export const missedTurnCases: readonly DataStoreCase[] = [
       });
       await removeSchedule(store, "schedule");
       const plans = [planFor(await dueSchedule(store, { nextFireTime: SECOND }), "earliest")];
-      const report = await step(store, { now: SECOND, jobs: null, plans });
+      const report = await commit(store, { now: SECOND, jobs: null, plans });
       equal(report.plans, committed([], { isSkipped: true }), "the answer");
       equal(await standsFor(store, jobIdAt(FIRST)), [null, SECOND, SECOND], "for which it stands");
     },
@@ -260,7 +260,7 @@ export const missedTurnCases: readonly DataStoreCase[] = [
         equal(acquired.length, 1, "how many run");
         await fireAt(store, await seenAgain(store, policy), [SECOND]);
         const third = planFor(await seenAgain(store, policy), policy);
-        const report = await step(store, { now: THIRD, jobs: null, plans: [third] });
+        const report = await commit(store, { now: THIRD, jobs: null, plans: [third] });
         equal(report.plans, committed([jobIdAt(THIRD, policy)]), `the answer with ${policy}`);
         const all = [FIRST, SECOND, THIRD].map((at) => jobIdAt(at, policy));
         equal(
@@ -287,7 +287,7 @@ export const missedTurnCases: readonly DataStoreCase[] = [
       ]);
       await fireAt(store, schedule, [FIRST], { missedCount: 0 });
       const plans = [planFor(await seenAgain(store), "latest")];
-      const report = await step(store, { now: SECOND, jobs: null, plans });
+      const report = await commit(store, { now: SECOND, jobs: null, plans });
       equal(report.plans, committed([jobIdAt(SECOND)], gone(FIRST)), "the answer");
       const left = ["again", "to come", "of a later fire time", "by hand", jobIdAt(SECOND)];
       equal(new Set(await jobIds(store)), new Set(left), "the jobs");
@@ -300,11 +300,11 @@ export const missedTurnCases: readonly DataStoreCase[] = [
       const store = await open();
       await fireAt(store, await dueSchedule(store), [FIRST]);
       await take(store);
-      await step(store, { now: FIRST + LEASE_MS, jobs: null, recover: true });
+      await commit(store, { now: FIRST + LEASE_MS, jobs: null, recover: true });
       const at = FIRST + LEASE_MS;
       await fireAt(store, await seenAgain(store), [at], { missedCount: 0 });
       const next = planFor(await seenAgain(store), "latest");
-      const report = await step(store, { now: at + 1000, jobs: null, plans: [next] });
+      const report = await commit(store, { now: at + 1000, jobs: null, plans: [next] });
       equal(report.plans, committed([jobIdAt(at + 1000)], gone(at)), "the answer");
       equal(new Set(await jobIds(store)), new Set([jobIdAt(FIRST), jobIdAt(at + 1000)]), "the jobs");
     },
@@ -321,7 +321,7 @@ export const missedTurnCases: readonly DataStoreCase[] = [
       );
       await store.addJobs(old.toReversed());
       const plans = [planFor(present(due, "the schedule"), "latest")];
-      const report = await step(store, { jobs: null, plans });
+      const report = await commit(store, { jobs: null, plans });
       const replaced = old.slice(0, 100).map((job) => ({ jobId: job.id, fireTime: job.fireTime ?? 0 }));
       equal(report.plans, committed([jobIdAt(FIRST)], { replaced }), "the answer");
       equal(await standsFor(store, jobIdAt(FIRST)), [100, FIRST - 150, FIRST - 51], "for which it stands");
@@ -339,7 +339,7 @@ export const missedTurnCases: readonly DataStoreCase[] = [
       equal(answer.plans, lost.plans, "the repetition");
       equal(await standsFor(store, jobIdAt(SECOND)), [1, FIRST, FIRST], "for which it stands");
       const late = planFor({ ...schedule, nextFireTime: THIRD }, "latest");
-      const { plans: refused } = await step(store, { now: THIRD, jobs: null, plans: [late] });
+      const { plans: refused } = await commit(store, { now: THIRD, jobs: null, plans: [late] });
       equal(refused, [{ committed: false, addedJobIds: [] }], "an outdated plan");
       equal(await jobIds(store), [jobIdAt(SECOND)], "the jobs");
     },
@@ -352,10 +352,10 @@ export const missedTurnCases: readonly DataStoreCase[] = [
       await store.putTasks([makeTask({ maxRunningPerKey: 1 })]);
       const [due] = await lookedAt(store, makeSchedule({ concurrencyKey: "k" }));
       const first = planOf(present(due, "the schedule"), { fires: [fireOf("schedule", FIRST, { jobId: "first" })] });
-      // It is promoted, and nobody acquires it.
-      await step(store, { queues: [{ executor: "none", taskId: "task" }], plans: [first] });
+      // It is admitted, and nobody acquires it.
+      await commit(store, { queues: [{ executor: "none", taskId: "task" }], plans: [first] });
       const plans = [planFor(await seenAgain(store), "latest")];
-      const { acquired } = await step(store, { now: SECOND, plans });
+      const { acquired } = await commit(store, { now: SECOND, plans });
       equal(idsOf(acquired), [jobIdAt(SECOND)], "what takes its place");
     },
   },
@@ -368,7 +368,7 @@ export const missedTurnCases: readonly DataStoreCase[] = [
       const seen = await dueSchedule(store, { nextFireTime: FIRST });
       const skip = { from: FIRST, until: THIRD - 1, verdict: "tooOld", count: 2, into: null } as const;
       const plan = { ...planFor({ ...seen, nextFireTime: THIRD }, "latest"), expected: FIRST, skips: [skip] };
-      await step(store, { now: THIRD, jobs: null, plans: [plan] });
+      await commit(store, { now: THIRD, jobs: null, plans: [plan] });
       const left = { verdict: "tooOld", count: null } as const;
       equal(
         await entriesOf(ledger),
@@ -385,7 +385,7 @@ export const missedTurnCases: readonly DataStoreCase[] = [
     let schedule = await waitingAt(store, [FIRST]);
     for (const at of [SECOND, THIRD]) {
       const plans = [planFor(schedule, "latest")];
-      await twice(store, { now: at, jobs: null, plans, stepId: `scheduler-a 1#${at}` });
+      await twice(store, { now: at, jobs: null, plans, commitId: `scheduler-a 1#${at}` });
       schedule = await seenAgain(store);
     }
     // The fourth one finds that a fire time before it was missed too.
@@ -393,7 +393,7 @@ export const missedTurnCases: readonly DataStoreCase[] = [
     const skip = { from: FOURTH, until: FOURTH, verdict: "coalesced", count: 1, into: FOURTH + 1000 } as const;
     const late = { ...schedule, nextFireTime: FOURTH + 1000 };
     const plan = { ...planFor(late, "latest", missed), expected: FOURTH, skips: [skip] };
-    await step(store, { now: FOURTH + 1000, jobs: null, plans: [plan] });
+    await commit(store, { now: FOURTH + 1000, jobs: null, plans: [plan] });
     const all = skipOf(FIRST, { verdict: "coalesced", until: FOURTH, count: 4, into: FOURTH + 1000 });
     equal(await entriesOf(ledger), [all], "the entries while the last one waits");
     await end(store, await taken(store, jobIdAt(FOURTH + 1000), FOURTH + 2000), {
@@ -422,7 +422,7 @@ export const missedTurnCases: readonly DataStoreCase[] = [
       await removeSchedule(store, "schedule");
       await passAgain(store, { from: FIRST, until: THIRD, count: 3, into: FOURTH });
       const late = { ...(await seenAgain(store)), nextFireTime: FIFTH };
-      await step(store, { now: FIFTH, jobs: null, plans: [{ ...planFor(late, "latest"), expected: FOURTH + 1 }] });
+      await commit(store, { now: FIFTH, jobs: null, plans: [{ ...planFor(late, "latest"), expected: FOURTH + 1 }] });
       const entries = [
         skipOf(FIRST, { verdict: "coalesced", until: THIRD - 1, count: null, into: FOURTH }),
         skipOf(THIRD, { verdict: "coalesced", until: FOURTH, count: null, into: FIFTH }),
@@ -441,7 +441,7 @@ export const missedTurnCases: readonly DataStoreCase[] = [
       await passAgain(store, { from: THIRD, until: FOURTH, count: 2, into: SECOND });
       const late = { ...(await seenAgain(store)), nextFireTime: FIFTH };
       const plan = { ...planFor(late, "latest", { runAt: FIFTH + 500 }), expected: FOURTH + 1 };
-      await step(store, { now: FIFTH, jobs: null, plans: [plan] });
+      await commit(store, { now: FIFTH, jobs: null, plans: [plan] });
       const entries = [
         skipOf(FIRST, { verdict: "coalesced", until: SECOND - 1, count: null, into: SECOND }),
         skipOf(SECOND + 1, { verdict: "coalesced", until: THIRD - 1, count: null, into: SECOND }),
@@ -459,13 +459,13 @@ export const missedTurnCases: readonly DataStoreCase[] = [
     };
     const open: OverdueRecord[] = [];
     for (const at of [SECOND, THIRD]) {
-      await step(store, { now: at, jobs: null, plans: [planFor(await seenAgain(store), "latest")] });
+      await commit(store, { now: at, jobs: null, plans: [planFor(await seenAgain(store), "latest")] });
       equal((await look(store, { now: at })).overdue?.nextAt, at + 500, "when something is overdue at the earliest");
-      const { changedOverdue } = await step(store, { now: at + 500, limit: 0, overdue: true });
+      const { changedOverdue } = await commit(store, { now: at + 500, limit: 0, overdue: true });
       open.push(overdue(at, at + 500));
       equal(changedOverdue, { raised: open.slice(-1), resolved: [] }, "what is overdue then");
     }
-    const { changedOverdue } = await step(store, { now: FOURTH, overdue: true });
+    const { changedOverdue } = await commit(store, { now: FOURTH, overdue: true });
     const resolved = open.map((one) => ({ ...one, jobId: jobIdAt(THIRD), reason: "started" as const }));
     equal(changedOverdue, { raised: [], resolved }, "what is over when the last one starts");
   }),
@@ -474,8 +474,8 @@ export const missedTurnCases: readonly DataStoreCase[] = [
     "overdue: a job that stands for others is as early to end where no start is expected",
     async (store) => {
       await fireAt(store, await dueSchedule(store, { expectFinishMs: 1500 }), [FIRST], { missedCount: 0 });
-      await step(store, { now: SECOND, jobs: null, plans: [planFor(await seenAgain(store), "latest")] });
-      const { changedOverdue } = await step(store, { now: FIRST + 1500, overdue: true });
+      await commit(store, { now: SECOND, jobs: null, plans: [planFor(await seenAgain(store), "latest")] });
+      const { changedOverdue } = await commit(store, { now: FIRST + 1500, overdue: true });
       const found = changedOverdue?.raised.map(({ kind, jobId, dueAt }) => [kind, jobId, dueAt]);
       equal(found, [["finish", jobIdAt(SECOND), FIRST + 1500]], "what is overdue");
     },
@@ -486,8 +486,8 @@ export const missedTurnCases: readonly DataStoreCase[] = [
     async (store) => {
       const expected = { expectStartMs: 500, expectFinishMs: 1200 };
       await fireAt(store, await dueSchedule(store, expected), [FIRST], { missedCount: 0 });
-      await step(store, { now: FIRST + 500, limit: 0, overdue: true });
-      await step(store, { now: SECOND, jobs: null, plans: [planFor(await seenAgain(store), "latest")] });
+      await commit(store, { now: FIRST + 500, limit: 0, overdue: true });
+      await commit(store, { now: SECOND, jobs: null, plans: [planFor(await seenAgain(store), "latest")] });
       equal((await look(store, { now: SECOND })).overdue?.nextAt, SECOND + 500, "when something is overdue next");
     },
   ),

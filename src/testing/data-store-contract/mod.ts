@@ -7,9 +7,10 @@ import { chainCases } from "./chain-cases.ts";
 import { chainEndCases } from "./chain-end-cases.ts";
 import { changeCases } from "./change-cases.ts";
 import { changeSkipCases } from "./change-skip-cases.ts";
+import { commitCases } from "./commit-cases.ts";
 import type { DataStoreCase } from "./contract-case.ts";
+import { debounceBlockedCases } from "./debounce-blocked-cases.ts";
 import { debounceCases } from "./debounce-cases.ts";
-import { debounceHeldCases } from "./debounce-held-cases.ts";
 import { debounceRepetitionCases } from "./debounce-repetition-cases.ts";
 import { declarationCases } from "./declaration-cases.ts";
 import { dueCases } from "./due-cases.ts";
@@ -62,7 +63,6 @@ import { scheduleCases } from "./schedule-cases.ts";
 import { scheduleCommitCases } from "./schedule-commit-cases.ts";
 import { scheduleListCases } from "./schedule-list-cases.ts";
 import { statsCases } from "./stats-cases.ts";
-import { stepCases } from "./step-cases.ts";
 import { taskCases } from "./task-cases.ts";
 import { uptimeCases } from "./uptime-cases.ts";
 import { versionCases } from "./version-cases.ts";
@@ -95,7 +95,7 @@ export const dataStoreContract: readonly DataStoreCase[] = Object.freeze([
   ...paceCases,
   ...overlapCases,
   ...missedTurnCases,
-  ...stepCases,
+  ...commitCases,
   ...repetitionCases,
   ...releaseRepetitionCases,
   ...planRepetitionCases,
@@ -125,7 +125,7 @@ export const dataStoreContract: readonly DataStoreCase[] = Object.freeze([
   ...chainAdditionCases,
   ...debounceCases,
   ...debounceRepetitionCases,
-  ...debounceHeldCases,
+  ...debounceBlockedCases,
   ...onceCases,
   ...flowKeyCases,
   ...flowLimitCases,

@@ -8,6 +8,7 @@ import { dueSchedule, ledgerCase, NOTE, seenAgain } from "./ledger-makers.ts";
 import {
   add,
   cancel,
+  commit,
   finish,
   fireOf,
   LEASE_MS,
@@ -16,7 +17,6 @@ import {
   makeTask,
   planOf,
   release,
-  step,
   T0,
   take,
   updateSchedule,
@@ -44,7 +44,7 @@ async function turns(store: DataStore): Promise<unknown[]> {
   return all.map(({ type, fireTime }) => `${type} ${fireTime - T0}`);
 }
 
-/** Ends runs of the schedule, of the fire times T0, T0 + 1, ... in one step, with these outcomes. */
+/** Ends runs of the schedule, of the fire times T0, T0 + 1, ... in one commit, with these outcomes. */
 async function end(store: DataStore, first: number, ...outcomes: readonly JobOutcome[]): Promise<void> {
   const endsAt = T0 + 10 * LEASE_MS + first;
   const fires = outcomes.map((_, index) => ({ id: `run ${first + index}`, at: T0 + first + index }));
@@ -63,7 +63,7 @@ async function end(store: DataStore, first: number, ...outcomes: readonly JobOut
 export const noticeCases: readonly DataStoreCase[] = [
   ledgerCase(
     ["N1", "N2", "N3"],
-    "notices: a first failure adds one, in its commit, which the step can acquire",
+    "notices: a first failure adds one, in its commit, which the commit can acquire",
     async (store) => {
       await notify(store, ALL, { executor: "other", resultExpirationMs: 5, maxRecoveries: 7 });
       await store.addSchedules(add(makeSchedule()), NOTE);
@@ -72,8 +72,8 @@ export const noticeCases: readonly DataStoreCase[] = [
       const job = present(acquired[0], "the job of the fire time");
       const failed = finish(job, { outcome: "error", finishedAt: T0 + 7 });
       const queues = [{ executor: "other", taskId: CHANNEL }];
-      const report = await step(store, { releases: [failed], now: T0 + 9, queues });
-      const notice = present(report.acquired[0], "the notice is acquired in the step");
+      const report = await commit(store, { releases: [failed], now: T0 + 9, queues });
+      const notice = present(report.acquired[0], "the notice is acquired in the commit");
       equal(
         { ...notice, id: "" },
         {
@@ -132,7 +132,7 @@ export const noticeCases: readonly DataStoreCase[] = [
       equal(await turns(store), ["failed 0"], "the lost one");
       await end(store, 1, "success");
       await store.addJobs([makeJob({ id: "late", ...fired, fireTime: T0 + 2, startDeadline: T0 + 3 })]);
-      await step(store, { now: T0 + 20 * LEASE_MS, limit: 0, endsMissed: true });
+      await commit(store, { now: T0 + 20 * LEASE_MS, limit: 0, endsMissed: true });
       equal(await turns(store), ["failed 0", "recovered 1", "failed 2"], "the one that missed its start");
     },
   ),
@@ -196,11 +196,11 @@ export const noticeCases: readonly DataStoreCase[] = [
     await store.addSchedules(add(makeSchedule({ expectStartMs: 10, expectFinishMs: 20 })), NOTE);
     const overdue = { type: "overdue", scheduleId: "schedule", taskId: "task", fireTime: T0, jobId: null };
     const start = { ...overdue, at: T0 + 10, kind: "start", dueAt: T0 + 10 };
-    await step(store, { now: T0 + 9, limit: 0, overdue: true });
+    await commit(store, { now: T0 + 9, limit: 0, overdue: true });
     equal(await notices(store), [], "before it is overdue");
-    for (const now of [T0 + 10, T0 + 11]) await step(store, { now, limit: 0, overdue: true });
+    for (const now of [T0 + 10, T0 + 11]) await commit(store, { now, limit: 0, overdue: true });
     equal(await notices(store), [start], "the start");
-    await step(store, { now: T0 + 25, limit: 0, overdue: true });
+    await commit(store, { now: T0 + 25, limit: 0, overdue: true });
     equal(await notices(store), [start, { ...overdue, at: T0 + 25, kind: "finish", dueAt: T0 + 20 }], "the end");
   }),
 
@@ -234,7 +234,7 @@ export const noticeCases: readonly DataStoreCase[] = [
   ledgerCase(["N6"], "notices: a plan that pauses its schedule adds one", async (store) => {
     await notify(store);
     const schedule = await dueSchedule(store, {}, NOTE);
-    await step(store, { now: T0 + 4, limit: 0, plans: [planOf(schedule, { paused: true, nextFireTime: T0 })] });
+    await commit(store, { now: T0 + 4, limit: 0, plans: [planOf(schedule, { paused: true, nextFireTime: T0 })] });
     const about = { type: "paused", at: T0 + 4, scheduleId: "schedule", taskId: "task", key: null };
     equal(await notices(store), [{ ...about, by: "scheduler-a", reason: null, until: null }], "the notices");
   }),
@@ -248,15 +248,15 @@ export const noticeCases: readonly DataStoreCase[] = [
     const failed = finish(job, { outcome: "error" });
     await release(store, [{ ...failed, fence: 9 }]);
     const plan = planOf(schedule, { fence: schedule.fence + 1, paused: true });
-    await step(store, { now: T0 + 1, limit: 0, plans: [plan] });
+    await commit(store, { now: T0 + 1, limit: 0, plans: [plan] });
     equal(await notices(store), [], "a release and a plan that do not count");
-    const request = { stepId: "scheduler-a 1#x", now: T0 + 10, limit: 0, releases: [failed], overdue: true } as const;
-    await step(store, request);
-    for (const now of [T0 + 10, T0 + 20]) await step(store, { ...request, now, isRepetition: true });
+    const request = { commitId: "scheduler-a 1#x", now: T0 + 10, limit: 0, releases: [failed], overdue: true } as const;
+    await commit(store, request);
+    for (const now of [T0 + 10, T0 + 20]) await commit(store, { ...request, now, isRepetition: true });
     equal(await turns(store), ["failed -1", "overdue 0"], "each once");
     const seen = await seenAgain(store);
     const fires = [fireOf("schedule", T0)];
-    await step(store, { now: T0 + 30, limit: 0, plans: [planOf(seen, { fires, nextFireTime: T0 + 1000 })] });
+    await commit(store, { now: T0 + 30, limit: 0, plans: [planOf(seen, { fires, nextFireTime: T0 + 1000 })] });
     equal((await notices(store)).length, 2, "a fire is no change of state");
   }),
 ];

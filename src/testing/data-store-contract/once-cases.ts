@@ -2,7 +2,7 @@ import type { JobRecord, NewJobRecord } from "../../records/job.ts";
 import type { JobAddition } from "../../stores/data-store.ts";
 import { equal, present } from "./assert.ts";
 import type { DataStoreCase, DataStoreContext } from "./contract-case.ts";
-import { cancel, finish, idsOf, jobIds, look, makeJob, numbered, release, step, T0, take } from "./makers.ts";
+import { cancel, commit, finish, idsOf, jobIds, look, makeJob, numbered, release, T0, take } from "./makers.ts";
 import { again } from "./repeat.ts";
 
 /** How long the windows of the cases last, in milliseconds. */
@@ -221,17 +221,17 @@ export const onceCases: readonly DataStoreCase[] = [
     },
   },
   {
-    name: "once: a step adds and leases the first, and answers for the others",
+    name: "once: a commit adds and leases the first, and answers for the others",
     rules: ["W8", "A1"],
     async run({ open }) {
       const store = await open();
       const additions = [once(T0, { id: "a" }), once(T0, { id: "b" })];
-      const report = await step(store, { stepId: "one", additions });
-      equal([report.additions.map(answerOf), idsOf(report.acquired)], [ANSWERS, ["a"]], "the step");
-      const repeated = await again(store, { stepId: "one", additions });
+      const report = await commit(store, { commitId: "one", additions });
+      equal([report.additions.map(answerOf), idsOf(report.acquired)], [ANSWERS, ["a"]], "the commit");
+      const repeated = await again(store, { commitId: "one", additions });
       equal([repeated.additions.map(answerOf), idsOf(repeated.acquired)], [ANSWERS, ["a"]], "its repetition");
-      const next = await step(store, { additions: [once(T0 + 1, { id: "c" })] });
-      equal([next.additions.map(answerOf), next.acquired], [[["a", false, false]], []], "the next step");
+      const next = await commit(store, { additions: [once(T0 + 1, { id: "c" })] });
+      equal([next.additions.map(answerOf), next.acquired], [[["a", false, false]], []], "the next commit");
     },
   },
   {
@@ -289,10 +289,10 @@ export const onceCases: readonly DataStoreCase[] = [
         once(T0 + index, { id: `job-${index}` }, { key: `key-${index}` }),
       );
       await store.addJobs([...call, once(T0, { id: "lasting" }, { key: "lasting", until: T0 + 86_400_000 })]);
-      const steps = [];
+      const commits = [];
       for (const now of [T0 + PER_MS + 10, T0 + 3_600_000, T0 + 3_600_000, T0 + 3_600_000]) {
         const { hasExpired } = await look(store, { now, asksForExpired: true });
-        steps.push([hasExpired, (await store.cleanup({ now, limit: 3 })).removedWindows ?? 0]);
+        commits.push([hasExpired, (await store.cleanup({ now, limit: 3 })).removedWindows ?? 0]);
       }
       const expected = [
         [false, 0],
@@ -300,7 +300,7 @@ export const onceCases: readonly DataStoreCase[] = [
         [true, 2],
         [false, 0],
       ];
-      equal(steps, expected, "whether there are any to remove, and how many were removed");
+      equal(commits, expected, "whether there are any to remove, and how many were removed");
       equal(
         (await store.addJobs([once(T0 + 3_600_000, { id: "x" }, { key: "lasting" })])).map(answerOf),
         [["lasting", false, false]],

@@ -21,7 +21,7 @@ const LATE = T0 + LEASE_MS;
 
 export const orphanCases: readonly DataStoreCase[] = [
   {
-    name: "orphans: leases of a step of this instanceId that run nowhere are given up, and count as no recovery",
+    name: "orphans: leases of a commit of this instanceId that run nowhere are given up, and count as no recovery",
     rules: ["L6"],
     async run({ open }) {
       const store = await open();
@@ -59,16 +59,16 @@ export const orphanCases: readonly DataStoreCase[] = [
     },
   },
   {
-    name: "orphans: leases of steps under way, of another instanceId, and of others are left alone",
+    name: "orphans: leases of commits under way, of another instanceId, and of others are left alone",
     rules: ["L6"],
     async run({ open }) {
       const store = await open();
       await store.addJobs(makeJobs(4));
-      await take(store, { limit: 1, stepId: "now#9" });
-      await take(store, { limit: 1, stepId: "before#7" });
-      await take(store, { limit: 1, stepId: "now#7", by: "b" });
-      await take(store, { limit: 1, stepId: "now#8" });
-      await extend(store, [], { instanceId: "now#", settledStepId: "now#8" });
+      await take(store, { limit: 1, commitId: "now#9" });
+      await take(store, { limit: 1, commitId: "before#7" });
+      await take(store, { limit: 1, commitId: "now#7", by: "b" });
+      await take(store, { limit: 1, commitId: "now#8" });
+      await extend(store, [], { instanceId: "now#", settledCommitId: "now#8" });
       const jobs = await store.getJobs({ limit: 10, cursor: null });
       equal(
         jobs.items.map(({ id, acquiredBy }) => [id, acquiredBy]),
@@ -83,12 +83,12 @@ export const orphanCases: readonly DataStoreCase[] = [
     },
   },
   {
-    name: "orphans: before the answer to the first step nothing is one",
+    name: "orphans: before the answer to the first commit nothing is one",
     rules: ["L6"],
     async run({ open }) {
       const store = await open();
       const job = await leasedJob(store);
-      await extend(store, [], { settledStepId: null });
+      await extend(store, [], { settledCommitId: null });
       equal(await store.getJob("job"), job, "the job");
     },
   },
@@ -120,7 +120,7 @@ export const orphanCases: readonly DataStoreCase[] = [
       equal(
         [ended.map(({ jobId, outcome }) => [jobId, outcome]), recovered, acquired],
         [[["job", "cancelled"]], [], []],
-        "the next step",
+        "the next commit",
       );
     },
   },

@@ -1,14 +1,16 @@
 import type { OverdueRecord, ResolvedOverdueRecord } from "../../records/overdue.ts";
 import type { ScheduleRecord } from "../../records/schedule.ts";
 import type { OverdueReport } from "../../stores/contract/look-types.ts";
-import type { DataStore, StepReport } from "../../stores/data-store.ts";
+import type { CommitReport, DataStore } from "../../stores/data-store.ts";
 import { equal, present } from "./assert.ts";
 import type { DataStoreCase } from "./contract-case.ts";
 import { dueSchedule, fireAt, jobIdAt, ledgerCase, makeSkip, NOTE, seenAgain } from "./ledger-makers.ts";
 import {
   add,
+  type CommitFields,
   cancel,
   commit,
+  commitPlans,
   endedJob,
   finish,
   fireOf,
@@ -19,8 +21,6 @@ import {
   planOf,
   release,
   removeSchedule,
-  type StepFields,
-  step,
   T0,
   updateSchedule,
 } from "./makers.ts";
@@ -31,12 +31,12 @@ const FINISH_MS = 600_000;
 const EXPECTED: Partial<ScheduleRecord> = { expectStartMs: START_MS, expectFinishMs: FINISH_MS };
 const JOB = jobIdAt(T0);
 
-/** A step that looks after overdue occurrences, and does nothing else. */
-function checked(store: DataStore, now: number, fields: StepFields = {}): Promise<StepReport> {
-  return step(store, { now, limit: 0, overdue: true, ...fields });
+/** A commit that looks after overdue occurrences, and does nothing else. */
+function checked(store: DataStore, now: number, fields: CommitFields = {}): Promise<CommitReport> {
+  return commit(store, { now, limit: 0, overdue: true, ...fields });
 }
 
-async function changed(store: DataStore, now: number, fields: StepFields = {}): Promise<OverdueReport | undefined> {
+async function changed(store: DataStore, now: number, fields: CommitFields = {}): Promise<OverdueReport | undefined> {
   return (await checked(store, now, fields)).changedOverdue;
 }
 
@@ -62,7 +62,7 @@ function resolved(...list: ResolvedOverdueRecord[]): OverdueReport {
 async function fired(store: DataStore, fields: Partial<ScheduleRecord> = {}): Promise<void> {
   const schedule = await dueSchedule(store, { ...EXPECTED, ...fields });
   const fires = [fireOf("schedule", T0, { jobId: JOB })];
-  await commit(store, [planOf(schedule, { fires, nextFireTime: null })]);
+  await commitPlans(store, [planOf(schedule, { fires, nextFireTime: null })]);
 }
 
 export const overdueCases: readonly DataStoreCase[] = [
@@ -109,7 +109,7 @@ export const overdueCases: readonly DataStoreCase[] = [
     equal(
       await changed(store, T0 + FINISH_MS - 1, { by: "scheduler-b" }),
       undefined,
-      "the overdue occurrences of another step",
+      "the overdue occurrences of another commit",
     );
     equal(
       await changed(store, T0 + FINISH_MS, { by: "scheduler-b" }),
@@ -133,16 +133,16 @@ export const overdueCases: readonly DataStoreCase[] = [
       equal((await look(store)).overdue, { nextAt: null, isOpen: true }, "the look");
     },
   ),
-  ledgerCase(["O1"], "overdue: a step without `overdue` raises none", async (store) => {
+  ledgerCase(["O1"], "overdue: a commit without `overdue` raises none", async (store) => {
     await store.addSchedules(add(makeSchedule(EXPECTED)));
-    equal((await step(store, { now: T0 + FINISH_MS })).changedOverdue, undefined, "the overdue occurrences");
+    equal((await commit(store, { now: T0 + FINISH_MS })).changedOverdue, undefined, "the overdue occurrences");
     equal((await look(store)).overdue, { nextAt: T0 + START_MS, isOpen: false }, "the look");
   }),
-  ledgerCase(["O9"], "overdue: a repeated step tells once more what it did, and only that", async (store) => {
+  ledgerCase(["O9"], "overdue: a repeated commit tells once more what it did, and only that", async (store) => {
     await store.addSchedules(add(makeSchedule(EXPECTED)));
-    const stepId = "scheduler-a 1#first";
-    const again = { stepId, isRepetition: true };
-    equal(await changed(store, T0 + START_MS, { stepId }), raised(overdueOf("start")), "the overdue occurrences");
+    const commitId = "scheduler-a 1#first";
+    const again = { commitId, isRepetition: true };
+    equal(await changed(store, T0 + START_MS, { commitId }), raised(overdueOf("start")), "the overdue occurrences");
     equal(
       await changed(store, T0 + START_MS + 5, again),
       raised(overdueOf("start")),
@@ -151,9 +151,9 @@ export const overdueCases: readonly DataStoreCase[] = [
     await updateSchedule(store, "schedule", { paused: true });
     const end = "scheduler-a 1#second";
     const over = resolved(ended(overdueOf("start"), "paused"));
-    equal(await changed(store, T0 + 2 * START_MS, { stepId: end }), over, "what is over");
+    equal(await changed(store, T0 + 2 * START_MS, { commitId: end }), over, "what is over");
     await changed(store, T0 + 3 * START_MS, { by: "scheduler-b" });
-    equal(await changed(store, T0 + 3 * START_MS, { stepId: end, isRepetition: true }), over, "the repetition");
+    equal(await changed(store, T0 + 3 * START_MS, { commitId: end, isRepetition: true }), over, "the repetition");
   }),
   ledgerCase(["O9"], "overdue: a repetition whose first try did not arrive raises", async (store) => {
     await store.addSchedules(add(makeSchedule(EXPECTED)));
@@ -170,25 +170,29 @@ export const overdueCases: readonly DataStoreCase[] = [
       await fired(store);
       const occurrence = overdueOf("start", { jobId: JOB });
       equal(await changed(store, T0 + START_MS), raised(occurrence), "the overdue occurrence");
-      equal(await changed(store, T0 + START_MS + 1), undefined, "the overdue occurrences of another step");
+      equal(await changed(store, T0 + START_MS + 1), undefined, "the overdue occurrences of another commit");
       const report = await checked(store, T0 + START_MS + 2, { limit: 1 });
       equal(
         report.changedOverdue,
         resolved(ended(occurrence, "started")),
-        "what is over in the step that acquires the job",
+        "what is over in the commit that acquires the job",
       );
       equal(report.overdue, { nextAt: T0 + FINISH_MS, isOpen: false }, "the look at its end");
     },
   ),
-  ledgerCase(["O6"], "overdue: a job that is overdue when a step acquires it is raised and resolved", async (store) => {
-    await fired(store);
-    const occurrence = overdueOf("start", { jobId: JOB, raisedAt: T0 + START_MS + 7 });
-    const expected = { raised: [occurrence], resolved: [ended(occurrence, "started")] };
-    equal(await changed(store, T0 + START_MS + 7, { limit: 1 }), expected, "the overdue occurrences");
-  }),
+  ledgerCase(
+    ["O6"],
+    "overdue: a job that is overdue when a commit acquires it is raised and resolved",
+    async (store) => {
+      await fired(store);
+      const occurrence = overdueOf("start", { jobId: JOB, raisedAt: T0 + START_MS + 7 });
+      const expected = { raised: [occurrence], resolved: [ended(occurrence, "started")] };
+      equal(await changed(store, T0 + START_MS + 7, { limit: 1 }), expected, "the overdue occurrences");
+    },
+  ),
   ledgerCase(["O3", "O6"], "overdue: a job that started in time is overdue for its end alone", async (store) => {
     await fired(store);
-    const job = present((await step(store, { now: T0 + 1 })).acquired[0], "the job");
+    const job = present((await commit(store, { now: T0 + 1 })).acquired[0], "the job");
     equal(await changed(store, T0 + START_MS), undefined, "the overdue occurrences");
     equal((await look(store)).overdue, { nextAt: T0 + FINISH_MS, isOpen: false }, "the look");
     const occurrence = overdueOf("finish", { jobId: JOB });
@@ -200,14 +204,14 @@ export const overdueCases: readonly DataStoreCase[] = [
   }),
   ledgerCase(["O3", "O6"], "overdue: a job that ends before anybody looks is not overdue", async (store) => {
     await fired(store);
-    const job = present((await step(store, { now: T0 + 1 })).acquired[0], "the job");
+    const job = present((await commit(store, { now: T0 + 1 })).acquired[0], "the job");
     await release(store, [finish(job)], { now: T0 + 9 });
     equal((await look(store)).overdue, undefined, "the look");
     equal(await changed(store, T0 + FINISH_MS), undefined, "the overdue occurrences");
   }),
   ledgerCase(["O3"], "overdue: a job that waits to be tried again has started", async (store) => {
     await fired(store);
-    const job = present((await step(store, { now: T0 + 1 })).acquired[0], "the job");
+    const job = present((await commit(store, { now: T0 + 1 })).acquired[0], "the job");
     const runAt = T0 + 2 * START_MS;
     const retry = { jobId: job.id, fence: job.fence, kind: "retry", runAt, failedAttempts: 1 } as const;
     await release(store, [retry], { now: T0 + 9 });
@@ -216,14 +220,14 @@ export const overdueCases: readonly DataStoreCase[] = [
   }),
   ledgerCase(["O3"], "overdue: a job that was lost is overdue for its end", async (store) => {
     await fired(store, { maxRecoveries: 0 });
-    await step(store, { now: T0 + 1, until: T0 + 2 });
+    await commit(store, { now: T0 + 1, until: T0 + 2 });
     const now = T0 + FINISH_MS;
     const occurrence = overdueOf("finish", { jobId: JOB });
     const expected = { raised: [occurrence], resolved: [ended(occurrence, "finished")] };
     equal(
       await changed(store, now, { recover: true }),
       expected,
-      "the overdue occurrences of the step that ends it as abandoned",
+      "the overdue occurrences of the commit that ends it as abandoned",
     );
   }),
   ledgerCase(["O6"], "overdue: a job that was cancelled before it started is over", async (store) => {
@@ -269,7 +273,7 @@ export const overdueCases: readonly DataStoreCase[] = [
     equal((await look(store, { now })).overdue, undefined, "the look after the pause");
     equal(await changed(store, now), undefined, "the overdue occurrences after the pause");
     const schedule = await seenAgain(store);
-    await step(store, { now, jobs: null, plans: [planOf(schedule, { fires: [], nextFireTime: now + 1000 })] });
+    await commit(store, { now, jobs: null, plans: [planOf(schedule, { fires: [], nextFireTime: now + 1000 })] });
     equal((await look(store, { now })).overdue?.nextAt, now + 1000 + START_MS, "the occurrence of the next fire time");
   }),
   ledgerCase(["O5"], "overdue: a schedule that goes on from an instant of its pause raises none", async (store) => {
@@ -317,7 +321,7 @@ export const overdueCases: readonly DataStoreCase[] = [
     const occurrence = overdueOf("start", { jobId: JOB });
     equal(await changed(store, T0 + START_MS), raised(occurrence), "the overdue occurrence");
     const now = T0 + START_MS + 1;
-    const job = present((await step(store, { now })).acquired[0], "the job");
+    const job = present((await commit(store, { now })).acquired[0], "the job");
     await release(store, [finish(job)], { now });
     await store.addJobs([makeJob({ id: "retry", scheduleId: "schedule", fireTime: T0, retryOf: JOB })]);
     equal((await store.inspect(now)).overdue, { open: [occurrence], count: 1 }, "the open occurrence");
@@ -332,7 +336,7 @@ export const overdueCases: readonly DataStoreCase[] = [
   }),
   ledgerCase(
     ["O4", "O11", "I12"],
-    "overdue: a step raises those of a hundred schedules, and others those of the rest",
+    "overdue: a commit raises those of a hundred schedules, and others those of the rest",
     async (store) => {
       const schedules = Array.from({ length: 250 }, (_, index) =>
         makeSchedule({ id: numbered("s", index), expectStartMs: START_MS }),
@@ -358,6 +362,6 @@ export const overdueCases: readonly DataStoreCase[] = [
     for (const id of ids.slice(-300)) await removeSchedule(store, id);
     let over = 0;
     for (let tries = 0; tries < 4; tries++) over += (await changed(store, T0 + START_MS))?.resolved.length ?? 0;
-    equal(over, 300, "how many are over after as many steps as there are parts, and one");
+    equal(over, 300, "how many are over after as many commits as there are parts, and one");
   }),
 ];

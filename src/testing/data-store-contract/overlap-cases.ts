@@ -11,6 +11,7 @@ import { equal, present } from "./assert.ts";
 import { type DataStoreCase, openTwo } from "./contract-case.ts";
 import {
   cancel,
+  commit,
   endedJob,
   extend,
   finish,
@@ -26,7 +27,6 @@ import {
   planOf,
   release,
   removeSchedule,
-  step,
   T0,
   take,
   updateSchedule,
@@ -52,10 +52,10 @@ function committed(jobIds: readonly string[], overlap: Partial<OverlapReport> = 
   return [{ committed: true, addedJobIds: jobIds, overlap: { ...NOTHING, ...overlap } }];
 }
 
-/** Adds a due schedule and lets it fire once; its job is acquired if the step may acquire. */
+/** Adds a due schedule and lets it fire once; its job is acquired if the commit may acquire. */
 async function firedOnce(store: DataStore, overlap: Policy, limit: number): Promise<LookedSchedule> {
   const [due] = await lookedAt(store, makeSchedule({ overlap }));
-  await step(store, { limit, plans: [fireNo(1, present(due, "the schedule"))] });
+  await commit(store, { limit, plans: [fireNo(1, present(due, "the schedule"))] });
   return dueAgain(store);
 }
 
@@ -80,7 +80,7 @@ export const overlapCases: readonly DataStoreCase[] = [
       const [due] = await lookedAt(store, makeSchedule({ overlap: "skip" }));
       const schedule = present(due, "the schedule");
       equal(schedule.overlap, "skip", "the overlap that a look shows");
-      const report = await step(store, { plans: [fireNo(1, schedule)] });
+      const report = await commit(store, { plans: [fireNo(1, schedule)] });
       equal([report.plans, idsOf(report.acquired)], [committed(["job-00001"]), ["job-00001"]], "the answer");
       equal(await skippedCount(store), 0, "the count of skips");
     },
@@ -93,13 +93,13 @@ export const overlapCases: readonly DataStoreCase[] = [
         const store = await open();
         const id = `schedule-${limit}`;
         const [due] = await lookedAt(store, makeSchedule({ id, overlap: "skip" }));
-        await step(store, { limit, plans: [fireNo(limit, present(due, "the schedule"))] });
+        await commit(store, { limit, plans: [fireNo(limit, present(due, "the schedule"))] });
         const { due: second } = await look(store, { schedules: { dueBy: T0 + 1000 } });
         const schedule = present(
           second.find((one) => one.id === id),
           "the schedule is due again",
         );
-        const report = await step(store, { ...LATER, jobs: null, plans: [fireNo(10 + limit, schedule)] });
+        const report = await commit(store, { ...LATER, jobs: null, plans: [fireNo(10 + limit, schedule)] });
         equal(report.plans, committed([], { isSkipped: true }), "the answer");
         equal((await jobIds(store)).includes(numbered("job", 10 + limit)), false, "whether there is a job");
         const stored = present(await store.getSchedule(id), "the schedule");
@@ -117,23 +117,23 @@ export const overlapCases: readonly DataStoreCase[] = [
     async run({ open }) {
       const store = await open();
       const [due] = await lookedAt(store, makeSchedule({ overlap: "skip" }));
-      const { acquired } = await step(store, { plans: [fireNo(1, present(due, "the schedule"))] });
+      const { acquired } = await commit(store, { plans: [fireNo(1, present(due, "the schedule"))] });
       const { id: jobId, fence } = present(acquired[0], "the job");
       await release(store, [{ jobId, fence, kind: "retry", runAt: T0 + 60_000, failedAttempts: 1 }]);
-      const report = await step(store, { ...LATER, jobs: null, plans: [fireNo(2, await dueAgain(store))] });
+      const report = await commit(store, { ...LATER, jobs: null, plans: [fireNo(2, await dueAgain(store))] });
       equal(report.plans, committed([], { isSkipped: true }), "the answer");
     },
   },
   {
-    name: "overlaps: a job that ends in the same step is finished",
+    name: "overlaps: a job that ends in the same commit is finished",
     rules: ["P12", "X2"],
     async run({ open }) {
       const store = await open();
       const [due] = await lookedAt(store, makeSchedule({ overlap: "skip" }));
-      const { acquired } = await step(store, { plans: [fireNo(1, present(due, "the schedule"))] });
+      const { acquired } = await commit(store, { plans: [fireNo(1, present(due, "the schedule"))] });
       const schedule = await dueAgain(store);
       const releases = [finish(present(acquired[0], "the job"))];
-      const report = await step(store, { ...LATER, releases, plans: [fireNo(2, schedule)] });
+      const report = await commit(store, { ...LATER, releases, plans: [fireNo(2, schedule)] });
       equal([report.plans, await skippedCount(store)], [committed(["job-00002"]), 0], "the answer, and the count");
     },
   },
@@ -154,7 +154,7 @@ export const overlapCases: readonly DataStoreCase[] = [
         ]);
         const [due] = await lookedAt(store, makeSchedule({ overlap }));
         const plans = [fireNo(1, present(due, "the schedule"))];
-        const report = await step(store, { jobs: null, plans });
+        const report = await commit(store, { jobs: null, plans });
         equal(report.plans, committed(["job-00001"]), `the answer with ${overlap}`);
         const expected = [`again, ${overlap}`, `by hand, ${overlap}`, "job-00001", `other's, ${overlap}`];
         equal(await jobIds(store), expected, "the jobs");
@@ -170,9 +170,9 @@ export const overlapCases: readonly DataStoreCase[] = [
       const store = await open();
       const [due] = await lookedAt(store, makeSchedule({ overlap: "skip" }));
       const passed = { passed: 5000, lastPassedTime: T0 + 900 };
-      const first = await step(store, { jobs: null, plans: [fireNo(1, present(due, "the schedule"), passed)] });
+      const first = await commit(store, { jobs: null, plans: [fireNo(1, present(due, "the schedule"), passed)] });
       equal([first.plans, await skippedCount(store)], [committed(["job-00001"]), 5000], "the first answer");
-      const second = await step(store, { ...LATER, jobs: null, plans: [fireNo(2, await dueAgain(store), passed)] });
+      const second = await commit(store, { ...LATER, jobs: null, plans: [fireNo(2, await dueAgain(store), passed)] });
       equal(
         [second.plans, await skippedCount(store)],
         [committed([], { isSkipped: true }), 10_001],
@@ -186,7 +186,7 @@ export const overlapCases: readonly DataStoreCase[] = [
     async run({ open }) {
       const store = await open();
       const schedule = await firedOnce(store, "replaceQueued", 0);
-      const report = await step(store, { ...LATER, limit: 0, plans: [fireNo(2, schedule)] });
+      const report = await commit(store, { ...LATER, limit: 0, plans: [fireNo(2, schedule)] });
       const replaced = [{ jobId: "job-00001", fireTime: T0 }];
       equal([report.plans, report.ended], [committed(["job-00002"], { replaced }), []], "the answer");
       equal([await jobIds(store), await skippedCount(store)], [["job-00002"], 1], "the jobs, and the count");
@@ -201,10 +201,10 @@ export const overlapCases: readonly DataStoreCase[] = [
     async run({ open }) {
       const store = await open();
       const schedule = await firedOnce(store, "replaceQueued", 1);
-      const second = await step(store, { ...LATER, limit: 0, plans: [fireNo(2, schedule)] });
+      const second = await commit(store, { ...LATER, limit: 0, plans: [fireNo(2, schedule)] });
       equal(second.plans, committed(["job-00002"]), "the second answer");
       const now = T0 + 2000;
-      const third = await step(store, { now, limit: 0, plans: [fireNo(3, await dueAgain(store))] });
+      const third = await commit(store, { now, limit: 0, plans: [fireNo(3, await dueAgain(store))] });
       const replaced = [{ jobId: "job-00002", fireTime: T0 + 1000 }];
       equal(third.plans, committed(["job-00003"], { replaced }), "the third answer");
       equal(await jobIds(store), ["job-00001", "job-00003"], "the jobs");
@@ -217,10 +217,10 @@ export const overlapCases: readonly DataStoreCase[] = [
     async run({ open }) {
       const store = await open();
       const [due] = await lookedAt(store, makeSchedule({ overlap: "replaceQueued" }));
-      const { acquired } = await step(store, { plans: [fireNo(1, present(due, "the schedule"))] });
+      const { acquired } = await commit(store, { plans: [fireNo(1, present(due, "the schedule"))] });
       const { id: jobId, fence } = present(acquired[0], "the job");
       await release(store, [{ jobId, fence, kind: "retry", runAt: T0 + 60_000, failedAttempts: 1 }]);
-      const report = await step(store, { ...LATER, limit: 0, plans: [fireNo(2, await dueAgain(store))] });
+      const report = await commit(store, { ...LATER, limit: 0, plans: [fireNo(2, await dueAgain(store))] });
       equal(report.plans, committed(["job-00002"], { replaced: [{ jobId, fireTime: T0 }] }), "the answer");
       equal(report.nextRunAt, null, "when the next job is to run");
     },
@@ -231,10 +231,10 @@ export const overlapCases: readonly DataStoreCase[] = [
     async run({ open }) {
       const store = await open();
       const [due] = await lookedAt(store, makeSchedule({ overlap: "cancelRunning" }));
-      const { acquired } = await step(store, { plans: [fireNo(1, present(due, "the schedule"))] });
-      const second = await step(store, { ...LATER, limit: 0, plans: [fireNo(2, await dueAgain(store))] });
+      const { acquired } = await commit(store, { plans: [fireNo(1, present(due, "the schedule"))] });
+      const second = await commit(store, { ...LATER, limit: 0, plans: [fireNo(2, await dueAgain(store))] });
       equal(second.plans, committed(["job-00002"], { cancelRequested: ["job-00001"] }), "the second answer");
-      const third = await step(store, { now: T0 + 2000, limit: 0, plans: [fireNo(3, await dueAgain(store))] });
+      const third = await commit(store, { now: T0 + 2000, limit: 0, plans: [fireNo(3, await dueAgain(store))] });
       const replaced = [{ jobId: "job-00002", fireTime: T0 + 1000 }];
       equal(third.plans, committed(["job-00003"], { replaced }), "the third answer");
       equal([await jobIds(store), await skippedCount(store)], [["job-00001", "job-00003"], 1], "the jobs, the count");
@@ -255,7 +255,7 @@ export const overlapCases: readonly DataStoreCase[] = [
         jobOf(stored, fireOf("schedule", T0 - 150 + index, { jobId: numbered("old", index) })),
       );
       await store.addJobs(old.toReversed());
-      const report = await step(store, { limit: 0, plans: [fireNo(1, schedule)] });
+      const report = await commit(store, { limit: 0, plans: [fireNo(1, schedule)] });
       const replaced = old.slice(0, 100).map((job) => ({ jobId: job.id, fireTime: job.fireTime ?? 0 }));
       equal(report.plans, committed(["job-00001"], { replaced }), "the answer");
       equal(await jobIds(store), ["job-00001", ...idsOf(old.slice(100))], "the jobs");
@@ -271,7 +271,7 @@ export const overlapCases: readonly DataStoreCase[] = [
         const schedule = await firedOnce(first, overlap, 0);
         await updateSchedule(second, "schedule", { priority: 3 });
         const passed = { passed: 7, lastPassedTime: T0 + 900 };
-        const report = await step(first, { ...LATER, limit: 0, plans: [fireNo(2, schedule, passed)] });
+        const report = await commit(first, { ...LATER, limit: 0, plans: [fireNo(2, schedule, passed)] });
         equal(report.plans, [{ committed: false, addedJobIds: [] }], "the answer");
         equal([await jobIds(first), await skippedCount(first)], [["job-00001"], 0], "the jobs, and the count");
         await removeSchedule(first, "schedule");
@@ -281,7 +281,7 @@ export const overlapCases: readonly DataStoreCase[] = [
     },
   },
   {
-    name: "overlaps: in one step each plan follows its own policy",
+    name: "overlaps: in one commit each plan follows its own policy",
     rules: ["P3", "P13", "P14"],
     async run({ open }) {
       const store = await open();
@@ -298,9 +298,9 @@ export const overlapCases: readonly DataStoreCase[] = [
               })
             : fireNo(from + index, schedule),
         );
-      await step(store, { limit: 0, plans: plansOf(due, 0) });
+      await commit(store, { limit: 0, plans: plansOf(due, 0) });
       const { due: later } = await look(store, { schedules: { dueBy: T0 + 1000 } });
-      const report = await step(store, { ...LATER, limit: 0, plans: plansOf(later, 10) });
+      const report = await commit(store, { ...LATER, limit: 0, plans: plansOf(later, 10) });
       const replaced = (number: number) => [{ jobId: numbered("job", number), fireTime: T0 }];
       equal(
         report.plans,
@@ -322,8 +322,8 @@ export const overlapCases: readonly DataStoreCase[] = [
     async run({ open }) {
       const store = await open();
       const [due] = await lookedAt(store, makeSchedule({ overlap: "cancelRunning" }));
-      await step(store, { plans: [fireNo(1, present(due, "the schedule"))] });
-      await step(store, { ...LATER, limit: 0, plans: [fireNo(2, await dueAgain(store))] });
+      await commit(store, { plans: [fireNo(1, present(due, "the schedule"))] });
+      await commit(store, { ...LATER, limit: 0, plans: [fireNo(2, await dueAgain(store))] });
       const passed = { passed: 2, lastPassedTime: T0 + 1900 };
       const plans = [fireNo(3, await dueAgain(store), passed)];
       const [lost, answer] = await twice(store, { now: T0 + 2000, limit: 0, plans });
@@ -339,9 +339,9 @@ export const overlapCases: readonly DataStoreCase[] = [
     async run({ open }) {
       const store = await open();
       const [due] = await lookedAt(store, makeSchedule({ overlap: "skip" }));
-      const { acquired } = await step(store, { plans: [fireNo(1, present(due, "the schedule"))] });
+      const { acquired } = await commit(store, { plans: [fireNo(1, present(due, "the schedule"))] });
       const plans = [fireNo(2, await dueAgain(store))];
-      const lost = await step(store, { ...LATER, stepId: "scheduler-a 1#twice", jobs: null, plans });
+      const lost = await commit(store, { ...LATER, commitId: "scheduler-a 1#twice", jobs: null, plans });
       await release(store, [finish(present(acquired[0], "the job"))]);
       const answer = await again(store, { ...LATER, jobs: null, plans });
       const expected = committed([], { isSkipped: true });
@@ -370,7 +370,7 @@ export const overlapCases: readonly DataStoreCase[] = [
     async run({ open }) {
       const store = await open();
       const schedule = await firedOnce(store, "skip", 0);
-      await step(store, { ...LATER, jobs: null, plans: [fireNo(2, schedule)] });
+      await commit(store, { ...LATER, jobs: null, plans: [fireNo(2, schedule)] });
       await updateSchedule(store, "schedule", { overlap: "queue" });
       await store.addSchedules([{ schedule: makeSchedule({ overlap: "skip" }), conflictPolicy: "replace" }]);
       const stored = present(await store.getSchedule("schedule"), "the schedule");

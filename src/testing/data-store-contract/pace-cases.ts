@@ -1,7 +1,7 @@
 import type { ScheduleChanges } from "../../stores/data-store.ts";
 import { equal, present } from "./assert.ts";
 import type { DataStoreCase } from "./contract-case.ts";
-import { add, commit, fireOf, look, makeSchedule, planOf, T0, take, updateSchedule } from "./makers.ts";
+import { add, commitPlans, fireOf, look, makeSchedule, planOf, T0, take, updateSchedule } from "./makers.ts";
 import { COMMITTED, planned, REFUSED } from "./planned.ts";
 
 export const paceCases: readonly DataStoreCase[] = [
@@ -12,12 +12,16 @@ export const paceCases: readonly DataStoreCase[] = [
       const store = await open();
       const due = await planned(store);
       const plan = planOf(due, { paceUntil: T0 + 5000, nextFireTime: T0 });
-      equal((await commit(store, [plan])).plans, [COMMITTED], "the answer");
+      equal((await commitPlans(store, [plan])).plans, [COMMITTED], "the answer");
       equal((await store.getSchedule("schedule"))?.paceUntil, T0 + 5000, "of the stored schedule");
       const [again] = (await look(store, { schedules: {} })).due;
       equal(again?.paceUntil, T0 + 5000, "of the schedule that is due");
       const next = planOf(present(again, "the schedule"), { fires: [] });
-      equal((await commit(store, [next])).plans, [{ ...COMMITTED, addedJobIds: [] }], "the answer to the next plan");
+      equal(
+        (await commitPlans(store, [next])).plans,
+        [{ ...COMMITTED, addedJobIds: [] }],
+        "the answer to the next plan",
+      );
       equal((await store.getSchedule("schedule"))?.paceUntil, null, "after a plan without one");
     },
   },
@@ -28,7 +32,7 @@ export const paceCases: readonly DataStoreCase[] = [
       const store = await open();
       const due = await planned(store, { paceUntil: T0 + 7 });
       const plan = planOf({ ...due, fence: due.fence + 1 }, { paceUntil: T0 + 5000 });
-      equal((await commit(store, [plan])).plans, [REFUSED], "the answer");
+      equal((await commitPlans(store, [plan])).plans, [REFUSED], "the answer");
       equal((await store.getSchedule("schedule"))?.paceUntil, T0 + 7, "of the stored schedule");
     },
   },
@@ -41,7 +45,7 @@ export const paceCases: readonly DataStoreCase[] = [
       const fires = [0, 1, 2].map((place) =>
         fireOf("schedule", T0 - 20 + place, { jobId: `job${place}`, createdAt: T0, runAt: T0 + place * 100 }),
       );
-      await commit(store, [planOf(due, { fires, paceUntil: T0 + 300 })]);
+      await commitPlans(store, [planOf(due, { fires, paceUntil: T0 + 300 })]);
       const { acquired, nextRunAt } = await take(store, { now: T0 + 100 });
       equal([acquired.map(({ id }) => id), nextRunAt], [["job0", "job1"], T0 + 200], "what is acquired, and the next");
     },

@@ -1,9 +1,20 @@
-import type { DataStore, StepReport } from "../../stores/data-store.ts";
+import type { CommitReport, DataStore } from "../../stores/data-store.ts";
 import { equal } from "./assert.ts";
 import { type DataStoreCase, openTwo } from "./contract-case.ts";
 import { keyed, pause, takenIds, unpause } from "./flow-makers.ts";
 import { CHANGES, dueSchedule, entriesOf, ledgerCase, NOTE, TASK_PAUSES } from "./ledger-makers.ts";
-import { add, commit, look, lookedAt, makeSchedule, makeTask, planOf, step, T0, updateSchedule } from "./makers.ts";
+import {
+  add,
+  commit,
+  commitPlans,
+  look,
+  lookedAt,
+  makeSchedule,
+  makeTask,
+  planOf,
+  T0,
+  updateSchedule,
+} from "./makers.ts";
 
 const END = T0 + 60_000;
 const SAID = { pausedUntil: END, pauseReason: "upgrade", pausedBy: "Ada" };
@@ -11,9 +22,9 @@ const SAID = { pausedUntil: END, pauseReason: "upgrade", pausedBy: "Ada" };
 /** Pauses of the task of the cases. */
 const TASK_SAID = { until: END, reason: "upgrade", by: "Ada" };
 
-/** A step that ends pauses. */
-function endPauses(store: DataStore, now = END, fields: Parameters<typeof step>[1] = {}): Promise<StepReport> {
-  return step(store, { now, endsPauses: true, schedules: {}, ...fields });
+/** A commit that ends pauses. */
+function endPauses(store: DataStore, now = END, fields: Parameters<typeof commit>[1] = {}): Promise<CommitReport> {
+  return commit(store, { now, endsPauses: true, schedules: {}, ...fields });
 }
 
 async function pauseOf(store: DataStore, id = "schedule"): Promise<unknown> {
@@ -51,7 +62,7 @@ export const pauseEndCases: readonly DataStoreCase[] = [
     },
   },
   {
-    name: "pauses that end: a step ends those of schedules whose end has come, each once",
+    name: "pauses that end: a commit ends those of schedules whose end has come, each once",
     rules: ["S16", "S17"],
     async run(context) {
       const [store, other] = await openTwo(context);
@@ -60,9 +71,9 @@ export const pauseEndCases: readonly DataStoreCase[] = [
       await store.addSchedules(add(at("later", END + 1), at("first", END - 1), at("second", END), at("never")));
       equal((await look(other)).pauseEndsAt, END - 1, "what a look tells");
       const early = await endPauses(other, END - 2);
-      equal([early.endedPauses, early.due], [undefined, []], "a step before the first end");
-      const without = await step(other, { now: END, schedules: {} });
-      equal([without.endedPauses, without.pauseEndsAt], [undefined, END - 1], "a step that ends none");
+      equal([early.endedPauses, early.due], [undefined, []], "a commit before the first end");
+      const without = await commit(other, { now: END, schedules: {} });
+      equal([without.endedPauses, without.pauseEndsAt], [undefined, END - 1], "a commit that ends none");
       const before = await store.getSchedule("first");
       const report = await endPauses(other);
       const ended = ["first", "second"].map((id) => ({ id, taskId: "task", nextFireTime: T0 }));
@@ -71,13 +82,13 @@ export const pauseEndCases: readonly DataStoreCase[] = [
       equal(
         report.due.map(({ id }) => id),
         ["first", "second"],
-        "what is due at the end of the step",
+        "what is due at the end of the commit",
       );
       equal(report.pauseEndsAt, END + 1, "the next end");
       const { fence = 0, revision = 0 } = before ?? {};
       const raised = { fence: fence + 1, revision: revision + 1 };
       equal(await store.getSchedule("first"), { ...makeSchedule({ id: "first" }), ...raised }, "the schedule");
-      equal((await endPauses(store)).endedPauses, undefined, "another step");
+      equal((await endPauses(store)).endedPauses, undefined, "another commit");
       await endPauses(store, END + 1);
       equal("pauseEndsAt" in (await look(store)), false, "whether a look tells of an end where there is none");
     },
@@ -91,9 +102,9 @@ export const pauseEndCases: readonly DataStoreCase[] = [
       const paused = await store.getSchedule("schedule");
       await endPauses(store);
       const stale = planOf({ ...makeSchedule({ fence: paused?.fence ?? 0 }) });
-      equal((await commit(store, [stale], { now: END })).plans[0]?.committed, false, "a plan from before the end");
+      equal((await commitPlans(store, [stale], { now: END })).plans[0]?.committed, false, "a plan from before the end");
       const fresh = planOf(makeSchedule({ fence: (paused?.fence ?? 0) + 1 }));
-      equal((await commit(store, [fresh], { now: END })).plans[0]?.committed, true, "a plan from after the end");
+      equal((await commitPlans(store, [fresh], { now: END })).plans[0]?.committed, true, "a plan from after the end");
     },
   },
   {
@@ -107,13 +118,13 @@ export const pauseEndCases: readonly DataStoreCase[] = [
       await updateSchedule(store, "b", { paused: true, pausedUntil: END + 5 });
       await store.removeSchedules([{ id: "c" }]);
       equal((await look(store)).pauseEndsAt, END + 5, "what a look tells");
-      equal((await endPauses(store, END + 4)).endedPauses, undefined, "a step before the later end");
+      equal((await endPauses(store, END + 4)).endedPauses, undefined, "a commit before the later end");
       const [b] = (await endPauses(store, END + 5)).endedPauses?.schedules ?? [];
       equal(b?.id, "b", "the pause that ends then");
     },
   },
   {
-    name: "pauses that end: where there are very many, steps end 100 each",
+    name: "pauses that end: where there are very many, commits end 100 each",
     rules: ["S16"],
     async run({ open }) {
       const store = await open();
@@ -127,7 +138,7 @@ export const pauseEndCases: readonly DataStoreCase[] = [
       );
       await store.addSchedules(add(...many));
       const counts: unknown[] = [];
-      for (let steps = 0; steps < 4; steps++) {
+      for (let commits = 0; commits < 4; commits++) {
         const { endedPauses, pauseEndsAt = null } = await endPauses(store);
         counts.push([endedPauses?.schedules.length ?? 0, pauseEndsAt]);
       }
@@ -139,12 +150,12 @@ export const pauseEndCases: readonly DataStoreCase[] = [
           [50, null],
           [0, null],
         ],
-        "what each step ended, and the next end",
+        "what each commit ended, and the next end",
       );
     },
   },
   {
-    name: "pauses that end: those of a task and of its keys end too, and the same step acquires their jobs",
+    name: "pauses that end: those of a task and of its keys end too, and the same commit acquires their jobs",
     rules: ["T15"],
     async run(context) {
       const [store, other] = await openTwo(context);
@@ -165,7 +176,7 @@ export const pauseEndCases: readonly DataStoreCase[] = [
         ],
         "the pauses",
       );
-      equal((await endPauses(other, END - 1)).endedPauses, undefined, "a step before the first end");
+      equal((await endPauses(other, END - 1)).endedPauses, undefined, "a commit before the first end");
       equal(await takenIds(other, { now: END - 1 }), [], "the jobs before the first end");
       const first = await endPauses(other);
       equal(
@@ -187,7 +198,7 @@ export const pauseEndCases: readonly DataStoreCase[] = [
         "the job that it starts",
       );
       equal(await store.getTaskPauses(), [{ taskId: "other", key: null, pausedBy: "Ada" }], "what stays paused");
-      equal((await endPauses(store, END + 2)).endedPauses, undefined, "another step");
+      equal((await endPauses(store, END + 2)).endedPauses, undefined, "another commit");
     },
   },
   {
@@ -257,7 +268,7 @@ export const pauseEndCases: readonly DataStoreCase[] = [
   }),
   ledgerCase(["H8", "P7"], "pauses that end: a plan that pauses its schedule says why", async (store, ledger) => {
     const plan = { ...planOf(await dueSchedule(store)), fires: [], paused: true, pauseReason: "the trigger failed" };
-    await commit(store, [plan]);
+    await commitPlans(store, [plan]);
     const { paused, pauseReason, pausedBy } = (await store.getSchedule("schedule")) ?? {};
     equal([paused, pauseReason, pausedBy], [true, "the trigger failed", "scheduler-a"], "the schedule");
     const { items } = await ledger.getScheduleChanges(CHANGES);

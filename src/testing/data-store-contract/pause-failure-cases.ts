@@ -7,6 +7,7 @@ import { CHANGES, ledgerCase } from "./ledger-makers.ts";
 import {
   add,
   commit,
+  commitPlans,
   finish,
   fireOf,
   idsOf,
@@ -15,7 +16,6 @@ import {
   makeSchedule,
   makeTask,
   planOf,
-  step,
   T0,
   take,
   updateSchedule,
@@ -31,7 +31,7 @@ async function addRun(store: DataStore, index: number, fields: Partial<JobRecord
   ]);
 }
 
-/** Runs jobs that end so, one step each, and tells which schedules each step paused. */
+/** Runs jobs that end so, one commit each, and tells which schedules each commit paused. */
 async function runs(
   store: DataStore,
   outcomes: readonly JobOutcome[],
@@ -42,7 +42,7 @@ async function runs(
     await addRun(store, first + index);
     const { acquired } = await take(store);
     const releases = acquired.map((job) => ({ ...finish(job, { outcome }), countsFor: "schedule" }));
-    paused.push((await step(store, { releases, jobs: null })).pausedSchedules);
+    paused.push((await commit(store, { releases, jobs: null })).pausedSchedules);
   }
   return paused;
 }
@@ -72,7 +72,11 @@ export const pauseFailureCases: readonly DataStoreCase[] = [
       const store = await open();
       await store.addSchedules(add(makeSchedule(STRICT)));
       const { fence = 0, revision = 0 } = (await store.getSchedule("schedule")) ?? {};
-      equal(await runs(store, ["error", "abandoned", "error"]), [undefined, [PAUSED], undefined], "what steps paused");
+      equal(
+        await runs(store, ["error", "abandoned", "error"]),
+        [undefined, [PAUSED], undefined],
+        "what commits paused",
+      );
       const said = { paused: true, pauseReason: "2 failures in a row", pausedBy: "scheduler-a" };
       const raised = { fence: fence + 1, revision: revision + 1 };
       const { lastFailure: _, failures, ...stored } = (await store.getSchedule("schedule")) ?? {};
@@ -99,7 +103,7 @@ export const pauseFailureCases: readonly DataStoreCase[] = [
       equal(await runs(store, ["error"], { first: 20 }), [undefined], "the first failure after an unpausing");
       equal(await runs(store, ["error"], { first: 30 }), [[PAUSED]], "the second");
       await updateSchedule(store, "schedule", { paused: true, pausedUntil: T0 + 10 });
-      await step(store, { now: T0 + 10, endsPauses: true, jobs: null });
+      await commit(store, { now: T0 + 10, endsPauses: true, jobs: null });
       equal(await runs(store, ["error"], { first: 40 }), [undefined], "the first failure after a pause that ended");
     },
   },
@@ -133,7 +137,7 @@ export const pauseFailureCases: readonly DataStoreCase[] = [
     },
   },
   {
-    name: "pauses by failures: ends of one step count in their order, and over two connections",
+    name: "pauses by failures: ends of one commit count in their order, and over two connections",
     rules: ["S18", "S19"],
     async run(context) {
       const [store, other] = await openTwo(context);
@@ -145,7 +149,11 @@ export const pauseFailureCases: readonly DataStoreCase[] = [
         const job = acquired.find(({ id }) => id === `job-${index}`);
         return job === undefined ? [] : [{ ...finish(job, { outcome }), countsFor: "schedule" }];
       });
-      equal((await step(store, { releases, jobs: null })).pausedSchedules, undefined, "a success before the last one");
+      equal(
+        (await commit(store, { releases, jobs: null })).pausedSchedules,
+        undefined,
+        "a success before the last one",
+      );
       equal(await runs(other, ["error"], { first: 10 }), [[PAUSED]], "a failure that another connection saw");
     },
   },
@@ -158,14 +166,14 @@ export const pauseFailureCases: readonly DataStoreCase[] = [
       await store.addJobs([makeJob({ id: "a", scheduleId: "schedule" }), makeJob({ id: "b", scheduleId: "schedule" })]);
       const { acquired: asked } = await take(store);
       const plain = asked.map((job) => finish(job, { outcome: "error" }));
-      const { pausedSchedules } = await step(store, { releases: plain, jobs: null });
+      const { pausedSchedules } = await commit(store, { releases: plain, jobs: null });
       equal([plain.length, pausedSchedules], [2, undefined], "two jobs that count for no schedule");
       await addRun(store, 10);
       const { acquired } = await take(store);
       const stale = acquired.map((job) => ({ ...finish(job, { outcome: "error" }), countsFor: "schedule" }));
       const other = stale.map((one) => ({ ...one, fence: one.fence + 1 }));
-      await step(store, { releases: other, jobs: null });
-      await step(store, { releases: stale, jobs: null });
+      await commit(store, { releases: other, jobs: null });
+      await commit(store, { releases: stale, jobs: null });
       equal(await isPaused(store), false, "after one end that did not count, and one that did");
       await updateSchedule(store, "schedule", { pauseAfterFailures: null });
       const many: readonly JobOutcome[] = ["error", "error", "error"];
@@ -179,20 +187,20 @@ export const pauseFailureCases: readonly DataStoreCase[] = [
       const store = await open();
       await store.addSchedules(add(makeSchedule(STRICT)));
       await addRun(store, 0, { startDeadline: T0 + 1 });
-      const missed = await step(store, { now: T0 + 2, endsMissed: true, jobs: null });
+      const missed = await commit(store, { now: T0 + 2, endsMissed: true, jobs: null });
       equal([missed.ended.length, missed.pausedSchedules], [1, undefined], "a missed start");
       await addRun(store, 1, { startDeadline: T0 + 1, retryOf: "job-0" });
-      const again = await step(store, { now: T0 + 2, endsMissed: true, jobs: null });
+      const again = await commit(store, { now: T0 + 2, endsMissed: true, jobs: null });
       equal([again.ended.length, again.pausedSchedules], [1, undefined], "that of a repetition");
       await addRun(store, 2, { maxRecoveries: 0 });
       const { acquired } = await take(store, { now: T0 + 3 });
       const { acquiredUntil = null } = acquired[0] ?? {};
-      const lost = await step(store, { now: (acquiredUntil ?? 0) + 1, recover: true, jobs: null });
+      const lost = await commit(store, { now: (acquiredUntil ?? 0) + 1, recover: true, jobs: null });
       equal([lost.ended.length, lost.pausedSchedules], [1, [PAUSED]], "a job that was lost for good");
     },
   },
   {
-    name: "pauses by failures: a plan of that very step does not count",
+    name: "pauses by failures: a plan of that very commit does not count",
     rules: ["S19"],
     async run({ open }) {
       const store = await open();
@@ -203,13 +211,13 @@ export const pauseFailureCases: readonly DataStoreCase[] = [
       const releases = acquired.map((job) => ({ ...finish(job, { outcome: "error" }), countsFor: "schedule" }));
       const stored = await store.getSchedule("schedule");
       const plan = planOf(stored ?? makeSchedule(STRICT));
-      const { plans, pausedSchedules } = await commit(store, [plan], { releases, jobs: null });
+      const { plans, pausedSchedules } = await commitPlans(store, [plan], { releases, jobs: null });
       equal([plans[0]?.committed, pausedSchedules], [false, [PAUSED]], "the plan, and what was paused");
     },
   },
   ledgerCase(
     ["S19", "O5"],
-    "pauses by failures: the ledger keeps the change, by the scheduler of the step",
+    "pauses by failures: the ledger keeps the change, by the scheduler of the commit",
     async (store, ledger) => {
       await store.addSchedules(add(makeSchedule(STRICT)));
       await runs(store, ["error", "error"]);

@@ -3,6 +3,7 @@ import type { DataStoreCase } from "./contract-case.ts";
 import {
   add,
   commit,
+  commitPlans,
   finish,
   fireOf,
   idsOf,
@@ -15,7 +16,6 @@ import {
   numbered,
   planOf,
   release,
-  step,
   T0,
   take,
   updateSchedule,
@@ -29,23 +29,23 @@ export const planCases: readonly DataStoreCase[] = [
     async run({ open }) {
       const store = await open();
       const due = await planned(store, { fence: 41 });
-      equal((await commit(store, [planOf(due)])).plans, [COMMITTED], "the answer");
+      equal((await commitPlans(store, [planOf(due)])).plans, [COMMITTED], "the answer");
       const schedule = makeSchedule({ nextFireTime: T0 + 1000, lastFireTime: T0, fence: 42 });
       equal(await store.getSchedule("schedule"), schedule, "the schedule");
       equal(await store.getJob("job of schedule"), jobOf(schedule, fireOf("schedule", T0)), "the job");
     },
   },
   {
-    name: "plans: the job of a fire is leased in the same step",
+    name: "plans: the job of a fire is leased in the same commit",
     rules: ["Q12", "P4"],
     async run({ open }) {
       const store = await open();
       const due = await planned(store);
-      const report = await step(store, { by: "me", until: T0 + 500, plans: [planOf(due)], schedules: {} });
+      const report = await commit(store, { by: "me", until: T0 + 500, plans: [planOf(due)], schedules: {} });
       const lease = { acquiredBy: "me", acquiredUntil: T0 + 500, fence: 1 };
       equal(report.acquired, [jobOf(makeSchedule(), fireOf("schedule", T0), lease)], "what is acquired");
       const { due: left, nextFireAt, hasReady, leaseEndsAt } = report;
-      equal([left, nextFireAt, hasReady, leaseEndsAt], [[], T0 + 1000, false, T0 + 500], "what the step sees");
+      equal([left, nextFireAt, hasReady, leaseEndsAt], [[], T0 + 1000, false, T0 + 500], "what the commit sees");
     },
   },
   {
@@ -72,7 +72,7 @@ export const planCases: readonly DataStoreCase[] = [
         lastMissedTime: T0 - 60,
       });
       const [due] = await lookedAt(store, schedule);
-      await commit(store, [planOf(present(due, "the schedule"), { fires: [fire] })]);
+      await commitPlans(store, [planOf(present(due, "the schedule"), { fires: [fire] })]);
       equal(await store.getJob("job of schedule"), jobOf(schedule, fire), "the job");
     },
   },
@@ -94,7 +94,7 @@ export const planCases: readonly DataStoreCase[] = [
         );
         return planOf(schedule, { fires, lastFireTime: T0 - 8000, nextFireTime: T0 + 1000, isCatchUp: true });
       });
-      await commit(store, plans);
+      await commitPlans(store, plans);
       const [made] = plans[2]?.fires ?? [];
       const asked = jobOf(makeSchedule({ id: "urgent" }), present(made, "a fire"), { priority: 2.5 });
       equal(await store.getJob("urgent 9000"), asked, "a job that makes up for a fire time");
@@ -138,7 +138,7 @@ export const planCases: readonly DataStoreCase[] = [
       for (const [index, payload] of texts.entries()) {
         const id = numbered("s", index);
         const [due] = await lookedAt(store, makeSchedule({ id, payload }));
-        await commit(store, [planOf(present(due, `schedule ${index}`), { nextFireTime: null })]);
+        await commitPlans(store, [planOf(present(due, `schedule ${index}`), { nextFireTime: null })]);
         equal((await store.getJob(`job of ${id}`))?.payload, payload, `the payload of job ${index}`);
       }
     },
@@ -162,7 +162,7 @@ export const planCases: readonly DataStoreCase[] = [
       for (const [index, metadata] of variants.entries()) {
         const id = numbered("s", index);
         const [due] = await lookedAt(store, makeSchedule({ id, metadata }));
-        const { acquired } = await step(store, {
+        const { acquired } = await commit(store, {
           plans: [planOf(present(due, `schedule ${index}`), { nextFireTime: null })],
         });
         equal(acquired[0]?.metadata, metadata, `the metadata of job ${index} when it is acquired`);
@@ -181,7 +181,7 @@ export const planCases: readonly DataStoreCase[] = [
         planOf(present(due[0], "a schedule"), { nextFireTime: null }),
         planOf(present(due[1], "a schedule"), { paused: true, fires: [], nextFireTime: T0, lastFireTime: null }),
       ];
-      const report = await commit(store, plans, { schedules: {} });
+      const report = await commitPlans(store, plans, { schedules: {} });
       equal(
         report.plans,
         [
@@ -207,14 +207,14 @@ export const planCases: readonly DataStoreCase[] = [
       const store = await open();
       const due = await planned(store, { lastFireTime: T0 - 9 });
       const plan = planOf(due, { fires: [], nextFireTime: T0 - 5000, lastFireTime: T0 - 9 });
-      equal((await commit(store, [plan])).plans, [{ committed: true, addedJobIds: [] }], "the answer");
+      equal((await commitPlans(store, [plan])).plans, [{ committed: true, addedJobIds: [] }], "the answer");
       const expected = makeSchedule({ nextFireTime: T0 - 5000, lastFireTime: T0 - 9, fence: 1 });
       equal(await store.getSchedule("schedule"), expected, "the schedule");
       equal((await store.getJobs({ limit: 10, cursor: null })).items, [], "the jobs");
     },
   },
   {
-    name: "plans: in one step each counts by itself, and answers in order",
+    name: "plans: in one commit each counts by itself, and answers in order",
     rules: ["P3", "G15"],
     async run({ open }) {
       const store = await open();
@@ -225,7 +225,7 @@ export const planCases: readonly DataStoreCase[] = [
         makeSchedule({ id: "c" }),
       );
       await updateSchedule(store, "b", {});
-      const { plans } = await commit(
+      const { plans } = await commitPlans(
         store,
         due.toReversed().map((schedule) => planOf(schedule)),
       );
@@ -243,7 +243,7 @@ export const planCases: readonly DataStoreCase[] = [
     async run({ open }) {
       const store = await open();
       const due = await lookedAt(store, makeSchedule({ id: "a" }), makeSchedule({ id: "b" }));
-      const report = await commit(
+      const report = await commitPlans(
         store,
         due.map((schedule) => planOf(schedule)),
       );
@@ -264,20 +264,20 @@ export const planCases: readonly DataStoreCase[] = [
         fireOf("schedule", T0 - 500 + index, { jobId: numbered("z", 500 - index), runAt: T0 }),
       );
       const ids = fires.map(({ jobId }) => jobId);
-      const report = await step(store, { plans: [planOf(due, { fires })], limit: 500 });
+      const report = await commit(store, { plans: [planOf(due, { fires })], limit: 500 });
       equal(report.plans[0]?.addedJobIds, ids, "the jobs that were added");
       equal(idsOf(report.acquired), ids, "the jobs that were acquired");
     },
   },
   {
-    name: "plans: two hundred schedules in one step each make their job",
+    name: "plans: two hundred schedules in one commit each make their job",
     rules: ["P9"],
     async run({ open }) {
       const store = await open();
       const all = Array.from({ length: 200 }, (_, index) => makeSchedule({ id: numbered("s", index) }));
       await store.addSchedules(add(...all));
       const { due } = await look(store, { schedules: { limit: 200 } });
-      const report = await step(store, {
+      const report = await commit(store, {
         plans: due.map((schedule) => planOf(schedule)),
         limit: 300,
         schedules: { limit: 300 },
@@ -297,14 +297,14 @@ export const planCases: readonly DataStoreCase[] = [
       const store = await open();
       const due = await planned(store);
       const fire = fireOf("schedule", T0, { runAt: T0 + 250, scheduledFireTime: T0 + 250 });
-      const report = await step(store, { plans: [planOf(due, { fires: [fire] })] });
+      const report = await commit(store, { plans: [planOf(due, { fires: [fire] })] });
       equal(
         [report.plans, report.acquired, report.nextRunAt, report.hasReady],
         [[COMMITTED], [], T0 + 250, false],
-        "the step that adds it",
+        "the commit that adds it",
       );
-      equal((await step(store, { now: T0 + 249 })).acquired, [], "just before");
-      equal(idsOf((await step(store, { now: T0 + 250 })).acquired), ["job of schedule"], "at its time");
+      equal((await commit(store, { now: T0 + 249 })).acquired, [], "just before");
+      equal(idsOf((await commit(store, { now: T0 + 250 })).acquired), ["job of schedule"], "at its time");
     },
   },
 ];

@@ -3,6 +3,7 @@ import { type DataStoreCase, openTwo } from "./contract-case.ts";
 import {
   add,
   commit,
+  commitPlans,
   finish,
   fireOf,
   idsOf,
@@ -16,7 +17,6 @@ import {
   planOf,
   release,
   removeSchedule,
-  step,
   T0,
   take,
   updateSchedule,
@@ -32,8 +32,8 @@ export const planRaceCases: readonly DataStoreCase[] = [
       const due = await planned(first);
       const ours = planOf(due, { fires: [fireOf("schedule", T0, { jobId: "ours" })] });
       const theirs = planOf(due, { fires: [fireOf("schedule", T0, { jobId: "theirs" })] });
-      const one = await step(first, { by: "a", plans: [ours] });
-      const other = await step(second, { by: "b", plans: [theirs] });
+      const one = await commit(first, { by: "a", plans: [ours] });
+      const other = await commit(second, { by: "b", plans: [theirs] });
       equal([one.plans[0]?.committed, idsOf(one.acquired)], [true, ["ours"]], "the first");
       equal([other.plans, other.acquired], [[REFUSED], []], "the second");
       equal(await first.getJob("theirs"), null, "the second's job");
@@ -49,7 +49,7 @@ export const planRaceCases: readonly DataStoreCase[] = [
       const due = await lookedAt(stores[0], ...all);
       const reports = await Promise.all(
         Array.from({ length: 6 }, (_, by) =>
-          step(present(stores[by % 2], "a store"), {
+          commit(present(stores[by % 2], "a store"), {
             by: `scheduler-${by}`,
             plans: due.map((schedule) =>
               planOf(schedule, { fires: [fireOf(schedule.id, T0, { jobId: `${by} ${schedule.id}` })] }),
@@ -80,7 +80,7 @@ export const planRaceCases: readonly DataStoreCase[] = [
         const due = await planned(store);
         await change();
         const before = await store.getSchedule("schedule");
-        const report = await step(store, { plans: [planOf(due)] });
+        const report = await commit(store, { plans: [planOf(due)] });
         equal([report.plans, report.acquired], [[REFUSED], []], `the answer, ${what}`);
         equal(await store.getSchedule("schedule"), before, `the schedule, ${what}`);
         equal(await store.getJob("job of schedule"), null, `the job, ${what}`);
@@ -96,7 +96,7 @@ export const planRaceCases: readonly DataStoreCase[] = [
       const due = await planned(store);
       await updateSchedule(store, "schedule", { paused: true });
       await updateSchedule(store, "schedule", { paused: false });
-      equal((await commit(store, [planOf(due)])).plans, [REFUSED], "the answer");
+      equal((await commitPlans(store, [planOf(due)])).plans, [REFUSED], "the answer");
     },
   },
   {
@@ -107,7 +107,7 @@ export const planRaceCases: readonly DataStoreCase[] = [
       const due = await planned(store, { fence: 7_000_000_001 });
       await removeSchedule(store, "schedule");
       await store.addSchedules(add(makeSchedule({ fence: 5 })));
-      equal((await commit(store, [planOf(due)])).plans, [REFUSED], "the answer");
+      equal((await commitPlans(store, [planOf(due)])).plans, [REFUSED], "the answer");
       equal(await store.getSchedule("schedule"), makeSchedule({ fence: 5 }), "the schedule");
       equal(await store.getJob("job of schedule"), null, "the job");
     },
@@ -124,9 +124,9 @@ export const planRaceCases: readonly DataStoreCase[] = [
         planOf(due, { fence: 2 }),
         planOf(due, { fence: 4 }),
       ];
-      for (const plan of wrong) equal((await commit(store, [plan])).plans, [REFUSED], "the answer");
+      for (const plan of wrong) equal((await commitPlans(store, [plan])).plans, [REFUSED], "the answer");
       equal(await store.getSchedule("schedule"), makeSchedule({ fence: 3, nextFireTime: T0 - 10 }), "the schedule");
-      equal((await commit(store, [planOf(due)])).plans, [COMMITTED], "the right one");
+      equal((await commitPlans(store, [planOf(due)])).plans, [COMMITTED], "the right one");
     },
   },
   {
@@ -135,19 +135,19 @@ export const planRaceCases: readonly DataStoreCase[] = [
     async run({ open }) {
       const store = await open();
       await store.addSchedules(add(makeSchedule({ paused: true })));
-      equal((await commit(store, [planOf(makeSchedule())])).plans, [REFUSED], "the answer");
+      equal((await commitPlans(store, [planOf(makeSchedule())])).plans, [REFUSED], "the answer");
       equal(await store.getSchedule("schedule"), makeSchedule({ paused: true }), "the schedule");
     },
   },
   {
-    name: "plans: none counts before its fire time by the step's clock, and it does once the clock is there",
+    name: "plans: none counts before its fire time by the commit's clock, and it does once the clock is there",
     rules: ["P1", "K1"],
     async run({ open }) {
       const store = await open();
       const due = await planned(store);
-      equal((await commit(store, [planOf(due)], { now: T0 - 1 })).plans, [REFUSED], "a clock that was set back");
+      equal((await commitPlans(store, [planOf(due)], { now: T0 - 1 })).plans, [REFUSED], "a clock that was set back");
       equal(await store.getSchedule("schedule"), makeSchedule(), "the schedule");
-      const report = await step(store, { plans: [planOf(due)] });
+      const report = await commit(store, { plans: [planOf(due)] });
       equal([report.plans, idsOf(report.acquired)], [[COMMITTED], ["job of schedule"]], "forward again");
     },
   },
@@ -156,19 +156,19 @@ export const planRaceCases: readonly DataStoreCase[] = [
     rules: ["P1"],
     async run({ open }) {
       const store = await open();
-      equal((await commit(store, [planOf(makeSchedule())])).plans, [REFUSED], "the answer");
+      equal((await commitPlans(store, [planOf(makeSchedule())])).plans, [REFUSED], "the answer");
       equal(await store.getJob("job of schedule"), null, "the job");
     },
   },
   {
-    name: "plans: of several of one schedule in a step the first alone can count",
+    name: "plans: of several of one schedule in a commit the first alone can count",
     rules: ["P3"],
     async run({ open }) {
       const store = await open();
       const due = await planned(store);
       const second = planOf(due, { fires: [fireOf("schedule", T0 + 1, { jobId: "second" })], nextFireTime: T0 + 5000 });
       const follower = planOf({ id: "schedule", fence: 1, nextFireTime: T0 + 1000 }, { fires: [] });
-      const report = await commit(store, [planOf(due), second, follower], { now: T0 + 2000 });
+      const report = await commitPlans(store, [planOf(due), second, follower], { now: T0 + 2000 });
       equal(report.plans, [COMMITTED, REFUSED, REFUSED], "the answers");
       equal(idsOf((await store.getJobs({ limit: 10, cursor: null })).items), ["job of schedule"], "the jobs");
       const expected = makeSchedule({ nextFireTime: T0 + 1000, lastFireTime: T0, fence: 1 });
@@ -181,10 +181,10 @@ export const planRaceCases: readonly DataStoreCase[] = [
     async run({ open }) {
       const store = await open();
       const due = await planned(store);
-      await commit(store, [planOf(due, { nextFireTime: T0 })]);
+      await commitPlans(store, [planOf(due, { nextFireTime: T0 })]);
       const [again] = (await look(store, { schedules: {} })).due;
       const fires = [fireOf("schedule", T0, { jobId: "double" }), fireOf("schedule", T0 + 1, { jobId: "next" })];
-      const report = await commit(store, [planOf(present(again, "the schedule"), { fires })]);
+      const report = await commitPlans(store, [planOf(present(again, "the schedule"), { fires })]);
       equal(report.plans, [{ committed: true, addedJobIds: ["next"] }], "the answer");
       equal(await store.getJob("double"), null, "the second job of the fire time");
       equal(await store.getJob("job of schedule"), jobOf(makeSchedule(), fireOf("schedule", T0)), "the first one");
@@ -203,9 +203,9 @@ export const planRaceCases: readonly DataStoreCase[] = [
       for (let round = 0; round < 3; round++) {
         const now = T0 + round * 1000;
         const [due] = (await look(store, { now, schedules: {} })).due;
-        await commit(store, [planOf(present(due, "the schedule"))], { now });
+        await commitPlans(store, [planOf(present(due, "the schedule"))], { now });
         await note();
-        await commit(store, [planOf(present(due, "the schedule"))], { now });
+        await commitPlans(store, [planOf(present(due, "the schedule"))], { now });
         await note();
       }
       await updateSchedule(store, "schedule", { priority: 2 });
@@ -216,14 +216,14 @@ export const planRaceCases: readonly DataStoreCase[] = [
     },
   },
   {
-    name: "plans: a refused one does not hold up the rest of its step",
+    name: "plans: a refused one does not hold up the rest of its commit",
     rules: ["X1", "P2"],
     async run({ open }) {
       const store = await open();
       const job = await leasedJob(store);
       const due = await planned(store);
       await updateSchedule(store, "schedule", {});
-      const report = await step(store, {
+      const report = await commit(store, {
         releases: [finish(job)],
         additions: [makeJob({ id: "added" })],
         plans: [planOf(due)],
@@ -242,9 +242,9 @@ export const planRaceCases: readonly DataStoreCase[] = [
     async run({ open }) {
       const store = await open();
       const due = await planned(store);
-      const { acquired } = await step(store, { plans: [planOf(due)] });
+      const { acquired } = await commit(store, { plans: [planOf(due)] });
       await release(store, [finish(present(acquired[0], "the job"))]);
-      equal((await commit(store, [planOf(due)])).plans, [REFUSED], "the answer");
+      equal((await commitPlans(store, [planOf(due)])).plans, [REFUSED], "the answer");
       equal((await take(store)).acquired, [], "what a worker gets");
     },
   },
@@ -256,7 +256,7 @@ export const planRaceCases: readonly DataStoreCase[] = [
       await store.addSchedules(add(makeSchedule({ nextFireTime: T0 + 60 })));
       const [due] = (await look(store, { schedules: { dueBy: T0 + 60 } })).due;
       const plan = planOf(present(due, "the schedule"));
-      const report = await step(store, { now: T0 + 60, plans: [plan] });
+      const report = await commit(store, { now: T0 + 60, plans: [plan] });
       equal([report.plans, idsOf(report.acquired)], [[COMMITTED], ["job of schedule"]], "the answer");
       isTrue(report.leaseEndsAt !== null, "its lease is told");
     },

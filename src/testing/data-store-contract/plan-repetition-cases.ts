@@ -1,6 +1,7 @@
 import { equal, present } from "./assert.ts";
 import { type DataStoreCase, openTwo } from "./contract-case.ts";
 import {
+  commit,
   finish,
   fireOf,
   idsOf,
@@ -9,7 +10,6 @@ import {
   planOf,
   release,
   removeSchedule,
-  step,
   T0,
   take,
   updateSchedule,
@@ -60,14 +60,14 @@ export const planRepetitionCases: readonly DataStoreCase[] = [
     },
   },
   {
-    name: "repetitions: a plan that did not count is not said to have counted because another step's did",
+    name: "repetitions: a plan that did not count is not said to have counted because another commit's did",
     rules: ["X10"],
     async run(context) {
       const [first, second] = await openTwo(context);
       const [due] = await lookedAt(first, makeSchedule());
       const schedule = present(due, "the schedule");
       const theirs = planOf(schedule, { fires: [fireOf("schedule", T0, { jobId: "theirs" })] });
-      await step(second, { by: "b", stepId: "b 1#1", jobs: null, plans: [theirs] });
+      await commit(second, { by: "b", commitId: "b 1#1", jobs: null, plans: [theirs] });
       const [lost, answer] = await twice(first, { jobs: null, plans: [planOf(schedule)] });
       const refused = [{ committed: false, addedJobIds: [] }];
       equal([lost.plans, answer.plans], [refused, refused], "the answers");
@@ -81,9 +81,9 @@ export const planRepetitionCases: readonly DataStoreCase[] = [
       const store = await open();
       const [due] = await lookedAt(store, makeSchedule());
       const plans = [planOf(present(due, "the schedule"))];
-      const lost = await step(store, { stepId: "one", plans });
+      const lost = await commit(store, { commitId: "one", plans });
       await updateSchedule(store, "schedule", { priority: 3 });
-      const answer = await again(store, { stepId: "one", plans });
+      const answer = await again(store, { commitId: "one", plans });
       equal(
         [answer.plans[0]?.addedJobIds, answer.acquired],
         [["job of schedule"], lost.acquired],
@@ -101,9 +101,9 @@ export const planRepetitionCases: readonly DataStoreCase[] = [
       const store = await open();
       const [due] = await lookedAt(store, makeSchedule());
       const plans = [planOf(present(due, "the schedule"))];
-      const lost = await step(store, { stepId: "one", plans });
+      const lost = await commit(store, { commitId: "one", plans });
       await removeSchedule(store, "schedule");
-      const answer = await again(store, { stepId: "one", plans });
+      const answer = await again(store, { commitId: "one", plans });
       equal(
         [answer.plans, answer.acquired],
         [[{ committed: false, addedJobIds: ["job of schedule"] }], lost.acquired],
@@ -119,10 +119,10 @@ export const planRepetitionCases: readonly DataStoreCase[] = [
       const store = await open();
       const [due] = await lookedAt(store, makeSchedule({ resultExpirationMs: 0 }));
       const plans = [planOf(present(due, "the schedule"))];
-      await step(store, { stepId: "one", limit: 0, plans });
+      await commit(store, { commitId: "one", limit: 0, plans });
       const { acquired } = await take(store, { by: "b" });
       await release(store, [finish(present(acquired[0], "the job"), { expiresAt: T0 })], { by: "b" });
-      const answer = await again(store, { stepId: "one", plans });
+      const answer = await again(store, { commitId: "one", plans });
       equal([answer.plans, answer.acquired], [[{ committed: true, addedJobIds: [] }], []], "the answer");
       equal((await store.getJobs({ limit: 10, cursor: null })).items, [], "the jobs");
     },

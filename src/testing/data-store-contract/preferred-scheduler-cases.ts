@@ -1,7 +1,7 @@
 import type { DataStore } from "../../stores/data-store.ts";
 import { equal, present } from "./assert.ts";
 import type { DataStoreCase } from "./contract-case.ts";
-import { commit, extend, look, lookedAt, makeSchedule, planOf, step, T0, updateSchedule } from "./makers.ts";
+import { commit, commitPlans, extend, look, lookedAt, makeSchedule, planOf, T0, updateSchedule } from "./makers.ts";
 
 /** When the schedules of these cases are due again. */
 const NEXT = T0 + 1000;
@@ -16,7 +16,7 @@ async function fire(store: DataStore, by: string, isPreferred = true): Promise<v
   const [due] = (await look(store, { by, now: NEXT, schedules: { dueBy: NEXT + 9000 } })).due;
   const schedule = present(due, "the schedule");
   const plan = planOf(schedule, { isPreferred, fires: [] });
-  const { plans } = await commit(store, [plan], { by, now: schedule.nextFireTime });
+  const { plans } = await commitPlans(store, [plan], { by, now: schedule.nextFireTime });
   equal(plans[0]?.committed, true, `the plan of ${by} counts`);
 }
 
@@ -56,7 +56,7 @@ export const preferredSchedulerCases: readonly DataStoreCase[] = [
     },
   },
   {
-    name: "preferred schedulers: the steps of another one that is alive take over",
+    name: "preferred schedulers: the commits of another one that is alive take over",
     rules: ["P10"],
     async run({ open }) {
       const store = await open();
@@ -121,17 +121,17 @@ export const preferredSchedulerCases: readonly DataStoreCase[] = [
     },
   },
   {
-    name: "preferred schedulers: a step's report tells of them too, its own included",
+    name: "preferred schedulers: a commit's report tells of them too, its own included",
     rules: ["P10", "X3"],
     async run({ open }) {
       const store = await open();
       const [due] = await lookedAt(store, makeSchedule());
       await extend(store, [], { schedulerId: "a", aliveUntil: NEXT + 90_000 });
       const plans = [planOf(present(due, "the schedule"))];
-      const report = await step(store, { by: "a", plans, schedules: { dueBy: NEXT } });
+      const report = await commit(store, { by: "a", plans, schedules: { dueBy: NEXT } });
       equal(report.due[0]?.preferredScheduler, "a", "in its own report");
       equal(
-        (await step(store, { by: "b", schedules: { dueBy: NEXT } })).due[0]?.preferredScheduler,
+        (await commit(store, { by: "b", schedules: { dueBy: NEXT } })).due[0]?.preferredScheduler,
         "a",
         "in another's",
       );

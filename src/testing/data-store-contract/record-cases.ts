@@ -4,6 +4,7 @@ import { equal, present } from "./assert.ts";
 import { type DataStoreCase, openTwo } from "./contract-case.ts";
 import {
   add,
+  commit,
   finish,
   idsOf,
   LEASE_MS,
@@ -14,7 +15,6 @@ import {
   makeTask,
   planOf,
   release,
-  step,
   T0,
   take,
 } from "./makers.ts";
@@ -105,12 +105,12 @@ export const recordCases: readonly DataStoreCase[] = [
       const metadata = { a: { b: 1 } };
       const [due] = await lookedAt(store, makeSchedule({ metadata }));
       const plan = planOf(present(due, "the schedule"));
-      const first = await step(store, { stepId: "one", plans: [plan], schedules: { dueBy: T0 + 1000 } });
+      const first = await commit(store, { commitId: "one", plans: [plan], schedules: { dueBy: T0 + 1000 } });
       scribble(first);
       scribble(present(due, "the schedule"));
       const schedule = makeSchedule({ metadata, nextFireTime: T0 + 1000, lastFireTime: T0, fence: 1 });
       equal(await store.getSchedule("schedule"), schedule, "the schedule");
-      const second = await step(store, { stepId: "one", isRepetition: true, schedules: { dueBy: T0 + 1000 } });
+      const second = await commit(store, { commitId: "one", isRepetition: true, schedules: { dueBy: T0 + 1000 } });
       const held = present(second.acquired[0], "the job");
       equal([held.id, held.metadata, second.due[0]?.fence], ["job of schedule", metadata, 1], "a job");
       const error = { name: "Error", message: "m", cause: { name: "Error", message: "inner" } };
@@ -139,7 +139,7 @@ export const recordCases: readonly DataStoreCase[] = [
       const job = makeJob({ id: text, taskId: text, executor: text, payload: text, idempotencyKey: text });
       await store.addJobs([{ ...job, metadata: { [text]: text } }]);
       const queues = [{ executor: text, taskId: text }];
-      const { acquired } = await take(store, { by: text, stepId: text, queues });
+      const { acquired } = await take(store, { by: text, commitId: text, queues });
       const leased = present(acquired[0], "the job");
       equal([leased.payload, leased.metadata, leased.acquiredBy], [text, { [text]: text }, text], "a job");
       const error = { name: text, message: text, stack: text };
@@ -178,9 +178,9 @@ export const recordCases: readonly DataStoreCase[] = [
         equal(idsOf((await store.getSchedules({ limit: 9, cursor: null, labels })).items), [text], "by its label");
         const job = makeJob({ ...named, id: text, idempotencyKey: text, concurrencyKey: text });
         const [added] = await store.addJobs([job]);
-        equal(added?.job, { ...job, heldBy: "limit" }, "a job that was added");
+        equal(added?.job, { ...job, blockedBy: "limit" }, "a job that was added");
         const queues = [{ executor: text, taskId: text }];
-        const leased = present((await take(store, { by: text, stepId: text, queues })).acquired[0], "the job");
+        const leased = present((await take(store, { by: text, commitId: text, queues })).acquired[0], "the job");
         equal([leased.payload, leased.metadata, leased.labels], [payload, metadata, labels], "a job that runs");
         const { fence } = leased;
         const at = { now: T0, schedulerId: text, until: T0 + LEASE_MS, number: 1, isFirst: true };
@@ -225,7 +225,7 @@ export const recordCases: readonly DataStoreCase[] = [
       await store.putTasks([makeTask({ metadata })]);
       const [due] = await lookedAt(store, makeSchedule({ metadata }));
       await store.addJobs([makeJob({ metadata })]);
-      await step(store, { plans: [planOf(present(due, "the schedule"))] });
+      await commit(store, { plans: [planOf(present(due, "the schedule"))] });
       const { recovered } = await take(store, { by: "b", now: T0 + LEASE_MS });
       equal(recovered.length, 2, "the recovered jobs");
       const stored = [

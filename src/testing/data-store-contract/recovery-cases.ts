@@ -3,6 +3,7 @@ import { equal, present } from "./assert.ts";
 import { type DataStoreCase, openTwo } from "./contract-case.ts";
 import {
   cancel,
+  commit,
   extend,
   finish,
   idsOf,
@@ -18,7 +19,6 @@ import {
   planOf,
   QUEUE,
   release,
-  step,
   T0,
   take,
 } from "./makers.ts";
@@ -30,7 +30,7 @@ const LOST_JOB = { jobId: "job", taskId: "task", scheduleId: null, attempt: 1 };
 
 export const recoveryCases: readonly DataStoreCase[] = [
   {
-    name: "recovery: a job whose lease has ended goes back to the queue, and the same step can acquire it",
+    name: "recovery: a job whose lease has ended goes back to the queue, and the same commit can acquire it",
     rules: ["L11", "L1"],
     async run({ open }) {
       const store = await open();
@@ -50,7 +50,7 @@ export const recoveryCases: readonly DataStoreCase[] = [
     },
   },
   {
-    name: "recovery: whoever held it and whoever looks, also in a step that acquires nothing",
+    name: "recovery: whoever held it and whoever looks, also in a commit that acquires nothing",
     rules: ["L11"],
     async run(context) {
       const [first, second] = await openTwo(context);
@@ -61,7 +61,7 @@ export const recoveryCases: readonly DataStoreCase[] = [
     },
   },
   {
-    name: "recovery: a job comes before less urgent ones in the very step that recovers it",
+    name: "recovery: a job comes before less urgent ones in the very commit that recovers it",
     rules: ["Q12", "L12"],
     async run({ open }) {
       const store = await open();
@@ -72,23 +72,23 @@ export const recoveryCases: readonly DataStoreCase[] = [
     },
   },
   {
-    name: "recovery: a step that does not ask for it recovers nothing, and acquires nothing while a dead lease waits",
+    name: "recovery: a commit that does not ask for it recovers nothing, and acquires nothing while a dead lease waits",
     rules: ["L11", "Q10"],
     async run({ open }) {
       const store = await open();
       await leasedJob(store, { id: "lost" });
       await store.addJobs([makeJob({ id: "urgent", priority: 9 }), makeJob({ id: "foreign", taskId: "other" })]);
       const queues = [QUEUE, { executor: "inline", taskId: "other" }];
-      const blind = await step(store, { by: "b", now: LATE, queues });
+      const blind = await commit(store, { by: "b", now: LATE, queues });
       equal(
         [blind.recovered, blind.ended, blind.acquired, blind.leaseEndsAt],
         [[], [], [], LATE],
-        "a step that does not ask",
+        "a commit that does not ask",
       );
       equal((await store.getJob("lost"))?.acquiredBy, "scheduler-a", "the holder");
-      const foreign = await step(store, { by: "b", now: LATE, queues: queues.slice(1) });
+      const foreign = await commit(store, { by: "b", now: LATE, queues: queues.slice(1) });
       equal(foreign.acquired, [], "another queue");
-      const { recovered, acquired } = await step(store, { by: "b", now: LATE, queues, recover: true });
+      const { recovered, acquired } = await commit(store, { by: "b", now: LATE, queues, recover: true });
       equal(
         [recovered.map(({ jobId }) => jobId), idsOf(acquired)],
         [["lost"], ["urgent", "lost", "foreign"]],
@@ -97,14 +97,14 @@ export const recoveryCases: readonly DataStoreCase[] = [
     },
   },
   {
-    name: "recovery: what a step does without acquiring counts also while a dead lease waits",
+    name: "recovery: what a commit does without acquiring counts also while a dead lease waits",
     rules: ["X1", "Q10"],
     async run({ open }) {
       const store = await open();
       const done = await leasedJob(store, { id: "done" }, { until: LATE + 5 });
       await leasedJob(store, { id: "lost" });
       const [due] = await lookedAt(store, makeSchedule());
-      const report = await step(store, {
+      const report = await commit(store, {
         now: LATE,
         releases: [finish(done)],
         additions: [makeJob({ id: "added" })],
@@ -124,12 +124,12 @@ export const recoveryCases: readonly DataStoreCase[] = [
       const store = await open();
       await store.putTasks([makeTask({ maxRunningJobs: 3 })]);
       await store.addJobs(makeJobs(3));
-      await take(store, { by: "b", stepId: "b#1", limit: 1 });
-      await take(store, { by: "c", stepId: "c#1", limit: 1 });
-      await take(store, { by: "b", stepId: "b#2", limit: 1, until: LATE + 500 });
+      await take(store, { by: "b", commitId: "b#1", limit: 1 });
+      await take(store, { by: "c", commitId: "c#1", limit: 1 });
+      await take(store, { by: "b", commitId: "b#2", limit: 1, until: LATE + 500 });
       await store.addJobs([makeJob({ id: "ready" })]);
       const alive = { instanceId: "b#", until: LATE + 100 };
-      const blind = await step(store, { now: LATE, queues: [], leaseEnds: [alive] });
+      const blind = await commit(store, { now: LATE, queues: [], leaseEnds: [alive] });
       equal([blind.recovered, blind.leaseEndsAt], [[], LATE], "without recovery");
       const report = await take(store, { now: LATE, leaseEnds: [{ instanceId: "x#", until: LATE + 100 }, alive] });
       const lost = report.recovered.map(({ jobId }) => jobId);
@@ -155,10 +155,10 @@ export const recoveryCases: readonly DataStoreCase[] = [
     async run({ open }) {
       const store = await open();
       await store.addJobs(makeJobs(3));
-      await take(store, { by: "b", stepId: "b#1", limit: 1, until: LATE + 86_400_000 });
-      await take(store, { by: "c", stepId: "c#1", limit: 1 });
+      await take(store, { by: "b", commitId: "b#1", limit: 1, until: LATE + 86_400_000 });
+      await take(store, { by: "c", commitId: "c#1", limit: 1 });
       await cancel(store, "job-00000", T0);
-      await take(store, { by: "b", stepId: "b#2", limit: 1, until: LATE + 86_400_000 });
+      await take(store, { by: "b", commitId: "b#2", limit: 1, until: LATE + 86_400_000 });
       const leaseEnds = [{ instanceId: "b#", until: T0 + 5 }];
       const { recovered, ended, leaseEndsAt } = await take(store, { now: T0 + 5, limit: 0, leaseEnds });
       const lost = [recovered.map(({ jobId }) => jobId), ended.map(({ jobId, outcome }) => [jobId, outcome])];
@@ -171,9 +171,9 @@ export const recoveryCases: readonly DataStoreCase[] = [
     rules: ["L16"],
     async run({ open }) {
       const store = await open();
-      await leasedJob(store, {}, { by: "b", stepId: "b#1" });
+      await leasedJob(store, {}, { by: "b", commitId: "b#1" });
       await cancel(store, "job", T0);
-      await extend(store, [], { schedulerId: "b", instanceId: "b#", settledStepId: "b#1", now: T0 + 5 });
+      await extend(store, [], { schedulerId: "b", instanceId: "b#", settledCommitId: "b#1", now: T0 + 5 });
       const leaseEnds = [{ instanceId: "b#", until: LATE }];
       const { ended } = await take(store, { now: T0 + 5, leaseEnds });
       equal(
@@ -322,7 +322,7 @@ export const recoveryCases: readonly DataStoreCase[] = [
     },
   },
   {
-    name: "recovery: a release in the same step comes first, so the work of a late holder is kept",
+    name: "recovery: a release in the same commit comes first, so the work of a late holder is kept",
     rules: ["X2"],
     async run({ open }) {
       const store = await open();

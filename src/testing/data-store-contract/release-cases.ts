@@ -3,6 +3,7 @@ import { equal, present } from "./assert.ts";
 import type { DataStoreCase } from "./contract-case.ts";
 import {
   cancel,
+  commit,
   finish,
   idsOf,
   LEASE_MS,
@@ -11,7 +12,6 @@ import {
   makeJobs,
   makeResult,
   release,
-  step,
   T0,
   take,
 } from "./makers.ts";
@@ -72,7 +72,7 @@ export const releaseCases: readonly DataStoreCase[] = [
     },
   },
   {
-    name: "releases: retry at once makes the job acquirable in the same step",
+    name: "releases: retry at once makes the job acquirable in the same commit",
     rules: ["R3", "Q12"],
     async run({ open }) {
       const store = await open();
@@ -106,7 +106,7 @@ export const releaseCases: readonly DataStoreCase[] = [
       const store = await open();
       const started = await leasedJob(store, { id: "started", startDeadline: T0 + 5 });
       const waiting = await leasedJob(store, { id: "waiting", startDeadline: T0 + 5 });
-      const { recovered } = await step(store, {
+      const { recovered } = await commit(store, {
         limit: 0,
         releases: [
           { jobId: started.id, fence: started.fence, kind: "giveUp", hasStarted: true },
@@ -127,7 +127,7 @@ export const releaseCases: readonly DataStoreCase[] = [
       const store = await open();
       const job = await leasedJob(store, { maxRecoveries: 0 });
       const releases: JobRelease[] = [{ jobId: "job", fence: job.fence, kind: "giveUp", hasStarted: true }];
-      const { ended, recovered, acquired } = await step(store, { releases });
+      const { ended, recovered, acquired } = await commit(store, { releases });
       equal([recovered, acquired], [[], []], "what goes on");
       equal(
         ended.map(({ jobId, outcome, attempts }) => [jobId, outcome, attempts]),
@@ -241,7 +241,7 @@ export const releaseCases: readonly DataStoreCase[] = [
     },
   },
   {
-    name: "releases: a job that is released twice in one step counts once",
+    name: "releases: a job that is released twice in one commit counts once",
     rules: ["R8"],
     async run({ open }) {
       const store = await open();
@@ -275,7 +275,7 @@ export const releaseCases: readonly DataStoreCase[] = [
     },
   },
   {
-    name: "releases: a hundred together with the next hundred acquisitions are one step",
+    name: "releases: a hundred together with the next hundred acquisitions are one commit",
     rules: ["R8"],
     async run({ open }) {
       const store = await open();

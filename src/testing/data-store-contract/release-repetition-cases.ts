@@ -1,7 +1,7 @@
 import type { JobRelease } from "../../stores/data-store.ts";
 import { equal, isTrue, present } from "./assert.ts";
 import type { DataStoreCase } from "./contract-case.ts";
-import { cancel, finish, LEASE_MS, leasedJob, makeJob, makeResult, release, step, T0, take } from "./makers.ts";
+import { cancel, commit, finish, LEASE_MS, leasedJob, makeJob, makeResult, release, T0, take } from "./makers.ts";
 import { again, twice } from "./repeat.ts";
 
 export const releaseRepetitionCases: readonly DataStoreCase[] = [
@@ -66,17 +66,17 @@ export const releaseRepetitionCases: readonly DataStoreCase[] = [
       const releases: JobRelease[] = [{ jobId: "job", fence: 1, kind: "start" }];
       const [lost, answer] = await twice(store, { jobs: null, releases });
       equal([lost.releases, answer.releases], [["released"], ["released"]], "the answers");
-      await step(store, { stepId: "one", jobs: null, releases });
+      await commit(store, { commitId: "one", jobs: null, releases });
       const { acquired } = await take(store, { by: "b", now: T0 + LEASE_MS });
-      const fenced = await again(store, { stepId: "one", jobs: null, releases });
+      const fenced = await again(store, { commitId: "one", jobs: null, releases });
       equal(fenced.releases, ["fenced"], "when another holds it");
       await release(store, [finish(present(acquired[0], "the job"))], { by: "b" });
-      const late = await again(store, { stepId: "one", jobs: null, releases });
+      const late = await again(store, { commitId: "one", jobs: null, releases });
       equal(late.releases, ["missing"], "when it has ended");
     },
   },
   {
-    name: "repetitions: a job that the step put back and leased again was released, and is told as leased",
+    name: "repetitions: a job that the commit put back and leased again was released, and is told as leased",
     rules: ["X7", "X12"],
     async run({ open }) {
       const store = await open();
@@ -95,13 +95,13 @@ export const releaseRepetitionCases: readonly DataStoreCase[] = [
       const store = await open();
       await leasedJob(store);
       const releases: JobRelease[] = [{ jobId: "job", fence: 1, kind: "giveUp" }];
-      await step(store, { stepId: "one", jobs: null, releases });
+      await commit(store, { commitId: "one", jobs: null, releases });
       const { acquired } = await take(store, { by: "b" });
-      const answer = await again(store, { stepId: "one", jobs: null, releases });
+      const answer = await again(store, { commitId: "one", jobs: null, releases });
       equal(answer.releases, ["fenced"], "the answer, which knows no better");
       equal(await store.getJob("job"), acquired[0], "the job");
-      await step(store, { by: "b", jobs: null, releases: [{ jobId: "job", fence: 2, kind: "giveUp" }] });
-      const late = await again(store, { stepId: "one", jobs: null, releases });
+      await commit(store, { by: "b", jobs: null, releases: [{ jobId: "job", fence: 2, kind: "giveUp" }] });
+      const late = await again(store, { commitId: "one", jobs: null, releases });
       equal(late.releases, ["fenced"], "when they have put it back as well");
       equal(await store.getJob("job"), makeJob({ fence: 2 }), "the job then");
     },

@@ -4,7 +4,7 @@ import type { DataStore } from "../../stores/data-store.ts";
 import { equal } from "./assert.ts";
 import type { DataStoreCase } from "./contract-case.ts";
 import { dueSchedule, end, entriesOf, ledgerCase, makeSkip, NOTE, runOf, skipOf } from "./ledger-makers.ts";
-import { commit, endedJob, jobIds, makeJob, planOf, step, T0 } from "./makers.ts";
+import { commit, commitPlans, endedJob, jobIds, makeJob, planOf, T0 } from "./makers.ts";
 
 const REPEATED = { id: "first~1", retryOf: "first", idempotencyKey: "first" } as const;
 
@@ -23,10 +23,10 @@ async function repeatWithin(store: DataStore, ledger: Ledger, ...fireTimes: numb
   for (const job of jobs) await endedJob(store, job);
   const schedule = await dueSchedule(store, {}, NOTE);
   const skip = makeSkip(T0, { until, verdict: "tooOld", count: 5 });
-  await commit(store, [planOf(schedule, { fires: [], skips: [skip], nextFireTime: T0 + 90_000 })]);
+  await commitPlans(store, [planOf(schedule, { fires: [], skips: [skip], nextFireTime: T0 + 90_000 })]);
   await store.addJobs(jobs.map((job) => ({ ...job, id: `${job.id}~1`, retryOf: job.id })));
   equal(await entriesOf(ledger), [{ kind: "skip", ...skip }], "the entries before the jobs run");
-  const { acquired } = await step(store, { now: T0 + 2000 });
+  const { acquired } = await commit(store, { now: T0 + 2000 });
   for (const job of acquired) await end(store, job);
   const runs = new Map(acquired.map((job) => [job.fireTime, runOf(job)]));
   equal(runs.size, fireTimes.length, "how many run");
@@ -73,8 +73,8 @@ export const repeatedJobCases: readonly DataStoreCase[] = [
       const outdated = { job, isNew: false, isOutdated: true };
       equal(await store.addJobs([job]), [outdated], "the answer");
       equal(await store.addJobs([a, job]), [added(a), outdated], "the answer beside another");
-      const { additions } = await step(store, { jobs: null, additions: [job, b] });
-      equal(additions, [outdated, added(b)], "the answer of a step");
+      const { additions } = await commit(store, { jobs: null, additions: [job, b] });
+      equal(additions, [outdated, added(b)], "the answer of a commit");
       const answer = await store.addJobs([c, once, job]);
       equal(answer, [added(c), added(d), outdated], "the answer beside one that is added once in a time");
       equal(await jobIds(store), ["a", "b", "c", "d"], "the jobs");

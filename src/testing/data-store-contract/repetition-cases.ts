@@ -1,6 +1,8 @@
 import { equal, present } from "./assert.ts";
 import type { DataStoreCase } from "./contract-case.ts";
 import {
+  type CommitFields,
+  commit,
   finish,
   idsOf,
   LEASE_MS,
@@ -12,8 +14,6 @@ import {
   makeTask,
   planOf,
   release,
-  type StepFields,
-  step,
   T0,
   take,
 } from "./makers.ts";
@@ -21,7 +21,7 @@ import { again, twice } from "./repeat.ts";
 
 export const repetitionCases: readonly DataStoreCase[] = [
   {
-    name: "repetitions: what the step leased is found again, with the lease that it has",
+    name: "repetitions: what the commit leased is found again, with the lease that it has",
     rules: ["X12"],
     async run({ open }) {
       const store = await open();
@@ -29,7 +29,7 @@ export const repetitionCases: readonly DataStoreCase[] = [
       const [lost, answer] = await twice(store, { limit: 2 });
       equal(idsOf(lost.acquired), ["job-00000", "job-00001"], "what was leased");
       equal([answer.acquired, answer.hasReady], [lost.acquired, true], "the repetition");
-      equal(idsOf((await take(store)).acquired), ["job-00002"], "the next step");
+      equal(idsOf((await take(store)).acquired), ["job-00002"], "the next commit");
     },
   },
   {
@@ -38,39 +38,39 @@ export const repetitionCases: readonly DataStoreCase[] = [
     async run({ open }) {
       const store = await open();
       await store.addJobs(makeJobs(1));
-      await step(store, { stepId: "one", limit: 2 });
+      await commit(store, { commitId: "one", limit: 2 });
       await store.addJobs([makeJob({ id: "new a" }), makeJob({ id: "new b" })]);
-      const { acquired, hasReady } = await again(store, { stepId: "one", limit: 2 });
+      const { acquired, hasReady } = await again(store, { commitId: "one", limit: 2 });
       equal([idsOf(acquired).toSorted(), hasReady], [["job-00000", "new a"], true], "the repetition");
-      const third = await again(store, { stepId: "one", limit: 2 });
+      const third = await again(store, { commitId: "one", limit: 2 });
       equal(third.acquired, acquired, "another one");
     },
   },
   {
-    name: "repetitions: with a limit of 0, as at stop, they still tell what the step leased",
+    name: "repetitions: with a limit of 0, as at stop, they still tell what the commit leased",
     rules: ["X12"],
     async run({ open }) {
       const store = await open();
       await store.addJobs(makeJobs(3));
-      const lost = await step(store, { stepId: "one", limit: 2 });
-      const answer = await again(store, { stepId: "one", limit: 0 });
+      const lost = await commit(store, { commitId: "one", limit: 2 });
+      const answer = await again(store, { commitId: "one", limit: 0 });
       equal([answer.acquired, answer.hasReady], [lost.acquired, true], "the repetition");
     },
   },
   {
-    name: "repetitions: they tell what the step leased also while a dead lease waits",
+    name: "repetitions: they tell what the commit leased also while a dead lease waits",
     rules: ["X12"],
     async run({ open }) {
       const store = await open();
       await leasedJob(store, { id: "dead" }, { by: "b", until: T0 + 5 });
       await store.addJobs(makeJobs(2));
-      const lost = await step(store, { stepId: "one", limit: 1 });
-      const answer = await again(store, { stepId: "one", limit: 2 });
+      const lost = await commit(store, { commitId: "one", limit: 1 });
+      const answer = await again(store, { commitId: "one", limit: 2 });
       equal([idsOf(lost.acquired), answer.acquired], [["job-00000"], lost.acquired], "the answers");
     },
   },
   {
-    name: "repetitions: what the step leased counts to the limit of its task, in theirs as in any other's",
+    name: "repetitions: what the commit leased counts to the limit of its task, in theirs as in any other's",
     rules: ["X12", "Q6"],
     async run({ open }) {
       const store = await open();
@@ -82,14 +82,14 @@ export const repetitionCases: readonly DataStoreCase[] = [
     },
   },
   {
-    name: "repetitions: they find what was leased also after another step of the same scheduler",
+    name: "repetitions: they find what was leased also after another commit of the same scheduler",
     rules: ["X12"],
     async run({ open }) {
       const store = await open();
       await store.addJobs(makeJobs(2));
-      const lost = await step(store, { stepId: "one", limit: 1 });
-      await step(store, { stepId: "two", limit: 1 });
-      equal((await again(store, { stepId: "one", limit: 1 })).acquired, lost.acquired, "the repetition");
+      const lost = await commit(store, { commitId: "one", limit: 1 });
+      await commit(store, { commitId: "two", limit: 1 });
+      equal((await again(store, { commitId: "one", limit: 1 })).acquired, lost.acquired, "the repetition");
     },
   },
   {
@@ -98,16 +98,16 @@ export const repetitionCases: readonly DataStoreCase[] = [
     async run({ open }) {
       const store = await open();
       await store.addJobs(makeJobs(3));
-      const { acquired } = await step(store, { stepId: "one", limit: 2 });
+      const { acquired } = await commit(store, { commitId: "one", limit: 2 });
       await release(store, [finish(present(acquired[0], "the first job"))]);
-      equal(idsOf((await again(store, { stepId: "one", limit: 1 })).acquired), ["job-00001"], "one was released");
+      equal(idsOf((await again(store, { commitId: "one", limit: 1 })).acquired), ["job-00001"], "one was released");
       const late = T0 + LEASE_MS;
       await take(store, { by: "b", now: late });
-      equal((await again(store, { stepId: "one", now: late })).acquired, [], "another one has them");
+      equal((await again(store, { commitId: "one", now: late })).acquired, [], "another one has them");
     },
   },
   {
-    name: "repetitions: of a step that never arrived they are that step",
+    name: "repetitions: of a commit that never arrived they are that commit",
     rules: ["X5"],
     async run({ open }) {
       const store = await open();
@@ -186,7 +186,7 @@ export const repetitionCases: readonly DataStoreCase[] = [
         makeJob({ id: "kept", idempotencyKey: "a" }),
         makeJob({ id: "not kept", idempotencyKey: "b", resultExpirationMs: 0 }),
       ];
-      await step(store, { stepId: "one", limit: 0, additions });
+      await commit(store, { commitId: "one", limit: 0, additions });
       const { acquired } = await take(store, { by: "b" });
       const [kept, notKept] = acquired;
       const releases = [
@@ -194,7 +194,7 @@ export const repetitionCases: readonly DataStoreCase[] = [
         finish(present(notKept, "the second job"), { expiresAt: T0 }),
       ];
       await release(store, releases, { by: "b" });
-      const answer = await again(store, { stepId: "one", additions, now: T0 + 590_000 });
+      const answer = await again(store, { commitId: "one", additions, now: T0 + 590_000 });
       equal(
         answer.additions.map(({ job, isNew }) => [job.id, isNew]),
         [
@@ -226,7 +226,7 @@ export const repetitionCases: readonly DataStoreCase[] = [
     },
   },
   {
-    name: "repetitions: a whole step whose answer was lost tells all of it again",
+    name: "repetitions: a whole commit whose answer was lost tells all of it again",
     rules: ["X5", "X3"],
     async run({ open }) {
       const store = await open();
@@ -234,7 +234,7 @@ export const repetitionCases: readonly DataStoreCase[] = [
       const done = await leasedJob(store, { id: "done" });
       const failed = await leasedJob(store, { id: "failed" });
       const due = await lookedAt(store, makeSchedule({ id: "a" }), makeSchedule({ id: "b" }));
-      const fields: StepFields = {
+      const fields: CommitFields = {
         releases: [finish(done), { jobId: "failed", fence: failed.fence, kind: "retry", runAt: T0, failedAttempts: 1 }],
         additions: [makeJob({ id: "added" })],
         plans: due.map((schedule) => planOf(schedule)),
@@ -254,8 +254,8 @@ export const repetitionCases: readonly DataStoreCase[] = [
       const store = await open();
       const job = await leasedJob(store, { id: "first" });
       const [due] = await lookedAt(store, makeSchedule());
-      const fields: StepFields = {
-        stepId: "one",
+      const fields: CommitFields = {
+        commitId: "one",
         limit: 3,
         releases: [finish(job, { expiresAt: T0 })],
         additions: [makeJob({ id: "added", resultExpirationMs: 0 })],
@@ -267,7 +267,7 @@ export const repetitionCases: readonly DataStoreCase[] = [
         store,
         answer.acquired.map((acquired) => finish(acquired, { expiresAt: T0 })),
       );
-      const late = await step(store, fields);
+      const late = await commit(store, fields);
       equal(late.plans, [{ committed: false, addedJobIds: [] }], "its plan");
       equal(late.acquired, [], "what it leases");
       equal((await store.getJobs({ limit: 10, cursor: null })).items, [], "the jobs");

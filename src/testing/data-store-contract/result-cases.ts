@@ -6,6 +6,7 @@ import { equal, present } from "./assert.ts";
 import type { DataStoreCase } from "./contract-case.ts";
 import {
   add,
+  commit,
   finish,
   leasedJob,
   lookedAt,
@@ -15,7 +16,6 @@ import {
   numbered,
   planOf,
   release,
-  step,
   T0,
   take,
 } from "./makers.ts";
@@ -220,14 +220,14 @@ export const resultCases: readonly DataStoreCase[] = [
     },
   },
   {
-    name: "cleanup: a step cleans up too when it is asked to, and says what it removed",
+    name: "cleanup: a commit cleans up too when it is asked to, and says what it removed",
     rules: ["R18"],
     async run({ open }) {
       const store = await open();
       await done(store, { id: "a" }, { expiresAt: T0 + 1 });
       await done(store, { id: "b" }, { expiresAt: T0 + 9 });
-      equal((await step(store, { now: T0 + 1 })).cleanup, undefined, "one that is not asked to");
-      const { cleanup } = await step(store, { now: T0 + 1, cleanup: { limit: 10 } });
+      equal((await commit(store, { now: T0 + 1 })).cleanup, undefined, "one that is not asked to");
+      const { cleanup } = await commit(store, { now: T0 + 1, cleanup: { limit: 10 } });
       // A store may leave that to others.
       if (cleanup === undefined) return;
       equal(cleanup, { removedResults: 1, removedScheduleIds: [] }, "one that is");
@@ -277,7 +277,7 @@ export const resultCases: readonly DataStoreCase[] = [
       const store = await open();
       const [due] = await lookedAt(store, makeSchedule());
       const plan = planOf(present(due, "the schedule"), { nextFireTime: null });
-      const { acquired } = await step(store, { plans: [plan] });
+      const { acquired } = await commit(store, { plans: [plan] });
       equal((await store.cleanup({ now: T0, limit: 10 })).removedScheduleIds, [], "while its job runs");
       await release(store, [finish(present(acquired[0], "the job"))]);
       equal((await store.cleanup({ now: T0, limit: 10 })).removedScheduleIds, ["schedule"], "when it has run");

@@ -2,7 +2,7 @@ import { equal, isTrue, present } from "./assert.ts";
 import type { DataStoreCase } from "./contract-case.ts";
 import {
   add,
-  commit,
+  commitPlans,
   idsOf,
   look,
   makeSchedule,
@@ -449,7 +449,7 @@ export const scheduleCases: readonly DataStoreCase[] = [
       const store = await open();
       await store.addSchedules(add(makeSchedule({ revision: 7 })));
       const [due] = (await look(store, { schedules: {} })).due;
-      await commit(store, [planOf(present(due, "the due schedule"))]);
+      await commitPlans(store, [planOf(present(due, "the due schedule"))]);
       const revision = async () => (await store.getSchedule("schedule"))?.revision;
       equal(
         [(await store.getSchedule("schedule"))?.fence, await revision()],

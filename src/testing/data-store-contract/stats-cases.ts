@@ -7,14 +7,14 @@ import { equal } from "./assert.ts";
 import { childOf } from "./chain-makers.ts";
 import type { DataStoreCase } from "./contract-case.ts";
 import { DAY_MS, dueSchedule, end, fireAt, jobIdAt, ledgerCase, runningJob, taken } from "./ledger-makers.ts";
-import { cancel, finish, leasedJob, makeJob, release, step, T0 } from "./makers.ts";
+import { cancel, commit, finish, leasedJob, makeJob, release, T0 } from "./makers.ts";
 import { twice } from "./repeat.ts";
 
 const HOUR_MS = 3_600_000;
 /** T0 is 8 hours later, at a whole hour. */
 const DAY_0 = T0 - 8 * HOUR_MS;
 
-/** The steps of four milliseconds, and of about two seconds. */
+/** The commits of four milliseconds, and of about two seconds. */
 const STEP_OF_4 = 10;
 const STEP_OF_2001 = 45;
 const RUN_OF_4 = STEP_OF_4 * 256;
@@ -77,7 +77,7 @@ export const statsCases: readonly DataStoreCase[] = [
       const schedule = await dueSchedule(store);
       await fireAt(store, schedule, [T0, T0 + 1], { startDeadline: T0 + 10 });
       await cancel(store, jobIdAt(T0), T0 + 2);
-      await step(store, { now: T0 + 11, queues: [], endsMissed: true });
+      await commit(store, { now: T0 + 11, queues: [], endsMissed: true });
       await leasedJob(store, { id: "lost", maxRecoveries: 0 }, { now: T0 + 12, until: T0 + 13 });
       await release(store, [], { now: T0 + 14 });
       await leasedJob(store, { id: "asked" }, { now: T0 + 15, until: T0 + 16 });
@@ -173,7 +173,7 @@ export const statsCases: readonly DataStoreCase[] = [
         const id = `job ${index}`;
         await store.addJobs([makeJob({ id, taskId, scheduleId })]);
         const queues = [{ executor: "inline", taskId }];
-        const { acquired } = await step(store, { queues, until: T0 + 2 * DAY_MS });
+        const { acquired } = await commit(store, { queues, until: T0 + 2 * DAY_MS });
         for (const job of acquired) await endAt(store, job, T0 + hour * HOUR_MS + 50);
       }
       const cell = cellOf("success") + RUN_OF_4;

@@ -5,7 +5,7 @@ import type { DataStore, SentHeartbeat } from "../../stores/data-store.ts";
 import { equal } from "./assert.ts";
 import type { DataStoreCase } from "./contract-case.ts";
 import { ledgerCase } from "./ledger-makers.ts";
-import { extend, look, makeJob, makeTask, release, step, T0, take } from "./makers.ts";
+import { commit, extend, look, makeJob, makeTask, release, T0, take } from "./makers.ts";
 
 const PROFILE: SchedulerProfile = { role: "worker", isResident: true, tasks: ["a", "b"], executors: ["inline"] };
 const MINUTE_MS = 60_000;
@@ -24,7 +24,7 @@ async function heartbeat(
 async function tick(store: DataStore, now: number, by = "scheduler-a"): Promise<void> {
   const profile = { ...PROFILE, isResident: false };
   const heartbeat: SentHeartbeat = { instanceId: `${by} 1#`, aliveUntil: now + MINUTE_MS, profile };
-  await step(store, { now, by, jobs: null, heartbeat });
+  await commit(store, { now, by, jobs: null, heartbeat });
 }
 
 function uptimeOf(since: number, until: number, fields: Partial<UptimeRecord> = {}): UptimeRecord {

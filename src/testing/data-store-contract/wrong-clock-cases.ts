@@ -32,7 +32,7 @@ export const wrongClockCases: readonly DataStoreCase[] = [
         { now: AHEAD },
       );
       const starts = [];
-      for (let now: number | null = T0, steps = 0; now !== null && steps < 10; steps++) {
+      for (let now: number | null = T0, commits = 0; now !== null && commits < 10; commits++) {
         const { acquired, hasReady, nextRunAt } = await take(right, { now, until: now + 1 });
         starts.push(...acquired.map(() => (now ?? 0) - T0));
         await release(
@@ -40,14 +40,14 @@ export const wrongClockCases: readonly DataStoreCase[] = [
           acquired.map((job) => finish(job)),
           { now },
         );
-        isTrue(!hasReady, "a step leaves nothing that could start");
+        isTrue(!hasReady, "a commit leaves nothing that could start");
         now = nextRunAt;
       }
       equal(starts, [100, 200, 300, 400], "when the others start");
     },
   })),
   {
-    name: "wrong clocks: jobs that a clock ahead left held behind a rate are looked after at once, of every key",
+    name: "wrong clocks: jobs that a clock ahead left blocked behind a rate are looked after at once, of every key",
     rules: ["K3"],
     async run(context) {
       const [wrong, right] = await openTwo(context);
@@ -63,7 +63,7 @@ export const wrongClockCases: readonly DataStoreCase[] = [
       const seen = await look(right, { now: T0, queues });
       isTrue(seen.hasReady || seen.nextRunAt === T0 + 100, "what a look by a right clock finds to do");
       const none = { acquired: [], hasReady: false, nextRunAt: T0 + 100 };
-      equal(outlook(await take(right, { now: T0, queues })), none, "the first step");
+      equal(outlook(await take(right, { now: T0, queues })), none, "the first commit");
       equal(await takenIds(right, { now: T0 + 100, queues }), ["j2", "k2"], "a token later");
     },
   },

@@ -2,7 +2,7 @@ import type { KnownZoneRules, ZonedSchedule, ZoneRulesStore } from "../../stores
 import type { DataStore, ScheduleChanges } from "../../stores/data-store.ts";
 import { equal, present } from "./assert.ts";
 import { type DataStoreCase, type DataStoreContext, openTwo } from "./contract-case.ts";
-import { add, commit, idsOf, look, makeSchedule, numbered, planOf, T0, updateSchedule } from "./makers.ts";
+import { add, commitPlans, idsOf, look, makeSchedule, numbered, planOf, T0, updateSchedule } from "./makers.ts";
 
 const BERLIN = "Europe/Berlin 2024 00000001";
 const PARIS = "Europe/Paris 2024 00000002";
@@ -84,7 +84,7 @@ export const zoneCases: readonly DataStoreCase[] = [
     await store.addSchedules(add(makeSchedule({ zoneRules: BERLIN })));
     const plan = async (fields: Parameters<typeof planOf>[1], now = T0): Promise<string | null> => {
       const schedule = present(await store.getSchedule("schedule"), "the schedule");
-      await commit(store, [planOf(schedule, { nextFireTime: T0, fires: [], ...fields })], { now });
+      await commitPlans(store, [planOf(schedule, { nextFireTime: T0, fires: [], ...fields })], { now });
       return rulesOf(store);
     };
     equal(await plan({}), BERLIN, "left");

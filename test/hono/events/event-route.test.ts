@@ -9,7 +9,7 @@ describe("GET /events", () => {
     const { router, ask, scheduler } = setUpRouter();
     scheduler.task("greet", () => "hello");
     await ask("GET /tasks");
-    const reader = new BlockReader(await router.request("https://localhost/events?types=jobAdded,jobHeld"));
+    const reader = new BlockReader(await router.request("https://localhost/events?types=jobAdded,jobBlocked"));
     expect((await reader.next())?.retry).toBe("2000");
     const { body } = await ask("POST /jobs", { taskId: "greet" });
     expect((await reader.next())?.data).toMatchObject({ type: "jobAdded", jobId: (body as { id: string }).id });

@@ -198,7 +198,7 @@ export const waits: readonly Row[] = [
       await world.to("2030-01-01T10:00:00Z");
     },
     verdict: "waiting",
-    cause: { kind: "held", concurrencyKey: "tenant 7" },
+    cause: { kind: "blocked", concurrencyKey: "tenant 7" },
     says: ['held the job, whose concurrency key is "tenant 7".'],
   },
   {
@@ -217,7 +217,7 @@ export const waits: readonly Row[] = [
       await world.to("2030-01-01T11:00:00Z");
     },
     verdict: "success",
-    cause: { kind: "held", concurrencyKey: "tenant 7" },
+    cause: { kind: "blocked", concurrencyKey: "tenant 7" },
     says: ["1 h late"],
   },
   {
@@ -232,7 +232,7 @@ export const waits: readonly Row[] = [
       await world.to("2030-01-01T11:00:00Z");
     },
     verdict: "success",
-    cause: { kind: "held", concurrencyKey: null },
+    cause: { kind: "blocked", concurrencyKey: null },
     says: ["45 min late", "Cause: the limits of the task held the job."],
   },
   {

@@ -1,11 +1,11 @@
-// What operators do, in a process that a test kills before or after one of its steps: schedules are paused for a while
+// What operators do, in a process that a test kills before or after one of its commits: schedules are paused for a while
 // by their labels, a blackout leaves out fire times, and runs fail and succeed in turns. Each process has a minute of its
 // own. What is sent and what runs is written down at once, so that nothing of it is lost with the process.
 import { appendFileSync } from "node:fs";
 import process from "node:process";
 import { IntervalTrigger, Scheduler } from "../../../src/mod.ts";
 import type { NoticeChannel } from "../../../src/notices/mod.ts";
-import type { StepReport, StepRequest } from "../../../src/stores/data-store.ts";
+import type { CommitReport, CommitRequest } from "../../../src/stores/data-store.ts";
 import { LibsqlDataStore } from "../../../src/stores/libsql/mod.ts";
 import { VirtualClock } from "../../../src/testing/mod.ts";
 
@@ -14,10 +14,10 @@ const [, , folder = "", minute = "0", killAt = "0", when = "before"] = process.a
 class DeadlyStore extends LibsqlDataStore {
   #steps = 0;
 
-  override async step(request: StepRequest): Promise<StepReport> {
+  override async commit(request: CommitRequest): Promise<CommitReport> {
     const isLast = ++this.#steps === Number(killAt);
     if (isLast && when === "before") process.kill(process.pid, "SIGKILL");
-    const report = await super.step(request);
+    const report = await super.commit(request);
     if (isLast) process.kill(process.pid, "SIGKILL");
     return report;
   }

@@ -26,7 +26,7 @@ import type { JobExecutor } from "../../../src/executors/job-executor.ts";
 import { Scheduler } from "../../../src/mod.ts";
 import type { ScheduleOptions } from "../../../src/scheduler/options/options.ts";
 import type { JobContext } from "../../../src/scheduler/scheduler-client.ts";
-import type { DataStore, ScheduleUpdateRequest, StepRequest } from "../../../src/stores/data-store.ts";
+import type { CommitRequest, DataStore, ScheduleUpdateRequest } from "../../../src/stores/data-store.ts";
 import { MemoryDataStore } from "../../../src/stores/memory/store.ts";
 import { VirtualClock } from "../../../src/testing/virtual-clock.ts";
 import { CronTrigger } from "../../../src/triggers/cron.ts";
@@ -45,7 +45,7 @@ const YEAR = 365 * DAY;
 const START = "2030-01-01T11:30:20Z";
 /** What a board without a battery shows when it starts. */
 const EPOCH_START = 10 * SECOND;
-/** In which steps a run waits for what must come true, and how late a fire time may run. */
+/** In which commits a run waits for what must come true, and how late a fire time may run. */
 const STEP_MS = 20 * SECOND;
 const STEP = { milliseconds: STEP_MS };
 /** In how many of them a process has stopped. */
@@ -462,10 +462,10 @@ class Host {
             return target.cleanup(request);
           };
         }
-        if (key === "step") {
-          return (request: StepRequest) => {
+        if (key === "commit") {
+          return (request: CommitRequest) => {
             if (request.cleanup !== undefined) this.#run.onCleanup(request.now);
-            return target.step(request);
+            return target.commit(request);
           };
         }
         if (key === "updateSchedules") {

@@ -1,6 +1,6 @@
 import type { BackfillRecord } from "../../../src/records/backfill.ts";
 import type { BackfillOptions } from "../../../src/scheduler/options/options.ts";
-import type { BackfillCommit, StepReport } from "../../../src/stores/data-store.ts";
+import type { BackfillCommit, CommitReport } from "../../../src/stores/data-store.ts";
 import type { OperatedProcess, Operation, OperatorRun } from "./operators.ts";
 
 /** How far back the ranges of backfills begin, and how far from the present they end, in milliseconds. */
@@ -54,7 +54,7 @@ export function backfills(run: OperatorRun): Operation {
   };
 
   /** By the ledger, a job that gave way to a newer one between two attempts did not run. */
-  const onPlans = ({ plans }: StepReport): void => {
+  const onPlans = ({ plans }: CommitReport): void => {
     for (const { jobId } of plans.flatMap(({ overlap }) => overlap?.replaced ?? [])) {
       for (const ids of begun.values()) ids.delete(jobId);
     }
@@ -116,7 +116,7 @@ export function backfills(run: OperatorRun): Operation {
     },
     onEffect: (method, args, answer) => {
       if (method === "commitBackfill") onCommit(args[0] as BackfillCommit, answer);
-      if (method === "step") onPlans(answer as StepReport);
+      if (method === "commit") onPlans(answer as CommitReport);
       // One that is added under the id of a removed one may fire anew, from the beginning of its rule on.
       if (method === "removeSchedules") removedAt = run.clock.now() + 2 * SKEW_MS_MAX;
       if (method === "cancelBackfill" && answer === true) cancelled.add(args[0] as string);

@@ -9,7 +9,7 @@ export const BLACKOUT_MUTANTS: readonly Mutant[] = [
   store(
     "lets plans count that do not heed the last blackouts",
     changing({
-      step: async (request, inner) => {
+      commit: async (request, inner) => {
         const { version } = await inner.getBlackouts();
         return version === 0 ? request : { ...request, blackouts: version };
       },

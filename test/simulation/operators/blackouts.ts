@@ -2,10 +2,10 @@ import type { BlackoutRecord } from "../../../src/records/blackout.ts";
 import type { BlackoutOptions } from "../../../src/scheduler/options/options.ts";
 import type {
   BlackoutAdditionReport,
+  CommitReport,
+  CommitRequest,
   ScheduleAdditionReport,
   SchedulePlan,
-  StepReport,
-  StepRequest,
 } from "../../../src/stores/data-store.ts";
 import { IntervalTrigger } from "../../../src/triggers/interval.ts";
 import { parseTrigger } from "../../../src/triggers/parse-trigger.ts";
@@ -30,7 +30,7 @@ export function blackouts(run: OperatorRun): Operation {
   /** When the fire times that were left out are to be made up for, by schedule. */
   const owed = new Map<string, number>();
   const createdAt = new Map<string, number>();
-  const steps = new Set<string>();
+  const commits = new Set<string>();
 
   const add = (process: OperatedProcess): void => {
     const id = random.pick(IDS);
@@ -69,7 +69,7 @@ export function blackouts(run: OperatorRun): Operation {
   /** When the blackouts around an instant end, and those that follow them at once. */
   const endOf = (scheduleId: string, at: number): number => {
     let end = at;
-    for (let steps = 0; steps < 50; steps++) {
+    for (let commits = 0; commits < 50; commits++) {
       const later = Math.max(end, ...around(scheduleId, end).map(({ until }) => until));
       if (later === end) break;
       end = later;
@@ -121,12 +121,12 @@ export function blackouts(run: OperatorRun): Operation {
       if (random.chance(0.2)) add(random.pick(run.processes));
     },
     onEffect: (method, args, answer) => {
-      if (method === "step") {
-        const { plans, now, stepId } = args[0] as StepRequest;
-        const report = answer as StepReport;
+      if (method === "commit") {
+        const { plans, now, commitId } = args[0] as CommitRequest;
+        const report = answer as CommitReport;
         // A repetition tells what the first try did, when the blackouts may have been others.
-        if (steps.has(stepId)) return;
-        steps.add(stepId);
+        if (commits.has(commitId)) return;
+        commits.add(commitId);
         for (const [place, plan] of plans.entries()) if (report.plans[place]?.committed) onPlan(plan, now);
       } else if (method === "addBlackout") {
         const { change, blackout: record } = answer as BlackoutAdditionReport;

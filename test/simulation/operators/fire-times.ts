@@ -1,4 +1,4 @@
-import type { StepReport, StepRequest } from "../../../src/stores/data-store.ts";
+import type { CommitReport, CommitRequest } from "../../../src/stores/data-store.ts";
 import type { OperatedProcess, Operation, OperatorRun } from "./operators.ts";
 
 /** Operators add extra jobs, pause a schedule, and let it go on. Whatever they do, plans make one job of a fire time. */
@@ -7,7 +7,7 @@ export function fireTimes(run: OperatorRun): Operation {
   const jobs = new Map<string, string>();
   /** Jobs of schedules that were removed since. */
   const former = new Set<string>();
-  const onStep = ({ plans }: StepRequest, report: StepReport): void => {
+  const onStep = ({ plans }: CommitRequest, report: CommitReport): void => {
     for (const [place, { scheduleId, fires }] of plans.entries()) {
       const added = new Set(report.plans[place]?.addedJobIds);
       for (const { jobId, fireTime } of fires) {
@@ -36,7 +36,7 @@ export function fireTimes(run: OperatorRun): Operation {
       });
     },
     onEffect: (method, args, answer) => {
-      if (method === "step") onStep(args[0] as StepRequest, answer as StepReport);
+      if (method === "commit") onStep(args[0] as CommitRequest, answer as CommitReport);
       // One that is added under the id of a removed one may fire anew.
       if (method !== "removeSchedules") return;
       for (const id of jobs.values()) former.add(id);

@@ -19,7 +19,7 @@ function giving(change: (steps: readonly JobStepRecord[]) => JobStepRecord[]) {
 /** Changes how jobs go to sleep. */
 function sleeping(
   change: (retry: Retry, now: number) => Partial<Retry>,
-): (request: contract.StepRequest) => typeof request {
+): (request: contract.CommitRequest) => typeof request {
   return (request) => ({
     ...request,
     releases: request.releases.map((release) =>
@@ -31,8 +31,8 @@ function sleeping(
 }
 
 class LeavesWakeTimes extends giving((steps) => steps.map((step) => ({ ...step, wakeAt: step.wakeAt && 1 }))) {
-  override step(request: contract.StepRequest): Promise<contract.StepReport> {
-    return super.step(sleeping((_, now) => ({ runAt: now }))(request));
+  override commit(request: contract.CommitRequest): Promise<contract.CommitReport> {
+    return super.commit(sleeping((_, now) => ({ runAt: now }))(request));
   }
 }
 
@@ -83,7 +83,7 @@ export const JOB_STEP_MUTANTS: readonly { readonly mutant: Mutant; readonly caug
     ),
     caughtBy: 8,
   },
-  { mutant: store("wakes jobs at once", changing({ step: sleeping((_, now) => ({ runAt: now })) })), caughtBy: 0 },
+  { mutant: store("wakes jobs at once", changing({ commit: sleeping((_, now) => ({ runAt: now })) })), caughtBy: 0 },
   { mutant: store("forgets until when a job sleeps", LeavesWakeTimes), caughtBy: 0 },
   {
     mutant: store(
@@ -96,15 +96,15 @@ export const JOB_STEP_MUTANTS: readonly { readonly mutant: Mutant; readonly caug
     mutant: store(
       "forgets how often a job was put off",
       changing({
-        step: sleeping(({ sleep }) => (sleep === undefined ? {} : { sleep: { ...sleep, snoozes: 0 } })),
+        commit: sleeping(({ sleep }) => (sleep === undefined ? {} : { sleep: { ...sleep, snoozes: 0 } })),
       }),
     ),
     caughtBy: 0,
   },
   {
     mutant: scheduler("spends an attempt on a sleep", (inner) => ({
-      step: (request: contract.StepRequest) =>
-        inner.step(sleeping(({ failedAttempts }) => ({ failedAttempts: failedAttempts + 1 }))(request)),
+      commit: (request: contract.CommitRequest) =>
+        inner.commit(sleeping(({ failedAttempts }) => ({ failedAttempts: failedAttempts + 1 }))(request)),
     })),
     caughtBy: 0,
   },

@@ -5,11 +5,11 @@ import type { NewJobRecord } from "../../../src/records/job.ts";
 import type { JobContext } from "../../../src/scheduler/scheduler-client.ts";
 import type { StepContext } from "../../../src/scheduler/steps/step-types.ts";
 import type {
+  CommitReport,
+  CommitRequest,
   JobAddition,
   JobStepReport,
   JobStepSave,
-  StepReport,
-  StepRequest,
 } from "../../../src/stores/data-store.ts";
 import type { OperatedProcess, Operation, OperatorRun } from "./operators.ts";
 
@@ -113,7 +113,7 @@ export function jobSteps(run: OperatorRun): Operation {
     if (step.wakeAt !== null) facts.wakeAt = Math.max(facts.wakeAt ?? 0, step.wakeAt);
   }
 
-  function onReleases({ releases, stepId, isRepetition }: StepRequest, report: StepReport): void {
+  function onReleases({ releases, commitId, isRepetition }: CommitRequest, report: CommitReport): void {
     for (const [place, release] of releases.entries()) {
       if (release.kind !== "retry" || report.releases[place] !== "released" || !jobs.has(release.jobId)) continue;
       const { jobId, sleep, failedAttempts } = release;
@@ -123,13 +123,13 @@ export function jobSteps(run: OperatorRun): Operation {
         if (!isRepetition) history.violate(`a release of ${jobId} under fence ${release.fence} counts, not the last`);
         continue;
       }
-      if (facts.back.has(stepId)) continue;
-      facts.back.add(stepId);
+      if (facts.back.has(commitId)) continue;
+      facts.back.add(commitId);
       const hasFailed = failedAttempts > facts.failedAttempts;
       facts.failedAttempts = failedAttempts;
       const nights = sleep?.step === "settle" ? facts.asleep : facts.putOff;
       if (sleep === undefined || (hasFailed && sleep.step === null)) continue;
-      nights.add(stepId);
+      nights.add(commitId);
       if (hasFailed) history.violate(`job ${jobId} spent an attempt on a sleep`);
       // Whose clock is behind may find that a job wakes early that others woke.
       const isJustAwake = sleep.step !== null && Math.abs(clock.now() - (facts.wakeAt ?? 0)) <= world.skewMsMax;
@@ -183,7 +183,7 @@ export function jobSteps(run: OperatorRun): Operation {
       if (method === "saveJobStep") onSave(args[0] as JobStepSave, answer as JobStepReport);
       else if (method === "addJobs") onAdditions(args[0] as readonly NewJobRecord[], answer as readonly JobAddition[]);
       else if (method === "step") {
-        const [request, report] = [args[0] as StepRequest, answer as StepReport];
+        const [request, report] = [args[0] as CommitRequest, answer as CommitReport];
         onReleases(request, report);
         onAdditions(request.additions, report.additions);
       }

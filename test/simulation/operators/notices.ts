@@ -2,10 +2,10 @@ import type { JobResultRecord } from "../../../src/records/job-result.ts";
 import { NEUTRAL_OUTCOMES, NOTICE_TASK_PREFIX, type NoticeRecord } from "../../../src/records/notice.ts";
 import type { ScheduleRecord } from "../../../src/records/schedule.ts";
 import type {
+  CommitReport,
+  CommitRequest,
   RecoveryReport,
   ScheduleAdditionReport,
-  StepReport,
-  StepRequest,
   TaskPauseRequest,
 } from "../../../src/stores/data-store.ts";
 import { makeTask } from "../../../src/testing/data-store-contract/makers.ts";
@@ -34,7 +34,7 @@ export function notices(run: OperatorRun): Operation {
       expected.push(`${hasFailed ? "failed" : "recovered"} ${jobId}`);
     }
   };
-  const onStep = ({ releases }: StepRequest, report: StepReport): void => {
+  const onStep = ({ releases }: CommitRequest, report: CommitReport): void => {
     ends(
       releases.flatMap((one, place) =>
         one.kind === "finish" && report.releases[place] === "released" ? [one.result] : [],
@@ -82,7 +82,7 @@ export function notices(run: OperatorRun): Operation {
       void run.attempt(process, `unpauseSchedule ${id}`, (scheduler) => scheduler.unpauseSchedule(id));
     },
     onEffect: (method, args, answer) => {
-      if (method === "step") onStep(args[0] as StepRequest, answer as StepReport);
+      if (method === "commit") onStep(args[0] as CommitRequest, answer as CommitReport);
       if (method === "giveUpLeases") ends((answer as RecoveryReport).ended);
       if (method === "updateSchedules") onUpdates(answer as readonly (ScheduleRecord | null)[]);
       if (method === "addSchedules") onAdditions(answer as ScheduleAdditionReport);

@@ -21,7 +21,7 @@ function caught(mutants: readonly Mutant[], seeds: readonly number[]): OperatorM
 /** Faults about notices. */
 const NOTICES: readonly Mutant[] = [
   store(
-    "tells of a change once more when a step is repeated",
+    "tells of a change once more when a commit is repeated",
     answering(async (report, request, inner) => {
       if (!request.isRepetition) return report;
       const page = { taskId: CHANNEL, order: "newest", limit: 1, cursor: null } as const;

@@ -9,28 +9,28 @@ const shown = <T extends contract.Seen>({ pauseEndsAt: _, ...seen }: T): Omit<T,
 export const PAUSE_MUTANTS: readonly Mutant[] = [
   scheduler("does not know when pauses end", (inner) => ({
     look: async (request) => shown(await inner.look(request)),
-    step: async (request) => shown(await inner.step(request)),
+    commit: async (request) => shown(await inner.commit(request)),
   })),
   store(
     "ends the pauses of the next seconds with those of now",
     class extends MemoryDataStore {
-      override async step(request: contract.StepRequest): Promise<contract.StepReport> {
-        if (request.endsPauses !== true) return super.step(request);
-        const { endedPauses } = await super.step({
+      override async commit(request: contract.CommitRequest): Promise<contract.CommitReport> {
+        if (request.endsPauses !== true) return super.commit(request);
+        const { endedPauses } = await super.commit({
           ...request,
           ...{ now: request.now + 2000, releases: [], additions: [], plans: [], jobs: null, recover: false },
         });
-        const report = await super.step({ ...request, endsPauses: false });
+        const report = await super.commit({ ...request, endsPauses: false });
         return endedPauses === undefined ? report : { ...report, endedPauses };
       }
     },
   ),
   store(
-    "tells of the end of a pause in two steps",
+    "tells of the end of a pause in two commits",
     class extends MemoryDataStore {
       #last: contract.EndedPauses | undefined;
-      override async step(request: contract.StepRequest): Promise<contract.StepReport> {
-        const report = await super.step(request);
+      override async commit(request: contract.CommitRequest): Promise<contract.CommitReport> {
+        const report = await super.commit(request);
         const endedPauses = report.endedPauses ?? this.#last;
         this.#last = report.endedPauses;
         return endedPauses === undefined ? report : { ...report, endedPauses };
@@ -75,8 +75,8 @@ export const PAUSE_MUTANTS: readonly Mutant[] = [
     "goes on counting failures after a pause",
     class extends MemoryDataStore {
       readonly #paused = new Set<string>();
-      override async step(request: contract.StepRequest): Promise<contract.StepReport> {
-        const report = await super.step(request);
+      override async commit(request: contract.CommitRequest): Promise<contract.CommitReport> {
+        const report = await super.commit(request);
         for (const { id } of report.pausedSchedules ?? []) this.#paused.add(id);
         const again = request.releases.flatMap((release) => {
           const isFailure = release.kind === "finish" && release.result.outcome === "error";

@@ -2,10 +2,10 @@ import type { JobResultRecord } from "../../../src/records/job-result.ts";
 import { countsAsFailure, type JobOutcome } from "../../../src/records/policies.ts";
 import type { ScheduleRecord } from "../../../src/records/schedule.ts";
 import type {
+  CommitReport,
+  CommitRequest,
   RecoveryReport,
   ScheduleAdditionReport,
-  StepReport,
-  StepRequest,
   TaskPauseRequest,
 } from "../../../src/stores/data-store.ts";
 import type { OperatedProcess, Operation, OperatorRun } from "./operators.ts";
@@ -63,7 +63,7 @@ export function pauses(run: OperatorRun): Operation {
       return count > 0 && allowed !== null && count >= allowed && !schedules.has(id) ? [id] : [];
     });
 
-  const onPaused = (pausedSchedules: StepReport["pausedSchedules"], expected: readonly string[]): void => {
+  const onPaused = (pausedSchedules: CommitReport["pausedSchedules"], expected: readonly string[]): void => {
     const wanted = expected.toSorted();
     const told = (pausedSchedules ?? []).map(({ id }) => id).sort();
     if (wanted.join() !== told.join()) history.violate(`failures pause ${told.join()}, and not ${wanted.join()}`);
@@ -84,7 +84,7 @@ export function pauses(run: OperatorRun): Operation {
     }
   };
 
-  const onStep = ({ releases, plans, now, recover }: StepRequest, report: StepReport): void => {
+  const onStep = ({ releases, plans, now, recover }: CommitRequest, report: CommitReport): void => {
     const finished = releases.filter((release, place) => {
       if (release.kind !== "finish" || report.releases[place] !== "released") return false;
       return onEnd(release.jobId, release.result.scheduleId, release.result.outcome);
@@ -159,7 +159,7 @@ export function pauses(run: OperatorRun): Operation {
       else void run.attempt(process, `unpauseSchedule ${id}`, (scheduler) => scheduler.unpauseSchedule(id));
     },
     onEffect: (method, args, answer) => {
-      if (method === "step") onStep(args[0] as StepRequest, answer as StepReport);
+      if (method === "commit") onStep(args[0] as CommitRequest, answer as CommitReport);
       else if (method === "giveUpLeases") {
         noteFailures((answer as RecoveryReport).ended);
         onEnds(answer as RecoveryReport);

@@ -56,16 +56,16 @@ class TakesUnknownParents extends MemoryDataStore {
 
 /** Forgets in its answers what ended with a parent. */
 class HidesCascades extends MemoryDataStore {
-  override async step(request: contract.StepRequest): Promise<contract.StepReport> {
-    const report = await super.step(request);
+  override async commit(request: contract.CommitRequest): Promise<contract.CommitReport> {
+    const report = await super.commit(request);
     return { ...report, ended: report.ended.filter(({ attempts }) => attempts > 0) };
   }
 }
 
 /** Forgets in its answers who waits no longer. */
-class HidesPromotions extends MemoryDataStore {
-  override async step(request: contract.StepRequest): Promise<contract.StepReport> {
-    const { promoted: _, ...report } = await super.step(request);
+class HidesAdmissions extends MemoryDataStore {
+  override async commit(request: contract.CommitRequest): Promise<contract.CommitReport> {
+    const { admitted: _, ...report } = await super.commit(request);
     return report;
   }
 }
@@ -82,7 +82,7 @@ class HidesHolds extends MemoryDataStore {
   override async getJob(id: string): Promise<JobRecord | null> {
     const job = await super.getJob(id);
     if (job === null) return null;
-    const { heldBy: _, ...rest } = job;
+    const { blockedBy: _, ...rest } = job;
     return rest;
   }
 }
@@ -102,7 +102,7 @@ export const brokenChains: readonly BrokenStore[] = caughtBy(
   CancelsAllChildren,
   TakesUnknownParents,
   HidesCascades,
-  HidesPromotions,
+  HidesAdmissions,
   KeepsChildrenOfCancelledJobs,
   HidesHolds,
   ShowsExpiredResults,

@@ -5,8 +5,8 @@ import { MemoryDataStore } from "../../../src/stores/memory/store.ts";
 import { type BrokenStore, caughtBy } from "./broken-store.ts";
 
 type Tasks = readonly TaskRecord[];
-type Step = contract.StepRequest;
-type Report = contract.StepReport;
+type Commit = contract.CommitRequest;
+type Report = contract.CommitReport;
 
 /** Changes the settings of each task. */
 abstract class ChangesTasks extends MemoryDataStore {
@@ -65,11 +65,11 @@ class KeepsFirstLimits extends MemoryDataStore {
   readonly first: Map<string, TaskRecord> = new Map();
 }
 
-/** Forgets the keys of jobs that come with a step. */
-class ForgetsKeysInSteps extends MemoryDataStore {
-  override step(request: Step): Promise<Report> {
+/** Forgets the keys of jobs that come with a commit. */
+class ForgetsKeysInCommits extends MemoryDataStore {
+  override commit(request: Commit): Promise<Report> {
     const additions = request.additions.map(({ concurrencyKey: _, ...job }) => job);
-    return super.step({ ...request, additions });
+    return super.commit({ ...request, additions });
   }
 }
 
@@ -82,51 +82,51 @@ class ForgetsKeysOfSchedules extends MemoryDataStore {
   }
 }
 
-/** Does not tell which jobs are held. */
+/** Does not tell which jobs are blocked. */
 class HidesHolds extends MemoryDataStore {
   override async getJob(id: string): Promise<JobRecord | null> {
     const job = await super.getJob(id);
     if (job === null) return null;
-    const { heldBy: _, ...rest } = job;
+    const { blockedBy: _, ...rest } = job;
     return rest;
   }
 }
 
-/** Tells at an addition that the job is held, whatever the step does then. */
+/** Tells at an addition that the job is blocked, whatever the commit does then. */
 class TellsHoldsTooEarly extends MemoryDataStore {
-  override async step(request: Step): Promise<Report> {
+  override async commit(request: Commit): Promise<Report> {
     const additions = await super.addJobs(request.additions);
-    return { ...(await super.step(request)), additions };
+    return { ...(await super.commit(request)), additions };
   }
 }
 
-/** Does not tell which jobs it promotes. */
-class HidesPromotions extends MemoryDataStore {
-  override async step(request: Step): Promise<Report> {
-    const { promoted: _, ...report } = await super.step(request);
+/** Does not tell which jobs it admits. */
+class HidesAdmissions extends MemoryDataStore {
+  override async commit(request: Commit): Promise<Report> {
+    const { admitted: _, ...report } = await super.commit(request);
     return report;
   }
 }
 
 /** Does not tell when a token comes. */
 class ForgetsTokens extends MemoryDataStore {
-  override async step(request: Step): Promise<Report> {
-    const report = await super.step(request);
+  override async commit(request: Commit): Promise<Report> {
+    const report = await super.commit(request);
     const { items } = await super.getJobs({ limit: 1000, cursor: null });
     const runAts = items.filter(({ acquiredBy, runAt }) => acquiredBy === null && runAt > request.now);
     return { ...report, nextRunAt: runAts.length === 0 ? null : Math.min(...runAts.map(({ runAt }) => runAt)) };
   }
 }
 
-/** Takes each token twice when a step is repeated. */
+/** Takes each token twice when a commit is repeated. */
 class PaysTwice extends MemoryDataStore {
-  override async step(request: Step): Promise<Report> {
-    const report = await super.step(request);
+  override async commit(request: Commit): Promise<Report> {
+    const report = await super.commit(request);
     if (!request.isRepetition || request.jobs === null) return report;
     const { length } = report.acquired;
-    await super.step({
+    await super.commit({
       ...request,
-      stepId: "extra",
+      commitId: "extra",
       releases: [],
       additions: [],
       jobs: { ...request.jobs, limit: length },
@@ -173,17 +173,17 @@ class TellsPausesInDisorder extends MemoryDataStore {
   }
 }
 
-/** Does not count held jobs. */
+/** Does not count blocked jobs. */
 class CountsNoHolds extends MemoryDataStore {
   override async inspect(now: number): Promise<contract.StoreInspection> {
     const { tasks, ...rest } = await super.inspect(now);
-    return { ...rest, tasks: tasks.map(({ held: _, ...task }) => task) };
+    return { ...rest, tasks: tasks.map(({ blocked: _, ...task }) => task) };
   }
 }
 
 export const brokenFlow: readonly BrokenStore[] = [
-  ...caughtBy("keys", AllowsOneTooMany, ForgetsKeysInSteps, TellsHoldsTooEarly),
-  ...caughtBy("limits of keys", KeepsFirstLimits, ForgetsKeysOfSchedules, HidesHolds, HidesPromotions),
+  ...caughtBy("keys", AllowsOneTooMany, ForgetsKeysInCommits, TellsHoldsTooEarly),
+  ...caughtBy("limits of keys", KeepsFirstLimits, ForgetsKeysOfSchedules, HidesHolds, HidesAdmissions),
   ...caughtBy("rates", AllowsLargerBursts, IsTooSlow, ForgetsTokens, PaysTwice),
   ...caughtBy("turns", ServesTheOldest),
   ...caughtBy("pauses", NeverPauses, PausesTooMuch, PausesWhatItKnows, ForgetsPauses, TellsPausesInDisorder),

@@ -104,11 +104,11 @@ class AlwaysCopies extends MemoryDataStore {
 
 /** Takes a job that sleeps for one that fails. */
 class ForgetsSleeps extends MemoryDataStore {
-  override step(request: contract.StepRequest): Promise<contract.StepReport> {
+  override commit(request: contract.CommitRequest): Promise<contract.CommitReport> {
     const releases = request.releases.map((release) =>
       release.kind === "retry" ? { ...release, sleep: undefined as never } : release,
     );
-    return super.step({ ...request, releases });
+    return super.commit({ ...request, releases });
   }
 }
 

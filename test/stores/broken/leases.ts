@@ -2,15 +2,15 @@ import type * as contract from "../../../src/stores/data-store.ts";
 import { MemoryDataStore } from "../../../src/stores/memory/store.ts";
 import { type BrokenStore, caughtBy } from "./broken-store.ts";
 
-type Step = contract.StepRequest;
-type Report = contract.StepReport;
+type Commit = contract.CommitRequest;
+type Report = contract.CommitReport;
 
 /** Gives the jobs that a scheduler holds to the next one too. */
 class AcquiresTwice extends MemoryDataStore {
   readonly #held: Report["acquired"][number][] = [];
 
-  override async step(request: Step): Promise<Report> {
-    const report = await super.step(request);
+  override async commit(request: Commit): Promise<Report> {
+    const report = await super.commit(request);
     const double = request.jobs !== null && report.acquired.length === 0 ? this.#held.splice(0, 1) : [];
     this.#held.push(...report.acquired);
     return { ...report, acquired: [...report.acquired, ...double] };
@@ -19,37 +19,37 @@ class AcquiresTwice extends MemoryDataStore {
 
 /** Answers with the acquired jobs in the order of their ids. */
 class ForgetsTheOrder extends MemoryDataStore {
-  override async step(request: Step): Promise<Report> {
-    const report = await super.step(request);
+  override async commit(request: Commit): Promise<Report> {
+    const report = await super.commit(request);
     return { ...report, acquired: report.acquired.toSorted((a, b) => (a.id < b.id ? -1 : 1)) };
   }
 }
 
 /** Takes back ready jobs when the clock of a scheduler is behind. */
 class UnmakesReady extends MemoryDataStore {
-  override async step(request: Step): Promise<Report> {
-    const report = await super.step(request);
+  override async commit(request: Commit): Promise<Report> {
+    const report = await super.commit(request);
     return { ...report, acquired: report.acquired.filter((job) => job.runAt <= request.now) };
   }
 }
 
 /** Takes every release for one of the present holder. */
 class IgnoresFences extends MemoryDataStore {
-  override async step(request: Step): Promise<Report> {
+  override async commit(request: Commit): Promise<Report> {
     const releases: contract.JobRelease[] = [];
     for (const release of request.releases) {
       const fence = (await this.getJob(release.jobId))?.fence ?? release.fence;
       releases.push({ ...release, fence });
     }
-    return super.step({ ...request, releases });
+    return super.commit({ ...request, releases });
   }
 }
 
 /** Says that it released, and keeps the lease. */
 class KeepsLeases extends MemoryDataStore {
-  override async step(request: Step): Promise<Report> {
+  override async commit(request: Commit): Promise<Report> {
     const releases = request.releases.filter((release) => release.kind === "finish");
-    const report = await super.step({ ...request, releases });
+    const report = await super.commit({ ...request, releases });
     return { ...report, releases: request.releases.map(() => "released") };
   }
 }
@@ -58,51 +58,51 @@ class KeepsLeases extends MemoryDataStore {
 class LeaksSlots extends MemoryDataStore {
   #leaks = 0;
 
-  override async step(request: Step): Promise<Report> {
+  override async commit(request: Commit): Promise<Report> {
     const leakedBefore = this.#leaks;
     this.#leaks += request.releases.filter((release) => release.kind === "giveUp").length;
     const { jobs } = request;
-    if (jobs === null || leakedBefore === 0) return super.step(request);
-    return super.step({ ...request, jobs: { ...jobs, limit: Math.max(0, Math.min(jobs.limit, 1 - leakedBefore)) } });
+    if (jobs === null || leakedBefore === 0) return super.commit(request);
+    return super.commit({ ...request, jobs: { ...jobs, limit: Math.max(0, Math.min(jobs.limit, 1 - leakedBefore)) } });
   }
 }
 
 /** Never takes back what a dead scheduler held. */
 class NeverRecovers extends MemoryDataStore {
-  override step(request: Step): Promise<Report> {
-    return super.step({ ...request, until: Number.MAX_SAFE_INTEGER });
+  override commit(request: Commit): Promise<Report> {
+    return super.commit({ ...request, until: Number.MAX_SAFE_INTEGER });
   }
 }
 
-/** Recovers in every step. */
+/** Recovers in every commit. */
 class RecoversUnasked extends MemoryDataStore {
-  override step(request: Step): Promise<Report> {
-    return super.step({ ...request, recover: true });
+  override commit(request: Commit): Promise<Report> {
+    return super.commit({ ...request, recover: true });
   }
 }
 
 /** Leases jobs though others, which may be more urgent, wait for recovery. */
 class OvertakesTheLost extends MemoryDataStore {
-  override async step(request: Step): Promise<Report> {
+  override async commit(request: Commit): Promise<Report> {
     const { leaseEndsAt } = await this.look({ ...request, tasks: null });
     const isLate = !request.recover && leaseEndsAt !== null && leaseEndsAt <= request.now;
-    return super.step(isLate ? { ...request, now: leaseEndsAt - 1 } : request);
+    return super.commit(isLate ? { ...request, now: leaseEndsAt - 1 } : request);
   }
 }
 
 /** Acquires first and releases then. */
 class ReleasesLast extends MemoryDataStore {
-  override async step(request: Step): Promise<Report> {
-    const { acquired } = await super.step({ ...request, releases: [] });
-    const report = await super.step({ ...request, additions: [], plans: [], recover: false, jobs: null });
+  override async commit(request: Commit): Promise<Report> {
+    const { acquired } = await super.commit({ ...request, releases: [] });
+    const report = await super.commit({ ...request, additions: [], plans: [], recover: false, jobs: null });
     return { ...report, acquired };
   }
 }
 
 /** Puts back what is to be cancelled. */
 class PutsBackTheCancelled extends MemoryDataStore {
-  override async step(request: Step): Promise<Report> {
-    const report = await super.step(request);
+  override async commit(request: Commit): Promise<Report> {
+    const report = await super.commit(request);
     const [ended] = report.ended;
     return ended === undefined || request.releases.length === 0 ? report : { ...report, ended: [] };
   }
@@ -123,10 +123,10 @@ class KeepsOrphans extends MemoryDataStore {
   }
 }
 
-/** Gives up what a step leased whose answer is still under way. */
-class ForgetsStepsUnderWay extends MemoryDataStore {
+/** Gives up what a commit leased whose answer is still under way. */
+class ForgetsCommitsUnderWay extends MemoryDataStore {
   override extendLeases(extension: contract.LeaseExtension): Promise<contract.LeaseExtensionReport> {
-    return super.extendLeases({ ...extension, settledStepId: `${extension.instanceId}~` });
+    return super.extendLeases({ ...extension, settledCommitId: `${extension.instanceId}~` });
   }
 }
 
@@ -162,9 +162,9 @@ class TakesFromTheLiving extends MemoryDataStore {
 
 /** Does not hear that a job starts. */
 class IgnoresStarts extends MemoryDataStore {
-  override async step(request: Step): Promise<Report> {
+  override async commit(request: Commit): Promise<Report> {
     const releases = request.releases.filter(({ kind }) => kind !== "start");
-    const report = await super.step({ ...request, releases });
+    const report = await super.commit({ ...request, releases });
     const statuses = new Map(releases.map((release, index) => [release, report.releases[index]]));
     return { ...report, releases: request.releases.map((release) => statuses.get(release) ?? "released") };
   }
@@ -172,27 +172,27 @@ class IgnoresStarts extends MemoryDataStore {
 
 /** Does not count what is given up after it has started. */
 class GivesUpForNothing extends MemoryDataStore {
-  override step(request: Step): Promise<Report> {
+  override commit(request: Commit): Promise<Report> {
     const releases = request.releases.map((release) =>
       release.kind === "giveUp" ? { ...release, hasStarted: false } : release,
     );
-    return super.step({ ...request, releases });
+    return super.commit({ ...request, releases });
   }
 }
 
 /** Counts the loss of jobs that have not started. */
 class CountsEveryLoss extends MemoryDataStore {
-  override async step(request: Step): Promise<Report> {
+  override async commit(request: Commit): Promise<Report> {
     const { items } = await this.getJobs({ limit: 1000, cursor: null });
     const nothing = { additions: [], plans: [], jobs: null, schedules: null, recover: false };
     for (const { id: jobId, fence, acquiredBy } of request.recover ? items : []) {
       if (acquiredBy === null) continue;
-      await super.step({
-        ...{ ...request, ...nothing, schedulerId: acquiredBy, stepId: "start" },
+      await super.commit({
+        ...{ ...request, ...nothing, schedulerId: acquiredBy, commitId: "start" },
         releases: [{ jobId, fence, kind: "start" }],
       });
     }
-    return super.step(request);
+    return super.commit(request);
   }
 }
 
@@ -209,5 +209,5 @@ export const brokenLeases: readonly BrokenStore[] = [
   ...caughtBy("limits", LeaksSlots, ReleasesLast),
   ...caughtBy("recovery", NeverRecovers, RecoversUnasked, OvertakesTheLost, CountsEveryLoss),
   ...caughtBy("leases", ExtendsAnything, SurrendersEverything, NeverSurrenders, TakesFromTheLiving),
-  ...caughtBy("orphans", KeepsOrphans, ForgetsStepsUnderWay, MixesInstances, CountsOrphansAsLost),
+  ...caughtBy("orphans", KeepsOrphans, ForgetsCommitsUnderWay, MixesInstances, CountsOrphansAsLost),
 ];

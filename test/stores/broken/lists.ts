@@ -42,10 +42,10 @@ class IncludesTheLastInstant extends MemoryDataStore {
   }
 }
 
-/** Takes held jobs for queued ones. */
-class QueuesWhatIsHeld extends MemoryDataStore {
+/** Takes blocked jobs for queued ones. */
+class QueuesWhatIsBlocked extends MemoryDataStore {
   override async getJobs(filter: contract.JobFilter): Jobs {
-    if (filter.state !== "held") return super.getJobs(filter);
+    if (filter.state !== "blocked") return super.getJobs(filter);
     return { items: [], cursor: null };
   }
 }
@@ -131,13 +131,13 @@ class MergesLabels extends MemoryDataStore {
 
 /** Leaves the results without what their jobs were labelled with. */
 class LosesTheLabelsOfResults extends MemoryDataStore {
-  override step(request: contract.StepRequest): Promise<contract.StepReport> {
+  override commit(request: contract.CommitRequest): Promise<contract.CommitReport> {
     const releases = request.releases.map((release) => {
       if (release.kind !== "finish" || release.result.job === undefined) return release;
       const { labels: _, ...job } = release.result.job;
       return { ...release, result: { ...release.result, job } };
     });
-    return super.step({ ...request, releases });
+    return super.commit({ ...request, releases });
   }
 }
 
@@ -156,7 +156,7 @@ export const brokenLists: readonly BrokenStore[] = caughtBy(
   MixesStates,
   ShowsTheEndedFirst,
   IncludesTheLastInstant,
-  QueuesWhatIsHeld,
+  QueuesWhatIsBlocked,
   CountsItsPages,
   ListsWithoutKeys,
   TakesOneOutcome,

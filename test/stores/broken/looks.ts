@@ -97,7 +97,7 @@ class ShowsPayloads extends ChangesLooks {
 class RecoversWhileItLooks extends MemoryDataStore {
   override async look(request: Look): Promise<Report> {
     const rest = { until: 0, releases: [], additions: [], plans: [], jobs: null, isRepetition: false };
-    await super.step({ ...request, ...rest, stepId: "look", recover: true });
+    await super.commit({ ...request, ...rest, commitId: "look", recover: true });
     return super.look(request);
   }
 }
@@ -111,8 +111,8 @@ class PutsTasksWhileItLooks extends MemoryDataStore {
   }
 }
 
-/** Knows as ready only what a step has found due. */
-class SeesOnlyWhatStepsFound extends MemoryDataStore {
+/** Knows as ready only what a commit has found due. */
+class SeesOnlyWhatCommitsFound extends MemoryDataStore {
   override async look(request: Look): Promise<Report> {
     const { hasReady } = await super.look({ ...request, now: 0 });
     return { ...(await super.look(request)), hasReady };
@@ -202,7 +202,7 @@ export const brokenLooks: readonly BrokenStore[] = [
   ...caughtBy("due schedules", PagesFromTheStart, PagesByTimeAlone, IgnoresBytes, IgnoresWindowLimits, NeverLooksAhead),
   ...caughtBy("due schedules", HidesLargeRows, WeighsAllAlike, ForgetsWhatPagesLeaveOut, ShowsPayloads),
   ...caughtBy("due schedules", TellsEverybodyOfSchedules),
-  ...caughtBy("looking", RecoversWhileItLooks, PutsTasksWhileItLooks, SeesOnlyWhatStepsFound, SeesNoLimits),
+  ...caughtBy("looking", RecoversWhileItLooks, PutsTasksWhileItLooks, SeesOnlyWhatCommitsFound, SeesNoLimits),
   ...caughtBy("looking", TellsEverybodyOfJobs, ForgetsDeadLeases, ComparesLimitsAlone, MissesNewTasks),
   ...caughtBy("looking", SeesResultsExpire, HidesExpired),
   ...caughtBy("schedule declarations", ForgetsVersions),

@@ -29,19 +29,19 @@ class ForgetsPauses extends knowing((metadata) => ({ ...metadata, on: ["failed",
 
 class ForgetsOverdue extends knowing((metadata) => ({ ...metadata, on: ["failed", "recovered", "paused"] })) {}
 
-/** Adds the notices of a step only after the step, as a scheduler would that hears of events. */
+/** Adds the notices of a commit only after the commit, as a scheduler would that hears of events. */
 class AddsAfterwards extends MemoryDataStore {
-  override async step(request: contract.StepRequest): Promise<contract.StepReport> {
+  override async commit(request: contract.CommitRequest): Promise<contract.CommitReport> {
     const { jobs } = request;
     const queues = jobs?.queues.filter(({ taskId }) => !taskId.startsWith(PREFIX)) ?? [];
-    return super.step(jobs === null ? request : { ...request, jobs: { ...jobs, queues } });
+    return super.commit(jobs === null ? request : { ...request, jobs: { ...jobs, queues } });
   }
 }
 
 /** Adds a notice for each failure, although the schedule has failed before. */
 class TellsEachFailure extends MemoryDataStore {
-  override async step(request: contract.StepRequest): Promise<contract.StepReport> {
-    const report = await super.step(request);
+  override async commit(request: contract.CommitRequest): Promise<contract.CommitReport> {
+    const report = await super.commit(request);
     for (const release of request.releases) {
       if (release.kind !== "finish" || release.result.outcome !== "abandoned") continue;
       const { items } = await this.getJobs({ taskId: `${PREFIX}channel`, limit: 100, cursor: null });
@@ -54,8 +54,8 @@ class TellsEachFailure extends MemoryDataStore {
 
 /** Tells a repetition's changes once more. */
 class TellsAgain extends MemoryDataStore {
-  override async step(request: contract.StepRequest): Promise<contract.StepReport> {
-    const report = await super.step(request);
+  override async commit(request: contract.CommitRequest): Promise<contract.CommitReport> {
+    const report = await super.commit(request);
     if (!request.isRepetition) return report;
     const { items } = await this.getJobs({ taskId: `${PREFIX}channel`, limit: 1, cursor: null });
     await this.addJobs(items.map((job) => ({ ...job, id: `${job.id} again` })));

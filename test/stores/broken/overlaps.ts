@@ -2,20 +2,20 @@ import type * as contract from "../../../src/stores/data-store.ts";
 import { MemoryDataStore } from "../../../src/stores/memory/store.ts";
 import { type BrokenStore, caughtBy } from "./broken-store.ts";
 
-type Step = contract.StepRequest;
-type Report = contract.StepReport;
+type Commit = contract.CommitRequest;
+type Report = contract.CommitReport;
 
 /** Changes the overlaps of plans; null for none. */
 abstract class ChangesOverlaps extends MemoryDataStore {
   protected abstract changed(overlap: contract.PlannedOverlap): contract.PlannedOverlap | null;
 
-  override step(request: Step): Promise<Report> {
+  override commit(request: Commit): Promise<Report> {
     const plans = request.plans.map((plan) => {
       const { overlap, ...queueing } = plan;
       const changed = overlap === undefined ? null : this.changed(overlap);
       return changed === null ? queueing : { ...queueing, overlap: changed };
     });
-    return super.step({ ...request, plans });
+    return super.commit({ ...request, plans });
   }
 }
 
@@ -56,8 +56,8 @@ class CountsNoneThatArePassed extends ChangesOverlaps {
 
 /** Forgets in a repetition what an earlier try skipped. */
 class ForgetsSkips extends MemoryDataStore {
-  override async step(request: Step): Promise<Report> {
-    const report = await super.step(request);
+  override async commit(request: Commit): Promise<Report> {
+    const report = await super.commit(request);
     if (!request.isRepetition) return report;
     return { ...report, plans: report.plans.map(({ committed, addedJobIds }) => ({ committed, addedJobIds })) };
   }
@@ -67,8 +67,8 @@ class ForgetsSkips extends MemoryDataStore {
 class KeepsResultsOfReplaced extends MemoryDataStore {
   readonly #replaced = new Set<string>();
 
-  override async step(request: Step): Promise<Report> {
-    const report = await super.step(request);
+  override async commit(request: Commit): Promise<Report> {
+    const report = await super.commit(request);
     for (const { overlap } of report.plans) for (const { jobId } of overlap?.replaced ?? []) this.#replaced.add(jobId);
     return report;
   }

@@ -7,17 +7,17 @@ import { MemoryDataStore } from "../../../src/stores/memory/store.ts";
 import { removeSchedule, updateSchedule } from "../../../src/testing/data-store-contract/makers.ts";
 import { type BrokenStore, caughtBy } from "./broken-store.ts";
 
-type Step = contract.StepRequest;
-type Report = contract.StepReport;
+type Commit = contract.CommitRequest;
+type Report = contract.CommitReport;
 
-/** Changes the plans of a step. */
+/** Changes the plans of a commit. */
 abstract class ChangesPlans extends MemoryDataStore {
   protected abstract changed(plan: contract.SchedulePlan): Promise<contract.SchedulePlan>;
 
-  override async step(request: Step): Promise<Report> {
+  override async commit(request: Commit): Promise<Report> {
     const plans: contract.SchedulePlan[] = [];
     for (const plan of request.plans) plans.push(await this.changed(plan));
-    return super.step({ ...request, plans });
+    return super.commit({ ...request, plans });
   }
 }
 
@@ -75,15 +75,15 @@ class ForgetsJitter extends ChangesPlans {
 
 /** Lets a plan count before its time. */
 class IgnoresTheClock extends MemoryDataStore {
-  override step(request: Step): Promise<Report> {
-    return super.step({ ...request, now: Math.max(request.now, ...request.plans.map((plan) => plan.expected)) });
+  override commit(request: Commit): Promise<Report> {
+    return super.commit({ ...request, now: Math.max(request.now, ...request.plans.map((plan) => plan.expected)) });
   }
 }
 
 /** Adds the jobs of plans that do not count. */
 class AddsWithoutCommit extends MemoryDataStore {
-  override async step(request: Step): Promise<Report> {
-    const report = await super.step(request);
+  override async commit(request: Commit): Promise<Report> {
+    const report = await super.commit(request);
     for (const [index, { scheduleId, fires }] of request.plans.entries()) {
       if (report.plans[index]?.committed !== false) continue;
       await this.addJobs(fires.map((fire) => strayJob(scheduleId, fire)));
@@ -97,25 +97,25 @@ function strayJob(scheduleId: string, { jobId: id, ...fire }: contract.PlannedJo
   return { id, scheduleId, ...fire, ...fixed, resultExpirationMs: 0, maxRecoveries: 0, ...NEVER_RUN };
 }
 
-/** Takes the plans of a step one after the other, so that a schedule can have several. */
+/** Takes the plans of a commit one after the other, so that a schedule can have several. */
 class TakesPlansOneByOne extends MemoryDataStore {
-  override async step(request: Step): Promise<Report> {
+  override async commit(request: Commit): Promise<Report> {
     const plans: contract.PlanReport[] = [];
     for (const plan of request.plans)
-      plans.push(...(await super.step({ ...request, jobs: null, plans: [plan] })).plans);
-    return { ...(await super.step({ ...request, plans: [] })), plans };
+      plans.push(...(await super.commit({ ...request, jobs: null, plans: [plan] })).plans);
+    return { ...(await super.commit({ ...request, plans: [] })), plans };
   }
 }
 
-/** Takes all plans of a step, or none. */
+/** Takes all plans of a commit, or none. */
 class TakesAllPlansOrNone extends MemoryDataStore {
-  override async step(request: Step): Promise<Report> {
+  override async commit(request: Commit): Promise<Report> {
     for (const plan of request.plans) {
       if ((await this.getSchedule(plan.scheduleId))?.fence === plan.fence) continue;
-      const report = await super.step({ ...request, plans: [] });
+      const report = await super.commit({ ...request, plans: [] });
       return { ...report, plans: request.plans.map(() => ({ committed: false, addedJobIds: [] })) };
     }
-    return super.step(request);
+    return super.commit(request);
   }
 }
 
@@ -158,8 +158,8 @@ abstract class ChangesJobs extends MemoryDataStore {
     return job === null || job.scheduleId === null ? job : this.changed(job);
   }
 
-  override async step(request: Step): Promise<Report> {
-    const report = await super.step(request);
+  override async commit(request: Commit): Promise<Report> {
+    const report = await super.commit(request);
     return { ...report, acquired: report.acquired.map((job) => (job.scheduleId === null ? job : this.changed(job))) };
   }
 }

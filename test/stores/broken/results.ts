@@ -33,11 +33,11 @@ class RemovesOfAllJobs extends MemoryDataStore {
 
 /** Forgets what failed before. */
 class ForgetsAttempts extends MemoryDataStore {
-  override step(request: contract.StepRequest): Promise<contract.StepReport> {
+  override commit(request: contract.CommitRequest): Promise<contract.CommitReport> {
     const releases = request.releases.map((release) =>
       release.kind === "retry" ? { ...release, attemptHistory: [] } : release,
     );
-    return super.step({ ...request, releases });
+    return super.commit({ ...request, releases });
   }
 }
 

@@ -13,9 +13,9 @@ class ForgetsBursts extends MemoryDataStore {
 }
 
 /** Heeds bursts only where jobs are added by themselves. */
-class ForgetsBurstsInSteps extends MemoryDataStore {
-  override step(request: contract.StepRequest): Promise<contract.StepReport> {
-    return super.step({ ...request, additions: request.additions.map(({ debounce: _forgotten, ...job }) => job) });
+class ForgetsBurstsInCommits extends MemoryDataStore {
+  override commit(request: contract.CommitRequest): Promise<contract.CommitReport> {
+    return super.commit({ ...request, additions: request.additions.map(({ debounce: _forgotten, ...job }) => job) });
   }
 }
 
@@ -111,7 +111,7 @@ export const brokenWindows: readonly BrokenStore[] = [
   ...caughtBy(
     "debounce",
     ForgetsBursts,
-    ForgetsBurstsInSteps,
+    ForgetsBurstsInCommits,
     KeepsTheFirstPayload,
     ForgetsTheLongestWait,
     ForgetsToWaitAgain,

@@ -75,8 +75,8 @@ class TellsTextsFromTheStart extends MemoryDataStore {
 
 /** Leaves the rules of the former next fire time beside the new one. */
 class ForgetsRulesOfPlans extends MemoryDataStore {
-  override step(request: contract.StepRequest): Promise<contract.StepReport> {
-    return super.step({ ...request, plans: request.plans.map(({ zoneRules: _, ...plan }) => plan) });
+  override commit(request: contract.CommitRequest): Promise<contract.CommitReport> {
+    return super.commit({ ...request, plans: request.plans.map(({ zoneRules: _, ...plan }) => plan) });
   }
 }
 

@@ -73,8 +73,8 @@ export function OverviewPage() {
 /** A run without progress that was due longer ago may hang, and keep others waiting. */
 const LONG_MS = 10 * MINUTE_MS;
 
-function waitingOf({ counts: { queued, held } }: api.ShownOverview): string {
-  return (queued.count + held.count).toLocaleString("en");
+function waitingOf({ counts: { queued, blocked } }: api.ShownOverview): string {
+  return (queued.count + blocked.count).toLocaleString("en");
 }
 
 /** What comes: the next fire of each schedule, and how many others there are in each minute. */

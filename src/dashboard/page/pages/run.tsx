@@ -330,8 +330,8 @@ function ErrorText({ error }: { error: ShownError }) {
 }
 
 function About({ run, zone, now }: { run: api.ShownWholeRun; zone: string; now: number }) {
-  const { taskId, executor, retryOf, heldBy, expiresAt, metadata, idempotencyKey, concurrencyKey } = run;
-  const heldWords = { limit: "a limit or a pause of its task", parents: "runs that it comes after" };
+  const { taskId, executor, retryOf, blockedBy, expiresAt, metadata, idempotencyKey, concurrencyKey } = run;
+  const blockedWords = { limit: "a limit or a pause of its task", parents: "runs that it comes after" };
   return (
     <Panel title="About this run">
       <Facts
@@ -341,7 +341,7 @@ function About({ run, zone, now }: { run: api.ShownWholeRun; zone: string; now: 
           ["Repeats", retryOf && <a href={hrefOf("runs", retryOf)}>{retryOf}</a>],
           ["Idempotency key", idempotencyKey],
           ["Concurrency key", concurrencyKey],
-          ["Held back by", heldBy && heldWords[heldBy]],
+          ["Blocked back by", blockedBy && blockedWords[blockedBy]],
           ["Kept until", expiresAt && whenText(msOf(expiresAt), zone, now)],
           ["Metadata", hasEntries(metadata) && <Json value={metadata} />],
         ]}

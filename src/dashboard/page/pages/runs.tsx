@@ -19,7 +19,7 @@ const FAILED = "error,abandoned,deserializationFailed,missedStartDeadline";
 const SHOWN: Readonly<Record<string, readonly [name: string, filter: api.RunListFilter]>> = {
   "": ["All", {}],
   running: ["Running", { state: "running" }],
-  waiting: ["Waiting", { state: "queued,held" }],
+  waiting: ["Waiting", { state: "queued,blocked" }],
   failed: ["Failed", { outcome: FAILED }],
   success: ["Succeeded", { outcome: "success" }],
   cancelled: ["Cancelled", { outcome: "cancelled" }],

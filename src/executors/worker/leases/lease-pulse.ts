@@ -77,7 +77,7 @@ export class LeasePulse {
         schedulerId: identity,
         instanceId,
         // Leases of which the scheduler has not heard yet are not given up.
-        settledStepId: null,
+        settledCommitId: null,
         until,
         jobs: leases.map(({ jobId, fence }) => ({ jobId, fence })),
         aliveUntil: until,

@@ -16,7 +16,7 @@ interface ThreadExtension {
   readonly now: number;
   readonly schedulerId: string;
   readonly instanceId: string;
-  readonly settledStepId: null;
+  readonly settledCommitId: null;
   readonly until: number;
   readonly jobs: readonly { readonly jobId: string; readonly fence: number }[];
   readonly aliveUntil: number;

@@ -2,7 +2,7 @@ import { CLOCK_TOLERANCE_MS } from "../../../core/limits.ts";
 import {
   ADMISSIONS_PER_KEY_MIN,
   ADMISSIONS_PER_STATEMENT,
-  DUE_PER_STEP_MAX,
+  DUE_PER_COMMIT_MAX,
   FAIR_ADMITTED_MAX,
   LIMITERS_PER_STATEMENT_MAX,
 } from "../../sqlite/bounds.ts";
@@ -34,7 +34,7 @@ export function admissionStatements(names: PostgresNames): AdmissionStatements {
   const { keyLimiters, jobs, tasks } = names;
   const due =
     `SELECT seq FROM ${jobs} WHERE state = ${delayed} AND run_at <= ?1 ORDER BY run_at, seq LIMIT ` +
-    `${DUE_PER_STEP_MAX}`;
+    `${DUE_PER_COMMIT_MAX}`;
   const ownKey = `(SELECT own_key FROM ${tasks} WHERE id = j.task_id)`;
   /** The key that counts for a job: its own, else that of its task. */
   const keyOf = (job: string, ofTask: string): string => `coalesce(nullif(${job}.concurrency_key, ''), ${ofTask})`;

@@ -87,7 +87,7 @@ export function nextToken({ keyLimiters, tasks }: TableNames): string {
   return `SELECT min((${first})) FROM ${tasks} t WHERE t.own_key IS NOT NULL`;
 }
 
-/** SQL of whether a step has to admit jobs, or to block some again. ?1 now. */
+/** SQL of whether a commit has to admit jobs, or to block some again. ?1 now. */
 export function needsAdmission(names: TableNames): string {
   const { tasks } = names;
   const isOpen = "d.paused = 0 AND t.paused IS DISTINCT FROM 1";

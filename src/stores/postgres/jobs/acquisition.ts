@@ -2,7 +2,7 @@ import {
   ACQUIRED_BYTES_MAX,
   ACQUISITION_ARMS_MAX,
   DUE_DELAYED_SEEN_MAX,
-  DUE_PER_STEP_MAX,
+  DUE_PER_COMMIT_MAX,
   FAR_FUTURE_MS,
 } from "../../sqlite/bounds.ts";
 import type { FlowMode } from "../../sqlite/flow-control/key-limiters.ts";
@@ -67,7 +67,7 @@ export function storedAcquisitions(names: PostgresNames): StoredAcquisitions {
         sql:
           `UPDATE ${jobs} SET state = ${ready} WHERE seq = ANY (ARRAY(SELECT seq FROM ${jobs} ` +
           `WHERE state = ${delayed} AND run_at <= ?1 AND concurrency_key IS NULL ` +
-          `ORDER BY run_at, seq LIMIT ${DUE_PER_STEP_MAX}))`,
+          `ORDER BY run_at, seq LIMIT ${DUE_PER_COMMIT_MAX}))`,
       }),
     acquire: () =>
       Object.fromEntries(
@@ -87,14 +87,14 @@ export function storedAcquisitions(names: PostgresNames): StoredAcquisitions {
     hasReady: () =>
       Object.fromEntries(
         forms.flatMap(({ flow, queues }) =>
-          [true, false].map((endsStep) => [
-            `${flow} ${queues} ${endsStep}`,
+          [true, false].map((endsCommit) => [
+            `${flow} ${queues} ${endsCommit}`,
             storedRead(
               names,
               {
-                name: `has_ready_${flow}_${queues}${endsStep ? "_after_step" : ""}`,
-                types: ["bigint", "bigint", ...queueTypes(queues), ...(endsStep ? ["text"] : [])],
-                sql: hasReady(names, queues, flow, endsStep),
+                name: `has_ready_${flow}_${queues}${endsCommit ? "_after_commit" : ""}`,
+                types: ["bigint", "bigint", ...queueTypes(queues), ...(endsCommit ? ["text"] : [])],
+                sql: hasReady(names, queues, flow, endsCommit),
               },
               "boolean",
             ),
@@ -147,7 +147,7 @@ export function acquisitionStatements(names: PostgresNames): AcquisitionStatemen
   });
 }
 
-/** What {@link acquire} has seen, for the look that ends its step: a second scan would pass all dead entries of the
+/** What {@link acquire} has seen, for the look that ends its commit: a second scan would pass all dead entries of the
  *  index once more, of which there are very many beside a transaction that stays open. Empty where it did not look. */
 const LEASE_END = "escapement.lease_end";
 const HAS_MORE = "escapement.has_more";
@@ -158,32 +158,33 @@ const NO_LEASE = "none";
  *  candidate more than it may lease, which tells whether more are ready. */
 function acquire(names: PostgresNames, flow: FlowMode, queues: QueuesAsArguments): string {
   const { jobs, tasks } = names;
-  const [schedulerId = "", until = "", stepId = ""] = [0, 1, 2].map(
+  const [schedulerId = "", until = "", commitId = ""] = [0, 1, 2].map(
     (place) => `?${FIRST_QUEUE_PARAMETER + queueTypes(queues).length + place}`,
   );
-  const held =
-    `SELECT count(*) FROM ${jobs} WHERE state = ${leased} ` + `AND acquired_until > ?1 AND acquisition_id = ${stepId}`;
+  const blocked =
+    `SELECT count(*) FROM ${jobs} WHERE state = ${leased} ` +
+    `AND acquired_until > ?1 AND acquisition_id = ${commitId}`;
   const inOrder = `ORDER BY ${orderOf(flow, "k")} LIMIT wanted + 1`;
-  const first = `SELECT * FROM (${candidates(names, queues, flow, stepId)}) k ${inOrder}`;
+  const first = `SELECT * FROM (${candidates(names, queues, flow, commitId)}) k ${inOrder}`;
   const fitting =
     "SELECT c.row, row_number() OVER w AS place, " +
     `sum(${sizeInBytes("j.details")}) OVER w AS bytes FROM (${first}) c JOIN ${jobs} j ON j.ctid = c.row ` +
     `WINDOW w AS (ORDER BY ${orderOf(flow, "c")})`;
   const isPicked = `f.place <= wanted AND (f.place = 1 OR f.bytes <= ${ACQUIRED_BYTES_MAX})`;
   // A ready job that has not the key that its task gives it (see `backfillKeys`) is left. This is tested after the
-  // LIMIT, and the look of the same step tells that there is more to do.
+  // LIMIT, and the look of the same commit tells that there is more to do.
   const ownKey = `(SELECT own_key FROM ${tasks} WHERE id = j.task_id)`;
   const hasItsKey = ` AND (j.concurrency_key IS NOT NULL OR ${ownKey} IS NULL)`;
   const update =
     `UPDATE ${jobs} AS j SET state = ${leased}, acquired_by = ${schedulerId}, acquired_until = ${until}, ` +
-    `acquisition_id = ${stepId}, fence = j.fence + 1 WHERE j.ctid = ANY (picked)${flow === "on" ? hasItsKey : ""}`;
-  // With flow control, what a step leaves is asked for anew.
+    `acquisition_id = ${commitId}, fence = j.fence + 1 WHERE j.ctid = ANY (picked)${flow === "on" ? hasItsKey : ""}`;
+  // With flow control, what a commit leaves is asked for anew.
   const more = `PERFORM set_config('${HAS_MORE}', (seen > coalesce(cardinality(picked), 0))::text, true);`;
   return (
     `lease_end := (${nextLeaseEnd(names)}); ` +
     `PERFORM set_config('${LEASE_END}', coalesce(lease_end::text, '${NO_LEASE}'), true); ` +
     "IF lease_end <= ?1 THEN RETURN; END IF; " +
-    `wanted := greatest(0, ?2 - (${held})); ` +
+    `wanted := greatest(0, ?2 - (${blocked})); ` +
     `SELECT array_agg(f.row) FILTER (WHERE ${isPicked}), count(*) INTO picked, seen FROM (${fitting}) f; ` +
     `${update}; ${flow === "on" ? "" : more}`
   );
@@ -194,10 +195,10 @@ export function nextLeaseEnd({ jobs }: TableNames): string {
   return `SELECT min(acquired_until) FROM ${jobs} WHERE state = ${leased}`;
 }
 
-/** The same after the acquisition of a step, with its own leases. */
-export function nextLeaseEndAfter(names: TableNames, stepId: string): string {
+/** The same after the acquisition of a commit, with its own leases. */
+export function nextLeaseEndAfter(names: TableNames, commitId: string): string {
   const before = `current_setting('${LEASE_END}', true)`;
-  const own = `${nextLeaseEnd(names)} AND acquisition_id = ${stepId}`;
+  const own = `${nextLeaseEnd(names)} AND acquisition_id = ${commitId}`;
   return (
     `CASE coalesce(${before}, '') WHEN '' THEN (${nextLeaseEnd(names)}) ` +
     `ELSE least(nullif(${before}, '${NO_LEASE}')::bigint, (${own})) END`
@@ -221,7 +222,7 @@ function orderOf(flow: FlowMode, alias: string): string {
 }
 
 /** No more jobs of a task than it may start, and of an executor with a bound than it has room for. */
-function candidates(names: TableNames, form: QueuesAsArguments, flow: FlowMode, stepId: string): string {
+function candidates(names: TableNames, form: QueuesAsArguments, flow: FlowMode, commitId: string): string {
   const { jobs } = names;
   const isBounded = form === "bounded";
   const most = isBounded ? "least(?2 + 1, q.free, q.bound)" : "least(?2 + 1, q.free)";
@@ -239,7 +240,7 @@ function candidates(names: TableNames, form: QueuesAsArguments, flow: FlowMode, 
   const ranked = (rows: string, of: string, order: string, limit: string): string =>
     `SELECT * FROM (SELECT r.*, row_number() OVER (PARTITION BY r.${of} ORDER BY ${order}) AS place_of_${of} ` +
     `FROM (${rows}) r) p WHERE p.place_of_${of} <= p.${limit}`;
-  const queues = queuesOf(names, form, flow, stepId);
+  const queues = queuesOf(names, form, flow, commitId);
   // No task comes twice among few queues.
   if (form === "few") return `WITH ${queues} ${found}`;
   const ofTasks = ranked(found, "task_id", flow === "on" ? inQueue("r") : orderOf(flow, "r"), "free");
@@ -251,39 +252,41 @@ function candidates(names: TableNames, form: QueuesAsArguments, flow: FlowMode, 
 export function hasReadyJobs(
   names: PostgresNames,
   form: QueueForm,
-  { stepId, flow }: { readonly stepId: string | null; readonly flow: FlowMode },
+  { commitId, flow }: { readonly commitId: string | null; readonly flow: FlowMode },
 ): string {
-  const stored = storedAcquisitions(names).hasReady[`${flow} ${queuesOfForm(form)} ${stepId !== null}`];
-  return stored?.call("?1", "?2", ...queueArguments(form), ...(stepId === null ? [] : [stepId])) ?? "";
+  const stored = storedAcquisitions(names).hasReady[`${flow} ${queuesOfForm(form)} ${commitId !== null}`];
+  return stored?.call("?1", "?2", ...queueArguments(form), ...(commitId === null ? [] : [commitId])) ?? "";
 }
 
-function hasReady(names: PostgresNames, queues: QueuesAsArguments, flow: FlowMode, endsStep: boolean): string {
+function hasReady(names: PostgresNames, queues: QueuesAsArguments, flow: FlowMode, endsCommit: boolean): string {
   const { jobs } = names;
-  const stepId = endsStep ? `?${FIRST_QUEUE_PARAMETER + queueTypes(queues).length}` : null;
+  const commitId = endsCommit ? `?${FIRST_QUEUE_PARAMETER + queueTypes(queues).length}` : null;
   const due = `FROM ${jobs} WHERE state = ${delayed} AND run_at <= ?1 ORDER BY run_at`;
   const seen = `SELECT task_id, executor ${due} LIMIT ${DUE_DELAYED_SEEN_MAX}`;
   // No EXISTS, because for many queues the planner would rather read all ready jobs once.
   const any = (rows: string): string => `((SELECT true FROM ${rows} LIMIT 1) IS TRUE)`;
   const isReady = any(`${jobs} i WHERE ${readyIn("i", "q.task_id", "q.executor")}`);
   const isDue = any(`(${seen}) seen WHERE seen.task_id = q.task_id AND seen.executor = q.executor`);
-  const isWaiting = endsStep ? isReady : `(${isReady} OR ${isDue})`;
+  const isWaiting = endsCommit ? isReady : `(${isReady} OR ${isDue})`;
   const asked =
-    `(WITH ${queuesOf(names, queues, flow, stepId)} SELECT EXISTS (SELECT 1 FROM q WHERE q.free > 0 ` +
+    `(WITH ${queuesOf(names, queues, flow, commitId)} SELECT EXISTS (SELECT 1 FROM q WHERE q.free > 0 ` +
     `${queues === "bounded" ? "AND q.bound > 0 " : ""}AND ${isWaiting}))`;
   const known = `current_setting('${HAS_MORE}', true)`;
   const inQueues =
-    endsStep && flow === "off" ? `CASE coalesce(${known}, '') WHEN '' THEN ${asked} ELSE ${known}::boolean END` : asked;
-  // A step leaves only those limiters dirty that have something to admit.
-  const admission = endsStep ? isAnyDirty(names) : needsAdmission(names);
+    endsCommit && flow === "off"
+      ? `CASE coalesce(${known}, '') WHEN '' THEN ${asked} ELSE ${known}::boolean END`
+      : asked;
+  // A commit leaves only those limiters dirty that have something to admit.
+  const admission = endsCommit ? isAnyDirty(names) : needsAdmission(names);
   return (
-    `${inQueues} OR EXISTS (SELECT 1 ${due} LIMIT 1 OFFSET ${endsStep ? 0 : DUE_DELAYED_SEEN_MAX})` +
+    `${inQueues} OR EXISTS (SELECT 1 ${due} LIMIT 1 OFFSET ${endsCommit ? 0 : DUE_DELAYED_SEEN_MAX})` +
     (flow === "off" ? "" : ` OR ${admission}`)
   );
 }
 
-/** SQL of the text of the jobs that a step leased and still holds. `inOrder` sorts them. */
-export function acquiredJobs(names: PostgresNames, schedulerId: string, stepId: string): string {
-  return storedAcquisitions(names).acquired.call("?1", schedulerId, stepId);
+/** SQL of the text of the jobs that a commit leased and still holds. `inOrder` sorts them. */
+export function acquiredJobs(names: PostgresNames, schedulerId: string, commitId: string): string {
+  return storedAcquisitions(names).acquired.call("?1", schedulerId, commitId);
 }
 
 const IS_LEASE_LIVE = `state = ${leased} AND acquired_until > ?1 AND acquired_until <= ${FAR_FUTURE_MS}`;
@@ -294,20 +297,25 @@ function readyIn(job: string, taskId: string, executor: string): string {
 }
 
 /** The queues as the table `q`, with the free slots of their tasks; and with what is left of the bounds of their
- *  executors (`bound`), where these have bounds, after what a step has leased. A task without a limit gets one more
+ *  executors (`bound`), where these have bounds, after what a commit has leased. A task without a limit gets one more
  *  than the limit of the acquisition. */
-function queuesOf({ jobs, tasks }: TableNames, form: QueuesAsArguments, flow: FlowMode, stepId: string | null): string {
+function queuesOf(
+  { jobs, tasks }: TableNames,
+  form: QueuesAsArguments,
+  flow: FlowMode,
+  commitId: string | null,
+): string {
   const isClosed = flow === "on" ? "t.paused = 1" : "t.limited = 1";
   const limit = `CASE WHEN ${isClosed} THEN 0 ELSE t.max_running_jobs END`;
   const isBounded = form === "bounded";
-  const isTaken = isBounded && stepId !== null;
+  const isTaken = isBounded && commitId !== null;
   // Known before anything is counted.
   const isAnyLimited =
     `EXISTS (SELECT 1 FROM ${given(form)} JOIN ${tasks} t ON t.id = e.task_id ` +
     "WHERE t.max_running_jobs IS NOT NULL)";
   const taken =
     `taken AS MATERIALIZED (SELECT executor, count(*) AS n FROM ${jobs} ` +
-    `WHERE ${IS_LEASE_LIVE} AND acquisition_id = ${stepId} GROUP BY executor), `;
+    `WHERE ${IS_LEASE_LIVE} AND acquisition_id = ${commitId} GROUP BY executor), `;
   const bound = `coalesce(e.bound, ?2 + 1)${isTaken ? " - coalesce(k.n, 0)" : ""} AS bound, `;
   return (
     `${isTaken ? taken : ""}running AS MATERIALIZED (SELECT task_id, count(*) AS n FROM ${jobs} ` +

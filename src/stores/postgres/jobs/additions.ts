@@ -14,7 +14,7 @@ const { delayed, ready, dependent } = JOB_STATE;
 
 /** The arguments are those of the statements on SQLite's SQL. */
 export function additionStatements(names: PostgresNames): AdditionStatements {
-  const { jobs, steps, inSchema } = names;
+  const { jobs, commits, inSchema } = names;
   const { isJob, hasResult, isStamped } = existenceChecks(names);
   const existing =
     "id text, idempotency_key text, schedule_id text, fire_time bigint, place bigint, task_id text, now bigint";
@@ -41,7 +41,7 @@ export function additionStatements(names: PostgresNames): AdditionStatements {
       `WHERE NOT ${isJob("a.id")} AND NOT ${hasResult("a.id")}`,
     stampAdditions: () => storedStamps(names).statement,
     removeStamps: () =>
-      `DELETE FROM ${steps} WHERE id IN (SELECT id FROM ${steps} WHERE at <= ?1 ` +
+      `DELETE FROM ${commits} WHERE id IN (SELECT id FROM ${commits} WHERE at <= ?1 ` +
       `ORDER BY at LIMIT ${STAMPS_PER_CLEANUP_MAX})`,
   });
 }
@@ -59,7 +59,7 @@ interface StoredInsertions extends Readonly<Record<"jobs" | "stampedJobs" | "ali
 export function storedInsertions(names: PostgresNames, hasKeys: boolean): StoredInsertions {
   const { jobs, tasks } = names;
   const { hasResult, isStamped } = existenceChecks(names);
-  // A job without a key of its own that is admitted nevertheless is delayed until a step with flow control finds it
+  // A job without a key of its own that is admitted nevertheless is delayed until a commit with flow control finds it
   // due,
   // and marks its limiter. A job that repeats another needs the result of that one.
   const state =
@@ -127,7 +127,7 @@ export function storedStamps(names: PostgresNames): Stored {
     name: "stamp_additions",
     types: ["json", "bigint"],
     sql:
-      `INSERT INTO ${names.steps} (id, at) SELECT a.stamp, ?2 FROM ${rowsOf("?1", "a", "stamp text, job_id text")} ` +
+      `INSERT INTO ${names.commits} (id, at) SELECT a.stamp, ?2 FROM ${rowsOf("?1", "a", "stamp text, job_id text")} ` +
       `WHERE a.job_id IS NULL OR ${isJob("a.job_id")} ON CONFLICT DO NOTHING`,
   });
 }
@@ -147,12 +147,12 @@ export function plainAdditions(names: PostgresNames): ReadonlySet<string> {
 function existenceChecks({
   jobs,
   results,
-  steps,
+  commits,
 }: TableNames): Readonly<Record<"isJob" | "hasResult" | "isStamped", (id: string) => string>> {
   return {
     isJob: (id) => `((SELECT true FROM ${jobs} x WHERE x.id = ${id}) IS TRUE)`,
     hasResult: (id) => `((SELECT true FROM ${results} x WHERE x.job_id = ${id}) IS TRUE)`,
-    isStamped: (id) => `((SELECT true FROM ${steps} x WHERE x.id = ${id}) IS TRUE)`,
+    isStamped: (id) => `((SELECT true FROM ${commits} x WHERE x.id = ${id}) IS TRUE)`,
   };
 }
 
@@ -166,7 +166,7 @@ function isBurst(job: string, taskId: string, key: string): string {
 
 /** The arguments are those of the statements on SQLite's SQL. */
 export function windowStatements(names: PostgresNames): WindowStatements {
-  const { jobs, steps, windows, inSchema } = names;
+  const { jobs, commits, windows, inSchema } = names;
   const { isJob, hasResult, isStamped } = existenceChecks(names);
   const record = (id: string): string => `(SELECT ${jobAsJson(names, "j")} FROM ${jobs} j WHERE j.id = ${id})`;
   return lazily<WindowStatements>({
@@ -180,7 +180,7 @@ export function windowStatements(names: PostgresNames): WindowStatements {
       ),
     insertWindowedJobs: () => `SELECT ${inSchema}insert_windowed_jobs(?1::json)`,
     stampBursts: () =>
-      `INSERT INTO ${steps} (id, at, answer) SELECT a.id, ?2::bigint, j.id ` +
+      `INSERT INTO ${commits} (id, at, answer) SELECT a.id, ?2::bigint, j.id ` +
       `FROM ${rowsOf("?1", "a", "id text, task_id text, burst text")} ` +
       `JOIN ${jobs} j ON ${isBurst("j", "a.task_id", "a.burst")} ON CONFLICT DO NOTHING`,
     findOpeners: () =>
@@ -191,7 +191,7 @@ export function windowStatements(names: PostgresNames): WindowStatements {
       `AND NOT ${isStamped("a.id")} AND NOT ${isJob("a.id")}`,
     findBursts: () =>
       "SELECT b.place AS place, b.id AS id, " +
-      `${record("b.id")} AS record FROM (SELECT a.place, coalesce((SELECT s.answer FROM ${steps} s WHERE s.id = ` +
+      `${record("b.id")} AS record FROM (SELECT a.place, coalesce((SELECT s.answer FROM ${commits} s WHERE s.id = ` +
       `a.id), ` +
       `(SELECT j.id FROM ${jobs} j WHERE j.id = a.id), CASE WHEN ${hasResult("a.id")} THEN a.id ` +
       `ELSE (SELECT j.id FROM ${jobs} j WHERE ${isBurst("j", "a.task_id", "a.burst")}) END) AS id ` +

@@ -1,4 +1,4 @@
-import { DESCENDANTS_PER_STEP_MAX, RESOLVED_PER_STEP_MAX } from "../../sqlite/bounds.ts";
+import { DESCENDANTS_PER_COMMIT_MAX, RESOLVED_PER_COMMIT_MAX } from "../../sqlite/bounds.ts";
 import { PARENTS_GUARD } from "../../sqlite/driver/driver-and-failures.ts";
 import type { DependencyStatements } from "../../sqlite/jobs/dependencies.ts";
 import { JOB_STATE } from "../../sqlite/schema/tables.ts";
@@ -27,13 +27,13 @@ export function dependencyStatements(names: PostgresNames): DependencyStatements
   // The first dependencies that have ended, as the table `w`.
   const ended =
     `(SELECT parent_id, child_id, cancels, outcome FROM ${dependencies} WHERE outcome IS NOT NULL ` +
-    `ORDER BY parent_id, child_id LIMIT ${RESOLVED_PER_STEP_MAX}) w`;
+    `ORDER BY parent_id, child_id LIMIT ${RESOLVED_PER_COMMIT_MAX}) w`;
   /** The jobs to cancel. It depends on the dependencies alone, so that the statements that follow each other and leave
    *  the dependencies as they are find the same jobs. */
   const doomed =
     `WITH RECURSIVE doomed (id) AS (SELECT w.child_id FROM ${ended} WHERE ${cancelsBy("w")} ` +
     `UNION SELECT l.child_id FROM doomed d JOIN ${dependencies} l ON l.parent_id = d.id WHERE l.cancels = 1), ` +
-    `first AS MATERIALIZED (SELECT id FROM doomed LIMIT ${DESCENDANTS_PER_STEP_MAX}) `;
+    `first AS MATERIALIZED (SELECT id FROM doomed LIMIT ${DESCENDANTS_PER_COMMIT_MAX}) `;
   const doomedJobs =
     `j.seq IN (${doomed} SELECT i.seq FROM first d JOIN ${jobs} i ON i.id = d.id WHERE i.state ` + `= ${dependent})`;
   // A job with a key becomes due once more, so that admission decides about it.

@@ -34,7 +34,8 @@ const SCANS: Readonly<Record<string, string>> = {
 
 function jobLists(names: PostgresNames): Readonly<Record<string, string>> {
   const { jobs, labels } = names;
-  const state = `CASE WHEN t.state = ${leased} THEN 'running' WHEN t.state >= ${blocked} THEN 'held' ELSE 'queued' END`;
+  const state =
+    `CASE WHEN t.state = ${leased} THEN 'running' ` + `WHEN t.state >= ${blocked} THEN 'blocked' ELSE 'queued' END`;
   const texts = ["id", "task_id", "schedule_id", "idempotency_key", "concurrency_key"];
   const attempts = "t.failed_attempts + t.recoveries + CASE WHEN t.acquired_by IS NULL THEN 0 ELSE 1 END";
   const list: ScannedTable = {

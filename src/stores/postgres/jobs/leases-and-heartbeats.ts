@@ -116,7 +116,7 @@ export function stepStatements(names: PostgresNames): StepStatements {
       "WHERE r.job_id = s.job_id AND r.expires_at > ?1), ?2) WHERE (s.job_id, s.name) IN (SELECT job_id, name " +
       `FROM ${jobSteps} WHERE check_at <= ?1 ORDER BY check_at LIMIT ${STEPS_CHECKED_PER_CLEANUP_MAX}) ` +
       `AND (${hasJob} OR ${hasResult})`,
-    removeSteps: () =>
+    removeCommits: () =>
       `DELETE FROM ${jobSteps} WHERE job_id IN (SELECT s.job_id FROM ${jobSteps} s WHERE s.check_at <= ?1 ` +
       `AND NOT ${hasJob} AND NOT ${hasResult} ORDER BY s.check_at LIMIT ${STEPS_REMOVED_PER_CLEANUP_MAX})`,
     hasMoreSteps: () => `SELECT EXISTS (SELECT 1 FROM ${jobSteps} WHERE check_at <= ?1) AS has_more`,

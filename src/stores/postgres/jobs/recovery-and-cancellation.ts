@@ -1,4 +1,4 @@
-import { MISSED_PER_STEP_MAX } from "../../../core/limits.ts";
+import { MISSED_PER_COMMIT_MAX } from "../../../core/limits.ts";
 import type { CancellationStatements, RecoveryStatements } from "../../sqlite/jobs/recovery-and-cancellation.ts";
 import { JOB_STATE } from "../../sqlite/schema/tables.ts";
 import { lazily } from "../../sqlite/sql-and-json.ts";
@@ -15,7 +15,7 @@ const { ready, leased, blocked, dependent } = JOB_STATE;
 /** The arguments are those of the statements on SQLite's SQL. */
 export function recoveryStatements(names: PostgresNames): RecoveryStatements {
   const { jobs, schedules, schedulers, dependencies } = names;
-  // The steps of an instance begin with its name.
+  // The commits of an instance begin with its name.
   const isOfAnother = "NOT starts_with(coalesce(l.acquisition_id, ''), ?6)";
   const isOfTheDead =
     `NOT EXISTS (SELECT 1 FROM ${schedulers} i WHERE i.identity = l.acquired_by AND i.alive_until > ?3 ` +
@@ -27,7 +27,7 @@ export function recoveryStatements(names: PostgresNames): RecoveryStatements {
     `ORDER BY l.acquired_until, l.seq LIMIT ${limit})`;
   const missedJobs =
     `j.seq IN (SELECT m.seq FROM ${jobs} m WHERE ${hasMissedStart("?1", "m")} ` +
-    `ORDER BY m.start_deadline, m.seq LIMIT ${MISSED_PER_STEP_MAX})`;
+    `ORDER BY m.start_deadline, m.seq LIMIT ${MISSED_PER_COMMIT_MAX})`;
   // A job that was lost before starts only after the store has recorded so.
   const mayHaveStarted = "(j.recoveries = 0 OR j.started_fence = j.fence)";
   const isForGood =
@@ -97,17 +97,17 @@ export function recoveryStatements(names: PostgresNames): RecoveryStatements {
 
 /** The arguments are those of the statements on SQLite's SQL. */
 export function cancellationStatements(names: PostgresNames): CancellationStatements {
-  const { jobs, steps } = names;
+  const { jobs, commits } = names;
   const named = (condition: string): string =>
     `j.seq IN (SELECT i.seq FROM ${textsOf("?1", "c")} JOIN ${jobs} i ON i.id = c.value WHERE i.${condition})`;
   const endedRecord = `${endedJobAsJson("j")} AS record`;
   const isUnleased = named(`state <> ${leased}`);
   return lazily<CancellationStatements>({
     stampCancel: () =>
-      `INSERT INTO ${steps} (id, at, answer) SELECT ?2, ?3::bigint, ` +
+      `INSERT INTO ${commits} (id, at, answer) SELECT ?2, ?3::bigint, ` +
       `'[' || coalesce(string_agg(${endedJobAsJson("j")}, ','), '') || ']' ` +
       `FROM ${textsOf("?1", "c")} JOIN ${jobs} j ON j.id = c.value ON CONFLICT DO NOTHING`,
-    readStamp: () => `SELECT answer AS record FROM ${steps} WHERE id = ?1 AND answer IS NOT NULL`,
+    readStamp: () => `SELECT answer AS record FROM ${commits} WHERE id = ?1 AND answer IS NOT NULL`,
     requestCancel: () =>
       `UPDATE ${jobs} AS j SET cancel_requested = 1 WHERE ${named(`state = ${leased}`)} RETURNING ${endedRecord}`,
     cancelRequests: () =>

@@ -25,12 +25,12 @@ export function resultRows(more = ""): string {
 
 const TEXT = "text";
 
-/** What nearly all steps release. */
+/** What nearly all commits release. */
 export function storedReleases(
   names: PostgresNames,
 ): Readonly<Record<"keepResults" | "keepAlikeResults" | "removeFinished" | "markStarted", Stored>> {
   const { jobs } = names;
-  const isHeld = "j.id = r.id AND j.fence = r.fence AND j.acquired_by = ?2";
+  const isBlocked = "j.id = r.id AND j.fence = r.fence AND j.acquired_by = ?2";
   return {
     keepResults: storedWrite(names, {
       name: "keep_results",
@@ -52,7 +52,7 @@ export function storedReleases(
         types: ["json", TEXT, "bigint", "bigint"],
         sql:
           `DELETE FROM ${jobs} j USING (SELECT key AS id, value::text::bigint AS fence FROM json_each(?1::json)) r ` +
-          `WHERE ${isHeld} AND (?3 = 1 OR j.concurrency_key IS NULL) AND (?4 = 1 OR j.has_children = 0)`,
+          `WHERE ${isBlocked} AND (?3 = 1 OR j.concurrency_key IS NULL) AND (?4 = 1 OR j.has_children = 0)`,
       },
       true,
     ),
@@ -63,7 +63,7 @@ export function storedReleases(
         types: ["json", TEXT],
         sql:
           `UPDATE ${jobs} AS j SET started_fence = j.fence ` +
-          `FROM ${rowsOf("?1", "r", "id text, fence bigint")} WHERE ${isHeld}`,
+          `FROM ${rowsOf("?1", "r", "id text, fence bigint")} WHERE ${isBlocked}`,
       },
       true,
     ),
@@ -75,11 +75,12 @@ export function releaseStatements(names: PostgresNames): ReleaseStatements {
   const { jobs, results, schedules, inSchema } = names;
   const functions = storedReleases(names);
   const fenced = rowsOf("?1", "r", "id text, fence bigint");
-  const isHeld = "j.id = r.id AND j.fence = r.fence AND j.acquired_by = ?2";
+  const isBlocked = "j.id = r.id AND j.fence = r.fence AND j.acquired_by = ?2";
   const isLost = "(j.cancel_requested = 1 OR coalesce(r.has_started, false))";
   const putBackRow =
     "id text, fence bigint, run_at bigint, failed_attempts bigint, has_started boolean, history text, sleep text";
-  // A job that this step put back carries the step's id. If the step leased the job again, its fence is higher by one.
+  // A job that this commit put back carries the commit's id. If the commit leased the job again, its fence is higher by
+  // one.
   const wasPutBack = "j.acquisition_id = ?4 AND j.fence - r.fence IN (0, 1)";
 
   return lazily<ReleaseStatements>({
@@ -113,19 +114,19 @@ export function releaseStatements(names: PostgresNames): ReleaseStatements {
           `j.details END, ` +
           `acquired_by = CASE WHEN ${isLost} THEN j.acquired_by END, ` +
           `acquired_until = CASE WHEN ${isLost} THEN ?3::bigint END, acquisition_id = ?4 ` +
-          `FROM ${rowsOf("?1", "r", putBackRow)} WHERE ${isHeld} AND (?5 = 1 OR j.concurrency_key IS NULL)`,
+          `FROM ${rowsOf("?1", "r", putBackRow)} WHERE ${isBlocked} AND (?5 = 1 OR j.concurrency_key IS NULL)`,
       ),
     markReleased: () =>
       markDirty(
         names,
-        `SELECT j.task_id, j.concurrency_key, ?3::bigint FROM ${fenced} JOIN ${jobs} j ON ${isHeld} ` +
+        `SELECT j.task_id, j.concurrency_key, ?3::bigint FROM ${fenced} JOIN ${jobs} j ON ${isBlocked} ` +
           "WHERE j.concurrency_key IS NOT NULL",
       ),
     markStarted: () => functions.markStarted.statement,
     recordFailed: () =>
       `UPDATE ${schedules} AS s SET last_failure = f.failure FROM (SELECT DISTINCT ON (j.schedule_id) ` +
       `j.schedule_id AS schedule, ${keptJson(names, "r.failure")} AS failure FROM ` +
-      `${rowsOf("?1", "r", "id text, fence bigint, at bigint, failure text")} JOIN ${jobs} j ON ${isHeld} ` +
+      `${rowsOf("?1", "r", "id text, fence bigint, at bigint, failure text")} JOIN ${jobs} j ON ${isBlocked} ` +
       "WHERE j.schedule_id IS NOT NULL ORDER BY j.schedule_id, r.at DESC, r.key) f WHERE s.id = f.schedule",
     guardChanges: () => `SELECT ${guardSql(names, `${CHANGES} = ?1`)} AS done`,
   });

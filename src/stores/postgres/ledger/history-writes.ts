@@ -162,7 +162,7 @@ export function historyStatements(names: PostgresNames): HistoryStatements {
       `SELECT s.id, ${since}, s.created_at + ${TRIM_HOURLY_MS} ` +
       `FROM ${textsOf("?1", "a")} JOIN ${schedules} s ON s.id = a.value ORDER BY a.key ON CONFLICT DO NOTHING`,
     enterRuns: () => storedRuns(names).statement,
-    enterHeldRuns: () => {
+    enterBlockedRuns: () => {
       const rows =
         "id text, fence bigint, outcome text, started_at bigint, finished_at bigint, attempts bigint, reason text";
       const run = selectRun({

@@ -1,10 +1,10 @@
 import {
-  OVERDUE_CHECKED_PER_STEP_MAX,
+  OVERDUE_CHECKED_PER_COMMIT_MAX,
   OVERDUE_COUNTED_MAX,
-  OVERDUE_RAISED_PER_STEP_MAX,
+  OVERDUE_RAISED_PER_COMMIT_MAX,
   OVERDUE_SHOWN_MAX,
 } from "../../../core/limits.ts";
-import { FAR_FUTURE_MS, RESOLVED_OVERDUE_REMOVED_PER_STEP_MAX } from "../../sqlite/bounds.ts";
+import { FAR_FUTURE_MS, RESOLVED_OVERDUE_REMOVED_PER_COMMIT_MAX } from "../../sqlite/bounds.ts";
 import type { OverdueStatements } from "../../sqlite/ledger/overdue-occurrences.ts";
 import { JOB_STATE, type TableNames } from "../../sqlite/schema/tables.ts";
 import { lazily } from "../../sqlite/sql-and-json.ts";
@@ -41,9 +41,9 @@ export function overdueStatements(names: TableNames): OverdueStatements {
   };
   const withoutJob =
     `SELECT * FROM ${schedules} WHERE ${MAY_BE_OVERDUE} ` +
-    `AND ${OVERDUE_AT} <= ?1 ORDER BY ${OVERDUE_AT}, seq LIMIT ${OVERDUE_RAISED_PER_STEP_MAX}`;
+    `AND ${OVERDUE_AT} <= ?1 ORDER BY ${OVERDUE_AT}, seq LIMIT ${OVERDUE_RAISED_PER_COMMIT_MAX}`;
   const late =
-    `SELECT * FROM ${jobs} WHERE overdue_at <= ?1 ORDER BY overdue_at, seq LIMIT ` + `${OVERDUE_RAISED_PER_STEP_MAX}`;
+    `SELECT * FROM ${jobs} WHERE overdue_at <= ?1 ORDER BY overdue_at, seq LIMIT ` + `${OVERDUE_RAISED_PER_COMMIT_MAX}`;
   const counts = ["failed_attempts", "recoveries", "started_fence"].map((column) => `OR j.${column} > 0`);
   const hasStarted = `(j.state = ${JOB_STATE.leased} ${counts.join(" ")})`;
   // A job that stands for others is overdue as early as the first of them: by what is expected first.
@@ -54,7 +54,7 @@ export function overdueStatements(names: TableNames): OverdueStatements {
   const later = (within: string): string => `WHEN j.fire_time + s.${within} > ?1 THEN j.fire_time + s.${within}`;
   const open =
     `(SELECT ${KEY.join(", ")}, follows FROM ${overdue} WHERE ${IS_OPEN} ` +
-    `ORDER BY ${KEY.join(", ")} LIMIT ${OVERDUE_CHECKED_PER_STEP_MAX} OFFSET ?1)`;
+    `ORDER BY ${KEY.join(", ")} LIMIT ${OVERDUE_CHECKED_PER_COMMIT_MAX} OFFSET ?1)`;
   const isSame = KEY.map((column) => `u.${column} = v.${column}`).join(" AND ");
   const isSkip =
     `k.history = h.number AND k.from_time = (${lastSkipFrom(names, "h.number", "o.follows")}) ` +
@@ -111,8 +111,8 @@ export function overdueStatements(names: TableNames): OverdueStatements {
       `RETURNING ${shown("u")}, u.reason`,
     removeResolved: () =>
       `DELETE FROM ${overdue} WHERE (${KEY.join(", ")}) IN (SELECT ${KEY.join(", ")} FROM ${overdue} ` +
-      `WHERE resolved_at IS NOT NULL AND resolved_at <= ?1 LIMIT ${RESOLVED_OVERDUE_REMOVED_PER_STEP_MAX})`,
-    getOverdueOfStep: () =>
+      `WHERE resolved_at IS NOT NULL AND resolved_at <= ?1 LIMIT ${RESOLVED_OVERDUE_REMOVED_PER_COMMIT_MAX})`,
+    getOverdueOfCommit: () =>
       `SELECT ${shown("o")}, o.reason, o.raised_by = ?1 AS is_raised, ` +
       `coalesce(o.resolved_by = ?1, false) AS is_resolved FROM ${overdue} o WHERE o.raised_by = ?1 OR ` +
       `o.resolved_by = ?1`,

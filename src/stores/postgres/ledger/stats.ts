@@ -41,7 +41,7 @@ export function countEnded(
 
 const KEY = "hour bigint, schedule_id text, task_id text, cell bigint";
 
-/** The statement that counts the jobs of a step. */
+/** The statement that counts the jobs of a commit. */
 export function storedCounts(names: PostgresNames): Stored {
   const rows = rowsOf("?1", "r", `${KEY}, n bigint`);
   const sql = adding(names, `SELECT r.hour, r.schedule_id, r.task_id, r.cell, r.n FROM ${rows}`);

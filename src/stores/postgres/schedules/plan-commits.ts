@@ -37,7 +37,7 @@ function planSql(names: PostgresNames): PlanSql {
     `s.fence + coalesce((${blackoutsVersion(names)}), 0) = r.fence AND s.next_fire_time = r.expected ` +
     "AND s.next_fire_time <= ?2 AND s.paused = 0";
   const ofPlan = `s.id = r.id AND ${asPlanned}`;
-  // A job with a key is delayed, so that a step with flow control blocks it, and marks its limiter. Without flow
+  // A job with a key is delayed, so that a commit with flow control blocks it, and marks its limiter. Without flow
   // control (see `FlowState`) the key of the task is not looked up.
   const key = "coalesce(s.details->>'concurrencyKey', t.own_key)";
   const ofFire = [
@@ -82,7 +82,7 @@ function planSql(names: PostgresNames): PlanSql {
 
 const TYPES = ["json", "bigint"];
 
-/** What the step of every plan writes. */
+/** What the commit of every plan writes. */
 export function storedPlans(names: PostgresNames): Readonly<Record<"insertFires" | "commitPlans", Stored>> {
   const { ofPlan, insertFires } = planSql(names);
   const commit =
@@ -152,9 +152,9 @@ export function planStatements(names: PostgresNames): PlanStatements {
     `SELECT ${id} FROM ${plans()} JOIN ${schedules} s ON ${ofPlan} ` +
     `CROSS JOIN LATERAL json_array_elements(s.overlap_note->'${list}') n`;
   const replaced = noted("replaced", "n->>0");
-  const committed = (rows: string, stepId: string): string =>
+  const committed = (rows: string, commitId: string): string =>
     `FROM ${rowsOf(rows, "r", "id text, fence bigint")} JOIN ${schedules} s ON s.id = r.id ` +
-    `WHERE s.fence = r.fence + 1 AND s.changed_by = ${stepId}`;
+    `WHERE s.fence = r.fence + 1 AND s.changed_by = ${commitId}`;
 
   return lazily<PlanStatements>({
     insertFires: () => storedPlans(names).insertFires.statement,

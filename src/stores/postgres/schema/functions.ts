@@ -7,6 +7,7 @@ import {
 } from "../../../records/notice.ts";
 import { NO_VERSION } from "../../shared/declarations.ts";
 import { JOB_STATE, LABELLED, REMOVED } from "../../sqlite/schema/tables.ts";
+import { storedLooks } from "../commit/look-for-work.ts";
 import { CANCEL_CHANNEL } from "../driver/ear.ts";
 import { literal } from "../driver/literals.ts";
 import { ENCODED_SQL, ESCAPES_SQL, STAND_IN, TWICE } from "../driver/stand-ins.ts";
@@ -17,7 +18,6 @@ import { storedReleases } from "../jobs/releases.ts";
 import { storedRuns } from "../ledger/history-writes.ts";
 import { storedCounts } from "../ledger/stats.ts";
 import { storedPlans } from "../schedules/plan-commits.ts";
-import { storedLooks } from "../step/look-for-work.ts";
 import type { PostgresNames } from "./names.ts";
 import { PLPGSQL, type Stored } from "./stored.ts";
 
@@ -41,7 +41,7 @@ export function functions(names: PostgresNames): string[] {
   ];
 }
 
-/** The statements that the database plans once for a connection: what looks, steps and additions send most. */
+/** The statements that the database plans once for a connection: what looks, commits and additions send most. */
 function storedStatements(names: PostgresNames): Stored[] {
   const { readyDue, acquire, hasReady, acquired } = storedAcquisitions(names);
   const { nextRunAt, pauseEnds, ...looks } = storedLooks(names);
@@ -160,7 +160,7 @@ function putTasks({ inSchema, tasks }: PostgresNames): string {
     END $$`;
 }
 
-function openWindows({ inSchema, windows, jobs, results, steps }: PostgresNames): string {
+function openWindows({ inSchema, windows, jobs, results, commits }: PostgresNames): string {
   return `CREATE OR REPLACE FUNCTION ${inSchema}open_windows(given json) RETURNS void ${PLPGSQL} AS $$
     DECLARE v json;
     BEGIN
@@ -174,7 +174,7 @@ function openWindows({ inSchema, windows, jobs, results, steps }: PostgresNames)
           job_id = CASE WHEN w.until <= excluded.opened_at THEN excluded.job_id ELSE w.job_id END
         WHERE w.until <= excluded.opened_at OR w.opened_at > excluded.opened_at + ${CLOCK_TOLERANCE_MS}
           AND NOT EXISTS (SELECT FROM ${results} WHERE job_id = v->>5)
-          AND NOT EXISTS (SELECT FROM ${steps} WHERE id = v->>5)
+          AND NOT EXISTS (SELECT FROM ${commits} WHERE id = v->>5)
           AND NOT EXISTS (SELECT FROM ${jobs} WHERE id = v->>5);
       END LOOP;
     END $$`;
@@ -182,9 +182,9 @@ function openWindows({ inSchema, windows, jobs, results, steps }: PostgresNames)
 
 /** Adds jobs of which some are debounced, or added once in a time. An addition of a burst changes the job of the burst:
  *  one that is earlier than the first one replaces what a wrong clock wrote. Its own parents do not count. A job with a
- *  key that is due is delayed too: then the next step with flow control blocks it. */
+ *  key that is due is delayed too: then the next commit with flow control blocks it. */
 function insertWindowedJobs(names: PostgresNames): string {
-  const { inSchema, windows, jobs, results, steps, tasks } = names;
+  const { inSchema, windows, jobs, results, commits, tasks } = names;
   const added = "(excluded.details->>'createdAt')::bigint";
   const createdAt = `least((j.details->>'createdAt')::bigint, ${added})`;
   const latest = `${createdAt} + (excluded.details->>'maxWaitMs')::bigint`;
@@ -199,7 +199,7 @@ function insertWindowedJobs(names: PostgresNames): string {
       FOR v IN SELECT json_array_elements(given) LOOP
         CONTINUE WHEN v->>14 IS NOT NULL AND NOT EXISTS (SELECT FROM ${results} WHERE job_id = v->>14);
         CONTINUE WHEN EXISTS (SELECT FROM ${results} WHERE job_id = v->>0);
-        CONTINUE WHEN EXISTS (SELECT FROM ${steps} WHERE id = v->>0);
+        CONTINUE WHEN EXISTS (SELECT FROM ${commits} WHERE id = v->>0);
         CONTINUE WHEN EXISTS (SELECT FROM ${jobs} WHERE id = v->>0);
         CONTINUE WHEN v->>18 IS NOT NULL AND NOT EXISTS (SELECT FROM ${windows}
           WHERE task_id = v->>1 AND kind = v->>18 AND key = v->>19 AND job_id = v->>0);

@@ -1,10 +1,10 @@
-import { PAUSES_ENDED_PER_STEP_MAX } from "../../../core/limits.ts";
+import { PAUSES_ENDED_PER_COMMIT_MAX } from "../../../core/limits.ts";
 
-/** SQL that selects the keys of the rows whose pause has come to its end, as many as a step ends. `now` is SQL. */
+/** SQL that selects the keys of the rows whose pause has come to its end, as many as a commit ends. `now` is SQL. */
 export function endingPauses(table: string, key: string, now: string): string {
   return (
     `SELECT ${key} FROM ${table} WHERE paused_until <= ${now} ` +
-    `ORDER BY paused_until, ${key} LIMIT ${PAUSES_ENDED_PER_STEP_MAX}`
+    `ORDER BY paused_until, ${key} LIMIT ${PAUSES_ENDED_PER_COMMIT_MAX}`
   );
 }
 

@@ -19,7 +19,7 @@ const VACUUM =
 const PASSING = `WITH (${VACUUM})`;
 /** Of tables whose rows change. The room in each page lets an update stay on its page. */
 const BUSY = `WITH (fillfactor = 80, ${VACUUM})`;
-/** Of a table of which each step updates the same few rows. */
+/** Of a table of which each commit updates the same few rows. */
 const COUNTING = `WITH (fillfactor = 50, ${VACUUM})`;
 
 const PAUSE = `paused_until bigint, pause_reason ${TEXT}, paused_by ${TEXT}`;
@@ -272,7 +272,7 @@ function resultTables({ results }: PostgresNames): string[] {
   ];
 }
 
-function schedulerTables({ schedulers, steps }: PostgresNames): string[] {
+function schedulerTables({ schedulers, commits }: PostgresNames): string[] {
   return [
     `CREATE TABLE ${schedulers} (
       identity ${TEXT} NOT NULL,
@@ -286,12 +286,12 @@ function schedulerTables({ schedulers, steps }: PostgresNames): string[] {
       PRIMARY KEY (identity, instance_id)
     ) ${BUSY}`,
     `CREATE INDEX schedulers_alive ON ${schedulers} (alive_until)`,
-    `CREATE TABLE ${steps} (
+    `CREATE TABLE ${commits} (
       id ${TEXT} PRIMARY KEY,
       at bigint NOT NULL,
       answer ${TEXT}
     ) ${PASSING}`,
-    `CREATE INDEX steps_at ON ${steps} (at)`,
+    `CREATE INDEX commits_at ON ${commits} (at)`,
   ];
 }
 

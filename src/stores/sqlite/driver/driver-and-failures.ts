@@ -91,7 +91,7 @@ export interface SqlDriver {
 }
 
 /**
- * What a failure means for the next step. Nothing was written; only with `connection` that is unknown.
+ * What a failure means for the next commit. Nothing was written; only with `connection` that is unknown.
  * - `busy`: others hold the lock; worth repeating.
  * - `connection`: the answer is lost, and it is unknown whether the statements took effect; worth repeating.
  * - `unavailable`: the database itself does not work (a full disk, no permission, damage, a wrong token). Repeating at
@@ -161,7 +161,7 @@ export function guardSql(condition: string): string {
 const CAUSES_MAX = 5;
 
 /**
- * What an error of SQLite means for the next step, however the client writes its result code.
+ * What an error of SQLite means for the next commit, however the client writes its result code.
  *
  * @example
  * failureKind(error) {

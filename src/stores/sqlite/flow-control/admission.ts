@@ -1,10 +1,10 @@
 import { CLOCK_TOLERANCE_MS } from "../../../core/limits.ts";
 import type { JobRecord } from "../../../records/job.ts";
-import type { PromotedJob, RecoveryReport, StepRequest } from "../../data-store.ts";
+import type { AdmittedJob, CommitRequest, RecoveryReport } from "../../data-store.ts";
 import {
   ADMISSIONS_PER_KEY_MIN,
   ADMISSIONS_PER_STATEMENT,
-  DUE_PER_STEP_MAX,
+  DUE_PER_COMMIT_MAX,
   FAIR_ADMITTED_MAX,
   LIMITERS_PER_STATEMENT_MAX,
 } from "../bounds.ts";
@@ -17,7 +17,7 @@ import {
   statement,
 } from "../driver/driver-and-failures.ts";
 import { queueList } from "../jobs/acquisition.ts";
-import { heldByOf } from "../jobs/job-rows.ts";
+import { blockedByOf } from "../jobs/job-rows.ts";
 import { JOB_STATE, type TableNames } from "../schema/tables.ts";
 import { lazily, rowParameters } from "../sql-and-json.ts";
 import {
@@ -36,17 +36,17 @@ import {
 } from "./key-limiters.ts";
 
 /** What blocks a job. */
-export type HeldBy = NonNullable<JobRecord["heldBy"]>;
+export type BlockedBy = NonNullable<JobRecord["blockedBy"]>;
 
-/** The admission of one step, around its acquisition, as statements. */
+/** The admission of one commit, around its acquisition, as statements. */
 export class Admission {
   readonly #statements: AdmissionStatements;
-  readonly #request: StepRequest;
+  readonly #request: CommitRequest;
   readonly #hasAccounts: boolean;
   #answers: Readonly<Record<"due" | "blockedAgain" | "admitted" | "blocked", Answers>> | null = null;
 
   /** @param hasAccounts see {@link FlowState} */
-  constructor(statements: AdmissionStatements, request: StepRequest, hasAccounts: boolean) {
+  constructor(statements: AdmissionStatements, request: CommitRequest, hasAccounts: boolean) {
     this.#statements = statements;
     this.#request = request;
     this.#hasAccounts = hasAccounts;
@@ -57,10 +57,10 @@ export class Admission {
   addTo(batch: Batch, acquisition: readonly SqlStatement[]): void {
     const { backfillKeys, markDue, blockDue, blockLessUrgent, admit, takeTokens, guardAccounts, cleanLimiters } =
       this.#statements;
-    const { now, schedulerId, stepId, additions, jobs } = this.#request;
+    const { now, schedulerId, commitId, additions, jobs } = this.#request;
     const acquires = acquisition.length > 0;
     const keepsAccounts = acquires && this.#hasAccounts;
-    const tokens = (sign: 1 | -1): SqlStatement => statement(takeTokens, now, schedulerId, stepId, sign);
+    const tokens = (sign: 1 | -1): SqlStatement => statement(takeTokens, now, schedulerId, commitId, sign);
     if (keepsAccounts && jobs !== null) batch.add([statement(backfillKeys, jobs.limit, queueList(jobs.queues))]);
     batch.add([statement(markDue, now)]);
     const due = batch.add([statement(blockDue, now)]);
@@ -75,8 +75,8 @@ export class Admission {
     this.#answers = { due, blockedAgain, admitted, blocked };
   }
 
-  /** The jobs that were blocked before the step, and that it admitted. */
-  admitted(results: readonly Row[][], { recovered }: RecoveryReport): PromotedJob[] {
+  /** The jobs that were blocked before the commit, and that it admitted. */
+  admitted(results: readonly Row[][], { recovered }: RecoveryReport): AdmittedJob[] {
     const admitted = this.#answers?.admitted.of(results).flat() ?? [];
     if (admitted.length === 0) return [];
     const { additions, releases } = this.#request;
@@ -90,7 +90,7 @@ export class Admission {
     return admitted.filter(({ id, seq }) => !fresh.has(String(id)) && wasBlocked(Number(seq))).map(admittedJob);
   }
 
-  /** The `seq` of the jobs that became due in the step, and that it left blocked. */
+  /** The `seq` of the jobs that became due in the commit, and that it left blocked. */
   stillBlocked(results: readonly Row[][]): ReadonlySet<number> {
     const admitted = this.#seqs("admitted", results);
     return new Set([...this.#seqs("due", results)].filter((seq) => !admitted.has(seq)));
@@ -102,15 +102,15 @@ export class Admission {
     return new Set(rows.flatMap(({ seq }) => (seq === null ? [] : [Number(seq)])));
   }
 
-  /** The additions that the step left blocked, by id, with what blocks them. */
-  blockedAdditions(results: readonly Row[][]): ReadonlyMap<string, HeldBy> {
+  /** The additions that the commit left blocked, by id, with what blocks them. */
+  blockedAdditions(results: readonly Row[][]): ReadonlyMap<string, BlockedBy> {
     const rows = this.#answers?.blocked.of(results).flat() ?? [];
-    return new Map(rows.map(({ id, state }) => [String(id), heldByOf(Number(state)) ?? "limit"]));
+    return new Map(rows.map(({ id, state }) => [String(id), blockedByOf(Number(state)) ?? "limit"]));
   }
 }
 
 /** A job that a statement admitted, or made ready because its dependencies are resolved. */
-export function admittedJob({ id, task_id: taskId, schedule_id: scheduleId, concurrency_key: key }: Row): PromotedJob {
+export function admittedJob({ id, task_id: taskId, schedule_id: scheduleId, concurrency_key: key }: Row): AdmittedJob {
   return {
     jobId: String(id),
     taskId: String(taskId),
@@ -141,7 +141,7 @@ export interface AdmissionStatements {
 export function admissionStatements(names: TableNames): AdmissionStatements {
   const { keyLimiters, jobs, tasks } = names;
   const isDue = `state = ${delayed} AND run_at <= ?1`;
-  const due = `SELECT seq FROM ${jobs} WHERE ${isDue} ORDER BY run_at LIMIT ${DUE_PER_STEP_MAX}`;
+  const due = `SELECT seq FROM ${jobs} WHERE ${isDue} ORDER BY run_at LIMIT ${DUE_PER_COMMIT_MAX}`;
   const ownKey = `(SELECT own_key FROM ${tasks} WHERE id = ${jobs}.task_id)`;
   /** The key that counts for a job: its own, else that of its task. */
   const keyOf = (job: string, ofTask: string): string => `coalesce(nullif(${job}.concurrency_key, ''), ${ofTask})`;
@@ -171,8 +171,8 @@ export function admissionStatements(names: TableNames): AdmissionStatements {
   return lazily<AdmissionStatements>({
     // ?1 limit, ?2 rows [executor, taskId]. The *backfill of the key*: delays the ready jobs that a store without flow
     // control added without the key of their task (`own_key`), so that the next two statements give them their key.
-    // They are found where the acquisition of the same step looks, and a little further: so a worker that takes one job
-    // at a time lets all keys take turns.
+    // They are found where the acquisition of the same commit looks, and a little further: so a worker that takes one
+    // job at a time lets all keys take turns.
     backfillKeys: () =>
       `UPDATE ${jobs} SET state = ${delayed} WHERE seq IN (SELECT j.seq ` +
       `FROM json_each(?2) e CROSS JOIN ${tasks} t ON t.id = e.value->>1 CROSS JOIN ${jobs} j ` +
@@ -213,10 +213,10 @@ export function admissionStatements(names: TableNames): AdmissionStatements {
       `FROM ${limitersWithRoom(names, firstDirty(names), hasBlocked(names, "l"))} r CROSS JOIN json_each(${first}) e ` +
       `WHERE r.room > 0 AND e.key < r.room LIMIT ${admissionsMax}) p ` +
       `WHERE ${jobs}.seq = p.seq RETURNING seq, id, task_id, schedule_id, concurrency_key`,
-    // ?1 now, ?2 schedulerId, ?3 stepId, ?4 1 to take the tokens of the jobs that the step acquired, or -1 to give them
-    // back. A try gives back those of other tries of the step, and takes them again together with its own: a repetition
-    // those of earlier tries, and a try that comes late those of its repetition. A token that came in the millisecond
-    // before now is taken on time.
+    // ?1 now, ?2 schedulerId, ?3 commitId, ?4 1 to take the tokens of the jobs that the commit acquired, or -1 to give
+    // them back. A try gives back those of other tries of the commit, and takes them again together with its own: a
+    // repetition those of earlier tries, and a try that comes late those of its repetition. A token that came in the
+    // millisecond before now is taken on time.
     takeTokens: () =>
       `UPDATE ${keyLimiters} SET tat = CASE WHEN a.rate_limit IS NULL THEN tat ` +
       "WHEN ?4 < 0 THEN tat - a.n * a.rate_per " +
@@ -232,7 +232,7 @@ export function admissionStatements(names: TableNames): AdmissionStatements {
     // No arguments. Undoes a batch without takeTokens where it is needed.
     guardAccounts: () => `SELECT ${guardSql(`NOT ${hasAccounts(names)}`)} AS guard`,
     // ?1 now. Cleans the dirty limiters, unless they still have jobs to admit or to block again, and notes when they
-    // have their next token. They keep the corrected `tat` of a wrong clock. `next` is when a step has to look at the
+    // have their next token. They keep the corrected `tat` of a wrong clock. `next` is when a commit has to look at the
     // limiter again; the bound keeps SQLite from computing it more than once.
     cleanLimiters: () =>
       `UPDATE ${keyLimiters} SET dirty_since = CASE WHEN s.next <= ?1 THEN dirty_since END, ` +

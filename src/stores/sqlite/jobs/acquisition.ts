@@ -3,7 +3,7 @@ import {
   ACQUIRED_BYTES_MAX,
   ACQUISITION_ARMS_MAX,
   DUE_DELAYED_SEEN_MAX,
-  DUE_PER_STEP_MAX,
+  DUE_PER_COMMIT_MAX,
   FAR_FUTURE_MS,
 } from "../bounds.ts";
 import type { SqlValue } from "../driver/driver-and-failures.ts";
@@ -77,7 +77,7 @@ export interface AcquisitionStatements {
  * general statement serves many queues: it takes up to the whole limit from each queue, and ranks the jobs it took,
  * among those of their task, and where executors have bounds among those of their executor.
  *
- * Arguments: ?1 now, ?2 limit, from ?3 on the queues, then schedulerId, end of the leases, stepId.
+ * Arguments: ?1 now, ?2 limit, from ?3 on the queues, then schedulerId, end of the leases, commitId.
  */
 export function acquisitionStatements(names: TableNames): AcquisitionStatements {
   const { jobs } = names;
@@ -87,11 +87,11 @@ export function acquisitionStatements(names: TableNames): AcquisitionStatements 
     ...Array.from({ length: ACQUISITION_ARMS_MAX }, (_, index) => index + 1),
   ];
   return lazily<AcquisitionStatements>({
-    // ?1 now. Without flow control. A job with a key is left to blockDue, of steps with flow control.
+    // ?1 now. Without flow control. A job with a key is left to blockDue, of commits with flow control.
     readyDue: () =>
       `UPDATE ${jobs} SET state = ${ready} WHERE seq IN (SELECT seq FROM ${jobs} ` +
       `WHERE state = ${delayed} AND run_at <= ?1 AND +concurrency_key IS NULL ` +
-      `ORDER BY run_at LIMIT ${DUE_PER_STEP_MAX})`,
+      `ORDER BY run_at LIMIT ${DUE_PER_COMMIT_MAX})`,
     acquire: () =>
       lazily(
         Object.fromEntries(
@@ -118,26 +118,26 @@ export function acquisitionName(flow: FlowMode, boundsBytes: boolean, form: Queu
  *  comes first. */
 function acquire(names: TableNames, flow: FlowMode, boundsBytes: boolean, form: QueueForm): string {
   const { jobs } = names;
-  const [schedulerId, until, stepId] = [0, 1, 2].map(
+  const [schedulerId, until, commitId] = [0, 1, 2].map(
     (place) => `?${FIRST_QUEUE_PARAMETER + queueParameterCount(form) + place}`,
   );
   const select = boundsBytes ? candidatesByBytes : firstCandidates;
   const candidates =
-    typeof form === "number" ? candidatesOfFew(names, form, flow) : candidatesOfMany(names, form, flow, stepId ?? "");
+    typeof form === "number" ? candidatesOfFew(names, form, flow) : candidatesOfMany(names, form, flow, commitId ?? "");
   const limit =
     `CASE WHEN EXISTS (SELECT 1 FROM ${jobs} WHERE state = ${leased} AND acquired_until <= ?1) THEN 0 ` +
     `ELSE max(0, ?2 - (SELECT count(*) FROM ${jobs} WHERE state = ${leased} AND acquired_until > ?1 ` +
-    `AND acquisition_id = ${stepId})) END`;
+    `AND acquisition_id = ${commitId})) END`;
   return (
     `UPDATE ${jobs} SET state = ${leased}, acquired_by = ${schedulerId}, acquired_until = ${until}, ` +
-    `acquisition_id = ${stepId}, fence = fence + 1 ` +
+    `acquisition_id = ${commitId}, fence = fence + 1 ` +
     `WHERE seq IN (${select(names, `${candidates} ORDER BY ${orderOf(flow)} LIMIT ${limit}`, orderOf(flow, "c."))})` +
     (flow === "on" ? ` AND ${hasItsKey(names)}` : "")
   );
 }
 
 /** SQL of whether a ready job has the key that its task gives it, if any (see `backfillKeys`). It is tested after the
- *  LIMIT: the acquisition may take fewer jobs than it could, and then the look of the same step tells that there is
+ *  LIMIT: the acquisition may take fewer jobs than it could, and then the look of the same commit tells that there is
  *  more to do. */
 function hasItsKey({ jobs, tasks }: TableNames): string {
   return `(concurrency_key IS NOT NULL OR (SELECT own_key FROM ${tasks} WHERE id = ${jobs}.task_id) IS NULL)`;
@@ -191,7 +191,7 @@ function ageOf({ jobs }: TableNames, job: string, isInQueue: string): string {
   return `CASE WHEN ${job}virtual_time IS NOT NULL THEN (${first}) ELSE ${job}run_at END`;
 }
 
-function candidatesOfMany(names: TableNames, form: QueueList, flow: FlowMode, stepId: string): string {
+function candidatesOfMany(names: TableNames, form: QueueList, flow: FlowMode, commitId: string): string {
   const { jobs } = names;
   const isBounded = form === "bounded";
   const isInQueue = readyIn("q.task_id", "q.executor");
@@ -204,7 +204,7 @@ function candidatesOfMany(names: TableNames, form: QueueList, flow: FlowMode, st
     `SELECT j.seq, j.priority, j.run_at${age}, q.task_id, q.free${places} FROM q CROSS JOIN ${jobs} j ` +
     `WHERE ${free} ${slots} ` +
     `AND j.seq IN (SELECT seq FROM ${jobs} WHERE ${isInQueue} ORDER BY ${IN_QUEUE} LIMIT ${limit})`;
-  const queues = manyQueues(names, form, flow, stepId);
+  const queues = manyQueues(names, form, flow, commitId);
   const first = (rows: string, of: string, order: string, most: string): string =>
     `SELECT ${columnsOf(flow)}${isBounded ? ", executor, bound" : ""} FROM (SELECT *, ` +
     `row_number() OVER (PARTITION BY ${of} ORDER BY ${order}) AS place FROM ${rows}) WHERE place <= ${most}`;
@@ -217,48 +217,48 @@ function candidatesOfMany(names: TableNames, form: QueueList, flow: FlowMode, st
 
 /**
  * SQL that is true when there are jobs of the queues that could be leased now. Jobs that are due and not yet ready
- * count too. At the end of a step (`stepId`) such jobs are rare, and any one of them counts, whatever its
- * queue, because the next step makes such jobs ready. With flow control, blocked jobs that a step can admit now count
- * too, whatever their queue.
+ * count too. At the end of a commit (`commitId`) such jobs are rare, and any one of them counts, whatever its
+ * queue, because the next commit makes such jobs ready. With flow control, blocked jobs that a commit can admit now
+ * count too, whatever their queue.
  */
 export function hasReadyJobs(
   names: TableNames,
   form: QueueForm,
-  { stepId, flow }: { readonly stepId: string | null; readonly flow: FlowMode },
+  { commitId, flow }: { readonly commitId: string | null; readonly flow: FlowMode },
 ): string {
   const { jobs } = names;
-  const endsStep = stepId !== null;
+  const endsCommit = commitId !== null;
   const due = `FROM ${jobs} WHERE state = ${delayed} AND run_at <= ?1 ORDER BY run_at`;
   const seen = `SELECT task_id, executor ${due} LIMIT ${DUE_DELAYED_SEEN_MAX}`;
   const isWaiting = (taskId: string, executor: string): string => {
     const isReady = `EXISTS (SELECT 1 FROM ${jobs} WHERE ${readyIn(taskId, executor)})`;
-    if (endsStep) return isReady;
+    if (endsCommit) return isReady;
     const isDue = `(SELECT 1 FROM (${seen}) AS seen WHERE seen.task_id = ${taskId} AND seen.executor = ${executor})`;
     return `(${isReady} OR EXISTS ${isDue})`;
   };
   const inQueues =
     typeof form === "string"
-      ? `(WITH ${manyQueues(names, form, flow, stepId)} SELECT EXISTS (SELECT 1 FROM q WHERE q.free > 0 ` +
+      ? `(WITH ${manyQueues(names, form, flow, commitId)} SELECT EXISTS (SELECT 1 FROM q WHERE q.free > 0 ` +
         `${form === "bounded" ? "AND q.bound > 0 " : ""}AND ${isWaiting("q.task_id", "q.executor")}))`
       : fewQueues(form)
           .map(({ taskId, executor }) => {
             return `(${isWaiting(taskId, executor)} AND ${freeSlots(names, taskId, flow)} > 0)`;
           })
           .join(" OR ");
-  // A step leaves only those limiters dirty that have something to admit.
-  const admission = endsStep ? isAnyDirty(names) : needsAdmission(names);
+  // A commit leaves only those limiters dirty that have something to admit.
+  const admission = endsCommit ? isAnyDirty(names) : needsAdmission(names);
   return (
-    `${inQueues} OR EXISTS (SELECT 1 ${due} LIMIT 1 OFFSET ${endsStep ? 0 : DUE_DELAYED_SEEN_MAX})` +
+    `${inQueues} OR EXISTS (SELECT 1 ${due} LIMIT 1 OFFSET ${endsCommit ? 0 : DUE_DELAYED_SEEN_MAX})` +
     (flow === "off" ? "" : ` OR ${admission}`)
   );
 }
 
-/** SQL of the text of the jobs that a step leased and still holds. `inOrder` sorts them, because SQLite would sort the
- *  texts along with them. */
-export function acquiredJobs({ jobs }: TableNames, schedulerId: string, stepId: string): string {
+/** SQL of the text of the jobs that a commit leased and still holds. `inOrder` sorts them, because SQLite would sort
+ *  the texts along with them. */
+export function acquiredJobs({ jobs }: TableNames, schedulerId: string, commitId: string): string {
   return (
     `SELECT '[' || group_concat(${jobAsJson(jobs, "seq")}) || ']' FROM ${jobs} WHERE state = ${leased} ` +
-    `AND acquired_until > ?1 AND acquisition_id = ${stepId} AND acquired_by = ${schedulerId}`
+    `AND acquired_until > ?1 AND acquisition_id = ${commitId} AND acquired_by = ${schedulerId}`
   );
 }
 
@@ -298,17 +298,17 @@ function readyIn(taskId: string, executor: string): string {
 }
 
 /** The queues of ?3 with the free slots of their tasks, as the table `q`; and with what is left of the bounds of their
- *  executors (`bound`), where these have bounds, after what a step has leased.
- *  @param stepId SQL of that step; null for a look that ends none */
-function manyQueues({ jobs, tasks }: TableNames, form: QueueList, flow: FlowMode, stepId: string | null): string {
+ *  executors (`bound`), where these have bounds, after what a commit has leased.
+ *  @param commitId SQL of that commit; null for a look that ends none */
+function manyQueues({ jobs, tasks }: TableNames, form: QueueList, flow: FlowMode, commitId: string | null): string {
   const limit = limitOf("t", flow);
   const isBounded = form === "bounded";
   const taken =
-    isBounded && stepId !== null
+    isBounded && commitId !== null
       ? {
           rows:
             `taken AS MATERIALIZED (SELECT executor, count(*) AS n FROM ${jobs} ` +
-            `WHERE ${isLeaseLive} AND acquisition_id = ${stepId} GROUP BY executor), `,
+            `WHERE ${isLeaseLive} AND acquisition_id = ${commitId} GROUP BY executor), `,
           count: " - coalesce(k.n, 0)",
           join: " LEFT JOIN taken k ON k.executor = e.value->>0",
         }

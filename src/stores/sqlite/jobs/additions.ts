@@ -5,7 +5,7 @@ import type { JobAddition } from "../../data-store.ts";
 import { hasParents, unknownParents, unknownParentsIn } from "../../shared/parents-of-jobs.ts";
 import { COALESCED_JOBS_MAX, COALESCED_LENGTH_MAX, STAMPED_BY_JOB_MAX } from "../bounds.ts";
 import { type Row, type SqlStatement, statement } from "../driver/driver-and-failures.ts";
-import type { AdmissionStatements, HeldBy } from "../flow-control/admission.ts";
+import type { AdmissionStatements, BlockedBy } from "../flow-control/admission.ts";
 import type { LedgerSwitch } from "../ledger/history-writes.ts";
 import { JOB_STATE } from "../schema/tables.ts";
 import { jsonRecords, rowParameters } from "../sql-and-json.ts";
@@ -115,16 +115,16 @@ export class Additions {
     return rowParameters(rows).map(({ text }) => statement(this.#statements.findOutdated, text));
   }
 
-  /** @param held what holds the new jobs that are held, by their ids. Default: as they were inserted */
-  answers(found: readonly Row[][], held: ReadonlyMap<string, HeldBy> = this.#heldAtFirst()): JobAddition[] {
-    if (this.#windowed === null) return this.#answers(found, held);
+  /** @param blocked what holds the new jobs that are blocked, by their ids. Default: as they were inserted */
+  answers(found: readonly Row[][], blocked: ReadonlyMap<string, BlockedBy> = this.#blockedAtFirst()): JobAddition[] {
+    if (this.#windowed === null) return this.#answers(found, blocked);
     const place = found.length - this.#windowed.searchCount;
-    return this.#windowed.answers(found.slice(place), this.#answers(found.slice(0, place), held));
+    return this.#windowed.answers(found.slice(place), this.#answers(found.slice(0, place), blocked));
   }
 
-  #answers(found: readonly Row[][], held: ReadonlyMap<string, HeldBy>): JobAddition[] {
+  #answers(found: readonly Row[][], blocked: ReadonlyMap<string, BlockedBy>): JobAddition[] {
     const rows = found.flat();
-    if (rows.length === 0) return this.#jobs.map((job) => ({ job: asAdded(job, held.get(job.id)), isNew: true }));
+    if (rows.length === 0) return this.#jobs.map((job) => ({ job: asAdded(job, blocked.get(job.id)), isNew: true }));
     // Rows of `findOutdated` have no record.
     const [outdatedRows, existingRows] = [
       rows.filter((row) => !("record" in row)),
@@ -139,12 +139,12 @@ export class Additions {
       const other = existing.get(job);
       if (other !== undefined) return { job: other, isNew: false };
       if (outdated.has(job)) return { job, isNew: false, isOutdated: true };
-      return { job: asAdded(job, held.get(job.id)), isNew: true };
+      return { job: asAdded(job, blocked.get(job.id)), isNew: true };
     });
   }
 
-  #heldAtFirst(): ReadonlyMap<string, HeldBy> {
-    if (this.#isPlain) return NOTHING_HELD;
+  #blockedAtFirst(): ReadonlyMap<string, BlockedBy> {
+    if (this.#isPlain) return NOTHING_BLOCKED;
     return new Map(this.#jobs.filter((job) => newJobState(job) === JOB_STATE.blocked).map(({ id }) => [id, "limit"]));
   }
 
@@ -198,14 +198,14 @@ export function isOrdinary(job: NewJobRecord): boolean {
   return isPlain(job) && job.retryOf === undefined && !isWindowed(job) && !hasParents(job);
 }
 
-const NOTHING_HELD: ReadonlyMap<string, HeldBy> = new Map();
+const NOTHING_BLOCKED: ReadonlyMap<string, BlockedBy> = new Map();
 
 /** A new job, as the store has it. */
-export function asAdded(job: JobRecord, heldBy?: HeldBy): JobRecord {
+export function asAdded(job: JobRecord, blockedBy?: BlockedBy): JobRecord {
   // Nearly no job has either. The store keeps no record, so that the caller's own may be returned.
-  if (job.heldBy === undefined && heldBy === undefined) return job;
-  const { heldBy: _, ...added } = job;
-  return heldBy === undefined ? added : { ...added, heldBy };
+  if (job.blockedBy === undefined && blockedBy === undefined) return job;
+  const { blockedBy: _, ...added } = job;
+  return blockedBy === undefined ? added : { ...added, blockedBy };
 }
 
 interface WaitingCall {

@@ -1,9 +1,9 @@
 import type { JobRecord, NewJobRecord } from "../../../records/job.ts";
 import type { JobResultRecord } from "../../../records/job-result.ts";
-import type { JobAddition, PromotedJob } from "../../data-store.ts";
+import type { AdmittedJob, JobAddition } from "../../data-store.ts";
 import { addedJob, endedWithoutRun } from "../../shared/added-and-ended-jobs.ts";
 import { hasParents, refuseCircles, unknownParents } from "../../shared/parents-of-jobs.ts";
-import { DESCENDANTS_PER_STEP_MAX, RESOLVED_PER_STEP_MAX } from "../bounds.ts";
+import { DESCENDANTS_PER_COMMIT_MAX, RESOLVED_PER_COMMIT_MAX } from "../bounds.ts";
 import type { Connection } from "../driver/connection.ts";
 import {
   isAboutParents,
@@ -17,7 +17,7 @@ import { enterEnded, type LedgerSwitch } from "../ledger/history-writes.ts";
 import { countEnded } from "../ledger/stats.ts";
 import { JOB_STATE, type TableNames } from "../schema/tables.ts";
 import { detail, idsOf, jsonRecords, lazily, rowParameters } from "../sql-and-json.ts";
-import { endedJobAsJson, heldByOf, type JobRow, toJob } from "./job-rows.ts";
+import { blockedByOf, endedJobAsJson, type JobRow, toJob } from "./job-rows.ts";
 import { keepEnded } from "./recovery-and-cancellation.ts";
 
 // A *dependency* is a job (the child) that waits for another (the parent). It has *ended* when its parent has. Ended
@@ -45,7 +45,7 @@ export interface Resolved {
   /** The children that were cancelled. */
   readonly ended: readonly JobResultRecord[];
   /** The children that wait for nothing any more. */
-  readonly released: readonly PromotedJob[];
+  readonly released: readonly AdmittedJob[];
 }
 
 /** @param blocked the `seq` of jobs that their key limiters block after all */
@@ -148,11 +148,11 @@ function keysOf({ taskId, idempotencyKey, once, debounce }: NewJobRecord): reado
 }
 
 function stateOf(added: JobRecord, row: Row | undefined): Pick<JobAddition, "job" | "hasEnded"> {
-  const { heldBy: _heldBy, ...job } = addedJob(added);
+  const { blockedBy: _blockedBy, ...job } = addedJob(added);
   if (row === undefined) return { job, hasEnded: true };
-  const heldBy = heldByOf(Number(row.state));
+  const blockedBy = blockedByOf(Number(row.state));
   const after = JSON.parse(String(row.parent_ids)) as string[];
-  return { job: { ...job, after, ...(heldBy === undefined ? {} : { heldBy }) } };
+  return { job: { ...job, after, ...(blockedBy === undefined ? {} : { blockedBy }) } };
 }
 
 const { delayed, ready, leased, dependent } = JOB_STATE;
@@ -161,7 +161,7 @@ const { delayed, ready, leased, dependent } = JOB_STATE;
  * The statements about jobs that wait for others. Whatever ends a parent writes the outcome into its dependencies. The
  * statements from `enterDoomed` on resolve these in the same commit: they cancel the children of parents that did not
  * succeed, and the children of those, and release the children that wait for nothing any more. Very many descendants
- * take several steps: the next look tells of dependencies that have ended and are not resolved.
+ * take several commits: the next look tells of dependencies that have ended and are not resolved.
  */
 export interface DependencyStatements {
   readonly replaceParents: string;
@@ -199,13 +199,13 @@ export function dependencyStatements(names: TableNames): DependencyStatements {
   // The first dependencies that have ended, as the table `w`.
   const ended =
     `(SELECT parent_id, child_id, cancels, outcome FROM ${dependencies} WHERE outcome IS NOT NULL AND parent_id > '' ` +
-    `ORDER BY parent_id, child_id LIMIT ${RESOLVED_PER_STEP_MAX}) w`;
+    `ORDER BY parent_id, child_id LIMIT ${RESOLVED_PER_COMMIT_MAX}) w`;
   /** The jobs to cancel, as the table `doomed`. It depends on the dependencies alone, so that the statements that
    *  follow each other and leave the dependencies as they are find the same jobs. */
   const doomed =
     `WITH RECURSIVE doomed (id) AS (SELECT w.child_id FROM ${ended} WHERE ${cancelsBy("w")} ` +
     `UNION SELECT l.child_id FROM doomed d CROSS JOIN ${dependencies} l ON l.parent_id = d.id WHERE l.cancels = 1 ` +
-    `LIMIT ${DESCENDANTS_PER_STEP_MAX})`;
+    `LIMIT ${DESCENDANTS_PER_COMMIT_MAX})`;
   const doomedJobs =
     `seq IN (${doomed} SELECT j.seq FROM doomed d CROSS JOIN ${jobs} j ON j.id = d.id ` +
     `WHERE j.state = ${dependent})`;

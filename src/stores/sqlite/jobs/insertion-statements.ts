@@ -105,7 +105,7 @@ function jobDetails(job: NewJobRecord): string {
   );
 }
 
-/** Whether a job of `fromRows` has no key of its own, and is admitted nevertheless. Then it is delayed until a step
+/** Whether a job of `fromRows` has no key of its own, and is admitted nevertheless. Then it is delayed until a commit
  *  with flow control finds it due, and marks its limiter. */
 const isAdmitted = `value->>13 IS NULL AND t.own_key IS NOT NULL AND value->>8 <> ${dependent}`;
 
@@ -135,7 +135,7 @@ export function insertionOfRows(names: TableNames): InsertionOfRows {
 
 /** A comment before each statement lists its arguments; `value` is a row of a JSON parameter. */
 export function additionStatements(names: TableNames): AdditionStatements {
-  const { jobs, tasks, steps } = names;
+  const { jobs, tasks, commits } = names;
   const { isJob, hasResult, isStamped } = existenceChecks(names);
   const { anyJobs, fromRows, where } = insertionOfRows(names);
   const hasMissedKey = `j.idempotency_key = a.value->>1 AND ${hasMissedStart("a.value->>6", "j")}`;
@@ -153,7 +153,7 @@ export function additionStatements(names: TableNames): AdditionStatements {
         ownKey: null,
       }),
     // ?1 rows [id, taskId, idempotencyKey, createdAt]. Precedes the insertions: jobs that have missed their start leave
-    // their keys to them, and a step ends those jobs later.
+    // their keys to them, and a commit ends those jobs later.
     freeKeys: () =>
       `UPDATE ${jobs} SET idempotency_key = NULL, details = CASE WHEN json_valid(details) ` +
       "THEN json_set(details, '$.idempotencyKey', idempotency_key) ELSE details END " +
@@ -178,11 +178,11 @@ export function additionStatements(names: TableNames): AdditionStatements {
       `WHERE NOT ${isJob("a.value->>0")} AND NOT ${hasResult("a.value->>0")}`,
     // ?1 rows [stamp, jobId or null], ?2 now. A row with a jobId leaves its stamp only if that job was added.
     stampAdditions: () =>
-      `INSERT INTO ${steps} (id, at) SELECT value->>0, ?2 FROM json_each(?1) a ` +
+      `INSERT INTO ${commits} (id, at) SELECT value->>0, ?2 FROM json_each(?1) a ` +
       `WHERE a.value->>1 IS NULL OR EXISTS (SELECT 1 FROM ${jobs} WHERE id = a.value->>1) ON CONFLICT DO NOTHING`,
     // ?1 the instant up to which stamps are removed
     removeStamps: () =>
-      `DELETE FROM ${steps} WHERE id IN (SELECT id FROM ${steps} WHERE at <= ?1 ` +
+      `DELETE FROM ${commits} WHERE id IN (SELECT id FROM ${commits} WHERE at <= ?1 ` +
       `ORDER BY at LIMIT ${STAMPS_PER_CLEANUP_MAX})`,
   });
 }
@@ -243,12 +243,12 @@ function insertionStatements(names: TableNames, { anyJobs, fromRows, ownKey }: I
 export function existenceChecks({
   jobs,
   results,
-  steps,
+  commits,
 }: TableNames): Readonly<Record<"isJob" | "hasResult" | "isStamped", (id: string) => string>> {
   return {
     isJob: (id) => `EXISTS (SELECT 1 FROM ${jobs} WHERE id = ${id})`,
     hasResult: (id) => `EXISTS (SELECT 1 FROM ${results} WHERE job_id = ${id})`,
-    isStamped: (id) => `EXISTS (SELECT 1 FROM ${steps} WHERE id = ${id})`,
+    isStamped: (id) => `EXISTS (SELECT 1 FROM ${commits} WHERE id = ${id})`,
   };
 }
 

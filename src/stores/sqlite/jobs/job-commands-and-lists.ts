@@ -34,7 +34,7 @@ type StatementsOfJobs = JobStatements &
   Pick<StepStatements, "copySteps"> &
   LedgerSwitch;
 
-/** The jobs of a `SqlDataStore`, except the steps and leases of schedulers. */
+/** The jobs of a `SqlDataStore`, except the commits and leases of schedulers. */
 export class SqliteJobs {
   readonly #connection: Connection;
   readonly #statements: StatementsOfJobs;
@@ -378,7 +378,8 @@ function jobScanNameOf({ taskId, scheduleId, backfillId, state, labels }: JobFil
  */
 function jobLists(names: TableNames): Readonly<Record<string, string>> {
   const { jobs } = names;
-  const state = `CASE WHEN t.state = ${leased} THEN 'running' WHEN t.state >= ${blocked} THEN 'held' ELSE 'queued' END`;
+  const state =
+    `CASE WHEN t.state = ${leased} THEN 'running' ` + `WHEN t.state >= ${blocked} THEN 'blocked' ELSE 'queued' END`;
   const texts = ["id", "task_id", "schedule_id", "idempotency_key", "concurrency_key"];
   const list: ScannedTable = {
     table: jobs,

@@ -99,8 +99,8 @@ export function toJob(row: JobRow): JobRecord {
   if (typeof details.failureExpirationMs === "number") job.failureExpirationMs = details.failureExpirationMs;
   if (details.pauseAfterFailures !== undefined) job.pauseAfterFailures = details.pauseAfterFailures;
   if (details.sleep !== undefined) job.sleep = details.sleep;
-  const heldBy = heldByOf(row[15]);
-  if (heldBy !== undefined) job.heldBy = heldBy;
+  const blockedBy = blockedByOf(row[15]);
+  if (blockedBy !== undefined) job.blockedBy = blockedBy;
   const concurrencyKey = row[16];
   // The stores' key of jobs without a key is empty.
   if (concurrencyKey !== null && concurrencyKey !== "") job.concurrencyKey = concurrencyKey;
@@ -113,12 +113,12 @@ export function toJob(row: JobRow): JobRecord {
 }
 
 /** What holds a job in this state; undefined for nothing. */
-export function heldByOf(state: number): JobRecord["heldBy"] {
+export function blockedByOf(state: number): JobRecord["blockedBy"] {
   if (state === JOB_STATE.dependent) return "parents";
   return state === JOB_STATE.blocked ? "limit" : undefined;
 }
 
-/** Sorts jobs that a step leased in the order of acquisition. */
+/** Sorts jobs that a commit leased in the order of acquisition. */
 export function inOrder(rows: JobRow[]): JobRow[] {
   return rows.sort(
     (a, b) => b[4] - a[4] || virtualTimeOf(a) - virtualTimeOf(b) || a[5] - b[5] || (a[21] ?? 0) - (b[21] ?? 0),

@@ -12,7 +12,7 @@ import type {
   LeaseSurrender,
   LeaseSurrenderReport,
 } from "../../data-store.ts";
-import { FAR_FUTURE_MS, RECOVERIES_PER_STEP_MAX } from "../bounds.ts";
+import { FAR_FUTURE_MS, RECOVERIES_PER_COMMIT_MAX } from "../bounds.ts";
 import type { Connection } from "../driver/connection.ts";
 import { Batch, type Row, type SqlStatement, statement } from "../driver/driver-and-failures.ts";
 import type { LedgerSwitch } from "../ledger/history-writes.ts";
@@ -41,7 +41,7 @@ export class SqliteLeases {
   }
 
   async extend(extension: LeaseExtension): Promise<LeaseExtensionReport> {
-    const { now, schedulerId, until, jobs, instanceId, settledStepId } = extension;
+    const { now, schedulerId, until, jobs, instanceId, settledCommitId } = extension;
     const { extend, giveUpStrays } = this.#statements;
     const rows = jobs.map(({ jobId, fence, hasStarted, progress }) =>
       progress === undefined
@@ -51,7 +51,7 @@ export class SqliteLeases {
     const batch = new Batch();
     batch.add(logsOfLeased(this.#statements, jobs, schedulerId));
     const extensions = batch.add(rowParameters(rows).map(({ text }) => statement(extend, text, schedulerId, until)));
-    batch.add([statement(giveUpStrays, JSON.stringify(rows), schedulerId, now, instanceId, settledStepId)]);
+    batch.add([statement(giveUpStrays, JSON.stringify(rows), schedulerId, now, instanceId, settledCommitId)]);
     batch.add(heartbeatStatements(this.#statements, extension));
     const { getHeartbeats } = this.#statements;
     const heartbeats = batch.add(extension.aliveUntil === null ? [] : [statement(getHeartbeats, instanceId)]);
@@ -72,7 +72,7 @@ export class SqliteLeases {
     for (;;) {
       const report = await this.#giveUpSome(surrender);
       reports.push(report);
-      if (report.recovered.length + report.ended.length < RECOVERIES_PER_STEP_MAX) break;
+      if (report.recovered.length + report.ended.length < RECOVERIES_PER_COMMIT_MAX) break;
     }
     return {
       ...reports.at(-1),
@@ -103,10 +103,10 @@ export class SqliteLeases {
         endedBy: FAR_FUTURE_MS,
         holder: schedulerId,
         putBackBy: null,
-        stepId: null,
+        commitId: null,
         spares: surrender.instanceId,
         hasParents,
-        limit: RECOVERIES_PER_STEP_MAX,
+        limit: RECOVERIES_PER_COMMIT_MAX,
       }),
     );
     batch.add(heartbeatStatements(this.#statements, surrender));
@@ -188,10 +188,10 @@ export function leaseStatements({ jobs, schedulers }: TableNames): LeaseStatemen
       "started_fence = CASE WHEN r.value->>2 THEN fence ELSE started_fence END, " +
       `progress = coalesce(r.value->>3, progress) FROM json_each(?1) r WHERE ${jobs}.id = r.value->>0 ` +
       `AND ${jobs}.fence = r.value->>1 AND ${jobs}.acquired_by = ?2 RETURNING id, cancel_requested`,
-    // ?1 rows [jobId, fence, ...] of the jobs that run, ?2 schedulerId, ?3 now, ?4 instance id, ?5 the last step whose
-    // answer is known, or null. A job that is to be cancelled does not go back to the queue: its lease ends at ?3, so
-    // that recovery ends the job.
-    // A job with a key is delayed, so that a step with flow control blocks it, and marks its limiter.
+    // ?1 rows [jobId, fence, ...] of the jobs that run, ?2 schedulerId, ?3 now, ?4 instance id, ?5 the last commit
+    // whose answer is known, or null. A job that is to be cancelled does not go back to the queue: its lease ends at
+    // ?3, so that recovery ends the job.
+    // A job with a key is delayed, so that a commit with flow control blocks it, and marks its limiter.
     giveUpStrays: () =>
       `UPDATE ${jobs} SET state = CASE WHEN cancel_requested THEN ${leased} ` +
       `WHEN concurrency_key IS NULL THEN ${ready} ELSE ${delayed} END, ` +

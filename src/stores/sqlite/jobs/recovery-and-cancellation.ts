@@ -1,4 +1,4 @@
-import { FAILURE_KEPT_MS, MISSED_PER_STEP_MAX } from "../../../core/limits.ts";
+import { FAILURE_KEPT_MS, MISSED_PER_COMMIT_MAX } from "../../../core/limits.ts";
 import type { JobResultRecord } from "../../../records/job-result.ts";
 import type { LeaseEnd, RecoveryReport } from "../../data-store.ts";
 import { endedWithoutRun } from "../../shared/added-and-ended-jobs.ts";
@@ -23,11 +23,11 @@ export interface Recovery {
   readonly endedBy: number;
   /** Only leases of this holder; null for all holders. */
   readonly holder: string | null;
-  /** Only leases of jobs that this step put back although recovery has to end them or to take them back; null for all
+  /** Only leases of jobs that this commit put back although recovery has to end them or to take them back; null for all
    *  jobs. */
   readonly putBackBy: string | null;
-  /** The step that takes the leases back; null outside of steps. */
-  readonly stepId: string | null;
+  /** The commit that takes the leases back; null outside of commits. */
+  readonly commitId: string | null;
   /** The instance whose leases are left alone, besides those of others that are alive; null for none. */
   readonly spares: string | null;
   /** Whether jobs among them may have children. If not, and one has, the whole batch is undone. */
@@ -52,7 +52,7 @@ export function leaseMoves(
 /** Takes back leases. Read the answers with {@link recoveryReport}. */
 export function recovery(
   statements: StatementsOfRecovery,
-  { now, endedBy, holder, putBackBy, spares, limit, stepId, hasParents }: Recovery,
+  { now, endedBy, holder, putBackBy, spares, limit, commitId, hasParents }: Recovery,
 ): SqlStatement[] {
   const args = [endedBy, holder, now, putBackBy, limit, spares] as const;
   const { keepsLedger, countLost, markLost, keepLost, enterLost, addLost } = statements;
@@ -65,7 +65,7 @@ export function recovery(
     statement(failLost, ...args),
     ...(hasParents ? [statement(endLost, ...args)] : []),
     statement(removeLost, ...args, hasParents ? 1 : 0),
-    statement(putBackLost, ...args, stepId),
+    statement(putBackLost, ...args, commitId),
   ];
 }
 
@@ -104,7 +104,7 @@ const { ready, leased, blocked, dependent } = JOB_STATE;
 /**
  * The statements that take back leases that have ended, and that end jobs without a run. The arguments of those that
  * end in `Lost`, which run in this order: ?1 the latest end of the leases, ?2 their holder or null for every holder, ?3
- * now, ?4 the step that put the jobs back or null for every job, ?5 limit, ?6 the instance whose leases are left
+ * now, ?4 the commit that put the jobs back or null for every job, ?5 limit, ?6 the instance whose leases are left
  * alone, besides those of the living, or null for none.
  */
 export interface RecoveryStatements {
@@ -132,7 +132,7 @@ export interface RecoveryStatements {
 
 export function recoveryStatements(names: TableNames): RecoveryStatements {
   const { jobs, schedules, schedulers, dependencies } = names;
-  // The steps of an instance begin with its name.
+  // The commits of an instance begin with its name.
   const isOfAnother = "substr(coalesce(acquisition_id, ''), 1, length(?6)) <> ?6";
   const isOfTheDead =
     `NOT EXISTS (SELECT 1 FROM ${schedulers} i WHERE i.identity = acquired_by AND i.alive_until > ?3 ` +
@@ -144,7 +144,7 @@ export function recoveryStatements(names: TableNames): RecoveryStatements {
     `ORDER BY acquired_until, seq LIMIT ${limit})`;
   const missedJobs =
     `seq IN (SELECT seq FROM ${jobs} WHERE ${hasMissedStart("?1")} ` +
-    `ORDER BY start_deadline, seq LIMIT ${MISSED_PER_STEP_MAX})`;
+    `ORDER BY start_deadline, seq LIMIT ${MISSED_PER_COMMIT_MAX})`;
   // A job that was lost before starts only after the store has recorded so.
   const mayHaveStarted = "(recoveries = 0 OR started_fence = fence)";
   const isForGood = `(cancel_requested OR ${mayHaveStarted} AND recoveries >= coalesce(${detail("maxRecoveries")}, 0))`;
@@ -186,7 +186,7 @@ export function recoveryStatements(names: TableNames): RecoveryStatements {
     removeLost: () =>
       `DELETE FROM ${jobs} WHERE ${lostForGood} ` +
       `RETURNING ${endedRecord}, ${guardSql("?7 OR has_children = 0")} AS guard`,
-    // and ?7 the step or null
+    // and ?7 the commit or null
     putBackLost: () =>
       `UPDATE ${jobs} SET state = CASE WHEN concurrency_key IS NULL THEN ${ready} ELSE ${blocked} END, ` +
       "virtual_time = NULL, " +
@@ -230,7 +230,7 @@ export interface CancellationStatements {
 
 /** ?1 ids, as a JSON list, unless a comment says otherwise. */
 export function cancellationStatements(names: TableNames): CancellationStatements {
-  const { jobs, steps } = names;
+  const { jobs, commits } = names;
   const named = (state: string): string =>
     `seq IN (SELECT j.seq FROM json_each(?1) c CROSS JOIN ${jobs} j ON j.id = c.value WHERE j.${state})`;
   const endedRecord = `${endedJobAsJson(jobs)} AS record`;
@@ -238,10 +238,10 @@ export function cancellationStatements(names: TableNames): CancellationStatement
   return lazily<CancellationStatements>({
     // and ?2 stamp, ?3 now. The stamp carries the jobs as the first try finds them.
     stampCancel: () =>
-      `INSERT INTO ${steps} (id, at, answer) SELECT ?2, ?3, json_group_array(${endedJobAsJson("j")}) ` +
+      `INSERT INTO ${commits} (id, at, answer) SELECT ?2, ?3, json_group_array(${endedJobAsJson("j")}) ` +
       `FROM json_each(?1) c CROSS JOIN ${jobs} j ON j.id = c.value WHERE true ON CONFLICT DO NOTHING`,
     // ?1 stamp
-    readStamp: () => `SELECT answer AS record FROM ${steps} WHERE id = ?1 AND answer IS NOT NULL`,
+    readStamp: () => `SELECT answer AS record FROM ${commits} WHERE id = ?1 AND answer IS NOT NULL`,
     requestCancel: () =>
       `UPDATE ${jobs} SET cancel_requested = 1 WHERE ${named(`state = ${leased}`)} RETURNING ${endedRecord}`,
     // ?1 schedulerId

@@ -1,7 +1,7 @@
 import type { JobResultRecord } from "../../../records/job-result.ts";
 import { countsAsFailure, isFailure } from "../../../records/policies.ts";
 import { failureOf } from "../../../records/schedule-failure.ts";
-import type { JobRelease, ReleaseStatus, StepRequest } from "../../data-store.ts";
+import type { CommitRequest, JobRelease, ReleaseStatus } from "../../data-store.ts";
 import { guardSql, type Row, type SqlStatement, statement } from "../driver/driver-and-failures.ts";
 import { type FlowMode, markDirty } from "../flow-control/key-limiters.ts";
 import { type HistoryStatements, type LedgerSwitch, runEntries } from "../ledger/history-writes.ts";
@@ -23,10 +23,10 @@ type StatementsOfReleases = Pick<ScheduleStatements, "countEnds"> &
 
 type Finish = JobRelease & { kind: "finish" };
 
-/** The releases of one step, as statements. */
+/** The releases of one commit, as statements. */
 export class Releases {
   readonly #statements: StatementsOfReleases;
-  readonly #request: StepRequest;
+  readonly #request: CommitRequest;
   readonly #flow: FlowMode;
   readonly #finished: Finish[] = [];
   readonly #putBack: JobRelease[] = [];
@@ -35,7 +35,7 @@ export class Releases {
   readonly #first = new Map<string, JobRelease>();
 
   /** @param flow without flow control, a guard undoes the batch for a job that has a concurrency key */
-  constructor(statements: StatementsOfReleases, request: StepRequest, flow: FlowMode) {
+  constructor(statements: StatementsOfReleases, request: CommitRequest, flow: FlowMode) {
     this.#statements = statements;
     this.#request = request;
     this.#flow = flow;
@@ -48,7 +48,7 @@ export class Releases {
     }
   }
 
-  /** Whether the step puts a job back. Recovery may have to end that job, or to take it back. */
+  /** Whether the commit puts a job back. Recovery may have to end that job, or to take it back. */
   get hasPutBacks(): boolean {
     return this.#putBack.length > 0;
   }
@@ -73,15 +73,15 @@ export class Releases {
     ];
   }
 
-  /** The statements for releases of which some may not count. {@link statuses} tells which do. The step has flow
+  /** The statements for releases of which some may not count. {@link statuses} tells which do. The commit has flow
    *  control. */
   exactly(isRepetition: boolean): SqlStatement[] {
-    const { schedulerId, stepId } = this.#request;
+    const { schedulerId, commitId } = this.#request;
     const { releaseStatuses, keepResultsOfLeased } = this.#statements;
     const kept = rowParameters(this.#kept().map((release) => [...resultRow(release.result), release.fence]));
     return [
       ...this.#jobRows(this.#request.releases).map(({ text }) =>
-        statement(releaseStatuses, text, schedulerId, isRepetition ? 1 : 0, stepId),
+        statement(releaseStatuses, text, schedulerId, isRepetition ? 1 : 0, commitId),
       ),
       ...this.#logs(),
       ...this.#counting(),
@@ -191,7 +191,7 @@ export class Releases {
   }
 
   #puttingsBack(): CountedStatement[] {
-    const { schedulerId, now, stepId } = this.#request;
+    const { schedulerId, now, commitId } = this.#request;
     const withKey = this.#flow === "on" ? 1 : 0;
     const rows = this.#putBack.map((release) =>
       release.kind === "retry"
@@ -208,7 +208,7 @@ export class Releases {
     );
     return rowParameters(rows).map(({ text, count }) => ({
       count,
-      ...statement(this.#statements.putBack, text, schedulerId, now, stepId, withKey),
+      ...statement(this.#statements.putBack, text, schedulerId, now, commitId, withKey),
     }));
   }
 
@@ -279,12 +279,13 @@ export function releaseStatements(names: TableNames): ReleaseStatements {
   const resultRows = "SELECT r.value->>0, r.value->>1, r.value->>2, r.value->>3, r.value->>4, r.value->>5, r.value->>6";
   const alikeValues = `${KEY_ID}, ?2, ?3, ?4, ${KEY_INSTANT} + ?5, ${KEY_INSTANT}, value`;
   const isLost = "(cancel_requested OR coalesce(r.value->>4, 0))";
-  // A job that this step put back carries the step's id. If the step leased the job again, its fence is higher by one.
+  // A job that this commit put back carries the commit's id. If the commit leased the job again, its fence is higher by
+  // one.
   const wasPutBack = "j.acquisition_id = ?4 AND j.fence - (r.value->>1) IN (0, 1)";
 
   return lazily<ReleaseStatements>({
     // ?1 rows [jobId, fence, 0 for an end, 1 for a put-back or 2 for a start], ?2 schedulerId, ?3 whether this may be a
-    // repetition, ?4 stepId.
+    // repetition, ?4 commitId.
     // Column: `letters`, one letter per row: r (released), f (fenced) or m (missing).
     releaseStatuses: () =>
       "SELECT group_concat(CASE WHEN j.fence = r.value->>1 AND j.acquired_by = ?2 THEN 'r' " +
@@ -307,7 +308,7 @@ export function releaseStatements(names: TableNames): ReleaseStatements {
       "WHERE j.fence = r.value AND j.acquired_by = ?2 AND (?3 OR j.concurrency_key IS NULL) " +
       "AND (?4 OR j.has_children = 0))",
     // ?1 rows [jobId, fence, runAt or null, failedAttempts or null, whether the job started, attemptHistory as JSON or
-    // null, sleep as JSON or nothing], ?2 schedulerId, ?3 now, ?4 stepId, ?5 whether to put jobs with
+    // null, sleep as JSON or nothing], ?2 schedulerId, ?3 now, ?4 commitId, ?5 whether to put jobs with
     // a key back. A job that is to be cancelled, or that had started, gets a lease that has ended, so that
     // recovery, which follows, ends the job or takes it back.
     putBack: () =>

@@ -81,7 +81,7 @@ export interface StepStatements {
   readonly getSteps: string;
   readonly copySteps: string;
   readonly putOffSteps: string;
-  readonly removeSteps: string;
+  readonly removeCommits: string;
   readonly hasMoreSteps: string;
 }
 
@@ -131,7 +131,7 @@ export function stepStatements({ jobs, jobSteps, results }: TableNames): StepSta
       `FROM ${jobSteps} WHERE check_at <= ?1 ORDER BY check_at LIMIT ${STEPS_CHECKED_PER_CLEANUP_MAX}) ` +
       `AND (${hasJob} OR ${hasResult})`,
     // ?1 now
-    removeSteps: () =>
+    removeCommits: () =>
       `DELETE FROM ${jobSteps} WHERE job_id IN (SELECT job_id FROM ${jobSteps} WHERE check_at <= ?1 ` +
       `AND NOT ${hasJob} AND NOT ${hasResult} ORDER BY check_at LIMIT ${STEPS_REMOVED_PER_CLEANUP_MAX})`,
     // ?1 now

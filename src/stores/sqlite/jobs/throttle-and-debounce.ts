@@ -168,7 +168,7 @@ const FAR = `printf('%016d', (excluded.details->>'createdAt') + ${CLOCK_TOLERANC
 
 /** A comment before each statement lists its arguments; `value` is a row of a JSON parameter. */
 export function windowStatements(names: TableNames): WindowStatements {
-  const { jobs, steps, windows } = names;
+  const { jobs, commits, windows } = names;
   const { isJob, hasResult, isStamped } = existenceChecks(names);
   const { anyJobs, fromRows } = insertionOfRows(names);
   const [debounceKey, debouncedBy, kind, key] = [0, 1, 2, 3].map((place) => `a.value->>${NEW_JOB_ROW_LENGTH + place}`);
@@ -215,7 +215,8 @@ export function windowStatements(names: TableNames): WindowStatements {
 
     // ?1 rows [id, taskId, debounceKey], ?2 now. The stamp of an addition tells the job that the addition belongs to.
     stampBursts: () =>
-      `INSERT INTO ${steps} (id, at, answer) SELECT a.value->>0, ?2, j.id FROM json_each(?1) a CROSS JOIN ${jobs} j ` +
+      `INSERT INTO ${commits} (id, at, answer) SELECT a.value->>0, ?2, j.id FROM json_each(?1) a CROSS JOIN ` +
+      `${jobs} j ` +
       "ON j.task_id = a.value->>1 AND j.debounce_key = a.value->>2 AND j.debounce_key IS NOT NULL AND j.fence = 0 " +
       "WHERE true ON CONFLICT DO NOTHING",
 
@@ -231,7 +232,7 @@ export function windowStatements(names: TableNames): WindowStatements {
     // ?1 rows [place, id, taskId, debounceKey]. Finds the jobs that the jobs of the rows belong to, also the same one.
     findBursts: () =>
       "WITH b AS MATERIALIZED (SELECT a.value->>0 AS place, " +
-      `coalesce((SELECT answer FROM ${steps} WHERE id = a.value->>1), ` +
+      `coalesce((SELECT answer FROM ${commits} WHERE id = a.value->>1), ` +
       `(SELECT id FROM ${jobs} WHERE id = a.value->>1), CASE WHEN ${hasResult("a.value->>1")} THEN a.value->>1 ` +
       `ELSE (SELECT id ${burst("a.value->>2", "a.value->>3")}) END) AS id FROM json_each(?1) a) ` +
       `SELECT b.place AS place, b.id AS id, (SELECT ${jobAsJson(jobs)} FROM ${jobs} WHERE id = b.id) AS record ` +
@@ -261,7 +262,7 @@ function joined(jobs: string): string {
     `debounced_by = excluded.debounced_by, start_deadline = excluded.start_deadline, ` +
     `virtual_time = NULL, run_at = ${runAt}, ` +
     `details = json_patch(excluded.details, ${kept}), ` +
-    // A job with a key that is due is delayed too: then the next step with flow control blocks it.
+    // A job with a key that is due is delayed too: then the next commit with flow control blocks it.
     `state = CASE WHEN ${jobs}.state = ${dependent} THEN ${dependent} ` +
     `WHEN ${runAt} > ${addedAt} OR excluded.concurrency_key IS NOT NULL THEN ${delayed} ELSE ${ready} END`
   );

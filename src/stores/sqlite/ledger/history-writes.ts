@@ -118,7 +118,11 @@ interface FinishedJob {
  * @param isPlain whether the releases count for sure, of jobs without a concurrency key
  */
 export function runEntries(
-  { keepsLedger, enterRuns, enterHeldRuns }: LedgerSwitch & Pick<HistoryStatements, "enterRuns" | "enterHeldRuns">,
+  {
+    keepsLedger,
+    enterRuns,
+    enterBlockedRuns,
+  }: LedgerSwitch & Pick<HistoryStatements, "enterRuns" | "enterBlockedRuns">,
   finished: readonly FinishedJob[],
   schedulerId: string,
   isPlain: boolean,
@@ -133,7 +137,7 @@ export function runEntries(
       const { outcome, startedAt, finishedAt, attempts } = result;
       return [jobId, fence, outcome, startedAt, finishedAt, attempts, reasonText(result)];
     });
-    return rowParameters(rows).map(({ text }) => statement(enterHeldRuns, text, schedulerId));
+    return rowParameters(rows).map(({ text }) => statement(enterBlockedRuns, text, schedulerId));
   }
   const [outcome] = outcomes;
   return memberParameters(fired.map(({ result }) => memberOf(result))).map(({ text }) =>
@@ -237,7 +241,7 @@ export function trimHistories(
 export interface HistoryStatements {
   readonly openHistories: string;
   readonly enterRuns: string;
-  readonly enterHeldRuns: string;
+  readonly enterBlockedRuns: string;
   readonly restoreRuns: string;
   readonly restoreSkips: string;
   readonly restoreSince: string;
@@ -303,7 +307,7 @@ export function historyStatements(names: TableNames): HistoryStatements {
       `FROM json_each(?1) r CROSS JOIN ${histories} h ON h.schedule_id = r.value`,
     // ?1 rows [jobId, fence, outcome, startedAt, finishedAt, attempts, reasonText], ?2 schedulerId. Precedes the
     // statements that remove the jobs.
-    enterHeldRuns: () =>
+    enterBlockedRuns: () =>
       `${insertInto(names)} ${selectRun(names, {
         outcome: "r.value->>2",
         startedAt: "(r.value->>3)",

@@ -114,7 +114,7 @@ interface NoticeSql {
 }
 
 /** SQL that adds a notice for each channel that asks for it. The jobs are delayed, and due: the
- *  next step with them makes them ready, or has them admitted. */
+ *  next commit with them makes them ready, or has them admitted. */
 function addNotices({ tasks, jobs }: NamesOfNotices, { type, at, scheduleId, taskId, facts }: NoticeSql): string {
   const details = validJson("details");
   const random = (bytes: number): string => `hex(randomblob(${bytes}))`;

@@ -1,14 +1,14 @@
 import {
-  OVERDUE_CHECKED_PER_STEP_MAX,
+  OVERDUE_CHECKED_PER_COMMIT_MAX,
   OVERDUE_COUNTED_MAX,
-  OVERDUE_RAISED_PER_STEP_MAX,
+  OVERDUE_RAISED_PER_COMMIT_MAX,
   OVERDUE_SHOWN_MAX,
   RESOLVED_OVERDUE_KEPT_MS,
 } from "../../../core/limits.ts";
 import type { OverdueEnd, OverdueKind, OverdueRecord, ResolvedOverdueRecord } from "../../../records/overdue.ts";
 import type { OverdueReport } from "../../contract/look-types.ts";
-import type { StepRequest } from "../../data-store.ts";
-import { FAR_FUTURE_MS, RESOLVED_OVERDUE_REMOVED_PER_STEP_MAX } from "../bounds.ts";
+import type { CommitRequest } from "../../data-store.ts";
+import { FAR_FUTURE_MS, RESOLVED_OVERDUE_REMOVED_PER_COMMIT_MAX } from "../bounds.ts";
 import { type Row, type SqlStatement, statement } from "../driver/driver-and-failures.ts";
 import { isMadeByPlan } from "../jobs/job-rows.ts";
 import { hasMissedStart, JOB_STATE, type TableNames } from "../schema/tables.ts";
@@ -17,20 +17,20 @@ import { lazily } from "../sql-and-json.ts";
 import { isOf, type LedgerSwitch, lastSkipFrom } from "./history-writes.ts";
 
 // Occurrences that are overdue: their job has not started, or not ended, within the time that the schedule expects. A
-// step *raises* them, and *resolves* them once they are over.
+// commit *raises* them, and *resolves* them once they are over.
 
 type StatementsOfOverdue = OverdueStatements & LedgerSwitch;
 
-/** The overdue occurrences of one step, as statements. */
-export class StepOverdue {
+/** The overdue occurrences of one commit, as statements. */
+export class OverdueOfCommit {
   readonly #statements: StatementsOfOverdue;
-  readonly #request: StepRequest;
+  readonly #request: CommitRequest;
   readonly #isRepetition: boolean;
   readonly #leftOut: number;
   readonly #isNeeded: boolean;
 
-  /** @param leftOut how many open ones the step does not look at, because other steps do */
-  constructor(statements: StatementsOfOverdue, request: StepRequest, isRepetition: boolean, leftOut: number) {
+  /** @param leftOut how many open ones the commit does not look at, because other commits do */
+  constructor(statements: StatementsOfOverdue, request: CommitRequest, isRepetition: boolean, leftOut: number) {
     this.#statements = statements;
     this.#request = request;
     this.#isRepetition = isRepetition;
@@ -40,25 +40,25 @@ export class StepOverdue {
 
   raising(): SqlStatement[] {
     if (!this.#isNeeded) return [];
-    const { now, stepId } = this.#request;
+    const { now, commitId } = this.#request;
     const { raiseWithoutJob, markWithoutJob, raiseLate, markLate } = this.#statements;
     return [
-      statement(raiseWithoutJob, now, stepId),
+      statement(raiseWithoutJob, now, commitId),
       statement(markWithoutJob, now),
-      statement(raiseLate, now, stepId),
+      statement(raiseLate, now, commitId),
       statement(markLate, now),
     ];
   }
 
   resolving(): SqlStatement[] {
     if (!this.#isNeeded) return [];
-    const { now, stepId } = this.#request;
-    const { followSkips, resolveOverdue, removeResolved, getOverdueOfStep } = this.#statements;
+    const { now, commitId } = this.#request;
+    const { followSkips, resolveOverdue, removeResolved, getOverdueOfCommit } = this.#statements;
     return [
       statement(followSkips, this.#leftOut),
-      statement(resolveOverdue, this.#leftOut, now, stepId),
+      statement(resolveOverdue, this.#leftOut, now, commitId),
       statement(removeResolved, now - RESOLVED_OVERDUE_KEPT_MS),
-      ...(this.#isRepetition ? [statement(getOverdueOfStep, stepId)] : []),
+      ...(this.#isRepetition ? [statement(getOverdueOfCommit, commitId)] : []),
     ];
   }
 
@@ -73,7 +73,7 @@ export class StepOverdue {
   }
 }
 
-/** How many open overdue occurrences each step leaves out, so that all of them are looked at in turn. */
+/** How many open overdue occurrences each commit leaves out, so that all of them are looked at in turn. */
 export class OverdueChecks {
   #open = 0;
   #turn = 0;
@@ -84,9 +84,9 @@ export class OverdueChecks {
   }
 
   next(): number {
-    if (this.#open <= OVERDUE_CHECKED_PER_STEP_MAX) return 0;
-    const start = this.#turn * OVERDUE_CHECKED_PER_STEP_MAX;
-    this.#turn = start + OVERDUE_CHECKED_PER_STEP_MAX < this.#open ? this.#turn + 1 : 0;
+    if (this.#open <= OVERDUE_CHECKED_PER_COMMIT_MAX) return 0;
+    const start = this.#turn * OVERDUE_CHECKED_PER_COMMIT_MAX;
+    this.#turn = start + OVERDUE_CHECKED_PER_COMMIT_MAX < this.#open ? this.#turn + 1 : 0;
     return start;
   }
 }
@@ -116,7 +116,7 @@ export interface OverdueStatements {
   readonly followSkips: string;
   readonly resolveOverdue: string;
   readonly removeResolved: string;
-  readonly getOverdueOfStep: string;
+  readonly getOverdueOfCommit: string;
 }
 
 /** What the answers of the statements show. */
@@ -152,8 +152,9 @@ export function overdueStatements(names: TableNames): OverdueStatements {
   };
   const withoutJob =
     `SELECT * FROM ${schedules} WHERE ${MAY_BE_OVERDUE} AND +next_fire_time <= ${FAR_FUTURE_MS} ` +
-    `AND ${OVERDUE_AT} <= ?1 ORDER BY ${OVERDUE_AT} LIMIT ${OVERDUE_RAISED_PER_STEP_MAX}`;
-  const late = `SELECT * FROM ${jobs} WHERE overdue_at <= ?1 ORDER BY overdue_at LIMIT ${OVERDUE_RAISED_PER_STEP_MAX}`;
+    `AND ${OVERDUE_AT} <= ?1 ORDER BY ${OVERDUE_AT} LIMIT ${OVERDUE_RAISED_PER_COMMIT_MAX}`;
+  const late =
+    `SELECT * FROM ${jobs} WHERE overdue_at <= ?1 ORDER BY overdue_at ` + `LIMIT ${OVERDUE_RAISED_PER_COMMIT_MAX}`;
   const counts = ["failed_attempts", "recoveries", "started_fence"].map((column) => `OR j.${column} > 0`);
   const hasStarted = `(j.state = ${JOB_STATE.leased} ${counts.join(" ")})`;
   // A job that stands for others is overdue as early as the first of them: by what is expected first.
@@ -164,7 +165,7 @@ export function overdueStatements(names: TableNames): OverdueStatements {
   const later = (within: string): string => `WHEN fire_time + s.${within} > ?1 THEN fire_time + s.${within}`;
   const open =
     `(SELECT ${KEY}, follows FROM ${overdue} WHERE ${IS_OPEN} ` +
-    `ORDER BY ${KEY} LIMIT ${OVERDUE_CHECKED_PER_STEP_MAX} OFFSET +?1)`;
+    `ORDER BY ${KEY} LIMIT ${OVERDUE_CHECKED_PER_COMMIT_MAX} OFFSET +?1)`;
   const isSame = KEY.split(", ")
     .map((column) => `${overdue}.${column} = v.${column}`)
     .join(" AND ");
@@ -183,7 +184,7 @@ export function overdueStatements(names: TableNames): OverdueStatements {
     "WHEN k.into_time > o.follows THEN NULL ELSE 'skipped' END";
 
   return lazily<OverdueStatements>({
-    // These four raise occurrences, and run one after the other. ?1 now, ?2 stepId. Fire times without a job.
+    // These four raise occurrences, and run one after the other. ?1 now, ?2 commitId. Fire times without a job.
     raiseWithoutJob: () =>
       raise(`FROM (${withoutJob}) s`, "s.next_fire_time", "NULL", " WHERE s.raised_start_for IS NOT s.next_fire_time"),
     // ?1 now
@@ -213,7 +214,7 @@ export function overdueStatements(names: TableNames): OverdueStatements {
       `FROM ${open} o CROSS JOIN ${histories} h ON h.schedule_id = o.schedule_id CROSS JOIN ${skips} k ON ${isSkip} ` +
       `WHERE k.into_time > o.follows AND NOT EXISTS (SELECT 1 FROM ${runs} r WHERE ${isOf("h.number", "r")} ` +
       `AND r.fire_time = o.follows)) v WHERE ${isSame}`,
-    // ?1 as above, ?2 now, ?3 stepId
+    // ?1 as above, ?2 now, ?3 commitId
     resolveOverdue: () =>
       `UPDATE ${overdue} SET resolved_at = ?2, resolved_by = ?3, reason = v.reason, job_id = coalesce(v.job, job_id) ` +
       "FROM (SELECT o.schedule_id, o.fire_time, o.kind, " +
@@ -228,10 +229,10 @@ export function overdueStatements(names: TableNames): OverdueStatements {
     // ?1 the time up to which resolved ones are removed
     removeResolved: () =>
       `DELETE FROM ${overdue} WHERE (${KEY}) IN (SELECT ${KEY} FROM ${overdue} ` +
-      `WHERE resolved_at IS NOT NULL AND resolved_at <= ?1 LIMIT ${RESOLVED_OVERDUE_REMOVED_PER_STEP_MAX})`,
-    // ?1 stepId. For repetitions. Columns besides those of the statements above: whether the step raised the
+      `WHERE resolved_at IS NOT NULL AND resolved_at <= ?1 LIMIT ${RESOLVED_OVERDUE_REMOVED_PER_COMMIT_MAX})`,
+    // ?1 commitId. For repetitions. Columns besides those of the statements above: whether the commit raised the
     // occurrence, and whether it resolved it.
-    getOverdueOfStep: () =>
+    getOverdueOfCommit: () =>
       `SELECT ${COLUMNS}, reason, raised_by = ?1 AS is_raised, coalesce(resolved_by = ?1, 0) AS is_resolved ` +
       `FROM ${overdue} WHERE schedule_id > '' AND (raised_by = ?1 OR resolved_by = ?1)`,
   });

@@ -1,5 +1,5 @@
-import { FIRES_PER_STEP_MAX, OVERLAP_JOBS_PER_PLAN_MAX, PLANS_PER_STEP_MAX } from "../../../core/limits.ts";
-import type { OverlapReport, PlanReport, SchedulePlan, StepRequest } from "../../data-store.ts";
+import { FIRES_PER_COMMIT_MAX, OVERLAP_JOBS_PER_PLAN_MAX, PLANS_PER_COMMIT_MAX } from "../../../core/limits.ts";
+import type { CommitRequest, OverlapReport, PlanReport, SchedulePlan } from "../../data-store.ts";
 import { guardSql, type Row, type SqlStatement, statement } from "../driver/driver-and-failures.ts";
 import { type FlowMode, markDirty } from "../flow-control/key-limiters.ts";
 import { isDueUnstarted, isMadeByPlan } from "../jobs/job-rows.ts";
@@ -12,10 +12,10 @@ import { blackoutsVersion } from "./sqlite-blackouts.ts";
 
 type StatementsOfPlans = PlanStatements & LedgerSwitch;
 
-/** The plans of one step, as statements. */
+/** The plans of one commit, as statements. */
 export class Plans {
   readonly #statements: StatementsOfPlans;
-  readonly #request: StepRequest;
+  readonly #request: CommitRequest;
   readonly #flow: FlowMode;
   /** The first plan of each schedule: a second one does not count. */
   readonly #counted: readonly SchedulePlan[];
@@ -25,8 +25,8 @@ export class Plans {
   /** Those of them whose schedules' jobs miss their turn. */
   readonly #missing: readonly PlanApart[];
 
-  /** @throws {RangeError} when there are more plans or fires than one step may have */
-  constructor(statements: StatementsOfPlans, request: StepRequest, flow: FlowMode) {
+  /** @throws {RangeError} when there are more plans or fires than one commit may have */
+  constructor(statements: StatementsOfPlans, request: CommitRequest, flow: FlowMode) {
     this.#statements = statements;
     this.#request = request;
     this.#flow = flow;
@@ -34,14 +34,14 @@ export class Plans {
     this.#jobIds = this.#counted.flatMap(({ fires }) => fires.map(({ jobId }) => jobId));
     this.#apart = this.#counted.filter(isApart);
     this.#missing = this.#apart.filter(coalesces);
-    refuseMoreThan(PLANS_PER_STEP_MAX, request.plans.length, "plans");
-    refuseMoreThan(FIRES_PER_STEP_MAX, this.#jobIds.length, "jobs of plans");
+    refuseMoreThan(PLANS_PER_COMMIT_MAX, request.plans.length, "plans");
+    refuseMoreThan(FIRES_PER_COMMIT_MAX, this.#jobIds.length, "jobs of plans");
   }
 
   /** @param hasParents whether jobs that are replaced may have children. If not, and one has, the batch is undone */
   commits(hasParents: boolean): SqlStatement[] {
     if (this.#counted.length === 0) return [];
-    const { now, schedulerId, stepId } = this.#request;
+    const { now, schedulerId, commitId } = this.#request;
     const { insertFires, commitPlans, recordFailures, notePauses, setZoneRulesOfPlans, keepsLedger } = this.#statements;
     const fireRows = this.#counted.filter((plan) => plan.fires.length > 0 && !isApart(plan)).map(this.#row(fireRow));
     const pausing = this.#counted.filter(({ paused }) => paused);
@@ -59,7 +59,7 @@ export class Plans {
       ...rowParameters(pausing.filter(hasReason).map(this.#row(failureRow))).map(({ text }) =>
         statement(notePauses, text, now, schedulerId),
       ),
-      statement(commitPlans, JSON.stringify(this.#counted.map(this.#row(planRow))), now, stepId, schedulerId),
+      statement(commitPlans, JSON.stringify(this.#counted.map(this.#row(planRow))), now, commitId, schedulerId),
     ];
   }
 
@@ -126,12 +126,12 @@ export class Plans {
   confirmation(): SqlStatement[] {
     if (this.#counted.length === 0) return [];
     const { confirmPlans, readOverlaps } = this.#statements;
-    const { stepId } = this.#request;
+    const { commitId } = this.#request;
     const fences = (plans: readonly SchedulePlan[]): string =>
       JSON.stringify(plans.map(({ scheduleId, fence }) => [scheduleId, fence]));
     return [
-      statement(confirmPlans, fences(this.#counted), JSON.stringify(this.#jobIds), stepId),
-      ...(this.#apart.length === 0 ? [] : [statement(readOverlaps, fences(this.#apart), stepId)]),
+      statement(confirmPlans, fences(this.#counted), JSON.stringify(this.#jobIds), commitId),
+      ...(this.#apart.length === 0 ? [] : [statement(readOverlaps, fences(this.#apart), commitId)]),
     ];
   }
 
@@ -244,7 +244,7 @@ function fireRow({ scheduleId, fence, expected, fires, isCatchUp = false }: Sche
 
 function refuseMoreThan(most: number, count: number, what: string): void {
   if (count > most)
-    throw new RangeError(`a step has ${count} ${what}, and may have ${most}: send them in several steps`);
+    throw new RangeError(`a commit has ${count} ${what}, and may have ${most}: send them in several commits`);
 }
 
 /** The statements that commit plans. A comment before each statement lists its arguments. */
@@ -287,7 +287,7 @@ export function planStatements(names: TableNames): PlanStatements {
     "json_patch('{}', json_object('createdAt', f.value->>1, 'scheduledFireTime', f.value->>3, " +
     "'startDeadline', f.value->>5, 'missedCount', f.value->>6, 'firstMissedTime', f.value->>7, " +
     "'lastMissedTime', f.value->>8))";
-  // A job with a key is delayed, so that a step with flow control blocks it, and marks its limiter. Without flow
+  // A job with a key is delayed, so that a commit with flow control blocks it, and marks its limiter. Without flow
   // control (see `FlowState`) the key of the task is not looked up.
   const key = `coalesce(${details}->>'concurrencyKey', t.own_key)`;
   const insertFires =
@@ -474,22 +474,22 @@ export function planStatements(names: TableNames): PlanStatements {
       `UPDATE ${schedules} AS s SET zone_rules = r.value->>3 FROM json_each(?1) r ` +
       `WHERE s.id = r.value->>0 AND ${asPlanned}`,
     // ?1 rows [scheduleId, fence, expected, nextFireTime, lastFireTime, paused, isPreferred, paceUntil],
-    // ?2 now, ?3 stepId, ?4 schedulerId
+    // ?2 now, ?3 commitId, ?4 schedulerId
     commitPlans: () =>
       `UPDATE ${schedules} AS s SET next_fire_time = r.value->>3, last_fire_time = r.value->>4, ` +
       "paused = r.value->>5, pace_until = r.value->>7, fence = s.fence + 1, " +
       "preferred_scheduler = CASE WHEN r.value->>6 THEN ?4 END, " +
       `changed_by = ?3 FROM json_each(?1) r WHERE s.id = r.value->>0 AND ${asPlanned}`,
-    // Follows commitPlans. ?1 rows [scheduleId, fence], ?2 ids of jobs, ?3 stepId. Columns: `changes`, how many plans
-    // this very try committed; `committed`, the places (in ?1) of the plans that any try of the step committed;
+    // Follows commitPlans. ?1 rows [scheduleId, fence], ?2 ids of jobs, ?3 commitId. Columns: `changes`, how many plans
+    // this very try committed; `committed`, the places (in ?1) of the plans that any try of the commit committed;
     // `existing`, the places (in ?2) of the jobs that exist.
     confirmPlans: () =>
       "SELECT changes() AS changes, " +
       `(SELECT json_group_array(r.key) FROM json_each(?1) r CROSS JOIN ${schedules} s ON s.id = r.value->>0 ` +
       "WHERE s.fence = (r.value->>1) + 1 AND s.changed_by = ?3) AS committed, " +
       `(SELECT json_group_array(r.key) FROM json_each(?2) r CROSS JOIN ${jobs} j ON j.id = r.value) AS existing`,
-    // Follows commitPlans. ?1 rows [scheduleId, fence], ?2 stepId. Yields rows [place in ?1, note] of the plans that
-    // any try of the step committed.
+    // Follows commitPlans. ?1 rows [scheduleId, fence], ?2 commitId. Yields rows [place in ?1, note] of the plans that
+    // any try of the commit committed.
     readOverlaps: () =>
       "SELECT json_group_array(json_array(r.key, json(s.overlap_note))) AS overlaps " +
       `FROM json_each(?1) r CROSS JOIN ${schedules} s ON s.id = r.value->>0 ` +

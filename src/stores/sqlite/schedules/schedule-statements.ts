@@ -166,7 +166,7 @@ export function scheduleStatements(names: TableNames): ScheduleStatements {
       "fence = fence + 1, revision = revision + (r.value->>'$[2].keepsRevision' IS NOT 1), changed_by = ?2, " +
       `preferred_scheduler = NULL FROM json_each(?1) r WHERE ${schedules}.id = r.value->>0 ` +
       `AND ${hasExpectedFence(schedules)} AND changed_by IS NOT ?2`,
-    // ?1 now, ?2 stepId. Ends pauses as `updateSchedules` would, and yields [id, task_id, next_fire_time].
+    // ?1 now, ?2 commitId. Ends pauses as `updateSchedules` would, and yields [id, task_id, next_fire_time].
     endSchedulePauses: () =>
       `UPDATE ${schedules} SET paused = 0, failures = 0, ${setPauseColumns()}, ` +
       `${raisedAfter("0", "next_fire_time", "?1")}, fence = fence + 1, revision = revision + 1, changed_by = ?2, ` +
@@ -182,7 +182,7 @@ export function scheduleStatements(names: TableNames): ScheduleStatements {
       "max(CASE WHEN r.value->>3 = 0 THEN r.key END) OVER (PARTITION BY r.value->>2) AS last " +
       `FROM json_each(?1) r CROSS JOIN ${names.jobs} j ON j.id = r.value->>0 ` +
       "WHERE j.fence = r.value->>1 AND j.acquired_by = ?2) GROUP BY schedule_id, last) x WHERE s.id = x.schedule_id",
-    // ?1 now, ?2 schedulerId, ?3 stepId. Follows countEnds and the ends by the store. Yields the schedules that it
+    // ?1 now, ?2 schedulerId, ?3 commitId. Follows countEnds and the ends by the store. Yields the schedules that it
     // pauses.
     pauseFailing: () =>
       `UPDATE ${schedules} SET paused = 1, paused_until = NULL, pause_reason = ${REASON_OF_FAILURES}, ` +

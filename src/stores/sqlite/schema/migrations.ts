@@ -9,9 +9,10 @@ import { numberOrNull } from "../sql-and-json.ts";
 import { createSchemaTable, MIGRATIONS, type Migration, SCHEMA_TABLE_MARK, type TableNames } from "./tables.ts";
 
 /**
- * Brings the schema up to date, one atomic step per version, because a step may take long where there are many rows. An
- * empty database gets all versions in one step. Several processes may do so at once: each version begins with its row,
- * which only one process can insert. The steps of the other processes are undone, and these processes look again.
+ * Brings the schema up to date, one atomic commit per version, because a commit may take long where there are many
+ * rows. An empty database gets all versions in one commit. Several processes may do so at once: each version begins
+ * with its row, which only one process can insert. The commits of the other processes are undone, and these processes
+ * look again.
  *
  * @returns whether this call made the tables
  * @throws {StoreUnavailableError} when the schema is newer than this library, or when a table with a name that we need
@@ -76,24 +77,24 @@ function refuseNewer(names: TableNames, version: number, migrations: readonly Mi
 }
 
 function freshStatements(names: TableNames, migrations: readonly Migration[], now: number): SqlStatement[] {
-  const steps = migrations.flatMap((step) => stepStatements(names, step, now));
-  return [{ sql: createSchemaTable(names), args: [] }, ...steps];
+  const commits = migrations.flatMap((commit) => stepStatements(names, commit, now));
+  return [{ sql: createSchemaTable(names), args: [] }, ...commits];
 }
 
-function stepStatements(names: TableNames, step: Migration, now: number): SqlStatement[] {
+function stepStatements(names: TableNames, commit: Migration, now: number): SqlStatement[] {
   return [
-    { sql: `INSERT INTO ${names.schema} (version, applied_at) VALUES (?1, ?2)`, args: [step.version, now] },
-    ...step.statements(names).map((sql) => ({ sql, args: [] })),
+    { sql: `INSERT INTO ${names.schema} (version, applied_at) VALUES (?1, ?2)`, args: [commit.version, now] },
+    ...commit.statements(names).map((sql) => ({ sql, args: [] })),
   ];
 }
 
 /** The statements that make the tables, as a script for a command line. */
 export function schemaScript(names: TableNames): string {
-  const steps = MIGRATIONS.flatMap(({ version, statements }) => [
+  const commits = MIGRATIONS.flatMap(({ version, statements }) => [
     `INSERT INTO ${names.schema} (version, applied_at) VALUES (${version}, unixepoch() * 1000)`,
     ...statements(names),
   ]);
-  return [createSchemaTable(names), ...steps].map((sql) => `${sql};\n`).join("");
+  return [createSchemaTable(names), ...commits].map((sql) => `${sql};\n`).join("");
 }
 
 /** The version of the schema; 0 when there is no schema. */

@@ -1,4 +1,4 @@
-import { PAUSES_ENDED_PER_STEP_MAX } from "../../../core/limits.ts";
+import { PAUSES_ENDED_PER_COMMIT_MAX } from "../../../core/limits.ts";
 import { FAR_FUTURE_MS } from "../bounds.ts";
 
 // Schedules, tasks and key limiters have the same columns for what is said of their pauses.
@@ -11,11 +11,11 @@ export function setPauseColumns(values: readonly string[] = []): string {
   return PAUSE_COLUMNS.map((column, index) => `${column} = ${values[index] ?? "NULL"}`).join(", ");
 }
 
-/** SQL that selects the `rowid` of the rows whose pause has come to its end, as many as a step ends. `now` is SQL. */
+/** SQL that selects the `rowid` of the rows whose pause has come to its end, as many as a commit ends. `now` is SQL. */
 export function endingPauses(table: string, now: string): string {
   return (
     `SELECT rowid FROM ${table} WHERE paused_until <= ${now} ` +
-    `ORDER BY paused_until, rowid LIMIT ${PAUSES_ENDED_PER_STEP_MAX}`
+    `ORDER BY paused_until, rowid LIMIT ${PAUSES_ENDED_PER_COMMIT_MAX}`
   );
 }
 
@@ -23,7 +23,7 @@ export function endingPauses(table: string, now: string): string {
 export function endingKeyPauses(table: string, now: string): string {
   return (
     `SELECT task_id, key FROM ${table} WHERE paused_until <= ${now} ` +
-    `ORDER BY paused_until, task_id, key LIMIT ${PAUSES_ENDED_PER_STEP_MAX}`
+    `ORDER BY paused_until, task_id, key LIMIT ${PAUSES_ENDED_PER_COMMIT_MAX}`
   );
 }
 

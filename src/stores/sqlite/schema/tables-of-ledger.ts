@@ -110,7 +110,7 @@ export function ledgerTables(names: NamesOfLedger): string[] {
 
     // The occurrences that are overdue, and those whose overdue state was resolved a moment ago.
     // `follows`: the fire time whose job counts: another one where another job stands for the occurrence.
-    // `raised_by`, `resolved_by`: ids of steps.
+    // `raised_by`, `resolved_by`: ids of commits.
     `CREATE TABLE ${overdue} (
       schedule_id TEXT NOT NULL,
       fire_time INTEGER NOT NULL,

@@ -10,7 +10,7 @@ const TABLES = {
   /** Jobs that make up for past fire times, and how far their addition has come. */
   backfills: "backfills",
   /** Stamps of additions whose jobs leave no result. */
-  steps: "steps",
+  commits: "commits",
   /** The instances of schedulers that are alive. */
   schedulers: "schedulers",
   /** One row per task and concurrency key that flow control limits. */
@@ -163,7 +163,7 @@ function taskTables({ tasks, keyLimiters }: TableNames): string[] {
     // Finds the few tasks that are paused, that have a rate, or that are fair.
     `CREATE INDEX ${tasks}_governed ON ${tasks} (id) WHERE paused = 1 OR own_key IS NOT NULL`,
 
-    // `dirty_since`: since when the next step has to look at the limiter; null for a limiter that is clean.
+    // `dirty_since`: since when the next commit has to look at the limiter; null for a limiter that is clean.
     // `admit_at`: when a clean limiter has its next token for a blocked job; null for never.
     // `tat`: the theoretical arrival time of GCRA, in milliseconds times the task's `rate_limit`, so that all of them
     // are whole numbers.
@@ -192,7 +192,7 @@ function taskTables({ tasks, keyLimiters }: TableNames): string[] {
 function scheduleTables({ schedules }: TableNames): string[] {
   return [
     // `preferred_scheduler`: the scheduler that committed the last plan: others leave it a moment's advantage.
-    // `changed_by`: the step or call that changed the schedule last.
+    // `changed_by`: the commit or call that changed the schedule last.
     // `overlap_note`: what the last commit of a plan did because of the schedule's overlap policy, as JSON.
     // `pace_until`: until when catch-up has spread the jobs of the schedule.
     // `zone_rules`: the time zone rules by which the next fire time was computed.
@@ -264,7 +264,7 @@ function blackoutTables({ blackouts }: TableNames): string[] {
 function jobTables({ jobs, windows, dependencies, backfills }: TableNames): string[] {
   return [
     // Rows have small integers as keys: `seq` is the order of addition, and the other indexes carry it.
-    // `acquisition_id`: the step that leased the job, or put it back.
+    // `acquisition_id`: the commit that leased the job, or put it back.
     // `started_fence`: the fence of the last lease under which the job is known to have started.
     // `attempt_history`: what people see of a job, as JSON.
     // `virtual_time`: that of an admitted job of a fair task, which comes before its run_at; null for all others.
@@ -434,7 +434,7 @@ function labelTables({ labels }: TableNames): string[] {
   ];
 }
 
-function schedulerTables({ schedulers, steps }: TableNames): string[] {
+function schedulerTables({ schedulers, commits }: TableNames): string[] {
   return [
     // `heartbeat_at`: when it said so last, by its own clock.
     `CREATE TABLE ${schedulers} (
@@ -450,13 +450,13 @@ function schedulerTables({ schedulers, steps }: TableNames): string[] {
     ) WITHOUT ROWID`,
     `CREATE INDEX ${schedulers}_alive ON ${schedulers} (alive_until)`,
 
-    // `answer`: what the step answered, as JSON, where that cannot be read from the other tables.
-    `CREATE TABLE ${steps} (
+    // `answer`: what the commit answered, as JSON, where that cannot be read from the other tables.
+    `CREATE TABLE ${commits} (
       id TEXT PRIMARY KEY NOT NULL,
       at INTEGER NOT NULL,
       answer TEXT
     ) WITHOUT ROWID`,
-    `CREATE INDEX ${steps}_at ON ${steps} (at)`,
+    `CREATE INDEX ${commits}_at ON ${commits} (at)`,
   ];
 }
 

@@ -3,6 +3,7 @@ import { ContractViolation, equal, present } from "./assert.ts";
 import { type DataStoreCase, openTwo } from "./contract-case.ts";
 import {
   cancel,
+  commit,
   finish,
   fireOf,
   idsOf,
@@ -15,7 +16,6 @@ import {
   makeTask,
   numbered,
   planOf,
-  step,
   T0,
   take,
 } from "./makers.ts";
@@ -43,21 +43,21 @@ function unreadable(): Record<string, never> {
   });
 }
 
-export const stepCases: readonly DataStoreCase[] = [
+export const commitCases: readonly DataStoreCase[] = [
   {
-    name: "steps: one that does nothing answers with nothing",
+    name: "commits: one that does nothing answers with nothing",
     rules: ["X3"],
     async run({ open }) {
       const store = await open();
       const jobs = { nextRunAt: null, nextMissAt: null, leaseEndsAt: null, hasReady: false };
       const nothing = { due: [], nextFireAt: null, ...jobs };
       const expected = { releases: [], recovered: [], ended: [], additions: [], plans: [], acquired: [], ...nothing };
-      equal(await step(store, { recover: true, schedules: {} }), expected, "a full view");
-      equal(await step(store, { jobs: null }), expected, "an empty view");
+      equal(await commit(store, { recover: true, schedules: {} }), expected, "a full view");
+      equal(await commit(store, { jobs: null }), expected, "an empty view");
     },
   },
   {
-    name: "steps: all parts of one count together, and the report tells of each",
+    name: "commits: all parts of one count together, and the report tells of each",
     rules: ["X1", "X3"],
     async run({ open }) {
       const store = await open();
@@ -71,7 +71,7 @@ export const stepCases: readonly DataStoreCase[] = [
         makeSchedule(),
         makeSchedule({ id: "next", nextFireTime: T0 + 10, metadata: { a: 1 } }),
       );
-      const report = await step(store, {
+      const report = await commit(store, {
         now: T0 + 10,
         until: LATE,
         limit: 4,
@@ -106,19 +106,19 @@ export const stepCases: readonly DataStoreCase[] = [
     },
   },
   {
-    name: "steps: a fresh fire takes its place behind what is more urgent in the queue, and ahead of what is less",
+    name: "commits: a fresh fire takes its place behind what is more urgent in the queue, and ahead of what is less",
     rules: ["Q12", "Q2"],
     async run({ open }) {
       const store = await open();
       await store.addJobs([makeJob({ id: "urgent", priority: 9 }), makeJob({ id: "idle", priority: -9 })]);
       const [due] = await lookedAt(store, makeSchedule());
-      const first = await step(store, { limit: 1, plans: [planOf(present(due, "the schedule"))] });
+      const first = await commit(store, { limit: 1, plans: [planOf(present(due, "the schedule"))] });
       equal([idsOf(first.acquired), first.hasReady], [["urgent"], true], "the first job");
-      equal(idsOf((await step(store)).acquired), ["job of schedule", "idle"], "the others");
+      equal(idsOf((await commit(store)).acquired), ["job of schedule", "idle"], "the others");
     },
   },
   {
-    name: "steps: additions are acquired in the very step that adds them, in their place",
+    name: "commits: additions are acquired in the very commit that adds them, in their place",
     rules: ["A1", "Q12"],
     async run({ open }) {
       const store = await open();
@@ -128,7 +128,7 @@ export const stepCases: readonly DataStoreCase[] = [
         makeJob({ id: "delayed", runAt: T0 + 9 }),
         makeJob({ id: "urgent", priority: 2 }),
       ];
-      const report = await step(store, { additions });
+      const report = await commit(store, { additions });
       equal(
         report.additions,
         additions.map((job) => ({ job, isNew: true })),
@@ -140,14 +140,14 @@ export const stepCases: readonly DataStoreCase[] = [
     },
   },
   {
-    name: "steps: an addition whose key or fire time an unfinished job has is answered with that job",
+    name: "commits: an addition whose key or fire time an unfinished job has is answered with that job",
     rules: ["A2", "A3"],
     async run({ open }) {
       const store = await open();
       const keyed = makeJob({ id: "keyed", idempotencyKey: "key", runAt: T0 + 9 });
       const fired = makeJob({ id: "fired", scheduleId: "s", fireTime: T0, runAt: T0 + 9 });
       await store.addJobs([keyed, fired]);
-      const { additions, acquired } = await step(store, {
+      const { additions, acquired } = await commit(store, {
         additions: [
           makeJob({ id: "a", idempotencyKey: "key" }),
           makeJob({ id: "b", scheduleId: "s", fireTime: T0 }),
@@ -170,12 +170,12 @@ export const stepCases: readonly DataStoreCase[] = [
     },
   },
   {
-    name: "steps: releases come first, so a key that a finished job held is free for an addition",
+    name: "commits: releases come first, so a key that a finished job held is free for an addition",
     rules: ["X2"],
     async run({ open }) {
       const store = await open();
       const job = await leasedJob(store, { idempotencyKey: "key" });
-      const { additions, acquired } = await step(store, {
+      const { additions, acquired } = await commit(store, {
         releases: [finish(job)],
         additions: [makeJob({ id: "next", idempotencyKey: "key" })],
       });
@@ -183,7 +183,7 @@ export const stepCases: readonly DataStoreCase[] = [
     },
   },
   {
-    name: "steps: recovery comes before additions, so a key that a lost job held is free",
+    name: "commits: recovery comes before additions, so a key that a lost job held is free",
     rules: ["X2"],
     async run({ open }) {
       const store = await open();
@@ -200,13 +200,13 @@ export const stepCases: readonly DataStoreCase[] = [
     },
   },
   {
-    name: "steps: a release frees the fire time of its job for a plan of the same step",
+    name: "commits: a release frees the fire time of its job for a plan of the same commit",
     rules: ["X2", "P6"],
     async run({ open }) {
       const store = await open();
       const job = await leasedJob(store, { scheduleId: "schedule", fireTime: T0 });
       const [due] = await lookedAt(store, makeSchedule());
-      const { plans, acquired } = await step(store, {
+      const { plans, acquired } = await commit(store, {
         releases: [finish(job)],
         plans: [planOf(present(due, "the schedule"))],
       });
@@ -214,12 +214,12 @@ export const stepCases: readonly DataStoreCase[] = [
     },
   },
   {
-    name: "steps: additions come before plans, so one of a fire time stands for the fire",
+    name: "commits: additions come before plans, so one of a fire time stands for the fire",
     rules: ["X2", "P6"],
     async run({ open }) {
       const store = await open();
       const [due] = await lookedAt(store, makeSchedule());
-      const { additions, plans, acquired } = await step(store, {
+      const { additions, plans, acquired } = await commit(store, {
         additions: [makeJob({ id: "by hand", scheduleId: "schedule", fireTime: T0 })],
         plans: [planOf(present(due, "the schedule"))],
       });
@@ -231,14 +231,14 @@ export const stepCases: readonly DataStoreCase[] = [
     },
   },
   {
-    name: "steps: put-backs of jobs that are to be cancelled end them, in a step that does not ask for recovery too",
+    name: "commits: put-backs of jobs that are to be cancelled end them, also in a commit without recovery",
     rules: ["R7"],
     async run({ open }) {
       const store = await open();
       await store.addJobs(makeJobs(2));
       await take(store);
       for (const id of ["job-00000", "job-00001"]) await cancel(store, id, T0);
-      const report = await step(store, {
+      const report = await commit(store, {
         releases: [
           { jobId: "job-00000", fence: 1, kind: "giveUp" },
           { jobId: "job-00001", fence: 1, kind: "retry", runAt: T0, failedAttempts: 1 },
@@ -266,7 +266,7 @@ export const stepCases: readonly DataStoreCase[] = [
     },
   },
   {
-    name: "steps: two schedulers at once share one queue of fires, additions and put-backs, and none is run twice",
+    name: "commits: two schedulers at once share one queue of fires, additions and put-backs, and none is run twice",
     rules: ["G16", "Q11"],
     async run(context) {
       const stores = await openTwo(context);
@@ -275,7 +275,7 @@ export const stepCases: readonly DataStoreCase[] = [
       const due = await lookedAt(stores[0], ...all);
       const reports = await Promise.all(
         Array.from({ length: 10 }, (_, by) =>
-          step(present(stores[by % 2], "a store"), {
+          commit(present(stores[by % 2], "a store"), {
             by: `scheduler-${by}`,
             limit: 5,
             additions: makeJobs(3).map((job) => ({ ...job, id: `${by} ${job.id}` })),
@@ -289,7 +289,7 @@ export const stepCases: readonly DataStoreCase[] = [
     },
   },
   {
-    name: "steps: one that is refused did nothing at all",
+    name: "commits: one that is refused did nothing at all",
     rules: ["G12", "G1", "X1"],
     async run({ open }) {
       const store = await open();
@@ -298,7 +298,7 @@ export const stepCases: readonly DataStoreCase[] = [
       const [due] = await lookedAt(store, makeSchedule());
       const before = await everything(store);
       const request = {
-        stepId: "refused",
+        commitId: "refused",
         now: LATE - 1,
         releases: [finish(job)],
         plans: [planOf(present(due, "the schedule"))],
@@ -306,22 +306,22 @@ export const stepCases: readonly DataStoreCase[] = [
       };
       let isRefused = false;
       try {
-        await step(store, request);
+        await commit(store, request);
       } catch {
         isRefused = true;
       }
       if (!isRefused) throw new ContractViolation("a job whose metadata cannot be read: it was added");
       equal(await everything(store), before, "what there is");
-      const report = await step(store, { ...request, additions: request.additions.slice(0, 1) });
+      const report = await commit(store, { ...request, additions: request.additions.slice(0, 1) });
       equal(
         [report.releases, report.additions[0]?.isNew, report.plans[0]?.committed, idsOf(report.acquired)],
         [["released"], true, true, ["queued", "good", "job of schedule"]],
-        "the step without the bad part",
+        "the commit without the bad part",
       );
     },
   },
   {
-    name: "steps: a call that adds is refused as a whole",
+    name: "commits: a call that adds is refused as a whole",
     rules: ["G12", "G1"],
     async run({ open }) {
       const store = await open();
@@ -348,16 +348,16 @@ export const stepCases: readonly DataStoreCase[] = [
     },
   },
   {
-    name: "steps: parts that are sent under one id, acquisition last, each count",
+    name: "commits: parts that are sent under one id, acquisition last, each count",
     rules: ["X15"],
     async run({ open }) {
       const store = await open();
       const due = await lookedAt(store, makeSchedule({ id: "a" }), makeSchedule({ id: "b" }));
       const [first, second] = due.map((schedule) => planOf(schedule));
-      const parts = { stepId: "split" };
-      const one = await step(store, { ...parts, jobs: null, plans: [present(first, "a plan")] });
-      const two = await step(store, { ...parts, jobs: null, plans: [present(second, "a plan")] });
-      const last = await step(store, { ...parts, additions: [makeJob({ id: "added" })] });
+      const parts = { commitId: "split" };
+      const one = await commit(store, { ...parts, jobs: null, plans: [present(first, "a plan")] });
+      const two = await commit(store, { ...parts, jobs: null, plans: [present(second, "a plan")] });
+      const last = await commit(store, { ...parts, additions: [makeJob({ id: "added" })] });
       equal(
         [one.plans[0]?.committed, two.plans[0]?.committed, idsOf(last.acquired).toSorted()],
         [true, true, ["added", "job of a", "job of b"]],
@@ -366,16 +366,16 @@ export const stepCases: readonly DataStoreCase[] = [
     },
   },
   {
-    name: "steps: a plan's fires are bounded by nothing but the plan, and come after their schedule's earlier ones",
+    name: "commits: a plan's fires are bounded by nothing but the plan, and come after their schedule's earlier ones",
     rules: ["P9", "Q2"],
     async run({ open }) {
       const store = await open();
       const [due] = await lookedAt(store, makeSchedule());
       const fires = [0, 1, 2].map((index) => fireOf("schedule", T0 + index, { jobId: `fire ${index}`, runAt: T0 }));
       const schedule = present(due, "the schedule");
-      const first = await step(store, { limit: 1, plans: [planOf(schedule, { fires, nextFireTime: T0 + 3 })] });
+      const first = await commit(store, { limit: 1, plans: [planOf(schedule, { fires, nextFireTime: T0 + 3 })] });
       const next = { ...schedule, fence: schedule.fence + 1, nextFireTime: T0 + 3 };
-      const second = await step(store, {
+      const second = await commit(store, {
         now: T0 + 3,
         plans: [planOf(next, { fires: [fireOf("schedule", T0 + 3, { jobId: "fire 3", runAt: T0 })] })],
       });

@@ -3,83 +3,83 @@ import { MemoryDataStore } from "../../../src/stores/memory/store.ts";
 import { updateSchedule } from "../../../src/testing/data-store-contract/makers.ts";
 import { type BrokenStore, caughtBy } from "./broken-store.ts";
 
-type Step = contract.StepRequest;
-type Report = contract.StepReport;
+type Commit = contract.CommitRequest;
+type Report = contract.CommitReport;
 
 /** Acquires before it fires. */
 class FiresLast extends MemoryDataStore {
-  override async step(request: Step): Promise<Report> {
-    const { acquired } = await super.step({ ...request, plans: [] });
-    const report = await super.step({ ...request, releases: [], additions: [], jobs: null });
+  override async commit(request: Commit): Promise<Report> {
+    const { acquired } = await super.commit({ ...request, plans: [] });
+    const report = await super.commit({ ...request, releases: [], additions: [], jobs: null });
     return { ...report, acquired };
   }
 }
 
 /** Acquires before it adds. */
 class AddsLast extends MemoryDataStore {
-  override async step(request: Step): Promise<Report> {
-    const report = await super.step({ ...request, additions: [] });
+  override async commit(request: Commit): Promise<Report> {
+    const report = await super.commit({ ...request, additions: [] });
     return { ...report, additions: await this.addJobs(request.additions) };
   }
 }
 
 /** Adds before it releases. */
 class AddsFirst extends MemoryDataStore {
-  override async step(request: Step): Promise<Report> {
+  override async commit(request: Commit): Promise<Report> {
     const additions = await this.addJobs(request.additions);
-    return { ...(await super.step({ ...request, additions: [] })), additions };
+    return { ...(await super.commit({ ...request, additions: [] })), additions };
   }
 }
 
 /** Runs a fresh fire before whatever is in the queue. */
 class HurriesFires extends MemoryDataStore {
-  override async step(request: Step): Promise<Report> {
+  override async commit(request: Commit): Promise<Report> {
     const plans: contract.SchedulePlan[] = [];
     for (const plan of request.plans) {
       const updated = await updateSchedule(this, plan.scheduleId, { priority: 1000 }, plan.fence);
       plans.push({ ...plan, fence: updated?.fence ?? plan.fence });
     }
-    return super.step({ ...request, plans });
+    return super.commit({ ...request, plans });
   }
 }
 
-/** Commits the releases of a step before it reads the rest. */
+/** Commits the releases of a commit before it reads the rest. */
 class StepsByHalves extends MemoryDataStore {
-  override async step(request: Step): Promise<Report> {
-    const { releases } = await super.step({ ...request, additions: [], plans: [], jobs: null });
-    return { ...(await super.step({ ...request, releases: [] })), releases };
+  override async commit(request: Commit): Promise<Report> {
+    const { releases } = await super.commit({ ...request, additions: [], plans: [], jobs: null });
+    return { ...(await super.commit({ ...request, releases: [] })), releases };
   }
 }
 
-/** Takes a repetition for a step of its own. */
+/** Takes a repetition for a commit of its own. */
 class ForgetsSteps extends MemoryDataStore {
   #steps = 0;
 
-  override step(request: Step): Promise<Report> {
-    return super.step({ ...request, stepId: `${++this.#steps}` });
+  override commit(request: Commit): Promise<Report> {
+    return super.commit({ ...request, commitId: `${++this.#steps}` });
   }
 }
 
 /** Answers a repetition as if it were the first try. */
 class IgnoresRepetitions extends MemoryDataStore {
-  override step(request: Step): Promise<Report> {
-    return super.step({ ...request, isRepetition: false });
+  override commit(request: Commit): Promise<Report> {
+    return super.commit({ ...request, isRepetition: false });
   }
 }
 
 /** Changes what a repetition answers. */
 abstract class ChangesRepetitions extends MemoryDataStore {
-  protected abstract changed(report: Report, request: Step): Partial<Report>;
+  protected abstract changed(report: Report, request: Commit): Partial<Report>;
 
-  override async step(request: Step): Promise<Report> {
-    const report = await super.step(request);
+  override async commit(request: Commit): Promise<Report> {
+    const report = await super.commit(request);
     return request.isRepetition ? { ...report, ...this.changed(report, request) } : report;
   }
 }
 
 /** Does not know what it has put back. */
 class ForgetsPutBacks extends ChangesRepetitions {
-  override changed({ releases }: Report, request: Step): Partial<Report> {
+  override changed({ releases }: Report, request: Commit): Partial<Report> {
     const isFinish = (index: number): boolean => request.releases[index]?.kind === "finish";
     return { releases: releases.map((status, index) => (isFinish(index) ? status : "fenced")) };
   }
@@ -87,7 +87,7 @@ class ForgetsPutBacks extends ChangesRepetitions {
 
 /** Does not know what it has finished. */
 class ForgetsFinishes extends ChangesRepetitions {
-  override changed({ releases }: Report, request: Step): Partial<Report> {
+  override changed({ releases }: Report, request: Commit): Partial<Report> {
     const isFinish = (index: number): boolean => request.releases[index]?.kind === "finish";
     return { releases: releases.map((status, index) => (isFinish(index) ? "missing" : status)) };
   }
@@ -123,7 +123,7 @@ class ForgetsFires extends ChangesRepetitions {
 
 /** Names the jobs of plans that ran already, too. */
 class NamesGoneFires extends ChangesRepetitions {
-  override changed({ plans }: Report, request: Step): Partial<Report> {
+  override changed({ plans }: Report, request: Commit): Partial<Report> {
     const ids = (index: number): string[] => request.plans[index]?.fires.map((fire) => fire.jobId) ?? [];
     return { plans: plans.map((plan, index) => ({ ...plan, addedJobIds: ids(index) })) };
   }
@@ -131,7 +131,7 @@ class NamesGoneFires extends ChangesRepetitions {
 
 /** Tells a repetition that acquires nothing of no leases. */
 class ForgetsLeasesAtStop extends ChangesRepetitions {
-  override changed({ acquired }: Report, { jobs }: Step): Partial<Report> {
+  override changed({ acquired }: Report, { jobs }: Commit): Partial<Report> {
     return { acquired: jobs?.limit === 0 ? [] : acquired };
   }
 }
@@ -143,26 +143,26 @@ class DisownsAdditions extends ChangesRepetitions {
   }
 }
 
-/** Leases as many again when a step is repeated. */
+/** Leases as many again when a commit is repeated. */
 class LeasesBeyondTheLimit extends MemoryDataStore {
-  override async step(request: Step): Promise<Report> {
+  override async commit(request: Commit): Promise<Report> {
     const { jobs, isRepetition } = request;
-    if (!isRepetition || jobs === null) return super.step(request);
-    return super.step({ ...request, jobs: { ...jobs, limit: 2 * jobs.limit } });
+    if (!isRepetition || jobs === null) return super.commit(request);
+    return super.commit({ ...request, jobs: { ...jobs, limit: 2 * jobs.limit } });
   }
 }
 
 /** Recovers again in a repetition what has just been recovered. */
 class RecoversAgain extends MemoryDataStore {
-  override async step(request: Step): Promise<Report> {
-    if (!request.isRepetition || !request.recover) return super.step(request);
+  override async commit(request: Commit): Promise<Report> {
+    if (!request.isRepetition || !request.recover) return super.commit(request);
     const again = await this.giveUpLeases({ ...request, instanceId: "nobody's", aliveUntil: null });
-    return { ...(await super.step(request)), ...again };
+    return { ...(await super.commit(request)), ...again };
   }
 }
 
-export const brokenSteps: readonly BrokenStore[] = [
-  ...caughtBy("steps", FiresLast, AddsLast, AddsFirst, HurriesFires, StepsByHalves),
+export const brokenCommits: readonly BrokenStore[] = [
+  ...caughtBy("commits", FiresLast, AddsLast, AddsFirst, HurriesFires, StepsByHalves),
   ...caughtBy("repetitions", ForgetsSteps, IgnoresRepetitions, ForgetsPutBacks, ForgetsFinishes, ClaimsReleases),
   ...caughtBy("repetitions", ForgetsCommits, ClaimsCommits, ForgetsFires, NamesGoneFires),
   ...caughtBy("repetitions", ForgetsLeasesAtStop, DisownsAdditions, LeasesBeyondTheLimit, RecoversAgain),

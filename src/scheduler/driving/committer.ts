@@ -1,19 +1,19 @@
 import { StoreUnavailableError } from "../../core/errors.ts";
-import { CLEANUP_BATCH, FRESH_MS, PLANS_PER_STEP_MAX, STEP_BYTES_MAX } from "../../core/limits.ts";
+import { CLEANUP_BATCH, COMMIT_BYTES_MAX, FRESH_MS, PLANS_PER_COMMIT_MAX } from "../../core/limits.ts";
 import type { EventRecord } from "../../records/events.ts";
 import type { JobRecord } from "../../records/job.ts";
 import type { SchedulerProfile } from "../../records/scheduler.ts";
 import { serializedError } from "../../records/serialized-error.ts";
 import type {
   CleanupReport,
+  CommitReport,
+  CommitRequest,
   EndedPauses,
   LookedSchedule,
   LookReport,
   PausedSchedule,
   ScheduleWindow,
   Seen,
-  StepReport,
-  StepRequest,
   View,
 } from "../../stores/data-store.ts";
 import { pauseFacts } from "../../stores/shared/pauses.ts";
@@ -27,7 +27,7 @@ import {
   scheduleSaved,
   skipEvents,
 } from "../events/event-records.ts";
-import { additionEvents, jobPromoted, taskPauseChanged } from "../events/flow-events.ts";
+import { additionEvents, jobAdmitted, taskPauseChanged } from "../events/flow-events.ts";
 import { type FirePlanner, pausedPlan, type ScheduleWithPlan } from "../firing/fire-planner.ts";
 import type { JobRunner } from "../running/job-runner.ts";
 import type { Peers } from "../running/peers.ts";
@@ -36,11 +36,11 @@ import { asksForNow, type StoreClock } from "../running/store-clock.ts";
 import { saveTasks } from "../tasks/announce-tasks.ts";
 import type { TaskRegistry } from "../tasks/task-registry.ts";
 import type { AdditionLine, WaitingAddition } from "./addition-line.ts";
+import { type CommitBatch, EMPTY_BATCH, isSingle, splitBatch } from "./commit-batch.ts";
 import { RecoveryPace } from "./recovery-pace.ts";
-import { EMPTY_BATCH, isSingle, type StepBatch, splitBatch } from "./step-batch.ts";
 import type { ZoneCheck } from "./zone-check.ts";
 
-export interface StepperParts {
+export interface CommitterParts {
   readonly env: Environment;
   readonly tasks: TaskRegistry;
   readonly planner: FirePlanner;
@@ -58,33 +58,33 @@ export interface StepperParts {
   readonly maxIdleMs: number;
 }
 
-/** What a driver allows a step. */
-export interface StepBounds {
+/** What a driver allows a commit. */
+export interface CommitBounds {
   /** Due schedules to plan. */
   readonly due: readonly LookedSchedule[];
-  /** Most jobs to start. With 0, jobs are shown but not started; with null, the step shows nothing of jobs. */
+  /** Most jobs to start. With 0, jobs are shown but not started; with null, the commit shows nothing of jobs. */
   readonly jobsMax: number | null;
-  /** How far ahead of the step's time the look at its end shows schedules, in milliseconds; null shows none. Below
-   *  zero, it shows those that were due so long ago. It is no instant, because the parts of a refused step are sent
+  /** How far ahead of the commit's time the look at its end shows schedules, in milliseconds; null shows none. Below
+   *  zero, it shows those that were due so long ago. It is no instant, because the parts of a refused commit are sent
    *  later, and a clock may be set back meanwhile. */
   readonly aheadMs: number | null;
-  /** The tasks whose jobs are leased, and of which the step shows whether jobs are ready. Default: all. */
+  /** The tasks whose jobs are leased, and of which the commit shows whether jobs are ready. Default: all. */
   readonly tasks?: ReadonlySet<string>;
   /** Jobs of tasks whose `timeout` is longer are left alone, in milliseconds. Default: no bound. */
   readonly timeoutMsMax?: number;
-  /** Whether a job that the step has leased may still start. Otherwise it is given back. Default: it may. */
+  /** Whether a job that the commit has leased may still start. Otherwise it is given back. Default: it may. */
   readonly mayStart?: (job: JobRecord) => boolean;
-  /** Whether outcomes wait for a later step. Default: false. */
+  /** Whether outcomes wait for a later commit. Default: false. */
   readonly leavesOutcomes?: boolean;
-  /** Whether the step cleans up too. Default: false. */
+  /** Whether the commit cleans up too. Default: false. */
   readonly cleansUp?: boolean;
-  /** Whether the step must not take a second request, see `StepRequest.inOneTrip`. Default: false. */
+  /** Whether the commit must not take a second request, see `CommitRequest.inOneTrip`. Default: false. */
   readonly inOneTrip?: boolean;
 }
 
 /** What a driver wants a look to show. */
 export interface LookBounds {
-  /** Both as in {@link StepBounds}. */
+  /** Both as in {@link CommitBounds}. */
   readonly aheadMs: number;
   readonly timeoutMsMax?: number;
   /** Finds out whether results have been expired for so long, in milliseconds; null does not. Default: null. */
@@ -93,24 +93,24 @@ export interface LookBounds {
   readonly uptimeAfter?: number;
 }
 
-export interface StepResult {
+export interface CommitResult {
   readonly schedulesProcessed: number;
   readonly jobsAdded: number;
   readonly jobsStarted: number;
   /** The lowest priority of the jobs that were leased; infinity for none. */
   readonly lowestPriority: number;
-  /** What a clean-up removed; null when the step did not clean up. */
+  /** What a clean-up removed; null when the commit did not clean up. */
   readonly cleanup: CleanupReport | null;
 }
 
-/** A step whose fate is unknown. */
+/** A commit whose fate is unknown. */
 interface PendingStep {
-  readonly stepId: string;
+  readonly commitId: string;
   readonly releases: readonly EndedAttempt[];
   readonly planned: readonly ScheduleWithPlan[];
 }
 
-const NOTHING_DONE: StepResult = Object.freeze({
+const NOTHING_DONE: CommitResult = Object.freeze({
   schedulesProcessed: 0,
   jobsAdded: 0,
   jobsStarted: 0,
@@ -118,16 +118,16 @@ const NOTHING_DONE: StepResult = Object.freeze({
   cleanup: null,
 });
 
-/** Looks into the store, and takes steps: outcomes, additions, plans and acquisition in one commit. After the commit,
+/** Looks into the store, and takes commits: outcomes, additions, plans and acquisition in one commit. After the commit,
  *  listeners hear of the changes, and the leased jobs run. */
-export class Stepper {
-  readonly #parts: StepperParts;
+export class Committer {
+  readonly #parts: CommitterParts;
   #seen: Seen | null = null;
   #pending: PendingStep | null = null;
   #stepCount = 0;
-  #settledStepId: string | null = null;
-  /** How many refused steps are being sent in parts. All parts share the id of their step, and a part that is repeated
-   *  may still lease: so the step is not settled before its last part. */
+  #settledCommitId: string | null = null;
+  /** How many refused commits are being sent in parts. All parts share the id of their commit, and a part that is
+   *  repeated may still lease: so the commit is not settled before its last part. */
   #isolations = 0;
   /** Whether nothing is begun any more. */
   #isClosed = false;
@@ -138,32 +138,32 @@ export class Stepper {
 
   readonly #recoveries: RecoveryPace;
 
-  constructor(parts: StepperParts) {
+  constructor(parts: CommitterParts) {
     this.#parts = parts;
     this.#recoveries = new RecoveryPace(parts.env.leaseMs);
   }
 
-  /** What the last look or step showed; null before the first look. */
+  /** What the last look or commit showed; null before the first look. */
   get seen(): Seen | null {
     return this.#seen;
   }
 
-  /** More jobs are ready than the last step was asked for. */
+  /** More jobs are ready than the last commit was asked for. */
   showReady(): void {
     if (this.#seen !== null) this.#seen = { ...this.#seen, hasReady: true };
   }
 
-  /** The id of the last step whose answer is known; null before the first step. */
-  get settledStepId(): string | null {
-    return this.#settledStepId;
+  /** The id of the last commit whose answer is known; null before the first commit. */
+  get settledCommitId(): string | null {
+    return this.#settledCommitId;
   }
 
-  /** Whether the fate of a step is unknown, or outcomes wait to be recorded. */
+  /** Whether the fate of a commit is unknown, or outcomes wait to be recorded. */
   get isUnsettled(): boolean {
     return this.#pending !== null || this.#parts.runner.hasWaiting;
   }
 
-  /** Whether a step has something to carry besides plans. */
+  /** Whether a commit has something to carry besides plans. */
   get hasUnsent(): boolean {
     return this.isUnsettled || !this.#parts.additions.isEmpty;
   }
@@ -173,12 +173,12 @@ export class Stepper {
     return this.#passed?.until ?? Number.POSITIVE_INFINITY;
   }
 
-  /** The next look or step shows the first page of due schedules. */
+  /** The next look or commit shows the first page of due schedules. */
   lookFromStart(): void {
     this.#after = null;
   }
 
-  /** A schedule was changed, and its next fire time is `atMs`; undefined when that is unknown. The next look or step
+  /** A schedule was changed, and its next fire time is `atMs`; undefined when that is unknown. The next look or commit
    *  shows the first page. This page begins with the earliest schedule if the changed one may come before those that
    *  are passed by. */
   lookAnew(atMs?: number): void {
@@ -187,21 +187,21 @@ export class Stepper {
     if (isInFront) this.#passed = null;
   }
 
-  /** Whether the next look or step shows the first page of due schedules. */
+  /** Whether the next look or commit shows the first page of due schedules. */
   get looksFromStart(): boolean {
     return this.#after === null;
   }
 
-  /** The next look or step shows the page of due schedules that begins after this schedule. */
+  /** The next look or commit shows the page of due schedules that begins after this schedule. */
   lookBeyond(schedule: LookedSchedule | undefined): void {
     this.#after = schedule === undefined ? null : positionOf(schedule);
   }
 
   /**
-   * Chooses the page that the next step shows, so that schedules with much to catch up do not starve the others. Every
-   * second page begins after the last schedule of the page before it. It holds only schedules that came due a moment
-   * ago (`FRESH_MS`) or later, because the schedules of the first page move on by a few fires only, and would fill most
-   * of the second page too.
+   * Chooses the page that the next commit shows, so that schedules with much to catch up do not starve the others.
+   * Every second page begins after the last schedule of the page before it. It holds only schedules that came due a
+   * moment ago (`FRESH_MS`) or later, because the schedules of the first page move on by a few fires only, and would
+   * fill most of the second page too.
    *
    * @param due the page that was shown; empty when no more schedules are due
    * @param now epoch milliseconds
@@ -213,20 +213,20 @@ export class Stepper {
     else this.lookBeyond(last);
   }
 
-  /** Gives back what is leased from here on, because the answer to a step may be late. */
+  /** Gives back what is leased from here on, because the answer to a commit may be late. */
   close(): void {
     this.#isClosed = true;
   }
 
-  /** Rejects the calls that wait to add jobs, because no step can take them now. Their jobs were not sent; the callers
-   *  decide whether to try again. */
+  /** Rejects the calls that wait to add jobs, because no commit can take them now. Their jobs were not sent; the
+   *  callers decide whether to try again. */
   refuseAdditions(error: unknown): void {
     this.#parts.additions.rejectAll(error);
   }
 
   /** Looks into the store, with one read. `now` is in epoch milliseconds. The look also compares the tasks that the
    *  store may not have as they are. If there are such tasks, they are written, because a
-   *  step without them knows no limits; then a second look follows. While the clock here is wrong, nothing
+   *  commit without them knows no limits; then a second look follows. While the clock here is wrong, nothing
    *  of this is done, and what is seen stays as it was. @throws {StoreUnavailableError} */
   async look(now: number, bounds: LookBounds): Promise<LookReport> {
     const { aheadMs, timeoutMsMax, expiredForMs = null, uptimeAfter } = bounds;
@@ -308,68 +308,68 @@ export class Stepper {
   }
 
   /**
-   * Takes a step: one write that commits all outcomes, additions and plans that are at hand. If the fate of the step
-   * before is unknown, this call repeats that step instead.
+   * Makes a commit: one write that commits all outcomes, additions and plans that are at hand. If the fate of the
+   * commit before is unknown, this call repeats that commit instead.
    * @throws {StoreUnavailableError} nothing is lost: the next call repeats what is unsettled
    */
-  async step(now: number, bounds: StepBounds): Promise<StepResult> {
+  async commit(now: number, bounds: CommitBounds): Promise<CommitResult> {
     if (this.#pending !== null) return this.#repeat(now, bounds);
     const { planner, runner, additions } = this.#parts;
     if (bounds.due.length > 0 && this.#seen !== null) await this.#readBlackouts(this.#seen);
-    const batch: StepBatch = {
+    const batch: CommitBatch = {
       releases: bounds.leavesOutcomes === true ? [] : runner.nextReleases,
       additions: additions.take(),
       planned: bounds.due.length === 0 ? [] : planner.plan(planner.readable(bounds.due, now), now),
     };
-    return this.#send(this.#nextStepId(), false, now, batch, bounds);
+    return this.#send(this.#nextCommitId(), false, now, batch, bounds);
   }
 
-  /** For the stop: tells the store of outcomes, and gives back the jobs that a step of unknown fate may have leased.
+  /** For the stop: tells the store of outcomes, and gives back the jobs that a commit of unknown fate may have leased.
    *  @throws {StoreUnavailableError} */
   async settle(now: number): Promise<void> {
     const bounds = { due: [], jobsMax: this.#pending === null ? null : 0, aheadMs: null };
-    await this.step(now, bounds);
+    await this.commit(now, bounds);
   }
 
-  /** Sends the plans and outcomes of the pending step again as they were. Only the times are new. */
-  async #repeat(now: number, bounds: StepBounds): Promise<StepResult> {
-    const { stepId, releases, planned } = this.#pending as PendingStep;
-    return this.#send(stepId, true, now, { releases, additions: [], planned }, bounds);
+  /** Sends the plans and outcomes of the pending commit again as they were. Only the times are new. */
+  async #repeat(now: number, bounds: CommitBounds): Promise<CommitResult> {
+    const { commitId, releases, planned } = this.#pending as PendingStep;
+    return this.#send(commitId, true, now, { releases, additions: [], planned }, bounds);
   }
 
   async #send(
-    stepId: string,
+    commitId: string,
     isRepetition: boolean,
     now: number,
-    batch: StepBatch,
-    bounds: StepBounds,
-  ): Promise<StepResult> {
-    const request = this.#request(stepId, isRepetition, now, batch, bounds);
-    let report: StepReport;
+    batch: CommitBatch,
+    bounds: CommitBounds,
+  ): Promise<CommitResult> {
+    const request = this.#request(commitId, isRepetition, now, batch, bounds);
+    let report: CommitReport;
     try {
-      report = await this.#parts.env.store.step(request);
+      report = await this.#parts.env.store.commit(request);
     } catch (error) {
-      if (!(error instanceof StoreUnavailableError)) return this.#bisect(stepId, isRepetition, batch, bounds, error);
-      this.#pending = { stepId, releases: batch.releases, planned: batch.planned };
+      if (!(error instanceof StoreUnavailableError)) return this.#bisect(commitId, isRepetition, batch, bounds, error);
+      this.#pending = { commitId, releases: batch.releases, planned: batch.planned };
       this.#parts.runner.releasesUnknown(batch.releases);
-      // The callers that add jobs hear of the failure at once, and decide; the step does not send their jobs again.
+      // The callers that add jobs hear of the failure at once, and decide; the commit does not send their jobs again.
       for (const { reject } of batch.additions) reject(error);
       throw error;
     }
     this.#pending = null;
-    if (this.#isolations === 0) this.#settledStepId = stepId;
+    if (this.#isolations === 0) this.#settledCommitId = commitId;
     return this.#finish(now, request, batch, report, bounds);
   }
 
-  /** The store refuses something in the step for good. Sends the parts of the step one by one, so that only the refused
-   *  part fails. */
+  /** The store refuses something in the commit for good. Sends the parts of the commit one by one, so that only the
+   *  refused part fails. */
   async #bisect(
-    stepId: string,
+    commitId: string,
     isRepetition: boolean,
-    batch: StepBatch,
-    bounds: StepBounds,
+    batch: CommitBatch,
+    bounds: CommitBounds,
     error: unknown,
-  ): Promise<StepResult> {
+  ): Promise<CommitResult> {
     this.#pending = null;
     this.#parts.runner.releasesNotTaken(batch.releases);
     const parts = splitBatch(batch);
@@ -379,15 +379,15 @@ export class Stepper {
     const { clock } = this.#parts.env;
     if (parts.length === 1 && only !== undefined && isSingle(only)) {
       const instead = this.#refuse(only, error);
-      if (instead !== null) return this.#sendInstead(stepId, clock.now(), instead, bounds);
-      return this.#isolations > 0 ? NOTHING_DONE : this.#send(stepId, isRepetition, clock.now(), EMPTY_BATCH, bounds);
+      if (instead !== null) return this.#sendInstead(commitId, clock.now(), instead, bounds);
+      return this.#isolations > 0 ? NOTHING_DONE : this.#send(commitId, isRepetition, clock.now(), EMPTY_BATCH, bounds);
     }
     let total = NOTHING_DONE;
-    const alone: StepBounds = { due: [], jobsMax: null, aheadMs: null };
+    const alone: CommitBounds = { due: [], jobsMax: null, aheadMs: null };
     for (const [index, part] of parts.entries()) {
       this.#isolations++;
       try {
-        total = sum(total, await this.#send(stepId, isRepetition, clock.now(), part, alone));
+        total = sum(total, await this.#send(commitId, isRepetition, clock.now(), part, alone));
       } catch (failure) {
         // The callers whose additions were not sent hear of the failure too. Outcomes still wait, and schedules are
         // still due.
@@ -399,19 +399,24 @@ export class Stepper {
     }
     if (this.#isolations > 0) return total;
     // Acquisition comes last, under an id of its own.
-    return sum(total, await this.#send(this.#nextStepId(), false, clock.now(), EMPTY_BATCH, bounds));
+    return sum(total, await this.#send(this.#nextCommitId(), false, clock.now(), EMPTY_BATCH, bounds));
   }
 
   /** Sends a plan that pauses the schedule, instead of the plan that the store refused.
-   *  @throws {StoreUnavailableError} the next step repeats this one */
-  async #sendInstead(stepId: string, now: number, instead: ScheduleWithPlan, bounds: StepBounds): Promise<StepResult> {
-    const request = this.#request(stepId, false, now, { ...EMPTY_BATCH, planned: [instead] }, bounds);
+   *  @throws {StoreUnavailableError} the next commit repeats this one */
+  async #sendInstead(
+    commitId: string,
+    now: number,
+    instead: ScheduleWithPlan,
+    bounds: CommitBounds,
+  ): Promise<CommitResult> {
+    const request = this.#request(commitId, false, now, { ...EMPTY_BATCH, planned: [instead] }, bounds);
     try {
-      const report = await this.#parts.env.store.step(request);
+      const report = await this.#parts.env.store.commit(request);
       return this.#finish(now, request, { ...EMPTY_BATCH, planned: [instead] }, report, bounds);
     } catch (error) {
       if (error instanceof StoreUnavailableError) {
-        this.#pending = { stepId, releases: [], planned: [instead] };
+        this.#pending = { commitId, releases: [], planned: [instead] };
         throw error;
       }
       const { id } = instead.schedule;
@@ -422,7 +427,7 @@ export class Stepper {
   }
 
   /** Reports that the store refused a part. Returns the plan that takes the place of a refused plan, or null. */
-  #refuse({ releases, additions, planned }: StepBatch, error: unknown): ScheduleWithPlan | null {
+  #refuse({ releases, additions, planned }: CommitBatch, error: unknown): ScheduleWithPlan | null {
     for (const ended of releases) this.#parts.runner.releaseRefused(ended, error);
     for (const { reject } of additions) reject(error);
     const [one] = planned;
@@ -430,18 +435,18 @@ export class Stepper {
   }
 
   #request(
-    stepId: string,
+    commitId: string,
     isRepetition: boolean,
     now: number,
-    { releases, additions, planned }: StepBatch,
-    { jobsMax, aheadMs, timeoutMsMax, tasks, cleansUp = false, inOneTrip = false }: StepBounds,
-  ): StepRequest {
+    { releases, additions, planned }: CommitBatch,
+    { jobsMax, aheadMs, timeoutMsMax, tasks, cleansUp = false, inOneTrip = false }: CommitBounds,
+  ): CommitRequest {
     const { env, runner } = this.#parts;
     const leaseEndsAt = this.#seen?.leaseEndsAt ?? null;
     // Whoever stops leaves it to others.
     const recover = aheadMs !== null && leaseEndsAt !== null && leaseEndsAt <= now;
     const leaseEnds = recover ? (this.#parts.peers()?.leaseEnds(now) ?? []) : [];
-    // The parts of a refused step have one id, by which a store knows what the step did to overdue occurrences.
+    // The parts of a refused commit have one id, by which a store knows what the commit did to overdue occurrences.
     const isWhole = jobsMax !== null || aheadMs !== null;
     const until = now + env.leaseMs;
     // What it leases is not to be taken for what a dead process of its identity left.
@@ -454,7 +459,7 @@ export class Stepper {
       ...(isWhole && hasEndedPause(this.#seen, now) ? { endsPauses: true } : {}),
       ...(isWhole && (this.#seen?.overdue?.isOpen === true || isOverdue(this.#seen, now)) ? { overdue: true } : {}),
       ...this.#view(now, jobsMax === null ? null : Math.min(jobsMax, runner.room), aheadMs, timeoutMsMax, tasks),
-      stepId,
+      commitId,
       isRepetition,
       until,
       releases: releases.map(({ release }) => release),
@@ -474,7 +479,11 @@ export class Stepper {
     tasks?: ReadonlySet<string>,
   ): View {
     const { env, runner, hasScheduleRole, hasJobRole } = this.#parts;
-    const window = { limit: PLANS_PER_STEP_MAX, bytesMax: STEP_BYTES_MAX, after: this.#after ?? this.#passedBy(now) };
+    const window = {
+      limit: PLANS_PER_COMMIT_MAX,
+      bytesMax: COMMIT_BYTES_MAX,
+      after: this.#after ?? this.#passedBy(now),
+    };
     return {
       now,
       schedulerId: env.identity,
@@ -494,11 +503,11 @@ export class Stepper {
 
   #finish(
     now: number,
-    request: StepRequest,
-    { releases, additions, planned }: StepBatch,
-    report: StepReport,
-    bounds: StepBounds,
-  ): StepResult {
+    request: CommitRequest,
+    { releases, additions, planned }: CommitBatch,
+    report: CommitReport,
+    bounds: CommitBounds,
+  ): CommitResult {
     const { env, runner } = this.#parts;
     if (request.recover) this.#parts.peers()?.ended(now);
     this.#recoveries.recovered(
@@ -510,9 +519,9 @@ export class Stepper {
     const endedIds = report.ended.length === 0 ? null : new Set(report.ended.map(({ jobId }) => jobId));
     runner.recordReleases(releases, report.releases, endedIds, happened);
     runner.recordRecovery(report, now, happened);
-    const { promoted = [] } = report;
+    const { admitted = [] } = report;
     // Only events of these tell what is leased.
-    const hasEvents = additions.length + planned.length + promoted.length > 0;
+    const hasEvents = additions.length + planned.length + admitted.length > 0;
     const acquired = new Set(hasEvents ? report.acquired.map(({ id }) => id) : []);
     runner.log.added(report.additions);
     this.#recordAdditions(additions, report, acquired, happened);
@@ -520,8 +529,8 @@ export class Stepper {
     for (const paused of report.pausedSchedules ?? []) this.#recordFailurePause(paused, happened);
     if (report.endedPauses !== undefined) this.#recordPauseEnds(report.endedPauses, happened);
     if (report.changedOverdue !== undefined) happened.push(...overdueEvents(env, report.changedOverdue));
-    runner.log.promoted(promoted);
-    for (const job of promoted) happened.push(jobPromoted(env, job, acquired.has(job.jobId)));
+    runner.log.admitted(admitted);
+    for (const job of admitted) happened.push(jobAdmitted(env, job, acquired.has(job.jobId)));
     const starting = this.#startable(report.acquired, bounds);
     const attempts = starting.length === 0 ? [] : runner.admit(starting, happened);
     env.events.publish(happened);
@@ -533,7 +542,7 @@ export class Stepper {
   }
 
   /** The leased jobs that may start. Gives back the others. */
-  #startable(jobs: readonly JobRecord[], { jobsMax, mayStart }: StepBounds): readonly JobRecord[] {
+  #startable(jobs: readonly JobRecord[], { jobsMax, mayStart }: CommitBounds): readonly JobRecord[] {
     const { runner } = this.#parts;
     if (jobsMax === 0 || this.#isClosed) {
       runner.giveBack(jobs);
@@ -548,7 +557,7 @@ export class Stepper {
 
   #recordAdditions(
     calls: readonly WaitingAddition[],
-    { additions }: StepReport,
+    { additions }: CommitReport,
     acquired: ReadonlySet<string>,
     happened: EventRecord[],
   ): void {
@@ -568,7 +577,7 @@ export class Stepper {
   /** Adds the events of the plans. Returns how many jobs the plans added. */
   #recordPlans(
     planned: readonly ScheduleWithPlan[],
-    { plans, blackouts = 0 }: StepReport,
+    { plans, blackouts = 0 }: CommitReport,
     acquired: ReadonlySet<string>,
     happened: EventRecord[],
   ): number {
@@ -628,7 +637,7 @@ export class Stepper {
     }
   }
 
-  #nextStepId(): string {
+  #nextCommitId(): string {
     return `${this.#parts.env.instanceId}/${String(++this.#stepCount).padStart(10, "0")}`;
   }
 }
@@ -637,7 +646,7 @@ function positionOf({ nextFireTime, id }: LookedSchedule): ScheduleWindow["after
   return [nextFireTime, id];
 }
 
-function sum(a: StepResult, b: StepResult): StepResult {
+function sum(a: CommitResult, b: CommitResult): CommitResult {
   return {
     schedulesProcessed: a.schedulesProcessed + b.schedulesProcessed,
     jobsAdded: a.jobsAdded + b.jobsAdded,
@@ -647,19 +656,19 @@ function sum(a: StepResult, b: StepResult): StepResult {
   };
 }
 
-/** Whether a step may have an overdue occurrence to raise. */
+/** Whether a commit may have an overdue occurrence to raise. */
 export function isOverdue(seen: Seen | null, now: number): boolean {
   const nextAt = seen?.overdue?.nextAt ?? null;
   return nextAt !== null && nextAt <= now;
 }
 
-/** Whether a pause has come to its end, for a step to end it. */
+/** Whether a pause has come to its end, for a commit to end it. */
 export function hasEndedPause(seen: Seen | null, now: number): boolean {
   const endsAt = seen?.pauseEndsAt ?? null;
   return endsAt !== null && endsAt <= now;
 }
 
-/** Whether jobs wait that have missed their start, for a step to end. */
+/** Whether jobs wait that have missed their start, for a commit to end. */
 export function hasMissed(seen: Seen | null, now: number): boolean {
   const nextAt = seen?.nextMissAt ?? null;
   return nextAt !== null && nextAt <= now;

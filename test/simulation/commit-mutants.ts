@@ -1,13 +1,22 @@
 import type { JobRecord } from "../../src/records/job.ts";
+import { Committer } from "../../src/scheduler/driving/committer.ts";
 import { Loop } from "../../src/scheduler/driving/loop.ts";
-import { Stepper } from "../../src/scheduler/driving/stepper.ts";
 import type { JobOptions } from "../../src/scheduler/options/options.ts";
 import { JobRunner } from "../../src/scheduler/running/job-runner.ts";
 import { SchedulerClient } from "../../src/scheduler/scheduler-client.ts";
 import type * as contract from "../../src/stores/data-store.ts";
 import { MemoryDataStore } from "../../src/stores/memory/store.ts";
 import { Jobs } from "../../src/stores/memory/unfinished-jobs.ts";
-import { answering, changing, type Mutant, patched, type Step, type StepResult, scheduler, store } from "./mutant.ts";
+import {
+  answering,
+  type Commit,
+  type CommitResult,
+  changing,
+  type Mutant,
+  patched,
+  scheduler,
+  store,
+} from "./mutant.ts";
 
 /** Whether a job is ready by the clock of whoever looks, who does not see what others found ready by theirs. */
 async function isReadyAt(inner: MemoryDataStore, now: number, hasReady: boolean): Promise<boolean> {
@@ -16,7 +25,7 @@ async function isReadyAt(inner: MemoryDataStore, now: number, hasReady: boolean)
   return items.some(({ runAt }) => runAt <= now);
 }
 
-/** Faults about steps, their repetitions, outcomes, recovery and acquisition. */
+/** Faults about commits, their repetitions, outcomes, recovery and acquisition. */
 export const STEPS: readonly Mutant[] = [
   patched(
     "takes keys that no database keeps",
@@ -40,45 +49,48 @@ export const STEPS: readonly Mutant[] = [
         const report = await super.look(request);
         return { ...report, hasReady: await isReadyAt(this, request.now, report.hasReady) };
       }
-      override async step(request: Step): Promise<StepResult> {
-        const report = await super.step(request);
+      override async commit(request: Commit): Promise<CommitResult> {
+        const report = await super.commit(request);
         return { ...report, hasReady: await isReadyAt(this, request.now, report.hasReady) };
       }
     },
   ),
   patched(
     "goes on taking jobs while it stops in the middle of a tick",
-    Stepper.prototype,
-    "step",
+    Committer.prototype,
+    "commit",
     (original) =>
-      function (this: Stepper, now, bounds) {
+      function (this: Committer, now, bounds) {
         return original.call(this, now, { ...bounds, jobsMax: bounds.jobsMax === 0 ? 1 : bounds.jobsMax });
       },
   ),
   store(
     "leases more jobs of an executor than its bound",
-    changing({ step: ({ jobs, ...step }) => ({ ...step, jobs: jobs && { queues: jobs.queues, limit: jobs.limit } }) }),
+    changing({
+      commit: ({ jobs, ...request }) => ({ ...request, jobs: jobs && { queues: jobs.queues, limit: jobs.limit } }),
+    }),
   ),
   patched("does not hear that an executor can begin more", Loop.prototype, "capacityGrew", () => () => {}),
   store(
-    "does not know a step again",
+    "does not know a commit again",
     class extends MemoryDataStore {
       #calls = 0;
-      override step(request: Step): Promise<StepResult> {
-        return super.step({ ...request, stepId: `${request.stepId} ${this.#calls++}` });
+      override commit(request: Commit): Promise<CommitResult> {
+        return super.commit({ ...request, commitId: `${request.commitId} ${this.#calls++}` });
       }
     },
   ),
-  store("takes a repetition for a first try", changing({ step: (request) => ({ ...request, isRepetition: false }) })),
-  scheduler("repeats a step of unknown fate under another id", (inner) => {
+  store("takes a repetition for a first try", changing({ commit: (request) => ({ ...request, isRepetition: false }) })),
+  scheduler("repeats a commit of unknown fate under another id", (inner) => {
     let calls = 0;
     return {
-      step: (request) => inner.step({ ...request, stepId: `${request.stepId} ${calls++}`, isRepetition: false }),
+      commit: (request) =>
+        inner.commit({ ...request, commitId: `${request.commitId} ${calls++}`, isRepetition: false }),
     };
   }),
-  scheduler("does not ask again what a step did", (inner) => ({
-    async step(request) {
-      if (!request.isRepetition) return inner.step(request);
+  scheduler("does not ask again what a commit did", (inner) => ({
+    async commit(request) {
+      if (!request.isRepetition) return inner.commit(request);
       const seen = await inner.look({ ...request, tasks: null });
       const nothing = { additions: [], recovered: [], ended: [], acquired: [] };
       const releases = request.releases.map(() => "released" as const);
@@ -86,27 +98,27 @@ export const STEPS: readonly Mutant[] = [
       return { ...seen, ...nothing, releases, plans };
     },
   })),
-  scheduler("drops outcomes when the step that carries them fails", (inner) => ({
-    async step(request) {
-      if (!request.isRepetition) return inner.step(request);
-      const report = await inner.step({ ...request, releases: [] });
+  scheduler("drops outcomes when the commit that carries them fails", (inner) => ({
+    async commit(request) {
+      if (!request.isRepetition) return inner.commit(request);
+      const report = await inner.commit({ ...request, releases: [] });
       return { ...report, releases: request.releases.map(() => "released" as const) };
     },
   })),
-  scheduler("makes other plans of a step that it repeats", (inner) => ({
-    async step(request) {
-      if (!request.isRepetition) return inner.step(request);
-      const report = await inner.step({ ...request, plans: [] });
+  scheduler("makes other plans of a commit that it repeats", (inner) => ({
+    async commit(request) {
+      if (!request.isRepetition) return inner.commit(request);
+      const report = await inner.commit({ ...request, plans: [] });
       return { ...report, plans: request.plans.map(() => ({ committed: false, addedJobIds: [] })) };
     },
   })),
   scheduler("sends additions again whose caller was told that they failed", (inner) => {
     let failed: readonly JobRecord[] = [];
     return {
-      async step(request) {
+      async commit(request) {
         try {
           const additions = request.isRepetition ? failed : request.additions;
-          const report = await inner.step({ ...request, additions });
+          const report = await inner.commit({ ...request, additions });
           return request.isRepetition ? { ...report, additions: [] } : report;
         } catch (error) {
           failed = request.additions;
@@ -115,16 +127,16 @@ export const STEPS: readonly Mutant[] = [
       },
     };
   }),
-  scheduler("keeps quiet about jobs that an earlier try of a step added", (inner) => ({
-    async step(request) {
-      const report = await inner.step(request);
+  scheduler("keeps quiet about jobs that an earlier try of a commit added", (inner) => ({
+    async commit(request) {
+      const report = await inner.commit(request);
       if (!request.isRepetition) return report;
       return { ...report, plans: report.plans.map((plan) => ({ ...plan, addedJobIds: [] })) };
     },
   })),
   scheduler("takes all jobs that it adds for leased", (inner) => ({
-    async step(request) {
-      const report = await inner.step(request);
+    async commit(request) {
+      const report = await inner.commit(request);
       const ids = report.plans.flatMap(({ addedJobIds }) => addedJobIds);
       const jobs = await Promise.all(ids.map((id) => inner.getJob(id)));
       return {
@@ -134,29 +146,36 @@ export const STEPS: readonly Mutant[] = [
     },
   })),
   scheduler("never looks for leases that have ended", (inner) => ({
-    step: (request) => inner.step({ ...request, recover: false }),
+    commit: (request) => inner.commit({ ...request, recover: false }),
   })),
   store(
     "lets a release count whatever its fence, and whoever holds the job",
     class extends MemoryDataStore {
-      override async step(request: Step): Promise<StepResult> {
+      override async commit(request: Commit): Promise<CommitResult> {
         for (const release of request.releases) {
           const job = await this.getJob(release.jobId);
           if (job?.acquiredBy == null || job.fence === release.fence) continue;
           const releases = [{ ...release, fence: job.fence }];
-          await super.step({ ...request, schedulerId: job.acquiredBy, releases, plans: [], additions: [], jobs: null });
+          await super.commit({
+            ...request,
+            schedulerId: job.acquiredBy,
+            releases,
+            plans: [],
+            additions: [],
+            jobs: null,
+          });
         }
-        return super.step(request);
+        return super.commit(request);
       }
     },
   ),
   store(
     "never takes back a lost lease",
-    changing({ step: (request) => ({ ...request, until: Number.MAX_SAFE_INTEGER }) }),
+    changing({ commit: (request) => ({ ...request, until: Number.MAX_SAFE_INTEGER }) }),
   ),
   store(
     "takes back leases that are live",
-    changing({ step: (request) => (request.recover ? { ...request, now: request.now + 1000 } : request) }),
+    changing({ commit: (request) => (request.recover ? { ...request, now: request.now + 1000 } : request) }),
   ),
   store(
     "leaks a running count with each job that is recovered",
@@ -176,7 +195,7 @@ export const STEPS: readonly Mutant[] = [
   store(
     "does not keep results",
     changing({
-      step: (request) => ({
+      commit: (request) => ({
         ...request,
         releases: request.releases.map((release) =>
           release.kind === "finish" ? { ...release, result: { ...release.result, expiresAt: 0 } } : release,
@@ -193,13 +212,13 @@ export const STEPS: readonly Mutant[] = [
     answering((report) => ({ ...report, hasReady: false })),
   ),
   scheduler("runs jobs after their deadline", (inner) => ({
-    async step(request) {
-      const report = await inner.step(request);
+    async commit(request) {
+      const report = await inner.commit(request);
       return { ...report, acquired: report.acquired.map((job) => ({ ...job, startDeadline: null })) };
     },
   })),
   scheduler("leaves jobs waiting that have missed their start", (inner) => ({
-    step: ({ endsMissed: _, ...request }) => inner.step(request),
+    commit: ({ endsMissed: _, ...request }) => inner.commit(request),
   })),
   {
     ...patched(
@@ -214,18 +233,18 @@ export const STEPS: readonly Mutant[] = [
     name: "the store gives the key of a job that has missed its start to no other",
   },
   scheduler("takes more jobs than it may run", (inner) => ({
-    step: (request) =>
-      inner.step({ ...request, jobs: request.jobs && { ...request.jobs, limit: request.jobs.limit + 1 } }),
+    commit: (request) =>
+      inner.commit({ ...request, jobs: request.jobs && { ...request.jobs, limit: request.jobs.limit + 1 } }),
   })),
   scheduler("retries without end", (inner) => ({
-    step: (request) => {
+    commit: (request) => {
       const releases = request.releases.map(
         (release): contract.JobRelease =>
           release.kind === "finish" && release.result.outcome === "error"
             ? { jobId: release.jobId, fence: release.fence, kind: "retry", runAt: request.now + 100, failedAttempts: 1 }
             : release,
       );
-      return inner.step({ ...request, releases });
+      return inner.commit({ ...request, releases });
     },
   })),
   patched("sleeps through what others add", Loop.prototype, "lookBy", () => () => {}),

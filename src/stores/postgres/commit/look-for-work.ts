@@ -1,11 +1,11 @@
 import { TOMBSTONE_MS } from "../../../core/limits.ts";
 import { NO_VERSION } from "../../shared/declarations.ts";
 import { FAR_FUTURE_MS } from "../../sqlite/bounds.ts";
+import type { LookForm } from "../../sqlite/commit/look-for-work.ts";
 import type { FlowMode } from "../../sqlite/flow-control/key-limiters.ts";
 import { FIRST_QUEUE_PARAMETER, queueParameterCount } from "../../sqlite/jobs/acquisition.ts";
 import { IS_UNSTARTED, JOB_STATE, REMOVED } from "../../sqlite/schema/tables.ts";
 import { lazily } from "../../sqlite/sql-and-json.ts";
-import type { LookForm } from "../../sqlite/step/look-for-work.ts";
 import { hasAccounts, nextToken } from "../flow-control/key-limiters.ts";
 import { acquiredJobs, hasReadyJobs, nextLeaseEnd, nextLeaseEndAfter } from "../jobs/acquisition.ts";
 import { overdueColumns } from "../ledger/overdue-occurrences.ts";
@@ -22,9 +22,9 @@ export function lookStatement(names: PostgresNames, form: LookForm): string {
   const columns: string[] = [];
   if (form.queues !== null) {
     next = FIRST_QUEUE_PARAMETER + queueParameterCount(form.queues);
-    const [schedulerId = "", stepId = ""] = form.acquired ? parameters(2) : [];
-    columns.push(...jobColumns(names, form, form.acquired ? stepId : null));
-    if (form.acquired) columns.push(`(${acquiredJobs(names, schedulerId, stepId)}) AS acquired`);
+    const [schedulerId = "", commitId = ""] = form.acquired ? parameters(2) : [];
+    columns.push(...jobColumns(names, form, form.acquired ? commitId : null));
+    if (form.acquired) columns.push(`(${acquiredJobs(names, schedulerId, commitId)}) AS acquired`);
   }
   const stored = storedLooks(names);
   if (form.schedules) {
@@ -93,14 +93,14 @@ function hasExpired(
   );
 }
 
-function jobColumns(names: PostgresNames, form: LookForm, stepId: string | null): string[] {
+function jobColumns(names: PostgresNames, form: LookForm, commitId: string | null): string[] {
   const { flow, queues } = form;
   const stored = storedLooks(names);
   return [
     `${stored.nextRunAt[flow].call("?1")} AS next_run_at`,
     `${stored.nextMissAt.call()} AS next_miss_at`,
-    `${stepId === null ? stored.nextLeaseEnd.call() : stored.nextLeaseEndAfter.call(stepId)} AS next_lease_end`,
-    `${hasReadyJobs(names, queues ?? 0, { stepId, flow })} AS has_ready`,
+    `${commitId === null ? stored.nextLeaseEnd.call() : stored.nextLeaseEndAfter.call(commitId)} AS next_lease_end`,
+    `${hasReadyJobs(names, queues ?? 0, { commitId, flow })} AS has_ready`,
     `${stored.hasEndedDependencies.call()} AS has_ended_dependencies`,
     `${stored.hasFlow.call()} AS has_flow`,
     ...(flow === "on" ? [`${hasAccounts(names)} AS has_accounts`] : []),
@@ -113,7 +113,7 @@ interface StoredLooks {
   readonly nextRunAt: Readonly<Record<FlowMode, Stored>>;
   readonly nextMissAt: Stored;
   readonly nextLeaseEnd: Stored;
-  /** The same at the end of a step, of which it takes the id. */
+  /** The same at the end of a commit, of which it takes the id. */
   readonly nextLeaseEndAfter: Stored;
   readonly hasEndedDependencies: Stored;
   /** Every task with limits and every unfinished job with a key has a key limiter. */
@@ -159,7 +159,7 @@ export function storedLooks(names: PostgresNames): StoredLooks {
         `SELECT min(start_deadline) + 1 FROM ${jobs} WHERE start_deadline IS NOT NULL AND ${IS_UNSTARTED}`,
       ),
     nextLeaseEnd: () => read("next_lease_end", [], "bigint", nextLeaseEnd(names)),
-    nextLeaseEndAfter: () => read("next_lease_end_after_step", ["text"], "bigint", nextLeaseEndAfter(names, "?1")),
+    nextLeaseEndAfter: () => read("next_lease_end_after_commit", ["text"], "bigint", nextLeaseEndAfter(names, "?1")),
     hasEndedDependencies: () =>
       read("has_ended_dependencies", [], "boolean", `EXISTS (SELECT 1 FROM ${dependencies} WHERE outcome IS NOT NULL)`),
     hasFlow: () => read("has_flow", [], "boolean", `EXISTS (SELECT 1 FROM ${keyLimiters})`),

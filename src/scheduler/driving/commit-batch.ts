@@ -2,21 +2,21 @@ import type { ScheduleWithPlan } from "../firing/fire-planner.ts";
 import type { EndedAttempt } from "../running/release-queue.ts";
 import type { WaitingAddition } from "./addition-line.ts";
 
-/** What a step carries to the store. */
-export interface StepBatch {
+/** What a commit carries to the store. */
+export interface CommitBatch {
   readonly releases: readonly EndedAttempt[];
   readonly additions: readonly WaitingAddition[];
   readonly planned: readonly ScheduleWithPlan[];
 }
 
-export const EMPTY_BATCH: StepBatch = Object.freeze({ releases: [], additions: [], planned: [] });
+export const EMPTY_BATCH: CommitBatch = Object.freeze({ releases: [], additions: [], planned: [] });
 
-export function isSingle({ releases, additions, planned }: StepBatch): boolean {
+export function isSingle({ releases, additions, planned }: CommitBatch): boolean {
   return releases.length + additions.length + planned.length === 1;
 }
 
 /** Splits a batch into its kinds, or, if it has only one kind, into halves. */
-export function splitBatch(batch: StepBatch): StepBatch[] {
+export function splitBatch(batch: CommitBatch): CommitBatch[] {
   const { releases, additions, planned } = batch;
   const kinds = [
     { ...EMPTY_BATCH, releases },

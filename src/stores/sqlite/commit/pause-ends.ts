@@ -1,4 +1,4 @@
-import type { EndedPauses, PausedSchedule, StepRequest } from "../../data-store.ts";
+import type { CommitRequest, EndedPauses, PausedSchedule } from "../../data-store.ts";
 import { type Row, type SqlStatement, statement } from "../driver/driver-and-failures.ts";
 import type { TaskStatements } from "../flow-control/tasks.ts";
 import type { ChangeStatements } from "../ledger/audit-of-changes.ts";
@@ -7,29 +7,29 @@ import type { ScheduleStatements } from "../schedules/schedule-statements.ts";
 
 type StatementsOfPauseEnds = TaskStatements & ScheduleStatements & ChangeStatements & LedgerSwitch;
 
-/** The statements of a step that end the pauses whose end has come. */
-export function endingPausesOf(statements: StatementsOfPauseEnds, { now, stepId }: StepRequest): SqlStatement[] {
+/** The statements of a commit that end the pauses whose end has come. */
+export function endingPausesOf(statements: StatementsOfPauseEnds, { now, commitId }: CommitRequest): SqlStatement[] {
   const { keepsLedger, draftPauseEnds, recordChanges, removeDrafts } = statements;
   const { recordTaskPauseEnds, recordKeyPauseEnds } = statements;
   const { endSchedulePauses, reopenLimiters, endTaskPauses, endKeyPauses } = statements;
   const drafts = [draftPauseEnds, recordTaskPauseEnds, recordKeyPauseEnds].map((sql) => statement(sql, now));
   return [
     ...(keepsLedger ? drafts : []),
-    statement(endSchedulePauses, now, stepId),
+    statement(endSchedulePauses, now, commitId),
     ...[reopenLimiters, endTaskPauses, endKeyPauses].map((sql) => statement(sql, now)),
     ...(keepsLedger ? [statement(recordChanges), statement(removeDrafts)] : []),
   ];
 }
 
-/** The statements of a step that pause the schedules of which too many runs have failed in a row. */
+/** The statements of a commit that pause the schedules of which too many runs have failed in a row. */
 export function pausingFailing(
   statements: StatementsOfPauseEnds,
-  { now, schedulerId, stepId }: StepRequest,
+  { now, schedulerId, commitId }: CommitRequest,
 ): SqlStatement[] {
   const { keepsLedger, draftFailing, pauseFailing, recordChanges, removeDrafts } = statements;
   return [
     ...(keepsLedger ? [statement(draftFailing, now, schedulerId)] : []),
-    statement(pauseFailing, now, schedulerId, stepId),
+    statement(pauseFailing, now, schedulerId, commitId),
     ...(keepsLedger ? [statement(recordChanges), statement(removeDrafts)] : []),
   ];
 }

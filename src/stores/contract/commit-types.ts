@@ -11,13 +11,13 @@ import type { JobAddition } from "./addition-types.ts";
 import type { LeaseEnd, RecoveryReport } from "./lease-types.ts";
 import type { OverdueReport, Seen, View } from "./look-types.ts";
 
-// What `DataStore.step` is asked, and what it answers. Times are epoch milliseconds.
+// What `DataStore.commit` is asked, and what it answers. Times are epoch milliseconds.
 
-/** What a step is asked: one write of all that a scheduler did and wants to do. */
-export interface StepRequest extends View {
-  /** Names the step: the scheduler's instance, then text that grows with every step. All tries of one step have the
-   *  same `stepId`. */
-  readonly stepId: string;
+/** What a commit is asked: one write of all that a scheduler did and wants to do. */
+export interface CommitRequest extends View {
+  /** Names the commit: the scheduler's instance, then text that grows with every commit. All tries of one commit have
+   *  the same `commitId`. */
+  readonly commitId: string;
   /** Whether an earlier try may have been committed without an answer. */
   readonly isRepetition: boolean;
   /** When the leases of acquired jobs end. */
@@ -46,8 +46,8 @@ export interface StepRequest extends View {
   readonly overdue?: boolean;
   /** Whether to end pauses whose end has come, see rules S16 and T15. Default: false. */
   readonly endsPauses?: boolean;
-  /** Whether the step must not send a second request to the database, although a second one in rare cases would make
-   *  the usual step cheaper. Default: false. */
+  /** Whether the commit must not send a second request to the database, although a second one in rare cases would make
+   *  the usual commit cheaper. Default: false. */
   readonly inOneTrip?: boolean;
 }
 
@@ -145,27 +145,27 @@ export interface PlannedJob {
   readonly lastMissedTime: number | null;
 }
 
-/** What a step did, and what is due now. */
-export interface StepReport extends Seen, RecoveryReport {
+/** What a commit did, and what is due now. */
+export interface CommitReport extends Seen, RecoveryReport {
   /** One status per release, in order. */
   readonly releases: readonly ReleaseStatus[];
   /** One answer per addition, in order. */
   readonly additions: readonly JobAddition[];
   /** One report per plan, in order. */
   readonly plans: readonly PlanReport[];
-  /** The jobs that the step holds, in the order of acquisition. */
+  /** The jobs that the commit holds, in the order of acquisition. */
   readonly acquired: readonly JobRecord[];
-  /** The jobs that were held before the step and that the step promoted, or whose parents have ended; absent for
-   *  none. A repetition may leave out what an earlier try promoted. */
-  readonly promoted?: readonly PromotedJob[];
-  /** The schedules that the step paused because of their failures; absent for none. A repetition may leave out those
+  /** The jobs that were blocked before the commit and that the commit admitted, or whose parents have ended; absent for
+   *  none. A repetition may leave out what an earlier try admitted. */
+  readonly admitted?: readonly AdmittedJob[];
+  /** The schedules that the commit paused because of their failures; absent for none. A repetition may leave out those
    *  that an earlier try paused. See rule S19. */
   readonly pausedSchedules?: readonly PausedSchedule[];
-  /** The pauses that the step ended; absent for none. A repetition may leave out those that an earlier try ended. */
+  /** The pauses that the commit ended; absent for none. A repetition may leave out those that an earlier try ended. */
   readonly endedPauses?: EndedPauses;
   /** What became of overdue occurrences; absent for nothing. A repetition has what an earlier try did. */
   readonly changedOverdue?: OverdueReport;
-  /** What the clean-up of the step removed; absent without one. */
+  /** What the clean-up of the commit removed; absent without one. */
   readonly cleanup?: CleanupReport;
 }
 
@@ -208,8 +208,8 @@ export interface EndedPauses {
   readonly tasks: readonly { readonly taskId: string; readonly key: string | null }[];
 }
 
-/** A held job that was promoted: it can be acquired, or was in the same step. */
-export interface PromotedJob {
+/** A blocked job that was admitted: it can be acquired, or was in the same commit. */
+export interface AdmittedJob {
   readonly jobId: string;
   readonly taskId: string;
   readonly scheduleId: string | null;

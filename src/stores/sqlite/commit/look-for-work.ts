@@ -29,8 +29,8 @@ import { fits, jsonArray, numberOrNull, STORE_NOW } from "../sql-and-json.ts";
 
 /** What a look shows in addition to the parts that its view asks for. */
 export interface LookExtras {
-  /** The step whose leased jobs the look shows. */
-  readonly stepId?: string;
+  /** The commit whose leased jobs the look shows. */
+  readonly commitId?: string;
   /** Tasks that the look compares with their stored rows. */
   readonly tasks?: readonly TaskRecord[];
   /** The look finds out if results have expired for so long, in milliseconds; null if it does not. */
@@ -67,13 +67,13 @@ export class Looks {
   /** The statement of a look; null when there is nothing to show. Read the answer with {@link seen}. */
   statement(
     { now, schedulerId, jobs, schedules }: View,
-    { stepId, tasks, expiredForMs = null, zoneRules, declared, asksForNow = false, uptimeAfter, flow }: LookExtras,
+    { commitId, tasks, expiredForMs = null, zoneRules, declared, asksForNow = false, uptimeAfter, flow }: LookExtras,
   ): SqlStatement | null {
     const args: SqlValue[] = [now];
     const queues = jobs === null ? null : queueParameters(jobs);
-    const showsAcquired = queues !== null && stepId !== undefined;
+    const showsAcquired = queues !== null && commitId !== undefined;
     if (jobs !== null && queues !== null) args.push(jobs.limit, ...queues.args);
-    if (showsAcquired) args.push(schedulerId, stepId);
+    if (showsAcquired) args.push(schedulerId, commitId);
     if (schedules !== null) {
       args.push(...this.#pages.parameters(schedules));
     }
@@ -121,7 +121,7 @@ export class Looks {
       nextRunAt: numberOrNull(rows, "next_run_at"),
       nextMissAt: numberOrNull(rows, "next_miss_at"),
       leaseEndsAt: numberOrNull(rows, "next_lease_end"),
-      // A step is needed to resolve dependencies, too.
+      // A commit is needed to resolve dependencies, too.
       hasReady: numberOrNull(rows, "has_ready") === 1 || hasEndedDependencies(rows),
       ...(blackouts === null ? {} : { blackouts }),
       ...(pauseEndsAt === null ? {} : { pauseEndsAt }),
@@ -158,7 +158,7 @@ export class Looks {
   }
 }
 
-/** Whether a look found jobs that wait although the jobs that they wait for have ended. Only a step resolves these
+/** Whether a look found jobs that wait although the jobs that they wait for have ended. Only a commit resolves these
  *  dependencies. */
 export function hasEndedDependencies(rows: readonly Row[]): boolean {
   return numberOrNull(rows, "has_ended_dependencies") === 1;
@@ -237,7 +237,8 @@ export class DuePages {
 export interface LookForm {
   /** How the queues travel; null for a look that shows nothing of jobs. */
   readonly queues: QueueForm | null;
-  /** Whether the look ends a step. The step has made due jobs ready, and the look shows the jobs that it acquired. */
+  /** Whether the look ends a commit. The commit has made due jobs ready, and the look shows the jobs that it
+   *  acquired. */
   readonly acquired: boolean;
   readonly schedules: boolean;
   readonly tasks: boolean;
@@ -256,7 +257,7 @@ export interface LookForm {
 }
 
 /**
- * The one statement of a look, which is the last statement of a step too. Its columns, each only when `form` asks for
+ * The one statement of a look, which is the last statement of a commit too. Its columns, each only when `form` asks for
  * its part:
  * - `next_run_at`, `next_miss_at`, `next_lease_end`, `has_ready`, `has_ended_dependencies` (see
  *   `DependencyStatements`), `has_flow`, whether the database needs flow control,
@@ -273,7 +274,7 @@ export interface LookForm {
  * - `unchanged`, a JSON array of the schedules that are stored as they are declared.
  *
  * Arguments, in this order: ?1 now; with jobs, ?2 the limit and from ?3 on the queues; with acquired jobs, schedulerId
- * and stepId; with schedules, dueBy, limit, and the time and id of `after`; with tasks, the rows of `staleTasks`; for
+ * and commitId; with schedules, dueBy, limit, and the time and id of `after`; with tasks, the rows of `staleTasks`; for
  * `has_expired`, the instant at which what counts was to be removed; for `zone_rules`, the text after which to begin,
  * and the limit; for `unchanged`, the rows [id, declaration, version].
  */
@@ -283,9 +284,9 @@ export function lookStatement(names: TableNames, form: LookForm): string {
   const columns: string[] = [];
   if (form.queues !== null) {
     next = FIRST_QUEUE_PARAMETER + queueParameterCount(form.queues);
-    const [schedulerId = "", stepId = ""] = form.acquired ? parameters(2) : [];
-    columns.push(...jobColumns(names, form.queues, stepId, form));
-    if (form.acquired) columns.push(`(${acquiredJobs(names, schedulerId, stepId)}) AS acquired`);
+    const [schedulerId = "", commitId = ""] = form.acquired ? parameters(2) : [];
+    columns.push(...jobColumns(names, form.queues, commitId, form));
+    if (form.acquired) columns.push(`(${acquiredJobs(names, schedulerId, commitId)}) AS acquired`);
   }
   if (form.schedules) {
     columns.push(...scheduleColumns(names, parameters(4)), `(${blackoutsVersion(names)}) AS blackouts`);
@@ -350,7 +351,7 @@ function hasExpired({ results, windows, histories, jobSteps }: TableNames, at: s
   );
 }
 
-function jobColumns(names: TableNames, form: QueueForm, stepId: string, { acquired, flow }: LookForm): string[] {
+function jobColumns(names: TableNames, form: QueueForm, commitId: string, { acquired, flow }: LookForm): string[] {
   const { jobs, keyLimiters, dependencies } = names;
   const nextRun =
     `SELECT min(run_at) AS at FROM ${jobs} WHERE state = ${JOB_STATE.delayed} AND run_at > ?1 AND ` +
@@ -362,7 +363,7 @@ function jobColumns(names: TableNames, form: QueueForm, stepId: string, { acquir
       "AS next_miss_at",
     `(SELECT min(acquired_until) FROM ${jobs} WHERE state = ${JOB_STATE.leased} AND ${isInstant("acquired_until")}) ` +
       "AS next_lease_end",
-    `(${hasReadyJobs(names, form, { stepId: acquired ? stepId : null, flow })}) AS has_ready`,
+    `(${hasReadyJobs(names, form, { commitId: acquired ? commitId : null, flow })}) AS has_ready`,
     `EXISTS (SELECT 1 FROM ${dependencies} WHERE outcome IS NOT NULL AND parent_id > '') AS has_ended_dependencies`,
     // Every task with limits and every unfinished job with a key has a key limiter.
     `EXISTS (SELECT 1 FROM ${keyLimiters} WHERE task_id > '') AS has_flow`,

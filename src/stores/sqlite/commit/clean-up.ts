@@ -15,7 +15,7 @@ import { trimHistories } from "../ledger/history-writes.ts";
 import { cleaningBlackouts } from "../schedules/sqlite-blackouts.ts";
 import { idsOf, numberOrNull } from "../sql-and-json.ts";
 
-/** The clean-up of a `SqlDataStore`: a write of its own, or a part of a step. */
+/** The clean-up of a `SqlDataStore`: a write of its own, or a part of a commit. */
 export class CleanUp {
   readonly #statements: Statements;
   readonly #ledger: LedgerLimits | null;
@@ -29,7 +29,7 @@ export class CleanUp {
 
   statements({ now, limit }: { readonly now: number; readonly limit: number }): SqlStatement[] {
     const { removeExpired, countChanges, removeExhausted, removeStamps, removeDead, removeWindows } = this.#statements;
-    const { markForgotten, removeIdle, removeBackfills, putOffSteps, removeSteps, hasMoreSteps } = this.#statements;
+    const { markForgotten, removeIdle, removeBackfills, putOffSteps, removeCommits, hasMoreSteps } = this.#statements;
     return [
       ...(this.#changes?.statements({ now, limit }) ?? []),
       statement(removeExpired, now, limit),
@@ -40,7 +40,7 @@ export class CleanUp {
       statement(removeWindows, now - TOMBSTONE_MS, limit),
       statement(countChanges),
       statement(putOffSteps, now, now + STEPS_CHECKED_EVERY_MS),
-      statement(removeSteps, now),
+      statement(removeCommits, now),
       statement(hasMoreSteps, now),
       statement(markForgotten, now),
       statement(removeIdle, now, limit),
@@ -60,11 +60,11 @@ export class CleanUp {
   /** What the statements did, by their answers. */
   report(results: readonly Row[][]): CleanupReport {
     const answers = this.#changes?.seen(results) ?? results;
-    const [, expired, exhausted, , , , windows, , , steps, , , , , , , , runs, , skips, trim, , counts] = answers;
+    const [, expired, exhausted, , , , windows, , , commits, , , , , , , , runs, , skips, trim, , counts] = answers;
     const removedWindows = numberOrNull(windows, "changes") ?? 0;
     const removedOccurrences = (numberOrNull(runs, "changes") ?? 0) + (numberOrNull(skips, "changes") ?? 0);
     const hasMoreCounts = numberOrNull(counts, "changes") === COUNTS_REMOVED_PER_CLEANUP_MAX;
-    const hasMore = hasMoreCounts || [trim, steps].some((rows) => numberOrNull(rows, "has_more") === 1);
+    const hasMore = hasMoreCounts || [trim, commits].some((rows) => numberOrNull(rows, "has_more") === 1);
     return {
       removedResults: numberOrNull(expired, "changes") ?? 0,
       removedScheduleIds: idsOf(exhausted),

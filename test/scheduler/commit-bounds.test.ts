@@ -1,11 +1,16 @@
 import { describe, expect, test } from "vitest";
-import type { DataStore, StepRequest } from "../../src/contracts.ts";
-import { BURST_MS_MAX, FIRES_PER_STEP_MAX, RELEASES_PER_STEP_MAX, STEP_BYTES_MAX } from "../../src/core/limits.ts";
+import type { CommitRequest, DataStore } from "../../src/contracts.ts";
+import {
+  BURST_MS_MAX,
+  COMMIT_BYTES_MAX,
+  FIRES_PER_COMMIT_MAX,
+  RELEASES_PER_COMMIT_MAX,
+} from "../../src/core/limits.ts";
 import { DateTrigger, IntervalTrigger, MemoryDataStore } from "../../src/mod.ts";
 import { drain, VirtualClock } from "../../src/testing/mod.ts";
 import { START, START_MS, setUp } from "./support.ts";
 
-/** What a step carried. */
+/** What a commit carried. */
 interface Load {
   readonly plans: number;
   readonly fires: number;
@@ -15,10 +20,10 @@ interface Load {
   readonly returned: number;
 }
 
-function watchSteps(store: DataStore, bytesOf: (scheduleId: string) => number): Load[] {
+function watchCommits(store: DataStore, bytesOf: (scheduleId: string) => number): Load[] {
   const loads: Load[] = [];
-  const step = store.step.bind(store);
-  store.step = (request: StepRequest) => {
+  const commit = store.commit.bind(store);
+  store.commit = (request: CommitRequest) => {
     const { plans, releases } = request;
     const returned = releases.map((release) => (release.kind === "finish" ? (release.result.returnValue ?? "") : ""));
     loads.push({
@@ -28,7 +33,7 @@ function watchSteps(store: DataStore, bytesOf: (scheduleId: string) => number): 
       releases: releases.length,
       returned: returned.join("").length,
     });
-    return step(request);
+    return commit(request);
   };
   return loads;
 }
@@ -37,7 +42,7 @@ function most(loads: readonly Load[], key: keyof Load): number {
   return Math.max(...loads.map((load) => load[key]));
 }
 
-describe("a step", () => {
+describe("a commit", () => {
   test("has one budget of jobs for all schedules that catch up, and leaves none out", async () => {
     const clock = new VirtualClock(START);
     const dataStore = new MemoryDataStore();
@@ -47,9 +52,9 @@ describe("a step", () => {
       await scheduler.addSchedule("t", new IntervalTrigger({ seconds: 1 }), { id: `s${index}`, coalesce: "all" });
     }
     await clock.advance("PT9S");
-    const loads = watchSteps(dataStore, () => 1);
+    const loads = watchCommits(dataStore, () => 1);
     await drain(scheduler);
-    expect(most(loads, "fires")).toBe(FIRES_PER_STEP_MAX);
+    expect(most(loads, "fires")).toBe(FIRES_PER_COMMIT_MAX);
     expect(loads.filter(({ plans }) => plans > 0)).toEqual([
       expect.objectContaining({ plans: 200, fires: 1000 }),
       expect.objectContaining({ plans: 200, fires: 1000 }),
@@ -69,18 +74,18 @@ describe("a step", () => {
       });
     }
     await clock.advance("PT9S");
-    const loads = watchSteps(dataStore, () => 100_000);
+    const loads = watchCommits(dataStore, () => 100_000);
     await drain(scheduler);
     const planning = loads.filter(({ plans }) => plans > 0);
     expect(planning[0]).toMatchObject({ plans: 4, fires: 4 });
-    expect(most(loads, "bytes")).toBeLessThanOrEqual(STEP_BYTES_MAX);
+    expect(most(loads, "bytes")).toBeLessThanOrEqual(COMMIT_BYTES_MAX);
     expect(planning.reduce((sum, { fires }) => sum + fires, 0)).toBe(40);
   });
 
   test("tells of no more outcomes than fit into a commit, and the next one of the others", async () => {
     const dataStore = new MemoryDataStore();
     const { scheduler, clock } = setUp({ dataStore, maxConcurrentJobs: 5000 });
-    const loads = watchSteps(dataStore, () => 0);
+    const loads = watchCommits(dataStore, () => 0);
     let finish = (): void => {};
     const finished = new Promise<void>((resolve) => {
       finish = resolve;
@@ -91,18 +96,18 @@ describe("a step", () => {
     };
     const task = scheduler.task("t", { maxRunningJobs: null }, wait);
     await scheduler.start();
-    await scheduler.addJobs(Array.from({ length: RELEASES_PER_STEP_MAX + 500 }, () => ({ task, payload: 1 })));
+    await scheduler.addJobs(Array.from({ length: RELEASES_PER_COMMIT_MAX + 500 }, () => ({ task, payload: 1 })));
     await scheduler.addJobs(Array.from({ length: 6 }, () => ({ task, payload: 300_000 })));
     await clock.settle();
     finish();
     await clock.advance("PT1S");
-    expect(most(loads, "releases")).toBe(RELEASES_PER_STEP_MAX);
+    expect(most(loads, "releases")).toBe(RELEASES_PER_COMMIT_MAX);
     expect(most(loads, "returned")).toBeLessThan(400_000);
     const { items } = await scheduler.getJobs();
     expect(items).toEqual([]);
   });
 
-  /** What the steps of a burst carried: of 450 schedules that are due at one instant. */
+  /** What the commits of a burst carried: of 450 schedules that are due at one instant. */
   async function loadsOfBurst(
     maxRunningJobs: number | null,
     handler: (clock: VirtualClock) => void,
@@ -114,7 +119,7 @@ describe("a step", () => {
     for (let index = 0; index < 450; index++) {
       await scheduler.addSchedule(task, new DateTrigger(new Date(START_MS + 1000)), { id: `s${index}` });
     }
-    const loads = watchSteps(dataStore, () => 0);
+    const loads = watchCommits(dataStore, () => 0);
     await clock.advance("PT2S");
     expect((await scheduler.getJobs()).items).toEqual([]);
     return loads.map(({ plans, releases }) => [plans, releases]);

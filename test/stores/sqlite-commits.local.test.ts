@@ -1,16 +1,17 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { StoreRefusedError, StoreUnavailableError } from "../../src/core/errors.ts";
-import { DEAD_SCHEDULER_MS, FIRES_PER_STEP_MAX, PLANS_PER_STEP_MAX, TOMBSTONE_MS } from "../../src/core/limits.ts";
+import { DEAD_SCHEDULER_MS, FIRES_PER_COMMIT_MAX, PLANS_PER_COMMIT_MAX, TOMBSTONE_MS } from "../../src/core/limits.ts";
 import type { JobRecord } from "../../src/records/job.ts";
 import { LibsqlDriver } from "../../src/stores/libsql/driver.ts";
 import { openClient } from "../../src/stores/libsql/open-client.ts";
-import { PARAMETER_BYTES_MAX, RECOVERIES_PER_STEP_MAX, STAMPED_BY_JOB_MAX } from "../../src/stores/sqlite/bounds.ts";
+import { PARAMETER_BYTES_MAX, RECOVERIES_PER_COMMIT_MAX, STAMPED_BY_JOB_MAX } from "../../src/stores/sqlite/bounds.ts";
 import type { Row, SqlDriver, SqlStatement } from "../../src/stores/sqlite/driver/driver-and-failures.ts";
 import { SqlDataStore } from "../../src/stores/sqlite/store.ts";
 import {
   add,
   cancel,
   commit,
+  commitPlans,
   extend,
   finish,
   fireOf,
@@ -23,7 +24,6 @@ import {
   numbered,
   planOf,
   release,
-  step,
   T0,
   take,
   updateSchedule,
@@ -117,7 +117,7 @@ async function dueIds(): Promise<string[]> {
 }
 
 describe("a damaged row", () => {
-  test("of a schedule stops no look and no step, and its fields are those that a missing one has", async () => {
+  test("of a schedule stops no look and no commit, and its fields are those that a missing one has", async () => {
     await store.addSchedules(add(...["a", "b", "c"].map((id) => makeSchedule({ id, metadata: { id } }))));
     await driver.run("UPDATE escapement_schedules SET metadata = '{bad' WHERE id = 'a'");
     await driver.run("UPDATE escapement_schedules SET details = '{bad' WHERE id = 'b'");
@@ -127,7 +127,7 @@ describe("a damaged row", () => {
       ["b", ""],
       ["c", "inline"],
     ]);
-    const { plans } = await commit(
+    const { plans } = await commitPlans(
       store,
       due.map((schedule) => planOf(schedule)),
     );
@@ -145,7 +145,7 @@ describe("a damaged row", () => {
     expect((await updateSchedule(store, "b", { executor: "inline" }))?.executor).toBe("inline");
   });
 
-  test("of a job stops no step: it is given out with a payload that cannot be read, put back and recovered", async () => {
+  test("of a job stops no commit: it is given out with a payload that cannot be read, put back and recovered", async () => {
     await store.addJobs(makeJobs(3, { startDeadline: T0 + 9 }));
     await driver.run("UPDATE escapement_jobs SET details = '{bad' WHERE id = 'job-00001'");
     const { acquired } = await take(store);
@@ -195,7 +195,7 @@ describe("a payload comes out of a fire as it went into the schedule:", () => {
         fireOf("schedule", T0, { jobId: "full", ...times, ...missed }),
         fireOf("schedule", T0 - 1, { jobId: "plain" }),
       ];
-      await commit(store, [planOf({ id: "schedule", fence: 12, nextFireTime: T0 }, { fires })]);
+      await commitPlans(store, [planOf({ id: "schedule", fence: 12, nextFireTime: T0 }, { fires })]);
       const expected = makeJob({ ...fields, scheduleId: "schedule", createdAt: T0, fireTime: T0 });
       const plain = { createdAt: T0 - 1, fireTime: T0 - 1, scheduledFireTime: T0 - 1, runAt: T0 - 1 };
       expect(await store.getJob("full")).toEqual({ ...expected, id: "full", ...times, ...missed });
@@ -204,7 +204,7 @@ describe("a payload comes out of a fire as it went into the schedule:", () => {
   }
 });
 
-describe("a step that the database refuses", () => {
+describe("a commit that the database refuses", () => {
   const good = { id: "good" };
 
   test("rejects with something else than an outage, and nothing of it happened", async () => {
@@ -223,7 +223,7 @@ describe("a step that the database refuses", () => {
         "BEGIN SELECT raise(ABORT, 'not a whole number'); END",
     );
     for (const refusal of refusals) {
-      const failure = await step(store, { releases: [finish(job)], ...refusal }).catch((error: unknown) => error);
+      const failure = await commit(store, { releases: [finish(job)], ...refusal }).catch((error: unknown) => error);
       expect(failure).toBeInstanceOf(StoreRefusedError);
     }
     expect(await store.getJob("good")).toBeNull();
@@ -233,10 +233,10 @@ describe("a step that the database refuses", () => {
 
   test("is an outage when the disk is full or others hold the lock", async () => {
     driver.fail(1, "database or disk is full", "SQLITE_FULL");
-    await expect(step(store)).rejects.toBeInstanceOf(StoreUnavailableError);
+    await expect(commit(store)).rejects.toBeInstanceOf(StoreUnavailableError);
     // The lock is waited for.
     driver.fail(1, "database is locked", "SQLITE_BUSY");
-    expect((await step(store)).acquired).toEqual([]);
+    expect((await commit(store)).acquired).toEqual([]);
   });
 
   test("for its size is tried with fewer jobs, and then refused", async () => {
@@ -251,18 +251,20 @@ describe("a step that the database refuses", () => {
 
   test("for its number of plans or fires says how many may be", async () => {
     const plan = { id: "schedule", fence: 0, nextFireTime: T0 };
-    const plans = Array.from({ length: PLANS_PER_STEP_MAX + 1 }, (_, index) => planOf({ ...plan, id: `s${index}` }));
-    await expect(step(store, { plans })).rejects.toThrow(new RegExp(`may have ${PLANS_PER_STEP_MAX}`));
-    const fires = Array.from({ length: FIRES_PER_STEP_MAX + 1 }, (_, index) => fireOf("s", T0, { jobId: `j${index}` }));
-    await expect(step(store, { plans: [planOf(plan, { fires })] })).rejects.toThrow(
-      new RegExp(`may have ${FIRES_PER_STEP_MAX}`),
+    const plans = Array.from({ length: PLANS_PER_COMMIT_MAX + 1 }, (_, index) => planOf({ ...plan, id: `s${index}` }));
+    await expect(commit(store, { plans })).rejects.toThrow(new RegExp(`may have ${PLANS_PER_COMMIT_MAX}`));
+    const fires = Array.from({ length: FIRES_PER_COMMIT_MAX + 1 }, (_, index) =>
+      fireOf("s", T0, { jobId: `j${index}` }),
+    );
+    await expect(commit(store, { plans: [planOf(plan, { fires })] })).rejects.toThrow(
+      new RegExp(`may have ${FIRES_PER_COMMIT_MAX}`),
     );
     expect(driver.sent).toEqual([]);
   });
 });
 
 describe("what is large", () => {
-  test("is leased in parts from the second step on, because few databases hold such jobs and the bound costs", async () => {
+  test("is leased in parts from the second commit on, because few databases hold such jobs and the bound costs", async () => {
     const payload = JSON.stringify("x".repeat(300_000));
     await store.addJobs(makeJobs(12, { payload }));
     const counts: number[] = [];
@@ -277,13 +279,13 @@ describe("what is large", () => {
   });
 
   test("number of leases is given up in several writes", async () => {
-    await store.addJobs(makeJobs(RECOVERIES_PER_STEP_MAX + 500, { maxRecoveries: 1 }));
+    await store.addJobs(makeJobs(RECOVERIES_PER_COMMIT_MAX + 500, { maxRecoveries: 1 }));
     await take(store, { limit: 10_000 });
     driver.sent.length = 0;
     const surrender = { now: T0, schedulerId: "scheduler-a", instanceId: "later", aliveUntil: null };
     const report = await store.giveUpLeases(surrender);
-    expect([report.recovered.length, report.ended.length]).toEqual([RECOVERIES_PER_STEP_MAX + 500, 0]);
-    expect(new Set(report.recovered.map(({ jobId }) => jobId)).size).toBe(RECOVERIES_PER_STEP_MAX + 500);
+    expect([report.recovered.length, report.ended.length]).toEqual([RECOVERIES_PER_COMMIT_MAX + 500, 0]);
+    expect(new Set(report.recovered.map(({ jobId }) => jobId)).size).toBe(RECOVERIES_PER_COMMIT_MAX + 500);
     expect(driver.sent.filter(({ sql }) => sql.includes("recoveries = recoveries + ")).length).toBe(2);
   });
 
@@ -300,12 +302,12 @@ describe("what is large", () => {
     await store.addSchedules(add(...jobs.map(({ id }) => makeSchedule({ id, payload }))));
     const held: JobRecord[] = [];
     while (held.length < jobs.length) held.push(...(await take(store)).acquired);
-    const { releases } = await step(store, {
+    const { releases } = await commit(store, {
       releases: held.map((job) => finish(job, { returnValue: payload })),
       additions: jobs.map((job) => ({ ...job, id: `again ${job.id}`, idempotencyKey: job.id })),
     });
     expect(releases).toEqual(jobs.map(() => "released"));
-    const second = await step(store, {
+    const second = await commit(store, {
       isRepetition: true,
       releases: held.map((job) => finish(job, { returnValue: payload })),
       additions: jobs.map((job) => ({ ...job, id: `third ${job.id}`, idempotencyKey: job.id })),
@@ -346,14 +348,14 @@ describe("what is large", () => {
   });
 });
 
-test("many lost leases are recovered over several steps, and nothing is leased in between", async () => {
-  const count = RECOVERIES_PER_STEP_MAX + 10;
+test("many lost leases are recovered over several commits, and nothing is leased in between", async () => {
+  const count = RECOVERIES_PER_COMMIT_MAX + 10;
   await store.addJobs(makeJobs(count));
   expect((await take(store, { limit: count })).acquired.length).toBe(count);
   await store.addJobs([makeJob({ id: "fresh", priority: 1 })]);
   const now = T0 + LEASE_MS;
   const first = await take(store, { now });
-  expect([first.recovered.length, first.acquired, first.leaseEndsAt]).toEqual([RECOVERIES_PER_STEP_MAX, [], now]);
+  expect([first.recovered.length, first.acquired, first.leaseEndsAt]).toEqual([RECOVERIES_PER_COMMIT_MAX, [], now]);
   const second = await take(store, { now });
   expect([second.recovered.length, second.acquired.length, second.acquired[0]?.id]).toEqual([10, 100, "fresh"]);
 });
@@ -364,7 +366,7 @@ test("a put-back of a job that is to be cancelled recovers nothing but that job"
   await cancel(store, "job-00000", T0);
   const now = T0 + LEASE_MS;
   const putBack = { jobId: "job-00000", fence: 1, kind: "giveUp" } as const;
-  const report = await step(store, { now, releases: [putBack] });
+  const report = await commit(store, { now, releases: [putBack] });
   expect([report.releases, report.recovered, report.ended.map(({ jobId }) => jobId)]).toEqual([
     ["released"],
     [],
@@ -378,10 +380,10 @@ test("a look finds due jobs of its queues among very many that others have not m
   const view = { now: T0 + 6 };
   expect(await look(store, view)).toMatchObject({ hasReady: true, nextRunAt: null });
   expect((await look(store, { now: T0 + 5 })).hasReady).toBe(false);
-  // Beyond what it searches it says so at once, and the step that follows makes them ready.
+  // Beyond what it searches it says so at once, and the commit that follows makes them ready.
   await store.addJobs(Array.from({ length: 200 }, (_, index) => makeJob({ ...late, id: numbered("more", index) })));
   expect((await look(store, { now: T0 + 5 })).hasReady).toBe(true);
-  expect((await step(store, { now: T0 + 5 })).hasReady).toBe(false);
+  expect((await commit(store, { now: T0 + 5 })).hasReady).toBe(false);
   expect((await look(store, { now: T0 + 5 })).hasReady).toBe(false);
 });
 
@@ -431,7 +433,7 @@ describe("additions that leave no result, where answers can get lost,", () => {
     await other.open(T0);
   });
 
-  const stamps = (): Promise<unknown[]> => driver.column("SELECT count(*) FROM escapement_steps");
+  const stamps = (): Promise<unknown[]> => driver.column("SELECT count(*) FROM escapement_commits");
 
   /** Runs everything that is ready elsewhere, and keeps no results. */
   async function runAll(): Promise<number> {
@@ -459,7 +461,7 @@ describe("additions that leave no result, where answers can get lost,", () => {
     await store.addJobs([makeJob({ id: "first", ...keyed })]);
     const additions = [makeJob({ id: "second", ...keyed }), makeJob({ id: "third", resultExpirationMs: 0 })];
     const answers = async (isRepetition: boolean): Promise<unknown[]> => {
-      const report = await step(store, { stepId: "a#1", jobs: null, additions, isRepetition });
+      const report = await commit(store, { commitId: "a#1", jobs: null, additions, isRepetition });
       return report.additions.map(({ job, isNew }) => [job.id, isNew]);
     };
     expect(await answers(false)).toEqual([
@@ -477,10 +479,10 @@ describe("additions that leave no result, where answers can get lost,", () => {
     expect(await runAll()).toBe(0);
   });
 
-  test("are all made when a step is sent in parts under one id", async () => {
+  test("are all made when a commit is sent in parts under one id", async () => {
     const jobs = makeJobs(40, { resultExpirationMs: 0 });
     for (const additions of [jobs.slice(0, 20), jobs.slice(20)]) {
-      await step(store, { stepId: "a#1", jobs: null, additions });
+      await commit(store, { commitId: "a#1", jobs: null, additions });
     }
     expect(await runAll()).toBe(40);
   });
@@ -498,7 +500,7 @@ describe("additions that leave no result, where answers can get lost,", () => {
     await store.close();
     await openStore(true);
     await store.addJobs([makeJob({ resultExpirationMs: 0 })]);
-    await step(store, { additions: [makeJob({ id: "a", resultExpirationMs: 0 })] });
+    await commit(store, { additions: [makeJob({ id: "a", resultExpirationMs: 0 })] });
     expect(await stamps()).toEqual([0]);
   });
 });

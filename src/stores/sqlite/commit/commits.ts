@@ -1,7 +1,7 @@
 import type { JobRecord } from "../../../records/job.ts";
-import type { LookReport, LookRequest, StepReport, StepRequest } from "../../data-store.ts";
+import type { CommitReport, CommitRequest, LookReport, LookRequest } from "../../data-store.ts";
 import type { Statements } from "../all-statements.ts";
-import { ACQUIRED_BYTES_MAX, CHAINED_STEPS_MAX, RECOVERIES_PER_STEP_MAX } from "../bounds.ts";
+import { ACQUIRED_BYTES_MAX, CHAINED_COMMITS_MAX, RECOVERIES_PER_COMMIT_MAX } from "../bounds.ts";
 import type { Schema, SqlTexts } from "../dialect.ts";
 import type { Connection } from "../driver/connection.ts";
 import { type Answers, Batch, type Row, type SqlStatement, statement } from "../driver/driver-and-failures.ts";
@@ -20,7 +20,7 @@ import {
   recoveryReport,
 } from "../jobs/recovery-and-cancellation.ts";
 import { Releases } from "../jobs/releases.ts";
-import { OverdueChecks, StepOverdue } from "../ledger/overdue-occurrences.ts";
+import { OverdueChecks, OverdueOfCommit } from "../ledger/overdue-occurrences.ts";
 import { Plans } from "../schedules/plan-commits.ts";
 import { type ScheduleRow, toSchedule } from "../schedules/schedule-rows.ts";
 import { jsonArray, numberOrNull } from "../sql-and-json.ts";
@@ -41,17 +41,17 @@ interface StepParts {
   readonly cleanUp: CleanUp;
 }
 
-/** The looks and steps of schedulers in a `SqlDataStore`: one read, and one write. */
-export class SqliteSteps {
+/** The looks and commits of schedulers in a `SqlDataStore`: one read, and one write. */
+export class SqliteCommits {
   readonly #connection: Connection;
   readonly #schema: Schema;
   readonly #context: Omit<CommitContext, "boundsBytes">;
   readonly #flow: FlowState;
-  /** Whether the last step leased jobs of many bytes. Steps of a local database pay for a bound only then. */
+  /** Whether the last commit leased jobs of many bytes. Commits of a local database pay for a bound only then. */
   #isHeavy = false;
-  /** In how many more steps jobs that end may have children. A step that does not expect children takes a second write
-   *  for them, and one that does has a few more statements. */
-  #chainedSteps = 0;
+  /** In how many more commits jobs that end may have children. A commit that does not expect children takes a second
+   *  write for them, and one that does has a few more statements. */
+  #chainedCommits = 0;
   readonly #overdueChecks = new OverdueChecks();
 
   constructor(connection: Connection, schema: Schema, { statements, lookStatement, flow, cleanUp }: StepParts) {
@@ -97,7 +97,7 @@ export class SqliteSteps {
       if (this.#needsFlow(rows, flow)) return this.look(request);
       const stale = answer === null ? tasks.map(({ id }) => id) : jsonArray<string>(rows, "stale_task_ids");
       const staleTaskIds = [...stale, ...others.map(({ id }) => id)];
-      if (hasEndedDependencies(rows)) this.#chainedSteps = CHAINED_STEPS_MAX;
+      if (hasEndedDependencies(rows)) this.#chainedCommits = CHAINED_COMMITS_MAX;
       const hasExpired = numberOrNull(rows, "has_expired") === 1;
       const texts = zoneRules === undefined ? {} : { zoneRules: jsonArray<string>(rows, "zone_rules") };
       const unchanged =
@@ -115,25 +115,25 @@ export class SqliteSteps {
     }
   }
 
-  async step(request: StepRequest): Promise<StepReport> {
+  async commit(request: CommitRequest): Promise<CommitReport> {
     try {
-      return await this.#step(request);
+      return await this.#commit(request);
     } catch (error) {
       const kind = this.#connection.failureKind(error);
       const { jobs } = request;
       // The answer would have been larger than the server sends, so nothing was written. Ask for less.
       const hasFewerSchedules = kind === "tooLarge" && this.#context.looks.shrink(request);
       if (kind === "tooLarge" && jobs !== null && jobs.limit > 1) {
-        return this.step({ ...request, jobs: { ...jobs, limit: Math.ceil(jobs.limit / 4) } });
+        return this.commit({ ...request, jobs: { ...jobs, limit: Math.ceil(jobs.limit / 4) } });
       }
-      if (hasFewerSchedules) return this.step(request);
+      if (hasFewerSchedules) return this.commit(request);
       throw error;
     }
   }
 
   /** Nearly always all releases count. The first batch assumes so, with guards that undo the batch if a release does
-   *  not count. Then a second batch looks at each release. This halves the statements of the usual step. */
-  async #step(request: StepRequest): Promise<StepReport> {
+   *  not count. Then a second batch looks at each release. This halves the statements of the usual commit. */
+  async #commit(request: CommitRequest): Promise<CommitReport> {
     if (request.inOneTrip === true) return this.#write(request, true);
     try {
       return await this.#write(request, request.isRepetition);
@@ -142,11 +142,11 @@ export class SqliteSteps {
     }
     const report = await this.#write(request, true);
     // If all releases count, then what undid the first batch was a job with children.
-    if (report.releases.every((status) => status === "released")) this.#chainedSteps = CHAINED_STEPS_MAX;
+    if (report.releases.every((status) => status === "released")) this.#chainedCommits = CHAINED_COMMITS_MAX;
     return report;
   }
 
-  async #write(request: StepRequest, isExact: boolean): Promise<StepReport> {
+  async #write(request: CommitRequest, isExact: boolean): Promise<CommitReport> {
     const context = { ...this.#context, boundsBytes: this.#isHeavy || !this.#context.isLocal };
     const { flow, hasAccounts } = this.#flow;
     const overdueLeftOut = request.overdue === true ? this.#overdueChecks.next() : 0;
@@ -157,7 +157,7 @@ export class SqliteSteps {
         isRepetition,
         flow,
         hasAccounts,
-        resolves: exactly || this.#chainedSteps > 0,
+        resolves: exactly || this.#chainedCommits > 0,
         overdueLeftOut,
       });
     };
@@ -169,20 +169,20 @@ export class SqliteSteps {
     const results = await write.catch(async (error: unknown) => {
       throw await batch.refusal(this.#connection, error);
     });
-    if (this.#chainedSteps > 0) this.#chainedSteps--;
-    if (batch.leavesDependencies(results)) this.#chainedSteps = CHAINED_STEPS_MAX;
+    if (this.#chainedCommits > 0) this.#chainedCommits--;
+    if (batch.leavesDependencies(results)) this.#chainedCommits = CHAINED_COMMITS_MAX;
     this.#isHeavy = batch.acquiredLength(results) > ACQUIRED_BYTES_MAX / 2;
     const report = batch.report(results);
     if (!this.#needsFlow(batch.look(results), batch.flow)) return report;
-    // The step left out the jobs that need flow control. A repetition does what is left of a step.
+    // The commit left out the jobs that need flow control. A repetition does what is left of a commit.
     const { cleanup: _cleanup, ...again } = request;
     const rest = { ...again, releases: [], additions: [], plans: [], isRepetition: true };
     const { releases: _, additions: __, plans: ___, ...seen } = await this.#write(rest, true);
-    const promoted = [...(report.promoted ?? []), ...(seen.promoted ?? [])];
+    const admitted = [...(report.admitted ?? []), ...(seen.admitted ?? [])];
     return {
       ...report,
       ...seen,
-      ...(promoted.length === 0 ? {} : { promoted }),
+      ...(admitted.length === 0 ? {} : { admitted }),
       recovered: [...report.recovered, ...seen.recovered],
       ended: [...report.ended, ...seen.ended],
     };
@@ -200,7 +200,7 @@ export class SqliteSteps {
   }
 }
 
-/** How the batch of a step is made. */
+/** How the batch of a commit is made. */
 interface StepForm {
   /** Whether the batch checks its releases one by one. Otherwise guards undo the whole batch when one release does not
    *  count. */
@@ -213,7 +213,7 @@ interface StepForm {
   /** Whether the batch resolves dependencies. Otherwise guards undo the whole batch when a job that ends has
    *  children. */
   readonly resolves: boolean;
-  /** How many open overdue occurrences the step leaves out. */
+  /** How many open overdue occurrences the commit leaves out. */
   readonly overdueLeftOut: number;
 }
 
@@ -223,13 +223,13 @@ export interface CommitContext {
   readonly cleanUp: CleanUp;
   /** Whether no answer can get lost. */
   readonly isLocal: boolean;
-  /** Whether the jobs that a step leases are bounded by their bytes, which costs half an acquisition more. */
+  /** Whether the jobs that a commit leases are bounded by their bytes, which costs half an acquisition more. */
   readonly boundsBytes: boolean;
 }
 
-/** One try of a step, as statements. */
+/** One try of a commit, as statements. */
 class StepTry {
-  readonly #request: StepRequest;
+  readonly #request: CommitRequest;
   readonly #looks: Looks;
   readonly #cleanUp: CleanUp;
   readonly #batch = new Batch();
@@ -257,15 +257,15 @@ class StepTry {
   >;
 
   readonly #admission: Admission;
-  readonly #overdue: StepOverdue;
+  readonly #overdue: OverdueOfCommit;
   /** A batch that checks its releases, or that resolves dependencies, has flow control in any case. */
   readonly flow: FlowMode;
 
-  /** @throws {RangeError} when the request has more plans or fires than one step may have
+  /** @throws {RangeError} when the request has more plans or fires than one commit may have
    *  @throws {StoreRefusedError} for additions that would wait for each other */
   constructor(
     context: CommitContext,
-    request: StepRequest,
+    request: CommitRequest,
     { isExact, isRepetition, flow, hasAccounts, resolves, overdueLeftOut }: StepForm,
   ) {
     const { statements } = context;
@@ -285,7 +285,7 @@ class StepTry {
     });
     this.#plans = new Plans(statements, request, this.flow);
     this.#admission = new Admission(statements, request, isExact || hasAccounts);
-    this.#overdue = new StepOverdue(statements, request, isRepetition, overdueLeftOut);
+    this.#overdue = new OverdueOfCommit(statements, request, isRepetition, overdueLeftOut);
     const batch = this.#batch;
     const { heartbeat, schedulerId, now } = request;
     if (heartbeat !== undefined) batch.add(heartbeatStatements(statements, { ...heartbeat, schedulerId, now }));
@@ -312,7 +312,7 @@ class StepTry {
     const resolvedOverdue = batch.add(this.#overdue.resolving());
     const { cleanup: wanted } = request;
     const cleanup = batch.add(wanted === undefined ? [] : this.#cleanUp.statements({ now, limit: wanted.limit }));
-    const look = context.looks.statement(request, { stepId: request.stepId, flow: this.flow });
+    const look = context.looks.statement(request, { commitId: request.commitId, flow: this.flow });
     this.#answers = {
       releases,
       raising,
@@ -334,7 +334,7 @@ class StepTry {
     return this.#batch.statements;
   }
 
-  report(results: readonly Row[][]): StepReport {
+  report(results: readonly Row[][]): CommitReport {
     const { releases, recovery, missed, existing, confirmation, resolution, children, cleanup } = this.#answers;
     const changed = this.#overdue.report(this.#answers.raising.of(results), this.#answers.resolvedOverdue.of(results));
     const { now } = this.#request;
@@ -343,7 +343,7 @@ class StepTry {
     const recovered = recoveryReport(recovery.of(results), now);
     const { released, ended: cancelled } = resolved(resolution.of(results), now, this.#admission.stillBlocked(results));
     const ended = [...missedResults(missed.of(results), now), ...cancelled];
-    const promoted = [...released, ...this.#admission.admitted(results, recovered)];
+    const admitted = [...released, ...this.#admission.admitted(results, recovered)];
     const pausedSchedules = pausedSchedulesOf(this.#answers.failing.of(results));
     const endedPauses = endedPausesOf(this.#answers.pauses.of(results));
     const additions = this.#additions.answers(existing.of(results), this.#admission.blockedAdditions(results));
@@ -351,7 +351,7 @@ class StepTry {
       ...this.#looks.seen(this.#request, seen),
       recovered: recovered.recovered,
       ended: ended.length === 0 ? recovered.ended : [...recovered.ended, ...ended],
-      ...(promoted.length === 0 ? {} : { promoted }),
+      ...(admitted.length === 0 ? {} : { admitted }),
       ...(pausedSchedules === undefined ? {} : { pausedSchedules }),
       ...(endedPauses === undefined ? {} : { endedPauses }),
       ...(changed === undefined ? {} : { changedOverdue: changed }),
@@ -363,7 +363,7 @@ class StepTry {
     };
   }
 
-  /** Whether the next step has to resolve dependencies that this step has left. */
+  /** Whether the next commit has to resolve dependencies that this commit has left. */
   leavesDependencies(results: readonly Row[][]): boolean {
     return hasEndedDependencies(this.look(results));
   }
@@ -373,7 +373,7 @@ class StepTry {
     return this.#additions.children.refusal(connection, error);
   }
 
-  /** The answer of the look that ends the step. */
+  /** The answer of the look that ends the commit. */
   look(results: readonly Row[][]): readonly Row[] {
     return this.#answers.look.of(results)[0] ?? [];
   }
@@ -384,37 +384,37 @@ class StepTry {
   }
 
   #recovery(statements: Statements, hasParents: boolean): SqlStatement[] {
-    const { now, recover, stepId } = this.#request;
+    const { now, recover, commitId } = this.#request;
     if (!recover && !this.#releases.hasPutBacks) return [];
-    const putBackBy = recover ? null : stepId;
+    const putBackBy = recover ? null : commitId;
     return recovery(statements, {
       now,
       endedBy: now,
       holder: null,
       putBackBy,
       spares: null,
-      stepId,
+      commitId,
       hasParents,
-      limit: RECOVERIES_PER_STEP_MAX,
+      limit: RECOVERIES_PER_COMMIT_MAX,
     });
   }
 }
 
-/** The statement that leases jobs, if the step is to lease any. */
-function acquire({ statements, boundsBytes }: CommitContext, request: StepRequest, flow: FlowMode): SqlStatement[] {
-  const { now, schedulerId, until, stepId, jobs } = request;
+/** The statement that leases jobs, if the commit is to lease any. */
+function acquire({ statements, boundsBytes }: CommitContext, request: CommitRequest, flow: FlowMode): SqlStatement[] {
+  const { now, schedulerId, until, commitId, jobs } = request;
   if (jobs === null || jobs.limit <= 0) return [];
   const { form, args } = queueParameters(jobs);
   const sql = statements.acquire[acquisitionName(flow, boundsBytes, form)] ?? "";
-  return [statement(sql, now, jobs.limit, ...args, schedulerId, until, stepId)];
+  return [statement(sql, now, jobs.limit, ...args, schedulerId, until, commitId)];
 }
 
 function hasKey({ concurrencyKey }: JobRecord): boolean {
   return concurrencyKey !== undefined;
 }
 
-/** The stamp of a step's additions. A step that was refused is sent in parts, which all have the id of the step.
+/** The stamp of a commit's additions. A commit that was refused is sent in parts, which all have the id of the commit.
  *  Therefore the stamp has the id of the first job too, which tells the parts apart. */
-function stampOf({ stepId, additions, now }: StepRequest): AdditionStamp {
-  return { id: `${stepId} ${additions[0]?.id ?? ""}`, now };
+function stampOf({ commitId, additions, now }: CommitRequest): AdditionStamp {
+  return { id: `${commitId} ${additions[0]?.id ?? ""}`, now };
 }
